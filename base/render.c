@@ -36,13 +36,13 @@ static size_t columns(struct arena *arena, struct slice line) {
 }
 
 /* The piece of a long line that is shown. */
-struct window {
+struct line_window {
   size_t begin, end; /* bytes of the line */
 };
 
-static struct window window_of(struct slice line, size_t offset) {
+static struct line_window window_of(struct slice line, size_t offset) {
   if (line.length <= SHOWN_COLUMNS)
-    return (struct window){0, line.length};
+    return (struct line_window){0, line.length};
   size_t begin = offset > SHOWN_COLUMNS / 2 ? offset - SHOWN_COLUMNS / 2 : 0;
   size_t end = begin + SHOWN_COLUMNS;
   if (end > line.length)
@@ -51,7 +51,7 @@ static struct window window_of(struct slice line, size_t offset) {
     begin--;
   while (end < line.length && ((unsigned char)line.at[end] & 0xC0) == 0x80)
     end++;
-  return (struct window){begin, end};
+  return (struct line_window){begin, end};
 }
 
 static void put_margin(struct renderer *r, uint32_t line) {
@@ -62,7 +62,7 @@ static void put_margin(struct renderer *r, uint32_t line) {
 }
 
 static void put_source_line(struct renderer *r, const struct position *p,
-                            struct window w) {
+                            struct line_window w) {
   put_margin(r, p->line);
   if (w.begin > 0)
     text_put(r->out, "...");
@@ -70,13 +70,14 @@ static void put_source_line(struct renderer *r, const struct position *p,
   text_put(r->out, w.end < p->text.length ? "...\n" : "\n");
 }
 
-struct place {
+struct label_place {
   struct label label;
   bool primary;
 };
 
 static void put_underline(struct renderer *r, const struct position *p,
-                          struct window w, const struct place *place) {
+                          struct line_window w,
+                          const struct label_place *place) {
   struct label label = place->label;
   bool primary = place->primary;
   struct slice text = p->text;
@@ -109,28 +110,29 @@ static void put_underline(struct renderer *r, const struct position *p,
 }
 
 /* All places of a diagnostic in the order of the source. */
-static size_t sort_places(const struct diagnostic *d, struct place *sorted) {
+static size_t sort_places(const struct diagnostic *d,
+                          struct label_place *sorted) {
   size_t count = 0;
-  sorted[count++] = (struct place){{d->span, d->at_span}, true};
+  sorted[count++] = (struct label_place){{d->span, d->at_span}, true};
   for (size_t i = 0; i < d->labels.count; i++) {
     struct label label = d->labels.at[i];
     size_t at = count++;
     for (; at > 0 && sorted[at - 1].label.span.begin > label.span.begin; at--)
       sorted[at] = sorted[at - 1];
-    sorted[at] = (struct place){label, false};
+    sorted[at] = (struct label_place){label, false};
   }
   return count;
 }
 
 static void put_places(struct renderer *r) {
   const struct diagnostic *d = r->d;
-  struct place *sorted =
+  struct label_place *sorted =
       arena_alloc(r->out->arena, d->labels.count + 1, sizeof *sorted);
   size_t count = sort_places(d, sorted);
   struct position main = sources_position(r->sources, d->span.begin);
   const struct source *shown = main.source;
   uint32_t line = 0;
-  struct window w = {0, 0};
+  struct line_window w = {0, 0};
   for (size_t i = 0; i < count; i++) {
     struct position p =
         sources_position(r->sources, sorted[i].label.span.begin);

@@ -8,7 +8,7 @@ void emit_fmt(const struct compiled *c, const struct emit_options *options,
   format_source(c->arena, c->sources, c->source, NULL, 0, out);
 }
 
-struct marks {
+struct shape_marks {
   const struct compiled *c;
   const struct shape_record *records;
   VEC(struct format_mark) all;
@@ -22,7 +22,7 @@ static bool has_block(const struct stmt *stmt) {
 }
 
 /* New marks stand where a line ends with its layer; old ones stay. */
-static bool wants_mark(const struct marks *m, const struct stmt *stmt) {
+static bool wants_mark(const struct shape_marks *m, const struct stmt *stmt) {
   struct slice text = m->c->sources->all.at[m->c->source].text;
   uint32_t base = m->c->sources->all.at[m->c->source].base;
   if (stmt->ends->mark)
@@ -35,7 +35,8 @@ static bool wants_mark(const struct marks *m, const struct stmt *stmt) {
   return i == text.length || strchr("\r\n#", text.at[i]);
 }
 
-static struct slice dims_of(const struct marks *m, const struct stmt *stmt) {
+static struct slice dims_of(const struct shape_marks *m,
+                            const struct stmt *stmt) {
   const struct shape_record *record = &m->records[stmt->index];
   struct text text = text_new(m->c->arena);
   if (!record->seen || record->differs)
@@ -51,7 +52,7 @@ static struct slice dims_of(const struct marks *m, const struct stmt *stmt) {
   return text_slice(&text);
 }
 
-static void collect(struct marks *m, const struct block *block) {
+static void collect(struct shape_marks *m, const struct block *block) {
   for (const struct stmt *s = block->first; s; s = s->next) {
     for (const struct arg *arg = s->args; arg; arg = arg->next)
       if (arg->form == ARG_BLOCK)
@@ -88,7 +89,7 @@ void emit_fmt_shapes(const struct compiled *c,
   trial.records =
       arena_alloc(c->arena, trial.record_count + 1, sizeof *trial.records);
   expand_program(&trial, c->program, &model);
-  struct marks marks = {.c = c, .records = trial.records};
+  struct shape_marks marks = {.c = c, .records = trial.records};
   collect(&marks, c->program);
   format_source(c->arena, c->sources, c->source, marks.all.at, marks.all.count,
                 out);

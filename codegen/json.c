@@ -3,7 +3,7 @@
 #include "codegen/rows.h"
 #include "codegen/section.h"
 
-static void put_settings(struct writer *w) {
+static void put_settings(struct json_writer *w) {
   const struct settings *s = w->c->settings;
   const struct {
     const char *name;
@@ -26,7 +26,7 @@ static void put_settings(struct writer *w) {
   json_put_close(&w->json, '}');
 }
 
-static void put_ends(struct writer *w) {
+static void put_ends(struct json_writer *w) {
   const struct model *model = w->c->model;
   json_put_key(&w->json, "inputs");
   json_put_open(&w->json, '[');
@@ -68,7 +68,7 @@ static void put_ends(struct writer *w) {
   json_put_close(&w->json, ']');
 }
 
-static void put_totals(struct writer *w) {
+static void put_totals(struct json_writer *w) {
   const struct model *model = w->c->model;
   json_put_key(&w->json, "totals");
   json_put_open(&w->json, '{');
@@ -78,7 +78,7 @@ static void put_totals(struct writer *w) {
   json_put_close(&w->json, '}');
 }
 
-static void put_rule(struct writer *w) {
+static void put_rule(struct json_writer *w) {
   const struct rule *rule = &w->c->memory.rule;
   struct json *json = &w->json;
   json_put_key(json, "rule");
@@ -98,7 +98,7 @@ static void put_rule(struct writer *w) {
   json_put_close(json, '}');
 }
 
-static void put_diagnostics(struct writer *w) {
+static void put_diagnostics(struct json_writer *w) {
   const struct diags *diags = w->c->diags;
   json_put_key(&w->json, "diagnostics");
   json_put_open(&w->json, '[');
@@ -109,10 +109,10 @@ static void put_diagnostics(struct writer *w) {
 
 void emit_json(const struct compiled *c, const struct emit_options *options,
                struct text *out) {
-  struct writer w = {.c = c,
-                     .options = options,
-                     .json = json_writer(out, 3),
-                     .scratch = text_new(c->arena)};
+  struct json_writer w = {.c = c,
+                          .options = options,
+                          .json = json_writer(out, 3),
+                          .scratch = text_new(c->arena)};
   json_put_open(&w.json, '{');
   json_member_string(&w.json, "schema", slice_of("netc.report/1"));
   json_member_string(&w.json, "net", c->model->name);

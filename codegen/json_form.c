@@ -1,7 +1,7 @@
 /* json: rows that are put together from those that were written before. */
 #include "codegen/json_writer.h"
 
-struct text *form_begin(struct writer *w, struct form *form) {
+struct text *form_begin(struct json_writer *w, struct json_form *form) {
   struct text *out = w->json.out;
   form->text.arena = out->arena;
   form->text.length = 0;
@@ -12,19 +12,19 @@ struct text *form_begin(struct writer *w, struct form *form) {
   return out;
 }
 
-void form_hole(struct writer *w, struct form *form) {
+void form_hole(struct json_writer *w, struct json_form *form) {
   form->ends[form->holes++] = form->text.length;
   w->json.after_key = false; /* what comes is not this value */
   w->json.first = false;
 }
 
-void form_end(struct writer *w, struct form *form, struct text *out) {
+void form_end(struct json_writer *w, struct json_form *form, struct text *out) {
   form->ends[form->holes] = form->text.length;
   w->json.out = out;
   w->json.first = form->first;
 }
 
-void form_open(struct writer *w, const struct form *form) {
+void form_open(struct json_writer *w, const struct json_form *form) {
   struct json *json = &w->json;
   if (!json->first)
     text_put(json->out, json->depth >= json->inline_depth ? ", " : ",");

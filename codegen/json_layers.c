@@ -4,7 +4,7 @@
  */
 #include "codegen/json_writer.h"
 
-void writer_put_shape(struct writer *w, const struct shape *shape) {
+void writer_put_shape(struct json_writer *w, const struct shape *shape) {
   json_put_open(&w->json, '[');
   for (int i = 0; i < shape->rank; i++)
     json_put_int(&w->json, shape->dim[i]);
@@ -54,7 +54,7 @@ static void put_axes(struct json *json, const struct axes *axes) {
   json_put_close(json, ']');
 }
 
-void writer_put_argument(struct writer *w, const struct arg_spec *spec,
+void writer_put_argument(struct json_writer *w, const struct arg_spec *spec,
                          const void *at) {
   struct json *json = &w->json;
   const struct range *range = at;
@@ -115,7 +115,7 @@ void writer_put_argument(struct writer *w, const struct arg_spec *spec,
   }
 }
 
-static void put_attributes(struct writer *w, const struct node *node) {
+static void put_attributes(struct json_writer *w, const struct node *node) {
   const struct arg_spec *specs = node->kind->specs;
   json_put_key(&w->json, "attributes");
   json_put_open(&w->json, '{');
@@ -126,7 +126,7 @@ static void put_attributes(struct writer *w, const struct node *node) {
   json_put_close(&w->json, '}');
 }
 
-static void put_shapes(struct writer *w, const struct node *node) {
+static void put_shapes(struct json_writer *w, const struct node *node) {
   const struct model *model = w->c->model;
   json_put_key(&w->json, "in");
   json_put_open(&w->json, '[');
@@ -141,7 +141,7 @@ static void put_shapes(struct writer *w, const struct node *node) {
   json_member_string(&w->json, "axes", writer_text(w));
 }
 
-void writer_put_cost(struct writer *w, const struct cost *cost) {
+void writer_put_cost(struct json_writer *w, const struct cost *cost) {
   struct json *json = &w->json;
   json_member_int(json, "param_count", cost->params);
   if (cost->active != cost->params)
@@ -152,7 +152,7 @@ void writer_put_cost(struct writer *w, const struct cost *cost) {
   json_member_int(json, "mac_count", cost->macs);
 }
 
-static void put_facts(struct writer *w, const struct node *node) {
+static void put_facts(struct json_writer *w, const struct node *node) {
   int64_t index = node - w->c->model->nodes.at;
   put_shapes(w, node);
   put_attributes(w, node);
@@ -174,22 +174,22 @@ enum {
   HOLE_WARNINGS,
 };
 
-struct row {
+struct json_row {
   const struct node *node; /* whose row it was last; NULL: none yet */
   struct position place;   /* of that */
-  struct form form;
+  struct json_form form;
   struct names names;
   struct counter line, column;
 };
 
-struct rows {
-  struct row at[FORMS];
+struct json_rows {
+  struct json_row at[FORMS];
   struct counter index, inputs[FEW_INPUTS];
   size_t warning; /* the next one */
 };
 
 /* Whether all is the same but the place and what stands in holes. */
-static bool same_form(const struct writer *w, const struct node *a,
+static bool same_form(const struct json_writer *w, const struct node *a,
                       const struct node *b) {
   const struct model *model = w->c->model;
   const int64_t *saved = w->c->memory.saved_by_node;
@@ -198,9 +198,9 @@ static bool same_form(const struct writer *w, const struct node *a,
          saved[i] == saved[k];
 }
 
-static void write_form(struct writer *w, struct row *row,
+static void write_form(struct json_writer *w, struct json_row *row,
                        const struct node *node, const struct source *source) {
-  struct form *form = &row->form;
+  struct json_form *form = &row->form;
   struct json *json = &w->json;
   struct text *out = form_begin(w, form);
   json_put_open(json, '{');
@@ -232,7 +232,7 @@ static void write_form(struct writer *w, struct row *row,
   form_end(w, form, out);
 }
 
-static void put_inputs(struct writer *w, struct rows *rows,
+static void put_inputs(struct json_writer *w, struct json_rows *rows,
                        const struct node *node) {
   const struct model *model = w->c->model;
   struct text *out = w->json.out;
@@ -246,7 +246,7 @@ static void put_inputs(struct writer *w, struct rows *rows,
   }
 }
 
-static void put_warnings(struct writer *w, int64_t index, size_t *next) {
+static void put_warnings(struct json_writer *w, int64_t index, size_t *next) {
   const struct model *model = w->c->model;
   struct json *json = &w->json;
   json->depth += 2; /* in a row, in a list */
@@ -260,11 +260,12 @@ static void put_warnings(struct writer *w, int64_t index, size_t *next) {
   json->depth -= 2;
 }
 
-static void put_layer(struct writer *w, struct rows *rows, int64_t index) {
+static void put_layer(struct json_writer *w, struct json_rows *rows,
+                      int64_t index) {
   const struct model *model = w->c->model;
   const struct node *node = &model->nodes.at[index];
-  struct row *row = &rows->at[model->like[index] % FORMS];
-  const struct form *form = &row->form;
+  struct json_row *row = &rows->at[model->like[index] % FORMS];
+  const struct json_form *form = &row->form;
   struct text *out = w->json.out;
   struct position place = row->place;
   if (!row->node || row->node->span.begin != node->span.begin)
@@ -289,8 +290,8 @@ static void put_layer(struct writer *w, struct rows *rows, int64_t index) {
   form_put(out, form, HOLE_WARNINGS);
 }
 
-void writer_put_layers(struct writer *w) {
-  struct rows *rows = ARENA_NEW(w->json.out->arena, struct rows);
+void writer_put_layers(struct json_writer *w) {
+  struct json_rows *rows = ARENA_NEW(w->json.out->arena, struct json_rows);
   json_put_key(&w->json, "layers");
   json_put_open(&w->json, '[');
   for (size_t i = 0; i < w->c->model->nodes.count; i++)

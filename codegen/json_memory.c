@@ -2,14 +2,15 @@
 #include "base/check.h"
 #include "codegen/json_writer.h"
 
-struct slice writer_text(struct writer *w) {
+struct slice writer_text(struct json_writer *w) {
   struct slice text = text_slice(&w->scratch);
   w->scratch.length = 0;
   return text;
 }
 
 /* The name of a node; null if there is none. */
-static void put_member_name(struct writer *w, const char *key, int64_t node) {
+static void put_member_name(struct json_writer *w, const char *key,
+                            int64_t node) {
   json_put_key(&w->json, key);
   if (node == NO_NODE) {
     json_put_null(&w->json);
@@ -20,7 +21,7 @@ static void put_member_name(struct writer *w, const char *key, int64_t node) {
 }
 
 /* What most steps do not have. */
-static void put_some(struct writer *w, const char *key, int64_t bytes) {
+static void put_some(struct json_writer *w, const char *key, int64_t bytes) {
   if (bytes)
     json_member_int(&w->json, key, bytes);
 }
@@ -28,12 +29,12 @@ static void put_some(struct writer *w, const char *key, int64_t bytes) {
 static const char *const phases[] = {"forward", "backward", "step"};
 static const char *const parts[] = {"gradients", "saved", "temporary"};
 
-static void put_range(struct writer *w, struct node_range range) {
+static void put_range(struct json_writer *w, struct node_range range) {
   put_member_name(w, "first_layer", range.first);
   put_member_name(w, "last_layer", range.end - 1);
 }
 
-static void put_checkpoints(struct writer *w) {
+static void put_checkpoints(struct json_writer *w) {
   const struct memory *m = &w->c->memory;
   struct json *json = &w->json;
   if (m->ranges.count || m->extra_macs)
@@ -50,7 +51,7 @@ static void put_checkpoints(struct writer *w) {
   json_put_close(json, ']');
 }
 
-static void put_fit(struct writer *w) {
+static void put_fit(struct json_writer *w) {
   const struct fit *fit = &w->c->memory.fit;
   struct json *json = &w->json;
   if (!fit->device)
@@ -87,7 +88,7 @@ static const char *const traffic[] = {
     "all_to_all_bytes", "point_to_point_bytes", "host_link_bytes"};
 
 /* What each device of a stage sends in a step, by kind. */
-static void put_traffic(struct writer *w, const struct stage *stage) {
+static void put_traffic(struct json_writer *w, const struct stage *stage) {
   json_put_key(&w->json, "sent");
   json_put_open(&w->json, '{');
   for (int i = 0; i < TRAFFIC_COUNT; i++)
@@ -96,7 +97,7 @@ static void put_traffic(struct writer *w, const struct stage *stage) {
 }
 
 /* A device with several parts of the net has them in turns. */
-static void put_parts(struct writer *w, const struct stage *stage) {
+static void put_parts(struct json_writer *w, const struct stage *stage) {
   struct json *json = &w->json;
   if (stage->part_count < 2)
     return;
@@ -110,7 +111,7 @@ static void put_parts(struct writer *w, const struct stage *stage) {
   json_put_close(json, ']');
 }
 
-static void put_parallel(struct writer *w) {
+static void put_parallel(struct json_writer *w) {
   const struct parallel *p = &w->c->memory.parallel;
   struct json *json = &w->json;
   if (!p->stages.count)
@@ -159,7 +160,7 @@ static void put_parallel(struct writer *w) {
 }
 
 /* What is alive at the peak, the largest first. */
-static void put_alive(struct writer *w) {
+static void put_alive(struct json_writer *w) {
   const struct memory *m = &w->c->memory;
   struct json *json = &w->json;
   json_put_key(json, "alive_at_peak");
@@ -175,7 +176,7 @@ static void put_alive(struct writer *w) {
 }
 
 static void put_moment(void *user, const struct moment *moment) {
-  struct writer *w = user;
+  struct json_writer *w = user;
   struct json *json = &w->json;
   json_put_open(json, '{');
   json_member_string(json, "phase", slice_of(phases[moment->phase]));
@@ -190,7 +191,7 @@ static void put_moment(void *user, const struct moment *moment) {
   json_put_close(json, '}');
 }
 
-static void put_timeline(struct writer *w) {
+static void put_timeline(struct json_writer *w) {
   const struct compiled *c = w->c;
   if (!w->options->timeline)
     return;
@@ -200,7 +201,7 @@ static void put_timeline(struct writer *w) {
   json_put_close(&w->json, ']');
 }
 
-void writer_put_training(struct writer *w) {
+void writer_put_training(struct json_writer *w) {
   const struct training *t = &w->c->memory.training;
   const struct train_settings *train = &w->c->settings->train;
   struct json *json = &w->json;
@@ -242,14 +243,14 @@ enum { PLACES = 64 };
 
 enum { HOLE_NAME, HOLE_LAYER, HOLE_FIRST, HOLE_LAST };
 
-struct place {
+struct json_place {
   const struct arena_buffer *buffer; /* NULL: none yet */
-  struct form form;
+  struct json_form form;
   struct names names;
 };
 
-struct places {
-  struct place at[PLACES];
+struct json_places {
+  struct json_place at[PLACES];
   struct counter layer, first, last;
 };
 
@@ -258,9 +259,9 @@ static bool same_place(const struct arena_buffer *a,
   return a->offset == b->offset && a->bytes == b->bytes && a->part == b->part;
 }
 
-static void write_place(struct writer *w, struct place *place,
+static void write_place(struct json_writer *w, struct json_place *place,
                         const struct arena_buffer *buffer) {
-  struct form *form = &place->form;
+  struct json_form *form = &place->form;
   struct json *json = &w->json;
   struct text *out = form_begin(w, form);
   place->buffer = buffer;
@@ -283,11 +284,11 @@ static void write_place(struct writer *w, struct place *place,
   form_end(w, form, out);
 }
 
-static void put_buffer(struct writer *w, struct places *places,
+static void put_buffer(struct json_writer *w, struct json_places *places,
                        const struct arena_buffer *buffer) {
   uint64_t hash = (uint64_t)buffer->offset ^ (uint64_t)buffer->bytes << 1;
-  struct place *place = &places->at[(hash ^ hash >> 12) % PLACES];
-  const struct form *form = &place->form;
+  struct json_place *place = &places->at[(hash ^ hash >> 12) % PLACES];
+  const struct json_form *form = &place->form;
   struct text *out = w->json.out;
   if (!place->buffer || !same_place(place->buffer, buffer))
     write_place(w, place, buffer);
@@ -302,10 +303,10 @@ static void put_buffer(struct writer *w, struct places *places,
   form_put(out, form, HOLE_LAST);
 }
 
-static void put_arena(struct writer *w) {
+static void put_arena(struct json_writer *w) {
   const struct inference *f = &w->c->memory.inference;
   struct json *json = &w->json;
-  struct places *places = ARENA_NEW(json->out->arena, struct places);
+  struct json_places *places = ARENA_NEW(json->out->arena, struct json_places);
   json_put_key(json, "arena");
   json_put_open(json, '{');
   json_member_int(json, "bytes", f->plan.height);
@@ -320,7 +321,7 @@ static void put_arena(struct writer *w) {
   json_put_close(json, '}');
 }
 
-void writer_put_inference(struct writer *w) {
+void writer_put_inference(struct json_writer *w) {
   const struct inference *f = &w->c->memory.inference;
   const struct infer_settings *infer = &w->c->settings->infer;
   struct json *json = &w->json;

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "codegen/backend.h"
 
-struct writer {
+struct json_writer {
   const struct compiled *c;
   const struct emit_options *options;
   struct json json;
@@ -18,7 +18,7 @@ struct writer {
  */
 enum { HOLES = 6 };
 
-struct form {
+struct json_form {
   struct text text;
   size_t ends[HOLES + 1]; /* of what stands before each hole, and of all */
   size_t holes;
@@ -29,14 +29,14 @@ struct form {
  * What is written until form_end() is the row of a form, the bracket that
  * opens it at first. Returns where the writer wrote to.
  */
-struct text *form_begin(struct writer *w, struct form *form);
-void form_hole(struct writer *w, struct form *form); /* of a value */
-void form_end(struct writer *w, struct form *form, struct text *out);
+struct text *form_begin(struct json_writer *w, struct json_form *form);
+void form_hole(struct json_writer *w, struct json_form *form); /* of a value */
+void form_end(struct json_writer *w, struct json_form *form, struct text *out);
 
 /* What stands before the first hole; after hole `hole`. */
-void form_open(struct writer *w, const struct form *form);
+void form_open(struct json_writer *w, const struct json_form *form);
 
-static inline void form_put(struct text *out, const struct form *form,
+static inline void form_put(struct text *out, const struct json_form *form,
                             size_t hole) {
   const size_t *end = &form->ends[hole];
   text_bytes(out, form->text.at + end[0], end[1] - end[0]);
@@ -54,19 +54,19 @@ void names_put(struct names *names, struct text *out, const struct model *model,
                int64_t node);
 
 /* The text made in `scratch`, which is then empty again. */
-struct slice writer_text(struct writer *w);
+struct slice writer_text(struct json_writer *w);
 
 /* The member "layers", and what its rows share with other members. */
-void writer_put_layers(struct writer *w);
-void writer_put_shape(struct writer *w, const struct shape *shape);
-void writer_put_cost(struct writer *w, const struct cost *cost);
+void writer_put_layers(struct json_writer *w);
+void writer_put_shape(struct json_writer *w, const struct shape *shape);
+void writer_put_cost(struct json_writer *w, const struct cost *cost);
 
 /* A key and the value of an argument or a setting. */
-void writer_put_argument(struct writer *w, const struct arg_spec *spec,
+void writer_put_argument(struct json_writer *w, const struct arg_spec *spec,
                          const void *at);
 
 /* The members "training" and "inference". */
-void writer_put_training(struct writer *w);
-void writer_put_inference(struct writer *w);
+void writer_put_training(struct json_writer *w);
+void writer_put_inference(struct json_writer *w);
 
 #endif

@@ -12,7 +12,7 @@ struct report_section {
                           const struct emit_options *options, struct text *out);
   void (*text)(const struct compiled *c, const struct emit_options *options,
                struct text *out);
-  void (*json)(struct writer *w); /* a member of the report */
+  void (*json)(struct json_writer *w); /* a member of the report */
 };
 
 #define SECTION(name) extern const struct report_section name;

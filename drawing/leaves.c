@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-struct walk {
+struct leaf_walk {
   struct leaves *leaves;
   int depth;      /* lines that are deeper are left out */
   size_t *leaf;   /* by line: its leaf, from 1; 0: it is none */
@@ -34,7 +34,7 @@ static void add_inputs(struct leaves *leaves, const struct fold_line *line) {
   }
 }
 
-static void find_leaves(struct walk *w) {
+static void find_leaves(struct leaf_walk *w) {
   struct leaves *leaves = w->leaves;
   const struct folds *folds = &leaves->folds;
   struct arena *arena = leaves->c->arena;
@@ -59,7 +59,7 @@ static void find_leaves(struct walk *w) {
 }
 
 /* Inner lines are of the first turn; the others are like it. */
-static void map_rows(struct walk *w) {
+static void map_rows(struct leaf_walk *w) {
   struct leaves *leaves = w->leaves;
   const struct folds *folds = &leaves->folds;
   leaves->of_row = arena_alloc(leaves->c->arena, leaves->rows.count + 1,
@@ -77,7 +77,7 @@ static void map_rows(struct walk *w) {
   }
 }
 
-static void find_frames(struct walk *w) {
+static void find_frames(struct leaf_walk *w) {
   struct leaves *leaves = w->leaves;
   const struct folds *folds = &leaves->folds;
   leaves->frames.count = 0;
@@ -94,7 +94,7 @@ static void find_frames(struct walk *w) {
 
 static void show(struct leaves *leaves, int depth) {
   struct arena *arena = leaves->c->arena;
-  struct walk w = {.leaves = leaves, .depth = depth};
+  struct leaf_walk w = {.leaves = leaves, .depth = depth};
   w.leaf = arena_alloc(arena, leaves->folds.count + 1, sizeof *w.leaf);
   w.times =
       arena_alloc(arena, (size_t)leaves->folds.deepest + 1, sizeof *w.times);

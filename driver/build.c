@@ -138,14 +138,14 @@ static int check_kinds(struct net_options *o) {
 /* Writing */
 
 /* A file, and why it could not be written. */
-struct writing {
+struct file_writing {
   FILE *file;
   int error;
   struct progress_line *progress;
 };
 
 static bool write_sink(void *user, const char *bytes, size_t length) {
-  struct writing *writing = user;
+  struct file_writing *writing = user;
   progress_erase(writing->progress);
   if (file_sink(writing->file, bytes, length))
     return true;
@@ -175,7 +175,7 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
   if (exported)
     return exported->write(&(struct export_request){
         netc, o->files.at[0], path, file, o->weights, o->opset});
-  struct writing writing = {file, 0, &o->progress};
+  struct file_writing writing = {file, 0, &o->progress};
   struct netc_options look = o->look;
   bool shown = strcmp(path, "-") == 0;
   look.width = shown ? terminal_width() : 0;

@@ -18,7 +18,7 @@
 
 enum { MOST_INPUTS = 16, MOST_SIZES = 32 };
 
-struct request {
+struct import_request {
   const char *path, *output, *weights;
   struct import_options options;
   struct import_input inputs[MOST_INPUTS];
@@ -32,7 +32,7 @@ struct request {
 };
 
 /* "yolov3" of "nets/yolov3.cfg" */
-static const char *stem(struct request *r) {
+static const char *stem(struct import_request *r) {
   const char *slash = strrchr(r->path, '/');
   const char *name = slash ? slash + 1 : r->path;
   size_t length = strcspn(name, ".");
@@ -41,7 +41,7 @@ static const char *stem(struct request *r) {
 }
 
 /* The folder that a file lies in; standard input lies in none. */
-static const char *folder_of(struct request *r) {
+static const char *folder_of(struct import_request *r) {
   const char *slash = strrchr(r->path, '/');
   if (strcmp(r->path, "-") == 0)
     return NULL;
@@ -51,7 +51,7 @@ static const char *folder_of(struct request *r) {
              : arena_copy(&r->arena, r->path, (size_t)(slash - r->path));
 }
 
-static int refuse(const struct request *r, const struct graph *graph) {
+static int refuse(const struct import_request *r, const struct graph *graph) {
   const struct graph_error *e = &graph->error;
   say("%s:", r->path);
   if (e->line)
@@ -96,7 +96,7 @@ static const char *word_of(const struct graph *graph,
 }
 
 /* An import that says something else than its file is a bug of ours. */
-static bool verify(struct request *r, struct graph *graph,
+static bool verify(struct import_request *r, struct graph *graph,
                    const struct imported *result) {
   size_t count = netc_layer_count(r->netc);
   if (count != result->layer_count)
@@ -124,7 +124,7 @@ static bool verify(struct request *r, struct graph *graph,
 }
 
 /* Compiles what was imported; whether it says what the file does. */
-static bool holds(struct request *r, struct graph *graph,
+static bool holds(struct import_request *r, struct graph *graph,
                   const struct imported *result) {
   struct slice text = text_slice(&result->source);
   graph->failed = false;
@@ -137,7 +137,7 @@ static bool holds(struct request *r, struct graph *graph,
 }
 
 /* The source as it is, or else flat; if neither holds, says why. */
-static int settle(struct request *r, struct graph *graph,
+static int settle(struct import_request *r, struct graph *graph,
                   struct imported *result) {
   struct imported folded = *result;
   if (holds(r, graph, result))
@@ -159,7 +159,7 @@ static int settle(struct request *r, struct graph *graph,
   return exit_status_of(r->netc, r->loaded);
 }
 
-static int write_source(const struct request *r) {
+static int write_source(const struct import_request *r) {
   struct output_file output;
   const char *path = r->output ? r->output : "-";
   if (!output_open(&output, path))
@@ -170,7 +170,7 @@ static int write_source(const struct request *r) {
   return EXIT_DONE;
 }
 
-static int write_weights(const struct request *r, struct graph *graph,
+static int write_weights(const struct import_request *r, struct graph *graph,
                          const struct imported *result) {
   struct output_file output;
   if (!output_open(&output, r->weights))
@@ -185,7 +185,7 @@ static int write_weights(const struct request *r, struct graph *graph,
 }
 
 /* What to do with a file that no reader knows. */
-static int refuse_format(const struct request *r) {
+static int refuse_format(const struct import_request *r) {
   static const struct {
     const char *suffix, *help;
   } ways[] = {
@@ -214,7 +214,7 @@ static int refuse_format(const struct request *r) {
 }
 
 /* Windows puts a mark before texts, and PowerShell writes them in 16 bits. */
-static int take_off_mark(const struct request *r, struct slice *file) {
+static int take_off_mark(const struct import_request *r, struct slice *file) {
   if (file->length >= 3 && memcmp(file->at, "\xEF\xBB\xBF", 3) == 0)
     *file = (struct slice){file->at + 3, file->length - 3};
   if (file->length >= 2 && (memcmp(file->at, "\xFF\xFE", 2) == 0 ||
@@ -223,7 +223,7 @@ static int take_off_mark(const struct request *r, struct slice *file) {
   return EXIT_DONE;
 }
 
-static int serve(struct request *r) {
+static int serve(struct import_request *r) {
   struct slice file;
   struct graph graph;
   struct imported result;
@@ -255,7 +255,7 @@ static int serve(struct request *r) {
 }
 
 /* "NAME=224x224x3" or "224x224x3" */
-static int take_input(struct request *r, char *value) {
+static int take_input(struct import_request *r, char *value) {
   char *equals = strchr(value, '='), *at = equals ? equals + 1 : value;
   if (r->options.input_count == MOST_INPUTS)
     return complain(EXIT_USAGE, "--input: more than %d are given", MOST_INPUTS);
@@ -281,7 +281,7 @@ static int take_input(struct request *r, char *value) {
 }
 
 /* "NAME=VALUE" */
-static int take_size(struct request *r, char *value) {
+static int take_size(struct import_request *r, char *value) {
   char *equals = strchr(value, '='), *end = NULL;
   if (r->options.size_count == MOST_SIZES)
     return complain(EXIT_USAGE, "--dim: more than %d are given", MOST_SIZES);
@@ -299,7 +299,7 @@ static int take_size(struct request *r, char *value) {
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
-  struct request *r = user;
+  struct import_request *r = user;
   (void)name;
   switch (option) {
   case OPTION_OUTPUT: r->output = value; break;
@@ -316,7 +316,7 @@ static int take(void *user, enum option_id option, const char *name,
   return EXIT_DONE;
 }
 
-static int list_types(struct request *r) {
+static int list_types(struct import_request *r) {
   struct text text = text_new(&r->arena);
   struct graph graph;
   graph_open(&graph, &r->arena);
@@ -328,7 +328,7 @@ static int list_types(struct request *r) {
 }
 
 static void run(void *user) {
-  struct request *r = user;
+  struct import_request *r = user;
   r->status = r->types ? list_types(r) : serve(r);
 }
 
@@ -345,7 +345,7 @@ static int check_suffix(const char *path) {
 }
 
 /* Three files, of which one is read. */
-static int check_places(const struct request *r) {
+static int check_places(const struct import_request *r) {
   const char *source = r->output ? r->output : "-";
   const char *weights = r->weights ? r->weights : "-";
   const char *path = r->path ? r->path : "-";
@@ -361,7 +361,7 @@ static int check_places(const struct request *r) {
 }
 
 int command_import(int argc, char **argv) {
-  struct request r = {.status = EXIT_DONE};
+  struct import_request r = {.status = EXIT_DONE};
   struct arena *const arenas[GUARD_ARENAS] = {&r.arena};
   struct operands files;
   if (!options_read(COMMAND_IMPORT, argc, argv, take, &r, &files))

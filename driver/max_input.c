@@ -13,9 +13,9 @@ enum {
 };
 
 /* What came of one size: an error or a further warning, and what is asked. */
-enum outcome { OUTCOME_ERROR, OUTCOME_FITS, OUTCOME_TOO_LARGE };
+enum input_outcome { OUTCOME_ERROR, OUTCOME_FITS, OUTCOME_TOO_LARGE };
 
-struct search {
+struct input_search {
   struct netc *netc;
   struct net_options *options;
   const char *input; /* its name */
@@ -29,13 +29,13 @@ struct search {
 };
 
 /* HxWxC with equal sides; a clip keeps its length. */
-static void sizes_of(const struct search *s, int64_t side, char *to,
+static void sizes_of(const struct input_search *s, int64_t side, char *to,
                      size_t room) {
   snprintf(to, room, "%s%" PRId64 "x%" PRId64 "x_", s->rank > 3 ? "_x" : "",
            side, side);
 }
 
-static enum outcome verdict_of(struct search *s) {
+static enum input_outcome verdict_of(struct input_search *s) {
   struct netc_verdict v = {.size = sizeof v};
   struct netc_prediction p = {.size = sizeof p};
   if (s->options->look.predict) {
@@ -50,7 +50,7 @@ static enum outcome verdict_of(struct search *s) {
   return v.fits ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
 }
 
-static enum outcome try_side(struct search *s, int64_t side) {
+static enum input_outcome try_side(struct input_search *s, int64_t side) {
   char sizes[80];
   sizes_of(s, side, sizes, sizeof sizes);
   s->tried++;
@@ -60,7 +60,7 @@ static enum outcome try_side(struct search *s, int64_t side) {
       netc_load_file(s->netc, s->options->files.at[0]) != NETC_OK ||
       netc_diagnostic_count(s->netc) > s->warnings)
     return OUTCOME_ERROR;
-  enum outcome outcome = verdict_of(s);
+  enum input_outcome outcome = verdict_of(s);
   if (outcome == OUTCOME_FITS)
     s->best_need = s->need;
   else
@@ -69,7 +69,7 @@ static enum outcome try_side(struct search *s, int64_t side) {
 }
 
 /* The smallest power of two of which several multiples in a row compile. */
-static bool find_step(struct search *s, int64_t side) {
+static bool find_step(struct input_search *s, int64_t side) {
   enum { IN_A_ROW = 3 };
   for (s->step = 1; s->step <= MOST_STEP; s->step *= 2) {
     int64_t first = (side + s->step - 1) / s->step;
@@ -83,7 +83,7 @@ static bool find_step(struct search *s, int64_t side) {
 }
 
 /* The largest multiple that fits, 0 for none; the one after it does not. */
-static int64_t bisect(struct search *s, int64_t start) {
+static int64_t bisect(struct input_search *s, int64_t start) {
   int64_t low = 0, high = start;
   int64_t most = MOST_SIDE / s->step;
   while (high <= most && try_side(s, high * s->step) == OUTCOME_FITS) {
@@ -111,7 +111,7 @@ static int64_t bisect(struct search *s, int64_t start) {
 }
 
 /* The one input that is a picture or clip; its side, or 0 and a complaint. */
-static int64_t find_input(struct search *s) {
+static int64_t find_input(struct input_search *s) {
   struct netc_end end = {.size = sizeof end};
   struct netc_layer layer = {.size = sizeof layer};
   int64_t side = 0;
@@ -134,7 +134,7 @@ static int64_t find_input(struct search *s) {
   return 0;
 }
 
-static void put_answer(const struct search *s, int64_t side) {
+static void put_answer(const struct input_search *s, int64_t side) {
   char need[32], room[32], sizes[80];
   sizes_of(s, side, sizes, sizeof sizes);
   printf("largest square input  %s x %s: %s of %s\n", count_text(side).text,
@@ -153,7 +153,7 @@ static void put_answer(const struct search *s, int64_t side) {
   putchar('\n');
 }
 
-static int answer(struct search *s, int64_t side) {
+static int answer(struct input_search *s, int64_t side) {
   bool found = find_step(s, side);
   if (!found) { /* larger ones may be warned of for what they are */
     s->warnings = SIZE_MAX;
@@ -182,7 +182,7 @@ static int answer(struct search *s, int64_t side) {
 }
 
 int max_input(struct netc *netc, struct net_options *options) {
-  struct search s = {.netc = netc, .options = options};
+  struct input_search s = {.netc = netc, .options = options};
   struct netc_verdict v = {.size = sizeof v};
   char name[128];
   if (options->wanted_count || options->dump)

@@ -8,7 +8,7 @@
 #include "driver/output.h"
 #include "driver/run/weight_set.h"
 
-struct call {
+struct onnx_call {
   const struct export_request *request;
   struct arena arena;
   struct weight_set set;
@@ -18,19 +18,20 @@ struct call {
 };
 
 static const void *lie(void *user, size_t weight) {
-  const struct stored_tensor *stored = ((struct call *)user)->set.from[weight];
+  const struct stored_tensor *stored =
+      ((struct onnx_call *)user)->set.from[weight];
   return stored && stored->type == VALUE_F32 ? stored->at : NULL;
 }
 
 static void read_values(void *user, size_t weight, float *to) {
-  const struct weight_set *set = &((struct call *)user)->set;
+  const struct weight_set *set = &((struct onnx_call *)user)->set;
   weight_set_values(set, weight, 0, set->weights.at[weight].count, to);
 }
 
 /* In pieces: a file beside the model may be larger than memory. */
 static void append(void *user, size_t weight) {
   enum { PIECE = 1 << 16 };
-  struct call *call = user;
+  struct onnx_call *call = user;
   int64_t count = call->set.weights.at[weight].count;
   float piece[PIECE];
   for (int64_t i = 0; i < count; i += PIECE) {
@@ -40,7 +41,7 @@ static void append(void *user, size_t weight) {
   }
 }
 
-static int write_model(struct call *call, struct model *model,
+static int write_model(struct onnx_call *call, struct onnx_model *model,
                        const char *beside) {
   const struct export_request *r = call->request;
   const struct onnx_weights from = {call, beside, lie, read_values, append};
@@ -50,7 +51,7 @@ static int write_model(struct call *call, struct model *model,
 }
 
 /* All weights beside the file, which the model names without folder. */
-static int write_beside(struct call *call, struct model *model) {
+static int write_beside(struct onnx_call *call, struct onnx_model *model) {
   const char *path = call->request->path, *slash = strrchr(path, '/');
   if (strcmp(path, "-") == 0)
     return complain(EXIT_USAGE, "weights of over 1 GiB go to a file beside the "
@@ -71,13 +72,13 @@ static int write_beside(struct call *call, struct model *model) {
   return status;
 }
 
-static int write_files(struct call *call, struct model *model) {
+static int write_files(struct onnx_call *call, struct onnx_model *model) {
   return onnx_weight_bytes(model) > ONNX_INSIDE
              ? write_beside(call, model)
              : write_model(call, model, NULL);
 }
 
-static int with_weights(struct call *call, struct model *model) {
+static int with_weights(struct onnx_call *call, struct onnx_model *model) {
   const char *path = call->request->weights;
   int status = EXIT_DONE;
   if (!safetensors_open(&call->file, path, &call->arena))
@@ -89,11 +90,11 @@ static int with_weights(struct call *call, struct model *model) {
 }
 
 static void run(void *user) {
-  struct call *call = user;
+  struct onnx_call *call = user;
   const struct export_request *r = call->request;
   struct text why = text_new(&call->arena);
-  struct model *model = onnx_build(r->netc, (int)r->opset, r->weights != NULL,
-                                   &call->arena, &why);
+  struct onnx_model *model = onnx_build(r->netc, (int)r->opset,
+                                        r->weights != NULL, &call->arena, &why);
   if (!model) {
     call->status =
         complain(EXIT_SOURCE, "%s: %.*s", r->net, (int)why.length, why.at);
@@ -105,7 +106,7 @@ static void run(void *user) {
 }
 
 int export_onnx(const struct export_request *request) {
-  struct call call = {.request = request};
+  struct onnx_call call = {.request = request};
   struct arena *const arenas[GUARD_ARENAS] = {&call.arena};
   arena_open(&call.arena, NULL, NULL);
   if (!guard_run(arenas, run, &call)) {

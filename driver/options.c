@@ -51,7 +51,7 @@ enum {
 };
 
 /* What getopt is given: made from the rows of a command and the settings. */
-struct parser {
+struct option_parser {
   enum command command;
   struct option longs[MOST_OPTIONS];
   enum option_id codes[MOST_OPTIONS]; /* by place in `longs` */
@@ -142,7 +142,7 @@ bool option_setting(enum command command, size_t *index,
   return false;
 }
 
-static void add_long(struct parser *p, const char *name, bool has_value,
+static void add_long(struct option_parser *p, const char *name, bool has_value,
                      enum option_id option) {
   p->longs[p->count] =
       (struct option){name, has_value ? required_argument : no_argument, NULL,
@@ -150,13 +150,14 @@ static void add_long(struct parser *p, const char *name, bool has_value,
   p->codes[p->count++] = option;
 }
 
-static void add_setting(struct parser *p, const struct netc_setting *setting) {
+static void add_setting(struct option_parser *p,
+                        const struct netc_setting *setting) {
   struct option_text *name = &p->names[p->count];
   put_hyphens(name, setting->name);
   add_long(p, name->text, true, OPTION_SETTING);
 }
 
-static void open_parser(struct parser *p, enum command command) {
+static void open_parser(struct option_parser *p, enum command command) {
   char *letter = p->letters;
   memset(p, 0, sizeof *p);
   p->command = command;
@@ -178,7 +179,7 @@ static void open_parser(struct parser *p, enum command command) {
 }
 
 /* Where another program, or another command of ours, has this option. */
-static bool explain_foreign(const struct parser *p, struct slice name) {
+static bool explain_foreign(const struct option_parser *p, struct slice name) {
   static const struct {
     const char *name, *say;
   } foreign[] = {
@@ -227,7 +228,7 @@ static const char *stopped_in(char **argv, int at) {
   return !optopt || (letters && strchr(last, optopt)) ? last : argv[optind];
 }
 
-static int unknown_option(const struct parser *p, const char *argument) {
+static int unknown_option(const struct option_parser *p, const char *argument) {
   struct slice name = slice_of(argument);
   const char *word = command_row(p->command)->word;
   while (name.length && *name.at == '-') {
@@ -279,7 +280,7 @@ static void foresee_style(enum command command, int argc, char **argv) {
 
 bool options_read(enum command command, int argc, char **argv, option_fn *take,
                   void *user, struct operands *operands) {
-  static struct parser p; /* names of settings outlive the call */
+  static struct option_parser p; /* names of settings outlive the call */
   int *status = &operands->status;
   open_parser(&p, command);
   foresee_style(command, argc, argv);

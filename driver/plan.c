@@ -11,7 +11,7 @@
 #include "driver/progress.h"
 #include "driver/table.h"
 
-struct planning {
+struct plan_request {
   struct netc_plan_options options;
   const char *path, *output;
   struct progress_line progress;
@@ -19,7 +19,7 @@ struct planning {
   int status;
 };
 
-static int write_plan(const struct planning *p, const struct table *table) {
+static int write_plan(const struct plan_request *p, const struct table *table) {
   struct output_file output;
   const char *path = p->output ? p->output : "-";
   if (!output_open(&output, path))
@@ -55,7 +55,7 @@ static void put_summary(const char *path, const struct netc_plan *plan,
           count_text((int64_t)plan->effort).text, plan->effort == 1 ? "" : "s");
 }
 
-static int plan_table(struct planning *p, const char *name,
+static int plan_table(struct plan_request *p, const char *name,
                       struct table *table) {
   struct netc_plan plan = {.size = sizeof plan};
   enum netc_status status =
@@ -82,7 +82,7 @@ static int plan_table(struct planning *p, const char *name,
 }
 
 static void plan_file(void *user) {
-  struct planning *p = user;
+  struct plan_request *p = user;
   struct slice text;
   struct table table;
   const char *name = strcmp(p->path, "-") == 0 ? "<stdin>" : p->path;
@@ -98,7 +98,7 @@ static void plan_file(void *user) {
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
-  struct planning *p = user;
+  struct plan_request *p = user;
   int64_t effort = 0;
   bool right = true;
   (void)name;
@@ -118,7 +118,7 @@ static int take(void *user, enum option_id option, const char *name,
 }
 
 int command_plan(int argc, char **argv) {
-  struct planning p = {.options = {.size = sizeof p.options}};
+  struct plan_request p = {.options = {.size = sizeof p.options}};
   struct arena *const arenas[GUARD_ARENAS] = {&p.arena};
   struct operands files;
   if (!options_read(COMMAND_PLAN, argc, argv, take, &p, &files))

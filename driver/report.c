@@ -49,14 +49,15 @@ enum netc_style style_of(enum colour colour) {
 }
 
 /* Warnings of one kind, of which the first are shown as text. */
-struct alike {
+struct warning_kind {
   const char *slug;
   size_t count;
 };
 
 enum { MOST_KINDS = 64 }; /* of warnings */
 
-static struct alike *alike_of(struct alike *all, const char *slug) {
+static struct warning_kind *alike_of(struct warning_kind *all,
+                                     const char *slug) {
   int i = 0;
   while (i < MOST_KINDS - 1 && all[i].slug && strcmp(all[i].slug, slug) != 0)
     i++;
@@ -64,7 +65,7 @@ static struct alike *alike_of(struct alike *all, const char *slug) {
   return &all[i];
 }
 
-static void say_rest(const struct alike *all) {
+static void say_rest(const struct warning_kind *all) {
   for (int i = 0; i < MOST_KINDS && all[i].slug; i++) {
     if (all[i].count <= LIMIT_SHOWN_ALIKE)
       continue;
@@ -78,7 +79,7 @@ static void say_rest(const struct alike *all) {
 }
 
 void show_diagnostics(struct netc *netc, enum netc_style style) {
-  struct alike alike[MOST_KINDS] = {{NULL, 0}};
+  struct warning_kind alike[MOST_KINDS] = {{NULL, 0}};
   bool json = style == NETC_STYLE_JSON;
   int errors = 0;
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++) {

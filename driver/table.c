@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 #include "driver/command.h"
 
-enum column { ID, LOWER, UPPER, SIZE, ALIGNMENT, OFFSET, COLUMNS };
+enum buffer_column { ID, LOWER, UPPER, SIZE, ALIGNMENT, OFFSET, COLUMNS };
 
 static const char *const column_names[COLUMNS] = {
     "id", "lower", "upper", "size", "alignment", "offset"};
@@ -161,7 +161,8 @@ static bool read_header(struct reader *r) {
   return right;
 }
 
-static bool read_field(struct reader *r, enum column column, int64_t *value) {
+static bool read_field(struct reader *r, enum buffer_column column,
+                       int64_t *value) {
   if (r->place[column] < 0)
     return true;
   struct slice field = unquoted(r->fields.at[r->place[column]]);

@@ -17,16 +17,16 @@ enum fold_loop {
 };
 
 /* `count` runs of `length` statements from `from`, and the lines saved. */
-struct fold {
+struct source_fold {
   size_t from, length, count;
   int saved;
   enum fold_loop loop;
 };
 
-typedef VEC(struct fold) fold_list;
+typedef VEC(struct source_fold) fold_list;
 
 static int better(const void *a, const void *b) {
-  const struct fold *x = a, *y = b;
+  const struct source_fold *x = a, *y = b;
   if (x->saved != y->saved)
     return x->saved < y->saved ? 1 : -1;
   if (x->length != y->length)
@@ -35,12 +35,13 @@ static int better(const void *a, const void *b) {
 }
 
 static struct source_run run_at(struct source_block *block,
-                                const struct fold *f, size_t i) {
+                                const struct source_fold *f, size_t i) {
   return (struct source_run){block, f->from + i * f->length, f->length};
 }
 
 static bool all_closed(const struct source_plan *plan,
-                       struct source_block *block, const struct fold *f) {
+                       struct source_block *block,
+                       const struct source_fold *f) {
   for (size_t i = 0; i < f->count; i++) {
     struct source_run run = run_at(block, f, i);
     if (!run_is_closed(plan, &run, i + 1 == f->count))
@@ -50,12 +51,12 @@ static bool all_closed(const struct source_plan *plan,
 }
 
 static struct series_runs series_of(struct source_block *block,
-                                    const struct fold *f) {
+                                    const struct source_fold *f) {
   return (struct series_runs){{block, f->from, f->length}, f->count};
 }
 
 static int saved_by(struct source_plan *plan, struct source_block *block,
-                    const struct fold *f) {
+                    const struct source_fold *f) {
   struct source_run first = run_at(block, f, 0);
   int lines = run_lines(&first), whole = lines * (int)f->count;
   bool short_body = f->length == 1 && block->all.at[f->from].width < LINE - 24;
@@ -74,7 +75,7 @@ static int saved_by(struct source_plan *plan, struct source_block *block,
 
 /* The first iterations may take their tensors from anywhere. */
 static bool fit_series(struct source_plan *plan, struct source_block *block,
-                       struct fold *f) {
+                       struct source_fold *f) {
   for (int i = 0; i < MOST_DROPPED && f->count > 1; i++) {
     struct series_runs runs = series_of(block, f);
     if (series_fits(plan, &runs))
@@ -86,7 +87,7 @@ static bool fit_series(struct source_plan *plan, struct source_block *block,
 }
 
 static void offer(struct source_plan *plan, struct source_block *block,
-                  fold_list *list, struct fold f) {
+                  fold_list *list, struct source_fold f) {
   if (f.loop == LOOP_SERIES ? !fit_series(plan, block, &f)
                             : !all_closed(plan, block, &f))
     return;
@@ -132,7 +133,7 @@ static void find(struct source_plan *plan, struct source_block *block,
         equal = 0; /* all of it repeats one statement */
       for (size_t shift = 0; equal >= p && shift <= equal % p; shift++)
         offer(plan, block, list,
-              (struct fold){first + shift, p, equal / p + 1, 0, loop});
+              (struct source_fold){first + shift, p, equal / p + 1, 0, loop});
       equal = 0;
     }
 }
@@ -147,7 +148,7 @@ static struct source_block *body_of(struct source_plan *plan,
 }
 
 static bool make_table(struct source_plan *plan, struct source_block *block,
-                       const struct fold *f, struct statement *s) {
+                       const struct source_fold *f, struct statement *s) {
   struct source_run *runs =
       arena_alloc(plan->graph->arena, f->count, sizeof *runs);
   struct parameters p;
@@ -168,7 +169,7 @@ static bool make_table(struct source_plan *plan, struct source_block *block,
 
 /* `for i in 1..4` */
 static void make_series(struct source_plan *plan, struct source_block *block,
-                        const struct fold *f, struct statement *s) {
+                        const struct source_fold *f, struct statement *s) {
   struct series_runs runs = series_of(block, f);
   int64_t iterations[2] = {0};
   series_make(plan, &runs, s, iterations);
@@ -184,7 +185,7 @@ static void make_series(struct source_plan *plan, struct source_block *block,
 }
 
 static void make(struct source_plan *plan, struct source_block *block,
-                 const struct fold *f, struct statement *s) {
+                 const struct source_fold *f, struct statement *s) {
   struct source_run first = run_at(block, f, 0);
   const struct statement *last =
       &block->all.at[f->from + f->count * f->length - 1];
@@ -216,7 +217,7 @@ static bool apply(struct source_plan *plan, struct source_block *block,
     return false;
   qsort(list->at, list->count, sizeof *list->at, better);
   for (size_t k = 0; k < list->count; k++) {
-    const struct fold *f = &list->at[k];
+    const struct source_fold *f = &list->at[k];
     size_t end = f->from + f->count * f->length;
     bool free = true;
     for (size_t i = f->from; i < end && free; i++)
@@ -231,7 +232,7 @@ static bool apply(struct source_plan *plan, struct source_block *block,
       *s = block->all.at[i++];
       continue;
     }
-    const struct fold *f = &list->at[taken[i] - 1];
+    const struct source_fold *f = &list->at[taken[i] - 1];
     make(plan, block, f, s);
     i = f->from + f->count * f->length;
   }

@@ -171,15 +171,15 @@ static const struct arg_spec matmul_specs[] = {
     SPEC_END};
 
 /* Sizes n, k of the first and k, m of the second operand. */
-struct product {
+struct join_product {
   int64_t n, k, k2, m;
 };
 
-static struct product product_of(const struct layer *layer) {
+static struct join_product product_of(const struct layer *layer) {
   const struct join *join = layer->args;
   const struct shape *a = layer->in[0], *b = layer->in[1];
-  struct product p = {a->dim[a->rank - 2], a->dim[a->rank - 1],
-                      b->dim[b->rank - 2], b->dim[b->rank - 1]};
+  struct join_product p = {a->dim[a->rank - 2], a->dim[a->rank - 1],
+                           b->dim[b->rank - 2], b->dim[b->rank - 1]};
   if (join->transpose) {
     int64_t rows = p.k2;
     p.k2 = p.m;
@@ -197,7 +197,7 @@ static bool matmul_shape(struct layer *layer) {
   const struct shape *a = layer->in[0], *b = layer->in[1];
   if (a->rank < 2 || b->rank < 2)
     return mismatch(layer, 1, "both must have rows and columns: NxK and KxM");
-  struct product p = product_of(layer);
+  struct join_product p = product_of(layer);
   if (p.k != p.k2)
     return mismatch(layer, 1,
                     "the columns of the first must be as many as "

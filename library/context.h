@@ -48,7 +48,7 @@ struct load {
 };
 
 /* What netc_set or netc_define was given. */
-struct pair {
+struct setting_pair {
   struct slice name, value;
 };
 
@@ -120,10 +120,10 @@ struct slice context_keep(struct arena *arena, struct slice text);
 void load_close(struct netc *netc);
 
 /* Tries a pair of the context by itself; false, and said, if it is wrong. */
-bool load_try_setting(struct call *call, const struct pair *pair);
-bool load_try_budget(struct call *call, const struct pair *pair);
-bool load_try_define(struct call *call, const struct pair *pair);
-bool load_try_input(struct call *call, const struct pair *pair);
+bool load_try_setting(struct call *call, const struct setting_pair *pair);
+bool load_try_budget(struct call *call, const struct setting_pair *pair);
+bool load_try_define(struct call *call, const struct setting_pair *pair);
+bool load_try_input(struct call *call, const struct setting_pair *pair);
 
 bool load_try_compared(struct call *call, struct slice list);
 

@@ -69,14 +69,14 @@ static struct netc_diagnostic shown(struct load *load,
       .repeats = d->repeats};
 }
 
-struct asking {
+struct diagnostic_asking {
   size_t index;
   struct netc_diagnostic *to;
 };
 
 /* Made once and kept: asking again costs nothing. */
 static void call_diagnostic(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct diagnostic_asking *asking = call->request;
   struct load *load = call->netc->load;
   size_t count = load->diags.all.count;
   if (!load->diagnostics)
@@ -90,7 +90,7 @@ static void call_diagnostic(struct call *call) {
 
 enum netc_status netc_diagnostic(struct netc *netc, size_t index,
                                  struct netc_diagnostic *diagnostic) {
-  struct asking asking = {index, diagnostic};
+  struct diagnostic_asking asking = {index, diagnostic};
   if (index >= netc_diagnostic_count(netc))
     return NETC_USAGE;
   return context_call(netc, CALL_READS, call_diagnostic, &asking);

@@ -7,19 +7,19 @@
 
 /* Opening and closing */
 
-struct opening {
+struct load_opening {
   struct arena arena;
   struct load *load;
 };
 
 static void open_load(void *user) {
-  struct opening *opening = user;
+  struct load_opening *opening = user;
   opening->load = ARENA_NEW(&opening->arena, struct load);
 }
 
 /* A load without any text yet; choices and defines parsed. */
 static struct load *load_open(struct netc *netc) {
-  struct opening opening = {.load = NULL};
+  struct load_opening opening = {.load = NULL};
   struct arena *const arenas[GUARD_ARENAS] = {&opening.arena};
   load_close(netc);
   arena_open(&opening.arena, netc->arena.resize, netc->arena.user);
@@ -46,15 +46,16 @@ void load_close(struct netc *netc) {
 /* What the context chose: each pair is a statement of the language. */
 
 /* A place to parse a pair in: for a trial, or to keep. */
-struct reading {
+struct load_reading {
   struct arena *arena;
   struct sources *sources;
   struct diags *diags;
   int *statements;
 };
 
-static const struct stmt *parse_pair(const struct reading *r, const char *word,
-                                     const struct pair *pair,
+static const struct stmt *parse_pair(const struct load_reading *r,
+                                     const char *word,
+                                     const struct setting_pair *pair,
                                      const char *between) {
   struct text text = text_new(r->arena);
   text_put(&text, word);
@@ -75,21 +76,21 @@ static bool is_one_setting(const struct stmt *stmt) {
 }
 
 /* A trial, of which nothing stays but a message. */
-struct trial {
+struct load_trial {
   struct sources sources;
   struct diags diags;
   struct settings settings;
   int statements;
-  struct reading reading;
+  struct load_reading reading;
   struct expansion expansion;
 };
 
-static void trial_open(struct trial *trial, struct arena *arena) {
-  *trial = (struct trial){.sources = {.arena = arena}};
+static void trial_open(struct load_trial *trial, struct arena *arena) {
+  *trial = (struct load_trial){.sources = {.arena = arena}};
   diags_open(&trial->diags, arena, &trial->sources);
   settings_open(&trial->settings);
-  trial->reading = (struct reading){arena, &trial->sources, &trial->diags,
-                                    &trial->statements};
+  trial->reading = (struct load_reading){arena, &trial->sources, &trial->diags,
+                                         &trial->statements};
   trial->expansion = (struct expansion){.arena = arena,
                                         .diags = &trial->diags,
                                         .source = -1,
@@ -97,8 +98,8 @@ static void trial_open(struct trial *trial, struct arena *arena) {
 }
 
 /* Its first error is what there is to say; else `fallback`. */
-static bool trial_end(const struct trial *trial, bool right, struct netc *netc,
-                      const char *fallback) {
+static bool trial_end(const struct load_trial *trial, bool right,
+                      struct netc *netc, const char *fallback) {
   if (right && trial->diags.all.count == 0)
     return true;
   context_say(netc, "%s", fallback);
@@ -150,17 +151,19 @@ static const struct arg_spec *spec_of(const struct arg_spec *specs,
   return specs;
 }
 
-static struct pair plain_pair(struct arena *arena, const struct arg_spec *specs,
-                              const struct pair *pair) {
-  return (struct pair){
+static struct setting_pair plain_pair(struct arena *arena,
+                                      const struct arg_spec *specs,
+                                      const struct setting_pair *pair) {
+  return (struct setting_pair){
       pair->name, plain_value(arena, spec_of(specs, pair->name), pair->value)};
 }
 
 static bool try_section(struct call *call, const char *word,
                         const struct arg_spec *specs,
-                        const struct pair *given) {
-  struct pair plain = plain_pair(&call->scratch, specs, given), *pair = &plain;
-  struct trial trial;
+                        const struct setting_pair *given) {
+  struct setting_pair plain = plain_pair(&call->scratch, specs, given),
+                      *pair = &plain;
+  struct load_trial trial;
   trial_open(&trial, &call->scratch);
   const struct stmt *stmt = parse_pair(&trial.reading, word, pair, "=");
   bool one = trial.diags.all.count == 0 && is_one_setting(stmt);
@@ -180,7 +183,7 @@ static bool has_key(const struct arg_spec *specs, struct slice key,
   return found;
 }
 
-bool load_try_setting(struct call *call, const struct pair *pair) {
+bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   struct suggestion s = suggest_begin(pair->name);
   bool train = has_key(train_specs, pair->name, &s);
   bool infer = has_key(infer_specs, pair->name, &s);
@@ -200,7 +203,7 @@ bool load_try_setting(struct call *call, const struct pair *pair) {
   return false;
 }
 
-bool load_try_budget(struct call *call, const struct pair *pair) {
+bool load_try_budget(struct call *call, const struct setting_pair *pair) {
   struct suggestion s = suggest_begin(pair->name);
   if (!has_key(budget_specs, pair->name, &s)) {
     struct text all = text_new(&call->scratch);
@@ -218,16 +221,16 @@ bool load_try_budget(struct call *call, const struct pair *pair) {
 }
 
 /* The words after `train`; NULL, or errors: they are not settings. */
-static const struct stmt *parse_compared(const struct reading *r,
+static const struct stmt *parse_compared(const struct load_reading *r,
                                          struct slice list) {
-  struct pair pair = {{"", 0}, list};
+  struct setting_pair pair = {{"", 0}, list};
   const struct stmt *stmt = parse_pair(r, "train ", &pair, "");
   bool settings = stmt && !stmt->next && stmt->kind == STMT_SETTINGS;
   return settings && stmt->args ? stmt : NULL;
 }
 
 bool load_try_compared(struct call *call, struct slice list) {
-  struct trial trial;
+  struct load_trial trial;
   trial_open(&trial, &call->scratch);
   bool option = list.length && *list.at == '-';
   const struct stmt *stmt =
@@ -239,9 +242,9 @@ bool load_try_compared(struct call *call, struct slice list) {
                    "precision=mixed`");
 }
 
-static struct define read_define(const struct reading *r,
+static struct define read_define(const struct load_reading *r,
                                  struct expansion *expansion,
-                                 const struct pair *pair) {
+                                 const struct setting_pair *pair) {
   const struct stmt *stmt = parse_pair(r, "param ", pair, " = ");
   if (!stmt || stmt->next || stmt->kind != STMT_PARAM || r->diags->all.count)
     return (struct define){.name = {NULL, 0}};
@@ -250,8 +253,8 @@ static struct define read_define(const struct reading *r,
                          .span = stmt->span};
 }
 
-bool load_try_define(struct call *call, const struct pair *pair) {
-  struct trial trial;
+bool load_try_define(struct call *call, const struct setting_pair *pair) {
+  struct load_trial trial;
   trial_open(&trial, &call->scratch);
   struct define define = read_define(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, define.name.at != NULL, call->netc,
@@ -259,10 +262,10 @@ bool load_try_define(struct call *call, const struct pair *pair) {
 }
 
 /* Sizes for an input, as the statement `input SIZES` has them. */
-static struct define read_input(const struct reading *r,
+static struct define read_input(const struct load_reading *r,
                                 struct expansion *expansion,
-                                const struct pair *pair) {
-  struct pair sizes = {slice_of(""), pair->value};
+                                const struct setting_pair *pair) {
+  struct setting_pair sizes = {slice_of(""), pair->value};
   const struct stmt *stmt =
       sizes.value.length ? parse_pair(r, "input", &sizes, " ") : NULL;
   if (!stmt || stmt->next || stmt->kind != STMT_INPUT || stmt->more->dtype.at ||
@@ -273,32 +276,32 @@ static struct define read_input(const struct reading *r,
                          .span = stmt->more->value->span};
 }
 
-bool load_try_input(struct call *call, const struct pair *pair) {
-  struct trial trial;
+bool load_try_input(struct call *call, const struct setting_pair *pair) {
+  struct load_trial trial;
   trial_open(&trial, &call->scratch);
   struct define input = read_input(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, !input.used, call->netc,
                    "sizes are joined by x, like 320x320x3");
 }
 
-static struct pair pair_of(const struct kept_pair *kept) {
-  return (struct pair){kept->name, slice_of(kept->value)};
+static struct setting_pair pair_of(const struct kept_pair *kept) {
+  return (struct setting_pair){kept->name, slice_of(kept->value)};
 }
 
 /* All pairs once more, now to stay: each was tried when it was set. */
 static void take_pairs(struct netc *netc) {
   struct load *load = netc->load;
-  struct reading r = {&load->arena, &load->sources, &load->diags,
-                      &load->statements};
+  struct load_reading r = {&load->arena, &load->sources, &load->diags,
+                           &load->statements};
   struct expansion expansion = {.arena = &load->arena,
                                 .diags = &load->diags,
                                 .source = -1,
                                 .settings = &load->settings};
   for (size_t i = 0; i < netc->settings.count; i++) {
-    struct pair pair = pair_of(&netc->settings.at[i]);
+    struct setting_pair pair = pair_of(&netc->settings.at[i]);
     struct suggestion none = suggest_begin(pair.name);
-    struct pair train = plain_pair(&load->arena, train_specs, &pair);
-    struct pair infer = plain_pair(&load->arena, infer_specs, &pair);
+    struct setting_pair train = plain_pair(&load->arena, train_specs, &pair);
+    struct setting_pair infer = plain_pair(&load->arena, infer_specs, &pair);
     if (has_key(train_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
           parse_pair(&r, "train ", &train, "=");
@@ -307,8 +310,8 @@ static void take_pairs(struct netc *netc) {
           parse_pair(&r, "infer ", &infer, "=");
   }
   for (size_t i = 0; i < netc->budgets.count; i++) {
-    struct pair pair = pair_of(&netc->budgets.at[i]);
-    struct pair plain = plain_pair(&load->arena, budget_specs, &pair);
+    struct setting_pair pair = pair_of(&netc->budgets.at[i]);
+    struct setting_pair plain = plain_pair(&load->arena, budget_specs, &pair);
     *VEC_PUSH(&load->arena, &load->chosen) =
         parse_pair(&r, "budget ", &plain, "=");
   }
@@ -316,12 +319,12 @@ static void take_pairs(struct netc *netc) {
     *VEC_PUSH(&load->arena, &load->compared) =
         parse_compared(&r, netc->compared.at[i]);
   for (size_t i = 0; i < netc->defines.count; i++) {
-    struct pair pair = pair_of(&netc->defines.at[i]);
+    struct setting_pair pair = pair_of(&netc->defines.at[i]);
     *VEC_PUSH(&load->arena, &load->defines) =
         read_define(&r, &expansion, &pair);
   }
   for (size_t i = 0; i < netc->inputs.count; i++) {
-    struct pair pair = pair_of(&netc->inputs.at[i]);
+    struct setting_pair pair = pair_of(&netc->inputs.at[i]);
     *VEC_PUSH(&load->arena, &load->inputs) = read_input(&r, &expansion, &pair);
   }
 }

@@ -5,7 +5,7 @@ static const struct model *model_of(const struct netc *netc) {
   return netc->load ? netc->load->compiled.model : NULL;
 }
 
-struct asking {
+struct layer_asking {
   size_t index, row;
   void *to;
 };
@@ -71,7 +71,7 @@ static size_t count_specs(const struct arg_spec *specs) {
 }
 
 static void call_layer(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct layer_asking *asking = call->request;
   struct load *load = call->netc->load;
   const struct model *model = &load->model;
   const struct node *node = &model->nodes.at[asking->index];
@@ -98,7 +98,7 @@ static void call_layer(struct call *call) {
 
 enum netc_status netc_layer(struct netc *netc, size_t index,
                             struct netc_layer *layer) {
-  struct asking asking = {index, 0, layer};
+  struct layer_asking asking = {index, 0, layer};
   if (index >= netc_layer_count(netc))
     return NETC_USAGE;
   return context_call(netc, CALL_READS, call_layer, &asking);
@@ -127,7 +127,7 @@ static const struct slice *attributes_of(struct load *load, size_t index) {
 }
 
 static void call_attribute(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct layer_asking *asking = call->request;
   struct load *load = call->netc->load;
   const struct node *node = &load->model.nodes.at[asking->index];
   struct netc_attribute attribute = {
@@ -139,7 +139,7 @@ static void call_attribute(struct call *call) {
 
 enum netc_status netc_attribute(struct netc *netc, size_t layer, size_t index,
                                 struct netc_attribute *attribute) {
-  struct asking asking = {layer, index, attribute};
+  struct layer_asking asking = {layer, index, attribute};
   if (layer >= netc_layer_count(netc) ||
       index >= count_specs(model_of(netc)->nodes.at[layer].kind->specs))
     return NETC_USAGE;
@@ -153,7 +153,7 @@ size_t netc_input_count(const struct netc *netc) {
 }
 
 static void call_input(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct layer_asking *asking = call->request;
   struct load *load = call->netc->load;
   int64_t layer = load->model.sources.at[asking->index];
   struct netc_end end = {.name = texts_at(load, (size_t)layer)->name,
@@ -163,7 +163,7 @@ static void call_input(struct call *call) {
 
 enum netc_status netc_input(struct netc *netc, size_t index,
                             struct netc_end *input) {
-  struct asking asking = {index, 0, input};
+  struct layer_asking asking = {index, 0, input};
   if (index >= netc_input_count(netc))
     return NETC_USAGE;
   return context_call(netc, CALL_READS, call_input, &asking);
@@ -175,7 +175,7 @@ size_t netc_output_count(const struct netc *netc) {
 
 /* The name of an output is a piece of the source, where it has one. */
 static void call_output(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct layer_asking *asking = call->request;
   struct load *load = call->netc->load;
   struct output *output = &load->model.outputs.at[asking->index];
   if (!output->text)
@@ -187,7 +187,7 @@ static void call_output(struct call *call) {
 
 enum netc_status netc_output(struct netc *netc, size_t index,
                              struct netc_end *output) {
-  struct asking asking = {index, 0, output};
+  struct layer_asking asking = {index, 0, output};
   if (index >= netc_output_count(netc))
     return NETC_USAGE;
   return context_call(netc, CALL_READS, call_output, &asking);
@@ -196,7 +196,7 @@ enum netc_status netc_output(struct netc *netc, size_t index,
 /* What can be chosen */
 
 static void call_param(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct layer_asking *asking = call->request;
   struct load *load = call->netc->load;
   const struct model_param_choice *choice =
       &load->model.choices.at[asking->index];
@@ -211,7 +211,7 @@ static void call_param(struct call *call) {
 
 enum netc_status netc_param(struct netc *netc, size_t index,
                             struct netc_param *param) {
-  struct asking asking = {index, 0, param};
+  struct layer_asking asking = {index, 0, param};
   if (!netc->load || index >= netc->load->model.choices.count)
     return NETC_USAGE;
   return context_call(netc, CALL_READS, call_param, &asking);

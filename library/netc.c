@@ -123,7 +123,7 @@ enum netc_status fill_struct(void *to, const void *from, size_t size) {
 
 /* A name once more replaces its value. */
 static void keep_pair(struct netc *netc, struct pairs *pairs,
-                      const struct pair *pair) {
+                      const struct setting_pair *pair) {
   struct kept_pair *at = NULL;
   for (size_t i = 0; i < pairs->count && !at; i++)
     if (slice_equal(pairs->at[i].name, pair->name))
@@ -146,12 +146,12 @@ static void keep_pair(struct netc *netc, struct pairs *pairs,
 }
 
 static void call_set(struct call *call) {
-  const struct pair *pair = call->request;
+  const struct setting_pair *pair = call->request;
   struct netc *netc = call->netc;
   struct text key = text_new(&call->scratch);
   for (size_t i = 0; i < pair->name.length; i++) /* data-parallel */
     text_putc(&key, pair->name.at[i] == '-' ? '_' : pair->name.at[i]);
-  struct pair kept = {text_slice(&key), pair->value};
+  struct setting_pair kept = {text_slice(&key), pair->value};
   if (load_try_setting(call, &kept))
     keep_pair(netc, &netc->settings, &kept);
   else
@@ -160,12 +160,12 @@ static void call_set(struct call *call) {
 
 enum netc_status netc_set(struct netc *netc, const char *name,
                           const char *value) {
-  struct pair pair = {slice_of(name), slice_of(value)};
+  struct setting_pair pair = {slice_of(name), slice_of(value)};
   return context_call(netc, CALL_CHANGES, call_set, &pair);
 }
 
 static void call_budget(struct call *call) {
-  const struct pair *pair = call->request;
+  const struct setting_pair *pair = call->request;
   if (load_try_budget(call, pair))
     keep_pair(call->netc, &call->netc->budgets, pair);
   else
@@ -174,7 +174,7 @@ static void call_budget(struct call *call) {
 
 enum netc_status netc_budget(struct netc *netc, const char *name,
                              const char *value) {
-  struct pair pair = {slice_of(name), slice_of(value)};
+  struct setting_pair pair = {slice_of(name), slice_of(value)};
   return context_call(netc, CALL_CHANGES, call_budget, &pair);
 }
 
@@ -211,7 +211,7 @@ enum netc_status netc_compare(struct netc *netc, const char *settings) {
 }
 
 static void call_define(struct call *call) {
-  const struct pair *pair = call->request;
+  const struct setting_pair *pair = call->request;
   if (load_try_define(call, pair))
     keep_pair(call->netc, &call->netc->defines, pair);
   else
@@ -220,12 +220,12 @@ static void call_define(struct call *call) {
 
 enum netc_status netc_define(struct netc *netc, const char *name,
                              const char *value) {
-  struct pair pair = {slice_of(name), slice_of(value)};
+  struct setting_pair pair = {slice_of(name), slice_of(value)};
   return context_call(netc, CALL_CHANGES, call_define, &pair);
 }
 
 static void call_input(struct call *call) {
-  struct pair *pair = call->request;
+  struct setting_pair *pair = call->request;
   if (load_try_input(call, pair))
     keep_pair(call->netc, &call->netc->inputs, pair);
   else
@@ -234,7 +234,7 @@ static void call_input(struct call *call) {
 
 enum netc_status netc_input_sizes(struct netc *netc, const char *name,
                                   const char *sizes) {
-  struct pair pair = {slice_of(name), slice_of(sizes)};
+  struct setting_pair pair = {slice_of(name), slice_of(sizes)};
   return context_call(netc, CALL_CHANGES, call_input, &pair);
 }
 

@@ -161,7 +161,7 @@ static void write_operations(struct call *call) {
   load->operations = to;
 }
 
-struct asking {
+struct operation_asking {
   size_t index;
   void *to;
 };
@@ -176,7 +176,7 @@ static const struct operations *operations_of(struct call *call) {
 }
 
 static void call_operation(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct operation_asking *asking = call->request;
   const struct operations *operations = operations_of(call);
   call->status = operations && asking->index < operations->all.count
                      ? FILL(asking->to, &operations->all.at[asking->index])
@@ -185,12 +185,12 @@ static void call_operation(struct call *call) {
 
 enum netc_status netc_operation(struct netc *netc, size_t index,
                                 struct netc_operation *operation) {
-  struct asking asking = {index, operation};
+  struct operation_asking asking = {index, operation};
   return context_call(netc, CALL_READS, call_operation, &asking);
 }
 
 static void call_input(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct operation_asking *asking = call->request;
   const struct operations *operations = operations_of(call);
   call->status = NETC_USAGE;
   if (!operations || asking->index >= operations->input_count)
@@ -201,12 +201,12 @@ static void call_input(struct call *call) {
 
 enum netc_status netc_input_operand(struct netc *netc, size_t input,
                                     struct netc_operand *operand) {
-  struct asking asking = {input, operand};
+  struct operation_asking asking = {input, operand};
   return context_call(netc, CALL_READS, call_input, &asking);
 }
 
 static void call_output(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct operation_asking *asking = call->request;
   const struct operations *operations = operations_of(call);
   call->status = NETC_USAGE;
   if (!operations || asking->index >= operations->output_count)
@@ -217,6 +217,6 @@ static void call_output(struct call *call) {
 
 enum netc_status netc_output_operand(struct netc *netc, size_t output,
                                      struct netc_operand *operand) {
-  struct asking asking = {output, operand};
+  struct operation_asking asking = {output, operand};
   return context_call(netc, CALL_READS, call_output, &asking);
 }

@@ -8,7 +8,7 @@
 
 /* The last answer, in the arena of the load. */
 struct placed {
-  struct placing placing;
+  struct place_placing placing;
   struct netc_placement *all;
 };
 
@@ -194,7 +194,7 @@ static void say_devices(struct netc *netc, int64_t devices, int64_t degrees) {
 }
 
 /* No degrees at all: what stands in the way, and what would help. */
-static void say_none(struct call *call, const struct placing *placing) {
+static void say_none(struct call *call, const struct place_placing *placing) {
   const struct place_call *place = call->request;
   int64_t devices = place->request.cluster.devices;
   int64_t batch = place->request.batch;
@@ -237,7 +237,7 @@ static void call_place(struct call *call) {
     return;
   }
   struct placed *placed = ARENA_NEW(&load->arena, struct placed);
-  struct placing *placing = &placed->placing;
+  struct place_placing *placing = &placed->placing;
   place_find(&place->request, &call->scratch, placing);
   if (!placing->found) {
     say_none(call, placing);

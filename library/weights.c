@@ -164,7 +164,7 @@ static void collect(struct call *call) {
   load->weights = c.weights;
 }
 
-struct asking {
+struct weight_asking {
   size_t index;
   void *to;
 };
@@ -183,7 +183,7 @@ int64_t load_tensor(struct call *call, size_t param) {
 }
 
 static void call_weight(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct weight_asking *asking = call->request;
   const struct weights *weights = weights_of(call);
   call->status = weights && asking->index < weights->files.count
                      ? FILL(asking->to, &weights->files.at[asking->index])
@@ -192,12 +192,12 @@ static void call_weight(struct call *call) {
 
 enum netc_status netc_weight(struct netc *netc, size_t index,
                              struct netc_weight *weight) {
-  struct asking asking = {index, weight};
+  struct weight_asking asking = {index, weight};
   return context_call(netc, CALL_READS, call_weight, &asking);
 }
 
 static void call_tensor(struct call *call) {
-  const struct asking *asking = call->request;
+  const struct weight_asking *asking = call->request;
   const struct weights *weights = weights_of(call);
   call->status = weights && asking->index < weights->tensors.count
                      ? FILL(asking->to, &weights->tensors.at[asking->index])
@@ -206,6 +206,6 @@ static void call_tensor(struct call *call) {
 
 enum netc_status netc_tensor(struct netc *netc, size_t index,
                              struct netc_tensor *tensor) {
-  struct asking asking = {index, tensor};
+  struct weight_asking asking = {index, tensor};
   return context_call(netc, CALL_READS, call_tensor, &asking);
 }

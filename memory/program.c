@@ -9,7 +9,7 @@ static int value_bytes(enum width width) {
 }
 
 /* Bytes of values of the weights. */
-static int64_t weight_bytes(struct writer *w, int64_t values) {
+static int64_t weight_bytes(struct program_writer *w, int64_t values) {
   int64_t bytes = 0;
   bool fits = element_bytes(w->p->b->settings->dtype, values, &bytes);
   w->overflow = w->overflow || !fits;
@@ -17,8 +17,8 @@ static int64_t weight_bytes(struct writer *w, int64_t values) {
 }
 
 /* Bytes of values that lie before another one. */
-static int64_t bytes_before(struct writer *w, const struct operand *operand,
-                            int64_t values) {
+static int64_t bytes_before(struct program_writer *w,
+                            const struct operand *operand, int64_t values) {
   int64_t bytes = 0;
   bool fits = operand->bytes
                   ? mul_i64(values, operand->bytes, &bytes)
@@ -28,7 +28,7 @@ static int64_t bytes_before(struct writer *w, const struct operand *operand,
 }
 
 /* Puts the batch in front, whose samples lie `stride` values apart. */
-static void add_axes(struct writer *w, struct operand *operand,
+static void add_axes(struct program_writer *w, struct operand *operand,
                      const struct strides *lies, bool batch, int64_t stride) {
   operand->rank = 0;
   if (batch) {
@@ -41,7 +41,7 @@ static void add_axes(struct writer *w, struct operand *operand,
   }
 }
 
-static struct operand operand_of(struct writer *w, size_t value,
+static struct operand operand_of(struct program_writer *w, size_t value,
                                  const struct strides *lies) {
   const struct tasks *b = w->p->b;
   size_t root = tasks_root(b, value);
@@ -60,26 +60,27 @@ static struct operand operand_of(struct writer *w, size_t value,
   return operand;
 }
 
-static void add_operand(struct writer *w, const struct operand *operand) {
+static void add_operand(struct program_writer *w,
+                        const struct operand *operand) {
   *VEC_PUSH(w->arena, &w->program->operands) = *operand;
 }
 
 /* A parameter is the same for all samples. */
-static void add_weight(struct writer *w, int64_t place,
+static void add_weight(struct program_writer *w, int64_t place,
                        const struct strides *lies) {
   struct operand operand = {.weights = true, .first = weight_bytes(w, place)};
   add_axes(w, &operand, lies, false, 0);
   add_operand(w, &operand);
 }
 
-static struct strides strides_at(const struct writer *w, size_t index,
+static struct strides strides_at(const struct program_writer *w, size_t index,
                                  int place) {
   const struct tape *tape = &w->p->b->trace.tape;
   size_t at = tape_lowered(tape, index)->first_strides + (size_t)place;
   return tape_strides_at(tape, tape->strides.at[at]);
 }
 
-static void add_outputs(struct writer *w, size_t index,
+static void add_outputs(struct program_writer *w, size_t index,
                         struct program_op *step) {
   const struct tape *tape = &w->p->b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -93,7 +94,7 @@ static void add_outputs(struct writer *w, size_t index,
 }
 
 /* What it reads of the arena, and its parameters. */
-static void add_inputs(struct writer *w, size_t index,
+static void add_inputs(struct program_writer *w, size_t index,
                        struct program_op *step) {
   const struct tape *tape = &w->p->b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -112,7 +113,7 @@ static void add_inputs(struct writer *w, size_t index,
 }
 
 /* Folding gives a bias to what has none. */
-static void add_folded(struct writer *w, size_t index,
+static void add_folded(struct program_writer *w, size_t index,
                        struct program_op *step) {
   const struct tasks *b = w->p->b;
   size_t folded = tasks_folded(b, index);
@@ -129,7 +130,8 @@ static void add_folded(struct writer *w, size_t index,
   step->ins++;
 }
 
-static void add_work(struct writer *w, size_t number, struct program_op *step) {
+static void add_work(struct program_writer *w, size_t number,
+                     struct program_op *step) {
   const struct tasks *b = w->p->b;
   size_t buffer = w->p->work[number];
   if (!buffer)
@@ -148,7 +150,7 @@ static void add_work(struct writer *w, size_t number, struct program_op *step) {
   step->works = 1;
 }
 
-static void add_step(struct writer *w, size_t number) {
+static void add_step(struct program_writer *w, size_t number) {
   const struct tasks *b = w->p->b;
   size_t index = b->origins[number].op;
   const struct tape_op *op = &b->trace.tape.ops.at[index];
@@ -179,7 +181,8 @@ bool program_write(struct placing *placing, struct program *program) {
   const struct tasks *b = placing->b;
   const struct model *model = b->model;
   const struct inference *f = placing->inference;
-  struct writer w = {.p = placing, .program = program, .arena = model->arena};
+  struct program_writer w = {
+      .p = placing, .program = program, .arena = model->arena};
   weight_block_find(model, f->folds.at, f->folds.count, b->arena, &w.block);
   for (size_t i = 0; i < b->graph.tasks.count; i++)
     add_step(&w, placing->schedule->order[i]);

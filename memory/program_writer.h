@@ -5,7 +5,7 @@
 #include "memory/program.h"
 #include "memory/tasks.h"
 
-struct writer {
+struct program_writer {
   struct placing *p;
   struct program *program;
   struct arena *arena; /* of the program */

@@ -8,14 +8,14 @@
 
 enum { ALIKE = 256 }; /* texts that are remembered, of late */
 
-struct alike {
+struct parsed_alike {
   struct slice text; /* empty: none yet */
   uint32_t begin;
   struct arg *args;
 };
 
-struct alike *alike_open(struct arena *arena) {
-  return arena_alloc(arena, ALIKE, sizeof(struct alike));
+struct parsed_alike *alike_open(struct arena *arena) {
+  return arena_alloc(arena, ALIKE, sizeof(struct parsed_alike));
 }
 
 static size_t place_of(struct slice text) {
@@ -43,13 +43,13 @@ struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
   uint32_t moved = 0;
   if (p->shares && p->diags->all.count == p->diags_before) {
     struct slice text = {word.name.at, span.end - span.begin};
-    struct alike *alike = &p->alike[place_of(text)];
+    struct parsed_alike *alike = &p->alike[place_of(text)];
     if (slice_equal(alike->text, text)) {
       arena_release(p->arena, p->args);
       args = alike->args;
       moved = span.begin - alike->begin;
     } else {
-      *alike = (struct alike){text, span.begin, args};
+      *alike = (struct parsed_alike){text, span.begin, args};
     }
   }
   struct stmt *stmt = build_named(p, STMT_APPLY, word, span);

@@ -47,7 +47,7 @@ struct new_label {
   } while (0)
 
 /* Texts of layers that are remembered: alike.c */
-struct alike *alike_open(struct arena *arena);
+struct parsed_alike *alike_open(struct arena *arena);
 
 struct expr *build_expr(struct parser *p, enum expr_kind kind,
                         struct span span);

@@ -7,7 +7,7 @@
 
 enum { INDENT = 2, CONTINUED = 4 };
 
-struct line {
+struct format_line {
   struct slice text;    /* the tokens with canonical blanks */
   struct slice mark;    /* `-> DIMS`, if it ends the line */
   struct slice comment; /* with its # */
@@ -28,9 +28,9 @@ struct formatter {
   struct arena *arena;
   const struct source *source;
   struct scan scan;
-  VEC(struct line) lines;
+  VEC(struct format_line) lines;
   /* The current line. */
-  struct line *line;
+  struct format_line *line;
   struct text text;
   size_t cell_start;
   bool any_token;     /* on this line */
@@ -94,12 +94,12 @@ static bool blank_in_source(const struct formatter *f, struct span span) {
 }
 
 /* The token after the current one, without taking it. */
-struct pair {
+struct token_pair {
   struct token_seen now;
   enum token next;
 };
 
-static bool wants_blank(const struct formatter *f, const struct pair *p) {
+static bool wants_blank(const struct formatter *f, const struct token_pair *p) {
   enum token a = f->last.token, b = p->now.token;
   if (b == TOKEN_COMMA || b == TOKEN_SEMICOLON || b == TOKEN_PAREN_CLOSE ||
       b == TOKEN_BRACKET_CLOSE || a == TOKEN_PAREN || a == TOKEN_BRACKET ||
@@ -215,7 +215,7 @@ static void open_bracket(struct formatter *f, enum token t) {
 
 /* Tokens */
 
-static void start_statement(struct formatter *f, const struct pair *p) {
+static void start_statement(struct formatter *f, const struct token_pair *p) {
   if (!f->at_start)
     return;
   f->at_start = false;
@@ -235,7 +235,7 @@ static void first_on_line(struct formatter *f, enum token t) {
     f->line->indent += CONTINUED;
 }
 
-static void put_token(struct formatter *f, const struct pair *p) {
+static void put_token(struct formatter *f, const struct token_pair *p) {
   enum token t = p->now.token;
   need_line(f);
   bool blank = f->any_token && wants_blank(f, p);
@@ -362,7 +362,7 @@ static void read_lines(struct formatter *f) {
       f->at_start = true;
       continue;
     }
-    struct pair pair = {now, next.token};
+    struct token_pair pair = {now, next.token};
     put_token(f, &pair);
     put_new_mark(f, now.span);
   }
@@ -372,7 +372,7 @@ static void read_lines(struct formatter *f) {
 
 /* Alignment of neighbours */
 
-static size_t width_of(const struct line *line) {
+static size_t width_of(const struct format_line *line) {
   return line->indent + text_width(line->text);
 }
 
@@ -384,7 +384,7 @@ static bool is_number(struct slice cell) {
 /* Rows of one table with as many cells each. */
 static size_t table_run(const struct formatter *f, size_t first) {
   size_t last = first + 1;
-  const struct line *head = &f->lines.at[first];
+  const struct format_line *head = &f->lines.at[first];
   while (last < f->lines.count && f->lines.at[last].in_table &&
          f->lines.at[last].indent == head->indent &&
          f->lines.at[last].cells.count == head->cells.count)
@@ -392,7 +392,7 @@ static size_t table_run(const struct formatter *f, size_t first) {
   return last;
 }
 
-static void align_row(struct formatter *f, struct line *line,
+static void align_row(struct formatter *f, struct format_line *line,
                       const size_t *widths, const bool *numbers) {
   struct text out = text_new(f->arena);
   for (size_t c = 0; c < line->cells.count; c++) {
@@ -431,7 +431,7 @@ static size_t align_table(struct formatter *f, size_t first) {
 
 static void align_tables(struct formatter *f) {
   for (size_t i = 0; i < f->lines.count;) {
-    const struct line *line = &f->lines.at[i];
+    const struct format_line *line = &f->lines.at[i];
     bool row = line->in_table && line->cells.count > 0;
     i = row ? align_table(f, i) : i + 1;
   }
@@ -445,7 +445,7 @@ static void append_aligned(struct formatter *f, size_t first, size_t last,
     if (width_of(&f->lines.at[i]) > column)
       column = width_of(&f->lines.at[i]);
   for (size_t i = first; i < last; i++) {
-    struct line *line = &f->lines.at[i];
+    struct format_line *line = &f->lines.at[i];
     struct slice more;
     memcpy(&more, (char *)line + member, sizeof more);
     struct text out = text_new(f->arena);
@@ -456,7 +456,7 @@ static void append_aligned(struct formatter *f, size_t first, size_t last,
   }
 }
 
-static bool has_part(const struct line *line, size_t member) {
+static bool has_part(const struct format_line *line, size_t member) {
   struct slice part;
   memcpy(&part, (const char *)line + member, sizeof part);
   return part.length && line->text.length;
@@ -476,7 +476,7 @@ static void align_parts(struct formatter *f, size_t member, size_t gap) {
 
 static void append_backslashes(struct formatter *f) {
   for (size_t i = 0; i < f->lines.count; i++) {
-    struct line *line = &f->lines.at[i];
+    struct format_line *line = &f->lines.at[i];
     if (!line->continued)
       continue;
     struct text out = text_new(f->arena);
@@ -488,7 +488,7 @@ static void append_backslashes(struct formatter *f) {
 
 static void put_lines(const struct formatter *f, struct text *out) {
   for (size_t i = 0; i < f->lines.count; i++) {
-    const struct line *line = &f->lines.at[i];
+    const struct format_line *line = &f->lines.at[i];
     bool only_comment = line->text.length == 0;
     bool closes = !only_comment && line->text.at[0] == '}';
     if (line->blank_before && !closes)
@@ -512,8 +512,8 @@ void format_source(struct arena *arena, struct sources *sources, int source,
   scan_begin(&f.scan, arena, &quiet, source);
   read_lines(&f);
   align_tables(&f);
-  align_parts(&f, offsetof(struct line, mark), 1);
+  align_parts(&f, offsetof(struct format_line, mark), 1);
   append_backslashes(&f);
-  align_parts(&f, offsetof(struct line, comment), 2);
+  align_parts(&f, offsetof(struct format_line, comment), 2);
   put_lines(&f, out);
 }

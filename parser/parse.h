@@ -5,15 +5,15 @@
 #include "lexer/scan.h"
 #include "parser/ast.h"
 
-struct alike; /* texts that were parsed of late: alike.c */
+struct parsed_alike; /* texts that were parsed of late: alike.c */
 
 struct parser {
   struct arena *arena;
   struct diags *diags;
   struct scan scan;
-  int skipped_braces;  /* opened on lines with a syntax error */
-  int *statements;     /* counted through all texts of a compilation */
-  struct alike *alike; /* NULL: none are remembered */
+  int skipped_braces;         /* opened on lines with a syntax error */
+  int *statements;            /* counted through all texts of a compilation */
+  struct parsed_alike *alike; /* NULL: none are remembered */
   bool shares; /* the current arguments are outside of braces, and have none; */
   struct arena_mark args; /* where they begin */
   size_t diags_before;    /* and what was reported by then */

@@ -8,7 +8,7 @@ static int softmax_rows(const struct netrt *net, const struct netrt_op *op,
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
   ptrdiff_t n = size_back(&views[0], 0), i;
   ptrdiff_t to = stride_back(&views[0], 0), from = stride_back(&views[1], 0);
-  struct walk walk;
+  struct kernel_walk walk;
   netrt_walk_open_outer(&walk, views, 2, 1);
   do {
     float *out = netrt_floats(&views[0]) + walk.offset[0];
@@ -51,7 +51,7 @@ static int turn_pairs(const struct netrt *net, const struct netrt_op *op,
   int neighbours = netrt_args(net, op)[0];
   ptrdiff_t dim = size_back(&views[0], 0), heads = size_back(&views[0], 1);
   ptrdiff_t steps = size_back(&views[0], 2), half = dim / 2, l, i, h;
-  struct walk walk;
+  struct kernel_walk walk;
   netrt_walk_open_outer(&walk, views, 2, 3);
   do
     for (l = 0; l < steps; l++)
@@ -102,7 +102,7 @@ static int netrt_reference_mask(const struct netrt *net,
   const int32_t *args = netrt_args(net, op);
   ptrdiff_t queries = size_back(&views[0], 1), keys = size_back(&views[0], 0);
   ptrdiff_t q, k;
-  struct walk walk;
+  struct kernel_walk walk;
   netrt_walk_open_outer(&walk, views, 2, 2);
   do
     for (q = 0; q < queries; q++) {
@@ -140,7 +140,7 @@ static int netrt_reference_relative(const struct netrt *net,
   struct netrt_view table = netrt_in(net, op, 1);
   const int32_t *args = netrt_args(net, op);
   ptrdiff_t heads = size_back(&views[0], 2), q, k, h;
-  struct walk walk;
+  struct kernel_walk walk;
   netrt_walk_open_outer(&walk, views, 2, 3);
   do
     for (q = 0; q < size_back(&views[0], 1); q++)

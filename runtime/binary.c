@@ -31,7 +31,7 @@ static float prelu(float x, float slope) {
 
 static int each_pair(struct netrt_view views[3],
                      float (*function)(float, float)) {
-  struct walk walk;
+  struct kernel_walk walk;
   ptrdiff_t k;
   netrt_walk_open(&walk, views, 3);
   do {
@@ -66,7 +66,7 @@ BINARY(min, smaller, KERNEL);
 static int netrt_reference_prelu(const struct netrt *net,
                                  const struct netrt_op *op) {
   struct netrt_view views[3], slope = netrt_in(net, op, 1);
-  struct along along;
+  struct kernel_along along;
   views[0] = netrt_out(net, op);
   views[1] = netrt_in(net, op, 0);
   netrt_along_last(&along, &slope, &views[0]);

@@ -108,7 +108,7 @@ uint64_t netrt_check_before(struct netrt *net, uint32_t op) {
 static int is_poisoned(const struct netrt *net, const struct netrt_op *op,
                        uint32_t out) {
   struct netrt_view view = netrt_view(net, op, out);
-  struct walk walk;
+  struct kernel_walk walk;
   ptrdiff_t k;
   if (view.type != NETRT_F32)
     return 0;

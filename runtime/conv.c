@@ -5,13 +5,14 @@
  */
 #include "conv.h"
 
-static float *position_of(const struct map *map, ptrdiff_t batch,
+static float *position_of(const struct kernel_map *map, ptrdiff_t batch,
                           const ptrdiff_t at[3]) {
   return map->data + batch * map->stride[0] + at[0] * map->stride[1] +
          at[1] * map->stride[2] + at[2] * map->stride[3];
 }
 
-static const float *tap_of(const struct conv *c, const ptrdiff_t tap[3]) {
+static const float *tap_of(const struct kernel_conv *c,
+                           const ptrdiff_t tap[3]) {
   return c->weight + tap[0] * c->tap_stride[0] + tap[1] * c->tap_stride[1] +
          tap[2] * c->tap_stride[2];
 }
@@ -27,15 +28,15 @@ static int next_position(ptrdiff_t at[3], const ptrdiff_t size[3]) {
   return 0;
 }
 
-static void begin_row(const struct conv *c, float *out) {
+static void begin_row(const struct kernel_conv *c, float *out) {
   ptrdiff_t o;
   for (o = 0; o < c->out.size[4]; o++)
     out[o * c->out.stride[4]] = c->bias ? c->bias[o * c->bias_stride] : 0;
 }
 
 /* Adds what the inputs of one position give the outputs of another. */
-static void spread(const struct conv *c, const float *in, const float *weight,
-                   float *out) {
+static void spread(const struct kernel_conv *c, const float *in,
+                   const float *weight, float *out) {
   ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
   ptrdiff_t step = c->out_stride, to = c->out.stride[4];
   ptrdiff_t g, i, o;
@@ -53,9 +54,9 @@ static void spread(const struct conv *c, const float *in, const float *weight,
     }
 }
 
-static void conv_position(const struct conv *c, ptrdiff_t batch,
+static void conv_position(const struct kernel_conv *c, ptrdiff_t batch,
                           const ptrdiff_t at[3]) {
-  const struct window *w = &c->window;
+  const struct kernel_window *w = &c->window;
   float *out = position_of(&c->out, batch, at);
   ptrdiff_t tap[3] = {0, 0, 0}, from[3];
   begin_row(c, out);
@@ -72,7 +73,7 @@ static void conv_position(const struct conv *c, ptrdiff_t batch,
 
 static int netrt_reference_conv(const struct netrt *net,
                                 const struct netrt_op *op) {
-  struct conv c = conv_of(net, op);
+  struct kernel_conv c = conv_of(net, op);
   ptrdiff_t batch;
   for (batch = 0; batch < c.out.size[0]; batch++) {
     ptrdiff_t at[3] = {0, 0, 0};
@@ -86,9 +87,9 @@ static int netrt_reference_conv(const struct netrt *net,
 KERNEL_FAST(conv);
 
 /* out[at * stride - before + tap * dilation] += in[at] * weight[tap] */
-static void deconv_position(const struct conv *c, ptrdiff_t batch,
+static void deconv_position(const struct kernel_conv *c, ptrdiff_t batch,
                             const ptrdiff_t at[3]) {
-  const struct window *w = &c->window;
+  const struct kernel_window *w = &c->window;
   const float *in = position_of(&c->in, batch, at);
   ptrdiff_t tap[3] = {0, 0, 0}, to[3];
   do {
@@ -104,7 +105,7 @@ static void deconv_position(const struct conv *c, ptrdiff_t batch,
 
 static int netrt_reference_deconv(const struct netrt *net,
                                   const struct netrt_op *op) {
-  struct conv c = conv_of(net, op);
+  struct kernel_conv c = conv_of(net, op);
   ptrdiff_t batch;
   for (batch = 0; batch < c.out.size[0]; batch++) {
     ptrdiff_t at[3] = {0, 0, 0};

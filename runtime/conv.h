@@ -4,20 +4,20 @@
 
 #include "kernel.h"
 
-struct conv {
-  struct map out, in;
-  struct window window;
+struct kernel_conv {
+  struct kernel_map out, in;
+  struct kernel_window window;
   const float *weight, *bias; /* bias NULL: none */
   ptrdiff_t tap_stride[3], in_stride, out_stride, bias_stride;
   ptrdiff_t groups;
 };
 
-static inline struct conv conv_of(const struct netrt *net,
-                                  const struct netrt_op *op) {
+static inline struct kernel_conv conv_of(const struct netrt *net,
+                                         const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
   struct netrt_view weight = netrt_in(net, op, 1), bias;
   const int32_t *args = netrt_args(net, op);
-  struct conv c;
+  struct kernel_conv c;
   int i;
   c.out = netrt_map_of(&out);
   c.in = netrt_map_of(&in);
@@ -41,7 +41,7 @@ static inline struct conv conv_of(const struct netrt *net,
 }
 
 /* Whether the weights are rows of outputs in the order of the taps. */
-static inline int weights_are_rows(const struct conv *c, ptrdiff_t ins) {
+static inline int weights_are_rows(const struct kernel_conv *c, ptrdiff_t ins) {
   const ptrdiff_t *size = c->window.kernel, *stride = c->tap_stride;
   ptrdiff_t expected = ins * c->in_stride;
   int i;
@@ -54,6 +54,6 @@ static inline int weights_are_rows(const struct conv *c, ptrdiff_t ins) {
 }
 
 /* Of one group for each channel. */
-int netrt_fast_depthwise(const struct netrt *net, const struct conv *c);
+int netrt_fast_depthwise(const struct netrt *net, const struct kernel_conv *c);
 
 #endif

@@ -2,14 +2,15 @@
 #include "kernel.h"
 
 /* out[n, m] = bias[m] + sum over k of a[n, k] b[k, m] */
-struct product {
+struct dense_product {
   float *out;
   const float *a, *b, *bias;
   ptrdiff_t n, k, m, out_row, out_step, a_row, a_step, b_row, b_step;
   ptrdiff_t bias_step;
 };
 
-static void product_row(const struct product *p, const float *a, float *out) {
+static void product_row(const struct dense_product *p, const float *a,
+                        float *out) {
   ptrdiff_t i, o, to = p->out_step;
   for (o = 0; o < p->m; o++)
     out[o * to] = p->bias ? p->bias[o * p->bias_step] : 0;
@@ -29,8 +30,8 @@ static int netrt_reference_linear(const struct netrt *net,
                                   const struct netrt_op *op) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
   struct netrt_view weight = netrt_in(net, op, 1), bias;
-  struct product p;
-  struct walk walk;
+  struct dense_product p;
+  struct kernel_walk walk;
   p.bias = NULL;
   p.bias_step = 0;
   if (op->ins > 2) {
@@ -59,8 +60,8 @@ static int netrt_reference_matmul(const struct netrt *net,
                                   const struct netrt_op *op) {
   struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0),
                                 netrt_in(net, op, 1)};
-  struct product p;
-  struct walk walk;
+  struct dense_product p;
+  struct kernel_walk walk;
   ptrdiff_t i;
   p.bias = NULL;
   p.bias_step = 0;

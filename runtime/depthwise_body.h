@@ -9,9 +9,10 @@ typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4)));
 
 /* Pixels ow.. of a line; with `check` some of their taps are outside. */
 static inline __attribute__((always_inline)) TARGET void
-NAME(pixels)(const struct conv *c, const struct line *l, ptrdiff_t ow,
-             ptrdiff_t channel, const int pixels, const int check) {
-  const struct window *w = &c->window;
+NAME(pixels)(const struct kernel_conv *c, const struct depthwise_line *l,
+             ptrdiff_t ow, ptrdiff_t channel, const int pixels,
+             const int check) {
+  const struct kernel_window *w = &c->window;
   ptrdiff_t step = c->in.stride[3], apart = w->stride[2] * step, z, y, x;
   float *out = l->out + ow * c->out.stride[3] + channel;
   const VECTOR zero = {0};
@@ -47,8 +48,8 @@ NAME(pixels)(const struct conv *c, const struct line *l, ptrdiff_t ow,
   }
 }
 
-static TARGET void NAME(depthwise_line)(const struct conv *c,
-                                        const struct line *l) {
+static TARGET void NAME(depthwise_line)(const struct kernel_conv *c,
+                                        const struct depthwise_line *l) {
   ptrdiff_t channel, ow;
   for (channel = 0; channel + LANES <= c->out.size[4]; channel += LANES)
     for (ow = 0; ow < c->out.size[3];) {

@@ -11,18 +11,18 @@
 
 int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op);
 
-struct source {
-  const struct conv *conv;
+struct conv_source {
+  const struct kernel_conv *conv;
   ptrdiff_t channel; /* the first of the group */
   ptrdiff_t width;   /* taps of the width that are one: 1, or all */
   ptrdiff_t ins;     /* of a tap by itself */
 };
 
 /* Where pixel m and its tap begin; 0: outside in depth or height. */
-static const float *begin_of(const struct source *s, uint32_t m, uint32_t tap,
-                             ptrdiff_t *column) {
-  const struct conv *c = s->conv;
-  const struct window *w = &c->window;
+static const float *begin_of(const struct conv_source *s, uint32_t m,
+                             uint32_t tap, ptrdiff_t *column) {
+  const struct kernel_conv *c = s->conv;
+  const struct kernel_window *w = &c->window;
   uint32_t rest = m / (uint32_t)c->out.size[3];
   uint32_t columns = (uint32_t)(w->kernel[2] / s->width);
   uint32_t x = tap % columns, up = tap / columns;
@@ -46,9 +46,10 @@ static const float *begin_of(const struct source *s, uint32_t m, uint32_t tap,
 
 /* Values [from, from + count) of taps side by side, zeros where there is no
  * map. */
-static void gather(const struct source *s, const float *line, ptrdiff_t column,
-                   ptrdiff_t from, ptrdiff_t count, float *to) {
-  const struct map *in = &s->conv->in;
+static void gather(const struct conv_source *s, const float *line,
+                   ptrdiff_t column, ptrdiff_t from, ptrdiff_t count,
+                   float *to) {
+  const struct kernel_map *in = &s->conv->in;
   ptrdiff_t i;
   if (s->width > 1) { /* its pixels lie together */
     ptrdiff_t begin = column * s->ins + from;
@@ -78,8 +79,8 @@ static void gather(const struct source *s, const float *line, ptrdiff_t column,
 static struct gemm_rows conv_rows(const struct gemm *gemm, ptrdiff_t m,
                                   ptrdiff_t rows, ptrdiff_t tap, ptrdiff_t from,
                                   ptrdiff_t count, float *scratch) {
-  const struct source *s = gemm->user;
-  const struct conv *c = s->conv;
+  const struct conv_source *s = gemm->user;
+  const struct kernel_conv *c = s->conv;
   ptrdiff_t column, last, step = c->window.stride[2], i;
   const float *line = begin_of(s, (uint32_t)m, (uint32_t)tap, &column);
   struct gemm_rows found;
@@ -102,7 +103,7 @@ static struct gemm_rows conv_rows(const struct gemm *gemm, ptrdiff_t m,
 }
 
 /* Whether pixels lie evenly, in `axes` of the axes from the last one on. */
-static int pixels_are_even(const struct map *map, int axes) {
+static int pixels_are_even(const struct kernel_map *map, int axes) {
   ptrdiff_t expected = map->stride[3] * map->size[3];
   int i;
   for (i = 2; i > 3 - axes; i--) {
@@ -113,8 +114,8 @@ static int pixels_are_even(const struct map *map, int axes) {
   return 1;
 }
 
-static int is_pointwise(const struct conv *c) {
-  const struct window *w = &c->window;
+static int is_pointwise(const struct kernel_conv *c) {
+  const struct kernel_window *w = &c->window;
   int i;
   for (i = 0; i < 3; i++)
     if (w->kernel[i] != 1 || w->stride[i] != 1 || w->before[i] != 0 ||
@@ -123,23 +124,23 @@ static int is_pointwise(const struct conv *c) {
   return pixels_are_even(&c->in, 4);
 }
 
-static int is_depthwise(const struct conv *c) {
+static int is_depthwise(const struct kernel_conv *c) {
   return c->groups > 1 && c->groups == c->in.size[4] &&
          c->groups == c->out.size[4];
 }
 
 /* Taps of the width are one where the channels of a pixel are few. */
-static int merges_width(const struct conv *c, ptrdiff_t ins) {
+static int merges_width(const struct kernel_conv *c, ptrdiff_t ins) {
   return c->groups == 1 && ins < 32 && c->window.dilation[2] == 1 &&
          c->in.stride[3] == ins && c->window.kernel[2] > 1 &&
          ins * c->window.kernel[2] <= GEMM_DEPTH;
 }
 
-static void run_group(const struct netrt *net, const struct conv *c,
+static void run_group(const struct netrt *net, const struct kernel_conv *c,
                       ptrdiff_t group) {
   ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
-  const struct window *w = &c->window;
-  struct source s;
+  const struct kernel_window *w = &c->window;
+  struct conv_source s;
   struct gemm g;
   s.conv = c;
   s.channel = group * ins;
@@ -169,7 +170,7 @@ static void run_group(const struct netrt *net, const struct conv *c,
 }
 
 int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
-  struct conv c = conv_of(net, op);
+  struct kernel_conv c = conv_of(net, op);
   ptrdiff_t ins = c.in.size[4] / c.groups, group;
   ptrdiff_t pixels = c.out.size[0] * c.out.size[1] * c.out.size[2];
   if (c.in.stride[4] != 1 || c.out.stride[4] != 1 ||

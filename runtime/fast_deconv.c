@@ -20,15 +20,15 @@ struct reach {
   ptrdiff_t column;
 };
 
-struct phase {
-  const struct conv *conv;
+struct deconv_phase {
+  const struct kernel_conv *conv;
   struct reach reach[TAPS];
   ptrdiff_t rows[TAPS], taps;
 };
 
 /* The place of the input that gives `out` through a tap; -1: none. */
-static ptrdiff_t comes_from(const struct conv *c, int axis, ptrdiff_t out,
-                            ptrdiff_t tap) {
+static ptrdiff_t comes_from(const struct kernel_conv *c, int axis,
+                            ptrdiff_t out, ptrdiff_t tap) {
   ptrdiff_t at = out + c->window.before[axis] - tap * c->window.dilation[axis];
   if (at < 0 || at % c->window.stride[axis] != 0)
     return -1;
@@ -37,9 +37,9 @@ static ptrdiff_t comes_from(const struct conv *c, int axis, ptrdiff_t out,
 }
 
 /* The taps of the width that pixels of a phase need, on one line. */
-static void add_line(struct phase *p, const float *line, ptrdiff_t tap,
+static void add_line(struct deconv_phase *p, const float *line, ptrdiff_t tap,
                      ptrdiff_t first, ptrdiff_t ins) {
-  const struct window *w = &p->conv->window;
+  const struct kernel_window *w = &p->conv->window;
   ptrdiff_t x;
   for (x = 0; x < w->kernel[2]; x++) {
     ptrdiff_t at = first + w->before[2] - x * w->dilation[2];
@@ -55,8 +55,8 @@ static struct gemm_rows deconv_rows(const struct gemm *gemm, ptrdiff_t m,
                                     ptrdiff_t rows, ptrdiff_t tap,
                                     ptrdiff_t from, ptrdiff_t count,
                                     float *scratch) {
-  const struct phase *p = gemm->user;
-  const struct map *in = &p->conv->in;
+  const struct deconv_phase *p = gemm->user;
+  const struct kernel_map *in = &p->conv->in;
   ptrdiff_t column = p->reach[tap].column + m, i;
   const float *line = p->reach[tap].line + from;
   struct gemm_rows found;
@@ -76,8 +76,8 @@ static struct gemm_rows deconv_rows(const struct gemm *gemm, ptrdiff_t m,
   return found;
 }
 
-struct job {
-  const struct conv *conv;
+struct deconv_job {
+  const struct kernel_conv *conv;
   enum isa isa;
 };
 
@@ -89,13 +89,13 @@ static void fill_bias(const struct gemm *g) {
 }
 
 /* Every stride-th pixel from `first` on of a line of the output. */
-static void run_phase(const struct job *job, const ptrdiff_t at[3],
+static void run_phase(const struct deconv_job *job, const ptrdiff_t at[3],
                       ptrdiff_t first, ptrdiff_t group) {
-  const struct conv *c = job->conv;
-  const struct window *w = &c->window;
+  const struct kernel_conv *c = job->conv;
+  const struct kernel_window *w = &c->window;
   ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
   ptrdiff_t y, z;
-  struct phase p;
+  struct deconv_phase p;
   struct gemm g;
   p.conv = c;
   p.taps = 0;
@@ -133,8 +133,8 @@ static void run_phase(const struct job *job, const ptrdiff_t at[3],
 }
 
 static void lines_part(void *data, ptrdiff_t from, ptrdiff_t to) {
-  const struct job *job = data;
-  const struct conv *c = job->conv;
+  const struct deconv_job *job = data;
+  const struct kernel_conv *c = job->conv;
   ptrdiff_t first, group, at[3];
   for (; from < to; from++) {
     ptrdiff_t rest = from / c->out.size[2];
@@ -148,10 +148,10 @@ static void lines_part(void *data, ptrdiff_t from, ptrdiff_t to) {
 }
 
 int netrt_fast_deconv(const struct netrt *net, const struct netrt_op *op) {
-  struct conv c = conv_of(net, op);
+  struct kernel_conv c = conv_of(net, op);
   const ptrdiff_t *kernel = c.window.kernel;
   ptrdiff_t ins = c.in.size[4] / c.groups, lines;
-  struct job job;
+  struct deconv_job job;
   if (c.in.stride[4] != 1 || c.out.stride[4] != 1 ||
       (c.bias && c.bias_stride != 1) || !weights_are_rows(&c, ins) ||
       kernel[0] * kernel[1] * kernel[2] > TAPS || c.out.size[4] / c.groups < 4)

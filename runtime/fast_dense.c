@@ -31,7 +31,7 @@ int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
   struct netrt_view weight = netrt_in(net, op, 1), bias, views[2];
   struct gemm g = gemm_of(&weight);
-  struct walk walk;
+  struct kernel_walk walk;
   if (stride_back(&out, 0) != 1 || stride_back(&in, 0) != 1)
     return NOT_FOR_ME;
   if (op->ins > 2) {
@@ -58,7 +58,7 @@ int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op) {
 int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op) {
   struct netrt_view views[3];
   struct gemm g;
-  struct walk walk;
+  struct kernel_walk walk;
   views[0] = netrt_out(net, op);
   views[1] = netrt_in(net, op, 0);
   views[2] = netrt_in(net, op, 1);

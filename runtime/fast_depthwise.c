@@ -5,7 +5,7 @@
 #ifdef NETRT_HAS_FAST
 
 /* One line of the output. */
-struct line {
+struct depthwise_line {
   const float *in; /* the first tap of its first pixel, but for the width */
   float *out;
   ptrdiff_t from[2], to[2];       /* taps of depth and height inside */
@@ -13,9 +13,9 @@ struct line {
 };
 
 /* Channels that fill no vector. */
-static void depthwise_rest(const struct conv *c, const struct line *l,
-                           ptrdiff_t channel) {
-  const struct window *w = &c->window;
+static void depthwise_rest(const struct kernel_conv *c,
+                           const struct depthwise_line *l, ptrdiff_t channel) {
+  const struct kernel_window *w = &c->window;
   ptrdiff_t ow, x, y, z, o;
   for (o = channel; o < c->out.size[4]; o++)
     for (ow = 0; ow < c->out.size[3]; ow++) {
@@ -47,15 +47,16 @@ static void taps_inside(ptrdiff_t first, ptrdiff_t dilation, ptrdiff_t taps,
       first >= size ? 0 : least((size - first + dilation - 1) / dilation, taps);
 }
 
-static struct line line_of(const struct conv *c, ptrdiff_t at) {
-  const struct window *w = &c->window;
+static struct depthwise_line line_of(const struct kernel_conv *c,
+                                     ptrdiff_t at) {
+  const struct kernel_window *w = &c->window;
   ptrdiff_t height = at % c->out.size[2], rest = at / c->out.size[2];
   ptrdiff_t depth = rest % c->out.size[1], batch = rest / c->out.size[1];
   ptrdiff_t z = depth * w->stride[0] - w->before[0];
   ptrdiff_t y = height * w->stride[1] - w->before[1];
   ptrdiff_t last =
       c->in.size[3] + w->before[2] - (w->kernel[2] - 1) * w->dilation[2] - 1;
-  struct line l;
+  struct depthwise_line l;
   l.in = c->in.data + batch * c->in.stride[0] + z * c->in.stride[1] +
          y * c->in.stride[2];
   l.out = c->out.data + batch * c->out.stride[0] + depth * c->out.stride[1] +
@@ -69,15 +70,15 @@ static struct line line_of(const struct conv *c, ptrdiff_t at) {
   return l;
 }
 
-struct job {
-  const struct conv *conv;
+struct depthwise_job {
+  const struct kernel_conv *conv;
   enum isa isa;
 };
 
 static void lines_part(void *data, ptrdiff_t from, ptrdiff_t to) {
-  const struct job *job = data;
+  const struct depthwise_job *job = data;
   for (; from < to; from++) {
-    struct line l = line_of(job->conv, from);
+    struct depthwise_line l = line_of(job->conv, from);
 #if ISA_HAS_X86
     if (job->isa == ISA_AVX512) {
       avx512_depthwise_line(job->conv, &l);
@@ -92,8 +93,8 @@ static void lines_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   }
 }
 
-int netrt_fast_depthwise(const struct netrt *net, const struct conv *c) {
-  struct job job;
+int netrt_fast_depthwise(const struct netrt *net, const struct kernel_conv *c) {
+  struct depthwise_job job;
   ptrdiff_t lines = c->out.size[0] * c->out.size[1] * c->out.size[2];
   job.conv = c;
   job.isa = isa_of(net);

@@ -22,7 +22,7 @@ static int run_unary(const struct netrt *net, const struct netrt_op *op,
                      unary_fn *function, float p) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
   struct unary_job job;
-  struct walk walk;
+  struct kernel_walk walk;
   netrt_walk_open(&walk, views, 2);
   if (walk.length > 1 && (walk.step[0] != 1 || walk.step[1] != 1))
     return NOT_FOR_ME;
@@ -74,7 +74,7 @@ static int run_pairs(const struct netrt *net, const struct netrt_op *op,
                      pairs_fn *function) {
   struct netrt_view views[3];
   struct pairs_job job;
-  struct walk walk;
+  struct kernel_walk walk;
   views[0] = netrt_out(net, op);
   views[1] = netrt_in(net, op, 0);
   views[2] = netrt_in(net, op, 1);
@@ -133,7 +133,7 @@ static void normalise_part(void *data, ptrdiff_t from, ptrdiff_t to) {
 static int run_rows(const struct netrt *net, const struct netrt_op *op,
                     part_fn *part, struct rows_job *job) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
-  struct walk walk;
+  struct kernel_walk walk;
   if (!is_dense(&views[0], 1) || !is_dense(&views[1], 1))
     return NOT_FOR_ME;
   job->values = netrt_values_of(net);
@@ -211,7 +211,7 @@ int netrt_fast_bn(const struct netrt *net, const struct netrt_op *op) {
   const struct values *values = netrt_values_of(net);
   float scale[CHANNELS], shift[CHANNELS];
   ptrdiff_t channels = size_back(&views[0], 0), from, count, row;
-  struct walk walk;
+  struct kernel_walk walk;
   uint32_t i;
   for (i = 0; i < op->ins; i++) {
     struct netrt_view view = netrt_in(net, op, i);

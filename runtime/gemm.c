@@ -24,13 +24,13 @@ void netrt_gemm_part(enum isa isa, const struct gemm *gemm, ptrdiff_t from,
   base_gemm_part(gemm, from, to);
 }
 
-struct job {
+struct gemm_job {
   const struct gemm *gemm;
   enum isa isa;
 };
 
 static void rows_part(void *data, ptrdiff_t from, ptrdiff_t to) {
-  const struct job *job = data;
+  const struct gemm_job *job = data;
   netrt_gemm_part(job->isa, job->gemm, from, to);
 }
 
@@ -38,7 +38,7 @@ static void rows_part(void *data, ptrdiff_t from, ptrdiff_t to) {
 enum { PANEL = 32 };
 
 static void columns_part(void *data, ptrdiff_t from, ptrdiff_t to) {
-  const struct job *job = data;
+  const struct gemm_job *job = data;
   struct gemm part = *job->gemm;
   part.n = least(to * PANEL, part.n) - from * PANEL;
   part.out += from * PANEL;
@@ -48,7 +48,7 @@ static void columns_part(void *data, ptrdiff_t from, ptrdiff_t to) {
 }
 
 void netrt_gemm(const struct netrt *net, const struct gemm *gemm) {
-  struct job job;
+  struct gemm_job job;
   ptrdiff_t work = gemm->taps * gemm->ins * gemm->n;
   job.gemm = gemm;
   job.isa = isa_of(net);

@@ -1,7 +1,7 @@
 /* What kernels share: walks over strided views, maps, work in parts. */
 #include "kernel.h"
 
-static void add_axis(struct walk *walk, const struct netrt_view *views,
+static void add_axis(struct kernel_walk *walk, const struct netrt_view *views,
                      int axis) {
   int k, to = walk->rank++;
   walk->size[to] = views[0].size[axis];
@@ -11,8 +11,8 @@ static void add_axis(struct walk *walk, const struct netrt_view *views,
 }
 
 /* Whether `axis` continues what the walk's last axis began, in all views. */
-static int continues(const struct walk *walk, const struct netrt_view *views,
-                     int axis) {
+static int continues(const struct kernel_walk *walk,
+                     const struct netrt_view *views, int axis) {
   int k, last = walk->rank - 1;
   if (walk->rank == 0)
     return 0;
@@ -23,7 +23,7 @@ static int continues(const struct walk *walk, const struct netrt_view *views,
   return 1;
 }
 
-static void open_axes(struct walk *walk, const struct netrt_view *views,
+static void open_axes(struct kernel_walk *walk, const struct netrt_view *views,
                       int count, int axes) {
   int i, k;
   walk->views = count;
@@ -44,7 +44,7 @@ static void open_axes(struct walk *walk, const struct netrt_view *views,
   }
 }
 
-void netrt_walk_open(struct walk *walk, const struct netrt_view *views,
+void netrt_walk_open(struct kernel_walk *walk, const struct netrt_view *views,
                      int count) {
   int k;
   open_axes(walk, views, count, views[0].rank);
@@ -56,12 +56,13 @@ void netrt_walk_open(struct walk *walk, const struct netrt_view *views,
     walk->step[k] = walk->stride[k][walk->rank];
 }
 
-void netrt_walk_open_outer(struct walk *walk, const struct netrt_view *views,
-                           int count, int kept) {
+void netrt_walk_open_outer(struct kernel_walk *walk,
+                           const struct netrt_view *views, int count,
+                           int kept) {
   open_axes(walk, views, count, views[0].rank - kept);
 }
 
-int netrt_walk_next(struct walk *walk) {
+int netrt_walk_next(struct kernel_walk *walk) {
   int i, k;
   for (i = walk->rank - 1; i >= 0; i--) {
     for (k = 0; k < walk->views; k++)
@@ -75,7 +76,8 @@ int netrt_walk_next(struct walk *walk) {
   return 0;
 }
 
-void netrt_along_last(struct along *along, const struct netrt_view *vector,
+void netrt_along_last(struct kernel_along *along,
+                      const struct netrt_view *vector,
                       const struct netrt_view *like) {
   int i;
   for (i = 0; i < like->rank - 1; i++)
@@ -87,8 +89,8 @@ void netrt_along_last(struct along *along, const struct netrt_view *vector,
   along->view.rank = like->rank;
 }
 
-struct map netrt_map_of(const struct netrt_view *view) {
-  struct map map;
+struct kernel_map netrt_map_of(const struct netrt_view *view) {
+  struct kernel_map map;
   int i, missing = 5 - view->rank;
   map.data = netrt_floats(view);
   map.size[0] = view->size[0];
@@ -100,8 +102,8 @@ struct map netrt_map_of(const struct netrt_view *view) {
   return map;
 }
 
-static struct window window_of(const int32_t *args, int axes, int pool) {
-  struct window w = {{0}, {0}, {0}, {0}, {0}};
+static struct kernel_window window_of(const int32_t *args, int axes, int pool) {
+  struct kernel_window w = {{0}, {0}, {0}, {0}, {0}};
   int i, each = pool ? 5 : 3;
   for (i = 0; i < 3; i++) {
     const int32_t *a = args + (i - (3 - axes)) * each + pool;
@@ -115,22 +117,22 @@ static struct window window_of(const int32_t *args, int axes, int pool) {
   return w;
 }
 
-struct window netrt_window_of_conv(const int32_t *args, int axes) {
+struct kernel_window netrt_window_of_conv(const int32_t *args, int axes) {
   return window_of(args, axes, 0);
 }
 
-struct window netrt_window_of_pool(const int32_t *args, int axes) {
+struct kernel_window netrt_window_of_pool(const int32_t *args, int axes) {
   return window_of(args, axes, 1);
 }
 
-struct parts {
+struct kernel_parts {
   ptrdiff_t count, parts;
   part_fn *part;
   void *data;
 };
 
 static void run_part(void *data, size_t i) {
-  const struct parts *p = data;
+  const struct kernel_parts *p = data;
   ptrdiff_t at = (ptrdiff_t)i;
   ptrdiff_t each = p->count / p->parts, rest = p->count % p->parts;
   ptrdiff_t from = at * each + least(at, rest);
@@ -141,7 +143,7 @@ void netrt_run_parts(const struct netrt *net, ptrdiff_t count, ptrdiff_t grain,
                      part_fn *part, void *data) {
   /* A few parts for each thread: they need not take equally long. */
   ptrdiff_t parts = net->threads > 1 ? (ptrdiff_t)net->threads * 4 : 1;
-  struct parts p;
+  struct kernel_parts p;
   parts = least(parts, count / most(grain, 1));
   if (!net->parallel || parts <= 1) {
     part(data, 0, count);

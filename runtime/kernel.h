@@ -138,7 +138,7 @@ static inline ptrdiff_t most(ptrdiff_t a, ptrdiff_t b) {
  */
 enum { WALK_VIEWS = 6 };
 
-struct walk {
+struct kernel_walk {
   int views, rank;
   ptrdiff_t length, step[WALK_VIEWS]; /* of a row */
   ptrdiff_t size[NETRT_RANK], at[NETRT_RANK];
@@ -147,43 +147,44 @@ struct walk {
 };
 
 /* All axes, those that lie together as one; views[0] gives the sizes. */
-void netrt_walk_open(struct walk *walk, const struct netrt_view *views,
+void netrt_walk_open(struct kernel_walk *walk, const struct netrt_view *views,
                      int count);
 
 /* All but the last `kept` axes, which become no rows: length is 1. */
-void netrt_walk_open_outer(struct walk *walk, const struct netrt_view *views,
-                           int count, int kept);
+void netrt_walk_open_outer(struct kernel_walk *walk,
+                           const struct netrt_view *views, int count, int kept);
 
 /* The next row; 0: there is none. */
-int netrt_walk_next(struct walk *walk);
+int netrt_walk_next(struct kernel_walk *walk);
 
 /* A vector by channel as a view of the sizes of another: 0 strides. */
-struct along {
+struct kernel_along {
   struct netrt_view view;
   int32_t stride[NETRT_RANK];
 };
-void netrt_along_last(struct along *along, const struct netrt_view *vector,
+void netrt_along_last(struct kernel_along *along,
+                      const struct netrt_view *vector,
                       const struct netrt_view *like);
 
 /*
  * A map: batch, depth, height, width, channels. Axes that it has not are of
  * size 1, so that kernels of one, two and three axes are one.
  */
-struct map {
+struct kernel_map {
   float *data;
   ptrdiff_t size[5], stride[5];
 };
-struct map netrt_map_of(const struct netrt_view *view);
+struct kernel_map netrt_map_of(const struct netrt_view *view);
 
 /* A window over the three axes of a map; kernel sizes are set apart. */
-struct window {
+struct kernel_window {
   ptrdiff_t kernel[3], stride[3], dilation[3], before[3], after[3];
 };
 
 /* [stride dilation before] for each axis, from `args` on. */
-struct window netrt_window_of_conv(const int32_t *args, int axes);
+struct kernel_window netrt_window_of_conv(const int32_t *args, int axes);
 /* [kernel stride dilation before after] */
-struct window netrt_window_of_pool(const int32_t *args, int axes);
+struct kernel_window netrt_window_of_pool(const int32_t *args, int axes);
 
 /* Runs task(data, from, to) for parts of 0..count; each part has at least
  * `grain` of them. Deterministic: a value is computed by one part only. */

@@ -32,7 +32,7 @@ static void copy_doubles(const struct plane *p, uint64_t *out,
 static void copy_view(const struct netrt_view *out,
                       const struct netrt_view *in) {
   struct netrt_view views[2];
-  struct walk walk;
+  struct kernel_walk walk;
   struct plane p = {1, 0, 0, 1, 0, 0};
   ptrdiff_t each = (ptrdiff_t)netrt_type_bytes(out->type);
   views[0] = *out;
@@ -99,7 +99,7 @@ static ptrdiff_t mirrored(ptrdiff_t at, ptrdiff_t size, int mode) {
 
 /* Maps whose values come from one place each, or from none. */
 struct moving {
-  struct map out, in;
+  struct kernel_map out, in;
   ptrdiff_t shift[3]; /* what is before, or to where it rolls */
   int mode;           /* 0 to 2 as pad, 3: in a circle */
 };
@@ -175,7 +175,7 @@ static int netrt_reference_embed(const struct netrt *net,
                                  const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), views[2];
   struct netrt_view table = netrt_in(net, op, 1);
-  struct walk walk;
+  struct kernel_walk walk;
   ptrdiff_t c;
   views[0] = netrt_in(net, op, 0);
   views[1] = out;

@@ -156,7 +156,7 @@ int netrt_output_dense(const struct netrt *net, uint32_t i) {
 
 void netrt_copy_output(const struct netrt *net, uint32_t i, void *to) {
   struct netrt_view view;
-  struct walk walk;
+  struct kernel_walk walk;
   unsigned char *next = to;
   size_t bytes;
   ptrdiff_t k;

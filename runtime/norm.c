@@ -5,8 +5,8 @@
 static int netrt_reference_bn(const struct netrt *net,
                               const struct netrt_op *op) {
   struct netrt_view views[6] = {netrt_out(net, op), netrt_in(net, op, 0)};
-  struct along along[4];
-  struct walk walk;
+  struct kernel_along along[4];
+  struct kernel_walk walk;
   float eps = netrt_reals(net, op)[0];
   int affine = op->ins == 5, vectors = op->ins - 1, i;
   for (i = 0; i < vectors; i++) {
@@ -40,16 +40,16 @@ struct moments {
   float mean, factor;
 };
 
-struct scope {
+struct norm_scope {
   struct netrt_view in, out;
   const float *scale, *shift;
   ptrdiff_t scale_step, shift_step;
   float eps;
 };
 
-static struct scope scope_of(const struct netrt *net,
-                             const struct netrt_op *op) {
-  struct scope s;
+static struct norm_scope scope_of(const struct netrt *net,
+                                  const struct netrt_op *op) {
+  struct norm_scope s;
   struct netrt_view vector;
   s.out = netrt_out(net, op);
   s.in = netrt_in(net, op, 0);
@@ -70,14 +70,14 @@ static struct scope scope_of(const struct netrt *net,
 }
 
 /* One sample's channels [from, from + count), at all its positions. */
-struct part {
+struct norm_part {
   struct netrt_view views[2]; /* out, in: without the batch */
   int32_t size[NETRT_RANK];
 };
 
-static struct part part_of(const struct scope *s, ptrdiff_t batch,
-                           ptrdiff_t from, ptrdiff_t count) {
-  struct part part;
+static struct norm_part part_of(const struct norm_scope *s, ptrdiff_t batch,
+                                ptrdiff_t from, ptrdiff_t count) {
+  struct norm_part part;
   int i, k, rank = s->in.rank - 1;
   for (i = 0; i < rank; i++)
     part.size[i] = s->in.size[i + 1];
@@ -95,8 +95,8 @@ static struct part part_of(const struct scope *s, ptrdiff_t batch,
 }
 
 /* Sums of (x - about) or of its squares over a part. */
-static float sum_part(struct part *part, float about, int squares) {
-  struct walk walk;
+static float sum_part(struct norm_part *part, float about, int squares) {
+  struct kernel_walk walk;
   float sum = 0;
   ptrdiff_t k;
   part->views[0].size = part->views[1].size = part->size;
@@ -113,9 +113,9 @@ static float sum_part(struct part *part, float about, int squares) {
   return sum;
 }
 
-static void write_part(const struct scope *s, struct part *part,
+static void write_part(const struct norm_scope *s, struct norm_part *part,
                        ptrdiff_t channel, struct moments m) {
-  struct walk walk;
+  struct kernel_walk walk;
   ptrdiff_t c, channels = part->size[part->views[0].rank - 1];
   part->views[0].size = part->views[1].size = part->size;
   netrt_walk_open_outer(&walk, part->views, 2, 1);
@@ -136,11 +136,11 @@ static void write_part(const struct scope *s, struct part *part,
 /* `groups` of the channels of each sample, over all positions. */
 static int normalise_groups(const struct netrt *net, const struct netrt_op *op,
                             ptrdiff_t groups) {
-  struct scope s = scope_of(net, op);
+  struct norm_scope s = scope_of(net, op);
   ptrdiff_t each = size_back(&s.in, 0) / groups, batch, g;
   for (batch = 0; batch < s.in.size[0]; batch++)
     for (g = 0; g < groups; g++) {
-      struct part part = part_of(&s, batch, g * each, each);
+      struct norm_part part = part_of(&s, batch, g * each, each);
       float values = (float)(rows_of(&s.in, 1) / s.in.size[0] * each);
       struct moments m;
       m.mean = sum_part(&part, 0, 0) / values;
@@ -169,9 +169,9 @@ KERNEL(instnorm);
 /* Rows of the last axis: ln, or without a mean rmsnorm. */
 static int normalise_rows(const struct netrt *net, const struct netrt_op *op,
                           int centre) {
-  struct scope s = scope_of(net, op);
+  struct norm_scope s = scope_of(net, op);
   struct netrt_view views[2];
-  struct walk walk;
+  struct kernel_walk walk;
   ptrdiff_t n = size_back(&s.in, 0), i;
   ptrdiff_t to = stride_back(&s.out, 0), from = stride_back(&s.in, 0);
   views[0] = s.out;
@@ -219,7 +219,7 @@ static int netrt_reference_lrn(const struct netrt *net,
   const float *reals = netrt_reals(net, op);
   ptrdiff_t size = netrt_args(net, op)[0], n = size_back(&views[1], 0), c, k;
   ptrdiff_t from = stride_back(&views[1], 0), to = stride_back(&views[0], 0);
-  struct walk walk;
+  struct kernel_walk walk;
   netrt_walk_open_outer(&walk, views, 2, 1);
   do {
     const float *in = netrt_floats(&views[1]) + walk.offset[1];

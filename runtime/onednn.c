@@ -30,11 +30,11 @@ int netrt_onednn_gemm(const struct gemm *g) {
              : NOT_FOR_ME;
 }
 
-enum state { NEW, READY, REFUSED };
+enum onednn_state { NEW, READY, REFUSED };
 
 /* What is kept of an operation; NULL: it has none. */
-struct layer {
-  enum state state;
+struct onednn_layer {
+  enum onednn_state state;
   dnnl_primitive_t primitive;
   dnnl_memory_t in, out, weight, bias, scratch;
 };
@@ -47,10 +47,10 @@ struct kept {
   void *room; /* that operations use one after the other */
   size_t room_bytes;
   uint32_t count;
-  struct layer layers[]; /* by operation */
+  struct onednn_layer layers[]; /* by operation */
 };
 
-static void close_layer(struct layer *l) {
+static void close_layer(struct onednn_layer *l) {
   dnnl_memory_t memories[5];
   int i;
   memories[0] = l->in;
@@ -103,12 +103,12 @@ void netrt_onednn_open(struct netrt *net) {
 }
 
 /* Where an operation is kept: one whose weights are those of the net. */
-static struct layer *layer_of(const struct netrt *net,
-                              const struct netrt_op *op) {
+static struct onednn_layer *layer_of(const struct netrt *net,
+                                     const struct netrt_op *op) {
   struct kept *kept = net->kept;
   const struct netrt_operand *weight =
       &net->model->operands[op->operands + op->outs + 1];
-  struct layer *l;
+  struct onednn_layer *l;
   if (!kept || weight->place != NETRT_IN_WEIGHTS)
     return NULL;
   l = &kept->layers[op - net->model->ops];
@@ -116,7 +116,7 @@ static struct layer *layer_of(const struct netrt *net,
 }
 
 /* What an operation reads and makes, as oneDNN is told. */
-struct parts {
+struct onednn_parts {
   dnnl_memory_desc_t in, out, bias;
   dnnl_memory_desc_t weight;            /* as it lies in the net's weights */
   dnnl_memory_desc_t any;               /* the same in any order */
@@ -167,9 +167,9 @@ static int reorder(const struct kept *kept, const dnnl_memory_desc_t *from_desc,
 }
 
 /* The weights in the order that oneDNN wants: those of the net, or a copy. */
-static int pack_weights(const struct kept *kept, struct layer *l,
+static int pack_weights(const struct kept *kept, struct onednn_layer *l,
                         const_dnnl_primitive_desc_t made,
-                        const struct parts *parts) {
+                        const struct onednn_parts *parts) {
   const dnnl_memory_desc_t *wanted =
       dnnl_primitive_desc_query_md(made, dnnl_query_weights_md, 0);
   dnnl_memory_t own = NULL;
@@ -187,7 +187,7 @@ static int pack_weights(const struct kept *kept, struct layer *l,
 }
 
 /* Scratch memory: that of the largest operation serves all. */
-static int take_room(struct kept *kept, struct layer *l,
+static int take_room(struct kept *kept, struct onednn_layer *l,
                      const_dnnl_primitive_desc_t made) {
   const dnnl_memory_desc_t *wanted =
       dnnl_primitive_desc_query_md(made, dnnl_query_scratchpad_md, 0);
@@ -210,7 +210,7 @@ enum { WIDE = 128 }; /* pixels of a line */
 /* Measured without AVX-512: where windows of several pixels go along wide
  * lines of channels, oneDNN 2 is slower than the runtime's own kernel. */
 static int is_slow(const_dnnl_primitive_desc_t made,
-                   const struct parts *parts) {
+                   const struct onednn_parts *parts) {
   const char *name = NULL;
   return parts->out.dims[3] >= WIDE &&
          dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0,
@@ -219,8 +219,9 @@ static int is_slow(const_dnnl_primitive_desc_t made,
 }
 
 /* Makes it, once: what oneDNN does not take is refused for ever. */
-static void make_layer(struct kept *kept, struct layer *l,
-                       const_dnnl_op_desc_t what, const struct parts *parts) {
+static void make_layer(struct kept *kept, struct onednn_layer *l,
+                       const_dnnl_op_desc_t what,
+                       const struct onednn_parts *parts) {
   dnnl_primitive_desc_t made = NULL;
   int done = dnnl_primitive_desc_create(&made, what, kept->attributes,
                                         kept->engine, NULL) == dnnl_success &&
@@ -238,7 +239,7 @@ static void make_layer(struct kept *kept, struct layer *l,
   l->state = done ? READY : REFUSED;
 }
 
-static int run_layer(const struct kept *kept, const struct layer *l,
+static int run_layer(const struct kept *kept, const struct onednn_layer *l,
                      const float *in, float *out) {
   dnnl_exec_arg_t args[5];
   uintptr_t room = ((uintptr_t)kept->room + NETRT_ALIGN - 1) / NETRT_ALIGN;
@@ -273,7 +274,7 @@ static int run_layer(const struct kept *kept, const struct layer *l,
 }
 
 /* Two axes: batch, channels, height, width, wherever they lie. */
-static int map_desc(const struct map *map, dnnl_memory_desc_t *desc) {
+static int map_desc(const struct kernel_map *map, dnnl_memory_desc_t *desc) {
   dnnl_dims_t size = {map->size[0], map->size[4], map->size[2], map->size[3]};
   dnnl_dims_t stride = {map->stride[0], map->stride[4], map->stride[2],
                         map->stride[3]};
@@ -281,7 +282,8 @@ static int map_desc(const struct map *map, dnnl_memory_desc_t *desc) {
 }
 
 /* (groups,) outputs, inputs, height, width. */
-static int describe_weight(const struct conv *c, struct parts *parts) {
+static int describe_weight(const struct kernel_conv *c,
+                           struct onednn_parts *parts) {
   dnnl_dim_t groups = c->groups, outs = c->out.size[4] / groups;
   dnnl_dim_t ins = c->in.size[4] / groups;
   dnnl_dims_t size = {groups, outs, ins, c->window.kernel[1],
@@ -293,9 +295,10 @@ static int describe_weight(const struct conv *c, struct parts *parts) {
          init_any(&parts->any, 5 - skip, size + skip);
 }
 
-static int describe_conv(const struct conv *c, struct parts *parts,
+static int describe_conv(const struct kernel_conv *c,
+                         struct onednn_parts *parts,
                          dnnl_convolution_desc_t *conv) {
-  const struct window *w = &c->window;
+  const struct kernel_window *w = &c->window;
   dnnl_dims_t channels = {c->out.size[4]}, one = {1};
   dnnl_dims_t stride, dilation, before, after;
   int i;
@@ -319,9 +322,9 @@ static int describe_conv(const struct conv *c, struct parts *parts,
 }
 
 int netrt_onednn_conv(const struct netrt *net, const struct netrt_op *op,
-                      const struct conv *c) {
-  struct layer *l = layer_of(net, op);
-  struct parts parts;
+                      const struct kernel_conv *c) {
+  struct onednn_layer *l = layer_of(net, op);
+  struct onednn_parts parts;
   dnnl_convolution_desc_t conv;
   if (!l || c->in.size[1] != 1 || c->window.kernel[0] != 1 ||
       c->window.before[0] != 0)
@@ -333,7 +336,7 @@ int netrt_onednn_conv(const struct netrt *net, const struct netrt_op *op,
 
 /* Rows are pixels of one line, and the product a convolution of 1 x 1: the
  * products of oneDNN 2 pack their weights in each run but for AVX-512. */
-static int describe_linear(const struct gemm *g, struct parts *parts,
+static int describe_linear(const struct gemm *g, struct onednn_parts *parts,
                            dnnl_convolution_desc_t *conv) {
   dnnl_dims_t in = {1, g->ins, 1, g->m}, out = {1, g->n, 1, g->m};
   dnnl_dims_t in_stride = {g->m * g->a_row, 1, g->m * g->a_row, g->a_row};
@@ -358,8 +361,8 @@ static int describe_linear(const struct gemm *g, struct parts *parts,
 /* One row is read in the order of the weights: a copy would gain nothing. */
 int netrt_onednn_linear(const struct netrt *net, const struct netrt_op *op,
                         const struct gemm *g) {
-  struct layer *l = layer_of(net, op);
-  struct parts parts;
+  struct onednn_layer *l = layer_of(net, op);
+  struct onednn_parts parts;
   dnnl_convolution_desc_t conv;
   if (!l || g->m == 1 || g->a_row < g->ins || g->out_row < g->n)
     return NOT_FOR_ME;

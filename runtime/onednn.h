@@ -10,7 +10,7 @@ int netrt_onednn_gemm(const struct gemm *gemm);
 
 /* Of operation `op`, whose weights are packed in its first run. */
 int netrt_onednn_conv(const struct netrt *net, const struct netrt_op *op,
-                      const struct conv *conv);
+                      const struct kernel_conv *conv);
 int netrt_onednn_linear(const struct netrt *net, const struct netrt_op *op,
                         const struct gemm *gemm);
 
@@ -25,7 +25,7 @@ static inline int netrt_onednn_gemm(const struct gemm *gemm) {
 
 static inline int netrt_onednn_conv(const struct netrt *net,
                                     const struct netrt_op *op,
-                                    const struct conv *conv) {
+                                    const struct kernel_conv *conv) {
   (void)net;
   (void)op;
   (void)conv;

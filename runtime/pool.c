@@ -5,22 +5,22 @@
 #include "values.h"
 
 struct pool {
-  struct map out, in;
-  struct window window;
+  struct kernel_map out, in;
+  struct kernel_window window;
   int mean, adaptive, counts;
   const struct values *values; /* NULL: plain */
 };
 
 /* The places [from, to) of an axis by `step`, and how many there are with
  * those in the padding. */
-struct places {
+struct pool_places {
   ptrdiff_t from, to, step, all;
 };
 
 /* floor(i I / O) to ceil((i + 1) I / O) */
-static struct places adaptive_places(ptrdiff_t in, ptrdiff_t out,
-                                     ptrdiff_t at) {
-  struct places p;
+static struct pool_places adaptive_places(ptrdiff_t in, ptrdiff_t out,
+                                          ptrdiff_t at) {
+  struct pool_places p;
   p.from = at * in / out;
   p.to = ((at + 1) * in + out - 1) / out;
   p.step = 1;
@@ -28,9 +28,9 @@ static struct places adaptive_places(ptrdiff_t in, ptrdiff_t out,
   return p;
 }
 
-static struct places window_places(const struct window *w, int axis,
-                                   ptrdiff_t in, ptrdiff_t at) {
-  struct places p;
+static struct pool_places window_places(const struct kernel_window *w, int axis,
+                                        ptrdiff_t in, ptrdiff_t at) {
+  struct pool_places p;
   ptrdiff_t from = at * w->stride[axis] - w->before[axis], tap;
   p.step = w->dilation[axis];
   p.to = least(from + (w->kernel[axis] - 1) * p.step + 1, in);
@@ -43,12 +43,12 @@ static struct places window_places(const struct window *w, int axis,
   return p;
 }
 
-static ptrdiff_t count_places(const struct places *p) {
+static ptrdiff_t count_places(const struct pool_places *p) {
   return p->to > p->from ? (p->to - p->from + p->step - 1) / p->step : 0;
 }
 
 static float pool_value(const struct pool *pool, const float *in,
-                        const struct places *p) {
+                        const struct pool_places *p) {
   const ptrdiff_t *stride = pool->in.stride + 1;
   float value = pool->mean ? 0 : -INFINITY;
   ptrdiff_t d, h, w;
@@ -66,7 +66,7 @@ static float pool_value(const struct pool *pool, const float *in,
 
 /* The places of each axis; returns how many a mean counts. */
 static float find_places(const struct pool *pool, const ptrdiff_t at[3],
-                         struct places p[3]) {
+                         struct pool_places p[3]) {
   float count = 1;
   int i;
   for (i = 0; i < 3; i++) {
@@ -80,7 +80,7 @@ static float find_places(const struct pool *pool, const ptrdiff_t at[3],
 }
 
 static void pool_plain(const struct pool *pool, const float *in, float *out,
-                       const struct places p[3], float count) {
+                       const struct pool_places p[3], float count) {
   ptrdiff_t c;
   for (c = 0; c < pool->out.size[4]; c++)
     out[c * pool->out.stride[4]] =
@@ -88,7 +88,7 @@ static void pool_plain(const struct pool *pool, const float *in, float *out,
 }
 
 static void pool_fast(const struct pool *pool, const float *in, float *out,
-                      const struct places p[3], float count) {
+                      const struct pool_places p[3], float count) {
 #ifdef NETRT_HAS_FAST
   struct pool_window w;
   int i;
@@ -109,7 +109,7 @@ static void pool_fast(const struct pool *pool, const float *in, float *out,
 /* Lines of the output. */
 static void pool_lines(void *data, ptrdiff_t line, ptrdiff_t to) {
   const struct pool *pool = data;
-  const struct map *in = &pool->in, *out = &pool->out;
+  const struct kernel_map *in = &pool->in, *out = &pool->out;
   for (; line < to; line++) {
     ptrdiff_t rest = line / out->size[2], batch = rest / out->size[1], at[3];
     const float *from = in->data + batch * in->stride[0];
@@ -118,7 +118,7 @@ static void pool_lines(void *data, ptrdiff_t line, ptrdiff_t to) {
     at[0] = rest % out->size[1];
     begin += at[0] * out->stride[1] + at[1] * out->stride[2];
     for (at[2] = 0; at[2] < out->size[3]; at[2]++) {
-      struct places p[3];
+      struct pool_places p[3];
       float count = find_places(pool, at, p);
       if (pool->values)
         pool_fast(pool, from, begin + at[2] * out->stride[3], p, count);

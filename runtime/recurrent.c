@@ -6,7 +6,7 @@
  */
 #include "kernel.h"
 
-struct way {
+struct recurrent_way {
   struct netrt_view out, in, input, hidden; /* weights I,rows; units,rows */
   const float *input_bias, *hidden_bias;    /* NULL: none; dense */
   float *work;
@@ -38,16 +38,18 @@ static float squash(float x) {
   return 1 / (1 + expf(-x));
 }
 
-static float *gates_of(const struct way *w, ptrdiff_t batch, ptrdiff_t step) {
+static float *gates_of(const struct recurrent_way *w, ptrdiff_t batch,
+                       ptrdiff_t step) {
   return w->work + (batch * w->steps + step) * w->gates * w->units;
 }
 
-static float *state_of(const struct way *w, ptrdiff_t batch, ptrdiff_t step) {
+static float *state_of(const struct recurrent_way *w, ptrdiff_t batch,
+                       ptrdiff_t step) {
   return netrt_floats(&w->out) + batch * w->out.stride[0] +
          step * w->out.stride[1] + w->first * w->out.stride[2];
 }
 
-static void step_rnn(const struct way *w, float *gates, float *state,
+static void step_rnn(const struct recurrent_way *w, float *gates, float *state,
                      const float *before) {
   ptrdiff_t u, to = w->out.stride[2];
   if (before)
@@ -58,7 +60,7 @@ static void step_rnn(const struct way *w, float *gates, float *state,
 }
 
 /* Gates: input, forget, cell, output. */
-static void step_lstm(const struct way *w, float *gates, float *state,
+static void step_lstm(const struct recurrent_way *w, float *gates, float *state,
                       const float *before, const float *cells) {
   ptrdiff_t u, to = w->out.stride[2], n = w->units;
   if (before)
@@ -74,7 +76,7 @@ static void step_lstm(const struct way *w, float *gates, float *state,
 }
 
 /* What is reset of the state lies where the reset gate was. */
-static void reset_state(const struct way *w, float *gates,
+static void reset_state(const struct recurrent_way *w, float *gates,
                         const float *before) {
   ptrdiff_t u, to = w->out.stride[2], n = w->units;
   for (u = 0; u < n; u++)
@@ -84,7 +86,7 @@ static void reset_state(const struct way *w, float *gates,
 
 /* Gates: reset, update, new; the reset one acts on what the state gives, or
  * on the state. */
-static void step_gru(const struct way *w, float *gates, float *state,
+static void step_gru(const struct recurrent_way *w, float *gates, float *state,
                      const float *before) {
   ptrdiff_t u, i, to = w->out.stride[2], n = w->units;
   const struct netrt_view *hidden = &w->hidden;
@@ -111,7 +113,7 @@ static void step_gru(const struct way *w, float *gates, float *state,
 }
 
 /* What the inputs of all steps give the gates. */
-static void begin_gates(const struct way *w, ptrdiff_t batch) {
+static void begin_gates(const struct recurrent_way *w, ptrdiff_t batch) {
   ptrdiff_t rows = w->gates * w->units, step, r;
   for (step = 0; step < w->steps; step++) {
     float *gates = gates_of(w, batch, step);
@@ -124,7 +126,7 @@ static void begin_gates(const struct way *w, ptrdiff_t batch) {
   }
 }
 
-static void run_way(const struct way *w, ptrdiff_t batch) {
+static void run_way(const struct recurrent_way *w, ptrdiff_t batch) {
   ptrdiff_t i;
   begin_gates(w, batch);
   for (i = 0; i < w->steps; i++) {
@@ -148,7 +150,7 @@ static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
   int biased = how & 3;
   uint32_t next = 1;
   struct netrt_view work = netrt_in(net, op, op->ins), bias;
-  struct way w;
+  struct recurrent_way w;
   ptrdiff_t batch;
   w.out = netrt_out(net, op);
   w.in = netrt_in(net, op, 0);

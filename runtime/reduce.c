@@ -41,7 +41,7 @@ static int netrt_reference_reduce(const struct netrt *net,
                                   const struct netrt_op *op) {
   struct netrt_view in = netrt_in(net, op, 0), views[2];
   int mode = netrt_args(net, op)[0];
-  struct walk walk;
+  struct kernel_walk walk;
   views[0] = netrt_out(net, op);
   views[1] = in;
   views[1].rank = views[0].rank; /* the axes that stay come first */

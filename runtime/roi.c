@@ -4,14 +4,14 @@
 enum { MOST_POINTS = 1 << 12 }; /* of a cell by axis */
 
 struct rois {
-  struct map in;
+  struct kernel_map in;
   struct netrt_view out, boxes;
   float scale;
   int samples, aligned;
 };
 
 /* A box on one axis: where it begins, and how long a cell is. */
-struct span {
+struct roi_span {
   float start, cell;
   ptrdiff_t points;
 };
@@ -33,7 +33,8 @@ static int between(float at, ptrdiff_t size, ptrdiff_t place[2], float *part) {
   return 1;
 }
 
-static float point(const struct map *in, const float *from, float h, float w) {
+static float point(const struct kernel_map *in, const float *from, float h,
+                   float w) {
   ptrdiff_t y[2], x[2];
   float down, right, sum = 0;
   int i, k;
@@ -46,9 +47,9 @@ static float point(const struct map *in, const float *from, float h, float w) {
   return sum;
 }
 
-static struct span span_of(const struct rois *r, float from, float to,
-                           ptrdiff_t cells) {
-  struct span s;
+static struct roi_span span_of(const struct rois *r, float from, float to,
+                               ptrdiff_t cells) {
+  struct roi_span s;
   float offset = r->aligned ? 0.5f : 0, length;
   s.start = from * r->scale - offset;
   length = to * r->scale - offset - s.start;
@@ -62,7 +63,7 @@ static struct span span_of(const struct rois *r, float from, float to,
 }
 
 static float aligned_cell(const struct rois *r, const float *from,
-                          const struct span s[2], const ptrdiff_t at[2]) {
+                          const struct roi_span s[2], const ptrdiff_t at[2]) {
   ptrdiff_t i, k, count = most(s[0].points * s[1].points, 1);
   float sum = 0;
   for (i = 0; i < s[0].points; i++)
@@ -78,7 +79,7 @@ static float aligned_cell(const struct rois *r, const float *from,
 
 /* Whole values of a cell, at both ends rounded outwards. */
 static float largest_cell(const struct rois *r, const float *from,
-                          const struct span s[2], const ptrdiff_t at[2]) {
+                          const struct roi_span s[2], const ptrdiff_t at[2]) {
   ptrdiff_t low[2], high[2], h, w;
   float found = 0;
   int i, any = 0;
@@ -98,9 +99,9 @@ static float largest_cell(const struct rois *r, const float *from,
   return found;
 }
 
-static struct span whole_span(const struct rois *r, float from, float to,
-                              ptrdiff_t cells) {
-  struct span s;
+static struct roi_span whole_span(const struct rois *r, float from, float to,
+                                  ptrdiff_t cells) {
+  struct roi_span s;
   s.start = roundf(from * r->scale);
   s.cell = fmaxf(roundf(to * r->scale) - s.start + 1, 1) / (float)cells;
   s.points = 0;
@@ -113,7 +114,7 @@ static void one_box(const struct rois *r, ptrdiff_t b, ptrdiff_t n, int align) {
   const float *box =
       netrt_floats(&r->boxes) + b * r->boxes.stride[0] + n * r->boxes.stride[1];
   ptrdiff_t step = r->boxes.stride[2], at[2], c;
-  struct span s[2];
+  struct roi_span s[2];
   int i;
   for (i = 0; i < 2; i++) { /* height: 1 and 3; width: 0 and 2 */
     float from = box[(1 - i) * step], end = box[(3 - i) * step];

@@ -7,7 +7,7 @@ static int netrt_reference_glu(const struct netrt *net,
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
   ptrdiff_t n = size_back(&views[0], 0), i;
   ptrdiff_t to = stride_back(&views[0], 0), from = stride_back(&views[1], 0);
-  struct walk walk;
+  struct kernel_walk walk;
   netrt_walk_open_outer(&walk, views, 2, 1);
   do {
     const float *in = netrt_floats(&views[1]) + walk.offset[1];
@@ -27,7 +27,7 @@ static int netrt_reference_l2norm(const struct netrt *net,
   ptrdiff_t n = size_back(&views[0], 0), i;
   ptrdiff_t to = stride_back(&views[0], 0), from = stride_back(&views[1], 0);
   float eps = netrt_reals(net, op)[0];
-  struct walk walk;
+  struct kernel_walk walk;
   netrt_walk_open_outer(&walk, views, 2, 1);
   do {
     const float *in = netrt_floats(&views[1]) + walk.offset[1];
@@ -51,8 +51,8 @@ static int netrt_reference_affine(const struct netrt *net,
                                   const struct netrt_op *op) {
   struct netrt_view views[4], scale = netrt_in(net, op, 1);
   struct netrt_view shift = netrt_in(net, op, 2);
-  struct along along[2];
-  struct walk walk;
+  struct kernel_along along[2];
+  struct kernel_walk walk;
   ptrdiff_t k;
   views[0] = netrt_out(net, op);
   views[1] = netrt_in(net, op, 0);

@@ -115,7 +115,7 @@ static float at_most(float x, float p) {
 static int each_value(const struct netrt *net, const struct netrt_op *op,
                       float (*function)(float, float), float p) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
-  struct walk walk;
+  struct kernel_walk walk;
   ptrdiff_t k;
   netrt_walk_open(&walk, views, 2);
   do {

@@ -2,8 +2,9 @@
 #include "kernel.h"
 
 /* The place in the window with the largest value, as an index in the map. */
-static int64_t largest_place(const struct map *in, const struct window *w,
-                             const float *from, const ptrdiff_t at[3]) {
+static int64_t largest_place(const struct kernel_map *in,
+                             const struct kernel_window *w, const float *from,
+                             const ptrdiff_t at[3]) {
   ptrdiff_t k[3], place[3], index = -1;
   float best = 0;
   int i, inside;
@@ -29,8 +30,9 @@ static int64_t largest_place(const struct map *in, const struct window *w,
 static int netrt_reference_places(const struct netrt *net,
                                   const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), from = netrt_in(net, op, 0);
-  struct map in = netrt_map_of(&from), to = netrt_map_of(&out);
-  struct window w = netrt_window_of_pool(netrt_args(net, op), out.rank - 2);
+  struct kernel_map in = netrt_map_of(&from), to = netrt_map_of(&out);
+  struct kernel_window w =
+      netrt_window_of_pool(netrt_args(net, op), out.rank - 2);
   int64_t *places = (int64_t *)(void *)out.data;
   ptrdiff_t b, c, at[3];
   for (b = 0; b < to.size[0]; b++)
@@ -49,7 +51,7 @@ static int netrt_reference_places(const struct netrt *net,
 KERNEL(places);
 
 static void put_zeros(const struct netrt_view *out) {
-  struct walk walk;
+  struct kernel_walk walk;
   ptrdiff_t k;
   netrt_walk_open(&walk, out, 1);
   do
@@ -59,8 +61,8 @@ static void put_zeros(const struct netrt_view *out) {
 }
 
 /* One value to its place; places are indices in the map. */
-static int put_value(const struct map *out, const struct map *in,
-                     const int64_t *places, const struct map *at,
+static int put_value(const struct kernel_map *out, const struct kernel_map *in,
+                     const int64_t *places, const struct kernel_map *at,
                      const ptrdiff_t i[5]) {
   const float *from = in->data;
   float *to = out->data + i[0] * out->stride[0] + i[4] * out->stride[4];
@@ -84,8 +86,8 @@ static int netrt_reference_unpool(const struct netrt *net,
                                   const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), from = netrt_in(net, op, 0);
   struct netrt_view where = netrt_in(net, op, 1);
-  struct map to = netrt_map_of(&out), in = netrt_map_of(&from);
-  struct map at = netrt_map_of(&where);
+  struct kernel_map to = netrt_map_of(&out), in = netrt_map_of(&from);
+  struct kernel_map at = netrt_map_of(&where);
   const int64_t *places = (const int64_t *)(const void *)where.data;
   ptrdiff_t i[5];
   put_zeros(&out);
@@ -104,7 +106,7 @@ static int netrt_reference_unpool(const struct netrt *net,
 KERNEL(unpool);
 
 /* The sum of squares of a window of `size` around a place. */
-static float squares_around(const struct map *in, const float *from,
+static float squares_around(const struct kernel_map *in, const float *from,
                             const ptrdiff_t at[3], ptrdiff_t size) {
   ptrdiff_t low[3], high[3], d, h, w;
   float sum = 0;
@@ -128,7 +130,7 @@ static float squares_around(const struct map *in, const float *from,
 static int netrt_reference_lrnwithin(const struct netrt *net,
                                      const struct netrt_op *op) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
-  struct map out = netrt_map_of(&views[0]), in = netrt_map_of(&views[1]);
+  struct kernel_map out = netrt_map_of(&views[0]), in = netrt_map_of(&views[1]);
   const float *reals = netrt_reals(net, op);
   ptrdiff_t size = netrt_args(net, op)[0], b, c, at[3];
   float all = 1;

@@ -2,14 +2,14 @@
 #include "values.h"
 
 /* Two places of an axis and the weight of the second one. */
-struct between {
+struct up_between {
   ptrdiff_t low, high;
   float part;
 };
 
-static struct between between_of(ptrdiff_t in, ptrdiff_t out, ptrdiff_t at,
-                                 int mode, int align) {
-  struct between b;
+static struct up_between between_of(ptrdiff_t in, ptrdiff_t out, ptrdiff_t at,
+                                    int mode, int align) {
+  struct up_between b;
   float place;
   b.low = b.high = at * in / out;
   b.part = 0;
@@ -34,8 +34,8 @@ struct corners {
   int count;
 };
 
-static struct corners corners_of(const struct map *in, const float *from,
-                                 const struct between b[3]) {
+static struct corners corners_of(const struct kernel_map *in, const float *from,
+                                 const struct up_between b[3]) {
   struct corners c;
   int corner, i;
   c.count = 0;
@@ -56,7 +56,7 @@ static struct corners corners_of(const struct map *in, const float *from,
 }
 
 struct upsampling {
-  struct map out, in;
+  struct kernel_map out, in;
   const int32_t *args;
   const struct values *values; /* NULL: plain */
 };
@@ -84,7 +84,7 @@ static void blend(const struct upsampling *up, float *out,
 static void up_pixels(void *data, ptrdiff_t pixel, ptrdiff_t to) {
   const struct upsampling *up = data;
   for (; pixel < to; pixel++) {
-    struct between b[3];
+    struct up_between b[3];
     struct corners corners;
     ptrdiff_t rest = pixel;
     float *out = up->out.data;

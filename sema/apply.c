@@ -105,7 +105,7 @@ static bool run_operands(struct expander *e, const struct stmt *stmt,
   if (joins_current(bound))
     nodes[(*count)++] = before;
   for (size_t i = 0; i < bound->operands.count; i++) {
-    const struct operand *operand = &bound->operands.at[i];
+    const struct join_operand *operand = &bound->operands.at[i];
     e->current = before;
     if (operand->block) {
       e->lost = !known;

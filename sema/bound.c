@@ -18,7 +18,7 @@ static bool add_operand(void *user, struct symbol *label) {
   if (label->node == NO_NODE)
     bound->binding.failed = true; /* in error, and reported there */
   *VEC_PUSH(taker->e->arena, &bound->operands) =
-      (struct operand){NULL, label->node, taker->span};
+      (struct join_operand){NULL, label->node, taker->span};
   return true;
 }
 
@@ -150,8 +150,8 @@ static void read_arg(struct expander *e, struct bound *bound,
     add_tail(e, bound, arg);
   } else if (arg->form == ARG_BLOCK &&
              (bound->kind->join || bound->kind->front)) {
-    struct operand *operand = VEC_PUSH(e->arena, &bound->operands);
-    *operand = (struct operand){arg->block, NO_NODE, arg->span};
+    struct join_operand *operand = VEC_PUSH(e->arena, &bound->operands);
+    *operand = (struct join_operand){arg->block, NO_NODE, arg->span};
   } else if (bound->kind->join && is_reference(arg) &&
              !bound->tail.words.count) {
     add_reference(e, bound, arg);

@@ -8,7 +8,7 @@ static void declare_param(struct expander *e, const struct def_param *param,
   *symbol->value = *value;
 }
 
-struct call {
+struct def_call {
   struct symbol *def;
   const struct stmt *stmt;
   const struct arg *args;
@@ -20,11 +20,11 @@ struct call {
   bool failed;
 };
 
-static struct slice def_name(const struct call *call) {
+static struct slice def_name(const struct def_call *call) {
   return call->def->name;
 }
 
-static int param_index(struct expander *e, struct call *call,
+static int param_index(struct expander *e, struct def_call *call,
                        struct slice name) {
   for (int i = (int)call->indices.count; i < call->count; i++)
     map_add(&e->scratch, &call->indices, call->params[i]->name)->number = i;
@@ -32,7 +32,7 @@ static int param_index(struct expander *e, struct call *call,
   return entry ? (int)entry->number : -1;
 }
 
-static void unknown_param(struct expander *e, struct call *call,
+static void unknown_param(struct expander *e, struct def_call *call,
                           const struct arg *arg) {
   struct diagnostic *d = report(e, UNKNOWN_OPTION, arg_key_span(arg),
                                 "%.*s has no parameter `%.*s`",
@@ -48,7 +48,7 @@ static void unknown_param(struct expander *e, struct call *call,
   diag_label(d, call->def->span, "defined here");
 }
 
-static void report_surplus(struct expander *e, struct call *call,
+static void report_surplus(struct expander *e, struct def_call *call,
                            const struct arg *arg) {
   struct diagnostic *d = report(
       e, WRONG_COUNT, arg->span, "%.*s takes %d value%s, and no %s",
@@ -65,7 +65,7 @@ static void report_surplus(struct expander *e, struct call *call,
 }
 
 /* The parameter that an argument is for; -1, and reported: none. */
-static int match_arg(struct expander *e, struct call *call,
+static int match_arg(struct expander *e, struct def_call *call,
                      const struct arg *arg, int *position) {
   int index = -1;
   if (arg->form == ARG_KEYED) {
@@ -97,7 +97,7 @@ static int match_arg(struct expander *e, struct call *call,
 
 /* Values of the parameters: those given where the call stands, defaults
  * where the def stands, after the parameters before them. */
-static bool bind_params(struct expander *e, struct call *call,
+static bool bind_params(struct expander *e, struct def_call *call,
                         struct scope *inner) {
   struct scope *outer = e->scope;
   e->steps += call->count;
@@ -125,7 +125,7 @@ static bool bind_params(struct expander *e, struct call *call,
 }
 
 /* The call with the values of its arguments, for reports. */
-static struct slice call_text(struct expander *e, const struct call *call,
+static struct slice call_text(struct expander *e, const struct def_call *call,
                               struct scope *inner) {
   struct text text = text_new(e->arena);
   text_puts(&text, def_name(call));
@@ -142,7 +142,7 @@ static struct slice call_text(struct expander *e, const struct call *call,
   return text_slice(&text);
 }
 
-static bool match_args(struct expander *e, struct call *call) {
+static bool match_args(struct expander *e, struct def_call *call) {
   const struct def_param *first = call->def->stmt->more->params, *param;
   struct arena *arena = &e->scratch;
   size_t args = 0, room = 1;
@@ -188,7 +188,7 @@ static bool is_recursion(struct expander *e, struct symbol *def,
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label) {
   struct arena_mark before = arena_mark(&e->scratch);
-  struct call call = {.def = def, .stmt = stmt, .args = args_of(e, stmt)};
+  struct def_call call = {.def = def, .stmt = stmt, .args = args_of(e, stmt)};
   struct scope *outer = e->scope;
   struct scope *inner = scope_enter(&e->pool, def->scope);
   inner->home = SCOPE_HOME;

@@ -40,7 +40,7 @@ void tail_let_go(struct expander *e, const struct tail *tail);
 /* What a statement is bound to: bound.c */
 
 /* An operand of a join: a block, or the label of a tensor. */
-struct operand {
+struct join_operand {
   const struct block *block;
   int64_t node;
   struct span span;
@@ -54,7 +54,7 @@ struct bound {
   uint32_t main_end; /* of the layer itself, without its tail */
   struct binding binding, options;
   struct tail tail;
-  VEC(struct operand) operands;
+  VEC(struct join_operand) operands;
   bool ranged; /* operands by a range: the current tensor is none of them */
   bool kept;   /* for the same statement, or for an equal text */
 };

@@ -8,7 +8,7 @@
 
 #define FOLDER "tests/data/import/onnx/attention"
 
-static const struct model {
+static const struct onnx_model {
   const char *name, *found;
   int64_t params;
 } models[] = {
@@ -50,7 +50,7 @@ static void attention_of_exporters_gives_its_values(void **state) {
   (void)state;
   const char *folder = scratch("attention");
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-    const struct model *m = &models[i];
+    const struct onnx_model *m = &models[i];
     char options[1024], net[512];
     struct run r =
         run("%s import %s/%s.onnx --weights %s/w.safetensors -o %s/x.net", NETC,

@@ -76,6 +76,13 @@ named=$(git grep -nE "\blayer_($names)\b" -- '*.[chly]' '*.def' \
   ':!layers' ':!tests' | head -5)
 [ -z "$named" ] || say "a layer is named outside layers/: $named"
 
+# A tag stands once: whoever reads it knows which is meant.
+# shellcheck disable=SC2046
+twice=$(sed -nE 's/^(struct|enum|union) ([a-z_0-9]+) \{.*/\2/p' \
+  $(git ls-files '*.[ch]' ':!tests' ':!tools' ':!examples') | sort | uniq -d |
+  head -5)
+[ -z "$twice" ] || say "two structs or enums of one name: $twice"
+
 # Functions that no longer fit a screen.
 # shellcheck disable=SC2046
 long=$(awk '

@@ -72,13 +72,14 @@ static void put_totals(struct header *h) {
 
 /* Training: the peak as a function of the batch */
 
-static int64_t line_at(const struct line *line, int64_t batch) {
+static int64_t line_at(const struct header_line *line, int64_t batch) {
   return line->base + line->each * batch;
 }
 
 /* Through the last two of the peaks [from, end), raised above all of them. */
-static struct line line_through(const struct peaks *p, int from, int end) {
-  struct line line = {.base = INT64_MIN};
+static struct header_line line_through(const struct peaks *p, int from,
+                                       int end) {
+  struct header_line line = {.base = INT64_MIN};
   if (end - from > 1) {
     int64_t rise = p->bytes[end - 1] - p->bytes[end - 2];
     int64_t run = p->batch[end - 1] - p->batch[end - 2];
@@ -93,8 +94,8 @@ static struct line line_through(const struct peaks *p, int from, int end) {
 static void fit_lines(struct peaks *p) {
   p->worst = INT64_MAX;
   for (int parts = 1; parts < p->count - 1; parts++) {
-    struct line low = line_through(p, 0, parts);
-    struct line high = line_through(p, parts - 1, p->count);
+    struct header_line low = line_through(p, 0, parts);
+    struct header_line high = line_through(p, parts - 1, p->count);
     int64_t worst = 0;
     for (int i = 0; i < p->count; i++)
       worst = max_i64(worst, line_at(i < parts ? &low : &high, p->batch[i]) -
@@ -124,7 +125,7 @@ static void find_peaks(struct header *h, struct peaks *p) {
 }
 
 /* In 64 bits, whatever the type of `batch` is: 64 pictures take 6 GB. */
-static void put_line(struct header *h, const struct line *line) {
+static void put_line(struct header *h, const struct header_line *line) {
   text_printf(h->out, "%lld + INT64_C(%lld) * (batch)", (long long)line->base,
               (long long)line->each);
 }

@@ -17,7 +17,7 @@ struct header {
   int64_t train_peak; /* bytes, on the most loaded device */
 };
 
-struct line {
+struct header_line {
   int64_t base, each;
 };
 
@@ -25,7 +25,8 @@ struct line {
 struct peaks {
   int count;
   int64_t batch[MOST_PEAKS], bytes[MOST_PEAKS];
-  struct line low, high; /* of the first `parts` of them, and of the others */
+  struct header_line low,
+      high; /* of the first `parts` of them, and of the others */
   int parts;
   int64_t worst; /* bytes that a line is too high, at most */
 };

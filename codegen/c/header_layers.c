@@ -140,7 +140,7 @@ static const char *const layer_endings[] = {BY_AXIS("_"),
                                             "_ARENA_OFFSET",
                                             NULL};
 
-struct layers {
+struct header_layers {
   struct header *h;
   struct weight_block block;
   const struct program_op **op_of;          /* by node: its last operation */
@@ -175,7 +175,8 @@ static int deconv_windows(const struct node *node, const struct program_op *op,
   return axes;
 }
 
-static void put_windows(struct layers *l, struct slice stem, int64_t index) {
+static void put_windows(struct header_layers *l, struct slice stem,
+                        int64_t index) {
   struct header *h = l->h;
   const struct node *node = &h->c->model->nodes.at[index];
   const struct program_op *op = l->convolution_of[index];
@@ -208,7 +209,8 @@ static void put_windows(struct layers *l, struct slice stem, int64_t index) {
 }
 
 /* Its part of the block; what others share or take in is not there. */
-static void put_weights(struct layers *l, struct slice stem, int64_t index) {
+static void put_weights(struct header_layers *l, struct slice stem,
+                        int64_t index) {
   struct header *h = l->h;
   const struct model *model = h->c->model;
   const struct node *node = &model->nodes.at[index];
@@ -233,7 +235,7 @@ static void put_weights(struct layers *l, struct slice stem, int64_t index) {
   header_stem_macro(h, stem, "_WEIGHT_BYTES", bytes);
 }
 
-static void put_layer(struct layers *l, int64_t index) {
+static void put_layer(struct header_layers *l, int64_t index) {
   struct header *h = l->h;
   const struct model *model = h->c->model;
   const struct node *node = &model->nodes.at[index];
@@ -267,7 +269,8 @@ static void put_layer(struct layers *l, int64_t index) {
 }
 
 /* Its own, not those of an adapter after it. */
-static void find_convolution(struct layers *l, const struct program_op *op) {
+static void find_convolution(struct header_layers *l,
+                             const struct program_op *op) {
   if ((op->opcode == DOES_CONV || op->opcode == DOES_DECONV) &&
       !l->convolution_of[op->node])
     l->convolution_of[op->node] = op;
@@ -276,9 +279,10 @@ static void find_convolution(struct layers *l, const struct program_op *op) {
 void header_put_layers(struct header *h) {
   const struct model *model = h->c->model;
   const struct inference *plan = &h->program->plan;
-  struct layers l = {.h = h,
-                     .op_of = arena_alloc(h->c->arena, model->nodes.count + 1,
-                                          sizeof *l.op_of)};
+  struct header_layers l = {
+      .h = h,
+      .op_of =
+          arena_alloc(h->c->arena, model->nodes.count + 1, sizeof *l.op_of)};
   l.convolution_of = arena_alloc(h->c->arena, model->nodes.count + 1,
                                  sizeof *l.convolution_of);
   weight_block_find(model, plan->folds.at, plan->folds.count, h->c->arena,

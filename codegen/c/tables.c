@@ -3,7 +3,7 @@
 
 enum { LOOK_BACK = 256 }; /* shapes that are not written twice */
 
-static const struct code {
+static const struct table_code {
   const char *kernel, *reals;
 } codes[] = {
 #define OP(code, name, ins, most, numbers, reals, elementwise) {#name, reals},
@@ -11,7 +11,7 @@ static const struct code {
 #undef OP
 };
 
-struct making {
+struct table_making {
   struct arena *arena;
   const struct compiled *c;
   const struct program *program;
@@ -36,18 +36,18 @@ static const char *keep_string(struct arena *arena, const struct text *text) {
   return copy;
 }
 
-static uint32_t small(struct making *m, size_t value) {
+static uint32_t small(struct table_making *m, size_t value) {
   m->too_large = m->too_large || value > UINT32_MAX;
   return (uint32_t)value;
 }
 
-static void add_number(struct making *m, int64_t value) {
+static void add_number(struct table_making *m, int64_t value) {
   m->too_large = m->too_large || value > INT32_MAX || value < INT32_MIN;
   *VEC_PUSH(m->arena, &m->numbers) = (int32_t)value;
 }
 
 /* A shape that has been there lately is used again. */
-static uint32_t shape_at(struct making *m, size_t first, int length) {
+static uint32_t shape_at(struct table_making *m, size_t first, int length) {
   size_t bytes = (size_t)length * sizeof *m->numbers.at;
   size_t count = m->shapes.count;
   for (size_t i = count; i > 0 && i + LOOK_BACK > count; i--) {
@@ -62,7 +62,7 @@ static uint32_t shape_at(struct making *m, size_t first, int length) {
   return small(m, first);
 }
 
-static struct netrt_operand operand_of(struct making *m,
+static struct netrt_operand operand_of(struct table_making *m,
                                        const struct operand *operand) {
   size_t first = m->numbers.count;
   uint8_t type = operand->bytes == 8   ? NETRT_I64
@@ -82,7 +82,7 @@ static struct netrt_operand operand_of(struct making *m,
       .place = operand->weights ? NETRT_IN_WEIGHTS : NETRT_IN_ARENA};
 }
 
-static uint32_t name_at(struct making *m, int64_t node) {
+static uint32_t name_at(struct table_making *m, int64_t node) {
   struct text name = text_new(m->arena);
   if (!m->name_of[node]) {
     model_put_name(&name, m->c->model, node);
@@ -101,7 +101,7 @@ static int words_in(const char *text) {
   return count;
 }
 
-static void add_op(struct making *m, const struct program_op *op) {
+static void add_op(struct table_making *m, const struct program_op *op) {
   unsigned code = (unsigned)op->opcode - (DOES_VIEW + 1);
   int all = op->outs + op->ins + op->works;
   struct netrt_op made = {.layer = name_at(m, op->node),
@@ -126,7 +126,7 @@ static void add_op(struct making *m, const struct program_op *op) {
   *VEC_PUSH(m->arena, &m->ops) = made;
 }
 
-static const struct netrt_port *ports(struct making *m, bool inputs) {
+static const struct netrt_port *ports(struct table_making *m, bool inputs) {
   const struct model *model = m->c->model;
   size_t count = inputs ? model->predicted_sources : model->predicted_outputs;
   struct netrt_port *ports = arena_alloc(m->arena, count + 1, sizeof *ports);
@@ -146,7 +146,7 @@ static const struct netrt_port *ports(struct making *m, bool inputs) {
   return ports;
 }
 
-static const struct netrt_buffer *buffers(struct making *m) {
+static const struct netrt_buffer *buffers(struct table_making *m) {
   const struct inference *plan = &m->program->plan;
   struct netrt_buffer *made =
       arena_alloc(m->arena, plan->arena.count + 1, sizeof *made);
@@ -160,7 +160,7 @@ static const struct netrt_buffer *buffers(struct making *m) {
   return made;
 }
 
-static void fill(struct making *m) {
+static void fill(struct table_making *m) {
   const struct model *model = m->c->model;
   struct text name = text_new(m->arena);
   text_puts(&name, model->name);
@@ -190,7 +190,7 @@ static void fill(struct making *m) {
 }
 
 /* What is too large is the last one that was made. */
-static const char *refusal(struct making *m) {
+static const char *refusal(struct table_making *m) {
   struct text why = text_new(m->arena);
   text_put(&why, "the runtime has numbers of up to 2^31 - 1, which this net "
                  "passes");
@@ -203,7 +203,7 @@ static const char *refusal(struct making *m) {
 }
 
 /* An operation that the runtime does not know. */
-static const char *no_kernel(struct making *m) {
+static const char *no_kernel(struct table_making *m) {
   for (size_t i = 0; i < m->program->ops.count; i++) {
     const struct program_op *op = &m->program->ops.at[i];
     struct text why = text_new(m->arena);
@@ -220,7 +220,7 @@ static const char *no_kernel(struct making *m) {
 
 const char *tables_make(const struct compiled *c, const struct program *program,
                         struct netrt_model *model) {
-  struct making m = {
+  struct table_making m = {
       .arena = c->model->arena, .c = c, .program = program, .model = model};
   if (c->settings->infer.dtype != ELEMENT_F32)
     return "the runtime computes in float32: choose `--dtype f32`";

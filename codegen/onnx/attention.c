@@ -6,7 +6,7 @@
 #include "runtime/turn.h"
 
 static bool put_first(struct exporting *x, value_id value,
-                      const struct layout *at) {
+                      const struct onnx_layout *at) {
   if (value == NO_VALUE || x->why)
     return false;
   put(x, 0, value, at);
@@ -15,7 +15,7 @@ static bool put_first(struct exporting *x, value_id value,
 
 /* 0, 1, .. as a column or as a row */
 static value_id places(struct exporting *x, int64_t count, bool column,
-                       enum element type) {
+                       enum onnx_element type) {
   const int64_t dims[2] = {column ? count : 1, column ? 1 : count};
   int64_t *data = arena_alloc(x->arena, (size_t)count + 1, sizeof *data);
   float *reals = arena_alloc(x->arena, (size_t)count + 1, sizeof *reals);
@@ -37,7 +37,7 @@ static struct map_entry *shared(struct exporting *x, const char *format,
 }
 
 static value_id compare(struct exporting *x, const char *op,
-                        const struct layout *at, value_id distance,
+                        const struct onnx_layout *at, value_id distance,
                         int64_t limit) {
   value_id y = NODE(x, op, at, distance,
                     model_tensor(&x->model, ELEMENT_INT64, 0, NULL, &limit));
@@ -49,7 +49,7 @@ static value_id compare(struct exporting *x, const char *op,
 static value_id hidden(struct exporting *x, int64_t queries, int64_t keys,
                        int64_t behind, int64_t ahead) {
   const int64_t dims[2] = {queries, keys};
-  struct layout at = layout_dense(2, dims);
+  struct onnx_layout at = layout_dense(2, dims);
   struct map_entry *entry =
       shared(x, "hidden %lld %lld %lld %lld", queries, keys, behind, ahead);
   const char *scope = x->model.scope;
@@ -77,7 +77,8 @@ static value_id hidden(struct exporting *x, int64_t queries, int64_t keys,
 }
 
 static value_id mask(struct exporting *x, value_id scores,
-                     const struct layout *at, int64_t behind, int64_t ahead) {
+                     const struct onnx_layout *at, int64_t behind,
+                     int64_t ahead) {
   if (behind < 0 && ahead < 0)
     return scores;
   value_id which =
@@ -88,7 +89,7 @@ static value_id mask(struct exporting *x, value_id scores,
 
 bool onnx_mask(struct exporting *x) {
   struct view in = in_view(x, 0);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   value_id scores = get_spread(x, &in);
   if (scores == NO_VALUE)
     return false;
@@ -120,7 +121,7 @@ static value_id relative_rows(struct exporting *x, int64_t queries,
 /* (2 window - 1).. x heads: a bias for each head, query and key */
 bool onnx_relative(struct exporting *x) {
   struct view in = in_view(x, 0), table = in_view(x, 1);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int rank = at.rank, axes = (int)x->op.numbers[0];
   int64_t heads = at.dim[rank - 3], queries = at.dim[rank - 2];
   int64_t keys = at.dim[rank - 1];
@@ -128,9 +129,9 @@ bool onnx_relative(struct exporting *x) {
   const int64_t picked[2] = {queries * keys, heads};
   const int64_t transposed[2] = {heads, queries * keys}, perm[2] = {1, 0};
   const int64_t shape[3] = {heads, queries, keys};
-  struct layout rows = layout_dense(2, picked);
-  struct layout columns = layout_dense(2, transposed);
-  struct layout bias = layout_dense(3, shape);
+  struct onnx_layout rows = layout_dense(2, picked);
+  struct onnx_layout columns = layout_dense(2, transposed);
+  struct onnx_layout bias = layout_dense(3, shape);
   value_id scores = get_spread(x, &in), from = get(x, &table);
   value_id which = relative_rows(x, queries, keys);
   if (x->why)
@@ -161,7 +162,8 @@ static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
                        value_id rotation[2]) {
   const int64_t half[2] = {1, dim / 2}, one[3] = {steps, 1, dim / 2};
   const int64_t flat[2] = {steps, dim / 2};
-  struct layout angles = layout_dense(2, flat), by_head = layout_dense(3, one);
+  struct onnx_layout angles = layout_dense(2, flat),
+                     by_head = layout_dense(3, one);
   float rule[TURN_REALS];
   struct map_entry *entry = turns_of(x, steps, dim, rule);
   const char *scope = x->model.scope;
@@ -187,7 +189,7 @@ static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
 bool onnx_rope(struct exporting *x) {
   bool neighbours = x->op.numbers[0];
   struct view pairs = in_view(x, 0), half[2];
-  struct layout at = out_layout(x, 0), part;
+  struct onnx_layout at = out_layout(x, 0), part;
   int last = at.rank - 1, way = neighbours ? last + 1 : last;
   value_id rotation[2], of[2];
   if (!layout_split(&pairs.at, last, neighbours ? at.dim[last] / 2 : 2) ||
@@ -212,7 +214,7 @@ bool onnx_rope(struct exporting *x) {
       NODE(x, "Add", &part, NODE(x, "Mul", &part, of[1], rotation[0]),
            NODE(x, "Mul", &part, of[0], rotation[1]));
   if (neighbours) {
-    struct layout single = part;
+    struct onnx_layout single = part;
     layout_insert(&single, single.rank);
     value_id shape = model_numbers(&x->model, single.dim, single.rank);
     first = NODE(x, "Reshape", &single, first, shape);
@@ -244,7 +246,7 @@ static bool heads_first(struct view *view, int64_t sharing, bool transposed) {
  */
 bool onnx_attention(struct exporting *x) {
   struct view q = in_view(x, 0), k = in_view(x, 1), v = in_view(x, 2);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int64_t sharing = q.at.dim[3] / k.at.dim[3], queries = q.at.dim[2];
   int64_t keys = k.at.dim[2];
   struct view out = {.of = NULL, .at = at};
@@ -266,7 +268,7 @@ bool onnx_attention(struct exporting *x) {
   memcpy(dims, out.at.dim, sizeof dims);
   dims[rank - 2] = queries;
   dims[rank - 1] = keys;
-  struct layout all = layout_dense(rank, dims);
+  struct onnx_layout all = layout_dense(rank, dims);
   value_id a = get_spread(x, &q), b = get_spread(x, &k), c = get_spread(x, &v);
   if (x->why)
     return false;

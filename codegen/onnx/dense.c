@@ -2,7 +2,7 @@
 #include "codegen/onnx/export.h"
 
 static bool put_first(struct exporting *x, value_id value,
-                      const struct layout *at) {
+                      const struct onnx_layout *at) {
   if (value == NO_VALUE || x->why)
     return false;
   put(x, 0, value, at);
@@ -10,14 +10,14 @@ static bool put_first(struct exporting *x, value_id value,
 }
 
 /* The parts of an axis in the order in which another one lies in its file. */
-struct parts {
+struct onnx_parts {
   int count;
   int64_t size[LAYOUT_ATOMS];
   int order[LAYOUT_ATOMS];
 };
 
-static struct parts parts_of(const struct layout *at, int axis) {
-  struct parts parts = {.count = 0};
+static struct onnx_parts parts_of(const struct onnx_layout *at, int axis) {
+  struct onnx_parts parts = {.count = 0};
   int64_t stride[LAYOUT_ATOMS];
   for (int i = 0; i < at->count; i++) {
     if (at->atom[i].axis != axis)
@@ -35,9 +35,10 @@ static struct parts parts_of(const struct layout *at, int axis) {
 }
 
 /* An axis in that order: PyTorch flattens C x H x W, netc H x W x C. */
-static bool reorder(struct layout *at, int axis, const struct parts *parts) {
+static bool reorder(struct onnx_layout *at, int axis,
+                    const struct onnx_parts *parts) {
   int order[LAYOUT_RANK], rank = 0;
-  struct layout apart = *at;
+  struct onnx_layout apart = *at;
   for (int i = 0; i + 1 < parts->count; i++)
     if (!layout_split(&apart, axis + i, parts->size[i]))
       return false;
@@ -53,7 +54,7 @@ static bool reorder(struct layout *at, int axis, const struct parts *parts) {
 /* Vectors: one Gemm, on the weights as the file has them, [out, in]. */
 static value_id of_vectors(struct exporting *x, const struct view *in,
                            const struct view *weight, const struct view *bias,
-                           const struct layout *at) {
+                           const struct onnx_layout *at) {
   struct view transposed = {weight->of, layout_move(&weight->at, 0, 1)};
   bool transposes = get_cost(x, &transposed) <= get_cost(x, weight);
   value_id ins[3] = {get_spread(x, in),
@@ -68,8 +69,9 @@ static value_id of_vectors(struct exporting *x, const struct view *in,
 /* What is flattened lies as the file has it. */
 bool onnx_linear(struct exporting *x) {
   struct view in = in_view(x, 0), weight = in_view(x, 1), bias = in;
-  struct layout at = out_layout(x, 0);
-  struct parts seen = parts_of(&weight.at, 0), made = parts_of(&weight.at, 1);
+  struct onnx_layout at = out_layout(x, 0);
+  struct onnx_parts seen = parts_of(&weight.at, 0),
+                    made = parts_of(&weight.at, 1);
   bool has_bias = x->op.in_count > 2, fits = true;
   if (has_bias)
     bias = in_view(x, 2);
@@ -95,7 +97,7 @@ bool onnx_linear(struct exporting *x) {
 /* Leading axes may be repeated: MatMul spreads them. */
 bool onnx_matmul(struct exporting *x) {
   struct view a = in_view(x, 0), b = in_view(x, 1);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int64_t left[LAYOUT_RANK], right[LAYOUT_RANK];
   bool spreads = false;
   view_sizes(&a, left);

@@ -42,7 +42,7 @@ static void open_blocks(struct exporting *x) {
     x->blocks[i].input = NO_VALUE;
 }
 
-static enum element element_of(enum netc_type type) {
+static enum onnx_element element_of(enum netc_type type) {
   return type == NETC_I64   ? ELEMENT_INT64
          : type == NETC_I32 ? ELEMENT_INT32
                             : ELEMENT_FLOAT;
@@ -54,8 +54,8 @@ static void open_inputs(struct exporting *x) {
   struct netc_end end = {.size = sizeof end};
   for (size_t i = 0; netc_input_operand(x->netc, i, &operand) == NETC_OK; i++) {
     netc_input(x->netc, i, &end);
-    struct block *block = &x->blocks[operand.block];
-    struct layout at = layout_dense(operand.rank, operand.dims);
+    struct onnx_block *block = &x->blocks[operand.block];
+    struct onnx_layout at = layout_dense(operand.rank, operand.dims);
     bool real = operand.type == NETC_FLOAT;
     if (real && at.rank > 3)
       at = layout_channels_first(&at);
@@ -65,7 +65,7 @@ static void open_inputs(struct exporting *x) {
     if (real && at.rank == 3)
       block->input = id;
     else
-      *VEC_PUSH(x->arena, &block->seen) = (struct rendering){id, at, true};
+      *VEC_PUSH(x->arena, &block->seen) = (struct onnx_rendering){id, at, true};
   }
 }
 
@@ -83,7 +83,7 @@ static bool is_last(struct exporting *x, size_t index) {
 }
 
 static bool write_operation(struct exporting *x, size_t index) {
-  const struct form *form = onnx_form_find(x->op.code);
+  const struct onnx_form *form = onnx_form_find(x->op.code);
   struct text scope = text_new(x->arena);
   x->layer = layer_name(x, x->op.layer);
   x->is_last = is_last(x, index);
@@ -104,7 +104,7 @@ static bool write_operation(struct exporting *x, size_t index) {
 
 /* Under its own name, which nothing else has. */
 static void add_output(struct exporting *x, value_id value, const char *name) {
-  const struct value *found = model_at(&x->model, value);
+  const struct model_value *found = model_at(&x->model, value);
   if (found->from != FROM_NODE || found->output) {
     x->model.scope = name;
     value = model_node(&x->model, "Identity", found->type, found->rank,
@@ -167,10 +167,10 @@ static bool write_model(struct exporting *x) {
 }
 
 /* Sines and cosines are known without a file. */
-static void fill_weights(struct model *m) {
+static void fill_weights(struct onnx_model *m) {
   size_t count = m->values.count;
   for (size_t i = 0; i < count; i++) {
-    const struct value *value = &m->values.at[i];
+    const struct model_value *value = &m->values.at[i];
     const struct netc_weight *weight =
         value->weight < 0 ? NULL : &m->weights.at[value->weight];
     if (weight && !weight->sines)
@@ -178,8 +178,8 @@ static void fill_weights(struct model *m) {
   }
 }
 
-struct model *onnx_build(struct netc *netc, int opset, bool weights,
-                         struct arena *arena, struct text *why) {
+struct onnx_model *onnx_build(struct netc *netc, int opset, bool weights,
+                              struct arena *arena, struct text *why) {
   struct exporting *x = ARENA_NEW(arena, struct exporting);
   x->arena = x->model.arena = arena;
   x->netc = netc;

@@ -10,35 +10,35 @@
 #include "netc.h"
 
 /* A tensor that shows a block. */
-struct rendering {
+struct onnx_rendering {
   value_id value;
-  struct layout at;
+  struct onnx_layout at;
   bool whole; /* all of the block */
 };
 
-struct block {
-  VEC(struct rendering) seen; /* the first one is what made it */
-  value_id input;             /* an input whose axes nobody has chosen yet */
+struct onnx_block {
+  VEC(struct onnx_rendering) seen; /* the first one is what made it */
+  value_id input; /* an input whose axes nobody has chosen yet */
 };
 
 /* Values of a block as an operation sees them. */
 struct view {
-  struct block *of;
-  struct layout at;
+  struct onnx_block *of;
+  struct onnx_layout at;
 };
 
 struct exporting {
   struct arena *arena;
   struct netc *netc;
-  struct model model;
+  struct onnx_model model;
   VEC(struct netc_tensor) tensors;
-  struct block *blocks, *weights; /* by block; by tensor in the file */
-  struct netc_operation op;       /* current */
-  const char *layer;              /* its name */
-  size_t first_value;             /* what it makes */
-  bool is_last;                   /* of its layer */
-  struct map shared;              /* what several layers read, by its name */
-  const char *why;                /* why it cannot be; NULL: it can */
+  struct onnx_block *blocks, *weights; /* by block; by tensor in the file */
+  struct netc_operation op;            /* current */
+  const char *layer;                   /* its name */
+  size_t first_value;                  /* what it makes */
+  bool is_last;                        /* of its layer */
+  struct map shared; /* what several layers read, by its name */
+  const char *why;   /* why it cannot be; NULL: it can */
 };
 
 /* "... cannot be written"; returns NO_VALUE. */
@@ -74,13 +74,13 @@ void view_sizes(const struct view *view, int64_t *dims);
 
 /* What the operation makes; `at` says how it lies in the dense output. */
 void put(struct exporting *x, size_t out, value_id value,
-         const struct layout *at);
+         const struct onnx_layout *at);
 
 /* The dense space of an output. */
-struct layout out_layout(const struct exporting *x, size_t out);
+struct onnx_layout out_layout(const struct exporting *x, size_t out);
 
 /* A node whose result has the sizes of `at`. */
-value_id node(struct exporting *x, const char *op, const struct layout *at,
+value_id node(struct exporting *x, const char *op, const struct onnx_layout *at,
               const value_id *ins, size_t in_count);
 #define NODE(x, op, at, ...)                             \
   node((x), (op), (at), (const value_id[]){__VA_ARGS__}, \
@@ -88,37 +88,38 @@ value_id node(struct exporting *x, const char *op, const struct layout *at,
 
 /* A sum, mean or the like over some axes, which stay with a size of 1. */
 value_id reduce_axes(struct exporting *x, const char *op, value_id in,
-                     const struct layout *at, const int64_t *axes, int count,
-                     bool keeps);
+                     const struct onnx_layout *at, const int64_t *axes,
+                     int count, bool keeps);
 
 /*
  * The cheapest way to see all operands with equal axes, as a layout of the
  * dense space of the output.
  */
-struct layout choose_layout(struct exporting *x, const struct view *views,
-                            size_t count);
+struct onnx_layout choose_layout(struct exporting *x, const struct view *views,
+                                 size_t count);
 
 /* The same where axes stay what they are: an order of them. */
-struct order {
+struct onnx_order {
   int rank, axis[LAYOUT_RANK];
 };
-struct order choose_order(struct exporting *x, const struct view *views,
-                          size_t count);
-struct layout in_order(const struct order *order, const struct layout *at);
+struct onnx_order choose_order(struct exporting *x, const struct view *views,
+                               size_t count);
+struct onnx_layout in_order(const struct onnx_order *order,
+                            const struct onnx_layout *at);
 
 /* Where an axis went. */
-int order_place(const struct order *order, int axis);
+int order_place(const struct onnx_order *order, int axis);
 
 /* The forms of operations: forms.def. */
 typedef bool onnx_fn(struct exporting *x);
 
-struct form {
+struct onnx_form {
   const char *code; /* of runtime/ops.def */
   onnx_fn *write;
   const char *nodes; /* what it becomes, for the manual */
 };
 
-const struct form *onnx_form_find(const char *code);
+const struct onnx_form *onnx_form_find(const char *code);
 
 #define FORM(code, function, ...) onnx_fn function;
 #include "codegen/onnx/forms.def"

@@ -8,17 +8,17 @@ bool onnx_none(struct exporting *x) {
   return refuse(x, "%s", onnx_form_find(x->op.code)->nodes) != NO_VALUE;
 }
 
-static const struct form forms[] = {
+static const struct onnx_form forms[] = {
 #define FORM(code, function, nodes) {#code, function, nodes},
 #include "codegen/onnx/forms.def"
 #undef FORM
 };
 
-static const struct form *onnx_form_at(size_t index) {
+static const struct onnx_form *onnx_form_at(size_t index) {
   return index < sizeof forms / sizeof *forms ? &forms[index] : NULL;
 }
 
-const struct form *onnx_form_find(const char *code) {
+const struct onnx_form *onnx_form_find(const char *code) {
   for (size_t i = 0; onnx_form_at(i); i++)
     if (strcmp(forms[i].code, code) == 0)
       return &forms[i];

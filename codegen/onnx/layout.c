@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* What is empty has no places to tell apart either. */
-static void add_atom(struct layout *to, int axis, int64_t size,
+static void add_atom(struct onnx_layout *to, int axis, int64_t size,
                      int64_t stride) {
-  struct atom *last = to->count ? &to->atom[to->count - 1] : NULL;
+  struct onnx_atom *last = to->count ? &to->atom[to->count - 1] : NULL;
   if (size <= 1)
     return;
   if (last && last->axis == axis && last->stride == stride * size) {
@@ -16,32 +16,32 @@ static void add_atom(struct layout *to, int axis, int64_t size,
     return;
   }
   assert(to->count < LAYOUT_ATOMS);
-  to->atom[to->count++] = (struct atom){size, stride, axis};
+  to->atom[to->count++] = (struct onnx_atom){size, stride, axis};
 }
 
-static int add_axis(struct layout *to, int64_t dim) {
+static int add_axis(struct onnx_layout *to, int64_t dim) {
   assert(to->rank < LAYOUT_RANK);
   to->dim[to->rank] = dim;
   return to->rank++;
 }
 
 /* The atoms of an axis, after those that are there. */
-static void copy_atoms(struct layout *to, int axis, const struct layout *from,
-                       int from_axis) {
+static void copy_atoms(struct onnx_layout *to, int axis,
+                       const struct onnx_layout *from, int from_axis) {
   for (int i = 0; i < from->count; i++)
     if (from->atom[i].axis == from_axis)
       add_atom(to, axis, from->atom[i].size, from->atom[i].stride);
 }
 
-struct layout layout_of(int rank, const int64_t *dims, const int64_t *strides,
-                        int64_t first) {
-  struct layout layout = {.first = first};
+struct onnx_layout layout_of(int rank, const int64_t *dims,
+                             const int64_t *strides, int64_t first) {
+  struct onnx_layout layout = {.first = first};
   for (int i = 0; i < rank; i++)
     add_atom(&layout, add_axis(&layout, dims[i]), dims[i], strides[i]);
   return layout;
 }
 
-struct layout layout_dense(int rank, const int64_t *dims) {
+struct onnx_layout layout_dense(int rank, const int64_t *dims) {
   int64_t strides[LAYOUT_RANK], stride = 1;
   for (int i = rank; i-- > 0;) {
     strides[i] = stride;
@@ -50,14 +50,14 @@ struct layout layout_dense(int rank, const int64_t *dims) {
   return layout_of(rank, dims, strides, 0);
 }
 
-int64_t layout_values(const struct layout *layout) {
+int64_t layout_values(const struct onnx_layout *layout) {
   int64_t values = 1;
   for (int i = 0; i < layout->rank; i++)
     values *= layout->dim[i];
   return values;
 }
 
-bool layout_equal(const struct layout *a, const struct layout *b) {
+bool layout_equal(const struct onnx_layout *a, const struct onnx_layout *b) {
   if (a->rank != b->rank || a->count != b->count || a->first != b->first)
     return false;
   for (int i = 0; i < a->rank; i++)
@@ -71,9 +71,9 @@ bool layout_equal(const struct layout *a, const struct layout *b) {
   return true;
 }
 
-struct layout layout_order(const struct layout *layout, int rank,
-                           const int *order) {
-  struct layout result = {.first = layout->first};
+struct onnx_layout layout_order(const struct onnx_layout *layout, int rank,
+                                const int *order) {
+  struct onnx_layout result = {.first = layout->first};
   for (int i = 0; i < rank; i++) {
     int axis = add_axis(&result, layout->dim[order[i]]);
     copy_atoms(&result, axis, layout, order[i]);
@@ -81,7 +81,8 @@ struct layout layout_order(const struct layout *layout, int rank,
   return result;
 }
 
-struct layout layout_move(const struct layout *layout, int from, int to) {
+struct onnx_layout layout_move(const struct onnx_layout *layout, int from,
+                               int to) {
   int order[LAYOUT_RANK], next = 0;
   for (int i = 0; i < layout->rank; i++) {
     if (i == to)
@@ -93,27 +94,27 @@ struct layout layout_move(const struct layout *layout, int from, int to) {
   return layout_order(layout, layout->rank, order);
 }
 
-struct layout layout_channels_first(const struct layout *layout) {
+struct onnx_layout layout_channels_first(const struct onnx_layout *layout) {
   return layout_move(layout, layout->rank - 1, 1);
 }
 
 /* Their places in the dense space of an axis. */
-static int axis_digits(const struct layout *layout, int axis,
-                       struct atom *digits, int *which) {
+static int axis_digits(const struct onnx_layout *layout, int axis,
+                       struct onnx_atom *digits, int *which) {
   int count = 0;
   int64_t stride = 1;
   for (int i = layout->count; i-- > 0;) {
     if (axis >= 0 && layout->atom[i].axis != axis)
       continue;
     which[count] = i;
-    digits[count++] = (struct atom){layout->atom[i].size, stride, 0};
+    digits[count++] = (struct onnx_atom){layout->atom[i].size, stride, 0};
     stride *= layout->atom[i].size;
   }
   return count;
 }
 
-int layout_pieces(const struct atom *digits, int count, int64_t size,
-                  int64_t stride, struct piece *pieces) {
+int layout_pieces(const struct onnx_atom *digits, int count, int64_t size,
+                  int64_t stride, struct onnx_piece *pieces) {
   int made = 0;
   while (size > 1) {
     int at = 0;
@@ -132,7 +133,7 @@ int layout_pieces(const struct atom *digits, int count, int64_t size,
       part = room;
     }
     memmove(pieces + 1, pieces, (size_t)made++ * sizeof *pieces);
-    pieces[0] = (struct piece){at, part, step};
+    pieces[0] = (struct onnx_piece){at, part, step};
     size /= part;
     stride = digits[at].stride * digits[at].size;
   }
@@ -140,10 +141,11 @@ int layout_pieces(const struct atom *digits, int count, int64_t size,
 }
 
 /* An atom of a dense space, as the digits' own atoms of `in` lie. */
-static bool add_through(struct layout *to, int axis, const struct layout *in,
-                        const struct atom *digits, const int *which, int count,
-                        const struct atom *atom) {
-  struct piece pieces[LAYOUT_ATOMS];
+static bool add_through(struct onnx_layout *to, int axis,
+                        const struct onnx_layout *in,
+                        const struct onnx_atom *digits, const int *which,
+                        int count, const struct onnx_atom *atom) {
+  struct onnx_piece pieces[LAYOUT_ATOMS];
   if (atom->stride == 0) {
     add_atom(to, axis, atom->size, 0);
     return true;
@@ -157,13 +159,13 @@ static bool add_through(struct layout *to, int axis, const struct layout *in,
   return true;
 }
 
-bool layout_split(struct layout *layout, int axis, int64_t outer) {
-  struct atom digits[LAYOUT_ATOMS];
+bool layout_split(struct onnx_layout *layout, int axis, int64_t outer) {
+  struct onnx_atom digits[LAYOUT_ATOMS];
   int which[LAYOUT_ATOMS];
   int count = axis_digits(layout, axis, digits, which);
   int64_t inner = layout->dim[axis] / outer;
-  const struct atom parts[2] = {{outer, inner, 0}, {inner, 1, 0}};
-  struct layout result = {.first = layout->first};
+  const struct onnx_atom parts[2] = {{outer, inner, 0}, {inner, 1, 0}};
+  struct onnx_layout result = {.first = layout->first};
   for (int i = 0; i < layout->rank; i++) {
     if (i != axis) {
       int to = add_axis(&result, layout->dim[i]);
@@ -181,8 +183,8 @@ bool layout_split(struct layout *layout, int axis, int64_t outer) {
   return true;
 }
 
-void layout_merge(struct layout *layout, int axis, int count) {
-  struct layout result = {.first = layout->first};
+void layout_merge(struct onnx_layout *layout, int axis, int count) {
+  struct onnx_layout result = {.first = layout->first};
   for (int i = 0; i < layout->rank; i++) {
     if (i > axis && i < axis + count) {
       result.dim[axis] *= layout->dim[i];
@@ -195,8 +197,8 @@ void layout_merge(struct layout *layout, int axis, int count) {
   *layout = result;
 }
 
-void layout_insert(struct layout *layout, int axis) {
-  struct layout result = {.first = layout->first};
+void layout_insert(struct onnx_layout *layout, int axis) {
+  struct onnx_layout result = {.first = layout->first};
   for (int i = 0; i <= layout->rank; i++) {
     if (i == axis)
       add_axis(&result, 1);
@@ -208,7 +210,7 @@ void layout_insert(struct layout *layout, int axis) {
   *layout = result;
 }
 
-void layout_drop(struct layout *layout, int axis) {
+void layout_drop(struct onnx_layout *layout, int axis) {
   int order[LAYOUT_RANK], rank = 0;
   for (int i = 0; i < layout->rank; i++)
     if (i != axis)
@@ -216,11 +218,12 @@ void layout_drop(struct layout *layout, int axis) {
   *layout = layout_order(layout, rank, order);
 }
 
-bool layout_slice(struct layout *layout, int axis, int64_t from, int64_t size) {
-  struct atom digits[LAYOUT_ATOMS], whole = {size, 1, 0};
+bool layout_slice(struct onnx_layout *layout, int axis, int64_t from,
+                  int64_t size) {
+  struct onnx_atom digits[LAYOUT_ATOMS], whole = {size, 1, 0};
   int which[LAYOUT_ATOMS];
   int count = axis_digits(layout, axis, digits, which);
-  struct layout result = {.first = layout->first};
+  struct onnx_layout result = {.first = layout->first};
   for (int i = 0; i < count; i++) {
     int64_t place = from / digits[i].stride % digits[i].size;
     result.first += place * layout->atom[which[i]].stride;
@@ -237,12 +240,12 @@ bool layout_slice(struct layout *layout, int axis, int64_t from, int64_t size) {
   return true;
 }
 
-bool layout_through(const struct layout *in, const struct layout *of,
-                    struct layout *result) {
-  struct atom digits[LAYOUT_ATOMS];
+bool layout_through(const struct onnx_layout *in, const struct onnx_layout *of,
+                    struct onnx_layout *result) {
+  struct onnx_atom digits[LAYOUT_ATOMS];
   int which[LAYOUT_ATOMS];
   int count = axis_digits(in, -1, digits, which);
-  *result = (struct layout){.first = in->first};
+  *result = (struct onnx_layout){.first = in->first};
   for (int i = 0; i < count; i++) {
     int64_t place = of->first / digits[i].stride % digits[i].size;
     result->first += place * in->atom[which[i]].stride;
@@ -256,15 +259,15 @@ bool layout_through(const struct layout *in, const struct layout *of,
   return true;
 }
 
-bool layout_seen(const struct layout *in, const struct layout *at,
-                 struct layout *result) {
-  struct atom digits[LAYOUT_ATOMS];
-  struct piece pieces[LAYOUT_ATOMS];
+bool layout_seen(const struct onnx_layout *in, const struct onnx_layout *at,
+                 struct onnx_layout *result) {
+  struct onnx_atom digits[LAYOUT_ATOMS];
+  struct onnx_piece pieces[LAYOUT_ATOMS];
   int which[LAYOUT_ATOMS];
   int count = axis_digits(in, -1, digits, which);
   if (layout_values(in) != layout_values(at) || in->first || at->first)
     return false;
-  *result = (struct layout){.first = 0};
+  *result = (struct onnx_layout){.first = 0};
   for (int i = 0; i < in->count; i++)
     if (in->atom[i].stride == 0)
       return false;

@@ -4,10 +4,11 @@
 #include <assert.h>
 #include <string.h>
 
-value_id model_value(struct model *m, enum value_from from, const char *name,
-                     enum element type, int rank, const int64_t *dims) {
-  struct value *value = VEC_PUSH(m->arena, &m->values);
-  *value = (struct value){
+value_id model_value(struct onnx_model *m, enum value_from from,
+                     const char *name, enum onnx_element type, int rank,
+                     const int64_t *dims) {
+  struct model_value *value = VEC_PUSH(m->arena, &m->values);
+  *value = (struct model_value){
       .name = name, .from = from, .type = type, .rank = rank, .weight = -1};
   assert(rank <= LAYOUT_RANK);
   for (int i = 0; i < rank; i++)
@@ -16,15 +17,15 @@ value_id model_value(struct model *m, enum value_from from, const char *name,
 }
 
 /* "stem.conv1/Transpose" */
-static const char *name_in_scope(struct model *m, const char *word) {
+static const char *name_in_scope(struct onnx_model *m, const char *word) {
   struct text text = text_new(m->arena);
   text_printf(&text, "%s/%s", m->scope, word);
   return arena_copy(m->arena, text.at, text.length);
 }
 
-value_id model_node(struct model *m, const char *op, enum element type,
-                    int rank, const int64_t *dims, const value_id *ins,
-                    size_t in_count) {
+value_id model_node(struct onnx_model *m, const char *op,
+                    enum onnx_element type, int rank, const int64_t *dims,
+                    const value_id *ins, size_t in_count) {
   while (in_count && ins[in_count - 1] == NO_VALUE)
     in_count--;
   value_id *copy = arena_alloc(m->arena, in_count + 1, sizeof *copy);
@@ -32,17 +33,17 @@ value_id model_node(struct model *m, const char *op, enum element type,
     copy[i] = ins[i];
   value_id out =
       model_value(m, FROM_NODE, name_in_scope(m, op), type, rank, dims);
-  *VEC_PUSH(m->arena, &m->nodes) = (struct node){.op = op,
-                                                 .ins = copy,
-                                                 .in_count = in_count,
-                                                 .out = out,
-                                                 .second = NO_VALUE};
+  *VEC_PUSH(m->arena, &m->nodes) = (struct onnx_node){.op = op,
+                                                      .ins = copy,
+                                                      .in_count = in_count,
+                                                      .out = out,
+                                                      .second = NO_VALUE};
   return out;
 }
 
-value_id model_second(struct model *m, enum element type) {
-  struct node *node = &m->nodes.at[m->nodes.count - 1];
-  struct value first = m->values.at[node->out];
+value_id model_second(struct onnx_model *m, enum onnx_element type) {
+  struct onnx_node *node = &m->nodes.at[m->nodes.count - 1];
+  struct model_value first = m->values.at[node->out];
   node->second = model_value(m, FROM_NODE, name_in_scope(m, node->op), type,
                              first.rank, first.dim);
   return node->second;
@@ -50,17 +51,17 @@ value_id model_second(struct model *m, enum element type) {
 
 /* Attributes of the last node. */
 
-static void add_attribute(struct model *m, struct attribute attribute) {
-  struct node *node = &m->nodes.at[m->nodes.count - 1];
+static void add_attribute(struct onnx_model *m, struct attribute attribute) {
+  struct onnx_node *node = &m->nodes.at[m->nodes.count - 1];
   *VEC_PUSH(m->arena, &node->attributes) = attribute;
 }
 
-void model_int(struct model *m, const char *name, int64_t number) {
+void model_int(struct onnx_model *m, const char *name, int64_t number) {
   add_attribute(m, (struct attribute){
                        .name = name, .type = ATTRIBUTE_INT, .number = number});
 }
 
-void model_ints(struct model *m, const char *name, const int64_t *numbers,
+void model_ints(struct onnx_model *m, const char *name, const int64_t *numbers,
                 size_t count) {
   int64_t *copy = arena_alloc(m->arena, count + 1, sizeof *copy);
   for (size_t i = 0; i < count; i++)
@@ -71,24 +72,24 @@ void model_ints(struct model *m, const char *name, const int64_t *numbers,
                                       .numbers = copy});
 }
 
-void model_real(struct model *m, const char *name, double real) {
+void model_real(struct onnx_model *m, const char *name, double real) {
   add_attribute(m, (struct attribute){.name = name,
                                       .type = ATTRIBUTE_FLOAT,
                                       .real = (float)real});
 }
 
-void model_text(struct model *m, const char *name, const char *text) {
+void model_text(struct onnx_model *m, const char *name, const char *text) {
   add_attribute(m, (struct attribute){
                        .name = name, .type = ATTRIBUTE_TEXT, .text = text});
 }
 
 /* Constants */
 
-static size_t bytes_of(enum element type) {
+static size_t bytes_of(enum onnx_element type) {
   return type == ELEMENT_INT64 ? 8 : type == ELEMENT_BOOL ? 1 : 4;
 }
 
-value_id model_tensor(struct model *m, enum element type, int rank,
+value_id model_tensor(struct onnx_model *m, enum onnx_element type, int rank,
                       const int64_t *dims, const void *data) {
   size_t bytes = bytes_of(type);
   for (int i = 0; i < rank; i++)
@@ -110,36 +111,37 @@ value_id model_tensor(struct model *m, enum element type, int rank,
   return id;
 }
 
-value_id model_numbers(struct model *m, const int64_t *numbers, int count) {
+value_id model_numbers(struct onnx_model *m, const int64_t *numbers,
+                       int count) {
   const int64_t dims[1] = {count};
   return model_tensor(m, ELEMENT_INT64, 1, dims, numbers);
 }
 
-value_id model_scalar(struct model *m, double real) {
+value_id model_scalar(struct onnx_model *m, double real) {
   float value = (float)real;
   return model_tensor(m, ELEMENT_FLOAT, 0, NULL, &value);
 }
 
-void model_fill(struct model *m, value_id id, double with) {
-  struct value *value = &m->values.at[id];
+void model_fill(struct onnx_model *m, value_id id, double with) {
+  struct model_value *value = &m->values.at[id];
   value_id *shape = arena_alloc(m->arena, 1, sizeof *shape);
-  struct node *node = VEC_PUSH(m->arena, &m->fills);
+  struct onnx_node *node = VEC_PUSH(m->arena, &m->fills);
   value->from = FROM_NODE;
   *shape = model_numbers(m, value->dim, value->rank);
-  *node = (struct node){.op = "ConstantOfShape",
-                        .ins = shape,
-                        .in_count = 1,
-                        .out = id,
-                        .second = NO_VALUE};
+  *node = (struct onnx_node){.op = "ConstantOfShape",
+                             .ins = shape,
+                             .in_count = 1,
+                             .out = id,
+                             .second = NO_VALUE};
   *VEC_PUSH(m->arena, &node->attributes) = (struct attribute){
       .name = "value", .type = ATTRIBUTE_FILL, .real = (float)with};
 }
 
 /* Names */
 
-static void name_value(struct model *m, struct map *taken, struct map *next,
-                       value_id id) {
-  struct value *value = &m->values.at[id];
+static void name_value(struct onnx_model *m, struct map *taken,
+                       struct map *next, value_id id) {
+  struct model_value *value = &m->values.at[id];
   struct slice wish = slice_of(value->name);
   struct map_entry *entry = map_add(m->arena, taken, wish);
   if (!entry->number++)
@@ -158,7 +160,7 @@ static void name_value(struct model *m, struct map *taken, struct map *next,
   }
 }
 
-void model_name_values(struct model *m) {
+void model_name_values(struct onnx_model *m) {
   struct map taken = {0}, next = {0};
   for (size_t i = 0; i < m->inputs.count; i++)
     name_value(m, &taken, &next, m->inputs.at[i]);
@@ -166,7 +168,7 @@ void model_name_values(struct model *m) {
     name_value(m, &taken, &next, m->outputs.at[i]);
   for (int weights = 1; weights >= 0; weights--)
     for (size_t i = 0; i < m->values.count; i++) {
-      const struct value *value = &m->values.at[i];
+      const struct model_value *value = &m->values.at[i];
       if (value->from != FROM_INPUT && !value->output &&
           (value->weight >= 0) == weights)
         name_value(m, &taken, &next, (value_id)i);

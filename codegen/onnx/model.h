@@ -12,7 +12,7 @@
 #include "netc.h"
 
 /* Types of values, by the numbers of onnx.proto. */
-enum element {
+enum onnx_element {
   ELEMENT_FLOAT = 1,
   ELEMENT_INT32 = 6,
   ELEMENT_INT64 = 7,
@@ -25,10 +25,10 @@ typedef int64_t value_id;
 
 enum value_from { FROM_INPUT, FROM_NODE, FROM_CONSTANT };
 
-struct value {
+struct model_value {
   const char *name; /* what it should be called; in the end its own name */
   enum value_from from;
-  enum element type;
+  enum onnx_element type;
   bool output; /* of the model: it keeps its name */
   int rank;
   int64_t dim[LAYOUT_RANK];
@@ -57,7 +57,7 @@ struct attribute {
   const int64_t *numbers;
 };
 
-struct node {
+struct onnx_node {
   const char *op;
   const value_id *ins;
   size_t in_count;
@@ -65,13 +65,13 @@ struct node {
   VEC(struct attribute) attributes;
 };
 
-struct model {
+struct onnx_model {
   struct arena *arena;
   const char *name;
   int opset;
-  VEC(struct value) values;
-  VEC(struct node) fills; /* what stands for weights that are not given */
-  VEC(struct node) nodes;
+  VEC(struct model_value) values;
+  VEC(struct onnx_node) fills; /* what stands for weights that are not given */
+  VEC(struct onnx_node) nodes;
   VEC(value_id) inputs, outputs;
   VEC(struct netc_weight) weights; /* all of the net */
   struct map constants;            /* by their bytes: each is there once */
@@ -79,37 +79,39 @@ struct model {
 };
 
 /* A value of that shape, with its own name. */
-value_id model_value(struct model *m, enum value_from from, const char *name,
-                     enum element type, int rank, const int64_t *dims);
+value_id model_value(struct onnx_model *m, enum value_from from,
+                     const char *name, enum onnx_element type, int rank,
+                     const int64_t *dims);
 
 /* A node, and what it makes; absent inputs at the end are left out. */
-value_id model_node(struct model *m, const char *op, enum element type,
-                    int rank, const int64_t *dims, const value_id *ins,
-                    size_t in_count);
+value_id model_node(struct onnx_model *m, const char *op,
+                    enum onnx_element type, int rank, const int64_t *dims,
+                    const value_id *ins, size_t in_count);
 
 /* One more value that the last node makes, of the same sizes. */
-value_id model_second(struct model *m, enum element type);
+value_id model_second(struct onnx_model *m, enum onnx_element type);
 
 /* Attributes of the last node. */
-void model_int(struct model *m, const char *name, int64_t number);
-void model_ints(struct model *m, const char *name, const int64_t *numbers,
+void model_int(struct onnx_model *m, const char *name, int64_t number);
+void model_ints(struct onnx_model *m, const char *name, const int64_t *numbers,
                 size_t count);
-void model_real(struct model *m, const char *name, double real);
-void model_text(struct model *m, const char *name, const char *text);
+void model_real(struct onnx_model *m, const char *name, double real);
+void model_text(struct onnx_model *m, const char *name, const char *text);
 
 /* Constants; equal ones are one. */
-value_id model_numbers(struct model *m, const int64_t *numbers, int count);
-value_id model_tensor(struct model *m, enum element type, int rank,
+value_id model_numbers(struct onnx_model *m, const int64_t *numbers, int count);
+value_id model_tensor(struct onnx_model *m, enum onnx_element type, int rank,
                       const int64_t *dims, const void *data);
-value_id model_scalar(struct model *m, double real);
+value_id model_scalar(struct onnx_model *m, double real);
 
 /* A constant becomes a node that fills its shape. */
-void model_fill(struct model *m, value_id id, double with);
+void model_fill(struct onnx_model *m, value_id id, double with);
 
 /* Every value gets the name that it wants, or that with a number appended. */
-void model_name_values(struct model *m);
+void model_name_values(struct onnx_model *m);
 
-static inline const struct value *model_at(const struct model *m, value_id id) {
+static inline const struct model_value *model_at(const struct onnx_model *m,
+                                                 value_id id) {
   return &m->values.at[id];
 }
 

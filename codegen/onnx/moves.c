@@ -4,20 +4,20 @@
 
 enum { MOST_AXES = 8 };
 
-static value_id get_map(struct exporting *x, struct layout *in) {
+static value_id get_map(struct exporting *x, struct onnx_layout *in) {
   struct view view = in_view(x, 0);
   view.at = layout_channels_first(&view.at);
   *in = view.at;
   return get(x, &view);
 }
 
-static struct layout map_layout(const struct exporting *x) {
-  struct layout at = out_layout(x, 0);
+static struct onnx_layout map_layout(const struct exporting *x) {
+  struct onnx_layout at = out_layout(x, 0);
   return layout_channels_first(&at);
 }
 
 static bool put_first(struct exporting *x, value_id value,
-                      const struct layout *at) {
+                      const struct onnx_layout *at) {
   if (value == NO_VALUE)
     return false;
   put(x, 0, value, at);
@@ -25,7 +25,7 @@ static bool put_first(struct exporting *x, value_id value,
 }
 
 /* ONNX does not mirror beyond the map's own size. */
-static bool mirrors_once(const struct layout *in, const int64_t *pads) {
+static bool mirrors_once(const struct onnx_layout *in, const int64_t *pads) {
   for (int i = 2; i < in->rank; i++)
     if (pads[i] >= in->dim[i] || pads[in->rank + i] >= in->dim[i])
       return false;
@@ -34,7 +34,7 @@ static bool mirrors_once(const struct layout *in, const int64_t *pads) {
 
 bool onnx_pad(struct exporting *x) {
   static const char *const modes[] = {NULL, "reflect", "edge"};
-  struct layout in, at = map_layout(x);
+  struct onnx_layout in, at = map_layout(x);
   int64_t pads[2 * LAYOUT_RANK] = {0}, mode = x->op.numbers[0];
   value_id map = get_map(x, &in);
   if (map == NO_VALUE)
@@ -58,7 +58,7 @@ static value_id slice(struct exporting *x, value_id value, int rank,
   int64_t part[LAYOUT_RANK], end = from + size, at = axis;
   for (int i = 0; i < rank; i++)
     part[i] = i == axis ? size : dims[i];
-  struct layout lies = layout_dense(rank, part);
+  struct onnx_layout lies = layout_dense(rank, part);
   return NODE(x, "Slice", &lies, value, model_numbers(&x->model, &from, 1),
               model_numbers(&x->model, &end, 1),
               model_numbers(&x->model, &at, 1));
@@ -66,7 +66,7 @@ static value_id slice(struct exporting *x, value_id value, int rank,
 
 /* The end comes to the front. */
 bool onnx_roll(struct exporting *x) {
-  struct layout in, at = map_layout(x);
+  struct onnx_layout in, at = map_layout(x);
   value_id map = get_map(x, &in);
   for (int i = 2; i < at.rank && map != NO_VALUE; i++) {
     int64_t shift = x->op.numbers[i - 2], size = at.dim[i];
@@ -82,7 +82,7 @@ bool onnx_roll(struct exporting *x) {
 
 /* Nearest: floor(at I / O), as PyTorch does. */
 bool onnx_up(struct exporting *x) {
-  struct layout in, at = map_layout(x);
+  struct onnx_layout in, at = map_layout(x);
   bool linear = x->op.numbers[0], corners = x->op.numbers[1];
   float scales[LAYOUT_RANK];
   int64_t none = 0, sizes[1] = {at.rank};
@@ -115,10 +115,10 @@ bool onnx_up(struct exporting *x) {
 bool onnx_concat(struct exporting *x) {
   struct view *views = arena_alloc(x->arena, x->op.in_count, sizeof *views);
   value_id *ins = arena_alloc(x->arena, x->op.in_count, sizeof *ins);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   for (size_t i = 0; i < x->op.in_count; i++)
     views[i] = in_view(x, i);
-  struct order order = choose_order(x, views, x->op.in_count);
+  struct onnx_order order = choose_order(x, views, x->op.in_count);
   at = in_order(&order, &at);
   for (size_t i = 0; i < x->op.in_count; i++) {
     views[i].at = in_order(&order, &views[i].at);
@@ -133,7 +133,7 @@ bool onnx_concat(struct exporting *x) {
 
 bool onnx_embed(struct exporting *x) {
   struct view indices = in_view(x, 0), table = in_view(x, 1);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   value_id rows = get(x, &table), which = get_spread(x, &indices);
   if (rows == NO_VALUE || which == NO_VALUE)
     return false;
@@ -142,7 +142,7 @@ bool onnx_embed(struct exporting *x) {
 
 /* As they are known here, for every sample. */
 bool onnx_distances(struct exporting *x) {
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int32_t numbers[DISTANCE_NUMBERS];
   int64_t count, queries = at.dim[at.rank - 2], keys = at.dim[at.rank - 1];
   if (!constant_size(x, at.rank, at.dim, &count))
@@ -162,7 +162,7 @@ bool onnx_distances(struct exporting *x) {
 /* The first way ends at the last step, the second one at the first. */
 bool onnx_last(struct exporting *x) {
   int64_t ways = x->op.numbers[0], steps = x->op.ins[0].dims[1];
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int64_t units = at.dim[1] / ways;
   value_id ends[2] = {NO_VALUE, NO_VALUE};
   for (int i = 0; i < ways; i++) {
@@ -184,8 +184,8 @@ bool onnx_last(struct exporting *x) {
 
 /* The axes of a sum are an input from opset 13 on. */
 value_id reduce_axes(struct exporting *x, const char *op, value_id in,
-                     const struct layout *at, const int64_t *axes, int count,
-                     bool keeps) {
+                     const struct onnx_layout *at, const int64_t *axes,
+                     int count, bool keeps) {
   int64_t dims[LAYOUT_RANK];
   int rank = 0;
   for (int i = 0; i < at->rank; i++) {
@@ -195,7 +195,7 @@ value_id reduce_axes(struct exporting *x, const char *op, value_id in,
     if (!gone || keeps)
       dims[rank++] = gone ? 1 : at->dim[i];
   }
-  struct layout left = layout_dense(rank, dims);
+  struct onnx_layout left = layout_dense(rank, dims);
   bool takes = x->model.opset >= 13 && strcmp(op, "ReduceSum") == 0;
   value_id y = NODE(x, op, &left, in,
                     takes ? model_numbers(&x->model, axes, count) : NO_VALUE);
@@ -211,8 +211,8 @@ bool onnx_reduce(struct exporting *x) {
   static const char *const modes[] = {"ReduceSum", "ReduceMean", "ReduceMax",
                                       "ReduceMin"};
   struct view in = in_view(x, 0);
-  struct layout at = out_layout(x, 0);
-  struct order order = choose_order(x, &in, 1), left = {.rank = 0};
+  struct onnx_layout at = out_layout(x, 0);
+  struct onnx_order order = choose_order(x, &in, 1), left = {.rank = 0};
   int64_t axes[LAYOUT_RANK];
   int count = 0;
   in.at = in_order(&order, &in.at);

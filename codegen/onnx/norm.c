@@ -2,7 +2,7 @@
 #include "codegen/onnx/export.h"
 
 static bool put_first(struct exporting *x, value_id value,
-                      const struct layout *at) {
+                      const struct onnx_layout *at) {
   if (value == NO_VALUE || x->why)
     return false;
   put(x, 0, value, at);
@@ -30,7 +30,8 @@ static int64_t channels_of(const struct exporting *x) {
   return x->op.outs[0].dims[x->op.outs[0].rank - 1];
 }
 
-static value_id get_channels_first(struct exporting *x, struct layout *at) {
+static value_id get_channels_first(struct exporting *x,
+                                   struct onnx_layout *at) {
   struct view in = in_view(x, 0);
   *at = out_layout(x, 0);
   if (at->rank > 2) {
@@ -42,7 +43,7 @@ static value_id get_channels_first(struct exporting *x, struct layout *at) {
 
 /* Operands: scale, shift, mean, variance; or the last two. */
 bool onnx_bn(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   bool affine = x->op.in_count == 5;
   int64_t channels = channels_of(x);
   value_id in = get_channels_first(x, &at);
@@ -59,7 +60,7 @@ bool onnx_bn(struct exporting *x) {
 }
 
 bool onnx_instnorm(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   int64_t channels = channels_of(x);
   value_id in = get_channels_first(x, &at);
   value_id scale = vector(x, 1, channels, 1);
@@ -79,8 +80,8 @@ static value_id column(struct exporting *x, size_t in, int axis, int rank) {
   return get(x, &view);
 }
 
-static value_id affine(struct exporting *x, value_id y, const struct layout *at,
-                       int axis) {
+static value_id affine(struct exporting *x, value_id y,
+                       const struct onnx_layout *at, int axis) {
   if (x->op.in_count > 1)
     y = NODE(x, "Mul", at, y, column(x, 1, axis, at->rank));
   if (x->op.in_count > 2)
@@ -90,14 +91,14 @@ static value_id affine(struct exporting *x, value_id y, const struct layout *at,
 
 /* Groups as channels, each of all its values. */
 bool onnx_gn(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   int64_t groups = x->op.numbers[0];
   value_id y = get_channels_first(x, &at);
   if (y == NO_VALUE)
     return false;
   int64_t dims[3] = {at.dim[0], groups,
                      layout_values(&at) / at.dim[0] / groups};
-  struct layout parts = layout_dense(3, dims);
+  struct onnx_layout parts = layout_dense(3, dims);
   y = NODE(x, "Reshape", &parts, y, model_numbers(&x->model, dims, 3));
   y = NODE(x, "InstanceNormalization", &parts, y, filled(x, groups, 1),
            filled(x, groups, 0));
@@ -106,25 +107,27 @@ bool onnx_gn(struct exporting *x) {
   return put_first(x, affine(x, y, &at, 1), &at);
 }
 
-static value_id mean(struct exporting *x, value_id y, const struct layout *at,
-                     int axis) {
+static value_id mean(struct exporting *x, value_id y,
+                     const struct onnx_layout *at, int axis) {
   const int64_t axes[1] = {axis};
   return reduce_axes(x, "ReduceMean", y, at, axes, 1, true);
 }
 
 /* x / sqrt(mean of squares + eps) */
 static value_id by_root_mean_square(struct exporting *x, value_id y,
-                                    const struct layout *at, int axis) {
+                                    const struct onnx_layout *at, int axis) {
   value_id square = mean(x, NODE(x, "Mul", at, y, y), at, axis);
-  struct layout one = layout_dense(at->rank, model_at(&x->model, square)->dim);
+  struct onnx_layout one =
+      layout_dense(at->rank, model_at(&x->model, square)->dim);
   square =
       NODE(x, "Add", &one, square, model_scalar(&x->model, x->op.reals[0]));
   return NODE(x, "Div", at, y, NODE(x, "Sqrt", &one, square));
 }
 
-static value_id get_ordered(struct exporting *x, struct layout *at, int *axis) {
+static value_id get_ordered(struct exporting *x, struct onnx_layout *at,
+                            int *axis) {
   struct view in = in_view(x, 0);
-  struct order order = choose_order(x, &in, 1);
+  struct onnx_order order = choose_order(x, &in, 1);
   *at = out_layout(x, 0);
   *axis = order_place(&order, at->rank - 1);
   *at = in_order(&order, at);
@@ -133,7 +136,7 @@ static value_id get_ordered(struct exporting *x, struct layout *at, int *axis) {
 }
 
 bool onnx_affine(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   int axis;
   value_id y = get_ordered(x, &at, &axis);
   return y != NO_VALUE && put_first(x, affine(x, y, &at, axis), &at);
@@ -141,7 +144,7 @@ bool onnx_affine(struct exporting *x) {
 
 /* x / max(sqrt(sum of squares), eps) */
 bool onnx_l2norm(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   int axis;
   value_id in = get_ordered(x, &at, &axis);
   if (in == NO_VALUE)
@@ -149,14 +152,14 @@ bool onnx_l2norm(struct exporting *x) {
   const int64_t axes[1] = {axis};
   value_id y = NODE(x, "Mul", &at, in, in);
   y = reduce_axes(x, "ReduceSum", y, &at, axes, 1, true);
-  struct layout one = layout_dense(at.rank, model_at(&x->model, y)->dim);
+  struct onnx_layout one = layout_dense(at.rank, model_at(&x->model, y)->dim);
   y = NODE(x, "Sqrt", &one, y);
   y = NODE(x, "Max", &one, y, model_scalar(&x->model, x->op.reals[0]));
   return put_first(x, NODE(x, "Div", &at, in, y), &at);
 }
 
 bool onnx_rmsnorm(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   int axis;
   value_id y = get_ordered(x, &at, &axis);
   if (y == NO_VALUE)
@@ -166,7 +169,7 @@ bool onnx_rmsnorm(struct exporting *x) {
 }
 
 static bool layer_norm(struct exporting *x) {
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   struct view in = in_view(x, 0);
   value_id y = get_spread(x, &in), shift = NO_VALUE;
   value_id scale = vector(x, 1, channels_of(x), 1);
@@ -181,7 +184,7 @@ static bool layer_norm(struct exporting *x) {
 }
 
 bool onnx_ln(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   int axis;
   if (x->model.opset >= 17)
     return layer_norm(x);
@@ -195,11 +198,11 @@ bool onnx_ln(struct exporting *x) {
 
 /* Even sizes: ONNX has the odd neighbour after a channel, PyTorch before. */
 static value_id sum_of_squares(struct exporting *x, value_id in,
-                               const struct layout *at, int64_t size) {
+                               const struct onnx_layout *at, int64_t size) {
   int64_t dims[4] = {at->dim[0], 1, at->dim[1],
                      layout_values(at) / at->dim[0] / at->dim[1]};
   const int64_t kernel[2] = {size, 1}, pads[4] = {size / 2, 0, (size - 1) / 2};
-  struct layout flat = layout_dense(4, dims);
+  struct onnx_layout flat = layout_dense(4, dims);
   value_id y = NODE(x, "Mul", at, in, in);
   y = NODE(x, "Reshape", &flat, y, model_numbers(&x->model, dims, 4));
   y = NODE(x, "AveragePool", &flat, y);
@@ -210,7 +213,7 @@ static value_id sum_of_squares(struct exporting *x, value_id in,
 }
 
 static bool by_power(struct exporting *x, value_id in, value_id squares,
-                     const struct layout *at) {
+                     const struct onnx_layout *at) {
   value_id y =
       NODE(x, "Mul", at, squares, model_scalar(&x->model, x->op.reals[0]));
   y = NODE(x, "Add", at, y, model_scalar(&x->model, x->op.reals[2]));
@@ -220,7 +223,7 @@ static bool by_power(struct exporting *x, value_id in, value_id squares,
 
 /* The same with the mean of the squares of a window on the map. */
 bool onnx_lrnwithin(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   int64_t size = x->op.numbers[0], kernel[LAYOUT_RANK], pads[2 * LAYOUT_RANK];
   value_id in = get_channels_first(x, &at);
   int axes = at.rank - 2;
@@ -241,7 +244,7 @@ bool onnx_lrnwithin(struct exporting *x) {
 
 /* x / (k + alpha / size * sum of squares)^beta */
 bool onnx_lrn(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   int64_t size = x->op.numbers[0];
   value_id in = get_channels_first(x, &at), y;
   if (in == NO_VALUE)

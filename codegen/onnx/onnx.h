@@ -16,11 +16,11 @@
  * The net that is loaded. Without weights nodes fill their shapes, and only
  * sines are left to be asked for. NULL: `why` says why not, and which layer.
  */
-struct model *onnx_build(struct netc *netc, int opset, bool weights,
-                         struct arena *arena, struct text *why);
+struct onnx_model *onnx_build(struct netc *netc, int opset, bool weights,
+                              struct arena *arena, struct text *why);
 
 /* Bytes of the weights that it will ask for. */
-int64_t onnx_weight_bytes(const struct model *model);
+int64_t onnx_weight_bytes(const struct onnx_model *model);
 
 /* Values of weights, by the numbers of netc_weight. */
 struct onnx_weights {
@@ -34,7 +34,7 @@ struct onnx_weights {
 };
 
 /* Writes the model; the caller knows whether the sink took all of it. */
-void onnx_write(struct model *model, const struct onnx_weights *from,
+void onnx_write(struct onnx_model *model, const struct onnx_weights *from,
                 netc_sink_fn *sink, void *user);
 
 #endif

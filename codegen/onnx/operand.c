@@ -17,18 +17,18 @@ bool constant_size(struct exporting *x, int rank, const int64_t *dims,
 
 /* The tensor in the file, of which netc reads the values in its own order. */
 static struct view weight_view(struct exporting *x, int64_t number,
-                               const struct layout *at) {
+                               const struct onnx_layout *at) {
   const struct netc_tensor *tensor = &x->tensors.at[number];
   const struct netc_weight *weight = &x->model.weights.at[tensor->weight];
-  struct block *block = &x->weights[tensor->weight];
-  struct layout lies =
+  struct onnx_block *block = &x->weights[tensor->weight];
+  struct onnx_layout lies =
       layout_of(tensor->rank, tensor->dims, tensor->strides, tensor->first);
   struct view view = {.of = block};
   if (block->seen.count == 0) {
     value_id value = model_value(&x->model, FROM_CONSTANT, weight->name,
                                  ELEMENT_FLOAT, weight->rank, weight->dims);
     x->model.values.at[value].weight = tensor->weight;
-    *VEC_PUSH(x->arena, &block->seen) = (struct rendering){
+    *VEC_PUSH(x->arena, &block->seen) = (struct onnx_rendering){
         value, layout_dense(weight->rank, weight->dims), true};
   }
   if (!layout_through(&lies, at, &view.at))
@@ -38,7 +38,7 @@ static struct view weight_view(struct exporting *x, int64_t number,
 
 struct view operand_view(struct exporting *x,
                          const struct netc_operand *operand) {
-  struct layout at =
+  struct onnx_layout at =
       layout_of(operand->rank, operand->dims, operand->strides, operand->first);
   if (operand->tensor >= 0)
     return weight_view(x, operand->tensor, &at);
@@ -49,13 +49,13 @@ struct view in_view(struct exporting *x, size_t in) {
   return operand_view(x, &x->op.ins[in]);
 }
 
-struct layout out_layout(const struct exporting *x, size_t out) {
+struct onnx_layout out_layout(const struct exporting *x, size_t out) {
   return layout_dense(x->op.outs[out].rank, x->op.outs[out].dims);
 }
 
-value_id node(struct exporting *x, const char *op, const struct layout *at,
+value_id node(struct exporting *x, const char *op, const struct onnx_layout *at,
               const value_id *ins, size_t in_count) {
-  enum element type = ELEMENT_BOOL;
+  enum onnx_element type = ELEMENT_BOOL;
   for (size_t i = 0; i < in_count && type == ELEMENT_BOOL; i++)
     if (ins[i] != NO_VALUE && model_at(&x->model, ins[i])->data == NULL)
       type = model_at(&x->model, ins[i])->type;
@@ -75,9 +75,9 @@ static void name_result(struct exporting *x, value_id value) {
 }
 
 void put(struct exporting *x, size_t out, value_id value,
-         const struct layout *at) {
+         const struct onnx_layout *at) {
   struct view view = operand_view(x, &x->op.outs[out]);
-  struct rendering made = {.value = value, .whole = true};
+  struct onnx_rendering made = {.value = value, .whole = true};
   if (!layout_through(&view.at, at, &made.at))
     refuse(x, "the layout of its output has no axes");
   *VEC_PUSH(x->arena, &view.of->seen) = made;
@@ -86,37 +86,38 @@ void put(struct exporting *x, size_t out, value_id value,
 
 /* Orders of axes */
 
-struct layout in_order(const struct order *order, const struct layout *at) {
+struct onnx_layout in_order(const struct onnx_order *order,
+                            const struct onnx_layout *at) {
   return layout_order(at, order->rank, order->axis);
 }
 
-int order_place(const struct order *order, int axis) {
+int order_place(const struct onnx_order *order, int axis) {
   int place = 0;
   while (order->axis[place] != axis)
     place++;
   return place;
 }
 
-static struct order natural_order(int rank) {
-  struct order order = {.rank = rank};
+static struct onnx_order natural_order(int rank) {
+  struct onnx_order order = {.rank = rank};
   for (int i = 0; i < rank; i++)
     order.axis[i] = i;
   return order;
 }
 
-static struct order channels_first(int rank) {
-  struct order order = {.rank = rank};
+static struct onnx_order channels_first(int rank) {
+  struct onnx_order order = {.rank = rank};
   for (int i = 0; i < rank; i++)
     order.axis[i] = i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
   return order;
 }
 
 /* The axes as a tensor has them, those of size 1 after the one before. */
-static bool order_of(const struct view *view, const struct rendering *seen,
-                     struct order *order) {
-  struct layout at, dense = layout_dense(view->at.rank, view->at.dim);
+static bool order_of(const struct view *view, const struct onnx_rendering *seen,
+                     struct onnx_order *order) {
+  struct onnx_layout at, dense = layout_dense(view->at.rank, view->at.dim);
   bool used[LAYOUT_RANK] = {false};
-  *order = (struct order){.rank = view->at.rank};
+  *order = (struct onnx_order){.rank = view->at.rank};
   int made = 0;
   if (!seen->whole || !layout_seen(&view->at, &seen->at, &at))
     return false;
@@ -126,7 +127,7 @@ static bool order_of(const struct view *view, const struct rendering *seen,
   }
   for (int i = 0; i < at.count; i++)
     for (int k = 0; k < dense.count; k++) {
-      const struct atom *atom = &dense.atom[k];
+      const struct onnx_atom *atom = &dense.atom[k];
       if (atom->size != at.atom[i].size || atom->stride != at.atom[i].stride)
         continue;
       int axis = atom->axis;
@@ -139,7 +140,7 @@ static bool order_of(const struct view *view, const struct rendering *seen,
 }
 
 static int64_t order_cost(struct exporting *x, const struct view *views,
-                          size_t count, const struct order *order) {
+                          size_t count, const struct onnx_order *order) {
   int64_t cost = 0;
   for (size_t i = 0; i < count; i++) {
     struct view view = {views[i].of, in_order(order, &views[i].at)};
@@ -149,8 +150,8 @@ static int64_t order_cost(struct exporting *x, const struct view *views,
 }
 
 static void consider(struct exporting *x, const struct view *views,
-                     size_t count, const struct order *order,
-                     struct order *best, int64_t *least) {
+                     size_t count, const struct onnx_order *order,
+                     struct onnx_order *best, int64_t *least) {
   int64_t cost = order_cost(x, views, count, order);
   if (cost < *least) {
     *best = *order;
@@ -160,10 +161,10 @@ static void consider(struct exporting *x, const struct view *views,
 
 enum { MOST_TRIED = 4 }; /* operands whose order is tried for all */
 
-struct order choose_order(struct exporting *x, const struct view *views,
-                          size_t count) {
+struct onnx_order choose_order(struct exporting *x, const struct view *views,
+                               size_t count) {
   int rank = views[0].at.rank;
-  struct order best = natural_order(rank), other;
+  struct onnx_order best = natural_order(rank), other;
   int64_t least = INT64_MAX;
   for (size_t i = 0; i < count && i < MOST_TRIED; i++)
     for (size_t k = 0; k < views[i].of->seen.count; k++)
@@ -181,7 +182,7 @@ struct order choose_order(struct exporting *x, const struct view *views,
 /* The same with any axes at all */
 
 static int64_t layout_cost(struct exporting *x, const struct view *views,
-                           size_t count, const struct layout *at) {
+                           size_t count, const struct onnx_layout *at) {
   int64_t cost = 0;
   for (size_t i = 0; i < count; i++) {
     struct view view = {.of = views[i].of};
@@ -193,7 +194,7 @@ static int64_t layout_cost(struct exporting *x, const struct view *views,
 }
 
 static void weigh(struct exporting *x, const struct view *views, size_t count,
-                  const struct layout *at, struct layout *best,
+                  const struct onnx_layout *at, struct onnx_layout *best,
                   int64_t *least) {
   int64_t cost = layout_cost(x, views, count, at);
   if (cost < *least) {
@@ -202,16 +203,16 @@ static void weigh(struct exporting *x, const struct view *views, size_t count,
   }
 }
 
-struct layout choose_layout(struct exporting *x, const struct view *views,
-                            size_t count) {
-  struct layout dense = layout_dense(views[0].at.rank, views[0].at.dim);
-  struct layout best = dense, at;
+struct onnx_layout choose_layout(struct exporting *x, const struct view *views,
+                                 size_t count) {
+  struct onnx_layout dense = layout_dense(views[0].at.rank, views[0].at.dim);
+  struct onnx_layout best = dense, at;
   int64_t least = INT64_MAX;
   for (size_t i = 0; i < count; i++)
     settle(x, &views[i]);
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < views[i].of->seen.count; k++) {
-      const struct rendering *seen = &views[i].of->seen.at[k];
+      const struct onnx_rendering *seen = &views[i].of->seen.at[k];
       if (seen->whole && layout_seen(&views[i].at, &seen->at, &at))
         weigh(x, views, count, &at, &best, &least);
     }

@@ -12,7 +12,7 @@ enum { IR_VERSION = 8 };
 
 struct packing {
   struct arena *arena;
-  struct model *model;
+  struct onnx_model *model;
   const struct onnx_weights *from;
   int64_t offset; /* in the file beside it */
   VEC(Onnx__NodeProto *) nodes;
@@ -40,7 +40,8 @@ static char *name_of(const struct packing *p, value_id id) {
 
 /* Types */
 
-static Onnx__TypeProto *type_of(struct packing *p, const struct value *value) {
+static Onnx__TypeProto *type_of(struct packing *p,
+                                const struct model_value *value) {
   MESSAGE(p, Onnx__TypeProto, ONNX__TYPE_PROTO__INIT, type);
   MESSAGE(p, Onnx__TypeProto__Tensor, ONNX__TYPE_PROTO__TENSOR__INIT, tensor);
   MESSAGE(p, Onnx__TensorShapeProto, ONNX__TENSOR_SHAPE_PROTO__INIT, shape);
@@ -80,7 +81,7 @@ static Onnx__ValueInfoProto **infos_of(struct packing *p, const value_id *ids,
 /* Constants */
 
 static Onnx__TensorProto *tensor_of(struct packing *p, const char *name,
-                                    enum element type, int rank,
+                                    enum onnx_element type, int rank,
                                     const int64_t *dims) {
   MESSAGE(p, Onnx__TensorProto, ONNX__TENSOR_PROTO__INIT, tensor);
   tensor->name = text_of(name);
@@ -95,7 +96,7 @@ static Onnx__TensorProto *tensor_of(struct packing *p, const char *name,
 
 /* As numbers, not as bytes: the order of bytes is then the library's. */
 static void set_data(struct packing *p, Onnx__TensorProto *tensor,
-                     const struct value *value) {
+                     const struct model_value *value) {
   void *copy = arena_alloc(p->arena, value->bytes + 1, 1);
   memcpy(copy, value->data, value->bytes);
   if (value->type == ELEMENT_INT64) {
@@ -154,7 +155,7 @@ static void set_inside(struct packing *p, Onnx__TensorProto *tensor,
 }
 
 static void add_weight(struct packing *p, value_id id) {
-  struct value *value = &p->model->values.at[id];
+  struct model_value *value = &p->model->values.at[id];
   size_t number = (size_t)value->weight;
   int64_t count = p->model->weights.at[number].count;
   Onnx__TensorProto *tensor =
@@ -169,7 +170,7 @@ static void add_weight(struct packing *p, value_id id) {
 }
 
 static void add_constant(struct packing *p, value_id id) {
-  const struct value *value = model_at(p->model, id);
+  const struct model_value *value = model_at(p->model, id);
   Onnx__TensorProto *tensor =
       tensor_of(p, value->name, value->type, value->rank, value->dim);
   set_data(p, tensor, value);
@@ -223,7 +224,7 @@ static Onnx__AttributeProto *attribute_of(struct packing *p,
   return to;
 }
 
-static void add_node(struct packing *p, const struct node *from) {
+static void add_node(struct packing *p, const struct onnx_node *from) {
   MESSAGE(p, Onnx__NodeProto, ONNX__NODE_PROTO__INIT, to);
   to->name = name_of(p, from->out);
   to->op_type = text_of(from->op);
@@ -248,7 +249,7 @@ static void add_node(struct packing *p, const struct node *from) {
 /* The shape of everything that is neither an input nor an output. */
 static void add_values(struct packing *p) {
   for (size_t i = 0; i < p->model->values.count; i++) {
-    const struct value *value = model_at(p->model, (value_id)i);
+    const struct model_value *value = model_at(p->model, (value_id)i);
     if (value->from == FROM_CONSTANT && value->weight >= 0)
       add_weight(p, (value_id)i);
     else if (value->from == FROM_CONSTANT)
@@ -259,7 +260,7 @@ static void add_values(struct packing *p) {
 }
 
 static Onnx__GraphProto *graph_of(struct packing *p) {
-  struct model *m = p->model;
+  struct onnx_model *m = p->model;
   MESSAGE(p, Onnx__GraphProto, ONNX__GRAPH_PROTO__INIT, graph);
   for (size_t i = 0; i < m->fills.count; i++)
     add_node(p, &m->fills.at[i]);
@@ -299,7 +300,7 @@ static void append(ProtobufCBuffer *buffer, size_t length,
 static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
   struct text names = text_new(p->arena);
   for (size_t i = 0; i < p->model->values.count; i++) {
-    const struct value *value = &p->model->values.at[i];
+    const struct model_value *value = &p->model->values.at[i];
     struct slice name = slice_of(value->name);
     if (value->weight < 0 || !p->model->weights.at[value->weight].buffer ||
         slice_ends(name, "running_mean") || slice_ends(name, "running_var"))
@@ -320,7 +321,7 @@ static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
   model->metadata_props = entries;
 }
 
-int64_t onnx_weight_bytes(const struct model *m) {
+int64_t onnx_weight_bytes(const struct onnx_model *m) {
   int64_t bytes = 0;
   for (size_t i = 0; i < m->values.count; i++)
     if (m->values.at[i].weight >= 0 && m->values.at[i].from == FROM_CONSTANT)
@@ -328,7 +329,7 @@ int64_t onnx_weight_bytes(const struct model *m) {
   return bytes;
 }
 
-void onnx_write(struct model *m, const struct onnx_weights *from,
+void onnx_write(struct onnx_model *m, const struct onnx_weights *from,
                 netc_sink_fn *sink, void *user) {
   struct packing *p =
       &(struct packing){.arena = m->arena, .model = m, .from = from};

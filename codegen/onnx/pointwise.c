@@ -4,7 +4,7 @@
 #include "codegen/onnx/export.h"
 
 /* The first input with the axes that suit it. */
-static value_id get_input(struct exporting *x, struct layout *at) {
+static value_id get_input(struct exporting *x, struct onnx_layout *at) {
   struct view view = in_view(x, 0), as = {.of = view.of};
   *at = choose_layout(x, &view, 1);
   if (!layout_through(&view.at, at, &as.at))
@@ -13,7 +13,7 @@ static value_id get_input(struct exporting *x, struct layout *at) {
 }
 
 static bool put_first(struct exporting *x, value_id value,
-                      const struct layout *at) {
+                      const struct onnx_layout *at) {
   if (value == NO_VALUE)
     return false;
   put(x, 0, value, at);
@@ -25,7 +25,7 @@ static const char *operator_of(const struct exporting *x) {
 }
 
 bool onnx_unary(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   value_id in = get_input(x, &at);
   return in != NO_VALUE && put_first(x, NODE(x, operator_of(x), &at, in), &at);
 }
@@ -38,7 +38,7 @@ bool onnx_slope(struct exporting *x) {
 }
 
 bool onnx_relu6(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   value_id in = get_input(x, &at);
   value_id low = model_scalar(&x->model, 0), high = model_scalar(&x->model, 6);
   return in != NO_VALUE &&
@@ -47,7 +47,7 @@ bool onnx_relu6(struct exporting *x) {
 
 /* Of a value and a number. */
 bool onnx_scalar(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   value_id in = get_input(x, &at);
   value_id number = model_scalar(&x->model, x->op.reals[0]);
   return in != NO_VALUE &&
@@ -57,12 +57,12 @@ bool onnx_scalar(struct exporting *x) {
 /* The first half of the channels times the sigmoid of the second one. */
 bool onnx_glu(struct exporting *x) {
   struct view half[2] = {in_view(x, 0), in_view(x, 0)};
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int last = at.rank - 1;
   for (int i = 0; i < 2; i++)
     if (!layout_slice(&half[i].at, last, i * at.dim[last], at.dim[last]))
       return refuse(x, "cannot identify its halves") != NO_VALUE;
-  struct order order = choose_order(x, half, 2);
+  struct onnx_order order = choose_order(x, half, 2);
   at = in_order(&order, &at);
   half[0].at = in_order(&order, &half[0].at);
   half[1].at = in_order(&order, &half[1].at);
@@ -75,7 +75,7 @@ bool onnx_glu(struct exporting *x) {
 
 /* x Phi(x) = x (1 + erf(x / sqrt 2)) / 2 */
 bool onnx_gelu(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   value_id in = get_input(x, &at);
   if (in == NO_VALUE)
     return false;
@@ -89,7 +89,7 @@ bool onnx_gelu(struct exporting *x) {
 
 /* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
 bool onnx_gelutanh(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   value_id in = get_input(x, &at);
   if (in == NO_VALUE)
     return false;
@@ -106,7 +106,7 @@ bool onnx_gelutanh(struct exporting *x) {
 }
 
 static bool times(struct exporting *x, const char *first, const char *second) {
-  struct layout at;
+  struct onnx_layout at;
   value_id in = get_input(x, &at), y = in;
   if (in == NO_VALUE)
     return false;
@@ -125,7 +125,7 @@ bool onnx_mish(struct exporting *x) {
 }
 
 /* relu6(x + 3) / 6 */
-static value_id hard_sigmoid(struct exporting *x, const struct layout *at,
+static value_id hard_sigmoid(struct exporting *x, const struct onnx_layout *at,
                              value_id in) {
   value_id y = NODE(x, "HardSigmoid", at, in);
   model_real(&x->model, "alpha", 1.0 / 6);
@@ -134,13 +134,13 @@ static value_id hard_sigmoid(struct exporting *x, const struct layout *at,
 }
 
 bool onnx_hsigmoid(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   value_id in = get_input(x, &at);
   return in != NO_VALUE && put_first(x, hard_sigmoid(x, &at, in), &at);
 }
 
 bool onnx_hswish(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   value_id in = get_input(x, &at);
   if (in == NO_VALUE)
     return false;
@@ -152,9 +152,9 @@ bool onnx_hswish(struct exporting *x) {
 /* Before opset 13 all axes after that one are one. */
 bool onnx_softmax(struct exporting *x) {
   struct view view = in_view(x, 0);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int last = at.rank - 1;
-  struct order order = {.rank = at.rank};
+  struct onnx_order order = {.rank = at.rank};
   for (int i = 0; i < at.rank; i++)
     order.axis[i] = i;
   if (x->model.opset >= 13)
@@ -170,16 +170,16 @@ bool onnx_softmax(struct exporting *x) {
 }
 
 bool onnx_copy(struct exporting *x) {
-  struct layout at;
+  struct onnx_layout at;
   return put_first(x, get_input(x, &at), &at);
 }
 
 /* A slope for each channel: Cx1x1 where channels are first. */
 bool onnx_prelu(struct exporting *x) {
   struct view view = in_view(x, 0), slope = in_view(x, 1);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int last = at.rank - 1;
-  struct order order = choose_order(x, &view, 1);
+  struct onnx_order order = choose_order(x, &view, 1);
   at = in_order(&order, &at);
   view.at = in_order(&order, &view.at);
   for (int i = order_place(&order, last); i < last; i++)
@@ -190,7 +190,7 @@ bool onnx_prelu(struct exporting *x) {
 }
 
 /* Whether one of two gives each axis its size. */
-static bool covers(const struct layout *at, const struct view *views) {
+static bool covers(const struct onnx_layout *at, const struct view *views) {
   int64_t a[LAYOUT_RANK], b[LAYOUT_RANK];
   view_sizes(&views[0], a);
   view_sizes(&views[1], b);
@@ -202,7 +202,7 @@ static bool covers(const struct layout *at, const struct view *views) {
 
 bool onnx_binary(struct exporting *x) {
   struct view views[2] = {in_view(x, 0), in_view(x, 1)};
-  struct layout at = choose_layout(x, views, 2), as;
+  struct onnx_layout at = choose_layout(x, views, 2), as;
   for (int i = 0; i < 2; i++) {
     if (!layout_through(&views[i].at, &at, &as))
       return refuse(x, "the layouts of its inputs have no common axes") !=

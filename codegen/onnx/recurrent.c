@@ -31,8 +31,8 @@ static value_id in_gates(struct exporting *x, const struct cell_kind *kind,
                       view.at.rank == 2 ? view.at.dim[1] : 1};
   int64_t one[3] = {1, view.at.dim[0], apart[2]};
   int rank = view.at.rank + 1;
-  struct layout gates = layout_dense(rank, apart);
-  struct layout way = layout_dense(rank, one);
+  struct onnx_layout gates = layout_dense(rank, apart);
+  struct onnx_layout way = layout_dense(rank, one);
   value_id y = get(x, &view);
   if (y == NO_VALUE)
     return NO_VALUE;
@@ -46,10 +46,10 @@ static value_id in_gates(struct exporting *x, const struct cell_kind *kind,
 
 static value_id join(struct exporting *x, value_id a, value_id b, int axis) {
   int64_t dims[LAYOUT_RANK];
-  const struct value *first = model_at(&x->model, a);
+  const struct model_value *first = model_at(&x->model, a);
   memcpy(dims, first->dim, sizeof dims);
   dims[axis] *= 2;
-  struct layout at = layout_dense(first->rank, dims);
+  struct onnx_layout at = layout_dense(first->rank, dims);
   value_id y = NODE(x, "Concat", &at, a, b);
   model_int(&x->model, "axis", axis);
   return y;
@@ -89,7 +89,7 @@ bool onnx_recurrent(struct exporting *x) {
   int64_t ways = x->op.numbers[0];
   size_t each = (x->op.in_count - 1) / (size_t)ways;
   struct view in = in_view(x, 0);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   if (!layout_split(&at, 2, ways))
     return refuse(x, "cannot identify its directions") != NO_VALUE;
   int order[4] = {1, 2, 0, 3};

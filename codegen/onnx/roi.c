@@ -16,14 +16,14 @@ static value_id get_map(struct exporting *x) {
 }
 
 /* N and boxes are one axis there, and channels come after it. */
-static struct layout boxes_layout(const struct exporting *x) {
-  struct layout at = out_layout(x, 0);
+static struct onnx_layout boxes_layout(const struct exporting *x) {
+  struct onnx_layout at = out_layout(x, 0);
   layout_merge(&at, 0, 2);
   return layout_channels_first(&at);
 }
 
 bool onnx_roialign(struct exporting *x) {
-  struct layout at = boxes_layout(x);
+  struct onnx_layout at = boxes_layout(x);
   bool aligned = x->op.numbers[1];
   int64_t count, each = x->op.outs[0].dims[1];
   value_id map = get_map(x), boxes = get_boxes(x, &count);
@@ -50,13 +50,13 @@ bool onnx_roialign(struct exporting *x) {
 
 /* A box has the number of its sample in front. */
 bool onnx_roipool(struct exporting *x) {
-  struct layout at = boxes_layout(x);
+  struct onnx_layout at = boxes_layout(x);
   int64_t count, each = x->op.outs[0].dims[1];
   value_id map = get_map(x), boxes = get_boxes(x, &count);
   if (map == NO_VALUE || boxes == NO_VALUE)
     return false;
   const int64_t one[2] = {count, 1}, five[2] = {count, 5};
-  struct layout numbered = layout_dense(2, five);
+  struct onnx_layout numbered = layout_dense(2, five);
   float *sample = arena_alloc(x->arena, (size_t)count + 1, sizeof *sample);
   for (int64_t i = 0; i < count; i++)
     sample[i] = (float)(i / each);

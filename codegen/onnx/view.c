@@ -13,8 +13,8 @@ struct cell {
 };
 
 /* How a tensor that there is becomes the one that is wanted. */
-struct fitting {
-  const struct rendering *from;
+struct onnx_fitting {
+  const struct onnx_rendering *from;
   struct cell cell[LAYOUT_RANK];
   int count;
   bool parts, slices, moves, reshapes;
@@ -23,7 +23,7 @@ struct fitting {
 
 /* An atom that is wanted, as pieces of the atoms that there are. */
 struct wish {
-  struct piece piece;
+  struct onnx_piece piece;
   int order;
 };
 
@@ -57,11 +57,11 @@ bool view_mixes(const struct view *view) {
 
 /* Fitting */
 
-static int find_wishes(const struct layout *have, const struct layout *want,
-                       struct wish *wishes) {
+static int find_wishes(const struct onnx_layout *have,
+                       const struct onnx_layout *want, struct wish *wishes) {
   int count = 0;
   for (int i = 0; i < want->count; i++) {
-    struct piece pieces[LAYOUT_ATOMS];
+    struct onnx_piece pieces[LAYOUT_ATOMS];
     if (want->atom[i].stride == 0)
       continue;
     int made = layout_pieces(have->atom, have->count, want->atom[i].size,
@@ -94,7 +94,7 @@ static int of_digit(const struct wish *wishes, int count, int digit,
   return made;
 }
 
-static bool add_cell(struct fitting *f, struct cell cell) {
+static bool add_cell(struct onnx_fitting *f, struct cell cell) {
   if (cell.size == 1)
     return cell.start == 0 && cell.take == 1;
   if (f->count == LAYOUT_RANK || cell.take < 1 ||
@@ -105,11 +105,11 @@ static bool add_cell(struct fitting *f, struct cell cell) {
 }
 
 /* An atom becomes cells: one for each wish, and what is left over. */
-static bool part_atom(struct fitting *f, const struct atom *atom,
+static bool part_atom(struct onnx_fitting *f, const struct onnx_atom *atom,
                       const struct wish *wishes, int count, int64_t place) {
   int64_t size = atom->size;
   if (count == 1) {
-    const struct piece *piece = &wishes[0].piece;
+    const struct onnx_piece *piece = &wishes[0].piece;
     return add_cell(f, (struct cell){size, place, piece->size, piece->step,
                                      atom->axis, wishes[0].order});
   }
@@ -126,8 +126,8 @@ static bool part_atom(struct fitting *f, const struct atom *atom,
   return add_cell(f, (struct cell){size, place, 1, 1, atom->axis, -1});
 }
 
-static void look(struct fitting *f, const struct view *want) {
-  const struct layout *have = &f->from->at;
+static void look(struct onnx_fitting *f, const struct view *want) {
+  const struct onnx_layout *have = &f->from->at;
   int64_t now[LAYOUT_RANK], then[LAYOUT_RANK];
   int order = -1;
   f->parts = f->slices = f->moves = false;
@@ -150,18 +150,18 @@ static void look(struct fitting *f, const struct view *want) {
   f->cost = f->parts + f->slices + (f->moves ? COST_MOVE : f->reshapes);
 }
 
-static bool fit(const struct rendering *from, const struct view *want,
-                struct fitting *f) {
+static bool fit(const struct onnx_rendering *from, const struct view *want,
+                struct onnx_fitting *f) {
   struct wish wishes[LAYOUT_ATOMS], of[LAYOUT_ATOMS];
   int64_t place = want->at.first;
-  *f = (struct fitting){.from = from};
+  *f = (struct onnx_fitting){.from = from};
   if (!from->whole)
     return layout_equal(&from->at, &want->at);
   int count = find_wishes(&from->at, &want->at, wishes);
   if (count < 0)
     return false;
   for (int i = 0; i < from->at.count; i++) {
-    const struct atom *atom = &from->at.atom[i];
+    const struct onnx_atom *atom = &from->at.atom[i];
     int made = of_digit(wishes, count, i, of);
     if (!part_atom(f, atom, of, made, place / atom->stride % atom->size))
       return false;
@@ -170,10 +170,10 @@ static bool fit(const struct rendering *from, const struct view *want,
   return true;
 }
 
-static bool find_fitting(const struct view *want, struct fitting *best) {
+static bool find_fitting(const struct view *want, struct onnx_fitting *best) {
   bool found = false;
   for (size_t i = 0; i < want->of->seen.count; i++) {
-    struct fitting f;
+    struct onnx_fitting f;
     if (!fit(&want->of->seen.at[i], want, &f))
       continue;
     if (!found || f.cost < best->cost)
@@ -186,7 +186,7 @@ static bool find_fitting(const struct view *want, struct fitting *best) {
 /* Making */
 
 /* A tensor on its way: its axes are these cells; -1: a size of 1. */
-struct making {
+struct onnx_making {
   struct exporting *x;
   value_id value;
   int rank;
@@ -194,12 +194,12 @@ struct making {
   int cell[LAYOUT_RANK];
 };
 
-static enum element type_of(const struct exporting *x, value_id value) {
+static enum onnx_element type_of(const struct exporting *x, value_id value) {
   return model_at(&x->model, value)->type;
 }
 
-static void reshape(struct making *m, int rank, const int64_t *dims) {
-  struct model *model = &m->x->model;
+static void reshape(struct onnx_making *m, int rank, const int64_t *dims) {
+  struct onnx_model *model = &m->x->model;
   value_id ins[2] = {m->value, model_numbers(model, dims, rank)};
   m->value =
       model_node(model, "Reshape", type_of(m->x, m->value), rank, dims, ins, 2);
@@ -207,8 +207,8 @@ static void reshape(struct making *m, int rank, const int64_t *dims) {
   memcpy(m->dim, dims, (size_t)rank * sizeof *dims);
 }
 
-static void begin(struct making *m, const struct fitting *f) {
-  const struct layout *have = &f->from->at;
+static void begin(struct onnx_making *m, const struct onnx_fitting *f) {
+  const struct onnx_layout *have = &f->from->at;
   int64_t dims[LAYOUT_RANK];
   m->value = f->from->value;
   m->rank = have->rank;
@@ -227,7 +227,7 @@ static void begin(struct making *m, const struct fitting *f) {
   reshape(m, f->count, dims);
 }
 
-static void slice(struct making *m, const struct fitting *f) {
+static void slice(struct onnx_making *m, const struct onnx_fitting *f) {
   int64_t starts[LAYOUT_RANK], ends[LAYOUT_RANK], axes[LAYOUT_RANK],
       steps[LAYOUT_RANK];
   int count = 0;
@@ -243,7 +243,7 @@ static void slice(struct making *m, const struct fitting *f) {
     steps[count++] = cell->step;
     m->dim[i] = cell->take;
   }
-  struct model *model = &m->x->model;
+  struct onnx_model *model = &m->x->model;
   value_id ins[5] = {m->value, model_numbers(model, starts, count),
                      model_numbers(model, ends, count),
                      model_numbers(model, axes, count), NO_VALUE};
@@ -254,7 +254,7 @@ static void slice(struct making *m, const struct fitting *f) {
 }
 
 /* Which axis holds the piece of that order; -1: none. */
-static int axis_with(const struct making *m, const struct fitting *f,
+static int axis_with(const struct onnx_making *m, const struct onnx_fitting *f,
                      int order) {
   for (int i = 0; i < m->rank; i++)
     if (m->cell[i] >= 0 && f->cell[m->cell[i]].order == order)
@@ -263,15 +263,15 @@ static int axis_with(const struct making *m, const struct fitting *f,
 }
 
 /* Axes of size 1 go where some are wanted, so that no Reshape is needed. */
-static int next_single(const struct making *m, const struct fitting *f,
-                       const bool *used) {
+static int next_single(const struct onnx_making *m,
+                       const struct onnx_fitting *f, const bool *used) {
   for (int i = 0; i < m->rank; i++)
     if (!used[i] && (m->cell[i] < 0 || f->cell[m->cell[i]].order < 0))
       return i;
   return -1;
 }
 
-static void move(struct making *m, const struct fitting *f,
+static void move(struct onnx_making *m, const struct onnx_fitting *f,
                  const struct view *want) {
   int64_t order[LAYOUT_RANK], dims[LAYOUT_RANK], sizes[LAYOUT_RANK];
   bool used[LAYOUT_RANK] = {false};
@@ -301,7 +301,8 @@ static void move(struct making *m, const struct fitting *f,
   memcpy(m->dim, dims, sizeof dims);
 }
 
-static bool has_sizes(const struct making *m, int rank, const int64_t *dims) {
+static bool has_sizes(const struct onnx_making *m, int rank,
+                      const int64_t *dims) {
   bool same = m->rank == rank;
   for (int i = 0; i < rank && same; i++)
     same = m->dim[i] == dims[i];
@@ -309,42 +310,42 @@ static bool has_sizes(const struct making *m, int rank, const int64_t *dims) {
 }
 
 static void keep(struct exporting *x, const struct view *view,
-                 const struct fitting *f, value_id value) {
+                 const struct onnx_fitting *f, value_id value) {
   bool whole = f->from && !f->slices && f->from->whole;
   for (int i = 0; i < view->at.count; i++)
     whole = whole && view->at.atom[i].stride != 0;
   *VEC_PUSH(x->arena, &view->of->seen) =
-      (struct rendering){value, view->at, whole};
+      (struct onnx_rendering){value, view->at, whole};
 }
 
 void settle(struct exporting *x, const struct view *view) {
-  struct block *block = view->of;
+  struct onnx_block *block = view->of;
   if (block->input == NO_VALUE)
     return;
-  struct value *value = &x->model.values.at[block->input];
-  struct layout lies = layout_dense(value->rank, value->dim);
-  struct layout first = layout_channels_first(&lies);
+  struct model_value *value = &x->model.values.at[block->input];
+  struct onnx_layout lies = layout_dense(value->rank, value->dim);
+  struct onnx_layout first = layout_channels_first(&lies);
   if (value->rank == 3 && layout_equal(&view->at, &first))
     lies = first;
   memcpy(value->dim, lies.dim, sizeof value->dim);
   *VEC_PUSH(x->arena, &block->seen) =
-      (struct rendering){block->input, lies, true};
+      (struct onnx_rendering){block->input, lies, true};
   block->input = NO_VALUE;
 }
 
 /* Where nothing fits, all of it in one piece does. */
 static bool get_dense(struct exporting *x, const struct view *view,
-                      struct fitting *f) {
+                      struct onnx_fitting *f) {
   struct view dense = {.of = view->of};
   if (view->of->seen.count == 0)
     return false;
-  const struct layout *have = &view->of->seen.at[0].at;
+  const struct onnx_layout *have = &view->of->seen.at[0].at;
   int64_t values = layout_values(have);
   dense.at = layout_dense(1, &values);
   if (!find_fitting(&dense, f))
     return false;
   /* It is not made if it does not help. */
-  struct rendering flat = {.at = dense.at, .whole = true};
+  struct onnx_rendering flat = {.at = dense.at, .whole = true};
   return fit(&flat, view, f) && get(x, &dense) != NO_VALUE &&
          find_fitting(view, f);
 }
@@ -387,7 +388,7 @@ static value_id get_picked(struct exporting *x, const struct view *view) {
 }
 
 /* The atoms that are not repeated, the largest strides first. */
-static int by_stride(const struct layout *at, int *order) {
+static int by_stride(const struct onnx_layout *at, int *order) {
   int count = 0;
   for (int i = 0; i < at->count; i++) {
     int to = count;
@@ -407,13 +408,14 @@ static int by_stride(const struct layout *at, int *order) {
  */
 static value_id get_part(struct exporting *x, const struct view *view) {
   struct view run = {.of = view->of, .at = {.first = view->at.first}};
-  struct block *part = arena_alloc(x->arena, 1, sizeof *part);
+  struct onnx_block *part = arena_alloc(x->arena, 1, sizeof *part);
   struct view as = {part, view->at};
   int order[LAYOUT_ATOMS], count = by_stride(&view->at, order);
   int64_t stride = 1;
   for (int i = 0; i < count; i++) {
-    struct atom atom = view->at.atom[order[i]];
-    struct atom *last = run.at.count ? &run.at.atom[run.at.count - 1] : NULL;
+    struct onnx_atom atom = view->at.atom[order[i]];
+    struct onnx_atom *last =
+        run.at.count ? &run.at.atom[run.at.count - 1] : NULL;
     if (i && view->at.atom[order[i - 1]].stride < atom.stride * atom.size)
       return get_picked(x, view);
     if (last && last->stride == atom.stride * atom.size) {
@@ -432,8 +434,8 @@ static value_id get_part(struct exporting *x, const struct view *view) {
   if (value == NO_VALUE)
     return NO_VALUE;
   part->input = NO_VALUE;
-  *VEC_PUSH(x->arena, &part->seen) =
-      (struct rendering){value, layout_dense(run.at.rank, run.at.dim), true};
+  *VEC_PUSH(x->arena, &part->seen) = (struct onnx_rendering){
+      value, layout_dense(run.at.rank, run.at.dim), true};
   as.at.first = 0;
   for (int i = count; i-- > 0; stride *= as.at.atom[order[i]].size)
     as.at.atom[order[i]].stride = stride;
@@ -442,9 +444,9 @@ static value_id get_part(struct exporting *x, const struct view *view) {
 
 /* Reshape, Slice, Transpose, Reshape: those that are needed. */
 static value_id make(struct exporting *x, const struct view *view,
-                     const struct fitting *f) {
+                     const struct onnx_fitting *f) {
   int64_t dims[LAYOUT_RANK];
-  struct making m = {.x = x};
+  struct onnx_making m = {.x = x};
   begin(&m, f);
   if (f->slices)
     slice(&m, f);
@@ -457,7 +459,7 @@ static value_id make(struct exporting *x, const struct view *view,
 }
 
 value_id get(struct exporting *x, const struct view *view) {
-  struct fitting f = {.from = NULL};
+  struct onnx_fitting f = {.from = NULL};
   value_id value;
   settle(x, view);
   if (find_fitting(view, &f) || get_dense(x, view, &f)) {
@@ -472,7 +474,7 @@ value_id get(struct exporting *x, const struct view *view) {
 }
 
 int64_t get_cost(struct exporting *x, const struct view *view) {
-  struct fitting f;
+  struct onnx_fitting f;
   (void)x;
   if (view->of->input != NO_VALUE)
     return 0;
@@ -497,7 +499,8 @@ value_id get_spread(struct exporting *x, const struct view *view) {
     apart.at.dim[i] = view->at.atom[i].size;
     apart.at.rank = view->at.count;
   }
-  struct making m = {.x = x, .value = get(x, &apart), .rank = apart.at.rank};
+  struct onnx_making m = {
+      .x = x, .value = get(x, &apart), .rank = apart.at.rank};
   if (m.value == NO_VALUE)
     return NO_VALUE;
   for (int i = 0; i < apart.at.rank; i++)

@@ -72,7 +72,7 @@ static void set_windows(struct exporting *x, const struct windows *w) {
 }
 
 static bool put_map(struct exporting *x, value_id value) {
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   at = layout_channels_first(&at);
   if (value == NO_VALUE || x->why)
     return false;
@@ -82,7 +82,7 @@ static bool put_map(struct exporting *x, value_id value) {
 
 static value_id map_node(struct exporting *x, const char *op,
                          const value_id *ins, size_t count) {
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   at = layout_channels_first(&at);
   return node(x, op, &at, ins, count);
 }
@@ -222,12 +222,12 @@ bool onnx_places(struct exporting *x) {
 /* Values at their places on a map of zeros. */
 bool onnx_unpool(struct exporting *x) {
   struct view in = channels_first(x, 0), places = channels_first(x, 1);
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   const int64_t axis = 2;
   at = layout_channels_first(&at);
   int64_t dims[3] = {at.dim[0], at.dim[1],
                      layout_values(&at) / at.dim[0] / at.dim[1]};
-  struct layout flat = layout_dense(3, dims);
+  struct onnx_layout flat = layout_dense(3, dims);
   layout_merge(&in.at, 2, in.at.rank - 2);
   layout_merge(&places.at, 2, places.at.rank - 2);
   value_id values = get(x, &in), to = get(x, &places);
@@ -244,7 +244,7 @@ bool onnx_unpool(struct exporting *x) {
 /* Zeros that the mean counts; what is read beyond them does not. */
 static value_id pad_zeros(struct exporting *x, struct windows *w,
                           const int64_t *after, value_id map) {
-  struct layout at = out_layout(x, 0);
+  struct onnx_layout at = out_layout(x, 0);
   int64_t pads[2 * MOST_AXES] = {0};
   at = layout_channels_first(&at);
   int64_t dims[LAYOUT_RANK] = {at.dim[0], at.dim[1]};
@@ -293,7 +293,7 @@ static bool is_one_value(const struct windows *w) {
 static bool write_slice(struct exporting *x, const struct windows *w,
                         value_id map) {
   static const int64_t axes[MOST_AXES] = {2, 3, 4}, zeros[MOST_AXES] = {0};
-  struct model *m = &x->model;
+  struct onnx_model *m = &x->model;
   value_id ins[5] = {
       map, model_numbers(m, zeros, w->axes), model_numbers(m, w->in, w->axes),
       model_numbers(m, axes, w->axes), model_numbers(m, w->stride, w->axes)};
@@ -369,12 +369,12 @@ static value_id mean_by_axis(struct exporting *x, const struct windows *w,
     rest *= dims[k];
   memcpy(rows, dims, sizeof rows);
   dims[axis] = w->out[i];
-  struct layout at = layout_dense(rank, dims);
+  struct onnx_layout at = layout_dense(rank, dims);
   if (axis == rank - 1)
     return NODE(x, "MatMul", &at, map, mean_matrix(x, w, i, false));
   bool folds = axis + 2 < rank;
   rows[axis + 1] = rest;
-  struct layout as = layout_dense(axis + 2, rows);
+  struct onnx_layout as = layout_dense(axis + 2, rows);
   if (folds)
     map =
         NODE(x, "Reshape", &as, map, model_numbers(&x->model, rows, axis + 2));
@@ -409,8 +409,8 @@ static value_id max_by_axis(struct exporting *x, const struct windows *w, int i,
   memmove(wide + axis + 2, wide + axis + 1,
           (size_t)(rank - axis - 1) * sizeof *wide);
   wide[axis + 1] = most;
-  struct layout as = layout_dense(rank + 1, wide),
-                at = layout_dense(rank, dims);
+  struct onnx_layout as = layout_dense(rank + 1, wide),
+                     at = layout_dense(rank, dims);
   map = NODE(x, "Gather", &as, map,
              model_tensor(&x->model, ELEMENT_INT64, 2, sizes, places));
   model_int(&x->model, "axis", axis);

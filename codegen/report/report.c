@@ -16,7 +16,7 @@ struct report {
 
 /* The table of layers */
 
-struct table {
+struct layer_table {
   const struct column *columns[COLUMN_MOST];
   size_t count;
   const struct field *fields;
@@ -32,7 +32,7 @@ static bool is_mark(const struct column *column) {
   return column->heading && !*column->heading;
 }
 
-static void table_head(struct report *r, struct table *t) {
+static void table_head(struct report *r, struct layer_table *t) {
   for (size_t i = 0; i < t->count; i++)
     t->shown[i] =
         (struct grid_column){.align = t->columns[i]->align,
@@ -52,7 +52,7 @@ static void table_head(struct report *r, struct table *t) {
   }
 }
 
-static void table_row(struct report *r, struct table *t,
+static void table_row(struct report *r, struct layer_table *t,
                       const struct fold_line *line) {
   struct line_view v = line_view(r->c, r->options, &r->rows, t->fields, line);
   for (size_t i = 0; i < t->count; i++) {
@@ -62,7 +62,7 @@ static void table_row(struct report *r, struct table *t,
 }
 
 /* Sums of what adds up. */
-static void table_total(struct report *r, struct table *t) {
+static void table_total(struct report *r, struct layer_table *t) {
   struct fold_line all = {.period = r->rows.count, .times = 1};
   struct line_view v = {.c = r->c,
                         .options = r->options,
@@ -94,7 +94,7 @@ static int by_value(const void *a, const void *b) {
   return x->line.row < y->line.row ? -1 : x->line.row > y->line.row;
 }
 
-static void sort_lines(struct report *r, struct table *t) {
+static void sort_lines(struct report *r, struct layer_table *t) {
   const struct column *by = column_find(slice_of(r->options->sort));
   struct ranked *all = arena_alloc(r->c->arena, t->line_count + 1, sizeof *all);
   size_t count = 0;
@@ -110,7 +110,8 @@ static void sort_lines(struct report *r, struct table *t) {
   t->line_count = count;
 }
 
-static void find_lines(struct report *r, struct table *t, enum fold_how how) {
+static void find_lines(struct report *r, struct layer_table *t,
+                       enum fold_how how) {
   struct folds folds = folds_of(r->c, &r->rows, how);
   int64_t top = r->options->top;
   t->lines = folds.at;
@@ -147,7 +148,7 @@ static void put_title(struct report *r, size_t width) {
   text_put(r->out, "\n\n");
 }
 
-static void put_foot(struct report *r, const struct table *t) {
+static void put_foot(struct report *r, const struct layer_table *t) {
   const struct model *model = r->c->model;
   struct text foot = text_new(r->c->arena);
   bool folded = false;
@@ -179,7 +180,7 @@ static void put_foot(struct report *r, const struct table *t) {
   text_wrap(r->out, text_slice(&foot), 2, options_width(r->options));
 }
 
-static void fill_table(struct report *r, struct table *t) {
+static void fill_table(struct report *r, struct layer_table *t) {
   table_head(r, t);
   for (size_t i = 0; i < t->line_count; i++)
     table_row(r, t, &t->lines[i]);
@@ -190,7 +191,7 @@ static void fill_table(struct report *r, struct table *t) {
 /* A report is meant to be read: beyond this, inner lines are left out. */
 enum { PAGE = 66 };
 
-static void close_groups(struct table *t) {
+static void close_groups(struct layer_table *t) {
   size_t count = 0;
   t->deepest--;
   t->closed = true;
@@ -201,7 +202,7 @@ static void close_groups(struct table *t) {
 }
 
 /* Fills the table if it has a chance: every row takes a line at least. */
-static bool fills_page(struct report *r, struct table *t) {
+static bool fills_page(struct report *r, struct layer_table *t) {
   size_t rows = t->line_count + 2; /* head and total */
   if (rows > PAGE)
     return false;
@@ -210,7 +211,7 @@ static bool fills_page(struct report *r, struct table *t) {
 }
 
 /* Closes groups until it fits; whether it does. */
-static bool keep_to_page(struct report *r, struct table *t) {
+static bool keep_to_page(struct report *r, struct layer_table *t) {
   while (!fills_page(r, t)) {
     if (t->deepest == 0)
       return false;
@@ -219,7 +220,7 @@ static bool keep_to_page(struct report *r, struct table *t) {
   return true;
 }
 
-static void choose_rows(struct report *r, struct table *t) {
+static void choose_rows(struct report *r, struct layer_table *t) {
   bool all = r->options->unfold || r->options->explain;
   find_lines(r, t, all ? FOLD_NONE : FOLD_EQUAL);
   if (!r->options->depth) {
@@ -235,7 +236,7 @@ static void choose_rows(struct report *r, struct table *t) {
 }
 
 static void put_table(struct report *r) {
-  struct table t = {.count = 0};
+  struct layer_table t = {.count = 0};
   struct slice wrong;
   t.count = columns_choose(r->options->columns, t.columns, &wrong);
   t.fields = columns_prepare(r->c, t.columns, t.count);

@@ -22,7 +22,7 @@ static struct need need_of(struct serving *s, int64_t context,
 }
 
 /* One of the two grows, in steps, the other is given. */
-struct search {
+struct serving_search {
   struct serving *serving;
   int64_t room;
   int64_t sequences; /* 0: these grow */
@@ -50,7 +50,7 @@ static int64_t estimate(struct serving *s, int64_t context, int64_t sequences) {
       (int64_t)step);
 }
 
-static bool fits(const struct search *q, int64_t value, bool exactly) {
+static bool fits(const struct serving_search *q, int64_t value, bool exactly) {
   struct serving *s = q->serving;
   int64_t context = q->sequences ? value * s->settings->infer.page : q->context;
   int64_t sequences = q->sequences ? q->sequences : value;
@@ -63,7 +63,7 @@ static bool fits(const struct search *q, int64_t value, bool exactly) {
 
 /* The largest value from `low`, which fits, and below `high`, which does not.
  */
-static int64_t bisect(const struct search *q, int64_t low, int64_t high,
+static int64_t bisect(const struct serving_search *q, int64_t low, int64_t high,
                       bool exactly) {
   while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
@@ -76,7 +76,7 @@ static int64_t bisect(const struct search *q, int64_t low, int64_t high,
 }
 
 /* The largest value that fits: near the estimate, but exact. 0: none does. */
-static int64_t largest(const struct search *q) {
+static int64_t largest(const struct serving_search *q) {
   int64_t low = bisect(q, 0, q->most + 1, false), high = low, step = 1;
   if (fits(q, low, true))
     for (high = low + 1; fits(q, high, true); step *= 2) {
@@ -93,7 +93,7 @@ static int64_t largest(const struct search *q) {
 
 static int64_t most_sequences(struct serving *s, int64_t room,
                               int64_t context) {
-  struct search q = {
+  struct serving_search q = {
       .serving = s, .room = room, .context = context, .most = 1 << 20};
   return largest(&q);
 }
@@ -102,10 +102,10 @@ static int64_t most_sequences(struct serving *s, int64_t room,
 static int64_t longest_context(struct serving *s, int64_t room,
                                int64_t sequences, int64_t limit) {
   int64_t page = s->settings->infer.page;
-  struct search q = {.serving = s,
-                     .room = room,
-                     .sequences = sequences,
-                     .most = LONGEST_CONTEXT / page};
+  struct serving_search q = {.serving = s,
+                             .room = room,
+                             .sequences = sequences,
+                             .most = LONGEST_CONTEXT / page};
   int64_t found = largest(&q) * page;
   return limit ? min_i64(found, limit) : found;
 }

@@ -24,7 +24,7 @@ static void put_json_traffic(struct json *json, const char *key,
   json_put_close(json, '}');
 }
 
-void serving_put_json(struct writer *w) {
+void serving_put_json(struct json_writer *w) {
   struct serving_report r = {.c = w->c, .options = w->options};
   const struct serving_answer *a = &r.a;
   struct json *json = &w->json;

@@ -19,6 +19,6 @@ bool serving_report_find(struct serving_report *r);
 /* Where the figures come from: --explain. */
 void serving_explain(struct serving_report *r);
 
-void serving_put_json(struct writer *w);
+void serving_put_json(struct json_writer *w);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "codegen/torch/python.h"
 
-struct pair {
+struct again_pair {
   const struct python *p;
   int64_t first, again; /* the first nodes of the two */
   int64_t count;
@@ -12,7 +12,7 @@ struct pair {
 };
 
 /* The place of an input: inside, or after that among what is read. */
-static int64_t place_of(struct pair *pair, int which, int64_t value) {
+static int64_t place_of(struct again_pair *pair, int which, int64_t value) {
   int64_t begin = which ? pair->again : pair->first;
   if (value >= begin && value < begin + pair->count)
     return value - begin;
@@ -23,7 +23,7 @@ static int64_t place_of(struct pair *pair, int which, int64_t value) {
   return pair->count + (int64_t)pair->outside[which].count - 1;
 }
 
-static bool reads_alike(struct pair *pair, int64_t a, int64_t b) {
+static bool reads_alike(struct again_pair *pair, int64_t a, int64_t b) {
   const struct model *model = pair->p->model;
   const struct node *one = &model->nodes.at[a], *other = &model->nodes.at[b];
   if (one->input_count != other->input_count)
@@ -37,7 +37,8 @@ static bool reads_alike(struct pair *pair, int64_t a, int64_t b) {
   return true;
 }
 
-static bool calls_alike(const struct code *a, const struct code *b) {
+static bool calls_alike(const struct torch_code *a,
+                        const struct torch_code *b) {
   if (!code_equal(a, b))
     return false;
   for (size_t i = 0; i < a->holes.count; i++)
@@ -48,7 +49,7 @@ static bool calls_alike(const struct code *a, const struct code *b) {
 }
 
 /* Both give one tensor to others, the same. */
-static bool gives_alike(const struct pair *pair) {
+static bool gives_alike(const struct again_pair *pair) {
   const struct python *p = pair->p;
   int outputs = 0;
   for (int64_t i = 0; i < pair->count; i++) {
@@ -61,7 +62,7 @@ static bool gives_alike(const struct pair *pair) {
   return outputs == 1;
 }
 
-static bool are_alike(struct pair *pair) {
+static bool are_alike(struct again_pair *pair) {
   const struct python *p = pair->p;
   enum { MOST_INPUTS = 8 };
   for (int64_t i = 0; i < pair->count; i++) {
@@ -92,10 +93,10 @@ int64_t python_group_again(const struct python *p, int64_t index) {
     return 0;
   int64_t first = p->model->nodes.at[node].shares - (node - group->first);
   int64_t g = p->model->nodes.at[p->model->nodes.at[node].shares].group;
-  struct pair pair = {.p = p,
-                      .first = first,
-                      .again = group->first,
-                      .count = group->end - group->first};
+  struct again_pair pair = {.p = p,
+                            .first = first,
+                            .again = group->first,
+                            .count = group->end - group->first};
   for (; g > 0; g = p->model->groups.at[g].parent) {
     const struct group *other = &p->model->groups.at[g];
     if (other->first == first && other->end - first == pair.count &&

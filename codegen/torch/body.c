@@ -22,17 +22,17 @@ struct variables {
 struct body {
   struct python *p;
   struct arena *arena; /* of the current piece */
-  struct unit *unit;
-  int64_t index;          /* of the unit */
-  struct variables pool;  /* x, y, z, .. */
-  struct variables named; /* after labels */
-  struct map labels;      /* of `named`, from 1 */
-  struct map dicts;       /* ModuleDicts that are there */
-  const int64_t *last;    /* by value: the last node that reads it here */
-  int64_t *variable;      /* by value: from 1 in pool, from -1 in named */
-  struct item *items;     /* ModuleDicts, each piece, the end */
-  struct item *item;      /* of the current piece */
-  VEC(int64_t) read;      /* values that the current statement reads */
+  struct python_unit *unit;
+  int64_t index;             /* of the unit */
+  struct variables pool;     /* x, y, z, .. */
+  struct variables named;    /* after labels */
+  struct map labels;         /* of `named`, from 1 */
+  struct map dicts;          /* ModuleDicts that are there */
+  const int64_t *last;       /* by value: the last node that reads it here */
+  int64_t *variable;         /* by value: from 1 in pool, from -1 in named */
+  struct python_item *items; /* ModuleDicts, each piece, the end */
+  struct python_item *item;  /* of the current piece */
+  VEC(int64_t) read;         /* values that the current statement reads */
 };
 
 /* Variables */
@@ -116,7 +116,7 @@ static struct slice variable_word(struct arena *arena, struct slice label) {
  * The label of a value, its row's or its group's, if something after the next
  * piece reads it: what only leads on needs no name of its own.
  */
-static struct slice label_of(struct body *b, const struct piece *piece,
+static struct slice label_of(struct body *b, const struct python_piece *piece,
                              int64_t value) {
   const struct model *model = b->p->model;
   const struct node_name *name = &model->nodes.at[piece->first].name;
@@ -260,7 +260,7 @@ static void put_step(struct body *b, struct text *path,
 /* The steps from the current unit to a group inside, but for the first. */
 static void put_groups(struct body *b, struct text *path, struct hole *hole,
                        int64_t unit) {
-  const struct unit *at = &b->p->units.at[unit];
+  const struct python_unit *at = &b->p->units.at[unit];
   const struct node_name *name = &b->p->model->groups.at[at->group].name;
   if (unit == b->index)
     return;
@@ -295,7 +295,7 @@ static void find_path(struct body *b, struct hole *hole) {
 }
 
 static void resolve(struct body *b, struct hole *hole) {
-  const struct unit *s = b->unit;
+  const struct python_unit *s = b->unit;
   if (hole->kind != HOLE_MODULE || hole->stem.at)
     return;
   if (unit_holds(b->p, b->index, hole->node)) {
@@ -309,22 +309,23 @@ static void resolve(struct body *b, struct hole *hole) {
   hole->ordinal = -1;
 }
 
-static void resolve_all(struct body *b, struct code *code) {
+static void resolve_all(struct body *b, struct torch_code *code) {
   for (size_t i = 0; i < code->holes.count; i++)
     resolve(b, &code->holes.at[i]);
 }
 
 /* self.conv1 = nn.Conv2d(..) */
-static void put_module(struct body *b, int64_t node, const struct code *make) {
-  struct code line = code_new(b->arena);
+static void put_module(struct body *b, int64_t node,
+                       const struct torch_code *make) {
+  struct torch_code line = code_new(b->arena);
   code_format(&line, "%m = %c\n", node, make);
   resolve_all(b, &line);
   code_append(&b->item->make, &line);
 }
 
 /* A head without a module whose tail has some is a module that holds them. */
-static void put_modules(struct body *b, const struct piece *piece) {
-  struct code empty = code_new(b->arena);
+static void put_modules(struct body *b, const struct python_piece *piece) {
+  struct torch_code empty = code_new(b->arena);
   bool any = false;
   text_put(&empty.text, "nn.Module()");
   for (int64_t i = piece->first + 1; i < piece->end; i++)
@@ -341,13 +342,13 @@ static void put_modules(struct body *b, const struct piece *piece) {
 /* An expression that no variable has yet. */
 struct pending {
   int64_t value; /* NO_VALUE: there is none */
-  struct code code;
+  struct torch_code code;
   bool loose;
 };
 
-static void flush(struct body *b, const struct piece *piece,
+static void flush(struct body *b, const struct python_piece *piece,
                   struct pending *pending, int64_t now) {
-  struct code line = code_new(b->arena);
+  struct torch_code line = code_new(b->arena);
   if (pending->value == NO_VALUE)
     return;
   let_go_read(b, now);
@@ -361,8 +362,9 @@ static void flush(struct body *b, const struct piece *piece,
 }
 
 /* An input, or the current expression, in the place of a hole. */
-static void put_input(struct body *b, struct code *out, const struct hole *hole,
-                      const struct pending *pending, int64_t value) {
+static void put_input(struct body *b, struct torch_code *out,
+                      const struct hole *hole, const struct pending *pending,
+                      int64_t value) {
   if (pending->value == value) {
     bool braces = pending->loose && hole->receiver;
     code_format(out, braces ? "(%c)" : "%c", &pending->code);
@@ -373,11 +375,11 @@ static void put_input(struct body *b, struct code *out, const struct hole *hole,
 }
 
 /* The call of a node with its inputs filled in. */
-static struct code fill_in(struct body *b, int64_t node,
-                           const struct pending *pending) {
-  const struct code *call = &b->p->made[node].call;
+static struct torch_code fill_in(struct body *b, int64_t node,
+                                 const struct pending *pending) {
+  const struct torch_code *call = &b->p->made[node].call;
   const struct node *at = &b->p->model->nodes.at[node];
-  struct code out = code_new(b->arena);
+  struct torch_code out = code_new(b->arena);
   size_t next = 0;
   for (size_t i = 0; i < call->text.length; i++) {
     if (call->text.at[i] != CODE_HOLE) {
@@ -405,7 +407,7 @@ static bool nests(struct body *b, const struct pending *pending, int64_t node) {
          code_width(&pending->code) + code_width(&made->call) <= ROOM;
 }
 
-static void write_row(struct body *b, const struct piece *piece) {
+static void write_row(struct body *b, const struct python_piece *piece) {
   struct pending pending = {.value = NO_VALUE};
   put_modules(b, piece);
   for (int64_t i = piece->first; i < piece->end; i++) {
@@ -422,9 +424,9 @@ static void write_row(struct body *b, const struct piece *piece) {
 }
 
 /* x, y = self.block1(x, skip, self.emb) */
-static void put_call(struct body *b, const struct piece *piece) {
-  struct unit *inner = &b->p->units.at[piece->unit];
-  struct code call = code_new(b->arena), line = code_new(b->arena);
+static void put_call(struct body *b, const struct python_piece *piece) {
+  struct python_unit *inner = &b->p->units.at[piece->unit];
+  struct torch_code call = code_new(b->arena), line = code_new(b->arena);
   code_format(&call, "%m(",
               unit_as_node(inner->again ? inner->again : piece->unit));
   for (size_t i = 0; i < inner->inputs.count; i++) {
@@ -451,10 +453,10 @@ static void put_call(struct body *b, const struct piece *piece) {
 }
 
 /* self.block1 = Block(64, 128) */
-static void put_made(struct body *b, const struct piece *piece) {
-  const struct unit *inner = &b->p->units.at[piece->unit];
+static void put_made(struct body *b, const struct python_piece *piece) {
+  const struct python_unit *inner = &b->p->units.at[piece->unit];
   const struct class *class = &b->p->classes.at[inner->class_index];
-  struct code line = code_new(b->arena);
+  struct torch_code line = code_new(b->arena);
   code_format(&line, "%m = %S(", unit_as_node(piece->unit), class->name);
   for (size_t i = 0; i < class->param_count; i++) {
     code_format(&line, i ? ", %v" : "%v", class->params[i].at,
@@ -465,7 +467,7 @@ static void put_made(struct body *b, const struct piece *piece) {
   code_append(&b->item->make, &line);
 }
 
-static void write_call(struct body *b, const struct piece *piece) {
+static void write_call(struct body *b, const struct python_piece *piece) {
   if (!b->p->units.at[piece->unit].again)
     put_made(b, piece);
   put_call(b, piece);
@@ -475,10 +477,10 @@ static void write_call(struct body *b, const struct piece *piece) {
 
 static void find_last(struct body *b, int64_t *last) {
   const struct python *p = b->p;
-  const struct unit *s = b->unit;
+  const struct python_unit *s = b->unit;
   for (size_t i = 0; i < s->pieces.count; i++) {
-    const struct piece *piece = &s->pieces.at[i];
-    const struct unit *inner =
+    const struct python_piece *piece = &s->pieces.at[i];
+    const struct python_unit *inner =
         piece->unit >= 0 ? &p->units.at[piece->unit] : NULL;
     for (size_t k = 0; inner && k < inner->inputs.count; k++)
       last[inner->inputs.at[k]] = piece->end - 1;
@@ -493,18 +495,18 @@ static void find_last(struct body *b, int64_t *last) {
 }
 
 /* Outputs as people expect them: maps with their channels first. */
-static void put_output(struct body *b, struct code *line, int64_t value) {
+static void put_output(struct body *b, struct torch_code *line, int64_t value) {
   const struct shape *shape = b->p->model->nodes.at[value].out;
   bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
-  struct form f = {.arena = b->arena};
+  struct torch_form f = {.arena = b->arena};
   code_format(line, "%S", name_of(b, value));
   if (b->index == 0)
     form_turn(&f, line, shape, b->p->made[value].seen, map ? FIRST : LAST);
 }
 
 static void put_return(struct body *b) {
-  const struct unit *s = b->unit;
-  struct code line = code_new(b->arena);
+  const struct python_unit *s = b->unit;
+  struct torch_code line = code_new(b->arena);
   for (size_t i = 0; i < s->outputs.count; i++) {
     code_format(&line, i ? ", " : "return ");
     put_output(b, &line, s->outputs.at[i]);
@@ -512,12 +514,12 @@ static void put_return(struct body *b) {
   if (s->outputs.count)
     code_format(&line, "\n");
   b->items[s->pieces.count + 1] =
-      (struct item){.make = code_new(b->arena), .run = line};
+      (struct python_item){.make = code_new(b->arena), .run = line};
 }
 
 /* Inputs of the net are called as they are there. */
 static void name_inputs(struct body *b) {
-  struct unit *s = b->unit;
+  struct python_unit *s = b->unit;
   const struct model *model = b->p->model;
   for (size_t i = 0; i < s->inputs.count; i++) {
     struct slice label = {NULL, 0};
@@ -535,7 +537,7 @@ static void name_inputs(struct body *b) {
 }
 
 /* The outputs of the net are what its `output`s say, some perhaps twice. */
-static void find_ends(struct python *p, struct unit *net) {
+static void find_ends(struct python *p, struct python_unit *net) {
   for (size_t i = 0; i < p->model->sources.count; i++)
     *VEC_PUSH(p->arena, &net->inputs) = p->model->sources.at[i];
   for (size_t i = 0; i < p->model->outputs.count; i++)
@@ -545,24 +547,24 @@ static void find_ends(struct python *p, struct unit *net) {
 
 /* Keeps what it becomes, and nothing of how. */
 static void write_piece(struct body *b, size_t index) {
-  const struct piece *piece = &b->unit->pieces.at[index];
+  const struct python_piece *piece = &b->unit->pieces.at[index];
   struct arena scratch, *kept = b->arena;
   arena_open_in(&scratch, kept);
-  struct item item = {code_new(&scratch), code_new(&scratch)};
+  struct python_item item = {code_new(&scratch), code_new(&scratch)};
   b->arena = &scratch;
   b->item = &item;
   if (piece->unit < 0)
     write_row(b, piece);
   else
     write_call(b, piece);
-  b->items[index + 1] =
-      (struct item){code_keep(kept, &item.make), code_keep(kept, &item.run)};
+  b->items[index + 1] = (struct python_item){code_keep(kept, &item.make),
+                                             code_keep(kept, &item.run)};
   arena_close(&scratch);
   b->arena = kept;
 }
 
 void python_write_body(struct python *p, int64_t index) {
-  struct unit *unit = &p->units.at[index];
+  struct python_unit *unit = &p->units.at[index];
   struct body b = {.p = p,
                    .arena = p->arena,
                    .unit = unit,
@@ -572,7 +574,7 @@ void python_write_body(struct python *p, int64_t index) {
   if (index == 0)
     find_ends(p, unit);
   b.items = arena_alloc(p->arena, unit->pieces.count + 2, sizeof *b.items);
-  b.items[0] = (struct item){code_new(p->arena), code_new(p->arena)};
+  b.items[0] = (struct python_item){code_new(p->arena), code_new(p->arena)};
   find_last(&b, p->last);
   name_inputs(&b);
   for (size_t i = 0; i < unit->pieces.count; i++)

@@ -5,7 +5,7 @@
  */
 #include "codegen/torch/python.h"
 
-static void put_key(struct text *key, const struct code *code) {
+static void put_key(struct text *key, const struct torch_code *code) {
   text_puts(key, text_slice(&code->text));
   for (size_t i = 0; i < code->holes.count; i++) {
     const struct hole *hole = &code->holes.at[i];
@@ -14,7 +14,7 @@ static void put_key(struct text *key, const struct code *code) {
   text_putc(key, '\x03');
 }
 
-static struct slice key_of(struct python *p, const struct unit *unit) {
+static struct slice key_of(struct python *p, const struct python_unit *unit) {
   struct text key = text_new(p->arena);
   put_key(&key, &unit->make);
   put_key(&key, &unit->run);
@@ -26,7 +26,8 @@ static struct slice key_of(struct python *p, const struct unit *unit) {
 }
 
 /* After the def, the label, or the net. */
-static struct slice name_class(struct python *p, const struct unit *unit) {
+static struct slice name_class(struct python *p,
+                               const struct python_unit *unit) {
   const struct group *group = &p->model->groups.at[unit->group];
   struct slice call = group->call;
   size_t end = 0;
@@ -48,7 +49,7 @@ static struct slice name_class(struct python *p, const struct unit *unit) {
   return name;
 }
 
-static const struct hole *hole_at(const struct unit *unit, size_t i) {
+static const struct hole *hole_at(const struct python_unit *unit, size_t i) {
   size_t makes = unit->make.holes.count;
   return i < makes ? &unit->make.holes.at[i] : &unit->run.holes.at[i - makes];
 }
@@ -60,7 +61,7 @@ static struct slice vector_of(struct python *p, const struct class *class,
   const struct hole *first = hole_at(&p->units.at[class->first], hole);
   bool equal = true;
   for (size_t i = 0; i < class->units.count; i++) {
-    const struct unit *unit = &p->units.at[class->units.at[i]];
+    const struct python_unit *unit = &p->units.at[class->units.at[i]];
     const struct hole *at = hole_at(unit, hole);
     equal = equal && slice_equal(at->value, first->value);
     text_puts(&vector, at->value);
@@ -85,7 +86,7 @@ static struct slice name_param(struct python *p, struct map *taken,
 }
 
 static void find_params(struct python *p, struct class *class) {
-  const struct unit *first = &p->units.at[class->first];
+  const struct python_unit *first = &p->units.at[class->first];
   size_t holes = first->make.holes.count + first->run.holes.count;
   struct map vectors = {0}, taken = {0};
   VEC(size_t) chosen = {0};
@@ -106,7 +107,7 @@ static void find_params(struct python *p, struct class *class) {
     class->hole_param[i] = entry->number - 1;
   }
   for (size_t i = 0; i < class->units.count; i++) {
-    struct unit *unit = &p->units.at[class->units.at[i]];
+    struct python_unit *unit = &p->units.at[class->units.at[i]];
     unit->values =
         arena_alloc(p->arena, chosen.count + 1, sizeof *unit->values);
     for (size_t k = 0; k < chosen.count; k++)
@@ -118,7 +119,7 @@ void python_find_classes(struct python *p, int height) {
   struct map keys = {0};
   size_t begin = p->classes.count;
   for (size_t i = 0; i < p->units.count; i++) {
-    struct unit *unit = &p->units.at[i];
+    struct python_unit *unit = &p->units.at[i];
     if (unit->height != height || unit->again)
       continue;
     struct map_entry *entry = map_add(p->arena, &keys, key_of(p, unit));

@@ -3,16 +3,16 @@
 
 #include <stdarg.h>
 
-struct code code_new(struct arena *arena) {
-  return (struct code){.text = text_new(arena)};
+struct torch_code code_new(struct arena *arena) {
+  return (struct torch_code){.text = text_new(arena)};
 }
 
-void code_hole(struct code *code, struct hole hole) {
+void code_hole(struct torch_code *code, struct hole hole) {
   text_putc(&code->text, CODE_HOLE);
   *VEC_PUSH(code->text.arena, &code->holes) = hole;
 }
 
-void code_append(struct code *code, const struct code *more) {
+void code_append(struct torch_code *code, const struct torch_code *more) {
   text_puts(&code->text, text_slice(&more->text));
   for (size_t i = 0; i < more->holes.count; i++)
     *VEC_PUSH(code->text.arena, &code->holes) = more->holes.at[i];
@@ -25,8 +25,9 @@ static struct slice keep(struct arena *arena, struct slice slice) {
              : (struct slice){slice.at ? "" : NULL, 0};
 }
 
-struct code code_keep(struct arena *arena, const struct code *code) {
-  struct code kept = code_new(arena);
+struct torch_code code_keep(struct arena *arena,
+                            const struct torch_code *code) {
+  struct torch_code kept = code_new(arena);
   size_t count = code->holes.count;
   kept.text.at = (char *)keep(arena, text_slice(&code->text)).at;
   kept.text.length = kept.text.room = code->text.length;
@@ -53,13 +54,13 @@ static struct slice number(struct arena *arena, int64_t value) {
 }
 
 /* What one letter after `%` stands for. */
-static void put_argument(struct code *code, char letter, va_list *args) {
+static void put_argument(struct torch_code *code, char letter, va_list *args) {
   struct hole hole = {.kind = HOLE_VALUE};
   switch (letter) {
   case 's': text_put(&code->text, va_arg(*args, const char *)); return;
   case 'd': text_int(&code->text, va_arg(*args, int64_t)); return;
   case 'S': text_puts(&code->text, va_arg(*args, struct slice)); return;
-  case 'c': code_append(code, va_arg(*args, const struct code *)); return;
+  case 'c': code_append(code, va_arg(*args, const struct torch_code *)); return;
   case 'i':
     hole.hint = va_arg(*args, const char *);
     hole.value = number(code->text.arena, va_arg(*args, int64_t));
@@ -84,7 +85,7 @@ static void put_argument(struct code *code, char letter, va_list *args) {
   code_hole(code, hole);
 }
 
-void code_format(struct code *code, const char *format, ...) {
+void code_format(struct torch_code *code, const char *format, ...) {
   va_list args;
   va_start(args, format);
   for (; *format; format++) {
@@ -116,7 +117,7 @@ bool hole_equal(const struct hole *a, const struct hole *b) {
   return a->input == b->input;
 }
 
-bool code_equal(const struct code *a, const struct code *b) {
+bool code_equal(const struct torch_code *a, const struct torch_code *b) {
   bool equal = slice_equal(text_slice(&a->text), text_slice(&b->text)) &&
                a->holes.count == b->holes.count;
   for (size_t i = 0; equal && i < a->holes.count; i++)
@@ -124,7 +125,7 @@ bool code_equal(const struct code *a, const struct code *b) {
   return equal;
 }
 
-size_t code_width(const struct code *code) {
+size_t code_width(const struct torch_code *code) {
   size_t width = code->text.length;
   for (size_t i = 0; i < code->holes.count; i++) {
     const struct hole *hole = &code->holes.at[i];

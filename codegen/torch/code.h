@@ -39,17 +39,17 @@ struct hole {
 
 enum { CODE_HOLE = 1 };
 
-struct code {
+struct torch_code {
   struct text text;
   VEC(struct hole) holes; /* in the order of the text */
 };
 
-struct code code_new(struct arena *arena);
+struct torch_code code_new(struct arena *arena);
 
 /*
  * Appends `format`, in which these stand for arguments:
  *   %s const char *            %d int64_t
- *   %S struct slice            %c const struct code *
+ *   %S struct slice            %c const struct torch_code *
  *   %i hint, int64_t           a value
  *   %v hint, struct slice      a value
  *   %k key, usual, struct slice  a value by key, left out if it is usual
@@ -57,26 +57,26 @@ struct code code_new(struct arena *arena);
  *   %x int                     an input, as an argument
  *   %r int                     an input of which a method is called
  */
-void code_format(struct code *code, const char *format, ...);
+void code_format(struct torch_code *code, const char *format, ...);
 
 /* Appends `hole`. */
-void code_hole(struct code *code, struct hole hole);
+void code_hole(struct torch_code *code, struct hole hole);
 
-void code_append(struct code *code, const struct code *more);
+void code_append(struct torch_code *code, const struct torch_code *more);
 
 /* A copy in another arena, in no more room than it takes. */
-struct code code_keep(struct arena *arena, const struct code *code);
+struct torch_code code_keep(struct arena *arena, const struct torch_code *code);
 
 /* They are filled alike. */
 bool hole_equal(const struct hole *a, const struct hole *b);
 
 /* The same text, and holes that are filled alike. */
-bool code_equal(const struct code *a, const struct code *b);
+bool code_equal(const struct torch_code *a, const struct torch_code *b);
 
 /* The columns that it takes when it is written out, about. */
-size_t code_width(const struct code *code);
+size_t code_width(const struct torch_code *code);
 
-static inline bool code_is_empty(const struct code *code) {
+static inline bool code_is_empty(const struct torch_code *code) {
   return code->text.length == 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#define FORM(id, ...) void form_##id(struct form *f);
+#define FORM(id, ...) void form_##id(struct torch_form *f);
 #include "codegen/torch/forms.def"
 #undef FORM
 
@@ -26,7 +26,7 @@ bool form_knows(const struct form_kind *kind, const char *arg) {
 
 /* Arguments */
 
-static const void *find(const struct form *f, const char *arg,
+static const void *find(const struct torch_form *f, const char *arg,
                         enum arg_type type) {
   const struct arg_spec *spec = f->layer->kind->specs;
   for (; spec && spec->name; spec++)
@@ -37,70 +37,72 @@ static const void *find(const struct form *f, const char *arg,
   return (const char *)f->layer->args + spec->offset;
 }
 
-int64_t form_int(const struct form *f, const char *arg) {
+int64_t form_int(const struct torch_form *f, const char *arg) {
   return *(const int64_t *)find(f, arg, TYPE_INT);
 }
 
-double form_real(const struct form *f, const char *arg) {
+double form_real(const struct torch_form *f, const char *arg) {
   return *(const double *)find(f, arg, TYPE_REAL);
 }
 
-int form_word(const struct form *f, const char *arg) {
+int form_word(const struct torch_form *f, const char *arg) {
   const struct arg_spec *spec = f->layer->kind->specs;
   while (strcmp(spec->name, arg) != 0)
     spec++;
   return *(const int *)find(f, arg, spec->type);
 }
 
-const struct sizes *form_sizes(const struct form *f, const char *arg) {
+const struct sizes *form_sizes(const struct torch_form *f, const char *arg) {
   return find(f, arg, TYPE_SIZES);
 }
 
-const struct padding *form_padding(const struct form *f, const char *arg) {
+const struct padding *form_padding(const struct torch_form *f,
+                                   const char *arg) {
   return find(f, arg, TYPE_PADDING);
 }
 
-const struct axes *form_axes(const struct form *f, const char *arg) {
+const struct axes *form_axes(const struct torch_form *f, const char *arg) {
   const struct arg_spec *spec = f->layer->kind->specs;
   while (strcmp(spec->name, arg) != 0)
     spec++;
   return find(f, arg, spec->type);
 }
 
-const struct scale_by *form_scale_by(const struct form *f, const char *arg) {
+const struct scale_by *form_scale_by(const struct torch_form *f,
+                                     const char *arg) {
   return find(f, arg, TYPE_SCALE);
 }
 
-const struct range *form_range(const struct form *f, const char *arg) {
+const struct range *form_range(const struct torch_form *f, const char *arg) {
   return find(f, arg, TYPE_RANGE);
 }
 
 /* Parameters */
 
-const struct param *form_param(const struct form *f, const char *name) {
+const struct param *form_param(const struct torch_form *f, const char *name) {
   for (size_t i = 0; i < f->params.all.count; i++)
     if (strcmp(f->params.all.at[i].name, name) == 0)
       return &f->params.all.at[i];
   return NULL;
 }
 
-int64_t form_owner(const struct form *f, size_t param) {
+int64_t form_owner(const struct torch_form *f, size_t param) {
   return f->owner[f->model->params.at[f->node->first_param + param].same];
 }
 
-int64_t form_module(const struct form *f) {
+int64_t form_module(const struct torch_form *f) {
   return f->node->param_count ? form_owner(f, 0) : f->index;
 }
 
 /* Values */
 
-struct slice form_number(const struct form *f, int64_t value) {
+struct slice form_number(const struct torch_form *f, int64_t value) {
   struct text text = text_new(f->arena);
   text_int(&text, value);
   return text_slice(&text);
 }
 
-struct slice form_decimal(const struct form *f, double value) {
+struct slice form_decimal(const struct torch_form *f, double value) {
   struct text text = text_new(f->arena);
   text_real(&text, value);
   return text_slice(&text);
@@ -110,7 +112,8 @@ struct slice form_truth(bool value) {
   return slice_of(value ? "True" : "False");
 }
 
-struct slice form_list(const struct form *f, const int64_t *values, int count) {
+struct slice form_list(const struct torch_form *f, const int64_t *values,
+                       int count) {
   struct text text = text_new(f->arena);
   for (int i = 0; i < count; i++) {
     text_put(&text, i ? ", " : "(");
@@ -120,7 +123,7 @@ struct slice form_list(const struct form *f, const int64_t *values, int count) {
   return text_slice(&text);
 }
 
-struct slice form_tuple(const struct form *f, const int64_t *values,
+struct slice form_tuple(const struct torch_form *f, const int64_t *values,
                         int count) {
   bool equal = true;
   for (int i = 1; i < count; i++)
@@ -128,7 +131,7 @@ struct slice form_tuple(const struct form *f, const int64_t *values,
   return equal ? form_number(f, values[0]) : form_list(f, values, count);
 }
 
-struct slice form_pads(const struct form *f, const int64_t *before,
+struct slice form_pads(const struct torch_form *f, const int64_t *before,
                        const int64_t *after, int axes) {
   int64_t pads[2 * LIMIT_RANK];
   for (int i = 0; i < axes; i++) {
@@ -138,7 +141,7 @@ struct slice form_pads(const struct form *f, const int64_t *before,
   return form_list(f, pads, 2 * axes);
 }
 
-void form_reshaped(struct code *code, const int64_t *sizes, int count) {
+void form_reshaped(struct torch_code *code, const int64_t *sizes, int count) {
   code_format(code, ".reshape(-1");
   for (int i = 0; i < count; i++)
     code_format(code, ", %i", "size", sizes[i]);
@@ -147,7 +150,7 @@ void form_reshaped(struct code *code, const int64_t *sizes, int count) {
 
 /* Axes */
 
-int form_dim(const struct shape *shape, int axis, enum order order) {
+int form_dim(const struct shape *shape, int axis, enum torch_order order) {
   if (order != ORDER_FIRST || shape->rank == 1)
     return axis + 1;
   return axis == shape->rank - 1 ? 1 : axis + 2;
@@ -160,7 +163,7 @@ static bool is_flat_anyhow(const struct shape *map) {
 }
 
 /* Its sizes as they lie: (3, 224, 224). */
-static struct slice lying(const struct form *f, const struct shape *map,
+static struct slice lying(const struct torch_form *f, const struct shape *map,
                           bool first) {
   int64_t sizes[LIMIT_RANK];
   int at = 0;
@@ -172,7 +175,7 @@ static struct slice lying(const struct form *f, const struct shape *map,
 }
 
 /* A flattened map, flattened otherwise. */
-static void turn_vector(const struct form *f, struct code *code,
+static void turn_vector(const struct torch_form *f, struct torch_code *code,
                         const struct shape *map, bool to_last) {
   if (is_flat_anyhow(map))
     return;
@@ -180,7 +183,7 @@ static void turn_vector(const struct form *f, struct code *code,
               lying(f, map, to_last), to_last ? "1, -1" : "-1, 1");
 }
 
-static void turn_map(struct code *code, const struct shape *shape,
+static void turn_map(struct torch_code *code, const struct shape *shape,
                      bool to_last) {
   if (shape->rank == 2)
     code_format(code, ".transpose(1, 2)");
@@ -188,8 +191,9 @@ static void turn_map(struct code *code, const struct shape *shape,
     code_format(code, to_last ? ".movedim(1, -1)" : ".movedim(-1, 1)");
 }
 
-void form_turn(const struct form *f, struct code *code,
-               const struct shape *shape, struct seen from, struct seen to) {
+void form_turn(const struct torch_form *f, struct torch_code *code,
+               const struct shape *shape, struct torch_seen from,
+               struct torch_seen to) {
   if (shape->rank == 1 && from.order == ORDER_FLAT && to.order == ORDER_FLAT &&
       shape_equal(from.map, to.map))
     return;
@@ -203,10 +207,10 @@ void form_turn(const struct form *f, struct code *code,
   }
 }
 
-static const struct code *input(const struct form *f, int number,
-                                struct seen wanted, bool receiver) {
-  struct code *code = ARENA_NEW(f->arena, struct code);
-  struct code turn = code_new(f->arena);
+static const struct torch_code *input(const struct torch_form *f, int number,
+                                      struct torch_seen wanted, bool receiver) {
+  struct torch_code *code = ARENA_NEW(f->arena, struct torch_code);
+  struct torch_code turn = code_new(f->arena);
   *code = code_new(f->arena);
   form_turn(f, &turn, f->layer->in[number], f->in[number], wanted);
   code_format(code, code_is_empty(&turn) && !receiver ? "%x" : "%r", number);
@@ -214,30 +218,31 @@ static const struct code *input(const struct form *f, int number,
   return code;
 }
 
-const struct code *form_in(const struct form *f, int number,
-                           struct seen order) {
+const struct torch_code *form_in(const struct torch_form *f, int number,
+                                 struct torch_seen order) {
   return input(f, number, order, false);
 }
 
-const struct code *form_on(const struct form *f, int number,
-                           struct seen order) {
+const struct torch_code *form_on(const struct torch_form *f, int number,
+                                 struct torch_seen order) {
   return input(f, number, order, true);
 }
 
-static struct seen flat(const struct shape *map) {
+static struct torch_seen flat(const struct shape *map) {
   return map && !is_flat_anyhow(map)
-             ? (struct seen){.order = ORDER_FLAT, .map = map}
+             ? (struct torch_seen){.order = ORDER_FLAT, .map = map}
              : LAST;
 }
 
-struct seen form_by_value(const struct form *f, struct seen map) {
+struct torch_seen form_by_value(const struct torch_form *f,
+                                struct torch_seen map) {
   const struct shape *vector = f->maps->vector[f->index];
   if (f->layer->in[0]->rank > 1)
     return map;
   return flat(vector ? vector : f->maps->becoming[f->index]);
 }
 
-struct seen form_dense_in(const struct form *f) {
+struct torch_seen form_dense_in(const struct torch_form *f) {
   int64_t from = node_input(f->model, f->node, 0);
   const struct shape *in = f->layer->in[0];
   if (in->rank == 1)
@@ -245,6 +250,6 @@ struct seen form_dense_in(const struct form *f) {
   return flat(f->maps->channels_first[from] ? in : NULL);
 }
 
-struct seen form_dense_out(const struct form *f) {
+struct torch_seen form_dense_out(const struct torch_form *f) {
   return f->layer->out.rank == 1 ? flat(f->maps->becoming[f->index]) : LAST;
 }

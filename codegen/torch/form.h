@@ -10,10 +10,10 @@
  * HxWxC is N, H, W, C with the channels last and N, C, H, W with them first.
  * A vector may be a map that was flattened with its channels first.
  */
-enum order { ORDER_LAST, ORDER_FIRST, ORDER_FLAT };
+enum torch_order { ORDER_LAST, ORDER_FIRST, ORDER_FLAT };
 
-struct seen {
-  enum order order;
+struct torch_seen {
+  enum torch_order order;
   const struct shape *map; /* ORDER_FLAT: which */
   bool one;                /* its batch is 1: nothing but weights is in it */
   bool views;              /* it may share its memory with another tensor */
@@ -27,7 +27,7 @@ enum helper {
   HELPER_COUNT
 };
 
-struct form {
+struct torch_form {
   /* What there is. */
   struct arena *arena;
   const struct model *model;
@@ -35,15 +35,15 @@ struct form {
   const struct layer *layer;
   const struct node *node;
   const struct file_maps *maps;
-  int64_t index;         /* of the node */
-  struct params params;  /* of the layer */
-  const struct seen *in; /* by input */
-  bool in_place;         /* the input may be written over */
+  int64_t index;               /* of the node */
+  struct params params;        /* of the layer */
+  const struct torch_seen *in; /* by input */
+  bool in_place;               /* the input may be written over */
 
   /* What a form says; code and `out` are zero, and `out` like the input. */
-  struct code make; /* the module; empty: it has none of its own */
-  struct code call; /* the output */
-  struct seen out;
+  struct torch_code make; /* the module; empty: it has none of its own */
+  struct torch_code call; /* the output */
+  struct torch_seen out;
   bool loose;          /* `call` is an operator's, which binds loosely */
   bool repeats;        /* `call` has an input twice: it must be a name */
   unsigned helpers;    /* bits of enum helper */
@@ -53,7 +53,7 @@ struct form {
 struct form_kind {
   const char *name; /* of the layer */
   const char *args; /* the arguments that the form knows */
-  void (*write)(struct form *form);
+  void (*write)(struct torch_form *form);
 };
 
 /* NULL: PyTorch's form of that layer is not known. */
@@ -63,65 +63,72 @@ const struct form_kind *form_find(const char *layer);
 bool form_knows(const struct form_kind *kind, const char *arg);
 
 /* Arguments by the names that `netc layers` prints. */
-int64_t form_int(const struct form *f, const char *arg);
-double form_real(const struct form *f, const char *arg);
-int form_word(const struct form *f, const char *arg);
-const struct sizes *form_sizes(const struct form *f, const char *arg);
-const struct padding *form_padding(const struct form *f, const char *arg);
-const struct axes *form_axes(const struct form *f, const char *arg);
-const struct scale_by *form_scale_by(const struct form *f, const char *arg);
-const struct range *form_range(const struct form *f, const char *arg);
+int64_t form_int(const struct torch_form *f, const char *arg);
+double form_real(const struct torch_form *f, const char *arg);
+int form_word(const struct torch_form *f, const char *arg);
+const struct sizes *form_sizes(const struct torch_form *f, const char *arg);
+const struct padding *form_padding(const struct torch_form *f, const char *arg);
+const struct axes *form_axes(const struct torch_form *f, const char *arg);
+const struct scale_by *form_scale_by(const struct torch_form *f,
+                                     const char *arg);
+const struct range *form_range(const struct torch_form *f, const char *arg);
 
 /* The parameter of that name; NULL: the layer has none. */
-const struct param *form_param(const struct form *f, const char *name);
+const struct param *form_param(const struct torch_form *f, const char *name);
 
 /* The node whose module has the parameter of that number. */
-int64_t form_owner(const struct form *f, size_t param);
+int64_t form_owner(const struct torch_form *f, size_t param);
 
 /* The node whose module the layer calls: its own, or that of `again`. */
-int64_t form_module(const struct form *f);
+int64_t form_module(const struct torch_form *f);
 
 /* Python's words for values. */
-struct slice form_number(const struct form *f, int64_t value);
-struct slice form_decimal(const struct form *f, double value);
+struct slice form_number(const struct torch_form *f, int64_t value);
+struct slice form_decimal(const struct torch_form *f, double value);
 struct slice form_truth(bool value);
 
 /* 3 if all are equal, else (3, 2). */
-struct slice form_tuple(const struct form *f, const int64_t *values, int count);
+struct slice form_tuple(const struct torch_form *f, const int64_t *values,
+                        int count);
 
 /* (3, 2), even of one: (3,) */
-struct slice form_list(const struct form *f, const int64_t *values, int count);
+struct slice form_list(const struct torch_form *f, const int64_t *values,
+                       int count);
 
-#define LAST ((struct seen){.order = ORDER_LAST})
-#define FIRST ((struct seen){.order = ORDER_FIRST})
+#define LAST ((struct torch_seen){.order = ORDER_LAST})
+#define FIRST ((struct torch_seen){.order = ORDER_FIRST})
 
 /* An input with its axes in that order; `on`: to call a method of. */
-const struct code *form_in(const struct form *f, int input, struct seen order);
-const struct code *form_on(const struct form *f, int input, struct seen order);
+const struct torch_code *form_in(const struct torch_form *f, int input,
+                                 struct torch_seen order);
+const struct torch_code *form_on(const struct torch_form *f, int input,
+                                 struct torch_seen order);
 
 /*
  * The order in which a layer that works value by value has to see its input:
  * `map` says which if that is not a vector. Weights of a vector lie as its file
  * has them.
  */
-struct seen form_by_value(const struct form *f, struct seen map);
+struct torch_seen form_by_value(const struct torch_form *f,
+                                struct torch_seen map);
 
 /* The order of a vector that a dense layer reads, or of what it gives. */
-struct seen form_dense_in(const struct form *f);
-struct seen form_dense_out(const struct form *f);
+struct torch_seen form_dense_in(const struct torch_form *f);
+struct torch_seen form_dense_out(const struct torch_form *f);
 
 /* Appends what turns one order into another to a value of that shape. */
-void form_turn(const struct form *f, struct code *code,
-               const struct shape *shape, struct seen from, struct seen to);
+void form_turn(const struct torch_form *f, struct torch_code *code,
+               const struct shape *shape, struct torch_seen from,
+               struct torch_seen to);
 
 /* Appends `.reshape(-1, 7, 7, 96)`: the batch, then these. */
-void form_reshaped(struct code *code, const int64_t *sizes, int count);
+void form_reshaped(struct torch_code *code, const int64_t *sizes, int count);
 
 /* The dimension in PyTorch of an axis as netc counts them. */
-int form_dim(const struct shape *shape, int axis, enum order order);
+int form_dim(const struct shape *shape, int axis, enum torch_order order);
 
 /* (0, 1, 0, 1) for torch.nn.functional.pad: the last axis first. */
-struct slice form_pads(const struct form *f, const int64_t *before,
+struct slice form_pads(const struct torch_form *f, const int64_t *before,
                        const int64_t *after, int axes);
 
 #endif

@@ -2,11 +2,11 @@
 #include "codegen/torch/form.h"
 
 /* All as they lie, if they lie alike; else in one order for all. */
-static struct seen order_of_all(const struct form *f) {
-  struct seen seen = f->in[0];
+static struct torch_seen order_of_all(const struct torch_form *f) {
+  struct torch_seen seen = f->in[0];
   bool alike = true, ranks = true;
   for (int i = 1; i < f->layer->input_count; i++) {
-    const struct seen *other = &f->in[i];
+    const struct torch_seen *other = &f->in[i];
     ranks = ranks && f->layer->in[i]->rank == f->layer->in[0]->rank;
     alike = alike && other->order == seen.order &&
             (seen.order != ORDER_FLAT || shape_equal(other->map, seen.map));
@@ -17,9 +17,10 @@ static struct seen order_of_all(const struct form *f) {
 }
 
 /* An operand of fewer axes gets some of one value in front. */
-static const struct code *operand(struct form *f, int i, struct seen seen) {
+static const struct torch_code *operand(struct torch_form *f, int i,
+                                        struct torch_seen seen) {
   int lacks = f->layer->out.rank - f->layer->in[i]->rank;
-  struct code *code = ARENA_NEW(f->arena, struct code);
+  struct torch_code *code = ARENA_NEW(f->arena, struct torch_code);
   if (lacks == 0)
     return form_on(f, i, seen);
   *code = code_new(f->arena);
@@ -31,7 +32,8 @@ static const struct code *operand(struct form *f, int i, struct seen seen) {
 }
 
 /* What is the same for all samples only if all of it is. */
-static struct seen joined(const struct form *f, struct seen seen) {
+static struct torch_seen joined(const struct torch_form *f,
+                                struct torch_seen seen) {
   seen.one = true;
   seen.views = false;
   for (int i = 0; i < f->layer->input_count; i++)
@@ -53,7 +55,7 @@ static const struct {
     {"min", NULL, "torch.minimum", "max", "min"},
 };
 
-static bool is_given(const struct form *f, const char *arg) {
+static bool is_given(const struct torch_form *f, const char *arg) {
   const struct arg_spec *spec = f->layer->kind->specs;
   for (int i = 0; spec && spec[i].name; i++)
     if (strcmp(spec[i].name, arg) == 0)
@@ -62,7 +64,7 @@ static bool is_given(const struct form *f, const char *arg) {
 }
 
 /* x + 1, x.clamp(min=0) */
-static void put_number(struct form *f, size_t join) {
+static void put_number(struct torch_form *f, size_t join) {
   struct slice number = form_decimal(f, form_real(f, "number"));
   code_format(&f->call, "%c", form_on(f, 0, f->in[0]));
   if (joins[join].sign)
@@ -73,9 +75,9 @@ static void put_number(struct form *f, size_t join) {
 }
 
 /* Two at a time, as `a + b + c` and maximum(maximum(a, b), c). */
-static void put_join(struct form *f, size_t join) {
+static void put_join(struct torch_form *f, size_t join) {
   const char *sign = joins[join].sign;
-  struct seen seen = order_of_all(f);
+  struct torch_seen seen = order_of_all(f);
   int count = f->layer->input_count;
   f->out = joined(f, seen);
   f->loose = sign != NULL;
@@ -89,8 +91,8 @@ static void put_join(struct form *f, size_t join) {
 }
 
 /* Axes that go, in PyTorch's numbers; returns how many. */
-static int find_dims(const struct form *f, struct seen seen, int64_t *dims,
-                     bool *channels) {
+static int find_dims(const struct torch_form *f, struct torch_seen seen,
+                     int64_t *dims, bool *channels) {
   const struct axes *axes = form_axes(f, "axis");
   const struct shape *in = f->layer->in[0];
   *channels = false;
@@ -103,9 +105,9 @@ static int find_dims(const struct form *f, struct seen seen, int64_t *dims,
 }
 
 /* x.mean((2, 3)); the largest over one axis is max's first result. */
-static void put_over(struct form *f, const char *name) {
+static void put_over(struct torch_form *f, const char *name) {
   const struct shape *in = f->layer->in[0];
-  struct seen seen = in->rank > 1 ? f->in[0] : LAST;
+  struct torch_seen seen = in->rank > 1 ? f->in[0] : LAST;
   bool keep = form_word(f, "keep"), channels;
   bool largest = strcmp(name, "max") == 0 || strcmp(name, "min") == 0;
   int64_t dims[LIMIT_RANK];
@@ -124,12 +126,12 @@ static void put_over(struct form *f, const char *name) {
 }
 
 /* One of a range of labels is that tensor itself. */
-static void pass_on(struct form *f) {
+static void pass_on(struct torch_form *f) {
   code_format(&f->call, "%x", 0);
   f->out = f->in[0];
 }
 
-void form_join(struct form *f) {
+void form_join(struct torch_form *f) {
   size_t join = 0;
   while (strcmp(joins[join].layer, f->layer->kind->name) != 0)
     join++;
@@ -143,28 +145,28 @@ void form_join(struct form *f) {
     put_join(f, join);
 }
 
-void form_over(struct form *f) {
+void form_over(struct torch_form *f) {
   put_over(f, f->layer->kind->name);
 }
 
 /* Functions of each value */
 
-void form_function(struct form *f) {
+void form_function(struct torch_form *f) {
   code_format(&f->call, "torch.%s(%c)", f->layer->kind->name,
               form_in(f, 0, f->in[0]));
 }
 
-void form_pow(struct form *f) {
+void form_pow(struct torch_form *f) {
   code_format(&f->call, "%c ** %v", form_on(f, 0, f->in[0]), "exponent",
               form_decimal(f, form_real(f, "exponent")));
   f->loose = true;
 }
 
 /* An operand that is the same for all samples, for each of them. */
-static const struct code *for_each_sample(struct form *f, int i,
-                                          struct seen seen) {
-  const struct code *in = form_in(f, i, seen);
-  struct code *code = ARENA_NEW(f->arena, struct code);
+static const struct torch_code *for_each_sample(struct torch_form *f, int i,
+                                                struct torch_seen seen) {
+  const struct torch_code *in = form_in(f, i, seen);
+  struct torch_code *code = ARENA_NEW(f->arena, struct torch_code);
   int other = 0;
   while (other < f->layer->input_count && f->in[other].one)
     other++;
@@ -179,15 +181,16 @@ static const struct code *for_each_sample(struct form *f, int i,
   return code;
 }
 
-static void put_list(struct form *f, const char *function, struct seen seen) {
+static void put_list(struct torch_form *f, const char *function,
+                     struct torch_seen seen) {
   code_format(&f->call, "torch.%s([", function);
   for (int i = 0; i < f->layer->input_count; i++)
     code_format(&f->call, i ? ", %c" : "%c", for_each_sample(f, i, seen));
   f->out = joined(f, seen);
 }
 
-void form_concat(struct form *f) {
-  struct seen seen = order_of_all(f);
+void form_concat(struct torch_form *f) {
+  struct torch_seen seen = order_of_all(f);
   const struct axes *given = form_axes(f, "axis");
   const struct shape *in = f->layer->in[0];
   int axis = axis_index(given->count ? given->at[0] : AXIS_C, in);
@@ -197,12 +200,12 @@ void form_concat(struct form *f) {
   code_format(&f->call, "], %d)", (int64_t)form_dim(in, axis, seen.order));
 }
 
-void form_stack(struct form *f) {
+void form_stack(struct torch_form *f) {
   put_list(f, "stack", LAST);
   code_format(&f->call, "], 1)");
 }
 
-void form_matmul(struct form *f) {
+void form_matmul(struct torch_form *f) {
   bool transposed = form_word(f, "transpose");
   f->out = joined(f, LAST);
   f->loose = true;

@@ -28,7 +28,7 @@ static bool all_are(const int64_t *values, int count, int64_t value) {
 }
 
 /* TensorFlow's depends on the size where there is a stride. */
-static bool is_even(const struct form *f, const struct window *windows,
+static bool is_even(const struct torch_form *f, const struct window *windows,
                     int axes) {
   bool tf = form_padding(f, "pad")->mode == PADDING_TF;
   for (int i = 0; i < axes; i++)
@@ -39,9 +39,10 @@ static bool is_even(const struct form *f, const struct window *windows,
 }
 
 /* Uneven padding is a tensor of its own. */
-static const struct code *padded(struct form *f, const struct window *windows,
-                                 int axes, const char *value) {
-  struct code *code = ARENA_NEW(f->arena, struct code);
+static const struct torch_code *padded(struct torch_form *f,
+                                       const struct window *windows, int axes,
+                                       const char *value) {
+  struct torch_code *code = ARENA_NEW(f->arena, struct torch_code);
   *code = code_new(f->arena);
   code_format(code, "F.pad(%c, %v%s)", form_in(f, 0, FIRST), "pad",
               form_pads(f, EACH(windows, axes, before),
@@ -50,13 +51,13 @@ static const struct code *padded(struct form *f, const struct window *windows,
   return code;
 }
 
-static int64_t groups_of(const struct form *f) {
+static int64_t groups_of(const struct torch_form *f) {
   if (form_param(f, "weight")->groups)
     return form_param(f, "weight")->groups;
   return 1;
 }
 
-void form_conv(struct form *f) {
+void form_conv(struct torch_form *f) {
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
   bool even = is_even(f, windows, axes);
@@ -78,7 +79,8 @@ void form_conv(struct form *f) {
 }
 
 /* A padding that differs from side to side is cut off the output. */
-static void crop_to_output(struct form *f, const int64_t *before, int axes) {
+static void crop_to_output(struct torch_form *f, const int64_t *before,
+                           int axes) {
   code_format(&f->call, "[:, :");
   for (int i = 0; i < axes; i++)
     code_format(&f->call, ", %i:%i", "begin", before[i], "end",
@@ -86,7 +88,7 @@ static void crop_to_output(struct form *f, const int64_t *before, int axes) {
   code_format(&f->call, "]");
 }
 
-void form_deconv(struct form *f) {
+void form_deconv(struct torch_form *f) {
   const struct padding *pad = form_padding(f, "pad");
   int axes = shape_spatial(f->layer->in[0]);
   int64_t kernel[3], stride[3], dilation[3], outpad[3], before[3];
@@ -117,8 +119,8 @@ void form_deconv(struct form *f) {
 }
 
 /* PyTorch takes the same at both sides, and at most half of the window. */
-static bool takes_padding(const struct form *f, const struct window *windows,
-                          int axes) {
+static bool takes_padding(const struct torch_form *f,
+                          const struct window *windows, int axes) {
   for (int i = 0; i < axes; i++)
     if (2 * windows[i].before > windows[i].kernel)
       return false;
@@ -135,8 +137,9 @@ static void fit_padding(struct window *windows, int axes) {
   }
 }
 
-static void put_pool(struct form *f, const char *name, const struct code *in,
-                     const struct window *windows, int axes, bool pads) {
+static void put_pool(struct torch_form *f, const char *name,
+                     const struct torch_code *in, const struct window *windows,
+                     int axes, bool pads) {
   struct slice kernel = form_tuple(f, EACH(windows, axes, kernel), axes);
   struct slice stride = form_tuple(f, EACH(windows, axes, stride), axes);
   struct slice padding = form_number(f, 0);
@@ -151,7 +154,7 @@ static void put_pool(struct form *f, const char *name, const struct code *in,
   f->out = FIRST;
 }
 
-void form_pool(struct form *f) {
+void form_pool(struct torch_form *f) {
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
   bool takes = takes_padding(f, windows, axes);
@@ -169,7 +172,7 @@ void form_pool(struct form *f) {
 }
 
 /* TensorFlow's mean does not count padding. */
-void form_avgpool(struct form *f) {
+void form_avgpool(struct torch_form *f) {
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
   bool takes = takes_padding(f, windows, axes);
@@ -191,7 +194,7 @@ void form_avgpool(struct form *f) {
               tf ? ", count_include_pad=False" : "");
 }
 
-void form_adaptive(struct form *f) {
+void form_adaptive(struct torch_form *f) {
   int axes = shape_spatial(&f->layer->out);
   bool mean = strcmp(f->layer->kind->name, "gap") == 0 ||
               strcmp(f->layer->kind->name, "adaptpool") == 0;

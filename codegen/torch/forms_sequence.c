@@ -7,13 +7,14 @@
 
 /* The other layer whose weights one uses. */
 struct tie {
-  bool transposed;     /* its outputs are this one's inputs */
-  struct seen in, out; /* how the values of vectors lie */
+  bool transposed;           /* its outputs are this one's inputs */
+  struct torch_seen in, out; /* how the values of vectors lie */
 };
 
 /* Its weights lie as O x I of its own, and as its own vectors do. */
-static struct tie find_tie(const struct form *f, const struct param *own) {
-  struct form other = *f;
+static struct tie find_tie(const struct torch_form *f,
+                           const struct param *own) {
+  struct torch_form other = *f;
   const struct shape **in;
   struct layer layer;
   struct params params = {.arena = f->arena};
@@ -34,27 +35,27 @@ static struct tie find_tie(const struct form *f, const struct param *own) {
     tie.out = form_dense_out(&other);
   }
   if (tie.transposed) {
-    struct seen out = tie.out;
+    struct torch_seen out = tie.out;
     tie.out = tie.in;
     tie.in = out;
   }
   return tie;
 }
 
-static bool lie_alike(struct seen a, struct seen b) {
+static bool lie_alike(struct torch_seen a, struct torch_seen b) {
   return a.order == b.order &&
          (a.order != ORDER_FLAT || shape_equal(a.map, b.map));
 }
 
 /* A bias of its own lies as its file says; rows of vectors are not turned. */
-static bool fits_tie(const struct form *f, const struct tie *tie) {
+static bool fits_tie(const struct torch_form *f, const struct tie *tie) {
   bool flat = tie->in.order == ORDER_FLAT || tie->out.order == ORDER_FLAT;
   if (form_param(f, "bias") && !lie_alike(form_dense_out(f), tie->out))
     return false;
   return !flat || (f->layer->in[0]->rank == 1 && f->layer->out.rank == 1);
 }
 
-static void put_tied(struct form *f) {
+static void put_tied(struct torch_form *f) {
   struct tie tie = find_tie(f, &f->params.all.at[0]);
   bool flattens = f->layer->in[0]->rank > 1 && f->layer->out.rank == 1;
   if (!fits_tie(f, &tie))
@@ -77,10 +78,11 @@ static void put_tied(struct form *f) {
 }
 
 /* fc flattens its input first. */
-static const struct code *dense_input(struct form *f) {
+static const struct torch_code *dense_input(struct torch_form *f) {
   bool fc = strcmp(f->layer->kind->name, "fc") == 0;
-  struct seen seen = fc || f->layer->out.rank == 1 ? form_dense_in(f) : LAST;
-  struct code *flat = ARENA_NEW(f->arena, struct code);
+  struct torch_seen seen =
+      fc || f->layer->out.rank == 1 ? form_dense_in(f) : LAST;
+  struct torch_code *flat = ARENA_NEW(f->arena, struct torch_code);
   if (!fc || f->layer->in[0]->rank == 1)
     return form_in(f, 0, seen);
   *flat = code_new(f->arena);
@@ -89,7 +91,7 @@ static const struct code *dense_input(struct form *f) {
   return flat;
 }
 
-void form_dense(struct form *f) {
+void form_dense(struct torch_form *f) {
   const struct param *weight = form_param(f, "weight");
   if (weight->tied) {
     put_tied(f);
@@ -105,7 +107,7 @@ void form_dense(struct form *f) {
 
 /* How sequences begin */
 
-void form_embed(struct form *f) {
+void form_embed(struct torch_form *f) {
   code_format(&f->make, "nn.Embedding(%i, %i)", "entries",
               form_int(f, "entries"), "features", form_int(f, "features"));
   code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, LAST));
@@ -113,7 +115,7 @@ void form_embed(struct form *f) {
   f->out.one = f->in[0].one;
 }
 
-void form_posembed(struct form *f) {
+void form_posembed(struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   const struct param *table = form_param(f, "weight");
   int64_t places = shape_values(in) / shape_channels(in);
@@ -138,7 +140,7 @@ void form_posembed(struct form *f) {
     code_format(&f->call, ".reshape%S", form_list(f, in->dim, in->rank));
 }
 
-void form_distances(struct form *f) {
+void form_distances(struct torch_form *f) {
   const struct sizes *window = form_sizes(f, "window");
   int64_t buckets = form_int(f, "buckets");
   f->helpers |= 1u << HELPER_Distances;
@@ -148,10 +150,10 @@ void form_distances(struct form *f) {
               "128", form_number(f, form_int(f, "most")), "causal", "False",
               form_truth(form_word(f, "causal")));
   code_format(&f->call, "%m()", form_module(f));
-  f->out = (struct seen){.order = ORDER_LAST, .one = true, .views = true};
+  f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};
 }
 
-void form_token(struct form *f) {
+void form_token(struct torch_form *f) {
   f->helpers |= 1u << HELPER_Learned;
   code_format(&f->make, "Learned(weight=0.02 * torch.randn(%i, %i))", "count",
               form_int(f, "count"), "features", shape_channels(&f->layer->out));
@@ -165,13 +167,13 @@ void form_token(struct form *f) {
 /* Attention */
 
 /* What only netc's own form has, and not nn.MultiheadAttention. */
-static bool is_own(const struct form *f) {
+static bool is_own(const struct torch_form *f) {
   return form_word(f, "causal") || form_int(f, "kv") || form_int(f, "dim") ||
          form_int(f, "window") || form_sizes(f, "relative")->rank ||
          form_word(f, "rope") || form_word(f, "views");
 }
 
-static bool is_special(const struct form *f) {
+static bool is_special(const struct torch_form *f) {
   return form_int(f, "out") || form_word(f, "noout") || form_word(f, "scale") ||
          form_word(f, "qknorm") || form_real(f, "softcap") > 0 ||
          form_word(f, "sinks") || form_word(f, "talking") ||
@@ -180,7 +182,7 @@ static bool is_special(const struct form *f) {
 }
 
 /* The letters of the projections that have a bias. */
-static struct slice bias_letters(const struct form *f) {
+static struct slice bias_letters(const struct torch_form *f) {
   const struct arg_spec *spec = f->layer->kind->specs;
   while (strcmp(spec->name, "bias") != 0)
     spec++;
@@ -194,7 +196,7 @@ static bool has_letter(struct slice letters, char letter) {
 }
 
 /* What nn.MultiheadAttention is, and a plain one of its own matrices. */
-static bool is_module(const struct form *f) {
+static bool is_module(const struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   int last = f->layer->input_count - 1;
   size_t letters = bias_letters(f).length;
@@ -204,9 +206,9 @@ static bool is_module(const struct form *f) {
          !f->in[0].one && !f->in[last].one;
 }
 
-static void put_module(struct form *f) {
-  const struct code *x = form_in(f, 0, LAST);
-  const struct code *seen = form_in(f, f->layer->input_count - 1, LAST);
+static void put_module(struct torch_form *f) {
+  const struct torch_code *x = form_in(f, 0, LAST);
+  const struct torch_code *seen = form_in(f, f->layer->input_count - 1, LAST);
   code_format(&f->make, "nn.MultiheadAttention(%i, %i%k%k, batch_first=True)",
               "channels", shape_channels(f->layer->in[0]), "heads",
               form_int(f, "heads"), "dropout", "0",
@@ -217,13 +219,13 @@ static void put_module(struct form *f) {
 }
 
 /* An argument that is 0 unless it is given. */
-static struct slice or_none(const struct form *f, const char *arg) {
+static struct slice or_none(const struct torch_form *f, const char *arg) {
   int64_t value = form_int(f, arg);
   return value ? form_number(f, value) : slice_of("None");
 }
 
 /* The same of a number that need not be whole. */
-static struct slice real_or(const struct form *f, const char *arg,
+static struct slice real_or(const struct torch_form *f, const char *arg,
                             const char *usual) {
   double value = form_real(f, arg);
   if (!(value > 0))
@@ -233,7 +235,7 @@ static struct slice real_or(const struct form *f, const char *arg,
              : form_number(f, (int64_t)value);
 }
 
-static struct slice quoted(const struct form *f, struct slice word) {
+static struct slice quoted(const struct torch_form *f, struct slice word) {
   struct text text = text_new(f->arena);
   text_put(&text, "\"");
   text_puts(&text, word);
@@ -242,7 +244,7 @@ static struct slice quoted(const struct form *f, struct slice word) {
 }
 
 /* The arguments after those that every attention has. */
-static void put_special(struct form *f) {
+static void put_special(struct torch_form *f) {
   static const char *const scales[] = {"\"scores\"", "\"scores\"",
                                        "\"queries\"", "None"};
   static const char *const norms[] = {"None", "RMSNorm", "nn.LayerNorm"};
@@ -264,7 +266,7 @@ static void put_special(struct form *f) {
               or_none(f, "trained"));
 }
 
-static void put_attention(struct form *f, const char *name) {
+static void put_attention(struct torch_form *f, const char *name) {
   const struct sizes *window = form_sizes(f, "relative");
   int64_t channels = shape_channels(f->layer->in[0]);
   int64_t seen = shape_channels(f->layer->in[f->layer->input_count - 1]);
@@ -289,7 +291,7 @@ static void put_attention(struct form *f, const char *name) {
 }
 
 /* One bias for a packed matrix, or none. */
-static bool is_bias_whole(const struct form *f) {
+static bool is_bias_whole(const struct torch_form *f) {
   struct slice letters = bias_letters(f);
   bool all = has_letter(letters, 'q') && has_letter(letters, 'k') &&
              has_letter(letters, 'v');
@@ -298,7 +300,7 @@ static bool is_bias_whole(const struct form *f) {
   return all == any;
 }
 
-void form_attention(struct form *f) {
+void form_attention(struct torch_form *f) {
   bool packed = form_word(f, "packed") || form_word(f, "views");
   f->out = LAST;
   f->out.one = f->in[0].one && f->in[f->layer->input_count - 1].one;
@@ -321,7 +323,7 @@ void form_attention(struct form *f) {
 
 /* Recurrent */
 
-void form_recurrent(struct form *f) {
+void form_recurrent(struct torch_form *f) {
   const char *name = f->layer->kind->name;
   bool lstm = strcmp(name, "lstm") == 0, bidir = form_word(f, "bidir");
   bool last = form_word(f, "last");

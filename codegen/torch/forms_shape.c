@@ -3,20 +3,20 @@
 #include "codegen/torch/form.h"
 
 /* What comes out shares the memory of what goes in. */
-static void view(struct form *f, struct seen order) {
+static void view(struct torch_form *f, struct torch_seen order) {
   f->out = order;
   f->out.one = f->in[0].one;
   f->out.views = true;
 }
 
-static bool is_float(const struct form *f) {
+static bool is_float(const struct torch_form *f) {
   return f->layer->out.dtype == DTYPE_FLOAT;
 }
 
 /* A vector: as files of weights see it, if it was a map. */
-static void to_vector(struct form *f) {
+static void to_vector(struct torch_form *f) {
   const struct shape *map = f->maps->vector[f->index];
-  struct seen flat = {.order = ORDER_FLAT, .map = map};
+  struct torch_seen flat = {.order = ORDER_FLAT, .map = map};
   if (f->layer->in[0]->rank == 1) {
     code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
     view(f, f->in[0]);
@@ -28,12 +28,12 @@ static void to_vector(struct form *f) {
 }
 
 /* A vector that was written as a map, channels first. */
-static bool is_map_again(const struct form *f) {
+static bool is_map_again(const struct torch_form *f) {
   return f->in[0].order == ORDER_FLAT && f->layer->out.rank > 2 &&
          shape_equal(f->in[0].map, &f->layer->out);
 }
 
-void form_reshape(struct form *f) {
+void form_reshape(struct torch_form *f) {
   const struct shape *out = &f->layer->out;
   int64_t sizes[LIMIT_RANK + 1];
   bool again = is_map_again(f);
@@ -53,10 +53,10 @@ void form_reshape(struct form *f) {
   view(f, again ? FIRST : LAST);
 }
 
-void form_permute(struct form *f) {
+void form_permute(struct torch_form *f) {
   const struct axes *order = form_axes(f, "axes");
   const struct shape *in = f->layer->in[0];
-  enum order lies = in->rank > 1 ? f->in[0].order : ORDER_LAST;
+  enum torch_order lies = in->rank > 1 ? f->in[0].order : ORDER_LAST;
   code_format(&f->call, "%c.permute(0",
               form_on(f, 0, in->rank > 1 ? f->in[0] : LAST));
   for (int i = 0; i < order->count; i++) {
@@ -68,9 +68,9 @@ void form_permute(struct form *f) {
 }
 
 /* [:, :, 3:5]; `from` and the output by netc's axes. */
-static void part(struct form *f, const int64_t *from) {
+static void part(struct torch_form *f, const int64_t *from) {
   const struct shape *in = f->layer->in[0], *out = &f->layer->out;
-  struct seen lies = in->rank > 1 ? f->in[0] : LAST;
+  struct torch_seen lies = in->rank > 1 ? f->in[0] : LAST;
   int last = 0;
   int axis_of[LIMIT_RANK + 1] = {0};
   for (int i = 0; i < in->rank; i++) {
@@ -95,7 +95,7 @@ static void part(struct form *f, const int64_t *from) {
   view(f, lies);
 }
 
-void form_slice(struct form *f) {
+void form_slice(struct torch_form *f) {
   const struct range *range = form_range(f, "range");
   int64_t from[LIMIT_RANK] = {0};
   int axis = axis_index(form_axes(f, "axis")->at[0], f->layer->in[0]);
@@ -105,7 +105,7 @@ void form_slice(struct form *f) {
 }
 
 /* What stands before a part on its axis. */
-void form_part(struct form *f) {
+void form_part(struct torch_form *f) {
   const struct part *of = f->layer->args;
   const struct numbers *parts = &of->split->parts;
   int64_t from[LIMIT_RANK] = {0};
@@ -117,14 +117,14 @@ void form_part(struct form *f) {
   part(f, from);
 }
 
-void form_crop(struct form *f) {
+void form_crop(struct torch_form *f) {
   int64_t from[LIMIT_RANK] = {0};
   for (int i = 0; i < f->layer->out.rank; i++)
     from[i] = (f->layer->in[0]->dim[i] - f->layer->out.dim[i]) / 2;
   part(f, from);
 }
 
-void form_pad(struct form *f) {
+void form_pad(struct torch_form *f) {
   static const char *const modes[] = {"", "", ", mode=\"reflect\"",
                                       ", mode=\"replicate\""};
   const struct padding *pad = form_padding(f, "pad");
@@ -147,7 +147,7 @@ void form_pad(struct form *f) {
               modes[form_word(f, "mode")]);
 }
 
-void form_roll(struct form *f) {
+void form_roll(struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   int axes = shape_spatial(in);
   int64_t shifts[3], dims[3];
@@ -159,8 +159,8 @@ void form_roll(struct form *f) {
               "shifts", form_list(f, shifts, axes), form_list(f, dims, axes));
 }
 
-void form_shuffle(struct form *f) {
-  struct seen lies = f->layer->in[0]->rank > 1 ? FIRST : LAST;
+void form_shuffle(struct torch_form *f) {
+  struct torch_seen lies = f->layer->in[0]->rank > 1 ? FIRST : LAST;
   code_format(&f->call,
               "%c.unflatten(1, (%i, -1)).transpose(1, 2).flatten(1, 2)",
               form_on(f, 0, lies), "groups", form_int(f, "groups"));
@@ -168,12 +168,12 @@ void form_shuffle(struct form *f) {
 }
 
 /* PyTorch's functions are for two axes. */
-static void put_permute(struct form *f, const int64_t *order, int count) {
+static void put_permute(struct torch_form *f, const int64_t *order, int count) {
   code_format(&f->call, ".permute%S", form_list(f, order, count));
 }
 
 /* N, C * b.., L.. to N, C, L, b, .. */
-void form_pixelshuffle(struct form *f) {
+void form_pixelshuffle(struct torch_form *f) {
   int axes = shape_spatial(f->layer->in[0]);
   int64_t by = form_int(f, "factor");
   int64_t blocks[4] = {-1, by, by, by}, order[8] = {0, 1};
@@ -198,7 +198,7 @@ void form_pixelshuffle(struct form *f) {
 }
 
 /* N, C, L * b.. to N, C, b.., L.. */
-void form_space2depth(struct form *f) {
+void form_space2depth(struct torch_form *f) {
   int axes = shape_spatial(f->layer->in[0]);
   int64_t by = form_int(f, "factor");
   int64_t block[2] = {-1, by}, order[8] = {0, 1};
@@ -222,7 +222,7 @@ void form_space2depth(struct form *f) {
 }
 
 /* A factor that is not an integer is PyTorch's own: it steps by it. */
-void form_up(struct form *f) {
+void form_up(struct torch_form *f) {
   static const char *const linear[] = {"linear", "bilinear", "trilinear"};
   const struct scale_by *by = form_scale_by(f, "scale");
   const struct sizes *size = form_sizes(f, "size");

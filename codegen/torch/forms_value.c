@@ -4,18 +4,18 @@
 /* Norms */
 
 /* Its arguments after the number of channels. */
-static void end_norm(struct form *f, const char *affine, bool has) {
+static void end_norm(struct torch_form *f, const char *affine, bool has) {
   code_format(&f->make, "%k%k)", "eps", "1e-05",
               form_decimal(f, form_real(f, "eps")), affine, "True",
               form_truth(has));
 }
 
-static void call_module(struct form *f, struct seen map) {
+static void call_module(struct torch_form *f, struct torch_seen map) {
   f->out = form_by_value(f, map);
   code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, f->out));
 }
 
-static int64_t axes_of_norm(struct form *f) {
+static int64_t axes_of_norm(struct torch_form *f) {
   int axes = shape_spatial(f->layer->in[0]);
   if (axes > 3)
     f->refuses = "more than 3 axes of positions, which PyTorch's norms of "
@@ -23,7 +23,7 @@ static int64_t axes_of_norm(struct form *f) {
   return axes ? axes : 1;
 }
 
-void form_bn(struct form *f) {
+void form_bn(struct torch_form *f) {
   code_format(&f->make, "nn.BatchNorm%dd(%i", axes_of_norm(f), "channels",
               shape_channels(f->layer->in[0]));
   end_norm(f, "affine", form_param(f, "weight"));
@@ -31,7 +31,7 @@ void form_bn(struct form *f) {
 }
 
 /* Without weights there is no module. */
-void form_instnorm(struct form *f) {
+void form_instnorm(struct torch_form *f) {
   bool affine = form_param(f, "weight");
   int64_t axes = axes_of_norm(f);
   if (affine) {
@@ -47,8 +47,8 @@ void form_instnorm(struct form *f) {
 }
 
 /* Groups of a flattened map's channels lie apart in a file's vector. */
-void form_gn(struct form *f) {
-  struct seen seen = form_by_value(f, FIRST);
+void form_gn(struct torch_form *f) {
+  struct torch_seen seen = form_by_value(f, FIRST);
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   if (form_param(f, "weight")) {
     if (seen.order == ORDER_FLAT)
@@ -64,7 +64,7 @@ void form_gn(struct form *f) {
               "groups", form_int(f, "groups"), "eps", "1e-05", eps);
 }
 
-void form_ln(struct form *f) {
+void form_ln(struct torch_form *f) {
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   int64_t channels = shape_channels(f->layer->in[0]);
   if (form_param(f, "weight")) {
@@ -78,7 +78,7 @@ void form_ln(struct form *f) {
               "channels", channels, "eps", "1e-05", eps);
 }
 
-void form_rmsnorm(struct form *f) {
+void form_rmsnorm(struct torch_form *f) {
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   if (form_param(f, "weight")) {
     f->helpers |= 1u << HELPER_RMSNorm;
@@ -93,19 +93,19 @@ void form_rmsnorm(struct form *f) {
               eps);
 }
 
-void form_lrn(struct form *f) {
+void form_lrn(struct torch_form *f) {
   f->out = FIRST;
   code_format(&f->call, "F.local_response_norm(%c, %i)", form_in(f, 0, FIRST),
               "size", form_int(f, "size"));
 }
 
 /* The last axis in PyTorch, as the input lies. */
-static int64_t last_dim(const struct form *f, struct seen seen) {
+static int64_t last_dim(const struct torch_form *f, struct torch_seen seen) {
   const struct shape *in = f->layer->in[0];
   return form_dim(in, in->rank - 1, seen.order);
 }
 
-void form_l2norm(struct form *f) {
+void form_l2norm(struct torch_form *f) {
   code_format(&f->call, "F.normalize(%c, dim=%d%k)", form_in(f, 0, f->in[0]),
               last_dim(f, f->in[0]), "eps", "1e-12",
               form_decimal(f, form_real(f, "eps")));
@@ -133,7 +133,7 @@ static const struct {
     {"softplus", "F.softplus", NULL, NULL, NULL, false},
 };
 
-void form_activation(struct form *f) {
+void form_activation(struct torch_form *f) {
   size_t i = 0;
   while (strcmp(functions[i].layer, f->layer->kind->name) != 0)
     i++;
@@ -148,34 +148,34 @@ void form_activation(struct form *f) {
   code_format(&f->call, over ? ", inplace=True)" : ")");
 }
 
-void form_prelu(struct form *f) {
+void form_prelu(struct torch_form *f) {
   code_format(&f->make, "nn.PReLU(%i)", "channels",
               shape_channels(f->layer->in[0]));
   call_module(f, FIRST);
 }
 
-void form_softmax(struct form *f) {
+void form_softmax(struct torch_form *f) {
   bool log = strcmp(f->layer->kind->name, "softmax") != 0;
   code_format(&f->call, "F.%s(%c, %d)", log ? "log_softmax" : "softmax",
               form_in(f, 0, f->in[0]), last_dim(f, f->in[0]));
 }
 
 /* Halves of a flattened map would lie apart. */
-void form_glu(struct form *f) {
-  struct seen seen = f->layer->in[0]->rank > 1 ? f->in[0] : LAST;
+void form_glu(struct torch_form *f) {
+  struct torch_seen seen = f->layer->in[0]->rank > 1 ? f->in[0] : LAST;
   f->out = seen;
   f->out.views = false;
   code_format(&f->call, "F.glu(%c, %d)", form_in(f, 0, seen),
               last_dim(f, seen));
 }
 
-void form_identity(struct form *f) {
+void form_identity(struct torch_form *f) {
   code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
   f->out.views = f->in[0].views; /* it is the very tensor */
 }
 
 /* One of no share is none. */
-void form_dropout(struct form *f) {
+void form_dropout(struct torch_form *f) {
   double p = form_real(f, "p");
   if (p == 0) {
     form_identity(f);
@@ -186,7 +186,7 @@ void form_dropout(struct form *f) {
   f->out.views = true; /* it is at prediction */
 }
 
-void form_droppath(struct form *f) {
+void form_droppath(struct torch_form *f) {
   double p = form_real(f, "p");
   if (p == 0) {
     form_identity(f);
@@ -201,7 +201,8 @@ void form_droppath(struct form *f) {
 /* Learned */
 
 /* A vector of channels beside a map whose channels are first. */
-static void put_vector(struct form *f, const char *name, struct seen seen) {
+static void put_vector(struct torch_form *f, const char *name,
+                       struct torch_seen seen) {
   int after = f->layer->in[0]->rank - 1;
   code_format(&f->call, "%m.%s", form_module(f), name);
   if (seen.order != ORDER_FIRST || after == 0)
@@ -212,7 +213,7 @@ static void put_vector(struct form *f, const char *name, struct seen seen) {
   code_format(&f->call, "]");
 }
 
-static void make_vectors(struct form *f) {
+static void make_vectors(struct torch_form *f) {
   int64_t channels = shape_channels(f->layer->in[0]);
   f->helpers |= 1u << HELPER_Learned;
   code_format(&f->make, "Learned(weight=torch.ones(%i)", "channels", channels);
@@ -221,8 +222,8 @@ static void make_vectors(struct form *f) {
   code_format(&f->make, ")");
 }
 
-void form_scale(struct form *f) {
-  struct seen seen = form_by_value(f, f->in[0]);
+void form_scale(struct torch_form *f) {
+  struct torch_seen seen = form_by_value(f, f->in[0]);
   make_vectors(f);
   code_format(&f->call, "%c * ", form_on(f, 0, seen));
   put_vector(f, "weight", seen);
@@ -234,8 +235,8 @@ void form_scale(struct form *f) {
   f->loose = true;
 }
 
-void form_affine(struct form *f) {
-  struct seen seen = form_by_value(f, f->in[0]);
+void form_affine(struct torch_form *f) {
+  struct torch_seen seen = form_by_value(f, f->in[0]);
   make_vectors(f);
   code_format(&f->call, "torch.addcmul(");
   put_vector(f, "bias", seen);
@@ -245,7 +246,7 @@ void form_affine(struct form *f) {
   f->out = seen;
 }
 
-void form_weight(struct form *f) {
+void form_weight(struct torch_form *f) {
   bool fixed = form_word(f, "fixed");
   const struct shape *shape = &f->layer->out;
   f->helpers |= 1u << (fixed ? HELPER_Fixed : HELPER_Learned);
@@ -253,5 +254,5 @@ void form_weight(struct form *f) {
               fixed ? "Fixed" : "Learned", "shape",
               form_list(f, shape->dim, shape->rank));
   code_format(&f->call, "%m.weight[None]", form_module(f));
-  f->out = (struct seen){.order = ORDER_LAST, .one = true, .views = true};
+  f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};
 }

@@ -5,18 +5,18 @@
 #include "base/hash.h"
 
 /* Items [first, first + period), `times` times. */
-struct turn {
+struct torch_turn {
   size_t first, period, times;
 };
 
 struct looping {
   struct python *p;
-  struct unit *unit;
-  const struct item *items;
+  struct python_unit *unit;
+  const struct python_item *items;
   size_t count;
   uint64_t *hashes;
-  struct turn turn; /* at hand; times 1: no loop */
-  int64_t start;    /* what `i` is in its first turn */
+  struct torch_turn turn; /* at hand; times 1: no loop */
+  int64_t start;          /* what `i` is in its first turn */
 };
 
 static void hash_items(struct looping *l) {
@@ -35,8 +35,9 @@ static bool counts(const struct hole *hole) {
  * Whether `now` is what `first` is in turn `times`, if `second` is it in the
  * next one: the numbers of names grow alike.
  */
-static bool follows(const struct code *first, const struct code *second,
-                    const struct code *now, int64_t times) {
+static bool follows(const struct torch_code *first,
+                    const struct torch_code *second,
+                    const struct torch_code *now, int64_t times) {
   if (first->holes.count != now->holes.count ||
       first->holes.count != second->holes.count ||
       !slice_equal(text_slice(&first->text), text_slice(&now->text)))
@@ -54,8 +55,9 @@ static bool follows(const struct code *first, const struct code *second,
 
 static bool item_follows(const struct looping *l, size_t first, size_t period,
                          size_t times) {
-  const struct item *a = &l->items[first], *b = &l->items[first + period];
-  const struct item *now = &l->items[first + period * times];
+  const struct python_item *a = &l->items[first],
+                           *b = &l->items[first + period];
+  const struct python_item *now = &l->items[first + period * times];
   if (l->hashes[first] != l->hashes[first + period * times])
     return false;
   return follows(&a->make, &b->make, &now->make, (int64_t)times) &&
@@ -74,7 +76,7 @@ static size_t count_turns(const struct looping *l, size_t first,
   return times;
 }
 
-static size_t lines_of(const struct code *code) {
+static size_t lines_of(const struct torch_code *code) {
   size_t lines = 0;
   for (size_t i = 0; i < code->text.length; i++)
     lines += code->text.at[i] == '\n';
@@ -85,13 +87,13 @@ static size_t lines_of(const struct code *code) {
  * The turn from `first` on that saves the most lines; one of no saving. A
  * multiple of a period that goes on beyond its second turn saves no more.
  */
-static struct turn find_turn(const struct looping *l, size_t first) {
+static struct torch_turn find_turn(const struct looping *l, size_t first) {
   enum { LONGEST = 64, WORTH = 2 };
-  struct turn best = {first, 1, 1};
+  struct torch_turn best = {first, 1, 1};
   size_t saved_most = WORTH, lines = 0;
   for (size_t period = 1; period <= LONGEST && first + 2 * period <= l->count;
        period++) {
-    const struct item *last = &l->items[first + period - 1];
+    const struct python_item *last = &l->items[first + period - 1];
     lines += lines_of(&last->make) + lines_of(&last->run);
     if (lines == 0 ||
         (period % best.period == 0 && 2 * period <= best.period * best.times))
@@ -100,7 +102,7 @@ static struct turn find_turn(const struct looping *l, size_t first) {
     size_t saved = (times - 1) * lines;
     if (times > 1 && saved > saved_most) {
       saved_most = saved;
-      best = (struct turn){first, period, times};
+      best = (struct torch_turn){first, period, times};
     }
   }
   return best;
@@ -114,10 +116,10 @@ static void put_path(struct looping *l, struct text *out,
 /* The first number that grows by one begins the loop; else it begins at 0. */
 static int64_t start_of(const struct looping *l) {
   for (size_t i = 0; i < l->turn.period; i++) {
-    const struct item *item = &l->items[l->turn.first + i];
-    const struct item *next = item + l->turn.period;
-    const struct code *a[2] = {&item->make, &item->run};
-    const struct code *b[2] = {&next->make, &next->run};
+    const struct python_item *item = &l->items[l->turn.first + i];
+    const struct python_item *next = item + l->turn.period;
+    const struct torch_code *a[2] = {&item->make, &item->run};
+    const struct torch_code *b[2] = {&next->make, &next->run};
     for (int k = 0; k < 2; k++)
       for (size_t h = 0; h < a[k]->holes.count; h++)
         if (counts(&a[k]->holes.at[h]) &&
@@ -182,9 +184,9 @@ static void put_path(struct looping *l, struct text *out,
 }
 
 /* Code without holes for modules; `next`: the same in the next turn. */
-static void put_code(struct looping *l, struct code *out,
-                     const struct code *code, const struct code *next,
-                     bool inside) {
+static void put_code(struct looping *l, struct torch_code *out,
+                     const struct torch_code *code,
+                     const struct torch_code *next, bool inside) {
   size_t at = 0;
   bool begins = inside;
   for (size_t i = 0; i < code->text.length; i++) {
@@ -205,16 +207,17 @@ static void put_code(struct looping *l, struct code *out,
   }
 }
 
-static const struct code *code_of(const struct item *item, bool run) {
+static const struct torch_code *code_of(const struct python_item *item,
+                                        bool run) {
   return run ? &item->run : &item->make;
 }
 
 /* Whether a name of the loop has another number in each turn. */
 static bool uses_number(const struct looping *l, bool run) {
   for (size_t i = 0; i < l->turn.period; i++) {
-    const struct item *item = &l->items[l->turn.first + i];
-    const struct code *now = code_of(item, run);
-    const struct code *next = code_of(item + l->turn.period, run);
+    const struct python_item *item = &l->items[l->turn.first + i];
+    const struct torch_code *now = code_of(item, run);
+    const struct torch_code *next = code_of(item + l->turn.period, run);
     for (size_t h = 0; h < now->holes.count; h++)
       if (counts(&now->holes.at[h]) &&
           now->holes.at[h].ordinal != next->holes.at[h].ordinal)
@@ -224,7 +227,7 @@ static bool uses_number(const struct looping *l, bool run) {
 }
 
 /* for i in range(1, 13): */
-static void put_for(struct looping *l, struct code *out, bool run) {
+static void put_for(struct looping *l, struct torch_code *out, bool run) {
   int64_t times = (int64_t)l->turn.times;
   bool uses = uses_number(l, run);
   code_format(out, uses ? "for i in range(" : "for _ in range(");
@@ -234,12 +237,12 @@ static void put_for(struct looping *l, struct code *out, bool run) {
     code_format(out, "%i):\n", "times", times);
 }
 
-static void put_turn(struct looping *l, struct code *out, bool run) {
-  const struct turn *t = &l->turn;
+static void put_turn(struct looping *l, struct torch_code *out, bool run) {
+  const struct torch_turn *t = &l->turn;
   bool loops = t->times > 1;
-  struct code body = code_new(l->p->arena);
+  struct torch_code body = code_new(l->p->arena);
   for (size_t i = 0; i < t->period; i++) {
-    const struct item *item = &l->items[t->first + i];
+    const struct python_item *item = &l->items[t->first + i];
     put_code(l, &body, code_of(item, run),
              loops ? code_of(item + t->period, run) : NULL, loops);
   }
@@ -249,7 +252,7 @@ static void put_turn(struct looping *l, struct code *out, bool run) {
 }
 
 /* `x = F.relu(..)` and `return x` are one line: return F.relu(..) */
-static void return_at_once(struct arena *arena, struct code *run) {
+static void return_at_once(struct arena *arena, struct torch_code *run) {
   static const char word[] = "return ";
   size_t last = run->text.length, before;
   while (last > 1 && run->text.at[last - 2] != '\n')
@@ -276,8 +279,8 @@ static void return_at_once(struct arena *arena, struct code *run) {
   run->text = text;
 }
 
-void python_put_items(struct python *p, struct unit *unit,
-                      const struct item *items, size_t count) {
+void python_put_items(struct python *p, struct python_unit *unit,
+                      const struct python_item *items, size_t count) {
   struct looping l = {.p = p, .unit = unit, .items = items, .count = count};
   unit->make = code_new(p->arena);
   unit->run = code_new(p->arena);

@@ -43,15 +43,15 @@ const char *python_refuses(const struct compiled *c) {
 
 /* Classes */
 
-struct writing {
+struct python_writing {
   struct python *p;
   struct text *out;
   const struct class *class;
-  const struct unit *unit; /* the first one of the class */
+  const struct python_unit *unit; /* the first one of the class */
 };
 
 /* A number, or the parameter that is one: `self._` it in forward. */
-static void put_value(struct writing *w, struct text *out,
+static void put_value(struct python_writing *w, struct text *out,
                       const struct hole *hole, int64_t param, bool run) {
   bool usual = hole->usual && slice_is(hole->value, hole->usual);
   if (param < 0 && hole->key && usual)
@@ -66,7 +66,8 @@ static void put_value(struct writing *w, struct text *out,
   text_puts(out, w->class->params[param]);
 }
 
-static void put_body(struct writing *w, const struct code *code, bool run) {
+static void put_body(struct python_writing *w, const struct torch_code *code,
+                     bool run) {
   struct text lines = text_new(w->p->arena);
   size_t at = 0, before = run ? w->unit->make.holes.count : 0;
   for (size_t i = 0; i < code->text.length; i++) {
@@ -81,7 +82,7 @@ static void put_body(struct writing *w, const struct code *code, bool run) {
   put_lines(w->out, text_slice(&lines), 8);
 }
 
-static bool is_used_in_run(const struct writing *w, size_t param) {
+static bool is_used_in_run(const struct python_writing *w, size_t param) {
   size_t makes = w->unit->make.holes.count;
   for (size_t i = 0; i < w->unit->run.holes.count; i++)
     if (w->class->hole_param[makes + i] == (int64_t)param)
@@ -89,7 +90,7 @@ static bool is_used_in_run(const struct writing *w, size_t param) {
   return false;
 }
 
-static void put_init(struct writing *w) {
+static void put_init(struct python_writing *w) {
   struct text line = text_new(w->p->arena);
   text_put(&line, "def __init__(self");
   for (size_t i = 0; i < w->class->param_count; i++)
@@ -105,7 +106,7 @@ static void put_init(struct writing *w) {
   put_body(w, &w->unit->make, false);
 }
 
-static void put_forward(struct writing *w) {
+static void put_forward(struct python_writing *w) {
   struct text line = text_new(w->p->arena);
   text_put(&line, "def forward(self");
   for (size_t i = 0; i < w->unit->names.count; i++)
@@ -116,7 +117,7 @@ static void put_forward(struct writing *w) {
   put_body(w, &w->unit->run, true);
 }
 
-static void put_outputs(struct writing *w) {
+static void put_outputs(struct python_writing *w) {
   const struct model *model = w->p->model;
   struct text line = text_new(w->p->arena);
   if (model->outputs.count < 2)
@@ -132,7 +133,7 @@ static void put_outputs(struct writing *w) {
 }
 
 /* """stage1.block1 and 15 more""" */
-static void put_where(struct writing *w) {
+static void put_where(struct python_writing *w) {
   struct text name = text_new(w->p->arena);
   size_t more = w->class->units.count - 1;
   model_put_group_name(&name, w->p->model, w->unit->group);
@@ -143,7 +144,7 @@ static void put_where(struct writing *w) {
   text_put(w->out, "\"\"\"\n\n");
 }
 
-static void put_class(struct writing *w) {
+static void put_class(struct python_writing *w) {
   bool module = w->p->helpers >> HELPER_Module & 1;
   text_printf(w->out, "\n\nclass %.*s(%s):\n", SLICE_ARG(w->class->name),
               module ? "Module" : "nn.Module");
@@ -167,7 +168,7 @@ static void put_input(struct text *out, const struct shape *shape) {
   text_put(out, shape->dtype == DTYPE_FLOAT ? ")" : ", dtype=torch.long)");
 }
 
-static void put_main(struct writing *w) {
+static void put_main(struct python_writing *w) {
   const struct model *model = w->p->model;
   struct text line = text_new(w->p->arena);
   text_printf(w->out,
@@ -229,7 +230,7 @@ void emit_python(const struct compiled *c, const struct emit_options *options,
                  struct text *out) {
   struct python p;
   struct text rest = text_new(c->arena);
-  struct writing w = {.p = &p, .out = &rest};
+  struct python_writing w = {.p = &p, .out = &rest};
   (void)options;
   if (find_all(c, &p)) /* which python_refuses has said before */
     return;

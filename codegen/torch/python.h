@@ -10,8 +10,8 @@ enum { PYTHON_MOST = 200000 }; /* layers of a file that PyTorch can build */
 
 /* What a node becomes. */
 struct made {
-  struct code make, call; /* of its form */
-  struct seen seen;
+  struct torch_code make, call; /* of its form */
+  struct torch_seen seen;
   bool loose, repeats;
   int64_t real;    /* the node whose value this is: itself, or its input's */
   int64_t readers; /* of the value, and outputs of the net */
@@ -19,27 +19,27 @@ struct made {
 };
 
 /* A row of layers, or the call of a group's module. */
-struct piece {
+struct python_piece {
   int64_t first, end; /* nodes */
   int64_t unit;       /* that is called; -1: a row */
 };
 
 /* A piece as Python: lines of __init__ and of forward, each with its '\n'. */
-struct item {
-  struct code make, run;
+struct python_item {
+  struct torch_code make, run;
 };
 
 /* A group with parameters, or the net: it has a module. */
-struct unit {
+struct python_unit {
   int64_t group, parent; /* parent: a unit; -1: none */
   int64_t first, end;    /* nodes */
   int64_t again;         /* the unit whose module it calls once more, or 0 */
   int height;            /* over the units inside */
-  VEC(struct piece) pieces;
+  VEC(struct python_piece) pieces;
   VEC(int64_t) inputs, outputs; /* values, as it takes and gives them */
   VEC(int64_t) modules;         /* nodes whose modules it is given */
   VEC(struct slice) names;      /* of inputs, then of modules */
-  struct code make, run;        /* the bodies, with holes for values only */
+  struct torch_code make, run;  /* the bodies, with holes for values only */
   int64_t class_index;
   struct slice *values; /* for the parameters of its class */
 };
@@ -61,7 +61,8 @@ struct python {
   struct file_maps maps;
   int64_t *owner; /* by parameter: the node whose module has it */
   struct made *made;
-  VEC(struct unit) units;   /* the net first, groups before what is inside */
+  VEC(struct python_unit)
+  units;                    /* the net first, groups before what is inside */
   int64_t *last, *variable; /* by value, for the current body */
   VEC(struct class) classes;
   struct map class_names;
@@ -96,8 +97,8 @@ bool unit_holds(const struct python *p, int64_t unit, int64_t node);
 void python_write_body(struct python *p, int64_t unit);
 
 /* Puts items together, those that repeat as loops: loops.c */
-void python_put_items(struct python *p, struct unit *unit,
-                      const struct item *items, size_t count);
+void python_put_items(struct python *p, struct python_unit *unit,
+                      const struct python_item *items, size_t count);
 
 /* Classes of the units of that height: classes.c */
 void python_find_classes(struct python *p, int height);

@@ -81,14 +81,14 @@ static bool has_own_params(const struct python *p, const struct node *node) {
 }
 
 /* What the form says of a value that it only passes on. */
-static bool passes_on(const struct form *f) {
+static bool passes_on(const struct torch_form *f) {
   return f->call.holes.count == 1 && f->call.text.length == 1 &&
          f->call.holes.at[0].kind == HOLE_INPUT &&
          f->call.holes.at[0].input == 0;
 }
 
-static void write_form(struct python *p, size_t index, struct form *f,
-                       struct seen *in, const struct form_kind *kind) {
+static void write_form(struct python *p, size_t index, struct torch_form *f,
+                       struct torch_seen *in, const struct form_kind *kind) {
   const struct node *node = &p->model->nodes.at[index];
   struct made *made = &p->made[index];
   for (int i = 0; i < node->input_count; i++)
@@ -125,19 +125,19 @@ static void see_input(struct python *p, size_t index) {
 }
 
 static void find_form(struct python *p, bool in_place, size_t index,
-                      const struct shape **shapes, struct seen *in) {
+                      const struct shape **shapes, struct torch_seen *in) {
   const struct node *node = &p->model->nodes.at[index];
   struct layer layer = model_layer(p->model, (int64_t)index, shapes);
   struct arena scratch;
-  struct form form = {.arena = &scratch,
-                      .model = p->model,
-                      .owner = p->owner,
-                      .layer = &layer,
-                      .node = node,
-                      .maps = &p->maps,
-                      .index = (int64_t)index,
-                      .params = {.arena = &scratch},
-                      .in_place = in_place};
+  struct torch_form form = {.arena = &scratch,
+                            .model = p->model,
+                            .owner = p->owner,
+                            .layer = &layer,
+                            .node = node,
+                            .maps = &p->maps,
+                            .index = (int64_t)index,
+                            .params = {.arena = &scratch},
+                            .in_place = in_place};
   p->made[index].real = (int64_t)index;
   if (node->kind == &model_input_kind) {
     see_input(p, index);
@@ -205,7 +205,7 @@ static void check_names(struct python *p) {
 void python_find_forms(struct python *p) {
   size_t count = p->model->nodes.count;
   const struct shape **shapes = model_layer_room(p->model);
-  struct seen *in =
+  struct torch_seen *in =
       arena_alloc(p->arena, (size_t)p->model->most_inputs + 1, sizeof *in);
   const bool *in_place;
   if (count > PYTHON_MOST) {

@@ -2,7 +2,7 @@
 #include "codegen/torch/python.h"
 
 bool unit_holds(const struct python *p, int64_t unit, int64_t node) {
-  const struct unit *s = &p->units.at[unit];
+  const struct python_unit *s = &p->units.at[unit];
   if (node < 0) {
     int64_t inner = -1 - node;
     while (inner > unit)
@@ -61,11 +61,11 @@ static int64_t *open_units(struct python *p) {
     }
     of_group[g] = (int64_t)p->units.count;
     *VEC_PUSH(p->arena, &p->units) =
-        (struct unit){.group = (int64_t)g,
-                      .again = again,
-                      .parent = g ? of_group[group->parent] : -1,
-                      .first = g ? group->first : 0,
-                      .end = end};
+        (struct python_unit){.group = (int64_t)g,
+                             .again = again,
+                             .parent = g ? of_group[group->parent] : -1,
+                             .first = g ? group->first : 0,
+                             .end = end};
   }
   return of_group;
 }
@@ -78,10 +78,10 @@ static int64_t step_down(const struct python *p, int64_t outer, int64_t inner) {
 }
 
 static void find_pieces(struct python *p, int64_t index) {
-  struct unit *unit = &p->units.at[index];
+  struct python_unit *unit = &p->units.at[index];
   for (int64_t node = unit->first; node < unit->end;) {
     int64_t inside = p->made[node].unit;
-    struct piece piece = {.first = node, .unit = -1};
+    struct python_piece piece = {.first = node, .unit = -1};
     if (inside == index) {
       piece.end = model_row_end(p->model, node);
     } else {
@@ -95,14 +95,14 @@ static void find_pieces(struct python *p, int64_t index) {
 
 static void find_heights(struct python *p) {
   for (size_t i = p->units.count; i-- > 1;) {
-    struct unit *outer = &p->units.at[p->units.at[i].parent];
+    struct python_unit *outer = &p->units.at[p->units.at[i].parent];
     if (!p->units.at[i].again && outer->height <= p->units.at[i].height)
       outer->height = p->units.at[i].height + 1;
   }
 }
 
 /* What a unit has been told already: pairs of it and a node. */
-struct known {
+struct python_known {
   struct map inputs, outputs, modules;
 };
 
@@ -116,8 +116,8 @@ static bool is_new(struct python *p, struct map *map, int64_t unit,
 }
 
 /* A value goes out of the units around its node and into the reader's. */
-static void add_read(struct python *p, struct known *known, int64_t value,
-                     int64_t reader_unit) {
+static void add_read(struct python *p, struct python_known *known,
+                     int64_t value, int64_t reader_unit) {
   int64_t s;
   p->made[value].readers++;
   for (s = p->made[value].unit; s > 0; s = p->units.at[s].parent) {
@@ -135,8 +135,8 @@ static void add_read(struct python *p, struct known *known, int64_t value,
       *VEC_PUSH(p->arena, &p->units.at[s].inputs) = value;
 }
 
-static void add_module(struct python *p, struct known *known, int64_t module,
-                       int64_t unit) {
+static void add_module(struct python *p, struct python_known *known,
+                       int64_t module, int64_t unit) {
   for (; unit > 0 && !unit_holds(p, unit, module);
        unit = p->units.at[unit].parent)
     if (is_new(p, &known->modules, unit, module))
@@ -144,9 +144,10 @@ static void add_module(struct python *p, struct known *known, int64_t module,
 }
 
 /* What is called once more has its layers already. */
-static void add_modules(struct python *p, struct known *known, int64_t node) {
+static void add_modules(struct python *p, struct python_known *known,
+                        int64_t node) {
   const struct made *made = &p->made[node];
-  const struct unit *again = NULL;
+  const struct python_unit *again = NULL;
   for (int64_t u = made->unit; u > 0; u = p->units.at[u].parent)
     if (p->units.at[u].again)
       again = &p->units.at[u];
@@ -163,7 +164,7 @@ void python_find_units(struct python *p) {
   const struct model *model = p->model;
   find_last(p);
   int64_t *of_group = open_units(p);
-  struct known known = {0};
+  struct python_known known = {0};
   p->variable =
       arena_alloc(p->arena, model->nodes.count + 1, sizeof *p->variable);
   for (size_t i = 0; i < model->nodes.count; i++)

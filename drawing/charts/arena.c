@@ -23,7 +23,7 @@ static const char *const role_names[ROLES] = {
 static const int role_fills[ROLES] = {5, 3, 4, 1};
 
 /* Buffers that share a place of the grid, the largest first. */
-struct box {
+struct arena_box {
   int x0, x1, y0, y1; /* cells of the grid */
   size_t buffer;
   size_t count;
@@ -36,7 +36,7 @@ struct arena_map {
   struct chart_scale x, y;
   double top;
   int64_t steps;
-  struct box *boxes;
+  struct arena_box *boxes;
   size_t count;
   int cell; /* px of the grid */
 };
@@ -63,21 +63,21 @@ static int cell_of(const struct chart_scale *scale, int64_t value, int cell) {
   return (int)((at < 0 ? -at : at) / cell + 0.500001);
 }
 
-static struct box box_of(const struct arena_map *a, size_t index) {
+static struct arena_box box_of(const struct arena_map *a, size_t index) {
   const struct arena_buffer *b = buffer_at(a, index);
-  struct box box = {.x0 = cell_of(&a->x, b->first, a->cell),
-                    .x1 = cell_of(&a->x, b->last + 1, a->cell),
-                    .y0 = cell_of(&a->y, b->offset, a->cell),
-                    .y1 = cell_of(&a->y, b->offset + b->bytes, a->cell),
-                    .buffer = index,
-                    .count = 1};
+  struct arena_box box = {.x0 = cell_of(&a->x, b->first, a->cell),
+                          .x1 = cell_of(&a->x, b->last + 1, a->cell),
+                          .y0 = cell_of(&a->y, b->offset, a->cell),
+                          .y1 = cell_of(&a->y, b->offset + b->bytes, a->cell),
+                          .buffer = index,
+                          .count = 1};
   box.x1 += box.x1 == box.x0;
   box.y1 += box.y1 == box.y0;
   return box;
 }
 
 static int by_place(const void *a, const void *b) {
-  const struct box *x = a, *y = b;
+  const struct arena_box *x = a, *y = b;
   int order = x->x0 != y->x0   ? x->x0 - y->x0
               : x->y0 != y->y0 ? x->y0 - y->y0
               : x->x1 != y->x1 ? x->x1 - y->x1
@@ -85,7 +85,7 @@ static int by_place(const void *a, const void *b) {
   return order ? order : x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
-static bool same_place(const struct box *a, const struct box *b) {
+static bool same_place(const struct arena_box *a, const struct arena_box *b) {
   return a->x0 == b->x0 && a->x1 == b->x1 && a->y0 == b->y0 && a->y1 == b->y1;
 }
 
@@ -97,7 +97,7 @@ static void find_boxes(struct arena_map *a) {
   if (all)
     qsort(a->boxes, all, sizeof *a->boxes, by_place);
   for (size_t i = 0; i < all; i++) {
-    struct box *last = kept ? &a->boxes[kept - 1] : NULL;
+    struct arena_box *last = kept ? &a->boxes[kept - 1] : NULL;
     if (!last || !same_place(last, &a->boxes[i])) {
       a->boxes[kept++] = a->boxes[i];
       continue;
@@ -122,7 +122,7 @@ static void choose_grid(struct arena_map *a) {
 
 /* A net of few steps is drawn as exactly as can be. */
 static struct chart_box place_of(const struct arena_map *a,
-                                 const struct box *box) {
+                                 const struct arena_box *box) {
   const struct arena_buffer *b = buffer_at(a, box->buffer);
   if (a->count == a->c->memory.inference.arena.count) {
     double x0 = chart_at(&a->x, (double)b->first);
@@ -244,7 +244,7 @@ static void draw_name(struct arena_map *a, const struct arena_buffer *b,
   }
 }
 
-static void draw_box(struct arena_map *a, const struct box *box) {
+static void draw_box(struct arena_map *a, const struct arena_box *box) {
   const struct arena_buffer *b = buffer_at(a, box->buffer);
   struct text *note = &a->chart.note;
   struct chart_box at = place_of(a, box);

@@ -97,13 +97,13 @@ static double rank_of(const struct bars *b, const struct bar *bar) {
   return most;
 }
 
-struct ranked {
+struct ranked_bar {
   double rank;
   size_t bar;
 };
 
 static int by_rank(const void *a, const void *b) {
-  const struct ranked *x = a, *y = b;
+  const struct ranked_bar *x = a, *y = b;
   if (x->rank > y->rank || x->rank < y->rank)
     return x->rank > y->rank ? -1 : 1;
   return x->bar < y->bar ? -1 : x->bar > y->bar;
@@ -114,10 +114,10 @@ static void keep_largest(struct bars *b) {
   struct arena *arena = b->c->arena;
   if (b->count <= MOST_ROWS)
     return;
-  struct ranked *ranked = arena_alloc(arena, b->count, sizeof *ranked);
+  struct ranked_bar *ranked = arena_alloc(arena, b->count, sizeof *ranked);
   bool *kept = arena_alloc(arena, b->count, sizeof *kept);
   for (size_t i = 0; i < b->count; i++)
-    ranked[i] = (struct ranked){rank_of(b, &b->at[i]), i};
+    ranked[i] = (struct ranked_bar){rank_of(b, &b->at[i]), i};
   qsort(ranked, b->count, sizeof *ranked, by_rank);
   for (size_t i = 0; i < MOST_ROWS - 1; i++)
     kept[ranked[i].bar] = true;

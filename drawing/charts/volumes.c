@@ -26,7 +26,7 @@ struct volume {
   int number; /* of what leads from it to other lines; 0: nothing does */
 };
 
-struct line {
+struct volume_line {
   size_t first, end;
   double tallest, width;
   int lanes, levels;
@@ -39,7 +39,7 @@ struct picture {
   struct chart chart;
   struct flow flow;
   struct volume *volumes;
-  struct line lines[MOST_BOXES];
+  struct volume_line lines[MOST_BOXES];
   int line_count;
   const struct spacing *spacing;
   double scale; /* px for the root of a side of 1 */
@@ -117,7 +117,7 @@ static void put_shape(struct picture *p, size_t box) {
 }
 
 static void break_lines(struct picture *p) {
-  struct line *line = p->lines;
+  struct volume_line *line = p->lines;
   memset(p->lines, 0, sizeof p->lines);
   for (size_t i = 0; i < p->flow.count; i++) {
     struct volume *v = &p->volumes[i];
@@ -157,14 +157,14 @@ static double place_lines(struct picture *p, double y) {
   for (size_t i = 0; i < p->flow.edges.count; i++) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
     int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
-    struct line *line = &p->lines[from];
+    struct volume_line *line = &p->lines[from];
     int least = from == to ? edge->lane : edge->lane ? 2 : 0; /* for marks */
     line->lanes = line->lanes < least ? least : line->lanes;
     line = &p->lines[to];
     line->lanes = line->lanes < least ? least : line->lanes;
   }
   for (int i = 0; i < p->line_count; i++) {
-    struct line *line = &p->lines[i];
+    struct volume_line *line = &p->lines[i];
     line->top = y + 6 + LANE * line->lanes;
     line->middle = line->top + line->tallest / 2;
     line->bottom =
@@ -267,7 +267,7 @@ static void put_label_name(struct picture *p, struct text *out, size_t box,
 /* Below the line, in levels by turns; its room ends where the next begins. */
 static void draw_label(struct picture *p, size_t box) {
   const struct volume *v = &p->volumes[box];
-  const struct line *line = &p->lines[v->line];
+  const struct volume_line *line = &p->lines[v->line];
   size_t place = box - line->first, levels = (size_t)line->levels;
   double x = crown_of(p, box);
   double y = line->bottom + 14 + (double)(place % levels) * LABEL;
@@ -293,7 +293,7 @@ static void draw_label(struct picture *p, size_t box) {
 
 static void draw_volume(struct picture *p, size_t box) {
   const struct volume *v = &p->volumes[box];
-  const struct line *line = &p->lines[v->line];
+  const struct volume_line *line = &p->lines[v->line];
   if (p->flow.boxes[box].elided)
     chart_text(&p->chart, CHART_HEAD, CHART_MIDDLE, crown_of(p, box),
                line->middle + 4, slice_of("..."));
@@ -372,7 +372,7 @@ static void draw_edges(struct picture *p) {
 static void draw_frame(struct picture *p, const struct flow_frame *frame) {
   int last = p->volumes[frame->end - 1].line;
   for (int i = p->volumes[frame->first].line; i <= last; i++) {
-    const struct line *line = &p->lines[i];
+    const struct volume_line *line = &p->lines[i];
     size_t first = frame->first > line->first ? frame->first : line->first;
     size_t end = frame->end < line->end ? frame->end : line->end;
     double left = p->volumes[first].x - 3;

@@ -9,31 +9,31 @@
 static void find_skips(struct paper *l) {
   struct diagram *d = l->d;
   for (size_t i = 0; i < d->items.count; i++) {
-    const struct item *item = &d->items.at[i];
+    const struct diagram_item *item = &d->items.at[i];
     for (size_t k = 0; k < item->link_count; k++) {
-      const struct link *link = &d->links.at[item->first_link + k];
+      const struct diagram_link *link = &d->links.at[item->first_link + k];
       if (!link->drawn)
         *VEC_PUSH(d->arena, &l->skips) =
-            (struct skip){link->from, i, item->first_link + k};
+            (struct diagram_skip){link->from, i, item->first_link + k};
     }
   }
 }
 
 static void mark_links(struct diagram *d) {
-  for (const struct part *net = d->parts; net; net = net->next)
+  for (const struct diagram_part *net = d->parts; net; net = net->next)
     part_draw(d, net, &(struct pen){.item = NO_ITEM});
 }
 
 /* A frame longer than any page is taken off the chain that it holds. */
-static void open_frames(struct diagram *d, struct part *net) {
-  for (struct part **at = &net->first; *at;) {
-    struct part *part = *at;
+static void open_frames(struct diagram *d, struct diagram_part *net) {
+  for (struct diagram_part **at = &net->first; *at;) {
+    struct diagram_part *part = *at;
     if (part->kind != PART_FRAME || part->unit->count > 1 ||
         part->length <= LONGEST_PART || part->first->kind != PART_CHAIN) {
       at = &part->next;
       continue;
     }
-    struct part *last = part->first->first;
+    struct diagram_part *last = part->first->first;
     while (last->next)
       last = last->next;
     last->next = part->next;
@@ -45,11 +45,11 @@ static void open_frames(struct diagram *d, struct part *net) {
 
 static void list_parts(struct paper *l) {
   struct diagram *d = l->d;
-  for (struct part *net = d->parts; net; net = net->next) {
+  for (struct diagram_part *net = d->parts; net; net = net->next) {
     part_measure(d, net);
     open_frames(d, net);
-    for (struct part *part = net->first; part; part = part->next) {
-      struct stretch *s = VEC_PUSH(d->arena, &l->parts);
+    for (struct diagram_part *part = net->first; part; part = part->next) {
+      struct diagram_stretch *s = VEC_PUSH(d->arena, &l->parts);
       s->part = part;
       s->starts = part == net->first;
     }
@@ -57,11 +57,11 @@ static void list_parts(struct paper *l) {
 }
 
 /* The part that holds each item, by number. */
-static void number_items(struct paper *l, const struct part *part,
+static void number_items(struct paper *l, const struct diagram_part *part,
                          size_t number) {
-  for (const struct part *p = part->first; p; p = p->next)
+  for (const struct diagram_part *p = part->first; p; p = p->next)
     number_items(l, p, number);
-  for (const struct part *p = part->side; p; p = p->next)
+  for (const struct diagram_part *p = part->side; p; p = p->next)
     number_items(l, p, number);
   if (part->kind == PART_BOX || part->kind == PART_SPLIT)
     l->part_of[part->item] = number;

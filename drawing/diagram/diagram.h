@@ -10,7 +10,7 @@
 enum { MOST_FAMILIES = 64 }; /* of layers; the table has 20 */
 
 /* Where a box takes a tensor from. */
-struct link {
+struct diagram_link {
   size_t from;
   int64_t node;  /* whose tensor it is */
   size_t number; /* among all links, also those that are cut */
@@ -32,7 +32,7 @@ struct stub {
 };
 
 /* Calls of a def that are equal but for sizes: all are boxes; one is drawn. */
-struct call {
+struct diagram_call {
   int64_t group; /* the one that is drawn */
   char letter;
   int64_t entry;         /* the node that it starts from; or NO_NODE */
@@ -42,21 +42,21 @@ struct call {
 };
 
 /* Rows of the net, or of a call that is drawn once. */
-struct section {
+struct diagram_section {
   size_t first, end;
-  const struct call *call; /* NULL: of the net */
-  int64_t *row_of;         /* of the call's nodes, by their place in it */
+  const struct diagram_call *call; /* NULL: of the net */
+  int64_t *row_of; /* of the call's nodes, by their place in it */
 };
 
 /* Repeats that an item lies in and whose turns differ: inner ones first. */
 enum { MOST_NESTED = 8 };
 
-struct turns {
+struct diagram_turns {
   size_t stride, count; /* rows of a turn; turns */
 };
 
 /* A box: a row, or one row for all of its repeats. */
-struct item {
+struct diagram_item {
   size_t row, last_row; /* of the first repeat and of the last */
   int64_t times;        /* how often the net has it */
   bool varies;          /* its repeats have different sizes */
@@ -65,7 +65,7 @@ struct item {
   int64_t stacked;      /* so many turns of that */
   size_t turn, stride, turns; /* of the innermost repeat: its first row, rows
                                  of a turn, how many turns; or 0 */
-  struct turns nested[MOST_NESTED];
+  struct diagram_turns nested[MOST_NESTED];
   int nested_count;
   bool is_entry; /* what a call that is drawn once starts from */
   size_t first_link, link_count;
@@ -85,13 +85,14 @@ struct item {
 };
 
 /* The source's tree: an item, or a group or repeat that holds some. */
-struct unit {
+struct diagram_unit {
   size_t first, end; /* its items */
   int64_t group;     /* or NO_NODE */
   int64_t count;     /* turns */
   bool varies;
-  const struct call *call;   /* that it shows for all of its kind; or NULL */
-  struct unit *child, *next; /* no child: one item */
+  const struct diagram_call
+      *call; /* that it shows for all of its kind; or NULL */
+  struct diagram_unit *child, *next; /* no child: one item */
 };
 
 /*
@@ -100,14 +101,14 @@ struct unit {
  */
 enum part_kind { PART_BOX, PART_CHAIN, PART_SPLIT, PART_FRAME };
 
-struct part {
+struct diagram_part {
   enum part_kind kind;
-  size_t item;             /* PART_BOX; PART_SPLIT: the join */
-  const struct unit *unit; /* PART_FRAME */
-  struct part *first;      /* of a chain or frame; the branches of a split */
-  struct part *next;
-  struct part *side;     /* chains that leave after this part and end */
-  bool forks;            /* PART_SPLIT: its branches have a common start */
+  size_t item;                     /* PART_BOX; PART_SPLIT: the join */
+  const struct diagram_unit *unit; /* PART_FRAME */
+  struct diagram_part *first; /* of a chain or frame; the branches of a split */
+  struct diagram_part *next;
+  struct diagram_part *side; /* chains that leave after this part and end */
+  bool forks;                /* PART_SPLIT: its branches have a common start */
   bool bar;              /* PART_SPLIT: branches end on top of a wide join */
   bool flip;             /* the flow goes up */
   bool nested;           /* PART_FRAME: inside another one */
@@ -142,11 +143,11 @@ struct diagram {
   } failed;         /* the loop that was last found to be no repeat */
   struct rows open; /* with all calls open */
   struct rows rows;
-  VEC(struct section) sections;
-  VEC(struct call) calls;
+  VEC(struct diagram_section) sections;
+  VEC(struct diagram_call) calls;
   int *call_of_group; /* from 1; 0: it is open; NULL: all are */
-  VEC(struct item) items;
-  VEC(struct link) links;
+  VEC(struct diagram_item) items;
+  VEC(struct diagram_link) links;
   VEC(struct stub) stubs;
   size_t link_count; /* also of those that are cut */
   bool *cut;         /* by number of a link; NULL: none is */
@@ -156,9 +157,9 @@ struct diagram {
   int64_t search; /* rows that may still be compared to find repeats */
   size_t reading; /* the item whose links are found, of all that ever were */
   size_t *reader_of_item, *reader_of_node; /* so numbered: already linked */
-  struct unit *units;
-  struct part *parts;  /* a chain for each net that starts anew */
-  struct scene *scene; /* NULL while links are only marked */
+  struct diagram_unit *units;
+  struct diagram_part *parts; /* a chain for each net that starts anew */
+  struct scene *scene;        /* NULL while links are only marked */
   bool lr;
   int level;                     /* how tightly it is set, from 0 */
   size_t long_skip;              /* over more boxes, skips pass outside */
@@ -178,16 +179,16 @@ void diagram_find_drawing(struct diagram *d);
 /* diagram_rows.c: all calls open, or those of `calls` closed. */
 void diagram_open_rows(struct diagram *d);
 void diagram_close_rows(struct diagram *d);
-const struct section *section_of(const struct diagram *d, size_t row);
-int64_t row_of_node(const struct diagram *d, const struct section *s,
+const struct diagram_section *section_of(const struct diagram *d, size_t row);
+int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
                     int64_t node);
 
 /* diagram_calls.c: which calls are drawn once; false: none. */
 bool diagram_find_calls(struct diagram *d);
 
 /* What stands in no group is in no call. */
-static inline const struct call *call_of_group(const struct diagram *d,
-                                               int64_t group) {
+static inline const struct diagram_call *call_of_group(const struct diagram *d,
+                                                       int64_t group) {
   int call = d->call_of_group && group >= 0 ? d->call_of_group[group] : 0;
   return call ? &d->calls.at[call - 1] : NULL;
 }
@@ -195,7 +196,7 @@ static inline const struct call *call_of_group(const struct diagram *d,
 /* diagram_items.c: rows to items and the tree of units; then their links. */
 void diagram_find_items(struct diagram *d);
 void diagram_find_links(struct diagram *d);
-void diagram_mark_repeat(struct diagram *d, const struct unit *unit);
+void diagram_mark_repeat(struct diagram *d, const struct diagram_unit *unit);
 const struct row *item_row(const struct diagram *d, size_t item);
 static inline const struct node *item_node(const struct diagram *d,
                                            size_t item) {
@@ -203,13 +204,13 @@ static inline const struct node *item_node(const struct diagram *d,
 }
 
 /* A row, or a group that stands where the level is looked at. */
-struct piece {
+struct diagram_piece {
   size_t first, end; /* rows */
   int64_t group;
 };
 
 struct pieces {
-  struct piece *at;
+  struct diagram_piece *at;
   size_t count, room;
   uint64_t *sums; /* by piece: of the texts of all before it */
 };
@@ -223,13 +224,13 @@ const struct frame *diagram_turn_of(const struct frame *a,
                                     const struct frame *b);
 
 /* The turns from piece `at` on that save most. */
-struct run {
+struct diagram_run {
   size_t period, count; /* pieces of a turn; turns */
   bool varies;
 };
 
-struct run diagram_find_run(struct diagram *d, const struct pieces *p,
-                            size_t at, size_t end);
+struct diagram_run diagram_find_run(struct diagram *d, const struct pieces *p,
+                                    size_t at, size_t end);
 
 /* diagram_loops.c: how many turns of a `for` start at a piece, or 1. */
 size_t diagram_find_loop(struct diagram *d, const struct pieces *p, size_t at,
@@ -239,8 +240,8 @@ size_t diagram_find_loop(struct diagram *d, const struct pieces *p, size_t at,
 
 /* How many turns with figures of their own an item has, at least 1; the row
  * that it stands for in each. */
-size_t item_turns(const struct diagram *d, const struct item *item);
-size_t item_turn_row(const struct item *item, size_t turn);
+size_t item_turns(const struct diagram *d, const struct diagram_item *item);
+size_t item_turn_row(const struct diagram_item *item, size_t turn);
 
 bool same_but_figures(struct slice a, struct slice b);
 struct slice merge_turns(struct arena *arena, const struct slice *turns,
@@ -253,14 +254,15 @@ int64_t item_bytes(const struct diagram *d, size_t item);
 void diagram_find_scales(struct diagram *d);
 
 /* diagram_tree.c: units to parts; a chain for each net that starts anew. */
-struct part *diagram_find_parts(struct diagram *d, const struct unit *units);
+struct diagram_part *diagram_find_parts(struct diagram *d,
+                                        const struct diagram_unit *units);
 
 /* diagram_text.c: what stands in a box. */
 void item_find_text(struct diagram *d, size_t item);
 const char *item_sign(const struct diagram *d, size_t item);
 struct slice shape_words(struct diagram *d, const struct shape *shape);
 struct slice item_shape(struct diagram *d, size_t item); /* that leaves it */
-struct slice frame_title(struct diagram *d, const struct unit *unit);
+struct slice frame_title(struct diagram *d, const struct diagram_unit *unit);
 void diagram_find_tails(struct diagram *d);
 
 /* diagram_tip.c: what is known of a box, a fact a line, through `put`. */
@@ -296,10 +298,10 @@ int64_t legend_measure(struct diagram *d, int64_t width);
 void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width);
 
 /* diagram_measure.c: how large parts are, and where they stand. */
-void part_measure(struct diagram *d, struct part *part);
-void part_place(struct diagram *d, struct part *part, int64_t across,
+void part_measure(struct diagram *d, struct diagram_part *part);
+void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
                 int64_t along);
-void part_flip(struct part *part);
+void part_flip(struct diagram_part *part);
 
 /* diagram_draw.c */
 
@@ -310,9 +312,10 @@ struct pen {
   struct point at[12]; /* x across, y along */
 };
 
-void part_draw(struct diagram *d, const struct part *part, struct pen *pen);
-void part_draw_side(struct diagram *d, const struct part *part,
-                    const struct part *side, const struct pen *pen);
+void part_draw(struct diagram *d, const struct diagram_part *part,
+               struct pen *pen);
+void part_draw_side(struct diagram *d, const struct diagram_part *part,
+                    const struct diagram_part *side, const struct pen *pen);
 void pen_to(struct pen *pen, int64_t across, int64_t along);
 void pen_draw(struct diagram *d, const struct pen *pen, bool arrow);
 
@@ -334,7 +337,7 @@ struct tightness {
 const struct tightness *tightness(const struct diagram *d);
 
 /* Whether a frame is no more than its chain. */
-bool is_bare(const struct diagram *d, const struct part *frame);
+bool is_bare(const struct diagram *d, const struct diagram_part *frame);
 
 /* Lengths, in tenths of a point. */
 enum {

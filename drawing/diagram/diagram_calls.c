@@ -13,8 +13,8 @@ enum {
 };
 
 /* A call in the open drawing. */
-struct candidate {
-  const struct unit *unit;
+struct diagram_candidate {
+  const struct diagram_unit *unit;
   size_t class; /* the first candidate that it is equal to */
   size_t members;
   bool chosen;
@@ -22,7 +22,7 @@ struct candidate {
 
 struct choice {
   struct diagram *d;
-  VEC(struct candidate) all; /* inner ones first */
+  VEC(struct diagram_candidate) all; /* inner ones first */
 };
 
 static const struct group *group_of(const struct diagram *d, int64_t group) {
@@ -68,11 +68,11 @@ static bool same_outside(struct outsides *o, size_t a, size_t b) {
   return true;
 }
 
-static bool same_links(const struct diagram *d, const struct unit *a,
-                       const struct unit *b, size_t offset,
+static bool same_links(const struct diagram *d, const struct diagram_unit *a,
+                       const struct diagram_unit *b, size_t offset,
                        struct outsides *outsides) {
-  const struct item *x = &d->items.at[a->first + offset];
-  const struct item *y = &d->items.at[b->first + offset];
+  const struct diagram_item *x = &d->items.at[a->first + offset];
+  const struct diagram_item *y = &d->items.at[b->first + offset];
   if (x->link_count != y->link_count)
     return false;
   for (size_t k = 0; k < x->link_count; k++) {
@@ -88,8 +88,9 @@ static bool same_links(const struct diagram *d, const struct unit *a,
 }
 
 /* The same groups and repeats; how often all of it is repeated may differ. */
-static bool same_shape(const struct unit *a, const struct unit *b) {
-  const struct unit *x = a->child, *y = b->child;
+static bool same_shape(const struct diagram_unit *a,
+                       const struct diagram_unit *b) {
+  const struct diagram_unit *x = a->child, *y = b->child;
   for (; x && y; x = x->next, y = y->next)
     if (x->end - x->first != y->end - y->first || x->count != y->count ||
         x->varies != y->varies || !same_shape(x, y))
@@ -97,8 +98,8 @@ static bool same_shape(const struct unit *a, const struct unit *b) {
   return !x && !y;
 }
 
-static bool same_calls(const struct diagram *d, const struct unit *a,
-                       const struct unit *b) {
+static bool same_calls(const struct diagram *d, const struct diagram_unit *a,
+                       const struct diagram_unit *b) {
   struct outsides outsides = {.count = 0};
   if (a->end - a->first != b->end - b->first ||
       !slice_equal(word_of(d, a->group), word_of(d, b->group)) ||
@@ -112,17 +113,18 @@ static bool same_calls(const struct diagram *d, const struct unit *a,
 }
 
 /* A call whose inside is drawn; a repeat of others is a group without one. */
-static bool is_call(const struct diagram *d, const struct unit *unit) {
+static bool is_call(const struct diagram *d, const struct diagram_unit *unit) {
   return unit->group > 0 && group_of(d, unit->group)->call.length > 0 &&
          (d->effort == EFFORT_SMALL || unit->end - unit->first >= LEAST_BOXES);
 }
 
-static void find_candidates(struct choice *c, const struct unit *units) {
-  for (const struct unit *u = units; u; u = u->next) {
+static void find_candidates(struct choice *c,
+                            const struct diagram_unit *units) {
+  for (const struct diagram_unit *u = units; u; u = u->next) {
     find_candidates(c, u->child);
     if (!is_call(c->d, u) || c->all.count == MOST_CANDIDATES)
       continue;
-    struct candidate new = {.unit = u, .class = c->all.count};
+    struct diagram_candidate new = {.unit = u, .class = c->all.count};
     for (size_t i = 0; i < c->all.count; i++)
       if (c->all.at[i].class == i && same_calls(c->d, c->all.at[i].unit, u)) {
         new.class = i;
@@ -133,8 +135,8 @@ static void find_candidates(struct choice *c, const struct unit *units) {
   }
 }
 
-static struct candidate *class_of(const struct choice *c,
-                                  const struct unit *unit) {
+static struct diagram_candidate *class_of(const struct choice *c,
+                                          const struct diagram_unit *unit) {
   for (size_t i = 0; i < c->all.count; i++)
     if (c->all.at[i].unit == unit)
       return &c->all.at[c->all.at[i].class];
@@ -142,20 +144,21 @@ static struct candidate *class_of(const struct choice *c,
 }
 
 /* Boxes of what a unit holds, when the calls that are chosen are closed. */
-static size_t boxes_of(const struct choice *c, const struct unit *unit) {
+static size_t boxes_of(const struct choice *c,
+                       const struct diagram_unit *unit) {
   size_t boxes = 0;
-  for (const struct unit *u = unit->child; u; u = u->next) {
-    const struct candidate *class = class_of(c, u);
+  for (const struct diagram_unit *u = unit->child; u; u = u->next) {
+    const struct diagram_candidate *class = class_of(c, u);
     boxes += class && class->chosen ? 1 : boxes_of(c, u);
   }
   return unit->child ? boxes : 1;
 }
 
 /* How often each class is seen: in the net and in what is drawn once. */
-static void count_boxes(const struct choice *c, const struct unit *units,
-                        size_t *seen) {
-  for (const struct unit *u = units; u; u = u->next) {
-    struct candidate *class = class_of(c, u);
+static void count_boxes(const struct choice *c,
+                        const struct diagram_unit *units, size_t *seen) {
+  for (const struct diagram_unit *u = units; u; u = u->next) {
+    struct diagram_candidate *class = class_of(c, u);
     bool first = true;
     if (class && class->chosen)
       first = seen[class - c->all.at]++ == 0;
@@ -165,17 +168,18 @@ static void count_boxes(const struct choice *c, const struct unit *units,
 }
 
 /* Whether it is no more than a call that has a letter. */
-static bool holds_call(const struct choice *c, const struct unit *unit) {
-  for (const struct unit *u = unit->child; u; u = u->child) {
-    const struct candidate *class = class_of(c, u);
+static bool holds_call(const struct choice *c,
+                       const struct diagram_unit *unit) {
+  for (const struct diagram_unit *u = unit->child; u; u = u->child) {
+    const struct diagram_candidate *class = class_of(c, u);
     if (class && class->chosen)
       return true;
   }
   return false;
 }
 
-static bool is_worth(const struct choice *c, const struct candidate *class,
-                     size_t seen) {
+static bool is_worth(const struct choice *c,
+                     const struct diagram_candidate *class, size_t seen) {
   size_t boxes = boxes_of(c, class->unit);
   if (boxes >= LEAST_BOXES)
     return seen > 1;
@@ -212,7 +216,7 @@ static size_t candidate_of(const struct choice *c, int64_t group) {
   size_t first = d->item_of_row[d->rows.of_node[g->first]];
   size_t last = d->item_of_row[d->rows.of_node[g->end - 1]];
   for (size_t i = 0; i < c->all.count; i++) {
-    const struct unit *unit = c->all.at[i].unit;
+    const struct diagram_unit *unit = c->all.at[i].unit;
     if (unit->first == first && unit->end - 1 == last &&
         slice_equal(word_of(d, unit->group), word_of(d, group)))
       return c->all.at[i].class;
@@ -249,7 +253,7 @@ static struct reads reads_of(const struct diagram *d, int64_t group) {
 
 /* What all read from outside is drawn once, too, but for where they start. */
 static void find_shared(struct diagram *d, size_t index) {
-  struct call *call = &d->calls.at[index];
+  struct diagram_call *call = &d->calls.at[index];
   struct reads all = reads_of(d, call->group), shared = all;
   for (size_t g = 1; g < d->c->model->groups.count; g++) {
     if (d->call_of_group[g] != (int)index + 1)
@@ -277,17 +281,17 @@ static void find_shared(struct diagram *d, size_t index) {
 }
 
 /* In the order of the source, outer ones first. */
-static void list_calls(struct choice *c, const struct unit *units) {
+static void list_calls(struct choice *c, const struct diagram_unit *units) {
   struct diagram *d = c->d;
-  for (const struct unit *u = units; u; u = u->next) {
-    struct candidate *class = class_of(c, u);
+  for (const struct diagram_unit *u = units; u; u = u->next) {
+    struct diagram_candidate *class = class_of(c, u);
     bool listed = !class || !class->chosen;
     for (size_t i = 0; i < d->calls.count; i++)
       listed = listed || d->calls.at[i].group == class->unit->group;
     char letter = (char)('A' + d->calls.count);
     if (!listed && d->calls.count < MOST_CALLS)
       *VEC_PUSH(d->arena, &d->calls) =
-          (struct call){.group = class->unit->group, .letter = letter};
+          (struct diagram_call){.group = class->unit->group, .letter = letter};
     list_calls(c, u->child);
   }
 }

@@ -10,8 +10,8 @@ static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-static struct column *add_column(struct paper *l, size_t first) {
-  struct column *column = VEC_PUSH(l->d->arena, &l->columns);
+static struct diagram_column *add_column(struct paper *l, size_t first) {
+  struct diagram_column *column = VEC_PUSH(l->d->arena, &l->columns);
   column->first = column->end = first;
   return column;
 }
@@ -26,16 +26,16 @@ static int64_t net_length(const struct paper *l, size_t first) {
 
 /* Deals the parts out to columns that are no longer than that. */
 static void fill_columns(struct paper *l, int64_t length) {
-  struct column *column = NULL;
+  struct diagram_column *column = NULL;
   l->columns.count = 0;
   for (size_t i = 0; i < l->parts.count; i++) {
-    struct stretch *s = &l->parts.at[i];
+    struct diagram_stretch *s = &l->parts.at[i];
     bool starts = s->starts && column &&
                   (l->d->effort == EFFORT_NONE ||
                    column->length + net_length(l, i) > length);
     if (!column || starts || column->length + s->part->length > length) {
       column = add_column(l, i);
-      *column = (struct column){.first = i, .end = i};
+      *column = (struct diagram_column){.first = i, .end = i};
     } else if (s->starts)
       column->length += BAND; /* below what has ended */
     s->offset = column->length;
@@ -47,12 +47,12 @@ static void fill_columns(struct paper *l, int64_t length) {
 }
 
 /* Sides reach to the right of all parts beside them. */
-static void add_sides(struct paper *l, struct column *column) {
+static void add_sides(struct paper *l, struct diagram_column *column) {
   int64_t free = 0, right = column->right;
   for (size_t i = column->first; i < column->end; i++) {
-    struct stretch *s = &l->parts.at[i];
+    struct diagram_stretch *s = &l->parts.at[i];
     int64_t at = s->offset + s->part->length;
-    for (struct part *side = s->part->side; side; side = side->next) {
+    for (struct diagram_part *side = s->part->side; side; side = side->next) {
       side->ahead = free > at ? free + BUS : at;
       side->shift = right + tightness(l->d)->branch_gap + side->left;
       free = side->ahead + side->length;
@@ -81,7 +81,7 @@ static void count_lanes(struct paper *l) {
   for (size_t i = 0; i < l->skips.count && !l->is_u; i++) {
     size_t from = column_of(l, l->skips.at[i].from);
     size_t to = column_of(l, l->skips.at[i].to);
-    struct column *column = &l->columns.at[from];
+    struct diagram_column *column = &l->columns.at[from];
     if (column->lanes < MOST_LANES)
       column->lanes++;
     l->corridors += to > from + 1 || to < from;
@@ -91,7 +91,7 @@ static void count_lanes(struct paper *l) {
 static int64_t columns_width(const struct paper *l) {
   int64_t width = 2 * EDGE;
   for (size_t i = 0; i < l->columns.count; i++) {
-    const struct column *c = &l->columns.at[i];
+    const struct diagram_column *c = &l->columns.at[i];
     width += c->left + c->right + c->lanes * LANE + (i ? GUTTER : 0);
   }
   return width;
@@ -113,12 +113,12 @@ static void finish_columns(struct paper *l) {
   count_lanes(l);
 }
 
-struct fitting {
+struct diagram_fitting {
   int64_t scale;
   int64_t excess; /* of height over one and a half times the width */
 };
 
-static struct fitting fit_columns(struct paper *l) {
+static struct diagram_fitting fit_columns(struct paper *l) {
   int64_t width = columns_width(l), height = columns_length(l);
   if (l->d->lr) {
     int64_t swap = width;
@@ -126,10 +126,11 @@ static struct fitting fit_columns(struct paper *l) {
     height = swap;
   }
   height += legend_measure(l->d, width - 2 * EDGE) + EDGE;
-  return (struct fitting){page_scale(width, height),
-                          l->d->parts && l->d->parts->next
-                              ? 0 /* each net in a column of its own */
-                              : most(0, height - most(width * 3 / 2, 4000))};
+  return (struct diagram_fitting){
+      page_scale(width, height),
+      l->d->parts && l->d->parts->next
+          ? 0 /* each net in a column of its own */
+          : most(0, height - most(width * 3 / 2, 4000))};
 }
 
 static bool is_readable(struct paper *l) {
@@ -157,14 +158,14 @@ static int64_t least_length(struct paper *l, size_t columns) {
 
 static void choose_columns(struct paper *l) {
   int64_t best_length = INT64_MAX / 4;
-  struct fitting best = {0, INT64_MAX};
+  struct diagram_fitting best = {0, INT64_MAX};
   fill_columns(l, best_length);
   size_t least = l->columns.count;
   for (size_t extra = 0; extra < MOST_COLUMNS; extra++) {
     int64_t length = least_length(l, least + extra);
     fill_columns(l, length);
     finish_columns(l);
-    struct fitting fit = fit_columns(l);
+    struct diagram_fitting fit = fit_columns(l);
     if (fit.scale > best.scale ||
         (fit.scale == best.scale && fit.excess < best.excess &&
          length <= best_length / 4 * 3)) {
@@ -189,7 +190,7 @@ void layout_pages(struct paper *l) {
   finish_columns(l);
   l->page_count = 1;
   for (size_t i = 0; i < l->columns.count; i++) {
-    struct column *c = &l->columns.at[i];
+    struct diagram_column *c = &l->columns.at[i];
     int64_t width = c->left + c->right + c->lanes * LANE + GUTTER;
     if (used > 0 && used + width > across) {
       used = 0;
@@ -236,7 +237,7 @@ static bool find_arms(const struct paper *l, struct arm *arms, size_t *count) {
 }
 
 static int64_t item_middle(const struct diagram *d, size_t item) {
-  const struct item *it = &d->items.at[item];
+  const struct diagram_item *it = &d->items.at[item];
   return d->lr ? it->x + it->width / 2 : it->y + it->height / 2;
 }
 
@@ -245,10 +246,10 @@ static size_t turning_point(const struct paper *l, struct arm inner) {
   size_t turn = inner.to;
   const struct diagram *d = l->d;
   while (turn > inner.from + 1) {
-    const struct part *part = l->parts.at[turn - 1].part;
+    const struct diagram_part *part = l->parts.at[turn - 1].part;
     if (part->kind != PART_BOX)
       break;
-    const struct item *item = &d->items.at[part->item];
+    const struct diagram_item *item = &d->items.at[part->item];
     if (!item->link_count)
       break;
     const struct shape *out = row_shape(d->c, item_row(d, part->item));
@@ -280,9 +281,9 @@ static int64_t depth_right(struct paper *l, size_t part, size_t item) {
   return item_middle(l->d, item);
 }
 
-static void measure_arm(struct paper *l, struct column *column) {
+static void measure_arm(struct paper *l, struct diagram_column *column) {
   for (size_t i = column->first; i < column->end; i++) {
-    const struct part *part = l->parts.at[i].part;
+    const struct diagram_part *part = l->parts.at[i].part;
     column->left = most(column->left, part->left);
     column->right = most(column->right, part->right);
   }
@@ -296,7 +297,7 @@ static void level_arms(struct paper *l, const struct arm *arms, size_t count,
   int64_t bottom = 0, offset = 0;
   int64_t *down = arena_alloc(l->d->arena, l->parts.count, sizeof *down);
   for (size_t k = 0; k < count; k++) {
-    const struct skip *skip = l->skips.at;
+    const struct diagram_skip *skip = l->skips.at;
     while (l->part_of[skip->from] != arms[k].from ||
            l->part_of[skip->to] != arms[k].to)
       skip++;
@@ -342,8 +343,8 @@ bool layout_u(struct paper *l) {
   size_t turn = turning_point(l, arms[count - 1]);
   l->columns.count = 0;
   add_column(l, 0)->end = turn;
-  *add_column(l, turn) =
-      (struct column){.first = turn, .end = l->parts.count, .flip = true};
+  *add_column(l, turn) = (struct diagram_column){
+      .first = turn, .end = l->parts.count, .flip = true};
   l->is_u = true;
   for (size_t i = turn; i < l->parts.count; i++)
     part_flip(l->parts.at[i].part);

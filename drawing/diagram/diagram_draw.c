@@ -42,11 +42,11 @@ void pen_draw(struct diagram *d, const struct pen *pen, bool arrow) {
 }
 
 static void link_draw(struct diagram *d, size_t index, const struct pen *pen) {
-  struct item *item = &d->items.at[index];
+  struct diagram_item *item = &d->items.at[index];
   if (pen->item == NO_ITEM)
     return;
   for (size_t k = 0; k < item->link_count; k++) {
-    struct link *link = &d->links.at[item->first_link + k];
+    struct diagram_link *link = &d->links.at[item->first_link + k];
     if (link->from == pen->item) {
       link->drawn = true;
       pen_draw(d, pen, true);
@@ -57,8 +57,8 @@ static void link_draw(struct diagram *d, size_t index, const struct pen *pen) {
 
 /* Boxes */
 
-static void draw_rect(struct diagram *d, const struct item *item, int64_t shift,
-                      int fill, bool warned, int64_t radius) {
+static void draw_rect(struct diagram *d, const struct diagram_item *item,
+                      int64_t shift, int fill, bool warned, int64_t radius) {
   scene_add(d->scene, (struct scene_item){.kind = SCENE_BOX,
                                           .x = item->x + shift,
                                           .y = item->y + shift,
@@ -71,7 +71,7 @@ static void draw_rect(struct diagram *d, const struct item *item, int64_t shift,
                                           .stroke_width = warned ? 150 : 60});
 }
 
-static void draw_lines(struct diagram *d, const struct item *item,
+static void draw_lines(struct diagram *d, const struct diagram_item *item,
                        bool warned) {
   int64_t y = item->y + (item->height - item->line_count * LINE) / 2;
   for (int i = 0; i < item->line_count; i++, y += LINE) {
@@ -91,7 +91,8 @@ static void draw_lines(struct diagram *d, const struct item *item,
 }
 
 /* The shape that leaves, beside the arrow. */
-static void draw_shape(struct diagram *d, const struct item *item, bool flip) {
+static void draw_shape(struct diagram *d, const struct diagram_item *item,
+                       bool flip) {
   struct scene_item text = {.kind = SCENE_TEXT,
                             .size = SMALL_SIZE,
                             .fill = PALETTE_WORDS,
@@ -112,7 +113,7 @@ static void draw_shape(struct diagram *d, const struct item *item, bool flip) {
 }
 
 static void draw_item(struct diagram *d, size_t index, bool flip) {
-  const struct item *item = &d->items.at[index];
+  const struct diagram_item *item = &d->items.at[index];
   bool warned = item_row(d, index)->warning_count > 0;
   bool sign = item->width == SIGN && item->height == SIGN;
   bool source = item->link_count + item->stub_count == 0;
@@ -130,22 +131,24 @@ static void draw_item(struct diagram *d, size_t index, bool flip) {
   stubs_draw(d, index, flip);
 }
 
-static int64_t item_low(const struct diagram *d, const struct item *item) {
+static int64_t item_low(const struct diagram *d,
+                        const struct diagram_item *item) {
   return d->lr ? item->x : item->y;
 }
 
-static int64_t item_size(const struct diagram *d, const struct item *item) {
+static int64_t item_size(const struct diagram *d,
+                         const struct diagram_item *item) {
   return d->lr ? item->width : item->height;
 }
 
 static int64_t entry_of(const struct diagram *d, size_t index, bool flip) {
-  const struct item *item = &d->items.at[index];
+  const struct diagram_item *item = &d->items.at[index];
   return item_low(d, item) + (flip ? item_size(d, item) : 0);
 }
 
 static void leave(const struct diagram *d, size_t index, int64_t across,
                   bool flip, struct pen *pen) {
-  const struct item *item = &d->items.at[index];
+  const struct diagram_item *item = &d->items.at[index];
   int64_t along = item_low(d, item) + (flip ? 0 : item_size(d, item));
   if (item->opens_repeat && !flip)
     along += 2 * STACK;
@@ -156,7 +159,7 @@ static void leave(const struct diagram *d, size_t index, int64_t across,
 
 /* Frames */
 
-static void draw_frame(struct diagram *d, const struct part *part) {
+static void draw_frame(struct diagram *d, const struct diagram_part *part) {
   bool repeats = part->unit->count > 1;
   int64_t low = part->flip ? part->along + part->after : part->along;
   int64_t size = part->length - part->after;
@@ -194,7 +197,7 @@ static void draw_frame(struct diagram *d, const struct part *part) {
 
 /* Parts */
 
-static bool reads(const struct diagram *d, const struct part *part,
+static bool reads(const struct diagram *d, const struct diagram_part *part,
                   size_t from) {
   while (part && (part->kind == PART_CHAIN || part->kind == PART_FRAME))
     part = part->first;
@@ -202,15 +205,15 @@ static bool reads(const struct diagram *d, const struct part *part,
     return false;
   if (part->kind == PART_SPLIT)
     return part->forks;
-  const struct item *item = &d->items.at[part->item];
+  const struct diagram_item *item = &d->items.at[part->item];
   for (size_t k = 0; k < item->link_count; k++)
     if (d->links.at[item->first_link + k].from == from)
       return true;
   return false;
 }
 
-void part_draw_side(struct diagram *d, const struct part *part,
-                    const struct part *side, const struct pen *pen) {
+void part_draw_side(struct diagram *d, const struct diagram_part *part,
+                    const struct diagram_part *side, const struct pen *pen) {
   int64_t bus =
       part->flip ? part->along + BUS : part->along + part->length - BUS;
   struct pen branch = *pen;
@@ -230,10 +233,11 @@ void part_draw_side(struct diagram *d, const struct part *part,
   part_draw(d, side, &branch);
 }
 
-static void draw_branch(struct diagram *d, const struct part *split,
-                        const struct part *branch, const struct pen *from) {
+static void draw_branch(struct diagram *d, const struct diagram_part *split,
+                        const struct diagram_part *branch,
+                        const struct pen *from) {
   struct pen pen = *from;
-  const struct item *join = &d->items.at[split->item];
+  const struct diagram_item *join = &d->items.at[split->item];
   int64_t sign = split->flip ? -1 : 1;
   int64_t bus = split->flip ? split->along + split->length - 3 * POINT
                             : split->along + 3 * POINT;
@@ -258,11 +262,11 @@ static void draw_branch(struct diagram *d, const struct part *split,
   link_draw(d, split->item, &pen);
 }
 
-static void draw_split(struct diagram *d, const struct part *split,
+static void draw_split(struct diagram *d, const struct diagram_part *split,
                        struct pen *pen) {
   static const struct pen none = {.item = NO_ITEM};
   bool empty = false;
-  for (const struct part *b = split->first; b; b = b->next) {
+  for (const struct diagram_part *b = split->first; b; b = b->next) {
     bool led = split->forks || (!b->first && !empty);
     empty = empty || !b->first;
     draw_branch(d, split, b, led ? pen : &none);
@@ -271,16 +275,17 @@ static void draw_split(struct diagram *d, const struct part *split,
   leave(d, split->item, split->across, split->flip, pen);
 }
 
-static void draw_chain(struct diagram *d, const struct part *chain,
+static void draw_chain(struct diagram *d, const struct diagram_part *chain,
                        struct pen *pen) {
-  for (const struct part *p = chain->first; p; p = p->next) {
+  for (const struct diagram_part *p = chain->first; p; p = p->next) {
     part_draw(d, p, pen);
-    for (const struct part *side = p->side; side; side = side->next)
+    for (const struct diagram_part *side = p->side; side; side = side->next)
       part_draw_side(d, p, side, pen);
   }
 }
 
-void part_draw(struct diagram *d, const struct part *part, struct pen *pen) {
+void part_draw(struct diagram *d, const struct diagram_part *part,
+               struct pen *pen) {
   switch (part->kind) {
   case PART_BOX:
     if (pen->count)

@@ -1,14 +1,14 @@
 /* Figures of all turns of a loop in one text: "conv 64 dilate=1-512". */
 #include "drawing/diagram/diagram.h"
 
-size_t item_turns(const struct diagram *d, const struct item *item) {
+size_t item_turns(const struct diagram *d, const struct diagram_item *item) {
   size_t turns = 1;
   for (int i = 0; i < item->nested_count && d->effort >= EFFORT_LOOPS; i++)
     turns *= item->nested[i].count;
   return turns;
 }
 
-size_t item_turn_row(const struct item *item, size_t turn) {
+size_t item_turn_row(const struct diagram_item *item, size_t turn) {
   size_t row = item->row;
   for (int i = 0; i < item->nested_count; i++) {
     row += turn % item->nested[i].count * item->nested[i].stride;

@@ -23,7 +23,7 @@ static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
   struct pieces pieces = {0};
   const struct model *model = d->c->model;
   for (size_t row = first; row < end;) {
-    struct piece piece = {row, row + 1, NO_NODE};
+    struct diagram_piece piece = {row, row + 1, NO_NODE};
     int64_t inside = d->rows.at[row].owner == group
                          ? NO_NODE
                          : group_inside(model, group, d->rows.at[row].owner);
@@ -44,11 +44,11 @@ static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
 
 /* Units */
 
-static struct unit *make_units(struct diagram *d, const struct pieces *p,
-                               size_t from, size_t to);
+static struct diagram_unit *
+make_units(struct diagram *d, const struct pieces *p, size_t from, size_t to);
 
 /* Its layer's kind and family, by number; what no table has is asked anew. */
-static void find_kind(struct diagram *d, struct item *item) {
+static void find_kind(struct diagram *d, struct diagram_item *item) {
   const struct row *row = &d->rows.at[item->row];
   const struct layer_kind *kind = d->c->model->nodes.at[row->head].kind;
   size_t count = layer_kind_count();
@@ -60,15 +60,16 @@ static void find_kind(struct diagram *d, struct item *item) {
   item->family = *family - 1;
 }
 
-static void add_item(struct diagram *d, size_t row, struct unit *unit) {
-  struct item *item = VEC_PUSH(d->arena, &d->items);
-  *item = (struct item){.row = row, .last_row = row, .times = 1, .reader = -1};
+static void add_item(struct diagram *d, size_t row, struct diagram_unit *unit) {
+  struct diagram_item *item = VEC_PUSH(d->arena, &d->items);
+  *item = (struct diagram_item){
+      .row = row, .last_row = row, .times = 1, .reader = -1};
   find_kind(d, item);
   d->item_of_row[row] = unit->first;
 }
 
-static void fill_unit(struct diagram *d, struct unit *unit,
-                      const struct piece *piece) {
+static void fill_unit(struct diagram *d, struct diagram_unit *unit,
+                      const struct diagram_piece *piece) {
   unit->first = d->items.count;
   unit->group = piece->group;
   if (piece->group == NO_NODE) {
@@ -82,16 +83,16 @@ static void fill_unit(struct diagram *d, struct unit *unit,
 }
 
 /* The rows of all turns are those of the first one. */
-static void share_turns(struct diagram *d, const struct unit *unit,
+static void share_turns(struct diagram *d, const struct diagram_unit *unit,
                         size_t first, size_t length) {
   for (size_t i = unit->first; i < unit->end; i++) {
-    struct item *item = &d->items.at[i];
+    struct diagram_item *item = &d->items.at[i];
     item->last_row += ((size_t)unit->count - 1) * length;
     item->times *= unit->count;
     item->varies |= unit->varies;
     if (unit->varies && item->nested_count < MOST_NESTED)
       item->nested[item->nested_count++] =
-          (struct turns){length, (size_t)unit->count};
+          (struct diagram_turns){length, (size_t)unit->count};
     if (item->turns == 0) {
       item->turn = first;
       item->stride = length;
@@ -104,12 +105,12 @@ static void share_turns(struct diagram *d, const struct unit *unit,
       d->item_of_row[first + turn * length + i] = d->item_of_row[first + i];
 }
 
-static struct unit *make_units(struct diagram *d, const struct pieces *p,
-                               size_t from, size_t to) {
-  struct unit *list = NULL, **tail = &list;
+static struct diagram_unit *
+make_units(struct diagram *d, const struct pieces *p, size_t from, size_t to) {
+  struct diagram_unit *list = NULL, **tail = &list;
   for (size_t at = from; at < to;) {
-    struct run run = diagram_find_run(d, p, at, to);
-    struct unit *unit = ARENA_NEW(d->arena, struct unit);
+    struct diagram_run run = diagram_find_run(d, p, at, to);
+    struct diagram_unit *unit = ARENA_NEW(d->arena, struct diagram_unit);
     size_t first = p->at[at].first;
     size_t length = p->at[at + run.period - 1].end - first;
     unit->group = NO_NODE;
@@ -131,8 +132,8 @@ static struct unit *make_units(struct diagram *d, const struct pieces *p,
 }
 
 /* A box alone in what repeats is a stack. */
-void diagram_mark_repeat(struct diagram *d, const struct unit *unit) {
-  struct item *item = &d->items.at[unit->first];
+void diagram_mark_repeat(struct diagram *d, const struct diagram_unit *unit) {
+  struct diagram_item *item = &d->items.at[unit->first];
   item->stacked = 1;
   for (; unit; unit = unit->child)
     item->stacked *= unit->count;
@@ -145,7 +146,8 @@ void diagram_mark_repeat(struct diagram *d, const struct unit *unit) {
  * What a row takes from outside of its drawing, or by a link that would run
  * far, is a stub that names it.
  */
-static void add_stub(struct diagram *d, struct item *item, struct stub stub) {
+static void add_stub(struct diagram *d, struct diagram_item *item,
+                     struct stub stub) {
   if (d->reader_of_node[stub.node] == d->reading)
     return;
   d->reader_of_node[stub.node] = d->reading;
@@ -156,7 +158,7 @@ static void add_stub(struct diagram *d, struct item *item, struct stub stub) {
 /* A call that is drawn once shows there what all such calls read. */
 static bool is_shown_once(const struct diagram *d, const struct row *row,
                           int64_t node) {
-  const struct call *call = call_of_group(d, row->group);
+  const struct diagram_call *call = call_of_group(d, row->group);
   for (size_t i = 0; call && i < call->shared_count; i++)
     if (call->shared[i] == node)
       return true;
@@ -164,10 +166,11 @@ static bool is_shown_once(const struct diagram *d, const struct row *row,
 }
 
 /* What the second turn of a repeat reads where the first reads this. */
-static void compare_turns(const struct diagram *d, const struct item *item,
-                          const struct stub *read, struct link *link) {
+static void compare_turns(const struct diagram *d,
+                          const struct diagram_item *item,
+                          const struct stub *read, struct diagram_link *link) {
   const struct model *model = d->c->model;
-  const struct section *section = section_of(d, item->row);
+  const struct diagram_section *section = section_of(d, item->row);
   if (item->turns < 2)
     return;
   const struct row *next = &d->rows.at[item->row + item->stride];
@@ -178,12 +181,12 @@ static void compare_turns(const struct diagram *d, const struct item *item,
 }
 
 static void find_link(struct diagram *d, size_t index, int64_t reader, int k) {
-  struct item *item = &d->items.at[index];
+  struct diagram_item *item = &d->items.at[index];
   const struct row *row = &d->rows.at[item->row];
   const struct model *model = d->c->model;
   int64_t node = node_input(model, &model->nodes.at[reader], k);
   struct stub stub = {NO_ITEM, node, reader - row->first, k, {0}, STUB_AHEAD};
-  const struct section *section = section_of(d, item->row);
+  const struct diagram_section *section = section_of(d, item->row);
   int64_t from = row_of_node(d, section, node);
   if (node >= row->first && node < row->end)
     return;
@@ -202,7 +205,7 @@ static void find_link(struct diagram *d, size_t index, int64_t reader, int k) {
     add_stub(d, item, stub);
     return;
   }
-  struct link link = {.from = other, .node = node, .number = number};
+  struct diagram_link link = {.from = other, .node = node, .number = number};
   compare_turns(d, item, &stub, &link);
   *VEC_PUSH(d->arena, &d->links) = link;
   item->link_count++;
@@ -213,7 +216,7 @@ void diagram_find_links(struct diagram *d) {
   const struct model *model = d->c->model;
   d->links.count = d->stubs.count = d->link_count = 0;
   for (size_t i = 0; i < d->items.count; i++) {
-    struct item *item = &d->items.at[i];
+    struct diagram_item *item = &d->items.at[i];
     const struct row *row = &d->rows.at[item->row];
     item->first_link = d->links.count;
     item->first_stub = d->stubs.count;
@@ -229,8 +232,9 @@ void diagram_find_links(struct diagram *d) {
   }
 }
 
-static struct unit *new_unit(struct diagram *d, struct unit unit) {
-  struct unit *new = ARENA_NEW(d->arena, struct unit);
+static struct diagram_unit *new_unit(struct diagram *d,
+                                     struct diagram_unit unit) {
+  struct diagram_unit *new = ARENA_NEW(d->arena, struct diagram_unit);
   *new = unit;
   new->first = d->items.count;
   new->count = 1;
@@ -238,17 +242,18 @@ static struct unit *new_unit(struct diagram *d, struct unit unit) {
 }
 
 /* What is drawn once: its start, and a frame around what follows. */
-static struct unit *call_units(struct diagram *d, const struct section *s) {
+static struct diagram_unit *call_units(struct diagram *d,
+                                       const struct diagram_section *s) {
   size_t first = s->first;
-  struct unit *entry = NULL;
+  struct diagram_unit *entry = NULL;
   if (s->call->entry != NO_NODE) {
-    entry = new_unit(d, (struct unit){.group = NO_NODE});
+    entry = new_unit(d, (struct diagram_unit){.group = NO_NODE});
     add_item(d, first++, entry);
     d->items.at[entry->first].is_entry = true;
     entry->end = d->items.count;
   }
-  struct unit *unit =
-      new_unit(d, (struct unit){.group = s->call->group, .call = s->call});
+  struct diagram_unit *unit = new_unit(
+      d, (struct diagram_unit){.group = s->call->group, .call = s->call});
   struct pieces pieces = find_pieces(d, first, s->end, s->call->group);
   unit->child = make_units(d, &pieces, 0, pieces.count);
   unit->end = d->items.count;
@@ -263,7 +268,7 @@ static void mark_items(struct diagram *d) {
   const struct model *model = d->c->model;
   memset(d->shown, 0, sizeof d->shown);
   for (size_t i = 0; i < d->items.count; i++) {
-    const struct item *item = &d->items.at[i];
+    const struct diagram_item *item = &d->items.at[i];
     if (item_row(d, i)->group == NO_NODE && !item->is_entry &&
         item->family >= 0 && item->family < MOST_FAMILIES)
       d->shown[item->family] = item_node(d, i)->kind->family;
@@ -277,13 +282,13 @@ static void mark_items(struct diagram *d) {
 }
 
 void diagram_find_items(struct diagram *d) {
-  const struct section *net = &d->sections.at[0];
+  const struct diagram_section *net = &d->sections.at[0];
   struct pieces all = find_pieces(d, 0, net->end, 0);
   diagram_open_search(d);
   d->items.count = 0;
   d->cut = NULL;
   d->units = make_units(d, &all, 0, all.count);
-  struct unit **tail = &d->units;
+  struct diagram_unit **tail = &d->units;
   for (size_t i = 1; i < d->sections.count; i++) {
     while (*tail)
       tail = &(*tail)->next;

@@ -13,7 +13,7 @@ enum {
 };
 
 /* Rows of a loop: `count` turns of `length` rows each. */
-struct loop {
+struct diagram_loop {
   struct diagram *d;
   int64_t first, length, count;
   int64_t from[MOST_CARRIED];  /* of the turn before, by place in it */
@@ -21,11 +21,11 @@ struct loop {
   int carried;
 };
 
-static const struct row *row_at(const struct loop *l, int64_t row) {
+static const struct row *row_at(const struct diagram_loop *l, int64_t row) {
   return &l->d->rows.at[row];
 }
 
-static bool same_layers(const struct loop *l, int64_t a, int64_t b) {
+static bool same_layers(const struct diagram_loop *l, int64_t a, int64_t b) {
   const struct model *model = l->d->c->model;
   const struct row *x = row_at(l, a), *y = row_at(l, b);
   if (x->end - x->first != y->end - y->first || x->warning_count ||
@@ -41,7 +41,7 @@ static bool same_layers(const struct loop *l, int64_t a, int64_t b) {
   return true;
 }
 
-static bool same_carried(struct loop *l, int64_t place, int64_t start,
+static bool same_carried(struct diagram_loop *l, int64_t place, int64_t start,
                          bool first) {
   for (int i = 0; i < l->carried; i++)
     if (l->from[i] == place || (first && l->start[i] == start))
@@ -54,7 +54,8 @@ static bool same_carried(struct loop *l, int64_t place, int64_t start,
 }
 
 /* Whether the same input of a turn at `a` and of the next one correspond. */
-static bool same_input(struct loop *l, int64_t a, int64_t x, int64_t y) {
+static bool same_input(struct diagram_loop *l, int64_t a, int64_t x,
+                       int64_t y) {
   int64_t b = a + l->length;
   if (y >= b)
     return x == y - l->length;
@@ -64,9 +65,9 @@ static bool same_input(struct loop *l, int64_t a, int64_t x, int64_t y) {
   return x == y;
 }
 
-static bool same_inputs(struct loop *l, int64_t a, int64_t row) {
+static bool same_inputs(struct diagram_loop *l, int64_t a, int64_t row) {
   const struct model *model = l->d->c->model;
-  const struct section *section = section_of(l->d, (size_t)a);
+  const struct diagram_section *section = section_of(l->d, (size_t)a);
   const struct row *x = row_at(l, row), *y = row_at(l, row + l->length);
   for (int64_t i = 0; i < x->end - x->first; i++) {
     const struct node *m = &model->nodes.at[x->first + i];
@@ -79,17 +80,18 @@ static bool same_inputs(struct loop *l, int64_t a, int64_t row) {
   return true;
 }
 
-static const struct frame *frame_of(const struct loop *l, int64_t row) {
+static const struct frame *frame_of(const struct diagram_loop *l, int64_t row) {
   return l->d->c->model->nodes.at[row_at(l, row)->first].frame;
 }
 
 /* The turn that is one row's, of the innermost loop of which the other has the
  * next one; NULL: of none. */
-static const struct frame *turn_of(const struct loop *l, int64_t a, int64_t b) {
+static const struct frame *turn_of(const struct diagram_loop *l, int64_t a,
+                                   int64_t b) {
   return diagram_turn_of(frame_of(l, a), frame_of(l, b));
 }
 
-static bool is_inside(const struct loop *l, int64_t row,
+static bool is_inside(const struct diagram_loop *l, int64_t row,
                       const struct frame *turn) {
   if (row < 0 || (size_t)row >= l->d->rows.count)
     return false;
@@ -99,7 +101,7 @@ static bool is_inside(const struct loop *l, int64_t row,
   return frame != NULL;
 }
 
-static bool same_text(const struct loop *l, int64_t a, int64_t b) {
+static bool same_text(const struct diagram_loop *l, int64_t a, int64_t b) {
   struct text x = text_new(l->d->arena), y = x;
   if (l->d->hash_of_row[a] == l->d->hash_of_row[b])
     return true;
@@ -109,7 +111,7 @@ static bool same_text(const struct loop *l, int64_t a, int64_t b) {
 }
 
 /* The turn after a turn, which starts at a row, has no more rows. */
-static bool last_is_whole(const struct loop *l, int64_t row,
+static bool last_is_whole(const struct diagram_loop *l, int64_t row,
                           const struct frame *before) {
   const struct frame *turn = frame_of(l, row);
   while (turn && (turn->parent != before->parent ||
@@ -119,7 +121,7 @@ static bool last_is_whole(const struct loop *l, int64_t row,
 }
 
 /* The turn that starts with a row and ends before the next one; or NULL. */
-static const struct frame *whole_turn(const struct loop *l, int64_t a) {
+static const struct frame *whole_turn(const struct diagram_loop *l, int64_t a) {
   const struct frame *turn = turn_of(l, a, a + l->length);
   return !turn || is_inside(l, a - 1, turn) ||
                  !is_inside(l, a + l->length - 1, turn)
@@ -127,7 +129,7 @@ static const struct frame *whole_turn(const struct loop *l, int64_t a) {
              : turn;
 }
 
-static bool next_turn(struct loop *l, int64_t a) {
+static bool next_turn(struct diagram_loop *l, int64_t a) {
   const struct frame *turn = whole_turn(l, a);
   for (int64_t row = a; row < a + l->length; row++)
     if (--l->d->search < 0 || !same_layers(l, row, row + l->length) ||
@@ -143,7 +145,8 @@ static bool next_turn(struct loop *l, int64_t a) {
  * What is after the loop reads of a place its last turn, or all turns: then
  * the names of the turns are one name. `seen` has the turns read, by place.
  */
-static bool collects(const struct loop *l, const struct section *s, int64_t row,
+static bool collects(const struct diagram_loop *l,
+                     const struct diagram_section *s, int64_t row,
                      int64_t *seen) {
   const struct model *model = l->d->c->model;
   int64_t last = l->first + (l->count - 1) * l->length;
@@ -168,8 +171,8 @@ static bool collects(const struct loop *l, const struct section *s, int64_t row,
   return whole;
 }
 
-static bool is_closed(const struct loop *l) {
-  const struct section *s = section_of(l->d, (size_t)l->first);
+static bool is_closed(const struct diagram_loop *l) {
+  const struct diagram_section *s = section_of(l->d, (size_t)l->first);
   int64_t end = l->first + l->count * l->length, last = end - 1;
   int64_t *seen = arena_alloc(l->d->arena, (size_t)l->length, sizeof *seen);
   for (int64_t row = l->first; row < end; row++) {
@@ -197,7 +200,7 @@ static bool same_groups(const struct pieces *p, size_t a, size_t b,
 }
 
 /* A loop that is read from inside again and again is left as it is. */
-static bool has_failed(const struct diagram *d, const struct loop *l) {
+static bool has_failed(const struct diagram *d, const struct diagram_loop *l) {
   const struct frame *turn = frame_of(l, l->first);
   while (turn && frame_kind(turn) != FRAME_LOOP)
     turn = turn->parent;
@@ -206,7 +209,7 @@ static bool has_failed(const struct diagram *d, const struct loop *l) {
          d->failed.count > MOST_FAILURES;
 }
 
-static void count_failure(struct diagram *d, const struct loop *l) {
+static void count_failure(struct diagram *d, const struct diagram_loop *l) {
   const struct frame *turn = turn_of(l, l->first, l->first + l->length);
   if (turn->parent != d->failed.parent ||
       turn->stmt->span.begin != d->failed.begin)
@@ -218,7 +221,8 @@ static void count_failure(struct diagram *d, const struct loop *l) {
 
 size_t diagram_find_loop(struct diagram *d, const struct pieces *p, size_t at,
                          size_t end, size_t period) {
-  struct loop l = {.d = d, .first = (int64_t)p->at[at].first, .count = 1};
+  struct diagram_loop l = {
+      .d = d, .first = (int64_t)p->at[at].first, .count = 1};
   l.length = (int64_t)p->at[at + period - 1].end - l.first;
   if (d->rows.count > MOST_ROWS || has_failed(d, &l))
     return 1;

@@ -14,7 +14,7 @@ const struct tightness *tightness(const struct diagram *d) {
   return &levels[d->level];
 }
 
-bool is_bare(const struct diagram *d, const struct part *frame) {
+bool is_bare(const struct diagram *d, const struct diagram_part *frame) {
   return tightness(d)->few_frames && frame->nested && frame->unit->count == 1;
 }
 
@@ -22,15 +22,18 @@ static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-static int64_t item_along(const struct diagram *d, const struct item *item) {
+static int64_t item_along(const struct diagram *d,
+                          const struct diagram_item *item) {
   return d->lr ? item->width : item->height;
 }
 
-static int64_t item_across(const struct diagram *d, const struct item *item) {
+static int64_t item_across(const struct diagram *d,
+                           const struct diagram_item *item) {
   return d->lr ? item->height : item->width;
 }
 
-static int64_t gap_after(const struct diagram *d, const struct item *item) {
+static int64_t gap_after(const struct diagram *d,
+                         const struct diagram_item *item) {
   if (!item->out.length)
     return tightness(d)->gap;
   if (d->lr)
@@ -38,8 +41,8 @@ static int64_t gap_after(const struct diagram *d, const struct item *item) {
   return tightness(d)->wide_gap;
 }
 
-static void measure_box(struct diagram *d, struct part *part) {
-  struct item *item = &d->items.at[part->item];
+static void measure_box(struct diagram *d, struct diagram_part *part) {
+  struct diagram_item *item = &d->items.at[part->item];
   item_find_text(d, part->item);
   stubs_measure(d, part->item, true, true);
   int64_t half = item_across(d, item) / 2;
@@ -57,7 +60,8 @@ static void measure_box(struct diagram *d, struct part *part) {
 }
 
 /* Whether a chain begins with what only a stub leads to. */
-static bool starts_alone(const struct diagram *d, const struct part *part) {
+static bool starts_alone(const struct diagram *d,
+                         const struct diagram_part *part) {
   while (part && (part->kind == PART_CHAIN || part->kind == PART_FRAME))
     part = part->first;
   return part && part->kind == PART_BOX &&
@@ -66,11 +70,11 @@ static bool starts_alone(const struct diagram *d, const struct part *part) {
 }
 
 /* Sides stand to the right of all that follows their parts. */
-static void measure_sides(struct diagram *d, struct part *chain) {
+static void measure_sides(struct diagram *d, struct diagram_part *chain) {
   int64_t at = 0, free = 0, right = chain->right;
-  for (struct part *p = chain->first; p; p = p->next) {
+  for (struct diagram_part *p = chain->first; p; p = p->next) {
     at += p->length;
-    for (struct part *side = p->side; side; side = side->next) {
+    for (struct diagram_part *side = p->side; side; side = side->next) {
       part_measure(d, side);
       int64_t start = starts_alone(d, side) ? 0 : at;
       side->ahead = free > start ? free + BUS : start;
@@ -82,9 +86,9 @@ static void measure_sides(struct diagram *d, struct part *chain) {
   }
 }
 
-static void measure_chain(struct diagram *d, struct part *chain) {
+static void measure_chain(struct diagram *d, struct diagram_part *chain) {
   chain->left = chain->right = chain->length = 0;
-  for (struct part *p = chain->first; p; p = p->next) {
+  for (struct diagram_part *p = chain->first; p; p = p->next) {
     part_measure(d, p);
     if (p->side) {
       p->after += BUS;
@@ -98,8 +102,8 @@ static void measure_chain(struct diagram *d, struct part *chain) {
   measure_sides(d, chain);
 }
 
-static void measure_frame(struct diagram *d, struct part *part) {
-  struct part *chain = part->first;
+static void measure_frame(struct diagram *d, struct diagram_part *part) {
+  struct diagram_part *chain = part->first;
   int64_t gap = tightness(d)->gap;
   if (is_bare(d, part)) {
     part_measure(d, chain);
@@ -136,16 +140,16 @@ static void measure_frame(struct diagram *d, struct part *part) {
 }
 
 /* A branch that is empty passes as a line. */
-static bool is_empty(const struct part *branch) {
+static bool is_empty(const struct diagram_part *branch) {
   return branch->kind == PART_CHAIN && !branch->first;
 }
 
-static void measure_branches(struct diagram *d, struct part *split,
+static void measure_branches(struct diagram *d, struct diagram_part *split,
                              int64_t *longest, size_t *real) {
   size_t index = 0;
   int64_t items = -1;
   split->main = SIZE_MAX;
-  for (struct part *b = split->first; b; b = b->next, index++) {
+  for (struct diagram_part *b = split->first; b; b = b->next, index++) {
     part_measure(d, b);
     if (is_empty(b)) {
       b->left = b->right = LANE / 2;
@@ -166,12 +170,12 @@ static void measure_branches(struct diagram *d, struct part *split,
 }
 
 /* Side by side, in the order of the source; then the spine becomes 0. */
-static void spread_branches(const struct diagram *d, struct part *split,
+static void spread_branches(const struct diagram *d, struct diagram_part *split,
                             bool centred) {
   int64_t gap = tightness(d)->branch_gap;
   int64_t at = 0, first = 0, last = 0, spine = 0;
   size_t index = 0;
-  for (struct part *b = split->first; b; b = b->next, index++) {
+  for (struct diagram_part *b = split->first; b; b = b->next, index++) {
     b->shift = at + b->left;
     at = b->shift + b->right + gap;
     first = index ? first : b->shift;
@@ -183,12 +187,12 @@ static void spread_branches(const struct diagram *d, struct part *split,
     spine = first + (last - first) / 2;
   split->left = spine;
   split->right = at - gap - spine;
-  for (struct part *b = split->first; b; b = b->next)
+  for (struct diagram_part *b = split->first; b; b = b->next)
     b->shift -= spine;
 }
 
-static void measure_split(struct diagram *d, struct part *split) {
-  struct item *join = &d->items.at[split->item];
+static void measure_split(struct diagram *d, struct diagram_part *split) {
+  struct diagram_item *join = &d->items.at[split->item];
   int64_t longest = tightness(d)->gap, span_left, span_right;
   size_t real = 0;
   measure_branches(d, split, &longest, &real);
@@ -201,21 +205,22 @@ static void measure_split(struct diagram *d, struct part *split) {
   split->after = gap_after(d, join);
   if (split->bar && !d->lr) { /* as wide as what ends on it */
     span_left = split->first->shift - 8 * POINT;
-    struct part *last = split->first;
+    struct diagram_part *last = split->first;
     while (last->next)
       last = last->next;
     span_right = last->shift + 8 * POINT;
     half = most(half, most(-span_left, span_right));
     join->width = 2 * half;
   } else if (split->bar) {
-    struct part *last = split->first;
+    struct diagram_part *last = split->first;
     while (last->next)
       last = last->next;
     half = most(half, most(-split->first->shift, last->shift) + 5 * POINT);
     join->height = 2 * half;
   }
   bool left = split->bar, right = left;
-  for (const struct part *b = split->first; b && !split->bar; b = b->next) {
+  for (const struct diagram_part *b = split->first; b && !split->bar;
+       b = b->next) {
     left = left || b->shift > 0;
     right = right || b->shift < 0;
   }
@@ -231,7 +236,7 @@ static void measure_split(struct diagram *d, struct part *split) {
   split->length = BUS + longest + item_along(d, join) + split->after;
 }
 
-void part_measure(struct diagram *d, struct part *part) {
+void part_measure(struct diagram *d, struct diagram_part *part) {
   switch (part->kind) {
   case PART_BOX: measure_box(d, part); break;
   case PART_CHAIN: measure_chain(d, part); break;
@@ -240,56 +245,57 @@ void part_measure(struct diagram *d, struct part *part) {
   }
 }
 
-void part_flip(struct part *part) {
+void part_flip(struct diagram_part *part) {
   part->flip = true;
-  for (struct part *p = part->first; p; p = p->next)
+  for (struct diagram_part *p = part->first; p; p = p->next)
     part_flip(p);
-  for (struct part *p = part->side; p; p = p->next)
+  for (struct diagram_part *p = part->side; p; p = p->next)
     part_flip(p);
 }
 
 /* Placing */
 
 /* The lesser end of what starts so far after the entry of a part. */
-static int64_t end_at(const struct part *part, int64_t offset, int64_t size) {
+static int64_t end_at(const struct diagram_part *part, int64_t offset,
+                      int64_t size) {
   return part->flip ? part->along + part->length - offset - size
                     : part->along + offset;
 }
 
-static void place_item(struct diagram *d, const struct part *part, size_t index,
-                       int64_t offset) {
-  struct item *item = &d->items.at[index];
+static void place_item(struct diagram *d, const struct diagram_part *part,
+                       size_t index, int64_t offset) {
+  struct diagram_item *item = &d->items.at[index];
   int64_t along = end_at(part, offset, item_along(d, item));
   int64_t across = part->across - item_across(d, item) / 2;
   item->x = d->lr ? along : across;
   item->y = d->lr ? across : along;
 }
 
-static void place_sides(struct diagram *d, struct part *chain) {
-  for (struct part *p = chain->first; p; p = p->next)
-    for (struct part *side = p->side; side; side = side->next)
+static void place_sides(struct diagram *d, struct diagram_part *chain) {
+  for (struct diagram_part *p = chain->first; p; p = p->next)
+    for (struct diagram_part *side = p->side; side; side = side->next)
       part_place(d, side, chain->across + side->shift,
                  end_at(chain, side->ahead, side->length));
 }
 
-static void place_chain(struct diagram *d, struct part *chain) {
+static void place_chain(struct diagram *d, struct diagram_part *chain) {
   int64_t offset = 0;
-  for (struct part *p = chain->first; p; p = p->next) {
+  for (struct diagram_part *p = chain->first; p; p = p->next) {
     part_place(d, p, chain->across, end_at(chain, offset, p->length));
     offset += p->length;
   }
   place_sides(d, chain);
 }
 
-static void place_split(struct diagram *d, struct part *split) {
-  const struct item *join = &d->items.at[split->item];
-  for (struct part *b = split->first; b; b = b->next)
+static void place_split(struct diagram *d, struct diagram_part *split) {
+  const struct diagram_item *join = &d->items.at[split->item];
+  for (struct diagram_part *b = split->first; b; b = b->next)
     part_place(d, b, split->across + b->shift, end_at(split, BUS, b->length));
   place_item(d, split, split->item,
              split->length - split->after - item_along(d, join));
 }
 
-void part_place(struct diagram *d, struct part *part, int64_t across,
+void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
                 int64_t along) {
   part->across = across;
   part->along = along;

@@ -40,15 +40,15 @@ bool item_has_name(const struct diagram *d, size_t item) {
 }
 
 /* The row that gives a reader a node: in the same drawing, or of the net. */
-static size_t row_for(const struct diagram *d, const struct item *reader,
-                      int64_t node) {
+static size_t row_for(const struct diagram *d,
+                      const struct diagram_item *reader, int64_t node) {
   return (size_t)row_of_node(d, section_of(d, reader->row), node);
 }
 
 /* What leaves a box of a loop in all of its turns; `node` does in one. */
 static struct slice labels_of_turns(const struct diagram *d, size_t row,
                                     int64_t node) {
-  const struct item *item = &d->items.at[d->item_of_row[row]];
+  const struct diagram_item *item = &d->items.at[d->item_of_row[row]];
   size_t turns = item_turns(d, item);
   struct slice *names = arena_alloc(d->arena, turns + 1, sizeof *names);
   int64_t place = node - d->rows.at[row].first;
@@ -70,7 +70,7 @@ static bool is_shown(const struct diagram *d, const struct row *row,
 /* The name of a node, and if nothing in its box is that, the box's sign. */
 static struct slice find_name(struct diagram *d, size_t row, int64_t node,
                               int *signs) {
-  struct item *item = &d->items.at[d->item_of_row[row]];
+  struct diagram_item *item = &d->items.at[d->item_of_row[row]];
   struct slice label = label_of(d, node);
   bool shown = is_shown(d, &d->rows.at[row], node);
   if (!item->sign.length && label.length && !shown)
@@ -84,11 +84,12 @@ static struct slice find_name(struct diagram *d, size_t row, int64_t node,
 }
 
 /* What a reader reads in all of its turns. */
-static struct slice name_of(struct diagram *d, const struct item *reader,
+static struct slice name_of(struct diagram *d,
+                            const struct diagram_item *reader,
                             const struct stub *stub, int *signs) {
   const struct model *model = d->c->model;
   size_t row = row_for(d, reader, stub->node), turns = item_turns(d, reader);
-  const struct item *from = &d->items.at[d->item_of_row[row]];
+  const struct diagram_item *from = &d->items.at[d->item_of_row[row]];
   size_t all = item_turns(d, from);
   struct slice *names = arena_alloc(d->arena, turns + 1, sizeof *names);
   names[0] = find_name(d, row, stub->node, signs);
@@ -106,9 +107,10 @@ static struct slice name_of(struct diagram *d, const struct item *reader,
 }
 
 /* What else than where it starts and what all calls read a call takes. */
-static struct slice number_input(struct diagram *d, const struct item *reader,
+static struct slice number_input(struct diagram *d,
+                                 const struct diagram_item *reader,
                                  int64_t node) {
-  const struct section *section = section_of(d, reader->row);
+  const struct diagram_section *section = section_of(d, reader->row);
   struct text text = text_new(d->arena);
   for (size_t i = 0; section->call && i < section->call->input_count; i++)
     if (section->call->inputs[i] == node)
@@ -122,7 +124,7 @@ void diagram_name_stubs(struct diagram *d) {
     d->items.at[i].sign = (struct slice){0};
   for (size_t i = 0; i < d->items.count; i++)
     for (size_t k = 0; k < d->items.at[i].stub_count; k++) {
-      const struct item *item = &d->items.at[i];
+      const struct diagram_item *item = &d->items.at[i];
       struct stub *stub = &d->stubs.at[item->first_stub + k];
       stub->name = number_input(d, item, stub->node);
       if (!stub->name.length)

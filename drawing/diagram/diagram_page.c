@@ -22,12 +22,12 @@ static int64_t item_low(const struct diagram *d, size_t item) {
 }
 
 static int64_t item_middle(const struct diagram *d, size_t item) {
-  const struct item *it = &d->items.at[item];
+  const struct diagram_item *it = &d->items.at[item];
   return d->lr ? it->x + it->width / 2 : it->y + it->height / 2;
 }
 
 static int64_t item_side(const struct diagram *d, size_t item, bool right) {
-  const struct item *it = &d->items.at[item];
+  const struct diagram_item *it = &d->items.at[item];
   int64_t low = d->lr ? it->y : it->x;
   int64_t size = d->lr ? it->height : it->width;
   return right ? low + size + (it->opens_repeat ? 50 : 0) : low;
@@ -35,19 +35,19 @@ static int64_t item_side(const struct diagram *d, size_t item, bool right) {
 
 /* Places */
 
-static void place_sides(struct sheet *s, const struct column *c,
-                        const struct part *part) {
-  for (struct part *side = part->side; side; side = side->next)
+static void place_sides(struct sheet *s, const struct diagram_column *c,
+                        const struct diagram_part *part) {
+  for (struct diagram_part *side = part->side; side; side = side->next)
     part_place(diagram_at(s), side, c->across + side->shift,
                c->flip ? part->along - side->length + part->length
                        : c->along + side->ahead);
 }
 
-static void place_column(struct sheet *s, struct column *c) {
+static void place_column(struct sheet *s, struct diagram_column *c) {
   c->across = s->across + c->left;
   c->along = s->top;
   for (size_t i = c->first; i < c->end; i++) {
-    const struct stretch *stretch = &s->l->parts.at[i];
+    const struct diagram_stretch *stretch = &s->l->parts.at[i];
     part_place(diagram_at(s), stretch->part, c->across,
                c->along + stretch->offset);
     place_sides(s, c, stretch->part);
@@ -73,18 +73,20 @@ static void put_note(struct sheet *s, struct point at, const char *word,
 }
 
 /* Below its last part, and all that stands beside its parts. */
-static int64_t column_low(const struct sheet *s, const struct column *c) {
-  const struct part *last = s->l->parts.at[c->end - 1].part;
+static int64_t column_low(const struct sheet *s,
+                          const struct diagram_column *c) {
+  const struct diagram_part *last = s->l->parts.at[c->end - 1].part;
   int64_t low = last->along + last->length;
   for (size_t i = c->first; i < c->end; i++)
-    for (const struct part *p = s->l->parts.at[i].part->side; p; p = p->next)
+    for (const struct diagram_part *p = s->l->parts.at[i].part->side; p;
+         p = p->next)
       low = low > p->along + p->length ? low : p->along + p->length;
   return low + 20;
 }
 
 /* From the end of a column, up beside it, to the start of the next one. */
-static void turn_pen(struct sheet *s, const struct column *from,
-                     const struct column *to) {
+static void turn_pen(struct sheet *s, const struct diagram_column *from,
+                     const struct diagram_column *to) {
   struct pen *pen = &s->pen;
   int64_t bottom = from->along + from->length + 2 * POINT;
   if (pen->count == 0)
@@ -103,7 +105,7 @@ static void turn_pen(struct sheet *s, const struct column *from,
 
 static void draw_column(struct sheet *s, size_t index) {
   struct paper *l = s->l;
-  const struct column *c = &l->columns.at[index];
+  const struct diagram_column *c = &l->columns.at[index];
   bool starts = l->parts.at[c->first].starts;
   if (starts) {
     s->pen = (struct pen){.item = NO_ITEM};
@@ -115,11 +117,11 @@ static void draw_column(struct sheet *s, size_t index) {
     turn_pen(s, &l->columns.at[index - 1], c);
   }
   for (size_t i = c->first; i < c->end; i++) {
-    const struct part *part = l->parts.at[i].part;
+    const struct diagram_part *part = l->parts.at[i].part;
     if (l->parts.at[i].starts)
       s->pen = (struct pen){.item = NO_ITEM};
     part_draw(diagram_at(s), part, &s->pen);
-    for (const struct part *side = part->side; side; side = side->next)
+    for (const struct diagram_part *side = part->side; side; side = side->next)
       part_draw_side(diagram_at(s), part, side, &s->pen);
   }
   bool last = index + 1 == l->columns.count;
@@ -142,8 +144,9 @@ static size_t column_of(const struct paper *l, size_t item) {
   return column;
 }
 
-static void note_skip(struct sheet *s, const struct skip *skip,
-                      const struct column *a, const struct column *b) {
+static void note_skip(struct sheet *s, const struct diagram_skip *skip,
+                      const struct diagram_column *a,
+                      const struct diagram_column *b) {
   struct diagram *d = diagram_at(s);
   bool leaves = a->page == s->page;
   size_t item = leaves ? skip->from : skip->to;
@@ -153,7 +156,7 @@ static void note_skip(struct sheet *s, const struct skip *skip,
              leaves ? b->page : a->page);
 }
 
-static int64_t lane_of(struct column *c, int *used) {
+static int64_t lane_of(struct diagram_column *c, int *used) {
   int lane = c->lanes ? (*used)++ % c->lanes : 0;
   return c->across + c->right + lane * LANE + LANE;
 }
@@ -161,13 +164,13 @@ static int64_t lane_of(struct column *c, int *used) {
 enum { MOST_LOOKED_AT = 300 }; /* items: beyond, a line may cross a box */
 
 /* Whether a box of its column stands beside an item, so far along. */
-static bool is_blocked(const struct diagram *d, const struct column *c,
+static bool is_blocked(const struct diagram *d, const struct diagram_column *c,
                        size_t index, int64_t along) {
   int64_t right = item_side(d, index, false), slack = 15;
   size_t first = index > MOST_LOOKED_AT ? index - MOST_LOOKED_AT : 0;
   for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT;
        i++) {
-    const struct item *it = &d->items.at[i];
+    const struct diagram_item *it = &d->items.at[i];
     int64_t low = item_low(d, i), size = d->lr ? it->width : it->height;
     if (i != index && item_side(d, i, true) > right &&
         item_side(d, i, false) < c->across + c->right && low - slack <= along &&
@@ -178,10 +181,10 @@ static bool is_blocked(const struct diagram *d, const struct column *c,
 }
 
 /* Where a skip leaves an item: at its side, or below, where it is free. */
-static void leave_item(struct sheet *s, const struct column *c, size_t index,
-                       struct pen *pen) {
+static void leave_item(struct sheet *s, const struct diagram_column *c,
+                       size_t index, struct pen *pen) {
   struct diagram *d = diagram_at(s);
-  const struct item *it = &d->items.at[index];
+  const struct diagram_item *it = &d->items.at[index];
   int64_t along = item_middle(d, index);
   bool side =
       s->l->is_u || (!item_sign(d, index) && !is_blocked(d, c, index, along));
@@ -202,10 +205,12 @@ static void leave_item(struct sheet *s, const struct column *c, size_t index,
   pen_to(pen, across, along);
 }
 
-static void draw_skip(struct sheet *s, const struct skip *skip, int *used) {
+static void draw_skip(struct sheet *s, const struct diagram_skip *skip,
+                      int *used) {
   struct diagram *d = diagram_at(s);
   size_t from = column_of(s->l, skip->from), to = column_of(s->l, skip->to);
-  struct column *a = &s->l->columns.at[from], *b = &s->l->columns.at[to];
+  struct diagram_column *a = &s->l->columns.at[from],
+                        *b = &s->l->columns.at[to];
   struct pen pen = {.item = skip->from};
   if (a->page != b->page || a->page != s->page) {
     note_skip(s, skip, a, b);

@@ -11,19 +11,19 @@ enum {
   LONGEST_PART = MOST_HEIGHT - 400,
 };
 
-struct skip {
+struct diagram_skip {
   size_t from, to; /* items */
   size_t link;
 };
 
 /* A part of an outermost chain. */
-struct stretch {
-  struct part *part;
+struct diagram_stretch {
+  struct diagram_part *part;
   bool starts;    /* nothing leads to it */
   int64_t offset; /* from the start of its column */
 };
 
-struct column {
+struct diagram_column {
   size_t first, end; /* parts */
   int64_t left, right, length;
   int64_t across, along;
@@ -39,10 +39,10 @@ struct page_list {
 
 struct paper {
   struct diagram *d;
-  VEC(struct skip) skips;
-  VEC(struct stretch) parts;
+  VEC(struct diagram_skip) skips;
+  VEC(struct diagram_stretch) parts;
   size_t *part_of; /* by item: the part of an outermost chain */
-  VEC(struct column) columns;
+  VEC(struct diagram_column) columns;
   size_t page_count;
   int corridors; /* below the columns, of skips that pass some */
   int64_t scale; /* of the layout, on a page: so many parts of WHOLE */

@@ -10,21 +10,22 @@
 #include <stdio.h>
 
 /* Two neighbouring turns: the first row of each. */
-struct pair {
+struct diagram_pair {
   struct diagram *d;
   size_t a, b;
   int64_t entry; /* the one row before them that the first starts from */
 };
 
 /* Calls `look` with what the same input of both turns reads, until false. */
-typedef bool look_fn(struct pair *pair, int64_t x, int64_t y);
+typedef bool look_fn(struct diagram_pair *pair, int64_t x, int64_t y);
 
-static bool look_at_row(struct pair *pair, size_t offset, look_fn *look) {
+static bool look_at_row(struct diagram_pair *pair, size_t offset,
+                        look_fn *look) {
   struct diagram *d = pair->d;
   const struct model *model = d->c->model;
   const struct row *a = &d->rows.at[pair->a + offset];
   const struct row *b = &d->rows.at[pair->b + offset];
-  const struct section *section = section_of(d, pair->a);
+  const struct diagram_section *section = section_of(d, pair->a);
   d->search--;
   if (a->end - a->first != b->end - b->first)
     return false;
@@ -42,13 +43,13 @@ static bool look_at_row(struct pair *pair, size_t offset, look_fn *look) {
 }
 
 /* The second turn starts from the end of the first: so where does this one? */
-static bool find_entry(struct pair *pair, int64_t x, int64_t y) {
+static bool find_entry(struct diagram_pair *pair, int64_t x, int64_t y) {
   if (pair->entry == NO_NODE && y + 1 == (int64_t)pair->b)
     pair->entry = x;
   return true;
 }
 
-static bool same_input(struct pair *pair, int64_t x, int64_t y) {
+static bool same_input(struct diagram_pair *pair, int64_t x, int64_t y) {
   int64_t a = (int64_t)pair->a, b = (int64_t)pair->b;
   if (y >= b)
     return x - a == y - b;
@@ -65,7 +66,7 @@ static bool same_sizes(const struct diagram *d, size_t a, size_t b) {
 
 static bool same_turns(struct diagram *d, size_t a, size_t b, size_t length,
                        bool sizes) {
-  struct pair pair = {d, a, b, NO_NODE};
+  struct diagram_pair pair = {d, a, b, NO_NODE};
   size_t checked = 0; /* rows, as soon as it is known where the first starts */
   for (size_t i = 0; i < length; i++) {
     if ((sizes && !same_sizes(d, a + i, b + i)) ||
@@ -128,7 +129,8 @@ enum { LONGEST_TURN = 256 }; /* pieces: keeps the search near to linear */
 static const uint64_t base = 0x9e3779b97f4a7c15u;
 
 /* What a reader is warned of stands for itself. */
-static uint64_t piece_hash(const struct diagram *d, const struct piece *p) {
+static uint64_t piece_hash(const struct diagram *d,
+                           const struct diagram_piece *p) {
   uint64_t hash = p->group == NO_NODE;
   for (size_t row = p->first; row < p->end; row++)
     hash = hash * base + d->hash_of_row[row] +
@@ -210,9 +212,9 @@ void diagram_open_search(struct diagram *d) {
   d->search = SEARCH_LEAST + SEARCH_ROW * (int64_t)d->rows.count;
 }
 
-struct run diagram_find_run(struct diagram *d, const struct pieces *p,
-                            size_t at, size_t end) {
-  struct run best = {1, 1, false};
+struct diagram_run diagram_find_run(struct diagram *d, const struct pieces *p,
+                                    size_t at, size_t end) {
+  struct diagram_run best = {1, 1, false};
   size_t saved = 0, row = p->at[at].first;
   int64_t reader = -1; /* of all rows of a turn but its last */
   uint64_t power = 1;
@@ -237,7 +239,7 @@ struct run diagram_find_run(struct diagram *d, const struct pieces *p,
     }
     if ((count - 1) * period > saved) {
       saved = (count - 1) * period;
-      best = (struct run){period, count, varies};
+      best = (struct diagram_run){period, count, varies};
     }
   }
   return best;

@@ -16,7 +16,7 @@ static void hash_rows(struct diagram *d) {
   }
 }
 
-const struct section *section_of(const struct diagram *d, size_t row) {
+const struct diagram_section *section_of(const struct diagram *d, size_t row) {
   size_t i = 0;
   while (row >= d->sections.at[i].end)
     i++;
@@ -24,7 +24,7 @@ const struct section *section_of(const struct diagram *d, size_t row) {
 }
 
 /* The row that gives a node's tensor to those of a section. */
-int64_t row_of_node(const struct diagram *d, const struct section *s,
+int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
                     int64_t node) {
   if (s->call) {
     const struct group *group = &d->c->model->groups.at[s->call->group];
@@ -42,7 +42,7 @@ static void find_readers(struct diagram *d) {
   for (size_t i = 0; i < d->rows.count; i++)
     d->reader_of_row[i] = -1;
   for (size_t s = 0; s < d->sections.count; s++) {
-    const struct section *section = &d->sections.at[s];
+    const struct diagram_section *section = &d->sections.at[s];
     size_t row = section->first;
     if (section->call && section->call->entry != NO_NODE)
       row++; /* only stands for what gives it */
@@ -98,7 +98,7 @@ static void merge_tails(struct diagram *d) {
   rows->count = kept;
 }
 
-static void add_section(struct diagram *d, struct section section) {
+static void add_section(struct diagram *d, struct diagram_section section) {
   *VEC_PUSH(d->arena, &d->sections) = section;
 }
 
@@ -120,7 +120,7 @@ void diagram_open_rows(struct diagram *d) {
   d->reader_of_row =
       arena_alloc(d->arena, d->rows.count + 1, sizeof *d->reader_of_row);
   d->sections.count = 0;
-  add_section(d, (struct section){.end = d->rows.count});
+  add_section(d, (struct diagram_section){.end = d->rows.count});
   find_readers(d);
   merge_tails(d);
   d->open = d->rows;
@@ -159,12 +159,12 @@ static struct row close_rows(const struct diagram *d, size_t *next,
 
 /* The rows of the net, or those of a call after the row that it starts from.
  */
-static void close_section(struct diagram *d, const struct call *call,
+static void close_section(struct diagram *d, const struct diagram_call *call,
                           int64_t *row_of, int64_t first_node) {
   int64_t around = call ? call->group : 0;
   int64_t end_node = call ? d->c->model->groups.at[around].end : INT64_MAX;
   size_t next = call ? (size_t)d->open.of_node[first_node] : 0;
-  struct section section = {.first = d->rows.count, .call = call};
+  struct diagram_section section = {.first = d->rows.count, .call = call};
   section.row_of = call ? row_of : NULL;
   if (call && call->entry != NO_NODE)
     d->rows.at[d->rows.count++] = (struct row){.first = call->entry,
@@ -195,7 +195,7 @@ void diagram_close_rows(struct diagram *d) {
   d->sections.count = 0;
   close_section(d, NULL, d->rows.of_node, 0);
   for (size_t i = 0; i < d->calls.count; i++) {
-    const struct call *call = &d->calls.at[i];
+    const struct diagram_call *call = &d->calls.at[i];
     const struct group *group = &model->groups.at[call->group];
     close_section(d, call,
                   arena_alloc(d->arena, (size_t)(group->end - group->first),

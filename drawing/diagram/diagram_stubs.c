@@ -25,12 +25,12 @@ struct cutter {
   enum cut_step step;
 };
 
-static void number_nets(struct cutter *c, const struct part *part, size_t net,
-                        bool framed) {
+static void number_nets(struct cutter *c, const struct diagram_part *part,
+                        size_t net, bool framed) {
   bool inside = framed || part->kind == PART_FRAME;
-  for (const struct part *p = part->first; p; p = p->next)
+  for (const struct diagram_part *p = part->first; p; p = p->next)
     number_nets(c, p, net, inside);
-  for (const struct part *p = part->side; p; p = p->next)
+  for (const struct diagram_part *p = part->side; p; p = p->next)
     number_nets(c, p, net, framed);
   if (part->kind == PART_BOX || part->kind == PART_SPLIT) {
     c->nets[part->item] = net;
@@ -39,15 +39,15 @@ static void number_nets(struct cutter *c, const struct part *part, size_t net,
 }
 
 /* The name of what only the first turn of a repeat reads says nothing. */
-static bool is_kept(const struct cutter *c, const struct item *item,
-                    const struct link *link) {
+static bool is_kept(const struct cutter *c, const struct diagram_item *item,
+                    const struct diagram_link *link) {
   return link->carried && item_turns(c->d, item) < 2;
 }
 
 /* Boxes that a line may pass; calls that are boxes name what they read. */
 static size_t longest_line(const struct cutter *c, size_t index,
-                           const struct link *link) {
-  const struct item *item = &c->d->items.at[index];
+                           const struct diagram_link *link) {
+  const struct diagram_item *item = &c->d->items.at[index];
   bool framed = c->framed[index] || c->framed[link->from];
   bool call = call_of_group(c->d, item_row(c->d, index)->group) != NULL;
   if (framed && c->step == CUT_NEAR)
@@ -64,8 +64,8 @@ static size_t longest_line(const struct cutter *c, size_t index,
  * something are cut, too; so are lines to calls that are boxes.
  */
 static bool is_cut(const struct cutter *c, size_t index,
-                   const struct link *link) {
-  const struct item *item = &c->d->items.at[index];
+                   const struct diagram_link *link) {
+  const struct diagram_item *item = &c->d->items.at[index];
   size_t lines = c->lines[link->from], readers = c->readers[link->from];
   bool many = lines >= MANY_LINES || (lines > 0 && readers > MANY_LINES);
   bool far =
@@ -88,7 +88,8 @@ static bool cut_in_step(const struct cutter *c) {
   bool found = false;
   for (size_t i = 0; i < d->items.count; i++)
     for (size_t k = 0; k < d->items.at[i].link_count; k++) {
-      const struct link *link = &d->links.at[d->items.at[i].first_link + k];
+      const struct diagram_link *link =
+          &d->links.at[d->items.at[i].first_link + k];
       bool cut = is_cut(c, i, link);
       d->cut[link->number] |= cut;
       found |= cut;
@@ -114,7 +115,7 @@ bool diagram_cut_links(struct diagram *d, bool far) {
   enum cut_step last = far ? CUT_NEAR : CUT_MANY;
   if (!d->cut)
     d->cut = arena_alloc(d->arena, d->link_count + 1, sizeof *d->cut);
-  for (const struct part *part = d->parts; part; part = part->next)
+  for (const struct diagram_part *part = d->parts; part; part = part->next)
     number_nets(&c, part, net++, false);
   for (size_t i = 0; i < d->links.count; i++)
     count_line(&c, d->links.at[i].from, !d->links.at[i].drawn);
@@ -129,19 +130,19 @@ bool diagram_cut_links(struct diagram *d, bool far) {
 /* How large they are */
 
 static const struct stub *stub_at(const struct diagram *d,
-                                  const struct item *item, size_t k) {
+                                  const struct diagram_item *item, size_t k) {
   return &d->stubs.at[item->first_stub + k];
 }
 
-static void count_sides(const struct diagram *d, const struct item *item,
-                        size_t counts[3]) {
+static void count_sides(const struct diagram *d,
+                        const struct diagram_item *item, size_t counts[3]) {
   for (size_t k = 0; k < item->stub_count; k++)
     counts[stub_at(d, item, k)->side]++;
 }
 
 /* What nothing leads to starts with one; the others stand at free sides. */
 void stubs_measure(struct diagram *d, size_t index, bool left, bool right) {
-  struct item *item = &d->items.at[index];
+  struct diagram_item *item = &d->items.at[index];
   size_t counts[3] = {0};
   for (size_t k = 0; k < item->link_count; k++)
     right = right && d->links.at[item->first_link + k].drawn;
@@ -164,7 +165,7 @@ void stubs_measure(struct diagram *d, size_t index, bool left, bool right) {
 
 int64_t stubs_extent(const struct diagram *d, size_t index,
                      enum stub_side side) {
-  const struct item *item = &d->items.at[index];
+  const struct diagram_item *item = &d->items.at[index];
   int64_t extent = 0;
   for (size_t k = 0; k < item->stub_count; k++) {
     const struct stub *stub = stub_at(d, item, k);
@@ -195,7 +196,7 @@ static void draw_name(struct diagram *d, const struct stub *stub,
   scene_add(d->scene, text);
 }
 
-static void draw_stub(struct diagram *d, const struct item *item,
+static void draw_stub(struct diagram *d, const struct diagram_item *item,
                       const struct stub *stub, size_t number, size_t count,
                       bool flip) {
   int64_t stack = item->opens_repeat ? 2 * STACK : 0;
@@ -228,7 +229,7 @@ static void draw_stub(struct diagram *d, const struct item *item,
 }
 
 void stubs_draw(struct diagram *d, size_t index, bool flip) {
-  const struct item *item = &d->items.at[index];
+  const struct diagram_item *item = &d->items.at[index];
   size_t number[3] = {0}, counts[3] = {0};
   count_sides(d, item, counts);
   for (size_t k = 0; k < item->stub_count; k++) {

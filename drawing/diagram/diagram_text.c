@@ -56,15 +56,15 @@ struct slice shape_words(struct diagram *d, const struct shape *shape) {
   return text_tamed(d->arena, text_slice(&text), true);
 }
 
-static void add_line(struct item *item, struct slice line) {
+static void add_line(struct diagram_item *item, struct slice line) {
   int most = (int)(sizeof item->lines / sizeof *item->lines);
   if (item->line_count < most && line.length)
     item->lines[item->line_count++] = line;
 }
 
 /* Breaks at blanks what would make a box too wide; the last line takes all. */
-static void add_words(struct item *item, struct slice words, int64_t size,
-                      int64_t most) {
+static void add_words(struct diagram_item *item, struct slice words,
+                      int64_t size, int64_t most) {
   while (item->line_count < 3 && text_extent(words, size, false) > most) {
     size_t cut = 0;
     for (size_t i = 1; i < words.length; i++) {
@@ -120,8 +120,8 @@ static struct slice layer_words(struct diagram *d, size_t index) {
 
 /* Those of all turns, if they differ. */
 static struct slice turns_words(struct diagram *d, size_t index) {
-  struct item *item = &d->items.at[index];
-  const struct item all = *item;
+  struct diagram_item *item = &d->items.at[index];
+  const struct diagram_item all = *item;
   size_t turns = item_turns(d, item);
   struct slice *words = arena_alloc(d->arena, turns + 1, sizeof *words);
   for (size_t i = 0; i < turns; i++) {
@@ -132,9 +132,10 @@ static struct slice turns_words(struct diagram *d, size_t index) {
   return merge_turns(d->arena, words, turns);
 }
 
-static void add_layer(struct diagram *d, struct item *item, size_t index) {
+static void add_layer(struct diagram *d, struct diagram_item *item,
+                      size_t index) {
   struct text text = text_new(d->arena);
-  const struct call *call = call_of_group(d, item_row(d, index)->group);
+  const struct diagram_call *call = call_of_group(d, item_row(d, index)->group);
   struct slice *words = &item->words[tightness(d)->few_tails];
   if (!words->at)
     *words = turns_words(d, index);
@@ -146,8 +147,8 @@ static void add_layer(struct diagram *d, struct item *item, size_t index) {
   add_words(item, text_slice(&text), tightness(d)->text, tightness(d)->line);
 }
 
-static void put_note(struct diagram *d, struct item *item, int64_t first,
-                     int64_t last, const char *unit) {
+static void put_note(struct diagram *d, struct diagram_item *item,
+                     int64_t first, int64_t last, const char *unit) {
   struct text text = text_new(d->arena);
   if (first == 0 && last == 0)
     return;
@@ -161,7 +162,7 @@ static void put_note(struct diagram *d, struct item *item, int64_t first,
   add_line(item, text_slice(&text));
 }
 
-static void add_output(struct diagram *d, struct item *item) {
+static void add_output(struct diagram *d, struct diagram_item *item) {
   struct slice output = item->output;
   if (output.at) {
     struct text text = text_new(d->arena);
@@ -174,7 +175,8 @@ static void add_output(struct diagram *d, struct item *item) {
   }
 }
 
-static void add_notes(struct diagram *d, struct item *item, size_t index) {
+static void add_notes(struct diagram *d, struct diagram_item *item,
+                      size_t index) {
   const struct row *first = item_row(d, index);
   const struct row *last = &d->rows.at[item->last_row];
   unsigned notes = d->options->notes;
@@ -193,7 +195,8 @@ static void add_notes(struct diagram *d, struct item *item, size_t index) {
   item->note_count += item->line_count - before;
 }
 
-static void add_warnings(struct diagram *d, struct item *item, size_t index) {
+static void add_warnings(struct diagram *d, struct diagram_item *item,
+                         size_t index) {
   const struct row *row = item_row(d, index);
   for (size_t i = 0; i < row->warning_count; i++) {
     struct text text = text_new(d->arena);
@@ -205,7 +208,8 @@ static void add_warnings(struct diagram *d, struct item *item, size_t index) {
 }
 
 /* Whether the shape that leaves differs from that of what comes in. */
-static bool is_changed(const struct diagram *d, const struct item *item) {
+static bool is_changed(const struct diagram *d,
+                       const struct diagram_item *item) {
   const struct row *row = &d->rows.at[item->last_row];
   size_t from = item->link_count   ? d->links.at[item->first_link].from
                 : item->stub_count ? d->stubs.at[item->first_stub].from
@@ -221,7 +225,8 @@ static bool is_changed(const struct diagram *d, const struct item *item) {
 }
 
 /* The shape, and by what stubs know the tensor. */
-static struct slice out_with_sign(struct diagram *d, const struct item *item) {
+static struct slice out_with_sign(struct diagram *d,
+                                  const struct diagram_item *item) {
   struct text text = text_new(d->arena);
   text_puts(&text, item->sign);
   text_put(&text, item->out.length ? ": " : "");
@@ -230,7 +235,7 @@ static struct slice out_with_sign(struct diagram *d, const struct item *item) {
 }
 
 void item_find_text(struct diagram *d, size_t index) {
-  struct item *item = &d->items.at[index];
+  struct diagram_item *item = &d->items.at[index];
   const char *sign = item_sign(d, index);
   const struct row *row = item_row(d, index);
   bool bare = sign && row->end - row->first == 1 && !row->warning_count &&
@@ -281,8 +286,9 @@ static struct slice group_title(struct diagram *d, int64_t index) {
 }
 
 /* The title of a group in all turns of a loop that it is in. */
-static struct slice turns_title(struct diagram *d, const struct unit *unit) {
-  const struct item *item = &d->items.at[unit->first];
+static struct slice turns_title(struct diagram *d,
+                                const struct diagram_unit *unit) {
+  const struct diagram_item *item = &d->items.at[unit->first];
   const struct model *model = d->c->model;
   size_t turns = item_turns(d, item);
   struct slice *titles = arena_alloc(d->arena, turns + 1, sizeof *titles);
@@ -300,7 +306,7 @@ static struct slice turns_title(struct diagram *d, const struct unit *unit) {
                    : group_title(d, unit->group);
 }
 
-struct slice frame_title(struct diagram *d, const struct unit *unit) {
+struct slice frame_title(struct diagram *d, const struct diagram_unit *unit) {
   struct text text = text_new(d->arena);
   if (unit->call)
     text_printf(&text, "(%c) ", unit->call->letter);
@@ -313,7 +319,7 @@ struct slice frame_title(struct diagram *d, const struct unit *unit) {
 }
 
 struct slice item_shape(struct diagram *d, size_t index) {
-  struct item *item = &d->items.at[index];
+  struct diagram_item *item = &d->items.at[index];
   if (!item->shape.at)
     item->shape = shape_words(d, row_shape(d->c, &d->rows.at[item->last_row]));
   return item->shape;

@@ -83,7 +83,7 @@ static void put_fact(struct tip *tip, int64_t value, const char *unit) {
 
 void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
               const char *newline) {
-  const struct item *item = &d->items.at[index];
+  const struct diagram_item *item = &d->items.at[index];
   const struct row *row = item_row(d, index);
   struct tip tip = {d, out, put, newline, text_new(d->arena)};
   struct position at =

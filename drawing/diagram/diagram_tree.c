@@ -9,7 +9,7 @@
 enum { FROM_ENTRY = -1, FROM_NOWHERE = -2 };
 
 struct bead {
-  struct part *part;
+  struct diagram_part *part;
   int64_t unit; /* whose tensor leaves it */
 };
 
@@ -19,37 +19,39 @@ struct chain {
   bool closed;    /* it went into a split */
 };
 
-struct place {
+struct diagram_place {
   int64_t chain, at; /* -1: inside a split */
 };
 
 struct region {
   struct diagram *d;
-  const struct unit **units;
+  const struct diagram_unit **units;
   size_t count;
   size_t entry; /* the item that leads to it, or NO_ITEM */
   VEC(struct chain) chains;
-  struct place *places; /* by unit */
+  struct diagram_place *places; /* by unit */
   bool root;
 };
 
-static struct part *region_part(struct diagram *d, const struct unit *units,
-                                size_t entry, bool root);
+static struct diagram_part *region_part(struct diagram *d,
+                                        const struct diagram_unit *units,
+                                        size_t entry, bool root);
 
-static struct part *new_part(struct diagram *d, enum part_kind kind) {
-  struct part *part = ARENA_NEW(d->arena, struct part);
+static struct diagram_part *new_part(struct diagram *d, enum part_kind kind) {
+  struct diagram_part *part = ARENA_NEW(d->arena, struct diagram_part);
   part->kind = kind;
   part->item = NO_ITEM;
   return part;
 }
 
-static const struct link *link_of(const struct diagram *d, size_t item,
-                                  size_t k) {
+static const struct diagram_link *link_of(const struct diagram *d, size_t item,
+                                          size_t k) {
   return &d->links.at[d->items.at[item].first_link + k];
 }
 
 /* The item that a frame is entered from. */
-static size_t entry_of(const struct diagram *d, const struct unit *unit) {
+static size_t entry_of(const struct diagram *d,
+                       const struct diagram_unit *unit) {
   if (d->items.at[unit->first].link_count)
     return link_of(d, unit->first, 0)->from;
   for (size_t i = unit->first; i < unit->end && d->stubs.count > 0; i++)
@@ -59,9 +61,9 @@ static size_t entry_of(const struct diagram *d, const struct unit *unit) {
   return NO_ITEM;
 }
 
-static struct part *unit_part(struct diagram *d, const struct unit *unit,
-                              bool root) {
-  struct part *part;
+static struct diagram_part *
+unit_part(struct diagram *d, const struct diagram_unit *unit, bool root) {
+  struct diagram_part *part;
   if (unit->end - unit->first == 1 && !unit->call) {
     part = new_part(d, PART_BOX);
     part->item = unit->first;
@@ -89,24 +91,26 @@ static size_t open_chain(struct region *r, int64_t source) {
   return r->chains.count - 1;
 }
 
-static void append(struct region *r, size_t chain, struct part *part,
+static void append(struct region *r, size_t chain, struct diagram_part *part,
                    int64_t unit) {
   struct chain *c = &r->chains.at[chain];
   struct bead *element = VEC_PUSH(r->d->arena, &c->all);
   element->part = part;
   element->unit = unit;
-  r->places[unit] = (struct place){(int64_t)chain, (int64_t)c->all.count - 1};
+  r->places[unit] =
+      (struct diagram_place){(int64_t)chain, (int64_t)c->all.count - 1};
 }
 
-static struct place place_of(const struct region *r, int64_t unit) {
-  static const struct place start = {0, -1}, nowhere = {-1, -1};
+static struct diagram_place place_of(const struct region *r, int64_t unit) {
+  static const struct diagram_place start = {0, -1}, nowhere = {-1, -1};
   return unit == FROM_ENTRY ? start : unit < 0 ? nowhere : r->places[unit];
 }
 
 /* Takes the elements from `at` on out of a chain, as a part. */
-static struct part *take_tail(struct region *r, size_t chain, int64_t at) {
+static struct diagram_part *take_tail(struct region *r, size_t chain,
+                                      int64_t at) {
   struct chain *c = &r->chains.at[chain];
-  struct part *part = new_part(r->d, PART_CHAIN), **tail = &part->first;
+  struct diagram_part *part = new_part(r->d, PART_CHAIN), **tail = &part->first;
   for (size_t i = (size_t)at; i < c->all.count; i++) {
     *tail = c->all.at[i].part;
     tail = &(*tail)->next;
@@ -133,7 +137,7 @@ static bool is_dead(const struct region *r, size_t chain, int64_t at,
                     size_t item) {
   const struct chain *c = &r->chains.at[chain];
   for (size_t i = (size_t)at; i < c->all.count; i++) {
-    const struct unit *unit = r->units[c->all.at[i].unit];
+    const struct diagram_unit *unit = r->units[c->all.at[i].unit];
     for (size_t k = unit->first; k < unit->end; k++)
       if (r->d->items.at[k].reader >= (int64_t)item)
         return false;
@@ -141,28 +145,28 @@ static bool is_dead(const struct region *r, size_t chain, int64_t at,
   return true;
 }
 
-static void add_side(struct part *part, struct part *side) {
-  struct part **tail = &part->side;
+static void add_side(struct diagram_part *part, struct diagram_part *side) {
+  struct diagram_part **tail = &part->side;
   while (*tail)
     tail = &(*tail)->next;
   *tail = side;
 }
 
 /* Makes a unit the end of a chain, if what came after it has ended. */
-static bool bare_end(struct region *r, struct place p, size_t item) {
+static bool bare_end(struct region *r, struct diagram_place p, size_t item) {
   struct chain *c = &r->chains.at[p.chain];
   if ((size_t)(p.at + 1) == c->all.count)
     return true;
   if (p.at < 0 || !is_dead(r, (size_t)p.chain, p.at + 1, item))
     return false;
-  struct part *part = c->all.at[p.at].part;
+  struct diagram_part *part = c->all.at[p.at].part;
   add_side(part, take_tail(r, (size_t)p.chain, p.at + 1));
   return true;
 }
 
 static void follow(struct region *r, int64_t unit, int64_t from) {
-  struct place p = place_of(r, from);
-  struct part *part = unit_part(r->d, r->units[unit], r->root);
+  struct diagram_place p = place_of(r, from);
+  struct diagram_part *part = unit_part(r->d, r->units[unit], r->root);
   if (p.chain >= 0 && bare_end(r, p, r->units[unit]->first))
     append(r, (size_t)p.chain, part, unit);
   else
@@ -177,7 +181,7 @@ struct inputs {
 };
 
 static bool is_end(const struct region *r, int64_t unit) {
-  struct place p = place_of(r, unit);
+  struct diagram_place p = place_of(r, unit);
   return p.chain >= 0 && !r->chains.at[p.chain].closed &&
          last_of(r, (size_t)p.chain) == unit;
 }
@@ -185,9 +189,9 @@ static bool is_end(const struct region *r, int64_t unit) {
 /* Where the branches part: the latest place from which one of them comes. */
 static int64_t find_fork(const struct region *r, const struct inputs *in) {
   int64_t fork = FROM_NOWHERE;
-  struct place best = {-1, -2};
+  struct diagram_place best = {-1, -2};
   for (size_t i = 0; i < in->count; i++) {
-    struct place p = place_of(r, in->at[i]);
+    struct diagram_place p = place_of(r, in->at[i]);
     int64_t from = in->at[i];
     if (p.chain < 0)
       continue;
@@ -211,7 +215,7 @@ static int64_t find_trunk(const struct region *r, const struct inputs *in) {
   int64_t trunk = FROM_NOWHERE;
   size_t longest = 0, second = 0;
   for (size_t i = 0; i < in->count; i++) {
-    struct place p = place_of(r, in->at[i]);
+    struct diagram_place p = place_of(r, in->at[i]);
     if (!is_end(r, in->at[i]))
       continue;
     if (p.chain == 0 && r->entry != NO_ITEM)
@@ -229,7 +233,7 @@ static int64_t find_trunk(const struct region *r, const struct inputs *in) {
 enum branch { BRANCH_NONE, BRANCH_EMPTY, BRANCH_TAIL, BRANCH_CHAIN };
 
 static enum branch branch_of(const struct region *r, int64_t in, int64_t fork) {
-  struct place p = place_of(r, in), f = place_of(r, fork);
+  struct diagram_place p = place_of(r, in), f = place_of(r, fork);
   if (in == fork)
     return BRANCH_EMPTY;
   if (!is_end(r, in))
@@ -241,20 +245,20 @@ static enum branch branch_of(const struct region *r, int64_t in, int64_t fork) {
 }
 
 /* Inside a branch, that is: but for what leaves it. */
-static void mark_branch(struct region *r, const struct part *part) {
-  for (const struct part *p = part->first; p; p = p->next)
+static void mark_branch(struct region *r, const struct diagram_part *part) {
+  for (const struct diagram_part *p = part->first; p; p = p->next)
     mark_branch(r, p);
   if (part->item != NO_ITEM)
     r->d->items.at[part->item].in_branch = true;
 }
 
-static void add_branches(struct region *r, struct part *split,
+static void add_branches(struct region *r, struct diagram_part *split,
                          const struct inputs *in, int64_t fork) {
-  struct part **tail = &split->first;
-  struct place f = place_of(r, fork);
+  struct diagram_part **tail = &split->first;
+  struct diagram_place f = place_of(r, fork);
   for (size_t i = 0; i < in->count; i++) {
-    struct place p = place_of(r, in->at[i]);
-    struct part *part = NULL;
+    struct diagram_place p = place_of(r, in->at[i]);
+    struct diagram_part *part = NULL;
     switch (branch_of(r, in->at[i], fork)) {
     case BRANCH_NONE: continue;
     case BRANCH_EMPTY: part = new_part(r->d, PART_CHAIN); break;
@@ -281,7 +285,7 @@ static size_t long_skip(const struct region *r, int64_t fork) {
 /* Whether the branches are such that a split can show them. */
 static bool can_split(const struct region *r, const struct inputs *in,
                       int64_t fork, size_t item) {
-  struct place f = place_of(r, fork);
+  struct diagram_place f = place_of(r, fork);
   size_t shown = 0, real = 0;
   bool tail = false;
   for (size_t i = 0; i < in->count; i++) {
@@ -299,8 +303,8 @@ static bool can_split(const struct region *r, const struct inputs *in,
            tail_items(r, (size_t)f.chain, f.at + 1) > long_skip(r, fork));
 }
 
-static struct part *join_part(struct region *r, int64_t unit) {
-  struct part *split = new_part(r->d, PART_SPLIT);
+static struct diagram_part *join_part(struct region *r, int64_t unit) {
+  struct diagram_part *split = new_part(r->d, PART_SPLIT);
   split->item = r->units[unit]->first;
   split->bar = !item_sign(r->d, split->item);
   return split;
@@ -313,7 +317,7 @@ static bool meet(struct region *r, int64_t unit, const struct inputs *in) {
     shown += branch_of(r, in->at[i], FROM_NOWHERE) == BRANCH_CHAIN;
   if (shown < 2)
     return false;
-  struct part *split = join_part(r, unit);
+  struct diagram_part *split = join_part(r, unit);
   add_branches(r, split, in, FROM_NOWHERE);
   append(r, open_chain(r, FROM_NOWHERE), split, unit);
   return true;
@@ -329,8 +333,8 @@ static bool split(struct region *r, int64_t unit, const struct inputs *in) {
     return meet(r, unit, in);
   if (!can_split(r, in, fork, item))
     return false;
-  struct part *part = join_part(r, unit);
-  struct place f = place_of(r, fork);
+  struct diagram_part *part = join_part(r, unit);
+  struct diagram_place f = place_of(r, fork);
   part->forks = forks;
   add_branches(r, part, in, fork);
   append(r, (size_t)f.chain, part, unit);
@@ -355,8 +359,9 @@ static int64_t unit_of(const struct region *r, size_t item) {
   return r->units[low]->end - 1 == item ? (int64_t)low : FROM_NOWHERE;
 }
 
-static struct inputs inputs_of(struct region *r, const struct unit *unit) {
-  const struct item *item = &r->d->items.at[unit->first];
+static struct inputs inputs_of(struct region *r,
+                               const struct diagram_unit *unit) {
+  const struct diagram_item *item = &r->d->items.at[unit->first];
   struct inputs in = {
       arena_alloc(r->d->arena, item->link_count + 1, sizeof *in.at), 0};
   size_t entry = unit->child ? entry_of(r->d, unit) : NO_ITEM;
@@ -384,11 +389,11 @@ static void add_unit(struct region *r, int64_t unit) {
 }
 
 /* The chains that are left: sides of others, or nets of their own. */
-static struct part *close_region(struct region *r) {
-  struct part *first = NULL, **tail = &first;
+static struct diagram_part *close_region(struct region *r) {
+  struct diagram_part *first = NULL, **tail = &first;
   for (size_t i = r->chains.count; i-- > 0;) {
     struct chain *c = &r->chains.at[i];
-    struct place p = place_of(r, c->source);
+    struct diagram_place p = place_of(r, c->source);
     if (c->closed || c->all.count == 0 || i == 0 || p.chain < 0 || p.at < 0)
       continue;
     add_side(r->chains.at[p.chain].all.at[p.at].part, take_tail(r, i, 0));
@@ -403,25 +408,26 @@ static struct part *close_region(struct region *r) {
   return first;
 }
 
-static struct part *region_part(struct diagram *d, const struct unit *units,
-                                size_t entry, bool root) {
+static struct diagram_part *region_part(struct diagram *d,
+                                        const struct diagram_unit *units,
+                                        size_t entry, bool root) {
   struct region r = {.d = d, .entry = entry, .root = root};
-  for (const struct unit *u = units; u; u = u->next)
+  for (const struct diagram_unit *u = units; u; u = u->next)
     r.count++;
   r.units = arena_alloc(d->arena, r.count + 1, sizeof *r.units);
   r.places = arena_alloc(d->arena, r.count + 1, sizeof *r.places);
   r.count = 0;
-  for (const struct unit *u = units; u; u = u->next)
+  for (const struct diagram_unit *u = units; u; u = u->next)
     r.units[r.count++] = u;
   if (entry != NO_ITEM)
     open_chain(&r, FROM_ENTRY);
   for (size_t i = 0; i < r.count; i++) {
     add_unit(&r, (int64_t)i);
   }
-  struct part *first = close_region(&r);
+  struct diagram_part *first = close_region(&r);
   if (!root && first && first->next) { /* beside the first one */
-    for (struct part *part = first->next; part;) {
-      struct part *next = part->next;
+    for (struct diagram_part *part = first->next; part;) {
+      struct diagram_part *next = part->next;
       part->next = NULL;
       add_side(first->first, part);
       part = next;
@@ -431,6 +437,7 @@ static struct part *region_part(struct diagram *d, const struct unit *units,
   return first ? first : new_part(d, PART_CHAIN);
 }
 
-struct part *diagram_find_parts(struct diagram *d, const struct unit *units) {
+struct diagram_part *diagram_find_parts(struct diagram *d,
+                                        const struct diagram_unit *units) {
   return units ? region_part(d, units, NO_ITEM, true) : NULL;
 }

@@ -21,7 +21,7 @@ static void put_indent(struct text *out, int depth) {
 static void put_box(struct diagram *d, struct text *out, size_t index,
                     int depth) {
   item_find_text(d, index);
-  const struct item *item = &d->items.at[index];
+  const struct diagram_item *item = &d->items.at[index];
   const struct row *row = item_row(d, index);
   put_indent(out, depth);
   text_printf(out, "n%zu [label=\"", index);
@@ -44,7 +44,8 @@ static void put_box(struct diagram *d, struct text *out, size_t index,
 }
 
 static void put_units(struct diagram *d, struct text *out,
-                      const struct unit *unit, int depth, int *clusters) {
+                      const struct diagram_unit *unit, int depth,
+                      int *clusters) {
   for (; unit; unit = unit->next) {
     if (unit->end - unit->first == 1 && !unit->call) {
       diagram_mark_repeat(d, unit);
@@ -67,7 +68,7 @@ static void put_units(struct diagram *d, struct text *out,
 
 static void put_edge_end(struct diagram *d, struct text *out, size_t from,
                          bool always) {
-  const struct item *item = &d->items.at[from];
+  const struct diagram_item *item = &d->items.at[from];
   struct slice shape = item->out;
   if (always && !shape.length)
     shape = item_shape(d, from);
@@ -81,7 +82,7 @@ static void put_edge_end(struct diagram *d, struct text *out, size_t from,
 
 /* What a box takes that no line leads to: its name. */
 static void put_stubs(struct diagram *d, struct text *out, size_t index) {
-  const struct item *item = &d->items.at[index];
+  const struct diagram_item *item = &d->items.at[index];
   for (size_t k = 0; k < item->stub_count; k++) {
     const struct stub *stub = &d->stubs.at[item->first_stub + k];
     text_printf(out, "  in%zu [label=\"", item->first_stub + k);

@@ -6,7 +6,7 @@
 #include "drawing/page/html.h"
 
 /* Columns of the page: the usual ones are shown at first. */
-struct layers {
+struct page_layers {
   struct page_writer *w;
   const struct column *columns[COLUMN_MOST];
   size_t count;
@@ -21,7 +21,7 @@ static bool is(const struct column *column, const char *name) {
 }
 
 /* The name is first; what is marked stands beside it. */
-static void choose(struct layers *t) {
+static void choose(struct page_layers *t) {
   const struct column *chosen[COLUMN_MOST];
   struct slice wrong;
   const char *list = t->w->options->columns;
@@ -34,12 +34,12 @@ static void choose(struct layers *t) {
   }
 }
 
-static bool is_shown(const struct layers *t, const struct column *column) {
+static bool is_shown(const struct page_layers *t, const struct column *column) {
   return t->w->options->columns ||
          (column->usual && !is(column, "index") && !is(column, "activations"));
 }
 
-static void put_head(struct layers *t) {
+static void put_head(struct page_layers *t) {
   struct text *out = t->w->out;
   text_put(out, "<thead>\n<tr>");
   for (size_t i = 0; i < t->count; i++) {
@@ -69,7 +69,7 @@ static bool says(struct slice cell, int64_t value) {
   return read == value || (slice_is(cell, "-") && value == 0);
 }
 
-static void put_cell(struct layers *t, const struct line_view *v,
+static void put_cell(struct page_layers *t, const struct line_view *v,
                      const struct column *column) {
   struct text *out = t->w->out;
   t->cell.length = 0;
@@ -95,7 +95,7 @@ static void put_cell(struct layers *t, const struct line_view *v,
 }
 
 /* The formulas, without the rule at the left that the report draws. */
-static void put_formulas(struct layers *t, const struct row *row) {
+static void put_formulas(struct page_layers *t, const struct row *row) {
   struct emit_options options = *t->w->options;
   options.ascii = true;
   t->lines.length = 0;
@@ -115,7 +115,7 @@ static void put_formulas(struct layers *t, const struct row *row) {
   text_putc(t->w->out, '"');
 }
 
-static void put_line(struct layers *t, size_t index) {
+static void put_line(struct page_layers *t, size_t index) {
   const struct fold_line *line = &t->folds.at[index];
   struct page_writer *w = t->w;
   struct line_view v = line_view(w->c, w->options, &t->rows, t->fields, line);
@@ -147,7 +147,7 @@ static void put_line(struct layers *t, size_t index) {
   text_put(w->out, "</tr>\n");
 }
 
-static void put_totals(struct layers *t) {
+static void put_totals(struct page_layers *t) {
   struct page_writer *w = t->w;
   struct fold_line all = {.period = t->rows.count, .times = 1};
   struct line_view v = {.c = w->c,
@@ -176,7 +176,7 @@ static void put_totals(struct layers *t) {
 }
 
 void html_put_table_style(struct page_writer *w) {
-  struct layers t = {.w = w};
+  struct page_layers t = {.w = w};
   choose(&t);
   for (size_t i = 0; i < t.count; i++)
     text_printf(w->out, "#table tr>:nth-child(%zu){%s}\n", i + 1,
@@ -186,10 +186,10 @@ void html_put_table_style(struct page_writer *w) {
 }
 
 void html_put_table(struct page_writer *w) {
-  struct layers t = {.w = w,
-                     .rows = rows_of(w->c, w->options),
-                     .cell = text_new(w->c->arena),
-                     .lines = text_new(w->c->arena)};
+  struct page_layers t = {.w = w,
+                          .rows = rows_of(w->c, w->options),
+                          .cell = text_new(w->c->arena),
+                          .lines = text_new(w->c->arena)};
   t.folds =
       folds_of(w->c, &t.rows, w->options->unfold ? FOLD_NONE : FOLD_EQUAL);
   choose(&t);

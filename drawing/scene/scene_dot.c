@@ -3,7 +3,7 @@
 
 #include "drawing/scene/scene.h"
 
-struct writer {
+struct dot_writer {
   const struct scene *scene;
   struct text *out;
   size_t count;
@@ -19,7 +19,7 @@ static void put_string(struct text *out, struct slice text) {
 }
 
 /* Graphviz has y upwards. */
-static void put_point(struct writer *w, struct point p) {
+static void put_point(struct dot_writer *w, struct point p) {
   put_length(w->out, p.x);
   text_putc(w->out, ',');
   put_length(w->out, w->scene->height - p.y);
@@ -32,7 +32,7 @@ static void put_inches(struct text *out, int64_t tenths) {
   text_printf(out, ".%04d", (int)(size % 10000));
 }
 
-static void put_place(struct writer *w, int64_t x, int64_t y, int64_t width,
+static void put_place(struct dot_writer *w, int64_t x, int64_t y, int64_t width,
                       int64_t height) {
   text_printf(w->out, "n%zu [pos=\"", w->count++);
   put_point(w, (struct point){x + width / 2, y + height / 2});
@@ -55,7 +55,7 @@ static void put_pen(struct text *out, const struct scene_item *item) {
   text_printf(out, ".%02d", (int)(item->stroke_width % 100));
 }
 
-static void put_box(struct writer *w, const struct scene_item *item) {
+static void put_box(struct dot_writer *w, const struct scene_item *item) {
   put_place(w, item->x, item->y, item->width, item->height);
   text_printf(w->out, ", shape=box, style=\"filled%s%s\", label=\"\"",
               item->radius >= 4 * POINT ? ",rounded" : "",
@@ -66,7 +66,7 @@ static void put_box(struct writer *w, const struct scene_item *item) {
   text_put(w->out, "];\n");
 }
 
-static void put_words(struct writer *w, const struct scene_item *item) {
+static void put_words(struct dot_writer *w, const struct scene_item *item) {
   int64_t width = text_extent(item->text, item->size, item->bold);
   int64_t x = item->anchor == ANCHOR_START    ? item->x
               : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
@@ -84,13 +84,13 @@ static void put_words(struct writer *w, const struct scene_item *item) {
   text_put(w->out, "\"];\n");
 }
 
-static void put_curve_point(struct writer *w, struct point p) {
+static void put_curve_point(struct dot_writer *w, struct point p) {
   text_putc(w->out, ' ');
   put_point(w, p);
 }
 
 static void put_step(void *user, const struct point *points, int count) {
-  struct writer *w = user;
+  struct dot_writer *w = user;
   if (count == 1) {
     put_curve_point(w, w->last);
     put_curve_point(w, points[0]);
@@ -100,7 +100,7 @@ static void put_step(void *user, const struct point *points, int count) {
   w->last = points[count - 1];
 }
 
-static void put_line(struct writer *w, const struct scene_item *item) {
+static void put_line(struct dot_writer *w, const struct scene_item *item) {
   struct point tip = item->points[item->point_count - 1];
   size_t from = w->count;
   put_place(w, item->points[0].x, item->points[0].y, 0, 0);
@@ -127,7 +127,7 @@ static void put_line(struct writer *w, const struct scene_item *item) {
  * in the language of xdot, which knows no text that runs upwards.
  */
 
-static void put_xdot_point(struct writer *w, int64_t x, int64_t y) {
+static void put_xdot_point(struct dot_writer *w, int64_t x, int64_t y) {
   text_putc(w->out, ' ');
   put_length(w->out, x);
   text_putc(w->out, ' ');
@@ -135,7 +135,7 @@ static void put_xdot_point(struct writer *w, int64_t x, int64_t y) {
 }
 
 /* What a chart is filled with also draws its edge, if it has no other. */
-static void put_xdot_pen(struct writer *w, const struct scene_item *item) {
+static void put_xdot_pen(struct dot_writer *w, const struct scene_item *item) {
   int stroke = item->stroke == NO_COLOUR ? item->fill : item->stroke;
   int64_t width = item->stroke == NO_COLOUR ? 10 : item->stroke_width;
   char pen[32];
@@ -147,7 +147,7 @@ static void put_xdot_pen(struct writer *w, const struct scene_item *item) {
     text_printf(w->out, " C 7 -#%06x", (unsigned)item->fill);
 }
 
-static void put_xdot_path(struct writer *w, const struct scene_item *item) {
+static void put_xdot_path(struct dot_writer *w, const struct scene_item *item) {
   bool box = item->kind == SCENE_BOX, filled = item->fill != NO_COLOUR;
   int64_t x = item->x, y = item->y, right = x + item->width,
           low = y + item->height;
@@ -164,7 +164,8 @@ static void put_xdot_path(struct writer *w, const struct scene_item *item) {
     put_xdot_point(w, points[i].x, points[i].y);
 }
 
-static void put_xdot_words(struct writer *w, const struct scene_item *item) {
+static void put_xdot_words(struct dot_writer *w,
+                           const struct scene_item *item) {
   static const int places[] = {-1, 0, 1};
   struct text words = text_new(w->scene->arena);
   const char *font = item->bold ? "10 -Arial Bold" : "5 -Arial";
@@ -180,7 +181,7 @@ static void put_xdot_words(struct writer *w, const struct scene_item *item) {
   put_string(w->out, text_slice(&words));
 }
 
-static void put_background(struct writer *w) {
+static void put_background(struct dot_writer *w) {
   text_put(w->out, "  graph [_background=\"");
   for (size_t i = 0; i < w->scene->items.count; i++) {
     const struct scene_item *item = &w->scene->items.at[i];
@@ -195,7 +196,7 @@ static void put_background(struct writer *w) {
 }
 
 void scene_put_dot(const struct scene *scene, struct text *out) {
-  struct writer w = {.scene = scene, .out = out};
+  struct dot_writer w = {.scene = scene, .out = out};
   int64_t side = scene->width > scene->height ? scene->width : scene->height;
   text_printf(out,
               "digraph {\n  graph [outputorder=nodesfirst, pad=0, dpi=%d, "

@@ -9,7 +9,7 @@
 
 #include "drawing/scene/scene.h"
 
-struct writer {
+struct pdf_writer {
   struct text *out;
   size_t length; /* bytes before the current ones */
   VEC(size_t) offsets;
@@ -194,12 +194,12 @@ static struct slice page_content(const struct scene *scene,
 
 /* Objects: each is made as a text first, so that its offset is known. */
 
-static void put_raw(struct writer *w, struct slice bytes) {
+static void put_raw(struct pdf_writer *w, struct slice bytes) {
   text_puts(w->out, bytes);
   w->length += bytes.length;
 }
 
-static void put_object(struct writer *w, const struct text *body) {
+static void put_object(struct pdf_writer *w, const struct text *body) {
   struct text frame = text_new(w->arena);
   *VEC_PUSH(w->arena, &w->offsets) = w->length;
   text_printf(&frame, "%zu 0 obj\n", w->offsets.count);
@@ -208,7 +208,7 @@ static void put_object(struct writer *w, const struct text *body) {
   put_raw(w, text_slice(&frame));
 }
 
-static void put_page(struct writer *w, const struct scene *scene) {
+static void put_page(struct pdf_writer *w, const struct scene *scene) {
   int64_t scale = page_scale(scene->width, scene->height);
   struct text page = text_new(w->arena), stream = page;
   struct slice content = page_content(scene, w->arena);
@@ -226,7 +226,7 @@ static void put_page(struct writer *w, const struct scene *scene) {
   put_object(w, &stream);
 }
 
-static void put_catalogue(struct writer *w, size_t pages) {
+static void put_catalogue(struct pdf_writer *w, size_t pages) {
   struct text catalogue = text_new(w->arena), kids = catalogue;
   text_put(&catalogue, "<< /Type /Catalog /Pages 2 0 R >>");
   put_object(w, &catalogue);
@@ -247,7 +247,7 @@ static void put_catalogue(struct writer *w, size_t pages) {
 
 void scene_put_pdf(const struct scene *const *pages, size_t count,
                    struct text *out) {
-  struct writer w = {.out = out, .arena = pages[0]->arena};
+  struct pdf_writer w = {.out = out, .arena = pages[0]->arena};
   struct text end = text_new(w.arena);
   put_raw(&w, slice_of("%PDF-1.4\n"));
   put_catalogue(&w, count);

@@ -1,7 +1,7 @@
 /* Scene as TikZ: for papers, whose letters and lines it then has. */
 #include "drawing/scene/scene.h"
 
-struct writer {
+struct tex_writer {
   struct text *out;
   struct arena *arena;
   VEC(int) colours; /* that have a name already */
@@ -57,7 +57,7 @@ void put_tex_head(struct text *out, double width, double height) {
 }
 
 /* "name=n243b6b, ", defined before where it is new. */
-static void name_colour(struct writer *w, int colour) {
+static void name_colour(struct tex_writer *w, int colour) {
   for (size_t i = 0; i < w->colours.count; i++)
     if (w->colours.at[i] == colour)
       return;
@@ -68,12 +68,12 @@ static void name_colour(struct writer *w, int colour) {
               (unsigned)colour);
 }
 
-static void put_colour(struct writer *w, const char *name, int colour) {
+static void put_colour(struct tex_writer *w, const char *name, int colour) {
   if (colour != NO_COLOUR)
     text_printf(w->out, "%s=n%06x, ", name, (unsigned)colour);
 }
 
-static void put_place(struct writer *w, struct point p) {
+static void put_place(struct tex_writer *w, struct point p) {
   text_putc(w->out, '(');
   put_length(w->out, p.x);
   text_putc(w->out, ',');
@@ -84,7 +84,7 @@ static void put_place(struct writer *w, struct point p) {
 /* A scene's point is TEX_POINT hundredths of TeX's. */
 enum { TEX_POINT = 60 };
 
-static void put_path(struct writer *w, const struct scene_item *item) {
+static void put_path(struct tex_writer *w, const struct scene_item *item) {
   name_colour(w, item->fill);
   name_colour(w, item->stroke);
   text_put(w->out, "  \\path[");
@@ -107,7 +107,7 @@ static void put_path(struct writer *w, const struct scene_item *item) {
   text_put(w->out, item->closed ? " -- cycle;\n" : ";\n");
 }
 
-static void put_words(struct writer *w, const struct scene_item *item) {
+static void put_words(struct tex_writer *w, const struct scene_item *item) {
   static const char *const anchors[] = {"base west", "base", "base east"};
   name_colour(w, item->fill);
   text_printf(w->out, "  \\node[anchor=%s, inner sep=%s, ",
@@ -124,7 +124,7 @@ static void put_words(struct writer *w, const struct scene_item *item) {
 }
 
 void scene_put_tex(const struct scene *scene, struct text *out) {
-  struct writer w = {.out = out, .arena = scene->arena};
+  struct tex_writer w = {.out = out, .arena = scene->arena};
   double cm = 2.54 / 72.27 * TEX_POINT / 100 / POINT;
   text_put(out, "% Drawn by netc: ");
   put_tex(out, scene->title);

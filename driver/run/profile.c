@@ -17,14 +17,14 @@ static double now(void) {
 
 #define QUIET_SECONDS 0.7 /* before the first sign, and between two */
 
-struct progress {
+struct run_progress {
   double last;
   bool shown;
 };
 
 static int show_progress(void *user, const struct netrt *net, uint32_t op,
                          enum netrt_when when) {
-  struct progress *p = user;
+  struct run_progress *p = user;
   if (when == NETRT_BEFORE && now() - p->last > QUIET_SECONDS) {
     const struct netrt_model *model = net->model;
     fprintf(stderr, "\r\033[K%" PRIu32 " of %" PRIu32 " operations, ", op,
@@ -37,7 +37,7 @@ static int show_progress(void *user, const struct netrt *net, uint32_t op,
 }
 
 enum netrt_status run_once(struct running *r) {
-  struct progress p = {now(), false};
+  struct run_progress p = {now(), false};
   if (isatty(STDERR_FILENO)) {
     r->net.hook = show_progress;
     r->net.hook_user = &p;
@@ -54,19 +54,19 @@ enum netrt_status run_once(struct running *r) {
 enum { MOST_ROUNDS = 50 };
 #define ENOUGH_SECONDS 1.0
 
-struct row {
+struct run_row {
   const char *name, *kernel;
   double seconds, flops;
 };
 
-struct profile {
-  struct row *rows; /* by layer of the model */
+struct run_profile {
+  struct run_row *rows; /* by layer of the model */
   double began;
 };
 
 static int note_time(void *user, const struct netrt *net, uint32_t op,
                      enum netrt_when when) {
-  struct profile *p = user;
+  struct run_profile *p = user;
   const struct netrt_op *at = &net->model->ops[op];
   if (when == NETRT_BEFORE)
     p->began = now();
@@ -76,7 +76,7 @@ static int note_time(void *user, const struct netrt *net, uint32_t op,
 }
 
 /* Names of layers are those of the library, in about the same order. */
-static void find_flops(struct running *r, struct profile *p) {
+static void find_flops(struct running *r, struct run_profile *p) {
   struct netc *netc = r->options.netc;
   struct netc_layer layer = {.size = sizeof layer};
   size_t at = 0, count = netc_layer_count(netc);
@@ -93,7 +93,7 @@ static void find_flops(struct running *r, struct profile *p) {
 }
 
 static int by_time(const void *a, const void *b) {
-  const struct row *x = a, *y = b;
+  const struct run_row *x = a, *y = b;
   if (x->seconds != y->seconds)
     return x->seconds > y->seconds ? -1 : 1;
   return strcmp(x->name, y->name);
@@ -109,7 +109,7 @@ static void put_row(FILE *out, int width, const char *name, const char *kernel,
   fprintf(out, " %6.1f %%\n", whole > 0 ? 100 * seconds / whole : 0);
 }
 
-static void put_profile(struct running *r, struct row *rows, double whole,
+static void put_profile(struct running *r, struct run_row *rows, double whole,
                         int rounds) {
   FILE *out = r->options.wanted_count ? stderr : stdout;
   double sum = 0, flops = 0;
@@ -135,8 +135,9 @@ static void put_profile(struct running *r, struct row *rows, double whole,
 
 /* The run before has filled the caches. */
 int run_profile(struct running *r) {
-  struct profile p = {.rows = arena_alloc(&r->arena, r->model.layer_count + 1U,
-                                          sizeof *p.rows)};
+  struct run_profile p = {
+      .rows =
+          arena_alloc(&r->arena, r->model.layer_count + 1U, sizeof *p.rows)};
   double whole = 0;
   int rounds = 0;
   find_flops(r, &p);

@@ -12,7 +12,7 @@
 #include "driver/output.h"
 #include "driver/run/weight_set.h"
 
-struct request {
+struct weights_request {
   struct net_options options;
   struct arena arena;
   const char *from, *check, *output;
@@ -135,7 +135,8 @@ static int write_block(const struct weight_set *set, const char *path,
   return EXIT_DONE;
 }
 
-static int write_file(const struct request *r, const struct weight_set *set) {
+static int write_file(const struct weights_request *r,
+                      const struct weight_set *set) {
   struct output_file output;
   int status = output_spares_sources(r->output, r->options.netc);
   if (status != EXIT_DONE)
@@ -155,7 +156,7 @@ static int write_file(const struct request *r, const struct weight_set *set) {
 
 /* What is asked for */
 
-static int with_file(struct request *r, struct weight_set *set) {
+static int with_file(struct weights_request *r, struct weight_set *set) {
   const char *path = r->check ? r->check : r->from;
   enum match match = r->check      ? MATCH_EXACTLY
                      : r->by_order ? MATCH_BY_ORDER
@@ -173,7 +174,7 @@ static int with_file(struct request *r, struct weight_set *set) {
   return status;
 }
 
-static int serve(struct request *r) {
+static int serve(struct weights_request *r) {
   struct weight_set set;
   int status = net_options_load(&r->options);
   if (status != EXIT_DONE)
@@ -191,7 +192,7 @@ static bool has_suffix(const char *path, const char *suffix) {
 }
 
 /* Options that go together. */
-static int check_request(const struct request *r) {
+static int check_request(const struct weights_request *r) {
   int sources = (r->from != NULL) + (r->check != NULL) + r->random;
   if (sources > 1)
     return complain(EXIT_USAGE,
@@ -220,7 +221,7 @@ static int check_request(const struct request *r) {
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
-  struct request *r = user;
+  struct weights_request *r = user;
   bool right = true;
   (void)name;
   switch (option) {
@@ -237,12 +238,12 @@ static int take(void *user, enum option_id option, const char *name,
 }
 
 static void run(void *user) {
-  struct request *r = user;
+  struct weights_request *r = user;
   r->status = serve(r);
 }
 
 int command_weights(int argc, char **argv) {
-  struct request r = {.status = EXIT_DONE};
+  struct weights_request r = {.status = EXIT_DONE};
   struct arena *const arenas[GUARD_ARENAS] = {&r.arena};
   struct netc *netc = netc_open(NULL, NULL);
   if (!netc)

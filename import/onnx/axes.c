@@ -15,7 +15,7 @@ const char *axis_word(struct onnx *x, const struct graph_shape *shape,
 int node_axis(struct onnx *x, const struct onnx_view *view, int axis) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;
   int64_t stride = 1;
-  const struct atom *atom = NULL;
+  const struct onnx_atom *atom = NULL;
   for (int i = 0; i < view->at.count; i++)
     if (view->at.atom[i].axis == axis) {
       if (atom)
@@ -55,8 +55,9 @@ bool to_last(struct onnx *x, const struct onnx_view *view, int axis,
 }
 
 /* The only atom of an axis; NULL: it has none or several. */
-static const struct atom *only_atom(const struct onnx_view *view, int axis) {
-  const struct atom *found = NULL;
+static const struct onnx_atom *only_atom(const struct onnx_view *view,
+                                         int axis) {
+  const struct onnx_atom *found = NULL;
   for (int i = 0; i < view->at.count; i++)
     if (view->at.atom[i].axis == axis) {
       if (found)
@@ -84,7 +85,7 @@ bool axes_of(struct onnx *x, const struct onnx_view *view,
   for (int i = shape->rank; i-- > 0; stride *= shape->size[i]) {
     axes->order[i] = -1;
     for (int k = 0; k < view->at.rank && shape->size[i] > 1; k++) {
-      const struct atom *atom = only_atom(view, k);
+      const struct onnx_atom *atom = only_atom(view, k);
       if (atom && atom->size == shape->size[i] && atom->stride == stride &&
           view->at.dim[k] == atom->size)
         axes->order[i] = k;
@@ -150,8 +151,8 @@ bool parted_axes(struct onnx *x, const struct onnx_view *view,
       return plain_order(x, view, result);
   for (int i = 1; i < axes.count; i++) /* few: by insertion */
     for (int k = i; k > 0; k--) {
-      const struct atom *a = only_atom(view, axes.order[k - 1]);
-      const struct atom *b = only_atom(view, axes.order[k]);
+      const struct onnx_atom *a = only_atom(view, axes.order[k - 1]);
+      const struct onnx_atom *b = only_atom(view, axes.order[k]);
       if (!a || !b || a->stride >= b->stride)
         break;
       int order = axes.order[k];

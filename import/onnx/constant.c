@@ -287,14 +287,14 @@ struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
 
 /* Goes through the values of a layout in order. */
 struct cursor {
-  const struct layout *at;
+  const struct onnx_layout *at;
   int64_t digit[LAYOUT_ATOMS];
   int64_t place;
 };
 
 static void advance(struct cursor *cursor) {
   for (int i = cursor->at->count; i-- > 0;) {
-    const struct atom *atom = &cursor->at->atom[i];
+    const struct onnx_atom *atom = &cursor->at->atom[i];
     cursor->place += atom->stride;
     if (++cursor->digit[i] < atom->size)
       return;
@@ -304,8 +304,8 @@ static void advance(struct cursor *cursor) {
 }
 
 struct constant *constant_through(struct onnx *x, struct constant *c,
-                                  const struct layout *at) {
-  struct layout dense = layout_dense(at->rank, at->dim);
+                                  const struct onnx_layout *at) {
+  struct onnx_layout dense = layout_dense(at->rank, at->dim);
   if (layout_equal(at, &dense) && layout_values(at) == c->count)
     return constant_with(x, c, at->rank, at->dim);
   struct constant *result = like(x, c, at->rank, at->dim);

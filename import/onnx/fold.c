@@ -228,7 +228,7 @@ static struct constant *result_of(struct onnx *x, const struct onnx_fold *f,
 static bool widen(struct onnx *x, const struct constant *result,
                   struct constant **in, int count) {
   for (int i = 0; i < count; i++) {
-    struct layout dense = layout_dense(in[i]->rank, in[i]->dims), at;
+    struct onnx_layout dense = layout_dense(in[i]->rank, in[i]->dims), at;
     if (in[i]->count == result->count)
       continue;
     if (!layout_spread(&dense, result->rank, result->dims, &at) ||

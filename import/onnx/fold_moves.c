@@ -272,7 +272,7 @@ bool fold_tile(struct onnx *x, struct constant **in) {
     dims[2 * i + 1] = c->dims[i];
     strides[2 * i + 1] = stride;
   }
-  struct layout at = layout_of(2 * c->rank, dims, strides, 0);
+  struct onnx_layout at = layout_of(2 * c->rank, dims, strides, 0);
   for (int i = 0; i < c->rank; i++)
     layout_merge(&at, i, 2);
   give_constant(x, 0, constant_through(x, c, &at));

@@ -24,8 +24,8 @@ static int64_t last_size(struct onnx *x, int node) {
 /* Heads. */
 
 /* All axes but the last two as one; those of one place do not count. */
-static struct layout matrices(const struct layout *at) {
-  struct layout result = *at;
+static struct onnx_layout matrices(const struct onnx_layout *at) {
+  struct onnx_layout result = *at;
   if (result.rank > 3)
     layout_merge(&result, 0, result.rank - 2);
   return without_ones(&result);
@@ -67,7 +67,8 @@ static bool is_lying(struct onnx *x, const struct onnx_trace *t, int64_t dim,
   strides[rank + lying->crossed] = steps[last - 1];
   dims[rank + !lying->crossed] = dim;
   strides[rank + !lying->crossed] = 1;
-  struct layout expected = layout_of(rank + 2, dims, strides, 0), got = t->at;
+  struct onnx_layout expected = layout_of(rank + 2, dims, strides, 0),
+                     got = t->at;
   got.first = 0;
   expected = matrices(&expected);
   got = matrices(&got);
@@ -160,7 +161,7 @@ static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
   const struct graph_node *rows = node_at(x, t.base);
   const struct graph_node *distances = node_at(x, rows->inputs.at[0]);
   static const int front[3] = {2, 0, 1};
-  struct layout expected = dense_of(x, t.base);
+  struct onnx_layout expected = dense_of(x, t.base);
   expected = layout_order(&expected, expected.rank == 3 ? 3 : 0, front);
   expected = without_ones(&expected);
   t.at = without_ones(&t.at);
@@ -318,10 +319,10 @@ static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
   strides[rank - 2] = a->queries * a->dim;
   dims[rank - 1] = a->dim;
   strides[rank - 1] = 1;
-  struct layout expected = layout_of(rank, dims, strides, 0);
+  struct onnx_layout expected = layout_of(rank, dims, strides, 0);
   layout_merge(&expected, rank - 2, 2);
   expected = without_ones(&expected);
-  struct layout got = without_ones(&t.at);
+  struct onnx_layout got = without_ones(&t.at);
   return layout_equal(&expected, &got);
 }
 

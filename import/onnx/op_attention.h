@@ -19,12 +19,12 @@ struct rope {
 /* A tensor as a view of the node `base`. */
 struct onnx_trace {
   int base;
-  struct layout at;
+  struct onnx_layout at;
   double number; /* times that */
   int norm;      /* of each head's features, a node; -1: none */
   struct rope rope;
   /* What was normalised and rotated, as views of `base`, too. */
-  struct layout normed, rotated;
+  struct onnx_layout normed, rotated;
 };
 
 enum part_of { PART_Q, PART_K, PART_V, PART_PARTS };
@@ -60,8 +60,8 @@ void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
 /* Whether norm and rope are of whole heads, rope along the positions. */
 bool trace_agrees(struct onnx *x, const struct onnx_trace *t, int64_t dim);
 
-struct layout dense_of(struct onnx *x, int node);
-struct layout without_ones(const struct layout *at);
+struct onnx_layout dense_of(struct onnx *x, int node);
+struct onnx_layout without_ones(const struct onnx_layout *at);
 
 /* The last projection becomes the layer. */
 void attention_replace(struct onnx *x, const struct onnx_attention *a);

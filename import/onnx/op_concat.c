@@ -28,8 +28,8 @@ static int in_order(struct onnx *x, size_t index,
       return -1;
     return result.node;
   }
-  struct layout dense = layout_dense(c->rank, c->dims);
-  struct layout at = layout_order(&dense, axes->count, axes->order);
+  struct onnx_layout dense = layout_dense(c->rank, c->dims);
+  struct onnx_layout at = layout_order(&dense, axes->count, axes->order);
   if (layout_values(&at) != c->count) {
     onnx_fail(x, "a constant with a batch");
     return -1;

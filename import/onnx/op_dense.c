@@ -7,9 +7,9 @@
 
 /* The matrix I x O as O x I, which files of weights have. */
 static struct constant *transposed(struct onnx *x, struct constant *c) {
-  struct layout dense = layout_dense(2, c->dims);
+  struct onnx_layout dense = layout_dense(2, c->dims);
   static const int order[2] = {1, 0};
-  struct layout at = layout_order(&dense, 2, order);
+  struct onnx_layout at = layout_order(&dense, 2, order);
   return constant_through(x, c, &at);
 }
 
@@ -84,7 +84,7 @@ static bool in_file_order(struct onnx *x, const struct onnx_view *view,
   if (view->at.rank < 3 || axes_of(x, view, &axes))
     return true;
   plain_axes(x, view, -1, &axes);
-  struct layout want = layout_order(&view->at, axes.count, axes.order);
+  struct onnx_layout want = layout_order(&view->at, axes.count, axes.order);
   int cost = x->batch > 1 ? 0 : realise_cost(x, view->node, &want);
   if (cost != 2 && (cost != 1 || view->at.rank != 3))
     return true;
@@ -151,7 +151,7 @@ static int cost_of(struct onnx *x, const struct onnx_view *view, bool crossed) {
     order[rank - 1] = rank - 2;
     order[rank - 2] = rank - 1;
   }
-  struct layout want = layout_order(&view->at, count, order);
+  struct onnx_layout want = layout_order(&view->at, count, order);
   int cost = realise_cost(x, view->node, &want);
   return cost < 0 ? 3 : cost;
 }
@@ -271,7 +271,7 @@ bool read_gemm(struct onnx *x) {
   int64_t dim = weight->dims[0];
   struct constant *bias = c;
   if (c->count == 1 && dim != 1) {
-    struct layout all = layout_of(1, &dim, (const int64_t[]){0}, 0);
+    struct onnx_layout all = layout_of(1, &dim, (const int64_t[]){0}, 0);
     bias = constant_through(x, c, &all);
   }
   node->bias = BIAS_WITH;

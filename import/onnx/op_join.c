@@ -8,7 +8,8 @@
 
 #include "import/onnx/op_pattern.h"
 
-static bool has_dims(const struct layout *at, int rank, const int64_t *dims) {
+static bool has_dims(const struct onnx_layout *at, int rank,
+                     const int64_t *dims) {
   return at->rank == rank &&
          memcmp(at->dim, dims, (size_t)rank * sizeof *dims) == 0;
 }
@@ -32,7 +33,7 @@ static bool whole_view(struct onnx *x, const struct onnx_view *view, int rank,
 static int join_views(struct onnx *x, enum layer_word word,
                       const struct onnx_view *all,
                       const struct onnx_view *other, bool swapped) {
-  struct layout spread, want;
+  struct onnx_layout spread, want;
   int64_t values = node_values(x, other->node);
   if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
       !layout_along(x, all, &spread, values, &want))
@@ -61,7 +62,7 @@ static int join_views(struct onnx *x, enum layer_word word,
 /* What it costs to bring `other` along. */
 static int cost_along(struct onnx *x, const struct onnx_view *all,
                       const struct onnx_view *other) {
-  struct layout spread, want;
+  struct onnx_layout spread, want;
   int64_t values = node_values(x, other->node);
   if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
       !layout_along(x, all, &spread, values, &want))
@@ -172,7 +173,7 @@ static int from_number(struct onnx *x, enum layer_word word, int in,
 /* The constant as the view's axes lie: those repeated have size 1. */
 static struct constant *along(struct onnx *x, struct constant *c,
                               const struct onnx_view *view) {
-  struct layout dense = layout_dense(c->rank, c->dims), spread, want;
+  struct onnx_layout dense = layout_dense(c->rank, c->dims), spread, want;
   if (!layout_spread(&dense, view->at.rank, view->at.dim, &spread) ||
       !layout_along(x, view, &spread, 0, &want))
     return NULL;
@@ -182,7 +183,7 @@ static struct constant *along(struct onnx *x, struct constant *c,
   for (int i = skip; i < want.rank; i++)
     order[count++] = i;
   want = layout_order(&want, count, order);
-  struct layout same = layout_dense(want.rank, want.dim);
+  struct onnx_layout same = layout_dense(want.rank, want.dim);
   if (layout_equal(&same, &want) && layout_values(&want) == c->count)
     return constant_with(x, c, want.rank, want.dim);
   return constant_through(x, c, &want);

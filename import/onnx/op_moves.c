@@ -33,7 +33,7 @@ static int64_t product(const int64_t *dims, int from, int to) {
 
 bool move_to_dims(struct onnx *x, struct moved *m, int rank,
                   const int64_t *dims) {
-  struct layout dense = layout_dense(rank, dims), result;
+  struct onnx_layout dense = layout_dense(rank, dims), result;
   if (layout_values(&dense) != layout_values(&m->view.at))
     return onnx_fail(x, "%s does not have as many values as its input",
                      graph_sizes(x->graph, dims, rank));

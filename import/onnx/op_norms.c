@@ -84,7 +84,7 @@ static bool group_norm(struct onnx *x, const struct onnx_view *in) {
     dims[3 + i] = shape->size[i];
     strides[3 + i] = stride;
   }
-  struct layout as = layout_of(rank, dims, strides, 0);
+  struct onnx_layout as = layout_of(rank, dims, strides, 0);
   layout_merge(&as, 2, rank - 2);
   if (!layout_equal(&as, &in->at))
     return onnx_fail(x, "its groups of channels are not contiguous");

@@ -60,7 +60,7 @@ static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
   if (count < 1 && !m->constant)
     return onnx_fail(x, "an empty slice");
   if (m->constant) {
-    struct layout at = m->view.at;
+    struct onnx_layout at = m->view.at;
     int64_t strides[MOST_AXES], stride = 1;
     for (int i = at.rank; i-- > 0; stride *= at.dim[i])
       strides[i] = stride;
@@ -212,7 +212,7 @@ bool read_expand(struct onnx *x) {
       return onnx_fail(x, "it is too large");
     values *= out[i];
   }
-  struct layout at;
+  struct onnx_layout at;
   if (!layout_spread(&m.view.at, rank, out, &at))
     return onnx_fail(x, "its sizes do not fit its input");
   m.view.at = at;
@@ -223,7 +223,7 @@ bool read_expand(struct onnx *x) {
 static bool spread_axis(struct onnx *x, struct moved *m, int axis,
                         int64_t times) {
   int64_t dims[MOST_AXES];
-  struct layout at;
+  struct onnx_layout at;
   memcpy(dims, m->view.at.dim, sizeof dims);
   dims[axis] = times;
   if (!layout_spread(&m->view.at, m->view.at.rank, dims, &at))

@@ -20,8 +20,8 @@ static struct constant *rows_of(struct onnx *x, struct constant *c, int way,
   int64_t columns = c->rank == 3 ? c->dims[2] : 1;
   int64_t rows = c->dims[1];
   int64_t dims[2] = {count, columns}, strides[2] = {columns, 1};
-  struct layout at = layout_of(c->rank == 3 ? 2 : 1, dims, strides,
-                               (way * rows + from) * columns);
+  struct onnx_layout at = layout_of(c->rank == 3 ? 2 : 1, dims, strides,
+                                    (way * rows + from) * columns);
   return constant_through(x, c, &at);
 }
 

@@ -23,22 +23,22 @@ static bool is_number(double a, double b) {
 struct onnx_term {
   struct onnx_trace factor;
   const struct constant *table;
-  struct layout values;
+  struct onnx_layout values;
 };
 
 static bool term_of(struct onnx *x, int node, struct onnx_term *term) {
   struct onnx_trace product = trace_of(x, node, false);
   const struct graph_node *n = node_at(x, product.base);
-  struct layout spread;
+  struct onnx_layout spread;
   if (!is_word(n, WORD_MUL) || n->inputs.count != 2 ||
       !is_number(product.number, 1) ||
       !is_word(node_at(x, n->inputs.at[1]), WORD_WEIGHT))
     return false;
   const struct constant *c = find_weight(x, n->inputs.at[1], "weight");
-  struct layout table = layout_dense(c->rank, c->dims);
+  struct onnx_layout table = layout_dense(c->rank, c->dims);
   term->table = c;
   term->factor = trace_of(x, n->inputs.at[0], false);
-  struct layout at = term->factor.at;
+  struct onnx_layout at = term->factor.at;
   return layout_spread(&table, n->shape.rank, n->shape.size, &spread) &&
          layout_through(&spread, &product.at, &term->values) &&
          layout_through(&at, &product.at, &term->factor.at);
@@ -58,8 +58,8 @@ static int past_ones(struct onnx *x, int node) {
     const struct graph_node *n = node_at(x, node);
     if (!is_word(n, WORD_RESHAPE))
       return node;
-    struct layout to = dense_of(x, node);
-    struct layout from = dense_of(x, n->inputs.at[0]);
+    struct onnx_layout to = dense_of(x, node);
+    struct onnx_layout from = dense_of(x, n->inputs.at[0]);
     to = without_ones(&to);
     from = without_ones(&from);
     if (!layout_equal(&to, &from))
@@ -69,17 +69,17 @@ static int past_ones(struct onnx *x, int node) {
 }
 
 /* Without axes of one place at the end. */
-static struct layout trimmed(const struct layout *at) {
-  struct layout result = *at;
+static struct onnx_layout trimmed(const struct onnx_layout *at) {
+  struct onnx_layout result = *at;
   while (result.rank > 1 && result.dim[result.rank - 1] == 1)
     layout_drop(&result, result.rank - 1);
   return result;
 }
 
 /* The features of both as one axis: the second begins `far` after the first. */
-static struct layout paired(const struct layout *at, int64_t far,
-                            bool neighbours) {
-  struct layout result = *at;
+static struct onnx_layout paired(const struct onnx_layout *at, int64_t far,
+                                 bool neighbours) {
+  struct onnx_layout result = *at;
   int last = at->rank - 1, place = at->count;
   while (!neighbours && place > 0 && at->atom[place - 1].axis == last)
     place--;
@@ -87,7 +87,7 @@ static struct layout paired(const struct layout *at, int64_t far,
     return result;
   memmove(result.atom + place + 1, result.atom + place,
           (size_t)(at->count - place) * sizeof *at->atom);
-  result.atom[place] = (struct atom){2, far, last};
+  result.atom[place] = (struct onnx_atom){2, far, last};
   result.count++;
   result.dim[last] *= 2;
   layout_merge(&result, last, 1);
@@ -95,7 +95,7 @@ static struct layout paired(const struct layout *at, int64_t far,
 }
 
 /* Axes at the end that are `size` values as one; false: there are none. */
-static bool merge_last(struct layout *at, int64_t size) {
+static bool merge_last(struct onnx_layout *at, int64_t size) {
   int64_t last = 1;
   int axes = 0;
   while (axes < at->rank && last < size)
@@ -114,7 +114,7 @@ struct onnx_table {
 
 static bool table_of(struct onnx *x, const struct onnx_term *term,
                      int64_t features, struct onnx_table *table) {
-  struct layout at = trimmed(&term->values);
+  struct onnx_layout at = trimmed(&term->values);
   if (!merge_last(&at, features) ||
       !constant_known(x, (struct constant *)term->table))
     return false;
@@ -124,7 +124,7 @@ static bool table_of(struct onnx *x, const struct onnx_term *term,
                                .steps = 1,
                                .features = features};
   for (int i = 0; i < at.count; i++) {
-    const struct atom *atom = &at.atom[i];
+    const struct onnx_atom *atom = &at.atom[i];
     if (atom->axis == at.rank - 1) {
       if (atom->size != features || atom->stride != 1)
         return false;
@@ -206,7 +206,7 @@ static bool pair_of(const struct onnx_trace *a, const struct onnx_trace *b,
   *pair = (struct onnx_pair){.a = *a, .b = *b};
   pair->a.at = trimmed(&a->at);
   pair->b.at = trimmed(&b->at);
-  struct layout second = pair->b.at;
+  struct onnx_layout second = pair->b.at;
   pair->far = second.first - pair->a.at.first;
   second.first = pair->a.at.first;
   rope->half = second.dim[second.rank - 1];
@@ -242,7 +242,7 @@ static bool turned_pair(struct onnx *x, int difference, int sum,
 }
 
 static void set_rope(struct onnx_trace *t, const struct rope *rope, int base,
-                     const struct layout *whole) {
+                     const struct onnx_layout *whole) {
   t->rope = *rope;
   t->rope.dim = whole->dim[whole->rank - 1];
   t->rotated = *whole;
@@ -257,7 +257,7 @@ static bool joined_pair(struct onnx *x, int a, int b, bool neighbours,
   if (!turned_pair(x, a, b, &rope, &pair))
     return false;
   rope.neighbours = neighbours;
-  struct layout whole = paired(&pair.a.at, pair.far, neighbours);
+  struct onnx_layout whole = paired(&pair.a.at, pair.far, neighbours);
   set_rope(t, &rope, pair.a.base, &whole);
   return true;
 }
@@ -302,7 +302,7 @@ static bool rotated(struct onnx *x, const struct onnx_term terms[2], int other,
   struct rope rope = {0};
   struct onnx_trace both;
   struct onnx_table c, s;
-  struct layout seen, whole = plain->factor.at;
+  struct onnx_layout seen, whole = plain->factor.at;
   if (!is_number(crossed->factor.number, 1) ||
       !is_number(plain->factor.number, 1) ||
       !crossed_pair(x, crossed->factor.base, &rope, &both) ||
@@ -334,7 +334,7 @@ static bool turned_part(struct onnx *x, int first, int second,
   if (!is_number(part.number, 1) || !trace_rope(x, &part))
     return false;
   struct onnx_trace rest = trace_of(x, second, false);
-  struct layout whole = part.at, after = rest.at;
+  struct onnx_layout whole = part.at, after = rest.at;
   int last = whole.rank - 1, atom = whole.count - 1;
   if (rest.base != part.base || !is_number(rest.number, 1) ||
       after.rank != whole.rank || whole.count != after.count ||
@@ -357,7 +357,7 @@ static bool turned_part(struct onnx *x, int first, int second,
 
 /* The way back of what was rotated: t->at through it. */
 static bool go_on(struct onnx_trace *t, struct onnx_trace *found) {
-  struct layout at;
+  struct onnx_layout at;
   if (!layout_through(&found->rotated, &t->at, &at))
     return false;
   t->at = at;

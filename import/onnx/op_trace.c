@@ -11,12 +11,12 @@ static bool is_word(const struct graph_node *node, enum layer_word word) {
   return node->word == word;
 }
 
-struct layout dense_of(struct onnx *x, int node) {
+struct onnx_layout dense_of(struct onnx *x, int node) {
   const struct graph_shape *shape = &node_at(x, node)->shape;
   return layout_dense(shape->rank, shape->size);
 }
 
-struct layout without_ones(const struct layout *at) {
+struct onnx_layout without_ones(const struct onnx_layout *at) {
   int order[LAYOUT_RANK], count = 0;
   for (int i = 0; i < at->rank; i++)
     if (at->dim[i] > 1)
@@ -26,7 +26,7 @@ struct layout without_ones(const struct layout *at) {
 
 /* The same tensor several times, along an axis where it has one place. */
 static bool repeated(struct onnx *x, const struct graph_node *node,
-                     struct layout *at) {
+                     struct onnx_layout *at) {
   int axis = extra_of(x, node->index)->axis;
   for (size_t i = 0; i < node->inputs.count; i++)
     if (node->inputs.at[i] != node->inputs.at[0])
@@ -43,12 +43,12 @@ static bool repeated(struct onnx *x, const struct graph_node *node,
 
 /* What a move reads, as a view of its input. */
 static bool moved_view(struct onnx *x, const struct graph_node *node,
-                       struct layout *at) {
+                       struct onnx_layout *at) {
   if (node->inputs.count > 1)
     return repeated(x, node, at);
   if (node->inputs.count == 0)
     return false;
-  struct layout in = dense_of(x, node->inputs.at[0]);
+  struct onnx_layout in = dense_of(x, node->inputs.at[0]);
   if (is_word(node, WORD_PERMUTE)) {
     int order[LAYOUT_RANK];
     for (size_t i = 0; i < node->args.count; i++)
@@ -66,8 +66,8 @@ static bool moved_view(struct onnx *x, const struct graph_node *node,
   return is_word(node, WORD_RESHAPE) || is_word(node, WORD_FLATTEN);
 }
 
-static bool through(const struct layout *move, struct layout *at) {
-  struct layout next;
+static bool through(const struct onnx_layout *move, struct onnx_layout *at) {
+  struct onnx_layout next;
   if (!layout_through(move, at, &next))
     return false;
   *at = next;
@@ -76,7 +76,7 @@ static bool through(const struct layout *move, struct layout *at) {
 
 static bool step_move(struct onnx *x, struct onnx_trace *t) {
   const struct graph_node *node = node_at(x, t->base);
-  struct layout move;
+  struct onnx_layout move;
   struct onnx_trace next = *t;
   if (!moved_view(x, node, &move) || !through(&move, &next.at) ||
       (t->rope.half && !through(&move, &next.rotated)) ||
@@ -124,7 +124,7 @@ struct onnx_trace trace_of(struct onnx *x, int node, bool heads) {
 }
 
 /* Whether the last axis has `dim` values side by side, from a head's first. */
-static bool is_of_heads(const struct layout *at, int64_t dim) {
+static bool is_of_heads(const struct onnx_layout *at, int64_t dim) {
   int64_t side = 1;
   int count = at->count;
   while (count > 0 && side < dim && at->atom[count - 1].stride == side)

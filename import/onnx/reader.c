@@ -141,8 +141,8 @@ static const struct onnx_view *weight_view(struct onnx *x, struct constant *c) {
       axes.order[axes.count++] = i;
   if (axes.count == 0 || axes.count > LIMIT_RANK || x->batch > 1)
     return NULL;
-  struct layout dense = layout_dense(c->rank, c->dims);
-  struct layout at = layout_order(&dense, axes.count, axes.order);
+  struct onnx_layout dense = layout_dense(c->rank, c->dims);
+  struct onnx_layout at = layout_order(&dense, axes.count, axes.order);
   int node = weight_node(x, constant_through(x, c, &at))->index;
   *view = view_fresh(x, node, c->rank, c->dims, axes.order, axes.count);
   return view;

@@ -67,7 +67,7 @@ struct constant {
 /* What a layer gives, seen with the axes of the file, the batch among them. */
 struct onnx_view {
   int node; /* of the graph; -1: none */
-  struct layout at;
+  struct onnx_layout at;
 };
 
 struct onnx_value {
@@ -196,7 +196,7 @@ bool constant_is_real(const struct constant *c);
 bool constant_is_even(struct onnx *x, struct constant *c, double *with);
 /* The same values, seen through a layout of their dense space. */
 struct constant *constant_through(struct onnx *x, struct constant *c,
-                                  const struct layout *at);
+                                  const struct onnx_layout *at);
 struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
                                const int64_t *dims);
 struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
@@ -231,9 +231,10 @@ int64_t node_values(struct onnx *x, int node);
 struct onnx_view view_fresh(struct onnx *x, int node, int rank,
                             const int64_t *dims, const int *order, int count);
 /* A node that has these axes; -1, and failed, if that cannot be. */
-int realise(struct onnx *x, int node, const struct layout *want, bool loose);
+int realise(struct onnx *x, int node, const struct onnx_layout *want,
+            bool loose);
 /* What it takes: 0 nothing, 1 a reshape, 2 a permute; -1: cannot be. */
-int realise_cost(struct onnx *x, int node, const struct layout *want);
+int realise_cost(struct onnx *x, int node, const struct onnx_layout *want);
 /* The same with axes of the file in that order, but for the batch. */
 bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
                int count, struct onnx_view *result);
@@ -276,14 +277,14 @@ bool is_batch(struct onnx *x, const struct onnx_view *view, int axis);
 /* Values of `other` in the order of those of `view`: netc's axes; those that
  * are repeated have size 1. */
 bool layout_along(struct onnx *x, const struct onnx_view *view,
-                  const struct layout *other, int64_t other_values,
-                  struct layout *want);
+                  const struct onnx_layout *other, int64_t other_values,
+                  struct onnx_layout *want);
 /* The sizes of both together, from the last axis on; `dims` may be `a`. */
 bool joint_dims(struct onnx *x, const int64_t *a, int a_rank, const int64_t *b,
                 int b_rank, int *rank, int64_t *dims);
 /* With axes of size 1 in front, and repeated along `dims`. */
-bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
-                   struct layout *result);
+bool layout_spread(const struct onnx_layout *at, int rank, const int64_t *dims,
+                   struct onnx_layout *result);
 
 /* What is not read, where attention is one operator. */
 void find_idle(struct onnx *x);

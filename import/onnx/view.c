@@ -46,11 +46,12 @@ struct onnx_view view_fresh(struct onnx *x, int node, int rank,
 
 /* A place where what is wanted begins: the batch is left out. */
 static bool without_batch(struct onnx *x, int64_t values,
-                          const struct layout *want, struct layout *result) {
+                          const struct onnx_layout *want,
+                          struct onnx_layout *result) {
   *result = *want;
   if (x->batch == 1 || result->count == 0)
     return true;
-  struct atom *first = &result->atom[0];
+  struct onnx_atom *first = &result->atom[0];
   if (first->size * first->stride != x->batch * values ||
       first->stride > values || values % first->stride != 0)
     return false;
@@ -64,7 +65,7 @@ static bool without_batch(struct onnx *x, int64_t values,
 }
 
 /* Whether atoms follow each other as the values lie, all of them. */
-static bool is_dense(const struct layout *want, int64_t values) {
+static bool is_dense(const struct onnx_layout *want, int64_t values) {
   int64_t stride = 1;
   for (int i = want->count; i-- > 0;) {
     if (want->atom[i].stride != stride)
@@ -75,7 +76,7 @@ static bool is_dense(const struct layout *want, int64_t values) {
 }
 
 /* Whether atoms reach every value once. */
-static bool is_whole(const struct layout *want, int64_t values, int *by) {
+static bool is_whole(const struct onnx_layout *want, int64_t values, int *by) {
   int64_t stride = 1;
   for (int i = 0; i < want->count; i++) {
     int to = i;
@@ -94,7 +95,7 @@ static bool is_whole(const struct layout *want, int64_t values, int *by) {
 }
 
 static bool same_sizes(const struct graph_shape *shape,
-                       const struct layout *want, bool loose) {
+                       const struct onnx_layout *want, bool loose) {
   int skip = 0, theirs = 0;
   while (loose && skip < shape->rank && shape->size[skip] == 1)
     skip++;
@@ -108,7 +109,7 @@ static bool same_sizes(const struct graph_shape *shape,
   return true;
 }
 
-static void shape_of_layout(const struct layout *want,
+static void shape_of_layout(const struct onnx_layout *want,
                             struct graph_shape *shape) {
   shape->rank = 0;
   for (int i = 0; i < want->rank && i < LIMIT_RANK; i++)
@@ -179,7 +180,7 @@ static int permuted(struct onnx *x, int node, const int *order) {
 
 /* Channels of groups that alternate: the last axis is k x g of g x k. */
 static int64_t shuffle_of(const struct graph_shape *shape,
-                          const struct layout *want) {
+                          const struct onnx_layout *want) {
   int n = want->count;
   int64_t channels = shape->size[shape->rank - 1], stride = channels;
   if (n < 2 || !same_sizes(shape, want, false) ||
@@ -199,7 +200,7 @@ static int64_t shuffle_of(const struct graph_shape *shape,
 
 /* Axes of the node itself in another order: no reshape before it. */
 static bool axis_order(const struct graph_shape *shape,
-                       const struct layout *want, int *order) {
+                       const struct onnx_layout *want, int *order) {
   int64_t strides[LIMIT_RANK], stride = 1;
   int next = 0, single = 0;
   if (shape->rank != want->rank)
@@ -234,7 +235,7 @@ static bool axis_order(const struct graph_shape *shape,
 }
 
 /* The inverse of a permutation's places: which source axis comes i-th. */
-static int moved(struct onnx *x, int node, const struct layout *want,
+static int moved(struct onnx *x, int node, const struct onnx_layout *want,
                  const int *by) {
   struct graph_shape parts = {0}, end;
   int order[LIMIT_RANK];
@@ -261,8 +262,8 @@ static int moved(struct onnx *x, int node, const struct layout *want,
   return reshaped(x, node, &end);
 }
 
-int realise_cost(struct onnx *x, int node, const struct layout *want) {
-  struct layout inner;
+int realise_cost(struct onnx *x, int node, const struct onnx_layout *want) {
+  struct onnx_layout inner;
   int64_t values = node_values(x, node);
   int by[LAYOUT_ATOMS];
   if (!without_batch(x, values, want, &inner) || !is_whole(&inner, values, by))
@@ -295,20 +296,20 @@ static int repeated(struct onnx *x, int node, int axis, int64_t count) {
  * Axes that are repeated in part or as a whole, as heads of keys are that
  * several heads of queries share: a join of the same tensor.
  */
-static int repeat(struct onnx *x, int node, const struct layout *want) {
-  struct layout once = {.first = want->first};
+static int repeat(struct onnx *x, int node, const struct onnx_layout *want) {
+  struct onnx_layout once = {.first = want->first};
   struct graph_shape shape;
   int axis = 0;
   if (want->count > LIMIT_RANK)
     return -1;
   for (int i = 0; i < want->count; i++) {
-    const struct atom *atom = &want->atom[i];
+    const struct onnx_atom *atom = &want->atom[i];
     bool repeats = atom->stride == 0;
     if (repeats && atom->size > MOST_REPEATS)
       return -1;
     once.dim[once.rank++] = repeats ? 1 : atom->size;
     if (!repeats)
-      once.atom[once.count++] = (struct atom){atom->size, atom->stride, i};
+      once.atom[once.count++] = (struct onnx_atom){atom->size, atom->stride, i};
   }
   int by[LAYOUT_ATOMS];
   if (!is_whole(&once, node_values(x, node), by))
@@ -321,15 +322,16 @@ static int repeat(struct onnx *x, int node, const struct layout *want) {
   return node < 0 ? node : reshaped(x, node, &shape);
 }
 
-static bool has_repeats(const struct layout *want) {
+static bool has_repeats(const struct onnx_layout *want) {
   for (int i = 0; i < want->count; i++)
     if (want->atom[i].stride == 0)
       return true;
   return false;
 }
 
-int realise(struct onnx *x, int node, const struct layout *want, bool loose) {
-  struct layout inner;
+int realise(struct onnx *x, int node, const struct onnx_layout *want,
+            bool loose) {
+  struct onnx_layout inner;
   struct graph_shape shape;
   int64_t values = node_values(x, node);
   int by[LAYOUT_ATOMS];
@@ -372,7 +374,7 @@ bool is_batch(struct onnx *x, const struct onnx_view *view, int axis) {
 
 bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
                int count, struct onnx_view *result) {
-  struct layout want = layout_order(&view->at, count, order);
+  struct onnx_layout want = layout_order(&view->at, count, order);
   bool used[LAYOUT_RANK] = {false};
   for (int i = 0; i < count; i++)
     used[order[i]] = true;
@@ -386,8 +388,8 @@ bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
     if (view->at.dim[i] == 1)
       continue;
     /* The batch goes first, and is left out there. */
-    struct layout batch = layout_of(1, &view->at.dim[i],
-                                    (int64_t[]){node_values(x, view->node)}, 0);
+    struct onnx_layout batch = layout_of(
+        1, &view->at.dim[i], (int64_t[]){node_values(x, view->node)}, 0);
     memmove(want.atom + 1, want.atom, (size_t)want.count * sizeof *want.atom);
     want.atom[0] = batch.atom[0];
     want.atom[0].axis = 0;
@@ -427,23 +429,23 @@ bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
                   struct onnx_view *result) {
   const struct graph_shape *from = &node_at(x, view->node)->shape;
   const struct graph_shape *to = &node_at(x, node)->shape;
-  struct atom digits[LIMIT_RANK + 1];
+  struct onnx_atom digits[LIMIT_RANK + 1];
   int64_t strides[LIMIT_RANK + 1], stride = 1, space = 1;
-  struct layout *at = &result->at;
-  struct layout old = view->at;
-  *at = (struct layout){.rank = old.rank};
+  struct onnx_layout *at = &result->at;
+  struct onnx_layout old = view->at;
+  *at = (struct onnx_layout){.rank = old.rank};
   for (int i = from->rank; i-- > 0;) {
-    digits[i] = (struct atom){from->size[i], space, 0};
+    digits[i] = (struct onnx_atom){from->size[i], space, 0};
     strides[i] = stride;
     space *= from->size[i];
     stride *= to->size[i];
   }
-  digits[from->rank] = (struct atom){x->batch, space, 0};
+  digits[from->rank] = (struct onnx_atom){x->batch, space, 0};
   strides[from->rank] = stride;
   for (int i = 0; i < old.rank; i++)
     at->dim[i] = 1;
   for (int i = 0; i < old.count; i++) {
-    struct piece pieces[LAYOUT_ATOMS];
+    struct onnx_piece pieces[LAYOUT_ATOMS];
     int made = layout_pieces(digits, from->rank + 1, old.atom[i].size,
                              old.atom[i].stride, pieces);
     if (made == 0 || at->count + made > LAYOUT_ATOMS)
@@ -458,18 +460,18 @@ bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
       }
       at->dim[old.atom[i].axis] *= size;
       if (size > 1)
-        at->atom[at->count++] =
-            (struct atom){size, pieces[k].step * strides[d], old.atom[i].axis};
+        at->atom[at->count++] = (struct onnx_atom){
+            size, pieces[k].step * strides[d], old.atom[i].axis};
     }
   }
   result->node = node;
   return true;
 }
 
-bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
-                   struct layout *result) {
+bool layout_spread(const struct onnx_layout *at, int rank, const int64_t *dims,
+                   struct onnx_layout *result) {
   int front = rank - at->rank;
-  *result = (struct layout){.rank = rank, .first = at->first};
+  *result = (struct onnx_layout){.rank = rank, .first = at->first};
   if (front < 0)
     return false;
   for (int i = 0; i < rank; i++) {
@@ -478,7 +480,7 @@ bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
     if (size != dims[i] && size != 1)
       return false;
     if (size == 1 && dims[i] > 1)
-      result->atom[result->count++] = (struct atom){dims[i], 0, i};
+      result->atom[result->count++] = (struct onnx_atom){dims[i], 0, i};
     for (int k = 0; k < at->count && size > 1; k++)
       if (at->atom[k].axis == i - front) {
         result->atom[result->count] = at->atom[k];
@@ -489,8 +491,8 @@ bool layout_spread(const struct layout *at, int rank, const int64_t *dims,
 }
 
 /* Axes that are repeated have one place; false: one is in part. */
-static bool collapse(struct layout *want) {
-  struct layout result = {.rank = want->rank, .first = want->first};
+static bool collapse(struct onnx_layout *want) {
+  struct onnx_layout result = {.rank = want->rank, .first = want->first};
   for (int i = 0; i < want->rank; i++) {
     int64_t size = 1;
     bool repeated = false;
@@ -512,12 +514,12 @@ static bool collapse(struct layout *want) {
 }
 
 bool layout_along(struct onnx *x, const struct onnx_view *view,
-                  const struct layout *other, int64_t other_values,
-                  struct layout *want) {
+                  const struct onnx_layout *other, int64_t other_values,
+                  struct onnx_layout *want) {
   const struct graph_shape *shape = &node_at(x, view->node)->shape;
   int64_t dims[LIMIT_RANK + 1];
   int rank = 0;
-  struct layout seen, dense;
+  struct onnx_layout seen, dense;
   if (x->batch > 1)
     dims[rank++] = x->batch;
   for (int i = 0; i < shape->rank; i++)
@@ -543,7 +545,7 @@ bool layout_along(struct onnx *x, const struct onnx_view *view,
   if (goes) { /* realise leaves it out again */
     memmove(want->atom + 1, want->atom,
             (size_t)want->count * sizeof *want->atom);
-    want->atom[0] = (struct atom){x->batch, other_values, 0};
+    want->atom[0] = (struct onnx_atom){x->batch, other_values, 0};
     want->count++;
     want->dim[0] *= x->batch;
   }

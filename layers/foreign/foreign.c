@@ -106,7 +106,7 @@ const char *foreign_choice_find(const char *option, struct slice word) {
 
 enum { MOST_ITEMS = 24 };
 
-struct call {
+struct foreign_call {
   struct slice key[MOST_ITEMS]; /* .at is NULL: by position */
   struct slice value[MOST_ITEMS];
   bool used[MOST_ITEMS];
@@ -121,7 +121,7 @@ static struct slice trim(struct slice s) {
   return s;
 }
 
-static void add_item(struct call *call, struct slice item) {
+static void add_item(struct foreign_call *call, struct slice item) {
   int i = call->count;
   size_t key = 0;
   item = trim(item);
@@ -138,8 +138,8 @@ static void add_item(struct call *call, struct slice item) {
   call->count++;
 }
 
-static struct call read_call(struct slice arguments) {
-  struct call call = {.count = 0};
+static struct foreign_call read_call(struct slice arguments) {
+  struct foreign_call call = {.count = 0};
   size_t start = 0;
   int depth = 0;
   for (size_t i = 0; i <= arguments.length; i++) {
@@ -237,7 +237,8 @@ static struct slice item_name(struct slice item, struct slice *how) {
 }
 
 /* The argument for a place of the signature; -1: it is not given. */
-static int find_item(const struct call *call, struct slice name, int place) {
+static int find_item(const struct foreign_call *call, struct slice name,
+                     int place) {
   int position = 0;
   for (int i = 0; i < call->count; i++) {
     if (call->key[i].at ? foreign_same(call->key[i], name)
@@ -247,7 +248,7 @@ static int find_item(const struct call *call, struct slice name, int place) {
   return -1;
 }
 
-static void put_by_template(struct text *out, struct call *call,
+static void put_by_template(struct text *out, struct foreign_call *call,
                             const char *template) {
   struct slice item, how;
   for (int i = 1; (item = word_at(template, i)).length; i++) {
@@ -261,7 +262,7 @@ static void put_by_template(struct text *out, struct call *call,
 }
 
 /* Arguments as they are, but for the names of options. */
-static void put_as_given(struct text *out, const struct call *call) {
+static void put_as_given(struct text *out, const struct foreign_call *call) {
   for (int i = 0; i < call->count; i++) {
     if (slice_is(call->value[i], "x"))
       continue; /* F.relu(x): the tensor, which is never written */
@@ -287,7 +288,7 @@ static struct slice our_case(struct slice word) {
 }
 
 void foreign_call(struct text *out, struct slice word, struct slice arguments) {
-  struct call call = read_call(arguments);
+  struct foreign_call call = read_call(arguments);
   const struct foreign_layer *layer =
       layer_kind_find(word) ? NULL : foreign_layer_find(word);
   if (!layer)

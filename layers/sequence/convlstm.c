@@ -165,7 +165,7 @@ static size_t whole_clip(const struct layer *layer, struct tape *tape,
           .cast = CAST_LOW});
 }
 
-struct steps {
+struct convlstm_steps {
   const struct layer *layer;
   struct tape *tape;
   struct extent unit; /* a state */
@@ -173,22 +173,24 @@ struct steps {
 };
 
 /* Of the first `count` tensors; the others are alive until it has ended. */
-static size_t run(const struct steps *s, const size_t *in, int count, int held,
-                  struct operation op) {
+static size_t run(const struct convlstm_steps *s, const size_t *in, int count,
+                  int held, struct operation op) {
   op.in = in;
   op.in_count = count + held;
   op.held = held;
   return tape_run(s->tape, &op);
 }
 
-static size_t activate(const struct steps *s, size_t x, const char *name) {
+static size_t activate(const struct convlstm_steps *s, size_t x,
+                       const char *name) {
   return run(
       s, &x, 1, 0,
       (struct operation){.name = name, .out = s->unit, .keeps = KEEPS_OUT});
 }
 
 /* x y; the clip is there to the end, and a state until there is a new one. */
-static size_t multiply(const struct steps *s, size_t x, size_t y, size_t old) {
+static size_t multiply(const struct convlstm_steps *s, size_t x, size_t y,
+                       size_t old) {
   return run(s, (size_t[]){x, y, old, s->clip}, 2, 2,
              (struct operation){.name = "mul",
                                 .out = s->unit,
@@ -197,7 +199,7 @@ static size_t multiply(const struct steps *s, size_t x, size_t y, size_t old) {
 }
 
 /* The clip's map of a step: two views, whose gradients are whole clips. */
-static size_t map_of(const struct steps *s) {
+static size_t map_of(const struct convlstm_steps *s) {
   int64_t channels = shape_channels(s->layer->in[0]);
   struct extent all = *tape_extent(s->tape, s->clip);
   size_t whole = run(
@@ -210,7 +212,8 @@ static size_t map_of(const struct steps *s) {
 }
 
 /* Gates: input, forget, output, new. */
-static size_t cell_step(const struct steps *s, size_t hidden, size_t *cell) {
+static size_t cell_step(const struct convlstm_steps *s, size_t hidden,
+                        size_t *cell) {
   const struct convlstm *convlstm = s->layer->args;
   struct extent all =
       maps(s->layer, 1, size_product(GATES, convlstm->channels));
@@ -251,7 +254,8 @@ static size_t step_by_step(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   const struct convlstm *convlstm = layer->args;
   int64_t count = layer->in[0]->dim[AXIS_STEPS];
-  struct steps s = {layer, tape, maps(layer, 1, convlstm->channels), in[0]};
+  struct convlstm_steps s = {layer, tape, maps(layer, 1, convlstm->channels),
+                             in[0]};
   struct extent two = s.unit;
   two.count = size_product(2, two.count);
   size_t hidden =

@@ -205,7 +205,7 @@ const struct layer_kind layer_posembed = {
     .trace = posembed_trace,
 };
 
-struct token {
+struct token_args {
   int64_t count;
 };
 
@@ -213,7 +213,7 @@ static const struct arg_spec token_specs[] = {
     {.name = "count",
      .type = TYPE_INT,
      .place = PLACE_POSITION,
-     .offset = offsetof(struct token, count),
+     .offset = offsetof(struct token_args, count),
      .min = 1,
      .initial = 1,
      .fallback = "1",
@@ -221,7 +221,7 @@ static const struct arg_spec token_specs[] = {
     SPEC_END};
 
 static bool token_shape(struct layer *layer) {
-  const struct token *token = layer->args;
+  const struct token_args *token = layer->args;
   layer->out = *layer->in[0];
   if (layer->out.rank != 2) {
     struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
@@ -238,7 +238,7 @@ static bool token_shape(struct layer *layer) {
 }
 
 static void token_params(const struct layer *layer, struct params *params) {
-  const struct token *token = layer->args;
+  const struct token_args *token = layer->args;
   params_add(params,
              (struct param){.name = "weight",
                             .rank = 2,
@@ -248,7 +248,7 @@ static void token_params(const struct layer *layer, struct params *params) {
 
 static size_t token_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
-  const struct token *token = layer->args;
+  const struct token_args *token = layer->args;
   struct strides out = strides_of(&layer->out);
   int64_t sizes[2] = {token->count, shape_channels(&layer->out)};
   struct strides lies[2] = {strides_dense(2, sizes), tape_strides(tape, in[0])};
@@ -274,7 +274,7 @@ const struct layer_kind layer_token = {
     .summary = "prepends learned tokens to a sequence",
     .family = "Sequence",
     .specs = token_specs,
-    .args_size = sizeof(struct token),
+    .args_size = sizeof(struct token_args),
     .shape = token_shape,
     .params = token_params,
     .trace = token_trace,

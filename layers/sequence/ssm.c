@@ -224,18 +224,18 @@ static void ssm_macs(const struct layer *layer, struct terms *terms) {
   product(terms, s.steps, s.inner, s.channels);
 }
 
-struct recorder {
+struct ssm_recorder {
   struct tape *tape;
   struct ssm_sizes s;
 };
 
 /* Features of every step. */
-static struct extent rows(const struct recorder *r, int64_t features) {
+static struct extent rows(const struct ssm_recorder *r, int64_t features) {
   return extent_sample(size_product(r->s.steps, features), WIDTH_NET);
 }
 
 /* The runtime has no kernel for the scan; so none of it is lowered. */
-static size_t run(const struct recorder *r, const size_t *in, int count,
+static size_t run(const struct ssm_recorder *r, const size_t *in, int count,
                   struct operation op) {
   op.in = in;
   op.in_count = count;
@@ -243,7 +243,7 @@ static size_t run(const struct recorder *r, const size_t *in, int count,
   return tape_run(r->tape, &op);
 }
 
-static size_t project(const struct recorder *r, const char *name, size_t in,
+static size_t project(const struct ssm_recorder *r, const char *name, size_t in,
                       int64_t out, int param, int count) {
   return run(r, &in, 1,
              (struct operation){.name = name,
@@ -256,7 +256,7 @@ static size_t project(const struct recorder *r, const char *name, size_t in,
                                 .cast = CAST_LOW});
 }
 
-static size_t split(const struct recorder *r, size_t in, int parts) {
+static size_t split(const struct ssm_recorder *r, size_t in, int parts) {
   return run(r, &in, 1,
              (struct operation){.name = "split",
                                 .out = rows(r, r->s.inner),
@@ -265,14 +265,14 @@ static size_t split(const struct recorder *r, size_t in, int parts) {
                                 .strided = true});
 }
 
-static size_t function(const struct recorder *r, const char *name, size_t in,
-                       struct extent out) {
+static size_t function(const struct ssm_recorder *r, const char *name,
+                       size_t in, struct extent out) {
   return run(
       r, &in, 1,
       (struct operation){.name = name, .out = out, .keeps = KEEPS_IN(0)});
 }
 
-static size_t multiply(const struct recorder *r, size_t a, size_t b,
+static size_t multiply(const struct ssm_recorder *r, size_t a, size_t b,
                        struct extent out) {
   const size_t in[2] = {a, b};
   return run(r, in, 2,
@@ -283,7 +283,8 @@ static size_t multiply(const struct recorder *r, size_t a, size_t b,
 }
 
 /* exp(-exp(A_log) * step) for each step, channel and value of the state. */
-static size_t decay(const struct recorder *r, size_t step, struct extent all) {
+static size_t decay(const struct ssm_recorder *r, size_t step,
+                    struct extent all) {
   int64_t own = size_product(r->s.inner, r->s.state);
   return run(r, &step, 1,
              (struct operation){
@@ -299,7 +300,7 @@ static size_t decay(const struct recorder *r, size_t step, struct extent all) {
 }
 
 /* state = decay * state + input; every one is kept, the first one, too. */
-static size_t scan(const struct recorder *r, size_t decays, size_t input,
+static size_t scan(const struct ssm_recorder *r, size_t decays, size_t input,
                    size_t leaves, struct extent all) {
   const size_t in[3] = {decays, input, leaves};
   int64_t states = size_product(size_sum(r->s.steps, 1),
@@ -319,7 +320,7 @@ static size_t scan(const struct recorder *r, size_t decays, size_t input,
 }
 
 /* y + x * D */
-static size_t skip(const struct recorder *r, size_t y, size_t x) {
+static size_t skip(const struct ssm_recorder *r, size_t y, size_t x) {
   const size_t in[2] = {y, x};
   return run(r, in, 2,
              (struct operation){.name = "skip",
@@ -331,7 +332,7 @@ static size_t skip(const struct recorder *r, size_t y, size_t x) {
                                 .param_count = 1});
 }
 
-static size_t step_by_step(const struct recorder *r, size_t in) {
+static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
   const struct ssm_sizes *s = &r->s;
   struct extent inner = rows(r, s->inner);
   struct extent all = rows(r, size_product(s->inner, s->state));
@@ -359,7 +360,7 @@ static size_t step_by_step(const struct recorder *r, size_t in) {
 }
 
 /* What the kernel of Mamba keeps besides the first projection's output. */
-static struct extent kept_fused(const struct recorder *r) {
+static struct extent kept_fused(const struct ssm_recorder *r) {
   const struct ssm_sizes *s = &r->s;
   int64_t values =
       size_sum(size_sum(s->dbl, size_product(2, s->state)), s->inner);
@@ -371,12 +372,12 @@ static struct extent kept_fused(const struct recorder *r) {
 }
 
 /* And that of Mamba 2: its output before the norm, and a factor a row. */
-static struct extent kept_heads(const struct recorder *r) {
+static struct extent kept_heads(const struct ssm_recorder *r) {
   return rows(r, size_sum(r->s.inner, r->s.groups));
 }
 
 /* Its output is computed once more for the gradient of the last matrix. */
-static size_t fused(const struct recorder *r, size_t in) {
+static size_t fused(const struct ssm_recorder *r, size_t in) {
   const struct ssm_sizes *s = &r->s;
   int64_t decays = s->heads ? s->heads : size_product(s->inner, s->state);
   size_t front = project(r, "in", in, s->front, INSIDE, 1);
@@ -407,7 +408,7 @@ static size_t fused(const struct recorder *r, size_t in) {
 static size_t ssm_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   const struct ssm *ssm = layer->args;
-  struct recorder r = {tape, sizes_of(layer)};
+  struct ssm_recorder r = {tape, sizes_of(layer)};
   bool one =
       ssm->kernel ? ssm->kernel == SSM_FUSED : tape->profile->fused_attention;
   return one || ssm->heads ? fused(&r, in[0]) : step_by_step(&r, in[0]);

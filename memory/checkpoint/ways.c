@@ -29,7 +29,7 @@ struct front {
   int64_t *ahead; /* by level; NULL: nothing is known of what is ahead */
 };
 
-struct finding {
+struct way_finding {
   struct ways *ways;
   const struct spans *spans;
   struct arena arena;
@@ -114,7 +114,7 @@ static struct hop hop_of(const struct spans *s, size_t from, size_t to,
 
 /* Of all that hold no more. Those that it leaves out are never needed; that
    it keeps one too many does no harm. */
-static bool is_left_behind(const struct finding *f, const struct way *way) {
+static bool is_left_behind(const struct way_finding *f, const struct way *way) {
   enum { LOOKED_AT = 8 };
   for (size_t i = f->merged.count; i > 0 && i + LOOKED_AT > f->merged.count;
        i--) {
@@ -128,13 +128,13 @@ static bool is_left_behind(const struct finding *f, const struct way *way) {
   return false;
 }
 
-static void add_way(struct finding *f, const struct way *way) {
+static void add_way(struct way_finding *f, const struct way *way) {
   if (!is_left_behind(f, way))
     *VEC_PUSH(&f->arena, &f->merged) = *way;
 }
 
 /* So many may lead to a place; of more every second one is left out. */
-static void limit_ways(struct finding *f) {
+static void limit_ways(struct way_finding *f) {
   size_t count = f->merged.count, left = 0;
   if (count <= f->most_ways)
     return;
@@ -149,7 +149,7 @@ static bool holds_less(const struct way *a, const struct way *b) {
   return a->held < b->held || (a->held == b->held && a->macs < b->macs);
 }
 
-static struct front *known_front(const struct finding *f, size_t cut,
+static struct front *known_front(const struct way_finding *f, size_t cut,
                                  uint64_t kept) {
   for (size_t i = 0; i < f->fronts[cut].at.count; i++)
     if (f->fronts[cut].at.at[i].kept == kept)
@@ -158,7 +158,8 @@ static struct front *known_front(const struct finding *f, size_t cut,
 }
 
 /* NULL: there would be too many of them. */
-static struct front *front_of(struct finding *f, size_t cut, uint64_t kept) {
+static struct front *front_of(struct way_finding *f, size_t cut,
+                              uint64_t kept) {
   enum { MOST_FRONTS = 4096 };
   struct front *front = known_front(f, cut, kept);
   if (front || f->fronts[cut].at.count == MOST_FRONTS)
@@ -170,14 +171,14 @@ static struct front *front_of(struct finding *f, size_t cut, uint64_t kept) {
 
 /* Whether no way that holds so much can get from here to the end, or none that
    computes as little as is known to be enough. */
-static bool leads_nowhere(const struct finding *f, const struct front *front,
-                          const struct way *way) {
+static bool leads_nowhere(const struct way_finding *f,
+                          const struct front *front, const struct way *way) {
   return front->ahead &&
          (way->macs > f->most_macs ||
           front->ahead[(f->most_macs - way->macs) / f->level] < way->held);
 }
 
-static bool goes_on(const struct finding *f, const struct way *way,
+static bool goes_on(const struct way_finding *f, const struct way *way,
                     const struct hop *hop, struct way *next) {
   int64_t budget = f->ways->budget;
   *next = (struct way){.held = way->held + hop->holds,
@@ -192,7 +193,7 @@ static bool goes_on(const struct finding *f, const struct way *way,
 }
 
 /* Ways of a front go on, among those that lead there otherwise. */
-static void follow(struct finding *f, struct front *from,
+static void follow(struct way_finding *f, struct front *from,
                    const struct hop *hop) {
   struct way way;
   size_t known = 0, first = 0, count = from->ways.count;
@@ -229,7 +230,7 @@ static int64_t kept_more(const struct spans *s, size_t cut, uint64_t more) {
 }
 
 /* Takes out ways that one of another front leaves behind. */
-static void thin(struct finding *f, size_t cut, const struct front *by,
+static void thin(struct way_finding *f, size_t cut, const struct front *by,
                  struct front *front) {
   int64_t more = kept_more(f->spans, cut, front->kept & ~by->kept);
   size_t left = 0, last = 0;
@@ -245,11 +246,11 @@ static void thin(struct finding *f, size_t cut, const struct front *by,
   front->ways.count = left;
 }
 
-typedef void hop_fn(struct finding *f, struct front *from,
+typedef void hop_fn(struct way_finding *f, struct front *from,
                     const struct hop *hop);
 
 /* All hops from a front. */
-static void each_hop(struct finding *f, size_t cut, struct front *from,
+static void each_hop(struct way_finding *f, size_t cut, struct front *from,
                      hop_fn *then) {
   const struct spans *s = f->spans;
   struct hop hop = hop_of(s, cut, cut + 1, from->kept, false);
@@ -262,7 +263,7 @@ static void each_hop(struct finding *f, size_t cut, struct front *from,
   }
 }
 
-static void go_on_from(struct finding *f, size_t cut) {
+static void go_on_from(struct way_finding *f, size_t cut) {
   enum { MOST_PAIRS = 32 };
   size_t count = f->fronts[cut].at.count;
   struct front *at = f->fronts[cut].at.at;
@@ -279,7 +280,7 @@ static void go_on_from(struct finding *f, size_t cut) {
 
 /* What can be held before a hop, by what can be after it. Both may be more
    than is so: what is cached before is left out, and parts of levels are. */
-static void look_over(struct finding *f, struct front *from,
+static void look_over(struct way_finding *f, struct front *from,
                       const struct hop *hop) {
   const struct front *to = known_front(f, hop->to, hop->kept);
   const int64_t *ahead = to ? to->ahead : NULL;
@@ -295,7 +296,7 @@ static void look_over(struct finding *f, struct front *from,
  * From the end on, the most that a way to each front may hold, so that it can
  * lead to the end and compute no more than so many levels of MACs from there.
  */
-static void look_ahead(struct finding *f) {
+static void look_ahead(struct way_finding *f) {
   enum { MOST_LEVELS = 256, MOST_ENTRIES = 1 << 20 };
   const struct spans *s = f->spans;
   size_t fronts = 0;
@@ -343,7 +344,7 @@ int64_t ways_most(const struct spans *s, const struct node_range *ranges,
   return most;
 }
 
-static void take(struct finding *f, const struct way *last) {
+static void take(struct way_finding *f, const struct way *last) {
   struct ways *ways = f->ways;
   const struct spans *s = f->spans;
   size_t count = 0;
@@ -360,7 +361,7 @@ static void take(struct finding *f, const struct way *last) {
 }
 
 /* False: no way leads to the end. */
-static bool go_to_end(struct finding *f) {
+static bool go_to_end(struct way_finding *f) {
   const struct spans *s = f->spans;
   const struct way start = {0};
   for (size_t cut = 0; cut <= s->units + 1; cut++)
@@ -394,7 +395,7 @@ static bool go_to_end(struct finding *f) {
 bool ways_find(struct ways *ways) {
   enum { FEW_WAYS = 64, MOST_WAYS = 8192 };
   const struct spans *s = ways->spans;
-  struct finding f = {.ways = ways, .spans = s};
+  struct way_finding f = {.ways = ways, .spans = s};
   f.most_ways = ways->few ? ways->few : FEW_WAYS;
   arena_open_in(&f.arena, ways->arena);
   f.fronts = arena_alloc(&f.arena, s->units + 2, sizeof *f.fronts);

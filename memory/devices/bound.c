@@ -174,7 +174,8 @@ static int64_t passes_of(const struct step *step,
 
 static void find_passes(const struct work *work, const struct step *step,
                         const struct parallel *parallel,
-                        const struct cluster *cluster, struct bound *bound) {
+                        const struct cluster *cluster,
+                        struct place_bound *bound) {
   int64_t passes = passes_of(step, parallel);
   double before = 0, optimizer = 0, busiest = 0;
   for (size_t p = 0; p < parallel->stages.count; p++) {
@@ -232,7 +233,7 @@ static double far_part(enum among among, const struct train_settings *train,
 }
 
 void bound_links(const struct train_settings *train, const struct stage *stage,
-                 const struct cluster *cluster, struct bound *bound) {
+                 const struct cluster *cluster, struct place_bound *bound) {
   double near = 0, far = 0;
   for (int i = 0; i < AMONG_HOST; i++) {
     double bytes = (double)stage->sent_among[i];
@@ -248,10 +249,10 @@ void bound_links(const struct train_settings *train, const struct stage *stage,
       bound->host, host / ((double)gpu_link(cluster->gpu, LINK_HOST) * 1e6));
 }
 
-struct bound bound_find(const struct work *work, const struct step *step,
-                        const struct parallel *parallel,
-                        const struct cluster *cluster) {
-  struct bound bound = {0};
+struct place_bound bound_find(const struct work *work, const struct step *step,
+                              const struct parallel *parallel,
+                              const struct cluster *cluster) {
+  struct place_bound bound = {0};
   find_passes(work, step, parallel, cluster, &bound);
   for (size_t p = 0; p < parallel->stages.count; p++)
     bound_links(&step->settings, &parallel->stages.at[p], cluster, &bound);

@@ -19,7 +19,7 @@ struct cluster {
 };
 
 /* Seconds. */
-struct bound {
+struct place_bound {
   double step;     /* the longest of these: */
   double computes; /* passes with the pipeline's bubble, optimizer's step */
   double near, far, host; /* bytes sent over each kind of link */
@@ -53,13 +53,13 @@ struct work work_find(const struct model *model,
  * as Megatron-LM does, so that a group of n lies in ceil(n / k) hosts; of what
  * a ring sends, (hosts - 1) / (n - 1) has to leave a host by each device.
  */
-struct bound bound_find(const struct work *work, const struct step *step,
-                        const struct parallel *parallel,
-                        const struct cluster *cluster);
+struct place_bound bound_find(const struct work *work, const struct step *step,
+                              const struct parallel *parallel,
+                              const struct cluster *cluster);
 
 /* Of a stage: seconds that its bytes take at least over each kind of link. */
 void bound_links(const struct train_settings *train, const struct stage *stage,
-                 const struct cluster *cluster, struct bound *bound);
+                 const struct cluster *cluster, struct place_bound *bound);
 
 /* The same without knowing the stages: not above any of theirs. `again`: MACs
    of a sample that are computed once more. */

@@ -111,11 +111,12 @@ static int64_t on_line(const struct tried *trial, int64_t room) {
 }
 
 /* The largest of trials that fits, and the least that does not. */
-struct between {
+struct fit_bracket {
   struct tried fits, fails;
 };
 
-static void narrow(struct between *b, const struct tried *trial, int64_t room) {
+static void narrow(struct fit_bracket *b, const struct tried *trial,
+                   int64_t room) {
   if (trial->peak > room && trial->batch < b->fails.batch)
     b->fails = *trial;
   if (trial->peak <= room && trial->batch > b->fits.batch)
@@ -123,7 +124,7 @@ static void narrow(struct between *b, const struct tried *trial, int64_t room) {
 }
 
 /* The middle now and then, so that a bad line does no harm. */
-static int64_t next_batch(const struct between *b, const struct tried *last,
+static int64_t next_batch(const struct fit_bracket *b, const struct tried *last,
                           int64_t room, int turn) {
   bool bounded = b->fails.batch < INT64_MAX;
   int64_t next = bounded ? b->fits.batch + (b->fails.batch - b->fits.batch) / 2
@@ -141,7 +142,7 @@ static int64_t next_batch(const struct between *b, const struct tried *last,
 static int64_t follow_lines(const struct batch_search *s,
                             const struct step *step, struct tries *known,
                             struct arena *arena) {
-  struct between b = {.fails = {.batch = INT64_MAX}};
+  struct fit_bracket b = {.fails = {.batch = INT64_MAX}};
   for (size_t i = 0; i < known->all.count; i++)
     narrow(&b, &known->all.at[i], s->room);
   struct tried last = b.fits.batch                ? b.fits

@@ -120,7 +120,7 @@ static double sent_seconds(struct floor *f, const struct train_settings *t) {
   const struct sharing *sharing = sharing_of(f, t);
   const struct place_request *request = f->request;
   struct stage stage = {0};
-  struct bound bound = {0};
+  struct place_bound bound = {0};
   size_t end = request->model->nodes.count;
   double copies = (double)t->data_parallel * (double)t->context_parallel;
   double each = 0.99 / (double)t->pipeline; /* but for roundings */

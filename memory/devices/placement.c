@@ -15,10 +15,10 @@ struct segmented {
   size_t count;
 };
 
-struct finder {
+struct place_finder {
   const struct place_request *request;
   struct arena *arena;
-  struct placing *placing;
+  struct place_placing *placing;
   struct work work;
   struct runs runs;
   VEC(struct segmented) segmented;
@@ -46,7 +46,7 @@ static bool measure_one(struct step *step, struct arena *arena,
 }
 
 /* Chooses the ranges of a step, or remembers them. */
-static void choose_ranges(struct finder *f, struct step *step) {
+static void choose_ranges(struct place_finder *f, struct step *step) {
   const struct train_settings *train = &step->settings;
   struct segmented *found = f->segmented.at;
   for (size_t i = 0; i < f->segmented.count; i++, found++)
@@ -73,7 +73,7 @@ static void choose_ranges(struct finder *f, struct step *step) {
 }
 
 /* As a report would have it; false if it cannot be so, or overflows. */
-static bool measure(struct finder *f, const struct candidate *candidate,
+static bool measure(struct place_finder *f, const struct candidate *candidate,
                     struct placement *placement) {
   struct arena scratch;
   struct parallel parallel = {0};
@@ -105,7 +105,7 @@ static bool measure(struct finder *f, const struct candidate *candidate,
   return good;
 }
 
-static int64_t lacks(const struct finder *f, const struct placement *p) {
+static int64_t lacks(const struct place_finder *f, const struct placement *p) {
   int64_t host = p->settings.offload ? p->settings.host_memory : INT64_MAX;
   return max_i64(p->peak - f->placing->room, 0) + max_i64(p->host - host, 0);
 }
@@ -118,8 +118,9 @@ static bool beats(const struct placement *a, const struct placement *b) {
          a->order < b->order;
 }
 
-static void consider(struct finder *f, const struct placement *placement) {
-  struct placing *placing = f->placing;
+static void consider(struct place_finder *f,
+                     const struct placement *placement) {
+  struct place_placing *placing = f->placing;
   size_t kept = 0;
   for (size_t i = 0; i < placing->best.count; i++)
     if (beats(&placing->best.at[i], placement))
@@ -136,7 +137,7 @@ static void consider(struct finder *f, const struct placement *placement) {
  * at most 5 % of the room more, or it is more than twice as slow as the
  * fastest.
  */
-static bool is_beaten(const struct placing *placing,
+static bool is_beaten(const struct place_placing *placing,
                       const struct candidate *candidate) {
   for (size_t i = 0; i < placing->best.count; i++) {
     const struct placement *p = &placing->best.at[i];
@@ -148,8 +149,8 @@ static bool is_beaten(const struct placing *placing,
   return false;
 }
 
-static void find_fitting(struct finder *f, const struct candidates *all) {
-  struct placing *placing = f->placing;
+static void find_fitting(struct place_finder *f, const struct candidates *all) {
+  struct place_placing *placing = f->placing;
   for (size_t i = 0; i < all->at.count; i++) {
     const struct candidate *candidate = &all->at.at[i];
     struct placement placement;
@@ -170,7 +171,7 @@ static int by_holds(const void *a, const void *b) {
 }
 
 /* Nothing fits: what lacks least. */
-static void find_nearest(struct finder *f, struct candidates *all) {
+static void find_nearest(struct place_finder *f, struct candidates *all) {
   struct placement nearest, placement;
   int64_t least = INT64_MAX;
   qsort(all->at.at, all->at.count, sizeof *all->at.at, by_holds);
@@ -203,7 +204,7 @@ static int by_time(const void *a, const void *b) {
  * A slower one is listed if it leaves 5 % of the room more; in place of the
  * one before if it is slower by no more than 0.1 %.
  */
-static void thin_out(struct placing *placing) {
+static void thin_out(struct place_placing *placing) {
   size_t kept = 0;
   struct placement *at = placing->best.at;
   qsort(at, placing->best.count, sizeof *at, by_time);
@@ -219,13 +220,13 @@ static void thin_out(struct placing *placing) {
 }
 
 void place_find(const struct place_request *request, struct arena *arena,
-                struct placing *placing) {
-  struct finder f = {.request = request,
-                     .arena = arena,
-                     .placing = placing,
-                     .runs = {.arena = arena}};
+                struct place_placing *placing) {
+  struct place_finder f = {.request = request,
+                           .arena = arena,
+                           .placing = placing,
+                           .runs = {.arena = arena}};
   struct candidates all = {0};
-  *placing = (struct placing){.room = fit_room(request->train)};
+  *placing = (struct place_placing){.room = fit_room(request->train)};
   f.work = work_find(request->model, request->train, arena);
   candidates_find(request, &f.work, &f.runs, arena, &all);
   placing->tried = (int64_t)all.at.count;

@@ -16,11 +16,11 @@ struct placement {
   int64_t peak;                   /* of the most loaded device, bytes */
   int64_t host;                   /* of a host's memory, all its devices */
   int64_t microbatch, passes;     /* samples, and how often in a step */
-  struct bound bound;
+  struct place_bound bound;
   size_t order; /* of several that are as good, the first is taken */
 };
 
-struct placing {
+struct place_placing {
   VEC(struct placement)
   best;                    /* none better in time and memory; fastest first */
   bool found;              /* some degrees share the net and the batch */
@@ -39,6 +39,6 @@ struct placing {
  * most twice as long as the fastest. Everything is in `arena`.
  */
 void place_find(const struct place_request *request, struct arena *arena,
-                struct placing *placing);
+                struct place_placing *placing);
 
 #endif

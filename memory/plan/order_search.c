@@ -34,7 +34,7 @@ enum {
 enum direction { FORWARD, BACKWARD };
 
 /* Chains that have run, or from the end, those that have not. */
-struct state {
+struct order_state {
   uint64_t hash;
   int64_t live, peak;
   size_t parent;  /* in the states */
@@ -48,7 +48,7 @@ struct end {
   size_t count;
 };
 
-struct search {
+struct order_search {
   const struct order_problem *problem;
   size_t words;
   struct end ends[2];
@@ -60,7 +60,7 @@ struct search {
   enum direction direction;
   int64_t limit;
   int64_t beyond; /* the least of what passed the limit */
-  VEC(struct state) states;
+  VEC(struct order_state) states;
   VEC(uint64_t) sets; /* by state: what it has, and what may come next */
   VEC(size_t) slots;  /* hash table of the last level: states, from 1 */
   size_t level;       /* its first state */
@@ -92,17 +92,17 @@ static uint64_t hash_of(uint32_t chain) {
   return h ^ h >> 32;
 }
 
-static const uint64_t *set_of(const struct search *s, size_t state) {
+static const uint64_t *set_of(const struct order_search *s, size_t state) {
   return &s->sets.at[state * 2 * s->words];
 }
 
 /* Chains that may come next. */
-static uint64_t *next_of(struct search *s, size_t state) {
+static uint64_t *next_of(struct order_search *s, size_t state) {
   return &s->sets.at[(state * 2 + 1) * s->words];
 }
 
 /* What is alive while a chain runs, and on its other side. */
-struct turn {
+struct order_turn {
   int64_t during, live;
 };
 
@@ -110,7 +110,7 @@ struct turn {
  * Whether all readers of a value but that chain have run. Those that have not
  * are looked for where most of them are: after, or in front.
  */
-static bool dies_with(struct search *s, const uint64_t *set,
+static bool dies_with(struct order_search *s, const uint64_t *set,
                       const struct order_value *value, uint32_t chain) {
   bool forward = s->direction == FORWARD;
   for (uint32_t i = value->readers; i < value->readers_end; i++) {
@@ -123,7 +123,8 @@ static bool dies_with(struct search *s, const uint64_t *set,
   return true;
 }
 
-static struct turn try_chain(struct search *s, size_t state, uint32_t number) {
+static struct order_turn try_chain(struct order_search *s, size_t state,
+                                   uint32_t number) {
   const struct order_problem *problem = s->problem;
   const struct order_chain *chain = &problem->chains[number];
   int64_t freed = 0, over = 0;
@@ -143,12 +144,12 @@ static struct turn try_chain(struct search *s, size_t state, uint32_t number) {
   else
     before = live -= chain->left - freed;
   int64_t during = max_i64(chain->first - over, chain->later - freed);
-  return (struct turn){before + during, live};
+  return (struct order_turn){before + during, live};
 }
 
 /* Whether a set is that of a state and one more. */
-static bool is_set(const struct search *s, const uint64_t *set, size_t state,
-                   uint32_t chain) {
+static bool is_set(const struct order_search *s, const uint64_t *set,
+                   size_t state, uint32_t chain) {
   const uint64_t *without = set_of(s, state);
   for (size_t w = 0; w < s->words; w++)
     if (set[w] != (w == chain / 64 ? without[w] | bit(chain) : without[w]))
@@ -156,14 +157,14 @@ static bool is_set(const struct search *s, const uint64_t *set, size_t state,
   return true;
 }
 
-static size_t *free_slot(struct search *s, uint64_t hash) {
+static size_t *free_slot(struct order_search *s, uint64_t hash) {
   size_t at = hash & (s->slots.count - 1);
   while (s->slots.at[at])
     at = (at + 1) & (s->slots.count - 1);
   return &s->slots.at[at];
 }
 
-static void grow_slots(struct search *s) {
+static void grow_slots(struct order_search *s) {
   size_t count = s->slots.count ? 2 * s->slots.count : 64;
   s->slots.count = 0;
   memset(VEC_MORE(s->problem->arena, &s->slots, count), 0,
@@ -173,7 +174,7 @@ static void grow_slots(struct search *s) {
 }
 
 /* What may come now that the chain has: it was all that some waited for. */
-static void find_next(struct search *s, size_t state, uint32_t number) {
+static void find_next(struct order_search *s, size_t state, uint32_t number) {
   const struct order_problem *problem = s->problem;
   const struct order_chain *chain = &problem->chains[number];
   const uint64_t *set = set_of(s, state), *other = s->ends[!s->direction].set;
@@ -195,17 +196,17 @@ static void find_next(struct search *s, size_t state, uint32_t number) {
   }
 }
 
-static size_t add_state(struct search *s, size_t from, uint32_t chain,
-                        const struct turn *turn) {
+static size_t add_state(struct order_search *s, size_t from, uint32_t chain,
+                        const struct order_turn *turn) {
   struct arena *arena = s->problem->arena;
   size_t state = s->states.count, bytes = 2 * s->words * sizeof(uint64_t);
   uint64_t *set = VEC_MORE(arena, &s->sets, 2 * s->words);
-  struct state *new = VEC_PUSH(arena, &s->states);
-  *new = (struct state){.hash = s->states.at[from].hash + hash_of(chain),
-                        .live = turn->live,
-                        .peak = INT64_MAX,
-                        .parent = from,
-                        .chain = chain};
+  struct order_state *new = VEC_PUSH(arena, &s->states);
+  *new = (struct order_state){.hash = s->states.at[from].hash + hash_of(chain),
+                              .live = turn->live,
+                              .peak = INT64_MAX,
+                              .parent = from,
+                              .chain = chain};
   memcpy(set, set_of(s, from), bytes);
   set[chain / 64] |= bit(chain);
   find_next(s, state, chain);
@@ -213,8 +214,8 @@ static size_t add_state(struct search *s, size_t from, uint32_t chain,
 }
 
 /* The state after another, which is new or known to be reached better. */
-static size_t reach(struct search *s, size_t from, uint32_t chain,
-                    const struct turn *turn) {
+static size_t reach(struct order_search *s, size_t from, uint32_t chain,
+                    const struct order_turn *turn) {
   if (2 * (s->states.count - s->level) >= s->slots.count)
     grow_slots(s);
   uint64_t hash = s->states.at[from].hash + hash_of(chain);
@@ -226,7 +227,7 @@ static size_t reach(struct search *s, size_t from, uint32_t chain,
   if (!s->slots.at[at])
     s->slots.at[at] = add_state(s, from, chain, turn) + 1;
   size_t number = s->slots.at[at] - 1;
-  struct state *state = &s->states.at[number];
+  struct order_state *state = &s->states.at[number];
   int64_t peak = max_i64(s->states.at[from].peak, turn->during);
   if (peak < state->peak) {
     state->peak = peak;
@@ -237,7 +238,7 @@ static size_t reach(struct search *s, size_t from, uint32_t chain,
 }
 
 /* The way to a state is decided. */
-static void settle(struct search *s, size_t state) {
+static void settle(struct order_search *s, size_t state) {
   struct end *end = &s->ends[s->direction], *other = &s->ends[!s->direction];
   size_t steps = 0, at;
   end->live = s->states.at[state].live;
@@ -254,11 +255,11 @@ static void settle(struct search *s, size_t state) {
         s->states.at[state].chain;
 }
 
-static size_t chains_left(const struct search *s) {
+static size_t chains_left(const struct order_search *s) {
   return s->problem->count - s->ends[FORWARD].count - s->ends[BACKWARD].count;
 }
 
-static void begin_walk(struct search *s, enum direction direction,
+static void begin_walk(struct order_search *s, enum direction direction,
                        int64_t limit) {
   const struct end *end = &s->ends[direction];
   struct arena *arena = s->problem->arena;
@@ -270,25 +271,25 @@ static void begin_walk(struct search *s, enum direction direction,
   uint64_t *set = VEC_MORE(arena, &s->sets, 2 * s->words);
   memcpy(set, end->set, bytes);
   memcpy(set + s->words, end->next, bytes);
-  *VEC_PUSH(arena, &s->states) = (struct state){.live = end->live};
+  *VEC_PUSH(arena, &s->states) = (struct order_state){.live = end->live};
 }
 
-enum outcome {
+enum order_outcome {
   SETTLED, /* one end is nearer to the other */
   DEAD,    /* there is no way within the limit */
   GAVE_UP, /* the effort was spent */
 };
 
 /* Follows every chain that may come after a state. */
-static enum outcome expand(struct search *s, size_t state, uint64_t until,
-                           bool exact) {
+static enum order_outcome expand(struct order_search *s, size_t state,
+                                 uint64_t until, bool exact) {
   size_t count = s->problem->count;
   s->effort += s->words;
   for (size_t c = next_in(next_of(s, state), 0, count); c < count;
        c = next_in(next_of(s, state), c + 1, count)) {
     if (s->effort > until)
       return GAVE_UP;
-    struct turn turn = try_chain(s, state, (uint32_t)c);
+    struct order_turn turn = try_chain(s, state, (uint32_t)c);
     if (turn.during > s->limit) {
       s->beyond = min_i64(s->beyond, turn.during);
       continue;
@@ -304,14 +305,14 @@ static enum outcome expand(struct search *s, size_t state, uint64_t until,
 }
 
 /* Room for the states of the next level, which are of one size. */
-static void next_level(struct search *s) {
+static void next_level(struct order_search *s) {
   s->level = s->states.count;
   s->slots.count = 0;
 }
 
 /* Every state within the limit, until one is safe to go to. */
-static enum outcome walk(struct search *s, enum direction direction,
-                         uint64_t effort) {
+static enum order_outcome walk(struct order_search *s, enum direction direction,
+                               uint64_t effort) {
   size_t left = chains_left(s), begin = 0, end = 1;
   uint64_t until = s->effort + effort;
   begin_walk(s, direction, s->least);
@@ -322,7 +323,7 @@ static enum outcome walk(struct search *s, enum direction direction,
     }
     next_level(s);
     for (size_t i = begin; i < end; i++) {
-      enum outcome outcome = expand(s, i, until, true);
+      enum order_outcome outcome = expand(s, i, until, true);
       if (outcome != DEAD)
         return outcome;
     }
@@ -331,13 +332,13 @@ static enum outcome walk(struct search *s, enum direction direction,
   return DEAD;
 }
 
-struct scored {
+struct order_scored {
   int64_t peak, live;
   size_t state;
 };
 
 static int compare_scored(const void *a, const void *b) {
-  const struct scored *x = a, *y = b;
+  const struct order_scored *x = a, *y = b;
   if (x->peak != y->peak)
     return x->peak < y->peak ? -1 : 1;
   if (x->live != y->live)
@@ -347,10 +348,11 @@ static int compare_scored(const void *a, const void *b) {
 
 /* Some states within the limit, as many as the effort allows at each level,
    to the other end. */
-static bool find_some_way(struct search *s, int64_t limit, uint64_t effort) {
+static bool find_some_way(struct order_search *s, int64_t limit,
+                          uint64_t effort) {
   struct arena *arena = s->problem->arena;
   uint64_t begun = s->effort, until = begun + effort, done = 1;
-  VEC(struct scored) level = {0};
+  VEC(struct order_scored) level = {0};
   begin_walk(s, FORWARD, limit);
   VEC_PUSH(arena, &level);
   for (size_t left = chains_left(s); left > 0; left--) {
@@ -369,7 +371,7 @@ static bool find_some_way(struct search *s, int64_t limit, uint64_t effort) {
     level.count = 0;
     for (size_t i = s->level; i < s->states.count; i++)
       *VEC_PUSH(arena, &level) =
-          (struct scored){s->states.at[i].peak, s->states.at[i].live, i};
+          (struct order_scored){s->states.at[i].peak, s->states.at[i].live, i};
     if (level.count == 0)
       return false;
   }
@@ -377,7 +379,7 @@ static bool find_some_way(struct search *s, int64_t limit, uint64_t effort) {
   return true;
 }
 
-static void open_ends(struct search *s) {
+static void open_ends(struct order_search *s) {
   const struct order_problem *problem = s->problem;
   for (int i = 0; i < 2; i++) {
     s->ends[i].set = arena_alloc(problem->arena, s->words, sizeof(uint64_t));
@@ -398,7 +400,7 @@ static void open_ends(struct search *s) {
 
 /* Both ends go on as far as the effort reaches, or until no order is better
    than the current one. */
-static void walk_ends(struct search *s, uint64_t effort) {
+static void walk_ends(struct order_search *s, uint64_t effort) {
   for (int i = 0; i < 2; i++)
     while (chains_left(s) && s->least < s->problem->bound &&
            s->effort < MOST_EFFORT &&
@@ -408,10 +410,10 @@ static void walk_ends(struct search *s, uint64_t effort) {
 
 struct order_found order_search(const struct order_problem *problem,
                                 uint32_t *sequence) {
-  struct search s = {.problem = problem,
-                     .words = (problem->count + 63) / 64,
-                     .sequence = sequence,
-                     .least = problem->least};
+  struct order_search s = {.problem = problem,
+                           .words = (problem->count + 63) / 64,
+                           .sequence = sequence,
+                           .least = problem->least};
   struct order_found found = {0};
   open_ends(&s);
   for (uint64_t effort = FIRST_EFFORT; s.effort < MOST_EFFORT; effort *= 2) {

@@ -72,31 +72,31 @@ static bool find_unit(struct planner *p) {
 
 /* Sections and parts */
 
-struct life {
+struct plan_life {
   int64_t lower, upper;
   struct plan_item *item;
 };
 
 static int by_birth(const void *a, const void *b) {
-  const struct life *x = a, *y = b;
+  const struct plan_life *x = a, *y = b;
   if (x->lower != y->lower)
     return x->lower < y->lower ? -1 : 1;
   return x->item < y->item ? -1 : x->item > y->item;
 }
 
 static int by_death(const void *a, const void *b) {
-  const struct life *x = a, *y = b;
+  const struct plan_life *x = a, *y = b;
   if (x->upper != y->upper)
     return x->upper < y->upper ? -1 : 1;
   return x->item < y->item ? -1 : x->item > y->item;
 }
 
 /* Those of layers are in order, or nearly so: few are moved past others. */
-static void sort_lives(struct life *lives, size_t count,
+static void sort_lives(struct plan_life *lives, size_t count,
                        int (*compare)(const void *a, const void *b)) {
   size_t moves = 0;
   for (size_t i = 1; i < count; i++) {
-    struct life life = lives[i];
+    struct plan_life life = lives[i];
     size_t at = i;
     for (; at > 0 && compare(&lives[at - 1], &life) > 0; at--, moves++)
       lives[at] = lives[at - 1];
@@ -109,13 +109,13 @@ static void sort_lives(struct life *lives, size_t count,
 }
 
 /* The items in order of birth, with their lives in order of death. */
-static struct life *sort_items(struct planner *p) {
+static struct plan_life *sort_items(struct planner *p) {
   size_t n = p->item_count;
-  struct life *lives = arena_alloc(p->arena, n, sizeof *lives);
+  struct plan_life *lives = arena_alloc(p->arena, n, sizeof *lives);
   struct plan_item *sorted = arena_alloc(p->arena, n, sizeof *sorted);
   for (size_t i = 0; i < n; i++) {
     const struct plan_buffer *b = &p->buffers[p->items[i].origin];
-    lives[i] = (struct life){b->lower, b->upper, &p->items[i]};
+    lives[i] = (struct plan_life){b->lower, b->upper, &p->items[i]};
   }
   sort_lives(lives, n, by_birth);
   for (size_t i = 0; i < n; i++) {
@@ -150,7 +150,7 @@ static void close_part(struct planner *p, struct plan_item *end,
  * these.
  */
 static void find_sections(struct planner *p) {
-  struct life *deaths = sort_items(p);
+  struct plan_life *deaths = sort_items(p);
   size_t n = p->item_count, born = 0;
   int64_t *loads = arena_alloc(p->arena, n, sizeof *loads);
   int64_t load = 0;

@@ -18,7 +18,7 @@
 
 enum { BORN, DEAD, LISTS };
 
-struct box {
+struct plan_stack {
   struct plan_item item;
   uint32_t low, high;   /* what is in it; NOBODY: it is a buffer */
   uint32_t next[LISTS]; /* of those born in its first section, and so on */
@@ -30,7 +30,8 @@ struct box {
 struct plan_boxes {
   struct plan_part *part;
   struct plan_part boxed;
-  struct box *boxes; /* the buffers, then boxes, each after what is in it */
+  struct plan_stack
+      *boxes; /* the buffers, then boxes, each after what is in it */
   size_t count;
   uint32_t *lists[LISTS]; /* by section: born in it, dead since it */
   uint32_t *left;         /* not looked at yet */
@@ -40,7 +41,7 @@ struct plan_boxes {
 };
 
 static void enter(struct plan_boxes *b, uint32_t index) {
-  struct box *box = &b->boxes[index];
+  struct plan_stack *box = &b->boxes[index];
   uint32_t *born = &b->lists[BORN][box->item.first];
   uint32_t *dead = &b->lists[DEAD][box->item.last];
   box->next[BORN] = *born;
@@ -56,7 +57,7 @@ static void enter_all(struct plan_boxes *b) {
   b->left_count = 0;
   b->count = b->part->count;
   for (uint32_t i = 0; i < b->count; i++) {
-    b->boxes[i] = (struct box){b->part->items[i], .low = NOBODY};
+    b->boxes[i] = (struct plan_stack){b->part->items[i], .low = NOBODY};
     enter(b, i);
   }
 }
@@ -99,8 +100,8 @@ static uint32_t find_partner(struct plan_boxes *b, uint32_t index,
 
 static void join(struct plan_boxes *b, uint32_t low, uint32_t high) {
   const struct plan_item *x = &b->boxes[low].item, *y = &b->boxes[high].item;
-  struct box *box = &b->boxes[b->count];
-  *box = (struct box){*x, .low = low, .high = high};
+  struct plan_stack *box = &b->boxes[b->count];
+  *box = (struct plan_stack){*x, .low = low, .high = high};
   box->stacked = x->first == y->first;
   if (box->stacked) {
     box->item.size += y->size;
@@ -192,8 +193,8 @@ void plan_boxes_take(struct plan_boxes *b) {
   for (size_t i = 0; i < boxed->count; i++)
     b->boxes[boxed->items[i].origin].offset = boxed->best[i];
   for (size_t i = b->count; i-- > b->part->count;) {
-    const struct box *box = &b->boxes[i];
-    struct box *low = &b->boxes[box->low], *high = &b->boxes[box->high];
+    const struct plan_stack *box = &b->boxes[i];
+    struct plan_stack *low = &b->boxes[box->low], *high = &b->boxes[box->high];
     low->offset = high->offset = box->offset;
     if (box->stacked)
       high->offset += low->item.size;

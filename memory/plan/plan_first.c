@@ -10,14 +10,14 @@
 enum { MOST_ALIVE = 128 }; /* they are looked through for each newcomer */
 
 /* A buffer that lives, in the order of offsets. */
-struct alive {
+struct plan_alive {
   int64_t offset, end; /* units */
   int32_t last;
 };
 
 struct first_fit {
   struct plan_part *part;
-  struct alive alive[MOST_ALIVE];
+  struct plan_alive alive[MOST_ALIVE];
   size_t count;
   int64_t height, goal;
 };
@@ -34,14 +34,14 @@ static void bury(struct first_fit *f, int32_t section) {
 /* False: it ends above the goal. There is room in `alive`. */
 static bool place(struct first_fit *f, size_t index) {
   const struct plan_item *item = &f->part->items[index];
-  struct alive *alive = f->alive;
+  struct plan_alive *alive = f->alive;
   int64_t offset = 0;
   size_t at = 0;
   for (; at < f->count && alive[at].offset - offset < item->size; at++)
     offset = plan_align(alive[at].end, item->align);
   for (size_t k = f->count++; k > at; k--)
     alive[k] = alive[k - 1];
-  alive[at] = (struct alive){offset, offset + item->size, item->last};
+  alive[at] = (struct plan_alive){offset, offset + item->size, item->last};
   f->part->best[index] = offset;
   if (alive[at].end > f->height)
     f->height = alive[at].end;

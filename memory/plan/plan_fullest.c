@@ -15,7 +15,7 @@ enum {
 };
 
 /* A place that is taken. */
-struct place {
+struct plan_place {
   int64_t offset, end; /* units */
 };
 
@@ -24,7 +24,7 @@ struct filling {
   size_t *from;     /* by section: the first item born in it or later */
   size_t *at;       /* by section: its items in `living` */
   uint32_t *living; /* those that live there and were born before */
-  struct place beside[MOST_BESIDE];
+  struct plan_place beside[MOST_BESIDE];
   size_t count;
   int64_t height, goal;
 };
@@ -66,7 +66,8 @@ static bool avoid(struct filling *f, size_t item) {
   size_t at = f->count++;
   for (; at > 0 && f->beside[at - 1].offset > offset; at--)
     f->beside[at] = f->beside[at - 1];
-  f->beside[at] = (struct place){offset, offset + f->part->items[item].size};
+  f->beside[at] =
+      (struct plan_place){offset, offset + f->part->items[item].size};
   return true;
 }
 

@@ -18,7 +18,7 @@ enum {
 /* Any but 0. */
 #define USUAL_SEED 0x9C3A48CE9260CEA1u
 
-struct work {
+struct plan_work {
   struct arena *arena;
   struct plan_part *part;
   struct plan_effort *effort;
@@ -37,7 +37,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
  * the searches are 1, 2, 1, 4, 1, 2, 1, 8, ...: most boxes show soon what they
  * are worth, but not all.
  */
-static bool try_boxes(struct work *w, int64_t goal, uint64_t most) {
+static bool try_boxes(struct plan_work *w, int64_t goal, uint64_t most) {
   struct plan_part *boxed = plan_boxes_draw(w->boxes, &w->random);
   uint64_t number = ++w->draws, lowest_bit = number & (~number + 1);
   uint64_t budget = boxed->count * BOX_WALK * lowest_bit;
@@ -56,7 +56,7 @@ static bool try_boxes(struct work *w, int64_t goal, uint64_t most) {
   return boxed->height <= goal;
 }
 
-static bool search_boxes(struct work *w, int64_t goal, uint64_t budget) {
+static bool search_boxes(struct plan_work *w, int64_t goal, uint64_t budget) {
   uint64_t end = w->effort->spent + budget;
   while (w->boxes && w->effort->spent < end)
     if (try_boxes(w, goal, end - w->effort->spent))
@@ -65,7 +65,7 @@ static bool search_boxes(struct work *w, int64_t goal, uint64_t budget) {
 }
 
 /* Turns of boxes and of buffers, longer and longer. */
-static enum plan_found search_at(struct work *w, int64_t goal,
+static enum plan_found search_at(struct plan_work *w, int64_t goal,
                                  uint64_t budget) {
   uint64_t end = w->effort->spent + budget, turn = TURN * w->part->count;
   enum plan_found found = PLAN_GAVE_UP;
@@ -81,7 +81,7 @@ static enum plan_found search_at(struct work *w, int64_t goal,
 }
 
 /* Heights between the bound and the best, a quarter of the effort for each. */
-static void bisect(struct work *w, int64_t goal) {
+static void bisect(struct plan_work *w, int64_t goal) {
   struct plan_part *part = w->part;
   struct plan_effort *effort = w->effort;
   int64_t low = max_i64(goal + 1, part->bound);
@@ -137,12 +137,12 @@ void plan_part(struct arena *arena, struct plan_part *part, int64_t goal,
   if (part->height <= goal || !searched)
     return;
   uint64_t seed = options->seed ? options->seed : USUAL_SEED;
-  struct work w = {.arena = arena,
-                   .part = part,
-                   .effort = effort,
-                   .search = plan_search_open(arena, part, effort, seed),
-                   .boxes = plan_boxes_open(arena, part),
-                   .random = seed};
+  struct plan_work w = {.arena = arena,
+                        .part = part,
+                        .effort = effort,
+                        .search = plan_search_open(arena, part, effort, seed),
+                        .boxes = plan_boxes_open(arena, part),
+                        .random = seed};
   uint64_t left = effort->most - effort->spent;
   enum plan_found found = search_at(&w, goal, left - left / 3);
   if (found == PLAN_NONE)

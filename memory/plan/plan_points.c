@@ -10,20 +10,20 @@
 
 enum { LEAF = 8 }; /* items */
 
-struct point {
+struct plan_leaf {
   int32_t first, last;
   uint32_t item;
 };
 
 static int by_first(const void *a, const void *b) {
-  const struct point *x = a, *y = b;
+  const struct plan_leaf *x = a, *y = b;
   if (x->first != y->first)
     return x->first < y->first ? -1 : 1;
   return x->item < y->item ? -1 : x->item > y->item;
 }
 
 static int by_last(const void *a, const void *b) {
-  const struct point *x = a, *y = b;
+  const struct plan_leaf *x = a, *y = b;
   if (x->last != y->last)
     return x->last < y->last ? -1 : 1;
   return x->item < y->item ? -1 : x->item > y->item;
@@ -37,13 +37,13 @@ static struct plan_box join(struct plan_box a, struct plan_box b) {
       a.last_most > b.last_most ? a.last_most : b.last_most};
 }
 
-static void build(struct plan_points *p, struct point *points, size_t node,
+static void build(struct plan_points *p, struct plan_leaf *points, size_t node,
                   size_t begin, size_t end, bool by_the_last) {
   struct plan_point_node *here = &p->nodes[node];
   if (end - begin <= LEAF) {
     here->box = (struct plan_box){INT32_MAX, 0, INT32_MAX, 0};
     for (size_t i = begin; i < end; i++) {
-      const struct point *q = &points[i];
+      const struct plan_leaf *q = &points[i];
       here->box = join(here->box,
                        (struct plan_box){q->first, q->first, q->last, q->last});
       p->sorted[i] = q->item;
@@ -70,10 +70,10 @@ void plan_points_open(struct plan_points *p, struct arena *arena,
   p->sorted = arena_alloc(arena, n, sizeof *p->sorted);
   p->leaf = arena_alloc(arena, n, sizeof *p->leaf);
   p->rank = arena_alloc(arena, n, sizeof *p->rank);
-  struct point *points = arena_alloc(arena, n, sizeof *points);
+  struct plan_leaf *points = arena_alloc(arena, n, sizeof *points);
   for (size_t i = 0; i < n; i++)
-    points[i] =
-        (struct point){part->items[i].first, part->items[i].last, (uint32_t)i};
+    points[i] = (struct plan_leaf){part->items[i].first, part->items[i].last,
+                                   (uint32_t)i};
   build(p, points, 1, 0, n, true);
 }
 

@@ -22,7 +22,7 @@ enum {
 };
 
 /* A set of unplaced items, its groups one after the other. */
-struct frame {
+struct plan_frame {
   size_t begin;   /* of its items in `items` */
   size_t at, end; /* the current group; those before it are placed */
   size_t all_end;
@@ -53,7 +53,7 @@ struct plan_search {
   struct arena *arena;
   uint16_t *items; /* of all frames */
   size_t item_room;
-  struct frame *frames;
+  struct plan_frame *frames;
   size_t depth;
   struct plan_taste taste;
   uint64_t random;
@@ -85,7 +85,7 @@ struct plan_search *plan_search_open(struct arena *arena,
 }
 
 static struct plan_group group_of(const struct plan_search *s,
-                                  const struct frame *f) {
+                                  const struct plan_frame *f) {
   return (struct plan_group){s->items + f->at, f->end - f->at, f->first,
                              f->last};
 }
@@ -102,7 +102,7 @@ static void keep_best(struct plan_search *s) {
 }
 
 /* Finds the next group of a frame; false: there is none left. */
-static bool open_group(struct plan_search *s, struct frame *f) {
+static bool open_group(struct plan_search *s, struct plan_frame *f) {
   const struct plan_item *items = s->part->items;
   if (f->at == f->all_end)
     return false;
@@ -129,15 +129,15 @@ static bool open_group(struct plan_search *s, struct frame *f) {
 }
 
 /* Places the chosen item; what is left becomes a new frame. */
-static bool descend(struct plan_search *s, struct frame *f) {
-  struct frame *child = &s->frames[s->depth];
+static bool descend(struct plan_search *s, struct plan_frame *f) {
+  struct plan_frame *child = &s->frames[s->depth];
   if (!plan_state_place(&s->state, group_of(s, f), f->chosen))
     return false;
   size_t begin = f->all_end;
   while (s->item_room < begin + (f->end - f->at))
     s->items =
         arena_grow(s->arena, s->items, &s->item_room, begin, sizeof *s->items);
-  *child = (struct frame){.begin = begin, .at = begin, .all_end = begin};
+  *child = (struct plan_frame){.begin = begin, .at = begin, .all_end = begin};
   for (size_t i = f->at; i < f->end; i++)
     if (s->items[i] != f->chosen)
       s->items[child->all_end++] = s->items[i];
@@ -146,14 +146,14 @@ static bool descend(struct plan_search *s, struct frame *f) {
 }
 
 /* One more choice is refused. False: it was one too many for its group. */
-static bool refuse(struct plan_search *s, const struct frame *f) {
-  struct frame *home = &s->frames[f->home];
+static bool refuse(struct plan_search *s, const struct plan_frame *f) {
+  struct plan_frame *home = &s->frames[f->home];
   uint64_t share = s->limit * (home->end - home->at) / s->part->count;
   return home->refused++ <= share;
 }
 
 /* Decides on the current group, until a descent begins or nothing is left. */
-static enum plan_found decide(struct plan_search *s, struct frame *f,
+static enum plan_found decide(struct plan_search *s, struct plan_frame *f,
                               bool refused) {
   for (;;) {
     struct plan_group group = group_of(s, f);
@@ -183,7 +183,7 @@ static enum plan_found decide(struct plan_search *s, struct frame *f,
  */
 static bool begin_anew(struct plan_search *s, bool *refused) {
   size_t home = s->frames[s->depth - 1].home;
-  struct frame *f = &s->frames[home];
+  struct plan_frame *f = &s->frames[home];
   if (home == 0 || s->nodes == s->end)
     return false;
   plan_state_undo(&s->state, f->open);
@@ -205,14 +205,14 @@ static enum plan_found walk(struct plan_search *s) {
         arena_grow(s->arena, s->items, &s->item_room, 0, sizeof *s->items);
   for (size_t i = 0; i < n; i++)
     s->items[i] = (uint16_t)i;
-  s->frames[0] = (struct frame){.all_end = n};
+  s->frames[0] = (struct plan_frame){.all_end = n};
   s->depth = 1;
   s->nodes = 0;
   s->cut = false;
   s->left = INT64_MAX;
   bool refused = false;
   for (;;) {
-    struct frame *f = &s->frames[s->depth - 1];
+    struct plan_frame *f = &s->frames[s->depth - 1];
     if (!refused && !open_group(s, f)) {
       if (--s->depth == 0)
         return PLAN_FOUND;

@@ -70,33 +70,33 @@ static bool set_above(const struct bit_set *set, size_t number, size_t *found) {
   return false;
 }
 
-struct placed {
+struct plan_placed {
   const struct plan_buffer *buffer;
   size_t rank; /* among all, by offset */
 };
 
 static int by_offset(const void *a, const void *b) {
-  const struct plan_buffer *x = ((const struct placed *)a)->buffer;
-  const struct plan_buffer *y = ((const struct placed *)b)->buffer;
+  const struct plan_buffer *x = ((const struct plan_placed *)a)->buffer;
+  const struct plan_buffer *y = ((const struct plan_placed *)b)->buffer;
   if (x->offset != y->offset)
     return x->offset < y->offset ? -1 : 1;
   return x < y ? -1 : x > y;
 }
 
 static int by_birth(const void *a, const void *b) {
-  const struct plan_buffer *x = ((const struct placed *)a)->buffer;
-  const struct plan_buffer *y = ((const struct placed *)b)->buffer;
+  const struct plan_buffer *x = ((const struct plan_placed *)a)->buffer;
+  const struct plan_buffer *y = ((const struct plan_placed *)b)->buffer;
   return x->lower < y->lower ? -1 : x->lower > y->lower;
 }
 
 static int by_death(const void *a, const void *b) {
-  const struct plan_buffer *x = ((const struct placed *)a)->buffer;
-  const struct plan_buffer *y = ((const struct placed *)b)->buffer;
+  const struct plan_buffer *x = ((const struct plan_placed *)a)->buffer;
+  const struct plan_buffer *y = ((const struct plan_placed *)b)->buffer;
   return x->upper < y->upper ? -1 : x->upper > y->upper;
 }
 
 /* They mostly are in order. */
-static void sort_births(struct placed *births, size_t count) {
+static void sort_births(struct plan_placed *births, size_t count) {
   for (size_t i = 1; i < count; i++)
     if (by_birth(&births[i - 1], &births[i]) > 0) {
       qsort(births, count, sizeof *births, by_birth);
@@ -114,7 +114,8 @@ static bool is_in_place(const struct plan_buffer *buffer,
 enum { FEW = 64 };
 
 /* Walks as long as few live. False: too many do, and *fine says nothing. */
-static bool walk_few(const struct placed *births, size_t count, bool *fine) {
+static bool walk_few(const struct plan_placed *births, size_t count,
+                     bool *fine) {
   const struct plan_buffer *alive[FEW];
   size_t living = 0;
   *fine = true;
@@ -138,10 +139,10 @@ static bool walk_few(const struct placed *births, size_t count, bool *fine) {
   return true;
 }
 
-static bool walk_many(struct arena *arena, struct placed *births,
+static bool walk_many(struct arena *arena, struct plan_placed *births,
                       size_t count) {
   struct bit_set alive;
-  struct placed *deaths = arena_alloc(arena, count, sizeof *deaths);
+  struct plan_placed *deaths = arena_alloc(arena, count, sizeof *deaths);
   const struct plan_buffer **order =
       arena_alloc(arena, count, sizeof(struct plan_buffer *));
   set_open(&alive, arena, count);
@@ -172,7 +173,7 @@ static bool walk_many(struct arena *arena, struct placed *births,
 bool plan_verify(struct arena *arena, const struct plan_buffer *buffers,
                  size_t count, const struct plan_options *options,
                  int64_t height) {
-  struct placed *all = arena_alloc(arena, count, sizeof *all);
+  struct plan_placed *all = arena_alloc(arena, count, sizeof *all);
   size_t real = 0;
   for (size_t i = 0; i < count; i++) {
     if (buffers[i].size <= 0 || buffers[i].lower >= buffers[i].upper)

@@ -20,7 +20,7 @@ struct copier {
 };
 
 /* A turn, and the one after it. */
-struct pair {
+struct copy_pair {
   const struct tape *tape;
   struct tape_marks before; /* in front of the first turn */
   struct tape_marks a, b;
@@ -65,7 +65,7 @@ static bool same_extent(const struct tape *tape, size_t a, size_t b) {
   return a == b || extent_equal(&tape->extents.at[a], &tape->extents.at[b]);
 }
 
-static bool same_storages(const struct pair *p) {
+static bool same_storages(const struct copy_pair *p) {
   for (size_t i = 0; i < p->by.storages; i++) {
     const struct tape_storage *a = &p->tape->storages.at[p->a.storages + i];
     const struct tape_storage *b = a + p->by.storages;
@@ -80,7 +80,7 @@ static bool same_storages(const struct pair *p) {
   return true;
 }
 
-static bool same_values(const struct pair *p) {
+static bool same_values(const struct copy_pair *p) {
   for (size_t i = 0; i < p->by.values; i++) {
     const struct tape_value *a = &p->tape->values.at[p->a.values + i];
     const struct tape_value *b = a + p->by.values;
@@ -98,7 +98,7 @@ static bool same_values(const struct pair *p) {
   return true;
 }
 
-static bool same_ops(const struct pair *p) {
+static bool same_ops(const struct copy_pair *p) {
   for (size_t i = p->a.ops; i < p->b.ops; i++) {
     const struct tape_op *a = &p->tape->ops.at[i], *b = a + p->by.ops;
     if (!facts_equal(a->facts, b->facts) || a->facts->listed ||
@@ -119,7 +119,7 @@ static bool same_places(const uint32_t *at, size_t from, size_t to,
   return true;
 }
 
-static bool are_alike(const struct pair *p, const struct tape_marks *end) {
+static bool are_alike(const struct copy_pair *p, const struct tape_marks *end) {
   const struct tape *tape = p->tape;
   struct tape_marks by = between(&p->b, end);
   return memcmp(&by, &p->by, sizeof by) == 0 && by.parts == 0 && by.ops &&
@@ -143,7 +143,7 @@ static inline uint32_t moved_if(uint32_t x, size_t from, size_t by) {
   return x ? moved(x - 1, from, by) + 1 : 0;
 }
 
-static void copy_storages(const struct pair *p, struct tape *tape,
+static void copy_storages(const struct copy_pair *p, struct tape *tape,
                           size_t count) {
   size_t length = p->by.storages;
   if (length == 0)
@@ -162,7 +162,8 @@ static void copy_storages(const struct pair *p, struct tape *tape,
     }
 }
 
-static void copy_values(const struct pair *p, struct tape *tape, size_t count) {
+static void copy_values(const struct copy_pair *p, struct tape *tape,
+                        size_t count) {
   size_t length = p->by.values;
   if (length == 0)
     return;
@@ -177,7 +178,8 @@ static void copy_values(const struct pair *p, struct tape *tape, size_t count) {
     }
 }
 
-static void copy_ops(const struct pair *p, struct tape *tape, size_t count) {
+static void copy_ops(const struct copy_pair *p, struct tape *tape,
+                     size_t count) {
   size_t length = p->by.ops;
   struct tape_op *to = VEC_MORE(tape->arena, &tape->ops, length * count);
   const struct tape_op *from = tape->ops.at + p->b.ops;
@@ -195,7 +197,7 @@ static void copy_ops(const struct pair *p, struct tape *tape, size_t count) {
 }
 
 /* What each operation computes is the same. */
-static void copy_lowered(const struct pair *p, struct tape *tape,
+static void copy_lowered(const struct copy_pair *p, struct tape *tape,
                          size_t count) {
   size_t length = p->by.ops;
   uint32_t *to = VEC_MORE(tape->arena, &tape->lowered_of, length * count);
@@ -212,7 +214,8 @@ static void copy_places(uint32_t *to, const uint32_t *from, size_t length,
       *to++ = moved(from[i], moves, k * by);
 }
 
-static void copy_inputs(const struct pair *p, struct tape *tape, size_t count) {
+static void copy_inputs(const struct copy_pair *p, struct tape *tape,
+                        size_t count) {
   size_t length = p->by.ins;
   if (length == 0)
     return;
@@ -222,7 +225,8 @@ static void copy_inputs(const struct pair *p, struct tape *tape, size_t count) {
               p->by.values, count);
 }
 
-static void copy_params(const struct pair *p, struct tape *tape, size_t count) {
+static void copy_params(const struct copy_pair *p, struct tape *tape,
+                        size_t count) {
   size_t length = p->by.params;
   if (length == 0)
     return;
@@ -232,7 +236,8 @@ static void copy_params(const struct pair *p, struct tape *tape, size_t count) {
               p->params, count);
 }
 
-static void copy_saved(const struct pair *p, struct tape *tape, size_t count) {
+static void copy_saved(const struct copy_pair *p, struct tape *tape,
+                       size_t count) {
   size_t length = p->by.saved;
   if (length == 0)
     return;
@@ -245,8 +250,8 @@ static void copy_saved(const struct pair *p, struct tape *tape, size_t count) {
 }
 
 /* Where the nodes of the copies, from `node` on, have their results. */
-static void copy_nodes(const struct pair *p, struct trace *trace, size_t node,
-                       size_t count) {
+static void copy_nodes(const struct copy_pair *p, struct trace *trace,
+                       size_t node, size_t count) {
   uint32_t *value = trace->value_of, *op = trace->op_end;
   for (size_t i = node; i < node + p->nodes * count; i++) {
     uint32_t before = value[i - p->nodes]; /* not run: UINT32_MAX */
@@ -257,8 +262,8 @@ static void copy_nodes(const struct pair *p, struct trace *trace, size_t node,
   }
 }
 
-static void copy_turns(const struct pair *p, struct trace *trace, size_t node,
-                       size_t count) {
+static void copy_turns(const struct copy_pair *p, struct trace *trace,
+                       size_t node, size_t count) {
   struct tape *tape = &trace->tape;
   copy_storages(p, tape, count);
   copy_values(p, tape, count);
@@ -295,13 +300,13 @@ static size_t pass_last(struct copier *t, const struct node_turns *turns,
   const struct tape_marks *at = t->at;
   struct trace *trace = t->trace;
   size_t length = (size_t)turns->length, first = (size_t)turns->first;
-  struct pair pair = {.tape = &trace->tape,
-                      .before = at[0],
-                      .by = between(&at[1], &at[2]),
-                      .nodes = length,
-                      .param_before = params_before(t->model, first),
-                      .params = params_before(t->model, first + length) -
-                                params_before(t->model, first)};
+  struct copy_pair pair = {.tape = &trace->tape,
+                           .before = at[0],
+                           .by = between(&at[1], &at[2]),
+                           .nodes = length,
+                           .param_before = params_before(t->model, first),
+                           .params = params_before(t->model, first + length) -
+                                     params_before(t->model, first)};
   if (is_cut(t, turns))
     return node;
   for (size_t i = 2; i < SEEN; i++) {

@@ -45,7 +45,7 @@ int remainders_of(const struct model *model, int64_t index,
   return remainders_of_layer(&layer, windows, remainders);
 }
 
-struct search {
+struct remainder_search {
   const struct expansion *expansion;
   const struct block *program;
   int64_t input;             /* which of the inputs changes */
@@ -56,13 +56,13 @@ struct search {
 };
 
 /* Of an input with so many axes, the one that matters; -1: all of them. */
-struct along {
+struct remainder_axis {
   int spatial, axis;
 };
 
 /* Whether a layer leaves no remainder there. */
 static bool is_clean_layer(const void *user, const struct layer *layer) {
-  const struct along *along = user;
+  const struct remainder_axis *along = user;
   struct window windows[3];
   struct remainder r[3];
   int count = remainders_of_layer(layer, windows, r);
@@ -75,7 +75,8 @@ static bool is_clean_layer(const void *user, const struct layer *layer) {
   return true;
 }
 
-static bool is_clean(const struct replay *replay, const struct along *along) {
+static bool is_clean(const struct replay *replay,
+                     const struct remainder_axis *along) {
   for (size_t i = 0; i < replay->nodes.count; i++) {
     struct layer layer = replay_layer(replay, replay->nodes.at[i]);
     if (!is_clean_layer(along, &layer))
@@ -85,8 +86,8 @@ static bool is_clean(const struct replay *replay, const struct along *along) {
 }
 
 /* Builds the net with another input; whether it is clean then. */
-static bool build_and_check(struct search *s, struct arena *arena,
-                            const struct along *along,
+static bool build_and_check(struct remainder_search *s, struct arena *arena,
+                            const struct remainder_axis *along,
                             const struct shape *shape) {
   struct expansion trial = *s->expansion;
   struct diags quiet;
@@ -110,9 +111,10 @@ static bool build_and_check(struct search *s, struct arena *arena,
   return is_clean(&built, along);
 }
 
-static bool try_shape(struct search *s, int axis, const struct shape *shape) {
+static bool try_shape(struct remainder_search *s, int axis,
+                      const struct shape *shape) {
   struct arena scratch;
-  struct along along = {shape_spatial(shape), axis};
+  struct remainder_axis along = {shape_spatial(shape), axis};
   *s->left -= (int64_t)s->replay.nodes.count / REPLAYS + 1;
   enum replay_result result =
       replay_run(&s->replay, shape, is_clean_layer, &along);
@@ -125,7 +127,7 @@ static bool try_shape(struct search *s, int axis, const struct shape *shape) {
 }
 
 /* The nearest clean size in steps of `step`; 0: none was found. */
-static int64_t search_axis(struct search *s, int axis, int64_t step) {
+static int64_t search_axis(struct remainder_search *s, int axis, int64_t step) {
   int64_t size = s->shape->dim[axis], enough = *s->left / 2;
   for (int i = 1; i <= TRIALS; i++) {
     struct shape shape = *s->shape;
@@ -142,7 +144,8 @@ static int64_t search_axis(struct search *s, int axis, int64_t step) {
 }
 
 /* Axes that leave no remainder keep their size. */
-static bool search_sizes(struct search *s, int64_t step, struct shape *found) {
+static bool search_sizes(struct remainder_search *s, int64_t step,
+                         struct shape *found) {
   int spatial = shape_spatial(s->shape);
   *found = *s->shape;
   if (s->together) {
@@ -153,7 +156,7 @@ static bool search_sizes(struct search *s, int64_t step, struct shape *found) {
   }
   for (int i = 0; i < spatial; i++) {
     replay_run(&s->replay, s->shape, NULL, NULL);
-    if (is_clean(&s->replay, &(struct along){spatial, i}))
+    if (is_clean(&s->replay, &(struct remainder_axis){spatial, i}))
       continue;
     found->dim[i] = search_axis(s, i, step);
     if (found->dim[i] == 0)
@@ -172,11 +175,11 @@ struct clean_sizes clean_sizes_find(const struct expansion *expansion,
                                     int64_t *left) {
   struct clean_sizes result = {.searched = true};
   struct arena scratch;
-  struct search s = {.expansion = expansion,
-                     .program = program,
-                     .input = input,
-                     .left = left,
-                     .together = true};
+  struct remainder_search s = {.expansion = expansion,
+                               .program = program,
+                               .input = input,
+                               .left = left,
+                               .together = true};
   s.shape = model->nodes.at[model->sources.at[input]].out;
   int spatial = shape_spatial(s.shape);
   for (int i = 1; i < spatial; i++)

@@ -10,15 +10,15 @@ struct name {
   int64_t hidden; /* the outer one of that name, from 1; 0: there is none */
 };
 
-struct walk {
+struct unused_walk {
   struct diags *diags;
   VEC(struct name) names; /* visible ones, the innermost last */
   struct map innermost;   /* by name: its place in `names`, from 1 */
 };
 
-static void walk_block(struct walk *w, const struct block *block);
+static void walk_block(struct unused_walk *w, const struct block *block);
 
-static void define(struct walk *w, struct slice name, struct span span,
+static void define(struct unused_walk *w, struct slice name, struct span span,
                    enum slug slug, const char *what) {
   int64_t *place = &map_add(w->diags->arena, &w->innermost, name)->number;
   struct name *n = VEC_PUSH(w->diags->arena, &w->names);
@@ -27,19 +27,19 @@ static void define(struct walk *w, struct slice name, struct span span,
 }
 
 /* Loop variables and labels only hide what is outside, if there is such. */
-static void hide(struct walk *w, struct slice name, struct span span) {
+static void hide(struct unused_walk *w, struct slice name, struct span span) {
   const struct map_entry *outer = map_find(&w->innermost, name);
   if (outer && outer->number)
     define(w, name, span, SLUG_COUNT, NULL);
 }
 
-static void use(struct walk *w, struct slice name) {
+static void use(struct unused_walk *w, struct slice name) {
   const struct map_entry *entry = map_find(&w->innermost, name);
   if (entry && entry->number)
     w->names.at[entry->number - 1].used = true;
 }
 
-static void leave(struct walk *w, size_t count) {
+static void leave(struct unused_walk *w, size_t count) {
   for (size_t i = count; i < w->names.count; i++) {
     const struct name *n = &w->names.at[i];
     if (!n->used && n->what)
@@ -52,7 +52,7 @@ static void leave(struct walk *w, size_t count) {
   w->names.count = count;
 }
 
-static void walk_expr(struct walk *w, const struct expr *expr) {
+static void walk_expr(struct unused_walk *w, const struct expr *expr) {
   if (!expr)
     return;
   switch (expr->kind) {
@@ -78,7 +78,7 @@ static void walk_expr(struct walk *w, const struct expr *expr) {
   }
 }
 
-static void walk_args(struct walk *w, const struct arg *arg) {
+static void walk_args(struct unused_walk *w, const struct arg *arg) {
   for (; arg; arg = arg->next) {
     if (arg->form == ARG_BLOCK)
       walk_block(w, arg->block);
@@ -87,7 +87,7 @@ static void walk_args(struct walk *w, const struct arg *arg) {
   }
 }
 
-static void walk_def(struct walk *w, const struct stmt *stmt) {
+static void walk_def(struct unused_walk *w, const struct stmt *stmt) {
   define(w, stmt->name, stmt->name_span, UNUSED_DEF, "def");
   size_t outside = w->names.count;
   for (const struct def_param *p = stmt->more->params; p; p = p->next) {
@@ -98,13 +98,13 @@ static void walk_def(struct walk *w, const struct stmt *stmt) {
   leave(w, outside);
 }
 
-static void walk_rows(struct walk *w, const struct stmt *stmt) {
+static void walk_rows(struct unused_walk *w, const struct stmt *stmt) {
   for (const struct table_row *row = stmt->more->rows; row; row = row->next)
     for (const struct expr *x = row->values; x; x = x->next)
       walk_expr(w, x);
 }
 
-static void walk_for(struct walk *w, const struct stmt *stmt) {
+static void walk_for(struct unused_walk *w, const struct stmt *stmt) {
   walk_rows(w, stmt);
   size_t outside = w->names.count;
   for (const struct name_list *n = stmt->more->names; n; n = n->next)
@@ -113,7 +113,7 @@ static void walk_for(struct walk *w, const struct stmt *stmt) {
   leave(w, outside);
 }
 
-static void walk_stmt(struct walk *w, const struct stmt *stmt) {
+static void walk_stmt(struct unused_walk *w, const struct stmt *stmt) {
   walk_expr(w, stmt->more->value);
   if (stmt->kind == STMT_MESSAGE)
     for (const struct expr *x = stmt->more->value; x; x = x->next)
@@ -146,7 +146,7 @@ static void walk_stmt(struct walk *w, const struct stmt *stmt) {
     hide(w, stmt->ends->label, stmt->ends->label_span);
 }
 
-static void walk_block(struct walk *w, const struct block *block) {
+static void walk_block(struct unused_walk *w, const struct block *block) {
   size_t outside = w->names.count;
   for (const struct stmt *stmt = block->first; stmt; stmt = stmt->next)
     walk_stmt(w, stmt);
@@ -154,6 +154,6 @@ static void walk_block(struct walk *w, const struct block *block) {
 }
 
 void lint_names(struct diags *diags, const struct block *program) {
-  struct walk w = {.diags = diags};
+  struct unused_walk w = {.diags = diags};
   walk_block(&w, program);
 }

@@ -38,7 +38,7 @@ enum {
 };
 
 /* What is kept for a parameter is found tensor by tensor. */
-struct state {
+struct optimizer_state {
   struct optimizer_cost *cost;
   const struct profile *profile;
   int update;     /* enum update */
@@ -46,8 +46,8 @@ struct state {
   int64_t params; /* that are alike, one after the other, as experts' are */
 };
 
-static bool add_tensors(const struct state *s, int64_t times, int64_t values,
-                        int64_t width) {
+static bool add_tensors(const struct optimizer_state *s, int64_t times,
+                        int64_t values, int64_t width) {
   int64_t bytes;
   times *= s->params; /* fewer than there are bytes of memory here */
   return mul_i64(values, width, &bytes) &&
@@ -57,7 +57,7 @@ static bool add_tensors(const struct state *s, int64_t times, int64_t values,
 }
 
 /* Rows and columns of the last two axes; vectors keep every value. */
-static bool add_factored(const struct state *s,
+static bool add_factored(const struct optimizer_state *s,
                          const struct model_param *param) {
   const struct shape *matrix = param->matrix;
   if (!matrix)
@@ -66,7 +66,7 @@ static bool add_factored(const struct state *s,
          add_tensors(s, 1, param->count / matrix->dim[1], 4);
 }
 
-static bool add_quantized(const struct state *s,
+static bool add_quantized(const struct optimizer_state *s,
                           const struct model_param *param) {
   if (param->count < ADAM8BIT_SMALL)
     return add_tensors(s, 2, param->count, 4);
@@ -75,7 +75,8 @@ static bool add_quantized(const struct state *s,
 }
 
 /* Of single numbers, nothing is rounded. */
-static bool add_state(const struct state *s, const struct optimizer_facts *f,
+static bool add_state(const struct optimizer_state *s,
+                      const struct optimizer_facts *f,
                       const struct model_param *param, int64_t bytes) {
   if (f->factored)
     return add_factored(s, param);
@@ -237,10 +238,11 @@ static bool is_like(const struct model_param *a, const struct model_param *b) {
           (a->matrix && b->matrix && shape_equal(a->matrix, b->matrix)));
 }
 
-static struct state state_of(const struct train_settings *train,
-                             struct optimizer_cost *cost) {
-  return (struct state){cost, profile_at(train->profile), update_of(train),
-                        train->precision == PRECISION_MASTER, 1};
+static struct optimizer_state state_of(const struct train_settings *train,
+                                       struct optimizer_cost *cost) {
+  return (struct optimizer_state){cost, profile_at(train->profile),
+                                  update_of(train),
+                                  train->precision == PRECISION_MASTER, 1};
 }
 
 /* Of a parameter what one of several devices has. */
@@ -254,7 +256,8 @@ static struct model_param own_param(const struct model *model,
 }
 
 /* All that are like `param`; the bytes of one as it is stepped. */
-static bool add_params(const struct state *s, const struct optimizer_facts *f,
+static bool add_params(const struct optimizer_state *s,
+                       const struct optimizer_facts *f,
                        const struct train_settings *train,
                        const struct model_param *param, int64_t *bytes) {
   return element_bytes(s->flat ? ELEMENT_F32 : train->dtype, param->count,
@@ -263,7 +266,8 @@ static bool add_params(const struct state *s, const struct optimizer_facts *f,
          add_state(s, f, param, *bytes);
 }
 
-static bool step_params(const struct state *s, const struct optimizer_facts *f,
+static bool step_params(const struct optimizer_state *s,
+                        const struct optimizer_facts *f,
                         const struct train_settings *train,
                         const struct model_param *param,
                         struct sizes_seen *seen) {
@@ -279,7 +283,7 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
                     struct optimizer_cost *cost) {
   const struct optimizer_facts *f = &facts[train->optimizer];
   struct sizes_seen seen = {0};
-  struct state state = state_of(train, cost);
+  struct optimizer_state state = state_of(train, cost);
   struct model_param last = {0};
   *cost = (struct optimizer_cost){.state = f->quantized ? ADAM8BIT_MAPS : 0};
   bool apart = range->only || range->share; /* each has a size of its own */
@@ -325,7 +329,7 @@ const struct optimizer_sums *optimizer_sums(const struct model *model,
     struct optimizer_sums *next = &sums[i + 1];
     *next = sums[i];
     next->shared += own.shared;
-    struct state state = state_of(train, &next->before);
+    struct optimizer_state state = state_of(train, &next->before);
     if (is_meant(&none, i, &own) &&
         (!add_params(&state, f, train, &own, &sums[i].bytes) ||
          !add_i64(next->all, sums[i].bytes, &next->all)))
