@@ -743,7 +743,7 @@ static const struct fake_dot {
     {"cat >/dev/null", "dot wrote no whole PNG"},
     {"exec /usr/bin/dot \"$@\" | head -c 4000", "dot wrote no whole PNG"},
     {"kill -SEGV $$", "dot was killed by signal 11"},
-    {"exec >&- <&-; sleep 600", "dot took more than 1 second"},
+    {"exec >&- <&- sleep 600", "dot took more than 1 second"},
     {"exec sleep 600", "NETC_DOT_SECONDS=10 waits longer"},
 };
 
