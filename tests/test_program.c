@@ -191,6 +191,8 @@ static bool run_net(const char *path, const char *batch, const char *fold) {
         netrt_open(&net, &model, weights, model.weight_bytes, arena, room),
         NETRT_OK);
     random_inputs(&net, 1);
+    if (strstr(path, "/sizes-of-one.net")) /* its table has one row */
+      memset(netrt_input(&net, 0), 0, 5 * sizeof(int32_t) * model.batch);
     check_run(path, &net);
     const float *out = netrt_output(&net, 0);
     if (!isfinite(out[0]))
