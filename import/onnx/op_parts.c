@@ -180,7 +180,7 @@ bool read_split(struct onnx *x) {
     return onnx_fail(x, "its numbers of parts and of outputs differ");
   for (int i = 0; i < parts; i++) {
     struct moved part = m;
-    int64_t whole = (size + parts - 1) / parts;
+    int64_t whole = size / parts + (size % parts > 0);
     int64_t take_now = given ? sizes[i] : clamp(size - from, 0, whole);
     if (take_now < 1 || take_now > size - from)
       return onnx_fail(x, "its parts do not fit %" PRId64 " places", size);
