@@ -67,6 +67,7 @@ int main(void) {
       tests[count++] = (struct CMUnitTest){
           .name = name, .test_func = replay, .initial_state = path};
     }
+    free(paths.at);
   }
   return count ? _cmocka_run_group_tests("seeds", tests, count, NULL, NULL) : 1;
 }
