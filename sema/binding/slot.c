@@ -1,0 +1,269 @@
+/* Values of arguments: checked, and stored where the layer declares them. */
+#include "sema/binding/slot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "layers/foreign/foreign.h"
+#include "sema/binding/hint.h"
+
+/* conv 3x3 64: the sizes stand where the channels belong. */
+static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
+  const struct arg_spec *next = s->spec + 1;
+  if (s->value.kind != VALUE_SIZES || s->spec->place != PLACE_POSITION ||
+      next->name == NULL || next->type != TYPE_SIZES)
+    return false;
+  struct slice sizes = sources_slice(s->e->diags->sources, s->expr->span);
+  struct slice rest = sources_rest(s->e->diags->sources, s->expr->span.end);
+  size_t from = rest.length && rest.at[0] == ' ', to = from;
+  while (to < rest.length && rest.at[to] >= '0' && rest.at[to] <= '9')
+    to++;
+  diag_help(d, "%s come first: `%s %.*s %.*s`", s->spec->name, s->b->owner,
+            to > from ? (int)(to - from) : 2, to > from ? rest.at + from : "64",
+            SLICE_ARG(sizes));
+  return true;
+}
+
+/* What is wrong with a value, at the value, in terms of its argument. */
+static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
+  s->b->failed = true;
+  if (s->value.kind == VALUE_POISON)
+    return false;
+  struct text text = text_new(s->e->arena);
+  value_put(&text, &s->value);
+  struct diagnostic *d =
+      report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
+             s->spec->name, s->b->owner, wanted, SLICE_ARG(text_slice(&text)));
+  if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL &&
+      s->spec->type != TYPE_SCALE)
+    eval_help_integer(d, s->value.real);
+  else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
+    return false;
+  else if (s->spec->bytes && s->value.kind == VALUE_INT && s->value.integer > 0)
+    diag_help(d, "sizes are in bytes; with a unit: `%" PRId64 "GiB`",
+              s->value.integer);
+  else if (s->spec->doc)
+    diag_help(d, "%s: %s", s->spec->name, s->spec->doc);
+  return false;
+}
+
+static bool store_int(struct slot *s) {
+  const struct arg_spec *spec = s->spec;
+  char wanted[80];
+  if (s->value.kind != VALUE_INT)
+    return refuse(s, WRONG_TYPE, "an integer");
+  int64_t value = s->value.integer;
+  *(int64_t *)s->at = value;
+  if (value >= spec->min && (!spec->max || value <= spec->max))
+    return true;
+  if (spec->max)
+    snprintf(wanted, sizeof wanted, "an integer from %" PRId64 " to %" PRId64,
+             spec->min, spec->max);
+  else
+    snprintf(wanted, sizeof wanted, "an integer of at least %" PRId64,
+             spec->min);
+  return refuse(s, OUT_OF_RANGE, wanted);
+}
+
+static bool store_real(struct slot *s) {
+  const struct arg_spec *spec = s->spec;
+  if (!value_is_number(&s->value))
+    return refuse(s, WRONG_TYPE, "a number");
+  double value = value_number(&s->value);
+  if (spec->low < spec->high && (value < spec->low || value >= spec->high)) {
+    struct text wanted = text_new(s->e->arena);
+    text_put(&wanted, "at least ");
+    text_real(&wanted, spec->low);
+    text_put(&wanted, " and below ");
+    text_real(&wanted, spec->high);
+    text_putc(&wanted, '\0');
+    return refuse(s, OUT_OF_RANGE, wanted.at);
+  }
+  *(double *)s->at = value;
+  return true;
+}
+
+/* One size for all axes, or one for each; false if it is neither. */
+static bool read_sizes(const struct value *value, struct sizes *at,
+                       struct sizes *to) {
+  if (value->kind == VALUE_INT) {
+    *at = *to = (struct sizes){.rank = 1, .at = {value->integer}};
+    return true;
+  }
+  if (value->kind != VALUE_SIZES || value->count > 3)
+    return false;
+  *at = *to = (struct sizes){.rank = value->count};
+  for (int i = 0; i < value->count; i++) {
+    at->at[i] = value->at[i];
+    to->at[i] = value->to[i];
+    if (value->at[i] == SIZE_ANY || value->to[i] == SIZE_ANY)
+      return false;
+  }
+  return true;
+}
+
+static bool at_least(const struct sizes *sizes, int64_t least) {
+  for (int i = 0; i < sizes->rank; i++)
+    if (sizes->at[i] < least)
+      return false;
+  return true;
+}
+
+static bool store_sizes(struct slot *s) {
+  struct sizes at, to;
+  char wanted[80];
+  if (s->value.paired || !read_sizes(&s->value, &at, &to))
+    return refuse(s, WRONG_TYPE, "one size, or up to three joined by x");
+  *(struct sizes *)s->at = at;
+  if (at_least(&at, s->spec->min))
+    return true;
+  snprintf(wanted, sizeof wanted, "at least %" PRId64, s->spec->min);
+  return refuse(s, OUT_OF_RANGE, wanted);
+}
+
+static bool store_scale(struct slot *s) {
+  struct scale_by *scale = s->at;
+  s->at = &scale->whole;
+  if (s->value.kind != VALUE_REAL)
+    return store_sizes(s);
+  if (!(s->value.real > 0) || s->value.real > 1e6)
+    return refuse(s, OUT_OF_RANGE, "above 0 and at most 1e6");
+  scale->real = s->value.real;
+  return true;
+}
+
+static bool store_padding(struct slot *s) {
+  struct sizes before, after;
+  if (!read_sizes(&s->value, &before, &after))
+    return refuse(s, WRONG_TYPE, "like 1, 1x2 or 0:1");
+  if (!at_least(&before, 0) || !at_least(&after, 0))
+    return refuse(s, OUT_OF_RANGE, "at least 0");
+  *(struct padding *)s->at = (struct padding){PADDING_GIVEN, before, after};
+  return true;
+}
+
+static bool store_shape(struct slot *s) {
+  struct shape shape = {0};
+  const struct value *value = &s->value;
+  if (value->kind == VALUE_INT || value->kind == VALUE_ANY) {
+    shape.rank = 1;
+    shape.dim[0] = value->kind == VALUE_ANY ? SIZE_ANY : value->integer;
+  } else if (value->kind == VALUE_SIZES && !value->paired) {
+    shape.rank = value->count;
+    for (int i = 0; i < value->count; i++)
+      shape.dim[i] = value->at[i];
+  } else {
+    return refuse(s, WRONG_TYPE, "sizes joined by x");
+  }
+  for (int i = 0; i < shape.rank; i++)
+    if (shape.dim[i] != SIZE_ANY && shape.dim[i] < 1)
+      return refuse(s, OUT_OF_RANGE, "of sizes of at least 1");
+  *(struct shape *)s->at = shape;
+  return true;
+}
+
+static bool store_range(struct slot *s) {
+  const struct value *value = &s->value;
+  if (value->kind != VALUE_SIZES || value->count != 1 || !value->paired)
+    return refuse(s, WRONG_TYPE, "a range like 0:32");
+  *(struct range *)s->at = (struct range){value->at[0], value->to[0]};
+  return true;
+}
+
+static bool store_axes(struct slot *s) {
+  struct axes *axes = s->at;
+  if (s->value.kind != VALUE_INT)
+    return refuse(s, WRONG_TYPE, "a number, or one of c h w d l");
+  if (axes->count == LIMIT_RANK)
+    return refuse(s, WRONG_RANK, "of at most 8 axes");
+  if (s->value.integer < -LIMIT_RANK || s->value.integer >= LIMIT_RANK)
+    return refuse(s, WRONG_AXIS, "an axis of a tensor");
+  axes->at[axes->count++] = s->value.integer;
+  return true;
+}
+
+static bool store_numbers(struct slot *s) {
+  struct numbers *numbers = s->at;
+  const struct arg_spec *spec = s->spec;
+  if (s->value.kind != VALUE_INT)
+    return refuse(s, WRONG_TYPE, "integers");
+  if (s->value.integer < spec->min)
+    return refuse(s, OUT_OF_RANGE, "at least 1");
+  if (numbers->count == LIMIT_NUMBERS)
+    return refuse(s, WRONG_COUNT, "16 numbers at most");
+  numbers->at[numbers->count++] = s->value.integer;
+  return true;
+}
+
+/* `bias=true`, for values that come from elsewhere. */
+static bool store_truth(struct slot *s) {
+  bool pair = s->spec->type == TYPE_BIAS;
+  if (s->value.kind != VALUE_BOOL ||
+      (!pair && word_at(s->spec->words, 2).length))
+    return refuse(s, WRONG_TYPE, "true or false");
+  if (pair)
+    *(enum bias *)s->at = s->value.integer ? BIAS_YES : BIAS_NO;
+  else
+    *(int *)s->at = (int)s->value.integer;
+  return true;
+}
+
+static bool store_layer(struct slot *s) {
+  struct symbol *symbol = s->value.kind == VALUE_NAME ? s->value.symbol : NULL;
+  s->e->depends = true;
+  if (!symbol || symbol->kind != SYMBOL_LABEL)
+    return refuse(s, WRONG_TYPE, "the label of a layer above");
+  struct layer_ref *ref = s->at;
+  *ref = (struct layer_ref){symbol->name, s->expr->span, symbol->node, NULL};
+  if (symbol->node == NO_NODE) {
+    s->b->failed = true; /* in error, and reported there */
+    return false;
+  }
+  if (s->spec->type == TYPE_INPUT)
+    s->b->extra_inputs[s->b->extra_count++] = symbol->node;
+  else /* its tail has no weights */
+    ref->node = s->e->model->nodes.at[symbol->node].head;
+  return true;
+}
+
+bool slot_store(struct slot *s) {
+  switch (s->spec->type) {
+  case TYPE_INT: return store_int(s);
+  case TYPE_REAL: return store_real(s);
+  case TYPE_SIZES: return store_sizes(s);
+  case TYPE_SCALE: return store_scale(s);
+  case TYPE_PADDING: return store_padding(s);
+  case TYPE_SHAPE: return store_shape(s);
+  case TYPE_RANGE: return store_range(s);
+  case TYPE_AXIS:
+  case TYPE_AXES: return store_axes(s);
+  case TYPE_NUMBERS: return store_numbers(s);
+  case TYPE_WORDS:
+  case TYPE_BIAS: return store_truth(s);
+  case TYPE_LAYER:
+  case TYPE_INPUT: return store_layer(s);
+  case TYPE_CHOICE: return refuse(s, WRONG_TYPE, "one of its words");
+  }
+  return false;
+}
+
+bool slot_choose(struct slot *s, struct slice word) {
+  int index = hint_find_choice(s->spec, word);
+  if (index) {
+    *(int *)s->at = index;
+    return true;
+  }
+  const char *several = foreign_choice_find(s->spec->name, word);
+  struct suggestion suggestion = suggest_begin(word);
+  for (int i = 1; word_at(s->spec->words, i).length; i++)
+    suggest_offer(&suggestion, word_at(s->spec->words, i));
+  struct diagnostic *d =
+      report(s->e, UNKNOWN_CHOICE, s->expr->span,
+             several ? "ambiguous %s `%.*s`" : "unknown %s `%.*s`",
+             s->spec->name, SLICE_ARG(word));
+  if (suggestion.best.at && !several)
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(suggestion.best));
+  hint_choices(d, s->e->arena, several ? several : s->spec->words);
+  s->b->failed = true;
+  return false;
+}
