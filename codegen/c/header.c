@@ -149,10 +149,10 @@ static void put_peaks(struct header *h, const struct peaks *p) {
   text_put(h->out, " At others it\n * follows two lines: allocators round, so "
                    "it may be a little too low.\n */\n");
   text_printf(h->out,
-              "#define %.*sTRAIN_BYTES(batch) \\\n  ((batch) <= %lld ? ",
+              "#define %.*sTRAIN_BYTES(batch) \\\n  ((batch) <= %lld \\\n   ? ",
               SLICE_ARG(h->ids.prefix), (long long)p->batch[p->parts - 1]);
   put_line(h, &p->low);
-  text_put(h->out, " : ");
+  text_put(h->out, " \\\n   : ");
   put_line(h, &p->high);
   text_put(h->out, ")\n");
 }

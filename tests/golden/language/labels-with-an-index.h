@@ -92,7 +92,9 @@
  * follows two lines: allocators round, so it may be a little too low.
  */
 #define INDEXED_TRAIN_BYTES(batch) \
-  ((batch) <= 12 ? 79872 + INT64_C(671744) * (batch) : 78976 + INT64_C(671824) * (batch))
+  ((batch) <= 12 \
+   ? 79872 + INT64_C(671744) * (batch) \
+   : 78976 + INT64_C(671824) * (batch))
 
 /* input: 32x32x8 */
 #define INDEXED_INPUT_0_HEIGHT 32

@@ -50,7 +50,9 @@
  * follows two lines: allocators round, so it may be a little too low.
  */
 #define ARENA_1_TRAIN_BYTES(batch) \
-  ((batch) <= 32 ? 14088 + INT64_C(6400) * (batch) : 14344 + INT64_C(6408) * (batch))
+  ((batch) <= 32 \
+   ? 14088 + INT64_C(6400) * (batch) \
+   : 14344 + INT64_C(6408) * (batch))
 
 /* input: 8x8x2 */
 #define ARENA_1_INPUT_0_HEIGHT 8
