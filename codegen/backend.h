@@ -2,6 +2,7 @@
 #ifndef NETC_CODEGEN_BACKEND_H
 #define NETC_CODEGEN_BACKEND_H
 
+#include "include/netc.h"
 #include "base/diag.h"
 #include "sema/model/cost.h"
 #include "sema/expand.h"
@@ -30,35 +31,25 @@ struct compiled {
   struct memory memory;
   const struct comparison *compared;
   size_t compared_count;
-  struct serving_answer **served; /* of an output, once it has asked for it */
-};
-
-enum tint { TINT_OP, TINT_MACS, TINT_SAVED, TINT_PARAMS };
-enum { NOTE_PARAMS = 1, NOTE_MACS = 2, NOTE_BYTES = 4 };
-
-struct emit_options {
-  enum text_units units;
-  enum layout layout;
-  int depth; /* 0: all groups are shown open; below 0: no rows at all */
-  bool expand, explain, ascii;
-  int width;           /* of a line of the report; 0: 80 */
-  bool unfold;         /* equal rows one by one */
-  bool colour;         /* of a terminal */
-  bool predict;        /* the verdict is on prediction */
-  const char *columns; /* "name,output,macs"; NULL: the usual ones */
-  const char *sort;    /* by that column, or NULL */
-  int64_t top;         /* so many lines at most; 0: all */
-  const char *prefix;  /* of C's names; NULL: the net's name */
-  bool right;          /* diagrams flow to the right */
-  enum tint tint;      /* what a diagram's fills tell */
-  unsigned char notes; /* NOTE_*: figures in a diagram's boxes */
-  bool timeline;       /* JSON has every moment of the training step */
-  const char *links;   /* what leads to the folder of the sources, or NULL */
+  /* Of an output: */
+  const struct netc_options *options;
   bool inlined; /* a picture in a page: links lead to its lines of source */
+  struct serving_answer **served; /* once it has asked for it */
 };
 
-static inline size_t options_width(const struct emit_options *options) {
-  return options->width ? (size_t)options->width : 80;
+/* How an output of it looks. */
+static inline enum text_units output_units(const struct compiled *c) {
+  static const enum text_units units[] = {
+      [NETC_IEC] = UNITS_IEC, [NETC_SI] = UNITS_SI, [NETC_BYTES] = UNITS_BYTES};
+  return units[c->options->units];
+}
+
+static inline enum layout output_layout(const struct compiled *c) {
+  return c->options->channels_first ? LAYOUT_CHW : LAYOUT_HWC;
+}
+
+static inline size_t output_width(const struct compiled *c) {
+  return c->options->width ? (size_t)c->options->width : 80;
 }
 
 /* How far the compilation must have come. */
@@ -73,8 +64,7 @@ struct backend {
   const char *word; /* of --emit as well; NULL: none */
   enum backend_need needs;
   enum backend_purpose purpose;
-  void (*emit)(const struct compiled *c, const struct emit_options *options,
-               struct text *out);
+  void (*emit)(const struct compiled *c, struct text *out);
   /* Why it cannot be written, and the way out; NULL, or gives NULL: it can. */
   const char *(*refuses)(const struct compiled *c);
 };
@@ -83,9 +73,7 @@ size_t backend_count(void);
 const struct backend *backend_at(size_t index);
 const struct backend *backend_find(struct slice name);
 
-#define OUTPUT(emit, ...)                                                 \
-  void emit(const struct compiled *c, const struct emit_options *options, \
-            struct text *out);
+#define OUTPUT(emit, ...) void emit(const struct compiled *c, struct text *out);
 #include "codegen/outputs.def"
 #undef OUTPUT
 

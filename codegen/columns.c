@@ -7,12 +7,10 @@
 
 /* Lines */
 
-struct line_view line_view(const struct compiled *c,
-                           const struct emit_options *options,
-                           const struct rows *rows, const struct field *fields,
+struct line_view line_view(const struct compiled *c, const struct rows *rows,
+                           const struct field *fields,
                            const struct fold_line *line) {
   return (struct line_view){.c = c,
-                            .options = options,
                             .rows = rows,
                             .fields = fields,
                             .line = line,
@@ -74,11 +72,11 @@ static void put_input(const struct line_view *v, struct text *cell) {
     return;
   }
   int64_t in = node_input(v->c->model, node, 0);
-  shape_put(cell, v->c->model->nodes.at[in].out, v->options->layout);
+  shape_put(cell, v->c->model->nodes.at[in].out, output_layout(v->c));
 }
 
 static void put_output(const struct line_view *v, struct text *cell) {
-  shape_put(cell, row_shape(v->c, last_row(v)), v->options->layout);
+  shape_put(cell, row_shape(v->c, last_row(v)), output_layout(v->c));
 }
 
 static int64_t activations(const struct line_view *v) {
@@ -137,7 +135,7 @@ static void put_mac_share(const struct line_view *v, struct text *cell) {
 static void put_bytes(const struct line_view *v, struct text *cell,
                       int64_t size) {
   if (size)
-    text_size(cell, size, v->options->units, 1);
+    text_size(cell, size, output_units(v->c), 1);
   else
     text_putc(cell, '-');
 }

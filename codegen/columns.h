@@ -8,7 +8,6 @@
 /* What the cells of a line are made of. */
 struct line_view {
   const struct compiled *c;
-  const struct emit_options *options;
   const struct rows *rows;
   const struct field *fields; /* by node; NULL where no column asks */
   const struct fold_line *line;
@@ -49,9 +48,8 @@ const struct field *columns_prepare(const struct compiled *c,
                                     const struct column *const *chosen,
                                     size_t count);
 
-struct line_view line_view(const struct compiled *c,
-                           const struct emit_options *options,
-                           const struct rows *rows, const struct field *fields,
+struct line_view line_view(const struct compiled *c, const struct rows *rows,
+                           const struct field *fields,
                            const struct fold_line *line);
 
 #endif

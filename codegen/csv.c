@@ -33,9 +33,8 @@ static void put_names(struct text *out, const struct compiled *c,
 }
 
 /* Every row by itself: programs sum and sort. */
-void emit_csv(const struct compiled *c, const struct emit_options *options,
-              struct text *out) {
-  struct rows rows = rows_of(c, options);
+void emit_csv(const struct compiled *c, struct text *out) {
+  struct rows rows = rows_of(c);
   struct text group = text_new(c->arena);
   text_put(out, "index,name,layer,output,activation_count,param_count,"
                 "mac_count,activation_bytes,saved_bytes,group\n");
@@ -48,7 +47,7 @@ void emit_csv(const struct compiled *c, const struct emit_options *options,
     text_putc(out, ',');
     put_names(out, c, row, put_field, ",");
     text_putc(out, ',');
-    shape_put(out, row_shape(c, row), options->layout);
+    shape_put(out, row_shape(c, row), output_layout(c));
     const int64_t numbers[] = {row->cost.activations, row->cost.params,
                                row->cost.macs, row->cost.activation_bytes,
                                saved};
@@ -112,8 +111,7 @@ static void put_totals(struct text *out, const struct compiled *c,
   text_putc(out, '\n');
 }
 
-static void put_facts(struct text *out, const struct compiled *c,
-                      const struct emit_options *options) {
+static void put_facts(struct text *out, const struct compiled *c) {
   const struct training *t = &c->memory.training;
   const struct inference *f = &c->memory.inference;
   text_printf(out, "**%.*s**: ", SLICE_ARG(c->model->name));
@@ -126,26 +124,25 @@ static void put_facts(struct text *out, const struct compiled *c,
               (long long)c->settings->train.batch,
               optimizer_word(c->settings->train.optimizer),
               t->profile->measured ? "exact" : "simulated");
-  text_size(out, t->peak, options->units, 2);
+  text_size(out, t->peak, output_units(c), 2);
   text_put(out, " |\n| prediction: weights | ");
-  text_size(out, f->weights, options->units, 2);
+  text_size(out, f->weights, output_units(c), 2);
   text_put(out, " |\n| prediction: arena | ");
-  text_size(out, f->plan.height, options->units, 2);
+  text_size(out, f->plan.height, output_units(c), 2);
   text_put(out, " |\n\n");
 }
 
-void emit_markdown(const struct compiled *c, const struct emit_options *options,
-                   struct text *out) {
+void emit_markdown(const struct compiled *c, struct text *out) {
   const char *usual = "name,layer,output,activations,params,macs";
   const struct column *columns[COLUMN_MOST];
   struct slice wrong;
-  struct rows rows = rows_of(c, options);
+  struct rows rows = rows_of(c);
   struct folds folds =
-      folds_of(c, &rows, options->unfold ? FOLD_NONE : FOLD_EQUAL);
-  size_t count = columns_choose(options->columns ? options->columns : usual,
-                                columns, &wrong);
+      folds_of(c, &rows, c->options->unfold ? FOLD_NONE : FOLD_EQUAL);
+  size_t count = columns_choose(
+      c->options->columns ? c->options->columns : usual, columns, &wrong);
   const struct field *fields = columns_prepare(c, columns, count);
-  put_facts(out, c, options);
+  put_facts(out, c);
   text_putc(out, '|');
   for (size_t i = 0; i < count; i++)
     text_printf(out, " %s |",
@@ -155,12 +152,11 @@ void emit_markdown(const struct compiled *c, const struct emit_options *options,
     text_put(out, columns[i]->align == ALIGN_RIGHT ? "---:|" : "---|");
   text_putc(out, '\n');
   for (size_t i = 0; i < folds.count; i++) {
-    struct line_view v = line_view(c, options, &rows, fields, &folds.at[i]);
+    struct line_view v = line_view(c, &rows, fields, &folds.at[i]);
     put_line(out, c, columns, count, &v);
   }
   struct fold_line line = {.period = rows.count, .times = 1};
   struct line_view all = {.c = c,
-                          .options = options,
                           .rows = &rows,
                           .line = &line,
                           .row = rows.at,

@@ -2,13 +2,11 @@
 #include "codegen/rows.h"
 #include "lexer/scan.h"
 
-void dump_tokens(const struct compiled *c, const struct emit_options *options,
-                 struct text *out) {
+void dump_tokens(const struct compiled *c, struct text *out) {
   struct scan scan;
   struct span span;
   union scan_value value;
   struct diags quiet;
-  (void)options;
   diags_open(&quiet, c->arena, c->sources);
   quiet.quiet = true; /* they are reported where the text is parsed */
   scan_begin(&scan, c->arena, &quiet, c->source);
@@ -228,17 +226,13 @@ static void put_block(struct text *out, const struct block *block,
   text_putc(out, '}');
 }
 
-void dump_ast(const struct compiled *c, const struct emit_options *options,
-              struct text *out) {
-  (void)options;
+void dump_ast(const struct compiled *c, struct text *out) {
   for (const struct stmt *s = c->program->first; s; s = s->next)
     put_stmt(out, s, 0);
 }
 
-void dump_graph(const struct compiled *c, const struct emit_options *options,
-                struct text *out) {
+void dump_graph(const struct compiled *c, struct text *out) {
   const struct model *model = c->model;
-  (void)options;
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];
     text_printf(out, "%zu ", i);
@@ -254,21 +248,18 @@ void dump_graph(const struct compiled *c, const struct emit_options *options,
   }
 }
 
-void dump_shapes(const struct compiled *c, const struct emit_options *options,
-                 struct text *out) {
+void dump_shapes(const struct compiled *c, struct text *out) {
   for (size_t i = 0; i < c->model->nodes.count; i++) {
     model_put_name(out, c->model, (int64_t)i);
     text_putc(out, ' ');
-    shape_put(out, c->model->nodes.at[i].out, options->layout);
+    shape_put(out, c->model->nodes.at[i].out, output_layout(c));
     text_putc(out, '\n');
   }
 }
 
 /* The arena as a table that `netc plan` reads; alive in [lower, upper). */
-void dump_plan(const struct compiled *c, const struct emit_options *options,
-               struct text *out) {
+void dump_plan(const struct compiled *c, struct text *out) {
   const struct inference *f = &c->memory.inference;
-  (void)options;
   text_put(out, "id,lower,upper,size,offset\n");
   for (size_t i = 0; i < f->arena.count; i++) {
     const struct arena_buffer *buffer = &f->arena.at[i];

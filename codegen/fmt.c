@@ -2,9 +2,7 @@
 #include "codegen/backend.h"
 #include "parser/format.h"
 
-void emit_fmt(const struct compiled *c, const struct emit_options *options,
-              struct text *out) {
-  (void)options;
+void emit_fmt(const struct compiled *c, struct text *out) {
   format_source(c->arena, c->sources, c->source, NULL, 0, out);
 }
 
@@ -73,13 +71,11 @@ static void collect(struct shape_marks *m, const struct block *block) {
   }
 }
 
-void emit_fmt_shapes(const struct compiled *c,
-                     const struct emit_options *options, struct text *out) {
+void emit_fmt_shapes(const struct compiled *c, struct text *out) {
   struct expansion trial = *c->expansion;
   struct settings settings = *c->settings;
   struct diags quiet;
   struct model model = {0};
-  (void)options;
   diags_open(&quiet, c->arena, c->sources);
   quiet.quiet = true;
   trial.diags = &quiet;

@@ -137,9 +137,8 @@ static void put_node(struct formula *f, int64_t index,
 }
 
 void formula_put_row(struct text *out, const struct compiled *c,
-                     const struct emit_options *options, const struct row *row,
-                     size_t indent) {
-  struct formula f = {out, c, options->ascii ? "|" : "\xE2\x94\x82", indent};
+                     const struct row *row, size_t indent) {
+  struct formula f = {out, c, c->options->ascii ? "|" : "\xE2\x94\x82", indent};
   const struct shape **in = model_layer_room(c->model);
   if (row->group != NO_NODE)
     return; /* a folded group is the sum of its layers */

@@ -6,7 +6,6 @@
 
 /* Lines under a row of the report: its sizes, parameters and MACs. */
 void formula_put_row(struct text *out, const struct compiled *c,
-                     const struct emit_options *options, const struct row *row,
-                     size_t indent);
+                     const struct row *row, size_t indent);
 
 #endif

@@ -107,12 +107,9 @@ static void put_diagnostics(struct json_writer *w) {
   json_put_close(&w->json, ']');
 }
 
-void emit_json(const struct compiled *c, const struct emit_options *options,
-               struct text *out) {
-  struct json_writer w = {.c = c,
-                          .options = options,
-                          .json = json_writer(out, 3),
-                          .scratch = text_new(c->arena)};
+void emit_json(const struct compiled *c, struct text *out) {
+  struct json_writer w = {
+      .c = c, .json = json_writer(out, 3), .scratch = text_new(c->arena)};
   json_put_open(&w.json, '{');
   json_member_string(&w.json, "schema", slice_of("netc.report/1"));
   json_member_string(&w.json, "net", c->model->name);

@@ -193,7 +193,7 @@ static void put_moment(void *user, const struct moment *moment) {
 
 static void put_timeline(struct json_writer *w) {
   const struct compiled *c = w->c;
-  if (!w->options->timeline)
+  if (!w->c->options->timeline)
     return;
   json_put_key(&w->json, "timeline");
   json_put_open(&w->json, '[');

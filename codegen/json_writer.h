@@ -7,7 +7,6 @@
 
 struct json_writer {
   const struct compiled *c;
-  const struct emit_options *options;
   struct json json;
   struct text scratch;
 };

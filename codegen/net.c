@@ -356,11 +356,12 @@ static void end_row(struct flat *f, const struct row *row, bool last) {
   close_blocks(f, row, 0);
 }
 
-void emit_net(const struct compiled *c, const struct emit_options *options,
-              struct text *out) {
+void emit_net(const struct compiled *c, struct text *out) {
   struct flat f = {.c = c, .model = c->model, .out = out, .current = NO_NODE};
-  struct emit_options all = {.units = options->units};
-  struct rows rows = rows_of(c, &all);
+  static const struct netc_options all = {0};
+  struct compiled whole = *c;
+  whole.options = &all;
+  struct rows rows = rows_of(&whole);
   f.labels = arena_alloc(c->arena, c->model->nodes.count + 1, sizeof *f.labels);
   find_entered(&f);
   put_net_name(&f);

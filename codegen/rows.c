@@ -15,11 +15,10 @@ static int64_t folded_group(const struct model *model, int64_t node,
   return folded;
 }
 
-static int64_t row_end(const struct model *model, int64_t node,
-                       const struct emit_options *options, int64_t folded) {
+static int64_t row_end(const struct compiled *c, int64_t node, int64_t folded) {
   if (folded != NO_NODE)
-    return model->groups.at[folded].end;
-  return options->expand ? node + 1 : model_row_end(model, node);
+    return c->model->groups.at[folded].end;
+  return c->options->expand ? node + 1 : model_row_end(c->model, node);
 }
 
 static void sum_costs(const struct model *model, struct row *row) {
@@ -39,21 +38,20 @@ static void take_warnings(const struct model *model, struct row *row,
   row->warning_count = *next - row->first_warning;
 }
 
-struct rows rows_of(const struct compiled *c,
-                    const struct emit_options *options) {
+struct rows rows_of(const struct compiled *c) {
   const struct model *model = c->model;
   int64_t nodes = (int64_t)model->nodes.count;
   struct rows rows = {
       .at = arena_alloc(c->arena, (size_t)nodes + 1, sizeof(struct row)),
       .of_node = arena_alloc(c->arena, (size_t)nodes + 1, sizeof(int64_t))};
   size_t next_warning = 0;
-  if (options->depth < 0) /* only the totals are wanted */
+  if (c->options->depth < 0) /* only the totals are wanted */
     return rows;
   for (int64_t node = 0; node < nodes;) {
-    int64_t folded = folded_group(model, node, options->depth);
+    int64_t folded = folded_group(model, node, c->options->depth);
     struct row *row = &rows.at[rows.count];
     *row = (struct row){.first = node, .head = node, .group = folded};
-    row->end = row_end(model, node, options, folded);
+    row->end = row_end(c, node, folded);
     row->owner = folded != NO_NODE ? model->groups.at[folded].parent
                                    : model->nodes.at[node].group;
     sum_costs(model, row);

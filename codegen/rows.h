@@ -27,8 +27,7 @@ struct rows {
 };
 
 /* The rows of a compiled net. A few of one group may not be neighbours. */
-struct rows rows_of(const struct compiled *c,
-                    const struct emit_options *options);
+struct rows rows_of(const struct compiled *c);
 
 void row_put_name(struct text *out, const struct compiled *c,
                   const struct row *row);
@@ -49,8 +48,7 @@ void row_put_acting(struct text *out, const struct compiled *c,
 const struct shape *row_shape(const struct compiled *c, const struct row *row);
 
 /* The report's table, without what is above it: report.c */
-void report_put_table(const struct compiled *c,
-                      const struct emit_options *options, struct text *out);
+void report_put_table(const struct compiled *c, struct text *out);
 
 /* "image", "sequence", "sample": one of a batch. */
 const char *sample_word(const struct compiled *c);

@@ -100,7 +100,7 @@ static void elide(struct flow *flow, size_t most) {
 /* Inner lines are left out until it fits. */
 static void choose_leaves(struct builder *b, size_t most) {
   struct flow *flow = &b->flow;
-  flow->leaves = leaves_of(flow->c, &flow->options);
+  flow->leaves = leaves_of(flow->c);
   make_boxes(b);
   while (flow->count > most && leaves_close(&flow->leaves, FEWEST))
     make_boxes(b);
@@ -201,11 +201,8 @@ static void choose_lanes(struct flow *flow) {
   }
 }
 
-struct flow flow_of(const struct compiled *c,
-                    const struct emit_options *options, size_t most,
-                    bool by_shape) {
-  struct builder b = {.flow = {.c = c, .options = *options},
-                      .by_shape = by_shape};
+struct flow flow_of(const struct compiled *c, size_t most, bool by_shape) {
+  struct builder b = {.flow = {.c = c}, .by_shape = by_shape};
   choose_leaves(&b, most);
   map_leaves(&b);
   find_frames(&b);
@@ -277,7 +274,7 @@ void flow_put_layer(struct text *out, const struct flow *flow,
   if (box->elided)
     return;
   if (node->kind == &model_input_kind)
-    shape_put(&layer, row_shape(flow->c, row), flow->options.layout);
+    shape_put(&layer, row_shape(flow->c, row), output_layout(flow->c));
   else
     leaf_put_layer(&layer, &flow->leaves, flow_leaf(flow, box));
   name_put(&name, &node->name);
@@ -297,7 +294,7 @@ void flow_put_change(struct text *out, const struct flow *flow,
     return; /* its own box says it */
   if (!head->input_count ||
       !shape_equal(shape, model->nodes.at[node_input(model, head, 0)].out))
-    shape_put(out, shape, flow->options.layout);
+    shape_put(out, shape, output_layout(flow->c));
 }
 
 void flow_put_remarks(struct text *out, const struct flow *flow) {

@@ -27,7 +27,6 @@ struct flow_frame {
 
 struct flow {
   const struct compiled *c;
-  struct emit_options options;
   struct leaves leaves;
   struct flow_box *boxes;
   size_t count;
@@ -42,9 +41,7 @@ struct flow {
  * At most `most` boxes, in the order of the source; with `by_shape`, what
  * follows in a chain and leaves the same shape is one.
  */
-struct flow flow_of(const struct compiled *c,
-                    const struct emit_options *options, size_t most,
-                    bool by_shape);
+struct flow flow_of(const struct compiled *c, size_t most, bool by_shape);
 
 /* How many leaves a box stands for. */
 static inline size_t flow_size(const struct flow_box *box) {

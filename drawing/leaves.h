@@ -30,8 +30,7 @@ struct leaves {
 };
 
 /* All rows, folded as the options say, each line that has no inner one. */
-struct leaves leaves_of(const struct compiled *c,
-                        const struct emit_options *options);
+struct leaves leaves_of(const struct compiled *c);
 
 /*
  * One level less. False, with nothing changed, if there is none, or if fewer

@@ -10,32 +10,6 @@ struct emission {
   void *user;
 };
 
-static struct emit_options options_of(const struct netc_options *o) {
-  static const enum text_units units[] = {
-      [NETC_IEC] = UNITS_IEC, [NETC_SI] = UNITS_SI, [NETC_BYTES] = UNITS_BYTES};
-  unsigned char notes = (unsigned char)(o->notes ? o->notes : NOTE_PARAMS);
-  return (struct emit_options){.units = units[o->units],
-                               .layout =
-                                   o->channels_first ? LAYOUT_CHW : LAYOUT_HWC,
-                               .depth = o->depth,
-                               .expand = o->expand,
-                               .explain = o->explain,
-                               .ascii = o->ascii,
-                               .width = o->width,
-                               .unfold = o->unfold,
-                               .colour = o->colour,
-                               .predict = o->predict,
-                               .columns = o->columns,
-                               .sort = o->sort,
-                               .top = o->top,
-                               .right = o->direction == NETC_RIGHT,
-                               .tint = (enum tint)o->tint,
-                               .notes = notes,
-                               .links = o->links,
-                               .timeline = o->timeline,
-                               .prefix = o->prefix};
-}
-
 static bool are_valid(const struct netc_options *o) {
   const struct column *chosen[COLUMN_MOST], *by;
   struct slice wrong;
@@ -86,9 +60,9 @@ static void write_output(struct call *call, const struct backend *backend,
   struct compiled compiled = load->compiled;
   struct model model = load->model;
   struct expansion expansion = load->expansion;
-  struct emit_options options = options_of(&e->options);
   struct serving_answer *served = NULL;
   const char *why;
+  compiled.options = &e->options;
   compiled.served = &served;
   compiled.arena = model.arena = expansion.arena = &call->scratch;
   compiled.expansion = &expansion;
@@ -104,7 +78,7 @@ static void write_output(struct call *call, const struct backend *backend,
     return;
   }
   struct text out = text_to(&call->scratch, e->sink, e->user);
-  backend->emit(&compiled, &options, &out);
+  backend->emit(&compiled, &out);
   if (!text_flush(&out))
     refuse(call, NETC_IO, "the output could not be written");
 }
@@ -140,5 +114,7 @@ enum netc_status netc_emit(struct netc *netc, const char *kind,
     }
     memcpy(&e.options, options, e.options.size);
   }
+  if (!e.options.notes)
+    e.options.notes = NETC_NOTE_PARAMS;
   return context_call(netc, CALL_READS, call_emit, &e);
 }

@@ -25,14 +25,15 @@ static void put_comment_line(struct header *h, const char *text) {
 /* The beginning: what the net is, as its report has it. */
 
 static void put_head(struct header *h) {
-  const struct compiled *c = h->c;
-  struct emit_options plain = {.ascii = true, .width = 77};
-  struct text table = text_new(c->arena);
-  report_put_table(c, &plain, &table);
+  static const struct netc_options plain = {.ascii = true, .width = 77};
+  struct compiled c = *h->c;
+  struct text table = text_new(c.arena);
+  c.options = &plain;
+  report_put_table(&c, &table);
   while (table.length && table.at[table.length - 1] == '\n')
     table.length--;
   text_put(h->out, "/*\n * ");
-  c_put_comment(h->out, c->model->name);
+  c_put_comment(h->out, c.model->name);
   text_put(h->out, ": sizes of a net, made by netc. Do not edit.\n *\n * ");
   c_put_comment(h->out, text_slice(&table));
   text_put(h->out,
@@ -286,13 +287,12 @@ static void take_names(struct identifiers *ids) {
     identifiers_take(ids, names[i]);
 }
 
-void emit_header(const struct compiled *c, const struct emit_options *options,
-                 struct text *out) {
+void emit_header(const struct compiled *c, struct text *out) {
   const struct parallel *parallel = &c->memory.parallel;
   struct header h = {.c = c,
                      .out = out,
                      .program = ARENA_NEW(c->arena, struct program),
-                     .ids = identifiers_open(c, options),
+                     .ids = identifiers_open(c),
                      .train_peak = c->memory.training.peak};
   if (parallel->stages.count)
     h.train_peak = parallel->stages.at[parallel->most_loaded].peak;

@@ -22,11 +22,10 @@ static struct slice identifier_of(struct arena *arena, struct slice text) {
 }
 
 /* It must not begin with a digit, nor be empty. */
-struct identifiers identifiers_open(const struct compiled *c,
-                                    const struct emit_options *options) {
+struct identifiers identifiers_open(const struct compiled *c) {
   struct identifiers ids = {.arena = c->arena};
-  struct slice name = options->prefix && *options->prefix
-                          ? slice_of(options->prefix)
+  struct slice name = c->options->prefix && *c->options->prefix
+                          ? slice_of(c->options->prefix)
                           : c->model->name;
   struct text prefix = text_new(c->arena);
   name = identifier_of(c->arena, name);

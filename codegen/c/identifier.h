@@ -13,8 +13,7 @@ struct identifiers {
 };
 
 /* The prefix is that of the options, or comes from the net's name. */
-struct identifiers identifiers_open(const struct compiled *c,
-                                    const struct emit_options *options);
+struct identifiers identifiers_open(const struct compiled *c);
 
 /* The prefix without its last character, in small letters: "vgg16". */
 struct slice identifiers_small(const struct identifiers *ids);

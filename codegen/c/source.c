@@ -240,10 +240,9 @@ static void put_model(struct printing *p) {
   text_put(p->out, ", BUFFER_COUNT};\n");
 }
 
-void emit_source(const struct compiled *c, const struct emit_options *options,
-                 struct text *out) {
+void emit_source(const struct compiled *c, struct text *out) {
   struct netrt_model model;
-  struct identifiers ids = identifiers_open(c, options);
+  struct identifiers ids = identifiers_open(c);
   struct text item = text_new(c->arena);
   if (make(c, &model)) /* which source_refuses has asked before */
     return;

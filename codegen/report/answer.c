@@ -10,17 +10,16 @@
 
 struct answer {
   const struct compiled *c;
-  const struct emit_options *options;
   struct text *out;
   struct text line;
 };
 
 static void put_size(struct answer *a, struct text *to, int64_t bytes) {
-  text_size(to, bytes, a->options->units, 2);
+  text_size(to, bytes, output_units(a->c), 2);
 }
 
 static void end_line(struct answer *a) {
-  text_wrap(a->out, text_slice(&a->line), 2, options_width(a->options));
+  text_wrap(a->out, text_slice(&a->line), 2, output_width(a->c));
   a->line.length = 0;
 }
 
@@ -39,7 +38,7 @@ static void put_ways(struct answer *a) {
   for (size_t i = 0; i < fit->ways.count; i++) {
     const struct way_out *way = &fit->ways.at[i];
     grid_text(&grid, way->options);
-    grid_bytes(&grid, a->options->units, way->peak);
+    grid_bytes(&grid, output_units(a->c), way->peak);
     if (way->extra_macs && macs) {
       text_put(&grid.pool, "recomputes ");
       text_fixed(&grid.pool, 100.0 * (double)way->extra_macs / (double)macs, 1);
@@ -47,7 +46,7 @@ static void put_ways(struct answer *a) {
     }
     grid_cell(&grid);
   }
-  grid_fit(&grid, options_width(a->options));
+  grid_fit(&grid, output_width(a->c));
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(a->out, &grid, i);
 }
@@ -103,7 +102,7 @@ static enum verdict put_fit(struct answer *a) {
   put_size(a, line, holds ? fit->room - fit->peak : fit->peak - fit->room);
   text_put(line, holds ? " are left of " : " too much for ");
   put_size(a, line, fit->device);
-  answer_put_taken(line, a->options->units, fit->device, fit->taken,
+  answer_put_taken(line, output_units(a->c), fit->device, fit->taken,
                    fit->reserve);
   if (fit->host > fit->host_room)
     put_host(a);
@@ -133,7 +132,7 @@ static enum verdict put_predict(struct answer *a) {
   put_size(a, line, fits ? p.room - p.need : p.need - p.room);
   text_put(line, fits ? " are left of " : " too much for ");
   put_size(a, line, p.device);
-  answer_put_taken(line, a->options->units, p.device, p.taken, p.reserve);
+  answer_put_taken(line, output_units(a->c), p.device, p.taken, p.reserve);
   text_put(line, ". Largest batch: ");
   text_count(line, p.largest_batch);
   text_putc(line, '.');
@@ -149,11 +148,11 @@ static enum verdict put_predict(struct answer *a) {
 
 static enum verdict put_verdict(struct answer *a) {
   enum verdict found;
-#define SECTION(name)                                                     \
-  if ((found = name.verdict(a->c, a->options, &a->line)) != VERDICT_NONE) \
+#define SECTION(name)                                         \
+  if ((found = name.verdict(a->c, &a->line)) != VERDICT_NONE) \
     return found;
 #include "codegen/sections.def"
-  return a->options->predict ? put_predict(a) : put_fit(a);
+  return a->c->options->predict ? put_predict(a) : put_fit(a);
 }
 
 /* What it takes */
@@ -205,9 +204,9 @@ static void add_line(struct answer_line *line, const char *what,
   *more = text_new(more->arena);
 }
 
-int answer_lines(const struct compiled *c, const struct emit_options *options,
+int answer_lines(const struct compiled *c,
                  struct answer_line lines[ANSWER_LINES]) {
-  struct answer a = {.c = c, .options = options};
+  struct answer a = {.c = c};
   const struct inference *f = &c->memory.inference;
   struct text size = text_new(c->arena), more = text_new(c->arena);
   int64_t predict = 0;
@@ -243,7 +242,7 @@ static void put_sizes(struct answer *a) {
   };
   struct grid grid = grid_new(a->c->arena, columns, 3);
   struct answer_line lines[ANSWER_LINES];
-  int count = answer_lines(a->c, a->options, lines);
+  int count = answer_lines(a->c, lines);
   for (int i = 0; i < count; i++) {
     grid_text(&grid, lines[i].what);
     text_puts(&grid.pool, lines[i].size);
@@ -251,28 +250,24 @@ static void put_sizes(struct answer *a) {
     text_puts(&grid.pool, lines[i].more);
     grid_cell(&grid);
   }
-  grid_fit(&grid, options_width(a->options));
+  grid_fit(&grid, output_width(a->c));
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(a->out, &grid, i);
 }
 
-enum verdict answer_put_verdict(const struct compiled *c,
-                                const struct emit_options *options,
-                                struct text *out) {
-  struct answer a = {.c = c, .options = options, .line = text_new(c->arena)};
+enum verdict answer_put_verdict(const struct compiled *c, struct text *out) {
+  struct answer a = {.c = c, .line = text_new(c->arena)};
   enum verdict verdict = put_verdict(&a);
   text_puts(out, text_slice(&a.line));
   return verdict;
 }
 
-void answer_put(const struct compiled *c, const struct emit_options *options,
-                struct text *out) {
-  struct answer a = {
-      .c = c, .options = options, .out = out, .line = text_new(c->arena)};
+void answer_put(const struct compiled *c, struct text *out) {
+  struct answer a = {.c = c, .out = out, .line = text_new(c->arena)};
   enum verdict verdict = put_verdict(&a);
   if (verdict != VERDICT_NONE)
     end_line(&a);
-  if (verdict == VERDICT_TOO_MUCH && !options->predict)
+  if (verdict == VERDICT_TOO_MUCH && !c->options->predict)
     put_ways(&a);
   put_sizes(&a);
 }

@@ -8,9 +8,7 @@
  * "The training step fits: ..." on one line, or the same of a prediction;
  * nothing if no device was named.
  */
-enum verdict answer_put_verdict(const struct compiled *c,
-                                const struct emit_options *options,
-                                struct text *out);
+enum verdict answer_put_verdict(const struct compiled *c, struct text *out);
 
 /* "training", "353.14 MiB", "batch 1, momentum". */
 struct answer_line {
@@ -20,7 +18,7 @@ struct answer_line {
 enum { ANSWER_LINES = 3 };
 
 /* How much it takes; their number. */
-int answer_lines(const struct compiled *c, const struct emit_options *options,
+int answer_lines(const struct compiled *c,
                  struct answer_line lines[ANSWER_LINES]);
 
 /*
@@ -31,7 +29,6 @@ int answer_lines(const struct compiled *c, const struct emit_options *options,
 void answer_put_taken(struct text *out, enum text_units units, int64_t device,
                       int64_t taken, int64_t reserve);
 
-void answer_put(const struct compiled *c, const struct emit_options *options,
-                struct text *out);
+void answer_put(const struct compiled *c, struct text *out);
 
 #endif

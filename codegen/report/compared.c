@@ -45,8 +45,7 @@ bool compared_put_price(struct text *out, const struct compiled *c,
   return (extra && macs) || devices > 1;
 }
 
-void compared_report(const struct compiled *c,
-                     const struct emit_options *options, struct text *out) {
+void compared_report(const struct compiled *c, struct text *out) {
   struct grid_column columns[] = {
       {.align = ALIGN_LEFT, .before = "  ", .least = 12},
       {.align = ALIGN_RIGHT, .before = "  ", .rank = 1},
@@ -62,7 +61,7 @@ void compared_report(const struct compiled *c,
     struct compared_step step = compared_step(c, i);
     text_puts(&grid.pool, step.name);
     grid_cell(&grid);
-    grid_bytes(&grid, options->units, step.peak);
+    grid_bytes(&grid, output_units(c), step.peak);
     if (i)
       compared_put_change(&grid.pool, step.peak, own);
     grid_cell(&grid);
@@ -70,7 +69,7 @@ void compared_report(const struct compiled *c,
     grid_cell(&grid);
   }
   text_put(out, "\nTraining, compared: peaks\n");
-  grid_fit(&grid, options_width(options));
+  grid_fit(&grid, output_width(c));
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(out, &grid, i);
 }

@@ -21,7 +21,6 @@ bool compared_put_price(struct text *out, const struct compiled *c,
                         const struct compared_step *step);
 
 /* The table of the report. */
-void compared_report(const struct compiled *c,
-                     const struct emit_options *options, struct text *out);
+void compared_report(const struct compiled *c, struct text *out);
 
 #endif

@@ -8,7 +8,6 @@
 
 struct devices {
   const struct compiled *c;
-  const struct emit_options *options;
   const struct parallel *parallel;
   const struct train_settings *train;
   struct text *out;
@@ -20,20 +19,20 @@ struct devices {
 static void end_line(struct devices *b) {
   if (b->line.length == 0)
     return;
-  text_wrap(b->out, text_slice(&b->line), 4, options_width(b->options));
+  text_wrap(b->out, text_slice(&b->line), 4, output_width(b->c));
   b->line.length = 0;
 }
 
 static void put_size(struct devices *b, int64_t bytes) {
-  text_size(&b->line, bytes, b->options->units, 2);
+  text_size(&b->line, bytes, output_units(b->c), 2);
 }
 
 /* A row, with the formula that was put into the pool. */
 static void put_row(struct devices *b, const char *what, int64_t bytes,
                     struct slice formula) {
   grid_text(&b->grid, what);
-  grid_bytes(&b->grid, b->options->units, bytes);
-  if (b->options->explain)
+  grid_bytes(&b->grid, output_units(b->c), bytes);
+  if (b->c->options->explain)
     text_puts(&b->grid.pool, formula);
   grid_cell(&b->grid);
 }
@@ -185,7 +184,7 @@ static void put_rows(struct devices *b) {
   put_row(b, "temporaries", most->temporary,
           slice_of("the most that is alive besides"));
   put_row(b, "peak", most->peak, slice_of("the sum"));
-  grid_fit(&b->grid, options_width(b->options));
+  grid_fit(&b->grid, output_width(b->c));
   for (size_t i = 0; i < grid_rows(&b->grid); i++)
     grid_put_row(b->out, &b->grid, i);
 }
@@ -236,8 +235,7 @@ static void put_traffic(struct devices *b) {
   end_line(b);
 }
 
-void devices_report(const struct compiled *c,
-                    const struct emit_options *options, struct text *out) {
+void devices_report(const struct compiled *c, struct text *out) {
   struct grid_column columns[4] = {
       {.align = ALIGN_LEFT, .before = "  "},
       {.align = ALIGN_RIGHT, .before = "  "},
@@ -245,7 +243,6 @@ void devices_report(const struct compiled *c,
       {.align = ALIGN_LEFT, .before = "   ", .least = 20}};
   const struct parallel *p = &c->memory.parallel;
   struct devices b = {.c = c,
-                      .options = options,
                       .parallel = p,
                       .train = &c->settings->train,
                       .out = out,

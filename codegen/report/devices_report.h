@@ -5,7 +5,6 @@
 #include "codegen/backend.h"
 
 /* What each device of the most loaded stage holds and sends; or nothing. */
-void devices_report(const struct compiled *c,
-                    const struct emit_options *options, struct text *out);
+void devices_report(const struct compiled *c, struct text *out);
 
 #endif

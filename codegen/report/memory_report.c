@@ -12,16 +12,13 @@ enum { SHOWN = 5 }; /* tensors named at a peak */
 
 struct section {
   const struct compiled *c;
-  const struct emit_options *options;
   struct text *out;
   struct text line; /* being made */
   struct grid_column columns[4];
   struct grid grid;
 };
 
-static struct section *section_new(const struct compiled *c,
-                                   const struct emit_options *options,
-                                   struct text *out) {
+static struct section *section_new(const struct compiled *c, struct text *out) {
   static const struct grid_column columns[4] = {
       {.align = ALIGN_LEFT, .before = "  "},
       {.align = ALIGN_RIGHT, .before = "  "},
@@ -29,7 +26,6 @@ static struct section *section_new(const struct compiled *c,
       {.align = ALIGN_LEFT, .before = "   ", .least = 20}};
   struct section *b = ARENA_NEW(c->arena, struct section);
   b->c = c;
-  b->options = options;
   b->out = out;
   b->line = text_new(c->arena);
   memcpy(b->columns, columns, sizeof columns);
@@ -40,7 +36,7 @@ static struct section *section_new(const struct compiled *c,
 /* A row: what, how much; the remark is put into the pool by the caller. */
 static void put_amount(struct section *b, const char *what, int64_t bytes) {
   grid_text(&b->grid, what);
-  grid_bytes(&b->grid, b->options->units, bytes);
+  grid_bytes(&b->grid, output_units(b->c), bytes);
 }
 
 static void end_row(struct section *b) {
@@ -58,7 +54,7 @@ static void put_some(struct section *b, const char *what, int64_t bytes) {
 }
 
 static void put_section(struct section *b) {
-  grid_fit(&b->grid, options_width(b->options));
+  grid_fit(&b->grid, output_width(b->c));
   for (size_t i = 0; i < grid_rows(&b->grid); i++)
     grid_put_row(b->out, &b->grid, i);
 }
@@ -67,12 +63,12 @@ static void put_section(struct section *b) {
 static void end_line(struct section *b) {
   if (b->line.length == 0)
     return;
-  text_wrap(b->out, text_slice(&b->line), 4, options_width(b->options));
+  text_wrap(b->out, text_slice(&b->line), 4, output_width(b->c));
   b->line.length = 0;
 }
 
 static void put_size(struct section *b, struct text *out, int64_t bytes) {
-  text_size(out, bytes, b->options->units, 2);
+  text_size(out, bytes, output_units(b->c), 2);
 }
 
 /* Training */
@@ -148,7 +144,7 @@ static void put_checkpoints(struct section *b) {
 static void put_values(struct section *b, const char *what, int64_t bytes,
                        int64_t values) {
   put_amount(b, what, bytes);
-  if (b->options->explain && values) {
+  if (b->c->options->explain && values) {
     text_count(&b->grid.pool, values);
     text_printf(&b->grid.pool, " x %lld B", (long long)(bytes / values));
   }
@@ -166,7 +162,7 @@ static void put_clip(struct section *b) {
   text_put(&b->line, "  clipping before the step: ");
   text_count(&b->line, clip->bytes);
   text_put(&b->line, " B beside the gradients");
-  if (b->options->explain) {
+  if (b->c->options->explain) {
     text_put(&b->line, " = ");
     switch (clip->how) {
     case CLIP_FOREACH:
@@ -238,7 +234,7 @@ static void put_training(struct section *b) {
   if (train->saved_dtype)
     text_printf(&b->line, ", in %d bits a value", saved_bits(train));
   end_line(b);
-  if (train->saved_dtype && b->options->explain) {
+  if (train->saved_dtype && b->c->options->explain) {
     text_printf(&b->line,
                 "  each 256 values of a tensor: 256 x %d / 8 B, a scale and "
                 "the least value in its type",
@@ -333,12 +329,11 @@ static void put_inference(struct section *b) {
   put_order(b);
 }
 
-void memory_report_put(const struct compiled *c,
-                       const struct emit_options *options, struct text *out) {
-  put_training(section_new(c, options, out));
-  devices_report(c, options, out);
-  compared_report(c, options, out);
-  put_inference(section_new(c, options, out));
-#define SECTION(name) name.text(c, options, out);
+void memory_report_put(const struct compiled *c, struct text *out) {
+  put_training(section_new(c, out));
+  devices_report(c, out);
+  compared_report(c, out);
+  put_inference(section_new(c, out));
+#define SECTION(name) name.text(c, out);
 #include "codegen/sections.def"
 }

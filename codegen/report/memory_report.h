@@ -4,7 +4,6 @@
 
 #include "codegen/backend.h"
 
-void memory_report_put(const struct compiled *c,
-                       const struct emit_options *options, struct text *out);
+void memory_report_put(const struct compiled *c, struct text *out);
 
 #endif

@@ -9,7 +9,6 @@
 
 struct report {
   const struct compiled *c;
-  const struct emit_options *options;
   struct text *out;
   struct rows rows;
 };
@@ -42,7 +41,7 @@ static void table_head(struct report *r, struct layer_table *t) {
                              .rank = t->columns[i]->rank,
                              .least = t->columns[i]->least};
   t->grid = grid_new(r->c->arena, t->shown, t->count);
-  t->grid.colour = r->options->colour;
+  t->grid.colour = r->c->options->colour;
   for (size_t i = 0; i < t->count; i++) {
     if (t->columns[i]->heading)
       text_put(&t->grid.pool, t->columns[i]->heading);
@@ -54,7 +53,7 @@ static void table_head(struct report *r, struct layer_table *t) {
 
 static void table_row(struct report *r, struct layer_table *t,
                       const struct fold_line *line) {
-  struct line_view v = line_view(r->c, r->options, &r->rows, t->fields, line);
+  struct line_view v = line_view(r->c, &r->rows, t->fields, line);
   for (size_t i = 0; i < t->count; i++) {
     t->columns[i]->put(&v, &t->grid.pool);
     grid_cell(&t->grid);
@@ -65,7 +64,6 @@ static void table_row(struct report *r, struct layer_table *t,
 static void table_total(struct report *r, struct layer_table *t) {
   struct fold_line all = {.period = r->rows.count, .times = 1};
   struct line_view v = {.c = r->c,
-                        .options = r->options,
                         .rows = &r->rows,
                         .line = &all,
                         .row = r->rows.at,
@@ -95,12 +93,11 @@ static int by_value(const void *a, const void *b) {
 }
 
 static void sort_lines(struct report *r, struct layer_table *t) {
-  const struct column *by = column_find(slice_of(r->options->sort));
+  const struct column *by = column_find(slice_of(r->c->options->sort));
   struct ranked *all = arena_alloc(r->c->arena, t->line_count + 1, sizeof *all);
   size_t count = 0;
   for (size_t i = 0; i < t->line_count; i++) {
-    struct line_view v =
-        line_view(r->c, r->options, &r->rows, t->fields, &t->lines[i]);
+    struct line_view v = line_view(r->c, &r->rows, t->fields, &t->lines[i]);
     if (t->lines[i].depth == 0)
       all[count++] = (struct ranked){t->lines[i], by->value(&v)};
   }
@@ -113,11 +110,11 @@ static void sort_lines(struct report *r, struct layer_table *t) {
 static void find_lines(struct report *r, struct layer_table *t,
                        enum fold_how how) {
   struct folds folds = folds_of(r->c, &r->rows, how);
-  int64_t top = r->options->top;
+  int64_t top = r->c->options->top;
   t->lines = folds.at;
   t->line_count = folds.count;
   t->deepest = folds.deepest;
-  if (r->options->sort)
+  if (r->c->options->sort)
     sort_lines(r, t);
   if (top && (size_t)top < t->line_count) {
     t->left_out = t->line_count - (size_t)top;
@@ -133,7 +130,7 @@ static void put_title(struct report *r, size_t width) {
     const struct shape *in = model->nodes.at[model->sources.at[i]].out;
     if (i)
       text_put(&title, ", ");
-    shape_put(&title, in, r->options->layout);
+    shape_put(&title, in, output_layout(r->c));
     if (in->dtype != DTYPE_FLOAT)
       text_put(&title, in->dtype == DTYPE_I64 ? " i64" : " i32");
   }
@@ -177,7 +174,7 @@ static void put_foot(struct report *r, const struct layer_table *t) {
   if (warnings)
     text_printf(&foot, " ! %zu warning%s, see above.", warnings,
                 warnings == 1 ? "" : "s");
-  text_wrap(r->out, text_slice(&foot), 2, options_width(r->options));
+  text_wrap(r->out, text_slice(&foot), 2, output_width(r->c));
 }
 
 static void fill_table(struct report *r, struct layer_table *t) {
@@ -185,7 +182,7 @@ static void fill_table(struct report *r, struct layer_table *t) {
   for (size_t i = 0; i < t->line_count; i++)
     table_row(r, t, &t->lines[i]);
   table_total(r, t);
-  grid_fit(&t->grid, options_width(r->options));
+  grid_fit(&t->grid, output_width(r->c));
 }
 
 /* A report is meant to be read: beyond this, inner lines are left out. */
@@ -221,9 +218,9 @@ static bool keep_to_page(struct report *r, struct layer_table *t) {
 }
 
 static void choose_rows(struct report *r, struct layer_table *t) {
-  bool all = r->options->unfold || r->options->explain;
+  bool all = r->c->options->unfold || r->c->options->explain;
   find_lines(r, t, all ? FOLD_NONE : FOLD_EQUAL);
-  if (!r->options->depth) {
+  if (!r->c->options->depth) {
     if (keep_to_page(r, t))
       return;
     if (!all) {
@@ -238,15 +235,15 @@ static void choose_rows(struct report *r, struct layer_table *t) {
 static void put_table(struct report *r) {
   struct layer_table t = {.count = 0};
   struct slice wrong;
-  t.count = columns_choose(r->options->columns, t.columns, &wrong);
+  t.count = columns_choose(r->c->options->columns, t.columns, &wrong);
   t.fields = columns_prepare(r->c, t.columns, t.count);
   choose_rows(r, &t);
   size_t last = grid_rows(&t.grid) - 1;
   for (size_t i = 0; i <= last; i++) {
     grid_put_row(r->out, &t.grid, i);
-    if (r->options->explain && i > 0 && i < last && t.lines[i - 1].period == 1)
-      formula_put_row(r->out, r->c, r->options, &r->rows.at[t.lines[i - 1].row],
-                      6);
+    if (r->c->options->explain && i > 0 && i < last &&
+        t.lines[i - 1].period == 1)
+      formula_put_row(r->out, r->c, &r->rows.at[t.lines[i - 1].row], 6);
   }
   put_foot(r, &t);
 }
@@ -257,12 +254,12 @@ static void rule_row(struct report *r, struct grid *grid, int64_t prediction,
                      int64_t training) {
   grid_cell(grid);
   if (prediction >= 0) {
-    grid_bytes(grid, r->options->units, prediction);
+    grid_bytes(grid, output_units(r->c), prediction);
   } else {
     grid_text(grid, "");
     grid_text(grid, "");
   }
-  grid_bytes(grid, r->options->units, training);
+  grid_bytes(grid, output_units(r->c), training);
 }
 
 static void put_rule(struct report *r) {
@@ -291,7 +288,7 @@ static void put_rule(struct report *r) {
   text_printf(&predict, "one %s, predict", sample_word(r->c));
   text_printf(&batch, "batch %lld, %s", (long long)train->batch,
               optimizer_word(train->optimizer));
-  grid_fit(&grid, options_width(r->options));
+  grid_fit(&grid, output_width(r->c));
   size_t first = columns[0].width + columns[2].width + 4 +
                  (columns[1].dropped ? 0 : columns[1].width + 4);
   size_t second =
@@ -308,22 +305,18 @@ static void put_rule(struct report *r) {
     grid_put_row(r->out, &grid, i);
 }
 
-void report_put_table(const struct compiled *c,
-                      const struct emit_options *options, struct text *out) {
-  struct report r = {
-      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
+void report_put_table(const struct compiled *c, struct text *out) {
+  struct report r = {.c = c, .out = out, .rows = rows_of(c)};
   put_table(&r);
 }
 
-void emit_report(const struct compiled *c, const struct emit_options *options,
-                 struct text *out) {
-  struct report r = {
-      .c = c, .options = options, .out = out, .rows = rows_of(c, options)};
-  put_title(&r, options_width(options));
-  answer_put(c, options, out);
+void emit_report(const struct compiled *c, struct text *out) {
+  struct report r = {.c = c, .out = out, .rows = rows_of(c)};
+  put_title(&r, output_width(c));
+  answer_put(c, out);
   text_putc(out, '\n');
   put_table(&r);
   text_putc(out, '\n');
   put_rule(&r);
-  memory_report_put(c, options, out);
+  memory_report_put(c, out);
 }

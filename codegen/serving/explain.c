@@ -5,7 +5,7 @@
 #include "codegen/serving/report.h"
 
 static const char *explain_mark(const struct serving_report *r) {
-  return r->options->ascii ? "|" : "\xE2\x94\x82";
+  return r->c->options->ascii ? "|" : "\xE2\x94\x82";
 }
 
 static bool same(const struct served_layer *a, const struct served_layer *b) {
@@ -64,7 +64,7 @@ static void put_weights(struct serving_report *r, const struct serving *s) {
     text_printf(&r->line, "%s %s ", put++ ? " +" : "", names[i]);
     text_count(&r->line, sums[i]);
   }
-  text_wrap(r->out, text_slice(&r->line), 2, options_width(r->options));
+  text_wrap(r->out, text_slice(&r->line), 2, output_width(r->c));
   r->line.length = 0;
 }
 

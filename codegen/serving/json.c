@@ -25,7 +25,7 @@ static void put_json_traffic(struct json *json, const char *key,
 }
 
 void serving_put_json(struct json_writer *w) {
-  struct serving_report r = {.c = w->c, .options = w->options};
+  struct serving_report r = {.c = w->c};
   const struct serving_answer *a = &r.a;
   struct json *json = &w->json;
   if (!serving_report_find(&r))

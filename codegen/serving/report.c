@@ -13,7 +13,7 @@ static bool has_device(const struct serving_report *r) {
 /* Asked for by settings, or by --predict of a device for a net that can. */
 static bool is_wanted(const struct serving_report *r) {
   return serving_wanted(r->c->settings) ||
-         (r->options->predict && has_device(r));
+         (r->c->options->predict && has_device(r));
 }
 
 /* Verdict and section need it once. */
@@ -35,11 +35,11 @@ bool serving_report_find(struct serving_report *r) {
 }
 
 static void put_size(struct serving_report *r, int64_t bytes) {
-  text_size(&r->line, bytes, r->options->units, 2);
+  text_size(&r->line, bytes, output_units(r->c), 2);
 }
 
 static void end_line(struct serving_report *r) {
-  text_wrap(r->out, text_slice(&r->line), 2, options_width(r->options));
+  text_wrap(r->out, text_slice(&r->line), 2, output_width(r->c));
   r->line.length = 0;
 }
 
@@ -70,7 +70,7 @@ static void put_room(struct serving_report *r) {
   put_size(r, fits ? a->room - a->need : a->need - a->room);
   text_put(&r->line, fits ? " are left of " : " too much for ");
   put_size(r, a->device);
-  answer_put_taken(&r->line, r->options->units, a->device, a->taken,
+  answer_put_taken(&r->line, output_units(r->c), a->device, a->taken,
                    a->reserve);
 }
 
@@ -109,11 +109,9 @@ static void put_answer(struct serving_report *r) {
   text_putc(&r->line, '.');
 }
 
-static enum verdict put_verdict(const struct compiled *c,
-                                const struct emit_options *options,
-                                struct text *out) {
-  struct serving_report r = {.c = c, .options = options};
-  if (!serving_asked(c->settings) || !options->predict || !has_device(&r))
+static enum verdict put_verdict(const struct compiled *c, struct text *out) {
+  struct serving_report r = {.c = c};
+  if (!serving_asked(c->settings) || !c->options->predict || !has_device(&r))
     return VERDICT_NONE;
   if (put_refusal(c, out))
     return VERDICT_TOO_MUCH;
@@ -144,7 +142,7 @@ static void put_title(struct serving_report *r) {
 static void put_row(struct serving_report *r, struct grid *grid,
                     const char *what, int64_t bytes) {
   grid_text(grid, what);
-  grid_bytes(grid, r->options->units, bytes);
+  grid_bytes(grid, output_units(r->c), bytes);
 }
 
 /* What each device sends in a step, and receives. */
@@ -153,7 +151,7 @@ static void put_traffic(struct serving_report *r, struct grid *grid,
                         const struct served_traffic *traffic) {
   put_row(r, grid, step, traffic->sent);
   text_put(&grid->pool, "and received; of it scores ");
-  text_size(&grid->pool, traffic->all_gather, r->options->units, 2);
+  text_size(&grid->pool, traffic->all_gather, output_units(r->c), 2);
   grid_cell(grid);
 }
 
@@ -174,11 +172,11 @@ static void put_parts(struct serving_report *r) {
           : a->state == a->sequence ? "states"
                                     : "keys, values, states",
           a->cache);
-  text_size(&grid.pool, a->sequence, r->options->units, 2);
+  text_size(&grid.pool, a->sequence, output_units(r->c), 2);
   text_put(&grid.pool, " a sequence");
   if (a->source) {
     text_put(&grid.pool, ", of it ");
-    text_size(&grid.pool, a->source, r->options->units, 2);
+    text_size(&grid.pool, a->source, output_units(r->c), 2);
     text_put(&grid.pool, " of its source");
   }
   grid_cell(&grid);
@@ -206,7 +204,7 @@ static void put_parts(struct serving_report *r) {
     put_traffic(r, &grid, "sent for a prompt", &a->prefill_traffic);
     put_traffic(r, &grid, "sent in decoding", &a->decode_traffic);
   }
-  grid_fit(&grid, options_width(r->options));
+  grid_fit(&grid, output_width(r->c));
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(r->out, &grid, i);
 }
@@ -239,27 +237,26 @@ static void put_table(struct serving_report *r) {
   put_heads(&grid);
   for (int i = 0; i < r->a.count; i++) {
     put_number(&grid, r->a.by_context[i].context);
-    text_size(&grid.pool, r->a.by_context[i].cache, r->options->units, 2);
+    text_size(&grid.pool, r->a.by_context[i].cache, output_units(r->c), 2);
     grid_cell(&grid);
     put_number(&grid, r->a.by_context[i].sequences);
     put_number(&grid, r->a.by_sequences[i].sequences);
     put_context(&grid.pool, &r->a.by_sequences[i]);
     grid_cell(&grid);
   }
-  grid_fit(&grid, options_width(r->options));
+  grid_fit(&grid, output_width(r->c));
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(r->out, &grid, i);
 }
 
-static void put_report(const struct compiled *c,
-                       const struct emit_options *options, struct text *out) {
-  struct serving_report r = {.c = c, .options = options, .out = out};
+static void put_report(const struct compiled *c, struct text *out) {
+  struct serving_report r = {.c = c, .out = out};
   if (!serving_report_find(&r))
     return;
   text_putc(out, '\n');
   put_title(&r);
   put_parts(&r);
-  if (options->explain)
+  if (c->options->explain)
     serving_explain(&r);
   if (!r.a.device)
     return;

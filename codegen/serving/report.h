@@ -7,7 +7,6 @@
 
 struct serving_report {
   const struct compiled *c;
-  const struct emit_options *options;
   struct text *out;
   struct text line;
   struct serving_answer a;

@@ -226,12 +226,10 @@ static void put_head(struct python *p, struct text *out,
   text_put(out, "from torch import nn\n");
 }
 
-void emit_python(const struct compiled *c, const struct emit_options *options,
-                 struct text *out) {
+void emit_python(const struct compiled *c, struct text *out) {
   struct python p;
   struct text rest = text_new(c->arena);
   struct python_writing w = {.p = &p, .out = &rest};
-  (void)options;
   if (find_all(c, &p)) /* which python_refuses has said before */
     return;
   find_classes(&p);

@@ -31,7 +31,6 @@ struct arena_box {
 
 struct arena_map {
   const struct compiled *c;
-  const struct emit_options *options;
   struct chart chart;
   struct chart_scale x, y;
   double top;
@@ -140,7 +139,7 @@ static struct chart_box place_of(const struct arena_map *a,
 /* Texts */
 
 static void put_size(struct arena_map *a, struct text *out, int64_t bytes) {
-  text_size(out, bytes, a->options->units, 2);
+  text_size(out, bytes, output_units(a->c), 2);
 }
 
 static void put_name(struct arena_map *a, struct text *out,
@@ -318,10 +317,9 @@ static double draw_legend(struct arena_map *a, double y) {
   return chart_legend(&a->chart, LEFT, y, RIGHT - LEFT, names, fills, count);
 }
 
-struct scene *arena_scene(const struct compiled *c,
-                          const struct emit_options *options) {
+struct scene *arena_scene(const struct compiled *c) {
   const struct inference *f = &c->memory.inference;
-  struct arena_map a = {.c = c, .options = options};
+  struct arena_map a = {.c = c};
   struct text above = text_new(c->arena), below = text_new(c->arena);
   a.chart = chart_new(c, "arena");
   a.boxes = arena_alloc(c->arena, f->arena.count + 1, sizeof *a.boxes);
@@ -340,7 +338,7 @@ struct scene *arena_scene(const struct compiled *c,
   chart_open(&a.chart, y + 15 * chart_lines(CHART_SMALL, width, words),
              title_of(&a), words);
   chart_head(&a.chart, title_of(&a), subtitle);
-  chart_byte_axis(&a.chart, &a.y, LEFT, RIGHT, options->units);
+  chart_byte_axis(&a.chart, &a.y, LEFT, RIGHT, output_units(c));
   for (size_t i = 0; i < a.count; i++)
     draw_box(&a, &a.boxes[i]);
   draw_bound(&a);

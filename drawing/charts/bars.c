@@ -35,7 +35,6 @@ struct bar {
 
 struct bars {
   const struct compiled *c;
-  const struct emit_options *options;
   struct chart chart;
   struct leaves leaves;
   struct bar *at;
@@ -74,7 +73,7 @@ static void find_bars(struct bars *b) {
 }
 
 static void choose_rows(struct bars *b) {
-  b->leaves = leaves_of(b->c, b->options);
+  b->leaves = leaves_of(b->c);
   find_bars(b);
   while (b->count > MOST_ROWS && leaves_close(&b->leaves, FEWEST_ROWS))
     find_bars(b);
@@ -141,7 +140,7 @@ static void put_value(struct bars *b, int panel, int64_t value) {
   double rest = (double)value;
   int unit = 0;
   if (panel == 2) {
-    text_size(&b->chart.note, value, b->options->units, 1);
+    text_size(&b->chart.note, value, output_units(b->c), 1);
     return;
   }
   while (rest >= 999.5 && unit < 5) {
@@ -204,7 +203,7 @@ static struct slice summary_of(struct bars *b, struct text *out) {
   text_put(out, " parameters, ");
   text_count(out, b->c->model->total.macs);
   text_put(out, " multiply-accumulates of one sample, ");
-  text_size(out, b->totals[2], b->options->units, 2);
+  text_size(out, b->totals[2], output_units(b->c), 2);
   text_put(out, " saved for backward, by layer or group.");
   return text_slice(out);
 }
@@ -284,9 +283,8 @@ static void find_most(struct bars *b, const struct bar *bar) {
     b->most[p] = max_i64(b->most[p], bar->values[p]);
 }
 
-struct scene *bars_scene(const struct compiled *c,
-                         const struct emit_options *options) {
-  struct bars b = {.c = c, .options = options};
+struct scene *bars_scene(const struct compiled *c) {
+  struct bars b = {.c = c};
   struct text above = text_new(c->arena), summary = text_new(c->arena);
   b.chart = chart_new(c, "bars");
   choose_rows(&b);

@@ -107,8 +107,7 @@ void chart_byte_axis(struct chart *s, const struct chart_scale *scale,
                      double x0, double x1, enum text_units units);
 
 /* The charts themselves. */
-typedef struct scene *chart_fn(const struct compiled *c,
-                               const struct emit_options *options);
+typedef struct scene *chart_fn(const struct compiled *c);
 chart_fn timeline_scene, arena_scene, bars_scene, roofline_scene, volumes_scene;
 
 #endif

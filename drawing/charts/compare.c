@@ -20,7 +20,6 @@ enum {
 
 struct comparing {
   const struct compiled *c;
-  const struct emit_options *options;
   struct chart chart;
   struct step_chart panels[MOST_PANELS];
   size_t count, across;
@@ -40,7 +39,7 @@ static void open_panels(struct comparing *t) {
     struct compared_step step = step_at(t, i);
     struct step_chart *panel = &t->panels[i];
     *panel = step_open(&t->chart, t->c, step.settings, step.memory,
-                       t->options->units, COLUMNS / t->across);
+                       output_units(t->c), COLUMNS / t->across);
     double high = (double)panel->peak * 1.05;
     t->high = high > t->high ? high : t->high;
   }
@@ -101,7 +100,7 @@ static struct slice words_below(struct comparing *t, struct text *out) {
     text_put(out, i ? " " : "Peaks: ");
     text_puts(out, step.name);
     text_put(out, ": ");
-    text_size(out, panel->peak, t->options->units, 2);
+    text_size(out, panel->peak, output_units(t->c), 2);
     text_put(out, " in the ");
     step_put_place(panel, out, &panel->at);
     timeline_put_device(out, &step.memory->parallel);
@@ -110,9 +109,9 @@ static struct slice words_below(struct comparing *t, struct text *out) {
   const struct fit *fit = &t->c->memory.fit;
   if (fit->device) {
     text_put(out, " Dashed: ");
-    text_size(out, fit->room, t->options->units, 2);
+    text_size(out, fit->room, output_units(t->c), 2);
     text_put(out, " for the step on a device of ");
-    text_size(out, fit->device, t->options->units, 2);
+    text_size(out, fit->device, output_units(t->c), 2);
     text_put(out, (double)fit->room > t->high
                       ? " (the line is above the picture)."
                       : ".");
@@ -135,7 +134,7 @@ static void draw_head(struct comparing *t, size_t i) {
   struct text *note = &t->chart.note;
   chart_text_fit(&t->chart, "", CHART_TEXT, CHART_START, panel->plot.x,
                  panel->plot.y - HEAD + 11, panel->plot.width, step.name);
-  text_size(note, panel->peak, t->options->units, 2);
+  text_size(note, panel->peak, output_units(t->c), 2);
   if (i) {
     text_put(note, ", ");
     compared_put_change(note, panel->peak, t->panels[0].peak);
@@ -150,7 +149,7 @@ static void draw_rows(struct comparing *t) {
     size_t last = i + t->across <= t->count ? i + t->across : t->count;
     const struct chart_box *plot = &t->panels[last - 1].plot;
     chart_byte_axis(&t->chart, &t->panels[i].scale, LEFT, plot->x + plot->width,
-                    t->options->units);
+                    output_units(t->c));
   }
   for (size_t i = 0; i < t->count; i++) {
     draw_head(t, i);
@@ -165,13 +164,11 @@ static void draw_rows(struct comparing *t) {
   }
 }
 
-struct scene *timeline_compare(const struct compiled *c,
-                               const struct emit_options *options) {
+struct scene *timeline_compare(const struct compiled *c) {
   struct comparing *t = ARENA_NEW(c->arena, struct comparing);
   struct text above = text_new(c->arena), below = text_new(c->arena);
   double width = CHART_WIDTH - 2 * CHART_MARGIN;
   t->c = c;
-  t->options = options;
   t->chart = chart_new(c, "timeline");
   open_panels(t);
   struct slice subtitle = subtitle_of(t, &above);

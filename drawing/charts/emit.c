@@ -5,10 +5,9 @@ static void put_pdf(const struct scene *scene, struct text *out) {
   scene_put_pdf(&scene, 1, out);
 }
 
-#define OUTPUT_OF(function, scene_of, put)                                    \
-  void function(const struct compiled *c, const struct emit_options *options, \
-                struct text *out) {                                           \
-    put(scene_of(c, options), out);                                           \
+#define OUTPUT_OF(function, scene_of, put)                    \
+  void function(const struct compiled *c, struct text *out) { \
+    put(scene_of(c), out);                                    \
   }
 #define CHART(name)                                         \
   OUTPUT_OF(emit_##name, name##_scene, scene_put_svg)       \

@@ -33,7 +33,6 @@ struct bin {
 
 struct roofline {
   const struct compiled *c;
-  const struct emit_options *options;
   struct chart chart;
   int gpu, element, rated; /* `rated`: the type whose roof is drawn */
   bool chosen;             /* the user named the card */
@@ -358,7 +357,7 @@ static void put_hover(struct roofline *r, const struct bin *bin) {
   put_scaled(note, bin->flops, "FLOP");
   text_put(note, ", ");
   text_size(note, bin->bytes < 9e18 ? (int64_t)bin->bytes : INT64_MAX,
-            r->options->units, 2);
+            output_units(r->c), 2);
   if (bin != &r->idle) {
     text_put(note, ", ");
     put_rounded(note, bin->flops / bin->bytes);
@@ -466,14 +465,12 @@ static void choose(struct roofline *r) {
   r->bandwidth = (double)gpu_bandwidth(r->gpu) * 1e9;
 }
 
-struct scene *roofline_scene(const struct compiled *c,
-                             const struct emit_options *options) {
+struct scene *roofline_scene(const struct compiled *c) {
   static const char *const names[] = {"bound by memory", "bound by compute"};
   static const int fills[] = {4, 3};
   struct roofline *r = ARENA_NEW(c->arena, struct roofline);
   struct text above = text_new(c->arena), below = text_new(c->arena);
   r->c = c;
-  r->options = options;
   r->chart = chart_new(c, "roofline");
   choose(r);
   find_axes(r);

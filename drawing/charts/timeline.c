@@ -15,7 +15,6 @@ enum {
 
 struct timeline {
   const struct compiled *c;
-  const struct emit_options *options;
   struct chart chart;
   struct step_chart step;
 };
@@ -45,7 +44,7 @@ void timeline_put_device(struct text *out, const struct parallel *p) {
 }
 
 static void put_size(struct timeline *t, struct text *out, int64_t bytes) {
-  text_size(out, bytes, t->options->units, 2);
+  text_size(out, bytes, output_units(t->c), 2);
 }
 
 static struct slice title_of(struct timeline *t) {
@@ -169,7 +168,7 @@ static void name_device(struct timeline *t) {
   if (!fit->device || (double)fit->room > t->step.scale.high)
     return;
   if (train->memory)
-    text_size(&t->chart.note, train->memory, t->options->units, 0);
+    text_size(&t->chart.note, train->memory, output_units(t->c), 0);
   else
     text_put(&t->chart.note, gpu_word(train->gpu));
   chart_text_fit(&t->chart, "", CHART_SMALL, CHART_START, RIGHT + 6,
@@ -177,14 +176,12 @@ static void name_device(struct timeline *t) {
                  CHART_WIDTH - RIGHT - 8, chart_note(&t->chart));
 }
 
-static struct scene *draw_one(const struct compiled *c,
-                              const struct emit_options *options) {
+static struct scene *draw_one(const struct compiled *c) {
   struct timeline *t = ARENA_NEW(c->arena, struct timeline);
   struct text above = text_new(c->arena), below = text_new(c->arena);
   t->c = c;
-  t->options = options;
   t->chart = chart_new(c, "timeline");
-  t->step = step_open(&t->chart, c, c->settings, &c->memory, options->units,
+  t->step = step_open(&t->chart, c, c->settings, &c->memory, output_units(c),
                       MOST_COLUMNS);
   struct slice subtitle = subtitle_of(t, &above);
   double top = chart_head_height(subtitle) + 8;
@@ -198,7 +195,7 @@ static struct scene *draw_one(const struct compiled *c,
   chart_open(&t->chart, y + 15 * chart_lines(CHART_SMALL, width, words),
              title_of(t), words);
   chart_head(&t->chart, title_of(t), subtitle);
-  chart_byte_axis(&t->chart, &t->step.scale, LEFT, RIGHT, options->units);
+  chart_byte_axis(&t->chart, &t->step.scale, LEFT, RIGHT, output_units(c));
   step_draw(&t->step);
   name_device(t);
   draw_peak(t);
@@ -207,8 +204,6 @@ static struct scene *draw_one(const struct compiled *c,
   return t->chart.scene;
 }
 
-struct scene *timeline_scene(const struct compiled *c,
-                             const struct emit_options *options) {
-  return c->compared_count ? timeline_compare(c, options)
-                           : draw_one(c, options);
+struct scene *timeline_scene(const struct compiled *c) {
+  return c->compared_count ? timeline_compare(c) : draw_one(c);
 }

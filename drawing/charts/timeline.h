@@ -8,7 +8,6 @@
 void timeline_put_device(struct text *out, const struct parallel *parallel);
 
 /* The step of the settings and those of c->compared, on one scale. */
-struct scene *timeline_compare(const struct compiled *c,
-                               const struct emit_options *options);
+struct scene *timeline_compare(const struct compiled *c);
 
 #endif

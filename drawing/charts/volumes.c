@@ -35,7 +35,6 @@ struct volume_line {
 
 struct picture {
   const struct compiled *c;
-  const struct emit_options *options;
   struct chart chart;
   struct flow flow;
   struct volume *volumes;
@@ -113,7 +112,7 @@ static void put_shape(struct picture *p, size_t box) {
   if (p->flow.boxes[box].elided)
     text_put(&p->chart.note, "...");
   else
-    shape_put(&p->chart.note, shape_at(p, box), p->options->layout);
+    shape_put(&p->chart.note, shape_at(p, box), output_layout(p->c));
 }
 
 static void break_lines(struct picture *p) {
@@ -241,7 +240,7 @@ static void put_hover(struct picture *p, size_t box) {
   if (!at->elided)
     leaf_put_layer(note, &p->flow.leaves, flow_leaf(&p->flow, at));
   text_put(note, " -> ");
-  shape_put(note, shape_at(p, box), p->options->layout);
+  shape_put(note, shape_at(p, box), output_layout(p->c));
   text_putc(note, '\n');
   text_count(note, shape_values(shape_at(p, box)));
   text_put(note, " values");
@@ -279,7 +278,7 @@ static void draw_label(struct picture *p, size_t box) {
   if (p->flow.boxes[box].elided)
     text_put(&texts[0], "...");
   else
-    shape_put(&texts[0], shape_at(p, box), p->options->layout);
+    shape_put(&texts[0], shape_at(p, box), output_layout(p->c));
   put_label_name(p, &texts[1], box, room);
   for (int i = 0; i < 2; i++) {
     struct slice text = text_slice(&texts[i]);
@@ -423,7 +422,7 @@ static struct slice summary_of(struct picture *p, struct text *out) {
     text_put(out, i ? ", " : "");
     flow_put_name(out, &p->flow, &p->flow.boxes[i]);
     text_putc(out, ' ');
-    shape_put(out, shape_at(p, i), p->options->layout);
+    shape_put(out, shape_at(p, i), output_layout(p->c));
   }
   text_putc(out, '.');
   return text_slice(out);
@@ -447,14 +446,12 @@ static double draw_legend(struct picture *p, double y) {
   return chart_legend(&p->chart, CHART_MARGIN, y, WIDTH, shown, used, count);
 }
 
-struct scene *volumes_scene(const struct compiled *c,
-                            const struct emit_options *options) {
+struct scene *volumes_scene(const struct compiled *c) {
   struct picture *p = ARENA_NEW(c->arena, struct picture);
   struct text above = text_new(c->arena), summary = text_new(c->arena);
   p->c = c;
-  p->options = options;
   p->chart = chart_new(c, "volumes");
-  p->flow = flow_of(c, options, MOST_BOXES, true);
+  p->flow = flow_of(c, MOST_BOXES, true);
   p->volumes = arena_alloc(c->arena, p->flow.count + 1, sizeof *p->volumes);
   lay_out(p);
   struct slice subtitle = subtitle_of(p, &above);

@@ -110,7 +110,7 @@ static void find_parts(struct paper *l, bool far) {
 /* Items as an effort has them; false: that is not possible here. */
 static bool make_items(struct paper *l, enum effort effort) {
   struct diagram *d = l->d;
-  if (d->options->unfold && effort >= EFFORT_LOOPS)
+  if (d->c->options->unfold && effort >= EFFORT_LOOPS)
     return false;
   d->effort = effort;
   d->calls.count = 0;
@@ -254,26 +254,24 @@ static struct slice describe(struct diagram *d) {
   return text_slice(&text);
 }
 
-struct diagram diagram_of(const struct compiled *c,
-                          const struct emit_options *options) {
+struct diagram diagram_of(const struct compiled *c) {
   struct diagram d = {
-      .c = c, .options = options, .arena = c->arena, .lr = options->right};
+      .c = c, .arena = c->arena, .lr = c->options->direction == NETC_RIGHT};
   d.families =
       arena_alloc(c->arena, layer_kind_count() + 1, sizeof *d.families);
   return d;
 }
 
-static void draw_pages(const struct compiled *c,
-                       const struct emit_options *options, bool split,
+static void draw_pages(const struct compiled *c, bool split,
                        struct page_list *pages) {
-  struct diagram d = diagram_of(c, options);
+  struct diagram d = diagram_of(c);
   struct paper l = {.d = &d};
   if (!find_layout(&l) && split)
     find_pages(&l);
   for (size_t i = 0; i < l.page_count; i++) {
     struct scene *scene = ARENA_NEW(c->arena, struct scene);
     scene->arena = c->arena;
-    scene->inlined = options->inlined;
+    scene->inlined = c->inlined;
     scene->title = text_tamed(c->arena, c->model->name, false);
     scene->description = describe(&d);
     page_draw(&l, i, scene);
@@ -281,23 +279,20 @@ static void draw_pages(const struct compiled *c,
   }
 }
 
-void emit_svg(const struct compiled *c, const struct emit_options *options,
-              struct text *out) {
+void emit_svg(const struct compiled *c, struct text *out) {
   struct page_list pages = {0};
-  draw_pages(c, options, false, &pages);
+  draw_pages(c, false, &pages);
   scene_put_svg(pages.at[0], out);
 }
 
-void emit_drawing(const struct compiled *c, const struct emit_options *options,
-                  struct text *out) {
+void emit_drawing(const struct compiled *c, struct text *out) {
   struct page_list pages = {0};
-  draw_pages(c, options, false, &pages);
+  draw_pages(c, false, &pages);
   scene_put_dot(pages.at[0], out);
 }
 
-void emit_pdf(const struct compiled *c, const struct emit_options *options,
-              struct text *out) {
+void emit_pdf(const struct compiled *c, struct text *out) {
   struct page_list pages = {0};
-  draw_pages(c, options, true, &pages);
+  draw_pages(c, true, &pages);
   scene_put_pdf(pages.at, pages.count, out);
 }

@@ -133,7 +133,6 @@ enum effort {
 
 struct diagram {
   const struct compiled *c;
-  const struct emit_options *options;
   struct arena *arena;
   enum effort effort;
   struct {
@@ -170,8 +169,7 @@ struct diagram {
 };
 
 /* diagram.c */
-struct diagram diagram_of(const struct compiled *c,
-                          const struct emit_options *options);
+struct diagram diagram_of(const struct compiled *c);
 
 /* Its items and links as the picture has them, but loosely set. */
 void diagram_find_drawing(struct diagram *d);

@@ -23,10 +23,10 @@ static int64_t heat_of(const struct diagram *d, size_t item) {
   int64_t sum = 0;
   if (d->items.at[item].is_entry)
     return 0;
-  switch (d->options->tint) {
-  case TINT_MACS: return row->cost.macs;
-  case TINT_PARAMS: return row->cost.params;
-  case TINT_SAVED:
+  switch (d->c->options->tint) {
+  case NETC_TINT_MACS: return row->cost.macs;
+  case NETC_TINT_PARAMS: return row->cost.params;
+  case NETC_TINT_SAVED:
     for (int64_t i = row->first; i < row->end; i++)
       sum += d->c->memory.saved_by_node[i];
     return sum;
@@ -45,7 +45,7 @@ static int heat_step(const struct diagram *d, int64_t heat) {
 int item_fill(const struct diagram *d, size_t item) {
   const struct row *row = item_row(d, item);
   const struct layer_kind *kind = item_node(d, item)->kind;
-  if (d->options->tint != TINT_OP)
+  if (d->c->options->tint != NETC_TINT_OP)
     return palette_heat(heat_step(d, heat_of(d, item)));
   if (row->group != NO_NODE)
     return 0xf4f4f4;

@@ -54,8 +54,9 @@ static void add_families(struct legend *l) {
 }
 
 static void add_heats(struct legend *l) {
-  static const char *const words[] = {
-      [TINT_MACS] = " MACs", [TINT_SAVED] = "", [TINT_PARAMS] = " parameters"};
+  static const char *const words[] = {[NETC_TINT_MACS] = " MACs",
+                                      [NETC_TINT_SAVED] = "",
+                                      [NETC_TINT_PARAMS] = " parameters"};
   struct diagram *d = l->d;
   int64_t step = d->most_heat / (PALETTE_HEATS - 1) + 1;
   add_swatch(l, palette_heat(0), slice_of("none"));
@@ -63,14 +64,14 @@ static void add_heats(struct legend *l) {
     struct text text = text_new(d->arena);
     int64_t most = i + 1 < PALETTE_HEATS ? i * step : d->most_heat;
     text_put(&text, "up to ");
-    if (d->options->tint == TINT_SAVED)
-      text_size(&text, most, d->options->units, 1);
+    if (d->c->options->tint == NETC_TINT_SAVED)
+      text_size(&text, most, output_units(d->c), 1);
     else
       text_count(&text, most);
     if (i + 1 == PALETTE_HEATS)
-      text_put(&text, d->options->tint == TINT_SAVED
+      text_put(&text, d->c->options->tint == NETC_TINT_SAVED
                           ? " kept for backward, a box"
-                          : words[d->options->tint]);
+                          : words[d->c->options->tint]);
     add_swatch(l, palette_heat(i), text_slice(&text));
   }
 }
@@ -86,14 +87,14 @@ static void add_tail(struct legend *l, size_t kind) {
 }
 
 static int64_t legend_walk(struct legend *l) {
-  if (l->d->options->tint == TINT_OP)
+  if (l->d->c->options->tint == NETC_TINT_OP)
     add_families(l);
   else
     add_heats(l);
   if (l->d->most_bytes)
     add_swatch(l, NO_COLOUR, slice_of("arrows: wider for more bytes"));
   if (tightness(l->d)->bare_numbers && !tightness(l->d)->few_facts &&
-      l->d->options->notes == NOTE_PARAMS)
+      l->d->c->options->notes == NETC_NOTE_PARAMS)
     add_swatch(l, NO_COLOUR, slice_of("small numbers: parameters"));
   if (l->d->sections.count > 1)
     add_swatch(l, NO_COLOUR,

@@ -218,7 +218,7 @@ struct diagram_run diagram_find_run(struct diagram *d, const struct pieces *p,
   size_t saved = 0, row = p->at[at].first;
   int64_t reader = -1; /* of all rows of a turn but its last */
   uint64_t power = 1;
-  if (d->options->unfold)
+  if (d->c->options->unfold)
     return best;
   for (size_t period = 1; period <= LONGEST_TURN && at + 2 * period <= end &&
                           saved + period < end - at && d->search > 0;

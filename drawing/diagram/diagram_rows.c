@@ -84,7 +84,7 @@ static void merge_tails(struct diagram *d) {
   size_t kept = 0;
   for (size_t i = 0; i < rows->count; i++) {
     struct row *row = &rows->at[i], *before = kept ? &rows->at[kept - 1] : NULL;
-    if (before && !d->options->expand &&
+    if (before && !d->c->options->expand &&
         d->reader_of_row[i - 1] == (int64_t)i && is_tail(d, row, before)) {
       before->end = row->end;
       before->warning_count += row->warning_count;
@@ -116,7 +116,7 @@ static void index_rows(struct diagram *d) {
 }
 
 void diagram_open_rows(struct diagram *d) {
-  d->rows = rows_of(d->c, d->options);
+  d->rows = rows_of(d->c);
   d->reader_of_row =
       arena_alloc(d->arena, d->rows.count + 1, sizeof *d->reader_of_row);
   d->sections.count = 0;

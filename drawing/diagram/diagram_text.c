@@ -52,7 +52,7 @@ void diagram_find_tails(struct diagram *d) {
 
 struct slice shape_words(struct diagram *d, const struct shape *shape) {
   struct text text = text_new(d->arena);
-  shape_put(&text, shape, d->options->layout);
+  shape_put(&text, shape, output_layout(d->c));
   return text_tamed(d->arena, text_slice(&text), true);
 }
 
@@ -157,7 +157,7 @@ static void put_note(struct diagram *d, struct diagram_item *item,
     text_put(&text, "\xE2\x80\x93"); /* the first and the last repeat */
     text_count(&text, last);
   }
-  if (!tightness(d)->bare_numbers || d->options->notes != NOTE_PARAMS)
+  if (!tightness(d)->bare_numbers || d->c->options->notes != NETC_NOTE_PARAMS)
     put_plural(&text, unit, first == 1 && last == 1);
   add_line(item, text_slice(&text));
 }
@@ -179,17 +179,17 @@ static void add_notes(struct diagram *d, struct diagram_item *item,
                       size_t index) {
   const struct row *first = item_row(d, index);
   const struct row *last = &d->rows.at[item->last_row];
-  unsigned notes = d->options->notes;
+  unsigned notes = d->c->options->notes;
   int before = item->line_count;
   if (tightness(d)->few_facts)
     notes = 0;
-  if (notes & NOTE_PARAMS)
+  if (notes & NETC_NOTE_PARAMS)
     put_note(d, item, first->cost.params, last->cost.params, " parameters");
-  if (notes & NOTE_MACS)
+  if (notes & NETC_NOTE_MACS)
     put_note(d, item, first->cost.macs, last->cost.macs, " MACs");
-  if (notes & NOTE_BYTES && item_bytes(d, index) > 0) {
+  if (notes & NETC_NOTE_BYTES && item_bytes(d, index) > 0) {
     struct text text = text_new(d->arena);
-    text_size(&text, item_bytes(d, index), d->options->units, 1);
+    text_size(&text, item_bytes(d, index), output_units(d->c), 1);
     add_line(item, text_slice(&text));
   }
   item->note_count += item->line_count - before;

@@ -38,7 +38,7 @@ static void put_path(struct text *href, struct slice path) {
 static struct slice item_href(struct diagram *d, const struct position *at) {
   struct text href = text_new(d->arena);
   struct slice name = at->source->name;
-  if (d->options->inlined) {
+  if (d->c->inlined) {
     text_printf(&href, "#s%uL%u",
                 (unsigned)(at->source - d->c->sources->all.at),
                 (unsigned)at->line);
@@ -46,7 +46,7 @@ static struct slice item_href(struct diagram *d, const struct position *at) {
   }
   if (name.length == 0 || *name.at == '<' || slice_is(name, "-"))
     return text_slice(&href);
-  const char *links = d->options->links ? d->options->links : "";
+  const char *links = d->c->options->links ? d->c->options->links : "";
   if (*name.at != '/' && (*links ? *links : *name.at) != '.')
     text_put(&href, "./"); /* so that no name is a scheme */
   if (*name.at != '/')
@@ -102,10 +102,9 @@ void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
     put_fact(&tip, item->times,
              item->varies ? " times, of different sizes"
                           : " times, each like this");
-  if (!d->options->inlined) /* a page names its sources by itself */
+  if (!d->c->inlined) /* a page names its sources by itself */
     text_puts(&tip.line, at.source->name);
-  text_printf(&tip.line, d->options->inlined ? "line %u" : ":%u",
-              (unsigned)at.line);
+  text_printf(&tip.line, d->c->inlined ? "line %u" : ":%u", (unsigned)at.line);
   end_line(&tip, "");
 }
 

@@ -116,15 +116,14 @@ static void put_edges(struct diagram *d, struct text *out) {
   }
 }
 
-void emit_dot(const struct compiled *c, const struct emit_options *options,
-              struct text *out) {
-  struct diagram d = diagram_of(c, options);
+void emit_dot(const struct compiled *c, struct text *out) {
+  struct diagram d = diagram_of(c);
   int clusters = 0;
   diagram_find_drawing(&d);
   text_put(out, "digraph \"");
   put_quoted(out, text_tamed(c->arena, c->model->name, false));
   text_printf(out, "\" {\n  rankdir=%s; ordering=out;\n",
-              options->right ? "LR" : "TB");
+              c->options->direction == NETC_RIGHT ? "LR" : "TB");
   text_put(out, "  node [shape=box, style=\"rounded,filled\", "
                 "fontname=\"Helvetica\", fontsize=11, margin=\"0.14,0.06\"];\n"
                 "  edge [fontname=\"Helvetica\", fontsize=9, "

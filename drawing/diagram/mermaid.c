@@ -87,9 +87,8 @@ static void put_frames(struct text *out, const struct flow *flow,
                   (long long)flow->frames.at[i].times);
 }
 
-void emit_mermaid(const struct compiled *c, const struct emit_options *options,
-                  struct text *out) {
-  struct flow flow = flow_of(c, options, MOST_BOXES, false);
+void emit_mermaid(const struct compiled *c, struct text *out) {
+  struct flow flow = flow_of(c, MOST_BOXES, false);
   struct text remarks = text_new(c->arena);
   flow.hidden = 0; /* it needs no lanes */
   flow_put_remarks(&remarks, &flow);

@@ -238,10 +238,9 @@ static void put_styles(struct drawing *d) {
            "font=\\sffamily\\fontsize{6}{7}\\selectfont}]\n");
 }
 
-void emit_tikz(const struct compiled *c, const struct emit_options *options,
-               struct text *out) {
+void emit_tikz(const struct compiled *c, struct text *out) {
   struct drawing d = {.c = c, .out = out};
-  d.flow = flow_of(c, options, MOST_BOXES, false);
+  d.flow = flow_of(c, MOST_BOXES, false);
   d.numbers = arena_alloc(c->arena, d.flow.count + 1, sizeof *d.numbers);
   put_head(&d);
   put_styles(&d);

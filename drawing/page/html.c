@@ -60,7 +60,7 @@ static void put_title(struct page_writer *w) {
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct shape *in = model->nodes.at[model->sources.at[i]].out;
     text_put(&inputs, i ? ", " : "");
-    shape_put(&inputs, in, w->options->layout);
+    shape_put(&inputs, in, output_layout(w->c));
     if (in->dtype != DTYPE_FLOAT)
       text_put(&inputs, in->dtype == DTYPE_I64 ? " i64" : " i32");
   }
@@ -92,7 +92,7 @@ static void put_ways(struct page_writer *w) {
     text_put(w->out, "<li><code>");
     html_put(w, slice_of(fit->ways.at[i].options));
     text_put(w->out, "</code>: ");
-    text_size(w->out, fit->ways.at[i].peak, w->options->units, 2);
+    text_size(w->out, fit->ways.at[i].peak, output_units(w->c), 2);
     text_put(w->out, "</li>\n");
   }
   text_put(w->out, "</ul>\n");
@@ -100,21 +100,21 @@ static void put_ways(struct page_writer *w) {
 
 static void put_verdict(struct page_writer *w) {
   struct text words = text_new(w->c->arena);
-  enum verdict verdict = answer_put_verdict(w->c, w->options, &words);
+  enum verdict verdict = answer_put_verdict(w->c, &words);
   if (verdict == VERDICT_NONE)
     return;
   text_printf(w->out, "<p class=\"verdict %s\">",
               verdict == VERDICT_FITS ? "fits" : "too-much");
   html_put(w, text_slice(&words));
   text_put(w->out, "</p>\n");
-  if (verdict == VERDICT_TOO_MUCH && !w->options->predict &&
+  if (verdict == VERDICT_TOO_MUCH && !w->c->options->predict &&
       w->c->memory.fit.ways.count)
     put_ways(w);
 }
 
 static void put_answer(struct page_writer *w) {
   struct answer_line lines[ANSWER_LINES];
-  int count = answer_lines(w->c, w->options, lines);
+  int count = answer_lines(w->c, lines);
   text_put(w->out, "<main>\n<section id=\"answer\" aria-label=\"Answer\">\n");
   put_verdict(w);
   text_put(w->out, "<dl>\n");
@@ -130,12 +130,11 @@ static void put_answer(struct page_writer *w) {
 
 /* Pictures */
 
-typedef void emit_fn(const struct compiled *c,
-                     const struct emit_options *options, struct text *out);
+typedef void emit_fn(const struct compiled *c, struct text *out);
 
 static void put_diagram(struct page_writer *w) {
-  struct emit_options options = *w->options;
-  options.inlined = true;
+  struct compiled c = *w->c;
+  c.inlined = true;
   text_put(w->out,
            "<section id=\"diagram\" aria-labelledby=\"diagram-head\">\n"
            "<h2 id=\"diagram-head\">Diagram</h2>\n<div class=\"bar\" "
@@ -149,7 +148,7 @@ static void put_diagram(struct page_writer *w) {
            "A box shows its layer.</span></div>\n"
            "<div id=\"canvas\" tabindex=\"0\" role=\"region\" "
            "aria-label=\"Diagram, can be moved\">\n");
-  emit_svg(w->c, &options, w->out);
+  emit_svg(&c, w->out);
   text_put(w->out, "</div>\n</section>\n");
 }
 
@@ -161,7 +160,7 @@ static void put_charts(struct page_writer *w) {
            "<h2 id=\"charts-head\">Charts</h2>\n<div class=\"charts\">\n");
   for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) {
     text_put(w->out, "<figure class=\"chart\">\n");
-    charts[i](w->c, w->options, w->out);
+    charts[i](w->c, w->out);
     text_put(w->out, "</figure>\n");
   }
   text_put(w->out, "</div>\n</section>\n");
@@ -169,20 +168,21 @@ static void put_charts(struct page_writer *w) {
 
 /* The figures that the report for people ends with. */
 static void put_memory(struct page_writer *w) {
-  struct emit_options options = *w->options;
+  struct netc_options options = *w->c->options;
+  struct compiled c = *w->c;
   struct text report = text_new(w->c->arena);
   options.colour = false;
   options.width = 100;
-  memory_report_put(w->c, &options, &report);
+  c.options = &options;
+  memory_report_put(&c, &report);
   text_put(w->out, "<section id=\"memory\" aria-labelledby=\"memory-head\">\n"
                    "<h2 id=\"memory-head\">Memory</h2>\n<pre tabindex=\"0\">");
   html_put(w, text_slice(&report));
   text_put(w->out, "</pre>\n</section>\n");
 }
 
-void emit_html(const struct compiled *c, const struct emit_options *options,
-               struct text *out) {
-  struct page_writer w = {c, options, out};
+void emit_html(const struct compiled *c, struct text *out) {
+  struct page_writer w = {c, out};
   put_head(&w);
   put_title(&w);
   put_answer(&w);

@@ -12,7 +12,6 @@ extern const char *const web_script[];
 
 struct page_writer {
   const struct compiled *c;
-  const struct emit_options *options;
   struct text *out;
 };
 

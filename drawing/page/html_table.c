@@ -24,7 +24,7 @@ static bool is(const struct column *column, const char *name) {
 static void choose(struct page_layers *t) {
   const struct column *chosen[COLUMN_MOST];
   struct slice wrong;
-  const char *list = t->w->options->columns;
+  const char *list = t->w->c->options->columns;
   size_t count = list ? columns_choose(list, chosen, &wrong) : column_count();
   t->columns[t->count++] = column_find(slice_of("name"));
   for (size_t i = 0; i < count && t->count < COLUMN_MOST; i++) {
@@ -35,7 +35,7 @@ static void choose(struct page_layers *t) {
 }
 
 static bool is_shown(const struct page_layers *t, const struct column *column) {
-  return t->w->options->columns ||
+  return t->w->c->options->columns ||
          (column->usual && !is(column, "index") && !is(column, "activations"));
 }
 
@@ -96,10 +96,12 @@ static void put_cell(struct page_layers *t, const struct line_view *v,
 
 /* The formulas, without the rule at the left that the report draws. */
 static void put_formulas(struct page_layers *t, const struct row *row) {
-  struct emit_options options = *t->w->options;
+  struct netc_options options = *t->w->c->options;
+  struct compiled c = *t->w->c;
   options.ascii = true;
+  c.options = &options;
   t->lines.length = 0;
-  formula_put_row(&t->lines, t->w->c, &options, row, 0);
+  formula_put_row(&t->lines, &c, row, 0);
   struct slice rest = text_slice(&t->lines);
   if (rest.length == 0)
     return;
@@ -118,7 +120,7 @@ static void put_formulas(struct page_layers *t, const struct row *row) {
 static void put_line(struct page_layers *t, size_t index) {
   const struct fold_line *line = &t->folds.at[index];
   struct page_writer *w = t->w;
-  struct line_view v = line_view(w->c, w->options, &t->rows, t->fields, line);
+  struct line_view v = line_view(w->c, &t->rows, t->fields, line);
   const struct model *model = w->c->model;
   bool opens =
       index + 1 < t->folds.count && t->folds.at[index + 1].depth > line->depth;
@@ -151,7 +153,6 @@ static void put_totals(struct page_layers *t) {
   struct page_writer *w = t->w;
   struct fold_line all = {.period = t->rows.count, .times = 1};
   struct line_view v = {.c = w->c,
-                        .options = w->options,
                         .rows = &t->rows,
                         .line = &all,
                         .row = t->rows.at,
@@ -187,11 +188,11 @@ void html_put_table_style(struct page_writer *w) {
 
 void html_put_table(struct page_writer *w) {
   struct page_layers t = {.w = w,
-                          .rows = rows_of(w->c, w->options),
+                          .rows = rows_of(w->c),
                           .cell = text_new(w->c->arena),
                           .lines = text_new(w->c->arena)};
   t.folds =
-      folds_of(w->c, &t.rows, w->options->unfold ? FOLD_NONE : FOLD_EQUAL);
+      folds_of(w->c, &t.rows, w->c->options->unfold ? FOLD_NONE : FOLD_EQUAL);
   choose(&t);
   t.fields = columns_prepare(w->c, t.columns, t.count);
   text_put(w->out,
