@@ -2,17 +2,27 @@
 #include "codegen/c/c_text.h"
 #include "codegen/c/tables.h"
 
-/* Made once to see whether it can be, and once to be printed. */
-static const char *make(const struct compiled *c, struct netrt_model *model) {
-  struct program *program = ARENA_NEW(c->arena, struct program);
+static const char *make(const struct compiled *c, struct netrt_model *made) {
+  struct program *program = ARENA_NEW(c->model->arena, struct program);
   if (!program_find(c->model, c->settings, program))
     return "the memory of the net passes 2^63 - 1 bytes";
-  return tables_make(c, program, model);
+  return tables_make(c, program, made);
 }
 
+/* What is made to see whether it can be is gone before it is printed. */
 const char *source_refuses(const struct compiled *c) {
-  struct netrt_model model;
-  return make(c, &model);
+  struct netrt_model made;
+  struct arena scratch;
+  struct model model = *c->model;
+  struct compiled copy = *c;
+  arena_open_in(&scratch, c->arena);
+  model.arena = &scratch;
+  copy.model = &model;
+  const char *why = make(&copy, &made);
+  if (why)
+    why = arena_copy(c->arena, why, strlen(why));
+  arena_close(&scratch);
+  return why;
 }
 
 struct printing {

@@ -23,6 +23,7 @@ struct table_making {
   VEC(uint32_t) shapes; /* where they begin in numbers */
   VEC(const char *) names;
   uint32_t *name_of; /* by node, from 1 */
+  struct text text;  /* what is kept next */
   bool too_large;
 };
 
@@ -30,9 +31,9 @@ const char *tables_kernel_name(unsigned code) {
   return codes[code].kernel;
 }
 
-static const char *keep_string(struct arena *arena, const struct text *text) {
-  char *copy = arena_alloc(arena, text->length + 1, 1);
-  memcpy(copy, text->at, text->length);
+static const char *keep_text(struct table_making *m) {
+  const char *copy = arena_copy(m->arena, m->text.at, m->text.length);
+  m->text.length = 0;
   return copy;
 }
 
@@ -83,10 +84,9 @@ static struct netrt_operand operand_of(struct table_making *m,
 }
 
 static uint32_t name_at(struct table_making *m, int64_t node) {
-  struct text name = text_new(m->arena);
   if (!m->name_of[node]) {
-    model_put_name(&name, m->c->model, node);
-    *VEC_PUSH(m->arena, &m->names) = keep_string(m->arena, &name);
+    model_put_name(&m->text, m->c->model, node);
+    *VEC_PUSH(m->arena, &m->names) = keep_text(m);
     m->name_of[node] = small(m, m->names.count);
   }
   return m->name_of[node] - 1;
@@ -131,15 +131,14 @@ static const struct netrt_port *ports(struct table_making *m, bool inputs) {
   size_t count = inputs ? model->predicted_sources : model->predicted_outputs;
   struct netrt_port *ports = arena_alloc(m->arena, count + 1, sizeof *ports);
   for (size_t i = 0; i < count; i++) {
-    struct text name = text_new(m->arena);
     if (inputs)
-      model_put_name(&name, model, model->sources.at[i]);
+      model_put_name(&m->text, model, model->sources.at[i]);
     else if (model->outputs.at[i].name.at)
-      text_puts(&name, model->outputs.at[i].name);
+      text_puts(&m->text, model->outputs.at[i].name);
     else
-      model_put_name(&name, model, model->outputs.at[i].node);
+      model_put_name(&m->text, model, model->outputs.at[i].node);
     ports[i] = (struct netrt_port){
-        .name = keep_string(m->arena, &name),
+        .name = keep_text(m),
         .operand = operand_of(m, inputs ? &m->program->inputs.at[i]
                                         : &m->program->outputs.at[i])};
   }
@@ -162,17 +161,15 @@ static const struct netrt_buffer *buffers(struct table_making *m) {
 
 static void fill(struct table_making *m) {
   const struct model *model = m->c->model;
-  struct text name = text_new(m->arena);
-  text_puts(&name, model->name);
-  struct netrt_model made = {.name = keep_string(m->arena, &name),
-                             .version = NETRT_VERSION,
-                             .batch = (uint32_t)m->c->settings->infer.batch,
-                             .arena_bytes =
-                                 (size_t)m->program->plan.plan.height,
-                             .weight_bytes = (size_t)m->program->weight_bytes,
-                             .inputs = ports(m, true),
-                             .outputs = ports(m, false),
-                             .buffers = buffers(m)};
+  struct netrt_model made = {
+      .name = arena_copy(m->arena, model->name.at, model->name.length),
+      .version = NETRT_VERSION,
+      .batch = (uint32_t)m->c->settings->infer.batch,
+      .arena_bytes = (size_t)m->program->plan.plan.height,
+      .weight_bytes = (size_t)m->program->weight_bytes,
+      .inputs = ports(m, true),
+      .outputs = ports(m, false),
+      .buffers = buffers(m)};
   made.ops = m->ops.at;
   made.operands = m->operands.at;
   made.numbers = m->numbers.at;
@@ -191,37 +188,38 @@ static void fill(struct table_making *m) {
 
 /* What is too large is the last one that was made. */
 static const char *refusal(struct table_making *m) {
-  struct text why = text_new(m->arena);
-  text_put(&why, "the runtime has numbers of up to 2^31 - 1, which this net "
-                 "passes");
+  text_put(&m->text,
+           "the runtime has numbers of up to 2^31 - 1, which this net "
+           "passes");
   if (m->ops.count) {
     const struct netrt_op *last = &m->ops.at[m->ops.count - 1];
-    text_printf(&why, " at %s", m->names.at[last->layer]);
+    text_printf(&m->text, " at %s", m->names.at[last->layer]);
   }
-  text_put(&why, ": choose a smaller batch, or smaller tensors");
-  return keep_string(m->arena, &why);
+  text_put(&m->text, ": choose a smaller batch, or smaller tensors");
+  return keep_text(m);
 }
 
 /* An operation that the runtime does not know. */
 static const char *no_kernel(struct table_making *m) {
   for (size_t i = 0; i < m->program->ops.count; i++) {
     const struct program_op *op = &m->program->ops.at[i];
-    struct text why = text_new(m->arena);
     if (op->opcode > DOES_UNKNOWN)
       continue;
-    text_put(&why, "the runtime does not know `");
-    text_printf(&why, "%s` of ", op->name);
-    model_put_name(&why, m->c->model, op->node);
-    text_put(&why, ": this net can be measured, but not run");
-    return keep_string(m->arena, &why);
+    text_printf(&m->text, "the runtime does not know `%s` of ", op->name);
+    model_put_name(&m->text, m->c->model, op->node);
+    text_put(&m->text, ": this net can be measured, but not run");
+    return keep_text(m);
   }
   return NULL;
 }
 
 const char *tables_make(const struct compiled *c, const struct program *program,
                         struct netrt_model *model) {
-  struct table_making m = {
-      .arena = c->model->arena, .c = c, .program = program, .model = model};
+  struct table_making m = {.arena = c->model->arena,
+                           .c = c,
+                           .program = program,
+                           .model = model,
+                           .text = text_new(c->model->arena)};
   if (c->settings->infer.dtype != ELEMENT_F32)
     return "the runtime computes in float32: choose `--dtype f32`";
   if (c->settings->infer.weight_dtype)
