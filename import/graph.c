@@ -88,11 +88,48 @@ const char *graph_word(enum layer_word word) {
   return words[word];
 }
 
+bool graph_has_weights(enum layer_word word) {
+  switch (word) {
+  case WORD_CONV:
+  case WORD_DWCONV:
+  case WORD_DECONV:
+  case WORD_LOCAL:
+  case WORD_FC:
+  case WORD_LINEAR:
+  case WORD_BN:
+  case WORD_LN:
+  case WORD_GN:
+  case WORD_PRELU:
+  case WORD_INSTNORM:
+  case WORD_RMSNORM:
+  case WORD_SCALE:
+  case WORD_AFFINE:
+  case WORD_EMBED:
+  case WORD_RNN:
+  case WORD_LSTM:
+  case WORD_GRU:
+  case WORD_ATTENTION:
+  case WORD_WEIGHT: return true;
+  default: return false;
+  }
+}
+
+bool graph_same_shape(const struct graph_shape *a,
+                      const struct graph_shape *b) {
+  return a->rank == b->rank &&
+         memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
+}
+
 static struct graph_node *add(struct graph *graph, enum layer_word word) {
   struct graph_node *node = ARENA_NEW(graph->arena, struct graph_node);
   node->index = (int)graph->nodes.count;
   node->word = word;
   node->keyed = -1;
+  node->name = graph->at.name;
+  node->kind = graph->at.kind;
+  node->line = graph->at.line;
+  node->source = graph->at.source;
+  node->frozen = graph->at.frozen && graph_has_weights(word);
   if (graph->nodes.count == LIMIT_LAYERS)
     graph_fail(graph, 0, "the net has more than %d layers", LIMIT_LAYERS);
   *VEC_PUSH(graph->arena, &graph->nodes) = node;
@@ -114,6 +151,7 @@ struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input) {
   struct graph_node *node = add(graph, word);
   graph_operand(graph, node, input);
+  node->shape = graph_at(graph, input)->shape;
   return node;
 }
 
@@ -124,6 +162,13 @@ struct graph_node *graph_join(struct graph *graph, enum layer_word word) {
 void graph_operand(struct graph *graph, struct graph_node *node, int input) {
   VEC_RESERVE(graph->arena, &node->inputs, 1);
   *VEC_PUSH(graph->arena, &node->inputs) = input;
+}
+
+struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
+                              int b) {
+  struct graph_node *node = graph_layer(graph, word, a);
+  graph_operand(graph, node, b);
+  return node;
 }
 
 void graph_arg(struct graph *graph, struct graph_node *node,
@@ -138,16 +183,31 @@ void graph_int(struct graph *graph, struct graph_node *node,
   graph_arg(graph, node, part, before, graph_text(graph, "%" PRId64, value));
 }
 
+void graph_flag(struct graph *graph, struct graph_node *node,
+                const char *word) {
+  graph_arg(graph, node, PART_NONE, "", word);
+}
+
+void graph_real(struct graph *graph, struct graph_node *node,
+                const char *before, double value) {
+  graph_arg(graph, node, PART_NONE, before, graph_number(graph, value));
+}
+
+void graph_usual(struct graph_node *node, const char *value) {
+  node->args.at[node->args.count - 1].usual = value;
+}
+
 void graph_option(struct graph *graph, struct graph_node *node,
                   enum graph_part part, const char *before, int64_t value,
                   int64_t usual) {
   graph_int(graph, node, part, before, value);
-  node->args.at[node->args.count - 1].usual =
-      graph_text(graph, "%" PRId64, usual);
+  graph_usual(node, graph_text(graph, "%" PRId64, usual));
 }
 
-void graph_range(struct graph *graph, struct graph_node *node,
-                 enum graph_part part, int64_t from, int64_t to, int64_t size) {
+/* Which places of an axis of `size`: "0:64", "64:_", "16:32". */
+static void put_range(struct graph *graph, struct graph_node *node,
+                      enum graph_part part, int64_t from, int64_t to,
+                      int64_t size) {
   const char *begin = graph_text(graph, "%" PRId64, from);
   const char *end = graph_text(graph, "%" PRId64, to);
   if (to != size && from != 0) {
@@ -158,6 +218,29 @@ void graph_range(struct graph *graph, struct graph_node *node,
     graph_arg(graph, node, part, "", begin);
     node->args.at[node->args.count - 1].after = ":_";
   }
+}
+
+struct graph_node *graph_slice(struct graph *graph, int input, int axis,
+                               const char *name, int64_t from, int64_t to) {
+  struct graph_node *node = graph_layer(graph, WORD_SLICE, input);
+  int64_t size = node->shape.size[axis];
+  bool channels = axis + 1 == node->shape.rank;
+  graph_flag(graph, node, name);
+  put_range(graph, node, channels ? PART_CHANNELS : PART_OTHER, from, to, size);
+  node->shape.size[axis] = to - from;
+  return node;
+}
+
+const char *graph_axis(struct graph *graph, const struct graph_shape *shape,
+                       int axis) {
+  return axis == shape->rank - 1 ? "c" : graph_text(graph, "%d", axis);
+}
+
+const char *graph_number(struct graph *graph, double value) {
+  struct text text = text_new(graph->arena);
+  text_real(&text, value);
+  text_putc(&text, '\0');
+  return text.at;
 }
 
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count) {

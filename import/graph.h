@@ -82,6 +82,7 @@ struct graph_node {
   const char *name; /* the file's; NULL: none worth keeping */
   const char *kind; /* the file's word for it, for messages */
   size_t line;      /* of the file; 0: none */
+  const void *source;
   struct graph_shape shape;
   VEC(struct graph_weight) weights;
   const char *output; /* the name under which it leaves the net, or NULL */
@@ -93,8 +94,17 @@ struct graph_error {
   struct slice message, help;
 };
 
+/* What of the file is read: whatever is added to the graph is of it. */
+struct graph_origin {
+  const char *name, *kind;
+  size_t line;
+  bool frozen;
+  const void *source; /* it, as the reader has it */
+};
+
 struct graph {
   struct arena *arena;
+  struct graph_origin at;
   const char *name; /* of the net */
   VEC(struct graph_node *) nodes;
   bool failed;
@@ -127,25 +137,42 @@ struct graph_node *graph_input(struct graph *graph, const char *name,
                                const struct graph_shape *shape,
                                const char *dtype);
 
-/* A layer on one tensor; inputs below it exist already. */
+/* Whether training changes something of layers of that word. */
+bool graph_has_weights(enum layer_word word);
+
+bool graph_same_shape(const struct graph_shape *a, const struct graph_shape *b);
+
+/* A layer on one tensor, for now of its shape; inputs exist already. */
 struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input);
 /* A join; operands follow with graph_operand. */
 struct graph_node *graph_join(struct graph *graph, enum layer_word word);
 void graph_operand(struct graph *graph, struct graph_node *node, int input);
+/* A join of two, for now of the first one's shape. */
+struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
+                              int b);
+/* A part of an axis, which is called so: a `slice`. */
+struct graph_node *graph_slice(struct graph *graph, int input, int axis,
+                               const char *name, int64_t from, int64_t to);
 
 /* Arguments, in the order in which they are written. */
 void graph_arg(struct graph *graph, struct graph_node *node,
                enum graph_part part, const char *before, const char *value);
 void graph_int(struct graph *graph, struct graph_node *node,
                enum graph_part part, const char *before, int64_t value);
+/* A word by itself: "causal". */
+void graph_flag(struct graph *graph, struct graph_node *node, const char *word);
+void graph_real(struct graph *graph, struct graph_node *node,
+                const char *before, double value);
+/* The value that the last argument is left out for. */
+void graph_usual(struct graph_node *node, const char *value);
 /* The same, left out where the value is the usual one. */
 void graph_option(struct graph *graph, struct graph_node *node,
                   enum graph_part part, const char *before, int64_t value,
                   int64_t usual);
-/* Which places of an axis of `size`: "0:64", "64:_", "16:32". */
-void graph_range(struct graph *graph, struct graph_node *node,
-                 enum graph_part part, int64_t from, int64_t to, int64_t size);
+/* An axis as an argument: "c", or its number. */
+const char *graph_axis(struct graph *graph, const struct graph_shape *shape,
+                       int axis);
 /* "3x3" or, where all are equal and `square`, still "3x3": one a axis. */
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count);
 /* "1:2x0": of each axis both sides, or one where they are equal. */
@@ -159,6 +186,9 @@ const char *graph_sides(struct graph *graph, const int64_t *before,
 void graph_padding(struct graph *graph, struct graph_node *node, int axes,
                    const int64_t *kernel, const int64_t *dilation,
                    const int64_t *before, const int64_t *after);
+
+/* A real as text. */
+const char *graph_number(struct graph *graph, double value);
 
 /* A copy of a text in the graph's arena. */
 const char *graph_text(struct graph *graph, const char *format, ...)

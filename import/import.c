@@ -50,6 +50,18 @@ void import_types(struct graph *graph, struct text *out) {
       put_type(out, formats[f].name, &type);
 }
 
+bool import_given(const struct import_options *options, struct slice name,
+                  struct graph_shape *shape) {
+  for (size_t i = 0; i < options->input_count; i++) {
+    const struct import_input *given = &options->inputs[i];
+    if (!given->name || slice_is(name, given->name)) {
+      *shape = given->shape;
+      return true;
+    }
+  }
+  return false;
+}
+
 size_t import_reader_count(void) {
   return sizeof readers / sizeof *readers;
 }

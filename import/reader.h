@@ -27,6 +27,10 @@ struct import_options {
   size_t size_count;
 };
 
+/* The command line's size of an input of that name, or of the only one. */
+bool import_given(const struct import_options *options, struct slice name,
+                  struct graph_shape *shape);
+
 /* Fills the graph; false: graph->error says why not. */
 typedef bool import_read_fn(struct graph *graph, struct slice file,
                             const struct import_options *options);

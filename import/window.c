@@ -83,6 +83,55 @@ struct graph_node *window_conv(struct graph *graph, int input,
   return node;
 }
 
+/* What is cut off at the sides. */
+static void put_cut(struct graph *graph, struct graph_node *node,
+                    const struct graph_window *w) {
+  bool even = is_even(w->before, w->axes) && is_even(w->after, w->axes);
+  for (int i = 0; i < w->axes; i++)
+    if (w->before[i] || w->after[i]) {
+      graph_arg(graph, node, PART_PADDING, "pad=",
+                graph_sides(graph, w->before, w->after, even ? 1 : w->axes));
+      return;
+    }
+}
+
+/* Sizes by axis, where one is not the usual. */
+static void put_sizes(struct graph *graph, struct graph_node *node,
+                      const char *key, const int64_t *sizes, int axes,
+                      int64_t usual) {
+  for (int i = 0; i < axes; i++)
+    if (sizes[i] != usual) {
+      graph_arg(graph, node, PART_NONE, key, graph_sizes(graph, sizes, axes));
+      return;
+    }
+}
+
+bool window_deconv(struct graph *graph, int input, int64_t channels,
+                   int64_t groups, const struct graph_window *w,
+                   const int64_t *more, struct graph_node **result) {
+  static const int64_t ones[3] = {1, 1, 1}, none[3] = {0};
+  struct graph_node *node = graph_layer(graph, WORD_DECONV, input);
+  bool left = true;
+  more = more ? more : none;
+  graph_int(graph, node, PART_CHANNELS, "", channels);
+  graph_arg(graph, node, PART_KERNEL, "",
+            graph_sizes(graph, w->kernel, w->axes));
+  window_stride(graph, node, w, ones);
+  put_cut(graph, node, w);
+  put_sizes(graph, node, "dilate=", w->dilate, w->axes, 1);
+  put_sizes(graph, node, "outpad=", more, w->axes, 0);
+  graph_option(graph, node, PART_GROUPS, "groups=", groups, 1);
+  for (int i = 0; i < w->axes; i++) {
+    node->shape.size[i] = (node->shape.size[i] - 1) * w->stride[i] +
+                          w->dilate[i] * (w->kernel[i] - 1) + 1 - w->before[i] -
+                          w->after[i] + more[i];
+    left = left && node->shape.size[i] > 0;
+  }
+  node->shape.size[w->axes] = channels;
+  *result = node;
+  return left;
+}
+
 struct graph_node *window_pool(struct graph *graph, enum layer_word word,
                                int input, const struct graph_window *w,
                                bool ceil) {

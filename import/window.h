@@ -28,6 +28,14 @@ struct graph_node *window_conv(struct graph *graph, int input,
                                int64_t in_channels, int64_t channels,
                                int64_t groups, const struct graph_window *w);
 
+/*
+ * `deconv`, with padding that is cut off and `more` at the end, NULL for none;
+ * false where nothing is left, which is the caller's to say.
+ */
+bool window_deconv(struct graph *graph, int input, int64_t channels,
+                   int64_t groups, const struct graph_window *w,
+                   const int64_t *more, struct graph_node **node);
+
 /* `pool` or `avgpool`; `ceil` rounds up. The shape is the caller's. */
 struct graph_node *window_pool(struct graph *graph, enum layer_word word,
                                int input, const struct graph_window *w,

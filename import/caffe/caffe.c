@@ -28,10 +28,9 @@ static const char *text_of(struct caffe *c, struct slice text) {
   return arena_copy(c->graph->arena, text.at, text.length);
 }
 
-void caffe_set(struct caffe *c, const struct caffe_layer *layer, size_t top,
-               int node) {
-  if (top < layer->top_count)
-    map_add(c->graph->arena, &c->blobs, layer->tops[top])->number = node + 1;
+void caffe_set(struct caffe *c, size_t top, int node) {
+  if (top < c->at->top_count)
+    map_add(c->graph->arena, &c->blobs, c->at->tops[top])->number = node + 1;
 }
 
 /* Types that are not layers of a net. */
@@ -115,19 +114,6 @@ static int read_dims(struct caffe *c, struct prototxt_field *first, int most,
   return count;
 }
 
-/* A size of the command line for an input of that name, or for the only one. */
-static bool given_shape(const struct caffe *c, struct slice name,
-                        struct graph_shape *shape) {
-  for (size_t i = 0; i < c->options->input_count; i++) {
-    const struct import_input *given = &c->options->inputs[i];
-    if (!given->name || slice_is(name, given->name)) {
-      *shape = given->shape;
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool read_inputs(struct caffe *c, struct prototxt_field *net) {
   struct prototxt_field *shape = prototxt_find(net, "input_shape");
   struct prototxt_field *dim = prototxt_find(net, "input_dim");
@@ -141,7 +127,7 @@ static bool read_inputs(struct caffe *c, struct prototxt_field *net) {
       dim = prototxt_again(dim);
     if (shape)
       shape = prototxt_again(shape);
-    if (c->graph->failed || (!given_shape(c, input->value, &size) &&
+    if (c->graph->failed || (!import_given(c->options, input->value, &size) &&
                              !to_shape(c, input->line, dims, count, &size)))
       return false;
     if (!add_input(c, input->value, input->line, &size))
@@ -164,7 +150,7 @@ static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
        prototxt_int(c->graph, resize, "width", crop, 0, CAFFE_MOST), 3}};
   if (c->graph->failed)
     return false;
-  if (!given_shape(c, top, &size)) {
+  if (!import_given(c->options, top, &size)) {
     if (size.size[0] == 0 || size.size[1] == 0) {
       graph_fail(c->graph, layer->line,
                  "`%.*s` reads its images from elsewhere: their size is not in "
@@ -360,7 +346,12 @@ static bool read_layer(struct caffe *c, struct prototxt_field *message) {
   if (layer.bottom_count == 0)
     return graph_fail(c->graph, layer.line, "`%s` (%s) has no `bottom`",
                       layer.name, layer.type);
-  return check_tops(c, &layer) && caffe_add(c, &layer);
+  c->at = &layer;
+  c->graph->at = (struct graph_origin){
+      .name = layer.name, .kind = layer.type, .line = layer.line};
+  bool done = check_tops(c, &layer) && caffe_add(c);
+  c->graph->at = (struct graph_origin){0};
+  return done;
 }
 
 bool caffe_read(struct graph *graph, struct slice file,

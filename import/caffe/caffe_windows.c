@@ -33,62 +33,47 @@ static struct graph_window read_window(struct caffe *c,
   return w;
 }
 
-static bool fits(struct caffe *c, const struct caffe_layer *l, int64_t height,
-                 int64_t width) {
+static bool fits(struct caffe *c, int64_t height, int64_t width) {
   return (height > 0 && width > 0) ||
-         caffe_fail(c, l, "its window is larger than the padded input");
+         caffe_fail(c, "its window is larger than the padded input");
 }
 
-bool caffe_convolution(struct caffe *c, const struct caffe_layer *l) {
-  struct prototxt_field *p = caffe_param(l, "convolution_param");
+bool caffe_convolution(struct caffe *c) {
+  struct prototxt_field *p = caffe_param(c, "convolution_param");
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
   struct graph_window w = read_window(c, p);
-  if (c->graph->failed || !caffe_is_map(c, l))
+  if (c->graph->failed || !caffe_is_map(c))
     return false;
   if (out == 0)
-    return caffe_fail(c, l, "`num_output` is missing");
-  const struct graph_shape *in = caffe_shape(c, l->bottoms[0]);
+    return caffe_fail(c, "`num_output` is missing");
+  const struct graph_shape *in = caffe_shape(c, c->at->bottoms[0]);
   int64_t channels = in->size[2];
   if (channels % groups != 0 || out % groups != 0)
-    return caffe_fail(c, l, "`group` does not divide the channels");
-  if (!fits(c, l, window_count(&w, 0, in->size[0]),
+    return caffe_fail(c, "`group` does not divide the channels");
+  if (!fits(c, window_count(&w, 0, in->size[0]),
             window_count(&w, 1, in->size[1])))
     return false;
-  struct graph_node *node = caffe_dress(
-      l, window_conv(c->graph, l->bottoms[0], channels, out, groups, &w));
+  struct graph_node *node =
+      window_conv(c->graph, c->at->bottoms[0], channels, out, groups, &w);
   node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
-  return caffe_give(c, l, node->index);
+  return caffe_give(c, node);
 }
 
-bool caffe_deconvolution(struct caffe *c, const struct caffe_layer *l) {
-  struct prototxt_field *p = caffe_param(l, "convolution_param");
+bool caffe_deconvolution(struct caffe *c) {
+  struct prototxt_field *p = caffe_param(c, "convolution_param");
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
   struct graph_window w = read_window(c, p);
-  static const int64_t steps[3] = {1, 1, 1};
-  if (c->graph->failed || !caffe_is_map(c, l))
+  struct graph_node *node;
+  if (c->graph->failed || !caffe_is_map(c))
     return false;
   if (out == 0)
-    return caffe_fail(c, l, "`num_output` is missing");
-  struct graph_node *node = caffe_layer_on(c, l, WORD_DECONV, l->bottoms[0]);
-  graph_int(c->graph, node, PART_CHANNELS, "", out);
-  graph_arg(c->graph, node, PART_KERNEL, "",
-            graph_sizes(c->graph, w.kernel, 2));
-  window_stride(c->graph, node, &w, steps);
-  if (w.before[0] || w.before[1])
-    graph_arg(c->graph, node, PART_PADDING, "pad=",
-              w.before[0] == w.before[1]
-                  ? graph_text(c->graph, "%" PRId64, w.before[0])
-                  : graph_sizes(c->graph, w.before, 2));
-  graph_option(c->graph, node, PART_GROUPS, "groups=", groups, 1);
-  for (int i = 0; i < 2; i++)
-    node->shape.size[i] = (node->shape.size[i] - 1) * w.stride[i] +
-                          w.dilate[i] * (w.kernel[i] - 1) + 1 - 2 * w.before[i];
-  node->shape.size[2] = out;
+    return caffe_fail(c, "`num_output` is missing");
+  if (!window_deconv(c->graph, c->at->bottoms[0], out, groups, &w, NULL, &node))
+    return fits(c, 0, 0);
   node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
-  return fits(c, l, node->shape.size[0], node->shape.size[1]) &&
-         caffe_give(c, l, node->index);
+  return caffe_give(c, node);
 }
 
 /* Rounded up; with padding, a window has to begin inside it. */
@@ -102,21 +87,21 @@ static int64_t pooled(const struct graph_window *w, int axis, int64_t in,
   return padded && (out - 1) * step >= in + w->before[axis] ? out - 1 : out;
 }
 
-bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
-  struct prototxt_field *p = caffe_param(l, "pooling_param");
+bool caffe_pooling(struct caffe *c) {
+  struct prototxt_field *p = caffe_param(c, "pooling_param");
   struct slice method = prototxt_text(p, "pool", "MAX");
   bool mean = slice_is(method, "AVE") || slice_is(method, "1");
   if (!mean && !slice_is(method, "MAX") && !slice_is(method, "0"))
-    return caffe_fail(c, l, "netc has no equivalent of stochastic pooling");
-  if (!caffe_is_map(c, l))
+    return caffe_fail(c, "netc has no equivalent of stochastic pooling");
+  if (!caffe_is_map(c))
     return false;
-  int input = l->bottoms[0];
+  int input = c->at->bottoms[0];
   struct graph_shape in = *caffe_shape(c, input);
   if (prototxt_bool(p, "global_pooling", false)) {
     struct graph_node *node =
-        caffe_layer_on(c, l, mean ? WORD_GAP : WORD_GMP, input);
+        graph_layer(c->graph, mean ? WORD_GAP : WORD_GMP, input);
     node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
-    return caffe_give(c, l, node->index);
+    return caffe_give(c, node);
   }
   struct graph_window w = read_window(c, p);
   bool padded = w.before[0] || w.before[1];
@@ -128,51 +113,50 @@ bool caffe_pooling(struct caffe *c, const struct caffe_layer *l) {
   int64_t width = pooled(&w, 1, in.size[1], down, padded);
   bool ceil = height != window_count(&w, 0, in.size[0]) ||
               width != window_count(&w, 1, in.size[1]);
-  if (!fits(c, l, height, width))
+  if (!fits(c, height, width))
     return false;
   if (mean && w.kernel[0] == in.size[0] && w.kernel[1] == in.size[1] &&
       height == 1 && width == 1 && !padded) {
-    struct graph_node *node = caffe_layer_on(c, l, WORD_GAP, input);
+    struct graph_node *node = graph_layer(c->graph, WORD_GAP, input);
     node->shape = (struct graph_shape){3, {1, 1, in.size[2]}};
-    return caffe_give(c, l, node->index);
+    return caffe_give(c, node);
   }
   struct graph_node *node =
-      caffe_dress(l, window_pool(c->graph, mean ? WORD_AVGPOOL : WORD_POOL,
-                                 input, &w, ceil));
+      window_pool(c->graph, mean ? WORD_AVGPOOL : WORD_POOL, input, &w, ceil);
   node->shape = (struct graph_shape){3, {height, width, in.size[2]}};
-  if (l->top_count > 1)
-    caffe_set(c, l, 1, node->index); /* SegNet's mask */
-  return caffe_give(c, l, node->index);
+  if (c->at->top_count > 1)
+    caffe_set(c, 1, node->index); /* SegNet's mask */
+  return caffe_give(c, node);
 }
 
-bool caffe_inner_product(struct caffe *c, const struct caffe_layer *l) {
-  struct prototxt_field *p = caffe_param(l, "inner_product_param");
+bool caffe_inner_product(struct caffe *c) {
+  struct prototxt_field *p = caffe_param(c, "inner_product_param");
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   if (out == 0)
-    return caffe_fail(c, l, "`num_output` is missing");
-  struct graph_node *node = caffe_layer_on(c, l, WORD_FC, l->bottoms[0]);
+    return caffe_fail(c, "`num_output` is missing");
+  struct graph_node *node = caffe_first(c, WORD_FC);
   graph_int(c->graph, node, PART_CHANNELS, "", out);
   node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
   node->shape = (struct graph_shape){1, {out}};
-  return caffe_give(c, l, node->index);
+  return caffe_give(c, node);
 }
 
 /* Values go back to where a pool found them, to the map that it read. */
-bool caffe_upsample(struct caffe *c, const struct caffe_layer *l) {
+bool caffe_upsample(struct caffe *c) {
   struct graph_node *pool =
-      l->bottom_count == 2 ? caffe_node(c, l->bottoms[1]) : NULL;
+      c->at->bottom_count == 2 ? graph_at(c->graph, c->at->bottoms[1]) : NULL;
   if (!pool || pool->word != WORD_POOL)
-    return caffe_fail(c, l, "it needs the mask of a pool as second bottom");
-  struct graph_node *node = caffe_layer_on(c, l, WORD_UNPOOL, l->bottoms[0]);
+    return caffe_fail(c, "it needs the mask of a pool as second bottom");
+  struct graph_node *node = caffe_first(c, WORD_UNPOOL);
   bool keeps = false;
   for (size_t i = 0; i < pool->args.count; i++)
     keeps = keeps || strcmp(pool->args.at[i].value, "indices") == 0;
   if (!keeps)
-    graph_arg(c->graph, pool, PART_NONE, "", "indices");
+    graph_flag(c->graph, pool, "indices");
   struct graph_shape whole = *caffe_shape(c, pool->inputs.at[0]);
   node->key = "";
   node->keyed = pool->index;
   for (int i = 0; i < 2 && whole.rank == 3 && node->shape.rank == 3; i++)
     node->shape.size[i] = whole.size[i];
-  return caffe_give(c, l, node->index);
+  return caffe_give(c, node);
 }

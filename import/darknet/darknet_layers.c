@@ -13,12 +13,8 @@ struct map_size {
   int64_t height, width, channels;
 };
 
-static struct graph_node *node_of(struct darknet *d, int index) {
-  return d->graph->nodes.at[index];
-}
-
 static struct map_size size_of(struct darknet *d, int index) {
-  const struct graph_shape *shape = &node_of(d, index)->shape;
+  const struct graph_shape *shape = &graph_at(d->graph, index)->shape;
   if (shape->rank < 3)
     return (struct map_size){1, 1, shape->size[0]};
   return (struct map_size){shape->size[0], shape->size[1], shape->size[2]};
@@ -28,24 +24,6 @@ static int set_map(struct graph_node *node, int64_t height, int64_t width,
                    int64_t channels) {
   node->shape = (struct graph_shape){3, {height, width, channels}};
   return node->index;
-}
-
-/* Layers of one section have its number for a name. */
-static struct graph_node *dress(struct darknet *d,
-                                const struct darknet_section *s,
-                                struct graph_node *node) {
-  node->line = s->line;
-  node->kind = graph_text(d->graph, "[%.*s]", SLICE_ARG(s->name));
-  node->name = graph_text(d->graph, "layer%zu", d->layers.count);
-  return node;
-}
-
-static struct graph_node *layer(struct darknet *d,
-                                const struct darknet_section *s,
-                                enum layer_word word, int input) {
-  struct graph_node *node = dress(d, s, graph_layer(d->graph, word, input));
-  node->shape = node_of(d, input)->shape;
-  return node;
 }
 
 static int current(const struct darknet *d) {
@@ -92,9 +70,10 @@ static int activate(struct darknet *d, struct darknet_section *s, int input,
     return input;
   for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
     if (slice_is(name, activations[i].theirs)) {
-      struct graph_node *node = layer(d, s, activations[i].ours, input);
+      struct graph_node *node =
+          graph_layer(d->graph, activations[i].ours, input);
       if (activations[i].argument)
-        graph_arg(d->graph, node, PART_NONE, "", activations[i].argument);
+        graph_flag(d->graph, node, activations[i].argument);
       return node->index;
     }
   if (slice_is(name, "ramp")) {
@@ -110,10 +89,10 @@ static int activate(struct darknet *d, struct darknet_section *s, int input,
 /* Darknet's batch norm takes the place of a bias. */
 static int normalize(struct darknet *d, struct darknet_section *s, int input) {
   bool normalizes = darknet_number(d, s, "batch_normalize", 0);
-  node_of(d, input)->bias = normalizes ? BIAS_WITHOUT : BIAS_WITH;
+  graph_at(d->graph, input)->bias = normalizes ? BIAS_WITHOUT : BIAS_WITH;
   if (!normalizes)
     return input;
-  return layer(d, s, WORD_BN, input)->index;
+  return graph_layer(d->graph, WORD_BN, input)->index;
 }
 
 static bool fits(struct darknet *d, const struct darknet_section *s,
@@ -156,38 +135,33 @@ static int convolution(struct darknet *d, struct darknet_section *s,
   if (d->graph->failed || !fits(d, s, window_count(&w, 0, in.height),
                                 window_count(&w, 1, in.width)))
     return input;
-  struct graph_node *node = dress(
-      d, s, window_conv(d->graph, input, in.channels, filters, groups, &w));
+  struct graph_node *node =
+      window_conv(d->graph, input, in.channels, filters, groups, &w);
   return activate(d, s, normalize(d, s, node->index), "logistic");
 }
 
 static int deconvolution(struct darknet *d, struct darknet_section *s,
                          int input) {
-  struct map_size in = size_of(d, input);
   int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
   int64_t size = darknet_at_least(d, s, "size", 1, 1);
   int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
   int64_t pads = darknet_number(d, s, "pad", 0)
                      ? size / 2
                      : darknet_at_least(d, s, "padding", 0, 0);
-  int64_t height = (in.height - 1) * stride + size - 2 * pads;
-  int64_t width = (in.width - 1) * stride + size - 2 * pads;
-  if (d->graph->failed || !fits(d, s, height, width))
+  struct graph_window w = window_square(2, size, stride);
+  struct graph_node *node;
+  for (int i = 0; i < 2; i++)
+    w.before[i] = w.after[i] = pads;
+  if (d->graph->failed ||
+      (!window_deconv(d->graph, input, filters, 1, &w, NULL, &node) &&
+       !fits(d, s, 0, 0)))
     return input;
-  struct graph_node *node = layer(d, s, WORD_DECONV, input);
-  graph_int(d->graph, node, PART_CHANNELS, "", filters);
-  graph_arg(d->graph, node, PART_KERNEL, "",
-            graph_sizes(d->graph, (int64_t[]){size, size}, 2));
-  graph_option(d->graph, node, PART_STRIDE, "/", stride, 1);
-  if (pads)
-    graph_int(d->graph, node, PART_PADDING, "pad=", pads);
-  set_map(node, height, width, filters);
   return activate(d, s, normalize(d, s, node->index), "logistic");
 }
 
 static int connected(struct darknet *d, struct darknet_section *s, int input) {
   int64_t output = darknet_at_least(d, s, "output", 1, 1);
-  struct graph_node *node = layer(d, s, WORD_FC, input);
+  struct graph_node *node = graph_layer(d->graph, WORD_FC, input);
   graph_int(d->graph, node, PART_CHANNELS, "", output);
   node->shape = (struct graph_shape){1, {output}};
   return activate(d, s, normalize(d, s, node->index), "logistic");
@@ -212,19 +186,19 @@ static int maxpool(struct darknet *d, struct darknet_section *s, int input) {
   if (w.before[0] == 0 && window_count(&bare, 0, in.height) == height &&
       window_count(&bare, 1, in.width) == width)
     w = bare;
-  return set_map(
-      dress(d, s, window_pool(d->graph, WORD_POOL, input, &w, false)), height,
-      width, in.channels);
+  return set_map(window_pool(d->graph, WORD_POOL, input, &w, false), height,
+                 width, in.channels);
 }
 
 static int avgpool(struct darknet *d, struct darknet_section *s, int input) {
-  struct graph_node *node = layer(d, s, WORD_GAP, input);
+  (void)s;
+  struct graph_node *node = graph_layer(d->graph, WORD_GAP, input);
   return set_map(node, 1, 1, size_of(d, input).channels);
 }
 
 static int upsample(struct darknet *d, struct darknet_section *s, int input) {
   struct map_size in = size_of(d, input);
-  struct graph_node *node = layer(d, s, WORD_UP, input);
+  struct graph_node *node = graph_layer(d->graph, WORD_UP, input);
   int64_t stride = darknet_at_least(d, s, "stride", 2, 1);
   graph_int(d->graph, node, PART_NONE, "", stride);
   return set_map(node, in.height * stride, in.width * stride, in.channels);
@@ -240,11 +214,11 @@ static int extend(struct darknet *d, const struct darknet_section *s, int input,
     graph_fail(d->graph, s->line, "[reorg] has too many values");
     return input;
   }
-  struct graph_node *node = layer(d, s, WORD_RESHAPE, input);
-  graph_arg(d->graph, node, PART_NONE, "", "1x_");
+  struct graph_node *node = graph_layer(d->graph, WORD_RESHAPE, input);
+  graph_flag(d->graph, node, "1x_");
   node->shape = (struct graph_shape){2, {1, count}};
-  node = layer(d, s, WORD_PAD, node->index);
-  graph_arg(d->graph, node, PART_NONE, "", "0");
+  node = graph_layer(d->graph, WORD_PAD, node->index);
+  graph_flag(d->graph, node, "0");
   graph_arg(d->graph, node, PART_NONE,
             "c=", graph_text(d->graph, "0:%" PRId64, extra));
   node->shape.size[1] = count + extra;
@@ -266,7 +240,7 @@ static int reorg(struct darknet *d, struct darknet_section *s, int input) {
   if (stride == 1)
     return input;
   struct graph_node *node =
-      layer(d, s, back ? WORD_PIXELSHUFFLE : WORD_SPACE2DEPTH, input);
+      graph_layer(d->graph, back ? WORD_PIXELSHUFFLE : WORD_SPACE2DEPTH, input);
   graph_int(d->graph, node, PART_NONE, "", stride);
   return back ? set_map(node, in.height * stride, in.width * stride,
                         in.channels / (stride * stride))
@@ -286,17 +260,9 @@ static bool next_item(struct slice *list, struct slice *item) {
   return true;
 }
 
-static int part_of(struct darknet *d, const struct darknet_section *s,
-                   int input, int64_t from, int64_t to) {
-  struct map_size in = size_of(d, input);
-  struct graph_node *node = layer(d, s, WORD_SLICE, input);
-  graph_arg(d->graph, node, PART_NONE, "", "c");
-  graph_range(d->graph, node, PART_CHANNELS, from, to, in.channels);
-  if (node->shape.rank < 3) {
-    node->shape.size[0] = to - from;
-    return node->index;
-  }
-  return set_map(node, in.height, in.width, to - from);
+static int part_of(struct darknet *d, int input, int64_t from, int64_t to) {
+  int axis = graph_at(d->graph, input)->shape.rank < 3 ? 0 : 2;
+  return graph_slice(d->graph, input, axis, "c", from, to)->index;
 }
 
 static int route(struct darknet *d, struct darknet_section *s, int input) {
@@ -319,7 +285,7 @@ static int route(struct darknet *d, struct darknet_section *s, int input) {
     }
     int64_t part = in.channels / groups;
     if (groups > 1)
-      from = part_of(d, s, from, group * part, (group + 1) * part);
+      from = part_of(d, from, group * part, (group + 1) * part);
     channels += part;
     *VEC_PUSH(d->graph->arena, &join.inputs) = from;
   }
@@ -339,17 +305,7 @@ static int route(struct darknet *d, struct darknet_section *s, int input) {
       return input;
     }
   }
-  return set_map(dress(d, s, node), in.height, in.width, channels);
-}
-
-static struct graph_node *join(struct darknet *d,
-                               const struct darknet_section *s,
-                               enum layer_word word, int a, int b) {
-  struct graph_node *node = graph_join(d->graph, word);
-  graph_operand(d->graph, node, a);
-  graph_operand(d->graph, node, b);
-  node->shape = node_of(d, a)->shape;
-  return dress(d, s, node);
+  return set_map(node, in.height, in.width, channels);
 }
 
 /*
@@ -368,20 +324,20 @@ static int add_part(struct darknet *d, const struct darknet_section *s, int to,
     return to;
   }
   if (step > 1) {
-    struct graph_node *node = layer(d, s, WORD_POOL, from);
-    graph_arg(d->graph, node, PART_NONE, "", "1x1");
+    struct graph_node *node = graph_layer(d->graph, WORD_POOL, from);
+    graph_flag(d->graph, node, "1x1");
     graph_int(d->graph, node, PART_NONE, "/", step);
     from = set_map(node, a.height, a.width, b.channels);
   }
   if (b.channels > a.channels)
-    from = part_of(d, s, from, 0, a.channels);
+    from = part_of(d, from, 0, a.channels);
   if (b.channels >= a.channels)
-    return join(d, s, WORD_ADD, to, from)->index;
-  int first = part_of(d, s, to, 0, b.channels);
-  int rest = part_of(d, s, to, b.channels, a.channels);
-  first = join(d, s, WORD_ADD, first, from)->index;
-  return set_map(join(d, s, WORD_CONCAT, first, rest), a.height, a.width,
-                 a.channels);
+    return graph_pair(d->graph, WORD_ADD, to, from)->index;
+  int first = part_of(d, to, 0, b.channels);
+  int rest = part_of(d, to, b.channels, a.channels);
+  first = graph_pair(d->graph, WORD_ADD, first, from)->index;
+  return set_map(graph_pair(d->graph, WORD_CONCAT, first, rest), a.height,
+                 a.width, a.channels);
 }
 
 static int shortcut(struct darknet *d, struct darknet_section *s, int input) {
@@ -417,12 +373,13 @@ static int scale(struct darknet *d, struct darknet_section *s, int input) {
                SLICE_ARG(s->name), to.channels, in.channels);
     return input;
   }
-  if (by_channel && node_of(d, input)->shape.rank < 3) {
-    struct graph_node *node = layer(d, s, WORD_RESHAPE, input);
-    graph_arg(d->graph, node, PART_NONE, "", "1x1x_");
+  if (by_channel && graph_at(d->graph, input)->shape.rank < 3) {
+    struct graph_node *node = graph_layer(d->graph, WORD_RESHAPE, input);
+    graph_flag(d->graph, node, "1x1x_");
     input = set_map(node, 1, 1, in.channels);
   }
-  return activate(d, s, join(d, s, WORD_MUL, other, input)->index, "linear");
+  return activate(d, s, graph_pair(d->graph, WORD_MUL, other, input)->index,
+                  "linear");
 }
 
 static int crop(struct darknet *d, struct darknet_section *s, int input) {
@@ -431,7 +388,7 @@ static int crop(struct darknet *d, struct darknet_section *s, int input) {
   int64_t width = darknet_at_least(d, s, "crop_width", 1, 1);
   if (height == in.height && width == in.width)
     return input;
-  struct graph_node *node = layer(d, s, WORD_CROP, input);
+  struct graph_node *node = graph_layer(d->graph, WORD_CROP, input);
   graph_arg(d->graph, node, PART_NONE, "",
             graph_sizes(d->graph, (int64_t[]){height, width}, 2));
   return set_map(node, height, width, in.channels);
@@ -447,11 +404,8 @@ static int dropout(struct darknet *d, struct darknet_section *s, int input) {
                "`probability=%s` must be at least 0 and less than 1", text);
     return input;
   }
-  struct graph_node *node = layer(d, s, WORD_DROPOUT, input);
-  struct text number = text_new(d->graph->arena);
-  text_real(&number, value);
-  text_putc(&number, '\0');
-  graph_arg(d->graph, node, PART_NONE, "", number.at);
+  struct graph_node *node = graph_layer(d->graph, WORD_DROPOUT, input);
+  graph_real(d->graph, node, "", value);
   return node->index;
 }
 
@@ -460,7 +414,7 @@ static int dropout(struct darknet *d, struct darknet_section *s, int input) {
 static int recurrent(struct darknet *d, struct darknet_section *s, int input,
                      enum layer_word word) {
   int64_t output = darknet_at_least(d, s, "output", 1, 1);
-  struct graph_node *node = layer(d, s, word, input);
+  struct graph_node *node = graph_layer(d->graph, word, input);
   graph_int(d->graph, node, PART_CHANNELS, "", output);
   if (darknet_number(d, s, "batch_normalize", 0))
     graph_arg(d->graph, node, PART_NONE, "norm=", "bn");
@@ -491,14 +445,6 @@ static int lstm(struct darknet *d, struct darknet_section *s, int input) {
   return recurrent(d, s, input, WORD_LSTM);
 }
 
-static int batchnorm(struct darknet *d, struct darknet_section *s, int input) {
-  return layer(d, s, WORD_BN, input)->index;
-}
-
-static int softmax(struct darknet *d, struct darknet_section *s, int input) {
-  return layer(d, s, WORD_SOFTMAX, input)->index;
-}
-
 static int activation(struct darknet *d, struct darknet_section *s, int input) {
   return activate(d, s, input, "linear");
 }
@@ -508,8 +454,9 @@ static int activation(struct darknet *d, struct darknet_section *s, int input) {
 static const struct darknet_row {
   const char *name, *short_name;
   int (*add)(struct darknet *d, struct darknet_section *s, int input);
-  enum layer_word words[IMPORT_WORDS]; /* of netc, for the manual */
-  bool on_map;                         /* works on height and width */
+  enum layer_word
+      words[IMPORT_WORDS]; /* of netc; without `add`, it is that layer */
+  bool on_map;             /* works on height and width */
 } rows[] = {
     {"convolutional", "conv", convolution, {WORD_CONV, WORD_DWCONV}, true},
     {"deconvolutional", "deconv", deconvolution, {WORD_DECONV}, true},
@@ -531,8 +478,8 @@ static const struct darknet_row {
     {"dropout", NULL, dropout, {WORD_DROPOUT}, false},
     {"gru", NULL, gru, {WORD_GRU}, false},
     {"lstm", NULL, lstm, {WORD_LSTM}, false},
-    {"batchnorm", NULL, batchnorm, {WORD_BN}, false},
-    {"softmax", "soft", softmax, {WORD_SOFTMAX}, false},
+    {"batchnorm", NULL, NULL, {WORD_BN}, false},
+    {"softmax", "soft", NULL, {WORD_SOFTMAX}, false},
     {"activation", NULL, activation, {WORD_NONE}, false},
 };
 
@@ -551,13 +498,18 @@ bool darknet_type(struct graph *graph, size_t index, struct import_type *type) {
 
 int darknet_layer(struct darknet *d, struct darknet_section *s) {
   int input = current(d);
+  d->graph->at = (struct graph_origin){
+      .name = graph_text(d->graph, "layer%zu", d->layers.count),
+      .kind = graph_text(d->graph, "[%.*s]", SLICE_ARG(s->name)),
+      .line = s->line};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const struct darknet_row *r = &rows[i];
     if (!slice_is(s->name, r->name) &&
         (!r->short_name || !slice_is(s->name, r->short_name)))
       continue;
-    if (!r->on_map || node_of(d, input)->shape.rank == 3) {
-      int output = r->add(d, s, input);
+    if (!r->on_map || graph_at(d->graph, input)->shape.rank == 3) {
+      int output = r->add ? r->add(d, s, input)
+                          : graph_layer(d->graph, r->words[0], input)->index;
       darknet_note_slips(d, s);
       return output;
     }

@@ -121,7 +121,7 @@ bool keras_refuse(struct keras *k, struct keras_place place, const char *format,
 }
 
 bool keras_fail(struct keras_call *call, const char *format, ...) {
-  struct text text = text_new(call->keras->graph->arena);
+  struct text text = text_new(call->graph->arena);
   va_list args;
   text_printf(&text, "`%.64s` (%.64s): ", call->name, call->type);
   va_start(args, format);
@@ -206,11 +206,4 @@ bool keras_ints(struct keras_call *call, const char *key, int64_t usual,
       return false;
   }
   return true;
-}
-
-const char *keras_number(struct keras_call *call, double value) {
-  struct text text = text_new(call->keras->graph->arena);
-  text_real(&text, value);
-  text_putc(&text, '\0');
-  return text.at;
 }

@@ -64,6 +64,7 @@ struct keras_operand {
 /* One application of a layer. */
 struct keras_call {
   struct keras *keras;
+  struct graph *graph;
   const char *name, *type;
   json_t *json, *config;
   struct keras_place place;
@@ -109,20 +110,16 @@ bool keras_ints(struct keras_call *call, const char *key, int64_t usual,
 bool keras_integer(struct keras_call *call, const json_t *value,
                    const char *what, int64_t least, int64_t most,
                    int64_t *result);
-const char *keras_number(struct keras_call *call, double value);
 
 /* Nodes. */
 
-/* A layer of netc on a node, named after the call; its shape is that one. */
-struct graph_node *keras_node(struct keras_call *call, enum layer_word word,
-                              int input);
-/* Names a node of the call. */
-struct graph_node *keras_dress(struct keras_call *call,
-                               struct graph_node *node);
-/* A join of two. */
-struct graph_node *keras_join(struct keras_call *call, enum layer_word word,
-                              int a, int b);
-struct graph_node *keras_at(const struct keras_call *call, int node);
+/* What is added to the graph from now on is of this call. */
+void keras_begin(const struct keras_call *call);
+/* A layer of netc on a node, for now of its shape. */
+static inline struct graph_node *keras_node(struct keras_call *call,
+                                            enum layer_word word, int input) {
+  return graph_layer(call->graph, word, input);
+}
 /* A node whose shape is the tensor's own: flattens where it has more axes. */
 int keras_exact(struct keras_call *call, const struct keras_tensor *tensor);
 /* `reshape` unless the shape is the same. */
@@ -133,16 +130,17 @@ void keras_note_masks(struct keras_call *call);
 /* Gives out a node as the call's next output. */
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape);
+/* The same of a node that has that shape now. */
+bool keras_give_node(struct keras_call *call, struct graph_node *node,
+                     const struct graph_shape *shape);
 /* With the activation of the config before that. */
-bool keras_give_active(struct keras_call *call, int node,
+bool keras_give_active(struct keras_call *call, struct graph_node *node,
                        const struct graph_shape *shape);
 /* `value`: a name or an object; NULL: none. The node that results, or -1. */
 int keras_activate(struct keras_call *call, int node, const json_t *value);
 /* Netc's axis for one of Keras', which counts the batch; -1, with an error. */
 int keras_axis(struct keras_call *call, const struct graph_shape *shape,
                int64_t axis);
-const char *keras_axis_name(struct keras_call *call,
-                            const struct graph_shape *shape, int axis);
 /*
  * The nodes that end in `node`, `count` of them, if they were made last and
  * nothing else reads them, leave the graph; returns what the first reads, or
@@ -165,12 +163,12 @@ bool keras_count(struct keras_call *call, const struct graph_shape *shape,
  * of which one, null or -1, is inferred; `what` is the list's name. */
 bool keras_fill_shape(struct keras_call *call, const json_t *target,
                       size_t from, const char *what, struct graph_shape *shape);
-bool keras_same(const struct graph_shape *a, const struct graph_shape *b);
 /* What a join of both by value gives; false, with an error: they differ. */
 bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
                      const struct graph_shape *b, struct graph_shape *result);
-/* Whether training changes something of layers of that word. */
-bool keras_has_weights(enum layer_word word);
+/* Leaves out a class or operation that netc has no equivalent of, if that may
+ * be, or else says why not; false. */
+bool keras_leave(struct keras_call *call, const char *type, const char *why);
 
 /* Layers: tables; each file has its own. */
 

@@ -14,8 +14,8 @@ static struct graph_node *with_real(struct keras_call *call,
                                     enum layer_word word, int input,
                                     double value, double usual) {
   struct graph_node *node = keras_node(call, word, input);
-  graph_arg(call->keras->graph, node, PART_NONE, "", keras_number(call, value));
-  node->args.at[0].usual = keras_number(call, usual);
+  graph_real(call->graph, node, "", value);
+  graph_usual(node, graph_number(call->graph, usual));
   return node;
 }
 
@@ -41,11 +41,10 @@ static bool dense(struct keras_call *call) {
   int input = vector ? call->inputs[0].node : keras_exact(call, call->inputs);
   struct graph_node *node =
       keras_node(call, vector ? WORD_FC : WORD_LINEAR, input);
-  graph_int(call->keras->graph, node, PART_CHANNELS, "", units);
+  graph_int(call->graph, node, PART_CHANNELS, "", units);
   node->bias = keras_bool(call, "use_bias", true) ? BIAS_WITH : BIAS_WITHOUT;
   out.size[out.rank - 1] = units;
-  node->shape = out;
-  return keras_give_active(call, node->index, &out);
+  return keras_give_active(call, node, &out);
 }
 
 /* Norms. */
@@ -71,9 +70,8 @@ static bool on_channels(struct keras_call *call) {
 static void put_eps(struct keras_call *call, struct graph_node *node,
                     double usual) {
   double eps = keras_real(call, "epsilon", usual);
-  graph_arg(call->keras->graph, node, PART_NONE,
-            "eps=", keras_number(call, eps));
-  node->args.at[node->args.count - 1].usual = "1e-5";
+  graph_real(call->graph, node, "eps=", eps);
+  graph_usual(node, "1e-5");
 }
 
 /* Scale and shift by channel after a norm that has one of them alone. */
@@ -84,12 +82,13 @@ static bool finish_norm(struct keras_call *call, struct graph_node *node) {
   struct graph_shape one = {1, {shape->size[shape->rank - 1]}};
   int last = node->index;
   if (!scale || !center)
-    graph_arg(call->keras->graph, node, PART_NONE, "", "noaffine");
+    graph_flag(call->graph, node, "noaffine");
   if (scale && !center)
     last = keras_node(call, WORD_SCALE, last)->index;
   if (!scale && center)
-    last = keras_join(call, WORD_ADD, last, keras_weight(call, &one, false))
-               ->index;
+    last =
+        graph_pair(call->graph, WORD_ADD, last, keras_weight(call, &one, false))
+            ->index;
   return keras_give(call, last, shape);
 }
 
@@ -134,7 +133,7 @@ static bool group_norm(struct keras_call *call) {
   struct graph_node *node =
       keras_node(call, each ? WORD_INSTNORM : WORD_GN, call->inputs[0].node);
   if (!each)
-    graph_int(call->keras->graph, node, PART_GROUPS, "", groups);
+    graph_int(call->graph, node, PART_GROUPS, "", groups);
   put_eps(call, node, 1e-3);
   return finish_norm(call, node);
 }
@@ -143,7 +142,8 @@ static bool group_norm(struct keras_call *call) {
 static int constant(struct keras_call *call, enum layer_word word, int input) {
   const struct graph_shape *in = &call->inputs[0].shape;
   struct graph_shape one = {1, {in->size[in->rank - 1]}};
-  return keras_join(call, word, input, keras_weight(call, &one, true))->index;
+  return graph_pair(call->graph, word, input, keras_weight(call, &one, true))
+      ->index;
 }
 
 /* (x - mean) / deviation, none of which is trained */
@@ -170,8 +170,7 @@ static bool rescaling(struct keras_call *call) {
       at = constant(call, words[i], at);
     } else if (number < none[i] || number > none[i]) {
       struct graph_node *node = keras_node(call, words[i], at);
-      graph_arg(call->keras->graph, node, PART_NONE, "",
-                keras_number(call, number));
+      graph_real(call->graph, node, "", number);
       at = node->index;
     }
   }
@@ -206,7 +205,7 @@ static bool relu(struct keras_call *call) {
     return plain(call, WORD_RELU6);
   int node = keras_node(call, WORD_RELU, call->inputs[0].node)->index;
   struct graph_node *least = keras_node(call, WORD_MIN, node);
-  graph_arg(call->keras->graph, least, PART_NONE, "", keras_number(call, most));
+  graph_real(call->graph, least, "", most);
   return keras_give(call, least->index, &call->inputs[0].shape);
 }
 
@@ -244,10 +243,11 @@ static bool prelu(struct keras_call *call) {
   int input = keras_exact(call, call->inputs);
   int above = keras_node(call, WORD_RELU, input)->index;
   struct graph_node *below = keras_node(call, WORD_MIN, input);
-  graph_arg(call->keras->graph, below, PART_NONE, "", "0");
+  graph_flag(call->graph, below, "0");
   int slope = keras_weight(call, &slopes, false);
-  int sloped = keras_join(call, WORD_MUL, below->index, slope)->index;
-  return keras_give(call, keras_join(call, WORD_ADD, above, sloped)->index,
+  int sloped = graph_pair(call->graph, WORD_MUL, below->index, slope)->index;
+  return keras_give(call,
+                    graph_pair(call->graph, WORD_ADD, above, sloped)->index,
                     &call->inputs[0].shape);
 }
 
@@ -282,17 +282,17 @@ static bool drop_path(struct keras_call *call) {
 }
 
 static bool left_out(struct keras_call *call) {
-  graph_note(call->keras->graph,
+  graph_note(call->graph,
              "%s changes nothing when the net predicts: it is left out.",
              call->type);
   struct keras_tensor same = call->inputs[0];
-  *VEC_PUSH(call->keras->graph->arena, &call->outputs) = same;
+  *VEC_PUSH(call->graph->arena, &call->outputs) = same;
   return true;
 }
 
 static bool masking(struct keras_call *call) {
   keras_note_masks(call);
-  *VEC_PUSH(call->keras->graph->arena, &call->outputs) = call->inputs[0];
+  *VEC_PUSH(call->graph->arena, &call->outputs) = call->inputs[0];
   return true;
 }
 
@@ -338,7 +338,7 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
                    const json_t *dims, int from) {
   struct graph_shape out = in->shape;
   bool seen[LIMIT_RANK] = {false}, same = true;
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   int input = keras_exact(call, in);
   if (json_array_size(dims) != (size_t)(out.rank + from) ||
       call->keras->lead > 0 || call->keras->channels_first[out.rank])
@@ -355,7 +355,7 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
     seen[axis - 1] = true;
     same = same && axis == i + 1;
     out.size[i] = in->shape.size[axis - 1];
-    graph_arg(g, node, PART_NONE, "", graph_text(g, "%" PRId64, axis - 1));
+    graph_flag(g, node, graph_text(g, "%" PRId64, axis - 1));
   }
   if (same)
     g->nodes.count--;
@@ -377,10 +377,9 @@ static bool repeat_vector(struct keras_call *call) {
     return keras_fail(call, "its input is not a vector");
   struct graph_node *node = keras_node(
       call, WORD_UP, keras_reshape(call, call->inputs[0].node, &one));
-  graph_int(call->keras->graph, node, PART_OTHER, "", times);
+  graph_int(call->graph, node, PART_OTHER, "", times);
   one.size[0] = times;
-  node->shape = one;
-  return keras_give(call, node->index, &one);
+  return keras_give_node(call, node, &one);
 }
 
 /* Of Keras' applications: a factor by channel; x + scale * branch. */
@@ -394,14 +393,21 @@ static bool custom_scale(struct keras_call *call) {
     return keras_fail(call, "it needs two inputs");
   struct graph_node *node =
       keras_node(call, WORD_MUL, keras_exact(call, &call->inputs[1]));
-  graph_arg(call->keras->graph, node, PART_NONE, "",
-            keras_number(call, keras_real(call, "scale", 1)));
-  return keras_give(
-      call,
-      keras_join(call, WORD_ADD, keras_exact(call, call->inputs), node->index)
-          ->index,
-      &call->inputs[0].shape);
+  graph_real(call->graph, node, "", keras_real(call, "scale", 1));
+  return keras_give(call,
+                    graph_pair(call->graph, WORD_ADD,
+                               keras_exact(call, call->inputs), node->index)
+                        ->index,
+                    &call->inputs[0].shape);
 }
+
+/* A class for maps of each number of axes. */
+#define BY_AXES(name, end, add, ...)                                          \
+  {name "1D" end, add, {__VA_ARGS__}}, {name "2D" end, add, {__VA_ARGS__}}, { \
+    name "3D" end, add, {                                                     \
+      __VA_ARGS__                                                             \
+    }                                                                         \
+  }
 
 static const struct keras_row rows[] = {
     {"Dense", dense, {WORD_FC, WORD_LINEAR}},
@@ -420,9 +426,7 @@ static const struct keras_row rows[] = {
     {"ELU", elu, {WORD_ELU}},
     {"Softmax", softmax, {WORD_SOFTMAX}},
     {"Dropout", dropout, {WORD_DROPOUT, WORD_DROPPATH}},
-    {"SpatialDropout1D", dropout, {WORD_DROPOUT}},
-    {"SpatialDropout2D", dropout, {WORD_DROPOUT}},
-    {"SpatialDropout3D", dropout, {WORD_DROPOUT}},
+    BY_AXES("SpatialDropout", "", dropout, WORD_DROPOUT),
     {"AlphaDropout", dropout, {WORD_DROPOUT}},
     {"GaussianDropout", dropout, {WORD_DROPOUT}},
     {"StochasticDepth", drop_path, {WORD_DROPPATH}},
@@ -501,27 +505,16 @@ static bool is_old(const struct keras_call *call) {
 
 static bool refuse_old(struct keras_call *call) {
   keras_fail(call, "it has the form of Keras 1");
-  graph_help(call->keras->graph,
-             "load the model with Keras 2 and save it again");
+  graph_help(call->graph, "load the model with Keras 2 and save it again");
   return false;
 }
 
 static bool unknown(struct keras_call *call) {
-  struct graph *g = call->keras->graph;
-  if (call->keras->options->allow_unknown) {
-    graph_note(g,
-               "`%.64s` (%.64s) is left out, with what follows from it: netc "
-               "has no equivalent.",
-               call->name, call->type);
-    return false;
-  }
-  if (strcmp(call->type, "Lambda") == 0)
-    keras_fail(call, "what a Lambda computes is Python, which the file has "
-                     "only compiled");
-  else
-    keras_fail(call, "netc has no equivalent of this class");
-  graph_help(g, "--allow-unknown leaves it out, with what follows from it");
-  return false;
+  return keras_leave(call, call->type,
+                     strcmp(call->type, "Lambda") == 0
+                         ? "what a Lambda computes is Python, which the file "
+                           "has only compiled"
+                         : "netc has no equivalent of this class");
 }
 
 /* A padding that waits for its convolution is nothing for others. */

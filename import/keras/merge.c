@@ -11,7 +11,7 @@ static bool needs(struct keras_call *call, size_t count) {
 
 /* By value: of the same shape, or of one that is repeated. */
 static bool merge(struct keras_call *call, enum layer_word word) {
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   struct graph_shape out = call->inputs[0].shape;
   if (call->input_count == 1)
     return keras_give(call, call->inputs[0].node, &out);
@@ -26,11 +26,10 @@ static bool merge(struct keras_call *call, enum layer_word word) {
                    ? call->inputs[i].node
                    : keras_exact(call, &call->inputs[i]);
   }
-  struct graph_node *node = keras_dress(call, graph_join(g, word));
+  struct graph_node *node = graph_join(g, word);
   for (size_t i = 0; i < call->input_count; i++)
     graph_operand(g, node, nodes[i]);
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+  return keras_give_node(call, node, &out);
 }
 
 static bool add(struct keras_call *call) {
@@ -41,9 +40,9 @@ static bool add(struct keras_call *call) {
 static bool multiply(struct keras_call *call) {
   static const enum layer_word words[] = {WORD_HSIGMOID};
   const struct keras_tensor *x = call->inputs;
-  if (call->input_count == 2 && keras_same(&x[0].shape, &x[1].shape) &&
-      keras_at(call, x[1].node)->inputs.count == 1 &&
-      keras_at(call, x[1].node)->inputs.at[0] == x[0].node &&
+  if (call->input_count == 2 && graph_same_shape(&x[0].shape, &x[1].shape) &&
+      graph_at(call->graph, x[1].node)->inputs.count == 1 &&
+      graph_at(call->graph, x[1].node)->inputs.at[0] == x[0].node &&
       keras_withdraw(call, x[1].node, words, 1) >= 0)
     return keras_give(call, keras_node(call, WORD_HSWISH, x[0].node)->index,
                       &x[0].shape);
@@ -68,14 +67,13 @@ static bool average(struct keras_call *call) {
     return false;
   struct keras_tensor *sum = &call->outputs.at[call->outputs.count - 1];
   struct graph_node *node = keras_node(call, WORD_DIV, sum->node);
-  graph_int(call->keras->graph, node, PART_NONE, "",
-            (int64_t)call->input_count);
+  graph_int(call->graph, node, PART_NONE, "", (int64_t)call->input_count);
   sum->node = node->index;
   return true;
 }
 
 bool keras_concat(struct keras_call *call, int64_t axis) {
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   struct graph_shape out = call->inputs[0].shape;
   int nodes[256];
   int at = keras_axis(call, &out, axis);
@@ -91,7 +89,7 @@ bool keras_concat(struct keras_call *call, int64_t axis) {
                               "too large ones");
     out.size[at] += other.size[at];
     other.size[at] = out.size[at];
-    if (!keras_same(&other, &out))
+    if (!graph_same_shape(&other, &out))
       return keras_fail(
           call,
           "its inputs differ on another axis than the one that joins them");
@@ -99,13 +97,12 @@ bool keras_concat(struct keras_call *call, int64_t axis) {
   }
   if (call->input_count == 1)
     return keras_give(call, nodes[0], &out);
-  struct graph_node *node = keras_dress(call, graph_join(g, WORD_CONCAT));
+  struct graph_node *node = graph_join(g, WORD_CONCAT);
   for (size_t i = 0; i < call->input_count; i++)
     graph_operand(g, node, nodes[i]);
   if (at != out.rank - 1)
-    graph_arg(g, node, PART_NONE, "axis=", keras_axis_name(call, &out, at));
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+    graph_arg(g, node, PART_NONE, "axis=", graph_axis(call->graph, &out, at));
+  return keras_give_node(call, node, &out);
 }
 
 static bool concatenate(struct keras_call *call) {
@@ -116,7 +113,7 @@ static bool concatenate(struct keras_call *call) {
 /* Products along one axis of each: of sequences, and of vectors. */
 static bool dot(struct keras_call *call) {
   int64_t axes[2];
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   if (!needs(call, 2) || !keras_ints(call, "axes", 1, -LIMIT_RANK, 2, axes))
     return false;
   const struct graph_shape *a = &call->inputs[0].shape;
@@ -138,19 +135,18 @@ static bool dot(struct keras_call *call) {
   }
   if (a->rank == 1) {
     struct graph_shape one = {1, {1}};
-    int product = keras_join(call, WORD_MUL, nodes[0], nodes[1])->index;
+    int product = graph_pair(call->graph, WORD_MUL, nodes[0], nodes[1])->index;
     struct graph_node *sum = keras_node(call, WORD_SUM, product);
-    graph_arg(g, sum, PART_NONE, "", "c");
-    graph_arg(g, sum, PART_NONE, "", "keep");
-    sum->shape = one;
-    return keras_give(call, sum->index, &one);
+    graph_flag(g, sum, "c");
+    graph_flag(g, sum, "keep");
+    return keras_give_node(call, sum, &one);
   }
-  struct graph_node *node = keras_join(call, WORD_MATMUL, nodes[0], nodes[1]);
+  struct graph_node *node =
+      graph_pair(call->graph, WORD_MATMUL, nodes[0], nodes[1]);
   struct graph_shape out = {2, {a->size[0], b->size[1 - second]}};
   if (second == 1)
-    graph_arg(g, node, PART_NONE, "", "transpose");
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+    graph_flag(g, node, "transpose");
+  return keras_give_node(call, node, &out);
 }
 
 static const struct keras_row rows[] = {

@@ -5,70 +5,25 @@
 #include "base/check.h"
 #include "import/keras/keras.h"
 
-struct graph_node *keras_at(const struct keras_call *call, int node) {
-  return call->keras->graph->nodes.at[node];
+void keras_begin(const struct keras_call *call) {
+  call->graph->at = (struct graph_origin){.name = call->name,
+                                          .kind = call->type,
+                                          .line = call->place.line,
+                                          .frozen = call->frozen};
 }
 
-bool keras_has_weights(enum layer_word word) {
-  switch (word) {
-  case WORD_CONV:
-  case WORD_DWCONV:
-  case WORD_DECONV:
-  case WORD_LOCAL:
-  case WORD_FC:
-  case WORD_LINEAR:
-  case WORD_BN:
-  case WORD_LN:
-  case WORD_GN:
-  case WORD_PRELU:
-  case WORD_INSTNORM:
-  case WORD_RMSNORM:
-  case WORD_SCALE:
-  case WORD_AFFINE:
-  case WORD_EMBED:
-  case WORD_RNN:
-  case WORD_LSTM:
-  case WORD_GRU:
-  case WORD_ATTENTION:
-  case WORD_WEIGHT: return true;
-  default: return false;
+bool keras_leave(struct keras_call *call, const char *type, const char *why) {
+  if (call->keras->options->allow_unknown) {
+    graph_note(call->graph,
+               "`%.64s` (%.64s) is left out, with what follows from it: netc "
+               "has no equivalent.",
+               call->name, type);
+    return false;
   }
-}
-
-static struct graph_node *dress(struct keras_call *call,
-                                struct graph_node *node) {
-  node->name = call->name;
-  node->kind = call->type;
-  node->line = call->place.line;
-  node->frozen = call->frozen && keras_has_weights(node->word);
-  return node;
-}
-
-struct graph_node *keras_node(struct keras_call *call, enum layer_word word,
-                              int input) {
-  struct graph_node *node =
-      dress(call, graph_layer(call->keras->graph, word, input));
-  node->shape = keras_at(call, input)->shape;
-  return node;
-}
-
-struct graph_node *keras_dress(struct keras_call *call,
-                               struct graph_node *node) {
-  return dress(call, node);
-}
-
-struct graph_node *keras_join(struct keras_call *call, enum layer_word word,
-                              int a, int b) {
-  struct graph_node *node = dress(call, graph_join(call->keras->graph, word));
-  graph_operand(call->keras->graph, node, a);
-  graph_operand(call->keras->graph, node, b);
-  node->shape = keras_at(call, a)->shape;
-  return node;
-}
-
-bool keras_same(const struct graph_shape *a, const struct graph_shape *b) {
-  return a->rank == b->rank &&
-         memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
+  keras_fail(call, "%s", why);
+  graph_help(call->graph,
+             "--allow-unknown leaves it out, with what follows from it");
+  return false;
 }
 
 bool keras_count(struct keras_call *call, const struct graph_shape *shape,
@@ -119,7 +74,7 @@ bool keras_fill_shape(struct keras_call *call, const json_t *target,
 
 int keras_reshape(struct keras_call *call, int input,
                   const struct graph_shape *shape) {
-  if (keras_same(&keras_at(call, input)->shape, shape))
+  if (graph_same_shape(&graph_at(call->graph, input)->shape, shape))
     return input;
   if (shape->rank == 1) {
     struct graph_node *flat = keras_node(call, WORD_FLATTEN, input);
@@ -128,8 +83,8 @@ int keras_reshape(struct keras_call *call, int input,
   }
   struct graph_node *node = keras_node(call, WORD_RESHAPE, input);
   node->shape = *shape;
-  graph_arg(call->keras->graph, node, PART_OTHER, "",
-            graph_sizes(call->keras->graph, shape->size, shape->rank));
+  graph_arg(call->graph, node, PART_OTHER, "",
+            graph_sizes(call->graph, shape->size, shape->rank));
   return node->index;
 }
 
@@ -139,23 +94,30 @@ int keras_exact(struct keras_call *call, const struct keras_tensor *tensor) {
 
 void keras_note_masks(struct keras_call *call) {
   graph_note(
-      call->keras->graph,
+      call->graph,
       "Masks are left out: every step counts, with the same parameters.");
 }
 
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape) {
-  struct arena *arena = call->keras->graph->arena;
+  struct arena *arena = call->graph->arena;
   VEC_RESERVE(arena, &call->outputs, 1);
   *VEC_PUSH(arena, &call->outputs) =
       (struct keras_tensor){.node = node, .shape = *shape};
-  return !call->keras->graph->failed;
+  return !call->graph->failed;
 }
 
-bool keras_give_active(struct keras_call *call, int node,
+bool keras_give_node(struct keras_call *call, struct graph_node *node,
+                     const struct graph_shape *shape) {
+  node->shape = *shape;
+  return keras_give(call, node->index, shape);
+}
+
+bool keras_give_active(struct keras_call *call, struct graph_node *node,
                        const struct graph_shape *shape) {
-  int last =
-      keras_activate(call, node, keras_member(call->config, "activation"));
+  node->shape = *shape;
+  int last = keras_activate(call, node->index,
+                            keras_member(call->config, "activation"));
   return last >= 0 && keras_give(call, last, shape);
 }
 
@@ -179,36 +141,24 @@ int keras_axis(struct keras_call *call, const struct graph_shape *shape,
   return axis == 1 ? shape->rank - 1 : (int)axis - 2;
 }
 
-const char *keras_axis_name(struct keras_call *call,
-                            const struct graph_shape *shape, int axis) {
-  if (axis == shape->rank - 1)
-    return "c";
-  return graph_text(call->keras->graph, "%d", axis);
-}
-
 int keras_part(struct keras_call *call, int input, int axis, int64_t from,
                int64_t to) {
-  struct graph *g = call->keras->graph;
-  int64_t end = keras_at(call, input)->shape.size[axis];
-  if (from == 0 && to == end)
+  const struct graph_shape *in = &graph_at(call->graph, input)->shape;
+  if (from == 0 && to == in->size[axis])
     return input;
-  struct graph_node *node = keras_node(call, WORD_SLICE, input);
-  graph_arg(g, node, PART_NONE, "", keras_axis_name(call, &node->shape, axis));
-  bool channels = axis + 1 == node->shape.rank;
-  graph_range(g, node, channels ? PART_CHANNELS : PART_OTHER, from, to, end);
-  node->shape.size[axis] = to - from;
-  return node->index;
+  const char *name = graph_axis(call->graph, in, axis);
+  return graph_slice(call->graph, input, axis, name, from, to)->index;
 }
 
 int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed) {
-  struct graph *g = call->keras->graph;
-  struct graph_node *node = dress(call, graph_join(g, WORD_WEIGHT));
+  struct graph *g = call->graph;
+  struct graph_node *node = graph_join(g, WORD_WEIGHT);
   node->shape = *shape;
   graph_arg(g, node, shape->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
             graph_sizes(g, shape->size, shape->rank));
   if (fixed) {
-    graph_arg(g, node, PART_NONE, "", "fixed");
+    graph_flag(g, node, "fixed");
     node->frozen = false;
   }
   return node->index;
@@ -223,8 +173,8 @@ bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
     int64_t *x = &out.size[more->rank - i], y = less->size[less->rank - i];
     if (*x != y && *x != 1 && y != 1)
       return keras_fail(call, "%s and %s cannot be broadcast",
-                        graph_sizes(call->keras->graph, a->size, a->rank),
-                        graph_sizes(call->keras->graph, b->size, b->rank));
+                        graph_sizes(call->graph, a->size, a->rank),
+                        graph_sizes(call->graph, b->size, b->rank));
     *x = *x > y ? *x : y;
   }
   *result = out;
@@ -238,7 +188,7 @@ int keras_withdraw(struct keras_call *call, int node,
   if (node + 1 != (int)k->graph->nodes.count)
     return -1;
   for (int i = count; i-- > 0;) {
-    const struct graph_node *made = at >= 0 ? keras_at(call, at) : NULL;
+    const struct graph_node *made = at >= 0 ? graph_at(call->graph, at) : NULL;
     if (!made || at != node - (count - 1 - i) || at >= (int)k->alone.count ||
         !k->alone.at[at] || made->inputs.count != 1 || made->word != words[i])
       return -1;
@@ -295,8 +245,8 @@ bool keras_activation_type(struct graph *graph, size_t index,
 static int softsign(struct keras_call *call, int node) {
   int size = keras_node(call, WORD_ABS, node)->index;
   struct graph_node *more = keras_node(call, WORD_ADD, size);
-  graph_arg(call->keras->graph, more, PART_NONE, "", "1");
-  return keras_join(call, WORD_DIV, node, more->index)->index;
+  graph_flag(call->graph, more, "1");
+  return graph_pair(call->graph, WORD_DIV, node, more->index)->index;
 }
 
 /* The name in a string, or in an object {class_name, config}. */
@@ -320,7 +270,7 @@ int keras_activate(struct keras_call *call, int node, const json_t *value) {
       return node;
     struct graph_node *active = keras_node(call, a->ours, node);
     if (a->argument)
-      graph_arg(call->keras->graph, active, PART_NONE, "", a->argument);
+      graph_flag(call->graph, active, a->argument);
     return active->index;
   }
   if (name && strcmp(name, "softsign") == 0)

@@ -29,6 +29,13 @@ static json_t *either(const struct keras_call *call, const char *first,
   return value ? value : argument(call, second, place);
 }
 
+/* An axis as a number, `axis` or the argument of that place. */
+static bool take_axis(struct keras_call *call, size_t place, int64_t *axis) {
+  const json_t *given = argument(call, "axis", place);
+  return !given ||
+         keras_integer(call, given, "axis", -LIMIT_RANK, LIMIT_RANK, axis);
+}
+
 /* By value. */
 
 struct two {
@@ -57,7 +64,7 @@ static bool take_two(struct keras_call *call, struct two *two) {
 static bool give_by_number(struct keras_call *call, enum layer_word word,
                            const struct keras_tensor *x, double value) {
   struct graph_node *node = keras_node(call, word, x->node);
-  graph_arg(call->keras->graph, node, PART_NONE, "", keras_number(call, value));
+  graph_real(call->graph, node, "", value);
   return keras_give(call, node->index, &x->shape);
 }
 
@@ -68,7 +75,7 @@ static bool give_swapped(struct keras_call *call, enum layer_word word,
   struct graph_node *node =
       keras_node(call, sub ? WORD_NEG : WORD_POW, x->node);
   if (!sub)
-    graph_arg(call->keras->graph, node, PART_NONE, "", "-1");
+    graph_flag(call->graph, node, "-1");
   struct keras_tensor swapped = *x;
   swapped.node = node->index;
   return give_by_number(call, sub ? WORD_ADD : WORD_MUL, &swapped, value);
@@ -78,12 +85,12 @@ static bool give_swapped(struct keras_call *call, enum layer_word word,
 static bool give_hard_sigmoid(struct keras_call *call, enum layer_word word,
                               const struct keras_tensor *x, double value) {
   static const enum layer_word words[] = {WORD_ADD, WORD_RELU6};
-  const struct graph_node *clipped = keras_at(call, x->node);
+  const struct graph_node *clipped = graph_at(call->graph, x->node);
   double factor = word == WORD_DIV ? 1 / value : value;
   if ((word != WORD_MUL && word != WORD_DIV) || factor < 0.166666 ||
       factor > 0.166667 || clipped->inputs.count != 1)
     return false;
-  const struct graph_node *more = keras_at(call, clipped->inputs.at[0]);
+  const struct graph_node *more = graph_at(call->graph, clipped->inputs.at[0]);
   if (more->args.count != 1 || strcmp(more->args.at[0].value, "3") != 0)
     return false;
   int input = keras_withdraw(call, x->node, words, 2);
@@ -101,10 +108,9 @@ static bool by_value(struct keras_call *call, enum layer_word word) {
     const struct keras_tensor *a = &two.a->tensor, *b = &two.b->tensor;
     if (!keras_broadcast(call, &a->shape, &b->shape, &out))
       return false;
-    struct graph_node *node =
-        keras_join(call, word, keras_exact(call, a), keras_exact(call, b));
-    node->shape = out;
-    return keras_give(call, node->index, &out);
+    struct graph_node *node = graph_pair(
+        call->graph, word, keras_exact(call, a), keras_exact(call, b));
+    return keras_give_node(call, node, &out);
   }
   const struct keras_operand *x = two.a->is_tensor ? two.a : two.b;
   const json_t *value = two.a->is_tensor ? two.b->value : two.a->value;
@@ -148,11 +154,9 @@ static bool leaky(struct keras_call *call, enum layer_word word) {
 }
 
 static bool softmax(struct keras_call *call, enum layer_word word) {
-  const json_t *axis = argument(call, "axis", 1);
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t value = -1;
-  if (axis &&
-      !keras_integer(call, axis, "axis", -LIMIT_RANK, LIMIT_RANK, &value))
+  if (!take_axis(call, 1, &value))
     return false;
   int at = keras_axis(call, in, value);
   if (at != in->rank - 1)
@@ -177,8 +181,7 @@ static bool clip(struct keras_call *call, enum layer_word word) {
     if (!json_is_number(value))
       return keras_fail(call, "its bounds are not numbers");
     struct graph_node *node = keras_node(call, i ? WORD_MIN : WORD_MAX, x.node);
-    graph_arg(call->keras->graph, node, PART_NONE, "",
-              keras_number(call, json_number_value(value)));
+    graph_real(call->graph, node, "", json_number_value(value));
     x.node = node->index;
   }
   return keras_give(call, x.node, &x.shape);
@@ -208,7 +211,7 @@ static bool take_axes(struct keras_call *call, const json_t *list,
 static bool reduce(struct keras_call *call, enum layer_word word) {
   const json_t *keep = argument(call, "keepdims", 2);
   bool axes[LIMIT_RANK] = {false};
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   struct graph_shape out = {0};
   if (!take_axes(call, argument(call, "axis", 1), axes))
     return false;
@@ -221,13 +224,12 @@ static bool reduce(struct keras_call *call, enum layer_word word) {
       out.size[out.rank++] = axes[i] ? 1 : node->shape.size[i];
   }
   if (json_is_true(keep))
-    graph_arg(g, node, PART_NONE, "", "keep");
+    graph_flag(g, node, "keep");
   if (out.rank == 0)
     return keras_fail(
         call,
         "netc has no equivalent of a single value; `keepdims` keeps its axes");
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+  return keras_give_node(call, node, &out);
 }
 
 /* Shapes. Lists count the batch. */
@@ -270,11 +272,9 @@ static bool squeeze(struct keras_call *call, enum layer_word word) {
 
 static bool expand(struct keras_call *call, enum layer_word word) {
   struct graph_shape in = call->inputs[0].shape, out = {0};
-  const json_t *given = argument(call, "axis", 1);
   int64_t axis = -1;
   (void)word;
-  if (given &&
-      !keras_integer(call, given, "axis", -LIMIT_RANK, LIMIT_RANK, &axis))
+  if (!take_axis(call, 1, &axis))
     return false;
   if (axis < 0)
     axis += in.rank + 2;
@@ -291,13 +291,9 @@ static bool expand(struct keras_call *call, enum layer_word word) {
 }
 
 static bool concat(struct keras_call *call, enum layer_word word) {
-  const json_t *axis = argument(call, "axis", call->input_count);
-  int64_t value = -1;
+  int64_t axis = -1;
   (void)word;
-  if (axis &&
-      !keras_integer(call, axis, "axis", -LIMIT_RANK, LIMIT_RANK, &value))
-    return false;
-  return keras_concat(call, value);
+  return take_axis(call, call->input_count, &axis) && keras_concat(call, axis);
 }
 
 static bool matmul(struct keras_call *call, enum layer_word word) {
@@ -308,8 +304,8 @@ static bool matmul(struct keras_call *call, enum layer_word word) {
       x[0].shape.rank != x[1].shape.rank)
     return keras_fail(call, "it needs two tensors of equal rank, the first "
                             "not transposed");
-  struct graph_node *node = keras_join(call, word, keras_exact(call, &x[0]),
-                                       keras_exact(call, &x[1]));
+  struct graph_node *node = graph_pair(
+      call->graph, word, keras_exact(call, &x[0]), keras_exact(call, &x[1]));
   struct graph_shape out = x[0].shape;
   int last = out.rank - 1;
   bool transposed = json_is_true(b);
@@ -320,9 +316,8 @@ static bool matmul(struct keras_call *call, enum layer_word word) {
     return keras_fail(call, "its matrices do not fit");
   out.size[last] = x[1].shape.size[transposed ? last - 1 : last];
   if (transposed)
-    graph_arg(call->keras->graph, node, PART_NONE, "", "transpose");
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+    graph_flag(call->graph, node, "transpose");
+  return keras_give_node(call, node, &out);
 }
 
 /* x[..., a:b]: a list of slices and numbers, the batch's first. */
@@ -380,7 +375,7 @@ static bool get_item(struct keras_call *call, enum layer_word word) {
     if (!get_part(call, item, at - 1, &node))
       return false;
   }
-  out = keras_at(call, node)->shape;
+  out = graph_at(call->graph, node)->shape;
   return keras_give(call, node, &out);
 }
 
@@ -388,13 +383,11 @@ static bool get_item(struct keras_call *call, enum layer_word word) {
 static bool split(struct keras_call *call, enum layer_word word) {
   const json_t *parts =
       either(call, "indices_or_sections", "num_or_size_splits", 1);
-  const json_t *axis = argument(call, "axis", 2);
   struct graph_shape out = call->inputs[0].shape;
   int64_t count, value = 0;
   (void)word;
   if (!keras_integer(call, parts, "sections", 1, 1024, &count) ||
-      (axis &&
-       !keras_integer(call, axis, "axis", -LIMIT_RANK, LIMIT_RANK, &value)))
+      !take_axis(call, 2, &value))
     return false;
   int at = keras_axis(call, &out, value);
   if (at < 0)
@@ -526,15 +519,8 @@ bool keras_add_operation(struct keras_call *call, const char *function) {
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
     if (is_called(function, operations[i].name))
       return operations[i].add(call, operations[i].words[0]);
-  if (call->keras->options->allow_unknown) {
-    graph_note(call->keras->graph,
-               "`%.64s` (%.64s) is left out, with what follows from it: netc "
-               "has no equivalent.",
-               call->name, function);
-    return false;
-  }
-  keras_fail(call, "netc has no equivalent of the operation %.64s", function);
-  graph_help(call->keras->graph,
-             "--allow-unknown leaves it out, with what follows from it");
-  return false;
+  return keras_leave(call, function,
+                     graph_text(call->graph,
+                                "netc has no equivalent of the operation %.64s",
+                                function));
 }

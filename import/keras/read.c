@@ -51,19 +51,6 @@ static bool find_formats(struct keras *k, const json_t *value, int *formats) {
 
 /* Inputs. */
 
-/* A size of the command line for an input of that name, or for the only one. */
-static bool given_shape(const struct keras *k, const char *name,
-                        struct graph_shape *shape) {
-  for (size_t i = 0; i < k->options->input_count; i++) {
-    const struct import_input *given = &k->options->inputs[i];
-    if (!given->name || strcmp(name, given->name) == 0) {
-      *shape = given->shape;
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool stated_shape(struct keras_call *call, const json_t *batch_shape,
                          struct graph_shape *shape) {
   size_t rank = json_array_size(batch_shape);
@@ -77,7 +64,7 @@ static bool stated_shape(struct keras_call *call, const json_t *batch_shape,
     const json_t *size = json_array_get(batch_shape, i);
     if (json_is_null(size)) {
       keras_fail(call, "the file leaves a size of the input open");
-      graph_help(call->keras->graph, "give it: --input %s=SIZES, channels last",
+      graph_help(call->graph, "give it: --input %s=SIZES, channels last",
                  call->name);
       return false;
     }
@@ -100,12 +87,10 @@ static bool keras_add_input(struct keras_call *call) {
   const json_t *stated = keras_member(call->config, "batch_shape");
   if (!stated)
     stated = keras_member(call->config, "batch_input_shape");
-  if (!given_shape(k, call->name, &shape) &&
+  if (!import_given(k->options, slice_of(call->name), &shape) &&
       !stated_shape(call, stated, &shape))
     return false;
   struct graph_node *node = graph_input(k->graph, call->name, &shape, NULL);
-  node->kind = call->type;
-  node->line = call->place.line;
   return keras_give(call, node->index, &shape);
 }
 
@@ -152,7 +137,7 @@ static bool is_mask(const char *key) {
 /* The state at the end of a sequence whose states are all given. */
 static int last_step(struct keras_call *call,
                      const struct keras_tensor *tensor) {
-  int64_t steps = keras_at(call, tensor->last_of)->shape.size[0];
+  int64_t steps = graph_at(call->graph, tensor->last_of)->shape.size[0];
   int part = keras_part(call, tensor->last_of, 0, steps - 1, steps);
   return keras_reshape(call, part, &tensor->shape);
 }
@@ -223,11 +208,11 @@ static bool leave_out(struct keras_call *call) {
 /* A layer that is applied once more has the weights of its first time. */
 static bool share(struct keras_call *call, struct keras_layer *layer,
                   size_t first) {
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   size_t place = 0;
   for (size_t i = first; i < g->nodes.count; i++) {
     struct graph_node *node = g->nodes.at[i];
-    if (!keras_has_weights(node->word))
+    if (!graph_has_weights(node->word))
       continue;
     if (!layer->ran) {
       *VEC_PUSH(g->arena, &layer->nodes) = node->index;
@@ -262,6 +247,7 @@ static bool add_call(struct keras *k, struct keras_model *m,
                      struct keras_site *site) {
   struct keras_layer *layer = site->layer;
   struct keras_call call = {.keras = k,
+                            .graph = k->graph,
                             .name = layer->name,
                             .type = layer->type,
                             .json = layer->json,
@@ -269,6 +255,7 @@ static bool add_call(struct keras *k, struct keras_model *m,
                             .place = layer->place,
                             .frozen = layer->frozen || m->frozen};
   size_t first = k->graph->nodes.count;
+  keras_begin(&call);
   if (!resolve(k, m, site, &call))
     return false;
   if (site->uses == 1) {

@@ -6,11 +6,11 @@
 
 /* Indices: the input that they come from says so. */
 static bool take_indices(struct keras_call *call, int node) {
-  struct graph_node *at = keras_at(call, node);
+  struct graph_node *at = graph_at(call->graph, node);
   if (at->word != WORD_INPUT)
     return true;
   if (at->args.count == 0)
-    graph_arg(call->keras->graph, at, PART_NONE, ": ", "i32");
+    graph_arg(call->graph, at, PART_NONE, ": ", "i32");
   return true;
 }
 
@@ -25,11 +25,10 @@ static bool embedding(struct keras_call *call) {
   if (!take_indices(call, call->inputs[0].node))
     return false;
   struct graph_node *node = keras_node(call, WORD_EMBED, call->inputs[0].node);
-  graph_int(call->keras->graph, node, PART_OTHER, "", entries);
-  graph_int(call->keras->graph, node, PART_CHANNELS, "", features);
+  graph_int(call->graph, node, PART_OTHER, "", entries);
+  graph_int(call->graph, node, PART_CHANNELS, "", features);
   out.size[out.rank++] = features;
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+  return keras_give_node(call, node, &out);
 }
 
 /* Recurrent layers. */
@@ -59,12 +58,12 @@ static bool usual_cell(struct keras_call *call) {
   bool relu = strcmp(type, "SimpleRNN") == 0 && strcmp(active, "relu") == 0;
   if (strcmp(active, "tanh") != 0 ||
       (strcmp(gates, "sigmoid") != 0 && strcmp(gates, "hard_sigmoid") != 0))
-    graph_note(call->keras->graph,
+    graph_note(call->graph,
                "`%.64s` has %s for its activation%s: netc's has tanh and "
                "sigmoid, with the same counts.",
                call->name, active, relu ? "" : "s");
   if (keras_bool(call, "go_backwards", false))
-    graph_note(call->keras->graph,
+    graph_note(call->graph,
                "`%.64s` goes backwards, netc's forwards: the counts are the "
                "same.",
                call->name);
@@ -89,14 +88,14 @@ static bool recurrent(struct keras_call *call, bool both,
     return keras_fail(call, "`units` is missing");
   struct graph_node *node =
       keras_node(call, r->ours, keras_exact(call, call->inputs));
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   graph_int(g, node, PART_CHANNELS, "", units);
   if (both)
-    graph_arg(g, node, PART_NONE, "", "bidir");
+    graph_flag(g, node, "bidir");
   if (!all)
-    graph_arg(g, node, PART_NONE, "", "last");
+    graph_flag(g, node, "last");
   if (!keras_bool(call, "use_bias", true))
-    graph_arg(g, node, PART_NONE, "", "nobias");
+    graph_flag(g, node, "nobias");
   else if (!two)
     graph_arg(g, node, PART_NONE, "bias=", "one");
   if (strcmp(call->type, "GRU") == 0 && !keras_bool(call, "reset_after", false))
@@ -144,7 +143,7 @@ static bool one_way(struct keras_call *call) {
 
 /* An lstm of maps, which keep their size. */
 static bool conv_lstm(struct keras_call *call) {
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   struct graph_shape out = call->inputs[0].shape;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   int64_t kernel[2], strides[2], dilation[2];
@@ -172,14 +171,13 @@ static bool conv_lstm(struct keras_call *call) {
   graph_int(g, node, PART_CHANNELS, "", filters);
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, kernel, 2));
   if (!all)
-    graph_arg(g, node, PART_NONE, "", "last");
+    graph_flag(g, node, "last");
   if (!keras_bool(call, "use_bias", true))
-    graph_arg(g, node, PART_NONE, "", "nobias");
+    graph_flag(g, node, "nobias");
   out.size[3] = filters;
   if (!all)
     out = (struct graph_shape){3, {out.size[1], out.size[2], filters}};
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+  return keras_give_node(call, node, &out);
 }
 
 /* A call for the layer inside a wrapper. */
@@ -193,8 +191,9 @@ static bool unwrap(const struct keras_call *call, const char *key,
   inner->json = layer;
   /* Nodes keep it, and the file's values go. */
   inner->type =
-      type ? arena_copy(call->keras->graph->arena, type, strlen(type)) : NULL;
+      type ? arena_copy(call->graph->arena, type, strlen(type)) : NULL;
   inner->config = keras_member(layer, "config");
+  keras_begin(inner);
   return type && inner->config;
 }
 
@@ -214,6 +213,7 @@ static bool bidirectional(struct keras_call *call) {
     return keras_fail(call, "outputs that are not merged are not supported");
   if (!recurrent(&inner, true, &node, &out))
     return false;
+  keras_begin(call);
   if (strcmp(mode, "concat") == 0)
     return keras_give(call, node->index, &out) &&
            give_states(call, inner.config, 4);
@@ -224,11 +224,12 @@ static bool bidirectional(struct keras_call *call) {
     int64_t half = out.size[axis] / 2;
     int there = keras_part(call, node->index, axis, 0, half);
     int back = keras_part(call, node->index, axis, half, half * 2);
-    struct graph_node *join = keras_join(call, modes[i].word, there, back);
+    struct graph_node *join =
+        graph_pair(call->graph, modes[i].word, there, back);
     out.size[axis] = half;
     if (strcmp(mode, "ave") == 0) {
       join = keras_node(call, WORD_MUL, join->index);
-      graph_arg(call->keras->graph, join, PART_NONE, "", "0.5");
+      graph_flag(call->graph, join, "0.5");
     }
     return keras_give(call, join->index, &out) &&
            give_states(call, inner.config, 4);
@@ -303,7 +304,7 @@ static bool needs_heads(struct keras_call *call, int64_t heads, int64_t dim) {
 
 /* query, value and key: the last, if it is not given, is the value. */
 static bool multi_head(struct keras_call *call) {
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   int64_t heads = keras_int(call, "num_heads", 0, 1, KERAS_MOST);
   int64_t dim = keras_int(call, "key_dim", 0, 1, KERAS_MOST);
   int64_t groups = keras_int(call, "num_query_heads", 0, 1, KERAS_MOST);
@@ -321,15 +322,15 @@ static bool multi_head(struct keras_call *call) {
       keras_node(call, WORD_ATTENTION, keras_exact(call, call->inputs));
   graph_int(g, node, PART_GROUPS, "", heads);
   if (is_causal(call))
-    graph_arg(g, node, PART_NONE, "", "causal");
+    graph_flag(g, node, "causal");
   if (groups > 0 && groups != heads)
     graph_int(g, node, PART_NONE, "kv=", groups);
   if (channels % heads != 0 || channels / heads != dim)
     graph_int(g, node, PART_NONE, "dim=", dim);
   if (drop > 0)
-    graph_arg(g, node, PART_NONE, "dropout=", keras_number(call, drop));
+    graph_real(g, node, "dropout=", drop);
   if (!keras_bool(call, "use_bias", true))
-    graph_arg(g, node, PART_NONE, "", "nobias");
+    graph_flag(g, node, "nobias");
   struct graph_shape out = *query;
   const json_t *stated = keras_member(call->config, "output_shape");
   if (json_is_array(stated))
@@ -343,13 +344,12 @@ static bool multi_head(struct keras_call *call) {
     node->key = "cross=";
     node->keyed = keras_exact(call, &call->inputs[1]);
   }
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+  return keras_give_node(call, node, &out);
 }
 
 /* softmax(q k') v, without weights */
 static bool attention(struct keras_call *call) {
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   const char *mode = keras_string(call->config, "score_mode", "dot");
   if (keras_bool(call, "use_scale", false) || strcmp(mode, "dot") != 0)
     return keras_fail(call, "only scores that are products are supported");
@@ -364,13 +364,13 @@ static bool attention(struct keras_call *call) {
       keys->shape.size[0] != values->shape.size[0])
     return keras_fail(call, "its queries, keys and values do not fit");
   struct graph_node *scores =
-      keras_join(call, WORD_MATMUL, keras_exact(call, call->inputs),
+      graph_pair(call->graph, WORD_MATMUL, keras_exact(call, call->inputs),
                  keras_exact(call, keys));
-  graph_arg(g, scores, PART_NONE, "", "transpose");
+  graph_flag(g, scores, "transpose");
   scores->shape.size[1] = keys->shape.size[0];
   int shares = keras_node(call, WORD_SOFTMAX, scores->index)->index;
   struct graph_node *node =
-      keras_join(call, WORD_MATMUL, shares, keras_exact(call, values));
+      graph_pair(call->graph, WORD_MATMUL, shares, keras_exact(call, values));
   node->shape.size[1] = values->shape.size[1];
   return keras_give(call, node->index, &node->shape);
 }

@@ -104,9 +104,9 @@ static struct graph_node *convolve(struct keras_call *call,
   if (!fits(call, w, in, out))
     return NULL;
   out->size[out->rank - 1] = channels;
-  struct graph_node *node = keras_dress(
-      call, window_conv(call->keras->graph, keras_exact(call, &call->inputs[0]),
-                        many, channels, groups, w));
+  struct graph_node *node =
+      window_conv(call->graph, keras_exact(call, &call->inputs[0]), many,
+                  channels, groups, w);
   node->shape = *out;
   return node;
 }
@@ -117,7 +117,7 @@ static bool convolution(struct keras_call *call) {
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   int64_t groups = keras_int(call, "groups", 1, 1, KERAS_MOST);
   if (!read_window(call, "kernel_size", "dilation_rate", false, &w) ||
-      call->keras->graph->failed)
+      call->graph->failed)
     return false;
   if (filters == 0)
     return keras_fail(call, "`filters` is missing");
@@ -125,7 +125,7 @@ static bool convolution(struct keras_call *call) {
   if (!node)
     return false;
   take_bias(call, node);
-  return keras_give_active(call, node->index, &out);
+  return keras_give_active(call, node, &out);
 }
 
 static bool depthwise_node(struct keras_call *call, struct graph_node **node,
@@ -134,7 +134,7 @@ static bool depthwise_node(struct keras_call *call, struct graph_node **node,
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t times = keras_int(call, "depth_multiplier", 1, 1, 1 << 20);
   if (!read_window(call, "kernel_size", "dilation_rate", false, &w) ||
-      call->keras->graph->failed)
+      call->graph->failed)
     return false;
   int64_t channels = in->size[in->rank - 1];
   if (channels > KERAS_MOST)
@@ -149,7 +149,7 @@ static bool depthwise(struct keras_call *call) {
   if (!depthwise_node(call, &node, &out))
     return false;
   take_bias(call, node);
-  return keras_give_active(call, node->index, &out);
+  return keras_give_active(call, node, &out);
 }
 
 /* A depthwise one without a bias, then one of 1x1. */
@@ -163,19 +163,16 @@ static bool separable(struct keras_call *call) {
     return keras_fail(call, "`filters` is missing");
   node->bias = BIAS_WITHOUT;
   struct graph_window one = window_square(out.rank - 1, 1, 1);
-  node =
-      keras_dress(call, window_conv(call->keras->graph, node->index,
-                                    out.size[out.rank - 1], filters, 1, &one));
+  node = window_conv(call->graph, node->index, out.size[out.rank - 1], filters,
+                     1, &one);
   out.size[out.rank - 1] = filters;
-  node->shape = out;
   take_bias(call, node);
-  return keras_give_active(call, node->index, &out);
+  return keras_give_active(call, node, &out);
 }
 
 /* What is cut off at an axis, so that the map has Keras' size. */
-static void transposed_padding(const struct graph_window *w, int axis,
-                               bool same, const int64_t *outpad,
-                               struct graph_window *cut, int64_t *more) {
+static void transposed_padding(struct graph_window *w, int axis, bool same,
+                               const int64_t *outpad, int64_t *more) {
   int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
   int64_t step = w->stride[axis], pads = 0;
   *more = 0;
@@ -187,35 +184,12 @@ static void transposed_padding(const struct graph_window *w, int axis,
   } else if (same) {
     pads = reach - step;
   }
-  cut->before[axis] = pads / 2;
-  cut->after[axis] = pads - pads / 2;
-}
-
-static void put_cut(struct keras_call *call, struct graph_node *node,
-                    const struct graph_window *cut) {
-  struct graph *g = call->keras->graph;
-  struct text text = text_new(g->arena);
-  bool none = true, even = true;
-  for (int i = 0; i < cut->axes; i++) {
-    none = none && cut->before[i] == 0 && cut->after[i] == 0;
-    even = even && cut->before[i] == cut->before[0] &&
-           cut->after[i] == cut->after[0];
-  }
-  for (int i = 0; i < (even ? 1 : cut->axes); i++) {
-    text_put(&text, i ? "x" : "");
-    text_int(&text, cut->before[i]);
-    if (cut->before[i] != cut->after[i])
-      text_printf(&text, ":%" PRId64, cut->after[i]);
-  }
-  text_putc(&text, '\0');
-  if (!none)
-    graph_arg(g, node, PART_PADDING, "pad=", text.at);
+  w->before[axis] = pads / 2;
+  w->after[axis] = pads - pads / 2;
 }
 
 static bool transposed(struct keras_call *call) {
-  static const int64_t steps[3] = {1, 1, 1};
-  struct graph_window w, cut = {0};
-  struct graph *g = call->keras->graph;
+  struct graph_window w;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   int64_t groups = keras_int(call, "groups", 1, 1, KERAS_MOST);
   int64_t more[3] = {0}, outpad[3] = {0};
@@ -223,48 +197,32 @@ static bool transposed(struct keras_call *call) {
   if (!read_window(call, "kernel_size", "dilation_rate", false, &w) ||
       !keras_ints(call, "output_padding", 0, 0, w.axes - call->keras->lead,
                   outpad + call->keras->lead) ||
-      g->failed)
+      call->graph->failed)
     return false;
   if (filters == 0 || call->keras->lead > 0)
     return keras_fail(
         call, "it needs `filters`, and is not supported in TimeDistributed");
-  struct graph_shape out = call->inputs[0].shape;
+  const int64_t *in = call->inputs[0].shape.size;
   bool same =
       strcmp(keras_string(call->config, "padding", "valid"), "same") == 0;
-  bool any = false;
-  cut.axes = w.axes;
   for (int i = 0; i < w.axes; i++) {
-    transposed_padding(&w, i, same, given ? outpad : NULL, &cut, &more[i]);
-    int64_t reach = w.dilate[i] * (w.kernel[i] - 1) + 1;
-    if (out.size[i] > KERAS_MOST)
+    transposed_padding(&w, i, same, given ? outpad : NULL, &more[i]);
+    if (in[i] > KERAS_MOST)
       return keras_fail(call, "its input is too large");
-    out.size[i] = (out.size[i] - 1) * w.stride[i] + reach - cut.before[i] -
-                  cut.after[i] + more[i];
-    any = any || more[i] > 0;
-    if (out.size[i] < 1)
-      return keras_fail(call, "nothing of its output is left");
   }
-  out.size[w.axes] = filters;
-  struct graph_node *node =
-      keras_node(call, WORD_DECONV, keras_exact(call, &call->inputs[0]));
-  graph_int(g, node, PART_CHANNELS, "", filters);
-  graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
-  window_stride(g, node, &w, steps);
-  put_cut(call, node, &cut);
-  if (memcmp(w.dilate, steps, (size_t)w.axes * sizeof *steps) != 0)
-    graph_arg(g, node, PART_NONE, "dilate=", graph_sizes(g, w.dilate, w.axes));
-  if (any)
-    graph_arg(g, node, PART_NONE, "outpad=", graph_sizes(g, more, w.axes));
-  graph_option(g, node, PART_GROUPS, "groups=", groups, 1);
-  node->shape = out;
+  struct graph_node *node;
+  if (!window_deconv(call->graph, keras_exact(call, call->inputs), filters,
+                     groups, &w, more, &node))
+    return keras_fail(call, "nothing of its output is left");
   take_bias(call, node);
-  return keras_give_active(call, node->index, &out);
+  const struct graph_shape out = node->shape;
+  return keras_give_active(call, node, &out);
 }
 
 static bool locally(struct keras_call *call) {
   struct graph_window w;
   struct graph_shape out;
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   static const int64_t steps[3] = {1, 1, 1};
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   if (!read_window(call, "kernel_size", NULL, false, &w) || g->failed ||
@@ -280,9 +238,8 @@ static bool locally(struct keras_call *call) {
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
   window_stride(g, node, &w, steps);
   graph_padding(g, node, w.axes, w.kernel, w.dilate, w.before, w.after);
-  node->shape = out;
   take_bias(call, node);
-  return keras_give_active(call, node->index, &out);
+  return keras_give_active(call, node, &out);
 }
 
 /* Pools. */
@@ -294,11 +251,10 @@ static bool pooling(struct keras_call *call) {
   if (!read_window(call, "pool_size", NULL, true, &w) ||
       !fits(call, &w, &call->inputs[0].shape, &out))
     return false;
-  struct graph_node *node = keras_dress(
-      call, window_pool(call->keras->graph, mean ? WORD_AVGPOOL : WORD_POOL,
-                        keras_exact(call, &call->inputs[0]), &w, false));
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+  struct graph_node *node =
+      window_pool(call->graph, mean ? WORD_AVGPOOL : WORD_POOL,
+                  keras_exact(call, &call->inputs[0]), &w, false);
+  return keras_give_node(call, node, &out);
 }
 
 /* A vector in Keras, a map of one pixel in netc. */
@@ -327,12 +283,11 @@ static bool global_pooling(struct keras_call *call) {
   struct graph_node *node =
       keras_node(call, mean ? WORD_MEAN : WORD_MAX, input);
   for (int i = lead; i < lead + axes; i++)
-    graph_arg(call->keras->graph, node, PART_NONE,
-              "axis=", graph_text(call->keras->graph, "%d", i));
+    graph_arg(call->graph, node, PART_NONE,
+              "axis=", graph_text(call->graph, "%d", i));
   if (keep)
-    graph_arg(call->keras->graph, node, PART_NONE, "", "keep");
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+    graph_flag(call->graph, node, "keep");
+  return keras_give_node(call, node, &out);
 }
 
 static bool adaptive_pooling(struct keras_call *call) {
@@ -346,10 +301,9 @@ static bool adaptive_pooling(struct keras_call *call) {
   struct graph_node *node =
       keras_node(call, mean ? WORD_ADAPTPOOL : WORD_ADAPTMAXPOOL,
                  keras_exact(call, &call->inputs[0]));
-  graph_arg(call->keras->graph, node, PART_KERNEL, "",
-            graph_sizes(call->keras->graph, out.size, axes));
-  node->shape = out;
-  return keras_give(call, node->index, &out);
+  graph_arg(call->graph, node, PART_KERNEL, "",
+            graph_sizes(call->graph, out.size, axes));
+  return keras_give_node(call, node, &out);
 }
 
 /* Borders. */
@@ -395,7 +349,7 @@ static bool is_taken_by_user(const struct keras_call *call) {
 
 /* Of values that are not below 0 the largest is the same. */
 static bool is_taken_by_pool(const struct keras_call *call) {
-  enum layer_word word = keras_at(call, call->inputs[0].node)->word;
+  enum layer_word word = graph_at(call->graph, call->inputs[0].node)->word;
   return call->user_type && call->keras->lead == 0 &&
          strncmp(call->user_type, "MaxPooling", 10) == 0 &&
          strcmp(keras_string(call->user_config, "padding", "valid"), "valid") ==
@@ -405,7 +359,7 @@ static bool is_taken_by_pool(const struct keras_call *call) {
 
 static bool zero_padding(struct keras_call *call) {
   struct keras_tensor out = {.padded = true};
-  struct graph *g = call->keras->graph;
+  struct graph *g = call->graph;
   struct text text = text_new(g->arena);
   int axes;
   if (!take_axes(call, &axes))
@@ -459,10 +413,9 @@ static bool cropping(struct keras_call *call) {
   node = keras_exact(call, &call->inputs[0]);
   if (middle && axes == 2) {
     struct graph_node *crop = keras_node(call, WORD_CROP, node);
-    graph_arg(call->keras->graph, crop, PART_OTHER, "",
-              graph_sizes(call->keras->graph, out.size, axes));
-    crop->shape = out;
-    return keras_give(call, crop->index, &out);
+    graph_arg(call->graph, crop, PART_OTHER, "",
+              graph_sizes(call->graph, out.size, axes));
+    return keras_give_node(call, crop, &out);
   }
   for (int i = 0; i < axes; i++)
     node = keras_part(call, node, i, before[i], before[i] + out.size[i]);
@@ -480,10 +433,9 @@ static bool center_crop(struct keras_call *call) {
   out.size[1] = width;
   struct graph_node *crop =
       keras_node(call, WORD_CROP, keras_exact(call, &call->inputs[0]));
-  graph_arg(call->keras->graph, crop, PART_OTHER, "",
-            graph_sizes(call->keras->graph, out.size, 2));
-  crop->shape = out;
-  return keras_give(call, crop->index, &out);
+  graph_arg(call->graph, crop, PART_OTHER, "",
+            graph_sizes(call->graph, out.size, 2));
+  return keras_give_node(call, crop, &out);
 }
 
 /* Sizes. */
@@ -496,7 +448,7 @@ static bool put_mode(struct keras_call *call, struct graph_node *node) {
     return keras_fail(
         call, "netc has no equivalent of the interpolation `%.32s`", mode);
   if (strcmp(mode, "bilinear") == 0)
-    graph_arg(call->keras->graph, node, PART_NONE, "", "bilinear");
+    graph_flag(call->graph, node, "bilinear");
   return true;
 }
 
@@ -516,9 +468,8 @@ static bool upsampling(struct keras_call *call) {
   }
   struct graph_node *node =
       keras_node(call, WORD_UP, keras_exact(call, &call->inputs[0]));
-  graph_arg(
-      call->keras->graph, node, PART_OTHER, "",
-      graph_sizes(call->keras->graph, by, even ? 1 : call->keras->lead + axes));
+  graph_arg(call->graph, node, PART_OTHER, "",
+            graph_sizes(call->graph, by, even ? 1 : call->keras->lead + axes));
   node->shape = out;
   return put_mode(call, node) && keras_give(call, node->index, &out);
 }
@@ -533,53 +484,39 @@ static bool resizing(struct keras_call *call) {
   out.size[1] = width;
   struct graph_node *node =
       keras_node(call, WORD_UP, keras_exact(call, &call->inputs[0]));
-  graph_arg(call->keras->graph, node, PART_OTHER,
-            "size=", graph_sizes(call->keras->graph, out.size, 2));
+  graph_arg(call->graph, node, PART_OTHER,
+            "size=", graph_sizes(call->graph, out.size, 2));
   node->shape = out;
   return put_mode(call, node) && keras_give(call, node->index, &out);
 }
 
+/* A class for maps of each number of axes. */
+#define BY_AXES(name, end, add, ...)                                          \
+  {name "1D" end, add, {__VA_ARGS__}}, {name "2D" end, add, {__VA_ARGS__}}, { \
+    name "3D" end, add, {                                                     \
+      __VA_ARGS__                                                             \
+    }                                                                         \
+  }
+
 static const struct keras_row rows[] = {
-    {"Conv1D", convolution, {WORD_CONV}},
-    {"Conv2D", convolution, {WORD_CONV}},
-    {"Conv3D", convolution, {WORD_CONV}},
-    {"Conv1DTranspose", transposed, {WORD_DECONV}},
-    {"Conv2DTranspose", transposed, {WORD_DECONV}},
-    {"Conv3DTranspose", transposed, {WORD_DECONV}},
+    BY_AXES("Conv", "", convolution, WORD_CONV),
+    BY_AXES("Conv", "Transpose", transposed, WORD_DECONV),
     {"DepthwiseConv1D", depthwise, {WORD_DWCONV}},
     {"DepthwiseConv2D", depthwise, {WORD_DWCONV}},
     {"SeparableConv1D", separable, {WORD_DWCONV, WORD_CONV}},
     {"SeparableConv2D", separable, {WORD_DWCONV, WORD_CONV}},
     {"LocallyConnected1D", locally, {WORD_LOCAL}},
     {"LocallyConnected2D", locally, {WORD_LOCAL}},
-    {"MaxPooling1D", pooling, {WORD_POOL}},
-    {"MaxPooling2D", pooling, {WORD_POOL}},
-    {"MaxPooling3D", pooling, {WORD_POOL}},
-    {"AveragePooling1D", pooling, {WORD_AVGPOOL}},
-    {"AveragePooling2D", pooling, {WORD_AVGPOOL}},
-    {"AveragePooling3D", pooling, {WORD_AVGPOOL}},
-    {"GlobalAveragePooling1D", global_pooling, {WORD_GAP, WORD_MEAN}},
-    {"GlobalAveragePooling2D", global_pooling, {WORD_GAP, WORD_MEAN}},
-    {"GlobalAveragePooling3D", global_pooling, {WORD_GAP, WORD_MEAN}},
-    {"GlobalMaxPooling1D", global_pooling, {WORD_GMP, WORD_MAX}},
-    {"GlobalMaxPooling2D", global_pooling, {WORD_GMP, WORD_MAX}},
-    {"GlobalMaxPooling3D", global_pooling, {WORD_GMP, WORD_MAX}},
-    {"AdaptiveAveragePooling1D", adaptive_pooling, {WORD_ADAPTPOOL}},
-    {"AdaptiveAveragePooling2D", adaptive_pooling, {WORD_ADAPTPOOL}},
-    {"AdaptiveAveragePooling3D", adaptive_pooling, {WORD_ADAPTPOOL}},
-    {"AdaptiveMaxPooling1D", adaptive_pooling, {WORD_ADAPTMAXPOOL}},
-    {"AdaptiveMaxPooling2D", adaptive_pooling, {WORD_ADAPTMAXPOOL}},
-    {"AdaptiveMaxPooling3D", adaptive_pooling, {WORD_ADAPTMAXPOOL}},
-    {"ZeroPadding1D", zero_padding, {WORD_PAD}},
-    {"ZeroPadding2D", zero_padding, {WORD_PAD}},
-    {"ZeroPadding3D", zero_padding, {WORD_PAD}},
-    {"Cropping1D", cropping, {WORD_CROP, WORD_SLICE}},
-    {"Cropping2D", cropping, {WORD_CROP, WORD_SLICE}},
-    {"Cropping3D", cropping, {WORD_CROP, WORD_SLICE}},
+    BY_AXES("MaxPooling", "", pooling, WORD_POOL),
+    BY_AXES("AveragePooling", "", pooling, WORD_AVGPOOL),
+    BY_AXES("GlobalAveragePooling", "", global_pooling, WORD_GAP, WORD_MEAN),
+    BY_AXES("GlobalMaxPooling", "", global_pooling, WORD_GMP, WORD_MAX),
+    BY_AXES("AdaptiveAveragePooling", "", adaptive_pooling, WORD_ADAPTPOOL),
+    BY_AXES("AdaptiveMaxPooling", "", adaptive_pooling, WORD_ADAPTMAXPOOL),
+    BY_AXES("ZeroPadding", "", zero_padding, WORD_PAD),
+    BY_AXES("Cropping", "", cropping, WORD_CROP, WORD_SLICE),
     {"CenterCrop", center_crop, {WORD_CROP}},
-    {"UpSampling1D", upsampling, {WORD_UP}},
-    {"UpSampling2D", upsampling, {WORD_UP}},
-    {"UpSampling3D", upsampling, {WORD_UP}},
+    BY_AXES("UpSampling", "", upsampling, WORD_UP),
     {"Resizing", resizing, {WORD_UP}},
 };
 

@@ -13,7 +13,7 @@ const char *axis_word(struct onnx *x, const struct graph_shape *shape,
 }
 
 int node_axis(struct onnx *x, const struct onnx_view *view, int axis) {
-  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   int64_t stride = 1;
   const struct onnx_atom *atom = NULL;
   for (int i = 0; i < view->at.count; i++)
@@ -38,7 +38,7 @@ static bool is_idle(struct onnx *x, const struct onnx_view *view, int axis) {
 
 bool to_last(struct onnx *x, const struct onnx_view *view, int axis,
              struct onnx_view *result, struct onnx_axes *axes) {
-  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   bool idle = shape->rank > 2 && shape->size[0] == 1;
   axes->count = 0;
   if (node_axis(x, view, axis) == shape->rank - 1 && view->at.dim[axis] > 1 &&
@@ -78,7 +78,7 @@ static int next_single(const struct onnx *x, const struct onnx_view *view,
 
 bool axes_of(struct onnx *x, const struct onnx_view *view,
              struct onnx_axes *axes) {
-  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   bool taken[LAYOUT_RANK] = {false};
   int64_t stride = 1;
   axes->count = shape->rank;

@@ -86,11 +86,11 @@ int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count) {
   op->outs = arena_alloc(x->arena, 1, sizeof *op->outs);
   memcpy(op->ins, ins, (size_t)count * sizeof *ins);
   op->outs[0] = new_value(x);
-  x->at = op;
+  onnx_begin(x, op);
   bool right = read_op(x) && !x->graph->failed;
   if (!right)
     onnx_fail(x, "it is not supported");
-  x->at = outer;
+  onnx_begin(x, outer);
   return right ? op->outs[0] : -1;
 }
 

@@ -41,11 +41,12 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   }
   if (!settle_output(x, value->view, &node))
     return false;
-  if (node_at(x, node)->output || node_at(x, node)->word == WORD_INPUT)
+  if (graph_at(x->graph, node)->output ||
+      graph_at(x->graph, node)->word == WORD_INPUT)
     node = layer_on(x, WORD_IDENTITY, node)->index;
-  node_at(x, node)->output = graph_identifier(x->graph, info->name);
-  if (!node_at(x, node)->output)
-    node_at(x, node)->output = "result";
+  graph_at(x->graph, node)->output = graph_identifier(x->graph, info->name);
+  if (!graph_at(x->graph, node)->output)
+    graph_at(x->graph, node)->output = "result";
   return true;
 }
 
@@ -85,7 +86,8 @@ static const struct constant *origin_of(const struct constant *c) {
 
 /* Whether two layers are alike and have the same tensors of the file. */
 static bool is_again(struct onnx *x, int a, int b) {
-  const struct graph_node *one = node_at(x, a), *two = node_at(x, b);
+  const struct graph_node *one = graph_at(x->graph, a),
+                          *two = graph_at(x->graph, b);
   const struct extra *first = extra_of(x, a), *second = extra_of(x, b);
   if (one->word != two->word || one->bias != two->bias ||
       one->args.count != two->args.count || one->inputs.count != 1 ||
@@ -129,13 +131,13 @@ static void find_ties(struct onnx *x) {
     if (first == (int)i)
       continue;
     bool tied = node->word == WORD_LINEAR && node->keyed < 0 &&
-                node_at(x, first)->word == WORD_EMBED;
+                graph_at(x->graph, first)->word == WORD_EMBED;
     if (!tied && !is_again(x, first, (int)i))
       continue;
     node->key = tied ? "tie=" : "";
     node->keyed = first;
     node->again = !tied;
-    node_at(x, first)->shared = true;
+    graph_at(x->graph, first)->shared = true;
   }
 }
 
@@ -143,8 +145,8 @@ static void find_ties(struct onnx *x) {
 static bool give_weights(struct onnx *x) {
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
     struct graph_node *node = x->graph->nodes.at[i];
-    const struct extra *extra = &x->extras.at[i];
-    x->at = extra->op;
+    const struct extra *extra = extra_of(x, (int)i);
+    x->at = node->source;
     for (size_t k = 0; k < extra->weights.count; k++) {
       const struct from_weight *w = &extra->weights.at[k];
       struct constant *c = constant_with(x, (struct constant *)w->from,
@@ -172,13 +174,12 @@ bool finish(struct onnx *x) {
   if (x->graph->nodes.count == 0)
     return onnx_fail(x, "nothing is left of the net");
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
-    const struct extra *extra = &x->extras.at[i];
     struct graph_node *node = x->graph->nodes.at[i];
     if (node->word == WORD_CENTRE)
       node->word = WORD_MEAN; /* of no norm */
     if (node->word != WORD_ERF)
       continue;
-    x->at = extra->op;
+    x->at = node->source;
     return onnx_fail(x, "netc has no equivalent of it, except as part of a "
                         "pattern that is not here");
   }

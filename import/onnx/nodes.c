@@ -10,27 +10,12 @@ struct extra *extra_of(struct onnx *x, int index) {
   return &x->extras.at[index];
 }
 
-struct graph_node *made(struct onnx *x, struct graph_node *node) {
-  extra_of(x, node->index)->op = x->at;
-  if (x->at) {
-    node->name = x->at->name;
-    node->kind = x->at->type;
-  }
-  return node;
-}
-
-struct graph_node *layer_on(struct onnx *x, enum layer_word word, int input) {
-  struct graph_node *node = made(x, graph_layer(x->graph, word, input));
-  node->shape = node_at(x, input)->shape;
-  return node;
-}
-
-struct graph_node *join_of(struct onnx *x, enum layer_word word, int a, int b) {
-  struct graph_node *node = made(x, graph_join(x->graph, word));
-  graph_operand(x->graph, node, a);
-  graph_operand(x->graph, node, b);
-  node->shape = node_at(x, a)->shape;
-  return node;
+void onnx_begin(struct onnx *x, const struct onnx_op *op) {
+  x->at = op;
+  x->graph->at = (struct graph_origin){0};
+  if (op)
+    x->graph->at =
+        (struct graph_origin){.name = op->name, .kind = op->type, .source = op};
 }
 
 /* Numbers of the file are float32: 0.20000000298 is 0.2. */
@@ -60,7 +45,12 @@ void set_number(struct onnx *x, struct graph_node *node, double number) {
   struct extra *extra = extra_of(x, node->index);
   extra->number = number;
   extra->has_number = true;
-  graph_arg(x->graph, node, PART_NONE, "", real_text(x, number));
+  graph_flag(x->graph, node, real_text(x, number));
+}
+
+void put_eps(struct onnx *x, struct graph_node *node, double eps) {
+  graph_arg(x->graph, node, PART_NONE, "eps=", real_text(x, eps));
+  graph_usual(node, real_text(x, 1e-5));
 }
 
 void add_weight(struct onnx *x, struct graph_node *node, const char *name,
@@ -78,7 +68,7 @@ const struct constant *find_weight(struct onnx *x, int node, const char *name) {
 }
 
 struct graph_node *weight_node(struct onnx *x, struct constant *c) {
-  struct graph_node *node = made(x, graph_join(x->graph, WORD_WEIGHT));
+  struct graph_node *node = graph_join(x->graph, WORD_WEIGHT);
   node->shape.rank = c->rank;
   for (int i = 0; i < c->rank && i < LIMIT_RANK; i++)
     node->shape.size[i] = c->dims[i];
@@ -89,7 +79,7 @@ struct graph_node *weight_node(struct onnx *x, struct constant *c) {
   graph_arg(x->graph, node, PART_OTHER, "",
             graph_sizes(x->graph, node->shape.size, node->shape.rank));
   if (!c->trained)
-    graph_arg(x->graph, node, PART_NONE, "", "fixed");
+    graph_flag(x->graph, node, "fixed");
   if (c->name)
     node->name = c->name;
   add_weight(x, node, "weight", c);

@@ -5,7 +5,7 @@
 #include "import/onnx/op_attention.h"
 
 static void option(struct onnx *x, struct graph_node *node, const char *text) {
-  graph_arg(x->graph, node, PART_NONE, "", text);
+  graph_flag(x->graph, node, text);
 }
 
 /* Which of the four projections have biases: "" for all. */
@@ -14,7 +14,7 @@ static const char *bias_text(struct onnx *x, const struct onnx_attention *a) {
                         a->part[PART_V].node, a->out};
   char text[5] = "";
   for (int i = 0; i < 4; i++)
-    if (node_at(x, nodes[i])->bias != BIAS_WITHOUT)
+    if (graph_at(x->graph, nodes[i])->bias != BIAS_WITHOUT)
       strncat(text, &"q\0k\0v\0o"[2 * i], 1);
   return graph_text(x->graph, "%s", text);
 }
@@ -140,7 +140,8 @@ static void put_ways(struct onnx *x, const struct onnx_attention *a,
                      struct graph_node *node) {
   const struct onnx_trace *q = &a->part[PART_Q].trace;
   if (q->norm >= 0)
-    option(x, node, node_at(x, q->norm)->word == WORD_LN ? "qkln" : "qknorm");
+    option(x, node,
+           graph_at(x->graph, q->norm)->word == WORD_LN ? "qkln" : "qknorm");
   if (q->rope.half)
     put_rope(x, node, &q->rope, &a->part[PART_K].trace.rope, a->dim);
 }
@@ -169,8 +170,8 @@ static void put_projections(struct onnx *x, const struct onnx_attention *a,
 
 /* Positions as one axis: the product, which is of no more use, becomes it. */
 static int flattened(struct onnx *x, const struct onnx_attention *a, int from) {
-  const struct graph_shape *in = &node_at(x, from)->shape;
-  struct graph_node *node = node_at(x, a->product);
+  const struct graph_shape *in = &graph_at(x->graph, from)->shape;
+  struct graph_node *node = graph_at(x->graph, a->product);
   node->shape = (struct graph_shape){2, {a->queries, in->size[in->rank - 1]}};
   node->word = WORD_RESHAPE;
   node->args.count = 0;
@@ -182,12 +183,12 @@ static int flattened(struct onnx *x, const struct onnx_attention *a, int from) {
 }
 
 void attention_replace(struct onnx *x, const struct onnx_attention *a) {
-  struct graph_node *node = node_at(x, a->out);
-  int from = node_at(x, a->part[PART_Q].node)->inputs.at[0];
-  int other = node_at(x, a->part[PART_K].node)->inputs.at[0];
+  struct graph_node *node = graph_at(x->graph, a->out);
+  int from = graph_at(x->graph, a->part[PART_Q].node)->inputs.at[0];
+  int other = graph_at(x->graph, a->part[PART_K].node)->inputs.at[0];
   if (a->flat)
     other = from = flattened(x, a, from);
-  const struct graph_shape *in = &node_at(x, from)->shape;
+  const struct graph_shape *in = &graph_at(x->graph, from)->shape;
   int64_t channels = in->size[in->rank - 1];
   int64_t out = node->shape.size[node->shape.rank - 1];
   take_weights(x, a, node);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static bool is_word(struct onnx *x, int node, enum layer_word word) {
-  return node_at(x, node)->word == word;
+  return graph_at(x->graph, node)->word == word;
 }
 
 static bool is_number(double a, double b) {
@@ -17,7 +17,7 @@ static bool is_number(double a, double b) {
 }
 
 static int64_t last_size(struct onnx *x, int node) {
-  const struct graph_shape *shape = &node_at(x, node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   return shape->size[shape->rank - 1];
 }
 
@@ -44,7 +44,7 @@ struct lying {
  */
 static bool is_lying(struct onnx *x, const struct onnx_trace *t, int64_t dim,
                      const struct lying *lying) {
-  const struct graph_shape *shape = &node_at(x, t->base)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK], stride = 1;
   int rank = 0, last = shape->rank - 1;
   int64_t steps[LIMIT_RANK];
@@ -80,7 +80,7 @@ static bool find_heads(struct onnx *x, struct onnx_heads *h, int64_t dim,
                        int64_t count, int64_t repeats, bool crossed,
                        bool flat) {
   const struct onnx_trace *t = &h->trace;
-  const struct graph_shape *shape = &node_at(x, t->base)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
   if (!is_word(x, t->base, WORD_LINEAR) || shape->rank < 2 || t->at.rank < 2)
     return false;
   for (int64_t parts = 1; parts <= 3; parts++) /* of a head: q, k and v */
@@ -153,13 +153,13 @@ static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {
  * heads in front.
  */
 static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
-  const struct graph_node *n = node_at(x, node);
+  const struct graph_node *n = graph_at(x->graph, node);
   struct onnx_trace t = trace_of(x, node, false);
   if (n->inputs.count != 1 || !is_word(x, t.base, WORD_EMBED) ||
       a->relative >= 0 || !is_number(t.number, 1))
     return false;
-  const struct graph_node *rows = node_at(x, t.base);
-  const struct graph_node *distances = node_at(x, rows->inputs.at[0]);
+  const struct graph_node *rows = graph_at(x->graph, t.base);
+  const struct graph_node *distances = graph_at(x->graph, rows->inputs.at[0]);
   static const int front[3] = {2, 0, 1};
   struct onnx_layout expected = dense_of(x, t.base);
   expected = layout_order(&expected, expected.rank == 3 ? 3 : 0, front);
@@ -179,7 +179,7 @@ static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
 static int find_scores(struct onnx *x, struct onnx_attention *a, int node,
                        double *number) {
   for (;;) {
-    const struct graph_node *n = node_at(x, node);
+    const struct graph_node *n = graph_at(x->graph, node);
     const struct extra *extra = extra_of(x, node);
     if (n->word == WORD_MATMUL)
       break;
@@ -228,14 +228,15 @@ static bool same_ways(struct onnx *x, const struct onnx_attention *a) {
   if ((q->norm < 0) != (k->norm < 0) || q->rope.half != k->rope.half ||
       q->rope.neighbours != k->rope.neighbours)
     return false;
-  return q->norm < 0 || node_at(x, q->norm)->word == node_at(x, k->norm)->word;
+  return q->norm < 0 ||
+         graph_at(x->graph, q->norm)->word == graph_at(x->graph, k->norm)->word;
 }
 
 /* All three of one matrix, or one each. */
 static bool find_sides(struct onnx *x, struct onnx_attention *a, int scores) {
   struct onnx_heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
   struct onnx_heads *v = &a->part[PART_V];
-  bool transposed = node_at(x, scores)->args.count > 0;
+  bool transposed = graph_at(x->graph, scores)->args.count > 0;
   a->packed = q->trace.base == k->trace.base && k->trace.base == v->trace.base;
   int64_t width = last_size(x, k->trace.base) / a->dim;
   if (a->packed)
@@ -270,11 +271,11 @@ static bool find_scale(struct onnx_attention *a, double number) {
 }
 
 static bool read_sides(struct onnx *x, struct onnx_attention *a) {
-  const struct graph_node *product = node_at(x, a->product), *scores;
+  const struct graph_node *product = graph_at(x->graph, a->product), *scores;
   double number = 1;
   int softmax = product->inputs.at[0];
   while (is_word(x, softmax, WORD_DROPOUT))
-    softmax = node_at(x, softmax)->inputs.at[0];
+    softmax = graph_at(x->graph, softmax)->inputs.at[0];
   if (!is_word(x, softmax, WORD_SOFTMAX) || product->args.count > 0)
     return false;
   const struct graph_shape *shape = &product->shape;
@@ -283,11 +284,12 @@ static bool read_sides(struct onnx *x, struct onnx_attention *a) {
   a->dim = shape->size[shape->rank - 1];
   a->queries = shape->size[shape->rank - 2];
   a->keys = last_size(x, softmax);
-  a->heads = last_size(x, node_at(x, a->out)->inputs.at[0]) / a->dim;
-  int at = find_scores(x, a, node_at(x, softmax)->inputs.at[0], &number);
+  a->heads = last_size(x, graph_at(x->graph, a->out)->inputs.at[0]) / a->dim;
+  int at =
+      find_scores(x, a, graph_at(x->graph, softmax)->inputs.at[0], &number);
   if (at < 0 || a->heads < 1)
     return false;
-  scores = node_at(x, at);
+  scores = graph_at(x->graph, at);
   a->part[PART_Q].trace = trace_of(x, scores->inputs.at[0], true);
   a->part[PART_K].trace = trace_of(x, scores->inputs.at[1], true);
   a->part[PART_V].trace = trace_of(x, product->inputs.at[1], false);
@@ -297,12 +299,13 @@ static bool read_sides(struct onnx *x, struct onnx_attention *a) {
 
 /* Whether the heads of the product stand side by side in what `out` reads. */
 static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
-  struct onnx_trace t = trace_of(x, node_at(x, a->out)->inputs.at[0], false);
-  const struct graph_shape *shape = &node_at(x, a->out)->shape;
+  struct onnx_trace t =
+      trace_of(x, graph_at(x->graph, a->out)->inputs.at[0], false);
+  const struct graph_shape *shape = &graph_at(x->graph, a->out)->shape;
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK];
   int rank = shape->rank + 1;
   if (!is_word(x, t.base, WORD_MATMUL) || !is_number(t.number, 1) ||
-      node_at(x, t.base)->inputs.count != 2)
+      graph_at(x->graph, t.base)->inputs.count != 2)
     return false;
   a->product = t.base;
   if (!read_sides(x, a))
@@ -329,11 +332,11 @@ static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
 /* Keys and values are of one tensor, and have their places beside queries. */
 static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
   const struct onnx_heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
-  int to = node_at(x, k->node)->inputs.at[0];
-  int from = node_at(x, q->node)->inputs.at[0];
-  const struct graph_shape *in = &node_at(x, from)->shape;
-  const struct graph_shape *seen = &node_at(x, to)->shape;
-  if (to != node_at(x, a->part[PART_V].node)->inputs.at[0] ||
+  int to = graph_at(x->graph, k->node)->inputs.at[0];
+  int from = graph_at(x->graph, q->node)->inputs.at[0];
+  const struct graph_shape *in = &graph_at(x->graph, from)->shape;
+  const struct graph_shape *seen = &graph_at(x->graph, to)->shape;
+  if (to != graph_at(x->graph, a->part[PART_V].node)->inputs.at[0] ||
       in->rank != seen->rank)
     return false;
   if (a->flat)
@@ -359,7 +362,7 @@ static bool is_tapped(struct onnx *x, const struct onnx_attention *a,
     first = node < first ? node : first;
   }
   for (int i = first; i < a->out; i++) {
-    const struct graph_node *node = node_at(x, i);
+    const struct graph_node *node = graph_at(x->graph, i);
     for (size_t k = 0; k < node->inputs.count; k++)
       if (mark[node->inputs.at[k]] == a->out)
         mark[i] = a->out;

@@ -51,13 +51,14 @@ static bool same_rank(struct onnx *x, int rank) {
 static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
   if (count != 2)
     return -1;
-  const struct graph_node *a = node_at(x, parts[0]), *b = node_at(x, parts[1]);
+  const struct graph_node *a = graph_at(x->graph, parts[0]),
+                          *b = graph_at(x->graph, parts[1]);
   if (a->word != WORD_SLICE || b->word != WORD_SLICE ||
       a->inputs.at[0] != b->inputs.at[0])
     return -1;
   const struct extra *first = extra_of(x, parts[0]);
   const struct extra *second = extra_of(x, parts[1]);
-  const struct graph_node *in = node_at(x, a->inputs.at[0]);
+  const struct graph_node *in = graph_at(x->graph, a->inputs.at[0]);
   int64_t shift = -first->from, shifts[LIMIT_RANK] = {0};
   int axes = in->shape.rank - 1, node = a->inputs.at[0];
   if (first->axis != axis || second->axis != axis || second->from != 0 ||
@@ -147,16 +148,12 @@ static bool give_rolled(struct onnx *x, int node, const struct onnx_view *first,
   for (size_t i = 0; i < x->at->in_count; i++)
     if (!is_empty(x, i))
       dims[axis] += operand(x, i)->view->at.dim[axis];
-  struct onnx_view whole =
-      view_fresh(x, node, first->at.rank, dims, axes->order, axes->count);
-  give_view(x, 0, &whole);
-  return true;
+  return give_fresh(x, node, first->at.rank, dims, axes);
 }
 
 bool read_concat(struct onnx *x) {
   const struct onnx_view *first = any_view(x);
   struct onnx_axes axes;
-  struct onnx_view part;
   int64_t dims[MOST_AXES];
   if (!first || !same_rank(x, first->at.rank))
     return onnx_fail(x, "it has no inputs");
@@ -164,8 +161,7 @@ bool read_concat(struct onnx *x) {
   if (axis < 0)
     return false;
   if (only_one(x)) {
-    give_view(x, 0, only_one(x));
-    return true;
+    return give_view(x, 0, only_one(x));
   }
   if (axis == x->batch_axis && x->batch > 1)
     return onnx_fail(x, "samples of a batch cannot be joined");
@@ -191,12 +187,13 @@ bool read_concat(struct onnx *x) {
   int *joined = arena_alloc(x->arena, parts, sizeof *joined);
   memcpy(joined, operands.at, parts * sizeof *joined);
   shorten(x, &operands.at, &operands.count, place);
-  join = made(x, graph_join(x->graph, WORD_CONCAT));
+  join = graph_join(x->graph, WORD_CONCAT);
   extra_of(x, join->index)->axis = place;
   extra_of(x, join->index)->joined = joined;
   extra_of(x, join->index)->parts = (int)parts;
   for (size_t i = 0; i < operands.count; i++) {
-    const struct graph_shape *shape = &node_at(x, operands.at[i])->shape;
+    const struct graph_shape *shape =
+        &graph_at(x->graph, operands.at[i])->shape;
     if (i == 0)
       join->shape = *shape;
     for (int k = 0; k < axes.count; k++)
@@ -210,10 +207,7 @@ bool read_concat(struct onnx *x) {
   if (place != join->shape.rank - 1)
     graph_arg(x->graph, join, PART_NONE,
               "axis=", axis_word(x, &join->shape, place));
-  part =
-      view_fresh(x, join->index, first->at.rank, dims, axes.order, axes.count);
-  give_view(x, 0, &part);
-  return true;
+  return give_fresh(x, join->index, first->at.rank, dims, &axes);
 }
 
 /* Borders. */
@@ -296,7 +290,7 @@ static struct graph_node *pad_node(struct onnx *x, int in,
   graph_arg(x->graph, node, PART_PADDING, "",
             graph_sides(x->graph, b->before, b->after, last));
   if (mode)
-    graph_arg(x->graph, node, PART_NONE, "", mode);
+    graph_flag(x->graph, node, mode);
   if (b->before[last] || b->after[last])
     graph_arg(x->graph, node, PART_NONE, "c=",
               graph_text(x->graph, "%" PRId64 ":%" PRId64, b->before[last],
@@ -311,7 +305,7 @@ bool read_pad(struct onnx *x) {
   const struct onnx_view *in = input_view(x, 0);
   int64_t pads[MOST_AXES * 2];
   struct onnx_axes axes;
-  struct onnx_view part, result;
+  struct onnx_view part;
   struct borders borders;
   const char *mode;
   int count = operand_ints(x, 1, "pads", pads, MOST_AXES * 2);
@@ -332,8 +326,5 @@ bool read_pad(struct onnx *x) {
   const struct graph_node *node = pad_node(x, part.node, &borders, mode);
   if (!node)
     return false;
-  result = view_fresh(x, node->index, part.at.rank, borders.dims, axes.order,
-                      axes.count);
-  give_view(x, 0, &result);
-  return true;
+  return give_fresh(x, node->index, part.at.rank, borders.dims, &axes);
 }

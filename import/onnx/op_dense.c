@@ -32,7 +32,7 @@ static struct constant *scaled(struct onnx *x, struct constant *c,
 
 /* Whether `view` is a map flattened as the file's order is: C, H, W. */
 static bool is_flat_map(struct onnx *x, const struct onnx_view *view) {
-  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   int64_t strides[LAYOUT_RANK], sizes[LAYOUT_RANK], space = 1;
   int last = shape->rank - 1;
   if (shape->rank < 3 || view->at.rank != 2 || !is_batch(x, view, 0))
@@ -113,7 +113,7 @@ static bool linear(struct onnx *x, const struct onnx_view *view,
   }
   if (!in_file_order(x, view, &last) || !to_last(x, &last, axis, &last, &axes))
     return false;
-  bool vector = node_at(x, last.node)->shape.rank == 1;
+  bool vector = graph_at(x->graph, last.node)->shape.rank == 1;
   struct graph_node *node =
       dense(x, vector ? WORD_FC : WORD_LINEAR, last.node, units, weight);
   if (axes.count > 0)
@@ -187,17 +187,14 @@ static bool product(struct onnx *x, const struct onnx_view *a,
   int right = matrix(x, b, rank, &axes, crossed);
   if (left < 0 || right < 0)
     return false;
-  struct graph_node *node = join_of(x, WORD_MATMUL, left, right);
+  struct graph_node *node = graph_pair(x->graph, WORD_MATMUL, left, right);
   if (crossed)
-    graph_arg(x->graph, node, PART_NONE, "", "transpose");
+    graph_flag(x->graph, node, "transpose");
   if (axes.count != node->shape.rank)
     return onnx_fail(x, "its product has too many axes");
   for (int i = 0; i < axes.count; i++)
     node->shape.size[i] = dims[axes.order[i]];
-  struct onnx_view result =
-      view_fresh(x, node->index, rank, dims, axes.order, axes.count);
-  give_view(x, 0, &result);
-  return true;
+  return give_fresh(x, node->index, rank, dims, &axes);
 }
 
 /* A constant times a view: the rows of what comes are mixed. */
@@ -215,8 +212,7 @@ static bool from_left(struct onnx *x, struct constant *c,
   if (!linear(x, &turned_view, c, &result))
     return false;
   result.at = layout_order(&result.at, rank, order);
-  give_view(x, 0, &result);
-  return true;
+  return give_view(x, 0, &result);
 }
 
 bool read_matmul(struct onnx *x) {
@@ -235,8 +231,7 @@ bool read_matmul(struct onnx *x) {
     return onnx_fail(x, "a product with a constant of %d axes", b->rank);
   if (!linear(x, in, transposed(x, b), &result))
     return false;
-  give_view(x, 0, &result);
-  return true;
+  return give_view(x, 0, &result);
 }
 
 bool read_gemm(struct onnx *x) {
@@ -256,17 +251,15 @@ bool read_gemm(struct onnx *x) {
   if (!linear(x, &a, scaled(x, weight, alpha), &result))
     return false;
   if (!has_operand(x, 2)) {
-    give_view(x, 0, &result);
-    return true;
+    return give_view(x, 0, &result);
   }
   if (!c || (c->count != weight->dims[0] && c->count != 1) || c->rank > 2)
     return onnx_fail(x,
                      "its bias must be a constant with a value for each unit");
-  struct graph_node *node = node_at(x, result.node);
+  struct graph_node *node = graph_at(x->graph, result.node);
   if (c->count == 1 && weight->dims[0] != 1 &&
       constant_is_even(x, c, &number) && number * beta == 0) {
-    give_view(x, 0, &result);
-    return true;
+    return give_view(x, 0, &result);
   }
   int64_t dim = weight->dims[0];
   struct constant *bias = c;
@@ -276,6 +269,5 @@ bool read_gemm(struct onnx *x) {
   }
   node->bias = BIAS_WITH;
   add_weight(x, node, "bias", scaled(x, constant_with(x, bias, 1, &dim), beta));
-  give_view(x, 0, &result);
-  return true;
+  return give_view(x, 0, &result);
 }

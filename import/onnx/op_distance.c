@@ -87,7 +87,7 @@ bool read_by_distance(struct onnx *x, struct constant *table,
   struct ruler ruler;
   if (!find_ruler(x, table, places, &ruler))
     return onnx_fail(x, "its indices depend on the inputs");
-  struct graph_node *node = made(x, graph_join(x->graph, WORD_DISTANCES));
+  struct graph_node *node = graph_join(x->graph, WORD_DISTANCES);
   int rank = places->rank;
   int64_t n = side_of(places->count), dims[MOST_AXES], window[DISTANCE_AXES];
   int axes = ruler.args[DISTANCE_WINDOW + DISTANCE_AXES - 2] > 1 ? 2 : 1;
@@ -102,7 +102,7 @@ bool read_by_distance(struct onnx *x, struct constant *table,
     graph_option(x->graph, node, PART_NONE, "most=", ruler.args[DISTANCE_MOST],
                  128);
     if (ruler.args[DISTANCE_CAUSAL])
-      graph_arg(x->graph, node, PART_NONE, "", "causal");
+      graph_flag(x->graph, node, "causal");
   }
   struct graph_node *rows = layer_on(x, WORD_EMBED, node->index);
   graph_int(x->graph, rows, PART_OTHER, "", table->dims[0]);
@@ -112,6 +112,5 @@ bool read_by_distance(struct onnx *x, struct constant *table,
   memcpy(dims, places->dims, (size_t)rank * sizeof *dims);
   dims[rank] = table->dims[1];
   struct onnx_view view = {rows->index, layout_dense(rank + 1, dims)};
-  give_view(x, 0, &view);
-  return true;
+  return give_view(x, 0, &view);
 }

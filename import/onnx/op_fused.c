@@ -10,8 +10,8 @@
 /* A bias belongs to the projection that has none yet. */
 static bool wants_bias(struct onnx *x, int value) {
   const struct onnx_view *view = value < 0 ? NULL : x->values.at[value].view;
-  return view && node_at(x, view->node)->word == WORD_LINEAR &&
-         node_at(x, view->node)->bias == BIAS_WITHOUT;
+  return view && graph_at(x->graph, view->node)->word == WORD_LINEAR &&
+         graph_at(x->graph, view->node)->bias == BIAS_WITHOUT;
 }
 
 /* input + skip + bias */

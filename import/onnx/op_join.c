@@ -14,11 +14,6 @@ static bool has_dims(const struct onnx_layout *at, int rank,
          memcmp(at->dim, dims, (size_t)rank * sizeof *dims) == 0;
 }
 
-static void give_node(struct onnx *x, const struct onnx_view *like, int node) {
-  struct onnx_view result = {node, like->at};
-  give_view(x, 0, &result);
-}
-
 /* `view` with as many axes as the result has; its sizes are the result's. */
 static bool whole_view(struct onnx *x, const struct onnx_view *view, int rank,
                        const int64_t *dims, struct onnx_view *result) {
@@ -45,10 +40,11 @@ static int join_views(struct onnx *x, enum layer_word word,
                             swapped ? all->node : node);
   if (result >= 0)
     return result;
-  struct graph_node *join = swapped ? join_of(x, word, node, all->node)
-                                    : join_of(x, word, all->node, node);
-  const struct graph_shape *mine = &node_at(x, all->node)->shape;
-  const struct graph_shape *theirs = &node_at(x, node)->shape;
+  struct graph_node *join = swapped
+                                ? graph_pair(x->graph, word, node, all->node)
+                                : graph_pair(x->graph, word, all->node, node);
+  const struct graph_shape *mine = &graph_at(x->graph, all->node)->shape;
+  const struct graph_shape *theirs = &graph_at(x->graph, node)->shape;
   join->shape = *mine;
   if (theirs->rank > mine->rank) { /* netc has its axes of one place, too */
     int more = theirs->rank - mine->rank;
@@ -86,7 +82,7 @@ static bool second_leads(struct onnx *x, const struct onnx_view *a,
 static bool outer_join(struct onnx *x, enum layer_word word,
                        const struct onnx_view *a, const struct onnx_view *b,
                        int rank, const int64_t *dims) {
-  struct onnx_view left = *a, right = *b, result;
+  struct onnx_view left = *a, right = *b;
   struct onnx_axes axes = {.count = 0};
   for (int i = a->at.rank; i < rank; i++)
     layout_insert(&left.at, 0);
@@ -98,12 +94,10 @@ static bool outer_join(struct onnx *x, enum layer_word word,
   if (!rearrange(x, &left, axes.order, axes.count, &left) ||
       !rearrange(x, &right, axes.order, axes.count, &right))
     return false;
-  struct graph_node *join = join_of(x, word, left.node, right.node);
+  struct graph_node *join = graph_pair(x->graph, word, left.node, right.node);
   for (int i = 0; i < axes.count; i++)
     join->shape.size[i] = dims[axes.order[i]];
-  result = view_fresh(x, join->index, rank, dims, axes.order, axes.count);
-  give_view(x, 0, &result);
-  return true;
+  return give_fresh(x, join->index, rank, dims, &axes);
 }
 
 static bool of_views(struct onnx *x, enum layer_word word,
@@ -129,8 +123,7 @@ static bool of_views(struct onnx *x, enum layer_word word,
   }
   if (node < 0)
     return onnx_fail(x, "the axes of its inputs cannot be aligned");
-  give_node(x, all, node);
-  return true;
+  return give_node(x, all, node);
 }
 
 /* Constants. */
@@ -191,7 +184,7 @@ static struct constant *along(struct onnx *x, struct constant *c,
 
 /* A constant of which only the channels differ. */
 static bool by_channel(struct onnx *x, const struct constant *c, int node) {
-  const struct graph_shape *shape = &node_at(x, node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   return c->rank == 1 && c->count == shape->size[shape->rank - 1];
 }
 
@@ -217,8 +210,7 @@ static bool of_number(struct onnx *x, enum layer_word word,
                      : with_number(x, word, whole->node, number);
   if (node < 0)
     return false;
-  give_node(x, whole, node);
-  return true;
+  return give_node(x, whole, node);
 }
 
 static bool of_weight(struct onnx *x, enum layer_word word,
@@ -241,13 +233,13 @@ static bool of_weight(struct onnx *x, enum layer_word word,
     node = pattern_weight(x, word, whole->node, lying);
   if (node < 0) {
     int weight = weight_node(x, lying)->index;
-    struct graph_node *join = join_of(x, word, swapped ? weight : whole->node,
-                                      swapped ? whole->node : weight);
-    join->shape = node_at(x, whole->node)->shape;
+    struct graph_node *join =
+        graph_pair(x->graph, word, swapped ? weight : whole->node,
+                   swapped ? whole->node : weight);
+    join->shape = graph_at(x->graph, whole->node)->shape;
     node = join->index;
   }
-  give_node(x, whole, node);
-  return true;
+  return give_node(x, whole, node);
 }
 
 /* `swapped`: the constant comes first, and that makes a difference. */
@@ -321,9 +313,8 @@ bool read_mean(struct onnx *x) {
   const struct onnx_view *sum = x->values.at[x->at->outs[0]].view;
   if (!sum)
     return false;
-  give_node(x, sum,
-            with_number(x, WORD_DIV, sum->node, (double)x->at->in_count));
-  return true;
+  return give_node(
+      x, sum, with_number(x, WORD_DIV, sum->node, (double)x->at->in_count));
 }
 
 bool read_pow(struct onnx *x) {
@@ -334,8 +325,7 @@ bool read_pow(struct onnx *x) {
     return onnx_fail(x, "only powers by a number are supported");
   struct graph_node *node = layer_on(x, WORD_POW, in->node);
   set_number(x, node, number);
-  give_node(x, in, node->index);
-  return true;
+  return give_node(x, in, node->index);
 }
 
 static bool clip_bound(struct onnx *x, size_t index, const char *name,
@@ -370,9 +360,7 @@ bool read_clip(struct onnx *x) {
     if (has_high && node >= 0)
       node = with_number(x, WORD_MIN, node, high);
   }
-  if (node >= 0)
-    give_node(x, in, node);
-  return node >= 0;
+  return node >= 0 && give_node(x, in, node);
 }
 
 /* 1 / x */
@@ -382,8 +370,7 @@ bool read_reciprocal(struct onnx *x) {
     return false;
   struct graph_node *node = layer_on(x, WORD_POW, in->node);
   set_number(x, node, -1);
-  give_node(x, in, node->index);
-  return true;
+  return give_node(x, in, node->index);
 }
 
 /* alpha x + beta between 0 and 1 */
@@ -402,9 +389,7 @@ bool read_hard_sigmoid(struct onnx *x) {
     node = node < 0 ? node : layer_on(x, WORD_RELU, node)->index;
     node = node < 0 ? node : with_number(x, WORD_MIN, node, 1);
   }
-  if (node >= 0)
-    give_node(x, in, node);
-  return node >= 0;
+  return node >= 0 && give_node(x, in, node);
 }
 
 /* 0 where the condition says so, else the number: what a mask adds. */

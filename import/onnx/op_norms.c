@@ -5,15 +5,8 @@
 
 #include "import/onnx/emit.h"
 
-static void give_node(struct onnx *x, const struct onnx_view *like, int node) {
-  struct onnx_view result = {node, like->at};
-  give_view(x, 0, &result);
-}
-
-static void put_eps(struct onnx *x, struct graph_node *node) {
-  graph_arg(x->graph, node, PART_NONE,
-            "eps=", real_text(x, attribute_real(x, "epsilon", (double)1e-5F)));
-  node->args.at[node->args.count - 1].usual = real_text(x, 1e-5);
+static double epsilon(const struct onnx *x) {
+  return attribute_real(x, "epsilon", (double)1e-5F);
 }
 
 /* Weights of so many channels, by name. */
@@ -43,11 +36,10 @@ bool read_batch_norm(struct onnx *x) {
                        : !channels_last(x, in, &last))
     return false;
   struct graph_node *node = layer_on(x, WORD_BN, last.node);
-  put_eps(x, node);
+  put_eps(x, node, epsilon(x));
   if (!take_weights(x, node, names, 4, in->at.dim[1]))
     return false;
-  give_node(x, &last, node->index);
-  return true;
+  return give_node(x, &last, node->index);
 }
 
 /* Whether weights are all 1 and biases all 0. */
@@ -60,7 +52,7 @@ static bool is_trivial(struct onnx *x, size_t index, double value) {
 
 /* Groups of channels as one: [N, g, ..] made of [N, C, ..]. */
 static bool is_grouped(struct onnx *x, const struct onnx_view *in) {
-  const struct graph_node *node = node_at(x, in->node);
+  const struct graph_node *node = graph_at(x->graph, in->node);
   int64_t channels = node->shape.size[node->shape.rank - 1];
   return node->shape.rank >= 2 && in->at.rank == 3 &&
          channels % in->at.dim[1] == 0 && channels > in->at.dim[1];
@@ -68,7 +60,7 @@ static bool is_grouped(struct onnx *x, const struct onnx_view *in) {
 
 /* As gn: what lies under the view has to be groups, then all of a group. */
 static bool group_norm(struct onnx *x, const struct onnx_view *in) {
-  const struct graph_shape *shape = &node_at(x, in->node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, in->node)->shape;
   int64_t groups = in->at.dim[1], dims[MOST_AXES], strides[MOST_AXES];
   int last = shape->rank - 1, rank = 0;
   int64_t each = shape->size[last] / groups, stride = 1;
@@ -90,10 +82,9 @@ static bool group_norm(struct onnx *x, const struct onnx_view *in) {
     return onnx_fail(x, "its groups of channels are not contiguous");
   struct graph_node *node = layer_on(x, WORD_GN, in->node);
   graph_int(x->graph, node, PART_GROUPS, "", groups);
-  graph_arg(x->graph, node, PART_NONE, "", "noaffine");
-  put_eps(x, node);
-  give_node(x, in, node->index);
-  return true;
+  graph_flag(x->graph, node, "noaffine");
+  put_eps(x, node, epsilon(x));
+  return give_node(x, in, node->index);
 }
 
 bool read_instance_norm(struct onnx *x) {
@@ -109,12 +100,11 @@ bool read_instance_norm(struct onnx *x) {
     return false;
   struct graph_node *node = layer_on(x, WORD_INSTNORM, map.node);
   if (trivial)
-    graph_arg(x->graph, node, PART_NONE, "", "noaffine");
-  put_eps(x, node);
+    graph_flag(x->graph, node, "noaffine");
+  put_eps(x, node, epsilon(x));
   if (!trivial && !take_weights(x, node, names, 2, in->at.dim[1]))
     return false;
-  give_node(x, &map, node->index);
-  return true;
+  return give_node(x, &map, node->index);
 }
 
 /* The first of several axes that it is over; -1: there is one. */
@@ -142,7 +132,7 @@ static bool norm_of_several(struct onnx *x, int axis) {
   if (x->graph->failed)
     return false;
   Onnx__NodeProto *norm = emit_open(x, x->at->type);
-  emit_real(x, norm, "epsilon", attribute_real(x, "epsilon", (double)1e-5F));
+  emit_real(x, norm, "epsilon", epsilon(x));
   int value = emit(x, norm, ins, count);
   return value >= 0 && emit_give(x, 0, emit_reshape(x, value, dims, rank));
 }
@@ -157,7 +147,7 @@ static struct graph_node *norm_of_last(struct onnx *x, enum layer_word word,
   if (!to_last(x, in, in->at.rank - 1, last, &axes))
     return NULL;
   struct graph_node *node = layer_on(x, word, last->node);
-  put_eps(x, node);
+  put_eps(x, node, epsilon(x));
   return node;
 }
 
@@ -193,7 +183,7 @@ static bool give_moments(struct onnx *x) {
     return true;
   int far = emit_two(x, "Sub", value, mean);
   far = far < 0 ? -1 : mean_from(x, emit_two(x, "Mul", far, far), axis, rank);
-  int eps = emit_scalar(x, attribute_real(x, "epsilon", (double)1e-5F));
+  int eps = emit_scalar(x, epsilon(x));
   far = far < 0 ? -1 : emit_two(x, "Add", far, eps);
   far = far < 0 ? -1 : emit_one(x, "Sqrt", far);
   return far >= 0 && emit_give(x, 2, emit_one(x, "Reciprocal", far));
@@ -221,8 +211,7 @@ bool read_layer_norm(struct onnx *x) {
     zeros->real = zero;
     add_weight(x, node, "bias", zeros);
   }
-  give_node(x, &last, node->index);
-  return true;
+  return give_node(x, &last, node->index);
 }
 
 bool read_rms_norm(struct onnx *x) {
@@ -237,8 +226,7 @@ bool read_rms_norm(struct onnx *x) {
     return false;
   if (!take_weights(x, node, names, 1, in->at.dim[in->at.rank - 1]))
     return false;
-  give_node(x, &last, node->index);
-  return true;
+  return give_node(x, &last, node->index);
 }
 
 bool read_lrn(struct onnx *x) {
@@ -259,8 +247,7 @@ bool read_lrn(struct onnx *x) {
                real_text(x, beta), real_text(x, bias));
   struct graph_node *node = layer_on(x, WORD_LRN, map.node);
   graph_int(x->graph, node, PART_OTHER, "", size);
-  give_node(x, &map, node->index);
-  return true;
+  return give_node(x, &map, node->index);
 }
 
 bool read_lp_norm(struct onnx *x) {
@@ -272,6 +259,5 @@ bool read_lp_norm(struct onnx *x) {
   int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
   if (axis < 0 || !to_last(x, in, axis, &last, &axes))
     return false;
-  give_node(x, &last, layer_on(x, WORD_L2NORM, last.node)->index);
-  return true;
+  return give_node(x, &last, layer_on(x, WORD_L2NORM, last.node)->index);
 }

@@ -9,18 +9,15 @@
 enum { MOST_RUNS = 64 }; /* of places that lie in a row */
 
 int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
-  int64_t size = node_at(x, node)->shape.size[axis];
-  if (from == 0 && to == size)
+  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
+  if (from == 0 && to == shape->size[axis])
     return node;
-  struct graph_node *layer = layer_on(x, WORD_SLICE, node);
-  graph_arg(x->graph, layer, PART_NONE, "", axis_word(x, &layer->shape, axis));
-  bool channels = axis + 1 == layer->shape.rank;
-  graph_range(x->graph, layer, channels ? PART_CHANNELS : PART_OTHER, from, to,
-              size);
-  layer->shape.size[axis] = to - from;
-  extra_of(x, layer->index)->axis = axis;
-  extra_of(x, layer->index)->from = from;
-  return layer->index;
+  int part =
+      graph_slice(x->graph, node, axis, axis_word(x, shape, axis), from, to)
+          ->index;
+  extra_of(x, part)->axis = axis;
+  extra_of(x, part)->from = from;
+  return part;
 }
 
 /* Every `step`-th place: a part of blocks of them. */
@@ -247,8 +244,8 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
     nodes[i] = slice_node(x, part.node, place, from[i], from[i] + count[i]);
     dims[axis] += count[i];
   }
-  struct graph_node *join = made(x, graph_join(x->graph, WORD_CONCAT));
-  join->shape = node_at(x, nodes[0])->shape;
+  struct graph_node *join = graph_join(x->graph, WORD_CONCAT);
+  join->shape = graph_at(x->graph, nodes[0])->shape;
   join->shape.size[place] = dims[axis];
   for (int i = 0; i < runs; i++)
     graph_operand(x->graph, join, nodes[i]);
@@ -344,7 +341,7 @@ static bool gather_places(struct onnx *x, struct moved *m, int axis,
 /* A table of vectors, and their numbers. */
 static bool embedding(struct onnx *x, struct constant *table) {
   const struct onnx_view *ids = input_view(x, 1);
-  struct onnx_view plain, result;
+  struct onnx_view plain;
   if (!ids || table->rank != 2 || attribute_int(x, "axis", 0) != 0)
     return onnx_fail(x, "only rows of a table are supported");
   if (!plain_order(x, ids, &plain))
@@ -364,9 +361,7 @@ static bool embedding(struct onnx *x, struct constant *table) {
   dims[rank] = node->shape.size[node->shape.rank++] = table->dims[1];
   axes.order[axes.count++] = rank;
   add_weight(x, node, "weight", table);
-  result = view_fresh(x, node->index, rank + 1, dims, axes.order, axes.count);
-  give_view(x, 0, &result);
-  return true;
+  return give_fresh(x, node->index, rank + 1, dims, &axes);
 }
 
 bool read_gather(struct onnx *x) {

@@ -7,13 +7,13 @@
 /* Looking at the graph. */
 
 static bool is_word(struct onnx *x, int node, enum layer_word word) {
-  return node >= 0 && node_at(x, node)->word == word;
+  return node >= 0 && graph_at(x->graph, node)->word == word;
 }
 
 /* The only input of a layer of that word; -1: there is none. */
 static int below(struct onnx *x, int node, enum layer_word word) {
-  return is_word(x, node, word) && node_at(x, node)->inputs.count == 1
-             ? node_at(x, node)->inputs.at[0]
+  return is_word(x, node, word) && graph_at(x->graph, node)->inputs.count == 1
+             ? graph_at(x->graph, node)->inputs.at[0]
              : -1;
 }
 
@@ -33,10 +33,10 @@ static bool near(double a, double b) {
 
 static bool joins(struct onnx *x, int node, enum layer_word word, int *a,
                   int *b) {
-  if (!is_word(x, node, word) || node_at(x, node)->inputs.count != 2)
+  if (!is_word(x, node, word) || graph_at(x->graph, node)->inputs.count != 2)
     return false;
-  *a = node_at(x, node)->inputs.at[0];
-  *b = node_at(x, node)->inputs.at[1];
+  *a = graph_at(x->graph, node)->inputs.at[0];
+  *b = graph_at(x->graph, node)->inputs.at[1];
   return true;
 }
 
@@ -145,7 +145,8 @@ static int hard_sigmoid(struct onnx *x, int clipped, double factor) {
 /* Norms. */
 
 static bool same_args(struct onnx *x, int a, int b) {
-  const struct graph_node *one = node_at(x, a), *two = node_at(x, b);
+  const struct graph_node *one = graph_at(x->graph, a),
+                          *two = graph_at(x->graph, b);
   bool same = one->args.count == two->args.count;
   for (size_t i = 0; same && i < one->args.count; i++)
     same = strcmp(one->args.at[i].value, two->args.at[i].value) == 0;
@@ -195,11 +196,6 @@ static bool is_root(struct onnx *x, int node, int in, bool inverse,
   return mean >= 0 && is_mean_square(x, mean, in);
 }
 
-static void put_eps(struct onnx *x, struct graph_node *node, double eps) {
-  graph_arg(x->graph, node, PART_NONE, "eps=", real_text(x, eps));
-  node->args.at[node->args.count - 1].usual = real_text(x, 1e-5);
-}
-
 /* (x - mean(x)) / root of the difference, or x / root of x. */
 static int norm(struct onnx *x, int above, int root, bool inverse) {
   double eps = 0;
@@ -210,7 +206,7 @@ static int norm(struct onnx *x, int above, int root, bool inverse) {
       joins(x, above, WORD_SUB, &a, &b) && below(x, b, WORD_CENTRE) == a;
   struct graph_node *node =
       layer_on(x, centred ? WORD_LN : WORD_RMSNORM, centred ? a : above);
-  graph_arg(x->graph, node, PART_NONE, "", "noaffine");
+  graph_flag(x->graph, node, "noaffine");
   put_eps(x, node, eps);
   return node->index;
 }
@@ -260,26 +256,26 @@ int pattern_number(struct onnx *x, enum layer_word word, int in,
 
 /* A copy of a layer, with its weights. */
 static struct graph_node *again(struct onnx *x, int index) {
-  const struct graph_node *old = node_at(x, index);
+  const struct graph_node *old = graph_at(x->graph, index);
   struct graph_node *node = layer_on(x, old->word, old->inputs.at[0]);
   node->shape = old->shape;
   node->bias = old->bias;
   node->name = old->name;
   node->kind = old->kind;
+  node->source = old->source;
   for (size_t i = 0; i < old->args.count; i++)
     *VEC_PUSH(x->arena, &node->args) = old->args.at[i];
   struct extra *extra = extra_of(x, node->index);
   const struct extra *from = extra_of(x, index);
-  extra->op = from->op;
   for (size_t i = 0; i < from->weights.count; i++)
     *VEC_PUSH(x->arena, &extra->weights) = from->weights.at[i];
   return node;
 }
 
 static bool takes_bias(struct onnx *x, int node) {
-  if (node_at(x, node)->bias != BIAS_WITHOUT)
+  if (graph_at(x->graph, node)->bias != BIAS_WITHOUT)
     return false;
-  switch (node_at(x, node)->word) {
+  switch (graph_at(x->graph, node)->word) {
   case WORD_CONV:
   case WORD_DWCONV:
   case WORD_DECONV:
@@ -290,7 +286,7 @@ static bool takes_bias(struct onnx *x, int node) {
 }
 
 static bool has_arg(struct onnx *x, int node, const char *value) {
-  const struct graph_node *n = node_at(x, node);
+  const struct graph_node *n = graph_at(x->graph, node);
   for (size_t i = 0; i < n->args.count; i++)
     if (strcmp(n->args.at[i].value, value) == 0 && !n->args.at[i].usual)
       return true;
@@ -300,7 +296,7 @@ static bool has_arg(struct onnx *x, int node, const char *value) {
 static bool is_plain_norm(struct onnx *x, int node) {
   if (node < 0)
     return false;
-  switch (node_at(x, node)->word) {
+  switch (graph_at(x->graph, node)->word) {
   case WORD_LN:
   case WORD_INSTNORM:
   case WORD_GN:
@@ -346,7 +342,7 @@ int pattern_channels(struct onnx *x, enum layer_word word, int in,
   if (is_plain_norm(x, inner) && !is_word(x, inner, WORD_RMSNORM))
     return affine_norm(x, inner, find_weight(x, in, "weight"), c);
   struct graph_node *node = again(x, in);
-  graph_arg(x->graph, node, PART_NONE, "", "bias");
+  graph_flag(x->graph, node, "bias");
   add_weight(x, node, "bias", c);
   return node->index;
 }
@@ -368,7 +364,7 @@ static bool are_sines(struct onnx *x, struct constant *c) {
 
 int pattern_weight(struct onnx *x, enum layer_word word, int in,
                    struct constant *c) {
-  const struct graph_shape *shape = &node_at(x, in)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, in)->shape;
   if (word != WORD_ADD || shape->rank != 2 || c->rank != 2 ||
       c->dims[0] != shape->size[0] || c->dims[1] != shape->size[1] ||
       shape->size[0] < 2)
@@ -379,7 +375,7 @@ int pattern_weight(struct onnx *x, enum layer_word word, int in,
   struct graph_node *node = layer_on(x, WORD_POSEMBED, in);
   const struct constant *table = c->longer ? c->longer : c;
   if (fixed)
-    graph_arg(x->graph, node, PART_NONE, "", "fixed");
+    graph_flag(x->graph, node, "fixed");
   else if (c->longer)
     graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
   add_weight(x, node, "weight", fixed ? c : table);

@@ -115,7 +115,7 @@ static struct graph_node *layer_of(struct onnx *x,
   struct graph_node *node = layer_on(x, r->word, in);
   graph_int(x->graph, node, PART_CHANNELS, "", r->hidden);
   if (r->directions == 2)
-    graph_arg(x->graph, node, PART_NONE, "", "bidir");
+    graph_flag(x->graph, node, "bidir");
   if (r->word == WORD_GRU && !attribute_int(x, "linear_before_reset", 0))
     graph_arg(x->graph, node, PART_NONE, "reset=", "before");
   return node;
@@ -194,7 +194,7 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
       give_states(x, &r, 1, slice_node(x, node->index, 0, steps - 1, steps), 0);
     return true;
   }
-  graph_arg(x->graph, node, PART_NONE, "", "last");
+  graph_flag(x->graph, node, "last");
   node->shape = (struct graph_shape){1, {r.hidden * r.directions}};
   give_states(x, &r, 1, node->index, 0);
   return true;

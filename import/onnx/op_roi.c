@@ -65,10 +65,9 @@ bool read_roi_align(struct onnx *x) {
   if (samples)
     graph_int(x->graph, node, PART_NONE, "samples=", samples);
   if (aligned)
-    graph_arg(x->graph, node, PART_NONE, "", "aligned");
+    graph_flag(x->graph, node, "aligned");
   int64_t channels = in->at.dim[1], dims[4] = {count, channels, high, wide};
   node->shape = (struct graph_shape){4, {count, high, wide, channels}};
   struct onnx_view result = view_fresh(x, node->index, 4, dims, order, 4);
-  give_view(x, 0, &result);
-  return true;
+  return give_view(x, 0, &result);
 }

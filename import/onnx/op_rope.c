@@ -28,11 +28,11 @@ struct onnx_term {
 
 static bool term_of(struct onnx *x, int node, struct onnx_term *term) {
   struct onnx_trace product = trace_of(x, node, false);
-  const struct graph_node *n = node_at(x, product.base);
+  const struct graph_node *n = graph_at(x->graph, product.base);
   struct onnx_layout spread;
   if (!is_word(n, WORD_MUL) || n->inputs.count != 2 ||
       !is_number(product.number, 1) ||
-      !is_word(node_at(x, n->inputs.at[1]), WORD_WEIGHT))
+      !is_word(graph_at(x->graph, n->inputs.at[1]), WORD_WEIGHT))
     return false;
   const struct constant *c = find_weight(x, n->inputs.at[1], "weight");
   struct onnx_layout table = layout_dense(c->rank, c->dims);
@@ -46,7 +46,7 @@ static bool term_of(struct onnx *x, int node, struct onnx_term *term) {
 
 static bool terms_of(struct onnx *x, int node, enum layer_word word,
                      struct onnx_term terms[2]) {
-  const struct graph_node *n = node_at(x, node);
+  const struct graph_node *n = graph_at(x->graph, node);
   return is_word(n, word) && n->inputs.count == 2 &&
          term_of(x, n->inputs.at[0], &terms[0]) &&
          term_of(x, n->inputs.at[1], &terms[1]);
@@ -55,7 +55,7 @@ static bool terms_of(struct onnx *x, int node, enum layer_word word,
 /* A reshape that only adds or takes axes of one place. */
 static int past_ones(struct onnx *x, int node) {
   for (;;) {
-    const struct graph_node *n = node_at(x, node);
+    const struct graph_node *n = graph_at(x->graph, node);
     if (!is_word(n, WORD_RESHAPE))
       return node;
     struct onnx_layout to = dense_of(x, node);
@@ -264,7 +264,7 @@ static bool joined_pair(struct onnx *x, int a, int b, bool neighbours,
 
 /* -x: b of a pair. */
 static int negated(struct onnx *x, int node) {
-  const struct graph_node *n = node_at(x, node);
+  const struct graph_node *n = graph_at(x->graph, node);
   const struct extra *extra = extra_of(x, node);
   bool minus =
       extra->has_number && is_word(n, WORD_MUL) && is_number(extra->number, -1);
@@ -276,7 +276,7 @@ static int negated(struct onnx *x, int node) {
 /* (-b, a) of x = (a, b): both as one view. */
 static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
                          struct onnx_trace *both) {
-  const struct graph_node *n = node_at(x, node);
+  const struct graph_node *n = graph_at(x->graph, node);
   const struct graph_shape *shape = &n->shape;
   struct onnx_pair pair;
   if (!is_word(n, WORD_CONCAT) || n->inputs.count != 2 ||
@@ -369,7 +369,7 @@ static bool go_on(struct onnx_trace *t, struct onnx_trace *found) {
 
 bool trace_rope(struct onnx *x, struct onnx_trace *t) {
   struct onnx_trace found = {.base = t->base, .norm = -1};
-  const struct graph_node *n = node_at(x, t->base);
+  const struct graph_node *n = graph_at(x->graph, t->base);
   const struct graph_shape *shape = &n->shape;
   bool right = false;
   if (t->rope.half || t->norm >= 0)

@@ -12,7 +12,7 @@ static bool is_word(const struct graph_node *node, enum layer_word word) {
 }
 
 struct onnx_layout dense_of(struct onnx *x, int node) {
-  const struct graph_shape *shape = &node_at(x, node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   return layout_dense(shape->rank, shape->size);
 }
 
@@ -31,7 +31,7 @@ static bool repeated(struct onnx *x, const struct graph_node *node,
   for (size_t i = 0; i < node->inputs.count; i++)
     if (node->inputs.at[i] != node->inputs.at[0])
       return false;
-  const struct graph_shape *in = &node_at(x, node->inputs.at[0])->shape;
+  const struct graph_shape *in = &graph_at(x->graph, node->inputs.at[0])->shape;
   int64_t strides[LIMIT_RANK], stride = 1;
   if (!is_word(node, WORD_CONCAT) || axis >= in->rank || in->size[axis] != 1)
     return false;
@@ -75,7 +75,7 @@ static bool through(const struct onnx_layout *move, struct onnx_layout *at) {
 }
 
 static bool step_move(struct onnx *x, struct onnx_trace *t) {
-  const struct graph_node *node = node_at(x, t->base);
+  const struct graph_node *node = graph_at(x->graph, t->base);
   struct onnx_layout move;
   struct onnx_trace next = *t;
   if (!moved_view(x, node, &move) || !through(&move, &next.at) ||
@@ -88,7 +88,7 @@ static bool step_move(struct onnx *x, struct onnx_trace *t) {
 }
 
 static bool step_number(struct onnx *x, struct onnx_trace *t) {
-  const struct graph_node *node = node_at(x, t->base);
+  const struct graph_node *node = graph_at(x->graph, t->base);
   const struct extra *extra = extra_of(x, t->base);
   if (node->inputs.count != 1 || !extra->has_number)
     return false;
@@ -103,7 +103,7 @@ static bool step_number(struct onnx *x, struct onnx_trace *t) {
 }
 
 static bool step_norm(struct onnx *x, struct onnx_trace *t) {
-  const struct graph_node *node = node_at(x, t->base);
+  const struct graph_node *node = graph_at(x->graph, t->base);
   if (t->norm >= 0 ||
       (!is_word(node, WORD_RMSNORM) && !is_word(node, WORD_LN)) ||
       !find_weight(x, t->base, "weight"))
@@ -138,10 +138,11 @@ static bool is_of_heads(const struct onnx_layout *at, int64_t dim) {
 }
 
 bool trace_agrees(struct onnx *x, const struct onnx_trace *t, int64_t dim) {
-  const struct graph_shape *shape = &node_at(x, t->base)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
   int64_t width = shape->size[shape->rank - 1];
   if (t->norm >= 0 &&
-      (node_at(x, t->norm)->shape.size[node_at(x, t->norm)->shape.rank - 1] !=
+      (graph_at(x->graph, t->norm)
+               ->shape.size[graph_at(x->graph, t->norm)->shape.rank - 1] !=
            dim ||
        !is_of_heads(&t->normed, dim)))
     return false;

@@ -126,7 +126,7 @@ static void put_real(struct onnx *x, struct graph_node *node, const char *key,
 void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
               const struct rope *keys, int64_t dim) {
   double rule[TURN_REALS] = {10000, 1, 0};
-  graph_arg(x->graph, node, PART_NONE, "", "rope");
+  graph_flag(x->graph, node, "rope");
   if (2 * rope->half != dim)
     graph_int(x->graph, node, PART_NONE, "rotary=", 2 * rope->half);
   if (!same_speeds(rope, keys) || (rope->speed && !find_rule(rope, rule))) {

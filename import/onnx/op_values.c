@@ -5,11 +5,6 @@
 
 #include "import/onnx/reader.h"
 
-static void give_node(struct onnx *x, const struct onnx_view *like, int node) {
-  struct onnx_view result = {node, like->at};
-  give_view(x, 0, &result);
-}
-
 /* A layer of netc without arguments. */
 static bool plain(struct onnx *x, enum layer_word word) {
   const struct onnx_view *in = input_view(x, 0);
@@ -18,8 +13,7 @@ static bool plain(struct onnx *x, enum layer_word word) {
   struct graph_node *node = layer_on(x, word, in->node);
   if (attribute_is(x, "approximate", "tanh", false))
     graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
-  give_node(x, in, node->index);
-  return true;
+  return give_node(x, in, node->index);
 }
 
 bool read_plain(struct onnx *x) {
@@ -36,11 +30,10 @@ static bool with_real(struct onnx *x, enum layer_word word,
   if (!in)
     return false;
   struct graph_node *node = layer_on(x, word, in->node);
-  graph_arg(x->graph, node, PART_NONE, "",
-            real_text(x, attribute_real(x, attribute, theirs)));
-  node->args.at[0].usual = real_text(x, ours);
-  give_node(x, in, node->index);
-  return true;
+  graph_flag(x->graph, node,
+             real_text(x, attribute_real(x, attribute, theirs)));
+  graph_usual(node, real_text(x, ours));
+  return give_node(x, in, node->index);
 }
 
 bool read_leaky(struct onnx *x) {
@@ -58,15 +51,13 @@ bool read_selu(struct onnx *x) {
   if (!in)
     return false;
   if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4) {
-    give_node(x, in, layer_on(x, WORD_SELU, in->node)->index);
-    return true;
+    return give_node(x, in, layer_on(x, WORD_SELU, in->node)->index);
   }
   struct graph_node *elu = layer_on(x, WORD_ELU, in->node);
   set_number(x, elu, alpha);
   struct graph_node *node = layer_on(x, WORD_MUL, elu->index);
   set_number(x, node, gamma);
-  give_node(x, in, node->index);
-  return true;
+  return give_node(x, in, node->index);
 }
 
 /* x / (1 + |x|) */
@@ -77,8 +68,8 @@ bool read_softsign(struct onnx *x) {
   struct graph_node *node = layer_on(x, WORD_ABS, in->node);
   node = layer_on(x, WORD_ADD, node->index);
   set_number(x, node, 1);
-  give_node(x, in, join_of(x, WORD_DIV, in->node, node->index)->index);
-  return true;
+  return give_node(
+      x, in, graph_pair(x->graph, WORD_DIV, in->node, node->index)->index);
 }
 
 bool read_prelu(struct onnx *x) {
@@ -91,9 +82,8 @@ bool read_prelu(struct onnx *x) {
     return onnx_fail(x, "slopes that depend on the inputs");
   if (slope->count == 1 && constant_is_even(x, slope, &number)) {
     struct graph_node *node = layer_on(x, WORD_LEAKY, in->node);
-    graph_arg(x->graph, node, PART_NONE, "", real_text(x, number));
-    give_node(x, in, node->index);
-    return true;
+    graph_flag(x->graph, node, real_text(x, number));
+    return give_node(x, in, node->index);
   }
   int axis = x->opset < 7 && slope->rank == 1 && in->at.rank > 1 ? 1 : -1;
   for (int i = 0; i < slope->rank && axis < 0; i++)
@@ -106,8 +96,7 @@ bool read_prelu(struct onnx *x) {
   struct graph_node *node = layer_on(x, WORD_PRELU, last.node);
   int64_t dim = slope->count;
   add_weight(x, node, "weight", constant_with(x, slope, 1, &dim));
-  give_node(x, &last, node->index);
-  return true;
+  return give_node(x, &last, node->index);
 }
 
 /* The type of CastLike's second input, as far as it matters. */
@@ -116,7 +105,7 @@ static int64_t type_like(struct onnx *x) {
   const struct onnx_view *view = like ? NULL : input_view(x, 1);
   if (like || !view)
     return like ? like->type : TYPE_FLOAT;
-  const struct graph_node *node = node_at(x, view->node);
+  const struct graph_node *node = graph_at(x->graph, view->node);
   if (node->word == WORD_INPUT && node->args.count > 0)
     return TYPE_INT64;
   graph_note(x->graph,
@@ -134,7 +123,7 @@ bool read_cast(struct onnx *x) {
                    : attribute_int(x, "to", TYPE_FLOAT);
   if (!in)
     return false;
-  const struct graph_node *node = node_at(x, in->node);
+  const struct graph_node *node = graph_at(x->graph, in->node);
   bool whole = node->word == WORD_INPUT && node->args.count > 0;
   bool real = to == TYPE_FLOAT || to == TYPE_DOUBLE || to == 10 || to == 16;
   if (!real && !(whole && (to == TYPE_INT32 || to == TYPE_INT64)))
@@ -142,8 +131,7 @@ bool read_cast(struct onnx *x) {
   if (to == 10 || to == 16)
     graph_note(x->graph, "`%s` rounds to 16 bits; here nothing does.",
                onnx_shown(x, x->at->name));
-  give_view(x, 0, in);
-  return true;
+  return give_view(x, 0, in);
 }
 
 bool read_dropout(struct onnx *x) {
@@ -160,14 +148,12 @@ bool read_dropout(struct onnx *x) {
   if (!(p >= 0 && p < 1))
     return onnx_fail(x, "`ratio` must be at least 0 and less than 1");
   if (p <= 0) {
-    give_view(x, 0, in);
-    return true;
+    return give_view(x, 0, in);
   }
   struct graph_node *node = layer_on(x, WORD_DROPOUT, in->node);
-  graph_arg(x->graph, node, PART_NONE, "", real_text(x, round(p * 1e6) / 1e6));
-  node->args.at[0].usual = "0.5";
-  give_node(x, in, node->index);
-  return true;
+  graph_flag(x->graph, node, real_text(x, round(p * 1e6) / 1e6));
+  graph_usual(node, "0.5");
+  return give_node(x, in, node->index);
 }
 
 /* Before opset 13 all axes from `axis` on are one. */
@@ -191,8 +177,7 @@ bool read_softmax(struct onnx *x) {
   }
   if (!to_last(x, in, found, &last, &axes))
     return false;
-  give_node(x, &last, layer_on(x, onnx_word(x), last.node)->index);
-  return true;
+  return give_node(x, &last, layer_on(x, onnx_word(x), last.node)->index);
 }
 
 /* Reductions. */
@@ -234,7 +219,7 @@ static int applied(struct onnx *x, enum layer_word word, int in) {
 /* Sums over axes of a node, which stay with a size of 1. */
 static int reduce_node(struct onnx *x, enum layer_word word, int in,
                        const bool *over) {
-  const struct graph_shape *shape = &node_at(x, in)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, in)->shape;
   bool mean = word == WORD_MEAN, rest = shape->rank > 1;
   for (int i = 0; i + 1 < shape->rank; i++)
     rest = rest && over[i];
@@ -250,7 +235,7 @@ static int reduce_node(struct onnx *x, enum layer_word word, int in,
       if (over[i])
         graph_arg(x->graph, node, PART_NONE,
                   "axis=", graph_text(x->graph, "%d", i));
-    graph_arg(x->graph, node, PART_NONE, "", "keep");
+    graph_flag(x->graph, node, "keep");
   }
   for (int i = 0; i < node->shape.rank; i++)
     if (over[i])
@@ -318,8 +303,7 @@ static bool reduce(struct onnx *x, const struct onnx_view *in, const bool *over,
     if (over[i])
       layout_drop(&result.at, i);
   result.node = applied(x, r->after, result.node);
-  give_view(x, 0, &result);
-  return true;
+  return give_view(x, 0, &result);
 }
 
 bool read_reduce(struct onnx *x) {
@@ -350,7 +334,7 @@ bool read_reduce(struct onnx *x) {
 
 bool read_global_pool(struct onnx *x) {
   const struct onnx_view *in = input_view(x, 0);
-  struct onnx_view map, result;
+  struct onnx_view map;
   int64_t dims[MOST_AXES];
   struct onnx_axes axes = {.count = 0};
   bool mean = strcmp(x->at->type, "GlobalAveragePool") == 0;
@@ -366,10 +350,7 @@ bool read_global_pool(struct onnx *x) {
   axes.order[axes.count++] = 1;
   if (map.at.rank == 2)
     return onnx_fail(x, "a map has rows or columns");
-  result =
-      view_fresh(x, node->index, map.at.rank, dims, axes.order, axes.count);
-  give_view(x, 0, &result);
-  return true;
+  return give_fresh(x, node->index, map.at.rank, dims, &axes);
 }
 
 /* Sizes of what layers give are known. */

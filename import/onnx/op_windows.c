@@ -64,7 +64,7 @@ static bool auto_pad(struct onnx *x, struct graph_window *w,
 /* The view of a map: batch, channels, rows, columns. */
 static struct onnx_view map_view(struct onnx *x, int node,
                                  const struct onnx_view *in) {
-  const struct graph_shape *shape = &node_at(x, node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   int64_t dims[MOST_AXES] = {in->at.dim[0], shape->size[shape->rank - 1]};
   struct onnx_axes axes = {.count = 0};
   for (int i = 2; i < in->at.rank; i++) {
@@ -75,26 +75,22 @@ static struct onnx_view map_view(struct onnx *x, int node,
   return view_fresh(x, node, in->at.rank, dims, axes.order, axes.count);
 }
 
-static void give_map(struct onnx *x, int node, const struct onnx_view *in) {
+static bool give_map(struct onnx *x, int node, const struct onnx_view *in) {
   struct onnx_view result = map_view(x, node, in);
-  give_view(x, 0, &result);
-}
-
-static void name_node(struct onnx *x, struct graph_node *node) {
-  made(x, node);
+  return give_view(x, 0, &result);
 }
 
 /* Zeros around a map are the padding of a convolution that reads it. */
 static int past_borders(struct onnx *x, int node, struct graph_window *w) {
   const struct extra *extra = extra_of(x, node);
-  if (node_at(x, node)->word != WORD_PAD || !extra->borders ||
-      w->axes != node_at(x, node)->shape.rank - 1)
+  if (graph_at(x->graph, node)->word != WORD_PAD || !extra->borders ||
+      w->axes != graph_at(x->graph, node)->shape.rank - 1)
     return node;
   for (int i = 0; i < w->axes; i++) {
     w->before[i] += extra->before[i];
     w->after[i] += extra->after[i];
   }
-  return node_at(x, node)->inputs.at[0];
+  return graph_at(x->graph, node)->inputs.at[0];
 }
 
 /* A bias of a convolution. */
@@ -123,7 +119,7 @@ bool read_conv(struct onnx *x) {
   if (!channels_last(x, in, &map) ||
       !read_window(x, in->at.rank - 2, weight->dims + 2, &w))
     return false;
-  const struct graph_shape *shape = &node_at(x, map.node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, map.node)->shape;
   if (groups < 1 || channels < 1 || channels % groups != 0 ||
       weight->dims[1] > MOST_SIZE ||
       weight->dims[1] * groups != in->at.dim[1] ||
@@ -136,18 +132,16 @@ bool read_conv(struct onnx *x) {
                      in->at.dim[1], groups);
   auto_pad(x, &w, shape);
   int from = past_borders(x, map.node, &w);
-  shape = &node_at(x, from)->shape;
+  shape = &graph_at(x->graph, from)->shape;
   for (int i = 0; i < w.axes; i++)
     if (window_count(&w, i, shape->size[i]) < 1)
       return onnx_fail(x, "the window is larger than its padded input");
   struct graph_node *node =
       window_conv(x->graph, from, in->at.dim[1], channels, groups, &w);
-  name_node(x, node);
   if (!put_bias(x, node, channels))
     return false;
   add_weight(x, node, "weight", weight);
-  give_map(x, node->index, &map);
-  return true;
+  return give_map(x, node->index, &map);
 }
 
 /* Padding of a transposed convolution that gives these sizes. */
@@ -174,7 +168,6 @@ static bool output_shape(struct onnx *x, struct graph_window *w,
 }
 
 bool read_deconv(struct onnx *x) {
-  static const int64_t ones[3] = {1, 1, 1};
   const struct onnx_view *in = input_view(x, 0);
   struct constant *weight = operand_constant(x, 1);
   struct onnx_view map;
@@ -187,50 +180,19 @@ bool read_deconv(struct onnx *x) {
       !read_window(x, in->at.rank - 2, weight->dims + 2, &w) ||
       attribute_ints(x, "output_padding", outpad, 3) > w.axes ||
       !is_small(x, outpad, 3, 0) ||
-      !output_shape(x, &w, &node_at(x, map.node)->shape, outpad))
+      !output_shape(x, &w, &graph_at(x->graph, map.node)->shape, outpad))
     return false;
   if (groups < 1 || groups > MOST_SIZE || weight->dims[0] != in->at.dim[1] ||
       weight->dims[1] > MOST_SIZE || in->at.dim[1] % groups != 0)
     return onnx_fail(x, "its weights do not fit the map");
   int64_t channels = weight->dims[1] * groups;
-  struct graph_node *node = layer_on(x, WORD_DECONV, map.node);
-  graph_int(x->graph, node, PART_CHANNELS, "", channels);
-  graph_arg(x->graph, node, PART_KERNEL, "",
-            graph_sizes(x->graph, w.kernel, w.axes));
-  window_stride(x->graph, node, &w, ones);
-  bool even = true, none = true;
-  for (int i = 0; i < w.axes; i++) {
-    even = even && w.before[i] == w.before[0] && w.after[i] == w.before[0];
-    none = none && !w.before[i] && !w.after[i];
-  }
-  struct text pad = text_new(x->arena);
-  for (int i = 0; i < (even ? 1 : w.axes); i++)
-    text_printf(&pad, "%s%" PRId64 ":%" PRId64, i ? "x" : "", w.before[i],
-                w.after[i]);
-  text_putc(&pad, '\0');
-  if (!none)
-    graph_arg(x->graph, node, PART_PADDING, "pad=",
-              even ? graph_text(x->graph, "%" PRId64, w.before[0]) : pad.at);
-  if (memcmp(w.dilate, ones, (size_t)w.axes * sizeof *ones) != 0)
-    graph_arg(x->graph, node, PART_NONE,
-              "dilate=", graph_sizes(x->graph, w.dilate, w.axes));
-  if (outpad[0] || outpad[1] || outpad[2])
-    graph_arg(x->graph, node, PART_NONE,
-              "outpad=", graph_sizes(x->graph, outpad, w.axes));
-  graph_option(x->graph, node, PART_GROUPS, "groups=", groups, 1);
-  for (int i = 0; i < w.axes; i++) {
-    node->shape.size[i] = (node->shape.size[i] - 1) * w.stride[i] -
-                          w.before[i] - w.after[i] +
-                          w.dilate[i] * (w.kernel[i] - 1) + outpad[i] + 1;
-    if (node->shape.size[i] < 1)
-      return onnx_fail(x, "its padding leaves nothing");
-  }
-  node->shape.size[w.axes] = channels;
+  struct graph_node *node;
+  if (!window_deconv(x->graph, map.node, channels, groups, &w, outpad, &node))
+    return onnx_fail(x, "its padding leaves nothing");
   if (!put_bias(x, node, channels))
     return false;
   add_weight(x, node, "weight", weight);
-  give_map(x, node->index, &map);
-  return true;
+  return give_map(x, node->index, &map);
 }
 
 /* Places along an axis, rounded up: the last window begins inside. */
@@ -257,7 +219,7 @@ bool read_pool(struct onnx *x) {
       x->values.at[x->at->outs[1]].uses > 0)
     return onnx_fail(x, "indices of maxima are not supported");
   int from = map.node;
-  auto_pad(x, &w, &node_at(x, from)->shape);
+  auto_pad(x, &w, &graph_at(x->graph, from)->shape);
   bool padded = false;
   for (int i = 0; i < w.axes; i++)
     padded = padded || w.before[i] || w.after[i];
@@ -267,12 +229,11 @@ bool read_pool(struct onnx *x) {
                "counts as zeros.",
                onnx_shown(x, x->at->name));
   for (int i = 0; i < w.axes; i++)
-    if (count_up(&w, i, node_at(x, from)->shape.size[i], ceil) < 1)
+    if (count_up(&w, i, graph_at(x->graph, from)->shape.size[i], ceil) < 1)
       return onnx_fail(x, "the window is larger than its padded input");
   struct graph_node *node =
       window_pool(x->graph, mean ? WORD_AVGPOOL : WORD_POOL, from, &w, false);
-  name_node(x, node);
-  node->shape = node_at(x, from)->shape;
+  node->shape = graph_at(x->graph, from)->shape;
   bool rounds = false;
   for (int i = 0; i < w.axes; i++) {
     int64_t size = node->shape.size[i];
@@ -280,9 +241,8 @@ bool read_pool(struct onnx *x) {
     rounds = rounds || node->shape.size[i] != window_count(&w, i, size);
   }
   if (rounds)
-    graph_arg(x->graph, node, PART_NONE, "", "ceil");
-  give_map(x, node->index, &map);
-  return true;
+    graph_flag(x->graph, node, "ceil");
+  return give_map(x, node->index, &map);
 }
 
 /* Resize and Upsample. */
@@ -365,9 +325,8 @@ bool read_resize(struct onnx *x) {
     graph_arg(x->graph, node, PART_OTHER,
               "size=", graph_sizes(x->graph, out, axes));
   if (linear)
-    graph_arg(x->graph, node, PART_NONE, "", "bilinear");
+    graph_flag(x->graph, node, "bilinear");
   for (int i = 0; i < axes; i++)
     node->shape.size[i] = out[i];
-  give_map(x, node->index, &map);
-  return true;
+  return give_map(x, node->index, &map);
 }

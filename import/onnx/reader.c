@@ -217,22 +217,22 @@ void give_constant(struct onnx *x, size_t out, struct constant *constant) {
   value->constant = constant;
 }
 
-void give_view(struct onnx *x, size_t out, const struct onnx_view *view) {
+bool give_view(struct onnx *x, size_t out, const struct onnx_view *view) {
   if (out >= x->at->out_count || x->at->outs[out] < 0 || x->graph->failed)
-    return;
+    return true;
   struct onnx_value *value = &x->values.at[x->at->outs[out]];
   for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
     if (values > 0 && view->at.dim[i] > MOST_VALUES / values) {
       onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
                 view->at.dim[i]);
-      return;
+      return true;
     }
     values *= view->at.dim[i];
   }
   if (view->at.rank > MOST_AXES) {
     onnx_fail(x, "a tensor of %d axes; at most %d are supported", view->at.rank,
               MOST_AXES);
-    return;
+    return true;
   }
   struct onnx_view *copy =
       x->spare.count > 0 ? (struct onnx_view *)x->spare.at[--x->spare.count]
@@ -240,6 +240,19 @@ void give_view(struct onnx *x, size_t out, const struct onnx_view *view) {
   *copy = *view;
   value->view = copy;
   check_stated(x, value, view->at.rank, view->at.dim);
+  return true;
+}
+
+bool give_node(struct onnx *x, const struct onnx_view *like, int node) {
+  return give_view(x, 0, &(struct onnx_view){node, like->at});
+}
+
+bool give_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
+                const struct onnx_axes *axes) {
+  struct onnx_view view =
+      view_fresh(x, node, rank, dims, axes->order, axes->count);
+  give_view(x, 0, &view);
+  return true;
 }
 
 /* Reading. */
@@ -479,12 +492,12 @@ static bool attempt(struct onnx *x) {
   if (!refuse_unknown(x) || !read_inputs(x))
     return false;
   for (size_t i = 0; i < x->ops.count && !x->graph->failed; i++) {
-    x->at = &x->ops.at[i];
+    onnx_begin(x, &x->ops.at[i]);
     if (!x->at->idle && !read_op(x))
       return onnx_fail(x, "it is not supported");
     drop_read(x);
   }
-  x->at = NULL;
+  onnx_begin(x, NULL);
   return !x->graph->failed && finish(x);
 }
 

@@ -83,6 +83,12 @@ struct onnx_value {
   const Onnx__TypeProto *type; /* that the file states, or NULL */
 };
 
+/* Axis i of a node is axis order[i] of the file. */
+struct onnx_axes {
+  int order[LAYOUT_RANK];
+  int count;
+};
+
 /* A node of the file. */
 struct onnx_op {
   const Onnx__NodeProto *proto;
@@ -101,7 +107,6 @@ struct from_weight {
 
 /* What is known of a node of the graph beside what the graph has. */
 struct extra {
-  const struct onnx_op *op;
   double number; /* `mul 0.5`: 0.5 */
   bool has_number;
   int axis; /* of a `slice`, and where it begins */
@@ -177,7 +182,9 @@ int axis_from(struct onnx *x, int64_t axis, int rank);
 bool is_weight_name(const char *name);
 
 /* Results. */
-void give_view(struct onnx *x, size_t out, const struct onnx_view *view);
+bool give_view(struct onnx *x, size_t out, const struct onnx_view *view);
+/* The first output, a node that lies as `like` does; true. */
+bool give_node(struct onnx *x, const struct onnx_view *like, int node);
 void give_constant(struct onnx *x, size_t out, struct constant *constant);
 
 /* Constants. */
@@ -206,13 +213,15 @@ struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
 bool fold_constants(struct onnx *x, bool *done);
 
 /* Nodes of the graph. */
-struct graph_node *node_at(struct onnx *x, int index);
 struct extra *extra_of(struct onnx *x, int index);
-/* Dresses a new node: its place in the file, and its extra. */
-struct graph_node *made(struct onnx *x, struct graph_node *node);
+/* What is added to the graph from now on is of this operator, or of none. */
+void onnx_begin(struct onnx *x, const struct onnx_op *op);
 /* A layer on a node, for now with its shape. */
-struct graph_node *layer_on(struct onnx *x, enum layer_word word, int input);
-struct graph_node *join_of(struct onnx *x, enum layer_word word, int a, int b);
+static inline struct graph_node *layer_on(struct onnx *x, enum layer_word word,
+                                          int input) {
+  return graph_layer(x->graph, word, input);
+}
+void put_eps(struct onnx *x, struct graph_node *node, double eps);
 void set_number(struct onnx *x, struct graph_node *node, double number);
 const char *real_text(struct onnx *x, double value);
 void add_weight(struct onnx *x, struct graph_node *node, const char *name,
@@ -220,6 +229,10 @@ void add_weight(struct onnx *x, struct graph_node *node, const char *name,
 const struct constant *find_weight(struct onnx *x, int node, const char *name);
 /* A `weight` of these values. */
 struct graph_node *weight_node(struct onnx *x, struct constant *c);
+
+/* Gives out a new view of a node as the first output; true. */
+bool give_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
+                const struct onnx_axes *axes);
 
 /* The language's name of an axis of a node: "h". */
 const char *axis_word(struct onnx *x, const struct graph_shape *shape,
@@ -249,11 +262,6 @@ bool channels_last(struct onnx *x, const struct onnx_view *view,
                    struct onnx_view *result);
 /* Which axis of the node that axis of the file is; -1: none of them. */
 int node_axis(struct onnx *x, const struct onnx_view *view, int axis);
-/* Axis i of a node is axis order[i] of the file. */
-struct onnx_axes {
-  int order[LAYOUT_RANK];
-  int count;
-};
 /* False: its axes are not whole axes of the file. */
 bool axes_of(struct onnx *x, const struct onnx_view *view,
              struct onnx_axes *axes);

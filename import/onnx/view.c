@@ -5,12 +5,8 @@
 
 #include "import/onnx/reader.h"
 
-struct graph_node *node_at(struct onnx *x, int index) {
-  return x->graph->nodes.at[index];
-}
-
 int64_t node_values(struct onnx *x, int node) {
-  struct graph_shape *shape = &node_at(x, node)->shape;
+  struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   int64_t values = 1, most = MOST_VALUES / x->batch;
   for (int i = 0; i < shape->rank; i++) {
     if (values > 0 && shape->size[i] > most / values) {
@@ -28,7 +24,7 @@ int64_t node_values(struct onnx *x, int node) {
 struct onnx_view view_fresh(struct onnx *x, int node, int rank,
                             const int64_t *dims, const int *order, int count) {
   int64_t strides[LAYOUT_RANK] = {0}, stride = 1;
-  const struct graph_shape *shape = &node_at(x, node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   int64_t values = node_values(x, node);
   int64_t ones[LAYOUT_RANK];
   for (int i = 0; i < rank; i++)
@@ -118,12 +114,6 @@ static void shape_of_layout(const struct onnx_layout *want,
     shape->size[shape->rank++] = 1;
 }
 
-static bool same_shape(const struct graph_shape *a,
-                       const struct graph_shape *b) {
-  return a->rank == b->rank &&
-         memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
-}
-
 static void note_move(struct onnx *x, int node, int move) {
   *VEC_PUSH(x->arena, &extra_of(x, node)->moves) = move;
 }
@@ -133,8 +123,8 @@ static int same_move(struct onnx *x, int node, enum layer_word word,
                      const struct graph_shape *shape, const int *order) {
   const struct extra *extra = extra_of(x, node);
   for (size_t i = 0; i < extra->moves.count; i++) {
-    const struct graph_node *move = node_at(x, extra->moves.at[i]);
-    bool same = move->word == word && same_shape(&move->shape, shape);
+    const struct graph_node *move = graph_at(x->graph, extra->moves.at[i]);
+    bool same = move->word == word && graph_same_shape(&move->shape, shape);
     for (size_t k = 0; same && order && k < move->args.count; k++)
       same = atoi(move->args.at[k].value) == order[k];
     if (same)
@@ -144,7 +134,7 @@ static int same_move(struct onnx *x, int node, enum layer_word word,
 }
 
 static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
-  if (same_shape(&node_at(x, node)->shape, shape))
+  if (graph_same_shape(&graph_at(x->graph, node)->shape, shape))
     return node;
   bool flat = shape->rank == 1;
   int same =
@@ -162,7 +152,7 @@ static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
 }
 
 static int permuted(struct onnx *x, int node, const int *order) {
-  struct graph_shape shape = node_at(x, node)->shape, now = shape;
+  struct graph_shape shape = graph_at(x->graph, node)->shape, now = shape;
   for (int i = 0; i < shape.rank; i++)
     now.size[i] = shape.size[order[i]];
   int same = same_move(x, node, WORD_PERMUTE, &now, order);
@@ -239,7 +229,7 @@ static int moved(struct onnx *x, int node, const struct onnx_layout *want,
                  const int *by) {
   struct graph_shape parts = {0}, end;
   int order[LIMIT_RANK];
-  struct graph_shape now = node_at(x, node)->shape;
+  struct graph_shape now = graph_at(x->graph, node)->shape;
   int64_t groups = shuffle_of(&now, want);
   if (groups) {
     struct graph_node *layer = layer_on(x, WORD_SHUFFLE, node);
@@ -270,17 +260,17 @@ int realise_cost(struct onnx *x, int node, const struct onnx_layout *want) {
     return -1;
   if (!is_dense(&inner, values))
     return 2;
-  return !same_sizes(&node_at(x, node)->shape, &inner, true);
+  return !same_sizes(&graph_at(x->graph, node)->shape, &inner, true);
 }
 
 /* The same tensor `count` times, along an axis where it has one place. */
 static int repeated(struct onnx *x, int node, int axis, int64_t count) {
-  struct graph_shape shape = node_at(x, node)->shape;
+  struct graph_shape shape = graph_at(x->graph, node)->shape;
   shape.size[axis] = count;
   int same = same_move(x, node, WORD_CONCAT, &shape, NULL);
   if (same >= 0)
     return same;
-  struct graph_node *join = made(x, graph_join(x->graph, WORD_CONCAT));
+  struct graph_node *join = graph_join(x->graph, WORD_CONCAT);
   for (int64_t i = 0; i < count; i++)
     graph_operand(x->graph, join, node);
   join->shape = shape;
@@ -354,7 +344,7 @@ int realise(struct onnx *x, int node, const struct onnx_layout *want,
   }
   if (!is_dense(&inner, values))
     return moved(x, node, &inner, by);
-  if (same_sizes(&node_at(x, node)->shape, &inner, loose))
+  if (same_sizes(&graph_at(x->graph, node)->shape, &inner, loose))
     return node;
   shape_of_layout(&inner, &shape);
   return reshaped(x, node, &shape);
@@ -427,8 +417,8 @@ bool channels_last(struct onnx *x, const struct onnx_view *view,
 
 bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
                   struct onnx_view *result) {
-  const struct graph_shape *from = &node_at(x, view->node)->shape;
-  const struct graph_shape *to = &node_at(x, node)->shape;
+  const struct graph_shape *from = &graph_at(x->graph, view->node)->shape;
+  const struct graph_shape *to = &graph_at(x->graph, node)->shape;
   struct onnx_atom digits[LIMIT_RANK + 1];
   int64_t strides[LIMIT_RANK + 1], stride = 1, space = 1;
   struct onnx_layout *at = &result->at;
@@ -516,7 +506,7 @@ static bool collapse(struct onnx_layout *want) {
 bool layout_along(struct onnx *x, const struct onnx_view *view,
                   const struct onnx_layout *other, int64_t other_values,
                   struct onnx_layout *want) {
-  const struct graph_shape *shape = &node_at(x, view->node)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   int64_t dims[LIMIT_RANK + 1];
   int rank = 0;
   struct onnx_layout seen, dense;
