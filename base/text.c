@@ -174,11 +174,9 @@ void text_count(struct text *text, int64_t value) {
 
 struct count_text count_text(int64_t value) {
   struct count_text result;
-  char buffer[32];
-  char *end = buffer + sizeof buffer;
-  char *start = digits(end, value, 3);
-  memcpy(result.text, start, (size_t)(end - start));
-  result.text[end - start] = '\0';
+  struct text text = {.at = result.text, .room = sizeof result.text};
+  text_count(&text, value);
+  text_putc(&text, '\0');
   return result;
 }
 
@@ -226,6 +224,14 @@ void text_size(struct text *text, int64_t bytes, enum text_units units,
     text_fixed(text, value, decimals);
   text_putc(text, ' ');
   text_put(text, units == UNITS_SI ? si[unit] : iec[unit]);
+}
+
+struct count_text size_text(int64_t bytes, enum text_units units) {
+  struct count_text result;
+  struct text text = {.at = result.text, .room = sizeof result.text};
+  text_size(&text, bytes, units, 2);
+  text_putc(&text, '\0');
+  return result;
 }
 
 size_t text_width(struct slice slice) {

@@ -98,7 +98,7 @@ void text_sizes(struct text *text, const int64_t *sizes, int count);
 /* With thousands separators: 4,632,902. */
 void text_count(struct text *text, int64_t value);
 
-/* The same as a string, for messages. */
+/* The same as a string, for text_printf. */
 struct count_text {
   char text[32];
 };
@@ -115,6 +115,7 @@ enum text_units { UNITS_IEC, UNITS_SI, UNITS_BYTES };
 /* A size for people: "17.67 MiB", "18.53 MB" or "18,531,608 B". */
 void text_size(struct text *text, int64_t bytes, enum text_units units,
                int decimals);
+struct count_text size_text(int64_t bytes, enum text_units units);
 
 /* Number of code points, for columns. */
 size_t text_width(struct slice slice);

@@ -44,6 +44,11 @@ static inline enum text_units output_units(const struct compiled *c) {
   return units[c->options->units];
 }
 
+static inline struct count_text output_size(const struct compiled *c,
+                                            int64_t bytes) {
+  return size_text(bytes, output_units(c));
+}
+
 static inline enum layout output_layout(const struct compiled *c) {
   return c->options->channels_first ? LAYOUT_CHW : LAYOUT_HWC;
 }

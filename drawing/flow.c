@@ -301,13 +301,11 @@ void flow_put_remarks(struct text *out, const struct flow *flow) {
   if (flow->leaves.closed)
     text_put(out, " Groups are closed, so that it fits.");
   if (flow->elided) {
-    text_putc(out, ' ');
-    text_count(out, (int64_t)flow->elided);
-    text_put(out, " boxes in the middle are left out.");
+    text_printf(out, " %s boxes in the middle are left out.",
+                count_text((int64_t)flow->elided).text);
   }
   if (flow->hidden) {
-    text_putc(out, ' ');
-    text_count(out, (int64_t)flow->hidden);
-    text_put(out, " connections are not drawn.");
+    text_printf(out, " %s connections are not drawn.",
+                count_text((int64_t)flow->hidden).text);
   }
 }

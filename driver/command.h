@@ -67,8 +67,6 @@ void tell(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* --help and --version of a command. */
 int print_help(enum command command);
-/* "6.37 GiB" */
-const char *size_text(char *to, size_t room, int64_t bytes);
 
 int print_version(void);
 

@@ -44,30 +44,28 @@ static int load_side(struct side *side, const char *file) {
 
 /* Totals */
 
+static struct count_text amount_text(int64_t amount, bool bytes) {
+  return bytes ? size_text(amount, UNITS_IEC) : count_text(amount);
+}
+
 static bool put_total(const char *what, int64_t before, int64_t after,
                       bool bytes, bool markdown) {
-  char a[32], b[32], change[36], percent[32] = "";
+  char change[36], percent[32] = "";
+  struct count_text a = amount_text(before, bytes);
+  struct count_text b = amount_text(after, bytes);
   int64_t by = after - before;
-  if (bytes) {
-    size_text(a, sizeof a, before);
-    size_text(b, sizeof b, after);
-    change[0] = by < 0 ? '-' : '+';
-    size_text(change + 1, sizeof change - 1, by < 0 ? -by : by);
-  } else {
-    snprintf(a, sizeof a, "%s", count_text(before).text);
-    snprintf(b, sizeof b, "%s", count_text(after).text);
-    snprintf(change, sizeof change, "%c%s", by < 0 ? '-' : '+',
-             count_text(by < 0 ? -by : by).text);
-  }
+  snprintf(change, sizeof change, "%c%s", by < 0 ? '-' : '+',
+           amount_text(by < 0 ? -by : by, bytes).text);
   if (by == 0)
     strcpy(change, "=");
   else if (before)
     snprintf(percent, sizeof percent, "%+.1f %%",
              100.0 * (double)by / (double)before);
   if (markdown)
-    printf("| %s | %s | %s | %s | %s |\n", what, a, b, change, percent);
+    printf("| %s | %s | %s | %s | %s |\n", what, a.text, b.text, change,
+           percent);
   else
-    printf("%-12s  %16s  %16s  %16s%s%s\n", what, a, b, change,
+    printf("%-12s  %16s  %16s  %16s%s%s\n", what, a.text, b.text, change,
            *percent ? "  " : "", percent);
   return by != 0;
 }

@@ -22,48 +22,46 @@ int fit_is_asked(struct netc *netc, const struct net_options *o) {
 static const char *room_text(char *to, size_t size, int64_t bytes) {
   if (bytes <= 1)
     return "no room beside the framework";
-  char room[32];
-  snprintf(to, size, "room for %s", size_text(room, sizeof room, bytes));
+  snprintf(to, size, "room for %s", size_text(bytes, UNITS_IEC).text);
   return to;
 }
 
 static int say_prediction(const struct netc_prediction *p, const char *file) {
-  char need[32], room[64];
+  char room[64];
   if (p->need_bytes == INT64_MAX)
     return complain_of_fit(file, "`netc FILE.net --predict` says how many can",
                            "so many devices cannot serve it");
   return complain_of_fit(file, NULL,
                          "a prediction takes %s, and the device has %s",
-                         size_text(need, sizeof need, p->need_bytes),
+                         size_text(p->need_bytes, UNITS_IEC).text,
                          room_text(room, sizeof room, p->room_bytes));
 }
 
 /* A hint for each setting with which it would fit. */
 static void put_ways(char *to, size_t room, struct netc *netc) {
   struct netc_way way = {.size = sizeof way};
-  char peak[32];
   size_t used = 0;
   snprintf(to, room, "no known setting makes it fit");
   for (size_t i = 0; netc_way(netc, i, &way) == NETC_OK && used < room; i++)
     used += (size_t)snprintf(to + used, room - used, "%swith %s it takes %s",
                              used ? "\n" : "", way.options,
-                             size_text(peak, sizeof peak, way.peak_bytes));
+                             size_text(way.peak_bytes, UNITS_IEC).text);
 }
 
 static int say_step(struct netc *netc, const struct netc_verdict *v,
                     const char *file) {
-  char need[32], room[64], ways[1024];
+  char room[64], ways[1024];
   bool host = v->host_bytes > v->host_room_bytes;
   put_ways(ways, sizeof ways, netc);
   if (v->peak_bytes > v->room_bytes)
     complain_of_fit(file, host ? NULL : ways,
                     "a training step takes %s, and the device has %s",
-                    size_text(need, sizeof need, v->peak_bytes),
+                    size_text(v->peak_bytes, UNITS_IEC).text,
                     room_text(room, sizeof room, v->room_bytes));
   if (host)
     complain_of_fit(file, ways, "a host's devices have %s there, and it has %s",
-                    size_text(need, sizeof need, v->host_bytes),
-                    size_text(room, sizeof room, v->host_room_bytes));
+                    size_text(v->host_bytes, UNITS_IEC).text,
+                    size_text(v->host_room_bytes, UNITS_IEC).text);
   return EXIT_SOURCE;
 }
 

@@ -135,15 +135,15 @@ static int64_t find_input(struct input_search *s) {
 }
 
 static void put_answer(const struct input_search *s, int64_t side) {
-  char need[32], room[32], sizes[80];
+  char sizes[80];
   sizes_of(s, side, sizes, sizeof sizes);
   printf("largest square input  %s x %s: %s of %s\n", count_text(side).text,
-         count_text(side).text, size_text(need, sizeof need, s->best_need),
-         size_text(room, sizeof room, s->room));
+         count_text(side).text, size_text(s->best_need, UNITS_IEC).text,
+         size_text(s->room, UNITS_IEC).text);
   if (s->over_need)
     printf("the next              %s x %s: %s\n",
            count_text(side + s->step).text, count_text(side + s->step).text,
-           size_text(need, sizeof need, s->over_need));
+           size_text(s->over_need, UNITS_IEC).text);
   printf("tried                 %" PRId64 " sizes from %s to %s, multiples of "
          "%" PRId64 "\n",
          s->tried, count_text(s->least).text, count_text(s->most).text,

@@ -195,7 +195,7 @@ static void put_degrees(struct text *text, const struct columns *c,
 static void put_row(struct text *text, const struct placing_run *run,
                     const struct columns *c, size_t index,
                     const struct netc_placement *p) {
-  char room[32], left[32];
+  char room[32], left[34];
   double sent =
       p->near_seconds > p->far_seconds ? p->near_seconds : p->far_seconds;
   int64_t margin = run->found.room_bytes - p->peak_bytes;
@@ -203,8 +203,8 @@ static void put_row(struct text *text, const struct placing_run *run,
   put_column(text, room, 3);
   put_seconds(text, p->step_seconds, 9);
   put_seconds(text, sent > p->host_seconds ? sent : p->host_seconds, 9);
-  size_text(left + 1, sizeof left - 1, margin < 0 ? -margin : margin);
-  left[0] = margin < 0 ? '-' : ' ';
+  snprintf(left, sizeof left, "%c%s", margin < 0 ? '-' : ' ',
+           size_text(margin < 0 ? -margin : margin, UNITS_IEC).text);
   put_column(text, left, 10);
   put_degrees(text, c, p);
   put_batch(text, p);
@@ -216,13 +216,12 @@ static void put_row(struct text *text, const struct placing_run *run,
 
 static void put_summary(struct text *text, const struct placing_run *run) {
   const struct netc_placing *f = &run->found;
-  char room[32];
   text_printf(text, "%s on %s %s, %s sample%s a step, ",
               netc_name(run->options.netc), count_text(f->device_count).text,
               f->gpu, count_text(f->global_batch).text,
               f->global_batch == 1 ? "" : "s");
   text_printf(text, "%s of a device for it\n",
-              size_text(room, sizeof room, f->room_bytes));
+              size_text(f->room_bytes, UNITS_IEC).text);
   text_printf(text, "%s placements, %s of them simulated; ",
               count_text(f->candidate_count).text,
               count_text(f->measured_count).text);
@@ -382,7 +381,6 @@ static int write_json(struct placing_run *run) {
 /* By how much the nearest one is too large, and what may help. */
 static int say_short(struct placing_run *run) {
   struct netc_placement p = {.size = sizeof p};
-  char lack[32];
   if (run->found.fits || netc_placement(run->options.netc, 0, &p) != NETC_OK)
     return EXIT_DONE;
   static const char help[] = "it may with more devices, larger ones, "
@@ -393,9 +391,9 @@ static int say_short(struct placing_run *run) {
   int64_t more = p.peak_bytes - run->found.room_bytes;
   if (more > 0)
     return complain_of_fit(file, help, "nothing fits: %s a device are missing",
-                           size_text(lack, sizeof lack, more));
+                           size_text(more, UNITS_IEC).text);
   return complain_of_fit(file, help, "nothing fits: a host needs %s of memory",
-                         size_text(lack, sizeof lack, p.host_bytes));
+                         size_text(p.host_bytes, UNITS_IEC).text);
 }
 
 static void place(void *user) {

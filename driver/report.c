@@ -24,13 +24,6 @@ int finish_stdout(void) {
   return stdout_status(errno ? errno : EIO);
 }
 
-const char *size_text(char *to, size_t room, int64_t bytes) {
-  struct text text = {.at = to, .room = room};
-  text_size(&text, bytes, UNITS_IEC, 2);
-  text_putc(&text, '\0');
-  return to;
-}
-
 int print_version(void) {
   printf("netc %s\n", netc_version());
   return finish_stdout();

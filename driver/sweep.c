@@ -26,19 +26,18 @@ static int put_batch(struct netc *netc) {
   struct netc_training training = {.size = sizeof training};
   struct netc_inference predict = {.size = sizeof predict};
   struct netc_verdict verdict = {.size = sizeof verdict};
-  char peak[32], saved[32], total[32], rest[32];
   netc_training(netc, &training);
   netc_inference(netc, &predict);
   netc_verdict(netc, &verdict);
   int64_t prediction =
       predict.weight_bytes + predict.arena_bytes + predict.cache_bytes;
   printf("%10s  %12s  %12s  %12s", count_text(training.batch).text,
-         size_text(peak, sizeof peak, training.peak_bytes),
-         size_text(saved, sizeof saved, training.saved_bytes),
-         size_text(total, sizeof total, prediction));
+         size_text(training.peak_bytes, UNITS_IEC).text,
+         size_text(training.saved_bytes, UNITS_IEC).text,
+         size_text(prediction, UNITS_IEC).text);
   int64_t left = verdict.room_bytes - verdict.peak_bytes;
   if (verdict.asked)
-    printf("  %s %s", size_text(rest, sizeof rest, left < 0 ? -left : left),
+    printf("  %s %s", size_text(left < 0 ? -left : left, UNITS_IEC).text,
            left < 0 ? "too much" : "left");
   putchar('\n');
   return EXIT_DONE;
@@ -78,16 +77,15 @@ static bool find_gpus(struct netc_argument *argument) {
 }
 
 static void put_verdict(const struct netc_verdict *v) {
-  char rest[32];
   int64_t left = v->room_bytes - v->peak_bytes;
-  printf("  %12s %-8s", size_text(rest, sizeof rest, left < 0 ? -left : left),
+  printf("  %12s %-8s", size_text(left < 0 ? -left : left, UNITS_IEC).text,
          left < 0 ? "too much" : "left");
 }
 
 static int put_device(struct netc *netc, struct net_options *o,
                       const char *gpu) {
   struct netc_verdict v = {.size = sizeof v};
-  char batch[32], memory[32];
+  char batch[32];
   int status = set(netc, "gpu", gpu);
   const char *at = o->batches;
   for (int i = 0; status == EXIT_DONE && (at || i == 0); i++) {
@@ -101,8 +99,7 @@ static int put_device(struct netc *netc, struct net_options *o,
       return status;
     netc_verdict(netc, &v);
     if (i == 0)
-      printf("%-10s  %10s", gpu,
-             size_text(memory, sizeof memory, v.device_bytes));
+      printf("%-10s  %10s", gpu, size_text(v.device_bytes, UNITS_IEC).text);
     put_verdict(&v);
   }
   printf("  %13s\n", count_text(v.largest_batch).text);

@@ -58,10 +58,8 @@ static const struct stmt *parse_pair(const struct load_reading *r,
                                      const struct setting_pair *pair,
                                      const char *between) {
   struct text text = text_new(r->arena);
-  text_put(&text, word);
-  text_puts(&text, pair->name);
-  text_put(&text, between);
-  text_puts(&text, pair->value);
+  text_printf(&text, "%s%.*s%s%.*s", word, SLICE_ARG(pair->name), between,
+              SLICE_ARG(pair->value));
   struct slice copy = context_keep(r->arena, text_slice(&text));
   int source = sources_add(r->sources, slice_of(COMMAND_LINE), copy);
   if (source < 0 || !scan_check_text(r->diags, source))

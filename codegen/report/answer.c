@@ -14,10 +14,6 @@ struct answer {
   struct text line;
 };
 
-static void put_size(struct answer *a, struct text *to, int64_t bytes) {
-  text_size(to, bytes, output_units(a->c), 2);
-}
-
 static void end_line(struct answer *a) {
   text_wrap(a->out, text_slice(&a->line), 2, output_width(a->c));
   a->line.length = 0;
@@ -76,11 +72,10 @@ static void put_host(struct answer *a) {
     text_printf(line, "%" PRId64 " devices have ", devices);
   else
     text_put(line, "the device has ");
-  put_size(a, line, fit->host);
-  text_put(line, " in the host's memory, which is ");
-  put_size(a, line, fit->host - fit->host_room);
-  text_put(line, " too much for ");
-  put_size(a, line, fit->host_room);
+  text_printf(line, "%s in the host's memory, which is %s too much for %s",
+              output_size(a->c, fit->host).text,
+              output_size(a->c, fit->host - fit->host_room).text,
+              output_size(a->c, fit->host_room).text);
 }
 
 /* The verdict on a device, if one was named. */
@@ -91,17 +86,19 @@ static enum verdict put_fit(struct answer *a) {
   struct text *line = &a->line;
   if (!fit->device)
     return VERDICT_NONE;
-  text_put(line, fits ? "The training step fits: "
-                      : "The training step does "
-                        "not fit: ");
-  put_size(a, line, fit->peak);
+  text_printf(line, "%s%s",
+              fits ? "The training step fits: "
+                   : "The training step does not fit: ",
+              output_size(a->c, fit->peak).text);
   if (p->devices > 1)
     text_printf(line, " on %s of %" PRId64 " devices",
                 p->stages.count > 1 ? "the most loaded" : "each", p->devices);
-  text_put(line, holds ? ", and " : ", which is ");
-  put_size(a, line, holds ? fit->room - fit->peak : fit->peak - fit->room);
-  text_put(line, holds ? " are left of " : " too much for ");
-  put_size(a, line, fit->device);
+  text_printf(
+      line, "%s%s%s%s", holds ? ", and " : ", which is ",
+      output_size(a->c, holds ? fit->room - fit->peak : fit->peak - fit->room)
+          .text,
+      holds ? " are left of " : " too much for ",
+      output_size(a->c, fit->device).text);
   answer_put_taken(line, output_units(a->c), fit->device, fit->taken,
                    fit->reserve);
   if (fit->host > fit->host_room)
@@ -124,24 +121,18 @@ static enum verdict put_predict(struct answer *a) {
   if (!predict_find(a->c->model, a->c->settings, &p) || !p.device)
     return VERDICT_NONE;
   bool fits = p.need <= p.room;
-  text_put(line, fits ? "The prediction fits: "
-                      : "The prediction does not "
-                        "fit: ");
-  put_size(a, line, p.need);
-  text_put(line, fits ? ", and " : ", which is ");
-  put_size(a, line, fits ? p.room - p.need : p.need - p.room);
-  text_put(line, fits ? " are left of " : " too much for ");
-  put_size(a, line, p.device);
+  text_printf(line, "%s%s%s%s%s%s",
+              fits ? "The prediction fits: " : "The prediction does not fit: ",
+              output_size(a->c, p.need).text, fits ? ", and " : ", which is ",
+              output_size(a->c, fits ? p.room - p.need : p.need - p.room).text,
+              fits ? " are left of " : " too much for ",
+              output_size(a->c, p.device).text);
   answer_put_taken(line, output_units(a->c), p.device, p.taken, p.reserve);
-  text_put(line, ". Largest batch: ");
-  text_count(line, p.largest_batch);
-  text_putc(line, '.');
+  text_printf(line, ". Largest batch: %s.", count_text(p.largest_batch).text);
   if (p.longest_context >= 0) {
-    text_put(line, " Longest context at batch ");
-    text_count(line, a->c->settings->infer.batch);
-    text_put(line, ": ");
-    text_count(line, p.longest_context);
-    text_put(line, " positions.");
+    text_printf(line, " Longest context at batch %s: %s positions.",
+                count_text(a->c->settings->infer.batch).text,
+                count_text(p.longest_context).text);
   }
   return fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
 }
@@ -165,19 +156,16 @@ static void put_largest(struct answer *a, struct text *to) {
     return;
   text_put(to, "; largest batch ");
   for (int i = 0; i < 2; i++) {
-    text_put(to, i ? ", " : "");
-    text_count(to, batches[i]);
-    text_put(to, " in ");
-    put_size(a, to, devices[i]);
+    text_printf(to, "%s%s in %s", i ? ", " : "", count_text(batches[i]).text,
+                output_size(a->c, devices[i]).text);
   }
 }
 
 static void put_training(struct answer *a, struct text *to) {
   const struct training *t = &a->c->memory.training;
   const struct train_settings *train = &a->c->settings->train;
-  text_put(to, "batch ");
-  text_count(to, train->batch);
-  text_printf(to, ", %s%s; %s", optimizer_word(train->optimizer),
+  text_printf(to, "batch %s, %s%s; %s", count_text(train->batch).text,
+              optimizer_word(train->optimizer),
               precision_remark(train->precision),
               t->profile->measured ? "exact" : "simulated, not yet measured");
   put_largest(a, to);
@@ -185,15 +173,12 @@ static void put_training(struct answer *a, struct text *to) {
 
 static void put_prediction(struct answer *a, struct text *to) {
   const struct inference *f = &a->c->memory.inference;
-  text_put(to, "batch ");
-  text_count(to, a->c->settings->infer.batch);
-  text_put(to, "; weights ");
-  put_size(a, to, f->weights);
-  text_put(to, ", arena ");
-  put_size(a, to, f->plan.height);
+  text_printf(to, "batch %s; weights %s, arena %s",
+              count_text(a->c->settings->infer.batch).text,
+              output_size(a->c, f->weights).text,
+              output_size(a->c, f->plan.height).text);
   if (a->c->settings->infer.decode) {
-    text_put(to, ", keys and values ");
-    put_size(a, to, f->cache);
+    text_printf(to, ", keys and values %s", output_size(a->c, f->cache).text);
   }
 }
 
@@ -211,25 +196,22 @@ int answer_lines(const struct compiled *c,
   struct text size = text_new(c->arena), more = text_new(c->arena);
   int64_t predict = 0;
   int count = 0;
-  put_size(&a, &size, c->memory.training.peak);
+  text_put(&size, output_size(a.c, c->memory.training.peak).text);
   put_training(&a, &more);
   add_line(&lines[count++], "training", &size, &more);
   if (add_i64(f->weights, f->plan.height, &predict) &&
       add_i64(predict, f->cache, &predict)) {
-    put_size(&a, &size, predict);
+    text_put(&size, output_size(a.c, predict).text);
     put_prediction(&a, &more);
     add_line(&lines[count++], "prediction", &size, &more);
   }
-  put_size(&a, &size, f->parameters);
+  text_put(&size, output_size(a.c, f->parameters).text);
   text_count(&more, c->model->total.params);
   if (c->model->total.active < c->model->total.params) {
-    text_put(&more, ", ");
-    text_count(&more, c->model->total.active);
-    text_put(&more, " active");
+    text_printf(&more, ", %s active", count_text(c->model->total.active).text);
   }
-  text_put(&more, "; ");
-  text_count(&more, c->model->total.macs);
-  text_printf(&more, " MACs per %s", sample_word(c));
+  text_printf(&more, "; %s MACs per %s", count_text(c->model->total.macs).text,
+              sample_word(c));
   add_line(&lines[count++], "parameters", &size, &more);
   return count;
 }

@@ -23,10 +23,6 @@ static void end_line(struct devices *b) {
   b->line.length = 0;
 }
 
-static void put_size(struct devices *b, int64_t bytes) {
-  text_size(&b->line, bytes, output_units(b->c), 2);
-}
-
 /* A row, with the formula that was put into the pool. */
 static void put_row(struct devices *b, const char *what, int64_t bytes,
                     struct slice formula) {
@@ -52,8 +48,7 @@ static struct slice shared_text(struct devices *b, int64_t values,
   int64_t devices = b->train->data_parallel * b->train->context_parallel;
   if (b->train->shard_devices)
     devices = min_i64(devices, b->train->shard_devices);
-  text_count(&text, values);
-  text_printf(&text, " x %s", type);
+  text_printf(&text, "%s x %s", count_text(values).text, type);
   if (shared && devices > 1)
     text_printf(&text, " / %" PRId64, devices);
   if (shared && b->train->expert_parallel > 1)
@@ -112,8 +107,7 @@ static void put_stage(struct devices *b, size_t index) {
     text_put(&b->line, "..");
     model_put_name(&b->line, b->c->model, stage->parts[i].end - 1);
   }
-  text_put(&b->line, ", peak ");
-  put_size(b, stage->peak);
+  text_printf(&b->line, ", peak %s", output_size(b->c, stage->peak).text);
   text_printf(&b->line, ", %" PRId64 " %s%s in flight", stage->in_flight,
               stage->part_count > 1 ? "pass" : "microbatch",
               stage->in_flight == 1 ? "" : "es");
@@ -193,9 +187,8 @@ static void put_clip(struct devices *b) {
   const struct stage *most = &b->parallel->stages.at[b->parallel->most_loaded];
   if (!most->clip)
     return;
-  text_put(&b->line, "  clipping before the step: ");
-  put_size(b, most->clip);
-  text_put(&b->line, " beside the gradients");
+  text_printf(&b->line, "  clipping before the step: %s beside the gradients",
+              output_size(b->c, most->clip).text);
   end_line(b);
 }
 
@@ -206,16 +199,15 @@ static void put_host(struct devices *b) {
   int64_t has = b->train->host_memory;
   if (!p->host)
     return;
-  text_put(&b->line, "  host: ");
-  put_size(b, p->host / max_i64(p->host_devices, 1));
+  text_printf(&b->line, "  host: %s",
+              output_size(b->c, p->host / max_i64(p->host_devices, 1)).text);
   text_printf(&b->line, " for each of %" PRId64 " device%s, ", p->host_devices,
               p->host_devices == 1 ? "" : "s");
-  put_size(b, p->host);
-  text_put(&b->line, " of ");
-  put_size(b, has);
-  text_put(&b->line, p->host <= has ? "" : ": too much by ");
+  text_printf(&b->line, "%s of %s%s", output_size(b->c, p->host).text,
+              output_size(b->c, has).text,
+              p->host <= has ? "" : ": too much by ");
   if (p->host > has)
-    put_size(b, p->host - has);
+    text_put(&b->line, output_size(b->c, p->host - has).text);
   end_line(b);
 }
 
@@ -228,9 +220,9 @@ static void put_traffic(struct devices *b) {
   for (int i = 0; i < TRAFFIC_COUNT; i++) {
     if (!most->sent[i])
       continue;
-    text_put(&b->line, said++ ? ", " : "  sent by each in a step: ");
-    text_printf(&b->line, "%s ", kinds[i]);
-    put_size(b, most->sent[i]);
+    text_printf(&b->line, "%s%s %s",
+                said++ ? ", " : "  sent by each in a step: ", kinds[i],
+                output_size(b->c, most->sent[i]).text);
   }
   end_line(b);
 }

@@ -67,10 +67,6 @@ static void end_line(struct section *b) {
   b->line.length = 0;
 }
 
-static void put_size(struct section *b, struct text *out, int64_t bytes) {
-  text_size(out, bytes, output_units(b->c), 2);
-}
-
 /* Training */
 
 static void put_place(struct section *b, const struct moment *at) {
@@ -97,9 +93,8 @@ static void put_alive(struct section *b) {
       text_put(&b->line, "loss");
     else
       model_put_name(&b->line, b->c->model, alive->node);
-    text_printf(&b->line, " (%s, ", kinds[alive->part]);
-    put_size(b, &b->line, alive->bytes);
-    text_putc(&b->line, ')');
+    text_printf(&b->line, " (%s, %s)", kinds[alive->part],
+                output_size(b->c, alive->bytes).text);
   }
   if (m->alive.count > SHOWN)
     text_printf(&b->line, " and %zu more", m->alive.count - SHOWN);
@@ -159,9 +154,8 @@ static void put_clip(struct section *b) {
   long long tensors = clip->tensors, width = max_i64(bits / 8, 1);
   if (!clip->bytes)
     return;
-  text_put(&b->line, "  clipping before the step: ");
-  text_count(&b->line, clip->bytes);
-  text_put(&b->line, " B beside the gradients");
+  text_printf(&b->line, "  clipping before the step: %s B beside the gradients",
+              count_text(clip->bytes).text);
   if (b->c->options->explain) {
     text_put(&b->line, " = ");
     switch (clip->how) {
@@ -172,18 +166,16 @@ static void put_clip(struct section *b) {
       break;
     case CLIP_FUSED: text_put(&b->line, "(320 + 1) sums x 4 B"); break;
     case CLIP_DOUBLE:
-      text_printf(&b->line, "(%lld norms + ", tensors);
-      text_count(&b->line, clip->largest);
-      text_put(&b->line, " values) x 8 B");
+      text_printf(&b->line, "(%lld norms + %s values) x 8 B", tensors,
+                  count_text(clip->largest).text);
       break;
     default:
       text_printf(&b->line, "max(2 x %lld norms, 4 numbers) x %lld B", tensors,
                   width);
     }
     if (clip->copied) {
-      text_put(&b->line, " + ");
-      text_count(&b->line, clip->copied);
-      text_put(&b->line, " B of gradients in 32 bits");
+      text_printf(&b->line, " + %s B of gradients in 32 bits",
+                  count_text(clip->copied).text);
     }
     if (t->profile->block > 1)
       text_printf(&b->line, ", each tensor of whole blocks of %lld B",
@@ -196,11 +188,10 @@ static void put_training(struct section *b) {
   const struct training *t = &b->c->memory.training;
   const struct train_settings *train = &b->c->settings->train;
   text_putc(b->out, '\n');
-  text_printf(&b->line, "Training, %s (%s, batch ",
+  text_printf(&b->line, "Training, %s (%s, batch %s, %s%s)",
               t->profile->measured ? "exact" : "simulated, not yet measured",
-              t->profile->name);
-  text_count(&b->line, train->batch);
-  text_printf(&b->line, ", %s%s)", optimizer_word(train->optimizer),
+              t->profile->name, count_text(train->batch).text,
+              optimizer_word(train->optimizer),
               precision_remark(train->precision));
   end_line(b);
   put_row(b, "parameters", t->parameters);
@@ -222,15 +213,11 @@ static void put_training(struct section *b) {
   put_place(b, &t->at);
   end_row(b);
   put_section(b);
-  text_put(&b->line, "  forward ");
-  put_size(b, &b->line, t->forward);
-  text_put(&b->line, ", backward ");
-  put_size(b, &b->line, t->backward);
-  text_put(&b->line, ", optimizer's step ");
-  put_size(b, &b->line, t->step);
-  text_put(&b->line, "; kept for backward: ");
-  text_count(&b->line, t->saved);
-  text_put(&b->line, " B");
+  text_printf(
+      &b->line,
+      "  forward %s, backward %s, optimizer's step %s; kept for backward: %s B",
+      output_size(b->c, t->forward).text, output_size(b->c, t->backward).text,
+      output_size(b->c, t->step).text, count_text(t->saved).text);
   if (train->saved_dtype)
     text_printf(&b->line, ", in %d bits a value", saved_bits(train));
   end_line(b);
@@ -254,9 +241,8 @@ static void put_bound(struct section *b) {
   if (f->plan.optimal) {
     text_put(pool, "= lower bound, at ");
   } else {
-    text_put(pool, "lower bound ");
-    text_count(pool, f->plan.lower_bound);
-    text_put(pool, " B, at ");
+    text_printf(pool, "lower bound %s B, at ",
+                count_text(f->plan.lower_bound).text);
   }
   if (f->live_node == NO_NODE)
     text_put(pool, "the input");
@@ -282,18 +268,15 @@ static void put_peak_buffers(struct section *b) {
 static void put_order(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
   if (f->live < f->source_order) {
-    text_put(&b->line, "  order of the source: ");
-    text_count(&b->line, f->source_order);
-    text_printf(&b->line, " B; %s order: ",
-                f->order_exact ? "the best" : "the best known");
-    text_count(&b->line, f->live);
-    text_put(&b->line, " B");
+    text_printf(&b->line, "  order of the source: %s B; %s order: %s B",
+                count_text(f->source_order).text,
+                f->order_exact ? "the best" : "the best known",
+                count_text(f->live).text);
     end_line(b);
   }
-  text_printf(&b->line, "  run by %s: activations ",
-              b->c->memory.training.profile->name);
-  text_count(&b->line, f->framework);
-  text_put(&b->line, " B");
+  text_printf(&b->line, "  run by %s: activations %s B",
+              b->c->memory.training.profile->name,
+              count_text(f->framework).text);
   end_line(b);
 }
 
@@ -302,9 +285,8 @@ static void put_inference(struct section *b) {
   const struct infer_settings *infer = &b->c->settings->infer;
   int64_t total = f->weights;
   text_putc(b->out, '\n');
-  text_put(&b->line, "Inference, exact (batch ");
-  text_count(&b->line, infer->batch);
-  text_put(&b->line, ")");
+  text_printf(&b->line, "Inference, exact (batch %s)",
+              count_text(infer->batch).text);
   end_line(b);
   put_row(b, "weights", f->weights);
   put_amount(b, "arena", f->plan.height);

@@ -158,9 +158,8 @@ static void put_foot(struct report *r, const struct layer_table *t) {
     text_put(&foot, "more than 2^63");
   text_putc(&foot, '.');
   if (model->total.train_macs > model->total.macs) {
-    text_put(&foot, " Training runs ");
-    text_count(&foot, model->total.train_macs - model->total.macs);
-    text_put(&foot, " MACs more, in `fork train`.");
+    text_printf(&foot, " Training runs %s MACs more, in `fork train`.",
+                count_text(model->total.train_macs - model->total.macs).text);
   }
   if (folded)
     text_put(&foot, " `x N` counts N equal turns; the rows below it are one.");

@@ -34,10 +34,6 @@ bool serving_report_find(struct serving_report *r) {
   return true;
 }
 
-static void put_size(struct serving_report *r, int64_t bytes) {
-  text_size(&r->line, bytes, output_units(r->c), 2);
-}
-
 static void end_line(struct serving_report *r) {
   text_wrap(r->out, text_slice(&r->line), 2, output_width(r->c));
   r->line.length = 0;
@@ -63,13 +59,14 @@ static void put_context(struct text *out, const struct served *found) {
 static void put_room(struct serving_report *r) {
   const struct serving_answer *a = &r->a;
   bool fits = a->need <= a->room;
-  put_size(r, a->need);
+  text_put(&r->line, output_size(r->c, a->need).text);
   if (a->devices > 1)
     text_printf(&r->line, " on each of %" PRId64 " devices", a->devices);
-  text_put(&r->line, fits ? ", and " : ", which is ");
-  put_size(r, fits ? a->room - a->need : a->need - a->room);
-  text_put(&r->line, fits ? " are left of " : " too much for ");
-  put_size(r, a->device);
+  text_printf(
+      &r->line, "%s%s%s%s", fits ? ", and " : ", which is ",
+      output_size(r->c, fits ? a->room - a->need : a->need - a->room).text,
+      fits ? " are left of " : " too much for ",
+      output_size(r->c, a->device).text);
   answer_put_taken(&r->line, output_units(r->c), a->device, a->taken,
                    a->reserve);
 }
@@ -103,10 +100,8 @@ static void put_answer(struct serving_report *r) {
   else
     put_context(&r->line, &(struct served){.context = r->a.longest});
   bool some = r->a.longest > 0 && r->a.longest < LONGEST_CONTEXT;
-  text_put(&r->line, some ? " positions." : ".");
-  text_put(&r->line, " Most sequences: ");
-  text_count(&r->line, r->a.most);
-  text_putc(&r->line, '.');
+  text_printf(&r->line, "%s Most sequences: %s.", some ? " positions." : ".",
+              count_text(r->a.most).text);
 }
 
 static enum verdict put_verdict(const struct compiled *c, struct text *out) {
@@ -172,12 +167,10 @@ static void put_parts(struct serving_report *r) {
           : a->state == a->sequence ? "states"
                                     : "keys, values, states",
           a->cache);
-  text_size(&grid.pool, a->sequence, output_units(r->c), 2);
-  text_put(&grid.pool, " a sequence");
+  text_printf(&grid.pool, "%s a sequence", output_size(r->c, a->sequence).text);
   if (a->source) {
-    text_put(&grid.pool, ", of it ");
-    text_size(&grid.pool, a->source, output_units(r->c), 2);
-    text_put(&grid.pool, " of its source");
+    text_printf(&grid.pool, ", of it %s of its source",
+                output_size(r->c, a->source).text);
   }
   grid_cell(&grid);
   put_row(r, &grid, "step of a prompt", a->prefill);
@@ -264,13 +257,11 @@ static void put_report(const struct compiled *c, struct text *out) {
     text_put(out, "  no room on the device beside the framework\n");
     return;
   }
-  text_put(&r.line, "  of ");
-  put_size(&r, r.a.room);
-  text_printf(&r.line, " on %s: longest context ",
+  text_printf(&r.line, "  of %s on %s: longest context ",
+              output_size(r.c, r.a.room).text,
               r.a.devices > 1 ? "each device" : "the device");
   put_context(&r.line, &(struct served){.context = r.a.longest});
-  text_put(&r.line, ", most sequences ");
-  text_count(&r.line, r.a.most);
+  text_printf(&r.line, ", most sequences %s", count_text(r.a.most).text);
   end_line(&r);
   if (r.a.count)
     put_table(&r);

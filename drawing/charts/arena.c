@@ -138,10 +138,6 @@ static struct chart_box place_of(const struct arena_map *a,
 
 /* Texts */
 
-static void put_size(struct arena_map *a, struct text *out, int64_t bytes) {
-  text_size(out, bytes, output_units(a->c), 2);
-}
-
 static void put_name(struct arena_map *a, struct text *out,
                      const struct arena_buffer *buffer) {
   model_put_name(out, a->c->model, buffer->node);
@@ -159,36 +155,32 @@ static struct slice subtitle_of(struct arena_map *a, struct text *out) {
   const struct inference *f = &a->c->memory.inference;
   const struct infer_settings *infer = &a->c->settings->infer;
   size_t all = f->arena.count;
-  text_put(out, "Planned by netc; batch ");
-  text_count(out, infer->batch);
-  text_printf(out, ", %s, offsets in multiples of %lld. ",
-              element_long_name(infer->dtype), (long long)infer->align);
-  text_count(out, (int64_t)all);
-  text_printf(out, " buffer%s over ", all == 1 ? "" : "s");
-  text_count(out, a->steps);
-  text_put(out, " steps, not to scale in time");
+  text_printf(out,
+              "Planned by netc; batch %s, %s, offsets in multiples of %lld. %s "
+              "buffer%s over %s steps, not to scale in time",
+              count_text(infer->batch).text, element_long_name(infer->dtype),
+              (long long)infer->align, count_text((int64_t)all).text,
+              all == 1 ? "" : "s", count_text(a->steps).text);
   if (a->count < all) {
     text_put(out, "; those that share their place on a grid of ");
     text_printf(out, "%d px are one rectangle: ", a->cell);
     text_count(out, (int64_t)a->count);
     text_put(out, " are drawn");
   }
-  text_put(out, ". Weights, ");
-  put_size(a, out, f->weights);
-  text_put(out, ", are not in it.");
+  text_printf(out, ". Weights, %s, are not in it.",
+              output_size(a->c, f->weights).text);
   return text_slice(out);
 }
 
 static struct slice words_below(struct arena_map *a, struct text *out) {
   const struct inference *f = &a->c->memory.inference;
-  text_put(out, "Arena ");
-  put_size(a, out, f->plan.height);
+  text_printf(out, "Arena %s", output_size(a->c, f->plan.height).text);
   if (f->plan.optimal) {
     text_put(out, " = the lower bound: no plan has less");
   } else {
-    text_put(out, "; lower bound ");
-    put_size(a, out, f->plan.lower_bound);
-    text_put(out, ": no plan has less than that, this one has ");
+    text_printf(out,
+                "; lower bound %s: no plan has less than that, this one has ",
+                output_size(a->c, f->plan.lower_bound).text);
     text_fixed(out,
                100.0 * (double)(f->plan.height - f->plan.lower_bound) /
                    (double)(f->plan.lower_bound ? f->plan.lower_bound : 1),
@@ -204,9 +196,7 @@ static struct slice words_below(struct arena_map *a, struct text *out) {
     const struct arena_buffer *b = buffer_at(a, f->at_peak.at[i]);
     text_put(out, i ? ", " : ": ");
     put_name(a, out, b);
-    text_put(out, " (");
-    put_size(a, out, b->bytes);
-    text_putc(out, ')');
+    text_printf(out, " (%s)", output_size(a->c, b->bytes).text);
   }
   if (f->at_peak.count > NAMED)
     text_printf(out, " and %zu more", f->at_peak.count - NAMED);
@@ -251,12 +241,9 @@ static void draw_box(struct arena_map *a, const struct arena_box *box) {
   char ink[] = {'o', 'n', (char)('0' + fill), '\0'};
   bool thin = at.width < 2.5 || at.height < 2.5; /* nothing but its edges */
   put_name(a, note, b);
-  text_put(note, "\n");
-  put_size(a, note, b->bytes);
-  text_put(note, " at offset ");
-  text_count(note, b->offset);
-  text_printf(note, "\nsteps %lld to %lld", (long long)b->first,
-              (long long)b->last);
+  text_printf(note, "\n%s at offset %s\nsteps %lld to %lld",
+              output_size(a->c, b->bytes).text, count_text(b->offset).text,
+              (long long)b->first, (long long)b->last);
   if (box->count > 1)
     text_printf(note, "\nthe largest of %zu that are drawn here", box->count);
   chart_rect(&a->chart, chart_fill_class(fill, !thin), at,
@@ -268,8 +255,9 @@ static void draw_bound(struct arena_map *a) {
   const struct plan *plan = &a->c->memory.inference.plan;
   double y = chart_at(&a->y, (double)plan->lower_bound);
   chart_line(&a->chart, "mark", LEFT, y, RIGHT, y);
-  text_put(&a->chart.note, plan->optimal ? "= lower bound " : "lower bound ");
-  put_size(a, &a->chart.note, plan->lower_bound);
+  text_printf(&a->chart.note, "%s%s",
+              plan->optimal ? "= lower bound " : "lower bound ",
+              output_size(a->c, plan->lower_bound).text);
   chart_text_as(&a->chart, "over", CHART_TEXT, CHART_END, RIGHT, y - 6,
                 chart_note(&a->chart));
 }

@@ -174,10 +174,9 @@ static struct slice subtitle_of(struct bars *b, struct text *out) {
   const struct training *t = &b->c->memory.training;
   const struct train_settings *train = &b->c->settings->train;
   bool repeats = false;
-  text_printf(out, "Saved bytes: %s, %s, batch ",
-              t->profile->measured ? "exact" : "simulated", t->profile->name);
-  text_count(out, train->batch);
-  text_put(out, ".");
+  text_printf(out, "Saved bytes: %s, %s, batch %s.",
+              t->profile->measured ? "exact" : "simulated", t->profile->name,
+              count_text(train->batch).text);
   for (size_t i = 0; i < b->count; i++)
     repeats = repeats || b->leaves.at[b->at[i].leaf].turns > 1;
   if (repeats)
@@ -185,10 +184,9 @@ static struct slice subtitle_of(struct bars *b, struct text *out) {
   if (b->leaves.closed)
     text_put(out, " Groups are closed, so that the rows fit.");
   if (b->empty) {
-    text_putc(out, ' ');
-    text_count(out, (int64_t)b->empty);
-    text_printf(out, " row%s without any of the three %s left out.",
-                b->empty == 1 ? "" : "s", b->empty == 1 ? "is" : "are");
+    text_printf(out, " %s row%s without any of the three %s left out.",
+                count_text((int64_t)b->empty).text, b->empty == 1 ? "" : "s",
+                b->empty == 1 ? "is" : "are");
   }
   if (b->other_count) {
     text_put(out, " The rows with the largest shares are shown, ");
@@ -212,8 +210,7 @@ static struct slice summary_of(struct bars *b, struct text *out) {
 
 static void put_name(struct bars *b, struct text *out, const struct bar *bar) {
   if (bar == &b->others) {
-    text_count(out, (int64_t)b->other_count);
-    text_put(out, " others");
+    text_printf(out, "%s others", count_text((int64_t)b->other_count).text);
     return;
   }
   const struct leaf *leaf = &b->leaves.at[bar->leaf];
@@ -231,9 +228,7 @@ static void draw_bar(struct bars *b, const struct bar *bar, int panel,
   if (!value)
     return;
   put_name(b, &b->chart.note, bar);
-  text_put(&b->chart.note, "\n");
-  text_count(&b->chart.note, value);
-  text_printf(&b->chart.note, " %s, ",
+  text_printf(&b->chart.note, "\n%s %s, ", count_text(value).text,
               panel == 2   ? "B saved for backward"
               : panel == 1 ? "MACs"
                            : "parameters");
@@ -270,8 +265,7 @@ static void draw_line(struct bars *b, const struct bar *bar, double y) {
 static void draw_heads(struct bars *b, double y) {
   for (int p = 0; p < PANELS; p++) {
     double left = PANEL_LEFT + p * PANEL_WIDTH;
-    text_put(&b->chart.note, panels[p].name);
-    text_put(&b->chart.note, ": ");
+    text_printf(&b->chart.note, "%s: ", panels[p].name);
     put_value(b, p, b->totals[p]);
     chart_text(&b->chart, CHART_TEXT, CHART_START, left, y,
                chart_note(&b->chart));

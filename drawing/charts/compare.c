@@ -77,11 +77,10 @@ static struct slice title_of(struct comparing *t) {
 static struct slice subtitle_of(struct comparing *t, struct text *out) {
   const struct train_settings *train = &t->c->settings->train;
   const struct profile *profile = t->c->memory.training.profile;
-  text_printf(out, "%s; %s; as set: batch ",
+  text_printf(out, "%s; %s; as set: batch %s, %s%s, %s",
               profile->measured ? "Exact" : "Simulated, not yet measured",
-              profile->name);
-  text_count(out, train->batch);
-  text_printf(out, ", %s%s, %s", optimizer_word(train->optimizer),
+              profile->name, count_text(train->batch).text,
+              optimizer_word(train->optimizer),
               precision_remark(train->precision),
               element_long_name(train->dtype));
   if (train->checkpoint || t->c->memory.ranges.count)
@@ -97,24 +96,20 @@ static struct slice words_below(struct comparing *t, struct text *out) {
   for (size_t i = 0; i < t->count; i++) {
     struct compared_step step = step_at(t, i);
     const struct step_chart *panel = &t->panels[i];
-    text_put(out, i ? " " : "Peaks: ");
-    text_puts(out, step.name);
-    text_put(out, ": ");
-    text_size(out, panel->peak, output_units(t->c), 2);
-    text_put(out, " in the ");
+    text_printf(out, "%s%.*s: %s in the ",
+                i ? " " : "Peaks: ", SLICE_ARG(step.name),
+                output_size(t->c, panel->peak).text);
     step_put_place(panel, out, &panel->at);
     timeline_put_device(out, &step.memory->parallel);
     text_putc(out, i + 1 < t->count ? ';' : '.');
   }
   const struct fit *fit = &t->c->memory.fit;
   if (fit->device) {
-    text_put(out, " Dashed: ");
-    text_size(out, fit->room, output_units(t->c), 2);
-    text_put(out, " for the step on a device of ");
-    text_size(out, fit->device, output_units(t->c), 2);
-    text_put(out, (double)fit->room > t->high
-                      ? " (the line is above the picture)."
-                      : ".");
+    text_printf(
+        out, " Dashed: %s for the step on a device of %s%s",
+        output_size(t->c, fit->room).text, output_size(t->c, fit->device).text,
+        (double)fit->room > t->high ? " (the line is above the picture)."
+                                    : ".");
   }
   return text_slice(out);
 }

@@ -215,9 +215,8 @@ static void put_bin_name(struct roofline *r, struct text *out,
 }
 
 static struct slice title_of(struct roofline *r) {
-  text_puts(&r->chart.note, r->c->model->name);
-  text_printf(&r->chart.note, ": its layers under the roof of %s",
-              gpu_word(r->gpu));
+  text_printf(&r->chart.note, "%.*s: its layers under the roof of %s",
+              SLICE_ARG(r->c->model->name), gpu_word(r->gpu));
   return chart_note(&r->chart);
 }
 
@@ -226,9 +225,8 @@ static struct slice subtitle_of(struct roofline *r, struct text *out) {
               gpu_word(r->gpu));
   if (!r->chosen)
     text_put(out, " (no --gpu was given; this one is the default)");
-  text_put(out, ". Forward pass, batch ");
-  text_count(out, r->batch);
-  text_printf(out, ", %s", element_long_name(r->element));
+  text_printf(out, ". Forward pass, batch %s, %s", count_text(r->batch).text,
+              element_long_name(r->element));
   if (r->rated != r->element)
     text_printf(out, ", for which there is no figure: the roof is that of %s",
                 element_long_name(r->rated));

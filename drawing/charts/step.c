@@ -159,11 +159,6 @@ double step_peak_x(const struct step_chart *t) {
 
 /* Texts */
 
-static void put_size(const struct step_chart *t, struct text *out,
-                     int64_t bytes) {
-  text_size(out, bytes, t->units, 2);
-}
-
 void step_put_place(const struct step_chart *t, struct text *out,
                     const struct moment *m) {
   static const char *const places[] = {"forward pass of ", "backward pass of "};
@@ -182,8 +177,8 @@ static void draw_standing(struct step_chart *t, int band) {
   double high = edge_of(t, &none, band + 1), low = edge_of(t, &none, band);
   if (!t->standing[band])
     return;
-  put_size(t, &t->chart->note, t->standing[band]);
-  text_printf(&t->chart->note, " of %s, all the time", band_name(t, band));
+  text_printf(&t->chart->note, "%s of %s, all the time",
+              size_text(t->standing[band], t->units).text, band_name(t, band));
   chart_rect(t->chart, chart_fill_class(band_fills[band], false),
              (struct chart_box){t->plot.x, high, t->plot.width, low - high},
              chart_note(t->chart));
@@ -221,16 +216,16 @@ static void draw_hover(struct step_chart *t, size_t index) {
   const struct moment *m = &column->most;
   struct text *note = &t->chart->note;
   double left = left_of(t, index), right = right_of(t, index);
-  put_size(t, note, m->bytes + t->stands);
-  text_put(note, " in the ");
+  text_printf(note, "%s in the ",
+              size_text(m->bytes + t->stands, t->units).text);
   step_put_place(t, note, m);
   if (m->phase != PHASE_STEP)
     text_printf(note, " (%s)", m->op);
   for (int p = 0; p < PART_COUNT; p++) {
     if (!m->parts[p])
       continue;
-    text_printf(note, "\n%s ", part_names[p]);
-    put_size(t, note, m->parts[p]);
+    text_printf(note, "\n%s %s", part_names[p],
+                size_text(m->parts[p], t->units).text);
   }
   if (column->last > column->first)
     text_printf(note, "\nthe largest of %zu operations",

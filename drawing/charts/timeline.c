@@ -43,10 +43,6 @@ void timeline_put_device(struct text *out, const struct parallel *p) {
                 earlier, earlier == 1 ? "" : "s");
 }
 
-static void put_size(struct timeline *t, struct text *out, int64_t bytes) {
-  text_size(out, bytes, output_units(t->c), 2);
-}
-
 static struct slice title_of(struct timeline *t) {
   text_puts(&t->chart.note, t->c->model->name);
   text_put(&t->chart.note, ": memory through one training step");
@@ -56,24 +52,20 @@ static struct slice title_of(struct timeline *t) {
 static struct slice subtitle_of(struct timeline *t, struct text *out) {
   const struct train_settings *train = &t->c->settings->train;
   const struct training *training = &t->c->memory.training;
-  text_printf(out, "%s; %s, batch ",
-              training->profile->measured ? "Exact"
-                                          : "Simulated, not yet measured",
-              training->profile->name);
-  text_count(out, train->batch);
-  text_printf(out, ", %s%s, %s", optimizer_word(train->optimizer),
-              precision_remark(train->precision),
-              element_long_name(train->dtype));
+  text_printf(
+      out, "%s; %s, batch %s, %s%s, %s",
+      training->profile->measured ? "Exact" : "Simulated, not yet measured",
+      training->profile->name, count_text(train->batch).text,
+      optimizer_word(train->optimizer), precision_remark(train->precision),
+      element_long_name(train->dtype));
   if (t->c->memory.ranges.count)
     text_printf(out, ", %zu checkpointed segment%s", t->c->memory.ranges.count,
                 t->c->memory.ranges.count == 1 ? "" : "s");
   timeline_put_device(out, &t->c->memory.parallel);
   text_put(out, ". Operations in their order, not to scale in time");
   if (t->step.span > 1) {
-    text_put(out, "; ");
-    text_count(out, (int64_t)t->step.moments);
-    text_printf(out, " of them, and a column shows the largest of %zu",
-                t->step.span);
+    text_printf(out, "; %s of them, and a column shows the largest of %zu",
+                count_text((int64_t)t->step.moments).text, t->step.span);
   }
   text_putc(out, '.');
   return text_slice(out);
@@ -81,9 +73,7 @@ static struct slice subtitle_of(struct timeline *t, struct text *out) {
 
 static void put_peak(struct timeline *t, struct text *out) {
   const struct memory *m = &t->c->memory;
-  text_put(out, "Peak ");
-  put_size(t, out, t->step.peak);
-  text_put(out, " in the ");
+  text_printf(out, "Peak %s in the ", output_size(t->c, t->step.peak).text);
   step_put_place(&t->step, out, &t->step.at);
   if (t->step.stage) {
     text_putc(out, '.');
@@ -97,9 +87,8 @@ static void put_peak(struct timeline *t, struct text *out) {
       text_put(out, "loss");
     else
       model_put_name(out, t->c->model, m->alive.at[i].node);
-    text_printf(out, " (%s, ", part_names[m->alive.at[i].part]);
-    put_size(t, out, m->alive.at[i].bytes);
-    text_putc(out, ')');
+    text_printf(out, " (%s, %s)", part_names[m->alive.at[i].part],
+                output_size(t->c, m->alive.at[i].bytes).text);
   }
   if (m->alive.count > NAMED)
     text_printf(out, " and %zu more", m->alive.count - NAMED);
@@ -109,22 +98,21 @@ static void put_peak(struct timeline *t, struct text *out) {
 static void put_device(struct timeline *t, struct text *out) {
   const struct memory *m = &t->c->memory;
   int64_t peak = t->step.peak, room = m->fit.room;
-  text_put(out, "Dashed: ");
-  put_size(t, out, room);
-  text_put(out, " for the step on a device of ");
-  put_size(t, out, m->fit.device);
+  text_printf(out, "Dashed: %s for the step on a device of %s",
+              output_size(t->c, room).text,
+              output_size(t->c, m->fit.device).text);
   if (m->fit.taken) {
-    text_put(out, " whose framework takes ");
-    put_size(t, out, m->fit.taken);
+    text_printf(out, " whose framework takes %s",
+                output_size(t->c, m->fit.taken).text);
   }
   if (m->fit.reserve > 0) {
-    text_put(out, " and of which ");
-    put_size(t, out, m->fit.reserve);
-    text_put(out, " are a reserve");
+    text_printf(out, " and of which %s are a reserve",
+                output_size(t->c, m->fit.reserve).text);
   }
-  text_put(out, peak <= room ? "; it fits, " : "; it does not fit, ");
-  put_size(t, out, peak <= room ? room - peak : peak - room);
-  text_put(out, peak <= room ? " are left" : " too much");
+  text_printf(out, "%s%s%s",
+              peak <= room ? "; it fits, " : "; it does not fit, ",
+              output_size(t->c, peak <= room ? room - peak : peak - room).text,
+              peak <= room ? " are left" : " too much");
   if ((double)room > t->step.scale.high)
     text_put(out, " (the line is above the picture)");
   text_putc(out, '.');
@@ -146,9 +134,8 @@ static void draw_peak(struct timeline *t) {
   double y = chart_at(&t->step.scale, (double)t->step.peak);
   bool left = x > (LEFT + RIGHT) / 2.0;
   double room = left ? x - LEFT : RIGHT - x;
-  text_put(&t->chart.note, "peak ");
-  put_size(t, &t->chart.note, t->step.peak);
-  text_put(&t->chart.note, ", ");
+  text_printf(&t->chart.note, "peak %s, ",
+              output_size(t->c, t->step.peak).text);
   step_put_place(&t->step, &t->chart.note, &t->step.at);
   struct slice label = chart_note(&t->chart);
   double width = chart_text_width(label, CHART_TEXT);

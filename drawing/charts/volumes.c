@@ -241,9 +241,8 @@ static void put_hover(struct picture *p, size_t box) {
     leaf_put_layer(note, &p->flow.leaves, flow_leaf(&p->flow, at));
   text_put(note, " -> ");
   shape_put(note, shape_at(p, box), output_layout(p->c));
-  text_putc(note, '\n');
-  text_count(note, shape_values(shape_at(p, box)));
-  text_put(note, " values");
+  text_printf(note, "\n%s values",
+              count_text(shape_values(shape_at(p, box))).text);
 }
 
 /* Without its groups, where it would not fit with them. */
@@ -255,8 +254,7 @@ static void put_label_name(struct picture *p, struct text *out, size_t box,
     return;
   out->length = 0;
   if (at->elided) {
-    text_count(out, (int64_t)flow_size(at));
-    text_put(out, " more");
+    text_printf(out, "%s more", count_text((int64_t)flow_size(at)).text);
     return;
   }
   leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));

@@ -242,15 +242,11 @@ static void find_pages(struct paper *l) {
 static struct slice describe(struct diagram *d) {
   const struct model *model = d->c->model;
   struct text text = text_new(d->arena);
-  text_count(&text, (int64_t)model->nodes.count);
-  text_put(&text, " layers in ");
-  text_count(&text, (int64_t)d->items.count);
-  text_put(&text, " boxes, ");
-  text_count(&text, model->total.params);
-  text_put(&text, " parameters, ");
-  text_count(&text, model->total.macs);
-  text_put(&text, " MACs for one ");
-  text_put(&text, sample_word(d->c));
+  text_printf(&text, "%s layers in %s boxes, %s parameters, %s MACs for one %s",
+              count_text((int64_t)model->nodes.count).text,
+              count_text((int64_t)d->items.count).text,
+              count_text(model->total.params).text,
+              count_text(model->total.macs).text, sample_word(d->c));
   return text_slice(&text);
 }
 

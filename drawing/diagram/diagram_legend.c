@@ -47,8 +47,7 @@ static void add_families(struct legend *l) {
     if (!names[i])
       continue;
     struct text word = text_new(l->d->arena);
-    text_putc(&word, (char)(names[i][0] | 0x20));
-    text_put(&word, names[i] + 1);
+    text_printf(&word, "%c%s", (char)(names[i][0] | 0x20), names[i] + 1);
     add_swatch(l, palette_fill(i), text_slice(&word));
   }
 }

@@ -102,8 +102,7 @@ static struct slice layer_words(struct diagram *d, size_t index) {
   struct slice written = text_tamed(d->arena, text_slice(&layer), true);
   label = text_tamed(d->arena, label, false);
   if (label.length && !slice_equal(label, written)) {
-    text_puts(&text, label);
-    text_put(&text, written.length ? ": " : "");
+    text_printf(&text, "%.*s%s", SLICE_ARG(label), written.length ? ": " : "");
   }
   const char *sign = item_sign(d, index);
   if (sign) { /* what follows its word is its tail */
@@ -228,9 +227,8 @@ static bool is_changed(const struct diagram *d,
 static struct slice out_with_sign(struct diagram *d,
                                   const struct diagram_item *item) {
   struct text text = text_new(d->arena);
-  text_puts(&text, item->sign);
-  text_put(&text, item->out.length ? ": " : "");
-  text_puts(&text, item->out);
+  text_printf(&text, "%.*s%s%.*s", SLICE_ARG(item->sign),
+              item->out.length ? ": " : "", SLICE_ARG(item->out));
   return text_slice(&text);
 }
 

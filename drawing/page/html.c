@@ -91,9 +91,8 @@ static void put_ways(struct page_writer *w) {
   for (size_t i = 0; i < fit->ways.count; i++) {
     text_put(w->out, "<li><code>");
     html_put(w, slice_of(fit->ways.at[i].options));
-    text_put(w->out, "</code>: ");
-    text_size(w->out, fit->ways.at[i].peak, output_units(w->c), 2);
-    text_put(w->out, "</li>\n");
+    text_printf(w->out, "</code>: %s</li>\n",
+                output_size(w->c, fit->ways.at[i].peak).text);
   }
   text_put(w->out, "</ul>\n");
 }

@@ -108,9 +108,7 @@ static void check_share(struct lint *l, int64_t node) {
   if (pooled < 0 || pooled >= mine)
     return;
   struct text share = text_new(l->model->arena);
-  text_count(&share, mine);
-  text_put(&share, " of ");
-  text_count(&share, all);
+  text_printf(&share, "%s of %s", count_text(mine).text, count_text(all).text);
   struct diagnostic *d = lint_warn(
       l, HUGE_FC, node, "this layer holds %.*s parameters, %" PRId64 " %%",
       SLICE_ARG(text_slice(&share)),
