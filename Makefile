@@ -342,12 +342,16 @@ check-torch: $(build)/netc
 	  "PyTorch: apt-get install python3-torch" >&2; exit 1; }
 	$(PYTHON) $(src)tools/torch_export.py $(abspath $(build))/netc $(TORCH_NETS)
 
-# What golden cases must say, as it is now: read what changed. T=part is for
-# those whose names have that part; another exit status needs FORCE=1.
-bless: $(build)/netc $(build)/tests/test_golden
+# What golden cases, figures and limits must say, as it is now: read what
+# changed. T=part is for the golden cases whose names have that part; another
+# exit status needs FORCE=1.
+bless: $(build)/netc $(build)/tests/test_golden $(build)/tests/test_figures
 	@BLESS=1 $(build)/tests/test_golden "$(T)" >$(build)/bless.log 2>&1; \
-	  status=$$?; grep -v '^\[' $(build)/bless.log; \
-	  git status --short tests/golden; git --no-pager diff tests/golden; \
+	  status=$$?; $(if $(T),,BLESS=1 $(build)/tests/test_figures \
+	    >>$(build)/bless.log 2>&1 || status=1;) \
+	  grep -v '^\[' $(build)/bless.log; \
+	  git status --short tests; git --no-pager diff tests/golden \
+	    tests/data/figures.csv tests/data/limits.txt; \
 	  exit $$status
 
 lint:
