@@ -24,7 +24,8 @@
 
 /*
  * What is carried out, loops unrolled, before a net is called endless: turns,
- * statements, operators, functions, pieces of a message, parameters of a call.
+ * statements, operators, functions, pieces of a message, parameters of a call,
+ * operands of a join, and four for a call or checkpoint.
  */
 #define LIMIT_STEPS 20000000
 

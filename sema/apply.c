@@ -108,6 +108,7 @@ static bool run_operands(struct expander *e, const struct stmt *stmt,
     const struct join_operand *operand = &bound->operands.at[i];
     e->current = before;
     if (operand->block) {
+      e->steps++;
       e->lost = !known;
       expand_scoped(e, operand->block);
       nodes[(*count)++] = e->current;

@@ -19,7 +19,7 @@ static bool add_operand(void *user, struct symbol *label) {
     bound->binding.failed = true; /* in error, and reported there */
   *VEC_PUSH(taker->e->arena, &bound->operands) =
       (struct join_operand){NULL, label->node, taker->span};
-  return true;
+  return turns_step(taker->e, taker->span);
 }
 
 static bool is_range(const struct expr *expr) {

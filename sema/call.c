@@ -128,6 +128,8 @@ static bool bind_params(struct expander *e, struct def_call *call,
 static struct slice call_text(struct expander *e, const struct def_call *call,
                               struct scope *inner) {
   struct text text = text_new(e->arena);
+  if (!call->args)
+    return def_name(call);
   text_puts(&text, def_name(call));
   const int *param_of = call->param_of;
   for (const struct arg *arg = call->args; arg; arg = arg->next, param_of++) {

@@ -358,7 +358,7 @@ bool label_each(struct expander *e, const struct expr *expr,
   for (int64_t i = 0; i < turns.count; i++) {
     number.integer = turn_at(&turns, i);
     struct symbol *symbol = label_find(e, &one);
-    if (!symbol || !turns_step(e, expr->span) || !take(user, symbol))
+    if (!symbol || !take(user, symbol))
       return false;
   }
   return true;

@@ -4,6 +4,8 @@
 #include "base/check.h"
 #include "sema/binding/expander.h"
 
+enum { GROUP_STEPS = 4 }; /* so that empty ones take no more than layers do */
+
 static struct map *counters(struct expander *e) {
   while (e->counters.count <= (size_t)e->group)
     VEC_PUSH(e->arena, &e->counters);
@@ -84,6 +86,7 @@ void name_given(struct expander *e, const struct node_name *name) {
 int64_t group_enter(struct expander *e, struct slice label, struct slice word,
                     const struct stmt *stmt) {
   int64_t outer = e->group;
+  e->steps += GROUP_STEPS;
   struct node_name name = label.at ? name_label(e, label) : name_word(e, word);
   struct group *group = VEC_PUSH(e->arena, &e->model->groups);
   group->parent = outer;
