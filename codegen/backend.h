@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "sema/model/cost.h"
 #include "sema/expand.h"
-#include "memory/memory.h"
+#include "memory/answer/answer.h"
 
 /* A training step with other settings than the net's own: --compare. */
 struct comparison {
@@ -34,7 +34,8 @@ struct compiled {
   /* Of an output: */
   const struct netc_options *options;
   bool inlined; /* a picture in a page: links lead to its lines of source */
-  struct serving_answer **served; /* once it has asked for it */
+  const struct answer **answer;         /* once it has asked for it: asked.h */
+  const struct serving_answer **served; /* likewise */
 };
 
 /* How an output of it looks. */

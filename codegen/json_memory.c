@@ -1,5 +1,6 @@
 /* json: the blocks on the memory of training and inference. */
 #include "base/check.h"
+#include "codegen/asked.h"
 #include "codegen/json_writer.h"
 
 struct slice writer_text(struct json_writer *w) {
@@ -51,6 +52,55 @@ static void put_checkpoints(struct json_writer *w) {
   json_put_close(json, ']');
 }
 
+/* What a device has, and what there is of it for the net. */
+static void put_device(struct json *json, const struct answer *a) {
+  json_member_int(json, "device_bytes", a->device);
+  json_member_int(json, "framework_bytes", a->taken);
+  json_member_int(json, "reserve_bytes", max_i64(a->reserve, 0));
+  json_member_int(json, "room_bytes", a->room);
+  json_member_bool(json, "fits", a->fits);
+}
+
+/* What is not known is not there. */
+static void put_known(struct json *json, const char *key, int64_t value) {
+  if (value >= 0)
+    json_member_int(json, key, value);
+}
+
+/* The number that was asked for, as all other outputs say it. */
+void writer_put_answer(struct json_writer *w) {
+  static const char *const questions[] = {[ASKED_TRAINING] = "training",
+                                          [ASKED_PREDICTION] = "prediction",
+                                          [ASKED_SERVING] = "serving"};
+  const struct answer *a = asked_of(w->c);
+  struct json *json = &w->json;
+  if (!a || a->bytes == INT64_MAX)
+    return;
+  json_put_key(json, "answer");
+  json_put_open(json, '{');
+  json_member_string(json, "question", slice_of(questions[a->asked]));
+  json_member_int(json, "bytes", a->bytes);
+  json_member_int(json, "alone_bytes", a->alone);
+  put_some(w, "planned_bytes", a->planned);
+  json_member_int(json, "devices", a->devices);
+  if (a->host) {
+    json_member_int(json, "host_bytes", a->host);
+    put_some(w, "host_room_bytes", a->host_room);
+  }
+  if (a->asked == ASKED_SERVING) {
+    json_member_int(json, "context", a->context);
+    json_member_int(json, "sequences", a->sequences);
+  }
+  if (a->device) {
+    put_device(json, a);
+    json_member_int(json, "left_bytes", a->room - a->bytes);
+    put_known(json, "largest_batch", a->largest_batch);
+    put_known(json, "longest_context", a->longest_context);
+    put_known(json, "most_sequences", a->most_sequences);
+  }
+  json_put_close(json, '}');
+}
+
 static void put_fit(struct json_writer *w) {
   const struct fit *fit = &w->c->memory.fit;
   struct json *json = &w->json;
@@ -59,11 +109,11 @@ static void put_fit(struct json_writer *w) {
   json_member_int(json, "largest_batch", fit->largest_batch);
   json_put_key(json, "fit");
   json_put_open(json, '{');
-  json_member_int(json, "device_bytes", fit->device);
-  json_member_int(json, "framework_bytes", fit->taken);
-  json_member_int(json, "reserve_bytes", max_i64(fit->reserve, 0));
-  json_member_int(json, "room_bytes", fit->room);
-  json_member_bool(json, "fits", fit_holds(fit));
+  put_device(json, &(struct answer){.device = fit->device,
+                                    .taken = fit->taken,
+                                    .reserve = fit->reserve,
+                                    .room = fit->room,
+                                    .fits = fit_holds(fit)});
   if (fit->host) {
     json_member_int(json, "host_bytes", fit->host);
     json_member_int(json, "host_room_bytes", fit->host_room);
@@ -321,6 +371,21 @@ static void put_arena(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
+/* Of --predict: whether it fits a device that was named. */
+static void put_prediction_fit(struct json_writer *w) {
+  const struct answer *a = w->c->options->predict ? asked_of(w->c) : NULL;
+  struct json *json = &w->json;
+  if (!a || a->asked != ASKED_PREDICTION || !a->device)
+    return;
+  json_put_key(json, "fit");
+  json_put_open(json, '{');
+  json_member_int(json, "need_bytes", a->bytes);
+  put_device(json, a);
+  put_known(json, "largest_batch", a->largest_batch);
+  put_known(json, "longest_context", a->longest_context);
+  json_put_close(json, '}');
+}
+
 void writer_put_inference(struct json_writer *w) {
   const struct inference *f = &w->c->memory.inference;
   const struct infer_settings *infer = &w->c->settings->infer;
@@ -345,6 +410,7 @@ void writer_put_inference(struct json_writer *w) {
   }
   if (infer->decode)
     json_member_int(json, "cache_bytes", f->cache);
+  put_prediction_fit(w);
   put_arena(w);
   json_put_close(json, '}');
 }

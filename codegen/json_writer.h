@@ -64,7 +64,8 @@ void writer_put_cost(struct json_writer *w, const struct cost *cost);
 void writer_put_argument(struct json_writer *w, const struct arg_spec *spec,
                          const void *at);
 
-/* The members "training" and "inference". */
+/* The members "answer", "training" and "inference". */
+void writer_put_answer(struct json_writer *w);
 void writer_put_training(struct json_writer *w);
 void writer_put_inference(struct json_writer *w);
 

@@ -383,8 +383,9 @@ struct netc_training {
   int64_t forward_peak_bytes, backward_peak_bytes, step_peak_bytes;
   int64_t peak_bytes;
   enum netc_phase peak_phase;
-  int64_t peak_layer;      /* -1: in the optimizer's step */
-  int64_t extra_mac_count; /* computed once more, for checkpoints */
+  int64_t peak_layer;        /* -1: in the optimizer's step */
+  int64_t extra_mac_count;   /* computed once more, for checkpoints */
+  int64_t device_peak_bytes; /* of the most loaded of the settings' devices */
 };
 
 /* A prediction, from an arena and in a framework. */
@@ -444,6 +445,33 @@ struct netc_prediction {
   int64_t longest_context; /* positions to look back at; -1: nothing does */
 };
 
+/*
+ * What was asked, and the number that answers it, which reports, tables and
+ * `netc diff` show: a training step, on as many devices as the settings have;
+ * or, with `predict`, a prediction in the profile's framework, or what is
+ * served where settings ask for that.
+ */
+enum netc_question { NETC_TRAINING, NETC_PREDICTION, NETC_SERVING };
+
+struct netc_answer {
+  size_t size;
+  enum netc_question question;
+  bool on_device; /* one was named; else nothing of it is known */
+  bool fits;
+  int64_t bytes;         /* of the most loaded device; INT64_MAX: so many
+                            devices cannot share the net */
+  int64_t alone_bytes;   /* the same where one device has all of it */
+  int64_t planned_bytes; /* of a prediction, in netc's own plan; or 0 */
+  int64_t device_count;
+  bool uneven; /* the other devices have less */
+  int64_t device_bytes, framework_bytes, reserve_bytes, room_bytes;
+  int64_t host_bytes, host_room_bytes;
+  int64_t largest_batch;      /* -1: not asked */
+  int64_t longest_context;    /* -1: not asked, or nothing looks back */
+  int64_t context, sequences; /* that are served */
+  int64_t most_sequences;     /* of that context; -1: not asked */
+};
+
 struct netc_way {
   size_t size;
   const char *options; /* "--precision mixed" */
@@ -479,6 +507,8 @@ NETC_API enum netc_status netc_inference(struct netc *netc,
 NETC_API size_t netc_buffer_count(const struct netc *netc);
 NETC_API enum netc_status netc_buffer(struct netc *netc, size_t index,
                                       struct netc_buffer *buffer);
+NETC_API enum netc_status netc_answer(struct netc *netc, bool predict,
+                                      struct netc_answer *answer);
 NETC_API enum netc_status netc_verdict(struct netc *netc,
                                        struct netc_verdict *verdict);
 NETC_API enum netc_status netc_prediction(struct netc *netc,

@@ -1,7 +1,7 @@
 /* Budgets: what a net promises not to exceed. */
 #include "library/budget.h"
 
-#include "base/check.h"
+#include "memory/answer/answer.h"
 
 static void put_amount(struct text *out, int64_t amount, bool bytes) {
   text_count(out, amount);
@@ -28,23 +28,6 @@ static void check(struct diags *diags, struct span span, const char *what,
   diag_here(d, "over by %.*s", SLICE_ARG(text_slice(&over)));
 }
 
-/* Weights, arena and cache: all that a prediction needs. */
-static int64_t inference_bytes(const struct inference *f) {
-  int64_t bytes;
-  if (add_i64(f->weights, f->plan.height, &bytes) &&
-      add_i64(bytes, f->cache, &bytes))
-    return bytes;
-  return INT64_MAX;
-}
-
-/* Of a step; with several devices, of the one that holds most. */
-static int64_t training_bytes(const struct memory *memory) {
-  const struct parallel *parallel = &memory->parallel;
-  if (parallel->stages.count)
-    return parallel->stages.at[parallel->most_loaded].peak;
-  return memory->training.peak;
-}
-
 void budget_check(const struct model *model, const struct settings *settings,
                   const struct memory *memory, struct diags *diags) {
   const struct budget *budget = &settings->budget;
@@ -53,9 +36,9 @@ void budget_check(const struct model *model, const struct settings *settings,
         model->total.params);
   check(diags, spans[1], "MACs", false, budget->macs, model->total.macs);
   check(diags, spans[2], "at prediction", true, budget->infer,
-        inference_bytes(&memory->inference));
+        answer_planned_bytes(&memory->inference));
   check(diags, spans[3], "while training", true, budget->train,
-        training_bytes(memory));
+        answer_training_bytes(memory));
   check(diags, spans[4], "of arena", true, budget->arena,
         memory->inference.plan.height);
 }

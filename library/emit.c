@@ -60,9 +60,11 @@ static void write_output(struct call *call, const struct backend *backend,
   struct compiled compiled = load->compiled;
   struct model model = load->model;
   struct expansion expansion = load->expansion;
-  struct serving_answer *served = NULL;
+  const struct serving_answer *served = NULL;
+  const struct answer *answer = NULL;
   const char *why;
   compiled.options = &e->options;
+  compiled.answer = &answer;
   compiled.served = &served;
   compiled.arena = model.arena = expansion.arena = &call->scratch;
   compiled.expansion = &expansion;

@@ -1,7 +1,6 @@
 /* What training and prediction take, as structs. */
+#include "base/check.h"
 #include "library/context.h"
-#include "memory/predict.h"
-#include "memory/serving/serving.h"
 
 static const struct memory *memory_of(const struct netc *netc) {
   bool whole = netc->load && netc->load->compiled.model;
@@ -36,7 +35,8 @@ enum netc_status netc_training(struct netc *netc,
                                 .peak_bytes = t->peak,
                                 .peak_phase = phases[t->at.phase],
                                 .peak_layer = t->at.node,
-                                .extra_mac_count = m->extra_macs};
+                                .extra_mac_count = m->extra_macs,
+                                .device_peak_bytes = answer_training_bytes(m)};
   return FILL(training, &found);
 }
 
@@ -79,61 +79,65 @@ enum netc_status netc_buffer(struct netc *netc, size_t index,
   return FILL(buffer, &found);
 }
 
-struct prediction_call {
-  struct netc_prediction found;
+/* Questions about either */
+
+struct answer_call {
+  bool predict;
+  struct answer found;
 };
 
-/* Of sequences that a device serves, or several do. */
-static void find_serving(struct call *call, const struct model *model) {
-  struct prediction_call *question = call->request;
-  const struct settings *settings = &call->netc->load->settings;
-  struct text why = text_new(&call->scratch), help = why;
-  struct serving_answer a;
-  int64_t device, taken, reserve, room;
-  fit_device(&settings->train, &device, &taken, &reserve, &room);
-  question->found = (struct netc_prediction){.asked = device > 0,
-                                             .device_bytes = device,
-                                             .framework_bytes = taken,
-                                             .reserve_bytes = reserve,
-                                             .room_bytes = room,
-                                             .need_bytes = INT64_MAX,
-                                             .longest_context = -1};
-  if (!serving_possible(model, settings, &why, &help))
-    return;
-  if (!serving_find(model, settings, &call->scratch, false, &a)) {
-    call->status = NETC_ERROR;
-    return;
-  }
-  question->found.fits = device && a.need <= room;
-  question->found.need_bytes = a.need;
-  question->found.largest_batch = a.most;
-  question->found.longest_context = a.longest;
-}
-
-static void find_prediction(struct call *call) {
-  struct prediction_call *question = call->request;
+static void call_answer(struct call *call) {
+  struct answer_call *asked = call->request;
   const struct load *load = call->netc->load;
   struct model model = load->model;
-  struct predict p;
+  struct answer_request request = {.model = &model,
+                                   .settings = &load->settings,
+                                   .memory = &load->compiled.memory,
+                                   .predict = asked->predict,
+                                   .arena = &call->scratch};
   model.arena = &call->scratch;
-  if (serving_asked(&load->settings)) {
-    find_serving(call, &model);
-    return;
-  }
-  if (!predict_find(&model, &load->settings, &p)) {
+  if (!answer_find(&request, &asked->found))
     call->status = NETC_ERROR;
-    return;
-  }
-  question->found =
-      (struct netc_prediction){.asked = p.device > 0,
-                               .fits = p.device && p.need <= p.room,
-                               .device_bytes = p.device,
-                               .framework_bytes = p.taken,
-                               .reserve_bytes = p.reserve,
-                               .room_bytes = p.room,
-                               .need_bytes = p.need,
-                               .largest_batch = p.largest_batch,
-                               .longest_context = p.longest_context};
+}
+
+static enum netc_status find_answer(struct netc *netc,
+                                    struct answer_call *asked) {
+  if (!memory_of(netc))
+    return NETC_USAGE;
+  return context_call(netc, CALL_READS, call_answer, asked);
+}
+
+enum netc_status netc_answer(struct netc *netc, bool predict,
+                             struct netc_answer *answer) {
+  static const enum netc_question questions[] = {
+      [ASKED_TRAINING] = NETC_TRAINING,
+      [ASKED_PREDICTION] = NETC_PREDICTION,
+      [ASKED_SERVING] = NETC_SERVING};
+  struct answer_call asked = {.predict = predict};
+  enum netc_status status = find_answer(netc, &asked);
+  const struct answer *a = &asked.found;
+  if (status != NETC_OK)
+    return status;
+  struct netc_answer found = {.question = questions[a->asked],
+                              .on_device = a->device > 0,
+                              .fits = a->fits,
+                              .bytes = a->bytes,
+                              .alone_bytes = a->alone,
+                              .planned_bytes = a->planned,
+                              .device_count = a->devices,
+                              .uneven = a->uneven,
+                              .device_bytes = a->device,
+                              .framework_bytes = a->taken,
+                              .reserve_bytes = a->reserve,
+                              .room_bytes = a->room,
+                              .host_bytes = a->host,
+                              .host_room_bytes = a->host_room,
+                              .largest_batch = a->largest_batch,
+                              .longest_context = a->longest_context,
+                              .context = a->context,
+                              .sequences = a->sequences,
+                              .most_sequences = a->most_sequences};
+  return FILL(answer, &found);
 }
 
 enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {
@@ -159,12 +163,24 @@ enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {
 
 enum netc_status netc_prediction(struct netc *netc,
                                  struct netc_prediction *prediction) {
-  struct prediction_call question = {.found = {.asked = false}};
-  if (!memory_of(netc))
-    return NETC_USAGE;
-  enum netc_status status =
-      context_call(netc, CALL_READS, find_prediction, &question);
-  return status == NETC_OK ? FILL(prediction, &question.found) : status;
+  struct answer_call asked = {.predict = true};
+  enum netc_status status = find_answer(netc, &asked);
+  const struct answer *a = &asked.found;
+  bool serves = a->asked == ASKED_SERVING;
+  if (status != NETC_OK)
+    return status;
+  struct netc_prediction found = {
+      .asked = a->device > 0,
+      .fits = a->fits,
+      .device_bytes = a->device,
+      .framework_bytes = a->taken,
+      .reserve_bytes = a->reserve,
+      .room_bytes = a->room,
+      .need_bytes = a->bytes,
+      .largest_batch =
+          max_i64(serves ? a->most_sequences : a->largest_batch, 0),
+      .longest_context = a->longest_context};
+  return FILL(prediction, &found);
 }
 
 enum netc_status netc_way(struct netc *netc, size_t index,

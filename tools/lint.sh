@@ -37,11 +37,11 @@ fi
 # An include points left in this list: of rooms, and of what a room is made of.
 order="include runtime base lexer layers/tape layers layers/sequence \
 layers/foreign parser sema/model sema/binding sema sema/lint memory/plan \
-memory/step memory/checkpoint memory/devices memory memory/serving codegen \
-codegen/report codegen/serving codegen/c codegen/torch codegen/onnx \
-drawing/scene drawing drawing/diagram drawing/charts drawing/page library \
-import/tensors import import/caffe import/darknet import/keras import/onnx \
-driver driver/run"
+memory/step memory/checkpoint memory/devices memory memory/serving \
+memory/answer codegen codegen/report codegen/serving codegen/c codegen/torch \
+codegen/onnx drawing/scene drawing drawing/diagram drawing/charts \
+drawing/page library import/tensors import import/caffe import/darknet \
+import/keras import/onnx driver driver/run"
 # Some need less than that: a room, and all that it may include.
 stricter="
 runtime        -

@@ -285,7 +285,7 @@ static void put_inference(struct section *b) {
   const struct infer_settings *infer = &b->c->settings->infer;
   int64_t total = f->weights;
   text_putc(b->out, '\n');
-  text_printf(&b->line, "Inference, exact (batch %s)",
+  text_printf(&b->line, "Prediction, exact (batch %s)",
               count_text(infer->batch).text);
   end_line(b);
   put_row(b, "weights", f->weights);

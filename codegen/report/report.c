@@ -2,7 +2,8 @@
 #include <stdlib.h>
 
 #include "base/shown.h"
-#include "codegen/report/answer.h"
+#include "codegen/report/summary.h"
+#include "codegen/asked.h"
 #include "codegen/columns.h"
 #include "codegen/formula.h"
 #include "codegen/report/memory_report.h"
@@ -134,7 +135,8 @@ static void put_title(struct report *r, size_t width) {
     if (in->dtype != DTYPE_FLOAT)
       text_put(&title, in->dtype == DTYPE_I64 ? " i64" : " i32");
   }
-  text_printf(&title, ", %s", element_long_name(r->c->settings->infer.dtype));
+  text_put(&title, ", ");
+  asked_put_types(&title, r->c);
   struct slice file = r->c->sources->all.at[r->c->source].name;
   struct text shown = text_new(r->c->arena);
   size_t used = text_width(text_slice(&title)) + shown_put(&shown, file, 0);
@@ -302,6 +304,8 @@ static void put_rule(struct report *r) {
   text_putc(r->out, '\n');
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(r->out, &grid, i);
+  text_put(r->out, "  An estimate; what follows counts every tensor: believe "
+                   "that.\n");
 }
 
 void report_put_table(const struct compiled *c, struct text *out) {
@@ -312,7 +316,7 @@ void report_put_table(const struct compiled *c, struct text *out) {
 void emit_report(const struct compiled *c, struct text *out) {
   struct report r = {.c = c, .out = out, .rows = rows_of(c)};
   put_title(&r, output_width(c));
-  answer_put(c, out);
+  summary_put(c, out);
   text_putc(out, '\n');
   put_table(&r);
   text_putc(out, '\n');

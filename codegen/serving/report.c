@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "codegen/grid.h"
-#include "codegen/report/answer.h"
 #include "codegen/serving/report.h"
 
 static bool has_device(const struct serving_report *r) {
@@ -16,7 +15,7 @@ static bool is_wanted(const struct serving_report *r) {
          (r->c->options->predict && has_device(r));
 }
 
-/* Verdict and section need it once. */
+/* It may have been found for the answer. */
 bool serving_report_find(struct serving_report *r) {
   struct text why = text_new(r->c->arena), help = why;
   r->line = text_new(r->c->arena);
@@ -52,69 +51,6 @@ static void put_context(struct text *out, const struct served *found) {
     text_count(out, found->context);
   else
     text_putc(out, '-');
-}
-
-/* The verdict */
-
-static void put_room(struct serving_report *r) {
-  const struct serving_answer *a = &r->a;
-  bool fits = a->need <= a->room;
-  text_put(&r->line, output_size(r->c, a->need).text);
-  if (a->devices > 1)
-    text_printf(&r->line, " on each of %" PRId64 " devices", a->devices);
-  text_printf(
-      &r->line, "%s%s%s%s", fits ? ", and " : ", which is ",
-      output_size(r->c, fits ? a->room - a->need : a->need - a->room).text,
-      fits ? " are left of " : " too much for ",
-      output_size(r->c, a->device).text);
-  answer_put_taken(&r->line, output_units(r->c), a->device, a->taken,
-                   a->reserve);
-}
-
-/* "3 devices do not divide 32 heads: ...", if so many were asked for. */
-static bool put_refusal(const struct compiled *c, struct text *out) {
-  struct text why = text_new(c->arena), help = why;
-  if (serving_possible(c->model, c->settings, &why, &help))
-    return false;
-  text_put(out, "The prediction does not fit: ");
-  text_puts(out, text_slice(&why));
-  text_put(out, "; ");
-  text_puts(out, text_slice(&help));
-  text_putc(out, '.');
-  return true;
-}
-
-static void put_answer(struct serving_report *r) {
-  bool fits = r->a.need <= r->a.room;
-  put_sequences(r, r->a.sequences);
-  text_count(&r->line, r->a.context);
-  if (r->a.sequences == 1)
-    text_put(&r->line,
-             fits ? " positions fits: " : " positions does not fit: ");
-  else
-    text_put(&r->line, fits ? " positions fit: " : " positions do not fit: ");
-  put_room(r);
-  text_put(&r->line, ". Longest context: ");
-  if (r->a.longest == 0)
-    text_put(&r->line, "none");
-  else
-    put_context(&r->line, &(struct served){.context = r->a.longest});
-  bool some = r->a.longest > 0 && r->a.longest < LONGEST_CONTEXT;
-  text_printf(&r->line, "%s Most sequences: %s.", some ? " positions." : ".",
-              count_text(r->a.most).text);
-}
-
-static enum verdict put_verdict(const struct compiled *c, struct text *out) {
-  struct serving_report r = {.c = c};
-  if (!serving_asked(c->settings) || !c->options->predict || !has_device(&r))
-    return VERDICT_NONE;
-  if (put_refusal(c, out))
-    return VERDICT_TOO_MUCH;
-  if (!serving_report_find(&r))
-    return VERDICT_NONE;
-  put_answer(&r);
-  text_puts(out, text_slice(&r.line));
-  return r.a.need <= r.a.room ? VERDICT_FITS : VERDICT_TOO_MUCH;
 }
 
 /* The section */
@@ -267,5 +203,4 @@ static void put_report(const struct compiled *c, struct text *out) {
     put_table(&r);
 }
 
-const struct report_section serving_section = {put_verdict, put_report,
-                                               serving_put_json};
+const struct report_section serving_section = {put_report, serving_put_json};

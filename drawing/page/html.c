@@ -5,7 +5,8 @@
  */
 #include "drawing/page/html.h"
 
-#include "codegen/report/answer.h"
+#include "codegen/report/summary.h"
+#include "codegen/asked.h"
 #include "codegen/report/memory_report.h"
 #include "drawing/scene/scene.h"
 
@@ -64,7 +65,8 @@ static void put_title(struct page_writer *w) {
     if (in->dtype != DTYPE_FLOAT)
       text_put(&inputs, in->dtype == DTYPE_I64 ? " i64" : " i32");
   }
-  text_printf(&inputs, ", %s", element_long_name(w->c->settings->infer.dtype));
+  text_put(&inputs, ", ");
+  asked_put_types(&inputs, w->c);
   text_put(w->out, "<body>\n<a class=\"skip\" href=\"#layers\">"
                    "Skip to the layers</a>\n<header>\n<h1>");
   html_put(w, model->name);
@@ -99,7 +101,7 @@ static void put_ways(struct page_writer *w) {
 
 static void put_verdict(struct page_writer *w) {
   struct text words = text_new(w->c->arena);
-  enum verdict verdict = answer_put_verdict(w->c, &words);
+  enum verdict verdict = summary_put_verdict(w->c, &words);
   if (verdict == VERDICT_NONE)
     return;
   text_printf(w->out, "<p class=\"verdict %s\">",
@@ -112,8 +114,8 @@ static void put_verdict(struct page_writer *w) {
 }
 
 static void put_answer(struct page_writer *w) {
-  struct answer_line lines[ANSWER_LINES];
-  int count = answer_lines(w->c, lines);
+  struct summary_line lines[SUMMARY_LINES];
+  int count = summary_lines(w->c, lines);
   text_put(w->out, "<main>\n<section id=\"answer\" aria-label=\"Answer\">\n");
   put_verdict(w);
   text_put(w->out, "<dl>\n");

@@ -1,0 +1,26 @@
+/* Asked: the question that an output answers, found once for all of it. */
+#include "codegen/asked.h"
+
+const struct answer *asked_of(const struct compiled *c) {
+  struct answer_request request = {.model = c->model,
+                                   .settings = c->settings,
+                                   .memory = &c->memory,
+                                   .predict = c->options->predict,
+                                   .table = true,
+                                   .arena = c->arena};
+  if (*c->answer)
+    return *c->answer;
+  struct answer *found = ARENA_NEW(c->arena, struct answer);
+  if (!answer_find(&request, found))
+    return NULL;
+  if (found->served)
+    *c->served = found->served;
+  return *c->answer = found;
+}
+
+void asked_put_types(struct text *out, const struct compiled *c) {
+  int train = c->settings->train.dtype, infer = c->settings->infer.dtype;
+  text_put(out, element_long_name(c->options->predict ? infer : train));
+  if (train != infer && !c->options->predict)
+    text_printf(out, ", %s in prediction", element_long_name(infer));
+}

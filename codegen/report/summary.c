@@ -1,0 +1,382 @@
+/* The first lines of a report: does it fit, and how much does it take? */
+#include "codegen/report/summary.h"
+
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "codegen/asked.h"
+#include "codegen/grid.h"
+#include "codegen/rows.h"
+
+struct summary {
+  const struct compiled *c;
+  const struct answer *a; /* NULL: a size passes 2^63 - 1 */
+  struct answer step;     /* of training, whatever is asked */
+  struct text *out;       /* of whole lines */
+  struct text line;       /* being made */
+};
+
+static void end_line(struct summary *s) {
+  text_wrap(s->out, text_slice(&s->line), 2, output_width(s->c));
+  s->line.length = 0;
+}
+
+/* What would make it fit */
+
+static void put_ways(struct summary *s) {
+  const struct fit *fit = &s->c->memory.fit;
+  int64_t macs = s->c->model->total.macs;
+  struct grid_column columns[] = {
+      {.align = ALIGN_LEFT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_LEFT, .before = "  ", .least = 12},
+  };
+  struct grid grid = grid_new(s->c->arena, columns, 4);
+  for (size_t i = 0; i < fit->ways.count; i++) {
+    const struct way_out *way = &fit->ways.at[i];
+    grid_text(&grid, way->options);
+    grid_bytes(&grid, output_units(s->c), way->peak);
+    if (way->extra_macs && macs) {
+      text_put(&grid.pool, "recomputes ");
+      text_fixed(&grid.pool, 100.0 * (double)way->extra_macs / (double)macs, 1);
+      text_put(&grid.pool, " % of a forward pass");
+    }
+    grid_cell(&grid);
+  }
+  grid_fit(&grid, output_width(s->c));
+  for (size_t i = 0; i < grid_rows(&grid); i++)
+    grid_put_row(s->out, &grid, i);
+}
+
+/* The verdict on a device */
+
+/* What of a device's bytes is not free for the net. */
+static void put_taken(struct summary *s) {
+  const struct answer *a = s->a;
+  bool all = a->taken > a->device; /* nothing is left to reserve */
+  if (a->taken)
+    text_printf(&s->line, "%s%s",
+                all ? ", less than the framework's own "
+                    : ", of which the framework has ",
+                output_size(s->c, a->taken).text);
+  if (a->reserve > 0 && !all)
+    text_printf(&s->line, "%s%s are a reserve",
+                a->taken ? " and " : ", of which ",
+                output_size(s->c, a->reserve).text);
+}
+
+/* The devices hold it, but the host does not. */
+static void put_host(struct summary *s) {
+  const struct answer *a = s->a;
+  int64_t devices = s->c->memory.parallel.host_devices;
+  if (a->host <= a->host_room)
+    return;
+  text_put(&s->line, "; but ");
+  if (devices > 1)
+    text_printf(&s->line, "%" PRId64 " devices have ", devices);
+  else
+    text_put(&s->line, "the device has ");
+  text_printf(&s->line, "%s in the host's memory, which is %s too much for %s",
+              output_size(s->c, a->host).text,
+              output_size(s->c, a->host - a->host_room).text,
+              output_size(s->c, a->host_room).text);
+}
+
+/* "on each of 8 devices" */
+static void put_devices(struct summary *s, const struct answer *a) {
+  if (a->devices > 1)
+    text_printf(&s->line, "on %s of %" PRId64 " devices",
+                a->uneven ? "the most loaded" : "each", a->devices);
+}
+
+static void put_room(struct summary *s) {
+  const struct answer *a = s->a;
+  bool holds = a->bytes <= a->room;
+  int64_t rest = holds ? a->room - a->bytes : a->bytes - a->room;
+  text_printf(&s->line, "%s%s", output_size(s->c, a->bytes).text,
+              a->devices > 1 ? " " : "");
+  put_devices(s, a);
+  text_printf(&s->line, "%s%s%s%s", holds ? ", and " : ", which is ",
+              output_size(s->c, rest).text,
+              holds ? " are left of " : " too much for ",
+              output_size(s->c, a->device).text);
+  put_taken(s);
+  put_host(s);
+}
+
+/* "4 sequences of 8,192 positions" */
+static void put_sequences(struct summary *s) {
+  const struct answer *a = s->a;
+  text_printf(&s->line, "%s sequence%s of %s positions",
+              count_text(a->sequences).text, a->sequences == 1 ? "" : "s",
+              count_text(a->context).text);
+}
+
+static void put_subject(struct summary *s) {
+  const struct answer *a = s->a;
+  bool several = a->asked == ASKED_SERVING && a->sequences > 1;
+  if (a->asked == ASKED_SERVING && a->served)
+    put_sequences(s);
+  else
+    text_put(&s->line, a->asked == ASKED_TRAINING ? "The training step"
+                                                  : "The prediction");
+  text_put(&s->line, a->fits   ? several ? " fit: " : " fits: "
+                     : several ? " do not fit: "
+                               : " does not fit: ");
+}
+
+/* "3 devices do not divide 32 heads: ...", if so many were asked for. */
+static void put_refusal(struct summary *s) {
+  struct text why = text_new(s->c->arena), help = why;
+  serving_possible(s->c->model, s->c->settings, &why, &help);
+  text_puts(&s->line, text_slice(&why));
+  text_put(&s->line, "; ");
+  text_puts(&s->line, text_slice(&help));
+  text_putc(&s->line, '.');
+}
+
+static void put_limits(struct summary *s) {
+  const struct answer *a = s->a;
+  if (a->largest_batch >= 0)
+    text_printf(&s->line, ". Largest batch: %s",
+                count_text(a->largest_batch).text);
+  if (a->longest_context >= 0)
+    text_put(&s->line, ". Longest context");
+  if (a->longest_context >= 0 && a->asked == ASKED_PREDICTION)
+    text_printf(&s->line, " at batch %s",
+                count_text(s->c->settings->infer.batch).text);
+  if (a->longest_context == 0)
+    text_put(&s->line, ": none");
+  else if (a->longest_context >= LONGEST_CONTEXT)
+    text_put(&s->line, ": any");
+  else if (a->longest_context > 0)
+    text_printf(&s->line, ": %s positions",
+                count_text(a->longest_context).text);
+  if (a->most_sequences >= 0)
+    text_printf(&s->line, ". Most sequences: %s",
+                count_text(a->most_sequences).text);
+  text_putc(&s->line, '.');
+}
+
+/* What changes of the settings would make a step fit. */
+static void put_advice(struct summary *s) {
+  const struct answer *a = s->a;
+  if (a->asked == ASKED_TRAINING && !a->fits)
+    text_put(&s->line, s->c->memory.fit.ways.count ? " It fits with"
+                       : a->devices > 1
+                           ? " No known setting makes it fit."
+                           : " No known setting makes it fit one device; "
+                             "`netc place` tries several, with what they "
+                             "share.");
+}
+
+static enum verdict put_verdict(struct summary *s) {
+  if (!s->a || !s->a->device)
+    return VERDICT_NONE;
+  put_subject(s);
+  if (s->a->bytes == INT64_MAX) {
+    put_refusal(s);
+  } else {
+    put_room(s);
+    put_limits(s);
+    put_advice(s);
+  }
+  return s->a->fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
+}
+
+/* What it takes */
+
+/* "; largest batch 3 in 24.00 GiB, 17 in 80.00 GiB" */
+static void put_largest(struct summary *s) {
+  static const int64_t devices[] = {(int64_t)24 << 30, (int64_t)80 << 30};
+  const char *between = "; largest batch ";
+  int64_t batches[2];
+  if (s->c->memory.fit.device || s->c->options->predict ||
+      !memory_largest_batches(&s->c->memory, 2, devices, batches))
+    return;
+  if (!batches[0] && !batches[1]) {
+    if (output_units(s->c) == UNITS_IEC)
+      text_put(&s->line, "; fits neither 24 nor 80 GiB");
+    else
+      text_printf(&s->line, "; fits neither %s nor %s",
+                  output_size(s->c, devices[0]).text,
+                  output_size(s->c, devices[1]).text);
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (batches[i])
+      text_printf(&s->line, "%s%s in %s", between, count_text(batches[i]).text,
+                  output_size(s->c, devices[i]).text);
+    else
+      text_printf(&s->line, "; does not fit %s",
+                  output_size(s->c, devices[i]).text);
+    between = batches[i] ? ", " : between;
+  }
+}
+
+/* "on each of 8 devices (157.75 GiB on one); "; nothing of a single one. */
+static void put_share(struct summary *s, const struct answer *a) {
+  size_t start = s->line.length;
+  put_devices(s, a);
+  if (a->devices == 1 && (a->bytes != a->alone || a->host))
+    text_put(&s->line, "on the device");
+  if (a->bytes != a->alone && a->alone < INT64_MAX)
+    text_printf(&s->line, " (%s %s)", output_size(s->c, a->alone).text,
+                a->devices > 1 ? "on one" : "without --offload");
+  if (a->host)
+    text_printf(&s->line, ", %s in the host's memory",
+                output_size(s->c, a->host).text);
+  if (s->line.length > start)
+    text_put(&s->line, "; ");
+}
+
+static void put_training(struct summary *s) {
+  const struct training *t = &s->c->memory.training;
+  const struct train_settings *train = &s->c->settings->train;
+  put_share(s, &s->step);
+  text_printf(&s->line, "batch %s, %s%s; %s", count_text(train->batch).text,
+              optimizer_word(train->optimizer),
+              precision_remark(train->precision),
+              t->profile->measured ? "exact" : "simulated, not yet measured");
+  put_largest(s);
+}
+
+static void put_planned(struct summary *s) {
+  const struct inference *f = &s->c->memory.inference;
+  text_printf(&s->line, "weights %s, arena %s",
+              output_size(s->c, f->weights).text,
+              output_size(s->c, f->plan.height).text);
+  if (s->c->settings->infer.decode)
+    text_printf(&s->line, ", keys and values %s",
+                output_size(s->c, f->cache).text);
+}
+
+static void put_served(struct summary *s) {
+  const struct serving_answer *served = s->a->served;
+  put_sequences(s);
+  text_put(&s->line, s->a->devices > 1 ? " " : "; ");
+  put_share(s, s->a);
+  text_printf(&s->line, "weights %s, %s %s",
+              output_size(s->c, served->weights).text,
+              served->state == served->sequence ? "states" : "keys and values",
+              output_size(s->c, served->cache).text);
+}
+
+static void put_prediction(struct summary *s) {
+  const struct answer *a = s->a;
+  struct count_text batch = count_text(s->c->settings->infer.batch);
+  if (a && a->asked == ASKED_SERVING && a->served) {
+    put_served(s);
+  } else if (a && a->asked == ASKED_PREDICTION) {
+    text_printf(&s->line,
+                "in PyTorch, %s planned: ", output_size(s->c, a->planned).text);
+    put_planned(s);
+    text_printf(&s->line, "; batch %s", batch.text);
+  } else {
+    text_printf(&s->line, "batch %s; ", batch.text);
+    put_planned(s);
+  }
+}
+
+static struct summary summary_open(const struct compiled *c, struct text *out) {
+  struct summary s = {
+      .c = c, .a = asked_of(c), .out = out, .line = text_new(c->arena)};
+  answer_find(&(struct answer_request){.model = c->model,
+                                       .settings = c->settings,
+                                       .memory = &c->memory},
+              &s.step);
+  return s;
+}
+
+static struct slice take_line(struct summary *s) {
+  struct slice line = text_slice(&s->line);
+  s->line = text_new(s->c->arena);
+  return line;
+}
+
+static void put_total(struct summary *s) {
+  const struct model *model = s->c->model;
+  text_put(&s->line, count_text(model->total.params).text);
+  if (model->total.active < model->total.params)
+    text_printf(&s->line, ", %s active", count_text(model->total.active).text);
+  text_printf(&s->line, "; %s MACs per %s", count_text(model->total.macs).text,
+              sample_word(s->c));
+}
+
+/* A prediction that was not asked for is the plan's. */
+static int64_t bytes_of(const struct summary *s, bool predict) {
+  const struct answer *a = s->a;
+  if (!predict)
+    return s->step.bytes;
+  return s->c->options->predict && a && a->bytes < INT64_MAX
+             ? a->bytes
+             : answer_planned_bytes(&s->c->memory.inference);
+}
+
+/* What was asked comes first. */
+int summary_lines(const struct compiled *c,
+                  struct summary_line lines[SUMMARY_LINES]) {
+  struct summary s = summary_open(c, NULL);
+  bool predict = c->options->predict;
+  int count = 0;
+  for (int i = 0; i < 2; i++, predict = !predict) {
+    struct summary_line *line = &lines[count];
+    int64_t bytes = bytes_of(&s, predict);
+    if (bytes == INT64_MAX)
+      continue;
+    line->what = predict ? "prediction" : "training";
+    text_put(&s.line, output_size(c, bytes).text);
+    line->size = take_line(&s);
+    if (predict)
+      put_prediction(&s);
+    else
+      put_training(&s);
+    line->more = take_line(&s);
+    count++;
+  }
+  lines[count].what = "parameters";
+  text_put(&s.line, output_size(c, c->memory.inference.parameters).text);
+  lines[count].size = take_line(&s);
+  put_total(&s);
+  lines[count++].more = take_line(&s);
+  return count;
+}
+
+static void put_sizes(struct summary *s) {
+  struct grid_column columns[] = {
+      {.align = ALIGN_LEFT, .before = ""},
+      {.align = ALIGN_RIGHT, .before = "  "},
+      {.align = ALIGN_LEFT, .before = "  ", .least = 30},
+  };
+  struct grid grid = grid_new(s->c->arena, columns, 3);
+  struct summary_line lines[SUMMARY_LINES];
+  int count = summary_lines(s->c, lines);
+  for (int i = 0; i < count; i++) {
+    grid_text(&grid, lines[i].what);
+    text_puts(&grid.pool, lines[i].size);
+    grid_cell(&grid);
+    text_puts(&grid.pool, lines[i].more);
+    grid_cell(&grid);
+  }
+  grid_fit(&grid, output_width(s->c));
+  for (size_t i = 0; i < grid_rows(&grid); i++)
+    grid_put_row(s->out, &grid, i);
+}
+
+enum verdict summary_put_verdict(const struct compiled *c, struct text *out) {
+  struct summary s = summary_open(c, NULL);
+  enum verdict verdict = put_verdict(&s);
+  text_puts(out, text_slice(&s.line));
+  return verdict;
+}
+
+void summary_put(const struct compiled *c, struct text *out) {
+  struct summary s = summary_open(c, out);
+  enum verdict verdict = put_verdict(&s);
+  if (verdict != VERDICT_NONE)
+    end_line(&s);
+  if (verdict == VERDICT_TOO_MUCH && !c->options->predict)
+    put_ways(&s);
+  put_sizes(&s);
+}

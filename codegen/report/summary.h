@@ -1,0 +1,28 @@
+/* The first lines of a report: does it fit, and how much does it take? */
+#ifndef NETC_CODEGEN_REPORT_SUMMARY_H
+#define NETC_CODEGEN_REPORT_SUMMARY_H
+
+#include "codegen/backend.h"
+
+enum verdict { VERDICT_NONE, VERDICT_FITS, VERDICT_TOO_MUCH };
+
+/*
+ * "The training step fits: ..." on one line, or the same of a prediction;
+ * nothing if no device was named.
+ */
+enum verdict summary_put_verdict(const struct compiled *c, struct text *out);
+
+/* "training", "353.14 MiB", "batch 1, momentum". */
+struct summary_line {
+  const char *what;
+  struct slice size, more;
+};
+enum { SUMMARY_LINES = 3 };
+
+/* How much it takes, what was asked first; their number. */
+int summary_lines(const struct compiled *c,
+                  struct summary_line lines[SUMMARY_LINES]);
+
+void summary_put(const struct compiled *c, struct text *out);
+
+#endif

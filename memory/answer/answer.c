@@ -1,0 +1,170 @@
+/* Answer: what is asked of a net, and the number that answers it. */
+#include "memory/answer/answer.h"
+
+#include "base/check.h"
+
+/* Training */
+
+int64_t answer_training_bytes(const struct memory *memory) {
+  const struct parallel *p = &memory->parallel;
+  return p->stages.count ? p->stages.at[p->most_loaded].peak
+                         : memory->training.peak;
+}
+
+static void find_training(const struct memory *memory, struct answer *a) {
+  const struct parallel *p = &memory->parallel;
+  const struct fit *fit = &memory->fit;
+  a->bytes = answer_training_bytes(memory);
+  a->alone = memory->training.peak;
+  a->devices = p->stages.count ? p->devices : 1;
+  a->uneven = p->stages.count > 1;
+  a->host = p->host;
+  if (!a->device)
+    return;
+  a->fits = fit_holds(fit);
+  a->host = fit->host;
+  a->host_room = fit->host_room;
+  a->largest_batch = fit->largest_batch;
+}
+
+/* A prediction, run by the framework of the profile: nothing is folded. */
+
+/* The settings with one member changed. */
+struct trial {
+  const struct model *model;
+  struct settings settings;
+  int64_t *changed; /* in `settings` */
+  int64_t room;
+};
+
+static bool fits(struct trial *trial, int64_t value) {
+  int64_t bytes;
+  *trial->changed = value;
+  return inference_in_framework(trial->model, &trial->settings, &bytes) &&
+         bytes <= trial->room;
+}
+
+/* The largest value that fits, from 0; what does not grow has no limit. */
+static int64_t search(struct trial *trial) {
+  int64_t low = 0, high = 1;
+  for (; fits(trial, high); high *= 2) {
+    low = high;
+    if (high > INT64_MAX / 4)
+      return low;
+  }
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (fits(trial, middle))
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool looks_back(const struct model *model) {
+  const struct shape **in = model_layer_room(model);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    if (layer.kind->cache &&
+        layer.kind->cache(&layer, 2) > layer.kind->cache(&layer, 1))
+      return true;
+  }
+  return false;
+}
+
+int64_t answer_planned_bytes(const struct inference *f) {
+  return size_sum(size_sum(f->weights, f->plan.height), f->cache);
+}
+
+/* A net that continues words is served; others look back at what they kept. */
+static bool find_context(const struct answer_request *r, struct answer *a,
+                         struct trial *trial) {
+  struct text why = text_new(r->arena), help = why;
+  struct settings *settings = &trial->settings;
+  bool one = settings->infer.batch == 1;
+  if (!looks_back(r->model))
+    return true;
+  if (!serving_possible(r->model, settings, &why, &help)) {
+    trial->changed = &settings->infer.decode;
+    a->longest_context = search(trial);
+    return true;
+  }
+  struct serving_answer *s = ARENA_NEW(r->arena, struct serving_answer);
+  settings->infer.sequences = one ? 0 : settings->infer.batch;
+  if (!serving_find(r->model, settings, r->arena, one && r->table, s))
+    return false;
+  a->longest_context = s->longest;
+  a->served = one ? s : NULL;
+  return true;
+}
+
+static bool find_prediction(const struct answer_request *r, struct answer *a) {
+  const struct inference *f = &r->memory->inference;
+  struct trial trial = {
+      .model = r->model, .settings = *r->settings, .room = a->room};
+  a->planned = answer_planned_bytes(f);
+  a->bytes = size_sum(size_sum(f->parameters, f->buffers),
+                      size_sum(f->framework, f->cache));
+  a->alone = a->bytes;
+  if (a->bytes == INT64_MAX || a->planned == INT64_MAX)
+    return false;
+  if (!a->device)
+    return true;
+  a->fits = a->bytes <= a->room;
+  trial.changed = &trial.settings.infer.batch;
+  a->largest_batch = search(&trial);
+  trial.settings = *r->settings;
+  return find_context(r, a, &trial);
+}
+
+/* Serving */
+
+/* As one device has it; what that could hold is not asked. */
+static bool find_alone(const struct answer_request *r, int64_t *bytes) {
+  struct settings one = *r->settings;
+  struct serving_answer found;
+  one.infer.tensor_parallel = 1;
+  one.train.gpu = 0;
+  one.train.memory = 0;
+  if (!serving_find(r->model, &one, r->arena, false, &found))
+    return false;
+  *bytes = found.need;
+  return true;
+}
+
+static bool find_serving(const struct answer_request *r, struct answer *a) {
+  struct text why = text_new(r->arena), help = why;
+  struct serving_answer *s = ARENA_NEW(r->arena, struct serving_answer);
+  a->devices = r->settings->infer.tensor_parallel;
+  a->bytes = a->alone = INT64_MAX;
+  if (!serving_possible(r->model, r->settings, &why, &help))
+    return true;
+  if (!serving_find(r->model, r->settings, r->arena, r->table, s))
+    return false;
+  a->served = s;
+  a->bytes = a->alone = s->need;
+  a->context = s->context;
+  a->sequences = s->sequences;
+  if (a->device) {
+    a->fits = s->need <= s->room;
+    a->longest_context = s->longest;
+    a->most_sequences = s->most;
+  }
+  return a->devices == 1 || find_alone(r, &a->alone);
+}
+
+bool answer_find(const struct answer_request *r, struct answer *a) {
+  *a = (struct answer){.devices = 1,
+                       .largest_batch = -1,
+                       .longest_context = -1,
+                       .most_sequences = -1};
+  fit_device(&r->settings->train, &a->device, &a->taken, &a->reserve, &a->room);
+  if (r->predict)
+    a->asked = serving_asked(r->settings) ? ASKED_SERVING : ASKED_PREDICTION;
+  switch (a->asked) {
+  case ASKED_SERVING: return find_serving(r, a);
+  case ASKED_PREDICTION: return find_prediction(r, a);
+  default: find_training(r->memory, a); return true;
+  }
+}
