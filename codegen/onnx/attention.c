@@ -5,14 +5,6 @@
 #include "codegen/onnx/export.h"
 #include "runtime/turn.h"
 
-static bool put_first(struct exporting *x, value_id value,
-                      const struct onnx_layout *at) {
-  if (value == NO_VALUE || x->why)
-    return false;
-  put(x, 0, value, at);
-  return true;
-}
-
 /* 0, 1, .. as a column or as a row */
 static value_id places(struct exporting *x, int64_t count, bool column,
                        enum onnx_element type) {
@@ -39,10 +31,8 @@ static struct map_entry *shared(struct exporting *x, const char *format,
 static value_id compare(struct exporting *x, const char *op,
                         const struct onnx_layout *at, value_id distance,
                         int64_t limit) {
-  value_id y = NODE(x, op, at, distance,
-                    model_tensor(&x->model, ELEMENT_INT64, 0, NULL, &limit));
-  x->model.values.at[y].type = ELEMENT_BOOL;
-  return y;
+  value_id far = model_tensor(&x->model, ELEMENT_INT64, 0, NULL, &limit);
+  return typed(x, NODE(x, op, at, distance, far), ELEMENT_BOOL);
 }
 
 /* Which keys a query does not see: q - k > behind, or k - q > ahead. */
@@ -60,17 +50,15 @@ static value_id hidden(struct exporting *x, int64_t queries, int64_t keys,
       NODE(x, "Sub", &at, places(x, queries, true, ELEMENT_INT64),
            places(x, keys, false, ELEMENT_INT64));
   value_id y = NO_VALUE, far = NO_VALUE;
-  x->model.values.at[distance].type = ELEMENT_INT64;
+  typed(x, distance, ELEMENT_INT64);
   if (behind >= 0)
     y = compare(x, "Greater", &at, distance, behind);
   if (ahead >= 0)
     far = compare(x, "Less", &at, distance, -ahead);
-  if (y != NO_VALUE && far != NO_VALUE) {
-    y = NODE(x, "Or", &at, y, far);
-    x->model.values.at[y].type = ELEMENT_BOOL;
-  } else if (y == NO_VALUE) {
+  if (y != NO_VALUE && far != NO_VALUE)
+    y = typed(x, NODE(x, "Or", &at, y, far), ELEMENT_BOOL);
+  else if (y == NO_VALUE)
     y = far;
-  }
   x->model.scope = scope;
   entry->number = y + 1;
   return y;
@@ -91,8 +79,6 @@ bool onnx_mask(struct exporting *x) {
   struct view in = in_view(x, 0);
   struct onnx_layout at = out_layout(x, 0);
   value_id scores = get_spread(x, &in);
-  if (scores == NO_VALUE)
-    return false;
   return put_first(x, mask(x, scores, &at, x->op.numbers[0], x->op.numbers[1]),
                    &at);
 }
@@ -134,12 +120,10 @@ bool onnx_relative(struct exporting *x) {
   struct onnx_layout bias = layout_dense(3, shape);
   value_id scores = get_spread(x, &in), from = get(x, &table);
   value_id which = relative_rows(x, queries, keys);
-  if (x->why)
-    return false;
   value_id y = NODE(x, "Gather", &rows, from, which);
   y = NODE(x, "Transpose", &columns, y);
   model_ints(&x->model, "perm", perm, 2);
-  y = NODE(x, "Reshape", &bias, y, model_numbers(&x->model, shape, 3));
+  y = reshaped(x, y, &bias);
   return put_first(x, NODE(x, "Add", &at, scores, y), &at);
 }
 
@@ -175,8 +159,7 @@ static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
     value_id speed = model_tensor(&x->model, ELEMENT_FLOAT, 2, half, slow);
     value_id angle =
         NODE(x, "Mul", &angles, places(x, steps, true, ELEMENT_FLOAT), speed);
-    angle =
-        NODE(x, "Reshape", &by_head, angle, model_numbers(&x->model, one, 3));
+    angle = reshaped(x, angle, &by_head);
     entry->number = NODE(x, "Cos", &by_head, angle) + 1;
     NODE(x, "Sin", &by_head, angle);
     x->model.scope = scope;
@@ -203,8 +186,6 @@ bool onnx_rope(struct exporting *x) {
       return refuse(x, "cannot identify its pairs") != NO_VALUE;
     layout_drop(&half[i].at, way);
     of[i] = get_spread(x, &half[i]);
-    if (of[i] == NO_VALUE)
-      return false;
   }
   part = layout_dense(half[0].at.rank, half[0].at.dim);
   value_id first =
@@ -270,8 +251,6 @@ bool onnx_attention(struct exporting *x) {
   dims[rank - 1] = keys;
   struct onnx_layout all = layout_dense(rank, dims);
   value_id a = get_spread(x, &q), b = get_spread(x, &k), c = get_spread(x, &v);
-  if (x->why)
-    return false;
   value_id y = NODE(x, "MatMul", &all, a, b);
   y = NODE(x, "Mul", &all, y, model_scalar(&x->model, x->op.reals[0]));
   y = mask(x, y, &all, x->op.numbers[0], x->op.numbers[1]);

@@ -1,14 +1,6 @@
 /* Products of matrices: linear, matmul. */
 #include "codegen/onnx/export.h"
 
-static bool put_first(struct exporting *x, value_id value,
-                      const struct onnx_layout *at) {
-  if (value == NO_VALUE || x->why)
-    return false;
-  put(x, 0, value, at);
-  return true;
-}
-
 /* The parts of an axis in the order in which another one lies in its file. */
 struct onnx_parts {
   int count;
@@ -108,7 +100,5 @@ bool onnx_matmul(struct exporting *x) {
             left[at.rank - 2] != a.at.dim[at.rank - 2];
   value_id first = spreads ? get_spread(x, &a) : get(x, &a);
   value_id second = spreads ? get_spread(x, &b) : get(x, &b);
-  if (first == NO_VALUE || second == NO_VALUE)
-    return false;
   return put_first(x, NODE(x, "MatMul", &at, first, second), &at);
 }

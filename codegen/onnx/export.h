@@ -76,15 +76,30 @@ void view_sizes(const struct view *view, int64_t *dims);
 void put(struct exporting *x, size_t out, value_id value,
          const struct onnx_layout *at);
 
+/* The same of its only output, if all went well; whether it did. */
+bool put_first(struct exporting *x, value_id value,
+               const struct onnx_layout *at);
+
 /* The dense space of an output. */
 struct onnx_layout out_layout(const struct exporting *x, size_t out);
 
-/* A node whose result has the sizes of `at`. */
+/* Maps as ONNX has them: an operand and the output, channels first. */
+struct view map_in(struct exporting *x, size_t in);
+struct onnx_layout map_out(const struct exporting *x);
+
+/* A node whose result has the sizes of `at`; NO_VALUE once it is refused. */
 value_id node(struct exporting *x, const char *op, const struct onnx_layout *at,
               const value_id *ins, size_t in_count);
 #define NODE(x, op, at, ...)                             \
   node((x), (op), (at), (const value_id[]){__VA_ARGS__}, \
        sizeof((const value_id[]){__VA_ARGS__}) / sizeof(value_id))
+
+/* Says of what type a value is, if there is one. */
+value_id typed(struct exporting *x, value_id value, enum onnx_element type);
+
+/* The value with the sizes of `at`. */
+value_id reshaped(struct exporting *x, value_id value,
+                  const struct onnx_layout *at);
 
 /* A sum, mean or the like over some axes, which stay with a size of 1. */
 value_id reduce_axes(struct exporting *x, const char *op, value_id in,

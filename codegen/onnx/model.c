@@ -52,8 +52,9 @@ value_id model_second(struct onnx_model *m, enum onnx_element type) {
 /* Attributes of the last node. */
 
 static void add_attribute(struct onnx_model *m, struct attribute attribute) {
-  struct onnx_node *node = &m->nodes.at[m->nodes.count - 1];
-  *VEC_PUSH(m->arena, &node->attributes) = attribute;
+  if (m->nodes.count > 0) /* or a form that was refused */
+    *VEC_PUSH(m->arena, &m->nodes.at[m->nodes.count - 1].attributes) =
+        attribute;
 }
 
 void model_int(struct onnx_model *m, const char *name, int64_t number) {

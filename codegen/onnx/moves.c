@@ -4,26 +4,6 @@
 
 enum { MOST_AXES = 8 };
 
-static value_id get_map(struct exporting *x, struct onnx_layout *in) {
-  struct view view = in_view(x, 0);
-  view.at = layout_channels_first(&view.at);
-  *in = view.at;
-  return get(x, &view);
-}
-
-static struct onnx_layout map_layout(const struct exporting *x) {
-  struct onnx_layout at = out_layout(x, 0);
-  return layout_channels_first(&at);
-}
-
-static bool put_first(struct exporting *x, value_id value,
-                      const struct onnx_layout *at) {
-  if (value == NO_VALUE)
-    return false;
-  put(x, 0, value, at);
-  return true;
-}
-
 /* ONNX does not mirror beyond the map's own size. */
 static bool mirrors_once(const struct onnx_layout *in, const int64_t *pads) {
   for (int i = 2; i < in->rank; i++)
@@ -34,16 +14,15 @@ static bool mirrors_once(const struct onnx_layout *in, const int64_t *pads) {
 
 bool onnx_pad(struct exporting *x) {
   static const char *const modes[] = {NULL, "reflect", "edge"};
-  struct onnx_layout in, at = map_layout(x);
+  struct onnx_layout at = map_out(x);
+  struct view in = map_in(x, 0);
   int64_t pads[2 * LAYOUT_RANK] = {0}, mode = x->op.numbers[0];
-  value_id map = get_map(x, &in);
-  if (map == NO_VALUE)
-    return false;
+  value_id map = get(x, &in);
   for (int i = 2; i < at.rank; i++) {
     pads[i] = x->op.numbers[i - 1];
-    pads[at.rank + i] = at.dim[i] - in.dim[i] - pads[i];
+    pads[at.rank + i] = at.dim[i] - in.at.dim[i] - pads[i];
   }
-  if (mode == 1 && !mirrors_once(&in, pads))
+  if (mode == 1 && !mirrors_once(&in.at, pads))
     return refuse(x, "Pad cannot mirror more than the map") != NO_VALUE;
   value_id y =
       NODE(x, "Pad", &at, map, model_numbers(&x->model, pads, 2 * at.rank));
@@ -66,8 +45,9 @@ static value_id slice(struct exporting *x, value_id value, int rank,
 
 /* The end comes to the front. */
 bool onnx_roll(struct exporting *x) {
-  struct onnx_layout in, at = map_layout(x);
-  value_id map = get_map(x, &in);
+  struct onnx_layout at = map_out(x);
+  struct view in = map_in(x, 0);
+  value_id map = get(x, &in);
   for (int i = 2; i < at.rank && map != NO_VALUE; i++) {
     int64_t shift = x->op.numbers[i - 2], size = at.dim[i];
     if (!shift)
@@ -82,17 +62,16 @@ bool onnx_roll(struct exporting *x) {
 
 /* Nearest: floor(at I / O), as PyTorch does. */
 bool onnx_up(struct exporting *x) {
-  struct onnx_layout in, at = map_layout(x);
+  struct onnx_layout at = map_out(x);
+  struct view in = map_in(x, 0);
   bool linear = x->op.numbers[0], corners = x->op.numbers[1];
   float scales[LAYOUT_RANK];
   int64_t none = 0, sizes[1] = {at.rank};
-  value_id map = get_map(x, &in), empty = NO_VALUE;
-  if (map == NO_VALUE)
-    return false;
+  value_id map = get(x, &in), empty = NO_VALUE;
   bool divides = true;
   for (int i = 0; i < at.rank; i++) {
-    divides = divides && at.dim[i] % in.dim[i] == 0;
-    scales[i] = (float)at.dim[i] / (float)in.dim[i];
+    divides = divides && at.dim[i] % in.at.dim[i] == 0;
+    scales[i] = (float)at.dim[i] / (float)in.at.dim[i];
   }
   if (x->model.opset < 13) /* it may not be left out yet */
     empty = model_tensor(&x->model, ELEMENT_FLOAT, 1, &none, scales);
@@ -123,8 +102,6 @@ bool onnx_concat(struct exporting *x) {
   for (size_t i = 0; i < x->op.in_count; i++) {
     views[i].at = in_order(&order, &views[i].at);
     ins[i] = get_spread(x, &views[i]);
-    if (ins[i] == NO_VALUE)
-      return false;
   }
   value_id y = node(x, "Concat", &at, ins, x->op.in_count);
   model_int(&x->model, "axis", order_place(&order, (int)x->op.numbers[0]));
@@ -135,8 +112,6 @@ bool onnx_embed(struct exporting *x) {
   struct view indices = in_view(x, 0), table = in_view(x, 1);
   struct onnx_layout at = out_layout(x, 0);
   value_id rows = get(x, &table), which = get_spread(x, &indices);
-  if (rows == NO_VALUE || which == NO_VALUE)
-    return false;
   return put_first(x, NODE(x, "Gather", &at, rows, which), &at);
 }
 
@@ -155,8 +130,7 @@ bool onnx_distances(struct exporting *x) {
   value_id known =
       model_tensor(&x->model, ELEMENT_INT64, at.rank, at.dim, rows);
   value_id y = NODE(x, "Identity", &at, known);
-  x->model.values.at[y].type = ELEMENT_INT64;
-  return put_first(x, y, &at);
+  return put_first(x, typed(x, y, ELEMENT_INT64), &at);
 }
 
 /* The first way ends at the last step, the second one at the first. */
@@ -172,8 +146,6 @@ bool onnx_last(struct exporting *x) {
       return refuse(x, "cannot identify its last step") != NO_VALUE;
     layout_drop(&view.at, 1);
     ends[i] = get(x, &view);
-    if (ends[i] == NO_VALUE)
-      return false;
   }
   if (ways == 1)
     return put_first(x, ends[0], &at);
@@ -223,8 +195,6 @@ bool onnx_reduce(struct exporting *x) {
       axes[count++] = i;
   at = in_order(&left, &at);
   value_id map = get_spread(x, &in);
-  if (map == NO_VALUE)
-    return false;
   return put_first(
       x,
       reduce_axes(x, modes[x->op.numbers[0]], map, &in.at, axes, count, false),

@@ -1,13 +1,7 @@
 /* Normalisation. */
-#include "codegen/onnx/export.h"
+#include <string.h>
 
-static bool put_first(struct exporting *x, value_id value,
-                      const struct onnx_layout *at) {
-  if (value == NO_VALUE || x->why)
-    return false;
-  put(x, 0, value, at);
-  return true;
-}
+#include "codegen/onnx/export.h"
 
 /* A vector of one value for each channel. */
 static value_id filled(struct exporting *x, int64_t count, float with) {
@@ -51,8 +45,6 @@ bool onnx_bn(struct exporting *x) {
   value_id shift = vector(x, affine ? 2 : 9, channels, 0);
   value_id mean = vector(x, affine ? 3 : 1, channels, 0);
   value_id variance = vector(x, affine ? 4 : 2, channels, 1);
-  if (x->why)
-    return false;
   value_id y =
       NODE(x, "BatchNormalization", &at, in, scale, shift, mean, variance);
   model_real(&x->model, "epsilon", x->op.reals[0]);
@@ -65,8 +57,6 @@ bool onnx_instnorm(struct exporting *x) {
   value_id in = get_channels_first(x, &at);
   value_id scale = vector(x, 1, channels, 1);
   value_id shift = vector(x, 2, channels, 0);
-  if (x->why)
-    return false;
   value_id y = NODE(x, "InstanceNormalization", &at, in, scale, shift);
   model_real(&x->model, "epsilon", x->op.reals[0]);
   return put_first(x, y, &at);
@@ -94,17 +84,23 @@ bool onnx_gn(struct exporting *x) {
   struct onnx_layout at;
   int64_t groups = x->op.numbers[0];
   value_id y = get_channels_first(x, &at);
-  if (y == NO_VALUE)
-    return false;
   int64_t dims[3] = {at.dim[0], groups,
                      layout_values(&at) / at.dim[0] / groups};
   struct onnx_layout parts = layout_dense(3, dims);
-  y = NODE(x, "Reshape", &parts, y, model_numbers(&x->model, dims, 3));
+  y = reshaped(x, y, &parts);
   y = NODE(x, "InstanceNormalization", &parts, y, filled(x, groups, 1),
            filled(x, groups, 0));
   model_real(&x->model, "epsilon", x->op.reals[0]);
-  y = NODE(x, "Reshape", &at, y, model_numbers(&x->model, at.dim, at.rank));
+  y = reshaped(x, y, &at);
   return put_first(x, affine(x, y, &at, 1), &at);
+}
+
+/* What a sum over that axis gives. */
+static struct onnx_layout with_one(const struct onnx_layout *at, int axis) {
+  int64_t dims[LAYOUT_RANK];
+  memcpy(dims, at->dim, sizeof dims);
+  dims[axis] = 1;
+  return layout_dense(at->rank, dims);
 }
 
 static value_id mean(struct exporting *x, value_id y,
@@ -117,8 +113,7 @@ static value_id mean(struct exporting *x, value_id y,
 static value_id by_root_mean_square(struct exporting *x, value_id y,
                                     const struct onnx_layout *at, int axis) {
   value_id square = mean(x, NODE(x, "Mul", at, y, y), at, axis);
-  struct onnx_layout one =
-      layout_dense(at->rank, model_at(&x->model, square)->dim);
+  struct onnx_layout one = with_one(at, axis);
   square =
       NODE(x, "Add", &one, square, model_scalar(&x->model, x->op.reals[0]));
   return NODE(x, "Div", at, y, NODE(x, "Sqrt", &one, square));
@@ -139,7 +134,7 @@ bool onnx_affine(struct exporting *x) {
   struct onnx_layout at;
   int axis;
   value_id y = get_ordered(x, &at, &axis);
-  return y != NO_VALUE && put_first(x, affine(x, y, &at, axis), &at);
+  return put_first(x, affine(x, y, &at, axis), &at);
 }
 
 /* x / max(sqrt(sum of squares), eps) */
@@ -147,12 +142,10 @@ bool onnx_l2norm(struct exporting *x) {
   struct onnx_layout at;
   int axis;
   value_id in = get_ordered(x, &at, &axis);
-  if (in == NO_VALUE)
-    return false;
   const int64_t axes[1] = {axis};
   value_id y = NODE(x, "Mul", &at, in, in);
   y = reduce_axes(x, "ReduceSum", y, &at, axes, 1, true);
-  struct onnx_layout one = layout_dense(at.rank, model_at(&x->model, y)->dim);
+  struct onnx_layout one = with_one(&at, axis);
   y = NODE(x, "Sqrt", &one, y);
   y = NODE(x, "Max", &one, y, model_scalar(&x->model, x->op.reals[0]));
   return put_first(x, NODE(x, "Div", &at, in, y), &at);
@@ -162,8 +155,6 @@ bool onnx_rmsnorm(struct exporting *x) {
   struct onnx_layout at;
   int axis;
   value_id y = get_ordered(x, &at, &axis);
-  if (y == NO_VALUE)
-    return false;
   y = by_root_mean_square(x, y, &at, axis);
   return put_first(x, affine(x, y, &at, axis), &at);
 }
@@ -175,8 +166,6 @@ static bool layer_norm(struct exporting *x) {
   value_id scale = vector(x, 1, channels_of(x), 1);
   if (x->op.in_count > 2)
     shift = vector(x, 2, 0, 0);
-  if (x->why)
-    return false;
   y = NODE(x, "LayerNormalization", &at, y, scale, shift);
   model_real(&x->model, "epsilon", x->op.reals[0]);
   model_int(&x->model, "axis", -1);
@@ -189,8 +178,6 @@ bool onnx_ln(struct exporting *x) {
   if (x->model.opset >= 17)
     return layer_norm(x);
   value_id y = get_ordered(x, &at, &axis);
-  if (y == NO_VALUE)
-    return false;
   y = NODE(x, "Sub", &at, y, mean(x, y, &at, axis));
   y = by_root_mean_square(x, y, &at, axis);
   return put_first(x, affine(x, y, &at, axis), &at);
@@ -204,12 +191,12 @@ static value_id sum_of_squares(struct exporting *x, value_id in,
   const int64_t kernel[2] = {size, 1}, pads[4] = {size / 2, 0, (size - 1) / 2};
   struct onnx_layout flat = layout_dense(4, dims);
   value_id y = NODE(x, "Mul", at, in, in);
-  y = NODE(x, "Reshape", &flat, y, model_numbers(&x->model, dims, 4));
+  y = reshaped(x, y, &flat);
   y = NODE(x, "AveragePool", &flat, y);
   model_ints(&x->model, "kernel_shape", kernel, 2);
   model_ints(&x->model, "pads", pads, 4);
   model_int(&x->model, "count_include_pad", 1);
-  return NODE(x, "Reshape", at, y, model_numbers(&x->model, at->dim, at->rank));
+  return reshaped(x, y, at);
 }
 
 static bool by_power(struct exporting *x, value_id in, value_id squares,
@@ -227,8 +214,6 @@ bool onnx_lrnwithin(struct exporting *x) {
   int64_t size = x->op.numbers[0], kernel[LAYOUT_RANK], pads[2 * LAYOUT_RANK];
   value_id in = get_channels_first(x, &at);
   int axes = at.rank - 2;
-  if (in == NO_VALUE)
-    return false;
   for (int i = 0; i < axes; i++) {
     kernel[i] = size;
     pads[i] = (size - 1) / 2;
@@ -247,8 +232,6 @@ bool onnx_lrn(struct exporting *x) {
   struct onnx_layout at;
   int64_t size = x->op.numbers[0];
   value_id in = get_channels_first(x, &at), y;
-  if (in == NO_VALUE)
-    return false;
   if (size % 2) {
     y = NODE(x, "LRN", &at, in);
     model_int(&x->model, "size", size);

@@ -53,9 +53,34 @@ struct onnx_layout out_layout(const struct exporting *x, size_t out) {
   return layout_dense(x->op.outs[out].rank, x->op.outs[out].dims);
 }
 
+struct view map_in(struct exporting *x, size_t in) {
+  struct view view = in_view(x, in);
+  view.at = layout_channels_first(&view.at);
+  return view;
+}
+
+struct onnx_layout map_out(const struct exporting *x) {
+  struct onnx_layout at = out_layout(x, 0);
+  return layout_channels_first(&at);
+}
+
+value_id typed(struct exporting *x, value_id value, enum onnx_element type) {
+  if (value != NO_VALUE)
+    x->model.values.at[value].type = type;
+  return value;
+}
+
+value_id reshaped(struct exporting *x, value_id value,
+                  const struct onnx_layout *at) {
+  return NODE(x, "Reshape", at, value,
+              model_numbers(&x->model, at->dim, at->rank));
+}
+
 value_id node(struct exporting *x, const char *op, const struct onnx_layout *at,
               const value_id *ins, size_t in_count) {
   enum onnx_element type = ELEMENT_BOOL;
+  if (x->why)
+    return NO_VALUE;
   for (size_t i = 0; i < in_count && type == ELEMENT_BOOL; i++)
     if (ins[i] != NO_VALUE && model_at(&x->model, ins[i])->data == NULL)
       type = model_at(&x->model, ins[i])->type;
@@ -82,6 +107,13 @@ void put(struct exporting *x, size_t out, value_id value,
     refuse(x, "the layout of its output has no axes");
   *VEC_PUSH(x->arena, &view.of->seen) = made;
   name_result(x, value);
+}
+
+bool put_first(struct exporting *x, value_id value,
+               const struct onnx_layout *at) {
+  if (!x->why)
+    put(x, 0, value, at);
+  return !x->why;
 }
 
 /* Orders of axes */

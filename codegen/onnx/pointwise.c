@@ -12,14 +12,6 @@ static value_id get_input(struct exporting *x, struct onnx_layout *at) {
   return get_spread(x, &as);
 }
 
-static bool put_first(struct exporting *x, value_id value,
-                      const struct onnx_layout *at) {
-  if (value == NO_VALUE)
-    return false;
-  put(x, 0, value, at);
-  return true;
-}
-
 static const char *operator_of(const struct exporting *x) {
   return onnx_form_find(x->op.code)->nodes;
 }
@@ -27,7 +19,7 @@ static const char *operator_of(const struct exporting *x) {
 bool onnx_unary(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
-  return in != NO_VALUE && put_first(x, NODE(x, operator_of(x), &at, in), &at);
+  return put_first(x, NODE(x, operator_of(x), &at, in), &at);
 }
 
 bool onnx_slope(struct exporting *x) {
@@ -41,8 +33,7 @@ bool onnx_relu6(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
   value_id low = model_scalar(&x->model, 0), high = model_scalar(&x->model, 6);
-  return in != NO_VALUE &&
-         put_first(x, NODE(x, "Clip", &at, in, low, high), &at);
+  return put_first(x, NODE(x, "Clip", &at, in, low, high), &at);
 }
 
 /* Of a value and a number. */
@@ -50,8 +41,7 @@ bool onnx_scalar(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
   value_id number = model_scalar(&x->model, x->op.reals[0]);
-  return in != NO_VALUE &&
-         put_first(x, NODE(x, operator_of(x), &at, in, number), &at);
+  return put_first(x, NODE(x, operator_of(x), &at, in, number), &at);
 }
 
 /* The first half of the channels times the sigmoid of the second one. */
@@ -67,8 +57,6 @@ bool onnx_glu(struct exporting *x) {
   half[0].at = in_order(&order, &half[0].at);
   half[1].at = in_order(&order, &half[1].at);
   value_id a = get_spread(x, &half[0]), b = get_spread(x, &half[1]);
-  if (a == NO_VALUE || b == NO_VALUE)
-    return false;
   b = NODE(x, "Sigmoid", &at, b);
   return put_first(x, NODE(x, "Mul", &at, a, b), &at);
 }
@@ -77,8 +65,6 @@ bool onnx_glu(struct exporting *x) {
 bool onnx_gelu(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
-  if (in == NO_VALUE)
-    return false;
   value_id y = NODE(x, "Div", &at, in, model_scalar(&x->model, sqrt(2)));
   y = NODE(x, "Erf", &at, y);
   y = NODE(x, "Add", &at, y, model_scalar(&x->model, 1));
@@ -91,8 +77,6 @@ bool onnx_gelu(struct exporting *x) {
 bool onnx_gelutanh(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
-  if (in == NO_VALUE)
-    return false;
   value_id y = NODE(x, "Mul", &at, in, in);
   y = NODE(x, "Mul", &at, y, in);
   y = NODE(x, "Mul", &at, y, model_scalar(&x->model, 0.044715));
@@ -108,8 +92,6 @@ bool onnx_gelutanh(struct exporting *x) {
 static bool times(struct exporting *x, const char *first, const char *second) {
   struct onnx_layout at;
   value_id in = get_input(x, &at), y = in;
-  if (in == NO_VALUE)
-    return false;
   y = NODE(x, first, &at, y);
   if (second)
     y = NODE(x, second, &at, y);
@@ -136,14 +118,12 @@ static value_id hard_sigmoid(struct exporting *x, const struct onnx_layout *at,
 bool onnx_hsigmoid(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
-  return in != NO_VALUE && put_first(x, hard_sigmoid(x, &at, in), &at);
+  return put_first(x, hard_sigmoid(x, &at, in), &at);
 }
 
 bool onnx_hswish(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
-  if (in == NO_VALUE)
-    return false;
   if (x->model.opset >= 14)
     return put_first(x, NODE(x, "HardSwish", &at, in), &at);
   return put_first(x, NODE(x, "Mul", &at, in, hard_sigmoid(x, &at, in)), &at);
@@ -162,8 +142,6 @@ bool onnx_softmax(struct exporting *x) {
   at = in_order(&order, &at);
   view.at = in_order(&order, &view.at);
   value_id in = get_spread(x, &view);
-  if (in == NO_VALUE)
-    return false;
   value_id y = NODE(x, operator_of(x), &at, in);
   model_int(&x->model, "axis", order_place(&order, last));
   return put_first(x, y, &at);
@@ -185,8 +163,7 @@ bool onnx_prelu(struct exporting *x) {
   for (int i = order_place(&order, last); i < last; i++)
     layout_insert(&slope.at, slope.at.rank);
   value_id in = get_spread(x, &view), by = get(x, &slope);
-  return in != NO_VALUE && by != NO_VALUE &&
-         put_first(x, NODE(x, "PRelu", &at, in, by), &at);
+  return put_first(x, NODE(x, "PRelu", &at, in, by), &at);
 }
 
 /* Whether one of two gives each axis its size. */
@@ -214,6 +191,5 @@ bool onnx_binary(struct exporting *x) {
                    : get_spread(x, &views[0]);
   value_id b =
       view_mixes(&views[1]) ? get_spread(x, &views[1]) : get(x, &views[1]);
-  return a != NO_VALUE && b != NO_VALUE &&
-         put_first(x, NODE(x, operator_of(x), &at, a, b), &at);
+  return put_first(x, NODE(x, operator_of(x), &at, a, b), &at);
 }

@@ -37,11 +37,11 @@ static value_id in_gates(struct exporting *x, const struct cell_kind *kind,
   if (y == NO_VALUE)
     return NO_VALUE;
   if (kind->gates > 1) {
-    y = NODE(x, "Reshape", &gates, y, model_numbers(&x->model, apart, rank));
+    y = reshaped(x, y, &gates);
     y = NODE(x, "Gather", &gates, y,
              model_numbers(&x->model, kind->order, kind->gates));
   }
-  return NODE(x, "Reshape", &way, y, model_numbers(&x->model, one, rank));
+  return reshaped(x, y, &way);
 }
 
 static value_id join(struct exporting *x, value_id a, value_id b, int axis) {
@@ -98,8 +98,6 @@ bool onnx_recurrent(struct exporting *x) {
   value_id ins[4] = {get_spread(x, &in), of_ways(x, kind, 0, each, ways),
                      of_ways(x, kind, 1, each, ways),
                      each > 2 ? biases(x, kind, ways, each) : NO_VALUE};
-  if (x->why)
-    return false;
   value_id y = node(x, kind->op, &at, ins, 4);
   model_int(&x->model, "hidden_size", at.dim[3]);
   if (ways == 2)

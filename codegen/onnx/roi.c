@@ -9,12 +9,6 @@ static value_id get_boxes(struct exporting *x, int64_t *count) {
   return get_spread(x, &boxes);
 }
 
-static value_id get_map(struct exporting *x) {
-  struct view map = in_view(x, 0);
-  map.at = layout_channels_first(&map.at);
-  return get(x, &map);
-}
-
 /* N and boxes are one axis there, and channels come after it. */
 static struct onnx_layout boxes_layout(const struct exporting *x) {
   struct onnx_layout at = out_layout(x, 0);
@@ -26,9 +20,8 @@ bool onnx_roialign(struct exporting *x) {
   struct onnx_layout at = boxes_layout(x);
   bool aligned = x->op.numbers[1];
   int64_t count, each = x->op.outs[0].dims[1];
-  value_id map = get_map(x), boxes = get_boxes(x, &count);
-  if (map == NO_VALUE || boxes == NO_VALUE)
-    return false;
+  struct view in = map_in(x, 0);
+  value_id map = get(x, &in), boxes = get_boxes(x, &count);
   if (aligned && x->model.opset < 16)
     return refuse(x, "RoiAlign is aligned from opset 16 on: `--opset 16`") !=
            NO_VALUE;
@@ -52,9 +45,8 @@ bool onnx_roialign(struct exporting *x) {
 bool onnx_roipool(struct exporting *x) {
   struct onnx_layout at = boxes_layout(x);
   int64_t count, each = x->op.outs[0].dims[1];
-  value_id map = get_map(x), boxes = get_boxes(x, &count);
-  if (map == NO_VALUE || boxes == NO_VALUE)
-    return false;
+  struct view in = map_in(x, 0);
+  value_id map = get(x, &in), boxes = get_boxes(x, &count);
   const int64_t one[2] = {count, 1}, five[2] = {count, 5};
   struct onnx_layout numbered = layout_dense(2, five);
   float *sample = arena_alloc(x->arena, (size_t)count + 1, sizeof *sample);

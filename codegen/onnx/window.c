@@ -1,4 +1,6 @@
 /* Windows over maps: convolution and pooling. Channels are first. */
+#include <string.h>
+
 #include "codegen/onnx/export.h"
 
 enum { MOST_AXES = 8 };
@@ -10,12 +12,6 @@ struct windows {
   int64_t kernel[MOST_AXES], stride[MOST_AXES], dilation[MOST_AXES];
   int64_t before[MOST_AXES], after[MOST_AXES];
 };
-
-static struct view channels_first(struct exporting *x, size_t in) {
-  struct view view = in_view(x, in);
-  view.at = layout_channels_first(&view.at);
-  return view;
-}
 
 static struct windows windows_of(const struct exporting *x) {
   struct windows w = {.axes = x->op.outs[0].rank - 2};
@@ -72,18 +68,13 @@ static void set_windows(struct exporting *x, const struct windows *w) {
 }
 
 static bool put_map(struct exporting *x, value_id value) {
-  struct onnx_layout at = out_layout(x, 0);
-  at = layout_channels_first(&at);
-  if (value == NO_VALUE || x->why)
-    return false;
-  put(x, 0, value, &at);
-  return true;
+  struct onnx_layout at = map_out(x);
+  return put_first(x, value, &at);
 }
 
 static value_id map_node(struct exporting *x, const char *op,
                          const value_id *ins, size_t count) {
-  struct onnx_layout at = out_layout(x, 0);
-  at = layout_channels_first(&at);
+  struct onnx_layout at = map_out(x);
   return node(x, op, &at, ins, count);
 }
 
@@ -108,7 +99,7 @@ static value_id bias_of(struct exporting *x) {
 
 bool onnx_conv(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = channels_first(x, 0), weight = in_view(x, 1);
+  struct view in = map_in(x, 0), weight = in_view(x, 1);
   int order[LAYOUT_RANK] = {w.axes + 1, w.axes};
   for (int i = 0; i < w.axes; i++)
     order[i + 2] = i;
@@ -116,8 +107,6 @@ bool onnx_conv(struct exporting *x) {
   read_windows(x, &w);
   round_after(&w, w.before);
   value_id ins[3] = {get(x, &in), get(x, &weight), bias_of(x)};
-  if (x->why)
-    return false;
   value_id y = map_node(x, "Conv", ins, 3);
   set_windows(x, &w);
   if (x->op.numbers[0] != 1)
@@ -147,7 +136,7 @@ static void find_output_padding(struct windows *w, int64_t *added) {
 /* Weights C x M/G x K..: here they are K.. x C/G x M. */
 bool onnx_deconv(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = channels_first(x, 0), weight = in_view(x, 1);
+  struct view in = map_in(x, 0), weight = in_view(x, 1);
   int64_t groups = x->op.numbers[0], added[MOST_AXES];
   int order[LAYOUT_RANK] = {w.axes + 1, w.axes, w.axes + 2};
   for (int i = 0; i < w.axes; i++)
@@ -159,8 +148,6 @@ bool onnx_deconv(struct exporting *x) {
   read_windows(x, &w);
   find_output_padding(&w, added);
   value_id ins[3] = {get(x, &in), get(x, &weight), bias_of(x)};
-  if (x->why)
-    return false;
   value_id y = map_node(x, "ConvTranspose", ins, 3);
   set_windows(x, &w);
   set_sizes(x, &w, "output_padding", added, 0);
@@ -186,13 +173,11 @@ static void read_pool(struct exporting *x, const int64_t *numbers,
 /* `ceil` as padding: every tool counts such windows in the same way. */
 bool onnx_maxpool(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = channels_first(x, 0);
+  struct view in = map_in(x, 0);
   int64_t given[MOST_AXES];
   read_pool(x, x->op.numbers, &w, given);
   round_after(&w, given);
   value_id map = get(x, &in);
-  if (map == NO_VALUE)
-    return false;
   value_id y = map_node(x, "MaxPool", &map, 1);
   set_windows(x, &w);
   return put_map(x, y);
@@ -202,7 +187,7 @@ bool onnx_maxpool(struct exporting *x) {
  * before it, too. */
 bool onnx_places(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = channels_first(x, 0);
+  struct view in = map_in(x, 0);
   int64_t given[MOST_AXES], map_size = 1;
   read_pool(x, x->op.numbers, &w, given);
   round_after(&w, given);
@@ -221,32 +206,27 @@ bool onnx_places(struct exporting *x) {
 
 /* Values at their places on a map of zeros. */
 bool onnx_unpool(struct exporting *x) {
-  struct view in = channels_first(x, 0), places = channels_first(x, 1);
-  struct onnx_layout at = out_layout(x, 0);
+  struct view in = map_in(x, 0), places = map_in(x, 1);
+  struct onnx_layout at = map_out(x);
   const int64_t axis = 2;
-  at = layout_channels_first(&at);
   int64_t dims[3] = {at.dim[0], at.dim[1],
                      layout_values(&at) / at.dim[0] / at.dim[1]};
   struct onnx_layout flat = layout_dense(3, dims);
   layout_merge(&in.at, 2, in.at.rank - 2);
   layout_merge(&places.at, 2, places.at.rank - 2);
   value_id values = get(x, &in), to = get(x, &places);
-  if (values == NO_VALUE || to == NO_VALUE)
-    return false;
   value_id y = NODE(x, "Expand", &flat, model_scalar(&x->model, 0),
                     model_numbers(&x->model, dims, 3));
   y = NODE(x, "ScatterElements", &flat, y, to, values);
   model_int(&x->model, "axis", axis);
-  return put_map(
-      x, NODE(x, "Reshape", &at, y, model_numbers(&x->model, at.dim, at.rank)));
+  return put_map(x, reshaped(x, y, &at));
 }
 
 /* Zeros that the mean counts; what is read beyond them does not. */
 static value_id pad_zeros(struct exporting *x, struct windows *w,
                           const int64_t *after, value_id map) {
-  struct onnx_layout at = out_layout(x, 0);
+  struct onnx_layout at = map_out(x);
   int64_t pads[2 * MOST_AXES] = {0};
-  at = layout_channels_first(&at);
   int64_t dims[LAYOUT_RANK] = {at.dim[0], at.dim[1]};
   for (int i = 0; i < w->axes; i++) {
     pads[2 + i] = w->before[i];
@@ -302,13 +282,11 @@ static bool write_slice(struct exporting *x, const struct windows *w,
 
 bool onnx_avgpool(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = channels_first(x, 0);
+  struct view in = map_in(x, 0);
   int64_t given[MOST_AXES];
   bool beyond = false, dilated = false, counts = x->op.numbers[0];
   read_pool(x, x->op.numbers + 1, &w, given);
   value_id map = get(x, &in);
-  if (map == NO_VALUE)
-    return false;
   if (is_one_value(&w))
     return write_slice(x, &w, map);
   for (int i = 0; i < w.axes; i++) {
@@ -376,14 +354,11 @@ static value_id mean_by_axis(struct exporting *x, const struct windows *w,
   rows[axis + 1] = rest;
   struct onnx_layout as = layout_dense(axis + 2, rows);
   if (folds)
-    map =
-        NODE(x, "Reshape", &as, map, model_numbers(&x->model, rows, axis + 2));
+    map = reshaped(x, map, &as);
   rows[axis] = w->out[i];
   as = layout_dense(axis + 2, rows);
   map = NODE(x, "MatMul", &as, mean_matrix(x, w, i, true), map);
-  return folds ? NODE(x, "Reshape", &at, map,
-                      model_numbers(&x->model, dims, rank))
-               : map;
+  return folds ? reshaped(x, map, &at) : map;
 }
 
 /* The places of each window, some twice: then all have as many. */
@@ -420,10 +395,10 @@ static value_id max_by_axis(struct exporting *x, const struct windows *w, int i,
   return map;
 }
 
-static bool adapt(struct exporting *x, const char *global, const char *pool,
-                  bool mean) {
+bool onnx_adapt(struct exporting *x) {
+  bool mean = strcmp(x->op.code, "adaptavg") == 0;
   struct windows w = windows_of(x);
-  struct view in = channels_first(x, 0);
+  struct view in = map_in(x, 0);
   bool one = true, divides = true;
   for (int i = 0; i < w.axes; i++) {
     one = one && w.out[i] == 1;
@@ -431,12 +406,11 @@ static bool adapt(struct exporting *x, const char *global, const char *pool,
     w.kernel[i] = w.stride[i] = w.in[i] / w.out[i];
   }
   value_id map = get(x, &in);
-  if (map == NO_VALUE)
-    return false;
   if (one)
-    return put_map(x, map_node(x, global, &map, 1));
+    return put_map(
+        x, map_node(x, mean ? "GlobalAveragePool" : "GlobalMaxPool", &map, 1));
   if (divides) {
-    map = map_node(x, pool, &map, 1);
+    map = map_node(x, mean ? "AveragePool" : "MaxPool", &map, 1);
     set_windows(x, &w);
     return put_map(x, map);
   }
@@ -446,12 +420,4 @@ static bool adapt(struct exporting *x, const char *global, const char *pool,
     map = mean ? mean_by_axis(x, &w, i, map, dims)
                : max_by_axis(x, &w, i, map, dims);
   return put_map(x, map);
-}
-
-bool onnx_adaptavg(struct exporting *x) {
-  return adapt(x, "GlobalAveragePool", "AveragePool", true);
-}
-
-bool onnx_adaptmax(struct exporting *x) {
-  return adapt(x, "GlobalMaxPool", "MaxPool", false);
 }
