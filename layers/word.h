@@ -10,6 +10,7 @@ enum layer_word {
 #define LAYER(id, WORD) WORD_##WORD,
 #include "layers/layers.def"
 #undef LAYER
+  WORD_PART, /* of a split */
   /* What stands among layers in an imported net. */
   WORD_INPUT,
   WORD_AGAIN,  /* another use of a layer */

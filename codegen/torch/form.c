@@ -8,16 +8,28 @@
 #undef FORM
 
 static const struct form_kind kinds[] = {
-#define FORM(id, layer, args) {layer, args, form_##id},
+#define FORM(id, WORD, args) {WORD_##WORD, args, form_##id},
 #include "codegen/torch/forms.def"
 #undef FORM
 };
 
+static const char *const words[] = {
+#define LAYER(id, WORD) [WORD_##WORD] = #id,
+#include "layers/layers.def"
+#undef LAYER
+    [WORD_PART] = "part",
+};
+
 const struct form_kind *form_find(const char *layer) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strcmp(kinds[i].name, layer) == 0)
+    if (strcmp(words[kinds[i].word], layer) == 0)
       return &kinds[i];
   return NULL;
+}
+
+void form_lies(struct torch_form *f, struct torch_seen order) {
+  f->out = order;
+  f->out.one = f->in[0].one;
 }
 
 bool form_knows(const struct form_kind *kind, const char *arg) {
@@ -26,15 +38,25 @@ bool form_knows(const struct form_kind *kind, const char *arg) {
 
 /* Arguments */
 
+const struct arg_spec *form_spec(const struct torch_form *f, const char *arg) {
+  const struct arg_spec *spec = f->layer->kind->specs;
+  while (spec && spec->name && strcmp(spec->name, arg) != 0)
+    spec++;
+  assert(spec && spec->name);
+  return spec;
+}
+
+static const void *value_of(const struct torch_form *f,
+                            const struct arg_spec *spec) {
+  return (const char *)f->layer->args + spec->offset;
+}
+
 static const void *find(const struct torch_form *f, const char *arg,
                         enum arg_type type) {
-  const struct arg_spec *spec = f->layer->kind->specs;
-  for (; spec && spec->name; spec++)
-    if (strcmp(spec->name, arg) == 0)
-      break;
-  assert(spec && spec->name && spec->type == type);
+  const struct arg_spec *spec = form_spec(f, arg);
+  assert(spec->type == type);
   (void)type;
-  return (const char *)f->layer->args + spec->offset;
+  return value_of(f, spec);
 }
 
 int64_t form_int(const struct torch_form *f, const char *arg) {
@@ -46,10 +68,7 @@ double form_real(const struct torch_form *f, const char *arg) {
 }
 
 int form_word(const struct torch_form *f, const char *arg) {
-  const struct arg_spec *spec = f->layer->kind->specs;
-  while (strcmp(spec->name, arg) != 0)
-    spec++;
-  return *(const int *)find(f, arg, spec->type);
+  return *(const int *)value_of(f, form_spec(f, arg));
 }
 
 const struct sizes *form_sizes(const struct torch_form *f, const char *arg) {
@@ -62,10 +81,7 @@ const struct padding *form_padding(const struct torch_form *f,
 }
 
 const struct axes *form_axes(const struct torch_form *f, const char *arg) {
-  const struct arg_spec *spec = f->layer->kind->specs;
-  while (strcmp(spec->name, arg) != 0)
-    spec++;
-  return find(f, arg, spec->type);
+  return value_of(f, form_spec(f, arg));
 }
 
 const struct scale_by *form_scale_by(const struct torch_form *f,

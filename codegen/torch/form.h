@@ -4,6 +4,7 @@
 
 #include "sema/model/file_maps.h"
 #include "codegen/torch/code.h"
+#include "layers/word.h"
 
 /*
  * How the axes of a tensor lie. The batch is always in front; what netc calls
@@ -33,6 +34,7 @@ struct torch_form {
   const struct model *model;
   const int64_t *owner; /* by parameter of the model: the node that has it */
   const struct layer *layer;
+  enum layer_word word; /* its */
   const struct node *node;
   const struct file_maps *maps;
   int64_t index;               /* of the node */
@@ -50,9 +52,13 @@ struct torch_form {
   const char *refuses; /* why there is none */
 };
 
+/* Appends to what a form says. */
+#define CALL(f, ...) code_format(&(f)->call, __VA_ARGS__)
+#define MAKE(f, ...) code_format(&(f)->make, __VA_ARGS__)
+
 struct form_kind {
-  const char *name; /* of the layer */
-  const char *args; /* the arguments that the form knows */
+  enum layer_word word; /* of the layer */
+  const char *args;     /* the arguments that the form knows */
   void (*write)(struct torch_form *form);
 };
 
@@ -61,6 +67,12 @@ const struct form_kind *form_find(const char *layer);
 
 /* Whether a form knows an argument of its layer. */
 bool form_knows(const struct form_kind *kind, const char *arg);
+
+/* The output lies so, and is one for all samples where the input is. */
+void form_lies(struct torch_form *f, struct torch_seen order);
+
+/* The row of an argument. */
+const struct arg_spec *form_spec(const struct torch_form *f, const char *arg);
 
 /* Arguments by the names that `netc layers` prints. */
 int64_t form_int(const struct torch_form *f, const char *arg);

@@ -42,51 +42,49 @@ static struct torch_seen joined(const struct torch_form *f,
 }
 
 static const struct {
-  const char *layer, *sign;
+  const char *sign;
   const char *function; /* of two tensors, if there is no sign */
   const char *bound;    /* clamp's word for a number */
-  const char *over;     /* over several axes */
 } joins[] = {
-    {"add", " + ", NULL, NULL, NULL},
-    {"sub", " - ", NULL, NULL, NULL},
-    {"mul", " * ", NULL, NULL, NULL},
-    {"div", " / ", NULL, NULL, NULL},
-    {"max", NULL, "torch.maximum", "min", "max"},
-    {"min", NULL, "torch.minimum", "max", "min"},
+    [WORD_ADD] = {" + ", NULL, NULL},
+    [WORD_SUB] = {" - ", NULL, NULL},
+    [WORD_MUL] = {" * ", NULL, NULL},
+    [WORD_DIV] = {" / ", NULL, NULL},
+    [WORD_MAX] = {NULL, "torch.maximum", "min"},
+    [WORD_MIN] = {NULL, "torch.minimum", "max"},
 };
 
+static bool is_largest(const struct torch_form *f) {
+  return f->word == WORD_MAX || f->word == WORD_MIN;
+}
+
 static bool is_given(const struct torch_form *f, const char *arg) {
-  const struct arg_spec *spec = f->layer->kind->specs;
-  for (int i = 0; spec && spec[i].name; i++)
-    if (strcmp(spec[i].name, arg) == 0)
-      return f->node->given >> i & 1;
-  return false;
+  return f->node->given >> (form_spec(f, arg) - f->layer->kind->specs) & 1;
 }
 
 /* x + 1, x.clamp(min=0) */
-static void put_number(struct torch_form *f, size_t join) {
+static void put_number(struct torch_form *f) {
   struct slice number = form_decimal(f, form_real(f, "number"));
-  code_format(&f->call, "%c", form_on(f, 0, f->in[0]));
-  if (joins[join].sign)
-    code_format(&f->call, "%s%v", joins[join].sign, "number", number);
+  CALL(f, "%c", form_on(f, 0, f->in[0]));
+  if (joins[f->word].sign)
+    CALL(f, "%s%v", joins[f->word].sign, "number", number);
   else
-    code_format(&f->call, ".clamp(%s=%v)", joins[join].bound, "number", number);
-  f->loose = joins[join].sign != NULL;
+    CALL(f, ".clamp(%s=%v)", joins[f->word].bound, "number", number);
+  f->loose = joins[f->word].sign != NULL;
 }
 
 /* Two at a time, as `a + b + c` and maximum(maximum(a, b), c). */
-static void put_join(struct torch_form *f, size_t join) {
-  const char *sign = joins[join].sign;
+static void put_join(struct torch_form *f) {
+  const char *sign = joins[f->word].sign;
   struct torch_seen seen = order_of_all(f);
   int count = f->layer->input_count;
   f->out = joined(f, seen);
   f->loose = sign != NULL;
   for (int i = 1; !sign && i < count; i++)
-    code_format(&f->call, "%s(", joins[join].function);
+    CALL(f, "%s(", joins[f->word].function);
   for (int i = 0; i < count; i++) {
     const char *between = i == 0 ? "" : sign ? sign : ", ";
-    code_format(&f->call, "%s%c%s", between, operand(f, i, seen),
-                i > 0 && !sign ? ")" : "");
+    CALL(f, "%s%c%s", between, operand(f, i, seen), i > 0 && !sign ? ")" : "");
   }
 }
 
@@ -105,21 +103,21 @@ static int find_dims(const struct torch_form *f, struct torch_seen seen,
 }
 
 /* x.mean((2, 3)); the largest over one axis is max's first result. */
-static void put_over(struct torch_form *f, const char *name) {
+static void put_over(struct torch_form *f) {
+  const char *name = f->layer->kind->name;
   const struct shape *in = f->layer->in[0];
   struct torch_seen seen = in->rank > 1 ? f->in[0] : LAST;
   bool keep = form_word(f, "keep"), channels;
-  bool largest = strcmp(name, "max") == 0 || strcmp(name, "min") == 0;
+  bool largest = is_largest(f);
   int64_t dims[LIMIT_RANK];
   int count = find_dims(f, seen, dims, &channels);
-  code_format(&f->call, "%c.%s%s(%S%s)", form_on(f, 0, seen),
-              largest && count > 1 ? "a" : "", name,
-              count > 1 ? form_list(f, dims, count) : form_number(f, dims[0]),
-              keep ? ", keepdim=True" : "");
+  CALL(f, "%c.%s%s(%S%s)", form_on(f, 0, seen), largest && count > 1 ? "a" : "",
+       name, count > 1 ? form_list(f, dims, count) : form_number(f, dims[0]),
+       keep ? ", keepdim=True" : "");
   if (largest && count == 1)
-    code_format(&f->call, "[0]");
+    CALL(f, "[0]");
   if (!keep && count == in->rank)
-    code_format(&f->call, "[:, None]");
+    CALL(f, "[:, None]");
   f->out = keep || (!channels && f->layer->out.rank > 1) ? seen : LAST;
   f->out.one = f->in[0].one;
   f->out.views = false;
@@ -127,38 +125,34 @@ static void put_over(struct torch_form *f, const char *name) {
 
 /* One of a range of labels is that tensor itself. */
 static void pass_on(struct torch_form *f) {
-  code_format(&f->call, "%x", 0);
+  CALL(f, "%x", 0);
   f->out = f->in[0];
 }
 
 void form_join(struct torch_form *f) {
-  size_t join = 0;
-  while (strcmp(joins[join].layer, f->layer->kind->name) != 0)
-    join++;
   if (is_given(f, "number"))
-    put_number(f, join);
-  else if (is_given(f, "axis"))
-    put_over(f, joins[join].over);
+    put_number(f);
+  else if (is_largest(f) && is_given(f, "axis"))
+    put_over(f);
   else if (f->layer->input_count == 1)
     pass_on(f);
   else
-    put_join(f, join);
+    put_join(f);
 }
 
 void form_over(struct torch_form *f) {
-  put_over(f, f->layer->kind->name);
+  put_over(f);
 }
 
 /* Functions of each value */
 
 void form_function(struct torch_form *f) {
-  code_format(&f->call, "torch.%s(%c)", f->layer->kind->name,
-              form_in(f, 0, f->in[0]));
+  CALL(f, "torch.%s(%c)", f->layer->kind->name, form_in(f, 0, f->in[0]));
 }
 
 void form_pow(struct torch_form *f) {
-  code_format(&f->call, "%c ** %v", form_on(f, 0, f->in[0]), "exponent",
-              form_decimal(f, form_real(f, "exponent")));
+  CALL(f, "%c ** %v", form_on(f, 0, f->in[0]), "exponent",
+       form_decimal(f, form_real(f, "exponent")));
   f->loose = true;
 }
 
@@ -183,9 +177,9 @@ static const struct torch_code *for_each_sample(struct torch_form *f, int i,
 
 static void put_list(struct torch_form *f, const char *function,
                      struct torch_seen seen) {
-  code_format(&f->call, "torch.%s([", function);
+  CALL(f, "torch.%s([", function);
   for (int i = 0; i < f->layer->input_count; i++)
-    code_format(&f->call, i ? ", %c" : "%c", for_each_sample(f, i, seen));
+    CALL(f, i ? ", %c" : "%c", for_each_sample(f, i, seen));
   f->out = joined(f, seen);
 }
 
@@ -197,18 +191,18 @@ void form_concat(struct torch_form *f) {
   if (seen.order == ORDER_FLAT)
     seen = LAST;
   put_list(f, "cat", seen);
-  code_format(&f->call, "], %d)", (int64_t)form_dim(in, axis, seen.order));
+  CALL(f, "], %d)", (int64_t)form_dim(in, axis, seen.order));
 }
 
 void form_stack(struct torch_form *f) {
   put_list(f, "stack", LAST);
-  code_format(&f->call, "], 1)");
+  CALL(f, "], 1)");
 }
 
 void form_matmul(struct torch_form *f) {
   bool transposed = form_word(f, "transpose");
   f->out = joined(f, LAST);
   f->loose = true;
-  code_format(&f->call, "%c @ %c%s", operand(f, 0, LAST), operand(f, 1, LAST),
-              transposed ? ".transpose(-2, -1)" : "");
+  CALL(f, "%c @ %c%s", operand(f, 0, LAST), operand(f, 1, LAST),
+       transposed ? ".transpose(-2, -1)" : "");
 }

@@ -64,28 +64,28 @@ void form_conv(struct torch_form *f) {
   struct slice padding = form_number(f, 0);
   if (even)
     padding = form_tuple(f, EACH(windows, axes, before), axes);
-  code_format(&f->make, "nn.Conv%dd(%i, %i, %v%k%k%k%k%k)", (int64_t)axes,
-              "in_channels", shape_channels(f->layer->in[0]), "out_channels",
-              shape_channels(&f->layer->out), "kernel_size",
-              form_tuple(f, EACH(windows, axes, kernel), axes), "stride", "1",
-              form_tuple(f, EACH(windows, axes, stride), axes), "padding", "0",
-              padding, "dilation", "1",
-              form_tuple(f, EACH(windows, axes, dilation), axes), "groups", "1",
-              form_number(f, groups_of(f)), "bias", "True",
-              form_truth(form_param(f, "bias")));
-  code_format(&f->call, "%m(%c)", form_module(f),
-              even ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""));
+  MAKE(f, "nn.Conv%dd(%i, %i, %v%k%k%k%k%k)", (int64_t)axes, "in_channels",
+       shape_channels(f->layer->in[0]), "out_channels",
+       shape_channels(&f->layer->out), "kernel_size",
+       form_tuple(f, EACH(windows, axes, kernel), axes), "stride", "1",
+       form_tuple(f, EACH(windows, axes, stride), axes), "padding", "0",
+       padding, "dilation", "1",
+       form_tuple(f, EACH(windows, axes, dilation), axes), "groups", "1",
+       form_number(f, groups_of(f)), "bias", "True",
+       form_truth(form_param(f, "bias")));
+  CALL(f, "%m(%c)", form_module(f),
+       even ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""));
   f->out = FIRST;
 }
 
 /* A padding that differs from side to side is cut off the output. */
 static void crop_to_output(struct torch_form *f, const int64_t *before,
                            int axes) {
-  code_format(&f->call, "[:, :");
+  CALL(f, "[:, :");
   for (int i = 0; i < axes; i++)
-    code_format(&f->call, ", %i:%i", "begin", before[i], "end",
-                before[i] + f->layer->out.dim[i]);
-  code_format(&f->call, "]");
+    CALL(f, ", %i:%i", "begin", before[i], "end",
+         before[i] + f->layer->out.dim[i]);
+  CALL(f, "]");
 }
 
 void form_deconv(struct torch_form *f) {
@@ -102,17 +102,16 @@ void form_deconv(struct torch_form *f) {
     before[i] = size_at(&pad->before, i, 0);
     even = even && before[i] == size_at(&pad->after, i, 0);
   }
-  code_format(&f->make, "nn.ConvTranspose%dd(%i, %i, %v%k%k%k%k%k%k)",
-              (int64_t)axes, "in_channels", shape_channels(f->layer->in[0]),
-              "out_channels", shape_channels(&f->layer->out), "kernel_size",
-              form_tuple(f, kernel, axes), "stride", "1",
-              form_tuple(f, stride, axes), "padding", "0",
-              form_tuple(f, even ? before : none, axes), "output_padding", "0",
-              form_tuple(f, outpad, axes), "groups", "1",
-              form_number(f, groups_of(f)), "bias", "True",
-              form_truth(form_param(f, "bias")), "dilation", "1",
-              form_tuple(f, dilation, axes));
-  code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, FIRST));
+  MAKE(f, "nn.ConvTranspose%dd(%i, %i, %v%k%k%k%k%k%k)", (int64_t)axes,
+       "in_channels", shape_channels(f->layer->in[0]), "out_channels",
+       shape_channels(&f->layer->out), "kernel_size",
+       form_tuple(f, kernel, axes), "stride", "1", form_tuple(f, stride, axes),
+       "padding", "0", form_tuple(f, even ? before : none, axes),
+       "output_padding", "0", form_tuple(f, outpad, axes), "groups", "1",
+       form_number(f, groups_of(f)), "bias", "True",
+       form_truth(form_param(f, "bias")), "dilation", "1",
+       form_tuple(f, dilation, axes));
+  CALL(f, "%m(%c)", form_module(f), form_in(f, 0, FIRST));
   if (!even)
     crop_to_output(f, before, axes);
   f->out = FIRST;
@@ -145,12 +144,12 @@ static void put_pool(struct torch_form *f, const char *name,
   struct slice padding = form_number(f, 0);
   if (pads)
     padding = form_tuple(f, EACH(windows, axes, before), axes);
-  code_format(&f->call, "F.%s_pool%dd(%c, %v", name, (int64_t)axes, in,
-              "kernel_size", kernel);
+  CALL(f, "F.%s_pool%dd(%c, %v", name, (int64_t)axes, in, "kernel_size",
+       kernel);
   if (slice_equal(stride, kernel))
-    code_format(&f->call, "%k", "padding", "0", padding);
+    CALL(f, "%k", "padding", "0", padding);
   else
-    code_format(&f->call, ", %v%k", "stride", stride, "padding", "0", padding);
+    CALL(f, ", %v%k", "stride", stride, "padding", "0", padding);
   f->out = FIRST;
 }
 
@@ -166,9 +165,9 @@ void form_pool(struct torch_form *f) {
            windows, axes, takes);
   if (!takes)
     f->helpers |= 1u << HELPER_math;
-  code_format(&f->call, "%k%s)", "dilation", "1",
-              form_tuple(f, EACH(windows, axes, dilation), axes),
-              windows[0].ceil ? ", ceil_mode=True" : "");
+  CALL(f, "%k%s)", "dilation", "1",
+       form_tuple(f, EACH(windows, axes, dilation), axes),
+       windows[0].ceil ? ", ceil_mode=True" : "");
 }
 
 /* TensorFlow's mean does not count padding. */
@@ -190,16 +189,14 @@ void form_avgpool(struct torch_form *f) {
   put_pool(f, "avg",
            takes ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""), windows,
            axes, takes);
-  code_format(&f->call, "%s%s)", windows[0].ceil ? ", ceil_mode=True" : "",
-              tf ? ", count_include_pad=False" : "");
+  CALL(f, "%s%s)", windows[0].ceil ? ", ceil_mode=True" : "",
+       tf ? ", count_include_pad=False" : "");
 }
 
 void form_adaptive(struct torch_form *f) {
   int axes = shape_spatial(&f->layer->out);
-  bool mean = strcmp(f->layer->kind->name, "gap") == 0 ||
-              strcmp(f->layer->kind->name, "adaptpool") == 0;
-  code_format(&f->call, "F.adaptive_%s_pool%dd(%c, %v)", mean ? "avg" : "max",
-              (int64_t)axes, form_in(f, 0, FIRST), "size",
-              form_tuple(f, f->layer->out.dim, axes));
+  bool mean = f->word == WORD_GAP || f->word == WORD_ADAPTPOOL;
+  CALL(f, "F.adaptive_%s_pool%dd(%c, %v)", mean ? "avg" : "max", (int64_t)axes,
+       form_in(f, 0, FIRST), "size", form_tuple(f, f->layer->out.dim, axes));
   f->out = FIRST;
 }

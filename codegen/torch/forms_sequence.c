@@ -60,26 +60,24 @@ static void put_tied(struct torch_form *f) {
   bool flattens = f->layer->in[0]->rank > 1 && f->layer->out.rank == 1;
   if (!fits_tie(f, &tie))
     f->refuses = "`tie=` between vectors of which one is a flattened map";
-  f->out = tie.out;
-  f->out.one = f->in[0].one;
+  form_lies(f, tie.out);
   if (flattens)
-    code_format(&f->call, "F.linear(%c.flatten(1), ", form_on(f, 0, LAST));
+    CALL(f, "F.linear(%c.flatten(1), ", form_on(f, 0, LAST));
   else
-    code_format(&f->call, "F.linear(%c, ", form_in(f, 0, tie.in));
-  code_format(&f->call, "%m.weight%s", form_owner(f, 0),
-              tie.transposed ? ".t()" : "");
+    CALL(f, "F.linear(%c, ", form_in(f, 0, tie.in));
+  CALL(f, "%m.weight%s", form_owner(f, 0), tie.transposed ? ".t()" : "");
   if (form_param(f, "bias")) {
     f->helpers |= 1u << HELPER_Learned;
-    code_format(&f->make, "Learned(bias=torch.zeros(%i))", "out_features",
-                f->params.all.at[1].dim[0]);
-    code_format(&f->call, ", %m.bias", form_owner(f, 1));
+    MAKE(f, "Learned(bias=torch.zeros(%i))", "out_features",
+         f->params.all.at[1].dim[0]);
+    CALL(f, ", %m.bias", form_owner(f, 1));
   }
-  code_format(&f->call, ")");
+  CALL(f, ")");
 }
 
 /* fc flattens its input first. */
 static const struct torch_code *dense_input(struct torch_form *f) {
-  bool fc = strcmp(f->layer->kind->name, "fc") == 0;
+  bool fc = f->word == WORD_FC;
   struct torch_seen seen =
       fc || f->layer->out.rank == 1 ? form_dense_in(f) : LAST;
   struct torch_code *flat = ARENA_NEW(f->arena, struct torch_code);
@@ -97,22 +95,19 @@ void form_dense(struct torch_form *f) {
     put_tied(f);
     return;
   }
-  f->out = form_dense_out(f);
-  f->out.one = f->in[0].one;
-  code_format(&f->make, "nn.Linear(%i, %i%k)", "in_features", weight->dim[0],
-              "out_features", weight->dim[1], "bias", "True",
-              form_truth(form_param(f, "bias")));
-  code_format(&f->call, "%m(%c)", form_module(f), dense_input(f));
+  form_lies(f, form_dense_out(f));
+  MAKE(f, "nn.Linear(%i, %i%k)", "in_features", weight->dim[0], "out_features",
+       weight->dim[1], "bias", "True", form_truth(form_param(f, "bias")));
+  CALL(f, "%m(%c)", form_module(f), dense_input(f));
 }
 
 /* How sequences begin */
 
 void form_embed(struct torch_form *f) {
-  code_format(&f->make, "nn.Embedding(%i, %i)", "entries",
-              form_int(f, "entries"), "features", form_int(f, "features"));
-  code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, LAST));
-  f->out = LAST;
-  f->out.one = f->in[0].one;
+  MAKE(f, "nn.Embedding(%i, %i)", "entries", form_int(f, "entries"), "features",
+       form_int(f, "features"));
+  CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
+  form_lies(f, LAST);
 }
 
 void form_posembed(struct torch_form *f) {
@@ -122,45 +117,43 @@ void form_posembed(struct torch_form *f) {
   f->helpers |= 1u << (table->sines ? HELPER_Fixed : HELPER_Learned);
   if (table->sines)
     f->helpers |= 1u << HELPER_sines;
-  code_format(&f->make,
-              table->sines ? "Fixed(weight=sines(%i, %i))"
-                           : "Learned(weight=0.02 * torch.randn(%i, %i))",
-              "positions", table->dim[0], "features", table->dim[1]);
-  code_format(&f->call, "%c + %m.weight", form_on(f, 0, LAST), form_module(f));
-  f->out = LAST;
-  f->out.one = f->in[0].one;
+  MAKE(f,
+       table->sines ? "Fixed(weight=sines(%i, %i))"
+                    : "Learned(weight=0.02 * torch.randn(%i, %i))",
+       "positions", table->dim[0], "features", table->dim[1]);
+  CALL(f, "%c + %m.weight", form_on(f, 0, LAST), form_module(f));
+  form_lies(f, LAST);
   f->loose = true;
   if (form_int(f, "at") >= 0) { /* the same row for all */
-    code_format(&f->call, "[%i]", "row", form_int(f, "at"));
+    CALL(f, "[%i]", "row", form_int(f, "at"));
     return;
   }
   if (table->dim[0] > places)
-    code_format(&f->call, "[:%i]", "length", places);
+    CALL(f, "[:%i]", "length", places);
   if (in->rank > 2)
-    code_format(&f->call, ".reshape%S", form_list(f, in->dim, in->rank));
+    CALL(f, ".reshape%S", form_list(f, in->dim, in->rank));
 }
 
 void form_distances(struct torch_form *f) {
   const struct sizes *window = form_sizes(f, "window");
   int64_t buckets = form_int(f, "buckets");
   f->helpers |= 1u << HELPER_Distances;
-  code_format(&f->make, "Distances(%v%k%k%k)", "window",
-              form_list(f, window->at, window->rank), "buckets", "None",
-              buckets ? form_number(f, buckets) : slice_of("None"), "most",
-              "128", form_number(f, form_int(f, "most")), "causal", "False",
-              form_truth(form_word(f, "causal")));
-  code_format(&f->call, "%m()", form_module(f));
+  MAKE(f, "Distances(%v%k%k%k)", "window",
+       form_list(f, window->at, window->rank), "buckets", "None",
+       buckets ? form_number(f, buckets) : slice_of("None"), "most", "128",
+       form_number(f, form_int(f, "most")), "causal", "False",
+       form_truth(form_word(f, "causal")));
+  CALL(f, "%m()", form_module(f));
   f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};
 }
 
 void form_token(struct torch_form *f) {
   f->helpers |= 1u << HELPER_Learned;
-  code_format(&f->make, "Learned(weight=0.02 * torch.randn(%i, %i))", "count",
-              form_int(f, "count"), "features", shape_channels(&f->layer->out));
-  code_format(&f->call, "torch.cat([%m.weight.expand(len(%c), -1, -1), %c], 1)",
-              form_module(f), form_in(f, 0, LAST), form_in(f, 0, LAST));
-  f->out = LAST;
-  f->out.one = f->in[0].one;
+  MAKE(f, "Learned(weight=0.02 * torch.randn(%i, %i))", "count",
+       form_int(f, "count"), "features", shape_channels(&f->layer->out));
+  CALL(f, "torch.cat([%m.weight.expand(len(%c), -1, -1), %c], 1)",
+       form_module(f), form_in(f, 0, LAST), form_in(f, 0, LAST));
+  form_lies(f, LAST);
   f->repeats = true;
 }
 
@@ -183,12 +176,9 @@ static bool is_special(const struct torch_form *f) {
 
 /* The letters of the projections that have a bias. */
 static struct slice bias_letters(const struct torch_form *f) {
-  const struct arg_spec *spec = f->layer->kind->specs;
-  while (strcmp(spec->name, "bias") != 0)
-    spec++;
   if (form_word(f, "nobias"))
     return (struct slice){"", 0};
-  return word_at(spec->words, form_word(f, "bias"));
+  return word_at(form_spec(f, "bias")->words, form_word(f, "bias"));
 }
 
 static bool has_letter(struct slice letters, char letter) {
@@ -209,13 +199,12 @@ static bool is_module(const struct torch_form *f) {
 static void put_module(struct torch_form *f) {
   const struct torch_code *x = form_in(f, 0, LAST);
   const struct torch_code *seen = form_in(f, f->layer->input_count - 1, LAST);
-  code_format(&f->make, "nn.MultiheadAttention(%i, %i%k%k, batch_first=True)",
-              "channels", shape_channels(f->layer->in[0]), "heads",
-              form_int(f, "heads"), "dropout", "0",
-              form_decimal(f, form_real(f, "dropout")), "bias", "True",
-              form_truth(bias_letters(f).length));
-  code_format(&f->call, "%m(%c, %c, %c, need_weights=False)[0]", form_module(f),
-              x, seen, seen);
+  MAKE(f, "nn.MultiheadAttention(%i, %i%k%k, batch_first=True)", "channels",
+       shape_channels(f->layer->in[0]), "heads", form_int(f, "heads"),
+       "dropout", "0", form_decimal(f, form_real(f, "dropout")), "bias", "True",
+       form_truth(bias_letters(f).length));
+  CALL(f, "%m(%c, %c, %c, need_weights=False)[0]", form_module(f), x, seen,
+       seen);
 }
 
 /* An argument that is 0 unless it is given. */
@@ -254,16 +243,15 @@ static void put_special(struct torch_form *f) {
     out = form_number(f, 0);
   if (form_word(f, "qknorm") == 1)
     f->helpers |= 1u << HELPER_RMSNorm;
-  code_format(&f->make, "%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale",
-              "\"scores\"", slice_of(scales[form_word(f, "scale")]), "norm",
-              "None", slice_of(norms[form_word(f, "qknorm")]), "softcap",
-              "None", cap > 0 ? form_decimal(f, cap) : slice_of("None"),
-              "sinks", "False", form_truth(form_word(f, "sinks")), "talking",
-              "False", form_truth(form_word(f, "talking")), "rotary", "None",
-              or_none(f, "rotary"), "base", "10000",
-              real_or(f, "base", "10000"), "stretch", "1",
-              real_or(f, "stretch", "1"), "trained", "None",
-              or_none(f, "trained"));
+  MAKE(f, "%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale", "\"scores\"",
+       slice_of(scales[form_word(f, "scale")]), "norm", "None",
+       slice_of(norms[form_word(f, "qknorm")]), "softcap", "None",
+       cap > 0 ? form_decimal(f, cap) : slice_of("None"), "sinks", "False",
+       form_truth(form_word(f, "sinks")), "talking", "False",
+       form_truth(form_word(f, "talking")), "rotary", "None",
+       or_none(f, "rotary"), "base", "10000", real_or(f, "base", "10000"),
+       "stretch", "1", real_or(f, "stretch", "1"), "trained", "None",
+       or_none(f, "trained"));
 }
 
 static void put_attention(struct torch_form *f, const char *name) {
@@ -271,23 +259,23 @@ static void put_attention(struct torch_form *f, const char *name) {
   int64_t channels = shape_channels(f->layer->in[0]);
   int64_t seen = shape_channels(f->layer->in[f->layer->input_count - 1]);
   struct slice none = slice_of("None");
-  code_format(&f->make, "%s(%i, %i%k%k%k%k%k%k%k%k%k", name, "channels",
-              channels, "heads", form_int(f, "heads"), "kv_heads", "None",
-              or_none(f, "kv"), "dim", "None", or_none(f, "dim"), "seen",
-              "None", seen == channels ? none : form_number(f, seen), "bias",
-              "\"qkvo\"", quoted(f, bias_letters(f)), "causal", "False",
-              form_truth(form_word(f, "causal")), "window", "None",
-              or_none(f, "window"), "relative", "None",
-              window->rank ? form_list(f, window->at, window->rank) : none,
-              "rope", "False", form_truth(form_word(f, "rope")), "dropout", "0",
-              form_decimal(f, form_real(f, "dropout")));
+  MAKE(f, "%s(%i, %i%k%k%k%k%k%k%k%k%k", name, "channels", channels, "heads",
+       form_int(f, "heads"), "kv_heads", "None", or_none(f, "kv"), "dim",
+       "None", or_none(f, "dim"), "seen", "None",
+       seen == channels ? none : form_number(f, seen), "bias", "\"qkvo\"",
+       quoted(f, bias_letters(f)), "causal", "False",
+       form_truth(form_word(f, "causal")), "window", "None",
+       or_none(f, "window"), "relative", "None",
+       window->rank ? form_list(f, window->at, window->rank) : none, "rope",
+       "False", form_truth(form_word(f, "rope")), "dropout", "0",
+       form_decimal(f, form_real(f, "dropout")));
   if (is_special(f))
     put_special(f);
-  code_format(&f->make, ")");
-  code_format(&f->call, "%m(%c", form_module(f), form_in(f, 0, LAST));
+  MAKE(f, ")");
+  CALL(f, "%m(%c", form_module(f), form_in(f, 0, LAST));
   if (f->layer->input_count > 1)
-    code_format(&f->call, ", %c", form_in(f, 1, LAST));
-  code_format(&f->call, ")");
+    CALL(f, ", %c", form_in(f, 1, LAST));
+  CALL(f, ")");
 }
 
 /* One bias for a packed matrix, or none. */
@@ -324,30 +312,28 @@ void form_attention(struct torch_form *f) {
 /* Recurrent */
 
 void form_recurrent(struct torch_form *f) {
-  const char *name = f->layer->kind->name;
-  bool lstm = strcmp(name, "lstm") == 0, bidir = form_word(f, "bidir");
+  bool lstm = f->word == WORD_LSTM, bidir = form_word(f, "bidir");
   bool last = form_word(f, "last");
   if (form_word(f, "bias") == 2)
     f->refuses = "one bias of each gate, where PyTorch has two";
   if (form_word(f, "reset") == 2)
     f->refuses = "`reset=before`: PyTorch's reset gate acts after the product";
-  code_format(&f->make, "nn.%s(%i, %i%k%k, batch_first=True%k%k%k)",
-              lstm                       ? "LSTM"
-              : strcmp(name, "gru") == 0 ? "GRU"
-                                         : "RNN",
-              "features", shape_channels(f->layer->in[0]), "units",
-              form_int(f, "units"), "num_layers", "1",
-              form_number(f, form_int(f, "layers")), "bias", "True",
-              form_truth(!form_word(f, "nobias")), "dropout", "0",
-              form_decimal(f, form_real(f, "dropout")), "bidirectional",
-              "False", form_truth(bidir), "proj_size", "0",
-              form_number(f, form_int(f, "proj")));
+  MAKE(f, "nn.%s(%i, %i%k%k, batch_first=True%k%k%k)",
+       lstm                  ? "LSTM"
+       : f->word == WORD_GRU ? "GRU"
+                             : "RNN",
+       "features", shape_channels(f->layer->in[0]), "units",
+       form_int(f, "units"), "num_layers", "1",
+       form_number(f, form_int(f, "layers")), "bias", "True",
+       form_truth(!form_word(f, "nobias")), "dropout", "0",
+       form_decimal(f, form_real(f, "dropout")), "bidirectional", "False",
+       form_truth(bidir), "proj_size", "0",
+       form_number(f, form_int(f, "proj")));
   if (last && bidir)
-    code_format(&f->call, "torch.cat(list(");
-  code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, LAST));
-  code_format(&f->call, !last ? "[0]" : lstm ? "[1][0]" : "[1]");
+    CALL(f, "torch.cat(list(");
+  CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
+  CALL(f, !last ? "[0]" : lstm ? "[1][0]" : "[1]");
   if (last)
-    code_format(&f->call, bidir ? "[-2:]), 1)" : "[-1]");
-  f->out = LAST;
-  f->out.one = f->in[0].one;
+    CALL(f, bidir ? "[-2:]), 1)" : "[-1]");
+  form_lies(f, LAST);
 }

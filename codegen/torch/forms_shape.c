@@ -4,8 +4,7 @@
 
 /* What comes out shares the memory of what goes in. */
 static void view(struct torch_form *f, struct torch_seen order) {
-  f->out = order;
-  f->out.one = f->in[0].one;
+  form_lies(f, order);
   f->out.views = true;
 }
 
@@ -18,12 +17,11 @@ static void to_vector(struct torch_form *f) {
   const struct shape *map = f->maps->vector[f->index];
   struct torch_seen flat = {.order = ORDER_FLAT, .map = map};
   if (f->layer->in[0]->rank == 1) {
-    code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
+    CALL(f, "%c", form_in(f, 0, f->in[0]));
     view(f, f->in[0]);
     return;
   }
-  code_format(&f->call, "%c.flatten(1)",
-              form_on(f, 0, map && is_float(f) ? FIRST : LAST));
+  CALL(f, "%c.flatten(1)", form_on(f, 0, map && is_float(f) ? FIRST : LAST));
   view(f, map && is_float(f) ? flat : LAST);
 }
 
@@ -42,13 +40,13 @@ void form_reshape(struct torch_form *f) {
     return;
   }
   if (shape_equal(out, f->layer->in[0])) {
-    code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
+    CALL(f, "%c", form_in(f, 0, f->in[0]));
     view(f, f->in[0]);
     return;
   }
   for (int i = 0; i < out->rank; i++)
     sizes[form_dim(out, i, again ? ORDER_FIRST : ORDER_LAST)] = out->dim[i];
-  code_format(&f->call, "%c", form_on(f, 0, again ? f->in[0] : LAST));
+  CALL(f, "%c", form_on(f, 0, again ? f->in[0] : LAST));
   form_reshaped(&f->call, sizes + 1, out->rank);
   view(f, again ? FIRST : LAST);
 }
@@ -57,13 +55,12 @@ void form_permute(struct torch_form *f) {
   const struct axes *order = form_axes(f, "axes");
   const struct shape *in = f->layer->in[0];
   enum torch_order lies = in->rank > 1 ? f->in[0].order : ORDER_LAST;
-  code_format(&f->call, "%c.permute(0",
-              form_on(f, 0, in->rank > 1 ? f->in[0] : LAST));
+  CALL(f, "%c.permute(0", form_on(f, 0, in->rank > 1 ? f->in[0] : LAST));
   for (int i = 0; i < order->count; i++) {
     int axis = axis_index(order->at[i], in);
-    code_format(&f->call, ", %d", (int64_t)form_dim(in, axis, lies));
+    CALL(f, ", %d", (int64_t)form_dim(in, axis, lies));
   }
-  code_format(&f->call, ")");
+  CALL(f, ")");
   view(f, LAST);
 }
 
@@ -79,19 +76,18 @@ static void part(struct torch_form *f, const int64_t *from) {
     if (out->dim[i] != in->dim[i] && dim > last)
       last = dim;
   }
-  code_format(&f->call, "%c", last ? form_on(f, 0, lies) : form_in(f, 0, lies));
+  CALL(f, "%c", last ? form_on(f, 0, lies) : form_in(f, 0, lies));
   for (int dim = 0; last && dim <= last; dim++) {
     int i = axis_of[dim];
     bool whole = dim == 0 || out->dim[i] == in->dim[i];
-    code_format(&f->call, dim ? ", " : "[");
+    CALL(f, dim ? ", " : "[");
     if (whole)
-      code_format(&f->call, ":");
+      CALL(f, ":");
     else
-      code_format(&f->call, "%i:%i", "begin", from[i], "end",
-                  from[i] + out->dim[i]);
+      CALL(f, "%i:%i", "begin", from[i], "end", from[i] + out->dim[i]);
   }
   if (last)
-    code_format(&f->call, "]");
+    CALL(f, "]");
   view(f, lies);
 }
 
@@ -140,11 +136,9 @@ void form_pad(struct torch_form *f) {
     before[i + more] = size_at(&pad->before, i, 0);
     after[i + more] = size_at(&pad->after, i, 0);
   }
-  f->out = FIRST;
-  f->out.one = f->in[0].one;
-  code_format(&f->call, "F.pad(%c, %v%s)", form_in(f, 0, FIRST), "pad",
-              form_pads(f, before, after, axes + more),
-              modes[form_word(f, "mode")]);
+  form_lies(f, FIRST);
+  CALL(f, "F.pad(%c, %v%s)", form_in(f, 0, FIRST), "pad",
+       form_pads(f, before, after, axes + more), modes[form_word(f, "mode")]);
 }
 
 void form_roll(struct torch_form *f) {
@@ -155,21 +149,20 @@ void form_roll(struct torch_form *f) {
     shifts[i] = size_at(form_sizes(f, "shift"), i, 0);
     dims[i] = form_dim(in, i, f->in[0].order);
   }
-  code_format(&f->call, "torch.roll(%c, %v, %S)", form_in(f, 0, f->in[0]),
-              "shifts", form_list(f, shifts, axes), form_list(f, dims, axes));
+  CALL(f, "torch.roll(%c, %v, %S)", form_in(f, 0, f->in[0]), "shifts",
+       form_list(f, shifts, axes), form_list(f, dims, axes));
 }
 
 void form_shuffle(struct torch_form *f) {
   struct torch_seen lies = f->layer->in[0]->rank > 1 ? FIRST : LAST;
-  code_format(&f->call,
-              "%c.unflatten(1, (%i, -1)).transpose(1, 2).flatten(1, 2)",
-              form_on(f, 0, lies), "groups", form_int(f, "groups"));
+  CALL(f, "%c.unflatten(1, (%i, -1)).transpose(1, 2).flatten(1, 2)",
+       form_on(f, 0, lies), "groups", form_int(f, "groups"));
   view(f, lies);
 }
 
 /* PyTorch's functions are for two axes. */
 static void put_permute(struct torch_form *f, const int64_t *order, int count) {
-  code_format(&f->call, ".permute%S", form_list(f, order, count));
+  CALL(f, ".permute%S", form_list(f, order, count));
 }
 
 /* N, C * b.., L.. to N, C, L, b, .. */
@@ -178,22 +171,19 @@ void form_pixelshuffle(struct torch_form *f) {
   int64_t by = form_int(f, "factor");
   int64_t blocks[4] = {-1, by, by, by}, order[8] = {0, 1};
   if (axes == 2) {
-    f->out = FIRST;
-    f->out.one = f->in[0].one;
-    code_format(&f->call, "F.pixel_shuffle(%c, %i)", form_in(f, 0, FIRST),
-                "factor", by);
+    form_lies(f, FIRST);
+    CALL(f, "F.pixel_shuffle(%c, %i)", form_in(f, 0, FIRST), "factor", by);
     return;
   }
   for (int i = 0; i < axes; i++) {
     order[2 + 2 * i] = 2 + axes + i;
     order[3 + 2 * i] = 2 + i;
   }
-  code_format(&f->call, "%c.unflatten(1, %v)", form_on(f, 0, FIRST), "blocks",
-              form_list(f, blocks, axes + 1));
+  CALL(f, "%c.unflatten(1, %v)", form_on(f, 0, FIRST), "blocks",
+       form_list(f, blocks, axes + 1));
   put_permute(f, order, 2 * axes + 2);
   for (int i = 0; i < axes; i++)
-    code_format(&f->call, ".flatten(%d, %d)", (int64_t)(2 + i),
-                (int64_t)(3 + i));
+    CALL(f, ".flatten(%d, %d)", (int64_t)(2 + i), (int64_t)(3 + i));
   view(f, FIRST);
 }
 
@@ -203,21 +193,19 @@ void form_space2depth(struct torch_form *f) {
   int64_t by = form_int(f, "factor");
   int64_t block[2] = {-1, by}, order[8] = {0, 1};
   if (axes == 2) {
-    f->out = FIRST;
-    f->out.one = f->in[0].one;
-    code_format(&f->call, "F.pixel_unshuffle(%c, %i)", form_in(f, 0, FIRST),
-                "factor", by);
+    form_lies(f, FIRST);
+    CALL(f, "F.pixel_unshuffle(%c, %i)", form_in(f, 0, FIRST), "factor", by);
     return;
   }
-  code_format(&f->call, "%c", form_on(f, 0, FIRST));
+  CALL(f, "%c", form_on(f, 0, FIRST));
   for (int i = 0; i < axes; i++) {
-    code_format(&f->call, ".unflatten(%d, %v)", (int64_t)(2 + 2 * i), "block",
-                form_list(f, block, 2));
+    CALL(f, ".unflatten(%d, %v)", (int64_t)(2 + 2 * i), "block",
+         form_list(f, block, 2));
     order[2 + i] = 3 + 2 * i;
     order[2 + axes + i] = 2 + 2 * i;
   }
   put_permute(f, order, 2 * axes + 2);
-  code_format(&f->call, ".flatten(1, %d)", (int64_t)(1 + axes));
+  CALL(f, ".flatten(1, %d)", (int64_t)(1 + axes));
   view(f, FIRST);
 }
 
@@ -230,13 +218,11 @@ void form_up(struct torch_form *f) {
   int64_t scale[3];
   for (int i = 0; i < axes; i++)
     scale[i] = size_at(size->rank ? size : &by->whole, i, 1);
-  f->out = FIRST;
-  f->out.one = f->in[0].one;
-  code_format(&f->call, "F.interpolate(%c, %s=%v", form_in(f, 0, FIRST),
-              size->rank ? "size" : "scale_factor", "scale",
-              by->real > 0 ? form_decimal(f, by->real)
-                           : form_tuple(f, scale, axes));
+  form_lies(f, FIRST);
+  CALL(f, "F.interpolate(%c, %s=%v", form_in(f, 0, FIRST),
+       size->rank ? "size" : "scale_factor", "scale",
+       by->real > 0 ? form_decimal(f, by->real) : form_tuple(f, scale, axes));
   if (form_word(f, "mode") == 2)
-    code_format(&f->call, ", mode=\"%s\"", linear[axes - 1]);
-  code_format(&f->call, ")");
+    CALL(f, ", mode=\"%s\"", linear[axes - 1]);
+  CALL(f, ")");
 }

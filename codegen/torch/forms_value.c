@@ -5,14 +5,13 @@
 
 /* Its arguments after the number of channels. */
 static void end_norm(struct torch_form *f, const char *affine, bool has) {
-  code_format(&f->make, "%k%k)", "eps", "1e-05",
-              form_decimal(f, form_real(f, "eps")), affine, "True",
-              form_truth(has));
+  MAKE(f, "%k%k)", "eps", "1e-05", form_decimal(f, form_real(f, "eps")), affine,
+       "True", form_truth(has));
 }
 
 static void call_module(struct torch_form *f, struct torch_seen map) {
   f->out = form_by_value(f, map);
-  code_format(&f->call, "%m(%c)", form_module(f), form_in(f, 0, f->out));
+  CALL(f, "%m(%c)", form_module(f), form_in(f, 0, f->out));
 }
 
 static int64_t axes_of_norm(struct torch_form *f) {
@@ -24,8 +23,8 @@ static int64_t axes_of_norm(struct torch_form *f) {
 }
 
 void form_bn(struct torch_form *f) {
-  code_format(&f->make, "nn.BatchNorm%dd(%i", axes_of_norm(f), "channels",
-              shape_channels(f->layer->in[0]));
+  MAKE(f, "nn.BatchNorm%dd(%i", axes_of_norm(f), "channels",
+       shape_channels(f->layer->in[0]));
   end_norm(f, "affine", form_param(f, "weight"));
   call_module(f, FIRST);
 }
@@ -35,15 +34,15 @@ void form_instnorm(struct torch_form *f) {
   bool affine = form_param(f, "weight");
   int64_t axes = axes_of_norm(f);
   if (affine) {
-    code_format(&f->make, "nn.InstanceNorm%dd(%i%k, affine=True)", axes,
-                "channels", shape_channels(f->layer->in[0]), "eps", "1e-05",
-                form_decimal(f, form_real(f, "eps")));
+    MAKE(f, "nn.InstanceNorm%dd(%i%k, affine=True)", axes, "channels",
+         shape_channels(f->layer->in[0]), "eps", "1e-05",
+         form_decimal(f, form_real(f, "eps")));
     call_module(f, FIRST);
     return;
   }
   f->out = FIRST;
-  code_format(&f->call, "F.instance_norm(%c%k)", form_in(f, 0, FIRST), "eps",
-              "1e-05", form_decimal(f, form_real(f, "eps")));
+  CALL(f, "F.instance_norm(%c%k)", form_in(f, 0, FIRST), "eps", "1e-05",
+       form_decimal(f, form_real(f, "eps")));
 }
 
 /* Groups of a flattened map's channels lie apart in a file's vector. */
@@ -53,50 +52,47 @@ void form_gn(struct torch_form *f) {
   if (form_param(f, "weight")) {
     if (seen.order == ORDER_FLAT)
       f->refuses = "groups of a flattened map, whose channels lie apart";
-    code_format(&f->make, "nn.GroupNorm(%i, %i%k)", "groups",
-                form_int(f, "groups"), "channels",
-                shape_channels(f->layer->in[0]), "eps", "1e-05", eps);
+    MAKE(f, "nn.GroupNorm(%i, %i%k)", "groups", form_int(f, "groups"),
+         "channels", shape_channels(f->layer->in[0]), "eps", "1e-05", eps);
     call_module(f, FIRST);
     return;
   }
   f->out = f->layer->in[0]->rank > 1 ? FIRST : LAST;
-  code_format(&f->call, "F.group_norm(%c, %i%k)", form_in(f, 0, f->out),
-              "groups", form_int(f, "groups"), "eps", "1e-05", eps);
+  CALL(f, "F.group_norm(%c, %i%k)", form_in(f, 0, f->out), "groups",
+       form_int(f, "groups"), "eps", "1e-05", eps);
 }
 
 void form_ln(struct torch_form *f) {
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   int64_t channels = shape_channels(f->layer->in[0]);
   if (form_param(f, "weight")) {
-    code_format(&f->make, "nn.LayerNorm(%i%k)", "channels", channels, "eps",
-                "1e-05", eps);
+    MAKE(f, "nn.LayerNorm(%i%k)", "channels", channels, "eps", "1e-05", eps);
     call_module(f, LAST);
     return;
   }
   f->out = LAST;
-  code_format(&f->call, "F.layer_norm(%c, (%i,)%k)", form_in(f, 0, LAST),
-              "channels", channels, "eps", "1e-05", eps);
+  CALL(f, "F.layer_norm(%c, (%i,)%k)", form_in(f, 0, LAST), "channels",
+       channels, "eps", "1e-05", eps);
 }
 
 void form_rmsnorm(struct torch_form *f) {
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   if (form_param(f, "weight")) {
     f->helpers |= 1u << HELPER_RMSNorm;
-    code_format(&f->make, "RMSNorm(%i%k)", "channels",
-                shape_channels(f->layer->in[0]), "eps", "1e-05", eps);
+    MAKE(f, "RMSNorm(%i%k)", "channels", shape_channels(f->layer->in[0]), "eps",
+         "1e-05", eps);
     call_module(f, LAST);
     return;
   }
   f->helpers |= 1u << HELPER_rms_norm;
   f->out = LAST;
-  code_format(&f->call, "rms_norm(%c%k)", form_in(f, 0, LAST), "eps", "1e-05",
-              eps);
+  CALL(f, "rms_norm(%c%k)", form_in(f, 0, LAST), "eps", "1e-05", eps);
 }
 
 void form_lrn(struct torch_form *f) {
   f->out = FIRST;
-  code_format(&f->call, "F.local_response_norm(%c, %i)", form_in(f, 0, FIRST),
-              "size", form_int(f, "size"));
+  CALL(f, "F.local_response_norm(%c, %i)", form_in(f, 0, FIRST), "size",
+       form_int(f, "size"));
 }
 
 /* The last axis in PyTorch, as the input lies. */
@@ -106,58 +102,53 @@ static int64_t last_dim(const struct torch_form *f, struct torch_seen seen) {
 }
 
 void form_l2norm(struct torch_form *f) {
-  code_format(&f->call, "F.normalize(%c, dim=%d%k)", form_in(f, 0, f->in[0]),
-              last_dim(f, f->in[0]), "eps", "1e-12",
-              form_decimal(f, form_real(f, "eps")));
+  CALL(f, "F.normalize(%c, dim=%d%k)", form_in(f, 0, f->in[0]),
+       last_dim(f, f->in[0]), "eps", "1e-12",
+       form_decimal(f, form_real(f, "eps")));
 }
 
 /* Activations */
 
 static const struct {
-  const char *layer, *call;
+  const char *call;
   const char *arg, *key, *usual; /* its number, if it has one */
   bool in_place;                 /* it can be written over its input */
 } functions[] = {
-    {"relu", "F.relu", NULL, NULL, NULL, true},
-    {"relu6", "F.relu6", NULL, NULL, NULL, true},
-    {"leaky", "F.leaky_relu", "slope", "negative_slope", "0.01", true},
-    {"elu", "F.elu", "alpha", "alpha", "1", true},
-    {"selu", "F.selu", NULL, NULL, NULL, false},
-    {"gelu", "F.gelu", NULL, NULL, NULL, false},
-    {"silu", "F.silu", NULL, NULL, NULL, true},
-    {"mish", "F.mish", NULL, NULL, NULL, true},
-    {"sigmoid", "torch.sigmoid", NULL, NULL, NULL, false},
-    {"hsigmoid", "F.hardsigmoid", NULL, NULL, NULL, false},
-    {"hswish", "F.hardswish", NULL, NULL, NULL, true},
-    {"tanh", "torch.tanh", NULL, NULL, NULL, false},
-    {"softplus", "F.softplus", NULL, NULL, NULL, false},
+    [WORD_RELU] = {"F.relu", NULL, NULL, NULL, true},
+    [WORD_RELU6] = {"F.relu6", NULL, NULL, NULL, true},
+    [WORD_LEAKY] = {"F.leaky_relu", "slope", "negative_slope", "0.01", true},
+    [WORD_ELU] = {"F.elu", "alpha", "alpha", "1", true},
+    [WORD_SELU] = {"F.selu", NULL, NULL, NULL, false},
+    [WORD_GELU] = {"F.gelu", NULL, NULL, NULL, false},
+    [WORD_SILU] = {"F.silu", NULL, NULL, NULL, true},
+    [WORD_MISH] = {"F.mish", NULL, NULL, NULL, true},
+    [WORD_SIGMOID] = {"torch.sigmoid", NULL, NULL, NULL, false},
+    [WORD_HSIGMOID] = {"F.hardsigmoid", NULL, NULL, NULL, false},
+    [WORD_HSWISH] = {"F.hardswish", NULL, NULL, NULL, true},
+    [WORD_TANH] = {"torch.tanh", NULL, NULL, NULL, false},
+    [WORD_SOFTPLUS] = {"F.softplus", NULL, NULL, NULL, false},
 };
 
 void form_activation(struct torch_form *f) {
-  size_t i = 0;
-  while (strcmp(functions[i].layer, f->layer->kind->name) != 0)
-    i++;
-  code_format(&f->call, "%s(%c", functions[i].call, form_in(f, 0, f->in[0]));
-  if (functions[i].arg)
-    code_format(&f->call, "%k", functions[i].key, functions[i].usual,
-                form_decimal(f, form_real(f, functions[i].arg)));
-  if (strcmp(functions[i].layer, "gelu") == 0 && form_word(f, "approximate"))
-    code_format(&f->call, "%k", "approximate", "\"none\"",
-                slice_of("\"tanh\""));
-  bool over = functions[i].in_place && f->in_place && !f->in[0].views;
-  code_format(&f->call, over ? ", inplace=True)" : ")");
+  CALL(f, "%s(%c", functions[f->word].call, form_in(f, 0, f->in[0]));
+  if (functions[f->word].arg)
+    CALL(f, "%k", functions[f->word].key, functions[f->word].usual,
+         form_decimal(f, form_real(f, functions[f->word].arg)));
+  if (f->word == WORD_GELU && form_word(f, "approximate"))
+    CALL(f, "%k", "approximate", "\"none\"", slice_of("\"tanh\""));
+  bool over = functions[f->word].in_place && f->in_place && !f->in[0].views;
+  CALL(f, over ? ", inplace=True)" : ")");
 }
 
 void form_prelu(struct torch_form *f) {
-  code_format(&f->make, "nn.PReLU(%i)", "channels",
-              shape_channels(f->layer->in[0]));
+  MAKE(f, "nn.PReLU(%i)", "channels", shape_channels(f->layer->in[0]));
   call_module(f, FIRST);
 }
 
 void form_softmax(struct torch_form *f) {
-  bool log = strcmp(f->layer->kind->name, "softmax") != 0;
-  code_format(&f->call, "F.%s(%c, %d)", log ? "log_softmax" : "softmax",
-              form_in(f, 0, f->in[0]), last_dim(f, f->in[0]));
+  bool log = f->word == WORD_LOGSOFTMAX;
+  CALL(f, "F.%s(%c, %d)", log ? "log_softmax" : "softmax",
+       form_in(f, 0, f->in[0]), last_dim(f, f->in[0]));
 }
 
 /* Halves of a flattened map would lie apart. */
@@ -165,12 +156,11 @@ void form_glu(struct torch_form *f) {
   struct torch_seen seen = f->layer->in[0]->rank > 1 ? f->in[0] : LAST;
   f->out = seen;
   f->out.views = false;
-  code_format(&f->call, "F.glu(%c, %d)", form_in(f, 0, seen),
-              last_dim(f, seen));
+  CALL(f, "F.glu(%c, %d)", form_in(f, 0, seen), last_dim(f, seen));
 }
 
 void form_identity(struct torch_form *f) {
-  code_format(&f->call, "%c", form_in(f, 0, f->in[0]));
+  CALL(f, "%c", form_in(f, 0, f->in[0]));
   f->out.views = f->in[0].views; /* it is the very tensor */
 }
 
@@ -181,8 +171,8 @@ void form_dropout(struct torch_form *f) {
     form_identity(f);
     return;
   }
-  code_format(&f->call, "F.dropout(%c, %v, self.training)",
-              form_in(f, 0, f->in[0]), "dropout", form_decimal(f, p));
+  CALL(f, "F.dropout(%c, %v, self.training)", form_in(f, 0, f->in[0]),
+       "dropout", form_decimal(f, p));
   f->out.views = true; /* it is at prediction */
 }
 
@@ -193,8 +183,8 @@ void form_droppath(struct torch_form *f) {
     return;
   }
   f->helpers |= 1u << HELPER_drop_path;
-  code_format(&f->call, "drop_path(%c, %v, self.training)",
-              form_in(f, 0, f->in[0]), "drop_path", form_decimal(f, p));
+  CALL(f, "drop_path(%c, %v, self.training)", form_in(f, 0, f->in[0]),
+       "drop_path", form_decimal(f, p));
   f->out.views = true;
 }
 
@@ -204,31 +194,31 @@ void form_droppath(struct torch_form *f) {
 static void put_vector(struct torch_form *f, const char *name,
                        struct torch_seen seen) {
   int after = f->layer->in[0]->rank - 1;
-  code_format(&f->call, "%m.%s", form_module(f), name);
+  CALL(f, "%m.%s", form_module(f), name);
   if (seen.order != ORDER_FIRST || after == 0)
     return;
-  code_format(&f->call, "[:");
+  CALL(f, "[:");
   for (int i = 0; i < after; i++)
-    code_format(&f->call, ", None");
-  code_format(&f->call, "]");
+    CALL(f, ", None");
+  CALL(f, "]");
 }
 
 static void make_vectors(struct torch_form *f) {
   int64_t channels = shape_channels(f->layer->in[0]);
   f->helpers |= 1u << HELPER_Learned;
-  code_format(&f->make, "Learned(weight=torch.ones(%i)", "channels", channels);
+  MAKE(f, "Learned(weight=torch.ones(%i)", "channels", channels);
   if (form_param(f, "bias"))
-    code_format(&f->make, ", bias=torch.zeros(%i)", "channels", channels);
-  code_format(&f->make, ")");
+    MAKE(f, ", bias=torch.zeros(%i)", "channels", channels);
+  MAKE(f, ")");
 }
 
 void form_scale(struct torch_form *f) {
   struct torch_seen seen = form_by_value(f, f->in[0]);
   make_vectors(f);
-  code_format(&f->call, "%c * ", form_on(f, 0, seen));
+  CALL(f, "%c * ", form_on(f, 0, seen));
   put_vector(f, "weight", seen);
   if (form_param(f, "bias")) {
-    code_format(&f->call, " + ");
+    CALL(f, " + ");
     put_vector(f, "bias", seen);
   }
   f->out = seen;
@@ -238,11 +228,11 @@ void form_scale(struct torch_form *f) {
 void form_affine(struct torch_form *f) {
   struct torch_seen seen = form_by_value(f, f->in[0]);
   make_vectors(f);
-  code_format(&f->call, "torch.addcmul(");
+  CALL(f, "torch.addcmul(");
   put_vector(f, "bias", seen);
-  code_format(&f->call, ", %c, ", form_in(f, 0, seen));
+  CALL(f, ", %c, ", form_in(f, 0, seen));
   put_vector(f, "weight", seen);
-  code_format(&f->call, ")");
+  CALL(f, ")");
   f->out = seen;
 }
 
@@ -250,9 +240,8 @@ void form_weight(struct torch_form *f) {
   bool fixed = form_word(f, "fixed");
   const struct shape *shape = &f->layer->out;
   f->helpers |= 1u << (fixed ? HELPER_Fixed : HELPER_Learned);
-  code_format(&f->make, "%s(weight=torch.randn(%v))",
-              fixed ? "Fixed" : "Learned", "shape",
-              form_list(f, shape->dim, shape->rank));
-  code_format(&f->call, "%m.weight[None]", form_module(f));
+  MAKE(f, "%s(weight=torch.randn(%v))", fixed ? "Fixed" : "Learned", "shape",
+       form_list(f, shape->dim, shape->rank));
+  CALL(f, "%m.weight[None]", form_module(f));
   f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};
 }

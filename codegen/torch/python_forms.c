@@ -146,6 +146,7 @@ static void find_form(struct python *p, bool in_place, size_t index,
   const struct form_kind *kind = kind_of(p, index);
   if (!kind)
     return;
+  form.word = kind->word;
   arena_open_in(&scratch, p->arena);
   if (layer.kind->params)
     layer.kind->params(&layer, &form.params);
