@@ -8,12 +8,9 @@ struct activation {
   int approximate;  /* gelu: by tanh */
 };
 
-#define PARAMETER(arg, value, text, what)                                    \
-  {                                                                          \
-    .name = arg, .type = TYPE_REAL, .place = PLACE_POSITION,                 \
-    .offset = offsetof(struct activation, parameter), .initial_real = value, \
-    .fallback = text, .doc = what                                            \
-  }
+#define PARAMETER(arg, value, text, what)                                \
+  ARG(REAL, POSITION, arg, activation, parameter, .initial_real = value, \
+      .fallback = text, .doc = what)
 
 static const struct arg_spec leaky_specs[] = {
     PARAMETER("slope", 0.01, "0.01", "factor for values below 0"), SPEC_END};
@@ -21,13 +18,9 @@ static const struct arg_spec elu_specs[] = {
     PARAMETER("alpha", 1.0, "1", "limit for values below 0"), SPEC_END};
 
 static const struct arg_spec gelu_specs[] = {
-    {.name = "approximate",
-     .type = TYPE_CHOICE,
-     .place = PLACE_KEY,
-     .words = "tanh",
-     .offset = offsetof(struct activation, approximate),
-     .fallback = "none",
-     .doc = "tanh: x / 2 * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))"},
+    ARG(CHOICE, KEY, "approximate", activation, approximate, .words = "tanh",
+        .fallback = "none",
+        .doc = "tanh: x / 2 * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))"),
     SPEC_END};
 
 /* relu of relu, or of a sigmoid, changes nothing. */

@@ -7,12 +7,9 @@
 enum computed { WEIGHTS_PLAIN, WEIGHTS_WS, WEIGHTS_WNORM, WEIGHTS_SPECTRAL };
 
 #define COMPUTED(of)                                                       \
-  {                                                                        \
-    .name = "weights", .type = TYPE_WORDS, .place = PLACE_WORD,            \
-    .words = "ws wnorm spectral", .offset = offsetof(struct of, computed), \
-    .doc = "weights are standardised, have their lengths apart, or are "   \
-           "divided by their largest singular value"                       \
-  }
+  ARG(WORDS, WORD, "weights", of, computed, .words = "ws wnorm spectral",  \
+      .doc = "weights are standardised, have their lengths apart, or are " \
+             "divided by their largest singular value")
 
 /* Reports, and returns false, if weights are both computed and adapted. */
 bool computed_check(const struct layer *layer, enum computed how, bool adapted);

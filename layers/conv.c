@@ -17,48 +17,27 @@ struct conv {
   struct lora lora; /* conv */
 };
 
-#define CHANNELS                                                           \
-  {                                                                        \
-    .name = "channels", .type = TYPE_INT, .place = PLACE_POSITION,         \
-    .required = true, .offset = offsetof(struct conv, channels), .min = 1, \
-    .doc = "channels of the output"                                        \
-  }
-#define KERNEL                                                        \
-  {                                                                   \
-    .name = "kernel", .type = TYPE_SIZES, .place = PLACE_POSITION,    \
-    .required = true, .offset = offsetof(struct conv, window.kernel), \
-    .min = 1, .doc = "size of the window"                             \
-  }
+#define CHANNELS                                                             \
+  ARG(INT, POSITION, "channels", conv, channels, .required = true, .min = 1, \
+      .doc = "channels of the output")
+#define KERNEL                                                          \
+  ARG(SIZES, POSITION, "kernel", conv, window.kernel, .required = true, \
+      .min = 1, .doc = "size of the window")
 #define STRIDE                                                                 \
-  {                                                                            \
-    .name = "stride", .type = TYPE_SIZES, .place = PLACE_STRIDE,               \
-    .offset = offsetof(struct conv, window.stride), .min = 1, .fallback = "1", \
-    .doc = "step from window to window"                                        \
-  }
-#define DILATE                                                  \
-  {                                                             \
-    .name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY,   \
-    .offset = offsetof(struct conv, window.dilation), .min = 1, \
-    .fallback = "1", .doc = "step inside the window"            \
-  }
-#define GROUPS                                                       \
-  {                                                                  \
-    .name = "groups", .type = TYPE_INT, .place = PLACE_KEY,          \
-    .offset = offsetof(struct conv, groups), .min = 1, .initial = 1, \
-    .fallback = "1", .doc = "parts that do not see each other"       \
-  }
-#define BIAS                                                       \
-  {                                                                \
-    .name = "bias", .type = TYPE_BIAS, .place = PLACE_WORD,        \
-    .words = "bias nobias", .offset = offsetof(struct conv, bias), \
-    .fallback = "bias, nobias before bn",                          \
-    .doc = "whether each channel has a bias"                       \
-  }
-#define PAD(text)                                                             \
-  {                                                                           \
-    .name = "pad", .type = TYPE_PADDING, .place = PLACE_KEY,                  \
-    .offset = offsetof(struct conv, window.pad), .fallback = "0", .doc = text \
-  }
+  ARG(SIZES, STRIDE, "stride", conv, window.stride, .min = 1, .fallback = "1", \
+      .doc = "step from window to window")
+#define DILATE                                                                \
+  ARG(SIZES, KEY, "dilate", conv, window.dilation, .min = 1, .fallback = "1", \
+      .doc = "step inside the window")
+#define GROUPS                                                  \
+  ARG(INT, KEY, "groups", conv, groups, .min = 1, .initial = 1, \
+      .fallback = "1", .doc = "parts that do not see each other")
+#define BIAS                                                  \
+  ARG(BIAS, WORD, "bias", conv, bias, .words = "bias nobias", \
+      .fallback = "bias, nobias before bn",                   \
+      .doc = "whether each channel has a bias")
+#define PAD(text) \
+  ARG(PADDING, KEY, "pad", conv, window.pad, .fallback = "0", .doc = text)
 
 static const struct arg_spec conv_specs[] = {
     CHANNELS,
@@ -79,14 +58,8 @@ static const struct arg_spec dwconv_specs[] = {
     PAD("`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, `pad=0:1`, "
         "`pad=tf`"),
     DILATE,
-    {.name = "mult",
-     .type = TYPE_INT,
-     .place = PLACE_KEY,
-     .min = 1,
-     .offset = offsetof(struct conv, multiplier),
-     .initial = 1,
-     .fallback = "1",
-     .doc = "outputs for each input channel"},
+    ARG(INT, KEY, "mult", conv, multiplier, .min = 1, .initial = 1,
+        .fallback = "1", .doc = "outputs for each input channel"),
     BIAS,
     COMPUTED(conv),
     SPEC_END};
@@ -97,12 +70,8 @@ static const struct arg_spec deconv_specs[] = {
     STRIDE,
     PAD("takes away: `pad=1`, `pad=1x2`, `pad=0:1`"),
     DILATE,
-    {.name = "outpad",
-     .type = TYPE_SIZES,
-     .place = PLACE_KEY,
-     .offset = offsetof(struct conv, outpad),
-     .fallback = "0",
-     .doc = "rows and columns added at the end"},
+    ARG(SIZES, KEY, "outpad", conv, outpad, .fallback = "0",
+        .doc = "rows and columns added at the end"),
     GROUPS,
     BIAS,
     SPEC_END};

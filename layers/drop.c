@@ -5,13 +5,10 @@ struct drop {
   double probability;
 };
 
-#define PROBABILITY(value, text)                                       \
-  {                                                                    \
-    .name = "p", .type = TYPE_REAL, .place = PLACE_POSITION,           \
-    .offset = offsetof(struct drop, probability), .low = 0, .high = 1, \
-    .initial_real = value, .fallback = text,                           \
-    .doc = "share that is dropped, 0 <= p < 1"                         \
-  }
+#define PROBABILITY(value, text)                                   \
+  ARG(REAL, POSITION, "p", drop, probability, .low = 0, .high = 1, \
+      .initial_real = value, .fallback = text,                     \
+      .doc = "share that is dropped, 0 <= p < 1")
 
 static const struct arg_spec dropout_specs[] = {PROBABILITY(0.5, "0.5"),
                                                 SPEC_END};

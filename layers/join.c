@@ -12,12 +12,9 @@ struct join {
   struct over over; /* max, min: no second operand either */
 };
 
-#define NUMBER                                                           \
-  {                                                                      \
-    .name = "number", .type = TYPE_REAL, .place = PLACE_POSITION,        \
-    .offset = offsetof(struct join, number), .initial_real = NAN,        \
-    .doc = "in place of operands: joins the current tensor and a number" \
-  }
+#define NUMBER                                                     \
+  ARG(REAL, POSITION, "number", join, number, .initial_real = NAN, \
+      .doc = "in place of operands: joins the current tensor and a number")
 
 static const struct arg_spec number_specs[] = {NUMBER, SPEC_END};
 static const struct arg_spec largest_specs[] = {
@@ -106,12 +103,8 @@ static bool elementwise_shape(struct layer *layer) {
 }
 
 static const struct arg_spec concat_specs[] = {
-    {.name = "axis",
-     .type = TYPE_AXIS,
-     .place = PLACE_KEY,
-     .offset = offsetof(struct join, axis),
-     .fallback = "c",
-     .doc = "the axis along which: c h w d l, or a number from 0"},
+    ARG(AXIS, KEY, "axis", join, axis, .fallback = "c",
+        .doc = "the axis along which: c h w d l, or a number from 0"),
     SPEC_END};
 
 static int concat_axis(const struct layer *layer) {
@@ -162,12 +155,8 @@ static bool stack_shape(struct layer *layer) {
 }
 
 static const struct arg_spec matmul_specs[] = {
-    {.name = "transpose",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "transpose",
-     .offset = offsetof(struct join, transpose),
-     .doc = "takes the second operand as ..xMxK"},
+    ARG(WORDS, WORD, "transpose", join, transpose, .words = "transpose",
+        .doc = "takes the second operand as ..xMxK"),
     SPEC_END};
 
 /* Sizes n, k of the first and k, m of the second operand. */

@@ -329,6 +329,15 @@ size_t layer_moves(const struct layer *layer, struct tape *tape,
                    const size_t *in, const struct lowering *does);
 
 /* A row of `specs`, short. */
+/*
+ * A row of arguments: its type and place, what it is called, the member of the
+ * layer's struct that has it, and whatever else there is to say.
+ */
+#define ARG(TYPE, PLACE, called, kind, member, ...)              \
+  {                                                              \
+    .name = called, .type = TYPE_##TYPE, .place = PLACE_##PLACE, \
+    .offset = offsetof(struct kind, member), __VA_ARGS__         \
+  }
 #define SPEC_END \
   { .name = NULL }
 

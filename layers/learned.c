@@ -7,12 +7,8 @@ struct scale {
 };
 
 static const struct arg_spec scale_specs[] = {
-    {.name = "bias",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "bias",
-     .offset = offsetof(struct scale, bias),
-     .doc = "a learned term for each channel, too"},
+    ARG(WORDS, WORD, "bias", scale, bias, .words = "bias",
+        .doc = "a learned term for each channel, too"),
     SPEC_END};
 
 static void add_vector(const struct layer *layer, struct params *params,
@@ -126,18 +122,10 @@ struct weight {
 };
 
 static const struct arg_spec weight_specs[] = {
-    {.name = "shape",
-     .type = TYPE_SHAPE,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct weight, shape),
-     .doc = "its sizes"},
-    {.name = "fixed",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "fixed",
-     .offset = offsetof(struct weight, fixed),
-     .doc = "a constant, which training leaves alone"},
+    ARG(SHAPE, POSITION, "shape", weight, shape, .required = true,
+        .doc = "its sizes"),
+    ARG(WORDS, WORD, "fixed", weight, fixed, .words = "fixed",
+        .doc = "a constant, which training leaves alone"),
     SPEC_END};
 
 static bool weight_shape(struct layer *layer) {

@@ -21,34 +21,16 @@ struct lora {
 
 /* Rows of arg_spec for `lora=8 lora_alpha=16 lora_dropout=0.1 dora`. */
 #define LORA_SPECS(owner, member)                                             \
-  {.name = "lora",                                                            \
-   .type = TYPE_INT,                                                          \
-   .place = PLACE_KEY,                                                        \
-   .min = 1,                                                                  \
-   .offset = offsetof(struct owner, member.rank),                             \
-   .fallback = "none",                                                        \
-   .doc = "rank of two matrices that are trained instead of the weights"},    \
-      {.name = "lora_alpha",                                                  \
-       .type = TYPE_REAL,                                                     \
-       .place = PLACE_KEY,                                                    \
-       .low = 1e-6,                                                           \
-       .high = 1e9,                                                           \
-       .offset = offsetof(struct owner, member.alpha),                        \
-       .fallback = "the rank",                                                \
-       .doc = "their product counts alpha / rank times"},                     \
-      {.name = "lora_dropout",                                                \
-       .type = TYPE_REAL,                                                     \
-       .place = PLACE_KEY,                                                    \
-       .low = 0,                                                              \
-       .high = 1,                                                             \
-       .offset = offsetof(struct owner, member.dropout),                      \
-       .fallback = "0",                                                       \
-       .doc = "share of their input that is dropped"},                        \
-  {                                                                           \
-    .name = "dora", .type = TYPE_WORDS, .place = PLACE_WORD, .words = "dora", \
-    .offset = offsetof(struct owner, member.dora),                            \
-    .doc = "the length of each output's weights is trained, too"              \
-  }
+  ARG(INT, KEY, "lora", owner, member.rank, .min = 1, .fallback = "none",     \
+      .doc = "rank of two matrices that are trained instead of the weights"), \
+      ARG(REAL, KEY, "lora_alpha", owner, member.alpha, .low = 1e-6,          \
+          .high = 1e9, .fallback = "the rank",                                \
+          .doc = "their product counts alpha / rank times"),                  \
+      ARG(REAL, KEY, "lora_dropout", owner, member.dropout, .low = 0,         \
+          .high = 1, .fallback = "0",                                         \
+          .doc = "share of their input that is dropped"),                     \
+      ARG(WORDS, WORD, "dora", owner, member.dora, .words = "dora",           \
+          .doc = "the length of each output's weights is trained, too")
 
 /* Reports, and returns false, what is said of it without a rank. */
 bool lora_check(const struct layer *layer, const struct lora *lora);

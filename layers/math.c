@@ -229,12 +229,8 @@ struct power {
 };
 
 static const struct arg_spec pow_specs[] = {
-    {.name = "exponent",
-     .type = TYPE_REAL,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct power, exponent),
-     .doc = "a number: `pow 2`, `pow -0.5`"},
+    ARG(REAL, POSITION, "exponent", power, exponent, .required = true,
+        .doc = "a number: `pow 2`, `pow -0.5`"),
     SPEC_END};
 
 /* gradient * (exponent * input^(exponent - 1)) */

@@ -10,18 +10,12 @@ struct over {
   int keep; /* they stay, with a size of 1 */
 };
 
-#define OVER_AXES(of, field)                                         \
-  {                                                                  \
-    .name = "axis", .type = TYPE_AXES, .place = PLACE_WORD,          \
-    .words = "c h w d l", .offset = offsetof(struct of, field.axes), \
-    .doc = "axes that become one value; also `axis=0`, `axis=-1`"    \
-  }
-#define OVER_KEEP(of, field)                                                  \
-  {                                                                           \
-    .name = "keep", .type = TYPE_WORDS, .place = PLACE_WORD, .words = "keep", \
-    .offset = offsetof(struct of, field.keep),                                \
-    .doc = "the axes stay, with a size of 1"                                  \
-  }
+#define OVER_AXES(of, field)                                    \
+  ARG(AXES, WORD, "axis", of, field.axes, .words = "c h w d l", \
+      .doc = "axes that become one value; also `axis=0`, `axis=-1`")
+#define OVER_KEEP(of, field)                                \
+  ARG(WORDS, WORD, "keep", of, field.keep, .words = "keep", \
+      .doc = "the axes stay, with a size of 1")
 
 /* The shape without these axes. */
 bool over_shape(struct layer *layer, const struct over *over);

@@ -16,26 +16,13 @@ struct pad {
 };
 
 static const struct arg_spec pad_specs[] = {
-    {.name = "pad",
-     .type = TYPE_PADDING,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct pad, pad),
-     .doc = "`1` at both sides of every axis, `1x2` by axis, `0:1` "
-            "before:after"},
-    {.name = "mode",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "zeros reflect replicate",
-     .offset = offsetof(struct pad, mode),
-     .fallback = "zeros",
-     .doc = "what the new places hold"},
-    {.name = "c",
-     .type = TYPE_PADDING,
-     .place = PLACE_KEY,
-     .offset = offsetof(struct pad, channels),
-     .fallback = "0",
-     .doc = "channels of zeros: `pad 0 c=16` on both sides, `c=0:16` after"},
+    ARG(PADDING, POSITION, "pad", pad, pad, .required = true,
+        .doc = "`1` at both sides of every axis, `1x2` by axis, `0:1` "
+               "before:after"),
+    ARG(WORDS, WORD, "mode", pad, mode, .words = "zeros reflect replicate",
+        .fallback = "zeros", .doc = "what the new places hold"),
+    ARG(PADDING, KEY, "c", pad, channels, .fallback = "0",
+        .doc = "channels of zeros: `pad 0 c=16` on both sides, `c=0:16` after"),
     SPEC_END};
 
 /* Channels take a number or a pair, and zeros only. */
@@ -130,13 +117,9 @@ struct roll {
 };
 
 static const struct arg_spec roll_specs[] = {
-    {.name = "shift",
-     .type = TYPE_SIZES,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct roll, shift),
-     .min = INT64_MIN,
-     .doc = "places to move, for all axes or `3 x -3` by axis"},
+    ARG(SIZES, POSITION, "shift", roll, shift, .required = true,
+        .min = INT64_MIN,
+        .doc = "places to move, for all axes or `3 x -3` by axis"),
     SPEC_END};
 
 static bool roll_shape(struct layer *layer) {
@@ -162,11 +145,8 @@ struct factor {
   int64_t by;
 };
 
-#define FACTOR(arg, text)                                                     \
-  {                                                                           \
-    .name = arg, .type = TYPE_INT, .place = PLACE_POSITION, .required = true, \
-    .offset = offsetof(struct factor, by), .min = 1, .doc = text              \
-  }
+#define FACTOR(arg, text) \
+  ARG(INT, POSITION, arg, factor, by, .required = true, .min = 1, .doc = text)
 
 static const struct arg_spec shuffle_specs[] = {
     FACTOR("groups", "groups whose channels are interleaved"), SPEC_END};
@@ -295,25 +275,13 @@ struct up {
 };
 
 static const struct arg_spec up_specs[] = {
-    {.name = "scale",
-     .type = TYPE_SCALE,
-     .place = PLACE_POSITION,
-     .offset = offsetof(struct up, scale),
-     .min = 1,
-     .doc = "factor for all axes, or by axis; `1.5` for all of them"},
-    {.name = "size",
-     .type = TYPE_SIZES,
-     .place = PLACE_KEY,
-     .offset = offsetof(struct up, size),
-     .min = 1,
-     .doc = "in place of a factor: the map that comes out"},
-    {.name = "mode",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "nearest bilinear",
-     .offset = offsetof(struct up, mode),
-     .fallback = "nearest",
-     .doc = "how values between are made (linear in every direction)"},
+    ARG(SCALE, POSITION, "scale", up, scale, .min = 1,
+        .doc = "factor for all axes, or by axis; `1.5` for all of them"),
+    ARG(SIZES, KEY, "size", up, size, .min = 1,
+        .doc = "in place of a factor: the map that comes out"),
+    ARG(WORDS, WORD, "mode", up, mode, .words = "nearest bilinear",
+        .fallback = "nearest",
+        .doc = "how values between are made (linear in every direction)"),
     SPEC_END};
 
 static bool up_is_clear(const struct layer *layer) {

@@ -13,57 +13,30 @@ struct norm {
 };
 
 #define AFFINE                                                      \
-  {                                                                 \
-    .name = "noaffine", .type = TYPE_WORDS, .place = PLACE_WORD,    \
-    .words = "noaffine", .offset = offsetof(struct norm, noaffine), \
-    .doc = "without scale and shift"                                \
-  }
-#define EPS                                                     \
-  {                                                             \
-    .name = "eps", .type = TYPE_REAL, .place = PLACE_KEY,       \
-    .offset = offsetof(struct norm, eps), .initial_real = 1e-5, \
-    .fallback = "1e-5", .doc = "added to the variance"          \
-  }
+  ARG(WORDS, WORD, "noaffine", norm, noaffine, .words = "noaffine", \
+      .doc = "without scale and shift")
+#define EPS                                                                  \
+  ARG(REAL, KEY, "eps", norm, eps, .initial_real = 1e-5, .fallback = "1e-5", \
+      .doc = "added to the variance")
 
 static const struct arg_spec norm_specs[] = {AFFINE, EPS, SPEC_END};
 
 static const struct arg_spec gn_specs[] = {
-    {.name = "groups",
-     .type = TYPE_INT,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct norm, groups),
-     .min = 1,
-     .doc = "groups of channels"},
-    AFFINE,
-    EPS,
-    SPEC_END};
+    ARG(INT, POSITION, "groups", norm, groups, .required = true, .min = 1,
+        .doc = "groups of channels"),
+    AFFINE, EPS, SPEC_END};
 
 static const struct arg_spec lrn_specs[] = {
-    {.name = "size",
-     .type = TYPE_INT,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct norm, groups),
-     .min = 1,
-     .max = 1 << 20,
-     .doc = "neighbouring channels that are summed; or rows and columns"},
-    {.name = "within",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "within",
-     .offset = offsetof(struct norm, within),
-     .doc = "over a window of each channel's map (Caffe's WITHIN_CHANNEL)"},
+    ARG(INT, POSITION, "size", norm, groups, .required = true, .min = 1,
+        .max = 1 << 20,
+        .doc = "neighbouring channels that are summed; or rows and columns"),
+    ARG(WORDS, WORD, "within", norm, within, .words = "within",
+        .doc = "over a window of each channel's map (Caffe's WITHIN_CHANNEL)"),
     SPEC_END};
 
 static const struct arg_spec l2norm_specs[] = {
-    {.name = "eps",
-     .type = TYPE_REAL,
-     .place = PLACE_KEY,
-     .offset = offsetof(struct norm, eps),
-     .initial_real = 1e-12,
-     .fallback = "1e-12",
-     .doc = "the least that is divided by"},
+    ARG(REAL, KEY, "eps", norm, eps, .initial_real = 1e-12, .fallback = "1e-12",
+        .doc = "the least that is divided by"),
     SPEC_END};
 
 static void add_vector(const struct layer *layer, struct params *params,

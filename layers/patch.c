@@ -10,50 +10,24 @@ struct patch {
   enum bias bias;
 };
 
-#define PATCH_ROWS                                                      \
-  {.name = "kernel",                                                    \
-   .type = TYPE_SIZES,                                                  \
-   .place = PLACE_POSITION,                                             \
-   .required = true,                                                    \
-   .offset = offsetof(struct patch, window.kernel),                     \
-   .min = 1,                                                            \
-   .doc = "size of the window"},                                        \
-      {.name = "stride",                                                \
-       .type = TYPE_SIZES,                                              \
-       .place = PLACE_STRIDE,                                           \
-       .min = 1,                                                        \
-       .offset = offsetof(struct patch, window.stride),                 \
-       .fallback = "1",                                                 \
-       .doc = "step from window to window"},                            \
-      {.name = "pad",                                                   \
-       .type = TYPE_PADDING,                                            \
-       .place = PLACE_KEY,                                              \
-       .offset = offsetof(struct patch, window.pad),                    \
-       .fallback = "0",                                                 \
-       .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"},  \
-  {                                                                     \
-    .name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY, .min = 1, \
-    .offset = offsetof(struct patch, window.dilation), .fallback = "1", \
-    .doc = "step inside the window"                                     \
-  }
+#define PATCH_ROWS                                                        \
+  ARG(SIZES, POSITION, "kernel", patch, window.kernel, .required = true,  \
+      .min = 1, .doc = "size of the window"),                             \
+      ARG(SIZES, STRIDE, "stride", patch, window.stride, .min = 1,        \
+          .fallback = "1", .doc = "step from window to window"),          \
+      ARG(PADDING, KEY, "pad", patch, window.pad, .fallback = "0",        \
+          .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"), \
+      ARG(SIZES, KEY, "dilate", patch, window.dilation, .min = 1,         \
+          .fallback = "1", .doc = "step inside the window")
 
 static const struct arg_spec unfold_specs[] = {PATCH_ROWS, SPEC_END};
 static const struct arg_spec local_specs[] = {
-    {.name = "channels",
-     .type = TYPE_INT,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct patch, channels),
-     .min = 1,
-     .doc = "channels of the output"},
+    ARG(INT, POSITION, "channels", patch, channels, .required = true, .min = 1,
+        .doc = "channels of the output"),
     PATCH_ROWS,
-    {.name = "bias",
-     .type = TYPE_BIAS,
-     .place = PLACE_WORD,
-     .words = "bias nobias",
-     .offset = offsetof(struct patch, bias),
-     .fallback = "bias, nobias before bn",
-     .doc = "whether each value of the output has a bias"},
+    ARG(BIAS, WORD, "bias", patch, bias, .words = "bias nobias",
+        .fallback = "bias, nobias before bn",
+        .doc = "whether each value of the output has a bias"),
     SPEC_END};
 
 static int patch_windows(const struct layer *layer, struct window *windows) {

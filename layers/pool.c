@@ -3,47 +3,22 @@
 
 #include "layers/window.h"
 
-#define POOL_ROWS                                                       \
-  {.name = "kernel",                                                    \
-   .type = TYPE_SIZES,                                                  \
-   .place = PLACE_POSITION,                                             \
-   .required = true,                                                    \
-   .offset = offsetof(struct window_args, kernel),                      \
-   .min = 1,                                                            \
-   .doc = "size of the window"},                                        \
-      {.name = "stride",                                                \
-       .type = TYPE_SIZES,                                              \
-       .place = PLACE_STRIDE,                                           \
-       .min = 1,                                                        \
-       .offset = offsetof(struct window_args, stride),                  \
-       .fallback = "the window",                                        \
-       .doc = "step from window to window"},                            \
-      {.name = "pad",                                                   \
-       .type = TYPE_PADDING,                                            \
-       .place = PLACE_KEY,                                              \
-       .offset = offsetof(struct window_args, pad),                     \
-       .fallback = "0",                                                 \
-       .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"},  \
-      {.name = "ceil",                                                  \
-       .type = TYPE_WORDS,                                              \
-       .place = PLACE_WORD,                                             \
-       .words = "ceil",                                                 \
-       .offset = offsetof(struct window_args, ceil),                    \
-       .doc = "a last window may pass the end"},                        \
-  {                                                                     \
-    .name = "dilate", .type = TYPE_SIZES, .place = PLACE_KEY, .min = 1, \
-    .offset = offsetof(struct window_args, dilation), .fallback = "1",  \
-    .doc = "step inside the window"                                     \
-  }
+#define POOL_ROWS                                                         \
+  ARG(SIZES, POSITION, "kernel", window_args, kernel, .required = true,   \
+      .min = 1, .doc = "size of the window"),                             \
+      ARG(SIZES, STRIDE, "stride", window_args, stride, .min = 1,         \
+          .fallback = "the window", .doc = "step from window to window"), \
+      ARG(PADDING, KEY, "pad", window_args, pad, .fallback = "0",         \
+          .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"), \
+      ARG(WORDS, WORD, "ceil", window_args, ceil, .words = "ceil",        \
+          .doc = "a last window may pass the end"),                       \
+      ARG(SIZES, KEY, "dilate", window_args, dilation, .min = 1,          \
+          .fallback = "1", .doc = "step inside the window")
 
 static const struct arg_spec pool_specs[] = {
     POOL_ROWS,
-    {.name = "indices",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "indices",
-     .offset = offsetof(struct window_args, indices),
-     .doc = "for `unpool LABEL`: keeps where the largest values were"},
+    ARG(WORDS, WORD, "indices", window_args, indices, .words = "indices",
+        .doc = "for `unpool LABEL`: keeps where the largest values were"),
     SPEC_END};
 static const struct arg_spec avgpool_specs[] = {POOL_ROWS, SPEC_END};
 
@@ -109,13 +84,8 @@ struct adapt {
 };
 
 static const struct arg_spec adapt_specs[] = {
-    {.name = "size",
-     .type = TYPE_SIZES,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct adapt, size),
-     .min = 1,
-     .doc = "size of the output"},
+    ARG(SIZES, POSITION, "size", adapt, size, .required = true, .min = 1,
+        .doc = "size of the output"),
     SPEC_END};
 
 static bool adapt_shape(struct layer *layer) {
@@ -282,12 +252,8 @@ struct unpool {
 };
 
 static const struct arg_spec unpool_specs[] = {
-    {.name = "pool",
-     .type = TYPE_INPUT,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct unpool, pool),
-     .doc = "the label of a `pool` with `indices`"},
+    ARG(INPUT, POSITION, "pool", unpool, pool, .required = true,
+        .doc = "the label of a `pool` with `indices`"),
     SPEC_END};
 
 static bool unpool_shape(struct layer *layer) {

@@ -12,44 +12,24 @@ struct roi {
 };
 
 #define ROI_ROWS                                                               \
-  {.name = "size",                                                             \
-   .type = TYPE_SIZES,                                                         \
-   .place = PLACE_POSITION,                                                    \
-   .required = true,                                                           \
-   .offset = offsetof(struct roi, size),                                       \
-   .min = 1,                                                                   \
-   .max = 1 << 20,                                                             \
-   .doc = "size of the map that each box becomes"},                            \
-      {.name = "boxes",                                                        \
-       .type = TYPE_INPUT,                                                     \
-       .place = PLACE_KEY,                                                     \
-       .required = true,                                                       \
-       .offset = offsetof(struct roi, boxes),                                  \
-       .doc = "the label of Nx4 values, left, top, right, bottom of N boxes"}, \
-  {                                                                            \
-    .name = "scale", .type = TYPE_REAL, .place = PLACE_KEY,                    \
-    .offset = offsetof(struct roi, scale), .low = 1e-9, .high = 1e9,           \
-    .initial_real = 1, .fallback = "1",                                        \
-    .doc = "from the units of the boxes to those of the map: `1/16`"           \
-  }
+  ARG(SIZES, POSITION, "size", roi, size, .required = true, .min = 1,          \
+      .max = 1 << 20, .doc = "size of the map that each box becomes"),         \
+      ARG(INPUT, KEY, "boxes", roi, boxes, .required = true,                   \
+          .doc =                                                               \
+              "the label of Nx4 values, left, top, right, bottom of N boxes"), \
+      ARG(REAL, KEY, "scale", roi, scale, .low = 1e-9, .high = 1e9,            \
+          .initial_real = 1, .fallback = "1",                                  \
+          .doc = "from the units of the boxes to those of the map: `1/16`")
 
 static const struct arg_spec roipool_specs[] = {ROI_ROWS, SPEC_END};
 static const struct arg_spec roialign_specs[] = {
     ROI_ROWS,
-    {.name = "samples",
-     .type = TYPE_INT,
-     .place = PLACE_KEY,
-     .offset = offsetof(struct roi, samples),
-     .min = 0,
-     .max = 1 << 10,
-     .fallback = "0",
-     .doc = "points of a cell by axis; 0: one for each value that it covers"},
-    {.name = "aligned",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "aligned",
-     .offset = offsetof(struct roi, aligned),
-     .doc = "moves boxes by half a value, as Detectron 2 does"},
+    ARG(INT, KEY, "samples", roi, samples, .min = 0, .max = 1 << 10,
+        .fallback = "0",
+        .doc =
+            "points of a cell by axis; 0: one for each value that it covers"),
+    ARG(WORDS, WORD, "aligned", roi, aligned, .words = "aligned",
+        .doc = "moves boxes by half a value, as Detectron 2 does"),
     SPEC_END};
 
 static bool roi_shape(struct layer *layer) {

@@ -8,12 +8,8 @@
 enum { MOST_PARTS = 1024 };
 
 static const struct arg_spec split_specs[] = {
-    {.name = "axis",
-     .type = TYPE_AXIS,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct split, axis),
-     .doc = "c h w d l, or a number from 0"},
+    ARG(AXIS, POSITION, "axis", split, axis, .required = true,
+        .doc = "c h w d l, or a number from 0"),
     {.name = "parts",
      .type = TYPE_NUMBERS,
      .place = PLACE_POSITION,
@@ -25,12 +21,7 @@ static const struct arg_spec split_specs[] = {
     SPEC_END};
 
 static const struct arg_spec part_specs[] = {
-    {.name = "part",
-     .type = TYPE_INT,
-     .place = PLACE_POSITION,
-     .offset = offsetof(struct part, index),
-     .min = 1,
-     .doc = "which one"},
+    ARG(INT, POSITION, "part", part, index, .min = 1, .doc = "which one"),
     SPEC_END};
 
 int64_t split_count(const struct split *split) {

@@ -22,12 +22,8 @@ struct reshape {
 };
 
 static const struct arg_spec reshape_specs[] = {
-    {.name = "shape",
-     .type = TYPE_SHAPE,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct reshape, shape),
-     .doc = "the new sizes; `_` is inferred, once"},
+    ARG(SHAPE, POSITION, "shape", reshape, shape, .required = true,
+        .doc = "the new sizes; `_` is inferred, once"),
     SPEC_END};
 
 static bool reshape_fail(struct layer *layer, int64_t known) {
@@ -87,12 +83,8 @@ struct permute {
 };
 
 static const struct arg_spec permute_specs[] = {
-    {.name = "axes",
-     .type = TYPE_AXES,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct permute, order),
-     .doc = "every axis once, in the new order: numbers from 0 or c h w d"},
+    ARG(AXES, POSITION, "axes", permute, order, .required = true,
+        .doc = "every axis once, in the new order: numbers from 0 or c h w d"),
     SPEC_END};
 
 static bool permute_shape(struct layer *layer) {
@@ -134,18 +126,10 @@ struct slice_args {
 };
 
 static const struct arg_spec slice_specs[] = {
-    {.name = "axis",
-     .type = TYPE_AXIS,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct slice_args, axis),
-     .doc = "c h w d l, or a number from 0"},
-    {.name = "range",
-     .type = TYPE_RANGE,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct slice_args, range),
-     .doc = "`a:b` keeps a up to but not b; `_` is the start or the end"},
+    ARG(AXIS, POSITION, "axis", slice_args, axis, .required = true,
+        .doc = "c h w d l, or a number from 0"),
+    ARG(RANGE, POSITION, "range", slice_args, range, .required = true,
+        .doc = "`a:b` keeps a up to but not b; `_` is the start or the end"),
     SPEC_END};
 
 static bool slice_shape(struct layer *layer) {
@@ -178,13 +162,8 @@ struct crop {
 };
 
 static const struct arg_spec crop_specs[] = {
-    {.name = "size",
-     .type = TYPE_SIZES,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct crop, size),
-     .min = 1,
-     .doc = "size of the part that is kept, from the middle"},
+    ARG(SIZES, POSITION, "size", crop, size, .required = true, .min = 1,
+        .doc = "size of the part that is kept, from the middle"),
     SPEC_END};
 
 static bool crop_shape(struct layer *layer) {

@@ -12,20 +12,10 @@ struct embed {
 };
 
 static const struct arg_spec embed_specs[] = {
-    {.name = "entries",
-     .type = TYPE_INT,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct embed, entries),
-     .min = 1,
-     .doc = "size of the vocabulary"},
-    {.name = "features",
-     .type = TYPE_INT,
-     .place = PLACE_POSITION,
-     .required = true,
-     .offset = offsetof(struct embed, features),
-     .min = 1,
-     .doc = "features of each vector"},
+    ARG(INT, POSITION, "entries", embed, entries, .required = true, .min = 1,
+        .doc = "size of the vocabulary"),
+    ARG(INT, POSITION, "features", embed, features, .required = true, .min = 1,
+        .doc = "features of each vector"),
     SPEC_END};
 
 static bool embed_shape(struct layer *layer) {
@@ -89,27 +79,13 @@ struct posembed {
 };
 
 static const struct arg_spec posembed_specs[] = {
-    {.name = "longest",
-     .type = TYPE_INT,
-     .place = PLACE_POSITION,
-     .offset = offsetof(struct posembed, longest),
-     .min = 1,
-     .fallback = "the input's",
-     .doc = "positions that the table has"},
-    {.name = "fixed",
-     .type = TYPE_WORDS,
-     .place = PLACE_WORD,
-     .words = "fixed",
-     .offset = offsetof(struct posembed, fixed),
-     .doc = "sines and cosines, which are not learned"},
-    {.name = "at",
-     .type = TYPE_INT,
-     .place = PLACE_KEY,
-     .offset = offsetof(struct posembed, at),
-     .min = 0,
-     .initial = ROW_OF_POSITION,
-     .fallback = "its own",
-     .doc = "the row that every position gets: BERT's first segment is 0"},
+    ARG(INT, POSITION, "longest", posembed, longest, .min = 1,
+        .fallback = "the input's", .doc = "positions that the table has"),
+    ARG(WORDS, WORD, "fixed", posembed, fixed, .words = "fixed",
+        .doc = "sines and cosines, which are not learned"),
+    ARG(INT, KEY, "at", posembed, at, .min = 0, .initial = ROW_OF_POSITION,
+        .fallback = "its own",
+        .doc = "the row that every position gets: BERT's first segment is 0"),
     SPEC_END};
 
 /* Rows of the table. */
@@ -210,14 +186,8 @@ struct token_args {
 };
 
 static const struct arg_spec token_specs[] = {
-    {.name = "count",
-     .type = TYPE_INT,
-     .place = PLACE_POSITION,
-     .offset = offsetof(struct token_args, count),
-     .min = 1,
-     .initial = 1,
-     .fallback = "1",
-     .doc = "tokens that are prepended"},
+    ARG(INT, POSITION, "count", token_args, count, .min = 1, .initial = 1,
+        .fallback = "1", .doc = "tokens that are prepended"),
     SPEC_END};
 
 static bool token_shape(struct layer *layer) {
