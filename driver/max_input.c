@@ -190,6 +190,7 @@ int max_input(struct netc *netc, struct net_options *options) {
                                 "-o, --emit and --dump");
   if (strcmp(options->files.at[0], "-") == 0)
     return complain(EXIT_USAGE, "--max-input reads its file several times");
+  netc_mode(netc, NETC_FOR_FIT);
   int status = net_options_load(options);
   if (status != EXIT_DONE)
     return status;

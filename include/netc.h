@@ -111,6 +111,7 @@ enum netc_mode {
                      budget ask for it */
   NETC_FOR_PLACE, /* netc_place: degrees that need others may stand alone, and
                      memory is that of one device */
+  NETC_FOR_FIT,   /* whether it fits: without a largest batch and ways out */
 };
 NETC_API enum netc_status netc_mode(struct netc *netc, enum netc_mode mode);
 

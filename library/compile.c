@@ -191,6 +191,7 @@ static enum netc_status find_memory(struct netc *netc) {
       !memory_matters(netc))
     return outcome(load);
   node_turns_find(&load->model);
+  load->compiled.memory.fit.alone = netc->mode == NETC_FOR_FIT;
   if (memory_find(&load->model, settings, &load->diags, &load->compiled.memory))
     load->compiled.model = &load->model;
   return outcome(load);

@@ -311,7 +311,7 @@ enum netc_status netc_include(struct netc *netc, const char *folder) {
 
 enum netc_status netc_mode(struct netc *netc, enum netc_mode mode) {
   enum netc_status status = may_change(netc);
-  if (status == NETC_OK && (unsigned)mode > NETC_FOR_PLACE) {
+  if (status == NETC_OK && (unsigned)mode > NETC_FOR_FIT) {
     context_say(netc, "unknown mode %d", (int)mode);
     status = NETC_USAGE;
   }

@@ -218,6 +218,27 @@ static void a_check_computes_no_memory(void **state) {
   netc_close(netc);
 }
 
+static void whether_it_fits_is_told_without_searches(void **state) {
+  (void)state;
+  struct netc_verdict v[2] = {{.size = sizeof *v}, {.size = sizeof *v}};
+  for (int i = 0; i < 2; i++) {
+    struct netc *netc = netc_open(NULL, NULL);
+    assert_int_equal(netc_mode(netc, i ? NETC_FOR_FIT : NETC_FOR_ALL), NETC_OK);
+    assert_int_equal(netc_set(netc, "memory", "2GiB"), NETC_OK);
+    assert_int_equal(netc_set(netc, "batch", "1000000"), NETC_OK);
+    assert_int_equal(netc_load_text(netc, "x.net", small, strlen(small)),
+                     NETC_OK);
+    assert_int_equal(netc_verdict(netc, &v[i]), NETC_OK);
+    netc_close(netc);
+  }
+  assert_true(v[0].asked && !v[0].fits && v[1].asked && !v[1].fits);
+  assert_int_equal(v[0].peak_bytes, v[1].peak_bytes);
+  assert_int_equal(v[0].room_bytes, v[1].room_bytes);
+  assert_true(v[0].largest_batch && v[0].way_count);
+  assert_int_equal(v[1].largest_batch, 0);
+  assert_int_equal(v[1].way_count, 0);
+}
+
 static void settings_are_checked_when_they_are_made(void **state) {
   (void)state;
   struct netc *netc = netc_open(NULL, NULL);
@@ -914,6 +935,7 @@ int main(void) {
       cmocka_unit_test(a_full_sink_is_an_io_error),
       cmocka_unit_test(any_write_may_fail),
       cmocka_unit_test(a_check_computes_no_memory),
+      cmocka_unit_test(whether_it_fits_is_told_without_searches),
       cmocka_unit_test(settings_are_checked_when_they_are_made),
       cmocka_unit_test(the_command_line_wins_over_the_source),
       cmocka_unit_test(an_unused_definition_is_a_slip),

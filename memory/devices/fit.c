@@ -322,12 +322,15 @@ void fit_device(const struct train_settings *train, int64_t *device,
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
   struct tries trials = {0};
   struct tried given = try_step(step, 0, arena);
-  *fit = (struct fit){.peak = given.peak,
+  *fit = (struct fit){.alone = fit->alone,
+                      .peak = given.peak,
                       .host = given.host,
                       .host_room = step->settings.host_memory};
   *VEC_PUSH(arena, &trials.all) = fit_held(&step->settings, given);
   fit_device(&step->settings, &fit->device, &fit->taken, &fit->reserve,
              &fit->room);
+  if (fit->alone)
+    return;
   fit->largest_batch = fit_largest_batch(step, fit->room, &trials, arena);
   if (!fit_holds(fit))
     find_ways(step, fit, arena);

@@ -15,6 +15,7 @@ struct way_out {
 };
 
 struct fit {
+  bool alone;               /* nothing is asked but whether it fits */
   int64_t device;           /* bytes that it has; 0: not asked */
   int64_t taken;            /* by the framework itself: context, workspace */
   int64_t reserve;          /* kept free for what is not counted */
