@@ -23,6 +23,7 @@ void diags_open(struct diags *diags, struct arena *arena,
   memset(diags, 0, sizeof *diags);
   diags->arena = arena;
   diags->sources = sources;
+  diags->limit = LIMIT_ERRORS;
   for (int i = 0; i < SLUG_COUNT; i++)
     diags->level[i] = (unsigned char)slugs[i].severity;
 }
@@ -222,14 +223,47 @@ void diag_help(struct diagnostic *d, const char *format, ...) {
   va_end(args);
 }
 
-void diag_fixit(struct diagnostic *d, struct span span, const char *format,
-                ...) {
+void diag_offer(struct diagnostic *d, struct span span, struct slice text,
+                const char *format, ...) {
   if (!d->owner)
     return;
-  struct fixit *fixit = VEC_PUSH(d->owner->arena, &d->fixits);
-  fixit->span = span;
+  struct arena *arena = d->owner->arena;
   va_list args;
   va_start(args, format);
-  fixit->text = format_whole(d, format, args);
+  struct offer offer = {span,
+                        {arena_copy(arena, text.at, text.length), text.length},
+                        format_text(d, format, args)};
   va_end(args);
+  *VEC_PUSH(arena, &d->offers) = offer;
+}
+
+void diag_suggest(struct diagnostic *d, struct span span, struct slice text) {
+  diag_offer(d, span, text, "did you mean `%.*s`?", SLICE_ARG(text));
+}
+
+void diag_otherwise(struct diagnostic *d, const char *format, ...) {
+  if (!d->owner)
+    return;
+  va_list args;
+  va_start(args, format);
+  d->otherwise = format_text(d, format, args);
+  va_end(args);
+}
+
+/* Before what explains it. */
+void diag_take(struct diagnostic *d, const struct offer *offer) {
+  struct arena *arena = d->owner->arena;
+  VEC_PUSH(arena, &d->help);
+  for (size_t i = d->help.count; i-- > 1;)
+    d->help.at[i] = d->help.at[i - 1];
+  d->help.at[0] = offer->help;
+  *VEC_PUSH(arena, &d->fixits) = (struct fixit){offer->span, offer->text};
+  d->offers.count = 0;
+}
+
+void diag_settle(struct diagnostic *d) {
+  d->offers.count = 0;
+  if (d->otherwise.length && !d->help.count)
+    *VEC_PUSH(d->owner->arena, &d->help) = d->otherwise;
+  d->otherwise.length = 0;
 }

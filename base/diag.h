@@ -38,6 +38,13 @@ struct fixit {
   struct slice text;
 };
 
+/* A replacement that is tried before anybody sees it: library/mend.c. */
+struct offer {
+  struct span span;
+  struct slice text;
+  struct slice help; /* how it is said */
+};
+
 struct diagnostic {
   enum slug slug;
   enum severity severity;
@@ -48,8 +55,10 @@ struct diagnostic {
   VEC(struct slice) notes;
   VEC(struct slice) help;
   VEC(struct fixit) fixits;
-  int64_t repeats;     /* the same diagnostic at the same place, again */
-  struct diags *owner; /* NULL: nobody will see it */
+  VEC(struct offer) offers; /* the best one first */
+  struct slice otherwise;   /* help, where there is no other */
+  int64_t repeats;          /* the same diagnostic at the same place, again */
+  struct diags *owner;      /* NULL: nobody will see it */
 };
 
 struct diags {
@@ -57,6 +66,7 @@ struct diags {
   struct sources *sources;
   VEC(struct diagnostic *) all;
   unsigned char level[SLUG_COUNT]; /* enum severity */
+  int64_t limit;                   /* of errors */
   bool quiet;                      /* count, but keep and format nothing */
   int64_t errors, warnings;
   int64_t repeated_errors;   /* one more turn of a loop, the same mistake */
@@ -69,7 +79,7 @@ void diags_open(struct diags *diags, struct arena *arena,
 
 /* No more errors are wanted, nor the same ones again and again. */
 static inline bool diags_full(const struct diags *diags) {
-  return diags->errors >= LIMIT_ERRORS ||
+  return diags->errors >= diags->limit ||
          diags->repeated_errors >= LIMIT_REPEATED_ERRORS;
 }
 
@@ -91,8 +101,27 @@ void diag_label(struct diagnostic *d, struct span span, const char *format, ...)
     PRINTF_LIKE(3, 4);
 void diag_note(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
 void diag_help(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
-void diag_fixit(struct diagnostic *d, struct span span, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+
+/*
+ * Offers `text` for what stands in `span`, and says so in the words of
+ * `format`. Both are shown if the source then compiles there, as soon as all
+ * errors are known, and the first of several that does.
+ */
+void diag_offer(struct diagnostic *d, struct span span, struct slice text,
+                const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* "did you mean `text`?" */
+void diag_suggest(struct diagnostic *d, struct span span, struct slice text);
+
+/* Help for where nothing else can be said. */
+void diag_otherwise(struct diagnostic *d, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+
+/* Shows an offer that holds. */
+void diag_take(struct diagnostic *d, const struct offer *offer);
+
+/* All offers were tried: what is there to say without one? */
+void diag_settle(struct diagnostic *d);
 
 /* The two renderers. Text ends with a newline, JSON is one object. */
 void diag_render_text(struct text *out, struct sources *sources,

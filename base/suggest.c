@@ -36,17 +36,43 @@ static size_t edit_distance(struct slice a, struct slice b) {
   return last[b.length];
 }
 
+/* A far guess is worse than none: `--tp` is not `--top`. */
 struct suggestion suggest_begin(struct slice wanted) {
-  bool is_short = wanted.length <= 3; /* two of three letters say nothing */
-  return (struct suggestion){.wanted = wanted,
-                             .distance = is_short ? 1 : wanted.length / 3 + 1};
+  size_t length = wanted.length;
+  size_t most = length < 3 ? 0 : length < 6 ? 1 : length < 9 ? 2 : 3;
+  return (struct suggestion){.wanted = wanted, .distance = most};
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/* Words that begin otherwise, and other numbers, are other words. */
+static size_t strangeness(struct slice a, struct slice b) {
+  size_t i = 0, k = 0, more = 0;
+  bool swapped =
+      a.length > 1 && b.length > 1 && lower(a.at[1]) == lower(b.at[0]);
+  more += lower(a.at[0]) != lower(b.at[0]) && !swapped;
+  while (i < a.length && k < b.length) {
+    while (i < a.length && !is_digit(a.at[i]))
+      i++;
+    while (k < b.length && !is_digit(b.at[k]))
+      k++;
+    if (i < a.length && k < b.length && a.at[i++] != b.at[k++])
+      return more + 3;
+  }
+  return more;
 }
 
 void suggest_offer(struct suggestion *suggestion, struct slice known) {
   struct slice wanted = suggestion->wanted;
   if (wanted.length > LONGEST || known.length > LONGEST || !known.length)
     return;
+  if (!wanted.length)
+    return;
   size_t distance = edit_distance(wanted, known);
+  if (distance)
+    distance += strangeness(wanted, known);
   bool too_far = distance >= wanted.length; /* nothing in common */
   if (too_far || distance > suggestion->distance ||
       (suggestion->best.at && distance == suggestion->distance))

@@ -348,14 +348,15 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
   struct slice unit = {text.at + digits, text.length - digits};
   const char *known = scan_unit(unit);
   if (known) {
-    diag_help(d, "did you mean `%.*s%s`?", (int)digits, text.at, known);
-    diag_fixit(d, span, "%.*s%s", (int)digits, text.at, known);
+    struct text unit_text = text_new(scan->arena);
+    text_printf(&unit_text, "%.*s%s", (int)digits, text.at, known);
+    diag_suggest(d, span, text_slice(&unit_text));
     return true;
   }
   if (large && unit.length > 1 && unit.at[0] == 'X' && is_digit(unit.at[1])) {
-    diag_help(d, "sizes are joined by a small x: `%.*s`",
-              SLICE_ARG(text_slice(&right)));
-    diag_fixit(d, span, "%.*s", SLICE_ARG(text_slice(&right)));
+    diag_offer(d, span, text_slice(&right),
+               "sizes are joined by a small x: `%.*s`",
+               SLICE_ARG(text_slice(&right)));
     return true;
   }
   if (unit.length > 1 && unit.length <= 3 &&

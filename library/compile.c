@@ -260,6 +260,8 @@ enum { VERIFIES = 0 };
 
 static enum netc_status run_passes(struct netc *netc) {
   enum netc_status status = outcome(netc->load);
+  if (status != NETC_OK) /* what could be read may have other mistakes */
+    expand(netc);
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
     if (status != NETC_OK)
       return status;
@@ -310,6 +312,7 @@ enum netc_status compile_net(struct netc *netc) {
                                      .expansion = &load->expansion,
                                      .settings = &load->settings};
   enum netc_status status = run_passes(netc);
+  mend_offers(netc);
   name_net(load, unit.path);
   load->compiled.statements = load->statements;
   load->sealed = true;

@@ -147,6 +147,9 @@ struct loader load_loader(struct netc *netc);
 enum file_status load_read(struct netc *netc, struct slice path,
                            struct slice *text);
 
+/* Tries what the errors offer, and keeps what mends the source: mend.c */
+void mend_offers(struct netc *netc);
+
 /* The passes over the first unit: compile.c */
 enum netc_status compile_net(struct netc *netc);
 

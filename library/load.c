@@ -103,7 +103,10 @@ static bool trial_end(const struct load_trial *trial, bool right,
   context_say(netc, "%s", fallback);
   if (trial->diags.all.count == 0)
     return false;
-  const struct diagnostic *d = trial->diags.all.at[0];
+  struct diagnostic *d = trial->diags.all.at[0];
+  if (d->offers.count) /* a word of a list, which fits */
+    diag_take(d, &d->offers.at[0]);
+  diag_settle(d);
   struct text message = text_new(trial->diags.arena);
   text_puts(&message, d->message);
   for (size_t i = 0; i < d->help.count; i++) {

@@ -128,6 +128,7 @@ enum stmt_kind {
   STMT_USE,
   STMT_SETTINGS, /* train, infer, budget */
   STMT_MESSAGE,  /* error, warn */
+  STMT_HOLE,     /* a syntax error, which was reported */
 };
 
 /* What a layer does not have. */

@@ -197,6 +197,17 @@ struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
   return stmt;
 }
 
+struct stmt *build_hole(struct parser *p, struct span span) {
+  uint32_t line = p->error_at;
+  p->shares = false;
+  while (line > p->scan.base &&
+         p->scan.text.at[line - p->scan.base - 1] != '\n')
+    line--;
+  if (span.begin < line && line <= span.end)
+    span.begin = line; /* what it was nested in is no part of it */
+  return build_stmt(p, STMT_HOLE, span);
+}
+
 struct stmt *build_named(struct parser *p, enum stmt_kind kind,
                          struct named named, struct span span) {
   struct stmt *stmt = build_stmt(p, kind, span);

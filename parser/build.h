@@ -94,6 +94,8 @@ struct block *build_block(struct parser *p, struct stmt *first,
                           struct span span);
 struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
                         struct span span);
+/* What stands for a statement that could not be read. */
+struct stmt *build_hole(struct parser *p, struct span span);
 struct stmt *build_named(struct parser *p, enum stmt_kind kind,
                          struct named named, struct span span);
 /* An empty list, at the begin of arguments. */

@@ -116,14 +116,18 @@ program:
 statements:
   list
 | list statement  { $$ = $list; APPEND($$, $statement); }
-| list error      { $$ = $list; }
+| list error      { $$ = $list; APPEND($$, build_hole(p, @error)); }
 ;
 
 list:
   %empty                     { $$ = (struct stmt_list){0}; }
 | list[l] separator          { $$ = $l; }
 | list[l] statement separator { $$ = $l; APPEND($$, $statement); }
-| list[l] error separator    { $$ = $l; yyerrok; }
+| list[l] error separator    {
+    $$ = $l;
+    APPEND($$, build_hole(p, @error));
+    yyerrok;
+  }
 ;
 
 separator: NEWLINE | SEMICOLON;

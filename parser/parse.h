@@ -12,6 +12,7 @@ struct parser {
   struct diags *diags;
   struct scan scan;
   int skipped_braces;         /* opened on lines with a syntax error */
+  uint32_t error_at;          /* where the last error of the grammar is */
   int *statements;            /* counted through all texts of a compilation */
   struct parsed_alike *alike; /* NULL: none are remembered */
   bool shares; /* the current arguments are outside of braces, and have none; */

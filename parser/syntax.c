@@ -63,6 +63,11 @@ static void put_expected(struct text *out, const enum token *tokens,
     text_printf(out, "%s%s", i == 0 ? ": expected " : " or ", words[i]);
 }
 
+static struct span open_bracket(const struct parser *p) {
+  uint32_t at = p->scan.open_at[p->scan.depth - 1];
+  return (struct span){at, at + 1};
+}
+
 void syntax_report(struct parser *p, enum token found, struct span span,
                    const enum token *expected, int count) {
   if (found == TOKEN_BRACE_CLOSE && p->skipped_braces > 0) {
@@ -74,11 +79,18 @@ void syntax_report(struct parser *p, enum token found, struct span span,
   if (found != TOKEN_BRACE_CLOSE && found != TOKEN_NEWLINE)
     advice_skip_line(p, span);
   struct text what = text_new(p->arena);
-  put_found(&what, p, found, span);
-  bool complete = found != TOKEN_END && wanted(expected, count, TOKEN_NEWLINE);
-  text_put(&what, complete ? " does not belong here" : " is unexpected here");
-  if (!complete && found != TOKEN_END)
-    put_expected(&what, expected, count);
+  if (found == TOKEN_END && p->scan.depth > 0 && !p->value_alone) {
+    span = open_bracket(p); /* its fault, not that of the end */
+    text_printf(&what, "this `%.*s` is not closed",
+                SLICE_ARG(sources_slice(p->diags->sources, span)));
+  } else {
+    bool complete =
+        found != TOKEN_END && wanted(expected, count, TOKEN_NEWLINE);
+    put_found(&what, p, found, span);
+    text_put(&what, complete ? " does not belong here" : " is unexpected here");
+    if (!complete && found != TOKEN_END)
+      put_expected(&what, expected, count);
+  }
   struct diagnostic *d =
       diag(p->diags, SYNTAX, span, "%.*s", SLICE_ARG(text_slice(&what)));
   if (diag_is_shown(d))

@@ -14,6 +14,8 @@ static const char *const statements[] = {"freeze", "checkpoint", "repeat",
 
 static bool unknown_word(struct expander *e, struct slice name,
                          struct span span) {
+  if (scope_lost(e, name))
+    return false;
   struct diagnostic *d = report(e, UNKNOWN_LAYER, span,
                                 "unknown layer or def `%.*s`", SLICE_ARG(name));
   if (!diag_is_shown(d))
@@ -37,11 +39,9 @@ static bool unknown_word(struct expander *e, struct slice name,
     diag_help(d, "did you mean `freeze { ... }`, or `linear 8 frozen` after "
                  "the layer?");
   } else if (s.best.at) {
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-    diag_fixit(d, span, "%.*s", SLICE_ARG(s.best));
-  } else {
-    diag_help(d, "`netc layers` lists the layers; a def must stand above");
+    diag_suggest(d, span, s.best);
   }
+  diag_otherwise(d, "`netc layers` lists the layers; a def must stand above");
   return false;
 }
 
@@ -149,7 +149,10 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
     e->lost = true;
   }
   if (kind->join && !alone) {
-    if (bound->operands.count == 0 && !bound->binding.failed) {
+    bool none = bound->operands.count == 0 && !bound->binding.failed;
+    if (none && e->broken && brace_follows(e, stmt))
+      return false; /* the grammar told */
+    if (none) {
       struct diagnostic *d =
           report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);
       if (bound->ranged)
@@ -258,6 +261,14 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
   bound_let_go(e, stmt, bound);
 }
 
+/* `network LeNet { ... }`: what is inside may have other mistakes. */
+static void look_inside(struct expander *e, const struct stmt *stmt) {
+  for (const struct arg *arg = args_of(e, stmt); arg; arg = arg->next)
+    if (arg->form == ARG_BLOCK)
+      expand_scoped(e, arg->block);
+  e->lost = true;
+}
+
 void apply_stmt(struct expander *e, const struct stmt *stmt,
                 struct slice label) {
   struct meaning meaning;
@@ -267,7 +278,7 @@ void apply_stmt(struct expander *e, const struct stmt *stmt,
   else if (is_freeze(stmt))
     expand_freeze(e, stmt, label);
   else if (!resolve_word(e, stmt->name, stmt->name_span, &meaning))
-    e->lost = true;
+    look_inside(e, stmt);
   else if (meaning.def)
     expand_call(e, meaning.def, stmt, label);
   else

@@ -44,7 +44,7 @@ static void unknown_param(struct expander *e, struct def_call *call,
   for (int i = 0; i < call->count; i++)
     suggest_offer(&s, call->params[i]->name);
   if (s.best.at)
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
+    diag_suggest(d, arg_key_span(arg), s.best);
   diag_label(d, call->def->span, "defined here");
 }
 

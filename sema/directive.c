@@ -17,13 +17,11 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
   struct diagnostic *d =
       report(e, UNKNOWN_CHOICE, stmt->more->dtype_span,
              "unknown type of input `%.*s`", SLICE_ARG(stmt->more->dtype));
-  if (ours) {
-    diag_help(d, "did you mean `%s`?", ours);
-    diag_fixit(d, stmt->more->dtype_span, "%s", ours);
-    return false;
-  }
-  diag_help(d, "`: i32` and `: i64` make indices, without it an input holds "
-               "values; their type is `train dtype=` or `--dtype`");
+  if (ours)
+    diag_suggest(d, stmt->more->dtype_span, slice_of(ours));
+  diag_otherwise(d,
+                 "`: i32` and `: i64` make indices, without it an input holds "
+                 "values; their type is `train dtype=` or `--dtype`");
   return false;
 }
 

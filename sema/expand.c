@@ -153,6 +153,12 @@ static void expand_again(struct expander *e, const struct stmt *stmt,
   frame_leave(e);
 }
 
+/* Whatever stood there: the tensor is unknown, and so are its names. */
+static void expand_hole(struct expander *e, const struct stmt *stmt) {
+  *VEC_PUSH(e->arena, &e->holes) = stmt->span;
+  e->lost = true;
+}
+
 static void expand_body(struct expander *e, const struct stmt *stmt,
                         struct slice label) {
   switch (stmt->kind) {
@@ -192,6 +198,7 @@ void expand_stmt(struct expander *e, const struct stmt *stmt) {
   case STMT_USE: expand_use(e, stmt); break;
   case STMT_SETTINGS: expand_settings(e, stmt); break;
   case STMT_MESSAGE: expand_message(e, stmt); break;
+  case STMT_HOLE: expand_hole(e, stmt); break;
   }
   if (stmt->ends->mark)
     mark_check(e, stmt);
@@ -302,6 +309,7 @@ void expand_program(struct expansion *expansion, const struct block *program,
   net->parent = NO_NODE;
   net->span = program->span;
   net->out = GROUP_OPEN;
+  e.broken = e.diags->errors;
   arena_open_in(&e.scratch, e.arena);
   expand_block(&e, program);
   arena_close(&e.scratch);

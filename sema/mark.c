@@ -37,7 +37,8 @@ void mark_check(struct expander *e, const struct stmt *stmt) {
       shape_text(shape).text, SLICE_ARG(text_slice(&text)));
   diag_label(d, stmt->span, "gives %s", shape_text(shape).text);
   diag_help(d, "`netc fmt --shapes` writes the marks anew");
-  diag_fixit(d, stmt->ends->mark->span, "%s", shape_text(shape).text);
+  diag_offer(d, stmt->ends->mark->span, slice_of(shape_text(shape).text),
+             "the mark is `-> %s`", shape_text(shape).text);
 }
 
 void mark_record(struct expander *e, const struct stmt *stmt) {

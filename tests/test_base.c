@@ -466,13 +466,14 @@ static void long_names_are_shortened(void **state) {
   struct diagnostic *d = diag(&diags, SYNTAX, (struct span){0, 1},
                               "no `%s` and no `%s`", name, name + LENGTH - 60);
   diag_help(d, "%s.%s", name + LENGTH - 61, "\xC3\xA9\xC3\xA9");
-  diag_fixit(d, (struct span){0, 1}, "%s", name);
+  diag_suggest(d, (struct span){0, 1}, slice_of(name));
+  diag_take(d, &d->offers.at[0]);
 #define FORTY "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define FIFTEEN "aaaaaaaaaaaaaaa"
   assert_true(slice_is(d->message, "no `" FORTY "..." FIFTEEN
                                    "z` and no `" FORTY "aaaa" FIFTEEN "z`"));
   assert_true(
-      slice_is(d->help.at[0], FORTY "..." FIFTEEN "z.\xC3\xA9\xC3\xA9"));
+      slice_is(d->help.at[1], FORTY "..." FIFTEEN "z.\xC3\xA9\xC3\xA9"));
   assert_int_equal(d->fixits.at[0].text.length, LENGTH);
 }
 

@@ -248,12 +248,22 @@ static int find_item(const struct foreign_call *call, struct slice name,
   return -1;
 }
 
+/* Linear(512): a lone value is not the width of the input. */
+static bool lacks_input(const struct foreign_call *call, const char *template) {
+  int positions = 0;
+  for (int i = 0; i < call->count; i++)
+    positions += !call->key[i].at && !slice_is(call->value[i], "x");
+  return positions == 1 && call->count == 1 && template[0] == '-' &&
+         template[1] > ' ';
+}
+
 static void put_by_template(struct text *out, struct foreign_call *call,
                             const char *template) {
   struct slice item, how;
+  int shift = 1 + lacks_input(call, template);
   for (int i = 1; (item = word_at(template, i)).length; i++) {
     struct slice name = item_name(item, &how);
-    int at = name.length ? find_item(call, name, i - 1) : -1;
+    int at = name.length ? find_item(call, name, i - shift) : -1;
     if (at < 0)
       continue;
     call->used[at] = true;
@@ -287,7 +297,29 @@ static struct slice our_case(struct slice word) {
   return word;
 }
 
-void foreign_call(struct text *out, struct slice word, struct slice arguments) {
+/* What changes no shape, count or byte, or is inferred. */
+static bool may_be_lost(struct slice key) {
+  static const char words[] =
+      "inplace eps epsilon momentum affine track_running_stats device dtype "
+      "name kernel_initializer bias_initializer kernel_regularizer input_shape "
+      "input_dim batch_first data_format align_corners elementwise_affine "
+      "count_include_pad return_indices dim axis";
+  struct slice word;
+  for (int i = 1; (word = word_at(words, i)).length; i++)
+    if (foreign_same(word, key))
+      return true;
+  return false;
+}
+
+static bool is_whole(const struct foreign_call *call) {
+  for (int i = 0; i < call->count; i++)
+    if (!call->used[i] && !(call->key[i].at && may_be_lost(call->key[i])) &&
+        !slice_is(call->value[i], "x"))
+      return false;
+  return true;
+}
+
+bool foreign_call(struct text *out, struct slice word, struct slice arguments) {
   struct foreign_call call = read_call(arguments);
   const struct foreign_layer *layer =
       layer_kind_find(word) ? NULL : foreign_layer_find(word);
@@ -296,13 +328,15 @@ void foreign_call(struct text *out, struct slice word, struct slice arguments) {
   if (!layer || !*layer->ours) {
     text_puts(out, word);
     put_as_given(out, &call);
-    return;
+    return true;
   }
   text_put(out, layer->ours);
-  if (*layer->arguments)
-    put_by_template(out, &call, layer->arguments);
-  else
+  if (!*layer->arguments) {
     put_as_given(out, &call);
+    return true;
+  }
+  put_by_template(out, &call, layer->arguments);
+  return strcmp(layer->arguments, "-") == 0 || is_whole(&call);
 }
 
 void foreign_put_option(struct text *out, const struct foreign_option *option,

@@ -30,9 +30,20 @@ bool foreign_same(struct slice a, struct slice b);
 /*
  * Puts a call with its arguments, `Conv2d(3, 64, 3, stride=2)`, as it is
  * written here: `conv 64 3 /2`. `word` may be one of ours; `arguments` is
- * what stands between the parentheses.
+ * what stands between the parentheses. False: a value found no place.
  */
-void foreign_call(struct text *out, struct slice word, struct slice arguments);
+bool foreign_call(struct text *out, struct slice word, struct slice arguments);
+
+/* A statement of another language, or with slips, and what it is here. */
+struct foreign_line {
+  struct slice at;
+  struct slice ours; /* empty: nothing need be said */
+  const char *why;   /* or NULL */
+  bool open;         /* it ends with a brace that its body needs */
+};
+
+/* The reading number `which` of several, the likeliest first; false: none. */
+bool foreign_read(struct arena *arena, int which, struct foreign_line *line);
 
 /* An option that has an `ours`, with that value: `/2`, `pad=1`. */
 void foreign_put_option(struct text *out, const struct foreign_option *option,

@@ -197,17 +197,14 @@ static void unknown_key(struct expander *e, struct binding *b,
   b->failed = true;
   if (!diag_is_shown(d) || hint_foreign_option(e, d, b, arg))
     return;
-  if (s.best.at) {
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-    diag_fixit(d, arg_key_span(arg), "%.*s", SLICE_ARG(s.best));
-  } else {
-    struct text all = text_new(e->arena);
-    for (int i = 0; b->specs[i].name; i++)
-      text_printf(&all, "%s%s", i ? ", " : "options: ", b->specs[i].name);
-    if (!all.length)
-      text_printf(&all, "%s takes no options", b->owner);
-    diag_help(d, "%.*s", SLICE_ARG(text_slice(&all)));
-  }
+  if (s.best.at)
+    diag_suggest(d, arg_key_span(arg), s.best);
+  struct text all = text_new(e->arena);
+  for (int i = 0; b->specs[i].name; i++)
+    text_printf(&all, "%s%s", i ? ", " : "options: ", b->specs[i].name);
+  if (!all.length)
+    text_printf(&all, "%s takes no options", b->owner);
+  diag_otherwise(d, "%.*s", SLICE_ARG(text_slice(&all)));
 }
 
 static void bind_stride(struct expander *e, struct binding *b,

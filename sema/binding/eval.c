@@ -119,10 +119,32 @@ static bool hint_sizes(struct expander *e, struct diagnostic *d,
     else
       text_putc(&sizes, name.at[i]);
   }
-  diag_help(d, "to join sizes, put blanks around the x: `%.*s`",
-            SLICE_ARG(text_slice(&sizes)));
-  diag_fixit(d, span, "%.*s", SLICE_ARG(text_slice(&sizes)));
+  struct slice apart = text_slice(&sizes);
+  diag_offer(d, span, apart, "to join sizes, put blanks around the x: `%.*s`",
+             SLICE_ARG(apart));
   return true;
+}
+
+static bool is_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
+static bool has_word(struct slice text, struct slice word) {
+  for (size_t i = 0; i + word.length <= text.length; i++)
+    if (memcmp(text.at + i, word.at, word.length) == 0 &&
+        (i == 0 || !is_word(text.at[i - 1])) &&
+        (i + word.length == text.length || !is_word(text.at[i + word.length])))
+      return true;
+  return false;
+}
+
+bool scope_lost(const struct expander *e, struct slice name) {
+  bool trial = e->in->step_budget; /* which is not to be spared */
+  for (size_t i = 0; i < e->holes.count && !trial; i++)
+    if (has_word(sources_slice(e->diags->sources, e->holes.at[i]), name))
+      return true;
+  return false;
 }
 
 /* What may stand in that place, and nothing else. */
@@ -163,6 +185,8 @@ static bool hint_value(struct diagnostic *d, const struct arg_spec *spec,
 void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, enum name_place place,
                          const struct arg_spec *specs) {
+  if (scope_lost(e, name))
+    return;
   struct diagnostic *d =
       report(e, UNKNOWN_NAME, span, "`%.*s` is not defined", SLICE_ARG(name));
   if (!diag_is_shown(d) || hint_sizes(e, d, name, span) ||
@@ -170,16 +194,14 @@ void report_unknown_name(struct expander *e, struct slice name,
       (place == NAME_OF_TAIL && hint_foreign_layer(d, name, span)))
     return;
   struct slice best = closest_name(e, name, place, specs);
-  if (best.at) {
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(best));
-    diag_fixit(d, span, "%.*s", SLICE_ARG(best));
-  } else if (place == NAME_OF_TENSOR) {
-    diag_help(d, "a label is visible only below its layer, within the same "
-                 "braces");
-  } else {
-    diag_help(d, "a constant, def or label is visible only after its "
-                 "definition, within the same braces");
-  }
+  if (best.at && !slice_equal(best, name))
+    diag_suggest(d, span, best);
+  if (place == NAME_OF_TENSOR)
+    diag_otherwise(d, "a label is visible only below its layer, within the "
+                      "same braces");
+  else
+    diag_otherwise(d, "a constant, def or label is visible only after its "
+                      "definition, within the same braces");
 }
 
 static struct value name_value(struct slice name, struct span span) {

@@ -42,10 +42,12 @@ struct expander {
   int64_t steps;
   int64_t told;             /* the steps when the progress was last told */
   bool stopped;             /* a limit or too many errors */
+  bool broken;              /* the text has errors of the grammar */
   struct copies copies;     /* of what is being read */
   int64_t share, share_end; /* `again`: nodes whose parameters are next */
   VEC(struct map) counters; /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
+  VEC(struct span) holes;         /* what could not be read */
   struct map outputs;             /* by name, from 1 */
   struct map recorded;            /* by place: each `param` that was met */
   VEC(int) used;                  /* sources that `use` has taken in */
@@ -105,6 +107,9 @@ enum name_place {
 void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, enum name_place place,
                          const struct arg_spec *specs);
+
+/* Whether a statement that could not be read may have defined a name. */
+bool scope_lost(const struct expander *e, struct slice name);
 
 /* Makes a name known here; one that is known already is an error. */
 struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,

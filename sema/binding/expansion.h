@@ -57,6 +57,7 @@ struct expansion {
   struct shape_record *records; /* by statement; NULL: not wanted */
   size_t record_count;
   int64_t node_budget; /* of a trial; 0: LIMIT_LAYERS */
+  int64_t step_budget; /* likewise; 0: LIMIT_STEPS */
 };
 
 #endif

@@ -101,8 +101,11 @@ static struct value unknown_function(struct expander *e,
       report(e, UNKNOWN_NAME, expr->span, "unknown function `%.*s`",
              SLICE_ARG(expr->name));
   if (s.best.at)
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-  else if (layer_kind_find(expr->name))
+    diag_suggest(d,
+                 (struct span){expr->span.begin,
+                               expr->span.begin + (uint32_t)expr->name.length},
+                 s.best);
+  if (layer_kind_find(expr->name))
     diag_help(d,
               "a value may be a layer's name, `%.*s`, without its "
               "arguments: those are parameters of their own",
@@ -111,8 +114,8 @@ static struct value unknown_function(struct expander *e,
     diag_help(d, "put a blank before the parenthesis to make it another "
                  "argument");
   else
-    diag_help(d, "the functions are min max floor ceil round sqrt log2 "
-                 "divisible");
+    diag_otherwise(d, "the functions are min max floor ceil round sqrt log2 "
+                      "divisible");
   return value_poison;
 }
 

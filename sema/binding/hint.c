@@ -28,8 +28,8 @@ bool hint_foreign_layer(struct diagnostic *d, struct slice name,
   if (!layer) /* CONV, ReLU */
     return false;
   if (*layer->ours) {
-    diag_help(d, "it is called `%s` here", layer->ours);
-    diag_fixit(d, span, "%s", layer->ours);
+    diag_offer(d, span, slice_of(layer->ours), "it is called `%s` here",
+               layer->ours);
   }
   if (*layer->note)
     diag_help(d, "%s", layer->note);
@@ -79,8 +79,7 @@ bool hint_shorthand(struct diagnostic *d, const struct arg_spec *specs,
   char text[80];
   snprintf(text, sizeof text, shorthands[row].form, (int)name.length - 1,
            name.at + 1);
-  diag_help(d, "did you mean `%s`?", text);
-  diag_fixit(d, span, "%s", text);
+  diag_suggest(d, span, slice_of(text));
   return true;
 }
 
@@ -105,8 +104,8 @@ bool hint_foreign_option(struct expander *e, struct diagnostic *d,
     struct text text = text_new(e->arena);
     foreign_put_option(&text, option,
                        sources_slice(e->diags->sources, value->span));
-    diag_help(d, "it is written `%.*s`", SLICE_ARG(text_slice(&text)));
-    diag_fixit(d, arg->span, "%.*s", SLICE_ARG(text_slice(&text)));
+    struct slice ours = text_slice(&text);
+    diag_offer(d, arg->span, ours, "it is written `%.*s`", SLICE_ARG(ours));
   }
   if (*option->note)
     diag_help(d, "%s", option->note);
@@ -125,23 +124,6 @@ int hint_find_choice(const struct arg_spec *spec, struct slice word) {
     if (foreign_same(word, known))
       return i;
   return 0;
-}
-
-/* conv 8 3 1 1: PyTorch's positions of stride and padding. */
-static bool hint_positions(struct expander *e, struct diagnostic *d,
-                           const struct binding *b, const struct arg *arg) {
-  const struct arg_spec *stride = find_spec(b->specs, slice_of("stride"));
-  const struct arg *next = arg->next;
-  if (!stride || arg->value->kind != EXPR_INT ||
-      b->given >> (stride - b->specs) & 1)
-    return false;
-  struct text text = text_new(e->arena);
-  text_printf(&text, "/%lld", (long long)arg->value->integer);
-  if (next && next->form == ARG_PLAIN && next->value->kind == EXPR_INT)
-    text_printf(&text, " pad=%lld", (long long)next->value->integer);
-  diag_help(d, "write stride and padding as `%.*s`",
-            SLICE_ARG(text_slice(&text)));
-  return true;
 }
 
 /* `train adam`: settings, unlike options of layers, all have a name. */
@@ -166,7 +148,7 @@ bool hint_surplus(struct expander *e, struct diagnostic *d,
                   const struct binding *b, const struct arg *arg) {
   const struct expr *value = arg->value;
   if (value->kind != EXPR_PAIR || value->left->kind != EXPR_NAME)
-    return hint_positions(e, d, b, arg) || hint_setting(d, b, value);
+    return hint_setting(d, b, value);
   struct arg keyed = {
       .key = value->left->name, .value = value->right, .span = value->span};
   if (find_spec(b->specs, keyed.key) && !slice_is(keyed.key, "stride")) {

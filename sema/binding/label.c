@@ -163,10 +163,17 @@ static void report_index(struct expander *e, const struct reference *r,
             SLICE_ARG(known_indices(e, family->family)));
 }
 
+static struct span root_span(const struct reference *r) {
+  uint32_t begin = r->expr->span.begin;
+  return (struct span){begin, begin + (uint32_t)r->root->name.length};
+}
+
 /* `path` leads nowhere inside `root`, or inside the net. */
 static void report_unknown(struct expander *e, const struct reference *r,
                            const struct symbol *root, struct slice path) {
   struct slice name = text_slice(&r->text);
+  if (scope_lost(e, r->root->name))
+    return;
   struct diagnostic *d =
       report(e, UNKNOWN_LABEL, r->expr->span,
              "no layer is labelled `%.*s` here", SLICE_ARG(name));
@@ -182,15 +189,17 @@ static void report_unknown(struct expander *e, const struct reference *r,
   if (near.at)
     diag_help(d, "did you mean `%.*s` in it?", SLICE_ARG(near));
   else if (s.best.at && s.distance)
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(s.best));
-  else if (dotted)
-    diag_help(d, "a path is a label with the names of layers and groups inside "
-                 "it, or a whole name of a report; a tail has no names");
+    diag_suggest(d, root_span(r), s.best);
+  if (dotted)
+    diag_otherwise(
+        d, "a path is a label with the names of layers and groups inside "
+           "it, or a whole name of a report; a tail has no names");
   else
-    diag_help(d,
-              "a label is written in front of a layer: `%.*s: conv ...`, "
-              "and seen below it, inside its %s",
-              SLICE_ARG(name), r->expr->kind == EXPR_INDEX ? "def" : "braces");
+    diag_otherwise(d,
+                   "a label is written in front of a layer: `%.*s: conv ...`, "
+                   "and seen below it, inside its %s",
+                   SLICE_ARG(name),
+                   r->expr->kind == EXPR_INDEX ? "def" : "braces");
 }
 
 /* `c[1]`, `c.conv1` and `from c`, where c is something else. */

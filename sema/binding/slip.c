@@ -12,6 +12,15 @@ static bool has_free_stride(const struct binding *b) {
   return false;
 }
 
+static void offer_stride(struct expander *e, struct diagnostic *d,
+                         struct span span, struct slice sizes,
+                         struct slice stride, const char *blank) {
+  struct text text = text_new(e->arena);
+  text_printf(&text, "%.*s /%.*s", SLICE_ARG(sizes), SLICE_ARG(stride));
+  diag_offer(d, span, text_slice(&text), "a stride has %s its `/`: `%.*s`",
+             blank, SLICE_ARG(text_slice(&text)));
+}
+
 /* `conv 8 4 / 2`: a window of 2, where a stride was meant. */
 static void warn_of_division(struct expander *e, const struct binding *b,
                              const struct arg_spec *spec,
@@ -30,9 +39,7 @@ static void warn_of_division(struct expander *e, const struct binding *b,
   struct diagnostic *d =
       report(e, STRIDE_OR_DIVISION, expr->span,
              "`%.*s` is a division, not a stride", SLICE_ARG(all));
-  diag_help(d, "a stride has no blank after its `/`: `%.*s /%.*s`",
-            SLICE_ARG(left), SLICE_ARG(right));
-  diag_fixit(d, expr->span, "%.*s /%.*s", SLICE_ARG(left), SLICE_ARG(right));
+  offer_stride(e, d, expr->span, left, right, "no blank after");
 }
 
 /* `conv 8 3x3/2`: a size of 3/2. */
@@ -56,9 +63,7 @@ static bool stride_in_sizes(struct expander *e, struct binding *b,
   struct diagnostic *d = report(e, exact ? STRIDE_OR_DIVISION : WRONG_TYPE,
                                 expr->span, "`%.*s` divides the last size",
                                 SLICE_ARG(sources_slice(sources, expr->span)));
-  diag_help(d, "a stride has a blank before its `/`: `%.*s /%.*s`",
-            SLICE_ARG(sizes), SLICE_ARG(stride));
-  diag_fixit(d, expr->span, "%.*s /%.*s", SLICE_ARG(sizes), SLICE_ARG(stride));
+  offer_stride(e, d, expr->span, sizes, stride, "a blank before");
   b->failed = b->failed || !exact;
   return !exact;
 }
@@ -130,9 +135,9 @@ void slip_product(struct expander *e, const struct expr *expr) {
   struct diagnostic *d = report(e, SIZES_OR_PRODUCT, expr->span,
                                 "`%.*s` is a product: one size of %s",
                                 SLICE_ARG(said), count_text(product).text);
-  diag_help(d, "did you mean `%.*s`? if not, write `(%.*s)`", SLICE_ARG(meant),
-            SLICE_ARG(said));
-  diag_fixit(d, expr->span, "%.*s", SLICE_ARG(meant));
+  diag_offer(d, expr->span, meant,
+             "did you mean `%.*s`? if not, write `(%.*s)`", SLICE_ARG(meant),
+             SLICE_ARG(said));
 }
 
 bool slip_check(struct expander *e, struct binding *b,

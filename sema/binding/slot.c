@@ -262,7 +262,7 @@ bool slot_choose(struct slot *s, struct slice word) {
              several ? "ambiguous %s `%.*s`" : "unknown %s `%.*s`",
              s->spec->name, SLICE_ARG(word));
   if (suggestion.best.at && !several)
-    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(suggestion.best));
+    diag_suggest(d, s->expr->span, suggestion.best);
   hint_choices(d, s->e->arena, several ? several : s->spec->words);
   s->b->failed = true;
   return false;

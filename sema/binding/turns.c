@@ -43,7 +43,8 @@ bool turns_step(struct expander *e, struct span span) {
     e->told = e->steps;
     progress_tell(e->model->progress, "expanding the net", e->steps, 0);
   }
-  if (++e->steps > LIMIT_STEPS && !e->stopped) {
+  int64_t limit = e->in->step_budget ? e->in->step_budget : LIMIT_STEPS;
+  if (++e->steps > limit && !e->stopped) {
     struct diagnostic *d =
         report(e, TOO_MANY_STEPS, span,
                "the loops of this net take more than %s steps",

@@ -1,0 +1,794 @@
+/*
+ * A layer as it is written elsewhere, or here with slips, as it is written
+ * here: `self.c1 = nn.Conv2d(3, 64, 3)`, `conv 64, 3x3, stride=2`, `conv3-64`.
+ * No value that was given is lost: what finds no place makes it no layer.
+ */
+#include "layers/foreign/line.h"
+
+#include <stdlib.h>
+
+#include "layers/foreign/words.h"
+#include "layers/layer.h"
+
+enum item_kind {
+  ITEM_NUMBER,
+  ITEM_SIZES,  /* 3x3 */
+  ITEM_KEYED,  /* key=value */
+  ITEM_STRIDE, /* /2 */
+  ITEM_WORD,
+  ITEM_CALL, /* word(arguments) */
+};
+
+struct item {
+  enum item_kind kind;
+  struct slice key, value;
+};
+
+enum { MOST_ITEMS = 40 };
+
+struct items {
+  struct arena *arena;
+  const struct layer_kind *of; /* whose options `stride 2` could be */
+  struct item at[MOST_ITEMS];
+  int count;
+  bool failed;
+  const char *why; /* the first slip */
+};
+
+/* Layers by any name */
+
+const struct layer_kind *line_layer(struct slice word) {
+  const struct layer_kind *kind = layer_kind_find(word);
+  const struct foreign_layer *row = kind ? NULL : foreign_layer_find(word);
+  if (row && *row->ours)
+    kind = layer_kind_find(slice_of(row->ours));
+  for (size_t i = 0; !kind && !row && i < layer_kind_count(); i++)
+    if (foreign_same(word, slice_of(layer_kind_at(i)->name)))
+      kind = layer_kind_at(i);
+  return kind;
+}
+
+static const struct arg_spec *spec_of(const struct layer_kind *kind,
+                                      const char *name) {
+  const struct arg_spec *spec = kind ? kind->specs : NULL;
+  for (; spec && spec->name; spec++)
+    if (strcmp(spec->name, name) == 0)
+      return spec;
+  return NULL;
+}
+
+static bool has_units(const struct layer_kind *kind) {
+  const struct arg_spec *spec = kind->specs;
+  return spec && spec->name && spec->place == PLACE_POSITION &&
+         spec->type == TYPE_INT;
+}
+
+/* Keys by their meaning. */
+static const struct {
+  const char *keys, *ours, *why;
+} keys[] = {
+    {"k kernel kernel_size ksize size filter_size pool_size window "
+     "window_shape pool receptive_field",
+     "kernel", "the window is a value: `conv 64 3x3`, `pool 2x2`"},
+    {"s stride strides subsample step", "stride", "a stride is written `/2`"},
+    {"p padding pad paddings border border_mode pads", "pad",
+     "`pad` keeps the size at stride 1, `pad=1` adds one row and column at "
+     "each "
+     "side"},
+    {"d dilation dilate dilations dilation_rate dilation_factor", "dilate",
+     "dilation is written `dilate=2`"},
+    {"g groups group num_groups feature_group_count", "groups",
+     "groups are written `groups=2`"},
+    {"filters out_channels channels num_output nb_filter features c "
+     "out_features units hidden_size output_size num_filters out dim_out "
+     "num_classes width neurons hidden_units output_dim",
+     "units",
+     "channels and widths are the first value: `conv 64 3x3`, `fc 10`"},
+    {"in_channels in_features num_features normalized_shape input_shape "
+     "input_dim in_dim input_size embed_dim num_channels n_channels "
+     "data_format batch_first in_planes",
+     "-", "what comes in is inferred"},
+    {"activation act nonlinearity activation_fn non_linearity", "tail",
+     "an activation follows the layer: `conv 64 3x3 relu`"},
+    {"norm normalization normalizer normalizer_fn", "norm",
+     "a norm follows the layer: `conv 64 3x3 bn`"},
+    {"bias use_bias bias_term", "bias",
+     "`nobias` leaves the bias out; `true` and `false` are in small letters"},
+    {"name label", "label", "a name is a label: `conv1: conv 64 3x3`"},
+    {"rate prob p drop_rate", "share", "the share is a value: `dropout 0.5`"},
+    {"inplace in_place", "inplace", "it is `inplace=on` or `inplace=off`"},
+    {"batch_normalize bn batch_norm use_bn", "bn",
+     "a norm follows the layer: `conv 64 3x3 bn`"},
+    {"heads num_heads n_heads nhead h", "heads",
+     "heads are the first value: `attention 8`"},
+    {"bidirectional", "bidir", "both directions are `bidir`"},
+    {"ceil_mode", "ceil", "rounding up is `ceil`"},
+    {"scale_factor factor scale", "factor", "the factor is a value: `up 2`"},
+    {"trainable requires_grad", "frozen",
+     "what is not trained is `frozen`: `conv 64 3x3 frozen`"},
+    {"eps epsilon", "eps", "it is `eps=`, where a norm has one"},
+    {"lr momentum kernel_initializer align_corners count_include_pad "
+     "return_sequences seed",
+     "-", "it changes no shape, count or byte"},
+};
+
+static bool among(struct slice word, const char *words) {
+  struct slice known;
+  for (int i = 1; (known = word_at(words, i)).length; i++)
+    if (foreign_same(word, known))
+      return true;
+  return false;
+}
+
+static const char *meaning_of(const struct layer_kind *kind, struct slice key) {
+  static const char placed[] = "kernel stride pad bias channels units";
+  for (const struct arg_spec *spec = kind ? kind->specs : NULL;
+       spec && spec->name; spec++)
+    if (slice_is(key, spec->name) && !among(key, placed))
+      return NULL; /* an option of its own */
+  bool share = kind && kind->specs && kind->specs[0].name &&
+               kind->specs[0].type == TYPE_REAL;
+  if (share && among(key, "rate prob p drop_rate"))
+    return "share";
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (among(key, keys[i].keys))
+      return keys[i].ours;
+  return NULL;
+}
+
+static const char *why_of(const char *meaning) {
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (meaning == keys[i].ours)
+      return keys[i].why;
+  return NULL;
+}
+
+static void say_why(const char **why, const char *what) {
+  if (!*why)
+    *why = what;
+}
+
+/* Reading items */
+
+static void put_item(struct items *items, enum item_kind kind, struct slice key,
+                     struct slice value) {
+  if (items->count == MOST_ITEMS)
+    items->failed = true;
+  else
+    items->at[items->count++] = (struct item){kind, key, value};
+}
+
+static const struct slice no_key = {NULL, 0};
+
+/* 3x3, 3*3 and 64 at the start; its length, 0: none is there. */
+static size_t number_length(struct slice s) {
+  size_t i = s.length && s.at[0] == '-', digits = i;
+  while (i < s.length && (is_digit_char(s.at[i]) ||
+                          (i + 1 < s.length && strchr(".xX*e", s.at[i]) &&
+                           (is_digit_char(s.at[i + 1]) ||
+                            (s.at[i] == 'e' && s.at[i + 1] == '-')) &&
+                           i > digits) ||
+                          (s.at[i] == '-' && i && s.at[i - 1] == 'e')))
+    i++;
+  return i > digits ? i : 0;
+}
+
+/* Numbers joined by x, of a text with other signs between them. */
+static struct slice joined(struct items *items, struct slice s) {
+  struct text out = text_new(items->arena);
+  bool apart = false;
+  s = slice_trim(s, "()[]{} \t,");
+  for (size_t i = 0; i < s.length; i++) {
+    if (is_digit_char(s.at[i]) || s.at[i] == '.' || s.at[i] == '_' ||
+        s.at[i] == '-') {
+      if (apart)
+        text_putc(&out, 'x');
+      text_putc(&out, s.at[i]);
+      apart = false;
+    } else if (strchr(" ,xX*\t", s.at[i])) {
+      apart = true;
+    } else {
+      return no_key;
+    }
+  }
+  return text_slice(&out);
+}
+
+static void put_number(struct items *items, struct slice key, struct slice s) {
+  struct slice value = joined(items, s);
+  bool sizes = memchr(value.at ? value.at : "", 'x', value.length);
+  bool real = slice_is_number(s) || memchr(s.at, 'e', s.length);
+  if (!value.length)
+    value = s;
+  put_item(items,
+           key.at           ? ITEM_KEYED
+           : real || !sizes ? ITEM_NUMBER
+                            : ITEM_SIZES,
+           key, value);
+}
+
+/* Signs that join in other languages what stands side by side here. */
+static void skip_sign(struct items *items, struct slice s) {
+  items->failed = items->failed || !strchr(" \t\n,|@+-=>:;&.", s.at[0]);
+  if (s.at[0] == ',')
+    say_why(&items->why,
+            "arguments are separated by blanks, statements by `;`");
+  else if (!strchr(" \t\n", s.at[0]))
+    say_why(&items->why, "what follows a layer stands after it, separated by "
+                         "blanks: `conv 64 3x3 pad bn relu`");
+}
+
+static bool is_option_key(const struct items *items, struct slice word) {
+  const char *meaning = meaning_of(items->of, word);
+  if (!meaning || !items->of)
+    return false;
+  return spec_of(items->of, meaning) ||
+         (strcmp(meaning, "units") == 0 && has_units(items->of) &&
+          word.length > 1) ||
+         strcmp(meaning, "share") == 0;
+}
+
+static void read_items(struct items *items, struct slice s);
+
+/* A value after a key: a number, a tuple, a word or a string. */
+static size_t read_value(struct items *items, struct slice key,
+                         struct slice s) {
+  size_t length = number_length(s);
+  if (length) {
+    put_number(items, key, slice_to(s, length));
+    return length;
+  }
+  if (s.length && (s.at[0] == '(' || s.at[0] == '[')) {
+    length = slice_close(s) + 1;
+    struct slice inside = joined(items, slice_to(s, length));
+    items->failed = items->failed || !inside.length || length > s.length;
+    put_item(items, ITEM_KEYED, key, inside);
+    return length;
+  }
+  if (s.length && (s.at[0] == '"' || s.at[0] == '\'')) {
+    char quote[2] = {s.at[0], '\0'};
+    size_t end = slice_find(slice_from(s, 1), quote);
+    put_item(items, ITEM_KEYED, key, slice_to(slice_from(s, 1), end));
+    return end + 2;
+  }
+  while (length < s.length &&
+         (is_word_char(s.at[length]) || (s.at[length] == '.' && length)))
+    length++;
+  struct slice word = slice_to(s, length);
+  while (memchr(word.at, '.', word.length))
+    word = slice_from(word, slice_find(word, ".") + 1);
+  if (length < s.length && s.at[length] == '(') /* nn.ReLU() */
+    length += slice_close(slice_from(s, length)) + 1;
+  items->failed = items->failed || !word.length;
+  put_item(items, ITEM_KEYED, key, word);
+  return length ? length : 1;
+}
+
+/* k3, s2, p1 */
+static bool is_shorthand(struct slice word) {
+  return word.length > 1 && strchr("kspgd", word.at[0]) &&
+         slice_is_number(slice_from(word, 1));
+}
+
+static size_t read_word(struct items *items, struct slice s) {
+  struct slice word = slice_word(s);
+  size_t length = word.length;
+  struct slice after = slice_from(s, length);
+  size_t blanks = 0;
+  while (blanks < after.length && after.at[blanks] == ' ')
+    blanks++;
+  struct slice next = slice_from(after, blanks);
+  bool keyed = next.length > 1 && (next.at[0] == '=' || next.at[0] == ':') &&
+               next.at[1] != '=' && next.at[1] != '>';
+  if (slice_begins(after, ".") && after.length > 1 && is_word_char(after.at[1]))
+    return length + 1; /* nn.Conv2d, tf.keras.layers.Dense */
+  if (slice_begins(after, "(")) {
+    size_t end = slice_close(after);
+    put_item(items, ITEM_CALL, word, slice_to(slice_from(after, 1), end - 1));
+    return length + end + 1;
+  }
+  if (keyed) {
+    size_t skip = 1;
+    while (skip < next.length && next.at[skip] == ' ')
+      skip++;
+    return length + blanks + skip +
+           read_value(items, word, slice_from(next, skip));
+  }
+  if (is_shorthand(word)) {
+    put_number(items, slice_to(word, 1), slice_from(word, 1));
+    return length;
+  }
+  bool number =
+      number_length(next) || slice_begins(next, "(") || slice_begins(next, "[");
+  if (number && is_option_key(items, word))
+    return length + blanks + read_value(items, word, next);
+  put_item(items, ITEM_WORD, no_key, word);
+  return length;
+}
+
+static size_t read_item(struct items *items, struct slice s) {
+  size_t length = number_length(s);
+  if (length) {
+    put_number(items, no_key, slice_to(s, length));
+    return length;
+  }
+  if (is_word_char(s.at[0]))
+    return read_word(items, s);
+  switch (s.at[0]) {
+  case '(':
+  case '[': {
+    size_t end = slice_close(s) + 1;
+    struct slice inside = slice_to(slice_from(s, 1), end - 2);
+    say_why(&items->why, "sizes are joined by x, and arguments follow without "
+                         "brackets: `conv 64 3x3`");
+    if (end > s.length)
+      items->failed = true;
+    else if (joined(items, inside).length)
+      put_number(items, no_key, inside);
+    else
+      read_items(items, inside);
+    return end;
+  }
+  case '/':
+    length = number_length(slice_from(s, 1));
+    if (!length || (s.at[-1] != ' ' && items->count &&
+                    items->at[items->count - 1].kind != ITEM_SIZES))
+      items->failed = true; /* 64/3 is a division */
+    else
+      put_item(items, ITEM_STRIDE, no_key,
+               joined(items, slice_to(slice_from(s, 1), length)));
+    return length + 1;
+  case '"':
+  case '\'': return read_value(items, slice_of("name"), s);
+  default: skip_sign(items, s); return 1;
+  }
+}
+
+static void read_items(struct items *items, struct slice s) {
+  while (s.length && !items->failed)
+    s = slice_from(s, read_item(items, s));
+}
+
+/* Writing one layer */
+
+struct layer_writing {
+  struct arena *arena;
+  const struct layer_kind *kind;
+  struct slice label;
+  struct slice units, kernel, stride, pad;
+  struct slice numbers[MOST_ITEMS], sizes[MOST_ITEMS];
+  int number_count, size_count;
+  struct text options, tail;
+  bool failed;
+  const char *why;
+};
+
+static bool is_false_value(struct slice value) {
+  return among(value, "false no off none 0");
+}
+
+/* One value for an option, and not another one after it. */
+static void put_once(struct layer_writing *w, struct slice *at,
+                     struct slice value) {
+  w->failed = w->failed || (at->at && !slice_equal(*at, value));
+  *at = value;
+}
+
+static bool is_truth(struct slice value) {
+  return is_false_value(value) || among(value, "true yes on 1");
+}
+
+static void put_pad(struct layer_writing *w, struct slice value) {
+  if (among(value, "same half auto"))
+    put_once(w, &w->pad, slice_of("pad"));
+  else if (among(value, "valid none 0 0x0")) {
+    put_once(w, &w->pad, slice_of(""));
+  } else {
+    struct text text = text_new(w->arena);
+    text_put(&text, "pad=");
+    text_puts(&text, value);
+    put_once(w, &w->pad, text_slice(&text));
+  }
+}
+
+static void put_option(struct layer_writing *w, const char *name,
+                       struct slice value) {
+  if (!spec_of(w->kind, name)) {
+    w->failed = true;
+    return;
+  }
+  text_printf(&w->options, " %s=", name);
+  text_puts(&w->options, value);
+}
+
+static void put_tail_layer(struct layer_writing *w, struct slice word) {
+  const struct layer_kind *kind = line_layer(word);
+  if (is_false_value(word) || slice_is(word, "linear"))
+    return;
+  w->failed = w->failed || !kind;
+  if (kind)
+    text_printf(&w->tail, " %s", kind->name);
+}
+
+/* A key and its value, by what it means. */
+static void put_keyed(struct layer_writing *w, const struct item *item) {
+  const char *meaning = meaning_of(w->kind, item->key);
+  say_why(&w->why, meaning ? why_of(meaning) : NULL);
+  if (meaning && !is_truth(item->value) &&
+      among(slice_of(meaning), "bias frozen inplace bn ceil bidir")) {
+    w->failed = true;
+  } else if (!meaning) {
+    struct text name = text_new(w->arena);
+    text_puts(&name, item->key);
+    text_putc(&name, '\0');
+    put_option(w, name.at, item->value);
+  } else if (strcmp(meaning, "units") == 0)
+    put_once(w, &w->units, item->value);
+  else if (strcmp(meaning, "kernel") == 0)
+    put_once(w, &w->kernel, item->value);
+  else if (strcmp(meaning, "stride") == 0)
+    put_once(w, &w->stride, item->value);
+  else if (strcmp(meaning, "pad") == 0)
+    put_pad(w, item->value);
+  else if (strcmp(meaning, "tail") == 0 || strcmp(meaning, "norm") == 0)
+    put_tail_layer(w, item->value);
+  else if (strcmp(meaning, "label") == 0)
+    w->label = item->value;
+  else if (strcmp(meaning, "share") == 0 || strcmp(meaning, "heads") == 0 ||
+           strcmp(meaning, "factor") == 0)
+    w->numbers[w->number_count++] = item->value;
+  else if (strcmp(meaning, "bias") == 0)
+    text_put(&w->options, is_false_value(item->value) ? " nobias" : "");
+  else if (strcmp(meaning, "ceil") == 0 || strcmp(meaning, "bidir") == 0)
+    text_printf(&w->options, is_false_value(item->value) ? "" : " %s", meaning);
+  else if (strcmp(meaning, "frozen") == 0)
+    text_put(&w->options, is_false_value(item->value) ? " frozen" : "");
+  else if (strcmp(meaning, "eps") == 0)
+    text_put(&w->options, "");
+  else if (strcmp(meaning, "bn") == 0)
+    text_put(&w->tail, is_false_value(item->value) ? "" : " bn");
+  else if (strcmp(meaning, "inplace") == 0)
+    text_put(&w->options,
+             is_false_value(item->value) ? " inplace=off" : " inplace=on");
+  else if (strcmp(meaning, "-") != 0)
+    put_option(w, meaning, item->value);
+}
+
+/* A bare word in front of the tail; false: it may be a layer of the tail. */
+static bool put_own_word(struct layer_writing *w, struct slice word) {
+  const char *name = w->kind->name;
+  bool pools = strcmp(name, "pool") == 0 || strcmp(name, "avgpool") == 0;
+  if (spec_of(w->kind, "pad") && among(word, "same valid pad padded")) {
+    if (!slice_is(word, "valid"))
+      put_once(w, &w->pad, slice_of("pad"));
+    if (!slice_is(word, "pad"))
+      say_why(&w->why, "`pad` keeps the size at stride 1, `pad=tf` is "
+                       "TensorFlow's SAME; without it there is no padding");
+    return true;
+  }
+  if (pools && among(word, "max average avg mean global")) {
+    bool mean = among(word, "average avg mean") ||
+                strcmp(w->kind->name, "avgpool") == 0;
+    const char *kind = slice_is(word, "global") ? mean ? "gap" : "gmp"
+                       : mean                   ? "avgpool"
+                                                : "pool";
+    w->kind = layer_kind_find(slice_of(kind));
+    say_why(&w->why, "`pool` takes the maximum, `avgpool` the mean, `gap` and "
+                     "`gmp` those of the whole map");
+    return true;
+  }
+  if (slice_is(word, "inplace")) {
+    text_put(&w->options, " inplace=on");
+    say_why(&w->why, "it is `inplace=on` or `inplace=off`");
+    return true;
+  }
+  for (const struct arg_spec *spec = w->kind->specs; spec && spec->name;
+       spec++) {
+    struct slice known;
+    for (int i = 1; spec->words && (known = word_at(spec->words, i)).length;
+         i++)
+      if (foreign_same(word, known)) {
+        text_putc(&w->options, ' ');
+        text_puts(&w->options, known);
+        return true;
+      }
+  }
+  return false;
+}
+
+/* `dropout 0.2`, `LeakyReLU(0.1)` behind the layer; how many items it takes. */
+static int put_tail(struct layer_writing *w, const struct items *items,
+                    int at) {
+  const struct item *item = &items->at[at];
+  struct slice word = item->kind == ITEM_CALL ? item->key : item->value;
+  const struct layer_kind *kind = line_layer(word);
+  if (!kind || kind->join) {
+    w->failed = true;
+    return 1;
+  }
+  struct items inner = {.arena = w->arena, .of = kind};
+  int used = 1;
+  if (item->kind == ITEM_CALL)
+    read_items(&inner, item->value);
+  while (item->kind == ITEM_WORD && at + used < items->count &&
+         items->at[at + used].kind <= ITEM_KEYED)
+    inner.at[inner.count++] = items->at[at + used++];
+  text_printf(&w->tail, " %s", kind->name);
+  bool takes = kind->specs && kind->specs[0].name;
+  int shown = 0;
+  for (int i = 0; i < inner.count && takes; i++) {
+    if (inner.at[i].kind == ITEM_WORD && slice_is(inner.at[i].value, "x"))
+      continue;
+    const char *key = inner.at[i].kind == ITEM_KEYED
+                          ? meaning_of(kind, inner.at[i].key)
+                          : NULL;
+    if (key && (strcmp(key, "-") == 0 || strcmp(key, "inplace") == 0))
+      continue;
+    say_why(&w->why, "arguments of a layer that follows stand in parentheses: "
+                     "`dropout(0.2)`");
+    text_put(&w->tail, shown++ ? ", " : "(");
+    if (inner.at[i].kind == ITEM_KEYED && !(key && strcmp(key, "share") == 0))
+      text_printf(&w->tail, "%.*s=", SLICE_ARG(inner.at[i].key));
+    text_puts(&w->tail, inner.at[i].value);
+  }
+  text_put(&w->tail, shown ? ")" : "");
+  if (inner.count && !takes && strcmp(kind->family, "Normalisation") != 0)
+    w->failed = w->failed || inner.at[0].kind <= ITEM_SIZES;
+  w->failed = w->failed || inner.failed;
+  return used;
+}
+
+static int64_t int_of(struct slice s) {
+  char digits[24] = "";
+  memcpy(digits, s.at, s.length < sizeof digits ? s.length : 0);
+  return strtoll(digits, NULL, 10);
+}
+
+/* 3x3x64: the window and the channels in one. */
+static void split_sizes(struct layer_writing *w) {
+  struct slice all = w->sizes[0];
+  size_t last = all.length;
+  int signs = 0;
+  for (size_t i = 0; i < all.length; i++)
+    signs += all.at[i] == 'x';
+  while (last > 0 && all.at[last - 1] != 'x')
+    last--;
+  if (signs != 2 || w->number_count || w->units.at)
+    return;
+  say_why(&w->why, "channels come first, then the window: `conv 64 3x3`");
+  w->units = slice_from(all, last);
+  w->sizes[0] = slice_to(all, last - 1);
+}
+
+/* Channels, window, stride and padding among bare numbers. */
+static void place_conv(struct layer_writing *w) {
+  struct slice n[8] = {{0}};
+  int count = 0, at = 0;
+  if (w->size_count == 1) {
+    split_sizes(w);
+    w->kernel = w->sizes[0];
+  }
+  w->failed = w->failed || w->size_count > 1 || w->number_count > 5 ||
+              (w->units.at && w->number_count);
+  for (int i = 0; i < w->number_count && i < 8; i++)
+    n[count++] = w->numbers[i];
+  bool window = w->kernel.at;
+  bool inputs = window
+                    ? count >= 2 && !w->units.at && int_of(n[0]) < int_of(n[1])
+                    : count >= 3 && int_of(n[0]) < int_of(n[1]) &&
+                          int_of(n[1]) > int_of(n[2]);
+  if (inputs) {
+    at++;
+    say_why(&w->why, "the channels that come in are inferred");
+  }
+  if (!w->units.at && at < count)
+    w->units = n[at++];
+  w->failed = w->failed || (window && !w->size_count && at < count);
+  if (!window && at < count)
+    w->kernel = n[at++];
+  if (!w->stride.at && at < count)
+    w->stride = n[at++];
+  if (!w->pad.at && at < count)
+    put_pad(w, n[at++]);
+  if (!w->kernel.at && w->units.at)
+    w->kernel = slice_of("3x3");
+  w->failed = w->failed || at < count;
+}
+
+static void place_window(struct layer_writing *w) {
+  int at = 0;
+  if (w->size_count && !w->kernel.at)
+    w->kernel = w->sizes[0];
+  else if (!w->kernel.at && w->number_count)
+    w->kernel = w->numbers[at++];
+  else if (!w->kernel.at)
+    w->kernel = slice_of("2x2");
+  if (!w->stride.at && at < w->number_count)
+    w->stride = w->numbers[at++];
+  if (!w->pad.at && at < w->number_count)
+    put_pad(w, w->numbers[at++]);
+  w->failed = w->failed || at < w->number_count || w->size_count > 1;
+}
+
+static void put_value(struct text *out, struct slice value) {
+  if (value.length)
+    text_printf(out, " %.*s", SLICE_ARG(value));
+}
+
+static void put_numbers(struct layer_writing *w, struct text *out) {
+  const struct layer_kind *kind = w->kind;
+  const struct arg_spec *first = kind->specs;
+  bool takes = first && first->name && first->place == PLACE_POSITION;
+  if (strcmp(kind->name, "softmax") == 0 && w->number_count == 1) {
+    text_printf(out, "fc %.*s softmax", SLICE_ARG(w->numbers[0]));
+    say_why(&w->why, "softmax has no size; the dense layer before it has");
+    return;
+  }
+  text_put(out, kind->name);
+  put_value(out, w->units);
+  put_value(out, w->kernel);
+  bool norm = strcmp(kind->family, "Normalisation") == 0 && !takes;
+  bool pair = has_units(kind) && !spec_of(kind, "kernel") &&
+              w->number_count == 2 && !w->units.at &&
+              (!first[1].name || first[1].place != PLACE_POSITION);
+  if (pair || (norm && w->number_count))
+    say_why(&w->why, "what comes in is inferred");
+  w->failed = w->failed ||
+              (!takes && w->number_count && !(norm && w->number_count == 1)) ||
+              (!takes && w->size_count);
+  for (int i = pair; i < w->number_count && takes; i++)
+    put_value(out, w->numbers[i]);
+  for (int i = 0; i < w->size_count && takes; i++)
+    put_value(out, w->sizes[i]);
+}
+
+static bool write_layer(struct layer_writing *w, struct text *out) {
+  const struct arg_spec *kernel = spec_of(w->kind, "kernel");
+  if (has_units(w->kind) && kernel)
+    place_conv(w);
+  else if (kernel && kernel->place == PLACE_POSITION)
+    place_window(w);
+  if (kernel)
+    w->number_count = w->size_count = 0;
+  if (w->label.length)
+    text_printf(out, "%.*s: ", SLICE_ARG(w->label));
+  put_numbers(w, out);
+  if (w->stride.at && !slice_is(w->stride, "1") && !slice_is(w->stride, "1x1"))
+    text_printf(out, " /%.*s", SLICE_ARG(w->stride));
+  w->failed = w->failed || (w->stride.at && !spec_of(w->kind, "stride"));
+  w->failed = w->failed || (w->pad.length && !spec_of(w->kind, "pad"));
+  put_value(out, w->pad);
+  text_puts(out, text_slice(&w->options));
+  text_puts(out, text_slice(&w->tail));
+  return !w->failed;
+}
+
+/* The layer `kind` with the items, and with what follows it. */
+static bool write_items(struct text *out, const struct layer_kind *kind,
+                        struct slice label, struct items *items) {
+  struct layer_writing w = {.arena = items->arena,
+                            .kind = kind,
+                            .label = label,
+                            .options = text_new(items->arena),
+                            .tail = text_new(items->arena),
+                            .why = items->why};
+  bool tail = false;
+  for (int i = 0; i < items->count && !w.failed;) {
+    const struct item *item = &items->at[i];
+    bool word = item->kind == ITEM_WORD || item->kind == ITEM_CALL;
+    if (word && !tail && item->kind == ITEM_WORD &&
+        put_own_word(&w, item->value)) {
+      i++;
+      continue;
+    }
+    tail = tail || word;
+    if (word) {
+      i += put_tail(&w, items, i);
+      continue;
+    }
+    if (item->kind == ITEM_KEYED)
+      put_keyed(&w, item);
+    else if (item->kind == ITEM_STRIDE)
+      put_once(&w, &w.stride, item->value);
+    else if (item->kind == ITEM_SIZES)
+      w.sizes[w.size_count++] = item->value;
+    else if (w.size_count && spec_of(kind, "kernel") && !w.stride.at &&
+             w.number_count)
+      put_once(&w, &w.stride, item->value); /* conv 64 3x3 2 */
+    else if (w.size_count && w.stride.at && spec_of(kind, "pad"))
+      put_pad(&w, item->value);
+    else
+      w.numbers[w.number_count++] = item->value;
+    i++;
+  }
+  bool written = write_layer(&w, out);
+  items->why = w.why;
+  return written;
+}
+
+/* conv3x3, conv3, fc4096, maxpool2: the word, and where its numbers begin. */
+static const struct layer_kind *glued(struct slice word, size_t *end) {
+  for (*end = word.length; *end > 0; --*end) {
+    char last = word.at[*end - 1];
+    if (!is_digit_char(last) && last != 'x')
+      break;
+  }
+  if (*end == word.length || *end == 0 || !is_digit_char(word.at[*end]))
+    return NULL;
+  return line_layer(slice_to(word, *end));
+}
+
+/* A call of a framework, whose arguments have an order of their own. */
+static bool write_call(struct text *out, struct slice label, struct slice word,
+                       struct slice arguments, struct arena *arena) {
+  const struct layer_kind *kind = line_layer(word);
+  const struct foreign_layer *row =
+      layer_kind_find(word) ? NULL : foreign_layer_find(word);
+  if (label.length)
+    text_printf(out, "%.*s: ", SLICE_ARG(label));
+  if (row && *row->ours && *row->arguments)
+    return foreign_call(out, word, arguments);
+  if (!kind)
+    return false;
+  struct items items = {.arena = arena, .of = kind};
+  while (slice_starts_word(arguments, "x"))
+    slice_item(&arguments); /* the tensor, which is never written */
+  read_items(&items, arguments);
+  return !items.failed && write_items(out, kind, no_key, &items);
+}
+
+bool line_write(struct arena *arena, struct slice line, struct slice label,
+                struct text *out, const char **why) {
+  struct slice word = slice_word(line), rest = slice_from(line, word.length);
+  size_t end;
+  while (slice_begins(rest, ".") && rest.length > 1 &&
+         is_word_char(rest.at[1])) { /* nn., tf.keras.layers. */
+    line = slice_from(rest, 1);
+    word = slice_word(line);
+    rest = slice_from(line, word.length);
+  }
+  if (slice_begins(rest, "(")) {
+    size_t close = slice_close(rest);
+    struct slice inside = slice_to(slice_from(rest, 1), close - 1);
+    struct slice after = slice_plain(slice_from(rest, close + 1));
+    if (after.length && after.at[0] == '(') /* Dense(10)(x) */
+      after = slice_plain(slice_from(after, slice_close(after) + 1));
+    size_t before = out->length;
+    if (close < rest.length && !after.length &&
+        write_call(out, label, word, inside, arena)) {
+      *why = "arguments follow without parentheses";
+      return true;
+    }
+    out->length = before;
+  }
+  const struct layer_kind *kind = line_layer(word);
+  if (!kind && (kind = glued(word, &end)) != NULL)
+    rest = slice_from(line, end);
+  if (!kind && number_length(line)) { /* 64 conv 3x3 */
+    size_t number = number_length(line);
+    struct slice after = slice_plain(slice_from(line, number));
+    kind = line_layer(slice_word(after));
+    struct text turned = text_new(arena);
+    text_printf(&turned, " %.*s ", SLICE_ARG(slice_to(line, number)));
+    text_puts(&turned, slice_from(after, slice_word(after).length));
+    rest = text_slice(&turned);
+  }
+  struct items items = {.arena = arena, .of = kind};
+  if (!kind || kind->join || kind->front)
+    return false;
+  size_t window = number_length(rest);
+  struct slice channels = slice_from(rest, window);
+  struct text vgg = text_new(arena);
+  if (slice_begins(channels, "-") && slice_is_number(channels)) {
+    channels = slice_from(channels, 1);
+    text_printf(&vgg, "%.*s", SLICE_ARG(channels));
+    if (window) /* conv3-64, of the table of VGG */
+      text_printf(&vgg, " %.*sx%.*s pad", SLICE_ARG(slice_to(rest, window)),
+                  SLICE_ARG(slice_to(rest, window)));
+    rest = text_slice(&vgg);
+  }
+  read_items(&items, rest);
+  bool written = !items.failed && write_items(out, kind, label, &items);
+  *why = items.why;
+  return written;
+}

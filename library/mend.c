@@ -1,0 +1,459 @@
+/*
+ * Mends: what an error offers is tried before anybody sees it. The source with
+ * the replacement in it is parsed and carried out once more, in memory that is
+ * given back; where the line is then right and no other one is wrong for it,
+ * the offer is shown. A wrong hint cannot be shown, whoever made it.
+ */
+#include "layers/foreign/foreign.h"
+#include "library/context.h"
+#include "parser/parse.h"
+#include "sema/expand.h"
+
+enum {
+  TRIALS = 120,            /* of a load, at most */
+  TRIAL_BYTES = 8 << 20,   /* that these parse, all together */
+  TRIAL_NODES = 20000,     /* of one of them */
+  TRIAL_STEPS = 200000,    /* likewise */
+  TRIAL_ERRORS = 400,      /* likewise */
+  LONGEST_STATEMENT = 4000 /* bytes of lines that belong together */
+};
+
+/* Replacements of one text: in their order, apart from each other. */
+struct mend_edits {
+  VEC(struct offer) at;
+};
+
+struct mender {
+  struct netc *netc;
+  struct load *load;
+  struct arena arena;      /* as long as offers are tried */
+  const struct unit *unit; /* whose text is being mended, */
+  uint32_t base;           /* and where it begins */
+  struct slice text;
+  struct mend_edits edits; /* what was found to mend it */
+  int64_t syntax;          /* errors of the grammar that are left then */
+  int64_t errors;          /* of all kinds */
+  int trials;
+  size_t bytes;
+};
+
+/* A trial, of which only its errors are looked at. */
+struct mend_trial {
+  struct mender *m;
+  struct sources sources;
+  struct diags diags;
+  struct settings settings;
+  struct model model;
+  int statements;
+  int source; /* the mended text */
+  uint32_t base;
+  const struct block *program;
+};
+
+static struct mend_trial *trial_of(void *user) {
+  return user;
+}
+
+/* A file that is used is not read again, but the mended one is another. */
+static int trial_use(void *user, struct slice path, uint32_t from,
+                     const struct block **program, struct slice *reason) {
+  struct mend_trial *t = trial_of(user);
+  struct loader loader = load_loader(t->m->netc);
+  if (from >= t->base)
+    from = t->m->base;
+  static const struct block nothing = {0};
+  int source = loader.load(loader.user, path, from, program, reason);
+  if (source < 0) { /* it is not read for a trial */
+    *program = &nothing;
+    return (int)t->sources.all.count;
+  }
+  if (source != t->m->unit->source)
+    return source;
+  *program = t->program;
+  return t->source;
+}
+
+static struct slice put_edits(struct arena *arena, struct slice text,
+                              uint32_t base, const struct mend_edits *edits) {
+  struct text out = text_new(arena);
+  size_t at = 0;
+  for (size_t i = 0; i < edits->at.count; i++) {
+    const struct offer *edit = &edits->at.at[i];
+    size_t begin = edit->span.begin - base, end = edit->span.end - base;
+    text_bytes(&out, text.at + at, begin - at);
+    text_puts(&out, edit->text);
+    at = end;
+  }
+  text_bytes(&out, text.at + at, text.length - at);
+  return text_slice(&out);
+}
+
+static void copy_sources(struct mend_trial *t, struct arena *arena) {
+  const struct sources *known = &t->m->load->sources;
+  t->sources.arena = arena;
+  for (size_t i = 0; i < known->all.count; i++)
+    *VEC_PUSH(arena, &t->sources.all) = known->all.at[i];
+}
+
+static void run_trial(struct mend_trial *t, struct arena *arena) {
+  struct load *load = t->m->load;
+  struct define *defines =
+      arena_alloc(arena, load->defines.count + 1, sizeof *defines);
+  struct define *inputs =
+      arena_alloc(arena, load->inputs.count + 1, sizeof *inputs);
+  for (size_t i = 0; i < load->defines.count; i++)
+    defines[i] = load->defines.at[i];
+  for (size_t i = 0; i < load->inputs.count; i++)
+    inputs[i] = load->inputs.at[i];
+  const struct unit *first = &load->units.at[0];
+  bool main = t->m->unit == first;
+  struct expansion expansion = {.arena = arena,
+                                .diags = &t->diags,
+                                .source = main ? t->source : first->source,
+                                .loader = {trial_use, t},
+                                .settings = &t->settings,
+                                .defines = defines,
+                                .define_count = load->defines.count,
+                                .inputs = inputs,
+                                .input_count = load->inputs.count,
+                                .ignore_marks = load->inputs.count > 0,
+                                .node_budget = TRIAL_NODES,
+                                .step_budget = TRIAL_STEPS};
+  settings_open(&t->settings);
+  const struct block *program = main ? t->program : first->program;
+  if (program)
+    expand_program(&expansion, program, &t->model);
+}
+
+/* Compiles the text with those edits; false: it takes too much to know. */
+static bool try_edits(struct mender *m, struct arena *arena,
+                      struct mend_trial *t, const struct mend_edits *edits) {
+  *t = (struct mend_trial){.m = m, .statements = m->load->statements};
+  struct slice text = put_edits(arena, m->text, m->base, edits);
+  m->bytes += text.length;
+  if (m->trials++ >= TRIALS || m->bytes > TRIAL_BYTES)
+    return false;
+  copy_sources(t, arena);
+  t->source = sources_add(&t->sources, m->unit->path, text);
+  if (t->source < 0)
+    return false;
+  t->base = t->sources.all.at[t->source].base;
+  diags_open(&t->diags, arena, &t->sources);
+  for (int slug = 0; slug < SLUG_COUNT; slug++)
+    if (slug_info((enum slug)slug)->severity != SEVERITY_ERROR)
+      t->diags.level[slug] = SEVERITY_OFF;
+  t->diags.limit = TRIAL_ERRORS;
+  t->model.name = m->load->model.name;
+  t->program = parse(arena, &t->diags, t->source, &t->statements);
+  run_trial(t, arena);
+  return t->diags.errors < TRIAL_ERRORS;
+}
+
+static bool is_syntax(enum slug slug) {
+  return slug <= SYNTAX;
+}
+
+/* What a reading may still be: right as a statement, in another shape. */
+static bool is_of_shapes(enum slug slug) {
+  return slug >= WRONG_RANK && slug <= TIE_MISMATCH && slug != OUT_OF_RANGE;
+}
+
+/* What a word may still lack when it is the right one. */
+static bool is_of_values(enum slug slug) {
+  return is_of_shapes(slug) || slug == MISSING_ARGUMENT ||
+         (slug > TIE_MISMATCH && slug <= WRONG_COUNT) || slug == OUT_OF_RANGE;
+}
+
+/* Errors that another spelling of the statement can mend. */
+static bool is_of_writing(enum slug slug) {
+  return slug <= DUPLICATE_ARGUMENT || slug == UNKNOWN_LAYER ||
+         slug == TAIL_ARGUMENT || slug == WRONG_TYPE || slug == WRONG_COUNT;
+}
+
+static int64_t count_syntax(const struct mend_trial *t) {
+  int64_t count = 0;
+  for (size_t i = 0; i < t->diags.all.count; i++)
+    count += is_syntax(t->diags.all.at[i]->slug);
+  return count;
+}
+
+/* How good an offer is. */
+enum merit {
+  FAILS,
+  BINDS,    /* every word and argument means something; shapes may not fit */
+  COMPILES, /* nothing is wrong on its lines */
+};
+
+static enum merit merit_in(const struct mend_trial *t, struct span region,
+                           bool (*bearable)(enum slug slug)) {
+  struct slice text = t->sources.all.at[t->source].text;
+  size_t begin = region.begin, end = region.end;
+  while (begin > 0 && text.at[begin - 1] != '\n')
+    begin--;
+  while (end < text.length && text.at[end] != '\n')
+    end++;
+  enum merit merit = COMPILES;
+  for (size_t i = 0; i < t->diags.all.count; i++) {
+    const struct diagnostic *d = t->diags.all.at[i];
+    if (d->slug == TOO_MANY_LAYERS || d->slug == TOO_MANY_STEPS)
+      return FAILS; /* who knows whether it came so far */
+    if (d->span.begin < t->base + begin || d->span.begin > t->base + end)
+      continue;
+    if (!bearable(d->slug))
+      return FAILS;
+    merit = BINDS;
+  }
+  return merit;
+}
+
+/* The edits and one more, at its place; false if it lies on another one. */
+static bool add_edit(struct arena *arena, const struct mend_edits *edits,
+                     const struct offer *offer, struct mend_edits *all,
+                     struct span *region) {
+  bool placed = false;
+  int64_t shift = 0;
+  for (size_t i = 0; i < edits->at.count; i++) {
+    const struct offer *edit = &edits->at.at[i];
+    if (edit->span.begin < offer->span.end &&
+        offer->span.begin < edit->span.end)
+      return false;
+    if (!placed && edit->span.begin >= offer->span.end) {
+      *VEC_PUSH(arena, &all->at) = *offer;
+      placed = true;
+    }
+    if (!placed)
+      shift += (int64_t)edit->text.length -
+               (int64_t)(edit->span.end - edit->span.begin);
+    *VEC_PUSH(arena, &all->at) = *edit;
+  }
+  if (!placed)
+    *VEC_PUSH(arena, &all->at) = *offer;
+  region->begin = (uint32_t)(offer->span.begin + shift);
+  region->end = region->begin + (uint32_t)offer->text.length;
+  return true;
+}
+
+/* An offer that is tried for a diagnostic. */
+struct mend_attempt {
+  struct offer offer;
+  bool syntax; /* an error of the grammar goes with it */
+  bool (*bearable)(enum slug slug);
+  struct mend_edits all; /* with those that came before, */
+  int64_t left;          /* and the errors of the grammar that are left then */
+};
+
+static enum merit try_offer(struct mender *m, struct mend_attempt *a) {
+  struct arena scratch;
+  struct span region;
+  a->all = (struct mend_edits){{0}};
+  if (!add_edit(&m->arena, &m->edits, &a->offer, &a->all, &region))
+    return FAILS;
+  region.begin -= m->base;
+  region.end -= m->base;
+  arena_open_in(&scratch, &m->arena);
+  struct mend_trial *t = ARENA_NEW(&scratch, struct mend_trial);
+  enum merit merit = FAILS;
+  if (try_edits(m, &scratch, t, &a->all)) {
+    a->left = count_syntax(t);
+    if (a->left <= m->syntax - a->syntax)
+      merit = merit_in(t, region, a->bearable);
+  }
+  arena_close(&scratch);
+  return merit;
+}
+
+/* What comes next is tried in a source that has this in it. */
+static void keep_attempt(struct mender *m, const struct mend_attempt *a) {
+  m->edits = a->all;
+  m->syntax = a->left;
+}
+
+/* Lines */
+
+/* The statement at a place: lines that brackets hold together, no comment. */
+static struct span lines_at(const struct mender *m, uint32_t place) {
+  struct slice text = m->text;
+  size_t at = place - m->base, begin, end;
+  int depth = 0;
+  if (at > text.length)
+    at = text.length;
+  for (begin = at; begin > 0 && text.at[begin - 1] != '\n';)
+    begin--;
+  while (begin < text.length && strchr(" \t", text.at[begin]))
+    begin++;
+  for (end = begin; end < text.length && end - begin < LONGEST_STATEMENT;
+       end++) {
+    char c = text.at[end];
+    depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+    if ((c == '\n' && depth <= 0) || c == '#')
+      break;
+  }
+  if (end - begin >= LONGEST_STATEMENT || (depth > 0 && end > at))
+    for (end = at; end < text.length && text.at[end] != '\n';)
+      end++;
+  while (end > begin && strchr(" \t\r", text.at[end - 1]))
+    end--;
+  return (struct span){m->base + (uint32_t)begin, m->base + (uint32_t)end};
+}
+
+/* The innermost statement at a place, between braces and semicolons. */
+static struct span piece_at(const struct mender *m, struct span lines,
+                            uint32_t place) {
+  const char *text = m->text.at - m->base;
+  uint32_t begin = place < lines.end ? place : lines.end, end = begin;
+  while (begin > lines.begin && !strchr("{};", text[begin - 1]))
+    begin--;
+  while (end < lines.end && !strchr("{};", text[end]))
+    end++;
+  while (begin < end && strchr(" \t\n", text[begin]))
+    begin++;
+  while (end > begin && strchr(" \t\n", text[end - 1]))
+    end--;
+  return (struct span){begin, end};
+}
+
+/* Says what stands for the statement here, and why. */
+static void say_reading(struct diagnostic *d, struct span span,
+                        const struct foreign_line *line, enum merit merit) {
+  const char *why = line->why || !is_syntax(d->slug)
+                        ? line->why
+                        : "a layer is a word with its values, then what "
+                          "follows it: `conv 64 3x3 pad bn relu`";
+  bool said = d->help.count;
+  if (line->ours.length)
+    diag_offer(d, span, line->ours,
+               line->open ? "write `%.*s`, and `}` after its body"
+                          : "write `%.*s`",
+               SLICE_ARG(line->ours));
+  else
+    diag_offer(d, span, line->ours, "leave it out");
+  struct offer offer = d->offers.at[d->offers.count - 1];
+  if (why && !said)
+    diag_help(d, "%s", why);
+  diag_take(d, &offer);
+  if (line->open || merit != COMPILES)
+    d->fixits.count = 0; /* there is more to do by hand */
+}
+
+static struct slice closed(struct mender *m, struct slice text) {
+  struct text out = text_new(&m->arena);
+  text_puts(&out, text);
+  text_put(&out, " }");
+  return text_slice(&out);
+}
+
+/* The piece as it would be written here, if it is known from elsewhere. */
+static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
+  struct slice text = {m->text.at + (span.begin - m->base),
+                       span.end - span.begin};
+  struct foreign_line line = {.at = text}, best_line = line;
+  struct mend_attempt a = {.bearable = is_of_shapes,
+                           .syntax = is_syntax(d->slug)};
+  struct mend_attempt best = a;
+  enum merit found = FAILS;
+  const char *why = NULL;
+  for (int i = 0;
+       text.length && found != COMPILES && foreign_read(&m->arena, i, &line);
+       i++) {
+    a.offer = (struct offer){span, line.ours, {NULL, 0}};
+    why = i == 0 ? line.why : why;
+    if (line.open)
+      a.offer.text = closed(m, line.ours);
+    enum merit merit = try_offer(m, &a);
+    if (merit <= found)
+      continue;
+    found = merit;
+    best = a;
+    best_line = line;
+  }
+  if (found == FAILS && why && !d->help.count)
+    diag_help(d, "%s", why);
+  if (found == FAILS)
+    return false;
+  keep_attempt(m, &best);
+  say_reading(d, span, &best_line, found);
+  return true;
+}
+
+/* Of the offers that one diagnostic has, the first that is best. */
+static bool take_offer(struct mender *m, struct diagnostic *d,
+                       enum merit least) {
+  struct mend_attempt a = {.bearable = is_of_values,
+                           .syntax = is_syntax(d->slug)};
+  for (size_t i = 0; i < d->offers.count; i++) {
+    a.offer = d->offers.at[i];
+    if (a.offer.span.begin < m->base ||
+        a.offer.span.end > m->base + m->text.length)
+      continue;
+    enum merit merit = try_offer(m, &a);
+    if (merit < least)
+      continue;
+    if (d->severity == SEVERITY_ERROR)
+      keep_attempt(m, &a);
+    diag_take(d, &a.offer);
+    if (merit != COMPILES)
+      d->fixits.count = 0;
+    return true;
+  }
+  return false;
+}
+
+static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
+  bool error = d->severity == SEVERITY_ERROR;
+  if (take_offer(m, d, COMPILES) || !error)
+    return;
+  struct span lines = lines_at(m, d->span.begin);
+  struct span piece = piece_at(m, lines, d->span.begin);
+  bool inside = piece.begin != lines.begin || piece.end != lines.end;
+  if (is_of_writing(d->slug) &&
+      ((inside && reads_as(m, d, piece)) || reads_as(m, d, lines)))
+    return;
+  take_offer(m, d, BINDS);
+}
+
+/* The errors of one text, in their order. */
+static void mend_unit(struct mender *m, const struct unit *unit) {
+  struct load *load = m->load;
+  const struct source *source = &load->sources.all.at[unit->source];
+  struct arena scratch;
+  m->unit = unit;
+  m->text = source->text;
+  m->base = source->base;
+  m->edits = (struct mend_edits){{0}};
+  arena_open_in(&scratch, &m->arena);
+  struct mend_trial *t = ARENA_NEW(&scratch, struct mend_trial);
+  bool known = try_edits(m, &scratch, t, &m->edits);
+  m->syntax = known ? count_syntax(t) : 0;
+  arena_close(&scratch);
+  for (size_t i = 0; known && i < load->diags.all.count; i++) {
+    struct diagnostic *d = load->diags.all.at[i];
+    if (d->span.begin >= m->base && d->span.end <= m->base + m->text.length)
+      mend_diagnostic(m, d);
+  }
+}
+
+static bool has_mends(const struct load *load) {
+  for (size_t i = 0; i < load->diags.all.count; i++) {
+    const struct diagnostic *d = load->diags.all.at[i];
+    if (d->offers.count || d->severity == SEVERITY_ERROR)
+      return true;
+  }
+  return false;
+}
+
+void mend_offers(struct netc *netc) {
+  struct load *load = netc->load;
+  struct mender m = {.netc = netc, .load = load};
+  bool sealed = load->sealed;
+  if (has_mends(load)) {
+    load->sealed = true;
+    arena_open_in(&m.arena, &load->arena);
+    for (size_t i = 0; i < load->units.count; i++)
+      if (load->units.at[i].source >= 0 && load->units.at[i].program)
+        mend_unit(&m, &load->units.at[i]);
+    arena_close(&m.arena);
+    load->sealed = sealed;
+  }
+  for (size_t i = 0; i < load->diags.all.count; i++)
+    diag_settle(load->diags.all.at[i]);
+}
