@@ -1,4 +1,5 @@
 /* The arena planner: known optima, brute force, limits, equal plans. */
+#define _GNU_SOURCE
 #include "memory/plan/plan.h"
 
 #include <inttypes.h>
@@ -314,6 +315,59 @@ alignments_of_their_own_are_planned_as_brute_force_does(void **state) {
   check_random(tenth(15000), true);
 }
 
+/* Buffers of random lives; some kinds are aligned. */
+static void draw_lives(struct instance *instance, size_t count, int kind) {
+  int64_t span = (int64_t)count * (1 + kind % 3);
+  for (instance->count = 0; instance->count < count; instance->count++) {
+    struct plan_buffer *b = &instance->buffers[instance->count];
+    int64_t life = draw(0, 3) == 0 || kind == 0 ? span / 3 + 1 : 6;
+    *b = (struct plan_buffer){.lower = draw(0, span)};
+    b->upper = b->lower + draw(1, life);
+    b->size = kind == 2 ? draw(1, 6) * 10 : draw(1, 200);
+    b->align = kind > 0 ? (int64_t)1 << draw(0, 2 * kind) : 0;
+  }
+}
+
+/*
+ * Plans that few steps must suffice for, which shows how they are spent; as
+ * equal everywhere as the hard ones. BLESS=1 writes
+ * tests/data/planner/plans.csv anew when a search is better.
+ */
+static void plans_are_as_they_were(void **state) {
+  (void)state;
+  static struct instance instance;
+  static const uint64_t efforts[] = {100, 40, 300, 2500};
+  char *made = NULL;
+  size_t length;
+  FILE *out = open_memstream(&made, &length);
+  fprintf(out, "buffers,capacity,effort,height,bound,spent,offsets\n");
+  for (int round = 0; round < 240; round++) {
+    struct plan_options options = {.align = round % 5 == 4 ? 16 : 0,
+                                   .nodes =
+                                       round < 12 ? 0 : efforts[round % 4]};
+    random_state = 88172645463325252u + ((uint64_t)round << 32);
+    if (round % 3 == 2) {
+      instance.count = 1;
+      instance.buffers[0] = (struct plan_buffer){0, 40, 2048, 0, 0};
+      while (instance.count < (size_t)(20 + round))
+        cut(&instance, 1);
+      shuffle(&instance);
+      if (round % 2)
+        options.capacity = 2048 + draw(0, 200);
+    } else {
+      draw_lives(&instance, (size_t)(8 + round / 2), round / 3 % 4);
+    }
+    struct plan plan = make_plan(instance.buffers, instance.count, options);
+    assert_true(verify(instance.buffers, instance.count, options, plan.height));
+    fprintf(out, "%zu,%d,%d,%d,%d,%d,%016" PRIX64 "\n", instance.count,
+            (int)options.capacity, (int)options.nodes, (int)plan.height,
+            (int)plan.lower_bound, (int)plan.nodes, checksum(&instance));
+  }
+  fclose(out);
+  check_file("tests/data/planner/plans.csv", made);
+  free(made);
+}
+
 /*
  * Every moment is full, and still no plan may reach the load: the first of
  * these needs 12, 1 more than its load. The others are its relatives.
@@ -550,6 +604,7 @@ int main(void) {
       cmocka_unit_test(pieces_of_a_block_fit_into_it),
       cmocka_unit_test(small_instances_are_planned_as_brute_force_does),
       cmocka_unit_test(alignments_of_their_own_are_planned_as_brute_force_does),
+      cmocka_unit_test(plans_are_as_they_were),
       cmocka_unit_test(a_load_out_of_reach_is_proven_so),
       cmocka_unit_test(nothing_needs_no_arena),
       cmocka_unit_test(buffers_that_never_meet_share_the_ground),
