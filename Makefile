@@ -34,9 +34,11 @@ version := $(shell sed -n 's/^\#define NETC_VERSION "\(.*\)"/\1/p' \
 soname := libnetc.so.$(firstword $(subst ., ,$(version)))
 
 strict = -std=c11 -Wall -Wextra -Wshadow -Wconversion -pedantic $(WERROR)
-# SAN=1: addresses and undefined behaviour; SAN=thread: races.
+# SAN=1: addresses and undefined behaviour; SAN=thread: races. What clang then
+# makes counts edges, so that `make fuzz` has these objects, too.
 ifdef SAN
 sanitize := -fsanitize=$(if $(filter thread,$(SAN)),thread,address,undefined) \
+            $(if $(filter 1clang,$(SAN)$(CC)),-fsanitize=fuzzer-no-link) \
             -fno-sanitize-recover=all -DNETC_VERIFY
 endif
 paths = -I$(here) -I$(here)/include -I$(abspath $(gen))
@@ -146,8 +148,9 @@ endif
 # NETRT_ONEDNN=1 puts convolutions and products on Debian's libdnnl-dev. With
 # sanitizers gcc would optimise the unrolled loops for minutes.
 NETRT_ONEDNN =
-runtime_flags = -std=c99 $(filter-out -std=c11 -I% $(guards),$(flags)) \
-                $(if $(SAN),-Og,-O3) -Wdouble-promotion -Wmissing-prototypes \
+runtime_flags = -std=c99 $(filter-out -std=c11 -I% -fsanitize=fuzzer-no-link \
+                  $(guards),$(flags)) \
+                $(if $(SAN)$(COVER),-Og,-O3) -Wdouble-promotion -Wmissing-prototypes \
                 -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 -ffunction-sections -fdata-sections \
                 $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)
@@ -223,11 +226,15 @@ $(build)/$(soname): $(objects)
 	  -Wl,--no-undefined -o $@ $^ -lm
 
 # Tests: a program for each tests/test_*.c; they run in the repository. What
-# other programs link is never sanitized.
-test_sources := $(filter-out $(if $(SAN),%/test_install.c %/test_header.c) \
-                  $(if $(messages),,%/test_onnx.c %/test_from_onnx.c %/test_external.c \
+# other programs link is never sanitized, and counts no branches; what a page
+# shows runs nothing that is not tried elsewhere.
+COVER =
+test_sources := $(filter-out \
+                  $(if $(SAN)$(COVER),%/test_install.c %/test_header.c) \
+                  $(if $(COVER),%/test_shown.c) \
+                  $(if $(messages),,%/test_onnx.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_zoo.c %/test_round_trip.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_readers.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c), \
                   $(wildcard $(src)tests/test_*.c))
@@ -435,47 +442,46 @@ bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
 	@$(build)/bench/planner seeds $(lucky)
 
 # Coverage-guided fuzzing: each target of tests/fuzz for FUZZ seconds, or
-# those of TARGETS. What one finds is a file in $(build)/fuzz, whose name it
-# says. READER=Keras: the first byte does not choose the reader.
+# those of TARGETS. What one finds is a file in $(build)/san/fuzz, whose name
+# it says. READER=Keras: the first byte does not choose the reader.
 FUZZ = 60
 READER =
 TARGETS = text calls files $(if $(filter 0,$(IMPORT)),,import \
           $(if $(messages),export))
-fuzz_sources := $(library:$(src)%=%) $(tensors:$(src)%=%) \
-                $(patsubst $(src)%,%,$(filter-out %/weights.c,$(readers))) \
-                $(if $(messages),$(patsubst $(src)%,%,$(filter-out %/absent.c, \
-                  $(call files,codegen/onnx)))) driver/table.c \
-                tests/fuzz/common.c $(if $(messages),tests/fuzz/onnx.c)
-fuzz_objects := $(patsubst %.c,$(build)/fuzz/obj/%.o,$(fuzz_sources)) \
-                $(patsubst %.c,$(build)/fuzz/obj/gen/%.o, \
-                  $(filter %.c,$(generated) $(messages)))
-fuzz_flags := -std=c11 -g -O1 -fsanitize=fuzzer-no-link,address,undefined \
-              -fno-sanitize-recover=all $(paths) $(if $(messages),-DFUZZ_ONNX)
+ifeq ($(SAN),1)
+fuzz_objects := $(objects) $(call to_object,$(tensors) \
+                  $(filter-out %/weights.c,$(readers)) $(src)driver/table.c \
+                  $(src)tests/fuzz/common.c \
+                  $(if $(messages),$(src)tests/fuzz/onnx.c \
+                    $(filter-out %/absent.c,$(call files,codegen/onnx)))) \
+                $(if $(messages),$(message_objects))
 
-$(build)/fuzz/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
-	@mkdir -p $(@D)
-	@clang $(fuzz_flags) -MMD -MP -c -o $@ $(abspath $<)
-
-$(build)/fuzz/obj/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h \
-                       $(filter %.h,$(addprefix $(gen)/,$(messages)))
-	@mkdir -p $(@D)
-	@clang $(fuzz_flags) -MMD -MP -c -o $@ $<
+$(build)/obj/tests/fuzz/onnx.o: | $(gen)/onnx.pb-c.h
+$(build)/obj/tests/fuzz/import.o: private CFLAGS += \
+  $(if $(messages),-DFUZZ_ONNX)
 
 $(build)/fuzz/library.a: $(fuzz_objects)
+	@mkdir -p $(@D)
 	@rm -f $@ && $(AR) rcsD $@ $^
 
-$(build)/fuzz/%: $(build)/fuzz/obj/tests/fuzz/%.o $(build)/fuzz/library.a
+$(addprefix $(build)/fuzz/,$(TARGETS)): $(build)/fuzz/%: \
+    $(build)/obj/tests/fuzz/%.o $(build)/fuzz/library.a
 	@echo "LINK $@"
-	@clang -fsanitize=fuzzer,address,undefined -o $@ $^ \
-	  $(if $(messages),-lprotobuf-c) -ljansson -lm
+	@$(link) -fsanitize=fuzzer -o $@ $^ $(program_libs)
 
-fuzz: $(addprefix $(build)/fuzz/,$(TARGETS)) $(build)/netc
-	@cd $(here) && READER=$(READER) tools/fuzz.sh $(abspath $(build)) $(FUZZ) \
-	  $(TARGETS)
+fuzz: $(addprefix fuzz-,$(TARGETS))
+$(addprefix fuzz-,$(TARGETS)): fuzz-%: $(build)/fuzz/% $(build)/netc
+	@cd $(here) && READER=$(READER) tools/fuzz.sh $(abspath $(build)) $(FUZZ) $*
+else
+fuzz:
+	@$(MAKE) fuzz SAN=1 build=$(build)/san CC=clang CFLAGS='-O1 -g'
+endif
 
-# Lines and branches that the tests reach, by file and by room.
+# Lines and branches that the tests reach, by file and by room. T="golden cli"
+# runs two programs, and adds to what is counted since the last build.
 cover:
-	$(MAKE) check build=build/cover CFLAGS='--coverage -O0'
+	-GCOV_ERROR_FILE=/dev/null $(MAKE) check COVER=1 build=build/cover \
+	  CFLAGS='--coverage -O0'
 	@tools/cover.sh build/cover
 
 # Changes one operator or constant of layers/ or memory/plan/ after another:

@@ -1,8 +1,8 @@
 /*
  * Fuzzing the library's calls: settings and options by the first bytes, a text
- * by the others. Every n-th allocation may fail, callbacks call back, whatever
- * can be read is read. Nothing leaks, nothing is netc's own fault, and a net
- * written out in full is the same net.
+ * by the others. Every n-th allocation may fail, callbacks call back and may
+ * stop the work, whatever can be read is read. Nothing leaks, nothing is
+ * netc's own fault, and a net written out in full is the same net.
  */
 #include <stdio.h>
 
@@ -61,6 +61,40 @@ static enum netc_found read_used(void *user, const char *path,
   call_back(user);
   sink(to, text, sizeof text - 1);
   return NETC_FOUND;
+}
+
+/* Who is told of progress; stops a call after `left`, if it may at all. */
+struct listener {
+  struct netc *netc;
+  bool stops, stopped, inside;
+  long left;
+};
+
+static bool listen(void *user, const char *what, int64_t done, int64_t total) {
+  struct listener *l = user;
+  struct buffer out = {0};
+  if (!*what || done < 0 || (total && done > total))
+    abort();
+  if (l->inside) /* a call from inside of this one tells, too */
+    return true;
+  l->inside = true;
+  call_back(l->netc);
+  netc_emit(l->netc, "csv", NULL, collect, &out);
+  if (netc_on_progress(l->netc, NULL, NULL) != NETC_USAGE)
+    abort(); /* a callback must not change its context */
+  free(out.at);
+  l->inside = false;
+  l->stopped = l->stops && l->left-- <= 0;
+  return !l->stopped;
+}
+
+/* A call is stopped when the listener wanted it, and only then. */
+static void check_status(struct listener *l, const struct memory *memory,
+                         enum netc_status status) {
+  if (status == NETC_BUG || (status == NETC_STOPPED && !l->stopped) ||
+      (l->stopped && status != NETC_STOPPED && !memory->failing))
+    abort();
+  l->stopped = false;
 }
 
 static volatile int64_t sum;
@@ -161,7 +195,9 @@ static void compile_again(const struct netc_totals *wanted,
   netc_close(again);
 }
 
-static void write_all(struct netc *netc, struct input *input, bool again) {
+static void write_all(struct listener *l, const struct memory *memory,
+                      struct input *input, bool again) {
+  struct netc *netc = l->netc;
   struct netc_output_kind kind = {.size = sizeof kind};
   struct netc_totals totals = {.size = sizeof totals};
   unsigned x = take(input), y = take(input), first = take(input);
@@ -184,22 +220,23 @@ static void write_all(struct netc *netc, struct input *input, bool again) {
     struct buffer out = {0};
     if ((i + first) % 3)
       continue;
+    l->stopped = false;
     enum netc_status status =
         netc_emit(netc, kind.name, &options, collect, &out);
-    if (status == NETC_BUG)
-      abort();
+    check_status(l, memory, status);
     if (status == NETC_OK && again && whole && strcmp(kind.name, "net") == 0)
       compile_again(&totals, &out);
     free(out.at);
   }
 }
 
-static void place(struct netc *netc) {
+static void place(struct listener *l, const struct memory *memory) {
+  struct netc *netc = l->netc;
   struct netc_place_options options = {.size = sizeof options,
                                        .gpus = "8xa100-80"};
   struct netc_placing placing = {.size = sizeof placing};
-  if (netc_place(netc, &options, &placing) == NETC_BUG)
-    abort();
+  l->stopped = false;
+  check_status(l, memory, netc_place(netc, &options, &placing));
   READ_ALL(netc_placement, netc_placement, size);
 }
 
@@ -233,6 +270,21 @@ static void say_all(struct netc *netc) {
     }
 }
 
+/* Loads the text; if that is stopped, the context is as good as new. */
+static enum netc_status load(struct listener *l, const struct memory *memory,
+                             const char *text, size_t length) {
+  enum netc_status status = netc_load_text(l->netc, "fuzz.net", text, length);
+  check_status(l, memory, status);
+  if (status != NETC_STOPPED)
+    return status;
+  if (netc_layer_count(l->netc) != 0)
+    abort(); /* nothing is left of a net */
+  l->stops = false;
+  status = netc_load_text(l->netc, "fuzz.net", text, length);
+  check_status(l, memory, status);
+  return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct input input = {data, HEAD};
   if (size < HEAD)
@@ -241,21 +293,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct memory memory = {.failing = mode % 4 == 1,
                           .left = (long)(high * 256 + low) % 3000};
   struct netc *netc = netc_open(resize, &memory);
+  struct listener l = {.netc = netc, .stops = mode & 16, .left = low % 50};
   if (!netc)
     return 0;
   netc_on_read(netc, read_used, netc);
+  if (mode & 8)
+    netc_on_progress(netc, listen, &l);
   bool plain = set_up(netc, &input);
   netc_mode(netc, mode & 4 ? NETC_FOR_PLACE : NETC_FOR_ALL);
   enum netc_status loaded =
-      netc_load_text(netc, "fuzz.net", (const char *)data + HEAD, size - HEAD);
-  if (loaded == NETC_BUG)
-    abort();
+      load(&l, &memory, (const char *)data + HEAD, size - HEAD);
   say_all(netc);
   if (netc_layer_count(netc) < MOST_LAYERS) {
     read_all(netc);
-    write_all(netc, &input, plain && loaded == NETC_OK && !memory.failing);
+    write_all(&l, &memory, &input,
+              plain && loaded == NETC_OK && !memory.failing);
     if (mode & 4)
-      place(netc);
+      place(&l, &memory);
   }
   netc_close(netc);
   if (memory.blocks != 0)
