@@ -282,6 +282,15 @@ message_objects := $(build)/obj/gen/onnx.pb-c.o
 $(build)/tests/test_onnx $(build)/tests/test_from_onnx: $(message_objects)
 $(build)/tests/test_onnx $(build)/tests/test_from_onnx: private objects += $(message_objects) -lprotobuf-c
 
+# The program with folds of imports that go wrong.
+$(build)/tests/misfold: $(src)tests/misfold.c $(objects) $(program_objects) \
+                        $(build)/libnetrt.a
+	@mkdir -p $(@D)
+	@echo "LINK $@"
+	@$(CC) $(flags) -Wl,--wrap=source_fold -o $@ $^ $(program_libs)
+
+$(build)/tests/test_import: | $(build)/tests/misfold
+
 # `make check` runs what takes a minute, `make check-long` the rest: these
 # programs, and of others the tests that are marked as slow. T="golden cli"
 # runs two programs whole. FULL=1 takes all of a set of which a tenth is tried.

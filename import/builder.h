@@ -47,22 +47,23 @@ static inline int feed(const struct graph_node *node, size_t i) {
  * Stamps what lies between `top` and `bottom`, with `bottom`, and lists it in
  * `region`; false if that is too much, or some of it is written already.
  */
-bool stamp_region(struct source_builder *b, int top, int bottom);
-void new_region(struct source_builder *b);
+bool region_stamp(struct source_builder *b, int top, int bottom);
+void region_new(struct source_builder *b);
 /* Whether all that uses a stamped node is stamped, or is `end`. */
-bool is_private(const struct source_builder *b, int node, int end);
+bool region_keeps(const struct source_builder *b, int node, int end);
 bool region_is_private(const struct source_builder *b, int end);
 
-enum source_form form_of(struct source_builder *b,
-                         const struct graph_node *node);
+enum source_form source_form_of(struct source_builder *b,
+                                const struct graph_node *node);
 
 /* Statements. */
 
 /* Makes a tensor the current one, by its name. */
-void put_from(struct source_builder *b, struct source_block *out, int node);
+void source_put_from(struct source_builder *b, struct source_block *out,
+                     int node);
 /* One layer after its operands, its tail's place kept, its heads forked. */
-void put_node(struct source_builder *b, struct source_block *out, int *current,
-              int index, enum source_form form);
+void source_put_node(struct source_builder *b, struct source_block *out,
+                     int *current, int index, enum source_form form);
 
 /* cells.c: writes what is needed for `target`, then the current tensor. */
 void cells_open(struct source_builder *b);

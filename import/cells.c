@@ -54,7 +54,7 @@ static void list_needed(struct source_builder *b, int target, node_list *list) {
     int at = list->at[next];
     const struct graph_node *node = graph_at(b->graph, at);
     struct cell_node *cell = &b->cells[at];
-    enum source_form form = form_of(b, node);
+    enum source_form form = source_form_of(b, node);
     cell->form = form == FORM_LABELS ? FORM_MIXED : form;
     for (size_t i = 0; i < source_count(b, at); i++) {
       int from = source(b, at, i);
@@ -135,12 +135,12 @@ static void put_chain(struct source_builder *b, struct source_block *out,
     at = b->cells[at].main;
   }
   if (at >= 0 && *current != at) {
-    put_from(b, out, at);
+    source_put_from(b, out, at);
     *current = at;
   }
   while (chain.count > 0) {
     at = chain.at[--chain.count];
-    put_node(b, out, current, at, b->cells[at].form);
+    source_put_node(b, out, current, at, b->cells[at].form);
   }
 }
 
@@ -204,6 +204,6 @@ void cells_emit(struct source_builder *b, struct source_block *out,
     if (b->cells[list.at[i]].anchor && !b->written[list.at[i]])
       put_chain(b, out, current, list.at[i]);
   if (*current != target)
-    put_from(b, out, target);
+    source_put_from(b, out, target);
   *current = target;
 }

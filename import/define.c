@@ -222,7 +222,7 @@ static const char *name_def(struct source_plan *plan,
   if (!name)
     name = has_loop(f) ? "stage" : "block";
   const char *whole = graph_identifier(plan->graph, name);
-  for (int i = 2; is_word_of(plan, whole); i++)
+  for (int i = 2; source_has_word(plan, whole); i++)
     whole = graph_text(plan->graph, "%s%d", name, i);
   return whole;
 }
@@ -298,7 +298,7 @@ static bool define(struct source_plan *plan, struct def_family *f) {
   return true;
 }
 
-void fold_defs(struct source_plan *plan) {
+void source_fold_defs(struct source_plan *plan) {
   for (int round = 0; round < MOST_DEFS; round++) {
     struct arena scratch;
     arena_open_in(&scratch, plan->graph->arena);
@@ -316,6 +316,6 @@ void fold_defs(struct source_plan *plan) {
     if (!found)
       break;
     block_measure(plan, &plan->top);
-    fold_block(plan, &plan->top, false);
+    source_fold_block(plan, &plan->top, false);
   }
 }

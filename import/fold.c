@@ -240,13 +240,13 @@ static bool apply(struct source_plan *plan, struct source_block *block,
   return true;
 }
 
-void fold_block(struct source_plan *plan, struct source_block *block,
-                bool tables) {
+void source_fold_block(struct source_plan *plan, struct source_block *block,
+                       bool tables) {
   for (size_t i = 0; i < block->all.count; i++) {
     struct statement *s = &block->all.at[i];
     for (size_t k = 0; k < s->pieces.count; k++)
       if (s->pieces.at[k].kind == PIECE_BLOCK)
-        fold_block(plan, s->pieces.at[k].block, tables);
+        source_fold_block(plan, s->pieces.at[k].block, tables);
     statement_measure(plan, s);
   }
   for (int round = 0; round < 20; round++) {
@@ -261,13 +261,13 @@ void fold_block(struct source_plan *plan, struct source_block *block,
   }
 }
 
-void fold(struct source_plan *plan) {
-  fold_block(plan, &plan->top, false);
-  fold_defs(plan);
-  fold_block(plan, &plan->top, true);
+void source_fold(struct source_plan *plan) {
+  source_fold_block(plan, &plan->top, false);
+  source_fold_defs(plan);
+  source_fold_block(plan, &plan->top, true);
   for (size_t i = 0; i < plan->defs.all.count; i++) {
     struct statement *def = &plan->defs.all.at[i];
-    fold_block(plan, def->pieces.at[def->pieces.count - 1].block, true);
+    source_fold_block(plan, def->pieces.at[def->pieces.count - 1].block, true);
   }
-  inline_defs(plan);
+  source_inline_defs(plan);
 }

@@ -114,11 +114,11 @@ static int write_plan(struct graph *graph, struct source_layout layout,
   struct graph seen = *graph;
   arena_open_in(&scratch, graph->arena);
   seen.arena = &scratch;
-  structure(&plan, &seen, layout);
+  source_structure(&plan, &seen, layout);
   if (!layout.flat)
-    fold(&plan);
+    source_fold(&plan);
   struct text source = text_new(&scratch);
-  write_source(&plan, &source);
+  source_write(&plan, &source);
   keep_plan(graph, &plan, &source, result);
   arena_close(&scratch);
   int lines = 0;

@@ -158,7 +158,7 @@ static void renumber(struct source_plan *plan, struct statement *def) {
     length--;
   const char *base = graph_text(plan->graph, "%.*s", (int)length, old);
   const char *name = base;
-  for (int i = 2; strcmp(name, old) != 0 && is_word_of(plan, name); i++)
+  for (int i = 2; strcmp(name, old) != 0 && source_has_word(plan, name); i++)
     name = graph_text(plan->graph, "%s%d", base, i);
   def->pieces.at[1].text.value = name;
   rename_calls(&plan->top, old, name);
@@ -166,7 +166,7 @@ static void renumber(struct source_plan *plan, struct statement *def) {
     rename_calls(body_of(&plan->defs.all.at[i]), old, name);
 }
 
-void inline_defs(struct source_plan *plan) {
+void source_inline_defs(struct source_plan *plan) {
   for (size_t i = plan->defs.all.count; i-- > 0;)
     inline_def(plan, i);
   for (size_t i = 0; i < plan->defs.all.count; i++)

@@ -11,7 +11,7 @@ enum {
   LONG_BRANCH = 12       /* beside {}: then the other operand is named */
 };
 
-bool stamp_region(struct source_builder *b, int top, int bottom) {
+bool region_stamp(struct source_builder *b, int top, int bottom) {
   size_t next = b->region.count;
   if (b->stamp[bottom] == b->now)
     return true;
@@ -33,12 +33,12 @@ bool stamp_region(struct source_builder *b, int top, int bottom) {
   return true;
 }
 
-void new_region(struct source_builder *b) {
+void region_new(struct source_builder *b) {
   b->now++;
   b->region.count = 0;
 }
 
-bool is_private(const struct source_builder *b, int node, int end) {
+bool region_keeps(const struct source_builder *b, int node, int end) {
   for (int i = b->tree.first_use[node]; i < b->tree.first_use[node + 1]; i++) {
     int user = b->tree.uses[i];
     if (user != end && b->stamp[user] != b->now && b->side_of[user] != node)
@@ -49,7 +49,7 @@ bool is_private(const struct source_builder *b, int node, int end) {
 
 bool region_is_private(const struct source_builder *b, int end) {
   for (size_t i = 0; i < b->region.count; i++)
-    if (b->region.at[i] != end && !is_private(b, b->region.at[i], end))
+    if (b->region.at[i] != end && !region_keeps(b, b->region.at[i], end))
       return false;
   return true;
 }
@@ -66,8 +66,8 @@ static bool fits_blocks(struct source_builder *b,
     idle = idle || bottom == top;
     if (bottom == top)
       continue;
-    new_region(b);
-    if (!stamp_region(b, top, bottom) || !region_is_private(b, join->index))
+    region_new(b);
+    if (!region_stamp(b, top, bottom) || !region_is_private(b, join->index))
       return false;
     int count = (int)b->region.count;
     for (size_t other = 0; other < i; other++)
@@ -78,8 +78,8 @@ static bool fits_blocks(struct source_builder *b,
   return !idle || longest <= LONG_BRANCH * 2;
 }
 
-enum source_form form_of(struct source_builder *b,
-                         const struct graph_node *node) {
+enum source_form source_form_of(struct source_builder *b,
+                                const struct graph_node *node) {
   if (feed_count(node) <= 1)
     return FORM_CHAIN;
   return fits_blocks(b, node) ? FORM_BLOCKS : FORM_LABELS;

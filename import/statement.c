@@ -57,7 +57,7 @@ bool statement_names_layer(const struct statement *s) {
   return strcmp(word, "again") == 0 || strcmp(word, "unpool") == 0;
 }
 
-bool is_word_of(const struct source_plan *plan, const char *name) {
+bool source_has_word(const struct source_plan *plan, const char *name) {
   for (size_t i = 0; i < plan->graph->nodes.count; i++)
     if (strcmp(graph_word(plan->graph->nodes.at[i]->word), name) == 0)
       return true;

@@ -87,21 +87,21 @@ struct source_plan {
  * blocks of the join that ends them where nothing else uses their inside,
  * labels and `from` elsewhere, heads as forks. Flat, a line a layer.
  */
-void structure(struct source_plan *plan, struct graph *graph,
-               struct source_layout layout);
+void source_structure(struct source_plan *plan, struct graph *graph,
+                      struct source_layout layout);
 
 /* Folds equal runs into `repeat`, `for` and `def`. */
-void fold(struct source_plan *plan);
+void source_fold(struct source_plan *plan);
 
 /* Equal runs of one block and those inside it; `tables`: `for`, too. */
-void fold_block(struct source_plan *plan, struct source_block *block,
-                bool tables);
+void source_fold_block(struct source_plan *plan, struct source_block *block,
+                       bool tables);
 
 /* What appears in several places becomes a `def`, the longest first. */
-void fold_defs(struct source_plan *plan);
+void source_fold_defs(struct source_plan *plan);
 
 /* What is called once only is written where it is called. */
-void inline_defs(struct source_plan *plan);
+void source_inline_defs(struct source_plan *plan);
 
 /* Fills in a statement's hashes and extent from its pieces. */
 void statement_measure(const struct source_plan *plan,
@@ -122,7 +122,7 @@ const char *statement_word(const struct statement *statement);
 bool statement_names_layer(const struct statement *statement);
 
 /* Whether a layer or a def is called so. */
-bool is_word_of(const struct source_plan *plan, const char *name);
+bool source_has_word(const struct source_plan *plan, const char *name);
 
 /* Measures all statements of a block, the inner ones first. */
 void block_measure(struct source_plan *plan, struct source_block *block);
@@ -147,6 +147,6 @@ bool part_is_shown(const struct part_text *text);
 int block_width(const struct source_block *block);
 
 /* The source in canonical form. */
-void write_source(struct source_plan *plan, struct text *out);
+void source_write(struct source_plan *plan, struct text *out);
 
 #endif

@@ -184,7 +184,8 @@ static void put_output(struct source_builder *b, struct source_block *out,
   put_word(b, s, node->output);
 }
 
-void put_from(struct source_builder *b, struct source_block *out, int node) {
+void source_put_from(struct source_builder *b, struct source_block *out,
+                     int node) {
   struct statement *s = begin(b, out);
   s->last--;
   put_word(b, s, "from");
@@ -288,8 +289,8 @@ static void emit_others(struct source_builder *b, struct source_block *out,
       emit(b, out, current, feed(node, i));
 }
 
-void put_node(struct source_builder *b, struct source_block *out, int *current,
-              int index, enum source_form form) {
+void source_put_node(struct source_builder *b, struct source_block *out,
+                     int *current, int index, enum source_form form) {
   const struct graph_node *node = graph_at(b->graph, index);
   put_layer(b, out, node, form, *current);
   *current = index;
@@ -301,16 +302,16 @@ void put_node(struct source_builder *b, struct source_block *out, int *current,
 static void emit_one(struct source_builder *b, struct source_block *out,
                      int *current, int index) {
   const struct graph_node *node = graph_at(b->graph, index);
-  enum source_form form = form_of(b, node);
+  enum source_form form = source_form_of(b, node);
   if (feed_count(node) > 0) {
     int main = form == FORM_BLOCKS ? b->tree.parent[index] : main_input(node);
     if (form == FORM_LABELS)
       emit_others(b, out, current, node, main);
     if (*current != main)
-      put_from(b, out, main);
+      source_put_from(b, out, main);
     *current = main;
   }
-  put_node(b, out, current, index, form);
+  source_put_node(b, out, current, index, form);
 }
 
 /* Writes what is needed for `target`, which is then the current tensor. */
@@ -323,7 +324,7 @@ static void emit(struct source_builder *b, struct source_block *out,
     *VEC_PUSH(b->arena, &chain) = at;
     if (feed_count(node) == 0)
       break;
-    enum source_form form = form_of(b, node);
+    enum source_form form = source_form_of(b, node);
     int next = form == FORM_BLOCKS ? b->tree.parent[at] : main_input(node);
     if (form == FORM_LABELS && b->depth < DEEPEST)
       emit_others(b, out, current, node, next);
@@ -335,7 +336,7 @@ static void emit(struct source_builder *b, struct source_block *out,
       emit_one(b, out, current, at);
   }
   if (*current != target)
-    put_from(b, out, target);
+    source_put_from(b, out, target);
   *current = target;
   b->depth--;
 }
@@ -343,12 +344,12 @@ static void emit(struct source_builder *b, struct source_block *out,
 /* Hangs the branch of a head where it leaves the rest of the net. */
 static void hang_head(struct source_builder *b, int head) {
   int top = b->tree.parent[head], bottom = head;
-  new_region(b);
+  region_new(b);
   while (top >= 0) {
-    if (!stamp_region(b, top, bottom))
+    if (!region_stamp(b, top, bottom))
       return;
     if (graph_at(b->graph, top)->word == WORD_INPUT ||
-        !is_private(b, top, head) || graph_at(b->graph, top)->output)
+        !region_keeps(b, top, head) || graph_at(b->graph, top)->output)
       break;
     bottom = top;
     top = b->tree.parent[top];
@@ -477,8 +478,8 @@ static void mark_shared(struct source_builder *b) {
   }
 }
 
-void structure(struct source_plan *plan, struct graph *graph,
-               struct source_layout layout) {
+void source_structure(struct source_plan *plan, struct graph *graph,
+                      struct source_layout layout) {
   size_t count = graph->nodes.count;
   struct arena *arena = graph->arena;
   *plan = (struct source_plan){

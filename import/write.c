@@ -290,7 +290,7 @@ static void mark(struct source_writer *w, const struct statement *s,
   *last = *shape;
 }
 
-void write_source(struct source_plan *plan, struct text *out) {
+void source_write(struct source_plan *plan, struct text *out) {
   struct graph *graph = plan->graph;
   struct source_writer w = {.plan = plan, .out = out, .line = out->length};
   struct graph_shape last = {0};

@@ -70,6 +70,28 @@ static void files_of_windows_are_read(void **state) {
   run_free(&r);
 }
 
+/* Where the short source is not the same net, a line a layer is written. */
+static void a_fold_that_goes_wrong_is_not_written(void **state) {
+  (void)state;
+  const char *path = "tests/data/import/darknet/resnet18.cfg";
+  struct run flat = run("%s import --flat %s", NETC, path);
+  struct run folded = run("%s import %s", NETC, path);
+  struct run wrong = run("%s/tests/misfold import %s", BUILD, path);
+  struct run asked = run("%s/tests/misfold import --flat %s", BUILD, path);
+  assert_string_equal(folded.err, "");
+  assert_string_not_equal(folded.out, flat.out);
+  assert_int_equal(wrong.status, 0);
+  assert_string_equal(wrong.out, flat.out);
+  assert_non_null(strstr(wrong.err, "note: written with a line a layer"));
+  assert_int_equal(asked.status, 0);
+  assert_string_equal(asked.out, flat.out);
+  assert_string_equal(asked.err, "");
+  run_free(&flat);
+  run_free(&folded);
+  run_free(&wrong);
+  run_free(&asked);
+}
+
 /* Folded and flat, the numbers are Darknet's; folded, it is short. */
 static void darknet_nets_count_as_darknet_does(void **state) {
   (void)state;
@@ -893,6 +915,7 @@ int main(void) {
       cmocka_unit_test(outputs_of_one_name_are_numbered),
       cmocka_unit_test(cut_files_are_read_or_refused),
       slow_test(a_million_layers_are_read_or_refused),
+      cmocka_unit_test(a_fold_that_goes_wrong_is_not_written),
       cmocka_unit_test(darknet_nets_count_as_darknet_does),
       cmocka_unit_test(caffe_nets_are_as_caffe_says),
       cmocka_unit_test(norms_inside_recurrent_layers_count),

@@ -32,7 +32,7 @@ static value_id compare(struct exporting *x, const char *op,
                         const struct onnx_layout *at, value_id distance,
                         int64_t limit) {
   value_id far = model_tensor(&x->model, ELEMENT_INT64, 0, NULL, &limit);
-  return typed(x, NODE(x, op, at, distance, far), ELEMENT_BOOL);
+  return onnx_typed(x, NODE(x, op, at, distance, far), ELEMENT_BOOL);
 }
 
 /* Which keys a query does not see: q - k > behind, or k - q > ahead. */
@@ -50,13 +50,13 @@ static value_id hidden(struct exporting *x, int64_t queries, int64_t keys,
       NODE(x, "Sub", &at, places(x, queries, true, ELEMENT_INT64),
            places(x, keys, false, ELEMENT_INT64));
   value_id y = NO_VALUE, far = NO_VALUE;
-  typed(x, distance, ELEMENT_INT64);
+  onnx_typed(x, distance, ELEMENT_INT64);
   if (behind >= 0)
     y = compare(x, "Greater", &at, distance, behind);
   if (ahead >= 0)
     far = compare(x, "Less", &at, distance, -ahead);
   if (y != NO_VALUE && far != NO_VALUE)
-    y = typed(x, NODE(x, "Or", &at, y, far), ELEMENT_BOOL);
+    y = onnx_typed(x, NODE(x, "Or", &at, y, far), ELEMENT_BOOL);
   else if (y == NO_VALUE)
     y = far;
   x->model.scope = scope;
@@ -76,11 +76,11 @@ static value_id mask(struct exporting *x, value_id scores,
 }
 
 bool onnx_mask(struct exporting *x) {
-  struct view in = in_view(x, 0);
-  struct onnx_layout at = out_layout(x, 0);
-  value_id scores = get_spread(x, &in);
-  return put_first(x, mask(x, scores, &at, x->op.numbers[0], x->op.numbers[1]),
-                   &at);
+  struct view in = onnx_in(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
+  value_id scores = onnx_get_spread(x, &in);
+  return onnx_put_first(
+      x, mask(x, scores, &at, x->op.numbers[0], x->op.numbers[1]), &at);
 }
 
 /* The row of the table for each query and key of a window. */
@@ -88,7 +88,7 @@ static value_id relative_rows(struct exporting *x, int64_t queries,
                               int64_t keys) {
   const int64_t both[2] = {queries, keys}, *window = x->op.numbers + 1;
   int64_t dims[1];
-  if (!constant_size(x, 2, both, &dims[0]))
+  if (!onnx_constant_size(x, 2, both, &dims[0]))
     return NO_VALUE;
   int64_t *rows = arena_alloc(x->arena, (size_t)dims[0] + 1, sizeof *rows);
   for (int64_t i = 0; i < queries * keys; i++) {
@@ -106,8 +106,8 @@ static value_id relative_rows(struct exporting *x, int64_t queries,
 
 /* (2 window - 1).. x heads: a bias for each head, query and key */
 bool onnx_relative(struct exporting *x) {
-  struct view in = in_view(x, 0), table = in_view(x, 1);
-  struct onnx_layout at = out_layout(x, 0);
+  struct view in = onnx_in(x, 0), table = onnx_in(x, 1);
+  struct onnx_layout at = onnx_out(x, 0);
   int rank = at.rank, axes = (int)x->op.numbers[0];
   int64_t heads = at.dim[rank - 3], queries = at.dim[rank - 2];
   int64_t keys = at.dim[rank - 1];
@@ -118,13 +118,13 @@ bool onnx_relative(struct exporting *x) {
   struct onnx_layout rows = layout_dense(2, picked);
   struct onnx_layout columns = layout_dense(2, transposed);
   struct onnx_layout bias = layout_dense(3, shape);
-  value_id scores = get_spread(x, &in), from = get(x, &table);
+  value_id scores = onnx_get_spread(x, &in), from = onnx_get(x, &table);
   value_id which = relative_rows(x, queries, keys);
   value_id y = NODE(x, "Gather", &rows, from, which);
   y = NODE(x, "Transpose", &columns, y);
   model_ints(&x->model, "perm", perm, 2);
-  y = reshaped(x, y, &bias);
-  return put_first(x, NODE(x, "Add", &at, scores, y), &at);
+  y = onnx_reshaped(x, y, &bias);
+  return onnx_put_first(x, NODE(x, "Add", &at, scores, y), &at);
 }
 
 /* The reals of the operation, and the rule's own of rope. */
@@ -159,7 +159,7 @@ static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
     value_id speed = model_tensor(&x->model, ELEMENT_FLOAT, 2, half, slow);
     value_id angle =
         NODE(x, "Mul", &angles, places(x, steps, true, ELEMENT_FLOAT), speed);
-    angle = reshaped(x, angle, &by_head);
+    angle = onnx_reshaped(x, angle, &by_head);
     entry->number = NODE(x, "Cos", &by_head, angle) + 1;
     NODE(x, "Sin", &by_head, angle);
     x->model.scope = scope;
@@ -171,21 +171,21 @@ static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
 /* a cos - b sin and b cos + a sin, for the pairs a, b of a head */
 bool onnx_rope(struct exporting *x) {
   bool neighbours = x->op.numbers[0];
-  struct view pairs = in_view(x, 0), half[2];
-  struct onnx_layout at = out_layout(x, 0), part;
+  struct view pairs = onnx_in(x, 0), half[2];
+  struct onnx_layout at = onnx_out(x, 0), part;
   int last = at.rank - 1, way = neighbours ? last + 1 : last;
   value_id rotation[2], of[2];
   if (!layout_split(&pairs.at, last, neighbours ? at.dim[last] / 2 : 2) ||
       !layout_split(&at, last, neighbours ? at.dim[last] / 2 : 2))
-    return refuse(x, "cannot identify its pairs") != NO_VALUE;
+    return onnx_refuse(x, "cannot identify its pairs") != NO_VALUE;
   find_turns(x, at.dim[last - 2], 2 * at.dim[neighbours ? last : last + 1],
              rotation);
   for (int i = 0; i < 2; i++) {
     half[i] = pairs;
     if (!layout_slice(&half[i].at, way, i, 1))
-      return refuse(x, "cannot identify its pairs") != NO_VALUE;
+      return onnx_refuse(x, "cannot identify its pairs") != NO_VALUE;
     layout_drop(&half[i].at, way);
-    of[i] = get_spread(x, &half[i]);
+    of[i] = onnx_get_spread(x, &half[i]);
   }
   part = layout_dense(half[0].at.rank, half[0].at.dim);
   value_id first =
@@ -205,7 +205,7 @@ bool onnx_rope(struct exporting *x) {
   }
   value_id y = NODE(x, "Concat", &at, first, second);
   model_int(&x->model, "axis", at.rank - 1);
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 /* N,G,L,heads,D with the heads in front, those that share keys as one. */
@@ -226,14 +226,14 @@ static bool heads_first(struct view *view, int64_t sharing, bool transposed) {
  * own, of size 1 in keys and values.
  */
 bool onnx_attention(struct exporting *x) {
-  struct view q = in_view(x, 0), k = in_view(x, 1), v = in_view(x, 2);
-  struct onnx_layout at = out_layout(x, 0);
+  struct view q = onnx_in(x, 0), k = onnx_in(x, 1), v = onnx_in(x, 2);
+  struct onnx_layout at = onnx_out(x, 0);
   int64_t sharing = q.at.dim[3] / k.at.dim[3], queries = q.at.dim[2];
   int64_t keys = k.at.dim[2];
   struct view out = {.of = NULL, .at = at};
   if (!heads_first(&q, sharing, false) || !heads_first(&k, 1, true) ||
       !heads_first(&v, 1, false) || !heads_first(&out, sharing, false))
-    return refuse(x, "cannot identify its heads") != NO_VALUE;
+    return onnx_refuse(x, "cannot identify its heads") != NO_VALUE;
   if (sharing > 1) {
     layout_insert(&k.at, 3);
     layout_insert(&v.at, 3);
@@ -250,11 +250,12 @@ bool onnx_attention(struct exporting *x) {
   dims[rank - 2] = queries;
   dims[rank - 1] = keys;
   struct onnx_layout all = layout_dense(rank, dims);
-  value_id a = get_spread(x, &q), b = get_spread(x, &k), c = get_spread(x, &v);
+  value_id a = onnx_get_spread(x, &q), b = onnx_get_spread(x, &k),
+           c = onnx_get_spread(x, &v);
   value_id y = NODE(x, "MatMul", &all, a, b);
   y = NODE(x, "Mul", &all, y, model_scalar(&x->model, x->op.reals[0]));
   y = mask(x, y, &all, x->op.numbers[0], x->op.numbers[1]);
   y = NODE(x, "Softmax", &all, y);
   model_int(&x->model, "axis", rank - 1);
-  return put_first(x, NODE(x, "MatMul", &out.at, y, c), &out.at);
+  return onnx_put_first(x, NODE(x, "MatMul", &out.at, y, c), &out.at);
 }

@@ -48,11 +48,11 @@ static value_id of_vectors(struct exporting *x, const struct view *in,
                            const struct view *weight, const struct view *bias,
                            const struct onnx_layout *at) {
   struct view transposed = {weight->of, layout_move(&weight->at, 0, 1)};
-  bool transposes = get_cost(x, &transposed) <= get_cost(x, weight);
-  value_id ins[3] = {get_spread(x, in),
-                     get(x, transposes ? &transposed : weight),
-                     bias ? get(x, bias) : NO_VALUE};
-  value_id y = node(x, "Gemm", at, ins, 3);
+  bool transposes = onnx_get_cost(x, &transposed) <= onnx_get_cost(x, weight);
+  value_id ins[3] = {onnx_get_spread(x, in),
+                     onnx_get(x, transposes ? &transposed : weight),
+                     bias ? onnx_get(x, bias) : NO_VALUE};
+  value_id y = onnx_node(x, "Gemm", at, ins, 3);
   if (transposes)
     model_int(&x->model, "transB", 1);
   return y;
@@ -60,13 +60,13 @@ static value_id of_vectors(struct exporting *x, const struct view *in,
 
 /* What is flattened lies as the file has it. */
 bool onnx_linear(struct exporting *x) {
-  struct view in = in_view(x, 0), weight = in_view(x, 1), bias = in;
-  struct onnx_layout at = out_layout(x, 0);
+  struct view in = onnx_in(x, 0), weight = onnx_in(x, 1), bias = in;
+  struct onnx_layout at = onnx_out(x, 0);
   struct onnx_parts seen = parts_of(&weight.at, 0),
                     made = parts_of(&weight.at, 1);
   bool has_bias = x->op.in_count > 2, fits = true;
   if (has_bias)
-    bias = in_view(x, 2);
+    bias = onnx_in(x, 2);
   if (seen.count > 1)
     fits =
         reorder(&in.at, in.at.rank - 1, &seen) && reorder(&weight.at, 0, &seen);
@@ -75,21 +75,21 @@ bool onnx_linear(struct exporting *x) {
            reorder(&weight.at, 1, &made) &&
            (!has_bias || reorder(&bias.at, 0, &made));
   if (!fits)
-    return refuse(x, "it is not flattened as its weights are") != NO_VALUE;
+    return onnx_refuse(x, "it is not flattened as its weights are") != NO_VALUE;
   if (at.rank == 2)
-    return put_first(
+    return onnx_put_first(
         x, of_vectors(x, &in, &weight, has_bias ? &bias : NULL, &at), &at);
-  value_id a = get_spread(x, &in), b = get(x, &weight);
+  value_id a = onnx_get_spread(x, &in), b = onnx_get(x, &weight);
   value_id y = NODE(x, "MatMul", &at, a, b);
   if (has_bias)
-    y = NODE(x, "Add", &at, y, get(x, &bias));
-  return put_first(x, y, &at);
+    y = NODE(x, "Add", &at, y, onnx_get(x, &bias));
+  return onnx_put_first(x, y, &at);
 }
 
 /* Leading axes may be repeated: MatMul spreads them. */
 bool onnx_matmul(struct exporting *x) {
-  struct view a = in_view(x, 0), b = in_view(x, 1);
-  struct onnx_layout at = out_layout(x, 0);
+  struct view a = onnx_in(x, 0), b = onnx_in(x, 1);
+  struct onnx_layout at = onnx_out(x, 0);
   int64_t left[LAYOUT_RANK], right[LAYOUT_RANK];
   bool spreads = false;
   view_sizes(&a, left);
@@ -98,7 +98,7 @@ bool onnx_matmul(struct exporting *x) {
     spreads = spreads || (left[i] != at.dim[i] && right[i] != at.dim[i]);
   spreads = spreads || left[at.rank - 1] != a.at.dim[at.rank - 1] ||
             left[at.rank - 2] != a.at.dim[at.rank - 2];
-  value_id first = spreads ? get_spread(x, &a) : get(x, &a);
-  value_id second = spreads ? get_spread(x, &b) : get(x, &b);
-  return put_first(x, NODE(x, "MatMul", &at, first, second), &at);
+  value_id first = spreads ? onnx_get_spread(x, &a) : onnx_get(x, &a);
+  value_id second = spreads ? onnx_get_spread(x, &b) : onnx_get(x, &b);
+  return onnx_put_first(x, NODE(x, "MatMul", &at, first, second), &at);
 }

@@ -93,12 +93,12 @@ static bool write_operation(struct exporting *x, size_t index) {
   x->model.scope = arena_copy(x->arena, scope.at, scope.length);
   x->first_value = x->model.values.count;
   if (!*x->op.code)
-    refuse(
+    onnx_refuse(
         x,
         "nothing says what its `%s` computes: it can be measured, but not run",
         x->op.part);
   else if (!form)
-    refuse(x, "netc has no ONNX form of `%s` yet", x->op.code);
+    onnx_refuse(x, "netc has no ONNX form of `%s` yet", x->op.code);
   return form && form->write(x) && !x->why;
 }
 
@@ -122,16 +122,16 @@ static bool write_outputs(struct exporting *x) {
   for (size_t i = 0; netc_output_operand(x->netc, i, &operand) == NETC_OK;
        i++) {
     netc_output(x->netc, i, &end);
-    struct view view = operand_view(x, &operand);
+    struct view view = onnx_operand_view(x, &operand);
     x->layer = x->model.scope = end.name;
     if (operand.type == NETC_FLOAT && view.at.rank > 3) {
       view.at = layout_channels_first(&view.at);
     } else if (operand.type == NETC_FLOAT && view.at.rank == 3) {
       struct view other = {view.of, layout_channels_first(&view.at)};
-      if (get_cost(x, &other) < get_cost(x, &view))
+      if (onnx_get_cost(x, &other) < onnx_get_cost(x, &view))
         view = other;
     }
-    value_id value = get_spread(x, &view);
+    value_id value = onnx_get_spread(x, &view);
     if (value == NO_VALUE)
       return false;
     add_output(x, value, end.name);

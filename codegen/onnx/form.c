@@ -5,7 +5,7 @@
 
 /* An operation without a form: its row says why. */
 bool onnx_none(struct exporting *x) {
-  return refuse(x, "%s", onnx_form_find(x->op.code)->nodes) != NO_VALUE;
+  return onnx_refuse(x, "%s", onnx_form_find(x->op.code)->nodes) != NO_VALUE;
 }
 
 static const struct onnx_form forms[] = {

@@ -14,21 +14,21 @@ static bool mirrors_once(const struct onnx_layout *in, const int64_t *pads) {
 
 bool onnx_pad(struct exporting *x) {
   static const char *const modes[] = {NULL, "reflect", "edge"};
-  struct onnx_layout at = map_out(x);
-  struct view in = map_in(x, 0);
+  struct onnx_layout at = onnx_map_out(x);
+  struct view in = onnx_map_in(x, 0);
   int64_t pads[2 * LAYOUT_RANK] = {0}, mode = x->op.numbers[0];
-  value_id map = get(x, &in);
+  value_id map = onnx_get(x, &in);
   for (int i = 2; i < at.rank; i++) {
     pads[i] = x->op.numbers[i - 1];
     pads[at.rank + i] = at.dim[i] - in.at.dim[i] - pads[i];
   }
   if (mode == 1 && !mirrors_once(&in.at, pads))
-    return refuse(x, "Pad cannot mirror more than the map") != NO_VALUE;
+    return onnx_refuse(x, "Pad cannot mirror more than the map") != NO_VALUE;
   value_id y =
       NODE(x, "Pad", &at, map, model_numbers(&x->model, pads, 2 * at.rank));
   if (modes[mode])
     model_text(&x->model, "mode", modes[mode]);
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 static value_id slice(struct exporting *x, value_id value, int rank,
@@ -45,9 +45,9 @@ static value_id slice(struct exporting *x, value_id value, int rank,
 
 /* The end comes to the front. */
 bool onnx_roll(struct exporting *x) {
-  struct onnx_layout at = map_out(x);
-  struct view in = map_in(x, 0);
-  value_id map = get(x, &in);
+  struct onnx_layout at = onnx_map_out(x);
+  struct view in = onnx_map_in(x, 0);
+  value_id map = onnx_get(x, &in);
   for (int i = 2; i < at.rank && map != NO_VALUE; i++) {
     int64_t shift = x->op.numbers[i - 2], size = at.dim[i];
     if (!shift)
@@ -57,17 +57,17 @@ bool onnx_roll(struct exporting *x) {
     map = NODE(x, "Concat", &at, end, begin);
     model_int(&x->model, "axis", i);
   }
-  return put_first(x, map, &at);
+  return onnx_put_first(x, map, &at);
 }
 
 /* Nearest: floor(at I / O), as PyTorch does. */
 bool onnx_up(struct exporting *x) {
-  struct onnx_layout at = map_out(x);
-  struct view in = map_in(x, 0);
+  struct onnx_layout at = onnx_map_out(x);
+  struct view in = onnx_map_in(x, 0);
   bool linear = x->op.numbers[0], corners = x->op.numbers[1];
   float scales[LAYOUT_RANK];
   int64_t none = 0, sizes[1] = {at.rank};
-  value_id map = get(x, &in), empty = NO_VALUE;
+  value_id map = onnx_get(x, &in), empty = NO_VALUE;
   bool divides = true;
   for (int i = 0; i < at.rank; i++) {
     divides = divides && at.dim[i] % in.at.dim[i] == 0;
@@ -87,40 +87,40 @@ bool onnx_up(struct exporting *x) {
              linear ? corners ? "align_corners" : "half_pixel" : "asymmetric");
   if (!linear)
     model_text(&x->model, "nearest_mode", "floor");
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 /* An order of the axes that suits them all. */
 bool onnx_concat(struct exporting *x) {
   struct view *views = arena_alloc(x->arena, x->op.in_count, sizeof *views);
   value_id *ins = arena_alloc(x->arena, x->op.in_count, sizeof *ins);
-  struct onnx_layout at = out_layout(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
   for (size_t i = 0; i < x->op.in_count; i++)
-    views[i] = in_view(x, i);
-  struct onnx_order order = choose_order(x, views, x->op.in_count);
-  at = in_order(&order, &at);
+    views[i] = onnx_in(x, i);
+  struct onnx_order order = onnx_choose_order(x, views, x->op.in_count);
+  at = order_apply(&order, &at);
   for (size_t i = 0; i < x->op.in_count; i++) {
-    views[i].at = in_order(&order, &views[i].at);
-    ins[i] = get_spread(x, &views[i]);
+    views[i].at = order_apply(&order, &views[i].at);
+    ins[i] = onnx_get_spread(x, &views[i]);
   }
-  value_id y = node(x, "Concat", &at, ins, x->op.in_count);
+  value_id y = onnx_node(x, "Concat", &at, ins, x->op.in_count);
   model_int(&x->model, "axis", order_place(&order, (int)x->op.numbers[0]));
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 bool onnx_embed(struct exporting *x) {
-  struct view indices = in_view(x, 0), table = in_view(x, 1);
-  struct onnx_layout at = out_layout(x, 0);
-  value_id rows = get(x, &table), which = get_spread(x, &indices);
-  return put_first(x, NODE(x, "Gather", &at, rows, which), &at);
+  struct view indices = onnx_in(x, 0), table = onnx_in(x, 1);
+  struct onnx_layout at = onnx_out(x, 0);
+  value_id rows = onnx_get(x, &table), which = onnx_get_spread(x, &indices);
+  return onnx_put_first(x, NODE(x, "Gather", &at, rows, which), &at);
 }
 
 /* As they are known here, for every sample. */
 bool onnx_distances(struct exporting *x) {
-  struct onnx_layout at = out_layout(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
   int32_t numbers[DISTANCE_NUMBERS];
   int64_t count, queries = at.dim[at.rank - 2], keys = at.dim[at.rank - 1];
-  if (!constant_size(x, at.rank, at.dim, &count))
+  if (!onnx_constant_size(x, at.rank, at.dim, &count))
     return false;
   int64_t *rows = arena_alloc(x->arena, (size_t)count + 1, sizeof *rows);
   for (int i = 0; i < DISTANCE_NUMBERS; i++)
@@ -130,34 +130,34 @@ bool onnx_distances(struct exporting *x) {
   value_id known =
       model_tensor(&x->model, ELEMENT_INT64, at.rank, at.dim, rows);
   value_id y = NODE(x, "Identity", &at, known);
-  return put_first(x, typed(x, y, ELEMENT_INT64), &at);
+  return onnx_put_first(x, onnx_typed(x, y, ELEMENT_INT64), &at);
 }
 
 /* The first way ends at the last step, the second one at the first. */
 bool onnx_last(struct exporting *x) {
   int64_t ways = x->op.numbers[0], steps = x->op.ins[0].dims[1];
-  struct onnx_layout at = out_layout(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
   int64_t units = at.dim[1] / ways;
   value_id ends[2] = {NO_VALUE, NO_VALUE};
   for (int i = 0; i < ways; i++) {
-    struct view view = in_view(x, 0);
+    struct view view = onnx_in(x, 0);
     if (!layout_slice(&view.at, 1, i ? 0 : steps - 1, 1) ||
         !layout_slice(&view.at, 2, i * units, units))
-      return refuse(x, "cannot identify its last step") != NO_VALUE;
+      return onnx_refuse(x, "cannot identify its last step") != NO_VALUE;
     layout_drop(&view.at, 1);
-    ends[i] = get(x, &view);
+    ends[i] = onnx_get(x, &view);
   }
   if (ways == 1)
-    return put_first(x, ends[0], &at);
+    return onnx_put_first(x, ends[0], &at);
   value_id y = NODE(x, "Concat", &at, ends[0], ends[1]);
   model_int(&x->model, "axis", 1);
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 /* The axes of a sum are an input from opset 13 on. */
-value_id reduce_axes(struct exporting *x, const char *op, value_id in,
-                     const struct onnx_layout *at, const int64_t *axes,
-                     int count, bool keeps) {
+value_id onnx_reduce_axes(struct exporting *x, const char *op, value_id in,
+                          const struct onnx_layout *at, const int64_t *axes,
+                          int count, bool keeps) {
   int64_t dims[LAYOUT_RANK];
   int rank = 0;
   for (int i = 0; i < at->rank; i++) {
@@ -182,21 +182,21 @@ value_id reduce_axes(struct exporting *x, const char *op, value_id in,
 bool onnx_reduce(struct exporting *x) {
   static const char *const modes[] = {"ReduceSum", "ReduceMean", "ReduceMax",
                                       "ReduceMin"};
-  struct view in = in_view(x, 0);
-  struct onnx_layout at = out_layout(x, 0);
-  struct onnx_order order = choose_order(x, &in, 1), left = {.rank = 0};
+  struct view in = onnx_in(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
+  struct onnx_order order = onnx_choose_order(x, &in, 1), left = {.rank = 0};
   int64_t axes[LAYOUT_RANK];
   int count = 0;
-  in.at = in_order(&order, &in.at);
+  in.at = order_apply(&order, &in.at);
   for (int i = 0; i < order.rank; i++)
     if (order.axis[i] < at.rank)
       left.axis[left.rank++] = order.axis[i];
     else
       axes[count++] = i;
-  at = in_order(&left, &at);
-  value_id map = get_spread(x, &in);
-  return put_first(
-      x,
-      reduce_axes(x, modes[x->op.numbers[0]], map, &in.at, axes, count, false),
-      &at);
+  at = order_apply(&left, &at);
+  value_id map = onnx_get_spread(x, &in);
+  return onnx_put_first(x,
+                        onnx_reduce_axes(x, modes[x->op.numbers[0]], map,
+                                         &in.at, axes, count, false),
+                        &at);
 }

@@ -16,8 +16,8 @@ static value_id vector(struct exporting *x, size_t in, int64_t channels,
   struct view view;
   if (in >= x->op.in_count)
     return filled(x, channels, otherwise);
-  view = in_view(x, in);
-  return get(x, &view);
+  view = onnx_in(x, in);
+  return onnx_get(x, &view);
 }
 
 static int64_t channels_of(const struct exporting *x) {
@@ -26,13 +26,13 @@ static int64_t channels_of(const struct exporting *x) {
 
 static value_id get_channels_first(struct exporting *x,
                                    struct onnx_layout *at) {
-  struct view in = in_view(x, 0);
-  *at = out_layout(x, 0);
+  struct view in = onnx_in(x, 0);
+  *at = onnx_out(x, 0);
   if (at->rank > 2) {
     in.at = layout_channels_first(&in.at);
     *at = layout_channels_first(at);
   }
-  return get_spread(x, &in);
+  return onnx_get_spread(x, &in);
 }
 
 /* Operands: scale, shift, mean, variance; or the last two. */
@@ -48,7 +48,7 @@ bool onnx_bn(struct exporting *x) {
   value_id y =
       NODE(x, "BatchNormalization", &at, in, scale, shift, mean, variance);
   model_real(&x->model, "epsilon", x->op.reals[0]);
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 bool onnx_instnorm(struct exporting *x) {
@@ -59,15 +59,15 @@ bool onnx_instnorm(struct exporting *x) {
   value_id shift = vector(x, 2, channels, 0);
   value_id y = NODE(x, "InstanceNormalization", &at, in, scale, shift);
   model_real(&x->model, "epsilon", x->op.reals[0]);
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 /* Cx1x1 where channels are at `axis` of `rank`. */
 static value_id column(struct exporting *x, size_t in, int axis, int rank) {
-  struct view view = in_view(x, in);
+  struct view view = onnx_in(x, in);
   for (int i = axis + 1; i < rank; i++)
     layout_insert(&view.at, view.at.rank);
-  return get(x, &view);
+  return onnx_get(x, &view);
 }
 
 static value_id affine(struct exporting *x, value_id y,
@@ -87,12 +87,12 @@ bool onnx_gn(struct exporting *x) {
   int64_t dims[3] = {at.dim[0], groups,
                      layout_values(&at) / at.dim[0] / groups};
   struct onnx_layout parts = layout_dense(3, dims);
-  y = reshaped(x, y, &parts);
+  y = onnx_reshaped(x, y, &parts);
   y = NODE(x, "InstanceNormalization", &parts, y, filled(x, groups, 1),
            filled(x, groups, 0));
   model_real(&x->model, "epsilon", x->op.reals[0]);
-  y = reshaped(x, y, &at);
-  return put_first(x, affine(x, y, &at, 1), &at);
+  y = onnx_reshaped(x, y, &at);
+  return onnx_put_first(x, affine(x, y, &at, 1), &at);
 }
 
 /* What a sum over that axis gives. */
@@ -106,7 +106,7 @@ static struct onnx_layout with_one(const struct onnx_layout *at, int axis) {
 static value_id mean(struct exporting *x, value_id y,
                      const struct onnx_layout *at, int axis) {
   const int64_t axes[1] = {axis};
-  return reduce_axes(x, "ReduceMean", y, at, axes, 1, true);
+  return onnx_reduce_axes(x, "ReduceMean", y, at, axes, 1, true);
 }
 
 /* x / sqrt(mean of squares + eps) */
@@ -121,20 +121,20 @@ static value_id by_root_mean_square(struct exporting *x, value_id y,
 
 static value_id get_ordered(struct exporting *x, struct onnx_layout *at,
                             int *axis) {
-  struct view in = in_view(x, 0);
-  struct onnx_order order = choose_order(x, &in, 1);
-  *at = out_layout(x, 0);
+  struct view in = onnx_in(x, 0);
+  struct onnx_order order = onnx_choose_order(x, &in, 1);
+  *at = onnx_out(x, 0);
   *axis = order_place(&order, at->rank - 1);
-  *at = in_order(&order, at);
-  in.at = in_order(&order, &in.at);
-  return get_spread(x, &in);
+  *at = order_apply(&order, at);
+  in.at = order_apply(&order, &in.at);
+  return onnx_get_spread(x, &in);
 }
 
 bool onnx_affine(struct exporting *x) {
   struct onnx_layout at;
   int axis;
   value_id y = get_ordered(x, &at, &axis);
-  return put_first(x, affine(x, y, &at, axis), &at);
+  return onnx_put_first(x, affine(x, y, &at, axis), &at);
 }
 
 /* x / max(sqrt(sum of squares), eps) */
@@ -144,11 +144,11 @@ bool onnx_l2norm(struct exporting *x) {
   value_id in = get_ordered(x, &at, &axis);
   const int64_t axes[1] = {axis};
   value_id y = NODE(x, "Mul", &at, in, in);
-  y = reduce_axes(x, "ReduceSum", y, &at, axes, 1, true);
+  y = onnx_reduce_axes(x, "ReduceSum", y, &at, axes, 1, true);
   struct onnx_layout one = with_one(&at, axis);
   y = NODE(x, "Sqrt", &one, y);
   y = NODE(x, "Max", &one, y, model_scalar(&x->model, x->op.reals[0]));
-  return put_first(x, NODE(x, "Div", &at, in, y), &at);
+  return onnx_put_first(x, NODE(x, "Div", &at, in, y), &at);
 }
 
 bool onnx_rmsnorm(struct exporting *x) {
@@ -156,20 +156,20 @@ bool onnx_rmsnorm(struct exporting *x) {
   int axis;
   value_id y = get_ordered(x, &at, &axis);
   y = by_root_mean_square(x, y, &at, axis);
-  return put_first(x, affine(x, y, &at, axis), &at);
+  return onnx_put_first(x, affine(x, y, &at, axis), &at);
 }
 
 static bool layer_norm(struct exporting *x) {
-  struct onnx_layout at = out_layout(x, 0);
-  struct view in = in_view(x, 0);
-  value_id y = get_spread(x, &in), shift = NO_VALUE;
+  struct onnx_layout at = onnx_out(x, 0);
+  struct view in = onnx_in(x, 0);
+  value_id y = onnx_get_spread(x, &in), shift = NO_VALUE;
   value_id scale = vector(x, 1, channels_of(x), 1);
   if (x->op.in_count > 2)
     shift = vector(x, 2, 0, 0);
   y = NODE(x, "LayerNormalization", &at, y, scale, shift);
   model_real(&x->model, "epsilon", x->op.reals[0]);
   model_int(&x->model, "axis", -1);
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 bool onnx_ln(struct exporting *x) {
@@ -180,7 +180,7 @@ bool onnx_ln(struct exporting *x) {
   value_id y = get_ordered(x, &at, &axis);
   y = NODE(x, "Sub", &at, y, mean(x, y, &at, axis));
   y = by_root_mean_square(x, y, &at, axis);
-  return put_first(x, affine(x, y, &at, axis), &at);
+  return onnx_put_first(x, affine(x, y, &at, axis), &at);
 }
 
 /* Even sizes: ONNX has the odd neighbour after a channel, PyTorch before. */
@@ -191,12 +191,12 @@ static value_id sum_of_squares(struct exporting *x, value_id in,
   const int64_t kernel[2] = {size, 1}, pads[4] = {size / 2, 0, (size - 1) / 2};
   struct onnx_layout flat = layout_dense(4, dims);
   value_id y = NODE(x, "Mul", at, in, in);
-  y = reshaped(x, y, &flat);
+  y = onnx_reshaped(x, y, &flat);
   y = NODE(x, "AveragePool", &flat, y);
   model_ints(&x->model, "kernel_shape", kernel, 2);
   model_ints(&x->model, "pads", pads, 4);
   model_int(&x->model, "count_include_pad", 1);
-  return reshaped(x, y, at);
+  return onnx_reshaped(x, y, at);
 }
 
 static bool by_power(struct exporting *x, value_id in, value_id squares,
@@ -205,7 +205,7 @@ static bool by_power(struct exporting *x, value_id in, value_id squares,
       NODE(x, "Mul", at, squares, model_scalar(&x->model, x->op.reals[0]));
   y = NODE(x, "Add", at, y, model_scalar(&x->model, x->op.reals[2]));
   y = NODE(x, "Pow", at, y, model_scalar(&x->model, x->op.reals[1]));
-  return put_first(x, NODE(x, "Div", at, in, y), at);
+  return onnx_put_first(x, NODE(x, "Div", at, in, y), at);
 }
 
 /* The same with the mean of the squares of a window on the map. */
@@ -238,7 +238,7 @@ bool onnx_lrn(struct exporting *x) {
     model_real(&x->model, "alpha", x->op.reals[0]);
     model_real(&x->model, "beta", x->op.reals[1]);
     model_real(&x->model, "bias", x->op.reals[2]);
-    return put_first(x, y, &at);
+    return onnx_put_first(x, y, &at);
   }
   return by_power(x, in, sum_of_squares(x, in, &at, size), &at);
 }

@@ -4,13 +4,13 @@
 
 enum { IMPOSSIBLE = 1 << 20 };
 
-bool constant_size(struct exporting *x, int rank, const int64_t *dims,
-                   int64_t *values) {
+bool onnx_constant_size(struct exporting *x, int rank, const int64_t *dims,
+                        int64_t *values) {
   const int64_t most = (int64_t)1 << 26;
   *values = 1;
   for (int i = 0; i < rank; i++)
     if (!mul_i64(*values, dims[i], values) || *values > most)
-      return refuse(x, "a constant of over 2^26 values would be needed") !=
+      return onnx_refuse(x, "a constant of over 2^26 values would be needed") !=
              NO_VALUE;
   return true;
 }
@@ -32,12 +32,12 @@ static struct view weight_view(struct exporting *x, int64_t number,
         value, layout_dense(weight->rank, weight->dims), true};
   }
   if (!layout_through(&lies, at, &view.at))
-    refuse(x, "the layout of its weights has no axes");
+    onnx_refuse(x, "the layout of its weights has no axes");
   return view;
 }
 
-struct view operand_view(struct exporting *x,
-                         const struct netc_operand *operand) {
+struct view onnx_operand_view(struct exporting *x,
+                              const struct netc_operand *operand) {
   struct onnx_layout at =
       layout_of(operand->rank, operand->dims, operand->strides, operand->first);
   if (operand->tensor >= 0)
@@ -45,39 +45,41 @@ struct view operand_view(struct exporting *x,
   return (struct view){&x->blocks[operand->block], at};
 }
 
-struct view in_view(struct exporting *x, size_t in) {
-  return operand_view(x, &x->op.ins[in]);
+struct view onnx_in(struct exporting *x, size_t in) {
+  return onnx_operand_view(x, &x->op.ins[in]);
 }
 
-struct onnx_layout out_layout(const struct exporting *x, size_t out) {
+struct onnx_layout onnx_out(const struct exporting *x, size_t out) {
   return layout_dense(x->op.outs[out].rank, x->op.outs[out].dims);
 }
 
-struct view map_in(struct exporting *x, size_t in) {
-  struct view view = in_view(x, in);
+struct view onnx_map_in(struct exporting *x, size_t in) {
+  struct view view = onnx_in(x, in);
   view.at = layout_channels_first(&view.at);
   return view;
 }
 
-struct onnx_layout map_out(const struct exporting *x) {
-  struct onnx_layout at = out_layout(x, 0);
+struct onnx_layout onnx_map_out(const struct exporting *x) {
+  struct onnx_layout at = onnx_out(x, 0);
   return layout_channels_first(&at);
 }
 
-value_id typed(struct exporting *x, value_id value, enum onnx_element type) {
+value_id onnx_typed(struct exporting *x, value_id value,
+                    enum onnx_element type) {
   if (value != NO_VALUE)
     x->model.values.at[value].type = type;
   return value;
 }
 
-value_id reshaped(struct exporting *x, value_id value,
-                  const struct onnx_layout *at) {
+value_id onnx_reshaped(struct exporting *x, value_id value,
+                       const struct onnx_layout *at) {
   return NODE(x, "Reshape", at, value,
               model_numbers(&x->model, at->dim, at->rank));
 }
 
-value_id node(struct exporting *x, const char *op, const struct onnx_layout *at,
-              const value_id *ins, size_t in_count) {
+value_id onnx_node(struct exporting *x, const char *op,
+                   const struct onnx_layout *at, const value_id *ins,
+                   size_t in_count) {
   enum onnx_element type = ELEMENT_BOOL;
   if (x->why)
     return NO_VALUE;
@@ -99,27 +101,27 @@ static void name_result(struct exporting *x, value_id value) {
   x->model.values.at[value].name = arena_copy(x->arena, text.at, text.length);
 }
 
-void put(struct exporting *x, size_t out, value_id value,
-         const struct onnx_layout *at) {
-  struct view view = operand_view(x, &x->op.outs[out]);
+void onnx_put(struct exporting *x, size_t out, value_id value,
+              const struct onnx_layout *at) {
+  struct view view = onnx_operand_view(x, &x->op.outs[out]);
   struct onnx_rendering made = {.value = value, .whole = true};
   if (!layout_through(&view.at, at, &made.at))
-    refuse(x, "the layout of its output has no axes");
+    onnx_refuse(x, "the layout of its output has no axes");
   *VEC_PUSH(x->arena, &view.of->seen) = made;
   name_result(x, value);
 }
 
-bool put_first(struct exporting *x, value_id value,
-               const struct onnx_layout *at) {
+bool onnx_put_first(struct exporting *x, value_id value,
+                    const struct onnx_layout *at) {
   if (!x->why)
-    put(x, 0, value, at);
+    onnx_put(x, 0, value, at);
   return !x->why;
 }
 
 /* Orders of axes */
 
-struct onnx_layout in_order(const struct onnx_order *order,
-                            const struct onnx_layout *at) {
+struct onnx_layout order_apply(const struct onnx_order *order,
+                               const struct onnx_layout *at) {
   return layout_order(at, order->rank, order->axis);
 }
 
@@ -175,8 +177,8 @@ static int64_t order_cost(struct exporting *x, const struct view *views,
                           size_t count, const struct onnx_order *order) {
   int64_t cost = 0;
   for (size_t i = 0; i < count; i++) {
-    struct view view = {views[i].of, in_order(order, &views[i].at)};
-    cost += get_cost(x, &view);
+    struct view view = {views[i].of, order_apply(order, &views[i].at)};
+    cost += onnx_get_cost(x, &view);
   }
   return cost;
 }
@@ -193,8 +195,8 @@ static void consider(struct exporting *x, const struct view *views,
 
 enum { MOST_TRIED = 4 }; /* operands whose order is tried for all */
 
-struct onnx_order choose_order(struct exporting *x, const struct view *views,
-                               size_t count) {
+struct onnx_order onnx_choose_order(struct exporting *x,
+                                    const struct view *views, size_t count) {
   int rank = views[0].at.rank;
   struct onnx_order best = natural_order(rank), other;
   int64_t least = INT64_MAX;
@@ -220,7 +222,7 @@ static int64_t layout_cost(struct exporting *x, const struct view *views,
     struct view view = {.of = views[i].of};
     if (!layout_through(&views[i].at, at, &view.at))
       return IMPOSSIBLE;
-    cost += get_cost(x, &view);
+    cost += onnx_get_cost(x, &view);
   }
   return cost;
 }
@@ -235,13 +237,13 @@ static void weigh(struct exporting *x, const struct view *views, size_t count,
   }
 }
 
-struct onnx_layout choose_layout(struct exporting *x, const struct view *views,
-                                 size_t count) {
+struct onnx_layout onnx_choose_layout(struct exporting *x,
+                                      const struct view *views, size_t count) {
   struct onnx_layout dense = layout_dense(views[0].at.rank, views[0].at.dim);
   struct onnx_layout best = dense, at;
   int64_t least = INT64_MAX;
   for (size_t i = 0; i < count; i++)
-    settle(x, &views[i]);
+    onnx_settle(x, &views[i]);
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < views[i].of->seen.count; k++) {
       const struct onnx_rendering *seen = &views[i].of->seen.at[k];

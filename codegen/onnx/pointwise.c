@@ -5,11 +5,11 @@
 
 /* The first input with the axes that suit it. */
 static value_id get_input(struct exporting *x, struct onnx_layout *at) {
-  struct view view = in_view(x, 0), as = {.of = view.of};
-  *at = choose_layout(x, &view, 1);
+  struct view view = onnx_in(x, 0), as = {.of = view.of};
+  *at = onnx_choose_layout(x, &view, 1);
   if (!layout_through(&view.at, at, &as.at))
-    return refuse(x, "the layout of its input has no axes");
-  return get_spread(x, &as);
+    return onnx_refuse(x, "the layout of its input has no axes");
+  return onnx_get_spread(x, &as);
 }
 
 static const char *operator_of(const struct exporting *x) {
@@ -19,7 +19,7 @@ static const char *operator_of(const struct exporting *x) {
 bool onnx_unary(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
-  return put_first(x, NODE(x, operator_of(x), &at, in), &at);
+  return onnx_put_first(x, NODE(x, operator_of(x), &at, in), &at);
 }
 
 bool onnx_slope(struct exporting *x) {
@@ -33,7 +33,7 @@ bool onnx_relu6(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
   value_id low = model_scalar(&x->model, 0), high = model_scalar(&x->model, 6);
-  return put_first(x, NODE(x, "Clip", &at, in, low, high), &at);
+  return onnx_put_first(x, NODE(x, "Clip", &at, in, low, high), &at);
 }
 
 /* Of a value and a number. */
@@ -41,24 +41,24 @@ bool onnx_scalar(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
   value_id number = model_scalar(&x->model, x->op.reals[0]);
-  return put_first(x, NODE(x, operator_of(x), &at, in, number), &at);
+  return onnx_put_first(x, NODE(x, operator_of(x), &at, in, number), &at);
 }
 
 /* The first half of the channels times the sigmoid of the second one. */
 bool onnx_glu(struct exporting *x) {
-  struct view half[2] = {in_view(x, 0), in_view(x, 0)};
-  struct onnx_layout at = out_layout(x, 0);
+  struct view half[2] = {onnx_in(x, 0), onnx_in(x, 0)};
+  struct onnx_layout at = onnx_out(x, 0);
   int last = at.rank - 1;
   for (int i = 0; i < 2; i++)
     if (!layout_slice(&half[i].at, last, i * at.dim[last], at.dim[last]))
-      return refuse(x, "cannot identify its halves") != NO_VALUE;
-  struct onnx_order order = choose_order(x, half, 2);
-  at = in_order(&order, &at);
-  half[0].at = in_order(&order, &half[0].at);
-  half[1].at = in_order(&order, &half[1].at);
-  value_id a = get_spread(x, &half[0]), b = get_spread(x, &half[1]);
+      return onnx_refuse(x, "cannot identify its halves") != NO_VALUE;
+  struct onnx_order order = onnx_choose_order(x, half, 2);
+  at = order_apply(&order, &at);
+  half[0].at = order_apply(&order, &half[0].at);
+  half[1].at = order_apply(&order, &half[1].at);
+  value_id a = onnx_get_spread(x, &half[0]), b = onnx_get_spread(x, &half[1]);
   b = NODE(x, "Sigmoid", &at, b);
-  return put_first(x, NODE(x, "Mul", &at, a, b), &at);
+  return onnx_put_first(x, NODE(x, "Mul", &at, a, b), &at);
 }
 
 /* x Phi(x) = x (1 + erf(x / sqrt 2)) / 2 */
@@ -70,7 +70,7 @@ bool onnx_gelu(struct exporting *x) {
   y = NODE(x, "Add", &at, y, model_scalar(&x->model, 1));
   y = NODE(x, "Mul", &at, in, y);
   y = NODE(x, "Mul", &at, y, model_scalar(&x->model, 0.5));
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 /* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
@@ -86,7 +86,7 @@ bool onnx_gelutanh(struct exporting *x) {
   y = NODE(x, "Add", &at, y, model_scalar(&x->model, 1));
   y = NODE(x, "Mul", &at, in, y);
   y = NODE(x, "Mul", &at, y, model_scalar(&x->model, 0.5));
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 static bool times(struct exporting *x, const char *first, const char *second) {
@@ -95,7 +95,7 @@ static bool times(struct exporting *x, const char *first, const char *second) {
   y = NODE(x, first, &at, y);
   if (second)
     y = NODE(x, second, &at, y);
-  return put_first(x, NODE(x, "Mul", &at, in, y), &at);
+  return onnx_put_first(x, NODE(x, "Mul", &at, in, y), &at);
 }
 
 bool onnx_silu(struct exporting *x) {
@@ -118,52 +118,53 @@ static value_id hard_sigmoid(struct exporting *x, const struct onnx_layout *at,
 bool onnx_hsigmoid(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
-  return put_first(x, hard_sigmoid(x, &at, in), &at);
+  return onnx_put_first(x, hard_sigmoid(x, &at, in), &at);
 }
 
 bool onnx_hswish(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
   if (x->model.opset >= 14)
-    return put_first(x, NODE(x, "HardSwish", &at, in), &at);
-  return put_first(x, NODE(x, "Mul", &at, in, hard_sigmoid(x, &at, in)), &at);
+    return onnx_put_first(x, NODE(x, "HardSwish", &at, in), &at);
+  return onnx_put_first(x, NODE(x, "Mul", &at, in, hard_sigmoid(x, &at, in)),
+                        &at);
 }
 
 /* Before opset 13 all axes after that one are one. */
 bool onnx_softmax(struct exporting *x) {
-  struct view view = in_view(x, 0);
-  struct onnx_layout at = out_layout(x, 0);
+  struct view view = onnx_in(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
   int last = at.rank - 1;
   struct onnx_order order = {.rank = at.rank};
   for (int i = 0; i < at.rank; i++)
     order.axis[i] = i;
   if (x->model.opset >= 13)
-    order = choose_order(x, &view, 1);
-  at = in_order(&order, &at);
-  view.at = in_order(&order, &view.at);
-  value_id in = get_spread(x, &view);
+    order = onnx_choose_order(x, &view, 1);
+  at = order_apply(&order, &at);
+  view.at = order_apply(&order, &view.at);
+  value_id in = onnx_get_spread(x, &view);
   value_id y = NODE(x, operator_of(x), &at, in);
   model_int(&x->model, "axis", order_place(&order, last));
-  return put_first(x, y, &at);
+  return onnx_put_first(x, y, &at);
 }
 
 bool onnx_copy(struct exporting *x) {
   struct onnx_layout at;
-  return put_first(x, get_input(x, &at), &at);
+  return onnx_put_first(x, get_input(x, &at), &at);
 }
 
 /* A slope for each channel: Cx1x1 where channels are first. */
 bool onnx_prelu(struct exporting *x) {
-  struct view view = in_view(x, 0), slope = in_view(x, 1);
-  struct onnx_layout at = out_layout(x, 0);
+  struct view view = onnx_in(x, 0), slope = onnx_in(x, 1);
+  struct onnx_layout at = onnx_out(x, 0);
   int last = at.rank - 1;
-  struct onnx_order order = choose_order(x, &view, 1);
-  at = in_order(&order, &at);
-  view.at = in_order(&order, &view.at);
+  struct onnx_order order = onnx_choose_order(x, &view, 1);
+  at = order_apply(&order, &at);
+  view.at = order_apply(&order, &view.at);
   for (int i = order_place(&order, last); i < last; i++)
     layout_insert(&slope.at, slope.at.rank);
-  value_id in = get_spread(x, &view), by = get(x, &slope);
-  return put_first(x, NODE(x, "PRelu", &at, in, by), &at);
+  value_id in = onnx_get_spread(x, &view), by = onnx_get(x, &slope);
+  return onnx_put_first(x, NODE(x, "PRelu", &at, in, by), &at);
 }
 
 /* Whether one of two gives each axis its size. */
@@ -178,18 +179,18 @@ static bool covers(const struct onnx_layout *at, const struct view *views) {
 }
 
 bool onnx_binary(struct exporting *x) {
-  struct view views[2] = {in_view(x, 0), in_view(x, 1)};
-  struct onnx_layout at = choose_layout(x, views, 2), as;
+  struct view views[2] = {onnx_in(x, 0), onnx_in(x, 1)};
+  struct onnx_layout at = onnx_choose_layout(x, views, 2), as;
   for (int i = 0; i < 2; i++) {
     if (!layout_through(&views[i].at, &at, &as))
-      return refuse(x, "the layouts of its inputs have no common axes") !=
+      return onnx_refuse(x, "the layouts of its inputs have no common axes") !=
              NO_VALUE;
     views[i].at = as;
   }
   value_id a = covers(&at, views) && !view_mixes(&views[0])
-                   ? get(x, &views[0])
-                   : get_spread(x, &views[0]);
-  value_id b =
-      view_mixes(&views[1]) ? get_spread(x, &views[1]) : get(x, &views[1]);
-  return put_first(x, NODE(x, operator_of(x), &at, a, b), &at);
+                   ? onnx_get(x, &views[0])
+                   : onnx_get_spread(x, &views[0]);
+  value_id b = view_mixes(&views[1]) ? onnx_get_spread(x, &views[1])
+                                     : onnx_get(x, &views[1]);
+  return onnx_put_first(x, NODE(x, operator_of(x), &at, a, b), &at);
 }

@@ -24,7 +24,7 @@ static const struct cell_kind *kind_of(const struct exporting *x) {
 /* Rows x columns of a file, as gates in ONNX's order: 1 x rows (x columns). */
 static value_id in_gates(struct exporting *x, const struct cell_kind *kind,
                          size_t in) {
-  struct view view = in_view(x, in);
+  struct view view = onnx_in(x, in);
   if (view.at.rank == 2)
     view.at = layout_move(&view.at, 0, 1); /* rows first, as files have them */
   int64_t apart[3] = {kind->gates, view.at.dim[0] / kind->gates,
@@ -33,15 +33,15 @@ static value_id in_gates(struct exporting *x, const struct cell_kind *kind,
   int rank = view.at.rank + 1;
   struct onnx_layout gates = layout_dense(rank, apart);
   struct onnx_layout way = layout_dense(rank, one);
-  value_id y = get(x, &view);
+  value_id y = onnx_get(x, &view);
   if (y == NO_VALUE)
     return NO_VALUE;
   if (kind->gates > 1) {
-    y = reshaped(x, y, &gates);
+    y = onnx_reshaped(x, y, &gates);
     y = NODE(x, "Gather", &gates, y,
              model_numbers(&x->model, kind->order, kind->gates));
   }
-  return reshaped(x, y, &way);
+  return onnx_reshaped(x, y, &way);
 }
 
 static value_id join(struct exporting *x, value_id a, value_id b, int axis) {
@@ -88,22 +88,22 @@ bool onnx_recurrent(struct exporting *x) {
   const struct cell_kind *kind = kind_of(x);
   int64_t ways = x->op.numbers[0];
   size_t each = (x->op.in_count - 1) / (size_t)ways;
-  struct view in = in_view(x, 0);
-  struct onnx_layout at = out_layout(x, 0);
+  struct view in = onnx_in(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
   if (!layout_split(&at, 2, ways))
-    return refuse(x, "cannot identify its directions") != NO_VALUE;
+    return onnx_refuse(x, "cannot identify its directions") != NO_VALUE;
   int order[4] = {1, 2, 0, 3};
   at = layout_order(&at, 4, order);
   in.at = layout_move(&in.at, 0, 1);
-  value_id ins[4] = {get_spread(x, &in), of_ways(x, kind, 0, each, ways),
+  value_id ins[4] = {onnx_get_spread(x, &in), of_ways(x, kind, 0, each, ways),
                      of_ways(x, kind, 1, each, ways),
                      each > 2 ? biases(x, kind, ways, each) : NO_VALUE};
-  value_id y = node(x, kind->op, &at, ins, 4);
+  value_id y = onnx_node(x, kind->op, &at, ins, 4);
   model_int(&x->model, "hidden_size", at.dim[3]);
   if (ways == 2)
     model_text(&x->model, "direction", "bidirectional");
   if (kind->gates == 3)
     model_int(&x->model, "linear_before_reset", (x->op.numbers[1] & 4) == 0);
-  put(x, 0, y, &at);
+  onnx_put(x, 0, y, &at);
   return true;
 }

@@ -3,15 +3,15 @@
 
 /* All boxes of the batch, one after the other. */
 static value_id get_boxes(struct exporting *x, int64_t *count) {
-  struct view boxes = in_view(x, 1);
+  struct view boxes = onnx_in(x, 1);
   layout_merge(&boxes.at, 0, 2);
   *count = boxes.at.dim[0];
-  return get_spread(x, &boxes);
+  return onnx_get_spread(x, &boxes);
 }
 
 /* N and boxes are one axis there, and channels come after it. */
 static struct onnx_layout boxes_layout(const struct exporting *x) {
-  struct onnx_layout at = out_layout(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
   layout_merge(&at, 0, 2);
   return layout_channels_first(&at);
 }
@@ -20,10 +20,11 @@ bool onnx_roialign(struct exporting *x) {
   struct onnx_layout at = boxes_layout(x);
   bool aligned = x->op.numbers[1];
   int64_t count, each = x->op.outs[0].dims[1];
-  struct view in = map_in(x, 0);
-  value_id map = get(x, &in), boxes = get_boxes(x, &count);
+  struct view in = onnx_map_in(x, 0);
+  value_id map = onnx_get(x, &in), boxes = get_boxes(x, &count);
   if (aligned && x->model.opset < 16)
-    return refuse(x, "RoiAlign is aligned from opset 16 on: `--opset 16`") !=
+    return onnx_refuse(x,
+                       "RoiAlign is aligned from opset 16 on: `--opset 16`") !=
            NO_VALUE;
   int64_t *sample = arena_alloc(x->arena, (size_t)count + 1, sizeof *sample);
   for (int64_t i = 0; i < count; i++)
@@ -37,7 +38,7 @@ bool onnx_roialign(struct exporting *x) {
   if (x->model.opset >= 16)
     model_text(&x->model, "coordinate_transformation_mode",
                aligned ? "half_pixel" : "output_half_pixel");
-  put(x, 0, y, &at);
+  onnx_put(x, 0, y, &at);
   return true;
 }
 
@@ -45,8 +46,8 @@ bool onnx_roialign(struct exporting *x) {
 bool onnx_roipool(struct exporting *x) {
   struct onnx_layout at = boxes_layout(x);
   int64_t count, each = x->op.outs[0].dims[1];
-  struct view in = map_in(x, 0);
-  value_id map = get(x, &in), boxes = get_boxes(x, &count);
+  struct view in = onnx_map_in(x, 0);
+  value_id map = onnx_get(x, &in), boxes = get_boxes(x, &count);
   const int64_t one[2] = {count, 1}, five[2] = {count, 5};
   struct onnx_layout numbered = layout_dense(2, five);
   float *sample = arena_alloc(x->arena, (size_t)count + 1, sizeof *sample);
@@ -59,6 +60,6 @@ bool onnx_roipool(struct exporting *x) {
   y = NODE(x, "MaxRoiPool", &at, map, y);
   model_ints(&x->model, "pooled_shape", at.dim + 2, 2);
   model_real(&x->model, "spatial_scale", x->op.reals[0]);
-  put(x, 0, y, &at);
+  onnx_put(x, 0, y, &at);
   return true;
 }

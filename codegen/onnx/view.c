@@ -27,7 +27,7 @@ struct wish {
   int order;
 };
 
-value_id refuse(struct exporting *x, const char *format, ...) {
+value_id onnx_refuse(struct exporting *x, const char *format, ...) {
   va_list args;
   struct text text = text_new(x->arena);
   va_start(args, format);
@@ -318,7 +318,7 @@ static void keep(struct exporting *x, const struct view *view,
       (struct onnx_rendering){value, view->at, whole};
 }
 
-void settle(struct exporting *x, const struct view *view) {
+void onnx_settle(struct exporting *x, const struct view *view) {
   struct onnx_block *block = view->of;
   if (block->input == NO_VALUE)
     return;
@@ -346,7 +346,7 @@ static bool get_dense(struct exporting *x, const struct view *view,
     return false;
   /* It is not made if it does not help. */
   struct onnx_rendering flat = {.at = dense.at, .whole = true};
-  return fit(&flat, view, f) && get(x, &dense) != NO_VALUE &&
+  return fit(&flat, view, f) && onnx_get(x, &dense) != NO_VALUE &&
          find_fitting(view, f);
 }
 
@@ -364,8 +364,8 @@ static value_id get_picked(struct exporting *x, const struct view *view) {
                                    view->at.atom[0].size == batch &&
                                    view->at.atom[0].stride == shape[1]));
   if (!by_sample)
-    return refuse(x, "no operator gives the layout that it reads");
-  if (!constant_size(x, rank, inner, &count))
+    return onnx_refuse(x, "no operator gives the layout that it reads");
+  if (!onnx_constant_size(x, rank, inner, &count))
     return NO_VALUE;
   int64_t *places = arena_alloc(x->arena, (size_t)count + 1, sizeof *places);
   for (int64_t i = 0; i < count; i++) {
@@ -376,8 +376,8 @@ static value_id get_picked(struct exporting *x, const struct view *view) {
       rest /= view->at.atom[k].size;
     }
   }
-  value_id ins[2] = {get(x, &flat), model_tensor(&x->model, ELEMENT_INT64, rank,
-                                                 inner, places)};
+  value_id ins[2] = {onnx_get(x, &flat), model_tensor(&x->model, ELEMENT_INT64,
+                                                      rank, inner, places)};
   if (ins[0] == NO_VALUE)
     return NO_VALUE;
   memcpy(dims, view->at.dim, sizeof dims);
@@ -430,7 +430,7 @@ static value_id get_part(struct exporting *x, const struct view *view) {
   }
   if (run.at.count == count)
     return get_picked(x, view);
-  value_id value = get(x, &run);
+  value_id value = onnx_get(x, &run);
   if (value == NO_VALUE)
     return NO_VALUE;
   part->input = NO_VALUE;
@@ -439,7 +439,7 @@ static value_id get_part(struct exporting *x, const struct view *view) {
   as.at.first = 0;
   for (int i = count; i-- > 0; stride *= as.at.atom[order[i]].size)
     as.at.atom[order[i]].stride = stride;
-  return get(x, &as);
+  return onnx_get(x, &as);
 }
 
 /* Reshape, Slice, Transpose, Reshape: those that are needed. */
@@ -458,10 +458,10 @@ static value_id make(struct exporting *x, const struct view *view,
   return m.value;
 }
 
-value_id get(struct exporting *x, const struct view *view) {
+value_id onnx_get(struct exporting *x, const struct view *view) {
   struct onnx_fitting f = {.from = NULL};
   value_id value;
-  settle(x, view);
+  onnx_settle(x, view);
   if (find_fitting(view, &f) || get_dense(x, view, &f)) {
     value = make(x, view, &f);
   } else {
@@ -473,7 +473,7 @@ value_id get(struct exporting *x, const struct view *view) {
   return value;
 }
 
-int64_t get_cost(struct exporting *x, const struct view *view) {
+int64_t onnx_get_cost(struct exporting *x, const struct view *view) {
   struct onnx_fitting f;
   (void)x;
   if (view->of->input != NO_VALUE)
@@ -483,16 +483,16 @@ int64_t get_cost(struct exporting *x, const struct view *view) {
 }
 
 /* Each repeated atom as a separate axis, which Expand spreads. */
-value_id get_spread(struct exporting *x, const struct view *view) {
+value_id onnx_get_spread(struct exporting *x, const struct view *view) {
   struct view apart = {.of = view->of, .at = {.first = view->at.first}};
   int64_t dims[LAYOUT_RANK];
   bool repeats = false, mixed = view_mixes(view);
   for (int i = 0; i < view->at.count; i++)
     repeats = repeats || view->at.atom[i].stride == 0;
   if (!repeats)
-    return get(x, view);
+    return onnx_get(x, view);
   if (view->at.count > LAYOUT_RANK)
-    return refuse(x, "it repeats values along too many axes");
+    return onnx_refuse(x, "it repeats values along too many axes");
   apart.at = view->at;
   for (int i = 0; mixed && i < view->at.count; i++) {
     apart.at.atom[i].axis = i;
@@ -500,7 +500,7 @@ value_id get_spread(struct exporting *x, const struct view *view) {
     apart.at.rank = view->at.count;
   }
   struct onnx_making m = {
-      .x = x, .value = get(x, &apart), .rank = apart.at.rank};
+      .x = x, .value = onnx_get(x, &apart), .rank = apart.at.rank};
   if (m.value == NO_VALUE)
     return NO_VALUE;
   for (int i = 0; i < apart.at.rank; i++)

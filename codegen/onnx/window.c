@@ -68,14 +68,14 @@ static void set_windows(struct exporting *x, const struct windows *w) {
 }
 
 static bool put_map(struct exporting *x, value_id value) {
-  struct onnx_layout at = map_out(x);
-  return put_first(x, value, &at);
+  struct onnx_layout at = onnx_map_out(x);
+  return onnx_put_first(x, value, &at);
 }
 
 static value_id map_node(struct exporting *x, const char *op,
                          const value_id *ins, size_t count) {
-  struct onnx_layout at = map_out(x);
-  return node(x, op, &at, ins, count);
+  struct onnx_layout at = onnx_map_out(x);
+  return onnx_node(x, op, &at, ins, count);
 }
 
 /* Convolution */
@@ -93,20 +93,20 @@ static value_id bias_of(struct exporting *x) {
   struct view bias;
   if (x->op.in_count < 3)
     return NO_VALUE;
-  bias = in_view(x, 2);
-  return get(x, &bias);
+  bias = onnx_in(x, 2);
+  return onnx_get(x, &bias);
 }
 
 bool onnx_conv(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = map_in(x, 0), weight = in_view(x, 1);
+  struct view in = onnx_map_in(x, 0), weight = onnx_in(x, 1);
   int order[LAYOUT_RANK] = {w.axes + 1, w.axes};
   for (int i = 0; i < w.axes; i++)
     order[i + 2] = i;
   weight.at = layout_order(&weight.at, w.axes + 2, order);
   read_windows(x, &w);
   round_after(&w, w.before);
-  value_id ins[3] = {get(x, &in), get(x, &weight), bias_of(x)};
+  value_id ins[3] = {onnx_get(x, &in), onnx_get(x, &weight), bias_of(x)};
   value_id y = map_node(x, "Conv", ins, 3);
   set_windows(x, &w);
   if (x->op.numbers[0] != 1)
@@ -136,18 +136,18 @@ static void find_output_padding(struct windows *w, int64_t *added) {
 /* Weights C x M/G x K..: here they are K.. x C/G x M. */
 bool onnx_deconv(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = map_in(x, 0), weight = in_view(x, 1);
+  struct view in = onnx_map_in(x, 0), weight = onnx_in(x, 1);
   int64_t groups = x->op.numbers[0], added[MOST_AXES];
   int order[LAYOUT_RANK] = {w.axes + 1, w.axes, w.axes + 2};
   for (int i = 0; i < w.axes; i++)
     order[i + 3] = i;
   if (!layout_split(&weight.at, w.axes + 1, groups))
-    return refuse(x, "cannot identify its groups") != NO_VALUE;
+    return onnx_refuse(x, "cannot identify its groups") != NO_VALUE;
   weight.at = layout_order(&weight.at, w.axes + 3, order);
   layout_merge(&weight.at, 0, 2);
   read_windows(x, &w);
   find_output_padding(&w, added);
-  value_id ins[3] = {get(x, &in), get(x, &weight), bias_of(x)};
+  value_id ins[3] = {onnx_get(x, &in), onnx_get(x, &weight), bias_of(x)};
   value_id y = map_node(x, "ConvTranspose", ins, 3);
   set_windows(x, &w);
   set_sizes(x, &w, "output_padding", added, 0);
@@ -173,11 +173,11 @@ static void read_pool(struct exporting *x, const int64_t *numbers,
 /* `ceil` as padding: every tool counts such windows in the same way. */
 bool onnx_maxpool(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = map_in(x, 0);
+  struct view in = onnx_map_in(x, 0);
   int64_t given[MOST_AXES];
   read_pool(x, x->op.numbers, &w, given);
   round_after(&w, given);
-  value_id map = get(x, &in);
+  value_id map = onnx_get(x, &in);
   value_id y = map_node(x, "MaxPool", &map, 1);
   set_windows(x, &w);
   return put_map(x, y);
@@ -187,11 +187,11 @@ bool onnx_maxpool(struct exporting *x) {
  * before it, too. */
 bool onnx_places(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = map_in(x, 0);
+  struct view in = onnx_map_in(x, 0);
   int64_t given[MOST_AXES], map_size = 1;
   read_pool(x, x->op.numbers, &w, given);
   round_after(&w, given);
-  value_id map = get(x, &in);
+  value_id map = onnx_get(x, &in);
   if (map == NO_VALUE)
     return false;
   for (int i = 0; i < w.axes; i++)
@@ -206,26 +206,26 @@ bool onnx_places(struct exporting *x) {
 
 /* Values at their places on a map of zeros. */
 bool onnx_unpool(struct exporting *x) {
-  struct view in = map_in(x, 0), places = map_in(x, 1);
-  struct onnx_layout at = map_out(x);
+  struct view in = onnx_map_in(x, 0), places = onnx_map_in(x, 1);
+  struct onnx_layout at = onnx_map_out(x);
   const int64_t axis = 2;
   int64_t dims[3] = {at.dim[0], at.dim[1],
                      layout_values(&at) / at.dim[0] / at.dim[1]};
   struct onnx_layout flat = layout_dense(3, dims);
   layout_merge(&in.at, 2, in.at.rank - 2);
   layout_merge(&places.at, 2, places.at.rank - 2);
-  value_id values = get(x, &in), to = get(x, &places);
+  value_id values = onnx_get(x, &in), to = onnx_get(x, &places);
   value_id y = NODE(x, "Expand", &flat, model_scalar(&x->model, 0),
                     model_numbers(&x->model, dims, 3));
   y = NODE(x, "ScatterElements", &flat, y, to, values);
   model_int(&x->model, "axis", axis);
-  return put_map(x, reshaped(x, y, &at));
+  return put_map(x, onnx_reshaped(x, y, &at));
 }
 
 /* Zeros that the mean counts; what is read beyond them does not. */
 static value_id pad_zeros(struct exporting *x, struct windows *w,
                           const int64_t *after, value_id map) {
-  struct onnx_layout at = map_out(x);
+  struct onnx_layout at = onnx_map_out(x);
   int64_t pads[2 * MOST_AXES] = {0};
   int64_t dims[LAYOUT_RANK] = {at.dim[0], at.dim[1]};
   for (int i = 0; i < w->axes; i++) {
@@ -248,7 +248,7 @@ static bool dilated_mean(struct exporting *x, const struct windows *w,
   int64_t dims[LAYOUT_RANK] = {channels, 1}, values;
   for (int i = 0; i < w->axes; i++)
     dims[2 + i] = w->kernel[i];
-  if (!constant_size(x, w->axes + 2, dims, &values))
+  if (!onnx_constant_size(x, w->axes + 2, dims, &values))
     return false;
   float *data = arena_alloc(x->arena, (size_t)values, sizeof *data);
   for (int64_t i = 0; i < values; i++)
@@ -282,11 +282,11 @@ static bool write_slice(struct exporting *x, const struct windows *w,
 
 bool onnx_avgpool(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = map_in(x, 0);
+  struct view in = onnx_map_in(x, 0);
   int64_t given[MOST_AXES];
   bool beyond = false, dilated = false, counts = x->op.numbers[0];
   read_pool(x, x->op.numbers + 1, &w, given);
-  value_id map = get(x, &in);
+  value_id map = onnx_get(x, &in);
   if (is_one_value(&w))
     return write_slice(x, &w, map);
   for (int i = 0; i < w.axes; i++) {
@@ -294,7 +294,8 @@ bool onnx_avgpool(struct exporting *x) {
     dilated = dilated || w.dilation[i] > 1;
   }
   if (dilated && (beyond || !counts))
-    return refuse(x, "AveragePool has no dilation before opset 19") != NO_VALUE;
+    return onnx_refuse(x, "AveragePool has no dilation before opset 19") !=
+           NO_VALUE;
   if (counts && beyond)
     map = pad_zeros(x, &w, given, map);
   else
@@ -324,7 +325,7 @@ static value_id mean_matrix(struct exporting *x, const struct windows *w, int i,
   const int64_t dims[2] = {transposed ? w->out[i] : w->in[i],
                            transposed ? w->in[i] : w->out[i]};
   int64_t values;
-  if (!constant_size(x, 2, dims, &values))
+  if (!onnx_constant_size(x, 2, dims, &values))
     return NO_VALUE;
   float *data = arena_alloc(x->arena, (size_t)values, sizeof *data);
   for (int64_t o = 0; o < w->out[i]; o++) {
@@ -354,11 +355,11 @@ static value_id mean_by_axis(struct exporting *x, const struct windows *w,
   rows[axis + 1] = rest;
   struct onnx_layout as = layout_dense(axis + 2, rows);
   if (folds)
-    map = reshaped(x, map, &as);
+    map = onnx_reshaped(x, map, &as);
   rows[axis] = w->out[i];
   as = layout_dense(axis + 2, rows);
   map = NODE(x, "MatMul", &as, mean_matrix(x, w, i, true), map);
-  return folds ? reshaped(x, map, &at) : map;
+  return folds ? onnx_reshaped(x, map, &at) : map;
 }
 
 /* The places of each window, some twice: then all have as many. */
@@ -371,7 +372,7 @@ static value_id max_by_axis(struct exporting *x, const struct windows *w, int i,
       most = to_of(w, i, o) - from_of(w, i, o);
   const int64_t sizes[2] = {w->out[i], most};
   int64_t values;
-  if (!constant_size(x, 2, sizes, &values))
+  if (!onnx_constant_size(x, 2, sizes, &values))
     return NO_VALUE;
   int64_t *places = arena_alloc(x->arena, (size_t)values, sizeof *places);
   for (int64_t o = 0; o < w->out[i]; o++)
@@ -398,14 +399,14 @@ static value_id max_by_axis(struct exporting *x, const struct windows *w, int i,
 bool onnx_adapt(struct exporting *x) {
   bool mean = strcmp(x->op.code, "adaptavg") == 0;
   struct windows w = windows_of(x);
-  struct view in = map_in(x, 0);
+  struct view in = onnx_map_in(x, 0);
   bool one = true, divides = true;
   for (int i = 0; i < w.axes; i++) {
     one = one && w.out[i] == 1;
     divides = divides && w.in[i] % w.out[i] == 0;
     w.kernel[i] = w.stride[i] = w.in[i] / w.out[i];
   }
-  value_id map = get(x, &in);
+  value_id map = onnx_get(x, &in);
   if (one)
     return put_map(
         x, map_node(x, mean ? "GlobalAveragePool" : "GlobalMaxPool", &map, 1));

@@ -127,7 +127,7 @@ static struct slice label_of(struct body *b, const struct python_piece *piece,
       (name->ordinal && !name->repeated))
     return none;
   struct slice word = variable_word(b->p->arena, name_text(name));
-  return is_variable(word) ? word : none;
+  return python_is_variable(word) ? word : none;
 }
 
 /* Modules */
@@ -146,7 +146,7 @@ static void put_dict(struct body *b, struct slice word, size_t length) {
   while (first < length && word.at[first] != '.')
     first++;
   path.stem = (struct slice){word.at, first};
-  path.attribute = is_attribute(path.stem);
+  path.attribute = python_is_attribute(path.stem);
   for (size_t i = first; i < length; i++) {
     bool dot = word.at[i] == '.';
     bool last = i + 1 == length || word.at[i + 1] == '.';
@@ -193,7 +193,7 @@ static void put_keys(struct text *path, struct slice keys) {
   while (keys.length) {
     size_t length = step_length(keys);
     text_put(path, "[\"");
-    put_plain(path, (struct slice){keys.at, length});
+    python_put_plain(path, (struct slice){keys.at, length});
     text_put(path, "\"]");
     keys = behind(keys, length);
   }
@@ -217,7 +217,7 @@ static void name_indexed(struct body *b, struct hole *hole, struct slice word,
   struct slice keys = behind(word, length);
   size_t first = step_length(keys);
   hole->stem = (struct slice){word.at, length};
-  hole->attribute = is_attribute(hole->stem);
+  hole->attribute = python_is_attribute(hole->stem);
   hole->ordinal = key_number((struct slice){keys.at, first});
   hole->indexed = hole->ordinal >= 0;
   put_keys(path, hole->indexed ? behind(keys, first) : keys);
@@ -238,7 +238,7 @@ static void name_hole(struct body *b, struct hole *hole, struct text *path,
     text_putc(&stem, '_');
   hole->stem = text_slice(&stem);
   hole->ordinal = name->ordinal ? name->ordinal : -1;
-  hole->attribute = is_attribute(word);
+  hole->attribute = python_is_attribute(word);
 }
 
 /* Behind another module: `.bn`, `.skip["3"]`, or ["lambda"]. */
@@ -246,7 +246,7 @@ static void put_step(struct body *b, struct text *path,
                      const struct node_name *name) {
   struct slice word = file_word(b->arena, name);
   struct slice first = {word.at, step_length(word)};
-  if (is_attribute(first)) {
+  if (python_is_attribute(first)) {
     text_printf(path, ".%.*s", SLICE_ARG(first));
     first.length += first.length < word.length;
   } else {
@@ -298,7 +298,7 @@ static void resolve(struct body *b, struct hole *hole) {
   const struct python_unit *s = b->unit;
   if (hole->kind != HOLE_MODULE || hole->stem.at)
     return;
-  if (unit_holds(b->p, b->index, hole->node)) {
+  if (python_unit_holds(b->p, b->index, hole->node)) {
     find_path(b, hole);
     return;
   }
@@ -524,7 +524,7 @@ static void name_inputs(struct body *b) {
   for (size_t i = 0; i < s->inputs.count; i++) {
     struct slice label = {NULL, 0};
     const struct node *node = &model->nodes.at[s->inputs.at[i]];
-    if (b->index == 0 && is_variable(name_text(&node->name)) &&
+    if (b->index == 0 && python_is_variable(name_text(&node->name)) &&
         !slice_is(name_text(&node->name), "input"))
       label = name_text(&node->name);
     *VEC_PUSH(b->arena, &s->names) = hold(b, s->inputs.at[i], label);

@@ -39,7 +39,7 @@ static struct slice name_class(struct python *p,
   const char *index = memchr(word.at, '[', word.length);
   if (index) /* skip[3] */
     word.length = (size_t)(index - word.at);
-  struct slice name = class_word(p->arena, word), first = name;
+  struct slice name = python_class_word(p->arena, word), first = name;
   for (int number = 2; map_find(&p->class_names, name); number++) {
     struct text next = text_new(p->arena);
     text_printf(&next, "%.*s%d", SLICE_ARG(first), number);

@@ -173,7 +173,7 @@ static void put_path(struct looping *l, struct text *out,
   } else {
     l->p->helpers |= 1u << HELPER_Module;
     text_put(out, by ? "self[f\"" : "self[\"");
-    put_plain(out, hole->stem);
+    python_put_plain(out, hole->stem);
     if (by)
       put_number(out, hole->ordinal, by, l->start);
     else if (hole->ordinal >= 0)

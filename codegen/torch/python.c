@@ -79,7 +79,7 @@ static void put_body(struct python_writing *w, const struct torch_code *code,
               run);
     at++;
   }
-  put_lines(w->out, text_slice(&lines), 8);
+  python_put_lines(w->out, text_slice(&lines), 8);
 }
 
 static bool is_used_in_run(const struct python_writing *w, size_t param) {
@@ -96,7 +96,7 @@ static void put_init(struct python_writing *w) {
   for (size_t i = 0; i < w->class->param_count; i++)
     text_printf(&line, ", %.*s", SLICE_ARG(w->class->params[i]));
   text_put(&line, "):");
-  put_lines(w->out, text_slice(&line), 4);
+  python_put_lines(w->out, text_slice(&line), 4);
   text_put(w->out, "        super().__init__()\n");
   for (size_t i = 0; i < w->class->param_count; i++)
     if (is_used_in_run(w, i))
@@ -113,7 +113,7 @@ static void put_forward(struct python_writing *w) {
     text_printf(&line, ", %.*s", SLICE_ARG(w->unit->names.at[i]));
   text_put(&line, "):");
   text_putc(w->out, '\n');
-  put_lines(w->out, text_slice(&line), 4);
+  python_put_lines(w->out, text_slice(&line), 4);
   put_body(w, &w->unit->run, true);
 }
 
@@ -125,10 +125,10 @@ static void put_outputs(struct python_writing *w) {
   text_put(&line, "\"\"\"Gives (");
   for (size_t i = 0; i < model->outputs.count; i++) {
     text_put(&line, i ? ", " : "");
-    put_plain(&line, model->outputs.at[i].name);
+    python_put_plain(&line, model->outputs.at[i].name);
   }
   text_put(&line, ").\"\"\"");
-  put_lines(w->out, text_slice(&line), 4);
+  python_put_lines(w->out, text_slice(&line), 4);
   text_putc(w->out, '\n');
 }
 
@@ -138,7 +138,7 @@ static void put_where(struct python_writing *w) {
   size_t more = w->class->units.count - 1;
   model_put_group_name(&name, w->p->model, w->unit->group);
   text_put(w->out, "    \"\"\"");
-  put_plain(w->out, text_slice(&name));
+  python_put_plain(w->out, text_slice(&name));
   if (more)
     text_printf(w->out, " and %zu more", more);
   text_put(w->out, "\"\"\"\n\n");
@@ -184,7 +184,7 @@ static void put_main(struct python_writing *w) {
     put_input(&line, model->nodes.at[model->sources.at[i]].out);
   }
   text_putc(&line, ')');
-  put_lines(w->out, text_slice(&line), 8);
+  python_put_lines(w->out, text_slice(&line), 8);
   if (model->outputs.count > 1)
     text_put(w->out,
              "    for each in out:\n        print(tuple(each.shape))\n");
@@ -207,7 +207,7 @@ static void put_head(struct python *p, struct text *out,
   if (name.length > LONGEST_NAME)
     name.length = LONGEST_NAME;
   text_put(out, "# ");
-  put_plain(out, name);
+  python_put_plain(out, name);
   text_put(out, ", by netc " NETC_VERSION ":\n# ");
   text_count(out, p->model->total.params);
   text_put(out, " parameters, ");

@@ -91,7 +91,7 @@ static inline int64_t unit_as_node(int64_t unit) {
  * Whether a unit is around a node, whose value is seen there; or around the
  * module of a node or unit.
  */
-bool unit_holds(const struct python *p, int64_t unit, int64_t node);
+bool python_unit_holds(const struct python *p, int64_t unit, int64_t node);
 
 /* The bodies of a unit whose inner ones have their classes: body.c */
 void python_write_body(struct python *p, int64_t unit);
@@ -106,18 +106,18 @@ void python_find_classes(struct python *p, int height);
 /* Names: words.c */
 
 /* `self.name` may be a module. */
-bool is_attribute(struct slice name);
+bool python_is_attribute(struct slice name);
 
 /* A variable that hides nothing. */
-bool is_variable(struct slice name);
+bool python_is_variable(struct slice name);
 
 /* ResNet50 of res_net-50; no word of Python, nor a helper's. */
-struct slice class_word(struct arena *arena, struct slice name);
+struct slice python_class_word(struct arena *arena, struct slice name);
 
 /* A name inside a string or comment: others than plain letters become `?`. */
-void put_plain(struct text *out, struct slice name);
+void python_put_plain(struct text *out, struct slice name);
 
 /* Writes lines, `indent` blanks in front, and breaks those over 79 columns. */
-void put_lines(struct text *out, struct slice lines, size_t indent);
+void python_put_lines(struct text *out, struct slice lines, size_t indent);
 
 #endif

@@ -1,7 +1,7 @@
 /* Units: groups that have a module, what they read and what they give. */
 #include "codegen/torch/python.h"
 
-bool unit_holds(const struct python *p, int64_t unit, int64_t node) {
+bool python_unit_holds(const struct python *p, int64_t unit, int64_t node) {
   const struct python_unit *s = &p->units.at[unit];
   if (node < 0) {
     int64_t inner = -1 - node;
@@ -124,12 +124,12 @@ static void add_read(struct python *p, struct python_known *known,
     int64_t r = reader_unit;
     while (r > s)
       r = p->units.at[r].parent;
-    if (r == s || !unit_holds(p, s, value))
+    if (r == s || !python_unit_holds(p, s, value))
       break;
     if (is_new(p, &known->outputs, s, value))
       *VEC_PUSH(p->arena, &p->units.at[s].outputs) = value;
   }
-  for (s = reader_unit; s > 0 && !unit_holds(p, s, value);
+  for (s = reader_unit; s > 0 && !python_unit_holds(p, s, value);
        s = p->units.at[s].parent)
     if (is_new(p, &known->inputs, s, value))
       *VEC_PUSH(p->arena, &p->units.at[s].inputs) = value;
@@ -137,7 +137,7 @@ static void add_read(struct python *p, struct python_known *known,
 
 static void add_module(struct python *p, struct python_known *known,
                        int64_t module, int64_t unit) {
-  for (; unit > 0 && !unit_holds(p, unit, module);
+  for (; unit > 0 && !python_unit_holds(p, unit, module);
        unit = p->units.at[unit].parent)
     if (is_new(p, &known->modules, unit, module))
       *VEC_PUSH(p->arena, &p->units.at[unit].modules) = module;

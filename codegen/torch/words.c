@@ -49,7 +49,7 @@ static bool is_identifier(struct slice name) {
   return valid && !word_index(keywords, name);
 }
 
-bool is_attribute(struct slice name) {
+bool python_is_attribute(struct slice name) {
   return is_identifier(name) && name.at[0] != '_' &&
          !word_index(attributes, name);
 }
@@ -61,12 +61,12 @@ static bool is_helper(struct slice name) {
   return slice_is(name, "rotate");
 }
 
-bool is_variable(struct slice name) {
+bool python_is_variable(struct slice name) {
   return is_identifier(name) && name.at[0] != '_' &&
          !word_index(variables, name) && !is_helper(name);
 }
 
-struct slice class_word(struct arena *arena, struct slice name) {
+struct slice python_class_word(struct arena *arena, struct slice name) {
   struct text text = text_new(arena);
   bool begins = true;
   for (size_t i = 0; i < name.length; i++) {
@@ -81,12 +81,12 @@ struct slice class_word(struct arena *arena, struct slice name) {
   }
   if (text.length == 0)
     text_put(&text, "Net");
-  if (!is_variable(text_slice(&text)))
+  if (!python_is_variable(text_slice(&text)))
     text_putc(&text, '_');
   return text_slice(&text);
 }
 
-void put_plain(struct text *out, struct slice name) {
+void python_put_plain(struct text *out, struct slice name) {
   for (size_t i = 0; i < name.length; i++) {
     char c = name.at[i];
     bool plain = c >= ' ' && c <= '~' && c != '\\' && c != '"';
@@ -207,7 +207,7 @@ static void put_line(struct text *out, struct slice line, size_t column) {
   text_putc(out, '\n');
 }
 
-void put_lines(struct text *out, struct slice lines, size_t indent) {
+void python_put_lines(struct text *out, struct slice lines, size_t indent) {
   while (lines.length) {
     const char *end = memchr(lines.at, '\n', lines.length);
     size_t length = end ? (size_t)(end - lines.at) : lines.length;

@@ -3,8 +3,8 @@
 
 #include "import/onnx/reader.h"
 
-const char *axis_word(struct onnx *x, const struct graph_shape *shape,
-                      int axis) {
+const char *onnx_axis_word(struct onnx *x, const struct graph_shape *shape,
+                           int axis) {
   if (axis == shape->rank - 1)
     return "c";
   if (shape->rank == 3)
@@ -12,7 +12,7 @@ const char *axis_word(struct onnx *x, const struct graph_shape *shape,
   return shape->rank == 2 ? "l" : graph_text(x->graph, "%d", axis);
 }
 
-int node_axis(struct onnx *x, const struct onnx_view *view, int axis) {
+int view_axis(struct onnx *x, const struct onnx_view *view, int axis) {
   const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   int64_t stride = 1;
   const struct onnx_atom *atom = NULL;
@@ -32,26 +32,27 @@ int node_axis(struct onnx *x, const struct onnx_view *view, int axis) {
 static bool is_idle(struct onnx *x, const struct onnx_view *view, int axis) {
   int more = 0;
   for (int i = 0; i < view->at.rank; i++)
-    more += i != axis && view->at.dim[i] > 1 && !is_batch(x, view, i);
+    more += i != axis && view->at.dim[i] > 1 && !view_is_batch(x, view, i);
   return view->at.dim[axis] == 1 && more > 1;
 }
 
-bool to_last(struct onnx *x, const struct onnx_view *view, int axis,
-             struct onnx_view *result, struct onnx_axes *axes) {
+bool view_to_last(struct onnx *x, const struct onnx_view *view, int axis,
+                  struct onnx_view *result, struct onnx_axes *axes) {
   const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   bool idle = shape->rank > 2 && shape->size[0] == 1;
   axes->count = 0;
-  if (node_axis(x, view, axis) == shape->rank - 1 && view->at.dim[axis] > 1 &&
+  if (view_axis(x, view, axis) == shape->rank - 1 && view->at.dim[axis] > 1 &&
       (!idle || shape->rank != 3)) {
     *result = *view;
     return true;
   }
   for (int i = 0; i < view->at.rank; i++)
     if (i != axis && !is_idle(x, view, i) &&
-        !(is_batch(x, view, i) && (i == x->batch_axis || view->at.dim[i] > 1)))
+        !(view_is_batch(x, view, i) &&
+          (i == x->batch_axis || view->at.dim[i] > 1)))
       axes->order[axes->count++] = i;
   axes->order[axes->count++] = axis;
-  return rearrange(x, view, axes->order, axes->count, result);
+  return view_rearrange(x, view, axes->order, axes->count, result);
 }
 
 /* The only atom of an axis; NULL: it has none or several. */
@@ -104,7 +105,7 @@ bool axes_of(struct onnx *x, const struct onnx_view *view,
     taken[axes->order[i]] = true;
   }
   for (int i = 0; i < view->at.rank; i++)
-    if (!taken[i] && !is_batch(x, view, i))
+    if (!taken[i] && !view_is_batch(x, view, i))
       return false;
   return true;
 }
@@ -116,20 +117,20 @@ int axes_place(const struct onnx_axes *axes, int axis) {
   return -1;
 }
 
-void plain_axes(struct onnx *x, const struct onnx_view *view, int with,
+void axes_plain(struct onnx *x, const struct onnx_view *view, int with,
                 struct onnx_axes *axes) {
   axes->count = 0;
   for (int i = 0; i < view->at.rank; i++)
-    if (i == with ||
-        (!is_idle(x, view, i) && (i != x->batch_axis || !is_batch(x, view, i))))
+    if (i == with || (!is_idle(x, view, i) &&
+                      (i != x->batch_axis || !view_is_batch(x, view, i))))
       axes->order[axes->count++] = i;
 }
 
 /* The same, but that the axis which lies innermost comes last. */
-void near_axes(struct onnx *x, const struct onnx_view *view, int with,
+void axes_near(struct onnx *x, const struct onnx_view *view, int with,
                struct onnx_axes *axes) {
   int inner = -1;
-  plain_axes(x, view, with, axes);
+  axes_plain(x, view, with, axes);
   for (int i = 0; i < view->at.count; i++)
     if (view->at.atom[i].stride == 1)
       inner = view->at.atom[i].axis;
@@ -142,13 +143,13 @@ void near_axes(struct onnx *x, const struct onnx_view *view, int with,
   axes->order[axes->count - 1] = inner;
 }
 
-bool parted_axes(struct onnx *x, const struct onnx_view *view,
+bool view_parted(struct onnx *x, const struct onnx_view *view,
                  struct onnx_view *result) {
   struct onnx_axes axes;
-  plain_axes(x, view, -1, &axes);
+  axes_plain(x, view, -1, &axes);
   for (int i = 0; i < axes.count; i++)
     if (view->at.dim[axes.order[i]] > 1 && !only_atom(view, axes.order[i]))
-      return plain_order(x, view, result);
+      return view_plain(x, view, result);
   for (int i = 1; i < axes.count; i++) /* few: by insertion */
     for (int k = i; k > 0; k--) {
       const struct onnx_atom *a = only_atom(view, axes.order[k - 1]);
@@ -160,22 +161,22 @@ bool parted_axes(struct onnx *x, const struct onnx_view *view,
       axes.order[k - 1] = order;
     }
   if (axes.count == 0 || x->batch > 1)
-    return plain_order(x, view, result);
-  return rearrange(x, view, axes.order, axes.count, result);
+    return view_plain(x, view, result);
+  return view_rearrange(x, view, axes.order, axes.count, result);
 }
 
-bool with_axis(struct onnx *x, const struct onnx_view *view, int axis,
-               struct onnx_axes *axes, struct onnx_view *result) {
+bool view_with_axis(struct onnx *x, const struct onnx_view *view, int axis,
+                    struct onnx_axes *axes, struct onnx_view *result) {
   if (axes_of(x, view, axes) && axes_place(axes, axis) >= 0) {
     *result = *view;
     return true;
   }
-  near_axes(x, view, axis, axes);
-  return rearrange(x, view, axes->order, axes->count, result);
+  axes_near(x, view, axis, axes);
+  return view_rearrange(x, view, axes->order, axes->count, result);
 }
 
-bool joint_dims(struct onnx *x, const int64_t *a, int a_rank, const int64_t *b,
-                int b_rank, int *rank, int64_t *dims) {
+bool onnx_joint_dims(struct onnx *x, const int64_t *a, int a_rank,
+                     const int64_t *b, int b_rank, int *rank, int64_t *dims) {
   int count = a_rank > b_rank ? a_rank : b_rank;
   int64_t first[MOST_AXES];
   memcpy(first, a, (size_t)a_rank * sizeof *a);

@@ -87,7 +87,7 @@ int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count) {
   memcpy(op->ins, ins, (size_t)count * sizeof *ins);
   op->outs[0] = new_value(x);
   onnx_begin(x, op);
-  bool right = read_op(x) && !x->graph->failed;
+  bool right = onnx_read_op(x) && !x->graph->failed;
   if (!right)
     onnx_fail(x, "it is not supported");
   onnx_begin(x, outer);
@@ -167,8 +167,8 @@ bool emit_give(struct onnx *x, size_t out, int value) {
     return false;
   const struct onnx_value v = x->values.at[value];
   if (v.view)
-    give_view(x, out, v.view);
+    onnx_give(x, out, v.view);
   else
-    give_constant(x, out, v.constant);
+    onnx_give_constant(x, out, v.constant);
   return !x->graph->failed;
 }

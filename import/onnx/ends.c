@@ -11,7 +11,7 @@ static bool settle_output(struct onnx *x, const struct onnx_view *view,
   for (int i = 2; i < view->at.rank; i++)
     order[count++] = i;
   order[count++] = 1;
-  if (view->at.rank >= 3 && is_batch(x, view, 0)) {
+  if (view->at.rank >= 3 && view_is_batch(x, view, 0)) {
     struct onnx_axes axes;
     if (axes_of(x, view, &axes) && axes.count == count &&
         memcmp(axes.order, order, (size_t)count * sizeof *order) == 0) {
@@ -19,7 +19,7 @@ static bool settle_output(struct onnx *x, const struct onnx_view *view,
       return true;
     }
   }
-  if (!plain_order(x, view, &result))
+  if (!view_plain(x, view, &result))
     return false;
   *node = result.node;
   return true;
@@ -43,7 +43,7 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
     return false;
   if (graph_at(x->graph, node)->output ||
       graph_at(x->graph, node)->word == WORD_INPUT)
-    node = layer_on(x, WORD_IDENTITY, node)->index;
+    node = onnx_layer(x, WORD_IDENTITY, node)->index;
   graph_at(x->graph, node)->output = graph_identifier(x->graph, info->name);
   if (!graph_at(x->graph, node)->output)
     graph_at(x->graph, node)->output = "result";
@@ -68,7 +68,7 @@ static void drop_dead(struct onnx *x) {
     if (!live[i])
       continue;
     place[i] = (int)kept;
-    x->extras.at[kept] = *extra_of(x, (int)i);
+    x->extras.at[kept] = *onnx_extra(x, (int)i);
     x->graph->nodes.at[kept] = node;
     node->index = (int)kept++;
     for (size_t k = 0; k < node->inputs.count; k++)
@@ -88,7 +88,7 @@ static const struct constant *origin_of(const struct constant *c) {
 static bool is_again(struct onnx *x, int a, int b) {
   const struct graph_node *one = graph_at(x->graph, a),
                           *two = graph_at(x->graph, b);
-  const struct extra *first = extra_of(x, a), *second = extra_of(x, b);
+  const struct extra *first = onnx_extra(x, a), *second = onnx_extra(x, b);
   if (one->word != two->word || one->bias != two->bias ||
       one->args.count != two->args.count || one->inputs.count != 1 ||
       two->inputs.count != 1 || one->keyed >= 0 || two->keyed >= 0 ||
@@ -106,7 +106,7 @@ static bool is_again(struct onnx *x, int a, int b) {
 
 /* The first layer that has a tensor of the file; the node itself if it is. */
 static int first_with(struct onnx *x, struct map *owners, int node) {
-  const struct extra *extra = extra_of(x, node);
+  const struct extra *extra = onnx_extra(x, node);
   const struct constant *origin = NULL;
   /* Exporters share norms that training has not told apart yet: no vectors. */
   for (size_t i = 0; i < extra->weights.count && !origin; i++)
@@ -145,7 +145,7 @@ static void find_ties(struct onnx *x) {
 static bool give_weights(struct onnx *x) {
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
     struct graph_node *node = x->graph->nodes.at[i];
-    const struct extra *extra = extra_of(x, (int)i);
+    const struct extra *extra = onnx_extra(x, (int)i);
     x->at = node->source;
     for (size_t k = 0; k < extra->weights.count; k++) {
       const struct from_weight *w = &extra->weights.at[k];
@@ -162,13 +162,13 @@ static bool give_weights(struct onnx *x) {
   return true;
 }
 
-bool finish(struct onnx *x) {
+bool onnx_finish(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   for (size_t i = 0; i < g->n_output; i++)
     if (!read_output(x, g->output[i]))
       return false;
   drop_dead(x);
-  find_attention(x);
+  onnx_find_attention(x);
   drop_dead(x);
   find_ties(x);
   if (x->graph->nodes.count == 0)

@@ -11,7 +11,7 @@
 
 enum { MOST_INPUTS = 64, ANY = -1 /* number of inputs, but 0 */ };
 
-/* A function of one, two or three numbers. */
+/* A op_ion of one, two or three numbers. */
 typedef double number_fn(double a, double b, double c);
 typedef int64_t whole_fn(int64_t a, int64_t b, int64_t c);
 
@@ -271,12 +271,12 @@ static bool by_value(struct onnx *x, struct constant **in) {
   if (!f->whole && !constant_is_real(in[0]))
     return onnx_fail(x, "it does not take whole numbers");
   for (int i = 0; i < f->inputs; i++)
-    if (!joint_dims(x, dims, rank, in[i]->dims, in[i]->rank, &rank, dims))
+    if (!onnx_joint_dims(x, dims, rank, in[i]->dims, in[i]->rank, &rank, dims))
       return false;
   struct constant *result = result_of(x, f, in, rank, dims);
   if (x->graph->failed)
     return false;
-  give_constant(x, 0, result);
+  onnx_give_constant(x, 0, result);
   if (result->unknown)
     return true;
   for (int i = 0; i < f->inputs; i++)
@@ -297,13 +297,13 @@ static bool by_value(struct onnx *x, struct constant **in) {
 }
 
 static bool fold_shape(struct onnx *x, struct constant **in) {
-  give_constant(x, 0, constant_ints(x, in[0]->dims, in[0]->rank));
+  onnx_give_constant(x, 0, constant_ints(x, in[0]->dims, in[0]->rank));
   return true;
 }
 
 static bool fold_size(struct onnx *x, struct constant **in) {
   struct constant *size = constant_ints(x, &in[0]->count, 1);
-  give_constant(x, 0, constant_with(x, size, 0, NULL));
+  onnx_give_constant(x, 0, constant_with(x, size, 0, NULL));
   return true;
 }
 
@@ -324,7 +324,7 @@ static bool is_left(struct onnx *x, const struct onnx_fold *f,
                     struct constant **in, int count) {
   bool matrix = false;
   if (f->fold == fold_gather)
-    return count != 2 || is_by_distance(x, in[0], in[1]);
+    return count != 2 || onnx_is_by_distance(x, in[0], in[1]);
   for (int i = 0; i < count && f->fold == fold_matmul; i++)
     matrix = matrix || (in[i]->rank == 2 && in[i]->trained);
   return !f->fold || matrix;
@@ -340,9 +340,9 @@ bool fold_constants(struct onnx *x, bool *done) {
   for (size_t i = 0; i < x->at->in_count; i++) {
     if (x->at->ins[i] < 0)
       continue;
-    if (!operand(x, i)->constant)
+    if (!onnx_operand(x, i)->constant)
       return true;
-    in[count++] = operand(x, i)->constant;
+    in[count++] = onnx_operand(x, i)->constant;
   }
   *done = !is_left(x, f, in, count);
   return !*done || carry_out(x, f, in, count);

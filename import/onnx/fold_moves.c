@@ -34,37 +34,39 @@ void fold_put(float *real, int64_t *whole, int64_t i, double value) {
 }
 
 bool fold_constant_node(struct onnx *x, struct constant **in) {
-  const Onnx__AttributeProto *a = attribute(x, "value");
+  const Onnx__AttributeProto *a = onnx_attribute(x, "value");
   struct constant *c;
   (void)in;
   if (a && a->t) {
     c = constant_of(x, a->t);
     c->name = NULL;
-  } else if (attribute(x, "value_int") || attribute(x, "value_ints")) {
-    a = attribute(x, "value_ints");
-    int64_t one = attribute_int(x, "value_int", 0);
+  } else if (onnx_attribute(x, "value_int") ||
+             onnx_attribute(x, "value_ints")) {
+    a = onnx_attribute(x, "value_ints");
+    int64_t one = onnx_int(x, "value_int", 0);
     c = a ? constant_ints(x, a->ints, (int)(a->n_ints & 0xFFFFF))
           : constant_with(x, constant_ints(x, &one, 1), 0, NULL);
-  } else if (attribute(x, "value_float") || attribute(x, "value_floats")) {
-    a = attribute(x, "value_floats");
+  } else if (onnx_attribute(x, "value_float") ||
+             onnx_attribute(x, "value_floats")) {
+    a = onnx_attribute(x, "value_floats");
     int64_t count = a ? (int64_t)a->n_floats : 1;
     c = constant_new(x, TYPE_FLOAT, a ? 1 : 0, &count);
     float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
     for (int64_t i = 0; i < c->count; i++)
-      to[i] = a ? a->floats[i] : (float)attribute_real(x, "value_float", 0);
+      to[i] = a ? a->floats[i] : (float)onnx_real(x, "value_float", 0);
     c->real = to;
   } else {
     return onnx_fail(x, "a constant of a kind that is not supported");
   }
-  give_constant(x, 0, c);
+  onnx_give_constant(x, 0, c);
   return !x->graph->failed;
 }
 
 /* Weights that are all alike: as ONNX's light models have them. */
 bool fold_constant_of_shape(struct onnx *x, struct constant **in) {
   int64_t dims[MOST_AXES];
-  const Onnx__AttributeProto *a = attribute(x, "value");
-  int rank = operand_ints(x, 0, NULL, dims, MOST_AXES);
+  const Onnx__AttributeProto *a = onnx_attribute(x, "value");
+  int rank = onnx_numbers(x, 0, NULL, dims, MOST_AXES);
   (void)in;
   if (rank < 0)
     return onnx_fail(x, "its sizes are not known");
@@ -79,21 +81,21 @@ bool fold_constant_of_shape(struct onnx *x, struct constant **in) {
   c->whole = value ? value->whole : NULL;
   c->name = x->at->proto->n_output ? x->at->proto->output[0] : NULL;
   c->trained = constant_is_real(c) &&
-               (c->count > 1 || (c->name && is_weight_name(c->name)));
-  give_constant(x, 0, c);
+               (c->count > 1 || (c->name && onnx_is_weight_name(c->name)));
+  onnx_give_constant(x, 0, c);
   return !x->graph->failed;
 }
 
 bool fold_cast(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
-  int type = (int)attribute_int(x, "to", TYPE_FLOAT);
+  int type = (int)onnx_int(x, "to", TYPE_FLOAT);
   struct constant *result = constant_new(x, type, c->rank, c->dims);
   result->trained = c->trained;
   result->name = c->name;
   result->unknown = !constant_known(x, c);
   if (x->graph->failed)
     return false;
-  give_constant(x, 0, result);
+  onnx_give_constant(x, 0, result);
   if (result->unknown)
     return true;
   if (constant_is_real(result) == constant_is_real(c) && type != TYPE_BOOL) {
@@ -138,7 +140,7 @@ bool fold_range(struct onnx *x, struct constant **in) {
     return false;
   for (int64_t i = 0; i < count; i++)
     fold_put(reals, wholes, i, from + (double)i * step);
-  give_constant(x, 0, c);
+  onnx_give_constant(x, 0, c);
   return true;
 }
 
@@ -146,7 +148,7 @@ bool fold_concat(struct onnx *x, struct constant **in) {
   int count = 0;
   while (in[count])
     count++;
-  int axis = axis_from(x, attribute_int(x, "axis", 1), in[0]->rank);
+  int axis = onnx_axis(x, onnx_int(x, "axis", 1), in[0]->rank);
   int64_t dims[MOST_AXES], outer = 1, inner = 1, at = 0;
   if (axis < 0)
     return false;
@@ -164,7 +166,7 @@ bool fold_concat(struct onnx *x, struct constant **in) {
   c->name = in[0]->name;
   for (int i = 0; i < count; i++)
     c->unknown = c->unknown || !constant_known(x, in[i]);
-  give_constant(x, 0, c);
+  onnx_give_constant(x, 0, c);
   float *reals;
   int64_t *wholes;
   if (x->graph->failed || c->unknown)
@@ -197,17 +199,17 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
   int64_t axes[MOST_AXES], dims[MOST_AXES];
   bool over[MOST_AXES] = {false};
-  bool keep = attribute_int(x, "keepdims", 1) != 0;
+  bool keep = onnx_int(x, "keepdims", 1) != 0;
   const char *type = x->at->type;
-  int count = has_operand(x, 1) || attribute(x, "axes")
-                  ? operand_ints(x, 1, "axes", axes, MOST_AXES)
+  int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
+                  ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
                   : 0;
   if (count < 0 || !constant_load(x, c) || !fold_is_small(x, c->count))
     return onnx_fail(x, "its axes are not known");
   for (int i = 0; i < c->rank; i++)
     over[i] = count == 0;
   for (int i = 0; i < count; i++) {
-    int axis = axis_from(x, axes[i], c->rank);
+    int axis = onnx_axis(x, axes[i], c->rank);
     if (axis < 0)
       return false;
     over[axis] = true;
@@ -253,7 +255,7 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
     if (keep || !over[i])
       dims[rank++] = dims[i];
   flat.rank = c->rank;
-  give_constant(x, 0, constant_with(x, &flat, rank, dims));
+  onnx_give_constant(x, 0, constant_with(x, &flat, rank, dims));
   return true;
 }
 
@@ -261,7 +263,7 @@ bool fold_tile(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
   int64_t times[MOST_AXES], dims[MOST_AXES * 2], strides[MOST_AXES * 2];
   int64_t stride = 1;
-  int count = operand_ints(x, 1, NULL, times, MOST_AXES);
+  int count = onnx_numbers(x, 1, NULL, times, MOST_AXES);
   if (count != c->rank)
     return onnx_fail(x, "its repeats are not known");
   for (int i = c->rank; i-- > 0; stride *= c->dims[i]) {
@@ -275,7 +277,7 @@ bool fold_tile(struct onnx *x, struct constant **in) {
   struct onnx_layout at = layout_of(2 * c->rank, dims, strides, 0);
   for (int i = 0; i < c->rank; i++)
     layout_merge(&at, i, 2);
-  give_constant(x, 0, constant_through(x, c, &at));
+  onnx_give_constant(x, 0, constant_through(x, c, &at));
   return !x->graph->failed;
 }
 
@@ -283,15 +285,15 @@ bool fold_tile(struct onnx *x, struct constant **in) {
 bool fold_along_axis(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
   bool sums = strcmp(x->at->type, "CumSum") == 0;
-  struct constant *second = operand_constant(x, 1);
+  struct constant *second = onnx_constant(x, 1);
   int64_t number = 0;
   if (!constant_load(x, c) || (second && !constant_load(x, second)) ||
       (sums && (!second || second->count != 1)) || (!sums && c->rank < 2) ||
-      attribute_int(x, "exclusive", 0) || attribute_int(x, "reverse", 0))
+      onnx_int(x, "exclusive", 0) || onnx_int(x, "reverse", 0))
     return onnx_fail(x, "it is not supported");
   if (second && second->count == 1)
     number = constant_whole(second, 0);
-  int axis = sums ? axis_from(x, number, c->rank) : c->rank - 2;
+  int axis = sums ? onnx_axis(x, number, c->rank) : c->rank - 2;
   struct constant *result = constant_new(x, c->type, c->rank, c->dims);
   float *reals;
   int64_t *wholes, inner = 1;
@@ -299,7 +301,7 @@ bool fold_along_axis(struct onnx *x, struct constant **in) {
     return false;
   for (int k = axis + 1; k < c->rank; k++)
     inner *= c->dims[k];
-  bool upper = attribute_int(x, "upper", 1) != 0;
+  bool upper = onnx_int(x, "upper", 1) != 0;
   for (int64_t i = 0; i < c->count; i++) {
     int64_t row = i / inner % c->dims[axis], column = i % inner;
     double value = constant_real(c, i);
@@ -309,14 +311,14 @@ bool fold_along_axis(struct onnx *x, struct constant **in) {
       value = 0;
     fold_put(reals, wholes, i, value);
   }
-  give_constant(x, 0, result);
+  onnx_give_constant(x, 0, result);
   return true;
 }
 
 /* Places of a table of constants, in any order. */
 bool fold_gather(struct onnx *x, struct constant **in) {
   struct constant *c = in[0], *places = in[1];
-  int axis = axis_from(x, attribute_int(x, "axis", 0), c->rank);
+  int axis = onnx_axis(x, onnx_int(x, "axis", 0), c->rank);
   int64_t dims[MOST_AXES * 2], outer = 1, inner = 1, at = 0;
   int rank = 0;
   if (axis < 0 || !constant_load(x, places))
@@ -338,7 +340,7 @@ bool fold_gather(struct onnx *x, struct constant **in) {
   result->longer = first && places->count < size ? c : NULL;
   float *reals;
   int64_t *wholes;
-  give_constant(x, 0, result);
+  onnx_give_constant(x, 0, result);
   if (x->graph->failed || result->unknown)
     return !x->graph->failed;
   if (!fold_room(x, result, &reals, &wholes))
@@ -394,6 +396,6 @@ bool fold_scatter(struct onnx *x, struct constant **in) {
       fold_put(reals, wholes, place * inner + i,
                constant_real(in[2], r * inner + i));
   }
-  give_constant(x, 0, result);
+  onnx_give_constant(x, 0, result);
   return true;
 }

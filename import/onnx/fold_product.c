@@ -65,7 +65,7 @@ bool fold_matmul(struct onnx *x, struct constant **in) {
   result->trained = in[0]->trained || in[1]->trained;
   result->name = in[0]->name ? in[0]->name : in[1]->name;
   result->unknown = !constant_known(x, in[0]) || !constant_known(x, in[1]);
-  give_constant(x, 0, result);
+  onnx_give_constant(x, 0, result);
   if (x->graph->failed || result->unknown)
     return !x->graph->failed;
   if (result->count > MOST_PRODUCTS / (a.columns + 1))

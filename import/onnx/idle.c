@@ -208,7 +208,7 @@ static void drop_inputs(struct onnx *x, const struct aside *aside) {
           : "all positions come at once, from the first one on.");
 }
 
-void find_idle(struct onnx *x) {
+void onnx_find_idle(struct onnx *x) {
   bool past = x->batch_axis == 0 && find_past(x);
   const struct aside *first = NULL;
   for (size_t i = 0; i < x->ops.count && !first; i++)

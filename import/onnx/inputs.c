@@ -18,7 +18,7 @@ static const struct onnx_place {
     {"GRU", 1, 3},   {"RNN", 1, 3},
 };
 
-bool is_weight_name(const char *name) {
+bool onnx_is_weight_name(const char *name) {
   static const char *const ends[] = {".weight",        ".bias",
                                      "running_mean",   "running_var",
                                      "in_proj_weight", "in_proj_bias"};
@@ -35,7 +35,7 @@ static bool is_parameter(struct onnx *x, int index,
       info->type && info->type->tensor_type && info->type->tensor_type->shape
           ? info->type->tensor_type->shape->n_dim
           : 0;
-  if (is_weight_name(x->values.at[index].name))
+  if (onnx_is_weight_name(x->values.at[index].name))
     return true;
   for (size_t i = 0; i < x->ops.count; i++)
     for (size_t k = 0; k < x->ops.at[i].in_count; k++) {
@@ -256,7 +256,7 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
         x, "the input `%s` is of an element type (%d) that is not supported",
         onnx_shown(x, info->name), (int)info->type->tensor_type->elem_type);
   struct graph_node *node = graph_input(x->graph, info->name, &shape, word);
-  extra_of(x, node->index);
+  onnx_extra(x, node->index);
   struct onnx_view *view = ARENA_NEW(x->arena, struct onnx_view);
   *view = view_fresh(x, node->index, rank, dims, axes.order, axes.count);
   value->view = view;
@@ -316,7 +316,7 @@ static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
   return true;
 }
 
-bool read_inputs(struct onnx *x) {
+bool onnx_read_inputs(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   size_t more = g->n_input -
                 (g->n_input < g->n_initializer ? g->n_input : g->n_initializer);

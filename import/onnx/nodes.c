@@ -4,7 +4,7 @@
 
 #include "import/onnx/reader.h"
 
-struct extra *extra_of(struct onnx *x, int index) {
+struct extra *onnx_extra(struct onnx *x, int index) {
   while (x->extras.count <= (size_t)index)
     VEC_PUSH(x->arena, &x->extras);
   return &x->extras.at[index];
@@ -33,7 +33,7 @@ static double shortened(double value) {
   return value;
 }
 
-const char *real_text(struct onnx *x, double value) {
+const char *onnx_real_text(struct onnx *x, double value) {
   struct text text = text_new(x->arena);
   value = shortened(value);
   text_real(&text, value);
@@ -41,33 +41,34 @@ const char *real_text(struct onnx *x, double value) {
   return text.at;
 }
 
-void set_number(struct onnx *x, struct graph_node *node, double number) {
-  struct extra *extra = extra_of(x, node->index);
+void onnx_set_number(struct onnx *x, struct graph_node *node, double number) {
+  struct extra *extra = onnx_extra(x, node->index);
   extra->number = number;
   extra->has_number = true;
-  graph_flag(x->graph, node, real_text(x, number));
+  graph_flag(x->graph, node, onnx_real_text(x, number));
 }
 
-void put_eps(struct onnx *x, struct graph_node *node, double eps) {
-  graph_arg(x->graph, node, PART_NONE, "eps=", real_text(x, eps));
-  graph_usual(node, real_text(x, 1e-5));
+void onnx_put_eps(struct onnx *x, struct graph_node *node, double eps) {
+  graph_arg(x->graph, node, PART_NONE, "eps=", onnx_real_text(x, eps));
+  graph_usual(node, onnx_real_text(x, 1e-5));
 }
 
-void add_weight(struct onnx *x, struct graph_node *node, const char *name,
-                const struct constant *from) {
-  *VEC_PUSH(x->arena, &extra_of(x, node->index)->weights) =
+void onnx_add_weight(struct onnx *x, struct graph_node *node, const char *name,
+                     const struct constant *from) {
+  *VEC_PUSH(x->arena, &onnx_extra(x, node->index)->weights) =
       (struct from_weight){name, from, false, false};
 }
 
-const struct constant *find_weight(struct onnx *x, int node, const char *name) {
-  const struct extra *extra = extra_of(x, node);
+const struct constant *onnx_find_weight(struct onnx *x, int node,
+                                        const char *name) {
+  const struct extra *extra = onnx_extra(x, node);
   for (size_t i = 0; i < extra->weights.count; i++)
     if (strcmp(extra->weights.at[i].name, name) == 0)
       return extra->weights.at[i].from;
   return NULL;
 }
 
-struct graph_node *weight_node(struct onnx *x, struct constant *c) {
+struct graph_node *onnx_weight(struct onnx *x, struct constant *c) {
   struct graph_node *node = graph_join(x->graph, WORD_WEIGHT);
   node->shape.rank = c->rank;
   for (int i = 0; i < c->rank && i < LIMIT_RANK; i++)
@@ -82,6 +83,6 @@ struct graph_node *weight_node(struct onnx *x, struct constant *c) {
     graph_flag(x->graph, node, "fixed");
   if (c->name)
     node->name = c->name;
-  add_weight(x, node, "weight", c);
+  onnx_add_weight(x, node, "weight", c);
   return node;
 }

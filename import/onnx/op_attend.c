@@ -73,11 +73,11 @@ static const struct constant *picked(struct onnx *x, const struct constant *c,
 static void take_rows(struct onnx *x, struct graph_node *node, int from,
                       const struct onnx_rows *rows, double factor,
                       const char *weight, const char *bias) {
-  const struct constant *w = find_weight(x, from, "weight");
-  const struct constant *b = find_weight(x, from, "bias");
-  add_weight(x, node, weight, picked(x, w, rows, factor));
+  const struct constant *w = onnx_find_weight(x, from, "weight");
+  const struct constant *b = onnx_find_weight(x, from, "bias");
+  onnx_add_weight(x, node, weight, picked(x, w, rows, factor));
   if (b)
-    add_weight(x, node, bias, picked(x, b, rows, factor));
+    onnx_add_weight(x, node, bias, picked(x, b, rows, factor));
 }
 
 static void take_norm(struct onnx *x, const struct onnx_attention *a,
@@ -119,18 +119,18 @@ static void take_projections(struct onnx *x, const struct onnx_attention *a,
 
 static void take_weights(struct onnx *x, const struct onnx_attention *a,
                          struct graph_node *node) {
-  const struct constant *weight = find_weight(x, a->out, "weight");
-  const struct constant *bias = find_weight(x, a->out, "bias");
-  extra_of(x, node->index)->weights.count = 0;
+  const struct constant *weight = onnx_find_weight(x, a->out, "weight");
+  const struct constant *bias = onnx_find_weight(x, a->out, "bias");
+  onnx_extra(x, node->index)->weights.count = 0;
   take_projections(x, a, node);
   take_norm(x, a, node, PART_Q, "q_norm.weight", "q_norm.bias");
   take_norm(x, a, node, PART_K, "k_norm.weight", "k_norm.bias");
   if (a->relative >= 0)
-    add_weight(x, node, "relative_position_bias_table",
-               find_weight(x, a->relative, "weight"));
-  add_weight(x, node, "out_proj.weight", weight);
+    onnx_add_weight(x, node, "relative_position_bias_table",
+                    onnx_find_weight(x, a->relative, "weight"));
+  onnx_add_weight(x, node, "out_proj.weight", weight);
   if (bias)
-    add_weight(x, node, "out_proj.bias", bias);
+    onnx_add_weight(x, node, "out_proj.bias", bias);
 }
 
 /* Arguments. */
@@ -143,7 +143,7 @@ static void put_ways(struct onnx *x, const struct onnx_attention *a,
     option(x, node,
            graph_at(x->graph, q->norm)->word == WORD_LN ? "qkln" : "qknorm");
   if (q->rope.half)
-    put_rope(x, node, &q->rope, &a->part[PART_K].trace.rope, a->dim);
+    rope_put(x, node, &q->rope, &a->part[PART_K].trace.rope, a->dim);
 }
 
 static void put_scores(struct onnx *x, const struct onnx_attention *a,
@@ -152,7 +152,7 @@ static void put_scores(struct onnx *x, const struct onnx_attention *a,
     option(x, node, "scale=none");
   if (a->softcap > 0)
     graph_arg(x->graph, node, PART_NONE,
-              "softcap=", real_text(x, round(a->softcap * 1e4) / 1e4));
+              "softcap=", onnx_real_text(x, round(a->softcap * 1e4) / 1e4));
   if (a->relative >= 0)
     graph_arg(x->graph, node, PART_NONE, "relative=", a->window_of);
 }

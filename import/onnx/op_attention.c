@@ -28,7 +28,7 @@ static struct onnx_layout matrices(const struct onnx_layout *at) {
   struct onnx_layout result = *at;
   if (result.rank > 3)
     layout_merge(&result, 0, result.rank - 2);
-  return without_ones(&result);
+  return layout_without_ones(&result);
 }
 
 /* Axes of heads: how many, how far apart, and how often each is repeated. */
@@ -134,7 +134,7 @@ static bool find_band(struct onnx *x, struct constant *c,
 }
 
 static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {
-  const struct constant *c = find_weight(x, weight, "weight");
+  const struct constant *c = onnx_find_weight(x, weight, "weight");
   int64_t behind, ahead;
   if (!find_band(x, (struct constant *)c, a, &behind, &ahead))
     return false;
@@ -161,10 +161,10 @@ static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
   const struct graph_node *rows = graph_at(x->graph, t.base);
   const struct graph_node *distances = graph_at(x->graph, rows->inputs.at[0]);
   static const int front[3] = {2, 0, 1};
-  struct onnx_layout expected = dense_of(x, t.base);
+  struct onnx_layout expected = trace_dense(x, t.base);
   expected = layout_order(&expected, expected.rank == 3 ? 3 : 0, front);
-  expected = without_ones(&expected);
-  t.at = without_ones(&t.at);
+  expected = layout_without_ones(&expected);
+  t.at = layout_without_ones(&t.at);
   if (distances->word != WORD_DISTANCES || distances->args.count != 1 ||
       last_size(x, t.base) != a->heads || !layout_equal(&t.at, &expected))
     return false;
@@ -180,7 +180,7 @@ static int find_scores(struct onnx *x, struct onnx_attention *a, int node,
                        double *number) {
   for (;;) {
     const struct graph_node *n = graph_at(x->graph, node);
-    const struct extra *extra = extra_of(x, node);
+    const struct extra *extra = onnx_extra(x, node);
     if (n->word == WORD_MATMUL)
       break;
     if (n->inputs.count == 1 && extra->has_number && n->word == WORD_MUL) {
@@ -324,8 +324,8 @@ static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
   strides[rank - 1] = 1;
   struct onnx_layout expected = layout_of(rank, dims, strides, 0);
   layout_merge(&expected, rank - 2, 2);
-  expected = without_ones(&expected);
-  struct onnx_layout got = without_ones(&t.at);
+  expected = layout_without_ones(&expected);
+  struct onnx_layout got = layout_without_ones(&t.at);
   return layout_equal(&expected, &got);
 }
 
@@ -384,7 +384,7 @@ static int *last_readers(struct onnx *x) {
   return last;
 }
 
-void find_attention(struct onnx *x) {
+void onnx_find_attention(struct onnx *x) {
   size_t count = x->graph->nodes.count;
   const int *last = last_readers(x);
   int *mark = arena_alloc(x->arena, count + 1, sizeof *mark);

@@ -55,13 +55,13 @@ struct onnx_trace trace_of(struct onnx *x, int node, bool heads);
 /* A step back over a rope at t->base. */
 bool trace_rope(struct onnx *x, struct onnx_trace *t);
 /* Writes `rope` and what says how far it rotates; the keys', too. */
-void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
+void rope_put(struct onnx *x, struct graph_node *node, const struct rope *rope,
               const struct rope *keys, int64_t dim);
 /* Whether norm and rope are of whole heads, rope along the positions. */
 bool trace_agrees(struct onnx *x, const struct onnx_trace *t, int64_t dim);
 
-struct onnx_layout dense_of(struct onnx *x, int node);
-struct onnx_layout without_ones(const struct onnx_layout *at);
+struct onnx_layout trace_dense(struct onnx *x, int node);
+struct onnx_layout layout_without_ones(const struct onnx_layout *at);
 
 /* The last projection becomes the layer. */
 void attention_replace(struct onnx *x, const struct onnx_attention *a);

@@ -8,8 +8,8 @@
 
 static const struct onnx_view *any_view(struct onnx *x) {
   for (size_t i = 0; i < x->at->in_count; i++)
-    if (has_operand(x, i) && operand(x, i)->view)
-      return operand(x, i)->view;
+    if (onnx_has(x, i) && onnx_operand(x, i)->view)
+      return onnx_operand(x, i)->view;
   return NULL;
 }
 
@@ -17,14 +17,14 @@ static const struct onnx_view *any_view(struct onnx *x) {
 static int in_order(struct onnx *x, size_t index,
                     const struct onnx_axes *axes) {
   struct onnx_view result;
-  if (!has_operand(x, index)) {
+  if (!onnx_has(x, index)) {
     onnx_fail(x, "input %zu is missing", index);
     return -1;
   }
-  struct constant *c = operand_constant(x, index);
+  struct constant *c = onnx_constant(x, index);
   if (!c) {
-    if (!rearrange(x, operand(x, index)->view, axes->order, axes->count,
-                   &result))
+    if (!view_rearrange(x, onnx_operand(x, index)->view, axes->order,
+                        axes->count, &result))
       return -1;
     return result.node;
   }
@@ -34,12 +34,12 @@ static int in_order(struct onnx *x, size_t index,
     onnx_fail(x, "a constant with a batch");
     return -1;
   }
-  return weight_node(x, constant_through(x, c, &at))->index;
+  return onnx_weight(x, constant_through(x, c, &at))->index;
 }
 
 static bool same_rank(struct onnx *x, int rank) {
   for (size_t i = 0; i < x->at->in_count; i++) {
-    const struct onnx_value *v = has_operand(x, i) ? operand(x, i) : NULL;
+    const struct onnx_value *v = onnx_has(x, i) ? onnx_operand(x, i) : NULL;
     int other = !v ? -1 : v->view ? v->view->at.rank : v->constant->rank;
     if (other != rank)
       return onnx_fail(x, "input %zu has another number of axes", i);
@@ -56,8 +56,8 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
   if (a->word != WORD_SLICE || b->word != WORD_SLICE ||
       a->inputs.at[0] != b->inputs.at[0])
     return -1;
-  const struct extra *first = extra_of(x, parts[0]);
-  const struct extra *second = extra_of(x, parts[1]);
+  const struct extra *first = onnx_extra(x, parts[0]);
+  const struct extra *second = onnx_extra(x, parts[1]);
   const struct graph_node *in = graph_at(x->graph, a->inputs.at[0]);
   int64_t shift = -first->from, shifts[LIMIT_RANK] = {0};
   int axes = in->shape.rank - 1, node = a->inputs.at[0];
@@ -69,18 +69,18 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
     shift += in->shape.size[axis];
   if (in->word == WORD_ROLL) { /* of another axis: both at once */
     for (int i = 0; i < axes; i++)
-      shifts[i] = extra_of(x, node)->shifts[i];
+      shifts[i] = onnx_extra(x, node)->shifts[i];
     if (shifts[axis] == 0)
       node = in->inputs.at[0];
     else
       memset(shifts, 0, sizeof shifts);
   }
   shifts[axis] = shift;
-  struct graph_node *roll = layer_on(x, WORD_ROLL, node);
+  struct graph_node *roll = onnx_layer(x, WORD_ROLL, node);
   bool even = true;
   struct text text = text_new(x->arena);
   for (int i = 0; i < axes; i++) {
-    extra_of(x, roll->index)->shifts[i] = shifts[i];
+    onnx_extra(x, roll->index)->shifts[i] = shifts[i];
     even = even && shifts[i] == shifts[0];
     text_printf(&text, "%s%" PRId64, i ? " x " : "", shifts[i]);
   }
@@ -101,13 +101,13 @@ static void shorten(struct onnx *x, int **operands, size_t *count, int axis) {
     const struct graph_node *node = x->graph->nodes.at[i];
     size_t first = node->inputs.count;
     if (node->word != WORD_CONCAT || first >= *count || first < 1 ||
-        extra_of(x, (int)i)->axis != axis)
+        onnx_extra(x, (int)i)->axis != axis)
       continue;
-    int left = extra_of(x, (int)i)->parts;
+    int left = onnx_extra(x, (int)i)->parts;
     if (left < 2 || left >= (int)*count)
       continue;
     bool same = true;
-    const int *parts = extra_of(x, (int)i)->joined;
+    const int *parts = onnx_extra(x, (int)i)->joined;
     for (int k = 0; k < left && same; k++)
       same = parts[k] == (*operands)[k];
     if (!same)
@@ -122,7 +122,7 @@ static void shorten(struct onnx *x, int **operands, size_t *count, int axis) {
 /* Keys of no earlier positions, as constants are. */
 static bool is_empty(struct onnx *x, size_t index) {
   const struct constant *c =
-      has_operand(x, index) ? operand_constant(x, index) : NULL;
+      onnx_has(x, index) ? onnx_constant(x, index) : NULL;
   return c && c->count == 0;
 }
 
@@ -132,9 +132,9 @@ static const struct onnx_view *only_one(struct onnx *x) {
   for (size_t i = 0; i < x->at->in_count; i++) {
     if (is_empty(x, i))
       continue;
-    if (only || !operand(x, i)->view)
+    if (only || !onnx_operand(x, i)->view)
       return NULL;
-    only = operand(x, i)->view;
+    only = onnx_operand(x, i)->view;
   }
   return only;
 }
@@ -147,26 +147,26 @@ static bool give_rolled(struct onnx *x, int node, const struct onnx_view *first,
   dims[axis] = 0;
   for (size_t i = 0; i < x->at->in_count; i++)
     if (!is_empty(x, i))
-      dims[axis] += operand(x, i)->view->at.dim[axis];
-  return give_fresh(x, node, first->at.rank, dims, axes);
+      dims[axis] += onnx_operand(x, i)->view->at.dim[axis];
+  return onnx_give_fresh(x, node, first->at.rank, dims, axes);
 }
 
-bool read_concat(struct onnx *x) {
+bool op_concat(struct onnx *x) {
   const struct onnx_view *first = any_view(x);
   struct onnx_axes axes;
   int64_t dims[MOST_AXES];
   if (!first || !same_rank(x, first->at.rank))
     return onnx_fail(x, "it has no inputs");
-  int axis = axis_from(x, attribute_int(x, "axis", 1), first->at.rank);
+  int axis = onnx_axis(x, onnx_int(x, "axis", 1), first->at.rank);
   if (axis < 0)
     return false;
   if (only_one(x)) {
-    return give_view(x, 0, only_one(x));
+    return onnx_give(x, 0, only_one(x));
   }
   if (axis == x->batch_axis && x->batch > 1)
     return onnx_fail(x, "samples of a batch cannot be joined");
   if (!axes_of(x, first, &axes) || axes_place(&axes, axis) < 0)
-    near_axes(x, first, axis, &axes);
+    axes_near(x, first, axis, &axes);
   int place = axes_place(&axes, axis);
   struct graph_node *join = NULL;
   VEC(int) operands = {0};
@@ -188,9 +188,9 @@ bool read_concat(struct onnx *x) {
   memcpy(joined, operands.at, parts * sizeof *joined);
   shorten(x, &operands.at, &operands.count, place);
   join = graph_join(x->graph, WORD_CONCAT);
-  extra_of(x, join->index)->axis = place;
-  extra_of(x, join->index)->joined = joined;
-  extra_of(x, join->index)->parts = (int)parts;
+  onnx_extra(x, join->index)->axis = place;
+  onnx_extra(x, join->index)->joined = joined;
+  onnx_extra(x, join->index)->parts = (int)parts;
   for (size_t i = 0; i < operands.count; i++) {
     const struct graph_shape *shape =
         &graph_at(x->graph, operands.at[i])->shape;
@@ -206,8 +206,8 @@ bool read_concat(struct onnx *x) {
   dims[axis] = join->shape.size[place];
   if (place != join->shape.rank - 1)
     graph_arg(x->graph, join, PART_NONE,
-              "axis=", axis_word(x, &join->shape, place));
-  return give_fresh(x, join->index, first->at.rank, dims, &axes);
+              "axis=", onnx_axis_word(x, &join->shape, place));
+  return onnx_give_fresh(x, join->index, first->at.rank, dims, &axes);
 }
 
 /* Borders. */
@@ -216,7 +216,7 @@ bool read_concat(struct onnx *x) {
 static void keep_borders(struct onnx *x, const struct graph_node *node,
                          const int64_t *before, const int64_t *after,
                          bool zeros) {
-  struct extra *extra = extra_of(x, node->index);
+  struct extra *extra = onnx_extra(x, node->index);
   int last = node->shape.rank - 1;
   extra->borders = zeros && last <= 3 && !before[last] && !after[last];
   memcpy(extra->before, before, sizeof extra->before);
@@ -239,15 +239,15 @@ static bool is_border(struct onnx *x, int64_t size) {
 
 /* The word of netc for `mode`; NULL: it fills in zeros. */
 static bool read_mode(struct onnx *x, const char **word) {
-  struct constant *value = operand_constant(x, 2);
-  bool reflect = attribute_is(x, "mode", "reflect", false);
-  bool edge = attribute_is(x, "mode", "edge", false);
-  bool plain = attribute_is(x, "mode", "constant", true);
+  struct constant *value = onnx_constant(x, 2);
+  bool reflect = onnx_is(x, "mode", "reflect", false);
+  bool edge = onnx_is(x, "mode", "edge", false);
+  bool plain = onnx_is(x, "mode", "constant", true);
   double with = 0;
   if (value && !constant_is_even(x, value, &with))
     return onnx_fail(x, "the fill value must be a single number");
-  if (!value && attribute(x, "value"))
-    with = attribute_real(x, "value", 0);
+  if (!value && onnx_attribute(x, "value"))
+    with = onnx_real(x, "value", 0);
   if ((!reflect && !edge && !plain) || (plain && with != 0))
     return onnx_fail(x, "only zeros, `reflect` and `edge` are supported");
   *word = plain ? NULL : edge ? "replicate" : "reflect";
@@ -281,7 +281,7 @@ static bool read_borders(struct onnx *x, const struct onnx_view *part,
 
 static struct graph_node *pad_node(struct onnx *x, int in,
                                    const struct borders *b, const char *mode) {
-  struct graph_node *node = layer_on(x, WORD_PAD, in);
+  struct graph_node *node = onnx_layer(x, WORD_PAD, in);
   int last = node->shape.rank - 1;
   if (last == 0) {
     onnx_fail(x, "netc has no equivalent of a border of a vector");
@@ -301,24 +301,24 @@ static struct graph_node *pad_node(struct onnx *x, int in,
   return node;
 }
 
-bool read_pad(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_pad(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   int64_t pads[MOST_AXES * 2];
   struct onnx_axes axes;
   struct onnx_view part;
   struct borders borders;
   const char *mode;
-  int count = operand_ints(x, 1, "pads", pads, MOST_AXES * 2);
+  int count = onnx_numbers(x, 1, "pads", pads, MOST_AXES * 2);
   if (!in || count != in->at.rank * 2)
     return onnx_fail(x, "its sizes depend on the inputs");
   if (!read_mode(x, &mode))
     return false;
   if (are_zero(pads, count))
-    return read_identity(x);
+    return op_identity(x);
   part = *in;
   if (!axes_of(x, in, &axes)) {
-    near_axes(x, in, -1, &axes);
-    if (!rearrange(x, in, axes.order, axes.count, &part))
+    axes_near(x, in, -1, &axes);
+    if (!view_rearrange(x, in, axes.order, axes.count, &part))
       return false;
   }
   if (!read_borders(x, &part, &axes, pads, &borders))
@@ -326,5 +326,5 @@ bool read_pad(struct onnx *x) {
   const struct graph_node *node = pad_node(x, part.node, &borders, mode);
   if (!node)
     return false;
-  return give_fresh(x, node->index, part.at.rank, borders.dims, &axes);
+  return onnx_give_fresh(x, node->index, part.at.rank, borders.dims, &axes);
 }

@@ -35,7 +35,7 @@ static bool is_flat_map(struct onnx *x, const struct onnx_view *view) {
   const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   int64_t strides[LAYOUT_RANK], sizes[LAYOUT_RANK], space = 1;
   int last = shape->rank - 1;
-  if (shape->rank < 3 || view->at.rank != 2 || !is_batch(x, view, 0))
+  if (shape->rank < 3 || view->at.rank != 2 || !view_is_batch(x, view, 0))
     return false;
   for (int i = last; i >= 0; i--) {
     strides[i] = space;
@@ -61,15 +61,15 @@ static bool is_flat_map(struct onnx *x, const struct onnx_view *view) {
 
 static struct graph_node *dense(struct onnx *x, enum layer_word word, int in,
                                 int64_t units, struct constant *weight) {
-  struct graph_node *node = layer_on(x, word, in);
+  struct graph_node *node = onnx_layer(x, word, in);
   graph_int(x->graph, node, PART_CHANNELS, "", units);
   node->bias = BIAS_WITHOUT;
   if (word == WORD_FC)
     node->shape = (struct graph_shape){1, {units}};
   else
     node->shape.size[node->shape.rank - 1] = units;
-  add_weight(x, node, "weight", weight);
-  extra_of(x, node->index)->weights.at[0].is_matrix = true;
+  onnx_add_weight(x, node, "weight", weight);
+  onnx_extra(x, node->index)->weights.at[0].is_matrix = true;
   return node;
 }
 
@@ -83,12 +83,12 @@ static bool in_file_order(struct onnx *x, const struct onnx_view *view,
   *result = *view;
   if (view->at.rank < 3 || axes_of(x, view, &axes))
     return true;
-  plain_axes(x, view, -1, &axes);
+  axes_plain(x, view, -1, &axes);
   struct onnx_layout want = layout_order(&view->at, axes.count, axes.order);
-  int cost = x->batch > 1 ? 0 : realise_cost(x, view->node, &want);
+  int cost = x->batch > 1 ? 0 : view_cost(x, view->node, &want);
   if (cost != 2 && (cost != 1 || view->at.rank != 3))
     return true;
-  return rearrange(x, view, axes.order, axes.count, result);
+  return view_rearrange(x, view, axes.order, axes.count, result);
 }
 
 /* y = x W, W O x I, over the last axis of `view`. */
@@ -107,11 +107,12 @@ static bool linear(struct onnx *x, const struct onnx_view *view,
   if (is_flat_map(x, view)) {
     struct graph_node *node = dense(x, WORD_FC, view->node, units, weight);
     static const int order[1] = {1};
-    extra_of(x, node->index)->weights.at[0].as_file = true;
+    onnx_extra(x, node->index)->weights.at[0].as_file = true;
     *result = view_fresh(x, node->index, 2, dims, order, 1);
     return true;
   }
-  if (!in_file_order(x, view, &last) || !to_last(x, &last, axis, &last, &axes))
+  if (!in_file_order(x, view, &last) ||
+      !view_to_last(x, &last, axis, &last, &axes))
     return false;
   bool vector = graph_at(x->graph, last.node)->shape.rank == 1;
   struct graph_node *node =
@@ -139,8 +140,9 @@ static int matrix(struct onnx *x, const struct onnx_view *view, int rank,
     axes.order[axes.count - 1] = rank - 2;
     axes.order[axes.count - 2] = rank - 1;
   }
-  return rearrange(x, &whole, axes.order, axes.count, &result) ? result.node
-                                                               : -1;
+  return view_rearrange(x, &whole, axes.order, axes.count, &result)
+             ? result.node
+             : -1;
 }
 
 static int cost_of(struct onnx *x, const struct onnx_view *view, bool crossed) {
@@ -152,7 +154,7 @@ static int cost_of(struct onnx *x, const struct onnx_view *view, bool crossed) {
     order[rank - 2] = rank - 1;
   }
   struct onnx_layout want = layout_order(&view->at, count, order);
-  int cost = realise_cost(x, view->node, &want);
+  int cost = view_cost(x, view->node, &want);
   return cost < 0 ? 3 : cost;
 }
 
@@ -194,7 +196,7 @@ static bool product(struct onnx *x, const struct onnx_view *a,
     return onnx_fail(x, "its product has too many axes");
   for (int i = 0; i < axes.count; i++)
     node->shape.size[i] = dims[axes.order[i]];
-  return give_fresh(x, node->index, rank, dims, &axes);
+  return onnx_give_fresh(x, node->index, rank, dims, &axes);
 }
 
 /* A constant times a view: the rows of what comes are mixed. */
@@ -212,46 +214,45 @@ static bool from_left(struct onnx *x, struct constant *c,
   if (!linear(x, &turned_view, c, &result))
     return false;
   result.at = layout_order(&result.at, rank, order);
-  return give_view(x, 0, &result);
+  return onnx_give(x, 0, &result);
 }
 
-bool read_matmul(struct onnx *x) {
-  struct constant *a = operand_constant(x, 0), *b = operand_constant(x, 1);
+bool op_matmul(struct onnx *x) {
+  struct constant *a = onnx_constant(x, 0), *b = onnx_constant(x, 1);
   struct onnx_view result;
-  if (!has_operand(x, 0) || !has_operand(x, 1))
+  if (!onnx_has(x, 0) || !onnx_has(x, 1))
     return onnx_fail(x, "it needs two inputs");
   if (a && !b && a->rank == 2)
-    return from_left(x, a, operand(x, 1)->view);
-  const struct onnx_view *in = input_view(x, 0);
+    return from_left(x, a, onnx_operand(x, 1)->view);
+  const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
   if (!b)
-    return product(x, in, operand(x, 1)->view);
+    return product(x, in, onnx_operand(x, 1)->view);
   if (b->rank != 2)
     return onnx_fail(x, "a product with a constant of %d axes", b->rank);
   if (!linear(x, in, transposed(x, b), &result))
     return false;
-  return give_view(x, 0, &result);
+  return onnx_give(x, 0, &result);
 }
 
-bool read_gemm(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
-  struct constant *b = operand_constant(x, 1), *c = operand_constant(x, 2);
-  double alpha = attribute_real(x, "alpha", 1);
-  double beta = attribute_real(x, "beta", 1), number = 0;
+bool op_gemm(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  struct constant *b = onnx_constant(x, 1), *c = onnx_constant(x, 2);
+  double alpha = onnx_real(x, "alpha", 1);
+  double beta = onnx_real(x, "beta", 1), number = 0;
   struct onnx_view a, result;
   if (!in || in->at.rank != 2 || !b || b->rank != 2)
     return onnx_fail(x, "only a product with a matrix of weights is supported");
   a = *in;
   static const int crossed[2] = {1, 0};
-  if (attribute_int(x, "transA", 0))
+  if (onnx_int(x, "transA", 0))
     a.at = layout_order(&a.at, 2, crossed);
-  struct constant *weight =
-      attribute_int(x, "transB", 0) ? b : transposed(x, b);
+  struct constant *weight = onnx_int(x, "transB", 0) ? b : transposed(x, b);
   if (!linear(x, &a, scaled(x, weight, alpha), &result))
     return false;
-  if (!has_operand(x, 2)) {
-    return give_view(x, 0, &result);
+  if (!onnx_has(x, 2)) {
+    return onnx_give(x, 0, &result);
   }
   if (!c || (c->count != weight->dims[0] && c->count != 1) || c->rank > 2)
     return onnx_fail(x,
@@ -259,7 +260,7 @@ bool read_gemm(struct onnx *x) {
   struct graph_node *node = graph_at(x->graph, result.node);
   if (c->count == 1 && weight->dims[0] != 1 &&
       constant_is_even(x, c, &number) && number * beta == 0) {
-    return give_view(x, 0, &result);
+    return onnx_give(x, 0, &result);
   }
   int64_t dim = weight->dims[0];
   struct constant *bias = c;
@@ -268,6 +269,7 @@ bool read_gemm(struct onnx *x) {
     bias = constant_through(x, c, &all);
   }
   node->bias = BIAS_WITH;
-  add_weight(x, node, "bias", scaled(x, constant_with(x, bias, 1, &dim), beta));
-  return give_view(x, 0, &result);
+  onnx_add_weight(x, node, "bias",
+                  scaled(x, constant_with(x, bias, 1, &dim), beta));
+  return onnx_give(x, 0, &result);
 }

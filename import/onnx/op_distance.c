@@ -69,21 +69,21 @@ static bool find_ruler(struct onnx *x, const struct constant *table,
   int64_t n = side_of(places->count);
   *ruler = (struct ruler){{0}};
   if (n < 2 || n > INT32_MAX || places->rank == MOST_AXES || table->rank != 2 ||
-      !table->trained || x->batch > 1 || attribute_int(x, "axis", 0) != 0 ||
+      !table->trained || x->batch > 1 || onnx_int(x, "axis", 0) != 0 ||
       !constant_known(x, places))
     return false;
   return has_window(ruler, places, table->dims[0]) ||
          has_buckets(ruler, places, table->dims[0]);
 }
 
-bool is_by_distance(struct onnx *x, const struct constant *table,
-                    struct constant *places) {
+bool onnx_is_by_distance(struct onnx *x, const struct constant *table,
+                         struct constant *places) {
   struct ruler ruler;
   return find_ruler(x, table, places, &ruler);
 }
 
-bool read_by_distance(struct onnx *x, struct constant *table,
-                      struct constant *places) {
+bool onnx_read_by_distance(struct onnx *x, struct constant *table,
+                           struct constant *places) {
   struct ruler ruler;
   if (!find_ruler(x, table, places, &ruler))
     return onnx_fail(x, "its indices depend on the inputs");
@@ -104,13 +104,13 @@ bool read_by_distance(struct onnx *x, struct constant *table,
     if (ruler.args[DISTANCE_CAUSAL])
       graph_flag(x->graph, node, "causal");
   }
-  struct graph_node *rows = layer_on(x, WORD_EMBED, node->index);
+  struct graph_node *rows = onnx_layer(x, WORD_EMBED, node->index);
   graph_int(x->graph, rows, PART_OTHER, "", table->dims[0]);
   graph_int(x->graph, rows, PART_CHANNELS, "", table->dims[1]);
   rows->shape = (struct graph_shape){3, {n, n, table->dims[1]}};
-  add_weight(x, rows, "weight", table);
+  onnx_add_weight(x, rows, "weight", table);
   memcpy(dims, places->dims, (size_t)rank * sizeof *dims);
   dims[rank] = table->dims[1];
   struct onnx_view view = {rows->index, layout_dense(rank + 1, dims)};
-  return give_view(x, 0, &view);
+  return onnx_give(x, 0, &view);
 }

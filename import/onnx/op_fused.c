@@ -25,16 +25,16 @@ static int sum_of(struct onnx *x, size_t bias_at) {
   return emit_two(x, "Add", in, skip);
 }
 
-bool read_skip_norm(struct onnx *x) {
+bool op_skip_norm(struct onnx *x) {
   bool plain = strcmp(x->at->type, "SkipLayerNormalization") == 0;
-  if (!has_operand(x, 0) || !has_operand(x, 1) || !has_operand(x, 2))
+  if (!onnx_has(x, 0) || !onnx_has(x, 1) || !onnx_has(x, 2))
     return onnx_fail(x, "it needs two tensors and a weight");
   int sum = sum_of(x, plain ? 4 : 3);
   if (sum < 0)
     return false;
   Onnx__NodeProto *norm = emit_open(x, plain ? "LayerNormalization"
                                              : "SimplifiedLayerNormalization");
-  emit_real(x, norm, "epsilon", attribute_real(x, "epsilon", (double)1e-12F));
+  emit_real(x, norm, "epsilon", onnx_real(x, "epsilon", (double)1e-12F));
   const int ins[3] = {sum, emit_input(x, 2), plain ? emit_input(x, 3) : -1};
   return emit_give(x, 0, emit(x, norm, ins, ins[2] < 0 ? 2 : 3)) &&
          emit_give(x, 3, sum);
@@ -59,14 +59,14 @@ static int places(struct onnx *x, int64_t count) {
   return emit_constant(x, c);
 }
 
-bool read_embed_norm(struct onnx *x) {
+bool op_embed_norm(struct onnx *x) {
   int64_t dims[MOST_AXES];
   int words = emit_input(x, 0), segments = emit_input(x, 1);
-  if (!has_operand(x, 0) || !has_operand(x, 2) || !has_operand(x, 3) ||
-      !has_operand(x, 5) || emit_dims(x, words, dims) != 2)
+  if (!onnx_has(x, 0) || !onnx_has(x, 2) || !onnx_has(x, 3) ||
+      !onnx_has(x, 5) || emit_dims(x, words, dims) != 2)
     return onnx_fail(x, "it needs words and two tables");
   int sum = rows_of(x, emit_input(x, 2), words);
-  if (segments >= 0 && has_operand(x, 4))
+  if (segments >= 0 && onnx_has(x, 4))
     sum = emit_two(x, "Add", sum, rows_of(x, emit_input(x, 4), segments));
   int where = places(x, dims[1]);
   sum = where < 0
@@ -75,7 +75,7 @@ bool read_embed_norm(struct onnx *x) {
   if (sum < 0)
     return false;
   Onnx__NodeProto *norm = emit_open(x, "LayerNormalization");
-  emit_real(x, norm, "epsilon", attribute_real(x, "epsilon", (double)1e-12F));
+  emit_real(x, norm, "epsilon", onnx_real(x, "epsilon", (double)1e-12F));
   const int ins[3] = {sum, emit_input(x, 5), emit_input(x, 6)};
   return emit_give(x, 0, emit(x, norm, ins, ins[2] < 0 ? 2 : 3)) &&
          emit_give(x, 2, sum);
@@ -84,12 +84,12 @@ bool read_embed_norm(struct onnx *x) {
 /* Activations. */
 
 /* gelu of a sum */
-bool read_bias_gelu(struct onnx *x) {
+bool op_bias_gelu(struct onnx *x) {
   bool fast = strcmp(x->at->type, "FastGelu") == 0;
   int in = emit_input(x, 0);
-  if (!has_operand(x, 0))
+  if (!onnx_has(x, 0))
     return onnx_fail(x, "it has no input");
-  if (has_operand(x, 1))
+  if (onnx_has(x, 1))
     in = emit_two(x, "Add", in, emit_input(x, 1));
   Onnx__NodeProto *gelu = emit_open(x, "Gelu");
   if (fast)
@@ -98,12 +98,12 @@ bool read_bias_gelu(struct onnx *x) {
 }
 
 /* x sigmoid(alpha x) */
-bool read_quick_gelu(struct onnx *x) {
+bool op_quick_gelu(struct onnx *x) {
   int in = emit_input(x, 0);
-  if (!has_operand(x, 0))
+  if (!onnx_has(x, 0))
     return onnx_fail(x, "it has no input");
   int gate =
-      emit_two(x, "Mul", in, emit_scalar(x, attribute_real(x, "alpha", 1.702)));
+      emit_two(x, "Mul", in, emit_scalar(x, onnx_real(x, "alpha", 1.702)));
   gate = gate < 0 ? gate : emit_one(x, "Sigmoid", gate);
   return gate >= 0 && emit_give(x, 0, emit_two(x, "Mul", in, gate));
 }
@@ -112,14 +112,14 @@ bool read_quick_gelu(struct onnx *x) {
 static int activated(struct onnx *x, int value) {
   static const char *const known[] = {"Relu", "Tanh", "Sigmoid", "HardSwish",
                                       "Softplus"};
-  const Onnx__AttributeProto *a = attribute(x, "activation");
-  const Onnx__AttributeProto *params = attribute(x, "activation_params");
+  const Onnx__AttributeProto *a = onnx_attribute(x, "activation");
+  const Onnx__AttributeProto *params = onnx_attribute(x, "activation_params");
   double alpha = params && params->n_floats > 0
                      ? (double)params->floats[0]
-                     : attribute_real(x, "activation_alpha", 0.01);
+                     : onnx_real(x, "activation_alpha", 0.01);
   double beta = params && params->n_floats > 1
                     ? (double)params->floats[1]
-                    : attribute_real(x, "activation_beta", 0.5);
+                    : onnx_real(x, "activation_beta", 0.5);
   if (!a || !a->has_s || a->s.len == 0 || value < 0)
     return value;
   const char *word = arena_copy(x->arena, (char *)a->s.data, a->s.len);
@@ -141,13 +141,13 @@ static int activated(struct onnx *x, int value) {
 }
 
 /* A convolution or dense layer, what is added to it, an activation. */
-bool read_fused(struct onnx *x) {
+bool op_fused(struct onnx *x) {
   bool conv = strcmp(x->at->type, "FusedConv") == 0;
   Onnx__NodeProto *node = emit_open(x, conv ? "Conv" : "Gemm");
   int ins[3] = {emit_input(x, 0), emit_input(x, 1), emit_input(x, 2)};
   emit_same(x, node);
   int value = emit(x, node, ins, ins[2] < 0 ? 2 : 3);
-  if (conv && has_operand(x, 3))
+  if (conv && onnx_has(x, 3))
     value = value < 0 ? value : emit_two(x, "Add", value, emit_input(x, 3));
   return emit_give(x, 0, activated(x, value));
 }
@@ -167,15 +167,15 @@ static int crossed(struct onnx *x, int value) {
   return emit_transpose(x, value, perm, rank);
 }
 
-bool read_fused_matmul(struct onnx *x) {
+bool op_fused_matmul(struct onnx *x) {
   int a = emit_input(x, 0), b = emit_input(x, 1);
-  double alpha = attribute_real(x, "alpha", 1);
-  if (!has_operand(x, 0) || !has_operand(x, 1))
+  double alpha = onnx_real(x, "alpha", 1);
+  if (!onnx_has(x, 0) || !onnx_has(x, 1))
     return onnx_fail(x, "it needs two inputs");
-  if (attribute_int(x, "transBatchA", 0) || attribute_int(x, "transBatchB", 0))
+  if (onnx_int(x, "transBatchA", 0) || onnx_int(x, "transBatchB", 0))
     return onnx_fail(x, "transposed batches are not supported");
-  a = attribute_int(x, "transA", 0) ? crossed(x, a) : a;
-  b = attribute_int(x, "transB", 0) ? crossed(x, b) : b;
+  a = onnx_int(x, "transA", 0) ? crossed(x, a) : a;
+  b = onnx_int(x, "transB", 0) ? crossed(x, b) : b;
   int value = a < 0 || b < 0 ? -1 : emit_two(x, "MatMul", a, b);
   if (value >= 0 && (alpha < 1 || alpha > 1))
     value = emit_two(x, "Mul", value, emit_scalar(x, alpha));

@@ -1,7 +1,7 @@
 /*
  * Attention as one operator: ONNX Runtime's with and without projections, and
  * ONNX' own of opset 23. They are read as the products, masks and moves that
- * they stand for, and find_attention makes a layer of these with their
+ * they stand for, and onnx_find_attention makes a layer of these with their
  * projections.
  */
 #include <math.h>
@@ -96,13 +96,13 @@ static int without_heads(struct onnx *x, int value) {
   return emit_reshape(x, value, to, 3);
 }
 
-bool read_rotary(struct onnx *x) {
+bool op_rotary(struct onnx *x) {
   static const int64_t swap[4] = {0, 2, 1, 3};
   int64_t dims[MOST_AXES], cache[MOST_AXES];
   bool own = x->at->proto->domain && *x->at->proto->domain;
   int cosines = emit_input(x, own ? 2 : 1), sines = emit_input(x, own ? 3 : 2);
-  int64_t heads = attribute_int(x, "num_heads", 0);
-  int64_t rotary = attribute_int(x, "rotary_embedding_dim", 0);
+  int64_t heads = onnx_int(x, "num_heads", 0);
+  int64_t rotary = onnx_int(x, "rotary_embedding_dim", 0);
   int value = emit_input(x, 0), rank = emit_dims(x, value, dims);
   if (rank < 3 || rank > 4 || emit_dims(x, cosines, cache) != 2 || sines < 0 ||
       cache[1] < 1)
@@ -113,8 +113,7 @@ bool read_rotary(struct onnx *x) {
       rank == 4 ? emit_transpose(x, value, swap, 4) : by_heads(x, value, heads);
   if (value < 0)
     return false;
-  value = rotated(x, value, cosines, sines,
-                  attribute_int(x, "interleaved", 0) != 0);
+  value = rotated(x, value, cosines, sines, onnx_int(x, "interleaved", 0) != 0);
   if (value < 0)
     return false;
   return emit_give(x, 0,
@@ -215,10 +214,10 @@ static int attend(struct onnx *x, const struct core *c) {
 /* Operators. */
 
 static struct core core_of(struct onnx *x) {
-  return (struct core){.heads = attribute_int(x, "num_heads", 0),
-                       .kv = attribute_int(x, "num_heads", 0),
-                       .scale = attribute_real(x, "scale", 0),
-                       .softcap = attribute_real(x, "softcap", 0),
+  return (struct core){.heads = onnx_int(x, "num_heads", 0),
+                       .kv = onnx_int(x, "num_heads", 0),
+                       .scale = onnx_real(x, "scale", 0),
+                       .softcap = onnx_real(x, "softcap", 0),
                        .bias = -1};
 }
 
@@ -240,16 +239,16 @@ static bool with_projections(struct onnx *x) {
   int64_t dims[MOST_AXES], widths[3];
   if (emit_dims(x, emit_input(x, 1), dims) != 2)
     return onnx_fail(x, "its weights are not a matrix");
-  int given = attribute_ints(x, "qkv_hidden_sizes", widths, 3);
+  int given = onnx_ints(x, "qkv_hidden_sizes", widths, 3);
   for (int i = 0; i < 3 && given != 3; i++)
     widths[i] = dims[1] / 3;
-  if (attribute_int(x, "do_rotary", 0))
+  if (onnx_int(x, "do_rotary", 0))
     return onnx_fail(x,
                      "netc has no equivalent of the angles that it is given");
   int value = emit_two(x, "MatMul", emit_input(x, 0), emit_input(x, 1));
-  if (value >= 0 && has_operand(x, 2))
+  if (value >= 0 && onnx_has(x, 2))
     value = emit_two(x, "Add", value, emit_input(x, 2));
-  c.causal = attribute_int(x, "unidirectional", 0) != 0;
+  c.causal = onnx_int(x, "unidirectional", 0) != 0;
   c.bias = emit_input(x, 5);
   return value >= 0 && parted(x, &c, value, widths) &&
          emit_give(x, 0, attend(x, &c));
@@ -262,9 +261,9 @@ static bool of_three(struct onnx *x) {
   int *const to[3] = {&c.q, &c.k, &c.v};
   int64_t dims[MOST_AXES];
   bool fronted = false;
-  c.heads = attribute_int(x, "q_num_heads", 0);
-  c.kv = attribute_int(x, "kv_num_heads", c.heads);
-  c.causal = attribute_int(x, "is_causal", 0) != 0;
+  c.heads = onnx_int(x, "q_num_heads", 0);
+  c.kv = onnx_int(x, "kv_num_heads", c.heads);
+  c.causal = onnx_int(x, "is_causal", 0) != 0;
   c.bias = emit_input(x, 3);
   for (int i = 0; i < 3; i++) {
     *to[i] = emit_input(x, (size_t)i);
@@ -286,9 +285,9 @@ static bool of_three(struct onnx *x) {
   return emit_give(x, 0, value);
 }
 
-bool read_attention(struct onnx *x) {
+bool op_attention(struct onnx *x) {
   const char *domain = x->at->proto->domain;
-  if (!has_operand(x, 0) || !has_operand(x, 1))
+  if (!onnx_has(x, 0) || !onnx_has(x, 1))
     return onnx_fail(x, "it needs two inputs");
   return domain && strcmp(domain, "com.microsoft") == 0 ? with_projections(x)
                                                         : of_three(x);
@@ -305,26 +304,26 @@ static int biased(struct onnx *x, int value, int64_t *from) {
   return part < 0 ? part : emit_two(x, "Add", value, part);
 }
 
-bool read_multi_head(struct onnx *x) {
+bool op_multi_head(struct onnx *x) {
   struct core c = core_of(x);
   int64_t from = 0;
-  if (!has_operand(x, 0) || !has_operand(x, 1) || !has_operand(x, 2))
+  if (!onnx_has(x, 0) || !onnx_has(x, 1) || !onnx_has(x, 2))
     return onnx_fail(
         x, "queries, keys and values in one tensor are not supported here");
   c.q = biased(x, emit_input(x, 0), &from);
   c.k = biased(x, emit_input(x, 1), &from);
   c.v = biased(x, emit_input(x, 2), &from);
-  c.causal = attribute_int(x, "unidirectional", 0) != 0;
+  c.causal = onnx_int(x, "unidirectional", 0) != 0;
   c.bias = emit_input(x, 5);
   return !x->graph->failed && emit_give(x, 0, attend(x, &c));
 }
 
-bool read_group_query(struct onnx *x) {
+bool op_group_query(struct onnx *x) {
   struct core c = core_of(x);
   int64_t dims[MOST_AXES];
-  c.kv = attribute_int(x, "kv_num_heads", c.heads);
+  c.kv = onnx_int(x, "kv_num_heads", c.heads);
   c.causal = true;
-  c.window = attribute_int(x, "local_window_size", -1);
+  c.window = onnx_int(x, "local_window_size", -1);
   c.window = c.window < 0 ? 0 : c.window;
   c.bias = emit_input(x, 10);
   c.q = emit_input(x, 0);
@@ -332,7 +331,7 @@ bool read_group_query(struct onnx *x) {
   c.v = emit_input(x, 2);
   if (emit_dims(x, c.q, dims) != 3 || c.heads < 1 || c.kv < 1)
     return onnx_fail(x, "its queries are not supported");
-  if (has_operand(x, 11) || attribute_int(x, "smooth_softmax", 0))
+  if (onnx_has(x, 11) || onnx_int(x, "smooth_softmax", 0))
     return onnx_fail(x, "scores without a key are not supported");
   int64_t dim = dims[2] / (c.heads + 2 * c.kv);
   const int64_t widths[3] = {c.heads * dim, c.kv * dim, c.kv * dim};
@@ -340,8 +339,8 @@ bool read_group_query(struct onnx *x) {
     return false;
   c.q = by_heads(x, c.q, c.heads);
   c.k = by_heads(x, c.k, c.kv);
-  if (attribute_int(x, "do_rotary", 0)) {
-    bool neighbours = attribute_int(x, "rotary_interleaved", 0) != 0;
+  if (onnx_int(x, "do_rotary", 0)) {
+    bool neighbours = onnx_int(x, "rotary_interleaved", 0) != 0;
     int cosines = emit_input(x, 7), sines = emit_input(x, 8);
     c.q = c.q < 0 ? -1 : rotated(x, c.q, cosines, sines, neighbours);
     c.k = c.k < 0 ? -1 : rotated(x, c.k, cosines, sines, neighbours);

@@ -29,11 +29,11 @@ static int join_views(struct onnx *x, enum layer_word word,
                       const struct onnx_view *all,
                       const struct onnx_view *other, bool swapped) {
   struct onnx_layout spread, want;
-  int64_t values = node_values(x, other->node);
+  int64_t values = onnx_values(x, other->node);
   if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
       !layout_along(x, all, &spread, values, &want))
     return -1;
-  int node = realise(x, other->node, &want, true);
+  int node = view_realise(x, other->node, &want, true);
   if (node < 0)
     return -1;
   int result = pattern_join(x, word, swapped ? node : all->node,
@@ -59,11 +59,11 @@ static int join_views(struct onnx *x, enum layer_word word,
 static int cost_along(struct onnx *x, const struct onnx_view *all,
                       const struct onnx_view *other) {
   struct onnx_layout spread, want;
-  int64_t values = node_values(x, other->node);
+  int64_t values = onnx_values(x, other->node);
   if (!layout_spread(&other->at, all->at.rank, all->at.dim, &spread) ||
       !layout_along(x, all, &spread, values, &want))
     return 3;
-  int cost = realise_cost(x, other->node, &want);
+  int cost = view_cost(x, other->node, &want);
   return cost < 0 ? 3 : cost;
 }
 
@@ -91,13 +91,13 @@ static bool outer_join(struct onnx *x, enum layer_word word,
   for (int i = 0; i < rank; i++)
     if (i != x->batch_axis || dims[i] != x->batch)
       axes.order[axes.count++] = i;
-  if (!rearrange(x, &left, axes.order, axes.count, &left) ||
-      !rearrange(x, &right, axes.order, axes.count, &right))
+  if (!view_rearrange(x, &left, axes.order, axes.count, &left) ||
+      !view_rearrange(x, &right, axes.order, axes.count, &right))
     return false;
   struct graph_node *join = graph_pair(x->graph, word, left.node, right.node);
   for (int i = 0; i < axes.count; i++)
     join->shape.size[i] = dims[axes.order[i]];
-  return give_fresh(x, join->index, rank, dims, &axes);
+  return onnx_give_fresh(x, join->index, rank, dims, &axes);
 }
 
 static bool of_views(struct onnx *x, enum layer_word word,
@@ -105,7 +105,8 @@ static bool of_views(struct onnx *x, enum layer_word word,
   int64_t dims[MOST_AXES];
   int rank;
   struct onnx_view left, right, plain;
-  if (!joint_dims(x, a->at.dim, a->at.rank, b->at.dim, b->at.rank, &rank, dims))
+  if (!onnx_joint_dims(x, a->at.dim, a->at.rank, b->at.dim, b->at.rank, &rank,
+                       dims))
     return false;
   bool all_a = whole_view(x, a, rank, dims, &left);
   bool all_b = whole_view(x, b, rank, dims, &right);
@@ -116,14 +117,14 @@ static bool of_views(struct onnx *x, enum layer_word word,
                    *other = swapped ? &left : &right;
   int node = join_views(x, word, all, other, swapped);
   if (node < 0 && !x->graph->failed) {
-    if (!plain_order(x, all, &plain))
+    if (!view_plain(x, all, &plain))
       return false;
     *all = plain;
     node = join_views(x, word, all, other, swapped);
   }
   if (node < 0)
     return onnx_fail(x, "the axes of its inputs cannot be aligned");
-  return give_node(x, all, node);
+  return onnx_give_node(x, all, node);
 }
 
 /* Constants. */
@@ -146,8 +147,8 @@ static int with_number(struct onnx *x, enum layer_word word, int in,
     onnx_fail(x, "a number that is not finite");
     return -1;
   }
-  struct graph_node *node = layer_on(x, word, in);
-  set_number(x, node, number);
+  struct graph_node *node = onnx_layer(x, word, in);
+  onnx_set_number(x, node, number);
   return node->index;
 }
 
@@ -155,11 +156,11 @@ static int with_number(struct onnx *x, enum layer_word word, int in,
 static int from_number(struct onnx *x, enum layer_word word, int in,
                        double number) {
   if (word == WORD_SUB) {
-    int minus = layer_on(x, WORD_NEG, in)->index;
+    int minus = onnx_layer(x, WORD_NEG, in)->index;
     return with_number(x, WORD_ADD, minus, number);
   }
-  struct graph_node *node = layer_on(x, WORD_POW, in);
-  set_number(x, node, -1);
+  struct graph_node *node = onnx_layer(x, WORD_POW, in);
+  onnx_set_number(x, node, -1);
   return with_number(x, WORD_MUL, node->index, number);
 }
 
@@ -197,7 +198,7 @@ static bool of_wider(struct onnx *x, enum layer_word word,
     return onnx_fail(x, "a constant that has more values than its input");
   for (int i = 0; i < c->rank; i++)
     axes.order[axes.count++] = i;
-  struct onnx_view other = view_fresh(x, weight_node(x, c)->index, c->rank,
+  struct onnx_view other = view_fresh(x, onnx_weight(x, c)->index, c->rank,
                                       c->dims, axes.order, axes.count);
   return swapped ? of_views(x, word, &other, view)
                  : of_views(x, word, view, &other);
@@ -210,7 +211,7 @@ static bool of_number(struct onnx *x, enum layer_word word,
                      : with_number(x, word, whole->node, number);
   if (node < 0)
     return false;
-  return give_node(x, whole, node);
+  return onnx_give_node(x, whole, node);
 }
 
 static bool of_weight(struct onnx *x, enum layer_word word,
@@ -220,7 +221,7 @@ static bool of_weight(struct onnx *x, enum layer_word word,
   int node = -1;
   if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
     struct onnx_view parted;
-    if (!parted_axes(x, whole, &parted))
+    if (!view_parted(x, whole, &parted))
       return false;
     *whole = parted;
     lying = along(x, c, whole);
@@ -232,14 +233,14 @@ static bool of_weight(struct onnx *x, enum layer_word word,
   if (node < 0)
     node = pattern_weight(x, word, whole->node, lying);
   if (node < 0) {
-    int weight = weight_node(x, lying)->index;
+    int weight = onnx_weight(x, lying)->index;
     struct graph_node *join =
         graph_pair(x->graph, word, swapped ? weight : whole->node,
                    swapped ? whole->node : weight);
     join->shape = graph_at(x->graph, whole->node)->shape;
     node = join->index;
   }
-  return give_node(x, whole, node);
+  return onnx_give_node(x, whole, node);
 }
 
 /* `swapped`: the constant comes first, and that makes a difference. */
@@ -250,14 +251,14 @@ static bool of_constant(struct onnx *x, enum layer_word word,
   int rank;
   double number;
   struct onnx_view whole;
-  if (!joint_dims(x, view->at.dim, view->at.rank, c->dims, c->rank, &rank,
-                  dims))
+  if (!onnx_joint_dims(x, view->at.dim, view->at.rank, c->dims, c->rank, &rank,
+                       dims))
     return false;
   bool even = constant_is_even(x, c, &number);
   if (!whole_view(x, view, rank, dims, &whole))
     return of_wider(x, word, view, c, swapped);
   bool learned =
-      c->trained && (c->count > 1 || (c->name && is_weight_name(c->name)));
+      c->trained && (c->count > 1 || (c->name && onnx_is_weight_name(c->name)));
   return even && !learned ? of_number(x, word, &whole, number, swapped)
                           : of_weight(x, word, &whole, c, swapped);
 }
@@ -272,27 +273,27 @@ static bool join(struct onnx *x, enum layer_word word,
   return of_constant(x, word, b->view, a->constant, ordered);
 }
 
-bool read_two(struct onnx *x) {
-  if (x->at->in_count != 2 || !has_operand(x, 0) || !has_operand(x, 1))
+bool op_two(struct onnx *x) {
+  if (x->at->in_count != 2 || !onnx_has(x, 0) || !onnx_has(x, 1))
     return onnx_fail(x, "it needs two inputs");
-  return join(x, onnx_word(x), operand(x, 0), operand(x, 1));
+  return join(x, onnx_word(x), onnx_operand(x, 0), onnx_operand(x, 1));
 }
 
 /* Several, one after the other; `mean` divides in the end. */
 static bool several(struct onnx *x, enum layer_word word) {
   size_t count = x->at->in_count;
   struct onnx_value sum;
-  if (count == 0 || !has_operand(x, 0))
+  if (count == 0 || !onnx_has(x, 0))
     return onnx_fail(x, "it has no inputs");
   if (count == 1)
-    return read_identity(x);
-  sum = *operand(x, 0);
+    return op_identity(x);
+  sum = *onnx_operand(x, 0);
   for (size_t i = 1; i < count; i++) {
-    if (!has_operand(x, i))
+    if (!onnx_has(x, i))
       return onnx_fail(x, "input %zu is missing", i);
-    if (sum.constant && operand(x, i)->constant)
+    if (sum.constant && onnx_operand(x, i)->constant)
       return onnx_fail(x, "two constants");
-    if (!join(x, word, &sum, operand(x, i)) || x->graph->failed)
+    if (!join(x, word, &sum, onnx_operand(x, i)) || x->graph->failed)
       return false;
     if (x->at->outs[0] < 0)
       return true;
@@ -301,11 +302,11 @@ static bool several(struct onnx *x, enum layer_word word) {
   return true;
 }
 
-bool read_several(struct onnx *x) {
+bool op_several(struct onnx *x) {
   return x->at->out_count > 0 && several(x, onnx_word(x));
 }
 
-bool read_mean(struct onnx *x) {
+bool op_mean(struct onnx *x) {
   if (x->at->out_count == 0 || !several(x, WORD_ADD) || x->at->outs[0] < 0)
     return false;
   if (x->at->in_count == 1)
@@ -313,37 +314,37 @@ bool read_mean(struct onnx *x) {
   const struct onnx_view *sum = x->values.at[x->at->outs[0]].view;
   if (!sum)
     return false;
-  return give_node(
+  return onnx_give_node(
       x, sum, with_number(x, WORD_DIV, sum->node, (double)x->at->in_count));
 }
 
-bool read_pow(struct onnx *x) {
-  struct constant *c = operand_constant(x, 1);
-  const struct onnx_view *in = input_view(x, 0);
+bool op_pow(struct onnx *x) {
+  struct constant *c = onnx_constant(x, 1);
+  const struct onnx_view *in = onnx_input(x, 0);
   double number;
   if (!in || !c || !constant_is_even(x, c, &number))
     return onnx_fail(x, "only powers by a number are supported");
-  struct graph_node *node = layer_on(x, WORD_POW, in->node);
-  set_number(x, node, number);
-  return give_node(x, in, node->index);
+  struct graph_node *node = onnx_layer(x, WORD_POW, in->node);
+  onnx_set_number(x, node, number);
+  return onnx_give_node(x, in, node->index);
 }
 
 static bool clip_bound(struct onnx *x, size_t index, const char *name,
                        double *bound, bool *given) {
-  struct constant *c = operand_constant(x, index);
-  *given = attribute(x, name) != NULL;
-  *bound = attribute_real(x, name, 0);
-  if (!has_operand(x, index))
+  struct constant *c = onnx_constant(x, index);
+  *given = onnx_attribute(x, name) != NULL;
+  *bound = onnx_real(x, name, 0);
+  if (!onnx_has(x, index))
     return true;
   *given = true;
   return (c && constant_is_even(x, c, bound)) ||
          onnx_fail(x, "its bounds depend on the inputs");
 }
 
-bool read_clip(struct onnx *x) {
+bool op_clip(struct onnx *x) {
   double low, high;
   bool has_low, has_high;
-  const struct onnx_view *in = input_view(x, 0);
+  const struct onnx_view *in = onnx_input(x, 0);
   if (!in || !clip_bound(x, 1, "min", &low, &has_low) ||
       !clip_bound(x, 2, "max", &high, &has_high))
     return false;
@@ -351,45 +352,45 @@ bool read_clip(struct onnx *x) {
   has_high = has_high && high < 3e38;
   int node = in->node;
   if (has_low && has_high && low == 0 && high == 6) {
-    node = layer_on(x, WORD_RELU6, node)->index;
+    node = onnx_layer(x, WORD_RELU6, node)->index;
   } else {
     if (has_low && low == 0)
-      node = layer_on(x, WORD_RELU, node)->index;
+      node = onnx_layer(x, WORD_RELU, node)->index;
     else if (has_low)
       node = with_number(x, WORD_MAX, node, low);
     if (has_high && node >= 0)
       node = with_number(x, WORD_MIN, node, high);
   }
-  return node >= 0 && give_node(x, in, node);
+  return node >= 0 && onnx_give_node(x, in, node);
 }
 
 /* 1 / x */
-bool read_reciprocal(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_reciprocal(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
-  struct graph_node *node = layer_on(x, WORD_POW, in->node);
-  set_number(x, node, -1);
-  return give_node(x, in, node->index);
+  struct graph_node *node = onnx_layer(x, WORD_POW, in->node);
+  onnx_set_number(x, node, -1);
+  return onnx_give_node(x, in, node->index);
 }
 
 /* alpha x + beta between 0 and 1 */
-bool read_hard_sigmoid(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
-  double alpha = attribute_real(x, "alpha", 0.2);
-  double beta = attribute_real(x, "beta", 0.5);
+bool op_hard_sigmoid(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  double alpha = onnx_real(x, "alpha", 0.2);
+  double beta = onnx_real(x, "beta", 0.5);
   if (!in)
     return false;
   int node = in->node;
   if (fabs(alpha - 1.0 / 6) < 1e-6 && fabs(beta - 0.5) < 1e-6) {
-    node = layer_on(x, WORD_HSIGMOID, node)->index;
+    node = onnx_layer(x, WORD_HSIGMOID, node)->index;
   } else {
     node = with_number(x, WORD_MUL, node, alpha);
     node = node < 0 ? node : with_number(x, WORD_ADD, node, beta);
-    node = node < 0 ? node : layer_on(x, WORD_RELU, node)->index;
+    node = node < 0 ? node : onnx_layer(x, WORD_RELU, node)->index;
     node = node < 0 ? node : with_number(x, WORD_MIN, node, 1);
   }
-  return node >= 0 && give_node(x, in, node);
+  return node >= 0 && onnx_give_node(x, in, node);
 }
 
 /* 0 where the condition says so, else the number: what a mask adds. */
@@ -419,12 +420,12 @@ static struct constant *mask_of(struct onnx *x, struct constant *condition,
  * Scores that a mask hides: a number next to minus infinity is added to them,
  * which softmax makes 0. netc has no equivalent of other choices.
  */
-bool read_where(struct onnx *x) {
-  struct constant *condition = operand_constant(x, 0);
-  struct constant *a = operand_constant(x, 1), *b = operand_constant(x, 2);
+bool op_where(struct onnx *x) {
+  struct constant *condition = onnx_constant(x, 0);
+  struct constant *a = onnx_constant(x, 1), *b = onnx_constant(x, 2);
   bool hides = a != NULL;
   double number;
-  if (!condition || (!a) == (!b) || !has_operand(x, hides ? 2 : 1))
+  if (!condition || (!a) == (!b) || !onnx_has(x, hides ? 2 : 1))
     return onnx_fail(x, "only a mask that is a constant is supported");
   if (!constant_is_even(x, hides ? a : b, &number) || number > -1e4)
     return onnx_fail(x, "netc has no equivalent of a choice between values");
@@ -434,6 +435,6 @@ bool read_where(struct onnx *x) {
   if (condition->count < 1)
     return onnx_fail(x, "it is empty");
   number = number < -3e38 ? -3e38 : number;
-  return of_constant(x, WORD_ADD, operand(x, hides ? 2 : 1)->view,
+  return of_constant(x, WORD_ADD, onnx_operand(x, hides ? 2 : 1)->view,
                      mask_of(x, condition, hides, number), false);
 }

@@ -6,21 +6,21 @@
 
 bool move_take(struct onnx *x, struct moved *m) {
   *m = (struct moved){.view.node = -1};
-  if (!has_operand(x, 0))
+  if (!onnx_has(x, 0))
     return onnx_fail(x, "it has no input");
-  m->constant = operand_constant(x, 0);
+  m->constant = onnx_constant(x, 0);
   if (m->constant)
     m->view.at = layout_dense(m->constant->rank, m->constant->dims);
   else
-    m->view = *operand(x, 0)->view;
+    m->view = *onnx_operand(x, 0)->view;
   return true;
 }
 
 bool move_give(struct onnx *x, const struct moved *m, size_t out) {
   if (m->constant)
-    give_constant(x, out, constant_through(x, m->constant, &m->view.at));
+    onnx_give_constant(x, out, constant_through(x, m->constant, &m->view.at));
   else
-    give_view(x, out, &m->view);
+    onnx_give(x, out, &m->view);
   return !x->graph->failed;
 }
 
@@ -47,19 +47,19 @@ bool move_to_dims(struct onnx *x, struct moved *m, int rank,
     return !x->graph->failed;
   }
   struct onnx_view plain;
-  if (!plain_order(x, &m->view, &plain) ||
+  if (!view_plain(x, &m->view, &plain) ||
       !layout_through(&plain.at, &dense, &result))
     return onnx_fail(x, "cannot split these axes");
   m->view = (struct onnx_view){plain.node, result};
   return true;
 }
 
-bool read_reshape(struct onnx *x) {
+bool op_reshape(struct onnx *x) {
   struct moved m;
   int64_t dims[MOST_AXES], known = 1;
   int guess = -1;
-  int rank = operand_ints(x, 1, "shape", dims, MOST_AXES);
-  bool zeros = attribute_int(x, "allowzero", 0) != 0;
+  int rank = onnx_numbers(x, 1, "shape", dims, MOST_AXES);
+  bool zeros = onnx_int(x, "allowzero", 0) != 0;
   if (rank < 0 || !move_take(x, &m))
     return onnx_fail(x, "its sizes depend on the inputs");
   int64_t values = layout_values(&m.view.at);
@@ -82,11 +82,11 @@ bool read_reshape(struct onnx *x) {
   return move_to_dims(x, &m, rank, dims) && move_give(x, &m, 0);
 }
 
-bool read_flatten(struct onnx *x) {
+bool op_flatten(struct onnx *x) {
   struct moved m;
   if (!move_take(x, &m))
     return false;
-  int64_t axis = attribute_int(x, "axis", 1);
+  int64_t axis = onnx_int(x, "axis", 1);
   int rank = m.view.at.rank;
   if (axis < 0)
     axis += rank;
@@ -97,7 +97,7 @@ bool read_flatten(struct onnx *x) {
   return move_to_dims(x, &m, 2, dims) && move_give(x, &m, 0);
 }
 
-bool read_transpose(struct onnx *x) {
+bool op_transpose(struct onnx *x) {
   struct moved m;
   int64_t perm[MOST_AXES];
   int order[MOST_AXES];
@@ -105,7 +105,7 @@ bool read_transpose(struct onnx *x) {
   if (!move_take(x, &m))
     return false;
   int rank = m.view.at.rank;
-  int count = attribute_ints(x, "perm", perm, MOST_AXES);
+  int count = onnx_ints(x, "perm", perm, MOST_AXES);
   if (count >= 0 && count != rank)
     return onnx_fail(x, "`perm` has %d axes, its input %d", count, rank);
   for (int i = 0; i < rank; i++) {
@@ -124,7 +124,7 @@ static bool mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
                       bool *marked) {
   memset(marked, 0, MOST_AXES * 2 * sizeof *marked);
   for (int i = 0; i < count; i++) {
-    int axis = axis_from(x, axes[i], rank);
+    int axis = onnx_axis(x, axes[i], rank);
     if (axis < 0)
       return false;
     marked[axis] = true;
@@ -132,11 +132,11 @@ static bool mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
   return true;
 }
 
-bool read_unsqueeze(struct onnx *x) {
+bool op_unsqueeze(struct onnx *x) {
   struct moved m;
   int64_t axes[MOST_AXES];
   bool marked[MOST_AXES * 2];
-  int count = operand_ints(x, 1, "axes", axes, MOST_AXES);
+  int count = onnx_numbers(x, 1, "axes", axes, MOST_AXES);
   if (count < 0 || !move_take(x, &m))
     return onnx_fail(x, "its axes depend on the inputs");
   if (m.view.at.rank + count > MOST_AXES)
@@ -149,14 +149,14 @@ bool read_unsqueeze(struct onnx *x) {
   return move_give(x, &m, 0);
 }
 
-bool read_squeeze(struct onnx *x) {
+bool op_squeeze(struct onnx *x) {
   struct moved m;
   int64_t axes[MOST_AXES];
   bool marked[MOST_AXES * 2];
   if (!move_take(x, &m))
     return false;
-  int count = has_operand(x, 1) || attribute(x, "axes")
-                  ? operand_ints(x, 1, "axes", axes, MOST_AXES)
+  int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
+                  ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
                   : -2;
   if (count == -1)
     return onnx_fail(x, "its axes depend on the inputs");
@@ -174,23 +174,23 @@ bool read_squeeze(struct onnx *x) {
   return move_give(x, &m, 0);
 }
 
-bool read_identity(struct onnx *x) {
+bool op_identity(struct onnx *x) {
   struct moved m;
   if (!move_take(x, &m))
     return false;
   if (m.constant)
-    give_constant(x, 0, m.constant);
+    onnx_give_constant(x, 0, m.constant);
   else
-    give_view(x, 0, &m.view);
+    onnx_give(x, 0, &m.view);
   return !x->graph->failed;
 }
 
 /* Blocks of pixels and channels. */
 
-bool read_depth_to_space(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
-  int64_t by = attribute_int(x, "blocksize", 1);
-  bool rows_first = attribute_is(x, "mode", "CRD", false);
+bool op_depth_to_space(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  int64_t by = onnx_int(x, "blocksize", 1);
+  bool rows_first = onnx_is(x, "mode", "CRD", false);
   if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
       in->at.dim[1] % (by * by) != 0)
     return onnx_fail(x, "only maps of blocks are supported");
@@ -207,9 +207,9 @@ bool read_depth_to_space(struct onnx *x) {
   return move_to_dims(x, &m, 4, out) && move_give(x, &m, 0);
 }
 
-bool read_space_to_depth(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
-  int64_t by = attribute_int(x, "blocksize", 1);
+bool op_space_to_depth(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  int64_t by = onnx_int(x, "blocksize", 1);
   if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
       in->at.dim[2] % by != 0 || in->at.dim[3] % by != 0)
     return onnx_fail(x, "only maps of whole blocks are supported");

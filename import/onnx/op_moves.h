@@ -21,6 +21,6 @@ bool move_to_dims(struct onnx *x, struct moved *m, int rank,
                   const int64_t *dims);
 
 /* Places [from, to) of an axis of a node; itself if that is all. */
-int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to);
+int move_part(struct onnx *x, int node, int axis, int64_t from, int64_t to);
 
 #endif

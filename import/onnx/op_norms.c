@@ -6,7 +6,7 @@
 #include "import/onnx/emit.h"
 
 static double epsilon(const struct onnx *x) {
-  return attribute_real(x, "epsilon", (double)1e-5F);
+  return onnx_real(x, "epsilon", (double)1e-5F);
 }
 
 /* Weights of so many channels, by name. */
@@ -14,39 +14,39 @@ static bool take_weights(struct onnx *x, struct graph_node *node,
                          const char *const *names, int count,
                          int64_t channels) {
   for (int i = 0; i < count; i++) {
-    struct constant *c = operand_constant(x, (size_t)i + 1);
+    struct constant *c = onnx_constant(x, (size_t)i + 1);
     if (!c || c->count != channels)
       return onnx_fail(x,
                        "its input %d is not a constant of %" PRId64 " channels",
                        i + 1, channels);
-    add_weight(x, node, names[i], constant_with(x, c, 1, &channels));
+    onnx_add_weight(x, node, names[i], constant_with(x, c, 1, &channels));
   }
   return true;
 }
 
-bool read_batch_norm(struct onnx *x) {
+bool op_batch_norm(struct onnx *x) {
   static const char *const names[] = {"weight", "bias", "running_mean",
                                       "running_var"};
-  const struct onnx_view *in = input_view(x, 0);
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
   struct onnx_axes axes;
   if (!in || in->at.rank < 2)
     return onnx_fail(x, "it needs a batch and channels");
-  if (in->at.rank == 2 ? !to_last(x, in, 1, &last, &axes)
-                       : !channels_last(x, in, &last))
+  if (in->at.rank == 2 ? !view_to_last(x, in, 1, &last, &axes)
+                       : !view_channels_last(x, in, &last))
     return false;
-  struct graph_node *node = layer_on(x, WORD_BN, last.node);
-  put_eps(x, node, epsilon(x));
+  struct graph_node *node = onnx_layer(x, WORD_BN, last.node);
+  onnx_put_eps(x, node, epsilon(x));
   if (!take_weights(x, node, names, 4, in->at.dim[1]))
     return false;
-  return give_node(x, &last, node->index);
+  return onnx_give_node(x, &last, node->index);
 }
 
 /* Whether weights are all 1 and biases all 0. */
 static bool is_trivial(struct onnx *x, size_t index, double value) {
-  struct constant *c = operand_constant(x, index);
+  struct constant *c = onnx_constant(x, index);
   double with;
-  return c && !(c->name && is_weight_name(c->name)) &&
+  return c && !(c->name && onnx_is_weight_name(c->name)) &&
          constant_is_even(x, c, &with) && with >= value && with <= value;
 }
 
@@ -65,7 +65,7 @@ static bool group_norm(struct onnx *x, const struct onnx_view *in) {
   int last = shape->rank - 1, rank = 0;
   int64_t each = shape->size[last] / groups, stride = 1;
   dims[rank] = in->at.dim[0];
-  strides[rank++] = node_values(x, in->node);
+  strides[rank++] = onnx_values(x, in->node);
   dims[rank] = groups;
   strides[rank++] = each;
   dims[rank] = each;
@@ -80,36 +80,36 @@ static bool group_norm(struct onnx *x, const struct onnx_view *in) {
   layout_merge(&as, 2, rank - 2);
   if (!layout_equal(&as, &in->at))
     return onnx_fail(x, "its groups of channels are not contiguous");
-  struct graph_node *node = layer_on(x, WORD_GN, in->node);
+  struct graph_node *node = onnx_layer(x, WORD_GN, in->node);
   graph_int(x->graph, node, PART_GROUPS, "", groups);
   graph_flag(x->graph, node, "noaffine");
-  put_eps(x, node, epsilon(x));
-  return give_node(x, in, node->index);
+  onnx_put_eps(x, node, epsilon(x));
+  return onnx_give_node(x, in, node->index);
 }
 
-bool read_instance_norm(struct onnx *x) {
+bool op_instance_norm(struct onnx *x) {
   static const char *const names[] = {"weight", "bias"};
-  const struct onnx_view *in = input_view(x, 0);
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
   if (!in || in->at.rank < 3)
     return onnx_fail(x, "it needs a batch, channels and positions");
   bool trivial = is_trivial(x, 1, 1) && is_trivial(x, 2, 0);
   if (trivial && is_grouped(x, in))
     return group_norm(x, in);
-  if (!channels_last(x, in, &map))
+  if (!view_channels_last(x, in, &map))
     return false;
-  struct graph_node *node = layer_on(x, WORD_INSTNORM, map.node);
+  struct graph_node *node = onnx_layer(x, WORD_INSTNORM, map.node);
   if (trivial)
     graph_flag(x->graph, node, "noaffine");
-  put_eps(x, node, epsilon(x));
+  onnx_put_eps(x, node, epsilon(x));
   if (!trivial && !take_weights(x, node, names, 2, in->at.dim[1]))
     return false;
-  return give_node(x, &map, node->index);
+  return onnx_give_node(x, &map, node->index);
 }
 
 /* The first of several axes that it is over; -1: there is one. */
 static int several_axes(struct onnx *x, const struct onnx_view *in) {
-  int axis = in ? axis_from(x, attribute_int(x, "axis", -1), in->at.rank) : -1;
+  int axis = in ? onnx_axis(x, onnx_int(x, "axis", -1), in->at.rank) : -1;
   while (axis >= 0 && axis + 1 < in->at.rank && in->at.dim[axis] == 1)
     axis++;
   return axis >= 0 && axis + 1 < in->at.rank ? axis : -1;
@@ -127,7 +127,7 @@ static bool norm_of_several(struct onnx *x, int axis) {
   memcpy(flat, dims, sizeof flat);
   flat[axis] = -1;
   ins[0] = emit_reshape(x, emit_input(x, 0), flat, axis + 1);
-  for (size_t i = 1; i < 3 && has_operand(x, i); i++)
+  for (size_t i = 1; i < 3 && onnx_has(x, i); i++)
     ins[count++] = emit_reshape(x, emit_input(x, i), &whole, 1);
   if (x->graph->failed)
     return false;
@@ -144,10 +144,10 @@ static struct graph_node *norm_of_last(struct onnx *x, enum layer_word word,
   struct onnx_axes axes;
   if (!in)
     return NULL;
-  if (!to_last(x, in, in->at.rank - 1, last, &axes))
+  if (!view_to_last(x, in, in->at.rank - 1, last, &axes))
     return NULL;
-  struct graph_node *node = layer_on(x, word, last->node);
-  put_eps(x, node, epsilon(x));
+  struct graph_node *node = onnx_layer(x, word, last->node);
+  onnx_put_eps(x, node, epsilon(x));
   return node;
 }
 
@@ -175,7 +175,7 @@ static bool give_moments(struct onnx *x) {
   if (!is_read(x, 1) && !is_read(x, 2))
     return true;
   int value = emit_input(x, 0), rank = emit_dims(x, value, dims);
-  int axis = axis_from(x, attribute_int(x, "axis", -1), rank);
+  int axis = onnx_axis(x, onnx_int(x, "axis", -1), rank);
   int mean = axis < 0 ? -1 : mean_from(x, value, axis, rank);
   if (mean < 0 || !emit_give(x, 1, mean))
     return false;
@@ -189,9 +189,9 @@ static bool give_moments(struct onnx *x) {
   return far >= 0 && emit_give(x, 2, emit_one(x, "Reciprocal", far));
 }
 
-bool read_layer_norm(struct onnx *x) {
+bool op_layer_norm(struct onnx *x) {
   static const char *const names[] = {"weight", "bias"};
-  const struct onnx_view *in = input_view(x, 0);
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
   int several = several_axes(x, in);
   if (!in || !give_moments(x))
@@ -202,21 +202,21 @@ bool read_layer_norm(struct onnx *x) {
   if (!node)
     return false;
   int64_t channels = in->at.dim[in->at.rank - 1];
-  if (!take_weights(x, node, names, has_operand(x, 2) ? 2 : 1, channels))
+  if (!take_weights(x, node, names, onnx_has(x, 2) ? 2 : 1, channels))
     return false;
-  if (!has_operand(x, 2)) {
+  if (!onnx_has(x, 2)) {
     struct constant *zeros = constant_new(x, TYPE_FLOAT, 1, &channels);
     static const float zero[1] = {0};
     zeros->fill = true;
     zeros->real = zero;
-    add_weight(x, node, "bias", zeros);
+    onnx_add_weight(x, node, "bias", zeros);
   }
-  return give_node(x, &last, node->index);
+  return onnx_give_node(x, &last, node->index);
 }
 
-bool read_rms_norm(struct onnx *x) {
+bool op_rms_norm(struct onnx *x) {
   static const char *const names[] = {"weight"};
-  const struct onnx_view *in = input_view(x, 0);
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
   int several = several_axes(x, in);
   if (several >= 0)
@@ -226,38 +226,38 @@ bool read_rms_norm(struct onnx *x) {
     return false;
   if (!take_weights(x, node, names, 1, in->at.dim[in->at.rank - 1]))
     return false;
-  return give_node(x, &last, node->index);
+  return onnx_give_node(x, &last, node->index);
 }
 
-bool read_lrn(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_lrn(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
-  int64_t size = attribute_int(x, "size", 0);
-  double alpha = attribute_real(x, "alpha", 1e-4);
-  double beta = attribute_real(x, "beta", 0.75);
-  double bias = attribute_real(x, "bias", 1);
-  if (!in || size < 1 || size > MOST_SIZE || !channels_last(x, in, &map))
+  int64_t size = onnx_int(x, "size", 0);
+  double alpha = onnx_real(x, "alpha", 1e-4);
+  double beta = onnx_real(x, "beta", 0.75);
+  double bias = onnx_real(x, "bias", 1);
+  if (!in || size < 1 || size > MOST_SIZE || !view_channels_last(x, in, &map))
     return onnx_fail(x, "it has no `size`");
   if (fabs(alpha - 1e-4) > 1e-9 || fabs(beta - 0.75) > 1e-6 ||
       fabs(bias - 1) > 1e-6)
     graph_note(x->graph,
                "`%s` has alpha %s, beta %s and bias %s; here they are "
                "0.0001, 0.75 and 1.",
-               onnx_shown(x, x->at->name), real_text(x, alpha),
-               real_text(x, beta), real_text(x, bias));
-  struct graph_node *node = layer_on(x, WORD_LRN, map.node);
+               onnx_shown(x, x->at->name), onnx_real_text(x, alpha),
+               onnx_real_text(x, beta), onnx_real_text(x, bias));
+  struct graph_node *node = onnx_layer(x, WORD_LRN, map.node);
   graph_int(x->graph, node, PART_OTHER, "", size);
-  return give_node(x, &map, node->index);
+  return onnx_give_node(x, &map, node->index);
 }
 
-bool read_lp_norm(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_lp_norm(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
   struct onnx_axes axes;
-  if (!in || attribute_int(x, "p", 2) != 2)
+  if (!in || onnx_int(x, "p", 2) != 2)
     return onnx_fail(x, "only the norm of squares is supported");
-  int axis = axis_from(x, attribute_int(x, "axis", -1), in->at.rank);
-  if (axis < 0 || !to_last(x, in, axis, &last, &axes))
+  int axis = onnx_axis(x, onnx_int(x, "axis", -1), in->at.rank);
+  if (axis < 0 || !view_to_last(x, in, axis, &last, &axes))
     return false;
-  return give_node(x, &last, layer_on(x, WORD_L2NORM, last.node)->index);
+  return onnx_give_node(x, &last, onnx_layer(x, WORD_L2NORM, last.node)->index);
 }

@@ -8,15 +8,15 @@
 
 enum { MOST_RUNS = 64 }; /* of places that lie in a row */
 
-int slice_node(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
+int move_part(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
   const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   if (from == 0 && to == shape->size[axis])
     return node;
-  int part =
-      graph_slice(x->graph, node, axis, axis_word(x, shape, axis), from, to)
-          ->index;
-  extra_of(x, part)->axis = axis;
-  extra_of(x, part)->from = from;
+  int part = graph_slice(x->graph, node, axis, onnx_axis_word(x, shape, axis),
+                         from, to)
+                 ->index;
+  onnx_extra(x, part)->axis = axis;
+  onnx_extra(x, part)->from = from;
   return part;
 }
 
@@ -39,10 +39,10 @@ static bool stepped(struct onnx *x, struct moved *m, int axis, int64_t from,
     return onnx_fail(x, "a slice with steps");
   struct onnx_view part;
   struct onnx_axes axes;
-  if (!with_axis(x, &m->view, axis + 1, &axes, &part))
+  if (!view_with_axis(x, &m->view, axis + 1, &axes, &part))
     return false;
   int node =
-      slice_node(x, part.node, axes_place(&axes, axis + 1), from, from + 1);
+      move_part(x, part.node, axes_place(&axes, axis + 1), from, from + 1);
   dims[axis + 1] = 1;
   m->view = view_fresh(x, node, rank + 1, dims, axes.order, axes.count);
   layout_drop(&m->view.at, axis + 1);
@@ -83,10 +83,10 @@ static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
   struct onnx_view part;
   struct onnx_axes axes;
   int64_t dims[MOST_AXES];
-  if (!with_axis(x, &m->view, axis, &axes, &part))
+  if (!view_with_axis(x, &m->view, axis, &axes, &part))
     return false;
   int node =
-      slice_node(x, part.node, axes_place(&axes, axis), from, from + count);
+      move_part(x, part.node, axes_place(&axes, axis), from, from + count);
   memcpy(dims, part.at.dim, sizeof dims);
   dims[axis] = count;
   m->view = view_fresh(x, node, part.at.rank, dims, axes.order, axes.count);
@@ -124,23 +124,23 @@ static bool read_as_pool(struct onnx *x, int count, const int64_t *steps) {
   return value >= 0 && emit_give(x, 0, value);
 }
 
-bool read_slice(struct onnx *x) {
+bool op_slice(struct onnx *x) {
   struct moved m;
   int64_t starts[MOST_AXES], ends[MOST_AXES], axes[MOST_AXES], steps[MOST_AXES];
-  int count = operand_ints(x, 1, "starts", starts, MOST_AXES);
-  int end_count = operand_ints(x, 2, "ends", ends, MOST_AXES);
+  int count = onnx_numbers(x, 1, "starts", starts, MOST_AXES);
+  int end_count = onnx_numbers(x, 2, "ends", ends, MOST_AXES);
   if (count < 0 || end_count != count || !move_take(x, &m))
     return onnx_fail(x, "its indices depend on the inputs");
-  bool named = has_operand(x, 3) || attribute(x, "axes");
-  bool stepping = has_operand(x, 4);
-  if ((named && operand_ints(x, 3, "axes", axes, MOST_AXES) != count) ||
-      (stepping && operand_ints(x, 4, "steps", steps, MOST_AXES) != count))
+  bool named = onnx_has(x, 3) || onnx_attribute(x, "axes");
+  bool stepping = onnx_has(x, 4);
+  if ((named && onnx_numbers(x, 3, "axes", axes, MOST_AXES) != count) ||
+      (stepping && onnx_numbers(x, 4, "steps", steps, MOST_AXES) != count))
     return onnx_fail(x, "its indices depend on the inputs");
   if (named && stepping &&
       is_map_of_every(&m, count, starts, ends, axes, steps))
     return read_as_pool(x, count, steps);
   for (int i = 0; i < count; i++) {
-    int axis = axis_from(x, named ? axes[i] : i, m.view.at.rank);
+    int axis = onnx_axis(x, named ? axes[i] : i, m.view.at.rank);
     int64_t step = stepping ? steps[i] : 1;
     if (axis < 0)
       return false;
@@ -160,19 +160,19 @@ bool read_slice(struct onnx *x) {
   return move_give(x, &m, 0);
 }
 
-bool read_split(struct onnx *x) {
+bool op_split(struct onnx *x) {
   enum { MOST_PARTS = 4096 };
   struct moved m;
   int64_t sizes[MOST_PARTS], from = 0;
   if (!move_take(x, &m))
     return false;
-  int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);
+  int axis = onnx_axis(x, onnx_int(x, "axis", 0), m.view.at.rank);
   int parts = (int)x->at->out_count;
   if (axis < 0 || parts > MOST_PARTS)
     return onnx_fail(x, "more than %d parts", MOST_PARTS);
   int64_t size = m.view.at.dim[axis];
-  bool given = has_operand(x, 1) || attribute(x, "split");
-  int count = given ? operand_ints(x, 1, "split", sizes, MOST_PARTS) : parts;
+  bool given = onnx_has(x, 1) || onnx_attribute(x, "split");
+  int count = given ? onnx_numbers(x, 1, "split", sizes, MOST_PARTS) : parts;
   if (count != parts || parts == 0)
     return onnx_fail(x, "its numbers of parts and of outputs differ");
   for (int i = 0; i < parts; i++) {
@@ -190,10 +190,10 @@ bool read_split(struct onnx *x) {
 }
 
 /* Expand: sizes of 1 are repeated, which joins do by themselves. */
-bool read_expand(struct onnx *x) {
+bool op_expand(struct onnx *x) {
   struct moved m;
   int64_t dims[MOST_AXES], out[MOST_AXES];
-  int count = operand_ints(x, 1, NULL, dims, MOST_AXES);
+  int count = onnx_numbers(x, 1, NULL, dims, MOST_AXES);
   if (count < 0 || !move_take(x, &m))
     return onnx_fail(x, "its sizes depend on the inputs");
   int rank = count > m.view.at.rank ? count : m.view.at.rank;
@@ -235,13 +235,13 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
   struct onnx_axes axes;
   struct onnx_view part;
   int64_t dims[MOST_AXES];
-  if (!with_axis(x, &m->view, axis, &axes, &part))
+  if (!view_with_axis(x, &m->view, axis, &axes, &part))
     return false;
   int place = axes_place(&axes, axis), nodes[MOST_RUNS] = {0};
   memcpy(dims, part.at.dim, sizeof dims);
   dims[axis] = 0;
   for (int i = 0; i < runs; i++) {
-    nodes[i] = slice_node(x, part.node, place, from[i], from[i] + count[i]);
+    nodes[i] = move_part(x, part.node, place, from[i], from[i] + count[i]);
     dims[axis] += count[i];
   }
   struct graph_node *join = graph_join(x->graph, WORD_CONCAT);
@@ -251,17 +251,17 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
     graph_operand(x->graph, join, nodes[i]);
   if (place != join->shape.rank - 1)
     graph_arg(x->graph, join, PART_NONE,
-              "axis=", axis_word(x, &join->shape, place));
+              "axis=", onnx_axis_word(x, &join->shape, place));
   m->view =
       view_fresh(x, join->index, part.at.rank, dims, axes.order, axes.count);
   return true;
 }
 
 /* The whole of each axis, as often as the file says. */
-bool read_tile(struct onnx *x) {
+bool op_tile(struct onnx *x) {
   struct moved m;
   int64_t times[MOST_AXES], from[MOST_RUNS] = {0}, count[MOST_RUNS];
-  int rank = operand_ints(x, 1, "repeats", times, MOST_AXES);
+  int rank = onnx_numbers(x, 1, "repeats", times, MOST_AXES);
   if (rank < 0 || !move_take(x, &m) || m.constant)
     return onnx_fail(x, "its repeats depend on the inputs");
   if (rank != m.view.at.rank)
@@ -340,19 +340,19 @@ static bool gather_places(struct onnx *x, struct moved *m, int axis,
 
 /* A table of vectors, and their numbers. */
 static bool embedding(struct onnx *x, struct constant *table) {
-  const struct onnx_view *ids = input_view(x, 1);
+  const struct onnx_view *ids = onnx_input(x, 1);
   struct onnx_view plain;
-  if (!ids || table->rank != 2 || attribute_int(x, "axis", 0) != 0)
+  if (!ids || table->rank != 2 || onnx_int(x, "axis", 0) != 0)
     return onnx_fail(x, "only rows of a table are supported");
-  if (!plain_order(x, ids, &plain))
+  if (!view_plain(x, ids, &plain))
     return false;
-  struct graph_node *node = layer_on(x, WORD_EMBED, plain.node);
+  struct graph_node *node = onnx_layer(x, WORD_EMBED, plain.node);
   graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
   graph_int(x->graph, node, PART_CHANNELS, "", table->dims[1]);
   int64_t dims[MOST_AXES + 1];
   struct onnx_axes axes;
   int rank = plain.at.rank;
-  plain_axes(x, &plain, -1, &axes);
+  axes_plain(x, &plain, -1, &axes);
   if (axes.count == 0 && rank > 0)
     axes.order[axes.count++] = 0;
   if (node->shape.rank == LIMIT_RANK || rank == MOST_AXES || axes.count == 0)
@@ -360,22 +360,23 @@ static bool embedding(struct onnx *x, struct constant *table) {
   memcpy(dims, plain.at.dim, sizeof plain.at.dim[0] * (size_t)rank);
   dims[rank] = node->shape.size[node->shape.rank++] = table->dims[1];
   axes.order[axes.count++] = rank;
-  add_weight(x, node, "weight", table);
-  return give_fresh(x, node->index, rank + 1, dims, &axes);
+  onnx_add_weight(x, node, "weight", table);
+  return onnx_give_fresh(x, node->index, rank + 1, dims, &axes);
 }
 
-bool read_gather(struct onnx *x) {
+bool op_gather(struct onnx *x) {
   struct moved m;
-  struct constant *in[] = {operand_constant(x, 0), operand_constant(x, 1)};
+  struct constant *in[] = {onnx_constant(x, 0), onnx_constant(x, 1)};
   struct constant *table = in[0], *places = in[1];
   if (table && !places)
     return embedding(x, table);
   if (table)
-    return is_by_distance(x, table, places) ? read_by_distance(x, table, places)
-                                            : fold_gather(x, in);
+    return onnx_is_by_distance(x, table, places)
+               ? onnx_read_by_distance(x, table, places)
+               : fold_gather(x, in);
   if (!places || !move_take(x, &m))
     return onnx_fail(x, "its indices depend on the inputs");
-  int axis = axis_from(x, attribute_int(x, "axis", 0), m.view.at.rank);
+  int axis = onnx_axis(x, onnx_int(x, "axis", 0), m.view.at.rank);
   if (axis < 0 || !constant_load(x, places))
     return false;
   if (places->count < 1 || places->count > MOST_FOLDED)

@@ -21,9 +21,9 @@ static int below(struct onnx *x, int node, enum layer_word word) {
 static int below_number(struct onnx *x, int node, enum layer_word word,
                         double *number) {
   int in = below(x, node, word);
-  if (in < 0 || !extra_of(x, node)->has_number)
+  if (in < 0 || !onnx_extra(x, node)->has_number)
     return -1;
-  *number = extra_of(x, node)->number;
+  *number = onnx_extra(x, node)->number;
   return in;
 }
 
@@ -126,7 +126,7 @@ static int gelu(struct onnx *x, const struct onnx_product *p) {
     bool by_tanh = is_tanh_of(x, other, in);
     if (!by_tanh && !is_erf_of(x, other, in))
       continue;
-    struct graph_node *node = layer_on(x, WORD_GELU, in);
+    struct graph_node *node = onnx_layer(x, WORD_GELU, in);
     if (by_tanh)
       graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
     return node->index;
@@ -205,9 +205,9 @@ static int norm(struct onnx *x, int above, int root, bool inverse) {
   bool centred =
       joins(x, above, WORD_SUB, &a, &b) && below(x, b, WORD_CENTRE) == a;
   struct graph_node *node =
-      layer_on(x, centred ? WORD_LN : WORD_RMSNORM, centred ? a : above);
+      onnx_layer(x, centred ? WORD_LN : WORD_RMSNORM, centred ? a : above);
   graph_flag(x->graph, node, "noaffine");
-  put_eps(x, node, eps);
+  onnx_put_eps(x, node, eps);
   return node->index;
 }
 
@@ -219,12 +219,12 @@ int pattern_join(struct onnx *x, enum layer_word word, int a, int b) {
   for (int i = 0; i < 2; i++) {
     int in = i ? b : a, gate = i ? a : b;
     if (gated(x, gate, in, WORD_SIGMOID))
-      return layer_on(x, WORD_SILU, in)->index;
+      return onnx_layer(x, WORD_SILU, in)->index;
     if (gated(x, gate, in, WORD_HSIGMOID))
-      return layer_on(x, WORD_HSWISH, in)->index;
+      return onnx_layer(x, WORD_HSWISH, in)->index;
     int deep = below(x, gate, WORD_TANH);
     if (deep >= 0 && gated(x, deep, in, WORD_SOFTPLUS))
-      return layer_on(x, WORD_MISH, in)->index;
+      return onnx_layer(x, WORD_MISH, in)->index;
     int normed = norm(x, in, gate, true);
     if (normed >= 0)
       return normed;
@@ -243,21 +243,21 @@ int pattern_number(struct onnx *x, enum layer_word word, int in,
   double factor = divides ? 1 / number : number;
   int a, b, sigmoid = hard_sigmoid(x, in, factor);
   if (sigmoid >= 0)
-    return layer_on(x, WORD_HSIGMOID, sigmoid)->index;
+    return onnx_layer(x, WORD_HSIGMOID, sigmoid)->index;
   struct onnx_product p = {.number = factor};
   if (!collect(x, in, &p, 0))
     return -1;
   if (joins(x, in, WORD_MUL, &a, &b))
     for (int i = 0; i < 2; i++)
       if (hard_sigmoid(x, i ? a : b, factor) == (i ? b : a))
-        return layer_on(x, WORD_HSWISH, i ? b : a)->index;
+        return onnx_layer(x, WORD_HSWISH, i ? b : a)->index;
   return gelu(x, &p);
 }
 
 /* A copy of a layer, with its weights. */
 static struct graph_node *again(struct onnx *x, int index) {
   const struct graph_node *old = graph_at(x->graph, index);
-  struct graph_node *node = layer_on(x, old->word, old->inputs.at[0]);
+  struct graph_node *node = onnx_layer(x, old->word, old->inputs.at[0]);
   node->shape = old->shape;
   node->bias = old->bias;
   node->name = old->name;
@@ -265,8 +265,8 @@ static struct graph_node *again(struct onnx *x, int index) {
   node->source = old->source;
   for (size_t i = 0; i < old->args.count; i++)
     *VEC_PUSH(x->arena, &node->args) = old->args.at[i];
-  struct extra *extra = extra_of(x, node->index);
-  const struct extra *from = extra_of(x, index);
+  struct extra *extra = onnx_extra(x, node->index);
+  const struct extra *from = onnx_extra(x, index);
   for (size_t i = 0; i < from->weights.count; i++)
     *VEC_PUSH(x->arena, &extra->weights) = from->weights.at[i];
   return node;
@@ -313,9 +313,9 @@ static int affine_norm(struct onnx *x, int norm, const struct constant *scale,
   for (size_t i = 0; i < node->args.count; i++)
     if (strcmp(node->args.at[i].value, "noaffine") == 0)
       node->args.at[i].usual = "noaffine";
-  add_weight(x, node, "weight", scale);
+  onnx_add_weight(x, node, "weight", scale);
   if (bias)
-    add_weight(x, node, "bias", bias);
+    onnx_add_weight(x, node, "bias", bias);
   return node->index;
 }
 
@@ -324,8 +324,8 @@ int pattern_channels(struct onnx *x, enum layer_word word, int in,
   if (word == WORD_MUL) {
     if (is_word(x, in, WORD_RMSNORM) && is_plain_norm(x, in))
       return affine_norm(x, in, c, NULL);
-    struct graph_node *node = layer_on(x, WORD_SCALE, in);
-    add_weight(x, node, "weight", c);
+    struct graph_node *node = onnx_layer(x, WORD_SCALE, in);
+    onnx_add_weight(x, node, "weight", c);
     return node->index;
   }
   if (word != WORD_ADD)
@@ -333,17 +333,17 @@ int pattern_channels(struct onnx *x, enum layer_word word, int in,
   if (takes_bias(x, in)) {
     struct graph_node *node = again(x, in);
     node->bias = BIAS_WITH;
-    add_weight(x, node, "bias", c);
+    onnx_add_weight(x, node, "bias", c);
     return node->index;
   }
   if (!is_word(x, in, WORD_SCALE) || has_arg(x, in, "bias"))
     return -1;
   int inner = below(x, in, WORD_SCALE);
   if (is_plain_norm(x, inner) && !is_word(x, inner, WORD_RMSNORM))
-    return affine_norm(x, inner, find_weight(x, in, "weight"), c);
+    return affine_norm(x, inner, onnx_find_weight(x, in, "weight"), c);
   struct graph_node *node = again(x, in);
   graph_flag(x->graph, node, "bias");
-  add_weight(x, node, "bias", c);
+  onnx_add_weight(x, node, "bias", c);
   return node->index;
 }
 
@@ -372,12 +372,12 @@ int pattern_weight(struct onnx *x, enum layer_word word, int in,
   bool fixed = are_sines(x, c);
   if (!fixed && !c->trained)
     return -1;
-  struct graph_node *node = layer_on(x, WORD_POSEMBED, in);
+  struct graph_node *node = onnx_layer(x, WORD_POSEMBED, in);
   const struct constant *table = c->longer ? c->longer : c;
   if (fixed)
     graph_flag(x->graph, node, "fixed");
   else if (c->longer)
     graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
-  add_weight(x, node, "weight", fixed ? c : table);
+  onnx_add_weight(x, node, "weight", fixed ? c : table);
   return node->index;
 }

@@ -56,33 +56,33 @@ static void put_weights(struct onnx *x, const struct onnx_recurrent *r,
       {"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"},
       {"weight_ih_l0_reverse", "weight_hh_l0_reverse", "bias_ih_l0_reverse",
        "bias_hh_l0_reverse"}};
-  struct constant *b = operand_constant(x, 3);
+  struct constant *b = onnx_constant(x, 3);
   for (int way = 0; way < r->directions; way++) {
-    add_weight(x, node, names[way][0],
-               gates_of(x, r, operand_constant(x, 1), way, 0));
-    add_weight(x, node, names[way][1],
-               gates_of(x, r, operand_constant(x, 2), way, 0));
+    onnx_add_weight(x, node, names[way][0],
+                    gates_of(x, r, onnx_constant(x, 1), way, 0));
+    onnx_add_weight(x, node, names[way][1],
+                    gates_of(x, r, onnx_constant(x, 2), way, 0));
     for (int side = 0; side < 2; side++)
-      add_weight(x, node, names[way][2 + side],
-                 b ? gates_of(x, r, b, way, side * r->gates * r->hidden)
-                   : zeros(x, r->gates * r->hidden));
+      onnx_add_weight(x, node, names[way][2 + side],
+                      b ? gates_of(x, r, b, way, side * r->gates * r->hidden)
+                        : zeros(x, r->gates * r->hidden));
   }
 }
 
 /* Initial states that are zeros are the usual ones. */
 static bool is_nothing(struct onnx *x, size_t index) {
-  struct constant *c = operand_constant(x, index);
+  struct constant *c = onnx_constant(x, index);
   double with;
-  if (!has_operand(x, index))
+  if (!onnx_has(x, index))
     return true;
   return c && constant_is_even(x, c, &with) && !(with < 0) && !(with > 0);
 }
 
 static bool check(struct onnx *x, struct onnx_recurrent *r,
                   const struct onnx_view *in) {
-  struct constant *w = operand_constant(x, 1), *h = operand_constant(x, 2);
-  struct constant *b = operand_constant(x, 3);
-  if (!w || !h || w->rank != 3 || h->rank != 3 || (has_operand(x, 3) && !b))
+  struct constant *w = onnx_constant(x, 1), *h = onnx_constant(x, 2);
+  struct constant *b = onnx_constant(x, 3);
+  if (!w || !h || w->rank != 3 || h->rank != 3 || (onnx_has(x, 3) && !b))
     return onnx_fail(x, "its weights are not constants");
   r->directions = (int)w->dims[0];
   r->hidden = h->dims[2];
@@ -93,7 +93,7 @@ static bool check(struct onnx *x, struct onnx_recurrent *r,
       (b &&
        (b->rank != 2 || b->dims[0] != w->dims[0] || b->dims[1] != 2 * rows)))
     return onnx_fail(x, "its weights do not fit");
-  if (attribute_is(x, "direction", "reverse", false))
+  if (onnx_is(x, "direction", "reverse", false))
     return onnx_fail(x, "it runs backwards alone, which netc's do only beside "
                         "a run forwards (bidirectional)");
   if (!is_nothing(x, 5) || !is_nothing(x, 6))
@@ -101,7 +101,7 @@ static bool check(struct onnx *x, struct onnx_recurrent *r,
                         "zeros");
   if (!is_nothing(x, 7))
     return onnx_fail(x, "netc has no equivalent of peepholes");
-  if (attribute(x, "activations") || attribute(x, "clip"))
+  if (onnx_attribute(x, "activations") || onnx_attribute(x, "clip"))
     graph_note(x->graph,
                "`%s` says which activations it has; here they are the "
                "usual ones.",
@@ -112,11 +112,11 @@ static bool check(struct onnx *x, struct onnx_recurrent *r,
 /* PyTorch's GRU, which netc's is, resets what the state gives. */
 static struct graph_node *layer_of(struct onnx *x,
                                    const struct onnx_recurrent *r, int in) {
-  struct graph_node *node = layer_on(x, r->word, in);
+  struct graph_node *node = onnx_layer(x, r->word, in);
   graph_int(x->graph, node, PART_CHANNELS, "", r->hidden);
   if (r->directions == 2)
     graph_flag(x->graph, node, "bidir");
-  if (r->word == WORD_GRU && !attribute_int(x, "linear_before_reset", 0))
+  if (r->word == WORD_GRU && !onnx_int(x, "linear_before_reset", 0))
     graph_arg(x->graph, node, PART_NONE, "reset=", "before");
   return node;
 }
@@ -136,7 +136,7 @@ static void give_states(struct onnx *x, const struct onnx_recurrent *r,
                         size_t out, int node, int64_t steps) {
   const int64_t features = r->hidden * r->directions;
   const int64_t sizes[4] = {steps, r->directions, r->batch, r->hidden};
-  const int64_t apart[4] = {features, r->hidden, node_values(x, node), 1};
+  const int64_t apart[4] = {features, r->hidden, onnx_values(x, node), 1};
   static const int orders[2][4] = {{0, 1, 2, 3}, {2, 0, 1, 3}};
   int64_t dims[4], strides[4];
   int rank = 0;
@@ -148,14 +148,14 @@ static void give_states(struct onnx *x, const struct onnx_recurrent *r,
     strides[rank++] = apart[axis];
   }
   struct onnx_view result = {node, layout_of(rank, dims, strides, 0)};
-  give_view(x, out, &result);
+  onnx_give(x, out, &result);
 }
 
 /* netc has no sequences that end early. */
 static bool runs_to_the_end(struct onnx *x, int64_t steps) {
-  struct constant *lengths = operand_constant(x, 4);
+  struct constant *lengths = onnx_constant(x, 4);
   double all;
-  return !has_operand(x, 4) ||
+  return !onnx_has(x, 4) ||
          (lengths && constant_is_even(x, lengths, &all) &&
           all >= (double)steps) ||
          onnx_fail(x,
@@ -164,19 +164,19 @@ static bool runs_to_the_end(struct onnx *x, int64_t steps) {
 }
 
 static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
-  const struct onnx_view *in = input_view(x, 0);
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view line;
   if (!in || in->at.rank != 3 || !check(x, &r, in))
     return onnx_fail(x, "its input is not a sequence");
-  r.batch_first = attribute_int(x, "layout", 0) != 0;
+  r.batch_first = onnx_int(x, "layout", 0) != 0;
   const int order[2] = {r.batch_first, 2};
   r.batch = in->at.dim[!r.batch_first];
   int64_t steps = in->at.dim[r.batch_first];
-  if (!is_batch(x, in, !r.batch_first)) {
+  if (!view_is_batch(x, in, !r.batch_first)) {
     x->other_batch = true;
     return onnx_fail(x, "a batch of several sequences");
   }
-  if (!runs_to_the_end(x, steps) || !rearrange(x, in, order, 2, &line))
+  if (!runs_to_the_end(x, steps) || !view_rearrange(x, in, order, 2, &line))
     return false;
   if (is_read(x, 2))
     return onnx_fail(
@@ -191,7 +191,7 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
   if (all) {
     give_states(x, &r, 0, node->index, steps);
     if (last)
-      give_states(x, &r, 1, slice_node(x, node->index, 0, steps - 1, steps), 0);
+      give_states(x, &r, 1, move_part(x, node->index, 0, steps - 1, steps), 0);
     return true;
   }
   graph_flag(x->graph, node, "last");
@@ -200,19 +200,19 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
   return true;
 }
 
-bool read_lstm(struct onnx *x) {
+bool op_lstm(struct onnx *x) {
   static const int order[] = {0, 2, 3, 1}; /* i f g o of i o f c */
   return recurrent(x, (struct onnx_recurrent){
                           .word = WORD_LSTM, .gates = 4, .order = order});
 }
 
-bool read_gru(struct onnx *x) {
+bool op_gru(struct onnx *x) {
   static const int order[] = {1, 0, 2}; /* r z n of z r h */
   return recurrent(
       x, (struct onnx_recurrent){.word = WORD_GRU, .gates = 3, .order = order});
 }
 
-bool read_rnn(struct onnx *x) {
+bool op_rnn(struct onnx *x) {
   static const int order[] = {0};
   return recurrent(
       x, (struct onnx_recurrent){.word = WORD_RNN, .gates = 1, .order = order});

@@ -34,7 +34,7 @@ static bool term_of(struct onnx *x, int node, struct onnx_term *term) {
       !is_number(product.number, 1) ||
       !is_word(graph_at(x->graph, n->inputs.at[1]), WORD_WEIGHT))
     return false;
-  const struct constant *c = find_weight(x, n->inputs.at[1], "weight");
+  const struct constant *c = onnx_find_weight(x, n->inputs.at[1], "weight");
   struct onnx_layout table = layout_dense(c->rank, c->dims);
   term->table = c;
   term->factor = trace_of(x, n->inputs.at[0], false);
@@ -58,10 +58,10 @@ static int past_ones(struct onnx *x, int node) {
     const struct graph_node *n = graph_at(x->graph, node);
     if (!is_word(n, WORD_RESHAPE))
       return node;
-    struct onnx_layout to = dense_of(x, node);
-    struct onnx_layout from = dense_of(x, n->inputs.at[0]);
-    to = without_ones(&to);
-    from = without_ones(&from);
+    struct onnx_layout to = trace_dense(x, node);
+    struct onnx_layout from = trace_dense(x, n->inputs.at[0]);
+    to = layout_without_ones(&to);
+    from = layout_without_ones(&from);
     if (!layout_equal(&to, &from))
       return node;
     node = n->inputs.at[0];
@@ -265,7 +265,7 @@ static bool joined_pair(struct onnx *x, int a, int b, bool neighbours,
 /* -x: b of a pair. */
 static int negated(struct onnx *x, int node) {
   const struct graph_node *n = graph_at(x->graph, node);
-  const struct extra *extra = extra_of(x, node);
+  const struct extra *extra = onnx_extra(x, node);
   bool minus =
       extra->has_number && is_word(n, WORD_MUL) && is_number(extra->number, -1);
   return n->inputs.count == 1 && (minus || is_word(n, WORD_NEG))
@@ -280,7 +280,7 @@ static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
   const struct graph_shape *shape = &n->shape;
   struct onnx_pair pair;
   if (!is_word(n, WORD_CONCAT) || n->inputs.count != 2 ||
-      extra_of(x, node)->axis != shape->rank - 1)
+      onnx_extra(x, node)->axis != shape->rank - 1)
     return false;
   int minus = negated(x, past_ones(x, n->inputs.at[0]));
   if (minus < 0)
@@ -377,7 +377,7 @@ bool trace_rope(struct onnx *x, struct onnx_trace *t) {
   if (is_word(n, WORD_ADD)) {
     right = rotated_half(x, &found);
   } else if (is_word(n, WORD_CONCAT) && n->inputs.count == 2 &&
-             extra_of(x, t->base)->axis == shape->rank - 1) {
+             onnx_extra(x, t->base)->axis == shape->rank - 1) {
     bool neighbours = shape->size[shape->rank - 1] == 2 && shape->rank > 2;
     right =
         joined_pair(x, n->inputs.at[0], n->inputs.at[1], neighbours, &found) ||

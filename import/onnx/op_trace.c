@@ -11,12 +11,12 @@ static bool is_word(const struct graph_node *node, enum layer_word word) {
   return node->word == word;
 }
 
-struct onnx_layout dense_of(struct onnx *x, int node) {
+struct onnx_layout trace_dense(struct onnx *x, int node) {
   const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   return layout_dense(shape->rank, shape->size);
 }
 
-struct onnx_layout without_ones(const struct onnx_layout *at) {
+struct onnx_layout layout_without_ones(const struct onnx_layout *at) {
   int order[LAYOUT_RANK], count = 0;
   for (int i = 0; i < at->rank; i++)
     if (at->dim[i] > 1)
@@ -27,7 +27,7 @@ struct onnx_layout without_ones(const struct onnx_layout *at) {
 /* The same tensor several times, along an axis where it has one place. */
 static bool repeated(struct onnx *x, const struct graph_node *node,
                      struct onnx_layout *at) {
-  int axis = extra_of(x, node->index)->axis;
+  int axis = onnx_extra(x, node->index)->axis;
   for (size_t i = 0; i < node->inputs.count; i++)
     if (node->inputs.at[i] != node->inputs.at[0])
       return false;
@@ -48,7 +48,7 @@ static bool moved_view(struct onnx *x, const struct graph_node *node,
     return repeated(x, node, at);
   if (node->inputs.count == 0)
     return false;
-  struct onnx_layout in = dense_of(x, node->inputs.at[0]);
+  struct onnx_layout in = trace_dense(x, node->inputs.at[0]);
   if (is_word(node, WORD_PERMUTE)) {
     int order[LAYOUT_RANK];
     for (size_t i = 0; i < node->args.count; i++)
@@ -57,12 +57,12 @@ static bool moved_view(struct onnx *x, const struct graph_node *node,
     return true;
   }
   if (is_word(node, WORD_SLICE)) {
-    const struct extra *extra = extra_of(x, node->index);
+    const struct extra *extra = onnx_extra(x, node->index);
     *at = in;
     return layout_slice(at, extra->axis, extra->from,
                         node->shape.size[extra->axis]);
   }
-  *at = dense_of(x, node->index);
+  *at = trace_dense(x, node->index);
   return is_word(node, WORD_RESHAPE) || is_word(node, WORD_FLATTEN);
 }
 
@@ -89,7 +89,7 @@ static bool step_move(struct onnx *x, struct onnx_trace *t) {
 
 static bool step_number(struct onnx *x, struct onnx_trace *t) {
   const struct graph_node *node = graph_at(x->graph, t->base);
-  const struct extra *extra = extra_of(x, t->base);
+  const struct extra *extra = onnx_extra(x, t->base);
   if (node->inputs.count != 1 || !extra->has_number)
     return false;
   if (is_word(node, WORD_MUL))
@@ -106,17 +106,17 @@ static bool step_norm(struct onnx *x, struct onnx_trace *t) {
   const struct graph_node *node = graph_at(x->graph, t->base);
   if (t->norm >= 0 ||
       (!is_word(node, WORD_RMSNORM) && !is_word(node, WORD_LN)) ||
-      !find_weight(x, t->base, "weight"))
+      !onnx_find_weight(x, t->base, "weight"))
     return false;
   t->norm = t->base;
-  t->normed = dense_of(x, t->base);
+  t->normed = trace_dense(x, t->base);
   t->base = node->inputs.at[0];
   return true;
 }
 
 struct onnx_trace trace_of(struct onnx *x, int node, bool heads) {
   struct onnx_trace t = {
-      .base = node, .at = dense_of(x, node), .number = 1, .norm = -1};
+      .base = node, .at = trace_dense(x, node), .number = 1, .norm = -1};
   for (;;)
     if (!step_move(x, &t) && !step_number(x, &t) &&
         !(heads && (trace_rope(x, &t) || step_norm(x, &t))))

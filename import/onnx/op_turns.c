@@ -118,12 +118,12 @@ static bool same_speeds(const struct rope *a, const struct rope *b) {
 static void put_real(struct onnx *x, struct graph_node *node, const char *key,
                      double value) {
   if (value > floor(value))
-    graph_arg(x->graph, node, PART_NONE, key, real_text(x, value));
+    graph_arg(x->graph, node, PART_NONE, key, onnx_real_text(x, value));
   else
     graph_int(x->graph, node, PART_NONE, key, (int64_t)value);
 }
 
-void put_rope(struct onnx *x, struct graph_node *node, const struct rope *rope,
+void rope_put(struct onnx *x, struct graph_node *node, const struct rope *rope,
               const struct rope *keys, int64_t dim) {
   double rule[TURN_REALS] = {10000, 1, 0};
   graph_flag(x->graph, node, "rope");

@@ -7,83 +7,83 @@
 
 /* A layer of netc without arguments. */
 static bool plain(struct onnx *x, enum layer_word word) {
-  const struct onnx_view *in = input_view(x, 0);
+  const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
-  struct graph_node *node = layer_on(x, word, in->node);
-  if (attribute_is(x, "approximate", "tanh", false))
+  struct graph_node *node = onnx_layer(x, word, in->node);
+  if (onnx_is(x, "approximate", "tanh", false))
     graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
-  return give_node(x, in, node->index);
+  return onnx_give_node(x, in, node->index);
 }
 
-bool read_plain(struct onnx *x) {
+bool op_plain(struct onnx *x) {
   return plain(x, onnx_word(x));
 }
 
-bool read_erf(struct onnx *x) {
+bool op_erf(struct onnx *x) {
   return plain(x, WORD_ERF);
 }
 
 static bool with_real(struct onnx *x, enum layer_word word,
                       const char *attribute, double theirs, double ours) {
-  const struct onnx_view *in = input_view(x, 0);
+  const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
-  struct graph_node *node = layer_on(x, word, in->node);
+  struct graph_node *node = onnx_layer(x, word, in->node);
   graph_flag(x->graph, node,
-             real_text(x, attribute_real(x, attribute, theirs)));
-  graph_usual(node, real_text(x, ours));
-  return give_node(x, in, node->index);
+             onnx_real_text(x, onnx_real(x, attribute, theirs)));
+  graph_usual(node, onnx_real_text(x, ours));
+  return onnx_give_node(x, in, node->index);
 }
 
-bool read_leaky(struct onnx *x) {
+bool op_leaky(struct onnx *x) {
   return with_real(x, WORD_LEAKY, "alpha", 0.01, 0.01);
 }
 
-bool read_elu(struct onnx *x) {
+bool op_elu(struct onnx *x) {
   return with_real(x, WORD_ELU, "alpha", 1, 1);
 }
 
-bool read_selu(struct onnx *x) {
-  double alpha = attribute_real(x, "alpha", 1.67326319217681884765625);
-  double gamma = attribute_real(x, "gamma", 1.05070102214813232421875);
-  const struct onnx_view *in = input_view(x, 0);
+bool op_selu(struct onnx *x) {
+  double alpha = onnx_real(x, "alpha", 1.67326319217681884765625);
+  double gamma = onnx_real(x, "gamma", 1.05070102214813232421875);
+  const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
   if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4) {
-    return give_node(x, in, layer_on(x, WORD_SELU, in->node)->index);
+    return onnx_give_node(x, in, onnx_layer(x, WORD_SELU, in->node)->index);
   }
-  struct graph_node *elu = layer_on(x, WORD_ELU, in->node);
-  set_number(x, elu, alpha);
-  struct graph_node *node = layer_on(x, WORD_MUL, elu->index);
-  set_number(x, node, gamma);
-  return give_node(x, in, node->index);
+  struct graph_node *elu = onnx_layer(x, WORD_ELU, in->node);
+  onnx_set_number(x, elu, alpha);
+  struct graph_node *node = onnx_layer(x, WORD_MUL, elu->index);
+  onnx_set_number(x, node, gamma);
+  return onnx_give_node(x, in, node->index);
 }
 
 /* x / (1 + |x|) */
-bool read_softsign(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_softsign(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
-  struct graph_node *node = layer_on(x, WORD_ABS, in->node);
-  node = layer_on(x, WORD_ADD, node->index);
-  set_number(x, node, 1);
-  return give_node(
+  struct graph_node *node = onnx_layer(x, WORD_ABS, in->node);
+  node = onnx_layer(x, WORD_ADD, node->index);
+  onnx_set_number(x, node, 1);
+  return onnx_give_node(
       x, in, graph_pair(x->graph, WORD_DIV, in->node, node->index)->index);
 }
 
-bool read_prelu(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
-  struct constant *slope = operand_constant(x, 1);
+bool op_prelu(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  struct constant *slope = onnx_constant(x, 1);
   double number;
   struct onnx_view last;
   struct onnx_axes axes;
   if (!in || !slope)
     return onnx_fail(x, "slopes that depend on the inputs");
   if (slope->count == 1 && constant_is_even(x, slope, &number)) {
-    struct graph_node *node = layer_on(x, WORD_LEAKY, in->node);
-    graph_flag(x->graph, node, real_text(x, number));
-    return give_node(x, in, node->index);
+    struct graph_node *node = onnx_layer(x, WORD_LEAKY, in->node);
+    graph_flag(x->graph, node, onnx_real_text(x, number));
+    return onnx_give_node(x, in, node->index);
   }
   int axis = x->opset < 7 && slope->rank == 1 && in->at.rank > 1 ? 1 : -1;
   for (int i = 0; i < slope->rank && axis < 0; i++)
@@ -91,18 +91,18 @@ bool read_prelu(struct onnx *x) {
       axis = axis < 0 ? in->at.rank - slope->rank + i : MOST_AXES;
   if (axis < 0 || axis >= in->at.rank || in->at.dim[axis] != slope->count)
     return onnx_fail(x, "only a slope for each channel is supported");
-  if (!to_last(x, in, axis, &last, &axes))
+  if (!view_to_last(x, in, axis, &last, &axes))
     return false;
-  struct graph_node *node = layer_on(x, WORD_PRELU, last.node);
+  struct graph_node *node = onnx_layer(x, WORD_PRELU, last.node);
   int64_t dim = slope->count;
-  add_weight(x, node, "weight", constant_with(x, slope, 1, &dim));
-  return give_node(x, &last, node->index);
+  onnx_add_weight(x, node, "weight", constant_with(x, slope, 1, &dim));
+  return onnx_give_node(x, &last, node->index);
 }
 
 /* The type of CastLike's second input, as far as it matters. */
 static int64_t type_like(struct onnx *x) {
-  struct constant *like = operand_constant(x, 1);
-  const struct onnx_view *view = like ? NULL : input_view(x, 1);
+  struct constant *like = onnx_constant(x, 1);
+  const struct onnx_view *view = like ? NULL : onnx_input(x, 1);
   if (like || !view)
     return like ? like->type : TYPE_FLOAT;
   const struct graph_node *node = graph_at(x->graph, view->node);
@@ -116,11 +116,11 @@ static int64_t type_like(struct onnx *x) {
 }
 
 /* Reals stay what they are, and so do whole numbers that come in. */
-bool read_cast(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_cast(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   int64_t to = strcmp(x->at->type, "CastLike") == 0
                    ? type_like(x)
-                   : attribute_int(x, "to", TYPE_FLOAT);
+                   : onnx_int(x, "to", TYPE_FLOAT);
   if (!in)
     return false;
   const struct graph_node *node = graph_at(x->graph, in->node);
@@ -131,16 +131,16 @@ bool read_cast(struct onnx *x) {
   if (to == 10 || to == 16)
     graph_note(x->graph, "`%s` rounds to 16 bits; here nothing does.",
                onnx_shown(x, x->at->name));
-  return give_view(x, 0, in);
+  return onnx_give(x, 0, in);
 }
 
-bool read_dropout(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
-  struct constant *ratio = operand_constant(x, 1);
-  double p = attribute_real(x, "ratio", 0.5);
+bool op_dropout(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  struct constant *ratio = onnx_constant(x, 1);
+  double p = onnx_real(x, "ratio", 0.5);
   if (!in || (ratio && !constant_is_even(x, ratio, &p)))
     return false;
-  struct constant *training = operand_constant(x, 2);
+  struct constant *training = onnx_constant(x, 2);
   double on = 0;
   if (training && constant_is_even(x, training, &on) && on > 0 && p > 0)
     graph_note(x->graph, "`%s` drops values in a prediction, too.",
@@ -148,23 +148,23 @@ bool read_dropout(struct onnx *x) {
   if (!(p >= 0 && p < 1))
     return onnx_fail(x, "`ratio` must be at least 0 and less than 1");
   if (p <= 0) {
-    return give_view(x, 0, in);
+    return onnx_give(x, 0, in);
   }
-  struct graph_node *node = layer_on(x, WORD_DROPOUT, in->node);
-  graph_flag(x->graph, node, real_text(x, round(p * 1e6) / 1e6));
+  struct graph_node *node = onnx_layer(x, WORD_DROPOUT, in->node);
+  graph_flag(x->graph, node, onnx_real_text(x, round(p * 1e6) / 1e6));
   graph_usual(node, "0.5");
-  return give_node(x, in, node->index);
+  return onnx_give_node(x, in, node->index);
 }
 
 /* Before opset 13 all axes from `axis` on are one. */
-bool read_softmax(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_softmax(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
   struct onnx_axes axes;
   if (!in)
     return false;
-  int axis = axis_from(x, attribute_int(x, "axis", x->opset < 13 ? 1 : -1),
-                       in->at.rank);
+  int axis =
+      onnx_axis(x, onnx_int(x, "axis", x->opset < 13 ? 1 : -1), in->at.rank);
   if (axis < 0)
     return false;
   int found = axis;
@@ -175,9 +175,10 @@ bool read_softmax(struct onnx *x) {
     if (in->at.dim[i] > 1)
       found = i;
   }
-  if (!to_last(x, in, found, &last, &axes))
+  if (!view_to_last(x, in, found, &last, &axes))
     return false;
-  return give_node(x, &last, layer_on(x, onnx_word(x), last.node)->index);
+  return onnx_give_node(x, &last,
+                        onnx_layer(x, onnx_word(x), last.node)->index);
 }
 
 /* Reductions. */
@@ -210,9 +211,9 @@ static const struct onnx_reduction *reduction_of(const char *type) {
 static int applied(struct onnx *x, enum layer_word word, int in) {
   if (word == WORD_NONE)
     return in;
-  struct graph_node *node = layer_on(x, word, in);
+  struct graph_node *node = onnx_layer(x, word, in);
   if (word == WORD_POW)
-    set_number(x, node, 2);
+    onnx_set_number(x, node, 2);
   return node->index;
 }
 
@@ -228,9 +229,9 @@ static int reduce_node(struct onnx *x, enum layer_word word, int in,
     only_last = only_last && !over[i];
   struct graph_node *node;
   if (rest && !over[shape->rank - 1] && shape->rank >= 3 && mean) {
-    node = layer_on(x, WORD_GAP, in);
+    node = onnx_layer(x, WORD_GAP, in);
   } else {
-    node = layer_on(x, mean && only_last ? WORD_CENTRE : word, in);
+    node = onnx_layer(x, mean && only_last ? WORD_CENTRE : word, in);
     for (int i = 0; i < shape->rank; i++)
       if (over[i])
         graph_arg(x->graph, node, PART_NONE,
@@ -248,7 +249,7 @@ static bool node_axes(struct onnx *x, const struct onnx_view *view,
                       const bool *over, bool *which) {
   memset(which, 0, LIMIT_RANK * sizeof *which);
   for (int i = 0; i < view->at.rank; i++) {
-    int axis = node_axis(x, view, i);
+    int axis = view_axis(x, view, i);
     if (!over[i] || view->at.dim[i] == 1)
       continue;
     if (axis < 0)
@@ -272,11 +273,11 @@ static bool settle_last(struct onnx *x, struct onnx_view *view,
   if (last < 1 || !over[last] || view->at.dim[last] < 2 ||
       strcmp(x->at->type, "ReduceMean") != 0)
     return true;
-  if (!to_last(x, view, last, view, &axes))
+  if (!view_to_last(x, view, last, view, &axes))
     return false;
   struct onnx_view *copy = ARENA_NEW(x->arena, struct onnx_view);
   *copy = *view;
-  operand(x, 0)->view = copy;
+  onnx_operand(x, 0)->view = copy;
   return true;
 }
 
@@ -287,7 +288,7 @@ static bool reduce(struct onnx *x, const struct onnx_view *in, const bool *over,
   if (!settle_last(x, &from, over))
     return false;
   if (!node_axes(x, &from, over, which) &&
-      (!plain_order(x, in, &from) || !node_axes(x, &from, over, which)))
+      (!view_plain(x, in, &from) || !node_axes(x, &from, over, which)))
     return onnx_fail(x, "axes that the layer before does not have");
   bool any = false;
   for (int i = 0; i < LIMIT_RANK; i++)
@@ -303,22 +304,22 @@ static bool reduce(struct onnx *x, const struct onnx_view *in, const bool *over,
     if (over[i])
       layout_drop(&result.at, i);
   result.node = applied(x, r->after, result.node);
-  return give_view(x, 0, &result);
+  return onnx_give(x, 0, &result);
 }
 
-bool read_reduce(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_reduce(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   int64_t axes[MOST_AXES];
   bool over[MOST_AXES] = {false};
-  int count = has_operand(x, 1) || attribute(x, "axes")
-                  ? operand_ints(x, 1, "axes", axes, MOST_AXES)
+  int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
+                  ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
                   : 0;
   if (!in || count < 0)
     return onnx_fail(x, "its axes depend on the inputs");
-  if (count == 0 && attribute_int(x, "noop_with_empty_axes", 0))
-    return read_identity(x);
+  if (count == 0 && onnx_int(x, "noop_with_empty_axes", 0))
+    return op_identity(x);
   for (int i = 0; i < count; i++) {
-    int axis = axis_from(x, axes[i], in->at.rank);
+    int axis = onnx_axis(x, axes[i], in->at.rank);
     if (axis < 0)
       return false;
     over[axis] = true;
@@ -328,19 +329,19 @@ bool read_reduce(struct onnx *x) {
   if (x->batch > 1 && x->batch_axis >= 0 && x->batch_axis < in->at.rank &&
       over[x->batch_axis])
     return onnx_fail(x, "samples of a batch cannot be summed");
-  return reduce(x, in, over, attribute_int(x, "keepdims", 1) != 0,
+  return reduce(x, in, over, onnx_int(x, "keepdims", 1) != 0,
                 reduction_of(x->at->type));
 }
 
-bool read_global_pool(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_global_pool(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
   int64_t dims[MOST_AXES];
   struct onnx_axes axes = {.count = 0};
   bool mean = strcmp(x->at->type, "GlobalAveragePool") == 0;
-  if (!in || !channels_last(x, in, &map))
+  if (!in || !view_channels_last(x, in, &map))
     return false;
-  struct graph_node *node = layer_on(x, mean ? WORD_GAP : WORD_GMP, map.node);
+  struct graph_node *node = onnx_layer(x, mean ? WORD_GAP : WORD_GMP, map.node);
   for (int i = 0; i + 1 < node->shape.rank; i++)
     node->shape.size[i] = 1;
   for (int i = 0; i < map.at.rank; i++)
@@ -350,18 +351,17 @@ bool read_global_pool(struct onnx *x) {
   axes.order[axes.count++] = 1;
   if (map.at.rank == 2)
     return onnx_fail(x, "a map has rows or columns");
-  return give_fresh(x, node->index, map.at.rank, dims, &axes);
+  return onnx_give_fresh(x, node->index, map.at.rank, dims, &axes);
 }
 
 /* Sizes of what layers give are known. */
-bool read_shape(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_shape(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   int64_t dims[MOST_AXES];
   if (!in)
     return false;
   int64_t rank = in->at.rank;
-  int64_t from = attribute_int(x, "start", 0),
-          to = attribute_int(x, "end", rank);
+  int64_t from = onnx_int(x, "start", 0), to = onnx_int(x, "end", rank);
   from += from < 0 ? rank : 0;
   to += to < 0 ? rank : 0;
   from = from < 0 ? 0 : from > rank ? rank : from;
@@ -369,16 +369,16 @@ bool read_shape(struct onnx *x) {
   int count = 0;
   for (int64_t i = from; i < to; i++)
     dims[count++] = in->at.dim[i];
-  give_constant(x, 0, constant_ints(x, dims, count));
+  onnx_give_constant(x, 0, constant_ints(x, dims, count));
   return true;
 }
 
-bool read_size(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_size(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
   int64_t values = layout_values(&in->at);
   struct constant *c = constant_ints(x, &values, 1);
-  give_constant(x, 0, constant_with(x, c, 0, NULL));
+  onnx_give_constant(x, 0, constant_with(x, c, 0, NULL));
   return true;
 }

@@ -21,15 +21,15 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
   *w = window_square(axes < 1 || axes > 3 ? 1 : axes, 1, 1);
   if (axes < 1 || axes > 3)
     return onnx_fail(x, "maps of 1 to 3 axes are supported, not of %d", axes);
-  int count = attribute_ints(x, "kernel_shape", given, 3);
+  int count = onnx_ints(x, "kernel_shape", given, 3);
   if (count >= 0 && count != axes)
     return onnx_fail(x, "`kernel_shape` has %d axes, the map %d", count, axes);
   if (count < 0 && !kernel)
     return onnx_fail(x, "it has no `kernel_shape`");
   memcpy(w->kernel, count >= 0 ? given : kernel, (size_t)axes * sizeof *given);
-  int strides = attribute_ints(x, "strides", w->stride, 3);
-  int dilations = attribute_ints(x, "dilations", w->dilate, 3);
-  int borders = attribute_ints(x, "pads", pads, 6);
+  int strides = onnx_ints(x, "strides", w->stride, 3);
+  int dilations = onnx_ints(x, "dilations", w->dilate, 3);
+  int borders = onnx_ints(x, "pads", pads, 6);
   if ((strides >= 0 && strides != axes) ||
       (dilations >= 0 && dilations != axes) ||
       (borders >= 0 && borders != axes * 2))
@@ -45,9 +45,9 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
 /* auto_pad: outputs of ceil(in / stride), what is odd at the end or start. */
 static bool auto_pad(struct onnx *x, struct graph_window *w,
                      const struct graph_shape *map) {
-  bool upper = attribute_is(x, "auto_pad", "SAME_UPPER", false);
-  bool lower = attribute_is(x, "auto_pad", "SAME_LOWER", false);
-  if (attribute_is(x, "auto_pad", "VALID", false))
+  bool upper = onnx_is(x, "auto_pad", "SAME_UPPER", false);
+  bool lower = onnx_is(x, "auto_pad", "SAME_LOWER", false);
+  if (onnx_is(x, "auto_pad", "VALID", false))
     memset(w->before, 0, sizeof w->before),
         memset(w->after, 0, sizeof w->after);
   for (int i = 0; i < w->axes && (upper || lower); i++) {
@@ -77,12 +77,12 @@ static struct onnx_view map_view(struct onnx *x, int node,
 
 static bool give_map(struct onnx *x, int node, const struct onnx_view *in) {
   struct onnx_view result = map_view(x, node, in);
-  return give_view(x, 0, &result);
+  return onnx_give(x, 0, &result);
 }
 
 /* Zeros around a map are the padding of a convolution that reads it. */
 static int past_borders(struct onnx *x, int node, struct graph_window *w) {
-  const struct extra *extra = extra_of(x, node);
+  const struct extra *extra = onnx_extra(x, node);
   if (graph_at(x->graph, node)->word != WORD_PAD || !extra->borders ||
       w->axes != graph_at(x->graph, node)->shape.rank - 1)
     return node;
@@ -96,27 +96,27 @@ static int past_borders(struct onnx *x, int node, struct graph_window *w) {
 /* A bias of a convolution. */
 static bool put_bias(struct onnx *x, struct graph_node *node,
                      int64_t channels) {
-  node->bias = has_operand(x, 2) ? BIAS_WITH : BIAS_WITHOUT;
-  if (!has_operand(x, 2))
+  node->bias = onnx_has(x, 2) ? BIAS_WITH : BIAS_WITHOUT;
+  if (!onnx_has(x, 2))
     return true;
-  struct constant *bias = operand_constant(x, 2);
+  struct constant *bias = onnx_constant(x, 2);
   if (!bias || bias->rank != 1 || bias->count != channels)
     return onnx_fail(x, "its bias is not a constant of %" PRId64 " channels",
                      channels);
-  add_weight(x, node, "bias", bias);
+  onnx_add_weight(x, node, "bias", bias);
   return true;
 }
 
-bool read_conv(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
-  struct constant *weight = operand_constant(x, 1);
+bool op_conv(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  struct constant *weight = onnx_constant(x, 1);
   struct onnx_view map;
   struct graph_window w;
   if (!in || !weight || weight->rank != in->at.rank)
     return onnx_fail(x, "its weights are not a constant that fits the map");
-  int64_t groups = attribute_int(x, "group", 1);
+  int64_t groups = onnx_int(x, "group", 1);
   int64_t channels = weight->dims[0];
-  if (!channels_last(x, in, &map) ||
+  if (!view_channels_last(x, in, &map) ||
       !read_window(x, in->at.rank - 2, weight->dims + 2, &w))
     return false;
   const struct graph_shape *shape = &graph_at(x->graph, map.node)->shape;
@@ -140,7 +140,7 @@ bool read_conv(struct onnx *x) {
       window_conv(x->graph, from, in->at.dim[1], channels, groups, &w);
   if (!put_bias(x, node, channels))
     return false;
-  add_weight(x, node, "weight", weight);
+  onnx_add_weight(x, node, "weight", weight);
   return give_map(x, node->index, &map);
 }
 
@@ -148,9 +148,9 @@ bool read_conv(struct onnx *x) {
 static bool output_shape(struct onnx *x, struct graph_window *w,
                          const struct graph_shape *map, int64_t *outpad) {
   int64_t sizes[3];
-  int count = attribute_ints(x, "output_shape", sizes, 3);
-  bool upper = attribute_is(x, "auto_pad", "SAME_UPPER", false);
-  bool lower = attribute_is(x, "auto_pad", "SAME_LOWER", false);
+  int count = onnx_ints(x, "output_shape", sizes, 3);
+  bool upper = onnx_is(x, "auto_pad", "SAME_UPPER", false);
+  bool lower = onnx_is(x, "auto_pad", "SAME_LOWER", false);
   if (count < 0 && !upper && !lower)
     return true;
   if (count >= 0 && count != w->axes)
@@ -167,18 +167,18 @@ static bool output_shape(struct onnx *x, struct graph_window *w,
   return true;
 }
 
-bool read_deconv(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
-  struct constant *weight = operand_constant(x, 1);
+bool op_deconv(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  struct constant *weight = onnx_constant(x, 1);
   struct onnx_view map;
   struct graph_window w;
   int64_t outpad[3] = {0};
   if (!in || !weight || weight->rank != in->at.rank)
     return onnx_fail(x, "its weights are not a constant that fits the map");
-  int64_t groups = attribute_int(x, "group", 1);
-  if (!channels_last(x, in, &map) ||
+  int64_t groups = onnx_int(x, "group", 1);
+  if (!view_channels_last(x, in, &map) ||
       !read_window(x, in->at.rank - 2, weight->dims + 2, &w) ||
-      attribute_ints(x, "output_padding", outpad, 3) > w.axes ||
+      onnx_ints(x, "output_padding", outpad, 3) > w.axes ||
       !is_small(x, outpad, 3, 0) ||
       !output_shape(x, &w, &graph_at(x->graph, map.node)->shape, outpad))
     return false;
@@ -191,7 +191,7 @@ bool read_deconv(struct onnx *x) {
     return onnx_fail(x, "its padding leaves nothing");
   if (!put_bias(x, node, channels))
     return false;
-  add_weight(x, node, "weight", weight);
+  onnx_add_weight(x, node, "weight", weight);
   return give_map(x, node->index, &map);
 }
 
@@ -206,13 +206,13 @@ static int64_t count_up(const struct graph_window *w, int i, int64_t in,
   return out * w->stride[i] >= in + w->before[i] ? out : out + 1;
 }
 
-bool read_pool(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_pool(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
   struct graph_window w;
   bool mean = strcmp(x->at->type, "AveragePool") == 0;
-  bool ceil = attribute_int(x, "ceil_mode", 0) != 0;
-  if (!in || !channels_last(x, in, &map) ||
+  bool ceil = onnx_int(x, "ceil_mode", 0) != 0;
+  if (!in || !view_channels_last(x, in, &map) ||
       !read_window(x, in->at.rank - 2, NULL, &w))
     return false;
   if (x->at->out_count > 1 && x->at->outs[1] >= 0 &&
@@ -223,7 +223,7 @@ bool read_pool(struct onnx *x) {
   bool padded = false;
   for (int i = 0; i < w.axes; i++)
     padded = padded || w.before[i] || w.after[i];
-  if (mean && padded && attribute_int(x, "count_include_pad", 0) == 0)
+  if (mean && padded && onnx_int(x, "count_include_pad", 0) == 0)
     graph_note(x->graph,
                "`%s` leaves its padding out of the mean; here it "
                "counts as zeros.",
@@ -259,19 +259,17 @@ static void note_rounding(struct onnx *x, bool linear, int64_t times,
                           bool stretched) {
   const char *name = "coordinate_transformation_mode";
   bool upsample = strcmp(x->at->type, "Upsample") == 0 || x->opset < 11;
-  bool corner = upsample || attribute_is(x, name, "asymmetric", false);
-  bool middle =
-      !upsample && (attribute_is(x, name, "half_pixel", true) ||
-                    attribute_is(x, name, "pytorch_half_pixel", false));
-  bool down = upsample || attribute_is(x, "nearest_mode", "floor", false);
-  bool nearest = attribute_is(x, "nearest_mode", "round_prefer_floor", true) ||
-                 attribute_is(x, "nearest_mode", "round_prefer_ceil", false);
+  bool corner = upsample || onnx_is(x, name, "asymmetric", false);
+  bool middle = !upsample && (onnx_is(x, name, "half_pixel", true) ||
+                              onnx_is(x, name, "pytorch_half_pixel", false));
+  bool down = upsample || onnx_is(x, "nearest_mode", "floor", false);
+  bool nearest = onnx_is(x, "nearest_mode", "round_prefer_floor", true) ||
+                 onnx_is(x, "nearest_mode", "round_prefer_ceil", false);
   bool same =
-      linear
-          ? middle
-          : (corner && down) || (middle && nearest && times > 0) ||
-                (corner && times == 2 &&
-                 attribute_is(x, "nearest_mode", "round_prefer_floor", true));
+      linear ? middle
+             : (corner && down) || (middle && nearest && times > 0) ||
+                   (corner && times == 2 &&
+                    onnx_is(x, "nearest_mode", "round_prefer_floor", true));
   if (!same || stretched)
     graph_note(x->graph,
                "`%s` takes values from other places than `up`, which "
@@ -279,24 +277,23 @@ static void note_rounding(struct onnx *x, bool linear, int64_t times,
                onnx_shown(x, x->at->name));
 }
 
-bool read_resize(struct onnx *x) {
-  const struct onnx_view *in = input_view(x, 0);
+bool op_resize(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
   bool upsample = strcmp(x->at->type, "Upsample") == 0;
   bool old = x->opset < 11;
-  struct constant *scales = operand_constant(x, old || upsample ? 1 : 2);
-  struct constant *sizes = operand_constant(x, 3);
-  const Onnx__AttributeProto *given = attribute(x, "scales");
+  struct constant *scales = onnx_constant(x, old || upsample ? 1 : 2);
+  struct constant *sizes = onnx_constant(x, 3);
+  const Onnx__AttributeProto *given = onnx_attribute(x, "scales");
   int64_t out[3];
-  if (!in || !channels_last(x, in, &map))
+  if (!in || !view_channels_last(x, in, &map))
     return false;
   int axes = in->at.rank - 2;
-  bool linear = attribute_is(x, "mode", "linear", false) ||
-                attribute_is(x, "mode", "bilinear", false);
-  if (axes < 1 || axes > 3 ||
-      (!linear && !attribute_is(x, "mode", "nearest", true)))
+  bool linear = onnx_is(x, "mode", "linear", false) ||
+                onnx_is(x, "mode", "bilinear", false);
+  if (axes < 1 || axes > 3 || (!linear && !onnx_is(x, "mode", "nearest", true)))
     return onnx_fail(x, "only `nearest` and `linear` are supported");
-  struct graph_node *node = layer_on(x, WORD_UP, map.node);
+  struct graph_node *node = onnx_layer(x, WORD_UP, map.node);
   double factor[3] = {0};
   bool whole = true, stretched = false;
   for (int i = 0; i < axes; i++) {
@@ -313,8 +310,8 @@ bool read_resize(struct onnx *x) {
     factor[i] = (double)out[i] / (double)size;
     stretched = stretched ||
                 (out[i] == 1 && size > 1 &&
-                 attribute_is(x, "coordinate_transformation_mode",
-                              "pytorch_half_pixel", false)) ||
+                 onnx_is(x, "coordinate_transformation_mode",
+                         "pytorch_half_pixel", false)) ||
                 (!sizes && fabs(factor[i] - by) > 1e-6);
     whole = whole && out[i] % size == 0 && factor[i] == factor[0];
   }

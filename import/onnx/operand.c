@@ -4,33 +4,34 @@
 
 #include "import/onnx/reader.h"
 
-const Onnx__AttributeProto *attribute(const struct onnx *x, const char *name) {
+const Onnx__AttributeProto *onnx_attribute(const struct onnx *x,
+                                           const char *name) {
   for (size_t i = 0; name && i < x->at->proto->n_attribute; i++)
     if (strcmp(x->at->proto->attribute[i]->name, name) == 0)
       return x->at->proto->attribute[i];
   return NULL;
 }
 
-int64_t attribute_int(const struct onnx *x, const char *name, int64_t usual) {
-  const Onnx__AttributeProto *a = attribute(x, name);
+int64_t onnx_int(const struct onnx *x, const char *name, int64_t usual) {
+  const Onnx__AttributeProto *a = onnx_attribute(x, name);
   return a && a->has_i ? a->i : usual;
 }
 
-double attribute_real(const struct onnx *x, const char *name, double usual) {
-  const Onnx__AttributeProto *a = attribute(x, name);
+double onnx_real(const struct onnx *x, const char *name, double usual) {
+  const Onnx__AttributeProto *a = onnx_attribute(x, name);
   return a && a->has_f ? (double)a->f : usual;
 }
 
-bool attribute_is(const struct onnx *x, const char *name, const char *text,
-                  bool usual) {
-  const Onnx__AttributeProto *a = attribute(x, name);
+bool onnx_is(const struct onnx *x, const char *name, const char *text,
+             bool usual) {
+  const Onnx__AttributeProto *a = onnx_attribute(x, name);
   if (!a || !a->has_s)
     return usual;
   return slice_is((struct slice){(const char *)a->s.data, a->s.len}, text);
 }
 
-int attribute_ints(struct onnx *x, const char *name, int64_t *to, int most) {
-  const Onnx__AttributeProto *a = attribute(x, name);
+int onnx_ints(struct onnx *x, const char *name, int64_t *to, int most) {
+  const Onnx__AttributeProto *a = onnx_attribute(x, name);
   if (!a)
     return -1;
   if (a->n_ints > (size_t)most) {
@@ -43,11 +44,11 @@ int attribute_ints(struct onnx *x, const char *name, int64_t *to, int most) {
   return (int)a->n_ints;
 }
 
-int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
+int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
                  int most) {
-  if (!has_operand(x, index))
-    return attribute_ints(x, name, to, most);
-  struct constant *c = operand_constant(x, index);
+  if (!onnx_has(x, index))
+    return onnx_ints(x, name, to, most);
+  struct constant *c = onnx_constant(x, index);
   if (!c || !constant_load(x, c))
     return -1;
   if (c->rank > 1 || c->count > most) {
@@ -60,7 +61,7 @@ int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
   return (int)c->count;
 }
 
-int axis_from(struct onnx *x, int64_t axis, int rank) {
+int onnx_axis(struct onnx *x, int64_t axis, int rank) {
   if (axis >= -rank && axis < rank)
     return (int)(axis < 0 ? axis + rank : axis);
   onnx_fail(x, "axis %" PRId64 " of %d does not exist", axis, rank);

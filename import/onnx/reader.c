@@ -15,7 +15,7 @@ static const struct onnx_row {
   onnx_op_fn *read;
   enum layer_word words[IMPORT_WORDS];
 } rows[] = {
-#define OP(name, function, ...) {#name, function, {__VA_ARGS__}},
+#define OP(name, op_ion, ...) {#name, op_ion, {__VA_ARGS__}},
 #include "import/onnx/ops.def"
 #undef OP
 };
@@ -120,16 +120,16 @@ static int value_index(struct onnx *x, const char *name) {
   return (int)entry->number - 1;
 }
 
-struct onnx_value *operand(struct onnx *x, size_t index) {
+struct onnx_value *onnx_operand(struct onnx *x, size_t index) {
   return &x->values.at[x->at->ins[index]];
 }
 
-bool has_operand(const struct onnx *x, size_t index) {
+bool onnx_has(const struct onnx *x, size_t index) {
   return index < x->at->in_count && x->at->ins[index] >= 0;
 }
 
-struct constant *operand_constant(struct onnx *x, size_t index) {
-  return has_operand(x, index) ? operand(x, index)->constant : NULL;
+struct constant *onnx_constant(struct onnx *x, size_t index) {
+  return onnx_has(x, index) ? onnx_operand(x, index)->constant : NULL;
 }
 
 /* A constant as a tensor that flows: queries that are learned. */
@@ -143,17 +143,17 @@ static const struct onnx_view *weight_view(struct onnx *x, struct constant *c) {
     return NULL;
   struct onnx_layout dense = layout_dense(c->rank, c->dims);
   struct onnx_layout at = layout_order(&dense, axes.count, axes.order);
-  int node = weight_node(x, constant_through(x, c, &at))->index;
+  int node = onnx_weight(x, constant_through(x, c, &at))->index;
   *view = view_fresh(x, node, c->rank, c->dims, axes.order, axes.count);
   return view;
 }
 
-const struct onnx_view *input_view(struct onnx *x, size_t index) {
-  if (!has_operand(x, index)) {
+const struct onnx_view *onnx_input(struct onnx *x, size_t index) {
+  if (!onnx_has(x, index)) {
     onnx_fail(x, "input %zu is missing", index);
     return NULL;
   }
-  struct onnx_value *value = operand(x, index);
+  struct onnx_value *value = onnx_operand(x, index);
   if (!value->view && value->constant && constant_is_real(value->constant))
     value->view = weight_view(x, value->constant);
   if (!value->view)
@@ -205,7 +205,7 @@ static bool check_stated(struct onnx *x, const struct onnx_value *value,
                    graph_sizes(x->graph, dims, rank));
 }
 
-void give_constant(struct onnx *x, size_t out, struct constant *constant) {
+void onnx_give_constant(struct onnx *x, size_t out, struct constant *constant) {
   if (out >= x->at->out_count || x->at->outs[out] < 0)
     return;
   struct onnx_value *value = &x->values.at[x->at->outs[out]];
@@ -217,7 +217,7 @@ void give_constant(struct onnx *x, size_t out, struct constant *constant) {
   value->constant = constant;
 }
 
-bool give_view(struct onnx *x, size_t out, const struct onnx_view *view) {
+bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view) {
   if (out >= x->at->out_count || x->at->outs[out] < 0 || x->graph->failed)
     return true;
   struct onnx_value *value = &x->values.at[x->at->outs[out]];
@@ -243,15 +243,15 @@ bool give_view(struct onnx *x, size_t out, const struct onnx_view *view) {
   return true;
 }
 
-bool give_node(struct onnx *x, const struct onnx_view *like, int node) {
-  return give_view(x, 0, &(struct onnx_view){node, like->at});
+bool onnx_give_node(struct onnx *x, const struct onnx_view *like, int node) {
+  return onnx_give(x, 0, &(struct onnx_view){node, like->at});
 }
 
-bool give_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
-                const struct onnx_axes *axes) {
+bool onnx_give_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
+                     const struct onnx_axes *axes) {
   struct onnx_view view =
       view_fresh(x, node, rank, dims, axes->order, axes->count);
-  give_view(x, 0, &view);
+  onnx_give(x, 0, &view);
   return true;
 }
 
@@ -386,7 +386,8 @@ enum layer_word onnx_word(const struct onnx *x) {
 static bool check_inputs(struct onnx *x, bool *absent) {
   *absent = false;
   for (size_t i = 0; i < x->at->in_count; i++) {
-    const struct onnx_value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
+    const struct onnx_value *value =
+        x->at->ins[i] < 0 ? NULL : onnx_operand(x, i);
     if (!value)
       continue;
     if (!value->made)
@@ -412,7 +413,7 @@ static bool mark_outputs(struct onnx *x) {
 /* Views are large, and most have one reader. */
 static void drop_read(struct onnx *x) {
   for (size_t i = 0; i < x->at->in_count; i++) {
-    struct onnx_value *value = x->at->ins[i] < 0 ? NULL : operand(x, i);
+    struct onnx_value *value = x->at->ins[i] < 0 ? NULL : onnx_operand(x, i);
     if (!value || ++value->read < value->uses || value->output || !value->view)
       continue;
     *VEC_PUSH(x->arena, &x->spare) = value->view;
@@ -420,7 +421,7 @@ static void drop_read(struct onnx *x) {
   }
 }
 
-bool read_op(struct onnx *x) {
+bool onnx_read_op(struct onnx *x) {
   bool absent, done = false;
   if (!check_inputs(x, &absent) || !mark_outputs(x))
     return false;
@@ -487,18 +488,18 @@ static bool refuse_unknown(struct onnx *x) {
 static bool attempt(struct onnx *x) {
   if (!read_sizes(x) || !read_opset(x) || !read_names(x))
     return false;
-  find_idle(x);
+  onnx_find_idle(x);
   find_buffers(x);
-  if (!refuse_unknown(x) || !read_inputs(x))
+  if (!refuse_unknown(x) || !onnx_read_inputs(x))
     return false;
   for (size_t i = 0; i < x->ops.count && !x->graph->failed; i++) {
     onnx_begin(x, &x->ops.at[i]);
-    if (!x->at->idle && !read_op(x))
+    if (!x->at->idle && !onnx_read_op(x))
       return onnx_fail(x, "it is not supported");
     drop_read(x);
   }
   onnx_begin(x, NULL);
-  return !x->graph->failed && finish(x);
+  return !x->graph->failed && onnx_finish(x);
 }
 
 /* Names that exporters give to every net. */

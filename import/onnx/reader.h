@@ -157,35 +157,36 @@ bool onnx_fail(struct onnx *x, const char *format, ...) PRINTF_LIKE(2, 3);
 const char *onnx_shown(struct onnx *x, const char *name);
 
 /* Attributes of the current node. */
-const Onnx__AttributeProto *attribute(const struct onnx *x, const char *name);
-int64_t attribute_int(const struct onnx *x, const char *name, int64_t usual);
-double attribute_real(const struct onnx *x, const char *name, double usual);
-bool attribute_is(const struct onnx *x, const char *name, const char *text,
-                  bool usual);
+const Onnx__AttributeProto *onnx_attribute(const struct onnx *x,
+                                           const char *name);
+int64_t onnx_int(const struct onnx *x, const char *name, int64_t usual);
+double onnx_real(const struct onnx *x, const char *name, double usual);
+bool onnx_is(const struct onnx *x, const char *name, const char *text,
+             bool usual);
 /* How many; -1: it is not given; fails if more than `most`. */
-int attribute_ints(struct onnx *x, const char *name, int64_t *to, int most);
+int onnx_ints(struct onnx *x, const char *name, int64_t *to, int most);
 
 /* Operands of the current node. */
-struct onnx_value *operand(struct onnx *x, size_t index);
-bool has_operand(const struct onnx *x, size_t index);
+struct onnx_value *onnx_operand(struct onnx *x, size_t index);
+bool onnx_has(const struct onnx *x, size_t index);
 /* Its constant; NULL: it is none. */
-struct constant *operand_constant(struct onnx *x, size_t index);
+struct constant *onnx_constant(struct onnx *x, size_t index);
 /* Its view; fails, and gives NULL, where it is a constant. */
-const struct onnx_view *input_view(struct onnx *x, size_t index);
+const struct onnx_view *onnx_input(struct onnx *x, size_t index);
 /* Whole numbers, of an input or, before a later opset, of an attribute. */
-int operand_ints(struct onnx *x, size_t index, const char *name, int64_t *to,
+int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
                  int most);
 /* An axis from 0; -1, and failed, if there is none. */
-int axis_from(struct onnx *x, int64_t axis, int rank);
+int onnx_axis(struct onnx *x, int64_t axis, int rank);
 
 /* "conv1.weight" and the like, as exporters name parameters. */
-bool is_weight_name(const char *name);
+bool onnx_is_weight_name(const char *name);
 
 /* Results. */
-bool give_view(struct onnx *x, size_t out, const struct onnx_view *view);
+bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view);
 /* The first output, a node that lies as `like` does; true. */
-bool give_node(struct onnx *x, const struct onnx_view *like, int node);
-void give_constant(struct onnx *x, size_t out, struct constant *constant);
+bool onnx_give_node(struct onnx *x, const struct onnx_view *like, int node);
+void onnx_give_constant(struct onnx *x, size_t out, struct constant *constant);
 
 /* Constants. */
 struct constant *constant_new(struct onnx *x, int type, int rank,
@@ -213,104 +214,105 @@ struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
 bool fold_constants(struct onnx *x, bool *done);
 
 /* Nodes of the graph. */
-struct extra *extra_of(struct onnx *x, int index);
+struct extra *onnx_extra(struct onnx *x, int index);
 /* What is added to the graph from now on is of this operator, or of none. */
 void onnx_begin(struct onnx *x, const struct onnx_op *op);
 /* A layer on a node, for now with its shape. */
-static inline struct graph_node *layer_on(struct onnx *x, enum layer_word word,
-                                          int input) {
+static inline struct graph_node *onnx_layer(struct onnx *x,
+                                            enum layer_word word, int input) {
   return graph_layer(x->graph, word, input);
 }
-void put_eps(struct onnx *x, struct graph_node *node, double eps);
-void set_number(struct onnx *x, struct graph_node *node, double number);
-const char *real_text(struct onnx *x, double value);
-void add_weight(struct onnx *x, struct graph_node *node, const char *name,
-                const struct constant *from);
-const struct constant *find_weight(struct onnx *x, int node, const char *name);
+void onnx_put_eps(struct onnx *x, struct graph_node *node, double eps);
+void onnx_set_number(struct onnx *x, struct graph_node *node, double number);
+const char *onnx_real_text(struct onnx *x, double value);
+void onnx_add_weight(struct onnx *x, struct graph_node *node, const char *name,
+                     const struct constant *from);
+const struct constant *onnx_find_weight(struct onnx *x, int node,
+                                        const char *name);
 /* A `weight` of these values. */
-struct graph_node *weight_node(struct onnx *x, struct constant *c);
+struct graph_node *onnx_weight(struct onnx *x, struct constant *c);
 
 /* Gives out a new view of a node as the first output; true. */
-bool give_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
-                const struct onnx_axes *axes);
+bool onnx_give_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
+                     const struct onnx_axes *axes);
 
 /* The language's name of an axis of a node: "h". */
-const char *axis_word(struct onnx *x, const struct graph_shape *shape,
-                      int axis);
+const char *onnx_axis_word(struct onnx *x, const struct graph_shape *shape,
+                           int axis);
 
 /* Views. */
-int64_t node_values(struct onnx *x, int node);
+int64_t onnx_values(struct onnx *x, int node);
 /* Axis `order[i]` of the file is axis i of the node. */
 struct onnx_view view_fresh(struct onnx *x, int node, int rank,
                             const int64_t *dims, const int *order, int count);
 /* A node that has these axes; -1, and failed, if that cannot be. */
-int realise(struct onnx *x, int node, const struct onnx_layout *want,
-            bool loose);
+int view_realise(struct onnx *x, int node, const struct onnx_layout *want,
+                 bool loose);
 /* What it takes: 0 nothing, 1 a reshape, 2 a permute; -1: cannot be. */
-int realise_cost(struct onnx *x, int node, const struct onnx_layout *want);
+int view_cost(struct onnx *x, int node, const struct onnx_layout *want);
 /* The same with axes of the file in that order, but for the batch. */
-bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
-               int count, struct onnx_view *result);
+bool view_rearrange(struct onnx *x, const struct onnx_view *view,
+                    const int *order, int count, struct onnx_view *result);
 /* All axes but the batch, in the file's order. */
-bool plain_order(struct onnx *x, const struct onnx_view *view,
-                 struct onnx_view *result);
+bool view_plain(struct onnx *x, const struct onnx_view *view,
+                struct onnx_view *result);
 /* The same, but that the axes are in the order in which they lie. */
-bool parted_axes(struct onnx *x, const struct onnx_view *view,
+bool view_parted(struct onnx *x, const struct onnx_view *view,
                  struct onnx_view *result);
 /* Maps: rows and columns, then channels. */
-bool channels_last(struct onnx *x, const struct onnx_view *view,
-                   struct onnx_view *result);
+bool view_channels_last(struct onnx *x, const struct onnx_view *view,
+                        struct onnx_view *result);
 /* Which axis of the node that axis of the file is; -1: none of them. */
-int node_axis(struct onnx *x, const struct onnx_view *view, int axis);
+int view_axis(struct onnx *x, const struct onnx_view *view, int axis);
 /* False: its axes are not whole axes of the file. */
 bool axes_of(struct onnx *x, const struct onnx_view *view,
              struct onnx_axes *axes);
 int axes_place(const struct onnx_axes *axes, int axis);
 /* All but the batch, `with` in any case. */
-void plain_axes(struct onnx *x, const struct onnx_view *view, int with,
+void axes_plain(struct onnx *x, const struct onnx_view *view, int with,
                 struct onnx_axes *axes);
-void near_axes(struct onnx *x, const struct onnx_view *view, int with,
+void axes_near(struct onnx *x, const struct onnx_view *view, int with,
                struct onnx_axes *axes);
 /* A view of which that axis is one of the node's. */
-bool with_axis(struct onnx *x, const struct onnx_view *view, int axis,
-               struct onnx_axes *axes, struct onnx_view *result);
+bool view_with_axis(struct onnx *x, const struct onnx_view *view, int axis,
+                    struct onnx_axes *axes, struct onnx_view *result);
 /* An axis of the file as the node's last one; no `axes`: as it was. */
-bool to_last(struct onnx *x, const struct onnx_view *view, int axis,
-             struct onnx_view *result, struct onnx_axes *axes);
+bool view_to_last(struct onnx *x, const struct onnx_view *view, int axis,
+                  struct onnx_view *result, struct onnx_axes *axes);
 /* The view of a node whose axes have other sizes than those of `view`. */
 bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
                   struct onnx_view *result);
 /* Is the axis the batch (or of size 1)? */
-bool is_batch(struct onnx *x, const struct onnx_view *view, int axis);
+bool view_is_batch(struct onnx *x, const struct onnx_view *view, int axis);
 /* Values of `other` in the order of those of `view`: netc's axes; those that
  * are repeated have size 1. */
 bool layout_along(struct onnx *x, const struct onnx_view *view,
                   const struct onnx_layout *other, int64_t other_values,
                   struct onnx_layout *want);
 /* The sizes of both together, from the last axis on; `dims` may be `a`. */
-bool joint_dims(struct onnx *x, const int64_t *a, int a_rank, const int64_t *b,
-                int b_rank, int *rank, int64_t *dims);
+bool onnx_joint_dims(struct onnx *x, const int64_t *a, int a_rank,
+                     const int64_t *b, int b_rank, int *rank, int64_t *dims);
 /* With axes of size 1 in front, and repeated along `dims`. */
 bool layout_spread(const struct onnx_layout *at, int rank, const int64_t *dims,
                    struct onnx_layout *result);
 
 /* What is not read, where attention is one operator. */
-void find_idle(struct onnx *x);
+void onnx_find_idle(struct onnx *x);
 /* The current node becomes layers. */
-bool read_op(struct onnx *x);
+bool onnx_read_op(struct onnx *x);
 
 /* The ends: inputs first, outputs when all is read. */
-bool read_inputs(struct onnx *x);
-bool finish(struct onnx *x);
+bool onnx_read_inputs(struct onnx *x);
+bool onnx_finish(struct onnx *x);
 
 /* Rows of a table by how far two positions are apart: embed of distances. */
-bool is_by_distance(struct onnx *x, const struct constant *table,
-                    struct constant *places);
-bool read_by_distance(struct onnx *x, struct constant *table,
-                      struct constant *places);
+bool onnx_is_by_distance(struct onnx *x, const struct constant *table,
+                         struct constant *places);
+bool onnx_read_by_distance(struct onnx *x, struct constant *table,
+                           struct constant *places);
 
 /* Products, a softmax and moves become `attention`. */
-void find_attention(struct onnx *x);
+void onnx_find_attention(struct onnx *x);
 
 /* Whether an operator is one that may be folded; their names, NULL after
  * the last. */
@@ -320,7 +322,7 @@ const char *fold_name(size_t index);
 /* Rows of the table. */
 typedef bool onnx_op_fn(struct onnx *x);
 
-#define OP(name, function, ...) onnx_op_fn function;
+#define OP(name, op_ion, ...) onnx_op_fn op_ion;
 #include "import/onnx/ops.def"
 #undef OP
 

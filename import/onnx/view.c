@@ -5,7 +5,7 @@
 
 #include "import/onnx/reader.h"
 
-int64_t node_values(struct onnx *x, int node) {
+int64_t onnx_values(struct onnx *x, int node) {
   struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   int64_t values = 1, most = MOST_VALUES / x->batch;
   for (int i = 0; i < shape->rank; i++) {
@@ -25,7 +25,7 @@ struct onnx_view view_fresh(struct onnx *x, int node, int rank,
                             const int64_t *dims, const int *order, int count) {
   int64_t strides[LAYOUT_RANK] = {0}, stride = 1;
   const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
-  int64_t values = node_values(x, node);
+  int64_t values = onnx_values(x, node);
   int64_t ones[LAYOUT_RANK];
   for (int i = 0; i < rank; i++)
     ones[i] = 1;
@@ -115,13 +115,13 @@ static void shape_of_layout(const struct onnx_layout *want,
 }
 
 static void note_move(struct onnx *x, int node, int move) {
-  *VEC_PUSH(x->arena, &extra_of(x, node)->moves) = move;
+  *VEC_PUSH(x->arena, &onnx_extra(x, node)->moves) = move;
 }
 
 /* A move that somebody wanted before; -1: nobody did. */
 static int same_move(struct onnx *x, int node, enum layer_word word,
                      const struct graph_shape *shape, const int *order) {
-  const struct extra *extra = extra_of(x, node);
+  const struct extra *extra = onnx_extra(x, node);
   for (size_t i = 0; i < extra->moves.count; i++) {
     const struct graph_node *move = graph_at(x->graph, extra->moves.at[i]);
     bool same = move->word == word && graph_same_shape(&move->shape, shape);
@@ -142,7 +142,7 @@ static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
   if (same >= 0)
     return same;
   struct graph_node *layer =
-      layer_on(x, flat ? WORD_FLATTEN : WORD_RESHAPE, node);
+      onnx_layer(x, flat ? WORD_FLATTEN : WORD_RESHAPE, node);
   if (!flat)
     graph_arg(x->graph, layer, PART_OTHER, "",
               graph_sizes(x->graph, shape->size, shape->rank));
@@ -158,7 +158,7 @@ static int permuted(struct onnx *x, int node, const int *order) {
   int same = same_move(x, node, WORD_PERMUTE, &now, order);
   if (same >= 0)
     return same;
-  struct graph_node *layer = layer_on(x, WORD_PERMUTE, node);
+  struct graph_node *layer = onnx_layer(x, WORD_PERMUTE, node);
   struct graph_shape from = layer->shape;
   for (int i = 0; i < from.rank; i++) {
     graph_int(x->graph, layer, PART_NONE, "", order[i]);
@@ -232,7 +232,7 @@ static int moved(struct onnx *x, int node, const struct onnx_layout *want,
   struct graph_shape now = graph_at(x->graph, node)->shape;
   int64_t groups = shuffle_of(&now, want);
   if (groups) {
-    struct graph_node *layer = layer_on(x, WORD_SHUFFLE, node);
+    struct graph_node *layer = onnx_layer(x, WORD_SHUFFLE, node);
     graph_int(x->graph, layer, PART_GROUPS, "", groups);
     return layer->index;
   }
@@ -252,9 +252,9 @@ static int moved(struct onnx *x, int node, const struct onnx_layout *want,
   return reshaped(x, node, &end);
 }
 
-int realise_cost(struct onnx *x, int node, const struct onnx_layout *want) {
+int view_cost(struct onnx *x, int node, const struct onnx_layout *want) {
   struct onnx_layout inner;
-  int64_t values = node_values(x, node);
+  int64_t values = onnx_values(x, node);
   int by[LAYOUT_ATOMS];
   if (!without_batch(x, values, want, &inner) || !is_whole(&inner, values, by))
     return -1;
@@ -276,8 +276,8 @@ static int repeated(struct onnx *x, int node, int axis, int64_t count) {
   join->shape = shape;
   if (axis != shape.rank - 1)
     graph_arg(x->graph, join, PART_NONE,
-              "axis=", axis_word(x, &join->shape, axis));
-  extra_of(x, join->index)->axis = axis;
+              "axis=", onnx_axis_word(x, &join->shape, axis));
+  onnx_extra(x, join->index)->axis = axis;
   note_move(x, node, join->index);
   return join->index;
 }
@@ -302,9 +302,9 @@ static int repeat(struct onnx *x, int node, const struct onnx_layout *want) {
       once.atom[once.count++] = (struct onnx_atom){atom->size, atom->stride, i};
   }
   int by[LAYOUT_ATOMS];
-  if (!is_whole(&once, node_values(x, node), by))
+  if (!is_whole(&once, onnx_values(x, node), by))
     return -1;
-  node = realise(x, node, &once, false);
+  node = view_realise(x, node, &once, false);
   for (axis = 0; axis < want->count && node >= 0; axis++)
     if (want->atom[axis].stride == 0)
       node = repeated(x, node, axis, want->atom[axis].size);
@@ -319,11 +319,11 @@ static bool has_repeats(const struct onnx_layout *want) {
   return false;
 }
 
-int realise(struct onnx *x, int node, const struct onnx_layout *want,
-            bool loose) {
+int view_realise(struct onnx *x, int node, const struct onnx_layout *want,
+                 bool loose) {
   struct onnx_layout inner;
   struct graph_shape shape;
-  int64_t values = node_values(x, node);
+  int64_t values = onnx_values(x, node);
   int by[LAYOUT_ATOMS];
   if (!without_batch(x, values, want, &inner)) {
     onnx_fail(x, "the samples of a batch are mixed with other axes");
@@ -350,8 +350,8 @@ int realise(struct onnx *x, int node, const struct onnx_layout *want,
   return reshaped(x, node, &shape);
 }
 
-bool is_batch(struct onnx *x, const struct onnx_view *view, int axis) {
-  int64_t values = node_values(x, view->node);
+bool view_is_batch(struct onnx *x, const struct onnx_view *view, int axis) {
+  int64_t values = onnx_values(x, view->node);
   if (view->at.dim[axis] == 1)
     return true;
   for (int i = 0; i < view->at.count; i++)
@@ -362,8 +362,8 @@ bool is_batch(struct onnx *x, const struct onnx_view *view, int axis) {
   return false;
 }
 
-bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
-               int count, struct onnx_view *result) {
+bool view_rearrange(struct onnx *x, const struct onnx_view *view,
+                    const int *order, int count, struct onnx_view *result) {
   struct onnx_layout want = layout_order(&view->at, count, order);
   bool used[LAYOUT_RANK] = {false};
   for (int i = 0; i < count; i++)
@@ -371,7 +371,7 @@ bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
   for (int i = 0; i < view->at.rank; i++) {
     if (used[i])
       continue;
-    if (!is_batch(x, view, i))
+    if (!view_is_batch(x, view, i))
       return onnx_fail(
           x, "axis %d has size %" PRId64 ", where only a batch is supported", i,
           view->at.dim[i]);
@@ -379,7 +379,7 @@ bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
       continue;
     /* The batch goes first, and is left out there. */
     struct onnx_layout batch = layout_of(
-        1, &view->at.dim[i], (int64_t[]){node_values(x, view->node)}, 0);
+        1, &view->at.dim[i], (int64_t[]){onnx_values(x, view->node)}, 0);
     memmove(want.atom + 1, want.atom, (size_t)want.count * sizeof *want.atom);
     want.atom[0] = batch.atom[0];
     want.atom[0].axis = 0;
@@ -388,31 +388,31 @@ bool rearrange(struct onnx *x, const struct onnx_view *view, const int *order,
       want.dim[want.rank++] = 1;
     want.dim[0] *= view->at.dim[i];
   }
-  int node = realise(x, view->node, &want, false);
+  int node = view_realise(x, view->node, &want, false);
   if (node < 0)
     return false;
   *result = view_fresh(x, node, view->at.rank, view->at.dim, order, count);
   return true;
 }
 
-bool plain_order(struct onnx *x, const struct onnx_view *view,
-                 struct onnx_view *result) {
+bool view_plain(struct onnx *x, const struct onnx_view *view,
+                struct onnx_view *result) {
   struct onnx_axes axes;
-  plain_axes(x, view, -1, &axes);
+  axes_plain(x, view, -1, &axes);
   if (axes.count == 0 && view->at.rank > 0)
     axes.order[axes.count++] = 0;
-  return rearrange(x, view, axes.order, axes.count, result);
+  return view_rearrange(x, view, axes.order, axes.count, result);
 }
 
-bool channels_last(struct onnx *x, const struct onnx_view *view,
-                   struct onnx_view *result) {
+bool view_channels_last(struct onnx *x, const struct onnx_view *view,
+                        struct onnx_view *result) {
   int order[LAYOUT_RANK], count = 0;
   if (view->at.rank < 2)
     return onnx_fail(x, "a map has at least two axes, a batch and channels");
   for (int i = 2; i < view->at.rank; i++)
     order[count++] = i;
   order[count++] = 1;
-  return rearrange(x, view, order, count, result);
+  return view_rearrange(x, view, order, count, result);
 }
 
 bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
@@ -532,7 +532,7 @@ bool layout_along(struct onnx *x, const struct onnx_view *view,
   for (int i = 1; i < rank; i++)
     order[i - 1] = i;
   *want = layout_order(want, rank - 1, order);
-  if (goes) { /* realise leaves it out again */
+  if (goes) { /* view_realise leaves it out again */
     memmove(want->atom + 1, want->atom,
             (size_t)want->count * sizeof *want->atom);
     want->atom[0] = (struct onnx_atom){x->batch, other_values, 0};
