@@ -145,6 +145,11 @@ static int64_t least_length(struct paper *l, size_t columns) {
     low = most(low, l->parts.at[i].part->length);
     high += l->parts.at[i].part->length;
   }
+  if (l->d->parts && !l->d->parts->next) { /* what one chain is dealt out to */
+    int64_t even = high / (int64_t)columns, longest = low;
+    low = most(longest, even - 1);
+    high = even + longest + 1 < high ? even + longest + 1 : high;
+  }
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
     fill_columns(l, middle);
