@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/guard.h"
+#include "memory/plan/planner.h"
 #include "tests/run.h"
 
 #define DATA "tests/data/planner/"
@@ -315,6 +316,28 @@ alignments_of_their_own_are_planned_as_brute_force_does(void **state) {
   check_random(tenth(15000), true);
 }
 
+/* Found by squaring, without a table: a bit each time that it passes 2. */
+static void logarithms_are_those_of_squaring(void **state) {
+  (void)state;
+  for (int64_t mantissa = 256; mantissa < 512; mantissa++) {
+    long double value = (long double)mantissa / 256;
+    int64_t fraction = 0;
+    for (int bit = 0; bit < 8; bit++) {
+      value *= value;
+      fraction = fraction * 2 + (value >= 2);
+      value /= value >= 2 ? 2 : 1;
+    }
+    assert_int_equal(plan_log2(mantissa), 8 * 256 + fraction);
+    assert_int_equal(plan_log2(mantissa << 20 | 7), 28 * 256 + fraction);
+    if (mantissa % 128 == 0)
+      assert_int_equal(plan_log2(mantissa >> 7), 256 + fraction);
+  }
+  assert_int_equal(plan_log2(1), 0);
+  assert_int_equal(plan_log2(0), 0);
+  assert_int_equal(plan_log2(3), 256 + 149); /* 256 * 0.58496 is 149.75 */
+  assert_int_equal(plan_log2(INT64_MAX), 62 * 256 + 255);
+}
+
 /* Buffers of random lives; some kinds are aligned. */
 static void draw_lives(struct instance *instance, size_t count, int kind) {
   int64_t span = (int64_t)count * (1 + kind % 3);
@@ -604,6 +627,7 @@ int main(void) {
       cmocka_unit_test(pieces_of_a_block_fit_into_it),
       cmocka_unit_test(small_instances_are_planned_as_brute_force_does),
       cmocka_unit_test(alignments_of_their_own_are_planned_as_brute_force_does),
+      cmocka_unit_test(logarithms_are_those_of_squaring),
       cmocka_unit_test(plans_are_as_they_were),
       cmocka_unit_test(a_load_out_of_reach_is_proven_so),
       cmocka_unit_test(nothing_needs_no_arena),

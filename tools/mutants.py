@@ -5,7 +5,8 @@ Changes one operator or constant of layers/ or memory/plan/ at a time, N of
 them, drawn by SEED; compiles that file, links the library and runs the tests
 that are quick, until one fails, which must pass without the mutant. Mutants
 that do not compile, or whose object is the same, are not counted, and others
-are drawn for them. The library is a shared one, so that programs are linked
+are drawn for them. Nor is an array that is declared with one place more, unless
+the file asks for its size: nothing reads that place. The library is a shared one, so that programs are linked
 once. Leave the tree alone meanwhile: what changes looks like a kill.
 """
 import os
@@ -28,6 +29,9 @@ SWAPS = {" + ": " - ", " - ": " + ", " * ": " + ", " / ": " * ",
          " >= ": " > ", " == ": " != ", " != ": " == ", " && ": " || ",
          " || ": " && ", " += ": " -= ", " -= ": " += ", "true": "false",
          "false": "true"}
+# "struct strides lies[3];"
+DECLARES = re.compile(r"\s*(?!return\b)((static|const|struct|enum|unsigned)\s+)*"
+                      r"\w+\s+[*\s]*(?P<name>\w+)(\[[^]]*\])+\s*(=|;|,)")
 
 
 def shell(command, seconds=600, **more):
@@ -44,8 +48,8 @@ def must(command):
     return done.stdout
 
 
-def changes(line):
-    """All single changes of a line of code."""
+def changes(line, text):
+    """All single changes of a line of code of a file."""
     code = line.split("/*")[0]
     if re.match(r"\s*(#|\*|//)", line) or '"' in line:
         return
@@ -54,7 +58,11 @@ def changes(line):
         for match in re.finditer(word, code):
             yield (line[:match.start()] + new + line[match.end():],
                    "%s to %s" % (old.strip(), new.strip()))
+    room = DECLARES.match(code)
+    room = room and "sizeof " + room["name"] not in text
     for match in re.finditer(r"(?<![\w.])\d+(?![\w.])", code):
+        if room and code[match.start() - 1] == "[" and code[match.end()] == "]":
+            continue
         new = str(int(match[0]) + 1)
         yield (line[:match.start()] + new + line[match.end():],
                "%s to %s" % (match[0], new))
@@ -75,7 +83,7 @@ def all_mutants():
         comment = False
         for number, line in enumerate(text.split("\n")):
             if not comment and not line.lstrip().startswith("/*"):
-                for new, what in changes(line):
+                for new, what in changes(line, text):
                     yield path, number, line, new, what
             comment = (comment or "/*" in line) and "*/" not in line
 
