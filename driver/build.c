@@ -304,7 +304,7 @@ static int build(struct netc *netc, struct net_options *o) {
   if (status != EXIT_DONE)
     return status;
   if (sweep_wanted(o) && (o->wanted_count || o->dump || o->must_fit))
-    return complain(EXIT_USAGE, "several batches or devices give a table: "
+    return complain(EXIT_USAGE, "several values of a setting give a table: "
                                 "without -o, --emit, --dump and --must-fit");
   if (o->max_input)
     return max_input(netc, o);

@@ -1,6 +1,5 @@
 /* netc check: diagnoses files, and whether they fit a device, for CI. */
 #include "driver/fit.h"
-#include "driver/sweep.h"
 
 struct counts {
   size_t warnings, with_warnings;
@@ -27,8 +26,8 @@ static int check_file(struct netc *netc, struct net_options *o,
 }
 
 static int check(struct netc *netc, struct net_options *o) {
-  if (sweep_wanted(o))
-    return complain(EXIT_USAGE, "netc check takes one batch and one device");
+  if (net_options_single(o) != EXIT_DONE)
+    return EXIT_USAGE;
   netc_mode(netc, o->look.predict ? NETC_FOR_ALL : NETC_FOR_CHECK);
   struct counts counts = {0, 0};
   int worst = EXIT_DONE;

@@ -15,6 +15,7 @@ struct side {
   struct net_options options;
   struct netc_layer *layers;
   size_t count;
+  struct netc_answer answer;
 };
 
 static int by_name(const void *a, const void *b) {
@@ -29,6 +30,10 @@ static int load_side(struct side *side, const char *file) {
     show_diagnostics(side->netc, side->options.style);
     return status;
   }
+  side->answer.size = sizeof side->answer;
+  if (netc_answer(side->netc, side->options.look.predict, &side->answer) !=
+      NETC_OK)
+    return complain(EXIT_SOURCE, "%s: %s", file, netc_message(side->netc));
   side->count = netc_layer_count(side->netc);
   side->layers = calloc(side->count + 1, sizeof *side->layers);
   if (!side->layers)
@@ -65,9 +70,33 @@ static bool put_total(const char *what, int64_t before, int64_t after,
     printf("| %s | %s | %s | %s | %s |\n", what, a.text, b.text, change,
            percent);
   else
-    printf("%-12s  %16s  %16s  %16s%s%s\n", what, a.text, b.text, change,
+    printf("%-13s  %16s  %16s  %16s%s%s\n", what, a.text, b.text, change,
            *percent ? "  " : "", percent);
   return by != 0;
+}
+
+/* What is not known on a side is not compared. */
+static bool put_known(const char *what, int64_t before, int64_t after,
+                      bool markdown) {
+  return before >= 0 && after >= 0 &&
+         put_total(what, before, after, false, markdown);
+}
+
+/* The number that was asked for, and what goes with it. */
+static bool put_answers(const struct netc_answer *a,
+                        const struct netc_answer *b, bool markdown) {
+  bool several = a->device_count > 1 || b->device_count > 1;
+  bool differ = several && put_total("devices", a->device_count,
+                                     b->device_count, false, markdown);
+  differ |= put_total(a->question == NETC_TRAINING ? "training" : "prediction",
+                      a->bytes, b->bytes, true, markdown);
+  differ |=
+      put_known("largest batch", a->largest_batch, b->largest_batch, markdown);
+  differ |=
+      put_known("context", a->longest_context, b->longest_context, markdown);
+  return put_known("sequences", a->most_sequences, b->most_sequences,
+                   markdown) ||
+         differ;
 }
 
 static bool put_totals(const struct side *a, const struct side *b,
@@ -75,24 +104,26 @@ static bool put_totals(const struct side *a, const struct side *b,
   struct netc_totals x = {.size = sizeof x}, y = {.size = sizeof y};
   struct netc_training s = {.size = sizeof s}, t = {.size = sizeof t};
   struct netc_inference p = {.size = sizeof p}, q = {.size = sizeof q};
-  netc_totals(a->netc, &x);
-  netc_totals(b->netc, &y);
   netc_training(a->netc, &s);
   netc_training(b->netc, &t);
+  netc_totals(a->netc, &x);
+  netc_totals(b->netc, &y);
   netc_inference(a->netc, &p);
   netc_inference(b->netc, &q);
   if (markdown)
     fputs("| | before | after | change | |\n|---|---:|---:|---:|---:|\n",
           stdout);
   else
-    printf("%-12s  %16s  %16s  %16s\n", "", "before", "after", "change");
+    printf("%-13s  %16s  %16s  %16s\n", "", "before", "after", "change");
   bool differ = put_total("layers", (int64_t)a->count, (int64_t)b->count, false,
                           markdown);
   differ |=
       put_total("parameters", x.param_count, y.param_count, false, markdown);
   differ |= put_total("MACs", x.mac_count, y.mac_count, false, markdown);
-  differ |= put_total("training", s.peak_bytes, t.peak_bytes, true, markdown);
-  differ |= put_total("saved", s.saved_bytes, t.saved_bytes, true, markdown);
+  differ |= put_answers(&a->answer, &b->answer, markdown);
+  if (a->answer.question == NETC_TRAINING)
+    differ |= put_total("saved", s.device_saved_bytes, t.device_saved_bytes,
+                        true, markdown);
   differ |=
       put_total("weights", p.weight_bytes, q.weight_bytes, true, markdown);
   differ |= put_total("arena", p.arena_bytes, q.arena_bytes, true, markdown);
@@ -167,7 +198,9 @@ static int diff(struct side *a, struct side *b) {
     return complain(EXIT_USAGE,
                     "netc diff takes two nets, or one with two values: `-D "
                     "depth=50 -D depth=101`");
-  int status = load_side(a, files->at[0]);
+  int status = net_options_single(&b->options);
+  if (status == EXIT_DONE)
+    status = load_side(a, files->at[0]);
   if (status == EXIT_DONE)
     status = load_side(b, files->at[files->count - 1]);
   return status == EXIT_DONE ? compare(a, b) : status;

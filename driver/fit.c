@@ -4,15 +4,10 @@
 #include <string.h>
 
 int fit_is_asked(struct netc *netc, const struct net_options *o) {
-  struct netc_verdict v = {.size = sizeof v};
-  struct netc_prediction p = {.size = sizeof p};
-  if (!o->must_fit) /* a prediction takes a trace of its own */
+  struct netc_answer a = {.size = sizeof a};
+  if (!o->must_fit) /* a prediction takes a search of its own */
     return EXIT_DONE;
-  if (o->look.predict)
-    netc_prediction(netc, &p);
-  else
-    netc_verdict(netc, &v);
-  if (p.asked || v.asked)
+  if (netc_answer(netc, o->look.predict, &a) == NETC_OK && a.on_device)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
                   "--must-fit needs a device: --gpu NAME or --memory SIZE");
@@ -26,15 +21,15 @@ static const char *room_text(char *to, size_t size, int64_t bytes) {
   return to;
 }
 
-static int say_prediction(const struct netc_prediction *p, const char *file) {
+static int say_prediction(const struct netc_answer *a, const char *file) {
   char room[64];
-  if (p->need_bytes == INT64_MAX)
+  if (a->bytes == INT64_MAX)
     return complain_of_fit(file, "`netc FILE.net --predict` says how many can",
                            "so many devices cannot serve it");
   return complain_of_fit(file, NULL,
                          "a prediction takes %s, and the device has %s",
-                         size_text(p->need_bytes, UNITS_IEC).text,
-                         room_text(room, sizeof room, p->room_bytes));
+                         size_text(a->bytes, UNITS_IEC).text,
+                         room_text(room, sizeof room, a->room_bytes));
 }
 
 /* A hint for each setting with which it would fit. */
@@ -48,35 +43,35 @@ static void put_ways(char *to, size_t room, struct netc *netc) {
                              size_text(way.peak_bytes, UNITS_IEC).text);
 }
 
-static int say_step(struct netc *netc, const struct netc_verdict *v,
+static int say_step(struct netc *netc, const struct netc_answer *a,
                     const char *file) {
   char room[64], ways[1024];
-  bool host = v->host_bytes > v->host_room_bytes;
+  bool host = a->host_bytes > a->host_room_bytes;
   put_ways(ways, sizeof ways, netc);
-  if (v->peak_bytes > v->room_bytes)
+  if (a->bytes > a->room_bytes)
     complain_of_fit(file, host ? NULL : ways,
                     "a training step takes %s, and the device has %s",
-                    size_text(v->peak_bytes, UNITS_IEC).text,
-                    room_text(room, sizeof room, v->room_bytes));
+                    size_text(a->bytes, UNITS_IEC).text,
+                    room_text(room, sizeof room, a->room_bytes));
   if (host)
     complain_of_fit(file, ways, "a host's devices have %s there, and it has %s",
-                    size_text(v->host_bytes, UNITS_IEC).text,
-                    size_text(v->host_room_bytes, UNITS_IEC).text);
+                    size_text(a->host_bytes, UNITS_IEC).text,
+                    size_text(a->host_room_bytes, UNITS_IEC).text);
   return EXIT_SOURCE;
 }
 
 int fit_check(struct netc *netc, const struct net_options *o, const char *file,
               bool said) {
-  struct netc_verdict v = {.size = sizeof v};
-  struct netc_prediction p = {.size = sizeof p};
-  if (o->look.predict) {
-    netc_prediction(netc, &p);
-    if (!p.asked || p.fits)
-      return EXIT_DONE;
-    return said ? say_prediction(&p, file) : EXIT_SOURCE;
-  }
-  netc_verdict(netc, &v);
-  if (!v.asked || v.fits)
+  struct netc_answer a = {.size = sizeof a};
+  enum netc_status status = netc_answer(netc, o->look.predict, &a);
+  if (status == NETC_USAGE) /* a check without anything to compute */
     return EXIT_DONE;
-  return said ? say_step(netc, &v, file) : EXIT_SOURCE;
+  if (status != NETC_OK)
+    return complain(EXIT_SOURCE, "%s: %s", file, netc_message(netc));
+  if (!a.on_device || a.fits)
+    return EXIT_DONE;
+  if (!said)
+    return EXIT_SOURCE;
+  return a.question == NETC_TRAINING ? say_step(netc, &a, file)
+                                     : say_prediction(&a, file);
 }

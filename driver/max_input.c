@@ -36,18 +36,11 @@ static void sizes_of(const struct input_search *s, int64_t side, char *to,
 }
 
 static enum input_outcome verdict_of(struct input_search *s) {
-  struct netc_verdict v = {.size = sizeof v};
-  struct netc_prediction p = {.size = sizeof p};
-  if (s->options->look.predict) {
-    netc_prediction(s->netc, &p);
-    s->need = p.need_bytes;
-    s->room = p.room_bytes;
-    return p.fits ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
-  }
-  netc_verdict(s->netc, &v);
-  s->need = v.peak_bytes;
-  s->room = v.room_bytes;
-  return v.fits ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
+  struct netc_answer a = {.size = sizeof a};
+  netc_answer(s->netc, s->options->look.predict, &a);
+  s->need = a.bytes;
+  s->room = a.room_bytes;
+  return a.fits ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
 }
 
 static enum input_outcome try_side(struct input_search *s, int64_t side) {
@@ -183,7 +176,7 @@ static int answer(struct input_search *s, int64_t side) {
 
 int max_input(struct netc *netc, struct net_options *options) {
   struct input_search s = {.netc = netc, .options = options};
-  struct netc_verdict v = {.size = sizeof v};
+  struct netc_answer a = {.size = sizeof a};
   char name[128];
   if (options->wanted_count || options->dump)
     return complain(EXIT_USAGE, "--max-input is an answer by itself: without "
@@ -194,8 +187,7 @@ int max_input(struct netc *netc, struct net_options *options) {
   int status = net_options_load(options);
   if (status != EXIT_DONE)
     return status;
-  netc_verdict(netc, &v);
-  if (!v.asked)
+  if (netc_answer(netc, options->look.predict, &a) != NETC_OK || !a.on_device)
     return complain(EXIT_USAGE, "--max-input needs a device: --gpu NAME or "
                                 "--memory SIZE");
   int64_t side = find_input(&s);

@@ -154,18 +154,55 @@ static int add_budget(struct net_options *o, const char *list) {
   return EXIT_DONE;
 }
 
+const char *swept_item(const struct swept *swept, const char *values, char *to,
+                       size_t room) {
+  const char *end = strchr(values, swept->between);
+  size_t length = end ? (size_t)(end - values) : strlen(values);
+  snprintf(to, room, "%.*s", (int)length, values);
+  return end ? end + 1 : NULL;
+}
+
+/* All names of devices, apart by blanks. */
+static const char *all_devices(void) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++)
+    if (strcmp(setting.name, "gpu") == 0 &&
+        netc_setting_argument(i, &argument) == NETC_OK)
+      return argument.words;
+  return "";
+}
+
+/* Each value is tried; the last list of a setting counts. */
+static int add_swept(struct net_options *o, const struct swept *swept) {
+  char value[64];
+  size_t i = 0;
+  while (i < o->swept_count && strcmp(o->swept[i].name, swept->name) != 0)
+    i++;
+  if (i == MOST_SWEPT)
+    return complain(EXIT_USAGE,
+                    "--%s %s: at most %d settings have several "
+                    "values",
+                    swept->name, swept->values, MOST_SWEPT);
+  for (const char *at = swept->values; at;) {
+    at = swept_item(swept, at, value, sizeof value);
+    if (add_setting(o, swept->name, value) != EXIT_DONE)
+      return EXIT_USAGE;
+  }
+  o->swept[i] = *swept;
+  o->swept_count += i == o->swept_count;
+  return EXIT_DONE;
+}
+
 /* `--batch 1,8,32` and `--gpu all` ask for a table. */
 static int take_setting(struct net_options *o, const char *name,
                         const char *value) {
-  if (strcmp(name, "gpu") == 0 && strcmp(value, "all") == 0) {
-    o->all_gpus = true;
-    return EXIT_DONE;
-  }
-  if (strcmp(name, "batch") == 0 && strchr(value, ',')) {
-    o->batches = value;
-    return EXIT_DONE;
-  }
-  return add_setting(o, name, value);
+  struct swept list = {name, value, ','};
+  if (strcmp(name, "gpu") == 0 && strcmp(value, "all") == 0)
+    list = (struct swept){name, all_devices(), ' '};
+  else if (!strchr(value, ','))
+    return add_setting(o, name, value);
+  return add_swept(o, &list);
 }
 
 static int set_warning(struct net_options *o, const char *option) {
@@ -308,13 +345,22 @@ enum netc_status net_options_compile(struct net_options *options,
   return loaded;
 }
 
+int net_options_single(const struct net_options *options) {
+  if (options->swept_count == 0)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE,
+                  "--%s: one value at a time here; `netc FILE.net` makes a "
+                  "table of several",
+                  options->swept[0].name);
+}
+
 int net_options_load(struct net_options *options) {
   const struct operands *files = &options->files;
   if (files->count > 1)
     return complain(EXIT_USAGE, "one net at a time: `%s` and `%s`",
                     files->at[0], files->at[1]);
-  if (options->batches || options->all_gpus)
-    return complain(EXIT_USAGE, "one batch and one device at a time here");
+  if (net_options_single(options) != EXIT_DONE)
+    return EXIT_USAGE;
   enum netc_status loaded =
       net_options_compile(options, options->netc, files->at[0]);
   if (loaded != NETC_OK)

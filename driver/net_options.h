@@ -20,6 +20,17 @@ struct given {
   const char *value; /* NULL: it takes none */
 };
 
+/* A setting with several values: --batch 1,8,32, --gpu all. */
+enum { MOST_SWEPT = 4 };
+struct swept {
+  const char *name, *values;
+  char between;
+};
+
+/* The first of `values` into `to`; what follows it, NULL after the last. */
+const char *swept_item(const struct swept *swept, const char *values, char *to,
+                       size_t room);
+
 struct net_options {
   struct netc *netc; /* settings go straight to it */
   int argc;
@@ -30,8 +41,8 @@ struct net_options {
   struct wanted wanted[MOST_OUTPUTS];
   size_t wanted_count;
   struct netc_options look;
-  const char *batches; /* "1,8,32": a table */
-  bool all_gpus;
+  struct swept swept[MOST_SWEPT]; /* a table */
+  size_t swept_count;
   bool markdown;
   bool first_defines; /* of several -D of a name the first counts */
   bool other_defines; /* there were several */
@@ -66,6 +77,9 @@ bool net_options_read_more(struct net_options *options, enum command command,
 /* The one output that -o names; NULL: none, "-" included if it is said. False
  * and a complaint if there are several. */
 bool net_options_output(const struct net_options *options, const char **path);
+
+/* A complaint if a setting has several values, where there is no table. */
+int net_options_single(const struct net_options *options);
 
 /* Loads the one net that is an operand; an exit status. It is used here, not
  * judged: warnings are for `netc check`. */

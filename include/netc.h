@@ -384,9 +384,10 @@ struct netc_training {
   int64_t forward_peak_bytes, backward_peak_bytes, step_peak_bytes;
   int64_t peak_bytes;
   enum netc_phase peak_phase;
-  int64_t peak_layer;        /* -1: in the optimizer's step */
-  int64_t extra_mac_count;   /* computed once more, for checkpoints */
-  int64_t device_peak_bytes; /* of the most loaded of the settings' devices */
+  int64_t peak_layer;      /* -1: in the optimizer's step */
+  int64_t extra_mac_count; /* computed once more, for checkpoints */
+  /* The same of the most loaded of the settings' devices. */
+  int64_t device_peak_bytes, device_saved_bytes;
 };
 
 /* A prediction, from an arena and in a framework. */
@@ -453,6 +454,7 @@ struct netc_prediction {
  * served where settings ask for that.
  */
 enum netc_question { NETC_TRAINING, NETC_PREDICTION, NETC_SERVING };
+enum { NETC_ANY_CONTEXT = 1 << 30 }; /* as a longest one: all of them fit */
 
 struct netc_answer {
   size_t size;

@@ -17,26 +17,31 @@ enum netc_status netc_training(struct netc *netc,
     return NETC_USAGE;
   const struct train_settings *train = &netc->load->settings.train;
   const struct training *t = &m->training;
-  struct netc_training found = {.profile = t->profile->name,
-                                .measured = t->profile->measured,
-                                .optimizer = optimizer_word(train->optimizer),
-                                .batch = train->batch,
-                                .parameter_bytes = t->parameters,
-                                .gradient_bytes = t->gradients,
-                                .optimizer_bytes = t->optimizer,
-                                .buffer_bytes = t->buffers,
-                                .input_bytes = t->input,
-                                .rounding_bytes = t->rounding,
-                                .workspace_bytes = t->workspace,
-                                .saved_bytes = t->saved,
-                                .forward_peak_bytes = t->forward,
-                                .backward_peak_bytes = t->backward,
-                                .step_peak_bytes = t->step,
-                                .peak_bytes = t->peak,
-                                .peak_phase = phases[t->at.phase],
-                                .peak_layer = t->at.node,
-                                .extra_mac_count = m->extra_macs,
-                                .device_peak_bytes = answer_training_bytes(m)};
+  const struct parallel *p = &m->parallel;
+  struct netc_training found = {
+      .profile = t->profile->name,
+      .measured = t->profile->measured,
+      .optimizer = optimizer_word(train->optimizer),
+      .batch = train->batch,
+      .parameter_bytes = t->parameters,
+      .gradient_bytes = t->gradients,
+      .optimizer_bytes = t->optimizer,
+      .buffer_bytes = t->buffers,
+      .input_bytes = t->input,
+      .rounding_bytes = t->rounding,
+      .workspace_bytes = t->workspace,
+      .saved_bytes = t->saved,
+      .forward_peak_bytes = t->forward,
+      .backward_peak_bytes = t->backward,
+      .step_peak_bytes = t->step,
+      .peak_bytes = t->peak,
+      .peak_phase = phases[t->at.phase],
+      .peak_layer = t->at.node,
+      .extra_mac_count = m->extra_macs,
+      .device_peak_bytes = answer_training_bytes(m),
+      .device_saved_bytes = p->stages.count
+                                ? p->stages.at[p->most_loaded].activations
+                                : t->saved};
   return FILL(training, &found);
 }
 
@@ -96,8 +101,10 @@ static void call_answer(struct call *call) {
                                    .predict = asked->predict,
                                    .arena = &call->scratch};
   model.arena = &call->scratch;
-  if (!answer_find(&request, &asked->found))
-    call->status = NETC_ERROR;
+  if (answer_find(&request, &asked->found))
+    return;
+  context_say(call->netc, "what it takes passes 2^63 - 1 bytes");
+  call->status = NETC_ERROR;
 }
 
 static enum netc_status find_answer(struct netc *netc,

@@ -113,12 +113,12 @@ static void a_prediction_has_a_verdict(void **state) {
 static void tables_compare_batches_devices_and_nets(void **state) {
   (void)state;
 #define RESNET " examples/zoo/resnet.net "
-  expect(NETC RESNET "--batch 8,256", 0, "       256     20.", "");
+  expect(NETC RESNET "--batch 8,256", 0, "256       20.", "");
   expect(NETC RESNET "--gpu all --batch 8,256", 0, "rtx4090", "");
   expect(NETC RESNET "--batch 8,256 --gpu t4", 0, "too much", "");
   expect(NETC RESNET "--batch 8,,9", 2, NULL, "--batch : ");
   expect(NETC RESNET "--batch 8,256 -o x.json", 2, "", "without -o");
-  expect(NETC " check" RESNET "--gpu all", 2, "", "one device");
+  expect(NETC " check" RESNET "--gpu all", 2, "", "one value at a time");
   expect(NETC " diff" RESNET "-D depth=50 -D depth=101", 1, "18,992,128", "");
   expect(NETC " diff" RESNET "-D depth=50 -D depth=50", 0, "25,557,032", "");
   expect(NETC " diff" RESNET, 2, "", "two nets");

@@ -274,7 +274,7 @@ static const struct said saids[] = {
      "float32"},
     {"a-net-with-an-error", "input 4; fd 2", "--random 1", 1, "unknown"},
     {"several-batches", map, "--random 1 --batch 1,2", 2,
-     "one batch and one device at a time"},
+     "one value at a time"},
     {"no-threads", map, "--random 1 --threads 0", 2,
      "--threads takes a number from 1 to"},
     {"many-threads", map, "--random 1 --threads 9 --check", 0, ""},

@@ -1,0 +1,376 @@
+/*
+ * One number per question: report, JSON, Markdown, page, table, diff and
+ * library say the same of a net with the same settings.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <jansson.h>
+
+#include "base/text.h"
+#include "tests/report.h"
+#include "tests/run.h"
+
+#define LLAMA "examples/llama3.net"
+#define RESNET "examples/resnet50.net"
+#define MAMBA "examples/zoo/mamba.net"
+#define GPT2 "examples/zoo/gpt2.net"
+#define CNN "examples/simple_cnn.net"
+#define UNET "examples/unet.net"
+
+/* A net, and settings as a command line has them. */
+struct asked_question {
+  char name[48];
+  const char *net, *settings;
+  bool predict;
+};
+
+static struct asked_question questions[] = {
+    {"a-step", CNN, "", false},
+    {"a-step-of-a-batch", RESNET, "batch=32 optimizer=adam", false},
+    {"a-step-that-fits", RESNET, "batch=32 gpu=t4", false},
+    {"a-step-that-does-not-fit", RESNET, "batch=512 gpu=rtx3060", false},
+    {"a-step-with-checkpoints", RESNET, "batch=256 gpu=t4 checkpoint=auto",
+     false},
+    {"a-step-in-16-bits", UNET, "precision=mixed batch=4 memory=8GiB", false},
+    {"shared-by-zero", LLAMA, "data_parallel=8 zero=3", false},
+    {"shared-by-zero-on-a-device", LLAMA, "data_parallel=8 zero=3 gpu=h100",
+     false},
+    {"stages", LLAMA, "pipeline=4 batch=8 microbatches=8 gpu=h100", false},
+    {"stages-without-a-device", GPT2, "pipeline=3 batch=6", false},
+    {"tensor-parallel", LLAMA, "tensor_parallel=4 gpu=a100-80", false},
+    {"offloaded", LLAMA, "offload=optimizer host_memory=1TiB gpu=rtx4090",
+     false},
+    {"offloaded-to-a-small-host", LLAMA,
+     "offload=optimizer host_memory=16GiB gpu=h100", false},
+    {"a-prediction", CNN, "", true},
+    {"a-prediction-of-a-batch", RESNET, "batch=64 gpu=t4", true},
+    {"a-prediction-in-blocks", LLAMA, "weight_dtype=q4_k_m gpu=rtx4090", true},
+    {"a-prediction-that-does-not-fit", LLAMA, "gpu=rtx3060", true},
+    {"a-prediction-that-looks-back", GPT2, "decode=1024 dtype=bf16", true},
+    {"served", LLAMA, "context=4096 sequences=4 gpu=h100", true},
+    {"served-by-several", LLAMA,
+     "context=4096 sequences=64 tensor_parallel=4 gpu=rtx4090", true},
+    {"served-without-a-device", LLAMA, "context=4096", true},
+    {"served-states", MAMBA, "sequences=8 gpu=t4", true},
+};
+
+/* "batch=8 zero=3" as "--batch 8 --zero 3". */
+static const char *as_options(const struct asked_question *q) {
+  static char text[512];
+  size_t used = 0;
+  bool begins = true;
+  for (const char *at = q->settings; *at; at++) {
+    if (begins)
+      used += (size_t)snprintf(text + used, sizeof text - used, "--");
+    begins = *at == ' ';
+    text[used++] = *at == '=' ? ' ' : *at == '_' ? '-' : *at;
+  }
+  snprintf(text + used, sizeof text - used, "%s",
+           q->predict ? " --predict" : "");
+  return text;
+}
+
+static struct netc *load(const struct asked_question *q) {
+  struct netc *netc = netc_open(NULL, NULL);
+  choose(netc, q->settings);
+  assert_int_equal(show_errors(netc, netc_load_file(netc, q->net)), NETC_OK);
+  return netc;
+}
+
+static struct netc_answer answer_of(struct netc *netc, bool predict) {
+  struct netc_answer a = {.size = sizeof a};
+  assert_int_equal(netc_answer(netc, predict, &a), NETC_OK);
+  return a;
+}
+
+static char *emit(struct netc *netc, const char *kind, bool predict) {
+  struct buffer out = {0};
+  struct netc_options options = {
+      .size = sizeof options, .predict = predict, .width = 1000};
+  assert_int_equal(netc_emit(netc, kind, &options, collect, &out), NETC_OK);
+  return out.at;
+}
+
+/* The line of a text that begins like that, up to its end. */
+static char *line_of(const char *text, const char *begin) {
+  const char *at = text;
+  size_t length = strlen(begin);
+  while (at && strncmp(at, begin, length) != 0)
+    at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+  if (!at)
+    print_error("no line begins with %s\n%s\n", begin, text);
+  assert_non_null(at);
+  return strndup(at, strcspn(at, "\n"));
+}
+
+static const char *what(const struct asked_question *q) {
+  return q->predict ? "prediction" : "training";
+}
+
+static void check_line(const char *text, const char *begin, const char *part) {
+  char *line = line_of(text, begin);
+  if (!strstr(line, part))
+    print_error("no %s in: %s\n", part, line);
+  assert_non_null(strstr(line, part));
+  free(line);
+}
+
+/* The verdict: "fits: SIZE ... LEFT are left". */
+static void check_verdict(const char *text, const struct netc_answer *a) {
+  char part[128];
+  if (!a->on_device)
+    return;
+  const char *verdict = strstr(text, a->fits ? " fit" : " not fit");
+  assert_non_null(verdict);
+  snprintf(part, sizeof part, ": %s", size_text(a->bytes, UNITS_IEC).text);
+  char *line = strndup(verdict, strcspn(verdict, "\n"));
+  assert_holds(line, part);
+  int64_t left = a->room_bytes - a->bytes;
+  snprintf(part, sizeof part, "%s %s",
+           size_text(left < 0 ? -left : left, UNITS_IEC).text,
+           left < 0 ? "too much" : "are left");
+  assert_holds(line, part);
+  if (a->largest_batch >= 0) {
+    snprintf(part, sizeof part, "Largest batch: %s.",
+             count_text(a->largest_batch).text);
+    assert_holds(line, part);
+  }
+  if (a->longest_context > 0 && a->longest_context < NETC_ANY_CONTEXT) {
+    snprintf(part, sizeof part, ": %s positions.",
+             count_text(a->longest_context).text);
+    assert_holds(line, part);
+  }
+  if (a->most_sequences >= 0) {
+    snprintf(part, sizeof part, "Most sequences: %s.",
+             count_text(a->most_sequences).text);
+    assert_holds(line, part);
+  }
+  free(line);
+}
+
+static void check_json(struct netc *netc, const struct asked_question *q,
+                       const struct netc_answer *a) {
+  char *text = emit(netc, "json", q->predict);
+  json_t *json = json_loads(text, 0, NULL);
+  assert_non_null(json);
+  assert_true(number(json, "answer.bytes") == a->bytes);
+  assert_true(number(json, "answer.alone_bytes") == a->alone_bytes);
+  assert_true(number(json, "answer.devices") == a->device_count);
+  if (a->on_device) {
+    const char *fit = q->predict ? "inference.fit.fits" : "training.fit.fits";
+    fit = a->question == NETC_SERVING ? "serving.fits" : fit;
+    assert_true(number(json, "answer.left_bytes") == a->room_bytes - a->bytes);
+    assert_true(json_is_true(find(json, "answer.fits")) == a->fits);
+    assert_true(json_is_true(find(json, fit)) == a->fits);
+  }
+  if (a->question == NETC_SERVING)
+    assert_true(number(json, "serving.need_bytes") == a->bytes);
+  if (a->question == NETC_PREDICTION && a->on_device)
+    assert_true(number(json, "inference.fit.need_bytes") == a->bytes);
+  json_decref(json);
+  free(text);
+}
+
+static void check_library(struct netc *netc, const struct asked_question *q,
+                          const struct netc_answer *a) {
+  struct netc_training training = {.size = sizeof training};
+  struct netc_verdict verdict = {.size = sizeof verdict};
+  struct netc_prediction prediction = {.size = sizeof prediction};
+  assert_int_equal(netc_training(netc, &training), NETC_OK);
+  if (q->predict) {
+    assert_int_equal(netc_prediction(netc, &prediction), NETC_OK);
+    assert_true(prediction.need_bytes == a->bytes);
+    assert_true(prediction.fits == a->fits);
+    return;
+  }
+  assert_int_equal(netc_verdict(netc, &verdict), NETC_OK);
+  assert_true(training.device_peak_bytes == a->bytes);
+  assert_true(training.peak_bytes == a->alone_bytes);
+  assert_true(!verdict.asked || verdict.peak_bytes == a->bytes);
+  assert_true(verdict.asked == a->on_device && verdict.fits == a->fits);
+}
+
+static void every_output_says_the_same(void **state) {
+  const struct asked_question *q = *state;
+  struct netc *netc = load(q);
+  struct netc_answer a = answer_of(netc, q->predict);
+  char part[128], text_size[64];
+  snprintf(text_size, sizeof text_size, "%s",
+           size_text(a.bytes, UNITS_IEC).text);
+  check_json(netc, q, &a);
+  check_library(netc, q, &a);
+  char *text = emit(netc, "txt", q->predict);
+  check_line(text, what(q), text_size);
+  check_verdict(text, &a);
+  if (a.device_count > 1) {
+    snprintf(part, sizeof part, "of %lld devices (%s on one)",
+             (long long)a.device_count,
+             size_text(a.alone_bytes, UNITS_IEC).text);
+    check_line(text, what(q), part);
+  }
+  free(text);
+  text = emit(netc, "md", q->predict);
+  snprintf(part, sizeof part, "| %s | %s |", what(q), text_size);
+  assert_holds(text, part);
+  check_verdict(text, &a);
+  free(text);
+  text = emit(netc, "html", q->predict);
+  snprintf(part, sizeof part, "<dt>%s</dt><dd><b>%s</b>", what(q), text_size);
+  assert_holds(text, part);
+  check_verdict(text, &a);
+  free(text);
+  netc_close(netc);
+  struct run r = run(NETC " diff %s %s %s", q->net, q->net, as_options(q));
+  assert_int_equal(r.status, 0);
+  check_line(r.out, what(q), text_size);
+  run_free(&r);
+}
+
+/* The words of a line of a table after those of its first columns. */
+static void check_row(const char *row, const struct netc_answer *a) {
+  char part[128];
+  int64_t left = a->room_bytes - a->bytes;
+  bool host = left >= 0 && a->host_bytes > a->host_room_bytes;
+  if (host)
+    left = a->host_room_bytes - a->host_bytes;
+  snprintf(part, sizeof part, " %s ", size_text(a->bytes, UNITS_IEC).text);
+  assert_holds(row, part);
+  snprintf(part, sizeof part, " %s %s",
+           size_text(left < 0 ? -left : left, UNITS_IEC).text,
+           host       ? "on host"
+           : left < 0 ? "too much"
+                      : "left");
+  assert_holds(row, part);
+  if (a->largest_batch >= 0) {
+    snprintf(part, sizeof part, "  %s", count_text(a->largest_batch).text);
+    assert_holds(row, part);
+  }
+  if (a->longest_context >= 0 && a->longest_context < NETC_ANY_CONTEXT) {
+    snprintf(part, sizeof part, "  %s", count_text(a->longest_context).text);
+    assert_holds(row, part);
+  }
+  if (a->most_sequences >= 0) {
+    snprintf(part, sizeof part, "  %s", count_text(a->most_sequences).text);
+    assert_holds(row, part);
+  }
+}
+
+static struct netc_argument all_devices(void) {
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument gpus = {.size = sizeof gpus};
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++)
+    if (strcmp(setting.name, "gpu") == 0)
+      assert_int_equal(netc_setting_argument(i, &gpus), NETC_OK);
+  assert_non_null(gpus.words);
+  return gpus;
+}
+
+/* Each row of `--gpu all` says what is said of that device alone. */
+static void a_row_is_what_is_said_alone(const struct asked_question *q) {
+  struct netc_argument gpus = all_devices();
+  struct run r = run(NETC " %s %s --gpu all", q->net, as_options(q));
+  assert_int_equal(r.status, 0);
+  int rows = 0;
+  for (const char *at = gpus.words; *at; at += *at == ' ') {
+    char gpu[64], begin[80];
+    size_t length = strcspn(at, " ");
+    snprintf(gpu, sizeof gpu, "%.*s", (int)length, at);
+    at += length;
+    if (!in_part((size_t)rows++, 6))
+      continue;
+    struct netc *netc = netc_open(NULL, NULL);
+    choose(netc, q->settings);
+    assert_int_equal(netc_set(netc, "gpu", gpu), NETC_OK);
+    assert_int_equal(netc_load_file(netc, q->net), NETC_OK);
+    struct netc_answer a = answer_of(netc, q->predict);
+    snprintf(begin, sizeof begin, "%s ", gpu);
+    char *row = line_of(r.out, begin);
+    check_row(row, &a);
+    free(row);
+    netc_close(netc);
+  }
+  assert_true(rows > 12);
+  run_free(&r);
+}
+
+static void each_row_is_what_is_said_alone(void **state) {
+  static const struct asked_question tables[] = {
+      {"steps", RESNET, "batch=64 optimizer=adam", false},
+      {"shared", LLAMA, "data_parallel=8 zero=3", false},
+      {"offloaded", GPT2, "offload=optimizer host_memory=4GiB", false},
+      {"predictions", UNET, "batch=8", true},
+      {"blocks", LLAMA, "weight_dtype=q4_k_m", true},
+      {"served", LLAMA, "context=8192 sequences=8 tensor_parallel=2", true},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    a_row_is_what_is_said_alone(&tables[i]);
+}
+
+/* Lists of other settings, and batches beside each other. */
+static void tables_of_several_lists(void **state) {
+  (void)state;
+  struct run r = run(NETC " " LLAMA " --predict --gpu t4,rtx4090 "
+                          "--weight-dtype q4_k_m,q8_0");
+  assert_int_equal(r.status, 0);
+  static const char *const gpus[] = {"t4", "rtx4090"};
+  static const char *const types[] = {"q4_k_m", "q8_0"};
+  for (int i = 0; i < 4; i++) {
+    char settings[64], begin[64];
+    snprintf(settings, sizeof settings, "gpu=%s weight_dtype=%s", gpus[i / 2],
+             types[i % 2]);
+    snprintf(begin, sizeof begin, "%-7s  %-12s", gpus[i / 2], types[i % 2]);
+    struct asked_question q = {"", LLAMA, settings, true};
+    struct netc *netc = load(&q);
+    struct netc_answer a = answer_of(netc, true);
+    char *row = line_of(r.out, begin);
+    check_row(row, &a);
+    free(row);
+    netc_close(netc);
+  }
+  run_free(&r);
+  r = run(NETC " " LLAMA " --data-parallel 8 --zero 3 --gpu h100 "
+               "--batch 1,2");
+  assert_int_equal(r.status, 0);
+  check_line(r.out, "1  ", " 70.94 GiB "); /* not 157.75: one device's */
+  check_line(r.out, "2  ", "123.99 GiB");
+  run_free(&r);
+  r = run(NETC " " RESNET " --gpu all --batch 8,512");
+  assert_int_equal(r.status, 0);
+  check_line(r.out, "device  ", "batch 8");
+  for (int i = 0; i < 2; i++) {
+    struct asked_question q = {
+        "", RESNET, i ? "batch=512 gpu=t4" : "batch=8 gpu=t4", false};
+    char part[64];
+    struct netc *netc = load(&q);
+    struct netc_answer a = answer_of(netc, false);
+    int64_t left = a.room_bytes - a.bytes;
+    snprintf(part, sizeof part, " %s %s",
+             size_text(left < 0 ? -left : left, UNITS_IEC).text,
+             i ? "too much" : "left");
+    check_line(r.out, "t4 ", part);
+    netc_close(netc);
+  }
+  run_free(&r);
+}
+
+/* A table of devices and of memory says when it is not fit for an answer. */
+static void tables_refuse_what_they_cannot_show(void **state) {
+  (void)state;
+  expect(NETC " " LLAMA " --gpu t4,nowhere", 2, "", "--gpu nowhere: ");
+  expect(NETC " " LLAMA " --batch 1,2 --zero 1,2 --dtype bf16,f16 "
+              "--optimizer sgd,adam --precision full,mixed",
+         2, "", "at most 4 settings have several values");
+  expect(NETC " diff " CNN " " UNET " --batch 1,2", 2, "",
+         "one value at a time");
+}
+
+int main(void) {
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(each_row_is_what_is_said_alone),
+      cmocka_unit_test(tables_of_several_lists),
+      cmocka_unit_test(tables_refuse_what_they_cannot_show),
+  };
+  return run_table("answers", questions, sizeof questions / sizeof *questions,
+                   sizeof *questions, every_output_says_the_same, others,
+                   sizeof others / sizeof *others);
+}
