@@ -951,9 +951,44 @@ static void names_of_files_cannot_steer_a_terminal(void **state) {
   }
 }
 
+/* `netc layers NAME` begins with the name and shows how it is written. */
+static void every_layer_says_how_it_is_written(void **state) {
+  (void)state;
+  struct run r = run(
+      "n=0; for l in $(%s layers | sed -n 's/^  \\([a-z0-9]*\\)  .*/\\1/p'); "
+      "do said=$(%s layers $l) || echo \"$l: $?\"; n=$((n + 1)); "
+      "case $said in \"$l: \"*\"  $l\"*) ;; *) echo \"$l: $said\";; esac; "
+      "done; [ $n -gt 60 ]",
+      NETC, NETC);
+  assert_string_equal(r.out, "");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  expect(NETC " layers conv", 0, "  conv CHANNELS KERNEL [/STRIDE] [pad=SIZE]",
+         "");
+  expect(NETC " layers --markdown", 0, "| `channels` | channels of the output",
+         "");
+}
+
+/* All shells know all options; only those of a choice have words. */
+static void shells_complete_every_option(void **state) {
+  (void)state;
+  expect(NETC " completion zsh", 0, "'--batch=[samples in a step]:value:", "");
+  expect(NETC " completion fish", 0,
+         "complete -c netc -l batch -r -f -a '' -d 'samples in a step'", "");
+  struct run r = run(
+      "for o in $(%s help --manual | sed -n 's/^\\*--\\([a-z-]*\\).*/\\1/p'); "
+      "do for s in bash zsh fish; do %s completion $s | grep -q -e \"$o\" || "
+      "echo \"$s: $o\"; done; done",
+      NETC, NETC);
+  assert_string_equal(r.out, "");
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exit_statuses_are_as_documented),
+      cmocka_unit_test(every_layer_says_how_it_is_written),
+      cmocka_unit_test(shells_complete_every_option),
       cmocka_unit_test(all_settings_may_be_given_at_once),
       cmocka_unit_test(slips_of_the_command_line_are_explained),
       cmocka_unit_test(a_prediction_has_a_verdict),
