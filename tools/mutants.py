@@ -6,8 +6,9 @@ them, drawn by SEED; compiles that file, links the library and runs the tests
 that are quick, until one fails, which must pass without the mutant. Mutants
 that do not compile, or whose object is the same, are not counted, and others
 are drawn for them. Nor is an array that is declared with one place more, unless
-the file asks for its size: nothing reads that place. The library is a shared one, so that programs are linked
-once. Leave the tree alone meanwhile: what changes looks like a kill.
+the file asks for its size: nothing reads that place. The library is a shared
+one, so that programs are linked once. Leave the tree alone meanwhile: what
+changes looks like a kill.
 """
 import os
 import random
@@ -30,7 +31,8 @@ SWAPS = {" + ": " - ", " - ": " + ", " * ": " + ", " / ": " * ",
          " || ": " && ", " += ": " -= ", " -= ": " += ", "true": "false",
          "false": "true"}
 # "struct strides lies[3];"
-DECLARES = re.compile(r"\s*(?!return\b)((static|const|struct|enum|unsigned)\s+)*"
+DECLARES = re.compile(r"\s*(?!return\b)"
+                      r"((static|const|struct|enum|unsigned)\s+)*"
                       r"\w+\s+[*\s]*(?P<name>\w+)(\[[^]]*\])+\s*(=|;|,)")
 
 
