@@ -11,7 +11,8 @@ struct slice {
   size_t length;
 };
 
-/* For "%.*s": the length as printf wants it, and the text. */
+/* For "%.*s": the length as printf wants it, and the text; of a struct text,
+   too. It is evaluated twice, so name a variable. */
 #define SLICE_ARG(s) (int)(s).length, (s).at
 
 static inline struct slice slice_of(const char *text) {

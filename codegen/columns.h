@@ -19,7 +19,7 @@ struct line_view {
 struct column {
   const char *name;    /* of --columns */
   const char *heading; /* NULL: "per image" */
-  enum align align;
+  enum grid_align align;
   bool usual; /* shown unless --columns says otherwise */
   int rank;   /* the highest goes first where room is short */
   size_t least;

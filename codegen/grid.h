@@ -6,10 +6,10 @@
 
 enum { GRID_COLUMNS = 16 }; /* at most */
 
-enum align { ALIGN_LEFT, ALIGN_RIGHT };
+enum grid_align { ALIGN_LEFT, ALIGN_RIGHT };
 
 struct grid_column {
-  enum align align;
+  enum grid_align align;
   const char *before; /* what separates it from the column to its left */
   size_t width;       /* of the widest cell, or what grid_fit left of it */
   int rank;           /* the highest is dropped first; 0: never */

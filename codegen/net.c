@@ -70,7 +70,7 @@ static void put_net_name(struct flat *f) {
     text_put(f->out, "net net_");
     text_puts(f->out, text_slice(&name));
   } else {
-    text_printf(f->out, "net %.*s", SLICE_ARG(text_slice(&name)));
+    text_printf(f->out, "net %.*s", SLICE_ARG(name));
   }
   text_putc(f->out, '\n');
 }
@@ -280,7 +280,7 @@ static void open_blocks(struct flat *f, const struct row *row) {
     if (group->block)
       model_put_layer(f->out, f->model, layer_of_block(f, group), f->labels);
     else
-      text_put(f->out, "checkpoint");
+      text_put(f->out, CHECKPOINT_WORD);
     text_put(f->out, " {\n");
     *VEC_PUSH(f->c->arena, &f->open) = (struct kept_block){(int64_t)g, label};
   }

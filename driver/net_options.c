@@ -288,7 +288,7 @@ static int take(void *user, enum option_id option, const char *name,
   struct net_options *o = user;
   if (o->given_count == MOST_GIVEN)
     return complain(EXIT_USAGE, "more than %d options", MOST_GIVEN);
-  o->given[o->given_count++] = (struct given){option, name, value};
+  o->given[o->given_count++] = (struct option_given){option, name, value};
   if (option < OPTION_COUNT && option_row(option)->flag) {
     *(bool *)((char *)o + option_row(option)->flag) = true;
     return EXIT_DONE;

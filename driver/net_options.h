@@ -14,7 +14,7 @@ struct wanted {
 };
 
 /* An option as it was read. */
-struct given {
+struct option_given {
   enum option_id option;
   const char *name;  /* of a setting */
   const char *value; /* NULL: it takes none */
@@ -36,7 +36,7 @@ struct net_options {
   int argc;
   char **argv;
   struct operands files;
-  struct given given[MOST_GIVEN];
+  struct option_given given[MOST_GIVEN];
   size_t given_count;
   struct wanted wanted[MOST_OUTPUTS];
   size_t wanted_count;

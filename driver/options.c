@@ -329,10 +329,11 @@ static struct slice word_of(const char *words, int index) {
 /* "--units takes iec or si or bytes, not `kb`" */
 static void complain_choices(const struct option_row *row, const char *value) {
   char words[128] = "";
-  for (int i = 0; word_of(row->value, i).at; i++) {
+  struct slice word;
+  for (int i = 0; (word = word_of(row->value, i)).at; i++) {
     size_t used = strlen(words);
     snprintf(words + used, sizeof words - used, "%s%.*s", i ? " or " : "",
-             SLICE_ARG(word_of(row->value, i)));
+             SLICE_ARG(word));
   }
   complain(EXIT_USAGE, "--%s takes %s, not `%s`", row->name, words, value);
 }

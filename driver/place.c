@@ -49,7 +49,7 @@ static bool has_option(const char *options, const char *name) {
   return false;
 }
 
-static void put_option(struct text *text, const struct given *given) {
+static void put_option(struct text *text, const struct option_given *given) {
   const struct option_row *row =
       given->option < OPTION_COUNT ? option_row(given->option) : NULL;
   if (row && (given->option == OPTION_OUTPUT || row->commands == FOR(PLACE)))

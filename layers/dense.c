@@ -76,8 +76,7 @@ static bool check_tie(const struct layer *layer) {
   struct diagnostic *d =
       layer_fail(layer, TIE_MISMATCH, "tie",
                  "`%.*s` has %.*s, but this layer needs %" PRId64 "x%" PRId64,
-                 SLICE_ARG(dense->tie.name), SLICE_ARG(text_slice(&has)), in,
-                 dense->units);
+                 SLICE_ARG(dense->tie.name), SLICE_ARG(has), in, dense->units);
   diag_help(d, "tie to a layer of the same two sizes, or leave out `tie`");
   return false;
 }

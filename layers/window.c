@@ -128,10 +128,10 @@ static bool kernel_fits(const struct layer *layer, struct window *windows,
     put_sizes(&kernel, windows, n, offsetof(struct window, kernel));
     int64_t extent = window_extent(&windows[i]);
     int64_t padded = windows[i].in + windows[i].before + windows[i].after;
-    struct diagnostic *d = layer_fail(
-        layer, KERNEL_TOO_LARGE, "kernel",
-        "a window of %.*s does not fit the map of %s",
-        SLICE_ARG(text_slice(&kernel)), shape_text(layer->in[0]).text);
+    struct diagnostic *d =
+        layer_fail(layer, KERNEL_TOO_LARGE, "kernel",
+                   "a window of %.*s does not fit the map of %s",
+                   SLICE_ARG(kernel), shape_text(layer->in[0]).text);
     diag_here(d, "needs %" PRId64 " of %" PRId64 " values", extent, padded);
     diag_help(d, "add `pad`, use a smaller window, or drop a stride or "
                  "pooling before it");

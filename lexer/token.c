@@ -355,8 +355,7 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
   }
   if (large && unit.length > 1 && unit.at[0] == 'X' && is_digit(unit.at[1])) {
     diag_offer(d, span, text_slice(&right),
-               "sizes are joined by a small x: `%.*s`",
-               SLICE_ARG(text_slice(&right)));
+               "sizes are joined by a small x: `%.*s`", SLICE_ARG(right));
     return true;
   }
   if (unit.length > 1 && unit.length <= 3 &&

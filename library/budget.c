@@ -24,8 +24,8 @@ static void check(struct diags *diags, struct span span, const char *what,
   put_amount(&over, amount - limit, bytes);
   struct diagnostic *d =
       diag(diags, OVER_BUDGET, span, "%.*s %s, but the budget is %.*s",
-           SLICE_ARG(text_slice(&have)), what, SLICE_ARG(text_slice(&may)));
-  diag_here(d, "over by %.*s", SLICE_ARG(text_slice(&over)));
+           SLICE_ARG(have), what, SLICE_ARG(may));
+  diag_here(d, "over by %.*s", SLICE_ARG(over));
 }
 
 void budget_check(const struct model *model, const struct settings *settings,
@@ -38,7 +38,7 @@ void budget_check(const struct model *model, const struct settings *settings,
   check(diags, spans[2], "at prediction", true, budget->infer,
         answer_planned_bytes(&memory->inference));
   check(diags, spans[3], "while training", true, budget->train,
-        answer_training_bytes(memory));
+        memory_device(memory).peak);
   check(diags, spans[4], "of arena", true, budget->arena,
         memory->inference.plan.height);
 }

@@ -45,8 +45,7 @@ static void say_params(struct netc *netc, const struct block *program) {
                 SLICE_ARG(stmt->name), SLICE_ARG(value));
   }
   if (all.length)
-    context_say_more(netc, "; its parameters: %.*s",
-                     SLICE_ARG(text_slice(&all)));
+    context_say_more(netc, "; its parameters: %.*s", SLICE_ARG(all));
 }
 
 /* A -D that no `param` took is a slip of the pen. */
@@ -81,8 +80,11 @@ static bool all_inputs_used(struct netc *netc) {
                 : input->used || model->sources.count == 0)
       continue;
     struct suggestion s = suggest_begin(input->name);
-    for (size_t k = 0; k < model->sources.count; k++)
-      suggest_offer(&s, name_text(&model->nodes.at[model->sources.at[k]].name));
+    struct slice name = {NULL, 0};
+    for (size_t k = 0; k < model->sources.count; k++) {
+      name = name_text(&model->nodes.at[model->sources.at[k]].name);
+      suggest_offer(&s, name);
+    }
     if (unnamed)
       context_say(netc,
                   "this net has %" PRId64 " inputs: say which is to have "
@@ -94,9 +96,7 @@ static bool all_inputs_used(struct netc *netc) {
     if (!unnamed && s.best.at)
       context_suggest(netc, &s);
     else if (!unnamed && model->sources.count == 1)
-      context_say_more(
-          netc, "; its only one is `%.*s`",
-          SLICE_ARG(name_text(&model->nodes.at[model->sources.at[0]].name)));
+      context_say_more(netc, "; its only one is `%.*s`", SLICE_ARG(name));
     return false;
   }
   return true;

@@ -59,14 +59,14 @@ struct kept_pair {
   size_t room;
 };
 
-struct pairs {
+struct context_pairs {
   struct kept_pair *at;
   size_t count, room;
 };
 
 struct netc {
   struct arena arena; /* of what is configured */
-  struct pairs settings, budgets, defines, inputs;
+  struct context_pairs settings, budgets, defines, inputs;
   VEC(struct slice) folders;
   VEC(struct slice) compared;      /* settings as on a `train` line */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */

@@ -114,7 +114,7 @@ static bool trial_end(const struct load_trial *trial, bool right,
     text_put(&message, asks ? " " : "; ");
     text_puts(&message, d->help.at[i]);
   }
-  context_say(netc, "%.*s", SLICE_ARG(text_slice(&message)));
+  context_say(netc, "%.*s", SLICE_ARG(message));
   return false;
 }
 
@@ -210,8 +210,7 @@ bool load_try_budget(struct call *call, const struct setting_pair *pair) {
     struct text all = text_new(&call->scratch);
     for (const struct arg_spec *spec = budget_specs; spec->name; spec++)
       text_printf(&all, "%s%s", all.length ? ", " : "", spec->name);
-    context_say(call->netc, "a budget is one of %.*s",
-                SLICE_ARG(text_slice(&all)));
+    context_say(call->netc, "a budget is one of %.*s", SLICE_ARG(all));
     context_suggest(call->netc, &s);
     return false;
   }

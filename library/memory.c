@@ -17,31 +17,28 @@ enum netc_status netc_training(struct netc *netc,
     return NETC_USAGE;
   const struct train_settings *train = &netc->load->settings.train;
   const struct training *t = &m->training;
-  const struct parallel *p = &m->parallel;
-  struct netc_training found = {
-      .profile = t->profile->name,
-      .measured = t->profile->measured,
-      .optimizer = optimizer_word(train->optimizer),
-      .batch = train->batch,
-      .parameter_bytes = t->parameters,
-      .gradient_bytes = t->gradients,
-      .optimizer_bytes = t->optimizer,
-      .buffer_bytes = t->buffers,
-      .input_bytes = t->input,
-      .rounding_bytes = t->rounding,
-      .workspace_bytes = t->workspace,
-      .saved_bytes = t->saved,
-      .forward_peak_bytes = t->forward,
-      .backward_peak_bytes = t->backward,
-      .step_peak_bytes = t->step,
-      .peak_bytes = t->peak,
-      .peak_phase = phases[t->at.phase],
-      .peak_layer = t->at.node,
-      .extra_mac_count = m->extra_macs,
-      .device_peak_bytes = answer_training_bytes(m),
-      .device_saved_bytes = p->stages.count
-                                ? p->stages.at[p->most_loaded].activations
-                                : t->saved};
+  struct stage device = memory_device(m);
+  struct netc_training found = {.profile = t->profile->name,
+                                .measured = t->profile->measured,
+                                .optimizer = optimizer_word(train->optimizer),
+                                .batch = train->batch,
+                                .parameter_bytes = t->parameters,
+                                .gradient_bytes = t->gradients,
+                                .optimizer_bytes = t->optimizer,
+                                .buffer_bytes = t->buffers,
+                                .input_bytes = t->input,
+                                .rounding_bytes = t->rounding,
+                                .workspace_bytes = t->workspace,
+                                .saved_bytes = t->saved,
+                                .forward_peak_bytes = t->forward,
+                                .backward_peak_bytes = t->backward,
+                                .step_peak_bytes = t->step,
+                                .peak_bytes = t->peak,
+                                .peak_phase = phases[t->at.phase],
+                                .peak_layer = t->at.node,
+                                .extra_mac_count = m->extra_macs,
+                                .device_peak_bytes = device.peak,
+                                .device_saved_bytes = device.activations};
   return FILL(training, &found);
 }
 

@@ -122,7 +122,7 @@ enum netc_status fill_struct(void *to, const void *from, size_t size) {
 /* Settings and values of params */
 
 /* A name once more replaces its value. */
-static void keep_pair(struct netc *netc, struct pairs *pairs,
+static void keep_pair(struct netc *netc, struct context_pairs *pairs,
                       const struct setting_pair *pair) {
   struct kept_pair *at = NULL;
   for (size_t i = 0; i < pairs->count && !at; i++)

@@ -38,20 +38,18 @@ static bool unknown_gpu(struct call *call, struct slice name) {
     context_say_more(call->netc, ": their number, x and their name are needed, "
                                  "8xa100-80");
   else if (longer.length)
-    context_say_more(call->netc, "; did you mean %.*s?",
-                     SLICE_ARG(text_slice(&longer)));
+    context_say_more(call->netc, "; did you mean %.*s?", SLICE_ARG(longer));
   else if (s.best.at)
     context_suggest(call->netc, &s);
   else
-    context_say_more(call->netc, "; it is one of %.*s",
-                     SLICE_ARG(text_slice(&all)));
+    context_say_more(call->netc, "; it is one of %.*s", SLICE_ARG(all));
   return false;
 }
 
 /* "8xa100-80"; one without a number. */
 static bool read_gpus(struct call *call, const char *text) {
   struct place_call *place = call->request;
-  struct cluster *cluster = &place->request.cluster;
+  struct bound_cluster *cluster = &place->request.cluster;
   const char *name = text;
   int64_t count = 0;
   for (; *name >= '0' && *name <= '9'; name++)
@@ -76,7 +74,7 @@ static bool read_options(struct call *call) {
   struct place_call *place = call->request;
   const struct netc_place_options *o = place->options;
   struct place_request *request = &place->request;
-  struct cluster *cluster = &request->cluster;
+  struct bound_cluster *cluster = &request->cluster;
   const struct load *load = call->netc->load;
   if (!o->gpus) {
     context_say(call->netc, "which devices? 8xa100-80");
@@ -231,7 +229,7 @@ static void say_none(struct call *call, const struct place_placing *placing) {
 static void call_place(struct call *call) {
   struct place_call *place = call->request;
   struct load *load = call->netc->load;
-  const struct cluster *cluster = &place->request.cluster;
+  const struct bound_cluster *cluster = &place->request.cluster;
   if (!read_options(call)) {
     call->status = NETC_USAGE;
     return;

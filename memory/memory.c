@@ -19,7 +19,7 @@ struct question {
 };
 
 static int by_bytes(const void *a, const void *b) {
-  const struct alive *x = a, *y = b;
+  const struct step_alive *x = a, *y = b;
   if (x->bytes != y->bytes)
     return x->bytes > y->bytes ? -1 : 1;
   if (x->node != y->node)
@@ -28,7 +28,7 @@ static int by_bytes(const void *a, const void *b) {
 }
 
 static int by_node(const void *a, const void *b) {
-  const struct alive *x = a, *y = b;
+  const struct step_alive *x = a, *y = b;
   if (x->node != y->node)
     return x->node < y->node ? -1 : 1;
   return (int)x->part - (int)y->part;
@@ -41,8 +41,8 @@ static void list_alive(const struct question *q, struct simulation *s) {
     return; /* qsort must not be given NULL */
   qsort(s->alive.at, s->alive.count, sizeof *s->alive.at, by_node);
   for (size_t i = 0; i < s->alive.count; i++) {
-    const struct alive *alive = &s->alive.at[i];
-    struct alive *last = list->count ? &list->at[list->count - 1] : NULL;
+    const struct step_alive *alive = &s->alive.at[i];
+    struct step_alive *last = list->count ? &list->at[list->count - 1] : NULL;
     if (last && last->node == alive->node && last->part == alive->part)
       last->bytes += alive->bytes; /* at most the peak */
     else
@@ -112,13 +112,19 @@ static bool trace_training(struct question *q) {
   return fits;
 }
 
+struct stage memory_device(const struct memory *memory) {
+  const struct parallel *p = &memory->parallel;
+  return p->stages.count ? p->stages.at[p->most_loaded]
+                         : stage_of_step(&memory->training);
+}
+
 /* What the settings' own batch takes: the first of all trials. */
-static struct tried own_trial(const struct memory *memory) {
+static struct fit_tried own_trial(const struct memory *memory) {
   const struct parallel *p = &memory->parallel;
   const struct train_settings *train = &memory->step->settings;
-  struct tried own = {.batch = train->batch,
-                      .peak = memory->training.peak,
-                      .line = memory->training.line};
+  struct fit_tried own = {.batch = train->batch,
+                          .peak = memory->training.peak,
+                          .line = memory->training.line};
   if (!p->stages.count)
     return own;
   const struct stage *most = &p->stages.at[p->most_loaded];
@@ -130,7 +136,7 @@ static struct tried own_trial(const struct memory *memory) {
 
 /* Whether a step of one sample, which the settings have, fits no device. */
 static bool none_fits(const struct train_settings *train,
-                      const struct tried *own, size_t count,
+                      const struct fit_tried *own, size_t count,
                       const int64_t *bytes) {
   struct train_settings on = *train;
   bool fits = train->batch > 1 || train->checkpoint == CHECKPOINT_AUTO;
@@ -144,7 +150,7 @@ static bool none_fits(const struct train_settings *train,
 bool memory_largest_batches(const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches) {
   struct arena scratch;
-  struct tries trials = {0};
+  struct fit_tries trials = {0};
   memset(batches, 0, count * sizeof *batches);
   if (!memory->step)
     return false;
@@ -153,7 +159,7 @@ bool memory_largest_batches(const struct memory *memory, size_t count,
   /* A pipeline is cut anew for each batch that is tried. */
   if (step.settings.pipeline > 1 && step.model->nodes.count > QUICK_NODES / 8)
     return false;
-  struct tried own = own_trial(memory);
+  struct fit_tried own = own_trial(memory);
   if (none_fits(&step.settings, &own, count, bytes))
     return true;
   arena_open_in(&scratch, step.model->arena);

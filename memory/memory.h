@@ -9,7 +9,7 @@
 
 /* Tensors of a layer and kind are one item. */
 struct alive_list {
-  struct alive *at;
+  struct step_alive *at;
   size_t count, room;
 };
 
@@ -33,6 +33,9 @@ struct memory {
  */
 bool memory_largest_batches(const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches);
+
+/* The step of the device that holds most; there may be only that one. */
+struct stage memory_device(const struct memory *memory);
 
 /*
  * Runs the step that memory_find measured once more and calls `each` at every

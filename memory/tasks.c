@@ -232,7 +232,7 @@ static bool moved(const uint32_t *at, size_t from, size_t to, size_t by) {
 }
 
 /* Whether the last two turns gave the same tasks, and folded nothing. */
-static bool are_alike(const struct tasks *b, const struct leap *leap,
+static bool are_alike(const struct tasks *b, const struct step_leap *leap,
                       const struct task_marks *at) {
   const struct task_graph *g = &b->graph;
   const struct task_marks now = marks_of(b), *x = &at[0], *y = &at[1];
@@ -255,7 +255,7 @@ static bool are_alike(const struct tasks *b, const struct leap *leap,
 }
 
 /* The tasks of those left out: each as the one a turn before. */
-static void repeat_tasks(struct tasks *b, const struct leap *leap,
+static void repeat_tasks(struct tasks *b, const struct step_leap *leap,
                          const struct task_marks *from) {
   struct task_graph *g = &b->graph;
   const struct task_marks now = marks_of(b);
@@ -292,7 +292,7 @@ static void pass(struct tasks *b, size_t index, size_t *leap,
                  struct task_marks *at) {
   if (*leap == b->trace.leaps.count)
     return;
-  const struct leap *next = &b->trace.leaps.at[*leap];
+  const struct step_leap *next = &b->trace.leaps.at[*leap];
   if (index == next->op - 2 * next->ops)
     at[0] = marks_of(b);
   if (index == next->op - next->ops)
@@ -321,7 +321,7 @@ static struct task_marks count_all(const struct tasks *b) {
   struct task_marks all = {tape->ops.count, tape->storages.count + 1,
                            tape->ins.count, tape->storages.count + 1};
   for (size_t i = 0; i < b->trace.leaps.count; i++) {
-    const struct leap *leap = &b->trace.leaps.at[i];
+    const struct step_leap *leap = &b->trace.leaps.at[i];
     size_t turns = (size_t)leap->count;
     all.tasks += turns * leap->ops;
     all.tensors += turns * leap->storages;

@@ -144,7 +144,7 @@ static bool net_name(struct advice *a) {
       text_putc(&text, '_');
   }
   diag_help(a->d, "a name has letters, digits and `_`: `net %.*s`",
-            SLICE_ARG(text_slice(&text)));
+            SLICE_ARG(text));
   return true;
 }
 

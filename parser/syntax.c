@@ -91,8 +91,7 @@ void syntax_report(struct parser *p, enum token found, struct span span,
     if (!complete && found != TOKEN_END)
       put_expected(&what, expected, count);
   }
-  struct diagnostic *d =
-      diag(p->diags, SYNTAX, span, "%.*s", SLICE_ARG(text_slice(&what)));
+  struct diagnostic *d = diag(p->diags, SYNTAX, span, "%.*s", SLICE_ARG(what));
   if (diag_is_shown(d))
     advice_give(p, d, found, span);
 }

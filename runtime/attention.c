@@ -42,7 +42,7 @@ KERNEL_FAST(softmax);
 KERNEL(logsoftmax);
 
 /*
- * Pairs of features of a head are turned by their position: feature i with
+ * Pairs of features of a head are rotated by their position: feature i with
  * i + D / 2 as Llama does, or 2 i with 2 i + 1.
  */
 static int turn_pairs(const struct netrt *net, const struct netrt_op *op,

@@ -1,6 +1,6 @@
 /*
- * How far two positions are apart, as a row of a table. Also for who writes
- * tables beforehand.
+ * How far two positions are apart, as a row of a table. Tables that are
+ * computed beforehand are written with it, too.
  */
 #ifndef NETRT_DISTANCE_H
 #define NETRT_DISTANCE_H

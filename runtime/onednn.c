@@ -1,6 +1,6 @@
 /*
  * NETRT_ONEDNN: convolutions and products by oneDNN 2 (Debian's libdnnl-dev),
- * behind the fast kernels' functions. All of its C interface is here, since
+ * called by the fast kernels' functions. All of its C interface is here, since
  * version 3 has another one. What oneDNN makes of an operation (code, weights
  * in an order of its own) is made in the first run and kept until netrt_close:
  * memory beside the plan, as are oneDNN's threads.

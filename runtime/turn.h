@@ -1,4 +1,4 @@
-/* How far rope turns a pair of features. Also for who writes tables. */
+/* How far rope rotates a pair of features; tables are made with it, too. */
 #ifndef NETRT_TURN_H
 #define NETRT_TURN_H
 
@@ -14,9 +14,9 @@ enum { TURN_SELDOM = 1, TURN_OFTEN = 4 };
 /*
  * Radians from one position to the next of pair i of `dim` features:
  * base^(-2 i / dim), divided by `stretch`. If `trained` is not 0, so is only
- * what turns less than once in that many positions, what turns 4 times keeps
- * its speed, and between both lies what is between: _compute_llama3_parameters
- * of transformers' modeling_rope_utils.py.
+ * what rotates less than once in that many positions, what rotates 4 times
+ * keeps its speed, and between both lies what is between:
+ * _compute_llama3_parameters of transformers' modeling_rope_utils.py.
  */
 static inline float netrt_turn(const float *rule, ptrdiff_t i, ptrdiff_t dim) {
   const float around = 6.283185307179586f;

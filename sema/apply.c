@@ -8,9 +8,9 @@
 /* What a word means */
 
 /* What begins a statement, too; and what stands after a layer. */
-static const char *const statements[] = {"freeze", "checkpoint", "repeat",
-                                         "output", "again",      "input",
-                                         "train",  "budget",     "frozen"};
+static const char *const statements[] = {"freeze", CHECKPOINT_WORD, "repeat",
+                                         "output", "again",         "input",
+                                         "train",  "budget",        "frozen"};
 
 static bool unknown_word(struct expander *e, struct slice name,
                          struct span span) {
@@ -29,7 +29,7 @@ static bool unknown_word(struct expander *e, struct slice name,
     for (struct symbol *symbol = scope->first; symbol; symbol = symbol->next)
       if (symbol->kind == SYMBOL_DEF)
         suggest_offer(&s, symbol->name);
-  if (slice_is(name, "checkpoint") || slice_is(name, "freeze")) {
+  if (slice_is(name, CHECKPOINT_WORD) || slice_is(name, "freeze")) {
     diag_help(d, "`%.*s { ... }` takes one block and nothing else",
               SLICE_ARG(name));
   } else if (!(s.best.at && s.distance == 0) &&

@@ -34,9 +34,10 @@ static int param_index(struct expander *e, struct def_call *call,
 
 static void unknown_param(struct expander *e, struct def_call *call,
                           const struct arg *arg) {
+  struct slice name = def_name(call);
   struct diagnostic *d = report(e, UNKNOWN_OPTION, arg_key_span(arg),
-                                "%.*s has no parameter `%.*s`",
-                                SLICE_ARG(def_name(call)), SLICE_ARG(arg->key));
+                                "%.*s has no parameter `%.*s`", SLICE_ARG(name),
+                                SLICE_ARG(arg->key));
   call->failed = true;
   if (!diag_is_shown(d))
     return;
@@ -50,12 +51,13 @@ static void unknown_param(struct expander *e, struct def_call *call,
 
 static void report_surplus(struct expander *e, struct def_call *call,
                            const struct arg *arg) {
-  struct diagnostic *d = report(
-      e, WRONG_COUNT, arg->span, "%.*s takes %d value%s, and no %s",
-      SLICE_ARG(def_name(call)), call->count, call->count == 1 ? "" : "s",
-      arg->form == ARG_STRIDE  ? "stride"
-      : arg->form == ARG_BLOCK ? "block"
-                               : "more");
+  struct slice name = def_name(call);
+  struct diagnostic *d =
+      report(e, WRONG_COUNT, arg->span, "%.*s takes %d value%s, and no %s",
+             SLICE_ARG(name), call->count, call->count == 1 ? "" : "s",
+             arg->form == ARG_STRIDE  ? "stride"
+             : arg->form == ARG_BLOCK ? "block"
+                                      : "more");
   diag_label(d, call->def->span, "defined here");
   if (arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME &&
       layer_kind_find(arg->value->name))
@@ -111,9 +113,10 @@ static bool bind_params(struct expander *e, struct def_call *call,
       e->scope = inner;
       value = eval(e, p->value);
     } else if (!call->failed) {
-      struct diagnostic *d = report(
-          e, MISSING_ARGUMENT, call->stmt->name_span, "%.*s needs its `%.*s`",
-          SLICE_ARG(def_name(call)), SLICE_ARG(p->name));
+      struct slice name = def_name(call);
+      struct diagnostic *d =
+          report(e, MISSING_ARGUMENT, call->stmt->name_span,
+                 "%.*s needs its `%.*s`", SLICE_ARG(name), SLICE_ARG(p->name));
       diag_label(d, p->span, "has no default");
       call->failed = true;
     }
@@ -182,7 +185,7 @@ static bool is_recursion(struct expander *e, struct symbol *def,
   }
   struct diagnostic *d =
       report(e, RECURSION, stmt->name_span, "a def cannot call itself: %.*s",
-             SLICE_ARG(text_slice(&cycle)));
+             SLICE_ARG(cycle));
   diag_help(d, "write the levels with `repeat` or `for`");
   return true;
 }

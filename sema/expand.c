@@ -66,7 +66,7 @@ static void expand_group(struct expander *e, const struct stmt *stmt,
 
 bool is_checkpoint(const struct stmt *stmt) {
   const struct arg *arg = stmt->args;
-  return slice_is(stmt->name, "checkpoint") && arg && !arg->next &&
+  return slice_is(stmt->name, CHECKPOINT_WORD) && arg && !arg->next &&
          arg->form == ARG_BLOCK;
 }
 

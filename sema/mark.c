@@ -32,9 +32,9 @@ void mark_check(struct expander *e, const struct stmt *stmt) {
     return;
   struct text text = text_new(e->arena);
   value_put(&text, &mark);
-  struct diagnostic *d = report(
-      e, SHAPE_MARK, stmt->ends->mark->span, "the shape here is %s, not %.*s",
-      shape_text(shape).text, SLICE_ARG(text_slice(&text)));
+  struct diagnostic *d = report(e, SHAPE_MARK, stmt->ends->mark->span,
+                                "the shape here is %s, not %.*s",
+                                shape_text(shape).text, SLICE_ARG(text));
   diag_label(d, stmt->span, "gives %s", shape_text(shape).text);
   diag_help(d, "`netc fmt --shapes` writes the marks anew");
   diag_offer(d, stmt->ends->mark->span, slice_of(shape_text(shape).text),

@@ -97,8 +97,8 @@ static void report_mismatch(struct expander *e, const struct layer *layer,
     if (old.all.count && e->params.all.count) {
       put_param(&has, &old.all.at[0]);
       put_param(&needs, &e->params.all.at[0]);
-      diag_here(d, "needs %.*s", SLICE_ARG(text_slice(&needs)));
-      diag_label(d, node->span, "has %.*s", SLICE_ARG(text_slice(&has)));
+      diag_here(d, "needs %.*s", SLICE_ARG(needs));
+      diag_label(d, node->span, "has %.*s", SLICE_ARG(has));
     }
   }
   diag_help(d, "`again` needs an input of the same channels; written by its "

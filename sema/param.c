@@ -119,18 +119,19 @@ static void refuse(struct expander *e, const struct stmt *stmt,
                    const struct allowed *allowed, const struct value *value,
                    struct span span) {
   struct text is = text_new(e->arena), near = text_new(e->arena);
+  struct slice may = allowed_text(e, allowed);
   value_put(&is, value);
   struct diagnostic *d =
       report(e, OUT_OF_RANGE, span, "`%.*s` must be %s%.*s, not %.*s",
              SLICE_ARG(stmt->name), allowed->ranged ? "in " : "one of ",
-             SLICE_ARG(allowed_text(e, allowed)), SLICE_ARG(text_slice(&is)));
+             SLICE_ARG(may), SLICE_ARG(is));
   if (span.begin != stmt->more->value->span.begin)
     diag_label(d, stmt->span, "what is allowed");
   const struct value *best = nearest(allowed, value);
   if (!best)
     return;
   value_put(&near, best);
-  diag_help(d, "the nearest is %.*s", SLICE_ARG(text_slice(&near)));
+  diag_help(d, "the nearest is %.*s", SLICE_ARG(near));
 }
 
 static struct slice written(struct expander *e, const struct value *value) {
@@ -196,7 +197,7 @@ void expand_message(struct expander *e, const struct stmt *stmt) {
   }
   if (known)
     report(e, warns ? STATED_WARNING : STATED_ERROR, stmt->span, "%.*s",
-           SLICE_ARG(text_slice(&text)));
+           SLICE_ARG(text));
   arena_release(&e->scratch, before);
   if (!warns)
     e->stopped = e->lost = true;

@@ -3,13 +3,14 @@
 
 void tail_refuse_value(struct expander *e, const struct tail *tail,
                        const struct arg *arg) {
+  struct slice said = sources_slice(e->diags->sources, arg->span);
   const char *last = tail->words.at[tail->words.count - 1].kind->name;
   struct diagnostic *d =
       report(e, TAIL_ARGUMENT, arg->span,
              "`%s` in a tail takes its arguments in parentheses", last);
   if (arg->form == ARG_PLAIN || arg->form == ARG_KEYED)
     diag_help(d, "write `%s(%.*s)`, or move this in front of the tail", last,
-              SLICE_ARG(sources_slice(e->diags->sources, arg->span)));
+              SLICE_ARG(said));
   else
     diag_help(d, "write it as a separate statement, with its arguments, or "
                  "move this in front of the tail");

@@ -353,8 +353,8 @@ static const char *suggested(const char *wanted) {
   struct suggestion s = suggest_begin(slice_of(wanted));
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     suggest_offer(&s, slice_of(known[i]));
-  snprintf(result, sizeof result, "%.*s",
-           SLICE_ARG(s.best.at ? s.best : slice_of("-")));
+  struct slice best = s.best.at ? s.best : slice_of("-");
+  snprintf(result, sizeof result, "%.*s", SLICE_ARG(best));
   return result;
 }
 

@@ -114,7 +114,7 @@ static void check_moments(const struct moment *a, const struct moment *b) {
 
 /* The order in which tensors came is no part of what was found. */
 static int by_node(const void *a, const void *b) {
-  const struct alive *x = a, *y = b;
+  const struct step_alive *x = a, *y = b;
   if (x->node != y->node)
     return x->node < y->node ? -1 : 1;
   if (x->part != y->part)

@@ -316,7 +316,7 @@ static int64_t least_peak(struct choices *c, struct subject *s, int64_t batch) {
 
 static void check_batch(struct choices *c, struct subject *s, const char *net,
                         int64_t room) {
-  struct tries known = {0};
+  struct fit_tries known = {0};
   int64_t batch = fit_largest_batch(&s->step, room, &known, &s->scratch);
   int64_t fits = batch ? least_peak(c, s, batch) : 0;
   int64_t fails = least_peak(c, s, batch + 1);

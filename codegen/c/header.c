@@ -78,7 +78,7 @@ static int64_t line_at(const struct header_line *line, int64_t batch) {
 }
 
 /* Through the last two of the peaks [from, end), raised above all of them. */
-static struct header_line line_through(const struct peaks *p, int from,
+static struct header_line line_through(const struct header_peaks *p, int from,
                                        int end) {
   struct header_line line = {.base = INT64_MIN};
   if (end - from > 1) {
@@ -92,7 +92,7 @@ static struct header_line line_through(const struct peaks *p, int from,
 }
 
 /* Two lines, which part where they are the nearest to the peaks. */
-static void fit_lines(struct peaks *p) {
+static void fit_lines(struct header_peaks *p) {
   p->worst = INT64_MAX;
   for (int parts = 1; parts < p->count - 1; parts++) {
     struct header_line low = line_through(p, 0, parts);
@@ -111,7 +111,7 @@ static void fit_lines(struct peaks *p) {
 }
 
 /* Peaks of 1, 2, 3, 4, 6, 8, 12, ..., as far as they can be counted. */
-static void find_peaks(struct header *h, struct peaks *p) {
+static void find_peaks(struct header *h, struct header_peaks *p) {
   const struct model *model = h->c->model;
   int most = model->nodes.count > 1000 ? 6 : MOST_PEAKS;
   for (int64_t batch = 1; p->count < most; batch += batch < 4 ? 1 : 0) {
@@ -132,7 +132,7 @@ static void put_line(struct header *h, const struct header_line *line) {
 }
 
 /* Only of the batches that were counted is anything known for sure. */
-static void put_peaks(struct header *h, const struct peaks *p) {
+static void put_peaks(struct header *h, const struct header_peaks *p) {
   text_printf(h->out,
               "\n/*\n * A training step at its peak, with a batch: %s, %s.\n"
               " * At the batches",
@@ -159,7 +159,7 @@ static void put_peaks(struct header *h, const struct peaks *p) {
 }
 
 static void put_training(struct header *h) {
-  struct peaks peaks = {.count = 0};
+  struct header_peaks peaks = {.count = 0};
   find_peaks(h, &peaks);
   text_putc(h->out, '\n');
   header_macro(h, "TRAIN_BATCH", h->c->settings->train.batch);
@@ -288,14 +288,11 @@ static void take_names(struct identifiers *ids) {
 }
 
 void emit_header(const struct compiled *c, struct text *out) {
-  const struct parallel *parallel = &c->memory.parallel;
   struct header h = {.c = c,
                      .out = out,
                      .program = ARENA_NEW(c->arena, struct program),
                      .ids = identifiers_open(c),
-                     .train_peak = c->memory.training.peak};
-  if (parallel->stages.count)
-    h.train_peak = parallel->stages.at[parallel->most_loaded].peak;
+                     .train_peak = memory_device(&c->memory).peak};
   if (!program_find(c->model, c->settings, h.program))
     return; /* no: the plan is one that has been made already */
   take_names(&h.ids);

@@ -22,7 +22,7 @@ struct header_line {
 };
 
 /* The peaks of training steps by their batch, and lines above them. */
-struct peaks {
+struct header_peaks {
   int count;
   int64_t batch[MOST_PEAKS], bytes[MOST_PEAKS];
   struct header_line low,

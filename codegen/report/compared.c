@@ -13,9 +13,7 @@ struct compared_step compared_step(const struct compiled *c, size_t index) {
     step.settings = &other->settings;
     step.memory = &other->memory;
   }
-  const struct parallel *p = &step.memory->parallel;
-  step.peak = p->stages.count ? p->stages.at[p->most_loaded].peak
-                              : step.memory->training.peak;
+  step.peak = memory_device(step.memory).peak;
   return step;
 }
 

@@ -40,7 +40,7 @@ static void put_totals(struct text *out, const struct compiled *c,
     else if (columns[i]->value && !columns[i]->by_axis)
       columns[i]->put(all, &cell);
     if (cell.length)
-      text_printf(out, " **%.*s** |", SLICE_ARG(text_slice(&cell)));
+      text_printf(out, " **%.*s** |", SLICE_ARG(cell));
     else
       text_put(out, " |");
   }

@@ -87,7 +87,7 @@ static void put_alive(struct section *b) {
     return;
   text_put(&b->line, "  live at the peak:");
   for (size_t i = 0; i < m->alive.count && i < SHOWN; i++) {
-    const struct alive *alive = &m->alive.at[i];
+    const struct step_alive *alive = &m->alive.at[i];
     text_put(&b->line, i ? ", " : " ");
     if (alive->node == NO_NODE)
       text_put(&b->line, "loss");

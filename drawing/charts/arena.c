@@ -145,12 +145,6 @@ static void put_name(struct arena_map *a, struct text *out,
     text_printf(out, ".%s", buffer->part);
 }
 
-static struct slice title_of(struct arena_map *a) {
-  text_puts(&a->chart.note, a->c->model->name);
-  text_put(&a->chart.note, ": the arena at prediction");
-  return chart_note(&a->chart);
-}
-
 static struct slice subtitle_of(struct arena_map *a, struct text *out) {
   const struct inference *f = &a->c->memory.inference;
   const struct infer_settings *infer = &a->c->settings->infer;
@@ -324,8 +318,7 @@ struct scene *arena_scene(const struct compiled *c) {
   double width = CHART_WIDTH - 2 * CHART_MARGIN;
   double y = a.top + PLOT_HEIGHT + BELOW + 2 * 15;
   chart_open(&a.chart, y + 15 * chart_lines(CHART_SMALL, width, words),
-             title_of(&a), words);
-  chart_head(&a.chart, title_of(&a), subtitle);
+             slice_of("the arena at prediction"), subtitle, words);
   chart_byte_axis(&a.chart, &a.y, LEFT, RIGHT, output_units(c));
   for (size_t i = 0; i < a.count; i++)
     draw_box(&a, &a.boxes[i]);

@@ -164,12 +164,6 @@ static void put_share(struct bars *b, int panel, int64_t value) {
   text_put(&b->chart.note, " %");
 }
 
-static struct slice title_of(struct bars *b) {
-  text_puts(&b->chart.note, b->c->model->name);
-  text_put(&b->chart.note, ": parameters, MACs and saved bytes by layer");
-  return chart_note(&b->chart);
-}
-
 static struct slice subtitle_of(struct bars *b, struct text *out) {
   const struct training *t = &b->c->memory.training;
   const struct train_settings *train = &b->c->settings->train;
@@ -291,8 +285,9 @@ struct scene *bars_scene(const struct compiled *c) {
   double top = chart_head_height(subtitle) + 18;
   size_t lines = b.count + (b.other_count > 0);
   double height = top + ROW_HEIGHT * ((double)lines + 1) + 8;
-  chart_open(&b.chart, height, title_of(&b), summary_of(&b, &summary));
-  chart_head(&b.chart, title_of(&b), subtitle);
+  chart_open(&b.chart, height,
+             slice_of("parameters, MACs and saved bytes by layer"), subtitle,
+             summary_of(&b, &summary));
   draw_heads(&b, top);
   for (size_t i = 0; i < b.count; i++)
     draw_line(&b, &b.at[i], top + ROW_HEIGHT * ((double)i + 1) + 3);

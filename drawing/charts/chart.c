@@ -19,7 +19,8 @@ struct chart chart_new(const struct compiled *c, const char *kind) {
   struct scene *scene = ARENA_NEW(c->arena, struct scene);
   scene->arena = c->arena;
   scene->chart = kind;
-  return (struct chart){.scene = scene, .note = text_new(c->arena)};
+  return (struct chart){
+      .scene = scene, .name = c->model->name, .note = text_new(c->arena)};
 }
 
 struct slice chart_note(struct chart *s) {
@@ -119,9 +120,9 @@ static struct scene_item text_item(struct chart *s, const char *class,
 void chart_text_as(struct chart *s, const char *class, enum chart_font font,
                    enum chart_anchor anchor, double x, double y,
                    struct slice text) {
-  static const enum anchor anchors[] = {[CHART_START] = ANCHOR_START,
-                                        [CHART_MIDDLE] = ANCHOR_MIDDLE,
-                                        [CHART_END] = ANCHOR_END};
+  static const enum scene_anchor anchors[] = {[CHART_START] = ANCHOR_START,
+                                              [CHART_MIDDLE] = ANCHOR_MIDDLE,
+                                              [CHART_END] = ANCHOR_END};
   struct scene_item item = text_item(s, class, font, x, y, text);
   item.anchor = anchors[anchor];
   scene_add(s->scene, item);
@@ -263,15 +264,6 @@ static void put_style(struct text *out) {
   text_put(out, "}\n</style>\n");
 }
 
-void chart_open(struct chart *s, double height, struct slice title,
-                struct slice summary) {
-  s->scene->put_style = put_style;
-  s->scene->width = CHART_WIDTH * POINT;
-  s->scene->height = (int64_t)(height + 0.999) * POINT; /* whole px */
-  s->scene->title = title;
-  s->scene->description = summary;
-}
-
 /* Shapes */
 
 const char *chart_fill_class(int fill, bool edge) {
@@ -338,10 +330,18 @@ double chart_head_height(struct slice subtitle) {
   return 34 + LINE * chart_lines(CHART_SMALL, inner, subtitle);
 }
 
-double chart_head(struct chart *s, struct slice title, struct slice subtitle) {
+void chart_open(struct chart *s, double height, struct slice title,
+                struct slice subtitle, struct slice summary) {
+  struct text head = text_new(s->scene->arena);
+  text_printf(&head, "%.*s: %.*s", SLICE_ARG(s->name), SLICE_ARG(title));
+  s->scene->put_style = put_style;
+  s->scene->width = CHART_WIDTH * POINT;
+  s->scene->height = (int64_t)(height + 0.999) * POINT; /* whole px */
+  s->scene->title = text_slice(&head);
+  s->scene->description = summary;
   chart_text_fit(s, "", CHART_HEAD, CHART_START, CHART_MARGIN, 25, inner,
-                 title);
-  return chart_paragraph(s, CHART_SMALL, CHART_MARGIN, 43, inner, subtitle) - 9;
+                 s->scene->title);
+  chart_paragraph(s, CHART_SMALL, CHART_MARGIN, 43, inner, subtitle);
 }
 
 double chart_legend(struct chart *s, double x, double y, double width,

@@ -13,7 +13,8 @@
  */
 struct chart {
   struct scene *scene;
-  struct text note; /* where texts are made: chart_note */
+  struct slice name; /* of the net */
+  struct text note;  /* where texts are made: chart_note */
   VEC(struct point) path;
   const char *class; /* of the path */
   int fill;          /* the last one, which a shade is on */
@@ -28,9 +29,15 @@ enum chart_anchor { CHART_START, CHART_MIDDLE, CHART_END };
 /* `kind`: "timeline" begins the ids, which are unique on a page of HTML. */
 struct chart chart_new(const struct compiled *c, const char *kind);
 
-/* The chart begins: its name, and what it says to who cannot see it. */
+/*
+ * The chart begins: a title after the net's name, a subtitle below it, and
+ * what it says to who cannot see it.
+ */
 void chart_open(struct chart *s, double height, struct slice title,
-                struct slice summary);
+                struct slice subtitle, struct slice summary);
+
+/* The y where the picture may begin. */
+double chart_head_height(struct slice subtitle);
 
 /* What was put into s->note since; valid until the next such text. */
 struct slice chart_note(struct chart *s);
@@ -87,10 +94,6 @@ void chart_path(struct chart *s, const char *class);
 void chart_to(struct chart *s, double x, double y);
 void chart_path_close(struct chart *s, struct slice hover);
 void chart_path_end(struct chart *s);
-
-/* Title and subtitle; returns the y where the picture may begin. */
-double chart_head(struct chart *s, struct slice title, struct slice subtitle);
-double chart_head_height(struct slice subtitle);
 
 /* Fills with what they stand for, in lines; returns the y below. */
 double chart_legend(struct chart *s, double x, double y, double width,

@@ -68,12 +68,6 @@ static void place_panel(struct comparing *t, size_t i, double top) {
 
 /* Texts */
 
-static struct slice title_of(struct comparing *t) {
-  text_puts(&t->chart.note, t->c->model->name);
-  text_put(&t->chart.note, ": memory through one training step, compared");
-  return chart_note(&t->chart);
-}
-
 static struct slice subtitle_of(struct comparing *t, struct text *out) {
   const struct train_settings *train = &t->c->settings->train;
   const struct profile *profile = t->c->memory.training.profile;
@@ -174,8 +168,8 @@ struct scene *timeline_compare(const struct compiled *c) {
   double legend = top + (HEAD + PLOT_HEIGHT + UNDER) * (double)row_count(t) + 4;
   chart_open(&t->chart,
              legend + 2 * LINE + LINE * chart_lines(CHART_SMALL, width, words),
-             title_of(t), words);
-  chart_head(&t->chart, title_of(t), subtitle);
+             slice_of("memory through one training step, compared"), subtitle,
+             words);
   draw_rows(t);
   double y = step_legend(t->panels, t->count, LEFT, legend);
   chart_paragraph(&t->chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);

@@ -215,8 +215,8 @@ static void put_bin_name(struct roofline *r, struct text *out,
 }
 
 static struct slice title_of(struct roofline *r) {
-  text_printf(&r->chart.note, "%.*s: its layers under the roof of %s",
-              SLICE_ARG(r->c->model->name), gpu_word(r->gpu));
+  text_printf(&r->chart.note, "its layers under the roof of %s",
+              gpu_word(r->gpu));
   return chart_note(&r->chart);
 }
 
@@ -480,8 +480,7 @@ struct scene *roofline_scene(const struct compiled *c) {
   double width = CHART_WIDTH - 2 * CHART_MARGIN;
   double y = r->below + TIME_HEIGHT + 50;
   chart_open(&r->chart, y + 15 + 15 * chart_lines(CHART_SMALL, width, words),
-             title_of(r), words);
-  chart_head(&r->chart, title_of(r), subtitle);
+             title_of(r), subtitle, words);
   draw_grid(r);
   draw_types(r);
   draw_roof(r);

@@ -16,7 +16,7 @@ static const char with_transfers[] = "batch, buffers, transfers";
 static const char *const part_names[] = {"gradients", "saved", "temporary"};
 
 static const char *band_name(const struct step_chart *t, int band) {
-  return t->stage && band == BAND_OTHER ? with_transfers : band_names[band];
+  return t->several && band == BAND_OTHER ? with_transfers : band_names[band];
 }
 
 /* Columns */
@@ -47,7 +47,7 @@ static void note_moment(void *user, const struct moment *moment) {
   struct step_column column = {*moment, moment->number, moment->number};
   struct step_column *last = t->count ? &t->columns[t->count - 1] : NULL;
   t->moments = moment->number;
-  if (t->stage && moment->bytes > t->at.bytes)
+  if (t->several && moment->bytes > t->at.bytes)
     t->at = *moment;
   if (last && last->most.phase == moment->phase &&
       last->last - last->first + 1 < t->span) {
@@ -62,26 +62,19 @@ static void note_moment(void *user, const struct moment *moment) {
 /* What stands, and what the optimizer's step has: no operation of the net,
  * but a part of the picture. */
 static struct moment open_bytes(struct step_chart *t) {
-  const struct training *all = &t->memory->training;
-  const struct stage *one = t->stage;
+  struct stage device = memory_device(t->memory);
   struct moment step = {.phase = PHASE_STEP, .node = NO_NODE};
   int64_t *stands = t->standing;
-  stands[BAND_PARAMETERS] = one ? one->parameters : all->parameters;
-  int64_t paged = one ? one->paged : all->paged;
-  stands[BAND_STATE] = paged ? 0
-                       : one ? one->optimizer + one->master
-                             : all->optimizer + all->master;
-  stands[BAND_OTHER] =
-      one ? one->buffers + one->input + one->gathered + one->buckets +
-                one->averaged
-          : all->buffers + all->input + all->rounding + all->averaged;
+  stands[BAND_PARAMETERS] = device.parameters;
+  stands[BAND_STATE] = device.paged ? 0 : device.optimizer + device.master;
+  stands[BAND_OTHER] = device.buffers + device.input + device.averaged +
+                       device.gathered + device.buckets + device.rounding;
   for (int band = 0; band < BAND_STANDING; band++)
     t->stands += stands[band]; /* at most the peak */
-  t->peak = one ? one->peak : all->peak;
-  step.parts[PART_GRADIENTS] = one ? one->gradients : all->gradients;
+  t->peak = device.peak;
+  step.parts[PART_GRADIENTS] = device.gradients;
   step.parts[PART_TEMPORARY] =
-      paged + (one ? max_i64(one->workspace, one->clip)
-                   : max_i64(all->workspace, all->clip.bytes));
+      device.paged + max_i64(device.workspace, device.clip);
   step.bytes = step.parts[PART_GRADIENTS] + step.parts[PART_TEMPORARY];
   return step;
 }
@@ -96,17 +89,16 @@ struct step_chart step_open(struct chart *chart, const struct compiled *c,
                          .memory = memory,
                          .units = units,
                          .span = 1,
-                         .most = most};
-  if (memory->parallel.stages.count)
-    t.stage = &memory->parallel.stages.at[memory->parallel.most_loaded];
+                         .most = most,
+                         .several = memory->parallel.stages.count > 0};
   t.columns = arena_alloc(c->arena, 2 * most + 1, sizeof *t.columns);
-  if (!t.stage)
+  if (!t.several)
     t.at = memory->training.at;
   struct moment step = open_bytes(&t);
   memory_moments(c->model, settings, memory, true, note_moment, &t);
   while (t.count > most)
     halve(&t);
-  if (t.stage && step.bytes > t.at.bytes)
+  if (t.several && step.bytes > t.at.bytes)
     t.at = step;
   t.columns[t.count++] =
       (struct step_column){step, t.moments + 1, t.moments + 1};
@@ -240,7 +232,7 @@ static void draw_phases(struct step_chart *t) {
   static const char *const names[] = {"forward", "backward", "step"};
   double y = t->plot.y + t->plot.height;
   for (size_t first = 0, end; first < t->count; first = end) {
-    enum phase phase = t->columns[first].most.phase;
+    enum step_phase phase = t->columns[first].most.phase;
     for (end = first; end < t->count && t->columns[end].most.phase == phase;)
       end++;
     double left = left_of(t, first), right = right_of(t, end - 1);
@@ -266,7 +258,7 @@ double step_legend(const struct step_chart *charts, size_t count, double x,
   const char *names[BAND_COUNT];
   const struct step_chart *chart = charts; /* one of several devices, or any */
   for (size_t i = 0; i < count; i++)
-    chart = charts[i].stage ? &charts[i] : chart;
+    chart = charts[i].several ? &charts[i] : chart;
   for (int band = 0; band < BAND_COUNT; band++)
     names[band] = band_name(chart, band);
   return chart_legend(charts[0].chart, x, y, CHART_WIDTH - CHART_MARGIN - x,

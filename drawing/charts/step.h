@@ -29,7 +29,7 @@ struct step_chart {
   const struct train_settings *train;
   const struct memory *memory;
   enum text_units units;
-  const struct stage *stage; /* of several devices the most loaded; or NULL */
+  bool several; /* devices, of which this is the most loaded */
   struct step_column *columns;
   size_t most, count;
   size_t span; /* moments that make a column */

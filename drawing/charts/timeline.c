@@ -43,12 +43,6 @@ void timeline_put_device(struct text *out, const struct parallel *p) {
                 earlier, earlier == 1 ? "" : "s");
 }
 
-static struct slice title_of(struct timeline *t) {
-  text_puts(&t->chart.note, t->c->model->name);
-  text_put(&t->chart.note, ": memory through one training step");
-  return chart_note(&t->chart);
-}
-
 static struct slice subtitle_of(struct timeline *t, struct text *out) {
   const struct train_settings *train = &t->c->settings->train;
   const struct training *training = &t->c->memory.training;
@@ -75,7 +69,7 @@ static void put_peak(struct timeline *t, struct text *out) {
   const struct memory *m = &t->c->memory;
   text_printf(out, "Peak %s in the ", output_size(t->c, t->step.peak).text);
   step_put_place(&t->step, out, &t->step.at);
-  if (t->step.stage) {
+  if (t->step.several) {
     text_putc(out, '.');
     return;
   }
@@ -180,8 +174,7 @@ static struct scene *draw_one(const struct compiled *c) {
   double width = CHART_WIDTH - 2 * CHART_MARGIN;
   double y = top + PLOT_HEIGHT + BELOW + 2 * 15;
   chart_open(&t->chart, y + 15 * chart_lines(CHART_SMALL, width, words),
-             title_of(t), words);
-  chart_head(&t->chart, title_of(t), subtitle);
+             slice_of("memory through one training step"), subtitle, words);
   chart_byte_axis(&t->chart, &t->step.scale, LEFT, RIGHT, output_units(c));
   step_draw(&t->step);
   name_device(t);

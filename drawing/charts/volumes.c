@@ -386,12 +386,6 @@ static void draw_frame(struct picture *p, const struct flow_frame *frame) {
 
 /* Texts */
 
-static struct slice title_of(struct picture *p) {
-  text_puts(&p->chart.note, p->c->model->name);
-  text_put(&p->chart.note, ": what flows through it");
-  return chart_note(&p->chart);
-}
-
 static struct slice subtitle_of(struct picture *p, struct text *out) {
   text_put(out, "Heights and depths by the square root of a map's sides, "
                 "widths by the logarithm of its channels.");
@@ -454,8 +448,8 @@ struct scene *volumes_scene(const struct compiled *c) {
   lay_out(p);
   struct slice subtitle = subtitle_of(p, &above);
   double y = place_lines(p, chart_head_height(subtitle) + 6);
-  chart_open(&p->chart, y + 30, title_of(p), summary_of(p, &summary));
-  chart_head(&p->chart, title_of(p), subtitle);
+  chart_open(&p->chart, y + 30, slice_of("what flows through it"), subtitle,
+             summary_of(p, &summary));
   for (size_t i = 0; i < p->flow.count; i++)
     draw_volume(p, i);
   for (size_t i = 0; i < p->flow.frames.count; i++)

@@ -6,7 +6,7 @@
 #include "drawing/diagram/diagram_page.h"
 
 /* The skips: links that no chain or split has drawn. */
-static void find_skips(struct paper *l) {
+static void find_skips(struct diagram_paper *l) {
   struct diagram *d = l->d;
   for (size_t i = 0; i < d->items.count; i++) {
     const struct diagram_item *item = &d->items.at[i];
@@ -21,7 +21,7 @@ static void find_skips(struct paper *l) {
 
 static void mark_links(struct diagram *d) {
   for (const struct diagram_part *net = d->parts; net; net = net->next)
-    part_draw(d, net, &(struct pen){.item = NO_ITEM});
+    part_draw(d, net, &(struct diagram_pen){.item = NO_ITEM});
 }
 
 /* A frame longer than any page is taken off the chain that it holds. */
@@ -43,7 +43,7 @@ static void open_frames(struct diagram *d, struct diagram_part *net) {
   part_measure(d, net);
 }
 
-static void list_parts(struct paper *l) {
+static void list_parts(struct diagram_paper *l) {
   struct diagram *d = l->d;
   for (struct diagram_part *net = d->parts; net; net = net->next) {
     part_measure(d, net);
@@ -57,8 +57,8 @@ static void list_parts(struct paper *l) {
 }
 
 /* The part that holds each item, by number. */
-static void number_items(struct paper *l, const struct diagram_part *part,
-                         size_t number) {
+static void number_items(struct diagram_paper *l,
+                         const struct diagram_part *part, size_t number) {
   for (const struct diagram_part *p = part->first; p; p = p->next)
     number_items(l, p, number);
   for (const struct diagram_part *p = part->side; p; p = p->next)
@@ -69,7 +69,7 @@ static void number_items(struct paper *l, const struct diagram_part *part,
 
 enum { MOST_CUTS = 8 /* each may set others free */ };
 
-static void find_structure(struct paper *l) {
+static void find_structure(struct diagram_paper *l) {
   struct diagram *d = l->d;
   for (size_t i = 0; i < d->links.count; i++)
     d->links.at[i].drawn = false;
@@ -78,7 +78,7 @@ static void find_structure(struct paper *l) {
 }
 
 /* The links that are cut do not depend on how tightly it is set. */
-static void cut_links(struct paper *l, bool far) {
+static void cut_links(struct diagram_paper *l, bool far) {
   struct diagram *d = l->d;
   d->cut = NULL;
   diagram_find_links(d);
@@ -90,7 +90,7 @@ static void cut_links(struct paper *l, bool far) {
   l->cuts[far] = d->cut;
 }
 
-static void find_parts(struct paper *l, bool far) {
+static void find_parts(struct diagram_paper *l, bool far) {
   struct diagram *d = l->d;
   l->skips.count = l->parts.count = l->columns.count = 0;
   l->is_u = false;
@@ -108,7 +108,7 @@ static void find_parts(struct paper *l, bool far) {
 }
 
 /* Items as an effort has them; false: that is not possible here. */
-static bool make_items(struct paper *l, enum effort effort) {
+static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   struct diagram *d = l->d;
   if (d->c->options->unfold && effort >= EFFORT_LOOPS)
     return false;
@@ -131,7 +131,7 @@ static bool make_items(struct paper *l, enum effort effort) {
 }
 
 /* The same; false, too, if it is what the effort before has shown. */
-static bool make_effort(struct paper *l, enum effort effort) {
+static bool make_effort(struct diagram_paper *l, enum diagram_effort effort) {
   struct diagram *d = l->d;
   size_t boxes = d->items.count, calls = d->calls.count;
   if (!make_items(l, effort))
@@ -147,13 +147,13 @@ static bool make_effort(struct paper *l, enum effort effort) {
 
 /* A way to lay it out. */
 struct attempt {
-  enum effort effort;
+  enum diagram_effort effort;
   int level;
   bool u;
 };
 
 /* Whether many lines leave a box for places far from it. */
-static bool is_tangled(const struct paper *l) {
+static bool is_tangled(const struct diagram_paper *l) {
   struct diagram *d = l->d;
   size_t *lines = arena_alloc(d->arena, d->items.count + 1, sizeof *lines);
   for (size_t i = 0; i < l->skips.count; i++)
@@ -162,7 +162,7 @@ static bool is_tangled(const struct paper *l) {
   return false;
 }
 
-static bool try_layout(struct paper *l, struct attempt a) {
+static bool try_layout(struct diagram_paper *l, struct attempt a) {
   struct diagram *d = l->d;
   d->level = a.level;
   d->long_skip = a.u ? 0 : LONG_SKIP;
@@ -182,7 +182,7 @@ enum { MOST_BOXES = 600 };
  * The first that can be read on a page: a U, columns, and tighter ones. If
  * there is none, the largest.
  */
-static bool find_layout(struct paper *l) {
+static bool find_layout(struct diagram_paper *l) {
   struct attempt a = {0}, best = {0};
   int64_t most = -1;
   for (a.effort = EFFORT_NONE; a.effort < EFFORTS; a.effort++) {
@@ -206,7 +206,7 @@ static bool find_layout(struct paper *l) {
 }
 
 void diagram_find_drawing(struct diagram *d) {
-  struct paper l = {.d = d};
+  struct diagram_paper l = {.d = d};
   find_layout(&l);
   d->level = 0;
 }
@@ -215,11 +215,11 @@ void diagram_find_drawing(struct diagram *d) {
  * The fewest pages, with the fewest boxes; of layouts that take as many, the
  * one that says most.
  */
-static void find_pages(struct paper *l) {
-  enum effort least = EFFORT_NONE;
+static void find_pages(struct diagram_paper *l) {
+  enum diagram_effort least = EFFORT_NONE;
   size_t boxes = SIZE_MAX, fewest = SIZE_MAX;
   int best = 0;
-  for (enum effort effort = EFFORT_NONE; effort < EFFORTS; effort++)
+  for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORTS; effort++)
     if (make_items(l, effort) && l->d->items.count < boxes) {
       boxes = l->d->items.count;
       least = effort;
@@ -261,7 +261,7 @@ struct diagram diagram_of(const struct compiled *c) {
 static void draw_pages(const struct compiled *c, bool split,
                        struct page_list *pages) {
   struct diagram d = diagram_of(c);
-  struct paper l = {.d = &d};
+  struct diagram_paper l = {.d = &d};
   if (!find_layout(&l) && split)
     find_pages(&l);
   for (size_t i = 0; i < l.page_count; i++) {

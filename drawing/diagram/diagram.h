@@ -22,7 +22,7 @@ struct diagram_link {
 enum stub_side { STUB_AHEAD, STUB_RIGHT, STUB_LEFT };
 
 /* A link that is cut: only its name stands at the end of a short arrow. */
-struct stub {
+struct diagram_stub {
   size_t from;    /* the item; NO_ITEM: it is not in the same drawing */
   int64_t node;   /* whose tensor it is */
   int64_t reader; /* by its place in the row of the item that has the stub */
@@ -122,7 +122,7 @@ struct diagram_part {
 };
 
 /* What is tried in turn to make a page that can be read. */
-enum effort {
+enum diagram_effort {
   EFFORT_NONE,
   EFFORT_STUBS, /* no long lines */
   EFFORT_LOOPS, /* turns of `for` that differ in figures are drawn once */
@@ -134,7 +134,7 @@ enum effort {
 struct diagram {
   const struct compiled *c;
   struct arena *arena;
-  enum effort effort;
+  enum diagram_effort effort;
   struct {
     const struct frame *parent;
     size_t begin; /* in the source */
@@ -147,7 +147,7 @@ struct diagram {
   int *call_of_group; /* from 1; 0: it is open; NULL: all are */
   VEC(struct diagram_item) items;
   VEC(struct diagram_link) links;
-  VEC(struct stub) stubs;
+  VEC(struct diagram_stub) stubs;
   size_t link_count; /* also of those that are cut */
   bool *cut;         /* by number of a link; NULL: none is */
   size_t *item_of_row;
@@ -207,14 +207,14 @@ struct diagram_piece {
   int64_t group;
 };
 
-struct pieces {
+struct diagram_pieces {
   struct diagram_piece *at;
   size_t count, room;
   uint64_t *sums; /* by piece: of the texts of all before it */
 };
 
 /* diagram_repeats.c: once all pieces are there; how much may be compared. */
-void diagram_sum_pieces(struct diagram *d, struct pieces *p);
+void diagram_sum_pieces(struct diagram *d, struct diagram_pieces *p);
 void diagram_open_search(struct diagram *d);
 
 /* The frame of a row of one turn, where the other is of the next one; NULL. */
@@ -227,12 +227,13 @@ struct diagram_run {
   bool varies;
 };
 
-struct diagram_run diagram_find_run(struct diagram *d, const struct pieces *p,
-                                    size_t at, size_t end);
+struct diagram_run diagram_find_run(struct diagram *d,
+                                    const struct diagram_pieces *p, size_t at,
+                                    size_t end);
 
 /* diagram_loops.c: how many turns of a `for` start at a piece, or 1. */
-size_t diagram_find_loop(struct diagram *d, const struct pieces *p, size_t at,
-                         size_t end, size_t period);
+size_t diagram_find_loop(struct diagram *d, const struct diagram_pieces *p,
+                         size_t at, size_t end, size_t period);
 
 /* diagram_figures.c: one text for all turns: "conv 64 dilate=1-512". */
 
@@ -304,23 +305,24 @@ void part_flip(struct diagram_part *part);
 /* diagram_draw.c */
 
 /* A line on its way to the box that it will end at, in the flow's axes. */
-struct pen {
+struct diagram_pen {
   size_t item; /* whose tensor it is; NO_ITEM: none */
   size_t count;
   struct point at[12]; /* x across, y along */
 };
 
 void part_draw(struct diagram *d, const struct diagram_part *part,
-               struct pen *pen);
+               struct diagram_pen *pen);
 void part_draw_side(struct diagram *d, const struct diagram_part *part,
-                    const struct diagram_part *side, const struct pen *pen);
-void pen_to(struct pen *pen, int64_t across, int64_t along);
-void pen_draw(struct diagram *d, const struct pen *pen, bool arrow);
+                    const struct diagram_part *side,
+                    const struct diagram_pen *pen);
+void pen_to(struct diagram_pen *pen, int64_t across, int64_t along);
+void pen_draw(struct diagram *d, const struct diagram_pen *pen, bool arrow);
 
 /* How tightly a diagram is set: the first that can be read on a page. */
 enum { LEVELS = 5 };
 
-struct tightness {
+struct diagram_tightness {
   int64_t gap;      /* between boxes */
   int64_t wide_gap; /* with a shape beside the arrow */
   int64_t branch_gap;
@@ -332,7 +334,7 @@ struct tightness {
   bool few_tails;    /* a tail that a layer always has is in the legend */
 };
 
-const struct tightness *tightness(const struct diagram *d);
+const struct diagram_tightness *tightness(const struct diagram *d);
 
 /* Whether a frame is no more than its chain. */
 bool is_bare(const struct diagram *d, const struct diagram_part *frame);

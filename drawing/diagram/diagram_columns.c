@@ -10,14 +10,15 @@ static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-static struct diagram_column *add_column(struct paper *l, size_t first) {
+static struct diagram_column *add_column(struct diagram_paper *l,
+                                         size_t first) {
   struct diagram_column *column = VEC_PUSH(l->d->arena, &l->columns);
   column->first = column->end = first;
   return column;
 }
 
 /* From the start of a net to its end. */
-static int64_t net_length(const struct paper *l, size_t first) {
+static int64_t net_length(const struct diagram_paper *l, size_t first) {
   int64_t length = l->parts.at[first].part->length;
   for (size_t i = first + 1; i < l->parts.count && !l->parts.at[i].starts; i++)
     length += l->parts.at[i].part->length;
@@ -25,7 +26,7 @@ static int64_t net_length(const struct paper *l, size_t first) {
 }
 
 /* Deals the parts out to columns that are no longer than that. */
-static void fill_columns(struct paper *l, int64_t length) {
+static void fill_columns(struct diagram_paper *l, int64_t length) {
   struct diagram_column *column = NULL;
   l->columns.count = 0;
   for (size_t i = 0; i < l->parts.count; i++) {
@@ -47,7 +48,7 @@ static void fill_columns(struct paper *l, int64_t length) {
 }
 
 /* Sides reach to the right of all parts beside them. */
-static void add_sides(struct paper *l, struct diagram_column *column) {
+static void add_sides(struct diagram_paper *l, struct diagram_column *column) {
   int64_t free = 0, right = column->right;
   for (size_t i = column->first; i < column->end; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
@@ -62,7 +63,7 @@ static void add_sides(struct paper *l, struct diagram_column *column) {
   }
 }
 
-static size_t column_of(const struct paper *l, size_t item) {
+static size_t column_of(const struct diagram_paper *l, size_t item) {
   size_t part = l->part_of[item], low = 0, high = l->columns.count;
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
@@ -76,7 +77,7 @@ static size_t column_of(const struct paper *l, size_t item) {
 
 enum { MOST_LANES = 40 };
 
-static void count_lanes(struct paper *l) {
+static void count_lanes(struct diagram_paper *l) {
   l->corridors = 0;
   for (size_t i = 0; i < l->skips.count && !l->is_u; i++) {
     size_t from = column_of(l, l->skips.at[i].from);
@@ -88,7 +89,7 @@ static void count_lanes(struct paper *l) {
   }
 }
 
-static int64_t columns_width(const struct paper *l) {
+static int64_t columns_width(const struct diagram_paper *l) {
   int64_t width = 2 * EDGE;
   for (size_t i = 0; i < l->columns.count; i++) {
     const struct diagram_column *c = &l->columns.at[i];
@@ -97,14 +98,14 @@ static int64_t columns_width(const struct paper *l) {
   return width;
 }
 
-static int64_t columns_length(const struct paper *l) {
+static int64_t columns_length(const struct diagram_paper *l) {
   int64_t length = 0;
   for (size_t i = 0; i < l->columns.count; i++)
     length = most(length, l->columns.at[i].length);
   return length + l->corridors * LANE + 2 * EDGE + OVER;
 }
 
-static void finish_columns(struct paper *l) {
+static void finish_columns(struct diagram_paper *l) {
   l->corridors = 0;
   if (l->is_u)
     return;
@@ -118,7 +119,7 @@ struct diagram_fitting {
   int64_t excess; /* of height over one and a half times the width */
 };
 
-static struct diagram_fitting fit_columns(struct paper *l) {
+static struct diagram_fitting fit_columns(struct diagram_paper *l) {
   int64_t width = columns_width(l), height = columns_length(l);
   if (l->d->lr) {
     int64_t swap = width;
@@ -133,13 +134,13 @@ static struct diagram_fitting fit_columns(struct paper *l) {
           : most(0, height - most(width * 3 / 2, 4000))};
 }
 
-static bool is_readable(struct paper *l) {
+static bool is_readable(struct diagram_paper *l) {
   l->scale = fit_columns(l).scale;
   return l->scale * SMALL_SIZE >= (int64_t)LEAST_TEXT * WHOLE;
 }
 
 /* The least length that takes no more than so many columns. */
-static int64_t least_length(struct paper *l, size_t columns) {
+static int64_t least_length(struct diagram_paper *l, size_t columns) {
   int64_t low = 0, high = 1;
   for (size_t i = 0; i < l->parts.count; i++) {
     low = most(low, l->parts.at[i].part->length);
@@ -161,7 +162,7 @@ static int64_t least_length(struct paper *l, size_t columns) {
   return low;
 }
 
-static void choose_columns(struct paper *l) {
+static void choose_columns(struct diagram_paper *l) {
   int64_t best_length = INT64_MAX / 4;
   struct diagram_fitting best = {0, INT64_MAX};
   fill_columns(l, best_length);
@@ -189,7 +190,7 @@ static void choose_columns(struct paper *l) {
 
 /* Pages */
 
-void layout_pages(struct paper *l) {
+void layout_pages(struct diagram_paper *l) {
   int64_t across = l->d->lr ? MOST_HEIGHT : MOST_WIDTH, used = 0;
   fill_columns(l, (l->d->lr ? MOST_WIDTH : MOST_HEIGHT) - 60 * POINT);
   finish_columns(l);
@@ -206,7 +207,7 @@ void layout_pages(struct paper *l) {
   }
 }
 
-bool layout_columns(struct paper *l) {
+bool layout_columns(struct diagram_paper *l) {
   l->page_count = 1;
   choose_columns(l);
   return is_readable(l);
@@ -219,7 +220,8 @@ struct arm {
   int64_t size;    /* of the map that it passes on */
 };
 
-static bool find_arms(const struct paper *l, struct arm *arms, size_t *count) {
+static bool find_arms(const struct diagram_paper *l, struct arm *arms,
+                      size_t *count) {
   const struct diagram *d = l->d;
   *count = 0;
   for (size_t i = 0; i < l->skips.count; i++) {
@@ -247,7 +249,7 @@ static int64_t item_middle(const struct diagram *d, size_t item) {
 }
 
 /* Between the inner ends of the innermost skip: what enlarges goes up. */
-static size_t turning_point(const struct paper *l, struct arm inner) {
+static size_t turning_point(const struct diagram_paper *l, struct arm inner) {
   size_t turn = inner.to;
   const struct diagram *d = l->d;
   while (turn > inner.from + 1) {
@@ -270,7 +272,7 @@ static size_t turning_point(const struct paper *l, struct arm inner) {
 }
 
 /* From the top of the U down to the middle of an item, unstretched. */
-static int64_t depth_left(struct paper *l, size_t part, size_t item) {
+static int64_t depth_left(struct diagram_paper *l, size_t part, size_t item) {
   int64_t depth = 0;
   for (size_t i = 0; i < part; i++)
     depth += l->parts.at[i].part->length;
@@ -278,7 +280,7 @@ static int64_t depth_left(struct paper *l, size_t part, size_t item) {
   return item_middle(l->d, item);
 }
 
-static int64_t depth_right(struct paper *l, size_t part, size_t item) {
+static int64_t depth_right(struct diagram_paper *l, size_t part, size_t item) {
   int64_t depth = 0;
   for (size_t i = l->parts.count - 1; i > part; i--)
     depth += l->parts.at[i].part->length;
@@ -286,7 +288,8 @@ static int64_t depth_right(struct paper *l, size_t part, size_t item) {
   return item_middle(l->d, item);
 }
 
-static void measure_arm(struct paper *l, struct diagram_column *column) {
+static void measure_arm(struct diagram_paper *l,
+                        struct diagram_column *column) {
   for (size_t i = column->first; i < column->end; i++) {
     const struct diagram_part *part = l->parts.at[i].part;
     column->left = most(column->left, part->left);
@@ -295,8 +298,8 @@ static void measure_arm(struct paper *l, struct diagram_column *column) {
 }
 
 /* Puts both ends of every skip at one height, by longer arrows. */
-static void level_arms(struct paper *l, const struct arm *arms, size_t count,
-                       size_t turn) {
+static void level_arms(struct diagram_paper *l, const struct arm *arms,
+                       size_t count, size_t turn) {
   int64_t left = 0, right = 0; /* by how much each arm is lowered */
   size_t low = 0, high = l->parts.count;
   int64_t bottom = 0, offset = 0;
@@ -339,7 +342,7 @@ static void level_arms(struct paper *l, const struct arm *arms, size_t count,
 
 enum { MOST_ARMS = 64 };
 
-bool layout_u(struct paper *l) {
+bool layout_u(struct diagram_paper *l) {
   struct arm arms[MOST_ARMS];
   size_t count;
   if (l->skips.count < 2 || l->skips.count > MOST_ARMS || l->d->parts->next ||

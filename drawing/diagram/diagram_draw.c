@@ -5,7 +5,7 @@
 
 enum { LINE = 11 * POINT };
 
-void pen_to(struct pen *pen, int64_t across, int64_t along) {
+void pen_to(struct diagram_pen *pen, int64_t across, int64_t along) {
   size_t room = sizeof pen->at / sizeof *pen->at;
   struct point *last = pen->count ? &pen->at[pen->count - 1] : NULL;
   if (last && last->x == across && last->y == along)
@@ -26,7 +26,7 @@ static int64_t line_width(const struct diagram *d, size_t item) {
   return width;
 }
 
-void pen_draw(struct diagram *d, const struct pen *pen, bool arrow) {
+void pen_draw(struct diagram *d, const struct diagram_pen *pen, bool arrow) {
   if (!d->scene || pen->count < 2)
     return;
   struct point *points = arena_alloc(d->arena, pen->count, sizeof *points);
@@ -41,7 +41,8 @@ void pen_draw(struct diagram *d, const struct pen *pen, bool arrow) {
                                 .arrow = arrow});
 }
 
-static void link_draw(struct diagram *d, size_t index, const struct pen *pen) {
+static void link_draw(struct diagram *d, size_t index,
+                      const struct diagram_pen *pen) {
   struct diagram_item *item = &d->items.at[index];
   if (pen->item == NO_ITEM)
     return;
@@ -147,7 +148,7 @@ static int64_t entry_of(const struct diagram *d, size_t index, bool flip) {
 }
 
 static void leave(const struct diagram *d, size_t index, int64_t across,
-                  bool flip, struct pen *pen) {
+                  bool flip, struct diagram_pen *pen) {
   const struct diagram_item *item = &d->items.at[index];
   int64_t along = item_low(d, item) + (flip ? 0 : item_size(d, item));
   if (item->opens_repeat && !flip)
@@ -213,12 +214,13 @@ static bool reads(const struct diagram *d, const struct diagram_part *part,
 }
 
 void part_draw_side(struct diagram *d, const struct diagram_part *part,
-                    const struct diagram_part *side, const struct pen *pen) {
+                    const struct diagram_part *side,
+                    const struct diagram_pen *pen) {
   int64_t bus =
       part->flip ? part->along + BUS : part->along + part->length - BUS;
-  struct pen branch = *pen;
+  struct diagram_pen branch = *pen;
   if (!reads(d, side, pen->item))
-    branch = (struct pen){.item = NO_ITEM};
+    branch = (struct diagram_pen){.item = NO_ITEM};
   if (branch.count) {
     pen_to(&branch, part->across, bus);
     /* Past sides that stand above it, in the gap before them. */
@@ -235,8 +237,8 @@ void part_draw_side(struct diagram *d, const struct diagram_part *part,
 
 static void draw_branch(struct diagram *d, const struct diagram_part *split,
                         const struct diagram_part *branch,
-                        const struct pen *from) {
-  struct pen pen = *from;
+                        const struct diagram_pen *from) {
+  struct diagram_pen pen = *from;
   const struct diagram_item *join = &d->items.at[split->item];
   int64_t sign = split->flip ? -1 : 1;
   int64_t bus = split->flip ? split->along + split->length - 3 * POINT
@@ -263,8 +265,8 @@ static void draw_branch(struct diagram *d, const struct diagram_part *split,
 }
 
 static void draw_split(struct diagram *d, const struct diagram_part *split,
-                       struct pen *pen) {
-  static const struct pen none = {.item = NO_ITEM};
+                       struct diagram_pen *pen) {
+  static const struct diagram_pen none = {.item = NO_ITEM};
   bool empty = false;
   for (const struct diagram_part *b = split->first; b; b = b->next) {
     bool led = split->forks || (!b->first && !empty);
@@ -276,7 +278,7 @@ static void draw_split(struct diagram *d, const struct diagram_part *split,
 }
 
 static void draw_chain(struct diagram *d, const struct diagram_part *chain,
-                       struct pen *pen) {
+                       struct diagram_pen *pen) {
   for (const struct diagram_part *p = chain->first; p; p = p->next) {
     part_draw(d, p, pen);
     for (const struct diagram_part *side = p->side; side; side = side->next)
@@ -285,7 +287,7 @@ static void draw_chain(struct diagram *d, const struct diagram_part *chain,
 }
 
 void part_draw(struct diagram *d, const struct diagram_part *part,
-               struct pen *pen) {
+               struct diagram_pen *pen) {
   switch (part->kind) {
   case PART_BOX:
     if (pen->count)

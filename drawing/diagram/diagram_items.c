@@ -18,9 +18,9 @@ static int64_t group_inside(const struct model *model, int64_t outer,
   return group > 0 ? group : NO_NODE;
 }
 
-static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
-                                 int64_t group) {
-  struct pieces pieces = {0};
+static struct diagram_pieces find_pieces(struct diagram *d, size_t first,
+                                         size_t end, int64_t group) {
+  struct diagram_pieces pieces = {0};
   const struct model *model = d->c->model;
   for (size_t row = first; row < end;) {
     struct diagram_piece piece = {row, row + 1, NO_NODE};
@@ -44,8 +44,9 @@ static struct pieces find_pieces(struct diagram *d, size_t first, size_t end,
 
 /* Units */
 
-static struct diagram_unit *
-make_units(struct diagram *d, const struct pieces *p, size_t from, size_t to);
+static struct diagram_unit *make_units(struct diagram *d,
+                                       const struct diagram_pieces *p,
+                                       size_t from, size_t to);
 
 /* Its layer's kind and family, by number; what no table has is asked anew. */
 static void find_kind(struct diagram *d, struct diagram_item *item) {
@@ -75,7 +76,7 @@ static void fill_unit(struct diagram *d, struct diagram_unit *unit,
   if (piece->group == NO_NODE) {
     add_item(d, piece->first, unit);
   } else {
-    struct pieces inner =
+    struct diagram_pieces inner =
         find_pieces(d, piece->first, piece->end, piece->group);
     unit->child = make_units(d, &inner, 0, inner.count);
   }
@@ -105,8 +106,9 @@ static void share_turns(struct diagram *d, const struct diagram_unit *unit,
       d->item_of_row[first + turn * length + i] = d->item_of_row[first + i];
 }
 
-static struct diagram_unit *
-make_units(struct diagram *d, const struct pieces *p, size_t from, size_t to) {
+static struct diagram_unit *make_units(struct diagram *d,
+                                       const struct diagram_pieces *p,
+                                       size_t from, size_t to) {
   struct diagram_unit *list = NULL, **tail = &list;
   for (size_t at = from; at < to;) {
     struct diagram_run run = diagram_find_run(d, p, at, to);
@@ -147,7 +149,7 @@ void diagram_mark_repeat(struct diagram *d, const struct diagram_unit *unit) {
  * far, is a stub that names it.
  */
 static void add_stub(struct diagram *d, struct diagram_item *item,
-                     struct stub stub) {
+                     struct diagram_stub stub) {
   if (d->reader_of_node[stub.node] == d->reading)
     return;
   d->reader_of_node[stub.node] = d->reading;
@@ -168,7 +170,8 @@ static bool is_shown_once(const struct diagram *d, const struct row *row,
 /* What the second turn of a repeat reads where the first reads this. */
 static void compare_turns(const struct diagram *d,
                           const struct diagram_item *item,
-                          const struct stub *read, struct diagram_link *link) {
+                          const struct diagram_stub *read,
+                          struct diagram_link *link) {
   const struct model *model = d->c->model;
   const struct diagram_section *section = section_of(d, item->row);
   if (item->turns < 2)
@@ -185,7 +188,8 @@ static void find_link(struct diagram *d, size_t index, int64_t reader, int k) {
   const struct row *row = &d->rows.at[item->row];
   const struct model *model = d->c->model;
   int64_t node = node_input(model, &model->nodes.at[reader], k);
-  struct stub stub = {NO_ITEM, node, reader - row->first, k, {0}, STUB_AHEAD};
+  struct diagram_stub stub = {NO_ITEM, node, reader - row->first,
+                              k,       {0},  STUB_AHEAD};
   const struct diagram_section *section = section_of(d, item->row);
   int64_t from = row_of_node(d, section, node);
   if (node >= row->first && node < row->end)
@@ -254,7 +258,7 @@ static struct diagram_unit *call_units(struct diagram *d,
   }
   struct diagram_unit *unit = new_unit(
       d, (struct diagram_unit){.group = s->call->group, .call = s->call});
-  struct pieces pieces = find_pieces(d, first, s->end, s->call->group);
+  struct diagram_pieces pieces = find_pieces(d, first, s->end, s->call->group);
   unit->child = make_units(d, &pieces, 0, pieces.count);
   unit->end = d->items.count;
   if (!entry)
@@ -283,7 +287,7 @@ static void mark_items(struct diagram *d) {
 
 void diagram_find_items(struct diagram *d) {
   const struct diagram_section *net = &d->sections.at[0];
-  struct pieces all = find_pieces(d, 0, net->end, 0);
+  struct diagram_pieces all = find_pieces(d, 0, net->end, 0);
   diagram_open_search(d);
   d->items.count = 0;
   d->cut = NULL;

@@ -189,7 +189,7 @@ static bool is_closed(const struct diagram_loop *l) {
   return true;
 }
 
-static bool same_groups(const struct pieces *p, size_t a, size_t b,
+static bool same_groups(const struct diagram_pieces *p, size_t a, size_t b,
                         size_t period) {
   size_t first = p->at[a].first, second = p->at[b].first;
   for (size_t i = 0; i < period; i++)
@@ -219,8 +219,8 @@ static void count_failure(struct diagram *d, const struct diagram_loop *l) {
   d->failed.count++;
 }
 
-size_t diagram_find_loop(struct diagram *d, const struct pieces *p, size_t at,
-                         size_t end, size_t period) {
+size_t diagram_find_loop(struct diagram *d, const struct diagram_pieces *p,
+                         size_t at, size_t end, size_t period) {
   struct diagram_loop l = {
       .d = d, .first = (int64_t)p->at[at].first, .count = 1};
   l.length = (int64_t)p->at[at + period - 1].end - l.first;

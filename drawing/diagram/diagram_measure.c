@@ -4,8 +4,8 @@
  */
 #include "drawing/diagram/diagram.h"
 
-const struct tightness *tightness(const struct diagram *d) {
-  static const struct tightness levels[LEVELS] = {
+const struct diagram_tightness *tightness(const struct diagram *d) {
+  static const struct diagram_tightness levels[LEVELS] = {
       {110, 170, 120, 90, 1280, false, false, false, false},
       {90, 140, 70, 90, 700, true, false, false, false},
       {80, 130, 60, 80, 640, true, true, false, false},

@@ -86,7 +86,7 @@ static struct slice find_name(struct diagram *d, size_t row, int64_t node,
 /* What a reader reads in all of its turns. */
 static struct slice name_of(struct diagram *d,
                             const struct diagram_item *reader,
-                            const struct stub *stub, int *signs) {
+                            const struct diagram_stub *stub, int *signs) {
   const struct model *model = d->c->model;
   size_t row = row_for(d, reader, stub->node), turns = item_turns(d, reader);
   const struct diagram_item *from = &d->items.at[d->item_of_row[row]];
@@ -125,7 +125,7 @@ void diagram_name_stubs(struct diagram *d) {
   for (size_t i = 0; i < d->items.count; i++)
     for (size_t k = 0; k < d->items.at[i].stub_count; k++) {
       const struct diagram_item *item = &d->items.at[i];
-      struct stub *stub = &d->stubs.at[item->first_stub + k];
+      struct diagram_stub *stub = &d->stubs.at[item->first_stub + k];
       stub->name = number_input(d, item, stub->node);
       if (!stub->name.length)
         stub->name = name_of(d, item, stub, &signs);

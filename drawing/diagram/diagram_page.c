@@ -5,12 +5,12 @@
 #include "drawing/scene/palette.h"
 
 struct sheet {
-  struct paper *l;
+  struct diagram_paper *l;
   size_t page;
   int64_t across, top, length; /* of the columns */
   int used;                    /* corridors below them */
   int entered;                 /* lanes on the left of columns */
-  struct pen pen;
+  struct diagram_pen pen;
 };
 
 static struct diagram *diagram_at(const struct sheet *s) {
@@ -87,7 +87,7 @@ static int64_t column_low(const struct sheet *s,
 /* From the end of a column, up beside it, to the start of the next one. */
 static void turn_pen(struct sheet *s, const struct diagram_column *from,
                      const struct diagram_column *to) {
-  struct pen *pen = &s->pen;
+  struct diagram_pen *pen = &s->pen;
   int64_t bottom = from->along + from->length + 2 * POINT;
   if (pen->count == 0)
     return;
@@ -104,11 +104,11 @@ static void turn_pen(struct sheet *s, const struct diagram_column *from,
 }
 
 static void draw_column(struct sheet *s, size_t index) {
-  struct paper *l = s->l;
+  struct diagram_paper *l = s->l;
   const struct diagram_column *c = &l->columns.at[index];
   bool starts = l->parts.at[c->first].starts;
   if (starts) {
-    s->pen = (struct pen){.item = NO_ITEM};
+    s->pen = (struct diagram_pen){.item = NO_ITEM};
   } else if (index > 0 && l->columns.at[index - 1].page != c->page) {
     s->pen.count = 0;
     put_note(s, (struct point){c->across, s->top}, "from", c->page - 1);
@@ -119,7 +119,7 @@ static void draw_column(struct sheet *s, size_t index) {
   for (size_t i = c->first; i < c->end; i++) {
     const struct diagram_part *part = l->parts.at[i].part;
     if (l->parts.at[i].starts)
-      s->pen = (struct pen){.item = NO_ITEM};
+      s->pen = (struct diagram_pen){.item = NO_ITEM};
     part_draw(diagram_at(s), part, &s->pen);
     for (const struct diagram_part *side = part->side; side; side = side->next)
       part_draw_side(diagram_at(s), part, side, &s->pen);
@@ -127,7 +127,7 @@ static void draw_column(struct sheet *s, size_t index) {
   bool last = index + 1 == l->columns.count;
   if (!last && l->columns.at[index + 1].page != c->page &&
       !l->parts.at[c->end].starts) {
-    struct pen out = s->pen;
+    struct diagram_pen out = s->pen;
     int64_t along = out.at[out.count - 1].y + 18 * POINT;
     pen_to(&out, c->across, along);
     pen_draw(diagram_at(s), &out, true);
@@ -137,7 +137,7 @@ static void draw_column(struct sheet *s, size_t index) {
 
 /* Skips */
 
-static size_t column_of(const struct paper *l, size_t item) {
+static size_t column_of(const struct diagram_paper *l, size_t item) {
   size_t column = 0;
   while (l->part_of[item] >= l->columns.at[column].end)
     column++;
@@ -182,7 +182,7 @@ static bool is_blocked(const struct diagram *d, const struct diagram_column *c,
 
 /* Where a skip leaves an item: at its side, or below, where it is free. */
 static void leave_item(struct sheet *s, const struct diagram_column *c,
-                       size_t index, struct pen *pen) {
+                       size_t index, struct diagram_pen *pen) {
   struct diagram *d = diagram_at(s);
   const struct diagram_item *it = &d->items.at[index];
   int64_t along = item_middle(d, index);
@@ -211,7 +211,7 @@ static void draw_skip(struct sheet *s, const struct diagram_skip *skip,
   size_t from = column_of(s->l, skip->from), to = column_of(s->l, skip->to);
   struct diagram_column *a = &s->l->columns.at[from],
                         *b = &s->l->columns.at[to];
-  struct pen pen = {.item = skip->from};
+  struct diagram_pen pen = {.item = skip->from};
   if (a->page != b->page || a->page != s->page) {
     note_skip(s, skip, a, b);
     return;
@@ -236,13 +236,13 @@ static void draw_skip(struct sheet *s, const struct diagram_skip *skip,
 }
 
 static void draw_skips(struct sheet *s) {
-  struct paper *l = s->l;
+  struct diagram_paper *l = s->l;
   int *used = arena_alloc(l->d->arena, l->columns.count, sizeof *used);
   for (size_t i = 0; i < l->skips.count; i++)
     draw_skip(s, &l->skips.at[i], used);
 }
 
-void page_draw(struct paper *l, size_t page, struct scene *scene) {
+void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   struct sheet s = {.l = l,
                     .page = page,
                     .across = EDGE,
@@ -258,7 +258,7 @@ void page_draw(struct paper *l, size_t page, struct scene *scene) {
   for (size_t i = 0; i < l->columns.count; i++) {
     if (i > 0 && l->columns.at[i].page == page &&
         l->columns.at[i - 1].page != page && l->columns.at[i - 1].end > 0)
-      s.pen = (struct pen){
+      s.pen = (struct diagram_pen){
           .item = l->parts.at[l->columns.at[i].first - 1].part->item};
     if (l->columns.at[i].page == page)
       draw_column(&s, i);

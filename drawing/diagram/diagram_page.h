@@ -37,7 +37,7 @@ struct page_list {
   size_t count, room;
 };
 
-struct paper {
+struct diagram_paper {
   struct diagram *d;
   VEC(struct diagram_skip) skips;
   VEC(struct diagram_stretch) parts;
@@ -51,14 +51,14 @@ struct paper {
 };
 
 /* A U, if the skips nest; false if they do not, or it would be too large. */
-bool layout_u(struct paper *l);
+bool layout_u(struct diagram_paper *l);
 
 /* The best columns; false if a page would make them too small to be read. */
-bool layout_columns(struct paper *l);
+bool layout_columns(struct diagram_paper *l);
 
 /* Columns as long as a page, on as many pages as they take. */
-void layout_pages(struct paper *l);
+void layout_pages(struct diagram_paper *l);
 
-void page_draw(struct paper *l, size_t page, struct scene *scene);
+void page_draw(struct diagram_paper *l, size_t page, struct scene *scene);
 
 #endif

@@ -138,19 +138,19 @@ static uint64_t piece_hash(const struct diagram *d,
   return hash * 31 + (p->end - p->first);
 }
 
-void diagram_sum_pieces(struct diagram *d, struct pieces *p) {
+void diagram_sum_pieces(struct diagram *d, struct diagram_pieces *p) {
   p->sums = arena_alloc(d->arena, p->count + 1, sizeof *p->sums);
   for (size_t i = 0; i < p->count; i++)
     p->sums[i + 1] = p->sums[i] * base + piece_hash(d, &p->at[i]);
 }
 
-static bool same_sums(const struct pieces *p, size_t a, size_t period,
+static bool same_sums(const struct diagram_pieces *p, size_t a, size_t period,
                       uint64_t power) {
   size_t b = a + period, end = b + period;
   return p->sums[b] - p->sums[a] * power == p->sums[end] - p->sums[b] * power;
 }
 
-static bool same_texts(const struct diagram *d, const struct pieces *p,
+static bool same_texts(const struct diagram *d, const struct diagram_pieces *p,
                        size_t a, size_t b, size_t period) {
   size_t first = p->at[a].first, second = p->at[b].first;
   for (size_t i = 0; i < period; i++)
@@ -165,8 +165,8 @@ static bool same_texts(const struct diagram *d, const struct pieces *p,
   return true;
 }
 
-static bool same_pieces(struct diagram *d, const struct pieces *p, size_t a,
-                        size_t period, bool *varies) {
+static bool same_pieces(struct diagram *d, const struct diagram_pieces *p,
+                        size_t a, size_t period, bool *varies) {
   size_t b = a + period, first = p->at[a].first, second = p->at[b].first;
   size_t length = second - first;
   if (d->reader_of_row[second - 1] >= (int64_t)(second + length) ||
@@ -182,8 +182,8 @@ static bool same_pieces(struct diagram *d, const struct pieces *p, size_t a,
 }
 
 /* How many turns start at a piece, of so many pieces each. */
-static size_t count_turns(struct diagram *d, const struct pieces *p, size_t at,
-                          size_t end, size_t period, uint64_t power,
+static size_t count_turns(struct diagram *d, const struct diagram_pieces *p,
+                          size_t at, size_t end, size_t period, uint64_t power,
                           bool *varies) {
   size_t count = 1;
   bool strict = true;
@@ -212,8 +212,9 @@ void diagram_open_search(struct diagram *d) {
   d->search = SEARCH_LEAST + SEARCH_ROW * (int64_t)d->rows.count;
 }
 
-struct diagram_run diagram_find_run(struct diagram *d, const struct pieces *p,
-                                    size_t at, size_t end) {
+struct diagram_run diagram_find_run(struct diagram *d,
+                                    const struct diagram_pieces *p, size_t at,
+                                    size_t end) {
   struct diagram_run best = {1, 1, false};
   size_t saved = 0, row = p->at[at].first;
   int64_t reader = -1; /* of all rows of a turn but its last */

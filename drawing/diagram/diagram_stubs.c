@@ -129,8 +129,8 @@ bool diagram_cut_links(struct diagram *d, bool far) {
 
 /* How large they are */
 
-static const struct stub *stub_at(const struct diagram *d,
-                                  const struct diagram_item *item, size_t k) {
+static const struct diagram_stub *
+stub_at(const struct diagram *d, const struct diagram_item *item, size_t k) {
   return &d->stubs.at[item->first_stub + k];
 }
 
@@ -147,7 +147,7 @@ void stubs_measure(struct diagram *d, size_t index, bool left, bool right) {
   for (size_t k = 0; k < item->link_count; k++)
     right = right && d->links.at[item->first_link + k].drawn;
   for (size_t k = 0; k < item->stub_count; k++) {
-    struct stub *stub = &d->stubs.at[item->first_stub + k];
+    struct diagram_stub *stub = &d->stubs.at[item->first_stub + k];
     stub->side = k == 0 && item->link_count == 0 ? STUB_AHEAD
                  : right && !(left && counts[STUB_RIGHT] > counts[STUB_LEFT])
                      ? STUB_RIGHT
@@ -168,7 +168,7 @@ int64_t stubs_extent(const struct diagram *d, size_t index,
   const struct diagram_item *item = &d->items.at[index];
   int64_t extent = 0;
   for (size_t k = 0; k < item->stub_count; k++) {
-    const struct stub *stub = stub_at(d, item, k);
+    const struct diagram_stub *stub = stub_at(d, item, k);
     int64_t width = text_extent(stub->name, SMALL_SIZE, false) + 4 * POINT;
     bool beside = d->lr == (side == STUB_AHEAD);
     width = ARROW + (beside ? width : HEIGHT);
@@ -180,7 +180,7 @@ int64_t stubs_extent(const struct diagram *d, size_t index,
 
 /* Drawing, where the box has its place */
 
-static void draw_name(struct diagram *d, const struct stub *stub,
+static void draw_name(struct diagram *d, const struct diagram_stub *stub,
                       struct point end, int dx, int dy) {
   struct scene_item text = {.kind = SCENE_TEXT,
                             .x = end.x + dx * 2 * POINT,
@@ -197,8 +197,8 @@ static void draw_name(struct diagram *d, const struct stub *stub,
 }
 
 static void draw_stub(struct diagram *d, const struct diagram_item *item,
-                      const struct stub *stub, size_t number, size_t count,
-                      bool flip) {
+                      const struct diagram_stub *stub, size_t number,
+                      size_t count, bool flip) {
   int64_t stack = item->opens_repeat ? 2 * STACK : 0;
   struct point middle = {item->x + item->width / 2, item->y + item->height / 2};
   struct point at = middle;
@@ -233,7 +233,7 @@ void stubs_draw(struct diagram *d, size_t index, bool flip) {
   size_t number[3] = {0}, counts[3] = {0};
   count_sides(d, item, counts);
   for (size_t k = 0; k < item->stub_count; k++) {
-    const struct stub *stub = stub_at(d, item, k);
+    const struct diagram_stub *stub = stub_at(d, item, k);
     draw_stub(d, item, stub, number[stub->side]++, counts[stub->side], flip);
   }
 }

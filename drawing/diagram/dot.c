@@ -84,7 +84,7 @@ static void put_edge_end(struct diagram *d, struct text *out, size_t from,
 static void put_stubs(struct diagram *d, struct text *out, size_t index) {
   const struct diagram_item *item = &d->items.at[index];
   for (size_t k = 0; k < item->stub_count; k++) {
-    const struct stub *stub = &d->stubs.at[item->first_stub + k];
+    const struct diagram_stub *stub = &d->stubs.at[item->first_stub + k];
     text_printf(out, "  in%zu [label=\"", item->first_stub + k);
     put_quoted(out, stub->name);
     text_printf(out, "\", shape=plaintext, style=\"\"];\n  in%zu -> n%zu;\n",

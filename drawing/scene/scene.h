@@ -31,7 +31,7 @@ enum scene_kind {
   SCENE_CLOSE
 };
 
-enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
+enum scene_anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
 /* Colours are 0xRRGGBB, or none. */
 enum { NO_COLOUR = -1 };
@@ -48,7 +48,7 @@ struct scene_item {
   bool up;      /* SCENE_TEXT: from below upwards */
   bool halo;    /* SCENE_TEXT: what is below is kept off */
   int64_t size; /* of text */
-  enum anchor anchor;
+  enum scene_anchor anchor;
   const char *class;          /* in SVG it is said there how it looks */
   struct slice text;          /* but of SCENE_TEXT: the tooltip */
   struct slice id, href;      /* SCENE_OPEN */

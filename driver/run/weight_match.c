@@ -9,7 +9,7 @@ struct matching {
   struct weight_set *set;
   const char *path;
   const struct safetensors *file;
-  enum match match;
+  enum weight_match match;
   bool *taken; /* by tensor of the file */
   size_t complaints;
 };
@@ -123,7 +123,7 @@ static void match_by_order(struct matching *m) {
 }
 
 int weight_set_match(struct weight_set *set, const char *path,
-                     const struct safetensors *file, enum match match) {
+                     const struct safetensors *file, enum weight_match match) {
   struct matching m = {.set = set, .path = path, .file = file, .match = match};
   m.taken = arena_alloc(set->arena, file->tensors.count + 1, sizeof *m.taken);
   if (match == MATCH_BY_ORDER)

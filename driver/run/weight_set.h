@@ -25,7 +25,7 @@ struct sizes_text {
 };
 struct sizes_text sizes_text(int rank, const int64_t *sizes);
 
-enum match {
+enum weight_match {
   MATCH_EXACTLY,  /* names and shapes */
   MATCH_LOOSELY,  /* axes of 1 do not count: 1x197x768 is 197x768 */
   MATCH_BY_ORDER, /* so they do here; names do not matter */
@@ -36,7 +36,7 @@ enum match {
  * wrong shape on standard error; an exit status.
  */
 int weight_set_match(struct weight_set *set, const char *path,
-                     const struct safetensors *file, enum match match);
+                     const struct safetensors *file, enum weight_match match);
 
 /*
  * `count` values of a weight from the one at `first` on, in the file's order.

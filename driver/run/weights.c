@@ -158,9 +158,9 @@ static int write_file(const struct weights_request *r,
 
 static int with_file(struct weights_request *r, struct weight_set *set) {
   const char *path = r->check ? r->check : r->from;
-  enum match match = r->check      ? MATCH_EXACTLY
-                     : r->by_order ? MATCH_BY_ORDER
-                                   : MATCH_LOOSELY;
+  enum weight_match match = r->check      ? MATCH_EXACTLY
+                            : r->by_order ? MATCH_BY_ORDER
+                                          : MATCH_LOOSELY;
   struct safetensors file;
   int status = EXIT_DONE;
   if (!safetensors_open(&file, path, &r->arena))

@@ -104,7 +104,7 @@ bool keras_parse(struct keras *k, struct slice file) {
 static bool refuse(struct keras *k, struct keras_place place,
                    const struct text *text) {
   if (!k->graph->failed) {
-    graph_fail(k->graph, place.line, "%.*s", SLICE_ARG(text_slice(text)));
+    graph_fail(k->graph, place.line, "%.*s", SLICE_ARG(*text));
     k->graph->error.column = place.column;
   }
   return false;

@@ -27,8 +27,7 @@ static bool fault(const struct safetensors_reading *r, const char *format,
   text_vprintf(&raw, format, args);
   va_end(args);
   shown_put(&shown, text_slice(&raw), 0);
-  snprintf(r->s->fault, sizeof r->s->fault, "%.*s",
-           SLICE_ARG(text_slice(&shown)));
+  snprintf(r->s->fault, sizeof r->s->fault, "%.*s", SLICE_ARG(shown));
   return false;
 }
 

@@ -1,11 +1,11 @@
-/* rope: how far positions turn the features of a head. */
+/* rope: how far positions rotate the features of a head. */
 #ifndef NETC_LAYERS_SEQUENCE_ROPE_H
 #define NETC_LAYERS_SEQUENCE_ROPE_H
 
 #include "layers/layer.h"
 
 /*
- * Pair i of D features is turned by position / base^(2 i / D) (Su et al.
+ * Pair i of D features is rotated by position / base^(2 i / D) (Su et al.
  * 2021, "RoFormer", arXiv 2104.09864), and slower where nets are made to read
  * on: positions divided by `stretch` (arXiv 2306.15595), or what Llama 3.1
  * does if `trained` is given (runtime/turn.h). 0: not given.

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 
-enum { RECENT = 64 }; /* a power of two: kinds of operations that take turns */
+enum { RECENT = 64 }; /* a power of two: kinds of operations that alternate */
 
 /* By some members, none of them an address: equal bytes on every run. */
 static size_t place_of(const struct op_facts *facts) {

@@ -18,7 +18,7 @@ struct profile {
   bool mean_keeps_input;   /* a global mean saves what it averaged */
   bool keeps_numbers;      /* a product keeps a number where tensors are */
   bool unfold_keeps_input; /* its backward asks the input for its size */
-  bool turned_products;    /* by sample, where its matrix is turned around */
+  bool turned_products;    /* by sample, where its matrix is transposed */
   bool recurrent_steps;    /* recurrent layers run step by step */
   bool pool_indices;       /* maximum pooling writes int64 places */
   bool fused_attention;    /* attention weights are never stored */

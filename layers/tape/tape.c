@@ -428,7 +428,7 @@ size_t tape_flatten(struct tape *tape, size_t in) {
                                             .by_channel = true});
 }
 
-/* A part of what has been turned around is not marked as strided. */
+/* A part of what has been transposed is not marked as strided. */
 static bool is_turned(const struct tape *tape, size_t in) {
   struct strides lies = tape_strides(tape, in);
   return tape->values.at[in].strided ||

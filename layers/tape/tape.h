@@ -200,8 +200,8 @@ struct tape_param {
 };
 
 /*
- * A block of experts runs in turns, of some of them each. The layers in front
- * of it and after it tell each other here what goes around it.
+ * A block of experts runs in iterations, of some of them each. The layers in
+ * front of it and after it tell each other here what goes around it.
  */
 struct expert_turn {
   const struct share *share; /* NULL: all at once */

@@ -5,16 +5,10 @@
 
 /* Training */
 
-int64_t answer_training_bytes(const struct memory *memory) {
-  const struct parallel *p = &memory->parallel;
-  return p->stages.count ? p->stages.at[p->most_loaded].peak
-                         : memory->training.peak;
-}
-
 static void find_training(const struct memory *memory, struct answer *a) {
   const struct parallel *p = &memory->parallel;
   const struct fit *fit = &memory->fit;
-  a->bytes = answer_training_bytes(memory);
+  a->bytes = memory_device(memory).peak;
   a->alone = memory->training.peak;
   a->devices = p->stages.count ? p->devices : 1;
   a->uneven = p->stages.count > 1;

@@ -43,9 +43,6 @@ struct answer_request {
 /* False if a sum passes 2^63 - 1. */
 bool answer_find(const struct answer_request *request, struct answer *answer);
 
-/* Of a training step with these settings, on the most loaded device. */
-int64_t answer_training_bytes(const struct memory *memory);
-
 /* Weights, arena and cache: INT64_MAX if the sum passes it. */
 int64_t answer_planned_bytes(const struct inference *inference);
 

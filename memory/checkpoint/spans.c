@@ -6,9 +6,10 @@
 /* Crossing tensors */
 
 /* What one of them is told by: all else of its uses is the same. */
-static size_t find_crossing(struct spans *s, const struct crossing *wanted) {
+static size_t find_crossing(struct spans *s,
+                            const struct span_crossing *wanted) {
   for (size_t i = s->crossings.count; i-- > 0;) {
-    const struct crossing *known = &s->crossings.at[i];
+    const struct span_crossing *known = &s->crossings.at[i];
     if (known->made == wanted->made && known->uses == wanted->uses &&
         known->keeps == wanted->keeps && known->packs == wanted->packs)
       return i;
@@ -51,10 +52,10 @@ static struct used *find_used(struct spans *s, struct arena *arena) {
     see_unit(s, unit, used);
   for (size_t i = 0; i < storages; i++) {
     const struct life *life = &l->life[i];
-    struct crossing as = {.made = used[i].made,
-                          .uses = used[i].uses,
-                          .keeps = used[i].keeps,
-                          .packs = life->packs};
+    struct span_crossing as = {.made = used[i].made,
+                               .uses = used[i].uses,
+                               .keeps = used[i].keeps,
+                               .packs = life->packs};
     if (life->made == NO_OP || (life->held && !life->packs) ||
         !(as.uses >> as.made >> 1))
       continue;

@@ -20,7 +20,7 @@ enum {
 };
 
 /* Tensors that lead over the same cuts, and are used alike after them. */
-struct crossing {
+struct span_crossing {
   size_t made;           /* unit */
   uint64_t uses, keeps;  /* by unit: reads or keeps it; keeps it */
   int64_t bytes, stored; /* while they are read; as they are kept */
@@ -61,7 +61,7 @@ struct spans {
   struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
   int64_t *outputs;        /* of the net, made before each unit */
   VEC(struct turn) turns;
-  VEC(struct crossing) crossings;
+  VEC(struct span_crossing) crossings;
   uint64_t *bits; /* of crossing i among those over cut c, at
                      i * (units + 2) + c; 0: not over it, or one too many */
 };
@@ -83,7 +83,7 @@ static inline uint64_t span_bit(const struct spans *s, size_t crossing,
   return s->bits[crossing * (s->units + 2) + cut];
 }
 
-static inline bool leads_over(const struct crossing *c, size_t cut) {
+static inline bool leads_over(const struct span_crossing *c, size_t cut) {
   return c->made < cut && c->uses >> cut != 0;
 }
 

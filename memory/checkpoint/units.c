@@ -130,18 +130,18 @@ bool units_are_near(const struct units *u, size_t from, size_t to) {
 
 /* Runs of three */
 
-static struct link link_of(const struct leg *in) {
-  return (struct link){
+static struct unit_link link_of(const struct leg *in) {
+  return (struct unit_link){
       .forward = in->forward, .backward = in->backward, .saved = in->saved};
 }
 
 /* Differences of what was alive, none of which can pass 2^63 - 1. */
-static struct linked link_units(const struct mark *marks,
-                                const struct leg *in) {
-  const struct mark *a = &marks[0], *b = &marks[1];
-  struct linked l = {link_of(&in[0]), link_of(&in[1]), link_of(&in[2]),
-                     .turns = b->backward - b->forward,
-                     .plain = a->plain && b->plain};
+static struct unit_linked link_units(const struct step_mark *marks,
+                                     const struct leg *in) {
+  const struct step_mark *a = &marks[0], *b = &marks[1];
+  struct unit_linked l = {link_of(&in[0]), link_of(&in[1]), link_of(&in[2]),
+                          .turns = b->backward - b->forward,
+                          .plain = a->plain && b->plain};
   l.first.rises = a->forward;
   l.first.cached = a->cached;
   l.first.backward -= a->backward;
@@ -155,10 +155,10 @@ static struct linked link_units(const struct mark *marks,
   return l;
 }
 
-struct linked units_link(const struct units *u, size_t from,
-                         struct simulation *run) {
+struct unit_linked units_link(const struct units *u, size_t from,
+                              struct simulation *run) {
   const int64_t *cut = &u->cut[from];
-  struct mark marks[LINKED - 1] = {0};
+  struct step_mark marks[LINKED - 1] = {0};
   struct leg in[LINKED] = {0};
   for (size_t i = 0; i + 1 < LINKED; i++) {
     marks[i].op = units_op(u, from + i + 1);
@@ -175,7 +175,7 @@ struct linked units_link(const struct units *u, size_t from,
   for (size_t i = 0; i < LINKED; i++)
     for (int64_t k = i ? cut[i] : 0; k < cut[i + 1]; k++)
       in[i].saved += run->saved_by_node[k]; /* at most run->saved */
-  struct linked linked = link_units(marks, in);
+  struct unit_linked linked = link_units(marks, in);
   linked.plain = linked.plain && !run->overflow;
   return linked;
 }
@@ -198,7 +198,7 @@ static void see_backward(struct joining *c, int64_t level, int64_t more) {
   c->backward = max_i64(c->backward, sum(c, level, more));
 }
 
-static void join_forward(struct joining *c, const struct link *link) {
+static void join_forward(struct joining *c, const struct unit_link *link) {
   int64_t level = sum(c, c->level, c->cached);
   c->forward = max_i64(c->forward, sum(c, level, link->forward));
   c->level = sum(c, c->level, link->rises);
@@ -206,8 +206,8 @@ static void join_forward(struct joining *c, const struct link *link) {
   c->saved = sum(c, c->saved, link->saved);
 }
 
-bool units_join(const struct linked *const *linked, size_t from, size_t to,
-                struct joined *joined) {
+bool units_join(const struct unit_linked *const *linked, size_t from, size_t to,
+                struct unit_joined *joined) {
   struct joining c = {.fits = true};
   size_t last = to - LINKED;
   for (size_t i = from; i <= last; i++)
@@ -224,7 +224,7 @@ bool units_join(const struct linked *const *linked, size_t from, size_t to,
     level = sum(&c, level, -linked[i]->middle.falls);
   }
   see_backward(&c, level, linked[from]->first.backward);
-  *joined = (struct joined){
+  *joined = (struct unit_joined){
       .saved = c.saved, .forward = c.forward, .backward = c.backward};
   return c.fits;
 }

@@ -30,25 +30,25 @@ void units_open(struct units *units, struct arena *arena);
 bool units_are_near(const struct units *units, size_t from, size_t to);
 
 /* What a unit adds to what is alive before it. */
-struct link {
+struct unit_link {
   int64_t forward, backward; /* the most, over what is there before */
   int64_t rises, cached;     /* what it leaves, forward */
   int64_t falls;             /* what its backward frees */
   int64_t saved;
 };
 
-struct linked {
-  struct link first, middle, last;
+struct unit_linked {
+  struct unit_link first, middle, last;
   int64_t turns; /* after the last, backward over forward */
   bool plain;
 };
 
 /* Runs three units from one on, as `run` says, which has its arena. */
-struct linked units_link(const struct units *units, size_t from,
-                         struct simulation *run);
+struct unit_linked units_link(const struct units *units, size_t from,
+                              struct simulation *run);
 
 /* What a span takes, as struct simulation has it. Bytes. */
-struct joined {
+struct unit_joined {
   int64_t saved;
   int64_t forward, backward; /* the most alive, of what legs count */
 };
@@ -57,7 +57,7 @@ struct joined {
  * As if units [from, to) were run at once; linked[i] are the three from i on.
  * False if one of these is not plain, or a sum passes 2^63 - 1.
  */
-bool units_join(const struct linked *const *linked, size_t from, size_t to,
-                struct joined *joined);
+bool units_join(const struct unit_linked *const *linked, size_t from, size_t to,
+                struct unit_joined *joined);
 
 #endif

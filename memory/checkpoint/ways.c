@@ -57,7 +57,7 @@ struct hop {
 static void cross(const struct spans *s, uint64_t kept, struct hop *hop) {
   uint64_t inside = span_bits(hop->from, hop->to);
   for (size_t i = 0; i < s->crossings.count; i++) {
-    const struct crossing *c = &s->crossings.at[i];
+    const struct span_crossing *c = &s->crossings.at[i];
     bool before = leads_over(c, hop->from);
     bool held = before && kept & span_bit(s, i, hop->from);
     bool keeps = hop->checkpointed ? before && c->uses & inside

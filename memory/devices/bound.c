@@ -123,7 +123,7 @@ static double repeated(const struct work *work, const struct step *step,
 static double part_seconds(const struct work *work, const struct step *step,
                            const struct parallel *parallel,
                            struct node_range nodes,
-                           const struct cluster *cluster) {
+                           const struct bound_cluster *cluster) {
   const struct train_settings *train = &step->settings;
   double macs = between(work->forward, nodes) + between(work->backward, nodes) +
                 repeated(work, step, nodes);
@@ -136,7 +136,7 @@ static double part_seconds(const struct work *work, const struct step *step,
 static double stage_seconds(const struct work *work, const struct step *step,
                             const struct parallel *parallel,
                             const struct stage *stage,
-                            const struct cluster *cluster) {
+                            const struct bound_cluster *cluster) {
   enum { CACHE = 128 << 20 };
   const struct train_settings *train = &step->settings;
   double seconds = 0, values = 0;
@@ -174,7 +174,7 @@ static int64_t passes_of(const struct step *step,
 
 static void find_passes(const struct work *work, const struct step *step,
                         const struct parallel *parallel,
-                        const struct cluster *cluster,
+                        const struct bound_cluster *cluster,
                         struct place_bound *bound) {
   int64_t passes = passes_of(step, parallel);
   double before = 0, optimizer = 0, busiest = 0;
@@ -200,7 +200,7 @@ struct ring {
 };
 
 static struct ring ring_of(int64_t count, int64_t apart,
-                           const struct cluster *cluster) {
+                           const struct bound_cluster *cluster) {
   int64_t inside = max_i64(min_i64(cluster->of_host / apart, count), 1);
   return (struct ring){(double)count, (double)inside,
                        (double)ceil_div_i64(count, inside)};
@@ -208,7 +208,7 @@ static struct ring ring_of(int64_t count, int64_t apart,
 
 /* What part of the bytes has to go from host to host. */
 static double far_part(enum among among, const struct train_settings *train,
-                       const struct cluster *cluster) {
+                       const struct bound_cluster *cluster) {
   int64_t tensor = train->tensor_parallel, context = train->context_parallel;
   int64_t stage = cluster->devices / train->pipeline;
   struct ring ring;
@@ -233,7 +233,8 @@ static double far_part(enum among among, const struct train_settings *train,
 }
 
 void bound_links(const struct train_settings *train, const struct stage *stage,
-                 const struct cluster *cluster, struct place_bound *bound) {
+                 const struct bound_cluster *cluster,
+                 struct place_bound *bound) {
   double near = 0, far = 0;
   for (int i = 0; i < AMONG_HOST; i++) {
     double bytes = (double)stage->sent_among[i];
@@ -251,7 +252,7 @@ void bound_links(const struct train_settings *train, const struct stage *stage,
 
 struct place_bound bound_find(const struct work *work, const struct step *step,
                               const struct parallel *parallel,
-                              const struct cluster *cluster) {
+                              const struct bound_cluster *cluster) {
   struct place_bound bound = {0};
   find_passes(work, step, parallel, cluster, &bound);
   for (size_t p = 0; p < parallel->stages.count; p++)
@@ -280,7 +281,7 @@ static double pipelined(const struct train_settings *train, double seconds,
 
 double bound_least(const struct work *work, const struct model *model,
                    const struct train_settings *train, double again,
-                   const struct cluster *cluster) {
+                   const struct bound_cluster *cluster) {
   size_t end = model->nodes.count;
   double macs = work->forward[end] + work->backward[end] + again;
   double samples = (double)train->batch * (double)train->accumulate *

@@ -12,7 +12,7 @@ struct work {
 };
 
 /* The devices: `network` is MB/s of each to other hosts. */
-struct cluster {
+struct bound_cluster {
   int gpu;
   int64_t devices, of_host;
   int64_t network;
@@ -55,16 +55,17 @@ struct work work_find(const struct model *model,
  */
 struct place_bound bound_find(const struct work *work, const struct step *step,
                               const struct parallel *parallel,
-                              const struct cluster *cluster);
+                              const struct bound_cluster *cluster);
 
 /* Of a stage: seconds that its bytes take at least over each kind of link. */
 void bound_links(const struct train_settings *train, const struct stage *stage,
-                 const struct cluster *cluster, struct place_bound *bound);
+                 const struct bound_cluster *cluster,
+                 struct place_bound *bound);
 
 /* The same without knowing the stages: not above any of theirs. `again`: MACs
    of a sample that are computed once more. */
 double bound_least(const struct work *work, const struct model *model,
                    const struct train_settings *train, double again,
-                   const struct cluster *cluster);
+                   const struct bound_cluster *cluster);
 
 #endif

@@ -30,12 +30,12 @@ static bool may_be(int64_t chosen, int64_t usual, int64_t value) {
 /* Loops, from the innermost one */
 
 static void add(struct lister *l) {
-  struct candidate *c = VEC_PUSH(l->arena, &l->all->at);
-  *c =
-      (struct candidate){.settings = l->now,
-                         .order = l->all->at.count - 1,
-                         .least = floor_seconds(&l->floor, &l->now, l->samples),
-                         .holds = floor_bytes(&l->floor, &l->now, l->samples)};
+  struct place_candidate *c = VEC_PUSH(l->arena, &l->all->at);
+  *c = (struct place_candidate){
+      .settings = l->now,
+      .order = l->all->at.count - 1,
+      .least = floor_seconds(&l->floor, &l->now, l->samples),
+      .holds = floor_bytes(&l->floor, &l->now, l->samples)};
 }
 
 static void try_offload(struct lister *l, int what) {
@@ -231,7 +231,7 @@ static void find_checkpoints(struct lister *l) {
 }
 
 static int by_least(const void *a, const void *b) {
-  const struct candidate *x = a, *y = b;
+  const struct place_candidate *x = a, *y = b;
   if (x->least != y->least)
     return x->least < y->least ? -1 : 1;
   if (x->holds != y->holds)

@@ -4,7 +4,7 @@
 
 #include "memory/devices/placement.h"
 
-struct candidate {
+struct place_candidate {
   struct train_settings settings;
   size_t order;
   double least;  /* seconds: no step of it is shorter */
@@ -12,7 +12,7 @@ struct candidate {
 };
 
 struct candidates {
-  VEC(struct candidate) at;
+  VEC(struct place_candidate) at;
 };
 
 void candidates_find(const struct place_request *request,

@@ -13,25 +13,25 @@ void chain_open(struct search *s, const size_t *far) {
     units_open(&s->chain, s->arena);
 }
 
-static struct linked run_three(struct search *s, size_t from) {
+static struct unit_linked run_three(struct search *s, size_t from) {
   struct arena scratch;
   struct node_range nodes = {s->cut[from], s->cut[from + LINKED]};
   arena_open_in(&scratch, s->arena);
   struct simulation run = stage_simulation(s, nodes, &scratch);
-  struct linked linked = units_link(&s->chain, from, &run);
+  struct unit_linked linked = units_link(&s->chain, from, &run);
   arena_close(&scratch);
   return linked;
 }
 
 /* Three units from one on; or an earlier run that was alike. */
-static const struct linked *three_from(struct search *s, size_t from) {
+static const struct unit_linked *three_from(struct search *s, size_t from) {
   struct ran *ran;
   if (s->linked[from])
     return s->linked[from];
   struct run_key key = stage_key(s, alike_span(&s->alike, from, from + LINKED));
   ran = runs_find(s->step->runs, &key);
   if (!ran->linked) {
-    struct linked *own = arena_alloc(s->step->runs->arena, 1, sizeof *own);
+    struct unit_linked *own = arena_alloc(s->step->runs->arena, 1, sizeof *own);
     *own = run_three(s, from);
     ran->linked = own;
   }
@@ -39,7 +39,7 @@ static const struct linked *three_from(struct search *s, size_t from) {
 }
 
 bool chain_run(struct search *s, size_t from, size_t to, struct ran *ran) {
-  struct joined joined;
+  struct unit_joined joined;
   if (s->train->saved_dtype || to - from == LINKED ||
       !units_are_near(&s->chain, from, to))
     return false;

@@ -30,16 +30,17 @@ int64_t fit_room(const struct train_settings *train) {
 }
 
 /* More than `most` may be INT64_MAX; 0: all that it takes is wanted. */
-static struct tried try_step(const struct step *step, int64_t most,
-                             struct arena *arena) {
-  struct tried trial = {.batch = step->settings.batch};
+static struct fit_tried try_step(const struct step *step, int64_t most,
+                                 struct arena *arena) {
+  struct fit_tried trial = {.batch = step->settings.batch};
   trial.peak = parallel_wanted(&step->settings)
                    ? parallel_peak(step, arena, &trial.line, &trial.host)
                    : step_peak(step, most, arena, &trial.line);
   return trial;
 }
 
-struct tried fit_held(const struct train_settings *train, struct tried trial) {
+struct fit_tried fit_held(const struct train_settings *train,
+                          struct fit_tried trial) {
   if (trial.host > train->host_memory)
     trial.peak = INT64_MAX;
   return trial;
@@ -81,9 +82,9 @@ static void open_search(struct batch_search *s) {
   step_trace(&s->bare, s->arena);
 }
 
-static struct tried try_batch(const struct batch_search *s,
-                              const struct step *step, bool chooses,
-                              int64_t batch, int64_t most) {
+static struct fit_tried try_batch(const struct batch_search *s,
+                                  const struct step *step, bool chooses,
+                                  int64_t batch, int64_t most) {
   struct arena scratch;
   struct step trial = *step;
   trial.settings.batch = batch;
@@ -95,14 +96,14 @@ static struct tried try_batch(const struct batch_search *s,
         .model = step->model, .settings = trial.settings, .runs = step->runs};
     checkpoint_choose(&trial, s->room, &scratch);
   }
-  struct tried found =
+  struct fit_tried found =
       fit_held(&trial.settings, try_step(&trial, most, &scratch));
   arena_close(&scratch);
   return found;
 }
 
 /* The last batch that fits on the line of a trial. */
-static int64_t on_line(const struct tried *trial, int64_t room) {
+static int64_t on_line(const struct fit_tried *trial, int64_t room) {
   double left = (double)(room - trial->line.fixed);
   double fits = trial->line.moving > 0
                     ? left / (double)trial->line.moving * (double)trial->batch
@@ -112,10 +113,10 @@ static int64_t on_line(const struct tried *trial, int64_t room) {
 
 /* The largest of trials that fits, and the least that does not. */
 struct fit_bracket {
-  struct tried fits, fails;
+  struct fit_tried fits, fails;
 };
 
-static void narrow(struct fit_bracket *b, const struct tried *trial,
+static void narrow(struct fit_bracket *b, const struct fit_tried *trial,
                    int64_t room) {
   if (trial->peak > room && trial->batch < b->fails.batch)
     b->fails = *trial;
@@ -124,8 +125,9 @@ static void narrow(struct fit_bracket *b, const struct tried *trial,
 }
 
 /* The middle now and then, so that a bad line does no harm. */
-static int64_t next_batch(const struct fit_bracket *b, const struct tried *last,
-                          int64_t room, int turn) {
+static int64_t next_batch(const struct fit_bracket *b,
+                          const struct fit_tried *last, int64_t room,
+                          int turn) {
   bool bounded = b->fails.batch < INT64_MAX;
   int64_t next = bounded ? b->fits.batch + (b->fails.batch - b->fits.batch) / 2
                          : 2 * b->fits.batch;
@@ -140,14 +142,14 @@ static int64_t next_batch(const struct fit_bracket *b, const struct tried *last,
  * the answer, which two or three simulations settle.
  */
 static int64_t follow_lines(const struct batch_search *s,
-                            const struct step *step, struct tries *known,
+                            const struct step *step, struct fit_tries *known,
                             struct arena *arena) {
   struct fit_bracket b = {.fails = {.batch = INT64_MAX}};
   for (size_t i = 0; i < known->all.count; i++)
     narrow(&b, &known->all.at[i], s->room);
-  struct tried last = b.fits.batch                ? b.fits
-                      : b.fails.batch < INT64_MAX ? b.fails
-                                                  : b.fits;
+  struct fit_tried last = b.fits.batch                ? b.fits
+                          : b.fails.batch < INT64_MAX ? b.fails
+                                                      : b.fits;
   for (int i = 0; b.fails.batch - b.fits.batch > 1; i++) {
     if (b.fits.batch >= MOST_BATCH) /* nothing of it grows with the batch */
       break;
@@ -193,7 +195,7 @@ static int64_t follow_choices(const struct batch_search *s, int64_t fits) {
   bool more = true;
   while (more && fits < MOST_BATCH) {
     struct arena scratch;
-    struct tries known = {0};
+    struct fit_tries known = {0};
     struct step trial = s->bare;
     trial.settings.batch = fits + 1;
     progress_tell(trial.model->progress, "searching for the largest batch",
@@ -211,12 +213,12 @@ static int64_t follow_choices(const struct batch_search *s, int64_t fits) {
 }
 
 int64_t fit_largest_batch(const struct step *step, int64_t room,
-                          struct tries *known, struct arena *arena) {
+                          struct fit_tries *known, struct arena *arena) {
   struct arena scratch;
   struct batch_search search = {.step = step, .room = room, .arena = &scratch};
   arena_open_in(&scratch, arena);
   open_search(&search);
-  struct tries plain = {0};
+  struct fit_tries plain = {0};
   int64_t largest = 0;
   if (search.plain.model)
     largest = follow_lines(&search, &search.plain, &plain, &scratch);
@@ -320,8 +322,8 @@ void fit_device(const struct train_settings *train, int64_t *device,
 }
 
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
-  struct tries trials = {0};
-  struct tried given = try_step(step, 0, arena);
+  struct fit_tries trials = {0};
+  struct fit_tried given = try_step(step, 0, arena);
   *fit = (struct fit){.alone = fit->alone,
                       .peak = given.peak,
                       .host = given.host,

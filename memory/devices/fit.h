@@ -39,17 +39,18 @@ void fit_device(const struct train_settings *train, int64_t *device,
                 int64_t *taken, int64_t *reserve, int64_t *room);
 
 /* A batch and what a step with it takes, of the device and of the host. */
-struct tried {
+struct fit_tried {
   int64_t batch, peak, host;
   struct peak_line line;
 };
 
 /* What the host does not hold is too much for any device: INT64_MAX. */
-struct tried fit_held(const struct train_settings *train, struct tried trial);
+struct fit_tried fit_held(const struct train_settings *train,
+                          struct fit_tried trial);
 
 /* Those of a step, in any order. */
-struct tries {
-  VEC(struct tried) all;
+struct fit_tries {
+  VEC(struct fit_tried) all;
 };
 
 /*
@@ -58,7 +59,7 @@ struct tries {
  * `known`, and what is tried is added.
  */
 int64_t fit_largest_batch(const struct step *step, int64_t room,
-                          struct tries *known, struct arena *arena);
+                          struct fit_tries *known, struct arena *arena);
 
 /*
  * The peak of a step of another batch, on the most loaded device, with

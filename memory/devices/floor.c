@@ -45,11 +45,11 @@ void floor_open(struct floor *floor, const struct place_request *request,
 }
 
 /* What is kept, node by node: run once for each microbatch. */
-static const struct passage *passage_of(struct floor *f, int64_t checkpoint,
-                                        int64_t samples) {
+static const struct floor_passage *
+passage_of(struct floor *f, int64_t checkpoint, int64_t samples) {
   const struct model *model = f->request->model;
   size_t count = model->nodes.count;
-  struct passage *found = f->passages.at;
+  struct floor_passage *found = f->passages.at;
   for (size_t i = 0; i < f->passages.count; i++, found++)
     if (found->checkpoint == checkpoint && found->samples == samples)
       return found;
@@ -68,7 +68,7 @@ static const struct passage *passage_of(struct floor *f, int64_t checkpoint,
     checkpoint_choose(&step, 0, &scratch);
   known = known && step_measure(&step, &scratch, &s, &training);
   found = VEC_PUSH(f->arena, &f->passages);
-  *found = (struct passage){checkpoint, samples, kept, 0, 0};
+  *found = (struct floor_passage){checkpoint, samples, kept, 0, 0};
   for (size_t i = 0; i < count && known; i++)
     kept[i + 1] = kept[i] + (double)s.saved_by_node[i];
   for (size_t i = 0; i < step.ranges.count; i++) {
@@ -82,9 +82,9 @@ static const struct passage *passage_of(struct floor *f, int64_t checkpoint,
 }
 
 /* A sample on one stage: run once for each way of sharing layers. */
-static const struct sharing *sharing_of(struct floor *f,
-                                        const struct train_settings *t) {
-  struct sharing *found = f->sharings.at;
+static const struct floor_sharing *sharing_of(struct floor *f,
+                                              const struct train_settings *t) {
+  struct floor_sharing *found = f->sharings.at;
   for (size_t i = 0; i < f->sharings.count; i++, found++)
     if (found->tensor == t->tensor_parallel &&
         found->sequence == t->sequence_parallel &&
@@ -102,11 +102,11 @@ static const struct sharing *sharing_of(struct floor *f,
   step.settings.offload = OFFLOAD_NONE;
   step.settings.shard_devices = 0;
   found = VEC_PUSH(f->arena, &f->sharings);
-  *found = (struct sharing){t->tensor_parallel,
-                            t->sequence_parallel,
-                            t->context_parallel,
-                            t->expert_parallel,
-                            {0}};
+  *found = (struct floor_sharing){t->tensor_parallel,
+                                  t->sequence_parallel,
+                                  t->context_parallel,
+                                  t->expert_parallel,
+                                  {0}};
   arena_open_in(&scratch, f->arena);
   if (parallel_find(&step, &scratch, &scratch, &parallel))
     for (int i = 0; i < AMONG_COPIES; i++)
@@ -117,7 +117,7 @@ static const struct sharing *sharing_of(struct floor *f,
 
 /* The stage that sends most sends no less than they do on average. */
 static double sent_seconds(struct floor *f, const struct train_settings *t) {
-  const struct sharing *sharing = sharing_of(f, t);
+  const struct floor_sharing *sharing = sharing_of(f, t);
   const struct place_request *request = f->request;
   struct stage stage = {0};
   struct place_bound bound = {0};
@@ -159,7 +159,7 @@ static double stepping_seconds(const struct floor *f,
 
 double floor_seconds(struct floor *floor, const struct train_settings *train,
                      int64_t samples) {
-  const struct passage *p = passage_of(floor, train->checkpoint, samples);
+  const struct floor_passage *p = passage_of(floor, train->checkpoint, samples);
   /* What stages cut through is not computed again. */
   double again = p->again - p->longest * (double)(train->pipeline - 1);
   double computes =
@@ -197,7 +197,7 @@ static struct rates rates_of(const struct floor *f,
 }
 
 /* Whether stages of at most `most` bytes hold all; any node ends one. */
-static bool holds(const struct floor *f, const struct passage *p,
+static bool holds(const struct floor *f, const struct floor_passage *p,
                   const struct rates *r, const struct train_settings *t,
                   double most) {
   size_t from = 0, end = f->request->model->nodes.count;
@@ -227,7 +227,7 @@ static bool holds(const struct floor *f, const struct passage *p,
 int64_t floor_bytes(struct floor *floor, const struct train_settings *train,
                     int64_t samples) {
   enum { ROUNDS = 14 };
-  const struct passage *p = passage_of(floor, train->checkpoint, samples);
+  const struct floor_passage *p = passage_of(floor, train->checkpoint, samples);
   struct rates rates = rates_of(floor, train);
   size_t end = floor->request->model->nodes.count;
   double low = 0, high = rates.value * floor->values[end] +

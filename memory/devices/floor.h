@@ -5,7 +5,7 @@
 #include "memory/devices/placement.h"
 
 /* A microbatch through the whole net on one device. */
-struct passage {
+struct floor_passage {
   int64_t checkpoint, samples;
   double *kept;   /* bytes that nodes before each keep for backward */
   double again;   /* MACs of a sample that are computed once more */
@@ -13,7 +13,7 @@ struct passage {
 };
 
 /* What a sample's passes send among the devices that share layers. */
-struct sharing {
+struct floor_sharing {
   int64_t tensor, sequence, context, expert;
   int64_t sent[AMONG_COUNT];
 };
@@ -24,8 +24,8 @@ struct floor {
   struct arena *arena;
   double *values, *trained;      /* parameters of the nodes before each */
   double bytes, summed, stepped; /* of a parameter, gradient, state */
-  VEC(struct passage) passages;
-  VEC(struct sharing) sharings;
+  VEC(struct floor_passage) passages;
+  VEC(struct floor_sharing) sharings;
   struct runs *runs;
 };
 

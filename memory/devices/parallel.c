@@ -4,6 +4,22 @@
 #include "base/check.h"
 #include "memory/devices/stage.h"
 
+struct stage stage_of_step(const struct training *step) {
+  return (struct stage){.parameters = step->parameters,
+                        .gradients = step->gradients,
+                        .optimizer = step->optimizer,
+                        .buffers = step->buffers,
+                        .input = step->input,
+                        .master = step->master,
+                        .averaged = step->averaged,
+                        .paged = step->paged,
+                        .activations = step->saved,
+                        .workspace = step->workspace,
+                        .clip = step->clip.bytes,
+                        .rounding = step->rounding,
+                        .peak = step->peak};
+}
+
 bool parallel_wanted(const struct train_settings *train) {
   return train->data_parallel > 1 || train->tensor_parallel > 1 ||
          train->pipeline > 1 || train->zero > 0 ||

@@ -45,6 +45,7 @@ struct stage {
   int64_t clip;        /* before it, where gradients are clipped */
   int64_t in_flight;   /* microbatches; of parts, if it has several */
   int64_t values, trained; /* parameters of its layers, before ZeRO */
+  int64_t rounding;        /* by the allocator; of a device by itself */
   int64_t peak;
   int64_t host;                    /* what it has in the host's memory */
   int64_t sent[TRAFFIC_COUNT];     /* in a step; as much is received */
@@ -60,6 +61,9 @@ struct parallel {
   int64_t host_devices; /* that share a host's memory */
   int64_t host;         /* bytes of all of these, the most of any host */
 };
+
+/* A whole step, of one device, as the stage that it is. */
+struct stage stage_of_step(const struct training *step);
 
 /* Whether the settings ask for several devices, or for a host. */
 bool parallel_wanted(const struct train_settings *train);

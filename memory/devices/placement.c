@@ -33,13 +33,10 @@ static bool measure_one(struct step *step, struct arena *arena,
   if (!step_measure(step, arena, &s, &t))
     return false;
   struct stage *stage = VEC_PUSH(arena, &parallel->stages);
+  *stage = stage_of_step(&t);
   stage->parts = arena_alloc(arena, 1, sizeof *stage->parts);
   stage->part_count = 1;
   stage->parts[0].end = (int64_t)step->model->nodes.count;
-  stage->optimizer = t.optimizer;
-  stage->master = t.master;
-  stage->activations = t.saved;
-  stage->peak = t.peak;
   parallel->devices = 1;
   parallel->microbatch = step->settings.batch;
   return true;
@@ -73,14 +70,15 @@ static void choose_ranges(struct place_finder *f, struct step *step) {
 }
 
 /* As a report would have it; false if it cannot be so, or overflows. */
-static bool measure(struct place_finder *f, const struct candidate *candidate,
+static bool measure(struct place_finder *f,
+                    const struct place_candidate *candidate,
                     struct placement *placement) {
   struct arena scratch;
   struct parallel parallel = {0};
   struct step step = {.model = f->request->model,
                       .settings = candidate->settings,
                       .runs = &f->runs};
-  const struct cluster *cluster = &f->request->cluster;
+  const struct bound_cluster *cluster = &f->request->cluster;
   arena_open_in(&scratch, f->arena);
   f->placing->measured++;
   choose_ranges(f, &step);
@@ -138,7 +136,7 @@ static void consider(struct place_finder *f,
  * fastest.
  */
 static bool is_beaten(const struct place_placing *placing,
-                      const struct candidate *candidate) {
+                      const struct place_candidate *candidate) {
   for (size_t i = 0; i < placing->best.count; i++) {
     const struct placement *p = &placing->best.at[i];
     if (2 * p->bound.step < candidate->least ||
@@ -152,7 +150,7 @@ static bool is_beaten(const struct place_placing *placing,
 static void find_fitting(struct place_finder *f, const struct candidates *all) {
   struct place_placing *placing = f->placing;
   for (size_t i = 0; i < all->at.count; i++) {
-    const struct candidate *candidate = &all->at.at[i];
+    const struct place_candidate *candidate = &all->at.at[i];
     struct placement placement;
     progress_tell(f->request->model->progress, "trying placements", (int64_t)i,
                   (int64_t)all->at.count);
@@ -164,7 +162,7 @@ static void find_fitting(struct place_finder *f, const struct candidates *all) {
 }
 
 static int by_holds(const void *a, const void *b) {
-  const struct candidate *x = a, *y = b;
+  const struct place_candidate *x = a, *y = b;
   if (x->holds != y->holds)
     return x->holds < y->holds ? -1 : 1;
   return x->order < y->order ? -1 : x->order > y->order;
@@ -176,7 +174,7 @@ static void find_nearest(struct place_finder *f, struct candidates *all) {
   int64_t least = INT64_MAX;
   qsort(all->at.at, all->at.count, sizeof *all->at.at, by_holds);
   for (size_t i = 0; i < all->at.count; i++) {
-    const struct candidate *candidate = &all->at.at[i];
+    const struct place_candidate *candidate = &all->at.at[i];
     progress_tell(f->request->model->progress, "nothing fits: what is nearest?",
                   (int64_t)i, (int64_t)all->at.count);
     if (candidate->holds - f->placing->room >= least)

@@ -7,7 +7,7 @@
 struct place_request {
   const struct model *model;
   const struct train_settings *train; /* degrees that are not 1 are kept */
-  struct cluster cluster;
+  struct bound_cluster cluster;
   int64_t batch; /* samples in a step, of all devices */
 };
 

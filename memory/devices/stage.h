@@ -33,7 +33,8 @@ struct search {
   struct known *known; /* stages that have been measured, in known_room */
   size_t known_room;
   struct units chain;
-  const struct linked **linked; /* by unit: three from it on; NULL: not yet */
+  const struct unit_linked *
+      *linked;  /* by unit: three from it on; NULL: not yet */
   int64_t *cut; /* nodes before each unit, and all of them after the last */
   size_t units;
   size_t stages;

@@ -179,7 +179,7 @@ bool serving_check(const struct model *model, const struct settings *settings,
     text_put(&help, "a shorter `context=`, or fewer `sequences=`");
   }
   struct span place = given_infer(model, settings, r.setting);
-  given_help(diag(diags, slug, place, "%.*s", SLICE_ARG(text_slice(&why))),
-             place, "%.*s", SLICE_ARG(text_slice(&help)));
+  given_help(diag(diags, slug, place, "%.*s", SLICE_ARG(why)), place, "%.*s",
+             SLICE_ARG(help));
   return false;
 }

@@ -56,7 +56,7 @@ static int64_t sample_gradients(struct run *run, const struct tape_op *op) {
   return run_bytes_of(run, &extent);
 }
 
-/* They are summed; the sum lies turned around, so that it is copied. */
+/* They are summed; the sum lies transposed, so that it is copied. */
 static void sum_samples(struct run *run, const struct tape_op *op,
                         int64_t each) {
   size_t param = run->tape->params.at[op->first_param];
@@ -137,7 +137,7 @@ static void param_gradients(struct run *run, const struct tape_op *op,
   }
 }
 
-/* A product's matrix, whose gradient is turned around, comes last. */
+/* A product's matrix, whose gradient is transposed, comes last. */
 static void sum_param_gradients(struct run *run, const struct tape_op *op,
                                 const bool *again) {
   for (int k = 0; k < op->facts->param_count - op->facts->by_sample; k++) {

@@ -1,13 +1,16 @@
 /*
- * Turns of a net on its tape. A turn reads only values of the one before, in
- * storages of at most one before that, and what is in front of them all. So
- * when what three turns have recorded is the same, moved on, whatever a layer
- * asks of the tape is the same in those that come, which are copied. The first
- * turn may differ, and the last, whose results others read.
+ * Iterations of a net on its tape. An iteration reads only values of the one
+ * before, in storages of at most one before that, and what is in front of them
+ * all. So when what three iterations have recorded is the same, moved on,
+ * whatever a layer asks of the tape is the same in those that come, which are
+ * copied. The first iteration may differ, and the last, whose results others
+ * read.
  */
 #include "memory/step/copies.h"
 
-enum { SEEN = 4 }; /* turns, before others are copied: the first, and three */
+enum {
+  SEEN = 4
+}; /* iterations, before others are copied: the first, and three */
 
 struct copier {
   struct trace *trace;
@@ -19,10 +22,10 @@ struct copier {
   struct tape_marks at[SEEN + 1]; /* in front of the first ones */
 };
 
-/* A turn, and the one after it. */
+/* An iteration, and the one after it. */
 struct copy_pair {
   const struct tape *tape;
-  struct tape_marks before; /* in front of the first turn */
+  struct tape_marks before; /* in front of the first iteration */
   struct tape_marks a, b;
   struct tape_marks by; /* how long each of both is */
   size_t nodes;
@@ -51,7 +54,7 @@ static struct tape_marks between(const struct tape_marks *a,
                              b->parts - a->parts};
 }
 
-/* What one refers to, and the other: of the turns, or in front of all. */
+/* What one refers to, and the other: of the iterations, or in front of all. */
 static bool follows(size_t x, size_t y, size_t before, size_t by) {
   return y == (x >= before ? x + by : x);
 }
@@ -134,7 +137,8 @@ static bool are_alike(const struct copy_pair *p, const struct tape_marks *end) {
 
 /* Copies */
 
-/* What a copy refers to that is `by` after turn `b`, which refers to `x`. */
+/* What a copy refers to that is `by` after iteration `b`, which refers to `x`.
+ */
 static inline uint32_t moved(uint32_t x, size_t from, size_t by) {
   return x >= from ? x + (uint32_t)by : x; /* tape_place() has seen it */
 }
@@ -289,7 +293,7 @@ static bool is_cut(struct copier *t, const struct node_turns *turns) {
          options->ranges[t->range].first < end;
 }
 
-/* Parameters before a node: those of the turns are one after the other. */
+/* Parameters before a node: those of the iterations are one after the other. */
 static size_t params_before(const struct model *model, size_t node) {
   return model->nodes.at[node].first_param;
 }

@@ -6,7 +6,7 @@
 #include "memory/step/echo.h"
 
 enum {
-  KEPT = 256,      /* a power of two: layers that take turns */
+  KEPT = 256,      /* a power of two: layers that alternate */
   WAYS = 4,        /* of one layer, whose inputs are others: q, k and v */
   MOST_INPUTS = 4, /* of a layer that is echoed */
 };

@@ -61,7 +61,7 @@ int64_t run_stored_bytes(struct run *run, const struct tape_op *op) {
 }
 
 void run_pack(struct run *run, size_t storage) {
-  struct use *use = run_use_of(run, storage);
+  struct run_use *use = run_use_of(run, storage);
   if (!use->packs || use->stored)
     return;
   use->stored = true;
@@ -71,7 +71,7 @@ void run_pack(struct run *run, size_t storage) {
 }
 
 void run_unpack(struct run *run, size_t storage) {
-  struct use *use = run_use_of(run, storage);
+  struct run_use *use = run_use_of(run, storage);
   if (--use->packed > 0 || !use->stored)
     return;
   use->stored = false;

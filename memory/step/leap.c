@@ -1,9 +1,10 @@
-/* Leaps: of turns that are all alike only the first and the last are run. */
+/* Leaps: of iterations that are all alike only the first and the last are run.
+ */
 #include "memory/step/leap.h"
 
 #include "base/check.h"
 
-/* Turns that are traced, before a leap and after it. */
+/* Iterations that are traced, before a leap and after it. */
 enum { FRONT = 4, BACK = 3, LEAST = FRONT + BACK + 1 };
 
 /* Tracing */
@@ -11,8 +12,8 @@ enum { FRONT = 4, BACK = 3, LEAST = FRONT + BACK + 1 };
 struct leaping {
   struct trace *trace;
   const struct model *model;
-  size_t next;               /* of the model's turns */
-  struct tape_marks at[3];   /* before the last two turns, and now */
+  size_t next;               /* of the model's iterations */
+  struct tape_marks at[3];   /* before the last two iterations, and now */
   struct tape_storage *left; /* of the first of these, as it left them */
 };
 
@@ -25,7 +26,7 @@ static const struct node_turns *next_turns(const struct model *model,
   return NULL;
 }
 
-/* What is in front of all turns is not as far before each of them. */
+/* What is in front of all iterations is not as far before each of them. */
 static bool reads_far(const struct model *model,
                       const struct node_turns *turns) {
   int64_t begin = turns->first + turns->length;
@@ -46,7 +47,7 @@ struct leaping *leap_open(struct trace *trace, const struct model *model,
     return NULL;
   for (; (turns = next_turns(model, &next)); next++)
     if (reads_far(model, turns))
-      return NULL; /* such turns are copied */
+      return NULL; /* such iterations are copied */
   struct leaping *leaping = ARENA_NEW(trace->tape.arena, struct leaping);
   *leaping = (struct leaping){.trace = trace, .model = model};
   return leaping;
@@ -133,7 +134,8 @@ static bool same_ops(const struct leaping *l, int64_t nodes) {
   return true;
 }
 
-/* Whether the last two turns have done the same, and left the same behind. */
+/* Whether the last two iterations have done the same, and left the same behind.
+ */
 static bool are_alike(const struct leaping *l, const struct node_turns *turns) {
   const struct tape *tape = &l->trace->tape;
   const struct node *first = &l->model->nodes.at[turns->first];
@@ -155,16 +157,16 @@ static void leave_out(struct leaping *l, const struct node_turns *turns,
   size_t from = (size_t)(turns->first + FRONT * turns->length);
   size_t length = (size_t)turns->length, end = from + (size_t)count * length;
   *VEC_PUSH(trace->tape.arena, &trace->leaps) =
-      (struct leap){.node = (int64_t)end,
-                    .length = turns->length,
-                    .count = count,
-                    .op = b->ops,
-                    .storage = b->storages,
-                    .value = b->values,
-                    .ops = b->ops - a->ops,
-                    .storages = b->storages - a->storages,
-                    .values = b->values - a->values,
-                    .ins = b->ins - a->ins};
+      (struct step_leap){.node = (int64_t)end,
+                         .length = turns->length,
+                         .count = count,
+                         .op = b->ops,
+                         .storage = b->storages,
+                         .value = b->values,
+                         .ops = b->ops - a->ops,
+                         .storages = b->storages - a->storages,
+                         .values = b->values - a->values,
+                         .ins = b->ins - a->ins};
   for (size_t i = from; i < end; i++) {
     trace->value_of[i] = trace->value_of[i - length];
     trace->op_end[i] = (uint32_t)b->ops; /* a place in the tape */
@@ -212,14 +214,14 @@ int64_t leap_times(const struct trace *trace, int64_t node) {
   }
   if (low == trace->leaps.count)
     return 1;
-  const struct leap *leap = &trace->leaps.at[low];
+  const struct step_leap *leap = &trace->leaps.at[low];
   bool last = node >= leap->node - (leap->count + 1) * leap->length;
   return last ? 1 + leap->count : 1;
 }
 
 void leap_spread(const struct trace *trace, int64_t *by_node) {
   for (size_t i = 0; i < trace->leaps.count; i++) {
-    const struct leap *leap = &trace->leaps.at[i];
+    const struct step_leap *leap = &trace->leaps.at[i];
     for (int64_t k = leap->node - leap->count * leap->length; k < leap->node;
          k++)
       by_node[k] = by_node[k - leap->length];
@@ -235,16 +237,16 @@ struct held {
   bool turned;
 };
 
-/* What a turn leaves to the next one, or backward to the one before. */
+/* What an iteration leaves to the next one, or backward to the one before. */
 struct left {
   struct moment now;
-  struct use *uses;  /* of the storages of the turn before this place */
-  struct held *held; /* of its values */
+  struct run_use *uses; /* of the storages of the iteration before this place */
+  struct held *held;    /* of its values */
 };
 
 /* At a place where storages and values after it begin with these. */
 static struct left *look(struct run *run, size_t storage, size_t value,
-                         const struct leap *leap) {
+                         const struct step_leap *leap) {
   struct arena *arena = run->s->arena;
   struct left *left = ARENA_NEW(arena, struct left);
   *left = (struct left){
@@ -263,10 +265,10 @@ static struct left *look(struct run *run, size_t storage, size_t value,
 }
 
 static bool same_left(const struct left *a, const struct left *b,
-                      const struct leap *leap) {
+                      const struct step_leap *leap) {
   size_t newer = 0; /* by so much are the numbers of buffers higher */
   for (size_t i = 0; i < leap->storages; i++) {
-    const struct use *x = &a->uses[i], *y = &b->uses[i];
+    const struct run_use *x = &a->uses[i], *y = &b->uses[i];
     if (x->left != y->left || x->packed != y->packed || x->saved != y->saved ||
         x->packs != y->packs || x->stored != y->stored || x->there != y->there)
       return false;
@@ -288,7 +290,7 @@ static bool grow(int64_t *now, int64_t before, int64_t count) {
   return add_product_i64(*now - before, count, now);
 }
 
-/* All the turns that are left out, each as the last one. */
+/* All the iterations that are left out, each as the last one. */
 static void jump(struct run *run, const struct moment *before, int64_t count) {
   struct moment *now = &run->now;
   now->number += (now->number - before->number) * (size_t)count;
@@ -298,9 +300,9 @@ static void jump(struct run *run, const struct moment *before, int64_t count) {
     run->s->overflow = true;
 }
 
-/* A turn before the current leap, or backward after it. */
+/* An iteration before the current leap, or backward after it. */
 static void approach(struct run *run) {
-  const struct leap *leap = &run->s->trace->leaps.at[run->leap];
+  const struct step_leap *leap = &run->s->trace->leaps.at[run->leap];
   run->leap_at = run->now.phase == PHASE_BACKWARD ? leap->op + leap->ops
                                                   : leap->op - leap->ops;
 }
@@ -314,7 +316,7 @@ void leap_begin(struct run *run) {
 }
 
 void leap_pass(struct run *run) {
-  const struct leap *leap = &run->s->trace->leaps.at[run->leap];
+  const struct step_leap *leap = &run->s->trace->leaps.at[run->leap];
   bool back = run->now.phase == PHASE_BACKWARD;
   if (run->leap_at != leap->op) {
     run->left = back ? look(run, leap->storage + leap->storages,

@@ -1,6 +1,6 @@
 /*
- * Leaps: of turns of a net that are all alike only the first and the last are
- * traced and run. What those between take follows from these.
+ * Leaps: of iterations of a net that are all alike only the first and the last
+ * are traced and run. What those between take follows from these.
  */
 #ifndef NETC_MEMORY_STEP_LEAP_H
 #define NETC_MEMORY_STEP_LEAP_H
@@ -15,9 +15,9 @@ struct leaping *leap_open(struct trace *trace, const struct model *model,
                           const struct trace_options *options);
 
 /*
- * The node to trace in place of `node`. Once two turns have left the tape
- * alike, that is one of the last turns; what is left out stands for the same
- * of the turn before it.
+ * The node to trace in place of `node`. Once two iterations have left the tape
+ * alike, that is one of the last iterations; what is left out stands for the
+ * same of the iteration before it.
  */
 size_t leap_from(struct leaping *leaping, size_t node);
 

@@ -12,7 +12,7 @@ struct buffer {
 };
 
 /* How a pass over operations uses a storage. */
-struct use {
+struct run_use {
   int64_t left;   /* reads, saves and outputs to come */
   int64_t packed; /* saves to come, if it is kept in groups */
   bool saved;     /* it is kept for backward */
@@ -22,7 +22,7 @@ struct use {
 };
 
 /* Bytes of an extent, which many tensors have. */
-struct sized {
+struct run_sized {
   struct extent extent;
   int64_t bytes;
 };
@@ -45,11 +45,11 @@ struct held_gradient {
   int64_t bytes, users;
 };
 
-/* Turns that are not all run, and what was in front of the current one. */
-struct skip {
+/* Iterations that are not all run, and what was in front of the current one. */
+struct run_skip {
   struct tape_turns turns;    /* as many as there are in the part that runs */
   size_t turn;                /* backward: the current one, or run */
-  struct held_gradient *held; /* by value of a turn */
+  struct held_gradient *held; /* by value of an iteration */
   struct moment now, peak;
   size_t peak_changes, changes, buffers;
   int64_t cached;
@@ -60,8 +60,8 @@ struct run {
   const struct tape *tape;
   /* A part of the tape sees only some storages and values. */
   size_t first_storage, end_storage, first_value, end_value;
-  struct use *once;               /* by storage: of the forward pass */
-  struct use *again;              /* of a segment that is computed once more */
+  struct run_use *once;           /* by storage: of the forward pass */
+  struct run_use *again;          /* of a segment that is computed once more */
   const struct segment *repeated; /* which that is; NULL: none */
   bool keeps;                     /* operations keep what backward needs */
   int64_t cached;                 /* 16-bit weights of segments, in forward */
@@ -71,16 +71,16 @@ struct run {
   size_t *made;       /* room for the gradients of an operation's inputs */
   size_t made_room;
   VEC(struct buffer) buffers;
-  int64_t *bytes;            /* by extent of the tape; -1: not yet known */
-  struct sized sized[SIZED]; /* of late, by count */
-  VEC(size_t) changes;       /* what came or went, by turns: enum change_of */
-  size_t changes_before[2];  /* the peaks of forward and backward */
+  int64_t *bytes;                /* by extent of the tape; -1: not yet known */
+  struct run_sized sized[SIZED]; /* of late, by count */
+  VEC(size_t) changes; /* what came or went, by iteration: enum change_of */
+  size_t changes_before[2]; /* the peaks of forward and backward */
   struct moment now;
   size_t leg;        /* marks after which it is */
   size_t leap;       /* of the trace's, the next one */
   size_t leap_at;    /* leap_pass() comes next before this operation */
-  struct left *left; /* as it was a turn before: leap.c */
-  VEC(struct skip) skips;
+  struct left *left; /* as it was an iteration before: leap.c */
+  VEC(struct run_skip) skips;
   size_t skip;   /* that is next */
   size_t due;    /* the operation where it has to be asked */
   bool released; /* what the operation that runs backward kept */
@@ -123,12 +123,12 @@ static inline bool run_moves(const struct run *run) {
   return run->s->offload && !run->repeated;
 }
 
-static inline struct use *run_once(const struct run *run, size_t storage) {
+static inline struct run_use *run_once(const struct run *run, size_t storage) {
   return &run->once[storage - run->first_storage];
 }
 
 /* In the pass that goes on: what a segment makes, it makes again. */
-static inline struct use *run_use_of(struct run *run, size_t storage) {
+static inline struct run_use *run_use_of(struct run *run, size_t storage) {
   if (run->repeated && run_made_in(run, run->repeated, storage))
     return &run->again[storage - run->first_storage];
   return run_once(run, storage);
@@ -248,7 +248,7 @@ void run_find_skips(struct run *run);
 
 /*
  * In front of operation `op`, where run->due is: the one to go on with, which
- * is further ahead if turns are skipped.
+ * is further ahead if iterations are skipped.
  */
 size_t run_turn_ahead(struct run *run, size_t op);
 

@@ -5,28 +5,28 @@
 /* Moments */
 
 /* A tensor that a change is of. */
-static struct alive changed(struct run *run, size_t change) {
+static struct step_alive changed(struct run *run, size_t change) {
   size_t index = change / CHANGES;
   enum change_of of = (enum change_of)(change % CHANGES);
   if (of == CHANGE_BUFFER)
-    return (struct alive){run->buffers.at[index].node,
-                          run->buffers.at[index].bytes, PART_TEMPORARY};
+    return (struct step_alive){run->buffers.at[index].node,
+                               run->buffers.at[index].bytes, PART_TEMPORARY};
   int64_t node = run->tape->storages.at[index].node;
   if (of == CHANGE_STORED)
-    return (struct alive){
+    return (struct step_alive){
         node, run_packed_bytes(run, tape_storage_extent(run->tape, index)),
         PART_SAVED};
-  const struct use *uses = of == CHANGE_ONCE ? run->once : run->again;
-  const struct use *use = &uses[index - run->first_storage];
-  return (struct alive){node, run_storage_bytes(run, index),
-                        use->saved && !use->packs ? PART_SAVED
-                                                  : PART_TEMPORARY};
+  const struct run_use *uses = of == CHANGE_ONCE ? run->once : run->again;
+  const struct run_use *use = &uses[index - run->first_storage];
+  return (struct step_alive){node, run_storage_bytes(run, index),
+                             use->saved && !use->packs ? PART_SAVED
+                                                       : PART_TEMPORARY};
 }
 
 /* What has come and not gone at the greater peak. */
 static void collect(struct run *run) {
   struct simulation *s = run->s;
-  enum phase phase =
+  enum step_phase phase =
       s->backward.bytes >= s->forward.bytes ? PHASE_BACKWARD : PHASE_FORWARD;
   size_t most = run->end_storage > run->buffers.count ? run->end_storage
                                                       : run->buffers.count;
@@ -36,7 +36,7 @@ static void collect(struct run *run) {
   for (size_t i = 0; i < most * CHANGES; i++) {
     if (!there[i])
       continue;
-    struct alive alive = changed(run, i);
+    struct step_alive alive = changed(run, i);
     if (alive.bytes > 0)
       *VEC_PUSH(s->arena, &s->alive) = alive;
   }
@@ -55,13 +55,13 @@ static void see_most(struct run *run) {
 }
 
 static void pass_forward(struct run *run) {
-  struct mark *mark = &run->s->marks[run->leg++];
+  struct step_mark *mark = &run->s->marks[run->leg++];
   mark->cached = run->cached;
   mark->forward = passing_bytes(run) - run->cached;
 }
 
 void run_pass_mark(struct run *run) {
-  struct mark *mark = &run->s->marks[--run->leg];
+  struct step_mark *mark = &run->s->marks[--run->leg];
   size_t held = *run_gradient_of(run, mark->value);
   const struct buffer *buffer = held ? &run->buffers.at[held - 1] : NULL;
   mark->backward = passing_bytes(run);

@@ -7,7 +7,7 @@
 
 #include "memory/step/trace.h"
 
-enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_STEP };
+enum step_phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_STEP };
 
 /* What bytes are alive for. */
 enum memory_part { PART_GRADIENTS, PART_SAVED, PART_TEMPORARY, PART_COUNT };
@@ -16,14 +16,14 @@ enum memory_part { PART_GRADIENTS, PART_SAVED, PART_TEMPORARY, PART_COUNT };
 struct moment {
   int64_t bytes; /* the sum of the parts */
   int64_t parts[PART_COUNT];
-  enum phase phase;
+  enum step_phase phase;
   int64_t node;
   const char *op;
   size_t number; /* of the moment, from 1 */
 };
 
 /* A tensor that is alive at a moment. */
-struct alive {
+struct step_alive {
   int64_t node;
   int64_t bytes;
   enum memory_part part;
@@ -37,7 +37,7 @@ struct segment {
 };
 
 /* Between two operations, where one tensor alone leads on. */
-struct mark {
+struct step_mark {
   size_t op;                 /* the one after it */
   size_t value;              /* that leads on */
   int64_t forward, backward; /* bytes there, without what is cached */
@@ -81,12 +81,12 @@ struct simulation {
   bool own_inputs;   /* what a part reads from before it is counted, too */
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
-  bool saves_only;    /* what is kept is found, and nothing runs */
-  bool peaks_only;    /* what is kept is not summed up */
-  bool skips;         /* turns that are alike need not all run */
-  bool lists;         /* the tensors at the peak are collected */
-  int64_t most;       /* bytes; more than these count as too many; 0: any */
-  struct mark *marks; /* in order; what is there is filled in */
+  bool saves_only; /* what is kept is found, and nothing runs */
+  bool peaks_only; /* what is kept is not summed up */
+  bool skips;      /* iterations that are alike need not all run */
+  bool lists;      /* the tensors at the peak are collected */
+  int64_t most;    /* bytes; more than these count as too many; 0: any */
+  struct step_mark *marks; /* in order; what is there is filled in */
   size_t mark_count;
   struct leg *legs;        /* one more */
   struct op_level *levels; /* by operation, and one more; NULL: not asked */
@@ -96,9 +96,11 @@ struct simulation {
   struct moment forward, backward; /* the peaks */
   int64_t saved;                   /* unique storages kept for backward */
   int64_t *saved_by_node;          /* NULL: not asked for */
-  VEC(struct alive) alive; /* at the peak of the passes, if it was asked for */
-  bool overflow;           /* a sum passed 2^63 - 1, or `most` */
-  bool uneven; /* the trace must not leave out any turns: it did overflow */
+  VEC(struct step_alive)
+  alive;         /* at the peak of the passes, if it was asked for */
+  bool overflow; /* a sum passed 2^63 - 1, or `most` */
+  bool
+      uneven; /* the trace must not leave out any iterations: it did overflow */
 };
 
 /*

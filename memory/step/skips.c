@@ -1,28 +1,29 @@
 /*
- * Skips: turns of the net that are alike need not all be simulated. A turn
- * reads only values of the one before, in storages of at most one before that,
- * and what is in front of them all, which others read until the last one has
- * run; so what a turn adds to what is alive, each of those after it adds.
- * Forward the first three are run, and the last one; backward the last ones,
- * until gradients are as they were a turn before, and the first two.
+ * Skips: iterations of the net that are alike need not all be simulated. An
+ * iteration reads only values of the one before, in storages of at most one
+ * before that, and what is in front of them all, which others read until the
+ * last one has run; so what an iteration adds to what is alive, each of those
+ * after it adds. Forward the first three are run, and the last one; backward
+ * the last ones, until gradients are as they were an iteration before, and the
+ * first two.
  */
 #include "base/check.h"
 #include "memory/step/run.h"
 
 enum {
-  AHEAD = 3,      /* turns that are run forward before others are skipped */
-  BACK = 2,       /* likewise backward, at the end */
-  SKIPS_FROM = 5, /* turns: fewer leave none to be skipped */
-  TRIES = 4,      /* turns in which gradients may settle */
+  AHEAD = 3, /* iterations that are run forward before others are skipped */
+  BACK = 2,  /* likewise backward, at the end */
+  SKIPS_FROM = 5, /* iterations: fewer leave none to be skipped */
+  TRIES = 4,      /* iterations in which gradients may settle */
 };
 
 /* Where they are */
 
-static size_t turn_op(const struct skip *skip, size_t turn) {
+static size_t turn_op(const struct run_skip *skip, size_t turn) {
   return skip->turns.op + turn * skip->turns.ops;
 }
 
-/* Those turns that lie in the part that runs. */
+/* Those iterations that lie in the part that runs. */
 static bool clip(const struct simulation *s, struct tape_turns *turns) {
   size_t skipped = 0, count = turns->count;
   if (turns->op < s->first)
@@ -39,12 +40,12 @@ static bool clip(const struct simulation *s, struct tape_turns *turns) {
   return true;
 }
 
-/* Whether storage `b` is to a turn what `a` is to the one before it. */
-static bool follows(const struct skip *skip, size_t a, size_t b) {
+/* Whether storage `b` is to an iteration what `a` is to the one before it. */
+static bool follows(const struct run_skip *skip, size_t a, size_t b) {
   return b < skip->turns.storage ? a == b : b == a + skip->turns.storages;
 }
 
-static bool op_follows(const struct run *run, const struct skip *skip,
+static bool op_follows(const struct run *run, const struct run_skip *skip,
                        const struct tape_op *a, const struct tape_op *b) {
   const uint32_t *saved = run->tape->saved.at;
   bool same = true;
@@ -61,7 +62,7 @@ static bool op_follows(const struct run *run, const struct skip *skip,
 }
 
 /* What holds a value at a batch of 1 may be further away than its storage. */
-static bool is_near(const struct run *run, const struct skip *skip) {
+static bool is_near(const struct run *run, const struct run_skip *skip) {
   const struct tape_op *at = &run->tape->ops.at[turn_op(skip, AHEAD - 1)];
   for (size_t i = 0; i < skip->turns.ops; i++)
     if (!op_follows(run, skip, &at[i] - skip->turns.ops, &at[i]))
@@ -82,7 +83,7 @@ void run_find_skips(struct run *run) {
     while (next < s->segment_count && s->segments[next].end <= turns.op)
       next++;
     size_t end = turns.op + turns.count * turns.ops;
-    struct skip skip = {.turns = turns};
+    struct run_skip skip = {.turns = turns};
     if ((next == s->segment_count || s->segments[next].first >= end) &&
         is_near(run, &skip))
       *VEC_PUSH(s->arena, &run->skips) = skip;
@@ -91,14 +92,14 @@ void run_find_skips(struct run *run) {
     run->due = turn_op(&run->skips.at[0], AHEAD - 1);
 }
 
-/* What a turn adds */
+/* What an iteration adds */
 
 static struct moment *peak_of(struct run *run) {
   return run->now.phase == PHASE_FORWARD ? &run->s->forward : &run->s->backward;
 }
 
-/* In front of a turn whose own peak is wanted. */
-static void begin_turn(struct run *run, struct skip *skip) {
+/* In front of an iteration whose own peak is wanted. */
+static void begin_turn(struct run *run, struct run_skip *skip) {
   struct moment *peak = peak_of(run);
   skip->now = run->now;
   skip->peak = *peak;
@@ -110,7 +111,7 @@ static void begin_turn(struct run *run, struct skip *skip) {
 }
 
 /* Behind it: `own` is its peak. */
-static void end_turn(struct run *run, const struct skip *skip,
+static void end_turn(struct run *run, const struct run_skip *skip,
                      struct moment *own, size_t *own_changes) {
   struct moment *peak = peak_of(run);
   size_t *changes = &run->changes_before[run->now.phase];
@@ -122,9 +123,9 @@ static void end_turn(struct run *run, const struct skip *skip,
   *changes = skip->peak_changes;
 }
 
-/* Adds `times` what it has since the turn began. */
-static void add_times(struct run *run, const struct skip *skip, size_t times,
-                      struct moment *to) {
+/* Adds `times` what it has since the iteration began. */
+static void add_times(struct run *run, const struct run_skip *skip,
+                      size_t times, struct moment *to) {
   int64_t n = (int64_t)times;
   bool fits = add_product_i64(run->now.bytes - skip->now.bytes, n, &to->bytes);
   for (int i = 0; i < PART_COUNT; i++)
@@ -136,8 +137,9 @@ static void add_times(struct run *run, const struct skip *skip, size_t times,
     run->s->overflow = true;
 }
 
-/* Where a turn needs more than the one before, the last one needs most. */
-static void see_peak(struct run *run, const struct skip *skip, size_t times,
+/* Where an iteration needs more than the one before, the last one needs most.
+ */
+static void see_peak(struct run *run, const struct run_skip *skip, size_t times,
                      struct moment own, size_t own_changes) {
   struct simulation *s = run->s;
   struct moment *peak = peak_of(run);
@@ -156,9 +158,9 @@ static void see_peak(struct run *run, const struct skip *skip, size_t times,
       own_changes + times * (run->changes.count - skip->changes);
 }
 
-/* What comes and goes in a turn, of whose buffers there are so many. */
-static void add_changes(struct run *run, const struct skip *skip, size_t times,
-                        size_t buffers) {
+/* What comes and goes in an iteration, of whose buffers there are so many. */
+static void add_changes(struct run *run, const struct run_skip *skip,
+                        size_t times, size_t buffers) {
   size_t from = skip->changes, count = run->changes.count - from;
   bool ahead = run->now.phase == PHASE_FORWARD;
   size_t by = skip->turns.storages * CHANGES;
@@ -178,13 +180,14 @@ static void add_changes(struct run *run, const struct skip *skip, size_t times,
 
 /* Forward */
 
-static struct use *uses_of(const struct run *run, const struct skip *skip,
-                           size_t turn) {
+static struct run_use *uses_of(const struct run *run,
+                               const struct run_skip *skip, size_t turn) {
   return run_once(run, skip->turns.storage + turn * skip->turns.storages);
 }
 
-/* What is in front of all turns has been read by those that are skipped. */
-static void count_outside(struct run *run, const struct skip *skip,
+/* What is in front of all iterations has been read by those that are skipped.
+ */
+static void count_outside(struct run *run, const struct run_skip *skip,
                           size_t times) {
   const struct tape_op *at = &run->tape->ops.at[turn_op(skip, AHEAD - 1)];
   for (size_t i = 0; i < skip->turns.ops; i++)
@@ -195,10 +198,10 @@ static void count_outside(struct run *run, const struct skip *skip,
     }
 }
 
-/* The last turns are as those that were run; the others as the first. */
-static void fill_uses(struct run *run, const struct skip *skip) {
+/* The last iterations are as those that were run; the others as the first. */
+static void fill_uses(struct run *run, const struct run_skip *skip) {
   size_t last = skip->turns.count - 2;
-  size_t bytes = skip->turns.storages * sizeof(struct use);
+  size_t bytes = skip->turns.storages * sizeof(struct run_use);
   for (size_t k = last; k > 0; k--) {
     size_t from = k + AHEAD - 1 > last ? k + AHEAD - 1 - last : 0;
     if (from != k)
@@ -206,8 +209,8 @@ static void fill_uses(struct run *run, const struct skip *skip) {
   }
 }
 
-/* Behind the third turn, all but the last are skipped. */
-static void skip_ahead(struct run *run, struct skip *skip) {
+/* After the third iteration, all but the last are skipped. */
+static void skip_ahead(struct run *run, struct run_skip *skip) {
   struct moment own;
   size_t own_changes, times = skip->turns.count - 1 - AHEAD;
   end_turn(run, skip, &own, &own_changes);
@@ -222,7 +225,7 @@ static void skip_ahead(struct run *run, struct skip *skip) {
 }
 
 size_t run_turn_ahead(struct run *run, size_t op) {
-  struct skip *skip = &run->skips.at[run->skip];
+  struct run_skip *skip = &run->skips.at[run->skip];
   if (op == turn_op(skip, AHEAD - 1)) {
     begin_turn(run, skip);
     run->due = turn_op(skip, AHEAD);
@@ -237,7 +240,7 @@ size_t run_turn_ahead(struct run *run, size_t op) {
 
 /* Backward */
 
-/* A value's gradient in front of a turn. */
+/* A value's gradient in front of an iteration. */
 static struct held_gradient held_at(const struct run *run, size_t value) {
   struct held_gradient held = {*run_gradient_of(run, value),
                                *run_turned(run, value), 0, 0};
@@ -248,11 +251,11 @@ static struct held_gradient held_at(const struct run *run, size_t value) {
   return held;
 }
 
-static size_t turn_value(const struct skip *skip, size_t turn) {
+static size_t turn_value(const struct run_skip *skip, size_t turn) {
   return skip->turns.value + turn * skip->turns.values;
 }
 
-static void note_held(struct run *run, struct skip *skip) {
+static void note_held(struct run *run, struct run_skip *skip) {
   if (!skip->held)
     skip->held =
         arena_room(run->s->arena, skip->turns.values + 1, sizeof *skip->held);
@@ -260,8 +263,9 @@ static void note_held(struct run *run, struct skip *skip) {
     skip->held[i] = held_at(run, turn_value(skip, skip->turn) + i);
 }
 
-/* Whether a gradient goes from the turn that was run to what is in front. */
-static bool leads_out(const struct run *run, const struct skip *skip) {
+/* Whether a gradient goes from the iteration that was run to what is in front.
+ */
+static bool leads_out(const struct run *run, const struct run_skip *skip) {
   for (size_t i = turn_op(skip, skip->turn); i < turn_op(skip, skip->turn + 1);
        i++) {
     const struct tape_op *op = &run->tape->ops.at[i];
@@ -276,10 +280,10 @@ static bool leads_out(const struct run *run, const struct skip *skip) {
 }
 
 /*
- * Whether gradients are as they were a turn before: in buffers that this turn
- * has made where that one had, or in the same ones.
+ * Whether gradients are as they were an iteration before: in buffers that this
+ * iteration has made where that one had, or in the same ones.
  */
-static bool is_settled(const struct run *run, const struct skip *skip) {
+static bool is_settled(const struct run *run, const struct run_skip *skip) {
   size_t made = run->buffers.count - skip->buffers;
   for (size_t i = 0; i < skip->turns.values; i++) {
     struct held_gradient a = skip->held[i];
@@ -294,9 +298,10 @@ static bool is_settled(const struct run *run, const struct skip *skip) {
   return true;
 }
 
-/* Of the gradients that a turn makes, those that the skipped ones would make.
+/* Of the gradients that an iteration makes, those that the skipped ones would
+ * make.
  */
-static void add_buffers(struct run *run, const struct skip *skip,
+static void add_buffers(struct run *run, const struct run_skip *skip,
                         size_t times) {
   size_t from = skip->buffers, made = run->buffers.count - from;
   if (made == 0 || !run->s->lists)
@@ -309,8 +314,9 @@ static void add_buffers(struct run *run, const struct skip *skip,
     }
 }
 
-/* What was in front of the turn that was run is in front of the second. */
-static void move_held(struct run *run, const struct skip *skip, size_t moves) {
+/* What was in front of the iteration that was run is in front of the second. */
+static void move_held(struct run *run, const struct run_skip *skip,
+                      size_t moves) {
   size_t values = skip->turns.values;
   size_t from = turn_value(skip, skip->turn - 1);
   size_t to = turn_value(skip, BACK - 1);
@@ -322,11 +328,11 @@ static void move_held(struct run *run, const struct skip *skip, size_t moves) {
   }
   for (size_t k = 0; k < BACK; k++)
     memmove(uses_of(run, skip, k), uses_of(run, skip, skip->turn - BACK + k),
-            skip->turns.storages * sizeof(struct use));
+            skip->turns.storages * sizeof(struct run_use));
 }
 
-/* What is in front of all turns is kept for so many fewer. */
-static void release_outside(struct run *run, const struct skip *skip,
+/* What is in front of all iterations is kept for so many fewer. */
+static void release_outside(struct run *run, const struct run_skip *skip,
                             size_t times) {
   const struct tape *tape = run->tape;
   for (size_t i = turn_op(skip, skip->turn);
@@ -335,7 +341,7 @@ static void release_outside(struct run *run, const struct skip *skip,
     for (int k = 0; k < op->facts->saved_count; k++) {
       size_t at = tape->saved.at[op->first_saved + (size_t)k];
       size_t storage = run_root_of(run, at);
-      struct use *use = run_once(run, storage);
+      struct run_use *use = run_once(run, storage);
       if (storage >= skip->turns.storage)
         continue;
       if (run_packable(run, storage))
@@ -346,8 +352,9 @@ static void release_outside(struct run *run, const struct skip *skip,
   }
 }
 
-/* In front of a turn backward, all others but the first two are skipped. */
-static void skip_back(struct run *run, struct skip *skip) {
+/* In front of an iteration backward, all others but the first two are skipped.
+ */
+static void skip_back(struct run *run, struct run_skip *skip) {
   struct moment own;
   size_t own_changes, times = skip->turn - BACK;
   size_t made = run->buffers.count - skip->buffers;
@@ -366,7 +373,7 @@ static void next_back(struct run *run) {
   run->due = SIZE_MAX;
   if (run->skip == 0)
     return;
-  struct skip *skip = &run->skips.at[--run->skip];
+  struct run_skip *skip = &run->skips.at[--run->skip];
   skip->turn = skip->turns.count - 1;
   run->due = turn_op(skip, skip->turn);
 }
@@ -377,10 +384,10 @@ void run_begin_back(struct run *run) {
 }
 
 size_t run_turn_back(struct run *run, size_t op) {
-  struct skip *skip = &run->skips.at[run->skip];
+  struct run_skip *skip = &run->skips.at[run->skip];
   struct moment own;
   size_t own_changes;
-  if (skip->turn + 1 < skip->turns.count) { /* a turn has been run */
+  if (skip->turn + 1 < skip->turns.count) { /* an iteration has been run */
     if (!leads_out(run, skip) && is_settled(run, skip)) {
       skip_back(run, skip);
       next_back(run);

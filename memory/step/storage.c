@@ -51,7 +51,7 @@ int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
 
 int64_t run_some_bytes(struct run *run, const struct extent *extent) {
   uint64_t count = (uint64_t)extent->count;
-  struct sized *late = &run->sized[(count ^ count >> 6) % SIZED];
+  struct run_sized *late = &run->sized[(count ^ count >> 6) % SIZED];
   const struct extent *known = &late->extent;
   if (known->count != extent->count || known->share != extent->share ||
       known->fixed != extent->fixed || known->width != extent->width) {
@@ -84,7 +84,7 @@ int64_t run_storage_bytes(struct run *run, size_t storage) {
   return run_extent_bytes(run, run->tape->storages.at[storage].extent);
 }
 
-static void put_there(struct run *run, struct use *use, size_t storage,
+static void put_there(struct run *run, struct run_use *use, size_t storage,
                       bool there) {
   use->there = there;
   run_note_change(
@@ -92,19 +92,20 @@ static void put_there(struct run *run, struct use *use, size_t storage,
 }
 
 /* What is kept elsewhere, or otherwise, is there only as long as it is read. */
-static enum memory_part part_of(const struct run *run, const struct use *use) {
+static enum memory_part part_of(const struct run *run,
+                                const struct run_use *use) {
   return use->saved && !use->packs && !run->s->offload ? PART_SAVED
                                                        : PART_TEMPORARY;
 }
 
 void run_allocate(struct run *run, size_t storage) {
-  struct use *use = run_use_of(run, storage);
+  struct run_use *use = run_use_of(run, storage);
   put_there(run, use, storage, true);
   run_change(run, part_of(run, use), run_storage_bytes(run, storage));
 }
 
 void run_release(struct run *run, size_t storage) {
-  struct use *use = run_use_of(run, storage);
+  struct run_use *use = run_use_of(run, storage);
   if (--use->left > 0 || !use->there)
     return;
   put_there(run, use, storage, false);
@@ -118,7 +119,7 @@ void run_count_reads(struct run *run, const struct tape_op *op) {
 
 /* It is kept for one more backward, as it is or in groups. */
 static void keep(struct run *run, size_t storage) {
-  struct use *use = run_use_of(run, storage);
+  struct run_use *use = run_use_of(run, storage);
   use->saved = true;
   if (run_moves(run))
     return;

@@ -98,7 +98,8 @@ static size_t run_node(struct tracing *t, int64_t index) {
   }
   for (int i = 0; i < node->input_count; i++)
     t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
-  struct echo *echo = t->around ? NULL : t->echo; /* of a block: by turns */
+  struct echo *echo =
+      t->around ? NULL : t->echo; /* of a block: by iterations */
   size_t value = echo ? echo_node(echo, index, t->in) : SIZE_MAX;
   if (value != SIZE_MAX)
     return value;
@@ -128,7 +129,7 @@ static void find_fence(struct tracing *t, int64_t node) {
   }
 }
 
-/* Who will still read; in turns, what is outside of them only once. */
+/* Who will still read; in iterations, what is outside of them only once. */
 static void count_pending(struct tracing *t, size_t index, size_t front) {
   struct tape *tape = &t->trace->tape;
   const uint32_t *value_of = t->trace->value_of;
@@ -179,7 +180,7 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
 
 static size_t trace_next(struct tracing *t, size_t i, size_t front);
 
-/* A turn of some experts. */
+/* An iteration of some experts. */
 static void trace_turn(struct tracing *t, struct expert_turn *turn,
                        size_t front) {
   struct tape *tape = &t->trace->tape;
@@ -267,7 +268,8 @@ static bool is_cut(const struct tracing *t, size_t front, size_t end) {
   return false;
 }
 
-/* It can run in turns if what is in it reads and gives nothing elsewhere. */
+/* It can run in iterations if what is in it reads and gives nothing elsewhere.
+ */
 static bool stands_apart(const struct tracing *t, const size_t *last_reader,
                          size_t front, size_t end) {
   const struct model *model = t->model;
@@ -387,8 +389,8 @@ static size_t sum(struct trace *trace, size_t out) {
 
 /*
  * The last product and the loss in one, on parts of the rows one after the
- * other: their logits are there by turns, and what leads back is computed at
- * once (linkedin/Liger-Kernel, ops/fused_linear_cross_entropy.py). As many
+ * other: their logits are there by iterations, and what leads back is computed
+ * at once (linkedin/Liger-Kernel, ops/fused_linear_cross_entropy.py). As many
  * parts as make the logits of one no larger than the input, unless it is said;
  * Liger rounds their rows up to a power of two besides.
  */

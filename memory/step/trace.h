@@ -12,20 +12,21 @@ struct node_range {
 };
 
 /*
- * Turns that are all alike and not on the tape: what they would do is what the
- * `length` nodes before have done, so many times more.
+ * Iterations that are all alike and not on the tape: what they would do is what
+ * the `length` nodes before have done, so many times more.
  */
-struct leap {
-  int64_t node, length, count;  /* the node after it, nodes of a turn, turns */
+struct step_leap {
+  int64_t node, length,
+      count; /* the node after it, nodes of an iteration, iterations */
   size_t op, storage, value;    /* the first ones after it */
-  size_t ops, storages, values; /* of a turn */
+  size_t ops, storages, values; /* of an iteration */
   size_t ins;
 };
 
 /*
- * Turns of the net that are alike on the tape, each with so many nodes,
+ * Iterations of the net that are alike on the tape, each with so many nodes,
  * operations, values and storages after those of the one before: what they
- * refer to is as far after, or the same and in front of all turns.
+ * refer to is as far after, or the same and in front of all iterations.
  */
 struct tape_turns {
   size_t count;
@@ -37,11 +38,11 @@ struct trace {
   struct tape tape;
   VEC(struct tape_turns) turns; /* in order, apart */
   /* By node, in 32 bits as all places in the tape. */
-  uint32_t *value_of;     /* its output */
-  uint32_t *op_end;       /* its operations end here */
-  VEC(struct leap) leaps; /* in order */
-  VEC(size_t) ends;       /* training: values that backward starts from */
-  bool has_loss;          /* they are numbers, not the outputs themselves */
+  uint32_t *value_of;          /* its output */
+  uint32_t *op_end;            /* its operations end here */
+  VEC(struct step_leap) leaps; /* in order */
+  VEC(size_t) ends;            /* training: values that backward starts from */
+  bool has_loss; /* they are numbers, not the outputs themselves */
 };
 
 /* What to trace. */
@@ -54,7 +55,7 @@ struct trace_options {
   int64_t loss_chunks;             /* of a fused one; 0: as many as it takes */
   const struct node_range *ranges; /* checkpointed, in order, apart */
   size_t range_count;
-  bool leaps; /* turns may be left out */
+  bool leaps; /* iterations may be left out */
 };
 
 /* Outputs that training has, or a prediction; these are first. */

@@ -45,7 +45,7 @@ struct step {
   bool *packed;      /* by parameter: it is stored as `base=` says */
   struct runs *runs; /* of parts, which a search remembers; NULL: nothing */
   const struct training *alike; /* of another batch, all else equal; or NULL */
-  bool leaps; /* turns that are alike may be left out of the trace */
+  bool leaps; /* iterations that are alike may be left out of the trace */
 };
 
 /* Records a step, with the ranges that are checkpointed. */

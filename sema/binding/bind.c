@@ -204,7 +204,7 @@ static void unknown_key(struct expander *e, struct binding *b,
     text_printf(&all, "%s%s", i ? ", " : "options: ", b->specs[i].name);
   if (!all.length)
     text_printf(&all, "%s takes no options", b->owner);
-  diag_otherwise(d, "%.*s", SLICE_ARG(text_slice(&all)));
+  diag_otherwise(d, "%.*s", SLICE_ARG(all));
 }
 
 static void bind_stride(struct expander *e, struct binding *b,
@@ -237,7 +237,7 @@ static void too_many(struct expander *e, struct binding *b,
     return;
   if (takes.length)
     diag_help(d, "it is written `%s%.*s`; options follow by name", b->owner,
-              SLICE_ARG(text_slice(&takes)));
+              SLICE_ARG(takes));
   else
     diag_help(d, "`netc layers %s` shows how it is written", b->owner);
 }

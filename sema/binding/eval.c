@@ -36,7 +36,7 @@ static struct diagnostic *report_type(struct expander *e,
   struct diagnostic *d =
       report(e, WRONG_TYPE, span, "%s is needed here, not %s", wanted,
              value_words(value->kind));
-  diag_here(d, "is %.*s", SLICE_ARG(text_slice(&text)));
+  diag_here(d, "is %.*s", SLICE_ARG(text));
   return d;
 }
 

@@ -60,7 +60,7 @@ void frame_describe(struct diagnostic *d, struct sources *sources,
     put_frame(&text, sources, frame);
     if (merge_loop(&text, frame))
       frame = frame->parent;
-    diag_note(d, "%.*s", SLICE_ARG(text_slice(&text)));
+    diag_note(d, "%.*s", SLICE_ARG(text));
   }
 }
 

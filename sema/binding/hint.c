@@ -19,7 +19,7 @@ void hint_choices(struct diagnostic *d, struct arena *arena,
                   const char *words) {
   struct text all = text_new(arena);
   hint_put_words(&all, words);
-  diag_help(d, "choose one of: %.*s", SLICE_ARG(text_slice(&all)));
+  diag_help(d, "choose one of: %.*s", SLICE_ARG(all));
 }
 
 bool hint_foreign_layer(struct diagnostic *d, struct slice name,

@@ -159,8 +159,9 @@ static void report_index(struct expander *e, const struct reference *r,
   if (!diag_is_shown(d))
     return;
   diag_label(d, family->span, "the first of its name");
+  struct slice known = known_indices(e, family->family);
   diag_help(d, "`%.*s` has %.*s here", SLICE_ARG(family->name),
-            SLICE_ARG(known_indices(e, family->family)));
+            SLICE_ARG(known));
 }
 
 static struct span root_span(const struct reference *r) {
@@ -325,8 +326,9 @@ struct symbol *label_find(struct expander *e, const struct expr *expr) {
     } else {
       struct diagnostic *d = report(e, UNKNOWN_LABEL, expr->span,
                                     "`%.*s` needs an index", SLICE_ARG(all));
+      struct slice known = known_indices(e, family->family);
       diag_help(d, "`%.*s[i]`; it has %.*s here", SLICE_ARG(all),
-                SLICE_ARG(known_indices(e, family->family)));
+                SLICE_ARG(known));
     }
     return NULL;
   }

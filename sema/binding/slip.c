@@ -18,7 +18,7 @@ static void offer_stride(struct expander *e, struct diagnostic *d,
   struct text text = text_new(e->arena);
   text_printf(&text, "%.*s /%.*s", SLICE_ARG(sizes), SLICE_ARG(stride));
   diag_offer(d, span, text_slice(&text), "a stride has %s its `/`: `%.*s`",
-             blank, SLICE_ARG(text_slice(&text)));
+             blank, SLICE_ARG(text));
 }
 
 /* `conv 8 4 / 2`: a window of 2, where a stride was meant. */

@@ -33,7 +33,7 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   value_put(&text, &s->value);
   struct diagnostic *d =
       report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
-             s->spec->name, s->b->owner, wanted, SLICE_ARG(text_slice(&text)));
+             s->spec->name, s->b->owner, wanted, SLICE_ARG(text));
   if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL &&
       s->spec->type != TYPE_SCALE)
     eval_help_integer(d, s->value.real);

@@ -111,12 +111,10 @@ static void check_share(struct lint *l, int64_t node) {
   text_printf(&share, "%s of %s", count_text(mine).text, count_text(all).text);
   struct diagnostic *d = lint_warn(
       l, HUGE_FC, node, "this layer holds %.*s parameters, %" PRId64 " %%",
-      SLICE_ARG(text_slice(&share)),
-      (int64_t)(100.0 * (double)mine / (double)all));
+      SLICE_ARG(share), (int64_t)(100.0 * (double)mine / (double)all));
   struct text rest = text_new(l->model->arena);
   text_count(&rest, pooled);
-  diag_help(d, "with `gap` before it, it would have %.*s",
-            SLICE_ARG(text_slice(&rest)));
+  diag_help(d, "with `gap` before it, it would have %.*s", SLICE_ARG(rest));
 }
 
 /* redundant-layer, channel-alignment, softmax-before-loss */
@@ -133,9 +131,9 @@ static void check_redundant(struct lint *l, int64_t node) {
   struct layer layer = model_layer(l->model, node, l->in);
   if (!n->kind->redundant(&layer, &first))
     return;
-  struct diagnostic *d =
-      lint_warn(l, REDUNDANT_LAYER, node, "%.*s changes nothing here",
-                SLICE_ARG(lint_layer_text(l, node)));
+  struct slice text = lint_layer_text(l, node);
+  struct diagnostic *d = lint_warn(
+      l, REDUNDANT_LAYER, node, "%.*s changes nothing here", SLICE_ARG(text));
   diag_label(d, b->span, "gives %s", shape_text(b->out).text);
 }
 
@@ -210,8 +208,9 @@ static void check_dead(struct lint *l, int64_t node) {
     return;
   const struct stmt *fork = fork_of(l, node);
   if (n->kind == &model_input_kind) {
+    struct slice name = name_text(&n->name);
     lint_warn(l, UNUSED_LABEL, node, "the input `%.*s` is never read",
-              SLICE_ARG(name_text(&n->name)));
+              SLICE_ARG(name));
   } else if (fork) {
     struct diagnostic *d =
         lint_warn(l, UNUSED_LABEL, node, "the fork `%.*s` is never used",

@@ -100,8 +100,9 @@ static void put_ceil(struct text *out, struct lint *l, int64_t node,
   }
   if (out->length)
     text_put(out, "; or ");
-  text_printf(out, "round up: `%.*s ceil` (%s)",
-              SLICE_ARG(lint_layer_text(l, node)), map_text(&up).text);
+  struct slice layer = lint_layer_text(l, node);
+  text_printf(out, "round up: `%.*s ceil` (%s)", SLICE_ARG(layer),
+              map_text(&up).text);
 }
 
 static void report_remainder(struct lint *l, int64_t node,
@@ -114,10 +115,10 @@ static void report_remainder(struct lint *l, int64_t node,
   struct shape map = *l->in[0], read = map;
   for (int i = 0; i < axes; i++)
     read.dim[i] -= r[i].unread;
+  struct slice layer = lint_layer_text(l, node);
   struct diagnostic *d =
       lint_warn(l, slug, node, "%.*s leaves %.*s of the %s map unread",
-                SLICE_ARG(lint_layer_text(l, node)),
-                SLICE_ARG(text_slice(&unread)), map_text(&map).text);
+                SLICE_ARG(layer), SLICE_ARG(unread), map_text(&map).text);
   if (!diag_is_shown(d))
     return;
   diag_here(d, "reads %s", map_text(&read).text);
@@ -132,7 +133,7 @@ static void report_remainder(struct lint *l, int64_t node,
     put_ceil(&help, l, node, windows, axes);
   else
     text_printf(&help, "%spad the map before it", help.length ? "; or " : "");
-  diag_help(d, "%.*s", SLICE_ARG(text_slice(&help)));
+  diag_help(d, "%.*s", SLICE_ARG(help));
 }
 
 static bool skips_values(struct lint *l, int64_t node) {
@@ -182,9 +183,10 @@ void lint_windows(struct lint *l, int64_t node) {
     report_remainder(l, node, windows, r, axes);
   if (!skipped || another_reads_all(l, node))
     return;
+  struct slice layer = lint_layer_text(l, node);
   struct diagnostic *d = lint_warn(
       l, STRIDE_SKIPS, node, "%.*s steps over values that no window reads",
-      SLICE_ARG(lint_layer_text(l, node)));
+      SLICE_ARG(layer));
   diag_help(d, "a stride beyond the kernel drops part of the map; "
                "`avgpool` before it with that stride keeps all of it");
 }

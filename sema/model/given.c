@@ -70,5 +70,5 @@ void given_help(struct diagnostic *d, struct span place, const char *format,
     put_options(&options, text_slice(&text));
   else
     options = text;
-  diag_help(d, "%.*s", SLICE_ARG(text_slice(&options)));
+  diag_help(d, "%.*s", SLICE_ARG(options));
 }

@@ -45,6 +45,9 @@ static inline struct slice name_text(const struct node_name *name) {
 /* What every layer may be told: row_options.c. */
 extern const struct arg_spec row_specs[];
 
+/* checkpoint { ... }: not a word of the grammar, so that labels may have it. */
+#define CHECKPOINT_WORD "checkpoint"
+
 /* A named group, a call of a def, or the whole net (index 0). */
 struct group {
   int64_t parent; /* NO_NODE for the net */

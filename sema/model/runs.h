@@ -14,13 +14,13 @@ struct run_key {
   bool whole, moved; /* all of the net; what it keeps goes to the host */
 };
 
-struct linked;
+struct unit_linked;
 
 struct ran {
   struct run_key key;
   bool asked, there;
-  const struct linked *linked; /* chain.c: unit by unit; NULL: not yet */
-  int64_t kept, most;          /* bytes for backward; and with all beside */
+  const struct unit_linked *linked; /* chain.c: unit by unit; NULL: not yet */
+  int64_t kept, most; /* bytes for backward; and with all beside */
 };
 
 /* Where a pipeline may be cut, by what the choice depends on. */
