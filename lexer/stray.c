@@ -62,7 +62,7 @@ static void stray_sequence(struct scan *scan, const char *text) {
   else if (blank || shown_is_hidden(point))
     diag_help(d, blank ? "type the blank anew" : "take it out");
   else if (meant)
-    diag_help(d, "did you mean `%s`?", meant);
+    diag_otherwise(d, "did you mean `%s`?", meant);
   else
     diag_help(d, "names consist of ASCII letters, digits and `_`");
 }

@@ -381,11 +381,12 @@ static int bad_number(struct scan *scan, struct slice text, bool joins) {
   if (hint_number(scan, d, text, span))
     return TOKEN_ERROR;
   if (joins)
-    diag_help(d, "sizes are joined by `x`: `3x3`; with names or expressions "
-                 "put blanks around it: `3 x k`");
+    diag_otherwise(d,
+                   "sizes are joined by `x`: `3x3`; with names or expressions "
+                   "put blanks around it: `3 x k`");
   else
-    diag_help(d, "numbers look like 64, 1_000_000, 4K, 0.5, 1e-3, 256KiB; "
-                 "names start with a letter");
+    diag_otherwise(d, "numbers look like 64, 1_000_000, 4K, 0.5, 1e-3, 256KiB; "
+                      "names start with a letter");
   return TOKEN_ERROR;
 }
 

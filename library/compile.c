@@ -231,6 +231,7 @@ static enum netc_status warn(struct netc *netc) {
   struct load *load = netc->load;
   lint_model(&load->expansion, load->compiled.program, &load->model);
   lint_names(&load->diags, load->compiled.program);
+  lint_statements(&load->expansion, load->compiled.program);
   return outcome(load);
 }
 

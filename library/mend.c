@@ -441,8 +441,22 @@ static bool has_mends(const struct load *load) {
   return false;
 }
 
+/* What was found in two passes, in the order of the text. */
+static void sort_errors(struct load *load) {
+  struct diagnostic **all = load->diags.all.at;
+  for (size_t i = 1; i < load->diags.all.count; i++) {
+    struct diagnostic *d = all[i];
+    size_t at = i;
+    for (; at > 0 && all[at - 1]->span.begin > d->span.begin; at--)
+      all[at] = all[at - 1];
+    all[at] = d;
+  }
+}
+
 void mend_offers(struct netc *netc) {
   struct load *load = netc->load;
+  if (!load->compiled.parsed)
+    sort_errors(load);
   struct mender m = {.netc = netc, .load = load};
   bool sealed = load->sealed;
   if (has_mends(load)) {

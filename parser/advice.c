@@ -115,7 +115,10 @@ static bool foreign_word(struct advice *a) {
       layer_kind_find(word) ? NULL : foreign_layer_find(word);
   if (!layer || !*layer->note)
     return false;
-  diag_help(a->d, "%s", layer->note);
+  if (*layer->ours)
+    diag_otherwise(a->d, "%s", layer->note);
+  else
+    diag_help(a->d, "%s", layer->note);
   return true;
 }
 

@@ -116,7 +116,11 @@ program:
 statements:
   list
 | list statement  { $$ = $list; APPEND($$, $statement); }
-| list error      { $$ = $list; APPEND($$, build_hole(p, @error)); }
+| list error      {
+    struct stmt *hole = build_hole(p, @error);
+    $$ = $list;
+    APPEND($$, hole);
+  }
 ;
 
 list:
@@ -124,8 +128,9 @@ list:
 | list[l] separator          { $$ = $l; }
 | list[l] statement separator { $$ = $l; APPEND($$, $statement); }
 | list[l] error separator    {
+    struct stmt *hole = build_hole(p, @error);
     $$ = $l;
-    APPEND($$, build_hole(p, @error));
+    APPEND($$, hole);
     yyerrok;
   }
 ;

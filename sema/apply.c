@@ -12,6 +12,29 @@ static const char *const statements[] = {"freeze", CHECKPOINT_WORD, "repeat",
                                          "output", "again",         "input",
                                          "train",  "budget",        "frozen"};
 
+/* A def that stands below its call. */
+static bool is_below(struct expander *e, struct diagnostic *d,
+                     struct slice name, struct span span) {
+  struct sources *sources = e->diags->sources;
+  const struct stmt *def = e->program ? e->program->first : NULL;
+  while (def && (def->kind != STMT_DEF || !slice_equal(def->name, name) ||
+                 def->span.begin < span.begin))
+    def = def->next;
+  if (!def)
+    return false;
+  struct position at = sources_position(sources, span.begin);
+  struct span lines = {span.begin - at.offset, def->more->block->span.end};
+  struct span moved = {def->span.begin, lines.end};
+  struct span rest = {lines.begin, def->span.begin};
+  struct text text = text_new(e->arena);
+  text_printf(&text, "%.*s\n", SLICE_ARG(sources_slice(sources, moved)));
+  text_puts(&text, sources_slice(sources, rest));
+  diag_label(d, def->name_span, "defined here");
+  diag_help(d, "a def stands above its calls");
+  diag_offer(d, lines, text_slice(&text), "move it up");
+  return true;
+}
+
 static bool unknown_word(struct expander *e, struct slice name,
                          struct span span) {
   if (scope_lost(e, name))
@@ -19,6 +42,8 @@ static bool unknown_word(struct expander *e, struct slice name,
   struct diagnostic *d = report(e, UNKNOWN_LAYER, span,
                                 "unknown layer or def `%.*s`", SLICE_ARG(name));
   if (!diag_is_shown(d))
+    return false;
+  if (is_below(e, d, name, span))
     return false;
   struct suggestion s = suggest_begin(name);
   for (size_t i = 0; i < layer_kind_count(); i++)

@@ -49,6 +49,20 @@ static void unknown_param(struct expander *e, struct def_call *call,
   diag_label(d, call->def->span, "defined here");
 }
 
+/* `block 64 relu`: a layer of its own. */
+static void offer_tail(struct expander *e, struct diagnostic *d,
+                       const struct arg *arg) {
+  struct slice text = sources_slice(e->diags->sources, arg->span);
+  struct span blank = {arg->span.begin - 1, arg->span.begin};
+  struct text after = text_new(e->arena);
+  if (arg->form != ARG_PLAIN || arg->next ||
+      !slice_is(sources_slice(e->diags->sources, blank), " "))
+    return;
+  text_printf(&after, "; %.*s", SLICE_ARG(text));
+  diag_offer(d, (struct span){blank.begin, arg->span.end}, text_slice(&after),
+             "a layer of its own follows `;`: `; %.*s`", SLICE_ARG(text));
+}
+
 static void report_surplus(struct expander *e, struct def_call *call,
                            const struct arg *arg) {
   struct slice name = def_name(call);
@@ -59,6 +73,7 @@ static void report_surplus(struct expander *e, struct def_call *call,
              : arg->form == ARG_BLOCK ? "block"
                                       : "more");
   diag_label(d, call->def->span, "defined here");
+  offer_tail(e, d, arg);
   if (arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME &&
       layer_kind_find(arg->value->name))
     diag_help(d, "a def has no tail: write `%.*s` as a separate statement",

@@ -309,6 +309,7 @@ void expand_program(struct expansion *expansion, const struct block *program,
   net->parent = NO_NODE;
   net->span = program->span;
   net->out = GROUP_OPEN;
+  e.program = program;
   e.broken = e.diags->errors;
   arena_open_in(&e.scratch, e.arena);
   expand_block(&e, program);

@@ -9,11 +9,12 @@ void tail_refuse_value(struct expander *e, const struct tail *tail,
       report(e, TAIL_ARGUMENT, arg->span,
              "`%s` in a tail takes its arguments in parentheses", last);
   if (arg->form == ARG_PLAIN || arg->form == ARG_KEYED)
-    diag_help(d, "write `%s(%.*s)`, or move this in front of the tail", last,
-              SLICE_ARG(said));
+    diag_otherwise(d, "write `%s(%.*s)`, or move this in front of the tail",
+                   last, SLICE_ARG(said));
   else
-    diag_help(d, "write it as a separate statement, with its arguments, or "
-                 "move this in front of the tail");
+    diag_otherwise(d,
+                   "write it as a separate statement, with its arguments, or "
+                   "move this in front of the tail");
 }
 
 /* The kinds are few, so that the last one of a kind is not far away. */
@@ -66,7 +67,7 @@ bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr) {
     struct diagnostic *d =
         report(e, TAIL_ARGUMENT, word,
                "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
-    diag_help(d, "write it as a separate statement");
+    diag_otherwise(d, "write it as a separate statement");
     return false;
   }
   struct tail_word read = {meaning.kind, expr->span,

@@ -586,6 +586,8 @@ static void place_conv(struct layer_writing *w) {
   w->failed = w->failed || (window && !w->size_count && at < count);
   if (!window && at < count)
     w->kernel = n[at++];
+  if (at < count)
+    say_why(&w->why, "a stride is written `/2`, padding `pad=1`");
   if (!w->stride.at && at < count)
     w->stride = n[at++];
   if (!w->pad.at && at < count)
@@ -776,6 +778,9 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
   struct items items = {.arena = arena, .of = kind};
   if (!kind || kind->join || kind->front)
     return false;
+  if (kind != line_layer(word))
+    items.why = "channels and the window are values after the word: `conv 64 "
+                "3x3`";
   size_t window = number_length(rest);
   struct slice channels = slice_from(rest, window);
   struct text vgg = text_new(arena);

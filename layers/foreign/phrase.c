@@ -84,6 +84,17 @@ static bool leave_out(struct phrase *p) {
     p->why = "there is nothing to say for it here";
     return true;
   }
+  if (slice_is(word, "output") && slice_is_number(rest)) {
+    text_printf(p->out, "fc %.*s", SLICE_ARG(rest));
+    p->why = "`output NAME` gives a tensor a name; a dense layer is `fc 10`";
+    return true;
+  }
+  if (line.length && ((unsigned char)line.at[0] >= 0x80 || line.at[0] == '"') &&
+      slice_find(line, ":") == line.length) {
+    text_printf(p->out, "# %.*s", SLICE_ARG(line));
+    p->why = "a comment begins with `#`";
+    return true;
+  }
   if (line.length && line.at[0] == '@') {
     p->why = "there are no decorators";
     return true;
@@ -608,8 +619,8 @@ static bool join(struct phrase *p) {
       return false;
     if (rest.at[0] == '{') {
       text_printf(p->out, " %.*s", SLICE_ARG(rest));
-      bool two = slice_close(rest) + 1 < rest.length;
-      text_put(p->out, two ? "" : " {}");
+      bool one = slice_close(rest) + 1 == rest.length;
+      text_put(p->out, one ? " {}" : "");
       return true;
     }
     bool padded = slice_find(rest, "pad") < rest.length;
@@ -782,11 +793,16 @@ static bool put_line(struct phrase *p, struct slice line) {
     line = slice_plain(slice_from(line, 2));
   if (slice_starts_word(line, "return") && after_word(line).length)
     line = after_word(line);
+  const char *why = NULL;
   struct slice label = label_before(&line);
+  if (label.at)
+    why = "a layer is labelled with a colon: `conv1: conv 64 3x3`";
   size_t colon = slice_find(line, ":");
   struct slice named = slice_trim(slice_to(line, colon), "\"' ()");
   if (!label.at && colon < line.length && is_name_of(named) &&
       colon + 1 < line.length) { /* conv1: .. and (conv1): .. */
+    if (named.at != line.at)
+      why = "a label stands alone: `conv1: conv 64 3x3`";
     label = named;
     line = slice_plain(slice_from(line, colon + 1));
   }
@@ -802,8 +818,10 @@ static bool put_line(struct phrase *p, struct slice line) {
     return put_list(p, slice_to(slice_from(line, open + 1),
                                 slice_close(slice_from(line, open)) - 1));
   if (line.length > 1 && (line.at[0] == '(' || line.at[0] == '[') &&
-      slice_close(line) + 1 == line.length)
+      slice_close(line) + 1 == line.length) {
+    why = "a layer stands without brackets";
     line = slice_plain(slice_to(slice_from(line, 1), line.length - 2));
+  }
   line = matlab(p, line);
   if (is_one_of(method, "flatten Flatten view reshape") &&
       slice_find(line, "-1") < line.length) {
@@ -815,8 +833,10 @@ static bool put_line(struct phrase *p, struct slice line) {
   if (label.at)
     put_name(&name, label);
   size_t before = p->out->length;
-  if (line_write(p->arena, line, text_slice(&name), p->out, &p->why))
+  if (line_write(p->arena, line, text_slice(&name), p->out, &p->why)) {
+    p->why = p->why && !label.at ? p->why : why ? why : p->why;
     return true;
+  }
   p->out->length = before;
   return false;
 }

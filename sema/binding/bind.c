@@ -236,10 +236,10 @@ static void too_many(struct expander *e, struct binding *b,
   if (hint_surplus(e, d, b, arg))
     return;
   if (takes.length)
-    diag_help(d, "it is written `%s%.*s`; options follow by name", b->owner,
-              SLICE_ARG(takes));
+    diag_otherwise(d, "it is written `%s%.*s`; options follow by name",
+                   b->owner, SLICE_ARG(takes));
   else
-    diag_help(d, "`netc layers %s` shows how it is written", b->owner);
+    diag_otherwise(d, "`netc layers %s` shows how it is written", b->owner);
 }
 
 void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {

@@ -31,6 +31,7 @@ struct expander {
   struct arena scratch; /* for arguments while they are bound */
   struct diags *diags;
   struct model *model;
+  const struct block *program;
   struct scope *scope;
   struct scope_pool pool;
   struct frame *frame, *spare_frames;

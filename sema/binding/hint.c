@@ -31,8 +31,10 @@ bool hint_foreign_layer(struct diagnostic *d, struct slice name,
     diag_offer(d, span, slice_of(layer->ours), "it is called `%s` here",
                layer->ours);
   }
-  if (*layer->note)
+  if (*layer->note && *layer->ours)
     diag_help(d, "%s", layer->note);
+  else if (*layer->note)
+    diag_otherwise(d, "%s", layer->note);
   return true;
 }
 

@@ -135,6 +135,8 @@ static void check_redundant(struct lint *l, int64_t node) {
   struct diagnostic *d = lint_warn(
       l, REDUNDANT_LAYER, node, "%.*s changes nothing here", SLICE_ARG(text));
   diag_label(d, b->span, "gives %s", shape_text(b->out).text);
+  if (!n->frame) /* elsewhere it may change something */
+    diag_offer(d, n->span, slice_of(""), "leave it out");
 }
 
 static void check_alignment(struct lint *l, int64_t node) {

@@ -14,10 +14,44 @@ static bool has_windows(const struct lint *l) {
   return false;
 }
 
+/* Height, width and channels of an input, whose channels are number `at`. */
+static void offer_sizes(struct lint *l, struct diagnostic *d, int64_t node,
+                        int at) {
+  const struct node *n = &l->model->nodes.at[node];
+  struct slice text = sources_slice(l->diags->sources, n->span);
+  size_t begin = text.length;
+  struct text sizes = text_new(l->model->arena);
+  text_printf(&sizes, "%" PRId64 "x%" PRId64 "x%" PRId64, n->out->dim[at + 1],
+              n->out->dim[at + 2], n->out->dim[at]);
+  while (begin > 0 && text.at[begin - 1] != ' ')
+    begin--;
+  diag_help(d,
+            at ? "the batch is never written, and channels come last: `%.*s`"
+               : "channels come last: `%.*s`",
+            SLICE_ARG(text_slice(&sizes)));
+  for (size_t i = begin; i < text.length; i++)
+    if (text.at[i] != 'x' && (text.at[i] < '0' || text.at[i] > '9'))
+      return; /* they have names */
+  diag_offer(d, (struct span){n->span.begin + (uint32_t)begin, n->span.end},
+             text_slice(&sizes), "write `input %.*s`",
+             SLICE_ARG(text_slice(&sizes)));
+}
+
 void lint_channels_first(struct lint *l, int64_t node) {
   enum { MOST_CHANNELS = 4 }; /* of pictures: with a depth or an alpha */
   const struct node *n = &l->model->nodes.at[node];
   const struct shape *map = n->out;
+  if (n->kind == &model_input_kind && map->rank == 4 &&
+      (map->dim[1] == 1 || map->dim[1] == 3) && map->dim[2] == map->dim[3] &&
+      map->dim[2] > MOST_CHANNELS && has_windows(l)) {
+    struct diagnostic *d =
+        lint_warn(l, CHANNELS_FIRST, node,
+                  "read as depth %" PRId64 ", height %" PRId64
+                  ", width %" PRId64 ", %" PRId64 " channels",
+                  map->dim[0], map->dim[1], map->dim[2], map->dim[3]);
+    offer_sizes(l, d, node, 1);
+    return;
+  }
   if (n->kind != &model_input_kind || map->rank != 3 ||
       map->dtype != DTYPE_FLOAT || (map->dim[0] != 1 && map->dim[0] != 3) ||
       map->dim[1] <= MOST_CHANNELS || map->dim[2] <= MOST_CHANNELS ||
@@ -27,8 +61,7 @@ void lint_channels_first(struct lint *l, int64_t node) {
                                    "read as height %" PRId64 ", width %" PRId64
                                    ", %" PRId64 " channels",
                                    map->dim[0], map->dim[1], map->dim[2]);
-  diag_help(d, "channels come last: `%" PRId64 "x%" PRId64 "x%" PRId64 "`",
-            map->dim[1], map->dim[2], map->dim[0]);
+  offer_sizes(l, d, node, 0);
 }
 
 /* pool-padding: other frameworks refuse more than half of the window */
