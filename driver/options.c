@@ -178,27 +178,24 @@ static void open_parser(struct option_parser *p, enum command command) {
     add_setting(p, &setting);
 }
 
+/* Whether a name is one of those, which are separated by blanks. */
+static bool is_word_of(const char *words, struct slice name) {
+  for (const char *at = words; *at; at += strspn(at, " ")) {
+    struct slice word = {at, strcspn(at, " ")};
+    if (slice_equal(word, name))
+      return true;
+    at += word.length;
+  }
+  return false;
+}
+
 /* Where another program, or another command of ours, has this option. */
 static bool explain_foreign(const struct option_parser *p, struct slice name) {
   static const struct {
-    const char *name, *say;
+    const char *words, *say;
   } foreign[] = {
-      {"b", "write `--batch N`"},
-      {"g", "write `--gpu NAME`"},
-      {"v", "write `--version`"},
-      {"input", "the size of the input stands in the source: `input "
-                "224x224x3`"},
-      {"json", "write `--emit=json` or `-o NAME.json`"},
-      {"csv", "write `--emit=csv` or `-o NAME.csv`"},
-      {"md", "write `--emit=md` or `-o NAME.md`"},
-      {"markdown", "write `--emit=md` or `-o NAME.md`"},
-      {"dot", "write `--emit=dot` or `-o NAME.dot`"},
-      {"svg", "write `-o NAME.svg`"},
-      {"png", "write `-o NAME.png`"},
-      {"pdf", "write `-o NAME.pdf`"},
-      {"batch-size", "write `--batch N`"},
-      {"fp16", "write `--precision mixed`, or `--dtype f16`"},
-      {"amp", "write `--precision mixed`"},
+#define OPTION(words, say) {words, say},
+#include "driver/foreign_options.def"
   };
   for (int i = 0; i < OPTION_COUNT; i++) {
     for (int c = 0; c < COMMAND_COUNT; c++) {
@@ -212,10 +209,10 @@ static bool explain_foreign(const struct option_parser *p, struct slice name) {
     }
   }
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-    if (!slice_is(name, foreign[i].name))
+    if (!is_word_of(foreign[i].words, name))
       continue;
-    complain(EXIT_USAGE, "there is no `%s%s`: %s", name.length > 1 ? "--" : "-",
-             foreign[i].name, foreign[i].say);
+    complain(EXIT_USAGE, "there is no `%s%.*s`: %s",
+             name.length > 1 ? "--" : "-", SLICE_ARG(name), foreign[i].say);
     return true;
   }
   return false;

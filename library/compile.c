@@ -34,7 +34,8 @@ static enum netc_status outcome(const struct load *load) {
 }
 
 /* What the source lets be chosen, with its defaults. */
-static void say_params(struct netc *netc, const struct block *program) {
+static void say_params(struct netc *netc, const struct block *program,
+                       struct slice name) {
   struct text all = text_new(&netc->load->arena);
   for (const struct stmt *stmt = program->first; stmt; stmt = stmt->next) {
     if (stmt->kind != STMT_PARAM)
@@ -46,6 +47,9 @@ static void say_params(struct netc *netc, const struct block *program) {
   }
   if (all.length)
     context_say_more(netc, "; its parameters: %.*s", SLICE_ARG(all));
+  else
+    context_say_more(netc, "; it has none: write `param %.*s = 1` in it",
+                     SLICE_ARG(name));
 }
 
 /* A -D that no `param` took is a slip of the pen. */
@@ -63,7 +67,7 @@ static bool all_defines_used(struct netc *netc, const struct block *program) {
                 SLICE_ARG(define->name));
     context_suggest(netc, &s);
     if (!s.best.at)
-      say_params(netc, program);
+      say_params(netc, program, define->name);
     return false;
   }
   return true;

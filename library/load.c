@@ -106,6 +106,8 @@ static bool trial_end(const struct load_trial *trial, bool right,
   struct diagnostic *d = trial->diags.all.at[0];
   if (d->offers.count) /* a word of a list, which fits */
     diag_take(d, &d->offers.at[0]);
+  if (d->slug == UNKNOWN_NAME)
+    d->otherwise.length = 0; /* nothing is defined on a command line */
   diag_settle(d);
   struct text message = text_new(trial->diags.arena);
   text_puts(&message, d->message);
@@ -127,6 +129,11 @@ static struct slice plain_value(struct arena *arena,
                                 const struct arg_spec *spec,
                                 struct slice value) {
   struct text text = text_new(arena);
+  static const char stage[] = "stage"; /* of ZeRO */
+  size_t prefix = sizeof stage - 1;
+  if (spec->type == TYPE_INT && value.length > prefix &&
+      memcmp(value.at, stage, prefix) == 0)
+    return (struct slice){value.at + prefix, value.length - prefix};
   if (spec->type == TYPE_CHOICE) {
     int index = hint_find_choice(spec, value);
     return index ? word_at(spec->words, index) : value;

@@ -43,7 +43,7 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " -q x.net", 2, "", "unknown option `-q`");
   expect(NETC " -o", 2, "", "`-o` needs a value");
   expect(NETC " --units=kb x.net", 2, "", "--units takes iec or si or bytes");
-  expect(NETC " --units=bite x.net", 2, "", "did you mean `bytes`");
+  expect(NETC " --units=byte x.net", 2, "", "did you mean `bytes`");
   expect(NETC " --depth=-1 x.net", 2, "", "--depth takes a number");
   expect(NETC " --batch 0 x.net", 2, "", "at least 1");
   expect(NETC " -D n=* x.net", 2, "", "-D n: ");
@@ -71,7 +71,48 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
   expect(NETC " examples/unet.net --gpu ''", 2, "", "a value is missing");
   expect(NETC " examples/unet.net --batch 1,", 2, NULL, "a value is missing");
+  expect(NETC " examples/unet.net -D wide=1", 2, "", "`param wide = 1`");
   expect(NETC " examples/unet.net --memory 0", 2, "", "bytes of the device");
+}
+
+/* Options of other programs: what is said names one of ours, or nothing does.
+ */
+static void options_of_other_programs_are_known(void **state) {
+  static const struct {
+    const char *given, *say;
+  } rows[] = {{"--tp 2", "write `--tensor-parallel N`"},
+              {"--dp 2", "write `--data-parallel N`"},
+              {"--pp 2", "write `--pipeline N`"},
+              {"--device cuda", "write `--gpu NAME`"},
+              {"--vram 8GiB", "write `--memory 24GiB`"},
+              {"--format svg", "write `-o NAME.svg`"},
+              {"--ctx-size 4096", "write `--context N`"},
+              {"--load-in-4bit", "write `--weight-dtype q4_k_m`"},
+              {"--learning-rate 1", "changes no shape, count or byte"},
+              {"--zero stages", "is not defined"},
+              {"--watch", "see `netc --help`"}};
+  char command[200];
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    snprintf(command, sizeof command, NETC " examples/vgg16.net %s",
+             rows[i].given);
+    expect(command, 2, "", rows[i].say);
+  }
+  expect(NETC " examples/vgg16.net --emit=csv --zero stage3 --data-parallel 2",
+         0, NULL, NULL);
+  expect("! " NETC " examples/vgg16.net --gpu rtx4080 2>&1 | "
+         "grep -q 'did you mean'",
+         0, "", "");
+}
+
+/* Every option that the table of other programs' options sends to is ours. */
+static void options_of_other_programs_lead_to_ours(void **state) {
+  (void)state;
+  expect("{ " NETC " --help; " NETC " help all; } >build/options.txt 2>&1; "
+         "grep -o '`--[a-z-]*' driver/foreign_options.def | tr -d '`' | "
+         "sort -u | while read o; do grep -q -e \"$o\\b\" build/options.txt || "
+         "echo \"$o\"; done",
+         0, "", "");
 }
 
 /* A prediction has a verdict of its own, which ends where it says. */
@@ -991,6 +1032,8 @@ int main(void) {
       cmocka_unit_test(shells_complete_every_option),
       cmocka_unit_test(all_settings_may_be_given_at_once),
       cmocka_unit_test(slips_of_the_command_line_are_explained),
+      cmocka_unit_test(options_of_other_programs_are_known),
+      cmocka_unit_test(options_of_other_programs_lead_to_ours),
       cmocka_unit_test(a_prediction_has_a_verdict),
       cmocka_unit_test(tables_compare_batches_devices_and_nets),
       cmocka_unit_test(values_may_be_written_as_people_write_them),
