@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "driver/depfile.h"
@@ -18,13 +19,28 @@
 
 /* Kinds of output: the library's, and pictures of its "dot" */
 
-static bool is_kind(const char *name, enum netc_purpose purpose) {
+/* What was meant by a name in any case; NULL: there is no such kind. */
+static const char *find_kind(const char *name, enum netc_purpose purpose) {
   struct netc_output_kind kind = {.size = sizeof kind};
-  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
-    if (kind.purpose == purpose && (strcmp(kind.name, name) == 0 ||
-                                    (*name && strcmp(kind.word, name) == 0)))
-      return true;
-  return purpose == NETC_FOR_FILES && (picture_find(name) || export_find(name));
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {
+    if (kind.purpose != purpose)
+      continue;
+    if (strcasecmp(kind.name, name) == 0)
+      return kind.name;
+    if (*name && strcasecmp(kind.word, name) == 0)
+      return kind.word;
+  }
+  for (size_t i = 0; purpose == NETC_FOR_FILES && picture_at(i); i++)
+    if (strcasecmp(picture_at(i), name) == 0)
+      return picture_at(i);
+  for (size_t i = 0; purpose == NETC_FOR_FILES && export_at(i); i++)
+    if (strcasecmp(export_at(i)->name, name) == 0)
+      return export_at(i)->name;
+  return NULL;
+}
+
+static bool is_kind(const char *name, enum netc_purpose purpose) {
+  return find_kind(name, purpose) != NULL;
 }
 
 /* The longest suffix that is a kind: x.timeline.svg; else what follows the
@@ -32,17 +48,16 @@ static bool is_kind(const char *name, enum netc_purpose purpose) {
 static const char *kind_of(const struct wanted *wanted) {
   const char *slash = strrchr(wanted->path, '/');
   const char *dot = strchr(slash ? slash : wanted->path, '.');
-  const char *last = "";
-  if (wanted->kind[0])
-    return wanted->kind;
-  if (strcmp(wanted->path, "-") == 0)
+  const char *last = wanted->kind;
+  if (!*last && strcmp(wanted->path, "-") == 0)
     return "txt";
-  for (; dot; dot = strchr(last, '.')) {
+  for (; !wanted->kind[0] && dot; dot = strchr(last, '.')) {
     last = dot + 1;
     if (is_kind(last, NETC_FOR_FILES))
       break;
   }
-  return last;
+  const char *kind = find_kind(last, NETC_FOR_FILES);
+  return kind ? kind : last;
 }
 
 /* "txt, json, ..., pdf" */
@@ -78,12 +93,26 @@ static int unknown_kind(const struct wanted *wanted) {
       wanted->kind[0] ? "--emit" : wanted->path, kind_of(wanted), kinds);
 }
 
-/* x.timeline.dot would be the diagram, which nobody means by that name. */
+/* "svg, pdf, tex and png": the kinds whose names begin with "timeline.". */
+static void list_forms(char *to, size_t room, const char *chart) {
+  struct netc_output_kind kind = {.size = sizeof kind};
+  size_t used = 0, length = strlen(chart);
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+    if (kind.purpose == NETC_FOR_FILES && used < room &&
+        strncmp(kind.name, chart, length) == 0)
+      used +=
+          (size_t)snprintf(to + used, room - used, "%s, ", kind.name + length);
+  if (used < room)
+    snprintf(to + used - 2, room - used + 2, " and png");
+}
+
+/* x.timeline.html would be the page, which nobody means by that name. */
 static int refuse_chart(const struct wanted *wanted) {
-  char chart[64];
+  char chart[64], forms[128];
   const char *kind = kind_of(wanted);
   size_t end = strlen(wanted->path), start;
-  bool draws = strcmp(kind, "dot") == 0 || strcmp(kind, "mmd") == 0;
+  bool draws = strcmp(kind, "dot") == 0 || strcmp(kind, "mmd") == 0 ||
+               strcmp(kind, "html") == 0;
   if (wanted->kind[0] || !draws || end <= strlen(kind))
     return EXIT_DONE;
   start = end -= strlen(kind) + 1;
@@ -93,11 +122,13 @@ static int refuse_chart(const struct wanted *wanted) {
     return EXIT_DONE;
   snprintf(chart, sizeof chart, "%.*s.svg", (int)(end - start),
            wanted->path + start);
-  if (!is_kind(chart, NETC_FOR_FILES))
+  const char *drawn = find_kind(chart, NETC_FOR_FILES);
+  if (!drawn)
     return EXIT_DONE;
-  return complain(EXIT_USAGE,
-                  "%s: charts are svg, pdf, png or tex: `-o %.*s.svg`",
-                  wanted->path, (int)end, wanted->path);
+  snprintf(chart, sizeof chart, "%.*s.", (int)(end - start), drawn);
+  list_forms(forms, sizeof forms, chart);
+  return complain(EXIT_USAGE, "%s: this chart is written as %s: `-o %.*s.svg`",
+                  wanted->path, forms, (int)end, wanted->path);
 }
 
 static bool exports(const struct net_options *o) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/arena.h"
 #include "base/guard.h"
@@ -363,7 +364,7 @@ static int write_json(struct placing_run *run) {
   const char *dot = strrchr(slash ? slash : run->output, '.');
   if (output_spares_sources(run->output, run->options.netc) != EXIT_DONE)
     return EXIT_USAGE;
-  if (dot && strcmp(dot, ".json") != 0)
+  if (dot && strcasecmp(dot, ".json") != 0)
     return complain(EXIT_USAGE,
                     "-o %s: placements are written as JSON: `-o %.*s.json`",
                     run->output, (int)(dot - run->output), run->output);

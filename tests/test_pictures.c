@@ -281,15 +281,44 @@ static void a_suffix_of_two_words_is_a_chart(void **state) {
                 "grep -q total %s/a.bars.txt",
            folder, folder, folder, folder);
   expect(command, 0, NULL, NULL);
-  static const char *const diagrams[] = {"dot", "mmd"};
+  static const char *const diagrams[] = {"dot", "mmd", "html"};
   for (size_t i = 0; i < sizeof diagrams / sizeof *diagrams; i++) {
     snprintf(command, sizeof command,
              NETC " examples/vgg16.net -o %s/no.bars.%s; s=$?; "
                   "test ! -e %s/no.bars.%s && exit $s",
              folder, diagrams[i], folder, diagrams[i]);
-    expect(command, 2, NULL, "charts are svg, pdf, png or tex");
+    expect(command, 2, NULL,
+           "this chart is written as svg, pdf, tex and png: `-o");
   }
   expect(NETC " examples/vgg16.net -o x.bar.svgg", 2, NULL, "timeline.svg");
+}
+
+/* Every kind by its suffix in small and in capital letters: the same bytes. */
+static void a_suffix_may_be_of_any_case(void **state) {
+  (void)state;
+  static const char *const suffixes[][2] = {
+      {"svg", "SVG"},
+      {"pdf", "Pdf"},
+      {"tex", "TEX"},
+      {"json", "JSON"},
+      {"timeline.pdf", "Timeline.PDF"},
+      {"arena.svg", "ARENA.svg"},
+      {"bars.tex", "Bars.Tex"},
+      {"h", "H"},
+  };
+  const char *folder = scratch("pictures-case");
+  char command[1024];
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    const char *small = suffixes[i][0], *large = suffixes[i][1];
+    snprintf(command, sizeof command,
+             NETC " examples/vgg16.net -o %s/a.%s -o %s/b.%s && "
+                  "cmp %s/a.%s %s/b.%s",
+             folder, small, folder, large, folder, small, folder, large);
+    expect(command, 0, NULL, NULL);
+  }
+  snprintf(command, sizeof command,
+           NETC " examples/vgg16.net -o %s/no.Volumes.HTML", folder);
+  expect(command, 2, NULL, "this chart is written as svg, pdf, tex and png");
 }
 
 /* What every chart says stands in each of its files, and a PNG is as large. */
@@ -438,6 +467,7 @@ int main(void) {
       cmocka_unit_test(compared_steps_stand_beside_each_other),
       cmocka_unit_test(a_comparison_has_settings),
       cmocka_unit_test(a_suffix_of_two_words_is_a_chart),
+      cmocka_unit_test(a_suffix_may_be_of_any_case),
       cmocka_unit_test(charts_are_drawn_for_paper_too),
       cmocka_unit_test(the_manual_shows_what_is_drawn),
       cmocka_unit_test(colours_are_told_apart),

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/guard.h"
 #include "driver/net_options.h"
@@ -116,13 +118,17 @@ static void put_array(const float *block, int64_t count, const char *path,
   fputs("\n};\n", file);
 }
 
+static bool has_suffix(const char *path, const char *suffix) {
+  const char *dot = strrchr(path, '.');
+  return dot && strcasecmp(dot, suffix) == 0;
+}
+
 static int write_block(const struct weight_set *set, const char *path,
                        FILE *file) {
   int64_t count = weight_set_block_count(set);
-  size_t length = strlen(path);
   float *block = arena_alloc(set->arena, (size_t)count + 1, sizeof *block);
   weight_set_block(set, block);
-  bool source = length > 2 && strcmp(path + length - 2, ".c") == 0;
+  bool source = has_suffix(path, ".c");
   for (int64_t i = 0; source && i < count; i++)
     if (!isfinite(block[i]))
       return complain(EXIT_SOURCE,
@@ -184,11 +190,6 @@ static int serve(struct weights_request *r) {
   if (r->check || r->from)
     return with_file(r, &set);
   return r->output ? write_file(r, &set) : list(&set);
-}
-
-static bool has_suffix(const char *path, const char *suffix) {
-  const char *dot = strrchr(path, '.');
-  return dot && strcmp(dot, suffix) == 0;
 }
 
 /* Options that go together. */
