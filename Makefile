@@ -376,6 +376,7 @@ lint:
 interchange := $(if $(filter 0,$(IMPORT) $(ONNX)),,$(build)/tests/test_interchange)
 docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange)
 	$(build)/netc layers --markdown >docs/layers.md
+	$(build)/netc help gpus --markdown >docs/gpus.md
 	$(if $(messages),BLESS=1 $(build)/tests/test_onnx >/dev/null)
 	$(if $(interchange),BLESS=1 $(interchange) >/dev/null)
 

@@ -18,9 +18,14 @@ static void put_settings(struct json_writer *w) {
     const struct arg_spec *specs = sections[i].specs;
     json_put_key(&w->json, sections[i].name);
     json_put_open(&w->json, '{');
-    for (; specs->name; specs++)
-      writer_put_argument(w, specs,
-                          (const char *)sections[i].section + specs->offset);
+    for (; specs->name; specs++) {
+      const void *at = (const char *)sections[i].section + specs->offset;
+      if (settings_is_gpu(specs) && s->train.gpu)
+        json_member_string(&w->json, specs->name,
+                           settings_choice(&s->train, specs, s->train.gpu));
+      else
+        writer_put_argument(w, specs, at);
+    }
     json_put_close(&w->json, '}');
   }
   json_put_close(&w->json, '}');

@@ -52,9 +52,22 @@ static void put_checkpoints(struct json_writer *w) {
   json_put_close(json, ']');
 }
 
+/* The card that was named, of which a process has a part. */
+static void put_card(struct json *json, const struct gpu *card) {
+  if (!card)
+    return;
+  json_put_key(json, "card");
+  json_put_open(json, '{');
+  json_member_string(json, "name", slice_of(card->word));
+  json_member_int(json, "bytes", gpu_card_bytes(card));
+  json_member_bool(json, "process_estimated", gpu_is_estimated(card));
+  json_put_close(json, '}');
+}
+
 /* What a device has, and what there is of it for the net. */
 static void put_device(struct json *json, const struct answer *a) {
   json_member_int(json, "device_bytes", a->device);
+  put_card(json, a->card);
   json_member_int(json, "framework_bytes", a->taken);
   json_member_int(json, "reserve_bytes", max_i64(a->reserve, 0));
   json_member_int(json, "room_bytes", a->room);
@@ -103,17 +116,20 @@ void writer_put_answer(struct json_writer *w) {
 
 static void put_fit(struct json_writer *w) {
   const struct fit *fit = &w->c->memory.fit;
+  const struct train_settings *train = &w->c->settings->train;
   struct json *json = &w->json;
   if (!fit->device)
     return;
   json_member_int(json, "largest_batch", fit->largest_batch);
   json_put_key(json, "fit");
   json_put_open(json, '{');
-  put_device(json, &(struct answer){.device = fit->device,
-                                    .taken = fit->taken,
-                                    .reserve = fit->reserve,
-                                    .room = fit->room,
-                                    .fits = fit_holds(fit)});
+  put_device(json,
+             &(struct answer){.device = fit->device,
+                              .card = train->memory ? NULL : gpu_of(train),
+                              .taken = fit->taken,
+                              .reserve = fit->reserve,
+                              .room = fit->room,
+                              .fits = fit_holds(fit)});
   if (fit->host) {
     json_member_int(json, "host_bytes", fit->host);
     json_member_int(json, "host_room_bytes", fit->host_room);

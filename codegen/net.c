@@ -77,6 +77,7 @@ static void put_net_name(struct flat *f) {
 
 static void put_settings(struct flat *f, const char *word,
                          const struct arg_spec *specs, const void *section) {
+  const struct train_settings *train = &f->c->settings->train;
   bool any = false;
   for (; specs->name; specs++) {
     const void *at = (const char *)section + specs->offset;
@@ -88,8 +89,8 @@ static void put_settings(struct flat *f, const char *word,
     if (specs->type == TYPE_INT && (value >= 0 || !specs->words))
       text_int(f->out, value);
     else
-      text_puts(f->out,
-                word_at(specs->words, (int)(value < 0 ? -value : value)));
+      text_puts(f->out, settings_choice(train, specs,
+                                        (int)(value < 0 ? -value : value)));
     any = true;
   }
   if (any)

@@ -68,6 +68,9 @@ void tell(const char *format, ...) PRINTF_LIKE(1, 2);
 /* --help and --version of a command. */
 int print_help(enum command command);
 
+/* netc help gpus. */
+int print_gpus(bool markdown);
+
 int print_version(void);
 
 /* Ends what went to standard output; complains if it could not be written. */

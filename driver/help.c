@@ -209,23 +209,25 @@ static int print_manual(void) {
   return finish_stdout();
 }
 
-/* netc help [COMMAND | settings | outputs] */
+/* netc help [COMMAND | settings | outputs | gpus] */
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
-  bool *manual = user;
+  bool *given = user;
   (void)name;
   (void)value;
-  *manual = option == OPTION_MANUAL;
+  given[option == OPTION_MARKDOWN] = true;
   return EXIT_DONE;
 }
 
-static int help_on(const char *word) {
+static int help_on(const char *word, bool markdown) {
   struct suggestion s = suggest_begin(slice_of(word));
   if (strcmp(word, "settings") == 0)
     return print_settings();
   if (strcmp(word, "outputs") == 0)
     return print_outputs();
+  if (strcmp(word, "gpus") == 0)
+    return print_gpus(markdown);
   for (int i = 1; i < COMMAND_COUNT; i++) {
     const char *known = command_row((enum command)i)->word;
     if (strcmp(word, known) == 0)
@@ -242,13 +244,14 @@ static int help_on(const char *word) {
 }
 
 int command_help(int argc, char **argv) {
-  bool manual = false;
+  bool given[2] = {false, false}; /* --manual, --markdown */
   struct operands words;
-  if (!options_read(COMMAND_HELP, argc, argv, take, &manual, &words))
+  if (!options_read(COMMAND_HELP, argc, argv, take, given, &words))
     return words.status;
-  if (manual)
+  if (given[0])
     return print_manual();
   if (words.count > 1)
     return complain(EXIT_USAGE, "netc help takes one command at a time");
-  return words.count == 1 ? help_on(words.at[0]) : print_help(COMMAND_BUILD);
+  return words.count == 1 ? help_on(words.at[0], given[1])
+                          : print_help(COMMAND_BUILD);
 }

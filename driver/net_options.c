@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/guard.h"
+
 static int add_output(struct net_options *o, const char *kind, size_t length,
                       const char *path) {
   if (o->wanted_count == MOST_OUTPUTS)
@@ -122,6 +125,13 @@ static int add_setting(struct net_options *o, const char *name,
                   netc_message(o->netc));
 }
 
+struct devices_call {
+  struct netc *netc;
+  const char *path;
+  struct arena arena;
+  int status;
+};
+
 static int add_compared(struct net_options *o, const char *settings) {
   if (netc_compare(o->netc, settings) == NETC_OK)
     return EXIT_DONE;
@@ -154,23 +164,11 @@ static int add_budget(struct net_options *o, const char *list) {
   return EXIT_DONE;
 }
 
-const char *swept_item(const struct swept *swept, const char *values, char *to,
-                       size_t room) {
-  const char *end = strchr(values, swept->between);
+const char *swept_item(const char *values, char *to, size_t room) {
+  const char *end = strchr(values, ',');
   size_t length = end ? (size_t)(end - values) : strlen(values);
   snprintf(to, room, "%.*s", (int)length, values);
   return end ? end + 1 : NULL;
-}
-
-/* All names of devices, apart by blanks. */
-static const char *all_devices(void) {
-  struct netc_setting setting = {.size = sizeof setting};
-  struct netc_argument argument = {.size = sizeof argument};
-  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++)
-    if (strcmp(setting.name, "gpu") == 0 &&
-        netc_setting_argument(i, &argument) == NETC_OK)
-      return argument.words;
-  return "";
 }
 
 /* Each value is tried; the last list of a setting counts. */
@@ -185,7 +183,7 @@ static int add_swept(struct net_options *o, const struct swept *swept) {
                     "values",
                     swept->name, swept->values, MOST_SWEPT);
   for (const char *at = swept->values; at;) {
-    at = swept_item(swept, at, value, sizeof value);
+    at = swept_item(at, value, sizeof value);
     if (add_setting(o, swept->name, value) != EXIT_DONE)
       return EXIT_USAGE;
   }
@@ -194,15 +192,60 @@ static int add_swept(struct net_options *o, const struct swept *swept) {
   return EXIT_DONE;
 }
 
-/* `--batch 1,8,32` and `--gpu all` ask for a table. */
+/* All names of devices, apart by commas. */
+static int add_all_devices(struct net_options *o) {
+  struct netc_gpu gpu = {.size = sizeof gpu};
+  struct swept list = {"gpu", o->devices};
+  size_t used = 0;
+  for (size_t i = 0; netc_gpu(o->netc, i, &gpu) == NETC_OK; i++) {
+    used += (size_t)snprintf(o->devices + used, sizeof o->devices - used,
+                             "%s%s", i ? "," : "", gpu.name);
+    if (used >= sizeof o->devices)
+      return complain(EXIT_USAGE, "--gpu all: these are too many devices; name "
+                                  "some: --gpu rtx4090,h100");
+  }
+  return add_swept(o, &list);
+}
+
+static int add_gpu(struct net_options *o) {
+  struct swept list = {"gpu", o->gpu};
+  if (strcmp(o->gpu, "all") == 0)
+    return add_all_devices(o);
+  return strchr(o->gpu, ',') ? add_swept(o, &list)
+                             : add_setting(o, "gpu", o->gpu);
+}
+
+/* `--batch 1,8,32` asks for a table, as `--gpu all` does. */
 static int take_setting(struct net_options *o, const char *name,
                         const char *value) {
-  struct swept list = {name, value, ','};
-  if (strcmp(name, "gpu") == 0 && strcmp(value, "all") == 0)
-    list = (struct swept){name, all_devices(), ' '};
-  else if (!strchr(value, ','))
-    return add_setting(o, name, value);
-  return add_swept(o, &list);
+  struct swept list = {name, value};
+  if (strcmp(name, "gpu") == 0) {
+    o->gpu = value; /* --devices may follow */
+    return EXIT_DONE;
+  }
+  return strchr(value, ',') ? add_swept(o, &list) : add_setting(o, name, value);
+}
+
+static void add_devices(void *user) {
+  struct devices_call *call = user;
+  struct slice text;
+  enum file_status status = file_read(&call->arena, call->path, &text);
+  if (status != FILE_OK)
+    call->status = complain(EXIT_IO, "cannot read %s: %s", call->path,
+                            file_reason(status).text);
+  else if (netc_add_gpus(call->netc, call->path, text.at, text.length) !=
+           NETC_OK)
+    call->status = complain(EXIT_USAGE, "%s", netc_message(call->netc));
+}
+
+static int read_devices(struct netc *netc, const char *path) {
+  struct devices_call call = {.netc = netc, .path = path};
+  struct arena *const arenas[GUARD_ARENAS] = {&call.arena};
+  arena_open(&call.arena, NULL, NULL);
+  if (!guard_run(arenas, add_devices, &call))
+    call.status = complain(EXIT_IO, "out of memory");
+  arena_close(&call.arena);
+  return call.status;
 }
 
 static int set_warning(struct net_options *o, const char *option) {
@@ -319,6 +362,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_DUMP: o->dump = value; break;
   case OPTION_BUDGET: return add_budget(o, value);
   case OPTION_COMPARE: return add_compared(o, value);
+  case OPTION_DEVICES: return read_devices(o->netc, value);
   case OPTION_SETTING: return take_setting(o, name, value);
   default: return o->more(o->user, option, name, value);
   }
@@ -382,6 +426,10 @@ bool net_options_read_more(struct net_options *options, enum command command,
   const char *word = command_row(command)->word;
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
+    return false;
+  if (options->gpu)
+    files->status = add_gpu(options);
+  if (files->status != EXIT_DONE)
     return false;
   progress_open(&options->progress, netc);
   if (options->style == NETC_STYLE_TEXT)

@@ -23,13 +23,11 @@ struct option_given {
 /* A setting with several values: --batch 1,8,32, --gpu all. */
 enum { MOST_SWEPT = 4 };
 struct swept {
-  const char *name, *values;
-  char between;
+  const char *name, *values; /* apart by commas */
 };
 
 /* The first of `values` into `to`; what follows it, NULL after the last. */
-const char *swept_item(const struct swept *swept, const char *values, char *to,
-                       size_t room);
+const char *swept_item(const char *values, char *to, size_t room);
 
 struct net_options {
   struct netc *netc; /* settings go straight to it */
@@ -43,6 +41,8 @@ struct net_options {
   struct netc_options look;
   struct swept swept[MOST_SWEPT]; /* a table */
   size_t swept_count;
+  const char *gpu;     /* taken when all is read: --devices may follow */
+  char devices[16384]; /* the names of all, for --gpu all */
   bool markdown;
   bool first_defines; /* of several -D of a name the first counts */
   bool other_defines; /* there were several */

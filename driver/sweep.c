@@ -50,7 +50,7 @@ static int choose(struct table_run *s, const char *name, const char *value) {
 }
 
 static int take_next(struct table_run *s, struct sweep_list *list) {
-  list->next = swept_item(list->list, list->next, list->value, VALUE);
+  list->next = swept_item(list->next, list->value, VALUE);
   return choose(s, list->list->name, list->value);
 }
 
@@ -148,7 +148,7 @@ static void put_head(struct table_run *s) {
   if (!a->on_device && a->question != NETC_SERVING)
     printf("  %*s", BYTES, trains ? "saved" : "planned");
   for (const char *at = s->across ? s->across->values : NULL; at;) {
-    at = swept_item(s->across, at, batch, sizeof batch);
+    at = swept_item(at, batch, sizeof batch);
     snprintf(cell, sizeof cell, "batch %s", batch);
     printf("  %*s", LEFT, cell);
   }
@@ -169,7 +169,7 @@ static int put_across(struct table_run *s) {
   char batch[VALUE];
   int status = EXIT_DONE;
   for (const char *at = s->across->values; at && status == EXIT_DONE;) {
-    at = swept_item(s->across, at, batch, sizeof batch);
+    at = swept_item(at, batch, sizeof batch);
     status = choose(s, s->across->name, batch);
     if (status == EXIT_DONE)
       status = ask(s);
@@ -250,7 +250,7 @@ static int open_lists(struct table_run *s) {
     *row = (struct sweep_list){.list = list};
     row->width = (int)strlen(heading(list));
     for (const char *at = list->values; at;) {
-      at = swept_item(list, at, row->value, VALUE);
+      at = swept_item(at, row->value, VALUE);
       int length = (int)strlen(row->value);
       row->width = length > row->width ? length : row->width;
     }
@@ -260,7 +260,7 @@ static int open_lists(struct table_run *s) {
   }
   if (status == EXIT_DONE && s->across) {
     char batch[VALUE];
-    swept_item(s->across, s->across->values, batch, sizeof batch);
+    swept_item(s->across->values, batch, sizeof batch);
     status = choose(s, s->across->name, batch);
   }
   return status;

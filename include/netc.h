@@ -116,6 +116,31 @@ enum netc_mode {
 NETC_API enum netc_status netc_mode(struct netc *netc, enum netc_mode mode);
 
 /*
+ * Devices, for the setting `gpu` and for netc_place: those of netc's table,
+ * then those that were added. docs/gpus.md has the table.
+ */
+struct netc_gpu {
+  size_t size;
+  const char *name;      /* "a100-80" */
+  const char *names;     /* others, parted by `|`; "" */
+  const char *kind;      /* "geforce"; "" */
+  int64_t card_bytes;    /* as its maker says */
+  int64_t process_bytes; /* that a process can have */
+  bool estimated;        /* these, from others of its kind */
+  const char *source;    /* else where they were printed; "" */
+  int64_t bandwidth;     /* of its memory, 10^9 bytes a second; 0: not known */
+};
+NETC_API enum netc_status netc_gpu(const struct netc *netc, size_t index,
+                                   struct netc_gpu *gpu);
+
+/*
+ * Adds devices: a table in CSV, whose first line names columns (docs/gpus.md).
+ * An error is said with `name`, line and column, and adds none.
+ */
+NETC_API enum netc_status netc_add_gpus(struct netc *netc, const char *name,
+                                        const char *csv, size_t length);
+
+/*
  * Compares a training step with other settings: a list as on a `train` line,
  * over the net's own, "checkpoint=8 precision=mixed". Adds a timeline to the
  * chart "timeline.svg" and a line to the report of every load that follows;
@@ -473,6 +498,8 @@ struct netc_answer {
   int64_t longest_context;    /* -1: not asked, or nothing looks back */
   int64_t context, sequences; /* that are served */
   int64_t most_sequences;     /* of that context; -1: not asked */
+  int64_t card_bytes; /* of the card that was named, of which device_bytes
+                         are what a process can have; 0: none was */
 };
 
 struct netc_way {

@@ -419,10 +419,14 @@ static int whole_number(struct scan *scan, const struct number *n,
   }
   if (!units[n->unit].bytes)
     return real_number(scan, n, text);
+  if (units[n->unit].factor > 1) { /* 39.38GiB, as programs print it */
+    scan->value->integer = value / n->scale;
+    return TOKEN_INT;
+  }
   struct diagnostic *d =
       diag(scan->diags, INVALID_NUMBER, here(scan),
            "`%.*s` is not a whole number of bytes", SLICE_ARG(text));
-  diag_help(d, "use a smaller unit");
+  diag_help(d, "there are no parts of a byte");
   return TOKEN_ERROR;
 }
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/guard.h"
 #include "codegen/backend.h"
+#include "sema/model/gpu.h"
 
 /* A text that was loaded or taken in by `use`, read once. */
 struct unit {
@@ -69,6 +70,7 @@ struct netc {
   struct context_pairs settings, budgets, defines, inputs;
   VEC(struct slice) folders;
   VEC(struct slice) compared;      /* settings as on a `train` line */
+  struct gpus gpus;                /* of the user */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
   enum netc_mode mode;
   netc_read_fn *read; /* NULL: files */

@@ -31,6 +31,7 @@ static struct load *load_open(struct netc *netc) {
   diags_open(&load->diags, &load->arena, &load->sources);
   memcpy(load->diags.level, netc->level, sizeof netc->level);
   settings_open(&load->settings);
+  load->settings.train.own = &netc->gpus;
   return load;
 }
 
@@ -83,10 +84,12 @@ struct load_trial {
   struct expansion expansion;
 };
 
-static void trial_open(struct load_trial *trial, struct arena *arena) {
+static void trial_open(struct load_trial *trial, struct call *call) {
+  struct arena *arena = &call->scratch;
   *trial = (struct load_trial){.sources = {.arena = arena}};
   diags_open(&trial->diags, arena, &trial->sources);
   settings_open(&trial->settings);
+  trial->settings.train.own = &call->netc->gpus;
   trial->reading = (struct load_reading){arena, &trial->sources, &trial->diags,
                                          &trial->statements};
   trial->expansion = (struct expansion){.arena = arena,
@@ -126,6 +129,7 @@ static bool is_digit(char c) {
 
 /* "RTX 4090" as rtx4090, "24 gb" as 24GB: as a source has it. */
 static struct slice plain_value(struct arena *arena,
+                                const struct train_settings *train,
                                 const struct arg_spec *spec,
                                 struct slice value) {
   struct text text = text_new(arena);
@@ -135,8 +139,9 @@ static struct slice plain_value(struct arena *arena,
       memcmp(value.at, stage, prefix) == 0)
     return (struct slice){value.at + prefix, value.length - prefix};
   if (spec->type == TYPE_CHOICE) {
-    int index = hint_find_choice(spec, value);
-    return index ? word_at(spec->words, index) : value;
+    const char *several;
+    int index = hint_find_choice(spec, train, value, &several);
+    return index ? settings_choice(train, spec, index) : value;
   }
   for (size_t i = 0; i < value.length && spec->bytes; i++)
     if (value.at[i] != ' ')
@@ -160,20 +165,44 @@ static const struct arg_spec *spec_of(const struct arg_spec *specs,
 }
 
 static struct setting_pair plain_pair(struct arena *arena,
+                                      const struct train_settings *train,
                                       const struct arg_spec *specs,
                                       const struct setting_pair *pair) {
   return (struct setting_pair){
-      pair->name, plain_value(arena, spec_of(specs, pair->name), pair->value)};
+      pair->name,
+      plain_value(arena, train, spec_of(specs, pair->name), pair->value)};
+}
+
+/* A device that is not known; its name need not be a word of the language. */
+static bool unknown_gpu(struct call *call, const struct train_settings *train,
+                        const struct arg_spec *spec, struct slice value) {
+  struct text help = text_new(&call->scratch);
+  const char *several;
+  struct slice word;
+  if (!settings_is_gpu(spec) || gpu_find(train->own, value, &several))
+    return false;
+  gpu_put_help(&help, value, "--memory ");
+  context_say(call->netc, "%s gpu `%.*s`; ", several ? "ambiguous" : "unknown",
+              SLICE_ARG(value));
+  for (int i = 1; several && (word = word_at(several, i)).length; i++)
+    context_say_more(call->netc, "%s%.*s",
+                     i > 1 ? ", " : "choose one of: ", SLICE_ARG(word));
+  if (!several)
+    context_say_more(call->netc, "%.*s", SLICE_ARG(text_slice(&help)));
+  return true;
 }
 
 static bool try_section(struct call *call, const char *word,
                         const struct arg_spec *specs,
                         const struct setting_pair *given) {
-  struct setting_pair plain = plain_pair(&call->scratch, specs, given),
-                      *pair = &plain;
   struct load_trial trial;
-  trial_open(&trial, &call->scratch);
-  const struct stmt *stmt = parse_pair(&trial.reading, word, pair, "=");
+  trial_open(&trial, call);
+  struct setting_pair pair =
+      plain_pair(&call->scratch, &trial.settings.train, specs, given);
+  if (unknown_gpu(call, &trial.settings.train, spec_of(specs, given->name),
+                  given->value))
+    return false;
+  const struct stmt *stmt = parse_pair(&trial.reading, word, &pair, "=");
   bool one = trial.diags.all.count == 0 && is_one_setting(stmt);
   if (one)
     expand_choice(&trial.expansion, stmt);
@@ -238,7 +267,7 @@ static const struct stmt *parse_compared(const struct load_reading *r,
 
 bool load_try_compared(struct call *call, struct slice list) {
   struct load_trial trial;
-  trial_open(&trial, &call->scratch);
+  trial_open(&trial, call);
   bool option = list.length && *list.at == '-';
   const struct stmt *stmt =
       option ? NULL : parse_compared(&trial.reading, list);
@@ -262,7 +291,7 @@ static struct define read_define(const struct load_reading *r,
 
 bool load_try_define(struct call *call, const struct setting_pair *pair) {
   struct load_trial trial;
-  trial_open(&trial, &call->scratch);
+  trial_open(&trial, call);
   struct define define = read_define(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, define.name.at != NULL, call->netc,
                    "a value is a number, a truth value or a name");
@@ -285,7 +314,7 @@ static struct define read_input(const struct load_reading *r,
 
 bool load_try_input(struct call *call, const struct setting_pair *pair) {
   struct load_trial trial;
-  trial_open(&trial, &call->scratch);
+  trial_open(&trial, call);
   struct define input = read_input(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, !input.used, call->netc,
                    "sizes are joined by x, like 320x320x3");
@@ -304,21 +333,25 @@ static void take_pairs(struct netc *netc) {
                                 .diags = &load->diags,
                                 .source = -1,
                                 .settings = &load->settings};
+  const struct train_settings *train = &load->settings.train;
   for (size_t i = 0; i < netc->settings.count; i++) {
     struct setting_pair pair = pair_of(&netc->settings.at[i]);
     struct suggestion none = suggest_begin(pair.name);
-    struct setting_pair train = plain_pair(&load->arena, train_specs, &pair);
-    struct setting_pair infer = plain_pair(&load->arena, infer_specs, &pair);
+    struct setting_pair trained =
+        plain_pair(&load->arena, train, train_specs, &pair);
+    struct setting_pair inferred =
+        plain_pair(&load->arena, train, infer_specs, &pair);
     if (has_key(train_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
-          parse_pair(&r, "train ", &train, "=");
+          parse_pair(&r, "train ", &trained, "=");
     if (has_key(infer_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
-          parse_pair(&r, "infer ", &infer, "=");
+          parse_pair(&r, "infer ", &inferred, "=");
   }
   for (size_t i = 0; i < netc->budgets.count; i++) {
     struct setting_pair pair = pair_of(&netc->budgets.at[i]);
-    struct setting_pair plain = plain_pair(&load->arena, budget_specs, &pair);
+    struct setting_pair plain =
+        plain_pair(&load->arena, train, budget_specs, &pair);
     *VEC_PUSH(&load->arena, &load->chosen) =
         parse_pair(&r, "budget ", &plain, "=");
   }

@@ -140,7 +140,9 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
                               .longest_context = a->longest_context,
                               .context = a->context,
                               .sequences = a->sequences,
-                              .most_sequences = a->most_sequences};
+                              .most_sequences = a->most_sequences,
+                              .card_bytes =
+                                  a->card ? gpu_card_bytes(a->card) : 0};
   return FILL(answer, &found);
 }
 

@@ -210,6 +210,46 @@ enum netc_status netc_compare(struct netc *netc, const char *settings) {
   return context_call(netc, CALL_CHANGES, call_compare, &list);
 }
 
+/* Devices */
+
+enum netc_status netc_gpu(const struct netc *netc, size_t index,
+                          struct netc_gpu *gpu) {
+  const struct gpus *own = netc ? &netc->gpus : NULL;
+  if (index >= (size_t)gpu_count(own))
+    return NETC_USAGE;
+  const struct gpu *g = gpu_at(own, (int)index + 1);
+  struct netc_gpu found = {.name = g->word,
+                           .names = g->names,
+                           .kind = g->kind,
+                           .card_bytes = gpu_card_bytes(g),
+                           .process_bytes = gpu_bytes(g),
+                           .estimated = gpu_is_estimated(g),
+                           .source = g->source,
+                           .bandwidth = g->bandwidth};
+  return FILL(gpu, &found);
+}
+
+struct gpus_call {
+  const char *name;
+  struct slice csv;
+};
+
+static void call_add_gpus(struct call *call) {
+  const struct gpus_call *added = call->request;
+  struct netc *netc = call->netc;
+  struct text error = text_new(&call->scratch);
+  if (gpu_read(&netc->arena, added->csv, &netc->gpus, &error))
+    return;
+  context_say(netc, "%s:%.*s", added->name, SLICE_ARG(text_slice(&error)));
+  call->status = NETC_USAGE;
+}
+
+enum netc_status netc_add_gpus(struct netc *netc, const char *name,
+                               const char *csv, size_t length) {
+  struct gpus_call added = {name, {csv, length}};
+  return context_call(netc, CALL_CHANGES, call_add_gpus, &added);
+}
+
 static void call_define(struct call *call) {
   const struct setting_pair *pair = call->request;
   if (load_try_define(call, pair))

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "base/suggest.h"
 #include "library/context.h"
 #include "memory/devices/placement.h"
 
@@ -23,26 +22,20 @@ enum { MOST_DEVICES = 1 << 20 };
 
 /* What was asked for */
 
-static bool unknown_gpu(struct call *call, struct slice name) {
-  struct suggestion s = suggest_begin(name);
-  struct text all = text_new(&call->scratch), longer = text_new(&call->scratch);
-  for (int gpu = 1; gpu <= gpu_count(); gpu++) {
-    const char *word = gpu_word(gpu);
-    suggest_offer(&s, slice_of(word));
-    text_printf(&all, "%s%s", gpu > 1 ? ", " : "", word);
-    if (name.length && strncmp(word, name.at, name.length) == 0)
-      text_printf(&longer, "%s`%s`", longer.length ? " or " : "", word);
-  }
+static bool unknown_gpu(struct call *call, struct slice name,
+                        const char *several) {
+  struct slice word;
   context_say(call->netc, "unknown device `%.*s`", SLICE_ARG(name));
   if (name.length && *name.at >= '0' && *name.at <= '9')
     context_say_more(call->netc, ": their number, x and their name are needed, "
                                  "8xa100-80");
-  else if (longer.length)
-    context_say_more(call->netc, "; did you mean %.*s?", SLICE_ARG(longer));
-  else if (s.best.at)
-    context_suggest(call->netc, &s);
-  else
-    context_say_more(call->netc, "; it is one of %.*s", SLICE_ARG(all));
+  else if (!several)
+    context_say_more(call->netc, "; `netc help gpus` lists those that are "
+                                 "known, and `--devices FILE.csv` adds others");
+  for (int i = 1; several && (word = word_at(several, i)).length; i++)
+    context_say_more(call->netc, "%s`%.*s`%s",
+                     i > 1 ? " or " : "; did you mean ", SLICE_ARG(word),
+                     word_at(several, i + 1).length ? "" : "?");
   return false;
 }
 
@@ -66,8 +59,37 @@ static bool read_gpus(struct call *call, const char *text) {
     return false;
   }
   cluster->devices = count;
-  cluster->gpu = gpu_named(name);
-  return cluster->gpu > 0 || unknown_gpu(call, slice_of(name));
+  const char *several;
+  const struct gpus *own = &call->netc->gpus;
+  int number = gpu_find(own, slice_of(name), &several);
+  if (!number)
+    return unknown_gpu(call, slice_of(name), several);
+  place->train.gpu = number;
+  cluster->gpu = gpu_at(own, number);
+  return true;
+}
+
+/* Whatever a bound of the time is made of. */
+static bool has_figures(struct call *call, const struct bound_cluster *cluster,
+                        const struct train_settings *train) {
+  const char *lacks = cluster->gpu->bandwidth == 0
+                          ? "the bandwidth of its memory"
+                      : bound_rate(train, cluster->gpu) == 0
+                          ? "its operations a second in the type of the step"
+                      : cluster->devices > 1 && !cluster->gpu->links[LINK_NEAR]
+                          ? "what it sends to another device of its host"
+                      : cluster->devices > cluster->of_host && !cluster->network
+                          ? "what it sends to other hosts"
+                      : train->host_memory && !cluster->gpu->links[LINK_HOST]
+                          ? "what it sends to its host"
+                          : NULL;
+  if (!lacks)
+    return true;
+  context_say(call->netc,
+              "`%s` cannot be placed on: %s is not known; "
+              "`--devices FILE.csv` can say",
+              cluster->gpu->word, lacks);
+  return false;
 }
 
 static bool read_options(struct call *call) {
@@ -87,16 +109,17 @@ static bool read_options(struct call *call) {
   place->train = load->settings.train;
   if (!read_gpus(call, o->gpus))
     return false;
-  place->train.gpu = cluster->gpu;
   cluster->of_host =
       min_i64(place->train.host_devices ? place->train.host_devices : 8,
               cluster->devices);
   cluster->network = o->network ? o->network * 125 /* MB/s of a Gbit/s */
-                                : gpu_link(cluster->gpu, LINK_FAR);
+                                : cluster->gpu->links[LINK_FAR];
   if (!cluster->network) /* nothing leaves it faster than by its bus */
-    cluster->network = gpu_link(cluster->gpu, LINK_HOST);
+    cluster->network = cluster->gpu->links[LINK_HOST];
   request->model = &load->model;
   request->train = &place->train;
+  if (!has_figures(call, cluster, &place->train))
+    return false;
   request->batch = o->global_batch ? o->global_batch : place->train.batch;
   return true;
 }
@@ -126,7 +149,8 @@ static const char *options_of(const struct load *load, struct arena *arena,
     if (number && value >= 0)
       text_int(&text, value);
     else
-      text_puts(&text, word_at(spec->words, (int)(number ? -value : value)));
+      text_puts(&text,
+                settings_choice(train, spec, (int)(number ? -value : value)));
   }
   text_putc(&text, '\0');
   return text_slice(&text).at;
@@ -249,7 +273,7 @@ static void call_place(struct call *call) {
   place->found = (struct netc_placing){
       .device_count = cluster->devices,
       .global_batch = place->request.batch,
-      .gpu = gpu_word(cluster->gpu),
+      .gpu = cluster->gpu->word,
       .fits = placing->fits,
       .placement_count = placing->best.count,
       .candidate_count = placing->tried,

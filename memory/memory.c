@@ -330,6 +330,7 @@ static bool enough_parts(const struct model *model,
 bool memory_is_asked(const struct settings *settings) {
   struct settings usual;
   settings_open(&usual);
+  usual.train.own = settings->train.own; /* which none need be chosen of */
   return settings->budget_given ||
          memcmp(&settings->train, &usual.train, sizeof usual.train) != 0 ||
          memcmp(&settings->infer, &usual.infer, sizeof usual.infer) != 0;

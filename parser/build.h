@@ -113,6 +113,10 @@ struct stmt *build_mark(struct parser *p, struct stmt *stmt, struct expr *sizes,
 /* `error "depth is {depth}"`; NULL, and reported, if it is no message. */
 struct stmt *build_message(struct parser *p, struct named word,
                            struct span string, struct span span);
+
+/* gpu="NVIDIA GeForce RTX 4090": nothing else is quoted. NULL: an error. */
+struct expr *build_quoted(struct parser *p, struct slice key, struct slice text,
+                          struct span string);
 struct stmt *build_settings(struct parser *p, const char *word,
                             struct arg *args, struct span span);
 

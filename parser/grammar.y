@@ -383,6 +383,13 @@ arg:
     $$ = build_arg(p, ARG_KEYED, $value, @$);
     $$->key = $key;
   }
+| key ASSIGN STRING {
+    struct expr *text = build_quoted(p, $key, $STRING, @STRING);
+    if (!text)
+      YYERROR;
+    $$ = build_arg(p, ARG_KEYED, text, @$);
+    $$->key = $key;
+  }
 | STRIDE value { $$ = build_arg(p, ARG_STRIDE, $value, @$); }
 | block        {
     $$ = build_arg(p, ARG_BLOCK, NULL, @$);

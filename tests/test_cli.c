@@ -119,13 +119,13 @@ static void options_of_other_programs_lead_to_ours(void **state) {
 static void a_prediction_has_a_verdict(void **state) {
   (void)state;
 #define GPT " examples/zoo/gpt2.net --predict --gpu rtx3060 "
-  expect(NETC GPT, 0, "Largest batch: 51.", "");
-  expect(NETC GPT, 0, "Longest context at batch 1: 1,024 positions.", "");
-  expect(NETC " check --decode 142628" GPT, 0, "", "");
-  expect(NETC " check --decode 142629" GPT, 1, "", "a prediction takes");
-  expect(NETC " check --batch 51" GPT, 0, "", "");
-  expect(NETC " check --batch 52" GPT, 1, "", "a prediction takes");
-  expect(NETC " --must-fit --batch 52 --emit=csv=/dev/null" GPT, 1, NULL, NULL);
+  expect(NETC GPT, 0, "Largest batch: 49.", "");
+  expect(NETC GPT, 0, "Longest context at batch 1: 1,024", "");
+  expect(NETC " check --decode 137785" GPT, 0, "", "");
+  expect(NETC " check --decode 137786" GPT, 1, "", "a prediction takes");
+  expect(NETC " check --batch 49" GPT, 0, "", "");
+  expect(NETC " check --batch 50" GPT, 1, "", "a prediction takes");
+  expect(NETC " --must-fit --batch 50 --emit=csv=/dev/null" GPT, 1, NULL, NULL);
   expect(NETC " examples/vgg16.net --predict --gpu t4", 0,
          "The prediction fits: ", NULL);
 #undef GPT
@@ -178,8 +178,15 @@ static void values_may_be_written_as_people_write_them(void **state) {
   (void)state;
 #define NET " examples/simple_cnn.net -o - "
   static const char *const cases[][2] = {
-      {"--gpu 'RTX 4090'", "left of 23.99 GiB"},
-      {"--gpu NVIDIA-A10", "left of 22.49 GiB"},
+      {"--gpu 'RTX 4090'", "left of 23.52 GiB (of"},
+      {"--gpu NVIDIA-A10", "left of 21.99 GiB (of"},
+      {"--gpu 'NVIDIA A100-SXM4-80GB'", "left of 79.14 GiB (of"},
+      {"--gpu 'Tesla T4'", "left of 14.56 GiB (of"},
+      {"--gpu 'nvidia geforce gtx 1080 ti'", "left of 10.92 GiB (of"},
+      {"--gpu 'AMD Instinct MI300X'", "left of 191.69 GiB"},
+      {"--gpu rtx2080", ": an estimate of what a"},
+      {"--gpu apple-64", "left of 48.00 GiB (of"},
+      {"--memory 39.38GiB", "left of 39.38 GiB,"},
       {"--memory '24 gb'", "left of 22.35 GiB,"},
       {"--memory 512mib", "21.66 MiB too much for"},
       {"--optimizer AdamW", ", adamw"},
@@ -188,7 +195,13 @@ static void values_may_be_written_as_people_write_them(void **state) {
       {"--loss CrossEntropyLoss", "Training"},
   };
   static const char *const wrong[][2] = {
-      {"--gpu a100", "ambiguous gpu `a100`; choose one of: a100-40 or a100-80"},
+      {"--gpu a100", "ambiguous gpu `a100`; choose one of: a100-40, a100-80"},
+      {"--gpu 'RTX 4060 Ti'", "choose one of: rtx4060ti-8, rtx4060ti-16"},
+      {"--gpu A800-80GB", "unknown gpu `A800-80GB`; say how much memory it "
+                          "has: `--memory 80GiB`; `netc help gpus`"},
+      {"--gpu 'RTX 4090 Laptop GPU'", "has: `--memory 48GiB`"},
+      {"--gpu rtx4080x", "unknown gpu `rtx4080x`; say how much"},
+      {"--memory 0.5B", "there are no parts of a byte"},
       {"--optimizer addam", "did you mean `adam`? choose one of: sgd,"},
       {"-D abc=1", "its parameters: depth = 50, groups = 1"},
   };
@@ -373,21 +386,70 @@ static void inputs_take_other_sizes(void **state) {
   run_free(&r);
 }
 
+/* --devices adds those of a table, wherever it stands on the line. */
+static void devices_may_be_a_table(void **state) {
+  (void)state;
+#define NET " examples/simple_cnn.net -o - "
+#define TABLE(text)                                                 \
+  "printf '" text "' >build/tests/scratch/devices.csv && " NETC NET \
+  "--gpu mine-1 --devices build/tests/scratch/devices.csv"
+  expect(TABLE("names,name,card_mib,process_mib\\nOne of mine,mine-1,49152,"
+               "40960\\n\\n\"b\", \"c\" ,1,\\n"),
+         0, "left of 40.00 GiB (of", "");
+  expect(NETC NET "--devices build/tests/scratch/devices.csv --gpu 'ONE of "
+                  "mine' --emit=json",
+         0, "\"gpu\": \"mine-1\"", "");
+  expect(NETC " examples/simple_cnn.net "
+              "--devices build/tests/scratch/devices.csv --gpu all",
+         0, "mine-1             40.00 GiB", "");
+  expect(NETC " place examples/simple_cnn.net --gpus 2xmine-1 "
+              "--devices build/tests/scratch/devices.csv",
+         2, NULL, "the bandwidth of its memory is not known");
+  expect(TABLE("name,kind,card_mib,bandwidth,near,f32\\r\\nmine-1,geforce,"
+               "8192,1000,32000,10000\\r\\n") " && " NETC
+                                              " place examples/simple_cnn.net "
+                                              "--gpus 2xmine-1 --devices "
+                                              "build/tests/scratch/devices.csv",
+         0, "simple_cnn on 2 mine-1", "");
+  static const char *const wrong[][2] = {
+      {TABLE(""), ".csv:1:1: the first line needs the columns name and card"},
+      {TABLE("name\\na\\n"), ".csv:1:1: the first line needs"},
+      {TABLE("name,size\\n"), ".csv:1:6: unknown column `size`; the columns"},
+      {TABLE("name,card_mib,name\\n"), ".csv:1:15: the column `name` is there"},
+      {TABLE("name,card_mib\\na,12\\nb,1.5\\n"), ".csv:3:3: `1.5` should be"},
+      {TABLE("name,card_mib\\na,9999999999"), ".csv:2:3: `9999999999` should"},
+      {TABLE("name,card_mib\\na,12,13"), ".csv:2:6: the first line has 2"},
+      {TABLE("name,card_mib\\na b,12"), ".csv:2:1: a name has letters"},
+      {TABLE("card_mib,name\\n1,Tesla-T4"), ".csv:2:3: `Tesla-T4` is a device"},
+      {TABLE("name,card_mib\\na,1\\nA,2"), ".csv:3:1: `A` is a device"},
+      {TABLE("name,card_mib\\na,\\n"), ".csv:2:3: this line has no card_mib"},
+      {TABLE("name,card_mib\\n\"a,1\\n"), ".csv:2:1: a quote is not closed"},
+      {TABLE("name,card_mib\\n\"a\" b,1\\n"), ".csv:2:1: a comma is missing"},
+      {TABLE("name,card_mib,process_mib\\na,1,2"), ".csv:2:5: process_mib is"},
+      {TABLE("name,card_mib\\na,1"), "unknown gpu `mine-1`"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    expect(wrong[i][0], 2, NULL, wrong[i][1]);
+  expect(NETC NET "--devices nowhere.csv", 3, "", "cannot read nowhere.csv");
+#undef TABLE
+#undef NET
+}
+
 /* What --max-input finds fits, and the next multiple does not. */
 static void the_largest_input_fits(void **state) {
   (void)state;
   struct run r = run(NETC " examples/zoo/yolov3.net --max-input --gpu t4");
   assert_int_equal(r.status, 0);
-  assert_holds(r.out, "largest square input  2,464 x 2,464: ");
-  assert_holds(r.out, "the next              2,496 x 2,496: ");
+  assert_holds(r.out, "largest square input  2,432 x 2,432: ");
+  assert_holds(r.out, "the next              2,464 x 2,464: ");
   assert_holds(r.out, "multiples of 32\n");
   run_free(&r);
   r = run(NETC " examples/zoo/yolov3.net --must-fit --gpu t4 "
-               "--input 2464x2464x3");
+               "--input 2432x2432x3");
   assert_int_equal(r.status, 0);
   run_free(&r);
   r = run(NETC " examples/zoo/yolov3.net --must-fit --gpu t4 "
-               "--input 2496x2496x3");
+               "--input 2464x2464x3");
   assert_int_equal(r.status, 1);
   run_free(&r);
   static const struct {
@@ -1052,6 +1114,7 @@ int main(void) {
       cmocka_unit_test(params_are_listed),
       cmocka_unit_test(inputs_take_other_sizes),
       cmocka_unit_test(the_largest_input_fits),
+      cmocka_unit_test(devices_may_be_a_table),
       cmocka_unit_test(full_disks_are_noticed),
       cmocka_unit_test(any_write_to_a_file_may_fail),
       cmocka_unit_test(the_longest_names_can_be_written),

@@ -218,6 +218,29 @@ static void foreign_words_lead_to_words_of_ours(void **state) {
       fail_msg("foreign.def leads to `%s`, which is not a layer", ours);
 }
 
+/* docs/gpus.md has all devices, and each figure of a process its source. */
+static void every_device_is_documented(void **state) {
+  (void)state;
+  char *page = read_text("docs/gpus.md", NULL);
+  assert_non_null(page);
+  struct run made = run("%s help gpus --markdown", NETC);
+  assert_same_text("docs/gpus.md (make docs)", page, made.out);
+  struct netc_gpu gpu = {.size = sizeof gpu};
+  size_t count = 0, estimated = 0;
+  for (; netc_gpu(NULL, count, &gpu) == NETC_OK; count++) {
+    char row[64];
+    snprintf(row, sizeof row, "\n| `%s` | %s | ", gpu.name, gpu.kind);
+    assert_holds(page, row);
+    assert_int_equal(gpu.estimated, *gpu.source == '\0');
+    assert_true(gpu.process_bytes <= gpu.card_bytes);
+    assert_true(gpu.process_bytes > gpu.card_bytes / 2);
+    estimated += gpu.estimated;
+  }
+  assert_true(count >= 60 && estimated > 0 && estimated < count / 4);
+  run_free(&made);
+  free(page);
+}
+
 static void every_layer_is_documented_and_tested(void **state) {
   (void)state;
   char *manual = read_text("docs/layers.md", NULL);
@@ -344,7 +367,7 @@ static void every_word_can_be_completed(void **state) {
   expect(NETC " completion bash | bash -n && echo fine", 0, "fine", "");
   expect("bash -c 'eval \"$(" NETC " completion bash)\"; COMP_WORDS=(netc "
          "--gpu rtx30); COMP_CWORD=2; _netc; echo ${COMPREPLY[@]}'",
-         0, "rtx3060 rtx3090", "");
+         0, "rtx3060 rtx3060ti rtx3070 rtx3070ti rtx3080 ", "");
   expect("bash -c 'eval \"$(" NETC " completion bash)\"; COMP_WORDS=(netc "
          "layers dwc); COMP_CWORD=2; _netc; echo ${COMPREPLY[@]}'",
          0, "dwconv", "");
@@ -361,6 +384,7 @@ int main(void) {
       cmocka_unit_test(the_examples_of_the_readme_compile),
       cmocka_unit_test(foreign_words_lead_to_words_of_ours),
       cmocka_unit_test(every_layer_is_documented_and_tested),
+      cmocka_unit_test(every_device_is_documented),
       cmocka_unit_test(every_output_is_tested),
       cmocka_unit_test(every_option_is_in_the_help_and_the_manual_page),
       cmocka_unit_test(help_is_80_columns_wide),

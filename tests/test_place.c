@@ -192,7 +192,8 @@ static void says_what_is_wrong(void **state) {
 #define PLACE NETC " place " LLAMA SMALL
   expect(PLACE, 2, NULL, "needs devices: --gpus 8xa100-80");
   expect(PLACE "--gpus 8xa100", 2, NULL, "did you mean `a100-40`");
-  expect(PLACE "--gpus 8xabacus", 2, NULL, "it is one of t4, l4");
+  expect(PLACE "--gpus 8xabacus", 2, NULL, "`--devices FILE.csv` adds");
+  expect(PLACE "--gpus 2xapple-64", 2, NULL, "bandwidth of its memory");
   expect(PLACE "--gpus 0xt4", 2, NULL, "should be 1 to 1048576 devices");
   expect(PLACE "--gpus 99999999999999999999xt4", 2, NULL, "should be 1 to");
   expect(PLACE "--gpus 8xt4 --global-batch 0", 2, NULL, "--global-batch");

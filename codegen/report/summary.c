@@ -90,6 +90,15 @@ static void put_devices(struct summary *s, const struct answer *a) {
                 a->uneven ? "the most loaded" : "each", a->devices);
 }
 
+/* A process does not have all of a card. */
+static void put_card(struct summary *s) {
+  const struct gpu *card = s->a->card;
+  if (card && gpu_card_bytes(card) != s->a->device)
+    text_printf(&s->line, " (of %s: %s a process can have)",
+                output_size(s->c, gpu_card_bytes(card)).text,
+                gpu_is_estimated(card) ? "an estimate of what" : "what");
+}
+
 static void put_room(struct summary *s) {
   const struct answer *a = s->a;
   bool holds = a->bytes <= a->room;
@@ -101,6 +110,7 @@ static void put_room(struct summary *s) {
               output_size(s->c, rest).text,
               holds ? " are left of " : " too much for ",
               output_size(s->c, a->device).text);
+  put_card(s);
   put_taken(s);
   put_host(s);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "drawing/charts/chart.h"
+#include "sema/model/gpu.h"
 
 enum {
   LEFT = 86,
@@ -34,8 +35,10 @@ struct bin {
 struct roofline {
   const struct compiled *c;
   struct chart chart;
-  int gpu, element, rated; /* `rated`: the type whose roof is drawn */
-  bool chosen;             /* the user named the card */
+  const struct gpu *gpu;
+  const char *lacking; /* the device that was named, without figures */
+  int element, rated;  /* `rated`: the type whose roof is drawn */
+  bool chosen;         /* the user named the card */
   int64_t batch;
   double peak, bandwidth; /* a second */
   struct bin bins[BINS], idle;
@@ -215,15 +218,17 @@ static void put_bin_name(struct roofline *r, struct text *out,
 }
 
 static struct slice title_of(struct roofline *r) {
-  text_printf(&r->chart.note, "its layers under the roof of %s",
-              gpu_word(r->gpu));
+  text_printf(&r->chart.note, "its layers under the roof of %s", r->gpu->word);
   return chart_note(&r->chart);
 }
 
 static struct slice subtitle_of(struct roofline *r, struct text *out) {
   text_printf(out, "Computed from %s's peaks by its maker, not measured",
-              gpu_word(r->gpu));
-  if (!r->chosen)
+              r->gpu->word);
+  if (r->lacking)
+    text_printf(out, " (no peaks are known of %s; this one is the default)",
+                r->lacking);
+  else if (!r->chosen)
     text_put(out, " (no --gpu was given; this one is the default)");
   text_printf(out, ". Forward pass, batch %s, %s", count_text(r->batch).text,
               element_long_name(r->element));
@@ -451,8 +456,13 @@ static void draw_times(struct roofline *r) {
 /* Where training is spoken of, its batch and type; else those of prediction. */
 static void choose(struct roofline *r) {
   const struct settings *s = r->c->settings;
-  r->chosen = s->train.gpu != 0;
-  r->gpu = r->chosen ? s->train.gpu : gpu_named(default_gpu);
+  const char *several;
+  r->gpu = gpu_of(&s->train);
+  if (r->gpu && !(r->gpu->bandwidth && gpu_rate(r->gpu, ELEMENT_F32)))
+    r->lacking = r->gpu->word;
+  r->chosen = r->gpu && !r->lacking;
+  if (!r->chosen)
+    r->gpu = gpu_at(NULL, gpu_find(NULL, slice_of(default_gpu), &several));
   r->batch = s->trains ? s->train.batch : s->infer.batch;
   r->element = s->trains ? s->train.dtype : s->infer.dtype;
   if (s->trains && s->train.precision == PRECISION_MIXED &&
@@ -460,7 +470,7 @@ static void choose(struct roofline *r) {
     r->element = ELEMENT_F16;
   r->rated = gpu_rate(r->gpu, r->element) ? r->element : ELEMENT_F32;
   r->peak = (double)gpu_rate(r->gpu, r->rated) * 1e9;
-  r->bandwidth = (double)gpu_bandwidth(r->gpu) * 1e9;
+  r->bandwidth = (double)r->gpu->bandwidth * 1e9;
 }
 
 struct scene *roofline_scene(const struct compiled *c) {

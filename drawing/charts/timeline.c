@@ -1,5 +1,6 @@
 /* timeline.chart: the memory of one training step, or of several compared. */
 #include "drawing/charts/timeline.h"
+#include "sema/model/gpu.h"
 
 #include <inttypes.h>
 
@@ -151,7 +152,7 @@ static void name_device(struct timeline *t) {
   if (train->memory)
     text_size(&t->chart.note, train->memory, output_units(t->c), 0);
   else
-    text_put(&t->chart.note, gpu_word(train->gpu));
+    text_put(&t->chart.note, gpu_of(train)->word);
   chart_text_fit(&t->chart, "", CHART_SMALL, CHART_START, RIGHT + 6,
                  chart_at(&t->step.scale, (double)fit->room) + 3.5,
                  CHART_WIDTH - RIGHT - 8, chart_note(&t->chart));

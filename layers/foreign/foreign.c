@@ -59,7 +59,8 @@ static struct plain plain_of(struct slice word) {
       plain.at[plain.length++] = c;
   }
   while (strip(&plain, "nvidia") || strip(&plain, "geforce") ||
-         strip(&plain, "tesla"))
+         strip(&plain, "tesla") || strip(&plain, "amd") ||
+         strip(&plain, "instinct"))
     ;
   return plain;
 }

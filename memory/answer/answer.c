@@ -154,6 +154,7 @@ bool answer_find(const struct answer_request *r, struct answer *a) {
                        .longest_context = -1,
                        .most_sequences = -1};
   fit_device(&r->settings->train, &a->device, &a->taken, &a->reserve, &a->room);
+  a->card = r->settings->train.memory ? NULL : gpu_of(&r->settings->train);
   if (r->predict)
     a->asked = serving_asked(r->settings) ? ASKED_SERVING : ASKED_PREDICTION;
   switch (a->asked) {

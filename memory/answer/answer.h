@@ -7,6 +7,7 @@
 
 #include "memory/memory.h"
 #include "memory/serving/serving.h"
+#include "sema/model/gpu.h"
 
 /* A prediction of several sequences at once is served. */
 enum asked { ASKED_TRAINING, ASKED_PREDICTION, ASKED_SERVING };
@@ -20,7 +21,8 @@ struct answer {
   int64_t devices;
   bool uneven; /* the others have less */
   bool fits;
-  int64_t device;         /* that it has; 0: none was named */
+  const struct gpu *card; /* that was named; or NULL */
+  int64_t device; /* what a process has of it, or its memory; 0: not named */
   int64_t taken, reserve; /* by the framework, and what is kept free */
   int64_t room;
   int64_t host, host_room;    /* in the host's memory; or 0 */

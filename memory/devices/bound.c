@@ -82,17 +82,22 @@ struct work work_find(const struct model *model,
 /* Rates */
 
 /* A type may be run as a faster one that has as many bits. */
-static double operations_a_second(const struct train_settings *train, int gpu) {
+int64_t bound_rate(const struct train_settings *train, const struct gpu *gpu) {
   int64_t rate = gpu_rate(gpu, train->dtype);
   if (element_bits(train->dtype) == 16 || train->precision != PRECISION_FULL)
     rate = max_i64(gpu_rate(gpu, ELEMENT_F16), gpu_rate(gpu, ELEMENT_BF16));
   else if (train->dtype != ELEMENT_F64 || rate == 0)
     rate = max_i64(gpu_rate(gpu, ELEMENT_F32), gpu_rate(gpu, ELEMENT_TF32));
-  return (double)rate * 1e9;
+  return rate;
 }
 
-static double memory_a_second(int gpu) {
-  return (double)gpu_bandwidth(gpu) * 1e9;
+static double operations_a_second(const struct train_settings *train,
+                                  const struct gpu *gpu) {
+  return (double)bound_rate(train, gpu) * 1e9;
+}
+
+static double memory_a_second(const struct gpu *gpu) {
+  return (double)gpu->bandwidth * 1e9;
 }
 
 static double larger(double a, double b) {
@@ -232,6 +237,11 @@ static double far_part(enum among among, const struct train_settings *train,
   return ring.count < 2 ? 0 : (ring.hosts - 1) / (ring.count - 1);
 }
 
+/* Without a figure nothing is sent: netc_place sees to it. */
+static double sending(double bytes, int64_t rate) {
+  return rate ? bytes / ((double)rate * 1e6) : 0;
+}
+
 void bound_links(const struct train_settings *train, const struct stage *stage,
                  const struct bound_cluster *cluster,
                  struct place_bound *bound) {
@@ -243,11 +253,10 @@ void bound_links(const struct train_settings *train, const struct stage *stage,
     near += (1 - part) * bytes;
   }
   double host = (double)stage->sent_among[AMONG_HOST];
-  bound->far = larger(bound->far, far / ((double)cluster->network * 1e6));
-  bound->near = larger(
-      bound->near, near / ((double)gpu_link(cluster->gpu, LINK_NEAR) * 1e6));
-  bound->host = larger(
-      bound->host, host / ((double)gpu_link(cluster->gpu, LINK_HOST) * 1e6));
+  const int64_t *links = cluster->gpu->links;
+  bound->far = larger(bound->far, sending(far, cluster->network));
+  bound->near = larger(bound->near, sending(near, links[LINK_NEAR]));
+  bound->host = larger(bound->host, sending(host, links[LINK_HOST]));
 }
 
 struct place_bound bound_find(const struct work *work, const struct step *step,

@@ -3,6 +3,7 @@
 #define NETC_MEMORY_DEVICES_BOUND_H
 
 #include "memory/devices/parallel.h"
+#include "sema/model/gpu.h"
 
 /* Multiply-adds of a sample in the nodes before each, as a step runs them. */
 struct work {
@@ -13,10 +14,13 @@ struct work {
 
 /* The devices: `network` is MB/s of each to other hosts. */
 struct bound_cluster {
-  int gpu;
+  const struct gpu *gpu;
   int64_t devices, of_host;
   int64_t network;
 };
+
+/* 10^9 operations a second of a step's products; 0: there is no figure. */
+int64_t bound_rate(const struct train_settings *train, const struct gpu *gpu);
 
 /* Seconds. */
 struct place_bound {

@@ -2,6 +2,7 @@
 #include "memory/devices/fit.h"
 
 #include "base/check.h"
+#include "sema/model/gpu.h"
 #include "memory/checkpoint/checkpoint.h"
 
 #define MOST_BATCH (INT64_MAX / 4) /* that is tried */
@@ -9,7 +10,7 @@
 static int64_t device_bytes(const struct train_settings *train) {
   if (train->memory)
     return train->memory;
-  return train->gpu ? gpu_bytes(train->gpu) : 0;
+  return train->gpu ? gpu_bytes(gpu_of(train)) : 0;
 }
 
 static int64_t taken_bytes(const struct train_settings *train) {

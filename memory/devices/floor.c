@@ -154,7 +154,7 @@ static double stepping_seconds(const struct floor *f,
   if (t->offload & OFFLOAD_OPTIMIZER)
     return 0;
   return 0.99 * bytes / layers / (t->zero >= 1 ? copies : 1) /
-         ((double)gpu_bandwidth(f->request->cluster.gpu) * 1e9);
+         ((double)f->request->cluster.gpu->bandwidth * 1e9);
 }
 
 double floor_seconds(struct floor *floor, const struct train_settings *train,

@@ -4,6 +4,7 @@
 #include "sema/binding/hint.h"
 #include "sema/binding/slip.h"
 #include "sema/binding/slot.h"
+#include "sema/model/settings.h"
 #include "base/hash.h"
 
 static bool is_given(const struct binding *b, int row) {
@@ -103,7 +104,10 @@ static void bind_row(struct expander *e, struct binding *b, int row,
       name && spec->type == TYPE_INT ? word_index(spec->words, expr->name) : 0;
   if (word) { /* auto: below any number */
     *(int64_t *)s.at = -word;
-  } else if (is_choice(spec) && (name || expr->kind == EXPR_BINARY)) {
+  } else if (expr->kind == EXPR_TEXT) {
+    slot_choose(&s, expr->name);
+  } else if (is_choice(spec) && (name || expr->kind == EXPR_BINARY ||
+                                 settings_is_gpu(spec))) { /* 4090 */
     slot_choose(&s, sources_slice(e->diags->sources, expr->span));
   } else if (spec->type == TYPE_PADDING && name && slice_is(expr->name, "tf") &&
              !scope_find(e->scope, expr->name)) {

@@ -505,8 +505,14 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_FIELD: return eval_field(e, expr);
   case EXPR_INDEX:
   case EXPR_PATH: return eval_label(e, expr);
-  case EXPR_RANGE: /* only inside an index, and a message */
-  case EXPR_TEXT: break;
+  case EXPR_RANGE: break; /* only inside an index */
+  case EXPR_TEXT: {
+    struct diagnostic *d =
+        report(e, WRONG_TYPE, expr->span, "a text is not a value");
+    diag_help(d, "only `gpu=` of `train` takes one: "
+                 "`train gpu=\"NVIDIA GeForce RTX 4090\"`");
+    break;
+  }
   case EXPR_DIMS:
   case EXPR_PAIR: return eval_sizes(e, expr);
   }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "layers/foreign/foreign.h"
+#include "sema/model/gpu.h"
 
 /* "a, b or c" of words that are separated by blanks. */
 static void hint_put_words(struct text *out, const char *words) {
@@ -114,14 +115,22 @@ bool hint_foreign_option(struct expander *e, struct diagnostic *d,
   return true;
 }
 
-int hint_find_choice(const struct arg_spec *spec, struct slice word) {
+int hint_find_choice(const struct arg_spec *spec,
+                     const struct train_settings *train, struct slice word,
+                     const char **several) {
   const char *ours = foreign_choice_find(spec->name, word);
   struct slice known;
+  *several = NULL;
+  if (settings_is_gpu(spec))
+    return gpu_find(train->own, word, several);
   int index = word_index(spec->words, word);
   if (index)
     return index;
-  if (ours)
-    return word_index(spec->words, slice_of(ours)); /* 0: several */
+  if (ours) {
+    index = word_index(spec->words, slice_of(ours));
+    *several = index ? NULL : ours;
+    return index;
+  }
   for (int i = 1; (known = word_at(spec->words, i)).length; i++)
     if (foreign_same(word, known))
       return i;

@@ -21,8 +21,13 @@ bool hint_is_shorthand(const struct arg_spec *specs, struct slice name);
 bool hint_foreign_option(struct expander *e, struct diagnostic *d,
                          const struct binding *b, const struct arg *arg);
 
-/* The place from 1 of the one word that is meant; 0: none, or several. */
-int hint_find_choice(const struct arg_spec *spec, struct slice word);
+/*
+ * The place from 1 of the one word that is meant; 0: none, or several, which
+ * are then in *several. Among devices those of `train`, too.
+ */
+int hint_find_choice(const struct arg_spec *spec,
+                     const struct train_settings *train, struct slice word,
+                     const char **several);
 
 /* An argument too many: `1 1` for stride and padding, `stride:2`. */
 bool hint_surplus(struct expander *e, struct diagnostic *d,

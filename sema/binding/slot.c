@@ -6,6 +6,7 @@
 
 #include "layers/foreign/foreign.h"
 #include "sema/binding/hint.h"
+#include "sema/model/gpu.h"
 
 /* conv 3x3 64: the sizes stand where the channels belong. */
 static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
@@ -247,13 +248,22 @@ bool slot_store(struct slot *s) {
   return false;
 }
 
+/* Another device would have another size: none is suggested. */
+static void help_gpu(const struct slot *s, struct diagnostic *d,
+                     struct slice word) {
+  struct text help = text_new(s->e->arena);
+  gpu_put_help(&help, word, "memory=");
+  diag_help(d, "%.*s", SLICE_ARG(text_slice(&help)));
+}
+
 bool slot_choose(struct slot *s, struct slice word) {
-  int index = hint_find_choice(s->spec, word);
+  const char *several;
+  int index =
+      hint_find_choice(s->spec, &s->e->in->settings->train, word, &several);
   if (index) {
     *(int *)s->at = index;
     return true;
   }
-  const char *several = foreign_choice_find(s->spec->name, word);
   struct suggestion suggestion = suggest_begin(word);
   for (int i = 1; word_at(s->spec->words, i).length; i++)
     suggest_offer(&suggestion, word_at(s->spec->words, i));
@@ -261,9 +271,12 @@ bool slot_choose(struct slot *s, struct slice word) {
       report(s->e, UNKNOWN_CHOICE, s->expr->span,
              several ? "ambiguous %s `%.*s`" : "unknown %s `%.*s`",
              s->spec->name, SLICE_ARG(word));
-  if (suggestion.best.at && !several)
+  if (settings_is_gpu(s->spec) && !several)
+    help_gpu(s, d, word);
+  else if (suggestion.best.at && !several)
     diag_suggest(d, s->expr->span, suggestion.best);
-  hint_choices(d, s->e->arena, several ? several : s->spec->words);
+  if (several || !settings_is_gpu(s->spec))
+    hint_choices(d, s->e->arena, several ? several : s->spec->words);
   s->b->failed = true;
   return false;
 }

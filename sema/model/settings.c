@@ -2,6 +2,7 @@
 #include "sema/model/settings.h"
 
 #include "base/check.h"
+#include "sema/model/gpu.h"
 #include "sema/model/weights.h"
 
 static const char optimizer_words[] =
@@ -39,19 +40,6 @@ static const char gpu_words[] =
 #include "sema/model/gpus.def"
 #undef GPU
     ;
-
-static const struct {
-  const char *word;
-  int64_t mebibytes, bandwidth;
-  int64_t links[LINK_COUNT];
-  int64_t rates[ELEMENT_END - 1];
-} gpus[] = {
-    {"", 0, 0, {0}, {0}},
-#define GPU(word, mebibytes, bandwidth, near, far, host, ...) \
-  {word, mebibytes, bandwidth, {near, far, host}, {__VA_ARGS__}},
-#include "sema/model/gpus.def"
-#undef GPU
-};
 
 static const char sampler_words[] =
 #define SAMPLER(word, ...) " " word
@@ -141,35 +129,15 @@ void settings_open(struct settings *settings) {
   set_defaults(&settings->budget, budget_specs);
 }
 
-int64_t gpu_bytes(int gpu) {
-  return gpus[gpu].mebibytes << 20;
+bool settings_is_gpu(const struct arg_spec *spec) {
+  return spec->words == GPU_WORDS;
 }
 
-const char *gpu_word(int gpu) {
-  return gpus[gpu].word;
-}
-
-int gpu_count(void) {
-  return sizeof gpus / sizeof *gpus - 1;
-}
-
-int gpu_named(const char *word) {
-  int gpu = gpu_count();
-  while (gpu && strcmp(gpus[gpu].word, word) != 0)
-    gpu--;
-  return gpu;
-}
-
-int64_t gpu_rate(int gpu, int element) {
-  return element ? gpus[gpu].rates[element - 1] : 0;
-}
-
-int64_t gpu_bandwidth(int gpu) {
-  return gpus[gpu].bandwidth;
-}
-
-int64_t gpu_link(int gpu, enum link_kind link) {
-  return gpus[gpu].links[link];
+struct slice settings_choice(const struct train_settings *train,
+                             const struct arg_spec *spec, int index) {
+  return settings_is_gpu(spec) && index
+             ? slice_of(gpu_at(train->own, index)->word)
+             : word_at(spec->words, index);
 }
 
 const char *element_word(int element) {

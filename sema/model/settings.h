@@ -79,9 +79,12 @@ enum { CHECKPOINT_AUTO = -1, CHECKPOINT_SELECTIVE = -2 };
 
 /*
  * memory and gpu: 0 where no device was named; checkpoint: 0 for none but the
- * source's, or CHECKPOINT_*; misc: -1 for the input batch.
+ * source's, or CHECKPOINT_*; misc: -1 for the input batch. `own`: devices that
+ * a user added to those of the table; or NULL.
  */
+struct gpus;
 struct train_settings {
+  const struct gpus *own;
 #define TRAIN(type, name, ...) SETTING_##type name;
 #include "sema/model/settings.def"
 };
@@ -144,23 +147,12 @@ struct slice loss_name(int loss);
 /* ", mixed precision"; or nothing */
 const char *precision_remark(int precision);
 
-/* "a100-80"; and the device of that name. */
-const char *gpu_word(int gpu);
-int gpu_named(const char *word);
-int gpu_count(void); /* they are numbered from 1 */
+/* The setting's words are devices, to which a user may add others. */
+bool settings_is_gpu(const struct arg_spec *spec);
 
-/* Its peaks by the maker, in 10^9 a second: operations in a type of values
-   (0: there is no figure) and bytes of memory. */
-int64_t gpu_rate(int gpu, int element);
-int64_t gpu_bandwidth(int gpu);
-
-/* What leads from a device to others, and its rate one way: 10^6 bytes a
-   second; 0: there is no figure. */
-enum link_kind { LINK_NEAR, LINK_FAR, LINK_HOST, LINK_COUNT };
-int64_t gpu_link(int gpu, enum link_kind link);
-
-/* Bytes of a device: nvidia-smi's memory.total. */
-int64_t gpu_bytes(int gpu);
+/* The word of a choice of `train` or `infer`; of a user's own device, too. */
+struct slice settings_choice(const struct train_settings *train,
+                             const struct arg_spec *spec, int index);
 
 /* The type that gradients of parameters are summed in. */
 static inline int gradient_element(const struct train_settings *train) {

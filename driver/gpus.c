@@ -1,0 +1,91 @@
+/* netc help gpus: the devices that --gpu knows; with --markdown, a page. */
+#include <string.h>
+
+#include "driver/options.h"
+
+static const char head[] =
+    "# Devices\n"
+    "\n"
+    "Made by `netc help gpus --markdown` from `sema/model/gpus.def`, for who\n"
+    "asks whether a net fits a card.\n"
+    "\n"
+    "`--gpu NAME`, or `train gpu=NAME` in a source. A name is written as here "
+    "or as a\ndriver prints it, in letters of any case: `--gpu \"NVIDIA "
+    "GeForce "
+    "RTX 4090\"`, `train\ngpu=\"NVIDIA A100-SXM4-80GB\"`. For any other card "
+    "say "
+    "its memory: `--memory 48GiB`,\n`--memory 39.38GiB`.\n"
+    "\n"
+    "A process cannot have all of a card: the driver keeps a part. *Card* is "
+    "what the maker\nsays (nvidia-smi's memory.total), *process* the least "
+    "that "
+    "programs printed on Linux:\nPyTorch's \"has a total capacity of\" and "
+    "total_memory, llama.cpp's\nrecommendedMaxWorkingSetSize on Apple's. What "
+    "fits is decided by it. `~`: none was\nfound, and the card is given the "
+    "worst share of its kind; reports say so. A `file index`\nis the place of "
+    "a "
+    "public file in an index of code that the figure was found with. An\nRTX "
+    "3080 has 10 GB, unless it is said to have 12.\n"
+    "\n"
+    "| name | kind | card | process | GB/s | printed in |\n"
+    "|---|---|--:|--:|--:|---|\n";
+
+static const char tail[] =
+    "\n"
+    "Other devices: `--devices FILE.csv` adds those of a table. Its first line "
+    "names columns,\nin any order: `name` and `card_mib`, and whatever is "
+    "known "
+    "of `process_mib` (MiB that a\nprocess can have), `names` (others, parted "
+    "by `|`), `kind`, `source`, `bandwidth` (of its\nmemory, GB/s), `near`, "
+    "`far`, `host` (what it sends one way to devices of its host, of\nothers, "
+    "and to the host's memory, MB/s) and `f64 f32 tf32 f16 bf16 fp8 i8 i4` "
+    "(10^9\noperations a second). An empty cell is not known: `netc place` and "
+    "the roofline say what\nthey lack. Without `process_mib` the worst share "
+    "of "
+    "its kind is taken, and of no kind\nall of the card.\n"
+    "\n"
+    "```\n"
+    "name,card_mib,process_mib,bandwidth\n"
+    "a800,81920,81038,2039\n"
+    "```\n";
+
+static void put_figure(int64_t figure) {
+  if (figure)
+    printf("%s", count_text(figure).text);
+  else
+    putchar('-');
+}
+
+static void put_markdown(const struct netc_gpu *gpu, const char *card,
+                         const char *process) {
+  printf("| `%s` | %s | %s | %s%s | ", gpu->name, gpu->kind, card,
+         gpu->estimated ? "~ " : "", process);
+  put_figure(gpu->bandwidth);
+  if (strncmp(gpu->source, "http", 4) == 0)
+    printf(" | <%s> |\n", gpu->source);
+  else
+    printf(" | %s |\n", *gpu->source ? gpu->source : "-");
+}
+
+int print_gpus(bool markdown) {
+  struct netc_gpu gpu = {.size = sizeof gpu};
+  if (markdown)
+    fputs(head, stdout);
+  else
+    printf("%-16s  %10s  %12s\n", "name", "card", "a process");
+  for (size_t i = 0; netc_gpu(NULL, i, &gpu) == NETC_OK; i++) {
+    struct count_text card = size_text(gpu.card_bytes, UNITS_IEC);
+    struct count_text process = size_text(gpu.process_bytes, UNITS_IEC);
+    if (markdown)
+      put_markdown(&gpu, card.text, process.text);
+    else
+      printf("%-16s  %10s  %s%10s\n", gpu.name, card.text,
+             gpu.estimated ? "~ " : "  ", process.text);
+  }
+  fputs(markdown ? tail
+                 : "\n~ about: no program's figure is known. Names as drivers "
+                   "print them will do, too:\n\"NVIDIA A100-SXM4-80GB\". Any "
+                   "other card: --memory 48GiB, or --devices FILE.csv.\n",
+        stdout);
+  return finish_stdout();
+}

@@ -1,0 +1,384 @@
+/* Devices: the table, names of drivers, and tables of users. */
+#include "sema/model/gpu.h"
+
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "layers/foreign/foreign.h"
+
+static const struct gpu known[] = {
+#define GPU(word, names, kind, mebibytes, usable, source, bandwidth, near, \
+            far, host, ...)                                                \
+  {word,         names,  kind,      mebibytes,                             \
+   usable,       source, bandwidth, {near, far, host},                     \
+   {__VA_ARGS__}},
+#include "sema/model/gpus.def"
+#undef GPU
+};
+
+enum { KNOWN = sizeof known / sizeof *known };
+
+int gpu_count(const struct gpus *own) {
+  return KNOWN + (own ? (int)own->count : 0);
+}
+
+const struct gpu *gpu_at(const struct gpus *own, int number) {
+  return number <= KNOWN ? &known[number - 1] : &own->at[number - KNOWN - 1];
+}
+
+const struct gpu *gpu_of(const struct train_settings *train) {
+  return train->gpu ? gpu_at(train->own, train->gpu) : NULL;
+}
+
+/* Names */
+
+static bool is_named(const struct gpu *gpu, struct slice word) {
+  if (foreign_same(word, slice_of(gpu->word)))
+    return true;
+  for (const char *at = gpu->names; *at;) {
+    struct slice name = {at, strcspn(at, "|")};
+    if (foreign_same(word, name))
+      return true;
+    at += name.length + (at[name.length] == '|');
+  }
+  return false;
+}
+
+int gpu_find(const struct gpus *own, struct slice word, const char **several) {
+  *several = NULL;
+  for (int number = 1; number <= gpu_count(own); number++)
+    if (is_named(gpu_at(own, number), word))
+      return number;
+  *several = foreign_choice_find("gpu", word);
+  return 0;
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/* The 48 of a name with 48GB in it; or 0. */
+static int gigabytes_in(struct slice word) {
+  for (size_t i = 0; i + 1 < word.length; i++) {
+    int value = 0;
+    if (!is_digit(word.at[i]) || (i && is_digit(word.at[i - 1])))
+      continue;
+    for (; i < word.length && is_digit(word.at[i]) && value < 10000; i++)
+      value = 10 * value + (word.at[i] - '0');
+    if (i + 1 < word.length && (word.at[i] | 32) == 'g' &&
+        ((word.at[i + 1] | 32) == 'b' || (word.at[i + 1] | 32) == 'i'))
+      return value;
+  }
+  return 0;
+}
+
+void gpu_put_help(struct text *out, struct slice word, const char *memory) {
+  int size = gigabytes_in(word);
+  text_printf(out,
+              "say how much memory it has: `%s%dGiB`; `netc help gpus` lists "
+              "the names that are known",
+              memory, size ? size : 48);
+}
+
+/* Figures */
+
+int64_t gpu_card_bytes(const struct gpu *gpu) {
+  return gpu->mebibytes << 20;
+}
+
+bool gpu_is_estimated(const struct gpu *gpu) {
+  return gpu->usable == 0;
+}
+
+/* The least share of a card that programs of its kind were given. */
+int64_t gpu_bytes(const struct gpu *gpu) {
+  const struct gpu *worst = NULL;
+  if (gpu->usable)
+    return gpu->usable << 20;
+  for (int i = 0; i < KNOWN; i++)
+    if (known[i].usable && strcmp(known[i].kind, gpu->kind) == 0 &&
+        (!worst || known[i].usable * worst->mebibytes <
+                       worst->usable * known[i].mebibytes))
+      worst = &known[i];
+  return worst ? gpu->mebibytes * worst->usable / worst->mebibytes << 20
+               : gpu_card_bytes(gpu);
+}
+
+int64_t gpu_rate(const struct gpu *gpu, int element) {
+  return element ? gpu->rates[element - 1] : 0;
+}
+
+/* Tables of users */
+
+enum {
+  MOST_FIGURE = 1 << 30, /* MiB << 20 and 10^9 a second stay far from 2^63 */
+  MOST_COLUMNS = 64
+};
+
+struct gpu_column {
+  const char *name;
+  size_t offset;
+  bool is_text;
+};
+
+#define TEXT(member) \
+  { #member, offsetof(struct gpu, member), true }
+#define FIGURE(name, member) \
+  { name, offsetof(struct gpu, member), false }
+
+/* In the order of gpus.def. */
+static const struct gpu_column columns[] = {
+    {"name", offsetof(struct gpu, word), true},
+    TEXT(names),
+    TEXT(kind),
+    FIGURE("card_mib", mebibytes),
+    FIGURE("process_mib", usable),
+    TEXT(source),
+    FIGURE("bandwidth", bandwidth),
+    FIGURE("near", links[LINK_NEAR]),
+    FIGURE("far", links[LINK_FAR]),
+    FIGURE("host", links[LINK_HOST]),
+#define ELEMENT(constant, word, ...) \
+  FIGURE(word, rates[ELEMENT_##constant - 1]),
+#include "sema/model/elements.def"
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+struct gpu_table {
+  struct arena *arena;
+  struct slice csv;
+  size_t at, line_start;
+  int line;
+  const struct gpu_column *of[MOST_COLUMNS];
+  int count;
+  VEC(struct gpu) found;
+  struct text *error;
+};
+
+struct gpu_cell {
+  struct slice text; /* without quotes and blanks around it */
+  int line, column;
+  bool last; /* of its line */
+};
+
+static bool fail(struct gpu_table *t, const struct gpu_cell *cell) {
+  t->error->length = 0;
+  text_printf(t->error, "%d:%d: ", cell->line, cell->column);
+  return false;
+}
+
+static bool at_end(const struct gpu_table *t) {
+  return t->at == t->csv.length;
+}
+
+/* The next byte is that. */
+static bool meets(const struct gpu_table *t, char c) {
+  return !at_end(t) && t->csv.at[t->at] == c;
+}
+
+static bool at_line_end(const struct gpu_table *t) {
+  return at_end(t) || meets(t, '\n') || meets(t, '\r');
+}
+
+static void end_line(struct gpu_table *t, struct gpu_cell *cell) {
+  cell->last = true;
+  t->at += meets(t, '\r');
+  t->at += meets(t, '\n');
+  t->line++;
+  t->line_start = t->at;
+}
+
+/* "a ""b""": what is between the quotes, two of which are one. */
+static bool quoted(struct gpu_table *t, struct gpu_cell *cell) {
+  struct text text = text_new(t->arena);
+  for (t->at++; !at_line_end(t); t->at++) {
+    bool twice = t->at + 1 < t->csv.length && t->csv.at[t->at + 1] == '"';
+    if (t->csv.at[t->at] == '"' && !twice) {
+      t->at++;
+      cell->text = text_slice(&text);
+      return true;
+    }
+    t->at += t->csv.at[t->at] == '"';
+    text_putc(&text, t->csv.at[t->at]);
+  }
+  fail(t, cell);
+  text_put(t->error, "a quote is not closed on its line");
+  return false;
+}
+
+static bool next_cell(struct gpu_table *t, struct gpu_cell *cell) {
+  while (meets(t, ' '))
+    t->at++;
+  *cell = (struct gpu_cell){.line = t->line,
+                            .column = (int)(t->at - t->line_start) + 1};
+  if (meets(t, '"')) {
+    if (!quoted(t, cell))
+      return false;
+    while (meets(t, ' '))
+      t->at++;
+  } else {
+    size_t start = t->at;
+    while (!at_line_end(t) && !meets(t, ','))
+      t->at++;
+    cell->text = (struct slice){t->csv.at + start, t->at - start};
+    while (cell->text.length && cell->text.at[cell->text.length - 1] == ' ')
+      cell->text.length--;
+  }
+  if (at_line_end(t)) {
+    end_line(t, cell);
+    return true;
+  }
+  if (!meets(t, ',')) {
+    fail(t, cell);
+    text_put(t->error, "a comma is missing after the closing quote");
+    return false;
+  }
+  t->at++;
+  return true;
+}
+
+static bool unknown_column(struct gpu_table *t, const struct gpu_cell *cell) {
+  fail(t, cell);
+  text_printf(t->error, "unknown column `%.*s`; the columns are ",
+              SLICE_ARG(cell->text));
+  for (int i = 0; i < COLUMNS; i++)
+    text_printf(t->error, "%s%s", i ? ", " : "", columns[i].name);
+  return false;
+}
+
+static bool has_column(const struct gpu_table *t,
+                       const struct gpu_column *column) {
+  for (int i = 0; i < t->count; i++)
+    if (t->of[i] == column)
+      return true;
+  return false;
+}
+
+static bool read_header(struct gpu_table *t) {
+  struct gpu_cell cell;
+  do {
+    const struct gpu_column *column = columns;
+    if (!next_cell(t, &cell))
+      return false;
+    while (column < columns + COLUMNS && !slice_is(cell.text, column->name))
+      column++;
+    if (cell.last && t->count == 0 && cell.text.length == 0)
+      break;
+    if (column == columns + COLUMNS)
+      return unknown_column(t, &cell);
+    if (has_column(t, column)) {
+      fail(t, &cell);
+      text_printf(t->error, "the column `%s` is there twice", column->name);
+      return false;
+    }
+    t->of[t->count++] = column;
+  } while (!cell.last);
+  if (has_column(t, &columns[0]) && has_column(t, &columns[3]))
+    return true;
+  fail(t, &cell);
+  text_printf(t->error, "the first line needs the columns %s and %s",
+              columns[0].name, columns[3].name);
+  return false;
+}
+
+static bool is_word(struct slice word) {
+  bool right =
+      word.length > 0 && (word.at[0] | 32) >= 'a' && (word.at[0] | 32) <= 'z';
+  for (size_t i = 1; i < word.length && right; i++)
+    right = is_digit(word.at[i]) || word.at[i] == '-' || word.at[i] == '_' ||
+            ((word.at[i] | 32) >= 'a' && (word.at[i] | 32) <= 'z');
+  return right && word.length < 64;
+}
+
+static bool read_name(struct gpu_table *t, const struct gpu_cell *cell) {
+  const char *several;
+  struct gpus found = {t->found.at, t->found.count};
+  if (!is_word(cell->text)) {
+    fail(t, cell);
+    text_put(t->error,
+             "a name has letters, digits, `-` and `_`, and begins with a "
+             "letter: `my-card-48`");
+    return false;
+  }
+  if (!gpu_find(&found, cell->text, &several) && !several)
+    return true;
+  fail(t, cell);
+  text_printf(t->error, "`%.*s` is a device already; choose another name",
+              SLICE_ARG(cell->text));
+  return false;
+}
+
+static bool read_figure(struct gpu_table *t, const struct gpu_cell *cell,
+                        int64_t *figure) {
+  bool right = true;
+  for (size_t i = 0; i < cell->text.length && right; i++) {
+    *figure = 10 * *figure + (cell->text.at[i] - '0');
+    right = is_digit(cell->text.at[i]) && *figure <= MOST_FIGURE;
+  }
+  if (right)
+    return true;
+  fail(t, cell);
+  text_printf(t->error,
+              "`%.*s` should be a whole number of at most %d, or nothing "
+              "where it is not known",
+              SLICE_ARG(cell->text), MOST_FIGURE);
+  return false;
+}
+
+static bool check_row(struct gpu_table *t, const struct gpu *gpu,
+                      const struct gpu_cell *end) {
+  if (*gpu->word && gpu->mebibytes && gpu->usable <= gpu->mebibytes)
+    return true;
+  fail(t, end);
+  text_put(t->error, !*gpu->word       ? "this line has no name"
+                     : !gpu->mebibytes ? "this line has no card_mib"
+                                       : "process_mib is more than card_mib");
+  return false;
+}
+
+static bool read_row(struct gpu_table *t) {
+  struct gpu gpu = {"", "", "", .source = ""};
+  struct gpu_cell cell;
+  int count = 0;
+  do {
+    if (!next_cell(t, &cell))
+      return false;
+    if (cell.last && count == 0 && cell.text.length == 0)
+      return true; /* an empty line */
+    if (count == t->count) {
+      fail(t, &cell);
+      text_printf(t->error, "the first line has %d columns, this one more",
+                  t->count);
+      return false;
+    }
+    const struct gpu_column *column = t->of[count++];
+    void *at = (char *)&gpu + column->offset;
+    if (column == columns && !read_name(t, &cell))
+      return false;
+    if (!column->is_text && !read_figure(t, &cell, at))
+      return false;
+    if (column->is_text)
+      *(const char **)at = arena_copy(t->arena, cell.text.at, cell.text.length);
+  } while (!cell.last);
+  if (!check_row(t, &gpu, &cell))
+    return false;
+  *VEC_PUSH(t->arena, &t->found) = gpu;
+  return true;
+}
+
+bool gpu_read(struct arena *arena, struct slice csv, struct gpus *own,
+              struct text *error) {
+  struct gpu_table t = {.arena = arena, .csv = csv, .line = 1, .error = error};
+  if (csv.length >= 3 && memcmp(csv.at, "\xEF\xBB\xBF", 3) == 0)
+    t.at = t.line_start = 3;
+  for (size_t i = 0; i < own->count; i++)
+    *VEC_PUSH(arena, &t.found) = own->at[i];
+  if (!read_header(&t))
+    return false;
+  while (!at_end(&t))
+    if (!read_row(&t))
+      return false;
+  *own = (struct gpus){t.found.at, t.found.count};
+  return true;
+}
