@@ -197,6 +197,11 @@ void graph_usual(struct graph_node *node, const char *value) {
   node->args.at[node->args.count - 1].usual = value;
 }
 
+void graph_eps(struct graph *graph, struct graph_node *node, double eps) {
+  graph_real(graph, node, "eps=", eps);
+  graph_usual(node, graph_number(graph, 1e-5));
+}
+
 void graph_option(struct graph *graph, struct graph_node *node,
                   enum graph_part part, const char *before, int64_t value,
                   int64_t usual) {

@@ -164,6 +164,8 @@ void graph_int(struct graph *graph, struct graph_node *node,
 void graph_flag(struct graph *graph, struct graph_node *node, const char *word);
 void graph_real(struct graph *graph, struct graph_node *node,
                 const char *before, double value);
+/* A norm's `eps=`, left out where it is netc's. */
+void graph_eps(struct graph *graph, struct graph_node *node, double eps);
 /* The value that the last argument is left out for. */
 void graph_usual(struct graph_node *node, const char *value);
 /* The same, left out where the value is the usual one. */

@@ -151,11 +151,29 @@ static void attention_comes_back(void **state) {
   free(source);
 }
 
+/* A mask of 2048x2048 that 300 layers have: 8 s when each of them reads it. */
+static void equal_masks_are_read_once(void **state) {
+  (void)state;
+  static const char text[] =
+      "net a\ninput 2048x8\nrepeat 300 { attention 2 causal }\n";
+  const char *folder = scratch("masks");
+  char path[512];
+  snprintf(path, sizeof path, "%s/a.net", folder);
+  write_text(path, text, strlen(text));
+  struct run r = run("cd %s && %s a.net -o a.onnx && ulimit -t %d && "
+                     "%s import a.onnx",
+                     folder, NETC_PATH, SANITIZED ? 30 : 3, NETC_PATH);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.out, text);
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attention_of_exporters_gives_its_values),
       cmocka_unit_test(differences_are_said),
       cmocka_unit_test(attention_comes_back),
+      cmocka_unit_test(equal_masks_are_read_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,22 @@
 /*
- * netc import: operators of ONNX, each in a model of its own, which is written
- * here byte by byte: what it becomes, or why it is refused.
+ * netc import: operators of ONNX, each in a model of its own or a few of them,
+ * which is written here byte by byte: what they become, or why they are
+ * refused.
  */
 #define _XOPEN_SOURCE 700
+#include <ctype.h>
+
 #include "tests/run.h"
 
 /*
- * Inputs: x, of `shape` (1x8x6x10), `w8x4` weights of that shape, `i1,2`
- * integers, `f2` a number, `-` nothing. Attributes: integers, lists with
- * commas, numbers with a point, 'texts'.
+ * Inputs: x, of `shape` (1x8x6x10), `w8x4` weights of that shape, all 0, `r8x4`
+ * such that count up, `i1,2` integers, `n1,2` of 32 bits, `b1,0` truth values,
+ * `f2` a number, `h2` one of 16 bits, `d2` one of 64, `f1,2` several; `-`
+ * nothing. Attributes: integers, lists with commas, numbers with a point,
+ * 'texts', and constants after a #. A row without `op` has several operators as
+ * `inputs`, "RESULTS = OPERATOR INPUTS ATTRIBUTES", parted by semicolons; the
+ * results of the last are the outputs. "ms." before an operator: ONNX Runtime
+ * has it. A shape ends in the opset where it is not 17: 1x8@11.
  */
 static struct row {
   char name[48];
@@ -84,6 +92,9 @@ static struct row {
     {"Concat-4", "Concat", "x x", "axis=9", NULL,
      "error: `y` (Concat; axis=9): axis 9 of 4 does not exist"},
     {"Concat-5", "Concat", "x", "axis=1", NULL, "identity"},
+    {"Concat-6", "Concat", "x x", "", NULL,
+     "error: `y` (Concat): it has no `axis`"},
+    {"Concat-7", "Concat", "x x", "", "1x8x6x10@3", "concat {} {}"},
     {"Conv", "Conv", "x w4x8x3x3 w4", "pads=1,1,1,1", NULL, "conv 4 3x3 pad"},
     {"Conv-2", "Conv", "x w4x8x3x3", "auto_pad='SAME_LOWER'", NULL,
      "conv 4 3x3 pad nobias"},
@@ -113,6 +124,10 @@ static struct row {
      "error: `y` (Conv): its weights are not a constant that fits the map"},
     {"Conv-13", "Conv", "x w4x8x3x3 w5", "", NULL,
      "error: `y` (Conv): its bias is not a constant of 4 channels"},
+    {"Conv-15", "Conv", "x w4x8x3x3", "auto_pad='WARP'", NULL,
+     "error: `y` (Conv; auto_pad=WARP): unknown `auto_pad`"},
+    {"Conv-16", "Conv", "x w4x8x3x3", "auto_pad='NOTSET'", NULL,
+     "conv 4 3x3 nobias"},
     {"ConvTranspose", "ConvTranspose", "x w8x4x2x2", "strides=2,2", NULL,
      "deconv 4 2x2 /2 nobias -> 12x20x4"},
     {"ConvTranspose-2", "ConvTranspose", "x w8x4x3x3 w4",
@@ -139,6 +154,10 @@ static struct row {
     {"DepthToSpace-3", "DepthToSpace", "x", "blocksize=3", NULL,
      "error: `y` (DepthToSpace; blocksize=3): only maps of blocks are "
      "supported"},
+    {"DepthToSpace-4", "DepthToSpace", "x", "", NULL,
+     "error: `y` (DepthToSpace): it has no `blocksize`"},
+    {"DepthToSpace-5", "DepthToSpace", "x", "blocksize=2 mode='WARP'", NULL,
+     "error: `y` (DepthToSpace; blocksize=2, mode=WARP): unknown `mode`"},
     {"SpaceToDepth", "SpaceToDepth", "x", "blocksize=2", NULL,
      "reshape 3x2x5x16 -> 3x2x5x16\n"
      "permute 1 3 0 2  -> 2x16x3x5\n"
@@ -146,6 +165,8 @@ static struct row {
     {"SpaceToDepth-2", "SpaceToDepth", "x", "blocksize=4", NULL,
      "error: `y` (SpaceToDepth; blocksize=4): only maps of whole blocks are "
      "supported"},
+    {"SpaceToDepth-3", "SpaceToDepth", "x", "", NULL,
+     "error: `y` (SpaceToDepth): it has no `blocksize`"},
     {"Dropout", "Dropout", "x f0.3", "", NULL, "dropout 0.3"},
     {"Dropout-2", "Dropout", "x", "", NULL, "dropout"},
     {"Elu", "Elu", "x", "alpha=0.5", NULL, "elu 0.5"},
@@ -180,6 +201,8 @@ static struct row {
     {"Gelu", "Gelu", "x", "", NULL, "gelu"},
     {"Gelu-2", "Gelu", "x", "approximate='tanh'", NULL,
      "gelu approximate=tanh"},
+    {"Gelu-3", "Gelu", "x", "approximate='warp'", NULL,
+     "error: `y` (Gelu; approximate=warp): unknown `approximate`"},
     {"GlobalAveragePool", "GlobalAveragePool", "x", "", NULL, "gap -> 1x1x8"},
     {"GlobalMaxPool", "GlobalMaxPool", "x", "", NULL, "gmp -> 1x1x8"},
     {"HardSigmoid", "HardSigmoid", "x", "", NULL,
@@ -264,6 +287,8 @@ static struct row {
     {"ReduceMean-4", "ReduceMean", "x", "axes=0,", NULL, "identity"},
     {"ReduceMean-5", "ReduceMean", "x", "axes=7,", NULL,
      "error: `y` (ReduceMean; axes=[7]): axis 7 of 4 does not exist"},
+    {"ReduceMean-6", "ReduceMean", "x", "axes=2,-2", NULL,
+     "error: `y` (ReduceMean; axes=[2,-2]): it names axis 2 twice"},
     {"ReduceSum", "ReduceSum", "x i2,3", "", NULL,
      "sum axis=0 axis=1 keep -> 1x1x8"},
     {"ReduceSum-2", "ReduceSum", "x", "noop_with_empty_axes=1", NULL,
@@ -310,7 +335,7 @@ static struct row {
      "reshape 60x8 -> 60x8\n"
      "permute 1 0  -> 8x60"},
     {"Resize", "Resize", "x - f2", "", NULL,
-     "error: `y` (Resize): its sizes depend on the inputs"},
+     "error: `y` (Resize): 1 sizes for other axes"},
     {"Resize-2", "Resize", "x - - i1,8,12,20", "mode='linear'", NULL,
      "up 2 bilinear -> 12x20x8"},
     {"Resize-3", "Resize", "x - - i1,8,12,20", "mode='nearest'", NULL,
@@ -321,6 +346,30 @@ static struct row {
     {"Resize-5", "Resize", "x - - i1,8,12,20", "mode='warp'", NULL,
      "error: `y` (Resize; mode=warp): only `nearest` and `linear` are "
      "supported"},
+    {"Resize-6", "Resize", "x - - i1,9,12,20", "", NULL,
+     "error: `y` (Resize): only rows and columns can be resized"},
+    {"Resize-7", "Resize", "x - f2,1,2,2", "", NULL,
+     "error: `y` (Resize): only rows and columns can be resized"},
+    {"Resize-8", "Resize", "x - f1,1,2,3", "mode='linear'", NULL,
+     "up size=12x30 bilinear -> 12x30x8"},
+    {"Resize-9", "Resize", "x - - i30,12", "axes=3,-2 mode='linear'", NULL,
+     "up size=12x30 bilinear -> 12x30x8"},
+    {"Resize-10", "Resize", "x - f1,1,0,2", "", NULL,
+     "error: `y` (Resize): a size of 0"},
+    {"Resize-11", "Resize", "x - f1,1,2,2", "antialias=1 mode='linear'", NULL,
+     "`y` takes values from other places than `up`, which has PyTorch's "
+     "rules."},
+    {"Resize-12", "Resize", "x - - i1,8,12,20",
+     "keep_aspect_ratio_policy='not_larger'", NULL,
+     "error: `y` (Resize; keep_aspect_ratio_policy=not_larger): only sizes "
+     "that stretch are supported"},
+    {"Resize-13", "Resize", "x - x", "", NULL,
+     "error: `y` (Resize): its sizes depend on the inputs"},
+    {"Upsample", "Upsample", "x f1,1,3,3", "", "1x8x6x10@9", "up 3 -> 18x30x8"},
+    {"Upsample-2", "Upsample", "x", "scales=1.0,1.0,2.0,2.0", "1x8x6x10@7",
+     "up 2 -> 12x20x8"},
+    {"Upsample-3", "Upsample", "x f1,2,3,3", "", "1x8x6x10@9",
+     "error: `y` (Upsample): only rows and columns can be resized"},
     {"Selu", "Selu", "x", "", NULL, "selu"},
     {"Shape", "Shape", "x", "", NULL, "error: nothing is left of the net"},
     {"Sigmoid", "Sigmoid", "x", "", NULL, "sigmoid"},
@@ -341,6 +390,8 @@ static struct row {
      "slice w 2:8 -> 3x6x8"},
     {"Slice-8", "Slice", "x i0 i9 i9", "", NULL,
      "error: `y` (Slice): axis 9 of 4 does not exist"},
+    {"Slice-9", "Slice", "x i0,0 i4,4 i2,-2", "", NULL,
+     "error: `y` (Slice): it names axis 2 twice"},
     {"Softplus", "Softplus", "x", "", NULL, "softplus"},
     {"Softsign", "Softsign", "x", "", NULL, "div {} { abs; add 1 }"},
     {"Split", "Split", "x i4,4", "axis=1", NULL,
@@ -351,6 +402,8 @@ static struct row {
     {"Squeeze", "Squeeze", "x i0", "", NULL, "permute 2 0 1 -> 8x6x10"},
     {"Squeeze-2", "Squeeze", "x i1", "", NULL,
      "error: `y` (Squeeze): axis 1 has size 8, not 1"},
+    {"Squeeze-3", "Squeeze", "x i0,0", "", NULL,
+     "error: `y` (Squeeze): it names axis 0 twice"},
     {"Sum", "Sum", "x x", "", NULL, "add {} {}"},
     {"Tanh", "Tanh", "x", "", NULL, "tanh"},
     {"Tile", "Tile", "x i1,1,2,2", "", NULL,
@@ -373,6 +426,8 @@ static struct row {
     {"Unsqueeze", "Unsqueeze", "x i1", "", NULL, "permute 2 0 1 -> 8x6x10"},
     {"Unsqueeze-2", "Unsqueeze", "x i9", "", NULL,
      "error: `y` (Unsqueeze): axis 9 of 5 does not exist"},
+    {"Unsqueeze-3", "Unsqueeze", "x i1,-5", "", NULL,
+     "error: `y` (Unsqueeze): it names axis 1 twice"},
     {"Warp", "Warp", "x", "", NULL,
      "error: netc has no equivalent of these operators: Warp (1); the first is "
      "`y` (Warp)"},
@@ -421,6 +476,15 @@ static struct row {
      "reshape 2x5 -> 2x5"},
     {"LSTM-4", "LSTM", "x w1x20x7 w1x20x5", "hidden_size=5", "10x1x8",
      "error: `y` (LSTM; hidden_size=5): its weights do not fit"},
+    {"LSTM-5", "LSTM", "x w1x20x8 w1x20x5", "direction='up'", "10x1x8",
+     "error: `y` (LSTM; direction=up): unknown `direction`"},
+    {"LSTM-6", "LSTM", "x w1x20x8 w1x20x5", "hidden_size=6", "10x1x8",
+     "error: `y` (LSTM; hidden_size=6): its weights do not fit"},
+    {"LSTM-7", "LSTM", "x w1x20x8 w1x20x5", "direction='bidirectional'",
+     "10x1x8",
+     "error: `y` (LSTM; direction=bidirectional): its weights do not fit"},
+    {"LSTM-8", "LSTM", "x w2x20x8 w2x20x5", "", "10x1x8",
+     "error: `y` (LSTM): its weights do not fit"},
     {"GRU", "GRU", "x w1x15x8 w1x15x5 w1x30",
      "hidden_size=5 linear_before_reset=1", "10x1x8",
      "gru 5\n"
@@ -472,35 +536,64 @@ static void put_message(struct bytes *to, unsigned field,
   put_field(to, field, message->at, message->length);
 }
 
-/* Initializers: dims, data_type, name and raw_data; their values are 0. */
-static void put_tensor(struct bytes *graph, const char *name,
+/* The type of a constant, by the numbers of onnx.proto. */
+static int type_of(char letter) {
+  static const char letters[] = "fwrhdinb";
+  static const int types[] = {1, 1, 1, 10, 11, 7, 6, 9};
+  const char *at = strchr(letters, letter);
+  assert_non_null(at);
+  return types[at - letters];
+}
+
+/* A value in raw_data; halves of small whole numbers and 0.5. */
+static void put_value(struct bytes *data, int type, double value) {
+  uint16_t half = (uint16_t)(value < 0 ? 1U << 15 : 0);
+  int exponent = 15;
+  double rest = value < 0 ? -value : value;
+  for (; rest >= 2; rest /= 2)
+    exponent++;
+  for (; rest > 0 && rest < 1; rest *= 2)
+    exponent--;
+  if (rest > 0)
+    half |=
+        (uint16_t)((unsigned)exponent << 10 | (unsigned)((rest - 1) * 1024));
+  switch (type) {
+  case 1: put(data, &(float){(float)value}, 4); break;
+  case 6: put(data, &(int32_t){(int32_t)value}, 4); break;
+  case 7: put(data, &(int64_t){(int64_t)value}, 8); break;
+  case 9: put(data, &(uint8_t){value != 0}, 1); break;
+  case 10: put(data, &half, 2); break;
+  default: put(data, &value, 8);
+  }
+}
+
+/* TensorProto: dims, data_type, name and raw_data. */
+static void put_tensor(struct bytes *to, unsigned field, const char *name,
                        const char *text) {
-  static struct bytes tensor, data;
-  tensor.length = data.length = 0;
+  struct bytes *tensor = calloc(2, sizeof *tensor), *data = tensor + 1;
+  int type = type_of(*text);
   const char *at = text + 1;
   int64_t count = 0;
-  if (*text == 'i')
-    for (; *at; count++, at += *at == ',') {
-      int64_t value = strtoll(at, (char **)&at, 10);
-      put(&data, &value, sizeof value);
-    }
-  if (*text == 'f')
-    put(&data, &(float){strtof(at, NULL)}, sizeof(float));
-  if (*text == 'i')
-    put_int(&tensor, 1, count);
-  if (*text == 'w') {
+  assert_non_null(tensor);
+  if (*text == 'w' || *text == 'r') {
     for (count = 1; *at; at += *at == 'x') {
       int64_t size = strtoll(at, (char **)&at, 10);
-      put_int(&tensor, 1, size);
+      put_int(tensor, 1, size);
       count *= size;
     }
     for (int64_t i = 0; i < count; i++)
-      put(&data, &(float){0}, sizeof(float));
+      put_value(data, type, *text == 'w' ? 0 : (double)i);
+  } else {
+    for (; *at; count++, at += *at == ',')
+      put_value(data, type, strtod(at, (char **)&at));
+    if (count != 1 || *text == 'i' || at[-1] == ',')
+      put_int(tensor, 1, count);
   }
-  put_int(&tensor, 2, *text == 'i' ? 7 : 1);
-  put_text(&tensor, 8, name);
-  put_message(&tensor, 9, &data);
-  put_message(graph, 5, &tensor);
+  put_int(tensor, 2, type);
+  put_text(tensor, 8, name);
+  put_message(tensor, 9, data);
+  put_message(to, field, tensor);
+  free(tensor);
 }
 
 static void put_attribute(struct bytes *node, char *text) {
@@ -511,10 +604,18 @@ static void put_attribute(struct bytes *node, char *text) {
   if (*value == '\'') {
     put_field(&attribute, 4, value + 1, strlen(value) - 2);
     put_int(&attribute, 20, 3);
+  } else if (*value == '#') {
+    put_tensor(&attribute, 5, "", value + 1);
+    put_int(&attribute, 20, 4);
   } else if (strchr(value, ',')) {
+    bool real = strchr(value, '.');
     for (; *value; value += *value == ',')
-      put_int(&attribute, 8, strtoll(value, &value, 10));
-    put_int(&attribute, 20, 7);
+      if (real)
+        put_varint(&attribute, 7 << 3 | 5),
+            put(&attribute, &(float){strtof(value, &value)}, sizeof(float));
+      else
+        put_int(&attribute, 8, strtoll(value, &value, 10));
+    put_int(&attribute, 20, real ? 6 : 7);
   } else if (strchr(value, '.')) {
     put_varint(&attribute, 2 << 3 | 5);
     put(&attribute, &(float){strtof(value, NULL)}, sizeof(float));
@@ -526,53 +627,88 @@ static void put_attribute(struct bytes *node, char *text) {
   put_message(node, 5, &attribute);
 }
 
-static void put_input(struct bytes *graph, const char *sizes) {
+/* ValueInfoProto: a name and, where it is an input, a type. */
+static void put_info(struct bytes *graph, unsigned field, const char *name,
+                     const char *sizes) {
   struct bytes shape = {.length = 0}, tensor = shape, type = shape,
                info = shape;
-  for (; *sizes; sizes += *sizes == 'x') {
+  put_text(&info, 1, name);
+  for (; sizes && *sizes && *sizes != '@'; sizes += *sizes == 'x') {
     struct bytes dim = {.length = 0};
     put_int(&dim, 1, strtoll(sizes, (char **)&sizes, 10));
     put_message(&shape, 1, &dim);
   }
-  put_int(&tensor, 1, 1);
-  put_message(&tensor, 2, &shape);
-  put_message(&type, 1, &tensor);
-  put_text(&info, 1, "x");
-  put_message(&info, 2, &type);
-  put_message(graph, 11, &info);
+  if (sizes) {
+    put_int(&tensor, 1, 1);
+    put_message(&tensor, 2, &shape);
+    put_message(&type, 1, &tensor);
+    put_message(&info, 2, &type);
+  }
+  put_message(graph, field, &info);
+}
+
+/* A constant: a letter of its kind, then numbers. */
+static bool is_constant(const char *word) {
+  return strchr("fwrhdinb", *word) && (word[1] == '-' || isdigit(word[1]));
+}
+
+/* "RESULTS = OPERATOR INPUTS ATTRIBUTES"; `last`: its results are outputs. */
+static void put_node(struct bytes *graph, char *text, int number, bool last) {
+  struct bytes node = {.length = 0};
+  char *rest, name[32], *word = strtok_r(text, " \n", &rest);
+  int count = 0;
+  for (; strcmp(word, "=") != 0; word = strtok_r(NULL, " \n", &rest)) {
+    put_text(&node, 2, strcmp(word, "-") == 0 ? "" : word);
+    if (count++ == 0)
+      put_text(&node, 3, word);
+    if (last && strcmp(word, "-") != 0)
+      put_info(graph, 12, word, NULL);
+  }
+  word = strtok_r(NULL, " \n", &rest);
+  if (strncmp(word, "ms.", 3) == 0) {
+    put_text(&node, 7, "com.microsoft");
+    word += 3;
+  }
+  put_text(&node, 4, word);
+  count = 0;
+  while ((word = strtok_r(NULL, " \n", &rest))) {
+    if (strchr(word, '=')) {
+      put_attribute(&node, word);
+      continue;
+    }
+    snprintf(name, sizeof name, number ? "w%d_%d" : "w%d%.0d", count++, number);
+    if (is_constant(word))
+      put_tensor(graph, 5, name, word);
+    put_text(&node, 1, *word == '-' ? "" : is_constant(word) ? name : word);
+  }
+  put_message(graph, 1, &node);
 }
 
 static void write_model(const struct row *row, const char *path) {
-  struct bytes model = {.length = 0}, opset = model, graph = model,
-               node = model, output = model;
-  char inputs[256], attributes[256], *rest;
-  snprintf(inputs, sizeof inputs, "%s", row->inputs);
-  snprintf(attributes, sizeof attributes, "%s", row->attributes);
-  int count = 0;
-  for (char *w = strtok_r(inputs, " ", &rest); w;
-       w = strtok_r(NULL, " ", &rest)) {
-    char name[16];
-    snprintf(name, sizeof name, "w%d", count++);
-    if (*w != '-' && *w != 'x')
-      put_tensor(&graph, name, w);
-    put_text(&node, 1, *w == '-' ? "" : *w == 'x' ? w : name);
+  struct bytes *m = calloc(3, sizeof *m), *graph = m + 1, *opset = m + 2;
+  const char *shape = row->shape ? row->shape : "1x8x6x10";
+  const char *at = strchr(shape, '@');
+  char text[1024], *rest, *next;
+  int number = 0;
+  assert_non_null(m);
+  if (row->op)
+    snprintf(text, sizeof text, "y = %s %s %s", row->op, row->inputs,
+             row->attributes);
+  else
+    assert_in_range(snprintf(text, sizeof text, "%s", row->inputs), 1,
+                    sizeof text - 1);
+  for (char *node = strtok_r(text, ";", &rest); node; node = next) {
+    next = strtok_r(NULL, ";", &rest);
+    put_node(graph, node, number++, !next);
   }
-  put_text(&node, 2, "y");
-  put_text(&node, 3, "y");
-  put_text(&node, 4, row->op);
-  for (char *w = strtok_r(attributes, " ", &rest); w;
-       w = strtok_r(NULL, " ", &rest))
-    put_attribute(&node, w);
-  put_message(&graph, 1, &node);
-  put_text(&graph, 2, "g");
-  put_input(&graph, row->shape ? row->shape : "1x8x6x10");
-  put_text(&output, 1, "y");
-  put_message(&graph, 12, &output);
-  put_int(&opset, 2, 17);
-  put_int(&model, 1, 8);
-  put_message(&model, 8, &opset);
-  put_message(&model, 7, &graph);
-  write_text(path, (const char *)model.at, model.length);
+  put_text(graph, 2, "g");
+  put_info(graph, 11, "x", shape);
+  put_int(opset, 2, at ? strtoll(at + 1, NULL, 10) : 17);
+  put_int(m, 1, 8);
+  put_message(m, 8, opset);
+  put_message(m, 7, graph);
+  write_text(path, (const char *)m->at, m->length);
+  free(m);
 }
 
 static void check_row(void **state) {

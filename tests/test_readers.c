@@ -90,6 +90,10 @@ static struct row {
      "layer { name: 'l' type: 'Deconvolution' bottom: 'x' top: 'y' "
      "convolution_param { num_output: 4 kernel_size: 4 pad_h: 1 pad_w: 2 } }",
      NULL, "deconv 4 4x4 pad=1x2 -> 7x9x4"},
+    {"caffe-deconv-dilated", NULL,
+     "layer { name: 'l' type: 'Deconvolution' bottom: 'x' top: 'y' "
+     "convolution_param { num_output: 4 kernel_size: 3 dilation: 2 } }",
+     NULL, "deconv 4 3x3 dilate=2x2 -> 10x14x4"},
     {"caffe-deconv-none", NULL,
      "layer { name: 'l' type: 'Deconvolution' bottom: 'x' top: 'y' "
      "convolution_param { kernel_size: 4 } }",
@@ -416,6 +420,8 @@ static struct row {
     {"keras-LayerNormalization-2", "LayerNormalization", "'axis': [1, 2]", NULL,
      "error: `y` (LayerNormalization): netc has no equivalent of a norm over "
      "several axes"},
+    {"keras-LayerNormalization-3", "LayerNormalization",
+     "'axis': -1, 'epsilon': 1e-05", NULL, "ln\n"},
     {"keras-GroupNormalization", "GroupNormalization",
      "'groups': 4, 'axis': -1", NULL, "gn 4 eps=0.001"},
     {"keras-GroupNormalization-2", "GroupNormalization",

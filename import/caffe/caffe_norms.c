@@ -7,8 +7,7 @@ bool caffe_batch_norm(struct caffe *c) {
   double eps =
       prototxt_real(c->graph, caffe_param(c, "batch_norm_param"), "eps", 1e-5);
   graph_flag(c->graph, node, "noaffine");
-  graph_real(c->graph, node, "eps=", eps);
-  graph_usual(node, graph_number(c->graph, 1e-5));
+  graph_eps(c->graph, node, eps);
   return caffe_give(c, node);
 }
 
@@ -16,8 +15,7 @@ bool caffe_batch_norm(struct caffe *c) {
 bool caffe_whole_norm(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_BN);
   double eps = prototxt_real(c->graph, caffe_param(c, "bn_param"), "eps", 1e-5);
-  graph_real(c->graph, node, "eps=", eps);
-  graph_usual(node, graph_number(c->graph, 1e-5));
+  graph_eps(c->graph, node, eps);
   return caffe_give(c, node);
 }
 

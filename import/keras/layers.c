@@ -69,9 +69,7 @@ static bool on_channels(struct keras_call *call) {
 
 static void put_eps(struct keras_call *call, struct graph_node *node,
                     double usual) {
-  double eps = keras_real(call, "epsilon", usual);
-  graph_real(call->graph, node, "eps=", eps);
-  graph_usual(node, "1e-5");
+  graph_eps(call->graph, node, keras_real(call, "epsilon", usual));
 }
 
 /* Scale and shift by channel after a norm that has one of them alone. */

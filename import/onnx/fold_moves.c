@@ -148,7 +148,7 @@ bool fold_concat(struct onnx *x, struct constant **in) {
   int count = 0;
   while (in[count])
     count++;
-  int axis = onnx_axis(x, onnx_int(x, "axis", 1), in[0]->rank);
+  int axis = onnx_concat_axis(x, in[0]->rank);
   int64_t dims[MOST_AXES], outer = 1, inner = 1, at = 0;
   if (axis < 0)
     return false;
@@ -198,7 +198,7 @@ bool fold_concat(struct onnx *x, struct constant **in) {
 bool fold_reduced(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
   int64_t axes[MOST_AXES], dims[MOST_AXES];
-  bool over[MOST_AXES] = {false};
+  bool over[MOST_AXES];
   bool keep = onnx_int(x, "keepdims", 1) != 0;
   const char *type = x->at->type;
   int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
@@ -206,14 +206,10 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
                   : 0;
   if (count < 0 || !constant_load(x, c) || !fold_is_small(x, c->count))
     return onnx_fail(x, "its axes are not known");
+  if (!onnx_mark_axes(x, axes, count, c->rank, over))
+    return false;
   for (int i = 0; i < c->rank; i++)
-    over[i] = count == 0;
-  for (int i = 0; i < count; i++) {
-    int axis = onnx_axis(x, axes[i], c->rank);
-    if (axis < 0)
-      return false;
-    over[axis] = true;
-  }
+    over[i] = over[i] || count == 0;
   int64_t each = 1;
   for (int i = 0; i < c->rank; i++) {
     dims[i] = over[i] ? 1 : c->dims[i];

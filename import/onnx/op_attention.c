@@ -101,6 +101,50 @@ static bool find_heads(struct onnx *x, struct onnx_heads *h, int64_t dim,
 
 /* Masks: 0 where a query sees a key, next to minus infinity elsewhere. */
 
+/* Of n positions, how many behind and ahead each sees. */
+static struct onnx_mask mask_of(const struct constant *c, int64_t n) {
+  struct onnx_mask m = {.of = c, .behind = -1, .ahead = -1};
+  for (int64_t i = 0; i < c->count; i++) {
+    double value = constant_real(c, i);
+    int64_t back = i / n - i % n;
+    if (value < 0 || value > 0) {
+      if (value > -1e4)
+        return m;
+      continue;
+    }
+    m.behind = back > m.behind ? back : m.behind;
+    m.ahead = -back > m.ahead ? -back : m.ahead;
+  }
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t back = i / n - i % n;
+    if (back <= m.behind && -back <= m.ahead && constant_real(c, i) < 0)
+      return m;
+  }
+  m.is = m.behind >= 0;
+  return m;
+}
+
+static bool same_values(const struct constant *a, const struct constant *b) {
+  if (a->count != b->count || a->fill != b->fill)
+    return false;
+  return (a->real == b->real && a->whole == b->whole) ||
+         (a->real && b->real && !a->fill &&
+          memcmp(a->real, b->real, (size_t)a->count * sizeof *a->real) == 0);
+}
+
+/* The same, but that equal masks of many positions are looked at once. */
+static struct onnx_mask known_mask(struct onnx *x, const struct constant *c,
+                                   int64_t n) {
+  enum { LARGE = 1 << 16 };
+  for (size_t i = 0; i < x->masks.count && c->count > LARGE; i++)
+    if (same_values(x->masks.at[i].of, c))
+      return x->masks.at[i];
+  struct onnx_mask m = mask_of(c, n);
+  if (c->count > LARGE)
+    *VEC_PUSH(x->arena, &x->masks) = m;
+  return m;
+}
+
 /* Positions behind and ahead that each sees; false: another mask. */
 static bool find_band(struct onnx *x, struct constant *c,
                       const struct onnx_attention *a, int64_t *behind,
@@ -113,24 +157,10 @@ static bool find_band(struct onnx *x, struct constant *c,
   }
   if (c->count != n * a->keys || n != a->keys || !constant_known(x, c))
     return false;
-  *behind = *ahead = -1;
-  for (int64_t i = 0; i < c->count; i++) {
-    double value = constant_real(c, i);
-    int64_t back = i / n - i % n;
-    if (value < 0 || value > 0) {
-      if (value > -1e4)
-        return false;
-      continue;
-    }
-    *behind = back > *behind ? back : *behind;
-    *ahead = -back > *ahead ? -back : *ahead;
-  }
-  for (int64_t i = 0; i < c->count; i++) {
-    int64_t back = i / n - i % n;
-    if (back <= *behind && -back <= *ahead && constant_real(c, i) < 0)
-      return false;
-  }
-  return *behind >= 0;
+  struct onnx_mask m = known_mask(x, c, n);
+  *behind = m.behind;
+  *ahead = m.ahead;
+  return m.is;
 }
 
 static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {

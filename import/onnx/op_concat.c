@@ -157,12 +157,11 @@ bool op_concat(struct onnx *x) {
   int64_t dims[MOST_AXES];
   if (!first || !same_rank(x, first->at.rank))
     return onnx_fail(x, "it has no inputs");
-  int axis = onnx_axis(x, onnx_int(x, "axis", 1), first->at.rank);
+  int axis = onnx_concat_axis(x, first->at.rank);
   if (axis < 0)
     return false;
-  if (only_one(x)) {
+  if (only_one(x))
     return onnx_give(x, 0, only_one(x));
-  }
   if (axis == x->batch_axis && x->batch > 1)
     return onnx_fail(x, "samples of a batch cannot be joined");
   if (!axes_of(x, first, &axes) || axes_place(&axes, axis) < 0)

@@ -119,29 +119,16 @@ bool op_transpose(struct onnx *x) {
   return move_give(x, &m, 0);
 }
 
-/* Marks the axes that are named; false, and failed, if there is no such. */
-static bool mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
-                      bool *marked) {
-  memset(marked, 0, MOST_AXES * 2 * sizeof *marked);
-  for (int i = 0; i < count; i++) {
-    int axis = onnx_axis(x, axes[i], rank);
-    if (axis < 0)
-      return false;
-    marked[axis] = true;
-  }
-  return true;
-}
-
 bool op_unsqueeze(struct onnx *x) {
   struct moved m;
   int64_t axes[MOST_AXES];
-  bool marked[MOST_AXES * 2];
+  bool marked[MOST_AXES];
   int count = onnx_numbers(x, 1, "axes", axes, MOST_AXES);
   if (count < 0 || !move_take(x, &m))
     return onnx_fail(x, "its axes depend on the inputs");
   if (m.view.at.rank + count > MOST_AXES)
     return onnx_fail(x, "more than %d axes", MOST_AXES);
-  if (!mark_axes(x, axes, count, m.view.at.rank + count, marked))
+  if (!onnx_mark_axes(x, axes, count, m.view.at.rank + count, marked))
     return false;
   for (int i = 0; i < MOST_AXES; i++)
     if (marked[i] && i <= m.view.at.rank)
@@ -152,7 +139,7 @@ bool op_unsqueeze(struct onnx *x) {
 bool op_squeeze(struct onnx *x) {
   struct moved m;
   int64_t axes[MOST_AXES];
-  bool marked[MOST_AXES * 2];
+  bool marked[MOST_AXES];
   if (!move_take(x, &m))
     return false;
   int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
@@ -160,7 +147,7 @@ bool op_squeeze(struct onnx *x) {
                   : -2;
   if (count == -1)
     return onnx_fail(x, "its axes depend on the inputs");
-  if (count >= 0 && !mark_axes(x, axes, count, m.view.at.rank, marked))
+  if (count >= 0 && !onnx_mark_axes(x, axes, count, m.view.at.rank, marked))
     return false;
   for (int i = m.view.at.rank; i-- > 0;) {
     if (count >= 0 && !marked[i])
@@ -187,9 +174,17 @@ bool op_identity(struct onnx *x) {
 
 /* Blocks of pixels and channels. */
 
+static bool has_blocks(struct onnx *x) {
+  return onnx_attribute(x, "blocksize") ||
+         onnx_fail(x, "it has no `blocksize`");
+}
+
 bool op_depth_to_space(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
+  static const char *const modes[] = {"DCR", "CRD", NULL};
   int64_t by = onnx_int(x, "blocksize", 1);
+  if (!has_blocks(x) || !onnx_one_of(x, "mode", modes))
+    return false;
   bool rows_first = onnx_is(x, "mode", "CRD", false);
   if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
       in->at.dim[1] % (by * by) != 0)
@@ -210,6 +205,8 @@ bool op_depth_to_space(struct onnx *x) {
 bool op_space_to_depth(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   int64_t by = onnx_int(x, "blocksize", 1);
+  if (!has_blocks(x))
+    return false;
   if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
       in->at.dim[2] % by != 0 || in->at.dim[3] % by != 0)
     return onnx_fail(x, "only maps of whole blocks are supported");

@@ -139,11 +139,14 @@ bool op_slice(struct onnx *x) {
   if (named && stepping &&
       is_map_of_every(&m, count, starts, ends, axes, steps))
     return read_as_pool(x, count, steps);
+  bool marked[MOST_AXES];
+  for (int i = 0; i < count && !named; i++)
+    axes[i] = i;
+  if (!onnx_mark_axes(x, axes, count, m.view.at.rank, marked))
+    return false;
   for (int i = 0; i < count; i++) {
-    int axis = onnx_axis(x, named ? axes[i] : i, m.view.at.rank);
+    int axis = onnx_axis(x, axes[i], m.view.at.rank);
     int64_t step = stepping ? steps[i] : 1;
-    if (axis < 0)
-      return false;
     int64_t size = m.view.at.dim[axis], low = step < 0 ? -1 : 0;
     int64_t from = starts[i] < 0 ? starts[i] + size : starts[i];
     int64_t to = ends[i] < 0 ? clamp(ends[i], -size - 1, -1) + size : ends[i];

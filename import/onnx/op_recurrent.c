@@ -80,16 +80,22 @@ static bool is_nothing(struct onnx *x, size_t index) {
 
 static bool check(struct onnx *x, struct onnx_recurrent *r,
                   const struct onnx_view *in) {
+  static const char *const directions[] = {"forward", "reverse",
+                                           "bidirectional", NULL};
   struct constant *w = onnx_constant(x, 1), *h = onnx_constant(x, 2);
   struct constant *b = onnx_constant(x, 3);
   if (!w || !h || w->rank != 3 || h->rank != 3 || (onnx_has(x, 3) && !b))
     return onnx_fail(x, "its weights are not constants");
   r->directions = (int)w->dims[0];
   r->hidden = h->dims[2];
+  bool both = onnx_is(x, "direction", "bidirectional", false);
   int64_t rows = r->gates * r->hidden;
-  if (w->dims[0] < 1 || w->dims[0] > 2 || h->dims[0] != w->dims[0] ||
-      r->hidden < 1 || r->hidden > MOST_SIZE || w->dims[1] != rows ||
-      h->dims[1] != rows || w->dims[2] != in->at.dim[2] ||
+  if (!onnx_one_of(x, "direction", directions))
+    return false;
+  if (w->dims[0] != 1 + both || h->dims[0] != w->dims[0] ||
+      onnx_int(x, "hidden_size", r->hidden) != r->hidden || r->hidden < 1 ||
+      r->hidden > MOST_SIZE || w->dims[1] != rows || h->dims[1] != rows ||
+      w->dims[2] != in->at.dim[2] ||
       (b &&
        (b->rank != 2 || b->dims[0] != w->dims[0] || b->dims[1] != 2 * rows)))
     return onnx_fail(x, "its weights do not fit");

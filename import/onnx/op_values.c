@@ -11,6 +11,9 @@ static bool plain(struct onnx *x, enum layer_word word) {
   if (!in)
     return false;
   struct graph_node *node = onnx_layer(x, word, in->node);
+  static const char *const ways[] = {"none", "tanh", NULL};
+  if (!onnx_one_of(x, "approximate", ways))
+    return false;
   if (onnx_is(x, "approximate", "tanh", false))
     graph_arg(x->graph, node, PART_NONE, "approximate=", "tanh");
   return onnx_give_node(x, in, node->index);
@@ -310,7 +313,7 @@ static bool reduce(struct onnx *x, const struct onnx_view *in, const bool *over,
 bool op_reduce(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   int64_t axes[MOST_AXES];
-  bool over[MOST_AXES] = {false};
+  bool over[MOST_AXES];
   int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
                   ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
                   : 0;
@@ -318,12 +321,8 @@ bool op_reduce(struct onnx *x) {
     return onnx_fail(x, "its axes depend on the inputs");
   if (count == 0 && onnx_int(x, "noop_with_empty_axes", 0))
     return op_identity(x);
-  for (int i = 0; i < count; i++) {
-    int axis = onnx_axis(x, axes[i], in->at.rank);
-    if (axis < 0)
-      return false;
-    over[axis] = true;
-  }
+  if (!onnx_mark_axes(x, axes, count, in->at.rank, over))
+    return false;
   for (int i = 0; i < in->at.rank && count == 0; i++)
     over[i] = true;
   if (x->batch > 1 && x->batch_axis >= 0 && x->batch_axis < in->at.rank &&

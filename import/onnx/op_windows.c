@@ -17,6 +17,8 @@ static bool is_small(struct onnx *x, const int64_t *sizes, int count,
 /* Attributes of a window; `kernel` is known or an attribute. */
 static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
                         struct graph_window *w) {
+  static const char *const ways[] = {"NOTSET", "VALID", "SAME_UPPER",
+                                     "SAME_LOWER", NULL};
   int64_t pads[6] = {0}, given[3];
   *w = window_square(axes < 1 || axes > 3 ? 1 : axes, 1, 1);
   if (axes < 1 || axes > 3)
@@ -38,12 +40,13 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
     w->before[i] = pads[i];
     w->after[i] = pads[axes + i];
   }
-  return is_small(x, w->kernel, axes, 1) && is_small(x, w->stride, axes, 1) &&
-         is_small(x, w->dilate, axes, 1) && is_small(x, pads, axes * 2, 0);
+  return onnx_one_of(x, "auto_pad", ways) && is_small(x, w->kernel, axes, 1) &&
+         is_small(x, w->stride, axes, 1) && is_small(x, w->dilate, axes, 1) &&
+         is_small(x, pads, axes * 2, 0);
 }
 
 /* auto_pad: outputs of ceil(in / stride), what is odd at the end or start. */
-static bool auto_pad(struct onnx *x, struct graph_window *w,
+static void auto_pad(struct onnx *x, struct graph_window *w,
                      const struct graph_shape *map) {
   bool upper = onnx_is(x, "auto_pad", "SAME_UPPER", false);
   bool lower = onnx_is(x, "auto_pad", "SAME_LOWER", false);
@@ -58,7 +61,6 @@ static bool auto_pad(struct onnx *x, struct graph_window *w,
     w->before[i] = lower ? all - all / 2 : all / 2;
     w->after[i] = all - w->before[i];
   }
-  return true;
 }
 
 /* The view of a map: batch, channels, rows, columns. */
@@ -247,8 +249,48 @@ bool op_pool(struct onnx *x) {
 
 /* Resize and Upsample. */
 
-static double from_constant(struct onnx *x, struct constant *c, int i) {
-  return c && i < c->count && constant_load(x, c) ? constant_real(c, i) : 0;
+/* What the file asks for: sizes, or factors. NULL: they are not known. */
+static struct constant *asked(struct onnx *x, bool *sizes) {
+  const Onnx__AttributeProto *given = onnx_attribute(x, "scales");
+  bool old = x->opset < 11 || strcmp(x->at->type, "Upsample") == 0;
+  struct constant *c = old ? NULL : onnx_constant(x, 3);
+  *sizes = c && c->count > 0;
+  if (*sizes || !given)
+    return *sizes ? c : onnx_constant(x, old ? 1 : 2);
+  int64_t count = (int64_t)given->n_floats;
+  c = constant_new(x, TYPE_FLOAT, 1, &count);
+  c->real = given->floats;
+  return c;
+}
+
+/* The sizes of all axes and, where factors say them, these; else 0. */
+static bool new_sizes(struct onnx *x, const struct onnx_view *in, int64_t *out,
+                      double *by) {
+  const Onnx__AttributeProto *axes = onnx_attribute(x, "axes");
+  int rank = in->at.rank;
+  bool sizes;
+  struct constant *c = asked(x, &sizes);
+  if (!c || !constant_load(x, c))
+    return onnx_fail(x, "its sizes depend on the inputs");
+  if (c->count != (axes ? (int64_t)axes->n_ints : rank))
+    return onnx_fail(x, "%" PRId64 " sizes for other axes", c->count);
+  for (int i = 0; i < rank; i++) {
+    int64_t k = axes ? 0 : i;
+    while (axes && k < c->count && axes->ints[k] != i &&
+           axes->ints[k] != i - rank)
+      k++;
+    by[i] = k < c->count && !sizes ? constant_real(c, k) : 0;
+    out[i] = k == c->count ? in->at.dim[i]
+             : sizes       ? constant_whole(c, k)
+             : by[i] > 0 && by[i] < 65536
+                 ? (int64_t)floor((double)in->at.dim[i] * by[i])
+                 : 0;
+    if (out[i] < 1 || out[i] > MOST_SIZE)
+      return onnx_fail(x, "a size of %" PRId64, out[i]);
+    if (i < 2 && out[i] != in->at.dim[i])
+      return onnx_fail(x, "only rows and columns can be resized");
+  }
+  return true;
 }
 
 /*
@@ -280,12 +322,8 @@ static void note_rounding(struct onnx *x, bool linear, int64_t times,
 bool op_resize(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
-  bool upsample = strcmp(x->at->type, "Upsample") == 0;
-  bool old = x->opset < 11;
-  struct constant *scales = onnx_constant(x, old || upsample ? 1 : 2);
-  struct constant *sizes = onnx_constant(x, 3);
-  const Onnx__AttributeProto *given = onnx_attribute(x, "scales");
-  int64_t out[3];
+  int64_t out[MOST_AXES];
+  double by[MOST_AXES];
   if (!in || !view_channels_last(x, in, &map))
     return false;
   int axes = in->at.rank - 2;
@@ -293,37 +331,31 @@ bool op_resize(struct onnx *x) {
                 onnx_is(x, "mode", "bilinear", false);
   if (axes < 1 || axes > 3 || (!linear && !onnx_is(x, "mode", "nearest", true)))
     return onnx_fail(x, "only `nearest` and `linear` are supported");
+  if (!onnx_is(x, "keep_aspect_ratio_policy", "stretch", true))
+    return onnx_fail(x, "only sizes that stretch are supported");
+  if (!new_sizes(x, in, out, by))
+    return false;
   struct graph_node *node = onnx_layer(x, WORD_UP, map.node);
-  double factor[3] = {0};
-  bool whole = true, stretched = false;
+  double first = (double)out[2] / (double)node->shape.size[0];
+  bool whole = true, stretched = onnx_int(x, "antialias", 0) != 0;
   for (int i = 0; i < axes; i++) {
-    double by = given && (size_t)i + 2 < given->n_floats
-                    ? (double)given->floats[i + 2]
-                    : from_constant(x, scales, i + 2);
     int64_t size = node->shape.size[i];
-    out[i] = sizes && sizes->count > i + 2 && constant_load(x, sizes)
-                 ? constant_whole(sizes, i + 2)
-             : by > 0 && by < 65536 ? (int64_t)floor((double)size * by)
-                                    : 0;
-    if (out[i] < 1 || out[i] > MOST_SIZE)
-      return onnx_fail(x, "its sizes depend on the inputs");
-    factor[i] = (double)out[i] / (double)size;
+    double factor = (double)out[i + 2] / (double)size;
     stretched = stretched ||
-                (out[i] == 1 && size > 1 &&
+                (out[i + 2] == 1 && size > 1 &&
                  onnx_is(x, "coordinate_transformation_mode",
                          "pytorch_half_pixel", false)) ||
-                (!sizes && fabs(factor[i] - by) > 1e-6);
-    whole = whole && out[i] % size == 0 && factor[i] == factor[0];
+                (by[i + 2] > 0 && fabs(factor - by[i + 2]) > 1e-6);
+    whole = whole && out[i + 2] % size == 0 && factor == first;
+    node->shape.size[i] = out[i + 2];
   }
-  note_rounding(x, linear, whole ? out[0] / node->shape.size[0] : 0, stretched);
+  note_rounding(x, linear, whole ? (int64_t)first : 0, stretched);
   if (whole)
-    graph_int(x->graph, node, PART_OTHER, "", out[0] / node->shape.size[0]);
+    graph_int(x->graph, node, PART_OTHER, "", (int64_t)first);
   else
     graph_arg(x->graph, node, PART_OTHER,
-              "size=", graph_sizes(x->graph, out, axes));
+              "size=", graph_sizes(x->graph, out + 2, axes));
   if (linear)
     graph_flag(x->graph, node, "bilinear");
-  for (int i = 0; i < axes; i++)
-    node->shape.size[i] = out[i];
   return give_map(x, node->index, &map);
 }

@@ -30,6 +30,13 @@ bool onnx_is(const struct onnx *x, const char *name, const char *text,
   return slice_is((struct slice){(const char *)a->s.data, a->s.len}, text);
 }
 
+bool onnx_one_of(struct onnx *x, const char *name, const char *const *words) {
+  bool known = !onnx_attribute(x, name);
+  for (; *words && !known; words++)
+    known = onnx_is(x, name, *words, true);
+  return known || onnx_fail(x, "unknown `%s`", name);
+}
+
 int onnx_ints(struct onnx *x, const char *name, int64_t *to, int most) {
   const Onnx__AttributeProto *a = onnx_attribute(x, name);
   if (!a)
@@ -65,5 +72,26 @@ int onnx_axis(struct onnx *x, int64_t axis, int rank) {
   if (axis >= -rank && axis < rank)
     return (int)(axis < 0 ? axis + rank : axis);
   onnx_fail(x, "axis %" PRId64 " of %d does not exist", axis, rank);
+  return -1;
+}
+
+bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
+                    bool marked[MOST_AXES]) {
+  memset(marked, 0, MOST_AXES * sizeof *marked);
+  for (int i = 0; i < count; i++) {
+    int axis = onnx_axis(x, axes[i], rank);
+    if (axis < 0)
+      return false;
+    if (marked[axis])
+      return onnx_fail(x, "it names axis %d twice", axis);
+    marked[axis] = true;
+  }
+  return true;
+}
+
+int onnx_concat_axis(struct onnx *x, int rank) {
+  if (x->opset < 4 || onnx_attribute(x, "axis"))
+    return onnx_axis(x, onnx_int(x, "axis", 1), rank);
+  onnx_fail(x, "it has no `axis`");
   return -1;
 }

@@ -122,6 +122,13 @@ struct extra {
 
 struct external_file;
 
+/* What a large mask hides, or that it is none. */
+struct onnx_mask {
+  const struct constant *of;
+  bool is;
+  int64_t behind, ahead;
+};
+
 struct onnx {
   struct graph *graph;
   struct arena *arena;
@@ -141,6 +148,7 @@ struct onnx {
   struct map beside;                   /* them by name: the index plus 1 */
   const struct onnx_op *at;            /* the one that is being read */
   VEC(const struct onnx_view *) spare; /* that nobody reads any more */
+  VEC(struct onnx_mask) masks;         /* that were looked at */
   struct map unknown; /* operators that netc has no equivalent of: how many */
 };
 
@@ -163,6 +171,8 @@ int64_t onnx_int(const struct onnx *x, const char *name, int64_t usual);
 double onnx_real(const struct onnx *x, const char *name, double usual);
 bool onnx_is(const struct onnx *x, const char *name, const char *text,
              bool usual);
+/* Whether it is not given, or one of these; the last is NULL. Fails if not. */
+bool onnx_one_of(struct onnx *x, const char *name, const char *const *words);
 /* How many; -1: it is not given; fails if more than `most`. */
 int onnx_ints(struct onnx *x, const char *name, int64_t *to, int most);
 
@@ -178,6 +188,12 @@ int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
                  int most);
 /* An axis from 0; -1, and failed, if there is none. */
 int onnx_axis(struct onnx *x, int64_t axis, int rank);
+/* That of a Concat, which has to say it since opset 4. */
+int onnx_concat_axis(struct onnx *x, int rank);
+/* Marks the axes that are named; false, and failed, if one does not exist or
+ * is named twice. */
+bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
+                    bool marked[MOST_AXES]);
 
 /* "conv1.weight" and the like, as exporters name parameters. */
 bool onnx_is_weight_name(const char *name);
