@@ -112,9 +112,41 @@ static void what_pages_show_is_what_the_program_says(void **state) {
   paths_free(&pages);
 }
 
+/* The last word of a row of README's questions is a command of examples/. */
+static void the_questions_of_the_readme_can_be_asked(void **state) {
+  (void)state;
+  const char *dir = scratch("questions");
+  char *text = read_text("README.md", NULL), *at, *end;
+  assert_non_null(text);
+  struct run r = run("cp examples/*.net %s && %s examples/simple_cnn.net "
+                     "-Wno-pool-remainder -o %s/model.onnx",
+                     dir, NETC, dir);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  size_t count = 0;
+  at = strstr(text, "\n## Eight questions");
+  assert_non_null(at);
+  char *last = strstr(at + 1, "\n## ");
+  assert_non_null(last);
+  for (; (at = strstr(at, "| `netc ")) && at < last; at = end, count++) {
+    end = strstr(at += 3, "` |\n");
+    assert_non_null(end);
+    r = run("cd %s && PATH=%.*s:$PATH; %.*s", dir,
+            (int)(strrchr(NETC_PATH, '/') - NETC_PATH), NETC_PATH,
+            (int)(end - at), at);
+    if (r.status)
+      print_error("%.*s: %s\n", (int)(end - at), at, r.err);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+  }
+  assert_int_equal(count, 8);
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_pages_show_is_what_the_program_says),
+      cmocka_unit_test(the_questions_of_the_readme_can_be_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Types the commands of README's "Try it" in a bare Debian: bare.sh [SUITE
+# Types the commands of README's "Install" in a bare Debian: bare.sh [SUITE
 # [FOLDER]]. The suite is bookworm unless named, apt's configuration is this
 # machine's, the checkout a clone of this one. The root lies in a new folder
 # below FOLDER or /tmp, and is removed at the end. Needs root and mmdebstrap.
@@ -19,10 +19,10 @@ remove() {
 trap remove EXIT
 trap 'exit 1' HUP INT TERM
 
-commands=$(awk '/^## / { here = /^## Try it/ }
+commands=$(awk '/^## / { here = /^## Install/ }
   /^```/ { code = /^```sh/ } here && code && !/^```/' README.md)
 [ "$(echo "$commands" | wc -l)" = 2 ] ||
-  { echo "bare: README's Try it has other than two commands" >&2; exit 1; }
+  { echo "bare: README's Install has other than two commands" >&2; exit 1; }
 
 sources=/etc/apt/sources.list.d/debian.sources
 [ -e $sources ] || sources=/etc/apt/sources.list

@@ -6,6 +6,8 @@ set -e
 netc=$(realpath "$1")
 folder=$(realpath "$2")
 cd docs
+"$netc" -Wno-pool-remainder ../examples/simple_cnn.net --emit=svg \
+  >"$folder/simple_cnn.svg"
 "$netc" ../examples/resnet50.net --emit=svg >"$folder/resnet50.svg"
 "$netc" ../examples/unet.net --emit=svg >"$folder/unet.svg"
 "$netc" ../examples/zoo/transformer.net --emit=svg >"$folder/transformer.svg"
