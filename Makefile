@@ -374,9 +374,11 @@ lint:
 	@tools/lint.sh
 
 interchange := $(if $(filter 0,$(IMPORT) $(ONNX)),,$(build)/tests/test_interchange)
-docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange)
+docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange) \
+      $(build)/tests/test_uses
 	$(build)/netc layers --markdown >docs/layers.md
 	$(build)/netc help gpus --markdown >docs/gpus.md
+	BLESS=1 $(build)/tests/test_uses >/dev/null
 	$(if $(messages),BLESS=1 $(build)/tests/test_onnx >/dev/null)
 	$(if $(interchange),BLESS=1 $(interchange) >/dev/null)
 

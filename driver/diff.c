@@ -30,10 +30,15 @@ static int load_side(struct side *side, const char *file) {
     show_diagnostics(side->netc, side->options.style);
     return status;
   }
+  bool predict = side->options.look.predict;
+  enum netc_status asked = netc_uses(side->netc, "diff", predict);
   side->answer.size = sizeof side->answer;
-  if (netc_answer(side->netc, side->options.look.predict, &side->answer) !=
-      NETC_OK)
+  if (asked == NETC_OK)
+    asked = netc_answer(side->netc, predict, &side->answer);
+  if (asked == NETC_ERROR)
     return complain(EXIT_SOURCE, "%s: %s", file, netc_message(side->netc));
+  if (asked != NETC_OK)
+    return exit_status_of(side->netc, asked);
   side->count = netc_layer_count(side->netc);
   side->layers = calloc(side->count + 1, sizeof *side->layers);
   if (!side->layers)

@@ -7,7 +7,10 @@ int fit_is_asked(struct netc *netc, const struct net_options *o) {
   struct netc_answer a = {.size = sizeof a};
   if (!o->must_fit) /* a prediction takes a search of its own */
     return EXIT_DONE;
-  if (netc_answer(netc, o->look.predict, &a) == NETC_OK && a.on_device)
+  enum netc_status status = netc_answer(netc, o->look.predict, &a);
+  if (status != NETC_OK)
+    return exit_status_of(netc, status);
+  if (a.on_device)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
                   "--must-fit needs a device: --gpu NAME or --memory SIZE");
@@ -63,11 +66,13 @@ static int say_step(struct netc *netc, const struct netc_answer *a,
 int fit_check(struct netc *netc, const struct net_options *o, const char *file,
               bool said) {
   struct netc_answer a = {.size = sizeof a};
-  enum netc_status status = netc_answer(netc, o->look.predict, &a);
-  if (status == NETC_USAGE) /* a check without anything to compute */
+  if (netc_layer_count(netc) == 0) /* a check has computed nothing */
     return EXIT_DONE;
-  if (status != NETC_OK)
+  enum netc_status status = netc_answer(netc, o->look.predict, &a);
+  if (status == NETC_ERROR)
     return complain(EXIT_SOURCE, "%s: %s", file, netc_message(netc));
+  if (status != NETC_OK)
+    return exit_status_of(netc, status);
   if (!a.on_device || a.fits)
     return EXIT_DONE;
   if (!said)

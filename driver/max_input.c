@@ -187,7 +187,10 @@ int max_input(struct netc *netc, struct net_options *options) {
   int status = net_options_load(options);
   if (status != EXIT_DONE)
     return status;
-  if (netc_answer(netc, options->look.predict, &a) != NETC_OK || !a.on_device)
+  enum netc_status asked = netc_answer(netc, options->look.predict, &a);
+  if (asked != NETC_OK)
+    return exit_status_of(netc, asked);
+  if (!a.on_device)
     return complain(EXIT_USAGE, "--max-input needs a device: --gpu NAME or "
                                 "--memory SIZE");
   int64_t side = find_input(&s);

@@ -187,8 +187,10 @@ static int add_swept(struct net_options *o, const struct swept *swept) {
     if (add_setting(o, swept->name, value) != EXIT_DONE)
       return EXIT_USAGE;
   }
-  o->swept[i] = *swept;
   o->swept_count += i == o->swept_count;
+  for (; i > 0 && strcmp(swept->name, "gpu") == 0; i--) /* it leads */
+    o->swept[i] = o->swept[i - 1];
+  o->swept[i] = *swept;
   return EXIT_DONE;
 }
 

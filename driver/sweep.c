@@ -78,7 +78,9 @@ static int ask(struct table_run *s) {
     show_diagnostics(s->netc, s->o->style);
   if (loaded != NETC_OK)
     return exit_status_of(s->netc, loaded);
-  loaded = netc_answer(s->netc, s->o->look.predict, &s->a);
+  loaded = netc_uses(s->netc, "table", s->o->look.predict);
+  if (loaded == NETC_OK)
+    loaded = netc_answer(s->netc, s->o->look.predict, &s->a);
   return loaded == NETC_ERROR
              ? complain(EXIT_SOURCE, "%s: %s", s->o->files.at[0],
                         netc_message(s->netc))

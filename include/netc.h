@@ -502,6 +502,15 @@ struct netc_answer {
                          are what a process can have; 0: none was */
 };
 
+/*
+ * NETC_USAGE if a setting of netc_set would change what is asked, and is not
+ * used for it: netc_message says which, and the way out. `output` is one of
+ * netc_emit, which calls it, "answer", as netc_answer does, "place", as
+ * netc_place does; or "table" of several answers, or "diff" of two.
+ */
+NETC_API enum netc_status netc_uses(struct netc *netc, const char *output,
+                                    bool predict);
+
 struct netc_way {
   size_t size;
   const char *options; /* "--precision mixed" */

@@ -1,7 +1,7 @@
 /* Outputs, written to a sink. */
 #include "base/suggest.h"
 #include "codegen/columns.h"
-#include "library/context.h"
+#include "library/uses.h"
 
 struct emission {
   const char *kind;
@@ -97,7 +97,7 @@ static void call_emit(struct call *call) {
     call->status = NETC_ERROR;
   } else if (!are_valid(&e->options)) {
     refuse(call, NETC_USAGE, "these options have values that do not exist");
-  } else {
+  } else if (uses_all(call, backend->name, e->options.predict)) {
     write_output(call, backend, e);
   }
 }

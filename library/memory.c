@@ -1,6 +1,7 @@
 /* What training and prediction take, as structs. */
 #include "base/check.h"
 #include "library/context.h"
+#include "library/uses.h"
 
 static const struct memory *memory_of(const struct netc *netc) {
   bool whole = netc->load && netc->load->compiled.model;
@@ -85,6 +86,7 @@ enum netc_status netc_buffer(struct netc *netc, size_t index,
 
 struct answer_call {
   bool predict;
+  bool strict; /* settings that are not used are refused */
   struct answer found;
 };
 
@@ -92,6 +94,8 @@ static void call_answer(struct call *call) {
   struct answer_call *asked = call->request;
   const struct load *load = call->netc->load;
   struct model model = load->model;
+  if (asked->strict && !uses_all(call, "answer", asked->predict))
+    return;
   struct answer_request request = {.model = &model,
                                    .settings = &load->settings,
                                    .memory = &load->compiled.memory,
@@ -117,7 +121,7 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
       [ASKED_TRAINING] = NETC_TRAINING,
       [ASKED_PREDICTION] = NETC_PREDICTION,
       [ASKED_SERVING] = NETC_SERVING};
-  struct answer_call asked = {.predict = predict};
+  struct answer_call asked = {.predict = predict, .strict = true};
   enum netc_status status = find_answer(netc, &asked);
   const struct answer *a = &asked.found;
   if (status != NETC_OK)

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "library/context.h"
+#include "library/uses.h"
 #include "memory/devices/placement.h"
 
 /* The last answer, in the arena of the load. */
@@ -254,6 +254,8 @@ static void call_place(struct call *call) {
   struct place_call *place = call->request;
   struct load *load = call->netc->load;
   const struct bound_cluster *cluster = &place->request.cluster;
+  if (!uses_all(call, "place", false))
+    return;
   if (!read_options(call)) {
     call->status = NETC_USAGE;
     return;

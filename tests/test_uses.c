@@ -1,0 +1,406 @@
+/*
+ * Settings by outputs: each pair is run with a value that is not the default.
+ * The output changes if library/uses.def says that it shows the setting, is
+ * the same if it does not, and is refused where it would have to.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "sema/model/settings.h"
+#include "tests/report.h"
+#include "tests/run.h"
+
+/* The table again, by names. */
+enum {
+#define SUBJECT(constant, settings) constant##_PLACE,
+#include "library/uses.def"
+  SUBJECT_COUNT
+};
+enum {
+  NONE = 0,
+#define SUBJECT(constant, settings) constant = 1u << constant##_PLACE,
+#include "library/uses.def"
+};
+
+static const char *const subjects[SUBJECT_COUNT] = {
+#define SUBJECT(constant, settings) settings,
+#include "library/uses.def"
+};
+
+static const struct row {
+  const char *output;
+  unsigned shows[2], refuses[2];
+} rows[] = {
+#define USES(output, shows, refuses, predicts, asks) \
+  {output, {shows, predicts}, {refuses, asks}},
+#include "library/uses.def"
+};
+
+#define LM                                                        \
+  "input tokens 64 : i32\nembed 512 64\nrepeat 4 {\n block: {\n"  \
+  "add { ln; attention 4 causal window=40 } {}\n"                 \
+  "add { ln; linear 200 relu; linear 64 relu; dropout 0.1 } {}\n" \
+  "}\n}\nln\nlinear 512\n"                                        \
+  "train loss=crossentropy batch=8 optimizer=adam\n"
+#define FC "input 30\nfc 1000\nfc 1000\nfc 10\ntrain optimizer=adam\n"
+#define CNN                                                           \
+  "input 30x30x3\nconv 15 3x3 pad bn relu\nconv 30 3x3 pad bn relu\n" \
+  "pool 2x2\nconv 61 3x3 pad relu\ngap\nfc 10 softmax\ntrain batch=8\n"
+#define FROZEN "input 64x64x3\nfreeze { conv 64 3x3 pad relu }\ngap\nfc 10\n"
+#define MOE                                                                \
+  "input tokens 32 : i32\nembed 200 64\nrepeat 4 {\n"                      \
+  "add { rmsnorm; attention 4 causal } {}\nadd { rmsnorm\n"                \
+  "moe experts=8 top=2 { linear 512 gelu; linear 64 } } {}\n}\nlinear 200" \
+  "\ntrain batch=8 optimizer=adam loss=crossentropy\n"
+#define LORA                                                              \
+  "input tokens 64 : i32\nfreeze { embed 500 256 }\nrepeat 4 {\n"         \
+  "add { freeze { rmsnorm }; attention 8 causal nobias lora=4 } {}\n"     \
+  "add { freeze { rmsnorm }; linear 1024 nobias lora=4 gelu; linear 256 " \
+  "nobias lora=4 } {}\n}\nfreeze { rmsnorm; linear 500 nobias }\n"        \
+  "train batch=4 optimizer=adamw dtype=bf16 loss=crossentropy\n"
+
+#define ZERO "data_parallel=4 zero=3 "
+#define HOSTED ZERO "offload=optimizer host_memory=1GiB "
+
+/* A setting with what makes it count, and a value that is not the default. */
+static struct probe {
+  char setting[24];
+  const char *net, *base, *value;
+} probes[] = {
+    {"batch", LM, "gpu=t4", "4"},
+    {"optimizer", LM, "", "sgd"},
+    {"update", FC, "", "loop"},
+    {"clip", FC, "optimizer=sgd update=fused", "double"},
+    {"paged", LM, "", "on"},
+    {"ema", LM, "", "on"},
+    {"dtype", LM, "gpu=t4", "bf16"},
+    {"precision", LM, "gpu=t4", "mixed"},
+    {"gradient_dtype", LM, "precision=mixed", "bf16"},
+    {"saved_dtype", LM, "", "i8"},
+    {"base", LORA, "", "nf4"},
+    {"loss", LM, "", "none"},
+    {"loss_chunks", LM, "loss=fused_crossentropy", "2"},
+    {"rule", LM, "", "x3"},
+    {"inplace", FROZEN, "", "off"},
+    {"norms", LM, "", "efficient"},
+    {"profile", LM, "", "torch1-cpu"},
+    {"accumulate", LM, "", "2"},
+    {"keep_gradients", LM, "", "on"},
+    {"checkpoint", LM, "", "2"},
+    {"memory", LM, "", "1GiB"},
+    {"gpu", LM, "", "t4"},
+    {"reserve", LM, "gpu=t4", "50"},
+    {"data_parallel", LM, "", "2"},
+    {"zero", LM, "data_parallel=4", "2"},
+    {"shard_devices", LM, ZERO, "2"},
+    {"unit", LM, ZERO, "layer"},
+    {"reshard", LM, ZERO, "off"},
+    {"prefetch", LM, ZERO, "off"},
+    {"bucket", LM, ZERO, "64KiB"},
+    {"keep_small", LM, ZERO, "1000000"},
+    {"offload", LM, ZERO "host_memory=1GiB", "optimizer"},
+    {"host_memory", LM, HOSTED "gpu=t4", "1MiB"},
+    {"host_devices", LM, HOSTED "gpu=t4 host_memory=2500KiB", "1"},
+    {"tensor_parallel", LM, "", "2"},
+    {"sequence_parallel", LM, "tensor_parallel=2", "on"},
+    {"context_parallel", LM, "", "2"},
+    {"expert_parallel", MOE, "data_parallel=8", "8"},
+    {"pipeline", LM, "", "2"},
+    {"virtual_stages", LM, "pipeline=2", "2"},
+    {"microbatches", LM, "pipeline=2", "4"},
+    {"schedule", LM, "pipeline=2", "gpipe"},
+    {"misc", LM, "", "5"},
+    {"weight_dtype", LM, "", "q8_0"},
+    {"fold", CNN, "", "off"},
+    {"align", CNN, "", "4096"},
+    {"decode", LM, "", "128"},
+    {"context", LM, "gpu=t4", "128"},
+    {"sequences", LM, "gpu=t4", "4"},
+    {"cache", LM, "decode=128 context=128 gpu=t4", "f16"},
+    {"page", LM, "context=100 gpu=t4", "64"},
+    {"sinks", LM, "context=256 gpu=t4", "9"},
+    {"prefill", LM, "context=128 sequences=2 gpu=t4", "32"},
+    {"sampler", LM, "context=128 sequences=4096 gpu=t4", "top_k_top_p"},
+};
+
+static unsigned subjects_of(const char *setting) {
+  unsigned found = 0;
+  size_t length = strlen(setting);
+  for (int i = 0; i < SUBJECT_COUNT; i++)
+    for (const char *at = subjects[i]; *at; at += *at == ' ') {
+      size_t word = strcspn(at, " ");
+      if (word == length && memcmp(at, setting, word) == 0)
+        found |= 1u << i;
+      at += word;
+    }
+  return found;
+}
+
+static const struct row *row_of(const char *output) {
+  static const struct row nothing = {"", {0, 0}, {0, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    size_t length = strcspn(rows[i].output, "*");
+    if (strncmp(rows[i].output, output, length) == 0 &&
+        (rows[i].output[length] || !output[length]))
+      return &rows[i];
+  }
+  return &nothing;
+}
+
+enum expected { SAME, CHANGES, REFUSED };
+
+static enum expected expected_of(const char *output, const char *setting,
+                                 bool predict) {
+  const struct row *row = row_of(output);
+  unsigned of = subjects_of(setting);
+  unsigned shown = of & row->shows[predict] & ~row->refuses[predict];
+  return shown ? CHANGES : of & row->refuses[predict] ? REFUSED : SAME;
+}
+
+static struct netc *load(const struct probe *p, bool chosen) {
+  struct netc *netc = netc_open(NULL, NULL);
+  choose(netc, p->base);
+  if (chosen)
+    assert_int_equal(netc_set(netc, p->setting, p->value), NETC_OK);
+  assert_int_equal(
+      show_errors(netc, netc_load_text(netc, "x.net", p->net, strlen(p->net))),
+      NETC_OK);
+  return netc;
+}
+
+/* Another output: what is neither so nor so is told before it fails. */
+static int judge(const struct probe *p, const char *output, bool predict,
+                 enum expected found) {
+  static const char *const words[] = {"the same", "another", "refused"};
+  enum expected wanted = expected_of(output, p->setting, predict);
+  if (found == wanted)
+    return 0;
+  print_error("%s: %s%s is %s, not %s\n", p->setting, output,
+              predict ? " --predict" : "", words[found], words[wanted]);
+  return 1;
+}
+
+static void check_message(struct netc *netc, const struct probe *p) {
+  char option[40] = "--";
+  for (size_t i = 0; p->setting[i]; i++)
+    option[i + 2] = p->setting[i] == '_' ? '-' : p->setting[i];
+  assert_holds(netc_message(netc), option);
+  assert_holds(netc_message(netc), "is not used here; ");
+}
+
+static int try_output(const struct probe *p, struct netc *plain,
+                      struct netc *chosen, const char *output, bool predict) {
+  struct buffer a = {0}, b = {0};
+  struct netc_options options = {.size = sizeof options, .predict = predict};
+  enum netc_status first = netc_emit(plain, output, &options, collect, &a);
+  enum netc_status second = netc_emit(chosen, output, &options, collect, &b);
+  enum expected found = SAME;
+  int wrong = 0;
+  if (first == NETC_ERROR) /* an output that this net does not have */
+    assert_int_equal(second, NETC_ERROR);
+  if (first == NETC_USAGE) /* what makes it count is refused already */
+    assert_int_equal(second, NETC_USAGE);
+  if (second == NETC_USAGE && first == NETC_OK) {
+    check_message(chosen, p);
+    found = REFUSED;
+  } else if (first != second || (a.at && strcmp(a.at, b.at) != 0)) {
+    found = CHANGES; /* or it has an error of its own */
+  }
+  if (first == NETC_OK)
+    wrong = judge(p, output, predict, found);
+  free(a.at);
+  free(b.at);
+  return wrong;
+}
+
+/* "batch=8 zero=3" as options */
+static void put_options(char *to, size_t room, const char *settings) {
+  size_t used = 0;
+  bool begins = true;
+  for (const char *at = settings; *at && used + 3 < room; at++) {
+    if (begins && *at != ' ') {
+      to[used++] = '-';
+      to[used++] = '-';
+    }
+    begins = *at == ' ';
+    to[used++] = *at == '=' ? ' ' : *at == '_' ? '-' : *at;
+  }
+  to[used] = '\0';
+}
+
+static struct run run_with(const struct probe *p, const char *command,
+                           const char *more, bool chosen, bool predict) {
+  char base[256], own[96], setting[64];
+  snprintf(setting, sizeof setting, "%s=%s", p->setting, p->value);
+  put_options(base, sizeof base, p->base);
+  put_options(own, sizeof own, setting);
+  write_text(BUILD "/tests/uses.net", p->net, strlen(p->net));
+  return run(NETC " %s " BUILD "/tests/uses.net %s %s %s %s", command, more,
+             base, chosen ? own : "", predict ? "--predict" : "");
+}
+
+static int try_command(const struct probe *p, const char *output,
+                       const char *command, const char *more, bool predict) {
+  struct run a = run_with(p, command, more, false, predict);
+  struct run b = run_with(p, command, more, true, predict);
+  int wrong = 0;
+  if (a.status == 0)
+    wrong = judge(p, output, predict,
+                  b.status == 2               ? REFUSED
+                  : strcmp(a.out, b.out) != 0 ? CHANGES
+                                              : SAME);
+  else
+    assert_int_equal(a.status, 2);
+  if (b.status == 2)
+    assert_holds(b.err, "is not used here; ");
+  run_free(&a);
+  run_free(&b);
+  return wrong;
+}
+
+static int try_answer(const struct probe *p, struct netc *plain,
+                      struct netc *chosen, bool predict) {
+  struct netc_answer a, b;
+  memset(&a, 0, sizeof a);
+  memset(&b, 0, sizeof b);
+  a.size = b.size = sizeof a;
+  enum netc_status first = netc_answer(plain, predict, &a);
+  enum netc_status second = netc_answer(chosen, predict, &b);
+  if (first != NETC_OK) {
+    assert_int_equal(second, NETC_USAGE);
+    return 0;
+  }
+  return judge(p, "answer", predict,
+               second == NETC_USAGE            ? REFUSED
+               : memcmp(&a, &b, sizeof a) != 0 ? CHANGES
+                                               : SAME);
+}
+
+static void a_setting_is_used_or_has_nothing_to_do_with_it(void **state) {
+  const struct probe *p = *state;
+  struct netc *plain = load(p, false), *chosen = load(p, true);
+  struct netc_output_kind kind = {.size = sizeof kind};
+  int wrong = 0;
+  for (int predict = 0; predict < 2; predict++) {
+    for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+      if (kind.purpose == NETC_FOR_FILES)
+        wrong += try_output(p, plain, chosen, kind.name, predict);
+    wrong += try_answer(p, plain, chosen, predict);
+    wrong += try_command(p, "table", "", "--rule optimizer,x3", predict);
+    wrong +=
+        try_command(p, "diff", "diff " BUILD "/tests/uses.net", "", predict);
+  }
+  netc_close(plain);
+  netc_close(chosen);
+  assert_int_equal(wrong, 0);
+}
+
+/* netc place: what is not about training is refused. */
+static void place_refuses_what_it_does_not_use(void **state) {
+  (void)state;
+  int wrong = 0;
+  for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+    const struct probe *p = &probes[i];
+    const char *base = strstr(p->base, "gpu=t4") ? "" : p->base;
+    struct probe alone = {.net = p->net, .base = base, .value = p->value};
+    strcpy(alone.setting, p->setting);
+    struct netc *netc = netc_open(NULL, NULL);
+    netc_mode(netc, NETC_FOR_PLACE);
+    assert_int_equal(netc_set(netc, p->setting, p->value), NETC_OK);
+    if (netc_load_text(netc, "x.net", p->net, strlen(p->net)) == NETC_OK) {
+      bool refused = netc_uses(netc, "place", false) == NETC_USAGE;
+      bool wanted = expected_of("place", p->setting, false) == REFUSED;
+      if (refused != wanted)
+        print_error("netc place --%s\n", p->setting);
+      wrong += refused != wanted;
+    }
+    netc_close(netc);
+  }
+  assert_int_equal(wrong, 0);
+}
+
+/* Every setting has a subject and a probe, and nothing else has. */
+static void the_table_knows_every_setting(void **state) {
+  (void)state;
+  struct netc_setting setting = {.size = sizeof setting};
+  size_t count = 0, words = 0;
+  for (; netc_setting(count, &setting) == NETC_OK; count++) {
+    bool probed = false;
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
+      probed = probed || strcmp(probes[i].setting, setting.name) == 0;
+    if (!probed || !subjects_of(setting.name))
+      print_error("%s has no probe or no subject\n", setting.name);
+    assert_true(probed && subjects_of(setting.name));
+  }
+  for (int i = 0; i < SUBJECT_COUNT; i++)
+    for (const char *at = subjects[i]; *at; at += *at == ' ', words++)
+      at += strcspn(at, " ");
+  assert_int_equal(words, count);
+  assert_int_equal(sizeof probes / sizeof *probes, count);
+}
+
+/* Outputs that show a subject, or refuse it: of training, with --predict. */
+static void put_outputs(char *page, size_t room, unsigned subject, bool refuses,
+                        bool training, bool predict) {
+  size_t used = strlen(page), begin = used;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    bool is[2];
+    for (int k = 0; k < 2; k++) {
+      unsigned refused = rows[i].refuses[k] & subject;
+      is[k] = refuses ? refused : !refused && rows[i].shows[k] & subject;
+    }
+    if (is[0] == training && is[1] == predict)
+      used += (size_t)snprintf(
+          page + used, room - used, "%s%.*s", used > begin ? ", " : "",
+          (int)strcspn(rows[i].output, ".*"), rows[i].output);
+  }
+  snprintf(page + used, room - used, " | ");
+}
+
+/* The manual has the table. */
+static void the_manual_has_the_table(void **state) {
+  (void)state;
+  static char page[16384] =
+      "| settings | shown in | of training | with `--predict` | an error | "
+      "with `--predict` |\n|---|---|---|---|---|---|\n";
+  for (int i = 0; i < SUBJECT_COUNT; i++) {
+    size_t used = strlen(page);
+    snprintf(page + used, sizeof page - used, "| `%s` | ", subjects[i]);
+    put_outputs(page, sizeof page, 1u << i, false, true, true);
+    put_outputs(page, sizeof page, 1u << i, false, true, false);
+    put_outputs(page, sizeof page, 1u << i, false, false, true);
+    put_outputs(page, sizeof page, 1u << i, true, true, false);
+    put_outputs(page, sizeof page, 1u << i, true, false, true);
+    page[strlen(page) - 1] = '\n';
+  }
+  check_part("docs/language.md", "<!-- settings by outputs: make docs -->\n",
+             "<!-- end -->", page);
+}
+
+/* What is as if nothing had been said is not refused; nor is the source. */
+static void defaults_are_never_refused(void **state) {
+  (void)state;
+#define PREDICT NETC " examples/llama3.net --predict --emit=csv=/dev/null "
+  expect(NETC " examples/simple_cnn.net --predict --pipeline 1 --zero 1 "
+              "--precision full",
+         2, "", "--zero 1 is not used here; ");
+  expect(NETC " examples/simple_cnn.net --predict --pipeline 1 "
+              "--precision full",
+         0, "prediction", NULL);
+  expect(PREDICT "--pipeline 4", 0, "", ""); /* CSV says nothing of it */
+  expect(NETC " examples/llama3.net --gpu t4 --pipeline 4 --batch 4 "
+              "--emit=svg=/dev/null --emit=h=/dev/null",
+         0, "", "");
+#undef PREDICT
+}
+
+int main(void) {
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(the_table_knows_every_setting),
+      cmocka_unit_test(place_refuses_what_it_does_not_use),
+      cmocka_unit_test(defaults_are_never_refused),
+      cmocka_unit_test(the_manual_has_the_table),
+  };
+  return run_table("uses", probes, sizeof probes / sizeof *probes,
+                   sizeof *probes,
+                   a_setting_is_used_or_has_nothing_to_do_with_it, others,
+                   sizeof others / sizeof *others);
+}
