@@ -31,8 +31,11 @@ struct slice text_slice(const struct text *text) {
 }
 
 static void make_room(struct text *text, size_t length) {
-  while (text->room - text->length < length)
+  if (!text->at)
+    text->room = 16; /* which grows: most texts are short words */
+  do
     text->at = arena_grow(text->arena, text->at, &text->room, text->length, 1);
+  while (text->room - text->length < length);
 }
 
 void text_overflow(struct text *text, const char *bytes, size_t length) {

@@ -25,7 +25,7 @@ static void mark_links(struct diagram *d) {
 }
 
 /* A frame longer than any page is taken off the chain that it holds. */
-static void open_frames(struct diagram *d, struct diagram_part *net) {
+static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
   for (struct diagram_part **at = &net->first; *at;) {
     struct diagram_part *part = *at;
     if (part->kind != PART_FRAME || part->unit->count > 1 ||
@@ -39,15 +39,19 @@ static void open_frames(struct diagram *d, struct diagram_part *net) {
     last->next = part->next;
     last->side = last->side ? last->side : part->side;
     *at = part->first->first;
+    l->made[0] = l->made[1] = false; /* looser parts would have been opened */
   }
-  part_measure(d, net);
+  part_measure(l->d, net);
 }
 
 static void list_parts(struct diagram_paper *l) {
   struct diagram *d = l->d;
+  l->parts.count = l->columns.count = 0;
+  l->is_u = false;
+  l->corridors = 0;
   for (struct diagram_part *net = d->parts; net; net = net->next) {
     part_measure(d, net);
-    open_frames(d, net);
+    open_frames(l, net);
     for (struct diagram_part *part = net->first; part; part = part->next) {
       struct diagram_stretch *s = VEC_PUSH(d->arena, &l->parts);
       s->part = part;
@@ -90,11 +94,16 @@ static void cut_links(struct diagram_paper *l, bool far) {
   l->cuts[far] = d->cut;
 }
 
-static void find_parts(struct diagram_paper *l, bool far) {
+/* The parts, and the skips beside them, which all levels share. */
+static void make_parts(struct diagram_paper *l, bool u) {
   struct diagram *d = l->d;
-  l->skips.count = l->parts.count = l->columns.count = 0;
-  l->is_u = false;
-  l->corridors = 0;
+  bool far = !u;
+  if (l->made[u])
+    return;
+  l->made[u] = true;
+  l->made[!u] = false;
+  l->skips.count = 0;
+  d->long_skip = u ? 0 : LONG_SKIP;
   if (d->effort != EFFORT_NONE && !l->cuts[far])
     cut_links(l, far);
   d->cut = d->effort == EFFORT_NONE ? NULL : l->cuts[far];
@@ -102,6 +111,12 @@ static void find_parts(struct diagram_paper *l, bool far) {
   find_structure(l);
   diagram_name_stubs(d);
   find_skips(l);
+  if (u)
+    l->no_u = l->skips.count < 2 || d->parts->next;
+}
+
+static void find_parts(struct diagram_paper *l, bool u) {
+  make_parts(l, u);
   list_parts(l);
   for (size_t i = 0; i < l->parts.count; i++)
     number_items(l, l->parts.at[i].part, i);
@@ -110,12 +125,16 @@ static void find_parts(struct diagram_paper *l, bool far) {
 /* Items as an effort has them; false: that is not possible here. */
 static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   struct diagram *d = l->d;
+  bool same_boxes = d->items.count && d->effort == EFFORT_NONE;
   if (d->c->options->unfold && effort >= EFFORT_LOOPS)
     return false;
   d->effort = effort;
   d->calls.count = 0;
   d->call_of_group = NULL;
   l->cuts[0] = l->cuts[1] = NULL;
+  l->made[0] = l->made[1] = l->no_u = false;
+  if (effort == EFFORT_STUBS && same_boxes)
+    return true;
   diagram_open_rows(d);
   if (effort >= EFFORT_CALLS) {
     diagram_find_items(d); /* what is repeated in the open net */
@@ -137,8 +156,7 @@ static bool make_effort(struct diagram_paper *l, enum diagram_effort effort) {
   if (!make_items(l, effort))
     return false;
   if (effort == EFFORT_STUBS) {
-    d->long_skip = LONG_SKIP;
-    find_parts(l, true);
+    make_parts(l, false);
     return d->stubs.count > 0 || (d->parts && d->parts->next);
   }
   return effort == EFFORT_NONE || d->items.count != boxes ||
@@ -165,9 +183,13 @@ static bool is_tangled(const struct diagram_paper *l) {
 static bool try_layout(struct diagram_paper *l, struct attempt a) {
   struct diagram *d = l->d;
   d->level = a.level;
-  d->long_skip = a.u ? 0 : LONG_SKIP;
+  l->scale = -1;
+  if (a.u)
+    make_parts(l, true);
+  if (a.u && l->no_u)
+    return false;
   l->scale = 0;
-  find_parts(l, !a.u);
+  find_parts(l, a.u);
   bool fits = a.u ? layout_u(l) : layout_columns(l);
   if (!is_tangled(l))
     return fits;
@@ -192,6 +214,8 @@ static bool find_layout(struct diagram_paper *l) {
     for (int i = first; i < 2 * LEVELS; i++) {
       a.level = i / 2;
       a.u = i % 2 == 0;
+      if (a.u && l->no_u)
+        continue;
       if (try_layout(l, a))
         return true;
       if (l->scale > most) {
@@ -225,9 +249,8 @@ static void find_pages(struct diagram_paper *l) {
       least = effort;
     }
   make_items(l, least);
-  l->d->long_skip = LONG_SKIP;
   for (l->d->level = 0; l->d->level < LEVELS; l->d->level++) {
-    find_parts(l, true);
+    find_parts(l, false);
     layout_pages(l);
     if (l->page_count < fewest) {
       fewest = l->page_count;
@@ -235,7 +258,7 @@ static void find_pages(struct diagram_paper *l) {
     }
   }
   l->d->level = best;
-  find_parts(l, true);
+  find_parts(l, false);
   layout_pages(l);
 }
 

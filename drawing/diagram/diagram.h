@@ -55,6 +55,16 @@ struct diagram_turns {
   size_t stride, count; /* rows of a turn; turns */
 };
 
+/* How tightly a diagram is set: the first that can be read on a page. */
+enum { LEVELS = 5 };
+
+/* What stands in a box, notes last, and what that takes. */
+struct diagram_label {
+  struct slice lines[6];
+  int line_count, note_count;
+  int64_t width, height;
+};
+
 /* A box: a row, or one row for all of its repeats. */
 struct diagram_item {
   size_t row, last_row; /* of the first repeat and of the last */
@@ -75,8 +85,8 @@ struct diagram_item {
   int family;            /* of its layer, by number; -1: of none */
   struct slice output;   /* of the net, if it has a name; or empty */
   struct slice words[2]; /* what it is: in full, and without usual tails */
-  struct slice lines[6]; /* what stands in it, once it has been measured */
-  int line_count, note_count;
+  const struct diagram_label *labels[LEVELS]; /* by level, once measured */
+  const struct diagram_label *label;          /* of the level it has */
   struct slice shape; /* that leaves it, once it has been asked for */
   struct slice out;   /* the same, if it changed; or empty */
   struct slice sign;  /* by which stubs know it, if it has no name; or empty */
@@ -114,6 +124,7 @@ struct diagram_part {
   bool nested;           /* PART_FRAME: inside another one */
   size_t main;           /* PART_SPLIT: the branch on the spine; or none */
   int lanes;             /* skips that end inside it and pass on its side */
+  struct slice title;    /* PART_FRAME: once it has been measured */
   int64_t left, right;   /* extent across the flow, from the spine */
   int64_t length;        /* along the flow, with `after` */
   int64_t after;         /* room for the arrow and its shape after it */
@@ -318,9 +329,6 @@ void part_draw_side(struct diagram *d, const struct diagram_part *part,
                     const struct diagram_pen *pen);
 void pen_to(struct diagram_pen *pen, int64_t across, int64_t along);
 void pen_draw(struct diagram *d, const struct diagram_pen *pen, bool arrow);
-
-/* How tightly a diagram is set: the first that can be read on a page. */
-enum { LEVELS = 5 };
 
 struct diagram_tightness {
   int64_t gap;      /* between boxes */

@@ -354,6 +354,7 @@ bool layout_u(struct diagram_paper *l) {
   *add_column(l, turn) = (struct diagram_column){
       .first = turn, .end = l->parts.count, .flip = true};
   l->is_u = true;
+  l->made[true] = false; /* what is flipped here stays so */
   for (size_t i = turn; i < l->parts.count; i++)
     part_flip(l->parts.at[i].part);
   for (size_t i = 0; i < l->parts.count; i++) {

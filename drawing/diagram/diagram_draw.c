@@ -74,10 +74,11 @@ static void draw_rect(struct diagram *d, const struct diagram_item *item,
 
 static void draw_lines(struct diagram *d, const struct diagram_item *item,
                        bool warned) {
-  int64_t y = item->y + (item->height - item->line_count * LINE) / 2;
-  for (int i = 0; i < item->line_count; i++, y += LINE) {
-    bool note = i >= item->line_count - item->note_count;
-    bool warning = warned && item->lines[i].at[0] == '!';
+  const struct diagram_label *label = item->label;
+  int64_t y = item->y + (item->height - label->line_count * LINE) / 2;
+  for (int i = 0; i < label->line_count; i++, y += LINE) {
+    bool note = i >= label->line_count - label->note_count;
+    bool warning = warned && label->lines[i].at[0] == '!';
     scene_add(d->scene, (struct scene_item){.kind = SCENE_TEXT,
                                             .x = item->x + item->width / 2,
                                             .y = y + 85,
@@ -87,7 +88,7 @@ static void draw_lines(struct diagram *d, const struct diagram_item *item,
                                             .fill = warning ? 0x8a1c10
                                                     : note  ? 0x222222
                                                             : PALETTE_INK,
-                                            .text = item->lines[i]});
+                                            .text = label->lines[i]});
   }
 }
 
@@ -115,13 +116,13 @@ static void draw_shape(struct diagram *d, const struct diagram_item *item,
 
 static void draw_item(struct diagram *d, size_t index, bool flip) {
   const struct diagram_item *item = &d->items.at[index];
+  if (!d->scene)
+    return;
   bool warned = item_row(d, index)->warning_count > 0;
   bool sign = item->width == SIGN && item->height == SIGN;
   bool source = item->link_count + item->stub_count == 0;
   int fill = item_fill(d, index);
   int64_t radius = sign || source ? item->height / 2 : 25;
-  if (!d->scene)
-    return;
   item_open(d, index);
   for (int64_t sheet = item->opens_repeat ? 2 : 0; sheet > 0; sheet--)
     draw_rect(d, item, sheet * STACK, fill, false, radius);
@@ -175,8 +176,7 @@ static void draw_frame(struct diagram *d, const struct diagram_part *part) {
                            .fill = repeats ? PALETTE_REPEATS : NO_COLOUR,
                            .stroke = PALETTE_FRAMES,
                            .stroke_width = 60};
-  struct slice title = frame_title(d, part->unit);
-  int64_t title_width = text_extent(title, SMALL_SIZE, true) + 6 * POINT;
+  int64_t title = text_extent(part->title, SMALL_SIZE, true) + 6 * POINT;
   for (int64_t sheet = repeats ? 2 : 0; sheet > 0; sheet--) {
     struct scene_item below = box;
     below.x += sheet * STACK;
@@ -184,7 +184,7 @@ static void draw_frame(struct diagram *d, const struct diagram_part *part) {
     scene_add(d->scene, below);
   }
   scene_add(d->scene, box);
-  bool before = d->lr || title_width <= part->left;
+  bool before = d->lr || title <= part->left;
   scene_add(d->scene,
             (struct scene_item){.kind = SCENE_TEXT,
                                 .x = before ? box.x + 4 * POINT
@@ -193,7 +193,7 @@ static void draw_frame(struct diagram *d, const struct diagram_part *part) {
                                 .size = SMALL_SIZE,
                                 .bold = true,
                                 .fill = PALETTE_WORDS,
-                                .text = title});
+                                .text = part->title});
 }
 
 /* Parts */

@@ -113,8 +113,9 @@ static void measure_frame(struct diagram *d, struct diagram_part *part) {
     part->after = chain->after;
     return;
   }
-  int64_t title =
-      text_extent(frame_title(d, part->unit), SMALL_SIZE, true) + 6 * POINT;
+  if (!part->title.at)
+    part->title = frame_title(d, part->unit);
+  int64_t title = text_extent(part->title, SMALL_SIZE, true) + 6 * POINT;
   bool band = title > 6 * POINT;
   part_measure(d, chain);
   part->left = chain->left + PAD;
@@ -306,7 +307,7 @@ void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
   } else if (part->kind == PART_SPLIT) {
     place_split(d, part);
   } else {
-    bool band = frame_title(d, part->unit).length > 0;
+    bool band = part->title.length > 0;
     int64_t ahead = is_bare(d, part)               ? 0
                     : d->lr || part->flip || !band ? PAD + 30
                                                    : BAND + 40;

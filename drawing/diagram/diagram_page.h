@@ -47,6 +47,8 @@ struct diagram_paper {
   int corridors; /* below the columns, of skips that pass some */
   int64_t scale; /* of the layout, on a page: so many parts of WHOLE */
   bool is_u;
+  bool made[2];  /* the parts are of this layout: columns; a U */
+  bool no_u;     /* what is drawn has no skips that a U could show */
   bool *cuts[2]; /* links that are cut: only those of many; far ones, too */
 };
 

@@ -56,30 +56,58 @@ struct slice shape_words(struct diagram *d, const struct shape *shape) {
   return text_tamed(d->arena, text_slice(&text), true);
 }
 
-static void add_line(struct diagram_item *item, struct slice line) {
-  int most = (int)(sizeof item->lines / sizeof *item->lines);
-  if (item->line_count < most && line.length)
-    item->lines[item->line_count++] = line;
+static void add_line(struct diagram_label *label, struct slice line,
+                     int64_t width) {
+  int most = (int)(sizeof label->lines / sizeof *label->lines);
+  if (label->line_count == most || !line.length)
+    return;
+  label->lines[label->line_count++] = line;
+  label->width = width > label->width ? width : label->width;
+}
+
+static void add_note(struct diagram_label *label, struct slice line) {
+  int before = label->line_count;
+  add_line(label, line, text_extent(line, SMALL_SIZE, false));
+  label->note_count += label->line_count - before;
+}
+
+/* What of some words, up to a blank, is no wider than that; or nothing. */
+static struct slice cut_line(struct slice words, int64_t size, int64_t most,
+                             int64_t *width) {
+  struct slice line = {words.at, 0};
+  int64_t units = 0;
+  for (size_t from = 0, i = 1; i <= words.length; i++) {
+    if (i < words.length && words.at[i] != ' ')
+      continue;
+    units +=
+        text_extent((struct slice){words.at + from, i - from}, 1000, false);
+    from = i;
+    if ((units * size + 999) / 1000 > most)
+      break;
+    bool sign = words.at[i - 1] == '\x97'; /* of ×: its number follows */
+    if (i == words.length || !sign) {
+      line.length = i;
+      *width = (units * size + 999) / 1000;
+    }
+  }
+  return line;
 }
 
 /* Breaks at blanks what would make a box too wide; the last line takes all. */
-static void add_words(struct diagram_item *item, struct slice words,
+static void add_words(struct diagram_label *label, struct slice words,
                       int64_t size, int64_t most) {
-  while (item->line_count < 3 && text_extent(words, size, false) > most) {
-    size_t cut = 0;
-    for (size_t i = 1; i < words.length; i++) {
-      struct slice head = {words.at, i};
-      bool sign = words.at[i - 1] == '\x97'; /* of ×: its number follows */
-      if (words.at[i] == ' ' && !sign && text_extent(head, size, false) <= most)
-        cut = i;
+  while (words.length) {
+    int64_t width;
+    struct slice line = cut_line(words, size, most, &width);
+    if (line.length == 0 || label->line_count == 3) {
+      line = words;
+      width = text_extent(words, size, false);
     }
-    if (cut == 0)
-      break;
-    add_line(item, (struct slice){words.at, cut});
-    words.at += cut + 1;
-    words.length -= cut + 1;
+    add_line(label, line, width);
+    size_t used = line.length + (line.length < words.length);
+    words.at += used;
+    words.length -= used;
   }
-  add_line(item, words);
 }
 
 static struct slice label_of(const struct diagram *d, size_t item) {
@@ -131,8 +159,9 @@ static struct slice turns_words(struct diagram *d, size_t index) {
   return merge_turns(d->arena, words, turns);
 }
 
-static void add_layer(struct diagram *d, struct diagram_item *item,
+static void add_layer(struct diagram *d, struct diagram_label *label,
                       size_t index) {
+  struct diagram_item *item = &d->items.at[index];
   struct text text = text_new(d->arena);
   const struct diagram_call *call = call_of_group(d, item_row(d, index)->group);
   struct slice *words = &item->words[tightness(d)->few_tails];
@@ -143,10 +172,10 @@ static void add_layer(struct diagram *d, struct diagram_item *item,
     text_printf(&text, " (%c)", call->letter);
   if (item->opens_repeat)
     text_printf(&text, "  \xC3\x97 %" PRId64, item->stacked);
-  add_words(item, text_slice(&text), tightness(d)->text, tightness(d)->line);
+  add_words(label, text_slice(&text), tightness(d)->text, tightness(d)->line);
 }
 
-static void put_note(struct diagram *d, struct diagram_item *item,
+static void put_note(struct diagram *d, struct diagram_label *label,
                      int64_t first, int64_t last, const char *unit) {
   struct text text = text_new(d->arena);
   if (first == 0 && last == 0)
@@ -158,51 +187,44 @@ static void put_note(struct diagram *d, struct diagram_item *item,
   }
   if (!tightness(d)->bare_numbers || d->c->options->notes != NETC_NOTE_PARAMS)
     put_plural(&text, unit, first == 1 && last == 1);
-  add_line(item, text_slice(&text));
+  add_note(label, text_slice(&text));
 }
 
-static void add_output(struct diagram *d, struct diagram_item *item) {
-  struct slice output = item->output;
-  if (output.at) {
-    struct text text = text_new(d->arena);
-    text_put(&text, "output ");
-    text_puts(&text, text_tamed(d->arena, output, false));
-    if (item->times > 1)
-      text_put(&text, " (the last)");
-    add_line(item, text_slice(&text));
-    item->note_count++;
-  }
+static void add_output(struct diagram *d, struct diagram_label *label,
+                       const struct diagram_item *item) {
+  struct text text = text_new(d->arena);
+  if (!item->output.at)
+    return;
+  text_put(&text, "output ");
+  text_puts(&text, text_tamed(d->arena, item->output, false));
+  if (item->times > 1)
+    text_put(&text, " (the last)");
+  add_note(label, text_slice(&text));
 }
 
-static void add_notes(struct diagram *d, struct diagram_item *item,
+static void add_notes(struct diagram *d, struct diagram_label *label,
                       size_t index) {
   const struct row *first = item_row(d, index);
-  const struct row *last = &d->rows.at[item->last_row];
-  unsigned notes = d->c->options->notes;
-  int before = item->line_count;
-  if (tightness(d)->few_facts)
-    notes = 0;
+  const struct row *last = &d->rows.at[d->items.at[index].last_row];
+  unsigned notes = tightness(d)->few_facts ? 0 : d->c->options->notes;
   if (notes & NETC_NOTE_PARAMS)
-    put_note(d, item, first->cost.params, last->cost.params, " parameters");
+    put_note(d, label, first->cost.params, last->cost.params, " parameters");
   if (notes & NETC_NOTE_MACS)
-    put_note(d, item, first->cost.macs, last->cost.macs, " MACs");
+    put_note(d, label, first->cost.macs, last->cost.macs, " MACs");
   if (notes & NETC_NOTE_BYTES && item_bytes(d, index) > 0) {
     struct text text = text_new(d->arena);
     text_size(&text, item_bytes(d, index), output_units(d->c), 1);
-    add_line(item, text_slice(&text));
+    add_note(label, text_slice(&text));
   }
-  item->note_count += item->line_count - before;
 }
 
-static void add_warnings(struct diagram *d, struct diagram_item *item,
-                         size_t index) {
-  const struct row *row = item_row(d, index);
+static void add_warnings(struct diagram *d, struct diagram_label *label,
+                         const struct row *row) {
   for (size_t i = 0; i < row->warning_count; i++) {
     struct text text = text_new(d->arena);
     enum slug slug = d->c->model->warnings.at[row->first_warning + i].slug;
     text_printf(&text, "! %s", slug_info(slug)->name);
-    add_line(item, text_slice(&text));
-    item->note_count++;
+    add_note(label, text_slice(&text));
   }
 }
 
@@ -232,41 +254,43 @@ static struct slice out_with_sign(struct diagram *d,
   return text_slice(&text);
 }
 
-void item_find_text(struct diagram *d, size_t index) {
-  struct diagram_item *item = &d->items.at[index];
+static const struct diagram_label *make_label(struct diagram *d, size_t index) {
+  const struct diagram_item *item = &d->items.at[index];
+  struct diagram_label *label = ARENA_NEW(d->arena, struct diagram_label);
   const char *sign = item_sign(d, index);
   const struct row *row = item_row(d, index);
-  bool bare = sign && row->end - row->first == 1 && !row->warning_count &&
-              !item->output.at && !label_of(d, index).at;
-  item->line_count = item->note_count = 0;
-  if (item->is_entry)
-    add_line(item, slice_of("in"));
-  else if (bare)
-    add_line(item, slice_of(sign));
+  bool bare = item->is_entry ||
+              (sign && row->end - row->first == 1 && !row->warning_count &&
+               !item->output.at && !label_of(d, index).at);
+  struct slice word =
+      item->is_entry ? slice_of("in") : slice_of(sign ? sign : "");
+  if (bare)
+    add_line(label, word, text_extent(word, tightness(d)->text, false));
   else
-    add_layer(d, item, index);
-  if (item->is_entry)
-    bare = true;
-  else
-    add_output(d, item);
-  add_notes(d, item, index);
-  add_warnings(d, item, index);
+    add_layer(d, label, index);
+  if (!item->is_entry)
+    add_output(d, label, item);
+  add_notes(d, label, index);
+  add_warnings(d, label, row);
+  label->width += bare ? 0 : (tightness(d)->few_tails ? 8 : 12) * POINT;
+  label->height = label->line_count * LINE + 5 * POINT;
+  if (bare && label->line_count == 1)
+    label->width = label->height = SIGN;
+  return label;
+}
+
+void item_find_text(struct diagram *d, size_t index) {
+  struct diagram_item *item = &d->items.at[index];
+  if (!item->labels[d->level])
+    item->labels[d->level] = make_label(d, index);
+  item->label = item->labels[d->level];
+  item->width = item->label->width;
+  item->height = item->label->height;
   item->out = (struct slice){0};
   if (is_changed(d, item) && !(tightness(d)->few_facts && item->in_branch))
     item->out = item_shape(d, index);
   if (item->sign.length)
     item->out = out_with_sign(d, item);
-  item->width = item->height = 0;
-  for (int i = 0; i < item->line_count; i++) {
-    bool note = i >= item->line_count - item->note_count;
-    int64_t width = text_extent(item->lines[i],
-                                note ? SMALL_SIZE : tightness(d)->text, false);
-    item->width = width > item->width ? width : item->width;
-  }
-  item->width += bare ? 0 : (tightness(d)->few_tails ? 8 : 12) * POINT;
-  item->height = item->line_count * LINE + 5 * POINT;
-  if (bare && item->line_count == 1)
-    item->width = item->height = SIGN;
 }
 
 static struct slice group_title(struct diagram *d, int64_t index) {

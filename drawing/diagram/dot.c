@@ -25,9 +25,9 @@ static void put_box(struct diagram *d, struct text *out, size_t index,
   const struct row *row = item_row(d, index);
   put_indent(out, depth);
   text_printf(out, "n%zu [label=\"", index);
-  for (int i = 0; i < item->line_count; i++) {
+  for (int i = 0; i < item->label->line_count; i++) {
     text_put(out, i ? "\\n" : "");
-    put_quoted(out, item->lines[i]);
+    put_quoted(out, item->label->lines[i]);
   }
   text_put(out, "\", tooltip=\"");
   item_tip(d, index, out, put_quoted, "\\n");
