@@ -20,6 +20,18 @@
 #define BUILD "build"
 #endif
 
+/* Whether ASan is in the program, which takes ten times as long. */
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 /*
  * A test of seconds: `make check` leaves it out, which sets PART to fast in
  * the environment, and `make check-long`, with slow, runs it alone.

@@ -10,12 +10,6 @@
 #define NETRT_LIBS "-lm"
 #endif
 
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
-
 #define STRICT "-Wall -Wextra -Wconversion -pedantic -Werror -I runtime"
 
 static const char *const nets[] = {

@@ -6,17 +6,6 @@
  */
 #include "tests/run.h"
 
-#if defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 /* Of processor and of addresses, which sanitizers take terabytes of. */
 enum { SECONDS = 5, LONG_SECONDS = 60, KIBIBYTES = 1 << 20 };
 
