@@ -30,7 +30,7 @@ static void line_put_name(const struct line_view *v, struct text *cell) {
   else if (v->line->period == 1)
     row_put_name_inside(cell, v->c, v->row, v->line->inside);
   else
-    text_printf(cell, "%zu rows", v->line->period);
+    text_put(cell, "block");
   if (v->line->times > 1)
     text_printf(cell, " x %" PRId64, v->line->times);
 }

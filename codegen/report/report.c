@@ -164,7 +164,7 @@ static void put_foot(struct report *r, const struct layer_table *t) {
                 count_text(model->total.train_macs - model->total.macs).text);
   }
   if (folded)
-    text_put(&foot, " `x N` counts N equal turns; the rows below it are one.");
+    text_put(&foot, " `x N`: N equal blocks; the rows below are those of one.");
   if (t->closed)
     text_put(&foot, " Groups are closed: --depth opens them.");
   if (folded || t->closed)

@@ -174,7 +174,7 @@ static struct slice subtitle_of(struct bars *b, struct text *out) {
   for (size_t i = 0; i < b->count; i++)
     repeats = repeats || b->leaves.at[b->at[i].leaf].turns > 1;
   if (repeats)
-    text_put(out, " `x N`: of N equal turns together.");
+    text_put(out, " `x N`: of N equal blocks together.");
   if (b->leaves.closed)
     text_put(out, " Groups are closed, so that the rows fit.");
   if (b->empty) {

@@ -204,7 +204,8 @@ void html_put_table(struct page_writer *w) {
            "<details id=\"columns\"><summary>Columns</summary>"
            "<div></div></details></div>\n"
            "<p class=\"faint\" id=\"layers-note\">MACs without bias. "
-           "<code>x N</code> counts N equal turns, the rows inside are one."
+           "<code>x N</code> stands for N equal blocks, the rows inside are "
+           "those of one."
            "</p>\n<div class=\"wide\">\n<table id=\"table\" role=\"treegrid\" "
            "aria-labelledby=\"layers-head\" "
            "aria-describedby=\"layers-note\">\n");

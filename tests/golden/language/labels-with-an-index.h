@@ -49,8 +49,8 @@
  *   attention1      ! attention 2                1024x8         288  17,039,360
  *                     cross=memory[1]
  *   total                                                     5,860  25,428,160
- *   MACs without bias; FLOPs = 2 x MACs = 50,856,320. `x N` counts N equal
- *   turns; the rows below it are one. --unfold shows every row. ! 4 warnings,
+ *   MACs without bias; FLOPs = 2 x MACs = 50,856,320. `x N`: N equal blocks;
+ *   the rows below are those of one. --unfold shows every row. ! 4 warnings,
  *   see above.
  *
  * _BYTES and _OFFSET are in bytes, _COUNT in values or multiply-accumulates.

@@ -8,8 +8,8 @@
  *   input_0  pool 2x2                 4x4x4           64           -      -
  *   Mac      fc 3                         3            3         195    192
  *   total                                          1,219         315  6,848
- *   MACs without bias; FLOPs = 2 x MACs = 13,696. `x N` counts N equal turns;
- *   the rows below it are one. --unfold shows every row.
+ *   MACs without bias; FLOPs = 2 x MACs = 13,696. `x N`: N equal blocks; the
+ *   rows below are those of one. --unfold shows every row.
  *
  * _BYTES and _OFFSET are in bytes, _COUNT in values or multiply-accumulates.
  * What belongs to a layer is of one sample; inputs, outputs and offsets in the
