@@ -385,6 +385,13 @@ docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange) \
 pictures: $(build)/netc
 	tools/charts.sh $(build)/netc docs/charts
 	tools/diagrams.sh $(build)/netc docs
+	tools/gallery.sh $(build)/netc docs $(shown)
+
+# The page of docs has eight of the zoo, that of $(build) all.
+shown = densenet googlenet yolov3 wavenet vit bert whisper deepseek_v2
+gallery: $(build)/netc
+	tools/gallery.sh $(build)/netc docs $(shown)
+	tools/gallery.sh $(build)/netc $(build)
 
 zoo: $(build)/netc
 	tools/zoo.py $(build)/netc >docs/zoo.md
@@ -544,7 +551,8 @@ $(cmake_parts): $(build)/cmake/%: $(src)tools/cmake/%.in FORCE
 	  -e 's|@soname@|$(soname)|' $< >$@
 
 install-program: $(build)/netc $(build)/netc.1
-	install -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(docdir)/charts \
+	install -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 \
+	  $(docdir)/charts $(docdir)/gallery \
 	  $(datadir)/bash-completion/completions $(datadir)/zsh/site-functions \
 	  $(datadir)/fish/vendor_completions.d $(datadir)/netc)
 	install -m 755 $(build)/netc $(DESTDIR)$(bindir)/netc
@@ -561,6 +569,8 @@ install-program: $(build)/netc $(build)/netc.1
 	  $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard $(src)docs/charts/*.svg) \
 	  $(DESTDIR)$(docdir)/charts
+	install -m 644 $(wildcard $(src)docs/gallery/*.svg) \
+	  $(DESTDIR)$(docdir)/gallery
 
 install-shared: $(build)/$(soname)
 	install -d $(DESTDIR)$(libdir)
@@ -629,7 +639,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch check-small bless lint docs pictures zoo accuracy \
+.PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch check-small bless lint docs pictures gallery zoo accuracy \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

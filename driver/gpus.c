@@ -44,7 +44,7 @@ static const char tail[] =
     "of "
     "its kind is taken, and of no kind\nall of the card.\n"
     "\n"
-    "```\n"
+    "```csv\n"
     "name,card_mib,process_mib,bandwidth\n"
     "a800,81920,81038,2039\n"
     "```\n";

@@ -562,6 +562,22 @@ static void the_diagrams_of_the_manual_are_current(void **state) {
   run_free(&r);
 }
 
+/* So is the gallery, whose nets are those of the page. */
+static void the_gallery_is_current(void **state) {
+  (void)state;
+  const char *dir = scratch("gallery");
+  struct run r = run("tools/gallery.sh %s %s $(sed -n 's/^## //p' "
+                     "docs/gallery.md) && cmp %s/gallery.md docs/gallery.md "
+                     "&& ls %s/gallery | wc -l && for f in %s/gallery/*; do "
+                     "cmp $f docs/gallery/${f##*/} || exit; done",
+                     NETC, dir, dir, dir, dir);
+  if (r.status)
+    print_error("%s%s`make gallery` makes it anew\n", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.out, "8\n");
+  run_free(&r);
+}
+
 static void only_png_needs_graphviz(void **state) {
   (void)state;
   const char *dir = scratch("diagram-alone");
@@ -769,6 +785,7 @@ int main(void) {
       cmocka_unit_test(equal_nets_give_equal_bytes),
       cmocka_unit_test(hostile_names_do_no_harm),
       cmocka_unit_test(the_diagrams_of_the_manual_are_current),
+      cmocka_unit_test(the_gallery_is_current),
       cmocka_unit_test(only_png_needs_graphviz),
       cmocka_unit_test(deep_nests_need_little_stack),
       cmocka_unit_test(a_png_that_viewers_refuse_is_said_so),

@@ -1,0 +1,41 @@
+#!/bin/sh
+# gallery.sh NETC FOLDER [NET...]: FOLDER/gallery.md and the diagrams that it
+# shows, of these nets of examples/zoo, or of all. FOLDER is docs or lies two
+# levels below the repository, so that links lead to the sources from there.
+set -e
+netc=$(realpath "$1")
+folder=$2
+shift 2
+[ $# != 0 ] || for file in examples/zoo/*.net; do
+  file=${file##*/}
+  set -- "$@" "${file%.net}"
+done
+mkdir -p "$folder/gallery"
+folder=$(realpath "$folder")
+{
+  echo "# Gallery"
+  echo
+  echo "Diagrams as netc draws them, for readers who want a figure. Made by" \
+    "\`make gallery\`,"
+  echo "which draws all nets of \`examples/zoo/\` in \`build/gallery/\`, too." \
+    "What the parts of a"
+  echo "diagram mean: [pictures.md](pictures.md)."
+  cd docs/gallery
+  for net; do
+    source=../../examples/zoo/$net.net
+    "$netc" "$source" --emit=svg 2>/dev/null >"$folder/gallery/$net.svg"
+    echo
+    echo "## $net"
+    echo
+    awk '!/^#/ { exit } { sub(/^# ?/, ""); print }' "$source"
+    echo
+    parameters=$("$netc" "$source" --emit=json 2>/dev/null |
+      sed -n '/^ "totals"/,$ s/^  "param_count": \([0-9]*\),/\1/p' |
+      sed -e ':a' -e 's/\B[0-9]\{3\}\>/,&/' -e ta)
+    lines=$(grep -vcE '^ *(#|$)' "$source")
+    echo "$lines lines, $parameters parameters: \`netc" \
+      "examples/zoo/$net.net -o $net.svg\`"
+    echo
+    echo "![$net](gallery/$net.svg)"
+  done
+} >"$folder/gallery.md"
