@@ -20,7 +20,8 @@ static struct diagnostic *report(struct scan *scan, const char *format, ...) {
 static void stray_ascii(struct scan *scan, char c) {
   struct diagnostic *d = report(scan, "`%c` is not used in this language", c);
   if (c == '!' || c == '&' || c == '|')
-    diag_otherwise(d, "write `not`, `and`, `or`");
+    diag_otherwise(d, "conditions have the words `not`, `and`, `or`; layers "
+                      "that follow stand side by side");
   else if (c == '^')
     diag_help(d, "a power is written `**`");
   else if (c == '\'' || c == '`')

@@ -375,6 +375,8 @@ static int bad_number(struct scan *scan, struct slice text, bool joins) {
   struct span span = here(scan);
   while (is_word_byte(byte_at(scan, span.end)))
     span.end++;
+  if (scan->silent)
+    return TOKEN_ERROR;
   text.length = span.end - span.begin;
   struct diagnostic *d = diag(scan->diags, INVALID_NUMBER, span,
                               "`%.*s` is not a number", SLICE_ARG(text));

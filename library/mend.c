@@ -33,6 +33,7 @@ struct mender {
   struct mend_edits edits; /* what was found to mend it */
   int64_t syntax;          /* errors of the grammar that are left then */
   int64_t errors;          /* of all kinds */
+  bool strict;             /* see struct mend_trial */
   int trials;
   size_t bytes;
 };
@@ -45,7 +46,8 @@ struct mend_trial {
   struct settings settings;
   struct model model;
   int statements;
-  int source; /* the mended text */
+  bool strict; /* no name may come from a line that could not be read */
+  int source;  /* the mended text */
   uint32_t base;
   const struct block *program;
 };
@@ -118,7 +120,8 @@ static void run_trial(struct mend_trial *t, struct arena *arena) {
                                 .input_count = load->inputs.count,
                                 .ignore_marks = load->inputs.count > 0,
                                 .node_budget = TRIAL_NODES,
-                                .step_budget = TRIAL_STEPS};
+                                .step_budget = TRIAL_STEPS,
+                                .strict = t->strict};
   settings_open(&t->settings);
   const struct block *program = main ? t->program : first->program;
   if (program)
@@ -128,7 +131,8 @@ static void run_trial(struct mend_trial *t, struct arena *arena) {
 /* Compiles the text with those edits; false: it takes too much to know. */
 static bool try_edits(struct mender *m, struct arena *arena,
                       struct mend_trial *t, const struct mend_edits *edits) {
-  *t = (struct mend_trial){.m = m, .statements = m->load->statements};
+  *t = (struct mend_trial){
+      .m = m, .statements = m->load->statements, .strict = m->strict};
   struct slice text = put_edits(arena, m->text, m->base, edits);
   m->bytes += text.length;
   if (m->trials++ >= TRIALS || m->bytes > TRIAL_BYTES)
@@ -155,7 +159,8 @@ static bool is_syntax(enum slug slug) {
 
 /* What a reading may still be: right as a statement, in another shape. */
 static bool is_of_shapes(enum slug slug) {
-  return slug >= WRONG_RANK && slug <= TIE_MISMATCH && slug != OUT_OF_RANGE;
+  return slug == NO_TENSOR || slug == NO_INPUT ||
+         (slug >= WRONG_RANK && slug <= TIE_MISMATCH && slug != OUT_OF_RANGE);
 }
 
 /* What a word may still lack when it is the right one. */
@@ -237,12 +242,13 @@ static bool add_edit(struct arena *arena, const struct mend_edits *edits,
 struct mend_attempt {
   struct offer offer;
   bool syntax; /* an error of the grammar goes with it */
+  bool guesses;
   bool (*bearable)(enum slug slug);
   struct mend_edits all; /* with those that came before, */
   int64_t left;          /* and the errors of the grammar that are left then */
 };
 
-static enum merit try_offer(struct mender *m, struct mend_attempt *a) {
+static enum merit try_once(struct mender *m, struct mend_attempt *a) {
   struct arena scratch;
   struct span region;
   a->all = (struct mend_edits){{0}};
@@ -260,6 +266,18 @@ static enum merit try_offer(struct mender *m, struct mend_attempt *a) {
   }
   arena_close(&scratch);
   return merit;
+}
+
+/* Where other lines cannot be read, they may define what is missing. */
+static enum merit try_offer(struct mender *m, struct mend_attempt *a) {
+  m->strict = true;
+  enum merit merit = try_once(m, a);
+  if (merit != FAILS || !a->guesses || a->left == 0)
+    return merit;
+  m->strict = false;
+  merit = try_once(m, a);
+  m->strict = true;
+  return merit == FAILS ? FAILS : BINDS;
 }
 
 /* What comes next is tried in a source that has this in it. */
@@ -320,11 +338,17 @@ static void say_reading(struct diagnostic *d, struct span span,
                         : "a layer is a word with its values, then what "
                           "follows it: `conv 64 3x3 pad bn relu`";
   bool said = d->help.count;
+  struct text one = text_new(d->owner->arena); /* in one line */
+  for (size_t i = 0; i < line->ours.length; i++) {
+    text_put(&one, line->ours.at[i] == '\n' ? "; " : "");
+    if (line->ours.at[i] != '\n')
+      text_putc(&one, line->ours.at[i]);
+  }
   if (line->ours.length)
     diag_offer(d, span, line->ours,
                line->open ? "write `%.*s`, and `}` after its body"
                           : "write `%.*s`",
-               SLICE_ARG(line->ours));
+               SLICE_ARG(one));
   else
     diag_offer(d, span, line->ours, "leave it out");
   struct offer offer = d->offers.at[d->offers.count - 1];
@@ -347,8 +371,8 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
   struct slice text = {m->text.at + (span.begin - m->base),
                        span.end - span.begin};
   struct foreign_line line = {.at = text}, best_line = line;
-  struct mend_attempt a = {.bearable = is_of_shapes,
-                           .syntax = is_syntax(d->slug)};
+  struct mend_attempt a = {
+      .bearable = is_of_shapes, .guesses = true, .syntax = is_syntax(d->slug)};
   struct mend_attempt best = a;
   enum merit found = FAILS;
   const char *why = NULL;
@@ -356,7 +380,7 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
        text.length && found != COMPILES && foreign_read(&m->arena, i, &line);
        i++) {
     a.offer = (struct offer){span, line.ours, {NULL, 0}};
-    why = i == 0 ? line.why : why;
+    why = why ? why : line.why;
     if (line.open)
       a.offer.text = closed(m, line.ours);
     enum merit merit = try_offer(m, &a);
@@ -366,7 +390,7 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
     best = a;
     best_line = line;
   }
-  if (found == FAILS && why && !d->help.count)
+  if (found == FAILS && why && !d->help.count && d->slug == SYNTAX)
     diag_help(d, "%s", why);
   if (found == FAILS)
     return false;

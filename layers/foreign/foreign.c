@@ -123,11 +123,12 @@ static struct slice trim(struct slice s) {
 }
 
 static void add_item(struct foreign_call *call, struct slice item) {
+  static const char tensors[] = "x y h out self inputs input hidden";
   int i = call->count;
   size_t key = 0;
   item = trim(item);
-  if (!item.length || i == MOST_ITEMS)
-    return;
+  if (!item.length || i == MOST_ITEMS || word_index(tensors, item))
+    return; /* F.relu(x): the tensor is never written */
   while (key < item.length && item.at[key] != '=' && item.at[key] != '(')
     key++;
   call->value[i] = item;
@@ -275,8 +276,6 @@ static void put_by_template(struct text *out, struct foreign_call *call,
 /* Arguments as they are, but for the names of options. */
 static void put_as_given(struct text *out, const struct foreign_call *call) {
   for (int i = 0; i < call->count; i++) {
-    if (slice_is(call->value[i], "x"))
-      continue; /* F.relu(x): the tensor, which is never written */
     const struct foreign_option *option =
         call->key[i].at ? foreign_option_find(call->key[i]) : NULL;
     text_putc(out, ' ');

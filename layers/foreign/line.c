@@ -209,6 +209,7 @@ static void put_number(struct items *items, struct slice key, struct slice s) {
 
 /* Signs that join in other languages what stands side by side here. */
 static void skip_sign(struct items *items, struct slice s) {
+  items->failed = items->failed || slice_begins(s, "==");
   items->failed = items->failed || !strchr(" \t\n,|@+-=>:;&.", s.at[0]);
   if (s.at[0] == ',')
     say_why(&items->why,
@@ -573,7 +574,9 @@ static void place_conv(struct layer_writing *w) {
   for (int i = 0; i < w->number_count && i < 8; i++)
     n[count++] = w->numbers[i];
   bool window = w->kernel.at;
-  bool inputs = window
+  bool numbers = count > 1 && slice_is_number(n[0]) && slice_is_number(n[1]);
+  bool inputs = !numbers ? false
+                : window
                     ? count >= 2 && !w->units.at && int_of(n[0]) < int_of(n[1])
                     : count >= 3 && int_of(n[0]) < int_of(n[1]) &&
                           int_of(n[1]) > int_of(n[2]);
@@ -683,8 +686,9 @@ static bool write_items(struct text *out, const struct layer_kind *kind,
       i++;
       continue;
     }
-    tail = tail || word;
-    if (word) {
+    bool value = item->kind == ITEM_WORD && !tail && !line_layer(item->value);
+    tail = tail || (word && !value);
+    if (word && !value) {
       i += put_tail(&w, items, i);
       continue;
     }
@@ -695,7 +699,7 @@ static bool write_items(struct text *out, const struct layer_kind *kind,
     else if (item->kind == ITEM_SIZES)
       w.sizes[w.size_count++] = item->value;
     else if (w.size_count && spec_of(kind, "kernel") && !w.stride.at &&
-             w.number_count)
+             w.number_count && !value)
       put_once(&w, &w.stride, item->value); /* conv 64 3x3 2 */
     else if (w.size_count && w.stride.at && spec_of(kind, "pad"))
       put_pad(&w, item->value);
@@ -791,6 +795,11 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
       text_printf(&vgg, " %.*sx%.*s pad", SLICE_ARG(slice_to(rest, window)),
                   SLICE_ARG(slice_to(rest, window)));
     rest = text_slice(&vgg);
+  }
+  if (slice_begins(rest, "(") && slice_close(rest) < rest.length) {
+    size_t close = slice_close(rest); /* conv(64, 3) relu */
+    read_items(&items, slice_to(slice_from(rest, 1), close - 1));
+    rest = slice_from(rest, close + 1);
   }
   read_items(&items, rest);
   bool written = !items.failed && write_items(out, kind, label, &items);

@@ -41,9 +41,30 @@ static struct slice bare(struct slice line) {
   return slice_trim(slice_plain(line), ";, \t");
 }
 
+static bool put_line(struct phrase *p, struct slice line);
+
+/* &&, || and ! in words; a lone = compares where `compares`. */
+static void put_logic(struct text *out, struct slice s, bool compares) {
+  s = slice_plain(s);
+  for (size_t i = 0; i < s.length; i++) {
+    char next = i + 1 < s.length ? s.at[i + 1] : ' ';
+    bool lone = compares && s.at[i] == '=' && next != '=' && i &&
+                !strchr("=!<>", s.at[i - 1]);
+    if (lone)
+      text_put(out, "==");
+    else if (s.at[i] == '!' && next != '=')
+      text_put(out, "not ");
+    else if ((s.at[i] == '&' || s.at[i] == '|') && next == s.at[i])
+      text_put(out, s.at[i++] == '&' ? "and" : "or");
+    else
+      text_putc(out, s.at[i]);
+  }
+}
+
 /* What is not said here at all */
 
-static bool leave_out(struct phrase *p) {
+/* import "a.net", #include "a.net", use a.net */
+static bool taken_in(struct phrase *p) {
   struct slice line = bare(p->line), word = slice_word(line);
   struct slice rest = after_word(line);
   bool quoted = rest.length && rest.at[0] == '"';
@@ -63,6 +84,40 @@ static bool leave_out(struct phrase *p) {
     p->why = "a path is written in quotes, after `use`";
     return true;
   }
+  return false;
+}
+
+/* class Net(nn.Module):, def forward(self, x):, head: */
+static bool method(struct phrase *p) {
+  struct slice line = bare(p->line), word = slice_word(line);
+  struct slice rest = after_word(line);
+  if (slice_is(word, "class") && is_name_of(slice_word(rest))) {
+    text_printf(p->out, "net %.*s", SLICE_ARG(slice_word(rest)));
+    p->why = "a net is named by `net NAME`; its layers follow";
+    return true;
+  }
+  if (slice_is(word, "def") &&
+      is_one_of(slice_word(rest),
+                "__init__ forward call __call__ build main")) {
+    p->why = "layers follow each other as they are written, without a method";
+    return true;
+  }
+  if (slice_find(line, "Sequential()") < line.length) {
+    p->why = "layers follow each other as they are written";
+    return true;
+  }
+  if (line.length > 1 && line.at[line.length - 1] == ':' &&
+      is_name_of(slice_to(line, line.length - 1)) &&
+      !is_one_of(word, "else repeat")) {
+    p->why = "a group is `name: { ... }`";
+    return true;
+  }
+  return false;
+}
+
+static bool leave_out(struct phrase *p) {
+  struct slice line = bare(p->line), word = slice_word(line);
+  struct slice rest = after_word(line);
   if (is_one_of(word, "import from") && !slice_begins(rest, "{")) {
     p->why = is_one_of(word, "import")
                  ? "nothing is imported: layers are known by their names"
@@ -83,6 +138,11 @@ static bool leave_out(struct phrase *p) {
       (slice_begins(rest, "()") || slice_begins(rest, "(") || !rest.length)) {
     p->why = "there is nothing to say for it here";
     return true;
+  }
+  if (slice_is(word, "output") && line_layer(slice_word(rest)) &&
+      slice_word(rest).length < rest.length) {
+    p->why = "`output NAME` gives a tensor a name, and applies no layer";
+    return put_line(p, rest);
   }
   if (slice_is(word, "output") && slice_is_number(rest)) {
     text_printf(p->out, "fc %.*s", SLICE_ARG(rest));
@@ -165,6 +225,11 @@ static bool put_settings(struct phrase *p, struct slice rest) {
 static bool setting(struct phrase *p) {
   struct slice line = bare(p->line), word = slice_word(line);
   struct slice rest = after_word(line);
+  size_t compile = slice_find(line, ".compile(");
+  if (compile < line.length) {
+    rest = slice_trim(slice_from(line, compile + strlen(".compile(")), ")");
+    word = slice_of("train");
+  }
   bool section = is_one_of(word, "train infer budget training inference");
   if (section && !is_one_of(word, "train infer budget"))
     word = slice_is(word, "training") ? slice_of("train") : slice_of("infer");
@@ -206,8 +271,15 @@ static bool constant(struct phrase *p) {
                                         "auto final val set define constant");
   struct slice name = typed ? slice_word(rest) : word;
   struct slice value = typed ? after_word(rest) : rest;
-  if (!name.length ||
-      (!typed && !slice_begins(value, "=") && !slice_begins(value, ":=")))
+  bool numbered =
+      slice_begins(value, ":") && slice_is_number(slice_trim(value, ": "));
+  if (param && name.length && !value.length) {
+    text_printf(p->out, "param %.*s = 1", SLICE_ARG(name));
+    p->why = "a param has a default: `param depth = 4`";
+    return true;
+  }
+  if (!name.length || (!typed && !numbered && !slice_begins(value, "=") &&
+                       !slice_begins(value, ":=")))
     return false;
   value = slice_trim(value, ":= \t");
   if (value.length == 0 || slice_begins(value, "{") ||
@@ -217,7 +289,8 @@ static bool constant(struct phrase *p) {
   put_name(p->out, name);
   if (memchr(value.at, '(', value.length) && !slice_begins(value, "("))
     return false; /* a call is no constant */
-  text_printf(p->out, " = %.*s", SLICE_ARG(value));
+  text_put(p->out, " = ");
+  put_logic(p->out, value, false);
   p->why = "a constant is defined with `let`";
   return true;
 }
@@ -241,6 +314,16 @@ static bool label(struct phrase *p) {
 
 /* Bodies: { ... }, or what stands after a colon. */
 
+/* block(4, s=2) without its parentheses */
+static void put_call(struct text *out, struct slice word, struct slice call) {
+  call = slice_to(slice_from(call, 1), call.length - 2);
+  text_puts(out, word);
+  while (call.length) {
+    text_putc(out, ' ');
+    text_puts(out, slice_item(&call));
+  }
+}
+
 static bool put_body(struct phrase *p, struct slice rest) {
   struct text *out = p->out;
   rest = slice_trim(rest, " \t\n=");
@@ -254,8 +337,15 @@ static bool put_body(struct phrase *p, struct slice rest) {
     text_put(out, " {");
   else if (slice_begins(rest, "{"))
     text_printf(out, " %.*s", SLICE_ARG(rest));
-  else
-    text_printf(out, " { %.*s }", SLICE_ARG(rest));
+  else {
+    struct slice word = slice_word(rest), after = slice_from(rest, word.length);
+    text_put(out, " { ");
+    if (slice_begins(after, "(") && slice_close(after) + 1 == after.length)
+      put_call(out, word, after);
+    else
+      text_puts(out, rest);
+    text_put(out, " }");
+  }
   return true;
 }
 
@@ -478,18 +568,7 @@ static bool condition(struct phrase *p) {
         slice_begins(rest, "(") ? slice_close(rest) + 1 : body_begin(rest);
     struct slice test = slice_to(rest, end);
     text_put(p->out, "if ");
-    for (size_t i = 0; i < test.length; i++) {
-      bool lone = test.at[i] == '=' && i && !strchr("=!<>", test.at[i - 1]) &&
-                  (i + 1 == test.length || test.at[i + 1] != '=');
-      bool both = slice_begins(slice_from(test, i), "&&");
-      bool either = slice_begins(slice_from(test, i), "||");
-      if (lone)
-        text_put(p->out, "==");
-      else if (both || either)
-        text_put(p->out, both ? " and " : " or "), i++;
-      else if (!(test.at[i] == ' ' && i + 1 == test.length))
-        text_putc(p->out, test.at[i]);
-    }
+    put_logic(p->out, test, true);
     return put_body(p, slice_from(rest, end));
   }
   if (at >= line.length)
@@ -590,6 +669,19 @@ static bool join(struct phrase *p) {
   struct slice line = bare(p->line), word = slice_word(line);
   struct slice rest = slice_from(line, word.length);
   size_t assigned = slice_find(line, "=");
+  if (slice_begins(line, "+") && is_name_of(slice_trim(line, "+= "))) {
+    text_printf(p->out, "add %.*s", SLICE_ARG(slice_trim(line, "+= ")));
+    p->why = "tensors are added by a layer: `add LABEL`";
+    return true;
+  }
+  if (is_name_of(word) && !is_current(word) && assigned < line.length &&
+      slice_is(slice_plain(slice_from(line, assigned + 1)), "x")) {
+    put_name(p->out, word);
+    text_put(p->out, ": identity");
+    p->why = "a tensor has the label of the layer that makes it, or of "
+             "`identity`";
+    return true;
+  }
   if (is_current(word) && assigned < line.length) { /* x = x + skip, x += y */
     bool plus = assigned && line.at[assigned - 1] == '+';
     rest = slice_plain(slice_from(line, assigned + 1));
@@ -699,8 +791,6 @@ static struct slice label_before(struct slice *line) {
   return flows ? (struct slice){NULL, 0} : left;
 }
 
-static bool put_line(struct phrase *p, struct slice line);
-
 /* What is inside of model.add(..), Sequential(.., ..): each a statement. */
 static bool put_list(struct phrase *p, struct slice list) {
   int count = 0;
@@ -730,8 +820,17 @@ static bool yolo(struct phrase *p, struct slice line) {
     name = slice_from(name, slice_find(name, ".") + 1);
   arguments = slice_trim(item[3], "[]");
   int count = numbers_in(arguments, n, 8);
-  if (!slice_is(item[0], "-1") || count < 0)
-    return false;
+  const struct foreign_layer *row = foreign_layer_find(name);
+  if (row && !*row->ours) {
+    p->why = row->note;
+    text_puts(p->out, name);
+    return true;
+  }
+  if (!slice_is(item[0], "-1") || count < 0) {
+    p->why = "layers are joined by their labels: `concat LABEL`";
+    text_puts(p->out, name);
+    return true;
+  }
   bool repeats = slice_is_number(item[1]) && !slice_is(item[1], "1");
   if (repeats)
     text_printf(p->out, "repeat %.*s { ", SLICE_ARG(item[1]));
@@ -823,8 +922,9 @@ static bool put_line(struct phrase *p, struct slice line) {
     line = slice_plain(slice_to(slice_from(line, 1), line.length - 2));
   }
   line = matlab(p, line);
-  if (is_one_of(method, "flatten Flatten view reshape") &&
-      slice_find(line, "-1") < line.length) {
+  if ((is_one_of(method, "flatten Flatten") && open + 2 < line.length) ||
+      (is_one_of(method, "view reshape") &&
+       slice_find(line, "-1") < line.length)) {
     text_put(p->out, "flatten");
     p->why = "all sizes but the batch become one by `flatten`";
     return true;
@@ -864,16 +964,88 @@ static bool call(struct phrase *p) {
                 SLICE_ARG(slice_trim(rest, "= ")));
     return true;
   }
+  struct slice named = label_before(&line);
+  if (named.at) {
+    word = slice_word(line);
+    rest = slice_from(line, word.length);
+  } else if (slice_begins(rest, "=")) {
+    rest = after_word(line);
+    word = slice_word(line);
+  }
   if (!slice_begins(rest, "(") || slice_close(rest) + 1 != rest.length)
     return false;
   p->why = "arguments follow without parentheses";
-  text_puts(p->out, word);
-  rest = slice_to(slice_from(rest, 1), rest.length - 2);
-  while (rest.length) {
-    text_putc(p->out, ' ');
-    text_puts(p->out, slice_item(&rest));
-  }
+  if (named.at)
+    text_printf(p->out, "%.*s: ", SLICE_ARG(named));
+  put_call(p->out, word, rest);
   return true;
+}
+
+/* `maxpool(enc1, 2)`: the tensor that it is applied to comes first. */
+static bool applied(struct phrase *p) {
+  struct slice line = bare(p->line);
+  label_before(&line);
+  size_t open = slice_find(line, "(");
+  struct slice inside = slice_from(line, open + 1),
+               tensor = slice_item(&inside);
+  tensor = slice_trim(tensor, ")");
+  if (open >= line.length || !is_name_of(tensor) || is_current(tensor) ||
+      slice_is(tensor, "self"))
+    return false;
+  struct text rest = text_new(p->arena);
+  text_printf(&rest, "%.*s(%.*s", SLICE_ARG(slice_to(line, open)),
+              SLICE_ARG(inside));
+  text_put(&rest, inside.length ? "" : ")");
+  text_printf(p->out, "from %.*s; ", SLICE_ARG(tensor));
+  p->why = "a layer takes the current tensor, which `from LABEL` chooses";
+  return put_line(p, text_slice(&rest));
+}
+
+/* x = self.conv1(x) */
+static bool declared(struct phrase *p) {
+  struct slice line = bare(p->line);
+  label_before(&line);
+  if (slice_starts_word(line, "return"))
+    line = after_word(line);
+  if (!slice_begins(line, "self.") || slice_find(line, "(") == line.length)
+    return false;
+  p->why = "a layer is applied where it stands: write it here";
+  return true;
+}
+
+/* Net( ... ) and layers = [ ... ] over several lines */
+static bool several(struct phrase *p) {
+  struct slice line = bare(p->line);
+  size_t open = 0, count = 0;
+  while (open < line.length && line.at[open] != '(' && line.at[open] != '[')
+    open++;
+  struct slice all = slice_from(line, open);
+  if (slice_find(line, "\n") == line.length || slice_close(all) == all.length)
+    return false;
+  all = slice_to(slice_from(all, 1), slice_close(all) - 1);
+  all = slice_plain(all);
+  if (slice_begins(all, "[") && slice_close(all) + 1 == all.length)
+    all = slice_plain(slice_to(slice_from(all, 1), all.length - 2));
+  while (all.length) {
+    int depth = 0;
+    size_t end = 0;
+    for (; end < all.length; end++) {
+      char c = all.at[end];
+      depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+      if (depth == 0 && (c == '\n' || c == ',' || c == ';'))
+        break;
+    }
+    struct slice item = bare(slice_to(all, end));
+    all = slice_plain(slice_from(all, end + 1));
+    if (!item.length || slice_starts_word(item, "classificationLayer"))
+      continue;
+    text_put(p->out, count++ ? "\n" : "");
+    struct phrase one = {p->arena, item, p->out, NULL, false};
+    if (!input(&one) && !put_line(p, item))
+      return false;
+  }
+  p->why = "layers follow each other on lines of their own";
+  return count > 1;
 }
 
 static bool layer(struct phrase *p) {
@@ -881,8 +1053,9 @@ static bool layer(struct phrase *p) {
 }
 
 static bool (*const rules[])(struct phrase *) = {
-    leave_out, setting, loop,  repetition, condition, definition,
-    input,     join,    layer, constant,   label,     call};
+    taken_in,   method,    leave_out,  several,  setting, loop,
+    repetition, condition, definition, input,    join,    layer,
+    constant,   label,     applied,    declared, call};
 
 bool foreign_read(struct arena *arena, int which, struct foreign_line *line) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {

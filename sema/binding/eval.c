@@ -130,19 +130,30 @@ static bool is_word(char c) {
          (c >= 'A' && c <= 'Z');
 }
 
-static bool has_word(struct slice text, struct slice word) {
+/* Whether a word at a place may be defined there: `c = 4`, `def f(c):`. */
+static bool defines(struct slice text, size_t begin, size_t end) {
+  while (begin > 0 && text.at[begin - 1] == ' ')
+    begin--;
+  while (end < text.length && text.at[end] == ' ')
+    end++;
+  return (begin > 0 && is_word(text.at[begin - 1])) ||
+         (end < text.length && strchr("=:(),{[", text.at[end]));
+}
+
+static bool defines_word(struct slice text, struct slice word) {
   for (size_t i = 0; i + word.length <= text.length; i++)
     if (memcmp(text.at + i, word.at, word.length) == 0 &&
         (i == 0 || !is_word(text.at[i - 1])) &&
-        (i + word.length == text.length || !is_word(text.at[i + word.length])))
+        (i + word.length == text.length ||
+         !is_word(text.at[i + word.length])) &&
+        defines(text, i, i + word.length))
       return true;
   return false;
 }
 
 bool scope_lost(const struct expander *e, struct slice name) {
-  bool trial = e->in->step_budget; /* which is not to be spared */
-  for (size_t i = 0; i < e->holes.count && !trial; i++)
-    if (has_word(sources_slice(e->diags->sources, e->holes.at[i]), name))
+  for (size_t i = 0; i < e->holes.count && !e->in->strict; i++)
+    if (defines_word(sources_slice(e->diags->sources, e->holes.at[i]), name))
       return true;
   return false;
 }

@@ -58,6 +58,7 @@ struct expansion {
   size_t record_count;
   int64_t node_budget; /* of a trial; 0: LIMIT_LAYERS */
   int64_t step_budget; /* likewise; 0: LIMIT_STEPS */
+  bool strict; /* names that an unread statement may define are unknown */
 };
 
 #endif
