@@ -75,6 +75,7 @@ static int check_fences(const char *path) {
 static void examples_in_the_manual_compile(void **state) {
   (void)state;
   assert_true(check_fences("docs/language.md") >= 10);
+  assert_int_equal(check_fences("docs/for-llms.md"), 4);
   assert_true(check_fences("README.md") >= 1);
   check_fences("docs/memory.md");
   assert_int_equal(check_fences("docs/ci.md"), 1);
