@@ -47,7 +47,8 @@ void text_overflow(struct text *text, const char *bytes, size_t length) {
         text->failed = !text->sink(text->user, bytes, length);
       return;
     }
-    make_room(text, length);
+    if (length > text->room - text->length) /* a sink has made some */
+      make_room(text, length);
   }
   if (length)
     memcpy(text->at + text->length, bytes, length);

@@ -83,7 +83,7 @@ static void options_of_other_programs_are_known(void **state) {
   } rows[] = {{"--tp 2", "write `--tensor-parallel N`"},
               {"--dp 2", "write `--data-parallel N`"},
               {"--pp 2", "write `--pipeline N`"},
-              {"--device cuda", "write `--gpu NAME`"},
+              {"--cuda", "write `--gpu NAME`"},
               {"--vram 8GiB", "write `--memory 24GiB`"},
               {"--format svg", "write `-o NAME.svg`"},
               {"--ctx-size 4096", "write `--context N`"},
