@@ -10,7 +10,7 @@
 
 /*
  * Inputs: x, of `shape` (1x8x6x10), `w8x4` weights of that shape, all 0, `r8x4`
- * such that count up, `i1,2` integers, `n1,2` of 32 bits, `b1,0` truth values,
+ * those that count up, `i1,2` integers, `n1,2` of 32 bits, `b1,0` truth values,
  * `f2` a number, `h2` one of 16 bits, `d2` one of 64, `f1,2` several; `-`
  * nothing. Attributes: integers, lists with commas, numbers with a point,
  * 'texts', and constants after a #. A row without `op` has several operators as
@@ -176,7 +176,8 @@ static struct row {
      "permute 2 0 1       -> 8x6x10\n"
      "reshape 1x8x6x10    -> 1x8x6x10\n"
      "concat axis=0 {} {} -> 2x8x6x10"},
-    {"Expand-3", "Expand", "x i3,3", "", NULL, "identity"},
+    {"Expand-3", "Expand", "x i3,3", "", NULL,
+     "error: `y` (Expand): its sizes do not agree: 1x8x6x10 and 3x3"},
     {"Flatten", "Flatten", "x", "", NULL,
      "reshape 60x8 -> 60x8\n"
      "permute 1 0  -> 8x60\n"
@@ -495,6 +496,998 @@ static struct row {
     {"RNN", "RNN", "x w1x5x8 w1x5x5 w1x10", "hidden_size=5", "10x1x8",
      "rnn 5\n"
      "reshape 1x1x5 -> 1x1x5"},
+    {"Constant", NULL, "c = Constant value_float=2.0; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 2\n"
+     ""},
+    {"Constant-2", NULL,
+     "c = Constant value_floats=1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0; y = Add x c",
+     "", "1x8",
+     "input 8\n"
+     "add {} { weight 8 fixed }\n"
+     ""},
+    {"Constant-3", NULL, "c = Constant value=#f3; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 3\n"
+     ""},
+    {"Constant-4", NULL, "c = Constant value=#d3; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 3\n"
+     ""},
+    {"Constant-5", NULL, "c = Constant value=#h3; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 3\n"
+     ""},
+    {"Constant-6", NULL, "c = Constant value=#h0.5; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 0.5\n"
+     ""},
+    {"Constant-7", NULL, "c = Constant value_string='a'; y = Add x c", "", NULL,
+     "error: `c` (Constant; value_string=a): a constant of a kind that is not "
+     "supported"},
+    {"Constant-8", NULL, "c = Constant value_ints=1,480; y = Reshape x c", "",
+     NULL,
+     "input 6x10x8\n"
+     "reshape 60x8 -> 60x8\n"
+     "permute 1 0  -> 8x60\n"
+     "flatten      -> 480\n"
+     ""},
+    {"Constant-9", NULL, "c = Constant value_int=1; y = Unsqueeze x c", "",
+     NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1 -> 8x6x10\n"
+     ""},
+    {"Constant-10", NULL, "c = Constant value=#n1,480; y = Reshape x c", "",
+     NULL,
+     "input 6x10x8\n"
+     "reshape 60x8 -> 60x8\n"
+     "permute 1 0  -> 8x60\n"
+     "flatten      -> 480\n"
+     ""},
+    {"Constant-11", NULL, "c = Constant value=#n1; y = Gather x c axis=1", "",
+     NULL,
+     "input 6x10x8\n"
+     "slice c 1:2\n"
+     "reshape 6x10 -> 6x10\n"
+     ""},
+    {"ConstantOfShape", NULL, "c = ConstantOfShape i8,1,1; y = Add x c", "",
+     NULL,
+     "input 6x10x8\n"
+     "add {} { weight 8 }\n"
+     ""},
+    {"ConstantOfShape-2", NULL,
+     "c = ConstantOfShape i8,1,1 value=#f2; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add {} { weight 8 }\n"
+     ""},
+    {"ConstantOfShape-3", NULL, "c = ConstantOfShape x; y = Add x c", "", NULL,
+     "error: `c` (ConstantOfShape): netc has no equivalent of it, except among "
+     "constants"},
+    {"ConstantOfShape-4", NULL, "c = ConstantOfShape i2 value=#f; y = Add x c",
+     "", NULL,
+     "error: `c` (ConstantOfShape; value=..): its value is not known"},
+    {"ConstantOfShape-5", NULL,
+     "c = ConstantOfShape i0,8,6,10 value=#f2; y = Concat x c axis=0", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Cast-3", NULL, "c = Cast i3 to=1; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 3\n"
+     ""},
+    {"Cast-4", NULL, "c = Cast f3 to=7; d = Cast c to=1; y = Mul x c", "",
+     "1x8",
+     "input 8\n"
+     "mul 3\n"
+     ""},
+    {"Cast-5", NULL, "c = Cast b1,0,1,1,0,1,1,1 to=1; y = Add x c", "", "1x8",
+     "input 8\n"
+     "add {} { weight 8 fixed }\n"
+     ""},
+    {"Cast-6", NULL,
+     "a = Cast f2.5 to=7; b = Cast f0 to=9; c = Where b i4 a; y = Gather x c "
+     "axis=1",
+     "", NULL,
+     "input 6x10x8\n"
+     "slice c 2:3\n"
+     ""},
+    {"Range", NULL, "a = Range i0 i4 i1; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 0:4\n"
+     ""},
+    {"Range-2", NULL, "a = Range i0 i4 i0; y = Gather x a axis=1", "", NULL,
+     "error: `a` (Range): it has too many steps"},
+    {"Range-3", NULL, "a = Range x i4 i1; y = Gather x a axis=1", "", NULL,
+     "error: `a` (Range): netc has no equivalent of it, except among "
+     "constants"},
+    {"Range-4", NULL, "a = Range i0,1 i4 i1; y = Gather x a axis=1", "", NULL,
+     "error: `a` (Range): its ends are not numbers"},
+    {"Range-5", NULL, "a = Range i5 i1 i-2; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "concat { slice c 5:6 } { slice c 3:4 }\n"
+     ""},
+    {"Concat-8", NULL, "a = Concat i1,480 axis=0; y = Reshape x a", "", NULL,
+     "input 6x10x8\n"
+     "reshape 60x8 -> 60x8\n"
+     "permute 1 0  -> 8x60\n"
+     "flatten      -> 480\n"
+     ""},
+    {"Concat-9", NULL, "a = Concat i1, i480, axis=0; y = Reshape x a", "", NULL,
+     "input 6x10x8\n"
+     "reshape 60x8 -> 60x8\n"
+     "permute 1 0  -> 8x60\n"
+     "flatten      -> 480\n"
+     ""},
+    {"Concat-10", NULL, "a = Concat i1, w2x2 axis=0; y = Reshape x a", "", NULL,
+     "error: `a` (Concat; axis=0): the sizes of its constants do not agree"},
+    {"Concat-11", NULL, "a = Concat i1, i480, axis=3; y = Reshape x a", "",
+     NULL, "error: `a` (Concat; axis=3): axis 3 of 1 does not exist"},
+    {"Concat-12", NULL, "a = Concat i1, i480,; y = Reshape x a", "", NULL,
+     "error: `a` (Concat): it has no `axis`"},
+    {"Concat-13", NULL, "c = Concat r4x1x1 r4x1x1 axis=0; y = Add x c", "",
+     NULL,
+     "input 6x10x8\n"
+     "add {} { weight 8 }\n"
+     ""},
+    {"Concat-14", NULL, "c = Concat r4x1x2 r4x1x1 axis=0; y = Add x c", "",
+     NULL,
+     "error: `c` (Concat; axis=0): the sizes of its constants do not agree"},
+    {"Concat-15", NULL,
+     "c = Concat r8x1x5 r8x1x5 axis=2; d = ReduceSum c i2; e = Identity d; y = "
+     "Mul x c",
+     "", "1x8x6x10",
+     "input 6x10x8\n"
+     "mul {} { weight 10x8 }\n"
+     ""},
+    {"ReduceSum-3", NULL,
+     "a = ReduceSum i2,3,4 keepdims=0; b = Unsqueeze a i0; d = Concat b i-1, "
+     "axis=0; y = Reshape x d",
+     "", NULL,
+     "error: `y` (Reshape): 9x53 does not have as many values as its input"},
+    {"ReduceProd", NULL,
+     "a = ReduceProd i2,3,4 keepdims=0; b = Unsqueeze a i0; d = Concat b i-1, "
+     "axis=0; y = Reshape x d",
+     "", NULL,
+     "input 6x10x8\n"
+     "reshape 3x20x8 -> 3x20x8\n"
+     "permute 2 0 1  -> 8x3x20\n"
+     "reshape 24x20  -> 24x20\n"
+     ""},
+    {"ReduceMax-2", NULL,
+     "a = ReduceMax i2,3,4 keepdims=0; b = Unsqueeze a i0; d = Concat b i-1, "
+     "axis=0; y = Reshape x d",
+     "", NULL,
+     "input 6x10x8\n"
+     "reshape 60x4x2 -> 60x4x2\n"
+     "permute 1 2 0  -> 4x2x60\n"
+     "reshape 4x120  -> 4x120\n"
+     ""},
+    {"ReduceMin-2", NULL,
+     "a = ReduceMin i2,3,4 keepdims=0; b = Unsqueeze a i0; d = Concat b i-1, "
+     "axis=0; y = Reshape x d",
+     "", NULL,
+     "input 6x10x8\n"
+     "reshape 60x2x4 -> 60x2x4\n"
+     "permute 1 2 0  -> 2x4x60\n"
+     "reshape 2x240  -> 2x240\n"
+     ""},
+    {"ReduceSum-4", NULL,
+     "a = ReduceSum r2x3 i1 keepdims=0; b = Cast a to=7; y = Reshape x b", "",
+     NULL,
+     "error: `y` (Reshape): 3x12 does not have as many values as its input"},
+    {"ReduceSum-5", NULL, "a = ReduceSum r2x3 i5; y = Add x a", "", NULL,
+     "error: `a` (ReduceSum): axis 5 of 2 does not exist"},
+    {"ReduceSum-6", NULL, "a = ReduceSum r2x3 x; y = Add x a", "", NULL,
+     "error: `a` (ReduceSum): its axes depend on the inputs"},
+    {"ReduceMax-3", NULL,
+     "a = ReduceMax i2,3 axes=0,; b = Concat a i-1, axis=0; y = Reshape x b",
+     "", NULL, "error: `y` (Reshape): cannot split these axes"},
+    {"ReduceSum-7", NULL,
+     "a = ReduceSum i2,3 i0,-1; b = Concat a i-1, axis=0; y = Reshape x b", "",
+     NULL, "error: `a` (ReduceSum): it names axis 0 twice"},
+    {"Tile-4", NULL, "a = Tile i4,60 i2; y = Reshape x a", "", NULL,
+     "error: `y` (Reshape): 4x60x4x60 has more values than its input"},
+    {"Tile-5", NULL,
+     "a = Tile i2, i3; b = Concat a i-1, axis=0; y = Reshape x b", "", NULL,
+     "input 6x10x8\n"
+     "reshape 60x2x2x2 -> 60x2x2x2\n"
+     "permute 1 2 3 0  -> 2x2x2x60\n"
+     ""},
+    {"Tile-6", NULL, "a = Tile i2, i0; y = Reshape x a", "", NULL,
+     "error: `a` (Tile): it repeats 0 times"},
+    {"Tile-7", NULL, "a = Tile i2, i1,1; y = Reshape x a", "", NULL,
+     "error: `a` (Tile): its repeats are not known"},
+    {"Tile-8", NULL, "a = Tile r1x1x5 i8,1,2; y = Mul x a", "", NULL,
+     "input 6x10x8\n"
+     "mul {} { weight 10x8 }\n"
+     ""},
+    {"Tile-9", NULL,
+     "a = Tile r2x1 i1,2; b = Cast a to=7; d = Reshape b i4; y = Gather x d "
+     "axis=1",
+     "", NULL,
+     "input 6x10x8\n"
+     "concat { slice c 0:1 } { slice c 0:2 } { slice c 1:2 }\n"
+     ""},
+    {"CumSum", NULL, "a = CumSum i1,1,1 i0; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 1:4\n"
+     ""},
+    {"CumSum-2", NULL, "a = CumSum i1,1,1 i5; y = Gather x a axis=1", "", NULL,
+     "error: `a` (CumSum): axis 5 of 1 does not exist"},
+    {"CumSum-3", NULL, "a = CumSum i1,1,1 i0 reverse=1; y = Gather x a axis=1",
+     "", NULL, "error: `a` (CumSum; reverse=1): it is not supported"},
+    {"CumSum-4", NULL, "a = CumSum i1,1,1 x; y = Gather x a axis=1", "", NULL,
+     "error: `a` (CumSum): netc has no equivalent of it, except among "
+     "constants"},
+    {"CumSum-5", NULL, "a = CumSum i1,1,1; y = Gather x a axis=1", "", NULL,
+     "error: `a` (CumSum): it is not supported"},
+    {"Trilu", NULL, "a = Trilu r6x10; y = Mul x a", "", NULL,
+     "input 6x10x8\n"
+     "mul {} { weight 6x10x1 fixed }\n"
+     ""},
+    {"Trilu-2", NULL, "a = Trilu r6x10 i1 upper=0; y = Mul x a", "", NULL,
+     "input 6x10x8\n"
+     "mul {} { weight 6x10x1 fixed }\n"
+     ""},
+    {"Trilu-3", NULL, "a = Trilu i1,2; y = Mul x a", "", NULL,
+     "error: `a` (Trilu): it is not supported"},
+    {"Trilu-4", NULL,
+     "a = Trilu r3x3; b = Cast a to=7; d = Reshape b i9; y = Gather x d axis=1",
+     "", NULL, "error: `y` (Gather; axis=1): index 8 of an axis of 8"},
+    {"Trilu-5", NULL,
+     "a = Trilu r3x2 i0 upper=0; b = Cast a to=7; d = Reshape b i6; y = Gather "
+     "x d axis=1",
+     "", NULL,
+     "input 6x10x8\n"
+     "concat { slice c 0:1 } { slice c 0:1 } { slice c 2:6 }\n"
+     ""},
+    {"Gather-6", NULL, "a = Gather i3,4,5 i0; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 3:4\n"
+     ""},
+    {"Gather-7", NULL, "a = Gather i3,4,5 i-1; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 5:6\n"
+     ""},
+    {"Gather-8", NULL, "a = Gather i3,4,5 i7; y = Gather x a axis=1", "", NULL,
+     "error: `a` (Gather): index 7 of an axis of 3"},
+    {"Gather-9", NULL, "a = Gather i3,4,5 i0 axis=2; y = Gather x a axis=1", "",
+     NULL, "error: `a` (Gather; axis=2): axis 2 of 1 does not exist"},
+    {"Gather-10", NULL,
+     "a = Gather r8x2 i1 axis=1; b = Reshape a i8,1,1; y = Mul x b", "", NULL,
+     "input 6x10x8\n"
+     "scale\n"
+     ""},
+    {"Gather-11", NULL,
+     "a = Gather r9x8 i0,1,2; b = Unsqueeze a i0; y = Add x b", "", "1x3x8",
+     "input 3x8\n"
+     "posembed 9\n"
+     ""},
+    {"Gather-12", NULL,
+     "a = Gather r9x8 i2,0,1; b = Unsqueeze a i0; y = Add x b", "", "1x3x8",
+     "input 3x8\n"
+     "posembed\n"
+     ""},
+    {"Reshape-8", NULL,
+     "a = Reshape i0, i1,1; b = ScatterND i5,6,7 a i9,; y = Reshape x b", "",
+     NULL,
+     "error: `y` (Reshape): 9x6x7 does not have as many values as its input"},
+    {"Reshape-9", NULL,
+     "a = Reshape i1 i1,1; b = ScatterND i1,8,7,10 i2, i6,; y = Reshape x b",
+     "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Reshape-10", NULL,
+     "a = Reshape i2 i1,1; b = ScatterND i1,8,7,10 a i6,; y = Reshape x b", "",
+     NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Reshape-11", NULL,
+     "a = Reshape i9 i1,1; b = ScatterND i1,8,7,10 a i6,; y = Reshape x b", "",
+     NULL, "error: `b` (ScatterND): index 9 of an axis of 4"},
+    {"Reshape-12", NULL,
+     "a = Reshape i-2 i1,1; b = ScatterND i1,8,7,10 a i6,; y = Reshape x b", "",
+     NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Reshape-13", NULL,
+     "a = Reshape i2 i1,1; b = ScatterND i1,8,7,10 a i6,6; y = Reshape x b", "",
+     NULL, "error: `b` (ScatterND): its values do not match its indices"},
+    {"Reshape-14", NULL,
+     "a = Reshape i0,0 i1,2; b = ScatterND i1,8,7,10 a i6,; y = Reshape x b",
+     "", NULL, "error: `b` (ScatterND): indices of 2 axes"},
+    {"Reshape-15", NULL,
+     "a = Reshape i1,0 i1,2; b = ScatterND r2x2 a f3,; d = Cast b to=7; e = "
+     "Reshape d i4; y = Gather x e axis=1",
+     "", NULL,
+     "input 6x10x8\n"
+     "concat { slice c 0:2 } { slice c 3:4 } { slice c 3:4 }\n"
+     ""},
+    {"Sub-3", NULL, "a = Sub i9 i1; y = Gather x a axis=1", "", NULL,
+     "error: `y` (Gather; axis=1): index 8 of an axis of 8"},
+    {"Mul-2", NULL, "a = Mul i3 i2; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 6:7\n"
+     ""},
+    {"Div-3", NULL, "a = Div i7 i2; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 3:4\n"
+     ""},
+    {"Add-5", NULL, "a = Add i3 i1; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 4:5\n"
+     ""},
+    {"Min-2", NULL, "a = Min i3 i1; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 1:2\n"
+     ""},
+    {"Max-4", NULL, "a = Max i3 i1; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 3:4\n"
+     ""},
+    {"Mod", NULL, "a = Mod i7 i4; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 3:4\n"
+     ""},
+    {"Pow-3", NULL, "a = Pow i2 i2; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 4:5\n"
+     ""},
+    {"Neg-2", NULL, "a = Neg i-3; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 3:4\n"
+     ""},
+    {"Abs-2", NULL, "a = Abs i-3; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 3:4\n"
+     ""},
+    {"Sqrt-2", NULL, "c = Sqrt f4; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 2\n"
+     ""},
+    {"Exp-2", NULL, "c = Exp f0; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 1\n"
+     ""},
+    {"Log-2", NULL, "c = Log f1; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Sin", NULL, "c = Sin f0; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Cos", NULL, "c = Cos f0; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 1\n"
+     ""},
+    {"Tanh-2", NULL, "c = Tanh f0; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Erf", NULL, "c = Erf f0; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Reciprocal-2", NULL, "c = Reciprocal f4; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 0.25\n"
+     ""},
+    {"Sigmoid-2", NULL, "c = Sigmoid f0; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 0.5\n"
+     ""},
+    {"Relu", NULL, "c = Relu f-1; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Floor", NULL, "c = Floor f1.5; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 1\n"
+     ""},
+    {"Ceil", NULL, "c = Ceil f1.5; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 2\n"
+     ""},
+    {"Round", NULL, "c = Round f1.5; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add 2\n"
+     ""},
+    {"Sign", NULL, "c = Sign f-3; y = Add x c", "", NULL,
+     "input 6x10x8\n"
+     "add -1\n"
+     ""},
+    {"Sqrt-3", NULL, "c = Sqrt i4; y = Add x c", "", NULL,
+     "error: `c` (Sqrt): it does not take whole numbers"},
+    {"Greater", NULL,
+     "a = Greater i3 i3; b = Where a i5 i2; y = Gather x b axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 2:3\n"
+     ""},
+    {"Less", NULL, "a = Less i3 i3; b = Where a i5 i2; y = Gather x b axis=1",
+     "", NULL,
+     "input 6x10x8\n"
+     "slice c 2:3\n"
+     ""},
+    {"GreaterOrEqual", NULL,
+     "a = GreaterOrEqual i3 i3; b = Where a i5 i2; y = Gather x b axis=1", "",
+     NULL,
+     "input 6x10x8\n"
+     "slice c 5:6\n"
+     ""},
+    {"LessOrEqual", NULL,
+     "a = LessOrEqual i3 i3; b = Where a i5 i2; y = Gather x b axis=1", "",
+     NULL,
+     "input 6x10x8\n"
+     "slice c 5:6\n"
+     ""},
+    {"Equal", NULL, "a = Equal i3 i3; b = Where a i5 i2; y = Gather x b axis=1",
+     "", NULL,
+     "input 6x10x8\n"
+     "slice c 5:6\n"
+     ""},
+    {"And", NULL, "a = And b1 b0; b = Where a i5 i2; y = Gather x b axis=1", "",
+     NULL,
+     "input 6x10x8\n"
+     "slice c 2:3\n"
+     ""},
+    {"Or", NULL, "a = Or b1 b0; b = Where a i5 i2; y = Gather x b axis=1", "",
+     NULL,
+     "input 6x10x8\n"
+     "slice c 5:6\n"
+     ""},
+    {"Xor", NULL, "a = Xor b1 b0; b = Where a i5 i2; y = Gather x b axis=1", "",
+     NULL,
+     "input 6x10x8\n"
+     "slice c 5:6\n"
+     ""},
+    {"Add-6", NULL, "a = Add i1,2 i1,2,3; y = Gather x a axis=1", "", NULL,
+     "error: `a` (Add): its sizes do not agree: 2 and 3"},
+    {"Shape-2", NULL,
+     "a = Shape x start=1 end=3; b = ReduceProd a; d = Concat b i-1, axis=0; y "
+     "= Reshape x d",
+     "", NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1 -> 8x6x10\n"
+     "reshape 48x10 -> 48x10\n"
+     ""},
+    {"Size", NULL, "a = Size x; b = Unsqueeze a i0; y = Reshape x b", "", NULL,
+     "input 6x10x8\n"
+     "reshape 60x8 -> 60x8\n"
+     "permute 1 0  -> 8x60\n"
+     "flatten      -> 480\n"
+     ""},
+    {"Size-2", NULL, "a = Size i3,4; y = Gather x a axis=1", "", NULL,
+     "input 6x10x8\n"
+     "slice c 2:3\n"
+     "reshape 6x10 -> 6x10\n"
+     ""},
+    {"FusedConv", NULL,
+     "y = ms.FusedConv x w4x8x3x3 w4 activation='Relu' pads=1,1,1,1", "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 pad relu\n"
+     ""},
+    {"FusedConv-2", NULL,
+     "y = ms.FusedConv x w4x8x3x3 activation='Clip' activation_params=0.0,6.0",
+     "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 nobias relu6 -> 4x8x4\n"
+     ""},
+    {"FusedConv-3", NULL,
+     "y = ms.FusedConv x w4x8x3x3 activation='LeakyRelu' "
+     "activation_params=0.2,0.0",
+     "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 nobias leaky(0.2) -> 4x8x4\n"
+     ""},
+    {"FusedConv-4", NULL,
+     "y = ms.FusedConv x w4x8x3x3 activation='LeakyRelu' activation_alpha=0.3",
+     "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 nobias leaky(0.3) -> 4x8x4\n"
+     ""},
+    {"FusedConv-5", NULL, "y = ms.FusedConv x w4x8x3x3 activation='Warp'", "",
+     NULL,
+     "error: `y` (FusedConv; activation=Warp): netc has no equivalent of its "
+     "activation"},
+    {"FusedConv-6", NULL, "y = ms.FusedConv x w4x8x3x3 ", "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 nobias -> 4x8x4\n"
+     ""},
+    {"FusedConv-7", NULL,
+     "y = ms.FusedConv x w8x8x3x3 w8 x activation='Relu' pads=1,1,1,1", "",
+     NULL,
+     "input 6x10x8\n"
+     "add { conv 8 3x3 pad } {} relu\n"
+     ""},
+    {"FusedConv-8", NULL, "y = ms.FusedConv x w7x7x3x3 activation='Relu'", "",
+     NULL,
+     "error: `y` (Conv; activation=Relu): its weights, 7x7x3x3, do not fit 8 "
+     "channels in 1 groups"},
+    {"FusedConv-9", NULL, "y = ms.FusedConv x w4x8x3x3 activation='Tanh'", "",
+     NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 nobias tanh -> 4x8x4\n"
+     ""},
+    {"FusedConv-10", NULL, "y = ms.FusedConv x w4x8x3x3 activation='Sigmoid'",
+     "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 nobias sigmoid -> 4x8x4\n"
+     ""},
+    {"FusedConv-11", NULL, "y = ms.FusedConv x w4x8x3x3 activation='HardSwish'",
+     "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 nobias hswish -> 4x8x4\n"
+     ""},
+    {"FusedConv-12", NULL, "y = ms.FusedConv x w4x8x3x3 activation='Softplus'",
+     "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 nobias softplus -> 4x8x4\n"
+     ""},
+    {"FusedConv-13", NULL, "y = ms.FusedConv  activation='Relu'", "", NULL,
+     "error: `y` (Conv; activation=Relu): input 0 is missing"},
+    {"FusedGemm", NULL, "y = ms.FusedGemm x w8x5 w5 activation='Relu'", "",
+     "1x8",
+     "input 8\n"
+     "fc 5 relu\n"
+     ""},
+    {"FusedGemm-2", NULL, "y = ms.FusedGemm x w8x5 ", "", "1x8",
+     "input 8\n"
+     "fc 5 nobias\n"
+     ""},
+    {"FusedGemm-3", NULL, "y = ms.FusedGemm x w7x5 activation='Relu'", "",
+     "1x8",
+     "error: `y` (Gemm; activation=Relu): 8 features meet a matrix of 7"},
+    {"FusedMatMul", NULL, "y = ms.FusedMatMul x w10x5 alpha=0.5", "", NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1 -> 8x6x10\n"
+     "linear 5 nobias\n"
+     "mul 0.5\n"
+     ""},
+    {"FusedMatMul-2", NULL, "y = ms.FusedMatMul x w5x10 transB=1", "", NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1 -> 8x6x10\n"
+     "linear 5 nobias\n"
+     ""},
+    {"FusedMatMul-3", NULL, "y = ms.FusedMatMul x w5x10 transB=1 transBatchB=1",
+     "", NULL,
+     "error: `y` (FusedMatMul; transB=1, transBatchB=1): transposed batches "
+     "are not supported"},
+    {"FusedMatMul-4", NULL, "y = ms.FusedMatMul x x transB=1 alpha=0.125", "",
+     "1x10x8",
+     "input 10x8\n"
+     "matmul transpose {} {}\n"
+     "mul 0.125\n"
+     ""},
+    {"FusedMatMul-5", NULL, "y = ms.FusedMatMul x x transA=1", "", "1x10x8",
+     "input 10x8\n"
+     "matmul { permute 1 0 } {} -> 8x8\n"
+     ""},
+    {"FusedMatMul-6", NULL, "y = ms.FusedMatMul x ", "", "1x10x8",
+     "error: `y` (FusedMatMul): it needs two inputs"},
+    {"FusedMatMul-7", NULL, "y = ms.FusedMatMul x w8 transB=1", "", "1x10x8",
+     "error: `y` (FusedMatMul; transB=1): netc has no equivalent of a product "
+     "of vectors"},
+    {"FusedMatMul-8", NULL, "y = ms.FusedMatMul x w8x5 ", "", "1x10x8",
+     "input 10x8\n"
+     "linear 5 nobias\n"
+     ""},
+    {"SkipLayerNormalization", NULL, "y = ms.SkipLayerNormalization x x w8 w8 ",
+     "", "1x10x8",
+     "input 10x8\n"
+     "add {} {}\n"
+     "ln eps=1e-12\n"
+     ""},
+    {"SkipLayerNormalization-2", NULL,
+     "y = ms.SkipLayerNormalization x x w8 w8 w8 ", "", "1x10x8",
+     "input 10x8\n"
+     "add { add {} { weight 8 } } {}\n"
+     "ln eps=1e-12\n"
+     ""},
+    {"SkipLayerNormalization-3", NULL, "y = ms.SkipLayerNormalization x x ", "",
+     "1x10x8",
+     "error: `y` (SkipLayerNormalization): it needs two tensors and a weight"},
+    {"SkipLayerNormalization-4", NULL, "y = ms.SkipLayerNormalization x x w8 ",
+     "", "1x10x8",
+     "input 10x8\n"
+     "add {} {}\n"
+     "ln eps=1e-12\n"
+     ""},
+    {"SkipSimplifiedLayerNormalization", NULL,
+     "y = ms.SkipSimplifiedLayerNormalization x x w8 ", "", "1x10x8",
+     "input 10x8\n"
+     "add {} {}\n"
+     "rmsnorm eps=1e-12\n"
+     ""},
+    {"SkipSimplifiedLayerNormalization-2", NULL,
+     "y = ms.SkipSimplifiedLayerNormalization x x w8 w8 ", "", "1x10x8",
+     "input 10x8\n"
+     "add { add {} { weight 8 } } {}\n"
+     "rmsnorm eps=1e-12\n"
+     ""},
+    {"SkipLayerNormalization-5", NULL,
+     "y = ms.SkipLayerNormalization x x w7 w8 ", "", "1x10x8",
+     "error: `y` (LayerNormalization; epsilon=9.999999960041972e-13): its "
+     "input 1 is not a constant of 8 channels"},
+    {"MatMul-5", NULL,
+     "a = MatMul x w8x8; y = ms.SkipLayerNormalization x a w8 w8 w8", "",
+     "1x10x8",
+     "input 10x8\n"
+     "add {} { linear 8 }\n"
+     "ln eps=1e-12\n"
+     ""},
+    {"MatMul-6", NULL,
+     "a = MatMul x w8x8; y = ms.SkipLayerNormalization a x w8 w8 w8 "
+     "epsilon=0.001",
+     "", "1x10x8",
+     "input 10x8\n"
+     "add { linear 8 } {}\n"
+     "ln eps=0.001\n"
+     ""},
+    {"SkipLayerNormalization-6", NULL,
+     "y - - s = ms.SkipLayerNormalization x x w8 w8", "", "1x10x8",
+     "input 10x8\n"
+     "add {} {}\n"
+     "output s\n"
+     "ln eps=1e-12\n"
+     "output y\n"
+     ""},
+    {"BiasGelu", NULL, "y = ms.BiasGelu x w8 ", "", "1x10x8",
+     "input 10x8\n"
+     "add {} { weight 8 } gelu\n"
+     ""},
+    {"BiasGelu-2", NULL, "y = ms.BiasGelu x ", "", "1x10x8",
+     "input 10x8\n"
+     "gelu\n"
+     ""},
+    {"FastGelu", NULL, "y = ms.FastGelu x w8 ", "", "1x10x8",
+     "input 10x8\n"
+     "add {} { weight 8 } gelu(approximate=tanh)\n"
+     ""},
+    {"FastGelu-2", NULL, "y = ms.FastGelu x ", "", "1x10x8",
+     "input 10x8\n"
+     "gelu approximate=tanh\n"
+     ""},
+    {"BiasGelu-3", NULL, "y = ms.BiasGelu  ", "", "1x10x8",
+     "error: `y` (BiasGelu): it has no input"},
+    {"BiasGelu-4", NULL, "y = ms.BiasGelu x w7 ", "", "1x10x8",
+     "error: `y` (Add): its sizes do not agree: 1x10x8 and 7"},
+    {"QuickGelu", NULL, "y = ms.QuickGelu x ", "", "1x10x8",
+     "input 10x8\n"
+     "mul {} { mul 1.702 sigmoid }\n"
+     ""},
+    {"QuickGelu-2", NULL, "y = ms.QuickGelu x alpha=1.0", "", "1x10x8",
+     "input 10x8\n"
+     "silu\n"
+     ""},
+    {"QuickGelu-3", NULL, "y = ms.QuickGelu  ", "", "1x10x8",
+     "error: `y` (QuickGelu): it has no input"},
+    {"EmbedLayerNormalization", NULL,
+     "y = ms.EmbedLayerNormalization x - w20x8 - - w8 w8 ", "", "1x10",
+     "error: `y` (EmbedLayerNormalization): it needs words and two tables"},
+    {"EmbedLayerNormalization-2", NULL,
+     "y = ms.EmbedLayerNormalization x - w20x8 w10x8 - w8 w8 ", "", NULL,
+     "error: `y` (EmbedLayerNormalization): it needs words and two tables"},
+    {"LayerNormalization-5", "LayerNormalization", "x w8 w8", "epsilon=0.00001",
+     "1x10x8",
+     "input 10x8\n"
+     "ln\n"
+     ""},
+    {"LayerNormalization-6", "LayerNormalization", "x w8", "", "1x10x8",
+     "input 10x8\n"
+     "ln\n"
+     ""},
+    {"LayerNormalization-7", NULL, "y m i = LayerNormalization x w8 w8", "",
+     "1x10x8",
+     "input 10x8\n"
+     "fork {\n"
+     "  sub {} { mean axis=1 keep; output m }\n"
+     "  mul {} {}\n"
+     "  mean axis=1 keep\n"
+     "  add 1e-05\n"
+     "  sqrt\n"
+     "  pow -1\n"
+     "  output i\n"
+     "}\n"
+     "ln\n"
+     "output y\n"
+     ""},
+    {"LayerNormalization-8", NULL, "y m = LayerNormalization x w8 w8", "",
+     "1x10x8",
+     "input 10x8\n"
+     "fork { mean axis=1 keep; output m }\n"
+     "ln\n"
+     "output y\n"
+     ""},
+    {"LayerNormalization-9", "LayerNormalization", "x w8 w8", "axis=9",
+     "1x10x8",
+     "error: `y` (LayerNormalization; axis=9): axis 9 of 3 does not exist"},
+    {"LayerNormalization-10", "LayerNormalization", "", "", "1x10x8",
+     "error: `y` (LayerNormalization): input 0 is missing"},
+    {"LayerNormalization-11", "LayerNormalization", "x w7 w8", "", "1x10x8",
+     "error: `y` (LayerNormalization): its input 1 is not a constant of 8 "
+     "channels"},
+    {"LayerNormalization-12", "LayerNormalization", "x w8 w7", "", "1x10x8",
+     "error: `y` (LayerNormalization): its input 2 is not a constant of 8 "
+     "channels"},
+    {"LayerNormalization-13", "LayerNormalization", "x w480 w480", "axis=1",
+     NULL,
+     "input 8x6x10\n"
+     "flatten -> 480\n"
+     "ln\n"
+     "reshape 8x6x10 -> 8x6x10\n"
+     ""},
+    {"LayerNormalization-14", "LayerNormalization", "x w6x10", "axis=2", NULL,
+     "input 8x6x10\n"
+     "reshape 8x60 -> 8x60\n"
+     "ln\n"
+     "reshape 8x6x10 -> 8x6x10\n"
+     ""},
+    {"LayerNormalization-15", "LayerNormalization", "x w80", "axis=0", "1x10x8",
+     "input 10x8\n"
+     "flatten -> 80\n"
+     "ln\n"
+     "reshape 10x8 -> 10x8\n"
+     ""},
+    {"RMSNormalization-2", "RMSNormalization", "x w60", "axis=-2", NULL,
+     "input 6x10x8\n"
+     "reshape 60x8 -> 60x8\n"
+     "permute 1 0  -> 8x60\n"
+     "rmsnorm\n"
+     "reshape 8x6x10 -> 8x6x10\n"
+     ""},
+    {"RMSNormalization-3", "RMSNormalization", "x w7", "", "1x10x8",
+     "error: `y` (RMSNormalization): its input 1 is not a constant of 8 "
+     "channels"},
+    {"RMSNormalization-4", "RMSNormalization", "", "", "1x10x8",
+     "error: `y` (RMSNormalization): input 0 is missing"},
+    {"SimplifiedLayerNormalization", NULL,
+     "y = ms.SimplifiedLayerNormalization x w8 ", "", "1x10x8",
+     "input 10x8\n"
+     "rmsnorm\n"
+     ""},
+    {"RMSNormalization-5", "RMSNormalization", "x w10x8", "axis=1", "1x10x8",
+     "input 10x8\n"
+     "flatten -> 80\n"
+     "rmsnorm\n"
+     "reshape 10x8 -> 10x8\n"
+     ""},
+    {"InstanceNormalization-3", "InstanceNormalization", "x w8 w8", "", "1x8",
+     "error: `y` (InstanceNormalization): it needs a batch, channels and "
+     "positions"},
+    {"Reshape-16", NULL,
+     "a = Reshape x i0,4,-1; b = InstanceNormalization a f1,1,1,1 f0,0,0,0; d "
+     "= Reshape b i1,8,6,10; y = Mul d w8x1x1",
+     "", NULL,
+     "input 6x10x8\n"
+     "gn 4 noaffine\n"
+     "scale\n"
+     ""},
+    {"Reshape-17", NULL,
+     "a = Reshape x i0,4,-1; b = InstanceNormalization a f1,1,1,1 f0,0,0,0; d "
+     "= Reshape b i1,8,6,10; e = Mul d r8x1x1; y = Add e r8x1x1",
+     "", NULL,
+     "input 6x10x8\n"
+     "gn 4\n"
+     ""},
+    {"InstanceNormalization-4", "InstanceNormalization",
+     "x f1,1,1,1,1,1,1,1 f0,0,0,0,0,0,0,0", "", NULL,
+     "input 6x10x8\n"
+     "instnorm noaffine\n"
+     ""},
+    {"InstanceNormalization-5", "InstanceNormalization", "x r8", "", NULL,
+     "error: `y` (InstanceNormalization): its input 2 is not a constant of 8 "
+     "channels"},
+    {"BatchNormalization-5", "BatchNormalization", "x w8 w8 w8 w8", "", "1x8",
+     "input 8\n"
+     "bn\n"
+     ""},
+    {"BatchNormalization-6", "BatchNormalization", "x w8 w8 w8 w8", "", "8",
+     "error: `y` (BatchNormalization): it needs a batch and channels"},
+    {"BatchNormalization-7", "BatchNormalization", "x w8 w8 w8 w8", "",
+     "1x8x10",
+     "input 10x8\n"
+     "bn\n"
+     ""},
+    {"BatchNormalization-8", "BatchNormalization", "x x x x x", "", NULL,
+     "error: `y` (BatchNormalization): its input 1 is not a constant of 8 "
+     "channels"},
+    {"LRN-4", "LRN", "x", "size=3", "1x8",
+     "error: lrn needs a map (LxC, HxWxC or DxHxWxC), not 8 [wrong-rank]"},
+    {"LRN-5", "LRN", "x", "size=0", NULL,
+     "error: `y` (LRN; size=0): it has no `size`"},
+    {"LpNormalization-4", "LpNormalization", "", "axis=1", NULL,
+     "error: `y` (LpNormalization; axis=1): input 0 is missing"},
+    {"LpNormalization-5", "LpNormalization", "x", "axis=7", NULL,
+     "error: `y` (LpNormalization; axis=7): axis 7 of 4 does not exist"},
+    {"MeanVarianceNormalization", "MeanVarianceNormalization", "x", "", NULL,
+     "error: netc has no equivalent of these operators: "
+     "MeanVarianceNormalization (1); the first is `y` "
+     "(MeanVarianceNormalization)"},
+    {"Split-3", NULL, "a b = Split x axis=1", "", NULL,
+     "input 6x10x8\n"
+     "fork { slice c 0:4; output a }\n"
+     "slice c 4:_\n"
+     "output b\n"
+     ""},
+    {"Split-4", NULL, "a b d = Split x axis=1", "", NULL,
+     "input 6x10x8\n"
+     "fork { slice c 0:3; output a }\n"
+     "fork { slice c 3:6; output b }\n"
+     "slice c 6:_\n"
+     "output d\n"
+     ""},
+    {"Split-5", NULL, "a b = Split x i3,5 axis=1", "", NULL,
+     "input 6x10x8\n"
+     "fork { slice c 0:3; output a }\n"
+     "slice c 3:_\n"
+     "output b\n"
+     ""},
+    {"Split-6", NULL, "a b = Split x i3,6 axis=1", "", NULL,
+     "error: `a` (Split; axis=1): its parts do not fit 8 places"},
+    {"Split-7", NULL, "a b = Split x i0,8 axis=1", "", NULL,
+     "error: `a` (Split; axis=1): its parts do not fit 8 places"},
+    {"Split-8", NULL, "a b = Split x axis=9", "", NULL,
+     "error: `a` (Split; axis=9): axis 9 of 4 does not exist"},
+    {"Split-9", NULL, "a b = Split x split=2,6 axis=1", "", "1x8x6x10@11",
+     "input 6x10x8\n"
+     "fork { slice c 0:2; output a }\n"
+     "slice c 2:_\n"
+     "output b\n"
+     ""},
+    {"Split-10", NULL, "a b = Split x axis=0", "", NULL,
+     "error: `a` (Split; axis=0): its parts do not fit 1 places"},
+    {"Split-11", NULL,
+     "a b = Split i1,480,1,8 axis=0; d = Slice a i0 i2; y = Reshape x d", "",
+     NULL,
+     "input 6x10x8\n"
+     "reshape 60x8 -> 60x8\n"
+     "permute 1 0  -> 8x60\n"
+     "flatten      -> 480\n"
+     ""},
+    {"Slice-10", "Slice", "x i0,0 i6,10 i2,3 i2,2", "", NULL,
+     "input 6x10x8\n"
+     "avgpool 1x1 /2 -> 3x5x8\n"
+     ""},
+    {"Slice-11", "Slice", "x i0 i8 i1 i2", "", NULL,
+     "input 6x10x8\n"
+     "reshape 6x10x4x2 -> 6x10x4x2\n"
+     "permute 2 0 1 3  -> 4x6x10x2\n"
+     "slice c 0:1\n"
+     "reshape 4x6x10 -> 4x6x10\n"
+     ""},
+    {"Slice-12", "Slice", "x i1 i8 i1 i2", "", NULL,
+     "input 6x10x8\n"
+     "reshape 6x10x4x2 -> 6x10x4x2\n"
+     "permute 2 0 1 3  -> 4x6x10x2\n"
+     "slice c 1:_\n"
+     "reshape 4x6x10 -> 4x6x10\n"
+     ""},
+    {"Slice-13", "Slice", "x i0 i7 i1 i2", "", NULL,
+     "input 6x10x8\n"
+     "reshape 6x10x4x2 -> 6x10x4x2\n"
+     "permute 2 0 1 3  -> 4x6x10x2\n"
+     "slice c 0:1\n"
+     "reshape 4x6x10 -> 4x6x10\n"
+     ""},
+    {"Slice-14", "Slice", "x x i7 i1 i2", "", NULL,
+     "error: `y` (Slice): its indices depend on the inputs"},
+    {"Slice-15", "Slice", "x i0 i7 i1 i2,2", "", NULL,
+     "error: `y` (Slice): its indices depend on the inputs"},
+    {"Slice-16", "Slice", "x i0 i7 i1,1 i2", "", NULL,
+     "error: `y` (Slice): its indices depend on the inputs"},
+    {"Slice-17", "Slice", "x i0 i7 i1 i0", "", NULL,
+     "error: `y` (Slice): steps of 0"},
+    {"Slice-18", "Slice", "x", "starts=1, ends=3, axes=1,", "1x8x6x10@9",
+     "input 6x10x8\n"
+     "slice c 1:3\n"
+     ""},
+    {"Slice-19", "Slice", "x", "starts=1,0 ends=3,9", "1x8x6x10@9",
+     "error: `y` (Slice; starts=[1,0], ends=[3,9]): an empty slice"},
+    {"Slice-20", "Slice", "x i0,1 i1,3", "", NULL,
+     "input 6x10x8\n"
+     "slice c 1:3\n"
+     ""},
+    {"Slice-21", "Slice", "x i-2 i-1 i3 i-1", "", NULL,
+     "error: `y` (Slice): an empty slice"},
+    {"Slice-22", "Slice", "x i3 i2 i3 i-1", "", NULL,
+     "input 6x10x8\n"
+     "slice w 3:4 -> 6x1x8\n"
+     ""},
+    {"Slice-23", "Slice", "x i0 i99 i2", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Slice-24", "Slice", "x i-99 i-3 i2", "", NULL,
+     "input 6x10x8\n"
+     "slice h 0:3 -> 3x10x8\n"
+     ""},
+    {"Slice-25", NULL,
+     "a = Slice i7,6,5,4 i3 i-9 i0 i-1; b = Slice a i0 i1; y = Gather x b "
+     "axis=1",
+     "", NULL,
+     "input 6x10x8\n"
+     "slice c 4:5\n"
+     ""},
+    {"Slice-26", NULL,
+     "a = Slice r9x8 i0 i3 i0; b = Unsqueeze a i0; y = Add x b", "", "1x3x8",
+     "input 3x8\n"
+     "posembed 9\n"
+     ""},
+    {"Gather-13", "Gather", "x i0,1,5,6 ", "axis=2", NULL,
+     "error: `y` (Gather; axis=2): index 6 of an axis of 6"},
+    {"Gather-14", "Gather", "x i3,3", "axis=2", NULL,
+     "input 6x10x8\n"
+     "concat axis=h { slice h 3:4 } { slice h 3:4 } -> 2x10x8\n"
+     ""},
+    {"Gather-15", "Gather", "x x", "axis=2", NULL,
+     "error: `y` (Gather; axis=2): its indices depend on the inputs"},
+    {"Gather-16", "Gather", "x i0", "axis=7", NULL,
+     "error: `y` (Gather; axis=7): axis 7 of 4 does not exist"},
+    {"Reshape-18", NULL, "a = Reshape i0,1,2,3 i2,2; y = Gather x a axis=1", "",
+     NULL,
+     "input 6x10x8\n"
+     "slice c 0:4\n"
+     "reshape 6x10x2x2 -> 6x10x2x2\n"
+     "permute 2 3 0 1  -> 2x2x6x10\n"
+     ""},
+    {"Gather-17", "Gather", "w10x8 x", "axis=1", "1x10",
+     "error: `y` (Gather; axis=1): only rows of a table are supported"},
+    {"Gather-18", "Gather", "x i0", "axis=0", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Gather-19", "Gather", "x i0,0", "axis=0", NULL,
+     "input 6x10x8\n"
+     "reshape 1x6x10x8    -> 1x6x10x8\n"
+     "concat axis=0 {} {} -> 2x6x10x8\n"
+     "permute 0 3 1 2     -> 2x8x6x10\n"
+     ""},
+    {"Gather-20", "Gather", "w10x8x2 x", "", "1x10",
+     "error: `y` (Gather): only rows of a table are supported"},
+    {"Range-6", NULL, "a = Range i0 i140 i2; y = Gather x a axis=1", "",
+     "1x140",
+     "error: `y` (Gather; axis=1): netc has no equivalent of the order of its "
+     "indices"},
+    {"Tile-10", "Tile", "x x", "", NULL,
+     "error: `y` (Tile): its repeats depend on the inputs"},
+    {"Tile-11", "Tile", "x i1,0,1,1", "", NULL,
+     "error: `y` (Tile): 0 repeats; 1 to 64 are supported"},
+    {"Tile-12", "Tile", "x i1,65,1,1", "", NULL,
+     "error: `y` (Tile): 65 repeats; 1 to 64 are supported"},
+    {"Tile-13", "Tile", "x i1,1,1,65", "", NULL,
+     "error: `y` (Tile): 65 repeats; 1 to 64 are supported"},
+    {"Tile-14", "Tile", "x i1,4,1", "", "1x1x8",
+     "input 1x8\n"
+     "concat axis=l {} {} {} {} -> 4x8\n"
+     ""},
+    {"Tile-15", "Tile", "x i1,3,1,1", "", NULL,
+     "input 6x10x8\n"
+     "concat {} {} {}\n"
+     ""},
+    {"Expand-4", "Expand", "x i5,8,6,10", "", NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1                -> 8x6x10\n"
+     "reshape 1x8x6x10             -> 1x8x6x10\n"
+     "concat axis=0 {} {} {} {} {} -> 5x8x6x10\n"
+     ""},
+    {"Expand-5", "Expand", "x i1,8,6,9", "", NULL,
+     "error: `y` (Expand): its sizes do not agree: 1x8x6x10 and 1x8x6x9"},
+    {"Expand-6", "Expand", "x x", "", NULL,
+     "error: `y` (Expand): its sizes depend on the inputs"},
+    {"Expand-7", "Expand", "x i4,8", "", "1x1x8",
+     "input 1x8\n"
+     "concat axis=l {} {} {} {} -> 4x8\n"
+     ""},
+    {"Expand-8", "Expand", "x i2,1,1,1,1", "", NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1       -> 8x6x10\n"
+     "reshape 1x8x6x10    -> 1x8x6x10\n"
+     "concat axis=0 {} {} -> 2x8x6x10\n"
+     ""},
 };
 
 /* Messages of protobuf. */

@@ -7,7 +7,7 @@
 /*
  * A row without `what` has layers of Caffe after an input `x` of 6x10x8; else
  * it is a layer or a function of Keras with its config or its arguments, on an
- * input of `shape`. Texts have ' for ".
+ * input of `shape`. "Add*2" reads it twice. Texts have ' for ".
  */
 static struct row {
   char name[48];
@@ -506,6 +506,864 @@ static struct row {
     {"keras-Lambda", "Lambda", "'function': 'f'", NULL,
      "error: `y` (Lambda): what a Lambda computes is Python, which the file "
      "has only compiled"},
+    {"keras-MultiHeadAttention", "MultiHeadAttention*2",
+     "'num_heads': 2, 'key_dim': 4", "10, 8",
+     "input 10x8\n"
+     "attention 2\n"
+     ""},
+    {"keras-MultiHeadAttention-2", "MultiHeadAttention*2",
+     "'num_heads': 2, 'key_dim': 3, 'use_bias': false, 'dropout': 0.1, "
+     "'output_shape': [6]",
+     "10, 8",
+     "input 10x8\n"
+     "attention 2 dim=3 dropout=0.1 nobias out=6\n"
+     ""},
+    {"keras-MultiHeadAttention-3", "MultiHeadAttention*3",
+     "'num_heads': 2, 'key_dim': 4, 'value_dim': 5", "10, 8",
+     "error: `y` (MultiHeadAttention): netc has no equivalent of values of "
+     "another size than keys"},
+    {"keras-MultiHeadAttention-4", "MultiHeadAttention*3",
+     "'num_heads': 2, 'key_dim': 4", "10, 8",
+     "input 10x8\n"
+     "attention 2\n"
+     ""},
+    {"keras-MultiHeadAttention-5", "MultiHeadAttention*4",
+     "'num_heads': 2, 'key_dim': 4", "10, 8",
+     "error: `y` (MultiHeadAttention): keys apart from the values, and masks, "
+     "are not supported"},
+    {"keras-MultiHeadAttention-6", "MultiHeadAttention",
+     "'num_heads': 2, 'key_dim': 4", "10, 8",
+     "error: `y` (MultiHeadAttention): it needs two sequences, queries and "
+     "values"},
+    {"keras-MultiHeadAttention-7", "MultiHeadAttention*2", "'key_dim': 4",
+     "10, 8", "error: `y` (MultiHeadAttention): its heads are not given"},
+    {"keras-MultiHeadAttention-8", "MultiHeadAttention*2",
+     "'num_heads': 2, 'key_dim': 4, 'attention_axes': [1, 2]", "10, 8",
+     "error: `y` (MultiHeadAttention): netc has no equivalent of attention "
+     "over several axes"},
+    {"keras-GroupedQueryAttention", "GroupedQueryAttention*2",
+     "'num_query_heads': 4, 'head_dim': 2, 'num_key_value_heads': 2", "10, 8",
+     "input 10x8\n"
+     "attention 4 kv=2\n"
+     ""},
+    {"keras-Attention", "Attention*2", "", "10, 8",
+     "input 10x8\n"
+     "matmul { matmul transpose {} {} softmax } {}\n"
+     ""},
+    {"keras-Attention-2", "Attention*3", "", "10, 8",
+     "input 10x8\n"
+     "matmul { matmul transpose {} {} softmax } {}\n"
+     ""},
+    {"keras-Attention-3", "Attention", "", "10, 8",
+     "error: `y` (Attention): it needs two sequences"},
+    {"keras-Attention-4", "Attention*2", "'use_scale': true", "10, 8",
+     "error: `y` (Attention): only scores that are products are supported"},
+    {"keras-Attention-5", "Attention*2", "'score_mode': 'concat'", "10, 8",
+     "error: `y` (Attention): only scores that are products are supported"},
+    {"keras-Attention-6", "Attention*2", "", NULL,
+     "error: `y` (Attention): it needs two sequences"},
+    {"keras-LSTM-6", "LSTM*2", "'units': 5", "10, 8",
+     "error: `y` (LSTM): netc's recurrent layers begin with a state of zeros, "
+     "not with one that is given"},
+    {"keras-GRU-3", "GRU",
+     "'units': 5, 'recurrent_activation': 'hard_sigmoid', 'return_sequences': "
+     "true",
+     "10, 8",
+     "input 10x8\n"
+     "gru 5 bias=one reset=before\n"
+     ""},
+    {"keras-SimpleRNN-2", "SimpleRNN", "'units': 5, 'activation': 'relu'",
+     "10, 8",
+     "# `y` has relu for its activation: netc's has tanh and sigmoid, with the "
+     "same counts.\n"
+     "net a\n"
+     "input 10x8\n"
+     "rnn 5 last bias=one -> 5\n"
+     ""},
+    {"keras-CuDNNLSTM", "CuDNNLSTM", "'units': 5", "10, 8",
+     "input 10x8\n"
+     "lstm 5 last -> 5\n"
+     ""},
+    {"keras-CuDNNGRU", "CuDNNGRU", "'units': 5, 'return_sequences': true",
+     "10, 8",
+     "input 10x8\n"
+     "gru 5\n"
+     ""},
+    {"keras-ConvLSTM2D-2", "ConvLSTM2D",
+     "'filters': 4, 'kernel_size': [3, 3], 'padding': 'same', 'use_bias': "
+     "false",
+     "5, 6, 10, 8",
+     "input 5x6x10x8\n"
+     "convlstm 4 3x3 last nobias -> 6x10x4\n"
+     ""},
+    {"keras-ConvLSTM2D-3", "ConvLSTM2D", "'filters': 4, 'kernel_size': [3, 3]",
+     "5, 6, 10, 8",
+     "error: `y` (ConvLSTM2D): netc's convlstm keeps the size of its maps: "
+     "padding=\"same\", an odd kernel, no strides and no dilation"},
+    {"keras-ConvLSTM2D-4", "ConvLSTM2D",
+     "'filters': 4, 'kernel_size': [3, 3], 'padding': 'same', 'go_backwards': "
+     "true",
+     "5, 6, 10, 8",
+     "error: `y` (ConvLSTM2D): netc's convlstm begins with zeros, runs "
+     "forwards and gives no state"},
+    {"keras-ConvLSTM2D-5", "ConvLSTM2D",
+     "'filters': 4, 'kernel_size': [3, 3], 'padding': 'same', 'strides': [1, "
+     "2]",
+     "5, 6, 10, 8",
+     "error: `y` (ConvLSTM2D): netc's convlstm keeps the size of its maps: "
+     "padding=\"same\", an odd kernel, no strides and no dilation"},
+    {"keras-ConvLSTM2D-6", "ConvLSTM2D",
+     "'filters': 4, 'kernel_size': [2, 3], 'padding': 'same'", "5, 6, 10, 8",
+     "error: `y` (ConvLSTM2D): netc's convlstm keeps the size of its maps: "
+     "padding=\"same\", an odd kernel, no strides and no dilation"},
+    {"keras-ConvLSTM2D-7", "ConvLSTM2D",
+     "'filters': 4, 'kernel_size': [3, 3], 'padding': 'same', 'dilation_rate': "
+     "2",
+     "5, 6, 10, 8",
+     "error: `y` (ConvLSTM2D): netc's convlstm keeps the size of its maps: "
+     "padding=\"same\", an odd kernel, no strides and no dilation"},
+    {"keras-ConvLSTM2D-8", "ConvLSTM2D", "'filters': 4, 'kernel_size': [3, 3]",
+     NULL,
+     "error: `y` (ConvLSTM2D): its input must be a clip with channels last, "
+     "and `filters` be given"},
+    {"keras-ConvLSTM2D-9", "ConvLSTM2D", "'filters': 4", "5, 6, 10, 8",
+     "error: `y` (ConvLSTM2D): netc's convlstm keeps the size of its maps: "
+     "padding=\"same\", an odd kernel, no strides and no dilation"},
+    {"keras-Bidirectional-3", "Bidirectional",
+     "'merge_mode': 'mul', 'layer': {'class_name': 'GRU', 'config': {'units': "
+     "5}}",
+     "10, 8",
+     "input 10x8\n"
+     "gru 5 bidir last bias=one reset=before -> 10\n"
+     "mul { slice c 0:5 } { slice c 5:_ }\n"
+     ""},
+    {"keras-Bidirectional-4", "Bidirectional",
+     "'merge_mode': 'ave', 'layer': {'class_name': 'GRU', 'config': {'units': "
+     "5}}",
+     "10, 8",
+     "input 10x8\n"
+     "gru 5 bidir last bias=one reset=before -> 10\n"
+     "add { slice c 0:5 } { slice c 5:_ }\n"
+     "mul 0.5\n"
+     ""},
+    {"keras-Bidirectional-5", "Bidirectional",
+     "'merge_mode': 'concat', 'layer': {'class_name': 'GRU', 'config': "
+     "{'units': 5}}",
+     "10, 8",
+     "input 10x8\n"
+     "gru 5 bidir last bias=one reset=before -> 10\n"
+     ""},
+    {"keras-Bidirectional-6", "Bidirectional",
+     "'merge_mode': 'warp', 'layer': {'class_name': 'GRU', 'config': {'units': "
+     "5}}",
+     "10, 8",
+     "error: `y` (Bidirectional): netc has no equivalent of the merge_mode "
+     "`warp`"},
+    {"keras-Bidirectional-7", "Bidirectional",
+     "'merge_mode': null, 'layer': {'class_name': 'GRU', 'config': {'units': "
+     "5}}",
+     "10, 8",
+     "error: `y` (Bidirectional): outputs that are not merged are not "
+     "supported"},
+    {"keras-Bidirectional-8", "Bidirectional", "'merge_mode': 'sum'", "10, 8",
+     "error: `y` (Bidirectional): only LSTM, GRU and SimpleRNN run both ways"},
+    {"keras-Bidirectional-9", "Bidirectional",
+     "'merge_mode': 'concat', 'layer': {'class_name': 'GRU', 'config': {}}",
+     "10, 8", "error: `y` (GRU): `units` is missing"},
+    {"keras-TimeDistributed-3", "TimeDistributed",
+     "'layer': {'class_name': 'LSTM', 'config': {'units': 5}}", "10, 8",
+     "error: `y` (TimeDistributed): netc has no equivalent of a sequence of "
+     "sequences"},
+    {"keras-TimeDistributed-4", "TimeDistributed",
+     "'layer': {'class_name': 'Dense', 'config': {'units': 5}}", "8",
+     "error: `y` (TimeDistributed): its input has no steps, or channels first"},
+    {"keras-TimeDistributed-5", "TimeDistributed", "", "10, 8",
+     "error: `y` (TimeDistributed): it has no `layer` inside"},
+    {"keras-TimeDistributed-6", "TimeDistributed",
+     "'layer': {'class_name': 'TimeDistributed', 'config': {'layer': "
+     "{'class_name': 'Dense', 'config': {'units': 5}}}}",
+     "10, 8",
+     "error: `y` (TimeDistributed): one TimeDistributed inside another is not "
+     "supported"},
+    {"keras-TimeDistributed-7", "TimeDistributed",
+     "'layer': {'class_name': 'Flatten', 'config': {}}", "5, 6, 8",
+     "input 5x6x8\n"
+     "reshape 5x48 -> 5x48\n"
+     ""},
+    {"keras-TimeDistributed-8", "TimeDistributed",
+     "'layer': {'class_name': 'MaxPooling2D', 'config': {'pool_size': [2, 2]}}",
+     "5, 6, 10, 8",
+     "input 5x6x10x8\n"
+     "pool 1x2x2 -> 5x3x5x8\n"
+     ""},
+    {"keras-TimeDistributed-9", "TimeDistributed",
+     "'layer': {'class_name': 'GlobalAveragePooling2D', 'config': {}}",
+     "5, 6, 10, 8",
+     "input 5x6x10x8\n"
+     "mean axis=1 axis=2 -> 5x8\n"
+     ""},
+    {"keras-Embedding-3", "Embedding", "'input_dim': 100, 'output_dim': 8",
+     "2, 2, 2, 2, 2, 2, 2",
+     "error: `y` (Embedding): its input has too many axes"},
+    {"keras-Add", "Add*2", "", NULL,
+     "input 6x10x8\n"
+     "add {} {}\n"
+     ""},
+    {"keras-Subtract", "Subtract*2", "", NULL,
+     "input 6x10x8\n"
+     "sub {} {}\n"
+     ""},
+    {"keras-Multiply", "Multiply*2", "", NULL,
+     "input 6x10x8\n"
+     "mul {} {}\n"
+     ""},
+    {"keras-Average", "Average*2", "", NULL,
+     "input 6x10x8\n"
+     "add {} {}\n"
+     "div 2\n"
+     ""},
+    {"keras-Maximum", "Maximum*2", "", NULL,
+     "input 6x10x8\n"
+     "max {} {}\n"
+     ""},
+    {"keras-Minimum", "Minimum*2", "", NULL,
+     "input 6x10x8\n"
+     "min {} {}\n"
+     ""},
+    {"keras-Concatenate", "Concatenate*2", "", NULL,
+     "input 6x10x8\n"
+     "concat {} {}\n"
+     ""},
+    {"keras-Add-2", "Add", "", NULL,
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-Subtract-2", "Subtract*3", "", NULL,
+     "error: `y` (Subtract): it needs two inputs"},
+    {"keras-Average-2", "Average*3", "", NULL,
+     "input 6x10x8\n"
+     "add {} {} {}\n"
+     "div 3\n"
+     ""},
+    {"keras-Concatenate-2", "Concatenate", "", NULL,
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-Concatenate-3", "Concatenate*2", "'axis': 1", NULL,
+     "input 6x10x8\n"
+     "concat axis=0 {} {} -> 12x10x8\n"
+     ""},
+    {"keras-Concatenate-4", "Concatenate*2", "'axis': 0", NULL,
+     "error: `y` (Concatenate): its axis is the batch"},
+    {"keras-Concatenate-5", "Concatenate*2", "'axis': 9", NULL,
+     "error: `y` (Concatenate): `axis` is 9, not from -8 to 8"},
+    {"keras-Dot", "Dot*2", "'axes': 1", "8",
+     "input 8\n"
+     "mul {} {}\n"
+     "sum c keep\n"
+     ""},
+    {"keras-Dot-2", "Dot*2", "'axes': 1, 'normalize': true", "8",
+     "input 8\n"
+     "mul { l2norm } { l2norm }\n"
+     "sum c keep\n"
+     ""},
+    {"keras-Dot-3", "Dot*2", "'axes': [2, 2]", "10, 8",
+     "input 10x8\n"
+     "matmul transpose {} {}\n"
+     ""},
+    {"keras-Dot-4", "Dot*2", "'axes': [2, 1]", "10, 8",
+     "error: `y` (Dot): only products along the last axis of vectors and "
+     "sequences are supported"},
+    {"keras-Dot-5", "Dot*2", "'axes': [2, 1]", "8, 8",
+     "input 8x8\n"
+     "matmul {} {}\n"
+     ""},
+    {"keras-Dot-6", "Dot*2", "'axes': [2, 1], 'normalize': true", "8, 8",
+     "error: `y` (Dot): only last axes can be normalised"},
+    {"keras-Dot-7", "Dot*2", "'axes': 1", NULL,
+     "error: `y` (Dot): only products along the last axis of vectors and "
+     "sequences are supported"},
+    {"keras-Dot-8", "Dot", "'axes': 1", "8",
+     "error: `y` (Dot): it needs 2 inputs"},
+    {"keras-Dot-9", "Dot*2", "'axes': 5", "8",
+     "error: `y` (Dot): its input has no such axis"},
+    {"keras-Activation-3", "Activation", "'activation': 'softsign'", NULL,
+     "input 6x10x8\n"
+     "div {} { abs; add 1 }\n"
+     ""},
+    {"keras-Activation-4", "Activation", "'activation': 'leaky_relu'", NULL,
+     "input 6x10x8\n"
+     "leaky 0.2\n"
+     ""},
+    {"keras-Activation-5", "Activation", "'activation': 'linear'", NULL,
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-Activation-6", "Activation", "'activation': 'relu6'", NULL,
+     "input 6x10x8\n"
+     "relu6\n"
+     ""},
+    {"keras-Activation-7", "Activation", "'activation': 'swish'", NULL,
+     "input 6x10x8\n"
+     "silu\n"
+     ""},
+    {"keras-Activation-8", "Activation", "'activation': 'exponential'", NULL,
+     "input 6x10x8\n"
+     "exp\n"
+     ""},
+    {"keras-Activation-9", "Activation", "'activation': 'log_softmax'", NULL,
+     "input 6x10x8\n"
+     "logsoftmax\n"
+     ""},
+    {"keras-Activation-10", "Activation",
+     "'activation': {'class_name': 'ReLU', 'config': 'relu'}", NULL,
+     "input 6x10x8\n"
+     "relu\n"
+     ""},
+    {"keras-Activation-11", "Activation",
+     "'activation': {'class_name': 'tanh'}", NULL,
+     "input 6x10x8\n"
+     "tanh\n"
+     ""},
+    {"keras-Activation-12", "Activation", "'activation': 3", NULL,
+     "error: `y` (Activation): netc has no equivalent of the activation `?`"},
+    {"keras-Reshape-3", "Reshape", "'target_shape': 3", NULL,
+     "error: `y` (Reshape): `target_shape` is not a list of sizes"},
+    {"keras-Reshape-4", "Reshape", "'target_shape': []", NULL,
+     "error: `y` (Reshape): `target_shape` is not a list of sizes"},
+    {"keras-Reshape-5", "Reshape", "'target_shape': [480]", NULL,
+     "input 6x10x8\n"
+     "flatten -> 480\n"
+     ""},
+    {"keras-Reshape-6", "Reshape", "'target_shape': [900, -1]", NULL,
+     "error: `y` (Reshape): `target_shape` has more values than its input"},
+    {"keras-Reshape-7", "Reshape", "'target_shape': ['a', 2]", NULL,
+     "error: `y` (Reshape): `target_shape` is not an integer"},
+    {"keras-Reshape-8", "Reshape", "'target_shape': [null, 7]", NULL,
+     "error: `y` (Reshape): its input has 480 values, which are not those of "
+     "`target_shape`"},
+    {"keras-Reshape-9", "Reshape", "'target_shape': [10, 48]", NULL,
+     "input 6x10x8\n"
+     "reshape 10x48 -> 10x48\n"
+     ""},
+    {"keras-Permute-3", "Permute", "'dims': [1, 2]", NULL,
+     "error: `y` (Permute): its order must be one of the input's axes, "
+     "channels last"},
+    {"keras-Permute-4", "Permute", "'dims': [1, 2, 9]", NULL,
+     "error: `y` (Permute): `dims` is 9, not from 1 to 3"},
+    {"keras-Permute-5", "Permute", "'dims': 3", NULL,
+     "error: `y` (Permute): its order must be one of the input's axes, "
+     "channels last"},
+    {"keras-ReLU-4", "ReLU", "", NULL,
+     "input 6x10x8\n"
+     "relu\n"
+     ""},
+    {"keras-ReLU-5", "ReLU", "'max_value': 4", NULL,
+     "input 6x10x8\n"
+     "relu\n"
+     "min 4\n"
+     ""},
+    {"keras-ReLU-6", "ReLU", "'max_value': 6, 'negative_slope': 0.1", NULL,
+     "error: `y` (ReLU): netc has no equivalent of a slope with a largest "
+     "value"},
+    {"keras-PReLU-3", "PReLU", "'shared_axes': [1]", NULL,
+     "input 6x10x8\n"
+     "add { relu } { min 0; mul {} { weight 1x10x8 } }\n"
+     ""},
+    {"keras-LeakyReLU-2", "LeakyReLU", "'negative_slope': 0.01", NULL,
+     "input 6x10x8\n"
+     "leaky\n"
+     ""},
+    {"keras-ThresholdedReLU", "ThresholdedReLU", "'theta': 1.0", NULL,
+     "error: `y` (ThresholdedReLU): netc has no equivalent of this class"},
+    {"keras-BatchNormalization-3", "BatchNormalization",
+     "'axis': [3], 'epsilon': 1e-05", NULL,
+     "input 6x10x8\n"
+     "bn\n"
+     ""},
+    {"keras-BatchNormalization-4", "BatchNormalization",
+     "'axis': -1, 'renorm': true", NULL,
+     "error: `y` (BatchNormalization): netc has no equivalent of `renorm`"},
+    {"keras-BatchNormalization-5", "BatchNormalization",
+     "'axis': -1, 'scale': false", NULL,
+     "input 6x10x8\n"
+     "bn eps=0.001 noaffine\n"
+     "add {} { weight 8 }\n"
+     ""},
+    {"keras-BatchNormalization-6", "BatchNormalization",
+     "'axis': -1, 'scale': false, 'center': false", NULL,
+     "input 6x10x8\n"
+     "bn eps=0.001 noaffine\n"
+     ""},
+    {"keras-BatchNormalization-7", "BatchNormalization", "'axis': 'a'", NULL,
+     "error: `y` (BatchNormalization): `axis` is not an integer"},
+    {"keras-LayerNormalization-4", "LayerNormalization",
+     "'axis': -1, 'rms_scaling': true", NULL,
+     "error: `y` (LayerNormalization): netc has no equivalent of "
+     "`rms_scaling`"},
+    {"keras-LayerNormalization-5", "LayerNormalization", "'axis': 9", NULL,
+     "error: `y` (LayerNormalization): `axis` is 9, not from -8 to 8"},
+    {"keras-GroupNormalization-3", "GroupNormalization",
+     "'groups': 3, 'axis': -1", NULL,
+     "error: `y` (GroupNormalization): `groups` does not divide the channels"},
+    {"keras-GroupNormalization-4", "GroupNormalization",
+     "'groups': 0, 'axis': -1", NULL,
+     "error: `y` (GroupNormalization): `groups` does not divide the channels"},
+    {"keras-GroupNormalization-5", "GroupNormalization",
+     "'groups': 4, 'axis': 1", NULL,
+     "error: `y` (GroupNormalization): only a norm of channels is supported"},
+    {"keras-GroupNormalization-6", "GroupNormalization",
+     "'groups': 8, 'axis': -1, 'center': false", NULL,
+     "input 6x10x8\n"
+     "instnorm eps=0.001 noaffine\n"
+     "scale\n"
+     ""},
+    {"keras-RMSNormalization-2", "RMSNormalization", "'axis': 1", NULL,
+     "error: `y` (RMSNormalization): only a norm of channels is supported"},
+    {"keras-UnitNormalization-2", "UnitNormalization", "'axis': 1", NULL,
+     "error: `y` (UnitNormalization): only a norm of channels is supported"},
+    {"keras-Dropout", "Dropout", "'rate': 0", NULL,
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-Dropout-2", "Dropout", "'rate': 0.5", NULL,
+     "input 6x10x8\n"
+     "dropout\n"
+     ""},
+    {"keras-Dropout-3", "Dropout", "'rate': 1.5", NULL,
+     "error: `y` (Dropout): `rate` must be at least 0 and less than 1"},
+    {"keras-GaussianNoise", "GaussianNoise", "'stddev': 0.1", NULL,
+     "# GaussianNoise changes nothing when the net predicts: it is left out.\n"
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-GaussianDropout", "GaussianDropout", "'rate': 0.1", NULL,
+     "input 6x10x8\n"
+     "dropout 0.1\n"
+     ""},
+    {"keras-AlphaDropout", "AlphaDropout", "'rate': 0.1", NULL,
+     "input 6x10x8\n"
+     "dropout 0.1\n"
+     ""},
+    {"keras-ActivityRegularization", "ActivityRegularization", "'l1': 0.1",
+     NULL,
+     "# ActivityRegularization changes nothing when the net predicts: it is "
+     "left out.\n"
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-Rescaling-2", "Rescaling", "'scale': 1.0, 'offset': 0.0", NULL,
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-Rescaling-3", "Rescaling", "'scale': 2", NULL,
+     "input 6x10x8\n"
+     "mul 2\n"
+     ""},
+    {"keras-Resizing-3", "Resizing", "'height': 12", NULL,
+     "error: `y` (Resizing): it needs a map, `height` and `width`"},
+    {"keras-Resizing-4", "Resizing",
+     "'height': 12, 'width': 20, 'interpolation': 'nearest'", NULL,
+     "input 6x10x8\n"
+     "up size=12x20 -> 12x20x8\n"
+     ""},
+    {"keras-Resizing-5", "Resizing",
+     "'height': 12, 'width': 20, 'interpolation': 'lanczos3'", NULL,
+     "error: `y` (Resizing): netc has no equivalent of the interpolation "
+     "`lanczos3`"},
+    {"keras-Resizing-6", "Resizing", "'height': 12, 'width': 20", "8",
+     "error: `y` (Resizing): it needs a map, `height` and `width`"},
+    {"keras-CenterCrop-3", "CenterCrop", "'height': 4, 'width': 4", "8",
+     "error: `y` (CenterCrop): it needs a map of at least its size"},
+    {"keras-CenterCrop-4", "CenterCrop", "", NULL,
+     "error: `y` (CenterCrop): it needs a map of at least its size"},
+    {"keras-Normalization-2", "Normalization", "'axis': 1", NULL,
+     "error: `y` (Normalization): only a norm of channels is supported"},
+    {"keras-Normalization-3", "Normalization",
+     "'axis': -1, 'mean': 1.0, 'variance': 4.0", NULL,
+     "input 6x10x8\n"
+     "sub {} { weight 8 fixed }\n"
+     "div {} { weight 8 fixed }\n"
+     ""},
+    {"keras-Normalization-4", "Normalization", "'axis': null", NULL,
+     "error: `y` (Normalization): only a norm by channel is supported"},
+    {"keras-Normalization-5", "Normalization", "'axis': -1, 'invert': true",
+     NULL, "error: `y` (Normalization): netc has no equivalent of `invert`"},
+    {"keras-Normalization-6", "Normalization",
+     "'axis': -1, 'mean': [1, 2, 3, 4, 5, 6, 7, 8], 'variance': [1, 1, 1, 1, "
+     "1, 1, 1, 1]",
+     NULL,
+     "input 6x10x8\n"
+     "sub {} { weight 8 fixed }\n"
+     "div {} { weight 8 fixed }\n"
+     ""},
+    {"keras-Dense-3", "Dense", "'units': 5", "8",
+     "input 8\n"
+     "fc 5\n"
+     ""},
+    {"keras-Dense-4", "Dense", "'units': 5, 'use_bias': false", "10, 8",
+     "input 10x8\n"
+     "linear 5 nobias\n"
+     ""},
+    {"keras-Dense-5", "Dense", "'units': 0", NULL,
+     "error: `y` (Dense): `units` is 0, not from 1 to 1073741824"},
+    {"keras-Dense-6", "Dense", "'units': 'a'", NULL,
+     "error: `y` (Dense): `units` is not an integer"},
+    {"keras-Dense-7", "Dense", "'units': 5, 'activation': 'warp'", NULL,
+     "error: `y` (Dense): netc has no equivalent of the activation `warp`"},
+    {"keras-EinsumDense", "EinsumDense",
+     "'equation': 'abc,cd->abd', 'output_shape': [null, 5]", "10, 8",
+     "error: `y` (EinsumDense): netc has no equivalent of this class"},
+    {"keras-Identity", "Identity", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"keras-Warp", "Warp", "", NULL,
+     "error: `y` (Warp): netc has no equivalent of this class"},
+    {"keras-Flatten-2", "Flatten", "", "8",
+     "net a\n"
+     "input 8\n"
+     ""},
+    {"keras-GlobalAveragePooling2D", "GlobalAveragePooling2D", "", NULL,
+     "input 6x10x8\n"
+     "gap -> 1x1x8\n"
+     ""},
+    {"keras-GlobalAveragePooling2D-2", "GlobalAveragePooling2D", "", "8",
+     "error: `y` (GlobalAveragePooling2D): its input has no positions"},
+    {"keras-GlobalMaxPooling1D", "GlobalMaxPooling1D", "'keepdims': true",
+     "10, 8",
+     "input 10x8\n"
+     "gmp -> 1x8\n"
+     ""},
+    {"keras-GlobalAveragePooling3D", "GlobalAveragePooling3D", "",
+     "4, 6, 10, 8",
+     "input 4x6x10x8\n"
+     "gap -> 1x1x1x8\n"
+     ""},
+    {"keras-GlobalAveragePooling2D-3", "GlobalAveragePooling2D",
+     "'data_format': 'channels_first'", NULL,
+     "input 10x8x6\n"
+     "gap -> 1x1x6\n"
+     ""},
+    {"keras-MaxPooling3D", "MaxPooling3D", "'pool_size': [2, 2, 2]",
+     "4, 6, 10, 8",
+     "input 4x6x10x8\n"
+     "pool 2x2x2 -> 2x3x5x8\n"
+     ""},
+    {"keras-MaxPooling2D-2", "MaxPooling2D", "'pool_size': [9, 9]", NULL,
+     "error: `y` (MaxPooling2D): its window is larger than the padded input"},
+    {"keras-MaxPooling2D-3", "MaxPooling2D",
+     "'pool_size': [2, 2], 'padding': 'warp'", NULL,
+     "error: `y` (MaxPooling2D): netc has no equivalent of the padding `warp`"},
+    {"keras-MaxPooling2D-4", "MaxPooling2D", "", "8",
+     "error: `y` (MaxPooling2D): its input has 0 axes of positions"},
+    {"keras-MaxPooling2D-5", "MaxPooling2D", "'pool_size': 'a'", NULL,
+     "error: `y` (MaxPooling2D): `pool_size` is not an integer"},
+    {"keras-AdaptiveMaxPooling2D", "AdaptiveMaxPooling2D", "'output_size': 3",
+     NULL,
+     "input 6x10x8\n"
+     "adaptmaxpool 3x3 -> 3x3x8\n"
+     ""},
+    {"keras-AdaptiveAveragePooling1D", "AdaptiveAveragePooling1D",
+     "'output_size': 5", "10, 8",
+     "input 10x8\n"
+     "adaptpool 5 -> 5x8\n"
+     ""},
+    {"keras-AdaptiveAveragePooling2D-2", "AdaptiveAveragePooling2D",
+     "'output_size': 3", "8",
+     "error: `y` (AdaptiveAveragePooling2D): its input has 0 axes of "
+     "positions"},
+    {"keras-UpSampling2D-3", "UpSampling2D", "'size': 2", NULL,
+     "input 6x10x8\n"
+     "up 2 -> 12x20x8\n"
+     ""},
+    {"keras-UpSampling2D-4", "UpSampling2D", "'size': [2, 2]", "8",
+     "error: `y` (UpSampling2D): its input has 0 axes of positions"},
+    {"keras-UpSampling2D-5", "UpSampling2D", "'size': [0, 2]", NULL,
+     "error: `y` (UpSampling2D): `size` is 0, not from 1 to 1073741824"},
+    {"keras-UpSampling2D-6", "UpSampling2D",
+     "'size': 2, 'interpolation': 'bicubic'", NULL,
+     "error: `y` (UpSampling2D): netc has no equivalent of the interpolation "
+     "`bicubic`"},
+    {"keras-UpSampling2D-7", "UpSampling2D",
+     "'size': 2, 'data_format': 'channels_first'", NULL,
+     "input 10x8x6\n"
+     "up 2 -> 20x16x6\n"
+     ""},
+    {"keras-ZeroPadding2D-2", "ZeroPadding2D", "'padding': 1", NULL,
+     "input 6x10x8\n"
+     "pad 1 -> 8x12x8\n"
+     ""},
+    {"keras-ZeroPadding2D-3", "ZeroPadding2D", "'padding': [1, 2]", NULL,
+     "input 6x10x8\n"
+     "pad 1:1x2:2 -> 8x14x8\n"
+     ""},
+    {"keras-ZeroPadding2D-4", "ZeroPadding2D", "'padding': [1]", NULL,
+     "error: `y` (ZeroPadding2D): `padding` needs a number for each side"},
+    {"keras-ZeroPadding2D-5", "ZeroPadding2D", "'padding': [[1, -1], [0, 0]]",
+     NULL,
+     "error: `y` (ZeroPadding2D): `padding` is -1, not from 0 to 1073741824"},
+    {"keras-ZeroPadding2D-6", "ZeroPadding2D", "'padding': 1", "8",
+     "error: `y` (ZeroPadding2D): its input has 0 axes of positions"},
+    {"keras-ZeroPadding3D", "ZeroPadding3D", "'padding': 1", "4, 6, 10, 8",
+     "input 4x6x10x8\n"
+     "pad 1 -> 6x8x12x8\n"
+     ""},
+    {"keras-Cropping2D-3", "Cropping2D", "'cropping': 1", NULL,
+     "input 6x10x8\n"
+     "crop 4x8 -> 4x8x8\n"
+     ""},
+    {"keras-Cropping2D-4", "Cropping2D", "'cropping': 1", "8",
+     "error: `y` (Cropping2D): its input has 0 axes of positions"},
+    {"keras-Cropping2D-5", "Cropping2D", "'cropping': 'a'", NULL,
+     "error: `y` (Cropping2D): `cropping` is not an integer"},
+    {"keras-Conv1D-2", "Conv1D",
+     "'filters': 4, 'kernel_size': 3, 'padding': 'causal'", NULL,
+     "error: `y` (Conv1D): its input has 2 axes of positions"},
+    {"keras-Conv2D-9", "Conv2D",
+     "'filters': 4, 'kernel_size': 3, 'padding': 'causal'", NULL,
+     "error: `y` (Conv2D): netc has no equivalent of the padding `causal`"},
+    {"keras-Conv2D-10", "Conv2D",
+     "'filters': 4, 'kernel_size': 3, 'use_bias': false, 'dilation_rate': [1, "
+     "2]",
+     NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 dilate=1x2 nobias -> 4x6x4\n"
+     ""},
+    {"keras-Conv2D-11", "Conv2D", "'filters': 8, 'kernel_size': 3, 'groups': 8",
+     NULL,
+     "input 6x10x8\n"
+     "dwconv 3x3 -> 4x8x8\n"
+     ""},
+    {"keras-Conv2D-12", "Conv2D",
+     "'filters': 4, 'kernel_size': 3, 'padding': 'same', 'dilation_rate': 2",
+     NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 pad dilate=2\n"
+     ""},
+    {"keras-Conv3D", "Conv3D", "'filters': 4, 'kernel_size': 3", "4, 6, 10, 8",
+     "input 4x6x10x8\n"
+     "conv 4 3x3x3 -> 2x4x8x4\n"
+     ""},
+    {"keras-Conv2D-13", "Conv2D", "'filters': 4, 'kernel_size': 0", NULL,
+     "error: `y` (Conv2D): `kernel_size` is 0, not from 1 to 1073741824"},
+    {"keras-Conv2D-14", "Conv2D",
+     "'filters': 4, 'kernel_size': 3, 'activation': 'warp'", NULL,
+     "error: `y` (Conv2D): netc has no equivalent of the activation `warp`"},
+    {"keras-Conv2D-15", "Conv2D", "'filters': 4, 'kernel_size': [1.5, 2]", NULL,
+     "error: `y` (Conv2D): `kernel_size` is not an integer"},
+    {"keras-Conv2DTranspose-3", "Conv2DTranspose",
+     "'filters': 4, 'kernel_size': 3, 'padding': 'warp'", NULL,
+     "error: `y` (Conv2DTranspose): netc has no equivalent of the padding "
+     "`warp`"},
+    {"keras-Conv2DTranspose-4", "Conv2DTranspose",
+     "'filters': 4, 'kernel_size': 3, 'strides': 2, 'output_padding': 1, "
+     "'padding': 'same', 'use_bias': false",
+     NULL,
+     "input 6x10x8\n"
+     "deconv 4 3x3 /2 pad=1 outpad=1x1 nobias -> 12x20x4\n"
+     ""},
+    {"keras-Conv2DTranspose-5", "Conv2DTranspose",
+     "'filters': 4, 'kernel_size': 3, 'dilation_rate': 2", NULL,
+     "input 6x10x8\n"
+     "deconv 4 3x3 dilate=2x2 -> 10x14x4\n"
+     ""},
+    {"keras-Conv3DTranspose", "Conv3DTranspose",
+     "'filters': 4, 'kernel_size': 3", "4, 6, 10, 8",
+     "input 4x6x10x8\n"
+     "deconv 4 3x3x3 -> 6x8x12x4\n"
+     ""},
+    {"keras-Conv2DTranspose-6", "Conv2DTranspose",
+     "'filters': 4, 'kernel_size': 3", "8",
+     "error: `y` (Conv2DTranspose): its input has 0 axes of positions"},
+    {"keras-DepthwiseConv2D-2", "DepthwiseConv2D",
+     "'kernel_size': 3, 'strides': [2, 2], 'padding': 'same', 'use_bias': "
+     "false, 'activation': 'relu6'",
+     NULL,
+     "input 6x10x8\n"
+     "dwconv 3x3 /2 pad=tf nobias relu6 -> 3x5x8\n"
+     ""},
+    {"keras-DepthwiseConv2D-3", "DepthwiseConv2D", "'kernel_size': 9", NULL,
+     "error: `y` (DepthwiseConv2D): its window is larger than the padded "
+     "input"},
+    {"keras-SeparableConv2D-2", "SeparableConv2D",
+     "'filters': 4, 'kernel_size': 3, 'padding': 'same', 'use_bias': false",
+     NULL,
+     "input 6x10x8\n"
+     "dwconv 3x3 pad nobias\n"
+     "conv 4 1x1 nobias\n"
+     ""},
+    {"keras-SeparableConv2D-3", "SeparableConv2D", "'kernel_size': 3", NULL,
+     "error: `y` (SeparableConv2D): `filters` is missing"},
+    {"keras-SeparableConv2D-4", "SeparableConv2D",
+     "'filters': 4, 'kernel_size': 9", NULL,
+     "error: `y` (SeparableConv2D): its window is larger than the padded "
+     "input"},
+    {"keras-LocallyConnected2D-2", "LocallyConnected2D",
+     "'filters': 4, 'kernel_size': 3, 'padding': 'same'", NULL,
+     "input 6x10x8\n"
+     "local 4 3x3 pad\n"
+     ""},
+    {"keras-LocallyConnected2D-3", "LocallyConnected2D",
+     "'filters': 4, 'kernel_size': 9", NULL,
+     "error: `y` (LocallyConnected2D): its window is larger than the padded "
+     "input"},
+    {"keras-LocallyConnected2D-4", "LocallyConnected2D",
+     "'filters': 4, 'kernel_size': 2, 'strides': 2, 'use_bias': false", NULL,
+     "input 6x10x8\n"
+     "local 4 2x2 /2 nobias -> 3x5x4\n"
+     ""},
+    {"keras-op-add-2", "math.add", "{'y': 'a'}", NULL,
+     "error: `y` (TFOpLambda): only constants that are numbers are supported"},
+    {"keras-op-subtract", "math.subtract", "{'y': ['x', 0, 0]}", NULL,
+     "input 6x10x8\n"
+     "sub {} {}\n"
+     ""},
+    {"keras-op-divide", "math.divide", "{'y': 4}", NULL,
+     "input 6x10x8\n"
+     "div 4\n"
+     ""},
+    {"keras-op-maximum", "math.maximum", "{'y': 0}", NULL,
+     "input 6x10x8\n"
+     "max 0\n"
+     ""},
+    {"keras-op-minimum", "math.minimum", "{'y': ['x', 0, 0]}", NULL,
+     "input 6x10x8\n"
+     "min {} {}\n"
+     ""},
+    {"keras-op-softmax", "nn.softmax", "{'axis': 'a'}", NULL,
+     "error: `y` (TFOpLambda): `axis` is not an integer"},
+    {"keras-op-softmax-2", "nn.softmax", "{'axis': 9}", NULL,
+     "error: `y` (TFOpLambda): `axis` is 9, not from -8 to 8"},
+    {"keras-op-reduce_sum", "math.reduce_sum", "{}", NULL,
+     "error: `y` (TFOpLambda): netc has no equivalent of one value for all "
+     "samples"},
+    {"keras-op-reduce_sum-2", "math.reduce_sum", "{'axis': [1, 2, 3]}", NULL,
+     "error: `y` (TFOpLambda): netc has no equivalent of a single value; "
+     "`keepdims` keeps its axes"},
+    {"keras-op-reduce_max", "math.reduce_max",
+     "{'axis': [1, 2, 3], 'keepdims': true}", NULL,
+     "input 6x10x8\n"
+     "max axis=0 axis=1 axis=2 keep -> 1x1x1\n"
+     ""},
+    {"keras-op-reduce_min", "math.reduce_min", "{'axis': 'a'}", NULL,
+     "error: `y` (TFOpLambda): `axis` is not an integer"},
+    {"keras-op-reduce_min-2", "math.reduce_min", "{'axis': 9}", NULL,
+     "error: `y` (TFOpLambda): `axis` is 9, not from -8 to 8"},
+    {"keras-op-reduce_mean", "math.reduce_mean",
+     "{'axis': -1, 'keepdims': true}", NULL,
+     "input 6x10x8\n"
+     "mean axis=2 keep\n"
+     ""},
+    {"keras-op-reshape-2", "reshape", "{}", NULL,
+     "error: `y` (TFOpLambda): `shape` is not a list of sizes"},
+    {"keras-op-reshape-3", "reshape", "{'shape': [-1, 480]}", NULL,
+     "input 6x10x8\n"
+     "flatten -> 480\n"
+     ""},
+    {"keras-op-transpose-2", "transpose", "{}", NULL,
+     "error: `y` (TFOpLambda): its order must be one of the input's axes, "
+     "channels last"},
+    {"keras-op-transpose-3", "transpose", "{'perm': [0, 1, 2, 9]}", NULL,
+     "error: `y` (TFOpLambda): `dims` is 9, not from 1 to 3"},
+    {"keras-op-squeeze-2", "squeeze", "{'axis': [1, 2, 3]}", NULL,
+     "error: `y` (TFOpLambda): an axis that it removes is not 1"},
+    {"keras-op-squeeze-3", "squeeze", "{}", NULL,
+     "error: `y` (TFOpLambda): netc has no equivalent of one value for all "
+     "samples"},
+    {"keras-op-squeeze-4", "squeeze", "{'axis': 0}", NULL,
+     "error: `y` (TFOpLambda): its axis is the batch"},
+    {"keras-op-expand_dims", "expand_dims", "{'axis': 2}", NULL,
+     "input 6x10x8\n"
+     "reshape 6x1x10x8 -> 6x1x10x8\n"
+     ""},
+    {"keras-op-expand_dims-2", "expand_dims", "{'axis': 'a'}", NULL,
+     "error: `y` (TFOpLambda): `axis` is not an integer"},
+    {"keras-op-concat", "concat", "{'axis': -1}", NULL,
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-op-concat-2", "concat", "{'axis': 'a'}", NULL,
+     "error: `y` (TFOpLambda): `axis` is not an integer"},
+    {"keras-op-matmul-2", "linalg.matmul",
+     "{'b': ['x', 0, 0], 'transpose_a': true}", NULL,
+     "error: `y` (TFOpLambda): it needs two tensors of equal rank, the first "
+     "not transposed"},
+    {"keras-op-matmul-3", "linalg.matmul", "{}", NULL,
+     "error: `y` (TFOpLambda): it needs two tensors of equal rank, the first "
+     "not transposed"},
+    {"keras-op-split-2", "split", "{'num_or_size_splits': [4, 4]}", NULL,
+     "error: `y` (TFOpLambda): `sections` is not an integer"},
+    {"keras-op-split-3", "split", "{'num_or_size_splits': 2, 'axis': 9}", NULL,
+     "error: `y` (TFOpLambda): `axis` is 9, not from -8 to 8"},
+    {"keras-op-split-4", "split", "{'num_or_size_splits': 2, 'axis': 0}", NULL,
+     "error: `y` (TFOpLambda): its axis is the batch"},
+    {"keras-op-split-5", "split", "{'num_or_size_splits': 1, 'axis': 1}", NULL,
+     "net a\n"
+     "input 6x10x8\n"
+     ""},
+    {"keras-op-getitem", "__operators__.getitem",
+     "{'slice_spec': [{'start': null, 'stop': null, 'step': null}, {'start': "
+     "1, 'stop': 4, 'step': null}]}",
+     NULL,
+     "input 6x10x8\n"
+     "slice 0 1:4 -> 3x10x8\n"
+     ""},
+    {"keras-op-getitem-2", "__operators__.getitem",
+     "{'slice_spec': [{'start': null, 'stop': null, 'step': null}, {'start': "
+     "-3, 'stop': -1, 'step': 1}]}",
+     NULL,
+     "input 6x10x8\n"
+     "slice 0 3:5 -> 2x10x8\n"
+     ""},
+    {"keras-op-getitem-3", "__operators__.getitem",
+     "{'slice_spec': [{'start': null, 'stop': null, 'step': null}, {'start': "
+     "4, 'stop': 2, 'step': 1}]}",
+     NULL, "error: `y` (TFOpLambda): the part that it takes is empty"},
+    {"keras-op-getitem-4", "__operators__.getitem",
+     "{'slice_spec': [{'start': null, 'stop': null, 'step': null}, {'start': "
+     "0, 'stop': 4, 'step': 2}]}",
+     NULL, "error: `y` (TFOpLambda): only contiguous parts are supported"},
+    {"keras-op-getitem-5", "__operators__.getitem",
+     "{'slice_spec': [{'start': null, 'stop': null, 'step': null}, 3]}", NULL,
+     "error: `y` (TFOpLambda): an index that removes an axis is not supported "
+     "here; a slice is"},
+    {"keras-op-getitem-6", "__operators__.getitem",
+     "{'slice_spec': [{'start': null}, {'start': null}, {'start': 1}, "
+     "{'start': 2, 'stop': 99}, {'start': 0}]}",
+     NULL, "error: `y` (TFOpLambda): it has more indices than axes"},
+    {"keras-op-getitem-7", "__operators__.getitem",
+     "{'slice_spec': [{'class_name': '__ellipsis__'}, {'start': 2, 'stop': "
+     "6}]}",
+     NULL,
+     "input 6x10x8\n"
+     "slice c 2:6\n"
+     ""},
+    {"keras-op-getitem-8", "__operators__.getitem",
+     "{'slice_spec': [{'start': null}, {'class_name': '__ellipsis__'}, "
+     "{'start': 0}, {'start': 0}, {'start': 0}, {'start': 0}]}",
+     NULL, "error: `y` (TFOpLambda): it has more indices than axes"},
+    {"keras-op-getitem-9", "__operators__.getitem",
+     "{'slice_spec': [{'start': null}, {'start': 'a'}]}", NULL,
+     "error: `y` (TFOpLambda): `slice` is not an integer"},
+    {"keras-op-getitem-10", "__operators__.getitem", "{}", NULL,
+     "error: `y` (TFOpLambda): netc has no equivalent of its indices"},
+    {"keras-op-clip_by_value", "clip_by_value", "{'clip_value_min': 0}", NULL,
+     "error: `y` (TFOpLambda): its bounds are not numbers"},
+    {"keras-op-pow", "math.pow", "{'y': 'a'}", NULL,
+     "error: `y` (TFOpLambda): only powers that are numbers are supported"},
+    {"keras-op-abs", "math.abs", "{}", NULL,
+     "input 6x10x8\n"
+     "abs\n"
+     ""},
+    {"keras-op-swish", "nn.swish", "{}", NULL,
+     "input 6x10x8\n"
+     "silu\n"
+     ""},
+    {"keras-op-truediv", "math.truediv", "{'y': 8}", NULL,
+     "input 6x10x8\n"
+     "div 8\n"
+     ""},
 };
 
 static void write_caffe(FILE *file, const struct row *row) {
@@ -515,19 +1373,24 @@ static void write_caffe(FILE *file, const struct row *row) {
 
 static void write_keras(FILE *file, const struct row *row) {
   bool layer = *row->what >= 'A' && *row->what <= 'Z';
-  char text[1024];
+  char text[1024], wires[128] = "['x', 0, 0, {}]";
+  const char *many = layer ? strchr(row->what, '*') : NULL;
+  for (int i = many ? atoi(many + 1) : 1; i > 1; i--)
+    strcat(wires, ", ['x', 0, 0, {}]");
   int length = snprintf(
       text, sizeof text,
       "{'class_name': 'Functional', 'config': {'layers': ["
       "{'class_name': 'InputLayer', 'name': 'x', 'config': "
       "{'batch_input_shape': [null, %s], 'dtype': 'float32'}, "
       "'inbound_nodes': []}, "
-      "{'class_name': '%s', 'name': 'y', 'config': {%s%s%s}, "
-      "'inbound_nodes': [%s]}], "
+      "{'class_name': '%.*s', 'name': 'y', 'config': {%s%s%s}, "
+      "'inbound_nodes': [%s%s%s]}], "
       "'input_layers': [['x', 0, 0]], 'output_layers': [['y', 0, 0]]}}\n",
-      row->shape ? row->shape : "6, 10, 8", layer ? row->what : "TFOpLambda",
-      layer ? row->text : "'function': '", layer ? "" : row->what,
-      layer ? "" : "'", layer ? "[['x', 0, 0, {}]]" : "['x', 0, 0, ARGUMENTS]");
+      row->shape ? row->shape : "6, 10, 8",
+      layer ? (int)strcspn(row->what, "*") : 10,
+      layer ? row->what : "TFOpLambda", layer ? row->text : "'function': '",
+      layer ? "" : row->what, layer ? "" : "'", layer ? "[" : "",
+      layer ? wires : "['x', 0, 0, ARGUMENTS]", layer ? "]" : "");
   assert_in_range(length, 1, sizeof text - 1);
   for (char *at = text; *at; at++) {
     if (strncmp(at, "ARGUMENTS", 9) == 0) {

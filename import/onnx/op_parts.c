@@ -199,14 +199,12 @@ bool op_expand(struct onnx *x) {
   int count = onnx_numbers(x, 1, NULL, dims, MOST_AXES);
   if (count < 0 || !move_take(x, &m))
     return onnx_fail(x, "its sizes depend on the inputs");
-  int rank = count > m.view.at.rank ? count : m.view.at.rank;
+  int rank;
   int64_t values = 1;
+  if (!onnx_joint_dims(x, m.view.at.dim, m.view.at.rank, dims, count, &rank,
+                       out))
+    return false;
   for (int i = 0; i < rank; i++) {
-    int64_t a = i < rank - count ? 1 : dims[i - (rank - count)];
-    int64_t b = i < rank - m.view.at.rank
-                    ? 1
-                    : m.view.at.dim[i - (rank - m.view.at.rank)];
-    out[i] = a > b ? a : b;
     if (out[i] < 1 || out[i] > MOST_SIZE ||
         values > ((int64_t)1 << 40) / out[i])
       return onnx_fail(x, "it is too large");
