@@ -319,6 +319,7 @@ static int set_word(struct net_options *o, enum option_id option,
   switch (option) {
   case OPTION_UNITS: o->look.units = (enum netc_units)found; break;
   case OPTION_LAYOUT: o->look.channels_first = found; break;
+  case OPTION_HEADER: o->look.deploy = found; break;
   case OPTION_DIRECTION: o->look.direction = (enum netc_direction)found; break;
   case OPTION_FILL: o->look.tint = (enum netc_tint)found; break;
   case OPTION_NOTES: o->look.notes = (unsigned)found; break;
@@ -349,6 +350,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
   case OPTION_UNITS:
   case OPTION_LAYOUT:
+  case OPTION_HEADER:
   case OPTION_DIRECTION:
   case OPTION_FILL:
   case OPTION_COLOR:

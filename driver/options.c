@@ -16,6 +16,7 @@
 /* The words of options, each beside what it stands for. */
 #define UNITS_WORDS(W) W(iec, NETC_IEC) W(si, NETC_SI) W(bytes, NETC_BYTES)
 #define LAYOUT_WORDS(W) W(hwc, false) W(chw, true)
+#define HEADER_WORDS(W) W(full, false) W(deploy, true)
 #define DIRECTION_WORDS(W) W(tb, NETC_DOWN) W(lr, NETC_RIGHT)
 #define FILL_WORDS(W) \
   W(op, NETC_TINT_OP) \

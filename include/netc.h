@@ -296,7 +296,16 @@ struct netc_options {
   const char *links; /* "../": what leads from where a diagram will lie to the
                         folder that sources are named from; NULL: nothing */
   bool timeline;     /* the JSON has every moment of a training step */
+  bool deploy;       /* the header in C has what a prediction needs alone */
 };
+
+/*
+ * What names in C begin with, as outputs with these options have them:
+ * "vgg16". It lives as long as the load.
+ */
+NETC_API enum netc_status netc_c_name(struct netc *netc,
+                                      const struct netc_options *options,
+                                      const char **name);
 
 /* The columns of the table of layers; NETC_USAGE behind the last one. */
 struct netc_column {

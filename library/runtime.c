@@ -1,4 +1,5 @@
 /* A prediction as the runtime wants it, made when it is first asked for. */
+#include "codegen/c/identifier.h"
 #include "codegen/c/tables.h"
 #include "library/context.h"
 
@@ -38,5 +39,38 @@ enum netc_status netc_runtime(struct netc *netc,
   enum netc_status status = context_call(netc, CALL_READS, call_runtime, NULL);
   if (status == NETC_OK)
     *model = netc->load->runtime;
+  return status;
+}
+
+struct c_name_call {
+  const struct netc_options *options;
+  const char *name;
+};
+
+static void call_c_name(struct call *call) {
+  struct c_name_call *asked = call->request;
+  struct load *load = call->netc->load;
+  struct compiled copy = load->compiled;
+  copy.options = asked->options;
+  copy.arena = &call->scratch;
+  struct identifiers ids = identifiers_open(&copy);
+  asked->name = context_keep(&load->arena, identifiers_small(&ids)).at;
+}
+
+enum netc_status netc_c_name(struct netc *netc,
+                             const struct netc_options *options,
+                             const char **name) {
+  struct netc_options own = {.size = sizeof own};
+  struct c_name_call asked = {.options = &own, .name = ""};
+  *name = asked.name;
+  if (!netc->load || !netc->load->compiled.model) {
+    context_say(netc, "no net has been loaded");
+    return NETC_USAGE;
+  }
+  if (options)
+    memcpy(&own, options,
+           options->size < sizeof own ? options->size : sizeof own);
+  enum netc_status status = context_call(netc, CALL_READS, call_c_name, &asked);
+  *name = asked.name;
   return status;
 }

@@ -80,6 +80,69 @@ static void every_compiler_takes_the_headers(void **state) {
   }
 }
 
+/* netrt.h before it, after it or not at all; with and without training. */
+static void the_order_of_includes_is_free(void **state) {
+  (void)state;
+  static const char *const orders[] = {
+      "#include \"deploy.h\"\n#include \"netrt.h\"\n",
+      "#include \"netrt.h\"\n#include \"deploy.h\"\n",
+      "#include \"deploy.h\"\n",
+  };
+  static const char *const compilers[] = {"cc -std=c99 -x c",
+                                          "c++ -std=c++11 -x c++"};
+  expect(NETC " examples/zoo/lenet5.net --header=deploy -o "
+              "build/tests/scratch/deploy.h && cp runtime/netrt.h "
+              "build/tests/scratch/",
+         0, "", "");
+  char *header = read_text("build/tests/scratch/deploy.h", NULL);
+  assert_non_null(header);
+  assert_holds(header, "#define LENET5_WEIGHT_ALIGN 64\n");
+  assert_holds(header, "#define LENET5_INPUT_0_BYTES 4096\n");
+  assert_null(strstr(header, "TRAIN_"));
+  assert_null(strstr(header, "LENET5_CONV1_"));
+  free(header);
+  for (size_t i = 0; i < 6; i++) {
+    char text[1024], command[1024];
+    snprintf(text, sizeof text,
+             "%sconst struct netrt_model *model(void);\n"
+             "const struct netrt_model *model(void) {\n"
+             "  return &lenet5_model;\n}\n"
+             "float first(void);\nfloat first(void) {\n"
+             "  return lenet5_weights[0];\n}\n",
+             orders[i / 2]);
+    write_in("build/tests/scratch", "order.c", text);
+    snprintf(command, sizeof command,
+             "%s " STRICT " -fsyntax-only build/tests/scratch/order.c",
+             compilers[i % 2]);
+    expect_compiles(command);
+  }
+}
+
+/* weights.c, and weights.S with weights.bin, are the same array. */
+static void weights_are_an_array_however_they_are_written(void **state) {
+  (void)state;
+  expect("cd build/tests/scratch && rm -rf array && mkdir -p array/o && cd "
+         "array && for o in w.c w.S all.bin; do ../../../netc weights "
+         "../../../../examples/zoo/lenet5.net --random 1 --fold -o $o --prefix "
+         "my-net || exit 1; done && cmp all.bin w.bin && printf '#include "
+         "<stdio.h>\nextern const float my_net_weights[];\nint main(void) { "
+         "return (size_t)my_net_weights %% 64 || fwrite(my_net_weights, 4, "
+         "61706, stdout) != 61706; }' >main.c && ${CC:-cc} -std=c99 -pedantic "
+         "-Wall -Wextra -Werror main.c w.c -o a && ./a | cmp - all.bin && cd o "
+         "&& ${CC:-cc} -I.. ../main.c ../w.S -o a && ./a | cmp - ../all.bin && "
+         "echo equal",
+         0, "equal", "");
+  expect("cd build/tests/scratch/array && c++ -std=c++11 -pedantic -Wall "
+         "-Wextra -Werror -x c++ -c w.c -o w.o && nm w.o",
+         0, "R my_net_weights", "");
+  expect(NETC " weights examples/zoo/lenet5.net --random 1 --fold -o x.s", 2,
+         "", "X.S alone");
+  expect(NETC " weights examples/simple_cnn.net --random 1 --fold -o "
+              "build/tests/scratch/array/large.c && rm "
+              "build/tests/scratch/array/large.c",
+         0, "", "of C text, for which a compiler needs some 1.25 GB");
+}
+
 /* A budget and what the user has to spare are checked when it is compiled. */
 static void limits_are_checked(void **state) {
   (void)state;
@@ -262,6 +325,7 @@ static void check_totals(struct known *k) {
              {"TRAIN_BATCH", "training.batch"}};
   struct wanted w = {.count = 0};
   char path[64] = "training.peak_bytes";
+  want(&w, NETRT_ALIGN, "WEIGHT_ALIGN", "");
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     want(&w, number(k->json, all[i].path), all[i].macro, "");
   want(&w, number(k->json, "totals.param_count") - trained(k, "param_count"),
@@ -529,6 +593,8 @@ static void names_begin_as_one_wants(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_compiler_takes_the_headers),
+      cmocka_unit_test(the_order_of_includes_is_free),
+      cmocka_unit_test(weights_are_an_array_however_they_are_written),
       cmocka_unit_test(limits_are_checked),
       cmocka_unit_test(numbers_are_those_of_the_report),
       cmocka_unit_test(no_counted_batch_trains_in_more_than_the_macro_says),

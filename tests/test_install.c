@@ -255,6 +255,43 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   run_free(&r);
 }
 
+/* README's lines, in a folder with the program and the net; and the target
+ * of the program where the net's belongs. */
+static void cmake_lines_of_readme_make_a_program(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-readme");
+  if (!on_path("cmake") || !on_path("ninja"))
+    skip();
+  write_in(dir, "main.c",
+           "#include \"model.h\"\n#include <netrt.h>\n#include <stdio.h>\n"
+           "static NETRT_ALIGNED unsigned char arena[MODEL_ARENA_BYTES];\n"
+           "static const float weights[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};\n"
+           "int main(void) {\n  struct netrt net;\n"
+           "  return netrt_open(&net, &model_model, weights, sizeof weights,\n"
+           "                    arena, sizeof arena) != NETRT_OK ||\n"
+           "         netrt_run(&net) != NETRT_OK || puts(\"ran\") < 0;\n}\n");
+  write_in(dir, "model.net", "net model\ninput 2\nfc 3 relu\n");
+  struct run r = run(
+      "cp README.md %s/ && cd %s && { printf 'cmake_minimum_required(VERSION "
+      "3.20)\nproject(p C)\n'; awk '/^```cmake$/ { c = 1; next } /^```/ { c = "
+      "0 } c' README.md; } >CMakeLists.txt && cmake -S . -B b -G Ninja "
+      "-Dnetc_DIR=%s/opt/lib/here/cmake/netc >log && ninja -C b >>log && b/app",
+      dir, dir, root);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.out, "ran\n");
+  run_free(&r);
+  r = run("cd %s && sed 's/netc_generate(app_model/netc_generate(app/' "
+          "CMakeLists.txt >c && mv c CMakeLists.txt && cmake -S . -B bad -G "
+          "Ninja -Dnetc_DIR=%s/opt/lib/here/cmake/netc",
+          dir, root);
+  assert_true(r.status != 0);
+  assert_holds(r.err, "there is a target `app`");
+  assert_holds(r.err, "netc_generate(app_model SOURCE ...)");
+  run_free(&r);
+}
+
 /* What netc writes, run by the installed archive, or by the sources alone. */
 static void programs_run_a_net(void **state) {
   (void)state;
@@ -341,6 +378,7 @@ int main(void) {
       cmocka_unit_test(a_shared_object_takes_the_archive),
       cmocka_unit_test(python_loads_the_shared_library),
       cmocka_unit_test(cmake_finds_the_package_and_follows_dependencies),
+      cmocka_unit_test(cmake_lines_of_readme_make_a_program),
       cmocka_unit_test(programs_run_a_net),
       cmocka_unit_test(the_runtime_names_are_its_own),
       cmocka_unit_test(the_manual_and_completion_are_there),

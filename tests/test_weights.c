@@ -211,7 +211,7 @@ static const struct said saids[] = {
     {"a-block-without-fold", small, "--random 1 -o F/o.bin", 2,
      "is written by --fold"},
     {"a-file-with-fold", small, "--random 1 --fold -o F/o.safetensors", 2,
-     "--fold writes X.bin or X.c"},
+     "--fold writes X.bin, X.S or X.c"},
     {"a-seed-that-is-none", small, "--random x -o F/o", 2,
      "--random takes a number from 0, not `x`"},
     {"two-outputs", small, "--random 1 -o F/o -o F/p", 2,
@@ -275,8 +275,8 @@ static void blocks_are_written_as_bytes_and_as_c(void **state) {
   struct run source = weights_of(small, "--random 7 --fold -o F/w-1.c");
   struct run same =
       run("cd %s && cc -std=c99 -pedantic -Wall -Werror -c w-1.c && echo "
-          "'#include <stdio.h>\nextern const float w_1[83];\nint "
-          "main(void) { fwrite(w_1, 4, 83, stdout); }' >main.c && cc "
+          "'#include <stdio.h>\nextern const float stdin_weights[83];\nint "
+          "main(void) { fwrite(stdin_weights, 4, 83, stdout); }' >main.c && cc "
           "main.c w-1.o -o main && ./main | cmp - w-1.bin",
           folder);
   (void)state;

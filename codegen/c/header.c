@@ -1,6 +1,7 @@
 /* h: a header that has every size of a net as a macro. */
 #include "base/check.h"
 #include "codegen/c/header.h"
+#include "codegen/c/tables.h"
 
 /* #define VGG16_BATCH 1 */
 static void header_macro(struct header *h, const char *name, int64_t value) {
@@ -22,6 +23,11 @@ static void put_comment_line(struct header *h, const char *text) {
   text_printf(h->out, "\n/* %s */\n", text);
 }
 
+/* --header=deploy: what a program that predicts needs. */
+static bool is_deploy(const struct header *h) {
+  return h->c->options->deploy;
+}
+
 /* The beginning: what the net is, as its report has it. */
 
 static void put_head(struct header *h) {
@@ -34,8 +40,11 @@ static void put_head(struct header *h) {
     table.length--;
   text_put(h->out, "/*\n * ");
   c_put_comment(h->out, c.model->name);
-  text_put(h->out, ": sizes of a net, made by netc. Do not edit.\n *\n * ");
-  c_put_comment(h->out, text_slice(&table));
+  text_put(h->out, ": sizes of a net, made by netc. Do not edit.");
+  if (!is_deploy(h)) {
+    text_put(h->out, "\n *\n * ");
+    c_put_comment(h->out, text_slice(&table));
+  }
   text_put(h->out,
            "\n *\n * _BYTES and _OFFSET are in bytes, _COUNT in values or "
            "multiply-accumulates.\n * What belongs to a layer is of one "
@@ -68,6 +77,7 @@ static void put_totals(struct header *h) {
   header_macro(h, "ARENA_LOWER_BOUND_BYTES", f->plan.lower_bound);
   header_macro(h, "PEAK_LIVE_BYTES", f->live);
   header_macro(h, "WEIGHT_BYTES", known->weights);
+  header_macro(h, "WEIGHT_ALIGN", NETRT_ALIGN);
   header_macro(h, "CACHE_BYTES", known->cache);
 }
 
@@ -226,36 +236,36 @@ static void put_promises(struct header *h) {
                  known->weights + known->plan.height + known->cache);
   put_budget(h, "prediction_exceeds_the_budget", "INFER_BYTES",
              "INFER_BUDGET_BYTES", budget->infer);
-  put_budget(h, "training_exceeds_the_budget", "TRAIN_PEAK_BYTES",
-             "TRAIN_BUDGET_BYTES", budget->train);
+  if (!is_deploy(h))
+    put_budget(h, "training_exceeds_the_budget", "TRAIN_PEAK_BYTES",
+               "TRAIN_BUDGET_BYTES", budget->train);
   put_budget(h, "arena_exceeds_the_budget", "ARENA_BYTES", "ARENA_BUDGET_BYTES",
              budget->arena);
   put_limit(h, "arena_exceeds_the_limit", "ARENA_BYTES", "ARENA_LIMIT_BYTES");
   put_limit(h, "weights_exceed_the_limit", "WEIGHT_BYTES",
             "WEIGHT_LIMIT_BYTES");
-  put_limit(h, "training_exceeds_the_limit", "TRAIN_PEAK_BYTES",
-            "TRAIN_LIMIT_BYTES");
+  if (!is_deploy(h))
+    put_limit(h, "training_exceeds_the_limit", "TRAIN_PEAK_BYTES",
+              "TRAIN_LIMIT_BYTES");
 }
 
-/* Outside of the guard: netrt.h may be included before or after it. */
+/* netrt.h may be included before it, after it, or not at all. */
 static void put_foot(struct header *h) {
-  struct slice small = identifiers_small(&h->ids), prefix = h->ids.prefix;
-  text_printf(h->out,
-              "\n#endif\n\n/* The tables of `netc -o x.c` for the runtime, "
-              "once netrt.h is there. */\n"
-              "#if defined NETRT_H && !defined %.*sMODEL\n#define %.*sMODEL\n",
-              SLICE_ARG(prefix), SLICE_ARG(prefix));
-  text_printf(h->out,
-              "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
-              "extern const struct netrt_model %.*s_model;\n"
-              "#ifdef __cplusplus\n}\n#endif\n#endif\n",
-              SLICE_ARG(small));
+  struct slice small = identifiers_small(&h->ids);
+  text_printf(
+      h->out,
+      "\n/* The tables of `netc -o x.c`, and the array of `netc weights "
+      "--fold`. */\n"
+      "struct netrt_model;\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+      "extern const struct netrt_model %.*s_model;\n"
+      "extern const float %.*s_weights[];\n"
+      "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+      SLICE_ARG(small), SLICE_ARG(small));
 }
 
 /* Names that the header itself has. */
 static void take_names(struct identifiers *ids) {
   static const char *const names[] = {"H",
-                                      "MODEL",
                                       "SOURCE_HASH",
                                       "BATCH",
                                       "INPUT_COUNT",
@@ -269,6 +279,7 @@ static void take_names(struct identifiers *ids) {
                                       "ARENA_LOWER_BOUND_BYTES",
                                       "PEAK_LIVE_BYTES",
                                       "WEIGHT_BYTES",
+                                      "WEIGHT_ALIGN",
                                       "CACHE_BYTES",
                                       "TRAIN_BATCH",
                                       "TRAIN_PEAK_BYTES",
@@ -298,9 +309,11 @@ void emit_header(const struct compiled *c, struct text *out) {
   take_names(&h.ids);
   put_head(&h);
   put_totals(&h);
-  put_training(&h);
+  if (!is_deploy(&h))
+    put_training(&h);
   header_put_ends(&h);
-  header_put_layers(&h);
+  if (!is_deploy(&h))
+    header_put_layers(&h);
   put_promises(&h);
   put_foot(&h);
 }

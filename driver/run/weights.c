@@ -13,6 +13,7 @@
 #include "driver/net_options.h"
 #include "driver/output.h"
 #include "driver/run/weight_set.h"
+#include "runtime/netrt.h"
 
 struct weights_request {
   struct net_options options;
@@ -76,46 +77,50 @@ static void write_tensors(const struct weight_set *set, FILE *file) {
   }
 }
 
-/* A C identifier from the stem of a path: "x/vgg-16.c" is vgg_16. */
-static void put_identifier(FILE *file, const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *stem = slash ? slash + 1 : path;
-  size_t length = strcspn(stem, ".");
-  if (length == 0 || (*stem >= '0' && *stem <= '9'))
-    fputs("net", file);
-  for (size_t i = 0; i < length; i++) {
-    bool letter = (stem[i] >= 'a' && stem[i] <= 'z') ||
-                  (stem[i] >= 'A' && stem[i] <= 'Z');
-    fputc(letter || (stem[i] >= '0' && stem[i] <= '9') ? stem[i] : '_', file);
-  }
-}
-
-/* Exact, and the same in every locale: 0x1.921fb6p+1f. */
-static void put_float(FILE *file, float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  int exponent = (int)(bits >> 23 & 255);
-  unsigned fraction = (unsigned)(bits & 0x7FFFFF) << 1;
-  fputs(bits >> 31 ? "-" : "", file);
-  if (exponent == 0)
-    fprintf(file, fraction ? "0x0.%06xp-126f" : "0.0f", fraction);
-  else
-    fprintf(file, "0x1.%06xp%+df", fraction, exponent - 127);
-}
-
-static void put_array(const float *block, int64_t count, const char *path,
+/* `name` is that of the net in C: its header declares the array. */
+static void put_array(const float *block, int64_t count, const char *name,
                       FILE *file) {
-  fputs("/* Weights as the runtime reads them: netc weights --fold. */\n"
-        "const float ",
-        file);
-  put_identifier(file, path);
-  fprintf(file, "[%" PRId64 "] = {", count);
+  fprintf(file,
+          "/* Weights as the runtime reads them: netc weights --fold. */\n"
+          "#if defined __GNUC__\n"
+          "#define ALIGNED __attribute__((aligned(%d)))\n"
+          "#elif defined __cplusplus && __cplusplus >= 201103L\n"
+          "#define ALIGNED alignas(%d)\n"
+          "#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n"
+          "#define ALIGNED _Alignas(%d)\n"
+          "#else\n#define ALIGNED\n#endif\n\n"
+          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+          "extern const float %s_weights[];\n"
+          "#ifdef __cplusplus\n}\n#endif\n\n"
+          "ALIGNED const float %s_weights[%" PRId64 "] = {",
+          NETRT_ALIGN, NETRT_ALIGN, NETRT_ALIGN, name, name, count);
   for (int64_t i = 0; i < count && !ferror(file); i++) {
-    fputs(i % 4 ? " " : "\n  ", file);
-    put_float(file, block[i]);
-    fputc(',', file);
+    /* Nine digits are exact; hexadecimal ones are not C++11's. */
+    fprintf(file, "%s%.8ef,", i % 4 ? " " : "\n  ", (double)block[i]);
   }
   fputs("\n};\n", file);
+}
+
+/* The same array, whose values the assembler takes from a file. */
+static void put_stub(const char *data, const char *name, FILE *file) {
+  const char *slash = strrchr(data, '/');
+  fprintf(file,
+          "/* Weights as the runtime reads them: netc weights --fold. For gcc "
+          "and\n * clang, which look for the file where they are and in the "
+          "folders of -I. */\n"
+          "#ifndef NETC_WEIGHTS_FILE\n"
+          "#define NETC_WEIGHTS_FILE \"%s\"\n#endif\n\n"
+          "#define JOIN(a, b) a##b\n#define PREFIXED(a, b) JOIN(a, b)\n"
+          "#define ARRAY PREFIXED(__USER_LABEL_PREFIX__, %s_weights)\n\n"
+          "#if defined __APPLE__\n  .const\n"
+          "#elif defined _WIN32\n  .section .rdata,\"dr\"\n"
+          "#else\n  .section .rodata,\"a\",%%progbits\n#endif\n"
+          "  .globl ARRAY\n  .balign %d\nARRAY:\n"
+          "  .incbin NETC_WEIGHTS_FILE\n"
+          "#if defined __ELF__\n  .type ARRAY, %%object\n"
+          "  .size ARRAY, . - ARRAY\n"
+          "  .section .note.GNU-stack,\"\",%%progbits\n#endif\n",
+          slash ? slash + 1 : data, name, NETRT_ALIGN);
 }
 
 static bool has_suffix(const char *path, const char *suffix) {
@@ -123,41 +128,94 @@ static bool has_suffix(const char *path, const char *suffix) {
   return dot && strcasecmp(dot, suffix) == 0;
 }
 
-static int write_block(const struct weight_set *set, const char *path,
-                       FILE *file) {
+static int write_block(const struct weights_request *r,
+                       const struct weight_set *set, FILE *file) {
   int64_t count = weight_set_block_count(set);
   float *block = arena_alloc(set->arena, (size_t)count + 1, sizeof *block);
+  const char *name;
   weight_set_block(set, block);
-  bool source = has_suffix(path, ".c");
+  bool source = has_suffix(r->output, ".c");
   for (int64_t i = 0; source && i < count; i++)
     if (!isfinite(block[i]))
       return complain(EXIT_SOURCE,
                       "a weight is infinite or no number, which C cannot say; "
-                      "write a .bin");
-  if (source)
-    put_array(block, count, path, file);
-  else
+                      "write a .bin or a .S");
+  if (!source) {
     floats_write(file, block, (size_t)count);
+    return EXIT_DONE;
+  }
+  enum netc_status status =
+      netc_c_name(r->options.netc, &r->options.look, &name);
+  if (status != NETC_OK)
+    return exit_status_of(r->options.netc, status);
+  put_array(block, count, name, file);
   return EXIT_DONE;
 }
 
-static int write_file(const struct weights_request *r,
-                      const struct weight_set *set) {
+enum { LARGE_TEXT = 50000000 };
+
+/* Compilers take some 15 times the memory of such a text. */
+static void warn_of_text(const struct weights_request *r, long bytes) {
+  if (!has_suffix(r->output, ".c") || bytes < LARGE_TEXT)
+    return;
+  say("netc: warning: %s has %s of C text, for which a compiler needs some %s "
+      "of memory; `-o x.S` leaves the weights in a file",
+      r->output, size_text(bytes, UNITS_SI).text,
+      size_text(bytes * (int64_t)15, UNITS_SI).text);
+  fputc('\n', stderr);
+}
+
+static int write_to(const struct weights_request *r,
+                    const struct weight_set *set, const char *path) {
   struct output_file output;
+  int status = output_spares_sources(path, r->options.netc);
+  if (status != EXIT_DONE)
+    return status;
+  if (!output_open(&output, path))
+    return output_failed(path, errno);
+  if (r->fold)
+    status = write_block(r, set, output.file);
+  else
+    write_tensors(set, output.file);
+  long bytes = ftell(output.file);
+  if (status != EXIT_DONE)
+    output_abandon(&output);
+  else if (!output_commit(&output, false))
+    status = output_failed(path, errno);
+  if (status == EXIT_DONE)
+    warn_of_text(r, bytes);
+  return status;
+}
+
+/* weights.S, with its values beside it in weights.bin. */
+static int write_stub(const struct weights_request *r,
+                      const struct weight_set *set) {
+  size_t length = strlen(r->output) - 1;
+  char *data = arena_alloc(set->arena, length + 4, 1);
+  struct output_file output;
+  const char *name;
+  memcpy(data, r->output, length);
+  memcpy(data + length, "bin", 4);
+  enum netc_status named =
+      netc_c_name(r->options.netc, &r->options.look, &name);
+  if (named != NETC_OK)
+    return exit_status_of(r->options.netc, named);
   int status = output_spares_sources(r->output, r->options.netc);
+  if (status == EXIT_DONE)
+    status = write_to(r, set, data);
   if (status != EXIT_DONE)
     return status;
   if (!output_open(&output, r->output))
     return output_failed(r->output, errno);
-  if (r->fold)
-    status = write_block(set, r->output, output.file);
-  else
-    write_tensors(set, output.file);
-  if (status != EXIT_DONE)
-    output_abandon(&output);
-  else if (!output_commit(&output, false))
-    status = output_failed(r->output, errno);
-  return status;
+  put_stub(data, name, output.file);
+  return output_commit(&output, false) ? EXIT_DONE
+                                       : output_failed(r->output, errno);
+}
+
+static int write_file(const struct weights_request *r,
+                      const struct weight_set *set) {
+  return r->fold && has_suffix(r->output, ".S") ? write_stub(r, set)
+                                                : write_to(r, set, r->output);
 }
 
 /* What is asked for */
@@ -210,13 +268,21 @@ static int check_request(const struct weights_request *r) {
     return complain(EXIT_USAGE, "which weights? write `--from FILE` or "
                                 "`--random SEED`");
   if (r->output && !r->fold &&
-      (has_suffix(r->output, ".c") || has_suffix(r->output, ".bin")))
+      (has_suffix(r->output, ".c") || has_suffix(r->output, ".S") ||
+       has_suffix(r->output, ".bin")))
     return complain(EXIT_USAGE,
                     "-o %s: a safetensors file is written; the block of the "
                     "runtime is written by --fold",
                     r->output);
   if (r->output && r->fold && has_suffix(r->output, ".safetensors"))
-    return complain(EXIT_USAGE, "-o %s: --fold writes X.bin or X.c", r->output);
+    return complain(EXIT_USAGE, "-o %s: --fold writes X.bin, X.S or X.c",
+                    r->output);
+  const char *dot = r->output ? strrchr(r->output, '.') : NULL;
+  if (r->fold && dot && strcmp(dot, ".s") == 0)
+    return complain(EXIT_USAGE,
+                    "-o %s: compilers run the preprocessor for X.S alone, with "
+                    "a capital",
+                    r->output);
   return EXIT_DONE;
 }
 

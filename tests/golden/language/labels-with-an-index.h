@@ -80,6 +80,7 @@
 #define INDEXED_ARENA_LOWER_BOUND_BYTES 8486976
 #define INDEXED_PEAK_LIVE_BYTES 8486928
 #define INDEXED_WEIGHT_BYTES 23440
+#define INDEXED_WEIGHT_ALIGN 64
 #define INDEXED_CACHE_BYTES 0
 
 #define INDEXED_TRAIN_BATCH 1
@@ -639,16 +640,15 @@ INDEXED_ASSERT(indexed_training_exceeds_the_limit,
   INDEXED_TRAIN_PEAK_BYTES <= INDEXED_TRAIN_LIMIT_BYTES);
 #endif
 
-#endif
-
-/* The tables of `netc -o x.c` for the runtime, once netrt.h is there. */
-#if defined NETRT_H && !defined INDEXED_MODEL
-#define INDEXED_MODEL
+/* The tables of `netc -o x.c`, and the array of `netc weights --fold`. */
+struct netrt_model;
 #ifdef __cplusplus
 extern "C" {
 #endif
 extern const struct netrt_model indexed_model;
+extern const float indexed_weights[];
 #ifdef __cplusplus
 }
 #endif
+
 #endif

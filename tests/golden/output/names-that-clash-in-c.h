@@ -38,6 +38,7 @@
 #define ARENA_1_ARENA_LOWER_BOUND_BYTES 4096
 #define ARENA_1_PEAK_LIVE_BYTES 4096
 #define ARENA_1_WEIGHT_BYTES 1244
+#define ARENA_1_WEIGHT_ALIGN 64
 #define ARENA_1_CACHE_BYTES 0
 
 #define ARENA_1_TRAIN_BATCH 4
@@ -205,16 +206,15 @@ ARENA_1_ASSERT(arena_1_training_exceeds_the_limit,
   ARENA_1_TRAIN_PEAK_BYTES <= ARENA_1_TRAIN_LIMIT_BYTES);
 #endif
 
-#endif
-
-/* The tables of `netc -o x.c` for the runtime, once netrt.h is there. */
-#if defined NETRT_H && !defined ARENA_1_MODEL
-#define ARENA_1_MODEL
+/* The tables of `netc -o x.c`, and the array of `netc weights --fold`. */
+struct netrt_model;
 #ifdef __cplusplus
 extern "C" {
 #endif
 extern const struct netrt_model arena_1_model;
+extern const float arena_1_weights[];
 #ifdef __cplusplus
 }
 #endif
+
 #endif
