@@ -566,6 +566,7 @@ install-program: $(build)/netc $(build)/netc.1
 	cp -R $(src)examples $(DESTDIR)$(datadir)/netc/
 	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \
 	  $(wildcard $(src)docs/*.svg) $(wildcard $(src)docs/*.schema.json) \
+	  $(src)docs/tutorial.net \
 	  $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard $(src)docs/charts/*.svg) \
 	  $(DESTDIR)$(docdir)/charts

@@ -78,6 +78,13 @@ static void examples_in_the_manual_compile(void **state) {
   assert_int_equal(check_fences("docs/for-llms.md"), 4);
   assert_true(check_fences("README.md") >= 1);
   check_fences("docs/memory.md");
+  assert_int_equal(check_fences("docs/tutorial.md"), 2);
+  char *net = read_text("docs/tutorial.net", NULL);
+  char *page = read_text("docs/tutorial.md", NULL);
+  assert_non_null(net);
+  assert_holds(page, net);
+  free(page);
+  free(net);
   assert_int_equal(check_fences("docs/ci.md"), 1);
 }
 

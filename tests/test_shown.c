@@ -99,6 +99,21 @@ static size_t check_shown(const char *page) {
   return count;
 }
 
+/* A cookbook without commands would show nothing wrong. */
+static void the_cookbook_answers_thirty_questions(void **state) {
+  (void)state;
+  char *text = read_text("docs/cookbook.md", NULL);
+  assert_non_null(text);
+  size_t questions = 0, commands = 0;
+  for (char *at = text; (at = strstr(at, "\n### ")); at++)
+    questions++;
+  for (char *at = text; (at = strstr(at, "\n```\n$ ")); at++)
+    commands++;
+  assert_true(questions >= 30);
+  assert_int_equal(questions, commands);
+  free(text);
+}
+
 static void what_pages_show_is_what_the_program_says(void **state) {
   (void)state;
   assert_true(check_shown("README.md") >= 4);
@@ -146,6 +161,7 @@ static void the_questions_of_the_readme_can_be_asked(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_pages_show_is_what_the_program_says),
+      cmocka_unit_test(the_cookbook_answers_thirty_questions),
       cmocka_unit_test(the_questions_of_the_readme_can_be_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

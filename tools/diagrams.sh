@@ -8,6 +8,7 @@ folder=$(realpath "$2")
 cd docs
 "$netc" -Wno-pool-remainder ../examples/simple_cnn.net --emit=svg \
   >"$folder/simple_cnn.svg"
+"$netc" tutorial.net --emit=svg >"$folder/tutorial.svg"
 "$netc" ../examples/resnet50.net --emit=svg >"$folder/resnet50.svg"
 "$netc" ../examples/unet.net --emit=svg >"$folder/unet.svg"
 "$netc" ../examples/zoo/transformer.net --emit=svg >"$folder/transformer.svg"
