@@ -1488,6 +1488,1405 @@ static struct row {
      "reshape 1x8x6x10    -> 1x8x6x10\n"
      "concat axis=0 {} {} -> 2x8x6x10\n"
      ""},
+    {"ReduceMean-7", NULL,
+     "a = ReduceMean x axes=2, keepdims=1; b = ReduceMean x axes=3, "
+     "keepdims=1; y = Add a b",
+     "", NULL,
+     "input 6x10x8\n"
+     "add { mean axis=0 keep; permute 2 0 1 } { permute 2 0 1; mean axis=2 "
+     "keep }\n"
+     ""},
+    {"ReduceMean-8", NULL, "a = ReduceMean x axes=2,3; y = Mul x a", "", NULL,
+     "input 6x10x8\n"
+     "mul {} { gap }\n"
+     ""},
+    {"ReduceMean-9", NULL, "a = ReduceMean x axes=2,3; y = Sub a x", "", NULL,
+     "input 6x10x8\n"
+     "sub { gap } {}\n"
+     ""},
+    {"ReduceMax-4", NULL, "a = ReduceMax x axes=1,; y = Div x a", "", NULL,
+     "input 6x10x8\n"
+     "div {} { max axis=2 keep }\n"
+     ""},
+    {"Transpose-6", NULL,
+     "a = Transpose x perm=0,2,3,1; b = Relu x; d = Transpose b perm=0,2,3,1; "
+     "y = Add a d",
+     "", NULL,
+     "input 8x6x10\n"
+     "add {} { relu }\n"
+     "permute 1 2 0 -> 6x10x8\n"
+     ""},
+    {"Transpose-7", NULL, "a = Transpose x perm=0,2,1,3; y = Add a a", "", NULL,
+     "input 8x6x10\n"
+     "add {} {}\n"
+     "permute 1 0 2 -> 6x8x10\n"
+     ""},
+    {"Transpose-8", NULL, "a = Transpose x perm=0,1,3,2; y = Add a x", "", NULL,
+     "error: `y` (Add): its sizes do not agree: 1x8x10x6 and 1x8x6x10"},
+    {"Reshape-19", NULL,
+     "a = Reshape x i1,80; b = Relu x; d = Reshape b i1,80; y = Add a d", "",
+     "1x10x8",
+     "input 10x8\n"
+     "add {} { relu }\n"
+     "flatten -> 80\n"
+     ""},
+    {"Unsqueeze-4", NULL, "a = Unsqueeze x i1; y = Add a x", "", "1x10x8",
+     "input 10x8\n"
+     "add {} {}\n"
+     ""},
+    {"Add-7", "Add", "x", "", "1x10x8",
+     "error: `y` (Add): it needs two inputs"},
+    {"Add-8", "Add", "x -", "", "1x10x8",
+     "error: `y` (Add): it needs two inputs"},
+    {"Add-9", "Add", "x x x", "", "1x10x8",
+     "error: `y` (Add): it needs two inputs"},
+    {"Div-4", "Div", "x f0", "", "1x10x8", "error: `y` (Div): a division by 0"},
+    {"Add-10", "Add", "x f1", "", "1x10x8",
+     "input 10x8\n"
+     "add 1\n"
+     ""},
+    {"Mul-3", "Mul", "x f1", "", "1x10x8",
+     "input 10x8\n"
+     "identity\n"
+     ""},
+    {"Div-5", "Div", "x f1", "", "1x10x8",
+     "input 10x8\n"
+     "identity\n"
+     ""},
+    {"Sub-4", "Sub", "x f0", "", "1x10x8",
+     "input 10x8\n"
+     "identity\n"
+     ""},
+    {"Sub-5", "Sub", "r8 x", "", "1x10x8",
+     "input 10x8\n"
+     "sub { weight 8 } {}\n"
+     ""},
+    {"Div-6", "Div", "r8 x", "", "1x10x8",
+     "input 10x8\n"
+     "div { weight 8 } {}\n"
+     ""},
+    {"Mul-4", "Mul", "r8 x", "", "1x10x8",
+     "input 10x8\n"
+     "scale\n"
+     ""},
+    {"Add-11", "Add", "x r10x8", "", "1x10x8",
+     "input 10x8\n"
+     "posembed\n"
+     ""},
+    {"Add-12", "Add", "x r5x10x8", "", "1x10x8",
+     "input 10x8\n"
+     "add {} { weight 5x10x8 } -> 5x10x8\n"
+     ""},
+    {"Add-13", "Add", "x r10x1", "", "1x10x8",
+     "input 10x8\n"
+     "add {} { weight 10x1 }\n"
+     ""},
+    {"Sub-6", "Sub", "x r8", "", "1x10x8",
+     "input 10x8\n"
+     "sub {} { weight 8 }\n"
+     ""},
+    {"Add-14", "Add", "x r1x1x8", "", "1x10x8",
+     "input 10x8\n"
+     "add {} { weight 8 }\n"
+     ""},
+    {"Min-3", "Min", "x r8", "", "1x10x8",
+     "input 10x8\n"
+     "min {} { weight 8 }\n"
+     ""},
+    {"Max-5", "Max", "r8 x", "", "1x10x8",
+     "input 10x8\n"
+     "max {} { weight 8 }\n"
+     ""},
+    {"Max-6", "Max", "", "", "1x10x8", "error: `y` (Max): it has no inputs"},
+    {"Max-7", "Max", "x -", "", "1x10x8",
+     "error: `y` (Max): input 1 is missing"},
+    {"Min-4", "Min", "f1 f2 x", "", "1x10x8",
+     "error: `y` (Min): two constants"},
+    {"Mean-2", "Mean", "", "", "1x10x8", "error: `y` (Mean): it has no inputs"},
+    {"Mean-3", "Mean", "x", "", "1x10x8",
+     "input 10x8\n"
+     "identity\n"
+     ""},
+    {"Mean-4", "Mean", "x x x", "", "1x10x8",
+     "input 10x8\n"
+     "add { add {} {} } {}\n"
+     "div 3\n"
+     ""},
+    {"Sum-2", "Sum", "x r8 x", "", "1x10x8",
+     "input 10x8\n"
+     "add { add {} { weight 8 } } {}\n"
+     ""},
+    {"Mean-5", "Mean", "x f2", "", "1x10x8",
+     "input 10x8\n"
+     "add 2\n"
+     "div 2\n"
+     ""},
+    {"Pow-4", "Pow", "x x", "", "1x10x8",
+     "error: `y` (Pow): only powers by a number are supported"},
+    {"Pow-5", "Pow", "x r8", "", "1x10x8",
+     "error: `y` (Pow): only powers by a number are supported"},
+    {"Pow-6", "Pow", "x f-0.5", "", "1x10x8",
+     "input 10x8\n"
+     "pow -0.5\n"
+     ""},
+    {"Clip-5", "Clip", "x f-1 f1", "", "1x10x8",
+     "input 10x8\n"
+     "max -1\n"
+     "min 1\n"
+     ""},
+    {"Clip-6", "Clip", "x x", "", "1x10x8",
+     "error: `y` (Clip): its bounds depend on the inputs"},
+    {"Clip-7", "Clip", "x", "min=0.0 max=6.0", "1x8x6x10@6",
+     "input 6x10x8\n"
+     "relu6\n"
+     ""},
+    {"Clip-8", "Clip", "x", "min=-1.0", "1x8x6x10@6",
+     "input 6x10x8\n"
+     "max -1\n"
+     ""},
+    {"Clip-9", "Clip", "x", "max=2.0", "1x8x6x10@6",
+     "input 6x10x8\n"
+     "min 2\n"
+     ""},
+    {"Clip-10", "Clip", "x f0 x", "", "1x10x8",
+     "error: `y` (Clip): its bounds depend on the inputs"},
+    {"Clip-11", "Clip", "x f-1 f6", "", "1x10x8",
+     "input 10x8\n"
+     "max -1\n"
+     "min 6\n"
+     ""},
+    {"HardSigmoid-3", "HardSigmoid", "", "", "1x10x8",
+     "error: `y` (HardSigmoid): input 0 is missing"},
+    {"Reciprocal-3", "Reciprocal", "", "", "1x10x8",
+     "error: `y` (Reciprocal): it has no inputs"},
+    {"HardSigmoid-4", "HardSigmoid", "x", "alpha=0.25 beta=0.25", "1x10x8",
+     "input 10x8\n"
+     "mul 0.25\n"
+     "add 0.25 relu\n"
+     "min 1\n"
+     ""},
+    {"Where", "Where", "x x x", "", "1x10x8",
+     "error: `y` (Where): only a mask that is a constant is supported"},
+    {"Where-2", "Where", "b1,0,1,0,1,0,1,0 x f0", "", "1x10x8",
+     "error: `y` (Where): netc has no equivalent of a choice between values"},
+    {"Where-3", "Where", "b1,0 f-100000 x", "", "1x10x8",
+     "error: `y` (Where): its sizes do not agree: 1x10x8 and 2"},
+    {"Where-4", "Where", "b1 x x", "", "1x10x8",
+     "error: `y` (Where): only a mask that is a constant is supported"},
+    {"Trilu-6", NULL,
+     "a = Trilu r10x10 i1; b = Cast a to=9; s = MatMul x x; y = Where b f-1e9 "
+     "s",
+     "", "1x10x10",
+     "input 10x10\n"
+     "matmul {} {}\n"
+     "add {} { weight 10x10 fixed }\n"
+     ""},
+    {"Sigmoid-3", NULL, "a = Sigmoid x; y = Mul x a", "", NULL,
+     "input 6x10x8\n"
+     "silu\n"
+     ""},
+    {"HardSigmoid-5", NULL,
+     "a = HardSigmoid x alpha=0.16666667 beta=0.5; y = Mul a x", "", NULL,
+     "input 6x10x8\n"
+     "hswish\n"
+     ""},
+    {"Softplus-2", NULL, "a = Softplus x; b = Tanh a; y = Mul x b", "", NULL,
+     "input 6x10x8\n"
+     "mish\n"
+     ""},
+    {"Div-7", NULL,
+     "a = Div x f1.4142135; b = Erf a; d = Add b f1; e = Mul x d; y = Mul e "
+     "f0.5",
+     "", NULL,
+     "input 6x10x8\n"
+     "gelu\n"
+     ""},
+    {"Mul-5", NULL,
+     "a = Mul x f0.70710678; b = Erf a; d = Add b f1; h = Mul x f0.5; y = Mul "
+     "h d",
+     "", NULL,
+     "input 6x10x8\n"
+     "gelu\n"
+     ""},
+    {"Pow-7", NULL,
+     "a = Pow x f3; b = Mul a f0.044715; d = Add x b; e = Mul d f0.79788456; g "
+     "= Tanh e; h = Add g f1; k = Mul x f0.5; y = Mul k h",
+     "", NULL,
+     "input 6x10x8\n"
+     "gelu approximate=tanh\n"
+     ""},
+    {"Mul-6", NULL,
+     "a = Mul x x; b = Mul a x; d = Mul b f0.044715; e = Add d x; g = Mul e "
+     "f0.79788456; h = Tanh g; k = Add h f1; l = Mul x k; y = Mul l f0.5",
+     "", NULL,
+     "input 6x10x8\n"
+     "gelu approximate=tanh\n"
+     ""},
+    {"Add-15", NULL,
+     "a = Add x f3; b = Clip a f0 f6; d = Mul x b; y = Div d f6", "", NULL,
+     "input 6x10x8\n"
+     "hswish\n"
+     ""},
+    {"Add-16", NULL,
+     "a = Add x f3; b = Clip a f0 f6; d = Div b f6; y = Mul x d", "", NULL,
+     "input 6x10x8\n"
+     "hswish\n"
+     ""},
+    {"Add-17", NULL, "a = Add x f3; b = Clip a f0 f6; y = Div b f6", "", NULL,
+     "input 6x10x8\n"
+     "hsigmoid\n"
+     ""},
+    {"Add-18", NULL, "a = Add x f3; b = Clip a f0 f6; y = Div b f5", "", NULL,
+     "input 6x10x8\n"
+     "add 3 relu6\n"
+     "div 5\n"
+     ""},
+    {"Add-19", NULL, "a = Add x f2; b = Clip a f0 f6; y = Div b f6", "", NULL,
+     "input 6x10x8\n"
+     "add 2 relu6\n"
+     "div 6\n"
+     ""},
+    {"Erf-2", NULL, "a = Erf x; b = Add a f1; y = Mul x b", "", NULL,
+     "error: `a` (Erf): netc has no equivalent of it, except as part of a "
+     "pattern that is not here"},
+    {"Tanh-3", NULL, "a = Tanh x; b = Add a f2; d = Mul x b; y = Mul d f0.5",
+     "", NULL,
+     "input 6x10x8\n"
+     "mul {} { tanh; add 2 }\n"
+     "mul 0.5\n"
+     ""},
+    {"Mul-7", NULL,
+     "a = Mul x f0.5; b = Mul a x; d = Mul b x; e = Mul d x; g = Mul e x; y = "
+     "Mul g x",
+     "", NULL,
+     "input 6x10x8\n"
+     "mul { mul { mul { mul { mul { mul 0.5 } {} } {} } {} } {} } {}\n"
+     ""},
+    {"Pow-8", NULL,
+     "a = Pow x f2; b = Mul a f0.044715; d = Add b f1; e = Mul x d; g = Mul e "
+     "f0.79788456; h = Tanh g; k = Add h f1; l = Mul x k; y = Mul l f0.5",
+     "", NULL,
+     "input 6x10x8\n"
+     "gelu approximate=tanh\n"
+     ""},
+    {"ReduceMean-10", NULL,
+     "m = ReduceMean x axes=-1,; d = Sub x m; p = Pow d f2; v = ReduceMean p "
+     "axes=-1,; e = Add v f0.00001; s = Sqrt e; y = Div d s",
+     "", "1x10x8",
+     "input 10x8\n"
+     "ln noaffine\n"
+     ""},
+    {"ReduceMean-11", NULL,
+     "m = ReduceMean x axes=-1,; d = Sub x m; p = Mul d d; v = ReduceMean p "
+     "axes=-1,; e = Add v f0.001; s = Sqrt e; q = Div d s; r = Mul q r8; y = "
+     "Add r r8",
+     "", "1x10x8",
+     "input 10x8\n"
+     "ln eps=0.001\n"
+     ""},
+    {"Pow-9", NULL,
+     "p = Pow x f2; v = ReduceMean p axes=-1,; e = Add v f0.000001; s = Sqrt "
+     "e; y = Div x s",
+     "", "1x10x8",
+     "input 10x8\n"
+     "rmsnorm noaffine eps=1e-06\n"
+     ""},
+    {"Mul-8", NULL,
+     "p = Mul x x; v = ReduceMean p axes=-1,; e = Add v f0.00001; s = Sqrt e; "
+     "i = Reciprocal s; q = Mul x i; y = Mul q r8",
+     "", "1x10x8",
+     "input 10x8\n"
+     "rmsnorm\n"
+     ""},
+    {"Mul-9", NULL,
+     "p = Mul x x; v = ReduceMean p axes=-1,; e = Add v f0.00001; s = Pow e "
+     "f-0.5; y = Mul s x",
+     "", "1x10x8",
+     "input 10x8\n"
+     "rmsnorm noaffine\n"
+     ""},
+    {"Mul-10", NULL,
+     "p = Mul x x; v = ReduceMean p axes=-1,; e = Add v f0.00001; s = Pow e "
+     "f0.5; y = Div x s",
+     "", "1x10x8",
+     "input 10x8\n"
+     "rmsnorm noaffine\n"
+     ""},
+    {"Mul-11", NULL,
+     "p = Mul x x; v = ReduceMean p axes=-1,; e = Add v f0.00001; s = Pow e "
+     "f0.25; y = Div x s",
+     "", "1x10x8",
+     "input 10x8\n"
+     "div {} {\n"
+     "  mul {} {}\n"
+     "  mean axis=1 keep\n"
+     "  add 1e-05\n"
+     "  pow 0.25\n"
+     "}\n"
+     ""},
+    {"Pow-10", NULL,
+     "p = Pow x f3; v = ReduceMean p axes=-1,; e = Add v f0.00001; s = Sqrt e; "
+     "y = Div x s",
+     "", "1x10x8",
+     "input 10x8\n"
+     "div {} {\n"
+     "  pow 3\n"
+     "  mean axis=1 keep\n"
+     "  add 1e-05\n"
+     "  sqrt\n"
+     "}\n"
+     ""},
+    {"Mul-12", NULL,
+     "p = Mul x x; v = ReduceMean p axes=1,; e = Add v f0.00001; s = Sqrt e; y "
+     "= Div x s",
+     "", "1x10x8",
+     "input 10x8\n"
+     "div {} {\n"
+     "  mul {} {}\n"
+     "  mean axis=0 keep\n"
+     "  add 1e-05\n"
+     "  sqrt\n"
+     "}\n"
+     ""},
+    {"Mul-13", NULL, "a = Mul x r8; y = Add a r8", "", "1x10x8",
+     "input 10x8\n"
+     "scale bias\n"
+     ""},
+    {"Mul-14", NULL, "a = Mul x r8; b = Add a r8; y = Add b r8", "", "1x10x8",
+     "input 10x8\n"
+     "scale bias\n"
+     "add {} { weight 8 }\n"
+     ""},
+    {"MatMul-7", NULL, "a = MatMul x r8x5; b = Add a r5; y = Add b r5", "",
+     "1x10x8",
+     "input 10x8\n"
+     "linear 5\n"
+     "add {} { weight 5 }\n"
+     ""},
+    {"Conv-17", NULL, "a = Conv x w4x8x3x3; y = Add a r4x1x1", "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 -> 4x8x4\n"
+     ""},
+    {"Conv-18", NULL, "a = Conv x w4x8x3x3 w4; y = Add a r4x1x1", "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 -> 4x8x4\n"
+     "add {} { weight 4 }\n"
+     ""},
+    {"ConvTranspose-7", NULL, "a = ConvTranspose x w8x4x2x2; y = Add a r4x1x1",
+     "", NULL,
+     "input 6x10x8\n"
+     "deconv 4 2x2 -> 7x11x4\n"
+     ""},
+    {"Conv-19", NULL,
+     "a = Conv x w4x8x3x3; b = Relu a; d = Add a r4x1x1; y = Add b d", "", NULL,
+     "input 6x10x8\n"
+     "add { conv 4 3x3 nobias relu } { conv 4 3x3 } -> 4x8x4\n"
+     ""},
+    {"MatMul-8", "MatMul", "x x", "", "1x10x8",
+     "error: `y` (MatMul): 8 columns meet 10 rows"},
+    {"MatMul-9", "MatMul", "x", "", "1x10x8",
+     "error: `y` (MatMul): it needs two inputs"},
+    {"MatMul-10", "MatMul", "", "", "1x10x8",
+     "error: `y` (MatMul): it has no inputs"},
+    {"MatMul-11", "MatMul", "x r8", "", "1x10x8",
+     "error: `y` (MatMul): a product with a constant of 1 axes"},
+    {"MatMul-12", "MatMul", "x r2x8x5", "", "1x10x8",
+     "error: `y` (MatMul): a product with a constant of 3 axes"},
+    {"MatMul-13", "MatMul", "r5 x", "", "1x10x8",
+     "error: `y` (MatMul): netc has no equivalent of a product of vectors"},
+    {"MatMul-14", "MatMul", "r2x5x10 x", "", "1x10x8",
+     "input 10x8\n"
+     "reshape 1x10x8              -> 1x10x8\n"
+     "matmul { weight 2x5x10 } {} -> 2x5x8\n"
+     ""},
+    {"MatMul-15", "MatMul", "r5x9 x", "", "1x10x8",
+     "error: `y` (MatMul): 10 features meet a matrix of 9"},
+    {"MatMul-16", "MatMul", "x x", "", "8",
+     "error: `y` (MatMul): netc has no equivalent of a product of vectors"},
+    {"Transpose-9", NULL, "a = Transpose x perm=0,2,1; y = MatMul x a", "",
+     "1x10x8",
+     "input 10x8\n"
+     "matmul transpose {} {}\n"
+     ""},
+    {"Transpose-10", NULL, "a = Transpose x perm=0,2,1; y = MatMul a x", "",
+     "1x10x8",
+     "input 10x8\n"
+     "matmul { permute 1 0 } {} -> 8x8\n"
+     ""},
+    {"Reshape-20", NULL,
+     "a = Reshape x i1,10,2,4; b = Transpose a perm=0,2,1,3; d = Transpose a "
+     "perm=0,2,3,1; y = MatMul b d",
+     "", "1x10x8",
+     "input 10x8\n"
+     "reshape 10x2x4                             -> 10x2x4\n"
+     "matmul { permute 1 0 2 } { permute 1 2 0 } -> 2x10x10\n"
+     ""},
+    {"Reshape-21", NULL,
+     "a = Reshape x i1,2,5,8; b = Reshape x i1,5,2,8; d = Transpose b "
+     "perm=0,1,3,2; y = MatMul a d",
+     "", "1x10x8", "error: `y` (MatMul): products whose outer axes differ"},
+    {"Reshape-22", NULL, "a = Reshape x i1,480; y = MatMul a r480x5", "", NULL,
+     "input 8x6x10\n"
+     "flatten -> 480\n"
+     "fc 5 nobias\n"
+     ""},
+    {"Flatten-5", NULL, "a = Flatten x; y = Gemm a r5x480 r5 transB=1", "",
+     NULL,
+     "input 6x10x8\n"
+     "fc 5 -> 5\n"
+     ""},
+    {"MatMul-17", "MatMul", "x r8x1", "", "1x10x8",
+     "input 10x8\n"
+     "linear 1 nobias\n"
+     ""},
+    {"Gemm-7", "Gemm", "x r8x5 f0", "", "1x8",
+     "input 8\n"
+     "fc 5 nobias\n"
+     ""},
+    {"Gemm-8", "Gemm", "x r8x5 f2", "", "1x8",
+     "input 8\n"
+     "fc 5\n"
+     ""},
+    {"Gemm-9", "Gemm", "x r8x5 r5", "alpha=0.5 beta=2.0", "1x8",
+     "input 8\n"
+     "fc 5\n"
+     ""},
+    {"Gemm-10", "Gemm", "x r8x5 r1x5", "beta=0.0", "1x8",
+     "input 8\n"
+     "fc 5\n"
+     ""},
+    {"Gemm-11", "Gemm", "x x", "", "1x8",
+     "error: `y` (Gemm): 8 features meet a matrix of 1"},
+    {"Gemm-12", "Gemm", "x r8x1 f2", "", "1x8",
+     "input 8\n"
+     "fc 1\n"
+     ""},
+    {"Gemm-13", "Gemm", "x r8x5 x", "", "1x8",
+     "error: `y` (Gemm): its bias must be a constant with a value for each "
+     "unit"},
+    {"Gemm-14", "Gemm", "x r8x5 r2x1x5", "", "1x8",
+     "error: `y` (Gemm): its bias must be a constant with a value for each "
+     "unit"},
+    {"Gemm-15", "Gemm", "x w8x5 w5", "alpha=0.5", "1x8",
+     "input 8\n"
+     "fc 5\n"
+     ""},
+    {"Cast-7", "Cast", "x", "to=10", NULL,
+     "# `y` rounds to 16 bits; here nothing does.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Cast-8", "Cast", "x", "to=11", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Cast-9", "Cast", "x", "to=6", NULL,
+     "error: `y` (Cast; to=6): netc has no equivalent of a cast to other "
+     "numbers"},
+    {"Cast-10", "Cast", "x", "to=9", NULL,
+     "error: `y` (Cast; to=9): netc has no equivalent of a cast to other "
+     "numbers"},
+    {"CastLike", "CastLike", "x f1", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"CastLike-2", "CastLike", "x h1", "", NULL,
+     "# `y` rounds to 16 bits; here nothing does.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"CastLike-3", "CastLike", "x i1", "", NULL,
+     "error: `y` (CastLike): netc has no equivalent of a cast to other "
+     "numbers"},
+    {"Relu-2", NULL, "a = Relu x; y = CastLike x a", "", NULL,
+     "# `y` may round to fewer bits, those of another tensor; here nothing "
+     "does.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"CastLike-4", "CastLike", "x x", "", NULL,
+     "# `y` may round to fewer bits, those of another tensor; here nothing "
+     "does.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Dropout-3", "Dropout", "x f0", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Dropout-4", "Dropout", "x f1.5", "", NULL,
+     "error: `y` (Dropout): `ratio` must be at least 0 and less than 1"},
+    {"Dropout-5", "Dropout", "x f0.5 b1", "", NULL,
+     "# `y` drops values in a prediction, too.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "dropout\n"
+     ""},
+    {"Dropout-6", "Dropout", "x", "ratio=0.25", "1x8x6x10@9",
+     "input 6x10x8\n"
+     "dropout 0.25\n"
+     ""},
+    {"Selu-2", "Selu", "x", "alpha=1.0 gamma=2.0", NULL,
+     "input 6x10x8\n"
+     "elu 1\n"
+     "mul 2\n"
+     ""},
+    {"Selu-3", "Selu", "", "", NULL, "error: `y` (Selu): input 0 is missing"},
+    {"Softsign-2", "Softsign", "", "", NULL,
+     "error: `y` (Softsign): input 0 is missing"},
+    {"PRelu-4", "PRelu", "x x", "", NULL,
+     "error: `y` (PRelu): only a slope for each channel is supported"},
+    {"PRelu-5", "PRelu", "x w10", "", NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1 prelu -> 8x6x10\n"
+     ""},
+    {"PRelu-6", "PRelu", "x r8", "", "1x8x6x10@6",
+     "input 6x10x8\n"
+     "prelu\n"
+     ""},
+    {"PRelu-7", "PRelu", "x f0.2", "", NULL,
+     "input 6x10x8\n"
+     "leaky 0.2\n"
+     ""},
+    {"PRelu-8", "PRelu", "x w8", "", NULL,
+     "error: `y` (PRelu): only a slope for each channel is supported"},
+    {"Softmax-6", "Softmax", "x", "", "1x8x1x1@11",
+     "input 1x1x8\n"
+     "softmax\n"
+     ""},
+    {"Softmax-7", "Softmax", "x", "", "1x8x6x10@11",
+     "error: `y` (Softmax): netc has no equivalent of a softmax over several "
+     "axes"},
+    {"Softmax-8", "Softmax", "x", "axis=3", "1x8x6x10@11",
+     "input 6x10x8\n"
+     "permute 2 0 1 softmax -> 8x6x10\n"
+     ""},
+    {"Softmax-9", "Softmax", "x", "axis=9", NULL,
+     "error: `y` (Softmax; axis=9): axis 9 of 4 does not exist"},
+    {"Softmax-10", "Softmax", "", "", NULL,
+     "error: `y` (Softmax): input 0 is missing"},
+    {"ReduceMean-12", "ReduceMean", "x x", "", NULL,
+     "error: `y` (ReduceMean): its axes depend on the inputs"},
+    {"ReduceMean-13", "ReduceMean", "x", "keepdims=0", NULL,
+     "input 6x10x8\n"
+     "mean axis=0 axis=1 axis=2 keep -> 1x1x1\n"
+     "flatten                        -> 1\n"
+     ""},
+    {"ReduceMean-14", "ReduceMean", "x", "", NULL,
+     "input 6x10x8\n"
+     "mean axis=0 axis=1 axis=2 keep -> 1x1x1\n"
+     ""},
+    {"ReduceMean-15", "ReduceMean", "x i1", "", "1x8x6x10@18",
+     "input 6x10x8\n"
+     "mean axis=2 keep\n"
+     ""},
+    {"ReduceSum-8", "ReduceSum", "x i1,2 ", "keepdims=0", NULL,
+     "input 6x10x8\n"
+     "sum axis=0 axis=2 keep -> 1x10x1\n"
+     "flatten                -> 10\n"
+     ""},
+    {"ReduceL2-2", "ReduceL2", "x", "axes=2,3 keepdims=0", NULL,
+     "input 6x10x8\n"
+     "pow 2\n"
+     "sum axis=0 axis=1 keep -> 1x1x8\n"
+     "sqrt\n"
+     "flatten -> 8\n"
+     ""},
+    {"ReduceProd-2", "ReduceProd", "x", "axes=1,", NULL,
+     "error: `y` (ReduceProd; axes=[1]): netc has no equivalent of it, except "
+     "among constants"},
+    {"ReduceMax-5", "ReduceMax", "x i0", "", "1x8x6x10@18",
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"ReduceMean-16", "ReduceMean", "x", "axes=2,", NULL,
+     "input 6x10x8\n"
+     "mean axis=0 keep -> 1x10x8\n"
+     ""},
+    {"GlobalAveragePool-2", "GlobalAveragePool", "x", "", "1x8",
+     "error: `y` (GlobalAveragePool): a map has rows or columns"},
+    {"GlobalMaxPool-2", "GlobalMaxPool", "", "", NULL,
+     "error: `y` (GlobalMaxPool): input 0 is missing"},
+    {"GlobalAveragePool-3", "GlobalAveragePool", "x", "", "1x8x10",
+     "input 10x8\n"
+     "gap -> 1x8\n"
+     ""},
+    {"GlobalMaxPool-3", "GlobalMaxPool", "x", "", "1x8x4x6x10",
+     "input 4x6x10x8\n"
+     "gmp -> 1x1x1x8\n"
+     ""},
+    {"Reshape-23", NULL,
+     "a = Reshape x i1,2,4,6,10; y = ReduceMean a axes=1, keepdims=0", "", NULL,
+     "input 6x10x8\n"
+     "reshape 6x10x2x4 -> 6x10x2x4\n"
+     "permute 2 3 0 1  -> 2x4x6x10\n"
+     "mean axis=0 keep -> 1x4x6x10\n"
+     "reshape 4x6x10   -> 4x6x10\n"
+     ""},
+    {"Reshape-24", NULL, "a = Reshape x i1,2,4,60; y = ReduceMean a axes=2,3",
+     "", NULL,
+     "input 6x10x8\n"
+     "reshape 60x2x4          -> 60x2x4\n"
+     "permute 1 2 0           -> 2x4x60\n"
+     "mean axis=1 axis=2 keep -> 2x1x1\n"
+     ""},
+    {"Size-3", "Size", "x", "", NULL, "error: nothing is left of the net"},
+    {"Shape-3", "Shape", "x", "start=9", NULL,
+     "error: nothing is left of the net"},
+    {"Erf-3", "Erf", "x", "", NULL,
+     "error: `y` (Erf): netc has no equivalent of it, except as part of a "
+     "pattern that is not here"},
+    {"Sign-2", "Sign", "x", "", NULL,
+     "error: `y` (Sign): netc has no equivalent of it, except among constants"},
+    {"Floor-2", "Floor", "x", "", NULL,
+     "error: `y` (Floor): netc has no equivalent of it, except among "
+     "constants"},
+    {"Sin-2", "Sin", "x", "", NULL,
+     "error: `y` (Sin): netc has no equivalent of it, except among constants"},
+    {"Cos-2", "Cos", "x", "", NULL,
+     "error: `y` (Cos): netc has no equivalent of it, except among constants"},
+    {"Not", "Not", "x", "", NULL,
+     "error: `y` (Not): netc has no equivalent of it, except among constants"},
+    {"Gelu-4", "Gelu", "", "", NULL, "error: `y` (Gelu): input 0 is missing"},
+    {"Conv-20", "Conv", "x w4x8x3", "auto_pad='SAME_UPPER' strides=2,",
+     "1x8x10",
+     "input 10x8\n"
+     "conv 4 3 /2 pad=0:1 nobias -> 5x4\n"
+     ""},
+    {"Conv-21", "Conv", "x w4x8x2x3x3", "", "1x8x4x6x10",
+     "input 4x6x10x8\n"
+     "conv 4 2x3x3 nobias -> 3x4x8x4\n"
+     ""},
+    {"Conv-22", "Conv", "x w4x8x3x3", "kernel_shape=3,3 strides=2,1", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 /2x1 nobias -> 2x8x4\n"
+     ""},
+    {"Conv-23", "Conv", "x w4x8x3x3", "kernel_shape=2,3", NULL,
+     "error: `y` (Conv; kernel_shape=[2,3]): its weights, 4x8x3x3, do not fit "
+     "8 channels in 1 groups"},
+    {"Conv-24", "Conv", "x w4x8x3x3", "strides=2,", NULL,
+     "error: `y` (Conv; strides=[2]): its attributes have other axes than the "
+     "map"},
+    {"Conv-25", "Conv", "x w4x8x3x3", "dilations=0,1", NULL,
+     "error: `y` (Conv; dilations=[0,1]): a window size must be at least 1, "
+     "not 0"},
+    {"Conv-26", "Conv", "x w4x8x3x3", "pads=1,1", NULL,
+     "error: `y` (Conv; pads=[1,1]): its attributes have other axes than the "
+     "map"},
+    {"Conv-27", "Conv", "x w4x8x9x9", "", NULL,
+     "error: `y` (Conv): the window is larger than its padded input"},
+    {"Conv-28", "Conv", "x w4x8x3x3", "group=0", NULL,
+     "error: `y` (Conv; group=0): its weights, 4x8x3x3, do not fit 8 channels "
+     "in 0 groups"},
+    {"Conv-29", "Conv", "x w4x8x3x3 x", "", NULL,
+     "error: `y` (Conv): its bias is not a constant of 4 channels"},
+    {"Conv-30", "Conv", "x w16x1x3x3", "group=8", NULL,
+     "input 6x10x8\n"
+     "dwconv 3x3 mult=2 nobias -> 4x8x16\n"
+     ""},
+    {"Pad-10", NULL, "a = Pad x i0,0,1,1,0,0,1,1; y = Conv a w4x8x3x3", "",
+     NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 pad nobias\n"
+     ""},
+    {"Pad-11", NULL,
+     "a = Pad x i0,0,0,1,0,0,1,1; y = Conv a w4x8x3x3 pads=1,0,0,0", "", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 pad nobias\n"
+     ""},
+    {"Pad-12", NULL,
+     "a = Pad x i0,0,1,1,0,0,1,1; b = Relu a; y = Conv b w4x8x3x3", "", NULL,
+     "input 6x10x8\n"
+     "pad 1x1 relu      -> 8x12x8\n"
+     "conv 4 3x3 nobias -> 6x10x4\n"
+     ""},
+    {"Pad-13", NULL,
+     "a = Pad x i0,0,1,1,0,0,1,1 mode='reflect'; y = Conv a w4x8x3x3", "", NULL,
+     "input 6x10x8\n"
+     "pad 1x1 reflect   -> 8x12x8\n"
+     "conv 4 3x3 nobias -> 6x10x4\n"
+     ""},
+    {"Pad-14", NULL,
+     "a = Pad x i0,0,1,1,0,0,1,1; y = MaxPool a kernel_shape=3,3", "", NULL,
+     "input 6x10x8\n"
+     "pad 1x1     -> 8x12x8\n"
+     "pool 3x3 /1 -> 6x10x8\n"
+     ""},
+    {"Conv-31", "Conv", "x w4x8x3x3x3x3", "", "1x8x4x4x4x4",
+     "error: `y` (Conv): maps of 1 to 3 axes are supported, not of 4"},
+    {"Conv-32", "Conv", "x w4x8", "", "1x8",
+     "error: `y` (Conv): maps of 1 to 3 axes are supported, not of 0"},
+    {"Conv-33", "Conv", "x r4x8x3x3 r4", "group=1", NULL,
+     "input 6x10x8\n"
+     "conv 4 3x3 -> 4x8x4\n"
+     ""},
+    {"ConvTranspose-8", "ConvTranspose", "x w8x4x3x3",
+     "auto_pad='SAME_LOWER' strides=2,2", NULL,
+     "input 6x10x8\n"
+     "deconv 4 3x3 /2 pad=1:0 nobias -> 12x20x4\n"
+     ""},
+    {"ConvTranspose-9", "ConvTranspose", "x w8x4x3x3",
+     "output_shape=12, strides=2,2", NULL,
+     "error: `y` (ConvTranspose; output_shape=[12], strides=[2,2]): "
+     "`output_shape` has other axes than the map"},
+    {"ConvTranspose-10", "ConvTranspose", "x w8x4x3x3",
+     "output_shape=99,99 strides=2,2", NULL,
+     "error: `y` (ConvTranspose; output_shape=[99,99], strides=[2,2]): it is "
+     "larger than its windows"},
+    {"ConvTranspose-11", "ConvTranspose", "x w8x4x3x3",
+     "output_shape=0,4 strides=2,2", NULL,
+     "error: `y` (ConvTranspose; output_shape=[0,4], strides=[2,2]): it is "
+     "larger than its windows"},
+    {"ConvTranspose-12", "ConvTranspose", "x w8x4x3x3", "group=3", NULL,
+     "error: `y` (ConvTranspose; group=3): its weights do not fit the map"},
+    {"ConvTranspose-13", "ConvTranspose", "x w8x4x3x3", "dilations=2,2", NULL,
+     "input 6x10x8\n"
+     "deconv 4 3x3 dilate=2x2 nobias -> 10x14x4\n"
+     ""},
+    {"ConvTranspose-14", "ConvTranspose", "x w8x4x3x3", "pads=9,9,9,9", NULL,
+     "error: `y` (ConvTranspose; pads=[9,9,9,9]): its padding leaves nothing"},
+    {"ConvTranspose-15", "ConvTranspose", "x w8x4x3x3 w5", "", NULL,
+     "error: `y` (ConvTranspose): its bias is not a constant of 4 channels"},
+    {"ConvTranspose-16", "ConvTranspose", "x x", "", NULL,
+     "error: `y` (ConvTranspose): its weights do not fit the map"},
+    {"ConvTranspose-17", "ConvTranspose", "x w8x4x3",
+     "strides=2, output_padding=1,", "1x8x10",
+     "input 10x8\n"
+     "deconv 4 3 /2 outpad=1 nobias -> 22x4\n"
+     ""},
+    {"ConvTranspose-18", "ConvTranspose", "x w8x4x3x3", "auto_pad='WARP'", NULL,
+     "error: `y` (ConvTranspose; auto_pad=WARP): unknown `auto_pad`"},
+    {"AveragePool-5", "AveragePool", "x", "kernel_shape=3,3 pads=1,1,1,1", NULL,
+     "# `y` leaves its padding out of the mean; here it counts as zeros.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "avgpool 3x3 /1 pad\n"
+     ""},
+    {"AveragePool-6", "AveragePool", "x",
+     "kernel_shape=2,2 ceil_mode=1 strides=4,4", NULL,
+     "input 6x10x8\n"
+     "avgpool 2x2 /4 -> 2x3x8\n"
+     ""},
+    {"MaxPool-8", "MaxPool", "x",
+     "kernel_shape=3,3 strides=2,2 pads=1,1,1,1 ceil_mode=1", NULL,
+     "input 6x10x8\n"
+     "pool 3x3 /2 pad ceil -> 4x6x8\n"
+     ""},
+    {"MaxPool-9", "MaxPool", "x", "kernel_shape=2,2 auto_pad='SAME_LOWER'",
+     NULL,
+     "input 6x10x8\n"
+     "pool 2x2 /1 pad=1:0\n"
+     ""},
+    {"MaxPool-10", NULL, "y i = MaxPool x kernel_shape=2,2", "", NULL,
+     "error: `y` (MaxPool; kernel_shape=[2,2]): its output 1 is not supported"},
+    {"MaxPool-11", "MaxPool", "", "kernel_shape=2,2", NULL,
+     "error: `y` (MaxPool; kernel_shape=[2,2]): input 0 is missing"},
+    {"MaxPool-12", "MaxPool", "x", "kernel_shape=2,", "1x8x6x10",
+     "error: `y` (MaxPool; kernel_shape=[2]): `kernel_shape` has 1 axes, the "
+     "map 2"},
+    {"MaxPool-13", "MaxPool", "x", "kernel_shape=2,2,2", "1x8x4x6x10",
+     "input 4x6x10x8\n"
+     "pool 2x2x2 /1 -> 3x5x9x8\n"
+     ""},
+    {"MaxPool-14", "MaxPool", "x", "kernel_shape=2,2", "1x8",
+     "error: `y` (MaxPool; kernel_shape=[2,2]): maps of 1 to 3 axes are "
+     "supported, not of 0"},
+    {"MaxPool-15", "MaxPool", "x", "kernel_shape=2,2 strides=2,2 dilations=2,3",
+     NULL,
+     "input 6x10x8\n"
+     "pool 2x2 dilate=2x3 -> 2x4x8\n"
+     ""},
+    {"Resize-14", "Resize", "x - f1,1,2,2",
+     "coordinate_transformation_mode='asymmetric' nearest_mode='floor'", NULL,
+     "input 6x10x8\n"
+     "up 2 -> 12x20x8\n"
+     ""},
+    {"Resize-15", "Resize", "x - f1,1,2,2",
+     "coordinate_transformation_mode='align_corners' mode='linear'", NULL,
+     "# `y` takes values from other places than `up`, which has PyTorch's "
+     "rules.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "up 2 bilinear -> 12x20x8\n"
+     ""},
+    {"Resize-16", "Resize", "x - f1,1,0.5,0.5",
+     "mode='linear' coordinate_transformation_mode='pytorch_half_pixel'", NULL,
+     "input 6x10x8\n"
+     "up size=3x5 bilinear -> 3x5x8\n"
+     ""},
+    {"Resize-17", "Resize", "x - f1,1,1.7,1.7", "mode='nearest'", NULL,
+     "# `y` takes values from other places than `up`, which has PyTorch's "
+     "rules.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "up size=10x17 -> 10x17x8\n"
+     ""},
+    {"Resize-18", "Resize", "x - - i1,8,1,1",
+     "mode='linear' coordinate_transformation_mode='pytorch_half_pixel'", NULL,
+     "# `y` takes values from other places than `up`, which has PyTorch's "
+     "rules.\n"
+     "net g\n"
+     "input 6x10x8\n"
+     "up size=1x1 bilinear -> 1x1x8\n"
+     ""},
+    {"Resize-19", "Resize", "x - f1,8", "", "1x8",
+     "error: `y` (Resize): only `nearest` and `linear` are supported"},
+    {"Resize-20", "Resize", "", "", "1x8",
+     "error: `y` (Resize): input 0 is missing"},
+    {"Resize-21", "Resize", "x f1,1,2,2", "", "1x8x6x10@10",
+     "input 6x10x8\n"
+     "up 2 -> 12x20x8\n"
+     ""},
+    {"Resize-22", "Resize", "x - f1,2,2", "", "8x6x10",
+     "error: `y` (Resize): only rows and columns can be resized"},
+    {"Resize-23", "Resize", "x - f1,1,2", "mode='linear'", "1x8x10",
+     "input 10x8\n"
+     "up 2 bilinear -> 20x8\n"
+     ""},
+    {"Resize-24", "Resize", "x - f1,1,2,2,2", "mode='linear'", "1x8x4x6x10",
+     "input 4x6x10x8\n"
+     "up 2 bilinear -> 8x12x20x8\n"
+     ""},
+    {"Concat-16", "Concat", "x w1x3x6x10", "axis=1", NULL,
+     "input 6x10x8\n"
+     "concat {} { weight 6x10x3 }\n"
+     ""},
+    {"Concat-17", "Concat", "w1x3x6x10 x", "axis=-3", NULL,
+     "input 6x10x8\n"
+     "concat { weight 6x10x3 } {}\n"
+     ""},
+    {"Concat-18", "Concat", "x -", "axis=1", NULL,
+     "error: `y` (Concat; axis=1): input 1 has another number of axes"},
+    {"Concat-19", "Concat", "", "axis=1", NULL,
+     "error: `y` (Concat; axis=1): it has no inputs"},
+    {"Reshape-25", NULL, "a = Reshape x i8,60; y = Concat x a axis=1", "", NULL,
+     "error: `y` (Concat; axis=1): input 1 has another number of axes"},
+    {"Slice-27", NULL, "a = Slice x i0 i3 i2; y = Concat x a axis=1", "", NULL,
+     "error: `y` (Concat; axis=1): its inputs have different sizes"},
+    {"Slice-28", NULL,
+     "a = Slice x i2 i6 i2; b = Slice x i0 i2 i2; y = Concat a b axis=2", "",
+     NULL,
+     "input 6x10x8\n"
+     "roll -2x0\n"
+     ""},
+    {"Slice-29", NULL,
+     "a = Slice x i4 i6 i2; b = Slice x i0 i4 i2; d = Concat a b axis=2; e = "
+     "Slice d i3 i10 i3; g = Slice d i0 i3 i3; y = Concat e g axis=3",
+     "", NULL,
+     "input 6x10x8\n"
+     "roll 2 x -3\n"
+     ""},
+    {"Slice-30", NULL,
+     "a = Slice x i2 i6 i2; b = Slice x i1 i3 i2; y = Concat a b axis=2", "",
+     NULL,
+     "input 6x10x8\n"
+     "concat axis=h { slice h 2:_ } { slice h 1:3 }\n"
+     ""},
+    {"Relu-3", NULL,
+     "a = Relu x; b = Concat x a axis=1; d = Tanh x; y = Concat x a d axis=1",
+     "", NULL,
+     "input 6x10x8\n"
+     "concat { concat {} { relu } } { tanh }\n"
+     ""},
+    {"Concat-20", "Concat", "x w2x8x6x10", "axis=0", NULL,
+     "input 6x10x8\n"
+     "reshape 1x6x10x8                     -> 1x6x10x8\n"
+     "concat axis=0 {} { weight 2x6x10x8 } -> 3x6x10x8\n"
+     "permute 0 3 1 2                      -> 3x8x6x10\n"
+     ""},
+    {"Pad-15", "Pad", "x i0,0,1,1,0,0,1,1 f1,2", "", NULL,
+     "error: `y` (Pad): the fill value must be a single number"},
+    {"Pad-16", "Pad", "x i0,0,0,0,0,0,0,0", "", NULL,
+     "input 6x10x8\n"
+     "identity\n"
+     ""},
+    {"Pad-17", "Pad", "x", "pads=0,0,1,1,0,0,1,1 value=0.0", "1x8x6x10@9",
+     "input 6x10x8\n"
+     "pad 1x1 -> 8x12x8\n"
+     ""},
+    {"Pad-18", "Pad", "x", "pads=0,0,1,1,0,0,1,1 value=2.0", "1x8x6x10@9",
+     "error: `y` (Pad; pads=[0,0,1,1,0,0,1,1], value=2): only zeros, `reflect` "
+     "and `edge` are supported"},
+    {"Pad-19", "Pad", "x i0,1,0,1", "", "1x8",
+     "error: `y` (Pad): netc has no equivalent of a border of a vector"},
+    {"Pad-20", "Pad", "x i0,0,1,0,0,1", "", "1x10x8",
+     "input 10x8\n"
+     "pad 0 c=1:1\n"
+     ""},
+    {"Pad-21", "Pad", "x i0,0,0,2,0,0,0,0", "mode='edge'", NULL,
+     "input 6x10x8\n"
+     "pad 0x2:0 replicate -> 6x12x8\n"
+     ""},
+    {"Reshape-26", NULL,
+     "a = Reshape x i1,2,4,6,10; y = Pad a i0,0,1,0,0,0,0,0,0,0", "", NULL,
+     "input 6x10x8\n"
+     "reshape 6x10x2x4 -> 6x10x2x4\n"
+     "permute 2 0 1 3  -> 2x6x10x4\n"
+     "pad 0x0x0 c=1:0\n"
+     "permute 0 3 1 2 -> 2x5x6x10\n"
+     ""},
+    {"Reshape-27", NULL,
+     "a = Reshape x i1,8,3,2,10; b = Transpose a perm=0,1,3,2,4; y = Reshape b "
+     "i1,16,3,10",
+     "", NULL,
+     "input 8x6x10\n"
+     "reshape 8x3x2x10 -> 8x3x2x10\n"
+     "permute 0 2 1 3  -> 8x2x3x10\n"
+     "reshape 16x3x10  -> 16x3x10\n"
+     ""},
+    {"Reshape-28", NULL,
+     "a = Reshape x i1,2,4,6,10; b = Transpose a perm=0,2,1,3,4; y = Reshape b "
+     "i1,8,6,10",
+     "", NULL,
+     "input 8x6x10\n"
+     "reshape 2x4x6x10 -> 2x4x6x10\n"
+     "permute 1 0 2 3  -> 4x2x6x10\n"
+     "reshape 8x6x10   -> 8x6x10\n"
+     ""},
+    {"Reshape-29", NULL,
+     "a = Reshape x i1,2,4,6,10; b = Transpose a perm=0,2,1,3,4; d = Reshape b "
+     "i1,8,6,10; y = Conv d w4x8x1x1",
+     "", NULL,
+     "input 8x6x10\n"
+     "reshape 2x4x6x10 -> 2x4x6x10\n"
+     "permute 2 3 1 0  -> 6x10x4x2\n"
+     "reshape 6x10x8   -> 6x10x8\n"
+     "conv 4 1x1 nobias\n"
+     ""},
+    {"Transpose-11", NULL,
+     "a = Transpose x perm=0,2,3,1; b = Reshape a i1,60,8; d = MatMul b r8x4; "
+     "e = Transpose d perm=0,2,1; y = Reshape e i1,4,6,10",
+     "", NULL,
+     "input 8x6x10\n"
+     "reshape 8x60 -> 8x60\n"
+     "permute 1 0  -> 60x8\n"
+     "linear 4 nobias\n"
+     "reshape 6x10x4 -> 6x10x4\n"
+     "permute 2 0 1  -> 4x6x10\n"
+     ""},
+    {"Squeeze-4", "Squeeze", "x", "", "1x8x1x1",
+     "input 1x1x8\n"
+     "flatten -> 8\n"
+     ""},
+    {"Squeeze-5", "Squeeze", "x", "axes=2,3", "1x8x1x1@11",
+     "input 1x1x8\n"
+     "flatten -> 8\n"
+     ""},
+    {"Squeeze-6", "Squeeze", "x x", "", NULL,
+     "error: `y` (Squeeze): its axes depend on the inputs"},
+    {"Unsqueeze-5", "Unsqueeze", "x x", "", NULL,
+     "error: `y` (Unsqueeze): its axes depend on the inputs"},
+    {"Unsqueeze-6", "Unsqueeze", "x", "axes=0,", "1x8x6x10@11",
+     "input 6x10x8\n"
+     "permute 2 0 1 -> 8x6x10\n"
+     ""},
+    {"Unsqueeze-7", "Unsqueeze", "x i0,1,2,3,4,5,6,7,8", "", NULL,
+     "error: `y` (Unsqueeze): more than 12 axes"},
+    {"Transpose-12", "Transpose", "", "", NULL,
+     "error: `y` (Transpose): it has no input"},
+    {"Identity-2", "Identity", "", "", NULL,
+     "error: `y` (Identity): it has no input"},
+    {"Flatten-6", "Flatten", "", "", NULL,
+     "error: `y` (Flatten): it has no input"},
+    {"Flatten-7", "Flatten", "x", "axis=-1", NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1 -> 8x6x10\n"
+     "reshape 48x10 -> 48x10\n"
+     ""},
+    {"Reshape-30", "Reshape", "x i1,8,6,100", "", NULL,
+     "error: `y` (Reshape): 1x8x6x100 has more values than its input"},
+    {"Reshape-31", "Reshape", "x i0,0,0,0,1", "", NULL,
+     "input 6x10x8\n"
+     "permute 2 0 1 -> 8x6x10\n"
+     ""},
+    {"Reshape-32", "Reshape", "x i0,480", "allowzero=1", NULL,
+     "error: `y` (Reshape; allowzero=1): 480 values have no axis of 0"},
+    {"DepthToSpace-6", "DepthToSpace", "x", "blocksize=2", "1x10x8",
+     "error: `y` (DepthToSpace; blocksize=2): only maps of blocks are "
+     "supported"},
+    {"SpaceToDepth-4", "SpaceToDepth", "x", "blocksize=2", "1x10x8",
+     "error: `y` (SpaceToDepth; blocksize=2): only maps of whole blocks are "
+     "supported"},
+    {"DepthToSpace-7", "DepthToSpace", "x", "blocksize=2000", NULL,
+     "error: `y` (DepthToSpace; blocksize=2000): only maps of blocks are "
+     "supported"},
+    {"LSTM-9", "LSTM", "x w1x20x8 w1x20x5 - i10", "", "10x1x8",
+     "input 1x8\n"
+     "lstm 5\n"
+     "reshape 1x1x5 -> 1x1x5\n"
+     ""},
+    {"LSTM-10", "LSTM", "x w1x20x8 w1x20x5 - i4", "", "10x1x8",
+     "error: `y` (LSTM): its sequences have lengths of their own "
+     "(sequence_lens), where netc runs all steps"},
+    {"LSTM-11", "LSTM", "x w1x20x8 w1x20x5 - - w1x1x5 w1x1x5", "", "10x1x8",
+     "input 1x8\n"
+     "lstm 5\n"
+     "reshape 1x1x5 -> 1x1x5\n"
+     ""},
+    {"LSTM-12", "LSTM", "x w1x20x8 w1x20x5 - - r1x1x5", "", "10x1x8",
+     "error: `y` (LSTM): it begins with a state that it is given, netc's with "
+     "zeros"},
+    {"LSTM-13", "LSTM", "x w1x20x8 w1x20x5 - - - - r1x15", "", "10x1x8",
+     "error: `y` (LSTM): netc has no equivalent of peepholes"},
+    {"LSTM-14", "LSTM", "x w1x20x8 w1x20x5", "layout=1", "1x10x8",
+     "input 10x8\n"
+     "lstm 5\n"
+     ""},
+    {"LSTM-15", "LSTM", "x w1x20x8 w1x20x5", "clip=3.0", "10x1x8",
+     "# `y` says which activations it has; here they are the usual ones.\n"
+     "net g\n"
+     "input 1x8\n"
+     "lstm 5\n"
+     "reshape 1x1x5 -> 1x1x5\n"
+     ""},
+    {"LSTM-16", "LSTM", "x w1x20x8 w1x20x5 w1x41", "", "10x1x8",
+     "error: `y` (LSTM): its weights do not fit"},
+    {"LSTM-17", "LSTM", "x x w1x20x5", "", "10x1x8",
+     "error: `y` (LSTM): its weights do not fit"},
+    {"LSTM-18", "LSTM", "x w1x20x8 w1x20x5", "", "10x3x8",
+     "error: `y` (LSTM): a batch of several sequences"},
+    {"LSTM-19", NULL, "y - c = LSTM x w1x20x8 w1x20x5", "", "10x1x8",
+     "error: `y` (LSTM): its last cell is read, but netc's lstm gives only its "
+     "states"},
+    {"LSTM-20", NULL, "y h = LSTM x w1x20x8 w1x20x5", "", "10x1x8",
+     "input 10x8\n"
+     "lstm 5\n"
+     "output y\n"
+     "slice l 9:_ -> 1x5\n"
+     "output h\n"
+     ""},
+    {"GRU-3", NULL, "- h = GRU x w2x15x8 w2x15x5 direction='bidirectional'", "",
+     "10x1x8",
+     "input 10x8\n"
+     "gru 5 bidir reset=before last -> 10\n"
+     "reshape 2x5                   -> 2x5\n"
+     ""},
+    {"GRU-4", NULL, "y h = GRU x w2x15x8 w2x15x5 direction='bidirectional'", "",
+     "10x1x8",
+     "error: `y` (GRU; direction=bidirectional): all of its states and the "
+     "last ones of both directions are read"},
+    {"LSTM-21", "LSTM", "x r1x20x8 r1x20x5 r1x40", "", "10x1x8",
+     "input 1x8\n"
+     "lstm 5\n"
+     "reshape 1x1x5 -> 1x1x5\n"
+     ""},
+    {"LSTM-22", "LSTM", "x w1x20x8 w1x20x5", "", "1x8",
+     "error: `y` (LSTM): its input is not a sequence"},
+    {"RNN-2", "RNN", "x w1x5x8 w1x5x5", "direction='reverse'", "10x1x8",
+     "error: `y` (RNN; direction=reverse): it runs backwards alone, which "
+     "netc's do only beside a run forwards (bidirectional)"},
+    {"Attention", NULL,
+     "y = ms.Attention x r8x24 r24 num_heads=2 unidirectional=1", "", "1x10x8",
+     "input 10x8\n"
+     "linear 24\n"
+     "matmul {\n"
+     "  matmul { slice c 0:8; reshape 10x2x4; permute 1 0 2 } \\\n"
+     "      { slice c 8:16; reshape 10x2x4; permute 1 2 0 }\n"
+     "  mul 0.5\n"
+     "  add {} { weight 10x10 fixed } softmax\n"
+     "} { slice c 16:_; reshape 10x2x4; permute 1 0 2 } -> 2x10x4\n"
+     "permute 1 0 2                                     -> 10x2x4\n"
+     "reshape 10x8                                      -> 10x8\n"
+     ""},
+    {"Attention-2", NULL, "y = ms.Attention x r8x24 num_heads=3", "", "1x10x8",
+     "error: `y` (Attention; num_heads=3): its features do not divide into so "
+     "many heads"},
+    {"Attention-3", NULL, "y = ms.Attention x r24 num_heads=2", "", "1x10x8",
+     "error: `y` (Attention; num_heads=2): its weights are not a matrix"},
+    {"Attention-4", NULL, "y = ms.Attention x num_heads=2", "", "1x10x8",
+     "error: `y` (Attention; num_heads=2): it needs two inputs"},
+    {"Attention-5", NULL,
+     "y = ms.Attention x r8x24 r24 num_heads=2 do_rotary=1", "", "1x10x8",
+     "error: `y` (Attention; num_heads=2, do_rotary=1): netc has no equivalent "
+     "of the angles that it is given"},
+    {"Attention-6", NULL,
+     "y = ms.Attention x r8x20 r20 num_heads=2 qkv_hidden_sizes=8,8,4", "",
+     "1x10x8",
+     "input 10x8\n"
+     "linear 20\n"
+     "matmul {\n"
+     "  matmul { slice c 0:8; reshape 10x2x4; permute 1 0 2 } \\\n"
+     "      { slice c 8:16; reshape 10x2x4; permute 1 2 0 }\n"
+     "  mul 0.5 softmax\n"
+     "} { slice c 16:_; reshape 10x2x2; permute 1 0 2 } -> 2x10x2\n"
+     "permute 1 0 2                                     -> 10x2x2\n"
+     "reshape 10x4                                      -> 10x4\n"
+     ""},
+    {"Attention-7", NULL, "y = ms.Attention x r7x24 r24 num_heads=2", "",
+     "1x10x8", "error: `y` (MatMul): 8 features meet a matrix of 7"},
+    {"MultiHeadAttention", NULL, "y = ms.MultiHeadAttention x num_heads=2", "",
+     "1x10x8",
+     "error: `y` (MultiHeadAttention; num_heads=2): queries, keys and values "
+     "in one tensor are not supported here"},
+    {"MultiHeadAttention-2", NULL,
+     "y = ms.MultiHeadAttention x x x r24 num_heads=2", "", "1x10x8",
+     "input 10x8\n"
+     "matmul {\n"
+     "  matmul { add {} { weight 8 }; reshape 10x2x4; permute 1 0 2 } \\\n"
+     "      { add {} { weight 8 }; reshape 10x2x4; permute 1 2 0 }\n"
+     "  mul 0.5 softmax\n"
+     "} { add {} { weight 8 }; reshape 10x2x4; permute 1 0 2 } -> 2x10x4\n"
+     "permute 1 0 2                                            -> 10x2x4\n"
+     "reshape 10x8                                             -> 10x8\n"
+     ""},
+    {"MultiHeadAttention-3", NULL,
+     "y = ms.MultiHeadAttention x x x num_heads=3", "", "1x10x8",
+     "error: `y` (MultiHeadAttention; num_heads=3): its features do not divide "
+     "into so many heads"},
+    {"GroupQueryAttention", NULL,
+     "y = ms.GroupQueryAttention x x x num_heads=2 kv_num_heads=2 softcap=5.0",
+     "", "1x10x8",
+     "input 10x8\n"
+     "at_y: reshape 10x2x4  -> 10x2x4\n"
+     "at_y_2: permute 1 0 2 -> 2x10x4\n"
+     "matmul { from at_y; permute 1 2 0 }\n"
+     "mul 0.5\n"
+     "mul 0.2 tanh\n"
+     "mul 5\n"
+     "add {} { weight 10x10 fixed } softmax\n"
+     "matmul at_y_2\n"
+     "permute 1 0 2 -> 10x2x4\n"
+     "reshape 10x8  -> 10x8\n"
+     ""},
+    {"GroupQueryAttention-2", NULL,
+     "y = ms.GroupQueryAttention x - - num_heads=2 kv_num_heads=1", "",
+     "1x10x8",
+     "input 10x8\n"
+     "matmul {\n"
+     "  matmul { slice c 0:4; reshape 10x2x2; permute 1 0 2 } {\n"
+     "    slice c 4:6\n"
+     "    permute 1 0\n"
+     "    reshape 1x2x10\n"
+     "    concat axis=h {} {}\n"
+     "  }\n"
+     "  mul 0.70710677\n"
+     "  add {} { weight 10x10 fixed } softmax\n"
+     "} { slice c 6:_; reshape 1x10x2; concat axis=h {} {} } -> 2x10x2\n"
+     "permute 1 0 2                                          -> 10x2x2\n"
+     "reshape 10x4                                           -> 10x4\n"
+     ""},
+    {"GroupQueryAttention-3", NULL,
+     "y = ms.GroupQueryAttention x x x kv_num_heads=1", "", "1x10x8",
+     "error: `y` (GroupQueryAttention; kv_num_heads=1): its queries are not "
+     "supported"},
+    {"GroupQueryAttention-4", NULL,
+     "y = ms.GroupQueryAttention x x x num_heads=4 kv_num_heads=3", "",
+     "1x10x8",
+     "error: `y` (GroupQueryAttention; num_heads=4, kv_num_heads=3): its "
+     "features do not divide into so many heads"},
+    {"GroupQueryAttention-5", NULL,
+     "y = ms.GroupQueryAttention x x x num_heads=2 kv_num_heads=2 "
+     "smooth_softmax=1",
+     "", "1x10x8",
+     "error: `y` (GroupQueryAttention; num_heads=2, kv_num_heads=2, "
+     "smooth_softmax=1): scores without a key are not supported"},
+    {"GroupQueryAttention-6", NULL,
+     "y = ms.GroupQueryAttention x x x - - - - r10x2 r10x2 num_heads=2 "
+     "kv_num_heads=2 do_rotary=1",
+     "", "1x10x8",
+     "input 10x8\n"
+     "def block(t) {\n"
+     "  skip: slice c 0:2\n"
+     "  from t\n"
+     "  slice c 2:_\n"
+     "  concat {\n"
+     "    sub { from skip; mul {} { weight 10x1x2 } } { mul {} { weight 10x1x2 "
+     "} }\n"
+     "  } {\n"
+     "    add { mul {} { weight 10x1x2 } } { from skip; mul {} { weight 10x1x2 "
+     "} }\n"
+     "  }\n"
+     "}\n"
+     "at_y: reshape 10x2x4 -> 10x2x4\n"
+     "matmul {\n"
+     "  matmul { block at_y; permute 1 0 2 } { block at_y; permute 1 2 0 }\n"
+     "  mul 0.5\n"
+     "  add {} { weight 10x10 fixed } softmax\n"
+     "} { permute 1 0 2 } -> 2x10x4\n"
+     "permute 1 0 2       -> 10x2x4\n"
+     "reshape 10x8        -> 10x8\n"
+     ""},
+    {"GroupQueryAttention-7", NULL,
+     "y = ms.GroupQueryAttention x x x - - - - r10x2 r10x2 num_heads=2 "
+     "kv_num_heads=2 do_rotary=1 rotary_interleaved=1",
+     "", "1x10x8",
+     "input 10x8\n"
+     "def block(t) {\n"
+     "  skip: slice c 0:1\n"
+     "  from t\n"
+     "  slice c 1:_\n"
+     "  concat {\n"
+     "    sub { from skip; mul {} { weight 10x1x2x1 } } \\\n"
+     "        { mul {} { weight 10x1x2x1 } }\n"
+     "  } {\n"
+     "    add { mul {} { weight 10x1x2x1 } } \\\n"
+     "        { from skip; mul {} { weight 10x1x2x1 } }\n"
+     "  }\n"
+     "  reshape 10x2x4\n"
+     "}\n"
+     "matmul {\n"
+     "  at_y: reshape 10x2x2x2\n"
+     "  matmul { block at_y; permute 1 0 2 } { block at_y; permute 1 2 0 }\n"
+     "  mul 0.5\n"
+     "  add {} { weight 10x10 fixed } softmax\n"
+     "} { reshape 10x2x4; permute 1 0 2 } -> 2x10x4\n"
+     "permute 1 0 2                       -> 10x2x4\n"
+     "reshape 10x8                        -> 10x8\n"
+     ""},
+    {"GroupQueryAttention-8", NULL,
+     "y = ms.GroupQueryAttention x x x - - - - r5x2 r5x2 num_heads=2 "
+     "kv_num_heads=2 do_rotary=1",
+     "", "1x10x8",
+     "error: `y` (GroupQueryAttention; num_heads=2, kv_num_heads=2, "
+     "do_rotary=1): its cosines must be a constant table of 10 positions"},
+    {"GroupQueryAttention-9", NULL,
+     "y = ms.GroupQueryAttention x x x - - - - r10x1 r10x1 num_heads=2 "
+     "kv_num_heads=2 do_rotary=1",
+     "", "1x10x8",
+     "input 10x8\n"
+     "def block() {\n"
+     "  skip: slice c 0:2\n"
+     "  skip_2: slice c 0:1\n"
+     "  from skip\n"
+     "  slice c 1:_\n"
+     "  concat {\n"
+     "    sub { from skip_2; mul {} { weight 10x1x1 } } { mul {} { weight "
+     "10x1x1 } }\n"
+     "  } {\n"
+     "    add { mul {} { weight 10x1x1 } } { from skip_2; mul {} { weight "
+     "10x1x1 } }\n"
+     "  }\n"
+     "}\n"
+     "reshape 10x2x4 -> 10x2x4\n"
+     "matmul {\n"
+     "  matmul { concat { block } { slice c 2:_ }; permute 1 0 2 } \\\n"
+     "      { concat { block } { slice c 2:_ }; permute 1 2 0 }\n"
+     "  mul 0.5\n"
+     "  add {} { weight 10x10 fixed } softmax\n"
+     "} { permute 1 0 2 } -> 2x10x4\n"
+     "permute 1 0 2       -> 10x2x4\n"
+     "reshape 10x8        -> 10x8\n"
+     ""},
+    {"GroupQueryAttention-10", NULL,
+     "y = ms.GroupQueryAttention x x x num_heads=2 kv_num_heads=2 do_rotary=1",
+     "", "1x10x8",
+     "error: `y` (GroupQueryAttention; num_heads=2, kv_num_heads=2, "
+     "do_rotary=1): its heads are not supported"},
+    {"RotaryEmbedding", NULL, "y = ms.RotaryEmbedding x - r10x4 r10x4 ", "",
+     "1x10x8",
+     "input x_ 10x8\n"
+     "at_y: slice c 0:4\n"
+     "from x_\n"
+     "slice c 4:_\n"
+     "concat {\n"
+     "  sub { from at_y; mul {} { weight 10x4 } } { mul {} { weight 10x4 } }\n"
+     "} {\n"
+     "  add { mul {} { weight 10x4 } } { from at_y; mul {} { weight 10x4 } }\n"
+     "}\n"
+     ""},
+    {"RotaryEmbedding-2", NULL, "y = ms.RotaryEmbedding x - r10x2 r10x2 ", "",
+     "1x10x8",
+     "input 10x8\n"
+     "at_y: reshape 10x2x4 -> 10x2x4\n"
+     "at_y_2: slice c 0:2\n"
+     "from at_y\n"
+     "slice c 2:_\n"
+     "concat {\n"
+     "  sub { from at_y_2; mul {} { weight 10x1x2 } } { mul {} { weight 10x1x2 "
+     "} }\n"
+     "} {\n"
+     "  add { mul {} { weight 10x1x2 } } { from at_y_2; mul {} { weight 10x1x2 "
+     "} }\n"
+     "}\n"
+     "reshape 10x8 -> 10x8\n"
+     ""},
+    {"RotaryEmbedding-3", NULL,
+     "y = ms.RotaryEmbedding x - r10x4 r10x4 interleaved=1", "", "1x10x8",
+     "input 10x8\n"
+     "at_y: reshape 10x4x2 -> 10x4x2\n"
+     "at_y_2: slice c 0:1\n"
+     "from at_y\n"
+     "slice c 1:_\n"
+     "concat axis=w {\n"
+     "  sub { from at_y_2; mul {} { weight 10x4x1 } } { mul {} { weight 10x4x1 "
+     "} }\n"
+     "  reshape 10x1x4\n"
+     "} {\n"
+     "  add { mul {} { weight 10x4x1 } } { from at_y_2; mul {} { weight 10x4x1 "
+     "} }\n"
+     "  reshape 10x1x4\n"
+     "}             -> 10x2x4\n"
+     "permute 0 2 1 -> 10x4x2\n"
+     "reshape 10x8  -> 10x8\n"
+     ""},
+    {"RotaryEmbedding-4", NULL, "y = ms.RotaryEmbedding x ", "", "1x10x8",
+     "error: `y` (RotaryEmbedding): it needs tables of cosines and sines"},
+    {"RotaryEmbedding-5", NULL, "y = ms.RotaryEmbedding x - r10x4 r10x4 ", "",
+     "1x2x10x8",
+     "input x_ 10x8x2\n"
+     "at_y: slice w 0:4 -> 10x4x2\n"
+     "from x_\n"
+     "slice w 4:_\n"
+     "concat axis=w {\n"
+     "  sub { from at_y; mul {} { weight 10x4x1 } } { mul {} { weight 10x4x1 } "
+     "}\n"
+     "} {\n"
+     "  add { mul {} { weight 10x4x1 } } { from at_y; mul {} { weight 10x4x1 } "
+     "}\n"
+     "} -> 10x8x2\n"
+     ""},
+    {"RotaryEmbedding-6", NULL,
+     "y = ms.RotaryEmbedding x - r10x2 r10x2 num_heads=2 "
+     "rotary_embedding_dim=4",
+     "", "1x10x8",
+     "input 10x8\n"
+     "at_y: reshape 10x2x4 -> 10x2x4\n"
+     "at_y_2: slice c 0:2\n"
+     "from at_y\n"
+     "slice c 2:_\n"
+     "concat {\n"
+     "  sub { from at_y_2; mul {} { weight 10x1x2 } } { mul {} { weight 10x1x2 "
+     "} }\n"
+     "} {\n"
+     "  add { mul {} { weight 10x1x2 } } { from at_y_2; mul {} { weight 10x1x2 "
+     "} }\n"
+     "}\n"
+     "reshape 10x8 -> 10x8\n"
+     ""},
+    {"Attention-8", "Attention", "x x x b1,0,1,0,1,0,1,0,1,0",
+     "q_num_heads=2 kv_num_heads=2", "1x10x8@23",
+     "error: `y` (Attention; q_num_heads=2, kv_num_heads=2): a mask of truth "
+     "values is not supported here"},
+    {"Attention-9", "Attention", "x x x", "", "1x2x10x8@23",
+     "input x_ 10x8x2\n"
+     "at_y: permute 2 0 1 -> 2x10x8\n"
+     "matmul { from x_; permute 2 1 0 }\n"
+     "mul 0.35355338 softmax\n"
+     "matmul at_y\n"
+     ""},
+    {"Attention-10", "Attention", "x", "", "1x10x8@23",
+     "error: `y` (Attention): it needs two inputs"},
+    {"Attention-11", "Attention", "x x x", "q_num_heads=3 kv_num_heads=3",
+     "1x10x8@23",
+     "error: `y` (Attention; q_num_heads=3, kv_num_heads=3): its features do "
+     "not divide into so many heads"},
+    {"Attention-12", "Attention", "x x x",
+     "q_num_heads=2 kv_num_heads=2 softcap=4.0 scale=0.5", "1x10x8@23",
+     "input 10x8\n"
+     "at_y: reshape 10x2x4  -> 10x2x4\n"
+     "at_y_2: permute 1 0 2 -> 2x10x4\n"
+     "matmul { from at_y; permute 1 2 0 }\n"
+     "mul 0.5\n"
+     "mul 0.25 tanh\n"
+     "mul 4 softmax\n"
+     "matmul at_y_2\n"
+     "permute 1 0 2 -> 10x2x4\n"
+     "reshape 10x8  -> 10x8\n"
+     ""},
 };
 
 /* Messages of protobuf. */
