@@ -191,6 +191,8 @@ static enum netc_status find_memory(struct netc *netc) {
     one = without_degrees(settings);
     settings = &one;
   }
+  if (netc->mode != NETC_FOR_PLACE) /* which may find what they need */
+    degrees_idle(&load->model, settings, &load->diags);
   if (!serving_check(&load->model, settings, &load->diags) ||
       !memory_matters(netc))
     return outcome(load);

@@ -275,8 +275,7 @@ static void a_row_is_what_is_said_alone(const struct asked_question *q) {
     size_t length = strcspn(at, " ");
     snprintf(gpu, sizeof gpu, "%.*s", (int)length, at);
     at += length;
-    if (!in_part((size_t)rows++, 6))
-      continue;
+    rows++;
     struct netc *netc = netc_open(NULL, NULL);
     choose(netc, q->settings);
     assert_int_equal(netc_set(netc, "gpu", gpu), NETC_OK);

@@ -392,3 +392,36 @@ bool degrees_share(const struct model *model, const struct settings *settings,
   share_batch(&c);
   return c.good;
 }
+
+/* Settings of what is not there */
+
+static void idle(struct check *c, const char *setting, bool given, bool used,
+                 const char *of, const char *help) {
+  if (!given || used)
+    return;
+  struct span place = place_of(c, setting);
+  given_help(diag(c->diags, SHARES_NOTHING, place, "%s is %s", setting, of),
+             place, "%s", help);
+}
+
+void degrees_idle(const struct model *model, const struct settings *settings,
+                  struct diags *diags) {
+  const struct train_settings *t = &settings->train;
+  struct check c = {model, settings, t, diags, true};
+  bool copies = t->data_parallel > 1 || t->context_parallel > 1;
+  bool gathers = copies && t->zero == 3;
+  const char *zero = "for ZeRO 3, which gathers parameters";
+  const char *with = "`data_parallel=8 zero=3`, or leave it out";
+  idle(&c, "unit", t->unit != UNIT_BLOCK, gathers, zero, with);
+  idle(&c, "reshard", t->reshard == TOGGLE_OFF, gathers, zero, with);
+  idle(&c, "prefetch", t->prefetch == TOGGLE_OFF, gathers, zero, with);
+  idle(&c, "keep_small", t->keep_small > 0, gathers, zero, with);
+  idle(&c, "bucket", t->bucket != 0, copies,
+       "for gradients that several devices sum",
+       "`data_parallel=8`, or leave it out");
+  idle(&c, "schedule", t->schedule != PIPELINE_PIPEDREAM, t->pipeline > 1,
+       "that of a pipeline", "`pipeline=4`, or leave it out");
+  idle(&c, "loss_chunks", t->loss_chunks > 0,
+       t->loss == LOSS_FUSED_CROSSENTROPY, "for a fused loss",
+       "`loss=fused_crossentropy`, or leave it out");
+}

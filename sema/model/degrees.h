@@ -24,4 +24,8 @@ bool degrees_divide(const struct model *model, const struct settings *settings,
 bool degrees_share(const struct model *model, const struct settings *settings,
                    struct diags *diags);
 
+/* Warns of settings that change nothing without others that are not set. */
+void degrees_idle(const struct model *model, const struct settings *settings,
+                  struct diags *diags);
+
 #endif
