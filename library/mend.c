@@ -11,7 +11,7 @@
 
 enum {
   TRIALS = 120,            /* of a load, at most */
-  TRIAL_BYTES = 8 << 20,   /* that these parse, all together */
+  TRIAL_BYTES = 4 << 20,   /* that these parse, all together */
   TRIAL_NODES = 20000,     /* of one of them */
   TRIAL_STEPS = 200000,    /* likewise */
   TRIAL_ERRORS = 400,      /* likewise */
@@ -133,10 +133,10 @@ static bool try_edits(struct mender *m, struct arena *arena,
                       struct mend_trial *t, const struct mend_edits *edits) {
   *t = (struct mend_trial){
       .m = m, .statements = m->load->statements, .strict = m->strict};
-  struct slice text = put_edits(arena, m->text, m->base, edits);
-  m->bytes += text.length;
+  m->bytes += m->text.length;
   if (m->trials++ >= TRIALS || m->bytes > TRIAL_BYTES)
     return false;
+  struct slice text = put_edits(arena, m->text, m->base, edits);
   copy_sources(t, arena);
   t->source = sources_add(&t->sources, m->unit->path, text);
   if (t->source < 0)
@@ -370,6 +370,8 @@ static struct slice closed(struct mender *m, struct slice text) {
 static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
   struct slice text = {m->text.at + (span.begin - m->base),
                        span.end - span.begin};
+  if (text.length > LONGEST_STATEMENT)
+    return false;
   struct foreign_line line = {.at = text}, best_line = line;
   struct mend_attempt a = {
       .bearable = is_of_shapes, .guesses = true, .syntax = is_syntax(d->slug)};

@@ -309,6 +309,13 @@ static uint64_t random_below(uint64_t limit) {
   return seed % limit;
 }
 
+/* Sources have half of the room: a word more fits. */
+static void put(char *out, size_t *used, const char *from, size_t count) {
+  assert_true(*used + count < MOST);
+  memcpy(out + *used, from, count);
+  *used += count;
+}
+
 /* A word of the text is left out, doubled, or another one takes its place. */
 static bool mutate(const char *text, char *out) {
   static const char *const others[] = {"same",  "3",  ",",     "Conv2d",
@@ -321,16 +328,16 @@ static bool mutate(const char *text, char *out) {
     end++;
   if (end == at)
     return false;
-  switch (random_below(3)) {
-  case 0: snprintf(out, MOST, "%.*s%s", (int)at, text, text + end); break;
-  case 1:
-    snprintf(out, MOST, "%.*s%.*s %s", (int)end, text, (int)(end - at),
-             text + at, text + at);
-    break;
-  default:
-    snprintf(out, MOST, "%.*s%s%s", (int)at, text,
-             others[random_below(sizeof others / sizeof *others)], text + end);
-  }
+  static const char blank[] = " ";
+  const char *other = others[random_below(sizeof others / sizeof *others)];
+  uint64_t kind = random_below(3);
+  size_t used = 0;
+  put(out, &used, text, kind == 1 ? end : at);
+  if (kind == 1)
+    put(out, &used, blank, 1), put(out, &used, text + at, end - at);
+  else if (kind == 2)
+    put(out, &used, other, strlen(other));
+  put(out, &used, text + end, length - end + 1);
   return true;
 }
 

@@ -24,13 +24,13 @@ struct item {
   struct slice key, value;
 };
 
-enum { MOST_ITEMS = 40 };
+enum { MOST_ITEMS = 40, DEEPEST = 8 };
 
 struct items {
   struct arena *arena;
   const struct layer_kind *of; /* whose options `stride 2` could be */
   struct item at[MOST_ITEMS];
-  int count;
+  int count, depth; /* of brackets */
   bool failed;
   const char *why; /* the first slip */
 };
@@ -326,13 +326,15 @@ static size_t read_item(struct items *items, struct slice s) {
       items->failed = true;
     else if (joined(items, inside).length)
       put_number(items, no_key, inside);
-    else
+    else if (items->depth++ < DEEPEST)
       read_items(items, inside);
+    else
+      items->failed = true;
     return end;
   }
   case '/':
     length = number_length(slice_from(s, 1));
-    if (!length || (s.at[-1] != ' ' && items->count &&
+    if (!length || (items->count && s.at[-1] != ' ' &&
                     items->at[items->count - 1].kind != ITEM_SIZES))
       items->failed = true; /* 64/3 is a division */
     else

@@ -16,7 +16,10 @@ struct phrase {
   struct text *out;
   const char *why;
   bool open; /* its body is on the lines that follow */
+  int depth; /* of calls in calls */
 };
+
+enum { DEEPEST = 8 };
 
 static bool is_one_of(struct slice word, const char *words) {
   struct slice known;
@@ -42,6 +45,7 @@ static struct slice bare(struct slice line) {
 }
 
 static bool put_line(struct phrase *p, struct slice line);
+static bool put_statement(struct phrase *p, struct slice line);
 
 /* &&, || and ! in words; a lone = compares where `compares`. */
 static void put_logic(struct text *out, struct slice s, bool compares) {
@@ -885,6 +889,14 @@ static struct slice matlab(struct phrase *p, struct slice line) {
 }
 
 static bool put_line(struct phrase *p, struct slice line) {
+  if (p->depth++ > DEEPEST)
+    return false;
+  bool put = put_statement(p, line);
+  p->depth--;
+  return put;
+}
+
+static bool put_statement(struct phrase *p, struct slice line) {
   line = slice_trim(bare(line), "`$");
   if (yolo(p, line))
     return true;
@@ -1040,7 +1052,7 @@ static bool several(struct phrase *p) {
     if (!item.length || slice_starts_word(item, "classificationLayer"))
       continue;
     text_put(p->out, count++ ? "\n" : "");
-    struct phrase one = {p->arena, item, p->out, NULL, false};
+    struct phrase one = {p->arena, item, p->out, NULL, false, p->depth};
     if (!input(&one) && !put_line(p, item))
       return false;
   }
@@ -1060,7 +1072,7 @@ static bool (*const rules[])(struct phrase *) = {
 bool foreign_read(struct arena *arena, int which, struct foreign_line *line) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
     struct text out = text_new(arena);
-    struct phrase phrase = {arena, line->at, &out, NULL, false};
+    struct phrase phrase = {arena, line->at, &out, NULL, false, 0};
     if (!rules[i](&phrase) || slice_equal(text_slice(&out), line->at) ||
         which-- > 0)
       continue;
