@@ -223,6 +223,20 @@ static int take_off_mark(const struct import_request *r, struct slice *file) {
   return EXIT_DONE;
 }
 
+/* A net without its batch norms trains in much less memory. */
+static void tell_folded(const struct import_request *r,
+                        const struct graph *graph) {
+  if (!graph->folded || r->options.assume_bn)
+    return;
+  say("%s: note: PyTorch's exporter folds batch norms into the convolutions "
+      "before them, of which %d have a bias and there is no batch norm",
+      r->path, graph->folded);
+  fputs("\n  = help: if the model has batch norms, `--assume-bn` writes them, "
+        "without which training takes less; or export it with "
+        "`training=TrainingMode.TRAINING, do_constant_folding=False`\n",
+        stderr);
+}
+
 static int serve(struct import_request *r) {
   struct slice file;
   struct graph graph;
@@ -243,6 +257,7 @@ static int serve(struct import_request *r) {
   int right = settle(r, &graph, &result);
   if (right != EXIT_DONE)
     return right;
+  tell_folded(r, &graph);
   r->loaded = netc_emit(r->netc, "fmt", NULL, bytes_sink, &r->formatted);
   if (r->loaded != NETC_OK)
     return exit_status_of(r->netc, r->loaded);
@@ -310,6 +325,7 @@ static int take(void *user, enum option_id option, const char *name,
     r->options.weights = true;
     break;
   case OPTION_FLAT: r->options.flat = true; break;
+  case OPTION_ASSUME_BN: r->options.assume_bn = true; break;
   case OPTION_TYPES: r->types = true; break;
   default: r->options.allow_unknown = true;
   }

@@ -111,6 +111,7 @@ struct graph {
   struct graph_error error;
   VEC(const char *) notes; /* what is left out on purpose, for a comment */
   struct map said;         /* them */
+  int folded; /* convolutions that a batch norm was folded into, maybe */
 };
 
 void graph_open(struct graph *graph, struct arena *arena);

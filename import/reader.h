@@ -20,6 +20,7 @@ struct import_options {
   bool flat;          /* a line a layer */
   bool allow_unknown; /* leave out what netc has no equivalent of */
   bool weights;       /* the values of weights are wanted, too */
+  bool assume_bn;     /* where an exporter may have folded them, there are */
   const char *folder; /* where the file lies; NULL: it has no neighbours */
   const struct import_input *inputs;
   size_t input_count;

@@ -5,6 +5,8 @@
 #define _XOPEN_SOURCE 700
 #include "onnx.pb-c.h"
 
+#include "base/arena.h"
+
 #include "tests/imported.h"
 
 enum { MOST = 64 };
@@ -44,6 +46,90 @@ static void models_of_others_have_their_counts(void **state) {
     free(source);
     free(flat);
   }
+}
+
+static void *take_in(void *arena, size_t size) {
+  return arena_alloc(arena, size ? size : 1, 1);
+}
+
+static void leave_in(void *arena, void *block) {
+  (void)arena;
+  (void)block;
+}
+
+/* As PyTorch exports for evaluation: a convolution has the bias of the batch
+ * norm after it, of which nothing else is left. */
+static void fold_norms(Onnx__GraphProto *graph, struct arena *arena) {
+  size_t kept = 0;
+  for (size_t i = 0; i < graph->n_node; i++) {
+    Onnx__NodeProto *bn = graph->node[i], *conv = NULL;
+    bool norm = strcmp(bn->op_type, "BatchNormalization") == 0;
+    for (size_t k = 0; norm && k < kept; k++)
+      if (strcmp(graph->node[k]->output[0], bn->input[0]) == 0)
+        conv = graph->node[k];
+    if (!conv) {
+      graph->node[kept++] = bn;
+      continue;
+    }
+    char **inputs = arena_alloc(arena, 3, sizeof *inputs);
+    memcpy(inputs, conv->input, 2 * sizeof *inputs);
+    inputs[2] = bn->input[2];
+    conv->input = inputs;
+    conv->n_input = 3;
+    conv->output[0] = bn->output[0];
+  }
+  graph->n_node = kept;
+}
+
+static void write_folded(const char *path) {
+  struct arena arena;
+  size_t size;
+  char *bytes = read_text("tests/data/import/onnx/resnet18.onnx", &size);
+  arena_open(&arena, NULL, NULL);
+  ProtobufCAllocator in_arena = {take_in, leave_in, &arena};
+  Onnx__ModelProto *model =
+      onnx__model_proto__unpack(&in_arena, size, (uint8_t *)bytes);
+  assert_non_null(model);
+  fold_norms(model->graph, &arena);
+  uint8_t *packed =
+      arena_alloc(&arena, onnx__model_proto__get_packed_size(model), 1);
+  write_text(path, (char *)packed, onnx__model_proto__pack(model, packed));
+  arena_close(&arena);
+  free(bytes);
+}
+
+/* They are told, and --assume-bn has them back: the same net. */
+static void batch_norms_that_were_folded_are_told(void **state) {
+  (void)state;
+  const char *folder = scratch("folded");
+  char path[300];
+  snprintf(path, sizeof path, "%s/folded.onnx", folder);
+  write_folded(path);
+  struct run r = run("%s import %s", NETC, path);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.err, "note: PyTorch's exporter folds batch norms into");
+  assert_holds(r.err, "20 have a bias");
+  assert_holds(r.err, "`--assume-bn` writes them");
+  assert_holds(r.out, "# Batch norms may be missing after 20 ");
+  assert_null(strstr(r.out, " bn "));
+  run_free(&r);
+  char *whole = import("tests/data/import/onnx/resnet18.onnx", "");
+  char *back = import(path, "--assume-bn");
+  assert_holds(back, "# The file has a bias in place of 20 of these bn.\n");
+  assert_same_text("resnet18", strstr(whole, "input "), strstr(back, "input "));
+  free(whole);
+  free(back);
+  r = run("cd %s && n=$OLDPWD/%s && $n import folded.onnx -o a.net 2>/dev/null "
+          "&& $n import folded.onnx --assume-bn --weights w.safetensors -o "
+          "b.net && $n weights b.net --check w.safetensors && for f in a.net "
+          "b.net $OLDPWD/examples/zoo/resnet.net; do $n $f --gpu rtx3090 "
+          "--batch 1200 $(case $f in */resnet.net) echo -D depth=18;; esac) | "
+          "grep -o 'argest batch[^0-9]*[0-9,]*' | tail -n 1; done | awk '{ "
+          "l[NR] = $0 } END { if (NR == 3 && l[1] != l[2] && "
+          "l[2] == l[3]) print \"more, then as many as in the zoo\" }'",
+          folder, NETC);
+  assert_string_equal(r.out, "more, then as many as in the zoo\n");
+  run_free(&r);
 }
 
 /* From netc to ONNX and back: as many parameters and multiplications. */
@@ -750,6 +836,7 @@ static void what_is_unknown_is_left_out_if_asked(void **state) {
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(models_of_others_have_their_counts),
+      cmocka_unit_test(batch_norms_that_were_folded_are_told),
       cmocka_unit_test(exports_come_back),
       cmocka_unit_test(layers_are_those_that_the_list_has),
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),

@@ -143,6 +143,7 @@ bool op_conv(struct onnx *x) {
   if (!put_bias(x, node, channels))
     return false;
   onnx_add_weight(x, node, "weight", weight);
+  node = onnx_unfold_norm(x, node, channels);
   return give_map(x, node->index, &map);
 }
 

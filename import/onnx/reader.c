@@ -490,6 +490,7 @@ static bool attempt(struct onnx *x) {
     return false;
   onnx_find_idle(x);
   find_buffers(x);
+  onnx_find_folded(x);
   if (!refuse_unknown(x) || !onnx_read_inputs(x))
     return false;
   for (size_t i = 0; i < x->ops.count && !x->graph->failed; i++) {
@@ -499,6 +500,13 @@ static bool attempt(struct onnx *x) {
     drop_read(x);
   }
   onnx_begin(x, NULL);
+  if (x->graph->folded)
+    graph_note(x->graph,
+               x->options->assume_bn
+                   ? "The file has a bias in place of %d of these bn."
+                   : "Batch norms may be missing after %d convolutions: "
+                     "--assume-bn.",
+               x->graph->folded);
   return !x->graph->failed && onnx_finish(x);
 }
 
@@ -544,6 +552,7 @@ bool onnx_read(struct graph *graph, struct slice file,
     *graph = clean;
     graph->nodes.count = 0;
     graph->notes.count = 0;
+    graph->folded = 0;
     graph->said = (struct map){0};
   }
   *graph = first;

@@ -150,6 +150,7 @@ struct onnx {
   VEC(const struct onnx_view *) spare; /* that nobody reads any more */
   VEC(struct onnx_mask) masks;         /* that were looked at */
   struct map unknown; /* operators that netc has no equivalent of: how many */
+  bool folded;        /* batch norms were folded, as it seems: folded.c */
 };
 
 /* Decoding. False with the graph's error. */
@@ -225,6 +226,13 @@ struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
                                const int64_t *dims);
 struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
                                int count);
+
+/* Whether batch norms were folded into convolutions. */
+void onnx_find_folded(struct onnx *x);
+/* What takes the place of a convolution: itself, or with --assume-bn the norm
+ * that was folded into it. */
+struct graph_node *onnx_unfold_norm(struct onnx *x, struct graph_node *conv,
+                                    int64_t channels);
 
 /* Folding: nodes whose inputs are all constants; *done: it was one. */
 bool fold_constants(struct onnx *x, bool *done);

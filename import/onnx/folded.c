@@ -1,0 +1,85 @@
+/*
+ * Batch norms that an exporter folded into the convolutions before them:
+ * PyTorch's does it in evaluation mode, and what is left looks like a net
+ * without any, which trains in much less memory.
+ */
+#include "import/onnx/emit.h"
+
+static bool is_activation(const char *type) {
+  static const char *const types[] = {"Relu", "LeakyRelu", "PRelu",
+                                      "Clip", "Elu",       "Sigmoid",
+                                      "Tanh", "HardSwish", "Mish"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(type, types[i]) == 0)
+      return true;
+  return false;
+}
+
+static bool is_biased_conv(const struct onnx_op *op) {
+  return strcmp(op->type, "Conv") == 0 && op->in_count > 2 && op->ins[2] >= 0 &&
+         op->out_count > 0 && op->outs[0] >= 0;
+}
+
+/* PyTorch made it, an activation reads a convolution with a bias, and there
+ * is no batch norm. */
+void onnx_find_folded(struct onnx *x) {
+  const char *producer = x->model->producer_name;
+  bool *biased = arena_alloc(x->arena, x->values.count + 1, sizeof *biased);
+  bool found = false;
+  x->folded = false;
+  if (!producer || strncmp(producer, "pytorch", 7) != 0)
+    return;
+  for (size_t i = 0; i < x->ops.count; i++) {
+    const struct onnx_op *op = &x->ops.at[i];
+    if (strcmp(op->type, "BatchNormalization") == 0)
+      return;
+    if (is_biased_conv(op))
+      biased[op->outs[0]] = true;
+  }
+  for (size_t i = 0; i < x->ops.count && !found; i++) {
+    const struct onnx_op *op = &x->ops.at[i];
+    found = is_activation(op->type) && op->in_count > 0 && op->ins[0] >= 0 &&
+            biased[op->ins[0]];
+  }
+  x->folded = found;
+}
+
+/* One value for all channels. */
+static struct constant *even(struct onnx *x, int64_t channels, float value) {
+  struct constant *c = constant_new(x, TYPE_FLOAT, 1, &channels);
+  float *real = ARENA_NEW(x->arena, float);
+  *real = value;
+  c->fill = true;
+  c->real = real;
+  return c;
+}
+
+/*
+ * Whether this convolution had a norm after it: not where it ends the net, nor
+ * on a single position, as in a squeeze and excitation.
+ */
+static bool had_norm(const struct onnx *x, const struct graph_shape *shape) {
+  int64_t positions = 1;
+  for (int i = 0; i + 1 < shape->rank; i++)
+    positions *= shape->size[i] > 1 ? 2 : 1;
+  return x->folded && positions > 1 && is_biased_conv(x->at) &&
+         !x->values.at[x->at->outs[0]].output;
+}
+
+struct graph_node *onnx_unfold_norm(struct onnx *x, struct graph_node *conv,
+                                    int64_t channels) {
+  if (!had_norm(x, &conv->shape))
+    return conv;
+  x->graph->folded++;
+  if (!x->options->assume_bn)
+    return conv;
+  struct graph_node *bn = onnx_layer(x, WORD_BN, conv->index);
+  conv->bias = BIAS_WITHOUT;
+  /* It adds the bias, and changes nothing else. */
+  onnx_put_eps(x, bn, (double)1e-5F);
+  onnx_add_weight(x, bn, "weight", even(x, channels, 1));
+  onnx_add_weight(x, bn, "bias", onnx_constant(x, 2));
+  onnx_add_weight(x, bn, "running_mean", even(x, channels, 0));
+  onnx_add_weight(x, bn, "running_var", even(x, channels, 1 - 1e-5F));
+  return bn;
+}
