@@ -251,9 +251,8 @@ bool op_gemm(struct onnx *x) {
   struct constant *weight = onnx_int(x, "transB", 0) ? b : transposed(x, b);
   if (!linear(x, &a, scaled(x, weight, alpha), &result))
     return false;
-  if (!onnx_has(x, 2)) {
+  if (!onnx_has(x, 2))
     return onnx_give(x, 0, &result);
-  }
   if (!c || (c->count != weight->dims[0] && c->count != 1) || c->rank > 2)
     return onnx_fail(x,
                      "its bias must be a constant with a value for each unit");

@@ -53,9 +53,8 @@ bool op_selu(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
-  if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4) {
+  if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4)
     return onnx_give_node(x, in, onnx_layer(x, WORD_SELU, in->node)->index);
-  }
   struct graph_node *elu = onnx_layer(x, WORD_ELU, in->node);
   onnx_set_number(x, elu, alpha);
   struct graph_node *node = onnx_layer(x, WORD_MUL, elu->index);
@@ -150,9 +149,8 @@ bool op_dropout(struct onnx *x) {
                onnx_shown(x, x->at->name));
   if (!(p >= 0 && p < 1))
     return onnx_fail(x, "`ratio` must be at least 0 and less than 1");
-  if (p <= 0) {
+  if (p <= 0)
     return onnx_give(x, 0, in);
-  }
   struct graph_node *node = onnx_layer(x, WORD_DROPOUT, in->node);
   graph_flag(x->graph, node, onnx_real_text(x, round(p * 1e6) / 1e6));
   graph_usual(node, "0.5");
