@@ -1,4 +1,4 @@
-/* The limits of the compiler, all in one place; docs/language.md lists them. */
+/* The limits of the compiler, all in one place: docs/reference.md has them. */
 #ifndef NETC_BASE_LIMITS_H
 #define NETC_BASE_LIMITS_H
 

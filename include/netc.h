@@ -81,7 +81,7 @@ NETC_API const char *netc_message(const struct netc *netc);
 /*
  * What the command line of `netc` can choose; for every load that follows.
  *
- *   netc_set(netc, "batch", "64")     a setting of docs/language.md
+ *   netc_set(netc, "batch", "64")     a setting of docs/reference.md
  *   netc_budget(netc, "params", "25M")  what the net must not exceed, as on a
  *                                     `budget` line, which it replaces
  *   netc_define(netc, "depth", "50")  the value of a `param`

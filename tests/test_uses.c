@@ -371,8 +371,28 @@ static void the_manual_has_the_table(void **state) {
     put_outputs(page, sizeof page, 1u << i, true, false, true);
     page[strlen(page) - 1] = '\n';
   }
-  check_part("docs/language.md", "<!-- settings by outputs: make docs -->\n",
+  check_part("docs/reference.md", "<!-- settings by outputs: make docs -->\n",
              "<!-- end -->", page);
+}
+
+/* So are all settings, as settings.def has them. */
+static void the_manual_has_every_setting(void **state) {
+  (void)state;
+  static char page[32768] =
+      "| setting | of | default | values | |\n|---|---|---|---|---|\n";
+  struct netc_setting setting = {.size = sizeof setting};
+  struct netc_argument argument = {.size = sizeof argument};
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+    assert_int_equal(netc_setting_argument(i, &argument), NETC_OK);
+    size_t used = strlen(page);
+    int length = snprintf(
+        page + used, sizeof page - used, "| `%s` | %s | %s | %s | %s |\n",
+        setting.name, setting.section, argument.fallback,
+        *argument.words ? argument.words : argument.value, argument.doc);
+    assert_in_range(length, 1, sizeof page - used - 1);
+  }
+  check_part("docs/reference.md", "<!-- settings: make docs -->\n",
+             "<!-- end of settings -->", page);
 }
 
 /* What is as if nothing had been said is not refused; nor is the source. */
@@ -398,6 +418,7 @@ int main(void) {
       cmocka_unit_test(place_refuses_what_it_does_not_use),
       cmocka_unit_test(defaults_are_never_refused),
       cmocka_unit_test(the_manual_has_the_table),
+      cmocka_unit_test(the_manual_has_every_setting),
   };
   return run_table("uses", probes, sizeof probes / sizeof *probes,
                    sizeof *probes,
