@@ -238,6 +238,17 @@ struct count_text size_text(int64_t bytes, enum text_units units) {
   return result;
 }
 
+void text_rounded(struct text *text, int64_t value, const char *units) {
+  double short_of = (double)value / 1e9;
+  if (value < 1000000000)
+    return;
+  for (; short_of >= 999.5 && units[1]; units++)
+    short_of /= 1000;
+  text_put(text, " (");
+  text_fixed(text, short_of, short_of < 9.995 ? 2 : short_of < 99.95 ? 1 : 0);
+  text_printf(text, " %c)", *units);
+}
+
 size_t text_width(struct slice slice) {
   size_t width = 0;
   for (size_t i = 0; i < slice.length; i++)

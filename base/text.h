@@ -117,6 +117,10 @@ void text_size(struct text *text, int64_t bytes, enum text_units units,
                int decimals);
 struct count_text size_text(int64_t bytes, enum text_units units);
 
+/* Three digits of a number from 10^9 on, as it is said: " (79.1 T)"; nothing of
+ * a shorter one. `units` are those of 10^9, 10^12 and so on: "GTP". */
+void text_rounded(struct text *text, int64_t value, const char *units);
+
 /* Number of code points, for columns. */
 size_t text_width(struct slice slice);
 

@@ -210,6 +210,7 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
   struct netc_options look = o->look;
   bool shown = strcmp(path, "-") == 0;
   look.width = shown ? terminal_width() : 0;
+  look.height = shown ? terminal_height() : 0;
   look.colour = shown && wants_colour(o->colour, STDOUT_FILENO);
   struct relative links = relative_to_here(path);
   look.links = links.text;

@@ -192,7 +192,9 @@ static int compare(const struct side *a, const struct side *b) {
   if (lines > most)
     printf("%zu more lines: --unfold shows them\n", lines - most);
   int end = finish_stdout();
-  return end ? end : differ || lines ? EXIT_SOURCE : EXIT_DONE;
+  if (end != EXIT_DONE || o->exit_zero)
+    return end;
+  return differ || lines ? EXIT_SOURCE : EXIT_DONE;
 }
 
 static int diff(struct side *a, struct side *b) {

@@ -93,7 +93,7 @@ static void put_group(enum command command, enum option_group group) {
     put_settings(command);
 }
 
-int print_help(enum command command) {
+static int print_page(enum command command) {
   const struct command_row *row = command_row(command);
   if (command == COMMAND_BUILD) {
     puts("netc: the compiler for neural-network architectures\n");
@@ -112,6 +112,55 @@ int print_help(enum command command) {
     puts("\nExit status: 0 compiled, 1 an error, a broken budget or no fit,\n"
          "2 usage, 3 files, 4 a bug of ours. Manual: man netc, docs/.");
   return finish_stdout();
+}
+
+/* What people come with; the rest is for those who know what it is called. */
+static const struct {
+  const char *question, *command;
+} questions[] = {
+    {"what does it take?", "netc FILE.net"},
+    {"where is that from?", "netc FILE.net --explain"},
+    {"will it fit?", "netc FILE.net --gpu t4 --batch 64"},
+    {"which card?", "netc FILE.net --gpu all"},
+    {"will an LLM run?",
+     "netc FILE.net --predict --gpu t4 --weight-dtype q8_0"},
+    {"on eight cards?", "netc place FILE.net --gpus 8xh100"},
+    {"my own model?", "netc import model.onnx -o model.net"},
+    {"what has changed?", "netc diff old.net FILE.net"},
+    {"within its budget?", "netc check FILE.net --budget params=5M,macs=1G"},
+    {"a figure?", "netc FILE.net -o net.svg -o net.timeline.pdf"},
+    {"C for a device?", "netc FILE.net -o net.h -o net.c"},
+    {"which layers?", "netc layers"},
+};
+
+static int print_questions(void) {
+  enum { QUESTION_COLUMN = 20 };
+  puts("netc: the compiler for neural-network architectures\n");
+  for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+    printf("  %-*s  %s\n", QUESTION_COLUMN, questions[i].question,
+           questions[i].command);
+  fputs("\nCommands:", stdout);
+  int column = (int)strlen("Commands:");
+  for (int i = 1; i < COMMAND_COUNT; i++) {
+    const char *word = command_row((enum command)i)->word;
+    int width = (int)strlen(word) + 1;
+    if (column + width > WIDTH) {
+      fputs("\n ", stdout);
+      column = 1;
+    }
+    column += printf(" %s", word);
+  }
+  puts("\n  netc help COMMAND   its options\n"
+       "  netc help settings  what --batch, --gpu and the others mean\n"
+       "  netc help outputs   what -o writes; netc help gpus: the devices\n"
+       "  netc help all       every command and option\n"
+       "\nExit status: 0 done, 1 an error or no fit, 2 usage, "
+       "3 files, 4 a bug");
+  return finish_stdout();
+}
+
+int print_help(enum command command) {
+  return command == COMMAND_BUILD ? print_questions() : print_page(command);
 }
 
 /* netc help settings: a line each, with the words and the default. */
@@ -196,10 +245,13 @@ static int print_manual(void) {
     }
   }
   put_kinds();
-  for (int c = 1; c < COMMAND_COUNT; c++) {
+  for (int c = 0; c < COMMAND_COUNT; c++) {
     if (!has_group((enum command)c, GROUP_NONE))
       continue;
-    printf("## netc %s\n\n", command_row((enum command)c)->word);
+    if (c == COMMAND_BUILD)
+      printf("## %s\n\n", titles[GROUP_NONE]);
+    else
+      printf("## netc %s\n\n", command_row((enum command)c)->word);
     for (int i = 0; i < OPTION_COUNT; i++) {
       const struct option_row *row = option_row((enum option_id)i);
       if (row->group == GROUP_NONE && option_taken((enum command)c, row))
@@ -209,7 +261,7 @@ static int print_manual(void) {
   return finish_stdout();
 }
 
-/* netc help [COMMAND | settings | outputs | gpus] */
+/* netc help [COMMAND | settings | outputs | gpus | all] */
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
@@ -228,6 +280,8 @@ static int help_on(const char *word, bool markdown) {
     return print_outputs();
   if (strcmp(word, "gpus") == 0)
     return print_gpus(markdown);
+  if (strcmp(word, "all") == 0)
+    return print_page(COMMAND_BUILD);
   for (int i = 1; i < COMMAND_COUNT; i++) {
     const char *known = command_row((enum command)i)->word;
     if (strcmp(word, known) == 0)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -27,6 +28,7 @@ struct table_run {
   struct netc_answer a;       /* of the last that was loaded */
   bool on_devices;            /* the table has a row for each device's name */
   bool shares;                /* there may be several devices */
+  bool colour;
 };
 
 bool sweep_wanted(const struct net_options *options) {
@@ -122,10 +124,10 @@ static void put_left(const struct table_run *s) {
   bool host = left >= 0 && a->host_bytes > a->host_room_bytes;
   if (host)
     left = a->host_room_bytes - a->host_bytes;
-  printf("  %*s %-8s", LEFT - 9, size(s, left < 0 ? -left : left).text,
-         host       ? "on host"
-         : left < 0 ? "too much"
-                    : "left");
+  const char *word = host ? "on host" : left < 0 ? "too much" : "left";
+  const char *colour = left < 0 ? "\033[31m" : "\033[32m";
+  printf("  %*s %s%-8s%s", LEFT - 9, size(s, left < 0 ? -left : left).text,
+         s->colour ? colour : "", word, s->colour ? "\033[0m" : "");
 }
 
 /* The table */
@@ -269,7 +271,10 @@ static int open_lists(struct table_run *s) {
 }
 
 int sweep(struct netc *netc, struct net_options *o) {
-  struct table_run s = {.netc = netc, .o = o, .a = {.size = sizeof s.a}};
+  struct table_run s = {.netc = netc,
+                        .o = o,
+                        .a = {.size = sizeof s.a},
+                        .colour = wants_colour(o->colour, STDOUT_FILENO)};
   bool done = false;
   int status = open_lists(&s);
   if (status == EXIT_DONE)
@@ -278,7 +283,8 @@ int sweep(struct netc *netc, struct net_options *o) {
     return status;
   show_diagnostics(netc, o->style);
   s.shares = s.shares || s.a.device_count > 1;
-  put_title(&s);
+  if (!o->look.brief)
+    put_title(&s);
   put_head(&s);
   while (!done && status == EXIT_DONE) {
     status = put_row(&s);

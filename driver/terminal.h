@@ -8,4 +8,7 @@
  */
 int terminal_width(void);
 
+/* Lines of the screen: LINES, else those of the terminal; 0: neither. */
+int terminal_height(void);
+
 #endif

@@ -297,6 +297,9 @@ struct netc_options {
                         folder that sources are named from; NULL: nothing */
   bool timeline;     /* the JSON has every moment of a training step */
   bool deploy;       /* the header in C has what a prediction needs alone */
+  bool brief;        /* of the report only what answers the question */
+  int height; /* of a report's screen: a longer one repeats the answer in its
+                 last line; 0: no screen */
 };
 
 /*

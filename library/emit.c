@@ -18,7 +18,7 @@ static bool are_valid(const struct netc_options *o) {
   return (unsigned)o->units <= NETC_BYTES && o->depth >= NETC_TOTALS_ONLY &&
          (unsigned)o->direction <= NETC_RIGHT &&
          (unsigned)o->tint <= NETC_TINT_PARAMS && o->notes <= NETC_NOTE_ALL &&
-         o->width >= 0 && o->top >= 0 && !wrong.at &&
+         o->width >= 0 && o->height >= 0 && o->top >= 0 && !wrong.at &&
          (!o->sort || (by && by->value));
 }
 

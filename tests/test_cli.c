@@ -914,6 +914,116 @@ static void colour_is_for_terminals_only(void **state) {
          1, "0", "");
 }
 
+/* On a screen the answer is what is seen: coloured, and at the bottom. */
+static void the_answer_is_seen_on_a_screen(void **state) {
+  (void)state;
+  static const char fits[] = "\x1b[1;32mThe training step fits\x1b[0m: ";
+  static const char no[] = "\x1b[1;31mThe training step does not fit\x1b[0m: ";
+  expect(NETC " examples/resnet50.net --gpu t4 --color=always", 0, fits, "");
+  expect(NETC " examples/resnet50.net --gpu t4 --batch 512 --color=always", 0,
+         no, "");
+  expect(NETC " examples/resnet50.net --gpu t4,h100 --batch 512 "
+              "--color=always",
+         0, "\x1b[31mtoo much\x1b[0m", "");
+  expect(NETC " examples/resnet50.net --gpu t4,h100 --color=never", 0, " left ",
+         "");
+  expect(NETC " examples/resnet50.net --gpu t4 | grep -c '\x1b'", 1, "0", "");
+  expect("LINES=24 " NETC " examples/resnet50.net | tail -n 1", 0,
+         "training 353.14 MiB, prediction ", "");
+  expect("LINES=24 " NETC " examples/resnet50.net --batch 512 --gpu t4 | "
+         "tail -n 2 | tr -s '\n ' ' '",
+         0, "The training step does not fit: ", "");
+  expect("LINES=24 " NETC " examples/llama3.net --data-parallel 8 --zero 3 "
+         "--gpu h100 | tail -n 2 | tr -s '\n ' ' '",
+         0, " GiB on each of 8 devices, ", "");
+  expect("LINES=200 " NETC " examples/resnet50.net | tail -n 1 | "
+         "grep -c training",
+         1, "0", "");
+  expect("LINES=24 " NETC " examples/resnet50.net --emit=txt=/dev/stdout | "
+         "tail -n 1 | grep -c training",
+         1, "0", "");
+  if (!on_path("script"))
+    skip();
+  expect("script -qec 'stty rows 20 cols 80; " NETC_PATH
+         " examples/resnet50.net --gpu t4' /dev/null | tail -n 3",
+         0, "\x1b[1;32mThe training step fits", "");
+  expect("NO_COLOR=1 script -qec '" NETC_PATH
+         " examples/resnet50.net --gpu t4' /dev/null | grep -c '\x1b.1;32m'",
+         1, "0", "");
+}
+
+static void a_brief_report_is_the_answer(void **state) {
+  (void)state;
+  struct run r = run(NETC " examples/resnet50.net --brief");
+  assert_int_equal(r.status, 0);
+  assert_int_equal(strncmp(r.out, "training ", 9), 0);
+  assert_holds(r.out, "\nprediction ");
+  assert_holds(r.out, "\nparameters ");
+  assert_null(strstr(r.out, "stem"));
+  run_free(&r);
+  r = run(NETC " examples/resnet50.net --predict --gpu t4 --brief");
+  assert_int_equal(strncmp(r.out, "The prediction fits: ", 21), 0);
+  assert_null(strstr(r.out, "parameters"));
+  run_free(&r);
+  expect(NETC " examples/resnet50.net --gpu t4 --batch 512 --brief", 0,
+         "--checkpoint auto", "");
+  r = run(NETC " examples/resnet50.net --gpu t4,h100 --brief");
+  assert_int_equal(strncmp(r.out, "device ", 7), 0);
+  run_free(&r);
+}
+
+/* 24 lines of 80 characters, and each of its commands does what it says. */
+static void help_fits_a_screen(void **state) {
+  (void)state;
+  expect(NETC " help | wc -l", 0, "23", "");
+  expect(NETC " --help | awk 'length > 79' | wc -l", 0, "0", "");
+  expect(NETC " help all", 0, "--tensor-parallel N", "");
+  const char *dir = scratch("questions");
+  struct run r = run("n=" NETC_PATH "; cp examples/llama3.net %s/FILE.net; "
+                     "cp examples/simple_cnn.net %s/old.net; cd %s; "
+                     "$n old.net -o model.onnx 2>/dev/null; "
+                     "$n help | sed -n 's/^  .*[?]  *netc //p' >questions; "
+                     "grep -c . questions; "
+                     "while read -r q; do $n $q >out 2>err || [ $? = 1 ] || "
+                     "{ echo \"$q\"; cat err; }; done <questions",
+                     dir, dir, dir);
+  assert_string_equal(r.err, "");
+  assert_string_equal(r.out, "12\n");
+  run_free(&r);
+}
+
+static void the_manual_page_has_every_command_and_option(void **state) {
+  (void)state;
+  struct run r = run(
+      "n=" NETC_PATH "; { cat docs/netc.1.scd; $n help --manual; } | "
+      "tr -d '\\\\' >%s/manual; "
+      "for c in $($n help all | sed -n 's/^  netc \\([a-z]*\\) .*/\\1/p'); do "
+      "grep -q \"^\\*netc $c\\*\" %s/manual || echo \"$c: synopsis\"; "
+      "grep -q \"^\\*$c\\* \\| \\*$c\\* \" %s/manual || echo \"$c: text\"; "
+      "for o in $($n help $c | grep -o -e '--[a-z][a-z-]*'); do "
+      "grep -q -e \"$o\" %s/manual || echo \"$c: $o\"; done; done; "
+      "for o in $($n help all | grep -o -e '--[a-z][a-z-]*'); do "
+      "grep -q -e \"$o\" %s/manual || echo \"$o\"; done",
+      scratch("manual"), scratch("manual"), scratch("manual"),
+      scratch("manual"), scratch("manual"));
+  assert_string_equal(r.out, "");
+  run_free(&r);
+}
+
+/* What docs/ci.md shows must not end a script that runs under `set -e`. */
+static void a_difference_need_not_end_a_job(void **state) {
+  (void)state;
+  expect("set -e; " NETC " diff examples/resnet50.net examples/vgg16.net "
+         ">/dev/null; echo on",
+         1, "", "");
+  expect("set -e; " NETC " diff --exit-zero --markdown examples/resnet50.net "
+         "examples/vgg16.net >/dev/null; echo on",
+         0, "on", "");
+  expect(NETC " diff --exit-zero examples/resnet50.net "
+              "tests/golden/errors/an-empty-file.net",
+         1, "", "no-input");
+}
+
 /* Sizes that no one writes by hand. Each must end, and quickly. */
 
 static void make_file(const char *dir, const char *name, const char *head,
@@ -1132,6 +1242,11 @@ int main(void) {
       cmocka_unit_test(fmt_works_in_place_and_checks),
       cmocka_unit_test(check_takes_several_files),
       cmocka_unit_test(colour_is_for_terminals_only),
+      cmocka_unit_test(the_answer_is_seen_on_a_screen),
+      cmocka_unit_test(a_brief_report_is_the_answer),
+      cmocka_unit_test(help_fits_a_screen),
+      cmocka_unit_test(the_manual_page_has_every_command_and_option),
+      cmocka_unit_test(a_difference_need_not_end_a_job),
       slow_test(what_lasts_shows_its_progress_on_a_terminal),
       cmocka_unit_test(extreme_texts_end_with_an_error_and_not_with_a_crash),
       cmocka_unit_test(large_texts_that_are_right_are_compiled),

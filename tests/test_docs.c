@@ -301,10 +301,11 @@ static void every_output_is_tested(void **state) {
   run_free(&manual);
 }
 
-/* Options: --help names them all on one screen, so does the manual page. */
+/* Options: `netc help all` and those of commands name them all, so does the
+   manual page. */
 static void every_option_is_in_the_help_and_the_manual_page(void **state) {
   (void)state;
-  struct run help = run("%s --help", NETC);
+  struct run help = run("%s help all", NETC);
   struct run manual = run("%s help --manual", NETC);
   struct run settings = run("%s help settings", NETC);
   int lines = 0, options = 0;
@@ -316,8 +317,8 @@ static void every_option_is_in_the_help_and_the_manual_page(void **state) {
                          NETC);
   for (char *at = strtok(names.out, "\n"); at; at = strtok(NULL, "\n")) {
     struct run commands =
-        run("for c in '' check fmt place plan weights run import layers help; "
-            "do %s $c --help; done | grep -qe '%s'",
+        run("for c in all check diff fmt place plan weights run import layers "
+            "help; do %s help $c; done | grep -qe '%s'",
             NETC, at);
     if (commands.status)
       print_error("%s is in no help\n", at);

@@ -154,10 +154,12 @@ static void put_foot(struct report *r, const struct layer_table *t) {
   for (size_t i = 0; i < t->line_count; i++)
     folded = folded || t->lines[i].times > 1;
   text_put(&foot, "  MACs without bias; FLOPs = 2 x MACs = ");
-  if (model->total.macs <= INT64_MAX / 2)
+  if (model->total.macs <= INT64_MAX / 2) {
     text_count(&foot, model->total.macs * 2);
-  else
+    text_rounded(&foot, model->total.macs * 2, "GTP");
+  } else {
     text_put(&foot, "more than 2^63");
+  }
   text_putc(&foot, '.');
   if (model->total.train_macs > model->total.macs) {
     text_printf(&foot, " Training runs %s MACs more, in `fork train`.",
@@ -313,7 +315,7 @@ void report_put_table(const struct compiled *c, struct text *out) {
   put_table(&r);
 }
 
-void emit_report(const struct compiled *c, struct text *out) {
+static void put_report(const struct compiled *c, struct text *out) {
   struct report r = {.c = c, .out = out, .rows = rows_of(c)};
   put_title(&r, output_width(c));
   summary_put(c, out);
@@ -322,4 +324,28 @@ void emit_report(const struct compiled *c, struct text *out) {
   text_putc(out, '\n');
   put_rule(&r);
   memory_report_put(c, out);
+}
+
+static int lines_in(struct slice text) {
+  int lines = 0;
+  for (size_t i = 0; i < text.length; i++)
+    lines += text.at[i] == '\n';
+  return lines;
+}
+
+/* On a screen that is too small for it the answer has moved out of sight. */
+void emit_report(const struct compiled *c, struct text *out) {
+  struct text all = text_new(c->arena);
+  if (c->options->brief) {
+    summary_put(c, out);
+  } else if (!c->options->height) {
+    put_report(c, out);
+  } else {
+    put_report(c, &all);
+    text_puts(out, text_slice(&all));
+    if (lines_in(text_slice(&all)) < c->options->height)
+      return; /* a line is the shell's */
+    text_putc(out, '\n');
+    summary_put_last(c, out);
+  }
 }

@@ -308,10 +308,12 @@ static struct slice take_line(struct summary *s) {
 static void put_total(struct summary *s) {
   const struct model *model = s->c->model;
   text_put(&s->line, count_text(model->total.params).text);
+  text_rounded(&s->line, model->total.params, "BTQ");
   if (model->total.active < model->total.params)
     text_printf(&s->line, ", %s active", count_text(model->total.active).text);
-  text_printf(&s->line, "; %s MACs per %s", count_text(model->total.macs).text,
-              sample_word(s->c));
+  text_printf(&s->line, "; %s MACs", count_text(model->total.macs).text);
+  text_rounded(&s->line, model->total.macs, "GTP");
+  text_printf(&s->line, " per %s", sample_word(s->c));
 }
 
 /* A prediction that was not asked for is the plan's. */
@@ -381,12 +383,79 @@ enum verdict summary_put_verdict(const struct compiled *c, struct text *out) {
   return verdict;
 }
 
+static const char *verdict_colour(const struct compiled *c,
+                                  enum verdict verdict) {
+  if (!c->options->colour || verdict == VERDICT_NONE)
+    return NULL;
+  return verdict == VERDICT_FITS ? "\x1b[1;32m" : "\x1b[1;31m";
+}
+
+/* A line whose words up to the colon say it all. */
+static void end_verdict(struct summary *s, enum verdict verdict) {
+  const char *colour = verdict_colour(s->c, verdict);
+  struct text lines = text_new(s->c->arena), *out = s->out;
+  s->out = colour ? &lines : out;
+  end_line(s);
+  s->out = out;
+  struct slice all = text_slice(&lines), said = all;
+  for (said.length = 0; said.length < all.length; said.length++)
+    if (all.at[said.length] == ':')
+      break;
+  if (!colour)
+    return;
+  text_put(out, colour);
+  text_puts(out, said);
+  text_put(out, "\x1b[0m");
+  text_bytes(out, all.at + said.length, all.length - said.length);
+}
+
 void summary_put(const struct compiled *c, struct text *out) {
   struct summary s = summary_open(c, out);
   enum verdict verdict = put_verdict(&s);
   if (verdict != VERDICT_NONE)
-    end_line(&s);
+    end_verdict(&s, verdict);
   if (verdict == VERDICT_TOO_MUCH && !c->options->predict)
     put_ways(&s);
-  put_sizes(&s);
+  if (verdict == VERDICT_NONE || !c->options->brief)
+    put_sizes(&s);
+}
+
+/* "; 14.67 GiB left", "; 7.81 GiB too much". */
+static void put_rest(struct summary *s) {
+  const struct answer *a = s->a;
+  int64_t rest = a->room - a->bytes;
+  text_put(&s->line, output_size(s->c, a->bytes).text);
+  text_putc(&s->line, a->devices > 1 ? ' ' : ',');
+  put_devices(s, a);
+  text_printf(&s->line, "%s %s %s", a->devices > 1 ? "," : "",
+              output_size(s->c, rest < 0 ? -rest : rest).text,
+              rest < 0 ? "too much" : "left");
+  put_host(s);
+  put_limits(s);
+}
+
+/* "training 115.24 MiB, prediction 18.05 MiB, parameters 17.67 MiB" */
+static void put_totals(struct summary *s) {
+  struct summary_line lines[SUMMARY_LINES];
+  int count = summary_lines(s->c, lines);
+  for (int i = 0; i < count; i++)
+    text_printf(&s->line, "%s%s %.*s", i ? ", " : "", lines[i].what,
+                SLICE_ARG(lines[i].size));
+}
+
+void summary_put_last(const struct compiled *c, struct text *out) {
+  struct summary s = summary_open(c, out);
+  enum verdict verdict = VERDICT_NONE;
+  if (s.a && s.a->device)
+    verdict = s.a->fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
+  if (verdict == VERDICT_NONE) {
+    put_totals(&s);
+  } else {
+    put_subject(&s);
+    if (s.a->bytes == INT64_MAX)
+      put_refusal(&s);
+    else
+      put_rest(&s);
+  }
+  end_verdict(&s, verdict);
 }

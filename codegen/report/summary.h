@@ -25,4 +25,7 @@ int summary_lines(const struct compiled *c,
 
 void summary_put(const struct compiled *c, struct text *out);
 
+/* The answer once more, below all the rest: a line, wrapped if it is long. */
+void summary_put_last(const struct compiled *c, struct text *out);
+
 #endif
