@@ -5,6 +5,7 @@
 #include "library/context.h"
 #include "library/budget.h"
 #include "sema/lint/lint.h"
+#include "sema/lint/meet.h"
 #include "base/shown.h"
 #include "sema/model/degrees.h"
 #include "sema/model/node_turns.h"
@@ -319,6 +320,8 @@ enum netc_status compile_net(struct netc *netc) {
                                      .expansion = &load->expansion,
                                      .settings = &load->settings};
   enum netc_status status = run_passes(netc);
+  if (status == NETC_ERROR && unit.program)
+    meet_help(&load->expansion, unit.program, &load->model);
   mend_offers(netc);
   name_net(load, unit.path);
   load->compiled.statements = load->statements;

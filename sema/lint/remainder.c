@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/window.h"
+#include "sema/lint/rebuild.h"
 #include "sema/lint/replay.h"
 
 enum {
@@ -46,12 +47,9 @@ int remainders_of(const struct model *model, int64_t index,
 }
 
 struct remainder_search {
-  const struct expansion *expansion;
-  const struct block *program;
-  int64_t input;             /* which of the inputs changes */
+  struct rebuild rebuild;    /* with another size of one of the inputs */
   const struct shape *shape; /* as it is */
-  int64_t *left; /* nodes that may be built, all searches together */
-  bool together; /* all axes are equal and change together */
+  bool together;             /* all axes are equal and change together */
   struct replay replay;
 };
 
@@ -89,25 +87,12 @@ static bool is_clean(const struct replay *replay,
 static bool build_and_check(struct remainder_search *s, struct arena *arena,
                             const struct remainder_axis *along,
                             const struct shape *shape) {
-  struct expansion trial = *s->expansion;
-  struct diags quiet;
-  struct settings settings = *s->expansion->settings;
-  struct model model = {0};
+  struct model model;
   struct replay built;
-  diags_open(&quiet, arena, s->expansion->diags->sources);
-  quiet.quiet = true;
-  trial.arena = arena;
-  trial.diags = &quiet;
-  trial.settings = &settings;
-  trial.ignore_marks = true;
-  trial.node_budget = max_i64(*s->left, 1);
-  trial.override = (struct input_override){true, s->input, *shape};
-  expand_program(&trial, s->program, &model);
-  *s->left -= (int64_t)model.nodes.count;
-  if (quiet.errors)
+  if (!rebuild_net(&s->rebuild, shape, arena, &model))
     return false;
-  replay_open(&built, &model, model.sources.at[s->input], arena,
-              s->expansion->diags->sources);
+  replay_open(&built, &model, model.sources.at[s->rebuild.input], arena,
+              s->rebuild.expansion->diags->sources);
   return is_clean(&built, along);
 }
 
@@ -115,7 +100,7 @@ static bool try_shape(struct remainder_search *s, int axis,
                       const struct shape *shape) {
   struct arena scratch;
   struct remainder_axis along = {shape_spatial(shape), axis};
-  *s->left -= (int64_t)s->replay.nodes.count / REPLAYS + 1;
+  *s->rebuild.left -= (int64_t)s->replay.nodes.count / REPLAYS + 1;
   enum replay_result result =
       replay_run(&s->replay, shape, is_clean_layer, &along);
   if (result != REPLAY_UNKNOWN)
@@ -128,11 +113,11 @@ static bool try_shape(struct remainder_search *s, int axis,
 
 /* The nearest clean size in steps of `step`; 0: none was found. */
 static int64_t search_axis(struct remainder_search *s, int axis, int64_t step) {
-  int64_t size = s->shape->dim[axis], enough = *s->left / 2;
+  int64_t size = s->shape->dim[axis], enough = *s->rebuild.left / 2;
   for (int i = 1; i <= TRIALS; i++) {
     struct shape shape = *s->shape;
     int64_t tried = size + step * i;
-    if (tried < 1 || *s->left <= enough)
+    if (tried < 1 || *s->rebuild.left <= enough)
       break;
     for (int k = 0; k < shape_spatial(&shape); k++)
       if (s->together || k == axis)
@@ -175,10 +160,7 @@ struct clean_sizes clean_sizes_find(const struct expansion *expansion,
                                     int64_t *left) {
   struct clean_sizes result = {.searched = true};
   struct arena scratch;
-  struct remainder_search s = {.expansion = expansion,
-                               .program = program,
-                               .input = input,
-                               .left = left,
+  struct remainder_search s = {.rebuild = {expansion, program, input, left},
                                .together = true};
   s.shape = model->nodes.at[model->sources.at[input]].out;
   int spatial = shape_spatial(s.shape);
