@@ -132,7 +132,7 @@ static void put_fit(struct json_writer *w) {
                               .fits = fit_holds(fit)});
   if (fit->host) {
     json_member_int(json, "host_bytes", fit->host);
-    json_member_int(json, "host_room_bytes", fit->host_room);
+    put_some(w, "host_room_bytes", fit->host_room);
   }
   json_put_key(json, "ways");
   json_put_open(json, '[');

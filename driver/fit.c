@@ -49,7 +49,7 @@ static void put_ways(char *to, size_t room, struct netc *netc) {
 static int say_step(struct netc *netc, const struct netc_answer *a,
                     const char *file) {
   char room[64], ways[1024];
-  bool host = a->host_bytes > a->host_room_bytes;
+  bool host = a->host_room_bytes && a->host_bytes > a->host_room_bytes;
   put_ways(ways, sizeof ways, netc);
   if (a->bytes > a->room_bytes)
     complain_of_fit(file, host ? NULL : ways,

@@ -121,7 +121,8 @@ static void put_left(const struct table_run *s) {
     return;
   }
   int64_t left = a->room_bytes - a->bytes;
-  bool host = left >= 0 && a->host_bytes > a->host_room_bytes;
+  bool host =
+      left >= 0 && a->host_room_bytes && a->host_bytes > a->host_room_bytes;
   if (host)
     left = a->host_room_bytes - a->host_bytes;
   const char *word = host ? "on host" : left < 0 ? "too much" : "left";

@@ -465,7 +465,7 @@ struct netc_verdict {
   size_t way_count;        /* changes with which it would fit */
   int64_t reserve_bytes;   /* kept free for what is not counted */
   int64_t host_bytes;      /* of a host's devices, there; 0: nothing */
-  int64_t host_room_bytes; /* what the host has, which must hold them, too */
+  int64_t host_room_bytes; /* which the host has for them; 0: not said */
 };
 
 /*

@@ -1024,6 +1024,28 @@ static void a_difference_need_not_end_a_job(void **state) {
          1, "", "no-input");
 }
 
+/* A host of no size is asked for nothing: it is told what it needs. */
+static void a_host_may_have_any_size(void **state) {
+  (void)state;
+  static const char offload[] = NETC " examples/llama3.net --data-parallel 8 "
+                                     "--zero 3 --offload optimizer --gpu h100 "
+                                     "--brief --units bytes";
+  struct run r = run("%s", offload);
+  char *needs = strstr(r.out, "needs ");
+  assert_non_null(needs);
+  long long bytes = 0;
+  for (needs += strlen("needs "); *needs != 'B'; needs++)
+    if (*needs >= '0' && *needs <= '9')
+      bytes = bytes * 10 + *needs - '0';
+  run_free(&r);
+  for (int less = 0; less < 2; less++) {
+    r = run("%s --must-fit --host-memory %lld", offload, bytes - less);
+    assert_int_equal(r.status, less);
+    assert_true(!strstr(r.out, "1 B too much") == !less);
+    run_free(&r);
+  }
+}
+
 /* Sizes that no one writes by hand. Each must end, and quickly. */
 
 static void make_file(const char *dir, const char *name, const char *head,
@@ -1247,6 +1269,7 @@ int main(void) {
       cmocka_unit_test(help_fits_a_screen),
       cmocka_unit_test(the_manual_page_has_every_command_and_option),
       cmocka_unit_test(a_difference_need_not_end_a_job),
+      cmocka_unit_test(a_host_may_have_any_size),
       slow_test(what_lasts_shows_its_progress_on_a_terminal),
       cmocka_unit_test(extreme_texts_end_with_an_error_and_not_with_a_crash),
       cmocka_unit_test(large_texts_that_are_right_are_compiled),

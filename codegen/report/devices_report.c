@@ -203,10 +203,13 @@ static void put_host(struct devices *b) {
               output_size(b->c, p->host / max_i64(p->host_devices, 1)).text);
   text_printf(&b->line, " for each of %" PRId64 " device%s, ", p->host_devices,
               p->host_devices == 1 ? "" : "s");
-  text_printf(&b->line, "%s of %s%s", output_size(b->c, p->host).text,
-              output_size(b->c, has).text,
-              p->host <= has ? "" : ": too much by ");
-  if (p->host > has)
+  text_put(&b->line, output_size(b->c, p->host).text);
+  if (!has)
+    text_put(&b->line, " in all");
+  else
+    text_printf(&b->line, " of %s%s", output_size(b->c, has).text,
+                p->host <= has ? "" : ": too much by ");
+  if (has && p->host > has)
     text_put(&b->line, output_size(b->c, p->host - has).text);
   end_line(b);
 }

@@ -66,11 +66,13 @@ static void put_taken(struct summary *s) {
                 output_size(s->c, a->reserve).text);
 }
 
-/* The devices hold it, but the host does not. */
+/* What the host must have; or the devices hold it, but the host does not. */
 static void put_host(struct summary *s) {
   const struct answer *a = s->a;
   int64_t devices = s->c->memory.parallel.host_devices;
-  if (a->host <= a->host_room)
+  if (a->host && !a->host_room)
+    text_printf(&s->line, "; a host needs %s", output_size(s->c, a->host).text);
+  if (!a->host_room || a->host <= a->host_room)
     return;
   text_put(&s->line, "; but ");
   if (devices > 1)

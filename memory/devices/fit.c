@@ -42,7 +42,7 @@ static struct fit_tried try_step(const struct step *step, int64_t most,
 
 struct fit_tried fit_held(const struct train_settings *train,
                           struct fit_tried trial) {
-  if (trial.host > train->host_memory)
+  if (train->host_memory && trial.host > train->host_memory)
     trial.peak = INT64_MAX;
   return trial;
 }
@@ -284,7 +284,7 @@ static void find_ways(const struct step *step, struct fit *fit,
   bool may_checkpoint = given.checkpoint == 0;
   bool shares = given.data_parallel > 1;
   other.offload = OFFLOAD_NONE;
-  if (given.offload && fit->host > fit->host_room)
+  if (fit->host_room && fit->host > fit->host_room)
     try_way(step, fit, arena, "--offload none", 0, &other);
   other = given;
   for (other.zero = given.zero + 1; shares && other.zero <= 3; other.zero++)

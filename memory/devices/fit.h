@@ -21,14 +21,15 @@ struct fit {
   int64_t reserve;          /* kept free for what is not counted */
   int64_t room;             /* for the step */
   int64_t peak;             /* of the most loaded device */
-  int64_t host, host_room;  /* of those of a host, and what that has; or 0 */
+  int64_t host, host_room;  /* of those of a host; what that has; 0: not said */
   int64_t largest_batch;    /* 0: not even one sample fits */
   VEC(struct way_out) ways; /* if the step does not fit; those that do */
 };
 
 /* Both the device and, where something is offloaded, its host. */
 static inline bool fit_holds(const struct fit *fit) {
-  return fit->peak <= fit->room && fit->host <= fit->host_room;
+  return fit->peak <= fit->room &&
+         (!fit->host_room || fit->host <= fit->host_room);
 }
 
 /* Bytes that a step may take on the device of the settings; 0: none named. */

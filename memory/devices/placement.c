@@ -104,7 +104,7 @@ static bool measure(struct place_finder *f,
 }
 
 static int64_t lacks(const struct place_finder *f, const struct placement *p) {
-  int64_t host = p->settings.offload ? p->settings.host_memory : INT64_MAX;
+  int64_t host = p->settings.host_memory ? p->settings.host_memory : INT64_MAX;
   return max_i64(p->peak - f->placing->room, 0) + max_i64(p->host - host, 0);
 }
 

@@ -169,12 +169,6 @@ static void check_zero(struct check *c) {
                   train->shard_devices, same, "devices that have the same");
 }
 
-static void check_host(struct check *c) {
-  if (c->train->offload && !c->train->host_memory)
-    needs(c, "offload", "offload needs the size of the host's memory",
-          "`host_memory=512GiB`, and `host_devices=8` if that many share it");
-}
-
 static void check_offload(struct check *c) {
   if (c->train->offload & OFFLOAD_PARAMETERS && c->train->zero != 3)
     needs(c, "offload",
@@ -256,7 +250,6 @@ static void check_alone(struct check *c) {
   check_heads(c);
   check_positions(c);
   check_experts(c);
-  check_host(c);
   check_schedule(c);
   check_base(c);
   check_loss(c);
