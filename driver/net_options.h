@@ -44,7 +44,7 @@ struct net_options {
   const char *gpu;     /* taken when all is read: --devices may follow */
   char devices[16384]; /* the names of all, for --gpu all */
   bool markdown;
-  bool exit_zero; /* differences are no failure */
+  bool exit_zero;     /* differences are no failure */
   bool first_defines; /* of several -D of a name the first counts */
   bool other_defines; /* there were several */
   const char *dump;
