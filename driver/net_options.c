@@ -309,6 +309,23 @@ static int set_sort(struct net_options *o, const char *name) {
   return EXIT_DONE;
 }
 
+/* --lora 16, --lora 16:all */
+static int set_lora(struct net_options *o, const char *value) {
+  char rank[32];
+  const char *colon = strchr(value, ':');
+  size_t length = colon ? (size_t)(colon - value) : strlen(value);
+  int64_t number;
+  if (colon && strcmp(colon, ":all") != 0)
+    return complain(EXIT_USAGE,
+                    "--lora %s: a rank, and `:all` for all dense "
+                    "layers: `--lora 16:all`",
+                    value);
+  snprintf(rank, sizeof rank, "%.*s", (int)length, value);
+  if (!option_number(OPTION_LORA, rank, 1, INT32_MAX, &number))
+    return EXIT_USAGE;
+  return exit_status_of(o->netc, netc_lora(o->netc, number, colon != NULL));
+}
+
 static int set_word(struct net_options *o, enum option_id option,
                     const char *value) {
   int found;
@@ -345,6 +362,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_EMIT: return add_emit(o, value);
   case OPTION_DEFINE: return add_define(o, value);
   case OPTION_SIZES: return set_sizes(o, value);
+  case OPTION_LORA: return set_lora(o, value);
   case OPTION_INCLUDE: netc_include(o->netc, value); break;
   case OPTION_WARNING: return set_warning(o, value);
   case OPTION_DEPENDENCIES: return add_dependency(o, value);

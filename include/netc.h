@@ -101,6 +101,13 @@ NETC_API enum netc_status netc_define(struct netc *netc, const char *name,
                                       const char *value);
 NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
                                            const char *sizes);
+
+/*
+ * LoRA on a net that says nothing of it: all is frozen, and attention's four
+ * matrices have narrow ones beside them, as `lora=16 lora_on=qkvo` in the
+ * source gives them; with `all` those of `linear` and `fc`, too. Rank 0: none.
+ */
+NETC_API enum netc_status netc_lora(struct netc *netc, int64_t rank, bool all);
 NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
 

@@ -114,6 +114,7 @@ static struct expansion expansion_of(struct netc *netc) {
                             .source = load->units.at[0].source,
                             .loader = load_loader(netc),
                             .settings = &load->settings,
+                            .adapters = netc->adapters,
                             .defines = load->defines.at,
                             .define_count = load->defines.count,
                             .inputs = load->inputs.at,
@@ -149,6 +150,19 @@ static enum netc_status expand(struct netc *netc) {
 
 static enum netc_status find_inputs(struct netc *netc) {
   return all_inputs_used(netc) ? outcome(netc->load) : NETC_USAGE;
+}
+
+/* Nothing is trained then. */
+static enum netc_status find_adapted(struct netc *netc) {
+  const struct expansion *expansion = &netc->load->expansion;
+  if (!expansion->adapters.rank || expansion->adapters_used)
+    return NETC_OK;
+  context_say(netc, "this net has no %s that LoRA could adapt%s",
+              expansion->adapters.all ? "layer" : "attention",
+              expansion->adapters.all
+                  ? ": write `conv 64 3x3 lora=16`"
+                  : "; `--lora 16:all` adapts dense layers, too");
+  return NETC_USAGE;
 }
 
 static enum netc_status find_defines(struct netc *netc) {
@@ -254,9 +268,11 @@ static const struct pass {
   const char *name;
   enum netc_status (*run)(struct netc *netc);
 } passes[] = {
-    {"expand", expand},   {"inputs", find_inputs},  {"defines", find_defines},
-    {"cost", find_costs}, {"memory", find_memory},  {"compare", compare},
-    {"lint", warn},       {"budget", check_budget},
+    {"expand", expand},        {"inputs", find_inputs},
+    {"defines", find_defines}, {"adapters", find_adapted},
+    {"cost", find_costs},      {"memory", find_memory},
+    {"compare", compare},      {"lint", warn},
+    {"budget", check_budget},
 };
 
 /* Where NETC_VERIFY is set, all that a pass leaves is looked at. */

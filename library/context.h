@@ -68,6 +68,7 @@ struct context_pairs {
 struct netc {
   struct arena arena; /* of what is configured */
   struct context_pairs settings, budgets, defines, inputs;
+  struct adapters adapters;
   VEC(struct slice) folders;
   VEC(struct slice) compared;      /* settings as on a `train` line */
   struct gpus gpus;                /* of the user */

@@ -278,6 +278,28 @@ enum netc_status netc_input_sizes(struct netc *netc, const char *name,
   return context_call(netc, CALL_CHANGES, call_input, &pair);
 }
 
+/* Adapters */
+
+struct lora_request {
+  int64_t rank;
+  bool all;
+};
+
+static void call_lora(struct call *call) {
+  const struct lora_request *request = call->request;
+  if (request->rank < 0) {
+    context_say(call->netc, "a rank is at least 1");
+    call->status = NETC_USAGE;
+    return;
+  }
+  call->netc->adapters = (struct adapters){request->rank, request->all};
+}
+
+enum netc_status netc_lora(struct netc *netc, int64_t rank, bool all) {
+  struct lora_request request = {rank, all};
+  return context_call(netc, CALL_CHANGES, call_lora, &request);
+}
+
 /* Warnings */
 
 static void unknown_slug(struct call *call, struct slice name) {

@@ -187,12 +187,15 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   }
   arena_release(&e->scratch, before);
   bind_end(e, &bound->binding, stmt->name_span);
+  adapt_binding(e, &bound->binding, kind, stmt->name_span);
   tail_drop_biases(&bound->tail, &bound->binding);
   bind_share(e, &bound->binding, kind);
   for (size_t i = 0; i < bound->tail.words.count; i++) {
     const struct tail_word *word = &bound->tail.words.at[i];
-    if (word->binding)
-      bind_share(e, word->binding, word->kind);
+    if (!word->binding)
+      continue;
+    adapt_binding(e, word->binding, word->kind, word->span);
+    bind_share(e, word->binding, word->kind);
   }
   return bound;
 }

@@ -297,6 +297,8 @@ static struct expander open_expander(struct expansion *expansion,
                            .pool = {.arena = expansion->arena},
                            .current = NO_NODE,
                            .copies = {1, 1},
+                           .freezes = expansion->adapters.rank > 0,
+                           .row = {.frozen = expansion->adapters.rank > 0},
                            .share = NO_NODE};
 }
 

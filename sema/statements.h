@@ -70,6 +70,10 @@ void bound_let_go(struct expander *e, const struct stmt *stmt,
 
 /* What every row may be told: row_options.c */
 
+/* Gives a layer the adapters that were chosen for the whole net. */
+void adapt_binding(struct expander *e, struct binding *b,
+                   const struct layer_kind *kind, struct span span);
+
 void row_options_begin(struct expander *e, struct binding *options,
                        const char *owner);
 

@@ -1046,6 +1046,70 @@ static void a_host_may_have_any_size(void **state) {
   }
 }
 
+/* LoRA as an option, and the same net written by hand; but for columns. */
+static void lora_is_what_would_be_written(void **state) {
+  (void)state;
+  static const struct {
+    const char *net, *edits, *lora, *others;
+  } cases[] = {
+      {"llama3.net",
+       "-e 's/^embed/freeze {; embed/' -e 's/^train/}; train/' "
+       "-e 's/attention heads/& lora=16 lora_on=qkvo/'",
+       "16", "--base nf4 --dtype bf16 --precision full --gpu rtx4090"},
+      {"zoo/bert.net",
+       "-e 's/^add { from/freeze {; &/' -e '$s/$/; }/' "
+       "-e 's/attention heads/& lora=8 lora_on=qkvo/' "
+       "-e 's/linear width tanh/linear width lora=8 tanh/' "
+       "-e 's/4[*]width gelu; linear width/4*width lora=8 gelu; linear width "
+       "lora=8/'",
+       "8:all", "--optimizer adamw --gpu t4"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *dir = scratch("lora");
+    struct run r = run(
+        "mkdir %s/a %s/b; cp examples/%s %s/a/x.net; "
+        "sed %s examples/%s >%s/b/x.net; cd %s/a; "
+        "%s x.net --lora %s %s -o ../a.json -o ../a.net; cd ../b; "
+        "%s x.net %s -o ../b.json -o ../b.net; cd ..; "
+        "sed -i 's/\"col\": [0-9]*//g' a.json b.json; "
+        "cmp a.json b.json && cmp a.net b.net && grep -c lora= a.net",
+        dir, dir, cases[i].net, dir, cases[i].edits, cases[i].net, dir, dir,
+        NETC_PATH, cases[i].lora, cases[i].others, NETC_PATH, cases[i].others);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.err, "");
+    assert_string_equal(r.out, i ? "37\n" : "32\n");
+    run_free(&r);
+  }
+  expect(NETC " examples/llama3.net --lora 16 --brief", 0,
+         "13,631,488 trained: LoRA of rank 16 on attention's four matrices",
+         "");
+  expect(NETC " examples/resnet50.net --lora 16", 2, "", "--lora 16:all");
+  expect(NETC " examples/resnet50.net --lora 16:al", 2, "", "--lora 16:all");
+  expect(NETC " examples/resnet50.net --lora 16:all --brief", 0,
+         "48,768 trained: LoRA of rank 16 on all dense matrices", "");
+}
+
+/* Llama 2 7B in nf4 with adapters, as QLoRA trains it: 12.01 GiB. */
+static void qlora_needs_no_other_net(void **state) {
+  (void)state;
+  const char *dir = scratch("qlora");
+  char path[300];
+  snprintf(path, sizeof path, "%s/llama2.net", dir);
+  FILE *file = fopen(path, "w");
+  fputs("input tokens 2048 : i32\nembed 32000 4096\nrepeat 32 {\n"
+        "add { rmsnorm; attention 32 causal rope nobias } {}\n"
+        "add { rmsnorm; mul { linear 11008 nobias silu } "
+        "{ linear 11008 nobias }; linear 4096 nobias } {}\n}\n"
+        "rmsnorm\nlinear 32000 nobias\n"
+        "train optimizer=adamw dtype=bf16 loss=crossentropy\n",
+        file);
+  fclose(file);
+  struct run r = run(NETC " %s --lora 16 --base nf4 --brief", path);
+  assert_int_equal(r.status, 0);
+  assert_int_equal(strncmp(r.out, "training    12.01 GiB", 21), 0);
+  run_free(&r);
+}
+
 /* Sizes that no one writes by hand. Each must end, and quickly. */
 
 static void make_file(const char *dir, const char *name, const char *head,
@@ -1270,6 +1334,8 @@ int main(void) {
       cmocka_unit_test(the_manual_page_has_every_command_and_option),
       cmocka_unit_test(a_difference_need_not_end_a_job),
       cmocka_unit_test(a_host_may_have_any_size),
+      cmocka_unit_test(lora_is_what_would_be_written),
+      cmocka_unit_test(qlora_needs_no_other_net),
       slow_test(what_lasts_shows_its_progress_on_a_terminal),
       cmocka_unit_test(extreme_texts_end_with_an_error_and_not_with_a_crash),
       cmocka_unit_test(large_texts_that_are_right_are_compiled),

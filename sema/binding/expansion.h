@@ -41,6 +41,12 @@ struct shape_record {
   struct shape shape; /* SIZE_ANY where it is not always the same */
 };
 
+/* LoRA on layers that say nothing of it: adapt.c */
+struct adapters {
+  int64_t rank; /* 0: none */
+  bool all;     /* dense layers, too, not attention alone */
+};
+
 struct expansion {
   struct arena *arena;
   struct diags *diags;
@@ -53,6 +59,8 @@ struct expansion {
   size_t input_count;
   int64_t inputs_seen; /* statements, with those in error */
   struct input_override override;
+  struct adapters adapters;
+  bool adapters_used;           /* by any layer */
   bool ignore_marks;            /* what `-> DIMS` says does not matter */
   struct shape_record *records; /* by statement; NULL: not wanted */
   size_t record_count;

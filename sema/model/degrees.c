@@ -222,7 +222,8 @@ static void check_base(struct check *c) {
     frozen = c->model->params.at[i].fixed && c->model->params.at[i].rank > 1;
   if (!frozen)
     needs(c, "base", "base is the type of frozen matrices, but all are trained",
-          "`lora=16` after a layer, or `freeze { .. }` around some");
+          "`lora=16` after a layer, `freeze { .. }` around some, or the "
+          "option `--lora 16`");
 }
 
 /* One kernel computes the last product and the loss. */

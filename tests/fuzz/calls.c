@@ -258,6 +258,8 @@ static bool set_up(struct netc *netc, struct input *input) {
     netc_budget(netc, "params", "10");
   if (x & 16)
     netc_warn(netc, "error");
+  if (x & 32)
+    netc_lora(netc, 2, true);
   return x % 32 == 0;
 }
 

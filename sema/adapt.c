@@ -1,0 +1,52 @@
+/*
+ * Adapting: LoRA on a net that says nothing of it. All layers are frozen, and
+ * those with the matrices that were chosen have A and B beside them, as if
+ * each said `lora=16`.
+ */
+#include "sema/statements.h"
+
+static int row_of(const struct binding *b, const char *name) {
+  for (int i = 0; b->specs[i].name; i++)
+    if (strcmp(b->specs[i].name, name) == 0)
+      return i;
+  return -1;
+}
+
+static bool was_given(const struct binding *b, const char *name) {
+  int row = row_of(b, name);
+  return row >= 0 && b->given >> row & 1;
+}
+
+/* What is said of it by itself is not said once more. */
+static bool is_open(const struct binding *b) {
+  return row_of(b, "lora") >= 0 && !was_given(b, "lora") &&
+         !was_given(b, "tie") && !was_given(b, "weights");
+}
+
+static void *give(struct binding *b, const char *name, struct span span) {
+  int row = row_of(b, name);
+  b->given |= (uint64_t)1 << row;
+  b->spans[row] = span;
+  return (char *)b->args + b->specs[row].offset;
+}
+
+void adapt_binding(struct expander *e, struct binding *b,
+                   const struct layer_kind *kind, struct span span) {
+  static const char *const dense[] = {"linear", "fc"};
+  const struct adapters *adapters = &e->in->adapters;
+  bool attends = row_of(b, "lora_on") >= 0;
+  bool wanted = attends;
+  for (size_t i = 0; i < sizeof dense / sizeof *dense; i++)
+    wanted = wanted || (adapters->all && strcmp(kind->name, dense[i]) == 0);
+  if (!adapters->rank || !wanted)
+    return;
+  e->in->adapters_used = e->in->adapters_used || was_given(b, "lora");
+  if (!is_open(b))
+    return;
+  *(int64_t *)give(b, "lora", span) = adapters->rank;
+  if (attends && !was_given(b, "lora_on")) {
+    const struct arg_spec *on = &b->specs[row_of(b, "lora_on")];
+    *(int *)give(b, "lora_on", span) = word_index(on->words, slice_of("qkvo"));
+  }
+  e->in->adapters_used = true;
+}
