@@ -1046,6 +1046,26 @@ static void a_host_may_have_any_size(void **state) {
   }
 }
 
+/* What the error says works does, and nothing between. */
+static void sizes_that_are_offered_work(void **state) {
+  (void)state;
+  static const char unet[] =
+      NETC " check -Wno-pool-remainder -Wno-stride-remainder tests/golden/"
+           "errors/a-u-net-";
+  expect(NETC " check tests/golden/errors/"
+              "a-u-net-of-sound-whose-steps-do-not-meet.net",
+         1, "", "with input 16018x1 all sizes meet");
+  for (int length = 16001; length <= 16018; length++) {
+    struct run r = run("%sof-sound-whose-steps-do-not-meet.net --input %dx1",
+                       unet, length);
+    assert_int_equal(r.status, length < 16018);
+    run_free(&r);
+  }
+  struct run r = run("%swhose-maps-do-not-meet.net --input 352x528x1", unet);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
 /* LoRA as an option, and the same net written by hand; but for columns. */
 static void lora_is_what_would_be_written(void **state) {
   (void)state;
@@ -1080,13 +1100,14 @@ static void lora_is_what_would_be_written(void **state) {
     assert_string_equal(r.out, i ? "37\n" : "32\n");
     run_free(&r);
   }
-  expect(NETC " examples/llama3.net --lora 16 --brief", 0,
+  expect(NETC " examples/llama3.net --lora 16 --brief | tr -s '\\n ' ' '", 0,
          "13,631,488 trained: LoRA of rank 16 on attention's four matrices",
          "");
   expect(NETC " examples/resnet50.net --lora 16", 2, "", "--lora 16:all");
   expect(NETC " examples/resnet50.net --lora 16:al", 2, "", "--lora 16:all");
-  expect(NETC " examples/resnet50.net --lora 16:all --brief", 0,
-         "48,768 trained: LoRA of rank 16 on all dense matrices", "");
+  expect(NETC " examples/resnet50.net --lora 16:all --brief | "
+              "tr -s '\\n ' ' '",
+         0, "48,768 trained: LoRA of rank 16 on all dense matrices", "");
 }
 
 /* Llama 2 7B in nf4 with adapters, as QLoRA trains it: 12.01 GiB. */
@@ -1334,6 +1355,7 @@ int main(void) {
       cmocka_unit_test(the_manual_page_has_every_command_and_option),
       cmocka_unit_test(a_difference_need_not_end_a_job),
       cmocka_unit_test(a_host_may_have_any_size),
+      cmocka_unit_test(sizes_that_are_offered_work),
       cmocka_unit_test(lora_is_what_would_be_written),
       cmocka_unit_test(qlora_needs_no_other_net),
       slow_test(what_lasts_shows_its_progress_on_a_terminal),
