@@ -85,5 +85,6 @@ const struct backend *backend_find(struct slice name);
 
 const char *source_refuses(const struct compiled *c);
 const char *python_refuses(const struct compiled *c);
+const char *diagram_refuses(const struct compiled *c);
 
 #endif

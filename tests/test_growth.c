@@ -162,6 +162,11 @@ static const struct family drawn[] = {
     {"one join of many labels", 650,
      "input 8x8x4\nfor i in 1..@ { a[i]: relu }\n", NULL, NULL, "add a[1..@]\n",
      NULL, "svg dot pdf html tex mmd volumes.svg"},
+    {"lines with names, each another", 700, "input 8x8x4\n",
+     "a@: conv 4 1x1 leaky(0.@)\n", NULL, NULL, NULL, "svg pdf dot html"},
+    {"lines with names, and skips", 2000, "input 8x8x4\n",
+     "a@: conv 4 1x1 leaky(0.@); conv 4 1x1; concat {} { from a@ }\n", NULL,
+     NULL, NULL, "svg pdf"},
     {"branches of one join", 650, "input 8x8x4\nconcat", " { conv 4 1x1 }",
      NULL, NULL, NULL, "svg mmd"},
     {"outputs", 350, "input 8x8x4\n",
@@ -422,6 +427,33 @@ static void reports_end_soon(void **state) {
   }
 }
 
+static bool never(void *user, const char *bytes, size_t length) {
+  fail_msg("written: %.*s", (int)length, bytes);
+  return user != NULL;
+}
+
+/* What nobody could look at ends with a way out, and before anything. */
+static void a_diagram_has_a_limit(void **state) {
+  static const struct family f = {
+      "",   50001, "input 8x8x4\n", "a@: conv 4 1x1 leaky(0.@)\n", NULL, NULL,
+      NULL, NULL};
+  static const char *const kinds[] = {"svg", "pdf", "dot", "html"};
+  struct source source = source_of(&f, f.size);
+  struct netc *netc = netc_open(NULL, NULL);
+  (void)state;
+  assert_non_null(netc);
+  assert_int_equal(netc_load_text(netc, "x.net", source.at, source.length),
+                   NETC_OK);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    assert_int_equal(netc_emit(netc, kinds[i], NULL, never, NULL), NETC_ERROR);
+    assert_non_null(strstr(netc_message(netc), "50,002 boxes"));
+    assert_non_null(strstr(netc_message(netc), "--depth"));
+  }
+  assert_int_equal(netc_emit(netc, "csv", NULL, drop, NULL), NETC_OK);
+  netc_close(netc);
+  free(source.at);
+}
+
 enum { WRITTEN = sizeof families / sizeof *families, MOST_DRAWN = 40 };
 
 /* Each family of diagrams with each of its outputs; returns the end. */
@@ -447,10 +479,11 @@ int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(searches_end_soon),
       cmocka_unit_test(a_layer_costs_little),
-      cmocka_unit_test(reports_end_soon)};
+      cmocka_unit_test(reports_end_soon),
+      cmocka_unit_test(a_diagram_has_a_limit)};
   struct family rows[WRITTEN + MOST_DRAWN];
   memcpy(rows, families, sizeof families);
   size_t count = (size_t)(add_drawn(rows + WRITTEN) - rows);
   return run_table("growth", rows, count, sizeof *rows,
-                   work_grows_with_the_size, others, 3);
+                   work_grows_with_the_size, others, 4);
 }

@@ -281,6 +281,28 @@ struct diagram diagram_of(const struct compiled *c) {
   return d;
 }
 
+enum { MOST_DRAWN = 50000 /* boxes: nobody looks at more, nor waits for it */ };
+
+const char *diagram_refuses(const struct compiled *c) {
+  if (c->model->nodes.count <= MOST_DRAWN)
+    return NULL;
+  struct diagram d = diagram_of(c);
+  struct diagram_paper l = {.d = &d};
+  size_t boxes = SIZE_MAX;
+  for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORTS; effort++)
+    if (make_items(&l, effort) && d.items.count < boxes)
+      boxes = d.items.count;
+  if (boxes <= MOST_DRAWN)
+    return NULL;
+  struct text text = text_new(c->arena);
+  text_printf(&text,
+              "a diagram of %s boxes is too large, the limit is %s: with "
+              "`--depth 1` groups are one box each; `-o x.txt` and `-o x.csv` "
+              "have all layers%c",
+              count_text((int64_t)boxes).text, count_text(MOST_DRAWN).text, 0);
+  return text.at;
+}
+
 static void draw_pages(const struct compiled *c, bool split,
                        struct page_list *pages) {
   struct diagram d = diagram_of(c);

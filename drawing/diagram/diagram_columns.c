@@ -63,7 +63,7 @@ static void add_sides(struct diagram_paper *l, struct diagram_column *column) {
   }
 }
 
-static size_t column_of(const struct diagram_paper *l, size_t item) {
+size_t column_of(const struct diagram_paper *l, size_t item) {
   size_t part = l->part_of[item], low = 0, high = l->columns.count;
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;

@@ -137,13 +137,6 @@ static void draw_column(struct sheet *s, size_t index) {
 
 /* Skips */
 
-static size_t column_of(const struct diagram_paper *l, size_t item) {
-  size_t column = 0;
-  while (l->part_of[item] >= l->columns.at[column].end)
-    column++;
-  return column;
-}
-
 static void note_skip(struct sheet *s, const struct diagram_skip *skip,
                       const struct diagram_column *a,
                       const struct diagram_column *b) {

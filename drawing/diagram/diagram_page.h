@@ -52,6 +52,9 @@ struct diagram_paper {
   bool *cuts[2]; /* links that are cut: only those of many; far ones, too */
 };
 
+/* The column that has an item. */
+size_t column_of(const struct diagram_paper *l, size_t item);
+
 /* A U, if the skips nest; false if they do not, or it would be too large. */
 bool layout_u(struct diagram_paper *l);
 
