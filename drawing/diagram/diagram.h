@@ -212,6 +212,29 @@ static inline const struct node *item_node(const struct diagram *d,
   return &d->c->model->nodes.at[item_row(d, item)->head];
 }
 
+static inline int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* Items in the flow's axes. */
+static inline int64_t item_along(const struct diagram *d,
+                                 const struct diagram_item *item) {
+  return d->lr ? item->width : item->height;
+}
+
+static inline int64_t item_across(const struct diagram *d,
+                                  const struct diagram_item *item) {
+  return d->lr ? item->height : item->width;
+}
+
+static inline int64_t item_low(const struct diagram *d, size_t item) {
+  return d->lr ? d->items.at[item].x : d->items.at[item].y;
+}
+
+static inline int64_t item_middle(const struct diagram *d, size_t item) {
+  return item_low(d, item) + item_along(d, &d->items.at[item]) / 2;
+}
+
 /* A row, or a group that stands where the level is looked at. */
 struct diagram_piece {
   size_t first, end; /* rows */
@@ -349,6 +372,7 @@ bool is_bare(const struct diagram *d, const struct diagram_part *frame);
 
 /* Lengths, in tenths of a point. */
 enum {
+  LINE = 11 * POINT, /* of text in a box */
   BUS = 10 * POINT,  /* from where branches part to their tops */
   LANE = 9 * POINT,  /* of a skip */
   PAD = 6 * POINT,   /* inside a frame */

@@ -6,10 +6,6 @@
 
 enum { MOST_COLUMNS = 200 };
 
-static int64_t most(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
 static struct diagram_column *add_column(struct diagram_paper *l,
                                          size_t first) {
   struct diagram_column *column = VEC_PUSH(l->d->arena, &l->columns);
@@ -241,11 +237,6 @@ static bool find_arms(const struct diagram_paper *l, struct arm *arms,
         arms[i].size >= arms[i - 1].size)
       return false;
   return *count > 1;
-}
-
-static int64_t item_middle(const struct diagram *d, size_t item) {
-  const struct diagram_item *it = &d->items.at[item];
-  return d->lr ? it->x + it->width / 2 : it->y + it->height / 2;
 }
 
 /* Between the inner ends of the innermost skip: what enlarges goes up. */

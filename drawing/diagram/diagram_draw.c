@@ -3,8 +3,6 @@
 
 #include "drawing/scene/palette.h"
 
-enum { LINE = 11 * POINT };
-
 void pen_to(struct diagram_pen *pen, int64_t across, int64_t along) {
   size_t room = sizeof pen->at / sizeof *pen->at;
   struct point *last = pen->count ? &pen->at[pen->count - 1] : NULL;
@@ -133,25 +131,15 @@ static void draw_item(struct diagram *d, size_t index, bool flip) {
   stubs_draw(d, index, flip);
 }
 
-static int64_t item_low(const struct diagram *d,
-                        const struct diagram_item *item) {
-  return d->lr ? item->x : item->y;
-}
-
-static int64_t item_size(const struct diagram *d,
-                         const struct diagram_item *item) {
-  return d->lr ? item->width : item->height;
-}
-
 static int64_t entry_of(const struct diagram *d, size_t index, bool flip) {
   const struct diagram_item *item = &d->items.at[index];
-  return item_low(d, item) + (flip ? item_size(d, item) : 0);
+  return item_low(d, index) + (flip ? item_along(d, item) : 0);
 }
 
 static void leave(const struct diagram *d, size_t index, int64_t across,
                   bool flip, struct diagram_pen *pen) {
   const struct diagram_item *item = &d->items.at[index];
-  int64_t along = item_low(d, item) + (flip ? 0 : item_size(d, item));
+  int64_t along = item_low(d, index) + (flip ? 0 : item_along(d, item));
   if (item->opens_repeat && !flip)
     along += 2 * STACK;
   pen->item = index;
@@ -254,7 +242,7 @@ static void draw_branch(struct diagram *d, const struct diagram_part *split,
   if (split->bar || across == split->across) {
     pen_to(&pen, across, entry);
   } else {
-    int64_t middle = entry + sign * item_size(d, join) / 2;
+    int64_t middle = entry + sign * item_along(d, join) / 2;
     int64_t half = (d->lr ? join->height : join->width) / 2;
     pen_to(&pen, across, middle);
     pen_to(&pen,

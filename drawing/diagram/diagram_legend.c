@@ -2,8 +2,6 @@
 #include "drawing/diagram/diagram.h"
 #include "drawing/scene/palette.h"
 
-enum { LINE = 11 * POINT };
-
 /* The legend: rows of swatches as wide as the picture. */
 
 struct legend {

@@ -18,20 +18,6 @@ bool is_bare(const struct diagram *d, const struct diagram_part *frame) {
   return tightness(d)->few_frames && frame->nested && frame->unit->count == 1;
 }
 
-static int64_t most(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
-static int64_t item_along(const struct diagram *d,
-                          const struct diagram_item *item) {
-  return d->lr ? item->width : item->height;
-}
-
-static int64_t item_across(const struct diagram *d,
-                           const struct diagram_item *item) {
-  return d->lr ? item->height : item->width;
-}
-
 static int64_t gap_after(const struct diagram *d,
                          const struct diagram_item *item) {
   if (!item->out.length)

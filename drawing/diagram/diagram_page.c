@@ -17,15 +17,6 @@ static struct diagram *diagram_at(const struct sheet *s) {
   return s->l->d;
 }
 
-static int64_t item_low(const struct diagram *d, size_t item) {
-  return d->lr ? d->items.at[item].x : d->items.at[item].y;
-}
-
-static int64_t item_middle(const struct diagram *d, size_t item) {
-  const struct diagram_item *it = &d->items.at[item];
-  return d->lr ? it->x + it->width / 2 : it->y + it->height / 2;
-}
-
 static int64_t item_side(const struct diagram *d, size_t item, bool right) {
   const struct diagram_item *it = &d->items.at[item];
   int64_t low = d->lr ? it->y : it->x;

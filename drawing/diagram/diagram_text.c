@@ -4,8 +4,6 @@
 
 #include "drawing/diagram/diagram.h"
 
-enum { LINE = 11 * POINT };
-
 const char *item_sign(const struct diagram *d, size_t item) {
   const struct row *row = item_row(d, item);
   const struct node *node = item_node(d, item);
