@@ -6,8 +6,8 @@
 static const char head[] =
     "# Devices\n"
     "\n"
-    "Made by `netc help gpus --markdown` from `sema/model/gpus.def`, for who\n"
-    "asks whether a net fits a card.\n"
+    "For readers who ask whether a net fits a card. Made by `netc help gpus\n"
+    "--markdown` from `sema/model/gpus.def`.\n"
     "\n"
     "`--gpu NAME`, or `train gpu=NAME` in a source. A name is written as here "
     "or as a\ndriver prints it, in letters of any case: `--gpu \"NVIDIA "

@@ -101,8 +101,9 @@ static void put_list(void) {
 static void put_manual(void) {
   const char *family = "";
   struct entry entry;
-  fputs("# Layers\n\nMade by `netc layers --markdown` from the rows that the "
-        "compiler binds arguments\nwith. Positions are written in this order; "
+  fputs("# Layers\n\nFor readers who look a layer up. Made by `netc layers "
+        "--markdown` from the rows\nthat the compiler binds arguments with. "
+        "Positions are written in this order; "
         "options follow by name. Each\nlayer takes these, too, for itself and "
         "its tail:\n\n| argument | meaning | default |\n|---|---|---|\n",
         stdout);

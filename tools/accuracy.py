@@ -22,7 +22,7 @@ import published  # noqa: E402
 HEAD = """\
 # Accuracy
 
-Made by `make accuracy` from what the compiler reports and from measurements.
+For readers who ask how true a number is. Made by `make accuracy` from what the compiler reports and from measurements.
 An error is netc's number less the measured one: below zero netc promises less
 memory than is taken.
 

@@ -83,6 +83,12 @@ twice=$(sed -nE 's/^(struct|enum|union) ([a-z_0-9]+) \{.*/\2/p' \
   head -5)
 [ -z "$twice" ] || say "two structs or enums of one name: $twice"
 
+# A page says for whom it is, before anything else.
+for page in docs/*.md; do
+  sed 6q "$page" | grep -qE '^(For|To) |[Ff]or readers' ||
+    say "$page: for whom is it?"
+done
+
 # Functions that no longer fit a screen.
 # shellcheck disable=SC2046
 long=$(awk '

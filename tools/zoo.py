@@ -10,7 +10,7 @@ import sys
 HEAD = """\
 # The zoo
 
-Made by `make zoo` from what the compiler reports. The files are in
+For readers who look for the net of a paper. Made by `make zoo` from what the compiler reports. The files are in
 `examples/zoo/`; `-D NAME=VALUE` chooses a member of a family. Their numbers
 are compared with those of PyTorch, torchvision, timm, Darknet, Hugging Face
 and the programs of the papers: `tests/data/zoo.csv` has each with its source,
