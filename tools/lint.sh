@@ -89,6 +89,16 @@ for page in docs/*.md; do
     say "$page: for whom is it?"
 done
 
+# Its links lead to files that are there.
+lost=$(for page in *.md docs/*.md docs/*/*.md; do
+  grep -oE '\]\([^)]*\)' "$page" | grep -v '://' | sed 's/^..//; s/[#)].*//' |
+    while read -r link; do
+      [ -z "$link" ] || [ -e "${page%"${page##*/}"}$link" ] ||
+        echo "$page: $link"
+    done
+done | head -5)
+[ -z "$lost" ] || say "a link leads nowhere: $lost"
+
 # Functions that no longer fit a screen.
 # shellcheck disable=SC2046
 long=$(awk '
