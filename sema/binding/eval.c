@@ -207,7 +207,10 @@ void report_unknown_name(struct expander *e, struct slice name,
   struct slice best = closest_name(e, name, place, specs);
   if (best.at && !slice_equal(best, name))
     diag_suggest(d, span, best);
-  if (place == NAME_OF_TENSOR)
+  if (name.length == 3 && name.at[1] == 'x') /* kxk */
+    diag_otherwise(d, "sizes with names are joined by an x between blanks: "
+                      "`let k = 3`, then `conv 64 k x k`");
+  else if (place == NAME_OF_TENSOR)
     diag_otherwise(d, "a label is visible only below its layer, within the "
                       "same braces");
   else
