@@ -68,7 +68,7 @@ readers := $(filter-out $(src)import/tensors/% %/absent.c \
 commands := $(tensors) \
   $(filter-out $(if $(filter 0,$(IMPORT)),%/import.c,%/import_absent.c) \
     $(if $(filter 0,$(ONNX)),%/onnx.c,%/onnx_absent.c),$(call files,driver)) \
-  $(if $(filter 0,$(IMPORT)),,$(readers)) \
+  $(if $(filter 0,$(IMPORT)),$(src)import/kinds.c,$(readers)) \
   $(if $(filter 0,$(ONNX)),,$(call files,codegen/onnx))
 generated := scan.c grammar.c grammar.h pages.c web.c
 # Messages of ONNX: the program's alone, too.
@@ -196,6 +196,8 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	@$(link) -o $@ $^ $(program_libs)
 
+$(build)/obj/driver/zoo.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/netc"'
+
 # A header that is absent is named likewise, before the compiler does.
 $(build)/obj/import/tensors/safetensors.o: | jansson
 jansson:
@@ -234,7 +236,7 @@ test_sources := $(filter-out \
                   $(if $(COVER),%/test_shown.c) \
                   $(if $(messages),,%/test_onnx.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_zoo.c %/test_round_trip.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_readers.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_opening.c %/test_readers.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c), \
                   $(wildcard $(src)tests/test_*.c))

@@ -8,7 +8,6 @@
 #include "base/file.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/guard.h"
@@ -21,10 +20,13 @@ struct file_id file_identify(const char *path) {
   return (struct file_id){false, 0, 0};
 }
 
-enum file_status file_read(struct arena *arena, const char *path,
-                           struct slice *text) {
+enum file_status file_read_asking(struct arena *arena, const char *path,
+                                  file_ask_fn *ask, void *user,
+                                  struct slice *text) {
   (void)arena;
   (void)path;
+  (void)ask;
+  (void)user;
   (void)text;
   errno = 0;
   return FILE_ABSENT;
@@ -32,7 +34,9 @@ enum file_status file_read(struct arena *arena, const char *path,
 
 #else
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct file_id file_identify(const char *path) {
   struct stat found;
@@ -43,46 +47,71 @@ struct file_id file_identify(const char *path) {
 
 struct reading {
   struct arena *arena;
-  FILE *file;
+  int file;
+  file_ask_fn *ask;
+  void *user;
   struct slice *text;
   enum file_status status;
 };
 
+/* Whether all of it may be read: nobody waits for 70 GB to be refused. */
+static bool is_small(const struct reading *r) {
+  struct stat found;
+  return fstat(r->file, &found) != 0 || !S_ISREG(found.st_mode) ||
+         (uint64_t)found.st_size <= LIMIT_SOURCE_BYTES;
+}
+
+static bool read_on(struct reading *r, struct slice head) {
+  if (r->ask && !r->ask(r->user, head))
+    return false;
+  if (!is_small(r))
+    r->status = FILE_TOO_LARGE;
+  return r->status == FILE_OK;
+}
+
 static void read_all(void *user) {
   struct reading *r = user;
   VEC(char) bytes = {0};
-  for (;;) {
+  bool asked = false, end = false;
+  while (!end && r->status == FILE_OK) {
     if (bytes.room - bytes.count < 2)
       bytes.at = arena_grow(r->arena, bytes.at, &bytes.room, bytes.count, 1);
-    size_t got =
-        fread(bytes.at + bytes.count, 1, bytes.room - bytes.count, r->file);
-    bytes.count += got;
-    if (got == 0)
-      break;
-    if (bytes.count > LIMIT_SOURCE_BYTES) {
+    size_t room = bytes.room - bytes.count - 1;
+    if (!asked && room > FILE_HEAD - bytes.count)
+      room = FILE_HEAD - bytes.count;
+    ssize_t got = read(r->file, bytes.at + bytes.count, room);
+    if (got < 0 && errno == EINTR)
+      continue;
+    bytes.count += got > 0 ? (size_t)got : 0;
+    end = got <= 0;
+    if (got < 0)
+      r->status = FILE_FAILED;
+    else if (bytes.count > LIMIT_SOURCE_BYTES)
       r->status = FILE_TOO_LARGE;
-      return;
+    else if (!asked && (end || bytes.count == FILE_HEAD)) {
+      asked = true;
+      end = !read_on(r, (struct slice){bytes.at, bytes.count}) || end;
     }
   }
   bytes.at[bytes.count] = '\0';
   *r->text = (struct slice){bytes.at, bytes.count};
-  r->status = ferror(r->file) ? FILE_FAILED : FILE_OK;
 }
 
-enum file_status file_read(struct arena *arena, const char *path,
-                           struct slice *text) {
-  struct reading r = {arena, stdin, text, FILE_OK};
+enum file_status file_read_asking(struct arena *arena, const char *path,
+                                  file_ask_fn *ask, void *user,
+                                  struct slice *text) {
+  struct reading r = {arena, STDIN_FILENO, ask, user, text, FILE_OK};
   struct arena *const arenas[GUARD_ARENAS] = {arena};
   bool input = strcmp(path, "-") == 0;
   errno = 0;
   if (!input)
-    r.file = fopen(path, "rb");
-  if (!r.file)
+    r.file = open(path, O_RDONLY | O_CLOEXEC);
+  if (r.file < 0)
     return errno == ENOENT ? FILE_ABSENT : FILE_FAILED;
   bool done = guard_run(arenas, read_all, &r);
   int reason = errno;
   if (!input) /* it is closed, even when there is no memory to read it */
-    fclose(r.file);
+    close(r.file);
   errno = reason;
   if (!done)
     arena_fail(arena);
@@ -90,6 +119,11 @@ enum file_status file_read(struct arena *arena, const char *path,
 }
 
 #endif
+
+enum file_status file_read(struct arena *arena, const char *path,
+                           struct slice *text) {
+  return file_read_asking(arena, path, NULL, NULL, text);
+}
 
 struct file_reason file_reason(enum file_status status) {
   struct file_reason reason = {"it cannot be read"};

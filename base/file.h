@@ -31,6 +31,16 @@ struct file_id file_identify(const char *path);
 enum file_status file_read(struct arena *arena, const char *path,
                            struct slice *text);
 
+/*
+ * The same, but after its first FILE_HEAD bytes, or all if it has fewer, `ask`
+ * says whether to read on. If not, these are the text, and that is FILE_OK.
+ */
+enum { FILE_HEAD = 1 << 16 };
+typedef bool file_ask_fn(void *user, struct slice head);
+enum file_status file_read_asking(struct arena *arena, const char *path,
+                                  file_ask_fn *ask, void *user,
+                                  struct slice *text);
+
 /* Why a file could not be read, from the status and errno. */
 struct file_reason {
   char text[160];

@@ -16,11 +16,9 @@ bool shown_is_hidden(uint32_t point) {
   return false;
 }
 
-/* Of bytes that are not UTF-8, terminals of old take some for C1 controls. */
+/* A terminal may take bytes that are not UTF-8 for anything. */
 static bool is_harmless(const char *at, size_t length) {
-  unsigned char c = (unsigned char)*at;
-  return length ? !shown_is_hidden(utf8_code_point(at, length))
-                : c < 0x80 || c > 0x9F;
+  return length && !shown_is_hidden(utf8_code_point(at, length));
 }
 
 size_t shown_put(struct text *out, struct slice text, size_t tab) {
@@ -36,7 +34,7 @@ size_t shown_put(struct text *out, struct slice text, size_t tab) {
     } else if (c < 0x20 || c == 0x7F) {
       text_putc(out, '?');
     } else if (is_harmless(at, length)) {
-      text_bytes(out, at, length ? length : 1);
+      text_bytes(out, at, length);
     } else {
       text_put(out, "\xEF\xBF\xBD");
     }

@@ -14,8 +14,9 @@ bool shown_is_hidden(uint32_t point);
 
 /*
  * Copies a text that is to be read by people. Control characters become `?`,
- * what else is hidden U+FFFD. A tab fills up to a multiple of `tab`
- * columns; with 0 it is a control character. Returns the columns written.
+ * what else is hidden U+FFFD, and so does each byte that is not UTF-8. A tab
+ * fills up to a multiple of `tab` columns; with 0 it is a control character.
+ * Returns the columns written.
  */
 size_t shown_put(struct text *out, struct slice text, size_t tab);
 

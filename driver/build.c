@@ -342,10 +342,10 @@ static int build(struct netc *netc, struct net_options *o) {
     return max_input(netc, o);
   if (sweep_wanted(o))
     return sweep(netc, o);
-  enum netc_status loaded = net_options_compile(o, netc, o->files.at[0]);
-  show_diagnostics(netc, o->style);
-  status = exit_status_of(netc, loaded);
-  if (loaded != NETC_OK && loaded != NETC_ERROR)
+  status = net_options_compile(o, netc, o->files.at[0]);
+  if (status == EXIT_DONE)
+    show_diagnostics(netc, o->style);
+  else if (status != EXIT_SOURCE)
     return status;
   if (o->dump) {
     int dumped = write_dump(netc, o);
@@ -354,7 +354,7 @@ static int build(struct netc *netc, struct net_options *o) {
   if (o->wanted_count == 0)
     o->wanted[o->wanted_count++] = (struct wanted){"txt", "-"};
   /* A net that only breaks its budget is still shown, but not kept. */
-  bool complete = loaded == NETC_OK;
+  bool complete = status == EXIT_DONE;
   if (complete || netc_layer_count(netc) > 0) {
     int written = write_outputs(netc, o, complete);
     status = status ? status : written;
@@ -385,6 +385,7 @@ int command_build(int argc, char **argv) {
                                      take, &options)
                    ? build(netc, &options)
                    : options.files.status;
+  net_options_close(&options);
   netc_close(netc);
   return status;
 }

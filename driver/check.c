@@ -13,10 +13,9 @@ static void count_warnings(const struct netc *netc, struct counts *counts) {
 
 static int check_file(struct netc *netc, struct net_options *o,
                       const char *file, struct counts *counts) {
-  enum netc_status loaded = net_options_compile(o, netc, file);
-  show_diagnostics(netc, o->style);
-  int status = exit_status_of(netc, loaded);
-  if (loaded == NETC_OK) {
+  int status = net_options_compile(o, netc, file);
+  if (status == EXIT_DONE) {
+    show_diagnostics(netc, o->style);
     count_warnings(netc, counts);
     status = fit_is_asked(netc, o);
     if (status == EXIT_DONE) /* a device that was named is a promise */
@@ -50,6 +49,7 @@ int command_check(int argc, char **argv) {
   int status = net_options_read(&options, COMMAND_CHECK, netc, argc, argv)
                    ? check(netc, &options)
                    : options.files.status;
+  net_options_close(&options);
   netc_close(netc);
   return status;
 }

@@ -51,8 +51,16 @@ int complain_of(int status, const char *path, const char *help,
 int complain_of_va(int status, const char *path, const char *help,
                    const char *format, va_list args);
 
+/* The same at a line and a column of it, 0 for none. JSON has neither. */
+int complain_at(int status, const char *path, size_t line, size_t column,
+                const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
+
 /* The same of a net that a device does not hold: EXIT_SOURCE. */
 int complain_of_fit(const char *path, const char *help, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+/* "PATH: note: ..." and a hint or NULL; nothing where diagnostics are JSON. */
+void say_note(const char *path, const char *help, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
 /* How they are written from now on. */

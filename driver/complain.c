@@ -51,14 +51,19 @@ void say(const char *format, ...) {
 /* A complaint; `path` and `help`, a hint on each line, may be NULL. */
 struct complaint {
   const char *slug, *path, *help;
+  size_t line, column; /* 0: none */
 };
 
 static void put_text(const struct complaint *c, const char *format,
                      va_list args) {
-  if (c->path)
-    say("%s: error: ", c->path);
-  else
+  if (!c->path)
     fputs("netc: ", stderr);
+  else if (c->line && c->column)
+    say("%s:%zu:%zu: error: ", c->path, c->line, c->column);
+  else if (c->line)
+    say("%s:%zu: error: ", c->path, c->line);
+  else
+    say("%s: error: ", c->path);
   say_va(format, args);
   fputc('\n', stderr);
   for (const char *line = c->help; line && *line;) {
@@ -120,8 +125,31 @@ static const char *slug_of(int status) {
 
 int complain_of_va(int status, const char *path, const char *help,
                    const char *format, va_list args) {
-  put(&(struct complaint){slug_of(status), path, help}, format, args);
+  put(&(struct complaint){slug_of(status), path, help, 0, 0}, format, args);
   return status;
+}
+
+int complain_at(int status, const char *path, size_t line, size_t column,
+                const char *help, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  put(&(struct complaint){slug_of(status), path, help, line, column}, format,
+      args);
+  va_end(args);
+  return status;
+}
+
+void say_note(const char *path, const char *help, const char *format, ...) {
+  va_list args;
+  if (as_json) /* whose objects are errors and warnings */
+    return;
+  va_start(args, format);
+  say("%s: note: ", path);
+  say_va(format, args);
+  if (help)
+    fprintf(stderr, "\n   = help: %s", help);
+  fputc('\n', stderr);
+  va_end(args);
 }
 
 int complain(int status, const char *format, ...) {
@@ -145,7 +173,7 @@ int complain_of_fit(const char *path, const char *help, const char *format,
                     ...) {
   va_list args;
   va_start(args, format);
-  put(&(struct complaint){"does-not-fit", path, help}, format, args);
+  put(&(struct complaint){"does-not-fit", path, help, 0, 0}, format, args);
   va_end(args);
   return EXIT_SOURCE;
 }

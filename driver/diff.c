@@ -24,12 +24,9 @@ static int by_name(const void *a, const void *b) {
 }
 
 static int load_side(struct side *side, const char *file) {
-  int status = exit_status_of(
-      side->netc, net_options_compile(&side->options, side->netc, file));
-  if (status != EXIT_DONE) {
-    show_diagnostics(side->netc, side->options.style);
+  int status = net_options_compile(&side->options, side->netc, file);
+  if (status != EXIT_DONE)
     return status;
-  }
   bool predict = side->options.look.predict;
   enum netc_status asked = netc_uses(side->netc, "diff", predict);
   side->answer.size = sizeof side->answer;
@@ -228,6 +225,8 @@ int command_diff(int argc, char **argv) {
     status = diff(&a, &b);
   free(a.layers);
   free(b.layers);
+  net_options_close(&a.options);
+  net_options_close(&b.options);
   netc_close(a.netc);
   netc_close(b.netc);
   return status;

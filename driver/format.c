@@ -2,20 +2,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/guard.h"
+#include "driver/opening.h"
 #include "driver/options.h"
 #include "driver/output.h"
 
 struct format_options {
   bool in_place, compare, shapes;
-};
-
-struct formatting {
-  const char *path;
-  const struct format_options *options;
-  struct arena arena;
-  int status;
 };
 
 /* Only errors of syntax keep a source from being formatted. */
@@ -45,40 +37,34 @@ static int write_result(const char *path, const struct bytes *text) {
   return EXIT_DONE;
 }
 
-static void format_file(void *user) {
-  struct formatting *f = user;
-  const struct format_options *o = f->options;
-  const char *path = f->path;
+static int format_source(const struct opened_file *opening,
+                         const struct format_options *o) {
+  const char *path = opening->path;
   struct bytes out = {0};
-  struct slice text;
-  enum file_status read = file_read(&f->arena, path, &text);
-  if (read != FILE_OK) {
-    f->status =
-        complain(EXIT_IO, "cannot read %s: %s", path, file_reason(read).text);
-    return;
-  }
-  f->status = format_text(path, text, o, &out);
-  bool same = slice_equal(text, (struct slice){out.at, out.length});
-  if (f->status == EXIT_DONE && o->compare && !same)
-    f->status = complain(EXIT_SOURCE,
-                         "%s is not in canonical form; `netc fmt "
-                         "-i%s %s` makes it so",
-                         path, o->shapes ? " --shapes" : "", path);
-  else if (f->status == EXIT_DONE && o->in_place && !same)
-    f->status = write_result(path, &out);
-  else if (f->status == EXIT_DONE && !o->in_place && !o->compare)
-    f->status = write_result("-", &out);
+  int status = format_text(path, opening->text, o, &out);
+  bool same = slice_equal(opening->text, (struct slice){out.at, out.length});
+  if (status == EXIT_DONE && o->compare && !same)
+    status = complain(EXIT_SOURCE,
+                      "%s is not in canonical form; `netc fmt "
+                      "-i%s %s` makes it so",
+                      path, o->shapes ? " --shapes" : "", path);
+  else if (status == EXIT_DONE && o->in_place && !same)
+    status = write_result(path, &out);
+  else if (status == EXIT_DONE && !o->in_place && !o->compare)
+    status = write_result("-", &out);
   bytes_free(&out);
+  return status;
 }
 
 static int format(const char *path, const struct format_options *o) {
-  struct formatting f = {.path = path, .options = o};
-  struct arena *const arenas[GUARD_ARENAS] = {&f.arena};
-  arena_open(&f.arena, NULL, NULL);
-  if (!guard_run(arenas, format_file, &f))
-    f.status = complain(EXIT_IO, "out of memory");
-  arena_close(&f.arena);
-  return f.status;
+  struct opened_file opening = {.open = false};
+  int status = opening_open(&opening, path);
+  if (status == EXIT_DONE && opening.kind != KIND_COUNT)
+    status = opening_refuse(&opening, opening.kind);
+  else if (status == EXIT_DONE)
+    status = format_source(&opening, o);
+  opening_close(&opening);
+  return status;
 }
 
 static int take(void *user, enum option_id option, const char *name,

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/guard.h"
+#include "driver/opening.h"
 #include "driver/options.h"
 #include "driver/output.h"
 #include "import/reader.h"
@@ -25,6 +25,7 @@ struct import_request {
   struct import_size sizes[MOST_SIZES];
   struct arena arena;
   struct bytes formatted;
+  struct opened_file opening;
   struct netc *netc;
   enum netc_status loaded; /* what the library last said */
   bool types;              /* lists what is read */
@@ -51,20 +52,14 @@ static const char *folder_of(struct import_request *r) {
              : arena_copy(&r->arena, r->path, (size_t)(slash - r->path));
 }
 
-static int refuse(const struct import_request *r, const struct graph *graph) {
+static int refuse(const struct import_request *r, struct graph *graph) {
   const struct graph_error *e = &graph->error;
-  say("%s:", r->path);
-  if (e->line)
-    say("%zu:", e->line);
-  if (e->column)
-    say("%zu:", e->column);
-  say(" error: %.*s", SLICE_ARG(e->message));
-  fputc('\n', stderr);
-  if (e->help.length) {
-    say("  = help: %.*s", SLICE_ARG(e->help));
-    fputc('\n', stderr);
-  }
-  return EXIT_SOURCE;
+  struct text help = text_new(graph->arena);
+  text_puts(&help, e->help);
+  text_putc(&help, '\0');
+  const char *path = strcmp(r->path, "-") == 0 ? "<stdin>" : r->path;
+  return complain_at(EXIT_SOURCE, path, e->line, e->column, help.at, "%.*s",
+                     SLICE_ARG(e->message));
 }
 
 static const char *dims_text(struct graph *graph, const struct netc_shape *s) {
@@ -145,10 +140,9 @@ static int settle(struct import_request *r, struct graph *graph,
   if (!r->options.flat) {
     import_flat(graph, result);
     if (holds(r, graph, result)) {
-      say("%s: note: written with a line a layer, since the shorter source is "
-          "not the same net; please report this",
-          r->path);
-      fputc('\n', stderr);
+      say_note(r->path, NULL,
+               "written with a line a layer, since the shorter source is not "
+               "the same net; please report this");
       return EXIT_DONE;
     }
     holds(r, graph, &folded);
@@ -184,89 +178,69 @@ static int write_weights(const struct import_request *r, struct graph *graph,
   return EXIT_DONE;
 }
 
-/* What to do with a file that no reader knows. */
-static int refuse_format(const struct import_request *r) {
-  static const struct {
-    const char *suffix, *help;
-  } ways[] = {
-#define ELSEWHERE(suffix, help) {suffix, help},
-#include "import/elsewhere.def"
-#undef ELSEWHERE
-  };
-  const char *suffix = strrchr(r->path, '.');
-  complain(EXIT_SOURCE, "%s has no format that netc imports", r->path);
-  for (size_t i = 0; suffix && i < sizeof ways / sizeof *ways; i++) {
-    const char *name, *help = ways[i].help;
-    if (strcmp(suffix, ways[i].suffix) != 0)
-      continue;
-    name = strstr(help, "%s");
-    say("  = help: %.*s", name ? (int)(name - help) : (int)strlen(help), help);
-    if (name)
-      say("%s%s", r->path, name + 2);
-    fputc('\n', stderr);
-    return EXIT_SOURCE;
-  }
-  say("  = help: one of:");
+/* A file that no reader knows. */
+static int refuse_format(struct import_request *r) {
+  struct text help = text_new(&r->arena);
+  text_put(&help, "one of:");
   for (size_t i = 0; i < import_reader_count(); i++)
-    say(" %s (%s)", import_reader_at(i)->name, import_reader_at(i)->suffix);
-  fputc('\n', stderr);
-  return EXIT_SOURCE;
+    text_printf(&help, " %s", import_reader_at(i)->name);
+  text_printf(&help, "\n`netc %s` compiles it, if it is a source", r->path);
+  text_putc(&help, '\0');
+  return complain_of(EXIT_SOURCE, r->path, help.at,
+                     "it has no format that netc imports");
 }
 
-/* Windows puts a mark before texts, and PowerShell writes them in 16 bits. */
-static int take_off_mark(const struct import_request *r, struct slice *file) {
-  if (file->length >= 3 && memcmp(file->at, "\xEF\xBB\xBF", 3) == 0)
-    *file = (struct slice){file->at + 3, file->length - 3};
-  if (file->length >= 2 && (memcmp(file->at, "\xFF\xFE", 2) == 0 ||
-                            memcmp(file->at, "\xFE\xFF", 2) == 0))
-    return complain(EXIT_SOURCE, "%s is UTF-16; save it as UTF-8", r->path);
-  return EXIT_DONE;
+/* Windows puts a mark before texts. */
+static struct slice without_mark(struct slice file) {
+  if (file.length >= 3 && memcmp(file.at, "\xEF\xBB\xBF", 3) == 0)
+    return (struct slice){file.at + 3, file.length - 3};
+  return file;
 }
 
 /* A net without its batch norms trains in much less memory. */
 static void tell_folded(const struct import_request *r,
                         const struct graph *graph) {
-  if (!graph->folded || r->options.assume_bn)
-    return;
-  say("%s: note: PyTorch's exporter folds batch norms into the convolutions "
-      "before them, of which %d have a bias and there is no batch norm",
-      r->path, graph->folded);
-  fputs("\n  = help: if the model has batch norms, `--assume-bn` writes them, "
-        "without which training takes less; or export it with "
-        "`training=TrainingMode.TRAINING, do_constant_folding=False`\n",
-        stderr);
+  static const char help[] =
+      "if the model has batch norms, `netc import` with `--assume-bn` writes "
+      "them, without which training takes less; or export it with "
+      "`training=TrainingMode.TRAINING, do_constant_folding=False`";
+  if (graph->folded && !r->options.assume_bn)
+    say_note(r->path, help,
+             "PyTorch's exporter folds batch norms into the convolutions "
+             "before them, of which %d have a bias and there is no batch norm",
+             graph->folded);
+}
+
+/* The file as a source, compared with it. */
+static int make_source(struct import_request *r,
+                       const struct opened_file *opening, struct graph *graph,
+                       struct imported *result) {
+  const struct import_reader *reader = import_reader_of(opening->kind);
+  r->path = opening->path;
+  graph_open(graph, &r->arena);
+  r->options.folder = folder_of(r);
+  if (!import_file(reader, without_mark(opening->text), stem(r), &r->options,
+                   graph, result))
+    return refuse(r, graph);
+  int status = settle(r, graph, result);
+  if (status != EXIT_DONE)
+    return status;
+  tell_folded(r, graph);
+  r->loaded = netc_emit(r->netc, "fmt", NULL, bytes_sink, &r->formatted);
+  return exit_status_of(r->netc, r->loaded);
 }
 
 static int serve(struct import_request *r) {
-  struct slice file;
   struct graph graph;
   struct imported result;
-  enum file_status status = file_read(&r->arena, r->path, &file);
-  if (status != FILE_OK)
-    return complain(EXIT_IO, "cannot read %s: %s", r->path,
-                    file_reason(status).text);
-  if (take_off_mark(r, &file) != EXIT_DONE)
-    return EXIT_SOURCE;
-  const struct import_reader *reader = import_reader_find(r->path, file);
-  if (!reader)
+  int status = opening_open(&r->opening, r->path);
+  if (status == EXIT_DONE && r->opening.kind == KIND_COUNT)
     return refuse_format(r);
-  graph_open(&graph, &r->arena);
-  r->options.folder = folder_of(r);
-  if (!import_file(reader, file, stem(r), &r->options, &graph, &result))
-    return refuse(r, &graph);
-  int right = settle(r, &graph, &result);
-  if (right != EXIT_DONE)
-    return right;
-  tell_folded(r, &graph);
-  r->loaded = netc_emit(r->netc, "fmt", NULL, bytes_sink, &r->formatted);
-  if (r->loaded != NETC_OK)
-    return exit_status_of(r->netc, r->loaded);
-  if (r->weights) {
-    int written = write_weights(r, &graph, &result);
-    if (written != EXIT_DONE)
-      return written;
-  }
-  return write_source(r);
+  if (status == EXIT_DONE)
+    status = make_source(r, &r->opening, &graph, &result);
+  if (status == EXIT_DONE && r->weights)
+    status = write_weights(r, &graph, &result);
+  return status == EXIT_DONE ? write_source(r) : status;
 }
 
 /* "NAME=224x224x3" or "224x224x3" */
@@ -394,7 +368,55 @@ int command_import(int argc, char **argv) {
   if (!guard_run(arenas, run, &r))
     r.status = complain(EXIT_IO, "out of memory");
   arena_close(&r.arena);
+  opening_close(&r.opening);
   bytes_free(&r.formatted);
   netc_close(r.netc);
   return r.status;
+}
+
+/* What another command was given. */
+
+struct import_opened {
+  struct import_request request;
+  struct opened_file *opening;
+  const char *const *sizes;
+  size_t count;
+};
+
+static void run_opened(void *user) {
+  struct import_opened *o = user;
+  struct import_request *r = &o->request;
+  struct graph graph;
+  struct imported result;
+  for (size_t i = 0; i < o->count && r->status == EXIT_DONE; i++)
+    r->status =
+        take_input(r, arena_copy(&r->arena, o->sizes[i], strlen(o->sizes[i])));
+  if (r->status == EXIT_DONE)
+    r->status = make_source(r, o->opening, &graph, &result);
+  if (r->status == EXIT_DONE) {
+    o->opening->text.at =
+        arena_copy(&o->opening->arena, r->formatted.at, r->formatted.length);
+    o->opening->text.length = r->formatted.length;
+  }
+}
+
+int opening_import(struct opened_file *opening, const char *const *sizes,
+                   size_t count) {
+  struct import_opened o = {.opening = opening, .sizes = sizes, .count = count};
+  struct import_request *r = &o.request;
+  struct arena *const arenas[GUARD_ARENAS] = {&r->arena, &opening->arena};
+  r->netc = netc_open(NULL, NULL);
+  if (!r->netc)
+    return complain(EXIT_IO, "out of memory");
+  arena_open(&r->arena, NULL, NULL);
+  if (!guard_run(arenas, run_opened, &o))
+    r->status = complain(EXIT_IO, "out of memory");
+  if (r->status == EXIT_DONE)
+    say_note(opening->path, NULL,
+             "read as %s; `netc import %s` writes the source that is compiled",
+             file_kind(opening->kind)->name, opening->path);
+  arena_close(&r->arena);
+  bytes_free(&r->formatted);
+  netc_close(r->netc);
+  return r->status;
 }

@@ -1,5 +1,5 @@
 /* A program that was built without `netc import` says so. */
-#include "driver/command.h"
+#include "driver/opening.h"
 
 int command_import(int argc, char **argv) {
   (void)argc;
@@ -7,4 +7,15 @@ int command_import(int argc, char **argv) {
   return complain(EXIT_USAGE,
                   "this netc was built without `import` (`make IMPORT=0`); "
                   "`make` builds it with readers of other frameworks' files");
+}
+
+int opening_import(struct opened_file *opening, const char *const *sizes,
+                   size_t count) {
+  (void)sizes;
+  (void)count;
+  return complain_of(EXIT_SOURCE, opening->path,
+                     "`make` builds netc with readers of other frameworks' "
+                     "files; this one was built with `make IMPORT=0`",
+                     "this is %s, which this netc does not read",
+                     file_kind(opening->kind)->name);
 }

@@ -43,6 +43,13 @@ static enum input_outcome verdict_of(struct input_search *s) {
   return a.fits ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
 }
 
+/* Errors of a side are not shown: another one is tried. */
+static enum netc_status load(struct input_search *s) {
+  const struct opened_file *opened = &s->options->opening;
+  return netc_load_text(s->netc, opened->path, opened->text.at,
+                        opened->text.length);
+}
+
 static enum input_outcome try_side(struct input_search *s, int64_t side) {
   char sizes[80];
   sizes_of(s, side, sizes, sizeof sizes);
@@ -50,8 +57,7 @@ static enum input_outcome try_side(struct input_search *s, int64_t side) {
   s->least = s->least == 0 || side < s->least ? side : s->least;
   s->most = side > s->most ? side : s->most;
   if (netc_input_sizes(s->netc, s->input, sizes) != NETC_OK ||
-      netc_load_file(s->netc, s->options->files.at[0]) != NETC_OK ||
-      netc_diagnostic_count(s->netc) > s->warnings)
+      load(s) != NETC_OK || netc_diagnostic_count(s->netc) > s->warnings)
     return OUTCOME_ERROR;
   enum input_outcome outcome = verdict_of(s);
   if (outcome == OUTCOME_FITS)
@@ -181,8 +187,6 @@ int max_input(struct netc *netc, struct net_options *options) {
   if (options->wanted_count || options->dump)
     return complain(EXIT_USAGE, "--max-input is an answer by itself: without "
                                 "-o, --emit and --dump");
-  if (strcmp(options->files.at[0], "-") == 0)
-    return complain(EXIT_USAGE, "--max-input reads its file several times");
   netc_mode(netc, NETC_FOR_FIT);
   int status = net_options_load(options);
   if (status != EXIT_DONE)

@@ -404,11 +404,40 @@ bool net_options_output(const struct net_options *options, const char **path) {
   return options->wanted_count < 2;
 }
 
-enum netc_status net_options_compile(struct net_options *options,
-                                     struct netc *netc, const char *path) {
-  enum netc_status loaded = netc_load_file(netc, path);
+/* A file of another framework becomes a source, of the sizes of --input. */
+static int import_opened(struct net_options *o) {
+  const char *sizes[MOST_GIVEN];
+  size_t count = 0;
+  for (size_t i = 0; i < o->given_count; i++)
+    if (o->given[i].option == OPTION_SIZES)
+      sizes[count++] = o->given[i].value;
+  return opening_import(&o->opening, sizes, count);
+}
+
+int net_options_compile(struct net_options *options, struct netc *netc,
+                        const char *path) {
+  struct opened_file *opening = &options->opening;
+  int status = EXIT_DONE;
+  if (!opening->open || strcmp(opening->operand, path) != 0) {
+    status = opening_open(opening, path);
+    if (status == EXIT_DONE && opening->kind != KIND_COUNT)
+      status = import_opened(options);
+    if (status != EXIT_DONE) {
+      opening_close(opening);
+      return status;
+    }
+  }
+  const char *name = strcmp(path, "-") == 0 ? "<stdin>" : opening->path;
+  enum netc_status loaded =
+      netc_load_text(netc, name, opening->text.at, opening->text.length);
   progress_erase(&options->progress);
-  return loaded;
+  if (loaded != NETC_OK)
+    show_diagnostics(netc, options->style);
+  return exit_status_of(netc, loaded);
+}
+
+void net_options_close(struct net_options *options) {
+  opening_close(&options->opening);
 }
 
 int net_options_single(const struct net_options *options) {
@@ -427,11 +456,7 @@ int net_options_load(struct net_options *options) {
                     files->at[0], files->at[1]);
   if (net_options_single(options) != EXIT_DONE)
     return EXIT_USAGE;
-  enum netc_status loaded =
-      net_options_compile(options, options->netc, files->at[0]);
-  if (loaded != NETC_OK)
-    show_diagnostics(options->netc, options->style);
-  return exit_status_of(options->netc, loaded);
+  return net_options_compile(options, options->netc, files->at[0]);
 }
 
 bool net_options_read_more(struct net_options *options, enum command command,

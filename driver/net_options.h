@@ -2,6 +2,7 @@
 #ifndef NETC_DRIVER_NET_OPTIONS_H
 #define NETC_DRIVER_NET_OPTIONS_H
 
+#include "driver/opening.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 
@@ -59,6 +60,7 @@ struct net_options {
   bool phony;   /* -MP */
   const char *dep_path, *dep_target;
   struct progress_line progress;
+  struct opened_file opening; /* the file that was compiled last */
   option_fn *more; /* for options that not all of these commands have */
   void *user;
 };
@@ -86,8 +88,13 @@ int net_options_single(const struct net_options *options);
  * judged: warnings are for `netc check`. */
 int net_options_load(struct net_options *options);
 
-/* netc_load_file; the line that tells of its progress is erased. */
-enum netc_status net_options_compile(struct net_options *options,
-                                     struct netc *netc, const char *path);
+/*
+ * Compiles a file, or what it becomes as a source: an exit status. What keeps
+ * it from that is said. The file is read once, however often it is compiled.
+ */
+int net_options_compile(struct net_options *options, struct netc *netc,
+                        const char *path);
+
+void net_options_close(struct net_options *options);
 
 #endif

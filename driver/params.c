@@ -48,6 +48,7 @@ int command_params(int argc, char **argv) {
   int status = net_options_read(&options, COMMAND_PARAMS, netc, argc, argv)
                    ? params(netc, &options)
                    : options.files.status;
+  net_options_close(&options);
   netc_close(netc);
   return status;
 }

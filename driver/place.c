@@ -453,6 +453,7 @@ int command_place(int argc, char **argv) {
   else if (!guard_run(arenas, place, &run))
     run.status = complain(EXIT_IO, "out of memory");
   arena_close(&run.arena);
+  net_options_close(&run.options);
   netc_close(netc);
   return run.status;
 }

@@ -74,13 +74,10 @@ static int advance(struct table_run *s, bool *done) {
 }
 
 static int ask(struct table_run *s) {
-  enum netc_status loaded =
-      net_options_compile(s->o, s->netc, s->o->files.at[0]);
-  if (loaded != NETC_OK)
-    show_diagnostics(s->netc, s->o->style);
-  if (loaded != NETC_OK)
-    return exit_status_of(s->netc, loaded);
-  loaded = netc_uses(s->netc, "table", s->o->look.predict);
+  int status = net_options_compile(s->o, s->netc, s->o->files.at[0]);
+  if (status != EXIT_DONE)
+    return status;
+  enum netc_status loaded = netc_uses(s->netc, "table", s->o->look.predict);
   if (loaded == NETC_OK)
     loaded = netc_answer(s->netc, s->o->look.predict, &s->a);
   return loaded == NETC_ERROR

@@ -5,16 +5,22 @@
 #include "import/reader.h"
 #include "import/statement.h"
 
-#define READER(name, suffix, knows, read) \
-  bool knows(struct slice file);          \
-  import_read_fn read;
-#include "import/readers.def"
-#undef READER
+#define READ(constant, reader, ...) import_read_fn reader;
+#define TOLD(...)
+#include "import/kinds.def"
+#undef READ
 
 static const struct import_reader readers[] = {
-#define READER(name, suffix, knows, read) {name, suffix, knows, read},
-#include "import/readers.def"
-#undef READER
+#define READ(constant, reader, label, ...) {label, reader},
+#include "import/kinds.def"
+#undef READ
+};
+
+static const enum file_kind_id kinds[] = {
+#define READ(constant, ...) KIND_##constant,
+#include "import/kinds.def"
+#undef READ
+#undef TOLD
 };
 
 void import_type_set(struct import_type *type, const char *name,
@@ -70,14 +76,9 @@ const struct import_reader *import_reader_at(size_t index) {
   return &readers[index];
 }
 
-const struct import_reader *import_reader_find(const char *path,
-                                               struct slice file) {
-  const char *dot = strrchr(path, '.');
-  for (size_t i = 0; dot && i < import_reader_count(); i++)
-    if (strcmp(dot, readers[i].suffix) == 0)
-      return &readers[i];
+const struct import_reader *import_reader_of(enum file_kind_id kind) {
   for (size_t i = 0; i < import_reader_count(); i++)
-    if (readers[i].knows(file))
+    if (kinds[i] == kind)
       return &readers[i];
   return NULL;
 }

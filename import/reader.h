@@ -1,8 +1,9 @@
-/* Readers of foreign files: a row each in readers.def. */
+/* Readers of foreign files: the rows READ of kinds.def. */
 #ifndef NETC_IMPORT_READER_H
 #define NETC_IMPORT_READER_H
 
 #include "import/graph.h"
+#include "import/kinds.h"
 
 /* A size from the command line. */
 struct import_input {
@@ -52,19 +53,15 @@ typedef bool import_type_fn(struct graph *graph, size_t index,
                             struct import_type *type);
 
 struct import_reader {
-  const char *name;   /* "Darknet" */
-  const char *suffix; /* ".cfg" */
-  /* Whether a text looks like one of its kind, whatever its name. */
-  bool (*knows)(struct slice file);
+  const char *name; /* "Darknet" */
   import_read_fn *read;
 };
 
 size_t import_reader_count(void);
 const struct import_reader *import_reader_at(size_t index);
 
-/* By suffix, then by content; NULL: nobody knows it. */
-const struct import_reader *import_reader_find(const char *path,
-                                               struct slice file);
+/* Of a kind of files; NULL: it has none. */
+const struct import_reader *import_reader_of(enum file_kind_id kind);
 
 /* A table of all that readers know, a line each: format, layer, words. */
 void import_types(struct graph *graph, struct text *out);

@@ -416,9 +416,9 @@ static void call_load(struct call *call) {
                   file_reason(status).text);
       return;
     }
-    if (!netc->read && !input)
-      id = file_identify(path.at);
   }
+  if (!netc->read && !input) /* also of a text: it may be what the name says */
+    id = file_identify(path.at);
   take_pairs(netc);
   if (input)
     path = slice_of("<stdin>");

@@ -459,7 +459,6 @@ static void the_largest_input_fits(void **state) {
       {"examples/zoo/yolov3.net", "needs a device: --gpu NAME", 2},
       {"examples/zoo/gpt2.net --gpu t4", "one picture or clip", 2},
       {"examples/zoo/yolov3.net --gpu t4 -o x.svg", "without -o", 2},
-      {"- --gpu t4 <examples/zoo/yolov3.net", "several times", 2},
       {"examples/zoo/yolov3.net --memory 10MiB", "no square input fits", 1},
   };
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

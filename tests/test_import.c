@@ -65,7 +65,10 @@ static void files_of_windows_are_read(void **state) {
                      "|| exit 1; done; ! %s import wide.json",
                      dir, NETC_PATH, NETC_PATH);
   assert_string_equal(r.out, "input 8x8x3\ninput 8\ninput 8x8x3\n");
-  assert_string_equal(r.err, "netc: wide.json is UTF-16; save it as UTF-8\n");
+  assert_string_equal(
+      r.err, "wide.json: error: this is text in UTF-16\n"
+             "   = help: save it as UTF-8: `iconv -f UTF-16 -t UTF-8 wide.json "
+             ">x.net`\n");
   assert_int_equal(r.status, 0);
   run_free(&r);
 }
@@ -434,7 +437,7 @@ static struct mistake {
     {"no-counterpart", "a.prototxt",
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
      "layer { name: \"w\" type: \"Warp\" bottom: \"d\" top: \"f\" }\n",
-     "`w`: netc has no equivalent of the type Warp\n  = help: "
+     "`w`: netc has no equivalent of the type Warp\n   = help: "
      "--allow-unknown"},
     {"no-picture-size", "a.prototxt",
      "layer { type: \"Data\" top: \"data\" }\n",
@@ -454,7 +457,8 @@ static struct mistake {
      "not JSON"},
     {"keras-twice", "a.json", "{\"class_name\": \"a\", \"class_name\": \"b\"}",
      "duplicate object key"},
-    {"keras-no-model", "a.json", "{\"layers\": []}", "not a Keras model"},
+    {"keras-no-model", "a.json", "{\"layers\": []}",
+     "this is JSON, but no model that netc knows"},
     {"keras-no-layers", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": []}}",
      "the model has no layers"},
@@ -466,7 +470,8 @@ static struct mistake {
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8, 8, 3]}},\n  {\"class_name\": \"Warp\", \"config\": {\"name\": "
      "\"w\"}}]}}",
-     "a.json:2:3: error: `w` (Warp): netc has no equivalent of this class\n  = "
+     "a.json:2:3: error: `w` (Warp): netc has no equivalent of this class\n   "
+     "= "
      "help: --allow-unknown"},
     {"keras-lambda", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
@@ -478,7 +483,7 @@ static struct mistake {
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8, 8, 3]}}, {\"class_name\": \"Convolution2D\", \"config\": "
      "{\"nb_filter\": 3}}]}}",
-     "it has the form of Keras 1\n  = help: load the model with Keras 2"},
+     "it has the form of Keras 1\n   = help: load the model with Keras 2"},
     {"keras-no-filters", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
@@ -725,7 +730,7 @@ static struct mistake {
      "\"input_layers\": 7, \"output_layers\": \"x\"}}",
      "a.json:1:1: error: `layers` of a model is not a list"},
     {"unknown-format", "a.xyz", "hello\n", "has no format that netc imports"},
-    {"keras-archive", "a.keras", "PK\3\4", "a.keras config.json > model.json"},
+    {"keras-archive", "a.keras", "PK\3\4", "a.keras config.json >model.json"},
     {"torch-pickle", "a.pt", "PK\3\4", "torch.onnx.export(model"},
     {"own-language", "a.net", "input 3\nfc 2\n", "a.net` compiles it"},
     {"empty", "a.cfg", "", "the first section must be [net]"},

@@ -39,26 +39,26 @@ import_seed() { # READER HEAD MOST FILE
   [ "${reader:-$1}" != "$1" ] || seed "$2" "$3" "$4"
 }
 
-# The first byte chooses the reader, in the order of import/readers.def.
+# The first byte chooses the reader, in the order of import/kinds.def.
 import_seeds() {
   for file in tests/data/import/*/* tests/data/seeds/*; do
     case $file in
-      *.cfg) import_seed Darknet @ 4000 "$file" ;;
-      *.prototxt) import_seed Caffe A 6000 "$file" ;;
-      *.onnx) import_seed ONNX B 8000 "$file" ;;
-      *.json) import_seed Keras C 14000 "$file" ;;
+      *.cfg) import_seed Darknet B 4000 "$file" ;;
+      *.prototxt) import_seed Caffe C 6000 "$file" ;;
+      *.onnx) import_seed ONNX @ 8000 "$file" ;;
+      *.json) import_seed Keras A 14000 "$file" ;;
     esac
   done
   [ "${reader:-ONNX}" = ONNX ] || return 0
   # What netc itself writes, and Debian's libonnx-testdata if it is here.
   for net in tests/data/onnx/*.net tests/golden/*/*.net; do
     if "$netc" "$net" -o "$corpus/x.onnx" 2>/dev/null; then
-      seed B 8000 "$corpus/x.onnx"
+      seed @ 8000 "$corpus/x.onnx"
     fi
   done
   rm -f "$corpus/x.onnx"
   find /usr/share/libonnx-testdata -name '*.onnx' -size -8k 2>/dev/null |
-    while read -r file; do seed B 8000 "$file"; done
+    while read -r file; do seed @ 8000 "$file"; done
 }
 
 file_seeds() {

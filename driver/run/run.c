@@ -175,6 +175,7 @@ int command_run(int argc, char **argv) {
     free(r->weight_block);
     free(r->arena_block);
     arena_close(&r->arena);
+    net_options_close(&r->options);
   }
   netc_close(netc);
   free(r);

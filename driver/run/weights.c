@@ -327,6 +327,7 @@ int command_weights(int argc, char **argv) {
       !guard_run(arenas, run, &r))
     r.status = complain(EXIT_IO, "out of memory");
   arena_close(&r.arena);
+  net_options_close(&r.options);
   netc_close(netc);
   return r.status;
 }

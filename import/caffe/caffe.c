@@ -9,21 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool caffe_knows(struct slice file) {
-  /* `layer {` or `layers {` somewhere near the beginning */
-  size_t length = file.length < 65536 ? file.length : 65536;
-  for (size_t i = 0; i + 7 < length; i++)
-    if (memcmp(file.at + i, "layer", 5) == 0 &&
-        (i == 0 || file.at[i - 1] == '\n')) {
-      size_t at = i + 5 + (file.at[i + 5] == 's');
-      while (at < length && file.at[at] == ' ')
-        at++;
-      if (at < length && file.at[at] == '{')
-        return true;
-    }
-  return false;
-}
-
 static const char *text_of(struct caffe *c, struct slice text) {
   return arena_copy(c->graph->arena, text.at, text.length);
 }

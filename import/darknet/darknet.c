@@ -29,14 +29,6 @@ static bool next_line(struct slice *rest, struct slice *line) {
   return true;
 }
 
-bool darknet_knows(struct slice file) {
-  struct slice line;
-  while (next_line(&file, &line))
-    if (line.length)
-      return slice_is(line, "[net]") || slice_is(line, "[network]");
-  return false;
-}
-
 static bool read_sections(struct darknet *d, struct slice rest) {
   struct graph *g = d->graph;
   struct slice line;

@@ -11,19 +11,6 @@
 
 #include "import/keras/model.h"
 
-bool keras_knows(struct slice file) {
-  static const char word[] = "\"class_name\"";
-  size_t length = file.length < 65536 ? file.length : 65536, i = 0;
-  while (i < length && strchr(" \t\r\n", file.at[i]))
-    i++;
-  if (i == length || file.at[i] != '{')
-    return false;
-  for (; i + sizeof word - 1 <= length; i++)
-    if (memcmp(file.at + i, word, sizeof word - 1) == 0)
-      return true;
-  return false;
-}
-
 /* Which maps have their channels first: what their layers say. */
 static bool find_formats(struct keras *k, const json_t *value, int *formats) {
   const char *type = keras_string(value, "class_name", "");

@@ -1,11 +1,6 @@
 /* A program that was built without ONNX says so. */
 #include "import/reader.h"
 
-bool onnx_knows(struct slice file) {
-  (void)file;
-  return false;
-}
-
 bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
   (void)graph;
   (void)index;

@@ -39,13 +39,6 @@ bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
   return false;
 }
 
-bool onnx_knows(struct slice file) {
-  /* ir_version and a small number, then a text or message. */
-  const uint8_t *at = (const uint8_t *)file.at;
-  return file.length > 8 && at[0] == 8 && at[1] >= 3 && at[1] < 32 &&
-         (at[2] & 7) == 2;
-}
-
 const char *onnx_shown(struct onnx *x, const char *name) {
   struct text text = text_new(x->arena);
   struct slice slice = slice_of(name ? name : "");

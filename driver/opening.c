@@ -1,0 +1,94 @@
+/* Opening: what an operand is, and the source that it is or becomes. */
+#include "driver/opening.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/guard.h"
+#include "driver/zoo.h"
+
+struct opening_run {
+  struct opened_file *opening;
+  int status;
+};
+
+/* The hints of a kind, with the file in them. */
+static const char *help_text(struct arena *arena, const char *help,
+                             const char *path) {
+  struct text text = text_new(arena);
+  for (const char *at = help; *at;) {
+    size_t length = strcspn(at, "%");
+    text_bytes(&text, at, length);
+    at += length;
+    if (*at == '%') {
+      text_put(&text, strcmp(path, "-") == 0 ? "FILE" : path);
+      at += 2; /* %s */
+    }
+  }
+  text_putc(&text, '\0');
+  return text.at;
+}
+
+int opening_refuse(const struct opened_file *opening, enum file_kind_id kind) {
+  struct arena arena;
+  const struct file_kind *k = file_kind(kind);
+  arena_open(&arena, NULL, NULL);
+  const char *help = k->help ? help_text(&arena, k->help, opening->path) : NULL;
+  int status = complain_of(
+      EXIT_SOURCE, strcmp(opening->path, "-") == 0 ? "<stdin>" : opening->path,
+      help, "this is %s", k->name);
+  arena_close(&arena);
+  return status;
+}
+
+/* Whether a file is read to its end: one that nobody can use is not. */
+static bool goes_on(void *user, struct slice head) {
+  struct opened_file *opening = user;
+  opening->kind = file_kind_of(opening->path, head);
+  return opening->kind == KIND_COUNT || file_kind(opening->kind)->read;
+}
+
+static int unread(const struct opened_file *opening, enum file_status status) {
+  struct file_reason reason = file_reason(status);
+  struct zoo_text meant =
+      zoo_suggestion(status == FILE_ABSENT ? opening->operand : "");
+  return complain(EXIT_IO, "cannot read %s: %s%s%s%s", opening->path,
+                  reason.text, *meant.text ? "; did you mean `netc " : "",
+                  meant.text, *meant.text ? "`?" : "");
+}
+
+static void open_file(void *user) {
+  struct opening_run *run = user;
+  struct opened_file *o = run->opening;
+  if (zoo_is_name(o->operand) && !(o->path = zoo_path(&o->arena, o->operand))) {
+    run->status = EXIT_USAGE;
+    return;
+  }
+  enum file_status status =
+      file_read_asking(&o->arena, o->path, goes_on, o, &o->text);
+  if (status != FILE_OK)
+    run->status = unread(o, status);
+  else if (o->kind != KIND_COUNT && !file_kind(o->kind)->read)
+    run->status = opening_refuse(o, o->kind);
+}
+
+int opening_open(struct opened_file *opening, const char *operand) {
+  struct opening_run run = {opening, EXIT_DONE};
+  struct arena *const arenas[GUARD_ARENAS] = {&opening->arena};
+  opening_close(opening);
+  *opening = (struct opened_file){
+      .open = true, .operand = operand, .path = operand, .kind = KIND_COUNT};
+  arena_open(&opening->arena, NULL, NULL);
+  if (!guard_run(arenas, open_file, &run))
+    run.status = complain(EXIT_IO, "out of memory");
+  if (run.status != EXIT_DONE)
+    opening_close(opening);
+  return run.status;
+}
+
+void opening_close(struct opened_file *opening) {
+  if (opening->open)
+    arena_close(&opening->arena);
+  *opening = (struct opened_file){.open = false};
+}

@@ -1,0 +1,282 @@
+/* The zoo: nets that came with netc, by their names, and `netc zoo`. */
+#define _XOPEN_SOURCE 700
+#include "driver/zoo.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/guard.h"
+#include "base/shown.h"
+#include "base/suggest.h"
+#include "driver/options.h"
+#include "driver/terminal.h"
+
+enum { MOST_NETS = 1000, LONGEST_PATH = 4096, LONGEST_NAME = 64 };
+
+static const char prefix[] = "zoo:";
+
+/* The nets of the folder, in order. */
+struct zoo {
+  char folder[LONGEST_PATH];
+  char (*names)[LONGEST_NAME];
+  size_t count;
+};
+
+/* Beside the program: where `make install` put it, or in the build's tree. */
+static DIR *find_folder(struct zoo *zoo) {
+  static const char *const places[] = {
+      "/../share/netc/examples/zoo", "/../examples/zoo", "/../../examples/zoo"};
+  char program[LONGEST_PATH];
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+  while (length > 0 && program[length - 1] != '/')
+    length--;
+  for (size_t i = 0; length > 1 && i < sizeof places / sizeof *places; i++) {
+    char path[2 * LONGEST_PATH];
+    snprintf(path, sizeof path, "%.*s%s", (int)length - 1, program, places[i]);
+    DIR *folder = realpath(path, zoo->folder) ? opendir(zoo->folder) : NULL;
+    if (folder)
+      return folder;
+  }
+  snprintf(zoo->folder, sizeof zoo->folder, "%s", NETC_DATA "/examples/zoo");
+  return opendir(zoo->folder);
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(a, b);
+}
+
+/* False: there is none, or no memory. */
+static bool zoo_open(struct zoo *zoo) {
+  DIR *folder = find_folder(zoo);
+  zoo->count = 0;
+  zoo->names = calloc(MOST_NETS, sizeof *zoo->names);
+  for (struct dirent *entry; folder && zoo->names && zoo->count < MOST_NETS &&
+                             (entry = readdir(folder));) {
+    size_t length = strlen(entry->d_name);
+    if (length > 4 && length - 4 < LONGEST_NAME &&
+        strcmp(entry->d_name + length - 4, ".net") == 0)
+      memcpy(zoo->names[zoo->count++], entry->d_name, length - 4);
+  }
+  if (folder)
+    closedir(folder);
+  if (zoo->count)
+    qsort(zoo->names, zoo->count, sizeof *zoo->names, by_name);
+  else
+    free(zoo->names);
+  return zoo->count > 0;
+}
+
+static int no_zoo(void) {
+  return complain(EXIT_IO, "the nets of the zoo are not here: they are "
+                           "installed as share/netc/examples/zoo beside bin");
+}
+
+bool zoo_is_name(const char *operand) {
+  return strncmp(operand, prefix, strlen(prefix)) == 0;
+}
+
+/* Names */
+
+/* Small letters and digits alone, so that VGG-16 and mobilenetv2 are found. */
+static void plain_name(const char *name, char *to, size_t room) {
+  size_t length = 0;
+  for (; *name && length + 1 < room; name++)
+    if (isalnum((unsigned char)*name))
+      to[length++] = (char)tolower((unsigned char)*name);
+  to[length] = '\0';
+}
+
+/* The longest name that the word begins with; `rest` is what follows it. */
+static const char *name_in(const struct zoo *zoo, const char *word,
+                           const char **rest) {
+  const char *best = NULL;
+  size_t most = 0;
+  for (size_t i = 0; i < zoo->count; i++) {
+    char plain[LONGEST_NAME];
+    plain_name(zoo->names[i], plain, sizeof plain);
+    size_t length = strlen(plain);
+    if (length > most && strncmp(word, plain, length) == 0) {
+      best = zoo->names[i];
+      most = length;
+    }
+  }
+  *rest = word + most;
+  return best;
+}
+
+/* Whether "18 34 50" or "0..7" has a number. */
+static bool allows(const char *allowed, const char *value) {
+  char *end;
+  long number = strtol(value, &end, 10);
+  if (!isdigit((unsigned char)*value) || *end)
+    return false;
+  for (const char *at = allowed; isdigit((unsigned char)*at);) {
+    long least = strtol(at, &end, 10);
+    long most = strncmp(end, "..", 2) == 0 ? strtol(end + 2, &end, 10) : least;
+    if (number >= least && number <= most)
+      return true;
+    at = end + strspn(end, " ");
+  }
+  return false;
+}
+
+/* resnet 50: the param that 50 is a choice of. "b0" is the value of b. */
+static bool find_param(const struct zoo *zoo, const char *name,
+                       const char *value, char *to, size_t room) {
+  char path[LONGEST_PATH + LONGEST_NAME];
+  struct netc_param p = {.size = sizeof p};
+  struct netc *netc = netc_open(NULL, NULL);
+  bool found = false;
+  snprintf(path, sizeof path, "%s/%s.net", zoo->folder, name);
+  if (netc && netc_load_file(netc, path) == NETC_OK)
+    for (size_t i = 0; !found && netc_param(netc, i, &p) == NETC_OK; i++) {
+      size_t length = strlen(p.name);
+      const char *number =
+          strncmp(value, p.name, length) == 0 ? value + length : value;
+      found = allows(p.allowed, number);
+      if (found)
+        snprintf(to, room, " -D %s=%s", p.name, number);
+    }
+  netc_close(netc);
+  return found;
+}
+
+struct zoo_text zoo_suggestion(const char *word) {
+  struct zoo_text found = {""};
+  struct zoo zoo;
+  char plain[LONGEST_NAME], param[LONGEST_NAME] = "";
+  const char *rest, *name;
+  size_t length = strlen(word);
+  if (length >= sizeof plain || strchr(word, '/') || !zoo_open(&zoo))
+    return found;
+  if (length > 4 && strcmp(word + length - 4, ".net") == 0)
+    length -= 4;
+  snprintf(param, sizeof param, "%.*s", (int)length, word);
+  plain_name(param, plain, sizeof plain);
+  *param = '\0';
+  name = name_in(&zoo, plain, &rest);
+  if (name && *rest && !find_param(&zoo, name, rest, param, sizeof param))
+    name = NULL;
+  if (!name) {
+    struct suggestion s = suggest_begin(slice_of(plain));
+    for (size_t i = 0; i < zoo.count; i++)
+      suggest_offer(&s, slice_of(zoo.names[i]));
+    name = s.best.at; /* of a name, which ends with a NUL */
+  }
+  if (name)
+    snprintf(found.text, sizeof found.text, "%s%s%s", prefix, name, param);
+  free(zoo.names);
+  return found;
+}
+
+const char *zoo_path(struct arena *arena, const char *operand) {
+  const char *name = operand + strlen(prefix);
+  struct zoo zoo;
+  if (!zoo_open(&zoo)) {
+    no_zoo();
+    return NULL;
+  }
+  bool found = false;
+  for (size_t i = 0; i < zoo.count; i++)
+    found = found || strcmp(zoo.names[i], name) == 0;
+  free(zoo.names);
+  if (found) {
+    struct text path = text_new(arena);
+    text_printf(&path, "%s/%s.net", zoo.folder, name);
+    text_putc(&path, '\0');
+    return path.at;
+  }
+  struct zoo_text meant = zoo_suggestion(name);
+  complain(EXIT_USAGE, "the zoo has no `%s`; %s%s%s", name,
+           *meant.text ? "did you mean `" : "`netc zoo` lists what it has",
+           meant.text, *meant.text ? "`?" : "");
+  return NULL;
+}
+
+/* netc zoo */
+
+struct zoo_listing {
+  const struct operands *words;
+  struct arena arena;
+  int status;
+};
+
+/* What the first comment says, to the end of a title or sentence. */
+static void put_description(struct text *out, struct slice source) {
+  bool quoted = false;
+  size_t i = 0;
+  while (i < source.length && source.at[i] == '#') {
+    for (i += 1; i < source.length && source.at[i] != '\n'; i++) {
+      char c = source.at[i];
+      bool ends = c == '.' &&
+                  (i + 1 == source.length || strchr(" \n", source.at[i + 1])) &&
+                  !(i > 2 && memcmp(source.at + i - 2, "al", 2) == 0);
+      if (c == '"' && quoted) {
+        text_putc(out, c);
+        return;
+      }
+      if (!quoted && (ends || c == ';'))
+        return;
+      quoted = quoted || c == '"';
+      if (out->length || c != ' ')
+        text_putc(out, c);
+    }
+    i += i < source.length;
+  }
+}
+
+static bool is_wanted(const struct operands *words, const char *name) {
+  for (int i = 0; i < words->count; i++)
+    if (!strstr(name, words->at[i]))
+      return false;
+  return true;
+}
+
+static void list(void *user) {
+  struct zoo_listing *l = user;
+  struct zoo zoo;
+  size_t shown = 0;
+  int width = isatty(STDOUT_FILENO) ? terminal_width() : 0;
+  if (!zoo_open(&zoo)) {
+    l->status = no_zoo();
+    return;
+  }
+  for (size_t i = 0; i < zoo.count; i++) {
+    char path[LONGEST_PATH + LONGEST_NAME];
+    struct slice source;
+    struct text said = text_new(&l->arena), line = text_new(&l->arena);
+    if (!is_wanted(l->words, zoo.names[i]))
+      continue;
+    snprintf(path, sizeof path, "%s/%s.net", zoo.folder, zoo.names[i]);
+    if (file_read(&l->arena, path, &source) == FILE_OK)
+      put_description(&said, source);
+    text_printf(&line, "%-17s ", zoo.names[i]);
+    shown_put(&line, text_slice(&said), 0);
+    if (width > 0 && line.length > (size_t)width)
+      line.length = (size_t)width;
+    printf("%.*s\n", SLICE_ARG(line));
+    shown++;
+  }
+  free(zoo.names);
+  if (shown == 0)
+    l->status = complain(EXIT_SOURCE, "the zoo has no such net; `netc zoo` "
+                                      "lists all");
+}
+
+int command_zoo(int argc, char **argv) {
+  struct operands words;
+  struct zoo_listing l = {.words = &words, .status = EXIT_DONE};
+  struct arena *const arenas[GUARD_ARENAS] = {&l.arena};
+  if (!options_read(COMMAND_ZOO, argc, argv, NULL, NULL, &words))
+    return words.status;
+  arena_open(&l.arena, NULL, NULL);
+  if (!guard_run(arenas, list, &l))
+    l.status = complain(EXIT_IO, "out of memory");
+  arena_close(&l.arena);
+  int end = finish_stdout();
+  return l.status ? l.status : end;
+}

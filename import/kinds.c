@@ -1,0 +1,342 @@
+/* What a file is, by its first bytes: the rows of kinds.def. */
+#define _GNU_SOURCE /* memmem */
+#include "import/kinds.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* Tests of rows that need more than a word. */
+
+static bool has_prefix(struct slice text, const char *prefix) {
+  size_t length = strlen(prefix);
+  return text.length >= length && memcmp(text.at, prefix, length) == 0;
+}
+
+static bool has_word(struct slice text, const char *word, size_t length) {
+  return memmem(text.at, text.length, word, length) != NULL;
+}
+
+static struct slice from(struct slice text, size_t at) {
+  at = at < text.length ? at : text.length;
+  return (struct slice){text.at + at, text.length - at};
+}
+
+static struct slice without_blanks(struct slice text) {
+  while (text.length && strchr(" \t\r\n\f\v", *text.at))
+    text = from(text, *text.at ? 1 : text.length);
+  return text;
+}
+
+/* The next line without the blanks at its ends; false: there is none. */
+static bool next_line(struct slice *text, struct slice *line) {
+  if (text->length == 0)
+    return false;
+  const char *end = memchr(text->at, '\n', text->length);
+  size_t length = end ? (size_t)(end - text->at) : text->length;
+  *line = (struct slice){text->at, length};
+  *text = from(*text, length + 1);
+  while (line->length && (*line->at == ' ' || *line->at == '\t'))
+    *line = from(*line, 1);
+  while (line->length && strchr(" \t\r", line->at[line->length - 1]))
+    line->length--;
+  return true;
+}
+
+static bool kind_none(struct slice head) {
+  (void)head;
+  return false;
+}
+
+static bool kind_utf16(struct slice head) {
+  return has_prefix(head, "\xff\xfe") || has_prefix(head, "\xfe\xff");
+}
+
+static unsigned byte_at(struct slice head, size_t at) {
+  return at < head.length ? (unsigned char)head.at[at] : 0;
+}
+
+/* A size in eight bytes, then that many of JSON. */
+static bool kind_safetensors(struct slice head) {
+  return head.length > 9 && byte_at(head, 8) == '{' &&
+         byte_at(head, 4) + byte_at(head, 5) + byte_at(head, 6) +
+                 byte_at(head, 7) ==
+             0 &&
+         strchr(" \"}\n\t", head.at[9]);
+}
+
+static bool kind_pickle(struct slice head) {
+  return byte_at(head, 0) == 0x80 && byte_at(head, 1) >= 2 &&
+         byte_at(head, 1) <= 5 &&
+         memchr("}c]\x95(\x8a\x8c", (int)byte_at(head, 2), 7);
+}
+
+/* In protocol buffers, a number's length in bytes. */
+static size_t varint_length(struct slice head, size_t at) {
+  size_t length = 1;
+  while (byte_at(head, at) & 0x80 && length < 10)
+    at++, length++;
+  return length;
+}
+
+/* `tag`, a length, then a tag or a text: its place; 0: there is none. */
+static size_t field_at(struct slice head, size_t at, unsigned tag) {
+  if (byte_at(head, at) != tag || byte_at(head, at + 1) == 0)
+    return 0;
+  return at + 1 + varint_length(head, at + 1);
+}
+
+static bool is_name_at(struct slice head, size_t at) {
+  return isalnum((int)byte_at(head, at)) && isprint((int)byte_at(head, at + 1));
+}
+
+/* SavedModel { schema version 1; MetaGraphDef { MetaInfoDef {; GraphDef {
+ * NodeDef { its name. */
+static bool kind_tensorflow(struct slice head) {
+  size_t meta = has_prefix(head, "\x08\x01") ? field_at(head, 2, 0x12) : 0;
+  size_t node = field_at(head, 0, 0x0a);
+  size_t name = node ? field_at(head, node, 0x0a) : 0;
+  return (meta && byte_at(head, meta) == 0x0a) ||
+         (name && is_name_at(head, name) && memchr(head.at, 0x12, head.length));
+}
+
+/* Model { specification version; ModelDescription { FeatureDescription {. */
+static bool kind_coreml(struct slice head) {
+  size_t at = field_at(head, 2, 0x12);
+  return byte_at(head, 0) == 8 && byte_at(head, 1) >= 2 &&
+         byte_at(head, 1) < 32 && at && byte_at(head, at) == 0x0a;
+}
+
+/* NetParameter { a name, then field 100 or 2, which are layers. */
+static bool kind_caffemodel(struct slice head) {
+  size_t at = field_at(head, 0, 0x0a), end = at + byte_at(head, 1);
+  return at == 2 && is_name_at(head, at) &&
+         (byte_at(head, end) == 0x12 ||
+          (byte_at(head, end) == 0xa2 && byte_at(head, end + 1) == 6));
+}
+
+/* ir_version and a small number, then a text or message. */
+static bool kind_onnx(struct slice head) {
+  return head.length > 8 && byte_at(head, 0) == 8 && byte_at(head, 1) >= 3 &&
+         byte_at(head, 1) < 32 && (byte_at(head, 2) & 7) == 2;
+}
+
+/* The first line that says something. */
+static bool kind_darknet(struct slice head) {
+  struct slice line;
+  while (next_line(&head, &line))
+    if (line.length && !strchr("#;", *line.at))
+      return slice_is(line, "[net]") || slice_is(line, "[network]");
+  return false;
+}
+
+/* `layer {` or `layers{` at the left. */
+static bool kind_caffe(struct slice head) {
+  struct slice line;
+  for (const char *at = head.at; next_line(&head, &line); at = head.at) {
+    if (line.at != at || !has_prefix(line, "layer"))
+      continue;
+    line = from(line, 5 + (byte_at(line, 5) == 's'));
+    while (line.length && *line.at == ' ')
+      line = from(line, 1);
+    if (has_prefix(line, "{"))
+      return true;
+  }
+  return false;
+}
+
+static struct slice name_of(struct slice text) {
+  size_t length = 0;
+  while (length < text.length &&
+         (isalnum((unsigned char)text.at[length]) || text.at[length] == '_'))
+    length++;
+  return (struct slice){text.at, length};
+}
+
+/*
+ * What a line imports: `import torch.nn as nn`, `from torch import nn`; netc
+ * has a `from`, too. Empty: it imports nothing.
+ */
+static struct slice imported_by(struct slice line) {
+  if (has_prefix(line, "import ") && !memchr(line.at, '"', line.length))
+    return name_of(from(line, 7));
+  if (has_prefix(line, "from ") && has_word(line, " import ", 8))
+    return name_of(from(line, 5));
+  return from(line, line.length);
+}
+
+static bool imports(struct slice head, const char *const *names) {
+  struct slice line;
+  while (next_line(&head, &line)) {
+    struct slice name = imported_by(line);
+    for (size_t i = 0; name.length && names[i]; i++)
+      if (slice_is(name, names[i]))
+        return true;
+  }
+  return false;
+}
+
+static bool kind_keras_source(struct slice head) {
+  static const char *const names[] = {"keras", "tensorflow", "tf_keras", NULL};
+  return imports(head, names);
+}
+
+static bool kind_torch_source(struct slice head) {
+  static const char *const names[] = {
+      "torch", "torchvision",  "pytorch_lightning", "lightning",
+      "timm",  "transformers", "ultralytics",       NULL};
+  return imports(head, names);
+}
+
+static bool kind_python(struct slice head) {
+  struct slice line;
+  while (next_line(&head, &line))
+    if (imported_by(line).length)
+      return true;
+  return false;
+}
+
+/* "Net(", then "  (conv1): Conv2d(3, 64, ...". */
+static bool kind_printed(struct slice head) {
+  struct slice line, rest = without_blanks(head);
+  rest = from(rest, name_of(rest).length);
+  if (!has_prefix(rest, "(\n") && !has_prefix(rest, "(\r"))
+    return false;
+  while (next_line(&head, &line)) {
+    rest = from(line, 1);
+    while (rest.length && (name_of(rest).length || *rest.at == '.'))
+      rest = from(rest, 1);
+    if (has_prefix(line, "(") && has_prefix(rest, "): ") &&
+        isupper((int)byte_at(rest, 3)))
+      return true;
+  }
+  return false;
+}
+
+/* "backbone:", then "  - [-1, 1, Conv, [64, 3, 2]]" or a list of such. */
+static bool kind_yolo(struct slice head) {
+  struct slice line;
+  bool backbone = false;
+  while (next_line(&head, &line)) {
+    if (backbone && (has_prefix(line, "- [") || has_prefix(line, "[[")))
+      return true;
+    backbone = backbone || slice_is(line, "backbone:");
+  }
+  return false;
+}
+
+/* Controls that no text has: of a few, the compiler can show the place. */
+static bool kind_binary(struct slice head) {
+  size_t controls = 0;
+  for (size_t i = 0; i < head.length; i++)
+    controls +=
+        (unsigned char)head.at[i] < ' ' && !memchr("\t\n\v\f\r", head.at[i], 5);
+  return controls > head.length / 16;
+}
+
+/* The table */
+
+#define BYTES(text) \
+  { text, sizeof(text) - 1 }
+#define EXPORT                                                             \
+  "torch.onnx.export(model, input, \"model.onnx\") in Python, then `netc " \
+  "model.onnx`; of Keras, model.to_json() to a .json file"
+#define READABLE                                                           \
+  "netc reads its own sources, ONNX, Keras' .json, Caffe's .prototxt and " \
+  "Darknet's .cfg"
+#define PICTURE                                               \
+  "netc writes pictures, `netc MODEL.net -o MODEL.svg`, and " \
+  "reads none"
+
+static const struct file_kind kinds[] = {
+#define READ(constant, reader, label, suffix, ...) \
+  {.name = label, .suffixes = suffix, .read = true, __VA_ARGS__},
+#define TOLD(constant, label, suffix, ...) \
+  {.name = label, .suffixes = suffix, __VA_ARGS__},
+#include "import/kinds.def"
+#undef READ
+#undef TOLD
+};
+
+const struct file_kind *file_kind(enum file_kind_id kind) {
+  return &kinds[kind];
+}
+
+/* The next of "a|b|c". */
+static struct slice next_choice(const char **choices) {
+  size_t length = strcspn(*choices, "|");
+  struct slice choice = {*choices, length};
+  *choices += length + ((*choices)[length] == '|');
+  return choice;
+}
+
+static bool opens_with(struct slice head, const char *choices) {
+  head = without_blanks(head);
+  while (*choices) {
+    struct slice choice = next_choice(&choices);
+    if (head.length >= choice.length &&
+        strncasecmp(head.at, choice.at, choice.length) == 0)
+      return true;
+  }
+  return false;
+}
+
+static bool has_one_of(struct slice head, const char *choices) {
+  while (*choices) {
+    struct slice choice = next_choice(&choices);
+    if (has_word(head, choice.at, choice.length))
+      return true;
+  }
+  return false;
+}
+
+static bool has_line(struct slice head, const char *prefix) {
+  struct slice line;
+  if (!has_word(head, prefix, strlen(prefix)))
+    return false; /* most texts: no need to go from line to line */
+  while (next_line(&head, &line))
+    if (has_prefix(line, prefix))
+      return true;
+  return false;
+}
+
+static bool is_of(const struct file_kind *k, struct slice head) {
+  struct slice there = from(head, k->at);
+  if (k->magic.length && (there.length < k->magic.length ||
+                          memcmp(there.at, k->magic.at, k->magic.length) != 0))
+    return false;
+  return (!k->opens || opens_with(head, k->opens)) &&
+         (!k->has || has_one_of(head, k->has)) &&
+         (!k->line || has_line(head, k->line)) && (!k->knows || k->knows(head));
+}
+
+static bool has_suffix(const char *path, const char *suffixes) {
+  const char *slash = strrchr(path, '/');
+  const char *dot = strrchr(slash ? slash : path, '.');
+  for (const char *at = suffixes; dot && *at;) {
+    size_t length = strcspn(at, " ");
+    if (strlen(dot) == length && strncasecmp(dot, at, length) == 0)
+      return true;
+    at += length + (at[length] == ' ');
+  }
+  return false;
+}
+
+enum { KIND_VAGUE = KIND_ZIP }; /* and what follows */
+
+enum file_kind_id file_kind_of(const char *path, struct slice head) {
+  static const char mark[] = "\xef\xbb\xbf"; /* Windows begins texts with it */
+  if (has_prefix(head, mark))
+    head = from(head, sizeof mark - 1);
+  bool source = has_suffix(path, ".net");
+  for (int i = 0; i < KIND_VAGUE; i++)
+    if (!(source && kinds[i].lines) && is_of(&kinds[i], head))
+      return (enum file_kind_id)i;
+  for (int i = 0; i < KIND_COUNT; i++)
+    if (has_suffix(path, kinds[i].suffixes))
+      return (enum file_kind_id)i;
+  for (int i = KIND_VAGUE; i < KIND_COUNT; i++)
+    if (is_of(&kinds[i], head))
+      return (enum file_kind_id)i;
+  return KIND_COUNT;
+}

@@ -1,0 +1,332 @@
+/* What `netc FILE` says of files that are no sources, and how soon. */
+#include "tests/run.h"
+
+/* The first bytes of a file, its name, and what must be said of it. */
+struct kind {
+  char name[40];
+  const char *file, *bytes;
+  size_t length;
+  const char *is, *help;
+};
+
+#define BYTES(text) (text), sizeof(text) - 1
+
+static struct kind kinds[] = {
+    {"gguf", "x", BYTES("GGUF\3\0\0\0\x23\1\0\0"), "this is GGUF",
+     "netc zoo:llama"},
+    {"tflite", "x", BYTES("\x1c\0\0\0TFL3\0\0\x12\0"),
+     "this is TensorFlow Lite", "tf2onnx.convert --tflite"},
+    {"safetensors", "x", BYTES("\x10\x2b\0\0\0\0\0\0{\"__metadata__\":{}}"),
+     "this is safetensors", "netc weights MODEL.net --check"},
+    {"hdf5", "x", BYTES("\x89HDF\r\n\x1a\n\0\0\0\0"), "this is HDF5",
+     "to_json()"},
+    {"torch-zip", "x", BYTES("PK\3\4\0\0\x08\x08\0\0resnet/data.pklFB"),
+     "a model or weights of PyTorch", "torch.onnx.export("},
+    {"torch-script", "x", BYTES("PK\3\4\0\0\x08\x08\0\0lenet/code/a.py"),
+     "a model or weights of PyTorch", "torch.onnx.export("},
+    {"torch-legacy", "x",
+     BYTES("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."),
+     "a model or weights of PyTorch", "torch.onnx.export("},
+    {"torch-by-suffix", "x.pth", BYTES("\1\2\3\4"),
+     "a model or weights of PyTorch", "torch.onnx.export("},
+    {"pickle", "x", BYTES("\x80\4\x95\x1f\0\0\0\0\0\0\0}\x94"),
+     "a pickle of Python", "load it in Python"},
+    {"keras-archive", "x",
+     BYTES("PK\3\4\x14\0\0\0\0\0metadata.json{}PK\3\4config.json"),
+     "this is a model of Keras", "unzip -p"},
+    {"zip", "x", BYTES("PK\3\4\x14\0\0\0\0\0a.txt"), "this is a zip archive",
+     "unpack it"},
+    {"saved-model", "x", BYTES("\x08\1\x12\xb3\x8c\5\x0a\xd2\1\x12\x06"),
+     "a graph of TensorFlow", "tf2onnx.convert"},
+    {"frozen-graph", "x",
+     BYTES("\x0a\x1a\x0a\5input\x12\x0bPlaceholder"
+           "\x2a\4\0\0\0\0"),
+     "a graph of TensorFlow", "tf2onnx.convert"},
+    {"core-ml", "x", BYTES("\x08\4\x12\x3a\x0a\x12\x0a\5image\x1a\x09\x22\7"),
+     "this is Core ML", "torch.onnx.export("},
+    {"caffemodel", "x", BYTES("\x0a\7VGG_net\xa2\6\x10\x0a\4\x64\x61"),
+     "a file of weights of Caffe", ".prototxt"},
+    {"darknet-weights", "yolo.weights", BYTES("\0\0\0\0\2\0\0\0\0\0\0\0"),
+     "a file of weights of Darknet", ".cfg"},
+    {"png", "x", BYTES("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), "this is a picture",
+     "reads none"},
+    {"jpeg", "x", BYTES("\xff\xd8\xff\xe0\0\x10JFIF"), "this is a picture",
+     "reads none"},
+    {"pdf", "x", BYTES("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), "this is a PDF",
+     "reads none"},
+    {"gzip", "x", BYTES("\x1f\x8b\x08\x08\0\0\0\0\0\xff"),
+     "this is compressed with gzip", "gunzip -k"},
+    {"numpy", "x", BYTES("\x93NUMPY\1\0\x76\0{'descr': '<f4'}"),
+     "an array of NumPy", "netc run MODEL.net --input"},
+    {"utf-16", "x", BYTES("\xff\xfei\0n\0p\0u\0t\0"), "text in UTF-16",
+     "iconv"},
+    {"zeros", "x", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0"),
+     "neither a text nor a model", "netc reads its own sources"},
+    {"config", "config.json",
+     BYTES("{\n \"architectures\": [\"LlamaForCausalLM\"],\n \"model_type\":"),
+     "a config of Hugging Face", "netc params zoo:llama"},
+    {"weight-map", "x.json", BYTES("{\"metadata\": {}, \"weight_map\": {}}"),
+     "an index of safetensors files", "config.json"},
+    {"diffusers", "x.json",
+     BYTES("{\"_class_name\": \"UNet2DConditionModel\"}"),
+     "Hugging Face's diffusers", "netc zoo:sd_unet"},
+    {"tfjs", "model.json",
+     BYTES(
+         "{\"format\": \"layers-model\", \"modelTopology\": {\"class_name\":"),
+     "a model of TensorFlow.js", "jq .modelTopology.model_config"},
+    {"mxnet", "x-symbol.json", BYTES("{\"nodes\": [], \"arg_nodes\": [0]}"),
+     "a model of MXNet", "mx.onnx.export_model"},
+    {"notebook", "x", BYTES("{\"cells\": [], \"nbformat\": 4}"),
+     "a notebook of Jupyter", "torch.onnx.export("},
+    {"json", "package.json", BYTES("{\"name\": \"left-pad\"}"),
+     "JSON, but no model that netc knows", "Keras' .json"},
+    {"python-of-torch", "x",
+     BYTES("# a net\nimport os\nimport torch.nn as nn\n\nclass A(nn.Module):"),
+     "Python with PyTorch", "torch.onnx.export("},
+    {"python-of-keras", "x",
+     BYTES("from tensorflow.keras import layers\nmodel = Sequential()\n"),
+     "Python with Keras", "model.to_json()"},
+    {"python-of-jax", "x", BYTES("import jax\nfrom flax import linen as nn\n"),
+     "this is Python\n", "torch.onnx.export("},
+    {"python-by-suffix", "x.py", BYTES("print(1)\n"), "this is Python\n",
+     "torch.onnx.export("},
+    {"printed-model", "x",
+     BYTES("Net(\n  (conv1): Conv2d(3, 6, kernel_size=(5, 5))\n)\n"),
+     "what print(model) gives", "torch.onnx.export("},
+    {"summary", "x",
+     BYTES("Model: \"sequential\"\n_____\n Layer (type)   Output Shape\n"),
+     "a summary that Keras or torchinfo printed", "model.to_json()"},
+    {"yolo", "yolov8n.yaml",
+     BYTES("nc: 80\nbackbone:\n  # from\n  - [-1, 1, Conv, [64, 3, 2]]\n"),
+     "YAML of YOLO", "yolo export model="},
+    {"yaml", "x.yml", BYTES("a: 1\n"), "this is YAML", "netc reads"},
+    {"openvino", "x.xml",
+     BYTES("<?xml version=\"1.0\"?>\r\n<net name=\"a\" version=\"11\">\r\n"),
+     "OpenVINO's IR", "torch.onnx.export("},
+    {"web-page", "resnet.onnx",
+     BYTES("\n<!DOCTYPE html>\n<html lang=\"en\">\n"), "a page of the web",
+     "Raw"},
+    {"git-lfs", "model.onnx",
+     BYTES("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n"),
+     "a pointer of Git LFS", "git lfs pull"},
+    {"solver", "x.prototxt", BYTES("net: \"a.prototxt\"\nbase_lr: 0.01\n"),
+     "a solver of Caffe", "its `net:` names"},
+    {"pbtxt", "x", BYTES("node {\n  name: \"input\"\n  op: \"Placeholder\"\n"),
+     "a graph of TensorFlow as text", "tf2onnx.convert"},
+    {"ncnn", "x", BYTES("7767517\n3 3\nInput data 0 1 data\n"), "a net of ncnn",
+     "torch.onnx.export("},
+};
+
+/* What a terminal gets is ASCII, whatever the file has. */
+static void assert_ascii(const char *text) {
+  for (; *text; text++)
+    assert_true((unsigned char)*text < 0x7f);
+}
+
+static void check_kind(void **state) {
+  const struct kind *k = *state;
+  char path[600];
+  snprintf(path, sizeof path, "%s/%s", scratch(k->name), k->file);
+  write_text(path, k->bytes, k->length);
+  static const char *const commands[] = {
+      "", "check", "params", "fmt", "import", "diff examples/vgg16.net"};
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    struct run r = run(NETC " %s %s", commands[i], path);
+    assert_int_equal(r.status, 1);
+    assert_int_equal(strlen(r.out), 0);
+    assert_holds(r.err, k->is);
+    assert_holds(r.err, "\n   = help: ");
+    assert_holds(r.err, k->help);
+    assert_ascii(r.err);
+    run_free(&r);
+  }
+  struct run r = run(NETC " --diagnostics=json %s", path);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "{\"slug\": \"refused\", \"severity\": \"error\"");
+  run_free(&r);
+}
+
+/* What import reads is compiled, with a note, as its source is. */
+static void a_file_with_a_reader_is_compiled(void **state) {
+  (void)state;
+  static const char *const files[][2] = {
+      {"darknet/tiny.cfg", "Darknet"},
+      {"caffe/cifar10_quick.prototxt", "Caffe"},
+  };
+  const char *folder = scratch("opening-read");
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    char said[200], command[900];
+    snprintf(said, sizeof said, "%s: note: read as %s; `netc import ",
+             files[i][0], files[i][1]);
+    snprintf(command, sizeof command,
+             "cp tests/data/import/%s %s/bare && " NETC " %s/bare -o %s/a.csv"
+             " 2>/dev/null && " NETC " import %s/bare -o %s/b.net && " NETC
+             " %s/b.net -o %s/b.csv 2>/dev/null && cmp %s/a.csv %s/b.csv && "
+             "cat %s/bare | " NETC " - --depth 0 2>/dev/null | grep -q total &&"
+             " " NETC " tests/data/import/%s --gpu t4 --batch 1,2",
+             files[i][0], folder, folder, folder, folder, folder, folder,
+             folder, folder, folder, folder, files[i][0]);
+    expect(command, 0, "batch", said);
+  }
+  expect(NETC " diff tests/data/import/darknet/tiny.cfg "
+              "tests/data/import/darknet/tiny.cfg",
+         0, "training", "note: read as Darknet");
+  expect(NETC " --diagnostics=json tests/data/import/darknet/tiny.cfg | "
+              "grep -q total",
+         0, NULL, NULL);
+  /* An input of another size; what a reader refuses has its line. */
+  expect(NETC " --input 64x64x3 tests/data/import/darknet/tiny.cfg", 0,
+         "64x64x3", NULL);
+  expect("printf '[net]\\ninputs=3\\n[warp]\\n' | " NETC " -", 1, NULL,
+         "<stdin>:3: error: ");
+}
+
+/* A file that is not to be replaced, and is what the outputs depend on. */
+static void an_imported_file_is_a_source(void **state) {
+  (void)state;
+  char command[900];
+  const char *folder = scratch("opening-source");
+  snprintf(command, sizeof command,
+           "cp tests/data/import/darknet/tiny.cfg %s/a.json && " NETC
+           " %s/a.json -o %s/a.json",
+           folder, folder, folder);
+  expect(command, 2, NULL, "is a source of this net");
+  snprintf(command, sizeof command,
+           NETC " %s/a.json -o %s/a.csv -MD -MF - | grep a.json", folder,
+           folder);
+  expect(command, 0, "a.json", NULL);
+}
+
+/* A writer that never ends is left after 64 KiB, and so is any other file. */
+static void no_more_than_64_kib_is_read(void **state) {
+  (void)state;
+  struct run r = run("{ printf GGUF; head -c 999996 /dev/zero; } | "
+                     "{ " NETC " - 2>/dev/null; wc -c; }");
+  assert_int_equal(atoi(r.out), 1000000 - 65536);
+  run_free(&r);
+  const char *folder = scratch("opening-fifo");
+  r = run("mkfifo %s/pipe && { cat /dev/zero >%s/pipe & } && "
+          "timeout 10 " NETC " %s/pipe",
+          folder, folder, folder);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "neither a text nor a model");
+  run_free(&r);
+  expect("timeout 10 " NETC " /dev/zero", 1, NULL, "neither a text");
+  r = run(
+      "truncate -s 70G %s/large.net && timeout 10 " NETC " %s/large.net;"
+      " s=$?; printf 'input 3\\n' | dd of=%s/large.net conv=notrunc "
+      "2>/dev/null; printf '%%65536s' '' | tr ' ' '\\n' | dd of=%s/large.net"
+      " conv=notrunc 2>/dev/null; timeout 10 " NETC " %s/large.net || "
+      "exit $s$?",
+      folder, folder, folder, folder, folder);
+  assert_int_equal(r.status, 13);
+  assert_holds(r.err, "neither a text nor a model");
+  assert_holds(r.err, "it is larger than 1 GiB");
+  run_free(&r);
+}
+
+static void a_source_may_come_through_a_pipe(void **state) {
+  (void)state;
+  const char *folder = scratch("opening-pipe");
+  struct run r = run("mkfifo %s/pipe && { (printf 'input 8x8x3\\n'; sleep 0.2;"
+                     " printf 'fc 10\\n') >%s/pipe & } && " NETC " %s/pipe",
+                     folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "fc 10");
+  run_free(&r);
+  /* It is read once, and compiled for each value. */
+  expect("printf 'input 8x8x3\\nfc 10\\n' | " NETC " - --batch 1,2", 0, "batch",
+         NULL);
+  /* 64 KiB are no bound of a source. */
+  expect("{ echo input 3; head -c 200000 /dev/zero | tr '\\0' '\\n'; "
+         "echo fc 7; } | " NETC " -",
+         0, "fc 7", NULL);
+}
+
+/* Latin-1 is the compiler's to refuse, with its place. */
+static void bytes_of_no_character_are_shown_as_one(void **state) {
+  (void)state;
+  struct run r = run("printf 'input 3\\n# caf\\351\\nfc 3\\n' | " NETC " -");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "<stdin>:2:6: error: byte 0xE9 is not valid UTF-8");
+  assert_null(strchr(r.err, '\351'));
+  run_free(&r);
+}
+
+/* Sources that look like something else at a glance. */
+static void a_source_stays_a_source(void **state) {
+  (void)state;
+  expect("printf '#!/usr/bin/env netc\\n# import torch\\ninput 3\\nbackbone: fc"
+         " 3\\nfrom backbone\\nfc 2\\n' | " NETC " -",
+         0, "fc 2", NULL);
+  /* What is meant as one is explained line by line. */
+  struct run r =
+      run("printf 'import torch\\nnn.ReLU()\\n' >%s/a.net; " NETC " %s/a.net",
+          scratch("opening-source"), scratch("opening-source"));
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "a.net:2:");
+  run_free(&r);
+  expect("printf '\\357\\273\\277input 3\\nfc 2\\n' | " NETC " -", 0, "fc 2",
+         NULL);
+}
+
+static void nets_of_the_zoo_have_names(void **state) {
+  (void)state;
+  expect(NETC " zoo", 0,
+         "\nresnet            ResNet: He et al., 2015, \"Deep "
+         "Residual Learning for Image Recognition\"\n",
+         NULL);
+  struct run r = run("ls examples/zoo/*.net | wc -l; " NETC " zoo | wc -l");
+  char *end;
+  long there = strtol(r.out, &end, 10);
+  assert_true(there > 50 && there == strtol(end, NULL, 10));
+  run_free(&r);
+  expect(NETC " zoo rnet no-such", 1, NULL, "the zoo has no such net");
+  expect(NETC " zoo:resnet -D depth=18 --depth 0", 0, "11,689,512", NULL);
+  expect(NETC " check zoo:vgg zoo:bert", 0, NULL, NULL);
+  expect(NETC " zoo:renset", 2, NULL, "did you mean `zoo:resnet`?");
+  expect(NETC " zoo:warp", 2, NULL, "`netc zoo` lists what it has");
+}
+
+static void a_name_leads_to_the_zoo(void **state) {
+  (void)state;
+  static const char *const names[][2] = {
+      {"resnet50", "netc zoo:resnet -D depth=50"},
+      {"ResNet-101", "netc zoo:resnet -D depth=101"},
+      {"vgg16.net", "netc zoo:vgg -D depth=16"},
+      {"densenet121", "netc zoo:densenet -D depth=121"},
+      {"efficientnet_b3", "netc zoo:efficientnet -D b=3"},
+      {"mobilenetv2", "netc zoo:mobilenet_v2"},
+      {"bert", "netc zoo:bert"},
+      {"dit", "netc zoo:dit"},
+  };
+  char said[100], command[200];
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *meant = names[i][1];
+    snprintf(said, sizeof said, "did you mean `%s`?", meant);
+    snprintf(command, sizeof command, NETC " %s", names[i][0]);
+    expect(command, 3, NULL, said);
+    snprintf(command, sizeof command, NETC " check %s",
+             meant + strlen("netc "));
+    expect(command, 0, NULL, NULL);
+  }
+  struct run r = run(NETC " nothing/resnet50");
+  assert_null(strstr(r.err, "did you mean"));
+  run_free(&r);
+}
+
+int main(void) {
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(a_file_with_a_reader_is_compiled),
+      cmocka_unit_test(an_imported_file_is_a_source),
+      cmocka_unit_test(no_more_than_64_kib_is_read),
+      cmocka_unit_test(a_source_may_come_through_a_pipe),
+      cmocka_unit_test(bytes_of_no_character_are_shown_as_one),
+      cmocka_unit_test(a_source_stays_a_source),
+      cmocka_unit_test(nets_of_the_zoo_have_names),
+      cmocka_unit_test(a_name_leads_to_the_zoo),
+  };
+  return run_table("opening", kinds, sizeof kinds / sizeof *kinds,
+                   sizeof *kinds, check_kind, others,
+                   sizeof others / sizeof *others);
+}
