@@ -117,6 +117,12 @@ static void put_bash(void) {
        "    compopt -o nospace\n"
        "    return\n"
        "  fi\n"
+       "  if [ \"$before\" = : ] || [ \"$word\" = : ]; then\n"
+       "    [ \"$word\" != : ] || word=\"\"\n"
+       "    COMPREPLY=($(compgen -W \"$(netc zoo | sed 's/ .*//')\" -- "
+       "\"$word\"))\n"
+       "    return\n"
+       "  fi\n"
        "  case \"$before\" in");
   each_value(put_bash_value);
   fputs("    --emit) words=\"", stdout);
@@ -148,7 +154,7 @@ static void put_bash(void) {
   fputs("          words=\"$words", stdout);
   for (int c = 1; c < COMMAND_COUNT; c++)
     printf(" %s", command_row((enum command)c)->word);
-  puts("\"\n        fi ;;\n    esac\n  fi\n"
+  puts(" zoo:\"\n        fi ;;\n    esac\n  fi\n"
        "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
        "  case \"$word\" in -*) ;; *)\n"
        "    COMPREPLY+=($(compgen -f -X '!*.net' -- \"$word\")\n"
@@ -231,7 +237,9 @@ static void put_zsh(void) {
   fputs(")\nwarnings=(", stdout);
   put_warnings(' ');
   puts(")\nif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
-       "  _describe command commands\n  _files -g '*.net'\n  return\nfi\n"
+       "  _describe command commands\n  _files -g '*.net'\n"
+       "  compadd -- zoo:${^$(netc zoo 2>/dev/null | sed 's/ .*//')}\n"
+       "  return\nfi\n"
        "if [[ $words[CURRENT] == -W* ]]; then\n"
        "  compadd -a warnings\n  return\nfi\ncase $words[2] in");
   for (int c = 1; c <= COMMAND_COUNT; c++) {
@@ -296,6 +304,8 @@ static void put_fish(void) {
     put_quoted(row->summary);
     putchar('\n');
   }
+  puts("complete -c netc -a '(netc zoo 2>/dev/null | string replace -r "
+       "\"^(\\S+).*\" \"zoo:\\$1\")'");
   for (int i = 0; i < OPTION_COUNT; i++)
     if (i != OPTION_WARNING)
       put_fish_row(option_row((enum option_id)i));

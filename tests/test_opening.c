@@ -288,6 +288,16 @@ static void nets_of_the_zoo_have_names(void **state) {
   expect(NETC " zoo:warp", 2, NULL, "`netc zoo` lists what it has");
 }
 
+/* bash makes three words of zoo:resnet. */
+static void the_zoo_is_completed(void **state) {
+  (void)state;
+  expect("PATH=$(dirname $(realpath " NETC
+         ")):$PATH bash -c 'eval \"$(netc completion bash)\"; "
+         "COMP_WORDS=(netc zoo : resn); COMP_CWORD=3; _netc; "
+         "echo \"${COMPREPLY[@]}\"'",
+         0, "resnet\n", NULL);
+}
+
 static void a_name_leads_to_the_zoo(void **state) {
   (void)state;
   static const char *const names[][2] = {
@@ -324,6 +334,7 @@ int main(void) {
       cmocka_unit_test(bytes_of_no_character_are_shown_as_one),
       cmocka_unit_test(a_source_stays_a_source),
       cmocka_unit_test(nets_of_the_zoo_have_names),
+      cmocka_unit_test(the_zoo_is_completed),
       cmocka_unit_test(a_name_leads_to_the_zoo),
   };
   return run_table("opening", kinds, sizeof kinds / sizeof *kinds,
