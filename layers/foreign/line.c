@@ -7,350 +7,9 @@
 
 #include <stdlib.h>
 
-#include "layers/foreign/words.h"
+#include "layers/foreign/items.h"
+
 #include "layers/layer.h"
-
-enum item_kind {
-  ITEM_NUMBER,
-  ITEM_SIZES,  /* 3x3 */
-  ITEM_KEYED,  /* key=value */
-  ITEM_STRIDE, /* /2 */
-  ITEM_WORD,
-  ITEM_CALL, /* word(arguments) */
-};
-
-struct item {
-  enum item_kind kind;
-  struct slice key, value;
-};
-
-enum { MOST_ITEMS = 40, DEEPEST = 8 };
-
-struct items {
-  struct arena *arena;
-  const struct layer_kind *of; /* whose options `stride 2` could be */
-  struct item at[MOST_ITEMS];
-  int count, depth; /* of brackets */
-  bool failed;
-  const char *why; /* the first slip */
-};
-
-/* Layers by any name */
-
-const struct layer_kind *line_layer(struct slice word) {
-  const struct layer_kind *kind = layer_kind_find(word);
-  const struct foreign_layer *row = kind ? NULL : foreign_layer_find(word);
-  if (row && *row->ours)
-    kind = layer_kind_find(slice_of(row->ours));
-  for (size_t i = 0; !kind && !row && i < layer_kind_count(); i++)
-    if (foreign_same(word, slice_of(layer_kind_at(i)->name)))
-      kind = layer_kind_at(i);
-  return kind;
-}
-
-static const struct arg_spec *spec_of(const struct layer_kind *kind,
-                                      const char *name) {
-  const struct arg_spec *spec = kind ? kind->specs : NULL;
-  for (; spec && spec->name; spec++)
-    if (strcmp(spec->name, name) == 0)
-      return spec;
-  return NULL;
-}
-
-static bool has_units(const struct layer_kind *kind) {
-  const struct arg_spec *spec = kind->specs;
-  return spec && spec->name && spec->place == PLACE_POSITION &&
-         spec->type == TYPE_INT;
-}
-
-/* Keys by their meaning. */
-static const struct {
-  const char *keys, *ours, *why;
-} keys[] = {
-    {"k kernel kernel_size ksize size filter_size pool_size window "
-     "window_shape pool receptive_field",
-     "kernel", "the window is a value: `conv 64 3x3`, `pool 2x2`"},
-    {"s stride strides subsample step", "stride", "a stride is written `/2`"},
-    {"p padding pad paddings border border_mode pads", "pad",
-     "`pad` keeps the size at stride 1, `pad=1` adds one row and column at "
-     "each "
-     "side"},
-    {"d dilation dilate dilations dilation_rate dilation_factor", "dilate",
-     "dilation is written `dilate=2`"},
-    {"g groups group num_groups feature_group_count", "groups",
-     "groups are written `groups=2`"},
-    {"filters out_channels channels num_output nb_filter features c "
-     "out_features units hidden_size output_size num_filters out dim_out "
-     "num_classes width neurons hidden_units output_dim",
-     "units",
-     "channels and widths are the first value: `conv 64 3x3`, `fc 10`"},
-    {"in_channels in_features num_features normalized_shape input_shape "
-     "input_dim in_dim input_size embed_dim num_channels n_channels "
-     "data_format batch_first in_planes",
-     "-", "what comes in is inferred"},
-    {"activation act nonlinearity activation_fn non_linearity", "tail",
-     "an activation follows the layer: `conv 64 3x3 relu`"},
-    {"norm normalization normalizer normalizer_fn", "norm",
-     "a norm follows the layer: `conv 64 3x3 bn`"},
-    {"bias use_bias bias_term", "bias",
-     "`nobias` leaves the bias out; `true` and `false` are in small letters"},
-    {"name label", "label", "a name is a label: `conv1: conv 64 3x3`"},
-    {"rate prob p drop_rate", "share", "the share is a value: `dropout 0.5`"},
-    {"inplace in_place", "inplace", "it is `inplace=on` or `inplace=off`"},
-    {"batch_normalize bn batch_norm use_bn", "bn",
-     "a norm follows the layer: `conv 64 3x3 bn`"},
-    {"heads num_heads n_heads nhead h", "heads",
-     "heads are the first value: `attention 8`"},
-    {"bidirectional", "bidir", "both directions are `bidir`"},
-    {"ceil_mode", "ceil", "rounding up is `ceil`"},
-    {"scale_factor factor scale", "factor", "the factor is a value: `up 2`"},
-    {"trainable requires_grad", "frozen",
-     "what is not trained is `frozen`: `conv 64 3x3 frozen`"},
-    {"eps epsilon", "eps", "it is `eps=`, where a norm has one"},
-    {"lr momentum kernel_initializer align_corners count_include_pad "
-     "return_sequences seed",
-     "-", "it changes no shape, count or byte"},
-};
-
-static bool among(struct slice word, const char *words) {
-  struct slice known;
-  for (int i = 1; (known = word_at(words, i)).length; i++)
-    if (foreign_same(word, known))
-      return true;
-  return false;
-}
-
-static const char *meaning_of(const struct layer_kind *kind, struct slice key) {
-  static const char placed[] = "kernel stride pad bias channels units";
-  for (const struct arg_spec *spec = kind ? kind->specs : NULL;
-       spec && spec->name; spec++)
-    if (slice_is(key, spec->name) && !among(key, placed))
-      return NULL; /* an option of its own */
-  bool share = kind && kind->specs && kind->specs[0].name &&
-               kind->specs[0].type == TYPE_REAL;
-  if (share && among(key, "rate prob p drop_rate"))
-    return "share";
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (among(key, keys[i].keys))
-      return keys[i].ours;
-  return NULL;
-}
-
-static const char *why_of(const char *meaning) {
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (meaning == keys[i].ours)
-      return keys[i].why;
-  return NULL;
-}
-
-static void say_why(const char **why, const char *what) {
-  if (!*why)
-    *why = what;
-}
-
-/* Reading items */
-
-static void put_item(struct items *items, enum item_kind kind, struct slice key,
-                     struct slice value) {
-  if (items->count == MOST_ITEMS)
-    items->failed = true;
-  else
-    items->at[items->count++] = (struct item){kind, key, value};
-}
-
-static const struct slice no_key = {NULL, 0};
-
-/* 3x3, 3*3 and 64 at the start; its length, 0: none is there. */
-static size_t number_length(struct slice s) {
-  size_t i = s.length && s.at[0] == '-', digits = i;
-  while (i < s.length && (is_digit_char(s.at[i]) ||
-                          (i + 1 < s.length && strchr(".xX*e", s.at[i]) &&
-                           (is_digit_char(s.at[i + 1]) ||
-                            (s.at[i] == 'e' && s.at[i + 1] == '-')) &&
-                           i > digits) ||
-                          (s.at[i] == '-' && i && s.at[i - 1] == 'e')))
-    i++;
-  return i > digits ? i : 0;
-}
-
-/* Numbers joined by x, of a text with other signs between them. */
-static struct slice joined(struct items *items, struct slice s) {
-  struct text out = text_new(items->arena);
-  bool apart = false;
-  s = slice_trim(s, "()[]{} \t,");
-  for (size_t i = 0; i < s.length; i++) {
-    if (is_digit_char(s.at[i]) || s.at[i] == '.' || s.at[i] == '_' ||
-        s.at[i] == '-') {
-      if (apart)
-        text_putc(&out, 'x');
-      text_putc(&out, s.at[i]);
-      apart = false;
-    } else if (strchr(" ,xX*\t", s.at[i])) {
-      apart = true;
-    } else {
-      return no_key;
-    }
-  }
-  return text_slice(&out);
-}
-
-static void put_number(struct items *items, struct slice key, struct slice s) {
-  struct slice value = joined(items, s);
-  bool sizes = memchr(value.at ? value.at : "", 'x', value.length);
-  bool real = slice_is_number(s) || memchr(s.at, 'e', s.length);
-  if (!value.length)
-    value = s;
-  put_item(items,
-           key.at           ? ITEM_KEYED
-           : real || !sizes ? ITEM_NUMBER
-                            : ITEM_SIZES,
-           key, value);
-}
-
-/* Signs that join in other languages what stands side by side here. */
-static void skip_sign(struct items *items, struct slice s) {
-  items->failed = items->failed || slice_begins(s, "==");
-  items->failed = items->failed || !strchr(" \t\n,|@+-=>:;&.", s.at[0]);
-  if (s.at[0] == ',')
-    say_why(&items->why,
-            "arguments are separated by blanks, statements by `;`");
-  else if (!strchr(" \t\n", s.at[0]))
-    say_why(&items->why, "what follows a layer stands after it, separated by "
-                         "blanks: `conv 64 3x3 pad bn relu`");
-}
-
-static bool is_option_key(const struct items *items, struct slice word) {
-  const char *meaning = meaning_of(items->of, word);
-  if (!meaning || !items->of)
-    return false;
-  return spec_of(items->of, meaning) ||
-         (strcmp(meaning, "units") == 0 && has_units(items->of) &&
-          word.length > 1) ||
-         strcmp(meaning, "share") == 0;
-}
-
-static void read_items(struct items *items, struct slice s);
-
-/* A value after a key: a number, a tuple, a word or a string. */
-static size_t read_value(struct items *items, struct slice key,
-                         struct slice s) {
-  size_t length = number_length(s);
-  if (length) {
-    put_number(items, key, slice_to(s, length));
-    return length;
-  }
-  if (s.length && (s.at[0] == '(' || s.at[0] == '[')) {
-    length = slice_close(s) + 1;
-    struct slice inside = joined(items, slice_to(s, length));
-    items->failed = items->failed || !inside.length || length > s.length;
-    put_item(items, ITEM_KEYED, key, inside);
-    return length;
-  }
-  if (s.length && (s.at[0] == '"' || s.at[0] == '\'')) {
-    char quote[2] = {s.at[0], '\0'};
-    size_t end = slice_find(slice_from(s, 1), quote);
-    put_item(items, ITEM_KEYED, key, slice_to(slice_from(s, 1), end));
-    return end + 2;
-  }
-  while (length < s.length &&
-         (is_word_char(s.at[length]) || (s.at[length] == '.' && length)))
-    length++;
-  struct slice word = slice_to(s, length);
-  while (memchr(word.at, '.', word.length))
-    word = slice_from(word, slice_find(word, ".") + 1);
-  if (length < s.length && s.at[length] == '(') /* nn.ReLU() */
-    length += slice_close(slice_from(s, length)) + 1;
-  items->failed = items->failed || !word.length;
-  put_item(items, ITEM_KEYED, key, word);
-  return length ? length : 1;
-}
-
-/* k3, s2, p1 */
-static bool is_shorthand(struct slice word) {
-  return word.length > 1 && strchr("kspgd", word.at[0]) &&
-         slice_is_number(slice_from(word, 1));
-}
-
-static size_t read_word(struct items *items, struct slice s) {
-  struct slice word = slice_word(s);
-  size_t length = word.length;
-  struct slice after = slice_from(s, length);
-  size_t blanks = 0;
-  while (blanks < after.length && after.at[blanks] == ' ')
-    blanks++;
-  struct slice next = slice_from(after, blanks);
-  bool keyed = next.length > 1 && (next.at[0] == '=' || next.at[0] == ':') &&
-               next.at[1] != '=' && next.at[1] != '>';
-  if (slice_begins(after, ".") && after.length > 1 && is_word_char(after.at[1]))
-    return length + 1; /* nn.Conv2d, tf.keras.layers.Dense */
-  if (slice_begins(after, "(")) {
-    size_t end = slice_close(after);
-    put_item(items, ITEM_CALL, word, slice_to(slice_from(after, 1), end - 1));
-    return length + end + 1;
-  }
-  if (keyed) {
-    size_t skip = 1;
-    while (skip < next.length && next.at[skip] == ' ')
-      skip++;
-    return length + blanks + skip +
-           read_value(items, word, slice_from(next, skip));
-  }
-  if (is_shorthand(word)) {
-    put_number(items, slice_to(word, 1), slice_from(word, 1));
-    return length;
-  }
-  bool number =
-      number_length(next) || slice_begins(next, "(") || slice_begins(next, "[");
-  if (number && is_option_key(items, word))
-    return length + blanks + read_value(items, word, next);
-  put_item(items, ITEM_WORD, no_key, word);
-  return length;
-}
-
-static size_t read_item(struct items *items, struct slice s) {
-  size_t length = number_length(s);
-  if (length) {
-    put_number(items, no_key, slice_to(s, length));
-    return length;
-  }
-  if (is_word_char(s.at[0]))
-    return read_word(items, s);
-  switch (s.at[0]) {
-  case '(':
-  case '[': {
-    size_t end = slice_close(s) + 1;
-    struct slice inside = slice_to(slice_from(s, 1), end - 2);
-    say_why(&items->why, "sizes are joined by x, and arguments follow without "
-                         "brackets: `conv 64 3x3`");
-    if (end > s.length)
-      items->failed = true;
-    else if (joined(items, inside).length)
-      put_number(items, no_key, inside);
-    else if (items->depth++ < DEEPEST)
-      read_items(items, inside);
-    else
-      items->failed = true;
-    return end;
-  }
-  case '/':
-    length = number_length(slice_from(s, 1));
-    if (!length || (items->count && s.at[-1] != ' ' &&
-                    items->at[items->count - 1].kind != ITEM_SIZES))
-      items->failed = true; /* 64/3 is a division */
-    else
-      put_item(items, ITEM_STRIDE, no_key,
-               joined(items, slice_to(slice_from(s, 1), length)));
-    return length + 1;
-  case '"':
-  case '\'': return read_value(items, slice_of("name"), s);
-  default: skip_sign(items, s); return 1;
-  }
-}
-
-static void read_items(struct items *items, struct slice s) {
-  while (s.length && !items->failed)
-    s = slice_from(s, read_item(items, s));
-}
 
 /* Writing one layer */
 
@@ -367,7 +26,7 @@ struct layer_writing {
 };
 
 static bool is_false_value(struct slice value) {
-  return among(value, "false no off none 0");
+  return items_among(value, "false no off none 0");
 }
 
 /* One value for an option, and not another one after it. */
@@ -378,13 +37,13 @@ static void put_once(struct layer_writing *w, struct slice *at,
 }
 
 static bool is_truth(struct slice value) {
-  return is_false_value(value) || among(value, "true yes on 1");
+  return is_false_value(value) || items_among(value, "true yes on 1");
 }
 
 static void put_pad(struct layer_writing *w, struct slice value) {
-  if (among(value, "same half auto"))
+  if (items_among(value, "same half auto"))
     put_once(w, &w->pad, slice_of("pad"));
-  else if (among(value, "valid none 0 0x0")) {
+  else if (items_among(value, "valid none 0 0x0")) {
     put_once(w, &w->pad, slice_of(""));
   } else {
     struct text text = text_new(w->arena);
@@ -396,7 +55,7 @@ static void put_pad(struct layer_writing *w, struct slice value) {
 
 static void put_option(struct layer_writing *w, const char *name,
                        struct slice value) {
-  if (!spec_of(w->kind, name)) {
+  if (!items_spec(w->kind, name)) {
     w->failed = true;
     return;
   }
@@ -415,10 +74,10 @@ static void put_tail_layer(struct layer_writing *w, struct slice word) {
 
 /* A key and its value, by what it means. */
 static void put_keyed(struct layer_writing *w, const struct item *item) {
-  const char *meaning = meaning_of(w->kind, item->key);
-  say_why(&w->why, meaning ? why_of(meaning) : NULL);
+  const char *meaning = items_meaning(w->kind, item->key);
+  items_say_why(&w->why, meaning ? items_why(meaning) : NULL);
   if (meaning && !is_truth(item->value) &&
-      among(slice_of(meaning), "bias frozen inplace bn ceil bidir")) {
+      items_among(slice_of(meaning), "bias frozen inplace bn ceil bidir")) {
     w->failed = true;
   } else if (!meaning) {
     struct text name = text_new(w->arena);
@@ -461,28 +120,31 @@ static void put_keyed(struct layer_writing *w, const struct item *item) {
 static bool put_own_word(struct layer_writing *w, struct slice word) {
   const char *name = w->kind->name;
   bool pools = strcmp(name, "pool") == 0 || strcmp(name, "avgpool") == 0;
-  if (spec_of(w->kind, "pad") && among(word, "same valid pad padded")) {
+  if (items_spec(w->kind, "pad") &&
+      items_among(word, "same valid pad padded")) {
     if (!slice_is(word, "valid"))
       put_once(w, &w->pad, slice_of("pad"));
     if (!slice_is(word, "pad"))
-      say_why(&w->why, "`pad` keeps the size at stride 1, `pad=tf` is "
-                       "TensorFlow's SAME; without it there is no padding");
+      items_say_why(&w->why,
+                    "`pad` keeps the size at stride 1, `pad=tf` is "
+                    "TensorFlow's SAME; without it there is no padding");
     return true;
   }
-  if (pools && among(word, "max average avg mean global")) {
-    bool mean = among(word, "average avg mean") ||
+  if (pools && items_among(word, "max average avg mean global")) {
+    bool mean = items_among(word, "average avg mean") ||
                 strcmp(w->kind->name, "avgpool") == 0;
     const char *kind = slice_is(word, "global") ? mean ? "gap" : "gmp"
                        : mean                   ? "avgpool"
                                                 : "pool";
     w->kind = layer_kind_find(slice_of(kind));
-    say_why(&w->why, "`pool` takes the maximum, `avgpool` the mean, `gap` and "
-                     "`gmp` those of the whole map");
+    items_say_why(&w->why,
+                  "`pool` takes the maximum, `avgpool` the mean, `gap` and "
+                  "`gmp` those of the whole map");
     return true;
   }
   if (slice_is(word, "inplace")) {
     text_put(&w->options, " inplace=on");
-    say_why(&w->why, "it is `inplace=on` or `inplace=off`");
+    items_say_why(&w->why, "it is `inplace=on` or `inplace=off`");
     return true;
   }
   for (const struct arg_spec *spec = w->kind->specs; spec && spec->name;
@@ -512,7 +174,7 @@ static int put_tail(struct layer_writing *w, const struct items *items,
   struct items inner = {.arena = w->arena, .of = kind};
   int used = 1;
   if (item->kind == ITEM_CALL)
-    read_items(&inner, item->value);
+    items_read(&inner, item->value);
   while (item->kind == ITEM_WORD && at + used < items->count &&
          items->at[at + used].kind <= ITEM_KEYED)
     inner.at[inner.count++] = items->at[at + used++];
@@ -523,12 +185,13 @@ static int put_tail(struct layer_writing *w, const struct items *items,
     if (inner.at[i].kind == ITEM_WORD && slice_is(inner.at[i].value, "x"))
       continue;
     const char *key = inner.at[i].kind == ITEM_KEYED
-                          ? meaning_of(kind, inner.at[i].key)
+                          ? items_meaning(kind, inner.at[i].key)
                           : NULL;
     if (key && (strcmp(key, "-") == 0 || strcmp(key, "inplace") == 0))
       continue;
-    say_why(&w->why, "arguments of a layer that follows stand in parentheses: "
-                     "`dropout(0.2)`");
+    items_say_why(&w->why,
+                  "arguments of a layer that follows stand in parentheses: "
+                  "`dropout(0.2)`");
     text_put(&w->tail, shown++ ? ", " : "(");
     if (inner.at[i].kind == ITEM_KEYED && !(key && strcmp(key, "share") == 0))
       text_printf(&w->tail, "%.*s=", SLICE_ARG(inner.at[i].key));
@@ -558,7 +221,7 @@ static void split_sizes(struct layer_writing *w) {
     last--;
   if (signs != 2 || w->number_count || w->units.at)
     return;
-  say_why(&w->why, "channels come first, then the window: `conv 64 3x3`");
+  items_say_why(&w->why, "channels come first, then the window: `conv 64 3x3`");
   w->units = slice_from(all, last);
   w->sizes[0] = slice_to(all, last - 1);
 }
@@ -584,7 +247,7 @@ static void place_conv(struct layer_writing *w) {
                           int_of(n[1]) > int_of(n[2]);
   if (inputs) {
     at++;
-    say_why(&w->why, "the channels that come in are inferred");
+    items_say_why(&w->why, "the channels that come in are inferred");
   }
   if (!w->units.at && at < count)
     w->units = n[at++];
@@ -592,7 +255,7 @@ static void place_conv(struct layer_writing *w) {
   if (!window && at < count)
     w->kernel = n[at++];
   if (at < count)
-    say_why(&w->why, "a stride is written `/2`, padding `pad=1`");
+    items_say_why(&w->why, "a stride is written `/2`, padding `pad=1`");
   if (!w->stride.at && at < count)
     w->stride = n[at++];
   if (!w->pad.at && at < count)
@@ -628,18 +291,19 @@ static void put_numbers(struct layer_writing *w, struct text *out) {
   bool takes = first && first->name && first->place == PLACE_POSITION;
   if (strcmp(kind->name, "softmax") == 0 && w->number_count == 1) {
     text_printf(out, "fc %.*s softmax", SLICE_ARG(w->numbers[0]));
-    say_why(&w->why, "softmax has no size; the dense layer before it has");
+    items_say_why(&w->why,
+                  "softmax has no size; the dense layer before it has");
     return;
   }
   text_put(out, kind->name);
   put_value(out, w->units);
   put_value(out, w->kernel);
   bool norm = strcmp(kind->family, "Normalisation") == 0 && !takes;
-  bool pair = has_units(kind) && !spec_of(kind, "kernel") &&
+  bool pair = items_has_units(kind) && !items_spec(kind, "kernel") &&
               w->number_count == 2 && !w->units.at &&
               (!first[1].name || first[1].place != PLACE_POSITION);
   if (pair || (norm && w->number_count))
-    say_why(&w->why, "what comes in is inferred");
+    items_say_why(&w->why, "what comes in is inferred");
   w->failed = w->failed ||
               (!takes && w->number_count && !(norm && w->number_count == 1)) ||
               (!takes && w->size_count);
@@ -650,8 +314,8 @@ static void put_numbers(struct layer_writing *w, struct text *out) {
 }
 
 static bool write_layer(struct layer_writing *w, struct text *out) {
-  const struct arg_spec *kernel = spec_of(w->kind, "kernel");
-  if (has_units(w->kind) && kernel)
+  const struct arg_spec *kernel = items_spec(w->kind, "kernel");
+  if (items_has_units(w->kind) && kernel)
     place_conv(w);
   else if (kernel && kernel->place == PLACE_POSITION)
     place_window(w);
@@ -662,8 +326,8 @@ static bool write_layer(struct layer_writing *w, struct text *out) {
   put_numbers(w, out);
   if (w->stride.at && !slice_is(w->stride, "1") && !slice_is(w->stride, "1x1"))
     text_printf(out, " /%.*s", SLICE_ARG(w->stride));
-  w->failed = w->failed || (w->stride.at && !spec_of(w->kind, "stride"));
-  w->failed = w->failed || (w->pad.length && !spec_of(w->kind, "pad"));
+  w->failed = w->failed || (w->stride.at && !items_spec(w->kind, "stride"));
+  w->failed = w->failed || (w->pad.length && !items_spec(w->kind, "pad"));
   put_value(out, w->pad);
   text_puts(out, text_slice(&w->options));
   text_puts(out, text_slice(&w->tail));
@@ -700,10 +364,10 @@ static bool write_items(struct text *out, const struct layer_kind *kind,
       put_once(&w, &w.stride, item->value);
     else if (item->kind == ITEM_SIZES)
       w.sizes[w.size_count++] = item->value;
-    else if (w.size_count && spec_of(kind, "kernel") && !w.stride.at &&
+    else if (w.size_count && items_spec(kind, "kernel") && !w.stride.at &&
              w.number_count && !value)
       put_once(&w, &w.stride, item->value); /* conv 64 3x3 2 */
-    else if (w.size_count && w.stride.at && spec_of(kind, "pad"))
+    else if (w.size_count && w.stride.at && items_spec(kind, "pad"))
       put_pad(&w, item->value);
     else
       w.numbers[w.number_count++] = item->value;
@@ -741,8 +405,8 @@ static bool write_call(struct text *out, struct slice label, struct slice word,
   struct items items = {.arena = arena, .of = kind};
   while (slice_starts_word(arguments, "x"))
     slice_item(&arguments); /* the tensor, which is never written */
-  read_items(&items, arguments);
-  return !items.failed && write_items(out, kind, no_key, &items);
+  items_read(&items, arguments);
+  return !items.failed && write_items(out, kind, (struct slice){0}, &items);
 }
 
 bool line_write(struct arena *arena, struct slice line, struct slice label,
@@ -772,8 +436,8 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
   const struct layer_kind *kind = line_layer(word);
   if (!kind && (kind = glued(word, &end)) != NULL)
     rest = slice_from(line, end);
-  if (!kind && number_length(line)) { /* 64 conv 3x3 */
-    size_t number = number_length(line);
+  if (!kind && items_number_length(line)) { /* 64 conv 3x3 */
+    size_t number = items_number_length(line);
     struct slice after = slice_plain(slice_from(line, number));
     kind = line_layer(slice_word(after));
     struct text turned = text_new(arena);
@@ -787,7 +451,7 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
   if (kind != line_layer(word))
     items.why = "channels and the window are values after the word: `conv 64 "
                 "3x3`";
-  size_t window = number_length(rest);
+  size_t window = items_number_length(rest);
   struct slice channels = slice_from(rest, window);
   struct text vgg = text_new(arena);
   if (slice_begins(channels, "-") && slice_is_number(channels)) {
@@ -800,10 +464,10 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
   }
   if (slice_begins(rest, "(") && slice_close(rest) < rest.length) {
     size_t close = slice_close(rest); /* conv(64, 3) relu */
-    read_items(&items, slice_to(slice_from(rest, 1), close - 1));
+    items_read(&items, slice_to(slice_from(rest, 1), close - 1));
     rest = slice_from(rest, close + 1);
   }
-  read_items(&items, rest);
+  items_read(&items, rest);
   bool written = !items.failed && write_items(out, kind, label, &items);
   *why = items.why;
   return written;

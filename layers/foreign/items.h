@@ -1,0 +1,51 @@
+/* What a line of a layer has: its values, keys and words, one by one. */
+#ifndef NETC_LAYERS_FOREIGN_ITEMS_H
+#define NETC_LAYERS_FOREIGN_ITEMS_H
+
+#include "layers/foreign/line.h"
+#include "layers/foreign/words.h"
+
+enum item_kind {
+  ITEM_NUMBER,
+  ITEM_SIZES,  /* 3x3 */
+  ITEM_KEYED,  /* key=value */
+  ITEM_STRIDE, /* /2 */
+  ITEM_WORD,
+  ITEM_CALL, /* word(arguments) */
+};
+
+struct item {
+  enum item_kind kind;
+  struct slice key, value;
+};
+
+enum { MOST_ITEMS = 40, DEEPEST = 8 };
+
+struct items {
+  struct arena *arena;
+  const struct layer_kind *of; /* whose options `stride 2` could be */
+  struct item at[MOST_ITEMS];
+  int count, depth; /* of brackets */
+  bool failed;
+  const char *why; /* the first slip */
+};
+
+/* Adds the items of a text. */
+void items_read(struct items *items, struct slice s);
+
+/* 3x3, 3*3 and 64 at the start; its length, 0: none is there. */
+size_t items_number_length(struct slice s);
+
+/* What a key means here, or NULL; and what to say of it, or NULL. */
+const char *items_meaning(const struct layer_kind *kind, struct slice key);
+const char *items_why(const char *meaning);
+
+/* The first slip is the one that is said. */
+void items_say_why(const char **why, const char *what);
+
+bool items_among(struct slice word, const char *words);
+const struct arg_spec *items_spec(const struct layer_kind *kind,
+                                  const char *name);
+bool items_has_units(const struct layer_kind *kind);
+
+#endif

@@ -1,0 +1,262 @@
+/*
+ * What stands around layers in other languages: files that are taken in,
+ * classes and methods, settings, constants and labels.
+ */
+#include "layers/foreign/phrase.h"
+
+#include "layers/foreign/line.h"
+#include "layers/layer.h"
+
+/* What is not said here at all */
+
+/* import "a.net", #include "a.net", use a.net */
+bool phrase_taken_in(struct phrase *p) {
+  struct slice line = phrase_bare(p->line), word = slice_word(line);
+  struct slice rest = phrase_after_word(line);
+  bool quoted = rest.length && rest.at[0] == '"';
+  if (phrase_is_one_of(word, "import include require from using") && quoted) {
+    size_t end = slice_find(slice_from(rest, 1), "\"");
+    text_printf(p->out, "use \"%.*s\"",
+                SLICE_ARG(slice_to(slice_from(rest, 1), end)));
+    p->why = "another file is taken in by `use`";
+    return true;
+  }
+  if (slice_begins(line, "#include") || slice_is(word, "use")) {
+    bool use = slice_is(word, "use");
+    struct slice path = slice_trim(use ? rest : slice_from(line, 8), " \"<>'");
+    if (!path.length)
+      return false;
+    text_printf(p->out, "use \"%.*s\"", SLICE_ARG(path));
+    p->why = "a path is written in quotes, after `use`";
+    return true;
+  }
+  return false;
+}
+
+/* class Net(nn.Module):, def forward(self, x):, head: */
+bool phrase_method(struct phrase *p) {
+  struct slice line = phrase_bare(p->line), word = slice_word(line);
+  struct slice rest = phrase_after_word(line);
+  if (slice_is(word, "class") && phrase_is_name(slice_word(rest))) {
+    text_printf(p->out, "net %.*s", SLICE_ARG(slice_word(rest)));
+    p->why = "a net is named by `net NAME`; its layers follow";
+    return true;
+  }
+  if (slice_is(word, "def") &&
+      phrase_is_one_of(slice_word(rest),
+                       "__init__ forward call __call__ build main")) {
+    p->why = "layers follow each other as they are written, without a method";
+    return true;
+  }
+  if (slice_find(line, "Sequential()") < line.length) {
+    p->why = "layers follow each other as they are written";
+    return true;
+  }
+  if (line.length > 1 && line.at[line.length - 1] == ':' &&
+      phrase_is_name(slice_to(line, line.length - 1)) &&
+      !phrase_is_one_of(word, "else repeat")) {
+    p->why = "a group is `name: { ... }`";
+    return true;
+  }
+  return false;
+}
+
+bool phrase_leave_out(struct phrase *p) {
+  struct slice line = phrase_bare(p->line), word = slice_word(line);
+  struct slice rest = phrase_after_word(line);
+  if (phrase_is_one_of(word, "import from") && !slice_begins(rest, "{")) {
+    p->why = phrase_is_one_of(word, "import")
+                 ? "nothing is imported: layers are known by their names"
+                 : NULL;
+    return slice_is(word, "import") || slice_find(line, "import") < line.length;
+  }
+  if (slice_is(word, "return") && (!rest.length || phrase_is_name(rest))) {
+    p->why = "the last tensor is the output; another one is made current by "
+             "`from LABEL`";
+    return true;
+  }
+  if (phrase_is_one_of(word, "print disp summary show plot assert") &&
+      slice_begins(rest, "(")) {
+    p->why = "the report shows every layer";
+    return true;
+  }
+  if (phrase_is_one_of(
+          word, "super pass end endfor endif self classificationLayer") &&
+      (slice_begins(rest, "()") || slice_begins(rest, "(") || !rest.length)) {
+    p->why = "there is nothing to say for it here";
+    return true;
+  }
+  if (slice_is(word, "output") && line_layer(slice_word(rest)) &&
+      slice_word(rest).length < rest.length) {
+    p->why = "`output NAME` gives a tensor a name, and applies no layer";
+    return phrase_put_line(p, rest);
+  }
+  if (slice_is(word, "output") && slice_is_number(rest)) {
+    text_printf(p->out, "fc %.*s", SLICE_ARG(rest));
+    p->why = "`output NAME` gives a tensor a name; a dense layer is `fc 10`";
+    return true;
+  }
+  if (line.length && ((unsigned char)line.at[0] >= 0x80 || line.at[0] == '"') &&
+      slice_find(line, ":") == line.length) {
+    text_printf(p->out, "# %.*s", SLICE_ARG(line));
+    p->why = "a comment begins with `#`";
+    return true;
+  }
+  if (line.length && line.at[0] == '@') {
+    p->why = "there are no decorators";
+    return true;
+  }
+  if (slice_begins(line, "->")) {
+    p->why = "a mark stands after its layer, on the same line: `pool 2x2 -> "
+             "16x16x3`";
+    return true;
+  }
+  return line.length && strchr("}])$", line.at[0]) && line.length <= 2;
+}
+
+/* Settings */
+
+static const char *setting_of(struct slice key) {
+  static const struct {
+    const char *words, *ours;
+  } rows[] = {{"batch batch_size batchsize bs minibatch mini_batch BATCH_SIZE",
+               "batch"},
+              {"optimizer optim opt solver", "optimizer"},
+              {"loss criterion loss_fn objective", "loss"},
+              {"precision amp", "precision"},
+              {"dtype", "dtype"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (phrase_is_one_of(key, rows[i].words))
+      return rows[i].ours;
+  return NULL;
+}
+
+static const char unsaid[] =
+    "lr learning_rate epochs epoch weight_decay momentum num_epochs seed "
+    "shuffle scheduler metrics verbose device num_workers decay steps "
+    "max_epochs iterations";
+
+/* batch=64, optimizer: "adam": those that are settings. */
+static bool put_settings(struct phrase *p, struct slice rest) {
+  int count = 0;
+  rest = slice_trim(rest, "{}() \t\n:");
+  while (rest.length) {
+    struct slice key = slice_word(rest);
+    rest = slice_trim(slice_from(rest, key.length), " =:,;\t\n");
+    size_t length = 0;
+    while (length < rest.length && !strchr(" ,;}\n", rest.at[length]))
+      length++;
+    struct slice value = slice_trim(slice_to(rest, length), "'\"");
+    rest = slice_trim(slice_from(rest, length), " ,;\t\n}");
+    const char *ours = setting_of(key);
+    if (!key.length || !value.length)
+      return false;
+    if (phrase_is_one_of(key, unsaid)) {
+      p->why = "it changes no shape, count or byte";
+      continue;
+    }
+    const char *known = foreign_choice_find(ours ? ours : "", value);
+    text_put(p->out, count++ ? " " : "");
+    if (ours)
+      text_put(p->out, ours);
+    else
+      text_puts(p->out, key);
+    if (known && !strchr(known, ' '))
+      text_printf(p->out, "=%s", known);
+    else
+      text_printf(p->out, "=%.*s", SLICE_ARG(value));
+  }
+  return true;
+}
+
+bool phrase_setting(struct phrase *p) {
+  struct slice line = phrase_bare(p->line), word = slice_word(line);
+  struct slice rest = phrase_after_word(line);
+  size_t compile = slice_find(line, ".compile(");
+  if (compile < line.length) {
+    rest = slice_trim(slice_from(line, compile + strlen(".compile(")), ")");
+    word = slice_of("train");
+  }
+  bool section =
+      phrase_is_one_of(word, "train infer budget training inference");
+  if (section && !phrase_is_one_of(word, "train infer budget"))
+    word = slice_is(word, "training") ? slice_of("train") : slice_of("infer");
+  bool single = setting_of(word) ||
+                (phrase_is_one_of(word, unsaid) && slice_begins(rest, "="));
+  if ((!section && !single) || !rest.length || slice_begins(rest, "("))
+    return false;
+  size_t before = p->out->length;
+  p->why = "settings stand on a `train` line: `train batch=32 optimizer=adam`";
+  text_printf(p->out, "%.*s ", SLICE_ARG(section ? word : slice_of("train")));
+  size_t empty = p->out->length;
+  if (!put_settings(p, section ? rest : line))
+    return false;
+  if (p->out->length == empty)
+    p->out->length = before;
+  return true;
+}
+
+/* Names */
+
+void phrase_put_name(struct text *out, struct slice name) {
+  if (name.length && is_digit_char(name.at[0]))
+    text_putc(out, 'n');
+  for (size_t i = 0; i < name.length; i++)
+    text_putc(out, is_word_char(name.at[i]) ? name.at[i] : '_');
+  if (phrase_is_one_of(name,
+                       "net input fork from again output def let param repeat "
+                       "for in if else use train infer budget and or not true "
+                       "false x"))
+    text_putc(out, '_');
+}
+
+/* let c := 4, const c = 4, int c = 4 */
+bool phrase_constant(struct phrase *p) {
+  struct slice line = phrase_bare(p->line), word = slice_word(line);
+  struct slice rest = phrase_after_word(line);
+  bool param = slice_is(word, "param");
+  bool typed =
+      param || phrase_is_one_of(word, "let const var int float double local "
+                                      "auto final val set define constant");
+  struct slice name = typed ? slice_word(rest) : word;
+  struct slice value = typed ? phrase_after_word(rest) : rest;
+  bool numbered =
+      slice_begins(value, ":") && slice_is_number(slice_trim(value, ": "));
+  if (param && name.length && !value.length) {
+    text_printf(p->out, "param %.*s = 1", SLICE_ARG(name));
+    p->why = "a param has a default: `param depth = 4`";
+    return true;
+  }
+  if (!name.length || (!typed && !numbered && !slice_begins(value, "=") &&
+                       !slice_begins(value, ":=")))
+    return false;
+  value = slice_trim(value, ":= \t");
+  if (value.length == 0 || slice_begins(value, "{") ||
+      (!typed && (line_layer(slice_word(value)) || line_layer(name))))
+    return false;
+  text_put(p->out, param ? "param " : "let ");
+  phrase_put_name(p->out, name);
+  if (memchr(value.at, '(', value.length) && !slice_begins(value, "("))
+    return false; /* a call is no constant */
+  text_put(p->out, " = ");
+  phrase_put_logic(p->out, value, false);
+  p->why = "a constant is defined with `let`";
+  return true;
+}
+
+/* a:b: relu, stage-1: relu, "stem": relu, 1st: relu, conv1 = conv 64 3x3 */
+bool phrase_label(struct phrase *p) {
+  struct slice line = phrase_bare(p->line);
+  size_t end = 0;
+  while (end < line.length &&
+         (is_word_char(line.at[end]) || strchr("-.\"':", line.at[end])))
+    end++;
+  struct slice head = slice_to(line, end), rest = slice_from(line, end);
+  if (!head.length || head.at[head.length - 1] != ':' || !rest.length)
+    return false;
+  phrase_put_name(p->out, slice_trim(head, ":\"'"));
+  text_put(p->out, ":");
+  text_puts(p->out, rest);
+  p->why = "a label has letters, digits and `_`, and begins with a letter";
+  return true;
+}
