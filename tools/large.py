@@ -3,14 +3,15 @@
 
     large.py NETC
 
-prints tables in Markdown, one for each source of tests/data/published/large.csv,
-whose head explains the columns; tools/accuracy.py puts them into its page.
+prints tables in Markdown of the rows of tests/data/published/large.csv that differ,
+whose head explains the columns; tools/accuracy.py puts the reasons into its page.
 tests/test_large.c compares each row.
 """
 import json
 import re
 import subprocess
 import sys
+import textwrap
 
 sys.dont_write_bytecode = True
 from published import rows_of  # noqa: E402, beside this file
@@ -24,10 +25,12 @@ HEAD = """
 of training large models, or that follow from their formulas, each with an expression
 over netc's own numbers; `tests/test_large.c` compares every one: to the byte where the
 source is a formula ({exact} rows), within its rounding otherwise. They show that netc
-means by these settings what the sources mean; they are no measurements. Where netc
-counts otherwise on purpose, *differs* says by what: these
-rows stand here, and of each source how many others agree. What QLoRA's table 6 counts of
-Guanaco models (5, 10, 21 and 41 GB for 7, 13, 33 and 65 B; its table 1 has 6 for the
+means by these settings what the sources mean; they are no measurements. The list has
+how many rows of each source agree as they are printed, and of the others what netc
+counts otherwise on purpose.
+
+{sources}
+What QLoRA's table 6 counts of Guanaco models (5, 10, 21 and 41 GB for 7, 13, 33 and 65 B; its table 1 has 6 for the
 first) is not said; its figure 6 has bars for the models alone: 5046, 8476, 19302 and
 37074 MiB, if that is their unit. These are 4.5 bits a weight, so without double
 quantization, embeddings and the output in 32 bits, and 0.33 to 0.57 GiB of which nothing
@@ -79,11 +82,41 @@ def shown(value, within):
     return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
-def part(netc):
+def reasons_of(rows):
+    """Once each, those that only differ in numbers too."""
+    first, count = {}, {}
+    for row in filter(lambda row: row["differs"], rows):
+        key = re.sub(r"[0-9.]+", "0", row["differs"])
+        first.setdefault(key, row)
+        count[key] = count.get(key, 0) + 1
+    text = ""  # the first one's id, and how many more there are
+    for key, row in first.items():
+        more = f" and {count[key] - 1} more" if count[key] > 1 else ""
+        text += fill(f"{row['id']}{more}: {row['differs'].lstrip('+ ')}", "  - ")
+    return text
+
+
+def fill(text, begin):
+    return textwrap.fill(text, 86, initial_indent=begin,
+                         subsequent_indent=" " * len(begin),
+                         break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def part():
     rows = rows_of(DATA)
     exact = sum(float(row["within"]) == 0 for row in rows)
-    page = HEAD.format(count=len(rows), exact=exact)
-    source = None
+    sources = ""
+    for source in dict.fromkeys(row["source"] for row in rows):
+        of = [row for row in rows if row["source"] == source]
+        agree = sum(not row["differs"] for row in of)
+        sources += fill(f"<{source}>: {agree} of {len(of)}", "- ")
+        sources += reasons_of(of)
+    return HEAD.format(count=len(rows), exact=exact, sources=sources)
+
+
+def tables(netc):
+    rows = rows_of(DATA)
+    page, source = "", None
     for row in rows:
         sources = [r for r in rows if r["source"] == row["source"]]
         differ = sum(bool(r["differs"]) for r in sources)
@@ -108,4 +141,4 @@ def part(netc):
 
 
 if __name__ == "__main__":
-    print(part(sys.argv[1]))
+    print(tables(sys.argv[1]))

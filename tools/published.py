@@ -4,11 +4,13 @@
     published.py NETC
 
 prints tables in Markdown, one for each source of tests/data/published/gpu.csv,
-whose head explains the columns; tools/accuracy.py puts them into its page.
+whose head explains the columns; tools/accuracy.py puts what they come to into its
+page.
 """
 import csv
 import json
 import math
+import re
 import statistics
 import subprocess
 import sys
@@ -266,11 +268,39 @@ def summary(results):
     return text
 
 
+def span(values):
+    low, high = min(values), max(values)
+    return (f"{low:+.1f} %" if f"{low:.1f}" == f"{high:.1f}" else
+            f"{low:+.1f} to {high:+.1f} %")
+
+
+def sources_of(results):
+    """A line for each: what was measured, and how far netc is from it."""
+    text, groups = "", {}
+    for result in results:
+        row = result.row
+        head = (row["source"], row["where"], row["gpu"], row["framework"])
+        groups.setdefault(head, []).append(result)
+    for (source, where, gpu, framework), of in groups.items():
+        causes = list(dict.fromkeys(re.sub(",.*", "", name) for result in of
+                                    for name, _ in result.known))
+        line = (f"<{source}>: {where}. GPU: {gpu}. {framework}. {len(of)} "
+                f"figure{'s' * (len(of) > 1)}: difference "
+                + span([100 * (r.netc / r.measured - 1) for r in of])
+                + (", left over "
+                   + span([100 * (r.sum / r.measured - 1) for r in of])
+                   + f" ({', '.join(causes)})" if causes else "") + ".")
+        text += textwrap.fill(line, 86, initial_indent="- ",
+                              subsequent_indent="  ", break_long_words=False,
+                              break_on_hyphens=False) + "\n"
+    return "\n" + text
+
+
 def part(results):
     steps = sum(result.step() for result in results)
     sources = len({result.row["source"] for result in results})
     return (HEAD.format(rows=len(results), steps=steps, sources=sources)
-            + summary(results) + CAUSES + tables(results))
+            + summary(results) + CAUSES + sources_of(results))
 
 
 def uncounted(results, cpu):
@@ -305,4 +335,4 @@ def uncounted(results, cpu):
 
 
 if __name__ == "__main__":
-    print(part(results_of(sys.argv[1])), end="")
+    print(tables(results_of(sys.argv[1])), end="")
