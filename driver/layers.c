@@ -97,20 +97,59 @@ static void put_list(void) {
   fputs("\nnetc layers NAME shows the options of a layer.\n", stdout);
 }
 
+/* The first layer that has an argument of this name and meaning. */
+static size_t first_with(const struct netc_argument *a, size_t at) {
+  struct entry entry;
+  for (size_t i = 0; i < at && entry_at(i, &entry); i++)
+    for (size_t k = 0; k < entry.kind.argument_count; k++) {
+      struct netc_argument b = argument_at(&entry, k);
+      if (a->form == b.form && strcmp(a->name, b.name) == 0 &&
+          strcmp(a->doc, b.doc) == 0 && strcmp(a->fallback, b.fallback) == 0)
+        return i;
+    }
+  return at;
+}
+
+/* Each argument once; what earlier layers have is named with the first. */
+static void put_arguments(const struct entry *entry) {
+  size_t before = entry->at;
+  if (entry->kind.argument_count)
+    putchar('\n');
+  for (size_t i = 0; i < entry->kind.argument_count; i++) {
+    struct netc_argument a = argument_at(entry, i);
+    if (first_with(&a, entry->at) == entry->at)
+      put_row(&a, *a.fallback ? "- `%s`: %s (%s)\n" : "- `%s`: %s%s\n");
+  }
+  for (size_t i = 0; i < entry->kind.argument_count; i++) {
+    struct netc_argument a = argument_at(entry, i);
+    size_t first = first_with(&a, entry->at);
+    struct entry other;
+    if (first == entry->at || !entry_at(first, &other))
+      continue;
+    if (first != before)
+      printf("%s- as in `%s`:", before == entry->at ? "" : "\n",
+             other.kind.name);
+    before = first;
+    put_row(&a, " `%s`");
+  }
+  if (before != entry->at)
+    putchar('\n');
+}
+
 /* docs/layers.md */
 static void put_manual(void) {
   const char *family = "";
   struct entry entry;
   fputs("# Layers\n\nFor readers who look a layer up. Made by `netc layers "
         "--markdown` from the rows\nthat the compiler binds arguments with. "
-        "Positions are written in this order; "
-        "options follow by name. Each\nlayer takes these, too, for itself and "
-        "its tail:\n\n| argument | meaning | default |\n|---|---|---|\n",
+        "Positions are written in this order; options\nfollow by name; "
+        "defaults are in parentheses. `netc layers NAME` describes all that\na "
+        "layer takes. Each takes these, too, for itself and its tail:\n\n",
         stdout);
   bool there;
   struct netc_argument row = row_argument_at(0, &there);
   for (size_t i = 0; there; row = row_argument_at(++i, &there))
-    put_row(&row, "| `%s` | %s | %s |\n");
+    put_row(&row, *row.fallback ? "- `%s`: %s (%s)\n" : "- `%s`: %s%s\n");
   for (size_t i = 0; entry_at(i, &entry); i++) {
     if (strcmp(entry.kind.family, family) != 0)
       printf("\n## %s\n", entry.kind.family);
@@ -118,13 +157,7 @@ static void put_manual(void) {
     printf("\n### %s\n\n%s\n\n```\n", entry.kind.name, entry.kind.summary);
     put_usage(&entry);
     fputs("\n```\n", stdout);
-    if (!entry.kind.argument_count)
-      continue;
-    fputs("\n| argument | meaning | default |\n|---|---|---|\n", stdout);
-    for (size_t k = 0; k < entry.kind.argument_count; k++) {
-      struct netc_argument a = argument_at(&entry, k);
-      put_row(&a, "| `%s` | %s | %s |\n");
-    }
+    put_arguments(&entry);
   }
 }
 

@@ -430,7 +430,7 @@ static void hostile_names_do_no_harm(void **state) {
   }
 }
 
-/* Completeness: docs/interchange.md */
+/* Completeness: tests/data/onnx_nodes.md */
 
 static const struct {
   const char *code, *nodes;
@@ -542,7 +542,7 @@ static void the_manual_has_every_layer(void **state) {
   struct text tables = text_new(&arena);
   put_tables(&tables);
   text_putc(&tables, '\0');
-  check_part("docs/interchange.md", "<!-- made by tests/test_onnx.c -->\n",
+  check_part("tests/data/onnx_nodes.md", "<!-- made by tests/test_onnx.c -->\n",
              "<!-- until here -->\n", tables.at);
   arena_close(&arena);
 }
