@@ -10,19 +10,19 @@ import sys
 HEAD = """\
 # The zoo
 
-For readers who look for the net of a paper. Made by `make zoo` from what the compiler reports. The files are in
-`examples/zoo/`; `-D NAME=VALUE` chooses a member of a family. Their numbers
-are compared with those of PyTorch, torchvision, timm, Darknet, Hugging Face
+For readers who look for the net of a paper. Made by `make zoo` from what the compiler
+reports. The files are in `examples/zoo/`; `-D NAME=VALUE` chooses a member of a
+family. Their numbers are compared with those of PyTorch, torchvision, timm, Darknet, Hugging Face
 and the programs of the papers: `tests/data/zoo.csv` has each with its source,
 `tests/data/zoo/` the layers of models that were measured, and
 `tools/zoo_models.py` what PyTorch keeps of the newer ones.
 
 Lines are those that are neither blank nor a comment, with those of the files
-that are used. Activations are values for one image, *predict* is the memory
-for one image, *train* for batches of 32 with momentum{how}.
+that are used. *Predict* is the memory for one image, *train* for batches of 32 with
+momentum{how}.
 
-| net | lines | input | parameters | MACs | activations | predict | train |
-|---|--:|---|--:|--:|--:|--:|--:|
+| net | lines | input | parameters | MACs | predict | train |
+|---|--:|---|--:|--:|--:|--:|
 """
 
 OTHERS = """\
@@ -102,7 +102,7 @@ for net, settings, there, where in rows:
     totals = one["totals"]
     shape = "x".join(map(str, one["inputs"][0]["shape"]))
     main += (f"| {name} | {lines} | {shape} | {totals['param_count']:,} | "
-             f"{totals['mac_count']:,} | {totals['activation_count']:,} | "
+             f"{totals['mac_count']:,} | "
              f"{memory(predicting(one))} | {memory(training(many))} |\n")
 how = "" if exact else ", both by the rule\nof thumb of [memory.md](memory.md)"
 print(HEAD.format(how=how) + main + OTHERS + others, end="")
