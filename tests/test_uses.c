@@ -375,7 +375,7 @@ static void the_manual_has_the_table(void **state) {
              "<!-- end -->", page);
 }
 
-/* So are all settings, as settings.def has them. */
+/* So are all settings, as settings.def has them; gpus.md has the devices. */
 static void the_manual_has_every_setting(void **state) {
   (void)state;
   static char page[32768] =
@@ -388,7 +388,10 @@ static void the_manual_has_every_setting(void **state) {
     int length = snprintf(
         page + used, sizeof page - used, "| `%s` | %s | %s | %s | %s |\n",
         setting.name, setting.section, argument.fallback,
-        *argument.words ? argument.words : argument.value, argument.doc);
+        strcmp(setting.name, "gpu") == 0 ? "[its name](gpus.md)"
+        : *argument.words                ? argument.words
+                                         : argument.value,
+        argument.doc);
     assert_in_range(length, 1, sizeof page - used - 1);
   }
   check_part("docs/reference.md", "<!-- settings: make docs -->\n",
