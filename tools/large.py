@@ -30,14 +30,11 @@ how many rows of each source agree as they are printed, and of the others what n
 counts otherwise on purpose.
 
 {sources}
-What QLoRA's table 6 counts of Guanaco models (5, 10, 21 and 41 GB for 7, 13, 33 and 65 B; its table 1 has 6 for the
-first) is not said; its figure 6 has bars for the models alone: 5046, 8476, 19302 and
-37074 MiB, if that is their unit. These are 4.5 bits a weight, so without double
-quantization, embeddings and the output in 32 bits, and 0.33 to 0.57 GiB of which nothing
-is said. With these and adapters of rank 64 in 16 bits (0.32, 0.50, 0.98 and 1.60 GB) they
-make 5.6, 9.4, 21.2 and 40.5 GB, within 0.62 of the table. With double quantization and all in
-16 bits netc has 4.2, 7.7, 18.4 and 36.1 GB. The head of
-the file says which copies the figures were compared with.
+What QLoRA's table 6 counts of Guanaco models is not said. Its figure 6 has bars for the
+models alone, if MiB is their unit: with these and adapters of rank 64 in 16 bits (0.32, 0.50,
+0.98 and 1.60 GB) they make 5.6, 9.4, 21.2 and 40.5 GB, within 0.62 of the table. With double
+quantization and all in 16 bits netc has 4.2, 7.7, 18.4 and 36.1 GB. The head of the file says
+which copies the figures were compared with.
 """
 
 
