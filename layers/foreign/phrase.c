@@ -325,15 +325,17 @@ static struct slice matlab(struct phrase *p, struct slice line) {
   return text_slice(&out);
 }
 
+static bool put_statement(struct phrase *p, struct slice line);
+
 bool phrase_put_line(struct phrase *p, struct slice line) {
   if (p->depth++ > PHRASE_DEEPEST)
     return false;
-  bool put = phrase_put_statement(p, line);
+  bool put = put_statement(p, line);
   p->depth--;
   return put;
 }
 
-bool phrase_put_statement(struct phrase *p, struct slice line) {
+static bool put_statement(struct phrase *p, struct slice line) {
   line = slice_trim(phrase_bare(line), "`$");
   if (yolo(p, line))
     return true;

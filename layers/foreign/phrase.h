@@ -26,8 +26,7 @@ phrase_rule phrase_taken_in, phrase_method, phrase_leave_out, phrase_setting,
 /* What has a body: phrase_blocks.c. */
 phrase_rule phrase_loop, phrase_repetition, phrase_condition, phrase_definition;
 
-/* A statement, or a layer alone: phrase.c. */
-bool phrase_put_statement(struct phrase *p, struct slice line);
+/* A line of ours or of theirs: phrase.c. */
 bool phrase_put_line(struct phrase *p, struct slice line);
 
 /* A word that may be a name here: those of the language get a `_`. */
