@@ -22,9 +22,8 @@ static const char head[] =
     "programs printed on Linux:\nPyTorch's \"has a total capacity of\" and "
     "total_memory, llama.cpp's\nrecommendedMaxWorkingSetSize on Apple's. What "
     "fits is decided by it. `~`: none was\nfound, and the card is given the "
-    "worst share of its kind; reports say so. A `file index`\nis the place of "
-    "a "
-    "public file in an index of code that the figure was found with. An\nRTX "
+    "worst share of its kind; reports say so. A number\nis the place of a "
+    "public file in the index of code that the figure was found with. An\nRTX "
     "3080 has 10 GB, unless it is said to have 12.\n"
     "\n"
     "| name | kind | card | process | GB/s | printed in |\n"
@@ -61,8 +60,11 @@ static void put_markdown(const struct netc_gpu *gpu, const char *card,
   printf("| `%s` | %s | %s | %s%s | ", gpu->name, gpu->kind, card,
          gpu->estimated ? "~ " : "", process);
   put_figure(gpu->bandwidth);
+  static const char place[] = "file index ";
   if (strncmp(gpu->source, "http", 4) == 0)
     printf(" | <%s> |\n", gpu->source);
+  else if (strncmp(gpu->source, place, strlen(place)) == 0)
+    printf(" | %s |\n", gpu->source + strlen(place));
   else
     printf(" | %s |\n", *gpu->source ? gpu->source : "-");
 }

@@ -154,7 +154,11 @@ static void put_manual(void) {
     if (strcmp(entry.kind.family, family) != 0)
       printf("\n## %s\n", entry.kind.family);
     family = entry.kind.family;
-    printf("\n### %s\n\n%s\n\n```\n", entry.kind.name, entry.kind.summary);
+    printf("\n### %s\n\n%s\n", entry.kind.name, entry.kind.summary);
+    if (!entry.kind.argument_count && !entry.kind.joins &&
+        !entry.kind.takes_block)
+      continue;
+    fputs("\n```\n", stdout);
     put_usage(&entry);
     fputs("\n```\n", stdout);
     put_arguments(&entry);
