@@ -15,8 +15,6 @@ static const struct {
      "padding=1)\\n' >x.net && netc check x.net"},
     {"docs/import.md", "net ResNet_101",
      "netc import tests/data/import/caffe/prototxt_ResNet-101-deploy.prototxt"},
-    {"docs/import.md", "net functional",
-     "netc import tests/data/import/keras/dual.json"},
     {"docs/plan.md", "id,lower,",
      "cat tests/data/planner/minimalloc/input.12.csv"},
     {"docs/plan.md", "input.12.csv: ",
