@@ -352,6 +352,13 @@ static void put_outputs(char *page, size_t room, unsigned subject, bool refuses,
           page + used, room - used, "%s%.*s", used > begin ? ", " : "",
           (int)strcspn(rows[i].output, ".*"), rows[i].output);
   }
+  static const char reports[] = "txt, json, html, md, answer, table, diff";
+  if (strncmp(page + begin, reports, strlen(reports)) == 0) {
+    char others[256];
+    snprintf(others, sizeof others, "%s", page + begin + strlen(reports));
+    snprintf(page + begin, room - begin, "reports%s", others);
+    used = strlen(page);
+  }
   snprintf(page + used, room - used, " | ");
 }
 
