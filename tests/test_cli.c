@@ -1284,7 +1284,7 @@ static void every_layer_says_how_it_is_written(void **state) {
   run_free(&r);
   expect(NETC " layers conv", 0, "  conv CHANNELS KERNEL [/STRIDE] [pad=SIZE]",
          "");
-  expect(NETC " layers --markdown", 0, "| `channels` | channels of the output",
+  expect(NETC " layers --markdown", 0, "- `channels`: channels of the output",
          "");
 }
 
