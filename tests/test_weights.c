@@ -218,6 +218,11 @@ static const struct said saids[] = {
      "one output at a time"},
     {"a-folder-that-is-not-there", small, "--random 1 -o F/no/o", 3,
      "cannot write"},
+    {"a-control-character", small,
+     "--random 1 --fold -o \"$(printf 'F/a\\tb.S')\"", 2,
+     "its name has a control character"},
+    {"a-control-character-in-the-folder", small,
+     "--random 1 --fold -o \"$(printf 'F/a\\tb/c.S')\"", 3, "cannot write"},
 };
 
 /* Runs netc weights; F stands for the folder of the test. */
@@ -289,6 +294,78 @@ static void blocks_are_written_as_bytes_and_as_c(void **state) {
   run_free(&same);
 }
 
+/* An output is not its own input, by its name, by a link, or beside a stub. */
+static void inputs_are_spared(void **state) {
+  static const char *const outputs[] = {
+      "-o F/own.bin --fold", "-o F/own.S --fold", "-o F/link.safetensors",
+      "-o F/./own.bin --fold"};
+  struct run made =
+      weights_of(small, "--random 7 -o F/own.safetensors && cd F/ && mv "
+                        "own.safetensors own.bin && cp own.bin kept && ln -sf "
+                        "own.bin link.safetensors && rm -f own.S");
+  (void)state;
+  assert_string_equal(made.err, "");
+  assert_int_equal(made.status, 0);
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+    char options[256];
+    snprintf(options, sizeof options, "--from F/own.bin %s", outputs[i]);
+    struct run refused = weights_of(small, options);
+    struct run same =
+        run("cd %s && cmp own.bin kept && test ! -e own.S", folder);
+    assert_holds(refused.err, "would be replaced by what is made of it");
+    assert_int_equal(refused.status, 2);
+    assert_int_equal(same.status, 0);
+    run_free(&refused);
+    run_free(&same);
+  }
+  run_free(&made);
+}
+
+/* X.S and X.bin: both, or neither, and nothing else. */
+static void a_stub_and_its_block_are_one(void **state) {
+  static const struct {
+    const char *before, *left;
+    int status;
+    const char *said;
+  } cases[] = {
+      {"rm -rf s && mkdir -p s/k.S", "k.S\n", 3, "k.S: Is a directory"},
+      {"rm -rf s && mkdir -p s/k.bin", "k.bin\n", 3, "k.bin: Is a directory"},
+      {"rm -rf s && mkdir s && ln -s /dev/full s/k.S", "k.S\n", 3,
+       "k.S: No space left"},
+      {"rm -rf s && mkdir s && touch s/k.bin && ln -s k.bin s/k.S",
+       "k.S\nk.bin\n", 2, "two outputs go to"},
+      {"rm -rf s && mkdir s", "k.S\nk.bin\n", 0, ""},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct run ready = run("cd %s && %s", folder, cases[i].before);
+    struct run made = weights_of(small, "--random 7 --fold -o F/s/k.S");
+    struct run left = run("LC_ALL=C ls -A %s/s", folder);
+    assert_int_equal(ready.status, 0);
+    assert_holds(made.err, cases[i].said);
+    assert_int_equal(made.status, cases[i].status);
+    assert_string_equal(left.out, cases[i].left);
+    run_free(&ready);
+    run_free(&made);
+    run_free(&left);
+  }
+}
+
+static void a_stub_finds_a_name_with_quotes(void **state) {
+  struct run made =
+      weights_of(small, "--random 7 --fold -o 'F/a\"b\\c\\n.S' && cd F/ && "
+                        "cp 'a\"b\\c\\n.S' quoted.S && cc -c quoted.S && echo "
+                        "'#include <stdio.h>\nextern const float "
+                        "stdin_weights[83];\nint main(void) { "
+                        "fwrite(stdin_weights, 4, 83, stdout); }' >quoting.c "
+                        "&& cc quoting.c quoted.o -o quoted && ./quoted | cmp "
+                        "- 'a\"b\\c\\n.bin'");
+  (void)state;
+  assert_string_equal(made.err, "");
+  assert_int_equal(made.status, 0);
+  run_free(&made);
+}
+
 enum { MOST_CASES = 256 };
 
 int main(void) {
@@ -317,6 +394,11 @@ int main(void) {
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(order_keeps_values);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(blocks_are_written_as_bytes_and_as_c);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(inputs_are_spared);
+  tests[count++] =
+      (struct CMUnitTest)cmocka_unit_test(a_stub_and_its_block_are_one);
+  tests[count++] =
+      (struct CMUnitTest)cmocka_unit_test(a_stub_finds_a_name_with_quotes);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(nothing_is_known_of_no_net);
   int failed =

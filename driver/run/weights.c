@@ -101,15 +101,23 @@ static void put_array(const float *block, int64_t count, const char *name,
   fputs("\n};\n", file);
 }
 
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 /* The same array, whose values the assembler takes from a file. */
 static void put_stub(const char *data, const char *name, FILE *file) {
-  const char *slash = strrchr(data, '/');
+  fputs("/* Weights as the runtime reads them: netc weights --fold. For gcc "
+        "and\n * clang, which look for the file where they are and in the "
+        "folders of -I. */\n"
+        "#ifndef NETC_WEIGHTS_FILE\n"
+        "#define NETC_WEIGHTS_FILE \"",
+        file);
+  for (const char *c = base_name(data); *c; c++)
+    fprintf(file, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
   fprintf(file,
-          "/* Weights as the runtime reads them: netc weights --fold. For gcc "
-          "and\n * clang, which look for the file where they are and in the "
-          "folders of -I. */\n"
-          "#ifndef NETC_WEIGHTS_FILE\n"
-          "#define NETC_WEIGHTS_FILE \"%s\"\n#endif\n\n"
+          "\"\n#endif\n\n"
           "#define JOIN(a, b) a##b\n#define PREFIXED(a, b) JOIN(a, b)\n"
           "#define ARRAY PREFIXED(__USER_LABEL_PREFIX__, %s_weights)\n\n"
           "#if defined __APPLE__\n  .const\n"
@@ -120,7 +128,7 @@ static void put_stub(const char *data, const char *name, FILE *file) {
           "#if defined __ELF__\n  .type ARRAY, %%object\n"
           "  .size ARRAY, . - ARRAY\n"
           "  .section .note.GNU-stack,\"\",%%progbits\n#endif\n",
-          slash ? slash + 1 : data, name, NETRT_ALIGN);
+          name, NETRT_ALIGN);
 }
 
 static bool has_suffix(const char *path, const char *suffix) {
@@ -165,10 +173,20 @@ static void warn_of_text(const struct weights_request *r, long bytes) {
   fputc('\n', stderr);
 }
 
+/* Neither the net nor the weights are replaced by what is made of them. */
+static int spare_inputs(const struct weights_request *r, const char *path) {
+  if (r->from && output_same_file(path, r->from))
+    return complain(EXIT_USAGE,
+                    "%s would be replaced by what is made of it; "
+                    "give the output another name",
+                    path);
+  return output_spares_sources(path, r->options.netc);
+}
+
 static int write_to(const struct weights_request *r,
                     const struct weight_set *set, const char *path) {
   struct output_file output;
-  int status = output_spares_sources(path, r->options.netc);
+  int status = spare_inputs(r, path);
   if (status != EXIT_DONE)
     return status;
   if (!output_open(&output, path))
@@ -187,12 +205,36 @@ static int write_to(const struct weights_request *r,
   return status;
 }
 
+/* All that was written has arrived: errno says why not. */
+static bool arrived(const struct output_file *output) {
+  return fflush(output->file) == 0 && !ferror(output->file);
+}
+
+/* Both take their places, or neither does. */
+static int commit_both(struct output_file *block, const char *data,
+                       struct output_file *stub, const char *path) {
+  int status = EXIT_DONE;
+  if (!arrived(block))
+    status = output_failed(data, errno);
+  else if (!arrived(stub))
+    status = output_failed(path, errno);
+  if (status != EXIT_DONE)
+    output_abandon(block);
+  else if (!output_commit(block, false))
+    status = output_failed(data, errno);
+  if (status != EXIT_DONE)
+    output_abandon(stub);
+  else if (!output_commit(stub, false))
+    status = output_failed(path, errno);
+  return status;
+}
+
 /* weights.S, with its values beside it in weights.bin. */
 static int write_stub(const struct weights_request *r,
                       const struct weight_set *set) {
   size_t length = strlen(r->output) - 1;
   char *data = arena_alloc(set->arena, length + 4, 1);
-  struct output_file output;
+  struct output_file block, stub;
   const char *name;
   memcpy(data, r->output, length);
   memcpy(data + length, "bin", 4);
@@ -200,16 +242,24 @@ static int write_stub(const struct weights_request *r,
       netc_c_name(r->options.netc, &r->options.look, &name);
   if (named != NETC_OK)
     return exit_status_of(r->options.netc, named);
-  int status = output_spares_sources(r->output, r->options.netc);
+  int status = spare_inputs(r, r->output);
   if (status == EXIT_DONE)
-    status = write_to(r, set, data);
+    status = spare_inputs(r, data);
+  if (status == EXIT_DONE && output_same_file(r->output, data))
+    status = complain(EXIT_USAGE,
+                      "two outputs go to %s; give each its own file", data);
   if (status != EXIT_DONE)
     return status;
-  if (!output_open(&output, r->output))
+  if (!output_open(&stub, r->output))
     return output_failed(r->output, errno);
-  put_stub(data, name, output.file);
-  return output_commit(&output, false) ? EXIT_DONE
-                                       : output_failed(r->output, errno);
+  if (!output_open(&block, data)) {
+    status = output_failed(data, errno);
+    output_abandon(&stub);
+    return status;
+  }
+  put_stub(data, name, stub.file);
+  write_block(r, set, block.file); /* as bytes: all values can be written */
+  return commit_both(&block, data, &stub, r->output);
 }
 
 static int write_file(const struct weights_request *r,
@@ -283,6 +333,12 @@ static int check_request(const struct weights_request *r) {
                     "-o %s: compilers run the preprocessor for X.S alone, with "
                     "a capital",
                     r->output);
+  if (r->fold && r->output && has_suffix(r->output, ".S"))
+    for (const char *c = base_name(r->output); *c; c++)
+      if ((unsigned char)*c < ' ' || *c == 0x7f)
+        return complain(EXIT_USAGE,
+                        "-o X.S: its name has a control character, which "
+                        "assemblers do not take; give it another name");
   return EXIT_DONE;
 }
 
