@@ -351,6 +351,26 @@ static void a_stub_and_its_block_are_one(void **state) {
   }
 }
 
+/* The block of 800 MB is made before there is a file. */
+static void without_memory_nothing_is_left(void **state) {
+  static const char *const outputs[] = {"k.S", "k.bin", "k.c"};
+  (void)state;
+  if (SANITIZED)
+    skip(); /* its shadow is larger than any limit */
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+    struct run made = run("rm -rf %s/m && mkdir %s/m && ulimit -v 400000 && "
+                          "echo 'input 1000; fc 200000' | %s weights - "
+                          "--random 7 --fold -o %s/m/%s",
+                          folder, folder, NETC, folder, outputs[i]);
+    struct run left = run("ls -A %s/m", folder);
+    assert_holds(made.err, "out of memory");
+    assert_int_equal(made.status, 3);
+    assert_string_equal(left.out, "");
+    run_free(&made);
+    run_free(&left);
+  }
+}
+
 static void a_stub_finds_a_name_with_quotes(void **state) {
   struct run made =
       weights_of(small, "--random 7 --fold -o 'F/a\"b\\c\\n.S' && cd F/ && "
@@ -397,6 +417,8 @@ int main(void) {
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(inputs_are_spared);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(a_stub_and_its_block_are_one);
+  tests[count++] =
+      (struct CMUnitTest)cmocka_unit_test(without_memory_nothing_is_left);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(a_stub_finds_a_name_with_quotes);
   tests[count++] =

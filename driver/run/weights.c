@@ -136,22 +136,22 @@ static bool has_suffix(const char *path, const char *suffix) {
   return dot && strcasecmp(dot, suffix) == 0;
 }
 
-static int write_block(const struct weights_request *r,
-                       const struct weight_set *set, FILE *file) {
-  int64_t count = weight_set_block_count(set);
-  float *block = arena_alloc(set->arena, (size_t)count + 1, sizeof *block);
-  const char *name;
+/* Before an output is opened, for which there may be no memory left. */
+static float *block_of(const struct weight_set *set) {
+  size_t count = (size_t)weight_set_block_count(set);
+  float *block = arena_alloc(set->arena, count + 1, sizeof *block);
   weight_set_block(set, block);
-  bool source = has_suffix(r->output, ".c");
-  for (int64_t i = 0; source && i < count; i++)
+  return block;
+}
+
+static int write_block_as_c(const struct weights_request *r, const float *block,
+                            int64_t count, FILE *file) {
+  const char *name;
+  for (int64_t i = 0; i < count; i++)
     if (!isfinite(block[i]))
       return complain(EXIT_SOURCE,
                       "a weight is infinite or no number, which C cannot say; "
                       "write a .bin or a .S");
-  if (!source) {
-    floats_write(file, block, (size_t)count);
-    return EXIT_DONE;
-  }
   enum netc_status status =
       netc_c_name(r->options.netc, &r->options.look, &name);
   if (status != NETC_OK)
@@ -186,15 +186,19 @@ static int spare_inputs(const struct weights_request *r, const char *path) {
 static int write_to(const struct weights_request *r,
                     const struct weight_set *set, const char *path) {
   struct output_file output;
+  int64_t count = weight_set_block_count(set);
   int status = spare_inputs(r, path);
   if (status != EXIT_DONE)
     return status;
+  const float *block = r->fold ? block_of(set) : NULL;
   if (!output_open(&output, path))
     return output_failed(path, errno);
-  if (r->fold)
-    status = write_block(r, set, output.file);
-  else
+  if (!r->fold)
     write_tensors(set, output.file);
+  else if (has_suffix(path, ".c"))
+    status = write_block_as_c(r, block, count, output.file);
+  else
+    floats_write(output.file, block, (size_t)count);
   long bytes = ftell(output.file);
   if (status != EXIT_DONE)
     output_abandon(&output);
@@ -211,16 +215,16 @@ static bool arrived(const struct output_file *output) {
 }
 
 /* Both take their places, or neither does. */
-static int commit_both(struct output_file *block, const char *data,
+static int commit_both(struct output_file *values, const char *data,
                        struct output_file *stub, const char *path) {
   int status = EXIT_DONE;
-  if (!arrived(block))
+  if (!arrived(values))
     status = output_failed(data, errno);
   else if (!arrived(stub))
     status = output_failed(path, errno);
   if (status != EXIT_DONE)
-    output_abandon(block);
-  else if (!output_commit(block, false))
+    output_abandon(values);
+  else if (!output_commit(values, false))
     status = output_failed(data, errno);
   if (status != EXIT_DONE)
     output_abandon(stub);
@@ -234,7 +238,7 @@ static int write_stub(const struct weights_request *r,
                       const struct weight_set *set) {
   size_t length = strlen(r->output) - 1;
   char *data = arena_alloc(set->arena, length + 4, 1);
-  struct output_file block, stub;
+  struct output_file values, stub;
   const char *name;
   memcpy(data, r->output, length);
   memcpy(data + length, "bin", 4);
@@ -250,16 +254,17 @@ static int write_stub(const struct weights_request *r,
                       "two outputs go to %s; give each its own file", data);
   if (status != EXIT_DONE)
     return status;
+  const float *block = block_of(set);
   if (!output_open(&stub, r->output))
     return output_failed(r->output, errno);
-  if (!output_open(&block, data)) {
+  if (!output_open(&values, data)) {
     status = output_failed(data, errno);
     output_abandon(&stub);
     return status;
   }
   put_stub(data, name, stub.file);
-  write_block(r, set, block.file); /* as bytes: all values can be written */
-  return commit_both(&block, data, &stub, r->output);
+  floats_write(values.file, block, (size_t)weight_set_block_count(set));
+  return commit_both(&values, data, &stub, r->output);
 }
 
 static int write_file(const struct weights_request *r,
