@@ -217,6 +217,11 @@ static int make_source(struct import_request *r,
                        struct imported *result) {
   const struct import_reader *reader = import_reader_of(opening->kind);
   r->path = opening->path;
+  if (r->options.assume_bn && opening->kind != KIND_ONNX)
+    return complain(EXIT_USAGE,
+                    "--assume-bn is about what exporters of ONNX fold; %s has "
+                    "its batch norms",
+                    r->path);
   graph_open(graph, &r->arena);
   r->options.folder = folder_of(r);
   if (!import_file(reader, without_mark(opening->text), stem(r), &r->options,

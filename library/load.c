@@ -141,7 +141,13 @@ static struct slice plain_value(struct arena *arena,
   if (spec->type == TYPE_CHOICE) {
     const char *several;
     int index = hint_find_choice(spec, train, value, &several);
-    return index ? settings_choice(train, spec, index) : value;
+    if (!index)
+      return value;
+    if (!settings_is_gpu(spec))
+      return settings_choice(train, spec, index);
+    /* A user's name may be a word of the language: in quotes it is none. */
+    text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
+    return text_slice(&text);
   }
   for (size_t i = 0; i < value.length && spec->bytes; i++)
     if (value.at[i] != ' ')

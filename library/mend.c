@@ -317,15 +317,16 @@ static struct span lines_at(const struct mender *m, uint32_t place) {
 /* The innermost statement at a place, between braces and semicolons. */
 static struct span piece_at(const struct mender *m, struct span lines,
                             uint32_t place) {
-  const char *text = m->text.at - m->base;
+  const char *text = m->text.at;
+  uint32_t base = m->base;
   uint32_t begin = place < lines.end ? place : lines.end, end = begin;
-  while (begin > lines.begin && !strchr("{};", text[begin - 1]))
+  while (begin > lines.begin && !strchr("{};", text[begin - 1 - base]))
     begin--;
-  while (end < lines.end && !strchr("{};", text[end]))
+  while (end < lines.end && !strchr("{};", text[end - base]))
     end++;
-  while (begin < end && strchr(" \t\n", text[begin]))
+  while (begin < end && strchr(" \t\n", text[begin - base]))
     begin++;
-  while (end > begin && strchr(" \t\n", text[end - 1]))
+  while (end > begin && strchr(" \t\n", text[end - 1 - base]))
     end--;
   return (struct span){begin, end};
 }

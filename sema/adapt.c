@@ -40,7 +40,8 @@ void adapt_binding(struct expander *e, struct binding *b,
     wanted = wanted || (adapters->all && strcmp(kind->name, dense[i]) == 0);
   if (!adapters->rank || !wanted)
     return;
-  e->in->adapters_used = e->in->adapters_used || was_given(b, "lora");
+  if (was_given(b, "lora"))
+    e->in->adapters_used = e->in->adapters_own = true;
   if (!is_open(b))
     return;
   *(int64_t *)give(b, "lora", span) = adapters->rank;

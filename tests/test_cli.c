@@ -427,9 +427,21 @@ static void devices_may_be_a_table(void **state) {
       {TABLE("name,card_mib\\n\"a\" b,1\\n"), ".csv:2:1: a comma is missing"},
       {TABLE("name,card_mib,process_mib\\na,1,2"), ".csv:2:5: process_mib is"},
       {TABLE("name,card_mib\\na,1"), "unknown gpu `mine-1`"},
+      {TABLE("name,card_mib\\nall,1"), ".csv:2:1: `all` stands for every"},
+      {TABLE("name,card_mib,names\\na,1,b|h100\\n"), "`h100` is a device"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     expect(wrong[i][0], 2, NULL, wrong[i][1]);
+  /* Of words of the language, too; a card of 1 MiB is one. */
+  expect("printf 'name,card_mib,kind\\nx,1,geforce\\nnet,2,\\n' "
+         ">build/tests/scratch/devices.csv; for g in x net; do " NETC NET
+         "--devices build/tests/scratch/devices.csv --brief --gpu $g; done | "
+         "grep -c 'does not fit'",
+         0, "2\n", "");
+  expect("{ echo name,card_mib; seq 1001 | sed 's/.*/c&,1/'; } "
+         ">build/tests/scratch/devices.csv; " NETC NET
+         "--devices build/tests/scratch/devices.csv",
+         2, NULL, ".csv:1002:7: a table has at most 1000 devices");
   expect(NETC NET "--devices nowhere.csv", 3, "", "cannot read nowhere.csv");
 #undef TABLE
 #undef NET

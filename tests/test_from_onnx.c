@@ -113,6 +113,12 @@ static void batch_norms_that_were_folded_are_told(void **state) {
   assert_holds(r.out, "# Batch norms may be missing after 20 ");
   assert_null(strstr(r.out, " bn "));
   run_free(&r);
+  r = run("%s import $(ls tests/data/import/caffe/*.prototxt | head -n 1) "
+          "--assume-bn",
+          NETC);
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "is about what exporters of ONNX fold");
+  run_free(&r);
   char *whole = import("tests/data/import/onnx/resnet18.onnx", "");
   char *back = import(path, "--assume-bn");
   assert_holds(back, "# The file has a bias in place of 20 of these bn.\n");

@@ -314,11 +314,14 @@ static void put_total(struct summary *s) {
   if (model->total.active < model->total.params)
     text_printf(&s->line, ", %s active", count_text(model->total.active).text);
   if (s->c->expansion->adapters.rank)
-    text_printf(&s->line, "; %s trained: LoRA of rank %" PRId64 " on %s",
+    text_printf(&s->line, "; %s trained: LoRA of rank %" PRId64 " on %s%s",
                 count_text(model->total.trainable).text,
                 s->c->expansion->adapters.rank,
                 s->c->expansion->adapters.all ? "all dense matrices"
-                                              : "attention's four matrices");
+                                              : "attention's four matrices",
+                s->c->expansion->adapters_own
+                    ? " where the source gives no rank of its own"
+                    : "");
   text_printf(&s->line, "; %s MACs", count_text(model->total.macs).text);
   text_rounded(&s->line, model->total.macs, "GTP");
   text_printf(&s->line, " per %s", sample_word(s->c));

@@ -101,9 +101,10 @@ static void put_keyed(struct layer_writing *w, const struct item *item) {
     w->numbers[w->number_count++] = item->value;
   else if (strcmp(meaning, "bias") == 0)
     text_put(&w->options, is_false_value(item->value) ? " nobias" : "");
-  else if (strcmp(meaning, "ceil") == 0 || strcmp(meaning, "bidir") == 0)
-    text_printf(&w->options, is_false_value(item->value) ? "" : " %s", meaning);
-  else if (strcmp(meaning, "frozen") == 0)
+  else if (strcmp(meaning, "ceil") == 0 || strcmp(meaning, "bidir") == 0) {
+    if (!is_false_value(item->value))
+      text_printf(&w->options, " %s", meaning);
+  } else if (strcmp(meaning, "frozen") == 0)
     text_put(&w->options, is_false_value(item->value) ? " frozen" : "");
   else if (strcmp(meaning, "eps") == 0)
     text_put(&w->options, "");

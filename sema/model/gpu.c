@@ -100,7 +100,8 @@ int64_t gpu_bytes(const struct gpu *gpu) {
         (!worst || known[i].usable * worst->mebibytes <
                        worst->usable * known[i].mebibytes))
       worst = &known[i];
-  return worst ? gpu->mebibytes * worst->usable / worst->mebibytes << 20
+  return worst ? max_i64(gpu->mebibytes * worst->usable / worst->mebibytes, 1)
+                     << 20
                : gpu_card_bytes(gpu);
 }
 
@@ -112,7 +113,8 @@ int64_t gpu_rate(const struct gpu *gpu, int element) {
 
 enum {
   MOST_FIGURE = 1 << 30, /* MiB << 20 and 10^9 a second stay far from 2^63 */
-  MOST_COLUMNS = 64
+  MOST_COLUMNS = 64,
+  MOST_DEVICES = 1000
 };
 
 struct gpu_column {
@@ -291,22 +293,45 @@ static bool is_word(struct slice word) {
   return right && word.length < 64;
 }
 
-static bool read_name(struct gpu_table *t, const struct gpu_cell *cell) {
+/* A name that no device has yet. */
+static bool is_free(struct gpu_table *t, const struct gpu_cell *cell,
+                    struct slice name) {
   const char *several;
   struct gpus found = {t->found.at, t->found.count};
-  if (!is_word(cell->text)) {
-    fail(t, cell);
-    text_put(t->error,
-             "a name has letters, digits, `-` and `_`, and begins with a "
-             "letter: `my-card-48`");
-    return false;
-  }
-  if (!gpu_find(&found, cell->text, &several) && !several)
+  if (!gpu_find(&found, name, &several) && !several)
     return true;
   fail(t, cell);
   text_printf(t->error, "`%.*s` is a device already; choose another name",
-              SLICE_ARG(cell->text));
+              SLICE_ARG(name));
   return false;
+}
+
+static bool read_name(struct gpu_table *t, const struct gpu_cell *cell) {
+  if (slice_is(cell->text, "all")) {
+    fail(t, cell);
+    text_put(t->error, "`all` stands for every device; choose another name");
+    return false;
+  }
+  if (is_word(cell->text))
+    return is_free(t, cell, cell->text);
+  fail(t, cell);
+  text_put(t->error, "a name has letters, digits, `-` and `_`, and begins with "
+                     "a letter: `my-card-48`");
+  return false;
+}
+
+/* `h100|NVIDIA H100`: the other names. */
+static bool read_names(struct gpu_table *t, const struct gpu_cell *cell) {
+  struct slice rest = cell->text;
+  while (rest.length) {
+    const char *bar = memchr(rest.at, '|', rest.length);
+    size_t length = bar ? (size_t)(bar - rest.at) : rest.length;
+    if (!is_free(t, cell, (struct slice){rest.at, length}))
+      return false;
+    rest.at += length + (bar != NULL);
+    rest.length -= length + (bar != NULL);
+  }
+  return true;
 }
 
 static bool read_figure(struct gpu_table *t, const struct gpu_cell *cell,
@@ -328,10 +353,12 @@ static bool read_figure(struct gpu_table *t, const struct gpu_cell *cell,
 
 static bool check_row(struct gpu_table *t, const struct gpu *gpu,
                       const struct gpu_cell *end) {
-  if (*gpu->word && gpu->mebibytes && gpu->usable <= gpu->mebibytes)
+  bool many = t->found.count == MOST_DEVICES;
+  if (*gpu->word && gpu->mebibytes && gpu->usable <= gpu->mebibytes && !many)
     return true;
   fail(t, end);
-  text_put(t->error, !*gpu->word       ? "this line has no name"
+  text_put(t->error, many              ? "a table has at most 1000 devices"
+                     : !*gpu->word     ? "this line has no name"
                      : !gpu->mebibytes ? "this line has no card_mib"
                                        : "process_mib is more than card_mib");
   return false;
@@ -355,6 +382,8 @@ static bool read_row(struct gpu_table *t) {
     const struct gpu_column *column = t->of[count++];
     void *at = (char *)&gpu + column->offset;
     if (column == columns && !read_name(t, &cell))
+      return false;
+    if (column == columns + 1 && !read_names(t, &cell))
       return false;
     if (!column->is_text && !read_figure(t, &cell, at))
       return false;
