@@ -164,11 +164,26 @@ static int add_budget(struct net_options *o, const char *list) {
   return EXIT_DONE;
 }
 
+#define BLANKS " \t"
+
 const char *swept_item(const char *values, char *to, size_t room) {
   const char *end = strchr(values, ',');
   size_t length = end ? (size_t)(end - values) : strlen(values);
+  size_t blanks = strspn(values, BLANKS);
+  values += blanks < length ? blanks : length;
+  length -= blanks < length ? blanks : length;
+  while (length > 0 && strchr(BLANKS, values[length - 1]))
+    length--;
   snprintf(to, room, "%.*s", (int)length, values);
   return end ? end + 1 : NULL;
+}
+
+static int complain_of_gap(const struct swept *list, bool first, bool last) {
+  return complain(EXIT_USAGE, "--%s %s: a value is missing %s", list->name,
+                  list->values,
+                  first  ? "before the first comma"
+                  : last ? "after the last comma"
+                         : "between the commas");
 }
 
 /* Each value is tried; the last list of a setting counts. */
@@ -183,7 +198,10 @@ static int add_swept(struct net_options *o, const struct swept *swept) {
                     "values",
                     swept->name, swept->values, MOST_SWEPT);
   for (const char *at = swept->values; at;) {
+    bool first = at == swept->values;
     at = swept_item(at, value, sizeof value);
+    if (!*value)
+      return complain_of_gap(swept, first, !at);
     if (add_setting(o, swept->name, value) != EXIT_DONE)
       return EXIT_USAGE;
   }
@@ -414,8 +432,8 @@ static int import_opened(struct net_options *o) {
   return opening_import(&o->opening, sizes, count);
 }
 
-int net_options_compile(struct net_options *options, struct netc *netc,
-                        const char *path) {
+int net_options_try(struct net_options *options, struct netc *netc,
+                    const char *path, enum netc_status *loaded) {
   struct opened_file *opening = &options->opening;
   int status = EXIT_DONE;
   if (!opening->open || strcmp(opening->operand, path) != 0) {
@@ -428,9 +446,17 @@ int net_options_compile(struct net_options *options, struct netc *netc,
     }
   }
   const char *name = strcmp(path, "-") == 0 ? "<stdin>" : opening->path;
-  enum netc_status loaded =
-      netc_load_text(netc, name, opening->text.at, opening->text.length);
+  *loaded = netc_load_text(netc, name, opening->text.at, opening->text.length);
   progress_erase(&options->progress);
+  return EXIT_DONE;
+}
+
+int net_options_compile(struct net_options *options, struct netc *netc,
+                        const char *path) {
+  enum netc_status loaded;
+  int status = net_options_try(options, netc, path, &loaded);
+  if (status != EXIT_DONE)
+    return status;
   if (loaded != NETC_OK)
     show_diagnostics(netc, options->style);
   return exit_status_of(netc, loaded);

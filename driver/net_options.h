@@ -27,7 +27,8 @@ struct swept {
   const char *name, *values; /* apart by commas */
 };
 
-/* The first of `values` into `to`; what follows it, NULL after the last. */
+/* The first of `values` into `to`, without blanks about it; what follows it,
+ * NULL after the last. */
 const char *swept_item(const char *values, char *to, size_t room);
 
 struct net_options {
@@ -94,6 +95,10 @@ int net_options_load(struct net_options *options);
  */
 int net_options_compile(struct net_options *options, struct netc *netc,
                         const char *path);
+
+/* The same, and what keeps the net from being compiled is not said. */
+int net_options_try(struct net_options *options, struct netc *netc,
+                    const char *path, enum netc_status *loaded);
 
 void net_options_close(struct net_options *options);
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 enum { VALUE = 64 }; /* bytes of a value, with its NUL */
+enum { MOST_SAID = 32, SAID = 128 };
 
 /* A list on its way. */
 struct sweep_list {
@@ -26,8 +27,13 @@ struct table_run {
   size_t count;
   const struct swept *across; /* batches, as columns; or NULL */
   struct netc_answer a;       /* of the last that was loaded */
-  bool on_devices;            /* the table has a row for each device's name */
-  bool shares;                /* there may be several devices */
+  struct netc_answer first;   /* of the first that has one: its columns */
+  bool failed;                /* the last has no answer */
+  int status;                 /* of the first that had none */
+  char said[MOST_SAID][SAID]; /* why: once for all devices and batches */
+  size_t said_count;
+  bool on_devices; /* the table has a row for each device's name */
+  bool shares;     /* there may be several devices */
   bool colour;
 };
 
@@ -73,17 +79,76 @@ static int advance(struct table_run *s, bool *done) {
   return status;
 }
 
+static bool was_said(struct table_run *s, const char *message) {
+  for (size_t i = 0; i < s->said_count; i++)
+    if (strncmp(s->said[i], message, SAID - 1) == 0)
+      return true;
+  if (s->said_count < MOST_SAID)
+    snprintf(s->said[s->said_count++], SAID, "%s", message);
+  return false;
+}
+
+static int say_errors(struct table_run *s) {
+  struct netc_diagnostic d = {.size = sizeof d};
+  for (size_t i = 0; netc_diagnostic(s->netc, i, &d) == NETC_OK; i++)
+    if (d.severity == NETC_SEVERITY_ERROR) {
+      if (!was_said(s, d.message))
+        show_diagnostics(s->netc, s->o->style);
+      break;
+    }
+  return EXIT_SOURCE;
+}
+
+static int say_failed(struct table_run *s, enum netc_status why) {
+  const char *message = netc_message(s->netc);
+  if (why != NETC_ERROR && why != NETC_USAGE)
+    return exit_status_of(s->netc, why);
+  int status = why == NETC_ERROR ? EXIT_SOURCE : EXIT_USAGE;
+  if (was_said(s, message))
+    return status;
+  return why == NETC_ERROR
+             ? complain(status, "%s: %s", s->o->files.at[0], message)
+             : complain(status, "%s", message);
+}
+
+/* A value that has no answer does not end the table: `failed`. */
 static int ask(struct table_run *s) {
-  int status = net_options_compile(s->o, s->netc, s->o->files.at[0]);
+  const char *file = s->o->files.at[0];
+  enum netc_status why;
+  int status = net_options_try(s->o, s->netc, file, &why);
   if (status != EXIT_DONE)
     return status;
-  enum netc_status loaded = netc_uses(s->netc, "table", s->o->look.predict);
-  if (loaded == NETC_OK)
-    loaded = netc_answer(s->netc, s->o->look.predict, &s->a);
-  return loaded == NETC_ERROR
-             ? complain(EXIT_SOURCE, "%s: %s", s->o->files.at[0],
-                        netc_message(s->netc))
-             : exit_status_of(s->netc, loaded);
+  if (why == NETC_ERROR) {
+    status = say_errors(s);
+  } else {
+    if (why == NETC_OK)
+      why = netc_uses(s->netc, "table", s->o->look.predict);
+    if (why == NETC_OK)
+      why = netc_answer(s->netc, s->o->look.predict, &s->a);
+    status = why == NETC_OK ? EXIT_DONE : say_failed(s, why);
+  }
+  s->failed = status == EXIT_SOURCE || status == EXIT_USAGE;
+  if (!s->failed)
+    return status;
+  s->status = s->status ? s->status : status;
+  return EXIT_DONE;
+}
+
+/* Of batches beside each other, for the first that has an answer. */
+static int ask_row(struct table_run *s) {
+  char batch[VALUE];
+  if (!s->across)
+    return ask(s);
+  int status = EXIT_DONE;
+  s->failed = true;
+  for (const char *at = s->across->values;
+       at && s->failed && status == EXIT_DONE;) {
+    at = swept_item(at, batch, sizeof batch);
+    status = choose(s, s->across->name, batch);
+    if (status == EXIT_DONE)
+      status = ask(s);
+  }
+  return status;
 }
 
 /* Cells */
@@ -113,8 +178,8 @@ static void put_context(int64_t longest) {
 
 static void put_left(const struct table_run *s) {
   const struct netc_answer *a = &s->a;
-  if (a->bytes == INT64_MAX) {
-    printf("  %*s", LEFT, "not shared by so many");
+  if (s->failed || a->bytes == INT64_MAX) {
+    printf("  %*s", LEFT, s->failed ? "-" : "not shared by so many");
     return;
   }
   int64_t left = a->room_bytes - a->bytes;
@@ -167,13 +232,14 @@ static void put_head(struct table_run *s) {
   putchar('\n');
 }
 
-static int put_across(struct table_run *s) {
+static int put_across(struct table_run *s, bool failed) {
   char batch[VALUE];
   int status = EXIT_DONE;
   for (const char *at = s->across->values; at && status == EXIT_DONE;) {
     at = swept_item(at, batch, sizeof batch);
-    status = choose(s, s->across->name, batch);
-    if (status == EXIT_DONE)
+    if (!failed)
+      status = choose(s, s->across->name, batch);
+    if (!failed && status == EXIT_DONE)
       status = ask(s);
     if (status == EXIT_DONE)
       put_left(s);
@@ -181,11 +247,29 @@ static int put_across(struct table_run *s) {
   return status;
 }
 
+/* Dashes in all cells. */
+static void forget(struct table_run *s) {
+  struct netc_answer *a = &s->a;
+  *a = s->first;
+  a->device_bytes = a->bytes = a->planned_bytes = INT64_MAX;
+  a->device_count = a->largest_batch = -1;
+  a->longest_context = a->most_sequences = -1;
+}
+
+static int64_t saved_bytes(const struct table_run *s) {
+  struct netc_training training = {.size = sizeof training};
+  return !s->failed && netc_training(s->netc, &training) == NETC_OK
+             ? training.device_saved_bytes
+             : INT64_MAX;
+}
+
 /* Of what was loaded. */
 static int put_row(struct table_run *s) {
-  const struct netc_answer *a = &s->a;
-  struct netc_training training = {.size = sizeof training};
+  const struct netc_answer *a = &s->a, *columns = &s->first;
   int status = EXIT_DONE;
+  bool failed = s->failed;
+  if (failed)
+    forget(s);
   for (size_t i = 0; i < s->count; i++)
     printf("%s%-*s", i ? "  " : "", s->lists[i].width, s->lists[i].value);
   if (s->on_devices)
@@ -194,20 +278,19 @@ static int put_row(struct table_run *s) {
     put_count((int)strlen("devices"), a->device_count);
   if (!s->across)
     put_size(s, BYTES, a->bytes);
-  netc_training(s->netc, &training);
-  if (!a->on_device && a->question == NETC_TRAINING)
-    put_size(s, BYTES, training.device_saved_bytes);
-  if (!a->on_device && a->question == NETC_PREDICTION)
+  if (!columns->on_device && columns->question == NETC_TRAINING)
+    put_size(s, BYTES, saved_bytes(s));
+  if (!columns->on_device && columns->question == NETC_PREDICTION)
     put_size(s, BYTES, a->planned_bytes);
   if (s->across)
-    status = put_across(s);
-  else if (a->on_device)
+    status = put_across(s, failed);
+  else if (columns->on_device)
     put_left(s);
-  if (a->on_device && a->question != NETC_SERVING)
+  if (columns->on_device && columns->question != NETC_SERVING)
     put_count(BATCH, a->largest_batch);
-  if (a->on_device && a->longest_context >= 0)
+  if (columns->on_device && columns->longest_context >= 0)
     put_context(a->longest_context);
-  if (a->on_device && a->question == NETC_SERVING)
+  if (columns->on_device && columns->question == NETC_SERVING)
     put_count(SEQUENCES, a->most_sequences);
   putchar('\n');
   return status;
@@ -235,11 +318,21 @@ static void put_title(struct table_run *s) {
   fputs("\n\n", stdout);
 }
 
+/* What the table does not show would be equal rows. */
+static int check_lists(const struct table_run *s) {
+  for (size_t i = 0; i < s->o->swept_count; i++) {
+    const struct swept *list = &s->o->swept[i];
+    if (netc_shows(s->netc, list->name, "table", s->o->look.predict) != NETC_OK)
+      return complain(EXIT_USAGE, "--%s %s: %s", list->name, list->values,
+                      netc_message(s->netc));
+  }
+  return EXIT_DONE;
+}
+
 /* Batches stand beside each other where the rows are devices that train. */
-static int open_lists(struct table_run *s) {
-  int status = EXIT_DONE;
+static void open_lists(struct table_run *s) {
   s->on_devices = sweeps(s, "gpu");
-  for (size_t i = 0; i < s->o->swept_count && status == EXIT_DONE; i++) {
+  for (size_t i = 0; i < s->o->swept_count; i++) {
     const struct swept *list = &s->o->swept[i];
     struct sweep_list *row = &s->lists[s->count];
     s->shares = s->shares || strstr(list->name, "parallel") ||
@@ -256,14 +349,51 @@ static int open_lists(struct table_run *s) {
       int length = (int)strlen(row->value);
       row->width = length > row->width ? length : row->width;
     }
-    row->next = list->values;
     s->count++;
-    status = take_next(s, row);
   }
-  if (status == EXIT_DONE && s->across) {
-    char batch[VALUE];
-    swept_item(s->across->values, batch, sizeof batch);
-    status = choose(s, s->across->name, batch);
+}
+
+static int rewind_lists(struct table_run *s) {
+  int status = EXIT_DONE;
+  for (size_t i = 0; i < s->count && status == EXIT_DONE; i++) {
+    s->lists[i].next = s->lists[i].list->values;
+    status = take_next(s, &s->lists[i]);
+  }
+  return status;
+}
+
+/* To the first row that has an answer; *skipped have none. */
+static int find_first(struct table_run *s, size_t *skipped) {
+  bool done = false;
+  int status = rewind_lists(s);
+  if (status == EXIT_DONE)
+    status = ask_row(s);
+  for (*skipped = 0; status == EXIT_DONE && s->failed; ++*skipped) {
+    status = advance(s, &done);
+    if (done)
+      return s->status;
+    if (status == EXIT_DONE)
+      status = ask_row(s);
+  }
+  s->first = s->a;
+  return status;
+}
+
+/* The first that has an answer is loaded. */
+static int put_rows(struct table_run *s, size_t skipped) {
+  bool done = false;
+  int status = rewind_lists(s);
+  for (size_t row = 0; status == EXIT_DONE && !done; row++) {
+    if (row > skipped)
+      status = ask_row(s);
+    else
+      s->failed = row < skipped;
+    if (row == skipped)
+      s->a = s->first;
+    if (status == EXIT_DONE)
+      status = put_row(s);
+    if (status == EXIT_DONE)
+      status = advance(s, &done);
   }
   return status;
 }
@@ -273,10 +403,12 @@ int sweep(struct netc *netc, struct net_options *o) {
                         .o = o,
                         .a = {.size = sizeof s.a},
                         .colour = wants_colour(o->colour, STDOUT_FILENO)};
-  bool done = false;
-  int status = open_lists(&s);
-  if (status == EXIT_DONE)
-    status = ask(&s);
+  size_t skipped;
+  int status = check_lists(&s);
+  if (status != EXIT_DONE)
+    return status;
+  open_lists(&s);
+  status = find_first(&s, &skipped);
   if (status != EXIT_DONE)
     return status;
   show_diagnostics(netc, o->style);
@@ -284,13 +416,8 @@ int sweep(struct netc *netc, struct net_options *o) {
   if (!o->look.brief)
     put_title(&s);
   put_head(&s);
-  while (!done && status == EXIT_DONE) {
-    status = put_row(&s);
-    if (status == EXIT_DONE)
-      status = advance(&s, &done);
-    if (status == EXIT_DONE && !done)
-      status = ask(&s);
-  }
+  status = put_rows(&s, skipped);
+  status = status ? status : s.status;
   int end = finish_stdout();
   return status ? status : end;
 }

@@ -530,6 +530,13 @@ struct netc_answer {
 NETC_API enum netc_status netc_uses(struct netc *netc, const char *output,
                                     bool predict);
 
+/*
+ * NETC_USAGE if a setting has no effect on such an output, whatever its value:
+ * netc_message says why, and the way out. Nothing need be loaded.
+ */
+NETC_API enum netc_status netc_shows(struct netc *netc, const char *setting,
+                                     const char *output, bool predict);
+
 struct netc_way {
   size_t size;
   const char *options; /* "--precision mixed" */

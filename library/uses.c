@@ -77,6 +77,12 @@ static bool is_chosen(const struct settings *settings, struct slice name) {
          differs(infer_specs, name, &settings->infer, &usual.infer);
 }
 
+static void say_ways_out(struct call *call, unsigned refused, bool predict) {
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    if (refusals[i].subject & refused && refusals[i].predict == predict)
+      context_say_more(call->netc, "; %s", refusals[i].help);
+}
+
 static void say_unused(struct call *call, const struct kept_pair *given,
                        unsigned refused, bool predict) {
   struct text name = text_new(&call->scratch);
@@ -84,9 +90,7 @@ static void say_unused(struct call *call, const struct kept_pair *given,
     text_putc(&name, given->name.at[i] == '_' ? '-' : given->name.at[i]);
   context_say(call->netc, "--%.*s %s is not used here",
               SLICE_ARG(text_slice(&name)), given->value);
-  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-    if (refusals[i].subject & refused && refusals[i].predict == predict)
-      context_say_more(call->netc, "; %s", refusals[i].help);
+  say_ways_out(call, refused, predict);
 }
 
 bool uses_all(struct call *call, const char *output, bool predict) {
@@ -124,4 +128,39 @@ enum netc_status netc_uses(struct netc *netc, const char *output,
     return NETC_USAGE;
   }
   return context_call(netc, CALL_READS, call_uses, &request);
+}
+
+struct shows_request {
+  struct use_request of;
+  const char *setting;
+};
+
+static void call_shows(struct call *call) {
+  const struct shows_request *request = call->request;
+  const struct use *use = use_of(request->of.output);
+  bool predict = request->of.predict;
+  struct text name = text_new(&call->scratch);
+  for (const char *at = request->setting; *at; at++)
+    text_putc(&name, *at == '-' ? '_' : *at);
+  unsigned of = subjects_of(text_slice(&name));
+  unsigned refused = use ? of & use->refuses[predict] : NONE;
+  if (use && of & use->shows[predict] & ~refused)
+    return;
+  call->status = NETC_USAGE;
+  if (refused) {
+    context_say(call->netc, "it is not used here");
+    say_ways_out(call, refused, predict);
+  } else {
+    bool other = use && of & use->shows[!predict];
+    context_say(call->netc, "it changes nothing here; %s",
+                !other    ? "give one value"
+                : predict ? "without --predict it does"
+                          : "with --predict it does");
+  }
+}
+
+enum netc_status netc_shows(struct netc *netc, const char *setting,
+                            const char *output, bool predict) {
+  struct shows_request request = {{output, predict}, setting};
+  return context_call(netc, CALL_READS, call_shows, &request);
 }

@@ -352,6 +352,65 @@ static void tables_of_several_lists(void **state) {
   run_free(&r);
 }
 
+static void check_table(const char *arguments, const char *rows,
+                        const char *message) {
+  char command[256];
+  snprintf(command, sizeof command, NETC " examples/resnet50.net %s",
+           arguments);
+  struct run r = run("%s", command);
+  assert_int_equal(r.status, 1);
+  const char *head = strstr(r.out, "\n\n");
+  assert_string_equal(head ? head + 2 : r.out, rows);
+  const char *said = strstr(r.err, message);
+  assert_non_null(said);
+  assert_null(strstr(said + 1, message)); /* once */
+  run_free(&r);
+}
+
+/* A value that has no answer leaves dashes, and the others are answered. */
+static void tables_go_on_after_a_value_that_fails(void **state) {
+  (void)state;
+#define MOST "9223372036854775807"
+  check_table("--pipeline 1,99,2 --gpu t4,h100",
+              "device  pipeline        memory  devices      training           "
+              "              largest batch\n"
+              "t4      1            14.56 GiB        1    353.14 MiB     12.41 "
+              "GiB left                155\n"
+              "t4      99                   -        -             -           "
+              "           -              -\n"
+              "t4      2            14.56 GiB        2    200.82 MiB     12.56 "
+              "GiB left                428\n"
+              "h100    1            79.11 GiB        1    353.14 MiB     70.57 "
+              "GiB left                875\n"
+              "h100    99                   -        -             -           "
+              "           -              -\n"
+              "h100    2            79.11 GiB        2    200.82 MiB     70.71 "
+              "GiB left              2,384\n",
+              "a pipeline of 99 stages");
+  check_table(
+      "--pipeline 99,1 --gpu t4",
+      "pipeline  devices      training                         largest batch\n"
+      "99              -             -                      -              -\n"
+      "1               1    353.14 MiB     12.41 GiB left                155\n",
+      "a pipeline of 99 stages");
+  check_table("--batch 1," MOST ",2",
+              "batch                    training         saved\n"
+              "1                      353.14 MiB     81.56 MiB\n"
+              "9223372036854775807             -             -\n"
+              "2                      419.56 MiB    162.92 MiB\n",
+              "passes 2^63 - 1 bytes");
+  check_table("--batch " MOST ",2 --gpu t4,h100",
+              "device        memory  batch 9223372036854775807                "
+              "batch 2  largest batch\n"
+              "t4         14.56 GiB                      -     12.35 GiB left  "
+              "              155\n"
+              "h100       79.11 GiB                      -     70.50 GiB left  "
+              "              875\n",
+              "passes 2^63 - 1 bytes");
+  check_table("--batch " MOST " --accumulate 1,2", "", "passes 2^63 - 1 bytes");
+#undef MOST
+}
+
 /* A table of devices and of memory says when it is not fit for an answer. */
 static void tables_refuse_what_they_cannot_show(void **state) {
   (void)state;
@@ -361,12 +420,24 @@ static void tables_refuse_what_they_cannot_show(void **state) {
          2, "", "at most 4 settings have several values");
   expect(NETC " diff " CNN " " UNET " --batch 1,2", 2, "",
          "one value at a time");
+#define PREDICT " examples/resnet50.net --predict "
+  expect(NETC PREDICT "--data-parallel 1,2 --gpu t4", 2, "",
+         "--data-parallel 1,2: it is not used here; a prediction is shared by");
+  expect(NETC PREDICT "--optimizer adam,sgd", 2, "",
+         "--optimizer adam,sgd: it changes nothing here; without --predict");
+  expect(NETC PREDICT "--fold off,on", 0, "\noff ", "");
+  expect(NETC " examples/resnet50.net --fold off,on", 2, "",
+         "--fold off,on: it changes nothing here; with --predict it does");
+  expect(NETC " examples/resnet50.net --misc 1,2", 2, "",
+         "--misc 1,2: it changes nothing here; give one value");
+#undef PREDICT
 }
 
 int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(each_row_is_what_is_said_alone),
       cmocka_unit_test(tables_of_several_lists),
+      cmocka_unit_test(tables_go_on_after_a_value_that_fails),
       cmocka_unit_test(tables_refuse_what_they_cannot_show),
   };
   return run_table("answers", questions, sizeof questions / sizeof *questions,

@@ -157,7 +157,13 @@ static void tables_compare_batches_devices_and_nets(void **state) {
   expect(NETC RESNET "--batch 8,256", 0, "256       20.", "");
   expect(NETC RESNET "--gpu all --batch 8,256", 0, "rtx4090", "");
   expect(NETC RESNET "--batch 8,256 --gpu t4", 0, "too much", "");
-  expect(NETC RESNET "--batch 8,,9", 2, NULL, "--batch : ");
+  expect(NETC RESNET "--batch 8,,9", 2, "",
+         "--batch 8,,9: a value is missing between the commas");
+  expect(NETC RESNET "--gpu t4,", 2, "",
+         "--gpu t4,: a value is missing after the last comma");
+  expect(NETC RESNET "--batch ' ,8'", 2, "", "missing before the first comma");
+  expect(NETC RESNET "--batch '8 , 256' --gpu 't4, h100'", 0,
+         "\nh100       79.11 GiB", "");
   expect(NETC RESNET "--batch 8,256 -o x.json", 2, "", "without -o");
   expect(NETC " check" RESNET "--gpu all", 2, "", "one value at a time");
   expect(NETC " diff" RESNET "-D depth=50 -D depth=101", 1, "18,992,128", "");

@@ -284,7 +284,10 @@ static void a_setting_is_used_or_has_nothing_to_do_with_it(void **state) {
       if (kind.purpose == NETC_FOR_FILES)
         wrong += try_output(p, plain, chosen, kind.name, predict);
     wrong += try_answer(p, plain, chosen, predict);
-    wrong += try_command(p, "table", "", "--rule optimizer,x3", predict);
+    wrong += try_command(
+        p, "table", "",
+        strcmp(p->setting, "inplace") == 0 ? "--batch 1,2" : "--inplace on,off",
+        predict);
     wrong +=
         try_command(p, "diff", "diff " BUILD "/tests/uses.net", "", predict);
   }
