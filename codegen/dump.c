@@ -115,9 +115,9 @@ static void put_arg(struct text *out, const struct arg *arg, size_t indent) {
 
 static const char *stmt_words(enum stmt_kind kind) {
   static const char *const words[] = {
-      "apply", "group", "fork", "from",     "again",  "output",
-      "net",   "input", "def",  "let",      "param",  "repeat",
-      "for",   "if",    "use",  "settings", "message"};
+      "apply", "group", "fork", "from",     "again",   "output",
+      "net",   "input", "def",  "let",      "param",   "repeat",
+      "for",   "if",    "use",  "settings", "message", "hole"};
   return words[kind];
 }
 

@@ -68,7 +68,8 @@ static void drop_dead(struct onnx *x) {
     if (!live[i])
       continue;
     place[i] = (int)kept;
-    x->extras.at[kept] = *onnx_extra(x, (int)i);
+    const struct extra *extra = onnx_extra(x, (int)i); /* `at` may move */
+    x->extras.at[kept] = *extra;
     x->graph->nodes.at[kept] = node;
     node->index = (int)kept++;
     for (size_t k = 0; k < node->inputs.count; k++)
