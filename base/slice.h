@@ -12,8 +12,8 @@ struct slice {
 };
 
 /* For "%.*s": the length as printf wants it, and the text; of a struct text,
-   too. It is evaluated twice, so name a variable. */
-#define SLICE_ARG(s) (int)(s).length, (s).at
+   too. `s` stands twice: it must have an address, so that no call compiles. */
+#define SLICE_ARG(s) (int)(&(s))->length, (&(s))->at
 
 static inline struct slice slice_of(const char *text) {
   return (struct slice){text, strlen(text)};

@@ -161,9 +161,10 @@ static void put_row(struct flat *f, const struct row *row) {
     text_printf(f->out, "again %.*s", SLICE_ARG(f->labels[end - 1]));
   } else {
     model_put_layer(f->out, f->model, row->head, f->labels);
-    for (int i = 0; node_joins(head) && i < head->input_count; i++)
-      text_printf(f->out, " %.*s",
-                  SLICE_ARG(f->labels[node_input(f->model, head, i)]));
+    for (int i = 0; node_joins(head) && i < head->input_count; i++) {
+      text_putc(f->out, ' ');
+      text_puts(f->out, f->labels[node_input(f->model, head, i)]);
+    }
     put_tail(f, row);
     return;
   }

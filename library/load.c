@@ -194,7 +194,7 @@ static bool unknown_gpu(struct call *call, const struct train_settings *train,
     context_say_more(call->netc, "%s%.*s",
                      i > 1 ? ", " : "choose one of: ", SLICE_ARG(word));
   if (!several)
-    context_say_more(call->netc, "%.*s", SLICE_ARG(text_slice(&help)));
+    context_say_more(call->netc, "%.*s", SLICE_ARG(help));
   return true;
 }
 

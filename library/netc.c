@@ -240,7 +240,7 @@ static void call_add_gpus(struct call *call) {
   struct text error = text_new(&call->scratch);
   if (gpu_read(&netc->arena, added->csv, &netc->gpus, &error))
     return;
-  context_say(netc, "%s:%.*s", added->name, SLICE_ARG(text_slice(&error)));
+  context_say(netc, "%s:%.*s", added->name, SLICE_ARG(error));
   call->status = NETC_USAGE;
 }
 

@@ -88,8 +88,8 @@ static void say_unused(struct call *call, const struct kept_pair *given,
   struct text name = text_new(&call->scratch);
   for (size_t i = 0; i < given->name.length; i++)
     text_putc(&name, given->name.at[i] == '_' ? '-' : given->name.at[i]);
-  context_say(call->netc, "--%.*s %s is not used here",
-              SLICE_ARG(text_slice(&name)), given->value);
+  context_say(call->netc, "--%.*s %s is not used here", SLICE_ARG(name),
+              given->value);
   say_ways_out(call, refused, predict);
 }
 

@@ -81,8 +81,9 @@ void syntax_report(struct parser *p, enum token found, struct span span,
   struct text what = text_new(p->arena);
   if (found == TOKEN_END && p->scan.depth > 0 && !p->value_alone) {
     span = open_bracket(p); /* its fault, not that of the end */
-    text_printf(&what, "this `%.*s` is not closed",
-                SLICE_ARG(sources_slice(p->diags->sources, span)));
+    text_put(&what, "this `");
+    text_puts(&what, sources_slice(p->diags->sources, span));
+    text_put(&what, "` is not closed");
   } else {
     bool complete =
         found != TOKEN_END && wanted(expected, count, TOKEN_NEWLINE);

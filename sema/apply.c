@@ -27,7 +27,8 @@ static bool is_below(struct expander *e, struct diagnostic *d,
   struct span moved = {def->span.begin, lines.end};
   struct span rest = {lines.begin, def->span.begin};
   struct text text = text_new(e->arena);
-  text_printf(&text, "%.*s\n", SLICE_ARG(sources_slice(sources, moved)));
+  text_puts(&text, sources_slice(sources, moved));
+  text_putc(&text, '\n');
   text_puts(&text, sources_slice(sources, rest));
   diag_label(d, def->name_span, "defined here");
   diag_help(d, "a def stands above its calls");

@@ -439,10 +439,11 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
     rest = slice_from(line, end);
   if (!kind && items_number_length(line)) { /* 64 conv 3x3 */
     size_t number = items_number_length(line);
+    struct slice channels = slice_to(line, number);
     struct slice after = slice_plain(slice_from(line, number));
     kind = line_layer(slice_word(after));
     struct text turned = text_new(arena);
-    text_printf(&turned, " %.*s ", SLICE_ARG(slice_to(line, number)));
+    text_printf(&turned, " %.*s ", SLICE_ARG(channels));
     text_puts(&turned, slice_from(after, slice_word(after).length));
     rest = text_slice(&turned);
   }
@@ -452,15 +453,14 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
   if (kind != line_layer(word))
     items.why = "channels and the window are values after the word: `conv 64 "
                 "3x3`";
-  size_t window = items_number_length(rest);
-  struct slice channels = slice_from(rest, window);
+  struct slice window = slice_to(rest, items_number_length(rest));
+  struct slice channels = slice_from(rest, window.length);
   struct text vgg = text_new(arena);
   if (slice_begins(channels, "-") && slice_is_number(channels)) {
     channels = slice_from(channels, 1);
     text_printf(&vgg, "%.*s", SLICE_ARG(channels));
-    if (window) /* conv3-64, of the table of VGG */
-      text_printf(&vgg, " %.*sx%.*s pad", SLICE_ARG(slice_to(rest, window)),
-                  SLICE_ARG(slice_to(rest, window)));
+    if (window.length) /* conv3-64, of the table of VGG */
+      text_printf(&vgg, " %.*sx%.*s pad", SLICE_ARG(window), SLICE_ARG(window));
     rest = text_slice(&vgg);
   }
   if (slice_begins(rest, "(") && slice_close(rest) < rest.length) {

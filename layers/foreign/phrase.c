@@ -107,9 +107,10 @@ static int put_operands(struct text *out, struct slice rest) {
 static bool join(struct phrase *p) {
   struct slice line = phrase_bare(p->line), word = slice_word(line);
   struct slice rest = slice_from(line, word.length);
+  struct slice added = slice_trim(line, "+= ");
   size_t assigned = slice_find(line, "=");
-  if (slice_begins(line, "+") && phrase_is_name(slice_trim(line, "+= "))) {
-    text_printf(p->out, "add %.*s", SLICE_ARG(slice_trim(line, "+= ")));
+  if (slice_begins(line, "+") && phrase_is_name(added)) {
+    text_printf(p->out, "add %.*s", SLICE_ARG(added));
     p->why = "tensors are added by a layer: `add LABEL`";
     return true;
   }
@@ -306,19 +307,16 @@ static struct slice matlab(struct phrase *p, struct slice line) {
   struct text out = text_new(p->arena);
   struct slice first = conv ? slice_item(&inside) : (struct slice){NULL, 0};
   text_put(&out, conv ? "conv(" : "");
-  if (!conv)
-    text_printf(&out, "%.*s(",
-                SLICE_ARG(slice_to(word, slice_find(word, "2d"))));
-  if (conv)
-    text_puts(&out, slice_item(&inside));
-  text_put(&out, conv ? ", " : "");
+  text_puts(&out, conv ? slice_item(&inside)
+                       : slice_to(word, slice_find(word, "2d")));
+  text_put(&out, conv ? ", " : "(");
   text_puts(&out, first);
   while (inside.length) {
     struct slice item = slice_item(&inside);
     bool key = item.length && strchr("'\"", item.at[0]) && inside.length;
     text_put(&out, ", ");
-    if (key)
-      text_printf(&out, "%.*s=", SLICE_ARG(slice_trim(item, "'\"")));
+    text_puts(&out, key ? slice_trim(item, "'\"") : slice_of(""));
+    text_put(&out, key ? "=" : "");
     text_puts(&out, key ? slice_item(&inside) : item);
   }
   text_putc(&out, ')');
@@ -398,21 +396,22 @@ static bool call(struct phrase *p) {
   struct slice rest = phrase_after_word(line);
   bool sum = slice_begins(rest, "+") || slice_begins(rest, "-") ||
              slice_begins(rest, "*");
+  struct slice other = sum ? slice_plain(slice_from(rest, 1)) : rest;
   if (!phrase_is_name(word) || !rest.length)
     return false;
-  if (sum && phrase_is_name(slice_plain(slice_from(rest, 1)))) {
+  if (sum && phrase_is_name(other)) {
     p->why = "tensors are joined by a layer: `add a b`";
     text_printf(p->out, "%s %.*s %.*s",
                 rest.at[0] == '+'   ? "add"
                 : rest.at[0] == '-' ? "sub"
                                     : "mul",
-                SLICE_ARG(word), SLICE_ARG(slice_plain(slice_from(rest, 1))));
+                SLICE_ARG(word), SLICE_ARG(other));
     return true;
   }
   if (slice_begins(rest, "=") && line_layer(word)) {
     p->why = "the value of a layer follows without `=`";
-    text_printf(p->out, "%.*s %.*s", SLICE_ARG(word),
-                SLICE_ARG(slice_trim(rest, "= ")));
+    text_printf(p->out, "%.*s ", SLICE_ARG(word));
+    text_puts(p->out, slice_trim(rest, "= "));
     return true;
   }
   struct slice named = label_before(&line);
@@ -444,8 +443,8 @@ static bool applied(struct phrase *p) {
       slice_is(tensor, "self"))
     return false;
   struct text rest = text_new(p->arena);
-  text_printf(&rest, "%.*s(%.*s", SLICE_ARG(slice_to(line, open)),
-              SLICE_ARG(inside));
+  text_puts(&rest, slice_to(line, open));
+  text_printf(&rest, "(%.*s", SLICE_ARG(inside));
   text_put(&rest, inside.length ? "" : ")");
   text_printf(p->out, "from %.*s; ", SLICE_ARG(tensor));
   p->why = "a layer takes the current tensor, which `from LABEL` chooses";

@@ -15,9 +15,9 @@ bool phrase_taken_in(struct phrase *p) {
   struct slice rest = phrase_after_word(line);
   bool quoted = rest.length && rest.at[0] == '"';
   if (phrase_is_one_of(word, "import include require from using") && quoted) {
-    size_t end = slice_find(slice_from(rest, 1), "\"");
-    text_printf(p->out, "use \"%.*s\"",
-                SLICE_ARG(slice_to(slice_from(rest, 1), end)));
+    struct slice path = slice_from(rest, 1);
+    path = slice_to(path, slice_find(path, "\""));
+    text_printf(p->out, "use \"%.*s\"", SLICE_ARG(path));
     p->why = "another file is taken in by `use`";
     return true;
   }
@@ -38,7 +38,8 @@ bool phrase_method(struct phrase *p) {
   struct slice line = phrase_bare(p->line), word = slice_word(line);
   struct slice rest = phrase_after_word(line);
   if (slice_is(word, "class") && phrase_is_name(slice_word(rest))) {
-    text_printf(p->out, "net %.*s", SLICE_ARG(slice_word(rest)));
+    text_put(p->out, "net ");
+    text_puts(p->out, slice_word(rest));
     p->why = "a net is named by `net NAME`; its layers follow";
     return true;
   }
@@ -187,7 +188,8 @@ bool phrase_setting(struct phrase *p) {
     return false;
   size_t before = p->out->length;
   p->why = "settings stand on a `train` line: `train batch=32 optimizer=adam`";
-  text_printf(p->out, "%.*s ", SLICE_ARG(section ? word : slice_of("train")));
+  text_puts(p->out, section ? word : slice_of("train"));
+  text_putc(p->out, ' ');
   size_t empty = p->out->length;
   if (!put_settings(p, section ? rest : line))
     return false;

@@ -224,8 +224,8 @@ bool phrase_repetition(struct phrase *p) {
     struct slice inside = phrase_after_word(rest);
     if (slice_begins(inside, "(")) {
       struct text call = text_new(p->arena);
-      text_printf(&call, "%.*s %.*s", SLICE_ARG(word),
-                  SLICE_ARG(slice_trim(inside, "()")));
+      text_printf(&call, "%.*s ", SLICE_ARG(word));
+      text_puts(&call, slice_trim(inside, "()"));
       rest = text_slice(&call);
     }
   }
@@ -253,9 +253,9 @@ bool phrase_condition(struct phrase *p) {
   }
   if (at >= line.length)
     return false;
-  text_printf(p->out, "if %.*s { %.*s }",
-              SLICE_ARG(slice_plain(slice_from(line, at + 4))),
-              SLICE_ARG(slice_plain(slice_to(line, at))));
+  struct slice test = slice_plain(slice_from(line, at + 4));
+  struct slice body = slice_plain(slice_to(line, at));
+  text_printf(p->out, "if %.*s { %.*s }", SLICE_ARG(test), SLICE_ARG(body));
   return true;
 }
 

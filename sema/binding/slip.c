@@ -58,11 +58,12 @@ static bool stride_in_sizes(struct expander *e, struct binding *b,
   struct slice sizes = sources_slice(
       sources, (struct span){expr->span.begin, last->left->span.end});
   struct slice stride = sources_slice(sources, last->right->span);
+  struct slice whole = sources_slice(sources, expr->span);
   bool exact =
       last->right->integer && last->left->integer % last->right->integer == 0;
-  struct diagnostic *d = report(e, exact ? STRIDE_OR_DIVISION : WRONG_TYPE,
-                                expr->span, "`%.*s` divides the last size",
-                                SLICE_ARG(sources_slice(sources, expr->span)));
+  struct diagnostic *d =
+      report(e, exact ? STRIDE_OR_DIVISION : WRONG_TYPE, expr->span,
+             "`%.*s` divides the last size", SLICE_ARG(whole));
   offer_stride(e, d, expr->span, sizes, stride, "a blank before");
   b->failed = b->failed || !exact;
   return !exact;

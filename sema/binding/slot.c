@@ -253,7 +253,7 @@ static void help_gpu(const struct slot *s, struct diagnostic *d,
                      struct slice word) {
   struct text help = text_new(s->e->arena);
   gpu_put_help(&help, word, "memory=");
-  diag_help(d, "%.*s", SLICE_ARG(text_slice(&help)));
+  diag_help(d, "%.*s", SLICE_ARG(help));
 }
 
 bool slot_choose(struct slot *s, struct slice word) {

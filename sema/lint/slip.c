@@ -28,13 +28,12 @@ static void offer_sizes(struct lint *l, struct diagnostic *d, int64_t node,
   diag_help(d,
             at ? "the batch is never written, and channels come last: `%.*s`"
                : "channels come last: `%.*s`",
-            SLICE_ARG(text_slice(&sizes)));
+            SLICE_ARG(sizes));
   for (size_t i = begin; i < text.length; i++)
     if (text.at[i] != 'x' && (text.at[i] < '0' || text.at[i] > '9'))
       return; /* they have names */
   diag_offer(d, (struct span){n->span.begin + (uint32_t)begin, n->span.end},
-             text_slice(&sizes), "write `input %.*s`",
-             SLICE_ARG(text_slice(&sizes)));
+             text_slice(&sizes), "write `input %.*s`", SLICE_ARG(sizes));
 }
 
 void lint_channels_first(struct lint *l, int64_t node) {

@@ -55,12 +55,13 @@ static void check_product(struct statement_walk *w, const struct stmt *stmt) {
            SLICE_ARG(stmt->name), (long long)product);
   struct text text = text_new(w->diags->arena);
   struct span call = {stmt->name_span.begin, expr->left->span.end};
-  text_printf(&text, "repeat %.*s { %.*s }", SLICE_ARG(right),
-              SLICE_ARG(sources_slice(w->diags->sources, call)));
+  text_printf(&text, "repeat %.*s { ", SLICE_ARG(right));
+  text_puts(&text, sources_slice(w->diags->sources, call));
+  text_put(&text, " }");
   diag_offer(d, stmt->span, text_slice(&text),
              "to repeat it, write `%.*s`; a product stands in parentheses: "
              "`(%.*s * %.*s)`",
-             SLICE_ARG(text_slice(&text)), SLICE_ARG(left), SLICE_ARG(right));
+             SLICE_ARG(text), SLICE_ARG(left), SLICE_ARG(right));
 }
 
 /* `return conv 8 3x3` in a def that is never called */
@@ -112,8 +113,7 @@ static void check_includes(struct diags *diags, const struct source *source) {
       text_bytes(&use, text.at + at + strlen("#include "),
                  length - strlen("#include "));
       diag_offer(d, span, text_slice(&use),
-                 "another file is taken in by `%.*s`",
-                 SLICE_ARG(text_slice(&use)));
+                 "another file is taken in by `%.*s`", SLICE_ARG(use));
     }
     at += length;
   }
