@@ -122,7 +122,18 @@ static struct expansion expansion_of(struct netc *netc) {
                             .ignore_marks = load->inputs.count > 0};
 }
 
-static void choose_settings(struct load *load) {
+static bool is_set(const struct netc *netc, const char *name) {
+  for (size_t i = 0; i < netc->settings.count; i++)
+    if (slice_is(netc->settings.at[i].name, name))
+      return true;
+  return false;
+}
+
+/* A device that is named here is not that of the source, by any word. */
+static void choose_settings(struct netc *netc) {
+  struct load *load = netc->load;
+  if (is_set(netc, "gpu"))
+    load->settings.train.memory = 0;
   for (size_t i = 0; i < load->chosen.count; i++)
     expand_choice(&load->expansion, load->chosen.at[i]);
 }
@@ -144,7 +155,7 @@ static enum netc_status expand(struct netc *netc) {
   struct load *load = netc->load;
   if (load->compiled.program)
     expand_program(&load->expansion, load->compiled.program, &load->model);
-  choose_settings(load);
+  choose_settings(netc);
   return NETC_OK;
 }
 

@@ -22,9 +22,10 @@ static const char *const subjects[SUBJECT_COUNT] = {
 static const struct use {
   const char *output; /* "bars.*": all that begin with "bars." */
   unsigned shows[2], refuses[2];
+  unsigned judges; /* also refused if a device is to hold a training step */
 } uses[] = {
-#define USES(output, shows, refuses, predicts, asks) \
-  {output, {shows, predicts}, {refuses, asks}},
+#define USES(output, shows, refuses, judges, predicts, asks) \
+  {output, {shows, predicts}, {refuses, asks}, judges},
 #include "library/uses.def"
 };
 
@@ -37,15 +38,32 @@ static const struct refusal {
 #include "library/uses.def"
 };
 
+static const struct need {
+  const char *setting;
+  bool predict;
+  const char *partners, *help;
+} needs[] = {
+#define NEEDS(setting, predict, partners, help) \
+  {setting, predict, partners, help},
+#include "library/uses.def"
+};
+
+/* The next of words that are separated by blanks; of no length at the end. */
+static struct slice next_word(const char **at) {
+  *at += strspn(*at, " ");
+  struct slice word = {*at, strcspn(*at, " ")};
+  *at += word.length;
+  return word;
+}
+
 static unsigned subjects_of(struct slice setting) {
   unsigned found = 0;
-  for (int i = 0; i < SUBJECT_COUNT; i++)
-    for (const char *at = subjects[i]; *at; at += *at == ' ') {
-      size_t length = strcspn(at, " ");
-      if (length == setting.length && memcmp(at, setting.at, length) == 0)
+  for (int i = 0; i < SUBJECT_COUNT; i++) {
+    const char *at = subjects[i];
+    for (struct slice word; (word = next_word(&at)).length;)
+      if (slice_equal(word, setting))
         found |= 1u << i;
-      at += length;
-    }
+  }
   return found;
 }
 
@@ -83,31 +101,87 @@ static void say_ways_out(struct call *call, unsigned refused, bool predict) {
       context_say_more(call->netc, "; %s", refusals[i].help);
 }
 
-static void say_unused(struct call *call, const struct kept_pair *given,
-                       unsigned refused, bool predict) {
+static void say_unused(struct call *call, const struct kept_pair *given) {
   struct text name = text_new(&call->scratch);
   for (size_t i = 0; i < given->name.length; i++)
     text_putc(&name, given->name.at[i] == '_' ? '-' : given->name.at[i]);
   context_say(call->netc, "--%.*s %s is not used here", SLICE_ARG(name),
               given->value);
-  say_ways_out(call, refused, predict);
+  call->status = NETC_USAGE;
+}
+
+static unsigned refused_by(const struct netc *netc, const struct use *use,
+                           bool predict) {
+  const struct train_settings *train = &netc->load->settings.train;
+  bool judges = !predict && (train->gpu || train->memory);
+  return use->refuses[predict] | (judges ? use->judges : NONE);
+}
+
+static bool is_given(const struct netc *netc, struct slice setting) {
+  for (size_t i = 0; i < netc->settings.count; i++)
+    if (slice_equal(netc->settings.at[i].name, setting))
+      return true;
+  return is_chosen(&netc->load->settings, setting);
+}
+
+/* What it lacks of `needs`, or NULL. */
+static const struct need *lacks(const struct netc *netc, struct slice setting,
+                                bool predict) {
+  for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+    const char *at = needs[i].partners;
+    if (needs[i].predict != predict || !slice_is(setting, needs[i].setting))
+      continue;
+    for (struct slice word; (word = next_word(&at)).length;)
+      if (is_given(netc, word))
+        return NULL;
+    return &needs[i];
+  }
+  return NULL;
+}
+
+/* Two words for what a device has: the command line's own is the one. */
+static bool one_device(struct call *call, const struct use *use) {
+  static const char *const both[] = {"gpu", "memory"};
+  const struct context_pairs *given = &call->netc->settings;
+  int found = 0;
+  for (size_t i = 0; i < given->count; i++)
+    for (int k = 0; k < 2; k++)
+      found |= slice_is(given->at[i].name, both[k]) << k;
+  if (!use->judges || found != 3)
+    return true;
+  context_say(call->netc, "--gpu and --memory both say what the device has; "
+                          "give one of them");
+  call->status = NETC_USAGE;
+  return false;
 }
 
 bool uses_all(struct call *call, const char *output, bool predict) {
   const struct netc *netc = call->netc;
   const struct use *use = use_of(output);
-  for (size_t i = 0; use && i < netc->settings.count; i++) {
+  if (!use)
+    return true;
+  unsigned refuses = refused_by(netc, use, predict);
+  for (size_t i = 0; i < netc->settings.count; i++) {
     const struct kept_pair *given = &netc->settings.at[i];
-    unsigned of = subjects_of(given->name);
-    unsigned refused = of & use->refuses[predict];
-    bool shown = of & use->shows[predict] & ~use->refuses[predict];
-    if (!refused || shown || !is_chosen(&netc->load->settings, given->name))
+    if (!is_chosen(&netc->load->settings, given->name))
       continue;
-    say_unused(call, given, refused, predict);
-    call->status = NETC_USAGE;
-    return false;
+    unsigned of = subjects_of(given->name);
+    bool shown = of & use->shows[predict] & ~refuses;
+    const struct need *need = use->judges && !netc->compared.count
+                                  ? lacks(netc, given->name, predict)
+                                  : NULL;
+    if (of & refuses && !shown) {
+      say_unused(call, given);
+      say_ways_out(call, of & refuses, predict);
+      return false;
+    }
+    if (need) {
+      say_unused(call, given);
+      context_say_more(call->netc, "; %s", need->help);
+      return false;
+    }
   }
-  return true;
+  return one_device(call, use);
 }
 
 struct use_request {

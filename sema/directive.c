@@ -198,6 +198,8 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
     bind_arg(e, &b, arg);
   if (train)
     settings->trains = true;
+  if (settings->train.offload == OFFLOAD_OFF) /* the bits of nothing */
+    settings->train.offload = OFFLOAD_NONE;
   if (!train && !infer)
     settings->budget_given = b.given;
 }

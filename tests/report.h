@@ -41,9 +41,11 @@ static inline void choose(struct netc *netc, const char *options) {
   }
 }
 
-static inline json_t *report(struct netc *netc, enum netc_status loaded) {
+static inline json_t *report_of(struct netc *netc, enum netc_status loaded,
+                                bool predict) {
   struct buffer out = {0};
-  struct netc_options options = {.size = sizeof options, .timeline = true};
+  struct netc_options options = {
+      .size = sizeof options, .timeline = true, .predict = predict};
   assert_int_equal(show_errors(netc, loaded), NETC_OK);
   assert_int_equal(netc_emit(netc, "json", &options, collect, &out), NETC_OK);
   json_t *json = json_loads(out.at, 0, NULL);
@@ -53,16 +55,34 @@ static inline json_t *report(struct netc *netc, enum netc_status loaded) {
   return json;
 }
 
+static inline json_t *report(struct netc *netc, enum netc_status loaded) {
+  return report_of(netc, loaded, false);
+}
+
 static inline json_t *compile(const char *net, const char *options) {
   struct netc *netc = netc_open(NULL, NULL);
   choose(netc, options);
   return report(netc, netc_load_text(netc, "test.net", net, strlen(net)));
 }
 
+/* Asked about a prediction, or what is served. */
+static inline json_t *predict(const char *net, const char *options) {
+  struct netc *netc = netc_open(NULL, NULL);
+  choose(netc, options);
+  return report_of(netc, netc_load_text(netc, "test.net", net, strlen(net)),
+                   true);
+}
+
 static inline json_t *compile_file(const char *path, const char *options) {
   struct netc *netc = netc_open(NULL, NULL);
   choose(netc, options);
   return report(netc, netc_load_file(netc, path));
+}
+
+static inline json_t *predict_file(const char *path, const char *options) {
+  struct netc *netc = netc_open(NULL, NULL);
+  choose(netc, options);
+  return report_of(netc, netc_load_file(netc, path), true);
 }
 
 /* "training.parallel.stages.0.peak_bytes" */

@@ -30,7 +30,7 @@ static void all_settings_may_be_given_at_once(void **state) {
   expect(NETC " examples/simple_cnn.net --emit=json --batch 4 --optimizer adam "
               "--dtype f32 --precision mixed --loss crossentropy --rule x3 "
               "--inplace off --profile torch1-cpu --accumulate 2 "
-              "--checkpoint 2 --memory 1GiB --gpu t4 --data-parallel 2 "
+              "--checkpoint 2 --memory 1GiB --data-parallel 2 "
               "--zero 1 --tensor-parallel 2 --pipeline 2 --microbatches 2 "
               "--schedule gpipe --misc 5",
          0, "\"microbatches\": 2, \"schedule\": \"gpipe\", \"misc\": 5}", "");

@@ -15,7 +15,7 @@ static int64_t serving(json_t *json, const char *name) {
 
 static int64_t ask_serving(const char *path, const char *options,
                            const char *name) {
-  return take(compile_file(path, options), serving, name);
+  return take(predict_file(path, options), serving, name);
 }
 
 /* Bytes for each position, from the configurations of the models. */
@@ -50,7 +50,7 @@ static void keys_and_values_of_published_models(void **state) {
   "add { rmsnorm; " attention " } {}\nlinear 100\n"
 
 static int64_t cache_of(const char *net, const char *options) {
-  return take(compile(net, options), serving, "cache_bytes");
+  return take(predict(net, options), serving, "cache_bytes");
 }
 
 /* In fp8 linear layers have a byte a weight and 4 for each matrix; the tables,
@@ -64,7 +64,7 @@ static void each_kind_of_matrix_has_its_type(void **state) {
                     "rmsnorm\nlinear 256 nobias\n";
   int64_t kept = 256 * 64 + 3 * 64 + 4 * 64 + 256 * 64;
   int64_t linear = 4 * 64 * 64 + 4 * 2 * 64 * 128;
-  json_t *json = compile(net, "dtype=f16 context=32 weight_dtype=fp8");
+  json_t *json = predict(net, "dtype=f16 context=32 weight_dtype=fp8");
   assert_int_equal(take(json, serving, "weight_bytes"),
                    2 * kept + linear + 4 * (4 + 4 * 2));
 }
@@ -130,7 +130,7 @@ static void the_longest_is_the_longest(void **state) {
     const char *gpu = "gpu=rtx4090 weight_dtype=q4_k_m";
     snprintf(options, sizeof options, "%s%s context=4096 sequences=3",
              settings[i], gpu);
-    json_t *json = compile_file("examples/zoo/llama.net", options);
+    json_t *json = predict_file("examples/zoo/llama.net", options);
     int64_t longest = serving(json, "longest_context");
     int64_t most = serving(json, "most_sequences");
     int64_t room = serving(json, "room_bytes");
@@ -156,10 +156,10 @@ static void the_longest_is_the_longest(void **state) {
 static void steps_grow_with_their_positions(void **state) {
   (void)state;
   const char *net = NET("attention 4 causal");
-  json_t *whole = compile(net, "context=6400 sequences=1 profile=torch1-cpu");
+  json_t *whole = predict(net, "context=6400 sequences=1 profile=torch1-cpu");
   json_t *part =
-      compile(net, "context=6400 prefill=640 sequences=1 profile=torch1-cpu");
-  json_t *one = compile(net, "context=640 sequences=1 profile=torch1-cpu");
+      predict(net, "context=6400 prefill=640 sequences=1 profile=torch1-cpu");
+  json_t *one = predict(net, "context=640 sequences=1 profile=torch1-cpu");
   assert_int_equal(serving(part, "prefill_bytes"),
                    serving(one, "prefill_bytes"));
   /* All that is alive grows with positions. */
@@ -186,7 +186,7 @@ static void a_prompt_is_a_prediction(void **state) {
       "add { rmsnorm; mla 4 latent=32 rope=8 dim=16 causal } {}\n"
       "moe experts=4 top=2 { linear 128 silu; linear 64 }\n"};
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-    json_t *json = compile(nets[i], "sequences=1");
+    json_t *json = predict(nets[i], "sequences=1");
     assert_int_equal(serving(json, "prefill_bytes"),
                      inference(json, "framework_peak_bytes"));
     json_decref(json);
@@ -217,13 +217,13 @@ static void an_encoder_is_looked_at(void **state) {
   (void)state;
   const int64_t position = 24 * 2 * 32 * 128 * 2; /* bytes */
   json_t *json =
-      compile(t5_3b, "dtype=bf16 page=1 context=100 sequences=3 gpu=a100-80");
+      predict(t5_3b, "dtype=bf16 page=1 context=100 sequences=3 gpu=a100-80");
   int64_t decode = serving(json, "decode_bytes");
   assert_int_equal(serving(json, "sequence_source_bytes"), 512 * position);
   assert_int_equal(serving(json, "cache_bytes"), 3 * (512 + 100) * position);
   json_decref(json);
   /* Another source is another cache, and no more to do in decoding. */
-  json = compile_file("examples/zoo/whisper.net",
+  json = predict_file("examples/zoo/whisper.net",
                       "context=16 page=1 sequences=3 gpu=a100-80");
   int64_t prefill = serving(json, "prefill_bytes");
   assert_int_equal(serving(json, "sequence_source_bytes"),
@@ -232,7 +232,7 @@ static void an_encoder_is_looked_at(void **state) {
   assert_true(serving(json, "decode_bytes") < prefill / 20);
   assert_true(serving(json, "longest_context") == 448);
   json_decref(json);
-  json = compile(t5_3b, "dtype=bf16 page=1 context=100 sequences=3 "
+  json = predict(t5_3b, "dtype=bf16 page=1 context=100 sequences=3 "
                         "tensor_parallel=4");
   assert_int_equal(serving(json, "cache_bytes"),
                    3 * (512 + 100) * position / 4);
@@ -245,7 +245,7 @@ static void an_encoder_is_looked_at(void **state) {
                        3 / 4);
   json_decref(json);
   /* The step of a prompt is the net's own prediction. */
-  json = compile(NET_LOOKS, "sequences=1");
+  json = predict(NET_LOOKS, "sequences=1");
   assert_int_equal(serving(json, "prefill_bytes"),
                    inference(json, "framework_peak_bytes"));
   json_decref(json);
@@ -271,7 +271,7 @@ static void words_are_drawn_as_measured(void **state) {
              words, words);
     snprintf(options, sizeof options, "sampler=%s dtype=%s sequences=%lld",
              sampler, dtype, sequences);
-    json_t *json = compile(net, options);
+    json_t *json = predict(net, options);
     int64_t scores = sequences * words * (dtype[0] == 'b' ? 2 : 4);
     int64_t more = bytes - (serving(json, "sampler_bytes") - scores);
     /* Besides, a few numbers for each sequence. */
@@ -290,7 +290,7 @@ static void words_are_drawn_as_measured(void **state) {
 /* 161 sums, of the table and twice in each of 80 layers; scores at the end. */
 static void devices_send_sums_and_scores(void **state) {
   (void)state;
-  json_t *json = compile_file("examples/zoo/llama.net", LLAMA3_70B
+  json_t *json = predict_file("examples/zoo/llama.net", LLAMA3_70B
                               "context=8192 sequences=16 tensor_parallel=8");
   const int64_t sums = 161 * 8192 * 2; /* bytes for each position */
   assert_int_equal(serving(json, "prefill_sent.all_reduce_bytes"),
@@ -345,7 +345,7 @@ static void the_page_has_its_figures(void **state) {
     snprintf(net, sizeof net, "examples/zoo/%s.net", rows[i].net);
     snprintf(options, sizeof options, "%sgpu=h100 context=8192 prefill=2048",
              rows[i].options);
-    json_t *json = compile_file(net, options);
+    json_t *json = predict_file(net, options);
     double cache = (double)serving(json, "sequence_cache_bytes");
     if (cache < 0x1p30)
       snprintf(size, sizeof size, "%.1f MiB", cache / 0x1p20);

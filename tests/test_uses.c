@@ -27,10 +27,10 @@ static const char *const subjects[SUBJECT_COUNT] = {
 
 static const struct row {
   const char *output;
-  unsigned shows[2], refuses[2];
+  unsigned shows[2], refuses[2], judges;
 } rows[] = {
-#define USES(output, shows, refuses, predicts, asks) \
-  {output, {shows, predicts}, {refuses, asks}},
+#define USES(output, shows, refuses, judges, predicts, asks) \
+  {output, {shows, predicts}, {refuses, asks}, judges},
 #include "library/uses.def"
 };
 
@@ -96,7 +96,7 @@ static struct probe {
     {"prefetch", LM, ZERO, "off"},
     {"bucket", LM, ZERO, "64KiB"},
     {"keep_small", LM, ZERO, "1000000"},
-    {"offload", LM, ZERO "host_memory=1GiB", "optimizer"},
+    {"offload", LM, ZERO, "optimizer"},
     {"host_memory", LM, HOSTED "gpu=t4", "1MiB"},
     {"host_devices", LM, HOSTED "gpu=t4 host_memory=2500KiB", "1"},
     {"tensor_parallel", LM, "", "2"},
@@ -135,7 +135,7 @@ static unsigned subjects_of(const char *setting) {
 }
 
 static const struct row *row_of(const char *output) {
-  static const struct row nothing = {"", {0, 0}, {0, 0}};
+  static const struct row nothing = {"", {0, 0}, {0, 0}, 0};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     size_t length = strcspn(rows[i].output, "*");
     if (strncmp(rows[i].output, output, length) == 0 &&
@@ -147,12 +147,15 @@ static const struct row *row_of(const char *output) {
 
 enum expected { SAME, CHANGES, REFUSED };
 
-static enum expected expected_of(const char *output, const char *setting,
+static enum expected expected_of(const char *output, const struct probe *p,
                                  bool predict) {
   const struct row *row = row_of(output);
-  unsigned of = subjects_of(setting);
-  unsigned shown = of & row->shows[predict] & ~row->refuses[predict];
-  return shown ? CHANGES : of & row->refuses[predict] ? REFUSED : SAME;
+  unsigned of = subjects_of(p->setting), refused = row->refuses[predict];
+  if (!predict && strstr(p->base, "gpu="))
+    refused |= row->judges;
+  return of & row->shows[predict] & ~refused ? CHANGES
+         : of & refused                      ? REFUSED
+                                             : SAME;
 }
 
 static struct netc *load(const struct probe *p, bool chosen) {
@@ -170,7 +173,7 @@ static struct netc *load(const struct probe *p, bool chosen) {
 static int judge(const struct probe *p, const char *output, bool predict,
                  enum expected found) {
   static const char *const words[] = {"the same", "another", "refused"};
-  enum expected wanted = expected_of(output, p->setting, predict);
+  enum expected wanted = expected_of(output, p, predict);
   if (found == wanted)
     return 0;
   print_error("%s: %s%s is %s, not %s\n", p->setting, output,
@@ -296,6 +299,30 @@ static void a_setting_is_used_or_has_nothing_to_do_with_it(void **state) {
   assert_int_equal(wrong, 0);
 }
 
+/* The same probe of what is served, with no device that it has to fit. */
+static void without_a_device_it_is_shown(void **state) {
+  static const char *const outputs[] = {"txt", "json", "html", "md", "answer"};
+  (void)state;
+  int wrong = 0, count = 0;
+  for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+    char base[64];
+    struct probe p = probes[i];
+    const char *gpu = strstr(p.base, "gpu=t4");
+    if (!gpu || expected_of("answer", &p, false) != REFUSED)
+      continue;
+    snprintf(base, sizeof base, "%.*s", (int)(gpu - p.base), p.base);
+    p.base = base;
+    struct netc *plain = load(&p, false), *chosen = load(&p, true);
+    for (size_t k = 0; k + 1 < sizeof outputs / sizeof *outputs; k++, count++)
+      wrong += try_output(&p, plain, chosen, outputs[k], false);
+    wrong += try_answer(&p, plain, chosen, false);
+    netc_close(plain);
+    netc_close(chosen);
+  }
+  assert_int_equal(wrong, 0);
+  assert_int_equal(count, 7 * 4);
+}
+
 /* netc place: what is not about training is refused. */
 static void place_refuses_what_it_does_not_use(void **state) {
   (void)state;
@@ -310,7 +337,7 @@ static void place_refuses_what_it_does_not_use(void **state) {
     assert_int_equal(netc_set(netc, p->setting, p->value), NETC_OK);
     if (netc_load_text(netc, "x.net", p->net, strlen(p->net)) == NETC_OK) {
       bool refused = netc_uses(netc, "place", false) == NETC_USAGE;
-      bool wanted = expected_of("place", p->setting, false) == REFUSED;
+      bool wanted = expected_of("place", &alone, false) == REFUSED;
       if (refused != wanted)
         print_error("netc place --%s\n", p->setting);
       wrong += refused != wanted;
@@ -425,9 +452,53 @@ static void defaults_are_never_refused(void **state) {
 #undef PREDICT
 }
 
+/* What nothing uses without another setting. */
+static void what_is_alone_is_refused(void **state) {
+  (void)state;
+#define LLAMA NETC " examples/llama3.net --brief "
+  expect(LLAMA "--cache i8", 2, "",
+         "--cache i8 is not used here; --context or --decode keeps what it is");
+  expect(LLAMA "--cache i8 --context 512", 0, "1 sequence of 512 ", "");
+  expect(LLAMA "--cache i8 --predict", 2, "", "--cache i8 is not used here; ");
+  expect(LLAMA "--cache i8 --predict --gpu h100", 0, "Longest context", "");
+  expect(LLAMA "--page 64", 2, "", "--page 64 is not used here; ");
+  expect(LLAMA "--host-memory 64GiB", 2, "",
+         "--host-memory 64GiB is not used here; --offload says what is kept");
+  expect(LLAMA "--host-devices 4", 2, "", "--host-devices 4 is not used here;");
+  expect(LLAMA "--host-memory 64GiB --offload optimizer", 0, "training", "");
+  expect(LLAMA "--offload none,optimizer --host-memory 64GiB", 0, "offload",
+         "");
+  expect(LLAMA "--cache i8 --host-memory 64GiB --emit=svg=/dev/null", 0, "",
+         "");
+  expect(LLAMA "--zero 3", 0, "(157.75 GiB without --zero)", "");
+  /* What shapes a file that is not written has nothing to do with it. */
+  expect(LLAMA "--header=deploy --direction=lr --opset 17", 0, "training", "");
+#undef LLAMA
+}
+
+/* A device is named once, and the command line's is the one that counts. */
+static void a_device_is_named_once(void **state) {
+  (void)state;
+  static const char source[] = "input 9\nfc 9\ntrain memory=1GiB\n";
+#define FILE_A BUILD "/tests/uses-memory.net "
+  write_text(BUILD "/tests/uses-memory.net", source, strlen(source));
+  expect(NETC " " FILE_A "--brief", 0, "of 1.00 GiB", "");
+  expect(NETC " " FILE_A "--brief --gpu t4", 0, "of 14.56 GiB", "");
+  expect(NETC " " FILE_A "--brief --memory 2GiB", 0, "of 2.00 GiB", "");
+  expect(NETC " " FILE_A "--gpu t4 --memory 2GiB", 2, "",
+         "--gpu and --memory both say what the device has; give one of them");
+  expect(NETC " " FILE_A "--gpu t4 --memory 2GiB --emit=svg=/dev/null "
+              "--emit=roofline.svg=/dev/null",
+         0, "", "");
+#undef FILE_A
+}
+
 int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(the_table_knows_every_setting),
+      cmocka_unit_test(without_a_device_it_is_shown),
+      cmocka_unit_test(what_is_alone_is_refused),
+      cmocka_unit_test(a_device_is_named_once),
       cmocka_unit_test(place_refuses_what_it_does_not_use),
       cmocka_unit_test(defaults_are_never_refused),
       cmocka_unit_test(the_manual_has_the_table),

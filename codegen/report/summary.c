@@ -12,8 +12,10 @@ struct summary {
   const struct compiled *c;
   const struct answer *a; /* NULL: a size passes 2^63 - 1 */
   struct answer step;     /* of training, whatever is asked */
-  struct text *out;       /* of whole lines */
-  struct text line;       /* being made */
+  /* Of a prediction, if it is asked or what is served has settings; or NULL */
+  const struct answer *prediction;
+  struct text *out; /* of whole lines */
+  struct text line; /* being made */
 };
 
 static void end_line(struct summary *s) {
@@ -118,8 +120,7 @@ static void put_room(struct summary *s) {
 }
 
 /* "4 sequences of 8,192 positions" */
-static void put_sequences(struct summary *s) {
-  const struct answer *a = s->a;
+static void put_sequences(struct summary *s, const struct answer *a) {
   text_printf(&s->line, "%s sequence%s of %s positions",
               count_text(a->sequences).text, a->sequences == 1 ? "" : "s",
               count_text(a->context).text);
@@ -129,7 +130,7 @@ static void put_subject(struct summary *s) {
   const struct answer *a = s->a;
   bool several = a->asked == ASKED_SERVING && a->sequences > 1;
   if (a->asked == ASKED_SERVING && a->served)
-    put_sequences(s);
+    put_sequences(s, a);
   else
     text_put(&s->line, a->asked == ASKED_TRAINING ? "The training step"
                                                   : "The prediction");
@@ -235,7 +236,9 @@ static void put_share(struct summary *s, const struct answer *a) {
     text_put(&s->line, "on the device");
   if (a->bytes != a->alone && a->alone < INT64_MAX)
     text_printf(&s->line, " (%s %s)", output_size(s->c, a->alone).text,
-                a->devices > 1 ? "on one" : "without --offload");
+                a->devices > 1                  ? "on one"
+                : s->c->settings->train.offload ? "without --offload"
+                                                : "without --zero");
   if (a->host)
     text_printf(&s->line, ", %s in the host's memory",
                 output_size(s->c, a->host).text);
@@ -265,10 +268,11 @@ static void put_planned(struct summary *s) {
 }
 
 static void put_served(struct summary *s) {
-  const struct serving_answer *served = s->a->served;
-  put_sequences(s);
-  text_put(&s->line, s->a->devices > 1 ? " " : "; ");
-  put_share(s, s->a);
+  const struct answer *a = s->prediction;
+  const struct serving_answer *served = a->served;
+  put_sequences(s, a);
+  text_put(&s->line, a->devices > 1 ? " " : "; ");
+  put_share(s, a);
   text_printf(&s->line, "weights %s, %s %s",
               output_size(s->c, served->weights).text,
               served->state == served->sequence ? "states" : "keys and values",
@@ -276,7 +280,7 @@ static void put_served(struct summary *s) {
 }
 
 static void put_prediction(struct summary *s) {
-  const struct answer *a = s->a;
+  const struct answer *a = s->prediction;
   struct count_text batch = count_text(s->c->settings->infer.batch);
   if (a && a->asked == ASKED_SERVING && a->served) {
     put_served(s);
@@ -291,6 +295,21 @@ static void put_prediction(struct summary *s) {
   }
 }
 
+static const struct answer *find_prediction(const struct compiled *c,
+                                            const struct answer *asked) {
+  struct answer_request request = {.model = c->model,
+                                   .settings = c->settings,
+                                   .memory = &c->memory,
+                                   .predict = true,
+                                   .arena = c->arena};
+  if (c->options->predict)
+    return asked;
+  if (!serving_wanted(c->settings))
+    return NULL;
+  struct answer *found = ARENA_NEW(c->arena, struct answer);
+  return answer_find(&request, found) ? found : NULL;
+}
+
 static struct summary summary_open(const struct compiled *c, struct text *out) {
   struct summary s = {
       .c = c, .a = asked_of(c), .out = out, .line = text_new(c->arena)};
@@ -298,6 +317,7 @@ static struct summary summary_open(const struct compiled *c, struct text *out) {
                                        .settings = c->settings,
                                        .memory = &c->memory},
               &s.step);
+  s.prediction = find_prediction(c, s.a);
   return s;
 }
 
@@ -329,10 +349,10 @@ static void put_total(struct summary *s) {
 
 /* A prediction that was not asked for is the plan's. */
 static int64_t bytes_of(const struct summary *s, bool predict) {
-  const struct answer *a = s->a;
+  const struct answer *a = s->prediction;
   if (!predict)
     return s->step.bytes;
-  return s->c->options->predict && a && a->bytes < INT64_MAX
+  return a && a->bytes < INT64_MAX
              ? a->bytes
              : answer_planned_bytes(&s->c->memory.inference);
 }

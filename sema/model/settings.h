@@ -54,7 +54,8 @@ enum optimizer {
               choice(OFFLOAD_ACTIVATIONS, "activations")           \
                   choice(OFFLOAD_OA, "optimizer_activations")      \
                       choice(OFFLOAD_PA, "parameters_activations") \
-                          choice(OFFLOAD_ALL, "all")
+                          choice(OFFLOAD_ALL, "all")               \
+                              choice(OFFLOAD_OFF, "none")
 #define TOGGLES(choice) choice(TOGGLE_ON, "on") choice(TOGGLE_OFF, "off")
 
 #define CHOICE_CONSTANT(constant, word) constant,
