@@ -174,10 +174,10 @@ static void they_say_what_the_report_says(void **state) {
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
          "Peak 115.24 MiB in the backward pass of P2", NULL);
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
-         "Simulated, not yet measured; torch2-cuda, batch 64", NULL);
+         "A step, checked on 9 recorded steps; torch2-cuda", NULL);
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg "
               "--profile torch1-cpu",
-         0, ">Exact; torch1-cpu", NULL);
+         0, ">A step, exact; torch1-cpu", NULL);
   expect("t='examples/zoo/resnet.net --batch 256 --optimizer adam --gpu t4'; "
          "m=$(" NETC " $t | sed -n "
          "'s/.*is \\([0-9.]* GiB too much\\).*/\\1/p'); "

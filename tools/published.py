@@ -169,10 +169,8 @@ versions, kernels and scripts differ, and most sources do not say all.
 
 *occupied* is what `nvidia-smi` shows: tensors, the allocator's cache, context and
 kernels; *reserved* is without the last two, *allocated* without the cache, too.
-*allocated* is the largest of the run; the others are the largest or the last, which
-hardly differ, because a cache does not shrink. *difference* is netc's figure less
-the published one: below zero netc promises less than was taken. *left over* is what
-then remains when the known causes are taken into account, each computed by netc
+*difference* is netc's figure less the published one: below zero netc promises less than
+was taken. *left over* is what then remains with the known causes, each computed by netc
 where it can be. Causes were looked for where differences were; so what is left over
 flatters netc.
 
@@ -203,9 +201,8 @@ not name |
 UNCOUNTED = """
 ## What netc does not count
 
-`torch2-cuda` is simulated. It was not measured on a GPU yet. *Exact* means that every
-number follows from the profile's rules; on a CPU the rules were measured, for a GPU
-they were read in PyTorch's sources. netc counts tensors. It does not count:
+*Exact* means that every number follows from the profile's rules; on a CPU the rules
+were measured. netc counts tensors. It does not count:
 
 {points}
 So leave room. Where a step has to fit, measure it.

@@ -188,8 +188,7 @@ static void put_training(struct section *b) {
   const struct training *t = &b->c->memory.training;
   const struct train_settings *train = &b->c->settings->train;
   text_putc(b->out, '\n');
-  text_printf(&b->line, "Training, %s (%s, batch %s, %s%s)",
-              t->profile->measured ? "exact" : "simulated, not yet measured",
+  text_printf(&b->line, "Training, %s (%s, batch %s, %s%s)", t->profile->said,
               t->profile->name, count_text(train->batch).text,
               optimizer_word(train->optimizer),
               precision_remark(train->precision));

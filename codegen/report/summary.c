@@ -252,8 +252,7 @@ static void put_training(struct summary *s) {
   put_share(s, &s->step);
   text_printf(&s->line, "batch %s, %s%s; %s", count_text(train->batch).text,
               optimizer_word(train->optimizer),
-              precision_remark(train->precision),
-              t->profile->measured ? "exact" : "simulated, not yet measured");
+              precision_remark(train->precision), t->profile->said);
   put_largest(s);
 }
 

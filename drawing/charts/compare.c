@@ -71,8 +71,7 @@ static void place_panel(struct comparing *t, size_t i, double top) {
 static struct slice subtitle_of(struct comparing *t, struct text *out) {
   const struct train_settings *train = &t->c->settings->train;
   const struct profile *profile = t->c->memory.training.profile;
-  text_printf(out, "%s; %s; as set: batch %s, %s%s, %s",
-              profile->measured ? "Exact" : "Simulated, not yet measured",
+  text_printf(out, "A step, %s; %s; as set: batch %s, %s%s, %s", profile->said,
               profile->name, count_text(train->batch).text,
               optimizer_word(train->optimizer),
               precision_remark(train->precision),

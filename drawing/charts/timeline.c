@@ -47,12 +47,11 @@ void timeline_put_device(struct text *out, const struct parallel *p) {
 static struct slice subtitle_of(struct timeline *t, struct text *out) {
   const struct train_settings *train = &t->c->settings->train;
   const struct training *training = &t->c->memory.training;
-  text_printf(
-      out, "%s; %s, batch %s, %s%s, %s",
-      training->profile->measured ? "Exact" : "Simulated, not yet measured",
-      training->profile->name, count_text(train->batch).text,
-      optimizer_word(train->optimizer), precision_remark(train->precision),
-      element_long_name(train->dtype));
+  text_printf(out, "A step, %s; %s, batch %s, %s%s, %s",
+              training->profile->said, training->profile->name,
+              count_text(train->batch).text, optimizer_word(train->optimizer),
+              precision_remark(train->precision),
+              element_long_name(train->dtype));
   if (t->c->memory.ranges.count)
     text_printf(out, ", %zu checkpointed segment%s", t->c->memory.ranges.count,
                 t->c->memory.ranges.count == 1 ? "" : "s");

@@ -10,7 +10,8 @@
 /* One row of a table; docs/memory.md says where each fact comes from. */
 struct profile {
   const char *name;
-  bool measured;           /* its figures were compared with measured ones */
+  bool measured;           /* its figures are equal to measured ones */
+  const char *said;        /* of its figures, in a report */
   int64_t block;           /* bytes that an allocation is rounded up to */
   bool byte_masks;         /* dropout keeps one byte a value, not the type's */
   bool sums_in_place;      /* gradients of a fan-out are added to the first */
