@@ -1,9 +1,6 @@
 /* Formulas: where each number of a row comes from, with its values. */
 #include "codegen/formula.h"
 
-#include "base/check.h"
-#include "layers/window.h"
-
 struct formula {
   struct text *out;
   const struct compiled *c;

@@ -1,6 +1,5 @@
 /* json: the report for programs; docs/report.schema.json describes it. */
 #include "codegen/json_writer.h"
-#include "codegen/rows.h"
 #include "codegen/section.h"
 
 static void put_settings(struct json_writer *w) {

@@ -1,8 +1,6 @@
 /* Leaves: the lines of a folded net that a picture shows. */
 #include "drawing/leaves.h"
 
-#include <inttypes.h>
-
 struct leaf_walk {
   struct leaves *leaves;
   int depth;      /* lines that are deeper are left out */

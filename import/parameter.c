@@ -6,7 +6,6 @@
 #include "import/parameter.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

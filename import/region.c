@@ -2,7 +2,6 @@
  * Regions of a graph. A join's operands are blocks where a node d dominates it
  * and no tensor between d and the join is used elsewhere.
  */
-#include <string.h>
 
 #include "import/builder.h"
 

@@ -6,7 +6,6 @@
 #include "import/series.h"
 
 #include <limits.h>
-#include <string.h>
 
 enum { MOST_LAG = 4, MOST_SERIES = 6, MOST_EARLIER = 16 };
 

@@ -1,7 +1,6 @@
 /* fc, linear: every input value meets every output. */
 #include <inttypes.h>
 
-#include "base/check.h"
 #include "layers/computed.h"
 #include "layers/lora.h"
 

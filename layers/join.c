@@ -1,5 +1,4 @@
 /* add, sub, mul, div, max, min, concat, stack, matmul: tensors become one. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/check.h"

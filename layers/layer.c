@@ -1,7 +1,6 @@
 /* The table of layers, and what their rules share. */
 #include "layers/layer.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/check.h"

@@ -1,8 +1,6 @@
 /* sqrt to pow, mean, sum: functions of each value, and over axes. */
 #include "layers/math.h"
 
-#include <inttypes.h>
-
 /* Axes */
 
 /* The axes as places from 0; false if one is not there, or is there twice. */

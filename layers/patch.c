@@ -1,5 +1,4 @@
 /* unfold, local: the patches that a window sees, and weights for each. */
-#include <inttypes.h>
 
 #include "base/check.h"
 #include "layers/window.h"

@@ -1,5 +1,4 @@
 /* roialign, roipool: boxes of a map as maps of one size. */
-#include <inttypes.h>
 
 #include "layers/layer.h"
 

@@ -1,5 +1,4 @@
 /* Stray: what belongs to no token, and what was meant by it. */
-#include <string.h>
 
 #include "base/shown.h"
 #include "base/utf8.h"

@@ -8,7 +8,6 @@
 #include "memory/checkpoint/checkpoint.h"
 #include "sema/model/degrees.h"
 #include "sema/model/given.h"
-#include "sema/model/cost.h"
 
 enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
 

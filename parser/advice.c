@@ -5,8 +5,6 @@
  */
 #include "parser/advice.h"
 
-#include <stdlib.h>
-
 #include "layers/foreign/foreign.h"
 #include "layers/layer.h"
 

@@ -1,5 +1,4 @@
 /* Applying a word: its arguments, its operands, the layers in its tail. */
-#include <inttypes.h>
 
 #include "base/check.h"
 #include "sema/binding/hint.h"

@@ -1,5 +1,4 @@
 /* Arguments, operands and tail of a statement: what it is bound to. */
-#include "sema/binding/hint.h"
 #include "sema/statements.h"
 
 struct operand_taker {

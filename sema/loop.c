@@ -1,7 +1,6 @@
 /* Loops and conditions: repeat, for, if. */
 #include <inttypes.h>
 
-#include "base/check.h"
 #include "sema/statements.h"
 
 /* One turn of a loop, with its names bound. */

@@ -1,7 +1,6 @@
 /* h: the inputs, outputs and layers of a net as macros. */
 #include "base/check.h"
 #include "codegen/c/header.h"
-#include "layers/window.h"
 #include "sema/model/weight_block.h"
 
 /* Axes of a map from the last one, as in the report; further ones have none. */

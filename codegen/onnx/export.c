@@ -1,8 +1,6 @@
 /* -o x.onnx: the net, operation by operation, as a model of ONNX. */
 #include "codegen/onnx/export.h"
 
-#include <inttypes.h>
-
 #include "base/shown.h"
 #include "base/utf8.h"
 #include "codegen/onnx/onnx.h"

@@ -2,7 +2,6 @@
 #include "codegen/onnx/model.h"
 
 #include <assert.h>
-#include <string.h>
 
 value_id model_value(struct onnx_model *m, enum value_from from,
                      const char *name, enum onnx_element type, int rank,

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/check.h"
 #include "codegen/asked.h"
 #include "codegen/grid.h"
 #include "codegen/rows.h"

@@ -1,7 +1,6 @@
 /* Report: the section on serving, and what answers a question about it. */
 #include <inttypes.h>
 
-#include "base/check.h"
 #include "codegen/grid.h"
 #include "codegen/serving/report.h"
 

@@ -3,7 +3,6 @@
  * does not come from them is an encoder, which runs once for a sequence, and
  * whose keys and values stay.
  */
-#include "base/check.h"
 #include "memory/serving/serving.h"
 
 enum { MOST_SOURCES = 63 }; /* a bit for each */

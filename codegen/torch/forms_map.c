@@ -1,8 +1,6 @@
 /* Layers whose windows move over a map: convolution and pooling. */
 #include "codegen/torch/form.h"
 
-#include <inttypes.h>
-
 /* One number for each spatial axis. */
 struct number_list {
   int64_t at[3];

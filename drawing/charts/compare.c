@@ -1,8 +1,6 @@
 /* --compare: timelines of a step with other settings, on one scale. */
 #include "drawing/charts/timeline.h"
 
-#include <inttypes.h>
-
 #include "codegen/report/compared.h"
 
 enum {

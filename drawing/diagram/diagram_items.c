@@ -2,7 +2,6 @@
  * Items: one for each box of a diagram. Rows whose repeats are equal share one;
  * repeats lie inside a group or hold whole groups, never across its border.
  */
-#include <inttypes.h>
 
 #include "drawing/diagram/diagram.h"
 

@@ -1,5 +1,4 @@
 /* Pages drawn: columns side by side, what leads from one to the next, skips. */
-#include <stdio.h>
 
 #include "drawing/diagram/diagram_page.h"
 #include "drawing/scene/palette.h"

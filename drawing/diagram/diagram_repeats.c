@@ -7,7 +7,6 @@
  * is the same tensor.
  */
 #include "drawing/diagram/diagram.h"
-#include <stdio.h>
 
 /* Two neighbouring turns: the first row of each. */
 struct diagram_pair {

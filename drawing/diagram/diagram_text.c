@@ -1,6 +1,5 @@
 /* What stands in a diagram's boxes and on its frames. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "drawing/diagram/diagram.h"
 

@@ -2,7 +2,6 @@
  * dot: the diagram for Graphviz and for what reads its language, with the
  * boxes, frames and shapes of the pictures, but laid out by whoever draws it.
  */
-#include <inttypes.h>
 
 #include "drawing/diagram/diagram.h"
 

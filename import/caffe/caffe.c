@@ -6,7 +6,6 @@
 #include "import/caffe/caffe.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *text_of(struct caffe *c, struct slice text) {

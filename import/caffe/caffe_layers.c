@@ -2,7 +2,6 @@
  * Caffe's layer types: what each is in netc, and the shape that Caffe gives
  * it (src/caffe/layers). One row a type.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "import/caffe/caffe.h"

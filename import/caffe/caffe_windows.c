@@ -1,5 +1,4 @@
 /* Caffe's layers with weights and windows: sizes rounded as Caffe rounds. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "import/caffe/caffe.h"

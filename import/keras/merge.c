@@ -1,6 +1,4 @@
 /* Keras' layers that join tensors. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "import/keras/keras.h"
 

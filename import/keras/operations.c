@@ -4,7 +4,6 @@
  * arguments stand in the call or in the config, in an order or by name.
  */
 #include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "import/keras/keras.h"

@@ -6,7 +6,6 @@
  */
 #include "import/keras/keras.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "import/keras/model.h"

@@ -1,5 +1,4 @@
 /* Keras' layers of sequences, and those that wrap others. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "import/keras/keras.h"

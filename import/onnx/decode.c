@@ -2,8 +2,6 @@
  * The bytes of a model. They are looked over before protobuf-c unpacks them:
  * it goes as deep as messages nest, and takes what they cost.
  */
-#include <inttypes.h>
-#include <string.h>
 
 #include "import/onnx/reader.h"
 

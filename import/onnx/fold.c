@@ -3,7 +3,6 @@
  * constants. What more than one number is made of is in fold_moves.c and
  * fold_product.c.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Products: with a constant a dense layer, else matmul. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "import/onnx/reader.h"

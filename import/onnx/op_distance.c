@@ -2,7 +2,6 @@
  * Rows of a table picked by how far two positions are apart, as T5's biases
  * and the relative positions of SAM are: distances, and an embedding.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

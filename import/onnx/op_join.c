@@ -2,7 +2,6 @@
  * Add, Mul and their like: of two tensors, of a tensor and a number, or of a
  * tensor and a constant, which may be a bias, a scale or a weight.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Reshape, Transpose and their like; blocks of pixels. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "import/onnx/op_moves.h"
 

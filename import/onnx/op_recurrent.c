@@ -1,6 +1,4 @@
 /* RNN, LSTM and GRU, whose gates ONNX has in another order. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "import/onnx/op_moves.h"
 

@@ -1,5 +1,4 @@
 /* Boxes of a map: RoiAlign, MaxRoiPool. */
-#include <string.h>
 
 #include "import/onnx/reader.h"
 

@@ -3,7 +3,6 @@
  * attention does to queries and keys.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "import/onnx/op_attention.h"
 

@@ -1,5 +1,4 @@
 /* Operators that work value by value, or along one axis. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

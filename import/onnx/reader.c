@@ -5,7 +5,6 @@
 #include "import/onnx/reader.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/shown.h"

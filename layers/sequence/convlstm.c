@@ -4,7 +4,6 @@
  */
 #include <inttypes.h>
 
-#include "base/check.h"
 #include "layers/layer.h"
 
 enum { GATES = 4 };

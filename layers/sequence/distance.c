@@ -1,7 +1,6 @@
 /* distances: indices of a table, by how far two positions are apart. */
 #include <inttypes.h>
 
-#include "base/check.h"
 #include "layers/layer.h"
 #include "runtime/distance.h"
 

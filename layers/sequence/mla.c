@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/check.h"
 #include "layers/norm.h"
 #include "layers/sequence/attention.h"
 

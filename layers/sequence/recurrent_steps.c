@@ -4,7 +4,6 @@
  * place and what is held meanwhile are those of aten/src/ATen/native/RNN.cpp,
  * and were measured allocation by allocation: tests/data/sequence.csv.
  */
-#include "base/check.h"
 #include "layers/sequence/recurrent.h"
 
 /* With more steps in all they are counted as one operation. */

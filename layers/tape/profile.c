@@ -1,8 +1,6 @@
 /* Profiles: how a framework runs a net, as far as memory depends on it. */
 #include "layers/tape/profile.h"
 
-#include <stddef.h>
-
 static const struct profile profiles[] = {
 #define PROFILE(word, ...) {.name = word, __VA_ARGS__},
 #include "layers/tape/profiles.def"

@@ -5,7 +5,6 @@
 #include "memory/plan/plan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/check.h"
 #include "memory/plan/planner.h"

@@ -1,6 +1,5 @@
 /* Arguments: which row of its layer takes each of those that are written. */
 
-#include "layers/foreign/foreign.h"
 #include "sema/binding/hint.h"
 #include "sema/binding/slip.h"
 #include "sema/binding/slot.h"

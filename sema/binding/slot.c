@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "layers/foreign/foreign.h"
 #include "sema/binding/hint.h"
 #include "sema/model/gpu.h"
 

@@ -1,7 +1,6 @@
 /* Turns: the values of a range, and the steps that all loops may take. */
 #include <inttypes.h>
 
-#include "base/check.h"
 #include "sema/binding/expander.h"
 
 enum { TOLD_EVERY = 4096 }; /* steps, which take some milliseconds */

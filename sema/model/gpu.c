@@ -1,8 +1,6 @@
 /* Devices: the table, names of drivers, and tables of users. */
 #include "sema/model/gpu.h"
 
-#include <inttypes.h>
-
 #include "base/check.h"
 #include "layers/foreign/foreign.h"
 

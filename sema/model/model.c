@@ -1,8 +1,6 @@
 /* The model: the graph of layers that a source describes, by indices. */
 #include "sema/model/model.h"
 
-#include <inttypes.h>
-
 #include "sema/model/settings.h"
 
 /* The shape of an input is its argument. */

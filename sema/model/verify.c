@@ -1,7 +1,6 @@
 /* The verifier: whether a model is what its header says. */
 #include "sema/model/verify.h"
 
-#include "base/check.h"
 #include "sema/model/cost.h"
 
 static bool is_node(const struct model *model, int64_t index) {
