@@ -214,13 +214,14 @@ void diag_note(struct diagnostic *d, const char *format, ...) {
   va_end(args);
 }
 
-void diag_help(struct diagnostic *d, const char *format, ...) {
+bool diag_help(struct diagnostic *d, const char *format, ...) {
   if (!d->owner)
-    return;
+    return false;
   va_list args;
   va_start(args, format);
   *VEC_PUSH(d->owner->arena, &d->help) = format_text(d, format, args);
   va_end(args);
+  return false;
 }
 
 void diag_offer(struct diagnostic *d, struct span span, struct slice text,

@@ -100,7 +100,8 @@ void diag_here(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
 void diag_label(struct diagnostic *d, struct span span, const char *format, ...)
     PRINTF_LIKE(3, 4);
 void diag_note(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
-void diag_help(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
+/* False, so that what refuses something may return it. */
+bool diag_help(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /*
  * Offers `text` for what stands in `span`, and says so in the words of

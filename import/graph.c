@@ -43,15 +43,16 @@ bool graph_fail(struct graph *graph, size_t line, const char *format, ...) {
   return false;
 }
 
-void graph_help(struct graph *graph, const char *format, ...) {
+bool graph_help(struct graph *graph, const char *format, ...) {
   if (graph->error.help.length)
-    return;
+    return false;
   struct text text = text_new(graph->arena);
   va_list args;
   va_start(args, format);
   text_vprintf(&text, format, args);
   va_end(args);
   graph->error.help = text_slice(&text);
+  return false;
 }
 
 const char *graph_text(struct graph *graph, const char *format, ...) {

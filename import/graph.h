@@ -127,8 +127,8 @@ const char *graph_word(enum layer_word word);
 /* Keeps the first error; returns false, so that readers may return it. */
 bool graph_fail(struct graph *graph, size_t line, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* Says what to do about the error, if it is the one that was kept. */
-void graph_help(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Says what to do about the error, if it is the one that was kept; false. */
+bool graph_help(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Something of the file that the net does not have; said once. */
 void graph_note(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -110,8 +110,8 @@ static bool glu_shape(struct layer *layer) {
     struct diagnostic *d =
         layer_fail(layer, GROUPS_DO_NOT_DIVIDE, NULL,
                    "%" PRId64 " channels cannot be halved", channels);
-    diag_help(d, "the layer before it has twice the channels that glu gives");
-    return false;
+    return diag_help(
+        d, "the layer before it has twice the channels that glu gives");
   }
   layer->out = shape_with_channels(layer->in[0], channels / 2);
   return true;

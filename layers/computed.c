@@ -71,9 +71,8 @@ bool computed_check(const struct layer *layer, enum computed how,
                     bool adapted) {
   if (how == WEIGHTS_PLAIN || !adapted)
     return true;
-  layer_fail(layer, DUPLICATE_ARGUMENT, "lora",
-             "weights that are computed cannot be adapted, too");
-  return false;
+  return layer_refuse(layer, DUPLICATE_ARGUMENT, "lora",
+                      "weights that are computed cannot be adapted, too");
 }
 
 size_t computed_trace(struct tape *tape, enum computed how, size_t in,

@@ -91,8 +91,7 @@ static bool check_groups(const struct layer *layer) {
     a = b;
     b = rest;
   }
-  diag_help(d, "the largest number that divides both is %" PRId64, a);
-  return false;
+  return diag_help(d, "the largest number that divides both is %" PRId64, a);
 }
 
 /* B has the groups of the layer, A has none. */
@@ -107,15 +106,13 @@ static bool check_lora(const struct layer *layer) {
                                       "`dora` multiplies A by B, which %" PRId64
                                       " groups of outputs do not allow",
                                       conv->groups);
-    diag_help(d, "leave out `dora`, or `groups`");
-    return false;
+    return diag_help(d, "leave out `dora`, or `groups`");
   }
   if (conv->lora.rank % conv->groups == 0)
     return true;
-  layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "lora",
-             "%" PRId64 " groups do not divide a rank of %" PRId64,
-             conv->groups, conv->lora.rank);
-  return false;
+  return layer_refuse(layer, GROUPS_DO_NOT_DIVIDE, "lora",
+                      "%" PRId64 " groups do not divide a rank of %" PRId64,
+                      conv->groups, conv->lora.rank);
 }
 
 static bool conv_shape(struct layer *layer) {
@@ -134,10 +131,8 @@ static bool dwconv_shape(struct layer *layer) {
   int64_t channels;
   if (!window_check(layer, &conv->window, windows))
     return false;
-  if (!mul_i64(shape_channels(layer->in[0]), conv->multiplier, &channels)) {
-    layer_fail(layer, TOO_LARGE, "mult", "the channels pass 2^63 - 1");
-    return false;
-  }
+  if (!mul_i64(shape_channels(layer->in[0]), conv->multiplier, &channels))
+    return layer_refuse(layer, TOO_LARGE, "mult", "the channels pass 2^63 - 1");
   layer->out = window_shape(layer, windows, channels);
   return true;
 }
@@ -164,11 +159,11 @@ static bool check_outpad(const struct layer *layer) {
     int64_t dilation = size_at(&conv->window.dilation, i, 1);
     if (outpad < max_i64(stride, dilation))
       continue;
-    layer_fail(layer, OUT_OF_RANGE, "outpad",
-               "outpad=%" PRId64 " must be smaller than the stride (%" PRId64
-               ") or the dilation (%" PRId64 ")",
-               outpad, stride, dilation);
-    return false;
+    return layer_refuse(layer, OUT_OF_RANGE, "outpad",
+                        "outpad=%" PRId64
+                        " must be smaller than the stride (%" PRId64
+                        ") or the dilation (%" PRId64 ")",
+                        outpad, stride, dilation);
   }
   return true;
 }
@@ -179,8 +174,7 @@ static bool deconv_shape(struct layer *layer) {
       conv->window.pad.mode == PADDING_TF) {
     struct diagnostic *d =
         layer_fail(layer, WRONG_TYPE, "pad", "deconv needs a number here");
-    diag_help(d, "`pad=1` takes away one row and column at each side");
-    return false;
+    return diag_help(d, "`pad=1` takes away one row and column at each side");
   }
   if (!window_check_args(layer, &conv->window) || !check_groups(layer) ||
       !check_outpad(layer))
@@ -189,10 +183,9 @@ static bool deconv_shape(struct layer *layer) {
   for (int i = 0; i < shape_spatial(&out); i++) {
     if (deconv_size(layer, i, &out.dim[i]))
       continue;
-    layer_fail(layer, KERNEL_TOO_LARGE, "pad",
-               "nothing is left of the map of %s",
-               shape_text(layer->in[0]).text);
-    return false;
+    return layer_refuse(layer, KERNEL_TOO_LARGE, "pad",
+                        "nothing is left of the map of %s",
+                        shape_text(layer->in[0]).text);
   }
   layer->out = shape_with_channels(&out, conv->channels);
   return true;

@@ -45,10 +45,9 @@ static bool check_lora(const struct layer *layer) {
     return false;
   if (!dense->lora.rank || dense->tie.node < 0)
     return true;
-  layer_fail(layer, TIE_MISMATCH, "lora",
-             "weights that are tied to `%.*s` cannot be adapted here",
-             SLICE_ARG(dense->tie.name));
-  return false;
+  return layer_refuse(layer, TIE_MISMATCH, "lora",
+                      "weights that are tied to `%.*s` cannot be adapted here",
+                      SLICE_ARG(dense->tie.name));
 }
 
 /* The first parameter of the layer tied to must have the same two sizes. */
@@ -57,11 +56,9 @@ static bool check_tie(const struct layer *layer) {
   const struct layer *other = dense->tie.layer;
   if (dense->tie.node < 0)
     return true;
-  if (dense->computed) {
-    layer_fail(layer, TIE_MISMATCH, "tie",
-               "weights that are computed cannot be tied");
-    return false;
-  }
+  if (dense->computed)
+    return layer_refuse(layer, TIE_MISMATCH, "tie",
+                        "weights that are computed cannot be tied");
   struct params params = {.arena = layer->site->diags->arena};
   if (other->kind->params)
     other->kind->params(other, &params);
@@ -76,8 +73,8 @@ static bool check_tie(const struct layer *layer) {
       layer_fail(layer, TIE_MISMATCH, "tie",
                  "`%.*s` has %.*s, but this layer needs %" PRId64 "x%" PRId64,
                  SLICE_ARG(dense->tie.name), SLICE_ARG(has), in, dense->units);
-  diag_help(d, "tie to a layer of the same two sizes, or leave out `tie`");
-  return false;
+  return diag_help(d,
+                   "tie to a layer of the same two sizes, or leave out `tie`");
 }
 
 static bool fc_shape(struct layer *layer) {

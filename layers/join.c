@@ -24,8 +24,7 @@ static bool mismatch(struct layer *layer, int i, const char *what) {
   struct diagnostic *d = layer_fail(
       layer, SHAPE_MISMATCH, NULL, "cannot %s %s and %s", layer->kind->name,
       shape_text(layer->in[0]).text, shape_text(layer->in[i]).text);
-  diag_help(d, "%s", what);
-  return false;
+  return diag_help(d, "%s", what);
 }
 
 /* Sizes agree from the last axis on, or one of the two is 1. */
@@ -115,11 +114,9 @@ static int concat_axis(const struct layer *layer) {
 static bool concat_shape(struct layer *layer) {
   int axis = concat_axis(layer);
   layer->out = *layer->in[0];
-  if (axis < 0) {
-    layer_fail(layer, WRONG_AXIS, "axis", "%s has no such axis",
-               shape_text(layer->in[0]).text);
-    return false;
-  }
+  if (axis < 0)
+    return layer_refuse(layer, WRONG_AXIS, "axis", "%s has no such axis",
+                        shape_text(layer->in[0]).text);
   for (int i = 1; i < layer->input_count; i++) {
     struct shape in = *layer->in[i];
     int64_t size = in.dim[axis];
@@ -128,21 +125,17 @@ static bool concat_shape(struct layer *layer) {
       return mismatch(layer, i,
                       "all axes but the joined one must be equal; `crop`, "
                       "`pad` or a stride makes them so");
-    if (!add_i64(layer->out.dim[axis], size, &layer->out.dim[axis])) {
-      layer_fail(layer, TOO_LARGE, NULL, "the axis passes 2^63 - 1");
-      return false;
-    }
+    if (!add_i64(layer->out.dim[axis], size, &layer->out.dim[axis]))
+      return layer_refuse(layer, TOO_LARGE, NULL, "the axis passes 2^63 - 1");
   }
   return true;
 }
 
 static bool stack_shape(struct layer *layer) {
   const struct shape *in = layer->in[0];
-  if (in->rank == LIMIT_RANK) {
-    layer_fail(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
-               LIMIT_RANK);
-    return false;
-  }
+  if (in->rank == LIMIT_RANK)
+    return layer_refuse(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
+                        LIMIT_RANK);
   for (int i = 1; i < layer->input_count; i++)
     if (!shape_equal(in, layer->in[i]))
       return mismatch(layer, i, "stacked tensors have the same sizes");
@@ -177,11 +170,10 @@ static struct join_product product_of(const struct layer *layer) {
 }
 
 static bool matmul_shape(struct layer *layer) {
-  if (layer->input_count != 2) {
-    layer_fail(layer, WRONG_COUNT, NULL, "matmul takes two operands, not %d",
-               layer->input_count);
-    return false;
-  }
+  if (layer->input_count != 2)
+    return layer_refuse(layer, WRONG_COUNT, NULL,
+                        "matmul takes two operands, not %d",
+                        layer->input_count);
   const struct shape *a = layer->in[0], *b = layer->in[1];
   if (a->rank < 2 || b->rank < 2)
     return mismatch(layer, 1, "both must have rows and columns: NxK and KxM");

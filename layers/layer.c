@@ -134,19 +134,35 @@ static struct span arg_span(const struct layer *layer, const char *arg) {
   return site->span;
 }
 
-struct diagnostic *layer_fail(const struct layer *layer, enum slug slug,
-                              const char *arg, const char *format, ...) {
+static struct diagnostic *fail(const struct layer *layer, enum slug slug,
+                               const char *arg, const char *format,
+                               va_list args) {
   const struct layer_site *site = layer->site;
-  va_list args;
-  va_start(args, format);
   struct diagnostic *d =
       diag_va(site->diags, slug, arg_span(layer, arg), format, args);
-  va_end(args);
   for (int i = 0; i < layer->input_count; i++)
     diag_label(d, site->in_spans[i], "gives %s", shape_text(layer->in[i]).text);
   if (site->context)
     site->context(site->user, d);
   return d;
+}
+
+struct diagnostic *layer_fail(const struct layer *layer, enum slug slug,
+                              const char *arg, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  struct diagnostic *d = fail(layer, slug, arg, format, args);
+  va_end(args);
+  return d;
+}
+
+bool layer_refuse(const struct layer *layer, enum slug slug, const char *arg,
+                  const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fail(layer, slug, arg, format, args);
+  va_end(args);
+  return false;
 }
 
 int64_t size_at(const struct sizes *sizes, int axis, int64_t fallback) {
@@ -164,8 +180,7 @@ bool layer_check_sizes(const struct layer *layer, const char *arg,
       layer, WRONG_RANK, arg, "%d sizes for a map of %d spatial ax%s (%s)",
       sizes->rank, spatial, spatial == 1 ? "is" : "es",
       shape_text(layer->in[0]).text);
-  diag_help(d, "give one size for all axes, or one for each");
-  return false;
+  return diag_help(d, "give one size for all axes, or one for each");
 }
 
 bool layer_check_map(const struct layer *layer) {

@@ -308,6 +308,10 @@ struct diagnostic *layer_fail(const struct layer *layer, enum slug slug,
                               const char *arg, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
+/* The same where there is nothing to help with: always false. */
+bool layer_refuse(const struct layer *layer, enum slug slug, const char *arg,
+                  const char *format, ...) PRINTF_LIKE(4, 5);
+
 /* The size for a spatial axis. */
 int64_t size_at(const struct sizes *sizes, int axis, int64_t fallback);
 

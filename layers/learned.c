@@ -134,8 +134,8 @@ static bool weight_shape(struct layer *layer) {
   for (int i = 0; i < layer->out.rank; i++) {
     if (layer->out.dim[i] != SIZE_ANY)
       continue;
-    layer_fail(layer, WRONG_TYPE, "shape", "`_`: nothing tells this size");
-    return false;
+    return layer_refuse(layer, WRONG_TYPE, "shape",
+                        "`_`: nothing tells this size");
   }
   return true;
 }

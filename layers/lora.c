@@ -12,8 +12,7 @@ bool lora_check(const struct layer *layer, const struct lora *lora) {
     return true;
   struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, said,
                                     "`%s` without a rank says nothing", said);
-  diag_help(d, "`lora=8` is a rank of 8");
-  return false;
+  return diag_help(d, "`lora=8` is a rank of 8");
 }
 
 int lora_count(const struct lora *lora) {

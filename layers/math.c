@@ -22,18 +22,17 @@ bool over_shape(struct layer *layer, const struct over *over) {
   if (over->axes.count == 0) {
     d = layer_fail(layer, MISSING_ARGUMENT, NULL, "%s needs its axes",
                    layer->kind->name);
-    diag_help(d, "`%s h w` is over every position, `%s c` over the channels",
-              layer->kind->name, layer->kind->name);
-    return false;
+    return diag_help(
+        d, "`%s h w` is over every position, `%s c` over the channels",
+        layer->kind->name, layer->kind->name);
   }
   if (!find_axes(layer, over, gone)) {
     d = layer_fail(layer, WRONG_AXIS, "axis", "these are not axes of %s",
                    shape_text(in).text);
-    diag_help(d,
-              "each one once: c, w, h, d, l for a sequence's length, or "
-              "`axis=0` to `axis=%d`",
-              in->rank - 1);
-    return false;
+    return diag_help(d,
+                     "each one once: c, w, h, d, l for a sequence's length, or "
+                     "`axis=0` to `axis=%d`",
+                     in->rank - 1);
   }
   layer->out = (struct shape){.dtype = in->dtype};
   for (int i = 0; i < in->rank; i++)

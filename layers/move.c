@@ -6,8 +6,8 @@
 #include "layers/layer.h"
 
 static bool too_large(const struct layer *layer) {
-  layer_fail(layer, TOO_LARGE, NULL, "the output passes 2^63 - 1 values");
-  return false;
+  return layer_refuse(layer, TOO_LARGE, NULL,
+                      "the output passes 2^63 - 1 values");
 }
 
 struct pad {
@@ -36,13 +36,12 @@ static bool check_channels(const struct layer *layer) {
     d = layer_fail(layer, WRONG_TYPE,
                    pad->pad.mode == PADDING_GIVEN ? "c" : "pad",
                    "a number is needed here, or a pair like 0:1");
-    diag_help(d, "`pad 0 c=0:16` adds 16 channels of zeros");
-    return false;
+    return diag_help(d, "`pad 0 c=0:16` adds 16 channels of zeros");
   }
   if (mode == PADDING_NONE || pad->mode <= 1)
     return true;
-  layer_fail(layer, WRONG_TYPE, "mode", "channels are padded with zeros only");
-  return false;
+  return layer_refuse(layer, WRONG_TYPE, "mode",
+                      "channels are padded with zeros only");
 }
 
 static bool pad_shape(struct layer *layer) {
@@ -158,10 +157,9 @@ static bool shuffle_shape(struct layer *layer) {
   int64_t channels = shape_channels(layer->in[0]);
   if (channels % groups->by == 0)
     return layer_same_shape(layer);
-  layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
-             "%" PRId64 " groups do not divide %" PRId64 " channels",
-             groups->by, channels);
-  return false;
+  return layer_refuse(layer, GROUPS_DO_NOT_DIVIDE, "groups",
+                      "%" PRId64 " groups do not divide %" PRId64 " channels",
+                      groups->by, channels);
 }
 
 /* A copy that takes the values in another order. */
@@ -230,13 +228,11 @@ static bool pixelshuffle_shape(struct layer *layer) {
   if (!layer_check_map(layer))
     return false;
   channels = shape_channels(layer->in[0]);
-  if (!block_values(layer, &block) || channels % block != 0) {
-    layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "factor",
-               "blocks of %" PRId64 " by axis do not divide %" PRId64
-               " channels",
-               factor->by, channels);
-    return false;
-  }
+  if (!block_values(layer, &block) || channels % block != 0)
+    return layer_refuse(layer, GROUPS_DO_NOT_DIVIDE, "factor",
+                        "blocks of %" PRId64 " by axis do not divide %" PRId64
+                        " channels",
+                        factor->by, channels);
   layer->out = shape_with_channels(layer->in[0], channels / block);
   for (int i = 0; i < shape_spatial(&layer->out); i++)
     if (!mul_i64(layer->out.dim[i], factor->by, &layer->out.dim[i]))
@@ -259,9 +255,9 @@ static bool space2depth_shape(struct layer *layer) {
           layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "factor",
                      "blocks of %" PRId64 " do not tile the map of %s",
                      factor->by, shape_text(layer->in[0]).text);
-      diag_help(d, "`pad` or `crop` it to a multiple of %" PRId64 " first",
-                factor->by);
-      return false;
+      return diag_help(d,
+                       "`pad` or `crop` it to a multiple of %" PRId64 " first",
+                       factor->by);
     }
     layer->out.dim[i] /= factor->by;
   }
@@ -295,8 +291,8 @@ static bool up_is_clear(const struct layer *layer) {
       factor ? layer_fail(layer, WRONG_COUNT, "size",
                           "up takes a factor or a size, not both")
              : layer_fail(layer, MISSING_ARGUMENT, NULL, "up needs its scale");
-  diag_help(d, "`up 2` doubles a map, `up size=14x14` gives one of 14x14");
-  return false;
+  return diag_help(d,
+                   "`up 2` doubles a map, `up size=14x14` gives one of 14x14");
 }
 
 /* As PyTorch rounds: floor(size * factor), in double precision. */
@@ -324,9 +320,9 @@ static bool up_shape(struct layer *layer) {
       return too_large(layer);
     if (*size > 0)
       continue;
-    layer_fail(layer, OUT_OF_RANGE, "scale", "nothing is left of the map of %s",
-               shape_text(layer->in[0]).text);
-    return false;
+    return layer_refuse(layer, OUT_OF_RANGE, "scale",
+                        "nothing is left of the map of %s",
+                        shape_text(layer->in[0]).text);
   }
   return true;
 }

@@ -75,12 +75,10 @@ static void rms_params(const struct layer *layer, struct params *params) {
 static bool gn_shape(struct layer *layer) {
   const struct norm *norm = layer->args;
   int64_t channels = shape_channels(layer->in[0]);
-  if (channels % norm->groups != 0) {
-    layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
-               "%" PRId64 " groups do not divide %" PRId64 " channels",
-               norm->groups, channels);
-    return false;
-  }
+  if (channels % norm->groups != 0)
+    return layer_refuse(layer, GROUPS_DO_NOT_DIVIDE, "groups",
+                        "%" PRId64 " groups do not divide %" PRId64 " channels",
+                        norm->groups, channels);
   return layer_same_shape(layer);
 }
 

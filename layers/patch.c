@@ -52,10 +52,9 @@ static bool patch_shape(struct layer *layer, int64_t channels) {
   int64_t values;
   if (!window_check(layer, &patch->window, windows))
     return false;
-  if (!patch_values(layer, &values)) {
-    layer_fail(layer, TOO_LARGE, "kernel", "a patch passes 2^63 - 1 values");
-    return false;
-  }
+  if (!patch_values(layer, &values))
+    return layer_refuse(layer, TOO_LARGE, "kernel",
+                        "a patch passes 2^63 - 1 values");
   layer->out = window_shape(layer, windows, channels ? channels : values);
   return true;
 }

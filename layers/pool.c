@@ -40,9 +40,8 @@ static bool padding_is_covered(const struct layer *layer,
         layer_fail(layer, OUT_OF_RANGE, "pad",
                    "padding of %" PRId64 " holds whole windows of %" PRId64,
                    most, window_extent(w));
-    diag_help(d, "at most half of the window: `pad=%" PRId64 "`",
-              window_extent(w) / 2);
-    return false;
+    return diag_help(d, "at most half of the window: `pad=%" PRId64 "`",
+                     window_extent(w) / 2);
   }
   return true;
 }
@@ -265,15 +264,12 @@ static bool unpool_shape(struct layer *layer) {
     d = layer_fail(layer, WRONG_TYPE, "pool",
                    "`%.*s` is not a pool that keeps its indices",
                    SLICE_ARG(unpool->pool.name));
-    diag_help(d, "`p: pool 2x2 indices`, and then `unpool p`");
-    return false;
+    return diag_help(d, "`p: pool 2x2 indices`, and then `unpool p`");
   }
-  if (!shape_equal(layer->in[0], layer->in[1])) {
-    layer_fail(layer, SHAPE_MISMATCH, NULL,
-               "unpool puts %s where a pool gave %s",
-               shape_text(layer->in[0]).text, shape_text(layer->in[1]).text);
-    return false;
-  }
+  if (!shape_equal(layer->in[0], layer->in[1]))
+    return layer_refuse(
+        layer, SHAPE_MISMATCH, NULL, "unpool puts %s where a pool gave %s",
+        shape_text(layer->in[0]).text, shape_text(layer->in[1]).text);
   layer->out = *pool->in[0];
   return true;
 }

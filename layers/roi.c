@@ -35,16 +35,14 @@ static bool roi_shape(struct layer *layer) {
   const struct roi *roi = layer->args;
   const struct shape *map = layer->in[0], *boxes = layer->in[1];
   struct diagnostic *d;
-  if (map->rank != 3) {
-    layer_fail(layer, WRONG_RANK, NULL, "%s needs a map of HxWxC, not %s",
-               layer->kind->name, shape_text(map).text);
-    return false;
-  }
+  if (map->rank != 3)
+    return layer_refuse(layer, WRONG_RANK, NULL,
+                        "%s needs a map of HxWxC, not %s", layer->kind->name,
+                        shape_text(map).text);
   if (boxes->rank != 2 || boxes->dim[1] != 4 || boxes->dtype != DTYPE_FLOAT) {
     d = layer_fail(layer, SHAPE_MISMATCH, "boxes", "boxes are Nx4, not %s",
                    shape_text(boxes).text);
-    diag_help(d, "`input boxes 100x4` has 100 for each sample");
-    return false;
+    return diag_help(d, "`input boxes 100x4` has 100 for each sample");
   }
   if (!layer_check_sizes(layer, "size", &roi->size))
     return false;

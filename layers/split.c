@@ -55,21 +55,19 @@ static bool sizes_fit(struct layer *layer, int64_t size) {
   if (split->parts.count > 1) {
     if (fits && sum == size)
       return true;
-    layer_fail(layer, SHAPE_MISMATCH, "parts",
-               "the parts are not all of an axis of %" PRId64, size);
-    return false;
+    return layer_refuse(layer, SHAPE_MISMATCH, "parts",
+                        "the parts are not all of an axis of %" PRId64, size);
   }
-  if (parts > MOST_PARTS) {
-    layer_fail(layer, OUT_OF_RANGE, "parts", "at most %d parts", MOST_PARTS);
-    return false;
-  }
+  if (parts > MOST_PARTS)
+    return layer_refuse(layer, OUT_OF_RANGE, "parts", "at most %d parts",
+                        MOST_PARTS);
   if (size % parts == 0)
     return true;
   d = layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "parts",
                  "%" PRId64 " equal parts do not make an axis of %" PRId64,
                  parts, size);
-  diag_help(d, "parts of other sizes are named each: `split c 64 32 32`");
-  return false;
+  return diag_help(d,
+                   "parts of other sizes are named each: `split c 64 32 32`");
 }
 
 /* The tensor itself: what is read of it are its parts. */
@@ -77,11 +75,9 @@ static bool split_shape(struct layer *layer) {
   const struct split *split = layer->args;
   const struct shape *in = layer->in[0];
   int axis = axis_of(split, in);
-  if (axis < 0) {
-    layer_fail(layer, WRONG_AXIS, "axis", "%s has no such axis",
-               shape_text(in).text);
-    return false;
-  }
+  if (axis < 0)
+    return layer_refuse(layer, WRONG_AXIS, "axis", "%s has no such axis",
+                        shape_text(in).text);
   return sizes_fit(layer, in->dim[axis]) && layer_same_shape(layer);
 }
 

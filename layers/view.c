@@ -61,8 +61,7 @@ static bool reshape_shape(struct layer *layer) {
       unknown = i;
       unknowns++;
     } else if (!mul_i64(known, dim, &known)) {
-      layer_fail(layer, TOO_LARGE, "shape", "the sizes pass 2^63 - 1");
-      return false;
+      return layer_refuse(layer, TOO_LARGE, "shape", "the sizes pass 2^63 - 1");
     }
   }
   if (unknowns > 1 || (unknowns == 1 ? count % known != 0 : count != known))
@@ -106,8 +105,7 @@ static bool permute_shape(struct layer *layer) {
   struct diagnostic *d = layer_fail(layer, WRONG_AXIS, "axes",
                                     "this is not an order of the %d axes of %s",
                                     in->rank, shape_text(in).text);
-  diag_help(d, "name each axis from 0 to %d once", in->rank - 1);
-  return false;
+  return diag_help(d, "name each axis from 0 to %d once", in->rank - 1);
 }
 
 static bool permute_redundant(const struct layer *layer,
@@ -136,11 +134,9 @@ static bool slice_shape(struct layer *layer) {
   const struct slice_args *slice = layer->args;
   const struct shape *in = layer->in[0];
   int axis = axis_index(slice->axis.at[0], in);
-  if (axis < 0) {
-    layer_fail(layer, WRONG_AXIS, "axis", "%s has no such axis",
-               shape_text(in).text);
-    return false;
-  }
+  if (axis < 0)
+    return layer_refuse(layer, WRONG_AXIS, "axis", "%s has no such axis",
+                        shape_text(in).text);
   int64_t size = in->dim[axis];
   int64_t from = slice->range.from == SIZE_ANY ? 0 : slice->range.from;
   int64_t to = slice->range.to == SIZE_ANY ? size : slice->range.to;
@@ -149,8 +145,7 @@ static bool slice_shape(struct layer *layer) {
                                       "%" PRId64 ":%" PRId64
                                       " is not a part of an axis of %" PRId64,
                                       from, to, size);
-    diag_help(d, "0 <= a < b <= %" PRId64, size);
-    return false;
+    return diag_help(d, "0 <= a < b <= %" PRId64, size);
   }
   layer->out = *in;
   layer->out.dim[axis] = to - from;
@@ -173,12 +168,10 @@ static bool crop_shape(struct layer *layer) {
   layer->out = *layer->in[0];
   for (int i = 0; i < shape_spatial(&layer->out); i++) {
     int64_t size = size_at(&crop->size, i, 1);
-    if (size > layer->out.dim[i]) {
-      layer_fail(layer, OUT_OF_RANGE, "size",
-                 "cannot crop a map of %s to a larger one",
-                 shape_text(layer->in[0]).text);
-      return false;
-    }
+    if (size > layer->out.dim[i])
+      return layer_refuse(layer, OUT_OF_RANGE, "size",
+                          "cannot crop a map of %s to a larger one",
+                          shape_text(layer->in[0]).text);
     layer->out.dim[i] = size;
   }
   return true;

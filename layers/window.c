@@ -70,9 +70,9 @@ static bool small_enough(const struct layer *layer, const char *arg,
   for (int i = 0; i < sizes->rank; i++) {
     if (sizes->at[i] <= LARGEST_SIZE)
       continue;
-    layer_fail(layer, OUT_OF_RANGE, arg,
-               "%" PRId64 " is beyond the largest size, 2^40", sizes->at[i]);
-    return false;
+    return layer_refuse(layer, OUT_OF_RANGE, arg,
+                        "%" PRId64 " is beyond the largest size, 2^40",
+                        sizes->at[i]);
   }
   return true;
 }
@@ -100,9 +100,8 @@ bool window_check_args(const struct layer *layer,
     if (mul_i64(size_at(&args->dilation, i, 1), kernel, &extent) &&
         extent <= LARGEST_SIZE && map.dim[i] <= LARGEST_SIZE)
       continue;
-    layer_fail(layer, OUT_OF_RANGE, "kernel",
-               "the window or the map passes 2^40 in one direction");
-    return false;
+    return layer_refuse(layer, OUT_OF_RANGE, "kernel",
+                        "the window or the map passes 2^40 in one direction");
   }
   return true;
 }
@@ -133,9 +132,8 @@ static bool kernel_fits(const struct layer *layer, struct window *windows,
                    "a window of %.*s does not fit the map of %s",
                    SLICE_ARG(kernel), shape_text(layer->in[0]).text);
     diag_here(d, "needs %" PRId64 " of %" PRId64 " values", extent, padded);
-    diag_help(d, "add `pad`, use a smaller window, or drop a stride or "
-                 "pooling before it");
-    return false;
+    return diag_help(d, "add `pad`, use a smaller window, or drop a stride or "
+                        "pooling before it");
   }
   return true;
 }

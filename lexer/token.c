@@ -531,6 +531,5 @@ bool scan_check_text(struct diags *diags, int source) {
                                     "a NUL byte: this is not a text file")
                              : diag(diags, INVALID_UTF8, span,
                                     "byte 0x%02X is not valid UTF-8", byte);
-  diag_help(d, "save the file as UTF-8");
-  return false;
+  return diag_help(d, "save the file as UTF-8");
 }

@@ -83,8 +83,8 @@ struct netc {
   char message[1024];
 };
 
-/* Sets what netc_message says. */
-void context_say(struct netc *netc, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Sets what netc_message says; false. */
+bool context_say(struct netc *netc, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* "...; did you mean `x`?", if there is something near. */
 void context_say_more(struct netc *netc, const char *format, ...)

@@ -119,8 +119,7 @@ static bool trial_end(const struct load_trial *trial, bool right,
     text_put(&message, asks ? " " : "; ");
     text_puts(&message, d->help.at[i]);
   }
-  context_say(netc, "%.*s", SLICE_ARG(message));
-  return false;
+  return context_say(netc, "%.*s", SLICE_ARG(message));
 }
 
 static bool is_digit(char c) {
@@ -230,14 +229,10 @@ bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   struct suggestion s = suggest_begin(pair->name);
   bool train = has_key(train_specs, pair->name, &s);
   bool infer = has_key(infer_specs, pair->name, &s);
-  if (pair->value.length == 0) {
-    context_say(call->netc, "a value is missing");
-    return false;
-  }
-  if (memchr(pair->value.at, ',', pair->value.length)) {
-    context_say(call->netc, "one value at a time, without a comma");
-    return false;
-  }
+  if (pair->value.length == 0)
+    return context_say(call->netc, "a value is missing");
+  if (memchr(pair->value.at, ',', pair->value.length))
+    return context_say(call->netc, "one value at a time, without a comma");
   if (train || infer)
     return (!train || try_section(call, "train ", train_specs, pair)) &&
            (!infer || try_section(call, "infer ", infer_specs, pair));
@@ -258,8 +253,7 @@ bool load_try_budget(struct call *call, const struct setting_pair *pair) {
   }
   if (pair->value.length)
     return try_section(call, "budget ", budget_specs, pair);
-  context_say(call->netc, "a value is missing");
-  return false;
+  return context_say(call->netc, "a value is missing");
 }
 
 /* The words after `train`; NULL, or errors: they are not settings. */

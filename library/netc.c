@@ -47,11 +47,12 @@ void netc_close(struct netc *netc) {
 
 /* Messages */
 
-void context_say(struct netc *netc, const char *format, ...) {
+bool context_say(struct netc *netc, const char *format, ...) {
   va_list args;
   va_start(args, format);
   vsnprintf(netc->message, sizeof netc->message, format, args);
   va_end(args);
+  return false;
 }
 
 void context_say_more(struct netc *netc, const char *format, ...) {

@@ -53,11 +53,9 @@ static bool read_gpus(struct call *call, const char *text) {
   } else {
     name++;
   }
-  if (count < 1 || count > MOST_DEVICES) {
-    context_say(call->netc, "`%s` should be 1 to %d devices: 8xa100-80", text,
-                MOST_DEVICES);
-    return false;
-  }
+  if (count < 1 || count > MOST_DEVICES)
+    return context_say(call->netc, "`%s` should be 1 to %d devices: 8xa100-80",
+                       text, MOST_DEVICES);
   cluster->devices = count;
   const char *several;
   const struct gpus *own = &call->netc->gpus;
@@ -85,11 +83,10 @@ static bool has_figures(struct call *call, const struct bound_cluster *cluster,
                           : NULL;
   if (!lacks)
     return true;
-  context_say(call->netc,
-              "`%s` cannot be placed on: %s is not known; "
-              "`--devices FILE.csv` can say",
-              cluster->gpu->word, lacks);
-  return false;
+  return context_say(call->netc,
+                     "`%s` cannot be placed on: %s is not known; "
+                     "`--devices FILE.csv` can say",
+                     cluster->gpu->word, lacks);
 }
 
 static bool read_options(struct call *call) {
@@ -98,14 +95,10 @@ static bool read_options(struct call *call) {
   struct place_request *request = &place->request;
   struct bound_cluster *cluster = &request->cluster;
   const struct load *load = call->netc->load;
-  if (!o->gpus) {
-    context_say(call->netc, "which devices? 8xa100-80");
-    return false;
-  }
-  if (o->global_batch < 0 || o->network < 0) {
-    context_say(call->netc, "batch and rate must not be negative");
-    return false;
-  }
+  if (!o->gpus)
+    return context_say(call->netc, "which devices? 8xa100-80");
+  if (o->global_batch < 0 || o->network < 0)
+    return context_say(call->netc, "batch and rate must not be negative");
   place->train = load->settings.train;
   if (!read_gpus(call, o->gpus))
     return false;

@@ -32,9 +32,9 @@ static bool add_value(struct message *m, uint32_t open) {
   if (end == m->rest.end) {
     struct diagnostic *d =
         diag(m->p->diags, SYNTAX, brace, "this `{` has no `}` in its message");
-    diag_help(d, "a value stands between them: `{depth}`; a brace itself is "
-                 "written `{{`");
-    return false;
+    return diag_help(
+        d, "a value stands between them: `{depth}`; a brace itself is "
+           "written `{{`");
   }
   struct expr *value =
       parse_value(m->p->arena, m->p->diags, span, m->p->statements);
@@ -59,8 +59,7 @@ static bool read_parts(struct message *m) {
       struct diagnostic *d =
           diag(m->p->diags, SYNTAX, (struct span){place, place + 1},
                "this `}` closes no value");
-      diag_help(d, "a brace itself is written `}}`");
-      return false;
+      return diag_help(d, "a brace itself is written `}}`");
     }
     place = m->rest.begin - 1;
   }

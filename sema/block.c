@@ -9,8 +9,7 @@ static bool check_block(struct expander *e, const struct block_making *m) {
     return true;
   struct diagnostic *d =
       report(e, WRONG_COUNT, m->span, "%s takes one block", m->kind->name);
-  diag_help(d, "`%s ... { linear 64 gelu; linear 16 }`", m->kind->name);
-  return false;
+  return diag_help(d, "`%s ... { linear 64 gelu; linear 16 }`", m->kind->name);
 }
 
 /* The copies of a block inside copies of another one. */

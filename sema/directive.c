@@ -54,8 +54,8 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
              SLICE_ARG(name));
   diag_label(d, stmt->more->value->span, "has %d ax%s", shape->rank,
              shape->rank == 1 ? "is" : "es");
-  diag_help(d, "as many sizes, each at least 1, or `_` for the source's");
-  return false;
+  return diag_help(d,
+                   "as many sizes, each at least 1, or `_` for the source's");
 }
 
 static bool read_input_shape(struct expander *e, const struct stmt *stmt,

@@ -110,9 +110,9 @@ static bool can_repeat(struct expander *e, const struct stmt *stmt,
     struct diagnostic *d = report(e, UNKNOWN_LABEL, stmt->name_span,
                                   "`again` needs a label, and `%.*s` is a path",
                                   SLICE_ARG(stmt->name));
-    diag_help(d, "write a label in front of the layer: `shared[1]: conv ...` "
-                 "is seen in all of its def or file");
-    return false;
+    return diag_help(
+        d, "write a label in front of the layer: `shared[1]: conv ...` "
+           "is seen in all of its def or file");
   }
   enum stmt_kind kind = symbol->stmt->kind;
   if (kind == STMT_APPLY || kind == STMT_GROUP || kind == STMT_AGAIN)

@@ -58,9 +58,9 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
     struct diagnostic *d =
         report(e, WRONG_COUNT, row->span, "a row of %d value%s for %d name%s",
                values, values == 1 ? "" : "s", names, names == 1 ? "" : "s");
-    diag_help(d, "rows end with `;` or the line, values are separated by "
-                 "blanks");
-    return false;
+    return diag_help(d,
+                     "rows end with `;` or the line, values are separated by "
+                     "blanks");
   }
   struct scope *inner = e->scope;
   for (const struct name_list *n = stmt->more->names; n; n = n->next) {

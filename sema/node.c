@@ -57,10 +57,9 @@ bool node_infer(struct layer *layer) {
     return false;
   if (shape_count(&layer->out, &count))
     return true;
-  layer_fail(layer, TOO_LARGE, NULL,
-             "the output of %s has more than 2^63 - 1 values",
-             shape_text(&layer->out).text);
-  return false;
+  return layer_refuse(layer, TOO_LARGE, NULL,
+                      "the output of %s has more than 2^63 - 1 values",
+                      shape_text(&layer->out).text);
 }
 
 bool node_count_param(const struct param *param, int64_t *count) {
@@ -184,11 +183,10 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->train_only = e->trains;
     stored->same = place(e, index);
-    if (!node_count_param(param, &stored->count)) {
-      layer_fail(layer, TOO_LARGE, NULL, "%s has more than 2^63 - 1 parameters",
-                 layer->kind->name);
-      return false;
-    }
+    if (!node_count_param(param, &stored->count))
+      return layer_refuse(layer, TOO_LARGE, NULL,
+                          "%s has more than 2^63 - 1 parameters",
+                          layer->kind->name);
     if (param->tied) {
       const struct node *other = &e->model->nodes.at[param->tied->node];
       if (!node_may_read(e, param->tied->node, layer->site->span))
@@ -241,8 +239,7 @@ bool node_may_read(struct expander *e, int64_t index, struct span span) {
       report(e, NO_TENSOR, span,
              "this reads a tensor of `fork train`, which a prediction has not");
   diag_label(d, node->span, "made here");
-  diag_help(d, "put what reads it into `fork train { ... }`, too");
-  return false;
+  return diag_help(d, "put what reads it into `fork train { ... }`, too");
 }
 
 /*

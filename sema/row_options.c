@@ -75,17 +75,16 @@ bool row_options_check(struct expander *e, const struct binding *options,
     struct diagnostic *d =
         report(e, UNKNOWN_OPTION, options->spans[ROW_FROZEN],
                "%s has no parameters that could be frozen", options->owner);
-    diag_help(d, "`freeze { ... }` freezes all layers inside");
-    return false;
+    return diag_help(d, "`freeze { ... }` freezes all layers inside");
   }
   if (options->given >> ROW_INPLACE & 1 && row->inplace == TOGGLE_ON &&
       !overwrites) {
     struct diagnostic *d =
         report(e, UNKNOWN_OPTION, options->spans[ROW_INPLACE],
                "%s never overwrites its input", options->owner);
-    diag_help(d, "relu, relu6, leaky, elu, silu, mish, hswish and add do, "
-                 "where nothing else needs it");
-    return false;
+    return diag_help(d,
+                     "relu, relu6, leaky, elu, silu, mish, hswish and add do, "
+                     "where nothing else needs it");
   }
   return true;
 }

@@ -140,9 +140,8 @@ static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
                  "`%.*s` reads its images from elsewhere: their size is not in "
                  "this file",
                  SLICE_ARG(top));
-      graph_help(c->graph, "give it: --input %.*s=HEIGHTxWIDTHxCHANNELS",
-                 SLICE_ARG(top));
-      return false;
+      return graph_help(c->graph, "give it: --input %.*s=HEIGHTxWIDTHxCHANNELS",
+                        SLICE_ARG(top));
     }
     graph_note(c->graph,
                "The data layer says %" PRId64 "x%" PRId64

@@ -507,9 +507,9 @@ bool caffe_add(struct caffe *c) {
     graph_fail(c->graph, c->at->line,
                "`%s`: netc has no equivalent of the type %s", c->at->name,
                c->at->type);
-    graph_help(c->graph, "--allow-unknown leaves it out, with what follows "
-                         "from it");
-    return false;
+    return graph_help(c->graph,
+                      "--allow-unknown leaves it out, with what follows "
+                      "from it");
   }
   graph_note(c->graph,
              "`%s` (%s) is left out, with what follows from it: netc has no "

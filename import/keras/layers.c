@@ -503,8 +503,8 @@ static bool is_old(const struct keras_call *call) {
 
 static bool refuse_old(struct keras_call *call) {
   keras_fail(call, "it has the form of Keras 1");
-  graph_help(call->graph, "load the model with Keras 2 and save it again");
-  return false;
+  return graph_help(call->graph,
+                    "load the model with Keras 2 and save it again");
 }
 
 static bool unknown(struct keras_call *call) {

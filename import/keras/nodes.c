@@ -21,9 +21,8 @@ bool keras_leave(struct keras_call *call, const char *type, const char *why) {
     return false;
   }
   keras_fail(call, "%s", why);
-  graph_help(call->graph,
-             "--allow-unknown leaves it out, with what follows from it");
-  return false;
+  return graph_help(call->graph,
+                    "--allow-unknown leaves it out, with what follows from it");
 }
 
 bool keras_count(struct keras_call *call, const struct graph_shape *shape,

@@ -50,9 +50,8 @@ static bool stated_shape(struct keras_call *call, const json_t *batch_shape,
     const json_t *size = json_array_get(batch_shape, i);
     if (json_is_null(size)) {
       keras_fail(call, "the file leaves a size of the input open");
-      graph_help(call->graph, "give it: --input %s=SIZES, channels last",
-                 call->name);
-      return false;
+      return graph_help(call->graph, "give it: --input %s=SIZES, channels last",
+                        call->name);
     }
     if (!keras_integer(call, size, "shape", 1, KERAS_MOST, &shape->size[i - 1]))
       return false;
@@ -383,9 +382,9 @@ static bool read_root(struct keras *k) {
     keras_refuse(k, (struct keras_place){1, 1},
                  "not a Keras model: it has no `class_name`, or no `config` "
                  "with `layers`");
-    graph_help(k->graph, "save model.to_json() to a file; a .keras file is a "
-                         "zip archive with it inside as config.json");
-    return false;
+    return graph_help(k->graph,
+                      "save model.to_json() to a file; a .keras file is a "
+                      "zip archive with it inside as config.json");
   }
   if (!find_formats(k, k->root, formats))
     return false;

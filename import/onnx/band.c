@@ -24,8 +24,7 @@ static bool give_band(struct onnx *x, int type, const int64_t *dims,
   *copy = band;
   result->band = copy;
   result->unknown = true;
-  onnx_give_constant(x, 0, result);
-  return true;
+  return onnx_give_constant(x, 0, result);
 }
 
 /* The distance, greater or less than a number. */

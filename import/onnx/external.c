@@ -123,9 +123,8 @@ bool external_missing(struct onnx *x, const Onnx__TensorProto *proto) {
             "cannot be read: %s",
             onnx_shown(x, proto->name), onnx_shown(x, location),
             file_of(x, proto)->absent);
-  graph_help(x->graph, "put that file into the model's folder; without "
-                       "--weights it is seldom needed");
-  return false;
+  return graph_help(x->graph, "put that file into the model's folder; without "
+                              "--weights it is seldom needed");
 }
 
 static bool read_all(int file, uint8_t *to, size_t size, int64_t from) {

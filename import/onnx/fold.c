@@ -296,14 +296,12 @@ static bool by_value(struct onnx *x, struct constant **in) {
 }
 
 static bool fold_shape(struct onnx *x, struct constant **in) {
-  onnx_give_constant(x, 0, constant_ints(x, in[0]->dims, in[0]->rank));
-  return true;
+  return onnx_give_constant(x, 0, constant_ints(x, in[0]->dims, in[0]->rank));
 }
 
 static bool fold_size(struct onnx *x, struct constant **in) {
   struct constant *size = constant_ints(x, &in[0]->count, 1);
-  onnx_give_constant(x, 0, constant_with(x, size, 0, NULL));
-  return true;
+  return onnx_give_constant(x, 0, constant_with(x, size, 0, NULL));
 }
 
 static bool carry_out(struct onnx *x, const struct onnx_fold *f,

@@ -140,8 +140,7 @@ bool fold_range(struct onnx *x, struct constant **in) {
     return false;
   for (int64_t i = 0; i < count; i++)
     fold_put(reals, wholes, i, from + (double)i * step);
-  onnx_give_constant(x, 0, c);
-  return true;
+  return onnx_give_constant(x, 0, c);
 }
 
 bool fold_concat(struct onnx *x, struct constant **in) {
@@ -251,8 +250,7 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
     if (keep || !over[i])
       dims[rank++] = dims[i];
   flat.rank = c->rank;
-  onnx_give_constant(x, 0, constant_with(x, &flat, rank, dims));
-  return true;
+  return onnx_give_constant(x, 0, constant_with(x, &flat, rank, dims));
 }
 
 bool fold_tile(struct onnx *x, struct constant **in) {
@@ -307,8 +305,7 @@ bool fold_along_axis(struct onnx *x, struct constant **in) {
       value = 0;
     fold_put(reals, wholes, i, value);
   }
-  onnx_give_constant(x, 0, result);
-  return true;
+  return onnx_give_constant(x, 0, result);
 }
 
 /* Places of a table of constants, in any order. */
@@ -392,6 +389,5 @@ bool fold_scatter(struct onnx *x, struct constant **in) {
       fold_put(reals, wholes, place * inner + i,
                constant_real(in[2], r * inner + i));
   }
-  onnx_give_constant(x, 0, result);
-  return true;
+  return onnx_give_constant(x, 0, result);
 }

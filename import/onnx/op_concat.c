@@ -17,10 +17,8 @@ static const struct onnx_view *any_view(struct onnx *x) {
 static int in_order(struct onnx *x, size_t index,
                     const struct onnx_axes *axes) {
   struct onnx_view result;
-  if (!onnx_has(x, index)) {
-    onnx_fail(x, "input %zu is missing", index);
-    return -1;
-  }
+  if (!onnx_has(x, index))
+    return ONNX_NONE(x, "input %zu is missing", index);
   struct constant *c = onnx_constant(x, index);
   if (!c) {
     if (!view_rearrange(x, onnx_operand(x, index)->view, axes->order,
@@ -30,10 +28,8 @@ static int in_order(struct onnx *x, size_t index,
   }
   struct onnx_layout dense = layout_dense(c->rank, c->dims);
   struct onnx_layout at = layout_order(&dense, axes->count, axes->order);
-  if (layout_values(&at) != c->count) {
-    onnx_fail(x, "a constant with a batch");
-    return -1;
-  }
+  if (layout_values(&at) != c->count)
+    return ONNX_NONE(x, "a constant with a batch");
   return onnx_weight(x, constant_through(x, c, &at))->index;
 }
 

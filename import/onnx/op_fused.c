@@ -130,10 +130,8 @@ static int activated(struct onnx *x, int value) {
     const int ins[3] = {value, emit_scalar(x, alpha), emit_scalar(x, beta)};
     return emit(x, emit_open(x, word), ins, 3);
   }
-  if (strcmp(word, "LeakyRelu") != 0 && strcmp(word, "HardSigmoid") != 0) {
-    onnx_fail(x, "netc has no equivalent of its activation");
-    return -1;
-  }
+  if (strcmp(word, "LeakyRelu") != 0 && strcmp(word, "HardSigmoid") != 0)
+    return ONNX_NONE(x, "netc has no equivalent of its activation");
   Onnx__NodeProto *node = emit_open(x, word);
   emit_real(x, node, "alpha", alpha);
   emit_real(x, node, "beta", beta);
@@ -156,10 +154,8 @@ bool op_fused(struct onnx *x) {
 static int crossed(struct onnx *x, int value) {
   int64_t dims[MOST_AXES], perm[MOST_AXES];
   int rank = emit_dims(x, value, dims);
-  if (rank < 2) {
-    onnx_fail(x, "netc has no equivalent of a product of vectors");
-    return -1;
-  }
+  if (rank < 2)
+    return ONNX_NONE(x, "netc has no equivalent of a product of vectors");
   for (int i = 0; i < rank; i++)
     perm[i] = i;
   perm[rank - 1] = rank - 2;

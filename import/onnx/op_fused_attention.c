@@ -26,11 +26,10 @@ struct core {
 static int table_of(struct onnx *x, int cache, int64_t steps, bool pairs) {
   int64_t dims[MOST_AXES], to[4] = {steps, 1, 0, 1};
   if (emit_dims(x, cache, dims) != 2 || dims[0] < steps ||
-      !x->values.at[cache].constant) {
-    onnx_fail(x, "its cosines must be a constant table of %lld positions",
-              (long long)steps);
-    return -1;
-  }
+      !x->values.at[cache].constant)
+    return ONNX_NONE(x,
+                     "its cosines must be a constant table of %lld positions",
+                     (long long)steps);
   to[2] = dims[1];
   return emit_reshape(x, emit_slice(x, cache, 0, 0, steps), to, pairs ? 4 : 3);
 }
@@ -40,10 +39,8 @@ static int rotated(struct onnx *x, int value, int cosines, int sines,
                    bool neighbours) {
   int64_t dims[MOST_AXES], cache[MOST_AXES];
   int rank = emit_dims(x, value, dims), of[2], rest = -1;
-  if (rank != 4 || emit_dims(x, cosines, cache) != 2) {
-    onnx_fail(x, "its heads are not supported");
-    return -1;
-  }
+  if (rank != 4 || emit_dims(x, cosines, cache) != 2)
+    return ONNX_NONE(x, "its heads are not supported");
   int64_t half = cache[1], dim = dims[3];
   if (2 * half < dim) {
     rest = emit_slice(x, value, 3, 2 * half, dim);
@@ -79,10 +76,8 @@ static int by_heads(struct onnx *x, int value, int64_t heads) {
   int rank = emit_dims(x, value, dims);
   if (rank == 4)
     return value;
-  if (rank != 3 || heads < 1 || dims[2] % heads != 0) {
-    onnx_fail(x, "its features do not divide into so many heads");
-    return -1;
-  }
+  if (rank != 3 || heads < 1 || dims[2] % heads != 0)
+    return ONNX_NONE(x, "its features do not divide into so many heads");
   to[3] = dims[2] / heads;
   return emit_reshape(x, value, to, 4);
 }
@@ -193,7 +188,7 @@ static int attend(struct onnx *x, const struct core *c) {
   int64_t dims[MOST_AXES];
   int parts[3];
   if (c->heads < 1 || c->kv < 1 || c->heads % c->kv != 0)
-    return onnx_fail(x, "it has too many heads") - 1;
+    return ONNX_NONE(x, "it has too many heads");
   for (int i = 0; i < 3; i++) {
     parts[i] = by_heads(x, of[i], i ? c->kv : c->heads);
     parts[i] = parts[i] < 0 ? -1 : emit_transpose(x, parts[i], front, 4);

@@ -138,14 +138,10 @@ static int with_number(struct onnx *x, enum layer_word word, int in,
     return in;
   if ((word == WORD_MUL || word == WORD_DIV) && number == 1)
     return in;
-  if (word == WORD_DIV && number == 0) {
-    onnx_fail(x, "a division by 0");
-    return -1;
-  }
-  if (!isfinite(number)) {
-    onnx_fail(x, "a number that is not finite");
-    return -1;
-  }
+  if (word == WORD_DIV && number == 0)
+    return ONNX_NONE(x, "a division by 0");
+  if (!isfinite(number))
+    return ONNX_NONE(x, "a number that is not finite");
   struct graph_node *node = onnx_layer(x, word, in);
   onnx_set_number(x, node, number);
   return node->index;

@@ -295,18 +295,15 @@ static int find_runs(struct onnx *x, const struct constant *places,
   for (int64_t i = 0; i < places->count; i++) {
     int64_t place = constant_whole(places, i);
     place += place < 0 ? size : 0;
-    if (place < 0 || place >= size) {
-      onnx_fail(x, "index %" PRId64 " of an axis of %" PRId64, place, size);
-      return -1;
-    }
+    if (place < 0 || place >= size)
+      return ONNX_NONE(x, "index %" PRId64 " of an axis of %" PRId64, place,
+                       size);
     if (runs > 0 && from[runs - 1] + count[runs - 1] == place) {
       count[runs - 1]++;
       continue;
     }
-    if (runs == MOST_RUNS) {
-      onnx_fail(x, "netc has no equivalent of the order of its indices");
-      return -1;
-    }
+    if (runs == MOST_RUNS)
+      return ONNX_NONE(x, "netc has no equivalent of the order of its indices");
     from[runs] = place;
     count[runs++] = 1;
   }

@@ -18,10 +18,8 @@ static int boxes_of(struct onnx *x, int64_t *count) {
   static const int order[2] = {0, 1};
   const struct onnx_view *boxes = onnx_input(x, 1);
   struct onnx_view plain;
-  if (!boxes || boxes->at.rank != 2 || boxes->at.dim[1] != 4) {
-    onnx_fail(x, "its boxes must be a table of 4 values each");
-    return -1;
-  }
+  if (!boxes || boxes->at.rank != 2 || boxes->at.dim[1] != 4)
+    return ONNX_NONE(x, "its boxes must be a table of 4 values each");
   *count = boxes->at.dim[0];
   return view_rearrange(x, boxes, order, 2, &plain) ? plain.node : -1;
 }

@@ -365,8 +365,7 @@ bool op_shape(struct onnx *x) {
   int count = 0;
   for (int64_t i = from; i < to; i++)
     dims[count++] = in->at.dim[i];
-  onnx_give_constant(x, 0, constant_ints(x, dims, count));
-  return true;
+  return onnx_give_constant(x, 0, constant_ints(x, dims, count));
 }
 
 bool op_size(struct onnx *x) {
@@ -375,6 +374,5 @@ bool op_size(struct onnx *x) {
     return false;
   int64_t values = layout_values(&in->at);
   struct constant *c = constant_ints(x, &values, 1);
-  onnx_give_constant(x, 0, constant_with(x, c, 0, NULL));
-  return true;
+  return onnx_give_constant(x, 0, constant_with(x, c, 0, NULL));
 }

@@ -41,11 +41,9 @@ int onnx_ints(struct onnx *x, const char *name, int64_t *to, int most) {
   const Onnx__AttributeProto *a = onnx_attribute(x, name);
   if (!a)
     return -1;
-  if (a->n_ints > (size_t)most) {
-    onnx_fail(x, "`%s` has %zu numbers; at most %d are supported", name,
-              a->n_ints, most);
-    return -1;
-  }
+  if (a->n_ints > (size_t)most)
+    return ONNX_NONE(x, "`%s` has %zu numbers; at most %d are supported", name,
+                     a->n_ints, most);
   for (size_t i = 0; i < a->n_ints; i++)
     to[i] = a->ints[i];
   return (int)a->n_ints;
@@ -58,11 +56,10 @@ int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
   struct constant *c = onnx_constant(x, index);
   if (!c || !constant_load(x, c))
     return -1;
-  if (c->rank > 1 || c->count > most) {
-    onnx_fail(x, "input %zu has %" PRId64 " numbers; at most %d are supported",
-              index, c->count, most);
-    return -1;
-  }
+  if (c->rank > 1 || c->count > most)
+    return ONNX_NONE(
+        x, "input %zu has %" PRId64 " numbers; at most %d are supported", index,
+        c->count, most);
   for (int64_t i = 0; i < c->count; i++)
     to[i] = constant_whole(c, i);
   return (int)c->count;
@@ -71,8 +68,7 @@ int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
 int onnx_axis(struct onnx *x, int64_t axis, int rank) {
   if (axis >= -rank && axis < rank)
     return (int)(axis < 0 ? axis + rank : axis);
-  onnx_fail(x, "axis %" PRId64 " of %d does not exist", axis, rank);
-  return -1;
+  return ONNX_NONE(x, "axis %" PRId64 " of %d does not exist", axis, rank);
 }
 
 bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
@@ -92,6 +88,5 @@ bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
 int onnx_concat_axis(struct onnx *x, int rank) {
   if (x->opset < 4 || onnx_attribute(x, "axis"))
     return onnx_axis(x, onnx_int(x, "axis", 1), rank);
-  onnx_fail(x, "it has no `axis`");
-  return -1;
+  return ONNX_NONE(x, "it has no `axis`");
 }

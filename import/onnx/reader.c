@@ -197,9 +197,9 @@ static bool check_stated(struct onnx *x, const struct onnx_value *value,
                    graph_sizes(x->graph, dims, rank));
 }
 
-void onnx_give_constant(struct onnx *x, size_t out, struct constant *constant) {
+bool onnx_give_constant(struct onnx *x, size_t out, struct constant *constant) {
   if (out >= x->at->out_count || x->at->outs[out] < 0)
-    return;
+    return true;
   struct onnx_value *value = &x->values.at[x->at->outs[out]];
   if (value->buffer) { /* a fill stands for values that are not here */
     constant->trained = constant->fill = false;
@@ -207,6 +207,7 @@ void onnx_give_constant(struct onnx *x, size_t out, struct constant *constant) {
     constant->real = NULL;
   }
   value->constant = constant;
+  return true;
 }
 
 bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view) {
@@ -472,9 +473,9 @@ static bool refuse_unknown(struct onnx *x) {
   graph_fail(x->graph, 0,
              "netc has no equivalent of these operators: %s; the first is %s",
              text.at, first);
-  graph_help(x->graph, "--allow-unknown leaves them out, with what follows "
-                       "from them");
-  return false;
+  return graph_help(x->graph,
+                    "--allow-unknown leaves them out, with what follows "
+                    "from them");
 }
 
 static bool attempt(struct onnx *x) {

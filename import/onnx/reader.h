@@ -162,6 +162,8 @@ enum layer_word onnx_word(const struct onnx *x);
 
 /* "`conv1` (Conv; group=1): WHAT"; false. */
 bool onnx_fail(struct onnx *x, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The same where a node, an axis or a count is returned: -1. */
+#define ONNX_NONE(...) (onnx_fail(__VA_ARGS__), -1)
 /* A name of the file, fit to be read. */
 const char *onnx_shown(struct onnx *x, const char *name);
 
@@ -203,7 +205,8 @@ bool onnx_is_weight_name(const char *name);
 bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view);
 /* The first output, a node that lies as `like` does; true. */
 bool onnx_give_node(struct onnx *x, const struct onnx_view *like, int node);
-void onnx_give_constant(struct onnx *x, size_t out, struct constant *constant);
+/* True. */
+bool onnx_give_constant(struct onnx *x, size_t out, struct constant *constant);
 
 /* Constants. */
 struct constant *constant_new(struct onnx *x, int type, int rank,

@@ -238,11 +238,9 @@ static int moved(struct onnx *x, int node, const struct onnx_layout *want,
   }
   if (axis_order(&now, want, order))
     return permuted(x, node, order);
-  if (want->count > LIMIT_RANK) {
-    onnx_fail(x, "axes in an order that takes more than %d of them",
-              LIMIT_RANK);
-    return -1;
-  }
+  if (want->count > LIMIT_RANK)
+    return ONNX_NONE(x, "axes in an order that takes more than %d of them",
+                     LIMIT_RANK);
   for (int i = 0; i < want->count; i++) {
     parts.size[parts.rank++] = want->atom[by[i]].size;
     order[by[i]] = i;
@@ -325,23 +323,18 @@ int view_realise(struct onnx *x, int node, const struct onnx_layout *want,
   struct graph_shape shape;
   int64_t values = onnx_values(x, node);
   int by[LAYOUT_ATOMS];
-  if (!without_batch(x, values, want, &inner)) {
-    onnx_fail(x, "the samples of a batch are mixed with other axes");
-    return -1;
-  }
+  if (!without_batch(x, values, want, &inner))
+    return ONNX_NONE(x, "the samples of a batch are mixed with other axes");
   if (has_repeats(&inner) && inner.rank <= LIMIT_RANK) {
     int all = repeat(x, node, &inner);
     if (all >= 0)
       return all;
   }
-  if (!is_whole(&inner, values, by)) {
-    onnx_fail(x, "its axes are in an order that no layer gives");
-    return -1;
-  }
-  if (inner.rank > LIMIT_RANK) {
-    onnx_fail(x, "%d axes; a tensor has at most %d", inner.rank, LIMIT_RANK);
-    return -1;
-  }
+  if (!is_whole(&inner, values, by))
+    return ONNX_NONE(x, "its axes are in an order that no layer gives");
+  if (inner.rank > LIMIT_RANK)
+    return ONNX_NONE(x, "%d axes; a tensor has at most %d", inner.rank,
+                     LIMIT_RANK);
   if (!is_dense(&inner, values))
     return moved(x, node, &inner, by);
   if (same_sizes(&graph_at(x->graph, node)->shape, &inner, loose))

@@ -105,9 +105,8 @@ static bool check_sequence(struct layer *layer) {
         layer_fail(layer, WRONG_RANK, i ? "cross" : NULL,
                    "attention needs a sequence (LxC), not %s",
                    shape_text(layer->in[i]).text);
-    diag_help(d, "a vector has one position only; `reshape 1x_` makes a "
-                 "sequence of it");
-    return false;
+    return diag_help(d, "a vector has one position only; `reshape 1x_` makes a "
+                        "sequence of it");
   }
   return true;
 }
@@ -119,11 +118,10 @@ static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
         layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
                    "%" PRId64 " heads do not divide %" PRId64 " channels",
                    s->heads, s->channels);
-    diag_help(d,
-              "a number of heads that divides %" PRId64
-              ", or the features of a head by `dim=`",
-              s->channels);
-    return false;
+    return diag_help(d,
+                     "a number of heads that divides %" PRId64
+                     ", or the features of a head by `dim=`",
+                     s->channels);
   }
   if (s->heads % s->kv != 0) {
     struct diagnostic *d =
@@ -131,9 +129,9 @@ static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
                    "%" PRId64 " heads of keys and values do not divide %" PRId64
                    " heads of queries",
                    s->kv, s->heads);
-    diag_help(d, "each head of keys and values serves the same number of "
-                 "heads of queries");
-    return false;
+    return diag_help(d,
+                     "each head of keys and values serves the same number of "
+                     "heads of queries");
   }
   return true;
 }
@@ -150,8 +148,7 @@ static bool check_cross(struct layer *layer) {
   struct diagnostic *d =
       layer_fail(layer, SHAPE_MISMATCH, "cross", "cannot attend from %s to %s",
                  shape_text(in).text, shape_text(seen).text);
-  diag_help(d, "all axes before the last two must be equal");
-  return false;
+  return diag_help(d, "all axes before the last two must be equal");
 }
 
 /* What is turned is a part of a head, in pairs. */
@@ -163,16 +160,14 @@ static bool check_rotary(struct layer *layer, const struct attention_sizes *s) {
     struct diagnostic *d =
         layer_fail(layer, MISSING_ARGUMENT, "rotary",
                    "`rotary` without `rope` rotates nothing");
-    diag_help(d, "`rope rotary=%" PRId64 "`", attention->rotary);
-    return false;
+    return diag_help(d, "`rope rotary=%" PRId64 "`", attention->rotary);
   }
   if (attention->rotary % 2 == 0 && attention->rotary <= s->dim)
     return true;
-  layer_fail(layer, OUT_OF_RANGE, "rotary",
-             "rope rotates pairs of the %" PRId64
-             " features of a head, not %" PRId64,
-             s->dim, attention->rotary);
-  return false;
+  return layer_refuse(layer, OUT_OF_RANGE, "rotary",
+                      "rope rotates pairs of the %" PRId64
+                      " features of a head, not %" PRId64,
+                      s->dim, attention->rotary);
 }
 
 static bool check_rope(struct layer *layer, const struct attention_sizes *s) {
@@ -182,8 +177,7 @@ static bool check_rope(struct layer *layer, const struct attention_sizes *s) {
   struct diagnostic *d = layer_fail(
       layer, OUT_OF_RANGE, "rope",
       "rope rotates pairs of features, but a head has %" PRId64, s->dim);
-  diag_help(d, "another number of heads, or `dim=`");
-  return false;
+  return diag_help(d, "another number of heads, or `dim=`");
 }
 
 static bool check_relative(struct layer *layer,
@@ -201,9 +195,9 @@ static bool check_relative(struct layer *layer,
                                     "a relative bias for %s%" PRId64
                                     " positions, but there are %" PRId64,
                                     fits ? "" : "over ", positions, s->keys);
-  diag_help(d, "`relative=7x7` is for windows of 49 positions, which `reshape` "
-               "and `permute` make; axes before the last two are a batch");
-  return false;
+  return diag_help(
+      d, "`relative=7x7` is for windows of 49 positions, which `reshape` "
+         "and `permute` make; axes before the last two are a batch");
 }
 
 /* What one kernel for all of attention does not know. */
@@ -214,18 +208,16 @@ static bool check_kernel(const struct layer *layer) {
   struct diagnostic *d =
       layer_fail(layer, OUT_OF_RANGE, "kernel", "a fused kernel has no %s",
                  attention_steps(attention));
-  diag_help(d, "leave out `fused`: the weights are stored then");
-  return false;
+  return diag_help(d, "leave out `fused`: the weights are stored then");
 }
 
 static bool check_out(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (!attention->noout || !attention->out)
     return true;
-  layer_fail(
+  return layer_refuse(
       layer, DUPLICATE_ARGUMENT, "out",
       "`noout` removes the projection that would have that many features");
-  return false;
 }
 
 /* Two words on one thing. */
@@ -233,9 +225,8 @@ static bool check_bias_words(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (!attention->nobias || attention->biases == 1)
     return true;
-  layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
-             "`nobias` takes the bias of every projection");
-  return false;
+  return layer_refuse(layer, DUPLICATE_ARGUMENT, "bias",
+                      "`nobias` takes the bias of every projection");
 }
 
 static bool check_lora(const struct layer *layer) {
@@ -244,8 +235,7 @@ static bool check_lora(const struct layer *layer) {
     return lora_check(layer, &attention->lora);
   struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "lora_on",
                                     "`lora_on` without a rank says nothing");
-  diag_help(d, "`lora=8` is a rank of 8");
-  return false;
+  return diag_help(d, "`lora=8` is a rank of 8");
 }
 
 static bool find_out(struct layer *layer, const struct attention_sizes *s) {

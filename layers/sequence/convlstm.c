@@ -43,8 +43,7 @@ static bool check_kernel(const struct layer *layer) {
     struct diagnostic *d =
         layer_fail(layer, WRONG_RANK, "kernel",
                    "a window over time, too: convlstm has HxW");
-    diag_help(d, "`convlstm %" PRId64 " 3x3`", convlstm->channels);
-    return false;
+    return diag_help(d, "`convlstm %" PRId64 " 3x3`", convlstm->channels);
   }
   for (int i = 0; i < convlstm->kernel.rank; i++) {
     int64_t size = convlstm->kernel.at[i];
@@ -53,8 +52,7 @@ static bool check_kernel(const struct layer *layer) {
     struct diagnostic *d = layer_fail(
         layer, OUT_OF_RANGE, "kernel",
         "a window of %" PRId64 ": the state would change its size", size);
-    diag_help(d, "an odd window, such as 3x3 or 5x5");
-    return false;
+    return diag_help(d, "an odd window, such as 3x3 or 5x5");
   }
   return true;
 }
@@ -66,10 +64,10 @@ static bool convlstm_shape(struct layer *layer) {
     struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
                                       "convlstm needs a clip (TxHxWxC), not %s",
                                       shape_text(in).text);
-    diag_help(d, in->rank == 2 ? "pictures in a row are `input 10x64x64x3`; "
-                                 "`lstm` runs along a sequence"
-                               : "pictures in a row are `input 10x64x64x3`");
-    return false;
+    return diag_help(d, in->rank == 2
+                            ? "pictures in a row are `input 10x64x64x3`; "
+                              "`lstm` runs along a sequence"
+                            : "pictures in a row are `input 10x64x64x3`");
   }
   if (!check_kernel(layer))
     return false;

@@ -39,32 +39,27 @@ static bool check_buckets(const struct layer *layer) {
       struct diagnostic *d =
           layer_fail(layer, MISSING_ARGUMENT, words[i],
                      "`%s` says how distances share buckets", words[i]);
-      diag_help(d, "`buckets=32` are T5's");
-      return false;
+      return diag_help(d, "`buckets=32` are T5's");
     }
   if (!distances->buckets)
     return true;
-  if (distances->window.rank > 1) {
-    layer_fail(layer, WRONG_RANK, "buckets",
-               "buckets are of one axis, not of a window of %d",
-               distances->window.rank);
-    return false;
-  }
+  if (distances->window.rank > 1)
+    return layer_refuse(layer, WRONG_RANK, "buckets",
+                        "buckets are of one axis, not of a window of %d",
+                        distances->window.rank);
   if (exact_ones(distances) < 1 ||
       (!distances->causal && distances->buckets % 2)) {
     struct diagnostic *d = layer_fail(
         layer, OUT_OF_RANGE, "buckets",
         "%" PRId64 " buckets cannot be halved for earlier and later positions",
         distances->buckets);
-    diag_help(d, "an even number from 4 on, such as 32");
-    return false;
+    return diag_help(d, "an even number from 4 on, such as 32");
   }
-  if (distances->most <= exact_ones(distances)) {
-    layer_fail(layer, OUT_OF_RANGE, "most",
-               "distances up to %" PRId64 " have a bucket each already",
-               exact_ones(distances));
-    return false;
-  }
+  if (distances->most <= exact_ones(distances))
+    return layer_refuse(layer, OUT_OF_RANGE, "most",
+                        "distances up to %" PRId64
+                        " have a bucket each already",
+                        exact_ones(distances));
   return true;
 }
 

@@ -21,11 +21,9 @@ static const struct arg_spec embed_specs[] = {
 static bool embed_shape(struct layer *layer) {
   const struct embed *embed = layer->args;
   const struct shape *in = layer->in[0];
-  if (in->rank == LIMIT_RANK) {
-    layer_fail(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
-               LIMIT_RANK);
-    return false;
-  }
+  if (in->rank == LIMIT_RANK)
+    return layer_refuse(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
+                        LIMIT_RANK);
   layer->out = shape_of(in->rank, in->dim);
   layer->out.dim[layer->out.rank++] = embed->features;
   return true;
@@ -104,24 +102,22 @@ static bool posembed_shape(struct layer *layer) {
     struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
                                       "posembed needs a sequence (LxC), not %s",
                                       shape_text(in).text);
-    diag_help(d, "a vector has no positions; `reshape` makes a sequence");
-    return false;
+    return diag_help(d,
+                     "a vector has no positions; `reshape` makes a sequence");
   }
-  if (posembed->at >= table_rows(layer) || posembed->at == INT64_MAX) {
-    layer_fail(layer, OUT_OF_RANGE, "at",
-               "row %" PRId64 ", counted from 0, of a table of %" PRId64,
-               posembed->at, posembed->longest);
-    return false;
-  }
+  if (posembed->at >= table_rows(layer) || posembed->at == INT64_MAX)
+    return layer_refuse(layer, OUT_OF_RANGE, "at",
+                        "row %" PRId64
+                        ", counted from 0, of a table of %" PRId64,
+                        posembed->at, posembed->longest);
   if (posembed->at == ROW_OF_POSITION && posembed->longest &&
       positions(in) > posembed->longest) {
     struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "longest",
                                       "a table of %" PRId64
                                       " positions for a sequence of %" PRId64,
                                       posembed->longest, positions(in));
-    diag_help(d, "give at least %" PRId64 ", or a shorter input",
-              positions(in));
-    return false;
+    return diag_help(d, "give at least %" PRId64 ", or a shorter input",
+                     positions(in));
   }
   return layer_same_shape(layer);
 }
@@ -197,14 +193,13 @@ static bool token_shape(struct layer *layer) {
     struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
                                       "token needs a sequence (LxC), not %s",
                                       shape_text(layer->in[0]).text);
-    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
-              shape_channels(layer->in[0]));
-    return false;
+    return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+                     shape_channels(layer->in[0]));
   }
   if (add_i64(layer->out.dim[0], token->count, &layer->out.dim[0]))
     return true;
-  layer_fail(layer, TOO_LARGE, "count", "the sequence passes 2^63 - 1");
-  return false;
+  return layer_refuse(layer, TOO_LARGE, "count",
+                      "the sequence passes 2^63 - 1");
 }
 
 static void token_params(const struct layer *layer, struct params *params) {

@@ -77,24 +77,20 @@ static bool mla_shape(struct layer *layer) {
     struct diagnostic *d =
         layer_fail(layer, WRONG_RANK, NULL,
                    "mla needs a sequence (LxC), not %s", shape_text(in).text);
-    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
-              shape_channels(in));
-    return false;
+    return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+                     shape_channels(in));
   }
   if (!mla->dim && shape_channels(in) % mla->heads != 0) {
     struct diagnostic *d =
         layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
                    "%" PRId64 " heads do not divide %" PRId64 " channels",
                    mla->heads, shape_channels(in));
-    diag_help(d, "give the features of a head by `dim=`");
-    return false;
+    return diag_help(d, "give the features of a head by `dim=`");
   }
-  if (mla->rope % 2 != 0) {
-    layer_fail(layer, OUT_OF_RANGE, "rope",
-               "rope rotates pairs of features, but there are %" PRId64,
-               mla->rope);
-    return false;
-  }
+  if (mla->rope % 2 != 0)
+    return layer_refuse(
+        layer, OUT_OF_RANGE, "rope",
+        "rope rotates pairs of features, but there are %" PRId64, mla->rope);
   return rope_check(layer, &mla->turns, true) && layer_same_shape(layer);
 }
 

@@ -63,20 +63,17 @@ static bool router_shape(struct layer *layer) {
   const struct moe *moe = layer->args;
   const struct shape *in = layer->in[0];
   int64_t rows = capacity_of(moe, tokens_of(in)), channels = shape_channels(in);
-  if (moe->top > moe->experts) {
-    layer_fail(layer, OUT_OF_RANGE, "top", "%" PRId64 " of %" PRId64 " experts",
-               moe->top, moe->experts);
-    return false;
-  }
+  if (moe->top > moe->experts)
+    return layer_refuse(layer, OUT_OF_RANGE, "top",
+                        "%" PRId64 " of %" PRId64 " experts", moe->top,
+                        moe->experts);
   if (rows) {
     layer->out = shape_of(3, (int64_t[]){moe->experts, rows, channels});
     return true;
   }
-  if (in->rank == LIMIT_RANK) {
-    layer_fail(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
-               LIMIT_RANK);
-    return false;
-  }
+  if (in->rank == LIMIT_RANK)
+    return layer_refuse(layer, WRONG_RANK, NULL, "a tensor has at most %d axes",
+                        LIMIT_RANK);
   layer->out = *in;
   layer->out.dim[layer->out.rank++ - 1] = moe->top;
   layer->out.dim[layer->out.rank - 1] = channels;
@@ -212,9 +209,9 @@ static bool moe_shape(struct layer *layer) {
     struct diagnostic *d = layer_fail(
         layer, SHAPE_MISMATCH, NULL, "an expert is given %s and gives %s",
         shape_text(rows).text, shape_text(made).text);
-    diag_help(d, "an expert may change the last axis alone: every row is that "
-                 "of another token");
-    return false;
+    return diag_help(
+        d, "an expert may change the last axis alone: every row is that "
+           "of another token");
   }
   layer->out = shape_with_channels(layer->in[2], shape_channels(made));
   return true;

@@ -82,16 +82,12 @@ static int64_t features(const struct layer *layer, int64_t depth) {
 static bool check_biases(const struct layer *layer) {
   const struct recurrent *recurrent = layer->args;
   bool chosen = recurrent->biases != BIASES_TWO;
-  if (recurrent->norm && (chosen || recurrent->nobias)) {
-    layer_fail(layer, DUPLICATE_ARGUMENT, chosen ? "bias" : "nobias",
-               "`norm=bn` gives the gates their biases");
-    return false;
-  }
-  if (recurrent->nobias && chosen) {
-    layer_fail(layer, DUPLICATE_ARGUMENT, "bias",
-               "`nobias` takes the bias of every gate");
-    return false;
-  }
+  if (recurrent->norm && (chosen || recurrent->nobias))
+    return layer_refuse(layer, DUPLICATE_ARGUMENT, chosen ? "bias" : "nobias",
+                        "`norm=bn` gives the gates their biases");
+  if (recurrent->nobias && chosen)
+    return layer_refuse(layer, DUPLICATE_ARGUMENT, "bias",
+                        "`nobias` takes the bias of every gate");
   return true;
 }
 
@@ -102,35 +98,26 @@ static bool recurrent_shape(struct layer *layer) {
     struct diagnostic *d =
         layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
                    layer->kind->name, shape_text(in).text);
-    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
-              shape_channels(in));
-    return false;
+    return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+                     shape_channels(in));
   }
   if (!check_biases(layer))
     return false;
-  if (recurrent->proj && layer->kind->opcode != DOES_LSTM) {
-    layer_fail(layer, OUT_OF_RANGE, "proj", "%s has no projection: lstm has",
-               layer->kind->name);
-    return false;
-  }
-  if (recurrent->reset_first && layer->kind->opcode != DOES_GRU) {
-    layer_fail(layer, OUT_OF_RANGE, "reset", "%s has no reset gate: gru has",
-               layer->kind->name);
-    return false;
-  }
-  if (recurrent->reset_first && recurrent->norm) {
-    layer_fail(
+  if (recurrent->proj && layer->kind->opcode != DOES_LSTM)
+    return layer_refuse(layer, OUT_OF_RANGE, "proj",
+                        "%s has no projection: lstm has", layer->kind->name);
+  if (recurrent->reset_first && layer->kind->opcode != DOES_GRU)
+    return layer_refuse(layer, OUT_OF_RANGE, "reset",
+                        "%s has no reset gate: gru has", layer->kind->name);
+  if (recurrent->reset_first && recurrent->norm)
+    return layer_refuse(
         layer, DUPLICATE_ARGUMENT, "reset",
         "`norm=bn` normalises the state's product for all gates at once, "
         "as Darknet does");
-    return false;
-  }
-  if (recurrent->proj >= recurrent->units) {
-    layer_fail(layer, OUT_OF_RANGE, "proj",
-               "a projection of %" PRId64 " features to %" PRId64,
-               recurrent->units, recurrent->proj);
-    return false;
-  }
+  if (recurrent->proj >= recurrent->units)
+    return layer_refuse(layer, OUT_OF_RANGE, "proj",
+                        "a projection of %" PRId64 " features to %" PRId64,
+                        recurrent->units, recurrent->proj);
   int64_t width = features(layer, 1);
   layer->out =
       recurrent->last ? shape_of(1, &width) : shape_with_channels(in, width);

@@ -13,15 +13,13 @@ bool rope_check(const struct layer *layer, const struct rope_rule *rule,
     struct diagnostic *d =
         layer_fail(layer, MISSING_ARGUMENT, given,
                    "`%s` without `rope` rotates nothing", given);
-    diag_help(d, "`rope` rotates queries and keys by their position");
-    return false;
+    return diag_help(d, "`rope` rotates queries and keys by their position");
   }
   if (rule->trained && !(rule->stretch > 0)) {
     struct diagnostic *d =
         layer_fail(layer, MISSING_ARGUMENT, "trained",
                    "`trained` without `stretch` stretches nothing");
-    diag_help(d, "Llama 3.1: `rope base=500000 stretch=8 trained=8192`");
-    return false;
+    return diag_help(d, "Llama 3.1: `rope base=500000 stretch=8 trained=8192`");
   }
   return true;
 }

@@ -88,12 +88,11 @@ static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
   const struct ssm *ssm = layer->args;
   if (!ssm->heads)
     return true;
-  if (ssm->kernel == SSM_NAIVE || ssm->rank) {
-    layer_fail(layer, OUT_OF_RANGE, ssm->rank ? "dtrank" : "kernel",
-               ssm->rank ? "with heads, steps come from the first projection"
-                         : "with heads there is only the fused kernel");
-    return false;
-  }
+  if (ssm->kernel == SSM_NAIVE || ssm->rank)
+    return layer_refuse(layer, OUT_OF_RANGE, ssm->rank ? "dtrank" : "kernel",
+                        ssm->rank
+                            ? "with heads, steps come from the first projection"
+                            : "with heads there is only the fused kernel");
   if (s->inner % s->heads == 0 && s->heads % s->groups == 0)
     return true;
   struct diagnostic *d =
@@ -101,9 +100,9 @@ static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
                  "%" PRId64 " heads in %" PRId64
                  " groups do not divide %" PRId64 " inner channels",
                  s->heads, s->groups, s->inner);
-  diag_help(d, "inner channels are `expand` x channels, and a head of Mamba 2 "
-               "has 64 of them");
-  return false;
+  return diag_help(
+      d, "inner channels are `expand` x channels, and a head of Mamba 2 "
+         "has 64 of them");
 }
 
 static bool ssm_shape(struct layer *layer) {
@@ -112,9 +111,8 @@ static bool ssm_shape(struct layer *layer) {
     struct diagnostic *d =
         layer_fail(layer, WRONG_RANK, NULL,
                    "ssm needs a sequence (LxC), not %s", shape_text(in).text);
-    diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
-              shape_channels(in));
-    return false;
+    return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+                     shape_channels(in));
   }
   struct ssm_sizes s = sizes_of(layer);
   return check_heads(layer, &s) && layer_same_shape(layer);

@@ -91,8 +91,7 @@ static bool put_reference(struct expander *e, struct reference *r,
       struct diagnostic *d =
           report(e, WRONG_TYPE, expr->right->span,
                  "one label is needed here, not a range of them");
-      diag_help(d, "`add skip[1..3]` and other joins take a range");
-      return false;
+      return diag_help(d, "`add skip[1..3]` and other joins take a range");
     }
     if (!eval_int(e, expr->right, &index))
       return false;
