@@ -7,6 +7,22 @@
 
 #include "base/guard.h"
 
+/* Under ASan the rest of a block is poisoned, and a few bytes after each
+   request stay so: what runs past the end of one is seen. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+enum { ARENA_GAP = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size) ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)0)
+enum { ARENA_GAP = 0 };
+#endif
+
 enum {
   ARENA_ALIGN = 8,         /* no type here needs more */
   ARENA_BLOCK = 64 * 1024, /* bytes; larger requests get their own block */
@@ -43,6 +59,7 @@ void arena_close(struct arena *arena) {
   struct arena_block *block = arena->blocks;
   while (block) {
     struct arena_block *next = block->next;
+    ASAN_UNPOISON_MEMORY_REGION(block, block->size);
     arena->resize(arena->user, block, 0);
     block = next;
   }
@@ -96,10 +113,12 @@ static struct arena_block *new_block(struct arena *arena, size_t payload) {
   return block;
 }
 
+/* The bytes of a request, at least one. */
 static size_t round_up(struct arena *arena, size_t count, size_t size) {
   if (size && count > (SIZE_MAX / 2 - ARENA_ALIGN) / size)
     arena_fail(arena);
   size_t bytes = count * size;
+  bytes = (bytes ? bytes : 1) + ARENA_GAP;
   return (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
 }
 
@@ -110,15 +129,16 @@ static char *raw_alloc(struct arena *arena, size_t bytes) {
     char *start = (char *)new_block(arena, ARENA_BLOCK) + header_size();
     arena->next = start;
     arena->end = start + ARENA_BLOCK;
+    ASAN_POISON_MEMORY_REGION(start, ARENA_BLOCK);
   }
   char *result = arena->next;
   arena->next += bytes;
+  ASAN_UNPOISON_MEMORY_REGION(result, bytes - ARENA_GAP);
   return result;
 }
 
 void *arena_room(struct arena *arena, size_t count, size_t size) {
-  size_t bytes = round_up(arena, count, size);
-  return raw_alloc(arena, bytes ? bytes : ARENA_ALIGN);
+  return raw_alloc(arena, round_up(arena, count, size));
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size) {
@@ -133,15 +153,18 @@ static void free_own_block(struct arena *arena, char *at) {
     block->prev->next = block->next;
   else
     arena->blocks = block->next;
+  ASAN_UNPOISON_MEMORY_REGION(block, block->size);
   arena->resize(arena->user, block, 0);
 }
 
 void arena_take_back(struct arena *arena, void *at, size_t bytes) {
-  size_t size = round_up(arena, bytes ? bytes : 1, 1);
-  if (size > ARENA_BLOCK / 4)
+  size_t size = round_up(arena, bytes, 1);
+  if (size > ARENA_BLOCK / 4) {
     free_own_block(arena, at);
-  else if ((char *)at + size == arena->next)
+  } else if ((char *)at + size == arena->next) {
     arena->next = at;
+    ASAN_POISON_MEMORY_REGION(at, size);
+  }
 }
 
 struct arena_mark arena_mark(const struct arena *arena) {
@@ -149,8 +172,10 @@ struct arena_mark arena_mark(const struct arena *arena) {
 }
 
 void arena_release(struct arena *arena, struct arena_mark mark) {
-  if (arena->end == mark.end)
+  if (arena->end == mark.end) {
     arena->next = mark.next;
+    ASAN_POISON_MEMORY_REGION(mark.next, (size_t)(mark.end - mark.next));
+  }
 }
 
 char *arena_copy(struct arena *arena, const char *bytes, size_t length) {

@@ -4,6 +4,11 @@
 #include <locale.h>
 #include <math.h>
 
+#include "tests/run.h"
+#if SANITIZED
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "base/check.h"
 #include "base/diag.h"
 #include "base/guard.h"
@@ -11,7 +16,6 @@
 #include "base/shown.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
-#include "tests/run.h"
 
 static int open_arena(void **state) {
   struct arena *arena = malloc(sizeof *arena);
@@ -37,6 +41,27 @@ static void an_arena_gives_zeroed_aligned_memory(void **state) {
     memset(at, 0xAA, size);
   }
 }
+
+#if SANITIZED
+static bool poisoned(const char *at) {
+  return __asan_address_is_poisoned(at) != 0;
+}
+
+/* What runs past the end of a request, or comes back to it, is seen. */
+static void sanitizers_see_the_ends_of_requests(void **state) {
+  char *before = arena_room(*state, 16, 1), *at = arena_room(*state, 10, 4);
+  assert_false(poisoned(before + 15) || poisoned(at) || poisoned(at + 39));
+  assert_true(poisoned(before + 16) && poisoned(at - 1) && poisoned(at + 40));
+  struct arena_mark mark = arena_mark(*state);
+  char *after = arena_room(*state, 8, 1);
+  arena_release(*state, mark);
+  assert_true(poisoned(after));
+  assert_ptr_equal(arena_room(*state, 8, 1), after);
+  assert_false(poisoned(after));
+  arena_take_back(*state, after, 8);
+  assert_true(poisoned(after));
+}
+#endif
 
 static void a_growing_array_keeps_what_it_holds(void **state) {
   VEC(int) small = {0}, large = {0};
@@ -481,27 +506,30 @@ static void long_names_are_shortened(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(an_arena_gives_zeroed_aligned_memory),
-      TEST(a_growing_array_keeps_what_it_holds),
-      TEST(an_impossible_size_goes_to_the_guard),
-      TEST(what_is_open_in_any_guarded_arena_is_closed),
-      TEST(checked_arithmetic_notices_every_overflow),
-      TEST(numbers_are_written_for_people),
-      TEST(sizes_have_the_unit_that_fits),
-      TEST(a_real_reads_back_as_itself),
-      TEST(reals_do_not_follow_the_locale),
-      TEST(a_text_flows_into_its_sink),
-      TEST(a_sink_that_refuses_is_not_asked_again),
-      TEST(utf8_sequences_are_told_from_others),
-      TEST(what_is_shown_does_nothing_to_a_terminal),
-      TEST(json_strings_survive),
-      TEST(a_map_finds_what_was_put_in),
-      TEST(close_names_are_suggested_and_others_are_not),
-      TEST(places_are_lines_and_columns),
-      TEST(a_diagnostic_at_one_place_is_kept_once),
-      TEST(a_place_in_a_very_long_line_is_shown_around_itself),
-      TEST(messages_do_nothing_to_a_terminal),
-      TEST(long_names_are_shortened),
+    TEST(an_arena_gives_zeroed_aligned_memory),
+#if SANITIZED
+    TEST(sanitizers_see_the_ends_of_requests),
+#endif
+    TEST(a_growing_array_keeps_what_it_holds),
+    TEST(an_impossible_size_goes_to_the_guard),
+    TEST(what_is_open_in_any_guarded_arena_is_closed),
+    TEST(checked_arithmetic_notices_every_overflow),
+    TEST(numbers_are_written_for_people),
+    TEST(sizes_have_the_unit_that_fits),
+    TEST(a_real_reads_back_as_itself),
+    TEST(reals_do_not_follow_the_locale),
+    TEST(a_text_flows_into_its_sink),
+    TEST(a_sink_that_refuses_is_not_asked_again),
+    TEST(utf8_sequences_are_told_from_others),
+    TEST(what_is_shown_does_nothing_to_a_terminal),
+    TEST(json_strings_survive),
+    TEST(a_map_finds_what_was_put_in),
+    TEST(close_names_are_suggested_and_others_are_not),
+    TEST(places_are_lines_and_columns),
+    TEST(a_diagnostic_at_one_place_is_kept_once),
+    TEST(a_place_in_a_very_long_line_is_shown_around_itself),
+    TEST(messages_do_nothing_to_a_terminal),
+    TEST(long_names_are_shortened),
   };
   return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }
