@@ -363,13 +363,15 @@ check-torch: $(build)/netc
 # What golden cases, figures and limits must say, as it is now: read what
 # changed. T=part is for the golden cases whose names have that part; another
 # exit status needs FORCE=1.
-bless: $(build)/netc $(build)/tests/test_golden $(build)/tests/test_figures
+bless: $(build)/netc $(build)/tests/test_golden $(build)/tests/test_figures \
+       $(build)/tests/test_foreign
 	@BLESS=1 $(build)/tests/test_golden "$(T)" >$(build)/bless.log 2>&1; \
-	  status=$$?; $(if $(T),,BLESS=1 $(build)/tests/test_figures \
-	    >>$(build)/bless.log 2>&1 || status=1;) \
+	  status=$$?; $(if $(T),,for test in figures foreign; do \
+	    BLESS=1 $(build)/tests/test_$$test >>$(build)/bless.log 2>&1 || \
+	      status=1; done;) \
 	  grep -v '^\[' $(build)/bless.log; \
 	  git status --short tests; git --no-pager diff tests/golden \
-	    tests/data/figures.csv tests/data/limits.txt; \
+	    tests/data/figures.csv tests/data/limits.txt tests/data/foreign.txt; \
 	  exit $$status
 
 lint:
@@ -514,7 +516,7 @@ print-objects:
 print-program-objects:
 	@echo $(program_objects)
 mutants: all
-	@cd $(here) && tools/mutants.py $(abspath $(build)) $(N) $(SEED)
+	@cd $(here) && tools/mutants.py $(abspath $(build)) $(N) $(SEED) $(JOBS)
 
 # What make would run, for editors.
 compile_commands.json: FORCE

@@ -152,6 +152,35 @@ void check_file(const char *path, const char *made) {
   free(expected);
 }
 
+void check_rows(const char *path, char quote,
+                void (*put)(FILE *, const char *)) {
+  char *text = read_text(path, NULL), *made = NULL;
+  size_t length = 0;
+  assert_non_null(text);
+  FILE *out = open_memstream(&made, &length);
+  for (char *line = text, *next; *line; line = next) {
+    next = line + strcspn(line, "\n");
+    next += *next == '\n';
+    bool comment = strncmp(line, "# ", 2) == 0;
+    if (comment)
+      fprintf(out, "%.*s", (int)(next - line), line);
+    if (comment || *line == ' ')
+      continue;
+    const char *from = line + (quote == '"');
+    char net[500];
+    snprintf(net, sizeof net, "%.*s", (int)strcspn(from, quote ? "\"" : "\n"),
+             from);
+    put(out, net);
+    fflush(out);
+    if (!getenv("BLESS") && strncmp(text, made, length) != 0)
+      break;
+  }
+  fclose(out);
+  check_file(path, made);
+  free(made);
+  free(text);
+}
+
 void check_part(const char *path, const char *begin, const char *end,
                 const char *made) {
   char *page = read_text(path, NULL);

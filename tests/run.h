@@ -79,6 +79,13 @@ void assert_same_text(const char *name, const char *expected,
  * environment it is written, else it has to be there and the same.
  */
 void check_file(const char *path, const char *made);
+/*
+ * The rows of a table made anew, up to the first one that differs. A comment
+ * and what is in front of the first row stay.
+ */
+void check_rows(const char *path, char quote,
+                void (*put)(FILE *, const char *));
+
 /* The same for the lines of a page between two marks; make docs. */
 void check_part(const char *path, const char *begin, const char *end,
                 const char *made);

@@ -322,38 +322,6 @@ static void put_limits(FILE *out, const char *net) {
   }
 }
 
-/*
- * The rows of a table made anew, up to the first one that differs. A comment
- * and what is in front of the first row stay.
- */
-static void check_rows(const char *path, char quote,
-                       void (*put)(FILE *, const char *)) {
-  char *text = read_text(path, NULL), *made = NULL;
-  size_t length = 0;
-  assert_non_null(text);
-  FILE *out = open_memstream(&made, &length);
-  for (char *line = text, *next; *line; line = next) {
-    next = line + strcspn(line, "\n");
-    next += *next == '\n';
-    if (*line == '#')
-      fprintf(out, "%.*s", (int)(next - line), line);
-    if (*line == '#' || *line == ' ')
-      continue;
-    const char *from = line + (quote == '"');
-    char net[500];
-    snprintf(net, sizeof net, "%.*s", (int)strcspn(from, quote ? "\"" : "\n"),
-             from);
-    put(out, net);
-    fflush(out);
-    if (!getenv("BLESS") && strncmp(text, made, length) != 0)
-      break;
-  }
-  fclose(out);
-  check_file(path, made);
-  free(made);
-  free(text);
-}
-
 static void figures_are_as_they_were(void **state) {
   (void)state;
   check_rows("tests/data/figures.csv", '"', put_figures);

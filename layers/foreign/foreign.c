@@ -65,26 +65,28 @@ static struct plain plain_of(struct slice word) {
   return plain;
 }
 
-static bool plain_equal(const struct plain *a, const struct plain *b) {
-  return a->length == b->length && a->length < sizeof a->at &&
-         memcmp(a->at, b->at, a->length) == 0;
+static bool plain_is(const struct plain *a, struct slice word) {
+  struct plain b = plain_of(word);
+  return a->length == b.length && a->length < sizeof a->at &&
+         memcmp(a->at, b.at, a->length) == 0;
 }
 
 bool foreign_same(struct slice a, struct slice b) {
-  struct plain x = plain_of(a), y = plain_of(b);
-  return plain_equal(&x, &y);
+  struct plain plain = plain_of(a);
+  return plain_is(&plain, b);
 }
 
 /* Conv2d is PyTorch's and Conv2D is Keras': the very letters come first. */
-#define FIND(rows, word)                                \
-  do {                                                  \
-    for (size_t i = 0; i < COUNT(rows); i++)            \
-      if (slice_is(word, (rows)[i].word))               \
-        return &(rows)[i];                              \
-    for (size_t i = 0; i < COUNT(rows); i++)            \
-      if (foreign_same(word, slice_of((rows)[i].word))) \
-        return &(rows)[i];                              \
-    return NULL;                                        \
+#define FIND(rows, word)                              \
+  do {                                                \
+    for (size_t i = 0; i < COUNT(rows); i++)          \
+      if (slice_is(word, (rows)[i].word))             \
+        return &(rows)[i];                            \
+    struct plain plain = plain_of(word);              \
+    for (size_t i = 0; i < COUNT(rows); i++)          \
+      if (plain_is(&plain, slice_of((rows)[i].word))) \
+        return &(rows)[i];                            \
+    return NULL;                                      \
   } while (0)
 
 const struct foreign_layer *foreign_layer_find(struct slice word) {
@@ -273,30 +275,6 @@ static void put_by_template(struct text *out, struct foreign_call *call,
   }
 }
 
-/* Arguments as they are, but for the names of options. */
-static void put_as_given(struct text *out, const struct foreign_call *call) {
-  for (int i = 0; i < call->count; i++) {
-    const struct foreign_option *option =
-        call->key[i].at ? foreign_option_find(call->key[i]) : NULL;
-    text_putc(out, ' ');
-    if (option && *option->ours) {
-      foreign_put_option(out, option, call->value[i]);
-      continue;
-    }
-    if (call->key[i].at && !(option && *option->note))
-      text_printf(out, "%.*s=", SLICE_ARG(call->key[i]));
-    put_value(out, call->value[i]);
-  }
-}
-
-/* Dropout and ReLU differ from ours in their case only. */
-static struct slice our_case(struct slice word) {
-  for (size_t i = 0; i < layer_kind_count(); i++)
-    if (foreign_same(word, slice_of(layer_kind_at(i)->name)))
-      return slice_of(layer_kind_at(i)->name);
-  return word;
-}
-
 /* What changes no shape, count or byte, or is inferred. */
 static bool may_be_lost(struct slice key) {
   static const char words[] =
@@ -319,22 +297,10 @@ static bool is_whole(const struct foreign_call *call) {
   return true;
 }
 
-bool foreign_call(struct text *out, struct slice word, struct slice arguments) {
+bool foreign_call(struct text *out, const struct foreign_layer *layer,
+                  struct slice arguments) {
   struct foreign_call call = read_call(arguments);
-  const struct foreign_layer *layer =
-      layer_kind_find(word) ? NULL : foreign_layer_find(word);
-  if (!layer)
-    word = our_case(word);
-  if (!layer || !*layer->ours) {
-    text_puts(out, word);
-    put_as_given(out, &call);
-    return true;
-  }
   text_put(out, layer->ours);
-  if (!*layer->arguments) {
-    put_as_given(out, &call);
-    return true;
-  }
   put_by_template(out, &call, layer->arguments);
   return strcmp(layer->arguments, "-") == 0 || is_whole(&call);
 }

@@ -29,10 +29,12 @@ bool foreign_same(struct slice a, struct slice b);
 
 /*
  * Puts a call with its arguments, `Conv2d(3, 64, 3, stride=2)`, as it is
- * written here: `conv 64 3 /2`. `word` may be one of ours; `arguments` is
- * what stands between the parentheses. False: a value found no place.
+ * written here: `conv 64 3 /2`. The layer has an `ours` and its arguments;
+ * `arguments` is what stands between the parentheses. False: a value found no
+ * place.
  */
-bool foreign_call(struct text *out, struct slice word, struct slice arguments);
+bool foreign_call(struct text *out, const struct foreign_layer *layer,
+                  struct slice arguments);
 
 /* A statement of another language, or with slips, and what it is here. */
 struct foreign_line {

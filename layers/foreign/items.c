@@ -106,9 +106,9 @@ const char *items_meaning(const struct layer_kind *kind, struct slice key) {
   return NULL;
 }
 
-const char *items_why(const char *meaning) {
+const char *items_why(const char *meaning, struct slice key) {
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (meaning == keys[i].ours)
+    if (strcmp(meaning, keys[i].ours) == 0 && items_among(key, keys[i].keys))
       return keys[i].why;
   return NULL;
 }
@@ -178,7 +178,8 @@ static void put_number(struct items *items, struct slice key, struct slice s) {
 /* Signs that join in other languages what stands side by side here. */
 static void skip_sign(struct items *items, struct slice s) {
   items->failed = items->failed || slice_begins(s, "==");
-  items->failed = items->failed || !strchr(" \t\n,|@+-=>:;&.", s.at[0]);
+  items->failed = items->failed || !strchr(" \t\n,|@+-=>:;&.", s.at[0]) ||
+                  (s.at[0] == '.' && s.length > 1 && is_digit_char(s.at[1]));
   if (s.at[0] == ',')
     items_say_why(&items->why,
                   "arguments are separated by blanks, statements by `;`");

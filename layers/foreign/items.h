@@ -38,7 +38,7 @@ size_t items_number_length(struct slice s);
 
 /* What a key means here, or NULL; and what to say of it, or NULL. */
 const char *items_meaning(const struct layer_kind *kind, struct slice key);
-const char *items_why(const char *meaning);
+const char *items_why(const char *meaning, struct slice key);
 
 /* The first slip is the one that is said. */
 void items_say_why(const char **why, const char *what);

@@ -75,7 +75,7 @@ static void put_tail_layer(struct layer_writing *w, struct slice word) {
 /* A key and its value, by what it means. */
 static void put_keyed(struct layer_writing *w, const struct item *item) {
   const char *meaning = items_meaning(w->kind, item->key);
-  items_say_why(&w->why, meaning ? items_why(meaning) : NULL);
+  items_say_why(&w->why, meaning ? items_why(meaning, item->key) : NULL);
   if (meaning && !is_truth(item->value) &&
       items_among(slice_of(meaning), "bias frozen inplace bn ceil bidir")) {
     w->failed = true;
@@ -308,7 +308,8 @@ static void put_numbers(struct layer_writing *w, struct text *out) {
   w->failed = w->failed ||
               (!takes && w->number_count && !(norm && w->number_count == 1)) ||
               (!takes && w->size_count);
-  for (int i = pair; i < w->number_count && takes; i++)
+  bool groups = pair && strcmp(kind->family, "Normalisation") == 0;
+  for (int i = pair - groups; i < w->number_count - groups && takes; i++)
     put_value(out, w->numbers[i]);
   for (int i = 0; i < w->size_count && takes; i++)
     put_value(out, w->sizes[i]);
@@ -316,12 +317,13 @@ static void put_numbers(struct layer_writing *w, struct text *out) {
 
 static bool write_layer(struct layer_writing *w, struct text *out) {
   const struct arg_spec *kernel = items_spec(w->kind, "kernel");
-  if (items_has_units(w->kind) && kernel)
-    place_conv(w);
-  else if (kernel && kernel->place == PLACE_POSITION)
-    place_window(w);
-  if (kernel)
+  if (kernel && kernel->place == PLACE_POSITION) {
+    if (items_has_units(w->kind))
+      place_conv(w);
+    else
+      place_window(w);
     w->number_count = w->size_count = 0;
+  }
   if (w->label.length)
     text_printf(out, "%.*s: ", SLICE_ARG(w->label));
   put_numbers(w, out);
@@ -366,8 +368,8 @@ static bool write_items(struct text *out, const struct layer_kind *kind,
     else if (item->kind == ITEM_SIZES)
       w.sizes[w.size_count++] = item->value;
     else if (w.size_count && items_spec(kind, "kernel") && !w.stride.at &&
-             w.number_count && !value)
-      put_once(&w, &w.stride, item->value); /* conv 64 3x3 2 */
+             (w.number_count || !items_has_units(kind)) && !value)
+      put_once(&w, &w.stride, item->value); /* conv 64 3x3 2, pool 2x2 2 */
     else if (w.size_count && w.stride.at && items_spec(kind, "pad"))
       put_pad(&w, item->value);
     else
@@ -400,7 +402,7 @@ static bool write_call(struct text *out, struct slice label, struct slice word,
   if (label.length)
     text_printf(out, "%.*s: ", SLICE_ARG(label));
   if (row && *row->ours && *row->arguments)
-    return foreign_call(out, word, arguments);
+    return foreign_call(out, row, arguments);
   if (!kind)
     return false;
   struct items items = {.arena = arena, .of = kind};
@@ -414,7 +416,8 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
                 struct text *out, const char **why) {
   struct slice word = slice_word(line), rest = slice_from(line, word.length);
   size_t end;
-  while (slice_begins(rest, ".") && rest.length > 1 &&
+  while (slice_begins(rest, ".") && rest.length > 1 && word.length &&
+         !is_digit_char(word.at[0]) &&
          is_word_char(rest.at[1])) { /* nn., tf.keras.layers. */
     line = slice_from(rest, 1);
     word = slice_word(line);

@@ -94,7 +94,8 @@ static int put_operands(struct text *out, struct slice rest) {
     }
     struct slice operand = slice_to(here, length);
     i += length;
-    if (slice_is(operand, "dim") || slice_is(operand, "axis"))
+    if (slice_is(operand, "dim") || slice_is(operand, "axis") ||
+        slice_is_number(operand))
       break;
     if (is_current(operand))
       continue;
@@ -194,11 +195,13 @@ static bool input(struct phrase *p) {
   int count = phrase_numbers(text_slice(&apart), n, 8);
   int from = 0;
   text_put(p->out, "input ");
-  if (count > 0 && !is_digit_char(n[0].at[0])) {
+  static const char batch[] = "None batch N B";
+  if (count > 0 && !is_digit_char(n[0].at[0]) &&
+      !phrase_is_one_of(n[0], batch)) {
     phrase_put_name(p->out, n[from++]);
     text_putc(p->out, ' ');
   }
-  while (count - from > 1 && phrase_is_one_of(n[from], "None batch N B"))
+  while (count - from > 1 && phrase_is_one_of(n[from], batch))
     from++;
   bool first = count - from == 3 && phrase_is_one_of(n[from], "1 3") &&
                !phrase_is_one_of(n[from + 2], "1 3");
