@@ -1,52 +1,63 @@
 #!/usr/bin/python3
-"""mutants.py BUILD N SEED: does a test notice when the code is wrong?
+"""mutants.py BUILD N SEED JOBS: does a test notice when the code is wrong?
 
 Changes one operator or constant of layers/ or memory/plan/ at a time, N of
 them, drawn by SEED; compiles that file, links the library and runs the tests
-that are quick, until one fails, which must pass without the mutant. Mutants
-that do not compile, or whose object is the same, are not counted, and others
-are drawn for them. Nor is an array that is declared with one place more, unless
-the file asks for its size: nothing reads that place. The library is a shared
-one, so that programs are linked once. Leave the tree alone meanwhile: what
-changes looks like a kill.
+that are quick, until one fails; then those that call the library once more under
+ASan and UBSan. Mutants that do not compile, or whose object is the same, are not
+counted, and others are drawn for them. Nor is an array that is declared with
+one place more, unless the file asks for its size: nothing reads that place.
+
+The tests read a copy of the tree, which may change meanwhile. Each job has
+its own library, a shared one, so that programs are linked once. Verdicts are
+appended to BUILD/mutants-SEED.log; the same command goes on after the last
+one, as long as sources and tests are what they were.
 """
+import hashlib
+import multiprocessing
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
+import time
 
 for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # makes of its own
     os.environ.pop(name, None)
-build, wanted, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-place = build + "/mutants"
+os.environ.update(PART="fast", CMOCKA_MESSAGE_OUTPUT="stdout",
+                  ASAN_OPTIONS="detect_leaks=0:hard_rss_limit_mb=4000")
+build, wanted, seed, jobs = sys.argv[1], *[int(x, 0) for x in sys.argv[2:5]]
+tree, thin = build + "/mutants/tree", build + "/mutants/thin"
 # The cheapest first; figures kills the most.
-TESTS = ("layers rule frozen small sequence steps schedule figures training "
-         "turns plan inference model golden torch run onnx zoo memory serving "
-         "parallel published chain interchange ways").split()
+TESTS = """layers rule frozen small sequence steps schedule figures training
+           turns foreign plan inference model golden torch run onnx zoo memory
+           serving parallel published chain interchange mistakes ways""".split()
+# Those that call the library themselves; of tables a tenth.
+SANITIZED = """layers rule frozen small sequence steps schedule plan figures
+               foreign""".split()
+TABLES = ["tests/data/" + name
+          for name in ("figures.csv", "limits.txt", "foreign.txt")]
+FIRST = {"memory/plan": ["schedule", "plan"],
+         "layers/foreign": ["foreign", "mistakes"]}
 SWAPS = {" + ": " - ", " - ": " + ", " * ": " + ", " / ": " * ",
          " % ": " / ", " < ": " <= ", " <= ": " < ", " > ": " >= ",
          " >= ": " > ", " == ": " != ", " != ": " == ", " && ": " || ",
          " || ": " && ", " += ": " -= ", " -= ": " += ", "true": "false",
          "false": "true"}
-# "struct strides lies[3];"
+# "struct strides lies[3], other[2];": what such a line begins with.
 DECLARES = re.compile(r"\s*(?!return\b)"
                       r"((static|const|struct|enum|unsigned)\s+)*"
-                      r"\w+\s+[*\s]*(?P<name>\w+)(\[[^]]*\])+\s*(=|;|,)")
-
-
-def shell(command, seconds=600, **more):
-    return subprocess.run(command, shell=True, timeout=seconds,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          stdin=subprocess.DEVNULL, text=True,
-                          errors="replace", **more)
+                      r"\w+\s+[*\s]*\w+(\[|,|\s*=)")
 
 
 def must(command):
-    done = shell(command, 3000)
+    done = subprocess.run(command, shell=True, cwd=tree, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, errors="replace")
     if done.returncode:
-        sys.exit("mutants: " + command + "\n" + done.stdout[-3000:])
+        raise RuntimeError(command + "\n" + done.stdout[-3000:])
     return done.stdout
 
 
@@ -60,26 +71,23 @@ def changes(line, text):
         for match in re.finditer(word, code):
             yield (line[:match.start()] + new + line[match.end():],
                    "%s to %s" % (old.strip(), new.strip()))
-    room = DECLARES.match(code)
-    room = room and "sizeof " + room["name"] not in text
+    declares = DECLARES.match(code)
     for match in re.finditer(r"(?<![\w.])\d+(?![\w.])", code):
-        if room and code[match.start() - 1] == "[" and code[match.end()] == "]":
+        name = re.search(r"(\w+)(\[[^]]*\])*\[$", code[:match.start()])
+        if (declares and name and code[match.end()] == "]" and
+                "=" not in code[:match.start()].split(",")[-1] and
+                "sizeof " + name[1] not in text):
             continue
         new = str(int(match[0]) + 1)
         yield (line[:match.start()] + new + line[match.end():],
                "%s to %s" % (match[0], new))
 
 
-def files():
-    for top in ("layers", "memory/plan"):
-        for folder, _, names in sorted(os.walk(top)):
-            for name in sorted(names):
-                if name.endswith(".c"):
-                    yield os.path.join(folder, name)
-
-
 def all_mutants():
-    for path in files():
+    paths = [os.path.join(folder, name) for top in ("layers", "memory/plan")
+             for folder, _, names in os.walk(top) for name in names
+             if name.endswith(".c")]
+    for path in sorted(paths):
         with open(path) as source:
             text = source.read()
         comment = False
@@ -90,121 +98,223 @@ def all_mutants():
             comment = (comment or "/*" in line) and "*/" not in line
 
 
-flags = ("-std=c11 -O1 -fPIC -w -I. -Iinclude -I%s/gen" % build)
+def used():
+    """Seconds of processor of what this job ran."""
+    whole = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return whole.ru_utime + whole.ru_stime
 
 
-def prepare():
-    """Objects, a shared library of them, and programs that need it."""
-    shutil.rmtree(place, ignore_errors=True)
-    os.makedirs(place + "/tests")
-    must("make -s -j2 build=%s CFLAGS='-O1 -fvisibility=default' %s/netc"
-         % (place, place))
-    objects = must("make -s build=%s print-objects" % place).split()
-    program = must("make -s build=%s print-program-objects" % place).split()
-    os.remove(place + "/netc")
-    link(objects)
-    must("cc -o %s/netc %s -L%s -lmutant -Wl,-rpath,%s %s/libnetrt.a "
-         "-ljansson -lprotobuf-c -lm -pthread"
-         % (place, " ".join(program), place, place, place))
-    names = " -D".join(['NETC=\'"%s/netc"\'' % place,
-                        'NETC_PATH=\'"%s/netc"\'' % place,
-                        'BUILD=\'"%s"\'' % place, "NETRT_LIBS='\"-lm\"'"])
-    extra = [o for o in program if "/import/tensors/" in o or "onnx.pb" in o]
-    must("cp %s/netc %s/netc.whole" % (place, place))
-    kept = []
-    for test in TESTS:
-        done = shell("cc %s -I%s/gen -D%s -DPROGRAM='\"%s\"' -o %s/tests/%s "
-                     "tests/test_%s.c tests/run.c %s $(ls %s/checked/*.o "
-                     "2>/dev/null) -L%s -lmutant -Wl,-rpath,%s -lcmocka "
-                     "-ljansson -lprotobuf-c -lm -pthread"
-                     % (flags, place, names, test, place, test, test,
-                        " ".join(extra), place, place, place), 3000)
-        if done.returncode == 0 and run(test, 200):
-            kept.append(test)
-        else:
-            print("without test_%s" % test, file=sys.stderr)
-    return objects, kept
+class Kind:
+    """A library with its tests: plain, or with sanitizers."""
+
+    def __init__(self, place, sanitized):
+        self.place, self.sanitized, self.plain = place, sanitized, {}
+        self.kills = 0
+        # What is not initialised has a value that is seldom right.
+        self.flags = ("-O1 -g1 -fvisibility=default" if sanitized else
+                      "-O2 -fvisibility=default"
+                      " -ftrivial-auto-var-init=pattern")
+        make = "make -s build=%s CFLAGS='%s' %s" % (
+            place, self.flags, "SAN=1" if sanitized else "")
+        if sanitized:
+            self.flags += (" -fsanitize=address,undefined -DNETC_VERIFY"
+                           " -fno-sanitize-recover=all")
+        self.flags += " -std=c11 -fPIC -w -I. -Iinclude -I%s/gen" % place
+        os.makedirs(place + "/tests")
+        must("%s -j2 %s/netc" % (make, place))
+        self.objects = must(make + " print-objects").split()
+        program = must(make + " print-program-objects").split()
+        self.own = {o: o for o in self.objects}
+        os.remove(place + "/netc")
+        self.link()
+        library = "-L%s -lmutant -Wl,-rpath,%s" % (place, place)
+        libraries = "-lcmocka -ljansson -lprotobuf-c -lm -pthread"
+        must("cc %s -o %s/netc %s %s %s/libnetrt.a %s"
+             % (self.flags, place, " ".join(program), library, place,
+                libraries))
+        names = ("-DNETC='\"%s/netc\"' -DNETC_PATH='\"%s/netc\"' "
+                 "-DBUILD='\"%s\"' -DNETRT_LIBS='\"-lm\"'"
+                 % (place, place, place))
+        extra = " ".join(o for o in program
+                         if "/import/tensors/" in o or "onnx.pb" in o)
+        self.tests = {}  # seconds of each
+        for test in SANITIZED if sanitized else TESTS:
+            must("cc %s %s -DPROGRAM='\"%s\"' -o %s/tests/%s "
+                 "tests/test_%s.c tests/run.c %s %s %s"
+                 % (self.flags, names, test, place, test, test, extra,
+                    library, libraries))
+            begin = used()
+            if not self.passes(test, 600):
+                raise RuntimeError("test_%s fails without a mutant" % test)
+            self.tests[test] = used() - begin
+        print(" ".join("%s %.1f" % test for test in self.tests.items()),
+              file=sys.stderr)
+
+    def link(self):
+        must("cc %s -shared -Wl,-Bsymbolic -o %s/libmutant.so %s -lm"
+             % ("-fsanitize=address,undefined" if self.sanitized else "",
+                self.place, " ".join(self.own.values())))
+
+    def passes(self, test, seconds):
+        """Whether it does within so many seconds of a processor."""
+        def limit():
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if not self.sanitized:
+                resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        child = subprocess.Popen(
+            [self.place + "/tests/" + test], preexec_fn=limit,
+            cwd=thin if self.sanitized else tree,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        try:
+            return child.wait(20 * seconds) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, 9)
+            child.wait()
+            return False
+
+    def compile(self, text):
+        """A file's object: the same for the same code."""
+        made = self.place + "/mutant"
+        with open(made + ".c", "w") as out:
+            out.write(text)
+        if subprocess.run("cc %s -c -o %s.o %s.c" % (self.flags, made, made),
+                          shell=True, cwd=tree, stdin=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode:
+            return None
+        with open(made + ".o", "rb") as code:
+            return code.read()
+
+    def judge(self, path, text, whole):
+        if path not in self.plain:
+            self.plain[path] = self.compile(whole)
+        code = self.compile(text)
+        if code is None:
+            return "does not compile"
+        if code == self.plain[path] and not self.sanitized:
+            return "the same"
+        own = "%s/obj/%s.o" % (self.place, path[:-2])
+        self.own[own] = self.place + "/mutant.o"
+        self.link()
+        verdict = "survived"
+        for test in self.order(path):
+            begin, limit = used(), int(3 * self.tests[test]) + 3
+            if not self.passes(test, limit):
+                verdict = "killed by " + test
+                break
+        self.own[own] = own
+        # What kills is the mutant, and not what became of the machine.
+        self.kills += verdict != "survived"
+        if self.kills % 20 == 19 or used() - begin > limit / 2:
+            self.link()
+            if not self.passes(test, 10 * limit):
+                raise RuntimeError("test_%s fails without a mutant" % test)
+        return verdict + " with sanitizers" * (
+            self.sanitized and verdict != "survived")
+
+    def order(self, path):
+        first = FIRST.get(os.path.dirname(path), [])
+        return ([t for t in self.tests if t in first] +
+                [t for t in self.tests if t not in first])
 
 
-def link(objects):
-    return shell("cc -shared -Wl,-Bsymbolic -o %s/libmutant.so %s -lm"
-                 % (place, " ".join(objects))).returncode == 0
+kinds = []  # of this job, or what went wrong
 
 
-def run(test, seconds):
-    """Whether a test passes within so many seconds of processor."""
-    return shell("PART=fast CMOCKA_MESSAGE_OUTPUT=stdout timeout -s KILL 1500 "
-                 "prlimit --cpu=%d --as=4000000000 %s/tests/%s"
-                 % (seconds, place, test), 1600).returncode == 0
+def prepare(queue):
+    place = "%s/mutants/%d" % (build, queue.get())
+    try:
+        kinds[:] = [Kind(place + "/plain", False), Kind(place + "/san", True)]
+    except RuntimeError as wrong:
+        kinds[:] = [wrong]
 
 
-def code_of(path):
-    """An object's sections without what depends on lines."""
-    return shell("objdump -d -r -s -j .text -j .rodata -j .data "
-                 "-j .data.rel.ro %s | tail -n +4" % path).stdout
-
-
-plain = {}  # code of a file without a mutant
-
-
-def tests_of(path, tests):
-    """A planner's own tests are asked first."""
-    first = ["schedule", "plan"] if path.startswith("memory/plan") else []
-    return ([test for test in tests if test in first] +
-            [test for test in tests if test not in first])
-
-
-def judge(mutant, objects, tests):
+def judge(mutant):
     path, number, _, new, _ = mutant
-    with open(path) as source:
-        lines = source.read().split("\n")
+    begin = used()
+    with open(os.path.join(tree, path)) as source:
+        whole = source.read()
+    lines = whole.split("\n")
     lines[number] = new
-    changed = "%s/mutant.c" % place
-    with open(changed, "w") as out:
-        out.write("\n".join(lines))
-    made = "%s/mutant.o" % place
-    if shell("cc %s -I%s/gen -c -o %s %s"
-             % (flags, place, made, changed)).returncode:
-        return "does not compile"
-    if path not in plain:
-        whole = "%s/plain.o" % place
-        must("cp %s %s && cc %s -I%s/gen -c -o %s %s"
-             % (path, changed, flags, place, whole, changed))
-        plain[path] = code_of(whole)
-    if code_of(made) == plain[path]:
-        return "the same"
-    own = "%s/obj/%s.o" % (place, path[:-2])
-    if not link([made if os.path.abspath(o) == os.path.abspath(own) else o
-                 for o in objects]):
-        return "does not link"
-    for test in tests_of(path, tests):
-        if not run(test, 40):
-            link(objects)
-            if not run(test, 200):
-                sys.exit("mutants: test_%s fails without a mutant, too: was "
-                         "the tree changed?" % test)
-            return "killed by " + test
-    return "survived"
+    for kind in kinds:
+        if isinstance(kind, RuntimeError):
+            raise kind
+        verdict = kind.judge(path, "\n".join(lines), whole)
+        if verdict != "survived":
+            break
+    return verdict, used() - begin
+
+
+def copy_tree():
+    """Copies what is in the repository; a hash of it."""
+    shutil.rmtree(build + "/mutants", ignore_errors=True)
+    os.makedirs(tree)
+    subprocess.run("git ls-files -z | xargs -0 cp --parents -Pt %s" % tree,
+                   shell=True, check=True)
+    subprocess.run(["cp", "-as", tree, thin], check=True)
+    for table in TABLES:
+        kept, row = [], 0
+        with open(os.path.join(tree, table)) as rows:
+            for line in rows:
+                row += line[0] != " " and line[:2] != "# "
+                if row % 10 == 0:
+                    kept.append(line)
+        os.remove(os.path.join(thin, table))
+        with open(os.path.join(thin, table), "w") as out:
+            out.writelines(kept)
+    os.chdir(tree)
+    names = subprocess.run("find layers memory/plan tests -type f | sort",
+                           shell=True, stdout=subprocess.PIPE, text=True)
+    whole = hashlib.sha1()
+    for name in names.stdout.split():
+        with open(name, "rb") as data:
+            whole.update(data.read())
+    return whole.hexdigest()
 
 
 def main():
-    objects, tests = prepare()
+    title = "# mutants of seed %d of sources %s" % (seed, copy_tree())
+    path = "%s/mutants-%d.log" % (build, seed)
+    done = []
+    if os.path.exists(path):
+        with open(path) as log:
+            done = log.read().splitlines()
+        if done[:1] != [title]:
+            sys.exit("mutants: %s is of other sources: move it away" % path)
+    log = open(path, "a")
+    if not done:
+        print(title, file=log, flush=True)
     mutants = list(all_mutants())
     random.Random(seed).shuffle(mutants)
     counts = {"killed": 0, "survived": 0}
-    for mutant in mutants:
-        if sum(counts.values()) == wanted:
-            break
-        verdict = judge(mutant, objects, tests)
-        path, number, line, _, what = mutant
-        print("%s:%d: %s: %s: %s" % (path, number + 1, verdict, what,
-                                     line.strip()), flush=True)
-        kind = verdict.split()[0]
-        if kind in counts:
-            counts[kind] += 1
-    print("%d mutants of seed %d: %d killed, %d survived"
-          % (sum(counts.values()), seed, counts["killed"],
-             counts["survived"]))
+    for line in done[1:]:
+        kind = line.split(": ")[1].split()[0]
+        counts[kind] = counts.get(kind, 0) + 1
+    queue = multiprocessing.Queue()
+    for job in range(jobs):
+        queue.put(job)
+    seconds = 0
+    begin = time.time()
+    with multiprocessing.Pool(jobs, prepare, (queue,)) as pool:
+        rest = mutants[max(len(done) - 1, 0):]
+        for mutant, (verdict, spent) in zip(rest, pool.imap(judge, rest)):
+            path, number, line, _, what = mutant
+            line = "%s:%d: %s: %s: %s" % (path, number + 1, verdict, what,
+                                          line.strip())
+            if counts["killed"] + counts["survived"] == wanted:
+                break
+            print(line, file=log, flush=True)
+            print("%s (%.1f s)" % (line, spent), flush=True)
+            kind = verdict.split()[0]
+            counts[kind] = counts.get(kind, 0) + 1
+            seconds += spent
+    total = counts["killed"] + counts["survived"]
+    print("%d mutants of seed %d: %d killed, %d survived; %.0f s, %.1f s of a "
+          "processor each" % (total, seed, counts["killed"],
+                              counts["survived"], time.time() - begin,
+                              seconds / max(total, 1)))
 
 
 main()
