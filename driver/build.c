@@ -127,8 +127,9 @@ static int refuse_chart(const struct wanted *wanted) {
     return EXIT_DONE;
   snprintf(chart, sizeof chart, "%.*s.", (int)(end - start), drawn);
   list_forms(forms, sizeof forms, chart);
-  return complain(EXIT_USAGE, "%s: this chart is written as %s: `-o %.*s.svg`",
-                  wanted->path, forms, (int)end, wanted->path);
+  return complain(EXIT_USAGE, "%s: this chart is written as %s: `-o %s`",
+                  wanted->path, forms,
+                  shell_word("%.*s.svg", (int)end, wanted->path).text);
 }
 
 static bool exports(const struct net_options *o) {
@@ -300,12 +301,13 @@ static int check_operands(struct net_options *o) {
   if (o->wanted_count && strcmp(kind_of(&wanted), "net") != 0 &&
       is_kind(kind_of(&wanted), NETC_FOR_FILES))
     return complain(EXIT_USAGE, "each output has its own -o: write `-o %s`",
-                    second);
+                    shell_word("%s", second).text);
   for (int i = 1; i < COMMAND_COUNT; i++)
     for (int k = 0; k < o->files.count; k++)
       if (strcmp(o->files.at[k], command_row((enum command)i)->word) == 0)
         return complain(EXIT_USAGE, "a command stands first: `netc %s ... %s`",
-                        o->files.at[k], o->files.at[k == 0]);
+                        o->files.at[k],
+                        shell_word("%s", o->files.at[k == 0]).text);
   return complain(EXIT_USAGE,
                   "one net at a time: `%s` and `%s`; `netc check` "
                   "takes several",

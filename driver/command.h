@@ -45,6 +45,15 @@ const struct command_row *command_row(enum command command);
  */
 int complain(int status, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* What messages call a file that is read: "-" is "<stdin>". */
+const char *input_name(const char *path);
+
+/* A word of a command, in quotes where a shell would read it otherwise. */
+struct shell_word {
+  char text[4352];
+};
+struct shell_word shell_word(const char *format, ...) PRINTF_LIKE(1, 2);
+
 /* "PATH: error: ..." of a file; `help` has a hint on each line, or is NULL. */
 int complain_of(int status, const char *path, const char *help,
                 const char *format, ...) PRINTF_LIKE(4, 5);

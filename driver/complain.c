@@ -54,16 +54,42 @@ struct complaint {
   size_t line, column; /* 0: none */
 };
 
+const char *input_name(const char *path) {
+  return strcmp(path, "-") == 0 ? "<stdin>" : path;
+}
+
+struct shell_word shell_word(const char *format, ...) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+,=@%";
+  char word[4096];
+  struct shell_word quoted;
+  size_t used;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(word, sizeof word, format, args);
+  va_end(args);
+  bool bare = *word && !word[strspn(word, plain)];
+  used = (size_t)snprintf(quoted.text, sizeof quoted.text, "%s%s",
+                          bare ? "" : "'", *word == '-' && word[1] ? "./" : "");
+  for (const char *at = word; *at && used + 8 < sizeof quoted.text; at++)
+    used += (size_t)snprintf(quoted.text + used, sizeof quoted.text - used,
+                             *at == '\'' ? "'\\%c'" : "%c", *at);
+  snprintf(quoted.text + used, sizeof quoted.text - used, "%s",
+           bare ? "" : "'");
+  return quoted;
+}
+
 static void put_text(const struct complaint *c, const char *format,
                      va_list args) {
-  if (!c->path)
+  const char *path = c->path ? input_name(c->path) : NULL;
+  if (!path)
     fputs("netc: ", stderr);
   else if (c->line && c->column)
-    say("%s:%zu:%zu: error: ", c->path, c->line, c->column);
+    say("%s:%zu:%zu: error: ", path, c->line, c->column);
   else if (c->line)
-    say("%s:%zu: error: ", c->path, c->line);
+    say("%s:%zu: error: ", path, c->line);
   else
-    say("%s: error: ", c->path);
+    say("%s: error: ", path);
   say_va(format, args);
   fputc('\n', stderr);
   for (const char *line = c->help; line && *line;) {
@@ -98,7 +124,7 @@ static void put_json(const struct complaint *c, const char *format,
   json_member_string(&json, "severity", slice_of("error"));
   json_member_string(&json, "message", slice_of(length < 0 ? "" : said));
   if (c->path)
-    json_member_string(&json, "file", slice_of(c->path));
+    json_member_string(&json, "file", slice_of(input_name(c->path)));
   put_hints(&json, c->help);
   for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
     json_put_key(&json, empty[i]);
@@ -144,7 +170,7 @@ void say_note(const char *path, const char *help, const char *format, ...) {
   if (as_json) /* whose objects are errors and warnings */
     return;
   va_start(args, format);
-  say("%s: note: ", path);
+  say("%s: note: ", input_name(path));
   say_va(format, args);
   if (help)
     fprintf(stderr, "\n   = help: %s", help);

@@ -119,7 +119,7 @@ static void put_bash(void) {
        "  fi\n"
        "  if [ \"$before\" = : ] || [ \"$word\" = : ]; then\n"
        "    [ \"$word\" != : ] || word=\"\"\n"
-       "    COMPREPLY=($(compgen -W \"$(netc zoo | sed 's/ .*//')\" -- "
+       "    COMPREPLY=($(compgen -W \"$(netc zoo | sed '/^ /d;s/ .*//')\" -- "
        "\"$word\"))\n"
        "    return\n"
        "  fi\n"
@@ -238,7 +238,7 @@ static void put_zsh(void) {
   put_warnings(' ');
   puts(")\nif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
        "  _describe command commands\n  _files -g '*.net'\n"
-       "  compadd -- zoo:${^$(netc zoo 2>/dev/null | sed 's/ .*//')}\n"
+       "  compadd -- zoo:${^$(netc zoo 2>/dev/null | sed '/^ /d;s/ .*//')}\n"
        "  return\nfi\n"
        "if [[ $words[CURRENT] == -W* ]]; then\n"
        "  compadd -a warnings\n  return\nfi\ncase $words[2] in");
@@ -304,7 +304,7 @@ static void put_fish(void) {
     put_quoted(row->summary);
     putchar('\n');
   }
-  puts("complete -c netc -a '(netc zoo 2>/dev/null | string replace -r "
+  puts("complete -c netc -a '(netc zoo 2>/dev/null | string replace -rf "
        "\"^(\\S+).*\" \"zoo:\\$1\")'");
   for (int i = 0; i < OPTION_COUNT; i++)
     if (i != OPTION_WARNING)

@@ -47,7 +47,8 @@ static int format_source(const struct opened_file *opening,
     status = complain(EXIT_SOURCE,
                       "%s is not in canonical form; `netc fmt "
                       "-i%s %s` makes it so",
-                      path, o->shapes ? " --shapes" : "", path);
+                      input_name(path), o->shapes ? " --shapes" : "",
+                      shell_word("%s", path).text);
   else if (status == EXIT_DONE && o->in_place && !same)
     status = write_result(path, &out);
   else if (status == EXIT_DONE && !o->in_place && !o->compare)
@@ -85,13 +86,11 @@ int command_format(int argc, char **argv) {
   if (!options_read(COMMAND_FORMAT, argc, argv, take, &options, &files))
     return files.status;
   if (files.count == 0)
-    return complain(EXIT_USAGE, "netc fmt needs a file, or - for standard "
-                                "input");
+    return complain(EXIT_USAGE, "netc fmt needs a file, or - for <stdin>");
   for (int i = 0; i < files.count; i++)
     if (options.in_place && strcmp(files.at[i], "-") == 0)
-      return complain(EXIT_USAGE, "-i writes a file, and - is standard input: "
-                                  "without -i the text goes to standard "
-                                  "output");
+      return complain(EXIT_USAGE, "-i writes a file, and - is <stdin>: without "
+                                  "-i the text goes to standard output");
   for (int i = 0; i < files.count; i++) {
     int status = format(files.at[i], &options);
     worst = status > worst ? status : worst;

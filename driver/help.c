@@ -8,14 +8,14 @@
 
 enum { WIDTH = 79, OPERANDS_COLUMN = 43, HELP_COLUMN = 32, DOC_COLUMN = 30 };
 
-static const char *const titles[] = {[GROUP_NONE] = "For -o x.onnx",
-                                     [GROUP_OUTPUTS] = "Outputs",
-                                     [GROUP_SETTINGS] =
-                                         "Settings, before those of the file",
-                                     [GROUP_DIAGNOSTICS] = "Diagnostics"};
+static const char *const titles[] = {
+    [GROUP_NONE] = "For -o x.onnx",
+    [GROUP_OUTPUTS] = "Outputs",
+    [GROUP_SETTINGS] = "Settings, before those of the file",
+    [GROUP_IMPORT] = "Files of other frameworks",
+    [GROUP_DIAGNOSTICS] = "Diagnostics"};
 
-/* What stands at the left, and its explanation from `column` on. */
-static void put_beside(const char *left, size_t column, const char *text) {
+void put_beside(const char *left, size_t column, const char *text) {
   size_t at = (size_t)printf("%s", left);
   for (const char *word = text; *word; word += strspn(word, " ")) {
     size_t length = strcspn(word, " ");
@@ -107,6 +107,7 @@ static int print_page(enum command command) {
   put_group(command, build ? GROUP_OUTPUTS : GROUP_NONE);
   put_group(command, build ? GROUP_NONE : GROUP_OUTPUTS);
   put_group(command, GROUP_SETTINGS);
+  put_group(command, GROUP_IMPORT);
   put_group(command, GROUP_DIAGNOSTICS);
   if (build)
     puts("\nExit status: 0 compiled, 1 an error, a broken budget or no fit,\n"

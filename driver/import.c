@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/guard.h"
-#include "driver/opening.h"
-#include "driver/options.h"
+#include "driver/net_options.h"
 #include "driver/output.h"
 #include "import/reader.h"
 #include "import/weights.h"
@@ -57,8 +56,7 @@ static int refuse(const struct import_request *r, struct graph *graph) {
   struct text help = text_new(graph->arena);
   text_puts(&help, e->help);
   text_putc(&help, '\0');
-  const char *path = strcmp(r->path, "-") == 0 ? "<stdin>" : r->path;
-  return complain_at(EXIT_SOURCE, path, e->line, e->column, help.at, "%.*s",
+  return complain_at(EXIT_SOURCE, r->path, e->line, e->column, help.at, "%.*s",
                      SLICE_ARG(e->message));
 }
 
@@ -184,7 +182,8 @@ static int refuse_format(struct import_request *r) {
   text_put(&help, "one of:");
   for (size_t i = 0; i < import_reader_count(); i++)
     text_printf(&help, " %s", import_reader_at(i)->name);
-  text_printf(&help, "\n`netc %s` compiles it, if it is a source", r->path);
+  text_printf(&help, "\n`netc %s` compiles it, if it is a source",
+              shell_word("%s", r->path).text);
   text_putc(&help, '\0');
   return complain_of(EXIT_SOURCE, r->path, help.at,
                      "it has no format that netc imports");
@@ -333,10 +332,11 @@ static int check_suffix(const char *path) {
   const char *dot = strrchr(slash ? slash : path, '.');
   if (!dot || dot[1] == '\0' || dot[1] == '/' || strcmp(dot, ".net") == 0)
     return EXIT_DONE;
+  struct shell_word source = shell_word("%.*s.net", (int)(dot - path), path);
   return complain(EXIT_USAGE,
-                  "-o %s: an import is a source: `-o %.*s.net`, of which "
-                  "`netc %.*s.net -o %s` makes the other",
-                  path, (int)(dot - path), path, (int)(dot - path), path, path);
+                  "-o %s: an import is a source: `-o %s`, of which "
+                  "`netc %s -o %s` makes the other",
+                  path, source.text, source.text, shell_word("%s", path).text);
 }
 
 /* Three files, of which one is read. */
@@ -384,18 +384,34 @@ int command_import(int argc, char **argv) {
 struct import_opened {
   struct import_request request;
   struct opened_file *opening;
-  const char *const *sizes;
+  const struct option_given *given;
   size_t count;
+  struct text command;
 };
+
+/* An option of ours, and as `netc import` would have to be given it. */
+static int take_given(struct import_request *r,
+                      const struct option_given *given, struct text *command) {
+  enum option_id option = given->option;
+  const char *text = given->value ? given->value : "";
+  char *value = arena_copy(&r->arena, text, strlen(text)); /* it is cut */
+  if (option >= OPTION_COUNT ||
+      (option != OPTION_SIZES && option_row(option)->group != GROUP_IMPORT))
+    return EXIT_DONE;
+  text_printf(command, " --%s%s%s", option_row(option)->name, *text ? " " : "",
+              *text ? shell_word("%s", text).text : "");
+  return option == OPTION_SIZES ? take_input(r, value)
+                                : take(r, option, given->name, value);
+}
 
 static void run_opened(void *user) {
   struct import_opened *o = user;
   struct import_request *r = &o->request;
   struct graph graph;
   struct imported result;
+  o->command = text_new(&r->arena);
   for (size_t i = 0; i < o->count && r->status == EXIT_DONE; i++)
-    r->status =
-        take_input(r, arena_copy(&r->arena, o->sizes[i], strlen(o->sizes[i])));
+    r->status = take_given(r, &o->given[i], &o->command);
   if (r->status == EXIT_DONE)
     r->status = make_source(r, o->opening, &graph, &result);
   if (r->status == EXIT_DONE) {
@@ -405,9 +421,9 @@ static void run_opened(void *user) {
   }
 }
 
-int opening_import(struct opened_file *opening, const char *const *sizes,
-                   size_t count) {
-  struct import_opened o = {.opening = opening, .sizes = sizes, .count = count};
+int opening_import(struct opened_file *opening,
+                   const struct option_given *given, size_t count) {
+  struct import_opened o = {.opening = opening, .given = given, .count = count};
   struct import_request *r = &o.request;
   struct arena *const arenas[GUARD_ARENAS] = {&r->arena, &opening->arena};
   r->netc = netc_open(NULL, NULL);
@@ -417,9 +433,11 @@ int opening_import(struct opened_file *opening, const char *const *sizes,
   if (!guard_run(arenas, run_opened, &o))
     r->status = complain(EXIT_IO, "out of memory");
   if (r->status == EXIT_DONE)
-    say_note(opening->path, NULL,
-             "read as %s; `netc import %s` writes the source that is compiled",
-             file_kind(opening->kind)->name, opening->path);
+    say_note(
+        opening->path, NULL,
+        "read as %s; `netc import %s%.*s` writes the source that is compiled",
+        file_kind(opening->kind)->name, shell_word("%s", opening->path).text,
+        SLICE_ARG(o.command));
   arena_close(&r->arena);
   bytes_free(&r->formatted);
   netc_close(r->netc);

@@ -9,9 +9,9 @@ int command_import(int argc, char **argv) {
                   "`make` builds it with readers of other frameworks' files");
 }
 
-int opening_import(struct opened_file *opening, const char *const *sizes,
-                   size_t count) {
-  (void)sizes;
+int opening_import(struct opened_file *opening,
+                   const struct option_given *given, size_t count) {
+  (void)given;
   (void)count;
   return complain_of(EXIT_SOURCE, opening->path,
                      "`make` builds netc with readers of other frameworks' "

@@ -251,8 +251,10 @@ static void add_devices(void *user) {
   struct slice text;
   enum file_status status = file_read(&call->arena, call->path, &text);
   if (status != FILE_OK)
-    call->status = complain(EXIT_IO, "cannot read %s: %s", call->path,
-                            file_reason(status).text);
+    call->status = complain(EXIT_IO,
+                            "cannot read %s: %s; --devices takes a file of "
+                            "devices, not the name of one",
+                            input_name(call->path), file_reason(status).text);
   else if (netc_add_gpus(call->netc, call->path, text.at, text.length) !=
            NETC_OK)
     call->status = complain(EXIT_USAGE, "%s", netc_message(call->netc));
@@ -404,6 +406,10 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_COMPARE: return add_compared(o, value);
   case OPTION_DEVICES: return read_devices(o->netc, value);
   case OPTION_SETTING: return take_setting(o, name, value);
+  case OPTION_DIM:
+  case OPTION_ASSUME_BN:
+  case OPTION_ALLOW_UNKNOWN:
+    break; /* when the file is opened: opening_import */
   default: return o->more(o->user, option, name, value);
   }
   return EXIT_DONE;
@@ -422,14 +428,17 @@ bool net_options_output(const struct net_options *options, const char **path) {
   return options->wanted_count < 2;
 }
 
-/* A file of another framework becomes a source, of the sizes of --input. */
-static int import_opened(struct net_options *o) {
-  const char *sizes[MOST_GIVEN];
-  size_t count = 0;
-  for (size_t i = 0; i < o->given_count; i++)
-    if (o->given[i].option == OPTION_SIZES)
-      sizes[count++] = o->given[i].value;
-  return opening_import(&o->opening, sizes, count);
+/* What is about files of other frameworks, given with a source alone. */
+static int refuse_import_options(const struct net_options *o) {
+  for (size_t i = 0; i < o->given_count && o->files.count == 1; i++) {
+    enum option_id option = o->given[i].option;
+    if (option < OPTION_COUNT && option_row(option)->group == GROUP_IMPORT)
+      return complain(EXIT_USAGE,
+                      "--%s is about files of other frameworks, and %s is a "
+                      "source of netc",
+                      option_row(option)->name, input_name(o->opening.path));
+  }
+  return EXIT_DONE;
 }
 
 int net_options_try(struct net_options *options, struct netc *netc,
@@ -438,14 +447,17 @@ int net_options_try(struct net_options *options, struct netc *netc,
   int status = EXIT_DONE;
   if (!opening->open || strcmp(opening->operand, path) != 0) {
     status = opening_open(opening, path);
-    if (status == EXIT_DONE && opening->kind != KIND_COUNT)
-      status = import_opened(options);
+    if (status == EXIT_DONE)
+      status =
+          opening->kind == KIND_COUNT
+              ? refuse_import_options(options)
+              : opening_import(opening, options->given, options->given_count);
     if (status != EXIT_DONE) {
       opening_close(opening);
       return status;
     }
   }
-  const char *name = strcmp(path, "-") == 0 ? "<stdin>" : opening->path;
+  const char *name = input_name(opening->path);
   *loaded = netc_load_text(netc, name, opening->text.at, opening->text.length);
   progress_erase(&options->progress);
   return EXIT_DONE;

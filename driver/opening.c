@@ -13,6 +13,17 @@ struct opening_run {
   int status;
 };
 
+/* A path as a shell reads it, or in the quotes of Python that stand there. */
+static void put_path(struct text *text, const char *path) {
+  if (!text->length || text->at[text->length - 1] != '"') {
+    struct shell_word word = shell_word("%s", path);
+    text_put(text, word.text);
+    return;
+  }
+  for (; *path; path++)
+    text_printf(text, strchr("\"\\", *path) ? "\\%c" : "%c", *path);
+}
+
 /* The hints of a kind, with the file in them. */
 static const char *help_text(struct arena *arena, const char *help,
                              const char *path) {
@@ -22,7 +33,7 @@ static const char *help_text(struct arena *arena, const char *help,
     text_bytes(&text, at, length);
     at += length;
     if (*at == '%') {
-      text_put(&text, strcmp(path, "-") == 0 ? "FILE" : path);
+      put_path(&text, strcmp(path, "-") == 0 ? "FILE" : path);
       at += 2; /* %s */
     }
   }
@@ -35,9 +46,8 @@ int opening_refuse(const struct opened_file *opening, enum file_kind_id kind) {
   const struct file_kind *k = file_kind(kind);
   arena_open(&arena, NULL, NULL);
   const char *help = k->help ? help_text(&arena, k->help, opening->path) : NULL;
-  int status = complain_of(
-      EXIT_SOURCE, strcmp(opening->path, "-") == 0 ? "<stdin>" : opening->path,
-      help, "this is %s", k->name);
+  int status =
+      complain_of(EXIT_SOURCE, opening->path, help, "this is %s", k->name);
   arena_close(&arena);
   return status;
 }
@@ -53,9 +63,10 @@ static int unread(const struct opened_file *opening, enum file_status status) {
   struct file_reason reason = file_reason(status);
   struct zoo_text meant =
       zoo_suggestion(status == FILE_ABSENT ? opening->operand : "");
-  return complain(EXIT_IO, "cannot read %s: %s%s%s%s", opening->path,
-                  reason.text, *meant.text ? "; did you mean `netc " : "",
-                  meant.text, *meant.text ? "`?" : "");
+  return complain(EXIT_IO, "cannot read %s: %s%s%s%s",
+                  input_name(opening->path), reason.text,
+                  *meant.text ? "; did you mean `netc " : "", meant.text,
+                  *meant.text ? "`?" : "");
 }
 
 static void open_file(void *user) {

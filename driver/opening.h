@@ -29,10 +29,12 @@ int opening_refuse(const struct opened_file *opening, enum file_kind_id kind);
 void opening_close(struct opened_file *opening);
 
 /*
- * Makes a source of a file that has a reader, in place of its text. `sizes`
- * are the values of --input. An exit status.
+ * Makes a source of a file that has a reader, in place of its text; of the
+ * options that were given those are taken that `netc import` has. An exit
+ * status.
  */
-int opening_import(struct opened_file *opening, const char *const *sizes,
-                   size_t count);
+struct option_given;
+int opening_import(struct opened_file *opening,
+                   const struct option_given *given, size_t count);
 
 #endif

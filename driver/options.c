@@ -190,6 +190,38 @@ static bool is_word_of(const char *words, struct slice name) {
   return false;
 }
 
+static bool is_setting(struct slice name) {
+  struct netc_setting setting = {.size = sizeof setting};
+  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+    struct option_text text = {""};
+    put_hyphens(&text, setting.name);
+    if (slice_is(name, text.text))
+      return true;
+  }
+  return false;
+}
+
+/* Whether the command takes `--NAME ...` or `-X ...`, as a hint begins. */
+static bool takes(const struct option_parser *p, const char *at) {
+  if (at[1] != '-')
+    return strchr(p->letters, at[1]) != NULL;
+  struct slice name = {at + 2, strcspn(at + 2, " =`")};
+  for (size_t i = 0; i < p->count; i++)
+    if (slice_is(name, p->longs[i].name))
+      return p->command != COMMAND_PLACE || !slice_is(name, "gpu");
+  return false;
+}
+
+/* Whether the command takes all that a hint has between backticks. */
+static bool takes_all(const struct option_parser *p, const char *hint) {
+  for (const char *at = strchr(hint, '`'); at; at = strchr(at + 1, '`')) {
+    if (at[1] == '-' && !takes(p, at + 1))
+      return false;
+    at = strchr(at + 1, '`');
+  }
+  return true;
+}
+
 /* Where another program, or another command of ours, has this option. */
 static bool explain_foreign(const struct option_parser *p, struct slice name) {
   static const struct {
@@ -209,8 +241,13 @@ static bool explain_foreign(const struct option_parser *p, struct slice name) {
       return true;
     }
   }
+  if (is_setting(name) && !settings_taken(p->command)) {
+    complain(EXIT_USAGE, "`--%.*s` belongs to `netc FILE.net`",
+             SLICE_ARG(name));
+    return true;
+  }
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-    if (!is_word_of(foreign[i].words, name))
+    if (!is_word_of(foreign[i].words, name) || !takes_all(p, foreign[i].say))
       continue;
     complain(EXIT_USAGE, "there is no `%s%.*s`: %s",
              name.length > 1 ? "--" : "-", SLICE_ARG(name), foreign[i].say);

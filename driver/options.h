@@ -23,6 +23,7 @@ enum option_group {
   GROUP_NONE,
   GROUP_OUTPUTS,
   GROUP_SETTINGS,
+  GROUP_IMPORT,
   GROUP_DIAGNOSTICS
 };
 
@@ -39,6 +40,9 @@ struct option_row {
 };
 
 const struct option_row *option_row(enum option_id option);
+
+/* What stands at the left, and its explanation from `column` on. */
+void put_beside(const char *left, size_t column, const char *text);
 
 /* "-i, --in-place", "--units=iec|si|bytes": how a row is shown. */
 struct option_text {

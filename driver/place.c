@@ -365,9 +365,10 @@ static int write_json(struct placing_run *run) {
   if (output_spares_sources(run->output, run->options.netc) != EXIT_DONE)
     return EXIT_USAGE;
   if (dot && strcasecmp(dot, ".json") != 0)
-    return complain(EXIT_USAGE,
-                    "-o %s: placements are written as JSON: `-o %.*s.json`",
-                    run->output, (int)(dot - run->output), run->output);
+    return complain(
+        EXIT_USAGE, "-o %s: placements are written as JSON: `-o %s`",
+        run->output,
+        shell_word("%.*s.json", (int)(dot - run->output), run->output).text);
   if (!output_open(&output, run->output))
     return output_failed(run->output, errno);
   struct slice all = text_slice(&text);

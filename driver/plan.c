@@ -85,11 +85,11 @@ static void plan_file(void *user) {
   struct plan_request *p = user;
   struct slice text;
   struct table table;
-  const char *name = strcmp(p->path, "-") == 0 ? "<stdin>" : p->path;
+  const char *name = input_name(p->path);
   enum file_status status = file_read(&p->arena, p->path, &text);
   if (status != FILE_OK)
-    p->status = complain(EXIT_IO, "cannot read %s: %s", p->path,
-                         file_reason(status).text);
+    p->status =
+        complain(EXIT_IO, "cannot read %s: %s", name, file_reason(status).text);
   else if (!table_read(&p->arena, name, text, &table))
     p->status = EXIT_SOURCE;
   else
@@ -127,7 +127,7 @@ int command_plan(int argc, char **argv) {
     return complain(EXIT_USAGE, files.count
                                     ? "netc plan takes one file at a time"
                                     : "netc plan needs a file, or - for "
-                                      "standard input");
+                                      "<stdin>");
   p.path = files.at[0];
   progress_open(&p.progress, NULL);
   p.options.tell = p.progress.wanted ? progress_show : NULL;

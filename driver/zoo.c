@@ -13,9 +13,9 @@
 #include "base/shown.h"
 #include "base/suggest.h"
 #include "driver/options.h"
-#include "driver/terminal.h"
 
 enum { MOST_NETS = 1000, LONGEST_PATH = 4096, LONGEST_NAME = 64 };
+enum { DESCRIPTION = 18 }; /* the column */
 
 static const char prefix[] = "zoo:";
 
@@ -239,8 +239,7 @@ static bool is_wanted(const struct operands *words, const char *name) {
 static void list(void *user) {
   struct zoo_listing *l = user;
   struct zoo zoo;
-  size_t shown = 0;
-  int width = isatty(STDOUT_FILENO) ? terminal_width() : 0;
+  size_t count = 0;
   if (!zoo_open(&zoo)) {
     l->status = no_zoo();
     return;
@@ -248,21 +247,19 @@ static void list(void *user) {
   for (size_t i = 0; i < zoo.count; i++) {
     char path[LONGEST_PATH + LONGEST_NAME];
     struct slice source;
-    struct text said = text_new(&l->arena), line = text_new(&l->arena);
+    struct text said = text_new(&l->arena), shown = text_new(&l->arena);
     if (!is_wanted(l->words, zoo.names[i]))
       continue;
     snprintf(path, sizeof path, "%s/%s.net", zoo.folder, zoo.names[i]);
     if (file_read(&l->arena, path, &source) == FILE_OK)
       put_description(&said, source);
-    text_printf(&line, "%-17s ", zoo.names[i]);
-    shown_put(&line, text_slice(&said), 0);
-    if (width > 0 && line.length > (size_t)width)
-      line.length = (size_t)width;
-    printf("%.*s\n", SLICE_ARG(line));
-    shown++;
+    shown_put(&shown, text_slice(&said), 0);
+    text_putc(&shown, '\0');
+    put_beside(zoo.names[i], DESCRIPTION, shown.at);
+    count++;
   }
   free(zoo.names);
-  if (shown == 0)
+  if (count == 0)
     l->status = complain(EXIT_SOURCE, "the zoo has no such net; `netc zoo` "
                                       "lists all");
 }

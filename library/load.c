@@ -405,6 +405,7 @@ static void call_load(struct call *call) {
   struct load *load = netc->load;
   bool input = !request->text && slice_is(request->path, "-");
   struct slice path = context_keep(&load->arena, request->path), text;
+  struct slice name = input ? slice_of("<stdin>") : path;
   struct file_id id = {.known = false};
   call->status = NETC_IO;
   if (request->text) {
@@ -412,7 +413,7 @@ static void call_load(struct call *call) {
   } else {
     enum file_status status = load_read(netc, path, &text);
     if (status != FILE_OK) {
-      context_say(netc, "cannot read %.*s: %s", SLICE_ARG(path),
+      context_say(netc, "cannot read %.*s: %s", SLICE_ARG(name),
                   file_reason(status).text);
       return;
     }
@@ -420,9 +421,7 @@ static void call_load(struct call *call) {
   if (!netc->read && !input) /* also of a text: it may be what the name says */
     id = file_identify(path.at);
   take_pairs(netc);
-  if (input)
-    path = slice_of("<stdin>");
-  if (load_add_unit(load, path, id, text)->source < 0)
+  if (load_add_unit(load, name, id, text)->source < 0)
     context_say(netc, "the text is larger than 1 GiB");
   else
     call->status = compile_net(netc);

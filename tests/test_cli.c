@@ -115,6 +115,21 @@ static void options_of_other_programs_lead_to_ours(void **state) {
          0, "", "");
 }
 
+/* What a command does not take is not offered there. */
+static void an_offer_can_be_taken(void **state) {
+  (void)state;
+  expect(NETC " examples/vgg16.net --bs 4", 2, "", "write `--batch N`");
+  expect(NETC " plan --bs 4 x.csv", 2, "",
+         "unknown option `--bs`; see `netc plan --help`");
+  expect(NETC " import --ctx 4 x.onnx", 2, "", "see `netc import --help`");
+  expect(NETC " place --card t4 x.net", 2, "", "see `netc place --help`");
+  expect(NETC " check --svg x.net", 2, "", "see `netc check --help`");
+  expect(NETC " import --gpu t4 x.onnx", 2, "",
+         "`--gpu` belongs to `netc FILE.net`");
+  expect(NETC " examples/vgg16.net --device h100", 3, "",
+         "--devices takes a file of devices, not the name of one");
+}
+
 /* A prediction has a verdict of its own, which ends where it says. */
 static void a_prediction_has_a_verdict(void **state) {
   (void)state;
@@ -280,6 +295,8 @@ static void standard_input_and_output_are_files_too(void **state) {
          "");
   expect("printf 'input 4\\nfx 2\\n' | " NETC " -", 1, "",
          "<stdin>:2:1: error");
+  expect(NETC " - <.", 3, "", "cannot read <stdin>: ");
+  expect(NETC " plan - <.", 3, "", "cannot read <stdin>: ");
   expect("printf 'input   4\\n' | " NETC " fmt -", 0, "input 4\n", "");
 }
 
@@ -1330,6 +1347,7 @@ int main(void) {
       cmocka_unit_test(slips_of_the_command_line_are_explained),
       cmocka_unit_test(options_of_other_programs_are_known),
       cmocka_unit_test(options_of_other_programs_lead_to_ours),
+      cmocka_unit_test(an_offer_can_be_taken),
       cmocka_unit_test(a_prediction_has_a_verdict),
       cmocka_unit_test(tables_compare_batches_devices_and_nets),
       cmocka_unit_test(values_may_be_written_as_people_write_them),

@@ -162,7 +162,7 @@ static void standard_input_has_no_folder(void **state) {
   (void)state;
   struct run r = run("%s import - <%s", NETC, MODEL);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "a model from standard input has no files beside it");
+  assert_holds(r.err, "a model from <stdin> has no files beside it");
   run_free(&r);
 }
 

@@ -597,18 +597,51 @@ static void refused(const char *folder, const char *says) {
   run_free(&r);
 }
 
-static void check_mistake(void **state) {
-  const struct mistake *m = *state;
+static void write_wrong(void (*make)(struct model *), const char *path) {
   static struct model model;
-  char path[512], bytes[65536];
-  const char *folder = scratch("mistakes");
+  char bytes[65536];
   open_model(&model);
-  m->make(&model);
+  make(&model);
   size_t size = onnx__model_proto__get_packed_size(&model.whole);
   assert_true(size < sizeof bytes);
   onnx__model_proto__pack(&model.whole, (uint8_t *)bytes);
-  snprintf(path, sizeof path, "%s/x.onnx", folder);
   write_text(path, bytes, size);
+}
+
+/* Whoever opens the file takes what is said of it. */
+static void other_commands_take_the_options_of_import(void **state) {
+  (void)state;
+  static const char warp[] =
+      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+      "layer { name: \"w\" type: \"Warp\" bottom: \"d\" top: \"f\" }\n"
+      "layer { name: \"r\" type: \"ReLU\" bottom: \"d\" top: \"g\" }\n";
+  char path[600], unknown[600];
+  snprintf(path, sizeof path, "%s/x.onnx", scratch("opened-open"));
+  write_wrong(open_size, path);
+  snprintf(unknown, sizeof unknown, "%s/x.prototxt", scratch("opened-caffe"));
+  write_text(unknown, warp, strlen(warp));
+  struct run r =
+      run(NETC " %s --dim rows=8 --brief && " NETC " check --allow-unknown %s",
+          path, unknown);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "training");
+  assert_holds(r.err, "x.onnx --dim rows=8` writes the source that is");
+  assert_holds(r.err, "x.prototxt --allow-unknown` writes the source");
+  run_free(&r);
+  r = run(NETC " check %s; " NETC " examples/vgg16.net --dim rows=8", path);
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "--dim rows=VALUE");
+  assert_holds(r.err, "--dim is about files of other frameworks, and "
+                      "examples/vgg16.net is a source of netc");
+  run_free(&r);
+}
+
+static void check_mistake(void **state) {
+  const struct mistake *m = *state;
+  char path[512];
+  const char *folder = scratch("mistakes");
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  write_wrong(m->make, path);
   refused(folder, m->says);
 }
 
@@ -842,6 +875,7 @@ static void what_is_unknown_is_left_out_if_asked(void **state) {
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(models_of_others_have_their_counts),
+      cmocka_unit_test(other_commands_take_the_options_of_import),
       cmocka_unit_test(batch_norms_that_were_folded_are_told),
       cmocka_unit_test(exports_come_back),
       cmocka_unit_test(layers_are_those_that_the_list_has),

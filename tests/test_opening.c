@@ -273,19 +273,36 @@ static void a_source_stays_a_source(void **state) {
 static void nets_of_the_zoo_have_names(void **state) {
   (void)state;
   expect(NETC " zoo", 0,
-         "\nresnet            ResNet: He et al., 2015, \"Deep "
-         "Residual Learning for Image Recognition\"\n",
+         "\nresnet            ResNet: He et al., 2015, \"Deep Residual "
+         "Learning for Image\n                  Recognition\"\n",
          NULL);
-  struct run r = run("ls examples/zoo/*.net | wc -l; " NETC " zoo | wc -l");
+  struct run r =
+      run("ls examples/zoo/*.net | wc -l; " NETC " zoo | grep -c '^[^ ]'; " NETC
+          " zoo | awk 'length > 79'");
   char *end;
   long there = strtol(r.out, &end, 10);
-  assert_true(there > 50 && there == strtol(end, NULL, 10));
+  assert_true(there > 50 && there == strtol(end, &end, 10));
+  assert_string_equal(end, "\n"); /* no line is longer */
   run_free(&r);
   expect(NETC " zoo rnet no-such", 1, NULL, "the zoo has no such net");
   expect(NETC " zoo:resnet -D depth=18 --depth 0", 0, "11,689,512", NULL);
   expect(NETC " check zoo:vgg zoo:bert", 0, NULL, NULL);
   expect(NETC " zoo:renset", 2, NULL, "did you mean `zoo:resnet`?");
   expect(NETC " zoo:warp", 2, NULL, "`netc zoo` lists what it has");
+}
+
+/* A path in a hint is one word for the shell that gets it. */
+static void paths_in_hints_are_quoted(void **state) {
+  (void)state;
+  char path[600];
+  snprintf(path, sizeof path, "%s/it's mine.keras", scratch("quoted"));
+  write_text(path, "PK\3\4", 4);
+  struct run r =
+      run(NETC " \"%s\"; " NETC " import \"%s\" -o \"a b.svg\"", path, path);
+  assert_holds(r.err, "`unzip -p '");
+  assert_holds(r.err, "/it'\\''s mine.keras' config.json >model.json`");
+  assert_holds(r.err, "`netc 'a b.net' -o 'a b.svg'`");
+  run_free(&r);
 }
 
 /* bash makes three words of zoo:resnet. */
@@ -333,6 +350,7 @@ int main(void) {
       cmocka_unit_test(a_source_may_come_through_a_pipe),
       cmocka_unit_test(bytes_of_no_character_are_shown_as_one),
       cmocka_unit_test(a_source_stays_a_source),
+      cmocka_unit_test(paths_in_hints_are_quoted),
       cmocka_unit_test(nets_of_the_zoo_have_names),
       cmocka_unit_test(the_zoo_is_completed),
       cmocka_unit_test(a_name_leads_to_the_zoo),

@@ -76,7 +76,7 @@ static struct external_file *look(struct onnx *x, const char *location) {
     return file;
   }
   if (!folder) {
-    file->absent = "a model from standard input has no files beside it";
+    file->absent = "a model from <stdin> has no files beside it";
     return file;
   }
   char *home = realpath(folder, NULL);
