@@ -8,7 +8,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-enum { HEAD = 16, MOST = 300, MOST_LAYERS = 1500 };
+enum { HEAD = 16, MOST = 300, MOST_LAYERS = 300 };
 
 struct input {
   const uint8_t *at;
@@ -66,7 +66,7 @@ static enum netc_found read_used(void *user, const char *path,
 /* Who is told of progress; stops a call after `left`, if it may at all. */
 struct listener {
   struct netc *netc;
-  bool stops, stopped, inside;
+  bool answers, stops, stopped, inside;
   long left;
 };
 
@@ -77,6 +77,10 @@ static bool listen(void *user, const char *what, int64_t done, int64_t total) {
     abort();
   if (l->inside) /* a call from inside of this one tells, too */
     return true;
+  if (!l->answers) {
+    l->stopped = !few_steps(user, what, done, total);
+    return !l->stopped;
+  }
   l->inside = true;
   call_back(l->netc);
   netc_emit(l->netc, "csv", NULL, collect, &out);
@@ -84,7 +88,8 @@ static bool listen(void *user, const char *what, int64_t done, int64_t total) {
     abort(); /* a callback must not change its context */
   free(out.at);
   l->inside = false;
-  l->stopped = l->stops && l->left-- <= 0;
+  l->stopped =
+      (l->stops && l->left-- <= 0) || !few_steps(user, what, done, total);
   return !l->stopped;
 }
 
@@ -295,12 +300,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct memory memory = {.failing = mode % 4 == 1,
                           .left = (long)(high * 256 + low) % 3000};
   struct netc *netc = netc_open(resize, &memory);
-  struct listener l = {.netc = netc, .stops = mode & 16, .left = low % 50};
+  struct listener l = {
+      .netc = netc, .answers = mode & 8, .stops = mode & 16, .left = low % 50};
   if (!netc)
     return 0;
   netc_on_read(netc, read_used, netc);
-  if (mode & 8)
-    netc_on_progress(netc, listen, &l);
+  netc_on_progress(netc, listen, &l);
   bool plain = set_up(netc, &input);
   netc_mode(netc, mode & 4 ? NETC_FOR_PLACE : NETC_FOR_ALL);
   enum netc_status loaded =

@@ -16,6 +16,9 @@ struct buffer {
 /* A sink; refuses what is longer than 64 MiB. */
 bool collect(void *user, const char *bytes, size_t length);
 
+/* Told of progress: stops a net whose loops take seconds. */
+bool few_steps(void *user, const char *what, int64_t done, int64_t total);
+
 /* Keys and values of netc_set, with some that are refused. */
 struct fuzz_setting {
   const char *key, *value;
