@@ -156,6 +156,11 @@ void json_put_string(struct json *json, struct slice value) {
   text_putc(json->out, '"');
 }
 
+void json_member_open(struct json *json, const char *key, char bracket) {
+  json_put_key(json, key);
+  json_put_open(json, bracket);
+}
+
 void json_member_int(struct json *json, const char *key, int64_t value) {
   json_put_key(json, key);
   json->after_key = false;

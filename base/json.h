@@ -31,7 +31,8 @@ void json_put_bool(struct json *json, bool value);
 void json_put_null(struct json *json);
 void json_put_string(struct json *json, struct slice value);
 
-/* Key and value at once. */
+/* Key and value at once, or its bracket. */
+void json_member_open(struct json *json, const char *key, char bracket);
 void json_member_int(struct json *json, const char *key, int64_t value);
 void json_member_bool(struct json *json, const char *key, bool value);
 void json_member_string(struct json *json, const char *key, struct slice s);

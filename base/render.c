@@ -213,8 +213,7 @@ static void json_place(struct json *json, struct sources *sources,
 
 static void json_texts(struct json *json, const char *key,
                        const struct slice *texts, size_t count) {
-  json_put_key(json, key);
-  json_put_open(json, '[');
+  json_member_open(json, key, '[');
   for (size_t i = 0; i < count; i++)
     json_put_string(json, texts[i]);
   json_put_close(json, ']');
@@ -229,8 +228,7 @@ void diag_render_json(struct json *json, struct sources *sources,
   json_member_string(json, "message", d->message);
   json_place(json, sources, d->span);
   json_member_string(json, "at", d->at_span);
-  json_put_key(json, "labels");
-  json_put_open(json, '[');
+  json_member_open(json, "labels", '[');
   for (size_t i = 0; i < d->labels.count; i++) {
     json_put_open(json, '{');
     json_place(json, sources, d->labels.at[i].span);
@@ -240,8 +238,7 @@ void diag_render_json(struct json *json, struct sources *sources,
   json_put_close(json, ']');
   json_texts(json, "notes", d->notes.at, d->notes.count);
   json_texts(json, "help", d->help.at, d->help.count);
-  json_put_key(json, "fixits");
-  json_put_open(json, '[');
+  json_member_open(json, "fixits", '[');
   for (size_t i = 0; i < d->fixits.count; i++) {
     json_put_open(json, '{');
     json_place(json, sources, d->fixits.at[i].span);

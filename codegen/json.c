@@ -11,12 +11,10 @@ static void put_settings(struct json_writer *w) {
   } sections[] = {{"train", train_specs, &s->train},
                   {"infer", infer_specs, &s->infer},
                   {"budget", budget_specs, &s->budget}};
-  json_put_key(&w->json, "settings");
-  json_put_open(&w->json, '{');
+  json_member_open(&w->json, "settings", '{');
   for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
     const struct arg_spec *specs = sections[i].specs;
-    json_put_key(&w->json, sections[i].name);
-    json_put_open(&w->json, '{');
+    json_member_open(&w->json, sections[i].name, '{');
     for (; specs->name; specs++) {
       const void *at = (const char *)sections[i].section + specs->offset;
       if (settings_is_gpu(specs) && s->train.gpu)
@@ -32,8 +30,7 @@ static void put_settings(struct json_writer *w) {
 
 static void put_ends(struct json_writer *w) {
   const struct model *model = w->c->model;
-  json_put_key(&w->json, "inputs");
-  json_put_open(&w->json, '[');
+  json_member_open(&w->json, "inputs", '[');
   for (size_t i = 0; i < model->sources.count; i++) {
     int64_t index = model->sources.at[i];
     const struct shape *shape = model->nodes.at[index].out;
@@ -52,8 +49,7 @@ static void put_ends(struct json_writer *w) {
     json_put_close(&w->json, '}');
   }
   json_put_close(&w->json, ']');
-  json_put_key(&w->json, "outputs");
-  json_put_open(&w->json, '[');
+  json_member_open(&w->json, "outputs", '[');
   for (size_t i = 0; i < model->outputs.count; i++) {
     const struct output *output = &model->outputs.at[i];
     json_put_open(&w->json, '{');
@@ -74,8 +70,7 @@ static void put_ends(struct json_writer *w) {
 
 static void put_totals(struct json_writer *w) {
   const struct model *model = w->c->model;
-  json_put_key(&w->json, "totals");
-  json_put_open(&w->json, '{');
+  json_member_open(&w->json, "totals", '{');
   writer_put_cost(w, &model->total);
   json_member_int(&w->json, "param_bytes", w->c->memory.rule.prediction_params);
   json_member_int(&w->json, "activation_bytes", model->total.activation_bytes);
@@ -85,8 +80,7 @@ static void put_totals(struct json_writer *w) {
 static void put_rule(struct json_writer *w) {
   const struct rule *rule = &w->c->memory.rule;
   struct json *json = &w->json;
-  json_put_key(json, "rule");
-  json_put_open(json, '{');
+  json_member_open(json, "rule", '{');
   json_member_int(json, "batch", w->c->settings->train.batch);
   json_member_string(json, "optimizer",
                      slice_of(optimizer_word(w->c->settings->train.optimizer)));
@@ -104,8 +98,7 @@ static void put_rule(struct json_writer *w) {
 
 static void put_diagnostics(struct json_writer *w) {
   const struct diags *diags = w->c->diags;
-  json_put_key(&w->json, "diagnostics");
-  json_put_open(&w->json, '[');
+  json_member_open(&w->json, "diagnostics", '[');
   for (size_t i = 0; i < diags->all.count; i++)
     diag_render_json(&w->json, w->c->sources, diags->all.at[i]);
   json_put_close(&w->json, ']');

@@ -117,8 +117,7 @@ void writer_put_argument(struct json_writer *w, const struct arg_spec *spec,
 
 static void put_attributes(struct json_writer *w, const struct node *node) {
   const struct arg_spec *specs = node->kind->specs;
-  json_put_key(&w->json, "attributes");
-  json_put_open(&w->json, '{');
+  json_member_open(&w->json, "attributes", '{');
   for (int i = 0; specs && specs[i].name; i++)
     if (node->given >> i & 1)
       writer_put_argument(w, &specs[i],
@@ -128,13 +127,11 @@ static void put_attributes(struct json_writer *w, const struct node *node) {
 
 static void put_shapes(struct json_writer *w, const struct node *node) {
   const struct model *model = w->c->model;
-  json_put_key(&w->json, "in");
-  json_put_open(&w->json, '[');
+  json_member_open(&w->json, "in", '[');
   for (int i = 0; i < node->input_count; i++)
     writer_put_shape(w, model->nodes.at[node_input(model, node, i)].out);
   json_put_close(&w->json, ']');
-  json_put_key(&w->json, "out");
-  json_put_open(&w->json, '[');
+  json_member_open(&w->json, "out", '[');
   writer_put_shape(w, node->out);
   json_put_close(&w->json, ']');
   shape_axes(&w->scratch, node->out, LAYOUT_HWC);
@@ -211,21 +208,18 @@ static void write_form(struct json_writer *w, struct json_row *row,
   form_hole(w, form);
   text_putc(json->out, '"');
   json_member_string(json, "op", slice_of(node->kind->name));
-  json_put_key(json, "source");
-  json_put_open(json, '{');
+  json_member_open(json, "source", '{');
   json_member_string(json, "file", source->name);
   json_put_key(json, "line");
   form_hole(w, form);
   json_put_key(json, "col");
   form_hole(w, form);
   json_put_close(json, '}');
-  json_put_key(json, "inputs");
-  json_put_open(json, '[');
+  json_member_open(json, "inputs", '[');
   form_hole(w, form);
   json_put_close(json, ']');
   put_facts(w, node);
-  json_put_key(json, "warnings");
-  json_put_open(json, '[');
+  json_member_open(json, "warnings", '[');
   form_hole(w, form);
   json_put_close(json, ']');
   json_put_close(json, '}');
@@ -292,8 +286,7 @@ static void put_layer(struct json_writer *w, struct json_rows *rows,
 
 void writer_put_layers(struct json_writer *w) {
   struct json_rows *rows = ARENA_NEW(w->json.out->arena, struct json_rows);
-  json_put_key(&w->json, "layers");
-  json_put_open(&w->json, '[');
+  json_member_open(&w->json, "layers", '[');
   for (size_t i = 0; i < w->c->model->nodes.count; i++)
     put_layer(w, rows, (int64_t)i);
   json_put_close(&w->json, ']');

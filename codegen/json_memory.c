@@ -42,8 +42,7 @@ static void put_checkpoints(struct json_writer *w) {
     json_member_int(json, "extra_mac_count", m->extra_macs);
   if (!m->ranges.count)
     return;
-  json_put_key(json, "checkpoints");
-  json_put_open(json, '[');
+  json_member_open(json, "checkpoints", '[');
   for (size_t i = 0; i < m->ranges.count; i++) {
     json_put_open(json, '{');
     put_range(w, m->ranges.at[i]);
@@ -56,8 +55,7 @@ static void put_checkpoints(struct json_writer *w) {
 static void put_card(struct json *json, const struct gpu *card) {
   if (!card)
     return;
-  json_put_key(json, "card");
-  json_put_open(json, '{');
+  json_member_open(json, "card", '{');
   json_member_string(json, "name", slice_of(card->word));
   json_member_int(json, "bytes", gpu_card_bytes(card));
   json_member_bool(json, "process_estimated", gpu_is_estimated(card));
@@ -89,8 +87,7 @@ void writer_put_answer(struct json_writer *w) {
   struct json *json = &w->json;
   if (!a || a->bytes == INT64_MAX)
     return;
-  json_put_key(json, "answer");
-  json_put_open(json, '{');
+  json_member_open(json, "answer", '{');
   json_member_string(json, "question", slice_of(questions[a->asked]));
   json_member_int(json, "bytes", a->bytes);
   json_member_int(json, "alone_bytes", a->alone);
@@ -121,8 +118,7 @@ static void put_fit(struct json_writer *w) {
   if (!fit->device)
     return;
   json_member_int(json, "largest_batch", fit->largest_batch);
-  json_put_key(json, "fit");
-  json_put_open(json, '{');
+  json_member_open(json, "fit", '{');
   put_device(json,
              &(struct answer){.device = fit->device,
                               .card = train->memory ? NULL : gpu_of(train),
@@ -134,8 +130,7 @@ static void put_fit(struct json_writer *w) {
     json_member_int(json, "host_bytes", fit->host);
     put_some(w, "host_room_bytes", fit->host_room);
   }
-  json_put_key(json, "ways");
-  json_put_open(json, '[');
+  json_member_open(json, "ways", '[');
   for (size_t i = 0; i < fit->ways.count; i++) {
     const struct way_out *way = &fit->ways.at[i];
     json_put_open(json, '{');
@@ -155,8 +150,7 @@ static const char *const traffic[] = {
 
 /* What each device of a stage sends in a step, by kind. */
 static void put_traffic(struct json_writer *w, const struct stage *stage) {
-  json_put_key(&w->json, "sent");
-  json_put_open(&w->json, '{');
+  json_member_open(&w->json, "sent", '{');
   for (int i = 0; i < TRAFFIC_COUNT; i++)
     put_some(w, traffic[i], stage->sent[i]);
   json_put_close(&w->json, '}');
@@ -167,8 +161,7 @@ static void put_parts(struct json_writer *w, const struct stage *stage) {
   struct json *json = &w->json;
   if (stage->part_count < 2)
     return;
-  json_put_key(json, "parts");
-  json_put_open(json, '[');
+  json_member_open(json, "parts", '[');
   for (size_t i = 0; i < stage->part_count; i++) {
     json_put_open(json, '{');
     put_range(w, stage->parts[i]);
@@ -182,8 +175,7 @@ static void put_parallel(struct json_writer *w) {
   struct json *json = &w->json;
   if (!p->stages.count)
     return;
-  json_put_key(json, "parallel");
-  json_put_open(json, '{');
+  json_member_open(json, "parallel", '{');
   json_member_int(json, "device_count", p->devices);
   json_member_int(json, "microbatch", p->microbatch);
   json_member_int(json, "most_loaded_stage", (int64_t)p->most_loaded);
@@ -191,8 +183,7 @@ static void put_parallel(struct json_writer *w) {
     json_member_int(json, "host_device_count", p->host_devices);
     json_member_int(json, "host_bytes", p->host);
   }
-  json_put_key(json, "stages");
-  json_put_open(json, '[');
+  json_member_open(json, "stages", '[');
   for (size_t i = 0; i < p->stages.count; i++) {
     const struct stage *stage = &p->stages.at[i];
     json_put_open(json, '{');
@@ -229,8 +220,7 @@ static void put_parallel(struct json_writer *w) {
 static void put_alive(struct json_writer *w) {
   const struct memory *m = &w->c->memory;
   struct json *json = &w->json;
-  json_put_key(json, "alive_at_peak");
-  json_put_open(json, '[');
+  json_member_open(json, "alive_at_peak", '[');
   for (size_t i = 0; i < m->alive.count; i++) {
     json_put_open(json, '{');
     put_member_name(w, "layer", m->alive.at[i].node);
@@ -261,8 +251,7 @@ static void put_timeline(struct json_writer *w) {
   const struct compiled *c = w->c;
   if (!w->c->options->timeline)
     return;
-  json_put_key(&w->json, "timeline");
-  json_put_open(&w->json, '[');
+  json_member_open(&w->json, "timeline", '[');
   memory_moments(c->model, c->settings, &c->memory, false, put_moment, w);
   json_put_close(&w->json, ']');
 }
@@ -271,8 +260,7 @@ void writer_put_training(struct json_writer *w) {
   const struct training *t = &w->c->memory.training;
   const struct train_settings *train = &w->c->settings->train;
   struct json *json = &w->json;
-  json_put_key(json, "training");
-  json_put_open(json, '{');
+  json_member_open(json, "training", '{');
   json_member_string(json, "profile", slice_of(t->profile->name));
   json_member_bool(json, "measured", t->profile->measured);
   json_member_int(json, "batch", train->batch);
@@ -373,14 +361,12 @@ static void put_arena(struct json_writer *w) {
   const struct inference *f = &w->c->memory.inference;
   struct json *json = &w->json;
   struct json_places *places = ARENA_NEW(json->out->arena, struct json_places);
-  json_put_key(json, "arena");
-  json_put_open(json, '{');
+  json_member_open(json, "arena", '{');
   json_member_int(json, "bytes", f->plan.height);
   json_member_int(json, "lower_bound_bytes", f->plan.lower_bound);
   json_member_bool(json, "optimal", f->plan.optimal);
   json_member_int(json, "align_bytes", w->c->settings->infer.align);
-  json_put_key(json, "buffers");
-  json_put_open(json, '[');
+  json_member_open(json, "buffers", '[');
   for (size_t i = 0; i < f->arena.count; i++)
     put_buffer(w, places, &f->arena.at[i]);
   json_put_close(json, ']');
@@ -393,8 +379,7 @@ static void put_prediction_fit(struct json_writer *w) {
   struct json *json = &w->json;
   if (!a || a->asked != ASKED_PREDICTION || !a->device)
     return;
-  json_put_key(json, "fit");
-  json_put_open(json, '{');
+  json_member_open(json, "fit", '{');
   json_member_int(json, "need_bytes", a->bytes);
   put_device(json, a);
   put_known(json, "largest_batch", a->largest_batch);
@@ -406,8 +391,7 @@ void writer_put_inference(struct json_writer *w) {
   const struct inference *f = &w->c->memory.inference;
   const struct infer_settings *infer = &w->c->settings->infer;
   struct json *json = &w->json;
-  json_put_key(json, "inference");
-  json_put_open(json, '{');
+  json_member_open(json, "inference", '{');
   json_member_int(json, "batch", infer->batch);
   json_member_int(json, "parameter_bytes", f->parameters);
   json_member_int(json, "buffer_bytes", f->buffers);
@@ -418,8 +402,7 @@ void writer_put_inference(struct json_writer *w) {
   json_member_bool(json, "order_exact", f->order_exact);
   put_member_name(w, "peak_layer", f->live_node);
   if (f->order.count) {
-    json_put_key(json, "order");
-    json_put_open(json, '[');
+    json_member_open(json, "order", '[');
     for (size_t i = 0; i < f->order.count; i++)
       json_put_int(json, f->order.at[i]);
     json_put_close(json, ']');

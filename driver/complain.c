@@ -101,8 +101,7 @@ static void put_text(const struct complaint *c, const char *format,
 }
 
 static void put_hints(struct json *json, const char *help) {
-  json_put_key(json, "help");
-  json_put_open(json, '[');
+  json_member_open(json, "help", '[');
   for (const char *line = help; line && *line;) {
     size_t length = strcspn(line, "\n");
     json_put_string(json, (struct slice){line, length});
@@ -127,8 +126,7 @@ static void put_json(const struct complaint *c, const char *format,
     json_member_string(&json, "file", slice_of(input_name(c->path)));
   put_hints(&json, c->help);
   for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
-    json_put_key(&json, empty[i]);
-    json_put_open(&json, '[');
+    json_member_open(&json, empty[i], '[');
     json_put_close(&json, ']');
   }
   json_put_close(&json, '}');

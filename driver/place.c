@@ -353,8 +353,7 @@ static int write_json(struct placing_run *run) {
   json_member_int(&json, "room_bytes", f->room_bytes);
   json_member_int(&json, "candidates", f->candidate_count);
   json_member_int(&json, "simulated", f->measured_count);
-  json_put_key(&json, "placements");
-  json_put_open(&json, '[');
+  json_member_open(&json, "placements", '[');
   for (size_t i = 0; netc_placement(run->options.netc, i, &p) == NETC_OK; i++)
     put_placement(&json, run, &p);
   json_put_close(&json, ']');

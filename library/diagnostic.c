@@ -69,31 +69,26 @@ static struct netc_diagnostic shown(struct load *load,
       .repeats = d->repeats};
 }
 
-struct diagnostic_asking {
-  size_t index;
-  struct netc_diagnostic *to;
-};
-
 /* Made once and kept: asking again costs nothing. */
 static void call_diagnostic(struct call *call) {
-  const struct diagnostic_asking *asking = call->request;
+  size_t index = *(const size_t *)call->request;
   struct load *load = call->netc->load;
   size_t count = load->diags.all.count;
   if (!load->diagnostics)
     load->diagnostics =
         arena_alloc(&load->arena, count + 1, sizeof *load->diagnostics);
-  struct netc_diagnostic *kept = &load->diagnostics[asking->index];
-  if (!kept->slug)
-    *kept = shown(load, load->diags.all.at[asking->index]);
-  call->status = FILL(asking->to, kept);
+  if (!load->diagnostics[index].slug)
+    load->diagnostics[index] = shown(load, load->diags.all.at[index]);
 }
 
 enum netc_status netc_diagnostic(struct netc *netc, size_t index,
                                  struct netc_diagnostic *diagnostic) {
-  struct diagnostic_asking asking = {index, diagnostic};
   if (index >= netc_diagnostic_count(netc))
     return NETC_USAGE;
-  return context_call(netc, CALL_READS, call_diagnostic, &asking);
+  enum netc_status status =
+      context_call(netc, CALL_READS, call_diagnostic, &index);
+  return status == NETC_OK ? FILL(diagnostic, &netc->load->diagnostics[index])
+                           : status;
 }
 
 struct rendering {

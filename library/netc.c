@@ -146,37 +146,43 @@ static void keep_pair(struct netc *netc, struct context_pairs *pairs,
   at->room = room;
 }
 
-static void call_set(struct call *call) {
-  const struct setting_pair *pair = call->request;
-  struct netc *netc = call->netc;
-  struct text key = text_new(&call->scratch);
-  for (size_t i = 0; i < pair->name.length; i++) /* data-parallel */
-    text_putc(&key, pair->name.at[i] == '-' ? '_' : pair->name.at[i]);
-  struct setting_pair kept = {text_slice(&key), pair->value};
-  if (load_try_setting(call, &kept))
-    keep_pair(netc, &netc->settings, &kept);
+/* A pair that is tried by itself, and kept among its like if it is right. */
+struct pair_request {
+  struct setting_pair pair;
+  bool (*attempt)(struct call *call, const struct setting_pair *pair);
+  struct context_pairs *kept;
+};
+
+static void call_pair(struct call *call) {
+  const struct pair_request *request = call->request;
+  if (request->attempt(call, &request->pair))
+    keep_pair(call->netc, request->kept, &request->pair);
   else
     call->status = NETC_USAGE;
+}
+
+static void call_set(struct call *call) {
+  struct pair_request *request = call->request;
+  struct slice name = request->pair.name;
+  struct text key = text_new(&call->scratch);
+  for (size_t i = 0; i < name.length; i++) /* data-parallel */
+    text_putc(&key, name.at[i] == '-' ? '_' : name.at[i]);
+  request->pair.name = text_slice(&key);
+  call_pair(call);
 }
 
 enum netc_status netc_set(struct netc *netc, const char *name,
                           const char *value) {
-  struct setting_pair pair = {slice_of(name), slice_of(value)};
-  return context_call(netc, CALL_CHANGES, call_set, &pair);
-}
-
-static void call_budget(struct call *call) {
-  const struct setting_pair *pair = call->request;
-  if (load_try_budget(call, pair))
-    keep_pair(call->netc, &call->netc->budgets, pair);
-  else
-    call->status = NETC_USAGE;
+  struct pair_request request = {
+      {slice_of(name), slice_of(value)}, load_try_setting, &netc->settings};
+  return context_call(netc, CALL_CHANGES, call_set, &request);
 }
 
 enum netc_status netc_budget(struct netc *netc, const char *name,
                              const char *value) {
-  struct setting_pair pair = {slice_of(name), slice_of(value)};
-  return context_call(netc, CALL_CHANGES, call_budget, &pair);
+  struct pair_request request = {
+      {slice_of(name), slice_of(value)}, load_try_budget, &netc->budgets};
+  return context_call(netc, CALL_CHANGES, call_pair, &request);
 }
 
 /* data-parallel=4 is data_parallel=4. */
@@ -251,32 +257,18 @@ enum netc_status netc_add_gpus(struct netc *netc, const char *name,
   return context_call(netc, CALL_CHANGES, call_add_gpus, &added);
 }
 
-static void call_define(struct call *call) {
-  const struct setting_pair *pair = call->request;
-  if (load_try_define(call, pair))
-    keep_pair(call->netc, &call->netc->defines, pair);
-  else
-    call->status = NETC_USAGE;
-}
-
 enum netc_status netc_define(struct netc *netc, const char *name,
                              const char *value) {
-  struct setting_pair pair = {slice_of(name), slice_of(value)};
-  return context_call(netc, CALL_CHANGES, call_define, &pair);
-}
-
-static void call_input(struct call *call) {
-  struct setting_pair *pair = call->request;
-  if (load_try_input(call, pair))
-    keep_pair(call->netc, &call->netc->inputs, pair);
-  else
-    call->status = NETC_USAGE;
+  struct pair_request request = {
+      {slice_of(name), slice_of(value)}, load_try_define, &netc->defines};
+  return context_call(netc, CALL_CHANGES, call_pair, &request);
 }
 
 enum netc_status netc_input_sizes(struct netc *netc, const char *name,
                                   const char *sizes) {
-  struct setting_pair pair = {slice_of(name), slice_of(sizes)};
-  return context_call(netc, CALL_CHANGES, call_input, &pair);
+  struct pair_request request = {
+      {slice_of(name), slice_of(sizes)}, load_try_input, &netc->inputs};
+  return context_call(netc, CALL_CHANGES, call_pair, &request);
 }
 
 /* Adapters */

@@ -161,62 +161,45 @@ static void write_operations(struct call *call) {
   load->operations = to;
 }
 
-struct operation_asking {
-  size_t index;
-  void *to;
-};
-
-static const struct operations *operations_of(struct call *call) {
-  struct load *load = call->netc->load;
+static void call_operations(struct call *call) {
+  const struct load *load = call->netc->load;
   if (!load || !load->compiled.model)
-    return NULL;
-  if (!load->operations)
+    call->status = NETC_USAGE;
+  else if (!load->operations)
     write_operations(call);
-  return load->operations;
-}
-
-static void call_operation(struct call *call) {
-  const struct operation_asking *asking = call->request;
-  const struct operations *operations = operations_of(call);
-  call->status = operations && asking->index < operations->all.count
-                     ? FILL(asking->to, &operations->all.at[asking->index])
-                     : NETC_USAGE;
 }
 
 enum netc_status netc_operation(struct netc *netc, size_t index,
                                 struct netc_operation *operation) {
-  struct operation_asking asking = {index, operation};
-  return context_call(netc, CALL_READS, call_operation, &asking);
+  enum netc_status status =
+      context_call(netc, CALL_READS, call_operations, NULL);
+  if (status != NETC_OK)
+    return status;
+  const struct operations *all = netc->load->operations;
+  return index < all->all.count ? FILL(operation, &all->all.at[index])
+                                : NETC_USAGE;
 }
 
-static void call_input(struct call *call) {
-  const struct operation_asking *asking = call->request;
-  const struct operations *operations = operations_of(call);
-  call->status = NETC_USAGE;
-  if (!operations || asking->index >= operations->input_count)
-    return;
-  *(struct netc_operand *)asking->to = operations->inputs[asking->index];
-  call->status = NETC_OK;
+/* An input of the net, or an output. */
+static enum netc_status end_operand(struct netc *netc, bool output,
+                                    size_t index, struct netc_operand *to) {
+  enum netc_status status =
+      context_call(netc, CALL_READS, call_operations, NULL);
+  if (status != NETC_OK)
+    return status;
+  const struct operations *all = netc->load->operations;
+  if (index >= (output ? all->output_count : all->input_count))
+    return NETC_USAGE;
+  *to = (output ? all->outputs : all->inputs)[index];
+  return NETC_OK;
 }
 
 enum netc_status netc_input_operand(struct netc *netc, size_t input,
                                     struct netc_operand *operand) {
-  struct operation_asking asking = {input, operand};
-  return context_call(netc, CALL_READS, call_input, &asking);
-}
-
-static void call_output(struct call *call) {
-  const struct operation_asking *asking = call->request;
-  const struct operations *operations = operations_of(call);
-  call->status = NETC_USAGE;
-  if (!operations || asking->index >= operations->output_count)
-    return;
-  *(struct netc_operand *)asking->to = operations->outputs[asking->index];
-  call->status = NETC_OK;
+  return end_operand(netc, false, input, operand);
 }
 
 enum netc_status netc_output_operand(struct netc *netc, size_t output,
                                      struct netc_operand *operand) {
-  struct operation_asking asking = {output, operand};
-  return context_call(netc, CALL_READS, call_output, &asking);
+  return end_operand(netc, true, output, operand);
 }

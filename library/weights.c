@@ -164,48 +164,36 @@ static void collect(struct call *call) {
   load->weights = c.weights;
 }
 
-struct weight_asking {
-  size_t index;
-  void *to;
-};
-
-static const struct weights *weights_of(struct call *call) {
+static void call_weights(struct call *call) {
   const struct load *load = call->netc->load;
   if (!load || !load->compiled.model)
-    return NULL;
-  if (!load->weights)
+    call->status = NETC_USAGE;
+  else if (!load->weights)
     collect(call);
-  return load->weights;
 }
 
 int64_t load_tensor(struct call *call, size_t param) {
-  return weights_of(call)->tensor_of[param];
-}
-
-static void call_weight(struct call *call) {
-  const struct weight_asking *asking = call->request;
-  const struct weights *weights = weights_of(call);
-  call->status = weights && asking->index < weights->files.count
-                     ? FILL(asking->to, &weights->files.at[asking->index])
-                     : NETC_USAGE;
+  call_weights(call);
+  return call->netc->load->weights->tensor_of[param];
 }
 
 enum netc_status netc_weight(struct netc *netc, size_t index,
                              struct netc_weight *weight) {
-  struct weight_asking asking = {index, weight};
-  return context_call(netc, CALL_READS, call_weight, &asking);
-}
-
-static void call_tensor(struct call *call) {
-  const struct weight_asking *asking = call->request;
-  const struct weights *weights = weights_of(call);
-  call->status = weights && asking->index < weights->tensors.count
-                     ? FILL(asking->to, &weights->tensors.at[asking->index])
-                     : NETC_USAGE;
+  enum netc_status status = context_call(netc, CALL_READS, call_weights, NULL);
+  if (status != NETC_OK)
+    return status;
+  const struct weights *weights = netc->load->weights;
+  return index < weights->files.count ? FILL(weight, &weights->files.at[index])
+                                      : NETC_USAGE;
 }
 
 enum netc_status netc_tensor(struct netc *netc, size_t index,
                              struct netc_tensor *tensor) {
-  struct weight_asking asking = {index, tensor};
-  return context_call(netc, CALL_READS, call_tensor, &asking);
+  enum netc_status status = context_call(netc, CALL_READS, call_weights, NULL);
+  if (status != NETC_OK)
+    return status;
+  const struct weights *weights = netc->load->weights;
+  return index < weights->tensors.count
+             ? FILL(tensor, &weights->tensors.at[index])
+             : NETC_USAGE;
 }

@@ -3,8 +3,7 @@
 
 static void put_rows(struct json *json, const char *key,
                      const struct served *rows, int count) {
-  json_put_key(json, key);
-  json_put_open(json, '[');
+  json_member_open(json, key, '[');
   for (int i = 0; i < count; i++) {
     json_put_open(json, '{');
     json_member_int(json, "context", rows[i].context);
@@ -17,8 +16,7 @@ static void put_rows(struct json *json, const char *key,
 
 static void put_json_traffic(struct json *json, const char *key,
                              const struct served_traffic *traffic) {
-  json_put_key(json, key);
-  json_put_open(json, '{');
+  json_member_open(json, key, '{');
   json_member_int(json, "all_reduce_bytes", traffic->all_reduce);
   json_member_int(json, "all_gather_bytes", traffic->all_gather);
   json_put_close(json, '}');
@@ -30,8 +28,7 @@ void serving_put_json(struct json_writer *w) {
   struct json *json = &w->json;
   if (!serving_report_find(&r))
     return;
-  json_put_key(json, "serving");
-  json_put_open(json, '{');
+  json_member_open(json, "serving", '{');
   json_member_int(json, "devices", a->devices);
   json_member_int(json, "context", a->context);
   json_member_int(json, "sequences", a->sequences);
