@@ -187,3 +187,9 @@ void grid_put_row(struct text *out, const struct grid *grid, size_t row) {
   while (put_line(out, grid, cells))
     ;
 }
+
+void grid_put(struct text *out, struct grid *grid, size_t width) {
+  grid_fit(grid, width);
+  for (size_t i = 0; i < grid_rows(grid); i++)
+    grid_put_row(out, grid, i);
+}

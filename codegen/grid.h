@@ -53,4 +53,7 @@ void text_wrap(struct text *out, struct slice paragraph, size_t indent,
 /* Writes a row, without blanks at its end. */
 void grid_put_row(struct text *out, const struct grid *grid, size_t row);
 
+/* Fits the grid to that width, and writes all of its rows. */
+void grid_put(struct text *out, struct grid *grid, size_t width);
+
 #endif

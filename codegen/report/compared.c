@@ -67,7 +67,5 @@ void compared_report(const struct compiled *c, struct text *out) {
     grid_cell(&grid);
   }
   text_put(out, "\nTraining, compared: peaks\n");
-  grid_fit(&grid, output_width(c));
-  for (size_t i = 0; i < grid_rows(&grid); i++)
-    grid_put_row(out, &grid, i);
+  grid_put(out, &grid, output_width(c));
 }

@@ -178,9 +178,7 @@ static void put_rows(struct devices *b) {
   put_row(b, "temporaries", most->temporary,
           slice_of("the most that is alive besides"));
   put_row(b, "peak", most->peak, slice_of("the sum"));
-  grid_fit(&b->grid, output_width(b->c));
-  for (size_t i = 0; i < grid_rows(&b->grid); i++)
-    grid_put_row(b->out, &b->grid, i);
+  grid_put(b->out, &b->grid, output_width(b->c));
 }
 
 static void put_clip(struct devices *b) {

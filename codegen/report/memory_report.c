@@ -54,9 +54,7 @@ static void put_some(struct section *b, const char *what, int64_t bytes) {
 }
 
 static void put_section(struct section *b) {
-  grid_fit(&b->grid, output_width(b->c));
-  for (size_t i = 0; i < grid_rows(&b->grid); i++)
-    grid_put_row(b->out, &b->grid, i);
+  grid_put(b->out, &b->grid, output_width(b->c));
 }
 
 /* The line that was made, wrapped if it is long. */

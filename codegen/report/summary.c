@@ -45,9 +45,7 @@ static void put_ways(struct summary *s) {
     }
     grid_cell(&grid);
   }
-  grid_fit(&grid, output_width(s->c));
-  for (size_t i = 0; i < grid_rows(&grid); i++)
-    grid_put_row(s->out, &grid, i);
+  grid_put(s->out, &grid, output_width(s->c));
 }
 
 /* The verdict on a device */
@@ -400,9 +398,7 @@ static void put_sizes(struct summary *s) {
     text_puts(&grid.pool, lines[i].more);
     grid_cell(&grid);
   }
-  grid_fit(&grid, output_width(s->c));
-  for (size_t i = 0; i < grid_rows(&grid); i++)
-    grid_put_row(s->out, &grid, i);
+  grid_put(s->out, &grid, output_width(s->c));
 }
 
 enum verdict summary_put_verdict(const struct compiled *c, struct text *out) {

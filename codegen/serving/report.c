@@ -132,9 +132,7 @@ static void put_parts(struct serving_report *r) {
     put_traffic(r, &grid, "sent for a prompt", &a->prefill_traffic);
     put_traffic(r, &grid, "sent in decoding", &a->decode_traffic);
   }
-  grid_fit(&grid, output_width(r->c));
-  for (size_t i = 0; i < grid_rows(&grid); i++)
-    grid_put_row(r->out, &grid, i);
+  grid_put(r->out, &grid, output_width(r->c));
 }
 
 static void put_number(struct grid *grid, int64_t value) {
@@ -172,9 +170,7 @@ static void put_table(struct serving_report *r) {
     put_context(&grid.pool, &r->a.by_sequences[i]);
     grid_cell(&grid);
   }
-  grid_fit(&grid, output_width(r->c));
-  for (size_t i = 0; i < grid_rows(&grid); i++)
-    grid_put_row(r->out, &grid, i);
+  grid_put(r->out, &grid, output_width(r->c));
 }
 
 static void put_report(const struct compiled *c, struct text *out) {
