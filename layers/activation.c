@@ -29,10 +29,7 @@ static bool same_kind(const struct layer *layer, const struct layer *before) {
 }
 
 static void prelu_params(const struct layer *layer, struct params *params) {
-  params_add(params, (struct param){.name = "weight",
-                                    .rank = 1,
-                                    .dim = {shape_channels(layer->in[0])},
-                                    .center = 0.25});
+  params_add_vector(params, "weight", shape_channels(layer->in[0]), 0.25, 0);
 }
 
 /* How the framework computes a function; MEMORY: docs/memory.md, section 2. */
@@ -45,18 +42,14 @@ static size_t function(const struct layer *layer, struct tape *tape,
     does.opcode = DOES_GELUTANH;
   else if (layer->kind->specs)
     does.real[0] = activation->parameter;
-  op.name = layer->kind->name;
   op.does = &does;
-  op.in = in;
-  op.in_count = 1;
-  op.out = extent_of(&layer->out);
   op.elementwise = true;
   op.packs = op.cast == CAST_FULL || tape->node_param_count; /* not by value */
   op.by_channel = op.cast != CAST_FULL;                      /* not softmax */
   op.all_params = true;
   if (tape->training && tape->node_param_count && !tape_trains(tape, 0))
     op.back_work = extent_fixed(tape->node_params[0].count, WIDTH_NET);
-  return tape_run(tape, &op);
+  return layer_run(layer, tape, in[0], op);
 }
 
 /* relu: backward looks at the output. */
@@ -120,12 +113,10 @@ static bool glu_shape(struct layer *layer) {
 static size_t glu_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   struct strides out = strides_of(&layer->out);
-  return tape_run(tape, &(struct operation){.name = "glu",
-                                            .does = LOWERS(GLU, .out = &out),
-                                            .in = in,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .keeps = KEEPS_IN(0)});
+  return layer_run(layer, tape, in[0],
+                   (struct operation){.name = "glu",
+                                      .does = LOWERS(GLU, .out = &out),
+                                      .keeps = KEEPS_IN(0)});
 }
 
 const struct layer_kind layer_glu = {

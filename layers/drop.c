@@ -21,13 +21,10 @@ static size_t drop(const struct layer *layer, struct tape *tape,
   const struct drop *drop = layer->args;
   if (!tape->training || drop->probability == 0)
     return in[0];
-  return tape_run(tape, &(struct operation){.name = layer->kind->name,
-                                            .in = in,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .by_channel = true,
-                                            .kept = {mask},
-                                            .always_makes = true});
+  return layer_run(layer, tape, in[0],
+                   (struct operation){.by_channel = true,
+                                      .kept = {mask},
+                                      .always_makes = true});
 }
 
 static size_t dropout_trace(const struct layer *layer, struct tape *tape,

@@ -1,6 +1,7 @@
 /* The table of layers, and what their rules share. */
 #include "layers/layer.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/check.h"
@@ -65,6 +66,12 @@ void terms_add(struct terms *terms, struct term term) {
   *VEC_PUSH(terms->arena, &terms->all) = term;
 }
 
+void terms_add_product(struct terms *terms, int64_t rows, int64_t from,
+                       int64_t to) {
+  terms_add(terms,
+            (struct term){.factor = {rows, from, to}, .count = 3, .split = 1});
+}
+
 static bool term_product(const struct term *term, int64_t *product) {
   *product = 1;
   for (int i = 0; i < term->count; i++)
@@ -86,6 +93,24 @@ bool terms_sum(const struct terms *terms, int64_t *sum) {
 
 void params_add(struct params *params, struct param param) {
   *VEC_PUSH(params->arena, &params->all) = param;
+}
+
+void params_add_matrix(struct params *params, const char *name, int64_t in,
+                       int64_t out) {
+  params_add(params, (struct param){.name = name,
+                                    .rank = 2,
+                                    .dim = {in, out},
+                                    .order = FILE_OUT_FIRST,
+                                    .spread = spread_linear(in)});
+}
+
+void params_add_vector(struct params *params, const char *name, int64_t width,
+                       double center, double spread) {
+  params_add(params, (struct param){.name = name,
+                                    .rank = 1,
+                                    .dim = {width},
+                                    .center = center,
+                                    .spread = spread});
 }
 
 void layer_params(const struct layer *layer, struct params *params) {
@@ -196,6 +221,17 @@ bool layer_check_map(const struct layer *layer) {
   return false;
 }
 
+bool layer_check_sequence(const struct layer *layer) {
+  const struct shape *in = layer->in[0];
+  if (in->rank == 2)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
+                 layer->kind->name, shape_text(in).text);
+  return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
+                   shape_channels(in));
+}
+
 int axis_index(int64_t axis, const struct shape *shape) {
   int64_t index = axis;
   switch (axis) {
@@ -214,6 +250,19 @@ int axis_index(int64_t axis, const struct shape *shape) {
 bool layer_same_shape(struct layer *layer) {
   layer->out = *layer->in[0];
   return true;
+}
+
+bool layer_moves_nothing(const struct layer *layer,
+                         const struct layer *before) {
+  (void)before;
+  return shape_equal(layer->in[0], &layer->out);
+}
+
+size_t layer_run(const struct layer *layer, struct tape *tape, size_t in,
+                 struct operation op) {
+  op.name = op.name ? op.name : layer->kind->name;
+  op.out = extent_of(&layer->out);
+  return tape_run_on(tape, in, op);
 }
 
 size_t layer_moves(const struct layer *layer, struct tape *tape,

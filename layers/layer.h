@@ -147,6 +147,10 @@ struct terms {
 
 void terms_add(struct terms *terms, struct term term);
 
+/* Of rows that go through a matrix. */
+void terms_add_product(struct terms *terms, int64_t rows, int64_t from,
+                       int64_t to);
+
 /* False if it passes 2^63 - 1. */
 bool terms_sum(const struct terms *terms, int64_t *sum);
 
@@ -186,6 +190,12 @@ struct params {
 };
 
 void params_add(struct params *params, struct param param);
+
+/* Common ones: of a dense layer, and of one axis. */
+void params_add_matrix(struct params *params, const char *name, int64_t in,
+                       int64_t out);
+void params_add_vector(struct params *params, const char *name, int64_t width,
+                       double center, double spread);
 
 /*
  * Limits of random values: outputs vary as inputs do, behind relu (He et al.,
@@ -322,13 +332,24 @@ bool layer_check_sizes(const struct layer *layer, const char *arg,
 /* Checks that the input is a map with 1 to 3 spatial axes. */
 bool layer_check_map(const struct layer *layer);
 
+/* Checks that it is a sequence. */
+bool layer_check_sequence(const struct layer *layer);
+
 /* The axis that `axis` of struct axes means for a shape; -1: it has none. */
 int axis_index(int64_t axis, const struct shape *shape);
 
 /* Shape rule of everything that changes values only. */
 bool layer_same_shape(struct layer *layer);
 
-/* For traces: a new tensor of the output's extent; nothing is kept. */
+/* For `redundant`: whether the shape stays as it is. */
+bool layer_moves_nothing(const struct layer *layer, const struct layer *before);
+
+/* For traces: an operation on `in` that gives the output; it is called as the
+   layer, if it has no name. */
+size_t layer_run(const struct layer *layer, struct tape *tape, size_t in,
+                 struct operation op);
+
+/* A new tensor of the output's extent; nothing is kept. */
 size_t layer_moves(const struct layer *layer, struct tape *tape,
                    const size_t *in, const struct lowering *does);
 

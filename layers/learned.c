@@ -11,35 +11,19 @@ static const struct arg_spec scale_specs[] = {
         .doc = "a learned term for each channel, too"),
     SPEC_END};
 
-static void add_vector(const struct layer *layer, struct params *params,
-                       const char *name, double center) {
-  params_add(params, (struct param){.name = name,
-                                    .rank = 1,
-                                    .dim = {shape_channels(layer->in[0])},
-                                    .center = center});
-}
-
-static void affine_params(const struct layer *layer, struct params *params) {
-  add_vector(layer, params, "weight", 1);
-  add_vector(layer, params, "bias", 0);
-}
-
 static void scale_params(const struct layer *layer, struct params *params) {
-  const struct scale *scale = layer->args;
-  add_vector(layer, params, "weight", 1);
-  if (scale->bias)
-    add_vector(layer, params, "bias", 0);
+  const struct scale *scale = layer->kind->specs ? layer->args : NULL;
+  int64_t channels = shape_channels(layer->in[0]);
+  params_add_vector(params, "weight", channels, 1, 0);
+  if (!scale /* affine */ || scale->bias)
+    params_add_vector(params, "bias", channels, 0, 0);
 }
 
 /* x * weight + bias at once: torch.addcmul. */
 static size_t affine_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  return tape_run(tape,
-                  &(struct operation){.name = layer->kind->name,
-                                      .does = LOWERS(AFFINE, 0),
-                                      .in = in,
-                                      .in_count = 1,
-                                      .out = extent_of(&layer->out),
+  return layer_run(layer, tape, in[0],
+                   (struct operation){.does = LOWERS(AFFINE, 0),
                                       .keeps = KEEPS_IN(0),
                                       .all_params = true,
                                       .elementwise = true,
@@ -85,15 +69,13 @@ static size_t scale_trace(const struct layer *layer, struct tape *tape,
   size_t out = product(layer, tape, in);
   if (!scale->bias)
     return out;
-  return tape_run(tape, &(struct operation){.name = "bias",
-                                            .in = &out,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .first_param = 1,
-                                            .param_count = 1,
-                                            .gradient = GRADIENT_SHARED,
-                                            .elementwise = true,
-                                            .by_channel = true});
+  return layer_run(layer, tape, out,
+                   (struct operation){.name = "bias",
+                                      .first_param = 1,
+                                      .param_count = 1,
+                                      .gradient = GRADIENT_SHARED,
+                                      .elementwise = true,
+                                      .by_channel = true});
 }
 
 const struct layer_kind layer_scale = {
@@ -112,7 +94,7 @@ const struct layer_kind layer_affine = {
     .summary = "a learned factor and term for each channel, in one operation",
     .family = "Learned",
     .shape = layer_same_shape,
-    .params = affine_params,
+    .params = scale_params,
     .trace = affine_trace,
 };
 

@@ -54,29 +54,27 @@ static size_t drop(struct tape *tape, const struct lora *lora, size_t in) {
   mask.width = WIDTH_MASK;
   if (!tape->training || lora->dropout == 0)
     return in;
-  return tape_run(tape, &(struct operation){.name = "lora_dropout",
-                                            .in = &in,
-                                            .in_count = 1,
-                                            .out = *tape_extent(tape, in),
-                                            .by_channel = true,
-                                            .kept = {mask},
-                                            .always_makes = true});
+  return tape_run_on(tape, in,
+                     (struct operation){.name = "lora_dropout",
+                                        .out = *tape_extent(tape, in),
+                                        .by_channel = true,
+                                        .kept = {mask},
+                                        .always_makes = true});
 }
 
 static size_t multiply(struct tape *tape, const char *name, size_t in,
                        const struct lora_step *step, int param) {
   size_t from = step->rows ? tape_rows(tape, in) : in;
-  return tape_run(tape, &(struct operation){.name = name,
-                                            .does = step->does,
-                                            .in = &from,
-                                            .in_count = 1,
-                                            .out = step->out,
-                                            .keeps = KEEPS_IN(0),
-                                            .first_param = param,
-                                            .param_count = 1,
-                                            .splits = true,
-                                            .spares = step->rows,
-                                            .cast = CAST_LOW});
+  return tape_run_on(tape, from,
+                     (struct operation){.name = name,
+                                        .does = step->does,
+                                        .out = step->out,
+                                        .keeps = KEEPS_IN(0),
+                                        .first_param = param,
+                                        .param_count = 1,
+                                        .splits = true,
+                                        .spares = step->rows,
+                                        .cast = CAST_LOW});
 }
 
 /* A product of `in` and A, and of what that is and B. */
@@ -89,15 +87,13 @@ static size_t times(struct tape *tape, const struct lora *lora,
                     const struct lora_site *site, size_t in) {
   double factor = lora->alpha != 0 ? lora->alpha / (double)lora->rank : 1;
   struct lowering does = {.opcode = DOES_SCALE, .real = {factor}};
-  return tape_run(tape,
-                  &(struct operation){.name = "lora_scale",
-                                      .does = &does,
-                                      .in = &in,
-                                      .in_count = 1,
-                                      .out = site->steps[1].out,
-                                      .kept = {extent_fixed(1, WIDTH_INDEX)},
-                                      .elementwise = true,
-                                      .by_channel = true});
+  return tape_run_on(tape, in,
+                     (struct operation){.name = "lora_scale",
+                                        .does = &does,
+                                        .out = site->steps[1].out,
+                                        .kept = {extent_fixed(1, WIDTH_INDEX)},
+                                        .elementwise = true,
+                                        .by_channel = true});
 }
 
 /* a + b, as `a` lies; `held` is alive until then, if it is no operand. */
@@ -186,13 +182,12 @@ static size_t plain(struct tape *tape, const struct lora_site *site, size_t in,
     return multiply(tape, "dora_base", in, &once, site->weight);
   if (site->first == site->weight + 1)
     return base;
-  return tape_run(tape, &(struct operation){.name = "dora_bias",
-                                            .in = &base,
-                                            .in_count = 1,
-                                            .out = site->steps[1].out,
-                                            .gradient = GRADIENT_SHARED,
-                                            .elementwise = true,
-                                            .by_channel = true});
+  return tape_run_on(tape, base,
+                     (struct operation){.name = "dora_bias",
+                                        .out = site->steps[1].out,
+                                        .gradient = GRADIENT_SHARED,
+                                        .elementwise = true,
+                                        .by_channel = true});
 }
 
 /* base + (s - 1) W x + s * alpha / rank * B A x */
@@ -224,11 +219,10 @@ size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
     return sum;
   /* A plan has the factors ready, but the runtime no kernel that takes them. */
   static const struct lowering unknown = {.opcode = DOES_UNKNOWN};
-  return tape_run(tape, &(struct operation){.name = "dora",
-                                            .does = &unknown,
-                                            .in = &sum,
-                                            .in_count = 1,
-                                            .out = site->steps[1].out,
-                                            .elementwise = true,
-                                            .by_channel = true});
+  return tape_run_on(tape, sum,
+                     (struct operation){.name = "dora",
+                                        .does = &unknown,
+                                        .out = site->steps[1].out,
+                                        .elementwise = true,
+                                        .by_channel = true});
 }

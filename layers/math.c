@@ -74,11 +74,7 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
   struct strides lies = tape_strides(tape, in[0]), from = lies, to = lies;
   struct strides out = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_REDUCE, .in = &from, .out = &to};
-  struct operation op = {.name = layer->kind->name,
-                         .does = &does,
-                         .in = in,
-                         .in_count = 1,
-                         .out = extent_of(&layer->out)};
+  struct operation op = {.does = &does};
   bool largest = reduction == REDUCE_MAX || reduction == REDUCE_MIN;
   find_axes(layer, over, gone);
   if (tape->lowers)
@@ -92,11 +88,11 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
     op.keeps = KEEPS_IN(0) | KEEPS_OUT; /* backward compares them again */
     op.back_work = extent_of(layer->in[0]);
   } else if (largest && tape->profile->pool_indices) {
-    struct extent places = op.out;
+    struct extent places = extent_of(&layer->out);
     places.width = WIDTH_INDEX;
     *(tape->training ? &op.kept[0] : &op.work) = places;
   }
-  size_t value = tape_run(tape, &op);
+  size_t value = layer_run(layer, tape, in[0], op);
   tape_see(tape, value, &out);
   return value;
 }
@@ -145,15 +141,11 @@ static size_t each(const struct layer *layer, struct tape *tape,
   int64_t values = shape_values(&layer->out);
   struct lowering does = *op.does;
   does.out = &out;
-  op.name = layer->kind->name;
   op.does = &does;
-  op.in = in;
-  op.in_count = 1;
-  op.out = extent_of(&layer->out);
   op.elementwise = true;
   op.by_channel = true;
   op.back_work = extent_sample(size_product(more, values), WIDTH_NET);
-  return tape_run(tape, &op);
+  return layer_run(layer, tape, in[0], op);
 }
 
 /* torch.mul, add, sub, div and clamp with a Python number. */

@@ -96,19 +96,10 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
     lowering_add(&does, size_at(&pad->pad.before, i, 0));
   if (pad->channels.mode == PADDING_GIVEN)
     return pad_channels(layer, tape, in, &does);
-  return tape_run(
-      tape, &(struct operation){.name = layer->kind->name,
-                                .does = &does,
-                                .in = in,
-                                .in_count = 1,
-                                .out = extent_of(&layer->out),
-                                .keeps = pad->mode > 1 ? KEEPS_IN(0) : 0});
-}
-
-static bool moves_nothing(const struct layer *layer,
-                          const struct layer *before) {
-  (void)before;
-  return shape_equal(layer->in[0], &layer->out);
+  return layer_run(
+      layer, tape, in[0],
+      (struct operation){.does = &does,
+                         .keeps = pad->mode > 1 ? KEEPS_IN(0) : 0});
 }
 
 struct roll {
@@ -360,11 +351,12 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
                                         __VA_ARGS__}
 
 MOVE(pad, "a border around the map", pad_specs, pad,
-     .redundant = moves_nothing);
+     .redundant = layer_moves_nothing);
 MOVE(roll, "moves the map in a circle", roll_specs, roll, );
 MOVE(shuffle, "interleaves the channels of groups", shuffle_specs, factor, );
 MOVE(pixelshuffle, "channels become blocks of positions", factor_specs,
      factor, );
 MOVE(space2depth, "blocks of positions become channels", factor_specs,
      factor, );
-MOVE(up, "a larger or smaller map", up_specs, up, .redundant = moves_nothing);
+MOVE(up, "a larger or smaller map", up_specs, up,
+     .redundant = layer_moves_nothing);

@@ -100,15 +100,11 @@ static size_t normalise(const struct layer *layer, struct tape *tape,
     does.opcode = DOES_LRNWITHIN;
   if (layer->kind->opcode == DOES_LRN)
     memcpy(does.real, lrn_reals, sizeof lrn_reals);
-  op.name = layer->kind->name;
   op.does = &does;
-  op.in = in;
-  op.in_count = 1;
-  op.out = extent_of(&layer->out);
   if (!(op.keeps & KEEPS_OUT))
     op.keeps |= KEEPS_IN(0);
   op.all_params = true;
-  return tape_run(tape, &op);
+  return layer_run(layer, tape, in[0], op);
 }
 
 static size_t bn_trace(const struct layer *layer, struct tape *tape,
@@ -147,11 +143,6 @@ static size_t gn_trace(const struct layer *layer, struct tape *tape,
           .cast = CAST_FULL});
 }
 
-/* Vectors along the last axis. */
-static int64_t rows(const struct shape *shape) {
-  return shape_values(shape) / shape_channels(shape);
-}
-
 /*
  * Kernels of apex: the input and 32-bit statistics of each row are kept, or
  * the output and 1/deviation alone; in the type that autocast computes in.
@@ -184,7 +175,7 @@ struct operation norm_ln(const struct tape *tape, int64_t rows) {
 
 static size_t ln_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
-  return normalise(layer, tape, in, norm_ln(tape, rows(layer->in[0])));
+  return normalise(layer, tape, in, norm_ln(tape, shape_rows(layer->in[0])));
 }
 
 /*
@@ -214,7 +205,7 @@ static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
   const struct norm *norm = layer->args;
   const struct shape *shape = layer->in[0];
   return normalise(layer, tape, in,
-                   norm_rms(tape, rows(shape), shape_values(shape),
+                   norm_rms(tape, shape_rows(shape), shape_values(shape),
                             norm->noaffine ? -1 : 0));
 }
 
@@ -248,7 +239,8 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
   return normalise(
       layer, tape, in,
       (struct operation){
-          .kept = {extent_sample(size_product(rows(shape), kept), WIDTH_NET),
+          .kept = {extent_sample(size_product(shape_rows(shape), kept),
+                                 WIDTH_NET),
                    extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX)},
           .cast = CAST_FULL});
 }
@@ -256,7 +248,7 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
 /* torch.nn.functional.normalize: the norms, and the same with a least. */
 static size_t l2norm_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  int64_t norms = size_product(2, rows(layer->in[0]));
+  int64_t norms = size_product(2, shape_rows(layer->in[0]));
   return normalise(
       layer, tape, in,
       (struct operation){

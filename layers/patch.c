@@ -98,13 +98,12 @@ static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
     to = strides_dense(seen.rank, seen.dim);
   }
   bool keeps = tape->profile->unfold_keeps_input;
-  size_t value = tape_run(
-      tape, &(struct operation){.name = "unfold",
-                                .does = LOWERS(COPY, .in = &seen, .out = &to),
-                                .in = &padded,
-                                .in_count = 1,
-                                .out = extent_of(out),
-                                .keeps = keeps ? KEEPS_IN(0) : 0});
+  size_t value = tape_run_on(
+      tape, padded,
+      (struct operation){.name = "unfold",
+                         .does = LOWERS(COPY, .in = &seen, .out = &to),
+                         .out = extent_of(out),
+                         .keeps = keeps ? KEEPS_IN(0) : 0});
   tape_see(tape, value, &dense);
   return value;
 }
@@ -114,24 +113,20 @@ static size_t unfold_trace(const struct layer *layer, struct tape *tape,
   return patches(layer, tape, in[0], &layer->out);
 }
 
-static int64_t positions(const struct layer *layer) {
-  return shape_values(&layer->out) / shape_channels(&layer->out);
-}
-
 static void local_params(const struct layer *layer, struct params *params) {
   const struct patch *patch = layer->args;
   int64_t values;
   patch_values(layer, &values);
-  params_add(params,
-             (struct param){.name = "weight",
-                            .rank = 3,
-                            .dim = {positions(layer), values, patch->channels},
-                            .spread = spread_relu(values)});
+  params_add(params, (struct param){.name = "weight",
+                                    .rank = 3,
+                                    .dim = {shape_rows(&layer->out), values,
+                                            patch->channels},
+                                    .spread = spread_relu(values)});
   if (patch->bias != BIAS_NO)
     params_add(params,
                (struct param){.name = "bias",
                               .rank = 2,
-                              .dim = {positions(layer), patch->channels},
+                              .dim = {shape_rows(&layer->out), patch->channels},
                               .spread = spread_bias(values)});
 }
 
@@ -149,7 +144,7 @@ static size_t planned_product(const struct layer *layer, struct tape *tape,
   const struct patch *patch = layer->args;
   struct strides out = strides_of(&layer->out);
   size_t pair[2] = {patches, tape_parameter(tape, 0)};
-  int64_t values, n = patch->channels, all = positions(layer);
+  int64_t values, n = patch->channels, all = shape_rows(&layer->out);
   patch_values(layer, &values);
   struct strides lies[2] = {strides_dense(3, (int64_t[]){all, 1, values}),
                             strides_dense(3, (int64_t[]){all, values, n})};
@@ -183,22 +178,18 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
   size_t value = patches(layer, tape, in[0], &cols);
   if (tape->lowers)
     return planned_product(layer, tape, value);
-  value = tape_run(tape, &(struct operation){.name = "local",
-                                             .in = &value,
-                                             .in_count = 1,
-                                             .out = extent_of(&layer->out),
-                                             .keeps = KEEPS_IN(0),
-                                             .param_count = 1,
-                                             .cast = CAST_LOW});
+  value = layer_run(layer, tape, value,
+                    (struct operation){.name = "local",
+                                       .keeps = KEEPS_IN(0),
+                                       .param_count = 1,
+                                       .cast = CAST_LOW});
   if (patch->bias == BIAS_NO)
     return value;
-  return tape_run(tape, &(struct operation){.name = "bias",
-                                            .in = &value,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .first_param = 1,
-                                            .param_count = 1,
-                                            .gradient = GRADIENT_SHARED});
+  return layer_run(layer, tape, value,
+                   (struct operation){.name = "bias",
+                                      .first_param = 1,
+                                      .param_count = 1,
+                                      .gradient = GRADIENT_SHARED});
 }
 
 const struct layer_kind layer_local = {

@@ -128,11 +128,9 @@ static void add_places(const struct layer *layer, struct tape *tape, size_t in,
   struct extent places = extent_of(&layer->out);
   places.width = WIDTH_INDEX;
   does->opcode = DOES_PLACES;
-  tape_run(tape, &(struct operation){.name = "indices",
-                                     .does = does,
-                                     .in = &in,
-                                     .in_count = 1,
-                                     .out = places});
+  tape_run_on(
+      tape, in,
+      (struct operation){.name = "indices", .does = does, .out = places});
 }
 
 /* Which value was the largest is written down at prediction, too. */
@@ -146,13 +144,9 @@ static size_t maximum_trace(const struct layer *layer, struct tape *tape,
   struct extent places = extent_of(&layer->out);
   places.width = WIDTH_INDEX;
   places.count = tape->profile->pool_indices && !apart ? places.count : 0;
-  size_t value =
-      tape_run(tape, &(struct operation){
-                         .name = layer->kind->name,
-                         .does = &does,
-                         .in = &from,
-                         .in_count = 1,
-                         .out = extent_of(&layer->out),
+  size_t value = layer_run(
+      layer, tape, from,
+      (struct operation){.does = &does,
                          .keeps = KEEPS_IN(0),
                          .by_channel = true,
                          .always_makes = true,
@@ -171,13 +165,10 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
   struct strides out = strides_of(&layer->out);
   struct lowering does = pool_lowering(layer, &out);
   size_t from = padded(layer, tape, in[0]);
-  return tape_run(tape, &(struct operation){.name = layer->kind->name,
-                                            .does = &does,
-                                            .in = &from,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .keeps = keeps ? KEEPS_IN(0) : 0,
-                                            .by_channel = true});
+  return layer_run(layer, tape, from,
+                   (struct operation){.does = &does,
+                                      .keeps = keeps ? KEEPS_IN(0) : 0,
+                                      .by_channel = true});
 }
 
 const struct layer_kind layer_pool = {

@@ -107,14 +107,13 @@ static size_t split_trace(const struct layer *layer, struct tape *tape,
     out[i].dim[axis] = share;
   }
   size_t first =
-      tape_run(tape, &(struct operation){.name = "split",
-                                         .does = LOWERS(VIEW, .out = out),
-                                         .in = in,
-                                         .in_count = 1,
-                                         .out = extent_of(shape),
-                                         .outs = count,
-                                         .result = RESULT_VIEW,
-                                         .strided = axis > 0 || strided});
+      tape_run_on(tape, in[0],
+                  (struct operation){.name = "split",
+                                     .does = LOWERS(VIEW, .out = out),
+                                     .out = extent_of(shape),
+                                     .outs = count,
+                                     .result = RESULT_VIEW,
+                                     .strided = axis > 0 || strided});
   for (int i = 0; i < count; i++) {
     struct tape_value *value = &tape->values.at[first + (size_t)i];
     struct extent extent = *tape_extent(tape, first + (size_t)i);

@@ -71,12 +71,6 @@ static bool reshape_shape(struct layer *layer) {
   return true;
 }
 
-static bool reshape_redundant(const struct layer *layer,
-                              const struct layer *before) {
-  (void)before;
-  return shape_equal(layer->in[0], &layer->out);
-}
-
 struct permute {
   struct axes order;
 };
@@ -205,17 +199,15 @@ static size_t permute_trace(const struct layer *layer, struct tape *tape,
     out.dim[i] = from.dim[axis];
     out.stride[i] = from.stride[axis];
   }
-  return tape_run(
-      tape, &(struct operation){.name = "permute",
-                                .does = LOWERS(VIEW, .out = &out),
-                                .in = in,
-                                .in_count = 1,
-                                .out = extent_of(&layer->out),
-                                .result = RESULT_VIEW,
-                                .gradient = GRADIENT_SHARED,
-                                .strided = true,
-                                .turns = true,
-                                .rows = rows_seen(layer, tape, in[0], &out)});
+  return layer_run(
+      layer, tape, in[0],
+      (struct operation){.name = "permute",
+                         .does = LOWERS(VIEW, .out = &out),
+                         .result = RESULT_VIEW,
+                         .gradient = GRADIENT_SHARED,
+                         .strided = true,
+                         .turns = true,
+                         .rows = rows_seen(layer, tape, in[0], &out)});
 }
 
 /* A view whose gradient is a tensor of zeros around it. */
@@ -231,15 +223,12 @@ static size_t part(const struct layer *layer, struct tape *tape,
   bool whole_rows = true; /* a sample's part is in one piece */
   for (int i = 1; i < layer->out.rank; i++)
     whole_rows = whole_rows && layer->out.dim[i] == layer->in[0]->dim[i];
-  return tape_run(
-      tape, &(struct operation){.name = layer->kind->name,
-                                .does = LOWERS(VIEW, .out = &lies),
-                                .in = in,
-                                .in_count = 1,
-                                .out = extent_of(&layer->out),
-                                .result = RESULT_VIEW,
-                                .strided = !whole_rows,
-                                .rows = rows_seen(layer, tape, in[0], &lies)});
+  return layer_run(
+      layer, tape, in[0],
+      (struct operation){.does = LOWERS(VIEW, .out = &lies),
+                         .result = RESULT_VIEW,
+                         .strided = !whole_rows,
+                         .rows = rows_seen(layer, tape, in[0], &lies)});
 }
 
 static size_t slice_trace(const struct layer *layer, struct tape *tape,
@@ -275,10 +264,10 @@ VIEW(flatten, "all values in one vector", reshape,
      .redundant = flatten_redundant);
 VIEW(reshape, "other sizes for the same values", reshape,
      .specs = reshape_specs, .args_size = sizeof(struct reshape),
-     .redundant = reshape_redundant);
+     .redundant = layer_moves_nothing);
 VIEW(permute, "the axes in another order", permute, .specs = permute_specs,
      .args_size = sizeof(struct permute), .redundant = permute_redundant);
 VIEW(slice, "a part of one axis", slice, .specs = slice_specs,
      .args_size = sizeof(struct slice_args));
 VIEW(crop, "the middle of a map", crop, .specs = crop_specs,
-     .args_size = sizeof(struct crop), .redundant = reshape_redundant);
+     .args_size = sizeof(struct crop), .redundant = layer_moves_nothing);

@@ -200,10 +200,9 @@ size_t window_pad(const struct layer *layer, const struct window_args *args,
   if (!shape_count(&padded, &count))
     count = INT64_MAX; /* which the sums report */
   does.out = &out;
-  return tape_run(tape,
-                  &(struct operation){.name = "pad",
-                                      .does = &does,
-                                      .in = &in,
-                                      .in_count = 1,
-                                      .out = extent_sample(count, WIDTH_NET)});
+  return tape_run_on(
+      tape, in,
+      (struct operation){.name = "pad",
+                         .does = &does,
+                         .out = extent_sample(count, WIDTH_NET)});
 }

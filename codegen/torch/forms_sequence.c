@@ -113,7 +113,7 @@ void form_embed(struct torch_form *f) {
 void form_posembed(struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   const struct param *table = form_param(f, "weight");
-  int64_t places = shape_values(in) / shape_channels(in);
+  int64_t places = shape_rows(in);
   f->helpers |= 1u << (table->sines ? HELPER_Fixed : HELPER_Learned);
   if (table->sines)
     f->helpers |= 1u << HELPER_sines;

@@ -134,12 +134,9 @@ static void norm_params(const struct layer *layer, struct params *params) {
   const struct attention *attention = layer->args;
   int64_t dim = attention_sizes(layer).dim;
   for (int i = 0; attention->qknorm && i < 2; i++) {
-    params_add(params,
-               (struct param){
-                   .name = names[i][0], .rank = 1, .dim = {dim}, .center = 1});
+    params_add_vector(params, names[i][0], dim, 1, 0);
     if (attention->qknorm == ATTENTION_LN)
-      params_add(params,
-                 (struct param){.name = names[i][1], .rank = 1, .dim = {dim}});
+      params_add_vector(params, names[i][1], dim, 0, 0);
   }
 }
 
@@ -150,20 +147,11 @@ static void head_params(const struct attention *attention,
                                           {"proj_w.weight", "proj_w.bias"}};
   int64_t heads = attention->heads;
   for (int i = 0; attention->talking && i < 2; i++) {
-    params_add(params, (struct param){.name = names[i][0],
-                                      .rank = 2,
-                                      .dim = {heads, heads},
-                                      .order = FILE_OUT_FIRST,
-                                      .spread = spread_linear(heads)});
-    params_add(params, (struct param){.name = names[i][1],
-                                      .rank = 1,
-                                      .dim = {heads},
-                                      .spread = spread_bias(heads)});
+    params_add_matrix(params, names[i][0], heads, heads);
+    params_add_vector(params, names[i][1], heads, 0, spread_bias(heads));
   }
   if (attention->sinks)
-    params_add(params,
-               (struct param){
-                   .name = "sinks", .rank = 1, .dim = {heads}, .spread = 1});
+    params_add_vector(params, "sinks", heads, 0, 1);
 }
 
 /* Of the module that the weights are in; a packed one is the layer itself. */

@@ -13,10 +13,8 @@ struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
 
 size_t attention_unary(const struct attention_recorder *r, size_t in,
                        struct operation op) {
-  op.in = &in;
-  op.in_count = 1;
   op.by_channel = !op.splits; /* heads are split between devices */
-  return tape_run(r->tape, &op);
+  return tape_run_on(r->tape, in, op);
 }
 
 /* Rows of features, one group after the other. */

@@ -91,10 +91,7 @@ static void convlstm_params(const struct layer *layer, struct params *params) {
                                     .order = FILE_OUT_FIRST,
                                     .spread = spread_linear(fan_in)});
   if (!convlstm->nobias)
-    params_add(params, (struct param){.name = "bias",
-                                      .rank = 1,
-                                      .dim = {rows},
-                                      .spread = spread_bias(fan_in)});
+    params_add_vector(params, "bias", rows, 0, spread_bias(fan_in));
 }
 
 static void convlstm_macs(const struct layer *layer, struct terms *terms) {
@@ -127,14 +124,11 @@ static size_t whole_clip(const struct layer *layer, struct tape *tape,
   int64_t channels = convlstm->channels, read = read_channels(layer);
   int64_t steps = layer->in[0]->dim[AXIS_STEPS];
   int64_t own = size_product(GATES + 2, channels);
-  return tape_run(
-      tape,
-      &(struct operation){
+  return layer_run(
+      layer, tape, in[0],
+      (struct operation){
           .name = "convlstm",
           .does = LOWERS(UNKNOWN, 0),
-          .in = in,
-          .in_count = 1,
-          .out = extent_of(&layer->out),
           .kept = {maps(layer, steps, size_sum(read, own))},
           .work = convlstm->last ? maps(layer, 1, size_product(GATES, channels))
                                  : maps(layer, steps, channels),

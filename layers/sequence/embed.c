@@ -41,14 +41,12 @@ static void embed_params(const struct layer *layer, struct params *params) {
 static size_t embed_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   struct strides out = strides_of(&layer->out);
-  return tape_run(tape, &(struct operation){.name = "embed",
-                                            .does = LOWERS(EMBED, .out = &out),
-                                            .in = in,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out),
-                                            .keeps = KEEPS_IN(0),
-                                            .all_params = true,
-                                            .splits = true});
+  return layer_run(layer, tape, in[0],
+                   (struct operation){.name = "embed",
+                                      .does = LOWERS(EMBED, .out = &out),
+                                      .keeps = KEEPS_IN(0),
+                                      .all_params = true,
+                                      .splits = true});
 }
 
 const struct layer_kind layer_embed = {
@@ -62,11 +60,6 @@ const struct layer_kind layer_embed = {
     .params = embed_params,
     .trace = embed_trace,
 };
-
-/* Every axis but the last is a position: a picture has HxW of them. */
-static int64_t positions(const struct shape *shape) {
-  return shape_values(shape) / shape_channels(shape);
-}
 
 enum { ROW_OF_POSITION = -1 };
 
@@ -91,7 +84,7 @@ static int64_t table_rows(const struct layer *layer) {
   const struct posembed *posembed = layer->args;
   if (posembed->longest)
     return posembed->longest;
-  return posembed->at == ROW_OF_POSITION ? positions(layer->in[0])
+  return posembed->at == ROW_OF_POSITION ? shape_rows(layer->in[0])
                                          : posembed->at + 1;
 }
 
@@ -111,13 +104,13 @@ static bool posembed_shape(struct layer *layer) {
                         ", counted from 0, of a table of %" PRId64,
                         posembed->at, posembed->longest);
   if (posembed->at == ROW_OF_POSITION && posembed->longest &&
-      positions(in) > posembed->longest) {
+      shape_rows(in) > posembed->longest) {
     struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "longest",
                                       "a table of %" PRId64
                                       " positions for a sequence of %" PRId64,
-                                      posembed->longest, positions(in));
+                                      posembed->longest, shape_rows(in));
     return diag_help(d, "give at least %" PRId64 ", or a shorter input",
-                     positions(in));
+                     shape_rows(in));
   }
   return layer_same_shape(layer);
 }
@@ -189,13 +182,8 @@ static const struct arg_spec token_specs[] = {
 static bool token_shape(struct layer *layer) {
   const struct token_args *token = layer->args;
   layer->out = *layer->in[0];
-  if (layer->out.rank != 2) {
-    struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
-                                      "token needs a sequence (LxC), not %s",
-                                      shape_text(layer->in[0]).text);
-    return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
-                     shape_channels(layer->in[0]));
-  }
+  if (!layer_check_sequence(layer))
+    return false;
   if (add_i64(layer->out.dim[0], token->count, &layer->out.dim[0]))
     return true;
   return layer_refuse(layer, TOO_LARGE, "count",

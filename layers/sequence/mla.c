@@ -73,13 +73,8 @@ static struct mla_sizes sizes_of(const struct layer *layer) {
 static bool mla_shape(struct layer *layer) {
   const struct mla *mla = layer->args;
   const struct shape *in = layer->in[0];
-  if (in->rank != 2) {
-    struct diagnostic *d =
-        layer_fail(layer, WRONG_RANK, NULL,
-                   "mla needs a sequence (LxC), not %s", shape_text(in).text);
-    return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
-                     shape_channels(in));
-  }
+  if (!layer_check_sequence(layer))
+    return false;
   if (!mla->dim && shape_channels(in) % mla->heads != 0) {
     struct diagnostic *d =
         layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
@@ -105,51 +100,32 @@ static struct mla_places places_of(const struct mla *mla) {
   return (struct mla_places){0, 1, 2, 3, 4, 5, 6};
 }
 
-static void add_matrix(struct params *params, const char *name, int64_t in,
-                       int64_t out) {
-  params_add(params, (struct param){.name = name,
-                                    .rank = 2,
-                                    .dim = {in, out},
-                                    .order = FILE_OUT_FIRST,
-                                    .spread = spread_linear(in)});
-}
-
-static void add_norm(struct params *params, const char *name, int64_t width) {
-  params_add(params, (struct param){
-                         .name = name, .rank = 1, .dim = {width}, .center = 1});
-}
-
 static void mla_params(const struct layer *layer, struct params *params) {
   struct mla_sizes s = sizes_of(layer);
   if (s.qlatent) {
-    add_matrix(params, "q_a_proj.weight", s.channels, s.qlatent);
-    add_norm(params, "q_a_layernorm.weight", s.qlatent);
-    add_matrix(params, "q_b_proj.weight", s.qlatent, s.query);
+    params_add_matrix(params, "q_a_proj.weight", s.channels, s.qlatent);
+    params_add_vector(params, "q_a_layernorm.weight", s.qlatent, 1, 0);
+    params_add_matrix(params, "q_b_proj.weight", s.qlatent, s.query);
   } else {
-    add_matrix(params, "q_proj.weight", s.channels, s.query);
+    params_add_matrix(params, "q_proj.weight", s.channels, s.query);
   }
-  add_matrix(params, "kv_a_proj_with_mqa.weight", s.channels, s.down);
-  add_norm(params, "kv_a_layernorm.weight", s.latent);
-  add_matrix(params, "kv_b_proj.weight", s.latent, s.both);
-  add_matrix(params, "o_proj.weight", s.value, s.channels);
-}
-
-static void product(struct terms *terms, int64_t rows, int64_t from,
-                    int64_t to) {
-  terms_add(terms,
-            (struct term){.factor = {rows, from, to}, .count = 3, .split = 1});
+  params_add_matrix(params, "kv_a_proj_with_mqa.weight", s.channels, s.down);
+  params_add_vector(params, "kv_a_layernorm.weight", s.latent, 1, 0);
+  params_add_matrix(params, "kv_b_proj.weight", s.latent, s.both);
+  params_add_matrix(params, "o_proj.weight", s.value, s.channels);
 }
 
 static void mla_macs(const struct layer *layer, struct terms *terms) {
   struct mla_sizes s = sizes_of(layer);
   if (s.qlatent)
-    product(terms, s.steps, s.channels, s.qlatent);
-  product(terms, s.steps, s.qlatent ? s.qlatent : s.channels, s.query);
-  product(terms, s.steps, s.channels, s.down);
-  product(terms, s.steps, s.latent, s.both);
-  product(terms, s.steps, s.steps, s.query);
-  product(terms, s.steps, s.steps, s.value);
-  product(terms, s.steps, s.value, s.channels);
+    terms_add_product(terms, s.steps, s.channels, s.qlatent);
+  terms_add_product(terms, s.steps, s.qlatent ? s.qlatent : s.channels,
+                    s.query);
+  terms_add_product(terms, s.steps, s.channels, s.down);
+  terms_add_product(terms, s.steps, s.latent, s.both);
+  terms_add_product(terms, s.steps, s.steps, s.query);
+  terms_add_product(terms, s.steps, s.steps, s.value);
+  terms_add_product(terms, s.steps, s.value, s.channels);
 }
 
 /* The latent vector and the keys that all heads share, of each position. */

@@ -45,10 +45,6 @@ static const struct arg_spec moe_specs[] = {
         .doc = "the router has a bias"),
     SPEC_END};
 
-static int64_t tokens_of(const struct shape *shape) {
-  return shape_values(shape) / shape_channels(shape);
-}
-
 /* Rows that one expert has room for; 0: there is no limit. */
 static int64_t capacity_of(const struct moe *moe, int64_t tokens) {
   double rows = ceil(moe->capacity * (double)tokens * (double)moe->top /
@@ -62,7 +58,8 @@ static int64_t capacity_of(const struct moe *moe, int64_t tokens) {
 static bool router_shape(struct layer *layer) {
   const struct moe *moe = layer->args;
   const struct shape *in = layer->in[0];
-  int64_t rows = capacity_of(moe, tokens_of(in)), channels = shape_channels(in);
+  int64_t rows = capacity_of(moe, shape_rows(in)),
+          channels = shape_channels(in);
   if (moe->top > moe->experts)
     return layer_refuse(layer, OUT_OF_RANGE, "top",
                         "%" PRId64 " of %" PRId64 " experts", moe->top,
@@ -83,22 +80,15 @@ static bool router_shape(struct layer *layer) {
 static void router_params(const struct layer *layer, struct params *params) {
   const struct moe *moe = layer->args;
   int64_t in = shape_channels(layer->in[0]);
-  params_add(params, (struct param){.name = "weight",
-                                    .rank = 2,
-                                    .dim = {in, moe->experts},
-                                    .order = FILE_OUT_FIRST,
-                                    .spread = spread_linear(in)});
+  params_add_matrix(params, "weight", in, moe->experts);
   if (moe->bias)
-    params_add(params, (struct param){.name = "bias",
-                                      .rank = 1,
-                                      .dim = {moe->experts},
-                                      .spread = spread_bias(in)});
+    params_add_vector(params, "bias", moe->experts, 0, spread_bias(in));
 }
 
 static void router_macs(const struct layer *layer, struct terms *terms) {
   const struct moe *moe = layer->args;
   const struct shape *in = layer->in[0];
-  terms_add(terms, (struct term){.factor = {tokens_of(in), moe->experts,
+  terms_add(terms, (struct term){.factor = {shape_rows(in), moe->experts,
                                             shape_channels(in)},
                                  .count = 3,
                                  .split = 2});
@@ -107,9 +97,7 @@ static void router_macs(const struct layer *layer, struct terms *terms) {
 /* Which rows an expert sees depends on the values: no plan has that. */
 static size_t unary(struct tape *tape, size_t in, struct operation op) {
   op.does = LOWERS(UNKNOWN, 0);
-  op.in = &in;
-  op.in_count = 1;
-  return tape_run(tape, &op);
+  return tape_run_on(tape, in, op);
 }
 
 /* The weights of a token's experts: the largest scores. */
@@ -148,7 +136,7 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
 /* What all experts share: weights, a sum that begins at 0, who goes where. */
 static void begin(const struct layer *layer, struct tape *tape, size_t x) {
   const struct moe *moe = layer->args;
-  int64_t tokens = tokens_of(layer->in[0]);
+  int64_t tokens = shape_rows(layer->in[0]);
   int64_t chosen = size_product(tokens, moe->top);
   struct expert_turn *turn = tape->turn;
   turn->weights = choose(moe, tape, x, tokens);
@@ -166,7 +154,7 @@ static void begin(const struct layer *layer, struct tape *tape, size_t x) {
 static size_t router_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   struct expert_turn *turn = tape->turn;
-  int64_t rows = tokens_of(&layer->out);
+  int64_t rows = shape_rows(&layer->out);
   if (turn->first)
     begin(layer, tape, in[0]);
   tape->share = turn->share;
@@ -239,7 +227,7 @@ static size_t moe_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   struct expert_turn *turn = tape->turn;
   struct extent rows = extent_of(layer->in[0]);
-  int64_t count = tokens_of(layer->in[0]);
+  int64_t count = shape_rows(layer->in[0]);
   size_t pair[2] = {turn->weights, turn->places};
   tape->share = turn->share;
   size_t weights =

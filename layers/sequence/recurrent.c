@@ -94,13 +94,8 @@ static bool check_biases(const struct layer *layer) {
 static bool recurrent_shape(struct layer *layer) {
   const struct recurrent *recurrent = layer->args;
   const struct shape *in = layer->in[0];
-  if (in->rank != 2) {
-    struct diagnostic *d =
-        layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
-                   layer->kind->name, shape_text(in).text);
-    return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
-                     shape_channels(in));
-  }
+  if (!layer_check_sequence(layer))
+    return false;
   if (!check_biases(layer))
     return false;
   if (recurrent->proj && layer->kind->opcode != DOES_LSTM)
@@ -208,9 +203,7 @@ static void recurrent_macs(const struct layer *layer, struct terms *terms,
                                    .count = 4,
                                    .split = 1});
     if (recurrent->proj)
-      terms_add(terms, (struct term){.factor = {steps, units, recurrent->proj},
-                                     .count = 3,
-                                     .split = 1});
+      terms_add_product(terms, steps, units, recurrent->proj);
   }
 }
 
@@ -253,12 +246,11 @@ size_t recurrent_dropout(const struct recurrent *recurrent, struct tape *tape,
                          size_t in, struct extent extent) {
   if (recurrent->dropout <= 0 || !tape->training)
     return in;
-  return tape_run(tape, &(struct operation){
-                            .name = "dropout",
-                            .in = &in,
-                            .in_count = 1,
-                            .out = extent,
-                            .kept = {extent_sample(extent.count, WIDTH_MASK)}});
+  return tape_run_on(
+      tape, in,
+      (struct operation){.name = "dropout",
+                         .out = extent,
+                         .kept = {extent_sample(extent.count, WIDTH_MASK)}});
 }
 
 /* The layers one by one, each with all its steps and directions at once. */
@@ -288,21 +280,20 @@ static size_t whole_layers(const struct layer *layer, struct tape *tape,
     bool trained = tape_trains(tape, (int)(i * ways) * params);
     int64_t kept =
         size_product(ways, kept_values(recurrent, gates, steps, trained));
-    x = tape_run(
-        tape, &(struct operation){.name = layer->kind->name,
-                                  .does = &does,
-                                  .in = &x,
-                                  .in_count = 1,
-                                  .out = out,
-                                  .keeps = KEEPS_IN(0),
-                                  .kept = {extent_sample(kept, WIDTH_NET),
-                                           statistics(layer, gates, trained)},
-                                  .work = all,
-                                  .back_work = all,
-                                  .first_param = (int)(i * ways) * params,
-                                  .param_count = (int)ways * params,
-                                  .spares = true,
-                                  .cast = CAST_LOW});
+    x = tape_run_on(
+        tape, x,
+        (struct operation){.name = layer->kind->name,
+                           .does = &does,
+                           .out = out,
+                           .keeps = KEEPS_IN(0),
+                           .kept = {extent_sample(kept, WIDTH_NET),
+                                    statistics(layer, gates, trained)},
+                           .work = all,
+                           .back_work = all,
+                           .first_param = (int)(i * ways) * params,
+                           .param_count = (int)ways * params,
+                           .spares = true,
+                           .cast = CAST_LOW});
     if (i + 1 < recurrent->layers)
       x = recurrent_dropout(recurrent, tape, x, out);
   }
@@ -320,11 +311,8 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   struct strides one = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_LAST, .out = &one};
   lowering_add(&does, directions(layer));
-  return tape_run(tape, &(struct operation){.name = "last",
-                                            .does = &does,
-                                            .in = &x,
-                                            .in_count = 1,
-                                            .out = extent_of(&layer->out)});
+  return layer_run(layer, tape, x,
+                   (struct operation){.name = "last", .does = &does});
 }
 
 #define RECURRENT(id, code, text, gates)                                      \

@@ -106,14 +106,8 @@ static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
 }
 
 static bool ssm_shape(struct layer *layer) {
-  const struct shape *in = layer->in[0];
-  if (in->rank != 2) {
-    struct diagnostic *d =
-        layer_fail(layer, WRONG_RANK, NULL,
-                   "ssm needs a sequence (LxC), not %s", shape_text(in).text);
-    return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
-                     shape_channels(in));
-  }
+  if (!layer_check_sequence(layer))
+    return false;
   struct ssm_sizes s = sizes_of(layer);
   return check_heads(layer, &s) && layer_same_shape(layer);
 }
@@ -122,70 +116,46 @@ static bool ssm_shape(struct layer *layer) {
 enum { INSIDE, CONV, CONV_BIAS, X, STEP, STEP_BIAS, DECAY, SKIP, OUTSIDE };
 enum { HEADS_STEP = X, HEADS_DECAY, HEADS_SKIP, HEADS_NORM, HEADS_OUTSIDE };
 
-static void add_matrix(struct params *params, const char *name, int64_t in,
-                       int64_t out) {
-  params_add(params, (struct param){.name = name,
-                                    .rank = 2,
-                                    .dim = {in, out},
-                                    .order = FILE_OUT_FIRST,
-                                    .spread = spread_linear(in)});
-}
-
-static void add_vector(struct params *params, const char *name, int64_t width,
-                       double center) {
-  params_add(params, (struct param){.name = name,
-                                    .rank = 1,
-                                    .dim = {width},
-                                    .center = center,
-                                    .spread = 0.1});
-}
-
 /* transformers' names. */
 static void ssm_params(const struct layer *layer, struct params *params) {
   struct ssm_sizes s = sizes_of(layer);
-  add_matrix(params, "in_proj.weight", s.channels, s.front);
+  params_add_matrix(params, "in_proj.weight", s.channels, s.front);
   params_add(params, (struct param){.name = "conv1d.weight",
                                     .rank = 3,
                                     .dim = {s.conv, 1, s.mixed},
                                     .order = FILE_OUT_FIRST,
                                     .spread = spread_linear(s.conv)});
-  add_vector(params, "conv1d.bias", s.mixed, 0);
+  params_add_vector(params, "conv1d.bias", s.mixed, 0, 0.1);
   if (s.heads) {
-    add_vector(params, "dt_bias", s.heads, 1);
-    add_vector(params, "A_log", s.heads, 1);
-    add_vector(params, "D", s.heads, 1);
-    add_vector(params, "norm.weight", s.inner, 1);
+    params_add_vector(params, "dt_bias", s.heads, 1, 0.1);
+    params_add_vector(params, "A_log", s.heads, 1, 0.1);
+    params_add_vector(params, "D", s.heads, 1, 0.1);
+    params_add_vector(params, "norm.weight", s.inner, 1, 0.1);
   } else {
-    add_matrix(params, "x_proj.weight", s.inner, s.dbl);
-    add_matrix(params, "dt_proj.weight", s.rank, s.inner);
-    add_vector(params, "dt_proj.bias", s.inner, 0);
+    params_add_matrix(params, "x_proj.weight", s.inner, s.dbl);
+    params_add_matrix(params, "dt_proj.weight", s.rank, s.inner);
+    params_add_vector(params, "dt_proj.bias", s.inner, 0, 0.1);
     params_add(params, (struct param){.name = "A_log",
                                       .rank = 2,
                                       .dim = {s.inner, s.state},
                                       .center = 1,
                                       .spread = 0.1});
-    add_vector(params, "D", s.inner, 1);
+    params_add_vector(params, "D", s.inner, 1, 0.1);
   }
-  add_matrix(params, "out_proj.weight", s.inner, s.channels);
-}
-
-static void product(struct terms *terms, int64_t rows, int64_t from,
-                    int64_t to) {
-  terms_add(terms,
-            (struct term){.factor = {rows, from, to}, .count = 3, .split = 1});
+  params_add_matrix(params, "out_proj.weight", s.inner, s.channels);
 }
 
 /* Projections, the convolution, and what leaves the state. */
 static void ssm_macs(const struct layer *layer, struct terms *terms) {
   struct ssm_sizes s = sizes_of(layer);
-  product(terms, s.steps, s.channels, s.front);
-  product(terms, s.steps, s.mixed, s.conv);
+  terms_add_product(terms, s.steps, s.channels, s.front);
+  terms_add_product(terms, s.steps, s.mixed, s.conv);
   if (!s.heads) {
-    product(terms, s.steps, s.inner, s.dbl);
-    product(terms, s.steps, s.rank, s.inner);
+    terms_add_product(terms, s.steps, s.inner, s.dbl);
+    terms_add_product(terms, s.steps, s.rank, s.inner);
   }
-  product(terms, s.steps, s.inner, s.state);
-  product(terms, s.steps, s.inner, s.channels);
+  terms_add_product(terms, s.steps, s.inner, s.state);
+  terms_add_product(terms, s.steps, s.inner, s.channels);
 }
 
 struct ssm_recorder {

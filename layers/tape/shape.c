@@ -31,6 +31,10 @@ int64_t shape_values(const struct shape *shape) {
   return count;
 }
 
+int64_t shape_rows(const struct shape *shape) {
+  return shape_values(shape) / shape_channels(shape);
+}
+
 bool shape_equal(const struct shape *a, const struct shape *b) {
   if (a == b)
     return true;

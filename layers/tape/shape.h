@@ -37,6 +37,9 @@ bool shape_count(const struct shape *shape, int64_t *count);
 /* The count of a shape that has been checked before. */
 int64_t shape_values(const struct shape *shape);
 
+/* The same without channels: its vectors along the last axis. */
+int64_t shape_rows(const struct shape *shape);
+
 bool shape_equal(const struct shape *a, const struct shape *b);
 
 /* Axes that are neither batch nor channels. */

@@ -385,6 +385,12 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
   return stored.op.first_out;
 }
 
+size_t tape_run_on(struct tape *tape, size_t in, struct operation op) {
+  op.in = &in;
+  op.in_count = 1;
+  return tape_run(tape, &op);
+}
+
 size_t tape_parameter(struct tape *tape, int index) {
   const struct tape_param *param = &tape->node_params[index];
   int64_t count = size_product(param->count, (int64_t)param->copies);
@@ -403,13 +409,12 @@ size_t tape_view(struct tape *tape, const char *name, size_t in,
                  const struct shape *shape) {
   struct strides out = strides_of(shape);
   out.offset = tape_strides(tape, in).offset;
-  return tape_run(tape, &(struct operation){.name = name,
-                                            .does = LOWERS(VIEW, .out = &out),
-                                            .in = &in,
-                                            .in_count = 1,
-                                            .out = *tape_extent(tape, in),
-                                            .result = RESULT_VIEW,
-                                            .gradient = GRADIENT_SHARED});
+  return tape_run_on(tape, in,
+                     (struct operation){.name = name,
+                                        .does = LOWERS(VIEW, .out = &out),
+                                        .out = *tape_extent(tape, in),
+                                        .result = RESULT_VIEW,
+                                        .gradient = GRADIENT_SHARED});
 }
 
 size_t tape_flatten(struct tape *tape, size_t in) {
@@ -418,14 +423,13 @@ size_t tape_flatten(struct tape *tape, size_t in) {
   int64_t values = strides_values(&lies);
   struct strides flat = strides_dense(1, &values);
   flat.offset = lies.offset;
-  return tape_run(tape, &(struct operation){.name = "flatten",
-                                            .does = LOWERS(VIEW, .out = &flat),
-                                            .in = &dense,
-                                            .in_count = 1,
-                                            .out = *tape_extent(tape, in),
-                                            .result = RESULT_VIEW,
-                                            .gradient = GRADIENT_SHARED,
-                                            .by_channel = true});
+  return tape_run_on(tape, dense,
+                     (struct operation){.name = "flatten",
+                                        .does = LOWERS(VIEW, .out = &flat),
+                                        .out = *tape_extent(tape, in),
+                                        .result = RESULT_VIEW,
+                                        .gradient = GRADIENT_SHARED,
+                                        .by_channel = true});
 }
 
 /* A part of what has been transposed is not marked as strided. */
@@ -438,12 +442,11 @@ static bool is_turned(const struct tape *tape, size_t in) {
 size_t tape_dense(struct tape *tape, size_t in) {
   if (!is_turned(tape, in))
     return in;
-  return tape_run(tape, &(struct operation){.name = "copy",
-                                            .does = LOWERS(COPY, 0),
-                                            .in = &in,
-                                            .in_count = 1,
-                                            .out = *tape_extent(tape, in),
-                                            .gradient = GRADIENT_SHARED});
+  return tape_run_on(tape, in,
+                     (struct operation){.name = "copy",
+                                        .does = LOWERS(COPY, 0),
+                                        .out = *tape_extent(tape, in),
+                                        .gradient = GRADIENT_SHARED});
 }
 
 size_t tape_rows(struct tape *tape, size_t in) {
@@ -451,11 +454,10 @@ size_t tape_rows(struct tape *tape, size_t in) {
   bool turned = value->rows == ROWS_TURNED && tape->profile->turned_products;
   if (tape->lowers || value->rows == ROWS_TOGETHER || turned)
     return in; /* the runtime's kernel walks rows as they lie */
-  return tape_run(tape,
-                  &(struct operation){.name = "copy",
-                                      .in = &in,
-                                      .in_count = 1,
-                                      .out = *tape_extent(tape, in),
-                                      .view_of_one = value->rows != ROWS_APART,
-                                      .gradient = GRADIENT_SHARED});
+  return tape_run_on(
+      tape, in,
+      (struct operation){.name = "copy",
+                         .out = *tape_extent(tape, in),
+                         .view_of_one = value->rows != ROWS_APART,
+                         .gradient = GRADIENT_SHARED});
 }

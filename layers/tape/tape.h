@@ -290,6 +290,9 @@ static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);
 
+/* The same of one that reads the value `in` alone. */
+size_t tape_run_on(struct tape *tape, size_t in, struct operation op);
+
 /* A place in an array, or a number of as many: 32 bits, checked. */
 static inline uint32_t tape_place(const struct tape *tape, size_t place) {
   if (place > UINT32_MAX)

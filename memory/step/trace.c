@@ -345,46 +345,40 @@ static void trace_nodes(struct trace *trace, const struct model *model,
 static size_t cross_entropy(struct trace *trace, size_t out,
                             const struct shape *shape) {
   struct tape *tape = &trace->tape;
-  int64_t rows = shape_values(shape) / shape_channels(shape);
-  size_t log = tape_run(tape, &(struct operation){.name = "logsoftmax",
-                                                  .in = &out,
-                                                  .in_count = 1,
-                                                  .out = extent_of(shape),
-                                                  .keeps = KEEPS_OUT,
-                                                  .cast = CAST_FULL});
-  return tape_run(tape,
-                  &(struct operation){.name = "crossentropy",
-                                      .in = &log,
-                                      .in_count = 1,
-                                      .out = extent_fixed(1, WIDTH_NET),
-                                      .keeps = KEEPS_IN(0),
-                                      .kept = {extent_sample(rows, WIDTH_INDEX),
-                                               extent_fixed(1, WIDTH_F32)}});
+  int64_t rows = shape_rows(shape);
+  size_t log = tape_run_on(tape, out,
+                           (struct operation){.name = "logsoftmax",
+                                              .out = extent_of(shape),
+                                              .keeps = KEEPS_OUT,
+                                              .cast = CAST_FULL});
+  return tape_run_on(
+      tape, log,
+      (struct operation){.name = "crossentropy",
+                         .out = extent_fixed(1, WIDTH_NET),
+                         .keeps = KEEPS_IN(0),
+                         .kept = {extent_sample(rows, WIDTH_INDEX),
+                                  extent_fixed(1, WIDTH_F32)}});
 }
 
 /* mse, bce: the target is as large as the output. */
 static size_t compare(struct trace *trace, size_t out,
                       const struct shape *shape) {
-  return tape_run(&trace->tape,
-                  &(struct operation){.name = "loss",
-                                      .in = &out,
-                                      .in_count = 1,
-                                      .out = extent_fixed(1, WIDTH_NET),
-                                      .keeps = KEEPS_IN(0),
-                                      .kept = {extent_of(shape)},
-                                      .work = extent_of(shape),
-                                      .cast = CAST_FULL});
+  return tape_run_on(&trace->tape, out,
+                     (struct operation){.name = "loss",
+                                        .out = extent_fixed(1, WIDTH_NET),
+                                        .keeps = KEEPS_IN(0),
+                                        .kept = {extent_of(shape)},
+                                        .work = extent_of(shape),
+                                        .cast = CAST_FULL});
 }
 
 /* One number, whose gradient is spread without memory. */
 static size_t sum(struct trace *trace, size_t out) {
-  return tape_run(&trace->tape,
-                  &(struct operation){.name = "sum",
-                                      .in = &out,
-                                      .in_count = 1,
-                                      .out = extent_fixed(1, WIDTH_NET),
-                                      .gradient = GRADIENT_SHARED,
-                                      .cast = CAST_FULL});
+  return tape_run_on(&trace->tape, out,
+                     (struct operation){.name = "sum",
+                                        .out = extent_fixed(1, WIDTH_NET),
+                                        .gradient = GRADIENT_SHARED,
+                                        .cast = CAST_FULL});
 }
 
 /*
