@@ -98,6 +98,10 @@ static struct row {
      "layer { name: 'l' type: 'Deconvolution' bottom: 'x' top: 'y' "
      "convolution_param { kernel_size: 4 } }",
      NULL, "error: `l` (Deconvolution): `num_output` is missing"},
+    {"caffe-without-kernel", NULL,
+     "layer { name: 'l' type: 'Convolution' bottom: 'x' top: 'y' "
+     "convolution_param { num_output: 4 kernel_h: 3 } }",
+     NULL, "error: `l` (Convolution): `kernel_size` is missing"},
     {"caffe-groups", NULL,
      "layer { name: 'l' type: 'Convolution' bottom: 'x' top: 'y' "
      "convolution_param { num_output: 4 kernel_size: 1 group: 3 } }",
@@ -435,6 +439,13 @@ static struct row {
     {"keras-Rescaling", "Rescaling", "'scale': 0.5, 'offset': -1", NULL,
      "mul 0.5\n"
      "add -1"},
+    {"keras-Rescaling-of-channels", "Rescaling", "'scale': [1, 2]", NULL,
+     "error: `y` (Rescaling): `scale` has 2 numbers for 8 channels"},
+    {"keras-Resizing-cropped", "Resizing",
+     "'height': 12, 'width': 12, 'crop_to_aspect_ratio': true", NULL,
+     "error: `y` (Resizing): netc has no equivalent of `crop_to_aspect_ratio`"},
+    {"keras-Conv2D-without-kernel", "Conv2D", "'filters': 4", NULL,
+     "error: `y` (Conv2D): `kernel_size` is missing"},
     {"keras-Resizing", "Resizing", "'height': 12, 'width': 20", NULL,
      "up size=12x20 bilinear -> 12x20x8"},
     {"keras-Resizing-2", "Resizing", "'height': 13, 'width': 20", NULL,

@@ -32,6 +32,13 @@ static struct graph_window read_window(struct caffe *c,
   return w;
 }
 
+static bool has_kernel(struct caffe *c, const struct prototxt_field *message) {
+  return prototxt_find(message, "kernel_size") ||
+         (prototxt_find(message, "kernel_h") &&
+          prototxt_find(message, "kernel_w")) ||
+         caffe_fail(c, "`kernel_size` is missing");
+}
+
 static bool fits(struct caffe *c, int64_t height, int64_t width) {
   return (height > 0 && width > 0) ||
          caffe_fail(c, "its window is larger than the padded input");
@@ -46,6 +53,8 @@ bool caffe_convolution(struct caffe *c) {
     return false;
   if (out == 0)
     return caffe_fail(c, "`num_output` is missing");
+  if (!has_kernel(c, p))
+    return false;
   const struct graph_shape *in = caffe_shape(c, c->at->bottoms[0]);
   int64_t channels = in->size[2];
   if (channels % groups != 0 || out % groups != 0)
@@ -69,6 +78,8 @@ bool caffe_deconvolution(struct caffe *c) {
     return false;
   if (out == 0)
     return caffe_fail(c, "`num_output` is missing");
+  if (!has_kernel(c, p))
+    return false;
   if (!window_deconv(c->graph, c->at->bottoms[0], out, groups, &w, NULL, &node))
     return fits(c, 0, 0);
   node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
@@ -106,7 +117,7 @@ bool caffe_pooling(struct caffe *c) {
   bool padded = w.before[0] || w.before[1];
   bool down = slice_is(prototxt_text(p, "round_mode", "CEIL"), "FLOOR") ||
               !prototxt_bool(p, "ceil_mode", true);
-  if (c->graph->failed)
+  if (c->graph->failed || !has_kernel(c, p))
     return false;
   int64_t height = pooled(&w, 0, in.size[0], down, padded);
   int64_t width = pooled(&w, 1, in.size[1], down, padded);

@@ -144,6 +144,16 @@ static int constant(struct keras_call *call, enum layer_word word, int input) {
       ->index;
 }
 
+static bool is_for_channels(struct keras_call *call, const char *key,
+                            const json_t *list) {
+  const struct graph_shape *in = &call->inputs[0].shape;
+  size_t count = json_array_size(list);
+  int64_t channels = in->size[in->rank - 1];
+  return (int64_t)count == channels ||
+         keras_fail(call, "`%s` has %zu numbers for %" PRId64 " channels", key,
+                    count, channels);
+}
+
 /* (x - mean) / deviation, none of which is trained */
 static bool normalization(struct keras_call *call) {
   int at = call->inputs[0].node;
@@ -165,6 +175,8 @@ static bool rescaling(struct keras_call *call) {
     double number =
         json_is_array(value) ? 0 : keras_real(call, keys[i], none[i]);
     if (json_is_array(value)) {
+      if (!is_for_channels(call, keys[i], value))
+        return false;
       at = constant(call, words[i], at);
     } else if (number < none[i] || number > none[i]) {
       struct graph_node *node = keras_node(call, words[i], at);

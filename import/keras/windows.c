@@ -61,6 +61,8 @@ static bool read_window(struct keras_call *call, const char *kernel,
                         struct graph_window *w) {
   int axes;
   *w = (struct graph_window){0};
+  if (strcmp(kernel, "kernel_size") == 0 && !keras_member(call->config, kernel))
+    return keras_fail(call, "`kernel_size` is missing");
   if (!take_axes(call, &axes) || !read_sizes(call, kernel, 2, axes, w->kernel))
     return false;
   w->axes = axes + call->keras->lead;
@@ -480,6 +482,12 @@ static bool resizing(struct keras_call *call) {
   int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
   if (out.rank != 3 || height == 0 || width == 0)
     return keras_fail(call, "it needs a map, `height` and `width`");
+  static const char *const kept[] = {"crop_to_aspect_ratio",
+                                     "pad_to_aspect_ratio"};
+  for (int i = 0; i < 2; i++)
+    if (keras_bool(call, kept[i], false) &&
+        out.size[0] * width != out.size[1] * height)
+      return keras_fail(call, "netc has no equivalent of `%s`", kept[i]);
   out.size[0] = height;
   out.size[1] = width;
   struct graph_node *node =

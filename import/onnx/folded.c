@@ -15,13 +15,23 @@ static bool is_activation(const char *type) {
   return false;
 }
 
-static bool is_biased_conv(const struct onnx_op *op) {
-  return strcmp(op->type, "Conv") == 0 && op->in_count > 2 && op->ins[2] >= 0 &&
-         op->out_count > 0 && op->outs[0] >= 0;
+/* Folding makes a new tensor, `onnx::Conv_193`: what is still called as the
+ * parameter of a module, `features.0.weight`, never had a norm. */
+static bool has_own_weight(const struct onnx *x, const struct onnx_op *op) {
+  static const char end[] = ".weight";
+  size_t most = sizeof end - 1;
+  const char *name = op->ins[1] < 0 ? NULL : x->values.at[op->ins[1]].name;
+  size_t length = name ? strlen(name) : 0;
+  return length > most && strcmp(name + length - most, end) == 0;
 }
 
-/* PyTorch made it, an activation reads a convolution with a bias, and there
- * is no batch norm. */
+static bool may_be_folded(const struct onnx *x, const struct onnx_op *op) {
+  return strcmp(op->type, "Conv") == 0 && op->in_count > 2 && op->ins[2] >= 0 &&
+         op->out_count > 0 && op->outs[0] >= 0 && !has_own_weight(x, op);
+}
+
+/* PyTorch made it, an activation reads a convolution with a bias whose weight
+ * has no name of its own, and there is no batch norm. */
 void onnx_find_folded(struct onnx *x) {
   const char *producer = x->model->producer_name;
   bool *biased = arena_alloc(x->arena, x->values.count + 1, sizeof *biased);
@@ -33,7 +43,7 @@ void onnx_find_folded(struct onnx *x) {
     const struct onnx_op *op = &x->ops.at[i];
     if (strcmp(op->type, "BatchNormalization") == 0)
       return;
-    if (is_biased_conv(op))
+    if (may_be_folded(x, op))
       biased[op->outs[0]] = true;
   }
   for (size_t i = 0; i < x->ops.count && !found; i++) {
@@ -62,7 +72,7 @@ static bool had_norm(const struct onnx *x, const struct graph_shape *shape) {
   int64_t positions = 1;
   for (int i = 0; i + 1 < shape->rank; i++)
     positions *= shape->size[i] > 1 ? 2 : 1;
-  return x->folded && positions > 1 && is_biased_conv(x->at) &&
+  return x->folded && positions > 1 && may_be_folded(x, x->at) &&
          !x->values.at[x->at->outs[0]].output;
 }
 

@@ -296,14 +296,33 @@ static struct graph_node *pad_node(struct onnx *x, int in,
   return node;
 }
 
+/* `pads` of the axes that the operator names, as those of all. */
+static int spread_pads(struct onnx *x, int rank, int64_t *pads, int count) {
+  int64_t axes[MOST_AXES], all[MOST_AXES * 2] = {0};
+  int named = onnx_numbers(x, 3, "axes", axes, MOST_AXES);
+  if (named < 0 || count != named * 2)
+    return -1;
+  for (int i = 0; i < named; i++) {
+    int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (axis < 0 || axis >= rank)
+      return -1;
+    all[axis] = pads[i];
+    all[axis + rank] = pads[named + i];
+  }
+  memcpy(pads, all, sizeof all);
+  return rank * 2;
+}
+
 bool op_pad(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   int64_t pads[MOST_AXES * 2];
   struct onnx_axes axes;
   struct onnx_view part;
   struct borders borders;
-  const char *mode;
+  const char *mode = NULL;
   int count = onnx_numbers(x, 1, "pads", pads, MOST_AXES * 2);
+  if (in && count >= 0 && onnx_has(x, 3))
+    count = spread_pads(x, in->at.rank, pads, count);
   if (!in || count != in->at.rank * 2)
     return onnx_fail(x, "its sizes depend on the inputs");
   if (!read_mode(x, &mode))
