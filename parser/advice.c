@@ -252,6 +252,8 @@ static bool by_token(struct advice *a) {
     diag_otherwise(a->d, "is there a `}` too many, or is a `{` missing?");
     return true;
   case TOKEN_DOT:
+    diag_offer(a->d, (struct span){a->span.begin, a->span.begin}, slice_of("0"),
+               "a number starts with a digit: `0.5`");
     diag_otherwise(a->d, "a number starts with a digit: `0.5`");
     return true;
   case TOKEN_COMMA:

@@ -179,15 +179,39 @@ static struct slice closest_name(struct expander *e, struct slice name,
   return s.best;
 }
 
+/* `groups 2` lacks a sign between. */
+static void offer_sign(struct expander *e, struct diagnostic *d,
+                       struct slice name, struct span span) {
+  struct slice rest = sources_rest(e->diags->sources, span.end);
+  struct text text = text_new(e->arena);
+  size_t begin = 0, end;
+  while (begin < rest.length && rest.at[begin] == ' ')
+    begin++;
+  for (end = begin;
+       end < rest.length && rest.at[end] >= '0' && rest.at[end] <= '9';)
+    end++;
+  if (begin == 0 || end == begin)
+    return;
+  text_printf(&text, "%.*s=%.*s", SLICE_ARG(name), (int)(end - begin),
+              rest.at + begin);
+  span.end += (uint32_t)end;
+  diag_offer(d, span, text_slice(&text), "it takes a value: `%.*s`",
+             SLICE_ARG(text));
+}
+
 /* `stride 2`, which is `/2` here or has a sign between. */
-static bool hint_value(struct diagnostic *d, const struct arg_spec *spec,
-                       struct slice name) {
+static bool hint_value(struct expander *e, struct diagnostic *d,
+                       const struct arg_spec *spec, struct slice name,
+                       struct span span) {
   for (; spec && spec->name; spec++) {
     if (!slice_is(name, spec->name))
       continue;
     bool stride = spec->place == PLACE_STRIDE;
-    diag_help(d, "it takes a value: %s`%s=...`", stride ? "`/2`, or " : "",
-              spec->name);
+    if (stride)
+      diag_help(d, "it takes a value: `/2`, or `%s=...`", spec->name);
+    else
+      offer_sign(e, d, name, span);
+    diag_otherwise(d, "it takes a value: `%s=...`", spec->name);
     return true;
   }
   return false;
@@ -201,7 +225,8 @@ void report_unknown_name(struct expander *e, struct slice name,
   struct diagnostic *d =
       report(e, UNKNOWN_NAME, span, "`%.*s` is not defined", SLICE_ARG(name));
   if (!diag_is_shown(d) || hint_sizes(e, d, name, span) ||
-      hint_shorthand(d, specs, name, span) || hint_value(d, specs, name) ||
+      hint_shorthand(d, specs, name, span) ||
+      hint_value(e, d, specs, name, span) ||
       (place == NAME_OF_TAIL && hint_foreign_layer(d, name, span)))
     return;
   struct slice best = closest_name(e, name, place, specs);
