@@ -88,6 +88,12 @@ static int unknown_kind(const struct wanted *wanted) {
                     "-o %s: a file's suffix says what it is; choose one of "
                     "%s, or write --emit=KIND=%s",
                     wanted->path, kinds, wanted->path);
+  static const char *const pixels[] = {"jpg", "jpeg", "gif", "webp",
+                                       "bmp", "eps",  "ps",  "tiff"};
+  for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
+    if (strcasecmp(kind_of(wanted), pixels[i]) == 0)
+      return complain(EXIT_USAGE, "%s: pictures are svg, pdf, tex and png",
+                      wanted->path);
   return complain(
       EXIT_USAGE, "%s: unknown output format `%s`; choose one of %s",
       wanted->kind[0] ? "--emit" : wanted->path, kind_of(wanted), kinds);

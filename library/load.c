@@ -107,10 +107,12 @@ static bool trial_end(const struct load_trial *trial, bool right,
   if (trial->diags.all.count == 0)
     return false;
   struct diagnostic *d = trial->diags.all.at[0];
+  if (d->slug == UNKNOWN_NAME && !d->offers.count)
+    return false;      /* no name is defined on a command line */
   if (d->offers.count) /* a word of a list, which fits */
     diag_take(d, &d->offers.at[0]);
   if (d->slug == UNKNOWN_NAME)
-    d->otherwise.length = 0; /* nothing is defined on a command line */
+    d->otherwise.length = 0;
   diag_settle(d);
   struct text message = text_new(trial->diags.arena);
   text_puts(&message, d->message);
@@ -211,7 +213,12 @@ static bool try_section(struct call *call, const char *word,
   bool one = trial.diags.all.count == 0 && is_one_setting(stmt);
   if (one)
     expand_choice(&trial.expansion, stmt);
-  return trial_end(&trial, one, call->netc, "invalid value");
+  const char *words = spec_of(specs, given->name)->words;
+  struct text fallback = text_new(&call->scratch);
+  text_printf(&fallback, "it takes a number%s%s", words ? ", or one of: " : "",
+              words ? words : "");
+  text_putc(&fallback, '\0');
+  return trial_end(&trial, one, call->netc, fallback.at);
 }
 
 /* `specs` has a row of that name. */

@@ -48,7 +48,7 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " --batch 0 x.net", 2, "", "at least 1");
   expect(NETC " -D n=* x.net", 2, "", "-D n: ");
   expect(NETC " -Wno-such x.net", 2, "", "unknown warning `such`");
-  expect(NETC " examples/vgg16.net -o x.jpg", 2, "", "unknown output format");
+  expect(NETC " examples/vgg16.net -o x.xyz", 2, "", "unknown output format");
   expect(NETC " examples/vgg16.net --emit=jsn", 2, "", "unknown output format");
   expect(NETC " examples/vgg16.net --dump=wrong", 2, "", "--dump takes");
   expect(NETC " -MX x.net", 2, "", "-MD -MF FILE");
@@ -89,7 +89,7 @@ static void options_of_other_programs_are_known(void **state) {
               {"--ctx-size 4096", "write `--context N`"},
               {"--load-in-4bit", "write `--weight-dtype q4_k_m`"},
               {"--learning-rate 1", "changes no shape, count or byte"},
-              {"--zero stages", "is not defined"},
+              {"--zero stages", "it takes a number"},
               {"--watch", "see `netc --help`"}};
   char command[200];
   (void)state;
@@ -128,6 +128,19 @@ static void an_offer_can_be_taken(void **state) {
          "`--gpu` belongs to `netc FILE.net`");
   expect(NETC " examples/vgg16.net --device h100", 3, "",
          "--devices takes a file of devices, not the name of one");
+}
+
+static void what_is_no_value_is_told_what_is(void **state) {
+  (void)state;
+  expect(NETC " examples/vgg16.net --checkpoint sometimes", 2, "",
+         "--checkpoint sometimes: it takes a number, or one of: auto "
+         "selective\n");
+  expect(NETC " examples/vgg16.net --batch many", 2, "",
+         "--batch many: it takes a number\n");
+  expect(NETC " examples/vgg16.net --input axb", 2, "",
+         "sizes are joined by x, like 320x320x3\n");
+  expect(NETC " examples/vgg16.net -o x.jpeg", 2, "",
+         "x.jpeg: pictures are svg, pdf, tex and png\n");
 }
 
 /* A prediction has a verdict of its own, which ends where it says. */
@@ -1348,6 +1361,7 @@ int main(void) {
       cmocka_unit_test(options_of_other_programs_are_known),
       cmocka_unit_test(options_of_other_programs_lead_to_ours),
       cmocka_unit_test(an_offer_can_be_taken),
+      cmocka_unit_test(what_is_no_value_is_told_what_is),
       cmocka_unit_test(a_prediction_has_a_verdict),
       cmocka_unit_test(tables_compare_batches_devices_and_nets),
       cmocka_unit_test(values_may_be_written_as_people_write_them),
