@@ -50,4 +50,9 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
+/* As qsort wants it: below 0 if `a` comes first. */
+static inline int compare_i64(int64_t a, int64_t b) {
+  return (a > b) - (a < b);
+}
+
 #endif

@@ -102,8 +102,69 @@ static void lines_are_read_as_they_were(void **state) {
   check_rows("tests/data/foreign.txt", '\0', put_line);
 }
 
+/* Each row is found by its word. */
+static void every_row_is_found(void **state) {
+  (void)state;
+  static const struct foreign_layer layers[] = {
+#define LAYER(...) {__VA_ARGS__},
+#include "layers/foreign/foreign.def"
+#undef LAYER
+  };
+  static const struct foreign_option options[] = {
+#define OPTION(...) {__VA_ARGS__},
+#include "layers/foreign/foreign.def"
+#undef OPTION
+  };
+  static const char *const choices[][3] = {
+#define CHOICE(...) {__VA_ARGS__},
+#include "layers/foreign/foreign.def"
+#undef CHOICE
+  };
+  size_t layer_count = sizeof layers / sizeof *layers,
+         option_count = sizeof options / sizeof *options,
+         choice_count = sizeof choices / sizeof *choices;
+  for (size_t i = 0; i < layer_count; i++) {
+    const struct foreign_layer *row =
+        foreign_layer_find(slice_of(layers[i].word));
+    assert_string_equal(row->word, layers[i].word);
+    assert_string_equal(foreign_layer_target(i), layers[i].ours);
+  }
+  for (size_t i = 0; i < option_count; i++)
+    assert_string_equal(foreign_option_find(slice_of(options[i].word))->word,
+                        options[i].word);
+  for (size_t i = 0; i < choice_count; i++)
+    assert_string_equal(
+        foreign_choice_find(choices[i][0], slice_of(choices[i][1])),
+        choices[i][2]);
+  assert_null(foreign_layer_target(layer_count));
+  assert_int_equal(foreign_count(), layer_count + option_count + choice_count);
+  assert_null(foreign_layer_find(slice_of("nobody")));
+  assert_null(foreign_option_find(slice_of("nobody")));
+  assert_null(foreign_choice_find("input", slice_of("nobody")));
+}
+
+/* 63 letters are a word, 64 are nobody's; a maker's name is no difference. */
+static void words_are_the_same_but_for_their_spelling(void **state) {
+  (void)state;
+  static const char letters[] =
+      "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff1234567";
+  struct slice shorter = {letters, 63}, longer = {letters, 64};
+  assert_true(foreign_same(shorter, shorter));
+  assert_false(foreign_same(longer, longer));
+  assert_false(foreign_same(shorter, longer));
+  assert_true(foreign_same(slice_of("A-z_ .Z"), slice_of("azz")));
+  assert_false(foreign_same(slice_of("@["), slice_of("`{")));
+  assert_true(foreign_same(slice_of("NVIDIA Tesla V100"), slice_of("v100")));
+  assert_true(foreign_same(slice_of("AMD Instinct MI300"), slice_of("mi300")));
+  assert_true(foreign_same(slice_of("GeForce 3090"), slice_of("3090")));
+  assert_false(foreign_same(slice_of("tesla"), slice_of("")));
+  assert_false(foreign_same(slice_of("v100"), slice_of("v101")));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_row_is_found),
+      cmocka_unit_test(words_are_the_same_but_for_their_spelling),
       cmocka_unit_test(lines_are_read_as_they_were),
   };
   return cmocka_run_group_tests_name("foreign", tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/guard.h"
-#include "memory/plan/planner.h"
+#include "memory/plan/plan_points.h"
 #include "tests/run.h"
 
 #define DATA "tests/data/planner/"
@@ -364,12 +364,15 @@ static void plans_are_as_they_were(void **state) {
   size_t length;
   FILE *out = open_memstream(&made, &length);
   fprintf(out, "buffers,capacity,effort,height,bound,spent,offsets\n");
-  for (int round = 0; round < 240; round++) {
+  for (int round = 0; round < 300; round++) {
     struct plan_options options = {.align = round % 5 == 4 ? 16 : 0,
                                    .nodes =
                                        round < 12 ? 0 : efforts[round % 4]};
     random_state = 88172645463325252u + ((uint64_t)round << 32);
-    if (round % 3 == 2) {
+    if (round >= 240) { /* where many tastes are tried */
+      options.nodes = 6000;
+      draw_lives(&instance, (size_t)(16 + round % 40), 1 + round % 3);
+    } else if (round % 3 == 2) {
       instance.count = 1;
       instance.buffers[0] = (struct plan_buffer){0, 40, 2048, 0, 0};
       while (instance.count < (size_t)(20 + round))
@@ -389,6 +392,60 @@ static void plans_are_as_they_were(void **state) {
   fclose(out);
   check_file("tests/data/planner/plans.csv", made);
   free(made);
+}
+
+/* The one of least rank in the box that is not removed. */
+static uint32_t look_at_all(const struct plan_points *p, struct plan_box box) {
+  uint32_t least = PLAN_NOBODY;
+  for (size_t i = 0; i < p->count; i++) {
+    const struct plan_item *item = &p->items[i];
+    if (item->first >= box.first && item->first <= box.first_most &&
+        item->last >= box.last && item->last <= box.last_most &&
+        p->rank[i] < least)
+      least = p->rank[i];
+  }
+  return least;
+}
+
+/* In how many steps is as equal everywhere as what is found. */
+static void points_are_found_as_by_looking_at_all(void **state) {
+  (void)state;
+  static struct plan_item items[150];
+  uint32_t rank[150];
+  int64_t steps = 0;
+  random_state = 88172645463325252u;
+  for (size_t count = 1; count <= 150; count++) {
+    struct arena arena;
+    struct plan_points points;
+    struct plan_part part = {.items = items, .count = count};
+    arena_open(&arena, NULL, NULL);
+    for (size_t i = 0; i < count; i++) {
+      items[i].first = (int32_t)draw(0, 40);
+      items[i].last = (int32_t)draw(items[i].first + 1, 41);
+      rank[i] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < count; i++) {
+      size_t other = (size_t)draw(0, (int64_t)count - 1);
+      uint32_t here = rank[i];
+      rank[i] = rank[other];
+      rank[other] = here;
+    }
+    plan_points_open(&points, &arena, &part);
+    plan_points_fill(&points, rank);
+    for (int i = 0; i < 100; i++) {
+      int32_t first = (int32_t)draw(0, 40), last = (int32_t)draw(1, 41);
+      struct plan_box box = {first, (int32_t)draw(first, 41), last,
+                             (int32_t)draw(last, 42)};
+      assert_int_equal(plan_points_find(&points, box),
+                       look_at_all(&points, box));
+      uint32_t item = (uint32_t)draw(0, (int64_t)count - 1);
+      if (i % 2)
+        plan_points_remove(&points, item);
+    }
+    steps += points.steps;
+    arena_close(&arena);
+  }
+  assert_int_equal(steps, 123738);
 }
 
 /*
@@ -629,6 +686,7 @@ int main(void) {
       cmocka_unit_test(alignments_of_their_own_are_planned_as_brute_force_does),
       cmocka_unit_test(logarithms_are_those_of_squaring),
       cmocka_unit_test(plans_are_as_they_were),
+      cmocka_unit_test(points_are_found_as_by_looking_at_all),
       cmocka_unit_test(a_load_out_of_reach_is_proven_so),
       cmocka_unit_test(nothing_needs_no_arena),
       cmocka_unit_test(buffers_that_never_meet_share_the_ground),

@@ -5,8 +5,8 @@ Changes one operator or constant of layers/ or memory/plan/ at a time, N of
 them, drawn by SEED; compiles that file, links the library and runs the tests
 that are quick, until one fails; then those that call the library once more under
 ASan and UBSan. Mutants that do not compile, or whose object is the same, are not
-counted, and others are drawn for them. Nor is an array that is declared with
-one place more, unless the file asks for its size: nothing reads that place.
+counted, and others are drawn for them. Nor is an array with one place more,
+unless the file asks for its size: nothing reads that place.
 
 The tests read a copy of the tree, which may change meanwhile. Each job has
 its own library, a shared one, so that programs are linked once. Verdicts are
@@ -77,6 +77,9 @@ def changes(line, text):
         if (declares and name and code[match.end()] == "]" and
                 "=" not in code[:match.start()].split(",")[-1] and
                 "sizeof " + name[1] not in text):
+            continue
+        asked = re.search(r"arena_(alloc|room)\(", code[:match.start()])
+        if asked and code[match.start() - 1] != "[":
             continue
         new = str(int(match[0]) + 1)
         yield (line[:match.start()] + new + line[match.end():],

@@ -1,6 +1,7 @@
 /* Finding words of other frameworks; writing their calls as ours. */
 #include "layers/foreign/foreign.h"
 
+#include "layers/foreign/words.h"
 #include "layers/layer.h"
 
 static const struct foreign_layer layers[] = {
@@ -40,13 +41,12 @@ struct plain {
   size_t length;
 };
 
-static bool strip(struct plain *word, const char *prefix) {
+static void strip(struct plain *word, const char *prefix) {
   size_t length = strlen(prefix);
   if (word->length <= length || memcmp(word->at, prefix, length) != 0)
-    return false;
+    return;
   word->length -= length;
   memmove(word->at, word->at + length, word->length);
-  return true;
 }
 
 static struct plain plain_of(struct slice word) {
@@ -58,10 +58,10 @@ static struct plain plain_of(struct slice word) {
     if (c != '_' && c != '-' && c != ' ' && c != '.')
       plain.at[plain.length++] = c;
   }
-  while (strip(&plain, "nvidia") || strip(&plain, "geforce") ||
-         strip(&plain, "tesla") || strip(&plain, "amd") ||
-         strip(&plain, "instinct"))
-    ;
+  static const char *const makers[] = {"nvidia", "geforce", "tesla", "amd",
+                                       "instinct"};
+  for (size_t i = 0; i < COUNT(makers); i++)
+    strip(&plain, makers[i]);
   return plain;
 }
 
@@ -117,54 +117,39 @@ struct foreign_call {
 };
 
 static struct slice trim(struct slice s) {
-  while (s.length && strchr(" \t\r\n'\"", s.at[0]))
-    s.at++, s.length--;
-  while (s.length && strchr(" \t\r\n'\"", s.at[s.length - 1]))
-    s.length--;
-  return s;
+  return slice_trim(s, " \t\r\n'\"");
 }
 
 static void add_item(struct foreign_call *call, struct slice item) {
   static const char tensors[] = "x y h out self inputs input hidden";
   int i = call->count;
-  size_t key = 0;
   item = trim(item);
+  size_t key = slice_find(item, "=");
   if (!item.length || i == MOST_ITEMS || word_index(tensors, item))
     return; /* F.relu(x): the tensor is never written */
-  while (key < item.length && item.at[key] != '=' && item.at[key] != '(')
-    key++;
   call->value[i] = item;
-  if (key < item.length && item.at[key] == '=') {
-    call->key[i] = trim((struct slice){item.at, key});
-    call->value[i] =
-        trim((struct slice){item.at + key + 1, item.length - key - 1});
+  if (key < slice_find(item, "(")) {
+    call->key[i] = trim(slice_to(item, key));
+    call->value[i] = trim(slice_from(item, key + 1));
   }
   call->count++;
 }
 
 static struct foreign_call read_call(struct slice arguments) {
   struct foreign_call call = {.count = 0};
-  size_t start = 0;
-  int depth = 0;
-  for (size_t i = 0; i <= arguments.length; i++) {
-    char c = i < arguments.length ? arguments.at[i] : ',';
-    depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-    if (i < arguments.length && (c != ',' || depth > 0))
-      continue;
-    add_item(&call, (struct slice){arguments.at + start, i - start});
-    start = i + 1;
-  }
+  while (arguments.length)
+    add_item(&call, slice_item(&arguments));
   return call;
 }
 
 /* (3, 3) is 3x3 here. */
 static void put_value(struct text *out, struct slice value) {
-  bool tuple = value.length > 1 && strchr("([", value.at[0]);
-  if (!tuple) {
+  if (!slice_begins(value, "(") && !slice_begins(value, "[")) {
     text_puts(out, value);
     return;
   }
-  for (size_t i = 1; i + 1 < value.length; i++) {
+  value = slice_trim(value, "()[]");
+  for (size_t i = 0; i < value.length; i++) {
     if (value.at[i] == ',')
       text_putc(out, 'x');
     else if (value.at[i] != ' ')
@@ -258,7 +243,7 @@ static bool lacks_input(const struct foreign_call *call, const char *template) {
   for (int i = 0; i < call->count; i++)
     positions += !call->key[i].at && !slice_is(call->value[i], "x");
   return positions == 1 && call->count == 1 && template[0] == '-' &&
-         template[1] > ' ';
+         template[1];
 }
 
 static void put_by_template(struct text *out, struct foreign_call *call,

@@ -226,7 +226,7 @@ static size_t read_value(struct items *items, struct slice key,
   struct slice word = slice_to(s, length);
   while (memchr(word.at, '.', word.length))
     word = slice_from(word, slice_find(word, ".") + 1);
-  if (length < s.length && s.at[length] == '(') /* nn.ReLU() */
+  if (slice_begins(slice_from(s, length), "(")) /* nn.ReLU() */
     length += slice_close(slice_from(s, length)) + 1;
   items->failed = items->failed || !word.length;
   put_item(items, ITEM_KEYED, key, word);

@@ -339,11 +339,9 @@ struct order_scored {
 
 static int compare_scored(const void *a, const void *b) {
   const struct order_scored *x = a, *y = b;
-  if (x->peak != y->peak)
-    return x->peak < y->peak ? -1 : 1;
-  if (x->live != y->live)
-    return x->live < y->live ? -1 : 1;
-  return x->state < y->state ? -1 : x->state > y->state;
+  int order = compare_i64(x->peak, y->peak);
+  order = order ? order : compare_i64(x->live, y->live);
+  return order ? order : compare_i64((int64_t)x->state, (int64_t)y->state);
 }
 
 /* Some states within the limit, as many as the effort allows at each level,

@@ -78,16 +78,14 @@ struct plan_life {
 
 static int by_birth(const void *a, const void *b) {
   const struct plan_life *x = a, *y = b;
-  if (x->lower != y->lower)
-    return x->lower < y->lower ? -1 : 1;
-  return x->item < y->item ? -1 : x->item > y->item;
+  int order = compare_i64(x->lower, y->lower);
+  return order ? order : compare_i64((intptr_t)x->item, (intptr_t)y->item);
 }
 
 static int by_death(const void *a, const void *b) {
   const struct plan_life *x = a, *y = b;
-  if (x->upper != y->upper)
-    return x->upper < y->upper ? -1 : 1;
-  return x->item < y->item ? -1 : x->item > y->item;
+  int order = compare_i64(x->upper, y->upper);
+  return order ? order : compare_i64((intptr_t)x->item, (intptr_t)y->item);
 }
 
 /* Those of layers are in order, or nearly so: few are moved past others. */
@@ -180,9 +178,8 @@ static void find_sections(struct planner *p) {
 
 static int by_bound(const void *a, const void *b) {
   const struct plan_part *x = a, *y = b;
-  if (x->bound != y->bound)
-    return x->bound > y->bound ? -1 : 1;
-  return x->items < y->items ? -1 : x->items > y->items;
+  int order = compare_i64(y->bound, x->bound);
+  return order ? order : compare_i64((intptr_t)x->items, (intptr_t)y->items);
 }
 
 /* The fullest part first: the others need not be lower than it is. */

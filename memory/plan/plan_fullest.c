@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "base/check.h"
+
 enum {
   MOST_LIVING = 64, /* items in a section, on average */
   MOST_BESIDE = 256 /* placed items that live together with one */
@@ -102,9 +104,8 @@ struct fullness {
 
 static int fullest_first(const void *a, const void *b) {
   const struct fullness *x = a, *y = b;
-  if (x->load != y->load)
-    return x->load > y->load ? -1 : 1;
-  return x->section < y->section ? -1 : x->section > y->section;
+  int order = compare_i64(y->load, x->load);
+  return order ? order : compare_i64((int64_t)x->section, (int64_t)y->section);
 }
 
 static struct fullness *sort_sections(struct arena *arena,

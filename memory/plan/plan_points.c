@@ -17,16 +17,14 @@ struct plan_leaf {
 
 static int by_first(const void *a, const void *b) {
   const struct plan_leaf *x = a, *y = b;
-  if (x->first != y->first)
-    return x->first < y->first ? -1 : 1;
-  return x->item < y->item ? -1 : x->item > y->item;
+  int order = compare_i64(x->first, y->first);
+  return order ? order : compare_i64(x->item, y->item);
 }
 
 static int by_last(const void *a, const void *b) {
   const struct plan_leaf *x = a, *y = b;
-  if (x->last != y->last)
-    return x->last < y->last ? -1 : 1;
-  return x->item < y->item ? -1 : x->item > y->item;
+  int order = compare_i64(x->last, y->last);
+  return order ? order : compare_i64(x->item, y->item);
 }
 
 static struct plan_box join(struct plan_box a, struct plan_box b) {

@@ -208,9 +208,8 @@ struct scored {
 
 static int by_score(const void *a, const void *b) {
   const struct scored *x = a, *y = b;
-  if (x->score != y->score)
-    return x->score > y->score ? -1 : 1;
-  return x->item < y->item ? -1 : x->item > y->item;
+  int order = compare_i64(y->score, x->score);
+  return order ? order : compare_i64(x->item, y->item);
 }
 
 /* The greatest load of each item, by a tree of maxima over the sections. */

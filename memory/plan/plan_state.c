@@ -49,8 +49,7 @@ static void list_neighbours(struct plan_state *s, struct arena *arena) {
 }
 
 static int by_number(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
+  return compare_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 /* Short lives first: they find the lowest places. */
@@ -58,9 +57,9 @@ static void list_members(struct plan_state *s, struct arena *arena) {
   const struct plan_item *items = s->part->items;
   size_t n = s->part->count, sections = (size_t)s->part->sections;
   uint32_t *at = s->member_at = arena_alloc(arena, sections + 1, sizeof *at);
-  uint64_t *order = arena_alloc(arena, n, sizeof *order);
+  int64_t *order = arena_alloc(arena, n, sizeof *order);
   for (size_t i = 0; i < n; i++) {
-    order[i] = (uint64_t)(items[i].last - items[i].first) << 16 | i;
+    order[i] = (int64_t)(items[i].last - items[i].first) << 16 | (int64_t)i;
     for (int32_t k = items[i].first; k < items[i].last; k++)
       at[k]++;
   }

@@ -78,21 +78,20 @@ struct plan_placed {
 static int by_offset(const void *a, const void *b) {
   const struct plan_buffer *x = ((const struct plan_placed *)a)->buffer;
   const struct plan_buffer *y = ((const struct plan_placed *)b)->buffer;
-  if (x->offset != y->offset)
-    return x->offset < y->offset ? -1 : 1;
-  return x < y ? -1 : x > y;
+  int order = compare_i64(x->offset, y->offset);
+  return order ? order : compare_i64((intptr_t)x, (intptr_t)y);
 }
 
 static int by_birth(const void *a, const void *b) {
   const struct plan_buffer *x = ((const struct plan_placed *)a)->buffer;
   const struct plan_buffer *y = ((const struct plan_placed *)b)->buffer;
-  return x->lower < y->lower ? -1 : x->lower > y->lower;
+  return compare_i64(x->lower, y->lower);
 }
 
 static int by_death(const void *a, const void *b) {
   const struct plan_buffer *x = ((const struct plan_placed *)a)->buffer;
   const struct plan_buffer *y = ((const struct plan_placed *)b)->buffer;
-  return x->upper < y->upper ? -1 : x->upper > y->upper;
+  return compare_i64(x->upper, y->upper);
 }
 
 /* They mostly are in order. */
