@@ -76,7 +76,7 @@ static void put_line(FILE *out, const char *escaped) {
                                       "same", "relu(", "Conv2d"},
                            *const signs[] = {"()", " ", ",", "=", "(", ": "};
   char line[MOST];
-  static size_t turn;
+  size_t turn = strlen(escaped);
   size_t length = 0;
   uint32_t sum = 0x811C9DC5u;
   fprintf(out, "%s\n", escaped);

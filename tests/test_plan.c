@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/guard.h"
+#include "memory/plan/plan_boxes.h"
 #include "memory/plan/plan_points.h"
 #include "tests/run.h"
 
@@ -448,6 +449,189 @@ static void points_are_found_as_by_looking_at_all(void **state) {
   assert_int_equal(steps, 123738);
 }
 
+/* The ways to a plan, one by one: plan_part takes the first that arrives. */
+
+enum { MOST_ITEMS = 320 };
+
+struct drawn_part {
+  struct plan_part part;
+  struct plan_item items[MOST_ITEMS];
+  int64_t load[MOST_ITEMS], best[MOST_ITEMS];
+};
+
+/* Loads and the bound, without a plan. */
+static struct plan_part *close_part(struct drawn_part *d, size_t count,
+                                    int32_t sections) {
+  memset(d->load, 0, sizeof d->load);
+  d->part = (struct plan_part){.items = d->items,
+                               .count = count,
+                               .load = d->load,
+                               .sections = sections,
+                               .height = INT64_MAX,
+                               .best = d->best};
+  for (size_t i = 0; i < count; i++)
+    for (int32_t k = d->items[i].first; k < d->items[i].last; k++)
+      d->load[k] += d->items[i].size;
+  for (int32_t k = 0; k < sections; k++)
+    if (d->load[k] > d->part.bound)
+      d->part.bound = d->load[k];
+  return &d->part;
+}
+
+static struct plan_part *draw_part(struct drawn_part *d, int round) {
+  size_t count = (size_t)draw(6, 60);
+  int32_t sections = (int32_t)draw(4, (int64_t)count);
+  for (size_t i = 0; i < count; i++) {
+    struct plan_item *item = &d->items[i];
+    int32_t first = (int32_t)(i * (size_t)sections / count);
+    int32_t last = first + (int32_t)draw(1, round % 2 ? 4 : sections);
+    item->first = first;
+    item->last = last < sections ? last : sections;
+    item->size = round % 3 ? draw(1, 40) : draw(1, 3) * 10;
+    item->align = round % 5 == 4 ? (int64_t)1 << draw(0, 3) : 1;
+    item->origin = i;
+  }
+  return close_part(d, count, sections);
+}
+
+static uint64_t mix(uint64_t sum, int64_t value) {
+  return (sum ^ (uint64_t)value) * 0x100000001B3u; /* FNV-1a, of words */
+}
+
+static uint64_t mix_plan(uint64_t sum, struct plan_part *part) {
+  sum = mix(sum, part->height);
+  for (size_t i = 0; i < part->count && part->height < INT64_MAX; i++)
+    sum = mix(sum, part->best[i]);
+  part->height = INT64_MAX;
+  return sum;
+}
+
+/* As equal everywhere as the plans above: whose way is improved, whose
+   checksum is replaced. */
+static void each_way_to_a_plan_is_as_it_was(void **state) {
+  (void)state;
+  static struct drawn_part d;
+  uint64_t first = 0, fullest = 0, skyline = 0, searched = 0, boxes = 0;
+  random_state = 88172645463325252u;
+  for (int round = 0; round < 150; round++) {
+    struct arena arena;
+    arena_open(&arena, NULL, NULL);
+    struct plan_part *part = draw_part(&d, round);
+    int64_t bound = part->bound;
+    for (int more = 0; more < 3; more++) {
+      int64_t goal = bound + more * bound / 8;
+      first = mix(first, plan_first_fit(part, goal));
+      first = mix_plan(first, part);
+      fullest = mix(fullest, plan_fullest_first(&arena, part, goal));
+      fullest = mix_plan(fullest, part);
+    }
+    for (size_t most = 1; most < 10; most++) {
+      plan_skyline(&arena, part, 0, most);
+      skyline = mix_plan(skyline, part);
+    }
+    struct plan_effort effort = {.most = UINT64_MAX};
+    struct plan_search *search =
+        plan_search_open(&arena, part, &effort, 88172645463325252u);
+    for (int more = 0; more < 3; more++) {
+      int64_t goal = bound + more * bound / 16;
+      searched =
+          mix(searched, plan_search_at(search, goal, round % 2 ? 700 : 4000));
+      searched = mix(searched, (int64_t)effort.spent);
+      searched = mix_plan(searched, part);
+    }
+    uint64_t random = 88172645463325252u;
+    struct plan_boxes *b = plan_boxes_open(&arena, part);
+    boxes = mix(boxes, b != NULL);
+    for (int i = 0; b && i < 3; i++) {
+      plan_skyline(&arena, plan_boxes_draw(b, &random), 0, 2);
+      plan_boxes_take(b);
+      boxes = mix_plan(boxes, part);
+    }
+    arena_close(&arena);
+  }
+  print_message("%#" PRIx64 ", %#" PRIx64 ", %#" PRIx64 ", %#" PRIx64
+                ", %#" PRIx64 "\n",
+                first, fullest, skyline, searched, boxes);
+  assert_true(first == 0x928b23f1ed09224f);
+  assert_true(fullest == 0xea0d70b525f38b5b);
+  assert_true(skyline == 0x70c6c93a7eaee728);
+  assert_true(searched == 0x705e1c8b7e67fbd);
+  assert_true(boxes == 0x220a8af24696150b);
+}
+
+/* First fit, of which every step looks at all. */
+static void first_fit_takes_the_lowest_place(void **state) {
+  (void)state;
+  static struct drawn_part d;
+  random_state = 362436069362436069u;
+  for (int round = 0; round < 300; round++) {
+    struct plan_part *part = draw_part(&d, round);
+    int64_t height = 0, place[MOST_ITEMS];
+    for (size_t i = 0; i < part->count; i++) {
+      const struct plan_item *item = &part->items[i];
+      place[i] = 0;
+      for (size_t k = 0; k < i; k++) /* anew after each that is in the way */
+        if (part->items[k].last > item->first &&
+            place[k] < place[i] + item->size &&
+            place[i] < place[k] + part->items[k].size) {
+          place[i] = plan_align(place[k] + part->items[k].size, item->align);
+          k = SIZE_MAX;
+        }
+      if (place[i] + item->size > height)
+        height = place[i] + item->size;
+    }
+    assert_false(plan_first_fit(part, height - 1));
+    assert_true(plan_first_fit(part, height));
+    assert_int_equal(part->height, height);
+    for (size_t i = 0; i < part->count; i++)
+      assert_int_equal(part->best[i], place[i]);
+  }
+}
+
+static void put_items(struct drawn_part *d, size_t *count, size_t more,
+                      int32_t first, int32_t last) {
+  for (; more > 0; more--)
+    d->items[(*count)++] = (struct plan_item){first, last, 1, 1, 0};
+}
+
+static bool is_filled(struct drawn_part *d, size_t count, int32_t sections) {
+  struct arena arena;
+  arena_open(&arena, NULL, NULL);
+  struct plan_part *part = close_part(d, count, sections);
+  bool filled = plan_fullest_first(&arena, part, (int64_t)count);
+  arena_close(&arena);
+  return filled;
+}
+
+/* So many and no more. */
+static void plain_ways_have_limits(void **state) {
+  (void)state;
+  static struct drawn_part d;
+  for (size_t over = 0; over < 2; over++) {
+    size_t count = 0;
+    put_items(&d, &count, 128 + over, 0, 1); /* are born together */
+    assert_int_equal(plan_first_fit(close_part(&d, count, 1), 1000), !over);
+    count = 0;
+    put_items(&d, &count, 127 + over, 0, 2); /* live when one is born */
+    put_items(&d, &count, 1, 1, 2);
+    assert_int_equal(plan_first_fit(close_part(&d, count, 2), 1000), !over);
+    count = 0;
+    put_items(&d, &count, 256 + over, 0, 1); /* in a section */
+    assert_int_equal(is_filled(&d, count, 1), !over);
+    count = 0;
+    put_items(&d, &count, 10, 0, 1);
+    put_items(&d, &count, 140, 0, 2); /* beside the one in the middle */
+    put_items(&d, &count, 1, 1, 3);
+    put_items(&d, &count, 116 + over, 2, 4);
+    put_items(&d, &count, 30, 3, 4);
+    assert_int_equal(is_filled(&d, count, 4), !over);
+    count = 0;
+    put_items(&d, &count, 2, 0, 65); /* live long */
+    put_items(&d, &count, 1, 0, 65 + (int32_t)over);
+    assert_int_equal(is_filled(&d, count, 65 + (int32_t)over), !over);
+  }
+}
+
 /*
  * Every moment is full, and still no plan may reach the load: the first of
  * these needs 12, 1 more than its load. The others are its relatives.
@@ -687,6 +871,9 @@ int main(void) {
       cmocka_unit_test(logarithms_are_those_of_squaring),
       cmocka_unit_test(plans_are_as_they_were),
       cmocka_unit_test(points_are_found_as_by_looking_at_all),
+      cmocka_unit_test(each_way_to_a_plan_is_as_it_was),
+      cmocka_unit_test(first_fit_takes_the_lowest_place),
+      cmocka_unit_test(plain_ways_have_limits),
       cmocka_unit_test(a_load_out_of_reach_is_proven_so),
       cmocka_unit_test(nothing_needs_no_arena),
       cmocka_unit_test(buffers_that_never_meet_share_the_ground),

@@ -3,9 +3,9 @@
 
 Changes one operator or constant of layers/ or memory/plan/ at a time, N of
 them, drawn by SEED; compiles that file, links the library and runs the tests
-that are quick, until one fails; then those that call the library once more under
-ASan and UBSan. Mutants that do not compile, or whose object is the same, are not
-counted, and others are drawn for them. Nor is an array with one place more,
+that are quick, until one fails; then those that call the library once
+more under ASan and UBSan. Mutants that do not compile, or whose object is the
+same, are not counted, and others are drawn for them. Nor is an array with one place more,
 unless the file asks for its size: nothing reads that place.
 
 The tests read a copy of the tree, which may change meanwhile. Each job has
@@ -123,7 +123,7 @@ class Kind:
             self.flags += (" -fsanitize=address,undefined -DNETC_VERIFY"
                            " -fno-sanitize-recover=all")
         self.flags += " -std=c11 -fPIC -w -I. -Iinclude -I%s/gen" % place
-        os.makedirs(place + "/tests")
+        os.makedirs(place + "/tests", exist_ok=True)
         must("%s -j2 %s/netc" % (make, place))
         self.objects = must(make + " print-objects").split()
         program = must(make + " print-program-objects").split()
@@ -252,9 +252,10 @@ def judge(mutant):
 
 def copy_tree():
     """Copies what is in the repository; a hash of it."""
-    shutil.rmtree(build + "/mutants", ignore_errors=True)
+    shutil.rmtree(tree, ignore_errors=True)
+    shutil.rmtree(thin, ignore_errors=True)
     os.makedirs(tree)
-    subprocess.run("git ls-files -z | xargs -0 cp --parents -Pt %s" % tree,
+    subprocess.run("git ls-files -z | xargs -0 cp --parents -pPt %s" % tree,
                    shell=True, check=True)
     subprocess.run(["cp", "-as", tree, thin], check=True)
     for table in TABLES:
