@@ -149,7 +149,7 @@ static void touch(struct plan_state *s, const struct plan_item *item) {
     s->touched_last = item->last;
 }
 
-/* An unplaced item will not lie lower than `low`. */
+/* An unplaced item will not lie lower than `low`; PLAN_FAR: nowhere. */
 static bool raise(struct plan_state *s, size_t item, int64_t low) {
   const struct plan_item *it = &s->part->items[item];
   low = plan_align(low, it->align);
@@ -232,10 +232,6 @@ static int64_t find_support(struct plan_state *s, size_t item, int64_t low) {
   return least;
 }
 
-static bool rest(struct plan_state *s, size_t item, int64_t top) {
-  return top < PLAN_FAR ? raise(s, item, top) : fail_at(s, item);
-}
-
 /*
  * True if a neighbour may still lie so low that the item finds no room at its
  * `pos`. If there is none the item could be moved down there: what follows
@@ -261,7 +257,7 @@ static bool raise_waiting(struct plan_state *s, struct plan_group group) {
     if (!is_hindered(s, item))
       return fail_at(s, item);
     if (s->top[s->holder[item]] > s->low[item] &&
-        !rest(s, item, find_support(s, item, s->low[item])))
+        !raise(s, item, find_support(s, item, s->low[item])))
       return false;
   }
   return true;
@@ -296,7 +292,7 @@ static bool raise_waiting_at_once(struct plan_state *s,
         lowest = item;
       }
     }
-    if (!rest(s, lowest, s->support[lowest]))
+    if (!raise(s, lowest, s->support[lowest]))
       return false;
     s->support[lowest] = -1; /* final */
     for (uint32_t k = s->over_at[lowest]; k < s->over_at[lowest + 1]; k++) {
@@ -361,12 +357,12 @@ bool plan_state_wait(struct plan_state *s, struct plan_group group,
                      uint16_t item) {
   s->touched_first = s->part->sections;
   s->touched_last = 0;
-  if (!rest(s, item, find_support(s, item, -1)))
+  if (!raise(s, item, find_support(s, item, -1)))
     return false;
   for (size_t i = 0; i < group.count; i++) {
     size_t other = group.items[i];
     if (other != item && are_twins(s, item, other) &&
-        !rest(s, other, find_support(s, other, -1)))
+        !raise(s, other, find_support(s, other, -1)))
       return false;
   }
   return propagate(s, group);
