@@ -1,6 +1,7 @@
 /* pool, avgpool, gap, gmp, adaptpool, adaptmaxpool: fewer positions. */
 #include <inttypes.h>
 
+#include "base/check.h"
 #include "layers/window.h"
 
 #define POOL_ROWS                                                         \
@@ -33,7 +34,7 @@ static bool padding_is_covered(const struct layer *layer,
                                const struct window *windows) {
   for (int i = 0; i < shape_spatial(layer->in[0]); i++) {
     const struct window *w = &windows[i];
-    int64_t most = w->before > w->after ? w->before : w->after;
+    int64_t most = max_i64(w->before, w->after);
     if (most < window_extent(w))
       continue;
     struct diagnostic *d =

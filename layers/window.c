@@ -28,7 +28,7 @@ static void set_padding(struct window *w, const struct padding *pad, int axis) {
   case PADDING_TF: /* so that the output is ceil(in / stride) */
     all = (ceil_div_i64(w->in, w->stride) - 1) * w->stride + window_extent(w) -
           w->in;
-    all = all > 0 ? all : 0;
+    all = max_i64(all, 0);
     w->before = all / 2;
     w->after = all - w->before;
     break;

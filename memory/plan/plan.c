@@ -31,7 +31,7 @@ static bool is_real(const struct plan_buffer *b) {
 
 static int64_t align_of(const struct planner *p, const struct plan_buffer *b) {
   int64_t align = b->align ? b->align : p->options.align;
-  return align > 1 ? align : 1;
+  return max_i64(align, 1);
 }
 
 /*
