@@ -10,61 +10,9 @@
 
 enum { MOST_INPUTS = 64, ANY = -1 /* number of inputs, but 0 */ };
 
-/* A op_ion of one, two or three numbers. */
+/* A function of one, two or three numbers. */
 typedef double number_fn(double a, double b, double c);
 typedef int64_t whole_fn(int64_t a, int64_t b, int64_t c);
-
-#define REAL(name, value)                            \
-  static double name(double a, double b, double c) { \
-    (void)a;                                         \
-    (void)b;                                         \
-    (void)c;                                         \
-    return value;                                    \
-  }
-
-/* Whole numbers wrap as the file's own would. */
-#define WHOLE(name, value)                               \
-  static int64_t name(int64_t a, int64_t b, int64_t c) { \
-    (void)a;                                             \
-    (void)b;                                             \
-    (void)c;                                             \
-    return value;                                        \
-  }
-
-REAL(add_real, a + b)
-REAL(sub_real, a - b)
-REAL(mul_real, a *b)
-REAL(div_real, a / b)
-REAL(mod_real, fmod(a, b))
-REAL(pow_real, pow(a, b))
-REAL(max_real, a > b ? a : b)
-REAL(min_real, a < b ? a : b)
-REAL(less, a < b)
-REAL(less_equal, a <= b)
-REAL(greater, a > b)
-REAL(greater_equal, a >= b)
-REAL(equal, !(a < b) && !(a > b))
-REAL(both, a != 0 && b != 0)
-REAL(either, a != 0 || b != 0)
-REAL(differ, (a != 0) != (b != 0))
-REAL(not_real, a == 0)
-REAL(where_real, a != 0 ? b : c)
-REAL(neg_real, -a)
-REAL(abs_real, fabs(a))
-REAL(floor_real, floor(a))
-REAL(ceil_real, ceil(a))
-REAL(round_real, nearbyint(a))
-REAL(sqrt_real, sqrt(a))
-REAL(exp_real, exp(a))
-REAL(log_real, log(a))
-REAL(sin_real, sin(a))
-REAL(cos_real, cos(a))
-REAL(tanh_real, tanh(a))
-REAL(erf_real, erf(a))
-REAL(one_over, 1 / a)
-REAL(sigmoid_real, 1 / (1 + exp(-a)))
-REAL(relu_real, a > 0 ? a : 0)
-REAL(sign_real, (a > 0) - (a < 0))
 
 static int64_t wrapped(uint64_t value) {
   int64_t result;
@@ -86,28 +34,17 @@ static int64_t modulo(int64_t a, int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-WHOLE(add_whole, wrapped((uint64_t)a + (uint64_t)b))
-WHOLE(sub_whole, wrapped((uint64_t)a - (uint64_t)b))
-WHOLE(mul_whole, wrapped((uint64_t)a *(uint64_t)b))
-WHOLE(div_whole, b == 0 ? 0 : b == -1 ? wrapped(0 - (uint64_t)a) : a / b)
-WHOLE(mod_whole, modulo(a, b))
-WHOLE(pow_whole, power(a, b))
-WHOLE(max_whole, a > b ? a : b)
-WHOLE(min_whole, a < b ? a : b)
-WHOLE(less_whole, a < b)
-WHOLE(less_equal_whole, a <= b)
-WHOLE(greater_whole, a > b)
-WHOLE(greater_equal_whole, a >= b)
-WHOLE(equal_whole, a == b)
-WHOLE(where_whole, a ? b : c)
-WHOLE(neg_whole, wrapped(0 - (uint64_t)a))
-WHOLE(abs_whole, a < 0 ? wrapped(0 - (uint64_t)a) : a)
-WHOLE(same_whole, a)
-WHOLE(sign_whole, (a > 0) - (a < 0))
-WHOLE(not_whole, !a)
-WHOLE(both_whole, a &&b)
-WHOLE(either_whole, a || b)
-WHOLE(differ_whole, !a != !b)
+#define NUMBERS(type, name, value)           \
+  static type name(type a, type b, type c) { \
+    (void)a;                                 \
+    (void)b;                                 \
+    (void)c;                                 \
+    return value;                            \
+  }
+#define VALUE(name, inputs, type, real, whole) \
+  NUMBERS(double, name##_real, real) NUMBERS(int64_t, name##_whole, whole)
+#define REAL(name, real) NUMBERS(double, name##_real, real)
+#include "import/onnx/folds.def"
 
 static fold_fn by_value, fold_shape, fold_size;
 
@@ -120,71 +57,11 @@ static const struct onnx_fold {
   whole_fn *whole;
   int type;
 } folds[] = {
-#define BY_VALUE(name, inputs, real, whole, type) \
-  { #name, inputs, by_value, real, whole, type }
-    BY_VALUE(Add, 2, add_real, add_whole, 0),
-    BY_VALUE(Sub, 2, sub_real, sub_whole, 0),
-    BY_VALUE(Mul, 2, mul_real, mul_whole, 0),
-    BY_VALUE(Div, 2, div_real, div_whole, 0),
-    BY_VALUE(Mod, 2, mod_real, mod_whole, 0),
-    BY_VALUE(Pow, 2, pow_real, pow_whole, 0),
-    BY_VALUE(Max, 2, max_real, max_whole, 0),
-    BY_VALUE(Min, 2, min_real, min_whole, 0),
-    BY_VALUE(Less, 2, less, less_whole, TYPE_BOOL),
-    BY_VALUE(LessOrEqual, 2, less_equal, less_equal_whole, TYPE_BOOL),
-    BY_VALUE(Greater, 2, greater, greater_whole, TYPE_BOOL),
-    BY_VALUE(GreaterOrEqual, 2, greater_equal, greater_equal_whole, TYPE_BOOL),
-    BY_VALUE(Equal, 2, equal, equal_whole, TYPE_BOOL),
-    BY_VALUE(And, 2, both, both_whole, TYPE_BOOL),
-    BY_VALUE(Or, 2, either, either_whole, TYPE_BOOL),
-    BY_VALUE(Xor, 2, differ, differ_whole, TYPE_BOOL),
-    BY_VALUE(Where, 3, where_real, where_whole, 0),
-    BY_VALUE(Not, 1, not_real, not_whole, TYPE_BOOL),
-    BY_VALUE(Neg, 1, neg_real, neg_whole, 0),
-    BY_VALUE(Abs, 1, abs_real, abs_whole, 0),
-    BY_VALUE(Sign, 1, sign_real, sign_whole, 0),
-    BY_VALUE(Floor, 1, floor_real, same_whole, 0),
-    BY_VALUE(Ceil, 1, ceil_real, same_whole, 0),
-    BY_VALUE(Round, 1, round_real, same_whole, 0),
-    BY_VALUE(Sqrt, 1, sqrt_real, NULL, 0),
-    BY_VALUE(Exp, 1, exp_real, NULL, 0),
-    BY_VALUE(Log, 1, log_real, NULL, 0),
-    BY_VALUE(Sin, 1, sin_real, NULL, 0),
-    BY_VALUE(Cos, 1, cos_real, NULL, 0),
-    BY_VALUE(Tanh, 1, tanh_real, NULL, 0),
-    BY_VALUE(Erf, 1, erf_real, NULL, 0),
-    BY_VALUE(Reciprocal, 1, one_over, NULL, 0),
-    BY_VALUE(Sigmoid, 1, sigmoid_real, NULL, 0),
-    BY_VALUE(Relu, 1, relu_real, NULL, 0),
-#define FOLD(name, inputs, fold) \
-  { #name, inputs, fold, NULL, NULL, 0 }
-    FOLD(Constant, 0, fold_constant_node),
-    FOLD(ConstantOfShape, ANY, fold_constant_of_shape),
-    FOLD(Shape, ANY, fold_shape),
-    FOLD(Size, ANY, fold_size),
-    FOLD(Cast, ANY, fold_cast),
-    FOLD(Range, 3, fold_range),
-    FOLD(Concat, ANY, fold_concat),
-    FOLD(ReduceProd, ANY, fold_reduced),
-    FOLD(ReduceSum, ANY, fold_reduced),
-    FOLD(ReduceMin, ANY, fold_reduced),
-    FOLD(ReduceMax, ANY, fold_reduced),
-    FOLD(ReduceMean, ANY, fold_reduced),
-    FOLD(Tile, ANY, fold_tile),
-    FOLD(CumSum, ANY, fold_along_axis),
-    FOLD(Trilu, ANY, fold_along_axis),
-    FOLD(ScatterND, 3, fold_scatter),
-    FOLD(MatMul, 2, fold_matmul),
-    FOLD(Gather, 2, fold_gather),
-    FOLD(Reshape, ANY, NULL),
-    FOLD(Flatten, ANY, NULL),
-    FOLD(Transpose, ANY, NULL),
-    FOLD(Unsqueeze, ANY, NULL),
-    FOLD(Squeeze, ANY, NULL),
-    FOLD(Identity, ANY, NULL),
-    FOLD(Slice, ANY, NULL),
-    FOLD(Split, ANY, NULL),
-    FOLD(Expand, ANY, NULL),
+#define VALUE(name, inputs, type, real, whole) \
+  {#name, inputs, by_value, name##_real, name##_whole, type},
+#define REAL(name, real) {#name, 1, by_value, name##_real, NULL, 0},
+#define FOLD(name, inputs, fold) {#name, inputs, fold, NULL, NULL, 0},
+#include "import/onnx/folds.def"
 };
 
 static const struct onnx_fold *fold_of(const char *type) {
@@ -217,7 +94,7 @@ static struct constant *result_of(struct onnx *x, const struct onnx_fold *f,
     result->unknown = result->unknown || !constant_known(x, in[i]);
   }
   /* Positions as waves are a table, whatever they are made of. */
-  if (f->real == sin_real || f->real == cos_real)
+  if (f->real == Sin_real || f->real == Cos_real)
     result->trained = false;
   result->name = in[0]->name ? in[0]->name : last->name;
   return result;

@@ -14,7 +14,7 @@ static const struct onnx_row {
   onnx_op_fn *read;
   enum layer_word words[IMPORT_WORDS];
 } rows[] = {
-#define OP(name, op_ion, ...) {#name, op_ion, {__VA_ARGS__}},
+#define OP(name, function, ...) {#name, function, {__VA_ARGS__}},
 #include "import/onnx/ops.def"
 #undef OP
 };

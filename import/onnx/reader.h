@@ -349,7 +349,7 @@ const char *fold_name(size_t index);
 /* Rows of the table. */
 typedef bool onnx_op_fn(struct onnx *x);
 
-#define OP(name, op_ion, ...) onnx_op_fn op_ion;
+#define OP(name, function, ...) onnx_op_fn function;
 #include "import/onnx/ops.def"
 #undef OP
 
