@@ -61,11 +61,14 @@ struct keras_operand {
   json_t *value;
 };
 
+struct keras_row;
+
 /* One application of a layer. */
 struct keras_call {
   struct keras *keras;
   struct graph *graph;
   const char *name, *type;
+  const struct keras_row *row; /* what is known of the type */
   json_t *json, *config;
   struct keras_place place;
   bool frozen;
@@ -130,6 +133,11 @@ void keras_note_masks(struct keras_call *call);
 /* Gives out a node as the call's next output. */
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape);
+/* The same where the shape is that of the first input; the first input with
+ * another shape. */
+bool keras_give_same(struct keras_call *call, int node);
+bool keras_give_reshaped(struct keras_call *call,
+                         const struct graph_shape *shape);
 /* The same of a node that has that shape now. */
 bool keras_give_node(struct keras_call *call, struct graph_node *node,
                      const struct graph_shape *shape);
@@ -174,10 +182,12 @@ bool keras_leave(struct keras_call *call, const char *type, const char *why);
 
 struct keras_row {
   const char *type;
-  keras_layer_fn *add;
-  enum layer_word
-      words[IMPORT_WORDS]; /* of netc; without `add`, it is that layer */
+  keras_layer_fn *add; /* NULL: it is the layer words[0] */
+  enum layer_word words[IMPORT_WORDS];
 };
+
+/* The layer words[0] of its row, without arguments, on the first input. */
+bool keras_add_plain(struct keras_call *call);
 
 struct keras_rows {
   const struct keras_row *at;

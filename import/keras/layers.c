@@ -4,26 +4,18 @@
 
 #include "import/keras/keras.h"
 
-static bool plain(struct keras_call *call, enum layer_word word) {
+bool keras_add_plain(struct keras_call *call) {
   int input = call->inputs[0].node;
-  return keras_give(call, keras_node(call, word, input)->index,
-                    &call->inputs[0].shape);
-}
-
-static struct graph_node *with_real(struct keras_call *call,
-                                    enum layer_word word, int input,
-                                    double value, double usual) {
-  struct graph_node *node = keras_node(call, word, input);
-  graph_real(call->graph, node, "", value);
-  graph_usual(node, graph_number(call->graph, usual));
-  return node;
+  return keras_give_same(call,
+                         keras_node(call, call->row->words[0], input)->index);
 }
 
 static bool give_real(struct keras_call *call, enum layer_word word,
                       double value, double usual) {
-  return keras_give(
-      call, with_real(call, word, call->inputs[0].node, value, usual)->index,
-      &call->inputs[0].shape);
+  struct graph_node *node = keras_node(call, word, call->inputs[0].node);
+  graph_real(call->graph, node, "", value);
+  graph_usual(node, graph_number(call->graph, usual));
+  return keras_give_same(call, node->index);
 }
 
 /* Dense. */
@@ -116,7 +108,7 @@ static bool rms_norm(struct keras_call *call) {
   struct graph_node *node =
       keras_node(call, WORD_RMSNORM, call->inputs[0].node);
   put_eps(call, node, 1e-6);
-  return keras_give(call, node->index, &call->inputs[0].shape);
+  return keras_give_same(call, node->index);
 }
 
 static bool group_norm(struct keras_call *call) {
@@ -162,7 +154,7 @@ static bool normalization(struct keras_call *call) {
   if (keras_bool(call, "invert", false))
     return keras_fail(call, "netc has no equivalent of `invert`");
   at = constant(call, WORD_DIV, constant(call, WORD_SUB, at));
-  return keras_give(call, at, &call->inputs[0].shape);
+  return keras_give_same(call, at);
 }
 
 static bool rescaling(struct keras_call *call) {
@@ -184,11 +176,12 @@ static bool rescaling(struct keras_call *call) {
       at = node->index;
     }
   }
-  return keras_give(call, at, &call->inputs[0].shape);
+  return keras_give_same(call, at);
 }
 
-static bool l2_norm(struct keras_call *call) {
-  return on_channels(call) && plain(call, WORD_L2NORM);
+/* unit norm, softmax: along the channels alone */
+static bool by_channel(struct keras_call *call) {
+  return on_channels(call) && keras_add_plain(call);
 }
 
 /* Activations. */
@@ -196,7 +189,7 @@ static bool l2_norm(struct keras_call *call) {
 static bool activation(struct keras_call *call) {
   int last = keras_activate(call, call->inputs[0].node,
                             keras_member(call->config, "activation"));
-  return last >= 0 && keras_give(call, last, &call->inputs[0].shape);
+  return last >= 0 && keras_give_same(call, last);
 }
 
 static bool relu(struct keras_call *call) {
@@ -207,16 +200,17 @@ static bool relu(struct keras_call *call) {
     return keras_fail(call, "netc has no equivalent of a threshold");
   if (most < 0)
     return slope > 0 || slope < 0 ? give_real(call, WORD_LEAKY, slope, 0.01)
-                                  : plain(call, WORD_RELU);
+                                  : keras_add_plain(call);
   if (slope > 0 || slope < 0)
     return keras_fail(call,
                       "netc has no equivalent of a slope with a largest value");
   if (most <= 6 && most >= 6)
-    return plain(call, WORD_RELU6);
+    return keras_give_same(
+        call, keras_node(call, WORD_RELU6, call->inputs[0].node)->index);
   int node = keras_node(call, WORD_RELU, call->inputs[0].node)->index;
   struct graph_node *least = keras_node(call, WORD_MIN, node);
   graph_real(call->graph, least, "", most);
-  return keras_give(call, least->index, &call->inputs[0].shape);
+  return keras_give_same(call, least->index);
 }
 
 static bool leaky(struct keras_call *call) {
@@ -248,7 +242,7 @@ static bool prelu(struct keras_call *call) {
     each = each && slopes.size[i] == 1;
   if (each && slopes.size[slopes.rank - 1] ==
                   call->inputs[0].shape.size[slopes.rank - 1])
-    return plain(call, WORD_PRELU);
+    return keras_add_plain(call);
   /* max(0, x) + slope * min(0, x) */
   int input = keras_exact(call, call->inputs);
   int above = keras_node(call, WORD_RELU, input)->index;
@@ -259,10 +253,6 @@ static bool prelu(struct keras_call *call) {
   return keras_give(call,
                     graph_pair(call->graph, WORD_ADD, above, sloped)->index,
                     &call->inputs[0].shape);
-}
-
-static bool softmax(struct keras_call *call) {
-  return on_channels(call) && plain(call, WORD_SOFTMAX);
 }
 
 /* What training alone does. */
@@ -276,7 +266,7 @@ static bool dropout(struct keras_call *call) {
   for (size_t i = 1; i < json_array_size(noise); i++)
     samples = samples && json_integer_value(json_array_get(noise, i)) == 1;
   if (rate <= 0)
-    return keras_give(call, call->inputs[0].node, &call->inputs[0].shape);
+    return keras_give_same(call, call->inputs[0].node);
   return samples ? give_real(call, WORD_DROPPATH, rate, 0.1)
                  : give_real(call, WORD_DROPOUT, rate, 0.5);
 }
@@ -287,7 +277,7 @@ static bool drop_path(struct keras_call *call) {
     return keras_fail(call,
                       "`drop_path_rate` must be at least 0 and less than 1");
   if (rate <= 0)
-    return keras_give(call, call->inputs[0].node, &call->inputs[0].shape);
+    return keras_give_same(call, call->inputs[0].node);
   return give_real(call, WORD_DROPPATH, rate, 0.1);
 }
 
@@ -295,8 +285,7 @@ static bool left_out(struct keras_call *call) {
   graph_note(call->graph,
              "%s changes nothing when the net predicts: it is left out.",
              call->type);
-  struct keras_tensor same = call->inputs[0];
-  *VEC_PUSH(call->graph->arena, &call->outputs) = same;
+  *VEC_PUSH(call->graph->arena, &call->outputs) = call->inputs[0];
   return true;
 }
 
@@ -340,8 +329,7 @@ static bool reshape(struct keras_call *call) {
     out.size[out.rank - 1] = channels;
   }
   /* A map of one pixel is what netc has for a vector after `gap`. */
-  return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
-                    &out);
+  return keras_give_reshaped(call, &out);
 }
 
 bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
@@ -394,10 +382,6 @@ static bool repeat_vector(struct keras_call *call) {
 
 /* Of Keras' applications: a factor by channel; x + scale * branch. */
 
-static bool learned_scale(struct keras_call *call) {
-  return plain(call, WORD_SCALE);
-}
-
 static bool custom_scale(struct keras_call *call) {
   if (call->input_count != 2)
     return keras_fail(call, "it needs two inputs");
@@ -426,7 +410,7 @@ static const struct keras_row rows[] = {
     {"LayerNormalization", layer_norm, {WORD_LN}},
     {"RMSNormalization", rms_norm, {WORD_RMSNORM}},
     {"GroupNormalization", group_norm, {WORD_GN, WORD_INSTNORM}},
-    {"UnitNormalization", l2_norm, {WORD_L2NORM}},
+    {"UnitNormalization", by_channel, {WORD_L2NORM}},
     {"Normalization", normalization, {WORD_SUB, WORD_DIV, WORD_WEIGHT}},
     {"Rescaling", rescaling, {WORD_MUL, WORD_ADD}},
     {"Activation", activation, {WORD_NONE}},
@@ -434,7 +418,7 @@ static const struct keras_row rows[] = {
     {"LeakyReLU", leaky, {WORD_LEAKY}},
     {"PReLU", prelu, {WORD_PRELU}},
     {"ELU", elu, {WORD_ELU}},
-    {"Softmax", softmax, {WORD_SOFTMAX}},
+    {"Softmax", by_channel, {WORD_SOFTMAX}},
     {"Dropout", dropout, {WORD_DROPOUT, WORD_DROPPATH}},
     BY_AXES("SpatialDropout", "", dropout, WORD_DROPOUT),
     {"AlphaDropout", dropout, {WORD_DROPOUT}},
@@ -467,7 +451,7 @@ static const struct keras_row rows[] = {
     {"Reshape", reshape, {WORD_RESHAPE}},
     {"Permute", permute, {WORD_PERMUTE}},
     {"RepeatVector", repeat_vector, {WORD_UP}},
-    {"LayerScale", learned_scale, {WORD_SCALE}},
+    {"LayerScale", NULL, {WORD_SCALE}},
     {"CustomScaleLayer", custom_scale, {WORD_MUL, WORD_ADD}},
 };
 
@@ -538,10 +522,10 @@ bool keras_add_layer(struct keras_call *call) {
     return keras_add_operation(call, function ? function : call->name);
   if (is_old(call))
     return refuse_old(call);
-  const struct keras_row *row = find_row(call->type);
-  if (!row)
+  call->row = find_row(call->type);
+  if (!call->row)
     return unknown(call);
   if (call->input_count == 0)
     return keras_fail(call, "it has no input");
-  return row->add ? row->add(call) : plain(call, row->words[0]);
+  return call->row->add ? call->row->add(call) : keras_add_plain(call);
 }

@@ -8,7 +8,7 @@ static bool needs(struct keras_call *call, size_t count) {
 }
 
 /* By value: of the same shape, or of one that is repeated. */
-static bool merge(struct keras_call *call, enum layer_word word) {
+static bool merge(struct keras_call *call) {
   struct graph *g = call->graph;
   struct graph_shape out = call->inputs[0].shape;
   if (call->input_count == 1)
@@ -24,14 +24,10 @@ static bool merge(struct keras_call *call, enum layer_word word) {
                    ? call->inputs[i].node
                    : keras_exact(call, &call->inputs[i]);
   }
-  struct graph_node *node = graph_join(g, word);
+  struct graph_node *node = graph_join(g, call->row->words[0]);
   for (size_t i = 0; i < call->input_count; i++)
     graph_operand(g, node, nodes[i]);
   return keras_give_node(call, node, &out);
-}
-
-static bool add(struct keras_call *call) {
-  return merge(call, WORD_ADD);
 }
 
 /* x * hsigmoid(x) is hswish(x). */
@@ -44,24 +40,16 @@ static bool multiply(struct keras_call *call) {
       keras_withdraw(call, x[1].node, words, 1) >= 0)
     return keras_give(call, keras_node(call, WORD_HSWISH, x[0].node)->index,
                       &x[0].shape);
-  return merge(call, WORD_MUL);
-}
-
-static bool maximum(struct keras_call *call) {
-  return merge(call, WORD_MAX);
-}
-
-static bool minimum(struct keras_call *call) {
-  return merge(call, WORD_MIN);
+  return merge(call);
 }
 
 static bool subtract(struct keras_call *call) {
-  return call->input_count == 2 ? merge(call, WORD_SUB)
+  return call->input_count == 2 ? merge(call)
                                 : keras_fail(call, "it needs two inputs");
 }
 
 static bool average(struct keras_call *call) {
-  if (!merge(call, WORD_ADD))
+  if (!merge(call))
     return false;
   struct keras_tensor *sum = &call->outputs.at[call->outputs.count - 1];
   struct graph_node *node = keras_node(call, WORD_DIV, sum->node);
@@ -148,12 +136,12 @@ static bool dot(struct keras_call *call) {
 }
 
 static const struct keras_row rows[] = {
-    {"Add", add, {WORD_ADD}},
+    {"Add", merge, {WORD_ADD}},
     {"Subtract", subtract, {WORD_SUB}},
     {"Multiply", multiply, {WORD_MUL}},
     {"Average", average, {WORD_ADD, WORD_DIV}},
-    {"Maximum", maximum, {WORD_MAX}},
-    {"Minimum", minimum, {WORD_MIN}},
+    {"Maximum", merge, {WORD_MAX}},
+    {"Minimum", merge, {WORD_MIN}},
     {"Concatenate", concatenate, {WORD_CONCAT}},
     {"Dot", dot, {WORD_MATMUL, WORD_MUL, WORD_SUM}},
 };

@@ -106,6 +106,16 @@ bool keras_give(struct keras_call *call, int node,
   return !call->graph->failed;
 }
 
+bool keras_give_same(struct keras_call *call, int node) {
+  return keras_give(call, node, &call->inputs[0].shape);
+}
+
+bool keras_give_reshaped(struct keras_call *call,
+                         const struct graph_shape *shape) {
+  return keras_give(call, keras_reshape(call, call->inputs[0].node, shape),
+                    shape);
+}
+
 bool keras_give_node(struct keras_call *call, struct graph_node *node,
                      const struct graph_shape *shape) {
   node->shape = *shape;

@@ -98,7 +98,7 @@ static bool give_hard_sigmoid(struct keras_call *call, enum layer_word word,
                     &x->shape);
 }
 
-static bool by_value(struct keras_call *call, enum layer_word word) {
+static bool by_value(struct keras_call *call) {
   struct two two;
   if (!take_two(call, &two))
     return false;
@@ -107,8 +107,9 @@ static bool by_value(struct keras_call *call, enum layer_word word) {
     const struct keras_tensor *a = &two.a->tensor, *b = &two.b->tensor;
     if (!keras_broadcast(call, &a->shape, &b->shape, &out))
       return false;
-    struct graph_node *node = graph_pair(
-        call->graph, word, keras_exact(call, a), keras_exact(call, b));
+    struct graph_node *node =
+        graph_pair(call->graph, call->row->words[0], keras_exact(call, a),
+                   keras_exact(call, b));
     return keras_give_node(call, node, &out);
   }
   const struct keras_operand *x = two.a->is_tensor ? two.a : two.b;
@@ -116,43 +117,40 @@ static bool by_value(struct keras_call *call, enum layer_word word) {
   if (!x->is_tensor || !json_is_number(value))
     return keras_fail(call, "only constants that are numbers are supported");
   double number = json_number_value(value);
-  if (give_hard_sigmoid(call, word, &x->tensor, number))
+  if (give_hard_sigmoid(call, call->row->words[0], &x->tensor, number))
     return true;
-  bool ordered = word == WORD_SUB || word == WORD_DIV;
-  return x == two.b && ordered ? give_swapped(call, word, &x->tensor, number)
-                               : give_by_number(call, word, &x->tensor, number);
+  bool ordered =
+      call->row->words[0] == WORD_SUB || call->row->words[0] == WORD_DIV;
+  return x == two.b && ordered
+             ? give_swapped(call, call->row->words[0], &x->tensor, number)
+             : give_by_number(call, call->row->words[0], &x->tensor, number);
 }
 
-static bool power(struct keras_call *call, enum layer_word word) {
+static bool power(struct keras_call *call) {
   struct two two;
   if (!take_two(call, &two))
     return false;
   if (!two.a->is_tensor || two.b->is_tensor || !json_is_number(two.b->value))
     return keras_fail(call, "only powers that are numbers are supported");
-  return give_by_number(call, word, &two.a->tensor,
+  return give_by_number(call, call->row->words[0], &two.a->tensor,
                         json_number_value(two.b->value));
 }
 
-static bool unary(struct keras_call *call, enum layer_word word) {
-  return keras_give(call, keras_node(call, word, call->inputs[0].node)->index,
-                    &call->inputs[0].shape);
+static bool square(struct keras_call *call) {
+  return give_by_number(call, call->row->words[0], &call->inputs[0], 2);
 }
 
-static bool square(struct keras_call *call, enum layer_word word) {
-  return give_by_number(call, word, &call->inputs[0], 2);
+static bool rsqrt(struct keras_call *call) {
+  return give_by_number(call, call->row->words[0], &call->inputs[0], -0.5);
 }
 
-static bool rsqrt(struct keras_call *call, enum layer_word word) {
-  return give_by_number(call, word, &call->inputs[0], -0.5);
-}
-
-static bool leaky(struct keras_call *call, enum layer_word word) {
+static bool leaky(struct keras_call *call) {
   const json_t *slope = either(call, "negative_slope", "alpha", 1);
-  return give_by_number(call, word, &call->inputs[0],
+  return give_by_number(call, call->row->words[0], &call->inputs[0],
                         json_is_number(slope) ? json_number_value(slope) : 0.2);
 }
 
-static bool softmax(struct keras_call *call, enum layer_word word) {
+static bool softmax(struct keras_call *call) {
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t value = -1;
   if (!take_axis(call, 1, &value))
@@ -160,21 +158,18 @@ static bool softmax(struct keras_call *call, enum layer_word word) {
   int at = keras_axis(call, in, value);
   if (at != in->rank - 1)
     return keras_fail(call, "only a softmax over channels is supported");
-  return unary(call, word);
+  return keras_add_plain(call);
 }
 
-static bool same(struct keras_call *call, enum layer_word word) {
-  (void)word;
-  return keras_give(call, keras_exact(call, call->inputs),
-                    &call->inputs[0].shape);
+static bool same(struct keras_call *call) {
+  return keras_give_same(call, keras_exact(call, call->inputs));
 }
 
 /* Between two numbers. */
-static bool clip(struct keras_call *call, enum layer_word word) {
+static bool clip(struct keras_call *call) {
   static const char *const names[2][2] = {{"x_min", "clip_value_min"},
                                           {"x_max", "clip_value_max"}};
   struct keras_tensor x = call->inputs[0];
-  (void)word;
   for (size_t i = 0; i < 2; i++) {
     const json_t *value = either(call, names[i][0], names[i][1], i + 1);
     if (!json_is_number(value))
@@ -207,7 +202,7 @@ static bool take_axes(struct keras_call *call, const json_t *list,
   return true;
 }
 
-static bool reduce(struct keras_call *call, enum layer_word word) {
+static bool reduce(struct keras_call *call) {
   const json_t *keep = argument(call, "keepdims", 2);
   bool axes[LIMIT_RANK] = {false};
   struct graph *g = call->graph;
@@ -215,7 +210,7 @@ static bool reduce(struct keras_call *call, enum layer_word word) {
   if (!take_axes(call, argument(call, "axis", 1), axes))
     return false;
   struct graph_node *node =
-      keras_node(call, word, keras_exact(call, call->inputs));
+      keras_node(call, call->row->words[0], keras_exact(call, call->inputs));
   for (int i = 0; i < node->shape.rank; i++) {
     if (axes[i])
       graph_arg(g, node, PART_NONE, "axis=", graph_text(g, "%d", i));
@@ -233,28 +228,24 @@ static bool reduce(struct keras_call *call, enum layer_word word) {
 
 /* Shapes. Lists count the batch. */
 
-static bool reshape(struct keras_call *call, enum layer_word word) {
+static bool reshape(struct keras_call *call) {
   const json_t *target = either(call, "newshape", "shape", 1);
   struct graph_shape out;
-  (void)word;
   if (!keras_fill_shape(call, target, 1, "shape", &out))
     return false;
-  return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
-                    &out);
+  return keras_give_reshaped(call, &out);
 }
 
-static bool transpose(struct keras_call *call, enum layer_word word) {
+static bool transpose(struct keras_call *call) {
   const json_t *axes = either(call, "axes", "perm", 1);
-  (void)word;
   if (json_integer_value(json_array_get(axes, 0)) != 0)
     return keras_fail(call, "it moves the batch");
   return keras_permute(call, call->inputs, axes, 1);
 }
 
-static bool squeeze(struct keras_call *call, enum layer_word word) {
+static bool squeeze(struct keras_call *call) {
   bool axes[LIMIT_RANK] = {false};
   struct graph_shape in = call->inputs[0].shape, out = {0};
-  (void)word;
   if (!take_axes(call, argument(call, "axis", 1), axes))
     return false;
   for (int i = 0; i < in.rank; i++) {
@@ -265,14 +256,12 @@ static bool squeeze(struct keras_call *call, enum layer_word word) {
   }
   if (out.rank == 0)
     return keras_fail(call, "it leaves no axis");
-  return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
-                    &out);
+  return keras_give_reshaped(call, &out);
 }
 
-static bool expand(struct keras_call *call, enum layer_word word) {
+static bool expand(struct keras_call *call) {
   struct graph_shape in = call->inputs[0].shape, out = {0};
   int64_t axis = -1;
-  (void)word;
   if (!take_axis(call, 1, &axis))
     return false;
   if (axis < 0)
@@ -285,17 +274,15 @@ static bool expand(struct keras_call *call, enum layer_word word) {
     if (i < in.rank)
       out.size[out.rank++] = in.size[i];
   }
-  return keras_give(call, keras_reshape(call, call->inputs[0].node, &out),
-                    &out);
+  return keras_give_reshaped(call, &out);
 }
 
-static bool concat(struct keras_call *call, enum layer_word word) {
+static bool concat(struct keras_call *call) {
   int64_t axis = -1;
-  (void)word;
   return take_axis(call, call->input_count, &axis) && keras_concat(call, axis);
 }
 
-static bool matmul(struct keras_call *call, enum layer_word word) {
+static bool matmul(struct keras_call *call) {
   const json_t *a = argument(call, "transpose_a", 2);
   const json_t *b = argument(call, "transpose_b", 3);
   const struct keras_tensor *x = call->inputs;
@@ -303,8 +290,9 @@ static bool matmul(struct keras_call *call, enum layer_word word) {
       x[0].shape.rank != x[1].shape.rank)
     return keras_fail(call, "it needs two tensors of equal rank, the first "
                             "not transposed");
-  struct graph_node *node = graph_pair(
-      call->graph, word, keras_exact(call, &x[0]), keras_exact(call, &x[1]));
+  struct graph_node *node =
+      graph_pair(call->graph, call->row->words[0], keras_exact(call, &x[0]),
+                 keras_exact(call, &x[1]));
   struct graph_shape out = x[0].shape;
   int last = out.rank - 1;
   bool transposed = json_is_true(b);
@@ -346,12 +334,11 @@ static bool get_part(struct keras_call *call, const json_t *item, int axis,
   return true;
 }
 
-static bool get_item(struct keras_call *call, enum layer_word word) {
+static bool get_item(struct keras_call *call) {
   const json_t *list = either(call, "key", "slice_spec", 1);
   struct graph_shape in = call->inputs[0].shape, out = {0};
   size_t count = json_array_size(list);
   int node = keras_exact(call, call->inputs), at = 0;
-  (void)word;
   if (call->keras->channels_first[in.rank] || !json_is_array(list))
     return keras_fail(call, "netc has no equivalent of its indices");
   for (size_t i = 0; i < count; i++, at++) {
@@ -379,12 +366,11 @@ static bool get_item(struct keras_call *call, enum layer_word word) {
 }
 
 /* Equal parts along an axis. */
-static bool split(struct keras_call *call, enum layer_word word) {
+static bool split(struct keras_call *call) {
   const json_t *parts =
       either(call, "indices_or_sections", "num_or_size_splits", 1);
   struct graph_shape out = call->inputs[0].shape;
   int64_t count, value = 0;
-  (void)word;
   if (!keras_integer(call, parts, "sections", 1, 1024, &count) ||
       !take_axis(call, 2, &value))
     return false;
@@ -408,16 +394,11 @@ static bool split(struct keras_call *call, enum layer_word word) {
 
 /* What of the steps a layer with `mask_zero` leaves out; nobody else reads it.
  */
-static bool mask(struct keras_call *call, enum layer_word word) {
-  (void)word;
-  return keras_give(call, KERAS_MASK, &call->inputs[0].shape);
+static bool mask(struct keras_call *call) {
+  return keras_give_same(call, KERAS_MASK);
 }
 
-static const struct keras_operation {
-  const char *name;
-  bool (*add)(struct keras_call *call, enum layer_word word);
-  enum layer_word words[IMPORT_WORDS];
-} operations[] = {
+static const struct keras_row operations[] = {
     {"add", by_value, {WORD_ADD}},
     {"addv2", by_value, {WORD_ADD}},
     {"subtract", by_value, {WORD_SUB}},
@@ -433,29 +414,29 @@ static const struct keras_operation {
     {"pow", power, {WORD_POW}},
     {"square", square, {WORD_POW}},
     {"rsqrt", rsqrt, {WORD_POW}},
-    {"relu", unary, {WORD_RELU}},
-    {"relu6", unary, {WORD_RELU6}},
+    {"relu", NULL, {WORD_RELU}},
+    {"relu6", NULL, {WORD_RELU6}},
     {"leakyrelu", leaky, {WORD_LEAKY}},
-    {"sigmoid", unary, {WORD_SIGMOID}},
-    {"tanh", unary, {WORD_TANH}},
-    {"gelu", unary, {WORD_GELU}},
-    {"silu", unary, {WORD_SILU}},
-    {"swish", unary, {WORD_SILU}},
-    {"elu", unary, {WORD_ELU}},
-    {"selu", unary, {WORD_SELU}},
-    {"softplus", unary, {WORD_SOFTPLUS}},
-    {"hardsigmoid", unary, {WORD_HSIGMOID}},
-    {"hardsilu", unary, {WORD_HSWISH}},
-    {"hardswish", unary, {WORD_HSWISH}},
+    {"sigmoid", NULL, {WORD_SIGMOID}},
+    {"tanh", NULL, {WORD_TANH}},
+    {"gelu", NULL, {WORD_GELU}},
+    {"silu", NULL, {WORD_SILU}},
+    {"swish", NULL, {WORD_SILU}},
+    {"elu", NULL, {WORD_ELU}},
+    {"selu", NULL, {WORD_SELU}},
+    {"softplus", NULL, {WORD_SOFTPLUS}},
+    {"hardsigmoid", NULL, {WORD_HSIGMOID}},
+    {"hardsilu", NULL, {WORD_HSWISH}},
+    {"hardswish", NULL, {WORD_HSWISH}},
     {"softmax", softmax, {WORD_SOFTMAX}},
     {"logsoftmax", softmax, {WORD_LOGSOFTMAX}},
-    {"exp", unary, {WORD_EXP}},
-    {"log", unary, {WORD_LOG}},
-    {"sqrt", unary, {WORD_SQRT}},
-    {"abs", unary, {WORD_ABS}},
-    {"absolute", unary, {WORD_ABS}},
-    {"negative", unary, {WORD_NEG}},
-    {"neg", unary, {WORD_NEG}},
+    {"exp", NULL, {WORD_EXP}},
+    {"log", NULL, {WORD_LOG}},
+    {"sqrt", NULL, {WORD_SQRT}},
+    {"abs", NULL, {WORD_ABS}},
+    {"absolute", NULL, {WORD_ABS}},
+    {"negative", NULL, {WORD_NEG}},
+    {"neg", NULL, {WORD_NEG}},
     {"cast", same, {WORD_NONE}},
     {"identity", same, {WORD_NONE}},
     {"stopgradient", same, {WORD_NONE}},
@@ -483,7 +464,7 @@ bool keras_operation_type(struct graph *graph, size_t index,
                           struct import_type *type) {
   if (index >= sizeof operations / sizeof *operations)
     return false;
-  import_type_set(type, graph_text(graph, "ops.%s", operations[index].name),
+  import_type_set(type, graph_text(graph, "ops.%s", operations[index].type),
                   operations[index].words);
   return true;
 }
@@ -505,7 +486,7 @@ static bool is_called(const char *theirs, const char *name) {
 
 bool keras_makes_mask(const char *function) {
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-    if (operations[i].add == mask && is_called(function, operations[i].name))
+    if (operations[i].add == mask && is_called(function, operations[i].type))
       return true;
   return false;
 }
@@ -516,8 +497,10 @@ bool keras_add_operation(struct keras_call *call, const char *function) {
   if (call->input_count == 0)
     return keras_fail(call, "it reads no tensor");
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-    if (is_called(function, operations[i].name))
-      return operations[i].add(call, operations[i].words[0]);
+    if (is_called(function, operations[i].type)) {
+      call->row = &operations[i];
+      return call->row->add ? call->row->add(call) : keras_add_plain(call);
+    }
   return keras_leave(call, function,
                      graph_text(call->graph,
                                 "netc has no equivalent of the operation %.64s",

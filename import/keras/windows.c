@@ -18,6 +18,13 @@ static bool take_axes(struct keras_call *call, int *axes) {
   return true;
 }
 
+/* The same where these are all, outside TimeDistributed. */
+static bool take_own_axes(struct keras_call *call, int *axes) {
+  return take_axes(call, axes) &&
+         (call->keras->lead == 0 ||
+          keras_fail(call, "it is not supported in TimeDistributed"));
+}
+
 /* Axes of TimeDistributed's steps come first; windows have size 1 there. */
 static bool read_sizes(struct keras_call *call, const char *key, int64_t usual,
                        int axes, int64_t *sizes) {
@@ -296,9 +303,8 @@ static bool adaptive_pooling(struct keras_call *call) {
   struct graph_shape out = call->inputs[0].shape;
   int axes;
   bool mean = strstr(call->type, "Average");
-  if (!take_axes(call, &axes) || call->keras->lead > 0)
-    return keras_fail(call, "it is not supported in TimeDistributed");
-  if (!keras_ints(call, "output_size", 1, 1, axes, out.size))
+  if (!take_own_axes(call, &axes) ||
+      !keras_ints(call, "output_size", 1, 1, axes, out.size))
     return false;
   struct graph_node *node =
       keras_node(call, mean ? WORD_ADAPTPOOL : WORD_ADAPTMAXPOOL,
@@ -364,10 +370,8 @@ static bool zero_padding(struct keras_call *call) {
   struct graph *g = call->graph;
   struct text text = text_new(g->arena);
   int axes;
-  if (!take_axes(call, &axes))
+  if (!take_own_axes(call, &axes))
     return false;
-  if (call->keras->lead > 0)
-    return keras_fail(call, "it is not supported in TimeDistributed");
   if (!read_sides(call, "padding", axes, 1, out.before, out.after))
     return false;
   out.shape = call->inputs[0].shape;
@@ -400,10 +404,8 @@ static bool cropping(struct keras_call *call) {
   struct graph_shape out = call->inputs[0].shape;
   int axes, node;
   bool middle = true;
-  if (!take_axes(call, &axes))
+  if (!take_own_axes(call, &axes))
     return false;
-  if (call->keras->lead > 0)
-    return keras_fail(call, "it is not supported in TimeDistributed");
   if (!read_sides(call, "cropping", axes, axes == 1 ? 1 : 0, before, after))
     return false;
   for (int i = 0; i < axes; i++) {
