@@ -119,26 +119,17 @@ static size_t glu_trace(const struct layer *layer, struct tape *tape,
                                       .keeps = KEEPS_IN(0)});
 }
 
-const struct layer_kind layer_glu = {
-    .name = "glu",
-    .summary = "the first half of the channels times sigmoid(the second half)",
-    .family = "Activation",
-    .shape = glu_shape,
-    .trace = glu_trace,
-};
+LAYER_KIND(glu, "Activation",
+           "the first half of the channels times sigmoid(the second half)",
+           .shape = glu_shape, .trace = glu_trace);
 
-#define ACTIVATION(id, code, text, how, ...)                       \
-  const struct layer_kind layer_##id = {.name = #id,               \
-                                        .summary = text,           \
-                                        .family = "Activation",    \
-                                        .memory = OUTPUT_IN_PLACE, \
-                                        .opcode = DOES_##code,     \
-                                        .shape = layer_same_shape, \
-                                        .trace = trace_##how,      \
-                                        __VA_ARGS__}
+#define ACTIVATION(id, code, text, how, ...)                    \
+  LAYER_KIND(id, "Activation", text, .memory = OUTPUT_IN_PLACE, \
+             .opcode = DOES_##code, .shape = layer_same_shape,  \
+             .trace = trace_##how, __VA_ARGS__)
 
 #define IN_PLACE .overwrites = true
-#define WITH(rows) .specs = rows, .args_size = sizeof(struct activation)
+#define WITH(rows) LAYER_ARGS(activation, rows)
 
 ACTIVATION(relu, RELU, "max(x, 0)", output, IN_PLACE, .redundant = same_kind);
 ACTIVATION(relu6, RELU6, "min(max(x, 0), 6)", clones, IN_PLACE,
@@ -171,13 +162,7 @@ static size_t same(const struct layer *layer, struct tape *tape,
   return in[0];
 }
 
-const struct layer_kind layer_identity = {
-    .name = "identity",
-    .summary = "its input, unchanged; `act=identity` leaves an activation out",
-    .family = "Activation",
-    .memory = OUTPUT_VIEW,
-    .input = INPUT_ANY,
-    .shape = layer_same_shape,
-    .trace = same,
-    .idle = true,
-};
+LAYER_KIND(identity, "Activation",
+           "its input, unchanged; `act=identity` leaves an activation out",
+           .memory = OUTPUT_VIEW, .input = INPUT_ANY, .shape = layer_same_shape,
+           .trace = same, .idle = true);

@@ -374,43 +374,20 @@ static size_t deconv_trace(const struct layer *layer, struct tape *tape,
   return product_trace(layer, tape, in[0], false);
 }
 
-const struct layer_kind layer_conv = {
-    .name = "conv",
-    .summary = "convolution: a window of weights moves over the map",
-    .family = "Convolution",
-    .specs = conv_specs,
-    .args_size = sizeof(struct conv),
-    .shape = conv_shape,
-    .params = conv_params,
-    .macs = conv_macs,
-    .trace = conv_trace,
-    .opcode = DOES_CONV,
-    .windows = conv_windows,
-};
+LAYER_KIND(conv, "Convolution",
+           "convolution: a window of weights moves over the map",
+           LAYER_ARGS(conv, conv_specs), .shape = conv_shape,
+           .params = conv_params, .macs = conv_macs, .trace = conv_trace,
+           .opcode = DOES_CONV, .windows = conv_windows);
 
-const struct layer_kind layer_dwconv = {
-    .name = "dwconv",
-    .summary = "depthwise convolution: each channel has its own window",
-    .family = "Convolution",
-    .specs = dwconv_specs,
-    .args_size = sizeof(struct conv),
-    .shape = dwconv_shape,
-    .params = conv_params,
-    .macs = conv_macs,
-    .trace = conv_trace,
-    .opcode = DOES_CONV,
-    .windows = conv_windows,
-};
+LAYER_KIND(dwconv, "Convolution",
+           "depthwise convolution: each channel has its own window",
+           LAYER_ARGS(conv, dwconv_specs), .shape = dwconv_shape,
+           .params = conv_params, .macs = conv_macs, .trace = conv_trace,
+           .opcode = DOES_CONV, .windows = conv_windows);
 
-const struct layer_kind layer_deconv = {
-    .name = "deconv",
-    .summary = "transposed convolution: each value spreads over a window",
-    .family = "Convolution",
-    .specs = deconv_specs,
-    .args_size = sizeof(struct conv),
-    .shape = deconv_shape,
-    .params = deconv_params,
-    .macs = deconv_macs,
-    .trace = deconv_trace,
-    .opcode = DOES_DECONV,
-};
+LAYER_KIND(deconv, "Convolution",
+           "transposed convolution: each value spreads over a window",
+           LAYER_ARGS(conv, deconv_specs), .shape = deconv_shape,
+           .params = deconv_params, .macs = deconv_macs, .trace = deconv_trace,
+           .opcode = DOES_DECONV);

@@ -204,27 +204,12 @@ static size_t fc_trace(const struct layer *layer, struct tape *tape,
   return dense_trace(layer, tape, &flat);
 }
 
-const struct layer_kind layer_fc = {
-    .name = "fc",
-    .summary = "fully connected: flattens its input to a vector first",
-    .family = "Dense",
-    .specs = dense_specs,
-    .args_size = sizeof(struct dense),
-    .shape = fc_shape,
-    .params = dense_params,
-    .macs = dense_macs,
-    .trace = fc_trace,
-};
+LAYER_KIND(fc, "Dense", "fully connected: flattens its input to a vector first",
+           LAYER_ARGS(dense, dense_specs), .shape = fc_shape,
+           .params = dense_params, .macs = dense_macs, .trace = fc_trace);
 
-const struct layer_kind layer_linear = {
-    .name = "linear",
-    .summary = "the same dense layer at every position: acts on the last axis",
-    .family = "Dense",
-    .specs = dense_specs,
-    .args_size = sizeof(struct dense),
-    .per_position = true,
-    .shape = linear_shape,
-    .params = dense_params,
-    .macs = dense_macs,
-    .trace = dense_trace,
-};
+LAYER_KIND(linear, "Dense",
+           "the same dense layer at every position: acts on the last axis",
+           LAYER_ARGS(dense, dense_specs), .per_position = true,
+           .shape = linear_shape, .params = dense_params, .macs = dense_macs,
+           .trace = dense_trace);

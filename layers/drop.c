@@ -39,24 +39,12 @@ static size_t droppath_trace(const struct layer *layer, struct tape *tape,
   return drop(layer, tape, in, extent_sample(1, WIDTH_NET));
 }
 
-const struct layer_kind layer_dropout = {
-    .name = "dropout",
-    .summary = "sets values to 0 at random while training",
-    .family = "Regularisation",
-    .specs = dropout_specs,
-    .args_size = sizeof(struct drop),
-    .memory = OUTPUT_IN_PLACE,
-    .shape = layer_same_shape,
-    .trace = dropout_trace,
-};
+LAYER_KIND(dropout, "Regularisation",
+           "sets values to 0 at random while training",
+           LAYER_ARGS(drop, dropout_specs), .memory = OUTPUT_IN_PLACE,
+           .shape = layer_same_shape, .trace = dropout_trace);
 
-const struct layer_kind layer_droppath = {
-    .name = "droppath",
-    .summary = "stochastic depth: sets whole samples to 0 at random",
-    .family = "Regularisation",
-    .specs = droppath_specs,
-    .args_size = sizeof(struct drop),
-    .memory = OUTPUT_IN_PLACE,
-    .shape = layer_same_shape,
-    .trace = droppath_trace,
-};
+LAYER_KIND(droppath, "Regularisation",
+           "stochastic depth: sets whole samples to 0 at random",
+           LAYER_ARGS(drop, droppath_specs), .memory = OUTPUT_IN_PLACE,
+           .shape = layer_same_shape, .trace = droppath_trace);

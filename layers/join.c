@@ -427,17 +427,12 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                             .cast = CAST_LOW});
 }
 
-#define JOIN(id, text, ...)                                               \
-  const struct layer_kind layer_##id = {.name = #id,                      \
-                                        .summary = text,                  \
-                                        .family = "Join",                 \
-                                        .join = true,                     \
-                                        .trace = id##_trace,              \
-                                        .args_size = sizeof(struct join), \
-                                        __VA_ARGS__}
+#define JOIN(id, text, rows, ...)                                    \
+  LAYER_KIND(id, "Join", text, LAYER_ARGS(join, rows), .join = true, \
+             .trace = id##_trace, __VA_ARGS__)
 
-#define EACH(id, code, text, rows, ...)                                    \
-  JOIN(id, text, .shape = elementwise_shape, .specs = rows, .alone = true, \
+#define EACH(id, code, text, rows, ...)                           \
+  JOIN(id, text, rows, .shape = elementwise_shape, .alone = true, \
        .opcode = DOES_##code, __VA_ARGS__)
 
 EACH(add, ADD, "sum, value by value", number_specs, .sign = "+",
@@ -447,8 +442,7 @@ EACH(mul, MUL, "product, value by value", number_specs, .sign = "\xC3\x97");
 EACH(div, DIV, "the first divided by the others", number_specs, );
 EACH(max, MAX, "the largest, value by value or over axes", largest_specs, );
 EACH(min, MIN, "the smallest, value by value or over axes", largest_specs, );
-JOIN(concat, "joined along the channels", .shape = concat_shape,
-     .specs = concat_specs);
-JOIN(stack, "along a new first axis", .shape = stack_shape);
-JOIN(matmul, "matrix product: NxK times KxM", .shape = matmul_shape,
-     .specs = matmul_specs, .macs = matmul_macs);
+JOIN(concat, "joined along the channels", concat_specs, .shape = concat_shape);
+JOIN(stack, "along a new first axis", NULL, .shape = stack_shape);
+JOIN(matmul, "matrix product: NxK times KxM", matmul_specs,
+     .shape = matmul_shape, .macs = matmul_macs);

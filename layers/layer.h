@@ -366,4 +366,13 @@ size_t layer_moves(const struct layer *layer, struct tape *tape,
 #define SPEC_END \
   { .name = NULL }
 
+/*
+ * A kind of layer: its name, the heading in the manual, a line on it, and
+ * whatever else there is to say, of its arguments their struct and rows first.
+ */
+#define LAYER_KIND(id, heading, text, ...) \
+  const struct layer_kind layer_##id = {   \
+      .name = #id, .family = heading, .summary = text, __VA_ARGS__}
+#define LAYER_ARGS(type, rows) .specs = rows, .args_size = sizeof(struct type)
+
 #endif

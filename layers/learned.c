@@ -78,25 +78,14 @@ static size_t scale_trace(const struct layer *layer, struct tape *tape,
                                       .by_channel = true});
 }
 
-const struct layer_kind layer_scale = {
-    .name = "scale",
-    .summary = "a learned factor for each channel",
-    .family = "Learned",
-    .specs = scale_specs,
-    .args_size = sizeof(struct scale),
-    .shape = layer_same_shape,
-    .params = scale_params,
-    .trace = scale_trace,
-};
+LAYER_KIND(scale, "Learned", "a learned factor for each channel",
+           LAYER_ARGS(scale, scale_specs), .shape = layer_same_shape,
+           .params = scale_params, .trace = scale_trace);
 
-const struct layer_kind layer_affine = {
-    .name = "affine",
-    .summary = "a learned factor and term for each channel, in one operation",
-    .family = "Learned",
-    .shape = layer_same_shape,
-    .params = scale_params,
-    .trace = affine_trace,
-};
+LAYER_KIND(affine, "Learned",
+           "a learned factor and term for each channel, in one operation",
+           .shape = layer_same_shape, .params = scale_params,
+           .trace = affine_trace);
 
 struct weight {
   struct shape shape;
@@ -152,14 +141,7 @@ static size_t weight_trace(const struct layer *layer, struct tape *tape,
   return value;
 }
 
-const struct layer_kind layer_weight = {
-    .name = "weight",
-    .summary = "a learned tensor, which becomes the current one",
-    .family = "Learned",
-    .specs = weight_specs,
-    .args_size = sizeof(struct weight),
-    .source = true,
-    .shape = weight_shape,
-    .params = weight_params,
-    .trace = weight_trace,
-};
+LAYER_KIND(weight, "Learned", "a learned tensor, which becomes the current one",
+           LAYER_ARGS(weight, weight_specs), .source = true,
+           .shape = weight_shape, .params = weight_params,
+           .trace = weight_trace);

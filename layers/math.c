@@ -120,14 +120,9 @@ static size_t sum_trace(const struct layer *layer, struct tape *tape,
   return over_trace(layer, tape, in, &mean->over, REDUCE_SUM);
 }
 
-#define OVER(id, text)                                                    \
-  const struct layer_kind layer_##id = {.name = #id,                      \
-                                        .summary = text,                  \
-                                        .family = "Pooling",              \
-                                        .specs = mean_specs,              \
-                                        .args_size = sizeof(struct mean), \
-                                        .shape = mean_shape,              \
-                                        .trace = id##_trace}
+#define OVER(id, text)                                          \
+  LAYER_KIND(id, "Pooling", text, LAYER_ARGS(mean, mean_specs), \
+             .shape = mean_shape, .trace = id##_trace)
 
 OVER(mean, "the mean over axes, which go");
 OVER(sum, "the sum over axes, which go");
@@ -232,19 +227,13 @@ static size_t pow_trace(const struct layer *layer, struct tape *tape,
               (struct operation){.does = &does, .keeps = KEEPS_IN(0)}, 2);
 }
 
-#define FUNCTION(id, code, text, ...)                              \
-  const struct layer_kind layer_##id = {.name = #id,               \
-                                        .summary = text,           \
-                                        .family = "Activation",    \
-                                        .opcode = DOES_##code,     \
-                                        .shape = layer_same_shape, \
-                                        .trace = id##_trace,       \
-                                        __VA_ARGS__}
+#define FUNCTION(id, code, text, ...)                       \
+  LAYER_KIND(id, "Activation", text, .opcode = DOES_##code, \
+             .shape = layer_same_shape, .trace = id##_trace, __VA_ARGS__)
 
 FUNCTION(sqrt, SQRT, "the square root of each value", );
 FUNCTION(exp, EXP, "e to the power of each value", );
 FUNCTION(log, LOG, "the natural logarithm of each value", );
 FUNCTION(abs, ABS, "each value without its sign", );
 FUNCTION(neg, NEG, "each value with the other sign", );
-FUNCTION(pow, POW, "a power of each value", .specs = pow_specs,
-         .args_size = sizeof(struct power));
+FUNCTION(pow, POW, "a power of each value", LAYER_ARGS(power, pow_specs));

@@ -340,15 +340,9 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
   return layer_moves(layer, tape, in, &does);
 }
 
-#define MOVE(id, text, rows, type, ...)                                   \
-  const struct layer_kind layer_##id = {.name = #id,                      \
-                                        .summary = text,                  \
-                                        .family = "Shape",                \
-                                        .specs = rows,                    \
-                                        .args_size = sizeof(struct type), \
-                                        .shape = id##_shape,              \
-                                        .trace = id##_trace,              \
-                                        __VA_ARGS__}
+#define MOVE(id, text, rows, type, ...)                                      \
+  LAYER_KIND(id, "Shape", text, LAYER_ARGS(type, rows), .shape = id##_shape, \
+             .trace = id##_trace, __VA_ARGS__)
 
 MOVE(pad, "a border around the map", pad_specs, pad,
      .redundant = layer_moves_nothing);

@@ -258,88 +258,38 @@ static size_t l2norm_trace(const struct layer *layer, struct tape *tape,
               size_product(3, shape_values(layer->in[0])), WIDTH_NET)});
 }
 
-const struct layer_kind layer_bn = {
-    .name = "bn",
-    .summary = "batch normalisation of each channel",
-    .family = "Normalisation",
-    .specs = norm_specs,
-    .args_size = sizeof(struct norm),
-    .shape = layer_same_shape,
-    .params = bn_params,
-    .counter_bytes = 8, /* PyTorch counts batches in an int64 */
-    .cancels_bias = true,
-    .drops_bias = true,
-    .trace = bn_trace,
-    .opcode = DOES_BN,
-};
+LAYER_KIND(bn, "Normalisation", "batch normalisation of each channel",
+           LAYER_ARGS(norm, norm_specs), .shape = layer_same_shape,
+           .params = bn_params,
+           .counter_bytes = 8, /* PyTorch counts batches in an int64 */
+           .cancels_bias = true, .drops_bias = true, .trace = bn_trace,
+           .opcode = DOES_BN);
 
-const struct layer_kind layer_instnorm = {
-    .name = "instnorm",
-    .summary = "instance normalisation: each channel of each sample",
-    .family = "Normalisation",
-    .specs = norm_specs,
-    .args_size = sizeof(struct norm),
-    .shape = map_shape,
-    .params = affine_params,
-    .cancels_bias = true,
-    .trace = instnorm_trace,
-    .opcode = DOES_INSTNORM,
-};
+LAYER_KIND(instnorm, "Normalisation",
+           "instance normalisation: each channel of each sample",
+           LAYER_ARGS(norm, norm_specs), .shape = map_shape,
+           .params = affine_params, .cancels_bias = true,
+           .trace = instnorm_trace, .opcode = DOES_INSTNORM);
 
-const struct layer_kind layer_gn = {
-    .name = "gn",
-    .summary = "group normalisation: groups of channels of each sample",
-    .family = "Normalisation",
-    .specs = gn_specs,
-    .args_size = sizeof(struct norm),
-    .shape = gn_shape,
-    .params = affine_params,
-    .trace = gn_trace,
-    .opcode = DOES_GN,
-};
+LAYER_KIND(gn, "Normalisation",
+           "group normalisation: groups of channels of each sample",
+           LAYER_ARGS(norm, gn_specs), .shape = gn_shape,
+           .params = affine_params, .trace = gn_trace, .opcode = DOES_GN);
 
-const struct layer_kind layer_ln = {
-    .name = "ln",
-    .summary = "layer normalisation over the last axis",
-    .family = "Normalisation",
-    .specs = norm_specs,
-    .args_size = sizeof(struct norm),
-    .shape = layer_same_shape,
-    .params = affine_params,
-    .trace = ln_trace,
-    .opcode = DOES_LN,
-};
+LAYER_KIND(ln, "Normalisation", "layer normalisation over the last axis",
+           LAYER_ARGS(norm, norm_specs), .shape = layer_same_shape,
+           .params = affine_params, .trace = ln_trace, .opcode = DOES_LN);
 
-const struct layer_kind layer_rmsnorm = {
-    .name = "rmsnorm",
-    .summary = "root mean square normalisation over the last axis",
-    .family = "Normalisation",
-    .specs = norm_specs,
-    .args_size = sizeof(struct norm),
-    .shape = layer_same_shape,
-    .params = rms_params,
-    .trace = rmsnorm_trace,
-    .opcode = DOES_RMSNORM,
-};
+LAYER_KIND(rmsnorm, "Normalisation",
+           "root mean square normalisation over the last axis",
+           LAYER_ARGS(norm, norm_specs), .shape = layer_same_shape,
+           .params = rms_params, .trace = rmsnorm_trace,
+           .opcode = DOES_RMSNORM);
 
-const struct layer_kind layer_lrn = {
-    .name = "lrn",
-    .summary = "local response normalisation across channels",
-    .family = "Normalisation",
-    .specs = lrn_specs,
-    .args_size = sizeof(struct norm),
-    .shape = map_shape,
-    .trace = lrn_trace,
-    .opcode = DOES_LRN,
-};
+LAYER_KIND(lrn, "Normalisation", "local response normalisation across channels",
+           LAYER_ARGS(norm, lrn_specs), .shape = map_shape, .trace = lrn_trace,
+           .opcode = DOES_LRN);
 
-const struct layer_kind layer_l2norm = {
-    .name = "l2norm",
-    .summary = "each vector of the last axis at length 1",
-    .family = "Normalisation",
-    .specs = l2norm_specs,
-    .args_size = sizeof(struct norm),
-    .shape = layer_same_shape,
-    .trace = l2norm_trace,
-    .opcode = DOES_L2NORM,
-};
+LAYER_KIND(l2norm, "Normalisation", "each vector of the last axis at length 1",
+           LAYER_ARGS(norm, l2norm_specs), .shape = layer_same_shape,
+           .trace = l2norm_trace, .opcode = DOES_L2NORM);

@@ -192,26 +192,13 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
                                       .gradient = GRADIENT_SHARED});
 }
 
-const struct layer_kind layer_local = {
-    .name = "local",
-    .summary = "a convolution with weights of its own at every position",
-    .family = "Convolution",
-    .specs = local_specs,
-    .args_size = sizeof(struct patch),
-    .shape = local_shape,
-    .params = local_params,
-    .macs = local_macs,
-    .windows = patch_windows,
-    .trace = local_trace,
-};
+LAYER_KIND(local, "Convolution",
+           "a convolution with weights of its own at every position",
+           LAYER_ARGS(patch, local_specs), .shape = local_shape,
+           .params = local_params, .macs = local_macs, .windows = patch_windows,
+           .trace = local_trace);
 
-const struct layer_kind layer_unfold = {
-    .name = "unfold",
-    .summary = "the patches of a map: each window's values become channels",
-    .family = "Shape",
-    .specs = unfold_specs,
-    .args_size = sizeof(struct patch),
-    .shape = unfold_shape,
-    .windows = patch_windows,
-    .trace = unfold_trace,
-};
+LAYER_KIND(unfold, "Shape",
+           "the patches of a map: each window's values become channels",
+           LAYER_ARGS(patch, unfold_specs), .shape = unfold_shape,
+           .windows = patch_windows, .trace = unfold_trace);

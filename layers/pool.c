@@ -172,71 +172,32 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
                                       .by_channel = true});
 }
 
-const struct layer_kind layer_pool = {
-    .name = "pool",
-    .summary = "the largest value of each window",
-    .family = "Pooling",
-    .specs = pool_specs,
-    .args_size = sizeof(struct window_args),
-    .shape = pool_shape,
-    .windows = pool_windows,
-    .trace = maximum_trace,
-    .opcode = DOES_MAXPOOL,
-};
+LAYER_KIND(pool, "Pooling", "the largest value of each window",
+           LAYER_ARGS(window_args, pool_specs), .shape = pool_shape,
+           .windows = pool_windows, .trace = maximum_trace,
+           .opcode = DOES_MAXPOOL);
 
-const struct layer_kind layer_avgpool = {
-    .name = "avgpool",
-    .summary = "the mean of each window",
-    .family = "Pooling",
-    .specs = avgpool_specs,
-    .args_size = sizeof(struct window_args),
-    .shape = pool_shape,
-    .windows = pool_windows,
-    .trace = mean_trace,
-    .opcode = DOES_AVGPOOL,
-};
+LAYER_KIND(avgpool, "Pooling", "the mean of each window",
+           LAYER_ARGS(window_args, avgpool_specs), .shape = pool_shape,
+           .windows = pool_windows, .trace = mean_trace,
+           .opcode = DOES_AVGPOOL);
 
-const struct layer_kind layer_gap = {
-    .name = "gap",
-    .summary = "global average pooling: the mean of each channel",
-    .family = "Pooling",
-    .shape = global_shape,
-    .redundant = global_redundant,
-    .trace = mean_trace,
-    .opcode = DOES_ADAPTAVG,
-};
+LAYER_KIND(gap, "Pooling", "global average pooling: the mean of each channel",
+           .shape = global_shape, .redundant = global_redundant,
+           .trace = mean_trace, .opcode = DOES_ADAPTAVG);
 
-const struct layer_kind layer_gmp = {
-    .name = "gmp",
-    .summary = "global maximum pooling: the largest value of each channel",
-    .family = "Pooling",
-    .shape = global_shape,
-    .redundant = global_redundant,
-    .trace = maximum_trace,
-    .opcode = DOES_ADAPTMAX,
-};
+LAYER_KIND(gmp, "Pooling",
+           "global maximum pooling: the largest value of each channel",
+           .shape = global_shape, .redundant = global_redundant,
+           .trace = maximum_trace, .opcode = DOES_ADAPTMAX);
 
-const struct layer_kind layer_adaptpool = {
-    .name = "adaptpool",
-    .summary = "average pooling to a given size",
-    .family = "Pooling",
-    .specs = adapt_specs,
-    .args_size = sizeof(struct adapt),
-    .shape = adapt_shape,
-    .trace = mean_trace,
-    .opcode = DOES_ADAPTAVG,
-};
+LAYER_KIND(adaptpool, "Pooling", "average pooling to a given size",
+           LAYER_ARGS(adapt, adapt_specs), .shape = adapt_shape,
+           .trace = mean_trace, .opcode = DOES_ADAPTAVG);
 
-const struct layer_kind layer_adaptmaxpool = {
-    .name = "adaptmaxpool",
-    .summary = "maximum pooling to a given size",
-    .family = "Pooling",
-    .specs = adapt_specs,
-    .args_size = sizeof(struct adapt),
-    .shape = adapt_shape,
-    .trace = maximum_trace,
-    .opcode = DOES_ADAPTMAX,
-};
+LAYER_KIND(adaptmaxpool, "Pooling", "maximum pooling to a given size",
+           LAYER_ARGS(adapt, adapt_specs), .shape = adapt_shape,
+           .trace = maximum_trace, .opcode = DOES_ADAPTMAX);
 
 struct unpool {
   struct layer_ref pool;
@@ -286,12 +247,7 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
                                             .by_channel = true});
 }
 
-const struct layer_kind layer_unpool = {
-    .name = "unpool",
-    .summary = "the values of a pool where they were, zeros elsewhere",
-    .family = "Pooling",
-    .specs = unpool_specs,
-    .args_size = sizeof(struct unpool),
-    .shape = unpool_shape,
-    .trace = unpool_trace,
-};
+LAYER_KIND(unpool, "Pooling",
+           "the values of a pool where they were, zeros elsewhere",
+           LAYER_ARGS(unpool, unpool_specs), .shape = unpool_shape,
+           .trace = unpool_trace);

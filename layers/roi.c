@@ -82,15 +82,9 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
                 .cast = CAST_FULL});
 }
 
-#define ROI(id, code, text)                                              \
-  const struct layer_kind layer_##id = {.name = #id,                     \
-                                        .summary = text,                 \
-                                        .family = "Pooling",             \
-                                        .specs = id##_specs,             \
-                                        .args_size = sizeof(struct roi), \
-                                        .shape = roi_shape,              \
-                                        .trace = roi_trace,              \
-                                        .opcode = DOES_##code}
+#define ROI(id, code, text)                                    \
+  LAYER_KIND(id, "Pooling", text, LAYER_ARGS(roi, id##_specs), \
+             .shape = roi_shape, .trace = roi_trace, .opcode = DOES_##code)
 
 ROI(roialign, ROIALIGN, "N boxes of a map, interpolated: NxHxWxC");
 ROI(roipool, ROIPOOL, "N boxes of a map, the largest of each cell: NxHxWxC");

@@ -132,27 +132,12 @@ static size_t part_trace(const struct layer *layer, struct tape *tape,
   return in[0] + (size_t)part->index - 1;
 }
 
-const struct layer_kind layer_split = {
-    .name = "split",
-    .summary = "several parts of an axis: `p: split c 2` makes p[1] and p[2]",
-    .family = "Shape",
-    .specs = split_specs,
-    .args_size = sizeof(struct split),
-    .input = INPUT_ANY,
-    .memory = OUTPUT_VIEW,
-    .shape = split_shape,
-    .trace = split_trace,
-    .parts = &layer_part,
-};
+LAYER_KIND(split, "Shape",
+           "several parts of an axis: `p: split c 2` makes p[1] and p[2]",
+           LAYER_ARGS(split, split_specs), .input = INPUT_ANY,
+           .memory = OUTPUT_VIEW, .shape = split_shape, .trace = split_trace,
+           .parts = &layer_part);
 
-const struct layer_kind layer_part = {
-    .name = "part",
-    .summary = "a part of what was split",
-    .family = "Shape",
-    .specs = part_specs,
-    .args_size = sizeof(struct part),
-    .input = INPUT_ANY,
-    .memory = OUTPUT_VIEW,
-    .shape = part_shape,
-    .trace = part_trace,
-};
+LAYER_KIND(part, "Shape", "a part of what was split",
+           LAYER_ARGS(part, part_specs), .input = INPUT_ANY,
+           .memory = OUTPUT_VIEW, .shape = part_shape, .trace = part_trace);

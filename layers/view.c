@@ -250,24 +250,16 @@ static size_t crop_trace(const struct layer *layer, struct tape *tape,
   return part(layer, tape, in, from);
 }
 
-#define VIEW(id, text, how, ...)                               \
-  const struct layer_kind layer_##id = {.name = #id,           \
-                                        .summary = text,       \
-                                        .family = "Shape",     \
-                                        .input = INPUT_ANY,    \
-                                        .memory = OUTPUT_VIEW, \
-                                        .shape = id##_shape,   \
-                                        .trace = how##_trace,  \
-                                        __VA_ARGS__}
+#define VIEW(id, text, how, ...)                                           \
+  LAYER_KIND(id, "Shape", text, .input = INPUT_ANY, .memory = OUTPUT_VIEW, \
+             .shape = id##_shape, .trace = how##_trace, __VA_ARGS__)
 
 VIEW(flatten, "all values in one vector", reshape,
      .redundant = flatten_redundant);
 VIEW(reshape, "other sizes for the same values", reshape,
-     .specs = reshape_specs, .args_size = sizeof(struct reshape),
+     LAYER_ARGS(reshape, reshape_specs), .redundant = layer_moves_nothing);
+VIEW(permute, "the axes in another order", permute,
+     LAYER_ARGS(permute, permute_specs), .redundant = permute_redundant);
+VIEW(slice, "a part of one axis", slice, LAYER_ARGS(slice_args, slice_specs));
+VIEW(crop, "the middle of a map", crop, LAYER_ARGS(crop, crop_specs),
      .redundant = layer_moves_nothing);
-VIEW(permute, "the axes in another order", permute, .specs = permute_specs,
-     .args_size = sizeof(struct permute), .redundant = permute_redundant);
-VIEW(slice, "a part of one axis", slice, .specs = slice_specs,
-     .args_size = sizeof(struct slice_args));
-VIEW(crop, "the middle of a map", crop, .specs = crop_specs,
-     .args_size = sizeof(struct crop), .redundant = layer_moves_nothing);

@@ -256,16 +256,9 @@ static bool attention_shape(struct layer *layer) {
          check_out(layer) && find_out(layer, &sizes);
 }
 
-const struct layer_kind layer_attention = {
-    .name = "attention",
-    .summary = "multi-head attention with its four projections",
-    .family = "Sequence",
-    .specs = attention_specs,
-    .args_size = sizeof(struct attention),
-    .shape = attention_shape,
-    .params = attention_params,
-    .macs = attention_macs,
-    .trace = attention_trace,
-    .cache = attention_cache,
-    .heads = attention_head_counts,
-};
+LAYER_KIND(attention, "Sequence",
+           "multi-head attention with its four projections",
+           LAYER_ARGS(attention, attention_specs), .shape = attention_shape,
+           .params = attention_params, .macs = attention_macs,
+           .trace = attention_trace, .cache = attention_cache,
+           .heads = attention_head_counts);

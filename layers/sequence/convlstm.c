@@ -258,14 +258,8 @@ static size_t convlstm_trace(const struct layer *layer, struct tape *tape,
   return apart ? step_by_step(layer, tape, in) : whole_clip(layer, tape, in);
 }
 
-const struct layer_kind layer_convlstm = {
-    .name = "convlstm",
-    .summary = "an lstm of maps, whose products are convolutions",
-    .family = "Sequence",
-    .specs = convlstm_specs,
-    .args_size = sizeof(struct convlstm),
-    .shape = convlstm_shape,
-    .params = convlstm_params,
-    .macs = convlstm_macs,
-    .trace = convlstm_trace,
-};
+LAYER_KIND(convlstm, "Sequence",
+           "an lstm of maps, whose products are convolutions",
+           LAYER_ARGS(convlstm, convlstm_specs), .shape = convlstm_shape,
+           .params = convlstm_params, .macs = convlstm_macs,
+           .trace = convlstm_trace);

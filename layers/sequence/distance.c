@@ -115,14 +115,8 @@ static size_t distances_trace(const struct layer *layer, struct tape *tape,
                                             .still = !tape->lowers});
 }
 
-const struct layer_kind layer_distances = {
-    .name = "distances",
-    .summary = "indices of a table, by how far two positions are apart",
-    .family = "Sequence",
-    .specs = distances_specs,
-    .args_size = sizeof(struct distances),
-    .source = true,
-    .shape = distances_shape,
-    .trace = distances_trace,
-    .opcode = DOES_DISTANCES,
-};
+LAYER_KIND(distances, "Sequence",
+           "indices of a table, by how far two positions are apart",
+           LAYER_ARGS(distances, distances_specs), .source = true,
+           .shape = distances_shape, .trace = distances_trace,
+           .opcode = DOES_DISTANCES);

@@ -49,17 +49,10 @@ static size_t embed_trace(const struct layer *layer, struct tape *tape,
                                       .splits = true});
 }
 
-const struct layer_kind layer_embed = {
-    .name = "embed",
-    .summary = "a learned vector for each index: a row of a table",
-    .family = "Sequence",
-    .specs = embed_specs,
-    .args_size = sizeof(struct embed),
-    .input = INPUT_INDEX,
-    .shape = embed_shape,
-    .params = embed_params,
-    .trace = embed_trace,
-};
+LAYER_KIND(embed, "Sequence",
+           "a learned vector for each index: a row of a table",
+           LAYER_ARGS(embed, embed_specs), .input = INPUT_INDEX,
+           .shape = embed_shape, .params = embed_params, .trace = embed_trace);
 
 enum { ROW_OF_POSITION = -1 };
 
@@ -159,16 +152,9 @@ static size_t posembed_trace(const struct layer *layer, struct tape *tape,
           .back_work = extent_fixed(one ? 0 : values, WIDTH_NET)});
 }
 
-const struct layer_kind layer_posembed = {
-    .name = "posembed",
-    .summary = "adds a learned vector for each position",
-    .family = "Sequence",
-    .specs = posembed_specs,
-    .args_size = sizeof(struct posembed),
-    .shape = posembed_shape,
-    .params = posembed_params,
-    .trace = posembed_trace,
-};
+LAYER_KIND(posembed, "Sequence", "adds a learned vector for each position",
+           LAYER_ARGS(posembed, posembed_specs), .shape = posembed_shape,
+           .params = posembed_params, .trace = posembed_trace);
 
 struct token_args {
   int64_t count;
@@ -222,13 +208,6 @@ static size_t token_trace(const struct layer *layer, struct tape *tape,
                                             .all_params = !tape->lowers});
 }
 
-const struct layer_kind layer_token = {
-    .name = "token",
-    .summary = "prepends learned tokens to a sequence",
-    .family = "Sequence",
-    .specs = token_specs,
-    .args_size = sizeof(struct token_args),
-    .shape = token_shape,
-    .params = token_params,
-    .trace = token_trace,
-};
+LAYER_KIND(token, "Sequence", "prepends learned tokens to a sequence",
+           LAYER_ARGS(token_args, token_specs), .shape = token_shape,
+           .params = token_params, .trace = token_trace);

@@ -317,16 +317,8 @@ static size_t mla_trace(const struct layer *layer, struct tape *tape,
   return record(&m, mla, in[0]);
 }
 
-const struct layer_kind layer_mla = {
-    .name = "mla",
-    .summary = "attention whose keys and values come from a latent vector",
-    .family = "Sequence",
-    .specs = mla_specs,
-    .args_size = sizeof(struct mla),
-    .shape = mla_shape,
-    .params = mla_params,
-    .macs = mla_macs,
-    .trace = mla_trace,
-    .cache = mla_cache,
-    .heads = mla_head_counts,
-};
+LAYER_KIND(mla, "Sequence",
+           "attention whose keys and values come from a latent vector",
+           LAYER_ARGS(mla, mla_specs), .shape = mla_shape, .params = mla_params,
+           .macs = mla_macs, .trace = mla_trace, .cache = mla_cache,
+           .heads = mla_head_counts);

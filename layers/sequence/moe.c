@@ -258,14 +258,6 @@ static struct copies moe_copies(const void *args) {
   return (struct copies){moe->experts, moe->top};
 }
 
-const struct layer_kind layer_moe = {
-    .name = "moe",
-    .summary = "mixture of experts: its block is one of them",
-    .family = "Sequence",
-    .specs = moe_specs,
-    .args_size = sizeof(struct moe),
-    .front = &router,
-    .copies = moe_copies,
-    .shape = moe_shape,
-    .trace = moe_trace,
-};
+LAYER_KIND(moe, "Sequence", "mixture of experts: its block is one of them",
+           LAYER_ARGS(moe, moe_specs), .front = &router, .copies = moe_copies,
+           .shape = moe_shape, .trace = moe_trace);

@@ -326,18 +326,9 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {                                \
     return recurrent_trace(layer, tape, in, gates);                           \
   }                                                                           \
-  const struct layer_kind layer_##id = {                                      \
-      .name = #id,                                                            \
-      .summary = text,                                                        \
-      .family = "Sequence",                                                   \
-      .specs = recurrent_specs,                                               \
-      .args_size = sizeof(struct recurrent),                                  \
-      .shape = recurrent_shape,                                               \
-      .params = id##_params,                                                  \
-      .macs = id##_macs,                                                      \
-      .trace = id##_trace,                                                    \
-      .opcode = DOES_##code,                                                  \
-  }
+  LAYER_KIND(id, "Sequence", text, LAYER_ARGS(recurrent, recurrent_specs),    \
+             .shape = recurrent_shape, .params = id##_params,                 \
+             .macs = id##_macs, .trace = id##_trace, .opcode = DOES_##code)
 
 RECURRENT(rnn, RNN, "a plain recurrent layer: tanh of input and state", 1);
 RECURRENT(lstm, LSTM, "long short-term memory: four gates", 4);

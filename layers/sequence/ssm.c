@@ -348,15 +348,7 @@ static size_t ssm_trace(const struct layer *layer, struct tape *tape,
   return one || ssm->heads ? fused(&r, in[0]) : step_by_step(&r, in[0]);
 }
 
-const struct layer_kind layer_ssm = {
-    .name = "ssm",
-    .summary = "a selective state space: the mixer of Mamba, or Mamba 2",
-    .family = "Sequence",
-    .specs = ssm_specs,
-    .args_size = sizeof(struct ssm),
-    .shape = ssm_shape,
-    .params = ssm_params,
-    .macs = ssm_macs,
-    .trace = ssm_trace,
-    .state = ssm_state,
-};
+LAYER_KIND(ssm, "Sequence",
+           "a selective state space: the mixer of Mamba, or Mamba 2",
+           LAYER_ARGS(ssm, ssm_specs), .shape = ssm_shape, .params = ssm_params,
+           .macs = ssm_macs, .trace = ssm_trace, .state = ssm_state);
