@@ -15,6 +15,11 @@ struct slice {
    too. `s` stands twice: it must have an address, so that no call compiles. */
 #define SLICE_ARG(s) (int)(&(s))->length, (&(s))->at
 
+/* isdigit() depends on the locale. */
+static inline bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 static inline struct slice slice_of(const char *text) {
   return (struct slice){text, strlen(text)};
 }

@@ -43,10 +43,6 @@ struct suggestion suggest_begin(struct slice wanted) {
   return (struct suggestion){.wanted = wanted, .distance = most};
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* Words that begin otherwise, and other numbers, are other words. */
 static size_t strangeness(struct slice a, struct slice b) {
   size_t i = 0, k = 0, more = 0;

@@ -30,6 +30,11 @@ struct slice text_slice(const struct text *text) {
   return (struct slice){text->at ? text->at : "", text->length};
 }
 
+const char *text_string(struct text *text) {
+  text_putc(text, '\0');
+  return text->at;
+}
+
 static void make_room(struct text *text, size_t length) {
   if (!text->at)
     text->room = 16; /* which grows: most texts are short words */

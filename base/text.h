@@ -31,6 +31,9 @@ bool text_flush(struct text *text);
 
 struct slice text_slice(const struct text *text);
 
+/* The same with a NUL after it, which counts. */
+const char *text_string(struct text *text);
+
 /* text_bytes for what has no room yet. */
 void text_overflow(struct text *text, const char *bytes, size_t length);
 

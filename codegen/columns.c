@@ -79,24 +79,23 @@ static void put_output(const struct line_view *v, struct text *cell) {
   shape_put(cell, row_shape(v->c, last_row(v)), output_layout(v->c));
 }
 
-static int64_t activations(const struct line_view *v) {
-  return v->cost.activations;
-}
+/* What a member of the cost is, and a cell with it. */
+#define VALUE(member)                                \
+  static int64_t member(const struct line_view *v) { \
+    return v->cost.member;                           \
+  }
+#define COUNT(member)                                                      \
+  VALUE(member)                                                            \
+  static void put_##member(const struct line_view *v, struct text *cell) { \
+    put_count(cell, v->cost.member);                                       \
+  }
+VALUE(params)
+COUNT(activations)
+COUNT(trainable)
+COUNT(macs)
 
 static int64_t bytes(const struct line_view *v) {
   return v->cost.activation_bytes;
-}
-
-static int64_t params(const struct line_view *v) {
-  return v->cost.params;
-}
-
-static int64_t trainable(const struct line_view *v) {
-  return v->cost.trainable;
-}
-
-static int64_t macs(const struct line_view *v) {
-  return v->cost.macs;
 }
 
 static int64_t saved(const struct line_view *v) {
@@ -146,18 +145,6 @@ static void put_memory(const struct line_view *v, struct text *cell) {
 
 static void put_saved(const struct line_view *v, struct text *cell) {
   put_bytes(v, cell, saved(v));
-}
-
-static void put_activations(const struct line_view *v, struct text *cell) {
-  put_count(cell, v->cost.activations);
-}
-
-static void put_trainable(const struct line_view *v, struct text *cell) {
-  put_count(cell, v->cost.trainable);
-}
-
-static void put_macs(const struct line_view *v, struct text *cell) {
-  put_count(cell, v->cost.macs);
 }
 
 static const struct field *field_of(const struct line_view *v) {

@@ -61,8 +61,7 @@ const char *graph_text(struct graph *graph, const char *format, ...) {
   va_start(args, format);
   text_vprintf(&text, format, args);
   va_end(args);
-  text_putc(&text, '\0');
-  return text.at;
+  return text_string(&text);
 }
 
 void graph_note(struct graph *graph, const char *format, ...) {
@@ -245,15 +244,13 @@ const char *graph_axis(struct graph *graph, const struct graph_shape *shape,
 const char *graph_number(struct graph *graph, double value) {
   struct text text = text_new(graph->arena);
   text_real(&text, value);
-  text_putc(&text, '\0');
-  return text.at;
+  return text_string(&text);
 }
 
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count) {
   struct text text = text_new(graph->arena);
   text_sizes(&text, sizes, count);
-  text_putc(&text, '\0');
-  return text.at;
+  return text_string(&text);
 }
 
 const char *graph_sides(struct graph *graph, const int64_t *before,
@@ -264,8 +261,7 @@ const char *graph_sides(struct graph *graph, const int64_t *before,
     if (before[i] != after[i])
       text_printf(&text, ":%" PRId64, after[i]);
   }
-  text_putc(&text, '\0');
-  return text.at;
+  return text_string(&text);
 }
 
 void graph_padding(struct graph *graph, struct graph_node *node, int axes,

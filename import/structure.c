@@ -104,8 +104,7 @@ static void put_in_tail(struct source_builder *b, struct statement *s,
     text_put(&text, arg->value);
   }
   text_put(&text, shown ? ")" : "");
-  text_putc(&text, '\0');
-  put_word(b, s, text.at);
+  put_word(b, s, text_string(&text));
   note_bn_in_tail(s, node->word);
 }
 

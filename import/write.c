@@ -51,8 +51,7 @@ static const char *without_numbers(struct source_writer *w, int node) {
       text_putc(&text, *file);
   }
   bool is_short = text.length < 2;
-  text_putc(&text, '\0');
-  return is_short ? "skip" : text.at;
+  return is_short ? "skip" : text_string(&text);
 }
 
 static const char *series_name(struct source_writer *w, int node) {

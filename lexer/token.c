@@ -40,10 +40,6 @@ static bool is_blank(char c) {
          c == '\\';
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 static bool is_word_byte(char c) {
   return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') ||
          (c >= 'A' && c <= 'Z');
@@ -312,8 +308,7 @@ static double to_real(struct scan *scan, struct slice text) {
     else if (c != '_')
       break; /* a unit */
   }
-  text_putc(&plain, '\0');
-  return strtod(plain.at, NULL);
+  return strtod(text_string(&plain), NULL);
 }
 
 static char lower(char c) {

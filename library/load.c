@@ -124,10 +124,6 @@ static bool trial_end(const struct load_trial *trial, bool right,
   return context_say(netc, "%.*s", SLICE_ARG(message));
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* "RTX 4090" as rtx4090, "24 gb" as 24GB: as a source has it. */
 static struct slice plain_value(struct arena *arena,
                                 const struct train_settings *train,

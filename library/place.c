@@ -145,8 +145,7 @@ static const char *options_of(const struct load *load, struct arena *arena,
       text_puts(&text,
                 settings_choice(train, spec, (int)(number ? -value : value)));
   }
-  text_putc(&text, '\0');
-  return text_slice(&text).at;
+  return text_string(&text);
 }
 
 static const char *word_of(struct arena *arena, const char *setting,

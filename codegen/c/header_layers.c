@@ -23,8 +23,7 @@ static const char *ending_of(struct header *h, const char *what,
     text_put(&text, word);
   else
     text_printf(&text, "DIM_%d", axis);
-  text_putc(&text, '\0');
-  return text.at;
+  return text_string(&text);
 }
 
 static void put_shape(struct header *h, struct slice stem,

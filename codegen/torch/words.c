@@ -37,10 +37,6 @@ static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* Letters, digits and underscores, and no word of Python. */
 static bool is_identifier(struct slice name) {
   bool valid = name.length > 0 && is_letter(name.at[0]);

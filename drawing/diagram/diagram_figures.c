@@ -17,30 +17,30 @@ size_t item_turn_row(const struct diagram_item *item, size_t turn) {
   return row;
 }
 
-static bool is_digit(const struct slice *text, size_t at) {
+static bool digit_at(const struct slice *text, size_t at) {
   return at < text->length && text->at[at] >= '0' && text->at[at] <= '9';
 }
 
 /* A number, perhaps with a fraction, or what stands between two. */
 static struct slice next_token(struct slice text, size_t *at) {
   size_t from = *at;
-  bool number = is_digit(&text, from);
-  while (*at < text.length && is_digit(&text, *at) == number)
+  bool number = digit_at(&text, from);
+  while (*at < text.length && digit_at(&text, *at) == number)
     ++*at;
   if (number && *at < text.length && text.at[*at] == '.' &&
-      is_digit(&text, *at + 1))
-    for (++*at; is_digit(&text, *at);)
+      digit_at(&text, *at + 1))
+    for (++*at; digit_at(&text, *at);)
       ++*at;
   return (struct slice){text.at + from, *at - from};
 }
 
 static bool is_number(struct slice token) {
-  return is_digit(&token, 0);
+  return digit_at(&token, 0);
 }
 
 static size_t whole_digits(struct slice number) {
   size_t digits = 0;
-  while (is_digit(&number, digits))
+  while (digit_at(&number, digits))
     digits++;
   return digits;
 }

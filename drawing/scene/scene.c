@@ -46,10 +46,6 @@ int64_t text_extent(struct slice text, int64_t size, bool bold) {
   return (sum * size + 999) / 1000;
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 struct slice text_tamed(struct arena *arena, struct slice text, bool times) {
   struct text tame = text_new(arena);
   for (size_t at = 0, bytes; at < text.length; at += bytes) {

@@ -37,8 +37,7 @@ const char *onnx_real_text(struct onnx *x, double value) {
   struct text text = text_new(x->arena);
   value = shortened(value);
   text_real(&text, value);
-  text_putc(&text, '\0');
-  return text.at;
+  return text_string(&text);
 }
 
 void onnx_set_number(struct onnx *x, struct graph_node *node, double number) {

@@ -80,9 +80,9 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
     even = even && shifts[i] == shifts[0];
     text_printf(&text, "%s%" PRId64, i ? " x " : "", shifts[i]);
   }
-  text_putc(&text, '\0');
   graph_arg(x->graph, roll, PART_NONE, "",
-            even ? graph_text(x->graph, "%" PRId64, shifts[0]) : text.at);
+            even ? graph_text(x->graph, "%" PRId64, shifts[0])
+                 : text_string(&text));
   return roll->index;
 }
 

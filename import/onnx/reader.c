@@ -44,8 +44,7 @@ const char *onnx_shown(struct onnx *x, const char *name) {
   if (slice.length > 200)
     slice.length = 200;
   shown_put(&text, slice, 0);
-  text_putc(&text, '\0');
-  return text.at;
+  return text_string(&text);
 }
 
 /* Messages. */
@@ -83,8 +82,7 @@ static const char *op_text(struct onnx *x, const struct onnx_op *op) {
     put_attribute(x, &text, op->proto->attribute[i]);
   }
   text_put(&text, ")");
-  text_putc(&text, '\0');
-  return text.at;
+  return text_string(&text);
 }
 
 bool onnx_fail(struct onnx *x, const char *format, ...) {
@@ -191,9 +189,8 @@ static bool check_stated(struct onnx *x, const struct onnx_value *value,
   for (size_t i = 0; i < shape->n_dim && i < MOST_AXES; i++)
     text_printf(&text, "%s%" PRId64, i ? "x" : "",
                 stated_size(x, shape->dim[i]));
-  text_putc(&text, '\0');
   return onnx_fail(x, "`%s` is %s in the file, and %s by its inputs",
-                   onnx_shown(x, value->name), text.at,
+                   onnx_shown(x, value->name), text_string(&text),
                    graph_sizes(x->graph, dims, rank));
 }
 

@@ -76,8 +76,7 @@ static bool store_real(struct slot *s) {
     text_real(&wanted, spec->low);
     text_put(&wanted, " and below ");
     text_real(&wanted, spec->high);
-    text_putc(&wanted, '\0');
-    return refuse(s, OUT_OF_RANGE, wanted.at);
+    return refuse(s, OUT_OF_RANGE, text_string(&wanted));
   }
   *(double *)s->at = value;
   return true;

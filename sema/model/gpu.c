@@ -51,10 +51,6 @@ int gpu_find(const struct gpus *own, struct slice word, const char **several) {
   return 0;
 }
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* The 48 of a name with 48GB in it; or 0. */
 static int gigabytes_in(struct slice word) {
   for (size_t i = 0; i + 1 < word.length; i++) {
