@@ -192,13 +192,18 @@ static int netc_axis(const struct graph_shape *shape, int64_t axis) {
                                         : (int)axis - 2;
 }
 
+/* `axis` of the first bottom, which was called `old`. */
+static int given_axis(struct caffe *c, const struct prototxt_field *p,
+                      const char *old) {
+  int64_t usual = prototxt_int(c->graph, p, old, 1, 0, 7);
+  return netc_axis(caffe_shape(c, c->at->bottoms[0]),
+                   prototxt_int(c->graph, p, "axis", usual, -8, 7));
+}
+
 static bool concat(struct caffe *c) {
   struct prototxt_field *p = caffe_param(c, "concat_param");
-  int64_t given =
-      prototxt_int(c->graph, p, "axis",
-                   prototxt_int(c->graph, p, "concat_dim", 1, 0, 7), -8, 7);
   struct graph_shape shape = *caffe_shape(c, c->at->bottoms[0]);
-  int axis = netc_axis(&shape, given);
+  int axis = given_axis(c, p, "concat_dim");
   if (axis < 0)
     return caffe_fail(c, "samples of a batch cannot be joined");
   if (c->at->bottom_count == 1)
@@ -228,10 +233,7 @@ static struct graph_node *part(struct caffe *c, int input, int axis,
 static bool slice(struct caffe *c) {
   struct prototxt_field *p = caffe_param(c, "slice_param");
   struct graph_shape shape = *caffe_shape(c, c->at->bottoms[0]);
-  int64_t given =
-      prototxt_int(c->graph, p, "axis",
-                   prototxt_int(c->graph, p, "slice_dim", 1, 0, 7), -8, 7);
-  int axis = netc_axis(&shape, given);
+  int axis = given_axis(c, p, "slice_dim");
   if (axis < 0)
     return caffe_fail(c, "samples of a batch cannot be split");
   struct prototxt_field *point = prototxt_find(p, "slice_point");

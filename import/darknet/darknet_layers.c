@@ -7,6 +7,9 @@
 #include "import/darknet/darknet.h"
 #include "import/window.h"
 
+/* Fails; what a layer then gives, a node that there is, is not looked at. */
+#define DARKNET_FAIL(...) (graph_fail(__VA_ARGS__), 0)
+
 /* Layers. */
 
 struct map_size {
@@ -33,11 +36,9 @@ static int current(const struct darknet *d) {
 /* The node of the layer that a number means: below 0 from here back. */
 static int layer_at(struct darknet *d, size_t line, struct slice text) {
   int64_t index = 0, count = (int64_t)d->layers.count;
-  if (!darknet_integer(darknet_trim(text), &index)) {
-    graph_fail(d->graph, line, "`%.*s` is not the number of a layer",
-               SLICE_ARG(text));
-    return 0;
-  }
+  if (!darknet_integer(darknet_trim(text), &index))
+    return DARKNET_FAIL(d->graph, line, "`%.*s` is not the number of a layer",
+                        SLICE_ARG(text));
   if (index < 0)
     index += count;
   if (index < 0 || index >= count) {
@@ -80,10 +81,9 @@ static int activate(struct darknet *d, struct darknet_section *s, int input,
     graph_note(d->graph, "Darknet's `ramp` is left out: it has no weights.");
     return input;
   }
-  graph_fail(d->graph, option ? option->line : s->line,
-             "netc has no equivalent of the activation `%.*s`",
-             SLICE_ARG(name));
-  return input;
+  return DARKNET_FAIL(d->graph, option ? option->line : s->line,
+                      "netc has no equivalent of the activation `%.*s`",
+                      SLICE_ARG(name));
 }
 
 /* Darknet's batch norm takes the place of a bias. */
@@ -210,10 +210,8 @@ static int extend(struct darknet *d, const struct darknet_section *s, int input,
   struct map_size in = size_of(d, input);
   int64_t count;
   if (!mul_i64(in.height, in.width, &count) ||
-      !mul_i64(count, in.channels, &count) || count > DARKNET_MOST) {
-    graph_fail(d->graph, s->line, "[reorg] has too many values");
-    return input;
-  }
+      !mul_i64(count, in.channels, &count) || count > DARKNET_MOST)
+    return DARKNET_FAIL(d->graph, s->line, "[reorg] has too many values");
   struct graph_node *node = graph_layer(d->graph, WORD_RESHAPE, input);
   graph_flag(d->graph, node, "1x_");
   node->shape = (struct graph_shape){2, {1, count}};
@@ -230,11 +228,9 @@ static int reorg(struct darknet *d, struct darknet_section *s, int input) {
   int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
   bool back = darknet_number(d, s, "reverse", 0);
   int64_t extra = darknet_at_least(d, s, "extra", 0, 0);
-  if (darknet_number(d, s, "flatten", 0)) {
-    graph_fail(d->graph, s->line,
-               "netc has no equivalent of `flatten` of [reorg]");
-    return input;
-  }
+  if (darknet_number(d, s, "flatten", 0))
+    return DARKNET_FAIL(d->graph, s->line,
+                        "netc has no equivalent of `flatten` of [reorg]");
   if (extra > 0)
     return extend(d, s, input, extra);
   if (stride == 1)
@@ -277,22 +273,19 @@ static int route(struct darknet *d, struct darknet_section *s, int input) {
     if (d->graph->failed)
       return input;
     struct map_size in = size_of(d, from);
-    if (in.channels % groups != 0 || group >= groups) {
-      graph_fail(d->graph, s->line,
-                 "%" PRId64 " channels have no group %" PRId64 " of %" PRId64,
-                 in.channels, group, groups);
-      return input;
-    }
+    if (in.channels % groups != 0 || group >= groups)
+      return DARKNET_FAIL(d->graph, s->line,
+                          "%" PRId64 " channels have no group %" PRId64
+                          " of %" PRId64,
+                          in.channels, group, groups);
     int64_t part = in.channels / groups;
     if (groups > 1)
       from = part_of(d, from, group * part, (group + 1) * part);
     channels += part;
     *VEC_PUSH(d->graph->arena, &join.inputs) = from;
   }
-  if (join.inputs.count == 0) {
-    graph_fail(d->graph, s->line, "[route] needs `layers`");
-    return input;
-  }
+  if (join.inputs.count == 0)
+    return DARKNET_FAIL(d->graph, s->line, "[route] needs `layers`");
   if (join.inputs.count == 1)
     return join.inputs.at[0];
   struct map_size in = size_of(d, join.inputs.at[0]);
@@ -300,10 +293,9 @@ static int route(struct darknet *d, struct darknet_section *s, int input) {
   for (size_t i = 0; i < join.inputs.count; i++) {
     struct map_size other = size_of(d, join.inputs.at[i]);
     graph_operand(d->graph, node, join.inputs.at[i]);
-    if (other.height != in.height || other.width != in.width) {
-      graph_fail(d->graph, s->line, "[route] joins maps of different sizes");
-      return input;
-    }
+    if (other.height != in.height || other.width != in.width)
+      return DARKNET_FAIL(d->graph, s->line,
+                          "[route] joins maps of different sizes");
   }
   return set_map(node, in.height, in.width, channels);
 }
@@ -316,13 +308,12 @@ static int add_part(struct darknet *d, const struct darknet_section *s, int to,
                     int from) {
   struct map_size a = size_of(d, to), b = size_of(d, from);
   int64_t step = a.height ? b.height / a.height : 0;
-  if (step < 1 || b.height != a.height * step || b.width != a.width * step) {
-    graph_fail(d->graph, s->line,
-               "[shortcut] adds a map of %" PRId64 "x%" PRId64 " to one of "
-               "%" PRId64 "x%" PRId64,
-               b.height, b.width, a.height, a.width);
-    return to;
-  }
+  if (step < 1 || b.height != a.height * step || b.width != a.width * step)
+    return DARKNET_FAIL(d->graph, s->line,
+                        "[shortcut] adds a map of %" PRId64 "x%" PRId64
+                        " to one of "
+                        "%" PRId64 "x%" PRId64,
+                        b.height, b.width, a.height, a.width);
   if (step > 1) {
     struct graph_node *node = graph_layer(d->graph, WORD_POOL, from);
     graph_flag(d->graph, node, "1x1");
@@ -358,21 +349,18 @@ static int shortcut(struct darknet *d, struct darknet_section *s, int input) {
 /* The current tensor scales another one, by channel or value by value. */
 static int scale(struct darknet *d, struct darknet_section *s, int input) {
   const struct darknet_option *from = darknet_find(s, "from");
-  if (!from) {
-    graph_fail(d->graph, s->line, "[%.*s] needs `from`", SLICE_ARG(s->name));
-    return input;
-  }
+  if (!from)
+    return DARKNET_FAIL(d->graph, s->line, "[%.*s] needs `from`",
+                        SLICE_ARG(s->name));
   int other = layer_at(d, from->line, from->value);
   if (d->graph->failed)
     return input;
   struct map_size in = size_of(d, input), to = size_of(d, other);
   bool by_channel = slice_is(s->name, "scale_channels");
-  if (in.channels != to.channels) {
-    graph_fail(d->graph, s->line,
-               "[%.*s] scales %" PRId64 " channels by %" PRId64,
-               SLICE_ARG(s->name), to.channels, in.channels);
-    return input;
-  }
+  if (in.channels != to.channels)
+    return DARKNET_FAIL(d->graph, s->line,
+                        "[%.*s] scales %" PRId64 " channels by %" PRId64,
+                        SLICE_ARG(s->name), to.channels, in.channels);
   if (by_channel && graph_at(d->graph, input)->shape.rank < 3) {
     struct graph_node *node = graph_layer(d->graph, WORD_RESHAPE, input);
     graph_flag(d->graph, node, "1x1x_");
@@ -399,11 +387,10 @@ static int dropout(struct darknet *d, struct darknet_section *s, int input) {
   const char *text = graph_text(d->graph, "%.*s", SLICE_ARG(p));
   char *end;
   double value = strtod(text, &end);
-  if (*end || !(value >= 0 && value < 1)) {
-    graph_fail(d->graph, s->line,
-               "`probability=%s` must be at least 0 and less than 1", text);
-    return input;
-  }
+  if (*end || !(value >= 0 && value < 1))
+    return DARKNET_FAIL(d->graph, s->line,
+                        "`probability=%s` must be at least 0 and less than 1",
+                        text);
   struct graph_node *node = graph_layer(d->graph, WORD_DROPOUT, input);
   graph_real(d->graph, node, "", value);
   return node->index;
@@ -513,10 +500,9 @@ int darknet_layer(struct darknet *d, struct darknet_section *s) {
       darknet_note_slips(d, s);
       return output;
     }
-    graph_fail(d->graph, s->line,
-               "[%.*s] needs a map, but its input is a vector",
-               SLICE_ARG(s->name));
-    return input;
+    return DARKNET_FAIL(d->graph, s->line,
+                        "[%.*s] needs a map, but its input is a vector",
+                        SLICE_ARG(s->name));
   }
   if (is_left_out(d, s))
     return input;

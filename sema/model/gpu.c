@@ -158,9 +158,18 @@ struct gpu_cell {
   bool last; /* of its line */
 };
 
-static bool fail(struct gpu_table *t, const struct gpu_cell *cell) {
+/* False, and why, with the place of a cell. */
+static bool fail(struct gpu_table *t, const struct gpu_cell *cell,
+                 const char *format, ...) PRINTF_LIKE(3, 4);
+
+static bool fail(struct gpu_table *t, const struct gpu_cell *cell,
+                 const char *format, ...) {
+  va_list args;
   t->error->length = 0;
   text_printf(t->error, "%d:%d: ", cell->line, cell->column);
+  va_start(args, format);
+  text_vprintf(t->error, format, args);
+  va_end(args);
   return false;
 }
 
@@ -198,9 +207,7 @@ static bool quoted(struct gpu_table *t, struct gpu_cell *cell) {
     t->at += t->csv.at[t->at] == '"';
     text_putc(&text, t->csv.at[t->at]);
   }
-  fail(t, cell);
-  text_put(t->error, "a quote is not closed on its line");
-  return false;
+  return fail(t, cell, "a quote is not closed on its line");
 }
 
 static bool next_cell(struct gpu_table *t, struct gpu_cell *cell) {
@@ -225,19 +232,15 @@ static bool next_cell(struct gpu_table *t, struct gpu_cell *cell) {
     end_line(t, cell);
     return true;
   }
-  if (!meets(t, ',')) {
-    fail(t, cell);
-    text_put(t->error, "a comma is missing after the closing quote");
-    return false;
-  }
+  if (!meets(t, ','))
+    return fail(t, cell, "a comma is missing after the closing quote");
   t->at++;
   return true;
 }
 
 static bool unknown_column(struct gpu_table *t, const struct gpu_cell *cell) {
-  fail(t, cell);
-  text_printf(t->error, "unknown column `%.*s`; the columns are ",
-              SLICE_ARG(cell->text));
+  fail(t, cell, "unknown column `%.*s`; the columns are ",
+       SLICE_ARG(cell->text));
   for (int i = 0; i < COLUMNS; i++)
     text_printf(t->error, "%s%s", i ? ", " : "", columns[i].name);
   return false;
@@ -263,19 +266,14 @@ static bool read_header(struct gpu_table *t) {
       break;
     if (column == columns + COLUMNS)
       return unknown_column(t, &cell);
-    if (has_column(t, column)) {
-      fail(t, &cell);
-      text_printf(t->error, "the column `%s` is there twice", column->name);
-      return false;
-    }
+    if (has_column(t, column))
+      return fail(t, &cell, "the column `%s` is there twice", column->name);
     t->of[t->count++] = column;
   } while (!cell.last);
   if (has_column(t, &columns[0]) && has_column(t, &columns[3]))
     return true;
-  fail(t, &cell);
-  text_printf(t->error, "the first line needs the columns %s and %s",
+  return fail(t, &cell, "the first line needs the columns %s and %s",
               columns[0].name, columns[3].name);
-  return false;
 }
 
 static bool is_word(struct slice word) {
@@ -294,24 +292,18 @@ static bool is_free(struct gpu_table *t, const struct gpu_cell *cell,
   struct gpus found = {t->found.at, t->found.count};
   if (!gpu_find(&found, name, &several) && !several)
     return true;
-  fail(t, cell);
-  text_printf(t->error, "`%.*s` is a device already; choose another name",
+  return fail(t, cell, "`%.*s` is a device already; choose another name",
               SLICE_ARG(name));
-  return false;
 }
 
 static bool read_name(struct gpu_table *t, const struct gpu_cell *cell) {
-  if (slice_is(cell->text, "all")) {
-    fail(t, cell);
-    text_put(t->error, "`all` stands for every device; choose another name");
-    return false;
-  }
+  if (slice_is(cell->text, "all"))
+    return fail(t, cell, "`all` stands for every device; choose another name");
   if (is_word(cell->text))
     return is_free(t, cell, cell->text);
-  fail(t, cell);
-  text_put(t->error, "a name has letters, digits, `-` and `_`, and begins with "
-                     "a letter: `my-card-48`");
-  return false;
+  return fail(t, cell,
+              "a name has letters, digits, `-` and `_`, and begins with "
+              "a letter: `my-card-48`");
 }
 
 /* `h100|NVIDIA H100`: the other names. */
@@ -337,12 +329,10 @@ static bool read_figure(struct gpu_table *t, const struct gpu_cell *cell,
   }
   if (right)
     return true;
-  fail(t, cell);
-  text_printf(t->error,
+  return fail(t, cell,
               "`%.*s` should be a whole number of at most %d, or nothing "
               "where it is not known",
               SLICE_ARG(cell->text), MOST_FIGURE);
-  return false;
 }
 
 static bool check_row(struct gpu_table *t, const struct gpu *gpu,
@@ -350,12 +340,11 @@ static bool check_row(struct gpu_table *t, const struct gpu *gpu,
   bool many = t->found.count == MOST_DEVICES;
   if (*gpu->word && gpu->mebibytes && gpu->usable <= gpu->mebibytes && !many)
     return true;
-  fail(t, end);
-  text_put(t->error, many              ? "a table has at most 1000 devices"
-                     : !*gpu->word     ? "this line has no name"
-                     : !gpu->mebibytes ? "this line has no card_mib"
-                                       : "process_mib is more than card_mib");
-  return false;
+  return fail(t, end, "%s",
+              many              ? "a table has at most 1000 devices"
+              : !*gpu->word     ? "this line has no name"
+              : !gpu->mebibytes ? "this line has no card_mib"
+                                : "process_mib is more than card_mib");
 }
 
 static bool read_row(struct gpu_table *t) {
@@ -367,12 +356,9 @@ static bool read_row(struct gpu_table *t) {
       return false;
     if (cell.last && count == 0 && cell.text.length == 0)
       return true; /* an empty line */
-    if (count == t->count) {
-      fail(t, &cell);
-      text_printf(t->error, "the first line has %d columns, this one more",
+    if (count == t->count)
+      return fail(t, &cell, "the first line has %d columns, this one more",
                   t->count);
-      return false;
-    }
     const struct gpu_column *column = t->of[count++];
     void *at = (char *)&gpu + column->offset;
     if (column == columns && !read_name(t, &cell))
