@@ -213,6 +213,9 @@ struct expert_turn {
 /* Norms of rows: as the profile has them, one kernel, one that keeps less. */
 enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT };
 
+/* Places in arrays of the tape. */
+typedef VEC(uint32_t) tape_places;
+
 struct tape {
   struct arena *arena;
   const struct profile *profile;
@@ -224,12 +227,12 @@ struct tape {
   VEC(struct extent) extents;     /* those that differ, of all of these */
   const struct op_facts **recent; /* facts.c */
   uint32_t *recent_extents;
-  VEC(uint32_t) ins;    /* values */
-  VEC(uint32_t) saved;  /* storages */
-  VEC(size_t) parts;    /* values: of concats, also of several */
-  size_t part_count;    /* all of these concats together */
-  VEC(uint32_t) params; /* in the model: of training, or of what is lowered */
-  size_t fence; /* storages before it are not overwritten: checkpoints */
+  tape_places ins;    /* values */
+  tape_places saved;  /* storages */
+  VEC(size_t) parts;  /* values: of concats, also of several */
+  size_t part_count;  /* all of these concats together */
+  tape_places params; /* in the model: of training, or of what is lowered */
+  size_t fence;       /* storages before it are not overwritten: checkpoints */
 
   /* For a net that will run: what its operations compute, and on what. */
   bool lowers;

@@ -210,47 +210,36 @@ static void copy_lowered(const struct copy_pair *p, struct tape *tape,
            length * sizeof *to);
 }
 
-/* `length` places, of each copy: what they refer to moves with it. */
-static void copy_places(uint32_t *to, const uint32_t *from, size_t length,
-                        size_t moves, size_t by, size_t count) {
+/*
+ * `length` places of a list, from `first` on, again for each copy: what they
+ * refer to moves by `by` if it is at `moves` or after that. The first new one.
+ */
+static uint32_t *copy_places(struct tape *tape, tape_places *list, size_t first,
+                             size_t length, size_t moves, size_t by,
+                             size_t count) {
+  if (length == 0)
+    return NULL;
+  uint32_t *made = VEC_MORE(tape->arena, list, length * count), *to = made;
+  const uint32_t *from = list->at + first;
+  tape_place(tape, list->count);
   for (size_t k = 1; k <= count; k++)
     for (size_t i = 0; i < length; i++)
       *to++ = moved(from[i], moves, k * by);
+  return made;
 }
 
-static void copy_inputs(const struct copy_pair *p, struct tape *tape,
-                        size_t count) {
-  size_t length = p->by.ins;
-  if (length == 0)
-    return;
-  uint32_t *to = VEC_MORE(tape->arena, &tape->ins, length * count);
-  tape_place(tape, tape->ins.count);
-  copy_places(to, tape->ins.at + p->b.ins, length, p->before.values,
-              p->by.values, count);
-}
-
-static void copy_params(const struct copy_pair *p, struct tape *tape,
-                        size_t count) {
-  size_t length = p->by.params;
-  if (length == 0)
-    return;
-  uint32_t *to = VEC_MORE(tape->arena, &tape->params, length * count);
-  tape_place(tape, tape->params.count);
-  copy_places(to, tape->params.at + p->b.params, length, p->param_before,
-              p->params, count);
-}
-
-static void copy_saved(const struct copy_pair *p, struct tape *tape,
+static void copy_lists(const struct copy_pair *p, struct tape *tape,
                        size_t count) {
-  size_t length = p->by.saved;
-  if (length == 0)
-    return;
-  uint32_t *to = VEC_MORE(tape->arena, &tape->saved, length * count);
-  tape_place(tape, tape->saved.count);
-  copy_places(to, tape->saved.at + p->b.saved, length, p->before.storages,
-              p->by.storages, count);
-  for (size_t i = 0; i < length * count; i++)
-    tape->storages.at[to[i]].saved = true;
+  const struct tape_marks *first = &p->b, *by = &p->by;
+  const uint32_t *saved =
+      copy_places(tape, &tape->saved, first->saved, by->saved,
+                  p->before.storages, by->storages, count);
+  for (size_t i = 0; i < by->saved * count; i++)
+    tape->storages.at[saved[i]].saved = true;
+  copy_places(tape, &tape->ins, first->ins, by->ins, p->before.values,
+              by->values, count);
+  copy_places(tape, &tape->params, first->params, by->params, p->param_before,
+              p->params, count);
 }
 
 /* Where the nodes of the copies, from `node` on, have their results. */
@@ -271,9 +260,7 @@ static void copy_turns(const struct copy_pair *p, struct trace *trace,
   struct tape *tape = &trace->tape;
   copy_storages(p, tape, count);
   copy_values(p, tape, count);
-  copy_saved(p, tape, count);
-  copy_inputs(p, tape, count);
-  copy_params(p, tape, count);
+  copy_lists(p, tape, count);
   copy_ops(p, tape, count);
   if (tape->lowers)
     copy_lowered(p, tape, count);
