@@ -258,7 +258,7 @@ void diag_take(struct diagnostic *d, const struct offer *offer) {
   for (size_t i = d->help.count; i-- > 1;)
     d->help.at[i] = d->help.at[i - 1];
   d->help.at[0] = offer->help;
-  *VEC_PUSH(arena, &d->fixits) = (struct fixit){offer->span, offer->text};
+  *VEC_PUSH(arena, &d->fixits) = (struct label){offer->span, offer->text};
   d->offers.count = 0;
 }
 

@@ -27,13 +27,8 @@ const struct slug_info *slug_info(enum slug slug);
 /* The slug of that name, or SLUG_COUNT. */
 enum slug slug_find(struct slice name);
 
+/* A place with what is said of it, or what would mend the source there. */
 struct label {
-  struct span span;
-  struct slice text;
-};
-
-/* A replacement that would mend the source. */
-struct fixit {
   struct span span;
   struct slice text;
 };
@@ -54,7 +49,7 @@ struct diagnostic {
   VEC(struct label) labels;
   VEC(struct slice) notes;
   VEC(struct slice) help;
-  VEC(struct fixit) fixits;
+  VEC(struct label) fixits;
   VEC(struct offer) offers; /* the best one first */
   struct slice otherwise;   /* help, where there is no other */
   int64_t repeats;          /* the same diagnostic at the same place, again */

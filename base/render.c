@@ -219,6 +219,19 @@ static void json_texts(struct json *json, const char *key,
   json_put_close(json, ']');
 }
 
+static void json_labels(struct json *json, struct sources *sources,
+                        const char *key, const struct label *labels,
+                        size_t count) {
+  json_member_open(json, key, '[');
+  for (size_t i = 0; i < count; i++) {
+    json_put_open(json, '{');
+    json_place(json, sources, labels[i].span);
+    json_member_string(json, "text", labels[i].text);
+    json_put_close(json, '}');
+  }
+  json_put_close(json, ']');
+}
+
 void diag_render_json(struct json *json, struct sources *sources,
                       const struct diagnostic *d) {
   bool error = d->severity == SEVERITY_ERROR;
@@ -228,24 +241,10 @@ void diag_render_json(struct json *json, struct sources *sources,
   json_member_string(json, "message", d->message);
   json_place(json, sources, d->span);
   json_member_string(json, "at", d->at_span);
-  json_member_open(json, "labels", '[');
-  for (size_t i = 0; i < d->labels.count; i++) {
-    json_put_open(json, '{');
-    json_place(json, sources, d->labels.at[i].span);
-    json_member_string(json, "text", d->labels.at[i].text);
-    json_put_close(json, '}');
-  }
-  json_put_close(json, ']');
+  json_labels(json, sources, "labels", d->labels.at, d->labels.count);
   json_texts(json, "notes", d->notes.at, d->notes.count);
   json_texts(json, "help", d->help.at, d->help.count);
-  json_member_open(json, "fixits", '[');
-  for (size_t i = 0; i < d->fixits.count; i++) {
-    json_put_open(json, '{');
-    json_place(json, sources, d->fixits.at[i].span);
-    json_member_string(json, "text", d->fixits.at[i].text);
-    json_put_close(json, '}');
-  }
-  json_put_close(json, ']');
+  json_labels(json, sources, "fixits", d->fixits.at, d->fixits.count);
   json_member_int(json, "repeats", d->repeats);
   json_put_close(json, '}');
 }
