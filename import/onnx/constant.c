@@ -274,6 +274,14 @@ struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
   return result;
 }
 
+struct constant *constant_zeros(struct onnx *x, int64_t count) {
+  static const float zero[1] = {0};
+  struct constant *c = constant_new(x, TYPE_FLOAT, 1, &count);
+  c->fill = true;
+  c->real = zero;
+  return c;
+}
+
 struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
                                int count) {
   int64_t dim = count;

@@ -163,23 +163,17 @@ static int mean_from(struct onnx *x, int value, int axis, int rank) {
   return value < 0 ? -1 : emit(x, mean, ins, ins[1] < 0 ? 1 : 2);
 }
 
-static bool is_read(const struct onnx *x, size_t out) {
-  int value = out < x->at->out_count ? x->at->outs[out] : -1;
-  return value >= 0 &&
-         (x->values.at[value].uses > 0 || x->values.at[value].output);
-}
-
 /* The mean, and 1 / sqrt(variance + eps), which training wants. */
 static bool give_moments(struct onnx *x) {
   int64_t dims[MOST_AXES];
-  if (!is_read(x, 1) && !is_read(x, 2))
+  if (!onnx_is_read(x, 1) && !onnx_is_read(x, 2))
     return true;
   int value = emit_input(x, 0), rank = emit_dims(x, value, dims);
   int axis = onnx_axis(x, onnx_int(x, "axis", -1), rank);
   int mean = axis < 0 ? -1 : mean_from(x, value, axis, rank);
   if (mean < 0 || !emit_give(x, 1, mean))
     return false;
-  if (!is_read(x, 2))
+  if (!onnx_is_read(x, 2))
     return true;
   int far = emit_two(x, "Sub", value, mean);
   far = far < 0 ? -1 : mean_from(x, emit_two(x, "Mul", far, far), axis, rank);
@@ -204,13 +198,8 @@ bool op_layer_norm(struct onnx *x) {
   int64_t channels = in->at.dim[in->at.rank - 1];
   if (!take_weights(x, node, names, onnx_has(x, 2) ? 2 : 1, channels))
     return false;
-  if (!onnx_has(x, 2)) {
-    struct constant *zeros = constant_new(x, TYPE_FLOAT, 1, &channels);
-    static const float zero[1] = {0};
-    zeros->fill = true;
-    zeros->real = zero;
-    onnx_add_weight(x, node, "bias", zeros);
-  }
+  if (!onnx_has(x, 2))
+    onnx_add_weight(x, node, "bias", constant_zeros(x, channels));
   return onnx_give_node(x, &last, node->index);
 }
 

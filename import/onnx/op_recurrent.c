@@ -40,14 +40,6 @@ static struct constant *gates_of(struct onnx *x, const struct onnx_recurrent *r,
   return result;
 }
 
-static struct constant *zeros(struct onnx *x, int64_t count) {
-  static const float zero[1] = {0};
-  struct constant *c = constant_new(x, TYPE_FLOAT, 1, &count);
-  c->fill = true;
-  c->real = zero;
-  return c;
-}
-
 static void put_weights(struct onnx *x, const struct onnx_recurrent *r,
                         struct graph_node *node) {
   static const char *const names[2][4] = {
@@ -63,7 +55,7 @@ static void put_weights(struct onnx *x, const struct onnx_recurrent *r,
     for (int side = 0; side < 2; side++)
       onnx_add_weight(x, node, names[way][2 + side],
                       b ? gates_of(x, r, b, way, side * r->gates * r->hidden)
-                        : zeros(x, r->gates * r->hidden));
+                        : constant_zeros(x, r->gates * r->hidden));
   }
 }
 
@@ -125,13 +117,6 @@ static struct graph_node *layer_of(struct onnx *x,
   return node;
 }
 
-static bool is_read(const struct onnx *x, size_t out) {
-  if (out >= x->at->out_count || x->at->outs[out] < 0)
-    return false;
-  const struct onnx_value *v = &x->values.at[x->at->outs[out]];
-  return v->uses > 0 || v->output;
-}
-
 /*
  * Gives out states of a node: of all steps, or, where these are 0, the last.
  * Their axes are steps, directions, N, H; with layout=1 N comes first.
@@ -182,10 +167,10 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
   }
   if (!runs_to_the_end(x, steps) || !view_rearrange(x, in, order, 2, &line))
     return false;
-  if (is_read(x, 2))
+  if (onnx_is_read(x, 2))
     return onnx_fail(
         x, "its last cell is read, but netc's lstm gives only its states");
-  bool all = is_read(x, 0), last = is_read(x, 1);
+  bool all = onnx_is_read(x, 0), last = onnx_is_read(x, 1);
   if (all && last && r.directions == 2)
     return onnx_fail(x, "all of its states and the last ones of both "
                         "directions are read");

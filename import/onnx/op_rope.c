@@ -8,10 +8,6 @@
 
 #include "import/onnx/op_attention.h"
 
-static bool is_word(const struct graph_node *node, enum layer_word word) {
-  return node->word == word;
-}
-
 static bool is_number(double a, double b) {
   return a >= b && a <= b;
 }
@@ -30,9 +26,9 @@ static bool term_of(struct onnx *x, int node, struct onnx_term *term) {
   struct onnx_trace product = trace_of(x, node, false);
   const struct graph_node *n = graph_at(x->graph, product.base);
   struct onnx_layout spread;
-  if (!is_word(n, WORD_MUL) || n->inputs.count != 2 ||
+  if (n->word != WORD_MUL || n->inputs.count != 2 ||
       !is_number(product.number, 1) ||
-      !is_word(graph_at(x->graph, n->inputs.at[1]), WORD_WEIGHT))
+      graph_at(x->graph, n->inputs.at[1])->word != WORD_WEIGHT)
     return false;
   const struct constant *c = onnx_find_weight(x, n->inputs.at[1], "weight");
   struct onnx_layout table = layout_dense(c->rank, c->dims);
@@ -47,7 +43,7 @@ static bool term_of(struct onnx *x, int node, struct onnx_term *term) {
 static bool terms_of(struct onnx *x, int node, enum layer_word word,
                      struct onnx_term terms[2]) {
   const struct graph_node *n = graph_at(x->graph, node);
-  return is_word(n, word) && n->inputs.count == 2 &&
+  return n->word == word && n->inputs.count == 2 &&
          term_of(x, n->inputs.at[0], &terms[0]) &&
          term_of(x, n->inputs.at[1], &terms[1]);
 }
@@ -56,7 +52,7 @@ static bool terms_of(struct onnx *x, int node, enum layer_word word,
 static int past_ones(struct onnx *x, int node) {
   for (;;) {
     const struct graph_node *n = graph_at(x->graph, node);
-    if (!is_word(n, WORD_RESHAPE))
+    if (n->word != WORD_RESHAPE)
       return node;
     struct onnx_layout to = trace_dense(x, node);
     struct onnx_layout from = trace_dense(x, n->inputs.at[0]);
@@ -267,8 +263,8 @@ static int negated(struct onnx *x, int node) {
   const struct graph_node *n = graph_at(x->graph, node);
   const struct extra *extra = onnx_extra(x, node);
   bool minus =
-      extra->has_number && is_word(n, WORD_MUL) && is_number(extra->number, -1);
-  return n->inputs.count == 1 && (minus || is_word(n, WORD_NEG))
+      extra->has_number && n->word == WORD_MUL && is_number(extra->number, -1);
+  return n->inputs.count == 1 && (minus || n->word == WORD_NEG)
              ? n->inputs.at[0]
              : -1;
 }
@@ -279,7 +275,7 @@ static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
   const struct graph_node *n = graph_at(x->graph, node);
   const struct graph_shape *shape = &n->shape;
   struct onnx_pair pair;
-  if (!is_word(n, WORD_CONCAT) || n->inputs.count != 2 ||
+  if (n->word != WORD_CONCAT || n->inputs.count != 2 ||
       onnx_extra(x, node)->axis != shape->rank - 1)
     return false;
   int minus = negated(x, past_ones(x, n->inputs.at[0]));
@@ -374,9 +370,9 @@ bool trace_rope(struct onnx *x, struct onnx_trace *t) {
   bool right = false;
   if (t->rope.half || t->norm >= 0)
     return false;
-  if (is_word(n, WORD_ADD)) {
+  if (n->word == WORD_ADD) {
     right = rotated_half(x, &found);
-  } else if (is_word(n, WORD_CONCAT) && n->inputs.count == 2 &&
+  } else if (n->word == WORD_CONCAT && n->inputs.count == 2 &&
              onnx_extra(x, t->base)->axis == shape->rank - 1) {
     bool neighbours = shape->size[shape->rank - 1] == 2 && shape->rank > 2;
     right =

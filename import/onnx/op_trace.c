@@ -6,10 +6,6 @@
 
 #include "import/onnx/op_attention.h"
 
-static bool is_word(const struct graph_node *node, enum layer_word word) {
-  return node->word == word;
-}
-
 struct onnx_layout trace_dense(struct onnx *x, int node) {
   const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   return layout_dense(shape->rank, shape->size);
@@ -32,7 +28,7 @@ static bool repeated(struct onnx *x, const struct graph_node *node,
       return false;
   const struct graph_shape *in = &graph_at(x->graph, node->inputs.at[0])->shape;
   int64_t strides[LIMIT_RANK], stride = 1;
-  if (!is_word(node, WORD_CONCAT) || axis >= in->rank || in->size[axis] != 1)
+  if (node->word != WORD_CONCAT || axis >= in->rank || in->size[axis] != 1)
     return false;
   for (int i = in->rank; i-- > 0; stride *= in->size[i])
     strides[i] = i == axis ? 0 : stride;
@@ -48,21 +44,21 @@ static bool moved_view(struct onnx *x, const struct graph_node *node,
   if (node->inputs.count == 0)
     return false;
   struct onnx_layout in = trace_dense(x, node->inputs.at[0]);
-  if (is_word(node, WORD_PERMUTE)) {
+  if (node->word == WORD_PERMUTE) {
     int order[LAYOUT_RANK];
     for (size_t i = 0; i < node->args.count; i++)
       order[i] = atoi(node->args.at[i].value);
     *at = layout_order(&in, (int)node->args.count, order);
     return true;
   }
-  if (is_word(node, WORD_SLICE)) {
+  if (node->word == WORD_SLICE) {
     const struct extra *extra = onnx_extra(x, node->index);
     *at = in;
     return layout_slice(at, extra->axis, extra->from,
                         node->shape.size[extra->axis]);
   }
   *at = trace_dense(x, node->index);
-  return is_word(node, WORD_RESHAPE) || is_word(node, WORD_FLATTEN);
+  return node->word == WORD_RESHAPE || node->word == WORD_FLATTEN;
 }
 
 static bool through(const struct onnx_layout *move, struct onnx_layout *at) {
@@ -91,9 +87,9 @@ static bool step_number(struct onnx *x, struct onnx_trace *t) {
   const struct extra *extra = onnx_extra(x, t->base);
   if (node->inputs.count != 1 || !extra->has_number)
     return false;
-  if (is_word(node, WORD_MUL))
+  if (node->word == WORD_MUL)
     t->number *= extra->number;
-  else if (is_word(node, WORD_DIV))
+  else if (node->word == WORD_DIV)
     t->number /= extra->number;
   else
     return false;
@@ -103,8 +99,7 @@ static bool step_number(struct onnx *x, struct onnx_trace *t) {
 
 static bool step_norm(struct onnx *x, struct onnx_trace *t) {
   const struct graph_node *node = graph_at(x->graph, t->base);
-  if (t->norm >= 0 ||
-      (!is_word(node, WORD_RMSNORM) && !is_word(node, WORD_LN)) ||
+  if (t->norm >= 0 || (node->word != WORD_RMSNORM && node->word != WORD_LN) ||
       !onnx_find_weight(x, t->base, "weight"))
     return false;
   t->norm = t->base;

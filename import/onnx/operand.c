@@ -90,3 +90,9 @@ int onnx_concat_axis(struct onnx *x, int rank) {
     return onnx_axis(x, onnx_int(x, "axis", 1), rank);
   return ONNX_NONE(x, "it has no `axis`");
 }
+
+bool onnx_is_read(const struct onnx *x, size_t out) {
+  int value = out < x->at->out_count ? x->at->outs[out] : -1;
+  return value >= 0 &&
+         (x->values.at[value].uses > 0 || x->values.at[value].output);
+}

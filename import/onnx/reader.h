@@ -182,6 +182,8 @@ int onnx_ints(struct onnx *x, const char *name, int64_t *to, int most);
 /* Operands of the current node. */
 struct onnx_value *onnx_operand(struct onnx *x, size_t index);
 bool onnx_has(const struct onnx *x, size_t index);
+/* Whether something reads that output of it. */
+bool onnx_is_read(const struct onnx *x, size_t out);
 /* Its constant; NULL: it is none. */
 struct constant *onnx_constant(struct onnx *x, size_t index);
 /* Its view; fails, and gives NULL, where it is a constant. */
@@ -227,6 +229,7 @@ struct constant *constant_through(struct onnx *x, struct constant *c,
                                   const struct onnx_layout *at);
 struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
                                const int64_t *dims);
+struct constant *constant_zeros(struct onnx *x, int64_t count);
 struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
                                int count);
 
