@@ -5,14 +5,6 @@
 
 #include "drawing/diagram/diagram.h"
 
-static void put_quoted(struct text *out, struct slice text) {
-  for (size_t i = 0; i < text.length; i++) {
-    if (text.at[i] == '"' || text.at[i] == '\\')
-      text_putc(out, '\\');
-    text_putc(out, text.at[i]);
-  }
-}
-
 static void put_indent(struct text *out, int depth) {
   text_fill(out, ' ', 2 + 2 * (size_t)depth);
 }
@@ -26,10 +18,10 @@ static void put_box(struct diagram *d, struct text *out, size_t index,
   text_printf(out, "n%zu [label=\"", index);
   for (int i = 0; i < item->label->line_count; i++) {
     text_put(out, i ? "\\n" : "");
-    put_quoted(out, item->label->lines[i]);
+    put_dot(out, item->label->lines[i]);
   }
   text_put(out, "\", tooltip=\"");
-  item_tip(d, index, out, put_quoted, "\\n");
+  item_tip(d, index, out, put_dot, "\\n");
   text_printf(out, "\", fillcolor=\"#%06x\"", (unsigned)item_fill(d, index));
   if (item->opens_repeat || row->group != NO_NODE)
     text_put(out, ", shape=box3d");
@@ -55,7 +47,7 @@ static void put_units(struct diagram *d, struct text *out,
     text_printf(out, "subgraph cluster_%d {\n", ++*clusters);
     put_indent(out, depth + 1);
     text_put(out, "label=\"");
-    put_quoted(out, frame_title(d, unit));
+    put_dot(out, frame_title(d, unit));
     text_put(out, unit->count > 1 ? "\"; style=\"rounded,filled\"; "
                                     "fillcolor=\"#f3f3f3\";\n"
                                   : "\"; style=rounded;\n");
@@ -73,7 +65,7 @@ static void put_edge_end(struct diagram *d, struct text *out, size_t from,
     shape = item_shape(d, from);
   if (shape.length) {
     text_put(out, " [label=\" ");
-    put_quoted(out, shape);
+    put_dot(out, shape);
     text_put(out, "\"]");
   }
   text_put(out, ";\n");
@@ -85,7 +77,7 @@ static void put_stubs(struct diagram *d, struct text *out, size_t index) {
   for (size_t k = 0; k < item->stub_count; k++) {
     const struct diagram_stub *stub = &d->stubs.at[item->first_stub + k];
     text_printf(out, "  in%zu [label=\"", item->first_stub + k);
-    put_quoted(out, stub->name);
+    put_dot(out, stub->name);
     text_printf(out, "\", shape=plaintext, style=\"\"];\n  in%zu -> n%zu;\n",
                 item->first_stub + k, index);
   }
@@ -106,7 +98,7 @@ static void put_edges(struct diagram *d, struct text *out) {
     size_t from = d->item_of_row[d->rows.of_node[output->node]];
     struct slice name = output->name.at ? output->name : slice_of("output");
     text_printf(out, "  out%zu [label=\"", i);
-    put_quoted(out, text_tamed(d->arena, name, false));
+    put_dot(out, text_tamed(d->arena, name, false));
     text_printf(out,
                 "\", shape=ellipse, fillcolor=white];\n"
                 "  n%zu -> out%zu",
@@ -120,7 +112,7 @@ void emit_dot(const struct compiled *c, struct text *out) {
   int clusters = 0;
   diagram_find_drawing(&d);
   text_put(out, "digraph \"");
-  put_quoted(out, text_tamed(c->arena, c->model->name, false));
+  put_dot(out, text_tamed(c->arena, c->model->name, false));
   text_printf(out, "\" {\n  rankdir=%s; ordering=out;\n",
               c->options->direction == NETC_RIGHT ? "LR" : "TB");
   text_put(out, "  node [shape=box, style=\"rounded,filled\", "

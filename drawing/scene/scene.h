@@ -90,6 +90,9 @@ void text_put_clean(struct text *out, struct slice text);
 /* The same in XML: in an element or a quoted attribute. */
 void put_xml(struct text *out, struct slice text);
 
+/* Inside the quotes of a string of Graphviz. */
+void put_dot(struct text *out, struct slice text);
+
 /* Text in TeX, as ASCII. */
 void put_tex(struct text *out, struct slice text);
 

@@ -10,7 +10,7 @@ struct dot_writer {
   struct point last;
 };
 
-static void put_string(struct text *out, struct slice text) {
+void put_dot(struct text *out, struct slice text) {
   for (size_t i = 0; i < text.length; i++) {
     if (text.at[i] == '"' || text.at[i] == '\\')
       text_putc(out, '\\');
@@ -80,7 +80,7 @@ static void put_words(struct dot_writer *w, const struct scene_item *item) {
     text_put(w->out, ", fontname=\"Arial Bold\"");
   put_colour(w->out, "fontcolor", item->fill);
   text_put(w->out, ", label=\"");
-  put_string(w->out, item->text);
+  put_dot(w->out, item->text);
   text_put(w->out, "\"];\n");
 }
 
@@ -178,7 +178,7 @@ static void put_xdot_words(struct dot_writer *w,
   text_printf(w->out, " %d ", places[item->anchor]);
   put_length(w->out, text_extent(item->text, item->size, item->bold));
   text_printf(w->out, " %zu -", words.length);
-  put_string(w->out, text_slice(&words));
+  put_dot(w->out, text_slice(&words));
 }
 
 static void put_background(struct dot_writer *w) {

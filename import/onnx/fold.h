@@ -1,4 +1,4 @@
-/* Folding: what fold.c's table shares with the operators that are not in it. */
+/* Folding: what fold.c and its operators in other files share. */
 #ifndef NETC_IMPORT_ONNX_FOLD_H
 #define NETC_IMPORT_ONNX_FOLD_H
 
