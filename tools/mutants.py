@@ -3,10 +3,10 @@
 
 Changes one operator or constant of layers/ or memory/plan/ at a time, N of
 them, drawn by SEED; compiles that file, links the library and runs the tests
-that are quick, until one fails; then those that call the library once
-more under ASan and UBSan. Mutants that do not compile, or whose object is the
-same, are not counted, and others are drawn for them. Nor is an array with one place more,
-unless the file asks for its size: nothing reads that place.
+that are quick, until one fails; then those that call the library once more
+under ASan and UBSan. Mutants that do not compile, or whose object is the
+same, are not counted, and others are drawn for them. Nor is an array with one
+place more, unless the file asks for its size: nothing reads that place.
 
 The tests read a copy of the tree, which may change meanwhile. Each job has
 its own library, a shared one, so that programs are linked once. Verdicts are
