@@ -80,13 +80,14 @@ void run_unpack(struct run *run, size_t storage) {
              -run_packed_bytes(run, tape_storage_extent(run->tape, storage)));
 }
 
-void run_pack_inputs(struct run *run, const struct segment *segment) {
+void run_each_input(struct run *run, const struct segment *segment,
+                    void (*does)(struct run *run, size_t storage)) {
   for (size_t i = segment->first; i < segment->end; i++) {
     const struct tape_op *op = &run->tape->ops.at[i];
     for (int k = 0; k < op->facts->in_count; k++) {
       size_t storage = run_storage_of(run, run_input_of(run, op, k));
       if (!run_made_in(run, segment, storage))
-        run_pack(run, storage);
+        does(run, storage);
     }
   }
 }

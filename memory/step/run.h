@@ -212,8 +212,9 @@ void run_fetch_inputs(struct run *run, const struct segment *segment);
 /* Likewise what the backward of an operation needs, while it runs. */
 int64_t run_fetched_bytes(struct run *run, const struct tape_op *op);
 
-/* What a segment reads of others is kept in groups. */
-void run_pack_inputs(struct run *run, const struct segment *segment);
+/* Does so with whatever a segment reads of others, once for each time. */
+void run_each_input(struct run *run, const struct segment *segment,
+                    void (*does)(struct run *run, size_t storage));
 
 /* What a segment held of others, after its backward. */
 void run_release_inputs(struct run *run, const struct segment *segment);

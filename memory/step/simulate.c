@@ -197,7 +197,7 @@ static void forward_all(struct run *run) {
     const struct segment *segment = run_segment_at(run, &next, i);
     run->keeps = !segment;
     if (segment && segment->first == i && s->saved_bits)
-      run_pack_inputs(run, segment);
+      run_each_input(run, segment, run_pack);
     forward(run, &run->tape->ops.at[i]);
   }
   run_change(run, PART_TEMPORARY, -run->cached);

@@ -137,18 +137,6 @@ void run_count_saves(struct run *run, const struct tape_op *op) {
          run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
 }
 
-/* What a segment reads from outside is held until it has run backward. */
-static void hold_inputs(struct run *run, const struct segment *segment) {
-  for (size_t i = segment->first; i < segment->end; i++) {
-    const struct tape_op *op = &run->tape->ops.at[i];
-    for (int k = 0; k < op->facts->in_count; k++) {
-      size_t storage = run_storage_of(run, run_input_of(run, op, k));
-      if (!run_made_in(run, segment, storage))
-        keep(run, storage);
-    }
-  }
-}
-
 void run_fetch_inputs(struct run *run, const struct segment *segment) {
   bool away = run->s->offload || run->s->saved_bits;
   for (size_t i = segment->first; i < segment->end && away; i++) {
@@ -183,18 +171,14 @@ int64_t run_fetched_bytes(struct run *run, const struct tape_op *op) {
   return sum;
 }
 
+static void release_input(struct run *run, size_t storage) {
+  run_release(run, storage);
+  if (run_packable(run, storage))
+    run_unpack(run, storage);
+}
+
 void run_release_inputs(struct run *run, const struct segment *segment) {
-  for (size_t i = segment->first; i < segment->end; i++) {
-    const struct tape_op *op = &run->tape->ops.at[i];
-    for (int k = 0; k < op->facts->in_count; k++) {
-      size_t storage = run_storage_of(run, run_input_of(run, op, k));
-      if (run_made_in(run, segment, storage))
-        continue;
-      run_release(run, storage);
-      if (run_packable(run, storage))
-        run_unpack(run, storage);
-    }
-  }
+  run_each_input(run, segment, release_input);
 }
 
 const struct segment *run_segment_at(const struct run *run, size_t *next,
@@ -224,7 +208,7 @@ void run_count_uses(struct run *run) {
     if (!segment)
       run_count_saves(run, op);
     else if (segment->first == i)
-      hold_inputs(run, segment);
+      run_each_input(run, segment, keep); /* until it has run backward */
   }
   if (s->end < run->tape->ops.count) /* a part: its result goes on */
     return;
