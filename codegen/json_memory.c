@@ -260,6 +260,8 @@ void writer_put_training(struct json_writer *w) {
   const struct training *t = &w->c->memory.training;
   const struct train_settings *train = &w->c->settings->train;
   struct json *json = &w->json;
+  struct reserved reserved =
+      memory_reserved(w->c->model, w->c->settings, &w->c->memory);
   json_member_open(json, "training", '{');
   json_member_string(json, "profile", slice_of(t->profile->name));
   json_member_bool(json, "measured", t->profile->measured);
@@ -282,6 +284,8 @@ void writer_put_training(struct json_writer *w) {
   json_member_int(json, "backward_peak_bytes", t->backward);
   json_member_int(json, "step_peak_bytes", t->step);
   json_member_int(json, "peak_bytes", t->peak);
+  put_some(w, "allocated_bytes", reserved.given);
+  put_some(w, "reserved_bytes", reserved.bytes);
   json_member_string(json, "peak_phase", slice_of(phases[t->at.phase]));
   put_member_name(w, "peak_layer", t->at.node);
   put_alive(w);

@@ -73,6 +73,12 @@ static bool measure(struct question *q, struct step *step, struct simulation *s,
   return step_measure(step, scratch, s, &q->memory->training);
 }
 
+struct stage memory_device(const struct memory *memory) {
+  const struct parallel *p = &memory->parallel;
+  return p->stages.count ? p->stages.at[p->most_loaded]
+                         : stage_of_step(&memory->training);
+}
+
 /* The step is traced in `lasting`; what else it takes is in `scratch`. */
 static bool find_training(struct question *q, struct arena *lasting,
                           struct arena *scratch) {
@@ -95,8 +101,10 @@ static bool find_training(struct question *q, struct arena *lasting,
     list_alive(q, &s);
   if (fit_room(&step->settings))
     fit_find(step, scratch, &m->fit);
-  return !parallel_wanted(&step->settings) ||
-         parallel_find(step, scratch, q->model->arena, &m->parallel);
+  if (parallel_wanted(&step->settings) &&
+      !parallel_find(step, scratch, q->model->arena, &m->parallel))
+    return false;
+  return true;
 }
 
 /* A net of many layers is not searched again: its tape need not be kept. */
@@ -109,12 +117,6 @@ static bool trace_training(struct question *q) {
   if (!small)
     q->memory->step = NULL;
   return fits;
-}
-
-struct stage memory_device(const struct memory *memory) {
-  const struct parallel *p = &memory->parallel;
-  return p->stages.count ? p->stages.at[p->most_loaded]
-                         : stage_of_step(&memory->training);
 }
 
 /* What the settings' own batch takes: the first of all trials. */
@@ -220,6 +222,26 @@ void memory_moments(const struct model *model, const struct settings *settings,
   else
     step_measure(&step, &scratch, &s, &same);
   arena_close(&scratch);
+}
+
+struct reserved memory_reserved(const struct model *model,
+                                const struct settings *settings,
+                                const struct memory *memory) {
+  struct arena scratch;
+  struct step step = {.model = model, .settings = settings->train};
+  struct reserved found = {0};
+  if (!reserved_is_known(&step) ||
+      memory_device(memory).peak > INT64_MAX / 8) /* sums of it are taken */
+    return found;
+  arena_open_in(&scratch, model->arena);
+  for (size_t i = 0; i < memory->ranges.count; i++)
+    *VEC_PUSH(&scratch, &step.ranges) = memory->ranges.at[i];
+  step_trace(&step, &scratch);
+  bool known = memory->parallel.stages.count
+                   ? reserved_shared(&step, &memory->parallel, &scratch, &found)
+                   : reserved_alone(&step, &memory->training, &scratch, &found);
+  arena_close(&scratch);
+  return known ? found : (struct reserved){0};
 }
 
 static void too_large(const struct model *model, struct diags *diags) {

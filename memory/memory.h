@@ -4,7 +4,7 @@
 
 #include "memory/devices/fit.h"
 #include "memory/inference.h"
-#include "memory/devices/parallel.h"
+#include "memory/devices/reserved.h"
 #include "sema/model/rule.h"
 
 /* Tensors of a layer and kind are one item. */
@@ -45,6 +45,11 @@ struct stage memory_device(const struct memory *memory);
 void memory_moments(const struct model *model, const struct settings *settings,
                     const struct memory *memory, bool shared, moment_fn *each,
                     void *user);
+
+/* What the allocator of the most loaded device holds; 0: it is not known. */
+struct reserved memory_reserved(const struct model *model,
+                                const struct settings *settings,
+                                const struct memory *memory);
 
 /* Whether settings or a budget of the net's own could say that it is wrong. */
 bool memory_is_asked(const struct settings *settings);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "tests/csv.h"
+#include "memory/step/allocator.h"
 #include "tests/report.h"
 
 #define NET "tests/data/cuda/cs336.net"
@@ -137,6 +138,77 @@ static void each_handle_has_a_workspace(void **state) {
   assert_int_equal(recorded("128_forward", "backward", "workspace"), 0);
 }
 
+/*
+ * The allocator gives what the recorded one gave: every segment, and what
+ * blocks have that were not split.
+ */
+static void recorded_requests_take_the_recorded_segments(void **state) {
+  enum { MOST_REQUESTS = 10000, EVENTS = 20000 };
+  static struct {
+    int64_t bytes;
+    long came, went;
+  } all[MOST_REQUESTS];
+  static uint32_t given[MOST_REQUESTS];
+  (void)state;
+  struct arena arena;
+  struct allocator a;
+  size_t count = 0;
+  int64_t rests = 0;
+  char *text = read_text("tests/data/cuda/requests.csv", NULL);
+  char *rest = strchr(text, '\n') + 1;
+  for (char *line; (line = strtok_r(rest, "\n", &rest)); count++) {
+    assert_in_range(count, 0, MOST_REQUESTS - 1);
+    all[count].bytes = strtoll(take_field(&line), NULL, 10);
+    all[count].came = strtol(take_field(&line), NULL, 10);
+    char *went = take_field(&line);
+    all[count].went = *went ? strtol(went, NULL, 10) : EVENTS;
+  }
+  arena_open(&arena, NULL, NULL);
+  allocator_open(&a, &arena);
+  for (long event = 0; event < EVENTS; event++)
+    for (size_t i = 0; i < count && all[i].came <= event; i++) {
+      if (all[i].came == event)
+        given[i] = allocator_take(&a, all[i].bytes);
+      else if (all[i].went == event)
+        allocator_give(&a, given[i]);
+    }
+  for (size_t i = 0; i < count; i++)
+    if (all[i].went == EVENTS)
+      rests -= (all[i].bytes + BLOCK - 1) / BLOCK * BLOCK;
+  assert_int_equal(a.allocated + rests, recorded("128_step", "end", "rest"));
+  assert_int_equal(a.reserved, recorded("128_step", "step", "reserved"));
+  size_t segments = 0;
+  for (size_t i = 0; i < row_count; i++) {
+    if (!is(&rows[i], "128_step", "end", "segment"))
+      continue;
+    long of_size = 0, want = strtol(rows[i].at[COUNT], NULL, 10);
+    for (size_t k = 0; k < a.segments.count; k++)
+      of_size += a.segments.at[k] == bytes_of(&rows[i]);
+    assert_int_equal(of_size, want);
+    segments += (size_t)want;
+  }
+  assert_int_equal(a.segments.count, segments);
+  arena_close(&arena);
+  free(text);
+}
+
+/* netc's own order of requests, and a loop with a tensor of work more. */
+static void reserved_is_near_the_recorded_one(void **state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    const char *name = i ? "256_step" : "128_step";
+    json_t *json = compile_file(NET, i ? "-Dcontext=256 loss=crossentropy"
+                                       : "loss=crossentropy");
+    int64_t want = recorded(name, "step", "reserved");
+    int64_t said = training(json, "reserved_bytes");
+    assert_in_range(said, want, want + want / 50);
+    assert_true(training(json, "allocated_bytes") >=
+                training(json, "peak_bytes"));
+    assert_true(said >= training(json, "allocated_bytes"));
+    json_decref(json);
+  }
+}
+
 static void snapshots_are_read_and_not_run(void **state) {
   (void)state;
   assert_int_equal(system("mkdir -p build/tests/scratch/snapshots && "
@@ -150,6 +222,8 @@ int main(void) {
       cmocka_unit_test(kept_tensors_are_the_recorded_ones),
       cmocka_unit_test(peaks_are_near_the_recorded_ones),
       cmocka_unit_test(each_handle_has_a_workspace),
+      cmocka_unit_test(recorded_requests_take_the_recorded_segments),
+      cmocka_unit_test(reserved_is_near_the_recorded_one),
       cmocka_unit_test(snapshots_are_read_and_not_run),
   };
   char *text = read_text("tests/data/cuda/recorded.csv", NULL);

@@ -74,10 +74,9 @@ WHOLE = """\
 
 The peak that the allocator saw in a real second step, with the state of the
 optimizer, without parameters, buffers and inputs. It also holds what kernels take
-for themselves while they run: oneDNN's reordered weights, the matrix that a
-convolution is unfolded into. netc does not count those, because they depend on the
-processor and the build; so here it **promises too little** where the peak is in
-forward or backward. Where it is in the optimizer's step, both are equal.
+while they run: oneDNN's reordered weights, the matrix that a convolution is unfolded
+into. netc does not count those; so it **promises too little** where the peak is in
+forward or backward. In the optimizer's step both are equal.
 
 """
 

@@ -24,10 +24,8 @@ HEAD = """
 `tests/data/published/large.csv` holds {count} figures that papers and programs print
 of training large models, or that follow from their formulas, each with an expression
 over netc's own numbers; `tests/test_large.c` compares every one: to the byte where the
-source is a formula ({exact} rows), within its rounding otherwise. They show that netc
-means by these settings what the sources mean; they are no measurements. The list has
-how many rows of each source agree as they are printed, and of the others what netc
-counts otherwise on purpose.
+source is a formula ({exact} rows), within its rounding otherwise. They are no measurements. It says how many rows of each source agree as printed,
+and what netc counts otherwise on purpose.
 
 {sources}
 What QLoRA's table 6 counts of Guanaco models is not said. Its figure 6 has bars for the

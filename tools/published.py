@@ -165,7 +165,7 @@ HEAD = """\
 `tests/data/published/gpu.csv` holds {rows} figures that others measured on GPUs and
 published, {steps} of them of whole training steps, from {sources} sources, each with
 netc's command line; `tests/test_published.c` runs them. They prove little:
-versions, kernels and scripts differ, and most sources do not say all.
+most sources do not say all.
 
 *occupied* is what `nvidia-smi` shows: tensors, the allocator's cache, context and
 kernels; *reserved* is without the last two, *allocated* without the cache, too.

@@ -182,6 +182,19 @@ static void put_clip(struct section *b) {
   end_line(b);
 }
 
+/* As torch.cuda has it; of the most loaded device, if there are several. */
+static void put_reserved(struct section *b) {
+  struct reserved reserved =
+      memory_reserved(b->c->model, b->c->settings, &b->c->memory);
+  if (!reserved.bytes)
+    return;
+  text_printf(&b->line, "  the allocator gives %s for it%s and reserves %s",
+              output_size(b->c, reserved.given).text,
+              b->c->memory.parallel.stages.count ? ", on each device," : "",
+              output_size(b->c, reserved.bytes).text);
+  end_line(b);
+}
+
 static void put_training(struct section *b) {
   const struct training *t = &b->c->memory.training;
   const struct train_settings *train = &b->c->settings->train;
@@ -225,6 +238,7 @@ static void put_training(struct section *b) {
                 saved_bits(train));
     end_line(b);
   }
+  put_reserved(b);
   put_clip(b);
   put_alive(b);
   put_checkpoints(b);

@@ -24,6 +24,7 @@ struct profile {
   bool pool_indices;       /* maximum pooling writes int64 places */
   bool fused_attention;    /* attention weights are never stored */
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
+  bool caches;             /* an allocator with segments gives all tensors */
   bool foreach_optimizer;  /* a step works on all parameters at once */
   int64_t context;         /* bytes of the device's context, a typical value */
   int64_t workspace;       /* bytes that the library of products holds */

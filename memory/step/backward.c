@@ -3,8 +3,8 @@
 #include "memory/step/leap.h"
 
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes) {
-  run_change(run, PART_TEMPORARY, bytes);
   run_note_change(run, CHANGE_BUFFER, run->buffers.count);
+  run_change(run, PART_TEMPORARY, bytes);
   *VEC_PUSH(run->s->arena, &run->buffers) = (struct buffer){bytes, 1, node};
   return run->buffers.count;
 }
@@ -13,8 +13,8 @@ static void release_buffer(struct run *run, size_t buffer) {
   struct buffer *at = &run->buffers.at[buffer - 1];
   if (--at->users > 0)
     return;
-  run_change(run, PART_TEMPORARY, -at->bytes);
   run_note_change(run, CHANGE_BUFFER, buffer - 1);
+  run_change(run, PART_TEMPORARY, -at->bytes);
 }
 
 static int64_t param_bytes(struct run *run, size_t param, int element) {

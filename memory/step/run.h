@@ -75,6 +75,7 @@ struct run {
   struct run_sized sized[SIZED]; /* of late, by count */
   VEC(size_t) changes; /* what came or went, by iteration: enum change_of */
   size_t changes_before[2]; /* the peaks of forward and backward */
+  size_t key; /* of what changes next, from 1: as `changes`; 0: it has none */
   struct moment now;
   size_t leg;        /* marks after which it is */
   size_t leap;       /* of the trace's, the next one */
@@ -142,8 +143,10 @@ static inline size_t *run_gradient_of(const struct run *run, size_t value) {
   return &run->gradient[value - run->first_value];
 }
 
+/* In front of run_change(). */
 static inline void run_note_change(struct run *run, enum change_of of,
                                    size_t index) {
+  run->key = index * CHANGES + of + 1;
   if (run->s->lists)
     *VEC_PUSH(run->s->arena, &run->changes) = index * CHANGES + of;
 }
@@ -193,7 +196,7 @@ int64_t run_work_bytes(struct run *run, const struct tape_op *op,
                        const struct extent *work,
                        const struct extent *gathered);
 
-/* Adds bytes to what is alive now. */
+/* Adds bytes to what is alive now: those of a change that was just noted. */
 void run_change(struct run *run, enum memory_part part, int64_t bytes);
 
 void run_allocate(struct run *run, size_t storage);

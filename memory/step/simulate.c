@@ -121,7 +121,8 @@ static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
 static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
   int64_t cached =
       op->facts->kept[3].count ? run_bytes_of(run, &op->facts->kept[3]) : 0;
-  run_change(run, PART_TEMPORARY, cached - kept);
+  run_change(run, PART_TEMPORARY, -kept);
+  run_change(run, PART_TEMPORARY, cached);
   run->cached += cached; /* never more than the sum of what is alive */
 }
 

@@ -29,6 +29,8 @@ struct step_alive {
   enum memory_part part;
 };
 
+struct requests;
+
 typedef void moment_fn(void *user, const struct moment *moment);
 
 /* Operations [first, end) of which only the inputs are kept for backward. */
@@ -81,11 +83,12 @@ struct simulation {
   bool own_inputs;   /* what a part reads from before it is counted, too */
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
-  bool saves_only; /* what is kept is found, and nothing runs */
-  bool peaks_only; /* what is kept is not summed up */
-  bool skips;      /* iterations that are alike need not all run */
-  bool lists;      /* the tensors at the peak are collected */
-  int64_t most;    /* bytes; more than these count as too many; 0: any */
+  bool saves_only;           /* what is kept is found, and nothing runs */
+  bool peaks_only;           /* what is kept is not summed up */
+  bool skips;                /* iterations that are alike need not all run */
+  bool lists;                /* the tensors at the peak are collected */
+  struct requests *requests; /* of an allocator: reserve.h; or NULL */
+  int64_t most; /* bytes; more than these count as too many; 0: any */
   struct step_mark *marks; /* in order; what is there is filled in */
   size_t mark_count;
   struct leg *legs;        /* one more */

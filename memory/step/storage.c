@@ -1,5 +1,6 @@
 /* Storages while a step is simulated: who uses them, for how long. */
 #include "base/check.h"
+#include "memory/step/reserve.h"
 #include "memory/step/run.h"
 
 /* Bytes of so many values, in whole blocks. */
@@ -78,6 +79,9 @@ void run_change(struct run *run, enum memory_part part, int64_t bytes) {
     run->s->overflow = true;
   else
     run->now.parts[part] += bytes; /* never more than the sum */
+  if (run->s->requests)
+    reserve_change(run->s->requests, run->key, part, bytes);
+  run->key = 0;
 }
 
 int64_t run_storage_bytes(struct run *run, size_t storage) {

@@ -1,0 +1,36 @@
+/*
+ * Reserve: what the allocator holds for a step, segments and all. Requests are
+ * made of it in their order, of two steps: the second one finds what the first
+ * one left.
+ */
+#ifndef NETC_MEMORY_STEP_RESERVE_H
+#define NETC_MEMORY_STEP_RESERVE_H
+
+#include "memory/step/allocator.h"
+#include "memory/step/simulate.h"
+
+/* Bytes that a step has beside what its passes ask for. */
+struct reserve_of {
+  int64_t standing;  /* parameters, buffers, the batch */
+  int64_t gradients; /* of parameters, where they are counted apart; or 0 */
+  int64_t gathered;  /* during the passes */
+  int64_t state;     /* of the optimizer: its first step makes it */
+  int64_t work;      /* inside its steps */
+};
+
+/* Bytes of all segments, and the most that was given of them at once. */
+struct reserved {
+  int64_t bytes, given;
+};
+
+/* False if what the passes of `s` give back is not what they asked for. */
+bool reserve_find(const struct simulation *s, const struct reserve_of *of,
+                  struct reserved *reserved);
+
+/* Inside: what a simulation asks for, or gives back (bytes < 0), of the same
+   key, or of 0 the latest of as many bytes. */
+struct requests;
+void reserve_change(struct requests *requests, size_t key,
+                    enum memory_part part, int64_t bytes);
+
+#endif
