@@ -101,6 +101,11 @@ void writer_put_answer(struct json_writer *w) {
     json_member_int(json, "context", a->context);
     json_member_int(json, "sequences", a->sequences);
   }
+  if (a->served && a->served->blocks) {
+    json_member_int(json, "layers", a->served->blocks);
+    json_member_int(json, "gpu_layers", a->served->on_card);
+    put_some(w, "next_layer_bytes", a->served->next);
+  }
   if (a->device) {
     put_device(json, a);
     json_member_int(json, "left_bytes", a->room - a->bytes);

@@ -92,6 +92,12 @@ static bool put_answers(const struct netc_answer *a,
                                      b->device_count, false, markdown);
   differ |= put_total(a->question == NETC_TRAINING ? "training" : "prediction",
                       a->bytes, b->bytes, true, markdown);
+  bool parted = a->layer_count || b->layer_count;
+  if (parted || a->host_bytes || b->host_bytes)
+    differ |= put_total("host", a->host_bytes, b->host_bytes, true, markdown);
+  if (parted)
+    differ |=
+        put_total("on the card", a->gpu_layers, b->gpu_layers, false, markdown);
   differ |=
       put_known("largest batch", a->largest_batch, b->largest_batch, markdown);
   differ |=

@@ -223,7 +223,8 @@ static bool takes_all(const struct option_parser *p, const char *hint) {
 }
 
 /* Where another program, or another command of ours, has this option. */
-static bool explain_foreign(const struct option_parser *p, struct slice name) {
+static bool explain_foreign(const struct option_parser *p, const char *argument,
+                            struct slice name) {
   static const struct {
     const char *words, *say;
   } foreign[] = {
@@ -249,8 +250,8 @@ static bool explain_foreign(const struct option_parser *p, struct slice name) {
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
     if (!is_word_of(foreign[i].words, name) || !takes_all(p, foreign[i].say))
       continue;
-    complain(EXIT_USAGE, "there is no `%s%.*s`: %s",
-             name.length > 1 ? "--" : "-", SLICE_ARG(name), foreign[i].say);
+    complain(EXIT_USAGE, "there is no `%.*s`: %s",
+             (int)(name.at + name.length - argument), argument, foreign[i].say);
     return true;
   }
   return false;
@@ -273,9 +274,11 @@ static int unknown_option(const struct option_parser *p, const char *argument) {
   const char *equals = memchr(name.at, '=', name.length);
   if (equals)
     name.length = (size_t)(equals - name.at);
+  if (explain_foreign(p, argument, name))
+    return EXIT_USAGE;
   if (argument[1] != '-' && name.length > 1)
     name.length = 1; /* -b64 */
-  if (explain_foreign(p, name))
+  if (explain_foreign(p, argument, name))
     return EXIT_USAGE;
   struct suggestion s = suggest_begin(name);
   for (size_t i = 0; i < p->count; i++)

@@ -167,13 +167,32 @@ static void put_count(int width, int64_t count) {
   printf("  %*s", width, count < 0 ? "-" : count_text(count).text);
 }
 
-enum { BYTES = 12, LEFT = 21, BATCH = 13, CONTEXT = 15, SEQUENCES = 14 };
+enum {
+  BYTES = 12,
+  LEFT = 21,
+  BATCH = 13,
+  CONTEXT = 15,
+  SEQUENCES = 14,
+  LAYERS = 10
+};
 
 static void put_context(int64_t longest) {
   if (longest < NETC_ANY_CONTEXT)
     put_count(CONTEXT, longest);
   else
     printf("  %*s", CONTEXT, "any");
+}
+
+/* "20 of 33", and what the host needs for the others. */
+static void put_layers(const struct table_run *s) {
+  char cell[VALUE];
+  const struct netc_answer *a = &s->a;
+  if (!s->first.layer_count)
+    return;
+  snprintf(cell, sizeof cell, "%" PRId64 " of %" PRId64, a->gpu_layers,
+           a->layer_count);
+  printf("  %*s", LAYERS, a->layer_count ? cell : "-");
+  put_size(s, BYTES, a->host_bytes);
 }
 
 static void put_left(const struct table_run *s) {
@@ -214,6 +233,8 @@ static void put_head(struct table_run *s) {
     printf("  %*s", BYTES, trains ? "training" : "prediction");
   if (!a->on_device && a->question != NETC_SERVING)
     printf("  %*s", BYTES, trains ? "saved" : "planned");
+  if (a->layer_count)
+    printf("  %*s  %*s", LAYERS, "layers", BYTES, "host");
   for (const char *at = s->across ? s->across->values : NULL; at;) {
     at = swept_item(at, batch, sizeof batch);
     snprintf(cell, sizeof cell, "batch %s", batch);
@@ -251,7 +272,8 @@ static int put_across(struct table_run *s, bool failed) {
 static void forget(struct table_run *s) {
   struct netc_answer *a = &s->a;
   *a = s->first;
-  a->device_bytes = a->bytes = a->planned_bytes = INT64_MAX;
+  a->device_bytes = a->bytes = a->planned_bytes = a->host_bytes = INT64_MAX;
+  a->layer_count = 0;
   a->device_count = a->largest_batch = -1;
   a->longest_context = a->most_sequences = -1;
 }
@@ -282,6 +304,7 @@ static int put_row(struct table_run *s) {
     put_size(s, BYTES, saved_bytes(s));
   if (!columns->on_device && columns->question == NETC_PREDICTION)
     put_size(s, BYTES, a->planned_bytes);
+  put_layers(s);
   if (s->across)
     status = put_across(s, failed);
   else if (columns->on_device)

@@ -519,6 +519,9 @@ struct netc_answer {
   int64_t most_sequences;     /* of that context; -1: not asked */
   int64_t card_bytes; /* of the card that was named, of which device_bytes
                          are what a process can have; 0: none was */
+  /* gpu_layers: of so many, with the output, those on the card, from the last
+     on; what it needs with one more. 0: none are parted, or it has all. */
+  int64_t layer_count, gpu_layers, next_layer_bytes;
 };
 
 /*

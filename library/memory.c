@@ -124,8 +124,10 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
   struct answer_call asked = {.predict = predict, .strict = true};
   enum netc_status status = find_answer(netc, &asked);
   const struct answer *a = &asked.found;
+  const struct serving_answer none = {0};
   if (status != NETC_OK)
     return status;
+  const struct serving_answer *served = a->served ? a->served : &none;
   struct netc_answer found = {.question = questions[a->asked],
                               .on_device = a->device > 0,
                               .fits = a->fits,
@@ -146,7 +148,10 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
                               .sequences = a->sequences,
                               .most_sequences = a->most_sequences,
                               .card_bytes =
-                                  a->card ? gpu_card_bytes(a->card) : 0};
+                                  a->card ? gpu_card_bytes(a->card) : 0,
+                              .layer_count = served->blocks,
+                              .gpu_layers = served->on_card,
+                              .next_layer_bytes = served->next};
   return FILL(answer, &found);
 }
 

@@ -51,6 +51,15 @@ static struct asked_question questions[] = {
      "context=4096 sequences=64 tensor_parallel=4 gpu=rtx4090", true},
     {"served-without-a-device", LLAMA, "context=4096", true},
     {"served-states", MAMBA, "sequences=8 gpu=t4", true},
+    {"layers-on-the-card", LLAMA,
+     "gpu_layers=20 gpu=rtx3060 weight_dtype=q4_k_m", true},
+    {"as-many-layers-as-fit", LLAMA, "gpu_layers=auto gpu=t4 context=2048",
+     true},
+    {"layers-without-a-device", LLAMA, "gpu_layers=9 context=2048", true},
+    {"layers-and-a-small-host", LLAMA,
+     "gpu_layers=20 gpu=t4 context=2048 host_memory=1GiB", true},
+    {"experts-on-the-host", "examples/zoo/mixtral.net",
+     "host_experts=all gpu=t4 context=2048 sequences=2", true},
 };
 
 /* "batch=8 zero=3" as "--batch 8 --zero 3". */

@@ -118,6 +118,8 @@ static struct probe {
     {"page", LM, "context=100 gpu=t4", "64"},
     {"sinks", LM, "context=256 gpu=t4", "9"},
     {"prefill", LM, "context=128 sequences=2 gpu=t4", "32"},
+    {"gpu_layers", LM, "context=128 gpu=t4", "1"},
+    {"host_experts", MOE, "context=128 gpu=t4", "all"},
     {"sampler", LM, "context=128 sequences=4096 gpu=t4", "top_k_top_p"},
 };
 
@@ -320,7 +322,7 @@ static void without_a_device_it_is_shown(void **state) {
     netc_close(chosen);
   }
   assert_int_equal(wrong, 0);
-  assert_int_equal(count, 7 * 4);
+  assert_int_equal(count, 9 * 4);
 }
 
 /* netc place: what is not about training is refused. */

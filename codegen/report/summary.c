@@ -146,8 +146,25 @@ static void put_refusal(struct summary *s) {
   text_putc(&s->line, '.');
 }
 
+/* "20 of 33 layers are on the card; 21 would need 5.47 GiB" */
+static void put_layers(struct summary *s, const struct answer *a) {
+  const struct serving_answer *served = a->served;
+  if (!served || !served->blocks)
+    return;
+  text_printf(&s->line, "%s of %s layers are on the card",
+              count_text(served->on_card).text,
+              count_text(served->blocks).text);
+  if (served->next)
+    text_printf(&s->line, "; %s would need %s",
+                count_text(served->on_card + 1).text,
+                output_size(s->c, served->next).text);
+}
+
 static void put_limits(struct summary *s) {
   const struct answer *a = s->a;
+  if (a->served && a->served->blocks)
+    text_put(&s->line, ". ");
+  put_layers(s, a);
   if (a->largest_batch >= 0)
     text_printf(&s->line, ". Largest batch: %s",
                 count_text(a->largest_batch).text);
@@ -234,6 +251,7 @@ static void put_share(struct summary *s, const struct answer *a) {
   if (a->bytes != a->alone && a->alone < INT64_MAX)
     text_printf(&s->line, " (%s %s)", output_size(s->c, a->alone).text,
                 a->devices > 1                  ? "on one"
+                : a->asked == ASKED_SERVING     ? "if it had all"
                 : s->c->settings->train.offload ? "without --offload"
                                                 : "without --zero");
   if (a->host)
@@ -270,9 +288,16 @@ static void put_served(struct summary *s) {
   text_put(&s->line, a->devices > 1 ? " " : "; ");
   put_share(s, a);
   text_printf(&s->line, "weights %s, %s %s",
-              output_size(s->c, served->weights).text,
-              served->state == served->sequence ? "states" : "keys and values",
-              output_size(s->c, served->cache).text);
+              output_size(s->c, served->card.weights).text,
+              served->card.sequence &&
+                      served->card.state == served->card.sequence
+                  ? "states"
+                  : "keys and values",
+              output_size(s->c, served->card.cache).text);
+  if (served->blocks && (a != s->a || !a->device)) {
+    text_put(&s->line, "; ");
+    put_layers(s, a);
+  }
 }
 
 static void put_prediction(struct summary *s) {

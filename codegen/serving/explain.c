@@ -8,8 +8,10 @@ static const char *explain_mark(const struct serving_report *r) {
   return r->c->options->ascii ? "|" : "\xE2\x94\x82";
 }
 
-static bool same(const struct served_layer *a, const struct served_layer *b) {
-  return a->each == b->each && a->always == b->always &&
+static bool same(const struct serving *s, const struct served_layer *a,
+                 const struct served_layer *b) {
+  return serving_place(s, a->node) == serving_place(s, b->node) &&
+         a->each == b->each && a->always == b->always &&
          a->window == b->window && a->state == b->state &&
          a->source == b->source;
 }
@@ -37,11 +39,16 @@ static void put_product(struct serving_report *r, const struct serving *s,
     text_printf(r->out, " with a window of %" PRId64, layer->window);
   if (layer->source)
     text_put(r->out, ", of the source");
+  if (s->parted)
+    text_put(r->out, serving_place(s, layer->node) == ON_CARD
+                         ? ", on the card"
+                         : ", on the host");
   text_putc(r->out, '\n');
 }
 
-/* What weights are to the net, and their bytes on a device. */
-static void put_weights(struct serving_report *r, const struct serving *s) {
+/* What weights are to the net, and their bytes on a device, or its host. */
+static void put_weights(struct serving_report *r, const struct serving *s,
+                        enum served_place place) {
   static const char *const names[] = {[ROLE_OTHER] = "others",
                                       [ROLE_TABLE] = "table of words",
                                       [ROLE_HEAD] = "output",
@@ -55,9 +62,12 @@ static void put_weights(struct serving_report *r, const struct serving *s) {
                                       [ROLE_BACK] = "back to the width"};
   int64_t sums[sizeof names / sizeof *names] = {0}, bytes;
   for (size_t i = 0; i < s->model->params.count; i++)
-    if (serving_weight(s, i, &bytes))
+    if (s->held[place][i] && serving_weight(s, i, &bytes))
       sums[s->roles.at[i].role] += bytes; /* less than all weights */
-  text_printf(&r->line, "  %s weights", explain_mark(r));
+  text_printf(&r->line, "  %s weights%s", explain_mark(r),
+              !s->parted         ? ""
+              : place == ON_CARD ? ", on the card"
+                                 : ", on the host");
   for (size_t i = 0, put = 0; i < sizeof names / sizeof *names; i++) {
     if (!sums[i])
       continue;
@@ -74,7 +84,8 @@ enum { KINDS = 16 }; /* of layers that are listed */
 static void put_drawing(struct serving_report *r, const struct serving *s) {
   const struct infer_settings *infer = &s->settings->infer;
   int bits = element_bits(infer->dtype);
-  if (!r->a.sampler)
+  int64_t sampler = r->a.card.sampler + r->a.host.sampler; /* one of them */
+  if (!sampler)
     return;
   text_printf(r->out, "  %s drawing %" PRId64 "*%" PRId64 "*(", explain_mark(r),
               r->a.sequences, serving_scores(s));
@@ -83,8 +94,23 @@ static void put_drawing(struct serving_report *r, const struct serving *s) {
   else
     text_printf(r->out, "%d", bits / 8);
   text_printf(r->out, " + %d) = ", sampler_bytes(infer->sampler, bits));
-  text_count(r->out, r->a.sampler);
+  text_count(r->out, sampler);
   text_put(r->out, " bytes\n");
+}
+
+/* Which layers gpu_layers= names. */
+static void put_layers(struct serving_report *r) {
+  const struct serving_answer *a = &r->a;
+  int64_t turns = a->blocks - 1;
+  if (!a->blocks)
+    return;
+  text_printf(&r->line,
+              "  %s layers: %" PRId64 " turns of the loop and the output; on "
+              "the card the last min(%" PRId64 ", %" PRId64 ") turns, and the "
+              "output with %" PRId64,
+              explain_mark(r), turns, a->on_card, turns, a->blocks);
+  text_wrap(r->out, text_slice(&r->line), 2, output_width(r->c));
+  r->line.length = 0;
 }
 
 /* Equal layers are one line. */
@@ -95,10 +121,15 @@ void serving_explain(struct serving_report *r) {
   int found = 0;
   if (!serving_open(r->c->model, r->c->settings, r->c->arena, &s))
     return;
-  put_weights(r, &s);
+  if (s.parted && !serving_put(&s, r->a.on_card))
+    return;
+  put_layers(r);
+  put_weights(r, &s, ON_CARD);
+  if (s.parted)
+    put_weights(r, &s, ON_HOST);
   for (size_t i = 0; i < s.layers.count; i++) {
     int k = 0;
-    while (k < found && !same(kinds[k], &s.layers.at[i]))
+    while (k < found && !same(&s, kinds[k], &s.layers.at[i]))
       k++;
     if (k == KINDS) {
       others++;

@@ -22,6 +22,38 @@ static void put_json_traffic(struct json *json, const char *key,
   json_put_close(json, '}');
 }
 
+/* Weights, keys and values, and steps in one place. */
+static void put_part(struct json *json, const struct served_part *part) {
+  json_member_int(json, "weight_bytes", part->weights);
+  json_member_int(json, "cache_bytes", part->cache);
+  json_member_int(json, "sequence_cache_bytes", part->sequence);
+  if (part->state)
+    json_member_int(json, "sequence_state_bytes", part->state);
+  if (part->source)
+    json_member_int(json, "sequence_source_bytes", part->source);
+  json_member_int(json, "prefill_bytes", part->prefill);
+  json_member_int(json, "decode_bytes", part->decode);
+  if (part->sampler)
+    json_member_int(json, "sampler_bytes", part->sampler);
+  json_member_int(json, "need_bytes", part->need);
+}
+
+/* Layers on the card, and what is in its host's memory. */
+static void put_places(struct json *json, const struct serving_answer *a) {
+  json_member_int(json, "layers", a->blocks);
+  json_member_int(json, "gpu_layers", a->on_card);
+  if (a->next)
+    json_member_int(json, "next_layer_bytes", a->next);
+  if (a->copied)
+    json_member_int(json, "copied_weight_bytes", a->copied);
+  json_put_key(json, "host");
+  json_put_open(json, '{');
+  put_part(json, &a->host);
+  if (a->host_room)
+    json_member_int(json, "room_bytes", a->host_room);
+  json_put_close(json, '}');
+}
+
 void serving_put_json(struct json_writer *w) {
   struct serving_report r = {.c = w->c};
   const struct serving_answer *a = &r.a;
@@ -32,18 +64,9 @@ void serving_put_json(struct json_writer *w) {
   json_member_int(json, "devices", a->devices);
   json_member_int(json, "context", a->context);
   json_member_int(json, "sequences", a->sequences);
-  json_member_int(json, "weight_bytes", a->weights);
-  json_member_int(json, "cache_bytes", a->cache);
-  json_member_int(json, "sequence_cache_bytes", a->sequence);
-  if (a->state)
-    json_member_int(json, "sequence_state_bytes", a->state);
-  if (a->source)
-    json_member_int(json, "sequence_source_bytes", a->source);
-  json_member_int(json, "prefill_bytes", a->prefill);
-  json_member_int(json, "decode_bytes", a->decode);
-  if (a->sampler)
-    json_member_int(json, "sampler_bytes", a->sampler);
-  json_member_int(json, "need_bytes", a->need);
+  put_part(json, &a->card);
+  if (a->blocks)
+    put_places(json, a);
   if (a->devices > 1) {
     put_json_traffic(json, "prefill_sent", &a->prefill_traffic);
     put_json_traffic(json, "decode_sent", &a->decode_traffic);
@@ -53,7 +76,7 @@ void serving_put_json(struct json_writer *w) {
     json_member_int(json, "framework_bytes", a->taken);
     json_member_int(json, "reserve_bytes", a->reserve);
     json_member_int(json, "room_bytes", a->room);
-    json_member_bool(json, "fits", a->need <= a->room);
+    json_member_bool(json, "fits", serving_fits(a));
     json_member_int(json, "longest_context", a->longest);
     json_member_int(json, "most_sequences", a->most);
     put_rows(json, "by_context", a->by_context, a->count);

@@ -85,9 +85,49 @@ static void put_traffic(struct serving_report *r, struct grid *grid,
   grid_cell(grid);
 }
 
-static void put_parts(struct serving_report *r) {
-  const struct serving_answer *a = &r->a;
+/* Weights, keys and values, and steps in one place, with their sum. */
+static void put_part(struct serving_report *r, struct grid *grid,
+                     const struct served_part *part) {
   const struct infer_settings *infer = &r->c->settings->infer;
+  put_row(r, grid, "weights", part->weights);
+  grid_cell(grid);
+  put_row(r, grid,
+          !part->state                    ? "keys and values"
+          : part->state == part->sequence ? "states"
+                                          : "keys, values, states",
+          part->cache);
+  text_printf(&grid->pool, "%s a sequence",
+              output_size(r->c, part->sequence).text);
+  if (part->source) {
+    text_printf(&grid->pool, ", of it %s of its source",
+                output_size(r->c, part->source).text);
+  }
+  grid_cell(grid);
+  put_row(r, grid, "step of a prompt", part->prefill);
+  if (infer->prefill)
+    text_printf(&grid->pool, "at most %" PRId64 " positions at once",
+                infer->prefill);
+  else
+    text_put(&grid->pool, "all of it at once");
+  text_put(&grid->pool, part->source ? ", and a source" : "");
+  grid_cell(grid);
+  put_row(r, grid, "step of decoding", part->decode);
+  text_put(&grid->pool, "a position of each sequence");
+  grid_cell(grid);
+  if (part->sampler) {
+    put_row(r, grid, "drawing of words", part->sampler);
+    text_put(&grid->pool, "with the scores of each sequence");
+    grid_cell(grid);
+  }
+  put_row(r, grid, "total", part->need);
+  text_put(&grid->pool, part->sampler ? "with the largest of these"
+                                      : "with the larger step");
+  grid_cell(grid);
+}
+
+/* What one place has; `sent`: with what devices send. */
+static void put_place(struct serving_report *r, const struct served_part *part,
+                      bool sent) {
   struct grid_column columns[] = {
       {.align = ALIGN_LEFT, .before = "  "},
       {.align = ALIGN_RIGHT, .before = "  "},
@@ -95,44 +135,61 @@ static void put_parts(struct serving_report *r) {
       {.align = ALIGN_LEFT, .before = "   ", .least = 12},
   };
   struct grid grid = grid_new(r->c->arena, columns, 4);
-  put_row(r, &grid, "weights", a->weights);
-  grid_cell(&grid);
-  put_row(r, &grid,
-          !a->state                 ? "keys and values"
-          : a->state == a->sequence ? "states"
-                                    : "keys, values, states",
-          a->cache);
-  text_printf(&grid.pool, "%s a sequence", output_size(r->c, a->sequence).text);
-  if (a->source) {
-    text_printf(&grid.pool, ", of it %s of its source",
-                output_size(r->c, a->source).text);
-  }
-  grid_cell(&grid);
-  put_row(r, &grid, "step of a prompt", a->prefill);
-  if (infer->prefill)
-    text_printf(&grid.pool, "at most %" PRId64 " positions at once",
-                infer->prefill);
-  else
-    text_put(&grid.pool, "all of it at once");
-  text_put(&grid.pool, a->source ? ", and a source" : "");
-  grid_cell(&grid);
-  put_row(r, &grid, "step of decoding", a->decode);
-  text_put(&grid.pool, "a position of each sequence");
-  grid_cell(&grid);
-  if (a->sampler) {
-    put_row(r, &grid, "drawing of words", a->sampler);
-    text_put(&grid.pool, "with the scores of each sequence");
-    grid_cell(&grid);
-  }
-  put_row(r, &grid, "total", a->need);
-  text_put(&grid.pool,
-           a->sampler ? "with the largest of these" : "with the larger step");
-  grid_cell(&grid);
-  if (a->devices > 1) {
-    put_traffic(r, &grid, "sent for a prompt", &a->prefill_traffic);
-    put_traffic(r, &grid, "sent in decoding", &a->decode_traffic);
+  put_part(r, &grid, part);
+  if (sent) {
+    put_traffic(r, &grid, "sent for a prompt", &r->a.prefill_traffic);
+    put_traffic(r, &grid, "sent in decoding", &r->a.decode_traffic);
   }
   grid_put(r->out, &grid, output_width(r->c));
+}
+
+/* Which layers are on the card: the last ones, and the output if all are. */
+static void put_card_layers(struct serving_report *r) {
+  const struct serving_answer *a = &r->a;
+  int64_t turns = a->blocks - 1, first = turns - a->on_card;
+  text_printf(&r->line,
+              "On the card %" PRId64 " of %" PRId64 " layers: ", a->on_card,
+              a->blocks);
+  if (a->on_card == 0)
+    text_put(&r->line, "none");
+  else if (first >= 0)
+    text_printf(&r->line, "%" PRId64 " to %" PRId64, first + 1, turns);
+  else
+    text_printf(&r->line, "1 to %" PRId64 " and the output", turns);
+  end_line(r);
+}
+
+static void put_host_layers(struct serving_report *r) {
+  const struct serving_answer *a = &r->a;
+  int64_t rest = a->blocks - 1 - a->on_card;
+  int64_t experts = r->c->settings->infer.host_experts;
+  text_put(&r->line, "In the host's memory: the table of words");
+  if (r->c->model->predicted_sources > 1)
+    text_put(&r->line, ", the encoder");
+  if (rest > 0)
+    text_printf(&r->line, ", layers 1 to %" PRId64, rest);
+  if (rest >= 0)
+    text_put(&r->line, ", the output");
+  if (experts == EXPERTS_ALL || experts > a->blocks - 1)
+    text_put(&r->line, ", all experts");
+  else if (experts)
+    text_printf(&r->line, ", the experts of layers 1 to %" PRId64, experts);
+  if (a->copied)
+    text_printf(&r->line, "; %s are in both",
+                output_size(r->c, a->copied).text);
+  end_line(r);
+}
+
+static void put_parts(struct serving_report *r) {
+  const struct serving_answer *a = &r->a;
+  if (!a->blocks) {
+    put_place(r, &a->card, a->devices > 1);
+    return;
+  }
+  put_card_layers(r);
+  put_place(r, &a->card, false);
+  put_host_layers(r);
+  put_place(r, &a->host, false);
 }
 
 static void put_number(struct grid *grid, int64_t value) {

@@ -119,11 +119,13 @@ static bool find_alone(const struct answer_request *r, int64_t *bytes) {
   struct settings one = *r->settings;
   struct serving_answer found;
   one.infer.tensor_parallel = 1;
+  one.infer.gpu_layers = GPU_LAYERS_OFF;
+  one.infer.host_experts = 0;
   one.train.gpu = 0;
   one.train.memory = 0;
   if (!serving_find(r->model, &one, r->arena, false, &found))
     return false;
-  *bytes = found.need;
+  *bytes = found.card.need;
   return true;
 }
 
@@ -137,15 +139,17 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
   if (!serving_find(r->model, r->settings, r->arena, r->table, s))
     return false;
   a->served = s;
-  a->bytes = a->alone = s->need;
+  a->bytes = a->alone = s->card.need;
+  a->host = s->host.need;
+  a->host_room = s->host_room;
   a->context = s->context;
   a->sequences = s->sequences;
   if (a->device) {
-    a->fits = s->need <= s->room;
+    a->fits = serving_fits(s);
     a->longest_context = s->longest;
     a->most_sequences = s->most;
   }
-  return a->devices == 1 || find_alone(r, &a->alone);
+  return (a->devices == 1 && !s->blocks) || find_alone(r, &a->alone);
 }
 
 bool answer_find(const struct answer_request *r, struct answer *a) {

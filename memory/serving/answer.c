@@ -4,27 +4,27 @@
 #include "base/check.h"
 #include "memory/serving/serving.h"
 
-struct need {
-  int64_t sequence, cache, prefill, decode, sampler, all;
-};
-
-static struct need need_of(struct serving *s, int64_t context,
-                           int64_t sequences) {
-  struct need need = {.sequence = serving_cache(s, context)};
-  need.cache = size_product(need.sequence, sequences);
-  need.decode = serving_step(s, serving_decoding(sequences));
-  need.prefill = serving_step(s, serving_prompt(s, context, sequences));
-  need.sampler = serving_sampler(s, sequences);
-  need.all =
-      size_sum(size_sum(s->weights, need.cache),
-               max_i64(max_i64(need.prefill, need.decode), need.sampler));
-  return need;
+static struct served_part part_of(struct serving *s, enum served_place place,
+                                  int64_t context, int64_t sequences) {
+  struct served_part part = {.weights = s->weights[place],
+                             .sequence = serving_cache(s, place, context),
+                             .state = serving_states(s, place),
+                             .source = serving_source(s, place)};
+  part.cache = size_product(part.sequence, sequences);
+  part.decode = serving_step(s, place, serving_decoding(sequences));
+  part.prefill = serving_step(s, place, serving_prompt(s, context, sequences));
+  part.sampler = serving_sampler(s, place, sequences);
+  part.need =
+      size_sum(size_sum(part.weights, part.cache),
+               max_i64(max_i64(part.prefill, part.decode), part.sampler));
+  return part;
 }
 
 /* One of the two grows, in steps, the other is given. */
 struct serving_search {
   struct serving *serving;
   int64_t room;
+  int64_t host_room; /* 0: what is on the host is not asked */
   int64_t sequences; /* 0: these grow */
   int64_t context;   /* 0: it grows, by whole blocks */
   int64_t most;      /* steps */
@@ -34,31 +34,38 @@ struct serving_search {
 enum { SAMPLE = 1024 };
 
 /* Nearly the same, without a simulation. */
-static int64_t estimate(struct serving *s, int64_t context, int64_t sequences) {
+static int64_t estimate(struct serving *s, enum served_place place,
+                        int64_t context, int64_t sequences) {
   struct served_step one = {.rows = SAMPLE, .ends = 1};
   int64_t rows = serving_prompt(s, context, sequences).rows;
-  double prompt = (double)serving_step(s, one) / SAMPLE * (double)rows;
-  double decode = (double)serving_step(s, serving_decoding(SAMPLE)) / SAMPLE *
-                  (double)sequences;
-  double sampler = (double)serving_sampler(s, sequences);
+  double prompt = (double)serving_step(s, place, one) / SAMPLE * (double)rows;
+  double decode = (double)serving_step(s, place, serving_decoding(SAMPLE)) /
+                  SAMPLE * (double)sequences;
+  double sampler = (double)serving_sampler(s, place, sequences);
   double step = prompt > decode ? prompt : decode;
   step = sampler > step ? sampler : step;
   if (step > 9e18)
     return INT64_MAX;
   return size_sum(
-      size_sum(s->weights, size_product(serving_cache(s, context), sequences)),
+      size_sum(s->weights[place],
+               size_product(serving_cache(s, place, context), sequences)),
       (int64_t)step);
 }
 
-static bool fits(const struct serving_search *q, int64_t value, bool exactly) {
+static int64_t need_in(const struct serving_search *q, enum served_place place,
+                       int64_t value, bool exactly) {
   struct serving *s = q->serving;
   int64_t context = q->sequences ? value * s->settings->infer.page : q->context;
   int64_t sequences = q->sequences ? q->sequences : value;
+  return exactly ? part_of(s, place, context, sequences).need
+                 : estimate(s, place, context, sequences);
+}
+
+static bool fits(const struct serving_search *q, int64_t value, bool exactly) {
   if (value == 0)
     return true;
-  return value <= q->most &&
-         (exactly ? need_of(s, context, sequences).all
-                  : estimate(s, context, sequences)) <= q->room;
+  return value <= q->most && need_in(q, ON_CARD, value, exactly) <= q->room &&
+         (!q->host_room || need_in(q, ON_HOST, value, exactly) <= q->host_room);
 }
 
 /* The largest value from `low`, which fits, and below `high`, which does not.
@@ -91,19 +98,24 @@ static int64_t largest(const struct serving_search *q) {
   return bisect(q, low, high, true);
 }
 
-static int64_t most_sequences(struct serving *s, int64_t room,
+static int64_t most_sequences(struct serving *s, const struct serving_answer *a,
                               int64_t context) {
-  struct serving_search q = {
-      .serving = s, .room = room, .context = context, .most = 1 << 20};
+  struct serving_search q = {.serving = s,
+                             .room = a->room,
+                             .host_room = a->host_room,
+                             .context = context,
+                             .most = 1 << 20};
   return largest(&q);
 }
 
 /* No further than the table of positions goes. */
-static int64_t longest_context(struct serving *s, int64_t room,
-                               int64_t sequences, int64_t limit) {
-  int64_t page = s->settings->infer.page;
+static int64_t longest_context(struct serving *s,
+                               const struct serving_answer *a,
+                               int64_t sequences) {
+  int64_t page = s->settings->infer.page, limit = a->limit;
   struct serving_search q = {.serving = s,
-                             .room = room,
+                             .room = a->room,
+                             .host_room = a->host_room,
                              .sequences = sequences,
                              .most = LONGEST_CONTEXT / page};
   int64_t found = largest(&q) * page;
@@ -120,12 +132,12 @@ static void fill_table(struct serving *s, struct serving_answer *a) {
     row->context = contexts[i];
     if (a->limit) /* parts of it */
       row->context = max_i64(a->limit >> (SERVED_ROWS - 1 - i), 1);
-    row->cache = serving_cache(s, row->context);
-    row->sequences = most_sequences(s, a->room, row->context);
+    row->cache = serving_cache(s, ON_CARD, row->context);
+    row->sequences = most_sequences(s, a, row->context);
     row = &a->by_sequences[i];
     row->sequences = sequences[i];
-    row->context = longest_context(s, a->room, sequences[i], a->limit);
-    row->cache = serving_cache(s, row->context);
+    row->context = longest_context(s, a, sequences[i]);
+    row->cache = serving_cache(s, ON_CARD, row->context);
   }
   a->count = SERVED_ROWS;
 }
@@ -157,6 +169,40 @@ int64_t serving_position_limit(const struct model *model) {
                             count);
 }
 
+/* The most layers whose part fits the card; none are always possible. */
+static bool choose_layers(struct serving *s, const struct serving_answer *a) {
+  int64_t low = 0, high = s->blocks + 1;
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (!serving_put(s, middle))
+      return false;
+    if (part_of(s, ON_CARD, a->context, a->sequences).need <= a->room)
+      low = middle;
+    else
+      high = middle;
+  }
+  return serving_put(s, low);
+}
+
+static bool find_parts(struct serving *s, struct serving_answer *a) {
+  a->card = part_of(s, ON_CARD, a->context, a->sequences);
+  if (!s->parted)
+    return a->card.need < INT64_MAX;
+  a->host = part_of(s, ON_HOST, a->context, a->sequences);
+  a->blocks = s->blocks;
+  a->on_card = s->on_card;
+  a->copied = s->copied;
+  a->host_room = s->settings->train.host_memory;
+  if (a->on_card < a->blocks) {
+    if (!serving_put(s, a->on_card + 1))
+      return false;
+    a->next = part_of(s, ON_CARD, a->context, a->sequences).need;
+    if (!serving_put(s, a->on_card))
+      return false;
+  }
+  return a->card.need < INT64_MAX && a->host.need < INT64_MAX;
+}
+
 bool serving_find(const struct model *model, const struct settings *settings,
                   struct arena *arena, bool table, struct serving_answer *a) {
   struct serving s;
@@ -167,31 +213,22 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->limit = serving_position_limit(model);
   a->context = infer->context ? infer->context : s.words;
   a->sequences = max_i64(infer->sequences, 1);
-  struct need need = need_of(&s, a->context, a->sequences);
-  if (need.all == INT64_MAX)
+  fit_device(&settings->train, &a->device, &a->taken, &a->reserve, &a->room);
+  if (s.parted && a->device && infer->gpu_layers == GPU_LAYERS_AUTO &&
+      !choose_layers(&s, a))
     return false;
-  a->weights = s.weights;
-  a->cache = need.cache;
-  a->sequence = need.sequence;
-  a->state = serving_states(&s);
-  a->source = serving_source(&s);
-  a->position =
-      (serving_cache(&s, infer->page) - a->state - a->source) / infer->page;
-  a->prefill = need.prefill;
-  a->decode = need.decode;
-  a->sampler = need.sampler;
-  a->need = need.all;
+  if (!find_parts(&s, a))
+    return false;
   if (s.devices > 1 &&
       (!serving_traffic(&s, serving_prompt(&s, a->context, a->sequences),
                         &a->prefill_traffic) ||
        !serving_traffic(&s, serving_decoding(a->sequences),
                         &a->decode_traffic)))
     return false;
-  fit_device(&settings->train, &a->device, &a->taken, &a->reserve, &a->room);
   if (!a->device)
     return true;
-  a->most = most_sequences(&s, a->room, a->context);
-  a->longest = longest_context(&s, a->room, a->sequences, a->limit);
+  a->most = most_sequences(&s, a, a->context);
+  a->longest = longest_context(&s, a, a->sequences);
   if (table && model->nodes.count <= QUICK_NODES)
     fill_table(&s, a);
   return true;

@@ -9,7 +9,7 @@
 bool serving_wanted(const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
   return infer->context || infer->sequences || infer->prefill || infer->sinks ||
-         infer->sampler;
+         infer->sampler || serving_parts(infer);
 }
 
 bool serving_asked(const struct settings *settings) {
@@ -117,20 +117,56 @@ static bool heads_divide(struct refusal *r, const struct model *model,
   return true;
 }
 
+/* Layers are parted between one card and its host. */
+static bool can_part(struct refusal *r, const struct model *model,
+                     const struct infer_settings *infer) {
+  struct arena scratch;
+  bool experts = !infer->host_experts;
+  if (!serving_parts(infer))
+    return true;
+  r->setting = infer->host_experts ? "host_experts" : "gpu_layers";
+  for (size_t i = 0; i < model->nodes.count; i++)
+    experts = experts || model->nodes.at[i].copies > 1;
+  if (!experts) {
+    text_put(r->why, "no layer of this net has experts");
+    text_put(r->help, "`gpu_layers=auto` says how many layers fit the card");
+    return false;
+  }
+  if (infer->tensor_parallel > 1) {
+    text_put(r->why, "layers are parted between one card and its host, and "
+                     "`tensor_parallel=` shares them among cards");
+    text_put(r->help, "give one of the two");
+    return false;
+  }
+  arena_open_in(&scratch, model->arena);
+  int64_t layers = serving_layers(
+      model, &scratch,
+      arena_alloc(&scratch, model->nodes.count + 1, sizeof(int32_t)));
+  arena_close(&scratch);
+  if (layers)
+    return true;
+  text_put(r->why, "the layers that could be on the card are turns of a loop, "
+                   "and this net has none around what looks back");
+  text_put(r->help, "write them as `repeat 32 { ... }`");
+  return false;
+}
+
 static bool is_possible(struct refusal *r, const struct model *model,
                         const struct infer_settings *infer) {
-  return is_served(r, model) &&
+  return is_served(r, model) && can_part(r, model, infer) &&
          heads_divide(r, model, infer->tensor_parallel) &&
          has_positions(r, model, infer->context);
 }
 
 /* The setting that makes it a question about serving. */
 static const char *asking(const struct infer_settings *infer) {
-  return infer->context     ? "context"
-         : infer->sequences ? "sequences"
-         : infer->prefill   ? "prefill"
-         : infer->sinks     ? "sinks"
-                            : "sampler";
+  return infer->context                        ? "context"
+         : infer->sequences                    ? "sequences"
+         : infer->prefill                      ? "prefill"
+         : infer->sinks                        ? "sinks"
+         : infer->sampler                      ? "sampler"
+         : infer->gpu_layers != GPU_LAYERS_OFF ? "gpu_layers"
+                                               : "host_experts";
 }
 
 bool serving_possible(const struct model *model,

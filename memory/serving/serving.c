@@ -85,19 +85,6 @@ bool serving_weight(const struct serving *s, size_t index, int64_t *bytes) {
   return true;
 }
 
-static bool find_weights(struct serving *s) {
-  const struct model *model = s->model;
-  if (!model_buffer_bytes(model, false, s->settings->infer.dtype, &s->weights))
-    return false;
-  for (size_t i = 0; i < model->params.count; i++) {
-    int64_t bytes;
-    if (!serving_weight(s, i, &bytes) ||
-        !add_i64(s->weights, bytes, &s->weights))
-      return false;
-  }
-  return true;
-}
-
 /* The layer that scores words; what is after it works on few positions. */
 static void find_head(struct serving *s) {
   const struct model *model = s->model;
@@ -139,13 +126,18 @@ static void keep_extents(struct serving *s) {
   }
 }
 
-/* What does not come from the words is an encoder's, as the source has it. */
-static bool scale(const struct serving *s, int64_t node, bool after,
+/*
+ * What does not come from the words is an encoder's, as the source has it;
+ * what is not `there`, where the step is simulated, takes nothing.
+ */
+static bool scale(const struct serving *s, int64_t node, bool there, bool after,
                   const struct extent *was, struct extent *is) {
   const struct served_step *step = &s->last;
   int64_t rows = node >= s->head ? step->ends : step->rows, count;
   *is = *was;
-  if (was->fixed || !was->count)
+  if (!there)
+    is->count = 0;
+  if (!there || was->fixed || !was->count)
     return true;
   if (!after)
     return mul_i64(was->count, step->sources, &is->count);
@@ -156,11 +148,14 @@ static bool scale(const struct serving *s, int64_t node, bool after,
 }
 
 /* The place of what an extent of the tape becomes. */
-static uint32_t scaled(struct serving *s, int64_t node, bool after,
+static uint32_t scaled(struct serving *s, uint32_t storage, bool after,
                        uint32_t was, bool *fits) {
   struct tape *tape = &s->trace.tape;
   struct extent is;
-  *fits = scale(s, node, after, &tape->extents.at[was], &is) && *fits;
+  *fits = scale(s, tape->storages.at[storage].node,
+                !s->parted || s->reaches[s->at][storage], after,
+                &tape->extents.at[was], &is) &&
+          *fits;
   return tape_keep_extent(tape, is);
 }
 
@@ -170,18 +165,18 @@ static bool scale_all(struct serving *s) {
   tape->extents.count = s->recorded; /* without those of the last simulation */
   for (size_t i = 0; i < tape->values.count; i++) {
     struct tape_value *value = &tape->values.at[i];
-    value->extent =
-        scaled(s, tape->storages.at[value->storage].node,
-               !s->after || s->values_after[i], s->values[i], &fits);
+    value->extent = scaled(s, value->storage, !s->after || s->values_after[i],
+                           s->values[i], &fits);
   }
   for (size_t i = 0; i < tape->storages.count; i++)
     tape->storages.at[i].extent =
-        scaled(s, tape->storages.at[i].node, !s->after || s->storages_after[i],
+        scaled(s, (uint32_t)i, !s->after || s->storages_after[i],
                s->storages[i], &fits);
   for (size_t i = 0; i < tape->ops.count; i++) {
     bool after = !s->after || s->values_after[tape->ops.at[i].first_out];
+    bool there = serving_place(s, tape->ops.at[i].node) == s->at;
     for (int k = 0; k < EXTENTS; k++)
-      fits = scale(s, tape->ops.at[i].node, after,
+      fits = scale(s, tape->ops.at[i].node, there, after,
                    &s->extents[i * EXTENTS + (size_t)k],
                    extent_at(s->facts[i], k)) &&
              fits;
@@ -209,11 +204,14 @@ static bool same_step(struct served_step a, struct served_step b) {
   return a.rows == b.rows && a.ends == b.ends && a.sources == b.sources;
 }
 
-int64_t serving_step(struct serving *s, struct served_step step) {
-  struct known_step *known =
-      &s->known[((uint64_t)step.rows * 7 + (uint64_t)step.ends) % KNOWN_STEPS];
-  if (!known->bytes || !same_step(known->step, step))
-    *known = (struct known_step){step, simulate_step(s, step)};
+int64_t serving_step(struct serving *s, enum served_place place,
+                     struct served_step step) {
+  uint64_t key = (uint64_t)step.rows * 7 + (uint64_t)step.ends;
+  struct known_step *known = &s->known[(key * 2 + place) % KNOWN_STEPS];
+  s->at = place;
+  if (known->bytes < 0 || known->place != place ||
+      !same_step(known->step, step))
+    *known = (struct known_step){step, place, simulate_step(s, step)};
   return known->bytes;
 }
 
@@ -255,14 +253,21 @@ bool serving_open(const struct model *model, const struct settings *settings,
   weight_roles_find(model, arena, &s->roles);
   find_layers(s);
   find_head(s);
-  if (!shape_count(model->nodes.at[words].out, &s->words) || !find_weights(s))
+  if (!shape_count(model->nodes.at[words].out, &s->words))
     return false;
   trace_model(&s->trace, model, &options, arena);
   part_source(s, words);
   if (s->devices > 1)
     share_layers(s);
   keep_extents(s);
-  return true;
+  if (serving_parts(&settings->infer)) {
+    s->parted = true;
+    s->slot = arena_alloc(arena, model->nodes.count + 1, sizeof *s->slot);
+    s->blocks = serving_layers(model, arena, s->slot);
+  }
+  return serving_put(s, settings->infer.gpu_layers < 0
+                            ? s->blocks
+                            : settings->infer.gpu_layers);
 }
 
 int64_t serving_scores(const struct serving *s) {
@@ -272,10 +277,12 @@ int64_t serving_scores(const struct serving *s) {
   return shape_channels(model->nodes.at[scores ? s->head : last].out);
 }
 
-int64_t serving_sampler(const struct serving *s, int64_t sequences) {
+int64_t serving_sampler(const struct serving *s, enum served_place place,
+                        int64_t sequences) {
   const struct infer_settings *infer = &s->settings->infer;
   int64_t count, scores, copies;
-  if (!infer->sampler)
+  int64_t last = (int64_t)s->model->nodes.count - 1;
+  if (!infer->sampler || serving_place(s, min_i64(s->head, last)) != place)
     return 0;
   return mul_i64(serving_scores(s), sequences, &count) &&
                  element_bytes(infer->dtype, count, &scores) &&
@@ -307,10 +314,15 @@ int64_t serving_positions(const struct serving *s,
   return min_i64(all, window + whole_blocks(s, s->settings->infer.sinks));
 }
 
-int64_t serving_states(const struct serving *s) {
+static bool is_at(const struct serving *s, size_t layer,
+                  enum served_place place) {
+  return serving_place(s, s->layers.at[layer].node) == place;
+}
+
+int64_t serving_states(const struct serving *s, enum served_place place) {
   int64_t values = 0, bytes;
   for (size_t i = 0; i < s->layers.count; i++)
-    if (!add_i64(values, s->layers.at[i].state, &values))
+    if (is_at(s, i, place) && !add_i64(values, s->layers.at[i].state, &values))
       return INT64_MAX;
   return element_bytes(s->settings->infer.dtype, values, &bytes) ? bytes
                                                                  : INT64_MAX;
@@ -327,11 +339,11 @@ static bool kept_values(const struct serving *s,
   return !layer->each || mul_i64(layer->each, positions, values);
 }
 
-int64_t serving_source(const struct serving *s) {
+int64_t serving_source(const struct serving *s, enum served_place place) {
   const struct infer_settings *infer = &s->settings->infer;
   int64_t all = 0, values, bytes;
   for (size_t i = 0; i < s->layers.count; i++)
-    if (s->layers.at[i].source &&
+    if (is_at(s, i, place) && s->layers.at[i].source &&
         (!kept_values(s, &s->layers.at[i], 0, &values) ||
          !add_i64(all, values, &all)))
       return INT64_MAX;
@@ -340,16 +352,18 @@ int64_t serving_source(const struct serving *s) {
              : INT64_MAX;
 }
 
-int64_t serving_cache(const struct serving *s, int64_t context) {
+int64_t serving_cache(const struct serving *s, enum served_place place,
+                      int64_t context) {
   const struct infer_settings *infer = &s->settings->infer;
   int element = infer->cache ? infer->cache : infer->dtype;
   int64_t all = 0, values, bytes;
   for (size_t i = 0; i < s->layers.count; i++)
-    if (!kept_values(s, &s->layers.at[i], context, &values) ||
-        !add_i64(all, values, &all))
+    if (is_at(s, i, place) &&
+        (!kept_values(s, &s->layers.at[i], context, &values) ||
+         !add_i64(all, values, &all)))
       return INT64_MAX;
   return element_bytes(element, all, &bytes) &&
-                 add_i64(bytes, serving_states(s), &bytes)
+                 add_i64(bytes, serving_states(s, place), &bytes)
              ? bytes
              : INT64_MAX;
 }

@@ -9,6 +9,9 @@
 #include "memory/devices/fit.h"
 #include "memory/weight_format.h"
 
+/* Where a layer of a served net is; without gpu_layers= all are on the card. */
+enum served_place { ON_CARD, ON_HOST, SERVED_PLACES };
+
 /* What a layer keeps of earlier positions, on one device. */
 struct served_layer {
   int64_t node;
@@ -27,9 +30,10 @@ struct served_step {
   int64_t sources; /* sequences whose encoder runs, too */
 };
 
-/* A step whose activations are known; bytes 0: none. */
+/* A step whose activations are known; bytes -1: not yet. */
 struct known_step {
   struct served_step step;
+  enum served_place place;
   int64_t bytes;
 };
 enum { KNOWN_STEPS = 64 };
@@ -46,7 +50,14 @@ struct serving {
   bool *after;   /* by node: it comes from the words; NULL: all do */
   bool *values_after, *storages_after; /* likewise */
   int64_t head;    /* the node whose results are the scores, or after all */
-  int64_t weights; /* with buffers, on one device: bytes */
+  bool parted;     /* between a card and its host: places.c */
+  int64_t blocks;  /* layers of which some are on the card, and the output */
+  int32_t *slot;   /* by node: its layer, from 1; 0: it is before them */
+  int64_t on_card; /* the last so many; all blocks: the output, too */
+  bool *held[SERVED_PLACES];      /* by parameter */
+  bool *reaches[SERVED_PLACES];   /* by storage: it is made or read there */
+  int64_t weights[SERVED_PLACES]; /* with buffers, on one device: bytes */
+  int64_t copied;                 /* of these, what both have */
   struct trace trace;
   /* As they were traced: those of operations, places of the tape's. */
   struct extent *extents;
@@ -54,6 +65,7 @@ struct serving {
   size_t recorded;         /* the tape's extents then */
   struct op_facts **facts; /* by operation: its own */
   struct served_step last; /* that was simulated */
+  enum served_place at;    /* and where */
   struct known_step known[KNOWN_STEPS];
 };
 
@@ -72,20 +84,30 @@ struct served {
 /* As the settings have it; if it fits, all that are longer do, too. */
 enum { SERVED_ROWS = 6, LONGEST_CONTEXT = 1 << 30 };
 
-/* Bytes on each device. */
-struct serving_answer {
-  int64_t devices;
-  int64_t context, sequences;
+/* What the layers in one place take, in bytes. */
+struct served_part {
   int64_t weights, cache;
   int64_t sequence;        /* keys, values and states of one sequence */
   int64_t state;           /* of these, what no context changes */
   int64_t source;          /* likewise: of what an encoder gives */
-  int64_t position;        /* of one more position, where nothing is full */
   int64_t prefill, decode; /* activations of a step */
   int64_t sampler;         /* scores of all sequences and their copies */
+  int64_t need;            /* weights, cache, and the largest step */
+};
+
+/* Bytes on each device. */
+struct serving_answer {
+  int64_t devices;
+  struct served_part card,
+      host;          /* without gpu_layers= nothing is on the host */
+  int64_t blocks;    /* layers and the output; 0: they are not parted */
+  int64_t on_card;   /* of these, so many of the last */
+  int64_t next;      /* that the card needs with one more; 0: it has all */
+  int64_t copied;    /* weights that both have */
+  int64_t host_room; /* 0: not said */
+  int64_t context, sequences;
   struct served_traffic prefill_traffic,
       decode_traffic; /* of several devices */
-  int64_t need;       /* weights, cache, and the larger step */
   int64_t device;     /* 0: none was named */
   int64_t taken, reserve, room;
   int64_t longest; /* context, of `sequences`; in whole blocks */
@@ -96,11 +118,35 @@ struct serving_answer {
   struct served by_sequences[SERVED_ROWS]; /* the longest context of each */
 };
 
+/* Both the card and, where layers are parted, the host. */
+static inline bool serving_fits(const struct serving_answer *a) {
+  return a->card.need <= a->room &&
+         (!a->host_room || a->host.need <= a->host_room);
+}
+
 /* Bytes of the states of a sequence; INT64_MAX: too many. */
-int64_t serving_states(const struct serving *s);
+int64_t serving_states(const struct serving *s, enum served_place place);
 
 /* Bytes of keys and values of a sequence's source; INT64_MAX: too many. */
-int64_t serving_source(const struct serving *s);
+int64_t serving_source(const struct serving *s, enum served_place place);
+
+/* Whether a layer keeps more with each position, or a state. */
+bool serving_grows(const struct layer *layer);
+
+/*
+ * Layers that gpu_layers= can put on a card, with the output; 0: no loop
+ * repeats them. `slot`, by node and 0 before, becomes that of struct serving.
+ */
+int64_t serving_layers(const struct model *model, struct arena *arena,
+                       int32_t *slot);
+
+/* Whether layers are to be on a card and in its host's memory. */
+bool serving_parts(const struct infer_settings *infer);
+
+enum served_place serving_place(const struct serving *serving, int64_t node);
+
+/* The last layers are on the card; false if a size passes 2^63 - 1. */
+bool serving_put(struct serving *serving, int64_t on_card);
 
 /*
  * The node of the input whose words are continued, which other inputs reach
@@ -150,7 +196,8 @@ bool serving_weight(const struct serving *serving, size_t index,
  * a window keeps the blocks that it touches, and those of the sinks (Xiao et
  * al. 2023, arXiv 2309.17453). INT64_MAX if they pass 2^63 - 1.
  */
-int64_t serving_cache(const struct serving *serving, int64_t context);
+int64_t serving_cache(const struct serving *serving, enum served_place place,
+                      int64_t context);
 
 /* Scores of words that a sequence has. */
 int64_t serving_scores(const struct serving *serving);
@@ -159,17 +206,19 @@ int64_t serving_scores(const struct serving *serving);
  * Bytes of the scores of so many sequences, and of what a sampler has beside
  * them; 0: none is counted. INT64_MAX if they pass 2^63 - 1.
  */
-int64_t serving_sampler(const struct serving *serving, int64_t sequences);
+int64_t serving_sampler(const struct serving *serving, enum served_place place,
+                        int64_t sequences);
 
 /* Positions that a layer keeps of a context, in whole blocks. */
 int64_t serving_positions(const struct serving *serving,
                           const struct served_layer *layer, int64_t context);
 
 /*
- * Bytes of activations of a step; attention is fused. INT64_MAX if they pass
- * 2^63 - 1.
+ * Bytes of activations of a step, with copies of what comes from the other
+ * place; attention is fused. INT64_MAX if they pass 2^63 - 1.
  */
-int64_t serving_step(struct serving *serving, struct served_step step);
+int64_t serving_step(struct serving *serving, enum served_place place,
+                     struct served_step step);
 
 /*
  * What devices send in a step: sums of matrices that are split by rows, by

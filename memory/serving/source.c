@@ -7,7 +7,7 @@
 
 enum { MOST_SOURCES = 63 }; /* a bit for each */
 
-static bool grows(const struct layer *layer) {
+bool serving_grows(const struct layer *layer) {
   return layer->kind->state ||
          (layer->kind->cache &&
           layer->kind->cache(layer, 2) > layer->kind->cache(layer, 1));
@@ -38,7 +38,7 @@ static struct ends find_ends(const struct model *model, uint64_t *from) {
         from[i] |= comes;
     }
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (!node->train_only && grows(&layer))
+    if (!node->train_only && serving_grows(&layer))
       ends.grow |= from[i];
   }
   return ends;

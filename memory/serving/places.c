@@ -1,0 +1,231 @@
+/*
+ * Places: the last layers of a net on a card, the others in the host's memory,
+ * as llama.cpp parts them (src/llama-model.cpp, load_tensors): a layer is a
+ * turn of the loop that keeps keys and values, or a state; the output is one
+ * more; what stands before all of them, the table of words, is on the host.
+ */
+#include <string.h>
+
+#include "base/check.h"
+#include "memory/serving/serving.h"
+
+/* A layer that grows, and the turn of the loop that it is in; NULL: none. */
+struct anchor {
+  int64_t node;
+  const struct frame *turn;
+};
+struct anchors {
+  VEC(struct anchor) all;
+  VEC(const struct frame *) loops; /* of each that repeats them, a turn */
+};
+
+static int depth_of(const struct frame *frame) {
+  int depth = 0;
+  for (; frame; frame = frame->parent)
+    depth++;
+  return depth;
+}
+
+static bool is_inside(const struct frame *frame, const struct frame *turn) {
+  while (frame && frame != turn)
+    frame = frame->parent;
+  return frame && turn;
+}
+
+/* Of the loop that `b` is in another turn of, the one that `a` is in. */
+static const struct frame *turn_apart(const struct frame *a,
+                                      const struct frame *b) {
+  int deeper = depth_of(a) - depth_of(b);
+  for (; deeper > 0; deeper--)
+    a = a->parent;
+  for (; deeper < 0; deeper++)
+    b = b->parent;
+  if (a == b)
+    return NULL;
+  for (; a->parent != b->parent; b = b->parent)
+    a = a->parent;
+  return frame_kind(a) == FRAME_LOOP && a->stmt == b->stmt ? a : NULL;
+}
+
+static bool repeats(const struct anchors *anchors, const struct frame *turn) {
+  for (size_t i = 0; i < anchors->loops.count; i++)
+    if (anchors->loops.at[i]->stmt == turn->stmt &&
+        anchors->loops.at[i]->parent == turn->parent)
+      return true;
+  return false;
+}
+
+/* The innermost loops that have anchors in several turns. */
+static void find_turns(const struct model *model, struct arena *arena,
+                       struct anchors *anchors) {
+  struct anchor *at = anchors->all.at;
+  for (size_t i = 1; i < anchors->all.count; i++) {
+    const struct frame *turn =
+        turn_apart(model->nodes.at[at[i].node].frame,
+                   model->nodes.at[at[i - 1].node].frame);
+    if (turn && !repeats(anchors, turn))
+      *VEC_PUSH(arena, &anchors->loops) = turn;
+  }
+  for (size_t i = 0; i < anchors->all.count; i++) {
+    const struct frame *frame = model->nodes.at[at[i].node].frame;
+    while (frame && !repeats(anchors, frame))
+      frame = frame->parent;
+    at[i].turn = frame;
+  }
+}
+
+static void find_anchors(const struct model *model, struct arena *arena,
+                         struct anchors *anchors) {
+  const struct shape **in = model_layer_room(model);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    if (!model->nodes.at[i].train_only && serving_grows(&layer))
+      *VEC_PUSH(arena, &anchors->all) = (struct anchor){.node = (int64_t)i};
+  }
+  find_turns(model, arena, anchors);
+}
+
+/* The node after the turn, or after what stands alone. */
+static int64_t end_of(const struct model *model, const struct anchor *anchor) {
+  int64_t node = anchor->node + 1, count = (int64_t)model->nodes.count;
+  while (anchor->turn && node < count &&
+         is_inside(model->nodes.at[node].frame, anchor->turn))
+    node++;
+  return node;
+}
+
+/* What stands alone before the first turn begins after the table of words. */
+static int64_t after_table(const struct model *model, int64_t anchor) {
+  int64_t node = anchor;
+  while (node > 0 && model->nodes.at[node - 1].kind->input != INPUT_INDEX)
+    node--;
+  return node;
+}
+
+/* The first node of the layer that an anchor is in; `before` may be NULL. */
+static int64_t begin_of(const struct model *model, const struct anchor *anchor,
+                        const struct anchor *before) {
+  int64_t node = anchor->node, least = before ? before->node + 1 : 0;
+  bool inner = before && depth_of(before->turn) > depth_of(anchor->turn);
+  if (!anchor->turn)
+    return before ? end_of(model, before) : after_table(model, node);
+  for (; node > least; node--) {
+    const struct frame *frame = model->nodes.at[node - 1].frame;
+    if (!is_inside(frame, anchor->turn) ||
+        (inner && is_inside(frame, before->turn)))
+      break;
+  }
+  return node;
+}
+
+/* What scores words, with all that is after the last turn. */
+static int64_t output_of(const struct model *model, const struct anchor *last) {
+  int64_t count = (int64_t)model->nodes.count;
+  if (last->turn)
+    return end_of(model, last);
+  for (int64_t i = count - 1; i > last->node; i--)
+    if (model->nodes.at[i].param_count && !model->nodes.at[i].train_only)
+      return i;
+  return count;
+}
+
+int64_t serving_layers(const struct model *model, struct arena *arena,
+                       int32_t *slot) {
+  struct anchors anchors = {0};
+  int32_t layers = 0;
+  find_anchors(model, arena, &anchors);
+  const struct anchor *at = anchors.all.at;
+  for (size_t i = 0; i < anchors.all.count; i++) {
+    if (i && at[i].turn == at[i - 1].turn)
+      continue;
+    slot[begin_of(model, &at[i], i ? &at[i - 1] : NULL)] = ++layers;
+  }
+  if (!anchors.loops.count)
+    return 0;
+  int64_t output = output_of(model, &at[anchors.all.count - 1]);
+  int32_t now = 0;
+  for (int64_t i = 0; i < (int64_t)model->nodes.count; i++) {
+    now = i == output ? layers + 1 : slot[i] > now ? slot[i] : now;
+    slot[i] = now;
+  }
+  return layers + 1;
+}
+
+bool serving_parts(const struct infer_settings *infer) {
+  return infer->gpu_layers != GPU_LAYERS_OFF || infer->host_experts;
+}
+
+enum served_place serving_place(const struct serving *s, int64_t node) {
+  int64_t experts = s->settings->infer.host_experts;
+  if (!s->parted)
+    return ON_CARD;
+  int64_t slot = s->slot[node], blocks = s->blocks - 1;
+  if (slot == 0 || (s->model->nodes.at[node].copies > 1 &&
+                    (experts == EXPERTS_ALL || slot <= experts)))
+    return ON_HOST;
+  bool there = slot > blocks ? s->on_card > blocks : slot > blocks - s->on_card;
+  return there ? ON_CARD : ON_HOST;
+}
+
+static void clear(struct serving *s, bool **marks, size_t count) {
+  if (!*marks)
+    *marks = arena_alloc(s->arena, count + 1, sizeof **marks);
+  memset(*marks, 0, count);
+}
+
+/* Each storage is where it is made, and where it is read. */
+static void find_reach(struct serving *s) {
+  const struct tape *tape = &s->trace.tape;
+  for (int place = 0; place < SERVED_PLACES; place++)
+    clear(s, &s->reaches[place], tape->storages.count);
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    bool *reaches = s->reaches[serving_place(s, op->node)];
+    for (int k = 0; k < op->facts->in_count; k++)
+      reaches[tape->values.at[tape_input(tape, op, k)].storage] = true;
+    for (int k = 0; k < op->facts->out_count; k++)
+      reaches[tape->values.at[op->first_out + (size_t)k].storage] = true;
+  }
+}
+
+static bool add_node(struct serving *s, int64_t index) {
+  const struct model *model = s->model;
+  const struct node *node = &model->nodes.at[index];
+  enum served_place place = serving_place(s, index);
+  int64_t bytes;
+  for (int i = 0; i < node->param_count; i++) {
+    size_t root = model->params.at[node->first_param + (size_t)i].same;
+    if (s->held[place][root])
+      continue;
+    s->held[place][root] = true;
+    if (!serving_weight(s, root, &bytes) ||
+        !add_i64(s->weights[place], bytes, &s->weights[place]))
+      return false;
+    if (s->held[ON_CARD][root] && s->held[ON_HOST][root])
+      s->copied += bytes;
+  }
+  if (node->shares != NO_NODE)
+    return true;
+  return element_bytes(s->settings->infer.dtype,
+                       model_cost(model, index)->buffers, &bytes) &&
+         add_i64(s->weights[place], bytes, &s->weights[place]) &&
+         add_i64(s->weights[place], node->kind->counter_bytes,
+                 &s->weights[place]);
+}
+
+bool serving_put(struct serving *s, int64_t on_card) {
+  size_t params = s->model->params.count;
+  s->on_card = min_i64(on_card, s->blocks);
+  s->copied = 0;
+  for (int i = 0; i < KNOWN_STEPS; i++)
+    s->known[i].bytes = -1;
+  for (int place = 0; place < SERVED_PLACES; place++) {
+    s->weights[place] = 0;
+    clear(s, &s->held[place], params);
+  }
+  for (size_t i = 0; i < s->model->nodes.count; i++)
+    if (!s->model->nodes.at[i].train_only && !add_node(s, (int64_t)i))
+      return false;
+  find_reach(s);
+  return true;
+}

@@ -1,0 +1,287 @@
+/*
+ * Layers on a card and in its host's memory: both parts are the whole, auto is
+ * the most that fits, and logs of llama.cpp say the same.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/report.h"
+#include "tests/run.h"
+
+#define LLAMA "examples/zoo/llama.net"
+#define MISTRAL "-Dkv=8 -Dhidden=14336 dtype=f16 "
+
+static int64_t served(json_t *json, const char *key) {
+  char path[64];
+  snprintf(path, sizeof path, "serving.%s", key);
+  return find(json, path) ? number(json, path) : 0;
+}
+
+static json_t *parted(const char *net, const char *options, int layers) {
+  char all[256];
+  snprintf(all, sizeof all, "%s gpu_layers=%d", options, layers);
+  return predict_file(net, all);
+}
+
+#define SCRATCH BUILD "/tests/gpu-layers-"
+#define BLOCK \
+  "add { rmsnorm; attention 4 causal } {}; add { rmsnorm; linear 64 } {}\n"
+
+/* Three turns of two layers and one, between others; and of two at once. */
+static void write_nets(void) {
+  static const char loops[] =
+      "input tokens 64 : i32\nembed 512 64\n"
+      "def block() { " BLOCK "}\nblock\n"
+      "for i in 1..3 { repeat 2 { add { rmsnorm; ssm } {} }; block }\n"
+      "block\nrmsnorm\nlinear 512\n";
+  static const char turns[] =
+      "input tokens 64 : i32\nembed 512 64\n"
+      "repeat 4 { " BLOCK BLOCK "}\nattention 4 causal\nlinear 512\n";
+  write_text(SCRATCH "loops.net", loops, sizeof loops - 1);
+  write_text(SCRATCH "turns.net", turns, sizeof turns - 1);
+}
+
+/* A net; blocks that look back or keep a state, and with the output one more.
+ */
+static struct parted_net {
+  char name[24];
+  const char *net, *options;
+  int layers;
+} nets[] = {
+    {"llama", LLAMA, MISTRAL "-Dlayers=9 weight_dtype=q4_k_m context=512", 10},
+    {"tied", "examples/zoo/gpt2.net", "-Dlayers=4 context=512 sequences=3", 5},
+    {"states", "examples/zoo/mamba.net", "-Dlayers=5 context=64", 6},
+    {"windows", "examples/zoo/gemma3.net", "context=2048 cache=i8", 27},
+    {"experts", "examples/zoo/mixtral.net", "-Dlayers=4 context=256 prefill=64",
+     5},
+    {"experts-on-the-host", "examples/zoo/mixtral.net",
+     "-Dlayers=4 context=256 host_experts=2", 5},
+    {"first-is-dense", "examples/zoo/deepseek_v2.net", "-Dlayers=4 context=256",
+     5},
+    {"chosen-by-a-loop", "examples/zoo/qwen3.net", "context=256", 29},
+    {"loops-in-loops", SCRATCH "loops.net", "context=64", 12},
+    {"two-in-a-turn", SCRATCH "turns.net", "context=64", 6},
+    {"encoder", "examples/zoo/whisper.net", "context=448", 5},
+};
+
+static void both_parts_are_the_whole(void **state) {
+  const struct parted_net *n = *state;
+  char options[256];
+  snprintf(options, sizeof options, "%s", n->options);
+  char *experts = strstr(options, " host_experts");
+  if (experts)
+    *experts = '\0';
+  json_t *whole = predict_file(n->net, options);
+  int64_t card = 0, host = INT64_MAX, next = 0;
+  for (int i = 0; i <= n->layers; i++) {
+    json_t *json = parted(n->net, n->options, i);
+    assert_int_equal(served(json, "layers"), n->layers);
+    assert_int_equal(served(json, "gpu_layers"), i);
+    assert_int_equal(
+        served(json, "weight_bytes") + served(json, "host.weight_bytes"),
+        served(whole, "weight_bytes") + served(json, "copied_weight_bytes"));
+    static const char *const sums[][2] = {
+        {"cache_bytes", "host.cache_bytes"},
+        {"sequence_state_bytes", "host.sequence_state_bytes"},
+        {"sequence_source_bytes", "host.sequence_source_bytes"}};
+    for (size_t k = 0; k < sizeof sums / sizeof *sums; k++)
+      assert_int_equal(served(json, sums[k][0]) + served(json, sums[k][1]),
+                       served(whole, sums[k][0]));
+    /* More layers take more of the card, and less of the host. */
+    assert_true(served(json, "need_bytes") > card || i == 0);
+    assert_true(served(json, "host.need_bytes") < host);
+    assert_true(i == 0 || served(json, "need_bytes") == next);
+    card = served(json, "need_bytes");
+    host = served(json, "host.need_bytes");
+    next = served(json, "next_layer_bytes");
+    assert_true((next == 0) == (i == n->layers));
+    /* A step takes as much where it runs, and no more than all of it. */
+    assert_true(served(json, "prefill_bytes") <=
+                served(whole, "prefill_bytes"));
+    if (i == 0) {
+      assert_int_equal(card, 0);
+      assert_int_equal(served(json, "host.prefill_bytes"),
+                       served(whole, "prefill_bytes"));
+      assert_int_equal(host, served(whole, "need_bytes"));
+    }
+    json_decref(json);
+  }
+  json_decref(whole);
+}
+
+/* As many as there is room for, in cards from too small to large enough. */
+static void auto_is_the_most_that_fits(void **state) {
+  (void)state;
+  static const char *const memory[] = {"600MiB", "1GiB", "2GiB",
+                                       "3GiB",   "4GiB", "8GiB"};
+  int64_t before = -1;
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
+    char options[256];
+    snprintf(options, sizeof options,
+             MISTRAL "weight_dtype=q4_k_m context=4096 prefill=512 memory=%s "
+                     "gpu_layers=auto",
+             memory[i]);
+    json_t *json = predict_file(LLAMA, options);
+    int64_t layers = served(json, "gpu_layers"),
+            room = served(json, "room_bytes");
+    int64_t next = served(json, "next_layer_bytes");
+    assert_true(served(json, "need_bytes") <= room);
+    assert_true(layers == 33 ? next == 0 : next > room);
+    assert_true(layers >= before);
+    before = layers;
+    if (layers > 0)
+      assert_true(served(json, "longest_context") >= 4096);
+    json_decref(json);
+  }
+  assert_int_equal(before, 33);
+}
+
+/* What llama-server prints of Qwen3 14B in Q8_0 with all layers: 788.24 MiB on
+ * the CPU and 14177.36 MiB; serving.csv has a row with twenty of 33. */
+static void a_log_says_the_same(void **state) {
+  (void)state;
+  json_t *json = predict_file(
+      "examples/zoo/qwen3.net",
+      "-Dsize=14 dtype=f16 weight_dtype=q8_0 context=8192 gpu_layers=99");
+  double card = (double)served(json, "weight_bytes") / 0x1p20;
+  double host = (double)served(json, "host.weight_bytes") / 0x1p20;
+  assert_true(card > 14177.355 && card < 14177.365);
+  assert_true(host > 788.235 && host < 788.245);
+  json_decref(json);
+}
+
+/*
+ * By hand: of 32 layers of Mistral 7B the last 20, of which 10 (every third
+ * from the thirteenth on, and the last four) have values and what leads back
+ * in Q6_K, 210 bytes for 256, all else Q4_K, 144 for 256, but for two norms.
+ */
+static void twenty_layers_in_q4_k_m(void **state) {
+  (void)state;
+  int64_t values = 4096 * 1024, wide = 4096 * 14336;
+  int64_t matrices = 2 * 4096 * 4096 + 2 * values + 3 * wide;
+  int64_t layer = matrices / 256 * 144 + 2 * 4096 * 4;
+  int64_t more = (values + wide) / 256 * (210 - 144);
+  json_t *json = parted(LLAMA, MISTRAL "weight_dtype=q4_k_m context=4096", 20);
+  assert_int_equal(served(json, "weight_bytes"), 20 * layer + 10 * more);
+  assert_int_equal(served(json, "cache_bytes"), 20 * 4096 * 2 * 8 * 128 * 2);
+  assert_int_equal(served(json, "host.cache_bytes"),
+                   12 * 4096 * 2 * 8 * 128 * 2);
+  json_decref(json);
+}
+
+#define MOE                                                                 \
+  "net m\ninput tokens 32 : i32\nembed 256 64\nrepeat 4 {\n"                \
+  "add { rmsnorm; attention 4 causal nobias } {}\n"                         \
+  "add { rmsnorm; moe experts=4 top=2 { linear 128 nobias relu; linear 64 " \
+  "nobias } } {}\n}\nrmsnorm\nlinear 256 nobias\n"
+
+/* In 16 bits: a table, four layers with a router and experts, an output. */
+static void experts_are_on_the_host(void **state) {
+  (void)state;
+  int64_t table = 2 * 256 * 64, experts = 2 * 4 * 2 * 64 * 128;
+  int64_t layer = 2 * (2 * 64 + 4 * 64 * 64 + 4 * 64), norm = 2 * 64;
+  static const struct {
+    const char *options;
+    int layers, experts; /* on the card; of all layers, on the host */
+    bool output;
+  } ways[] = {
+      {"host_experts=all", 4, 4, true},
+      {"host_experts=99", 4, 4, true},
+      {"host_experts=1", 4, 1, true},
+      {"host_experts=3 gpu_layers=all", 4, 3, true},
+      {"host_experts=3 gpu_layers=2", 2, 3, false},
+      {"host_experts=all gpu_layers=1", 1, 4, false},
+      {"gpu_layers=1", 1, 3, false},
+      {"gpu_layers=0", 0, 4, false},
+  };
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    char options[128];
+    snprintf(options, sizeof options, "dtype=f16 context=32 %s",
+             ways[i].options);
+    json_t *json = predict(MOE, options);
+    int64_t away = ways[i].experts;
+    int64_t card = ways[i].layers * layer + (4 - away) * experts +
+                   (ways[i].output ? norm + table : 0);
+    assert_int_equal(served(json, "weight_bytes"), card);
+    assert_int_equal(served(json, "host.weight_bytes"),
+                     2 * table + norm + 4 * (layer + experts) - card);
+    json_decref(json);
+  }
+}
+
+/*
+ * What crosses is a copy on the other side: of 4096 rows each of four experts
+ * has 2048 at a time, their 64 features and 128 hidden ones, in 16 bits.
+ */
+static void what_crosses_is_on_both(void **state) {
+  (void)state;
+  json_t *whole = predict(MOE, "dtype=f16 context=4096 page=1");
+  json_t *away = predict(MOE, "dtype=f16 context=4096 page=1 host_experts=all");
+  assert_int_equal(served(away, "host.prefill_bytes"), 2048 * (64 + 128) * 2);
+  assert_true(served(away, "prefill_bytes") < served(whole, "prefill_bytes"));
+  assert_true(served(away, "prefill_bytes") +
+                  served(away, "host.prefill_bytes") >
+              served(whole, "prefill_bytes"));
+  json_decref(whole);
+  json_decref(away);
+}
+
+#define PARTED NETC " examples/llama3.net --predict --weight-dtype q4_k_m "
+
+static void bounds_of_both_hold(void **state) {
+  (void)state;
+  expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit", 0,
+         "card; 21 would need 3.93 GiB. Longest context: 46,832", "");
+  expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit --host-memory 8GiB",
+         0, "1 sequence of 8,192 positions fits: ", "");
+  expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit --host-memory 2GiB",
+         1, "; but the device has 3.23 GiB", NULL);
+  expect(PARTED "--memory 3GiB --gpu-layers 20 --must-fit", 1,
+         "1 sequence of 8,192 positions does not fit: ", NULL);
+  expect(PARTED "--memory 3GiB --gpu-layers auto --must-fit", 0,
+         " of 33 layers are on the card; ", "");
+  expect(PARTED "--host-memory 8GiB", 2, "",
+         "--gpu-layers parts a prediction between a card and its host");
+  expect(PARTED "--gpu rtx3060,t4 --gpu-layers auto,12", 0,
+         "  12 of 33      4.", "");
+}
+
+static void errors_name_a_way_out(void **state) {
+  (void)state;
+  expect(NETC " examples/llama3.net --predict --gpu-layers 20 "
+              "--tensor-parallel 2",
+         1, "", "layers are parted between one card and its host");
+  expect(NETC " examples/llama3.net --predict --host-experts all", 1, "",
+         "no layer of this net has experts");
+  expect(NETC " examples/simple_cnn.net --predict --gpu-layers 3", 1, "",
+         "serving is for nets that continue a sequence of words");
+  expect("printf 'input tokens 8 : i32\\nembed 20 8\\nattention 2 causal\\n"
+         "linear 20\\n' | " NETC " - --predict --gpu-layers 1",
+         1, "", "= help: write them as `repeat 32");
+  expect(NETC " examples/llama3.net --gpu t4,l4 --gpu-layers 20", 2, "",
+         "--gpu-layers 20 is not used here; ");
+  expect(NETC " examples/llama3.net --predict --gpu-layers -1", 2, "",
+         "`gpu_layers` of infer must be an integer from 0 to 1048576");
+  expect(NETC " examples/llama3.net -ngl 20", 2, "",
+         "there is no `-ngl`: write `--gpu-layers N`");
+  expect(NETC " examples/llama3.net --n-gpu-layers=20", 2, "",
+         "there is no `--n-gpu-layers`: write `--gpu-layers N`");
+  expect(NETC " examples/llama3.net --cpu-moe", 2, "",
+         "there is no `--cpu-moe`: write `--host-experts all`");
+  expect(NETC " examples/llama3.net --n-cpu-moe 9", 2, "",
+         "there is no `--n-cpu-moe`: write `--host-experts N`");
+}
+
+int main(void) {
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(auto_is_the_most_that_fits),
+      cmocka_unit_test(a_log_says_the_same),
+      cmocka_unit_test(twenty_layers_in_q4_k_m),
+      cmocka_unit_test(experts_are_on_the_host),
+      cmocka_unit_test(what_crosses_is_on_both),
+      cmocka_unit_test(bounds_of_both_hold),
+      cmocka_unit_test(errors_name_a_way_out),
+  };
+  write_nets();
+  return run_table("gpu layers", nets, sizeof nets / sizeof *nets, sizeof *nets,
+                   both_parts_are_the_whole, others,
+                   sizeof others / sizeof *others);
+}
