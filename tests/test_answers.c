@@ -156,6 +156,22 @@ static void check_verdict(const char *text, const struct netc_answer *a) {
   free(line);
 }
 
+/* "20 of 33 layers are on the card; 21 would need 3.93 GiB". */
+static void check_layers(const char *text, const struct netc_answer *a) {
+  char part[128];
+  if (!a->layer_count)
+    return;
+  snprintf(part, sizeof part, "%lld of %lld layers are on the card",
+           (long long)a->gpu_layers, (long long)a->layer_count);
+  assert_holds(text, part);
+  snprintf(part, sizeof part, "; %lld would need %s",
+           (long long)a->gpu_layers + 1,
+           size_text(a->next_layer_bytes, UNITS_IEC).text);
+  if (a->next_layer_bytes)
+    assert_holds(text, part);
+  assert_holds(text, size_text(a->host_bytes, UNITS_IEC).text);
+}
+
 static void check_json(struct netc *netc, const struct asked_question *q,
                        const struct netc_answer *a) {
   char *text = emit(netc, "json", q->predict);
@@ -173,6 +189,13 @@ static void check_json(struct netc *netc, const struct asked_question *q,
   }
   if (a->question == NETC_SERVING)
     assert_true(number(json, "serving.need_bytes") == a->bytes);
+  if (a->layer_count) {
+    assert_true(number(json, "answer.layers") == a->layer_count);
+    assert_true(number(json, "answer.gpu_layers") == a->gpu_layers);
+    assert_true(number(json, "serving.gpu_layers") == a->gpu_layers);
+    assert_true(number(json, "answer.host_bytes") == a->host_bytes);
+    assert_true(number(json, "serving.host.need_bytes") == a->host_bytes);
+  }
   if (a->question == NETC_PREDICTION && a->on_device)
     assert_true(number(json, "inference.fit.need_bytes") == a->bytes);
   json_decref(json);
@@ -221,11 +244,13 @@ static void every_output_says_the_same(void **state) {
   snprintf(part, sizeof part, "| %s | %s |", what(q), text_size);
   assert_holds(text, part);
   check_verdict(text, &a);
+  check_layers(text, &a);
   free(text);
   text = emit(netc, "html", q->predict);
   snprintf(part, sizeof part, "<dt>%s</dt><dd><b>%s</b>", what(q), text_size);
   assert_holds(text, part);
   check_verdict(text, &a);
+  check_layers(text, &a);
   free(text);
   netc_close(netc);
   struct run r = run(NETC " diff %s %s %s", q->net, q->net, as_options(q));

@@ -143,19 +143,26 @@ static void put_place(struct serving_report *r, const struct served_part *part,
   grid_put(r->out, &grid, output_width(r->c));
 }
 
+/* "layer 1", "layers 1 to 12" */
+static void put_range(struct serving_report *r, int64_t first, int64_t last) {
+  if (first == last)
+    text_printf(&r->line, "layer %" PRId64, first);
+  else
+    text_printf(&r->line, "layers %" PRId64 " to %" PRId64, first, last);
+}
+
 /* Which layers are on the card: the last ones, and the output if all are. */
 static void put_card_layers(struct serving_report *r) {
   const struct serving_answer *a = &r->a;
-  int64_t turns = a->blocks - 1, first = turns - a->on_card;
-  text_printf(&r->line,
-              "On the card %" PRId64 " of %" PRId64 " layers: ", a->on_card,
+  int64_t turns = a->blocks - 1, rest = turns - a->on_card;
+  text_printf(&r->line, "On the card, %" PRId64 " of %" PRId64 ": ", a->on_card,
               a->blocks);
   if (a->on_card == 0)
     text_put(&r->line, "none");
-  else if (first >= 0)
-    text_printf(&r->line, "%" PRId64 " to %" PRId64, first + 1, turns);
   else
-    text_printf(&r->line, "1 to %" PRId64 " and the output", turns);
+    put_range(r, rest > 0 ? rest + 1 : 1, turns);
+  if (a->on_card > turns)
+    text_put(&r->line, " and the output");
   end_line(r);
 }
 
@@ -166,14 +173,18 @@ static void put_host_layers(struct serving_report *r) {
   text_put(&r->line, "In the host's memory: the table of words");
   if (r->c->model->predicted_sources > 1)
     text_put(&r->line, ", the encoder");
-  if (rest > 0)
-    text_printf(&r->line, ", layers 1 to %" PRId64, rest);
+  if (rest > 0) {
+    text_put(&r->line, ", ");
+    put_range(r, 1, rest);
+  }
   if (rest >= 0)
     text_put(&r->line, ", the output");
   if (experts == EXPERTS_ALL || experts > a->blocks - 1)
     text_put(&r->line, ", all experts");
-  else if (experts)
-    text_printf(&r->line, ", the experts of layers 1 to %" PRId64, experts);
+  else if (experts) {
+    text_put(&r->line, ", the experts of ");
+    put_range(r, 1, experts);
+  }
   if (a->copied)
     text_printf(&r->line, "; %s are in both",
                 output_size(r->c, a->copied).text);
