@@ -89,6 +89,28 @@ def run(path, *more):
                           capture_output=True, text=True)
 
 
+def measured():
+    """tools/bench/gpu_truth.py, whose rows have the same columns."""
+    sys.path[:0] = ["tools", "tools/bench"]
+    sys.dont_write_bytecode = True
+    import gpu_truth
+    import snapshot_truth
+    expect("columns", gpu_truth.COLUMNS, snapshot_truth.COLUMNS)
+    run = {"batch": 2, "optimizer": "adamw", "precision": "full"}
+    peaks = {"allocated": 7, "reserved": 9, "requested": None}
+    rows = list(gpu_truth.rows_of("vgg16", [
+        dict(run, before=5, forward=peaks, backward=peaks, step=peaks,
+             library_bytes=3),
+        dict(run, before=None, forward=None), dict(run, error="timeout")]))
+    expect("rows", rows, [
+        ("vgg16_2_adamw_full", phase, what, size, 1, "")
+        for phase, what, size in (
+            ("start", "allocated", 5), ("forward", "allocated", 7),
+            ("forward", "reserved", 9), ("backward", "allocated", 7),
+            ("backward", "reserved", 9), ("step", "allocated", 7),
+            ("step", "reserved", 9), ("start", "workspace", 3))])
+
+
 def expect(name, got, want):
     if got != want:
         sys.exit(f"{name}:\n{got}\nin place of\n{want}")
@@ -138,6 +160,7 @@ def main():
     other = known()
     other["device_traces"][0] = other["device_traces"][1]
     refused(folder, "devices", pickle.dumps(other), "2 devices")
+    measured()
 
 
 if __name__ == "__main__":

@@ -5,13 +5,16 @@
     gpu_truth.py FOLDER --dry-run
 
 needs PyTorch (2.x; 1.13 works) and torchvision. FOLDER (tests/data/gpu) gets a
-JSON for each net. Each measurement is a process of its own, because what an
+JSON for each net and recorded.csv, with the columns of tools/snapshot_truth.py:
+the most allocated and reserved up to the end of a phase, as torch.cuda counts,
+and what libraries hold. Each measurement is a process of its own, because what an
 allocator holds depends on all that it was asked for before. A dry run takes
 the same path on a CPU, without numbers of memory.
 """
 import argparse
 import concurrent.futures
 import contextlib
+import csv
 import json
 import os
 import subprocess
@@ -440,6 +443,33 @@ def write_whole(path, data):
     os.replace(path + ".tmp", path)
 
 
+COLUMNS = ("recording", "phase", "what", "bytes", "count", "operation")
+
+
+def rows_of(name, runs):
+    """As tools/snapshot_truth.py has them; a dry run has no numbers."""
+    for run in runs:
+        words = (name, run["batch"], run["optimizer"], run["precision"])
+        recording = "_".join(map(str, words))
+        if run.get("before") is not None:
+            yield recording, "start", "allocated", run["before"], 1, ""
+        for phase in ("forward", "backward", "step"):
+            for what in ("allocated", "reserved"):
+                most = (run.get(phase) or {}).get(what)
+                if most is not None:
+                    yield recording, phase, what, most, 1, ""
+        if run.get("library_bytes"):
+            yield recording, "start", "workspace", run["library_bytes"], 1, ""
+
+
+def write_rows(path, rows):
+    with open(path + ".tmp", "w", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(COLUMNS)
+        out.writerows(rows)
+    os.replace(path + ".tmp", path)
+
+
 def say(run):
     peak = (run.get("step") or {}).get("allocated")
     text = run.get("error") or (f"{peak:,} bytes" if peak else "done")
@@ -468,6 +498,7 @@ def main():
         sys.exit("gpu_truth.py: " + (machine or {}).get(
             "why", "PyTorch sees no GPU; --dry-run needs none"))
     os.makedirs(options.folder, exist_ok=True)
+    rows = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for name in names:
             net, settings, loss, batches = NETS[name]
@@ -488,6 +519,8 @@ def main():
                          "train": "", "loss": loss,
                          "dry_run": options.dry_run, **machine,
                          "runs": runs})
+            rows += rows_of(name, runs)
+            write_rows(os.path.join(options.folder, "recorded.csv"), rows)
 
 
 if __name__ == "__main__":
