@@ -214,13 +214,10 @@ POINTS = (
     "median is {median:+.2f} %, the worst {worst:+.2f} %. On a GPU such are the "
     "workspaces of cuDNN and cuBLAS (`--gpu` takes 8.1 MiB off for cuBLAS). "
     "Among the allocated peaks above, {below} of {steps} are under-estimated "
-    "even with the known causes, for this or another reason: the median is "
-    "{left:+.1f} %, and most is missing where workspaces are large beside the "
-    "maps, as in a UNet of 64x64 ({unet:+.1f} %) and a ResNet-18 of 32x32 "
-    "({resnet:+.1f} %).",
-    "**The allocator's cache and its fragments.** The same runs reserved "
-    "{gpt:.1f} % more than they allocated with GPT-2, {roberta:.1f} % with "
-    "RoBERTa and {vit:.1f} % with ViT-B.",
+    "even with the known causes: the median is {left:+.1f} %.",
+    "**The allocator's cache and its fragments**, but in `reserved_bytes`. The "
+    "same runs reserved {gpt:.1f} % more than they allocated with GPT-2, "
+    "{roberta:.1f} % with RoBERTa, {vit:.1f} % with ViT-B.",
     "**The context.** {kernels} MiB with the kernels on a V100 with CUDA 11.2, "
     "about {titan} MiB on a TITAN RTX with PyTorch 1.4.",
 )
@@ -320,7 +317,6 @@ def uncounted(results, cpu):
         "rows": len(errors), "median": statistics.median(errors),
         "worst": min(errors), "below": sum(error < 0 for error in lefts),
         "steps": len(lefts), "left": statistics.median(lefts),
-        "unet": left("unet-64"), "resnet": left("resnet18-cifar"),
         "gpt": cached("gpt2"), "roberta": cached("roberta"),
         "vit": cached("vit-b"),
         "kernels": mib(by_id["guide-weights"].known[0][1]),
