@@ -17,9 +17,9 @@ static void put_settings(struct json_writer *w) {
     json_member_open(&w->json, sections[i].name, '{');
     for (; specs->name; specs++) {
       const void *at = (const char *)sections[i].section + specs->offset;
-      if (settings_is_gpu(specs) && s->train.gpu)
+      if (specs->type == TYPE_CHOICE && *(const int *)at)
         json_member_string(&w->json, specs->name,
-                           settings_choice(&s->train, specs, s->train.gpu));
+                           settings_choice(&s->train, specs, *(const int *)at));
       else
         writer_put_argument(w, specs, at);
     }

@@ -212,6 +212,8 @@ static void put_parallel(struct json_writer *w) {
     put_some(w, "deferred_bytes", stage->deferred);
     json_member_int(json, "temporary_bytes", stage->temporary);
     json_member_int(json, "in_flight_count", stage->in_flight);
+    if (p->repeated.count)
+      json_member_int(json, "turn_count", parallel_turns(p, stage));
     json_member_int(json, "peak_bytes", stage->peak);
     put_some(w, "host_bytes", stage->host);
     put_traffic(w, stage);

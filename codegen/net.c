@@ -75,6 +75,13 @@ static void put_net_name(struct flat *f) {
   text_putc(f->out, '\n');
 }
 
+/* Numbers are in quotes. */
+static void put_choice(struct text *out, const struct arg_spec *spec,
+                       struct slice word) {
+  bool numbers = settings_is_cut(spec) && word.at[0] <= '9';
+  text_printf(out, numbers ? "\"%.*s\"" : "%.*s", SLICE_ARG(word));
+}
+
 static void put_settings(struct flat *f, const char *word,
                          const struct arg_spec *specs, const void *section) {
   const struct train_settings *train = &f->c->settings->train;
@@ -89,8 +96,9 @@ static void put_settings(struct flat *f, const char *word,
     if (specs->type == TYPE_INT && (value >= 0 || !specs->words))
       text_int(f->out, value);
     else
-      text_puts(f->out, settings_choice(train, specs,
-                                        (int)(value < 0 ? -value : value)));
+      put_choice(
+          f->out, specs,
+          settings_choice(train, specs, (int)(value < 0 ? -value : value)));
     any = true;
   }
   if (any)

@@ -235,7 +235,8 @@ static int add_gpu(struct net_options *o) {
                              : add_setting(o, "gpu", o->gpu);
 }
 
-/* `--batch 1,8,32` asks for a table, as `--gpu all` does. */
+/* `--batch 1,8,32` asks for a table, as `--gpu all` does; `--cut 4,4,8` is one
+   cut. */
 static int take_setting(struct net_options *o, const char *name,
                         const char *value) {
   struct swept list = {name, value};
@@ -243,7 +244,9 @@ static int take_setting(struct net_options *o, const char *name,
     o->gpu = value; /* --devices may follow */
     return EXIT_DONE;
   }
-  return strchr(value, ',') ? add_swept(o, &list) : add_setting(o, name, value);
+  bool turns = strcmp(name, "cut") == 0 && *value >= '0' && *value <= '9';
+  return strchr(value, ',') && !turns ? add_swept(o, &list)
+                                      : add_setting(o, name, value);
 }
 
 static void add_devices(void *user) {

@@ -558,6 +558,7 @@ struct netc_stage {
   int64_t master_bytes, average_bytes; /* parameters once more */
   int64_t deferred_bytes; /* for gradients of weights that are yet to come */
   int64_t host_bytes;     /* in the host's memory, beside peak_bytes */
+  int64_t turn_count;     /* of the layers that repeat, if cut between turns */
 };
 
 struct netc_devices {

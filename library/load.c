@@ -137,6 +137,10 @@ static struct slice plain_value(struct arena *arena,
     return (struct slice){value.at + prefix, value.length - prefix};
   if (spec->type == TYPE_CHOICE) {
     const char *several;
+    if (settings_is_cut(spec) && value.length && is_digit(*value.at)) {
+      text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
+      return text_slice(&text);
+    }
     int index = hint_find_choice(spec, train, value, &several);
     if (!index)
       return value;
@@ -234,7 +238,8 @@ bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   bool infer = has_key(infer_specs, pair->name, &s);
   if (pair->value.length == 0)
     return context_say(call->netc, "a value is missing");
-  if (memchr(pair->value.at, ',', pair->value.length))
+  bool turns = slice_is(pair->name, "cut") && is_digit(*pair->value.at);
+  if (!turns && memchr(pair->value.at, ',', pair->value.length))
     return context_say(call->netc, "one value at a time, without a comma");
   if (train || infer)
     return (!train || try_section(call, "train ", train_specs, pair)) &&

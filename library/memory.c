@@ -248,6 +248,7 @@ enum netc_status netc_stage(struct netc *netc, size_t index,
                              .master_bytes = s->master,
                              .average_bytes = s->averaged,
                              .deferred_bytes = s->deferred,
-                             .host_bytes = s->host};
+                             .host_bytes = s->host,
+                             .turn_count = parallel_turns(&m->parallel, s)};
   return FILL(stage, &found);
 }

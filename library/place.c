@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "library/uses.h"
+#include "sema/model/given.h"
 #include "memory/devices/placement.h"
 
 /* The last answer, in the arena of the load. */
@@ -111,6 +112,8 @@ static bool read_options(struct call *call) {
     cluster->network = cluster->gpu->links[LINK_HOST];
   request->model = &load->model;
   request->train = &place->train;
+  request->cut = given_has(&load->settings, "cut");
+  request->zero = given_has(&load->settings, "zero");
   if (!has_figures(call, cluster, &place->train))
     return false;
   request->batch = o->global_batch ? o->global_batch : place->train.batch;

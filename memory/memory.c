@@ -8,6 +8,7 @@
 #include "memory/checkpoint/checkpoint.h"
 #include "sema/model/degrees.h"
 #include "sema/model/given.h"
+#include "memory/devices/cut_check.h"
 
 enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
 
@@ -380,6 +381,8 @@ bool memory_find(const struct model *model, const struct settings *settings,
   if (!degrees_check(model, settings, diags))
     return false;
   degrees_share(model, settings, diags);
+  if (!cut_check(model, settings, diags))
+    return false;
   if (settings->train.checkpoint == CHECKPOINT_AUTO &&
       !fit_room(&settings->train)) {
     struct span place = given_train(model, settings, "checkpoint");
@@ -394,6 +397,8 @@ bool memory_find(const struct model *model, const struct settings *settings,
   if (fits && !(enough_stages(model, settings, &memory->parallel, diags) &&
                 enough_parts(model, settings, &memory->parallel, diags)))
     return false;
+  if (fits)
+    cut_warn(model, settings, &memory->parallel, diags);
   if (fits && rule_find(model, settings, &memory->rule) &&
       inference_find(model, settings, &memory->inference))
     return true;

@@ -412,14 +412,14 @@ static void tables_go_on_after_a_value_that_fails(void **state) {
               "GiB left                155\n"
               "t4      99                   -        -             -           "
               "           -              -\n"
-              "t4      2            14.56 GiB        2    200.82 MiB     12.56 "
-              "GiB left                428\n"
+              "t4      2            14.56 GiB        2    276.34 MiB     12.49 "
+              "GiB left                194\n"
               "h100    1            79.11 GiB        1    353.14 MiB     70.57 "
               "GiB left                875\n"
               "h100    99                   -        -             -           "
               "           -              -\n"
-              "h100    2            79.11 GiB        2    200.82 MiB     70.71 "
-              "GiB left              2,384\n",
+              "h100    2            79.11 GiB        2    276.34 MiB     70.64 "
+              "GiB left              1,086\n",
               "a pipeline of 99 stages");
   check_table(
       "--pipeline 99,1 --gpu t4",

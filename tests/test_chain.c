@@ -75,24 +75,25 @@ static void check_zoo(const char *const *words, int least) {
 }
 
 static void parts_are_sums_of_their_units(void **state) {
-  static const char *const words[] = {"pipeline", "4", "batch", "8", NULL};
+  static const char *const words[] = {"pipeline", "4", "cut", "memory",
+                                      "batch",    "8", NULL};
   (void)state;
   check_zoo(words, 800);
 }
 
 static void with_checkpoints_and_16_bits(void **state) {
-  static const char *const words[] = {"pipeline",   "4",     "batch", "4",
-                                      "checkpoint", "12",    "loss",  "sum",
-                                      "precision",  "mixed", NULL};
+  static const char *const words[] = {
+      "pipeline", "4",    "cut", "memory",    "batch", "4", "checkpoint",
+      "12",       "loss", "sum", "precision", "mixed", NULL};
   (void)state;
   check_zoo(words, 20);
 }
 
 static void on_a_processor_with_offload(void **state) {
-  static const char *const words[] = {"pipeline", "2",           "batch",
-                                      "3",        "profile",     "torch1-cpu",
-                                      "offload",  "activations", "host_memory",
-                                      "64GiB",    NULL};
+  static const char *const words[] = {
+      "pipeline",    "2",       "cut",        "memory",  "batch",
+      "3",           "profile", "torch1-cpu", "offload", "activations",
+      "host_memory", "64GiB",   NULL};
   (void)state;
   check_zoo(words, 900);
 }

@@ -33,7 +33,7 @@ static void all_settings_may_be_given_at_once(void **state) {
               "--checkpoint 2 --memory 1GiB --data-parallel 2 "
               "--zero 1 --tensor-parallel 2 --pipeline 2 --microbatches 2 "
               "--schedule gpipe --misc 5",
-         0, "\"microbatches\": 2, \"schedule\": \"gpipe\", \"misc\": 5}", "");
+         0, "\"schedule\": \"gpipe\", \"cut\": \"layers\", \"misc\": 5}", "");
 }
 
 static void slips_of_the_command_line_are_explained(void **state) {

@@ -254,7 +254,8 @@ static void check_pipeline(const char *net, int stages, int microbatches,
   char options[128];
   int at = 0;
   snprintf(options, sizeof options,
-           "batch=%d optimizer=sgd pipeline=%d microbatches=%d schedule=%s" CPU,
+           "batch=%d optimizer=sgd pipeline=%d microbatches=%d schedule=%s "
+           "cut=memory" CPU,
            SAMPLES, stages, microbatches, gpipe ? "gpipe" : "pipedream");
   json_t *json = compile(net, options);
   int64_t samples = training(json, "parallel.microbatch"), most = 0;
@@ -356,6 +357,121 @@ static void published_nets_are_cut_into_stages(void **state) {
       assert_int_equal(next, json_array_size(layers));
       json_decref(json);
     }
+}
+
+/* Cuts */
+
+static void check_turns_of(const char *net, const char *options,
+                           const char *turns) {
+  char said[128] = "", path[64];
+  json_t *json = compile(net, options), *stages;
+  stages = find(json, "training.parallel.stages");
+  for (size_t i = 0; i < json_array_size(stages); i++) {
+    snprintf(path, sizeof path, "training.parallel.stages.%zu.turn_count", i);
+    snprintf(said + strlen(said), sizeof said - strlen(said), "%s%d",
+             i ? "," : "", (int)json_integer_value(find(json, path)));
+  }
+  assert_string_equal(said, turns);
+  json_decref(json);
+}
+
+/* As Megatron-LM counts a table and a loss as layers, and torchtitan. */
+static void stages_have_as_many_turns(void **state) {
+  (void)state;
+  static const struct {
+    int turns;
+    const char *options, *each;
+  } cases[] = {{12, "pipeline=4", "3,3,3,3"},
+               {11, "pipeline=4", "3,3,3,2"},
+               {10, "pipeline=4", "2,3,3,2"},
+               {9, "pipeline=4", "2,3,2,2"},
+               {5, "pipeline=2", "3,2"},
+               {4, "pipeline=4", "1,1,1,1"},
+               {8, "pipeline=2 virtual_stages=2 batch=4", "4,4"},
+               {9, "pipeline=2 virtual_stages=2 batch=4", "4,5"},
+               {9, "pipeline=4 cut=0,4,5,0", "0,4,5,0"},
+               {9, "pipeline=2 schedule=zb_v cut=1,3,3,2", "3,6"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char net[256];
+    snprintf(net, sizeof net,
+             "input 8x16\nlinear 24\nrepeat %d { add { ln; linear 48 gelu; "
+             "linear 24 } {} }\nln\nlinear 5\n",
+             cases[i].turns);
+    check_turns_of(net, cases[i].options, cases[i].each);
+  }
+}
+
+/* Without a loop, and where the layers of turns differ in what they see. */
+static void turns_are_found_in_what_repeats(void **state) {
+  (void)state;
+  char net[2048] = "input 8x16\nlinear 24\n";
+  for (int i = 0; i < 8; i++)
+    snprintf(net + strlen(net), sizeof net - strlen(net),
+             "add { ln; attention 4 causal%s } {}\n"
+             "add { ln; linear 48 gelu; linear 24 } {}\n",
+             i % 3 == 2 ? "" : " window=4");
+  snprintf(net + strlen(net), sizeof net - strlen(net), "ln\nlinear 5\n");
+  check_turns_of(net, "pipeline=4", "2,2,2,2");
+  check_turns_of(net, "pipeline=4 cut=1,3,3,1", "1,3,3,1");
+}
+
+/* FSDP does so: PyTorch's torch/distributed/pipelining/stage.py. */
+static void a_pipeline_keeps_whole_gradients(void **state) {
+  (void)state;
+  const char *net = "input 64\nrepeat 4 { linear 64 nobias }\n";
+  enum { HALF = 2 * 64 * 64 };
+#define FSDP "optimizer=adam data_parallel=4 zero=3 batch=8 pipeline=2 "
+  json_t *json = compile(net, FSDP "microbatches=4" CPU);
+  assert_int_equal(stage(json, 0, "gradient_bytes"), 4 * HALF);
+  assert_int_equal(stage(json, 0, "parameter_bytes"), 4 * HALF / 4);
+  assert_int_equal(stage(json, 0, "gathered_bytes"), 4 * HALF + 4 * HALF / 2);
+  assert_int_equal(stage(json, 0, "sent.reduce_scatter_bytes"),
+                   4 * HALF / 4 * 3);
+  json_decref(json);
+  json = compile(net, FSDP "microbatches=1" CPU);
+  assert_int_equal(stage(json, 0, "gradient_bytes"), 4 * HALF / 4);
+  json_decref(json);
+  /* Both parts of a device have theirs at once. */
+  json = compile(net, FSDP "virtual_stages=2 microbatches=4" CPU);
+  assert_int_equal(stage(json, 0, "gathered_bytes"), 4 * HALF + 4 * HALF / 2);
+  json_decref(json);
+}
+
+/* Of a recomputed segment that a stage cuts each recomputes its part. */
+static void cut_segments_are_two(void **state) {
+  (void)state;
+  const char *net = "input 8x32\nlinear 32\n"
+                    "repeat 6 { add { linear 64 gelu; linear 32 } {} }\n";
+  json_t *cut = compile(net, "batch=6 pipeline=3 checkpoint=2" CPU);
+  json_t *apart = compile(net, "batch=6 pipeline=3 checkpoint=3" CPU);
+  assert_int_equal(stage(cut, 0, "saved_bytes"),
+                   stage(apart, 0, "saved_bytes"));
+  /* Turn 3 once more, as all in a segment; turn 4, in the last one, not. */
+  assert_int_equal(stage(cut, 1, "saved_bytes"),
+                   stage(apart, 1, "saved_bytes") +
+                       stage(apart, 2, "saved_bytes"));
+  assert_int_equal(stage(cut, 2, "saved_bytes"),
+                   stage(apart, 2, "saved_bytes"));
+  json_decref(cut);
+  json_decref(apart);
+}
+
+/* What columns read is kept whole, once for all that read the same. */
+static void what_is_gathered_is_kept(void **state) {
+  (void)state;
+  const char *net = "input 16x32\nrepeat 2 { ln\nmul { linear 64 nobias } "
+                    "{ linear 64 nobias }\nlinear 32 nobias }\n";
+#define SHARED "batch=2 tensor_parallel=4 sequence_parallel=on"
+  json_t *json = compile(net, SHARED CPU);
+  json_t *kept = compile(net, SHARED " keep_gathered=on" CPU);
+  int64_t whole = 4 * 2 * 16 * 32;
+  assert_int_equal(stage(kept, 0, "saved_bytes") -
+                       stage(json, 0, "saved_bytes"),
+                   2 * (whole - whole / 4));
+  assert_true(stage(kept, 0, "sent.all_gather_bytes") <
+              stage(json, 0, "sent.all_gather_bytes"));
+  json_decref(json);
+  json_decref(kept);
 }
 
 /* ZeRO and FSDP as they run */
@@ -478,7 +594,7 @@ static void check_turns(int stages, int turns, int microbatches) {
            S, W, stages * turns, 4 * W, W);
   snprintf(options, sizeof options,
            "batch=%d optimizer=sgd pipeline=%d virtual_stages=%d "
-           "microbatches=%d" CPU,
+           "microbatches=%d cut=memory" CPU,
            microbatches, stages, turns, microbatches);
   json_t *json = compile(net, options);
   for (int i = 0; i < stages; i++) {
@@ -524,7 +640,7 @@ static void check_v(int stages, int microbatches) {
            S, W, 2 * stages, 4 * W, W);
   snprintf(options, sizeof options,
            "batch=%d optimizer=sgd pipeline=%d schedule=zb_v "
-           "microbatches=%d" CPU,
+           "microbatches=%d cut=memory" CPU,
            microbatches, stages, microbatches);
   json_t *json = compile(net, options);
   for (int i = 0; i < stages; i++) {
@@ -604,7 +720,7 @@ static void no_other_parts_load_a_device_less(void **state) {
         cut[stages * turns] = LAYERS;
         snprintf(options, sizeof options,
                  "batch=%d optimizer=sgd pipeline=%d virtual_stages=%d "
-                 "microbatches=%d" CPU,
+                 "microbatches=%d cut=memory" CPU,
                  SAMPLES, stages, turns, microbatches);
         json_t *json = compile(net, options);
         int at = (int)training(json, "parallel.most_loaded_stage");
@@ -732,6 +848,11 @@ int main(void) {
       cmocka_unit_test(checkpoints_inside_a_stage_hold),
       cmocka_unit_test(checkpoints_fewer_than_stages_are_cut),
       cmocka_unit_test(published_nets_are_cut_into_stages),
+      cmocka_unit_test(stages_have_as_many_turns),
+      cmocka_unit_test(turns_are_found_in_what_repeats),
+      cmocka_unit_test(a_pipeline_keeps_whole_gradients),
+      cmocka_unit_test(cut_segments_are_two),
+      cmocka_unit_test(what_is_gathered_is_kept),
       cmocka_unit_test(units_are_gathered_as_the_settings_say),
       cmocka_unit_test(what_is_offloaded_is_in_the_host),
       cmocka_unit_test(checkpoints_are_offloaded),

@@ -225,8 +225,9 @@ static void compared_steps_stand_beside_each_other(void **state) {
     used += (size_t)snprintf(all + used, sizeof all - used, " --compare \"%s\"",
                              lists[i]);
   snprintf(path, sizeof path, "%s/all.timeline.svg", folder);
-  struct run r =
-      run(NETC " examples/resnet50.net --batch 16 %s -o %s", all, path);
+  struct run r = run(NETC " examples/resnet50.net --batch 16 %s -o %s -W "
+                          "no-uneven-stages",
+                     all, path);
   assert_string_equal(r.err, "");
   assert_int_equal(r.status, 0);
   run_free(&r);

@@ -187,6 +187,73 @@ static void bounds_follow_the_figures(void **state) {
   json_decref(far);
 }
 
+static double first_bound(const char *net, const char *options) {
+  json_t *json = placed(net, options, 0);
+  double bound = real(json_array_get(json_object_get(json, "placements"), 0),
+                      "step_seconds");
+  json_decref(json);
+  return bound;
+}
+
+#define EVEN "tests/data/published/even.net"
+
+/* A bound is of the fastest cut: stages as even as the net, not those that
+   hold the least; unless a cut is given. */
+static void a_bound_is_of_the_fastest_cut(void **state) {
+  (void)state;
+#define STAGES "--gpus 8xh100 --pipeline 8 --global-batch 64 --dtype bf16 "
+  double macs = 32.0 * 512 * 2 * 1024 * 4096;
+  double pass = 2 * 3 * macs / 989.5e12; /* of a sample through all of it */
+  double own = first_bound(EVEN, STAGES "--schedule zb_h1");
+  double least = first_bound(EVEN, STAGES "--schedule zb_h1 --cut memory");
+  double given = first_bound(EVEN, STAGES "--cut 1,1,1,1,1,1,1,25");
+  /* Its 32 layers are 8 stages: 64 microbatches, and a fourth of 7. */
+  double even = pass / 8 * (64 + 7 / 4.0);
+  even += 2 * 12 * 32.0 * (2 * 1024 * 4096 + 7 * 1024) / 8 / 3350e9; /* Adam */
+  assert_true(own > 0.98 * even && own < 1.02 * even);
+  assert_true(least >= own);
+  assert_true(given > 64 * pass * 25 / 32);
+}
+
+/* They stay as they are, and stand in a command line once. */
+static void microbatches_that_are_given_stay(void **state) {
+  (void)state;
+  static const struct {
+    const char *options, *holds;
+  } cases[] = {{"--pipeline 2 --microbatches 16", "--microbatches 16"},
+               {"--pipeline 2 --accumulate 4", "--accumulate 4"},
+               {"--pipeline 1 --accumulate 4", "--accumulate 4"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char options[128];
+    snprintf(options, sizeof options, "--gpus 8xh100 --global-batch 64 %s",
+             cases[i].options);
+    json_t *json = placed(EVEN, options, 0);
+    const char *command = json_string_value(json_object_get(
+        json_array_get(json_object_get(json, "placements"), 0), "command"));
+    const char *at = strstr(command, cases[i].holds);
+    char word[16];
+    snprintf(word, sizeof word, "%.8s", cases[i].holds);
+    assert_non_null(at);
+    assert_null(strstr(at + 1, word));
+    assert_true(strstr(command, word) == at);
+    json_decref(json);
+  }
+  check_placements(EVEN,
+                   "--gpus 8xh100 --global-batch 64 --pipeline 4 "
+                   "--accumulate 2",
+                   0);
+  json_t *json = placed(EVEN, "--gpus 8xh100 --global-batch 64 --zero 0", 0);
+  json_t *placement;
+  size_t i;
+  json_array_foreach(json_object_get(json, "placements"), i, placement)
+      assert_int_equal(number(placement, "zero"), 0);
+  json_decref(json);
+  check_placements(EVEN,
+                   "--gpus 8xh100 --global-batch 64 --cut 8,8,8,8 "
+                   "--pipeline 4",
+                   0);
+}
+
 static void says_what_is_wrong(void **state) {
   (void)state;
 #define PLACE NETC " place " LLAMA SMALL
@@ -288,6 +355,8 @@ int main(void) {
       cmocka_unit_test(printed_command_lines_run),
       cmocka_unit_test(degrees_that_are_given_stay),
       cmocka_unit_test(bounds_follow_the_figures),
+      cmocka_unit_test(a_bound_is_of_the_fastest_cut),
+      cmocka_unit_test(microbatches_that_are_given_stay),
       cmocka_unit_test(a_broken_line_is_one_command),
       cmocka_unit_test(says_what_is_wrong)};
   char *text = read_text("tests/data/published/steps.csv", NULL);

@@ -72,12 +72,18 @@ static const char *gradients_of(const struct devices *b) {
                                   : element_of(b);
 }
 
+/* FSDP's gradients and parameters until the last microbatch. */
+static bool holds_whole(const struct devices *b) {
+  return parallel_holds_whole(
+      b->train, ceil_div_i64(b->train->batch, b->parallel->microbatch));
+}
+
 static const char *gathered_text(const struct devices *b) {
   const struct train_settings *train = b->train;
   if (train->zero < 3)
     return train->bucket > 0 ? "two buckets of gradients"
                              : "gradients of the largest unit";
-  if (train->reshard == TOGGLE_OFF)
+  if (train->reshard == TOGGLE_OFF || holds_whole(b))
     return "gradients of the largest unit, all parameters from forward on";
   return train->prefetch == TOGGLE_ON
              ? "the largest unit three times: gradients, parameters, the next"
@@ -98,15 +104,33 @@ static struct slice flight_text(struct devices *b, const struct stage *stage) {
 
 static const struct slice away = {"in the host's memory", 20};
 
+/* ", turns 4..6 of 24" */
+static void put_turns(struct devices *b, struct node_range part) {
+  const struct repeated *r = &b->parallel->repeated;
+  int64_t first, turns = borders_turns(r, part, &first);
+  if (r->count && turns)
+    text_printf(&b->line, ", turn%s %" PRId64, turns == 1 ? "" : "s",
+                first + 1);
+  if (r->count && turns > 1)
+    text_printf(&b->line, "..%" PRId64, first + turns);
+  if (r->count && turns)
+    text_printf(&b->line, " of %" PRId64, r->count);
+}
+
 static void put_stage(struct devices *b, size_t index) {
   const struct stage *stage = &b->parallel->stages.at[index];
+  int64_t turns = parallel_turns(b->parallel, stage);
   text_printf(&b->line, "  stage %zu: ", index + 1);
   for (size_t i = 0; i < stage->part_count; i++) {
     text_put(&b->line, i ? ", " : "");
     model_put_name(&b->line, b->c->model, stage->parts[i].first);
     text_put(&b->line, "..");
     model_put_name(&b->line, b->c->model, stage->parts[i].end - 1);
+    if (b->c->options->explain)
+      put_turns(b, stage->parts[i]);
   }
+  if (b->parallel->repeated.count && !b->c->options->explain)
+    text_printf(&b->line, ", %" PRId64 " turn%s", turns, turns == 1 ? "" : "s");
   text_printf(&b->line, ", peak %s", output_size(b->c, stage->peak).text);
   text_printf(&b->line, ", %" PRId64 " %s%s in flight", stage->in_flight,
               stage->part_count > 1 ? "pass" : "microbatch",
@@ -165,7 +189,7 @@ static void put_rows(struct devices *b) {
   put_some(b, "batch", most->input, slice_of(""));
   put_row(b, "gradients", most->gradients,
           most->gradients ? shared_text(b, most->trained, gradients_of(b),
-                                        b->train->zero >= 2)
+                                        b->train->zero >= 2 && !holds_whole(b))
                           : away);
   put_some(b, "gathered unit", most->gathered, slice_of(gathered_text(b)));
   put_some(b, "gradients in transit", most->buckets,

@@ -13,8 +13,8 @@ static int64_t *count_readers(const struct model *model, struct arena *arena) {
   return left;
 }
 
-static void find_cuts(const struct model *model, struct cuts *cuts,
-                      struct arena *arena) {
+void cuts_all(const struct model *model, struct cuts *cuts,
+              struct arena *arena) {
   int64_t *left = count_readers(model, arena);
   int64_t open = 0;
   for (size_t i = 0; i < model->sources.count; i++)
@@ -93,7 +93,7 @@ static void divide(const struct step *step, int64_t count,
 void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
                  struct cuts *chosen) {
   struct cuts all = {0};
-  find_cuts(step->model, &all, arena);
+  cuts_all(step->model, &all, arena);
   divide(step, count, &all, arena, chosen);
 }
 
@@ -174,7 +174,7 @@ void cuts_for_segments(const struct step *step, int64_t count,
                        struct arena *arena, struct cuts *chosen) {
   struct cuts single = {0}, all = {0}, even = {0};
   size_t next = 0;
-  find_cuts(step->model, &single, arena);
+  cuts_all(step->model, &single, arena);
   bool few = (int64_t)single.at.count < count;
   const bool *narrow = find_narrow(step, arena);
   for (int64_t cut = 1; cut < (int64_t)step->model->nodes.count; cut++) {
@@ -199,7 +199,7 @@ void cuts_divide_work(const struct step *step, int64_t count, int64_t least,
                       struct arena *arena, struct cuts *chosen) {
   struct cuts all = {0}, outside = {0};
   size_t range = 0;
-  find_cuts(step->model, &all, arena);
+  cuts_all(step->model, &all, arena);
   for (size_t i = 0; i < all.at.count; i++) {
     int64_t cut = all.at.at[i];
     while (range < step->ranges.count && step->ranges.at[range].end <= cut)

@@ -9,6 +9,9 @@ struct cuts {
   VEC(int64_t) at;
 };
 
+void cuts_all(const struct model *model, struct cuts *cuts,
+              struct arena *arena);
+
 /*
  * The ends of at most `count` parts that keep about as much for backward
  * each, the last one excepted.

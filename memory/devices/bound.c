@@ -2,6 +2,7 @@
 #include "memory/devices/bound.h"
 
 #include "base/check.h"
+#include "memory/devices/cut.h"
 
 /* Work of the nodes */
 
@@ -110,13 +111,14 @@ static double between(const double *sums, struct node_range nodes) {
 
 /* Stages */
 
-/* Segments inside a part are computed once more. */
+/* Segments in a part are computed once more. */
 static double repeated(const struct work *work, const struct step *step,
                        struct node_range nodes) {
   double macs = 0;
   for (size_t i = 0; i < step->ranges.count; i++) {
-    struct node_range range = step->ranges.at[i];
-    if (range.first >= nodes.first && range.end <= nodes.end)
+    struct node_range range = {max_i64(step->ranges.at[i].first, nodes.first),
+                               min_i64(step->ranges.at[i].end, nodes.end)};
+    if (range.first < range.end)
       macs += between(work->forward, range);
   }
   if (step->settings.checkpoint == CHECKPOINT_SELECTIVE)
@@ -124,29 +126,39 @@ static double repeated(const struct work *work, const struct step *step,
   return macs;
 }
 
-/* One microbatch through a part of a stage, and back. */
-static double part_seconds(const struct work *work, const struct step *step,
-                           const struct parallel *parallel,
-                           struct node_range nodes,
-                           const struct bound_cluster *cluster) {
+/* MACs of a sample through a part of a stage, and back. */
+static double part_macs(const struct work *work, const struct step *step,
+                        struct node_range nodes) {
+  return between(work->forward, nodes) + between(work->backward, nodes) +
+         repeated(work, step, nodes);
+}
+
+/* Of a microbatch. */
+static double seconds_of(double macs, const struct step *step,
+                         const struct parallel *parallel,
+                         const struct bound_cluster *cluster) {
   const struct train_settings *train = &step->settings;
-  double macs = between(work->forward, nodes) + between(work->backward, nodes) +
-                repeated(work, step, nodes);
   double shared =
       (double)train->tensor_parallel * (double)train->context_parallel;
   return 2 * macs * (double)parallel->microbatch / shared /
          operations_a_second(train, cluster->gpu);
 }
 
-static double stage_seconds(const struct work *work, const struct step *step,
-                            const struct parallel *parallel,
-                            const struct stage *stage,
-                            const struct bound_cluster *cluster) {
+/* A microbatch on a stage: its operations, and bytes from memory. */
+struct pass_time {
+  double macs, bytes; /* seconds */
+};
+
+static struct pass_time pass_of(const struct work *work,
+                                const struct step *step,
+                                const struct parallel *parallel,
+                                const struct stage *stage,
+                                const struct bound_cluster *cluster) {
   enum { CACHE = 128 << 20 };
   const struct train_settings *train = &step->settings;
-  double seconds = 0, values = 0;
+  double macs = 0, values = 0;
   for (size_t k = 0; k < stage->part_count; k++) {
-    seconds += part_seconds(work, step, parallel, stage->parts[k], cluster);
+    macs += part_macs(work, step, stage->parts[k]);
     values += between(work->weights, stage->parts[k]);
   }
   int bits =
@@ -156,7 +168,51 @@ static double stage_seconds(const struct work *work, const struct step *step,
     bytes = 0;
   bytes +=
       2 * (double)stage->activations / (double)max_i64(stage->in_flight, 1);
-  return larger(seconds, (bytes - CACHE) / memory_a_second(cluster->gpu));
+  return (struct pass_time){seconds_of(macs, step, parallel, cluster),
+                            (bytes - CACHE) / memory_a_second(cluster->gpu)};
+}
+
+/*
+ * The operations of stages whose slowest one is fastest; of stages with
+ * several parts as much each. Bytes are shared evenly.
+ */
+static void make_even(const struct work *work, const struct step *step,
+                      const struct parallel *parallel,
+                      const struct bound_cluster *cluster,
+                      const struct cuts *places, struct pass_time *passes,
+                      struct arena *arena) {
+  size_t nodes = step->model->nodes.count, stages = parallel->stages.count;
+  double *before = arena_alloc(arena, nodes + 1, sizeof *before);
+  struct cuts cuts = {0};
+  double macs = 0, bytes = 0;
+  for (size_t i = 0; i < nodes; i++) {
+    struct node_range node = {(int64_t)i, (int64_t)i + 1};
+    before[i + 1] = before[i] + between(work->forward, node) +
+                    between(work->backward, node);
+    if (step->settings.checkpoint == CHECKPOINT_SELECTIVE)
+      before[i + 1] += between(work->core, node);
+  }
+  for (size_t i = 0, range = 0; i < nodes; i++) {
+    while (range < step->ranges.count &&
+           step->ranges.at[range].end <= (int64_t)i)
+      range++;
+    if (range < step->ranges.count &&
+        step->ranges.at[range].first <= (int64_t)i)
+      macs += work->forward[i + 1] - work->forward[i];
+    before[i + 1] += macs;
+  }
+  bool even = stage_parts(&step->settings) > 1 ||
+              !cut_by_work(places, before, (int64_t)nodes, (int64_t)stages,
+                           arena, &cuts);
+  for (size_t p = 0; p < stages; p++)
+    bytes += passes[p].bytes / (double)stages;
+  for (size_t p = 0; p < stages; p++) {
+    double from = p && !even ? before[cuts.at.at[p - 1]] : 0;
+    double to = p + 1 < stages && !even ? before[cuts.at.at[p]] : before[nodes];
+    double own = even ? before[nodes] / (double)stages : to - from;
+    passes[p] =
+        (struct pass_time){seconds_of(own, step, parallel, cluster), bytes};
+  }
 }
 
 /* What of a stage's time others wait for before it can begin. */
@@ -180,21 +236,30 @@ static int64_t passes_of(const struct step *step,
 static void find_passes(const struct work *work, const struct step *step,
                         const struct parallel *parallel,
                         const struct bound_cluster *cluster,
+                        const struct cuts *places, struct arena *arena,
                         struct place_bound *bound) {
-  int64_t passes = passes_of(step, parallel);
-  double before = 0, optimizer = 0, busiest = 0;
-  for (size_t p = 0; p < parallel->stages.count; p++) {
+  int64_t count = passes_of(step, parallel);
+  size_t stages = parallel->stages.count;
+  double before = 0, optimizer = 0, stepped = 0, busiest = 0;
+  struct pass_time *passes = arena_alloc(arena, stages + 1, sizeof *passes);
+  for (size_t p = 0; p < stages; p++) {
     const struct stage *stage = &parallel->stages.at[p];
-    double t = stage_seconds(work, step, parallel, stage, cluster);
-    bound->computes = larger(bound->computes, before + (double)passes * t);
-    busiest = larger(busiest, (double)passes * t);
+    double own = 2 * ((double)stage->optimizer + (double)stage->master) /
+                 memory_a_second(cluster->gpu);
+    passes[p] = pass_of(work, step, parallel, stage, cluster);
+    optimizer = larger(optimizer, own);
+    stepped += own / (double)stages;
+  }
+  if (places && stages > 1)
+    make_even(work, step, parallel, cluster, places, passes, arena);
+  for (size_t p = 0; p < stages; p++) {
+    double t = larger(passes[p].macs, passes[p].bytes);
+    bound->computes = larger(bound->computes, before + (double)count * t);
+    busiest = larger(busiest, (double)count * t);
     before += waited(&step->settings, t);
-    optimizer = larger(optimizer,
-                       2 * ((double)stage->optimizer + (double)stage->master) /
-                           memory_a_second(cluster->gpu));
   }
   bound->bubble = bound->computes - busiest;
-  bound->computes += optimizer;
+  bound->computes += places ? stepped : optimizer;
 }
 
 /* Links */
@@ -261,9 +326,10 @@ void bound_links(const struct train_settings *train, const struct stage *stage,
 
 struct place_bound bound_find(const struct work *work, const struct step *step,
                               const struct parallel *parallel,
-                              const struct bound_cluster *cluster) {
+                              const struct bound_cluster *cluster,
+                              const struct cuts *places, struct arena *arena) {
   struct place_bound bound = {0};
-  find_passes(work, step, parallel, cluster, &bound);
+  find_passes(work, step, parallel, cluster, places, arena, &bound);
   for (size_t p = 0; p < parallel->stages.count; p++)
     bound_links(&step->settings, &parallel->stages.at[p], cluster, &bound);
   bound.step =
@@ -297,5 +363,6 @@ double bound_least(const struct work *work, const struct model *model,
                    (double)train->data_parallel;
   double seconds = 2 * macs * samples / (double)cluster->devices /
                    operations_a_second(train, cluster->gpu);
-  return pipelined(train, seconds, (double)max_i64(train->microbatches, 1));
+  double passes = (double)max_i64(train->microbatches, 1);
+  return pipelined(train, seconds, passes * (double)train->accumulate);
 }

@@ -53,13 +53,18 @@ struct work work_find(const struct model *model,
  * its state. Roofline: Williams et al. 2009; bubbles: Narayanan et al. 2021,
  * arXiv 2104.04473, section 2.2.
  *
+ * With `places`, where one tensor alone leads on, stages are those of the cut
+ * whose slowest one is fastest, and what reads memory is shared evenly; else
+ * they are `parallel`'s.
+ *
  * Devices are numbered by tensor, context, data and stage, the first fastest,
  * as Megatron-LM does, so that a group of n lies in ceil(n / k) hosts; of what
  * a ring sends, (hosts - 1) / (n - 1) has to leave a host by each device.
  */
 struct place_bound bound_find(const struct work *work, const struct step *step,
                               const struct parallel *parallel,
-                              const struct bound_cluster *cluster);
+                              const struct bound_cluster *cluster,
+                              const struct cuts *places, struct arena *arena);
 
 /* Of a stage: seconds that its bytes take at least over each kind of link. */
 void bound_links(const struct train_settings *train, const struct stage *stage,

@@ -65,7 +65,7 @@ static bool groups_share(const struct lister *l, int64_t copies) {
 static void each_zero(struct lister *l) {
   int64_t copies = l->now.data_parallel * l->now.context_parallel;
   for (int64_t zero = 0; zero <= (copies > 1 ? 3 : 0); zero++)
-    if (may_be(l->request->train->zero, 0, zero) || copies == 1) {
+    if (!l->request->zero || zero == l->request->train->zero || copies == 1) {
       l->now.zero = copies > 1 ? zero : l->request->train->zero;
       if (groups_share(l, copies))
         each_offload(l);
@@ -89,25 +89,29 @@ static void each_checkpoint(struct lister *l) {
   }
 }
 
+/* `parts` microbatches of a step, as settings that were given have them. */
+static bool take_parts(struct lister *l, int64_t parts) {
+  const struct train_settings *chosen = l->request->train;
+  if (l->now.pipeline == 1) {
+    l->now.batch = l->samples;
+    l->now.accumulate = parts;
+    return may_be(chosen->accumulate, 1, parts);
+  }
+  l->now.accumulate = chosen->accumulate;
+  l->now.microbatches = parts / chosen->accumulate;
+  l->now.batch = l->samples * l->now.microbatches;
+  return parts % chosen->accumulate == 0 &&
+         may_be(chosen->microbatches, 0, l->now.microbatches) &&
+         (l->now.virtual_stages == 1 ||
+          l->now.microbatches % l->now.pipeline == 0);
+}
+
 static void each_microbatch(struct lister *l) {
   int64_t all = l->request->batch / l->now.data_parallel;
   for (int64_t samples = 1; samples <= all; samples++) {
-    int64_t parts = all / samples;
-    bool turns = l->now.virtual_stages == 1 || parts % l->now.pipeline == 0;
-    if (all % samples != 0)
-      continue;
     l->samples = samples;
-    if (l->now.pipeline == 1) {
-      l->now.batch = samples;
-      l->now.accumulate = parts;
-    } else if (turns) {
-      l->now.batch = all;
-      l->now.accumulate = 1;
-      l->now.microbatches = parts;
-    } else {
-      continue;
-    }
-    each_checkpoint(l);
+    if (all % samples == 0 && take_parts(l, all / samples))
+      each_checkpoint(l);
   }
 }
 
@@ -124,6 +128,9 @@ static void each_virtual(struct lister *l) {
     if (given ? parts > 1 : parts > 1 && !even)
       continue;
     l->now.virtual_stages = given ? chosen->virtual_stages : parts;
+    if (stages > 1 && chosen->cut == CUT_TURNS &&
+        chosen->turns->count != stages * stage_parts(&l->now))
+      continue;
     each_microbatch(l);
   }
 }

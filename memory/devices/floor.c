@@ -125,8 +125,9 @@ static double sent_seconds(struct floor *f, const struct train_settings *t) {
   double copies = (double)t->data_parallel * (double)t->context_parallel;
   double each = 0.99 / (double)t->pipeline; /* but for roundings */
   double samples = (double)(request->batch / t->data_parallel);
-  double passes =
-      t->pipeline > 1 ? (double)t->microbatches : (double)t->accumulate;
+  double passes = parallel_holds_whole(t, t->microbatches) ? 1
+                  : t->pipeline > 1 ? (double)t->microbatches
+                                    : (double)t->accumulate;
   double ring = (1 - 1 / copies) / (double)t->tensor_parallel /
                 (double)t->expert_parallel;
   double gradients = f->summed * f->trained[end] * ring;
@@ -135,7 +136,11 @@ static double sent_seconds(struct floor *f, const struct train_settings *t) {
     stage.sent_among[i] = (int64_t)(each * samples * (double)sharing->sent[i]);
   double sent = (t->zero == 0 ? 2 : t->zero == 1 ? 1 : passes) * gradients;
   if (t->zero == 3)
-    sent += (t->reshard == TOGGLE_OFF ? 1 : 2) * passes * parameters;
+    sent +=
+        (t->reshard == TOGGLE_OFF || parallel_holds_whole(t, t->microbatches)
+             ? 1
+             : 2) *
+        passes * parameters;
   if (!t->shard_devices && sent < 0x1p61)
     stage.sent_among[AMONG_COPIES] = (int64_t)(each * sent);
   bound_links(t, &stage, &request->cluster, &bound);
@@ -186,9 +191,12 @@ static struct rates rates_of(const struct floor *f,
   else if (!(t->offload & OFFLOAD_PARAMETERS))
     rates.value = f->bytes / copies / layers;
   if (!(t->offload & OFFLOAD_OPTIMIZER))
-    rates.trained = (f->stepped / (t->zero >= 1 ? few : 1) +
-                     f->summed / (t->zero >= 2 ? few : 1)) /
-                    layers;
+    rates.trained =
+        (f->stepped / (t->zero >= 1 ? few : 1) +
+         f->summed / (t->zero >= 2 && !parallel_holds_whole(t, t->microbatches)
+                          ? few
+                          : 1)) /
+        layers;
   /* Nothing is shared among more; less than 2 % are roundings. */
   if (!(t->offload & OFFLOAD_ACTIVATIONS))
     rates.kept =

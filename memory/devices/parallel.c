@@ -2,6 +2,7 @@
 #include "memory/devices/parallel.h"
 
 #include "base/check.h"
+#include "memory/devices/cut.h"
 #include "memory/devices/stage.h"
 
 struct stage stage_of_step(const struct training *step) {
@@ -188,7 +189,10 @@ static void add_part(struct search *s, struct stage *to,
       part->values,      part->trained,   part->clip,      part->deferred};
   for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
     *sums[i] = stage_sum(s, *sums[i], added[i]);
-  to->gathered = max_i64(to->gathered, part->gathered);
+  int64_t units =
+      max_i64(to->gathered - to->whole, part->gathered - part->whole);
+  to->whole = stage_sum(s, to->whole, part->whole);
+  to->gathered = stage_sum(s, units, to->whole);
   to->temporary = max_i64(to->temporary, part->temporary);
 }
 
@@ -315,14 +319,26 @@ static bool move_best(struct leveling *l) {
 static void level_devices(struct search *s, size_t *begins) {
   enum { MOST_EFFORTS = 100000 };
   struct leveling l = {.s = s, .begins = begins, .efforts = MOST_EFFORTS};
-  size_t count = s->parts / s->stages;
-  s->of_device = arena_alloc(s->arena, count, sizeof *s->of_device);
-  s->turns = arena_alloc(s->arena, count, sizeof *s->turns);
   l.peaks = arena_alloc(s->arena, s->stages, sizeof *l.peaks);
   for (size_t d = 0; d < s->stages; d++)
     l.peaks[d] = measure_parts(s, begins, d).peak;
   while (l.efforts > 0 && move_best(&l))
     continue;
+}
+
+/* Where each part begins, and where the last one ends. */
+static void find_begins(struct search *s, size_t *begins) {
+  size_t count = s->parts / s->stages;
+  s->of_device = arena_alloc(s->arena, count, sizeof *s->of_device);
+  s->turns = arena_alloc(s->arena, count, sizeof *s->turns);
+  if (s->train->cut != CUT_MEMORY) { /* units are the parts, if there are */
+    for (size_t p = 0; p <= s->parts; p++)
+      begins[p] = s->units * p / s->parts;
+    return;
+  }
+  cut_stages(s, s->parts, begins);
+  if (s->parts > s->stages)
+    level_devices(s, begins);
 }
 
 static struct stage measure_stage(struct search *s, const size_t *begins,
@@ -362,10 +378,11 @@ bool parallel_find(const struct step *step, struct arena *arena,
   search_open(&s, &own, step, arena);
   size_t stages = s.stages;
   size_t *begins = arena_alloc(arena, s.parts + 1, sizeof *begins);
-  cut_stages(&s, s.parts, begins);
-  if (s.parts > stages)
-    level_devices(&s, begins);
+  find_begins(&s, begins);
   *parallel = (struct parallel){.microbatch = s.microbatch, .units = s.units};
+  if (train->pipeline > 1 &&
+      cut_has_turns(step->model, search_borders(&s), train))
+    parallel->repeated = search_borders(&s)->repeated;
   for (size_t p = 0; p < stages; p++) {
     struct stage *stage = VEC_PUSH(lasting, &parallel->stages);
     *stage = measure_stage(&s, begins, p, stages, lasting);
@@ -416,6 +433,14 @@ void parallel_moments(const struct step *step, const struct parallel *parallel,
     watch.earlier = moved ? 0 : watch.earlier + stage->deferred;
     stage_run(&s, stage->parts[k], pass_moment, &watch);
   }
+}
+
+int64_t parallel_turns(const struct parallel *parallel,
+                       const struct stage *stage) {
+  int64_t turns = 0, first;
+  for (size_t i = 0; i < stage->part_count; i++)
+    turns += borders_turns(&parallel->repeated, stage->parts[i], &first);
+  return turns;
 }
 
 struct peak_line stage_line(const struct stage *stage) {

@@ -21,6 +21,7 @@ struct place_finder {
   struct place_placing *placing;
   struct work work;
   struct runs runs;
+  struct cuts places; /* where one tensor alone leads on */
   VEC(struct segmented) segmented;
 };
 
@@ -94,10 +95,12 @@ static bool measure(struct place_finder *f,
         .peak = parallel.stages.at[parallel.most_loaded].peak,
         .host = parallel.host,
         .microbatch = parallel.microbatch,
-        .passes = candidate->settings.pipeline > 1
-                      ? candidate->settings.microbatches
-                      : candidate->settings.accumulate,
-        .bound = bound_find(&f->work, &step, &parallel, cluster),
+        .passes = size_product(candidate->settings.accumulate,
+                               candidate->settings.pipeline > 1
+                                   ? candidate->settings.microbatches
+                                   : 1),
+        .bound = bound_find(&f->work, &step, &parallel, cluster,
+                            f->request->cut ? NULL : &f->places, &scratch),
         .order = candidate->order};
   arena_close(&scratch);
   return good;
@@ -226,6 +229,7 @@ void place_find(const struct place_request *request, struct arena *arena,
   struct candidates all = {0};
   *placing = (struct place_placing){.room = fit_room(request->train)};
   f.work = work_find(request->model, request->train, arena);
+  cuts_all(request->model, &f.places, arena);
   candidates_find(request, &f.work, &f.runs, arena, &all);
   placing->tried = (int64_t)all.at.count;
   placing->found = placing->tried > 0;

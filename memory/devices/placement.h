@@ -9,6 +9,8 @@ struct place_request {
   const struct train_settings *train; /* degrees that are not 1 are kept */
   struct bound_cluster cluster;
   int64_t batch; /* samples in a step, of all devices */
+  bool cut;      /* as it was given, which the time is of, too */
+  bool zero;     /* likewise: 0 stays, too */
 };
 
 struct placement {

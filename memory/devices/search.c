@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "memory/checkpoint/cuts.h"
+#include "memory/devices/cut.h"
 
 enum { MOST_UNITS = 64 }; /* between which a pipeline is cut */
 
@@ -78,14 +78,32 @@ static void find_cuts(struct search *s, int64_t most, int64_t least,
       train->checkpoint, train->batch, most, least, at, cuts->at.count};
 }
 
-static void find_units(struct search *s) {
-  struct cuts cuts = {0};
+const struct net_borders *search_borders(struct search *s) {
+  struct runs *runs = s->step->runs;
+  if (!runs->borders) {
+    struct net_borders *borders = ARENA_NEW(runs->arena, struct net_borders);
+    *borders = borders_find(s->step->model, runs->arena);
+    runs->borders = borders;
+  }
+  return runs->borders;
+}
+
+/* So that the search has something to choose from. */
+static void find_many(struct search *s, struct cuts *cuts) {
   int64_t parts = s->train->pipeline * stage_parts(s->train);
   int64_t most = cuts_most(s->plain, MOST_UNITS);
   if (stage_parts(s->train) > 1)
     most = max_i64(most, parts);
-  if (s->train->pipeline > 1)
-    find_cuts(s, most, parts, &cuts);
+  find_cuts(s, most, parts, cuts);
+}
+
+static void find_units(struct search *s) {
+  struct cuts cuts = {0};
+  bool cut = s->train->pipeline > 1;
+  if (cut && s->train->cut == CUT_MEMORY)
+    find_many(s, &cuts);
+  else if (cut)
+    cut_find(s->step->model, search_borders(s), s->train, s->arena, &cuts);
   s->units = cuts.at.count + 1;
   s->cut = arena_alloc(s->arena, s->units + 1, sizeof *s->cut);
   /* More than there are spans, so that there is always a free place. */
@@ -120,7 +138,8 @@ static struct train_settings tape_settings(const struct train_settings *train) {
   memcpy(&same, train, sizeof same); /* with what lies between members */
   same.batch = same.microbatches = same.accumulate = same.memory = 0;
   same.zero = 0;
-  same.optimizer = same.gpu = 0;
+  same.optimizer = same.gpu = same.cut = 0;
+  same.turns = NULL;
   return same;
 }
 

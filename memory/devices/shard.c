@@ -179,6 +179,31 @@ static void find_gathered(const struct sharding *s, size_t index) {
   }
 }
 
+/*
+ * What columns read is kept whole, once for all that read the same, and not
+ * gathered again (nanotron's tp_recompute_allgather=false).
+ */
+static void keep_gathered(const struct sharding *s) {
+  const struct tape *tape = s->tape;
+  uint32_t last = UINT32_MAX;
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    struct op_facts *facts = s->facts[i];
+    if (s->shards->role[i] != SHARD_COLUMNS)
+      continue;
+    uint32_t in = tape->values.at[input_of(tape, op, 0)].storage;
+    bool saves =
+        facts->saved_count == 1 && tape->saved.at[op->first_saved] == in;
+    facts->back_gathered = facts->gathered; /* its gradient alone */
+    if (!saves)
+      continue;
+    facts->saved_count = 0;
+    if (in != last)
+      facts->kept[facts->kept[0].count > 0] = s->shards->moved[i];
+    last = in;
+  }
+}
+
 /* Rows on their way to experts, and as these give them back. */
 static void find_exchanged(const struct sharding *s, size_t index,
                            int64_t experts) {
@@ -277,6 +302,8 @@ void shard_trace(struct trace *trace, const struct model *model,
       &s, arena_alloc(arena, tape->storages.count + 1, sizeof(unsigned char)));
   for (size_t i = 0; i < tape->ops.count; i++)
     divide_op(&s, i);
+  if (s.sequence && train->keep_gathered == TOGGLE_ON)
+    keep_gathered(&s);
   share_params(&s, train->expert_parallel);
   share_copies(&s);
   trace->turns.count = 0; /* what each has become nobody has compared */

@@ -74,16 +74,24 @@ struct segment stage_ops(const struct search *s, struct node_range nodes) {
                                       : 0};
 }
 
-/* Checkpoints inside a stage; what is cut through is kept. */
+/* Checkpoints inside a stage; of one that is cut through, both parts. */
 static void choose_segments(const struct search *s, struct simulation *run) {
   size_t from = 0, to = s->step->segments.count;
   const struct segment *segments = s->step->segments.at;
-  while (from < to && segments[from].first < run->first)
+  while (from < to && segments[from].end <= run->first)
     from++;
-  while (to > from && segments[to - 1].end > run->end)
+  while (to > from && segments[to - 1].first >= run->end)
     to--;
+  struct segment *own = arena_alloc(run->arena, to - from + 1, sizeof *own);
+  for (size_t i = from; i < to; i++) {
+    own[i - from] = segments[i];
+    if (own[i - from].first < run->first)
+      own[i - from].first = run->first;
+    if (own[i - from].end > run->end)
+      own[i - from].end = run->end;
+  }
   run->segment_count = to - from;
-  run->segments = from < to ? segments + from : NULL;
+  run->segments = from < to ? own : NULL;
 }
 
 static bool is_whole(const struct search *s, struct node_range nodes) {
@@ -227,12 +235,13 @@ static int64_t reduced_at_once(struct search *s, const struct stage *stage,
   return min_i64(two, gradients);
 }
 
-/* Parameters that are whole for a while. */
-static int64_t gathered_at_once(struct search *s, const struct stage *stage,
+/* Parameters that are whole: of units for a while, or from forward on. */
+static int64_t gathered_at_once(struct search *s, struct stage *stage,
                                 const struct stage_held *params) {
   int64_t unit = largest_unit(s, stage->nodes, VALUES_ALL);
-  if (s->train->reshard == TOGGLE_OFF)
-    return stage_sum(s, params->dense, params->expert);
+  if (s->train->reshard == TOGGLE_OFF ||
+      parallel_holds_whole(s->train, s->microbatches))
+    return stage->whole = stage_sum(s, params->dense, params->expert);
   /* The next unit is fetched meanwhile. */
   return s->train->prefetch == TOGGLE_ON ? stage_product(s, unit, 2) : unit;
 }
@@ -249,7 +258,7 @@ static void share_data(struct search *s, struct stage *stage,
     stage->buckets = stage->gradients;
   if (train->zero >= 2 || (train->zero == 1 && train->bucket > 0))
     stage->gathered = reduced_at_once(s, stage, stage->gradients);
-  if (train->zero >= 2)
+  if (train->zero >= 2 && !parallel_holds_whole(s->train, s->microbatches))
     stage->gradients = shared(s, gradients, true);
   if (train->zero < 3)
     return;

@@ -56,6 +56,10 @@ struct copies_of {
 void search_open(struct search *s, struct step *own, const struct step *step,
                  struct arena *arena);
 
+/* Where people would cut the net. */
+struct net_borders;
+const struct net_borders *search_borders(struct search *s);
+
 static inline bool offloads(const struct train_settings *train,
                             enum offload what) {
   return train->offload & (int)what;

@@ -55,7 +55,9 @@ static void send_of_op(struct sender *t, size_t index, int64_t forward,
            learns ? stage_product(t->s, part, 2) : 0);
       return;
     }
-    send(t, AMONG_TENSOR, TRAFFIC_ALL_GATHER, stage_sum(t->s, ahead, part));
+    send(t, AMONG_TENSOR, TRAFFIC_ALL_GATHER,
+         train->keep_gathered == TOGGLE_ON ? ahead
+                                           : stage_sum(t->s, ahead, part));
     send(t, AMONG_TENSOR, TRAFFIC_REDUCE_SCATTER, learns ? part : 0);
     return;
   case SHARD_ROWS:
@@ -134,7 +136,9 @@ static void send_on(struct sender *t, struct node_range nodes) {
 static void send_of_copies(struct sender *t, int64_t gradients, int64_t params,
                            int64_t trained, struct copies_of copies) {
   const struct train_settings *train = t->s->train;
-  int64_t n = copies.sharing, times = t->passes;
+  int64_t n = copies.sharing;
+  bool whole = parallel_holds_whole(train, t->s->microbatches);
+  int64_t times = whole ? 1 : t->passes;
   int64_t others = copies.devices / max_i64(n, 1);
   if (train->zero == 0) {
     send(t, AMONG_COPIES, TRAFFIC_ALL_REDUCE,
@@ -151,9 +155,10 @@ static void send_of_copies(struct sender *t, int64_t gradients, int64_t params,
     send(t, AMONG_COPIES, TRAFFIC_ALL_GATHER, ring(trained, n));
     return;
   }
-  send(t, AMONG_COPIES, TRAFFIC_ALL_GATHER,
-       stage_product(t->s, ring(params, n),
-                     train->reshard == TOGGLE_OFF ? times : 2 * times));
+  send(
+      t, AMONG_COPIES, TRAFFIC_ALL_GATHER,
+      stage_product(t->s, ring(params, n),
+                    train->reshard == TOGGLE_OFF || whole ? times : 2 * times));
 }
 
 static void send_to_copies(struct sender *t, struct node_range nodes) {

@@ -548,7 +548,7 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_TEXT: {
     struct diagnostic *d =
         report(e, WRONG_TYPE, expr->span, "a text is not a value");
-    diag_help(d, "only `gpu=` of `train` takes one: "
+    diag_help(d, "only `gpu=` and `cut=` of `train` take one: "
                  "`train gpu=\"NVIDIA GeForce RTX 4090\"`");
     break;
   }

@@ -254,8 +254,41 @@ static void help_gpu(const struct slot *s, struct diagnostic *d,
   diag_help(d, "%.*s", SLICE_ARG(help));
 }
 
+/* "4,4,8" */
+static bool store_turns(struct slot *s, struct slice text) {
+  struct turn_list *turns = ARENA_NEW(s->e->arena, struct turn_list);
+  int64_t *at = arena_alloc(s->e->arena, text.length, sizeof *at);
+  bool digits = false; /* since the last comma */
+  *turns = (struct turn_list){.text = text, .count = 1, .at = at};
+  for (size_t i = 0; i < text.length; i++) {
+    int64_t *now = &at[turns->count - 1], digit = text.at[i] - '0';
+    bool comma = digits && text.at[i] == ',';
+    if (!comma && (digit < 0 || digit > 9))
+      return false;
+    digits = !comma;
+    *now = comma ? *now : *now * 10 + digit;
+    turns->count += comma;
+    if (*now > LIMIT_LAYERS)
+      return false;
+  }
+  s->e->in->settings->train.turns = turns;
+  *(int *)s->at = CUT_TURNS;
+  return digits;
+}
+
 bool slot_choose(struct slot *s, struct slice word) {
   const char *several;
+  if (settings_is_cut(s->spec) && word.length && word.at[0] >= '0' &&
+      word.at[0] <= '9') {
+    if (store_turns(s, word))
+      return true;
+    struct diagnostic *d =
+        report(s->e, UNKNOWN_CHOICE, s->expr->span,
+               "%.*s are not turns of each stage", SLICE_ARG(word));
+    diag_help(d, "a number for each, with commas: `\"4,4,8\"`");
+    s->b->failed = true;
+    return false;
+  }
   int index =
       hint_find_choice(s->spec, &s->e->in->settings->train, word, &several);
   if (index) {

@@ -413,8 +413,14 @@ void degrees_idle(const struct model *model, const struct settings *settings,
   idle(&c, "bucket", t->bucket != 0, copies,
        "for gradients that several devices sum",
        "`data_parallel=8`, or leave it out");
+  idle(&c, "keep_gathered", t->keep_gathered == TOGGLE_ON,
+       t->tensor_parallel > 1 && t->sequence_parallel == TOGGLE_ON,
+       "for what sequence_parallel gathers",
+       "`tensor_parallel=8 sequence_parallel=on`, or leave it out");
   idle(&c, "schedule", t->schedule != PIPELINE_PIPEDREAM, t->pipeline > 1,
        "that of a pipeline", "`pipeline=4`, or leave it out");
+  idle(&c, "cut", t->cut != CUT_LAYERS, t->pipeline > 1, "that of a pipeline",
+       "`pipeline=4`, or leave it out");
   idle(&c, "loss_chunks", t->loss_chunks > 0,
        t->loss == LOSS_FUSED_CROSSENTROPY, "for a fused loss",
        "`loss=fused_crossentropy`, or leave it out");

@@ -22,6 +22,13 @@ struct span given_infer(const struct model *model,
   return span_of(model, infer_specs, settings->infer_spans, name);
 }
 
+bool given_has(const struct settings *settings, const char *name) {
+  for (int row = 0; train_specs[row].name; row++)
+    if (strcmp(train_specs[row].name, name) == 0)
+      return settings->train_spans[row].end > 0;
+  return false;
+}
+
 static bool is_key(const struct arg_spec *specs, struct slice word) {
   while (specs->name && !slice_is(word, specs->name))
     specs++;

@@ -14,6 +14,9 @@ struct span given_train(const struct model *model,
 struct span given_infer(const struct model *model,
                         const struct settings *settings, const char *name);
 
+/* Whether `train NAME=` was given at all. */
+bool given_has(const struct settings *settings, const char *name);
+
 /*
  * A help whose `name=value` between backticks are written `--name value` if
  * the setting at `place` was given so.

@@ -31,10 +31,12 @@ struct known_cuts {
 };
 
 struct tape_known;
+struct net_borders;
 
 struct runs {
   struct arena *arena;
-  const struct tape_known *tape; /* of the first step that was traced */
+  const struct tape_known *tape;     /* of the first step that was traced */
+  const struct net_borders *borders; /* of the net; NULL: not yet looked for */
   VEC(struct known_cuts) cuts;
   struct ran *at; /* in `room` places, a power of two */
   size_t count, room;

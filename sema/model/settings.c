@@ -62,6 +62,7 @@ static const char clip_words[] = CLIPS(CHOICE_WORD);
 static const char loss_words[] = LOSSES(CHOICE_WORD);
 static const char rule_words[] = RULES(CHOICE_WORD);
 static const char pipeline_words[] = PIPELINES(CHOICE_WORD);
+static const char cut_words[] = CUTS(CHOICE_WORD);
 static const char saved_words[] = SAVED(CHOICE_WORD);
 static const char unit_words[] = UNITS(CHOICE_WORD);
 static const char offload_words[] = OFFLOADS(CHOICE_WORD);
@@ -81,6 +82,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define LOSS_WORDS (&loss_words[1])
 #define RULE_WORDS (&rule_words[1])
 #define PIPELINE_WORDS (&pipeline_words[1])
+#define CUT_WORDS (&cut_words[1])
 #define SAVED_WORDS (&saved_words[1])
 #define NORM_WORDS (&NORMS[1])
 #define UNIT_WORDS (&unit_words[1])
@@ -133,8 +135,14 @@ bool settings_is_gpu(const struct arg_spec *spec) {
   return spec->words == GPU_WORDS;
 }
 
+bool settings_is_cut(const struct arg_spec *spec) {
+  return spec->words == CUT_WORDS;
+}
+
 struct slice settings_choice(const struct train_settings *train,
                              const struct arg_spec *spec, int index) {
+  if (settings_is_cut(spec) && index == CUT_TURNS)
+    return train->turns->text;
   return settings_is_gpu(spec) && index
              ? slice_of(gpu_at(train->own, index)->word)
              : word_at(spec->words, index);

@@ -41,6 +41,9 @@ enum optimizer {
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
       choice(PIPELINE_ZB_H1, "zb_h1") choice(PIPELINE_ZB_H2, "zb_h2")     \
           choice(PIPELINE_ZB_V, "zb_v")
+#define CUTS(choice)                                    \
+  choice(CUT_LAYERS, "layers") choice(CUT_MACS, "macs") \
+      choice(CUT_MEMORY, "memory")
 #define SAVED(choice) \
   choice(SAVED_I8, "i8") choice(SAVED_I4, "i4") choice(SAVED_I2, "i2")
 /* In the order of enum tape_norms. */
@@ -67,6 +70,7 @@ enum precision { PRECISION_UNSET, PRECISIONS(CHOICE_CONSTANT) };
 enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
 enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
 enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
+enum cut_rule { CUT_UNSET, CUTS(CHOICE_CONSTANT) CUT_TURNS /* as given */ };
 enum saved_type { SAVED_AS_IS, SAVED(CHOICE_CONSTANT) };
 enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
 enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
@@ -80,14 +84,22 @@ enum { CHECKPOINT_AUTO = -1, CHECKPOINT_SELECTIVE = -2 };
 #define SETTING_INT int64_t
 #define SETTING_CHOICE int /* the place of its word, from 1; 0: none chosen */
 
+/* Turns of what repeats that each part of a pipeline has: "4,4,8". */
+struct turn_list {
+  struct slice text;
+  int64_t count;
+  const int64_t *at; /* each at most LIMIT_LAYERS */
+};
+
 /*
  * memory and gpu: 0 where no device was named; checkpoint: 0 for none but the
  * source's, or CHECKPOINT_*; misc: -1 for the input batch. `own`: devices that
- * a user added to those of the table; or NULL.
+ * a user added to those of the table; or NULL. `turns`: of CUT_TURNS.
  */
 struct gpus;
 struct train_settings {
   const struct gpus *own;
+  const struct turn_list *turns;
 #define TRAIN(type, name, ...) SETTING_##type name;
 #include "sema/model/settings.def"
 };
@@ -152,6 +164,9 @@ const char *precision_remark(int precision);
 
 /* The setting's words are devices, to which a user may add others. */
 bool settings_is_gpu(const struct arg_spec *spec);
+
+/* Beside its words there are lists of numbers. */
+bool settings_is_cut(const struct arg_spec *spec);
 
 /* The word of a choice of `train` or `infer`; of a user's own device, too. */
 struct slice settings_choice(const struct train_settings *train,
