@@ -88,6 +88,7 @@ struct answer_call {
   bool predict;
   bool strict; /* settings that are not used are refused */
   struct answer found;
+  struct serving_answer served; /* a copy: the answer's ends with the call */
 };
 
 static void call_answer(struct call *call) {
@@ -102,8 +103,12 @@ static void call_answer(struct call *call) {
                                    .predict = asked->predict,
                                    .arena = &call->scratch};
   model.arena = &call->scratch;
-  if (answer_find(&request, &asked->found))
+  if (answer_find(&request, &asked->found)) {
+    if (asked->found.served)
+      asked->served = *asked->found.served;
+    asked->found.served = NULL;
     return;
+  }
   context_say(call->netc, "what it takes passes 2^63 - 1 bytes");
   call->status = NETC_ERROR;
 }
@@ -124,10 +129,9 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
   struct answer_call asked = {.predict = predict, .strict = true};
   enum netc_status status = find_answer(netc, &asked);
   const struct answer *a = &asked.found;
-  const struct serving_answer none = {0};
+  const struct serving_answer *served = &asked.served;
   if (status != NETC_OK)
     return status;
-  const struct serving_answer *served = a->served ? a->served : &none;
   struct netc_answer found = {.question = questions[a->asked],
                               .on_device = a->device > 0,
                               .fits = a->fits,
