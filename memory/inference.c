@@ -110,21 +110,29 @@ static void find_peak(struct placing *p) {
       *VEC_PUSH(p->b->model->arena, &f->at_peak) = i;
 }
 
+/* Of keys and values, the values; MLA's latent vectors are keys. */
+static int64_t layer_cached_values(const struct layer *layer, int64_t all) {
+  return layer->kind->heads && layer->kind->heads(layer).keys ? all / 2 : 0;
+}
+
 /* Keys and values of all attention that looks back, for a context. */
 static bool find_cache(const struct model *model,
                        const struct infer_settings *settings, int64_t *bytes) {
   const struct shape **in = model_layer_room(model);
-  int64_t values = 0;
+  int64_t keys = 0, values = 0;
   *bytes = 0;
   for (size_t i = 0; i < model->nodes.count && settings->decode; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (layer.kind->cache && !model->nodes.at[i].train_only &&
-        !add_i64(values, layer.kind->cache(&layer, settings->decode), &values))
+    if (!layer.kind->cache || model->nodes.at[i].train_only)
+      continue;
+    int64_t all = layer.kind->cache(&layer, settings->decode);
+    int64_t seen = layer_cached_values(&layer, all);
+    if (!add_i64(keys, all - seen, &keys) || !add_i64(values, seen, &values))
       return false;
   }
-  return mul_i64(values, settings->batch, &values) &&
-         element_bytes(settings->cache ? settings->cache : settings->dtype,
-                       values, bytes);
+  return mul_i64(keys, settings->batch, &keys) &&
+         mul_i64(values, settings->batch, &values) &&
+         cache_bytes(settings, keys, values, bytes);
 }
 
 /* Liveness as a framework runs it, in its own order and places. */

@@ -69,6 +69,42 @@ static void each_kind_of_matrix_has_its_type(void **state) {
                    2 * kept + linear + 4 * (4 + 4 * 2));
 }
 
+/* A scale of 16 bits for 32 values, and a least value of 16 in q4_1, q5_1;
+   a latent vector is a key. */
+static void keys_and_values_in_blocks(void **state) {
+  (void)state;
+  static const struct {
+    const char *options;
+    int keys, values; /* bytes of 32 */
+  } types[] = {
+      {"cache=q8_0", 34, 34},
+      {"cache=q5_1", 24, 24},
+      {"cache=q5_0", 22, 22},
+      {"cache=q4_1", 20, 20},
+      {"cache=q4_0", 18, 18},
+      {"cache=iq4_nl", 18, 18},
+      {"cache=q8_0 cache_v=q4_0", 34, 18},
+      {"cache=q8_0 cache_v=f16", 34, 64},
+      {"cache_v=q8_0 dtype=f16", 64, 34},
+  };
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    char options[100];
+    snprintf(options, sizeof options, "context=100 page=1 %s",
+             types[i].options);
+    assert_int_equal(cache_of(NET("attention 2 causal"), options),
+                     100 * 2 * (types[i].keys + types[i].values));
+    snprintf(options, sizeof options, "context=160 %s", types[i].options);
+    assert_int_equal(
+        ask_serving("examples/zoo/deepseek_v2.net", options, "cache_bytes"),
+        (int64_t)160 * 27 * 576 / 32 * types[i].keys);
+    snprintf(options, sizeof options, "decode=100 batch=3 %s",
+             types[i].options);
+    assert_int_equal(take(predict(NET("attention 2 causal"), options),
+                          inference, "cache_bytes"),
+                     3 * 100 * 2 * (types[i].keys + types[i].values));
+  }
+}
+
 /* 64 features for keys and as many for values, in 32 bits. */
 static void blocks_are_whole(void **state) {
   (void)state;
@@ -367,6 +403,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(keys_and_values_of_published_models),
       cmocka_unit_test(each_kind_of_matrix_has_its_type),
+      cmocka_unit_test(keys_and_values_in_blocks),
       cmocka_unit_test(blocks_are_whole),
       cmocka_unit_test(devices_share_heads),
       cmocka_unit_test(the_longest_is_the_longest),

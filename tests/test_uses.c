@@ -117,6 +117,7 @@ static struct probe {
     {"context", LM, "gpu=t4", "128"},
     {"sequences", LM, "gpu=t4", "4"},
     {"cache", LM, "decode=128 context=128 gpu=t4", "f16"},
+    {"cache_v", LM, "decode=128 context=128 gpu=t4", "f16"},
     {"page", LM, "context=100 gpu=t4", "64"},
     {"sinks", LM, "context=256 gpu=t4", "9"},
     {"prefill", LM, "context=128 sequences=2 gpu=t4", "32"},
@@ -324,7 +325,7 @@ static void without_a_device_it_is_shown(void **state) {
     netc_close(chosen);
   }
   assert_int_equal(wrong, 0);
-  assert_int_equal(count, 9 * 4);
+  assert_int_equal(count, 10 * 4);
 }
 
 /* netc place: what is not about training is refused. */

@@ -27,14 +27,18 @@ static void put_product(struct serving_report *r, const struct serving *s,
                    : layer->each   ? layer->each
                    : layer->source ? layer->always / layer->source
                                    : layer->always;
-  int kept = infer->cache && !layer->state ? infer->cache : infer->dtype;
+  int kept = layer->state ? infer->dtype : cache_type(infer);
   text_printf(r->out, "  %s %s %" PRId64 "*%" PRId64 "*%" PRId64,
               explain_mark(r), layer->state ? "state" : "keys and values",
               count, values, positions);
   text_put(r->out, " = ");
   text_count(r->out, count * values * positions); /* less than the bytes */
-  text_printf(r->out, " of %d bits, of %" PRId64 " layer%s", element_bits(kept),
-              count, count == 1 ? "" : "s");
+  if (!layer->state && (cache_blocks(kept) || cache_type_v(infer) != kept)) {
+    text_put(r->out, ", ");
+    serving_put_types(r->out, infer);
+  } else
+    text_printf(r->out, " of %d bits", element_bits(kept));
+  text_printf(r->out, ", of %" PRId64 " layer%s", count, count == 1 ? "" : "s");
   if (layer->window)
     text_printf(r->out, " with a window of %" PRId64, layer->window);
   if (layer->source)

@@ -54,13 +54,22 @@ static void put_context(struct text *out, const struct served *found) {
 
 /* The section */
 
+void serving_put_types(struct text *out, const struct infer_settings *infer) {
+  const char *keys = cache_word(cache_type(infer));
+  if (cache_type(infer) == cache_type_v(infer))
+    text_printf(out, "keys and values in %s", keys);
+  else
+    text_printf(out, "keys in %s and values in %s", keys,
+                cache_word(cache_type_v(infer)));
+}
+
 static void put_title(struct serving_report *r) {
   const struct infer_settings *infer = &r->c->settings->infer;
   text_put(&r->line, "Serving (");
   put_sequences(r, r->a.sequences);
   text_count(&r->line, r->a.context);
-  text_printf(&r->line, " positions, keys and values in %s",
-              element_word(infer->cache ? infer->cache : infer->dtype));
+  text_put(&r->line, " positions, ");
+  serving_put_types(&r->line, infer);
   if (infer->page > 1)
     text_printf(&r->line, " and blocks of %" PRId64, infer->page);
   if (r->a.devices > 1)

@@ -15,6 +15,9 @@ struct serving_report {
 /* Fills `line` and `a`; false: there is nothing to say. */
 bool serving_report_find(struct serving_report *r);
 
+/* "keys and values in bf16" */
+void serving_put_types(struct text *out, const struct infer_settings *infer);
+
 /* Where the figures come from: --explain. */
 void serving_explain(struct serving_report *r);
 

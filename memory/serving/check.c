@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "sema/model/given.h"
 #include "memory/serving/serving.h"
+#include "sema/model/weights.h"
 
 bool serving_wanted(const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
@@ -151,9 +152,38 @@ static bool can_part(struct refusal *r, const struct model *model,
   return false;
 }
 
+/* Blocks of keys and values do not go beyond a head, or a latent vector. */
+static bool blocks_divide(struct refusal *r, const struct model *model,
+                          const struct infer_settings *infer) {
+  const struct shape **in = model_layer_room(model);
+  const struct block_type *k = cache_blocks(cache_type(infer));
+  const struct block_type *v = cache_blocks(cache_type_v(infer));
+  if (!k && !v)
+    return true;
+  r->setting = infer->cache_v && v ? "cache_v" : "cache";
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    if (!layer.kind->cache || model->nodes.at[i].train_only ||
+        !serving_grows(&layer))
+      continue;
+    int64_t keys = layer.kind->heads ? layer.kind->heads(&layer).keys : 0;
+    int64_t one = layer.kind->cache(&layer, 1);
+    int64_t head = keys ? one / 2 / keys : one;
+    if (head % (k ? k : v)->block == 0)
+      continue;
+    text_printf(r->why,
+                "blocks of %d values do not divide the %" PRId64 " of a head",
+                (k ? k : v)->block, head);
+    text_put(r->help, "`cache=i8` has one type for every value");
+    return false;
+  }
+  return true;
+}
+
 static bool is_possible(struct refusal *r, const struct model *model,
                         const struct infer_settings *infer) {
   return is_served(r, model) && can_part(r, model, infer) &&
+         blocks_divide(r, model, infer) &&
          heads_divide(r, model, infer->tensor_parallel) &&
          has_positions(r, model, infer->context);
 }

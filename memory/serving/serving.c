@@ -339,33 +339,32 @@ static bool kept_values(const struct serving *s,
   return !layer->each || mul_i64(layer->each, positions, values);
 }
 
-int64_t serving_source(const struct serving *s, enum served_place place) {
-  const struct infer_settings *infer = &s->settings->infer;
-  int64_t all = 0, values, bytes;
-  for (size_t i = 0; i < s->layers.count; i++)
-    if (is_at(s, i, place) && s->layers.at[i].source &&
-        (!kept_values(s, &s->layers.at[i], 0, &values) ||
-         !add_i64(all, values, &all)))
+/* Keys and values of a context, or of a source alone. */
+static int64_t kept_bytes(const struct serving *s, enum served_place place,
+                          int64_t context, bool source) {
+  int64_t keys = 0, values = 0, all, bytes;
+  for (size_t i = 0; i < s->layers.count; i++) {
+    const struct served_layer *layer = &s->layers.at[i];
+    if (!is_at(s, i, place) || (source && !layer->source))
+      continue;
+    if (!kept_values(s, layer, context, &all))
       return INT64_MAX;
-  return element_bytes(infer->cache ? infer->cache : infer->dtype, all, &bytes)
-             ? bytes
-             : INT64_MAX;
+    int64_t half = layer->heads.keys ? all / 2 : 0; /* MLA's latent: keys */
+    if (!add_i64(keys, all - half, &keys) || !add_i64(values, half, &values))
+      return INT64_MAX;
+  }
+  return cache_bytes(&s->settings->infer, keys, values, &bytes) ? bytes
+                                                                : INT64_MAX;
+}
+
+int64_t serving_source(const struct serving *s, enum served_place place) {
+  return kept_bytes(s, place, 0, true);
 }
 
 int64_t serving_cache(const struct serving *s, enum served_place place,
                       int64_t context) {
-  const struct infer_settings *infer = &s->settings->infer;
-  int element = infer->cache ? infer->cache : infer->dtype;
-  int64_t all = 0, values, bytes;
-  for (size_t i = 0; i < s->layers.count; i++)
-    if (is_at(s, i, place) &&
-        (!kept_values(s, &s->layers.at[i], context, &values) ||
-         !add_i64(all, values, &all)))
-      return INT64_MAX;
-  return element_bytes(element, all, &bytes) &&
-                 add_i64(bytes, serving_states(s, place), &bytes)
-             ? bytes
-             : INT64_MAX;
+  return size_sum(kept_bytes(s, place, context, false),
+                  serving_states(s, place));
 }
 
 struct served_step serving_prompt(const struct serving *s, int64_t context,

@@ -35,6 +35,22 @@ static const struct {
 #include "sema/model/elements.def"
 };
 
+/* Those of keys and values: the same, then blocks. */
+static const char cache_words[] =
+#define ELEMENT(constant, word, ...) " " word
+#include "sema/model/elements.def"
+#define KEPT(constant, word) " " word
+#include "sema/model/elements.def"
+    ;
+
+static const struct {
+  const char *word;
+  enum blocks blocks;
+} kept_types[] = {
+#define KEPT(constant, word) {word, BLOCKS_##constant},
+#include "sema/model/elements.def"
+};
+
 static const char gpu_words[] =
 #define GPU(word, ...) " " word
 #include "sema/model/gpus.def"
@@ -70,6 +86,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 
 /* Words without the blank in front of the first. */
 #define ELEMENT_WORDS (&element_words[1])
+#define CACHE_WORDS (&cache_words[1])
 #define WEIGHTS_WORDS (&weights_words[1])
 #define BASE_WORDS (&base_words[1])
 #define PROFILE_WORDS (&profile_words[1])
@@ -184,6 +201,34 @@ bool element_bytes(int element, int64_t count, int64_t *bytes) {
     return false;
   *bytes = ceil_div_i64(bits, 8);
   return true;
+}
+
+const char *cache_word(int type) {
+  return type < ELEMENT_END ? element_word(type)
+                            : kept_types[type - ELEMENT_END].word;
+}
+
+const struct block_type *cache_blocks(int type) {
+  return type < ELEMENT_END
+             ? NULL
+             : blocks_type(kept_types[type - ELEMENT_END].blocks);
+}
+
+static bool kept_bytes(int type, int64_t count, int64_t *bytes) {
+  const struct block_type *blocks = cache_blocks(type);
+  return blocks ? block_bytes(blocks, count, bytes)
+                : element_bytes(type, count, bytes);
+}
+
+bool cache_bytes(const struct infer_settings *infer, int64_t keys,
+                 int64_t values, int64_t *bytes) {
+  int64_t more = 0;
+  if (cache_type_v(infer) == cache_type(infer))
+    return add_i64(keys, values, &keys) &&
+           kept_bytes(cache_type(infer), keys, bytes);
+  return kept_bytes(cache_type(infer), keys, bytes) &&
+         kept_bytes(cache_type_v(infer), values, &more) &&
+         add_i64(*bytes, more, bytes);
 }
 
 int optimizer_values(int optimizer) {

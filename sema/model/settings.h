@@ -183,6 +183,23 @@ int element_bits(int element);
 /* Bytes of `count` values; false if they pass 2^63 - 1. */
 bool element_bytes(int element, int64_t count, int64_t *bytes);
 
+/* Types of keys, and of values; beyond ELEMENT_END those in blocks. */
+static inline int cache_type(const struct infer_settings *infer) {
+  return infer->cache ? infer->cache : infer->dtype;
+}
+static inline int cache_type_v(const struct infer_settings *infer) {
+  return infer->cache_v ? infer->cache_v : cache_type(infer);
+}
+const char *cache_word(int type);
+
+/* NULL: it has none. */
+struct block_type;
+const struct block_type *cache_blocks(int type);
+
+/* Bytes of so many keys and values; false if they pass 2^63 - 1. */
+bool cache_bytes(const struct infer_settings *infer, int64_t keys,
+                 int64_t values, int64_t *bytes);
+
 /* Bits of a value that is kept for backward; 0: as it is. */
 static inline int saved_bits(const struct train_settings *train) {
   return train->saved_dtype ? 16 >> train->saved_dtype : 0;
