@@ -211,6 +211,31 @@ static void steps_grow_with_their_positions(void **state) {
   json_decref(one);
 }
 
+/* 16 heads score each position of a chunk with each of the context, twice:
+   scores and weights; whatever input the net was written for. */
+static void stored_scores_are_of_the_context(void **state) {
+  (void)state;
+  static const char net[] =
+      "net n\nparam context = 512\ninput tokens context : i32\n"
+      "embed 1000 1024\n"
+      "repeat 2 { add { rmsnorm; attention 16 causal rope nobias naive } {} }\n"
+      "rmsnorm\nlinear 1000 nobias\n";
+  const int64_t rows = 512 * 1024 * 4;
+  json_t *json = predict(net, "context=8192 prefill=512");
+  assert_int_equal(serving(json, "prefill_bytes"),
+                   2 * 16 * (int64_t)512 * 8192 * 4 + 2 * rows);
+  json_t *same = predict(net, "-Dcontext=8192 context=8192 prefill=512");
+  assert_int_equal(serving(json, "prefill_bytes"),
+                   serving(same, "prefill_bytes"));
+  json_decref(same);
+  json_decref(json);
+  /* A whole prompt has a square of them. */
+  json = predict(net, "context=2048");
+  assert_true(serving(json, "prefill_bytes") >=
+              2 * 16 * (int64_t)2048 * 2048 * 4);
+  json_decref(json);
+}
+
 /* Without a layer that scores words a prompt is the net's own prediction. */
 static void a_prompt_is_a_prediction(void **state) {
   (void)state;
@@ -408,6 +433,7 @@ int main(void) {
       cmocka_unit_test(devices_share_heads),
       cmocka_unit_test(the_longest_is_the_longest),
       cmocka_unit_test(steps_grow_with_their_positions),
+      cmocka_unit_test(stored_scores_are_of_the_context),
       cmocka_unit_test(a_prompt_is_a_prediction),
       cmocka_unit_test(devices_send_sums_and_scores),
       cmocka_unit_test(an_encoder_is_looked_at),

@@ -3,7 +3,10 @@
 
 /* A weight for each query, key and head. */
 static struct extent scores_of(const struct attention_recorder *r) {
-  return attention_rows(r, size_product(r->s.heads, r->s.queries), r->s.keys);
+  struct extent scores =
+      attention_rows(r, size_product(r->s.heads, r->s.queries), r->s.keys);
+  scores.meets = r->layer->input_count == 1 && r->s.groups == 1;
+  return scores;
 }
 
 /* Heads first: rows of the features of each. */

@@ -66,7 +66,8 @@ struct op_facts *tape_own_facts(struct tape *tape, size_t index) {
 
 bool extent_equal(const struct extent *a, const struct extent *b) {
   return a->count == b->count && a->share == b->share && a->fixed == b->fixed &&
-         a->mask == b->mask && a->whole == b->whole && a->width == b->width;
+         a->mask == b->mask && a->whole == b->whole && a->meets == b->meets &&
+         a->width == b->width;
 }
 
 uint32_t tape_keep_extent(struct tape *tape, struct extent extent) {

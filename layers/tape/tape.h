@@ -40,6 +40,7 @@ struct extent {
   bool fixed;
   bool mask;  /* of dropout */
   bool whole; /* each of several devices has all of it */
+  bool meets; /* a value for each two positions: scores of attention */
   enum width width;
 };
 

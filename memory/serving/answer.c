@@ -11,7 +11,7 @@ static struct served_part part_of(struct serving *s, enum served_place place,
                              .state = serving_states(s, place),
                              .source = serving_source(s, place)};
   part.cache = size_product(part.sequence, sequences);
-  part.decode = serving_step(s, place, serving_decoding(sequences));
+  part.decode = serving_step(s, place, serving_decoding(s, context, sequences));
   part.prefill = serving_step(s, place, serving_prompt(s, context, sequences));
   part.sampler = serving_sampler(s, place, sequences);
   part.need =
@@ -36,11 +36,13 @@ enum { SAMPLE = 1024 };
 /* Nearly the same, without a simulation. */
 static int64_t estimate(struct serving *s, enum served_place place,
                         int64_t context, int64_t sequences) {
-  struct served_step one = {.rows = SAMPLE, .ends = 1};
+  struct served_step one = {
+      .rows = SAMPLE, .ends = 1, .context = s->meets ? context : 0};
   int64_t rows = serving_prompt(s, context, sequences).rows;
   double prompt = (double)serving_step(s, place, one) / SAMPLE * (double)rows;
-  double decode = (double)serving_step(s, place, serving_decoding(SAMPLE)) /
-                  SAMPLE * (double)sequences;
+  double decode =
+      (double)serving_step(s, place, serving_decoding(s, context, SAMPLE)) /
+      SAMPLE * (double)sequences;
   double sampler = (double)serving_sampler(s, place, sequences);
   double step = prompt > decode ? prompt : decode;
   step = sampler > step ? sampler : step;
@@ -222,7 +224,7 @@ bool serving_find(const struct model *model, const struct settings *settings,
   if (s.devices > 1 &&
       (!serving_traffic(&s, serving_prompt(&s, a->context, a->sequences),
                         &a->prefill_traffic) ||
-       !serving_traffic(&s, serving_decoding(a->sequences),
+       !serving_traffic(&s, serving_decoding(&s, a->context, a->sequences),
                         &a->decode_traffic)))
     return false;
   if (!a->device)

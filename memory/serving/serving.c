@@ -114,6 +114,8 @@ static void keep_extents(struct serving *s) {
   s->extents =
       arena_alloc(s->arena, tape->ops.count * EXTENTS + 1, sizeof *s->extents);
   s->recorded = tape->extents.count;
+  for (size_t i = 0; i < tape->extents.count; i++)
+    s->meets = s->meets || tape->extents.at[i].meets;
   for (size_t i = 0; i < tape->values.count; i++)
     s->values[i] = tape->values.at[i].extent;
   for (size_t i = 0; i < tape->storages.count; i++)
@@ -121,8 +123,10 @@ static void keep_extents(struct serving *s) {
   s->facts = arena_alloc(s->arena, tape->ops.count + 1, sizeof *s->facts);
   for (size_t i = 0; i < tape->ops.count; i++) {
     s->facts[i] = tape_own_facts(tape, i);
-    for (int k = 0; k < EXTENTS; k++)
+    for (int k = 0; k < EXTENTS; k++) {
       s->extents[i * EXTENTS + (size_t)k] = *extent_at(s->facts[i], k);
+      s->meets = s->meets || extent_at(s->facts[i], k)->meets;
+    }
   }
 }
 
@@ -142,6 +146,11 @@ static bool scale(const struct serving *s, int64_t node, bool there, bool after,
   if (!after)
     return mul_i64(was->count, step->sources, &is->count);
   if (!mul_i64(was->count, rows, &count))
+    return false;
+  is->count = ceil_div_i64(count, s->words);
+  if (!was->meets)
+    return true;
+  if (!mul_i64(is->count, step->context, &count))
     return false;
   is->count = ceil_div_i64(count, s->words);
   return true;
@@ -201,12 +210,14 @@ static int64_t simulate_step(struct serving *s, struct served_step step) {
 }
 
 static bool same_step(struct served_step a, struct served_step b) {
-  return a.rows == b.rows && a.ends == b.ends && a.sources == b.sources;
+  return a.rows == b.rows && a.ends == b.ends && a.sources == b.sources &&
+         a.context == b.context;
 }
 
 int64_t serving_step(struct serving *s, enum served_place place,
                      struct served_step step) {
-  uint64_t key = (uint64_t)step.rows * 7 + (uint64_t)step.ends;
+  uint64_t key = (uint64_t)step.rows * 7 + (uint64_t)step.ends +
+                 (uint64_t)step.context * 5;
   struct known_step *known = &s->known[(key * 2 + place) % KNOWN_STEPS];
   s->at = place;
   if (known->bytes < 0 || known->place != place ||
@@ -370,7 +381,10 @@ int64_t serving_cache(const struct serving *s, enum served_place place,
 struct served_step serving_prompt(const struct serving *s, int64_t context,
                                   int64_t sequences) {
   int64_t prefill = s->settings->infer.prefill;
-  struct served_step step = {.rows = context, .ends = 1, .sources = 1};
+  struct served_step step = {.rows = context,
+                             .ends = 1,
+                             .sources = 1,
+                             .context = s->meets ? context : 0};
   if (!prefill)
     return step;
   /* Both are at most 2^30. */
@@ -379,6 +393,8 @@ struct served_step serving_prompt(const struct serving *s, int64_t context,
   return step;
 }
 
-struct served_step serving_decoding(int64_t sequences) {
-  return (struct served_step){.rows = sequences, .ends = sequences};
+struct served_step serving_decoding(const struct serving *s, int64_t context,
+                                    int64_t sequences) {
+  return (struct served_step){
+      .rows = sequences, .ends = sequences, .context = s->meets ? context : 0};
 }

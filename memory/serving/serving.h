@@ -28,6 +28,7 @@ struct served_step {
   int64_t rows;    /* positions, of whatever sequences */
   int64_t ends;    /* of these, which get scores */
   int64_t sources; /* sequences whose encoder runs, too */
+  int64_t context; /* that they attend to, if scores of it are stored; or 0 */
 };
 
 /* A step whose activations are known; bytes -1: not yet. */
@@ -47,6 +48,7 @@ struct serving {
   VEC(struct served_layer) layers;
   struct weight_roles roles;
   int64_t words; /* positions of the net's input of words */
+  bool meets;    /* scores of attention are stored */
   bool *after;   /* by node: it comes from the words; NULL: all do */
   bool *values_after, *storages_after; /* likewise */
   int64_t head;    /* the node whose results are the scores, or after all */
@@ -235,7 +237,8 @@ bool serving_traffic(const struct serving *serving, struct served_step step,
  */
 struct served_step serving_prompt(const struct serving *serving,
                                   int64_t context, int64_t sequences);
-struct served_step serving_decoding(int64_t sequences);
+struct served_step serving_decoding(const struct serving *serving,
+                                    int64_t context, int64_t sequences);
 
 /* All of it, or without the table; false if a size passes 2^63 - 1. */
 bool serving_find(const struct model *model, const struct settings *settings,
