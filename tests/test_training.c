@@ -692,8 +692,60 @@ static void moments_add_up_to_the_peaks(void **state) {
     }
 }
 
+/*
+ * 64 rows of 512 logits. In 16 bits the loss is computed on a copy in 32, whose
+ * logarithms are kept: forward logits, copy and logarithms, backward logits,
+ * logarithms and two gradients as large; a number each for the loss and 1.
+ * Otherwise the same all in 16 bits, without a copy; so it is under autocast
+ * with the loss outside of it. What is compared by values has targets, too.
+ */
+static void losses_are_computed_in_32_bits(void **state) {
+  (void)state;
+  enum { RV = 64 * 512, STANDS = 2 * (8 * 512 + 64 * 8) };
+  static const char net[] = "net a\ninput 16x8\nlinear 512 nobias\n";
+  static const struct {
+    const char *options;
+    int64_t saved, forward, backward;
+  } rows[] = {
+      {"dtype=bf16 loss=crossentropy", 4 * RV + 8 * 64 + 4, 10 * RV,
+       (2 + 4 + 4 + 4) * RV + 4 + 4},
+      {"precision=master loss=crossentropy", 4 * RV + 8 * 64 + 4, 10 * RV,
+       (2 + 4 + 4 + 4) * RV + 4 + 4},
+      {"dtype=f16 loss=crossentropy loss_dtype=same", 2 * RV + 8 * 64 + 4, 0,
+       4 * 2 * RV + 2 + 2},
+      {"dtype=bf16 loss=mse", 8 * RV, (2 + 4 + 4 + 4) * RV + 4,
+       (2 + 4 + 4 + 4) * RV + 4 + 4},
+      {"dtype=bf16 loss=bce loss_dtype=same", 4 * RV, 3 * 2 * RV + 2,
+       3 * 2 * RV + 2 + 2},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char options[128];
+    snprintf(options, sizeof options, "%s batch=4 optimizer=sgd" CPU,
+             rows[i].options);
+    json_t *json = compile(net, options);
+    bool master = strstr(options, "master") != NULL;
+    int64_t stands = STANDS + (master ? 4 * 8 * 512 : 0);
+    assert_int_equal(training(json, "saved_bytes"), rows[i].saved);
+    assert_int_equal(training(json, "backward_peak_bytes"),
+                     stands + rows[i].backward);
+    if (rows[i].forward)
+      assert_int_equal(training(json, "forward_peak_bytes"),
+                       stands + rows[i].forward);
+    json_decref(json);
+  }
+  int64_t autocast =
+      ask(net, "precision=mixed loss=crossentropy batch=4" CPU, "saved_bytes");
+  assert_int_equal(autocast, 4 * RV + 8 * 64 + 4 + 2 * 64 * 8);
+  assert_int_equal(ask(net,
+                       "precision=mixed loss=crossentropy loss_dtype=same "
+                       "batch=4" CPU,
+                       "saved_bytes"),
+                   autocast - 2 * RV);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(losses_are_computed_in_32_bits),
       cmocka_unit_test(mixed_resnet_keeps_what_was_measured),
       cmocka_unit_test(mixed_dense_layers_keep_copies),
       cmocka_unit_test(mixed_segments_leave_weights_to_forward),

@@ -77,6 +77,7 @@ static struct probe {
     {"saved_dtype", LM, "", "i8"},
     {"base", LORA, "", "nf4"},
     {"loss", LM, "", "none"},
+    {"loss_dtype", LM, "dtype=bf16", "same"},
     {"loss_chunks", LM, "loss=fused_crossentropy", "2"},
     {"rule", LM, "", "x3"},
     {"inplace", FROZEN, "", "off"},
@@ -475,7 +476,7 @@ static void what_is_alone_is_refused(void **state) {
          "");
   expect(LLAMA "--cache i8 --host-memory 64GiB --emit=svg=/dev/null", 0, "",
          "");
-  expect(LLAMA "--zero 3", 0, "(157.75 GiB without --zero)", "");
+  expect(LLAMA "--zero 3", 0, "(163.62 GiB without --zero)", "");
   /* What shapes a file that is not written has nothing to do with it. */
   expect(LLAMA "--header=deploy --direction=lr --opset 17", 0, "training", "");
 #undef LLAMA

@@ -28,11 +28,6 @@ source is a formula ({exact} rows), within its rounding otherwise. They are no m
 and what netc counts otherwise on purpose.
 
 {sources}
-What QLoRA's table 6 counts of Guanaco models is not said. Its figure 6 has bars for the
-models alone, if MiB is their unit: with these and adapters of rank 64 in 16 bits (0.32, 0.50,
-0.98 and 1.60 GB) they make 5.6, 9.4, 21.2 and 40.5 GB, within 0.62 of the table. With double
-quantization and all in 16 bits netc has 4.2, 7.7, 18.4 and 36.1 GB. The head of the file says
-which copies the figures were compared with.
 """
 
 

@@ -242,7 +242,7 @@ static void put_largest(struct summary *s) {
   }
 }
 
-/* "on each of 8 devices (157.75 GiB on one); "; nothing of a single one. */
+/* "on each of 8 devices (163.62 GiB on one); "; nothing of a single one. */
 static void put_share(struct summary *s, const struct answer *a) {
   size_t start = s->line.length;
   put_devices(s, a);

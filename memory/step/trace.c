@@ -341,20 +341,33 @@ static void trace_nodes(struct trace *trace, const struct model *model,
   }
 }
 
+/* An output as the loss computes on it: `F.cross_entropy(out.float(), ..)`. */
+static size_t loss_input(struct trace *trace, size_t out, enum width width) {
+  struct extent extent = *tape_extent(&trace->tape, out);
+  if (extent.width != WIDTH_NET || width == WIDTH_NET)
+    return out;
+  extent.width = width;
+  return tape_run_on(&trace->tape, out,
+                     (struct operation){.name = "cast", .out = extent});
+}
+
 /* Classes that each row of the output is compared with. */
 static size_t cross_entropy(struct trace *trace, size_t out,
-                            const struct shape *shape) {
+                            const struct shape *shape,
+                            const struct trace_options *options) {
   struct tape *tape = &trace->tape;
   int64_t rows = shape_rows(shape);
-  size_t log = tape_run_on(tape, out,
-                           (struct operation){.name = "logsoftmax",
-                                              .out = extent_of(shape),
-                                              .keeps = KEEPS_OUT,
-                                              .cast = CAST_FULL});
+  enum width width = options->loss_width;
+  size_t log = tape_run_on(
+      tape, loss_input(trace, out, width),
+      (struct operation){.name = "logsoftmax",
+                         .out = extent_sample(shape_values(shape), width),
+                         .keeps = KEEPS_OUT,
+                         .cast = options->loss_as_is ? CAST_NONE : CAST_FULL});
   return tape_run_on(
       tape, log,
       (struct operation){.name = "crossentropy",
-                         .out = extent_fixed(1, WIDTH_NET),
+                         .out = extent_fixed(1, width),
                          .keeps = KEEPS_IN(0),
                          .kept = {extent_sample(rows, WIDTH_INDEX),
                                   extent_fixed(1, WIDTH_F32)}});
@@ -362,14 +375,18 @@ static size_t cross_entropy(struct trace *trace, size_t out,
 
 /* mse, bce: the target is as large as the output. */
 static size_t compare(struct trace *trace, size_t out,
-                      const struct shape *shape) {
-  return tape_run_on(&trace->tape, out,
-                     (struct operation){.name = "loss",
-                                        .out = extent_fixed(1, WIDTH_NET),
-                                        .keeps = KEEPS_IN(0),
-                                        .kept = {extent_of(shape)},
-                                        .work = extent_of(shape),
-                                        .cast = CAST_FULL});
+                      const struct shape *shape,
+                      const struct trace_options *options) {
+  enum width width = options->loss_width;
+  struct extent values = extent_sample(shape_values(shape), width);
+  return tape_run_on(
+      &trace->tape, loss_input(trace, out, width),
+      (struct operation){.name = "loss",
+                         .out = extent_fixed(1, width),
+                         .keeps = KEEPS_IN(0),
+                         .kept = {values},
+                         .work = values,
+                         .cast = options->loss_as_is ? CAST_NONE : CAST_FULL});
 }
 
 /* One number, whose gradient is spread without memory. */
@@ -384,7 +401,8 @@ static size_t sum(struct trace *trace, size_t out) {
 /*
  * The last product and the loss in one, on parts of the rows one after the
  * other: their logits are there by iterations, and what leads back is computed
- * at once (linkedin/Liger-Kernel, ops/fused_linear_cross_entropy.py). As many
+ * at once (linkedin/Liger-Kernel, ops/fused_linear_cross_entropy.py): in 32
+ * bits in registers alone, its gradients are written over the logits. As many
  * parts as make the logits of one no larger than the input, unless it is said;
  * Liger rounds their rows up to a power of two besides.
  */
@@ -423,9 +441,9 @@ static size_t loss_of(struct trace *trace, const struct model *model,
   case LOSS_FUSED_CROSSENTROPY:
     return fused_cross_entropy(trace, model, node, options->loss_chunks);
   case LOSS_SUM: return sum(trace, out);
-  case LOSS_CROSSENTROPY: return cross_entropy(trace, out, shape);
+  case LOSS_CROSSENTROPY: return cross_entropy(trace, out, shape, options);
   case LOSS_MSE:
-  case LOSS_BCE: return compare(trace, out, shape);
+  case LOSS_BCE: return compare(trace, out, shape, options);
   default: return out;
   }
 }
@@ -440,11 +458,12 @@ static void trace_losses(struct trace *trace, const struct model *model,
     if (i > 0 && loss != LOSS_NONE) {
       pair[0] = trace->ends.at[0];
       trace->ends.at[0] = tape_run(
-          &trace->tape, &(struct operation){.name = "add",
-                                            .in = pair,
-                                            .in_count = 2,
-                                            .out = extent_fixed(1, WIDTH_NET),
-                                            .gradient = GRADIENT_SHARED});
+          &trace->tape,
+          &(struct operation){.name = "add",
+                              .in = pair,
+                              .in_count = 2,
+                              .out = extent_fixed(1, options->loss_width),
+                              .gradient = GRADIENT_SHARED});
     } else {
       *VEC_PUSH(trace->tape.arena, &trace->ends) = pair[1];
     }

@@ -52,7 +52,10 @@ struct trace_options {
   bool lowers, single; /* struct tape */
   int norms;           /* enum tape_norms; 0: NORMS_PLAIN */
   int loss;
-  int64_t loss_chunks;             /* of a fused one; 0: as many as it takes */
+  enum width loss_width; /* what a loss computes in, and the output is cast to;
+                            WIDTH_NET: as autocast has it, or as it is */
+  bool loss_as_is;       /* not even autocast casts */
+  int64_t loss_chunks;   /* of a fused one; 0: as many as it takes */
   const struct node_range *ranges; /* checkpointed, in order, apart */
   size_t range_count;
   bool leaps; /* iterations may be left out */

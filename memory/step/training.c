@@ -152,6 +152,12 @@ static void add_range(struct step *step, struct node_range range,
     step->extra_macs += model_cost(step->model, k)->train_macs; /* likewise */
 }
 
+/* Of 16 bits a program makes a copy in 32; in autocast it need not. */
+static enum width loss_width(const struct train_settings *train) {
+  bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
+  return half && train->loss_dtype == LOSS_DTYPE_F32 ? WIDTH_F32 : WIDTH_NET;
+}
+
 void step_trace(struct step *step, struct arena *arena) {
   choose_types(&step->settings);
   const struct train_settings *train = &step->settings;
@@ -161,6 +167,9 @@ void step_trace(struct step *step, struct arena *arena) {
                                   .mixed = train->precision == PRECISION_MIXED,
                                   .norms = train->norms,
                                   .loss = train->loss,
+                                  .loss_width = loss_width(train),
+                                  .loss_as_is =
+                                      train->loss_dtype == LOSS_DTYPE_SAME,
                                   .loss_chunks = train->loss_chunks,
                                   .ranges = step->ranges.at,
                                   .range_count = step->ranges.count,

@@ -421,6 +421,11 @@ void degrees_idle(const struct model *model, const struct settings *settings,
        "that of a pipeline", "`pipeline=4`, or leave it out");
   idle(&c, "cut", t->cut != CUT_LAYERS, t->pipeline > 1, "that of a pipeline",
        "`pipeline=4`, or leave it out");
+  idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_SAME,
+       t->loss != LOSS_NONE && t->loss != LOSS_SUM &&
+           t->loss != LOSS_FUSED_CROSSENTROPY,
+       "for a loss that the framework computes on an output",
+       "`loss=crossentropy`, or leave it out");
   idle(&c, "loss_chunks", t->loss_chunks > 0,
        t->loss == LOSS_FUSED_CROSSENTROPY, "for a fused loss",
        "`loss=fused_crossentropy`, or leave it out");

@@ -76,6 +76,7 @@ static const char precision_words[] = PRECISIONS(CHOICE_WORD);
 static const char update_words[] = UPDATES(CHOICE_WORD);
 static const char clip_words[] = CLIPS(CHOICE_WORD);
 static const char loss_words[] = LOSSES(CHOICE_WORD);
+static const char loss_dtype_words[] = LOSS_DTYPES(CHOICE_WORD);
 static const char rule_words[] = RULES(CHOICE_WORD);
 static const char pipeline_words[] = PIPELINES(CHOICE_WORD);
 static const char cut_words[] = CUTS(CHOICE_WORD);
@@ -97,6 +98,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define UPDATE_WORDS (&update_words[1])
 #define CLIP_WORDS (&clip_words[1])
 #define LOSS_WORDS (&loss_words[1])
+#define LOSS_DTYPE_WORDS (&loss_dtype_words[1])
 #define RULE_WORDS (&rule_words[1])
 #define PIPELINE_WORDS (&pipeline_words[1])
 #define CUT_WORDS (&cut_words[1])

@@ -36,6 +36,8 @@ enum optimizer {
       choice(LOSS_CROSSENTROPY, "crossentropy") choice(LOSS_MSE, "mse") \
           choice(LOSS_BCE, "bce")                                       \
               choice(LOSS_FUSED_CROSSENTROPY, "fused_crossentropy")
+#define LOSS_DTYPES(choice) \
+  choice(LOSS_DTYPE_F32, "f32") choice(LOSS_DTYPE_SAME, "same")
 #define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
@@ -68,6 +70,7 @@ enum update { UPDATE_UNSET, UPDATES(CHOICE_CONSTANT) };
 enum clip { CLIP_UNSET, CLIPS(CHOICE_CONSTANT) };
 enum precision { PRECISION_UNSET, PRECISIONS(CHOICE_CONSTANT) };
 enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
+enum loss_type { LOSS_DTYPE_UNSET, LOSS_DTYPES(CHOICE_CONSTANT) };
 enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
 enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
 enum cut_rule { CUT_UNSET, CUTS(CHOICE_CONSTANT) CUT_TURNS /* as given */ };

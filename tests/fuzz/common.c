@@ -52,6 +52,7 @@ const struct fuzz_setting fuzz_settings[] = {
     {"precision", "master"},
     {"loss", "crossentropy"},
     {"loss", "fused_crossentropy"},
+    {"loss_dtype", "same"},
     {"loss_chunks", "7"},
     {"profile", "torch1-cpu"},
     {"batch", "7"},
