@@ -4,14 +4,16 @@
 #include "base/check.h"
 #include "memory/devices/stage.h"
 
-/* Turns that are alike are all run. */
-enum { MOST_NODES = 1500 };
+/* Turns that are alike are all run, and each tensor is a request or more: a
+   report is to take milliseconds. */
+enum { MOST_NODES = 1500, MOST_PARAMS = 2000 };
 
 bool reserved_is_known(const struct step *step) {
   const struct train_settings *train = &step->settings;
   return profile_at(train->profile)->caches && train->pipeline == 1 &&
          !train->offload && train->paged != TOGGLE_ON &&
-         step->model->nodes.count <= MOST_NODES;
+         step->model->nodes.count <= MOST_NODES &&
+         step->model->params.count <= MOST_PARAMS;
 }
 
 bool reserved_alone(const struct step *step, const struct training *t,

@@ -1,8 +1,6 @@
 /* Allocator: the caching one of PyTorch on a GPU. */
 #include "memory/step/allocator.h"
 
-#include <string.h>
-
 #include "base/check.h"
 
 #define BLOCK 512                  /* kMinBlockSize */
@@ -21,37 +19,84 @@ void allocator_open(struct allocator *a, struct arena *arena) {
   *VEC_PUSH(arena, &a->blocks) = (struct allocator_block){0};
 }
 
-/* Where a free block of so many bytes stands, or would. */
-static size_t place_of(const struct allocator *a, bool large, int64_t bytes,
-                       int64_t address) {
-  const struct allocator_free *at = a->free[large].at.at;
-  size_t low = 0, high = a->free[large].at.count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    bool less = at[middle].bytes < bytes ||
-                (at[middle].bytes == bytes && at[middle].address < address);
-    low = less ? middle + 1 : low;
-    high = less ? high : middle;
+/*
+ * Free blocks by bytes, then by address: a search tree that is a heap by what
+ * is mixed of their places, so that it stays low. A step may free 100,000.
+ */
+static bool is_less(const struct allocator *a, uint32_t x, uint32_t y) {
+  const struct allocator_block *one = &a->blocks.at[x], *two = &a->blocks.at[y];
+  return one->bytes < two->bytes ||
+         (one->bytes == two->bytes && one->address < two->address);
+}
+
+static uint32_t rank(uint32_t block) {
+  block = (block ^ block >> 16) * 0x7feb352d; /* a bijection: no two equal */
+  return (block ^ block >> 15) * 0x846ca68b;
+}
+
+/* Those below `key`, and the others. */
+static void part(struct allocator *a, uint32_t tree, uint32_t key,
+                 uint32_t *less, uint32_t *others) {
+  while (tree) {
+    struct allocator_block *b = &a->blocks.at[tree];
+    if (is_less(a, tree, key)) {
+      *less = tree;
+      less = &b->right;
+      tree = b->right;
+    } else {
+      *others = tree;
+      others = &b->left;
+      tree = b->left;
+    }
   }
-  return low;
+  *less = *others = 0;
+}
+
+/* All of `less` are below all of `more`. */
+static uint32_t unite(struct allocator *a, uint32_t less, uint32_t more) {
+  uint32_t root = 0, *to = &root;
+  while (less && more) {
+    bool first = rank(less) > rank(more);
+    *to = first ? less : more;
+    if (first) {
+      to = &a->blocks.at[less].right;
+      less = *to;
+    } else {
+      to = &a->blocks.at[more].left;
+      more = *to;
+    }
+  }
+  *to = less ? less : more;
+  return root;
 }
 
 static void put_free(struct allocator *a, uint32_t block) {
-  const struct allocator_block *b = &a->blocks.at[block];
-  size_t to = place_of(a, b->large, b->bytes, b->address);
-  struct allocator_free put = {b->bytes, b->address, block};
-  VEC_PUSH(a->arena, &a->free[b->large].at);
-  struct allocator_free *at = a->free[b->large].at.at;
-  memmove(at + to + 1, at + to,
-          (a->free[b->large].at.count - 1 - to) * sizeof *at);
-  at[to] = put;
+  struct allocator_block *b = &a->blocks.at[block];
+  uint32_t *tree = &a->free[b->large], less, more;
+  part(a, *tree, block, &less, &more);
+  b->left = b->right = 0;
+  *tree = unite(a, unite(a, less, block), more);
 }
 
-static void take_free(struct allocator *a, bool large, size_t from) {
-  struct allocator_free *at = a->free[large].at.at;
-  a->free[large].at.count--;
-  memmove(at + from, at + from + 1,
-          (a->free[large].at.count - from) * sizeof *at);
+static void take_free(struct allocator *a, uint32_t block) {
+  uint32_t *tree = &a->free[a->blocks.at[block].large], less, more, *at = &more;
+  part(a, *tree, block, &less, &more);
+  while (*at != block) /* the least of these */
+    at = &a->blocks.at[*at].left;
+  *at = a->blocks.at[block].right;
+  *tree = unite(a, less, more);
+}
+
+/* The least that holds so many bytes; 0: none. */
+static uint32_t find_free(const struct allocator *a, bool large,
+                          int64_t bytes) {
+  uint32_t found = 0, tree = a->free[large];
+  while (tree) {
+    const struct allocator_block *b = &a->blocks.at[tree];
+    found = b->bytes >= bytes ? tree : found;
+    tree = b->bytes >= bytes ? b->left : b->right;
+  }
+  return found;
 }
 
 static uint32_t new_block(struct allocator *a, struct allocator_block block) {
@@ -99,14 +144,11 @@ static void split(struct allocator *a, uint32_t block, int64_t bytes) {
 uint32_t allocator_take(struct allocator *a, int64_t bytes) {
   int64_t size = up_to(max_i64(bytes, 1), BLOCK);
   bool large = size > SMALL;
-  size_t at = place_of(a, large, size, 0);
-  uint32_t block;
-  if (at < a->free[large].at.count) {
-    block = a->free[large].at.at[at].block;
-    take_free(a, large, at);
-  } else {
+  uint32_t block = find_free(a, large, size);
+  if (block)
+    take_free(a, block);
+  else
     block = new_segment(a, large, size);
-  }
   split(a, block, size);
   a->blocks.at[block].given = true;
   a->allocated += a->blocks.at[block].bytes;
@@ -129,7 +171,7 @@ static bool takes_free(struct allocator *a, uint32_t block) {
   const struct allocator_block *b = &a->blocks.at[block];
   if (!block || b->given)
     return false;
-  take_free(a, b->large, place_of(a, b->large, b->bytes, b->address));
+  take_free(a, block);
   return true;
 }
 

@@ -15,24 +15,18 @@
 struct allocator_block {
   int64_t bytes, address;
   uint32_t before, after;
+  uint32_t left, right; /* of those that are free, in their tree */
   bool large, given;
-};
-
-struct allocator_free {
-  int64_t bytes, address;
-  uint32_t block;
 };
 
 struct allocator {
   struct arena *arena;
   VEC(struct allocator_block) blocks; /* the first is none */
   VEC(uint32_t) spare;                /* places of blocks that are joined */
-  struct {
-    VEC(struct allocator_free) at; /* by bytes, then by address */
-  } free[2];                       /* of small and of large segments */
-  VEC(int64_t) segments;           /* their bytes */
-  int64_t reserved, allocated;     /* now; a cache does not shrink */
-  int64_t most;                    /* that were allocated */
+  uint32_t free[2];                   /* trees: in small, in large segments */
+  VEC(int64_t) segments;              /* their bytes */
+  int64_t reserved, allocated;        /* now; a cache does not shrink */
+  int64_t most;                       /* that were allocated */
 };
 
 void allocator_open(struct allocator *a, struct arena *arena);
