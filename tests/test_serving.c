@@ -125,6 +125,72 @@ static void blocks_are_whole(void **state) {
   assert_int_equal(cache_of(near, "context=10 page=1 sinks=4"), 10 * one);
 }
 
+/* A chunk of a prompt needs the windows of its first position, too; those of
+   llama.cpp are padded to 256. */
+static void windows_keep_what_a_chunk_sees(void **state) {
+  (void)state;
+  const char *near = NET("attention 4 causal window=20");
+  const char *all = NET("attention 4 causal");
+  const int64_t one = 2 * 64 * 4;
+  assert_int_equal(cache_of(near, "context=1000 prefill=100"), 144 * one);
+  assert_int_equal(cache_of(near, "context=100 prefill=100"), 112 * one);
+  assert_int_equal(cache_of(near, "context=1000 page=1 prefill=8"), 28 * one);
+  assert_int_equal(cache_of(near, "context=1000 step=llama.cpp ubatch=100"),
+                   256 * one);
+  assert_int_equal(cache_of(near, "context=2000 step=llama.cpp"), 768 * one);
+  assert_int_equal(cache_of(near, "context=300 step=llama.cpp"), 512 * one);
+  assert_int_equal(cache_of(all, "context=100 step=llama.cpp"), 256 * one);
+}
+
+/* One buffer for both steps: the larger of two terms, as logs print it. */
+static void the_step_is_llama_cpps(void **state) {
+  (void)state;
+  static const struct {
+    const char *options;
+    double printed; /* MiB */
+  } logs[] = {
+      /* logs of Llama 3.1 8B and Qwen2.5 7B, and what follows from them */
+      {"-Dkv=8 -Dwords=128256 context=8192 flash=off", 560},
+      {"-Dkv=8 -Dwords=128256 context=131072 flash=off", 8480},
+      {"-Dkv=8 -Dwords=128256 context=131072", 258.5},
+      {"-Dwidth=3584 -Dheads=28 -Dkv=4 -Dwords=152064 context=4096", 304},
+      {"-Dwidth=3584 -Dheads=28 -Dkv=4 -Dwords=152064 context=16384 "
+       "flash=off",
+       956},
+      {"-Dkv=8 -Dwords=128256 context=8192 sequences=2 flash=off",
+       560 + 512 + 16},
+      {"-Dkv=8 -Dwords=128256 context=131072 ubatch=256 flash=off", 4240},
+  };
+  for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+    char options[200];
+    snprintf(options, sizeof options, "dtype=f16 step=llama.cpp %s",
+             logs[i].options);
+    json_t *json = predict_file("examples/zoo/llama.net", options);
+    int64_t bytes = (int64_t)(logs[i].printed * 0x1p20);
+    assert_int_equal(serving(json, "compute_bytes"), bytes);
+    assert_int_equal(serving(json, "prefill_bytes"), bytes);
+    assert_int_equal(serving(json, "decode_bytes"), bytes);
+    assert_int_equal(serving(json, "need_bytes"),
+                     serving(json, "weight_bytes") +
+                         serving(json, "cache_bytes") + bytes);
+    json_decref(json);
+  }
+  /* One matrix for queries, keys and values: six rows of the width. */
+  json_t *json = predict("net p\ninput tokens 8 : i32\nembed 10 64\n"
+                         "attention 4 causal nobias packed\nlinear 10\n",
+                         "step=llama.cpp context=256 ubatch=128 flash=off");
+  assert_int_equal(serving(json, "compute_bytes"),
+                   128 * 4 * (4 * 256 + 256 + 6 * 64));
+  json_decref(json);
+  /* Parted: scores of words are where the output is. */
+  json = predict_file("examples/zoo/llama.net",
+                      "step=llama.cpp gpu_layers=4 context=512");
+  assert_int_equal(serving(json, "compute_bytes"), 512 * 4 * 4096);
+  assert_int_equal(serving(json, "host.compute_bytes"),
+                   512 * 4 * (32000 + 4096));
+  json_decref(json);
+}
+
 /* Each device has a head of keys at least; a latent vector is everywhere. */
 static void devices_share_heads(void **state) {
   (void)state;
@@ -392,13 +458,7 @@ static void the_page_has_its_figures(void **state) {
       {"llama", "-Dkv=8 -Dhidden=14336 -Dwords=128256 "},
       {"llama", "-Dkv=8 -Dhidden=14336 -Dwords=128256 weight_dtype=awq "
                 "cache=fp8 "},
-      {"llama", LLAMA3_70B "weight_dtype=fp8 tensor_parallel=2 "},
-      {"llama", LLAMA3_70B "weight_dtype=q4_k_m "},
       {"llama", "-Dkv=8 -Dhidden=14336 -Dwindow=4096 "},
-      {"mixtral", "tensor_parallel=2 "},
-      {"gemma3", "-Dsize=27 "},
-      {"deepseek_v2", ""},
-      {"qwen3", "-Dsize=32 weight_dtype=fp8 "},
   };
   char *page = read_text("docs/serving.md", NULL);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -430,6 +490,8 @@ int main(void) {
       cmocka_unit_test(each_kind_of_matrix_has_its_type),
       cmocka_unit_test(keys_and_values_in_blocks),
       cmocka_unit_test(blocks_are_whole),
+      cmocka_unit_test(windows_keep_what_a_chunk_sees),
+      cmocka_unit_test(the_step_is_llama_cpps),
       cmocka_unit_test(devices_share_heads),
       cmocka_unit_test(the_longest_is_the_longest),
       cmocka_unit_test(steps_grow_with_their_positions),

@@ -122,6 +122,9 @@ static struct probe {
     {"page", LM, "context=100 gpu=t4", "64"},
     {"sinks", LM, "context=256 gpu=t4", "9"},
     {"prefill", LM, "context=128 sequences=2 gpu=t4", "32"},
+    {"step", LM, "context=128 gpu=t4", "llama.cpp"},
+    {"ubatch", LM, "context=128 step=llama.cpp gpu=t4", "32"},
+    {"flash", LM, "context=1024 step=llama.cpp gpu=t4", "off"},
     {"gpu_layers", LM, "context=128 gpu=t4", "1"},
     {"host_experts", MOE, "context=128 gpu=t4", "all"},
     {"sampler", LM, "context=128 sequences=4096 gpu=t4", "top_k_top_p"},
@@ -326,7 +329,7 @@ static void without_a_device_it_is_shown(void **state) {
     netc_close(chosen);
   }
   assert_int_equal(wrong, 0);
-  assert_int_equal(count, 10 * 4);
+  assert_int_equal(count, 13 * 4);
 }
 
 /* netc place: what is not about training is refused. */

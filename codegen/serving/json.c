@@ -33,6 +33,8 @@ static void put_part(struct json *json, const struct served_part *part) {
     json_member_int(json, "sequence_source_bytes", part->source);
   json_member_int(json, "prefill_bytes", part->prefill);
   json_member_int(json, "decode_bytes", part->decode);
+  if (part->compute)
+    json_member_int(json, "compute_bytes", part->compute);
   if (part->sampler)
     json_member_int(json, "sampler_bytes", part->sampler);
   json_member_int(json, "need_bytes", part->need);

@@ -3,6 +3,7 @@
 
 #include "codegen/grid.h"
 #include "codegen/serving/report.h"
+#include "sema/model/weights.h"
 
 static bool has_device(const struct serving_report *r) {
   return r->c->settings->train.memory || r->c->settings->train.gpu;
@@ -70,8 +71,8 @@ static void put_title(struct serving_report *r) {
   text_count(&r->line, r->a.context);
   text_put(&r->line, " positions, ");
   serving_put_types(&r->line, infer);
-  if (infer->page > 1)
-    text_printf(&r->line, " and blocks of %" PRId64, infer->page);
+  if (serving_page(infer) > 1)
+    text_printf(&r->line, " and blocks of %" PRId64, serving_page(infer));
   if (r->a.devices > 1)
     text_printf(&r->line, ", on each of %" PRId64 " devices", r->a.devices);
   text_putc(&r->line, ')');
@@ -94,24 +95,18 @@ static void put_traffic(struct serving_report *r, struct grid *grid,
   grid_cell(grid);
 }
 
-/* Weights, keys and values, and steps in one place, with their sum. */
-static void put_part(struct serving_report *r, struct grid *grid,
-                     const struct served_part *part) {
+static void put_steps(struct serving_report *r, struct grid *grid,
+                      const struct served_part *part) {
   const struct infer_settings *infer = &r->c->settings->infer;
-  put_row(r, grid, "weights", part->weights);
-  grid_cell(grid);
-  put_row(r, grid,
-          !part->state                    ? "keys and values"
-          : part->state == part->sequence ? "states"
-                                          : "keys, values, states",
-          part->cache);
-  text_printf(&grid->pool, "%s a sequence",
-              output_size(r->c, part->sequence).text);
-  if (part->source) {
-    text_printf(&grid->pool, ", of it %s of its source",
-                output_size(r->c, part->source).text);
+  if (part->compute) {
+    put_row(r, grid, "compute buffer", part->compute);
+    text_printf(&grid->pool,
+                "as llama.cpp prints it: %" PRId64 " positions, flash "
+                "attention %s",
+                infer->ubatch, infer->flash == TOGGLE_ON ? "on" : "off");
+    grid_cell(grid);
+    return;
   }
-  grid_cell(grid);
   put_row(r, grid, "step of a prompt", part->prefill);
   if (infer->prefill)
     text_printf(&grid->pool, "at most %" PRId64 " positions at once",
@@ -128,9 +123,30 @@ static void put_part(struct serving_report *r, struct grid *grid,
     text_put(&grid->pool, "with the scores of each sequence");
     grid_cell(grid);
   }
+}
+
+/* Weights, keys and values, and steps in one place, with their sum. */
+static void put_part(struct serving_report *r, struct grid *grid,
+                     const struct served_part *part) {
+  put_row(r, grid, "weights", part->weights);
+  grid_cell(grid);
+  put_row(r, grid,
+          !part->state                    ? "keys and values"
+          : part->state == part->sequence ? "states"
+                                          : "keys, values, states",
+          part->cache);
+  text_printf(&grid->pool, "%s a sequence",
+              output_size(r->c, part->sequence).text);
+  if (part->source) {
+    text_printf(&grid->pool, ", of it %s of its source",
+                output_size(r->c, part->source).text);
+  }
+  grid_cell(grid);
+  put_steps(r, grid, part);
   put_row(r, grid, "total", part->need);
-  text_put(&grid->pool, part->sampler ? "with the largest of these"
-                                      : "with the larger step");
+  text_put(&grid->pool, part->compute   ? "with it"
+                        : part->sampler ? "with the largest of these"
+                                        : "with the larger step");
   grid_cell(grid);
 }
 
@@ -250,6 +266,17 @@ static void put_table(struct serving_report *r) {
   grid_put(r->out, &grid, output_width(r->c));
 }
 
+/* Who names a type of llama.cpp's files may take the step for its, too. */
+static void put_whose_step(struct serving_report *r) {
+  const struct infer_settings *infer = &r->c->settings->infer;
+  if (infer->step || !infer->weight_dtype ||
+      weights_type(infer->weight_dtype)->scope != SCOPE_FILE)
+    return;
+  text_put(&r->line,
+           "  the step is the profile's, not llama.cpp's: `--step llama.cpp`");
+  end_line(r);
+}
+
 static void put_report(const struct compiled *c, struct text *out) {
   struct serving_report r = {.c = c, .out = out};
   if (!serving_report_find(&r))
@@ -257,6 +284,7 @@ static void put_report(const struct compiled *c, struct text *out) {
   text_putc(out, '\n');
   put_title(&r);
   put_parts(&r);
+  put_whose_step(&r);
   if (c->options->explain)
     serving_explain(&r);
   if (!r.a.device)

@@ -11,6 +11,12 @@ static struct served_part part_of(struct serving *s, enum served_place place,
                              .state = serving_states(s, place),
                              .source = serving_source(s, place)};
   part.cache = size_product(part.sequence, sequences);
+  if (serving_is_llama_cpp(s)) {
+    part.compute = serving_compute(s, place, context, sequences);
+    part.decode = part.prefill = part.compute;
+    part.need = size_sum(size_sum(part.weights, part.cache), part.compute);
+    return part;
+  }
   part.decode = serving_step(s, place, serving_decoding(s, context, sequences));
   part.prefill = serving_step(s, place, serving_prompt(s, context, sequences));
   part.sampler = serving_sampler(s, place, sequences);
@@ -36,6 +42,8 @@ enum { SAMPLE = 1024 };
 /* Nearly the same, without a simulation. */
 static int64_t estimate(struct serving *s, enum served_place place,
                         int64_t context, int64_t sequences) {
+  if (serving_is_llama_cpp(s))
+    return part_of(s, place, context, sequences).need;
   struct served_step one = {
       .rows = SAMPLE, .ends = 1, .context = s->meets ? context : 0};
   int64_t rows = serving_prompt(s, context, sequences).rows;
@@ -57,7 +65,8 @@ static int64_t estimate(struct serving *s, enum served_place place,
 static int64_t need_in(const struct serving_search *q, enum served_place place,
                        int64_t value, bool exactly) {
   struct serving *s = q->serving;
-  int64_t context = q->sequences ? value * s->settings->infer.page : q->context;
+  int64_t context =
+      q->sequences ? value * serving_page(&s->settings->infer) : q->context;
   int64_t sequences = q->sequences ? q->sequences : value;
   return exactly ? part_of(s, place, context, sequences).need
                  : estimate(s, place, context, sequences);
@@ -114,7 +123,7 @@ static int64_t most_sequences(struct serving *s, const struct serving_answer *a,
 static int64_t longest_context(struct serving *s,
                                const struct serving_answer *a,
                                int64_t sequences) {
-  int64_t page = s->settings->infer.page, limit = a->limit;
+  int64_t page = serving_page(&s->settings->infer), limit = a->limit;
   struct serving_search q = {.serving = s,
                              .room = a->room,
                              .host_room = a->host_room,

@@ -10,7 +10,7 @@
 bool serving_wanted(const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
   return infer->context || infer->sequences || infer->prefill || infer->sinks ||
-         infer->sampler || serving_parts(infer);
+         infer->sampler || infer->step || serving_parts(infer);
 }
 
 bool serving_asked(const struct settings *settings) {
@@ -180,14 +180,6 @@ static bool blocks_divide(struct refusal *r, const struct model *model,
   return true;
 }
 
-static bool is_possible(struct refusal *r, const struct model *model,
-                        const struct infer_settings *infer) {
-  return is_served(r, model) && can_part(r, model, infer) &&
-         blocks_divide(r, model, infer) &&
-         heads_divide(r, model, infer->tensor_parallel) &&
-         has_positions(r, model, infer->context);
-}
-
 /* The setting that makes it a question about serving. */
 static const char *asking(const struct infer_settings *infer) {
   return infer->context                        ? "context"
@@ -195,8 +187,37 @@ static const char *asking(const struct infer_settings *infer) {
          : infer->prefill                      ? "prefill"
          : infer->sinks                        ? "sinks"
          : infer->sampler                      ? "sampler"
+         : infer->step                         ? "step"
          : infer->gpu_layers != GPU_LAYERS_OFF ? "gpu_layers"
                                                : "host_experts";
+}
+
+/* What llama.cpp's step has no use for. */
+static bool step_has(struct refusal *r, const struct infer_settings *infer) {
+  if (infer->step != STEP_LLAMA_CPP)
+    return true;
+  r->setting = infer->prefill               ? "prefill"
+               : infer->sampler             ? "sampler"
+               : infer->sinks               ? "sinks"
+               : infer->tensor_parallel > 1 ? "tensor_parallel"
+                                            : NULL;
+  if (!r->setting) {
+    r->setting = asking(infer);
+    return true;
+  }
+  text_printf(r->why, "`%s=` does not go with llama.cpp's step", r->setting);
+  text_put(r->help, infer->prefill
+                        ? "`ubatch=` are its positions at once"
+                        : "leave it out, or leave out `step=llama.cpp`");
+  return false;
+}
+
+static bool is_possible(struct refusal *r, const struct model *model,
+                        const struct infer_settings *infer) {
+  return is_served(r, model) && can_part(r, model, infer) &&
+         blocks_divide(r, model, infer) && step_has(r, infer) &&
+         heads_divide(r, model, infer->tensor_parallel) &&
+         has_positions(r, model, infer->context);
 }
 
 bool serving_possible(const struct model *model,

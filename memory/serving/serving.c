@@ -309,20 +309,25 @@ int64_t serving_sampler(const struct serving *s, enum served_place place,
 /* Keys and values */
 
 static int64_t whole_blocks(const struct serving *s, int64_t positions) {
-  int64_t page = s->settings->infer.page;
+  int64_t page = serving_page(&s->settings->infer);
   return ceil_div_i64(positions, page) * page;
 }
 
 int64_t serving_positions(const struct serving *s,
                           const struct served_layer *layer, int64_t context) {
-  int64_t all = whole_blocks(s, context), page = s->settings->infer.page;
+  const struct infer_settings *infer = &s->settings->infer;
+  int64_t all = whole_blocks(s, context);
   if (layer->source)
     return whole_blocks(s, layer->source);
   if (!layer->window)
     return all;
-  /* It slides, so that it begins anywhere in a block. */
-  int64_t window = whole_blocks(s, layer->window - 1) + page;
-  return min_i64(all, window + whole_blocks(s, s->settings->infer.sinks));
+  if (serving_is_llama_cpp(s))
+    return min_i64(all, whole_blocks(s, layer->window + infer->ubatch));
+  /* It slides, so that it begins anywhere in a block; a chunk of a prompt has
+     those of its first position until it has run. */
+  int64_t window =
+      whole_blocks(s, layer->window - 1 + infer->prefill) + infer->page;
+  return min_i64(all, window + whole_blocks(s, infer->sinks));
 }
 
 static bool is_at(const struct serving *s, size_t layer,

@@ -94,6 +94,7 @@ struct served_part {
   int64_t source;          /* likewise: of what an encoder gives */
   int64_t prefill, decode; /* activations of a step */
   int64_t sampler;         /* scores of all sequences and their copies */
+  int64_t compute;         /* llama.cpp's buffer for both steps; 0: none */
   int64_t need;            /* weights, cache, and the largest step */
 };
 
@@ -210,6 +211,19 @@ int64_t serving_scores(const struct serving *serving);
  */
 int64_t serving_sampler(const struct serving *serving, enum served_place place,
                         int64_t sequences);
+
+/* Whether the step is llama.cpp's. */
+bool serving_is_llama_cpp(const struct serving *serving);
+
+/*
+ * Bytes of llama.cpp's compute buffer in one place: llama_cpp.c. INT64_MAX if
+ * they pass 2^63 - 1.
+ */
+int64_t serving_compute(const struct serving *serving, enum served_place place,
+                        int64_t context, int64_t sequences);
+
+/* Positions of a block of keys and values. */
+int64_t serving_page(const struct infer_settings *infer);
 
 /* Positions that a layer keeps of a context, in whole blocks. */
 int64_t serving_positions(const struct serving *serving,

@@ -106,7 +106,8 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   } else if (expr->kind == EXPR_TEXT) {
     slot_choose(&s, expr->name);
   } else if (is_choice(spec) && (name || expr->kind == EXPR_BINARY ||
-                                 settings_is_gpu(spec))) { /* 4090 */
+                                 expr->kind == EXPR_PATH || /* llama.cpp */
+                                 settings_is_gpu(spec))) {  /* 4090 */
     slot_choose(&s, sources_slice(e->diags->sources, expr->span));
   } else if (spec->type == TYPE_PADDING && name && slice_is(expr->name, "tf") &&
              !scope_find(e->scope, expr->name)) {

@@ -79,6 +79,7 @@ enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
 enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
 enum toggle { TOGGLE_UNSET, TOGGLES(CHOICE_CONSTANT) };
 
+enum { STEP_LLAMA_CPP = 1 };
 enum { BUCKET_VIEW = -1 };
 enum { GPU_LAYERS_AUTO = -1, GPU_LAYERS_ALL = -2, GPU_LAYERS_OFF = -3 };
 enum { EXPERTS_ALL = -1 };

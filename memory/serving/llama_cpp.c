@@ -1,0 +1,63 @@
+/*
+ * llama.cpp: one compute buffer for both steps, as its logs print it. It
+ * reserves a step of n_ubatch positions with the scores of words of each, in
+ * 32 bits (src/llama-context.cpp, graph_reserve). Without flash attention
+ * there are also the scores of one layer's heads, softened in place, with a
+ * mask, and four rows of the net's width, six where queries, keys and values
+ * are one matrix: four and six were read off logs.
+ */
+#include "base/check.h"
+#include "memory/serving/serving.h"
+
+enum { FLOAT = 4, CELLS = 256 }; /* n_ctx is a multiple of these */
+
+bool serving_is_llama_cpp(const struct serving *s) {
+  return s->settings->infer.step == STEP_LLAMA_CPP;
+}
+
+int64_t serving_page(const struct infer_settings *infer) {
+  return infer->step == STEP_LLAMA_CPP ? CELLS : infer->page;
+}
+
+struct widest {
+  int64_t heads, width; /* of all layers that look back */
+};
+
+static struct widest find_widest(const struct serving *s,
+                                 enum served_place place) {
+  struct widest most = {0, 0};
+  for (size_t i = 0; i < s->layers.count; i++) {
+    const struct served_layer *layer = &s->layers.at[i];
+    const struct node *node = &s->model->nodes.at[layer->node];
+    most.width = max_i64(most.width, shape_channels(node->out));
+    if (serving_place(s, layer->node) == place)
+      most.heads = max_i64(most.heads, layer->heads.queries);
+  }
+  return most;
+}
+
+/* With the output there: scores of words; everywhere a row of the width. */
+static int64_t of_words(const struct serving *s, enum served_place place,
+                        int64_t rows, int64_t width) {
+  int64_t last = (int64_t)s->model->nodes.count - 1;
+  bool there = serving_place(s, min_i64(s->head, last)) == place;
+  int64_t words = there ? serving_scores(s) : 0;
+  return size_product(size_product(rows, FLOAT), size_sum(words, width));
+}
+
+int64_t serving_compute(const struct serving *s, enum served_place place,
+                        int64_t context, int64_t sequences) {
+  const struct infer_settings *infer = &s->settings->infer;
+  struct widest most = find_widest(s, place);
+  int64_t cells = size_product(context, sequences);
+  cells = size_product(ceil_div_i64(cells, CELLS), CELLS);
+  int64_t rows = min_i64(infer->ubatch, cells);
+  int64_t words = of_words(s, place, rows, most.width);
+  if (infer->flash == TOGGLE_ON || !most.heads)
+    return words;
+  bool packed = s->layers.at[0].heads.keys && !s->roles.keys;
+  int64_t scores = size_product(most.heads + 1, cells);
+  int64_t widths = size_product(packed ? 6 : 4, most.width);
+  return max_i64(
+      words, size_product(size_product(rows, FLOAT), size_sum(scores, widths)));
+}
