@@ -89,9 +89,8 @@ static bool map_shape(struct layer *layer) {
 /* alpha, beta and k of torch.nn.LocalResponseNorm */
 static const double lrn_reals[] = {1e-4, 0.75, 1};
 
-/* The input and two 32-bit statistics for each of `groups` are kept. */
-static size_t normalise(const struct layer *layer, struct tape *tape,
-                        const size_t *in, struct operation op) {
+static size_t run_norm(const struct layer *layer, struct tape *tape,
+                       const size_t *in, struct operation op) {
   const struct norm *norm = layer->args;
   struct lowering does = {.opcode = layer->kind->opcode, .real = {norm->eps}};
   if (norm->groups)
@@ -101,10 +100,15 @@ static size_t normalise(const struct layer *layer, struct tape *tape,
   if (layer->kind->opcode == DOES_LRN)
     memcpy(does.real, lrn_reals, sizeof lrn_reals);
   op.does = &does;
-  if (!(op.keeps & KEEPS_OUT))
-    op.keeps |= KEEPS_IN(0);
   op.all_params = true;
   return layer_run(layer, tape, in[0], op);
+}
+
+/* The input and two 32-bit statistics for each of `groups` are kept. */
+static size_t normalise(const struct layer *layer, struct tape *tape,
+                        const size_t *in, struct operation op) {
+  op.keeps = KEEPS_IN(0);
+  return run_norm(layer, tape, in, op);
 }
 
 static size_t bn_trace(const struct layer *layer, struct tape *tape,
@@ -160,12 +164,28 @@ static struct operation fused(const struct tape *tape, int64_t rows,
 }
 
 static bool is_fused(const struct tape *tape) {
-  return tape->norms != NORMS_PLAIN && !tape->lowers;
+  return (tape->norms == NORMS_FUSED || tape->norms == NORMS_EFFICIENT) &&
+         !tape->lowers;
 }
 
-struct operation norm_ln(const struct tape *tape, int64_t rows) {
+/* Of `values` in 16 bits a copy in 32 is kept in their place, besides `kept`
+ * in 32 bits; as large are what is computed of it and `back` gradients. */
+static struct operation in_float(int64_t values, int64_t kept, int back) {
+  if (!add_i64(values, kept, &kept))
+    kept = INT64_MAX;
+  return (struct operation){
+      .always_makes = true,
+      .kept = {extent_sample(kept, WIDTH_F32)},
+      .work = extent_sample(values, WIDTH_F32),
+      .back_work = extent_sample(size_product(back, values), WIDTH_F32)};
+}
+
+struct operation norm_ln(const struct tape *tape, int64_t rows,
+                         int64_t values) {
   if (is_fused(tape))
     return fused(tape, rows, 2);
+  if (tape->norms == NORMS_FLOAT && !tape->lowers)
+    return in_float(values, size_product(2, rows), 2);
   return (struct operation){
       .keeps = KEEPS_IN(0),
       .always_makes = true,
@@ -175,7 +195,9 @@ struct operation norm_ln(const struct tape *tape, int64_t rows) {
 
 static size_t ln_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
-  return normalise(layer, tape, in, norm_ln(tape, shape_rows(layer->in[0])));
+  const struct shape *shape = layer->in[0];
+  return run_norm(layer, tape, in,
+                  norm_ln(tape, shape_rows(shape), shape_values(shape)));
 }
 
 /*
@@ -188,6 +210,14 @@ struct operation norm_rms(const struct tape *tape, int64_t rows, int64_t values,
     return fused(tape, rows, 1);
   bool squares = tape->profile->mean_keeps_input;
   bool trained = scale >= 0 && tape_trains(tape, scale);
+  if (tape->norms == NORMS_FLOAT && !tape->lowers) {
+    int64_t besides; /* torch1-cpu's squares have 32 bits, too */
+    if (!add_i64(rows, squares ? values : 0, &besides))
+      besides = INT64_MAX;
+    struct operation op = in_float(values, besides, 3);
+    op.kept[1] = extent_sample(trained ? values : 0, WIDTH_NET);
+    return op;
+  }
   int64_t kept = size_product(values, squares + trained);
   bool copy = !tape->lowers && !trained && scale >= 0;
   /* With a scale its gradient is the most, else the square's three steps. */
@@ -204,9 +234,9 @@ static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
   const struct norm *norm = layer->args;
   const struct shape *shape = layer->in[0];
-  return normalise(layer, tape, in,
-                   norm_rms(tape, shape_rows(shape), shape_values(shape),
-                            norm->noaffine ? -1 : 0));
+  return run_norm(layer, tape, in,
+                  norm_rms(tape, shape_rows(shape), shape_values(shape),
+                           norm->noaffine ? -1 : 0));
 }
 
 /* x / (alpha * mean of padded squares + k)^beta keeps its four steps. The

@@ -743,8 +743,51 @@ static void losses_are_computed_in_32_bits(void **state) {
                    autocast - 2 * RV);
 }
 
+/*
+ * 64 rows of 8 values, V in all. In 16 bits transformers' LlamaRMSNorm keeps a
+ * copy in 32, whose squares this profile keeps, too, a factor a row and, if its
+ * scale is trained, what is scaled in 16 bits; LayerNorm on such a copy keeps
+ * it and two values a row. The layer after it reads its output.
+ */
+static void norms_in_float_keep_a_copy(void **state) {
+  (void)state;
+  enum { R = 64, V = 64 * 8 };
+  static const struct {
+    const char *norm, *options;
+    int64_t saved;
+  } rows[] = {
+      {"rmsnorm", "dtype=bf16 norms=float", 4 * V + 4 * V + 4 * R + 2 * V},
+      {"rmsnorm noaffine", "dtype=f16 norms=float", 4 * V + 4 * V + 4 * R},
+      {"rmsnorm", "precision=master norms=float",
+       4 * V + 4 * V + 4 * R + 2 * V},
+      {"ln", "dtype=bf16 norms=float", 4 * V + 8 * R},
+      {"rmsnorm", "dtype=bf16", 2 * V + 2 * V + 4 * R + 2 * V},
+      {"ln", "dtype=bf16", 2 * V + 8 * R},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char net[128], options[128];
+    snprintf(net, sizeof net,
+             "net a\ninput 16x8\nlinear 8 nobias\n%s\nlinear 8 nobias\n",
+             rows[i].norm);
+    snprintf(options, sizeof options, "%s batch=4 loss=sum" CPU,
+             rows[i].options);
+    assert_int_equal(ask(net, options, "saved_bytes"), rows[i].saved + 2 * V);
+  }
+  /* Where all has 32 bits, or autocast casts, there is nothing to copy. */
+  static const char *const same[] = {"dtype=f32", "precision=mixed"};
+  for (size_t i = 0; i < 2; i++) {
+    const char *net = "net a\ninput 16x8\nlinear 8\nrmsnorm\nlinear 8\nln\n";
+    char options[96];
+    snprintf(options, sizeof options, "%s batch=4 norms=float" CPU, same[i]);
+    int64_t peak = ask(net, options, "peak_bytes");
+    snprintf(options, sizeof options, "%s batch=4" CPU, same[i]);
+    assert_int_equal(peak, ask(net, options, "peak_bytes"));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(norms_in_float_keep_a_copy),
       cmocka_unit_test(losses_are_computed_in_32_bits),
       cmocka_unit_test(mixed_resnet_keeps_what_was_measured),
       cmocka_unit_test(mixed_dense_layers_keep_copies),

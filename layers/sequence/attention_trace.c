@@ -149,7 +149,7 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
                           .real = {1e-6}};
   struct operation op =
       rms ? norm_rms(r->tape, rows, extent.count, r->places.norm[which])
-          : norm_ln(r->tape, rows);
+          : norm_ln(r->tape, rows, extent.count);
   op.name = "norm";
   op.does = &does;
   op.out = extent;

@@ -211,8 +211,9 @@ struct expert_turn {
   size_t weights, mask, places, sum; /* values */
 };
 
-/* Norms of rows: as the profile has them, one kernel, one that keeps less. */
-enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT };
+/* Norms of rows: as the profile has them, one kernel, one that keeps less, on
+ * a copy in 32 bits of what has 16. */
+enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT, NORMS_FLOAT };
 
 /* Places in arrays of the tape. */
 typedef VEC(uint32_t) tape_places;

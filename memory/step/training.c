@@ -152,6 +152,12 @@ static void add_range(struct step *step, struct node_range range,
     step->extra_macs += model_cost(step->model, k)->train_macs; /* likewise */
 }
 
+/* What has 32 bits, and what autocast casts, is none that is copied. */
+static int norms_of(const struct train_settings *train) {
+  bool half = element_bits(train->dtype) == 16;
+  return train->norms == NORMS_FLOAT && !half ? NORMS_PLAIN : train->norms;
+}
+
 /* Of 16 bits a program makes a copy in 32; in autocast it need not. */
 static enum width loss_width(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
@@ -165,7 +171,7 @@ void step_trace(struct step *step, struct arena *arena) {
                                   .training = true,
                                   .in_place = train->inplace == TOGGLE_ON,
                                   .mixed = train->precision == PRECISION_MIXED,
-                                  .norms = train->norms,
+                                  .norms = norms_of(train),
                                   .loss = train->loss,
                                   .loss_width = loss_width(train),
                                   .loss_as_is =

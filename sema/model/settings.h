@@ -49,7 +49,7 @@ enum optimizer {
 #define SAVED(choice) \
   choice(SAVED_I8, "i8") choice(SAVED_I4, "i4") choice(SAVED_I2, "i2")
 /* In the order of enum tape_norms. */
-#define NORMS " plain fused efficient"
+#define NORMS " plain fused efficient float"
 #define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
 /* The place of a word has a bit for each of the three. */
 #define OFFLOADS(choice)                                           \

@@ -77,6 +77,7 @@ const struct fuzz_setting fuzz_settings[] = {
     {"dtype", "f64"},
     {"saved_dtype", "i2"},
     {"norms", "efficient"},
+    {"norms", "float"},
     {"clip", "double"},
     {"ema", "on"},
     {"paged", "on"},
