@@ -201,6 +201,8 @@ static enum blocks that_divide(enum blocks blocks, int64_t row) {
   switch (blocks) {
   case BLOCKS_Q2_K:
   case BLOCKS_Q3_K: small = BLOCKS_Q4_0; break;
+  case BLOCKS_IQ3_S:
+  case BLOCKS_IQ4_XS: small = BLOCKS_IQ4_NL; break;
   case BLOCKS_Q4_K: small = BLOCKS_Q5_0; break;
   case BLOCKS_Q5_K: small = BLOCKS_Q5_1; break;
   case BLOCKS_Q6_K: small = BLOCKS_Q8_0; break;
