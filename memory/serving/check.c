@@ -207,7 +207,7 @@ static bool step_has(struct refusal *r, const struct infer_settings *infer) {
   }
   text_printf(r->why, "`%s=` does not go with llama.cpp's step", r->setting);
   text_put(r->help, infer->prefill
-                        ? "`ubatch=` are its positions at once"
+                        ? "`ubatch=` says how many positions it takes at once"
                         : "leave it out, or leave out `step=llama.cpp`");
   return false;
 }
