@@ -21,8 +21,9 @@ static int64_t net_length(const struct diagram_paper *l, size_t first) {
   return length + BAND;
 }
 
-/* Deals the parts out to columns that are no longer than that. */
-static void fill_columns(struct diagram_paper *l, int64_t length) {
+/* Deals the parts out to at most so many columns, each no longer than that. */
+static bool fill_at_most(struct diagram_paper *l, size_t columns,
+                         int64_t length) {
   struct diagram_column *column = NULL;
   l->columns.count = 0;
   for (size_t i = 0; i < l->parts.count; i++) {
@@ -31,6 +32,8 @@ static void fill_columns(struct diagram_paper *l, int64_t length) {
                   (l->d->effort == EFFORT_NONE ||
                    column->length + net_length(l, i) > length);
     if (!column || starts || column->length + s->part->length > length) {
+      if (l->columns.count == columns)
+        return false;
       column = add_column(l, i);
       *column = (struct diagram_column){.first = i, .end = i};
     } else if (s->starts)
@@ -41,6 +44,11 @@ static void fill_columns(struct diagram_paper *l, int64_t length) {
     column->right = most(column->right, s->part->right);
     column->end = i + 1;
   }
+  return true;
+}
+
+static void fill_columns(struct diagram_paper *l, int64_t length) {
+  fill_at_most(l, SIZE_MAX, length);
 }
 
 /* Sides reach to the right of all parts beside them. */
@@ -149,8 +157,7 @@ static int64_t least_length(struct diagram_paper *l, size_t columns) {
   }
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
-    fill_columns(l, middle);
-    if (l->columns.count <= columns)
+    if (fill_at_most(l, columns, middle))
       high = middle;
     else
       low = middle + 1;
