@@ -27,6 +27,7 @@ enum column {
   WHERE,
   FIGURE,
   OVER,
+  UNDER,
   CAUSES,
   WHY,
   COLUMNS
@@ -34,7 +35,7 @@ enum column {
 
 static const char header[] =
     "\n# id,model,net,options,less,field,printed,bytes,measured,gpu,framework,"
-    "source,where,netc,over,causes,why\n";
+    "source,where,netc,over,under,causes,why\n";
 
 _Static_assert((int)COLUMNS <= (int)CSV_COLUMNS, "tests/csv.h");
 
@@ -76,6 +77,8 @@ static void check_row(void **state) {
   assert_int_equal(mine, strtoll(row->at[FIGURE], NULL, 10));
   assert_true(is_printed(row->at[PRINTED], bytes));
   assert_true((double)mine <= bytes * (1 + over / 100));
+  assert_true(!*row->at[UNDER] ||
+              (double)mine >= bytes * (1 - strtod(row->at[UNDER], NULL) / 100));
   /* No tolerance without need, none without a reason. */
   assert_true(over == 0 || (double)mine > bytes * (1 + (over - 0.1) / 100));
   assert_true(over == 0 || *row->at[CAUSES] || *row->at[WHY]);

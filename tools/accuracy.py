@@ -101,8 +101,7 @@ This profile rests on PyTorch's sources, and is checked on nine recorded steps o
 `=`: every tensor, to the byte, without what the model writes out itself: `rms` from
 `vector_norm`, which is kept beside its root; softmax; a mask for every head; cosines. Under
 autocast its norm's factor is an `einsum`, which runs in 16 bits, where netc's norm keeps 32.
-netc's loop has three tensors of work, this optimizer two. `tools/bench/gpu_truth.py`
-measures the nets above.
+netc's loop has three tensors of work, this optimizer two.
 """
 
 GPU = """

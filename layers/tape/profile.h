@@ -24,6 +24,8 @@ struct profile {
   bool pool_indices;       /* maximum pooling writes int64 places */
   bool fused_attention;    /* attention weights are never stored */
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
+  bool packed_keeps_input; /* so does a product whose matrix is in blocks, and
+                              written out in f16 before it is bf16 */
   bool caches;             /* an allocator with segments gives all tensors */
   bool foreach_optimizer;  /* a step works on all parameters at once */
   int64_t context;         /* bytes of the device's context, a typical value */

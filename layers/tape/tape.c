@@ -179,7 +179,8 @@ static bool is_read(const struct tape *tape, const struct operation *op,
   for (int i = 0; i < op->in_count - op->held; i++)
     if (i != which && tape->values.at[in[i]].needs_gradient)
       return true;
-  return false;
+  return which == 0 && tape->packed && op->splits && op->param_count &&
+         tape->node_params[op->first_param].matrix;
 }
 
 static void keep_for_backward(struct tape *tape, struct recorded *stored,

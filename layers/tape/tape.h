@@ -223,6 +223,7 @@ struct tape {
   const struct profile *profile;
   bool training, in_place, mixed;
   enum tape_norms norms;
+  bool packed; /* products with frozen matrices, in blocks, keep their input */
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;

@@ -87,6 +87,13 @@ static void see_shape(struct tape *tape, size_t value,
     tape_see(tape, value, &whole);
 }
 
+bool trace_is_output(const struct model *model, int64_t node) {
+  for (size_t i = 0; i < model->outputs.count; i++)
+    if (model->outputs.at[i].node == node)
+      return true;
+  return false;
+}
+
 static size_t run_node(struct tracing *t, int64_t index) {
   struct tape *tape = &t->trace->tape;
   const struct node *node = &t->model->nodes.at[index];
@@ -98,8 +105,10 @@ static size_t run_node(struct tracing *t, int64_t index) {
   }
   for (int i = 0; i < node->input_count; i++)
     t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
+  bool whole = t->options->packed && trace_is_output(t->model, index);
   struct echo *echo =
-      t->around ? NULL : t->echo; /* of a block: by iterations */
+      t->around || whole ? NULL : t->echo; /* of a block: by iterations */
+  tape->packed = t->options->packed && !whole;
   size_t value = echo ? echo_node(echo, index, t->in) : SIZE_MAX;
   if (value != SIZE_MAX)
     return value;

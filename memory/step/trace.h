@@ -51,6 +51,8 @@ struct trace_options {
   bool training, in_place, mixed;
   bool lowers, single; /* struct tape */
   int norms;           /* enum tape_norms; 0: NORMS_PLAIN */
+  bool packed; /* frozen matrices are in blocks but of what gives an output,
+                  and their products keep their inputs */
   int loss;
   enum width loss_width; /* what a loss computes in, and the output is cast to;
                             WIDTH_NET: as autocast has it, or as it is */
@@ -65,6 +67,8 @@ struct trace_options {
 static inline size_t trace_outputs(const struct model *model, bool training) {
   return training ? model->outputs.count : model->predicted_outputs;
 }
+
+bool trace_is_output(const struct model *model, int64_t node);
 
 /* As a profile runs the net; all in `arena`. */
 void trace_model(struct trace *trace, const struct model *model,

@@ -66,13 +66,6 @@ void step_types(const struct train_settings *train, struct simulation *s) {
       train->accumulate > 1 || apart || train->keep_gradients == TOGGLE_ON;
 }
 
-static bool is_output(const struct model *model, int64_t node) {
-  for (size_t i = 0; i < model->outputs.count; i++)
-    if (model->outputs.at[i].node == node)
-      return true;
-  return false;
-}
-
 /*
  * Frozen matrices of products are in blocks, and are written out while they
  * are used: bitsandbytes/autograd/_functions.py, MatMul4Bit. Embeddings and
@@ -82,6 +75,8 @@ static bool is_output(const struct model *model, int64_t node) {
 static void pack_matrices(struct step *step, struct arena *arena) {
   const struct model *model = step->model;
   struct tape *tape = &step->trace.tape;
+  bool through_f16 =
+      tape->profile->packed_keeps_input && step->settings.dtype == ELEMENT_BF16;
   step->packed = NULL;
   if (!step->settings.base)
     return;
@@ -98,13 +93,15 @@ static void pack_matrices(struct step *step, struct arena *arena) {
           tape->params
               .at[op->first_param + (size_t)(op->facts->param_count + k)];
       const struct model_param *p = &model->params.at[param];
-      if (p->rank < 2 || is_output(model, op->node))
+      if (p->rank < 2 || trace_is_output(model, op->node))
         continue;
       step->packed[param] = true;
       struct op_facts *facts = tape_own_facts(tape, i);
-      facts->unpacked =
-          extent_fixed(facts->unpacked.count + p->count, /* < 2^63 */
-                       tape->mixed ? WIDTH_LOW : WIDTH_NET);
+      int64_t all;
+      if (!add_i64(facts->unpacked.count,
+                   size_product(1 + through_f16, p->count), &all))
+        all = INT64_MAX; /* counted as an overflow later */
+      facts->unpacked = extent_fixed(all, tape->mixed ? WIDTH_LOW : WIDTH_NET);
       if (tape->mixed && facts->kept[3].count >= p->count)
         facts->kept[3].count -= p->count; /* it is written out instead */
     }
@@ -167,19 +164,21 @@ static enum width loss_width(const struct train_settings *train) {
 void step_trace(struct step *step, struct arena *arena) {
   choose_types(&step->settings);
   const struct train_settings *train = &step->settings;
-  struct trace_options options = {.profile = profile_at(train->profile),
-                                  .training = true,
-                                  .in_place = train->inplace == TOGGLE_ON,
-                                  .mixed = train->precision == PRECISION_MIXED,
-                                  .norms = norms_of(train),
-                                  .loss = train->loss,
-                                  .loss_width = loss_width(train),
-                                  .loss_as_is =
-                                      train->loss_dtype == LOSS_DTYPE_SAME,
-                                  .loss_chunks = train->loss_chunks,
-                                  .ranges = step->ranges.at,
-                                  .range_count = step->ranges.count,
-                                  .leaps = step->leaps};
+  const struct profile *profile = profile_at(train->profile);
+  struct trace_options options = {
+      .profile = profile,
+      .training = true,
+      .in_place = train->inplace == TOGGLE_ON,
+      .mixed = train->precision == PRECISION_MIXED,
+      .norms = norms_of(train),
+      .packed = train->base && profile->packed_keeps_input,
+      .loss = train->loss,
+      .loss_width = loss_width(train),
+      .loss_as_is = train->loss_dtype == LOSS_DTYPE_SAME,
+      .loss_chunks = train->loss_chunks,
+      .ranges = step->ranges.at,
+      .range_count = step->ranges.count,
+      .leaps = step->leaps};
   size_t done = 0;
   trace_model(&step->trace, step->model, &options, arena);
   pack_matrices(step, arena);
