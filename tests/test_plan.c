@@ -817,6 +817,30 @@ static void the_verifier_rejects_what_is_wrong(void **state) {
   assert_true(rejected > 0 && kept > 0);
 }
 
+/* So many that each is only compared with those next to it. */
+static void the_verifier_sees_both_neighbours_among_many(void **state) {
+  (void)state;
+  struct plan_buffer many[200];
+  int64_t count = sizeof many / sizeof *many, height = 10 * (count + 1);
+  for (int64_t i = 0; i < count; i++)
+    many[i] = (struct plan_buffer){
+        .lower = i, .upper = count + 1, .size = 10, .offset = 10 * i};
+  assert_true(verify(many, (size_t)count, (struct plan_options){0}, height));
+  for (int64_t i = 1; i < count; i++) {
+    many[i].offset--; /* into the one below it, which is older */
+    assert_false(verify(many, (size_t)count, (struct plan_options){0}, height));
+    many[i].offset++;
+  }
+  for (int64_t i = 0; i < count; i++) /* those above are older */
+    many[i].offset = 10 * (count - i);
+  assert_true(verify(many, (size_t)count, (struct plan_options){0}, height));
+  for (int64_t i = 1; i < count; i++) {
+    many[i].offset++;
+    assert_false(verify(many, (size_t)count, (struct plan_options){0}, height));
+    many[i].offset--;
+  }
+}
+
 /* Memory that runs out at any moment leaves nothing behind. */
 
 struct failing {
@@ -883,6 +907,7 @@ int main(void) {
       cmocka_unit_test(small_buffers_do_not_climb_in_small_steps),
       cmocka_unit_test(a_long_trace_is_planned),
       cmocka_unit_test(the_verifier_rejects_what_is_wrong),
+      cmocka_unit_test(the_verifier_sees_both_neighbours_among_many),
       cmocka_unit_test(no_memory_is_no_leak),
   };
   return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
