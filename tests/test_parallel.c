@@ -159,6 +159,24 @@ static void two_layers_are_split_by_columns_and_rows(void **state) {
  * which the products save; two norms keep 16 B T more. The ten others, the
  * weights of h heads are divided; the mask and a number are not.
  */
+/* Step by step on a CPU, as one operation on a GPU; the bias stays whole. */
+static void gates_are_split_between_devices(void **state) {
+  (void)state;
+  enum { WEIGHTS = 3 * 3 * (6 + 8) * 4 * 8, BIAS = 4 * 8 };
+  static const char *const profiles[] = {CPU, " profile=torch2-cuda"};
+  for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+    for (int t = 1; t <= 4; t *= 2) {
+      char options[96];
+      snprintf(options, sizeof options,
+               "batch=2 optimizer=sgd tensor_parallel=%d%s", t, profiles[i]);
+      json_t *json = compile("input 4x7x6x6\nconvlstm 8 3x3\n", options);
+      assert_int_equal(t == 1 ? training(json, "parameter_bytes")
+                              : stage(json, 0, "parameter_bytes"),
+                       4 * (WEIGHTS / t + BIAS));
+      json_decref(json);
+    }
+}
+
 static void heads_are_split_between_devices(void **state) {
   (void)state;
   const char *head = "net a\ninput 24x64\n"
@@ -843,6 +861,7 @@ int main(void) {
       cmocka_unit_test(stages_share_out_all_that_stands),
       cmocka_unit_test(one_device_is_no_device_less),
       cmocka_unit_test(two_layers_are_split_by_columns_and_rows),
+      cmocka_unit_test(gates_are_split_between_devices),
       cmocka_unit_test(heads_are_split_between_devices),
       cmocka_unit_test(no_other_cut_loads_a_stage_less),
       cmocka_unit_test(checkpoints_inside_a_stage_hold),
