@@ -76,6 +76,11 @@ void json_put_int(struct json *json, int64_t value) {
   text_int(json->out, value);
 }
 
+void json_put_millionths(struct json *json, int64_t value) {
+  separate(json);
+  text_millionths(json->out, value);
+}
+
 void json_put_real(struct json *json, double value) {
   if (!isfinite(value)) {
     json_put_null(json);

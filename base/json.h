@@ -26,6 +26,7 @@ void json_put_close(struct json *json, char bracket);
 void json_put_key(struct json *json, const char *key);
 
 void json_put_int(struct json *json, int64_t value);
+void json_put_millionths(struct json *json, int64_t value); /* 0.9 */
 void json_put_real(struct json *json, double value);
 void json_put_bool(struct json *json, bool value);
 void json_put_null(struct json *json);

@@ -210,6 +210,18 @@ void text_real(struct text *text, double value) {
   put_point(text, buffer);
 }
 
+void text_millionths(struct text *text, int64_t value) {
+  int64_t rest = value % 1000000;
+  text_int(text, value / 1000000);
+  if (!rest)
+    return;
+  text_putc(text, '.');
+  for (int64_t place = 100000; rest; place /= 10) {
+    text_putc(text, (char)('0' + rest / place));
+    rest %= place;
+  }
+}
+
 void text_fixed(struct text *text, double value, int decimals) {
   char buffer[400]; /* the largest double has 309 digits */
   snprintf(buffer, sizeof buffer, "%.*f", decimals, value);

@@ -110,6 +110,9 @@ struct count_text count_text(int64_t value);
 /* The shortest decimal that reads back as the same double; always ".". */
 void text_real(struct text *text, double value);
 
+/* 900000 as 0.9 */
+void text_millionths(struct text *text, int64_t value);
+
 /* `value` with `decimals` digits after the point. */
 void text_fixed(struct text *text, double value, int decimals);
 

@@ -67,6 +67,7 @@ void writer_put_argument(struct json_writer *w, const struct arg_spec *spec,
     else
       json_put_int(json, *(const int64_t *)at);
     break;
+  case TYPE_DECIMAL: json_put_millionths(json, *(const int64_t *)at); break;
   case TYPE_REAL: json_put_real(json, *(const double *)at); break;
   case TYPE_SIZES: put_sizes(json, at); break;
   case TYPE_SCALE:

@@ -112,6 +112,7 @@ void writer_put_answer(struct json_writer *w) {
     put_known(json, "largest_batch", a->largest_batch);
     put_known(json, "longest_context", a->longest_context);
     put_known(json, "most_sequences", a->most_sequences);
+    put_known(json, "positions", a->positions);
   }
   json_put_close(json, '}');
 }

@@ -89,11 +89,13 @@ static void put_settings(struct flat *f, const char *word,
   for (; specs->name; specs++) {
     const void *at = (const char *)section + specs->offset;
     int64_t value =
-        specs->type == TYPE_INT ? *(const int64_t *)at : *(const int *)at;
+        arg_is_int64(specs) ? *(const int64_t *)at : *(const int *)at;
     if (value == specs->initial)
       continue;
     text_printf(f->out, "%s %s=", any ? "" : word, specs->name);
-    if (specs->type == TYPE_INT && (value >= 0 || !specs->words))
+    if (specs->type == TYPE_DECIMAL)
+      text_millionths(f->out, value);
+    else if (specs->type == TYPE_INT && (value >= 0 || !specs->words))
       text_int(f->out, value);
     else
       put_choice(

@@ -102,9 +102,9 @@ static bool put_answers(const struct netc_answer *a,
       put_known("largest batch", a->largest_batch, b->largest_batch, markdown);
   differ |=
       put_known("context", a->longest_context, b->longest_context, markdown);
-  return put_known("sequences", a->most_sequences, b->most_sequences,
-                   markdown) ||
-         differ;
+  differ |=
+      put_known("sequences", a->most_sequences, b->most_sequences, markdown);
+  return put_known("positions", a->positions, b->positions, markdown) || differ;
 }
 
 static bool put_totals(const struct side *a, const struct side *b,

@@ -173,6 +173,7 @@ enum {
   BATCH = 13,
   CONTEXT = 15,
   SEQUENCES = 14,
+  POSITIONS = 11,
   LAYERS = 10
 };
 
@@ -249,6 +250,8 @@ static void put_head(struct table_run *s) {
       printf("  %*s", CONTEXT, "longest context");
     if (a->most_sequences >= 0)
       printf("  %*s", SEQUENCES, "most sequences");
+    if (a->positions >= 0)
+      printf("  %*s", POSITIONS, "positions");
   }
   putchar('\n');
 }
@@ -275,7 +278,7 @@ static void forget(struct table_run *s) {
   a->device_bytes = a->bytes = a->planned_bytes = a->host_bytes = INT64_MAX;
   a->layer_count = 0;
   a->device_count = a->largest_batch = -1;
-  a->longest_context = a->most_sequences = -1;
+  a->longest_context = a->most_sequences = a->positions = -1;
 }
 
 static int64_t saved_bytes(const struct table_run *s) {
@@ -315,6 +318,8 @@ static int put_row(struct table_run *s) {
     put_context(a->longest_context);
   if (columns->on_device && columns->question == NETC_SERVING)
     put_count(SEQUENCES, a->most_sequences);
+  if (columns->positions >= 0)
+    put_count(POSITIONS, a->positions);
   putchar('\n');
   return status;
 }

@@ -522,6 +522,8 @@ struct netc_answer {
   /* gpu_layers: of so many, with the output, those on the card, from the last
      on; what it needs with one more. 0: none are parted, or it has all. */
   int64_t layer_count, gpu_layers, next_layer_bytes;
+  int64_t positions; /* whose keys and values fit beside weights and a step, in
+                        all sequences; -1: not asked */
 };
 
 /*

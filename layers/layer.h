@@ -66,6 +66,7 @@ struct layer_ref {
 
 enum arg_type {
   TYPE_INT,     /* int64_t */
+  TYPE_DECIMAL, /* int64_t: millionths of a number */
   TYPE_REAL,    /* double */
   TYPE_SIZES,   /* struct sizes */
   TYPE_SCALE,   /* struct scale_by */
@@ -101,14 +102,18 @@ struct arg_spec {
   bool required;
   bool bytes;       /* a size in memory: 24GiB */
   size_t offset;    /* in the layer's struct */
-  int64_t min, max; /* TYPE_INT and TYPE_SIZES; max 0: no limit */
+  int64_t min, max; /* TYPE_INT, TYPE_DECIMAL, TYPE_SIZES; max 0: no limit */
   double low, high; /* TYPE_REAL: low <= value < high; both 0: any */
-  int64_t initial;  /* TYPE_INT, TYPE_CHOICE: the default */
+  int64_t initial;  /* TYPE_INT, TYPE_DECIMAL, TYPE_CHOICE: the default */
   double initial_real;
   const char *words;    /* what may be said, separated by blanks */
   const char *fallback; /* the default, for the manual */
   const char *doc;
 };
+
+static inline bool arg_is_int64(const struct arg_spec *spec) {
+  return spec->type == TYPE_INT || spec->type == TYPE_DECIMAL;
+}
 
 /* Callbacks. */
 

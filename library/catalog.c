@@ -21,6 +21,7 @@ enum netc_status netc_output_kind(size_t index, struct netc_output_kind *kind) {
 static const char *value_word(const struct arg_spec *spec) {
   switch (spec->type) {
   case TYPE_INT: return spec->bytes ? "SIZE" : "N";
+  case TYPE_DECIMAL:
   case TYPE_REAL: return "X";
   case TYPE_SIZES:
   case TYPE_SCALE:

@@ -155,7 +155,8 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
                                   a->card ? gpu_card_bytes(a->card) : 0,
                               .layer_count = served->blocks,
                               .gpu_layers = served->on_card,
-                              .next_layer_bytes = served->next};
+                              .next_layer_bytes = served->next,
+                              .positions = a->positions};
   return FILL(answer, &found);
 }
 

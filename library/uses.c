@@ -85,7 +85,7 @@ static bool differs(const struct arg_spec *specs, struct slice name,
   return specs->name &&
          memcmp((const char *)section + specs->offset,
                 (const char *)usual + specs->offset,
-                specs->type == TYPE_INT ? sizeof(int64_t) : sizeof(int)) != 0;
+                arg_is_int64(specs) ? sizeof(int64_t) : sizeof(int)) != 0;
 }
 
 static bool is_chosen(const struct settings *settings, struct slice name) {

@@ -153,6 +153,11 @@ static void check_verdict(const char *text, const struct netc_answer *a) {
              count_text(a->most_sequences).text);
     assert_holds(line, part);
   }
+  if (a->positions >= 0) {
+    snprintf(part, sizeof part, "Positions in all: %s.",
+             count_text(a->positions).text);
+    assert_holds(line, part);
+  }
   free(line);
 }
 
@@ -284,6 +289,10 @@ static void check_row(const char *row, const struct netc_answer *a) {
   }
   if (a->most_sequences >= 0) {
     snprintf(part, sizeof part, "  %s", count_text(a->most_sequences).text);
+    assert_holds(row, part);
+  }
+  if (a->positions >= 0) {
+    snprintf(part, sizeof part, "  %s", count_text(a->positions).text);
     assert_holds(row, part);
   }
 }

@@ -396,8 +396,9 @@ static void words_are_drawn_as_measured(void **state) {
              "net a\ninput tokens 8 : i32\nembed %lld 4\n"
              "attention 2 causal\nlinear %lld\n",
              words, words);
-    snprintf(options, sizeof options, "sampler=%s dtype=%s sequences=%lld",
-             sampler, dtype, sequences);
+    snprintf(options, sizeof options,
+             "profile=torch1-cpu sampler=%s dtype=%s sequences=%lld", sampler,
+             dtype, sequences);
     json_t *json = predict(net, options);
     int64_t scores = sequences * words * (dtype[0] == 'b' ? 2 : 4);
     int64_t more = bytes - (serving(json, "sampler_bytes") - scores);
@@ -446,6 +447,44 @@ static const char *grouped(char *room, size_t size, int64_t value) {
   else
     snprintf(room, size, "%lld", (long long)value);
   return value >= 1 << 30 ? "any" : room;
+}
+
+/*
+ * A share of a card to the byte, less what vLLM has beside tensors; and what
+ * its log ends with, of keys and values in blocks of 16 positions.
+ */
+static void vllm_takes_a_share(void **state) {
+  (void)state;
+  static const struct {
+    const char *part;
+    int64_t millionths;
+  } shares[] = {{"0.9", 900000},
+                {"1", 1000000},
+                {"0.000001", 1},
+                {"0.333333", 333333},
+                {"0.07", 70000}};
+  for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+    char options[128];
+    snprintf(options, sizeof options, "memory=23689433089 utilization=%s",
+             shares[i].part);
+    json_t *json = predict(NET("attention 2 causal"), options);
+    int64_t room = 23689433089 * shares[i].millionths / 1000000 - (82 << 20);
+    assert_int_equal(serving(json, "room_bytes"), room > 0 ? room : 1);
+    assert_int_equal(serving(json, "framework_bytes"), 82 << 20);
+    assert_int_equal(serving(json, "device_bytes"),
+                     82 * 1048576LL + serving(json, "room_bytes") +
+                         serving(json, "reserve_bytes"));
+    json_decref(json);
+  }
+  json_t *json = predict_file("examples/zoo/llama.net",
+                              "gpu=a10g utilization=0.95 context=1000 "
+                              "prefill=512 sequences=8 sampler=vllm");
+  int64_t left = serving(json, "room_bytes") - serving(json, "weight_bytes") -
+                 serving(json, "prefill_bytes");
+  assert_true(serving(json, "prefill_bytes") > serving(json, "sampler_bytes"));
+  assert_int_equal(serving(json, "positions"), left / (16 * 524288) * 16);
+  assert_int_equal(serving(json, "sampler_bytes"), 8 * 32000 * (2 + 36));
+  json_decref(json);
 }
 
 /* The rows of the table of examples, as docs/serving.md has them. */
@@ -500,6 +539,7 @@ int main(void) {
       cmocka_unit_test(devices_send_sums_and_scores),
       cmocka_unit_test(an_encoder_is_looked_at),
       cmocka_unit_test(words_are_drawn_as_measured),
+      cmocka_unit_test(vllm_takes_a_share),
       cmocka_unit_test(the_page_has_its_figures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

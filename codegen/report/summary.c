@@ -60,9 +60,11 @@ static void put_taken(struct summary *s) {
                     : ", of which the framework has ",
                 output_size(s->c, a->taken).text);
   if (a->reserve > 0 && !all)
-    text_printf(&s->line, "%s%s are a reserve",
-                a->taken ? " and " : ", of which ",
-                output_size(s->c, a->reserve).text);
+    text_printf(&s->line, "%s%s are %s", a->taken ? " and " : ", of which ",
+                output_size(s->c, a->reserve).text,
+                s->c->settings->infer.utilization && a != &s->step
+                    ? "left to others"
+                    : "a reserve");
 }
 
 /* What the host must have; or the devices hold it, but the host does not. */
@@ -183,6 +185,9 @@ static void put_limits(struct summary *s) {
   if (a->most_sequences >= 0)
     text_printf(&s->line, ". Most sequences: %s",
                 count_text(a->most_sequences).text);
+  if (a->positions >= 0)
+    text_printf(&s->line, ". Positions in all: %s",
+                count_text(a->positions).text);
   text_putc(&s->line, '.');
 }
 

@@ -97,7 +97,7 @@ static void put_drawing(struct serving_report *r, const struct serving *s) {
     text_printf(r->out, "%d/8", bits);
   else
     text_printf(r->out, "%d", bits / 8);
-  text_printf(r->out, " + %d) = ", sampler_bytes(infer->sampler, bits));
+  text_printf(r->out, " + %d) = ", sampler_bytes(s->settings));
   text_count(r->out, sampler);
   text_put(r->out, " bytes\n");
 }

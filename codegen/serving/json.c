@@ -81,6 +81,8 @@ void serving_put_json(struct json_writer *w) {
     json_member_bool(json, "fits", serving_fits(a));
     json_member_int(json, "longest_context", a->longest);
     json_member_int(json, "most_sequences", a->most);
+    if (a->positions >= 0)
+      json_member_int(json, "positions", a->positions);
     put_rows(json, "by_context", a->by_context, a->count);
     put_rows(json, "by_sequences", a->by_sequences, a->count);
   }

@@ -277,6 +277,21 @@ static void put_whose_step(struct serving_report *r) {
   end_line(r);
 }
 
+/* The lines that vLLM's log ends with. */
+static void put_concurrency(struct serving_report *r) {
+  int64_t rest = r->a.concurrency % 100;
+  if (r->a.positions < 0)
+    return;
+  text_put(&r->line, "  room for keys and values of ");
+  text_count(&r->line, r->a.positions);
+  text_put(&r->line, " tokens; maximum concurrency for ");
+  text_count(&r->line, r->a.context);
+  text_put(&r->line, " tokens: ");
+  text_count(&r->line, r->a.concurrency / 100);
+  text_printf(&r->line, ".%d%d", (int)(rest / 10), (int)(rest % 10));
+  end_line(r);
+}
+
 static void put_report(const struct compiled *c, struct text *out) {
   struct serving_report r = {.c = c, .out = out};
   if (!serving_report_find(&r))
@@ -299,6 +314,7 @@ static void put_report(const struct compiled *c, struct text *out) {
   put_context(&r.line, &(struct served){.context = r.a.longest});
   text_printf(&r.line, ", most sequences %s", count_text(r.a.most).text);
   end_line(&r);
+  put_concurrency(&r);
   if (r.a.count)
     put_table(&r);
 }

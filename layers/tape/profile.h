@@ -30,6 +30,8 @@ struct profile {
   bool foreach_optimizer;  /* a step works on all parameters at once */
   int64_t context;         /* bytes of the device's context, a typical value */
   int64_t workspace;       /* bytes that the library of products holds */
+  int64_t beside;          /* what vLLM takes off its share for all but tensors,
+                              the context not among it */
   int reserve;             /* percent of a step that an estimate keeps free */
 };
 

@@ -148,6 +148,7 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
     a->fits = serving_fits(s);
     a->longest_context = s->longest;
     a->most_sequences = s->most;
+    a->positions = s->positions;
   }
   return (a->devices == 1 && !s->blocks) || find_alone(r, &a->alone);
 }
@@ -156,11 +157,16 @@ bool answer_find(const struct answer_request *r, struct answer *a) {
   *a = (struct answer){.devices = 1,
                        .largest_batch = -1,
                        .longest_context = -1,
-                       .most_sequences = -1};
-  fit_device(&r->settings->train, &a->device, &a->taken, &a->reserve, &a->room);
+                       .most_sequences = -1,
+                       .positions = -1};
   a->card = r->settings->train.memory ? NULL : gpu_of(&r->settings->train);
   if (r->predict)
     a->asked = serving_asked(r->settings) ? ASKED_SERVING : ASKED_PREDICTION;
+  if (a->asked == ASKED_SERVING)
+    serving_device(r->settings, &a->device, &a->taken, &a->reserve, &a->room);
+  else
+    fit_device(&r->settings->train, &a->device, &a->taken, &a->reserve,
+               &a->room);
   switch (a->asked) {
   case ASKED_SERVING: return find_serving(r, a);
   case ASKED_PREDICTION: return find_prediction(r, a);

@@ -30,6 +30,7 @@ struct answer {
   int64_t longest_context; /* -1: not asked, or nothing looks back */
   int64_t context, sequences;          /* served */
   int64_t most_sequences;              /* of `context`; -1: not asked */
+  int64_t positions;                   /* in all; -1: not asked */
   const struct serving_answer *served; /* as the settings have it; or NULL */
 };
 

@@ -218,13 +218,14 @@ bool serving_find(const struct model *model, const struct settings *settings,
                   struct arena *arena, bool table, struct serving_answer *a) {
   struct serving s;
   const struct infer_settings *infer = &settings->infer;
-  *a = (struct serving_answer){.devices = infer->tensor_parallel};
+  *a = (struct serving_answer){.devices = infer->tensor_parallel,
+                               .positions = -1};
   if (!serving_open(model, settings, arena, &s))
     return false;
   a->limit = serving_position_limit(model);
   a->context = infer->context ? infer->context : s.words;
   a->sequences = max_i64(infer->sequences, 1);
-  fit_device(&settings->train, &a->device, &a->taken, &a->reserve, &a->room);
+  serving_device(settings, &a->device, &a->taken, &a->reserve, &a->room);
   if (s.parted && a->device && infer->gpu_layers == GPU_LAYERS_AUTO &&
       !choose_layers(&s, a))
     return false;
@@ -240,6 +241,7 @@ bool serving_find(const struct model *model, const struct settings *settings,
     return true;
   a->most = most_sequences(&s, a, a->context);
   a->longest = longest_context(&s, a, a->sequences);
+  serving_positions_in_all(&s, a);
   if (table && model->nodes.count <= QUICK_NODES)
     fill_table(&s, a);
   return true;

@@ -10,7 +10,8 @@
 bool serving_wanted(const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
   return infer->context || infer->sequences || infer->prefill || infer->sinks ||
-         infer->sampler || infer->step || serving_parts(infer);
+         infer->sampler || infer->step || infer->utilization ||
+         serving_parts(infer);
 }
 
 bool serving_asked(const struct settings *settings) {
@@ -188,6 +189,7 @@ static const char *asking(const struct infer_settings *infer) {
          : infer->sinks                        ? "sinks"
          : infer->sampler                      ? "sampler"
          : infer->step                         ? "step"
+         : infer->utilization                  ? "utilization"
          : infer->gpu_layers != GPU_LAYERS_OFF ? "gpu_layers"
                                                : "host_experts";
 }
@@ -199,6 +201,7 @@ static bool step_has(struct refusal *r, const struct infer_settings *infer) {
   r->setting = infer->prefill               ? "prefill"
                : infer->sampler             ? "sampler"
                : infer->sinks               ? "sinks"
+               : infer->utilization         ? "utilization"
                : infer->tensor_parallel > 1 ? "tensor_parallel"
                                             : NULL;
   if (!r->setting) {
@@ -212,10 +215,26 @@ static bool step_has(struct refusal *r, const struct infer_settings *infer) {
   return false;
 }
 
+/* vLLM's share has no reserve, and no layer of it is elsewhere. */
+static bool share_is_whole(struct refusal *r, const struct settings *settings) {
+  bool parted = serving_parts(&settings->infer);
+  if (!settings->infer.utilization || (settings->train.reserve < 0 && !parted))
+    return true;
+  r->setting = "utilization";
+  text_printf(r->why, "`%s=` does not go with vLLM's `utilization=`",
+              !parted                        ? "reserve"
+              : settings->infer.host_experts ? "host_experts"
+                                             : "gpu_layers");
+  text_put(r->help, "give one of the two");
+  return false;
+}
+
 static bool is_possible(struct refusal *r, const struct model *model,
-                        const struct infer_settings *infer) {
+                        const struct settings *settings) {
+  const struct infer_settings *infer = &settings->infer;
   return is_served(r, model) && can_part(r, model, infer) &&
          blocks_divide(r, model, infer) && step_has(r, infer) &&
+         share_is_whole(r, settings) &&
          heads_divide(r, model, infer->tensor_parallel) &&
          has_positions(r, model, infer->context);
 }
@@ -224,7 +243,7 @@ bool serving_possible(const struct model *model,
                       const struct settings *settings, struct text *why,
                       struct text *help) {
   struct refusal r = {why, help, NULL};
-  return is_possible(&r, model, &settings->infer);
+  return is_possible(&r, model, settings);
 }
 
 /* Contexts and sequences that no model needs are counted at once. */
@@ -258,7 +277,7 @@ bool serving_check(const struct model *model, const struct settings *settings,
   enum slug slug = OUT_OF_RANGE;
   if (!serving_wanted(settings))
     return true;
-  if (is_possible(&r, model, &settings->infer)) {
+  if (is_possible(&r, model, settings)) {
     if (is_countable(model, settings))
       return true;
     slug = TOO_LARGE;

@@ -297,10 +297,7 @@ int64_t serving_sampler(const struct serving *s, enum served_place place,
     return 0;
   return mul_i64(serving_scores(s), sequences, &count) &&
                  element_bytes(infer->dtype, count, &scores) &&
-                 mul_i64(
-                     count,
-                     sampler_bytes(infer->sampler, element_bits(infer->dtype)),
-                     &copies) &&
+                 mul_i64(count, sampler_bytes(s->settings), &copies) &&
                  add_i64(scores, copies, &scores)
              ? scores
              : INT64_MAX;

@@ -113,9 +113,11 @@ struct serving_answer {
       decode_traffic; /* of several devices */
   int64_t device;     /* 0: none was named */
   int64_t taken, reserve, room;
-  int64_t longest; /* context, of `sequences`; in whole blocks */
-  int64_t most;    /* sequences, of `context` */
-  int64_t limit;   /* of positions, by a table of them; 0: none */
+  int64_t longest;     /* context, of `sequences`; in whole blocks */
+  int64_t most;        /* sequences, of `context` */
+  int64_t limit;       /* of positions, by a table of them; 0: none */
+  int64_t positions;   /* in what weights and the step leave; -1: not asked */
+  int64_t concurrency; /* hundredths of sequences of `context` that these are */
   int count;
   struct served by_context[SERVED_ROWS];   /* the most sequences of each */
   struct served by_sequences[SERVED_ROWS]; /* the longest context of each */
@@ -221,6 +223,14 @@ bool serving_is_llama_cpp(const struct serving *serving);
  */
 int64_t serving_compute(const struct serving *serving, enum served_place place,
                         int64_t context, int64_t sequences);
+
+/* fit_device, or the part of the device that utilization= says. */
+void serving_device(const struct settings *settings, int64_t *device,
+                    int64_t *taken, int64_t *reserve, int64_t *room);
+
+/* The answer's `positions` and `concurrency`, of its other members. */
+void serving_positions_in_all(const struct serving *serving,
+                              struct serving_answer *answer);
 
 /* Positions of a block of keys and values. */
 int64_t serving_page(const struct infer_settings *infer);

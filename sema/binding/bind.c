@@ -32,7 +32,7 @@ void bind_begin(struct expander *e, struct binding *b, const char *owner,
     const struct arg_spec *spec = &b->specs[i];
     void *at = (char *)b->args + spec->offset;
     b->spans[i] = (struct span){0};
-    if (spec->type == TYPE_INT)
+    if (arg_is_int64(spec))
       *(int64_t *)at = spec->initial;
     else if (spec->type == TYPE_REAL)
       *(double *)at = spec->initial_real;

@@ -35,7 +35,7 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
       report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
              s->spec->name, s->b->owner, wanted, SLICE_ARG(text));
   if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL &&
-      s->spec->type != TYPE_SCALE)
+      s->spec->type != TYPE_DECIMAL && s->spec->type != TYPE_SCALE)
     eval_help_integer(d, s->value.real);
   else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
     return false;
@@ -80,6 +80,31 @@ static bool store_real(struct slot *s) {
   }
   *(double *)s->at = value;
   return true;
+}
+
+/*
+ * Millionths are kept, so that what is counted with them is the same on every
+ * machine. A decimal of six places is within 10^-9 of such a number of them.
+ */
+static bool store_decimal(struct slot *s) {
+  const struct arg_spec *spec = s->spec;
+  struct text wanted = text_new(s->e->arena);
+  if (!value_is_number(&s->value))
+    return refuse(s, WRONG_TYPE, "a number");
+  double value = value_number(&s->value) * 1e6;
+  if (value >= (double)spec->min && value <= (double)spec->max) {
+    int64_t nearest = (int64_t)(value + 0.5);
+    double apart = value - (double)nearest;
+    *(int64_t *)s->at = nearest;
+    if (apart < 1e-6 && apart > -1e-6)
+      return true;
+  }
+  text_put(&wanted, "a number from ");
+  text_millionths(&wanted, spec->min);
+  text_put(&wanted, " to ");
+  text_millionths(&wanted, spec->max);
+  text_put(&wanted, " with at most 6 decimals");
+  return refuse(s, OUT_OF_RANGE, text_string(&wanted));
 }
 
 /* One size for all axes, or one for each; false if it is neither. */
@@ -228,6 +253,7 @@ static bool store_layer(struct slot *s) {
 bool slot_store(struct slot *s) {
   switch (s->spec->type) {
   case TYPE_INT: return store_int(s);
+  case TYPE_DECIMAL: return store_decimal(s);
   case TYPE_REAL: return store_real(s);
   case TYPE_SIZES: return store_sizes(s);
   case TYPE_SCALE: return store_scale(s);

@@ -179,6 +179,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
   const struct range *range = at;
   switch (spec->type) {
   case TYPE_INT: put_int(out, spec, *(const int64_t *)at); break;
+  case TYPE_DECIMAL: text_millionths(out, *(const int64_t *)at); break;
   case TYPE_REAL: put_real(out, *(const double *)at); break;
   case TYPE_SIZES: put_sizes(out, at, at); break;
   case TYPE_SCALE:

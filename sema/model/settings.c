@@ -64,10 +64,10 @@ static const char sampler_words[] =
     ;
 
 static const struct {
-  int bytes, wide;
+  int bytes, wide, sorted;
 } samplers[] = {
-    {0, 0},
-#define SAMPLER(word, bytes, wide) {bytes, wide},
+    {0, 0, 0},
+#define SAMPLER(word, bytes, wide, sorted) {bytes, wide, sorted},
 #include "sema/model/samplers.def"
 #undef SAMPLER
 };
@@ -136,7 +136,7 @@ _Static_assert(sizeof train_specs / sizeof *train_specs <= LIMIT_SPECS + 1,
 static void set_defaults(void *section, const struct arg_spec *specs) {
   for (; specs->name; specs++) {
     void *at = (char *)section + specs->offset;
-    if (specs->type == TYPE_INT)
+    if (arg_is_int64(specs))
       *(int64_t *)at = specs->initial;
     else
       *(int *)at = (int)specs->initial;
@@ -189,8 +189,13 @@ struct slice loss_name(int loss) {
   return word_at(LOSS_WORDS, loss);
 }
 
-int sampler_bytes(int sampler, int bits) {
-  return bits < 32 ? samplers[sampler].bytes : samplers[sampler].wide;
+int sampler_bytes(const struct settings *settings) {
+  const struct infer_settings *infer = &settings->infer;
+  bool wide = element_bits(infer->dtype) >= 32;
+  int sampler = infer->sampler;
+  return (wide ? samplers[sampler].wide : samplers[sampler].bytes) +
+         (profile_at(settings->train.profile)->caches ? samplers[sampler].sorted
+                                                      : 0);
 }
 
 int element_bits(int element) {

@@ -86,6 +86,7 @@ enum { EXPERTS_ALL = -1 };
 enum { CHECKPOINT_AUTO = -1, CHECKPOINT_SELECTIVE = -2 };
 
 #define SETTING_INT int64_t
+#define SETTING_DECIMAL int64_t /* millionths */
 #define SETTING_CHOICE int /* the place of its word, from 1; 0: none chosen */
 
 /* Turns of what repeats that each part of a pipeline has: "4,4,8". */
@@ -219,11 +220,8 @@ static inline int64_t stage_parts(const struct train_settings *train) {
 /* Values of state for each parameter by the rule of thumb. */
 int optimizer_values(int optimizer);
 
-/*
- * Bytes that a sampler has for each score of a word, beside the scores of so
- * many bits.
- */
-int sampler_bytes(int sampler, int bits);
+/* Bytes that the sampler has for each score of a word, beside the scores. */
+int sampler_bytes(const struct settings *settings);
 
 /* Bits of each of them; 0: as many as the parameter has. */
 int optimizer_value_bits(int optimizer);

@@ -1,0 +1,41 @@
+/*
+ * vLLM: the share of a card that it takes, and the positions that keys and
+ * values have room for in what weights and a step leave of it, as its logs end.
+ */
+#include "base/check.h"
+#include "memory/serving/serving.h"
+
+enum { WHOLE = 1000000 }; /* of utilization= */
+
+/* request_memory of vllm/v1/worker/utils.py. */
+static int64_t share_of(int64_t device, int64_t part) {
+  return device / WHOLE * part + device % WHOLE * part / WHOLE;
+}
+
+void serving_device(const struct settings *settings, int64_t *device,
+                    int64_t *taken, int64_t *reserve, int64_t *room) {
+  const struct train_settings *train = &settings->train;
+  fit_device(train, device, taken, reserve, room);
+  if (!settings->infer.utilization || !*device)
+    return;
+  int64_t share = share_of(*device, settings->infer.utilization);
+  *taken = profile_at(train->profile)->beside;
+  *room = max_i64(share - *taken, 1);
+  *reserve = max_i64(*device - *taken - *room, 0);
+}
+
+/* Blocks lie in all layers, and as many as a sequence has make one more. */
+void serving_positions_in_all(const struct serving *s,
+                              struct serving_answer *a) {
+  const struct served_part *card = &a->card;
+  int64_t page = s->settings->infer.page;
+  int64_t pages = ceil_div_i64(a->context, page);
+  int64_t step = card->need - card->weights - card->cache;
+  int64_t left = max_i64(a->room - card->weights - step, 0);
+  a->positions = -1;
+  if (s->parted || serving_is_llama_cpp(s) || card->sequence <= card->state)
+    return;
+  int64_t blocks = left / ceil_div_i64(card->sequence, pages);
+  a->positions = size_product(blocks, page);
+  a->concurrency = size_sum(size_product(blocks, 100), pages / 2) / pages;
+}
