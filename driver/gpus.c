@@ -18,13 +18,11 @@ static const char head[] =
     "\n"
     "A process cannot have all of a card: the driver keeps a part. *Card* is "
     "what the maker\nsays (nvidia-smi's memory.total), *process* the least "
-    "that "
-    "programs printed on Linux:\nPyTorch's \"has a total capacity of\" and "
-    "total_memory, llama.cpp's\nrecommendedMaxWorkingSetSize on Apple's. What "
-    "fits is decided by it. `~`: none was\nfound, and the card is given the "
-    "worst share of its kind; reports say so. A number\nis the place of a "
-    "public file in the index of code that the figure was found with. An\nRTX "
-    "3080 has 10 GB, unless it is said to have 12.\n"
+    "that a program printed on Linux\n(PyTorch, llama.cpp, OpenCL; "
+    "nvidia-smi's total less reserved; Apple's\n"
+    "recommendedMaxWorkingSetSize), on the page given last. What fits is "
+    "decided by it. `~`:\nestimated, the worst share of its kind; reports "
+    "say so. An RTX 3080 has 10 GB, unless\nit is said to have 12.\n"
     "\n"
     "| name | kind | card | process | GB/s | printed in |\n"
     "|---|---|--:|--:|--:|---|\n";
@@ -60,11 +58,8 @@ static void put_markdown(const struct netc_gpu *gpu, const char *card,
   printf("| `%s` | %s | %s | %s%s | ", gpu->name, gpu->kind, card,
          gpu->estimated ? "~ " : "", process);
   put_figure(gpu->bandwidth);
-  static const char place[] = "file index ";
   if (strncmp(gpu->source, "http", 4) == 0)
     printf(" | <%s> |\n", gpu->source);
-  else if (strncmp(gpu->source, place, strlen(place)) == 0)
-    printf(" | %s |\n", gpu->source + strlen(place));
   else
     printf(" | %s |\n", *gpu->source ? gpu->source : "-");
 }
