@@ -383,28 +383,52 @@ class Resnet(nn.Module):
         return self.short(x) + y
 
 
-class Transformer(nn.Module):
-    def __init__(self, c):
+class TransformerBlock(nn.Module):
+    def __init__(self, c, heads, memory):
         super().__init__()
-        self.norm = nn.GroupNorm(32, c, 1e-6)
-        self.convs = nn.ModuleList([nn.Conv2d(c, c, 1), nn.Conv2d(c, c, 1)])
         self.norms = nn.ModuleList(nn.LayerNorm(c) for _ in range(3))
-        self.own = Attention(c, 8, bias="o")
-        self.cross = Attention(c, 8, bias="o", memory=768)
+        self.own = Attention(c, heads, bias="o")
+        self.cross = Attention(c, heads, bias="o", memory=memory)
         self.feed = nn.Linear(c, 8 * c)
         self.out = nn.Linear(4 * c, c)
 
-    def forward(self, x, text):
-        y = self.convs[0](self.norm(x)).flatten(2).transpose(1, 2)
+    def forward(self, y, text):
         y = y + self.own(self.norms[0](y))
         y = y + self.cross(self.norms[1](y), text)
         wide, gate = self.feed(self.norms[2](y)).chunk(2, -1)
-        y = y + self.out(wide * F.gelu(gate))
-        return x + self.convs[1](y.transpose(1, 2).reshape(x.shape))
+        return y + self.out(wide * F.gelu(gate))
+
+
+class Transformer(nn.Module):
+    """`linear`: its projections are dense ones of rows (SDXL)."""
+
+    def __init__(self, c, n=1, heads=8, memory=768, linear=False):
+        super().__init__()
+        self.norm = nn.GroupNorm(32, c, 1e-6)
+        self.linear = linear
+        self.ends = nn.ModuleList(nn.Linear(c, c) if linear else
+                                  nn.Conv2d(c, c, 1) for _ in range(2))
+        self.blocks = nn.ModuleList(TransformerBlock(c, heads, memory)
+                                    for _ in range(n))
+
+    def forward(self, x, text):
+        y = self.norm(x)
+        if not self.linear:
+            y = self.ends[0](y)
+        y = y.flatten(2).transpose(1, 2)
+        if self.linear:
+            y = self.ends[0](y)
+        for block in self.blocks:
+            y = block(y, text)
+        if self.linear:
+            y = self.ends[1](y)
+        y = y.transpose(1, 2).reshape(x.shape)
+        return x + (y if self.linear else self.ends[1](y))
 
 
 class SdUnet(nn.Module):
     """diffusers UNet2DConditionModel of Stable Diffusion 1.5"""
+    deepest = 0  # the block whose transformers the middle has
 
     def __init__(self, wide=(320, 640, 1280, 1280)):
         super().__init__()
@@ -416,10 +440,10 @@ class SdUnet(nn.Module):
             for _ in range(2):
                 self.down.append(self.block(i, given[-1], c))
                 given.append(c)
-            if i < 3:
+            if i + 1 < len(wide):
                 self.down.append(nn.Conv2d(c, c, 3, 2, 1))
                 given.append(c)
-        self.middle = nn.ModuleList([*self.block(0, 1280, 1280),
+        self.middle = nn.ModuleList([*self.block(self.deepest, 1280, 1280),
                                      Resnet(1280, 1280)])
         last = 1280
         for i, c in reversed(list(enumerate(wide))):
@@ -441,7 +465,9 @@ class SdUnet(nn.Module):
         return x
 
     def forward(self, x, step, text):
-        time = self.time(step)
+        return self.denoise(x, self.time(step), text)
+
+    def denoise(self, x, time, text):
         x, skips = self.first(x), []
         skips.append(x)
         for part in self.down:
@@ -455,6 +481,24 @@ class SdUnet(nn.Module):
             else:
                 x = self.run(part, torch.cat([x, skips.pop()], 1), time, text)
         return self.last(x)
+
+
+class Sdxl(SdUnet):
+    """diffusers UNet2DConditionModel of stable-diffusion-xl-base-1.0"""
+    deepest = 2
+
+    def __init__(self):
+        super().__init__((320, 640, 1280))
+        self.added = nn.Sequential(nn.Linear(2816, 1280), nn.SiLU(),
+                                   nn.Linear(1280, 1280))
+
+    def block(self, i, c, out):
+        deep = (0, 2, 10)[i]
+        return nn.ModuleList([Resnet(c, out)] + (
+            [Transformer(out, deep, out // 64, 2048, True)] if deep else []))
+
+    def forward(self, x, step, added, text):
+        return self.denoise(x, self.time(step) + self.added(added), text)
 
 
 def bottleneck(c, out, s):
@@ -684,6 +728,8 @@ MODELS = [
     ("yolov8", "size=3", lambda: YoloV8(48, 576, 2), [image(3, 640)]),
     ("sd_unet", "size=16", SdUnet,
      [image(4, 16), values(320), values(77, 768)]),
+    ("sdxl", "size=16", Sdxl,
+     [image(4, 16), values(320), values(2816), values(77, 2048)]),
     ("detr", "size=320", lambda: Detr(100), [image(3, 320)]),
     ("t5", "", lambda: T5(6, 512, 8, 2048),
      [words(512), words(114)]),
