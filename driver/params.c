@@ -11,18 +11,26 @@ static int wider(int width, const char *text) {
   return (int)strlen(text) > width ? (int)strlen(text) : width;
 }
 
+/* "384", or "width/64 = 6" of what follows others. */
+static char *put_default(const struct netc_param *p, char *to, size_t room) {
+  snprintf(to, room, "%s%s%s", p->follows, *p->follows ? " = " : "",
+           p->fallback);
+  return to;
+}
+
 /* name, default, what is allowed; a value of -D after the default. */
 static void put_params(struct netc *netc) {
   struct netc_param p = {.size = sizeof p};
+  char text[200];
   struct widths w = {(int)strlen("param"), (int)strlen("default")};
   for (size_t i = 0; netc_param(netc, i, &p) == NETC_OK; i++) {
     w.name = wider(w.name, p.name);
-    w.value = wider(w.value, p.fallback);
+    w.value = wider(w.value, put_default(&p, text, sizeof text));
   }
   printf("%-*s  %-*s  allowed\n", w.name, "param", w.value, "default");
   for (size_t i = 0; netc_param(netc, i, &p) == NETC_OK; i++) {
-    printf("%-*s  %-*s  %s", w.name, p.name, w.value, p.fallback,
-           *p.allowed ? p.allowed : "any");
+    printf("%-*s  %-*s  %s", w.name, p.name, w.value,
+           put_default(&p, text, sizeof text), *p.allowed ? p.allowed : "any");
     printf(p.given ? "; is %s\n" : "\n", p.value);
   }
 }

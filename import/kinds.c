@@ -130,6 +130,25 @@ static bool kind_darknet(struct slice head) {
   return false;
 }
 
+/* The columns that `netc plan` needs, in any order. */
+static bool kind_buffers(struct slice head) {
+  static const char *const columns[] = {"id", "lower", "upper", "size"};
+  struct slice line, rest;
+  size_t found = 0;
+  do
+    if (!next_line(&head, &line))
+      return false;
+  while (!line.length || *line.at == '#');
+  for (rest = line; rest.length;) {
+    const char *comma = memchr(rest.at, ',', rest.length);
+    size_t length = comma ? (size_t)(comma - rest.at) : rest.length;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+      found += slice_is((struct slice){rest.at, length}, columns[i]);
+    rest = from(rest, length + 1);
+  }
+  return found == sizeof columns / sizeof *columns;
+}
+
 /* `layer {` or `layers{` at the left. */
 static bool kind_caffe(struct slice head) {
   struct slice line;

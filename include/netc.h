@@ -204,6 +204,7 @@ struct netc_param {
   const char *value;    /* what it is now */
   const char *allowed;  /* "18 34 50", "0..1"; "": not limited */
   bool given;           /* by netc_define */
+  const char *follows;  /* what its default is made of: "width/64"; or "" */
 };
 
 NETC_API enum netc_status netc_param(struct netc *netc, size_t index,

@@ -228,6 +228,10 @@ bool layer_check_sequence(const struct layer *layer) {
   struct diagnostic *d =
       layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
                  layer->kind->name, shape_text(in).text);
+  if (in->rank == 3 && shape_channels(in) == 1) /* a picture, row by row */
+    return diag_help(
+        d, "`reshape %" PRId64 "x%" PRId64 "` makes a position of each row",
+        in->dim[0], in->dim[1]);
   return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
                    shape_channels(in));
 }

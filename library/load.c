@@ -209,15 +209,21 @@ static bool try_section(struct call *call, const char *word,
   if (unknown_gpu(call, &trial.settings.train, spec_of(specs, given->name),
                   given->value))
     return false;
+  const struct arg_spec *spec = spec_of(specs, given->name);
+  struct text fallback = text_new(&call->scratch);
+  text_printf(&fallback, "it takes %s%s%s",
+              spec->type == TYPE_CHOICE ? "" : "a number",
+              !spec->words                ? ""
+              : spec->type == TYPE_CHOICE ? "one of: "
+                                          : ", or one of: ",
+              spec->words ? spec->words : "");
+  text_putc(&fallback, '\0');
+  if (slice_is(given->value, "x")) /* it joins sizes, and cannot be parsed */
+    return context_say(call->netc, "%s", fallback.at);
   const struct stmt *stmt = parse_pair(&trial.reading, word, &pair, "=");
   bool one = trial.diags.all.count == 0 && is_one_setting(stmt);
   if (one)
     expand_choice(&trial.expansion, stmt);
-  const char *words = spec_of(specs, given->name)->words;
-  struct text fallback = text_new(&call->scratch);
-  text_printf(&fallback, "it takes a number%s%s", words ? ", or one of: " : "",
-              words ? words : "");
-  text_putc(&fallback, '\0');
   return trial_end(&trial, one, call->netc, fallback.at);
 }
 
@@ -286,12 +292,40 @@ bool load_try_compared(struct call *call, struct slice list) {
                    "precision=mixed`");
 }
 
+/* `-D size=x`: x joins sizes and is no value, so that it cannot be parsed. */
+static struct define read_joint(const struct load_reading *r,
+                                const struct setting_pair *pair) {
+  struct setting_pair number = {pair->name, slice_of("0")};
+  const struct stmt *stmt = parse_pair(r, "param ", &number, " = ");
+  if (!stmt || stmt->next || stmt->kind != STMT_PARAM)
+    return (struct define){.name = {NULL, 0}};
+  struct source *source = &r->sources->all.at[r->sources->all.count - 1];
+  char *text = arena_alloc(r->arena, source->text.length, 1);
+  memcpy(text, source->text.at, source->text.length);
+  text[source->text.length - 1] = *pair->value.at; /* as it was given */
+  source->text.at = text;
+  return (struct define){
+      .name = stmt->name,
+      .value = {.kind = VALUE_NAME, .name = pair->value, .span = stmt->span},
+      .span = stmt->span,
+      .unknown = true};
+}
+
 static struct define read_define(const struct load_reading *r,
                                  struct expansion *expansion,
                                  const struct setting_pair *pair) {
+  if (slice_is(pair->value, "x"))
+    return read_joint(r, pair);
   const struct stmt *stmt = parse_pair(r, "param ", pair, " = ");
   if (!stmt || stmt->next || stmt->kind != STMT_PARAM || r->diags->all.count)
     return (struct define){.name = {NULL, 0}};
+  const struct expr *x = stmt->more->value;
+  if (x->kind == EXPR_NAME && !layer_kind_find(x->name))
+    return (struct define){
+        .name = stmt->name,
+        .value = {.kind = VALUE_NAME, .name = x->name, .span = x->span},
+        .span = stmt->span,
+        .unknown = true};
   return (struct define){.name = stmt->name,
                          .value = expand_value(expansion, stmt->more->value),
                          .span = stmt->span};

@@ -205,7 +205,8 @@ static void call_param(struct call *call) {
       .fallback = context_keep(&load->arena, choice->fallback).at,
       .value = context_keep(&load->arena, choice->value).at,
       .allowed = context_keep(&load->arena, choice->allowed).at,
-      .given = choice->given};
+      .given = choice->given,
+      .follows = context_keep(&load->arena, choice->follows).at};
   call->status = FILL(asking->to, &param);
 }
 

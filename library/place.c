@@ -40,6 +40,24 @@ static bool unknown_gpu(struct call *call, struct slice name,
   return false;
 }
 
+/* "h100x8": the number behind the name. */
+static bool turned_about(struct call *call, const char *text) {
+  struct slice name = slice_of(text), number;
+  const char *several;
+  while (name.length && is_digit(name.at[name.length - 1]))
+    name.length--;
+  number = slice_of(name.at + name.length);
+  if (!number.length || name.length < 2 ||
+      !strchr("x*: ", name.at[name.length - 1]))
+    return false;
+  name.length--;
+  if (!gpu_find(&call->netc->gpus, name, &several))
+    return false;
+  return !context_say(call->netc,
+                      "unknown device `%s`; did you mean `%.*sx%.*s`?", text,
+                      SLICE_ARG(number), SLICE_ARG(name));
+}
+
 /* "8xa100-80"; one without a number. */
 static bool read_gpus(struct call *call, const char *text) {
   struct place_call *place = call->request;
@@ -61,6 +79,8 @@ static bool read_gpus(struct call *call, const char *text) {
   const char *several;
   const struct gpus *own = &call->netc->gpus;
   int number = gpu_find(own, slice_of(name), &several);
+  if (!number && turned_about(call, text))
+    return false;
   if (!number)
     return unknown_gpu(call, slice_of(name), several);
   place->train.gpu = number;

@@ -178,6 +178,27 @@ static bool percent(struct advice *a) {
   return true;
 }
 
+/* cut=4,4: the numbers of several stages. */
+static bool turns(struct advice *a) {
+  static const char key[] = "cut=";
+  struct slice text = a->p->scan.text;
+  size_t comma = a->span.begin - a->p->scan.base, at = comma, end = comma;
+  while (at > 0 && is_digit(text.at[at - 1]))
+    at--;
+  if (a->found != TOKEN_COMMA || at == comma || at < sizeof key - 1 ||
+      !begins(from(text, at - (sizeof key - 1)), key))
+    return false;
+  while (end < text.length && (is_digit(text.at[end]) || text.at[end] == ','))
+    end++;
+  struct text quoted = text_new(a->p->arena);
+  text_printf(&quoted, "\"%.*s\"", (int)(end - at), text.at + at);
+  uint32_t base = a->p->scan.base;
+  diag_offer(a->d, (struct span){base + (uint32_t)at, base + (uint32_t)end},
+             text_slice(&quoted), "write `cut=%.*s`", SLICE_ARG(quoted));
+  diag_help(a->d, "several numbers stand in quotes");
+  return true;
+}
+
 /* `repeat 3` and its brace on the next line. */
 static bool brace_below(struct advice *a) {
   struct slice rest = from(a->p->scan.text, a->span.begin - a->p->scan.base);
@@ -261,7 +282,8 @@ static bool by_token(struct advice *a) {
                    "arguments are separated by blanks, statements by `;`");
     return true;
   case TOKEN_BY:
-    diag_help(a->d, "the letter x joins sizes and names nothing else");
+    diag_help(a->d,
+              "the letter x joins sizes, as in `3x3`: it cannot be a name");
     return true;
   case TOKEN_STRIDE:
     diag_otherwise(a->d,
@@ -273,8 +295,8 @@ static bool by_token(struct advice *a) {
 }
 
 static bool (*const rules[])(struct advice *) = {
-    comment,     foreign_word, net_name, string,  percent, else_if,
-    brace_below, operands,     file_end, keyword, by_token};
+    comment, foreign_word, net_name, string,   percent, turns,
+    else_if, brace_below,  operands, file_end, keyword, by_token};
 
 void advice_give(struct parser *p, struct diagnostic *d, enum token found,
                  struct span span) {

@@ -143,17 +143,24 @@ static struct slice written(struct expander *e, const struct value *value) {
 /* For those who ask what can be chosen; in a def, the first call counts. */
 static void record(struct expander *e, const struct stmt *stmt,
                    const struct allowed *allowed, const struct value *fallback,
-                   const struct value *value, bool given) {
+                   const struct value *value, bool given, bool follows) {
   struct slice place = {(const char *)&stmt->span, sizeof stmt->span};
   if (map_add(e->arena, &e->recorded, place)->number++)
     return;
-  *VEC_PUSH(e->arena, &e->model->choices) =
-      (struct model_param_choice){stmt, written(e, fallback), written(e, value),
-                                  allowed_text(e, allowed), given};
+  *VEC_PUSH(e->arena, &e->model->choices) = (struct model_param_choice){
+      stmt,
+      written(e, fallback),
+      written(e, value),
+      allowed_text(e, allowed),
+      follows ? sources_slice(e->in->diags->sources, stmt->more->value->span)
+              : (struct slice){"", 0},
+      given};
 }
 
 void expand_param(struct expander *e, const struct stmt *stmt) {
+  e->depends = false;
   struct value fallback = eval(e, stmt->more->value), value = fallback;
+  bool follows = e->depends && fallback.kind != VALUE_NAME;
   struct define *define = find_define(e, stmt->name);
   struct allowed allowed;
   bool known = read_allowed(e, stmt, &allowed);
@@ -165,7 +172,13 @@ void expand_param(struct expander *e, const struct stmt *stmt) {
     span = define->span;
   }
   if (known)
-    record(e, stmt, &allowed, &fallback, &value, define);
+    record(e, stmt, &allowed, &fallback, &value, define, follows);
+  if (define && define->unknown && !limited) {
+    report(e, UNKNOWN_NAME, span,
+           "`%.*s` is neither a number, `true`, `false` nor a layer",
+           SLICE_ARG(value.name));
+    value = value_poison;
+  }
   if (limited && fallback.kind != VALUE_POISON &&
       !holds(&allowed, &fallback, &fallback)) {
     refuse(e, stmt, &allowed, &fallback, stmt->more->value->span);

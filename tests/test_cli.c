@@ -238,6 +238,10 @@ static void values_may_be_written_as_people_write_them(void **state) {
       {"--memory 0.5B", "there are no parts of a byte"},
       {"--optimizer addam", "did you mean `adam`? choose one of: sgd,"},
       {"-D abc=1", "its parameters: depth = 50, groups = 1"},
+      {"--batch x", "--batch x: it takes a number\n"},
+      {"--optimizer x", "it takes one of: sgd momentum"},
+      {"--checkpoint x", "it takes a number, or one of: auto"},
+      {"-D 3=x", "-D 3: `3` is unexpected here"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char command[300];
@@ -517,6 +521,22 @@ static void the_largest_input_fits(void **state) {
   }
 }
 
+/* A word that is no value: the source says what would be. */
+static void words_of_params_are_refused_where_they_are_allowed(void **state) {
+  (void)state;
+#define YOLO NETC " examples/zoo/yolov8.net -D "
+  expect(YOLO "size=x", 1, "", "`size` must be in 1..5, not x");
+  expect(YOLO "size=x", 1, "", "   1 | param size = x\n     | ^^^");
+  expect(YOLO "size=x", 1, "", "   5 | param size = 1 in 1..5\n");
+  expect(YOLO "size=large", 1, "", "`size` must be in 1..5, not large");
+  expect(YOLO "side=x", 1, "", "`x` is neither a number, `true`, `false`");
+  expect(NETC " examples/zoo/vgg.net -D norm=bnn", 1, "",
+         "`norm` must be one of identity bn, not bnn");
+  expect(NETC " examples/zoo/vgg.net -D norm=bnn", 1, "", "nearest is bn\n");
+  expect(NETC " examples/zoo/vgg.net -D worm=x", 2, "", "no `param worm`");
+#undef YOLO
+}
+
 /* What -D can choose; of a net that is refused, too. */
 static void params_are_listed(void **state) {
   (void)state;
@@ -531,6 +551,16 @@ static void params_are_listed(void **state) {
   assert_holds(r.out, "depth  16        11 13 16 19; is 15\n");
   assert_holds(r.err, "`depth` must be one of 11 13 16 19, not 15");
   assert_holds(r.err, "the nearest is 16");
+  run_free(&r);
+  r = run(NETC " params examples/zoo/whisper.net -D width=512");
+  assert_string_equal(r.out, "param    default       allowed\n"
+                             "layers   4             any\n"
+                             "decoder  layers = 4    any\n"
+                             "width    384           any; is 512\n"
+                             "heads    width/64 = 8  any\n"
+                             "mels     80            any\n"
+                             "words    51865         any\n");
+  assert_string_equal(r.err, "");
   run_free(&r);
   r = run(NETC " params examples/simple_cnn.net");
   assert_string_equal(r.out, "examples/simple_cnn.net has no `param`\n");
@@ -1377,6 +1407,7 @@ int main(void) {
       cmocka_unit_test(make_follows_the_dependencies),
       cmocka_unit_test(ninja_follows_the_dependencies),
       cmocka_unit_test(a_target_of_ones_own_is_taken),
+      cmocka_unit_test(words_of_params_are_refused_where_they_are_allowed),
       cmocka_unit_test(params_are_listed),
       cmocka_unit_test(inputs_take_other_sizes),
       cmocka_unit_test(the_largest_input_fits),

@@ -69,7 +69,7 @@ static struct kind kinds[] = {
      "an index of safetensors files", "config.json"},
     {"diffusers", "x.json",
      BYTES("{\"_class_name\": \"UNet2DConditionModel\"}"),
-     "Hugging Face's diffusers", "netc zoo:sd_unet"},
+     "Hugging Face's diffusers", "zoo:sdxl"},
     {"tfjs", "model.json",
      BYTES(
          "{\"format\": \"layers-model\", \"modelTopology\": {\"class_name\":"),
@@ -111,6 +111,8 @@ static struct kind kinds[] = {
      "a pointer of Git LFS", "git lfs pull"},
     {"solver", "x.prototxt", BYTES("net: \"a.prototxt\"\nbase_lr: 0.01\n"),
      "a solver of Caffe", "its `net:` names"},
+    {"buffers", "x.csv", BYTES("# a plan\nid,size,upper,lower\nb1,4,3,0\n"),
+     "this is a table of buffers", "netc plan "},
     {"pbtxt", "x", BYTES("node {\n  name: \"input\"\n  op: \"Placeholder\"\n"),
      "a graph of TensorFlow as text", "tf2onnx.convert"},
     {"ncnn", "x", BYTES("7767517\n3 3\nInput data 0 1 data\n"), "a net of ncnn",

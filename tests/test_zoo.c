@@ -236,6 +236,24 @@ static void every_net_is_compared(void **state) {
   paths_free(&nets);
 }
 
+/* What foreign.def says of `resnet50` and others that are whole nets. */
+static void words_for_whole_nets_lead_to_nets(void **state) {
+  (void)state;
+  char *text = read_text("layers/foreign/foreign.def", NULL), *at = text;
+  int count = 0;
+  assert_non_null(text);
+  for (; (at = strstr(at, "\", WHOLE(\"")); count++) {
+    at += strlen("\", WHOLE(\"");
+    struct run r =
+        run(NETC " params zoo:%.*s", (int)(strchr(at, '"') - at), at);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.err, "");
+    run_free(&r);
+  }
+  assert_true(count >= 20);
+  free(text);
+}
+
 static void the_page_is_what_the_compiler_says(void **state) {
   (void)state;
   char *page = read_text("docs/zoo.md", NULL);
@@ -280,6 +298,7 @@ int main(void) {
   struct row *rows = read_rows(&count);
   const struct CMUnitTest others[] = {
       cmocka_unit_test(every_net_is_compared),
+      cmocka_unit_test(words_for_whole_nets_lead_to_nets),
       cmocka_unit_test(the_page_is_what_the_compiler_says),
   };
   int failed = run_table("zoo", rows, count, sizeof *rows, check_row, others,

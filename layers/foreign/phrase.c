@@ -115,8 +115,10 @@ static bool join(struct phrase *p) {
     p->why = "tensors are added by a layer: `add LABEL`";
     return true;
   }
+  bool to_word = slice_trim(slice_to(line, assigned), " \t").length ==
+                 word.length; /* not `train batch=x` */
   if (phrase_is_name(word) && !is_current(word) && assigned < line.length &&
-      slice_is(slice_plain(slice_from(line, assigned + 1)), "x")) {
+      to_word && slice_is(slice_plain(slice_from(line, assigned + 1)), "x")) {
     phrase_put_name(p->out, word);
     text_put(p->out, ": identity");
     p->why = "a tensor has the label of the layer that makes it, or of "

@@ -30,10 +30,12 @@ bool cut_check(const struct model *model, const struct settings *settings,
                place, "`cut=macs`, or leave it out");
   else if (train->turns->count != parts)
     given_help(diag(diags, OUT_OF_RANGE, place,
-                    "turns of %" PRId64 " parts, but the pipeline has %" PRId64,
+                    "%" PRId64 " numbers for %" PRId64 " stages",
                     train->turns->count, parts),
-               place, "a number for each, which are %" PRId64 " together",
-               r.count);
+               place,
+               "give %" PRId64 " numbers that add up to %" PRId64
+               ", the blocks that the net repeats",
+               parts, r.count);
   else if (sum == r.count)
     given_help(diag(diags, OUT_OF_RANGE, place, "a stage without layers"),
                place,
@@ -41,9 +43,10 @@ bool cut_check(const struct model *model, const struct settings *settings,
                "other layers stand before or after them");
   else
     given_help(diag(diags, OUT_OF_RANGE, place,
-                    "%" PRId64 " turns, but the net has %" PRId64, sum,
-                    r.count),
-               place, "the numbers must be %" PRId64 " together", r.count);
+                    "numbers that add up to %" PRId64
+                    ", but the net repeats %" PRId64 " blocks",
+                    sum, r.count),
+               place, "they must add up to %" PRId64, r.count);
   return false;
 }
 

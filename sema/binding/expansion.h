@@ -25,6 +25,7 @@ struct define {
   struct value value;
   struct span span;
   bool used;
+  bool unknown; /* a word that is no layer: a param may say what it allows */
 };
 
 /* Other sizes for one of the inputs: to try what they would give. */

@@ -310,8 +310,8 @@ bool slot_choose(struct slot *s, struct slice word) {
       return true;
     struct diagnostic *d =
         report(s->e, UNKNOWN_CHOICE, s->expr->span,
-               "%.*s are not turns of each stage", SLICE_ARG(word));
-    diag_help(d, "a number for each, with commas: `\"4,4,8\"`");
+               "`%.*s` is not a list of numbers", SLICE_ARG(word));
+    diag_help(d, "one for each stage, with commas: `\"4,4,8\"`");
     s->b->failed = true;
     return false;
   }

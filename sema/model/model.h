@@ -126,6 +126,7 @@ struct model_param_choice {
   const struct stmt *stmt;
   struct slice fallback, value; /* as they could be written */
   struct slice allowed;         /* "[18 34 50]", "0..1"; empty: all */
+  struct slice follows;         /* "width/64"; empty: its default is a value */
   bool given;                   /* by -D */
 };
 
