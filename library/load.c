@@ -218,7 +218,7 @@ static bool try_section(struct call *call, const char *word,
                                           : ", or one of: ",
               spec->words ? spec->words : "");
   text_putc(&fallback, '\0');
-  if (slice_is(given->value, "x")) /* it joins sizes, and cannot be parsed */
+  if (slice_is(pair.value, "x")) /* it joins sizes, and cannot be parsed */
     return context_say(call->netc, "%s", fallback.at);
   const struct stmt *stmt = parse_pair(&trial.reading, word, &pair, "=");
   bool one = trial.diags.all.count == 0 && is_one_setting(stmt);
