@@ -172,6 +172,11 @@ void json_member_int(struct json *json, const char *key, int64_t value) {
   text_int(json->out, value);
 }
 
+void json_member_some(struct json *json, const char *key, int64_t value) {
+  if (value)
+    json_member_int(json, key, value);
+}
+
 void json_member_bool(struct json *json, const char *key, bool value) {
   json_put_key(json, key);
   json_put_bool(json, value);

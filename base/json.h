@@ -35,6 +35,8 @@ void json_put_string(struct json *json, struct slice value);
 /* Key and value at once, or its bracket. */
 void json_member_open(struct json *json, const char *key, char bracket);
 void json_member_int(struct json *json, const char *key, int64_t value);
+/* Not at all where it is 0. */
+void json_member_some(struct json *json, const char *key, int64_t value);
 void json_member_bool(struct json *json, const char *key, bool value);
 void json_member_string(struct json *json, const char *key, struct slice s);
 

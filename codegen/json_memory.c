@@ -21,12 +21,6 @@ static void put_member_name(struct json_writer *w, const char *key,
   json_put_string(&w->json, writer_text(w));
 }
 
-/* What most steps do not have. */
-static void put_some(struct json_writer *w, const char *key, int64_t bytes) {
-  if (bytes)
-    json_member_int(&w->json, key, bytes);
-}
-
 static const char *const phases[] = {"forward", "backward", "step"};
 static const char *const parts[] = {"gradients", "saved", "temporary"};
 
@@ -91,11 +85,11 @@ void writer_put_answer(struct json_writer *w) {
   json_member_string(json, "question", slice_of(questions[a->asked]));
   json_member_int(json, "bytes", a->bytes);
   json_member_int(json, "alone_bytes", a->alone);
-  put_some(w, "planned_bytes", a->planned);
+  json_member_some(&w->json, "planned_bytes", a->planned);
   json_member_int(json, "devices", a->devices);
   if (a->host) {
     json_member_int(json, "host_bytes", a->host);
-    put_some(w, "host_room_bytes", a->host_room);
+    json_member_some(&w->json, "host_room_bytes", a->host_room);
   }
   if (a->asked == ASKED_SERVING) {
     json_member_int(json, "context", a->context);
@@ -104,7 +98,7 @@ void writer_put_answer(struct json_writer *w) {
   if (a->served && a->served->blocks) {
     json_member_int(json, "layers", a->served->blocks);
     json_member_int(json, "gpu_layers", a->served->on_card);
-    put_some(w, "next_layer_bytes", a->served->next);
+    json_member_some(&w->json, "next_layer_bytes", a->served->next);
   }
   if (a->device) {
     put_device(json, a);
@@ -134,7 +128,7 @@ static void put_fit(struct json_writer *w) {
                               .fits = fit_holds(fit)});
   if (fit->host) {
     json_member_int(json, "host_bytes", fit->host);
-    put_some(w, "host_room_bytes", fit->host_room);
+    json_member_some(&w->json, "host_room_bytes", fit->host_room);
   }
   json_member_open(json, "ways", '[');
   for (size_t i = 0; i < fit->ways.count; i++) {
@@ -142,8 +136,7 @@ static void put_fit(struct json_writer *w) {
     json_put_open(json, '{');
     json_member_string(json, "options", slice_of(way->options));
     json_member_int(json, "peak_bytes", way->peak);
-    if (way->extra_macs)
-      json_member_int(json, "extra_mac_count", way->extra_macs);
+    json_member_some(json, "extra_mac_count", way->extra_macs);
     json_put_close(json, '}');
   }
   json_put_close(json, ']');
@@ -158,7 +151,7 @@ static const char *const traffic[] = {
 static void put_traffic(struct json_writer *w, const struct stage *stage) {
   json_member_open(&w->json, "sent", '{');
   for (int i = 0; i < TRAFFIC_COUNT; i++)
-    put_some(w, traffic[i], stage->sent[i]);
+    json_member_some(&w->json, traffic[i], stage->sent[i]);
   json_put_close(&w->json, '}');
 }
 
@@ -198,25 +191,25 @@ static void put_parallel(struct json_writer *w) {
     json_member_int(json, "parameter_bytes", stage->parameters);
     json_member_int(json, "gradient_bytes", stage->gradients);
     json_member_int(json, "optimizer_bytes", stage->optimizer);
-    put_some(w, "master_bytes", stage->master);
-    put_some(w, "average_bytes", stage->averaged);
-    put_some(w, "paged_bytes", stage->paged);
+    json_member_some(&w->json, "master_bytes", stage->master);
+    json_member_some(&w->json, "average_bytes", stage->averaged);
+    json_member_some(&w->json, "paged_bytes", stage->paged);
     if (stage->paged)
       json_member_bool(&w->json, "peak_in_step", stage->steps);
-    put_some(w, "workspace_bytes", stage->workspace);
-    put_some(w, "clip_bytes", stage->clip);
+    json_member_some(&w->json, "workspace_bytes", stage->workspace);
+    json_member_some(&w->json, "clip_bytes", stage->clip);
     json_member_int(json, "buffer_bytes", stage->buffers);
     json_member_int(json, "input_bytes", stage->input);
     json_member_int(json, "gathered_bytes", stage->gathered);
     json_member_int(json, "bucket_bytes", stage->buckets);
     json_member_int(json, "saved_bytes", stage->activations);
-    put_some(w, "deferred_bytes", stage->deferred);
+    json_member_some(&w->json, "deferred_bytes", stage->deferred);
     json_member_int(json, "temporary_bytes", stage->temporary);
     json_member_int(json, "in_flight_count", stage->in_flight);
     if (p->repeated.count)
       json_member_int(json, "turn_count", parallel_turns(p, stage));
     json_member_int(json, "peak_bytes", stage->peak);
-    put_some(w, "host_bytes", stage->host);
+    json_member_some(&w->json, "host_bytes", stage->host);
     put_traffic(w, stage);
     json_put_close(json, '}');
   }
@@ -279,11 +272,11 @@ void writer_put_training(struct json_writer *w) {
   json_member_int(json, "parameter_bytes", t->parameters);
   json_member_int(json, "gradient_bytes", t->gradients);
   json_member_int(json, "optimizer_bytes", t->optimizer);
-  put_some(w, "master_bytes", t->master);
-  put_some(w, "average_bytes", t->averaged);
-  put_some(w, "paged_bytes", t->paged);
+  json_member_some(&w->json, "master_bytes", t->master);
+  json_member_some(&w->json, "average_bytes", t->averaged);
+  json_member_some(&w->json, "paged_bytes", t->paged);
   json_member_int(json, "workspace_bytes", t->workspace);
-  put_some(w, "clip_bytes", t->clip.bytes);
+  json_member_some(&w->json, "clip_bytes", t->clip.bytes);
   json_member_int(json, "buffer_bytes", t->buffers);
   json_member_int(json, "input_bytes", t->input);
   json_member_int(json, "rounding_bytes", t->rounding);
@@ -292,8 +285,8 @@ void writer_put_training(struct json_writer *w) {
   json_member_int(json, "backward_peak_bytes", t->backward);
   json_member_int(json, "step_peak_bytes", t->step);
   json_member_int(json, "peak_bytes", t->peak);
-  put_some(w, "allocated_bytes", reserved.given);
-  put_some(w, "reserved_bytes", reserved.bytes);
+  json_member_some(&w->json, "allocated_bytes", reserved.given);
+  json_member_some(&w->json, "reserved_bytes", reserved.bytes);
   json_member_string(json, "peak_phase", slice_of(phases[t->at.phase]));
   put_member_name(w, "peak_layer", t->at.node);
   put_alive(w);

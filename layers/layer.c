@@ -46,14 +46,19 @@ static const char *behind(struct slice word) {
   return end + (*end == ' ');
 }
 
-int word_index(const char *words, struct slice word) {
+int word_index_as(const char *words, struct slice word,
+                  bool same(struct slice, struct slice)) {
   for (int i = 1; words && *words; i++) {
     struct slice known = first_word(words);
-    if (slice_equal(known, word))
+    if (same(known, word))
       return i;
     words = behind(known);
   }
   return 0;
+}
+
+int word_index(const char *words, struct slice word) {
+  return word_index_as(words, word, slice_equal);
 }
 
 struct slice word_at(const char *words, int index) {

@@ -290,6 +290,10 @@ struct layer_kind {
 /* The place of a word among `words`, from 1; 0 if it is not there. */
 int word_index(const char *words, struct slice word);
 
+/* The place of the first that is the same, as `same` has it. */
+int word_index_as(const char *words, struct slice word,
+                  bool same(struct slice, struct slice));
+
 /* The word at a place from 1. */
 struct slice word_at(const char *words, int index);
 

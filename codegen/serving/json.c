@@ -27,16 +27,12 @@ static void put_part(struct json *json, const struct served_part *part) {
   json_member_int(json, "weight_bytes", part->weights);
   json_member_int(json, "cache_bytes", part->cache);
   json_member_int(json, "sequence_cache_bytes", part->sequence);
-  if (part->state)
-    json_member_int(json, "sequence_state_bytes", part->state);
-  if (part->source)
-    json_member_int(json, "sequence_source_bytes", part->source);
+  json_member_some(json, "sequence_state_bytes", part->state);
+  json_member_some(json, "sequence_source_bytes", part->source);
   json_member_int(json, "prefill_bytes", part->prefill);
   json_member_int(json, "decode_bytes", part->decode);
-  if (part->compute)
-    json_member_int(json, "compute_bytes", part->compute);
-  if (part->sampler)
-    json_member_int(json, "sampler_bytes", part->sampler);
+  json_member_some(json, "compute_bytes", part->compute);
+  json_member_some(json, "sampler_bytes", part->sampler);
   json_member_int(json, "need_bytes", part->need);
 }
 
@@ -44,15 +40,12 @@ static void put_part(struct json *json, const struct served_part *part) {
 static void put_places(struct json *json, const struct serving_answer *a) {
   json_member_int(json, "layers", a->blocks);
   json_member_int(json, "gpu_layers", a->on_card);
-  if (a->next)
-    json_member_int(json, "next_layer_bytes", a->next);
-  if (a->copied)
-    json_member_int(json, "copied_weight_bytes", a->copied);
+  json_member_some(json, "next_layer_bytes", a->next);
+  json_member_some(json, "copied_weight_bytes", a->copied);
   json_put_key(json, "host");
   json_put_open(json, '{');
   put_part(json, &a->host);
-  if (a->host_room)
-    json_member_int(json, "room_bytes", a->host_room);
+  json_member_some(json, "room_bytes", a->host_room);
   json_put_close(json, '}');
 }
 

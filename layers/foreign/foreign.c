@@ -267,11 +267,7 @@ static bool may_be_lost(struct slice key) {
       "name kernel_initializer bias_initializer kernel_regularizer input_shape "
       "input_dim batch_first data_format align_corners elementwise_affine "
       "count_include_pad return_indices dim axis";
-  struct slice word;
-  for (int i = 1; (word = word_at(words, i)).length; i++)
-    if (foreign_same(word, key))
-      return true;
-  return false;
+  return word_index_as(words, key, foreign_same) != 0;
 }
 
 static bool is_whole(const struct foreign_call *call) {

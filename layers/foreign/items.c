@@ -83,11 +83,7 @@ static const struct {
 };
 
 bool items_among(struct slice word, const char *words) {
-  struct slice known;
-  for (int i = 1; (known = word_at(words, i)).length; i++)
-    if (foreign_same(word, known))
-      return true;
-  return false;
+  return word_index_as(words, word, foreign_same) != 0;
 }
 
 const char *items_meaning(const struct layer_kind *kind, struct slice key) {

@@ -150,14 +150,12 @@ static bool put_own_word(struct layer_writing *w, struct slice word) {
   }
   for (const struct arg_spec *spec = w->kind->specs; spec && spec->name;
        spec++) {
-    struct slice known;
-    for (int i = 1; spec->words && (known = word_at(spec->words, i)).length;
-         i++)
-      if (foreign_same(word, known)) {
-        text_putc(&w->options, ' ');
-        text_puts(&w->options, known);
-        return true;
-      }
+    int index = word_index_as(spec->words, word, foreign_same);
+    if (index) {
+      text_putc(&w->options, ' ');
+      text_puts(&w->options, word_at(spec->words, index));
+      return true;
+    }
   }
   return false;
 }

@@ -12,11 +12,7 @@
 #include "layers/layer.h"
 
 bool phrase_is_one_of(struct slice word, const char *words) {
-  struct slice known;
-  for (int i = 1; (known = word_at(words, i)).length; i++)
-    if (slice_equal(known, word))
-      return true;
-  return false;
+  return word_index(words, word) != 0;
 }
 
 struct slice phrase_after_word(struct slice s) {
@@ -112,8 +108,7 @@ static bool join(struct phrase *p) {
   size_t assigned = slice_find(line, "=");
   if (slice_begins(line, "+") && phrase_is_name(added)) {
     text_printf(p->out, "add %.*s", SLICE_ARG(added));
-    p->why = "tensors are added by a layer: `add LABEL`";
-    return true;
+    return phrase_said(p, "tensors are added by a layer: `add LABEL`");
   }
   bool to_word = slice_trim(slice_to(line, assigned), " \t").length ==
                  word.length; /* not `train batch=x` */
@@ -121,9 +116,9 @@ static bool join(struct phrase *p) {
       to_word && slice_is(slice_plain(slice_from(line, assigned + 1)), "x")) {
     phrase_put_name(p->out, word);
     text_put(p->out, ": identity");
-    p->why = "a tensor has the label of the layer that makes it, or of "
-             "`identity`";
-    return true;
+    return phrase_said(
+        p, "a tensor has the label of the layer that makes it, or of "
+           "`identity`");
   }
   if (is_current(word) && assigned < line.length) { /* x = x + skip, x += y */
     bool plus = assigned && line.at[assigned - 1] == '+';
@@ -380,8 +375,7 @@ static bool put_statement(struct phrase *p, struct slice line) {
       (phrase_is_one_of(method, "view reshape") &&
        slice_find(line, "-1") < line.length)) {
     text_put(p->out, "flatten");
-    p->why = "all sizes but the batch become one by `flatten`";
-    return true;
+    return phrase_said(p, "all sizes but the batch become one by `flatten`");
   }
   struct text name = text_new(p->arena);
   if (label.at)
@@ -464,8 +458,7 @@ static bool declared(struct phrase *p) {
     line = phrase_after_word(line);
   if (!slice_begins(line, "self.") || slice_find(line, "(") == line.length)
     return false;
-  p->why = "a layer is applied where it stands: write it here";
-  return true;
+  return phrase_said(p, "a layer is applied where it stands: write it here");
 }
 
 /* Net( ... ) and layers = [ ... ] over several lines */

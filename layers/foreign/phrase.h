@@ -16,6 +16,12 @@ struct phrase {
 
 enum { PHRASE_DEEPEST = 8 };
 
+/* What a rule ends with; `why` may be NULL. */
+static inline bool phrase_said(struct phrase *p, const char *why) {
+  p->why = why;
+  return true;
+}
+
 /* A rule writes its kind of statement in our words; false: it is another. */
 typedef bool phrase_rule(struct phrase *p);
 

@@ -18,8 +18,7 @@ bool phrase_taken_in(struct phrase *p) {
     struct slice path = slice_from(rest, 1);
     path = slice_to(path, slice_find(path, "\""));
     text_printf(p->out, "use \"%.*s\"", SLICE_ARG(path));
-    p->why = "another file is taken in by `use`";
-    return true;
+    return phrase_said(p, "another file is taken in by `use`");
   }
   if (slice_begins(line, "#include") || slice_is(word, "use")) {
     bool use = slice_is(word, "use");
@@ -27,8 +26,7 @@ bool phrase_taken_in(struct phrase *p) {
     if (!path.length)
       return false;
     text_printf(p->out, "use \"%.*s\"", SLICE_ARG(path));
-    p->why = "a path is written in quotes, after `use`";
-    return true;
+    return phrase_said(p, "a path is written in quotes, after `use`");
   }
   return false;
 }
@@ -40,25 +38,19 @@ bool phrase_method(struct phrase *p) {
   if (slice_is(word, "class") && phrase_is_name(slice_word(rest))) {
     text_put(p->out, "net ");
     text_puts(p->out, slice_word(rest));
-    p->why = "a net is named by `net NAME`; its layers follow";
-    return true;
+    return phrase_said(p, "a net is named by `net NAME`; its layers follow");
   }
   if (slice_is(word, "def") &&
       phrase_is_one_of(slice_word(rest),
-                       "__init__ forward call __call__ build main")) {
-    p->why = "layers follow each other as they are written, without a method";
-    return true;
-  }
-  if (slice_find(line, "Sequential()") < line.length) {
-    p->why = "layers follow each other as they are written";
-    return true;
-  }
+                       "__init__ forward call __call__ build main"))
+    return phrase_said(
+        p, "layers follow each other as they are written, without a method");
+  if (slice_find(line, "Sequential()") < line.length)
+    return phrase_said(p, "layers follow each other as they are written");
   if (line.length > 1 && line.at[line.length - 1] == ':' &&
       phrase_is_name(slice_to(line, line.length - 1)) &&
-      !phrase_is_one_of(word, "else repeat")) {
-    p->why = "a group is `name: { ... }`";
-    return true;
-  }
+      !phrase_is_one_of(word, "else repeat"))
+    return phrase_said(p, "a group is `name: { ... }`");
   return false;
 }
 
@@ -71,22 +63,17 @@ bool phrase_leave_out(struct phrase *p) {
                  : NULL;
     return slice_is(word, "import") || slice_find(line, "import") < line.length;
   }
-  if (slice_is(word, "return") && (!rest.length || phrase_is_name(rest))) {
-    p->why = "the last tensor is the output; another one is made current by "
-             "`from LABEL`";
-    return true;
-  }
+  if (slice_is(word, "return") && (!rest.length || phrase_is_name(rest)))
+    return phrase_said(
+        p, "the last tensor is the output; another one is made current by "
+           "`from LABEL`");
   if (phrase_is_one_of(word, "print disp summary show plot assert") &&
-      slice_begins(rest, "(")) {
-    p->why = "the report shows every layer";
-    return true;
-  }
+      slice_begins(rest, "("))
+    return phrase_said(p, "the report shows every layer");
   if (phrase_is_one_of(
           word, "super pass end endfor endif self classificationLayer") &&
-      (slice_begins(rest, "()") || slice_begins(rest, "(") || !rest.length)) {
-    p->why = "there is nothing to say for it here";
-    return true;
-  }
+      (slice_begins(rest, "()") || slice_begins(rest, "(") || !rest.length))
+    return phrase_said(p, "there is nothing to say for it here");
   if (slice_is(word, "output") && line_layer(slice_word(rest)) &&
       slice_word(rest).length < rest.length) {
     p->why = "`output NAME` gives a tensor a name, and applies no layer";
@@ -94,24 +81,20 @@ bool phrase_leave_out(struct phrase *p) {
   }
   if (slice_is(word, "output") && slice_is_number(rest)) {
     text_printf(p->out, "fc %.*s", SLICE_ARG(rest));
-    p->why = "`output NAME` gives a tensor a name; a dense layer is `fc 10`";
-    return true;
+    return phrase_said(
+        p, "`output NAME` gives a tensor a name; a dense layer is `fc 10`");
   }
   if (line.length && ((unsigned char)line.at[0] >= 0x80 || line.at[0] == '"') &&
       slice_find(line, ":") == line.length) {
     text_printf(p->out, "# %.*s", SLICE_ARG(line));
-    p->why = "a comment begins with `#`";
-    return true;
+    return phrase_said(p, "a comment begins with `#`");
   }
-  if (line.length && line.at[0] == '@') {
-    p->why = "there are no decorators";
-    return true;
-  }
-  if (slice_begins(line, "->")) {
-    p->why = "a mark stands after its layer, on the same line: `pool 2x2 -> "
-             "16x16x3`";
-    return true;
-  }
+  if (line.length && line.at[0] == '@')
+    return phrase_said(p, "there are no decorators");
+  if (slice_begins(line, "->"))
+    return phrase_said(
+        p, "a mark stands after its layer, on the same line: `pool 2x2 -> "
+           "16x16x3`");
   return line.length && strchr("}])$", line.at[0]) && line.length <= 2;
 }
 
@@ -226,8 +209,7 @@ bool phrase_constant(struct phrase *p) {
       slice_begins(value, ":") && slice_is_number(slice_trim(value, ": "));
   if (param && name.length && !value.length) {
     text_printf(p->out, "param %.*s = 1", SLICE_ARG(name));
-    p->why = "a param has a default: `param depth = 4`";
-    return true;
+    return phrase_said(p, "a param has a default: `param depth = 4`");
   }
   if (!name.length || (!typed && !numbered && !slice_begins(value, "=") &&
                        !slice_begins(value, ":=")))
@@ -242,8 +224,7 @@ bool phrase_constant(struct phrase *p) {
     return false; /* a call is no constant */
   text_put(p->out, " = ");
   phrase_put_logic(p->out, value, false);
-  p->why = "a constant is defined with `let`";
-  return true;
+  return phrase_said(p, "a constant is defined with `let`");
 }
 
 /* a:b: relu, stage-1: relu, "stem": relu, 1st: relu, conv1 = conv 64 3x3 */
@@ -259,6 +240,6 @@ bool phrase_label(struct phrase *p) {
   phrase_put_name(p->out, slice_trim(head, ":\"'"));
   text_put(p->out, ":");
   text_puts(p->out, rest);
-  p->why = "a label has letters, digits and `_`, and begins with a letter";
-  return true;
+  return phrase_said(
+      p, "a label has letters, digits and `_`, and begins with a letter");
 }

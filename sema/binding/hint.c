@@ -119,7 +119,6 @@ int hint_find_choice(const struct arg_spec *spec,
                      const struct train_settings *train, struct slice word,
                      const char **several) {
   const char *ours = foreign_choice_find(spec->name, word);
-  struct slice known;
   *several = NULL;
   if (settings_is_gpu(spec))
     return gpu_find(train->own, word, several);
@@ -131,10 +130,7 @@ int hint_find_choice(const struct arg_spec *spec,
     *several = index ? NULL : ours;
     return index;
   }
-  for (int i = 1; (known = word_at(spec->words, i)).length; i++)
-    if (foreign_same(word, known))
-      return i;
-  return 0;
+  return word_index_as(spec->words, word, foreign_same);
 }
 
 /* `train adam`: settings, unlike options of layers, all have a name. */
