@@ -24,7 +24,9 @@ static bool begins(const char *name, const char *with) {
 static enum weight_role role_in_attention(const char *name) {
   if (begins(name, "k_proj"))
     return ROLE_KEY;
-  if (begins(name, "v_proj") || begins(name, "kv_") || begins(name, "in_proj"))
+  if (begins(name, "in_proj"))
+    return ROLE_JOINT;
+  if (begins(name, "v_proj") || begins(name, "kv_"))
     return begins(name, "kv_a") ? ROLE_LATENT : ROLE_VALUE;
   if (begins(name, "out_proj") || begins(name, "o_proj"))
     return ROLE_ATTENDED;
@@ -98,7 +100,7 @@ static void find_node(struct finder *f, int64_t index,
     return;
   layer_params(&layer, &f->params);
   f->roles->blocks += node->kind->cache != NULL;
-  f->roles->of_eight = f->roles->of_eight || node->copies == 8;
+  f->roles->experts = max_i64(f->roles->experts, node->copies);
   for (int i = 0; i < node->param_count; i++) {
     size_t each = (size_t)(i / node->copies);
     if (each < f->params.all.count)
@@ -130,14 +132,15 @@ void weight_roles_find(const struct model *model, struct arena *arena,
 /* What files of llama.cpp have */
 
 static bool is_some(enum some where, int64_t i, int64_t count) {
+  bool ends = i < count / 8 || i >= 7 * count / 8;
   switch (where) {
   case SOME_ALL: return true;
   case SOME_TWO: return i < 2;
   case SOME_FOUR: return i < 4;
   case SOME_SIXTEENTH: return i < count / 16;
   case SOME_EIGHTH: return i < count / 8;
-  case SOME_MORE:
-    return i < count / 8 || i >= 7 * count / 8 || (i - count / 8) % 3 == 2;
+  case SOME_ENDS: return ends;
+  case SOME_MORE: return ends || (i - count / 8) % 3 == 2;
   }
   return false;
 }
@@ -153,12 +156,15 @@ static enum blocks blocks_of_values(const struct weights_mix *mix,
                                     int64_t block) {
   int64_t shared = roles->keys ? roles->queries / roles->keys : 1;
   enum blocks found = choose(&mix->value, block, roles->blocks);
-  if (mix->value_of_four && shared >= 4)
+  if (mix->value_of_four && (shared >= 4 || (mix->few && roles->experts >= 4)))
     found = mix->value_of_four;
-  if (roles->blocks == 80 && shared > 1 &&
-      (found == BLOCKS_Q3_K || found == BLOCKS_Q4_K))
-    found = BLOCKS_Q5_K;
-  return roles->of_eight ? BLOCKS_Q8_0 : found;
+  if (mix->few)
+    return found;
+  if (roles->experts == 8)
+    return BLOCKS_Q8_0;
+  found = found ? found : mix->most;
+  bool raised = found == BLOCKS_Q3_K || found == BLOCKS_Q4_K;
+  return roles->blocks == 80 && shared > 1 && raised ? BLOCKS_Q5_K : found;
 }
 
 /* Values of a row, which blocks must divide. */
@@ -167,30 +173,45 @@ static int64_t row_of(const struct weight_tensor *tensor) {
 }
 
 static enum blocks blocks_of_head(const struct weights_mix *mix, int64_t row) {
-  return mix->most == BLOCKS_Q8_0 || row % blocks_values(mix->most) != 0
-             ? BLOCKS_Q8_0
-             : BLOCKS_Q6_K;
+  enum blocks head = mix->head ? mix->head : BLOCKS_Q6_K;
+  return row % blocks_values(mix->most) != 0 ? BLOCKS_Q8_0 : head;
 }
 
-static enum blocks blocks_for(const struct weights_mix *mix,
-                              const struct weight_roles *roles,
-                              const struct weight_tensor *tensor) {
+static enum blocks blocks_of_keys(const struct weights_mix *mix,
+                                  const struct weight_roles *roles) {
+  if (roles->experts == 8)
+    return mix->few ? BLOCKS_Q4_K : BLOCKS_Q8_0;
+  return mix->key;
+}
+
+/* BLOCKS_NONE: as most. */
+static enum blocks blocks_besides(const struct weights_mix *mix,
+                                  const struct weight_roles *roles,
+                                  const struct weight_tensor *tensor) {
   switch (tensor->role) {
   case ROLE_OTHER:
   case ROLE_ROUTER: return BLOCKS_F32;
   case ROLE_HEAD: return blocks_of_head(mix, row_of(tensor));
   case ROLE_TABLE:
-    return roles->tied ? blocks_of_head(mix, row_of(tensor)) : mix->most;
-  case ROLE_KEY: return roles->of_eight ? BLOCKS_Q8_0 : mix->most;
+    return roles->tied ? blocks_of_head(mix, row_of(tensor)) : mix->table;
+  case ROLE_QUERY: return mix->query;
+  case ROLE_KEY: return blocks_of_keys(mix, roles);
   case ROLE_VALUE: return blocks_of_values(mix, roles, tensor->block);
+  case ROLE_JOINT: return mix->joint;
   case ROLE_ATTENDED:
-    return roles->of_eight ? mix->attended_of_eight : mix->attended;
+    return roles->experts == 8 ? mix->attended_of_eight : mix->attended;
   case ROLE_BACK: return choose(&mix->back, tensor->block, roles->blocks);
-  case ROLE_LATENT:
-  case ROLE_QUERY:
-  case ROLE_LINEAR: break;
+  case ROLE_LINEAR: return choose(&mix->linear, tensor->block, roles->blocks);
+  case ROLE_LATENT: break;
   }
-  return mix->most;
+  return BLOCKS_NONE;
+}
+
+static enum blocks blocks_for(const struct weights_mix *mix,
+                              const struct weight_roles *roles,
+                              const struct weight_tensor *tensor) {
+  enum blocks besides = blocks_besides(mix, roles, tensor);
+  return besides ? besides : mix->most;
 }
 
 /* tensor_type_fallback: blocks do not go beyond a row. */
@@ -201,6 +222,12 @@ static enum blocks that_divide(enum blocks blocks, int64_t row) {
   switch (blocks) {
   case BLOCKS_Q2_K:
   case BLOCKS_Q3_K: small = BLOCKS_Q4_0; break;
+  case BLOCKS_IQ1_S:
+  case BLOCKS_IQ1_M:
+  case BLOCKS_IQ2_XXS:
+  case BLOCKS_IQ2_XS:
+  case BLOCKS_IQ2_S:
+  case BLOCKS_IQ3_XXS:
   case BLOCKS_IQ3_S:
   case BLOCKS_IQ4_XS: small = BLOCKS_IQ4_NL; break;
   case BLOCKS_Q4_K: small = BLOCKS_Q5_0; break;

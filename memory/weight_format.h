@@ -14,7 +14,8 @@ enum weight_role {
   ROLE_LATENT, /* of attention, to a vector that all heads read */
   ROLE_QUERY,  /* of attention */
   ROLE_KEY,
-  ROLE_VALUE,    /* with queries and keys in it, if they are packed */
+  ROLE_VALUE,
+  ROLE_JOINT,    /* queries, keys and values in one */
   ROLE_ATTENDED, /* of attention's output */
   ROLE_LINEAR,
   ROLE_BACK, /* a linear layer that leads to the table's width */
@@ -32,7 +33,7 @@ struct weight_roles {
   int64_t blocks;           /* attention layers */
   int64_t queries, keys;    /* outputs of the first one's, 0 if packed */
   bool tied;                /* the table is the head, too */
-  bool of_eight;            /* there are eight experts */
+  int64_t experts;          /* the most that a layer has; 1: none */
 };
 
 /* All of it is in `arena`. */
@@ -46,7 +47,9 @@ enum { WEIGHT_PLAIN = -1 };
  * Bytes of parameter `index`, or WEIGHT_PLAIN; false if they pass 2^63 - 1.
  *
  * The types in a file are those that llama.cpp chooses (src/llama-quant.cpp,
- * commit 007dbbf, llama_tensor_get_type_impl without an importance matrix),
+ * commit 007dbbf, llama_tensor_get_type_impl), with an importance matrix below
+ * IQ3_S, where types need one, and with queries, keys and values in one matrix
+ * as in the files that there are, made before that commit;
  * with its fallbacks for rows that blocks do not divide; norms, biases, routers
  * and tables that are added have 32 bits.
  */

@@ -449,6 +449,28 @@ static const char *grouped(char *room, size_t size, int64_t value) {
   return value >= 1 << 30 ? "any" : room;
 }
 
+/* Of a step as a prediction has it, or of the last position alone; the other
+ * way round of llama.cpp's. */
+static void scores_are_of_all_or_the_last(void **state) {
+  (void)state;
+  json_t *json = predict(NET("attention 2 causal"), "sequences=1 scores=all");
+  assert_int_equal(serving(json, "prefill_bytes"),
+                   inference(json, "framework_peak_bytes"));
+  json_decref(json);
+  static const char net[] = "examples/zoo/llama.net";
+  int64_t words = 128256, width = 4096;
+  for (int64_t sequences = 1; sequences < 1000; sequences += 700) {
+    char options[160];
+    snprintf(options, sizeof options,
+             "-Dkv=8 -Dhidden=14336 -Dwords=128256 context=2048 sequences=%d "
+             "step=llama.cpp scores=last",
+             (int)sequences);
+    int64_t ends = sequences < 512 ? sequences : 512;
+    assert_int_equal(ask_serving(net, options, "compute_bytes"),
+                     4 * (words * ends + width * 512));
+  }
+}
+
 /*
  * A share of a card to the byte, less what vLLM has beside tensors; and what
  * its log ends with, of keys and values in blocks of 16 positions.
@@ -539,6 +561,7 @@ int main(void) {
       cmocka_unit_test(devices_send_sums_and_scores),
       cmocka_unit_test(an_encoder_is_looked_at),
       cmocka_unit_test(words_are_drawn_as_measured),
+      cmocka_unit_test(scores_are_of_all_or_the_last),
       cmocka_unit_test(vllm_takes_a_share),
       cmocka_unit_test(the_page_has_its_figures),
   };

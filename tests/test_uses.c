@@ -124,6 +124,7 @@ static struct probe {
     {"prefill", LM, "context=128 sequences=2 gpu=t4", "32"},
     {"step", LM, "context=128 gpu=t4", "llama.cpp"},
     {"ubatch", LM, "context=128 step=llama.cpp gpu=t4", "32"},
+    {"scores", LM, "context=128 gpu=t4", "all"},
     {"flash", LM, "context=1024 step=llama.cpp gpu=t4", "off"},
     {"gpu_layers", LM, "context=128 gpu=t4", "1"},
     {"host_experts", MOE, "context=128 gpu=t4", "all"},
@@ -331,7 +332,7 @@ static void without_a_device_it_is_shown(void **state) {
     netc_close(chosen);
   }
   assert_int_equal(wrong, 0);
-  assert_int_equal(count, 13 * 4);
+  assert_int_equal(count, 14 * 4);
 }
 
 /* netc place: what is not about training is refused. */

@@ -61,6 +61,7 @@ static void put_weights(struct serving_report *r, const struct serving *s,
                                       [ROLE_QUERY] = "queries",
                                       [ROLE_KEY] = "keys",
                                       [ROLE_VALUE] = "values",
+                                      [ROLE_JOINT] = "queries, keys and values",
                                       [ROLE_ATTENDED] = "attended",
                                       [ROLE_LINEAR] = "linear",
                                       [ROLE_BACK] = "back to the width"};

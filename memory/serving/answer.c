@@ -45,7 +45,9 @@ static int64_t estimate(struct serving *s, enum served_place place,
   if (serving_is_llama_cpp(s))
     return part_of(s, place, context, sequences).need;
   struct served_step one = {
-      .rows = SAMPLE, .ends = 1, .context = s->meets ? context : 0};
+      .rows = SAMPLE,
+      .ends = s->settings->infer.scores == SCORES_ALL ? SAMPLE : 1,
+      .context = s->meets ? context : 0};
   int64_t rows = serving_prompt(s, context, sequences).rows;
   double prompt = (double)serving_step(s, place, one) / SAMPLE * (double)rows;
   double decode =

@@ -1,7 +1,8 @@
 /*
  * llama.cpp: one compute buffer for both steps, as its logs print it. It
  * reserves a step of n_ubatch positions with the scores of words of each, in
- * 32 bits (src/llama-context.cpp, graph_reserve). Without flash attention
+ * 32 bits (src/llama-context.cpp, graph_reserve); a server of late only those
+ * of its slots (n_outputs_max), which scores=last is. Without flash attention
  * there are also the scores of one layer's heads, softened in place, with a
  * mask, and four rows of the net's width, six where queries, keys and values
  * are one matrix: four and six were read off logs.
@@ -36,13 +37,14 @@ static struct widest find_widest(const struct serving *s,
   return most;
 }
 
-/* With the output there: scores of words; everywhere a row of the width. */
+/* With the output there: scores of `ends`; everywhere rows of the width. */
 static int64_t of_words(const struct serving *s, enum served_place place,
-                        int64_t rows, int64_t width) {
+                        int64_t rows, int64_t ends, int64_t width) {
   int64_t last = (int64_t)s->model->nodes.count - 1;
   bool there = serving_place(s, min_i64(s->head, last)) == place;
   int64_t words = there ? serving_scores(s) : 0;
-  return size_product(size_product(rows, FLOAT), size_sum(words, width));
+  return size_product(
+      size_sum(size_product(words, ends), size_product(rows, width)), FLOAT);
 }
 
 int64_t serving_compute(const struct serving *s, enum served_place place,
@@ -52,7 +54,8 @@ int64_t serving_compute(const struct serving *s, enum served_place place,
   int64_t cells = size_product(context, sequences);
   cells = size_product(ceil_div_i64(cells, CELLS), CELLS);
   int64_t rows = min_i64(infer->ubatch, cells);
-  int64_t words = of_words(s, place, rows, most.width);
+  int64_t ends = infer->scores == SCORES_LAST ? min_i64(sequences, rows) : rows;
+  int64_t words = of_words(s, place, rows, ends, most.width);
   if (infer->flash == TOGGLE_ON || !most.heads)
     return words;
   bool packed = s->layers.at[0].heads.keys && !s->roles.keys;

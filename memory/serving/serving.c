@@ -382,16 +382,18 @@ int64_t serving_cache(const struct serving *s, enum served_place place,
 
 struct served_step serving_prompt(const struct serving *s, int64_t context,
                                   int64_t sequences) {
-  int64_t prefill = s->settings->infer.prefill;
+  const struct infer_settings *infer = &s->settings->infer;
   struct served_step step = {.rows = context,
                              .ends = 1,
                              .sources = 1,
                              .context = s->meets ? context : 0};
-  if (!prefill)
-    return step;
-  /* Both are at most 2^30. */
-  step.rows = max_i64(min_i64(prefill, context * sequences), sequences);
-  step.ends = sequences;
+  if (infer->prefill) { /* both are at most 2^30 */
+    step.rows =
+        max_i64(min_i64(infer->prefill, context * sequences), sequences);
+    step.ends = sequences;
+  }
+  if (infer->scores == SCORES_ALL)
+    step.ends = step.rows;
   return step;
 }
 

@@ -302,6 +302,13 @@ static bool store_turns(struct slot *s, struct slice text) {
   return digits;
 }
 
+/* "UD-Q4_K_XL" */
+static bool is_unsloths(const struct slot *s, struct slice word) {
+  return strcmp(s->spec->name, "weight_dtype") == 0 && word.length > 3 &&
+         (word.at[0] | 32) == 'u' && (word.at[1] | 32) == 'd' &&
+         (word.at[2] == '-' || word.at[2] == '_');
+}
+
 bool slot_choose(struct slot *s, struct slice word) {
   const char *several;
   if (settings_is_cut(s->spec) && word.length && word.at[0] >= '0' &&
@@ -330,9 +337,13 @@ bool slot_choose(struct slot *s, struct slice word) {
              s->spec->name, SLICE_ARG(word));
   if (settings_is_gpu(s->spec) && !several)
     help_gpu(s, d, word);
+  else if (is_unsloths(s, word))
+    diag_help(d, "unsloth chooses the types of a UD file's tensors anew for "
+                 "each model, so that no name says them; `q4_k_m` is a mix of "
+                 "llama.cpp's own");
   else if (suggestion.best.at && !several)
     diag_suggest(d, s->expr->span, suggestion.best);
-  if (several || !settings_is_gpu(s->spec))
+  if (several || (!settings_is_gpu(s->spec) && !is_unsloths(s, word)))
     hint_choices(d, s->e->arena, several ? several : s->spec->words);
   s->b->failed = true;
   return false;

@@ -61,6 +61,7 @@ enum optimizer {
                       choice(OFFLOAD_PA, "parameters_activations") \
                           choice(OFFLOAD_ALL, "all")               \
                               choice(OFFLOAD_OFF, "none")
+#define SCORES(choice) choice(SCORES_ALL, "all") choice(SCORES_LAST, "last")
 #define TOGGLES(choice) choice(TOGGLE_ON, "on") choice(TOGGLE_OFF, "off")
 
 #define CHOICE_CONSTANT(constant, word) constant,
@@ -77,6 +78,7 @@ enum cut_rule { CUT_UNSET, CUTS(CHOICE_CONSTANT) CUT_TURNS /* as given */ };
 enum saved_type { SAVED_AS_IS, SAVED(CHOICE_CONSTANT) };
 enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
 enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
+enum scored_positions { SCORES_UNSET, SCORES(CHOICE_CONSTANT) };
 enum toggle { TOGGLE_UNSET, TOGGLES(CHOICE_CONSTANT) };
 
 enum { STEP_LLAMA_CPP = 1 };

@@ -18,6 +18,8 @@ const char base_words[] =
 
 #define SOME(first, where, others) \
   { BLOCKS_##first, SOME_##where, BLOCKS_##others }
+#define ALL(blocks) \
+  { BLOCKS_##blocks, SOME_ALL, BLOCKS_##blocks }
 
 static const struct weights_type types[] = {
     {.word = ""},
@@ -35,13 +37,8 @@ static const struct weights_type types[] = {
    .by_output = out,                                                         \
    .by_input = in,                                                           \
    .by_tensor = tensor},
-#define MIX(constant, name, base, values, shared, matrices, out, of_eight, \
-            text)                                                          \
-  {.word = name,                                                           \
-   .source = text,                                                         \
-   .scope = SCOPE_FILE,                                                    \
-   .mix = {BLOCKS_##base, values, BLOCKS_##shared, matrices, BLOCKS_##out, \
-           BLOCKS_##of_eight}},
+#define MIX(constant, name, text, ...) \
+  {.word = name, .source = text, .scope = SCOPE_FILE, .mix = {__VA_ARGS__}},
 #include "sema/model/elements.def"
 };
 

@@ -34,14 +34,15 @@ enum blocks {
 #include "sema/model/elements.def"
 };
 
-/* Layers of `count`, from 0. MORE: the first and last eighth, and of the others
-   every third. */
+/* Layers of `count`, from 0. ENDS: the first and last eighth; MORE: these, and
+   of the others every third. */
 enum some {
   SOME_ALL,
   SOME_TWO,
   SOME_FOUR,
   SOME_SIXTEENTH,
   SOME_EIGHTH,
+  SOME_ENDS,
   SOME_MORE
 };
 
@@ -51,13 +52,18 @@ struct some_blocks {
   enum blocks others;
 };
 
-/* What a file of llama.cpp has: elements.def. */
+/* What a file of llama.cpp has: elements.def. 0: as most. */
 struct weights_mix {
   enum blocks most;
+  enum blocks head;  /* the output, and the table that is one; 0: Q6_K */
+  enum blocks table; /* of words, where it is no output */
+  enum blocks query, key;
   struct some_blocks value;
-  enum blocks value_of_four;
-  struct some_blocks back;
-  enum blocks attended, attended_of_eight;
+  enum blocks value_of_four; /* where four heads of queries or more share it */
+  enum blocks joint;         /* queries, keys and values in one matrix */
+  struct some_blocks linear, back;         /* `back`: to the net's width */
+  enum blocks attended, attended_of_eight; /* where there are eight experts */
+  bool few; /* of less than three bits, which keys and values are spared of */
 };
 
 struct weights_type {
