@@ -15,6 +15,7 @@ static const struct apart {
     {"deeplabv3", "its backbone is another file's: `use`", false, true},
     {"detr", "what zeros give a first layer is a constant", true, false},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
+    {"sdxl", "levels of a U-Net make no loop of labels", false, true},
     {"stylegan2_g", "a learned factor of fixed noise is taken into it", true,
      false},
     {"wavenet", "skips that are summed at the end make no series", false, true},

@@ -236,6 +236,15 @@ static void every_net_is_compared(void **state) {
   paths_free(&nets);
 }
 
+/*
+ * "training lora parameters = 5806080" of a run with diffusers, rank 4:
+ * github.com/satyajitghana/sdxl-dreambooth-finetune, README.md.
+ */
+static void adapters_of_sdxl_are_those_of_diffusers(void **state) {
+  (void)state;
+  expect(NETC " examples/zoo/sdxl.net --lora 4", 0, "; 5,806,080 trained", "");
+}
+
 /* What foreign.def says of `resnet50` and others that are whole nets. */
 static void words_for_whole_nets_lead_to_nets(void **state) {
   (void)state;
@@ -298,6 +307,7 @@ int main(void) {
   struct row *rows = read_rows(&count);
   const struct CMUnitTest others[] = {
       cmocka_unit_test(every_net_is_compared),
+      cmocka_unit_test(adapters_of_sdxl_are_those_of_diffusers),
       cmocka_unit_test(words_for_whole_nets_lead_to_nets),
       cmocka_unit_test(the_page_is_what_the_compiler_says),
   };
