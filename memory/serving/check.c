@@ -194,6 +194,20 @@ static const char *asking(const struct infer_settings *infer) {
                                                : "host_experts";
 }
 
+/* src/llama-context.cpp: "V cache quantization requires flash_attn". */
+static bool keeps_values(struct refusal *r,
+                         const struct infer_settings *infer) {
+  r->setting = asking(infer);
+  if (infer->flash == TOGGLE_ON || !cache_blocks(cache_type_v(infer)))
+    return true;
+  r->setting = "flash";
+  text_printf(r->why,
+              "without flash attention llama.cpp does not keep values in %s",
+              cache_word(cache_type_v(infer)));
+  text_put(r->help, "`flash=on`, or `cache_v=f16`");
+  return false;
+}
+
 /* What llama.cpp's step has no use for. */
 static bool step_has(struct refusal *r, const struct infer_settings *infer) {
   if (infer->step != STEP_LLAMA_CPP)
@@ -204,10 +218,8 @@ static bool step_has(struct refusal *r, const struct infer_settings *infer) {
                : infer->utilization         ? "utilization"
                : infer->tensor_parallel > 1 ? "tensor_parallel"
                                             : NULL;
-  if (!r->setting) {
-    r->setting = asking(infer);
-    return true;
-  }
+  if (!r->setting)
+    return keeps_values(r, infer);
   text_printf(r->why, "`%s=` does not go with llama.cpp's step", r->setting);
   text_put(r->help, infer->prefill
                         ? "`ubatch=` says how many positions it takes at once"
