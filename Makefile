@@ -403,6 +403,10 @@ zoo: $(build)/netc
 accuracy: $(build)/netc
 	tools/accuracy.py $(build)/netc >docs/accuracy.md
 
+# What published runs say of a step's time: memory/devices/times.def.
+calibrate: $(build)/netc
+	tools/calibrate.py $(build)/netc
+
 # Every golden source under valgrind, but for those that loop for long; with
 # EVERY=4 a quarter of them.
 EVERY = 1
@@ -644,7 +648,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch check-small bless lint docs pictures gallery zoo accuracy \
+.PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

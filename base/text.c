@@ -228,6 +228,15 @@ void text_fixed(struct text *text, double value, int decimals) {
   put_point(text, buffer);
 }
 
+void text_seconds(struct text *text, double seconds) {
+  static const char *const units[] = {"s", "ms", "us"};
+  int unit = 0;
+  for (; seconds < 1 && unit < 2; unit++)
+    seconds *= 1000;
+  text_fixed(text, seconds, seconds < 10 ? 3 : seconds < 100 ? 2 : 1);
+  text_printf(text, " %s", units[unit]);
+}
+
 void text_size(struct text *text, int64_t bytes, enum text_units units,
                int decimals) {
   static const char *const iec[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};

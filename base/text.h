@@ -116,6 +116,9 @@ void text_millionths(struct text *text, int64_t value);
 /* `value` with `decimals` digits after the point. */
 void text_fixed(struct text *text, double value, int decimals);
 
+/* "1.154 s", "521.4 ms": four digits. */
+void text_seconds(struct text *text, double seconds);
+
 enum text_units { UNITS_IEC, UNITS_SI, UNITS_BYTES };
 
 /* A size for people: "17.67 MiB", "18.53 MB" or "18,531,608 B". */

@@ -257,6 +257,39 @@ static void put_timeline(struct json_writer *w) {
   json_put_close(&w->json, ']');
 }
 
+static void put_real(struct json *json, const char *key, double value) {
+  json_put_key(json, key);
+  if (value > 0)
+    json_put_real(json, value);
+  else
+    json_put_null(json);
+}
+
+static void put_time(struct json_writer *w) {
+  static const char *const names[TIME_PARTS] = {
+      "product_seconds", "attention_seconds", "memory_seconds", "sent_seconds"};
+  struct step_time time;
+  struct json *json = &w->json;
+  bool known = memory_time(w->c->model, w->c->settings, &w->c->memory, &time);
+  if (!known && !time.missing)
+    return;
+  json_member_open(json, "time", '{');
+  put_real(json, "predicted_seconds", time.predicted);
+  put_real(json, "bound_seconds", time.bound.step);
+  put_real(json, "mfu", time.mfu);
+  if (time.missing)
+    json_member_string(json, "missing", slice_of(time.missing));
+  if (known) {
+    json_member_open(json, "parts", '{');
+    for (int i = 0; i < TIME_PARTS; i++) {
+      json_put_key(json, names[i]);
+      json_put_real(json, time.parts[i]);
+    }
+    json_put_close(json, '}');
+  }
+  json_put_close(json, '}');
+}
+
 void writer_put_training(struct json_writer *w) {
   const struct training *t = &w->c->memory.training;
   const struct train_settings *train = &w->c->settings->train;
@@ -293,6 +326,7 @@ void writer_put_training(struct json_writer *w) {
   put_checkpoints(w);
   put_fit(w);
   put_parallel(w);
+  put_time(w);
   put_timeline(w);
   json_put_close(json, '}');
 }

@@ -84,6 +84,19 @@ static bool put_known(const char *what, int64_t before, int64_t after,
          put_total(what, before, after, false, markdown);
 }
 
+/* Of a step: what is predicted on both sides, or else its bounds. */
+static bool put_times(struct netc *before, struct netc *after, bool markdown) {
+  struct netc_time a = {.size = sizeof a}, b = {.size = sizeof b};
+  if (netc_time(before, &a) != NETC_OK || netc_time(after, &b) != NETC_OK ||
+      a.bound_seconds <= 0 || b.bound_seconds <= 0)
+    return false;
+  bool predicted = a.predicted_seconds > 0 && b.predicted_seconds > 0;
+  double x = predicted ? a.predicted_seconds : a.bound_seconds;
+  double y = predicted ? b.predicted_seconds : b.bound_seconds;
+  return put_total(predicted ? "step, us" : "least, us", (int64_t)(1e6 * x),
+                   (int64_t)(1e6 * y), false, markdown);
+}
+
 /* The number that was asked for, and what goes with it. */
 static bool put_answers(const struct netc_answer *a,
                         const struct netc_answer *b, bool markdown) {
@@ -129,9 +142,11 @@ static bool put_totals(const struct side *a, const struct side *b,
       put_total("parameters", x.param_count, y.param_count, false, markdown);
   differ |= put_total("MACs", x.mac_count, y.mac_count, false, markdown);
   differ |= put_answers(&a->answer, &b->answer, markdown);
-  if (a->answer.question == NETC_TRAINING)
+  if (a->answer.question == NETC_TRAINING) {
+    differ |= put_times(a->netc, b->netc, markdown);
     differ |= put_total("saved", s.device_saved_bytes, t.device_saved_bytes,
                         true, markdown);
+  }
   differ |=
       put_total("weights", p.weight_bytes, q.weight_bytes, true, markdown);
   differ |= put_total("arena", p.arena_bytes, q.arena_bytes, true, markdown);

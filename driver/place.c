@@ -85,10 +85,7 @@ static struct slice command_line(struct placing_run *run,
 
 static void put_seconds(struct text *text, double seconds, int width) {
   struct text own = text_new(text->arena);
-  bool small = seconds < 1;
-  double shown = small ? seconds * 1000 : seconds;
-  text_fixed(&own, shown, shown < 10 ? 3 : shown < 100 ? 2 : 1);
-  text_put(&own, small ? " ms" : " s");
+  text_seconds(&own, seconds);
   struct slice slice = text_slice(&own);
   text_fill(text, ' ',
             slice.length < (size_t)width ? (size_t)width - slice.length : 0);
@@ -146,8 +143,11 @@ static struct columns find_columns(struct netc *netc) {
   return c;
 }
 
-static void put_heading(struct text *text, const struct columns *c) {
-  put_column(text, "at least", 12);
+static void put_heading(struct text *text, const struct columns *c,
+                        bool predicted) {
+  put_column(text, predicted ? "predicted" : "at least", 12);
+  if (predicted)
+    put_column(text, "at least", 9);
   put_column(text, "sent", 9);
   put_column(text, "left", 10);
   put_column(text, "data", 5);
@@ -193,6 +193,13 @@ static void put_degrees(struct text *text, const struct columns *c,
   put_column(text, p->zero ? count_text(p->zero).text : "-", 5);
 }
 
+static void put_predicted(struct text *text, double seconds) {
+  if (seconds > 0)
+    put_seconds(text, seconds, 9);
+  else
+    put_column(text, "-", 9);
+}
+
 static void put_row(struct text *text, const struct placing_run *run,
                     const struct columns *c, size_t index,
                     const struct netc_placement *p) {
@@ -202,6 +209,8 @@ static void put_row(struct text *text, const struct placing_run *run,
   int64_t margin = run->found.room_bytes - p->peak_bytes;
   snprintf(room, sizeof room, "%zu", index + 1);
   put_column(text, room, 3);
+  if (!run->found.missing)
+    put_predicted(text, p->predicted_seconds);
   put_seconds(text, p->step_seconds, 9);
   put_seconds(text, sent > p->host_seconds ? sent : p->host_seconds, 9);
   snprintf(left, sizeof left, "%c%s", margin < 0 ? '-' : ' ',
@@ -233,7 +242,8 @@ static void put_summary(struct text *text, const struct placing_run *run) {
     text_put(text, "none fits, this comes nearest\n");
 }
 
-static void put_legend(struct text *text, const struct columns *c) {
+static void put_legend(struct text *text, const struct columns *c,
+                       const char *missing) {
   text_put(text, "sent: communication time, overlapped with computation; "
                  "left: of the memory");
   text_put(text, "\nbatch: samples at a time x how often");
@@ -245,8 +255,14 @@ static void put_legend(struct text *text, const struct columns *c) {
   text_put(text, c->offload ? "\nhost: o, p, a are offloaded: optimizer, "
                               "parameters, activations"
                             : "");
-  text_put(text,
-           "\nTimes are lower bounds, not predictions: docs/placement.md\n");
+  if (missing)
+    text_printf(text,
+                "\nTimes are lower bounds, not predictions: docs/placement.md\n"
+                "(%s)\n",
+                missing);
+  else
+    text_put(text, "\npredicted: as runs that others published took; at least: "
+                   "no step is shorter:\ndocs/placement.md\n");
 }
 
 /* A command over several lines, broken before options. */
@@ -280,10 +296,10 @@ static int put_table(struct placing_run *run) {
   struct columns columns = find_columns(netc);
   put_summary(&text, run);
   text_putc(&text, '\n');
-  put_heading(&text, &columns);
+  put_heading(&text, &columns, !run->found.missing);
   for (size_t i = 0; netc_placement(netc, i, &p) == NETC_OK; i++)
     put_row(&text, run, &columns, i, &p);
-  put_legend(&text, &columns);
+  put_legend(&text, &columns, run->found.missing);
   for (size_t i = 0; netc_placement(netc, i, &p) == NETC_OK; i++) {
     text_printf(&text, "\n%zu  ", i + 1);
     struct text shown = text_new(&run->arena);
@@ -301,6 +317,15 @@ static int put_table(struct placing_run *run) {
 static void member_real(struct json *json, const char *key, double value) {
   json_put_key(json, key);
   json_put_real(json, value);
+}
+
+/* 0: it is not known. */
+static void member_known(struct json *json, const char *key, double value) {
+  json_put_key(json, key);
+  if (value > 0)
+    json_put_real(json, value);
+  else
+    json_put_null(json);
 }
 
 static void put_placement(struct json *json, struct placing_run *run,
@@ -328,6 +353,8 @@ static void put_placement(struct json *json, struct placing_run *run,
   json_member_int(json, "peak_bytes", p->peak_bytes);
   json_member_int(json, "left_bytes", run->found.room_bytes - p->peak_bytes);
   json_member_int(json, "host_bytes", p->host_bytes);
+  member_known(json, "predicted_seconds", p->predicted_seconds);
+  member_known(json, "mfu", p->mfu);
   member_real(json, "step_seconds", p->step_seconds);
   member_real(json, "compute_seconds", p->compute_seconds);
   member_real(json, "bubble_seconds", p->bubble_seconds);
@@ -353,6 +380,8 @@ static int write_json(struct placing_run *run) {
   json_member_int(&json, "room_bytes", f->room_bytes);
   json_member_int(&json, "candidates", f->candidate_count);
   json_member_int(&json, "simulated", f->measured_count);
+  if (f->missing)
+    json_member_string(&json, "missing", slice_of(f->missing));
   json_member_open(&json, "placements", '[');
   for (size_t i = 0; netc_placement(run->options.netc, i, &p) == NETC_OK; i++)
     put_placement(&json, run, &p);

@@ -435,6 +435,15 @@ struct netc_training {
   int64_t device_peak_bytes, device_saved_bytes;
 };
 
+/* How long a step takes on the devices of the settings: docs/placement.md. */
+struct netc_time {
+  size_t size;
+  double bound_seconds;     /* no step is shorter; 0: figures are not known */
+  double predicted_seconds; /* 0: nothing is predicted */
+  double mfu;               /* of that; of the peak */
+  const char *missing;      /* why nothing is predicted; or NULL */
+};
+
 /* A prediction, from an arena and in a framework. */
 struct netc_inference {
   size_t size;
@@ -574,6 +583,8 @@ struct netc_devices {
 
 NETC_API enum netc_status netc_training(struct netc *netc,
                                         struct netc_training *training);
+/* NETC_USAGE: no device was named. */
+NETC_API enum netc_status netc_time(struct netc *netc, struct netc_time *time);
 NETC_API enum netc_status netc_inference(struct netc *netc,
                                          struct netc_inference *inference);
 NETC_API size_t netc_buffer_count(const struct netc *netc);
@@ -605,7 +616,8 @@ struct netc_place_options {
   int64_t network; /* Gbit/s of each to other hosts; 0: the maker's machine */
 };
 
-/* What was found. Times are in seconds, and no step is shorter. */
+/* What was found. Times are in seconds; no step is shorter than
+ * step_seconds. */
 struct netc_placing {
   size_t size;
   int64_t device_count, global_batch;
@@ -615,6 +627,7 @@ struct netc_placing {
   int64_t candidate_count; /* all that were tried, by bounds or */
   int64_t measured_count;  /* to the byte */
   int64_t device_bytes, room_bytes;
+  const char *missing; /* why no times are predicted; or NULL */
 };
 
 struct netc_placement {
@@ -632,6 +645,8 @@ struct netc_placement {
   double compute_seconds, bubble_seconds;         /* the one with the other */
   double near_seconds, far_seconds, host_seconds; /* bytes sent */
   int64_t virtual_stages; /* parts of the net that each stage has */
+  /* From what others measured; 0: nothing is predicted. Of the peak: MFU. */
+  double predicted_seconds, mfu;
 };
 
 /* NETC_USAGE: no such device, or no degrees that share the net and the batch;

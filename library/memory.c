@@ -82,6 +82,27 @@ enum netc_status netc_buffer(struct netc *netc, size_t index,
   return FILL(buffer, &found);
 }
 
+/* How long a step takes */
+
+static void call_time(struct call *call) {
+  const struct load *load = call->netc->load;
+  struct model model = load->model;
+  model.arena = &call->scratch;
+  memory_time(&model, &load->settings, &load->compiled.memory, call->request);
+}
+
+enum netc_status netc_time(struct netc *netc, struct netc_time *time) {
+  struct step_time found = {.missing = NULL};
+  if (!memory_of(netc) || !gpu_of(&netc->load->settings.train))
+    return NETC_USAGE;
+  enum netc_status status = context_call(netc, CALL_READS, call_time, &found);
+  struct netc_time all = {.bound_seconds = found.bound.step,
+                          .predicted_seconds = found.predicted,
+                          .mfu = found.mfu,
+                          .missing = found.missing};
+  return status == NETC_OK ? FILL(time, &all) : status;
+}
+
 /* Questions about either */
 
 struct answer_call {

@@ -91,17 +91,7 @@ static bool read_gpus(struct call *call, const char *text) {
 /* Whatever a bound of the time is made of. */
 static bool has_figures(struct call *call, const struct bound_cluster *cluster,
                         const struct train_settings *train) {
-  const char *lacks = cluster->gpu->bandwidth == 0
-                          ? "the bandwidth of its memory"
-                      : bound_rate(train, cluster->gpu) == 0
-                          ? "its operations a second in the type of the step"
-                      : cluster->devices > 1 && !cluster->gpu->links[LINK_NEAR]
-                          ? "what it sends to another device of its host"
-                      : cluster->devices > cluster->of_host && !cluster->network
-                          ? "what it sends to other hosts"
-                      : train->host_memory && !cluster->gpu->links[LINK_HOST]
-                          ? "what it sends to its host"
-                          : NULL;
+  const char *lacks = bound_lacks(cluster, train);
   if (!lacks)
     return true;
   return context_say(call->netc,
@@ -123,13 +113,8 @@ static bool read_options(struct call *call) {
   place->train = load->settings.train;
   if (!read_gpus(call, o->gpus))
     return false;
-  cluster->of_host =
-      min_i64(place->train.host_devices ? place->train.host_devices : 8,
-              cluster->devices);
-  cluster->network = o->network ? o->network * 125 /* MB/s of a Gbit/s */
-                                : cluster->gpu->links[LINK_FAR];
-  if (!cluster->network) /* nothing leaves it faster than by its bus */
-    cluster->network = cluster->gpu->links[LINK_HOST];
+  *cluster = bound_cluster_of(&place->train, cluster->gpu, cluster->devices,
+                              o->network * 125 /* MB/s of a Gbit/s */);
   request->model = &load->model;
   request->train = &place->train;
   request->cut = given_has(&load->settings, "cut");
@@ -197,13 +182,15 @@ static struct netc_placement describe(struct load *load,
       .offload = word_of(&load->arena, "offload", train->offload),
       .peak_bytes = p->peak,
       .host_bytes = p->host,
-      .step_seconds = p->bound.step,
-      .compute_seconds = p->bound.computes,
-      .bubble_seconds = p->bound.bubble,
-      .near_seconds = p->bound.near,
-      .far_seconds = p->bound.far,
-      .host_seconds = p->bound.host,
-      .virtual_stages = train->virtual_stages};
+      .step_seconds = p->time.bound.step,
+      .compute_seconds = p->time.bound.computes,
+      .bubble_seconds = p->time.bound.bubble,
+      .near_seconds = p->time.bound.near,
+      .far_seconds = p->time.bound.far,
+      .host_seconds = p->time.bound.host,
+      .virtual_stages = train->virtual_stages,
+      .predicted_seconds = p->time.predicted,
+      .mfu = p->time.mfu};
 }
 
 /* Devices that the degrees that were given make: at most as there are. */
@@ -297,7 +284,8 @@ static void call_place(struct call *call) {
       .measured_count = placing->measured,
       .device_bytes =
           place->train.memory ? place->train.memory : gpu_bytes(cluster->gpu),
-      .room_bytes = placing->room};
+      .room_bytes = placing->room,
+      .missing = placing->missing};
 }
 
 enum netc_status netc_place(struct netc *netc,

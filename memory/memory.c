@@ -9,6 +9,7 @@
 #include "sema/model/degrees.h"
 #include "sema/model/given.h"
 #include "memory/devices/cut_check.h"
+#include "memory/devices/touched.h"
 
 enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
 
@@ -243,6 +244,56 @@ struct reserved memory_reserved(const struct model *model,
                    : reserved_alone(&step, &memory->training, &scratch, &found);
   arena_close(&scratch);
   return known ? found : (struct reserved){0};
+}
+
+/* As it was measured, with what a simulation does not ask. */
+static struct stage stage_alone(const struct step *step,
+                                const struct memory *memory,
+                                struct arena *arena) {
+  struct stage stage = stage_of_step(&memory->training);
+  struct segment all = {0, step->trace.tape.ops.count};
+  stage.parts = arena_alloc(arena, 1, sizeof *stage.parts);
+  stage.part_count = 1;
+  stage.parts[0].end = (int64_t)step->model->nodes.count;
+  stage.touched = touched_bytes(&step->trace, step, all, step->settings.batch);
+  return stage;
+}
+
+bool memory_time(const struct model *model, const struct settings *settings,
+                 const struct memory *memory, struct step_time *time) {
+  const struct train_settings *train = &settings->train;
+  const struct gpu *gpu = gpu_of(train);
+  struct arena scratch;
+  struct step step = {.model = model, .settings = *train};
+  struct parallel parallel = memory->parallel;
+  struct cuts places = {0};
+  *time = (struct step_time){.missing = NULL};
+  if (!gpu)
+    return false;
+  struct bound_cluster cluster = bound_cluster_of(
+      train, gpu, parallel.stages.count ? parallel.devices : 1, 0);
+  time->missing = bound_lacks(&cluster, train);
+  if (time->missing)
+    return false;
+  arena_open_in(&scratch, model->arena);
+  for (size_t i = 0; i < memory->ranges.count; i++)
+    *VEC_PUSH(&scratch, &step.ranges) = memory->ranges.at[i];
+  step_trace(&step, &scratch);
+  if (!parallel.stages.count) {
+    parallel.microbatch = train->batch;
+    *VEC_PUSH(&scratch, &parallel.stages) =
+        stage_alone(&step, memory, &scratch);
+  }
+  struct work work = work_find(model, train, &scratch);
+  cuts_all(model, &places, &scratch);
+  const char *missing = time_missing(model, train, gpu);
+  if (!missing)
+    missing = time_missing_way(train);
+  *time =
+      time_find(&work, &step, &parallel, &cluster,
+                given_has(settings, "cut") ? NULL : &places, missing, &scratch);
+  arena_close(&scratch);
+  return true;
 }
 
 static void too_large(const struct model *model, struct diags *diags) {

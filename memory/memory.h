@@ -5,6 +5,7 @@
 #include "memory/devices/fit.h"
 #include "memory/inference.h"
 #include "memory/devices/reserved.h"
+#include "memory/devices/time.h"
 #include "sema/model/rule.h"
 
 /* Tensors of a layer and kind are one item. */
@@ -50,6 +51,13 @@ void memory_moments(const struct model *model, const struct settings *settings,
 struct reserved memory_reserved(const struct model *model,
                                 const struct settings *settings,
                                 const struct memory *memory);
+
+/*
+ * How long a step takes on the devices of the settings; false: none was named,
+ * or its figures are not known, which time->missing then says.
+ */
+bool memory_time(const struct model *model, const struct settings *settings,
+                 const struct memory *memory, struct step_time *time);
 
 /* Whether settings or a budget of the net's own could say that it is wrong. */
 bool memory_is_asked(const struct settings *settings);

@@ -383,6 +383,28 @@ static int64_t bytes_of(const struct summary *s, bool predict) {
              : answer_planned_bytes(&s->c->memory.inference);
 }
 
+/* How long a step takes, if the device's figures are known. */
+static bool put_time(struct summary *s, struct summary_line *line) {
+  const struct compiled *c = s->c;
+  struct step_time time;
+  if (!memory_time(c->model, c->settings, &c->memory, &time))
+    return false;
+  line->what = "step";
+  text_seconds(&s->line, time.missing ? time.bound.step : time.predicted);
+  line->size = take_line(s);
+  if (time.missing) {
+    text_printf(&s->line, "at least, not predicted: %s", time.missing);
+  } else {
+    text_put(&s->line, "predicted; at least ");
+    text_seconds(&s->line, time.bound.step);
+    text_put(&s->line, ", MFU ");
+    text_fixed(&s->line, 100 * time.mfu, 1);
+    text_put(&s->line, " %");
+  }
+  line->more = take_line(s);
+  return true;
+}
+
 /* What was asked comes first. */
 int summary_lines(const struct compiled *c,
                   struct summary_line lines[SUMMARY_LINES]) {
@@ -403,6 +425,8 @@ int summary_lines(const struct compiled *c,
       put_training(&s);
     line->more = take_line(&s);
     count++;
+    if (!predict && !c->options->predict)
+      count += put_time(&s, &lines[count]);
   }
   lines[count].what = "parameters";
   text_put(&s.line, output_size(c, c->memory.inference.parameters).text);

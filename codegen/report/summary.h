@@ -12,12 +12,12 @@ enum verdict { VERDICT_NONE, VERDICT_FITS, VERDICT_TOO_MUCH };
  */
 enum verdict summary_put_verdict(const struct compiled *c, struct text *out);
 
-/* "training", "353.14 MiB", "batch 1, momentum". */
+/* "training", "353.14 MiB", "batch 1, momentum"; a step's time is "step". */
 struct summary_line {
   const char *what;
   struct slice size, more;
 };
-enum { SUMMARY_LINES = 3 };
+enum { SUMMARY_LINES = 4 };
 
 /* How much it takes, what was asked first; their number. */
 int summary_lines(const struct compiled *c,

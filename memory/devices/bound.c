@@ -51,6 +51,8 @@ struct work work_find(const struct model *model,
   struct work work = {arena_alloc(arena, count + 1, sizeof(double)),
                       arena_alloc(arena, count + 1, sizeof(double)),
                       arena_alloc(arena, count + 1, sizeof(double)),
+                      arena_alloc(arena, count + 1, sizeof(double)),
+                      arena_alloc(arena, count + 1, sizeof(double)),
                       arena_alloc(arena, count + 1, sizeof(double))};
   struct arena scratch;
   struct step step = {.model = model, .settings = *train};
@@ -67,7 +69,8 @@ struct work work_find(const struct model *model,
     struct matrices values = matrices_of(model, node);
     double macs = (double)model_cost(model, (int64_t)i)->train_macs;
     double reads = gradients_read(&step.trace, (int64_t)i);
-    macs -= scores_of(node, macs, values.all) / 2;
+    double scores = scores_of(node, macs, values.all) / 2;
+    macs -= scores;
     double times = values.all > 0 ? (reads > 0) + values.trained / values.all
                    : reads > 2    ? 2
                                   : reads;
@@ -75,6 +78,8 @@ struct work work_find(const struct model *model,
     work.forward[i + 1] = work.forward[i] + macs;
     work.backward[i + 1] = work.backward[i] + times * macs;
     work.weights[i + 1] = work.weights[i] + (read ? values.all : 0);
+    work.scores[i + 1] = work.scores[i] + scores;
+    work.scores_back[i + 1] = work.scores_back[i] + times * scores;
   }
   arena_close(&scratch);
   return work;
@@ -90,6 +95,34 @@ int64_t bound_rate(const struct train_settings *train, const struct gpu *gpu) {
   else if (train->dtype != ELEMENT_F64 || rate == 0)
     rate = max_i64(gpu_rate(gpu, ELEMENT_F32), gpu_rate(gpu, ELEMENT_TF32));
   return rate;
+}
+
+struct bound_cluster bound_cluster_of(const struct train_settings *train,
+                                      const struct gpu *gpu, int64_t devices,
+                                      int64_t network) {
+  struct bound_cluster cluster = {gpu, devices, 1, network};
+  cluster.of_host =
+      min_i64(train->host_devices ? train->host_devices : 8, devices);
+  if (!network)
+    cluster.network = gpu->links[LINK_FAR];
+  if (!cluster.network) /* nothing leaves it faster than by its bus */
+    cluster.network = gpu->links[LINK_HOST];
+  return cluster;
+}
+
+const char *bound_lacks(const struct bound_cluster *cluster,
+                        const struct train_settings *train) {
+  const struct gpu *gpu = cluster->gpu;
+  return gpu->bandwidth == 0 ? "the bandwidth of its memory"
+         : bound_rate(train, gpu) == 0
+             ? "its operations a second in the type of the step"
+         : cluster->devices > 1 && !gpu->links[LINK_NEAR]
+             ? "what it sends to another device of its host"
+         : cluster->devices > cluster->of_host && !cluster->network
+             ? "what it sends to other hosts"
+         : (train->host_memory || train->offload) && !gpu->links[LINK_HOST]
+             ? "what it sends to its host"
+             : NULL;
 }
 
 static double operations_a_second(const struct train_settings *train,
@@ -112,17 +145,17 @@ static double between(const double *sums, struct node_range nodes) {
 /* Stages */
 
 /* Segments in a part are computed once more. */
-static double repeated(const struct work *work, const struct step *step,
-                       struct node_range nodes) {
+static double repeated(const double *forward, const double *core,
+                       const struct step *step, struct node_range nodes) {
   double macs = 0;
   for (size_t i = 0; i < step->ranges.count; i++) {
     struct node_range range = {max_i64(step->ranges.at[i].first, nodes.first),
                                min_i64(step->ranges.at[i].end, nodes.end)};
     if (range.first < range.end)
-      macs += between(work->forward, range);
+      macs += between(forward, range);
   }
   if (step->settings.checkpoint == CHECKPOINT_SELECTIVE)
-    macs += between(work->core, nodes);
+    macs += between(core, nodes);
   return macs;
 }
 
@@ -130,7 +163,20 @@ static double repeated(const struct work *work, const struct step *step,
 static double part_macs(const struct work *work, const struct step *step,
                         struct node_range nodes) {
   return between(work->forward, nodes) + between(work->backward, nodes) +
-         repeated(work, step, nodes);
+         repeated(work->forward, work->core, step, nodes);
+}
+
+struct stage_work bound_work(const struct work *work, const struct step *step,
+                             const struct stage *stage) {
+  struct stage_work found = {0, 0};
+  for (size_t k = 0; k < stage->part_count; k++) {
+    struct node_range nodes = stage->parts[k];
+    found.macs += part_macs(work, step, nodes);
+    found.scores += between(work->scores, nodes) +
+                    between(work->scores_back, nodes) +
+                    repeated(work->scores, work->core, step, nodes);
+  }
+  return found;
 }
 
 /* Of a microbatch. */
@@ -215,8 +261,7 @@ static void make_even(const struct work *work, const struct step *step,
   }
 }
 
-/* What of a stage's time others wait for before it can begin. */
-static double waited(const struct train_settings *train, double seconds) {
+double bound_waited(const struct train_settings *train, double seconds) {
   if (train->schedule == PIPELINE_ZB_H2 || train->schedule == PIPELINE_ZB_V)
     return 0;
   if (train->schedule == PIPELINE_ZB_H1) /* forward only */
@@ -224,8 +269,7 @@ static double waited(const struct train_settings *train, double seconds) {
   return seconds / (double)train->virtual_stages;
 }
 
-static int64_t passes_of(const struct step *step,
-                         const struct parallel *parallel) {
+int64_t bound_passes(const struct step *step, const struct parallel *parallel) {
   const struct train_settings *train = &step->settings;
   int64_t batches = train->pipeline > 1
                         ? ceil_div_i64(train->batch, parallel->microbatch)
@@ -238,7 +282,7 @@ static void find_passes(const struct work *work, const struct step *step,
                         const struct bound_cluster *cluster,
                         const struct cuts *places, struct arena *arena,
                         struct place_bound *bound) {
-  int64_t count = passes_of(step, parallel);
+  int64_t count = bound_passes(step, parallel);
   size_t stages = parallel->stages.count;
   double before = 0, optimizer = 0, stepped = 0, busiest = 0;
   struct pass_time *passes = arena_alloc(arena, stages + 1, sizeof *passes);
@@ -256,7 +300,7 @@ static void find_passes(const struct work *work, const struct step *step,
     double t = larger(passes[p].macs, passes[p].bytes);
     bound->computes = larger(bound->computes, before + (double)count * t);
     busiest = larger(busiest, (double)count * t);
-    before += waited(&step->settings, t);
+    before += bound_waited(&step->settings, t);
   }
   bound->bubble = bound->computes - busiest;
   bound->computes += places ? stepped : optimizer;
@@ -322,6 +366,18 @@ void bound_links(const struct train_settings *train, const struct stage *stage,
   bound->far = larger(bound->far, sending(far, cluster->network));
   bound->near = larger(bound->near, sending(near, links[LINK_NEAR]));
   bound->host = larger(bound->host, sending(host, links[LINK_HOST]));
+}
+
+double bound_sent(const struct train_settings *train, enum among among,
+                  const struct stage *stage,
+                  const struct bound_cluster *cluster) {
+  double bytes = (double)stage->sent_among[among];
+  double far = far_part(among, train, cluster) * bytes;
+  const int64_t *links = cluster->gpu->links;
+  if (among == AMONG_HOST)
+    return sending(bytes, links[LINK_HOST]);
+  return larger(sending(far, cluster->network),
+                sending(bytes - far, links[LINK_NEAR]));
 }
 
 struct place_bound bound_find(const struct work *work, const struct step *step,

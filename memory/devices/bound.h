@@ -10,6 +10,7 @@ struct work {
   double *forward, *backward; /* one more than there are nodes */
   double *weights;            /* values of matrices that every pass reads */
   double *core; /* of attention, that `checkpoint=selective` computes again */
+  double *scores, *scores_back; /* of attention's, which are in the first two */
 };
 
 /* The devices: `network` is MB/s of each to other hosts. */
@@ -21,6 +22,16 @@ struct bound_cluster {
 
 /* 10^9 operations a second of a step's products; 0: there is no figure. */
 int64_t bound_rate(const struct train_settings *train, const struct gpu *gpu);
+
+/* The devices of a host and their network, by settings, and for a rate of 0 by
+   the maker's machine. */
+struct bound_cluster bound_cluster_of(const struct train_settings *train,
+                                      const struct gpu *gpu, int64_t devices,
+                                      int64_t network);
+
+/* What is not known of them that a bound is made of; NULL: nothing. */
+const char *bound_lacks(const struct bound_cluster *cluster,
+                        const struct train_settings *train);
 
 /* Seconds. */
 struct place_bound {
@@ -65,6 +76,25 @@ struct place_bound bound_find(const struct work *work, const struct step *step,
                               const struct parallel *parallel,
                               const struct bound_cluster *cluster,
                               const struct cuts *places, struct arena *arena);
+
+/* MACs of a sample through a stage and back; attention's, which are in them. */
+struct stage_work {
+  double macs, scores;
+};
+
+struct stage_work bound_work(const struct work *work, const struct step *step,
+                             const struct stage *stage);
+
+/* How often in a step a microbatch passes a stage. */
+int64_t bound_passes(const struct step *step, const struct parallel *parallel);
+
+/* What of a stage's seconds others wait for before they can begin. */
+double bound_waited(const struct train_settings *train, double seconds);
+
+/* Seconds that a stage's bytes among these devices take in a step. */
+double bound_sent(const struct train_settings *train, enum among among,
+                  const struct stage *stage,
+                  const struct bound_cluster *cluster);
 
 /* Of a stage: seconds that its bytes take at least over each kind of link. */
 void bound_links(const struct train_settings *train, const struct stage *stage,

@@ -7,7 +7,7 @@
 struct place_candidate {
   struct train_settings settings;
   size_t order;
-  double least;  /* seconds: no step of it is shorter */
+  double least;  /* seconds: neither bound nor prediction is shorter */
   int64_t holds; /* bytes: its most loaded device has no fewer */
 };
 

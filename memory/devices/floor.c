@@ -3,6 +3,9 @@
 
 #include "base/check.h"
 #include "memory/checkpoint/checkpoint.h"
+#include "memory/devices/cut.h"
+#include "memory/devices/time.h"
+#include "memory/devices/touched.h"
 
 static void find_values(struct floor *f) {
   const struct model *model = f->request->model;
@@ -31,8 +34,12 @@ void floor_open(struct floor *floor, const struct place_request *request,
   struct param_range all = {.end = model->params.count};
   struct optimizer_cost cost = {0};
   struct train_settings own = *train;
-  *floor = (struct floor){
-      .request = request, .work = work, .runs = runs, .arena = arena};
+  *floor = (struct floor){.request = request,
+                          .work = work,
+                          .runs = runs,
+                          .arena = arena,
+                          .missing =
+                              time_missing(model, train, request->cluster.gpu)};
   find_values(floor);
   if (train->precision == PRECISION_MASTER && element_bits(train->dtype) != 16)
     own.dtype = ELEMENT_BF16;
@@ -68,7 +75,10 @@ passage_of(struct floor *f, int64_t checkpoint, int64_t samples) {
     checkpoint_choose(&step, 0, &scratch);
   known = known && step_measure(&step, &scratch, &s, &training);
   found = VEC_PUSH(f->arena, &f->passages);
-  *found = (struct floor_passage){checkpoint, samples, kept, 0, 0};
+  *found = (struct floor_passage){checkpoint, samples, kept, 0, 0, 0};
+  struct segment all = {0, step.trace.tape.ops.count};
+  if (known)
+    found->touched = (double)touched_bytes(&step.trace, &step, all, samples);
   for (size_t i = 0; i < count && known; i++)
     kept[i + 1] = kept[i] + (double)s.saved_by_node[i];
   for (size_t i = 0; i < step.ranges.count; i++) {
@@ -162,17 +172,78 @@ static double stepping_seconds(const struct floor *f,
          ((double)f->request->cluster.gpu->bandwidth * 1e9);
 }
 
+/* As the settings cut it: predictions are of these stages. */
+static double find_share(struct floor *f, const struct train_settings *t) {
+  const struct model *model = f->request->model;
+  const struct work *w = f->work;
+  int64_t end = (int64_t)model->nodes.count, parts = stage_parts(t);
+  double all = w->forward[end] + w->backward[end], most = 0;
+  struct arena scratch;
+  struct cuts cuts = {0};
+  if (t->cut == CUT_MEMORY || t->schedule == PIPELINE_ZB_V)
+    return 1 / (double)t->pipeline;
+  arena_open_in(&scratch, f->arena);
+  if (!f->borders) {
+    f->borders = ARENA_NEW(f->arena, struct net_borders);
+    *f->borders = borders_find(model, f->arena);
+  }
+  cut_find(model, f->borders, t, &scratch, &cuts);
+  bool enough = (int64_t)cuts.at.count + 1 == t->pipeline * parts;
+  for (int64_t p = 0; p < t->pipeline && enough; p++) {
+    double own = 0;
+    for (int64_t k = p; k < t->pipeline * parts; k += t->pipeline) {
+      int64_t from = k ? cuts.at.at[k - 1] : 0;
+      int64_t to = k + 1 < t->pipeline * parts ? cuts.at.at[k] : end;
+      own += w->forward[to] + w->backward[to] - w->forward[from] -
+             w->backward[from];
+    }
+    most = own > most ? own : most;
+  }
+  arena_close(&scratch);
+  return most > 0 ? most / all : 1 / (double)t->pipeline;
+}
+
+static double share_of(struct floor *f, const struct train_settings *t) {
+  for (size_t i = 0; i < f->stages.count; i++)
+    if (f->stages.at[i].pipeline == t->pipeline &&
+        f->stages.at[i].virtual_stages == t->virtual_stages)
+      return f->stages.at[i].share;
+  double share = t->pipeline > 1 ? find_share(f, t) : 1;
+  *VEC_PUSH(f->arena, &f->stages) =
+      (struct floor_stage){t->pipeline, t->virtual_stages, share};
+  return share;
+}
+
+/* Of the stage that has most, without what is computed again. */
+static double longest_seconds(struct floor *f, const struct train_settings *t) {
+  struct train_settings one = *t;
+  one.pipeline = 1;
+  return 0.99 * share_of(f, t) * (double)t->pipeline *
+         bound_least(f->work, f->request->model, &one, 0, &f->request->cluster);
+}
+
 double floor_seconds(struct floor *floor, const struct train_settings *train,
                      int64_t samples) {
   const struct floor_passage *p = passage_of(floor, train->checkpoint, samples);
   /* What stages cut through is not computed again. */
   double again = p->again - p->longest * (double)(train->pipeline - 1);
-  double computes =
-      bound_least(floor->work, floor->request->model, train,
-                  again > 0 ? again : 0, &floor->request->cluster) +
-      stepping_seconds(floor, train);
+  const struct bound_cluster *cluster = &floor->request->cluster;
+  double computes = bound_least(floor->work, floor->request->model, train,
+                                again > 0 ? again : 0, cluster);
+  double steps = stepping_seconds(floor, train);
   double sent = sent_seconds(floor, train);
-  return computes > sent ? computes : sent;
+  double passes = (double)floor->request->batch / (double)cluster->devices /
+                  (double)samples;
+  double longest = floor->missing ? 0 : longest_seconds(floor, train);
+  double parts[TIME_PARTS] = {
+      [TIME_PRODUCTS] = longest > computes ? longest : computes,
+      [TIME_MEMORY] = steps + 0.98 * passes * p->touched /
+                                  ((double)cluster->gpu->bandwidth * 1e9),
+      [TIME_SENT] = sent};
+  if (!floor->missing && !time_missing_way(train))
+    return time_sum(cluster->gpu, parts);
+  return FLOOR_NOT_PREDICTED *
+         (computes + steps > sent ? computes + steps : sent);
 }
 
 /* Bytes that each node adds to a stage: of parameters, and of what is kept. */

@@ -52,6 +52,7 @@ struct stage {
   int64_t host;                    /* what it has in the host's memory */
   int64_t sent[TRAFFIC_COUNT];     /* in a step; as much is received */
   int64_t sent_among[AMONG_COUNT]; /* the same bytes */
+  int64_t touched; /* that a microbatch's operations without products touch */
 };
 
 struct parallel {

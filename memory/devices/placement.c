@@ -6,7 +6,9 @@
 #include "base/check.h"
 #include "memory/checkpoint/checkpoint.h"
 #include "memory/devices/fit.h"
+#include "memory/devices/touched.h"
 #include "memory/devices/candidates.h"
+#include "memory/devices/floor.h"
 
 /* Segments that a setting makes of a batch. */
 struct segmented {
@@ -38,6 +40,9 @@ static bool measure_one(struct step *step, struct arena *arena,
   stage->parts = arena_alloc(arena, 1, sizeof *stage->parts);
   stage->part_count = 1;
   stage->parts[0].end = (int64_t)step->model->nodes.count;
+  stage->touched = touched_bytes(
+      &step->trace, step, (struct segment){0, step->trace.tape.ops.count},
+      step->settings.batch);
   parallel->devices = 1;
   parallel->microbatch = step->settings.batch;
   return true;
@@ -70,6 +75,22 @@ static void choose_ranges(struct place_finder *f, struct step *step) {
   step->ranges.count = found->count;
 }
 
+/* In three digits. */
+static double rounded(double seconds) {
+  double unit = 1e-12;
+  while (seconds >= 1000 * unit)
+    unit *= 10;
+  return (double)(int64_t)(seconds / unit + 0.5) * unit;
+}
+
+static void find_rank(struct placement *p) {
+  const struct place_bound *b = &p->time.bound;
+  p->sent = b->near > b->far ? b->near : b->far;
+  p->sent = p->sent > b->host ? p->sent : b->host;
+  p->rank = rounded(p->time.predicted > 0 ? p->time.predicted
+                                          : b->step * FLOOR_NOT_PREDICTED);
+}
+
 /* As a report would have it; false if it cannot be so, or overflows. */
 static bool measure(struct place_finder *f,
                     const struct place_candidate *candidate,
@@ -80,6 +101,9 @@ static bool measure(struct place_finder *f,
                       .settings = candidate->settings,
                       .runs = &f->runs};
   const struct bound_cluster *cluster = &f->request->cluster;
+  const char *missing = f->placing->missing
+                            ? f->placing->missing
+                            : time_missing_way(&candidate->settings);
   arena_open_in(&scratch, f->arena);
   f->placing->measured++;
   choose_ranges(f, &step);
@@ -99,9 +123,12 @@ static bool measure(struct place_finder *f,
                                candidate->settings.pipeline > 1
                                    ? candidate->settings.microbatches
                                    : 1),
-        .bound = bound_find(&f->work, &step, &parallel, cluster,
-                            f->request->cut ? NULL : &f->places, &scratch),
+        .time =
+            time_find(&f->work, &step, &parallel, cluster,
+                      f->request->cut ? NULL : &f->places, missing, &scratch),
         .order = candidate->order};
+  if (good)
+    find_rank(placement);
   arena_close(&scratch);
   return good;
 }
@@ -111,12 +138,23 @@ static int64_t lacks(const struct place_finder *f, const struct placement *p) {
   return max_i64(p->peak - f->placing->room, 0) + max_i64(p->host - host, 0);
 }
 
-/* Not slower, and not larger; of two that are alike the first. */
+/* Which is better, if both fit. */
+static int by_rank(const void *a, const void *b) {
+  const struct placement *x = a, *y = b;
+  if (x->rank != y->rank)
+    return x->rank < y->rank ? -1 : 1;
+  if (x->sent != y->sent)
+    return x->sent < y->sent ? -1 : 1;
+  if (x->microbatch != y->microbatch)
+    return x->microbatch > y->microbatch ? -1 : 1;
+  if (x->peak != y->peak)
+    return x->peak < y->peak ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Better, and not larger. */
 static bool beats(const struct placement *a, const struct placement *b) {
-  if (a->bound.step > b->bound.step || a->peak > b->peak)
-    return false;
-  return a->bound.step < b->bound.step || a->peak < b->peak ||
-         a->order < b->order;
+  return a->peak <= b->peak && by_rank(a, b) < 0;
 }
 
 static void consider(struct place_finder *f,
@@ -134,17 +172,16 @@ static void consider(struct place_finder *f,
 }
 
 /*
- * Whether the candidate cannot be one of the best: one as fast, by 0.1 %, takes
- * at most 5 % of the room more, or it is more than twice as slow as the
- * fastest.
+ * Whether the candidate cannot be one of the best: one is faster and takes at
+ * most 5 % of the room more, or more than twice as fast.
  */
 static bool is_beaten(const struct place_placing *placing,
                       const struct place_candidate *candidate) {
+  double least = rounded(candidate->least);
   for (size_t i = 0; i < placing->best.count; i++) {
     const struct placement *p = &placing->best.at[i];
-    if (2 * p->bound.step < candidate->least ||
-        (p->bound.step <= 1.001 * candidate->least &&
-         p->peak - placing->room / 20 < candidate->holds))
+    if (1.25 * p->rank < least ||
+        (p->rank < least && p->peak - placing->room / 10 < candidate->holds))
       return true;
   }
   return false;
@@ -194,29 +231,15 @@ static void find_nearest(struct place_finder *f, struct candidates *all) {
     *VEC_PUSH(f->arena, &f->placing->best) = nearest;
 }
 
-static int by_time(const void *a, const void *b) {
-  const struct placement *x = a, *y = b;
-  if (x->bound.step != y->bound.step)
-    return x->bound.step < y->bound.step ? -1 : 1;
-  return x->order < y->order ? -1 : 1;
-}
-
-/*
- * A slower one is listed if it leaves 5 % of the room more; in place of the
- * one before if it is slower by no more than 0.1 %.
- */
+/* A worse one is listed if it leaves 5 % of the room more. */
 static void thin_out(struct place_placing *placing) {
   size_t kept = 0;
   struct placement *at = placing->best.at;
-  qsort(at, placing->best.count, sizeof *at, by_time);
-  for (size_t i = 0; i < placing->best.count; i++) {
-    struct placement *last = kept ? &at[kept - 1] : NULL;
-    if (last && at[i].bound.step <= 1.001 * last->bound.step)
-      *last = at[i]; /* by dominance it takes less */
-    else if (!last || (at[i].bound.step <= 2 * at[0].bound.step &&
-                       at[i].peak + placing->room / 20 <= last->peak))
+  qsort(at, placing->best.count, sizeof *at, by_rank);
+  for (size_t i = 0; i < placing->best.count; i++)
+    if (!kept || (at[i].rank <= 1.25 * at[0].rank &&
+                  at[i].peak + placing->room / 10 <= at[kept - 1].peak))
       at[kept++] = at[i];
-  }
   placing->best.count = kept;
 }
 
@@ -227,7 +250,10 @@ void place_find(const struct place_request *request, struct arena *arena,
                            .placing = placing,
                            .runs = {.arena = arena}};
   struct candidates all = {0};
-  *placing = (struct place_placing){.room = fit_room(request->train)};
+  *placing = (struct place_placing){
+      .room = fit_room(request->train),
+      .missing =
+          time_missing(request->model, request->train, request->cluster.gpu)};
   f.work = work_find(request->model, request->train, arena);
   cuts_all(request->model, &f.places, arena);
   candidates_find(request, &f.work, &f.runs, arena, &all);
@@ -241,4 +267,6 @@ void place_find(const struct place_request *request, struct arena *arena,
   placing->found = placing->best.count > 0;
   if (placing->found)
     thin_out(placing);
+  if (placing->found)
+    placing->missing = placing->best.at[0].time.missing;
 }

@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_DEVICES_PLACEMENT_H
 #define NETC_MEMORY_DEVICES_PLACEMENT_H
 
-#include "memory/devices/bound.h"
+#include "memory/devices/time.h"
 
 struct place_request {
   const struct model *model;
@@ -18,7 +18,10 @@ struct placement {
   int64_t peak;                   /* of the most loaded device, bytes */
   int64_t host;                   /* of a host's memory, all its devices */
   int64_t microbatch, passes;     /* samples, and how often in a step */
-  struct place_bound bound;
+  struct step_time time;
+  double rank;  /* seconds, predicted or at least, to three digits; what is not
+                   predicted comes after all that is */
+  double sent;  /* the slowest link's, of several that are as fast */
   size_t order; /* of several that are as good, the first is taken */
 };
 
@@ -29,6 +32,7 @@ struct place_placing {
   bool fits;               /* or `best` has the one that lacks least */
   int64_t room;            /* bytes for a step */
   int64_t tried, measured; /* placements; of these, not left out by bounds */
+  const char *missing;     /* why no times are predicted; or NULL */
 };
 
 /*
@@ -36,7 +40,10 @@ struct place_placing {
  * parallelism that divide the devices and what they share, with ZeRO 0 to 3,
  * microbatches, checkpoints (none, selective, a segment for each layer with
  * attention, or as many as the stages are cut from) and, with a host's memory,
- * what is offloaded there. What bounds say cannot be better is not measured.
+ * what is offloaded there. Fast is what is predicted to be, or without
+ * predictions what has a small bound; of those that are as fast in three
+ * digits, what sends less, then what has larger microbatches. What floors say
+ * cannot be better is not measured.
  * Slower ones are in `best` if they leave 5 % of the room more, and take at
  * most twice as long as the fastest. Everything is in `arena`.
  */

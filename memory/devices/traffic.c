@@ -10,6 +10,7 @@
  */
 #include "base/check.h"
 #include "memory/devices/stage.h"
+#include "memory/devices/touched.h"
 
 struct sender {
   struct search *s;
@@ -204,5 +205,9 @@ void stage_traffic(struct search *s, struct stage *stage) {
     send_to_copies(&t, stage->parts[k]);
     if (s->train->offload)
       send_to_host(&t, stage->parts[k]);
+    stage->touched =
+        size_sum(stage->touched,
+                 touched_bytes(s->trace, s->step, stage_ops(s, stage->parts[k]),
+                               s->microbatch));
   }
 }

@@ -1,0 +1,194 @@
+/* Time: how long a step takes, predicted from runs that others published. */
+#include "memory/devices/time.h"
+
+#include <string.h>
+
+#include "base/check.h"
+
+/* What published runs took on a card of the seconds that its peaks would. */
+struct time_card {
+  const char *card;
+  double multiprocessors, gigahertz;
+  double times[TIME_PARTS];
+};
+
+static const struct time_card cards[] = {
+#define TIME(card, multiprocessors, gigahertz, ...) \
+  {card, multiprocessors, gigahertz, {__VA_ARGS__}},
+#include "memory/devices/times.def"
+#undef TIME
+};
+
+static const struct time_card *card_of(const struct gpu *gpu) {
+  for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
+    if (strcmp(cards[i].card, gpu->word) == 0)
+      return &cards[i];
+  return NULL;
+}
+
+/* What no published run is like */
+
+static bool looks_back(const struct layer *layer) {
+  return layer->kind->cache &&
+         layer->kind->cache(layer, 2) > layer->kind->cache(layer, 1);
+}
+
+/* A decoder: attention that looks back, and matrices at every position. */
+static bool is_decoder(const struct model *model) {
+  const struct shape **in = model_layer_room(model);
+  double like = 0, all = 0;
+  bool looks = false;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    double macs = (double)model_cost(model, (int64_t)i)->train_macs;
+    bool back = looks_back(&layer);
+    looks |= back;
+    all += macs;
+    like += back || layer.kind->per_position ? macs : 0;
+  }
+  return looks && like >= 0.99 * all;
+}
+
+static bool has_experts(const struct model *model) {
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].copies > 1)
+      return true;
+  return false;
+}
+
+const char *time_missing(const struct model *model,
+                         const struct train_settings *train,
+                         const struct gpu *gpu) {
+  if (!card_of(gpu))
+    return "no published run on this card";
+  if (element_bits(train->dtype) != 16 && train->precision == PRECISION_FULL)
+    return "published runs compute in 16 bits";
+  if (model->total.trainable < model->total.params || train->base)
+    return "published runs train all parameters";
+  if (has_experts(model))
+    return "published runs have no experts";
+  if (!is_decoder(model))
+    return "published runs are of language models";
+  return NULL;
+}
+
+const char *time_missing_way(const struct train_settings *train) {
+  return train->offload                ? "published runs offload nothing"
+         : train->context_parallel > 1 ? "published runs share no positions"
+                                       : NULL;
+}
+
+/* Stages */
+
+/* The parts of all passes of a stage, and of what follows once. */
+struct stage_time {
+  double passes[TIME_PARTS], once[TIME_PARTS];
+};
+
+/* Operations a second of attention: 2,048 a multiprocessor and clock. */
+static double attention_rate(const struct train_settings *train,
+                             const struct gpu *gpu) {
+  const struct time_card *card = card_of(gpu);
+  return card ? card->multiprocessors * card->gigahertz * 2048e9
+              : (double)bound_rate(train, gpu) * 1e9;
+}
+
+static struct stage_time parts_of(const struct work *work,
+                                  const struct step *step,
+                                  const struct parallel *parallel,
+                                  const struct stage *stage,
+                                  const struct bound_cluster *cluster) {
+  const struct train_settings *train = &step->settings;
+  const struct gpu *gpu = cluster->gpu;
+  double count = (double)bound_passes(step, parallel);
+  double bandwidth = (double)gpu->bandwidth * 1e9;
+  double samples = 2 * count * (double)parallel->microbatch /
+                   (double)train->tensor_parallel /
+                   (double)train->context_parallel;
+  struct stage_work own = bound_work(work, step, stage);
+  struct stage_time time = {{0}, {0}};
+  time.passes[TIME_PRODUCTS] =
+      (own.macs - own.scores) * samples / (double)bound_rate(train, gpu) / 1e9;
+  time.passes[TIME_ATTENTION] =
+      own.scores * samples / attention_rate(train, gpu);
+  time.passes[TIME_MEMORY] = count * (double)stage->touched / bandwidth;
+  time.once[TIME_MEMORY] =
+      2 * ((double)stage->optimizer + (double)stage->master) / bandwidth;
+  time.once[TIME_SENT] = bound_sent(train, AMONG_COPIES, stage, cluster);
+  for (int among = 0; among < AMONG_HOST; among++)
+    if (among != AMONG_COPIES)
+      time.passes[TIME_SENT] +=
+          bound_sent(train, (enum among)among, stage, cluster);
+  return time;
+}
+
+static double sum_of(const double parts[TIME_PARTS], const double *times) {
+  double sum = 0;
+  for (int i = 0; i < TIME_PARTS; i++)
+    sum += parts[i] * (times ? times[i] : 1);
+  return sum;
+}
+
+double time_sum(const struct gpu *gpu, const double parts[TIME_PARTS]) {
+  const struct time_card *card = card_of(gpu);
+  return sum_of(parts, card ? card->times : NULL);
+}
+
+/* In six digits, which are the same on all machines. */
+static double six_digits(double value) {
+  double scale = 1;
+  while (value > 0 && value * scale < 1e5 && scale < 1e18)
+    scale *= 10;
+  return value < 1e12 ? (double)(int64_t)(value * scale + 0.5) / scale : value;
+}
+
+static void round_time(struct step_time *time) {
+  struct place_bound *b = &time->bound;
+  double *const all[] = {&b->step, &b->computes, &b->near,         &b->far,
+                         &b->host, &b->bubble,   &time->predicted, &time->mfu};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    *all[i] = six_digits(*all[i]);
+  for (int i = 0; i < TIME_PARTS; i++)
+    time->parts[i] = six_digits(time->parts[i]);
+}
+
+struct step_time time_find(const struct work *work, const struct step *step,
+                           const struct parallel *parallel,
+                           const struct bound_cluster *cluster,
+                           const struct cuts *places, const char *missing,
+                           struct arena *arena) {
+  struct step_time time = {.missing = missing};
+  const struct time_card *card = card_of(cluster->gpu);
+  const struct train_settings *train = &step->settings;
+  double count = (double)bound_passes(step, parallel);
+  double waited = 0, most = 0, longest = 0;
+  const double *times = card ? card->times : NULL;
+  time.bound = bound_find(work, step, parallel, cluster, places, arena);
+  for (size_t p = 0; p < parallel->stages.count; p++) {
+    struct stage_time own =
+        parts_of(work, step, parallel, &parallel->stages.at[p], cluster);
+    double passes = sum_of(own.passes, times);
+    double all = passes + sum_of(own.once, times);
+    waited += bound_waited(train, passes / count);
+    if (p && all <= most)
+      continue;
+    most = all;
+    longest = passes;
+    for (int i = 0; i < TIME_PARTS; i++)
+      time.parts[i] = own.passes[i] + own.once[i];
+  }
+  if (missing) {
+    round_time(&time);
+    return time;
+  }
+  time.predicted = most + waited - bound_waited(train, longest / count);
+  size_t end = step->model->nodes.count;
+  double macs = work->forward[end] + work->backward[end] + work->scores[end] +
+                work->scores_back[end];
+  double samples = (double)train->batch * (double)train->accumulate *
+                   (double)train->data_parallel;
+  time.mfu = 2 * macs * samples / (double)cluster->devices /
+             ((double)bound_rate(train, cluster->gpu) * 1e9) / time.predicted;
+  round_time(&time);
+  return time;
+}
