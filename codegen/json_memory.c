@@ -63,7 +63,8 @@ static void put_device(struct json *json, const struct answer *a) {
   json_member_int(json, "framework_bytes", a->taken);
   json_member_int(json, "reserve_bytes", max_i64(a->reserve, 0));
   json_member_int(json, "room_bytes", a->room);
-  json_member_bool(json, "fits", a->fits);
+  json_member_bool(json, "fits", a->verdict < VERDICT_TOO_MUCH);
+  json_member_string(json, "verdict", slice_of(fit_word(a->verdict)));
 }
 
 /* What is not known is not there. */
@@ -125,7 +126,7 @@ static void put_fit(struct json_writer *w) {
                               .taken = fit->taken,
                               .reserve = fit->reserve,
                               .room = fit->room,
-                              .fits = fit_holds(fit)});
+                              .verdict = fit_verdict(fit)});
   if (fit->host) {
     json_member_int(json, "host_bytes", fit->host);
     json_member_some(&w->json, "host_room_bytes", fit->host_room);
@@ -320,6 +321,10 @@ void writer_put_training(struct json_writer *w) {
   json_member_int(json, "peak_bytes", t->peak);
   json_member_some(&w->json, "allocated_bytes", reserved.given);
   json_member_some(&w->json, "reserved_bytes", reserved.bytes);
+  int64_t context = fit_context(train, reserved.bytes);
+  json_member_some(&w->json, "context_bytes", context);
+  json_member_some(&w->json, "occupied_bytes",
+                   context ? reserved.bytes + context : 0);
   json_member_string(json, "peak_phase", slice_of(phases[t->at.phase]));
   put_member_name(w, "peak_layer", t->at.node);
   put_alive(w);

@@ -77,6 +77,15 @@ static bool put_total(const char *what, int64_t before, int64_t after,
   return by != 0;
 }
 
+/* "fits", "tight", "does not fit" of devices that both sides name. */
+static bool put_verdicts(const char *a, const char *b, bool markdown) {
+  bool differ = strcmp(a, b) != 0;
+  if (*a && *b)
+    printf(markdown ? "| %s | %s | %s | %s | |\n" : "%-13s  %16s  %16s  %16s\n",
+           "verdict", a, b, differ ? "" : "=");
+  return *a && *b && differ;
+}
+
 /* What is not known on a side is not compared. */
 static bool put_known(const char *what, int64_t before, int64_t after,
                       bool markdown) {
@@ -105,6 +114,7 @@ static bool put_answers(const struct netc_answer *a,
                                      b->device_count, false, markdown);
   differ |= put_total(a->question == NETC_TRAINING ? "training" : "prediction",
                       a->bytes, b->bytes, true, markdown);
+  differ |= put_verdicts(a->verdict, b->verdict, markdown);
   bool parted = a->layer_count || b->layer_count;
   if (parted || a->host_bytes || b->host_bytes)
     differ |= put_total("host", a->host_bytes, b->host_bytes, true, markdown);

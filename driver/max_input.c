@@ -40,7 +40,7 @@ static enum input_outcome verdict_of(struct input_search *s) {
   netc_answer(s->netc, s->options->look.predict, &a);
   s->need = a.bytes;
   s->room = a.room_bytes;
-  return a.fits ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
+  return strcmp(a.verdict, "fits") == 0 ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
 }
 
 /* Errors of a side are not shown: another one is tried. */

@@ -235,11 +235,12 @@ static void put_summary(struct text *text, const struct placing_run *run) {
   text_printf(text, "%s placements, %s of them simulated; ",
               count_text(f->candidate_count).text,
               count_text(f->measured_count).text);
-  if (f->fits)
+  if (strcmp(f->verdict, "fits") == 0)
     text_printf(text, "nothing beats %s in time and memory\n",
                 f->placement_count == 1 ? "this one" : "these");
   else
-    text_put(text, "none fits, this comes nearest\n");
+    text_printf(text, "none fits, this comes nearest%s\n",
+                f->fits ? ": it is tight" : "");
 }
 
 static void put_legend(struct text *text, const struct columns *c,
@@ -376,6 +377,7 @@ static int write_json(struct placing_run *run) {
   json_member_string(&json, "gpu", slice_of(f->gpu));
   json_member_int(&json, "global_batch", f->global_batch);
   json_member_bool(&json, "fits", f->fits);
+  json_member_string(&json, "verdict", slice_of(f->verdict));
   json_member_int(&json, "device_bytes", f->device_bytes);
   json_member_int(&json, "room_bytes", f->room_bytes);
   json_member_int(&json, "candidates", f->candidate_count);

@@ -207,8 +207,12 @@ static void put_left(const struct table_run *s) {
       left >= 0 && a->host_room_bytes && a->host_bytes > a->host_room_bytes;
   if (host)
     left = a->host_room_bytes - a->host_bytes;
-  const char *word = host ? "on host" : left < 0 ? "too much" : "left";
-  const char *colour = left < 0 ? "\033[31m" : "\033[32m";
+  bool tight = left < 0 && a->fits;
+  const char *word = host       ? "on host"
+                     : tight    ? "tight"
+                     : left < 0 ? "too much"
+                                : "left";
+  const char *colour = tight ? "\033[33m" : left < 0 ? "\033[31m" : "\033[32m";
   printf("  %*s %s%-8s%s", LEFT - 9, size(s, left < 0 ? -left : left).text,
          s->colour ? colour : "", word, s->colour ? "\033[0m" : "");
 }

@@ -469,7 +469,11 @@ struct netc_buffer {
   int64_t first, last;
 };
 
-/* Whether a training step fits the device that the settings name. */
+/*
+ * Whether a training step fits the device that the settings name: `verdict` is
+ * "fits"; "tight", if it takes of the reserve; "does not fit"; or "" where no
+ * device was named. `fits` is true of the first two.
+ */
 struct netc_verdict {
   size_t size;
   bool asked; /* a device was named; else all is zero */
@@ -483,6 +487,7 @@ struct netc_verdict {
   int64_t reserve_bytes;   /* kept free for what is not counted */
   int64_t host_bytes;      /* of a host's devices, there; 0: nothing */
   int64_t host_room_bytes; /* which the host has for them; 0: not said */
+  const char *verdict;
 };
 
 /*
@@ -499,6 +504,7 @@ struct netc_prediction {
                               INT64_MAX: so many devices cannot share it */
   int64_t largest_batch;   /* 0: not even one sample fits */
   int64_t longest_context; /* positions to look back at; -1: nothing does */
+  const char *verdict;     /* as of a step */
 };
 
 /*
@@ -534,6 +540,7 @@ struct netc_answer {
   int64_t layer_count, gpu_layers, next_layer_bytes;
   int64_t positions; /* whose keys and values fit beside weights and a step, in
                         all sequences; -1: not asked */
+  const char *verdict; /* as of a step */
 };
 
 /*
@@ -622,12 +629,14 @@ struct netc_placing {
   size_t size;
   int64_t device_count, global_batch;
   const char *gpu;
-  bool fits;               /* else there is one placement, which lacks least */
+  bool fits;               /* else there is one placement, which lacks least,
+                              as where what comes nearest is tight */
   size_t placement_count;  /* the fastest first */
   int64_t candidate_count; /* all that were tried, by bounds or */
   int64_t measured_count;  /* to the byte */
   int64_t device_bytes, room_bytes;
   const char *missing; /* why no times are predicted; or NULL */
+  const char *verdict; /* of the first one, as of a step */
 };
 
 struct netc_placement {

@@ -34,6 +34,10 @@ static struct asked_question questions[] = {
     {"shared-by-zero", LLAMA, "data_parallel=8 zero=3", false},
     {"shared-by-zero-on-a-device", LLAMA, "data_parallel=8 zero=3 gpu=h100",
      false},
+    {"a-tight-prediction", RESNET, "batch=64 memory=1150MiB", true},
+    {"a-tight-step", RESNET, "batch=170 optimizer=adam gpu=t4", false},
+    {"served-tight", LLAMA, "context=8192 weight_dtype=q4_k_m memory=7000MiB",
+     true},
     {"stages", LLAMA, "pipeline=4 batch=8 microbatches=8 gpu=h100", false},
     {"stages-without-a-device", GPT2, "pipeline=3 batch=6", false},
     {"tensor-parallel", LLAMA, "tensor_parallel=4 gpu=a100-80", false},
@@ -123,12 +127,19 @@ static void check_line(const char *text, const char *begin, const char *part) {
   free(line);
 }
 
+/* A case is of one verdict. */
+static const char *verdict_words(const char *verdict) {
+  return strcmp(verdict, "fits") == 0    ? " fit"
+         : strcmp(verdict, "tight") == 0 ? " tight"
+                                         : " not fit";
+}
+
 /* The verdict: "fits: SIZE ... LEFT are left". */
 static void check_verdict(const char *text, const struct netc_answer *a) {
   char part[128];
   if (!a->on_device)
     return;
-  const char *verdict = strstr(text, a->fits ? " fit" : " not fit");
+  const char *verdict = strstr(text, verdict_words(a->verdict));
   assert_non_null(verdict);
   snprintf(part, sizeof part, ": %s", size_text(a->bytes, UNITS_IEC).text);
   char *line = strndup(verdict, strcspn(verdict, "\n"));
@@ -136,7 +147,9 @@ static void check_verdict(const char *text, const struct netc_answer *a) {
   int64_t left = a->room_bytes - a->bytes;
   snprintf(part, sizeof part, "%s %s",
            size_text(left < 0 ? -left : left, UNITS_IEC).text,
-           left < 0 ? "too much" : "are left");
+           left >= 0 ? "are left"
+           : a->fits ? "are in the reserve"
+                     : "too much");
   assert_holds(line, part);
   if (a->largest_batch >= 0) {
     snprintf(part, sizeof part, "Largest batch: %s.",
@@ -187,7 +200,14 @@ static void check_json(struct netc *netc, const struct asked_question *q,
   assert_true(number(json, "answer.devices") == a->device_count);
   if (a->on_device) {
     const char *fit = q->predict ? "inference.fit.fits" : "training.fit.fits";
+    const char *verdict =
+        q->predict ? "inference.fit.verdict" : "training.fit.verdict";
     fit = a->question == NETC_SERVING ? "serving.fits" : fit;
+    verdict = a->question == NETC_SERVING ? "serving.verdict" : verdict;
+    assert_string_equal(json_string_value(find(json, "answer.verdict")),
+                        a->verdict);
+    assert_string_equal(json_string_value(find(json, verdict)), a->verdict);
+    assert_true(a->fits == (strcmp(a->verdict, "does not fit") != 0));
     assert_true(number(json, "answer.left_bytes") == a->room_bytes - a->bytes);
     assert_true(json_is_true(find(json, "answer.fits")) == a->fits);
     assert_true(json_is_true(find(json, fit)) == a->fits);
@@ -217,6 +237,7 @@ static void check_library(struct netc *netc, const struct asked_question *q,
     assert_int_equal(netc_prediction(netc, &prediction), NETC_OK);
     assert_true(prediction.need_bytes == a->bytes);
     assert_true(prediction.fits == a->fits);
+    assert_string_equal(prediction.verdict, a->verdict);
     return;
   }
   assert_int_equal(netc_verdict(netc, &verdict), NETC_OK);
@@ -224,6 +245,7 @@ static void check_library(struct netc *netc, const struct asked_question *q,
   assert_true(training.peak_bytes == a->alone_bytes);
   assert_true(!verdict.asked || verdict.peak_bytes == a->bytes);
   assert_true(verdict.asked == a->on_device && verdict.fits == a->fits);
+  assert_string_equal(verdict.verdict, a->verdict);
 }
 
 static void every_output_says_the_same(void **state) {
@@ -261,6 +283,12 @@ static void every_output_says_the_same(void **state) {
   struct run r = run(NETC " diff %s %s %s", q->net, q->net, as_options(q));
   assert_int_equal(r.status, 0);
   check_line(r.out, what(q), text_size);
+  if (a.on_device)
+    check_line(r.out, "verdict", a.verdict);
+  run_free(&r);
+  r = run(NETC " check %s %s", q->net, as_options(q));
+  if (a.on_device)
+    assert_int_equal(r.status, a.fits ? 0 : 1);
   run_free(&r);
 }
 
@@ -275,9 +303,10 @@ static void check_row(const char *row, const struct netc_answer *a) {
   assert_holds(row, part);
   snprintf(part, sizeof part, " %s %s",
            size_text(left < 0 ? -left : left, UNITS_IEC).text,
-           host       ? "on host"
-           : left < 0 ? "too much"
-                      : "left");
+           host        ? "on host"
+           : left >= 0 ? "left"
+           : a->fits   ? "tight"
+                       : "too much");
   assert_holds(row, part);
   if (a->largest_batch >= 0) {
     snprintf(part, sizeof part, "  %s", count_text(a->largest_batch).text);
@@ -417,24 +446,24 @@ static void tables_go_on_after_a_value_that_fails(void **state) {
   check_table("--pipeline 1,99,2 --gpu t4,h100",
               "device  pipeline        memory  devices      training           "
               "              largest batch\n"
-              "t4      1            14.56 GiB        1    353.14 MiB     12.41 "
-              "GiB left                155\n"
+              "t4      1            14.56 GiB        1    353.14 MiB     12.09 "
+              "GiB left                151\n"
               "t4      99                   -        -             -           "
               "           -              -\n"
-              "t4      2            14.56 GiB        2    276.34 MiB     12.49 "
-              "GiB left                194\n"
-              "h100    1            79.11 GiB        1    353.14 MiB     70.57 "
-              "GiB left                875\n"
+              "t4      2            14.56 GiB        2    276.34 MiB     12.16 "
+              "GiB left                190\n"
+              "h100    1            79.11 GiB        1    353.14 MiB     67.51 "
+              "GiB left                837\n"
               "h100    99                   -        -             -           "
               "           -              -\n"
-              "h100    2            79.11 GiB        2    276.34 MiB     70.64 "
-              "GiB left              1,086\n",
+              "h100    2            79.11 GiB        2    276.34 MiB     67.58 "
+              "GiB left              1,038\n",
               "a pipeline of 99 stages");
   check_table(
       "--pipeline 99,1 --gpu t4",
       "pipeline  devices      training                         largest batch\n"
       "99              -             -                      -              -\n"
-      "1               1    353.14 MiB     12.41 GiB left                155\n",
+      "1               1    353.14 MiB     12.09 GiB left                151\n",
       "a pipeline of 99 stages");
   check_table("--batch 1," MOST ",2",
               "batch                    training         saved\n"
@@ -445,10 +474,10 @@ static void tables_go_on_after_a_value_that_fails(void **state) {
   check_table("--batch " MOST ",2 --gpu t4,h100",
               "device        memory  batch 9223372036854775807                "
               "batch 2  largest batch\n"
-              "t4         14.56 GiB                      -     12.35 GiB left  "
-              "              155\n"
-              "h100       79.11 GiB                      -     70.50 GiB left  "
-              "              875\n",
+              "t4         14.56 GiB                      -     12.02 GiB left  "
+              "              151\n"
+              "h100       79.11 GiB                      -     67.44 GiB left  "
+              "              837\n",
               "passes 2^63 - 1 bytes");
   check_table("--batch " MOST " --accumulate 1,2", "", "passes 2^63 - 1 bytes");
 #undef MOST

@@ -103,8 +103,9 @@ static void put_checkpoints(struct section *b) {
   const struct memory *m = &b->c->memory;
   int64_t macs = b->c->model->total.macs;
   if (b->c->settings->train.checkpoint == CHECKPOINT_AUTO && !m->ranges.count)
-    text_put(&b->line, fit_holds(&m->fit) ? "  checkpoints: none are needed"
-                                          : "  checkpoints: none make it fit");
+    text_put(&b->line, fit_verdict(&m->fit) == VERDICT_FITS
+                           ? "  checkpoints: none are needed"
+                           : "  checkpoints: none make it fit");
   end_line(b);
   bool cores = b->c->settings->train.checkpoint == CHECKPOINT_SELECTIVE;
   if (!m->ranges.count && !(cores && m->extra_macs))
@@ -192,6 +193,11 @@ static void put_reserved(struct section *b) {
               output_size(b->c, reserved.given).text,
               b->c->memory.parallel.stages.count ? ", on each device," : "",
               output_size(b->c, reserved.bytes).text);
+  int64_t context = fit_context(&b->c->settings->train, reserved.bytes);
+  if (context)
+    text_printf(&b->line, "; with %s of context nvidia-smi shows %s",
+                output_size(b->c, context).text,
+                output_size(b->c, reserved.bytes + context).text);
   end_line(b);
 }
 

@@ -104,14 +104,17 @@ static void put_card(struct summary *s) {
 
 static void put_room(struct summary *s) {
   const struct answer *a = s->a;
-  bool holds = a->bytes <= a->room;
-  int64_t rest = holds ? a->room - a->bytes : a->bytes - a->room;
+  int64_t rest = a->room - a->bytes;
+  bool tight = a->verdict == VERDICT_TIGHT;
   text_printf(&s->line, "%s%s", output_size(s->c, a->bytes).text,
               a->devices > 1 ? " " : "");
   put_devices(s, a);
-  text_printf(&s->line, "%s%s%s%s", holds ? ", and " : ", which is ",
-              output_size(s->c, rest).text,
-              holds ? " are left of " : " too much for ",
+  text_printf(&s->line, "%s%s%s%s",
+              rest >= 0 || tight ? ", and " : ", which is ",
+              output_size(s->c, rest < 0 ? -rest : rest).text,
+              tight       ? " are in the reserve of "
+              : rest >= 0 ? " are left of "
+                          : " too much for ",
               output_size(s->c, a->device).text);
   put_card(s);
   put_taken(s);
@@ -133,9 +136,12 @@ static void put_subject(struct summary *s) {
   else
     text_put(&s->line, a->asked == ASKED_TRAINING ? "The training step"
                                                   : "The prediction");
-  text_put(&s->line, a->fits   ? several ? " fit: " : " fits: "
-                     : several ? " do not fit: "
-                               : " does not fit: ");
+  if (a->verdict == VERDICT_TIGHT)
+    text_put(&s->line, several ? " are tight: " : " is tight: ");
+  else if (a->verdict == VERDICT_FITS)
+    text_put(&s->line, several ? " fit: " : " fits: ");
+  else
+    text_put(&s->line, several ? " do not fit: " : " does not fit: ");
 }
 
 /* "3 devices do not divide 32 heads: ...", if so many were asked for. */
@@ -194,8 +200,10 @@ static void put_limits(struct summary *s) {
 /* What changes of the settings would make a step fit. */
 static void put_advice(struct summary *s) {
   const struct answer *a = s->a;
-  if (a->asked == ASKED_TRAINING && !a->fits)
-    text_put(&s->line, s->c->memory.fit.ways.count ? " It fits with"
+  bool ways = s->c->memory.fit.ways.count > 0;
+  if (a->asked == ASKED_TRAINING &&
+      (a->verdict == VERDICT_TOO_MUCH || (a->verdict == VERDICT_TIGHT && ways)))
+    text_put(&s->line, ways ? " It fits with"
                        : a->devices > 1
                            ? " No known setting makes it fit."
                            : " No known setting makes it fit one device; "
@@ -203,7 +211,7 @@ static void put_advice(struct summary *s) {
                              "share.");
 }
 
-static enum verdict put_verdict(struct summary *s) {
+static enum fit_verdict put_verdict(struct summary *s) {
   if (!s->a || !s->a->device)
     return VERDICT_NONE;
   put_subject(s);
@@ -214,7 +222,7 @@ static enum verdict put_verdict(struct summary *s) {
     put_limits(s);
     put_advice(s);
   }
-  return s->a->fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
+  return s->a->verdict;
 }
 
 /* What it takes */
@@ -455,22 +463,25 @@ static void put_sizes(struct summary *s) {
   grid_put(s->out, &grid, output_width(s->c));
 }
 
-enum verdict summary_put_verdict(const struct compiled *c, struct text *out) {
+enum fit_verdict summary_put_verdict(const struct compiled *c,
+                                     struct text *out) {
   struct summary s = summary_open(c, NULL);
-  enum verdict verdict = put_verdict(&s);
+  enum fit_verdict verdict = put_verdict(&s);
   text_puts(out, text_slice(&s.line));
   return verdict;
 }
 
 static const char *verdict_colour(const struct compiled *c,
-                                  enum verdict verdict) {
+                                  enum fit_verdict verdict) {
   if (!c->options->colour || verdict == VERDICT_NONE)
     return NULL;
-  return verdict == VERDICT_FITS ? "\x1b[1;32m" : "\x1b[1;31m";
+  return verdict == VERDICT_FITS    ? "\x1b[1;32m"
+         : verdict == VERDICT_TIGHT ? "\x1b[1;33m"
+                                    : "\x1b[1;31m";
 }
 
 /* A line whose words up to the colon say it all. */
-static void end_verdict(struct summary *s, enum verdict verdict) {
+static void end_verdict(struct summary *s, enum fit_verdict verdict) {
   const char *colour = verdict_colour(s->c, verdict);
   struct text lines = text_new(s->c->arena), *out = s->out;
   s->out = colour ? &lines : out;
@@ -490,10 +501,10 @@ static void end_verdict(struct summary *s, enum verdict verdict) {
 
 void summary_put(const struct compiled *c, struct text *out) {
   struct summary s = summary_open(c, out);
-  enum verdict verdict = put_verdict(&s);
+  enum fit_verdict verdict = put_verdict(&s);
   if (verdict != VERDICT_NONE)
     end_verdict(&s, verdict);
-  if (verdict == VERDICT_TOO_MUCH && !c->options->predict)
+  if (verdict > VERDICT_FITS && !c->options->predict)
     put_ways(&s);
   if (verdict == VERDICT_NONE || !c->options->brief)
     put_sizes(&s);
@@ -508,7 +519,9 @@ static void put_rest(struct summary *s) {
   put_devices(s, a);
   text_printf(&s->line, "%s %s %s", a->devices > 1 ? "," : "",
               output_size(s->c, rest < 0 ? -rest : rest).text,
-              rest < 0 ? "too much" : "left");
+              a->verdict == VERDICT_TIGHT ? "in the reserve"
+              : rest >= 0                 ? "left"
+                                          : "too much");
   put_host(s);
   put_limits(s);
 }
@@ -524,9 +537,9 @@ static void put_totals(struct summary *s) {
 
 void summary_put_last(const struct compiled *c, struct text *out) {
   struct summary s = summary_open(c, out);
-  enum verdict verdict = VERDICT_NONE;
-  if (s.a && s.a->device)
-    verdict = s.a->fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
+  enum fit_verdict verdict = VERDICT_NONE;
+  if (s.a)
+    verdict = s.a->verdict;
   if (verdict == VERDICT_NONE) {
     put_totals(&s);
   } else {

@@ -4,13 +4,12 @@
 
 #include "codegen/backend.h"
 
-enum verdict { VERDICT_NONE, VERDICT_FITS, VERDICT_TOO_MUCH };
-
 /*
  * "The training step fits: ..." on one line, or the same of a prediction;
  * nothing if no device was named.
  */
-enum verdict summary_put_verdict(const struct compiled *c, struct text *out);
+enum fit_verdict summary_put_verdict(const struct compiled *c,
+                                     struct text *out);
 
 /* "training", "353.14 MiB", "batch 1, momentum"; a step's time is "step". */
 struct summary_line {

@@ -103,10 +103,13 @@ static void put_device(struct timeline *t, struct text *out) {
     text_printf(out, " and of which %s are a reserve",
                 output_size(t->c, m->fit.reserve).text);
   }
-  text_printf(out, "%s%s%s",
-              peak <= room ? "; it fits, " : "; it does not fit, ",
+  enum fit_verdict verdict = fit_judge(peak, room, m->fit.reserve, 0, 0);
+  text_printf(out, "; it %s%s, %s %s", verdict == VERDICT_TIGHT ? "is " : "",
+              fit_word(verdict),
               output_size(t->c, peak <= room ? room - peak : peak - room).text,
-              peak <= room ? " are left" : " too much");
+              peak <= room               ? "are left"
+              : verdict == VERDICT_TIGHT ? "in the reserve"
+                                         : "too much");
   if ((double)room > t->step.scale.high)
     text_put(out, " (the line is above the picture)");
   text_putc(out, '.');

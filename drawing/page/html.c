@@ -101,14 +101,16 @@ static void put_ways(struct page_writer *w) {
 
 static void put_verdict(struct page_writer *w) {
   struct text words = text_new(w->c->arena);
-  enum verdict verdict = summary_put_verdict(w->c, &words);
+  enum fit_verdict verdict = summary_put_verdict(w->c, &words);
   if (verdict == VERDICT_NONE)
     return;
   text_printf(w->out, "<p class=\"verdict %s\">",
-              verdict == VERDICT_FITS ? "fits" : "too-much");
+              verdict == VERDICT_FITS    ? "fits"
+              : verdict == VERDICT_TIGHT ? "tight"
+                                         : "too-much");
   html_put(w, text_slice(&words));
   text_put(w->out, "</p>\n");
-  if (verdict == VERDICT_TOO_MUCH && !w->c->options->predict &&
+  if (verdict != VERDICT_FITS && !w->c->options->predict &&
       w->c->memory.fit.ways.count)
     put_ways(w);
 }

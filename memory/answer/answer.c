@@ -15,7 +15,7 @@ static void find_training(const struct memory *memory, struct answer *a) {
   a->host = p->host;
   if (!a->device)
     return;
-  a->fits = fit_holds(fit);
+  a->verdict = fit_verdict(fit);
   a->host = fit->host;
   a->host_room = fit->host_room;
   a->largest_batch = fit->largest_batch;
@@ -105,7 +105,7 @@ static bool find_prediction(const struct answer_request *r, struct answer *a) {
     return false;
   if (!a->device)
     return true;
-  a->fits = a->bytes <= a->room;
+  a->verdict = fit_judge(a->bytes, a->room, a->reserve, 0, 0);
   trial.changed = &trial.settings.infer.batch;
   a->largest_batch = search(&trial);
   trial.settings = *r->settings;
@@ -134,6 +134,7 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
   struct serving_answer *s = ARENA_NEW(r->arena, struct serving_answer);
   a->devices = r->settings->infer.tensor_parallel;
   a->bytes = a->alone = INT64_MAX;
+  a->verdict = a->device ? VERDICT_TOO_MUCH : VERDICT_NONE;
   if (!serving_possible(r->model, r->settings, &why, &help))
     return true;
   if (!serving_find(r->model, r->settings, r->arena, r->table, s))
@@ -145,7 +146,7 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
   a->context = s->context;
   a->sequences = s->sequences;
   if (a->device) {
-    a->fits = serving_fits(s);
+    a->verdict = serving_verdict(s);
     a->longest_context = s->longest;
     a->most_sequences = s->most;
     a->positions = s->positions;

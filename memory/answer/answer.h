@@ -19,9 +19,9 @@ struct answer {
   int64_t alone;   /* the same on a device that shares nothing */
   int64_t planned; /* of a prediction by netc's own plan; else 0 */
   int64_t devices;
-  bool uneven; /* the others have less */
-  bool fits;
-  const struct gpu *card; /* that was named; or NULL */
+  bool uneven;              /* the others have less */
+  enum fit_verdict verdict; /* VERDICT_NONE: no device was named */
+  const struct gpu *card;   /* that was named; or NULL */
   int64_t device; /* what a process has of it, or its memory; 0: not named */
   int64_t taken, reserve; /* by the framework, and what is kept free */
   int64_t room;

@@ -13,9 +13,21 @@ static int64_t device_bytes(const struct train_settings *train) {
   return train->gpu ? gpu_bytes(gpu_of(train)) : 0;
 }
 
+static int64_t recorded_context(const struct train_settings *train) {
+  bool card = train->gpu && !train->memory;
+  bool has_context = profile_at(train->profile)->context > 0;
+  return card && has_context ? gpu_context(gpu_of(train)) : 0;
+}
+
 static int64_t taken_bytes(const struct train_settings *train) {
   const struct profile *profile = profile_at(train->profile);
-  return profile->context + profile->workspace;
+  int64_t recorded = recorded_context(train);
+  return (recorded ? recorded : profile->context) + profile->workspace;
+}
+
+int64_t fit_context(const struct train_settings *train, int64_t reserved) {
+  int64_t context = recorded_context(train);
+  return reserved && reserved <= device_bytes(train) - context ? context : 0;
 }
 
 /* Of what is left, a part that grows with the step is kept free. */
@@ -322,6 +334,26 @@ void fit_device(const struct train_settings *train, int64_t *device,
   *reserve = *device ? max_i64(*device - *taken - *room, 0) : 0;
 }
 
+enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t reserve,
+                           int64_t host, int64_t host_room) {
+  if (bytes - room > reserve || (host_room && host > host_room))
+    return VERDICT_TOO_MUCH;
+  return bytes > room ? VERDICT_TIGHT : VERDICT_FITS;
+}
+
+const char *fit_word(enum fit_verdict verdict) {
+  static const char *const words[] = {[VERDICT_NONE] = "",
+                                      [VERDICT_FITS] = "fits",
+                                      [VERDICT_TIGHT] = "tight",
+                                      [VERDICT_TOO_MUCH] = "does not fit"};
+  return words[verdict];
+}
+
+enum fit_verdict fit_verdict(const struct fit *fit) {
+  return fit_judge(fit->peak, fit->room, fit->reserve, fit->host,
+                   fit->host_room);
+}
+
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
   struct fit_tries trials = {0};
   struct fit_tried given = try_step(step, 0, arena);
@@ -335,6 +367,6 @@ void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
   if (fit->alone)
     return;
   fit->largest_batch = fit_largest_batch(step, fit->room, &trials, arena);
-  if (!fit_holds(fit))
+  if (fit_verdict(fit) != VERDICT_FITS)
     find_ways(step, fit, arena);
 }

@@ -23,17 +23,38 @@ struct fit {
   int64_t peak;             /* of the most loaded device */
   int64_t host, host_room;  /* of those of a host; what that has; 0: not said */
   int64_t largest_batch;    /* 0: not even one sample fits */
-  VEC(struct way_out) ways; /* if the step does not fit; those that do */
+  VEC(struct way_out) ways; /* if the step is tight or too much; that fit */
 };
 
-/* Both the device and, where something is offloaded, its host. */
-static inline bool fit_holds(const struct fit *fit) {
-  return fit->peak <= fit->room &&
-         (!fit->host_room || fit->host <= fit->host_room);
-}
+/* In this order: all before the last one hold. */
+enum fit_verdict {
+  VERDICT_NONE,
+  VERDICT_FITS,
+  VERDICT_TIGHT,
+  VERDICT_TOO_MUCH
+};
+
+/*
+ * Tight: into what is kept free, so that it holds if an allocator wastes less.
+ * A host keeps nothing free; `host_room` 0: it was not said what it has.
+ */
+enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t reserve,
+                           int64_t host, int64_t host_room);
+
+/* "fits", "tight", "does not fit" */
+const char *fit_word(enum fit_verdict verdict);
+
+/* Of a fit whose device was named. */
+enum fit_verdict fit_verdict(const struct fit *fit);
 
 /* Bytes that a step may take on the device of the settings; 0: none named. */
 int64_t fit_room(const struct train_settings *train);
+
+/*
+ * What a process on the settings' card has beside what is reserved, if it was
+ * recorded and the card has both, so that none is given back; or 0.
+ */
+int64_t fit_context(const struct train_settings *train, int64_t reserved);
 
 /* What the settings' device has, and where it goes; all 0: none named. */
 void fit_device(const struct train_settings *train, int64_t *device,

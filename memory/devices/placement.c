@@ -198,7 +198,6 @@ static void find_fitting(struct place_finder *f, const struct candidates *all) {
         measure(f, candidate, &placement) && lacks(f, &placement) == 0)
       consider(f, &placement);
   }
-  placing->fits = placing->best.count > 0;
 }
 
 static int by_holds(const void *a, const void *b) {
@@ -250,10 +249,11 @@ void place_find(const struct place_request *request, struct arena *arena,
                            .placing = placing,
                            .runs = {.arena = arena}};
   struct candidates all = {0};
+  int64_t device, taken, reserve;
   *placing = (struct place_placing){
-      .room = fit_room(request->train),
       .missing =
           time_missing(request->model, request->train, request->cluster.gpu)};
+  fit_device(request->train, &device, &taken, &reserve, &placing->room);
   f.work = work_find(request->model, request->train, arena);
   cuts_all(request->model, &f.places, arena);
   candidates_find(request, &f.work, &f.runs, arena, &all);
@@ -262,11 +262,14 @@ void place_find(const struct place_request *request, struct arena *arena,
   if (!placing->found)
     return;
   find_fitting(&f, &all);
-  if (!placing->fits)
+  if (!placing->best.count)
     find_nearest(&f, &all);
   placing->found = placing->best.count > 0;
-  if (placing->found)
-    thin_out(placing);
-  if (placing->found)
-    placing->missing = placing->best.at[0].time.missing;
+  if (!placing->found)
+    return;
+  thin_out(placing);
+  const struct placement *first = &placing->best.at[0];
+  placing->verdict = fit_judge(first->peak, placing->room, reserve, first->host,
+                               first->settings.host_memory);
+  placing->missing = first->time.missing;
 }

@@ -2,6 +2,7 @@
 #ifndef NETC_MEMORY_DEVICES_PLACEMENT_H
 #define NETC_MEMORY_DEVICES_PLACEMENT_H
 
+#include "memory/devices/fit.h"
 #include "memory/devices/time.h"
 
 struct place_request {
@@ -27,12 +28,12 @@ struct placement {
 
 struct place_placing {
   VEC(struct placement)
-  best;                    /* none better in time and memory; fastest first */
-  bool found;              /* some degrees share the net and the batch */
-  bool fits;               /* or `best` has the one that lacks least */
-  int64_t room;            /* bytes for a step */
-  int64_t tried, measured; /* placements; of these, not left out by bounds */
-  const char *missing;     /* why no times are predicted; or NULL */
+  best;                     /* none better in time and memory; fastest first */
+  bool found;               /* some degrees share the net and the batch */
+  enum fit_verdict verdict; /* unless it fits `best` has what lacks least */
+  int64_t room;             /* bytes for a step */
+  int64_t tried, measured;  /* placements; of these, not left out by bounds */
+  const char *missing;      /* why no times are predicted; or NULL */
 };
 
 /*

@@ -228,6 +228,7 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->context = infer->context ? infer->context : s.words;
   a->sequences = max_i64(infer->sequences, 1);
   serving_device(settings, &a->device, &a->taken, &a->reserve, &a->room);
+  a->strict = infer->utilization > 0;
   if (s.parted && a->device && infer->gpu_layers == GPU_LAYERS_AUTO &&
       !choose_layers(&s, a))
     return false;

@@ -113,6 +113,7 @@ struct serving_answer {
       decode_traffic; /* of several devices */
   int64_t device;     /* 0: none was named */
   int64_t taken, reserve, room;
+  bool strict;         /* vLLM refuses what passes its share */
   int64_t longest;     /* context, of `sequences`; in whole blocks */
   int64_t most;        /* sequences, of `context` */
   int64_t limit;       /* of positions, by a table of them; 0: none */
@@ -123,10 +124,11 @@ struct serving_answer {
   struct served by_sequences[SERVED_ROWS]; /* the longest context of each */
 };
 
-/* Both the card and, where layers are parted, the host. */
-static inline bool serving_fits(const struct serving_answer *a) {
-  return a->card.need <= a->room &&
-         (!a->host_room || a->host.need <= a->host_room);
+/* Of a device that was named: the card and, where layers are parted, the host.
+ */
+static inline enum fit_verdict serving_verdict(const struct serving_answer *a) {
+  return fit_judge(a->card.need, a->room, a->strict ? 0 : a->reserve,
+                   a->host.need, a->host_room);
 }
 
 /* Bytes of the states of a sequence; INT64_MAX: too many. */

@@ -360,6 +360,20 @@ static size_t loss_input(struct trace *trace, size_t out, enum width width) {
                      (struct operation){.name = "cast", .out = extent});
 }
 
+/* One kernel, which keeps the output and what the exponentials of a row add up
+   to (Dao-AILab/flash-attention, flash_attn/losses/cross_entropy.py). */
+static size_t kernel_cross_entropy(struct trace *trace, size_t out,
+                                   int64_t rows) {
+  return tape_run_on(
+      &trace->tape, out,
+      (struct operation){.name = "crossentropy",
+                         .out = extent_sample(rows, WIDTH_F32),
+                         .keeps = KEEPS_IN(0),
+                         .kept = {extent_sample(rows, WIDTH_INDEX),
+                                  extent_sample(rows, WIDTH_F32)},
+                         .cast = CAST_NONE});
+}
+
 /* Classes that each row of the output is compared with. */
 static size_t cross_entropy(struct trace *trace, size_t out,
                             const struct shape *shape,
@@ -367,6 +381,8 @@ static size_t cross_entropy(struct trace *trace, size_t out,
   struct tape *tape = &trace->tape;
   int64_t rows = shape_rows(shape);
   enum width width = options->loss_width;
+  if (options->loss_in_kernel)
+    return kernel_cross_entropy(trace, out, rows);
   size_t log = tape_run_on(
       tape, loss_input(trace, out, width),
       (struct operation){.name = "logsoftmax",

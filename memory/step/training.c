@@ -175,6 +175,7 @@ void step_trace(struct step *step, struct arena *arena) {
       .loss = train->loss,
       .loss_width = loss_width(train),
       .loss_as_is = train->loss_dtype == LOSS_DTYPE_SAME,
+      .loss_in_kernel = train->loss_dtype == LOSS_DTYPE_REGISTERS,
       .loss_chunks = train->loss_chunks,
       .ranges = step->ranges.at,
       .range_count = step->ranges.count,

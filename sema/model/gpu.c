@@ -99,6 +99,21 @@ int64_t gpu_bytes(const struct gpu *gpu) {
                : gpu_card_bytes(gpu);
 }
 
+int64_t gpu_context(const struct gpu *gpu) {
+  static const struct {
+    const char *word;
+    int64_t mebibytes;
+  } recorded[] = {
+#define CONTEXT(word, mebibytes) {word, mebibytes},
+#include "sema/model/contexts.def"
+#undef CONTEXT
+  };
+  for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
+    if (strcmp(recorded[i].word, gpu->word) == 0)
+      return recorded[i].mebibytes << 20;
+  return 0;
+}
+
 int64_t gpu_rate(const struct gpu *gpu, int element) {
   return element ? gpu->rates[element - 1] : 0;
 }

@@ -46,6 +46,9 @@ void gpu_put_help(struct text *out, struct slice word, const char *memory);
 int64_t gpu_card_bytes(const struct gpu *gpu);
 int64_t gpu_bytes(const struct gpu *gpu);
 
+/* Bytes of a process of PyTorch beside its allocator's; 0: not recorded. */
+int64_t gpu_context(const struct gpu *gpu);
+
 /* No program's figure is known: it is taken from others of the kind. */
 bool gpu_is_estimated(const struct gpu *gpu);
 

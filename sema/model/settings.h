@@ -36,8 +36,9 @@ enum optimizer {
       choice(LOSS_CROSSENTROPY, "crossentropy") choice(LOSS_MSE, "mse") \
           choice(LOSS_BCE, "bce")                                       \
               choice(LOSS_FUSED_CROSSENTROPY, "fused_crossentropy")
-#define LOSS_DTYPES(choice) \
-  choice(LOSS_DTYPE_F32, "f32") choice(LOSS_DTYPE_SAME, "same")
+#define LOSS_DTYPES(choice)                                     \
+  choice(LOSS_DTYPE_F32, "f32") choice(LOSS_DTYPE_SAME, "same") \
+      choice(LOSS_DTYPE_REGISTERS, "registers")
 #define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
