@@ -697,7 +697,8 @@ static void moments_add_up_to_the_peaks(void **state) {
  * logarithms are kept: forward logits, copy and logarithms, backward logits,
  * logarithms and two gradients as large; a number each for the loss and 1.
  * Otherwise the same all in 16 bits, without a copy; so it is under autocast
- * with the loss outside of it. What is compared by values has targets, too.
+ * with the loss outside of it. A kernel keeps logits, a sum a row and places.
+ * What is compared by values has targets, too.
  */
 static void losses_are_computed_in_32_bits(void **state) {
   (void)state;
@@ -713,6 +714,8 @@ static void losses_are_computed_in_32_bits(void **state) {
        (2 + 4 + 4 + 4) * RV + 4 + 4},
       {"dtype=f16 loss=crossentropy loss_dtype=same", 2 * RV + 8 * 64 + 4, 0,
        4 * 2 * RV + 2 + 2},
+      {"dtype=bf16 loss=crossentropy loss_dtype=registers",
+       2 * RV + (8 + 4) * 64, 0, 2 * 2 * RV + 2 * 8 * 512 + (4 + 4) * 64},
       {"dtype=bf16 loss=mse", 8 * RV, (2 + 4 + 4 + 4) * RV + 4,
        (2 + 4 + 4 + 4) * RV + 4 + 4},
       {"dtype=bf16 loss=bce loss_dtype=same", 4 * RV, 3 * 2 * RV + 2,
