@@ -25,7 +25,8 @@ static json_t *parted(const char *net, const char *options, int layers) {
 #define BLOCK \
   "add { rmsnorm; attention 4 causal } {}; add { rmsnorm; linear 64 } {}\n"
 
-/* Three turns of two layers and one, between others; and of two at once. */
+/* Three turns of two layers and one, between others; of two at once; and two
+   layers that are written out before those of a loop. */
 static void write_nets(void) {
   static const char loops[] =
       "input tokens 64 : i32\nembed 512 64\n"
@@ -35,6 +36,10 @@ static void write_nets(void) {
   static const char turns[] =
       "input tokens 64 : i32\nembed 512 64\n"
       "repeat 4 { " BLOCK BLOCK "}\nattention 4 causal\nlinear 512\n";
+  static const char alone[] =
+      "input tokens 64 : i32\nembed 512 64\n" BLOCK BLOCK "repeat 3 { " BLOCK
+      "}\nrmsnorm\nlinear 512\n";
+  write_text(SCRATCH "alone.net", alone, sizeof alone - 1);
   write_text(SCRATCH "loops.net", loops, sizeof loops - 1);
   write_text(SCRATCH "turns.net", turns, sizeof turns - 1);
 }
@@ -59,6 +64,7 @@ static struct parted_net {
     {"chosen-by-a-loop", "examples/zoo/qwen3.net", "context=256", 29},
     {"loops-in-loops", SCRATCH "loops.net", "context=64", 12},
     {"two-in-a-turn", SCRATCH "turns.net", "context=64", 6},
+    {"two-written-out", SCRATCH "alone.net", "context=64", 6},
     {"encoder", "examples/zoo/whisper.net", "context=448", 5},
 };
 
@@ -226,6 +232,21 @@ static void what_crosses_is_on_both(void **state) {
 
 #define PARTED NETC " examples/llama3.net --predict --weight-dtype q4_k_m "
 
+/* What is written out is a block as those of the loop are. */
+static void layers_that_stand_alone_are_equal(void **state) {
+  (void)state;
+  int64_t host[6];
+  for (int i = 0; i < 6; i++) {
+    json_t *json = parted(SCRATCH "alone.net", "context=64", i);
+    host[i] = served(json, "host.weight_bytes");
+    json_decref(json);
+  }
+  /* rmsnorm, four matrices of attention, rmsnorm, a dense layer: of 64 */
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(host[i] - host[i + 1],
+                     4 * (64 + 4 * (64 * 64 + 64) + 64 + 64 * 64 + 64));
+}
+
 static void bounds_of_both_hold(void **state) {
   (void)state;
   expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit", 0,
@@ -277,6 +298,7 @@ int main(void) {
       cmocka_unit_test(twenty_layers_in_q4_k_m),
       cmocka_unit_test(experts_are_on_the_host),
       cmocka_unit_test(what_crosses_is_on_both),
+      cmocka_unit_test(layers_that_stand_alone_are_equal),
       cmocka_unit_test(bounds_of_both_hold),
       cmocka_unit_test(errors_name_a_way_out),
   };

@@ -17,6 +17,7 @@ struct anchor {
 struct anchors {
   VEC(struct anchor) all;
   VEC(const struct frame *) loops; /* of each that repeats them, a turn */
+  int64_t *reach; /* the last node that reads what is made before each */
 };
 
 static int depth_of(const struct frame *frame) {
@@ -85,6 +86,28 @@ static void find_anchors(const struct model *model, struct arena *arena,
   find_turns(model, arena, anchors);
 }
 
+static void find_readers(const struct model *model, struct arena *arena,
+                         struct anchors *anchors) {
+  size_t count = model->nodes.count;
+  int64_t *reach = arena_alloc(arena, count + 1, sizeof *reach);
+  for (size_t i = 0; i < count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      reach[node_input(model, node, k) + 1] = (int64_t)i;
+  }
+  for (size_t i = 1; i <= count; i++)
+    reach[i] = max_i64(reach[i], reach[i - 1]);
+  anchors->reach = reach;
+}
+
+/* The last node up to `node` that one tensor alone leads to, or `least`. */
+static int64_t led_to(const struct anchors *anchors, int64_t node,
+                      int64_t least) {
+  while (node > least && anchors->reach[node - 1] >= node)
+    node--;
+  return node;
+}
+
 /* The node after the turn, or after what stands alone. */
 static int64_t end_of(const struct model *model, const struct anchor *anchor) {
   int64_t node = anchor->node + 1, count = (int64_t)model->nodes.count;
@@ -102,13 +125,27 @@ static int64_t after_table(const struct model *model, int64_t anchor) {
   return node;
 }
 
+/* What stands alone after what stands alone is a layer of its own where one
+   tensor leads from one to the other. */
+static bool is_same_layer(const struct anchors *anchors,
+                          const struct anchor *anchor,
+                          const struct anchor *before) {
+  return anchor->turn == before->turn &&
+         (anchor->turn ||
+          led_to(anchors, anchor->node, before->node) == before->node);
+}
+
 /* The first node of the layer that an anchor is in; `before` may be NULL. */
-static int64_t begin_of(const struct model *model, const struct anchor *anchor,
+static int64_t begin_of(const struct model *model,
+                        const struct anchors *anchors,
+                        const struct anchor *anchor,
                         const struct anchor *before) {
   int64_t node = anchor->node, least = before ? before->node + 1 : 0;
   bool inner = before && depth_of(before->turn) > depth_of(anchor->turn);
   if (!anchor->turn)
-    return before ? end_of(model, before) : after_table(model, node);
+    return !before        ? after_table(model, node)
+           : before->turn ? end_of(model, before)
+                          : led_to(anchors, node, before->node);
   for (; node > least; node--) {
     const struct frame *frame = model->nodes.at[node - 1].frame;
     if (!is_inside(frame, anchor->turn) ||
@@ -134,11 +171,12 @@ int64_t serving_layers(const struct model *model, struct arena *arena,
   struct anchors anchors = {0};
   int32_t layers = 0;
   find_anchors(model, arena, &anchors);
+  find_readers(model, arena, &anchors);
   const struct anchor *at = anchors.all.at;
   for (size_t i = 0; i < anchors.all.count; i++) {
-    if (i && at[i].turn == at[i - 1].turn)
-      continue;
-    slot[begin_of(model, &at[i], i ? &at[i - 1] : NULL)] = ++layers;
+    const struct anchor *before = i ? &at[i - 1] : NULL;
+    if (!before || !is_same_layer(&anchors, &at[i], before))
+      slot[begin_of(model, &anchors, &at[i], before)] = ++layers;
   }
   if (!anchors.loops.count)
     return 0;
