@@ -103,10 +103,8 @@ static bool find_training(struct question *q, struct arena *lasting,
     list_alive(q, &s);
   if (fit_room(&step->settings))
     fit_find(step, scratch, &m->fit);
-  if (parallel_wanted(&step->settings) &&
-      !parallel_find(step, scratch, q->model->arena, &m->parallel))
-    return false;
-  return true;
+  return !parallel_wanted(&step->settings) ||
+         parallel_find(step, scratch, q->model->arena, &m->parallel);
 }
 
 /* A net of many layers is not searched again: its tape need not be kept. */

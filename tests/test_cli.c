@@ -472,6 +472,7 @@ static void devices_may_be_a_table(void **state) {
       {TABLE("name,card_mib\\na,1"), "unknown gpu `mine-1`"},
       {TABLE("name,card_mib\\nall,1"), ".csv:2:1: `all` stands for every"},
       {TABLE("name,card_mib,names\\na,1,b|h100\\n"), "`h100` is a device"},
+      {TABLE("name,card_mib,names\\na,1,b|all\\n"), "`all` stands for every"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     expect(wrong[i][0], 2, NULL, wrong[i][1]);

@@ -26,7 +26,7 @@ bool cut_check(const struct model *model, const struct settings *settings,
     sum += train->turns->at[i]; /* of at most LIMIT_LAYERS each */
   if (!r.count)
     given_help(diag(diags, OUT_OF_RANGE, place,
-                    "no layers repeat, of which stages could have some turns"),
+                    "the net has no blocks that repeat, to share among stages"),
                place, "`cut=macs`, or leave it out");
   else if (train->turns->count != parts)
     given_help(diag(diags, OUT_OF_RANGE, place,
@@ -109,7 +109,7 @@ void cut_warn(const struct model *model, const struct settings *settings,
     if (p->repeated.count && p->stages.at[0].part_count == 1 &&
         find_even_turns(model, before, &p->repeated, (int64_t)p->stages.count,
                         most, &scratch, &even))
-      given_help(d, place, "as even as turns of layers are: `cut=\"%.*s\"`",
+      given_help(d, place, "the most even cut between blocks: `cut=\"%.*s\"`",
                  SLICE_ARG(even));
   }
   arena_close(&scratch);

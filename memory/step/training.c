@@ -149,13 +149,13 @@ static void add_range(struct step *step, struct node_range range,
     step->extra_macs += model_cost(step->model, k)->train_macs; /* likewise */
 }
 
-/* What has 32 bits, and what autocast casts, is none that is copied. */
+/* Only what has 16 bits is copied to 32; under autocast a net has 32. */
 static int norms_of(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16;
   return train->norms == NORMS_FLOAT && !half ? NORMS_PLAIN : train->norms;
 }
 
-/* Of 16 bits a program makes a copy in 32; in autocast it need not. */
+/* A loss copies 16 bits to 32 first; under autocast its input has these. */
 static enum width loss_width(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
   return half && train->loss_dtype == LOSS_DTYPE_F32 ? WIDTH_F32 : WIDTH_NET;

@@ -305,6 +305,8 @@ static bool is_free(struct gpu_table *t, const struct gpu_cell *cell,
                     struct slice name) {
   const char *several;
   struct gpus found = {t->found.at, t->found.count};
+  if (slice_is(name, "all"))
+    return fail(t, cell, "`all` stands for every device; choose another name");
   if (!gpu_find(&found, name, &several) && !several)
     return true;
   return fail(t, cell, "`%.*s` is a device already; choose another name",
@@ -312,8 +314,6 @@ static bool is_free(struct gpu_table *t, const struct gpu_cell *cell,
 }
 
 static bool read_name(struct gpu_table *t, const struct gpu_cell *cell) {
-  if (slice_is(cell->text, "all"))
-    return fail(t, cell, "`all` stands for every device; choose another name");
   if (is_word(cell->text))
     return is_free(t, cell, cell->text);
   return fail(t, cell,
