@@ -250,7 +250,7 @@ static void layers_that_stand_alone_are_equal(void **state) {
 static void bounds_of_both_hold(void **state) {
   (void)state;
   expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit", 0,
-         "card; 21 would need 3.93 GiB. Longest context: 46,800", "");
+         "card; 21 would need 3.93 GiB. Longest context: 44,144", "");
   expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit --host-memory 8GiB",
          0, "1 sequence of 8,192 positions fits: ", "");
   expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit --host-memory 2GiB",
