@@ -362,11 +362,41 @@ static void the_page_sums_them_up(void **state) {
   free(page);
 }
 
+/* The nearest may be tight, which is no failure. */
+static void what_is_tight_is_said(void **state) {
+  (void)state;
+#define ONE "--gpus 1xt4 --global-batch 1 --memory "
+  static const struct {
+    const char *options, *verdict, *words;
+    int status;
+  } asked[] = {
+      {ONE "800MiB", "fits", "nothing beats this one", 0},
+      {ONE "740MiB", "tight", "this comes nearest: it is tight\n", 0},
+      {ONE "720MiB", "does not fit", "none fits, this comes nearest\n", 1},
+  };
+#undef ONE
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+    char command[160];
+    json_t *json =
+        placed("examples/resnet50.net", asked[i].options, asked[i].status);
+    assert_string_equal(json_string_value(json_object_get(json, "verdict")),
+                        asked[i].verdict);
+    assert_int_equal(json_is_true(json_object_get(json, "fits")),
+                     asked[i].status == 0);
+    json_decref(json);
+    snprintf(command, sizeof command, NETC " place examples/resnet50.net %s",
+             asked[i].options);
+    expect(command, asked[i].status, asked[i].words,
+           asked[i].status ? "nothing fits: " : "");
+  }
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(command_lines_reproduce),
       cmocka_unit_test(the_page_sums_them_up),
       cmocka_unit_test(printed_command_lines_run),
+      cmocka_unit_test(what_is_tight_is_said),
       cmocka_unit_test(degrees_that_are_given_stay),
       cmocka_unit_test(bounds_follow_the_figures),
       cmocka_unit_test(a_bound_is_of_the_fastest_cut),

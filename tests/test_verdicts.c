@@ -1,8 +1,8 @@
 /*
  * What netc says of steps that others ran, or that ran out of memory: rows of
- * tests/data/published, of which none was fitted. "fits" is an error of a row
- * that ran out of memory, "does not fit" of one that ran; "tight" is none. The
- * counts are held, and test_verdicts --table prints the rows.
+ * tests/data/published, on whose memory nothing was fitted. "fits" is an error
+ * of a row that ran out of memory, "does not fit" of one that ran; "tight" is
+ * none. The counts are held, and test_verdicts --table prints the rows.
  */
 #define _XOPEN_SOURCE 700
 #include "tests/csv.h"

@@ -180,7 +180,7 @@ CAUSES = """
 | cause | |
 |---|---|
 | context | of CUDA, with the kernels that are loaded. `--gpu` takes 400 MiB off \
-for it: less than either of the two measured here |
+for it, or what was recorded of the card with PyTorch 2: less than the two measured here |
 | zeroed gradients | until PyTorch 2.0 `zero_grad` kept them, so that they are \
 there during forward: `--accumulate 2` |
 | gradients freed late | the script frees them between forward and backward |
