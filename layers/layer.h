@@ -107,6 +107,7 @@ struct arg_spec {
   int64_t initial;  /* TYPE_INT, TYPE_DECIMAL, TYPE_CHOICE: the default */
   double initial_real;
   const char *words;    /* what may be said, separated by blanks */
+  const char *number;   /* TYPE_WORDS: the key that takes a number; or NULL */
   const char *fallback; /* the default, for the manual */
   const char *doc;
 };

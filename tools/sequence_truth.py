@@ -357,6 +357,8 @@ def attentions():
     attention("rope rotary=2", rotary=2)
     attention("rope rotary=6 dim=8 kv=2 causal", rotary=6, dim=8, kv=2,
               causal=True)
+    attention("rope views", rotary=4, packed=True)
+    attention("rope rotary=2 views", rotary=2, packed=True)
     attention("views", packed=True)
     attention("views scale=queries", packed=True, scale="queries")
 

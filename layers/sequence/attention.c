@@ -22,6 +22,7 @@ static const struct arg_spec attention_specs[] = {
         .fallback = "none",
         .doc = "learned bias by relative position in windows of this size"),
     ARG(WORDS, WORD, "rope", attention, rope, .words = "rope",
+        .number = "rotary",
         .doc = "rotates queries and keys by their position"),
     ARG(INT, KEY, "rotary", attention, rotary, .min = 2, .fallback = "all",
         .doc = "features of a head that rope rotates, the first ones: Phi"),

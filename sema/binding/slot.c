@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "sema/binding/hint.h"
 #include "sema/model/gpu.h"
@@ -24,6 +25,17 @@ static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
   return true;
 }
 
+/* rope=0.5: a word where another key takes the number. */
+static bool help_number(const struct slot *s, struct diagnostic *d) {
+  const struct arg_spec *spec = s->b->specs;
+  if (!s->spec->number || !value_is_number(&s->value))
+    return false;
+  while (strcmp(spec->name, s->spec->number) != 0)
+    spec++;
+  diag_help(d, "`%s %s=32`: %s", s->spec->name, spec->name, spec->doc);
+  return true;
+}
+
 /* What is wrong with a value, at the value, in terms of its argument. */
 static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   s->b->failed = true;
@@ -34,6 +46,8 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   struct diagnostic *d =
       report(s->e, slug, s->expr->span, "`%s` of %s must be %s, not %.*s",
              s->spec->name, s->b->owner, wanted, SLICE_ARG(text));
+  if (help_number(s, d))
+    return false;
   if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL &&
       s->spec->type != TYPE_DECIMAL && s->spec->type != TYPE_SCALE)
     eval_help_integer(d, s->value.real);
