@@ -155,6 +155,32 @@ static void two_layers_are_split_by_columns_and_rows(void **state) {
 }
 
 /*
+ * Each has some of the classes that rows are compared with: logarithms and two
+ * gradients of them, of 20 rows, in place of the whole; targets and the input
+ * of the last layer are whole.
+ */
+static void logits_of_a_loss_are_split(void **state) {
+  (void)state;
+  const char *net = "input 10x64; linear 256 gelu; linear 64; linear 512";
+  int64_t saved[4], peak[4];
+  for (int i = 0; i < 4; i++) {
+    char options[96];
+    snprintf(options, sizeof options,
+             "batch=2 optimizer=sgd zero=1 loss=%s tensor_parallel=%d" CPU,
+             i < 2 ? "crossentropy" : "mse", i % 2 ? 4 : 1);
+    json_t *json = compile(net, options);
+    saved[i] = stage(json, 0, "saved_bytes");
+    peak[i] = stage(json, 0, "peak_bytes") - stage(json, 0, "parameter_bytes") -
+              stage(json, 0, "gradient_bytes");
+    json_decref(json);
+  }
+  int64_t hidden = 4 * 20 * 2 * 256, logits = 4 * 20 * 512;
+  assert_int_equal(saved[0] - saved[1], (hidden + logits) * 3 / 4);
+  assert_int_equal(saved[2] - saved[3], hidden * 3 / 4); /* whole outputs */
+  assert_true(peak[0] - peak[1] >= 3 * logits * 3 / 4);
+}
+
+/*
  * Of GPT-2's block 16 B T d, 6 are whole: the sums, and the norms' outputs,
  * which the products save; two norms keep 16 B T more. The ten others, the
  * weights of h heads are divided; the mask and a number are not.
@@ -862,6 +888,7 @@ int main(void) {
       cmocka_unit_test(one_device_is_no_device_less),
       cmocka_unit_test(two_layers_are_split_by_columns_and_rows),
       cmocka_unit_test(gates_are_split_between_devices),
+      cmocka_unit_test(logits_of_a_loss_are_split),
       cmocka_unit_test(heads_are_split_between_devices),
       cmocka_unit_test(no_other_cut_loads_a_stage_less),
       cmocka_unit_test(checkpoints_inside_a_stage_hold),

@@ -23,8 +23,9 @@ static bool same_form(const struct op_facts *a, const struct op_facts *b) {
          a->gradient == b->gradient && a->elementwise == b->elementwise &&
          a->folds == b->folds && a->listed == b->listed &&
          a->splits == b->splits && a->by_channel == b->by_channel &&
-         a->rings == b->rings && a->exchanges == b->exchanges &&
-         a->core == b->core && a->macs == b->macs && a->ahead == b->ahead &&
+         a->scores == b->scores && a->rings == b->rings &&
+         a->exchanges == b->exchanges && a->core == b->core &&
+         a->macs == b->macs && a->ahead == b->ahead &&
          a->by_sample == b->by_sample && a->packs == b->packs &&
          a->turns == b->turns && a->copies_gradient == b->copies_gradient &&
          a->matrix_last == b->matrix_last && a->reduces == b->reduces &&

@@ -314,6 +314,7 @@ static struct op_facts facts_of(const struct tape *tape,
   facts.folds = op->folds;
   facts.splits = op->splits;
   facts.by_channel = op->by_channel;
+  facts.scores = op->scores;
   facts.rings = op->rings;
   facts.exchanges = op->exchanges;
   facts.core = tape->core;

@@ -103,6 +103,8 @@ struct operation {
   bool all_params;
   bool splits;     /* its weights may be spread over devices */
   bool by_channel; /* no channel of its output needs another one */
+  bool scores;     /* devices that share a layer can compare parts of the
+                      channels, and sum up what they found: a loss */
   bool rings;      /* every position meets every row of its operands but the
                       first: attention */
   bool exchanges;  /* rows come from and go to experts */
@@ -153,7 +155,7 @@ struct op_facts {
   enum gradient gradient;
   bool elementwise, folds;
   bool listed; /* its inputs are among the tape's parts */
-  bool splits, by_channel, rings, exchanges;
+  bool splits, by_channel, scores, rings, exchanges;
   bool core;      /* of attention, where every position meets others */
   int64_t macs;   /* of that, in a sample */
   bool ahead;     /* gradients of parameters are made forward */

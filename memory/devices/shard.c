@@ -31,8 +31,8 @@ static bool output_wanted(const struct sharding *s, const struct tape_op *op) {
 static void find_wanted(struct sharding *s) {
   for (size_t i = s->tape->ops.count; i-- > 0;) {
     const struct tape_op *op = &s->tape->ops.at[i];
-    bool takes =
-        op->facts->splits || (op->facts->by_channel && output_wanted(s, op));
+    bool takes = op->facts->splits || op->facts->scores ||
+                 (op->facts->by_channel && output_wanted(s, op));
     for (int k = 0; k < op->facts->in_count; k++) {
       size_t in = input_of(s->tape, op, k);
       s->wanted[in] = takes && (!s->read[in] || s->wanted[in]);
@@ -105,14 +105,16 @@ static void divide_values(struct sharding *s, unsigned char *done) {
 static void divide_op(const struct sharding *s, size_t index) {
   const struct tape_op *op = &s->tape->ops.at[index];
   struct op_facts *facts = s->facts[index];
-  bool part = s->sharded[op->first_out];
+  bool part = s->sharded[op->first_out] ||
+              (facts->scores && s->sharded[input_of(s->tape, op, 0)]);
+  bool by_channel = facts->by_channel || facts->scores;
   struct extent *extents[] = {
       &facts->kept[0], &facts->kept[1],   &facts->kept[2],  &facts->kept[3],
       &facts->work,    &facts->back_work, &facts->back_more};
   for (size_t k = 0; k < sizeof extents / sizeof *extents; k++) {
     if (facts->by_channel && part)
       divide(extents[k], s->devices);
-    divide_positions(s, extents[k], op->node, facts->by_channel && part);
+    divide_positions(s, extents[k], op->node, by_channel && part);
     /* The mask of attention: a row for each of the positions here. */
     if (facts->core && extents[k]->fixed)
       extents[k]->count = ceil_div_i64(extents[k]->count, s->context);
@@ -287,7 +289,7 @@ void shard_trace(struct trace *trace, const struct model *model,
   shards->role = arena_alloc(arena, tape->ops.count + 1, sizeof *shards->role);
   shards->moved =
       arena_alloc(arena, tape->ops.count + 1, sizeof *shards->moved);
-  for (size_t i = 0; i < model->outputs.count; i++)
+  for (size_t i = 0; i < model->outputs.count && !trace->scores; i++)
     s.read[trace->value_of[model->outputs.at[i].node]] = true;
   find_wanted(&s);
   find_sharded(&s);

@@ -356,8 +356,9 @@ static size_t loss_input(struct trace *trace, size_t out, enum width width) {
   if (extent.width != WIDTH_NET || width == WIDTH_NET)
     return out;
   extent.width = width;
-  return tape_run_on(&trace->tape, out,
-                     (struct operation){.name = "cast", .out = extent});
+  return tape_run_on(
+      &trace->tape, out,
+      (struct operation){.name = "cast", .out = extent, .by_channel = true});
 }
 
 /* One kernel, which keeps the output and what the exponentials of a row add up
@@ -369,12 +370,17 @@ static size_t kernel_cross_entropy(struct trace *trace, size_t out,
       (struct operation){.name = "crossentropy",
                          .out = extent_sample(rows, WIDTH_F32),
                          .keeps = KEEPS_IN(0),
+                         .scores = true,
                          .kept = {extent_sample(rows, WIDTH_INDEX),
                                   extent_sample(rows, WIDTH_F32)},
                          .cast = CAST_NONE});
 }
 
-/* Classes that each row of the output is compared with. */
+/*
+ * Classes that each row of the output is compared with. Devices that share the
+ * last product have some of the classes each: VocabParallelCrossEntropy of
+ * Megatron-LM, loss_parallel() of PyTorch.
+ */
 static size_t cross_entropy(struct trace *trace, size_t out,
                             const struct shape *shape,
                             const struct trace_options *options) {
@@ -388,12 +394,14 @@ static size_t cross_entropy(struct trace *trace, size_t out,
       (struct operation){.name = "logsoftmax",
                          .out = extent_sample(shape_values(shape), width),
                          .keeps = KEEPS_OUT,
+                         .by_channel = true,
                          .cast = options->loss_as_is ? CAST_NONE : CAST_FULL});
   return tape_run_on(
       tape, log,
       (struct operation){.name = "crossentropy",
                          .out = extent_fixed(1, width),
                          .keeps = KEEPS_IN(0),
+                         .scores = true,
                          .kept = {extent_sample(rows, WIDTH_INDEX),
                                   extent_fixed(1, WIDTH_F32)}});
 }
@@ -494,6 +502,7 @@ static void trace_losses(struct trace *trace, const struct model *model,
     }
   }
   trace->has_loss = loss != LOSS_NONE;
+  trace->scores = loss == LOSS_CROSSENTROPY;
 }
 
 void trace_model(struct trace *trace, const struct model *model,

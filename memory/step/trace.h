@@ -43,6 +43,7 @@ struct trace {
   VEC(struct step_leap) leaps; /* in order */
   VEC(size_t) ends;            /* training: values that backward starts from */
   bool has_loss; /* they are numbers, not the outputs themselves */
+  bool scores;   /* of classes: nothing else reads the outputs */
 };
 
 /* What to trace. */
