@@ -56,7 +56,8 @@ static void list_alive(const struct question *q, struct simulation *s) {
 static bool may_leap(const struct question *q, const struct simulation *s) {
   const struct train_settings *train = &q->settings->train;
   return !s->lists && !fit_room(train) && !parallel_wanted(train) &&
-         !train->base && train->checkpoint == 0;
+         !train->base && train->checkpoint == 0 &&
+         train->update != UPDATE_BACKWARD;
 }
 
 /* Traces and runs it, without leaving out any turns if that is uneven. */

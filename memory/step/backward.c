@@ -1,6 +1,7 @@
 /* Backward: gradients are made, summed and given on. */
 #include "base/check.h"
 #include "memory/step/leap.h"
+#include "sema/model/optimizer.h"
 
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes) {
   run_note_change(run, CHANGE_BUFFER, run->buffers.count);
@@ -304,6 +305,34 @@ static size_t *made_room(struct run *run, size_t inputs) {
   return run->made;
 }
 
+static void step_param(struct run *run, const struct tape_op *op,
+                       size_t param) {
+  if (!run->has_gradient[param] ||
+      run->first_use[param] != (size_t)(op - run->tape->ops.at))
+    return; /* another layer has a part of its gradient */
+  int64_t bytes = param_bytes(run, param, run->s->element);
+  int64_t work = optimizer_alone(run->s->stepped, bytes);
+  run_change(run, PART_TEMPORARY, work);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -work);
+  run_change(run, PART_GRADIENTS, -bytes);
+  run->has_gradient[param] = false;
+}
+
+/*
+ * A hook steps what has its whole gradient, which is then freed:
+ * register_post_accumulate_grad_hook() (torchtune's optimizer_in_bwd).
+ */
+static void step_params(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->param_count; i++)
+    step_param(run, op, run->tape->params.at[op->first_param + (size_t)i]);
+  for (int i = 0; i < op->facts->in_count; i++) {
+    const struct tape_value *in = run_value_at(run, run_input_of(run, op, i));
+    for (size_t k = 0; in->param && k < in->param_count; k++)
+      step_param(run, op, in->param - 1 + k);
+  }
+}
+
 static void backward(struct run *run, const struct tape_op *op) {
   bool few_again[8], *again = few_again;
   run->released = false;
@@ -332,6 +361,8 @@ static void backward(struct run *run, const struct tape_op *op) {
     sum_samples(run, op, samples);
   else
     sum_param_gradients(run, op, again);
+  if (run->s->stepped)
+    step_params(run, op);
 }
 
 static bool gets_gradient(const struct run *run,

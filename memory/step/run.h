@@ -68,6 +68,7 @@ struct run {
   size_t *gradient;               /* by value: its buffer, from 1 */
   bool *turned;       /* by value: its gradient lies in another order */
   bool *has_gradient; /* by parameter */
+  size_t *first_use;  /* likewise: of all operations, if each is stepped */
   size_t *made;       /* room for the gradients of an operation's inputs */
   size_t made_room;
   VEC(struct buffer) buffers;

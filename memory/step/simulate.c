@@ -276,6 +276,23 @@ static void find_bounds(struct run *run) {
   }
 }
 
+/* By parameter, the first operation that reads it: backward, the last. */
+static void find_first_uses(struct run *run) {
+  const struct tape *tape = run->tape;
+  size_t count = run->s->model->params.count + 1;
+  run->first_use = arena_alloc(run->s->arena, count, sizeof *run->first_use);
+  for (size_t i = tape->ops.count; i-- > 0;) {
+    const struct tape_op *op = &tape->ops.at[i];
+    for (int k = 0; k < op->facts->param_count; k++)
+      run->first_use[tape->params.at[op->first_param + (size_t)k]] = i;
+    for (int k = 0; k < op->facts->in_count; k++) {
+      const struct tape_value *in = &tape->values.at[tape_input(tape, op, k)];
+      for (size_t n = 0; in->param && n < in->param_count; n++)
+        run->first_use[in->param - 1 + n] = i;
+    }
+  }
+}
+
 static void begin(struct run *run) {
   const struct model *model = run->s->model;
   struct arena *arena = run->s->arena;
@@ -294,6 +311,8 @@ static void begin(struct run *run) {
   run->has_gradient =
       arena_alloc(arena, model->params.count + 1, sizeof *run->has_gradient);
   run_count_uses(run);
+  if (run->s->stepped)
+    find_first_uses(run);
   for (size_t i = 0; i < model->params.count && run->s->gradients_before; i++) {
     const struct model_param *param = &model->params.at[i];
     if (!param->buffer && !param->fixed && param->same == i)

@@ -76,8 +76,11 @@ struct simulation {
   int summed;     /* that gradients are summed in; 0: the same */
   int saved_bits; /* of each value that is kept, in groups; 0: as it is */
   bool offload;   /* what is kept lies in the host's memory */
-  bool gradients_before;          /* they are there when forward begins */
-  const struct segment *segments; /* checkpointed, in order, apart */
+  const struct train_settings *stepped; /* each parameter once its gradient is
+                                           there, which is then freed; NULL:
+                                           after backward */
+  bool gradients_before;                /* they are there when forward begins */
+  const struct segment *segments;       /* checkpointed, in order, apart */
   size_t segment_count;
   size_t first, end; /* operations that run; both 0: all */
   bool own_inputs;   /* what a part reads from before it is counted, too */

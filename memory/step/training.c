@@ -258,6 +258,8 @@ static bool lasting_bytes(const struct step *step, struct training *t) {
   t->workspace = optimizer.workspace;
   t->clip = optimizer.clip;
   t->rounding = optimizer.rounding;
+  if (train->update == UPDATE_BACKWARD) /* nothing is left to step */
+    t->gradients = t->workspace = 0;
   if (train->paged == TOGGLE_ON)
     t->paged = t->optimizer + t->master; /* at most the sum below */
   return rounding_bytes(step, t);
@@ -328,6 +330,8 @@ bool step_measure(const struct step *step, struct arena *arena,
   s->model = step->model;
   s->batch = train->batch;
   step_types(train, s);
+  s->stepped = train->update == UPDATE_BACKWARD ? train : NULL;
+  s->skips = s->skips && !s->stepped;
   s->segments = step->segments.at;
   s->segment_count = step->segments.count;
   simulate(s);

@@ -246,6 +246,36 @@ static void check_loss(struct check *c) {
   }
 }
 
+/* Each gradient is used up in backward, on the device that has made it. */
+static void check_update(struct check *c) {
+  const struct train_settings *t = c->train;
+  const struct {
+    bool said;
+    const char *setting;
+  } others[] = {{t->accumulate > 1, "accumulate"},
+                {t->keep_gradients == TOGGLE_ON, "keep_gradients"},
+                {t->clip != CLIP_OFF, "clip"},
+                {t->gradient_dtype != 0, "gradient_dtype"},
+                {t->precision == PRECISION_MASTER, "precision"},
+                {t->offload != OFFLOAD_NONE, "offload"},
+                {t->data_parallel > 1, "data_parallel"},
+                {t->tensor_parallel > 1, "tensor_parallel"},
+                {t->context_parallel > 1, "context_parallel"},
+                {t->pipeline > 1, "pipeline"}};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    if (t->update != UPDATE_BACKWARD || !others[i].said || !c->good)
+      continue;
+    struct span place = place_of(c, others[i].setting);
+    c->good = false;
+    given_help(diag(c->diags, OUT_OF_RANGE, place,
+                    "update=backward frees each gradient once it has stepped, "
+                    "which is not supported with %s",
+                    others[i].setting),
+               place, "leave out `%s`, or `update=backward`",
+               others[i].setting);
+  }
+}
+
 /* What no other degree can mend. */
 static void check_alone(struct check *c) {
   check_heads(c);
@@ -254,6 +284,7 @@ static void check_alone(struct check *c) {
   check_schedule(c);
   check_base(c);
   check_loss(c);
+  check_update(c);
 }
 
 static void check_others(struct check *c) {

@@ -114,7 +114,7 @@ static bool see(struct sizes_seen *seen, const struct optimizer_facts *f,
 
 /* The profile's way, unless the settings choose; a copy is stepped at once. */
 static int update_of(const struct train_settings *train) {
-  if (train->update)
+  if (train->update && train->update != UPDATE_BACKWARD)
     return train->update;
   if (train->precision == PRECISION_MASTER)
     return UPDATE_FUSED;
@@ -253,6 +253,15 @@ static struct model_param own_param(const struct model *model,
   if (range->share)
     own.count = range->share[own.same];
   return own;
+}
+
+int64_t optimizer_alone(const struct train_settings *train, int64_t bytes) {
+  const struct optimizer_facts *f = &facts[train->optimizer];
+  struct optimizer_cost cost = {0};
+  struct sizes_seen seen = {0};
+  bool fits = see(&seen, f, bytes, 1) &&
+              find_workspace(train, update_of(train), &seen, f, &cost);
+  return fits ? cost.workspace : INT64_MAX;
 }
 
 /* All that are like `param`; the bytes of one as it is stepped. */

@@ -49,6 +49,9 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
                     const struct train_settings *train,
                     struct optimizer_cost *cost);
 
+/* What it needs to step one parameter of so many bytes, if not INT64_MAX. */
+int64_t optimizer_alone(const struct train_settings *train, int64_t bytes);
+
 /*
  * The same for many parts of a net: sums over parameters [0, range->end), in
  * `arena`, from which the cost of a part follows at once. NULL if one passes

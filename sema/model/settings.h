@@ -26,7 +26,7 @@ enum optimizer {
       choice(PRECISION_MASTER, "master")
 #define UPDATES(choice)                                         \
   choice(UPDATE_FOREACH, "foreach") choice(UPDATE_LOOP, "loop") \
-      choice(UPDATE_FUSED, "fused")
+      choice(UPDATE_FUSED, "fused") choice(UPDATE_BACKWARD, "backward")
 #define CLIPS(choice)                                           \
   choice(CLIP_OFF, "off") choice(CLIP_ON, "on")                 \
       choice(CLIP_FOREACH, "foreach") choice(CLIP_LOOP, "loop") \
