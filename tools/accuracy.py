@@ -19,7 +19,8 @@ import sys
 import textwrap
 
 sys.dont_write_bytecode = True
-import large  # noqa: E402, beside this file
+import kinds  # noqa: E402, beside this file
+import large  # noqa: E402
 import published  # noqa: E402
 
 HEAD = """\
@@ -35,8 +36,7 @@ every row.
 `tests/data/memory.csv` holds what PyTorch 1.13 did on a CPU in float32, with
 the models of torchvision 0.14 and some written by hand: autograd, the trace of
 the operators and the allocator were watched. netc's rules were found with
-measurements like these. So the tables show that the rules describe these
-models; they are not a blind test, and of a model that is not here they say less.
+measurements like these: the tables are not a blind test.
 `tests/test_memory.c` compares each quantity of tensors.
 
 ### Tensors
@@ -58,9 +58,8 @@ each dying after its last reader |
 | step | largest sum of live tensors in forward and backward, the loss being \
 the sum; without parameters, buffers, state and inputs |
 
-BERT, as it was measured, makes its segment ids itself and autograd keeps them;
-the net takes them as an input, so that their {inside} bytes a sample are taken
-off the measured *saved*. {constants}
+BERT makes its segment ids itself; the net takes them as an input: their {inside}
+bytes a sample are taken off the measured *saved*. {constants}
 """
 
 CONSTANTS = """\
@@ -101,7 +100,6 @@ This profile rests on PyTorch's sources, and is checked on nine recorded steps o
 `=`: every tensor, to the byte, without what the model writes out itself: `rms` from
 `vector_norm`, which is kept beside its root; softmax; a mask for every head; cosines. Under
 autocast its norm's factor is an `einsum`, which runs in 16 bits, where netc's norm keeps 32.
-netc's loop has three tensors of work, this optimizer two.
 """
 
 GPU = """
@@ -337,6 +335,7 @@ def main():
     page += gpu_part(sys.argv[2] if len(sys.argv) > 2 else "tests/data/gpu")
     results = published.results_of(sys.argv[1])
     page += published.part(results)
+    page += kinds.part(sys.argv[1], results)
     page += large.part()
     page = page.rstrip("\n") + "\n"
     page += published.uncounted(results, errors["momentum_peak"])

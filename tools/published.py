@@ -201,11 +201,10 @@ not name |
 UNCOUNTED = """
 ## What netc does not count
 
-*Exact* means that every number follows from the profile's rules; on a CPU the rules
-were measured. netc counts tensors. It does not count:
+*Exact* means that every number follows from the profile's rules. netc counts tensors, not
 
 {points}
-So leave room. Where a step has to fit, measure it.
+Where a step has to fit, measure it.
 """
 
 POINTS = (

@@ -1,0 +1,77 @@
+"""What netc says of published runs of large models, by kind of run.
+
+Rows of tests/data/published/pipelines.csv, each with its own cut, and of
+gpu.csv; beside them what netc said of the same kinds on 22 November 2026,
+before losses in 32 bits, cuts by layers and torch2-cuda-2023.
+"""
+import csv
+import json
+import shlex
+import statistics
+import subprocess
+import sys
+
+
+DATA = "tests/data/published/pipelines.csv"
+
+# kind, rows, whether it has a pipeline; then median and worst, and of how many
+# rows, as it was.
+KINDS = (
+    ("nanotron, pipelines", "nanotron", True, "0.33 | 0.19 | 15"),
+    ("nanotron, without", "nanotron", False, "0.73, 0.90 | 0.70 | 6"),
+    ("Megatron, first stage", "megatron", None, "1.02 | 0.77 | 16"),
+    ("torchtitan, 405B", "torchtitan", None, "0.64 | 0.52 | 8"),
+    ("litgpt, LoRA in bf16", "litgpt", False, "0.92 | 0.89 | 9"),
+    ("litgpt, nf4, nf4-dq", "litgpt", True, "0.74 | 0.73 | 8"),
+    ("torchtune, 3B", "torchtune", None, "1.00 | 0.86 | 3"),
+)
+
+HEAD = """
+### Large models, by kind
+
+netc's figure by the published one; before: on 22 November 2026.
+
+| | median | farthest | rows | before | farthest | rows |
+|---|--:|--:|--:|--:|--:|--:|
+"""
+
+
+def ratio_of(netc, row):
+    done = subprocess.run([netc, row["net"], *shlex.split(row["options"]),
+                           "--emit=json=-"], capture_output=True)
+    if done.returncode != 0:
+        sys.exit(f"kinds.py: {row['id']}: {done.stderr.decode()}")
+    training = json.loads(done.stdout)["training"]
+    stages = training.get("parallel", {}).get("stages")
+    if row["value"] == "peak":
+        mine = max(s["peak_bytes"] for s in stages or [training])
+    else:
+        mine = sum(stages[0].get(f, 0) for f in row["value"].split("+"))
+    return mine / float(row["printed"]) / float(row["unit"])
+
+
+def rows_of(path):
+    with open(path) as file:
+        lines = file.read().splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    names = comments[-1].lstrip("# ").split(",")
+    return list(csv.DictReader([line for line in lines if line[:1] != "#"],
+                               fieldnames=names))
+
+
+def part(netc, results):
+    """Of what ran: where it did not, `most` is no bound."""
+    all_of = [(row["id"], "--pipeline" in row["options"], ratio_of(netc, row))
+              for row in rows_of(DATA) if float(row["most"]) < 10]
+    all_of += [(r.row["id"], "--base" in r.row["options"], r.netc / r.measured)
+               for r in results if r.step()]
+    text = HEAD
+    for name, prefix, piped, before in KINDS:
+        ratios = [ratio for row, has, ratio in all_of
+                  if row.startswith(prefix) and piped in (None, has)]
+        far = max(ratios, key=lambda ratio: max(ratio, 1 / ratio))
+        text += (f"| {name} | {statistics.median(ratios):.2f} | {far:.2f} | "
+                 f"{len(ratios)} | {before} |\n")
+    return text
+
+
