@@ -237,6 +237,22 @@ void text_seconds(struct text *text, double seconds) {
   text_printf(text, " %s", units[unit]);
 }
 
+static void put_amount(struct text *text, double value, int decimals) {
+  if (value < 1000 || value >= 1e18)
+    text_fixed(text, value, decimals);
+  else
+    text_count(text, (int64_t)(value + 0.5));
+}
+
+void text_hours(struct text *text, double hours) {
+  put_amount(text, hours, hours < 10 ? 2 : 1);
+  text_put(text, " hours");
+}
+
+void text_money(struct text *text, double money) {
+  put_amount(text, money, 2);
+}
+
 void text_size(struct text *text, int64_t bytes, enum text_units units,
                int decimals) {
   static const char *const iec[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};

@@ -119,6 +119,10 @@ void text_fixed(struct text *text, double value, int decimals);
 /* "1.154 s", "521.4 ms": four digits. */
 void text_seconds(struct text *text, double seconds);
 
+/* "12.3 hours", "1,234 hours"; "246.00", "1,234,567". */
+void text_hours(struct text *text, double hours);
+void text_money(struct text *text, double money);
+
 enum text_units { UNITS_IEC, UNITS_SI, UNITS_BYTES };
 
 /* A size for people: "17.67 MiB", "18.53 MB" or "18,531,608 B". */

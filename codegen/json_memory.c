@@ -278,6 +278,10 @@ static void put_time(struct json_writer *w) {
   put_real(json, "predicted_seconds", time.predicted);
   put_real(json, "bound_seconds", time.bound.step);
   put_real(json, "mfu", time.mfu);
+  if (time.cost.hours > 0)
+    put_real(json, "hours", time.cost.hours);
+  if (time.cost.money > 0)
+    put_real(json, "money", time.cost.money);
   if (time.missing)
     json_member_string(json, "missing", slice_of(time.missing));
   if (known) {

@@ -126,7 +126,7 @@ static const char *offload_text(const char *words, char *room) {
 
 /* Columns that are there only if something is in them. */
 struct columns {
-  bool context, experts, offload, sequence, again, parts;
+  bool context, experts, offload, sequence, again, parts, hours, money;
 };
 
 static struct columns find_columns(struct netc *netc) {
@@ -139,6 +139,8 @@ static struct columns find_columns(struct netc *netc) {
     c.sequence |= p.sequence;
     c.again |= p.checkpoint != 0;
     c.parts |= p.virtual_stages > 1;
+    c.hours |= p.hours > 0;
+    c.money |= p.money > 0;
   }
   return c;
 }
@@ -148,6 +150,10 @@ static void put_heading(struct text *text, const struct columns *c,
   put_column(text, predicted ? "predicted" : "at least", 12);
   if (predicted)
     put_column(text, "at least", 9);
+  if (c->hours)
+    put_column(text, "hours", 9);
+  if (c->money)
+    put_column(text, "cost", 11);
   put_column(text, "sent", 9);
   put_column(text, "left", 10);
   put_column(text, "data", 5);
@@ -200,6 +206,12 @@ static void put_predicted(struct text *text, double seconds) {
     put_column(text, "-", 9);
 }
 
+static void put_cost(struct text *text, double value, int width) {
+  struct text own = text_new(text->arena);
+  text_money(&own, value);
+  put_column(text, value > 0 ? text_string(&own) : "-", width);
+}
+
 static void put_row(struct text *text, const struct placing_run *run,
                     const struct columns *c, size_t index,
                     const struct netc_placement *p) {
@@ -212,6 +224,10 @@ static void put_row(struct text *text, const struct placing_run *run,
   if (!run->found.missing)
     put_predicted(text, p->predicted_seconds);
   put_seconds(text, p->step_seconds, 9);
+  if (c->hours)
+    put_cost(text, p->hours, 9);
+  if (c->money)
+    put_cost(text, p->money, 11);
   put_seconds(text, sent > p->host_seconds ? sent : p->host_seconds, 9);
   snprintf(left, sizeof left, "%c%s", margin < 0 ? '-' : ' ',
            size_text(margin < 0 ? -margin : margin, UNITS_IEC).text);
@@ -356,6 +372,10 @@ static void put_placement(struct json *json, struct placing_run *run,
   json_member_int(json, "host_bytes", p->host_bytes);
   member_known(json, "predicted_seconds", p->predicted_seconds);
   member_known(json, "mfu", p->mfu);
+  if (p->hours > 0)
+    member_real(json, "hours", p->hours);
+  if (p->money > 0)
+    member_real(json, "money", p->money);
   member_real(json, "step_seconds", p->step_seconds);
   member_real(json, "compute_seconds", p->compute_seconds);
   member_real(json, "bubble_seconds", p->bubble_seconds);

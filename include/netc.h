@@ -442,6 +442,7 @@ struct netc_time {
   double predicted_seconds; /* 0: nothing is predicted */
   double mfu;               /* of that; of the peak */
   const char *missing;      /* why nothing is predicted; or NULL */
+  double hours, money; /* of --tokens or --samples and --price; 0: not asked */
 };
 
 /* A prediction, from an arena and in a framework. */
@@ -656,6 +657,7 @@ struct netc_placement {
   int64_t virtual_stages; /* parts of the net that each stage has */
   /* From what others measured; 0: nothing is predicted. Of the peak: MFU. */
   double predicted_seconds, mfu;
+  double hours, money; /* of --tokens or --samples and --price; 0: not asked */
 };
 
 /* NETC_USAGE: no such device, or no degrees that share the net and the batch;

@@ -99,7 +99,9 @@ enum netc_status netc_time(struct netc *netc, struct netc_time *time) {
   struct netc_time all = {.bound_seconds = found.bound.step,
                           .predicted_seconds = found.predicted,
                           .mfu = found.mfu,
-                          .missing = found.missing};
+                          .missing = found.missing,
+                          .hours = found.cost.hours,
+                          .money = found.cost.money};
   return status == NETC_OK ? FILL(time, &all) : status;
 }
 

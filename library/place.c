@@ -76,6 +76,12 @@ static bool read_gpus(struct call *call, const char *text) {
     return context_say(call->netc, "`%s` should be 1 to %d devices: 8xa100-80",
                        text, MOST_DEVICES);
   cluster->devices = count;
+  if (strpbrk(name, "+,"))
+    return context_say(call->netc,
+                       "`%s`: devices of several kinds are not supported, for "
+                       "each would need a share of its own; `--gpus %.*s` "
+                       "places on those of one kind",
+                       text, (int)strcspn(text, "+,"), text);
   const char *several;
   const struct gpus *own = &call->netc->gpus;
   int number = gpu_find(own, slice_of(name), &several);
@@ -190,7 +196,9 @@ static struct netc_placement describe(struct load *load,
       .host_seconds = p->time.bound.host,
       .virtual_stages = train->virtual_stages,
       .predicted_seconds = p->time.predicted,
-      .mfu = p->time.mfu};
+      .mfu = p->time.mfu,
+      .hours = p->time.cost.hours,
+      .money = p->time.cost.money};
 }
 
 /* Devices that the degrees that were given make: at most as there are. */
@@ -267,6 +275,15 @@ static void call_place(struct call *call) {
   place_find(&place->request, &call->scratch, placing);
   if (!placing->found) {
     say_none(call, placing);
+    return;
+  }
+  const char *asked = place->train.tokens    ? "tokens"
+                      : place->train.samples ? "samples"
+                                             : NULL;
+  if (asked && placing->missing) {
+    context_say(call->netc, "--%s needs a predicted time: %s", asked,
+                placing->missing);
+    call->status = NETC_USAGE;
     return;
   }
   placed->all =

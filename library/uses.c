@@ -155,6 +155,30 @@ static bool one_device(struct call *call, const struct use *use) {
   return false;
 }
 
+/* Hours and money follow from a predicted time alone. */
+static bool costs(struct call *call, const char *output, bool predict) {
+  struct netc *netc = call->netc;
+  const struct train_settings *train = &netc->load->settings.train;
+  struct model model = netc->load->model;
+  struct slice word = slice_of(train->tokens ? "tokens" : "samples");
+  struct step_time time;
+  bool given = false;
+  for (size_t i = 0; i < netc->settings.count; i++)
+    given |= slice_equal(netc->settings.at[i].name, word);
+  if (!given || predict || strcmp(output, "place") == 0 ||
+      !(train->tokens || train->samples))
+    return true;
+  model.arena = &call->scratch;
+  memory_time(&model, &netc->load->settings, &netc->load->compiled.memory,
+              &time);
+  if (time.predicted > 0)
+    return true;
+  context_say(netc, "--%.*s needs a predicted time: %s", SLICE_ARG(word),
+              time.missing ? time.missing : "`--gpu` names the card");
+  call->status = NETC_USAGE;
+  return false;
+}
+
 bool uses_all(struct call *call, const char *output, bool predict) {
   const struct netc *netc = call->netc;
   const struct use *use = use_of(output);
@@ -181,7 +205,7 @@ bool uses_all(struct call *call, const char *output, bool predict) {
       return false;
     }
   }
-  return one_device(call, use);
+  return one_device(call, use) && costs(call, output, predict);
 }
 
 struct use_request {

@@ -291,6 +291,7 @@ bool memory_time(const struct model *model, const struct settings *settings,
   *time =
       time_find(&work, &step, &parallel, &cluster,
                 given_has(settings, "cut") ? NULL : &places, missing, &scratch);
+  time->cost = time_cost(model, train, cluster.devices, time->predicted);
   arena_close(&scratch);
   return true;
 }
@@ -431,7 +432,7 @@ bool memory_find(const struct model *model, const struct settings *settings,
   if (!degrees_check(model, settings, diags))
     return false;
   degrees_share(model, settings, diags);
-  if (!cut_check(model, settings, diags))
+  if (!cut_check(model, settings, diags) || !time_check(model, settings, diags))
     return false;
   if (settings->train.checkpoint == CHECKPOINT_AUTO &&
       !fit_room(&settings->train)) {

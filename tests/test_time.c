@@ -29,6 +29,22 @@ static void the_table_is_what_published_runs_give(void **state) {
   assert_int_equal(got.status, 0);
   assert_holds(got.out, "size of model left out          105 ");
   assert_holds(got.out, "card left out                   105 ");
+  /* The page says the same. */
+  char *page = read_text("docs/placement.md", NULL);
+  static const char *const left_out[] = {"size of model left out  ",
+                                         "card left out  "};
+  for (int i = 0; i < 2; i++) {
+    const char *line = strstr(got.out, left_out[i]);
+    double half, most, worst;
+    char row[64];
+    assert_int_equal(sscanf(line + strlen(left_out[i]),
+                            " 105 %lf %% %lf %% %lf %%", &half, &most, &worst),
+                     3);
+    snprintf(row, sizeof row, "| %.1f %% | %.1f %% | %.1f %% |", half, most,
+             worst);
+    assert_holds(page, row);
+  }
+  free(page);
   run_free(&got);
 }
 
@@ -84,6 +100,29 @@ static void it_is_one_number(void **state) {
   json_decref(report);
 }
 
+static void the_library_says_it(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_time time = {.size = sizeof time};
+  json_t *report;
+  json_t *same = time_of(MPT, "--gpu h100 --tokens 1e12 --price 2", &report);
+  assert_int_equal(netc_load_file(netc, MPT), NETC_OK);
+  assert_int_equal(netc_time(netc, &time), NETC_USAGE); /* on which card? */
+  assert_int_equal(netc_set(netc, "gpu", "h100"), NETC_OK);
+  assert_int_equal(netc_set(netc, "tokens", "1e12"), NETC_OK);
+  assert_int_equal(netc_set(netc, "price", "2"), NETC_OK);
+  assert_int_equal(netc_load_file(netc, MPT), NETC_OK);
+  assert_int_equal(netc_time(netc, &time), NETC_OK);
+  assert_true(time.predicted_seconds == real(same, "predicted_seconds"));
+  assert_true(time.bound_seconds == real(same, "bound_seconds"));
+  assert_true(time.mfu == real(same, "mfu") && time.mfu > 0);
+  assert_true(time.hours == real(same, "hours") && time.hours > 0);
+  assert_true(time.money == real(same, "money") && time.money > 0);
+  assert_null(time.missing);
+  json_decref(report);
+  netc_close(netc);
+}
+
 /* What no published run is like has a bound alone. */
 static void what_is_missing_is_said(void **state) {
   (void)state;
@@ -117,6 +156,45 @@ static void what_is_missing_is_said(void **state) {
   json_t *report;
   assert_null(time_of(MPT, "--memory 80GiB", &report));
   json_decref(report);
+}
+
+/* Hours and money are those of the predicted steps of all devices. */
+static void tokens_take_hours_and_cost_money(void **state) {
+  (void)state;
+#define STEP "--gpu h100 --batch 5 --data-parallel 8 --zero 3 "
+  json_t *report;
+  json_t *time = time_of(MPT, STEP "--tokens 1e12 --price 2.5", &report);
+  double steps = 1e12 / (2048.0 * 5 * 8);
+  double hours = steps * real(time, "predicted_seconds") / 3600;
+  assert_true(fabs(real(time, "hours") / hours - 1) < 1e-4);
+  assert_true(fabs(real(time, "money") / (hours * 8 * 2.5) - 1) < 1e-4);
+  json_decref(report);
+  time = time_of(MPT, STEP "--samples 488281250", &report);
+  assert_true(fabs(real(time, "hours") / hours - 1) < 1e-4);
+  assert_null(json_object_get(time, "money"));
+  json_decref(report);
+  expect(NETC " " MPT " " STEP "--tokens 1e12 --price 2.5", 0,
+         "1,000,000,000,000 tokens: ", "");
+  expect(NETC " place " NANOTRON " --gpus 8xh100 --tokens 1e12 --price 2 "
+              "--data-parallel 8 --batch 64 --zero 1",
+         0, "    hours       cost ", "");
+#define ALONE NETC " " MPT " --gpu h100 "
+  expect(ALONE "--tokens 5 --samples 5", 1, NULL, "tokens and samples both");
+  expect(ALONE "--tokens -5", 2, NULL, "an integer of at least 1, not -5");
+  expect(ALONE "--tokens 1.5", 2, NULL, "must be an integer, not 1.5");
+  expect(ALONE "--samples 5 --price -1", 2, NULL, "a number from 0.000001");
+  expect(ALONE "--price 2.5", 1, NULL, "how long a training is");
+  expect(NETC " " MPT " --gpu t4 --tokens 1e12", 2, NULL,
+         "--tokens needs a predicted time: no published run on this card");
+  expect(NETC " " MPT " --samples 5", 2, NULL, "`--gpu` names the card");
+  expect(NETC " examples/zoo/resnet.net --gpu h100 --tokens 5", 1, NULL,
+         "no input of the net takes tokens");
+  expect(NETC " place " MPT " --gpus 2xt4 --tokens 5", 2, NULL,
+         "--tokens needs a predicted time");
+  expect(NETC " diff " MPT " " MPT " --gpu h100 --tokens 5", 2, NULL,
+         "is not used here");
+  expect(NETC " place " MPT " --gpus 4xa100-80+4xv100", 2, NULL,
+         "devices of several kinds are not supported");
 }
 
 /* nanotron's seven placements on 16 H100, in seconds a step. */
@@ -172,7 +250,9 @@ int main(void) {
       cmocka_unit_test(the_table_is_what_published_runs_give),
       cmocka_unit_test(a_run_that_was_not_fitted_is_met),
       cmocka_unit_test(it_is_one_number),
+      cmocka_unit_test(the_library_says_it),
       cmocka_unit_test(what_is_missing_is_said),
+      cmocka_unit_test(tokens_take_hours_and_cost_money),
       cmocka_unit_test(the_measured_order_is_predicted)};
   return cmocka_run_group_tests_name("time", tests, NULL, NULL);
 }

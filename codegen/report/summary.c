@@ -391,6 +391,22 @@ static int64_t bytes_of(const struct summary *s, bool predict) {
              : answer_planned_bytes(&s->c->memory.inference);
 }
 
+/* "; 1,000,000,000 tokens: 12.3 hours, 246.00 of money" */
+static void put_cost(struct summary *s, const struct time_cost *cost) {
+  const struct train_settings *train = &s->c->settings->train;
+  bool tokens = train->tokens > 0;
+  if (cost->hours <= 0)
+    return;
+  text_printf(&s->line, "; %s %s: ",
+              count_text(tokens ? train->tokens : train->samples).text,
+              tokens ? "tokens" : "samples");
+  text_hours(&s->line, cost->hours);
+  if (cost->money > 0) {
+    text_put(&s->line, ", cost ");
+    text_money(&s->line, cost->money);
+  }
+}
+
 /* How long a step takes, if the device's figures are known. */
 static bool put_time(struct summary *s, struct summary_line *line) {
   const struct compiled *c = s->c;
@@ -408,6 +424,7 @@ static bool put_time(struct summary *s, struct summary_line *line) {
     text_put(&s->line, ", MFU ");
     text_fixed(&s->line, 100 * time.mfu, 1);
     text_put(&s->line, " %");
+    put_cost(s, &time.cost);
   }
   line->more = take_line(s);
   return true;

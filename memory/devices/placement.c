@@ -127,8 +127,12 @@ static bool measure(struct place_finder *f,
             time_find(&f->work, &step, &parallel, cluster,
                       f->request->cut ? NULL : &f->places, missing, &scratch),
         .order = candidate->order};
-  if (good)
+  if (good) {
     find_rank(placement);
+    placement->time.cost =
+        time_cost(f->request->model, &candidate->settings, cluster->devices,
+                  placement->time.predicted);
+  }
   arena_close(&scratch);
   return good;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "sema/model/given.h"
 
 /* What published runs took on a card of the seconds that its peaks would. */
 struct time_card {
@@ -129,17 +130,69 @@ static double sum_of(const double parts[TIME_PARTS], const double *times) {
   return sum;
 }
 
-double time_sum(const struct gpu *gpu, const double parts[TIME_PARTS]) {
-  const struct time_card *card = card_of(gpu);
-  return sum_of(parts, card ? card->times : NULL);
-}
-
 /* In six digits, which are the same on all machines. */
 static double six_digits(double value) {
   double scale = 1;
   while (value > 0 && value * scale < 1e5 && scale < 1e18)
     scale *= 10;
   return value < 1e12 ? (double)(int64_t)(value * scale + 0.5) / scale : value;
+}
+
+/* Words of a sample: places of its first input of integers; 0: none. */
+static int64_t tokens_of(const struct model *model) {
+  for (size_t i = 0; i < model->sources.count; i++) {
+    const struct shape *shape = model->nodes.at[model->sources.at[i]].out;
+    int64_t count = 0;
+    if (shape->dtype != DTYPE_FLOAT && shape_count(shape, &count))
+      return count;
+  }
+  return 0;
+}
+
+bool time_check(const struct model *model, const struct settings *settings,
+                struct diags *diags) {
+  const struct train_settings *train = &settings->train;
+  struct span place =
+      given_train(model, settings, train->tokens ? "tokens" : "price");
+  if (train->tokens && train->samples) {
+    given_help(diag(diags, OUT_OF_RANGE, place,
+                    "tokens and samples both say how long a training is"),
+               place, "leave one of them out");
+    return false;
+  }
+  if (train->tokens && !tokens_of(model)) {
+    given_help(
+        diag(diags, OUT_OF_RANGE, place, "no input of the net takes tokens"),
+        place, "`samples=%lld` says how long a training is",
+        (long long)train->tokens);
+    return false;
+  }
+  if (train->price && !train->tokens && !train->samples) {
+    given_help(diag(diags, MISSING_ARGUMENT, place,
+                    "a price needs to know how long a training is"),
+               place, "`tokens=1e12` or `samples=1e9`");
+    return false;
+  }
+  return true;
+}
+
+struct time_cost time_cost(const struct model *model,
+                           const struct train_settings *train, int64_t devices,
+                           double predicted) {
+  double batch = (double)train->batch * (double)train->accumulate *
+                 (double)train->data_parallel;
+  double samples = (double)train->samples;
+  if (train->tokens)
+    samples = (double)train->tokens / (double)tokens_of(model);
+  double hours = samples / batch * predicted / 3600;
+  double price = (double)train->price / 1e6;
+  return (struct time_cost){six_digits(hours),
+                            six_digits(hours * (double)devices * price)};
+}
+
+double time_sum(const struct gpu *gpu, const double parts[TIME_PARTS]) {
+  const struct time_card *card = card_of(gpu);
+  return sum_of(parts, card ? card->times : NULL);
 }
 
 static void round_time(struct step_time *time) {

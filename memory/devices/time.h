@@ -14,11 +14,18 @@ enum time_part {
   TIME_PARTS
 };
 
+/* A whole training of so many tokens or samples, and its price; 0: not asked,
+   or nothing is predicted. */
+struct time_cost {
+  double hours, money;
+};
+
 struct step_time {
   struct place_bound bound;
   double parts[TIME_PARTS]; /* of the stage that takes longest */
   double predicted;         /* seconds; 0: see `missing` */
   double mfu; /* of the peak: operations without those that are repeated */
+  struct time_cost cost;
   const char *missing; /* why nothing is predicted; or NULL */
 };
 
@@ -29,6 +36,14 @@ const char *time_missing(const struct model *model,
 
 /* Likewise, of how devices share it. */
 const char *time_missing_way(const struct train_settings *train);
+
+/* Whether what is asked of it can be said; else an error. */
+bool time_check(const struct model *model, const struct settings *settings,
+                struct diags *diags);
+
+struct time_cost time_cost(const struct model *model,
+                           const struct train_settings *train, int64_t devices,
+                           double predicted);
 
 /* Seconds that parts take, if there are figures of the card. */
 double time_sum(const struct gpu *gpu, const double parts[TIME_PARTS]);

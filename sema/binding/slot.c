@@ -64,9 +64,12 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
 static bool store_int(struct slot *s) {
   const struct arg_spec *spec = s->spec;
   char wanted[80];
-  if (s->value.kind != VALUE_INT)
+  double real = s->value.kind == VALUE_REAL ? s->value.real : 0;
+  bool whole = spec->counts && real >= 1 && real < 0x1p53 &&
+               real == (double)(int64_t)real;
+  if (s->value.kind != VALUE_INT && !whole)
     return refuse(s, WRONG_TYPE, "an integer");
-  int64_t value = s->value.integer;
+  int64_t value = whole ? (int64_t)real : s->value.integer;
   *(int64_t *)s->at = value;
   if (value >= spec->min && (!spec->max || value <= spec->max))
     return true;
