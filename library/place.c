@@ -78,9 +78,8 @@ static bool read_gpus(struct call *call, const char *text) {
   cluster->devices = count;
   if (strpbrk(name, "+,"))
     return context_say(call->netc,
-                       "`%s`: devices of several kinds are not supported, for "
-                       "each would need a share of its own; `--gpus %.*s` "
-                       "places on those of one kind",
+                       "`%s`: devices of several kinds are not supported; "
+                       "`--gpus %.*s` places on those of one kind",
                        text, (int)strcspn(text, "+,"), text);
   const char *several;
   const struct gpus *own = &call->netc->gpus;
