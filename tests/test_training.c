@@ -734,6 +734,7 @@ static void steps_in_backward_free_gradients(void **state) {
  * logarithms and two gradients as large; a number each for the loss and 1.
  * Otherwise the same all in 16 bits, without a copy; so it is under autocast
  * with the loss outside of it. A kernel keeps logits, a sum a row and places.
+ * In place the softmax is kept, and there is one gradient.
  * What is compared by values has targets, too.
  */
 static void losses_are_computed_in_32_bits(void **state) {
@@ -752,6 +753,8 @@ static void losses_are_computed_in_32_bits(void **state) {
        4 * 2 * RV + 2 + 2},
       {"dtype=bf16 loss=crossentropy loss_dtype=registers",
        2 * RV + (8 + 4) * 64, 0, 2 * 2 * RV + 2 * 8 * 512 + (4 + 4) * 64},
+      {"dtype=bf16 loss=crossentropy loss_dtype=inplace", 4 * RV + 8 * 64 + 4,
+       10 * RV, (2 + 4 + 4) * RV + 8 * 64 + 4 + 4 + 4},
       {"dtype=bf16 loss=mse", 8 * RV, (2 + 4 + 4 + 4) * RV + 4,
        (2 + 4 + 4 + 4) * RV + 4 + 4},
       {"dtype=bf16 loss=bce loss_dtype=same", 4 * RV, 3 * 2 * RV + 2,

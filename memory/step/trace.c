@@ -379,7 +379,10 @@ static size_t kernel_cross_entropy(struct trace *trace, size_t out,
 /*
  * Classes that each row of the output is compared with. Devices that share the
  * last product have some of the classes each: VocabParallelCrossEntropy of
- * Megatron-LM, loss_parallel() of PyTorch.
+ * Megatron-LM, loss_parallel() of PyTorch. In place its backward has one tensor
+ * more than what was kept, where a program that writes the gradient over the
+ * softmax has none (nanotron's _ShardedCrossEntropy): less than forward has,
+ * where the peak is.
  */
 static size_t cross_entropy(struct trace *trace, size_t out,
                             const struct shape *shape,
@@ -393,7 +396,9 @@ static size_t cross_entropy(struct trace *trace, size_t out,
       tape, loss_input(trace, out, width),
       (struct operation){.name = "logsoftmax",
                          .out = extent_sample(shape_values(shape), width),
-                         .keeps = KEEPS_OUT,
+                         .keeps = options->loss_in_place ? 0 : KEEPS_OUT,
+                         .gradient = options->loss_in_place ? GRADIENT_SHARED
+                                                            : GRADIENT_NEW,
                          .by_channel = true,
                          .cast = options->loss_as_is ? CAST_NONE : CAST_FULL});
   return tape_run_on(

@@ -158,7 +158,9 @@ static int norms_of(const struct train_settings *train) {
 /* A loss copies 16 bits to 32 first; under autocast its input has these. */
 static enum width loss_width(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
-  return half && train->loss_dtype == LOSS_DTYPE_F32 ? WIDTH_F32 : WIDTH_NET;
+  bool copied = train->loss_dtype == LOSS_DTYPE_F32 ||
+                train->loss_dtype == LOSS_DTYPE_INPLACE;
+  return half && copied ? WIDTH_F32 : WIDTH_NET;
 }
 
 void step_trace(struct step *step, struct arena *arena) {
@@ -176,6 +178,7 @@ void step_trace(struct step *step, struct arena *arena) {
       .loss_width = loss_width(train),
       .loss_as_is = train->loss_dtype == LOSS_DTYPE_SAME,
       .loss_in_kernel = train->loss_dtype == LOSS_DTYPE_REGISTERS,
+      .loss_in_place = train->loss_dtype == LOSS_DTYPE_INPLACE,
       .loss_chunks = train->loss_chunks,
       .ranges = step->ranges.at,
       .range_count = step->ranges.count,

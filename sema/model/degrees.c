@@ -460,6 +460,9 @@ void degrees_idle(const struct model *model, const struct settings *settings,
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_REGISTERS,
        t->loss == LOSS_CROSSENTROPY, "for a loss whose kernel has them",
        "`loss=crossentropy`, or leave it out");
+  idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_INPLACE,
+       t->loss == LOSS_CROSSENTROPY, "for a loss with a softmax",
+       "`loss=crossentropy`, or leave it out");
   idle(&c, "loss_chunks", t->loss_chunks > 0,
        t->loss == LOSS_FUSED_CROSSENTROPY, "for a fused loss",
        "`loss=fused_crossentropy`, or leave it out");

@@ -38,7 +38,8 @@ enum optimizer {
               choice(LOSS_FUSED_CROSSENTROPY, "fused_crossentropy")
 #define LOSS_DTYPES(choice)                                     \
   choice(LOSS_DTYPE_F32, "f32") choice(LOSS_DTYPE_SAME, "same") \
-      choice(LOSS_DTYPE_REGISTERS, "registers")
+      choice(LOSS_DTYPE_REGISTERS, "registers")                 \
+          choice(LOSS_DTYPE_INPLACE, "inplace")
 #define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
