@@ -446,24 +446,24 @@ static void tables_go_on_after_a_value_that_fails(void **state) {
   check_table("--pipeline 1,99,2 --gpu t4,h100",
               "device  pipeline        memory  devices      training           "
               "              largest batch\n"
-              "t4      1            14.56 GiB        1    353.14 MiB     12.09 "
+              "t4      1            14.56 GiB        1    353.14 MiB     12.08 "
               "GiB left                151\n"
               "t4      99                   -        -             -           "
               "           -              -\n"
-              "t4      2            14.56 GiB        2    276.34 MiB     12.16 "
-              "GiB left                190\n"
-              "h100    1            79.11 GiB        1    353.14 MiB     67.51 "
+              "t4      2            14.56 GiB        2    276.34 MiB     12.15 "
+              "GiB left                188\n"
+              "h100    1            79.11 GiB        1    353.14 MiB     67.46 "
               "GiB left                837\n"
               "h100    99                   -        -             -           "
               "           -              -\n"
-              "h100    2            79.11 GiB        2    276.34 MiB     67.58 "
+              "h100    2            79.11 GiB        2    276.34 MiB     67.54 "
               "GiB left              1,038\n",
               "a pipeline of 99 stages");
   check_table(
       "--pipeline 99,1 --gpu t4",
       "pipeline  devices      training                         largest batch\n"
       "99              -             -                      -              -\n"
-      "1               1    353.14 MiB     12.09 GiB left                151\n",
+      "1               1    353.14 MiB     12.08 GiB left                151\n",
       "a pipeline of 99 stages");
   check_table("--batch 1," MOST ",2",
               "batch                    training         saved\n"
@@ -474,9 +474,9 @@ static void tables_go_on_after_a_value_that_fails(void **state) {
   check_table("--batch " MOST ",2 --gpu t4,h100",
               "device        memory  batch 9223372036854775807                "
               "batch 2  largest batch\n"
-              "t4         14.56 GiB                      -     12.02 GiB left  "
+              "t4         14.56 GiB                      -     12.01 GiB left  "
               "              151\n"
-              "h100       79.11 GiB                      -     67.44 GiB left  "
+              "h100       79.11 GiB                      -     67.40 GiB left  "
               "              837\n",
               "passes 2^63 - 1 bytes");
   check_table("--batch " MOST " --accumulate 1,2", "", "passes 2^63 - 1 bytes");

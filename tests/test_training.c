@@ -827,8 +827,39 @@ static void norms_in_float_keep_a_copy(void **state) {
   }
 }
 
+/* A handle of cuBLAS for each thread, backward's among them. */
+static void a_step_has_two_workspaces(void **state) {
+  (void)state;
+  static const char net[] = "input 64; linear 10";
+  static const struct {
+    const char *settings;
+    int64_t training, prediction;
+  } rows[] = {
+      {"gpu=a10", 416 * 1024 + 256, 408 * 1024 + 128},
+      {"gpu=h200", 464 * 1024, 432 * 1024},
+      {"gpu=t4", 152 * 1024 + 256, 144 * 1024 + 128},
+      {"memory=80GiB", 416 * 1024 + 256, 408 * 1024 + 128},
+      {"gpu=h200" CPU, 0, 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    json_t *json = compile(net, rows[i].settings);
+    assert_int_equal(training(json, "fit.framework_bytes"),
+                     rows[i].training << 10);
+    json_decref(json);
+    struct run got = run("printf 'input 64; linear 10; train %s' | " NETC
+                         " - --predict --emit json",
+                         rows[i].settings);
+    json = json_loads(got.out, 0, NULL);
+    run_free(&got);
+    assert_int_equal(number(json, "answer.framework_bytes"),
+                     rows[i].prediction << 10);
+    json_decref(json);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_step_has_two_workspaces),
       cmocka_unit_test(norms_in_float_keep_a_copy),
       cmocka_unit_test(losses_are_computed_in_32_bits),
       cmocka_unit_test(steps_in_backward_free_gradients),

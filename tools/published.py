@@ -211,7 +211,7 @@ POINTS = (
     "**What kernels take while they run.** On a CPU netc under-estimates the "
     "peak of a real step in {under:.1f} % of {rows} rows with momentum: the "
     "median is {median:+.2f} %, the worst {worst:+.2f} %. On a GPU such are the "
-    "workspaces of cuDNN and cuBLAS (`--gpu` takes 8.1 MiB off for cuBLAS). "
+    "workspaces of cuDNN; `--gpu` takes those of cuBLAS off. "
     "Among the allocated peaks above, {below} of {steps} are under-estimated "
     "even with the known causes: the median is {left:+.1f} %.",
     "**The allocator's cache and its fragments**, but in `reserved_bytes`. The "

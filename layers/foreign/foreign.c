@@ -46,7 +46,8 @@ static void strip(struct plain *word, const char *prefix) {
   if (word->length <= length || memcmp(word->at, prefix, length) != 0)
     return;
   word->length -= length;
-  memmove(word->at, word->at + length, word->length);
+  for (size_t i = 0; i < word->length; i++)
+    word->at[i] = word->at[i + length];
 }
 
 static struct plain plain_of(struct slice word) {

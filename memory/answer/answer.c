@@ -166,8 +166,8 @@ bool answer_find(const struct answer_request *r, struct answer *a) {
   if (a->asked == ASKED_SERVING)
     serving_device(r->settings, &a->device, &a->taken, &a->reserve, &a->room);
   else
-    fit_device(&r->settings->train, &a->device, &a->taken, &a->reserve,
-               &a->room);
+    fit_device(&r->settings->train, r->predict, &a->device, &a->taken,
+               &a->reserve, &a->room);
   switch (a->asked) {
   case ASKED_SERVING: return find_serving(r, a);
   case ASKED_PREDICTION: return find_prediction(r, a);

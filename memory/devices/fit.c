@@ -19,10 +19,16 @@ static int64_t recorded_context(const struct train_settings *train) {
   return card && has_context ? gpu_context(gpu_of(train)) : 0;
 }
 
-static int64_t taken_bytes(const struct train_settings *train) {
+/*
+ * The context, and a workspace for each handle of cuBLAS: a thread has one, and
+ * backward runs in a thread of its own (recorded: tests/data/cuda).
+ */
+static int64_t taken_bytes(const struct train_settings *train, bool predict) {
   const struct profile *profile = profile_at(train->profile);
-  int64_t recorded = recorded_context(train);
-  return (recorded ? recorded : profile->context) + profile->workspace;
+  int64_t recorded = recorded_context(train), handle = profile->workspace;
+  if (handle && train->gpu && !train->memory)
+    handle = gpu_handle_bytes(gpu_of(train));
+  return (recorded ? recorded : profile->context) + (predict ? 1 : 2) * handle;
 }
 
 int64_t fit_context(const struct train_settings *train, int64_t reserved) {
@@ -31,15 +37,19 @@ int64_t fit_context(const struct train_settings *train, int64_t reserved) {
 }
 
 /* Of what is left, a part that grows with the step is kept free. */
-int64_t fit_room(const struct train_settings *train) {
+static int64_t room_of(const struct train_settings *train, bool predict) {
   int64_t device = device_bytes(train), most;
-  int64_t left = max_i64(device - taken_bytes(train), 1);
+  int64_t left = max_i64(device - taken_bytes(train, predict), 1);
   int64_t percent =
       train->reserve < 0 ? profile_at(train->profile)->reserve : train->reserve;
   if (!device)
     return 0;
   return mul_i64(left, 100, &most) ? max_i64(most / (100 + percent), 1)
                                    : left / (100 + percent) * 100;
+}
+
+int64_t fit_room(const struct train_settings *train) {
+  return room_of(train, false);
 }
 
 /* More than `most` may be INT64_MAX; 0: all that it takes is wanted. */
@@ -326,11 +336,12 @@ static void find_ways(const struct step *step, struct fit *fit,
   }
 }
 
-void fit_device(const struct train_settings *train, int64_t *device,
-                int64_t *taken, int64_t *reserve, int64_t *room) {
+void fit_device(const struct train_settings *train, bool predict,
+                int64_t *device, int64_t *taken, int64_t *reserve,
+                int64_t *room) {
   *device = device_bytes(train);
-  *taken = *device ? taken_bytes(train) : 0;
-  *room = fit_room(train);
+  *taken = *device ? taken_bytes(train, predict) : 0;
+  *room = room_of(train, predict);
   *reserve = *device ? max_i64(*device - *taken - *room, 0) : 0;
 }
 
@@ -362,7 +373,7 @@ void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
                       .host = given.host,
                       .host_room = step->settings.host_memory};
   *VEC_PUSH(arena, &trials.all) = fit_held(&step->settings, given);
-  fit_device(&step->settings, &fit->device, &fit->taken, &fit->reserve,
+  fit_device(&step->settings, false, &fit->device, &fit->taken, &fit->reserve,
              &fit->room);
   if (fit->alone)
     return;

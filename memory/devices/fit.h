@@ -57,8 +57,9 @@ int64_t fit_room(const struct train_settings *train);
 int64_t fit_context(const struct train_settings *train, int64_t reserved);
 
 /* What the settings' device has, and where it goes; all 0: none named. */
-void fit_device(const struct train_settings *train, int64_t *device,
-                int64_t *taken, int64_t *reserve, int64_t *room);
+void fit_device(const struct train_settings *train, bool predict,
+                int64_t *device, int64_t *taken, int64_t *reserve,
+                int64_t *room);
 
 /* A batch and what a step with it takes, of the device and of the host. */
 struct fit_tried {

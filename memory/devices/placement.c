@@ -257,7 +257,7 @@ void place_find(const struct place_request *request, struct arena *arena,
   *placing = (struct place_placing){
       .missing =
           time_missing(request->model, request->train, request->cluster.gpu)};
-  fit_device(request->train, &device, &taken, &reserve, &placing->room);
+  fit_device(request->train, false, &device, &taken, &reserve, &placing->room);
   f.work = work_find(request->model, request->train, arena);
   cuts_all(request->model, &f.places, arena);
   candidates_find(request, &f.work, &f.runs, arena, &all);

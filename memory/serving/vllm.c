@@ -15,7 +15,7 @@ static int64_t share_of(int64_t device, int64_t part) {
 void serving_device(const struct settings *settings, int64_t *device,
                     int64_t *taken, int64_t *reserve, int64_t *room) {
   const struct train_settings *train = &settings->train;
-  fit_device(train, device, taken, reserve, room);
+  fit_device(train, true, device, taken, reserve, room);
   if (!settings->infer.utilization || !*device)
     return;
   int64_t share = share_of(*device, settings->infer.utilization);

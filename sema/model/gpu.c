@@ -105,13 +105,29 @@ int64_t gpu_context(const struct gpu *gpu) {
     int64_t mebibytes;
   } recorded[] = {
 #define CONTEXT(word, mebibytes) {word, mebibytes},
+#define HOPPER(word)
 #include "sema/model/contexts.def"
+#undef HOPPER
 #undef CONTEXT
   };
   for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
     if (strcmp(recorded[i].word, gpu->word) == 0)
       return recorded[i].mebibytes << 20;
   return 0;
+}
+
+int64_t gpu_handle_bytes(const struct gpu *gpu) {
+  static const char *const hopper[] = {
+#define CONTEXT(word, mebibytes)
+#define HOPPER(word) word,
+#include "sema/model/contexts.def"
+#undef HOPPER
+#undef CONTEXT
+  };
+  for (size_t i = 0; i < sizeof hopper / sizeof *hopper; i++)
+    if (strcmp(hopper[i], gpu->word) == 0)
+      return 32 << 20;
+  return 2 * (4096 << 10) + 8 * (16 << 10);
 }
 
 int64_t gpu_rate(const struct gpu *gpu, int element) {

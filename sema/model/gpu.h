@@ -49,6 +49,12 @@ int64_t gpu_bytes(const struct gpu *gpu);
 /* Bytes of a process of PyTorch beside its allocator's; 0: not recorded. */
 int64_t gpu_context(const struct gpu *gpu);
 
+/*
+ * Bytes of a handle of cuBLAS: parseChosenWorkspaceSize() of
+ * aten/src/ATen/cuda/CublasHandlePool.cpp.
+ */
+int64_t gpu_handle_bytes(const struct gpu *gpu);
+
 /* No program's figure is known: it is taken from others of the kind. */
 bool gpu_is_estimated(const struct gpu *gpu);
 
