@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "import/onnx/external.h"
 
 bool constant_is_real(const struct constant *c) {
@@ -13,6 +14,7 @@ bool constant_is_real(const struct constant *c) {
 struct constant *constant_new(struct onnx *x, int type, int rank,
                               const int64_t *dims) {
   struct constant *c = ARENA_NEW(x->arena, struct constant);
+  int64_t room = 1; /* if no axis were empty: steps are counted before it */
   c->type = type;
   c->rank = rank;
   c->count = 1;
@@ -24,13 +26,13 @@ struct constant *constant_new(struct onnx *x, int type, int rank,
   }
   for (int i = 0; i < rank; i++) {
     c->dims[i] = dims[i];
-    if (dims[i] < 0 ||
-        (dims[i] > 0 && c->count > ((int64_t)1 << 40) / dims[i])) {
+    if (dims[i] < 0 || (dims[i] > 0 && room > ((int64_t)1 << 40) / dims[i])) {
       onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
                 dims[i]);
       c->dims[i] = 0;
     }
     c->count *= c->dims[i];
+    room *= max_i64(c->dims[i], 1);
   }
   return c;
 }

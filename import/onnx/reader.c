@@ -2,6 +2,7 @@
  * An ONNX model as a graph: values by name, operators in the file's order,
  * and what each is in netc (ops.def). github.com/onnx/onnx, docs/IR.md.
  */
+#include "base/check.h"
 #include "import/onnx/reader.h"
 
 #include <inttypes.h>
@@ -212,12 +213,12 @@ bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view) {
     return true;
   struct onnx_value *value = &x->values.at[x->at->outs[out]];
   for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
-    if (values > 0 && view->at.dim[i] > MOST_VALUES / values) {
+    if (view->at.dim[i] > MOST_VALUES / values) {
       onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
                 view->at.dim[i]);
       return true;
     }
-    values *= view->at.dim[i];
+    values *= max_i64(view->at.dim[i], 1); /* of steps over nothing, too */
   }
   if (view->at.rank > MOST_AXES) {
     onnx_fail(x, "a tensor of %d axes; at most %d are supported", view->at.rank,

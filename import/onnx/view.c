@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "import/onnx/reader.h"
 
 int64_t onnx_values(struct onnx *x, int node) {
   struct graph_shape *shape = &graph_at(x->graph, node)->shape;
-  int64_t values = 1, most = MOST_VALUES / x->batch;
+  int64_t values = 1, room = 1, most = MOST_VALUES / x->batch;
   for (int i = 0; i < shape->rank; i++) {
-    if (values > 0 && shape->size[i] > most / values) {
+    if (shape->size[i] > most / room) {
       onnx_fail(x, "a tensor of %s is too large",
                 graph_sizes(x->graph, shape->size, shape->rank));
       for (int k = 0; k < shape->rank; k++)
@@ -17,6 +18,7 @@ int64_t onnx_values(struct onnx *x, int node) {
       return 1;
     }
     values *= shape->size[i];
+    room *= max_i64(shape->size[i], 1);
   }
   return values;
 }
