@@ -9,7 +9,6 @@
 #include "sema/model/degrees.h"
 #include "sema/model/given.h"
 #include "memory/devices/cut_check.h"
-#include "memory/devices/touched.h"
 
 enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
 
@@ -245,19 +244,6 @@ struct reserved memory_reserved(const struct model *model,
   return known ? found : (struct reserved){0};
 }
 
-/* As it was measured, with what a simulation does not ask. */
-static struct stage stage_alone(const struct step *step,
-                                const struct memory *memory,
-                                struct arena *arena) {
-  struct stage stage = stage_of_step(&memory->training);
-  struct segment all = {0, step->trace.tape.ops.count};
-  stage.parts = arena_alloc(arena, 1, sizeof *stage.parts);
-  stage.part_count = 1;
-  stage.parts[0].end = (int64_t)step->model->nodes.count;
-  stage.touched = touched_bytes(&step->trace, step, all, step->settings.batch);
-  return stage;
-}
-
 bool memory_time(const struct model *model, const struct settings *settings,
                  const struct memory *memory, struct step_time *time) {
   const struct train_settings *train = &settings->train;
@@ -281,7 +267,7 @@ bool memory_time(const struct model *model, const struct settings *settings,
   if (!parallel.stages.count) {
     parallel.microbatch = train->batch;
     *VEC_PUSH(&scratch, &parallel.stages) =
-        stage_alone(&step, memory, &scratch);
+        stage_of_net(&step, &memory->training, &scratch);
   }
   struct work work = work_find(model, train, &scratch);
   cuts_all(model, &places, &scratch);

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "memory/devices/cut.h"
 #include "memory/devices/stage.h"
+#include "memory/devices/touched.h"
 
 struct stage stage_of_step(const struct training *step) {
   return (struct stage){.parameters = step->parameters,
@@ -19,6 +20,18 @@ struct stage stage_of_step(const struct training *step) {
                         .clip = step->clip.bytes,
                         .rounding = step->rounding,
                         .peak = step->peak};
+}
+
+struct stage stage_of_net(const struct step *step,
+                          const struct training *training,
+                          struct arena *arena) {
+  struct stage stage = stage_of_step(training);
+  struct segment all = {0, step->trace.tape.ops.count};
+  stage.parts = arena_alloc(arena, 1, sizeof *stage.parts);
+  stage.part_count = 1;
+  stage.parts[0].end = (int64_t)step->model->nodes.count;
+  stage.touched = touched_bytes(&step->trace, step, all, step->settings.batch);
+  return stage;
 }
 
 bool parallel_wanted(const struct train_settings *train) {

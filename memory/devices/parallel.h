@@ -69,6 +69,10 @@ struct parallel {
 /* A whole step, of one device, as the stage that it is. */
 struct stage stage_of_step(const struct training *step);
 
+/* The same with its nodes, and what a traced step touches; in `arena`. */
+struct stage stage_of_net(const struct step *step,
+                          const struct training *training, struct arena *arena);
+
 /* Whether the settings ask for several devices, or for a host. */
 bool parallel_wanted(const struct train_settings *train);
 

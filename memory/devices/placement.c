@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "memory/checkpoint/checkpoint.h"
 #include "memory/devices/fit.h"
-#include "memory/devices/touched.h"
 #include "memory/devices/candidates.h"
 #include "memory/devices/floor.h"
 
@@ -35,14 +34,7 @@ static bool measure_one(struct step *step, struct arena *arena,
   step_trace(step, arena);
   if (!step_measure(step, arena, &s, &t))
     return false;
-  struct stage *stage = VEC_PUSH(arena, &parallel->stages);
-  *stage = stage_of_step(&t);
-  stage->parts = arena_alloc(arena, 1, sizeof *stage->parts);
-  stage->part_count = 1;
-  stage->parts[0].end = (int64_t)step->model->nodes.count;
-  stage->touched = touched_bytes(
-      &step->trace, step, (struct segment){0, step->trace.tape.ops.count},
-      step->settings.batch);
+  *VEC_PUSH(arena, &parallel->stages) = stage_of_net(step, &t, arena);
   parallel->devices = 1;
   parallel->microbatch = step->settings.batch;
   return true;
