@@ -63,7 +63,7 @@ static void put_device(struct json *json, const struct answer *a) {
   json_member_int(json, "framework_bytes", a->taken);
   json_member_int(json, "reserve_bytes", max_i64(a->reserve, 0));
   json_member_int(json, "room_bytes", a->room);
-  json_member_bool(json, "fits", a->verdict < VERDICT_TOO_MUCH);
+  json_member_bool(json, "fits", verdict_holds(a->verdict));
   json_member_string(json, "verdict", slice_of(fit_word(a->verdict)));
 }
 

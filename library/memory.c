@@ -155,32 +155,32 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
   const struct serving_answer *served = &asked.served;
   if (status != NETC_OK)
     return status;
-  struct netc_answer found = {
-      .question = questions[a->asked],
-      .on_device = a->device > 0,
-      .fits = a->verdict == VERDICT_FITS || a->verdict == VERDICT_TIGHT,
-      .verdict = fit_word(a->verdict),
-      .bytes = a->bytes,
-      .alone_bytes = a->alone,
-      .planned_bytes = a->planned,
-      .device_count = a->devices,
-      .uneven = a->uneven,
-      .device_bytes = a->device,
-      .framework_bytes = a->taken,
-      .reserve_bytes = a->reserve,
-      .room_bytes = a->room,
-      .host_bytes = a->host,
-      .host_room_bytes = a->host_room,
-      .largest_batch = a->largest_batch,
-      .longest_context = a->longest_context,
-      .context = a->context,
-      .sequences = a->sequences,
-      .most_sequences = a->most_sequences,
-      .card_bytes = a->card ? gpu_card_bytes(a->card) : 0,
-      .layer_count = served->blocks,
-      .gpu_layers = served->on_card,
-      .next_layer_bytes = served->next,
-      .positions = a->positions};
+  struct netc_answer found = {.question = questions[a->asked],
+                              .on_device = a->device > 0,
+                              .fits = verdict_holds(a->verdict),
+                              .verdict = fit_word(a->verdict),
+                              .bytes = a->bytes,
+                              .alone_bytes = a->alone,
+                              .planned_bytes = a->planned,
+                              .device_count = a->devices,
+                              .uneven = a->uneven,
+                              .device_bytes = a->device,
+                              .framework_bytes = a->taken,
+                              .reserve_bytes = a->reserve,
+                              .room_bytes = a->room,
+                              .host_bytes = a->host,
+                              .host_room_bytes = a->host_room,
+                              .largest_batch = a->largest_batch,
+                              .longest_context = a->longest_context,
+                              .context = a->context,
+                              .sequences = a->sequences,
+                              .most_sequences = a->most_sequences,
+                              .card_bytes =
+                                  a->card ? gpu_card_bytes(a->card) : 0,
+                              .layer_count = served->blocks,
+                              .gpu_layers = served->on_card,
+                              .next_layer_bytes = served->next,
+                              .positions = a->positions};
   return FILL(answer, &found);
 }
 
@@ -192,7 +192,7 @@ enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {
   const struct fit *fit = &m->fit;
   if (fit->device)
     found = (struct netc_verdict){.asked = true,
-                                  .fits = fit_verdict(fit) < VERDICT_TOO_MUCH,
+                                  .fits = verdict_holds(fit_verdict(fit)),
                                   .verdict = fit_word(fit_verdict(fit)),
                                   .device_bytes = fit->device,
                                   .framework_bytes = fit->taken,
@@ -216,7 +216,7 @@ enum netc_status netc_prediction(struct netc *netc,
     return status;
   struct netc_prediction found = {
       .asked = a->device > 0,
-      .fits = a->verdict == VERDICT_FITS || a->verdict == VERDICT_TIGHT,
+      .fits = verdict_holds(a->verdict),
       .verdict = fit_word(a->verdict),
       .device_bytes = a->device,
       .framework_bytes = a->taken,

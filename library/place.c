@@ -294,7 +294,7 @@ static void call_place(struct call *call) {
       .device_count = cluster->devices,
       .global_batch = place->request.batch,
       .gpu = cluster->gpu->word,
-      .fits = placing->verdict < VERDICT_TOO_MUCH,
+      .fits = verdict_holds(placing->verdict),
       .verdict = fit_word(placing->verdict),
       .placement_count = placing->best.count,
       .candidate_count = placing->tried,

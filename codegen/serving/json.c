@@ -71,7 +71,7 @@ void serving_put_json(struct json_writer *w) {
     json_member_int(json, "framework_bytes", a->taken);
     json_member_int(json, "reserve_bytes", a->reserve);
     json_member_int(json, "room_bytes", a->room);
-    json_member_bool(json, "fits", serving_verdict(a) < VERDICT_TOO_MUCH);
+    json_member_bool(json, "fits", verdict_holds(serving_verdict(a)));
     json_member_string(json, "verdict", slice_of(fit_word(serving_verdict(a))));
     json_member_int(json, "longest_context", a->longest);
     json_member_int(json, "most_sequences", a->most);

@@ -26,7 +26,6 @@ struct fit {
   VEC(struct way_out) ways; /* if the step is tight or too much; that fit */
 };
 
-/* In this order: all before the last one hold. */
 enum fit_verdict {
   VERDICT_NONE,
   VERDICT_FITS,
@@ -40,6 +39,11 @@ enum fit_verdict {
  */
 enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t reserve,
                            int64_t host, int64_t host_room);
+
+/* What `fits` says of it in outputs; --must-fit fails for the others. */
+static inline bool verdict_holds(enum fit_verdict verdict) {
+  return verdict == VERDICT_FITS || verdict == VERDICT_TIGHT;
+}
 
 /* "fits", "tight", "does not fit" */
 const char *fit_word(enum fit_verdict verdict);
