@@ -361,6 +361,11 @@ static size_t loss_input(struct trace *trace, size_t out, enum width width) {
       (struct operation){.name = "cast", .out = extent, .by_channel = true});
 }
 
+static enum cast loss_cast(const struct trace_options *options) {
+  bool as_is = options->loss_dtype == LOSS_DTYPE_SAME; /* under autocast, too */
+  return as_is ? CAST_NONE : CAST_FULL;
+}
+
 /* One kernel, which keeps the output and what the exponentials of a row add up
    to (Dao-AILab/flash-attention, flash_attn/losses/cross_entropy.py). */
 static size_t kernel_cross_entropy(struct trace *trace, size_t out,
@@ -390,17 +395,17 @@ static size_t cross_entropy(struct trace *trace, size_t out,
   struct tape *tape = &trace->tape;
   int64_t rows = shape_rows(shape);
   enum width width = options->loss_width;
-  if (options->loss_in_kernel)
+  bool in_place = options->loss_dtype == LOSS_DTYPE_INPLACE;
+  if (options->loss_dtype == LOSS_DTYPE_REGISTERS)
     return kernel_cross_entropy(trace, out, rows);
   size_t log = tape_run_on(
       tape, loss_input(trace, out, width),
       (struct operation){.name = "logsoftmax",
                          .out = extent_sample(shape_values(shape), width),
-                         .keeps = options->loss_in_place ? 0 : KEEPS_OUT,
-                         .gradient = options->loss_in_place ? GRADIENT_SHARED
-                                                            : GRADIENT_NEW,
+                         .keeps = in_place ? 0 : KEEPS_OUT,
+                         .gradient = in_place ? GRADIENT_SHARED : GRADIENT_NEW,
                          .by_channel = true,
-                         .cast = options->loss_as_is ? CAST_NONE : CAST_FULL});
+                         .cast = loss_cast(options)});
   return tape_run_on(
       tape, log,
       (struct operation){.name = "crossentropy",
@@ -417,14 +422,13 @@ static size_t compare(struct trace *trace, size_t out,
                       const struct trace_options *options) {
   enum width width = options->loss_width;
   struct extent values = extent_sample(shape_values(shape), width);
-  return tape_run_on(
-      &trace->tape, loss_input(trace, out, width),
-      (struct operation){.name = "loss",
-                         .out = extent_fixed(1, width),
-                         .keeps = KEEPS_IN(0),
-                         .kept = {values},
-                         .work = values,
-                         .cast = options->loss_as_is ? CAST_NONE : CAST_FULL});
+  return tape_run_on(&trace->tape, loss_input(trace, out, width),
+                     (struct operation){.name = "loss",
+                                        .out = extent_fixed(1, width),
+                                        .keeps = KEEPS_IN(0),
+                                        .kept = {values},
+                                        .work = values,
+                                        .cast = loss_cast(options)});
 }
 
 /* One number, whose gradient is spread without memory. */

@@ -57,9 +57,7 @@ struct trace_options {
   int loss;
   enum width loss_width; /* what a loss computes in, and the output is cast to;
                             WIDTH_NET: as autocast has it, or as it is */
-  bool loss_as_is;       /* not even autocast casts */
-  bool loss_in_kernel;   /* crossentropy in registers, of outputs as they are */
-  bool loss_in_place;    /* its softmax is kept, and becomes the gradient */
+  int loss_dtype;        /* enum loss_type */
   int64_t loss_chunks;   /* of a fused one; 0: as many as it takes */
   const struct node_range *ranges; /* checkpointed, in order, apart */
   size_t range_count;
