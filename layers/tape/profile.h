@@ -29,8 +29,8 @@ struct profile {
   bool caches;             /* an allocator with segments gives all tensors */
   bool foreach_optimizer;  /* a step works on all parameters at once */
   int64_t context;         /* bytes of the device's context, a typical value */
-  int64_t workspace;       /* bytes of a handle of cuBLAS, if the card is not
-                              known */
+  int64_t workspace;       /* bytes of a handle of cuBLAS, if the card has no
+                              others (sema/model/contexts.def) */
   int64_t beside;          /* what vLLM takes off its share for all but tensors,
                               the context not among it */
   int reserve;             /* percent of a step that an estimate keeps free */

@@ -26,8 +26,8 @@ static int64_t recorded_context(const struct train_settings *train) {
 static int64_t taken_bytes(const struct train_settings *train, bool predict) {
   const struct profile *profile = profile_at(train->profile);
   int64_t recorded = recorded_context(train), handle = profile->workspace;
-  if (handle && train->gpu && !train->memory)
-    handle = gpu_handle_bytes(gpu_of(train));
+  if (handle && train->gpu && !train->memory && gpu_workspace(gpu_of(train)))
+    handle = gpu_workspace(gpu_of(train));
   return (recorded ? recorded : profile->context) + (predict ? 1 : 2) * handle;
 }
 

@@ -99,35 +99,38 @@ int64_t gpu_bytes(const struct gpu *gpu) {
                : gpu_card_bytes(gpu);
 }
 
-int64_t gpu_context(const struct gpu *gpu) {
-  static const struct {
-    const char *word;
-    int64_t mebibytes;
-  } recorded[] = {
-#define CONTEXT(word, mebibytes) {word, mebibytes},
-#define HOPPER(word)
-#include "sema/model/contexts.def"
-#undef HOPPER
-#undef CONTEXT
-  };
-  for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-    if (strcmp(recorded[i].word, gpu->word) == 0)
-      return recorded[i].mebibytes << 20;
-  return 0;
+/* Beside tensors: of a card's word, MiB; up to one without a word. */
+struct beside {
+  const char *word;
+  int64_t mebibytes;
+};
+
+static int64_t bytes_beside(const struct beside *at, const struct gpu *gpu) {
+  while (at->word && strcmp(at->word, gpu->word) != 0)
+    at++;
+  return at->mebibytes << 20;
 }
 
-int64_t gpu_handle_bytes(const struct gpu *gpu) {
-  static const char *const hopper[] = {
-#define CONTEXT(word, mebibytes)
-#define HOPPER(word) word,
+int64_t gpu_context(const struct gpu *gpu) {
+  static const struct beside contexts[] = {
+#define CONTEXT(word, mebibytes) {word, mebibytes},
+#define WORKSPACE(word, mebibytes)
 #include "sema/model/contexts.def"
-#undef HOPPER
+#undef WORKSPACE
 #undef CONTEXT
-  };
-  for (size_t i = 0; i < sizeof hopper / sizeof *hopper; i++)
-    if (strcmp(hopper[i], gpu->word) == 0)
-      return 32 << 20;
-  return 2 * (4096 << 10) + 8 * (16 << 10);
+      {NULL, 0}};
+  return bytes_beside(contexts, gpu);
+}
+
+int64_t gpu_workspace(const struct gpu *gpu) {
+  static const struct beside workspaces[] = {
+#define CONTEXT(word, mebibytes)
+#define WORKSPACE(word, mebibytes) {word, mebibytes},
+#include "sema/model/contexts.def"
+#undef WORKSPACE
+#undef CONTEXT
+      {NULL, 0}};
+  return bytes_beside(workspaces, gpu);
 }
 
 int64_t gpu_rate(const struct gpu *gpu, int element) {

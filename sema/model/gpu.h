@@ -50,10 +50,10 @@ int64_t gpu_bytes(const struct gpu *gpu);
 int64_t gpu_context(const struct gpu *gpu);
 
 /*
- * Bytes of a handle of cuBLAS: parseChosenWorkspaceSize() of
- * aten/src/ATen/cuda/CublasHandlePool.cpp.
+ * Bytes of a handle of cuBLAS, where the card has others than its profile says:
+ * parseChosenWorkspaceSize() of aten/src/ATen/cuda/CublasHandlePool.cpp; or 0.
  */
-int64_t gpu_handle_bytes(const struct gpu *gpu);
+int64_t gpu_workspace(const struct gpu *gpu);
 
 /* No program's figure is known: it is taken from others of the kind. */
 bool gpu_is_estimated(const struct gpu *gpu);
