@@ -46,6 +46,7 @@ static void strip(struct plain *word, const char *prefix) {
   if (word->length <= length || memcmp(word->at, prefix, length) != 0)
     return;
   word->length -= length;
+  /* Valgrind takes glibc's checked memmove() for a memcpy() that overlaps. */
   for (size_t i = 0; i < word->length; i++)
     word->at[i] = word->at[i + length];
 }

@@ -214,11 +214,16 @@ static double share_of(struct floor *f, const struct train_settings *t) {
   return share;
 }
 
+/* Of what a prediction has: a little less, so that no order of its sums, and no
+   stage that has some operations fewer, is below what is taken for a floor. */
+#define OF_PRODUCTS 0.99
+#define OF_BYTES 0.98
+
 /* Of the stage that has most, without what is computed again. */
 static double longest_seconds(struct floor *f, const struct train_settings *t) {
   struct train_settings one = *t;
   one.pipeline = 1;
-  return 0.99 * share_of(f, t) * (double)t->pipeline *
+  return OF_PRODUCTS * share_of(f, t) * (double)t->pipeline *
          bound_least(f->work, f->request->model, &one, 0, &f->request->cluster);
 }
 
@@ -237,7 +242,7 @@ double floor_seconds(struct floor *floor, const struct train_settings *train,
   double longest = floor->missing ? 0 : longest_seconds(floor, train);
   double parts[TIME_PARTS] = {
       [TIME_PRODUCTS] = longest > computes ? longest : computes,
-      [TIME_MEMORY] = steps + 0.98 * passes * p->touched /
+      [TIME_MEMORY] = steps + OF_BYTES * passes * p->touched /
                                   ((double)cluster->gpu->bandwidth * 1e9),
       [TIME_SENT] = sent};
   if (!floor->missing && !time_missing_way(train))

@@ -167,17 +167,20 @@ static void consider(struct place_finder *f,
   *VEC_PUSH(f->arena, &placing->best) = *placement;
 }
 
-/*
- * Whether the candidate cannot be one of the best: one is faster and takes at
- * most 5 % of the room more, or more than twice as fast.
- */
+/* A slower one is listed if it takes at most SLOWEST times as long as the
+   fastest, and leaves a part in SPARED of the room more than those before. */
+#define SLOWEST 1.25
+enum { SPARED = 10 };
+
+/* Whether the candidate cannot be listed, for one that was found. */
 static bool is_beaten(const struct place_placing *placing,
                       const struct place_candidate *candidate) {
   double least = rounded(candidate->least);
   for (size_t i = 0; i < placing->best.count; i++) {
     const struct placement *p = &placing->best.at[i];
-    if (1.25 * p->rank < least ||
-        (p->rank < least && p->peak - placing->room / 10 < candidate->holds))
+    if (SLOWEST * p->rank < least ||
+        (p->rank < least &&
+         p->peak - placing->room / SPARED < candidate->holds))
       return true;
   }
   return false;
@@ -226,14 +229,13 @@ static void find_nearest(struct place_finder *f, struct candidates *all) {
     *VEC_PUSH(f->arena, &f->placing->best) = nearest;
 }
 
-/* A worse one is listed if it leaves 5 % of the room more. */
 static void thin_out(struct place_placing *placing) {
   size_t kept = 0;
   struct placement *at = placing->best.at;
   qsort(at, placing->best.count, sizeof *at, by_rank);
   for (size_t i = 0; i < placing->best.count; i++)
-    if (!kept || (at[i].rank <= 1.25 * at[0].rank &&
-                  at[i].peak + placing->room / 10 <= at[kept - 1].peak))
+    if (!kept || (at[i].rank <= SLOWEST * at[0].rank &&
+                  at[i].peak + placing->room / SPARED <= at[kept - 1].peak))
       at[kept++] = at[i];
   placing->best.count = kept;
 }

@@ -45,8 +45,8 @@ struct place_placing {
  * predictions what has a small bound; of those that are as fast in three
  * digits, what sends less, then what has larger microbatches. What floors say
  * cannot be better is not measured.
- * Slower ones are in `best` if they leave 5 % of the room more, and take at
- * most twice as long as the fastest. Everything is in `arena`.
+ * Slower ones are in `best` if they leave a tenth of the room more, and take at
+ * most a quarter longer than the fastest. Everything is in `arena`.
  */
 void place_find(const struct place_request *request, struct arena *arena,
                 struct place_placing *placing);
