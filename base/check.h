@@ -42,6 +42,20 @@ static inline int64_t gcd_i64(int64_t a, int64_t b) {
   return a;
 }
 
+/*
+ * `bytes` x `count` / `all`, in integers: equal on all machines. 0 <= count <=
+ * all, 0 < all; exact unless the product of count and the rest passes 63 bits.
+ */
+static inline int64_t share_i64(int64_t bytes, int64_t count, int64_t all) {
+  int64_t rest = bytes % all, part;
+  int64_t whole = count * (bytes / all);
+  while (!mul_i64(count, rest, &part)) {
+    rest /= 2;
+    all /= 2;
+  }
+  return whole + part / all;
+}
+
 static inline int64_t max_i64(int64_t a, int64_t b) {
   return a > b ? a : b;
 }

@@ -7,18 +7,14 @@
 
 enum { WHOLE = 1000000 }; /* of utilization= */
 
-/* request_memory of vllm/v1/worker/utils.py. */
-static int64_t share_of(int64_t device, int64_t part) {
-  return device / WHOLE * part + device % WHOLE * part / WHOLE;
-}
-
 void serving_device(const struct settings *settings, int64_t *device,
                     int64_t *taken, int64_t *reserve, int64_t *room) {
   const struct train_settings *train = &settings->train;
   fit_device(train, true, device, taken, reserve, room);
   if (!settings->infer.utilization || !*device)
     return;
-  int64_t share = share_of(*device, settings->infer.utilization);
+  /* request_memory of vllm/v1/worker/utils.py */
+  int64_t share = share_i64(*device, settings->infer.utilization, WHOLE);
   *taken = profile_at(train->profile)->beside;
   *room = max_i64(share - *taken, 1);
   *reserve = max_i64(*device - *taken - *room, 0);

@@ -110,17 +110,6 @@ static void end_passes(struct requests *r) {
       give_back(r, &r->names[i].top);
 }
 
-/* `bytes` x `count` / `all`, in integers: equal on all machines. */
-static int64_t share_of(int64_t bytes, int64_t count, int64_t all) {
-  int64_t rest = bytes % all, part;
-  int64_t whole = count * (bytes / all);
-  while (!mul_i64(count, rest, &part)) {
-    rest /= 2;
-    all /= 2;
-  }
-  return whole + part / all;
-}
-
 /* Tensors of the sizes of parameters that are `bytes` together. */
 static void spread(struct requests *r, const struct model *model,
                    enum kind kind, int64_t bytes) {
@@ -130,7 +119,7 @@ static void spread(struct requests *r, const struct model *model,
       all += model->params.at[i].count; /* checked with the totals */
   for (size_t i = 0; i < model->params.count && left > 0 && all > 0; i++) {
     const struct model_param *param = &model->params.at[i];
-    int64_t own = param->shared ? 0 : share_of(bytes, param->count, all);
+    int64_t own = param->shared ? 0 : share_i64(bytes, param->count, all);
     own = min_i64(own, left);
     ask(r, &r->of_kind[kind], own);
     left -= own;
