@@ -41,9 +41,9 @@ static void put_step(struct text *out, const struct expr *step) {
 }
 
 static void put_expr(struct text *out, const struct expr *expr) {
-  static const char *const ops[] = {
-      "-",  "not", "+", "-",  "*", "/",  "%",   "**",
-      "==", "!=",  "<", "<=", ">", ">=", "and", "or"};
+  static const char *const ops[] = {"-",  "not", "+",  "-",   "*",  "/",
+                                    "//", "%",   "**", "==",  "!=", "<",
+                                    "<=", ">",   ">=", "and", "or"};
   switch (expr->kind) {
   case EXPR_INT: text_int(out, expr->integer); break;
   case EXPR_REAL: text_real(out, expr->real); break;

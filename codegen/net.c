@@ -40,7 +40,8 @@ static struct slice unique_label(struct flat *f, struct slice name) {
   for (size_t i = 0; i < name.length; i++)
     if (name.at[i] != ']')
       text_putc(&label, strchr(".[-", name.at[i]) ? '_' : name.at[i]);
-  while (map_find(&f->taken, text_slice(&label)))
+  while (map_find(&f->taken, text_slice(&label)) ||
+         layer_kind_find(text_slice(&label))) /* a label would hide it */
     text_put(&label, "_");
   map_add(f->c->arena, &f->taken, text_slice(&label));
   return text_slice(&label);

@@ -44,7 +44,11 @@ struct scan {
   uint32_t begin, end; /* the current token, in the source map */
   union scan_value *value;
   enum token last, before; /* the two tokens before */
-  bool at_start;           /* of a statement */
+  enum token first;        /* of the statement */
+  bool at_start;           /* of it */
+  bool headed;             /* the last token is its first */
+  bool labels;             /* what was read of it may be a label */
+  bool parted;             /* its `=` or `in` was there */
   bool arguments;          /* the statement takes arguments */
   bool failed;             /* nested too deep: no more tokens */
   bool silent;             /* the line has an error, and needs no second one */

@@ -130,13 +130,63 @@ bool is_name(struct slice text) {
     if (!is_word_byte(text.at[i]))
       return false;
   return text.length && !is_digit(text.at[0]) && !slice_is(text, "_") &&
-         keyword_of(text) == TOKEN_NAME;
+         keyword_of(text) == TOKEN_NAME; /* x and in need a look around */
+}
+
+/* The next byte that is not blank, and does not end the value. */
+static uint32_t skip_blanks(const struct scan *scan) {
+  bool lines = innermost(scan) == '(';
+  uint32_t at = scan->end;
+  for (;; at++) {
+    char c = byte_at(scan, at);
+    lines = lines || c == '\\';
+    if (c != ' ' && c != '\t' && c != '\\' &&
+        !(lines && (c == '\n' || c == '\r')))
+      return at;
+  }
+}
+
+/* `k=3`, and no `k==3` */
+static bool is_key(const struct scan *scan, uint32_t at) {
+  while (is_word_byte(byte_at(scan, at)))
+    at++;
+  return byte_at(scan, at) == '=' && byte_at(scan, at + 1) != '=';
+}
+
+/*
+ * x joins what stands on both sides of it. Where nothing that has a size
+ * stands before it, or none follows, it is a name like others.
+ */
+static bool is_join(const struct scan *scan) {
+  bool names = !scan->parted &&
+               (scan->first == TOKEN_KW_FOR || scan->first == TOKEN_KW_PARAM);
+  if (!token_ends_operand(scan->last) || scan->last == TOKEN_BRACE_CLOSE ||
+      scan->last == TOKEN_STRING || scan->headed || names)
+    return false;
+  uint32_t at = skip_blanks(scan);
+  char next = byte_at(scan, at), after = byte_at(scan, at + 1);
+  return next == '(' || (next == '-' && after != '>' && !is_blank(after)) ||
+         (is_word_byte(next) && !is_key(scan, at));
+}
+
+/* `in` stands between names and values in loops and params; `in.c` is a size.
+ */
+static bool is_in(const struct scan *scan) {
+  bool header = scan->first == TOKEN_KW_PARAM ||
+                (scan->first == TOKEN_KW_FOR && !scan->parted);
+  bool size =
+      byte_at(scan, scan->end) == '.' && byte_at(scan, scan->end + 1) != '.';
+  return size ||
+         (header && innermost(scan) == '{' && token_ends_operand(scan->last));
 }
 
 int scan_word(struct scan *scan, size_t length) {
   struct slice word = in_source(scan, length);
   scan->value->text = word;
   int keyword = keyword_of(word);
+  if ((keyword == TOKEN_BY && !is_join(scan)) ||
+      (keyword == TOKEN_KW_IN && !is_in(scan)))
+    keyword = TOKEN_NAME;
   if (keyword == TOKEN_NAME && byte_at(scan, scan->end) == '(')
     return TOKEN_FUNC;
   return keyword;
@@ -174,10 +224,17 @@ int scan_minus(struct scan *scan) {
   return starts_argument ? TOKEN_NEGATE : TOKEN_MINUS;
 }
 
+static bool is_stride(const struct scan *scan) {
+  return scan->arguments && innermost(scan) == '{' &&
+         token_ends_operand(scan->last) && stands_alone(scan);
+}
+
 int scan_slash(struct scan *scan) {
-  bool stride = scan->arguments && innermost(scan) == '{' &&
-                token_ends_operand(scan->last) && stands_alone(scan);
-  return stride ? TOKEN_STRIDE : TOKEN_SLASH;
+  return is_stride(scan) ? TOKEN_STRIDE : TOKEN_SLASH;
+}
+
+bool scan_floors(const struct scan *scan) {
+  return !is_stride(scan);
 }
 
 /* These take one expression, in which `-` and `/` are always operators. */
@@ -191,24 +248,43 @@ static bool takes_expression(enum token token) {
   }
 }
 
+/* A label's colon, or `fork`: a statement follows that takes arguments. */
+static bool is_prefix(const struct scan *scan, enum token token) {
+  return (token == TOKEN_COLON && scan->labels) || token == TOKEN_KW_FORK ||
+         (token == TOKEN_KW_TRAIN && scan->last == TOKEN_KW_FORK);
+}
+
+/* A token inside a statement, or the first one. */
+static void follow_inside(struct scan *scan, enum token token) {
+  bool inside = scan->depth && scan->open[scan->depth - 1] == SUBSCRIPT;
+  scan->headed = scan->at_start;
+  if (scan->at_start) {
+    scan->first = token;
+    scan->parted = false;
+    scan->arguments = !takes_expression(token);
+  }
+  scan->parted = scan->parted || token == TOKEN_ASSIGN || token == TOKEN_KW_IN;
+  bool prefix = is_prefix(scan, token);
+  if (!inside && token != TOKEN_BRACKET_CLOSE)
+    scan->labels = scan->at_start && token == TOKEN_NAME;
+  scan->at_start = prefix;
+}
+
 void scan_follow(struct scan *scan, enum token token) {
   scan->silent = scan->silent && token != TOKEN_NEWLINE;
-  scan->before = scan->last;
-  scan->last = token;
   switch (token) {
   case TOKEN_NEWLINE:
-  case TOKEN_SEMICOLON:
+  case TOKEN_SEMICOLON: scan->at_start = innermost(scan) == '{'; break;
   case TOKEN_BRACE:
   case TOKEN_KW_ELSE: /* `else if` */ scan->at_start = true; break;
   case TOKEN_BRACE_CLOSE: /* `add { a } /2`: arguments of the word before */
-    scan->at_start = false;
+    scan->at_start = scan->headed = false;
     scan->arguments = true;
     break;
-  default:
-    if (scan->at_start)
-      scan->arguments = !takes_expression(token);
-    scan->at_start = false;
+  default: follow_inside(scan, token);
   }
+  scan->before = scan->last;
+  scan->last = token;
 }
 
 /* Numbers: digits with `_` between, a fraction, an exponent or a unit */

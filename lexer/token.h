@@ -13,6 +13,10 @@ int scan_string(struct scan *scan, size_t length);
 int scan_open_string(struct scan *scan);
 int scan_minus(struct scan *scan);
 int scan_slash(struct scan *scan);
+
+/* Whether `//` divides: it is written as other operators are. */
+bool scan_floors(const struct scan *scan);
+
 int scan_open(struct scan *scan, char bracket);
 int scan_close(struct scan *scan, char bracket);
 int scan_stray(struct scan *scan, const char *text);

@@ -95,10 +95,15 @@ static bool comment(struct advice *a) {
   if (!begins(here, "//") && !begins(here, "/*"))
     return false;
   uint32_t place = a->p->scan.base + (uint32_t)at;
+  struct span slashes = {place, place + 2};
+  if (here.length > 2 && is_digit(here.at[2])) {
+    diag_offer(a->d, slashes, slice_of("/"),
+               "a stride has one `/`, and `//` a blank on both sides or none");
+    return true;
+  }
   diag_help(a->d, "comments begin with `#` and end with the line");
   if (begins(here, "//"))
-    diag_offer(a->d, (struct span){place, place + 2}, slice_of("#"),
-               "write `#`");
+    diag_offer(a->d, slashes, slice_of("#"), "write `#`");
   return true;
 }
 
@@ -282,8 +287,8 @@ static bool by_token(struct advice *a) {
                    "arguments are separated by blanks, statements by `;`");
     return true;
   case TOKEN_BY:
-    diag_help(a->d,
-              "the letter x joins sizes, as in `3x3`: it cannot be a name");
+    diag_help(a->d, "between two values x joins sizes, as in `3x3`; a name x "
+                    "stands in parentheses there: `(x)`");
     return true;
   case TOKEN_STRIDE:
     diag_otherwise(a->d,

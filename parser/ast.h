@@ -33,6 +33,7 @@ enum op {
   OP_SUB,
   OP_MUL,
   OP_DIV,
+  OP_FLOOR, /* // */
   OP_MOD,
   OP_POW,
   OP_EQ,
@@ -160,6 +161,7 @@ struct stmt_ends {
 struct stmt {
   enum stmt_kind kind : 8;
   bool training : 1; /* fork train */
+  bool single : 1;   /* fork of a layer without braces */
   int index;         /* among all statements of the compilation */
   struct span span;  /* without label and mark */
   struct span name_span;

@@ -95,8 +95,18 @@ struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
   return expr;
 }
 
+/* `in.stem.conv1`: a label that is called `in`, and no size. */
+static struct expr *as_label(struct parser *p, struct expr *expr) {
+  if (expr->kind != EXPR_FIELD)
+    return expr;
+  struct span in = {expr->span.begin, expr->span.begin + 2};
+  return build_path(p, build_name(p, EXPR_NAME, slice_of("in"), in), expr->name,
+                    expr->span);
+}
+
 struct expr *build_index(struct parser *p, struct expr *left,
                          struct expr *index, struct span span) {
+  left = as_label(p, left);
   struct expr *expr = build_two(p, EXPR_INDEX, left, index);
   if (expr != left)
     expr->span = span;
@@ -105,6 +115,7 @@ struct expr *build_index(struct parser *p, struct expr *left,
 
 struct expr *build_path(struct parser *p, struct expr *left, struct slice name,
                         struct span span) {
+  left = as_label(p, left);
   if (too_deep(p, left->depth + 1, span))
     return left;
   struct expr *expr = build_name(p, EXPR_PATH, name, span);
@@ -222,6 +233,15 @@ struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
                         label->span};
   struct stmt *stmt = build_named(p, kind, named, span);
   stmt->more->value = label;
+  return stmt;
+}
+
+struct stmt *build_fork(struct parser *p, bool training, struct stmt *layer,
+                        struct span span) {
+  struct stmt *stmt = build_stmt(p, STMT_FORK, span);
+  stmt->training = training;
+  stmt->single = true;
+  stmt->more->block = build_block(p, layer, layer->span);
   return stmt;
 }
 

@@ -103,6 +103,9 @@ struct arg_list build_args(struct parser *p);
 /* A word with arguments, or with those of an equal text before it: alike.c */
 struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
                          struct span span);
+/* `fork a: linear 1`: a fork of one layer. */
+struct stmt *build_fork(struct parser *p, bool training, struct stmt *layer,
+                        struct span span);
 /* `from LABEL`, `again LABEL` */
 struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
                              struct expr *label, struct span span);

@@ -57,7 +57,8 @@ struct formatter {
 
 static bool is_arithmetic(enum token t) {
   return t == TOKEN_PLUS || t == TOKEN_MINUS || t == TOKEN_STAR ||
-         t == TOKEN_SLASH || t == TOKEN_PERCENT || t == TOKEN_POWER;
+         t == TOKEN_SLASH || t == TOKEN_FLOOR || t == TOKEN_PERCENT ||
+         t == TOKEN_POWER;
 }
 
 static char innermost(const struct formatter *f) {
@@ -69,14 +70,13 @@ static bool spaced_assign(const struct formatter *f) {
          innermost(f) != '(';
 }
 
-/* `L: layer` and `fork L:` against `a:b`; `input 8 : i32` apart. */
+/* `L: layer` against `a:b`; `input 8 : i32` apart. */
 enum colon { COLON_LABEL, COLON_TYPE, COLON_PAIR };
 
 static enum colon colon_kind(const struct formatter *f) {
   if (f->first == TOKEN_KW_INPUT && innermost(f) != '(')
     return COLON_TYPE;
-  bool label = f->first == TOKEN_COLON || f->first == TOKEN_KW_FORK;
-  return label ? COLON_LABEL : COLON_PAIR;
+  return f->first == TOKEN_COLON ? COLON_LABEL : COLON_PAIR;
 }
 
 static bool is_literal_size(enum token t) {
@@ -261,8 +261,9 @@ static void put_token(struct formatter *f, const struct token_pair *p) {
   if (t == TOKEN_SEMICOLON || t == TOKEN_BRACE || t == TOKEN_BRACE_CLOSE ||
       t == TOKEN_KW_ELSE)
     f->at_start = innermost(f) == '{';
-  if (t == TOKEN_COLON && f->first == TOKEN_COLON)
-    f->at_start = true; /* what the label is of */
+  if ((t == TOKEN_COLON && f->first == TOKEN_COLON) || t == TOKEN_KW_FORK ||
+      (t == TOKEN_KW_TRAIN && f->last.token == TOKEN_KW_FORK))
+    f->at_start = true; /* what the label or the fork is of */
   if (t == TOKEN_SEMICOLON || t == TOKEN_BRACE || t == TOKEN_BRACE_CLOSE)
     f->mark_start = 0; /* a mark inside a line stays where it is */
   f->nothing_yet =

@@ -71,7 +71,8 @@ static void set_dtype(const struct parser *p, struct stmt *stmt,
 %token <int64_t> INT
 %token <double> REAL
 %token <struct slice> STRING
-%token NEWLINE SEMICOLON ANY BY NEGATE MINUS PLUS STAR SLASH STRIDE PERCENT
+%token NEWLINE SEMICOLON ANY BY NEGATE MINUS PLUS STAR SLASH FLOOR STRIDE
+%token PERCENT
 %token POWER ASSIGN EQUAL UNEQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL ARROW
 %token RANGE DOT COMMA COLON PAREN PAREN_CLOSE BRACKET SUBSCRIPT
 %token BRACKET_CLOSE BRACE BRACE_CLOSE
@@ -83,12 +84,12 @@ static void set_dtype(const struct parser *p, struct stmt *stmt,
 %left KW_AND
 %precedence KW_NOT
 %left PLUS MINUS
-%left STAR SLASH PERCENT
+%left STAR SLASH FLOOR PERCENT
 %precedence NEGATE
 %right POWER
 
 %type <struct stmt_list> list statements
-%type <struct stmt *> statement body marked directive
+%type <struct stmt *> statement body layer single marked directive
 %type <struct block *> block otherwise
 %type <bool> training
 %type <struct arg_list> args
@@ -168,12 +169,24 @@ marked:
   }
 ;
 
+/* One layer, without braces. */
+single:
+  layer
+| layer ARROW sizes {
+    $$ = build_mark(p, $layer, $sizes, span_join(@ARROW, @sizes));
+  }
+;
+
 body:
-  NAME args { $$ = build_apply(p, named(p, @NAME), $args.first, @$); }
+  layer
 | block {
     $$ = build_stmt(p, STMT_GROUP, @$);
     $$->more->block = $block;
   }
+;
+
+layer:
+  NAME args { $$ = build_apply(p, named(p, @NAME), $args.first, @$); }
 | KW_AGAIN reference[r] { $$ = build_reference(p, STMT_AGAIN, $r, @$); }
 ;
 
@@ -200,9 +213,17 @@ directive:
     $$->training = $training;
     $$->more->block = $block;
   }
+| KW_FORK training single { $$ = build_fork(p, $training, $single, @$); }
+| KW_FORK training new_label COLON single {
+    $$ = build_fork(p, $training, build_label(p, $single, $new_label), @$);
+  }
 | KW_FROM reference[r] { $$ = build_reference(p, STMT_FROM, $r, @$); }
 | KW_OUTPUT NAME {
     $$ = build_named(p, STMT_OUTPUT, named(p, @NAME), @$);
+  }
+| KW_OUTPUT {
+    $$ = build_stmt(p, STMT_OUTPUT, @$);
+    $$->name_span = @$;
   }
 | KW_DEF def_name def_params block {
     $$ = build_named(p, STMT_DEF, named(p, @def_name),
@@ -460,6 +481,7 @@ sum:
 | sum[l] MINUS sum[r]   { $$ = build_binary(p, OP_SUB, $l, $r); }
 | sum[l] STAR sum[r]    { $$ = build_binary(p, OP_MUL, $l, $r); }
 | sum[l] SLASH sum[r]   { $$ = build_binary(p, OP_DIV, $l, $r); }
+| sum[l] FLOOR sum[r]   { $$ = build_binary(p, OP_FLOOR, $l, $r); }
 | sum[l] PERCENT sum[r] { $$ = build_binary(p, OP_MOD, $l, $r); }
 | sum[l] POWER sum[r]   { $$ = build_binary(p, OP_POW, $l, $r); }
 | NEGATE sum[e]         { $$ = build_unary(p, OP_NEGATE, $e, @$); }
@@ -469,7 +491,6 @@ sum:
 | KW_FALSE { $$ = build_bool(p, false, @$); }
 | reference
 | ANY      { $$ = build_expr(p, EXPR_ANY, @$); }
-| KW_IN DOT NAME { $$ = build_name(p, EXPR_FIELD, $NAME, @$); }
 | FUNC PAREN call_items[items] PAREN_CLOSE {
     $$ = build_call(p, $FUNC, $items.first, @$);
   }
@@ -479,6 +500,7 @@ sum:
 /* A name, or a label: `skip[i]`, `stem.conv1`. */
 reference:
   NAME                  { $$ = build_name(p, EXPR_NAME, $NAME, @$); }
+| KW_IN DOT NAME        { $$ = build_name(p, EXPR_FIELD, $NAME, @$); }
 | reference[r] DOT NAME { $$ = build_path(p, $r, $NAME, @$); }
 | reference[r] SUBSCRIPT index BRACKET_CLOSE {
     $$ = build_index(p, $r, $index, @$);

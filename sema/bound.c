@@ -1,4 +1,5 @@
 /* Arguments, operands and tail of a statement: what it is bound to. */
+#include "sema/binding/slip.h"
 #include "sema/statements.h"
 
 struct operand_taker {
@@ -135,8 +136,10 @@ static bool is_tail_call(struct expander *e, const struct bound *bound,
 }
 
 static bool is_reference(const struct arg *arg) {
+  const struct expr *expr = arg->value;
   return arg->form == ARG_PLAIN &&
-         (arg->value->kind == EXPR_INDEX || arg->value->kind == EXPR_PATH);
+         (expr->kind == EXPR_INDEX || expr->kind == EXPR_PATH ||
+          (expr->kind == EXPR_FIELD && !eval_is_size(expr->name)));
 }
 
 static void read_arg(struct expander *e, struct bound *bound,
@@ -162,6 +165,33 @@ static void read_arg(struct expander *e, struct bound *bound,
   }
 }
 
+/* `concat a x b`: joins take no sizes, so that x is a label here. */
+static bool has_x(struct expander *e, const struct bound *bound,
+                  const struct arg *arg) {
+  return bound->kind->join && arg->form == ARG_PLAIN &&
+         arg->value->kind == EXPR_DIMS && scope_find(e->scope, slice_of("x"));
+}
+
+static void read_around_x(struct expander *e, struct bound *bound,
+                          const struct arg *arg) {
+  for (const struct expr *item = arg->value->items; item; item = item->next) {
+    struct arg one = *arg;
+    one.value = (struct expr *)item;
+    one.span = item->span;
+    read_arg(e, bound, &one);
+    if (!item->next)
+      return;
+    struct expr x = {.kind = EXPR_NAME, .name = slice_of("x")};
+    struct slice between = sources_rest(e->diags->sources, item->span.end);
+    const char *at = memchr(between.at, 'x', between.length);
+    x.span.begin = item->span.end + (uint32_t)(at - between.at);
+    x.span.end = x.span.begin + 1;
+    one.value = &x;
+    one.span = x.span;
+    read_arg(e, bound, &one);
+  }
+}
+
 static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
                                const struct layer_kind *kind) {
   struct bound *bound = e->free_bound;
@@ -180,7 +210,12 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   bind_begin(e, &bound->binding, kind->name, kind->specs, kind->args_size);
   bound->main_end = stmt->name_span.end;
   for (const struct arg *arg = args_of(e, stmt); arg; arg = arg->next) {
-    read_arg(e, bound, arg);
+    if (slip_comment(e, &bound->binding, arg))
+      break;
+    if (has_x(e, bound, arg))
+      read_around_x(e, bound, arg);
+    else
+      read_arg(e, bound, arg);
     if (bound->tail.words.count == 0)
       bound->main_end = arg->span.end;
   }

@@ -113,6 +113,20 @@ void expand_input(struct expander *e, const struct stmt *stmt) {
   }
 }
 
+/* What is not named is called as reports call its layer: `stem_conv1`. */
+static struct slice output_name(struct expander *e, const struct stmt *stmt) {
+  if (stmt->name.at)
+    return stmt->name;
+  struct text text = text_new(e->arena);
+  model_put_name(&text, e->model, e->model->nodes.at[e->current].head);
+  for (size_t i = 0; i < text.length; i++)
+    if (text.at[i] == '.' || text.at[i] == '[')
+      text.at[i] = '_';
+  while (text.length && text.at[text.length - 1] == ']')
+    text.length--;
+  return text_slice(&text);
+}
+
 void expand_output(struct expander *e, const struct stmt *stmt) {
   if (e->lost)
     return;
@@ -120,11 +134,12 @@ void expand_output(struct expander *e, const struct stmt *stmt) {
     report(e, NO_TENSOR, stmt->span, "there is no tensor yet to output");
     return;
   }
-  int64_t *number = &map_add(e->arena, &e->outputs, stmt->name)->number;
+  struct slice name = output_name(e, stmt);
+  int64_t *number = &map_add(e->arena, &e->outputs, name)->number;
   if (*number) {
     struct diagnostic *d =
         report(e, DUPLICATE_NAME, stmt->name_span,
-               "two outputs are called `%.*s`", SLICE_ARG(stmt->name));
+               "two outputs are called `%.*s`", SLICE_ARG(name));
     diag_label(d, e->model->outputs.at[*number - 1].span, "first here");
     return;
   }
@@ -132,7 +147,7 @@ void expand_output(struct expander *e, const struct stmt *stmt) {
     return;
   struct output *output = VEC_PUSH(e->arena, &e->model->outputs);
   *output = (struct output){.node = e->current,
-                            .name = stmt->name,
+                            .name = name,
                             .span = stmt->name_span,
                             .train_only = e->trains};
   *number = (int64_t)e->model->outputs.count;

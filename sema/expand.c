@@ -84,7 +84,9 @@ static void expand_fork(struct expander *e, const struct stmt *stmt,
   int64_t current = e->current, first = (int64_t)e->model->nodes.count;
   bool lost = e->lost, trains = e->trains;
   e->trains = trains || stmt->training;
-  if (label.at) {
+  if (stmt->single) { /* its label is seen outside, as those of layers are */
+    expand_stmt(e, stmt->more->block->first);
+  } else if (label.at) {
     expand_group(e, stmt, label);
     expand_declare_label(e, stmt, label, stmt->ends->label_span, first);
   } else {

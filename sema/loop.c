@@ -3,6 +3,11 @@
 
 #include "sema/statements.h"
 
+static void enter_turn(struct expander *e, const struct stmt *stmt) {
+  expand_enter(e);
+  e->scope->loop = stmt;
+}
+
 /* One turn of a loop, with its names bound. */
 static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
                  int64_t total) {
@@ -33,7 +38,7 @@ void expand_repeat(struct expander *e, const struct stmt *stmt) {
   bool going = true;
   struct loop loop = loop_begin(e, stmt, count);
   for (int64_t i = 0; i < count && going; i++) {
-    expand_enter(e);
+    enter_turn(e, stmt);
     going = turn(e, stmt, i + 1, count);
     expand_leave(e);
     i += loop_copy(e, &loop, i + 1);
@@ -83,7 +88,7 @@ static void expand_rows(struct expander *e, const struct stmt *stmt) {
        row = row->next)
     for (const struct expr *x = row->values; x && going;
          x = each ? x->next : NULL) {
-      expand_enter(e);
+      enter_turn(e, stmt);
       if (bind_row_names(e, stmt, row, x))
         going = turn(e, stmt, ++ordinal, total);
       expand_leave(e);
@@ -105,7 +110,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
   bool going = true;
   struct loop loop = loop_begin(e, stmt, turns.count);
   for (int64_t i = 0; i < turns.count && going; i++) {
-    expand_enter(e);
+    enter_turn(e, stmt);
     struct symbol *symbol = scope_declare(
         e, SYMBOL_CONSTANT, stmt->more->names->name, stmt->more->names->span);
     *symbol->value =

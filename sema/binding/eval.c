@@ -217,6 +217,22 @@ static bool hint_value(struct expander *e, struct diagnostic *d,
   return false;
 }
 
+/* `3 // three`: a comment, as other languages have it. */
+static bool hint_comment(struct expander *e, struct diagnostic *d,
+                         struct span span) {
+  struct sources *sources = e->diags->sources;
+  size_t room = sources_position(sources, span.begin).offset, back = 0;
+  const char *at = sources_rest(sources, span.begin).at;
+  while (back < room && at[-1 - (ptrdiff_t)back] == ' ')
+    back++;
+  if (room < back + 2 || memcmp(at - back - 2, "//", 2) != 0)
+    return false;
+  uint32_t place = span.begin - (uint32_t)back - 2;
+  diag_offer(d, (struct span){place, place + 2}, slice_of("#"),
+             "comments begin with `#` and end with the line");
+  return true;
+}
+
 void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, enum name_place place,
                          const struct arg_spec *specs) {
@@ -224,15 +240,17 @@ void report_unknown_name(struct expander *e, struct slice name,
     return;
   struct diagnostic *d =
       report(e, UNKNOWN_NAME, span, "`%.*s` is not defined", SLICE_ARG(name));
-  if (!diag_is_shown(d) || hint_sizes(e, d, name, span) ||
-      hint_shorthand(d, specs, name, span) ||
+  if (!diag_is_shown(d) || hint_comment(e, d, span) ||
+      hint_sizes(e, d, name, span) || hint_shorthand(d, specs, name, span) ||
       hint_value(e, d, specs, name, span) ||
       (place == NAME_OF_TAIL && hint_foreign_layer(d, name, span)))
     return;
   struct slice best = closest_name(e, name, place, specs);
   if (best.at && !slice_equal(best, name))
     diag_suggest(d, span, best);
-  if (name.length == 3 && name.at[1] == 'x') /* kxk */
+  if (slice_is(name, "x"))
+    diag_otherwise(d, "between two sizes x joins them: `3x3`, `k x k`");
+  else if (name.length == 3 && name.at[1] == 'x') /* kxk */
     diag_otherwise(d, "sizes with names are joined by an x between blanks: "
                       "`let k = 3`, then `conv 64 k x k`");
   else if (place == NAME_OF_TENSOR)
@@ -297,6 +315,10 @@ static int64_t axis_of_field(struct slice name) {
   return 0;
 }
 
+bool eval_is_size(struct slice name) {
+  return axis_of_field(name) != 0;
+}
+
 static struct value unknown_field(struct expander *e, const struct expr *expr) {
   struct diagnostic *d =
       report(e, UNKNOWN_NAME, expr->span, "a tensor has no `%.*s`",
@@ -308,6 +330,8 @@ static struct value unknown_field(struct expander *e, const struct expr *expr) {
 static struct value eval_field(struct expander *e, const struct expr *expr) {
   int64_t field = axis_of_field(expr->name);
   e->depends = true;
+  if (!field && scope_find(e->scope, slice_of("in")))
+    return eval_label(e, expr);
   if (!field)
     return unknown_field(e, expr);
   if (e->lost)
@@ -367,6 +391,14 @@ static struct value int_binary(struct expander *e, enum op op, int64_t a,
     if (result != 0 && (result < 0) != (b < 0))
       result += b;
     break;
+  case OP_FLOOR:
+    if (b == 0)
+      return divide_by_zero(e, span);
+    if (b == -1)
+      fits = sub_i64(0, a, &result);
+    else
+      result = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    break;
   case OP_DIV: /* exact, or a real number */
     if (b == 0)
       return divide_by_zero(e, span);
@@ -397,6 +429,8 @@ static struct value real_binary(struct expander *e, enum op op, double a,
       return divide_by_zero(e, span);
     if (op == OP_MOD)
       return eval_real(e, a - floor(a / b) * b, span);
+    if (op == OP_FLOOR)
+      return eval_real(e, floor(a / b), span);
     return eval_real(e, a / b, span);
   }
 }
@@ -490,6 +524,12 @@ static bool eval_part(struct expander *e, const struct expr *item,
   if (value.kind == VALUE_SIZES) {
     *part = value;
     return true;
+  }
+  if (value.kind == VALUE_NAME && scope_find(e->scope, slice_of("x"))) {
+    struct diagnostic *d = report(e, WRONG_TYPE, item->span,
+                                  "an integer is needed here, not a name");
+    return diag_help(d, "between two values x joins sizes: as a name it "
+                        "stands in parentheses, `(x)`");
   }
   part->at[0] = SIZE_ANY;
   if (value.kind != VALUE_ANY && !want_int(e, &value, &part->at[0]))

@@ -82,6 +82,9 @@ bool want_int(struct expander *e, const struct value *value, int64_t *out);
 /* A call of a function, like `min(a, b)`: function.c. */
 struct value eval_call(struct expander *e, const struct expr *expr);
 
+/* Whether `in.NAME` is a size of the current tensor. */
+bool eval_is_size(struct slice name);
+
 /* Whether a call of that name is one of a function. */
 bool eval_is_function(struct slice name);
 

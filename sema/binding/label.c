@@ -36,6 +36,20 @@ static struct scope *find_home(struct expander *e) {
   return scope;
 }
 
+static bool in_turn(const struct scope *scope, const struct stmt *loop) {
+  while (scope && scope->loop != loop)
+    scope = scope->parent;
+  return scope;
+}
+
+/* Whether it stands in an earlier turn of a loop that goes on. */
+static bool is_over(const struct expander *e, const struct symbol *label) {
+  const struct scope *scope = label->scope;
+  while (scope && scope->home == SCOPE_INNER && !(scope->loop && scope->left))
+    scope = scope->parent;
+  return scope && scope->loop && in_turn(e->scope, scope->loop);
+}
+
 struct symbol *label_declare(struct expander *e, struct slice base,
                              struct slice label, struct span span) {
   struct scope *home = find_home(e);
@@ -49,6 +63,10 @@ struct symbol *label_declare(struct expander *e, struct slice base,
   if (all->kind == SYMBOL_FAMILY) {
     entry = map_add(e->arena, &all->family->members, label);
     before = entry->pointer;
+  }
+  if (before && before->kind == SYMBOL_LABEL && is_over(e, before)) {
+    before->span = span; /* in its place: the latest turn's */
+    return before;
   }
   if (before) {
     struct diagnostic *d = report(e, DUPLICATE_NAME, span,
@@ -75,6 +93,9 @@ struct reference {
   struct text text; /* all of it, indices as numbers */
 };
 
+/* `in.conv1`, where `in.c` is a size. */
+static const struct expr in_label = {.kind = EXPR_NAME, .name = {"in", 2}};
+
 static bool put_reference(struct expander *e, struct reference *r,
                           const struct expr *expr) {
   int64_t index;
@@ -96,6 +117,10 @@ static bool put_reference(struct expander *e, struct reference *r,
     if (!eval_int(e, expr->right, &index))
       return false;
     text_printf(&r->text, "[%" PRId64 "]", index);
+    return true;
+  case EXPR_FIELD:
+    r->root = &in_label;
+    text_printf(&r->text, "in.%.*s", SLICE_ARG(expr->name));
     return true;
   default:
     r->root = expr;
@@ -183,7 +208,7 @@ static void report_unknown(struct expander *e, const struct reference *r,
   scope_suggest(e->scope, SYMBOL_LABEL, &s);
   scope_suggest(e->scope, SYMBOL_FAMILY, &s);
   struct slice near = {NULL, 0};
-  bool dotted = r->expr->kind == EXPR_PATH;
+  bool dotted = r->expr->kind == EXPR_PATH || r->expr->kind == EXPR_FIELD;
   if (dotted)
     path_find(e, root, path, &near); /* once more, for what is near */
   if (near.at)

@@ -18,6 +18,7 @@ struct scope *scope_enter(struct scope_pool *pool, struct scope *parent) {
 
 struct scope *scope_leave(struct scope_pool *pool, struct scope *scope) {
   struct scope *parent = scope->parent;
+  scope->left = true;
   if (scope->kept)
     return parent;
   if (scope->last) {

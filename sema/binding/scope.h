@@ -42,6 +42,8 @@ struct scope {
   struct map index; /* once there are many */
   enum scope_home home;
   bool kept; /* a label that lives longer stands in it: not used again */
+  bool left;
+  const struct stmt *loop; /* of which it is a turn, or NULL */
 };
 
 /* Scopes and symbols that were left, to be used again. */

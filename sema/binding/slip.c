@@ -151,3 +151,18 @@ bool slip_check(struct expander *e, struct binding *b,
   warn_of_division(e, b, spec, expr);
   return false;
 }
+
+bool slip_comment(struct expander *e, struct binding *b,
+                  const struct arg *arg) {
+  const struct expr *expr = arg->form == ARG_BLOCK ? NULL : arg->value;
+  if (expr && expr->kind == EXPR_DIMS)
+    for (expr = expr->items; expr->next;)
+      expr = expr->next;
+  if (!expr || expr->kind != EXPR_BINARY || expr->op != OP_FLOOR ||
+      expr->right->kind != EXPR_NAME || scope_find(e->scope, expr->right->name))
+    return false;
+  report_unknown_name(e, expr->right->name, expr->right->span, NAME_OF_VALUE,
+                      NULL);
+  b->failed = true;
+  return true;
+}

@@ -8,6 +8,9 @@
 bool slip_check(struct expander *e, struct binding *b,
                 const struct arg_spec *spec, const struct expr *expr);
 
+/* `bn // note`: a comment of another language, in error; false: it is none. */
+bool slip_comment(struct expander *e, struct binding *b, const struct arg *arg);
+
 /* Warns of a product of numbers where sizes are joined by x: 32*32*3. */
 void slip_product(struct expander *e, const struct expr *expr);
 

@@ -76,7 +76,7 @@ static void check_return(struct statement_walk *w, const struct stmt *stmt) {
 }
 
 static void walk_stmt(struct statement_walk *w, const struct stmt *stmt) {
-  if (stmt->kind == STMT_OUTPUT)
+  if (stmt->kind == STMT_OUTPUT && stmt->name.at)
     check_output(w, stmt);
   if (stmt->kind == STMT_APPLY) {
     check_product(w, stmt);
