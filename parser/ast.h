@@ -143,7 +143,7 @@ struct stmt_more {
   struct slice dtype; /* input: after the colon */
   struct span dtype_span;
   struct def_param *params;
-  struct name_list *names; /* for */
+  struct name_list *names; /* for; param: of the columns after its own */
   struct table_row *rows;  /* for, param: the values; NULL for a range */
   struct expr *range;      /* param: what is allowed */
   struct block *otherwise; /* if */

@@ -236,6 +236,15 @@ struct stmt *build_reference(struct parser *p, enum stmt_kind kind,
   return stmt;
 }
 
+struct stmt *build_param(struct parser *p, struct name_list *names,
+                         struct expr *value, struct span span) {
+  struct named first = {names->name, names->span};
+  struct stmt *stmt = build_named(p, STMT_PARAM, first, span);
+  stmt->more->names = names->next;
+  stmt->more->value = value;
+  return stmt;
+}
+
 struct stmt *build_fork(struct parser *p, bool training, struct stmt *layer,
                         struct span span) {
   struct stmt *stmt = build_stmt(p, STMT_FORK, span);

@@ -103,6 +103,9 @@ struct arg_list build_args(struct parser *p);
 /* A word with arguments, or with those of an equal text before it: alike.c */
 struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
                          struct span span);
+/* `param size depth = n in ..`: the first name is the param's. */
+struct stmt *build_param(struct parser *p, struct name_list *names,
+                         struct expr *value, struct span span);
 /* `fork a: linear 1`: a fork of one layer. */
 struct stmt *build_fork(struct parser *p, bool training, struct stmt *layer,
                         struct span span);

@@ -94,7 +94,7 @@ static void set_dtype(const struct parser *p, struct stmt *stmt,
 %type <bool> training
 %type <struct arg_list> args
 %type <struct arg *> arg
-%type <struct expr *> value sum constant sized expression sizes
+%type <struct expr *> value sum constant fallback sized expression sizes
 %type <struct expr *> call_item reference index step
 %type <struct expr_list> call_items row_values
 %type <struct row_list> rows
@@ -235,18 +235,13 @@ directive:
     $$ = build_named(p, STMT_LET, named(p, @NAME), @$);
     $$->more->value = $e;
   }
-| KW_PARAM NAME ASSIGN constant[e] {
-    $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->more->value = $e;
-  }
-| KW_PARAM NAME ASSIGN constant[e] KW_IN BRACKET rows BRACKET_CLOSE {
-    $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->more->value = $e;
+| KW_PARAM names fallback[e] { $$ = build_param(p, $names.first, $e, @$); }
+| KW_PARAM names fallback[e] KW_IN BRACKET rows BRACKET_CLOSE {
+    $$ = build_param(p, $names.first, $e, @$);
     $$->more->rows = $rows.first;
   }
-| KW_PARAM NAME ASSIGN constant[e] KW_IN sum[low] RANGE sum[high] {
-    $$ = build_named(p, STMT_PARAM, named(p, @NAME), @$);
-    $$->more->value = $e;
+| KW_PARAM names fallback[e] KW_IN sum[low] RANGE sum[high] {
+    $$ = build_param(p, $names.first, $e, @$);
     $$->more->range = build_range(p, $low, $high, NULL);
   }
 | KW_REPEAT expression[e] block {
@@ -296,6 +291,12 @@ step:
     $$ = build_step(p, named(p, @NAME),
                     build_unary(p, OP_NEGATE, $sum, negated));
   }
+;
+
+/* The value of a param where none is given; of a list it is the first. */
+fallback:
+  %empty             { $$ = NULL; }
+| ASSIGN constant[e] { $$ = $e; }
 ;
 
 /* `fork train { ... }` */

@@ -79,6 +79,10 @@ static bool no_layer(struct expander *e, struct symbol *symbol,
       report(e, UNKNOWN_LAYER, span, "`%.*s` is %s, not a layer or def",
              SLICE_ARG(symbol->name), what);
   diag_label(d, symbol->span, "defined here");
+  if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME)
+    diag_help(d, "it is the word `%.*s`: `if %.*s == %.*s { ... }`",
+              SLICE_ARG(symbol->value->name), SLICE_ARG(symbol->name),
+              SLICE_ARG(symbol->value->name));
   if (symbol->kind == SYMBOL_LABEL)
     diag_help(d,
               "`from %.*s` makes its tensor current, `again %.*s` "

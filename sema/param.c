@@ -31,31 +31,77 @@ struct allowed {
   bool ranged;
 };
 
+/* A name that nothing has: `n`, `small`. */
+static bool is_word(struct expander *e, const struct expr *expr) {
+  return expr->kind == EXPR_NAME && !scope_find(e->scope, expr->name);
+}
+
+/* [m x l]: words that x does not join. */
+static bool are_words(struct expander *e, const struct expr *expr) {
+  const struct expr *item = expr->kind == EXPR_DIMS ? expr->items : NULL;
+  while (item && is_word(e, item))
+    item = item->next;
+  return expr->kind == EXPR_DIMS && !item;
+}
+
+static bool allow(struct expander *e, struct allowed *allowed,
+                  const struct expr *expr) {
+  struct value value = is_word(e, expr) ? eval_word(e, expr) : eval(e, expr);
+  *VEC_PUSH(e->arena, &allowed->list) = value;
+  return value.kind != VALUE_POISON;
+}
+
+static bool allow_words(struct expander *e, struct allowed *allowed,
+                        const struct expr *item) {
+  struct expr x = {.kind = EXPR_NAME, .name = slice_of("x")};
+  for (; item; item = item->next) {
+    allow(e, allowed, item);
+    if (item->next)
+      *VEC_PUSH(e->arena, &allowed->list) = eval_word(e, &x);
+  }
+  return true;
+}
+
+/* A row is a value and what its columns are then; or values alone. */
+static bool allow_row(struct expander *e, const struct stmt *stmt,
+                      const struct table_row *row, struct allowed *allowed) {
+  bool right = true;
+  int names = 1, values = 0;
+  for (const struct name_list *n = stmt->more->names; n; n = n->next)
+    names++;
+  for (const struct expr *x = row->values; x; x = x->next, values++)
+    if (names == 1 && are_words(e, x))
+      right = allow_words(e, allowed, x->items) && right;
+    else if (names == 1 || values == 0)
+      right = allow(e, allowed, x) && right;
+  if (names == 1 || names == values)
+    return right;
+  struct diagnostic *d =
+      report(e, WRONG_COUNT, row->span, "a row of %d value%s for %d names",
+             values, values == 1 ? "" : "s", names);
+  diag_help(d, "rows end with `;` or the line, values are separated by blanks");
+  return false;
+}
+
+static bool read_end(struct expander *e, const struct expr *expr,
+                     struct value *end) {
+  *end = eval(e, expr);
+  if (value_is_number(end))
+    return true;
+  eval_mismatch(e, end, expr->span, "a number");
+  return false;
+}
+
 /* False if there is an error in it. */
 static bool read_allowed(struct expander *e, const struct stmt *stmt,
                          struct allowed *allowed) {
   bool right = true;
-  *allowed = (struct allowed){.ranged = stmt->more->range};
+  const struct expr *range = stmt->more->range;
+  *allowed = (struct allowed){.ranged = range};
   for (const struct table_row *row = stmt->more->rows; row; row = row->next)
-    for (const struct expr *x = row->values; x; x = x->next) {
-      struct value value = eval(e, x);
-      right = right && value.kind != VALUE_POISON;
-      *VEC_PUSH(e->arena, &allowed->list) = value;
-    }
-  if (!stmt->more->range)
-    return right;
-  allowed->low = eval(e, stmt->more->range->left);
-  allowed->high = eval(e, stmt->more->range->right);
-  if (!value_is_number(&allowed->low)) {
-    eval_mismatch(e, &allowed->low, stmt->more->range->left->span, "a number");
-    return false;
-  }
-  if (!value_is_number(&allowed->high)) {
-    eval_mismatch(e, &allowed->high, stmt->more->range->right->span,
-                  "a number");
-    return false;
-  }
-  return right;
+    right = allow_row(e, stmt, row, allowed) && right;
+  return right && (!range || (read_end(e, range->left, &allowed->low) &&
+                              read_end(e, range->right, &allowed->high)));
 }
 
 static struct slice allowed_text(struct expander *e,
@@ -125,13 +171,16 @@ static void refuse(struct expander *e, const struct stmt *stmt,
       report(e, OUT_OF_RANGE, span, "`%.*s` must be %s%.*s, not %.*s",
              SLICE_ARG(stmt->name), allowed->ranged ? "in " : "one of ",
              SLICE_ARG(may), SLICE_ARG(is));
-  if (span.begin != stmt->more->value->span.begin)
+  if (span.begin < stmt->span.begin || span.begin >= stmt->span.end)
     diag_label(d, stmt->span, "what is allowed");
   const struct value *best = nearest(allowed, value);
   if (!best)
     return;
   value_put(&near, best);
-  diag_help(d, "the nearest is %.*s", SLICE_ARG(near));
+  if (best->kind == VALUE_NAME)
+    diag_help(d, "did you mean `%.*s`?", SLICE_ARG(near));
+  else
+    diag_help(d, "the nearest is %.*s", SLICE_ARG(near));
 }
 
 static struct slice written(struct expander *e, const struct value *value) {
@@ -157,38 +206,99 @@ static void record(struct expander *e, const struct stmt *stmt,
       given};
 }
 
+/* What stands in the columns of the row of that value. */
+static void declare_columns(struct expander *e, const struct stmt *stmt,
+                            const struct allowed *allowed,
+                            const struct value *value) {
+  const struct table_row *row = stmt->more->rows;
+  size_t i = 0;
+  while (row && i < allowed->list.count &&
+         !value_equal(&allowed->list.at[i], value)) {
+    row = row->next;
+    i++;
+  }
+  const struct expr *x =
+      row && value->kind != VALUE_POISON ? row->values : NULL;
+  for (const struct name_list *n = stmt->more->names; n; n = n->next) {
+    struct stmt column = {.name = n->name, .name_span = n->span};
+    x = x ? x->next : NULL;
+    struct value cell = x ? eval(e, x) : value_poison;
+    declare(e, &column, &cell);
+  }
+}
+
+/* Without a default, a list has its first value. */
+static bool find_default(struct expander *e, const struct stmt *stmt,
+                         const struct allowed *allowed,
+                         struct value *fallback) {
+  const struct name_list *column = stmt->more->names;
+  struct slice name = stmt->name;
+  if (column && !stmt->more->rows) {
+    struct diagnostic *d =
+        report(e, SYNTAX, column->span, "`%.*s` needs a table",
+               SLICE_ARG(column->name));
+    return diag_help(d,
+                     "`param %.*s %.*s in [small 64; large 128]`: a row "
+                     "for each value",
+                     SLICE_ARG(name), SLICE_ARG(column->name));
+  }
+  if (stmt->more->value) {
+    bool word = allowed->list.count && is_word(e, stmt->more->value);
+    *fallback =
+        word ? eval_word(e, stmt->more->value) : eval(e, stmt->more->value);
+    return true;
+  }
+  if (allowed->list.count) {
+    *fallback = allowed->list.at[0];
+    return true;
+  }
+  struct diagnostic *d = report(e, SYNTAX, stmt->name_span,
+                                "`%.*s` needs a value", SLICE_ARG(name));
+  return diag_help(d,
+                   "`param %.*s = 4`; only a list needs none: its first "
+                   "value counts",
+                   SLICE_ARG(name));
+}
+
+static struct value choose(struct expander *e, const struct stmt *stmt,
+                           const struct allowed *allowed,
+                           const struct value *fallback,
+                           const struct define *define) {
+  bool limited = allowed->ranged || allowed->list.count;
+  const struct value *value = define ? &define->value : fallback;
+  if (define && define->unknown && !limited) {
+    report(e, UNKNOWN_NAME, define->span,
+           "`%.*s` is neither a number, `true`, `false` nor a layer",
+           SLICE_ARG(value->name));
+    return value_poison;
+  }
+  if (!limited || fallback->kind == VALUE_POISON)
+    return *value;
+  if (!holds(allowed, fallback, fallback))
+    refuse(e, stmt, allowed, fallback, stmt->more->value->span);
+  else if (value->kind != VALUE_POISON && !holds(allowed, value, fallback))
+    refuse(e, stmt, allowed, value, define->span);
+  else
+    return *value;
+  return value_poison;
+}
+
 void expand_param(struct expander *e, const struct stmt *stmt) {
-  e->depends = false;
-  struct value fallback = eval(e, stmt->more->value), value = fallback;
-  bool follows = e->depends && fallback.kind != VALUE_NAME;
   struct define *define = find_define(e, stmt->name);
+  struct value fallback = value_poison, value;
   struct allowed allowed;
   bool known = read_allowed(e, stmt, &allowed);
-  bool limited = known && (allowed.ranged || allowed.list.count);
-  struct span span = stmt->more->value->span;
-  if (define) {
+  e->depends = false;
+  known = find_default(e, stmt, &allowed, &fallback) && known;
+  bool follows = stmt->more->value && e->depends && fallback.kind != VALUE_NAME;
+  if (define)
     define->used = true;
-    value = define->value;
-    span = define->span;
-  }
   if (known)
-    record(e, stmt, &allowed, &fallback, &value, define, follows);
-  if (define && define->unknown && !limited) {
-    report(e, UNKNOWN_NAME, span,
-           "`%.*s` is neither a number, `true`, `false` nor a layer",
-           SLICE_ARG(value.name));
-    value = value_poison;
-  }
-  if (limited && fallback.kind != VALUE_POISON &&
-      !holds(&allowed, &fallback, &fallback)) {
-    refuse(e, stmt, &allowed, &fallback, stmt->more->value->span);
-    value = value_poison;
-  } else if (limited && value.kind != VALUE_POISON &&
-             !holds(&allowed, &value, &fallback)) {
-    refuse(e, stmt, &allowed, &value, span);
-    value = value_poison;
-  }
+    record(e, stmt, &allowed, &fallback, define ? &define->value : &fallback,
+           define, follows);
+  value = known ? choose(e, stmt, &allowed, &fallback, define) : value_poison;
   declare(e, stmt, &value);
+  declare_columns(e, stmt, &allowed, &value);
 }
 
 /* error "...", warn "...": after an error nothing is carried out. */

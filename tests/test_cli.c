@@ -240,7 +240,7 @@ static void values_may_be_written_as_people_write_them(void **state) {
       {"--gpu rtx4080x", "unknown gpu `rtx4080x`; say how much"},
       {"--memory 0.5B", "there are no parts of a byte"},
       {"--optimizer addam", "did you mean `adam`? choose one of: sgd,"},
-      {"-D abc=1", "its parameters: depth = 50, groups = 1"},
+      {"-D abc=1", "its parameters: groups = 1, width = 64, depth"},
       {"--batch x", "--batch x: it takes a number\n"},
       {"--optimizer x", "it takes one of: sgd momentum"},
       {"--checkpoint x", "it takes a number, or one of: auto"},
@@ -535,14 +535,16 @@ static void the_largest_input_fits(void **state) {
 static void words_of_params_are_refused_where_they_are_allowed(void **state) {
   (void)state;
 #define YOLO NETC " examples/zoo/yolov8.net -D "
-  expect(YOLO "size=x", 1, "", "`size` must be in 1..5, not x");
-  expect(YOLO "size=x", 1, "", "   1 | param size = x\n     | ^^^");
-  expect(YOLO "size=x", 1, "", "   5 | param size = 1 in 1..5\n");
-  expect(YOLO "size=large", 1, "", "`size` must be in 1..5, not large");
+  expect(YOLO "size=q", 1, "", "`size` must be one of n s m l x, not q");
+  expect(YOLO "size=q", 1, "", "   1 | param size = q\n     | ^^^");
+  expect(YOLO "size=q", 1, "", "   5 | param size w last n in [\n");
+  expect(YOLO "size=x", 0, "68,229,632", "");
+  expect(YOLO "size=3", 1, "", "`size` must be one of n s m l x, not 3");
   expect(YOLO "side=x", 1, "", "`x` is neither a number, `true`, `false`");
   expect(NETC " examples/zoo/vgg.net -D norm=bnn", 1, "",
          "`norm` must be one of identity bn, not bnn");
-  expect(NETC " examples/zoo/vgg.net -D norm=bnn", 1, "", "nearest is bn\n");
+  expect(NETC " examples/zoo/vgg.net -D norm=bnn", 1, "",
+         "did you mean `bn`?\n");
   expect(NETC " examples/zoo/vgg.net -D worm=x", 2, "", "no `param worm`");
 #undef YOLO
 }

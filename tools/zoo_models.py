@@ -725,7 +725,7 @@ MODELS = [
     ("whisper", "", lambda: Whisper(4, 384, 6),
      [values(80, 3000), words(448)]),
     ("yolov8", "", lambda: YoloV8(16, 256, 1), [image(3, 640)]),
-    ("yolov8", "size=3", lambda: YoloV8(48, 576, 2), [image(3, 640)]),
+    ("yolov8", "size=m", lambda: YoloV8(48, 576, 2), [image(3, 640)]),
     ("sd_unet", "size=16", SdUnet,
      [image(4, 16), values(320), values(77, 768)]),
     ("sdxl", "size=16", Sdxl,

@@ -277,11 +277,16 @@ static struct value eval_label(struct expander *e, const struct expr *expr) {
   return symbol ? label_value(symbol, expr->span) : value_poison;
 }
 
+struct value eval_word(struct expander *e, const struct expr *name) {
+  map_add(e->arena, &e->words, name->name);
+  return name_value(name->name, name->span);
+}
+
 static struct value eval_name(struct expander *e, const struct expr *expr) {
   e->depends = true;
   struct symbol *symbol = scope_find(e->scope, expr->name);
   if (!symbol) {
-    if (layer_kind_find(expr->name))
+    if (layer_kind_find(expr->name) || map_find(&e->words, expr->name))
       return name_value(expr->name, expr->span);
     struct symbol *named = path_find(e, NULL, expr->name, NULL);
     if (named)

@@ -50,6 +50,7 @@ struct expander {
   VEC(struct path_index *) paths; /* by group: path.c */
   VEC(struct span) holes;         /* what could not be read */
   struct map outputs;             /* by name, from 1 */
+  struct map words;               /* that a param may be, and nothing else */
   struct map recorded;            /* by place: each `param` that was met */
   VEC(int) used;                  /* sources that `use` has taken in */
   struct using *using;            /* those it is in the middle of */
@@ -73,6 +74,9 @@ struct expander {
 /* Evaluation: eval.c */
 
 struct value eval(struct expander *e, const struct expr *expr);
+
+/* Makes a word a value from here on: what a param may be. */
+struct value eval_word(struct expander *e, const struct expr *name);
 
 /* An integer, or a report and false; false and silence for a poison. */
 bool eval_int(struct expander *e, const struct expr *expr, int64_t *out);

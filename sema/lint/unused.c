@@ -134,7 +134,11 @@ static void walk_stmt(struct unused_walk *w, const struct stmt *stmt) {
     break;
   case STMT_PARAM:
     walk_rows(w, stmt);
-    define(w, stmt->name, stmt->name_span, UNUSED_PARAM, "param");
+    /* With columns it chooses their row. */
+    define(w, stmt->name, stmt->name_span, UNUSED_PARAM,
+           stmt->more->names ? NULL : "param");
+    for (const struct name_list *n = stmt->more->names; n; n = n->next)
+      define(w, n->name, n->span, UNUSED_PARAM, "constant");
     break;
   default: break;
   }
