@@ -43,7 +43,8 @@ static bool has_tied(const struct tasks *b, int64_t index) {
 /* A factor and a term for each output can become part of its weights. */
 static bool multiplies(const struct tasks *b, size_t index) {
   enum opcode opcode = tape_lowered(&b->trace.tape, index)->opcode;
-  return opcode == DOES_CONV || opcode == DOES_DECONV || opcode == DOES_LINEAR;
+  return opcode == DOES_CONV || opcode == DOES_DECONV ||
+         opcode == DOES_DEFORMCONV || opcode == DOES_LINEAR;
 }
 
 /*

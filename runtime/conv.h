@@ -12,17 +12,18 @@ struct kernel_conv {
   ptrdiff_t groups;
 };
 
-static inline struct kernel_conv conv_of(const struct netrt *net,
-                                         const struct netrt_op *op) {
+/* Its weights are operand `first`, its numbers those from `args` on. */
+static inline struct kernel_conv conv_at(const struct netrt *net,
+                                         const struct netrt_op *op,
+                                         uint32_t first, const int32_t *args) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
-  struct netrt_view weight = netrt_in(net, op, 1), bias;
-  const int32_t *args = netrt_args(net, op);
+  struct netrt_view weight = netrt_in(net, op, first), bias;
   struct kernel_conv c;
   int i;
   c.out = netrt_map_of(&out);
   c.in = netrt_map_of(&in);
-  c.window = netrt_window_of_conv(args + 1, out.rank - 2);
-  c.groups = args[0];
+  c.window = netrt_window_of_conv(args, out.rank - 2);
+  c.groups = netrt_args(net, op)[0];
   c.weight = netrt_floats(&weight);
   c.in_stride = stride_back(&weight, 1);
   c.out_stride = stride_back(&weight, 0);
@@ -32,12 +33,17 @@ static inline struct kernel_conv conv_of(const struct netrt *net,
   }
   c.bias = NULL;
   c.bias_stride = 0;
-  if (op->ins > 2) {
-    bias = netrt_in(net, op, 2);
+  if (op->ins > first + 1) {
+    bias = netrt_in(net, op, first + 1);
     c.bias = netrt_floats(&bias);
     c.bias_stride = bias.stride[0];
   }
   return c;
+}
+
+static inline struct kernel_conv conv_of(const struct netrt *net,
+                                         const struct netrt_op *op) {
+  return conv_at(net, op, 1, netrt_args(net, op) + 1);
 }
 
 /* Whether the weights are rows of outputs in the order of the taps. */

@@ -2,6 +2,8 @@
 #ifndef NETC_TESTS_ONNX_SAMPLES_H
 #define NETC_TESTS_ONNX_SAMPLES_H
 
+#include <string.h>
+
 /* How each layer is written, where that is not only its name on a map. */
 static const struct {
   const char *layer, *input, *written;
@@ -25,6 +27,7 @@ static const struct {
     {"distances", "8x4", "distances 3x2"},
     {"convlstm", "3x8x8x4", "convlstm 6 3x3"},
     {"deconv", "8x8x4", "deconv 6 2x2 /2"},
+    {"deformconv", "8x8x4", "deformconv 6 3x3 pad offsets=offsets"},
     {"pool", "8x8x4", "pool 2x2"},
     {"avgpool", "8x8x4", "avgpool 2x2"},
     {"adaptpool", "8x8x4", "adaptpool 4x4"},
@@ -48,6 +51,7 @@ static const struct {
     {"pixelshuffle", "8x8x4", "pixelshuffle 2"},
     {"space2depth", "8x8x4", "space2depth 2"},
     {"up", "8x8x4", "up 2"},
+    {"gridsample", "8x8x4", "gridsample grid"},
     {"weight", "8x4", "add { weight 4 } {}"},
     {"add", "8x8x4", "add {} {}"},
     {"sub", "8x8x4", "sub {} {}"},
@@ -64,5 +68,13 @@ static const struct {
     {"lstm", "8x4", "lstm 6"},
     {"gru", "8x4", "gru 6"},
 };
+
+/* What a layer reads beside its input. */
+static inline const char *second_input(const char *written) {
+  return strstr(written, "boxes=")     ? "input boxes 5x4\n"
+         : strstr(written, "offsets=") ? "input offsets 8x8x18\n"
+         : strstr(written, " grid")    ? "input grid 5x5x2\n"
+                                       : "";
+}
 
 #endif

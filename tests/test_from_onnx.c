@@ -316,6 +316,30 @@ static void a_gru_gives_what_onnx_says(void **state) {
 }
 
 /* Weights make the round, too: the same inputs give the same outputs. */
+static void check_round(const char *folder, const char *net, int opset) {
+  char path[512], options[1024];
+  struct run r =
+      run("%s weights %s --random 3 -o %s/a.safetensors && "
+          "%s %s --weights %s/a.safetensors --opset %d -o %s/x.onnx && "
+          "%s import %s/x.onnx --weights %s/b.safetensors -o %s/x.net",
+          NETC, net, folder, NETC, net, folder, opset, folder, NETC, folder,
+          folder, folder);
+  if (r.status)
+    print_error("%s: %s", net, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  snprintf(options, sizeof options, "--weights %s/a.safetensors --random 5",
+           folder);
+  char *first = values_of(folder, net, options);
+  snprintf(options, sizeof options, "--weights %s/b.safetensors --random 5",
+           folder);
+  snprintf(path, sizeof path, "%s/x.net", folder);
+  char *second = values_of(folder, path, options);
+  assert_near(first, second);
+  free(first);
+  free(second);
+}
+
 static void weights_come_back(void **state) {
   (void)state;
   static const char *const nets[] = {
@@ -323,28 +347,30 @@ static void weights_come_back(void **state) {
       "examples/zoo/m5.net",      "examples/zoo/shufflenet_v2.net",
       "examples/zoo/dcgan_g.net", "tests/data/onnx/boxes.net"};
   const char *folder = scratch("weights");
-  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-    char path[512], options[1024];
-    struct run r =
-        run("%s weights %s --random 3 -o %s/a.safetensors && "
-            "%s %s --weights %s/a.safetensors -o %s/x.onnx && "
-            "%s import %s/x.onnx --weights %s/b.safetensors -o %s/x.net",
-            NETC, nets[i], folder, NETC, nets[i], folder, folder, NETC, folder,
-            folder, folder);
-    if (r.status)
-      print_error("%s: %s", nets[i], r.err);
-    assert_int_equal(r.status, 0);
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+    check_round(folder, nets[i], 13);
+}
+
+/* Places of each sample; other words, and other samples, are refused. */
+static void sampled_maps_come_back(void **state) {
+  (void)state;
+  const char *folder = scratch("sampled");
+  static const char *const how[] = {"", "nearest border", "bicubic corners",
+                                    "reflection"};
+  char net[512];
+  snprintf(net, sizeof net, "%s/s.net", folder);
+  for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+    struct run r = run("echo 'input 9x8x4; fork { g: conv 2 3x3 /2 pad }; "
+                       "conv 6 3x3 pad relu; gridsample g %s; conv 3 1x1' >%s",
+                       how[i], net);
     run_free(&r);
-    snprintf(options, sizeof options, "--weights %s/a.safetensors --random 5",
-             folder);
-    char *first = values_of(folder, nets[i], options);
-    snprintf(options, sizeof options, "--weights %s/b.safetensors --random 5",
-             folder);
-    snprintf(path, sizeof path, "%s/x.net", folder);
-    char *second = values_of(folder, path, options);
-    assert_near(first, second);
-    free(first);
-    free(second);
+    check_round(folder, net, 16 + (int)i % 2);
+    snprintf(net, sizeof net, "%s/x.net", folder);
+    char *source = read_text(net, NULL);
+    assert_holds(source, "gridsample");
+    assert_holds(source, how[i]);
+    free(source);
+    snprintf(net, sizeof net, "%s/s.net", folder);
   }
 }
 
@@ -899,6 +925,7 @@ int main(void) {
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
       cmocka_unit_test(a_gru_gives_what_onnx_says),
       cmocka_unit_test(weights_come_back),
+      cmocka_unit_test(sampled_maps_come_back),
       cmocka_unit_test(operators_on_nothing_are_read_or_refused),
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(wrong_wires_are_refused),

@@ -144,7 +144,7 @@ static void write_sample(const char *path, const char *layer) {
       written = samples[i].written;
     }
   snprintf(net, sizeof net, "net sample\ninput t %s\n%sfrom t\n%s\n", input,
-           strstr(written, "boxes=") ? "input boxes 5x4\n" : "", written);
+           second_input(written), written);
   write_text(path, net, strlen(net));
 }
 

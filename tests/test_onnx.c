@@ -496,7 +496,7 @@ static void put_layer(struct text *out, const struct netc_layer_kind *kind) {
       written = samples[i].written;
     }
   snprintf(net, sizeof net, "input t %s\n%sfrom t\n%s\n", input,
-           strstr(written, "boxes=") ? "input boxes 5x4\n" : "", written);
+           second_input(written), written);
   snprintf(path, sizeof path, "%s/net.net", scratch("onnx-layer"));
   write_text(path, net, strlen(net));
   text_printf(out, "| `%s` | `%s` on %.*s | ", kind->name, written,

@@ -634,11 +634,56 @@ def slower_turns():
              [base, factor, trained])
 
 
+def sampling():
+    modes, beyond = ("bilinear", "nearest", "bicubic"), ("zeros", "border",
+                                                         "reflection")
+
+    def run(x, places, mode, pad, align):
+        n, groups, *out = places.shape[:-1]
+        axes = places.shape[-1]
+        y = first(x).reshape(n * groups, -1, *x.shape[1:-1])
+        y = F.grid_sample(y, places.reshape(n * groups, *out, axes),
+                          modes[mode], beyond[pad], bool(align))
+        return last(y.reshape(n, -1, *out))
+
+    for n, groups, size, out, mode, pad, align in (
+            (1, 1, (6, 5), (3, 4), 0, 0, 0), (3, 2, (6, 5), (3, 4), 0, 1, 1),
+            (1, 1, (4, 7), (5, 2), 0, 2, 0), (1, 3, (4, 7), (5, 2), 0, 2, 1),
+            (3, 1, (6, 5), (3, 4), 1, 0, 1), (1, 2, (6, 5), (3, 4), 1, 1, 0),
+            (1, 1, (6, 5), (3, 4), 1, 2, 0), (1, 1, (6, 5), (3, 4), 2, 0, 0),
+            (1, 2, (6, 5), (3, 4), 2, 1, 0), (3, 1, (6, 5), (3, 4), 2, 2, 1),
+            (1, 1, (1, 1), (2, 2), 0, 2, 1), (3, 2, (3, 4, 5), (2, 3, 2), 0, 0,
+                                              0),
+            (1, 1, (3, 4, 5), (2, 3, 2), 1, 2, 1)):
+        case("gridsample", f"{modes[mode]} {beyond[pad]}"
+             f"{' corners' * align}, {groups} groups of {len(size)} axes",
+             [Input(n, *size, 6), Input(n, groups, *out, len(size), scale=2)],
+             lambda x, g: run(x, g, mode, pad, align), [mode, pad, align])
+    for n, groups, parts, mask, bias, stride, dilation in (
+            (1, 1, 1, 0, 0, 1, 1), (3, 1, 1, 0, 1, 2, 1),
+            (1, 2, 1, 1, 1, 1, 2), (3, 1, 2, 1, 0, 2, 1),
+            (1, 2, 4, 1, 1, 1, 1)):
+        out = [(s + 2 - 2 * dilation - 1) // stride + 1 for s in (6, 7)]
+        ins = [Input(n, 6, 7, 8), Input(n, *out, 18 * parts, scale=2)]
+        ins += [Input(n, *out, 9 * parts)] * mask
+        ins += [Input(3, 3, 8 // groups, 6)] + [Input(6)] * bias
+
+        def deform(x, where, *more):
+            more = list(more)
+            counts = first(more.pop(0)).contiguous() if mask else None
+            weight = more.pop(0).movedim(-1, 0).movedim(-1, 1).contiguous()
+            return last(torchvision.ops.deform_conv2d(
+                first(x).contiguous(), first(where).contiguous(), weight,
+                more[0] if more else None, stride, 1, dilation, counts))
+        case("deformconv", f"{parts} parts, {groups} groups" + " mask" * mask,
+             ins, deform, [groups, mask] + [stride, dilation, 1] * 2)
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
-                 distances, gelu_by_tanh, reset_first, slower_turns):
+                 distances, gelu_by_tanh, reset_first, slower_turns, sampling):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

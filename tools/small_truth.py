@@ -30,7 +30,7 @@ class Products(TorchDispatchMode):
         name = func.overloadpacket.__name__
         if name in ("mm", "addmm", "bmm"):
             self.macs += out.numel() * args[-2].shape[-1]
-        elif name == "convolution":
+        elif name in ("convolution", "deform_conv2d"):
             self.macs += out.numel() * math.prod(args[1].shape[1:])
         return out
 
@@ -65,11 +65,11 @@ def peak_bytes(module, inputs):
     return peak
 
 
-def case(net, module, *shapes):
+def case(net, module, *shapes, batches=(1, 3)):
     """`shapes`: of the inputs, without the batch, as `module` takes them."""
     if ONLY and not any(word in net for word in ONLY):
         return
-    for batch in 1, 3:
+    for batch in batches:
         inputs = [torch.rand(batch, *shape) + 0.1 for shape in shapes]
         with torch.no_grad():
             for parameter in module.parameters():
@@ -322,6 +322,96 @@ class Boxes(nn.Module):
         return self.linear(self.pool(self.conv(x), list(b)).flatten(1))
 
 
+def rows_last(x):
+    return x.permute(0, 2, 3, 1)
+
+
+class Sampled(nn.Module):
+    """A map, and where a convolution says that it is read."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.where, self.conv = nn.Conv2d(4, 2, 1), nn.Conv2d(4, 8, 1)
+        self.last, self.options = nn.Conv2d(8, 1, 1), options
+
+    def forward(self, x, g=None):
+        g = rows_last(self.where(x)) if g is None else g
+        y = F.grid_sample(self.conv(x), g, align_corners=False,
+                          **self.options)
+        return self.last(y)
+
+
+class SampledByHeads(nn.Module):
+    """Rows as a map with heads, each read elsewhere: Deformable DETR's
+    ms_deform_attn_core_pytorch() of one level"""
+
+    def __init__(self):
+        super().__init__()
+        self.where, self.rows = nn.Linear(4, 12), nn.Linear(4, 8)
+        self.counts, self.last = nn.Linear(4, 6), nn.Linear(8, 1)
+
+    def forward(self, x):
+        n = len(x)
+        g = self.where(x).view(n, 30, 2, 3, 2).transpose(1, 2).flatten(0, 1)
+        y = self.rows(x).transpose(1, 2).reshape(n * 2, 4, 6, 5)
+        w = self.counts(x).view(n, 30, 2, 3).softmax(-1)
+        w = w.transpose(1, 2).reshape(n * 2, 1, 30, 3)
+        y = F.grid_sample(y, g, align_corners=False) * w
+        return self.last(y.sum(-1).view(n, 8, 30).transpose(1, 2)
+                         .contiguous())
+
+
+class Deformed(nn.Module):
+    """torchvision.ops.DeformConv2d with the layers that say where it reads"""
+
+    def __init__(self, parts=1, mask=False, **options):
+        super().__init__()
+        stride = options.get("stride", 1)
+        self.conv = nn.Conv2d(4, 8, 1)
+        self.where = nn.Conv2d(4, 18 * parts, 3, stride, 1)
+        if mask:
+            self.counts = nn.Conv2d(4, 9 * parts, 3, stride, 1)
+        self.deform = torchvision.ops.DeformConv2d(8, 6, 3, padding=1,
+                                                   **options)
+        self.last, self.mask = nn.Conv2d(6, 3, 1), mask
+
+    def forward(self, x):
+        where = self.where(x)
+        mask = self.counts(x).sigmoid() if self.mask else None
+        return self.last(self.deform(self.conv(x), where, mask))
+
+
+def sampling():
+    for words, options in ("", {}), (" nearest border", {
+            "mode": "nearest", "padding_mode": "border"}), (
+                " bicubic reflection", {"mode": "bicubic",
+                                        "padding_mode": "reflection"}):
+        case("input 6x5x4; fork { g: conv 2 1x1 }; conv 8 1x1; "
+             f"gridsample g{words}; conv 1 1x1", Sampled(**options),
+             (4, 6, 5))
+    unused = Sampled()
+    del unused.where
+    case("input m 6x5x4; input g 3x7x2; from m; conv 8 1x1; gridsample g; "
+         "conv 1 1x1", unused, (4, 6, 5), (3, 7, 2))
+    case("input 30x4; fork { linear 12; reshape 30x2x3x2; "
+         "g: permute 1 0 2 3 }; fork { linear 6; reshape 30x2x3; softmax; "
+         "permute 0 2 1; w: reshape 30x3x2x1 }; linear 8; reshape 6x5x8; "
+         "gridsample g; reshape 30x3x2x4; mul w; sum h; reshape 30x8; "
+         "linear 1", SampledByHeads(), (30, 4), batches=(3,))
+    for words, options in ("", {}), (" nobias", {"bias": False}), \
+                          (" groups=2", {"groups": 2, "parts": 2}), \
+                          (" /2", {"stride": 2}):
+        stride, parts = options.get("stride", 1), options.get("parts", 1)
+        for mask in False, True:
+            forks = f"fork {{ o: conv {18 * parts} 3x3 /{stride} pad }}; "
+            if mask:
+                forks += f"fork {{ m: conv {9 * parts} 3x3 /{stride} pad " \
+                         "sigmoid }; "
+            case(f"input 6x5x4; {forks}conv 8 1x1; deformconv 6 3x3{words} "
+                 f"pad offsets=o{' mask=m' * mask}; conv 3 1x1",
+                 Deformed(mask=mask, **options), (4, 6, 5))
+
+
 arithmetic()
 channels()
 parts()
@@ -329,3 +419,4 @@ weights()
 sizes()
 patches()
 boxes()
+sampling()

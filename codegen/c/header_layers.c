@@ -269,7 +269,8 @@ static void put_layer(struct header_layers *l, int64_t index) {
 /* Its own, not those of an adapter after it. */
 static void find_convolution(struct header_layers *l,
                              const struct program_op *op) {
-  if ((op->opcode == DOES_CONV || op->opcode == DOES_DECONV) &&
+  if ((op->opcode == DOES_CONV || op->opcode == DOES_DECONV ||
+       op->opcode == DOES_DEFORMCONV) &&
       !l->convolution_of[op->node])
     l->convolution_of[op->node] = op;
 }

@@ -76,6 +76,31 @@ void form_conv(struct torch_form *f) {
   f->out = FIRST;
 }
 
+/* Places and masks are what other layers make. */
+void form_deformconv(struct torch_form *f) {
+  struct window windows[3];
+  int axes = f->layer->kind->windows(f->layer, windows);
+  bool even = is_even(f, windows, axes);
+  struct slice padding = form_number(f, 0);
+  if (even)
+    padding = form_tuple(f, EACH(windows, axes, before), axes);
+  MAKE(f, "torchvision.ops.DeformConv2d(%i, %i, %v%k%k%k%k%k)", "in_channels",
+       shape_channels(f->layer->in[0]), "out_channels",
+       shape_channels(&f->layer->out), "kernel_size",
+       form_tuple(f, EACH(windows, axes, kernel), axes), "stride", "1",
+       form_tuple(f, EACH(windows, axes, stride), axes), "padding", "0",
+       padding, "dilation", "1",
+       form_tuple(f, EACH(windows, axes, dilation), axes), "groups", "1",
+       form_number(f, groups_of(f)), "bias", "True",
+       form_truth(form_param(f, "bias")));
+  CALL(f, "%m(%c", form_module(f),
+       even ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""));
+  for (int i = 1; i < f->layer->input_count; i++)
+    CALL(f, ", %c", form_in(f, i, FIRST));
+  CALL(f, ")");
+  f->out = FIRST;
+}
+
 /* A padding that differs from side to side is cut off the output. */
 static void crop_to_output(struct torch_form *f, const int64_t *before,
                            int axes) {
@@ -197,4 +222,54 @@ void form_adaptive(struct torch_form *f) {
   CALL(f, "F.adaptive_%s_pool%dd(%c, %v)", mean ? "avg" : "max", (int64_t)axes,
        form_in(f, 0, FIRST), "size", form_tuple(f, f->layer->out.dim, axes));
   f->out = FIRST;
+}
+
+/* The same places for all samples, for each of them. */
+static const struct torch_code *places_of(struct torch_form *f) {
+  const struct torch_code *in = form_in(f, 1, LAST);
+  struct torch_code *code = ARENA_NEW(f->arena, struct torch_code);
+  if (!f->in[1].one || f->in[0].one)
+    return in;
+  *code = code_new(f->arena);
+  code_format(code, "%c.expand(len(%x)", form_on(f, 1, LAST), 0);
+  for (int i = 0; i < f->layer->in[1]->rank; i++)
+    code_format(code, ", -1");
+  code_format(code, ")");
+  f->repeats = true;
+  return code;
+}
+
+/* Maps of the channels [batch, C, H, W] as [batch * groups, C / groups, H, W],
+ * or back. */
+static void put_sizes(struct torch_form *f, struct torch_code *code,
+                      const struct shape *map, int64_t groups) {
+  code_format(code, ".reshape(-1, %i", "channels",
+              shape_channels(map) / groups);
+  for (int i = 0; i < shape_spatial(map); i++)
+    code_format(code, ", %i", "size", map->dim[i]);
+  code_format(code, ")");
+  (void)f;
+}
+
+void form_gridsample(struct torch_form *f) {
+  static const char *const modes[] = {"\"bilinear\"", "\"bilinear\"",
+                                      "\"nearest\"", "\"bicubic\""};
+  static const char *const beyond[] = {"\"zeros\"", "\"zeros\"", "\"border\"",
+                                       "\"reflection\""};
+  const struct shape *map = f->layer->in[0], *places = f->layer->in[1];
+  int64_t groups = places->rank > map->rank ? places->dim[0] : 1;
+  struct torch_code in = code_new(f->arena);
+  code_format(&in, "%c",
+              groups > 1 ? form_on(f, 0, FIRST) : form_in(f, 0, FIRST));
+  if (groups > 1)
+    put_sizes(f, &in, map, groups);
+  CALL(f, "F.grid_sample(%c, %c%s%k%k, align_corners=%S)", &in, places_of(f),
+       places->rank > map->rank ? ".flatten(0, 1)" : "", "mode", "\"bilinear\"",
+       slice_of(modes[form_word(f, "mode")]), "padding_mode", "\"zeros\"",
+       slice_of(beyond[form_word(f, "beyond")]),
+       form_truth(form_word(f, "corners")));
+  if (groups > 1)
+    put_sizes(f, &f->call, &f->layer->out, 1);
+  f->out = FIRST;
+  f->out.one = f->in[0].one && f->in[1].one;
 }

@@ -223,6 +223,8 @@ static void put_head(struct python *p, struct text *out,
   text_put(out, "import torch\n");
   if (holds(rest, "F."))
     text_put(out, "import torch.nn.functional as F\n");
+  if (holds(rest, "torchvision."))
+    text_put(out, "import torchvision\n");
   text_put(out, "from torch import nn\n");
 }
 

@@ -38,9 +38,11 @@ struct extent {
   int64_t count;
   const struct share *share; /* of which only their part; NULL: all */
   bool fixed;
-  bool mask;  /* of dropout */
-  bool whole; /* each of several devices has all of it */
-  bool meets; /* a value for each two positions: scores of attention */
+  bool mask;    /* of dropout */
+  bool whole;   /* each of several devices has all of it */
+  bool meets;   /* a value for each two positions: scores of attention */
+  bool several; /* nothing of a single sample */
+  unsigned char at_once; /* so many samples at most; 0: all */
   enum width width;
 };
 

@@ -38,8 +38,10 @@ static bool shared_bytes(const struct extent *extent, int64_t batch,
 int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
                      int64_t block, bool *overflow) {
   int64_t count = extent->count, bytes = 0;
-  if (count == 0)
+  if (count == 0 || (extent->several && batch == 1))
     return 0;
+  if (extent->at_once)
+    batch = min_i64(batch, extent->at_once);
   bool fits = extent->share && !extent->fixed
                   ? shared_bytes(extent, batch, element, block, &bytes)
                   : (extent->fixed || mul_i64(count, batch, &count)) &&
@@ -55,7 +57,8 @@ int64_t run_some_bytes(struct run *run, const struct extent *extent) {
   struct run_sized *late = &run->sized[(count ^ count >> 6) % SIZED];
   const struct extent *known = &late->extent;
   if (known->count != extent->count || known->share != extent->share ||
-      known->fixed != extent->fixed || known->width != extent->width) {
+      known->fixed != extent->fixed || known->width != extent->width ||
+      known->several != extent->several || known->at_once != extent->at_once) {
     late->extent = *extent;
     late->bytes = extent_bytes(extent, run->s->batch, run->s->element,
                                run->tape->profile->block, &run->s->overflow);

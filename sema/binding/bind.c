@@ -283,7 +283,19 @@ static bool continues_line(struct expander *e, const char *word) {
   return false;
 }
 
+/* Inputs stand as the rows do, in whatever order they are written. */
+static void order_inputs(struct binding *b) {
+  b->extra_count = 0;
+  for (int i = 0; b->specs[i].name; i++) {
+    const struct layer_ref *ref =
+        (void *)((char *)b->args + b->specs[i].offset);
+    if (b->specs[i].type == TYPE_INPUT && ref->node != NO_NODE)
+      b->extra_inputs[b->extra_count++] = ref->node;
+  }
+}
+
 void bind_end(struct expander *e, struct binding *b, struct span span) {
+  order_inputs(b);
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
     if (!spec->required || is_given(b, i) || b->failed)

@@ -260,9 +260,7 @@ static bool store_layer(struct slot *s) {
     s->b->failed = true; /* in error, and reported there */
     return false;
   }
-  if (s->spec->type == TYPE_INPUT)
-    s->b->extra_inputs[s->b->extra_count++] = symbol->node;
-  else /* its tail has no weights */
+  if (s->spec->type != TYPE_INPUT) /* its tail has no weights */
     ref->node = s->e->model->nodes.at[symbol->node].head;
   return true;
 }
