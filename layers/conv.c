@@ -437,9 +437,20 @@ static size_t conv_trace(const struct layer *layer, struct tape *tape,
   return product_trace(layer, tape, padded, padded != in[0]);
 }
 
+/* The output is made as large as the input, then cut or made anew:
+   ATen/native/NaiveConvolutionTranspose3d.cpp. */
 static size_t deconv_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  return product_trace(layer, tape, in[0], false);
+  size_t value = product_trace(layer, tape, in[0], false);
+  int64_t count = shape_values(layer->in[0]);
+  struct extent extent = *tape_extent(tape, value);
+  struct tape_storage *to = &tape->storages.at[tape->values.at[value].storage];
+  if (tape->profile->slow_volumes && shape_spatial(layer->in[0]) == 3 &&
+      count > extent.count) {
+    extent.count = count;
+    to->extent = tape_keep_extent(tape, extent);
+  }
+  return value;
 }
 
 /* Its gradient is made after those of the others: a view that has it. */

@@ -168,6 +168,18 @@ static enum row_copy copies_gradient(const struct layer *layer) {
                      : ROW_COPY_ALWAYS;
 }
 
+/*
+ * Rows of samples are one matrix for the kernel that adds the bias, too, if
+ * they lie in one piece: ATen/native/Linear.cpp. Those of experts are one.
+ */
+static bool is_view(const struct layer *layer, const struct tape *tape,
+                    size_t in) {
+  const struct dense *dense = layer->args;
+  const struct tape_value *value = &tape->values.at[in];
+  return layer->out.rank == 2 && dense->bias != BIAS_NO && !tape->share &&
+         !value->strided && value->rows == ROWS_TOGETHER;
+}
+
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct dense *dense = layer->args;
@@ -189,6 +201,7 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
                          .does = &does,
                          .out = extent_of(&layer->out),
                          .param_count = dense->bias != BIAS_NO ? 2 : 1,
+                         .view = is_view(layer, tape, in[0]),
                          .splits = true,
                          .copies_gradient = copies_gradient(layer),
                          .spares = true,

@@ -247,13 +247,15 @@ static bool all_equal(const struct layer *layer) {
   return true;
 }
 
-/* `out += x`, as residual nets write it; gradients pass through. */
+/* `out += x`, as residual nets of convolutions write it, whose results are no
+   views; gradients pass through. */
 static size_t add_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
-  bool equal = all_equal(layer);
+  bool view = tape->training && tape->values.at[in[0]].view;
+  bool over = all_equal(layer) && !view;
   return pairwise(
       layer, tape, in,
-      (struct operation){.result = equal ? RESULT_IN_PLACE : RESULT_NEW,
+      (struct operation){.result = over ? RESULT_IN_PLACE : RESULT_NEW,
                          .gradient = GRADIENT_SHARED});
 }
 

@@ -85,8 +85,12 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
   if (reduction == REDUCE_SUM)
     op.gradient = GRADIENT_SHARED;
   if (largest && over->axes.count > 1) {
-    op.keeps = KEEPS_IN(0) | KEEPS_OUT; /* backward compares them again */
-    op.back_work = extent_of(layer->in[0]);
+    op.keeps = KEEPS_IN(0) | KEEPS_OUT;     /* backward compares them again */
+    op.back_work = extent_of(layer->in[0]); /* which are: a mask */
+    op.back_work.width = WIDTH_BOOL;
+    op.back_more = extent_of(&layer->out); /* how many, and parts of them */
+    op.back_more.count = size_product(3, op.back_more.count);
+    op.back_more.width = WIDTH_I32;
   } else if (largest && tape->profile->pool_indices) {
     struct extent places = extent_of(&layer->out);
     places.width = WIDTH_INDEX;
@@ -143,6 +147,14 @@ static size_t each(const struct layer *layer, struct tape *tape,
   return layer_run(layer, tape, in[0], op);
 }
 
+/* Backward takes the gradient where a mask says so, else one number: 0. */
+static void choose(const struct layer *layer, struct operation *op) {
+  op->keeps = KEEPS_IN(0);
+  op->back_work = extent_of(&layer->out);
+  op->back_work.width = WIDTH_BOOL;
+  op->back_more = extent_fixed(1, WIDTH_NET);
+}
+
 /* torch.mul, add, sub, div and clamp with a Python number. */
 size_t number_trace(const struct layer *layer, struct tape *tape,
                     const size_t *in, double number) {
@@ -156,11 +168,11 @@ size_t number_trace(const struct layer *layer, struct tape *tape,
     break;
   case DOES_MAX:
     does.opcode = DOES_ATLEAST;
-    op.keeps = KEEPS_IN(0);
+    choose(layer, &op);
     break;
   case DOES_MIN:
     does.opcode = DOES_ATMOST;
-    op.keeps = KEEPS_IN(0);
+    choose(layer, &op);
     break;
   default: /* mul, div */
     does.opcode = DOES_SCALE;
@@ -169,7 +181,11 @@ size_t number_trace(const struct layer *layer, struct tape *tape,
     if (tape->profile->keeps_numbers)
       op.kept[0] = extent_fixed(1, WIDTH_INDEX); /* a double */
   }
-  return each(layer, tape, in, op, 0);
+  struct strides out = strides_of(&layer->out);
+  does.out = &out;
+  op.elementwise = true;
+  op.by_channel = true;
+  return layer_run(layer, tape, in[0], op);
 }
 
 static size_t function(const struct layer *layer, struct tape *tape,

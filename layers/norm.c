@@ -104,36 +104,63 @@ static size_t run_norm(const struct layer *layer, struct tape *tape,
   return layer_run(layer, tape, in[0], op);
 }
 
+/* A prediction has them while the norm runs. */
+static struct operation with_statistics(const struct tape *tape,
+                                        struct operation op) {
+  if (!tape->training && !tape->lowers && op.work.count == 0)
+    op.work = op.kept[0];
+  return op;
+}
+
 /* The input and two 32-bit statistics for each of `groups` are kept. */
 static size_t normalise(const struct layer *layer, struct tape *tape,
                         const size_t *in, struct operation op) {
   op.keeps = KEEPS_IN(0);
-  return run_norm(layer, tape, in, op);
+  return run_norm(layer, tape, in, with_statistics(tape, op));
 }
 
 static size_t bn_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   int64_t channels = shape_channels(layer->in[0]);
-  return normalise(
+  return run_norm(
       layer, tape, in,
       (struct operation){
+          .keeps = KEEPS_IN(0),
           .folds = true,
           .elementwise = true,
           .always_makes = true,
           .kept = {extent_fixed(size_product(2, channels), WIDTH_F32)}});
 }
 
-/* It is a bn of N*C channels, whose repeated scale is kept, too. */
+/* A parameter for each sample, whose gradients are summed. */
+static size_t repeat(struct tape *tape, int param, int64_t channels) {
+  return tape_run_on(
+      tape, tape_parameter(tape, param),
+      (struct operation){.name = "repeat",
+                         .out = extent_sample(channels, WIDTH_F32)});
+}
+
+/* It is a bn of N*C channels: ATen/native/Normalization.cpp. */
 static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   const struct norm *norm = layer->args;
   int64_t channels = shape_channels(layer->in[0]);
-  return normalise(
-      layer, tape, in,
-      (struct operation){
-          .always_makes = true,
-          .kept = {extent_sample(size_product(2, channels), WIDTH_F32),
-                   extent_sample(norm->noaffine ? 0 : channels, WIDTH_F32)}});
+  size_t read[3] = {in[0]};
+  if (tape->lowers)
+    return run_norm(layer, tape, in, (struct operation){0});
+  for (int i = 0; i < 2 && !norm->noaffine; i++)
+    read[1 + i] = repeat(tape, i, channels);
+  struct operation op = {
+      .name = layer->kind->name,
+      .in = read,
+      .in_count = norm->noaffine ? 1 : 3,
+      .out = extent_of(&layer->out),
+      .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+      .view = true,
+      .always_makes = true,
+      .kept = {extent_sample(size_product(2, channels), WIDTH_F32)}};
+  op = with_statistics(tape, op);
+  return tape_run(tape, &op);
 }
 
 static size_t gn_trace(const struct layer *layer, struct tape *tape,
@@ -186,11 +213,13 @@ struct operation norm_ln(const struct tape *tape, int64_t rows,
     return fused(tape, rows, 2);
   if (tape->norms == NORMS_FLOAT && !tape->lowers)
     return in_float(values, size_product(2, rows), 2);
-  return (struct operation){
-      .keeps = KEEPS_IN(0),
-      .always_makes = true,
-      .kept = {extent_sample(size_product(2, rows), WIDTH_F32)},
-      .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE};
+  return with_statistics(
+      tape,
+      (struct operation){
+          .keeps = KEEPS_IN(0),
+          .always_makes = true,
+          .kept = {extent_sample(size_product(2, rows), WIDTH_F32)},
+          .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE});
 }
 
 static size_t ln_trace(const struct layer *layer, struct tape *tape,
@@ -200,43 +229,93 @@ static size_t ln_trace(const struct layer *layer, struct tape *tape,
                   norm_ln(tape, shape_rows(shape), shape_values(shape)));
 }
 
-/*
- * scale * (x * rsqrt(mean(x^2) + eps)), of separate operations: the factor
- * of each row is kept, what it gave, and the squares where a mean keeps them.
- */
-struct operation norm_rms(const struct tape *tape, int64_t rows, int64_t values,
-                          int scale) {
+/* One kernel, or what is computed in 32 bits. */
+static struct operation rms_at_once(const struct tape *tape, int64_t rows,
+                                    int64_t values, bool trained) {
+  int64_t besides; /* torch1-cpu's squares have 32 bits, too */
   if (is_fused(tape))
     return fused(tape, rows, 1);
-  bool squares = tape->profile->mean_keeps_input;
+  if (tape->lowers)
+    return (struct operation){.cast = CAST_FULL};
+  if (!add_i64(rows, tape->profile->mean_keeps_input ? values : 0, &besides))
+    besides = INT64_MAX;
+  struct operation op = in_float(values, besides, 3);
+  op.kept[1] = extent_sample(trained ? values : 0, WIDTH_NET);
+  return op;
+}
+
+/* rsqrt(mean(x^2) + eps) of each row */
+static size_t rms_factors(struct tape *tape, size_t in, struct operation step,
+                          int64_t rows) {
+  struct extent each = extent_sample(rows, WIDTH_F32);
+  struct operation square = step, mean = step, add = step, root = step;
+  square.keeps = KEEPS_IN(0);
+  square.elementwise = root.elementwise = add.elementwise = true;
+  square.back_work = extent_sample(size_product(2, step.out.count), WIDTH_NET);
+  mean.keeps = tape->profile->mean_keeps_input ? KEEPS_IN(0) : 0;
+  mean.out = add.out = root.out = each;
+  add.gradient = GRADIENT_SHARED;
+  root.keeps = KEEPS_OUT;
+  root.back_work = extent_sample(size_product(2, rows), WIDTH_F32);
+  size_t value = tape_run_on(tape, in, square);
+  value = tape_run_on(tape, value, mean);
+  return tape_run_on(tape, tape_run_on(tape, value, add), root);
+}
+
+/* scale * (x * rsqrt(mean(x^2) + eps)), of separate operations. */
+static size_t rms_steps(struct tape *tape, size_t in,
+                        const struct operation *whole, int64_t rows,
+                        int scale) {
+  struct operation step = {.name = whole->name,
+                           .out = whole->out,
+                           .by_channel = whole->by_channel,
+                           .inner = true,
+                           .cast = CAST_FULL};
+  size_t pair[2] = {tape_widen(tape, in)};
+  pair[1] = rms_factors(tape, pair[0], step, rows);
+  step.in = pair;
+  step.in_count = 2;
+  step.keeps = KEEPS_IN(0) | KEEPS_IN(1);
+  step.inner = false;
+  step.elementwise = step.spares = step.reduces = true;
+  size_t value = tape_run(tape, &step);
+  if (scale < 0)
+    return value;
+  step.keeps = KEEPS_IN(0);
+  step.inner = true;
+  step.reduces = false;
+  step.first_param = scale;
+  step.param_count = 1;
+  if (tape_trains(tape, scale)) /* summed over the rows, later */
+    step.back_work = whole->out;
+  return tape_run_on(tape, value, step);
+}
+
+size_t norm_rms(struct tape *tape, size_t in, struct operation whole,
+                int64_t rows, int scale) {
+  bool steps = tape->norms == NORMS_PLAIN && !tape->lowers;
+  if (steps)
+    return rms_steps(tape, in, &whole, rows, scale);
   bool trained = scale >= 0 && tape_trains(tape, scale);
-  if (tape->norms == NORMS_FLOAT && !tape->lowers) {
-    int64_t besides; /* torch1-cpu's squares have 32 bits, too */
-    if (!add_i64(rows, squares ? values : 0, &besides))
-      besides = INT64_MAX;
-    struct operation op = in_float(values, besides, 3);
-    op.kept[1] = extent_sample(trained ? values : 0, WIDTH_NET);
-    return op;
-  }
-  int64_t kept = size_product(values, squares + trained);
-  bool copy = !tape->lowers && !trained && scale >= 0;
-  /* With a scale its gradient is the most, else the square's three steps. */
-  int64_t steps = trained ? values : size_product(values, 3 - squares) - rows;
-  return (struct operation){
-      .keeps = KEEPS_IN(0),
-      .kept = {extent_sample(rows, WIDTH_F32), extent_sample(kept, WIDTH_NET)},
-      .work = extent_sample(copy ? values : 0, WIDTH_NET),
-      .back_work = extent_sample(steps, WIDTH_NET),
-      .cast = CAST_FULL};
+  struct operation op = rms_at_once(tape, rows, whole.out.count, trained);
+  op.name = whole.name;
+  op.does = whole.does;
+  op.out = whole.out;
+  op.by_channel = whole.by_channel;
+  op.first_param = scale < 0 ? 0 : scale;
+  op.param_count = scale >= 0;
+  return tape_run_on(tape, in, op);
 }
 
 static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
   const struct norm *norm = layer->args;
-  const struct shape *shape = layer->in[0];
-  return run_norm(layer, tape, in,
-                  norm_rms(tape, shape_rows(shape), shape_values(shape),
-                           norm->noaffine ? -1 : 0));
+  struct lowering does = {.opcode = layer->kind->opcode, .real = {norm->eps}};
+  return norm_rms(tape, in[0],
+                  (struct operation){.name = layer->kind->name,
+                                     .does = &does,
+                                     .out = extent_of(&layer->out)},
+                  shape_rows(layer->in[0]), norm->noaffine ? -1 : 0);
 }
 
 /* x / (alpha * mean of padded squares + k)^beta keeps its four steps. The
@@ -262,16 +341,20 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
     return within_trace(layer, tape, in);
   const struct norm *norm = layer->args;
   const struct shape *shape = layer->in[0];
-  int64_t kept; /* of a row */
-  if (!mul_i64(3, shape_channels(shape), &kept) ||
-      !add_i64(kept, norm->groups - 1, &kept))
-    kept = INT64_MAX;
+  int64_t rows = shape_rows(shape), values = shape_values(shape);
+  int64_t padded = shape_channels(shape), kept; /* of a row */
+  if (!add_i64(padded, norm->groups - 1, &padded) ||
+      !add_i64(padded, 2 * shape_channels(shape), &kept))
+    kept = padded = INT64_MAX;
+  bool predicts = !tape->training && !tape->lowers;
   return normalise(
       layer, tape, in,
       (struct operation){
-          .kept = {extent_sample(size_product(shape_rows(shape), kept),
-                                 WIDTH_NET),
+          .kept = {extent_sample(size_product(rows, kept), WIDTH_NET),
                    extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX)},
+          .work = extent_sample(predicts ? size_product(rows, padded) : 0,
+                                WIDTH_NET),
+          .back_work = extent_sample(size_product(3, values), WIDTH_NET),
           .cast = CAST_FULL});
 }
 
@@ -279,11 +362,13 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
 static size_t l2norm_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   int64_t norms = size_product(2, shape_rows(layer->in[0]));
+  bool predicts = !tape->training && !tape->lowers;
   return normalise(
       layer, tape, in,
       (struct operation){
           .elementwise = true,
           .kept = {extent_sample(norms, WIDTH_NET)},
+          .work = extent_sample(predicts ? norms / 2 : 0, WIDTH_NET),
           .back_work = extent_sample(
               size_product(3, shape_values(layer->in[0])), WIDTH_NET)});
 }

@@ -5,13 +5,18 @@
 #include "layers/layer.h"
 
 /*
- * ln and rmsnorm on `rows` vectors of `values` together; without a
- * name, sizes, parameters and what is computed. `scale` is the place of the
- * factors among the layer's parameters; -1: there are none. If the tape says
- * so, a kernel of apex (apex/normalization/fused_layer_norm.py).
+ * ln on `rows` vectors of `values` together; without a name, sizes, parameters
+ * and what is computed. If the tape says so, a kernel of apex
+ * (apex/normalization/fused_layer_norm.py).
  */
 struct operation norm_ln(const struct tape *tape, int64_t rows, int64_t values);
-struct operation norm_rms(const struct tape *tape, int64_t rows, int64_t values,
-                          int scale);
+
+/*
+ * rmsnorm of `in`, likewise; its name, sizes and what is computed are those of
+ * `whole`. `scale` is the place of the factors among the layer's parameters;
+ * -1: there are none.
+ */
+size_t norm_rms(struct tape *tape, size_t in, struct operation whole,
+                int64_t rows, int scale);
 
 #endif

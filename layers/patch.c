@@ -84,7 +84,8 @@ static struct strides see_patches(const struct layer *layer,
 }
 
 /*
- * torch.nn.functional.unfold, whose channels are C x K..; a plan copies
+ * torch.nn.functional.unfold, whose channels are C x K..; the gradient is made
+ * as large as they are and then cut (ATen/native/Col2Im.cpp). A plan copies
  * patches of a padded map. `out` is the map with them.
  */
 static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
@@ -103,7 +104,8 @@ static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
       (struct operation){.name = "unfold",
                          .does = LOWERS(COPY, .in = &seen, .out = &to),
                          .out = extent_of(out),
-                         .keeps = keeps ? KEEPS_IN(0) : 0});
+                         .keeps = keeps ? KEEPS_IN(0) : 0,
+                         .gradient = GRADIENT_LARGER});
   tape_see(tape, value, &dense);
   return value;
 }

@@ -1,7 +1,8 @@
 /*
- * What a step keeps, and its peak, against PyTorch: tests/data/steps.csv has
- * small nets with what PyTorch itself saves and allocates
- * (tools/step_truth.py), and here is a test for each. Equal byte for byte.
+ * What a step keeps, and its peak, against PyTorch: tests/data/steps.csv and
+ * layout.csv have small nets with what PyTorch itself saves and allocates
+ * (tools/step_truth.py, layout_truth.py; the latter in a prediction, too), and
+ * here is a test for each. Equal byte for byte.
  */
 #include "tests/report.h"
 
@@ -9,7 +10,7 @@ enum { NOT_MEASURED = -1 };
 
 struct row {
   char name[560], net[400], settings[96];
-  long long batch, saved, gradients, peak;
+  long long batch, saved, gradients, peak, prediction;
 };
 
 /* The statements of a row are apart by semicolons. */
@@ -35,46 +36,64 @@ static void check_row(void **state) {
   json_t *json = compile_row(row);
   long long saved = training(json, "saved_bytes"), peak = peak_of(json);
   long long gradients = training(json, "gradient_bytes");
+  long long prediction = inference(json, "framework_peak_bytes");
   json_decref(json);
   if (row->peak == NOT_MEASURED)
     peak = NOT_MEASURED;
+  if (row->prediction != NOT_MEASURED && row->prediction != prediction)
+    fail_msg("prediction %lld; measured %lld", prediction, row->prediction);
   if (saved != row->saved || gradients != row->gradients || peak != row->peak)
     fail_msg("saved %lld, gradients %lld, peak %lld; measured %lld, %lld, %lld",
              saved, gradients, peak, row->saved, row->gradients, row->peak);
 }
 
-int main(void) {
-  size_t count = 0, room = 0;
-  char *text = read_text("tests/data/steps.csv", NULL);
-  struct row *rows = NULL;
-  for (char *line = text ? strtok(text, "\n") : NULL; line;
+struct table {
+  struct row *rows;
+  size_t count, room;
+};
+
+/* "NET",BATCH,"SETTINGS",SAVED,GRADIENTS,PEAK,PREDICTION */
+static bool read_row(struct row *row, const char *line) {
+  int end = 0;
+  *row = (struct row){.peak = NOT_MEASURED, .prediction = NOT_MEASURED};
+  if (sscanf(line, "\"%399[^\"]\",%lld,\"%n", row->net, &row->batch, &end) !=
+          2 ||
+      !end)
+    return false;
+  line += end;
+  size_t length = strcspn(line, "\"");
+  if (length >= sizeof row->settings)
+    return false;
+  memcpy(row->settings, line, length);
+  snprintf(row->name, sizeof row->name, "%s, batch %lld %s", row->net,
+           row->batch, row->settings);
+  return sscanf(line + length, "\",%lld,%lld,%lld,%lld", &row->saved,
+                &row->gradients, &row->peak, &row->prediction) >= 2;
+}
+
+static bool read_rows(struct table *table, const char *path) {
+  size_t before = table->count;
+  char *text = read_text(path, NULL);
+  bool good = text != NULL;
+  for (char *line = text ? strtok(text, "\n") : NULL; line && good;
        line = strtok(NULL, "\n")) {
     if (*line == '#')
       continue;
-    if (count == room)
-      rows = realloc(rows, (room = room * 2 + 64) * sizeof *rows);
-    struct row *row = &rows[count++];
-    memset(row, 0, sizeof *row);
-    int end = 0;
-    if (sscanf(line, "\"%399[^\"]\",%lld,\"%n", row->net, &row->batch, &end) !=
-            2 ||
-        !end)
-      return 1;
-    line += end;
-    size_t length = strcspn(line, "\"");
-    if (length >= sizeof row->settings)
-      return 1;
-    memcpy(row->settings, line, length);
-    row->peak = NOT_MEASURED;
-    if (sscanf(line + length, "\",%lld,%lld,%lld", &row->saved, &row->gradients,
-               &row->peak) < 2)
-      return 1;
-    snprintf(row->name, sizeof row->name, "%s, batch %lld %s", row->net,
-             row->batch, row->settings);
+    if (table->count == table->room)
+      table->rows = realloc(table->rows, (table->room = table->room * 2 + 64) *
+                                             sizeof *table->rows);
+    good = read_row(&table->rows[table->count++], line);
   }
-  int failed = count == 0 || run_table("steps", rows, count, sizeof *rows,
-                                       check_row, NULL, 0);
-  free(rows);
   free(text);
+  return good && table->count > before;
+}
+
+int main(void) {
+  struct table table = {0};
+  int failed = !read_rows(&table, "tests/data/steps.csv") ||
+               !read_rows(&table, "tests/data/layout.csv") ||
+               run_table("steps", table.rows, table.count, sizeof *table.rows,
+                         check_row, NULL, 0);
+  free(table.rows);
   return failed;
 }

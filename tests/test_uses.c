@@ -34,11 +34,11 @@ static const struct row {
 #include "library/uses.def"
 };
 
-#define LM                                                        \
-  "input tokens 64 : i32\nembed 512 64\nrepeat 4 {\n block: {\n"  \
-  "add { ln; attention 4 causal window=40 } {}\n"                 \
-  "add { ln; linear 200 relu; linear 64 relu; dropout 0.1 } {}\n" \
-  "}\n}\nln\nlinear 512\n"                                        \
+#define LM                                                       \
+  "input tokens 64 : i32\nembed 512 64\nrepeat 4 {\n block: {\n" \
+  "add { ln; attention 4 causal window=40 } {}\n"                \
+  "add { ln; linear 200 gelu; linear 64; dropout 0.1 } {}\n"     \
+  "}\n}\nln\nlinear 512\n"                                       \
   "train loss=crossentropy batch=8 optimizer=adam\n"
 #define FC "input 30\nfc 1000\nfc 1000\nfc 10\ntrain optimizer=adam\n"
 #define CNN                                                           \

@@ -148,14 +148,15 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
                           .out = &out,
                           .real = {1e-6}};
   struct operation op =
-      rms ? norm_rms(r->tape, rows, extent.count, r->places.norm[which])
-          : norm_ln(r->tape, rows, extent.count);
+      rms ? (struct operation){0} : norm_ln(r->tape, rows, extent.count);
   op.name = "norm";
   op.does = &does;
   op.out = extent;
+  op.by_channel = true; /* heads are split between devices */
   op.first_param = r->places.norm[which];
-  op.param_count = rms ? 1 : 2;
-  size_t value = attention_unary(r, in, op);
+  op.param_count = 2;
+  size_t value = rms ? norm_rms(r->tape, in, op, rows, op.first_param)
+                     : tape_run_on(r->tape, in, op);
   out = strides_dense(lies.rank, lies.dim);
   tape_see(r->tape, value, &out);
   return value;

@@ -149,7 +149,8 @@ static size_t posembed_trace(const struct layer *layer, struct tape *tape,
           .all_params = !tape->lowers,
           .elementwise = true,
           .work = extent_sample(one && !tape->lowers ? values : 0, WIDTH_NET),
-          .back_work = extent_fixed(one ? 0 : values, WIDTH_NET)});
+          .back_work =
+              extent_fixed(posembed->longest && !one ? values : 0, WIDTH_NET)});
 }
 
 LAYER_KIND(posembed, "Sequence", "adds a learned vector for each position",

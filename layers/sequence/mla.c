@@ -168,13 +168,13 @@ static size_t project(const struct recorder *m, const char *name, size_t in,
 static size_t normalise(const struct recorder *m, size_t in, int64_t width,
                         int param) {
   struct extent extent = rows(m, width);
-  struct operation op = norm_rms(m->r.tape, m->s.steps, extent.count, param);
-  op.name = "norm";
-  op.does = LOWERS(RMSNORM, .real = {1e-6});
-  op.out = extent;
-  op.first_param = param;
-  op.param_count = 1;
-  size_t value = attention_unary(&m->r, in, op);
+  size_t value =
+      norm_rms(m->r.tape, in,
+               (struct operation){.name = "norm",
+                                  .does = LOWERS(RMSNORM, .real = {1e-6}),
+                                  .out = extent,
+                                  .by_channel = true},
+               m->s.steps, param);
   struct strides lies = strides_dense(2, (int64_t[]){m->s.steps, width});
   tape_see(m->r.tape, value, &lies);
   return value;

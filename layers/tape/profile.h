@@ -10,14 +10,15 @@
 /* One row of a table; docs/memory.md says where each fact comes from. */
 struct profile {
   const char *name;
-  bool measured;           /* its figures are equal to measured ones */
-  const char *said;        /* of its figures, in a report */
-  int64_t block;           /* bytes that an allocation is rounded up to */
-  bool byte_masks;         /* dropout keeps one byte a value, not the type's */
-  bool sums_in_place;      /* gradients of a fan-out are added to the first */
-  bool concat_anew;        /* a chain of concats copies all parts each time */
-  bool mean_keeps_input;   /* a global mean saves what it averaged */
-  bool keeps_numbers;      /* a product keeps a number where tensors are */
+  bool measured;         /* its figures are equal to measured ones */
+  const char *said;      /* of its figures, in a report */
+  int64_t block;         /* bytes that an allocation is rounded up to */
+  bool byte_masks;       /* dropout keeps one byte a value, not the type's */
+  bool sums_in_place;    /* gradients of a fan-out are added to the first */
+  bool concat_anew;      /* a chain of concats copies all parts each time */
+  bool mean_keeps_input; /* a global mean saves what it averaged */
+  bool keeps_numbers;    /* a product keeps a number where tensors are */
+  bool slow_volumes;     /* a deconv of volumes begins with its input's size */
   bool unfold_keeps_input; /* its backward asks the input for its size */
   bool turned_products;    /* by sample, where its matrix is transposed */
   bool recurrent_steps;    /* recurrent layers run step by step */

@@ -75,6 +75,10 @@ static size_t cast_input(struct tape *tape, size_t in, enum width width) {
   return out;
 }
 
+size_t tape_widen(struct tape *tape, size_t in) {
+  return tape->mixed ? cast_input(tape, in, WIDTH_NET) : in;
+}
+
 /* All inputs in that precision; `few` has room for some of them. */
 static const size_t *cast_inputs(struct tape *tape, const struct operation *op,
                                  enum width width, size_t *few) {
@@ -216,6 +220,14 @@ static void turn(struct tape *tape, const struct operation *op, size_t value,
   out->rows = tape->values.at[in].rows;
 }
 
+/* What is written over a view is one still. */
+static bool is_view(const struct tape *tape, const struct op_facts *facts,
+                    const struct operation *op, const size_t *in) {
+  return facts->result == RESULT_NEW    ? op->view
+         : facts->result == RESULT_VIEW ? true
+                                        : tape->values.at[in[0]].view;
+}
+
 static void add_outputs(struct tape *tape, struct op_facts *facts,
                         const struct operation *op, const size_t *in,
                         bool gradient) {
@@ -233,6 +245,7 @@ static void add_outputs(struct tape *tape, struct op_facts *facts,
     tape->values.at[value].strided = op->strided;
     tape->values.at[value].rows = (unsigned char)op->rows;
     tape->values.at[value].still = op->still;
+    tape->values.at[value].view = is_view(tape, facts, op, in);
     if (lies_turned(tape, op, in))
       turn(tape, op, value, in[0]);
     if (op->view_of_one && facts->result == RESULT_NEW)
@@ -309,6 +322,8 @@ static struct op_facts facts_of(const struct tape *tape,
   facts.result = op->result == RESULT_IN_PLACE && !may_overwrite(tape, op)
                      ? RESULT_NEW
                      : op->result;
+  facts.on_view =
+      facts.result == RESULT_IN_PLACE && tape->values.at[op->in[0]].view;
   facts.gradient = op->gradient;
   facts.elementwise = op->elementwise;
   facts.folds = op->folds;
@@ -325,6 +340,7 @@ static struct op_facts facts_of(const struct tape *tape,
   facts.copies_gradient = op->copies_gradient;
   facts.matrix_last = op->spares;
   facts.reduces = op->reduces;
+  facts.inner = op->inner;
   facts.quiet = tape->turn && tape->turn->share && tape->turn->share->count > 1;
   return facts;
 }

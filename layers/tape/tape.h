@@ -57,6 +57,7 @@ enum gradient {
   GRADIENT_NEW,    /* each of its input's size */
   GRADIENT_SHARED, /* the output's own, or a part of it */
   GRADIENT_FIRST,  /* so only the first input's: a difference */
+  GRADIENT_LARGER, /* of the output's size, where that is larger */
 };
 
 /* Whether a gradient whose rows are not together is copied first. */
@@ -91,6 +92,7 @@ struct operation {
   bool view_of_one;     /* at a batch of 1 no copy is needed */
   int keeps;            /* KEEPS_IN(i) | KEEPS_OUT */
   bool in_place_clones; /* in place it keeps a copy of its input instead */
+  bool view;            /* autograd knows the output as a view of another */
   struct extent kept[2]; /* more that backward needs */
   bool always_makes;     /* these, while training, also if nothing needs them */
   struct extent work;    /* while it runs */
@@ -114,6 +116,7 @@ struct operation {
   bool folds;      /* scale and shift: a plan folds it away */
   enum cast cast;
   bool still;  /* the same for every sample, and so there once: constants */
+  bool inner;  /* a step of several that are one kernel where speed counts */
   bool spares; /* backward reads each operand, or its matrix, only for the
                   gradients of the others */
 };
@@ -134,6 +137,7 @@ struct tape_value {
   bool turned : 1; /* it lies in another order than its axes */
   bool shared : 1; /* several layers read it */
   bool part : 1;   /* one of several views, which are never written over */
+  bool view : 1;   /* autograd knows it as a view: struct operation */
 };
 
 struct tape_storage {
@@ -163,10 +167,12 @@ struct op_facts {
   bool ahead;     /* gradients of parameters are made forward */
   bool by_sample; /* its matrix first has a gradient for each sample */
   bool packs;
-  bool turns; /* the output's axes lie in another order */
+  bool on_view; /* it writes over a view: CopySlices of autograd */
+  bool turns;   /* the output's axes lie in another order */
   enum row_copy copies_gradient;
   bool matrix_last; /* its gradient comes after those of its bias */
   bool reduces; /* a smaller input's gradient is summed up from a larger one */
+  bool inner;   /* a step of what is timed as one kernel */
   bool quiet;   /* many alike at once: what is alive meanwhile says nothing */
   bool drops;   /* what would be kept, for nothing needs a gradient */
   struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
@@ -296,6 +302,9 @@ static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
                                                       size_t index) {
   return &tape->lowered.at[tape->lowered_of.at[index]];
 }
+
+/* A value in the net's width, if mixed precision has it in 16 bits: a copy. */
+size_t tape_widen(struct tape *tape, size_t in);
 
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);

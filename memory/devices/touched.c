@@ -5,7 +5,8 @@
 
 /* What a view shows is not read, and products are counted as such. */
 static bool touches(const struct op_facts *facts) {
-  return facts->result != RESULT_VIEW && !facts->splits && facts->macs == 0;
+  return facts->result != RESULT_VIEW && !facts->inner && !facts->splits &&
+         facts->macs == 0;
 }
 
 int64_t touched_bytes(const struct trace *trace, const struct step *step,

@@ -67,6 +67,7 @@ static void mix_op(struct mixer *m, size_t index) {
   mix(m, (uint64_t)op->facts->copies_gradient << 8 |
              (uint64_t)op->facts->by_sample << 5 |
              (uint64_t)op->facts->packs << 4 | (uint64_t)op->facts->turns << 3 |
+             (uint64_t)op->facts->on_view << 6 |
              (uint64_t)op->facts->matrix_last << 2 |
              (uint64_t)op->facts->reduces << 1 | op->facts->quiet);
   mix(m, (uint64_t)op->facts->held_count);

@@ -183,6 +183,14 @@ static void release_saved(struct run *run, const struct tape_op *op) {
   }
 }
 
+static int64_t gradient_bytes(struct run *run, const struct tape_op *op,
+                              size_t in) {
+  int64_t bytes = run_value_bytes(run, in);
+  return op->facts->gradient == GRADIENT_LARGER
+             ? max_i64(bytes, run_value_bytes(run, op->first_out))
+             : bytes;
+}
+
 /* Makes the gradients of the inputs; `made` has room for them. */
 static void input_gradients(struct run *run, const struct tape_op *op,
                             size_t given, size_t *made) {
@@ -196,7 +204,7 @@ static void input_gradients(struct run *run, const struct tape_op *op,
       made[i] = given;
       run->buffers.at[given - 1].users++;
     } else {
-      made[i] = run_new_buffer(run, op->node, run_value_bytes(run, in));
+      made[i] = run_new_buffer(run, op->node, gradient_bytes(run, op, in));
     }
   }
 }
@@ -227,6 +235,27 @@ static int64_t before_sums(struct run *run, const struct tape_op *op,
   return more;
 }
 
+/* One number spread, as of a sum, lies in no order: then the output's rules. */
+static bool is_spread(struct run *run, const struct tape_op *op, size_t given) {
+  const struct tape_value *out = run_value_at(run, op->first_out);
+  return run->buffers.at[given - 1].bytes < run_extent_bytes(run, out->extent);
+}
+
+/*
+ * What is written over a view: the gradient of the whole tensor is copied, then
+ * the part that is seen of it (CopySlices of
+ * torch/csrc/autograd/functions/tensor.cpp).
+ */
+static int64_t view_bytes(struct run *run, const struct tape_op *op) {
+  if (!op->facts->on_view)
+    return 0;
+  size_t in = run_input_of(run, op, 0);
+  int64_t whole = run_storage_bytes(run, run_storage_of(run, in));
+  int64_t twice = sum_of(run, whole, whole);
+  return is_spread(run, op, given_gradient(run, op)) ? sum_of(run, twice, whole)
+                                                     : twice;
+}
+
 /*
  * Bytes beside the gradients of its inputs while these are computed: parts of
  * a split that have no gradient get one of zeros.
@@ -236,6 +265,7 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
       run_work_bytes(run, op, &op->facts->back_work, &op->facts->back_gathered);
   int64_t more = run_bytes_of(run, &op->facts->back_more);
   work = sum_of(run, work, run_fetched_bytes(run, op));
+  work = sum_of(run, work, view_bytes(run, op));
   for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
@@ -256,12 +286,6 @@ static void look_at_work(struct run *run, const struct tape_op *op,
   if (large)
     run_sample(run, op);
   run_change(run, PART_TEMPORARY, -large);
-}
-
-/* One number spread, as of a sum, lies in no order: then the output's rules. */
-static bool is_spread(struct run *run, const struct tape_op *op, size_t given) {
-  const struct tape_value *out = run_value_at(run, op->first_out);
-  return run->buffers.at[given - 1].bytes < run_extent_bytes(run, out->extent);
 }
 
 /*

@@ -90,8 +90,9 @@ static bool same_values(const struct copy_pair *p) {
     if (!same_extent(p->tape, a->extent, b->extent) || a->rows != b->rows ||
         a->needs_gradient != b->needs_gradient || a->strided != b->strided ||
         a->still != b->still || a->turned != b->turned || a->part != b->part ||
-        a->axis != b->axis || a->first_part != b->first_part ||
-        a->part_count != b->part_count || a->param_count != b->param_count ||
+        a->view != b->view || a->axis != b->axis ||
+        a->first_part != b->first_part || a->part_count != b->part_count ||
+        a->param_count != b->param_count ||
         !tape_same_strides(p->tape, a->strides, b->strides) ||
         (b->storage >= p->before.storages && b->storage < p->a.storages) ||
         !follows(a->storage, b->storage, p->before.storages, p->by.storages) ||

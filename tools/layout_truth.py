@@ -1,0 +1,336 @@
+#!/usr/bin/python3
+"""Writes tests/data/layout.csv: how tensors lie, and what that costs.
+
+    tools/layout_truth.py >tests/data/layout.csv
+    tools/layout_truth.py WORD...      only nets with one of these words
+
+Each row is a net in the language, a batch and settings, beside the same net in
+PyTorch 1.13 on a CPU: bytes that autograd saves (storages, each once, without
+parameters, buffers and inputs), bytes of the gradients, the peak of forward and
+backward of the sum of the outputs, and the most that a prediction needs: each
+storage from the operation that makes it to the last one that reads it. Nets are
+programs without frames that would hold what nothing needs any more.
+"""
+import collections
+import operator
+import sys
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten
+
+from alive import key_of, measure
+
+torch.manual_seed(1)
+torch.set_num_threads(1)
+
+
+class Lives(TorchDispatchMode):
+    """The first and last operation that touches each storage."""
+
+    def __init__(self, outside):
+        super().__init__()
+        self.outside, self.seen, self.lives, self.now = outside, {}, [], 0
+
+    def touch(self, value):
+        if not isinstance(value, torch.Tensor):
+            return
+        storage = value.storage()
+        key = storage._storage._cdata
+        if key in self.outside or not storage.nbytes():
+            return
+        held = self.seen.get(key)
+        if held is None or held[0].expired():
+            held = self.seen[key] = (StorageWeakRef(storage), len(self.lives))
+            self.lives.append([self.now, self.now, storage.nbytes()])
+        self.lives[held[1]][1] = self.now
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.now += 1
+        for value in tree_flatten((args, kwargs))[0]:
+            self.touch(value)
+        out = func(*args, **(kwargs or {}))
+        for value in tree_flatten(out)[0]:
+            self.touch(value)
+        return out
+
+    def most(self, outs):
+        self.now += 1
+        for out in outs:
+            self.touch(out)
+        grown = collections.Counter()
+        for first, last, size in self.lives:
+            grown[first] += size
+            grown[last + 1] -= size
+        live = most = 0
+        for now in sorted(grown):
+            live += grown[now]
+            most = max(most, live)
+        return most
+
+
+def prediction(model, inputs):
+    outside = {key_of(t) for t in
+               [*inputs, *model.parameters(), *model.buffers()]}
+    model.eval()
+    with torch.no_grad(), Lives(outside) as lives:
+        out = model(*inputs)
+    model.train()
+    return lives.most(out if isinstance(out, tuple) else (out,))
+
+
+class Program(nn.Module):
+    """Steps one after the other: a function or module, the names of what it
+    reads and of what it makes; `x` is the input, and what is not said."""
+
+    def __init__(self, *steps):
+        super().__init__()
+        self.steps = [step if isinstance(step, tuple) else (step, "x", "x")
+                      for step in steps]
+        self.parts = nn.ModuleList(s[0] for s in self.steps
+                                   if isinstance(s[0], nn.Module))
+        self.last = {}
+        for i, (_, reads, _) in enumerate(self.steps):
+            for name in reads.split():
+                self.last[name, self.made(name, i)] = i
+
+    def made(self, name, end):
+        """The step that made what `name` is in front of step `end`."""
+        return max((i for i in range(end) if name in self.steps[i][2].split()),
+                   default=-1)
+
+    def forward(self, x):
+        held = {"x": x}
+        del x
+        for i, (f, reads, makes) in enumerate(self.steps):
+            args = [held[name] for name in reads.split()]
+            for name in set(reads.split()):
+                if self.last[name, self.made(name, i)] == i:
+                    del held[name]
+            out = f(*args)
+            del args
+            if len(makes.split()) > 1:
+                held.update(zip(makes.split(), out))
+            else:
+                held[makes] = out
+            del out
+        return held["x"]
+
+
+def row(net, shape, *steps, settings="", predicts=True):
+    """`predicts`: netc's net does the same then as while it is trained."""
+    if sys.argv[1:] and not any(word in net for word in sys.argv[1:]):
+        return
+    for batch in 1, 2:
+        model = Program(*steps)
+        for parameter in model.parameters():
+            parameter.grad = None
+        data = torch.rand(batch, *shape) + 0.1
+        values = [*measure(model, [data])]
+        if predicts:
+            values.append(prediction(model, [data]))
+        print(f'"{net}",{batch},"{settings}",' + ",".join(map(str, values)),
+              flush=True)
+
+
+def conv(i, o, k=1, **more):
+    return nn.Conv2d(i, o, k, **more)
+
+
+lin = nn.Linear
+
+print("""\
+# What PyTorch 1.13 keeps and allocates where tensors are views, copied, or lie in
+# another order, in bytes (CPU, float32): tools/layout_truth.py. Peak: of forward
+# and backward, without parameters, buffers and input; prediction: without
+# weights and input.
+# net,batch,settings,saved,gradients,peak,prediction""")
+
+
+def in_place():
+    """An activation in place on a view: rows of a dense layer, instnorm."""
+    functions = {"relu": nn.ReLU(True), "relu6": nn.ReLU6(True),
+                 "leaky": nn.LeakyReLU(0.01, True), "elu": nn.ELU(1.0, True),
+                 "silu": nn.SiLU(True), "mish": nn.Mish(True),
+                 "hswish": nn.Hardswish(True)}
+    for word, f in functions.items():
+        row(f"input 16x32; linear 64; {word}; linear 32", (16, 32),
+            lin(32, 64), f, lin(64, 32))
+        row(f"input 8x8x4; conv 4 1; instnorm; {word}; conv 3 1", (4, 8, 8),
+            conv(4, 4), nn.InstanceNorm2d(4, affine=True), f, conv(4, 3))
+    row("input 16x32; linear 64 relu; linear 64 relu; linear 8", (16, 32),
+        lin(32, 64), nn.ReLU(True), lin(64, 64), nn.ReLU(True), lin(64, 8))
+    row("input 16x32; linear 64 nobias; relu; linear 32", (16, 32),
+        lin(32, 64, False), nn.ReLU(True), lin(64, 32))
+    row("input 4x6x8; linear 16; relu; linear 8", (4, 6, 8),
+        lin(8, 16), nn.ReLU(True), lin(16, 8))
+    row("input 4x6x8; linear 16; silu; linear 8", (4, 6, 8),
+        lin(8, 16), nn.SiLU(True), lin(16, 8))
+    row("input 32; linear 64; relu; linear 32", (32,),
+        lin(32, 64), nn.ReLU(True), lin(64, 32))
+    row("input 8x8x4; conv 4 1; instnorm noaffine; relu; conv 3 1", (4, 8, 8),
+        conv(4, 4), nn.InstanceNorm2d(4), nn.ReLU(True), conv(4, 3))
+    row("input 16x32; linear 64; relu", (16, 32), lin(32, 64), nn.ReLU(True))
+    row("input 16x32; linear 64; ln; relu; linear 8", (16, 32),
+        lin(32, 64), nn.LayerNorm(64), nn.ReLU(True), lin(64, 8))
+    row("input 8x8x4; conv 4 1; bn; relu; conv 3 1", (4, 8, 8),
+        conv(4, 4), nn.BatchNorm2d(4), nn.ReLU(True), conv(4, 3))
+    row("input 8x8x4; conv 4 1; gn 2; relu; conv 3 1", (4, 8, 8),
+        conv(4, 4), nn.GroupNorm(2, 4), nn.ReLU(True), conv(4, 3))
+    row("input 16x32; linear 32; add {} { linear 32 }; relu; linear 8",
+        (16, 32), lin(32, 32), (lin(32, 32), "x", "y"),
+        (torch.add, "x y", "x"), nn.ReLU(True), lin(32, 8), predicts=False)
+    row("input 6x8x8; reshape 8x8x6; conv 4 1; reshape 64x4; relu; linear 3",
+        (6, 8, 8), conv(6, 4), lambda x: x.permute(0, 2, 3, 1),
+        lambda x: x.reshape(-1, 64, 4), nn.ReLU(True), lin(4, 3))
+
+
+
+def norms():
+    """Statistics, which a prediction has, too; and lrn's steps."""
+    for word, f in ("ln", nn.LayerNorm(8)), ("l2norm", F.normalize), \
+                   ("rmsnorm", Rms(8)), ("rmsnorm noaffine", Bare()):
+        rows = (lambda x: F.normalize(x, dim=-1)) if word == "l2norm" else f
+        row(f"input 9x4; linear 8; {word}; linear 3", (9, 4), lin(4, 8),
+            *steps_of(rows), lin(8, 3))
+        row(f"input 9x4; linear 8; add {{ {word} }} {{}}; linear 3", (9, 4),
+            lin(4, 8), *beside(steps_of(rows)), lin(8, 3))
+    row("input 64x32; linear 256; rmsnorm; linear 32", (64, 32), lin(32, 256),
+        *steps_of(Rms(256)), lin(256, 32))
+    row("input 9x4; linear 8; rmsnorm frozen; linear 3", (9, 4), lin(4, 8),
+        *steps_of(frozen(Rms(8))), lin(8, 3))
+    for word, f in ("gn 2", nn.GroupNorm(2, 8)), \
+                   ("instnorm", nn.InstanceNorm2d(8, affine=True)), \
+                   ("instnorm noaffine", nn.InstanceNorm2d(8)), \
+                   ("bn", nn.BatchNorm2d(8)):
+        row(f"input 6x5x3; conv 8 1; {word}; conv 4 1", (3, 6, 5), conv(3, 8),
+            f, conv(8, 4))
+    row("input 6x5x3; conv 8 1; l2norm; conv 4 1", (3, 6, 5), conv(3, 8),
+        F.normalize, conv(8, 4))
+    row("input 32x32x3; conv 8 1; ln; conv 4 1", (3, 32, 32), conv(3, 8),
+        *channels_last(nn.LayerNorm(8)), conv(8, 4))
+    for size in 3, 5:
+        row(f"input 6x6x3; conv 8 1; lrn {size}; conv 4 1", (3, 6, 6),
+            conv(3, 8), nn.LocalResponseNorm(size), conv(8, 4))
+    row("input 12x10x3; conv 16 3x3 pad relu; lrn 5; pool 3x3 /2; conv 8 3x3 "
+        "pad groups=2 relu; lrn 5; pool 3x3 /2; conv 4 1", (3, 12, 10),
+        conv(3, 16, 3, padding=1), nn.ReLU(True), nn.LocalResponseNorm(5),
+        nn.MaxPool2d(3, 2), conv(16, 8, 3, padding=1, groups=2), nn.ReLU(True),
+        nn.LocalResponseNorm(5), nn.MaxPool2d(3, 2), conv(8, 4))
+
+
+class Rms(nn.Module):
+    """Of its steps, as transformers' LlamaRMSNorm has them."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+
+class Bare(nn.Module):
+    pass
+
+
+class Times(nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = weight
+
+    def forward(self, x):
+        return self.weight * x
+
+
+def frozen(module):
+    return module.requires_grad_(False)
+
+
+def steps_of(f):
+    """A module, or what a norm of separate operations is."""
+    if not isinstance(f, (Rms, Bare)):
+        return [f]
+    steps = [(lambda x: torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5),
+              "x", "r"), (torch.mul, "x r", "x")]
+    return steps + [Times(f.weight)] if isinstance(f, Rms) else steps
+
+
+def named(step):
+    return step if isinstance(step, tuple) else (step, "x", "x")
+
+
+def beside(steps):
+    """The steps on `x`, to which it is added."""
+    steps = [named(step) for step in steps]
+    moved = [(f, reads.replace("x", "y"), makes.replace("x", "y"))
+             for f, reads, makes in steps]
+    first = moved[0]
+    if len(moved) > 1:  # a norm, which reads the tensor twice
+        moved = [(steps[0][0], "x", "r"), (steps[1][0], "x r", "y")] + moved[2:]
+    else:
+        moved = [(first[0], "x", "y")]
+    return [*moved, (operator.iadd, "y x", "x")]
+
+
+def channels_last(*steps):
+    return [lambda x: x.movedim(1, -1), *steps, lambda x: x.movedim(-1, 1)]
+
+
+def patches():
+    """The gradient of patches is as large as they are."""
+    row("input 16x16x3; conv 8 1; unfold 3x3 pad=1; slice c 0:9; conv 4 1",
+        (3, 16, 16), conv(3, 8), nn.Unfold(3, padding=1),
+        lambda x: x.view(-1, 72, 16, 16), lambda x: x[:, 0:9], conv(9, 4))
+    row("input 5x7x4; conv 4 1; unfold 3x3 pad=1; conv 3 1", (4, 5, 7),
+        conv(4, 4), nn.Unfold(3, padding=1), lambda x: x.view(-1, 36, 5, 7),
+        conv(36, 3))
+    row("input 5x7x4; conv 4 1; unfold 3x3 pad=1; slice h 4:5; conv 3 1",
+        (4, 5, 7), conv(4, 4), nn.Unfold(3, padding=1),
+        lambda x: x.view(-1, 36, 5, 7), lambda x: x[:, :, 4:5], conv(36, 3))
+    row("input 8x8x4; conv 4 1; unfold 2x2 /2; conv 3 1", (4, 8, 8),
+        conv(4, 4), nn.Unfold(2, stride=2), lambda x: x.view(-1, 16, 4, 4),
+        conv(16, 3))
+    row("input 6x6x6x4; conv 4 1; deconv 2 2 pad=2; conv 3 1", (4, 6, 6, 6),
+        nn.Conv3d(4, 4, 1), nn.ConvTranspose3d(4, 2, 2, padding=2),
+        nn.Conv3d(2, 3, 1))
+    row("input 3x3x3x4; conv 4 1; deconv 2 3 /2; conv 3 1", (4, 3, 3, 3),
+        nn.Conv3d(4, 4, 1), nn.ConvTranspose3d(4, 2, 3, 2), nn.Conv3d(2, 3, 1))
+
+
+def reductions():
+    """The largest of several axes is looked for again; clamps keep a mask."""
+    for word, f in ("max", torch.amax), ("min", torch.amin):
+        row(f"input 16x16x3; conv 8 1; {word} h w keep; conv 4 1", (3, 16, 16),
+            conv(3, 8), lambda x: f(x, (2, 3), True), conv(8, 4))
+        row(f"input 9x4; linear 8; {word} l c; fc 3", (9, 4), lin(4, 8),
+            lambda x: f(x, (1, 2)), lambda x: x.view(-1, 1), lin(1, 3))
+    row("input 16x16x3; conv 8 1; relu; add {} { max h w keep }; conv 4 1",
+        (3, 16, 16), conv(3, 8), nn.ReLU(True),
+        (lambda x: x.amax((2, 3), True), "x", "y"), (torch.add, "x y", "x"),
+        conv(8, 4))
+    for word, more in ("max 0", {"min": 0}), ("min 6", {"max": 6}):
+        row(f"input 5x7x4; conv 4 1; {word}; conv 3 1", (4, 5, 7), conv(4, 4),
+            lambda x: x.clamp(**more), conv(4, 3))
+        row(f"input 9x4; linear 8; {word}; linear 3", (9, 4), lin(4, 8),
+            lambda x: x.clamp(**more), lin(8, 3))
+
+
+def others():
+    row("input 4x2; linear 6; posembed; linear 3", (4, 2), lin(2, 6),
+        Position(4, 6), lin(6, 3))
+    row("input 9x4; linear 8; logsoftmax; mul 0.5", (9, 4), lin(4, 8),
+        nn.LogSoftmax(-1), lambda x: x * 0.5)
+
+
+class Position(nn.Module):
+    def __init__(self, length, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(length, width))
+
+    def forward(self, x):
+        return x + self.weight
+
+
+for group in in_place, norms, patches, reductions, others:
+    group()
