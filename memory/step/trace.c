@@ -389,11 +389,10 @@ static size_t kernel_cross_entropy(struct trace *trace, size_t out,
  * softmax has none (nanotron's _ShardedCrossEntropy): less than forward has,
  * where the peak is.
  */
-static size_t cross_entropy(struct trace *trace, size_t out,
-                            const struct shape *shape,
+static size_t cross_entropy(struct trace *trace, size_t out, int64_t rows,
                             const struct trace_options *options) {
   struct tape *tape = &trace->tape;
-  int64_t rows = shape_rows(shape);
+  struct extent values = *tape_extent(tape, out);
   enum width width = options->loss_width;
   bool in_place = options->loss_dtype == LOSS_DTYPE_INPLACE;
   if (options->loss_dtype == LOSS_DTYPE_REGISTERS)
@@ -401,7 +400,7 @@ static size_t cross_entropy(struct trace *trace, size_t out,
   size_t log = tape_run_on(
       tape, loss_input(trace, out, width),
       (struct operation){.name = "logsoftmax",
-                         .out = extent_sample(shape_values(shape), width),
+                         .out = extent_sample(values.count, width),
                          .keeps = in_place ? 0 : KEEPS_OUT,
                          .gradient = in_place ? GRADIENT_SHARED : GRADIENT_NEW,
                          .by_channel = true,
@@ -414,6 +413,43 @@ static size_t cross_entropy(struct trace *trace, size_t out,
                          .scores = true,
                          .kept = {extent_sample(rows, WIDTH_INDEX),
                                   extent_fixed(1, WIDTH_F32)}});
+}
+
+/*
+ * Rows in parts, each with a loss of its own, so that a part alone is copied
+ * and has two gradients (litgpt's chunked_cross_entropy; torchtune,
+ * modules/loss/cross_entropy_loss.py).
+ */
+static size_t chunked_cross_entropy(struct trace *trace, size_t out,
+                                    const struct shape *shape,
+                                    const struct trace_options *options) {
+  struct tape *tape = &trace->tape;
+  struct arena *arena = tape->arena;
+  int64_t rows = shape_rows(shape), classes = shape_channels(shape);
+  int64_t each = ceil_div_i64(rows, max_i64(options->loss_chunks, 1));
+  int count = (int)ceil_div_i64(rows, each);
+  if (count == 1)
+    return cross_entropy(trace, out, rows, options);
+  struct extent part = *tape_extent(tape, out), last = part;
+  part.count = each * classes; /* less than the output */
+  last.count -= (count - 1) * part.count;
+  size_t first = tape_run_on(tape, out,
+                             (struct operation){.name = "split",
+                                                .out = part,
+                                                .outs = count,
+                                                .result = RESULT_VIEW,
+                                                .by_channel = true});
+  tape_resize(tape, first + (size_t)count - 1, last);
+  size_t *losses = arena_alloc(arena, (size_t)count, sizeof *losses);
+  for (int i = 0; i < count; i++)
+    losses[i] = cross_entropy(trace, first + (size_t)i,
+                              i < count - 1 ? each : rows - i * each, options);
+  return tape_run(
+      tape, &(struct operation){.name = "sum",
+                                .in = losses,
+                                .in_count = count,
+                                .out = extent_fixed(1, options->loss_width),
+                                .gradient = GRADIENT_SHARED});
 }
 
 /* mse, bce: the target is as large as the output. */
@@ -483,7 +519,8 @@ static size_t loss_of(struct trace *trace, const struct model *model,
   case LOSS_FUSED_CROSSENTROPY:
     return fused_cross_entropy(trace, model, node, options->loss_chunks);
   case LOSS_SUM: return sum(trace, out);
-  case LOSS_CROSSENTROPY: return cross_entropy(trace, out, shape, options);
+  case LOSS_CROSSENTROPY:
+    return chunked_cross_entropy(trace, out, shape, options);
   case LOSS_MSE:
   case LOSS_BCE: return compare(trace, out, shape, options);
   default: return out;

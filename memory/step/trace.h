@@ -58,7 +58,7 @@ struct trace_options {
   enum width loss_width; /* what a loss computes in, and the output is cast to;
                             WIDTH_NET: as autocast has it, or as it is */
   int loss_dtype;        /* enum loss_type */
-  int64_t loss_chunks;   /* of a fused one; 0: as many as it takes */
+  int64_t loss_chunks;   /* 0: of a fused one as many as it takes, or one */
   const struct node_range *ranges; /* checkpointed, in order, apart */
   size_t range_count;
   bool leaps; /* iterations may be left out */

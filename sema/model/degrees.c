@@ -464,6 +464,6 @@ void degrees_idle(const struct model *model, const struct settings *settings,
        t->loss == LOSS_CROSSENTROPY, "for a loss with a softmax",
        "`loss=crossentropy`, or leave it out");
   idle(&c, "loss_chunks", t->loss_chunks > 0,
-       t->loss == LOSS_FUSED_CROSSENTROPY, "for a fused loss",
-       "`loss=fused_crossentropy`, or leave it out");
+       t->loss == LOSS_FUSED_CROSSENTROPY || t->loss == LOSS_CROSSENTROPY,
+       "for cross-entropy", "`loss=crossentropy`, or leave it out");
 }
