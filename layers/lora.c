@@ -49,6 +49,13 @@ void lora_params(struct params *params, int64_t in, int64_t out,
                               .center = 1});
 }
 
+void lora_padded_params(struct params *params, int64_t in, int64_t out,
+                        const struct lora *lora) {
+  add_matrix(params, in, size_product(lora->rank, 2),
+             name_of(params, "", "lora_A"));
+  add_matrix(params, lora->rank, out, name_of(params, "", "lora_B"));
+}
+
 static size_t drop(struct tape *tape, const struct lora *lora, size_t in) {
   struct extent mask = *tape_extent(tape, in);
   mask.width = WIDTH_MASK;
@@ -83,6 +90,29 @@ static size_t both(struct tape *tape, const struct lora_site *site, size_t in) {
   return multiply(tape, "lora_B", narrow, &site->steps[1], site->first + 1);
 }
 
+/*
+ * `index_copy` into zeros, of rows that lie by positions: it keeps these and
+ * where their features go, a tensor that is made anew.
+ */
+static size_t pad(struct tape *tape, const struct lora_site *site, size_t in) {
+  size_t rows = tape_run_on(tape, in,
+                            (struct operation){.name = "lora_rows",
+                                               .out = site->steps[1].out,
+                                               .view_of_one = true,
+                                               .gradient = GRADIENT_SHARED});
+  return tape_run_on(
+      tape, rows,
+      (struct operation){.name = "lora_pad",
+                         .out = site->padded,
+                         .keeps = KEEPS_IN(0),
+                         .kept = {extent_fixed(site->kept_out, WIDTH_INDEX)},
+                         .work = site->padded});
+}
+
+static struct extent out_of(const struct lora_site *site) {
+  return site->padded.count ? site->padded : site->steps[1].out;
+}
+
 static size_t times(struct tape *tape, const struct lora *lora,
                     const struct lora_site *site, size_t in) {
   double factor = lora->alpha != 0 ? lora->alpha / (double)lora->rank : 1;
@@ -90,25 +120,27 @@ static size_t times(struct tape *tape, const struct lora *lora,
   return tape_run_on(tape, in,
                      (struct operation){.name = "lora_scale",
                                         .does = &does,
-                                        .out = site->steps[1].out,
+                                        .out = out_of(site),
                                         .kept = {extent_fixed(1, WIDTH_INDEX)},
                                         .elementwise = true,
                                         .by_channel = true});
 }
 
-/* a + b, as `a` lies; `held` is alive until then, if it is no operand. */
+/* a + b, as `a` lies; `held` is alive until then. */
 static size_t plus(struct tape *tape, const struct lora_site *site, size_t a,
-                   size_t b, size_t held) {
-  size_t in[3] = {a, b, held};
+                   size_t b, const size_t *held, int held_count) {
+  size_t in[4] = {a, b};
   struct strides out = tape_strides(tape, a);
   struct strides lies[2] = {out, tape_strides(tape, b)};
+  for (int i = 0; i < held_count; i++)
+    in[2 + i] = held[i];
   return tape_run(
       tape, &(struct operation){.name = "lora_add",
                                 .does = LOWERS(ADD, .in = lies, .out = &out),
                                 .in = in,
-                                .in_count = held == a || held == b ? 2 : 3,
-                                .held = held == a || held == b ? 0 : 1,
-                                .out = site->steps[1].out,
+                                .in_count = 2 + held_count,
+                                .held = held_count,
+                                .out = out_of(site),
                                 .gradient = GRADIENT_SHARED,
                                 .elementwise = true,
                                 .by_channel = true});
@@ -205,24 +237,34 @@ static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
   if (!rows)
     wide = both(tape, site, from);
   wide = times(tape, lora, site, scaled(tape, site, wide, factors));
-  return plus(tape, site, base, plus(tape, site, own, wide, product), base);
+  wide = plus(tape, site, own, wide, &product, 1);
+  return plus(tape, site, base, wide, NULL, 0);
+}
+
+/* What the runtime has no kernel for, as an operation that it refuses. */
+static size_t refused(struct tape *tape, const struct lora_site *site,
+                      const char *name, size_t in) {
+  static const struct lowering unknown = {.opcode = DOES_UNKNOWN};
+  return tape_run_on(tape, in,
+                     (struct operation){.name = name,
+                                        .does = &unknown,
+                                        .out = out_of(site),
+                                        .elementwise = true,
+                                        .by_channel = true});
 }
 
 size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
                   size_t base, const struct lora_site *site) {
+  bool pads = site->padded.count > 0;
+  if (pads && tape->lowers)
+    return refused(tape, site, "lora_on=padded", base);
   if (lora->dora && !tape->lowers)
     return dora_trace(tape, lora, in, base, site);
   size_t from = drop(tape, lora, in);
-  size_t wide = times(tape, lora, site, both(tape, site, from));
-  size_t sum = plus(tape, site, base, wide, base);
-  if (!lora->dora)
-    return sum;
-  /* A plan has the factors ready, but the runtime no kernel that takes them. */
-  static const struct lowering unknown = {.opcode = DOES_UNKNOWN};
-  return tape_run_on(tape, sum,
-                     (struct operation){.name = "dora",
-                                        .does = &unknown,
-                                        .out = site->steps[1].out,
-                                        .elementwise = true,
-                                        .by_channel = true});
+  size_t wide = both(tape, site, from);
+  size_t held[2] = {in, wide}; /* by frames of Python */
+  wide = times(tape, lora, site, pads ? pad(tape, site, wide) : wide);
+  size_t sum = plus(tape, site, base, wide, held, pads ? 2 : 0);
+  /* A plan has the factors ready, but the runtime no kernel for them. */
+  return lora->dora ? refused(tape, site, "dora", sum) : sum;
 }

@@ -45,6 +45,10 @@ int lora_count(const struct lora *lora);
 void lora_params(struct params *params, int64_t in, int64_t out,
                  const struct lora *lora, const char *prefix);
 
+/* Of queries and values alone, which share a matrix: litgpt's LoRAQKVLinear. */
+void lora_padded_params(struct params *params, int64_t in, int64_t out,
+                        const struct lora *lora);
+
 /* The name of the outputs' lengths, which stand after A and B. */
 #define LORA_LENGTHS "lora_magnitude_vector.weight"
 
@@ -61,6 +65,8 @@ struct lora_site {
   int weight;                /* W; a bias is after it, or is not */
   int first;                 /* A, which B and the lengths follow */
   int64_t in, out;           /* values that one output sees; outputs */
+  struct extent padded;      /* B's outputs among zeros; 0: they are all */
+  int64_t kept_out;          /* features of B's outputs, if these are padded */
 };
 
 /* Adds to `base` what A and B make of `in`. */

@@ -56,6 +56,42 @@ class Dora(nn.Module):
         return (factor - 1) * result + factor * low * scaling
 
 
+class Padded(nn.Module):
+    """One matrix for queries, keys and values with adapters for the first and
+    the last: LoRAQKVLinear of litgpt's lora.py."""
+
+    def __init__(self, width, queries, keys, rank, dropout=0.0, bias=True):
+        super().__init__()
+        self.linear = nn.Linear(width, queries + 2 * keys, bias=bias)
+        self.linear.requires_grad_(False)
+        self.a = nn.Parameter(torch.randn(2 * rank, width))
+        self.b = nn.Parameter(torch.zeros(queries + keys, rank))
+        self.drop = nn.Dropout(dropout)
+        self.parts = [queries, keys]
+        self.index = [*range(queries),
+                      *range(queries + keys, queries + 2 * keys)]
+
+    def wide(self, low):
+        if self.parts[0] == self.parts[1]:
+            return F.conv1d(low, self.b.unsqueeze(-1), groups=2)
+        parts = zip(low.chunk(2, 1), self.b.unsqueeze(-1).split(self.parts))
+        return torch.cat([F.conv1d(x, b) for x, b in parts], 1)
+
+    def padded(self, x):
+        x = x.transpose(0, 1)
+        zeros = x.new_zeros((*x.shape[:-1], self.linear.out_features))
+        zeros = zeros.view(-1, self.linear.out_features)
+        zeros = zeros.index_copy(1, torch.tensor(self.index),
+                                 x.reshape(-1, sum(self.parts)))
+        return zeros.view((*x.shape[:-1], -1)).transpose(0, 1)
+
+    def forward(self, x):
+        all_of_it = self.linear(x)
+        low = F.linear(self.drop(x), self.a)
+        wide = self.wide(low.transpose(1, 2)).transpose(1, 2)
+        return all_of_it + self.padded(wide) * 2.0
+
+
 class Lora(nn.Module):
     """A dense layer or a convolution with its adapter."""
 

@@ -19,6 +19,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from alive import Watch, backward, key_of
+from lora import Padded
 
 torch.manual_seed(1)
 ONLY = sys.argv[1:] if __name__ == "__main__" else []
@@ -249,7 +250,7 @@ class Attention(nn.Module):
     def __init__(self, width, heads, kv=None, dim=None, bias="qkvo", out=None,
                  qknorm=None, softcap=None, sinks=False, talking=False,
                  scale="scores", causal=False, noout=False, packed=False,
-                 rotary=0):
+                 rotary=0, padded=0, dropout=0.0):
         super().__init__()
         self.heads, self.kv = heads, kv or heads
         self.dim = dim or width // heads
@@ -263,6 +264,8 @@ class Attention(nn.Module):
             self.register_buffer("sine", angle.sin())
         if packed:
             self.qkv = nn.Linear(width, full + 2 * less, bias="q" in bias)
+        if padded:
+            self.qkv = Padded(width, full, less, padded, dropout)
         else:
             self.q = nn.Linear(width, full, bias="q" in bias)
             self.k = nn.Linear(width, less, bias="k" in bias)
@@ -277,6 +280,8 @@ class Attention(nn.Module):
         self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
         self.talk = nn.ModuleList([nn.Linear(heads, heads) for _ in "ab"]) \
             if talking else None
+        if padded:
+            self.o.requires_grad_(False)
 
     def turned(self, x):
         part, rest = x[..., :self.rotary], x[..., self.rotary:]
@@ -360,6 +365,10 @@ def attentions():
     attention("rope views", rotary=4, packed=True)
     attention("rope rotary=2 views", rotary=2, packed=True)
     attention("views", packed=True)
+    attention("views causal lora=2 lora_on=padded", packed=True, causal=True,
+              padded=2)
+    attention("views lora=3 lora_on=padded lora_dropout=0.5", packed=True,
+              padded=3, dropout=0.5)
     attention("views scale=queries", packed=True, scale="queries")
 
 

@@ -62,9 +62,10 @@ static const struct arg_spec attention_specs[] = {
         .fallback = "the profile's",
         .doc = "whether the attention weights are ever stored"),
     LORA_SPECS(attention, lora),
-    ARG(CHOICE, KEY, "lora_on", attention, adapted, .words = "qv qkv qkvo",
-        .initial = 1, .fallback = "qv",
-        .doc = "the projections that have them"),
+    ARG(CHOICE, KEY, "lora_on", attention, adapted,
+        .words = "qv qkv qkvo padded", .initial = 1, .fallback = "qv",
+        .doc = "the projections that have them; or queries and values of a "
+               "packed matrix, zeros for keys between them: litgpt"),
     SPEC_END};
 
 const char *attention_steps(const struct attention *attention) {
@@ -230,8 +231,27 @@ static bool check_bias_words(const struct layer *layer) {
                       "`nobias` takes the bias of every projection");
 }
 
+/* Two parts of one matrix; its outputs have no lengths of their own. */
+static bool check_padded(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  if (attention->adapted != LORA_PADDED)
+    return true;
+  if (attention->lora.dora)
+    return layer_refuse(layer, OUT_OF_RANGE, "lora_on",
+                        "`dora` is not known with `lora_on=padded`");
+  if (attention_is_packed(attention) && layer->input_count == 1)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, MISSING_ARGUMENT, "lora_on",
+                 "`lora_on=padded` needs one matrix for queries, keys and "
+                 "values");
+  return diag_help(d, "`packed` or `views`; or `lora_on=qv`");
+}
+
 static bool check_lora(const struct layer *layer) {
   const struct attention *attention = layer->args;
+  if (attention->lora.rank && !check_padded(layer))
+    return false;
   if (attention->lora.rank || attention->adapted == LORA_QV)
     return lora_check(layer, &attention->lora);
   struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "lora_on",

@@ -9,7 +9,7 @@ enum { ATTENTION_FUSED = 1, ATTENTION_NAIVE };
 enum { ATTENTION_SCORES = 1, ATTENTION_QUERIES, ATTENTION_UNSCALED };
 enum { ATTENTION_RMS = 1, ATTENTION_LN };
 
-enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO };
+enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO, LORA_PADDED };
 
 /* The letters of the projections that have biases. */
 #define ATTENTION_BIASES "qkvo qvo qkv qko kvo qk qv qo kv ko vo q k v o"
@@ -60,7 +60,8 @@ struct projection {
   int first, count;
   int64_t in, out; /* features; out 0: it is packed into another */
   int64_t biases;
-  bool adapted; /* A and B of lora follow them */
+  bool adapted;   /* A and B of lora follow them */
+  int64_t padded; /* outputs of B, which zeros are put among; 0: all */
 };
 
 void attention_projections(const struct layer *layer,

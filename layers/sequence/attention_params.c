@@ -14,7 +14,8 @@ static bool has_bias(const struct attention *attention, int projection) {
 static bool is_adapted(const struct attention *attention, int projection) {
   if (!attention->lora.rank)
     return false;
-  return (projection != PROJECTION_KEY || attention->adapted >= LORA_QKV) &&
+  return (projection != PROJECTION_KEY || attention->adapted == LORA_QKV ||
+          attention->adapted == LORA_QKVO) &&
          (projection != PROJECTION_OUT || attention->adapted == LORA_QKVO);
 }
 
@@ -45,6 +46,8 @@ void attention_projections(const struct layer *layer,
     int first = layer->input_count > 1 ? PROJECTION_KEY : PROJECTION_QUERY;
     for (int i = first + 1; i < PROJECTION_OUT; i++)
       pack(&projections[first], &projections[i]);
+    if (attention->adapted == LORA_PADDED) /* less than all, which is checked */
+      projections[first].padded = projections[first].out - s.kv_width;
   }
   for (int i = 0; i < 4; i++) {
     struct projection *p = &projections[i];
@@ -186,7 +189,9 @@ void attention_params(const struct layer *layer, struct params *params) {
       params_add(params, weight);
     if (p->count > 1)
       params_add(params, bias);
-    if (p->adapted)
+    if (p->padded && p->adapted)
+      lora_padded_params(params, p->in, p->padded, &attention->lora);
+    else if (p->adapted)
       lora_params(params, p->in, p->out, &attention->lora,
                   adapter_prefix(layer, i, &weight));
   }
@@ -229,8 +234,10 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
     int64_t rows = asks ? s.queries : s.keys;
     if (!all[i].adapted)
       continue;
-    product(terms, s.groups, rows, all[i].in, attention->lora.rank);
-    product(terms, s.groups, rows, attention->lora.rank, all[i].out);
+    product(terms, s.groups, rows, all[i].in,
+            size_product(attention->lora.rank, all[i].padded ? 2 : 1));
+    product(terms, s.groups, rows, attention->lora.rank,
+            all[i].padded ? all[i].padded : all[i].out);
   }
 }
 

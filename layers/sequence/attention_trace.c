@@ -35,15 +35,21 @@ static size_t adapt(const struct attention_recorder *r,
     lies[0].dim[seen->rank - 1] = lora->rank;
   for (int i = 0; i < 2; i++)
     lies[i] = strides_dense(lies[i].rank, lies[i].dim);
+  int64_t parts = p->padded ? 2 : 1; /* each with an A of its own */
   struct lora_site site = {
       .steps = {{LOWERS(LINEAR, .out = &lies[0]),
-                 attention_rows(r, rows, lora->rank), true},
+                 attention_rows(r, rows, size_product(lora->rank, parts)),
+                 true},
                 {LOWERS(LINEAR, .out = &lies[1]),
-                 attention_rows(r, rows, p->out), true}},
+                 attention_rows(r, rows, p->padded ? p->padded : p->out),
+                 true}},
       .weight = p->first,
       .first = p->first + p->count,
       .in = p->in,
-      .out = p->out};
+      .out = p->out,
+      .kept_out = p->padded};
+  if (p->padded)
+    site.padded = attention_rows(r, rows, p->out);
   return lora_trace(r->tape, lora, in, base, &site);
 }
 
