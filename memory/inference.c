@@ -144,6 +144,7 @@ static bool find_framework(const struct model *model,
   struct trace_options options = {
       .profile = profile_at(settings->train.profile),
       .in_place = settings->train.inplace == TOGGLE_ON,
+      .half = element_bits(settings->infer.dtype) == 16,
       .leaps = true};
   struct simulation run = {.arena = &scratch,
                            .trace = &tape,

@@ -791,6 +791,38 @@ static void losses_are_computed_in_32_bits(void **state) {
 }
 
 /*
+ * The output of the kernel for 16 bits lies as its queries do. Those that a
+ * concat gave lie heads first, so that the output's projection keeps a copy.
+ */
+static void joined_queries_cost_a_copy(void **state) {
+  (void)state;
+  enum { BYTES = 2 * 64 * 128 }; /* of one tensor in 16 bits */
+  static const struct {
+    const char *with, *without;
+    int64_t half, full; /* more that is kept in 16 and in 32 bits */
+  } rows[] = {
+      /* two that are turned are kept beside the matrix's output */
+      {"views rope", "views", 3 * BYTES, 4 * BYTES},
+      {"rope rotary=16", "rope", BYTES, 0},
+      {"rope rotary=32", "rope", 0, 0}, /* all of a head */
+      {"rope rotary=16 naive", "rope naive", 0, 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char net[2][128];
+    const char *words[2] = {rows[i].with, rows[i].without};
+    for (int k = 0; k < 2; k++)
+      snprintf(net[k], sizeof net[k],
+               "input 64x128\nlinear 128\nattention 4 causal %s\n", words[k]);
+    assert_int_equal(ask(net[0], "dtype=bf16", "saved_bytes") -
+                         ask(net[1], "dtype=bf16", "saved_bytes"),
+                     rows[i].half);
+    assert_int_equal(ask(net[0], "dtype=f32", "saved_bytes") -
+                         ask(net[1], "dtype=f32", "saved_bytes"),
+                     rows[i].full);
+  }
+}
+
+/*
  * 64 rows of 8 values, V in all. In 16 bits transformers' LlamaRMSNorm keeps a
  * copy in 32, whose squares this profile keeps, too, a factor a row and, if its
  * scale is trained, what is scaled in 16 bits; LayerNorm on such a copy keeps
@@ -867,6 +899,7 @@ int main(void) {
       cmocka_unit_test(a_step_has_two_workspaces),
       cmocka_unit_test(norms_in_float_keep_a_copy),
       cmocka_unit_test(losses_are_computed_in_32_bits),
+      cmocka_unit_test(joined_queries_cost_a_copy),
       cmocka_unit_test(steps_in_backward_free_gradients),
       cmocka_unit_test(mixed_resnet_keeps_what_was_measured),
       cmocka_unit_test(mixed_dense_layers_keep_copies),

@@ -118,6 +118,10 @@ struct extent attention_work(const struct attention_recorder *r,
 size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
                        size_t v);
 
+/* The features of all heads of a position again side by side. */
+size_t attention_together(const struct attention_recorder *r, size_t context,
+                          struct extent unit);
+
 /* The same of rows of all heads' features, with every step in memory. */
 size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
                               size_t k, size_t v);

@@ -134,8 +134,8 @@ static size_t add_relative(const struct attention_recorder *r, size_t scores) {
 }
 
 /* The features of all heads of a position again side by side. */
-static size_t together(const struct attention_recorder *r, size_t context,
-                       struct extent unit) {
+size_t attention_together(const struct attention_recorder *r, size_t context,
+                          struct extent unit) {
   struct strides lies = tape_strides(r->tape, context);
   struct strides from = strides_move(&lies, 1, 2);
   struct strides to = strides_dense(from.rank, from.dim);
@@ -330,7 +330,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
     v = by_heads(r, v, r->s.keys);
   size_t context = product(r, turn_back(r, weights), v, false, unit,
                            (size_t[]){seen, weights});
-  context = together(r, context, unit);
+  context = attention_together(r, context, unit);
   r->tape->core = false;
   return context;
 }

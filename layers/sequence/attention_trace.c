@@ -222,13 +222,16 @@ static size_t turn_part(const struct attention_recorder *r, size_t in,
                                                .gradient = GRADIENT_SHARED});
 }
 
+static bool is_part_turned(const struct attention_recorder *r) {
+  return r->attention->rotary && r->attention->rotary < r->s.dim;
+}
+
 static size_t rotate(const struct attention_recorder *r, size_t in) {
   struct strides lies = tape_strides(r->tape, in), heads = lies;
-  int64_t part = r->attention->rotary;
   if (r->tape->lowers)
     heads = attention_heads(r, &lies);
   size_t value =
-      part && part < r->s.dim ? turn_part(r, in, &heads) : turn(r, in, &heads);
+      is_part_turned(r) ? turn_part(r, in, &heads) : turn(r, in, &heads);
   struct strides out = strides_dense(lies.rank, lies.dim);
   tape_see(r->tape, value, &out);
   return value;
@@ -240,6 +243,19 @@ void attention_lower_mask(const struct attention_recorder *r,
   const struct attention *a = r->attention;
   lowering_add(does, a->window ? a->window - 1 : -1);
   lowering_add(does, a->causal || a->window ? 0 : -1);
+}
+
+/*
+ * What a concat gives lies heads first. It is that of the features that rope
+ * turns with the others; timm and litgpt join them where there are no others,
+ * too. The output of the kernel for 16 bits lies as the queries do
+ * (`empty_like(q_padded)` in aten/src/ATen/native/transformers/cuda/flash_attn/
+ * flash_api.cpp), so that it is copied to have its heads side by side; that of
+ * the one for 32 bits has them so.
+ */
+static bool gives_heads_first(const struct attention_recorder *r) {
+  return r->tape->half && !r->tape->lowers && r->attention->rope &&
+         (r->attention->views || is_part_turned(r));
 }
 
 /*
@@ -280,7 +296,10 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                    .back_work = sums,
                    .cast = CAST_LOW});
   tape_see(r->tape, value, &out);
-  return value;
+  return gives_heads_first(r)
+             ? attention_together(r, value,
+                                  attention_rows(r, r->s.queries, r->s.width))
+             : value;
 }
 
 size_t attention_trace(const struct layer *layer, struct tape *tape,

@@ -232,6 +232,7 @@ struct tape {
   struct arena *arena;
   const struct profile *profile;
   bool training, in_place, mixed;
+  bool half; /* products have 16 bits, by themselves or under autocast */
   enum tape_norms norms;
   bool packed; /* products with frozen matrices, in blocks, keep their input */
   VEC(struct tape_value) values;

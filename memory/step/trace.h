@@ -49,7 +49,7 @@ struct trace {
 /* What to trace. */
 struct trace_options {
   const struct profile *profile;
-  bool training, in_place, mixed;
+  bool training, in_place, mixed, half;
   bool lowers, single; /* struct tape */
   int norms;           /* enum tape_norms; 0: NORMS_PLAIN */
   bool packed; /* frozen matrices are in blocks but of what gives an output,

@@ -171,6 +171,8 @@ void step_trace(struct step *step, struct arena *arena) {
                                   .training = true,
                                   .in_place = train->inplace == TOGGLE_ON,
                                   .mixed = train->precision == PRECISION_MIXED,
+                                  .half = element_bits(train->dtype) == 16 ||
+                                          train->precision == PRECISION_MIXED,
                                   .norms = norms_of(train),
                                   .packed = train->base &&
                                             profile->packed_keeps_input,
