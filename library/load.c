@@ -292,32 +292,12 @@ bool load_try_compared(struct call *call, struct slice list) {
                    "precision=mixed`");
 }
 
-/* `-D size=x`: x joins sizes and is no value, so that it cannot be parsed. */
-static struct define read_joint(const struct load_reading *r,
-                                const struct setting_pair *pair) {
-  struct setting_pair number = {pair->name, slice_of("0")};
-  const struct stmt *stmt = parse_pair(r, "param ", &number, " = ");
-  if (!stmt || stmt->next || stmt->kind != STMT_PARAM)
-    return (struct define){.name = {NULL, 0}};
-  struct source *source = &r->sources->all.at[r->sources->all.count - 1];
-  char *text = arena_alloc(r->arena, source->text.length, 1);
-  memcpy(text, source->text.at, source->text.length);
-  text[source->text.length - 1] = *pair->value.at; /* as it was given */
-  source->text.at = text;
-  return (struct define){
-      .name = stmt->name,
-      .value = {.kind = VALUE_NAME, .name = pair->value, .span = stmt->span},
-      .span = stmt->span,
-      .unknown = true};
-}
-
 static struct define read_define(const struct load_reading *r,
                                  struct expansion *expansion,
                                  const struct setting_pair *pair) {
-  if (slice_is(pair->value, "x"))
-    return read_joint(r, pair);
   const struct stmt *stmt = parse_pair(r, "param ", pair, " = ");
-  if (!stmt || stmt->next || stmt->kind != STMT_PARAM || r->diags->all.count)
+  if (!stmt || stmt->next || stmt->kind != STMT_PARAM || stmt->more->names ||
+      r->diags->all.count)
     return (struct define){.name = {NULL, 0}};
   const struct expr *x = stmt->more->value;
   if (x->kind == EXPR_NAME && !layer_kind_find(x->name))

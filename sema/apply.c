@@ -103,8 +103,11 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
   }
   if (symbol->kind == SYMBOL_DEF)
     meaning->def = symbol;
-  else if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME)
+  else if (symbol->kind == SYMBOL_CONSTANT &&
+           symbol->value->kind == VALUE_NAME) {
     meaning->kind = layer_kind_find(symbol->value->name);
+    meaning->given = symbol->value->layer;
+  }
   return meaning->def || meaning->kind || no_layer(e, symbol, span);
 }
 
@@ -284,8 +287,8 @@ static void apply_bound(struct expander *e, const struct stmt *stmt,
 }
 
 static void apply_layer(struct expander *e, const struct stmt *stmt,
-                        const struct layer_kind *kind, struct slice label) {
-  struct bound *bound = bound_stmt(e, stmt, kind);
+                        const struct meaning *meaning, struct slice label) {
+  struct bound *bound = bound_stmt(e, stmt, meaning);
   apply_bound(e, stmt, bound, label);
   bound_let_go(e, stmt, bound);
 }
@@ -311,5 +314,5 @@ void apply_stmt(struct expander *e, const struct stmt *stmt,
   else if (meaning.def)
     expand_call(e, meaning.def, stmt, label);
   else
-    apply_layer(e, stmt, meaning.kind, label);
+    apply_layer(e, stmt, &meaning, label);
 }

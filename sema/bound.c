@@ -193,7 +193,8 @@ static void read_around_x(struct expander *e, struct bound *bound,
 }
 
 static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
-                               const struct layer_kind *kind) {
+                               const struct meaning *meaning) {
+  const struct layer_kind *kind = meaning->kind;
   struct bound *bound = e->free_bound;
   if (bound) {
     e->free_bound = bound->next;
@@ -207,7 +208,7 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   bound->args = stmt->args;
   bound->begin = stmt->span.begin;
   row_options_begin(e, &bound->options, kind->name);
-  bind_begin(e, &bound->binding, kind->name, kind->specs, kind->args_size);
+  layer_bind_begin(e, &bound->binding, meaning);
   bound->main_end = stmt->name_span.end;
   for (const struct arg *arg = args_of(e, stmt); arg; arg = arg->next) {
     if (slip_comment(e, &bound->binding, arg))
@@ -301,17 +302,18 @@ static struct bound *find_bound(struct expander *e, const struct stmt *stmt,
 }
 
 struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
-                         const struct layer_kind *kind) {
+                         const struct meaning *meaning) {
   if (is_applied_once(e)) {
-    struct bound *alike = find_bound(e, stmt, kind);
-    return alike ? alike : bind_stmt(e, stmt, kind);
+    struct bound *alike =
+        meaning->given ? NULL : find_bound(e, stmt, meaning->kind);
+    return alike ? alike : bind_stmt(e, stmt, meaning);
   }
   while (e->bound.count <= (size_t)stmt->index)
     VEC_PUSH(e->arena, &e->bound);
   struct bound **cached = &e->bound.at[stmt->index];
   if (*cached)
     return *cached;
-  struct bound *bound = bind_stmt(e, stmt, kind);
+  struct bound *bound = bind_stmt(e, stmt, meaning);
   bound->kept = !e->depends && !bound->binding.failed;
   if (bound->kept)
     e->bound.at[stmt->index] = bound;

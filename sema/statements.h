@@ -5,6 +5,18 @@
 #include "sema/binding/expander.h"
 #include "sema/expand.h"
 
+/* Words: apply.c */
+
+/* What a word means: a layer, a def, or neither (reported). */
+struct meaning {
+  const struct layer_kind *kind;
+  const struct layer_value *given; /* its arguments, or NULL */
+  struct symbol *def;
+};
+
+bool resolve_word(struct expander *e, struct slice name, struct span span,
+                  struct meaning *meaning);
+
 /* Tails: tail.c */
 
 struct tail_word {
@@ -62,7 +74,7 @@ struct bound {
 /* In a loop, a statement of literals only is bound once; outside, equal texts
    are, while they mean the same. */
 struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
-                         const struct layer_kind *kind);
+                         const struct meaning *meaning);
 
 /* It was applied, and is used again unless it is kept. */
 void bound_let_go(struct expander *e, const struct stmt *stmt,
@@ -98,14 +110,15 @@ void expand_freeze(struct expander *e, const struct stmt *stmt,
 
 /* Layers: apply.c */
 
-/* What a word means: a layer, a def, or neither (reported). */
-struct meaning {
-  const struct layer_kind *kind;
-  struct symbol *def;
-};
+/* Layers with arguments, in tails and as values: layer_value.c */
 
-bool resolve_word(struct expander *e, struct slice name, struct span span,
-                  struct meaning *meaning);
+/* Binds those of `bn(eps=1e-3)`, after those that its value has. */
+struct binding *layer_bind(struct expander *e, const struct meaning *meaning,
+                           const struct expr *expr);
+
+/* As bind_begin(), with what the value has. */
+void layer_bind_begin(struct expander *e, struct binding *b,
+                      const struct meaning *meaning);
 
 /* A statement `word args`; sets the current tensor. */
 void apply_stmt(struct expander *e, const struct stmt *stmt,

@@ -26,35 +26,6 @@ static int64_t next_ordinal(const struct tail *tail,
   return 1;
 }
 
-/* An item of `bn(eps=1e-3)`, as if it stood in a statement of its own. */
-static void bind_item(struct expander *e, struct binding *b,
-                      const struct expr *item) {
-  struct arg arg = {.form = ARG_PLAIN, .span = item->span};
-  arg.value = (struct expr *)item;
-  if (item->kind == EXPR_KEYED) {
-    arg.form = ARG_KEYED;
-    arg.key = item->name;
-    arg.value = item->left;
-  }
-  if (item->kind != EXPR_NAME || !bind_word(e, b, item->name, item->span))
-    bind_arg(e, b, &arg);
-}
-
-static struct binding *bind_call(struct expander *e,
-                                 const struct layer_kind *kind,
-                                 const struct expr *call) {
-  struct binding *b = e->free_bindings;
-  if (b)
-    e->free_bindings = b->next;
-  else
-    b = ARENA_NEW(e->arena, struct binding);
-  bind_begin(e, b, kind->name, kind->specs, kind->args_size);
-  for (const struct expr *item = call->items; item; item = item->next)
-    bind_item(e, b, item);
-  bind_end(e, b, call->span);
-  return b;
-}
-
 bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr) {
   struct slice name = expr->name;
   struct span word = {expr->span.begin,
@@ -72,8 +43,8 @@ bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr) {
   }
   struct tail_word read = {meaning.kind, expr->span,
                            next_ordinal(tail, meaning.kind), NULL};
-  if (expr->kind == EXPR_CALL)
-    read.binding = bind_call(e, meaning.kind, expr);
+  if (expr->kind == EXPR_CALL || meaning.given)
+    read.binding = layer_bind(e, &meaning, expr);
   *VEC_PUSH(e->arena, &tail->words) = read;
   return !read.binding || !read.binding->failed;
 }

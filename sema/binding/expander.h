@@ -86,6 +86,9 @@ bool want_int(struct expander *e, const struct value *value, int64_t *out);
 /* A call of a function, like `min(a, b)`: function.c. */
 struct value eval_call(struct expander *e, const struct expr *expr);
 
+/* `leaky(0.1)` as a value: layer_value.c. */
+struct value eval_layer(struct expander *e, const struct expr *call);
+
 /* Whether `in.NAME` is a size of the current tensor. */
 bool eval_is_size(struct slice name);
 

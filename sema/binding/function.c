@@ -97,6 +97,8 @@ static struct value unknown_function(struct expander *e,
   struct suggestion s = suggest_begin(expr->name);
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     suggest_offer(&s, slice_of(functions[i].name));
+  for (size_t i = 0; i < layer_kind_count(); i++)
+    suggest_offer(&s, slice_of(layer_kind_at(i)->name));
   struct diagnostic *d =
       report(e, UNKNOWN_NAME, expr->span, "unknown function `%.*s`",
              SLICE_ARG(expr->name));
@@ -105,12 +107,7 @@ static struct value unknown_function(struct expander *e,
                  (struct span){expr->span.begin,
                                expr->span.begin + (uint32_t)expr->name.length},
                  s.best);
-  if (layer_kind_find(expr->name))
-    diag_help(d,
-              "a value may be a layer's name, `%.*s`, without its "
-              "arguments: those are parameters of their own",
-              SLICE_ARG(expr->name));
-  else if (scope_find(e->scope, expr->name))
+  if (scope_find(e->scope, expr->name))
     diag_help(d, "put a blank before the parenthesis to make it another "
                  "argument");
   else
@@ -133,12 +130,22 @@ static struct value call(struct expander *e, const struct expr *expr,
   return rounded(e, expr, a);
 }
 
+/* A def is none, but is said to be one: eval_layer() knows more. */
+static bool is_layer(struct expander *e, struct slice name) {
+  const struct symbol *symbol = scope_resolve(e->scope, name);
+  if (!symbol)
+    return layer_kind_find(name);
+  return symbol->kind == SYMBOL_DEF ||
+         (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME);
+}
+
 struct value eval_call(struct expander *e, const struct expr *expr) {
   size_t f = 0, known = sizeof functions / sizeof *functions;
   while (f < known && !slice_is(expr->name, functions[f].name))
     f++;
   if (f == known)
-    return unknown_function(e, expr);
+    return is_layer(e, expr->name) ? eval_layer(e, expr)
+                                   : unknown_function(e, expr);
   struct value items[MOST_ITEMS];
   int count = 0;
   bool failed = false;

@@ -24,7 +24,9 @@ void value_put(struct text *out, const struct value *value) {
   case VALUE_INT: text_int(out, value->integer); break;
   case VALUE_REAL: text_real(out, value->real); break;
   case VALUE_BOOL: text_put(out, value->integer ? "true" : "false"); break;
-  case VALUE_NAME: text_puts(out, value->name); break;
+  case VALUE_NAME:
+    text_puts(out, value->layer ? value->layer->text : value->name);
+    break;
   case VALUE_ANY: text_putc(out, '_'); break;
   case VALUE_SIZES:
     for (int i = 0; i < value->count; i++) {
@@ -45,7 +47,9 @@ bool value_equal(const struct value *a, const struct value *b) {
   if (a->kind != b->kind)
     return false;
   if (a->kind == VALUE_NAME)
-    return slice_equal(a->name, b->name);
+    return !a->layer == !b->layer &&
+           (a->layer ? slice_equal(a->layer->text, b->layer->text)
+                     : slice_equal(a->name, b->name));
   if (a->kind != VALUE_SIZES)
     return a->integer == b->integer;
   size_t bytes = (size_t)a->count * sizeof *a->at;

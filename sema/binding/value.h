@@ -17,16 +17,24 @@ enum value_kind {
 };
 
 struct symbol;
+struct binding;
+
+/* A layer with arguments. */
+struct layer_value {
+  const struct binding *binding;
+  struct slice text; /* `leaky(0.1)` */
+};
 
 struct value {
   enum value_kind kind;
   int64_t integer; /* VALUE_INT, VALUE_BOOL */
   double real;
   struct slice name;
-  struct symbol *symbol;  /* VALUE_NAME: the def or label; NULL: a layer */
-  int count;              /* VALUE_SIZES */
-  bool paired;            /* some are pairs; else to equals at */
-  int64_t at[LIMIT_RANK]; /* SIZE_ANY: `_` */
+  struct symbol *symbol; /* VALUE_NAME: the def or label; NULL: a layer */
+  const struct layer_value *layer; /* VALUE_NAME: its arguments, or NULL */
+  int count;                       /* VALUE_SIZES */
+  bool paired;                     /* some are pairs; else to equals at */
+  int64_t at[LIMIT_RANK];          /* SIZE_ANY: `_` */
   int64_t to[LIMIT_RANK];
   struct span span; /* where it was written last */
 };
