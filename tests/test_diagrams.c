@@ -287,18 +287,24 @@ static void check_letters(const struct zoo_row *row, const struct picture *p) {
   }
 }
 
+/* What one page cannot hold, at 6 pt: its attention is written out. */
+static bool takes_two_pages(const char *net) {
+  return strcmp(net, "examples/zoo/yolo11.net") == 0;
+}
+
 /* One A4 page that can be read; a picture that says the same both ways. */
 static void check_zoo(void **state) {
   const struct zoo_row *row = *state;
+  bool two = takes_two_pages(row->net);
   struct picture p = draw(row->net, "");
   check_arrows(row, p.svg);
   check_names(row, &p);
   check_letters(row, &p);
   struct pages pages = print_net(row->net);
   double text = p.least * scale_of(p.width, p.height);
-  if (text < 6)
+  if ((text < 6) != two)
     fail_msg("%.0f x %.0f pt: text of %.1f pt on A4", p.width, p.height, text);
-  assert_int_equal(pages.count, 1);
+  assert_int_equal(pages.count, two ? 2 : 1);
   assert_true(pages.least >= 5.995);
   assert_true(pages.widest <= PAGE_WIDTH / 10.0 &&
               pages.longest <= PAGE_HEIGHT / 10.0);

@@ -22,8 +22,10 @@ static const struct apart {
 };
 
 /* Those whose layers ONNX cannot say. */
-static const char *const unwritten[] = {"deepseek_v2", "mamba", "mamba2",
-                                        "mixtral", "qwen3_moe"};
+static const char *const unwritten[] = {
+    "deepseek_v2", "deepseek_v3", "mamba", "mamba2",
+    "mixtral",     "qwen3_moe",   "tcn",
+};
 
 static bool is_unwritten(const char *name) {
   for (size_t i = 0; i < sizeof unwritten / sizeof *unwritten; i++)

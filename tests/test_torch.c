@@ -42,10 +42,12 @@ static const char *const without_argument[] = {"conv.weights",
 
 /* Nets that have such layers. */
 static const char *const without_file[] = {"examples/zoo/deepseek_v2.net",
+                                           "examples/zoo/deepseek_v3.net",
                                            "examples/zoo/mamba.net",
                                            "examples/zoo/mamba2.net",
                                            "examples/zoo/mixtral.net",
                                            "examples/zoo/qwen3_moe.net",
+                                           "examples/zoo/tcn.net",
                                            "tests/data/run/adapters.net",
                                            "tests/data/run/patches.net",
                                            "tests/data/run/variants.net",

@@ -291,13 +291,14 @@ class Largest(nn.Module):
 
 
 class Cbs(nn.Module):
-    def __init__(self, c, out, k=1, s=1):
+    def __init__(self, c, out, k=1, s=1, groups=1, act=True):
         super().__init__()
-        self.conv = nn.Conv2d(c, out, k, s, k // 2, bias=False)
-        self.norm = nn.BatchNorm2d(out)
+        self.conv = nn.Conv2d(c, out, k, s, k // 2, groups=groups, bias=False)
+        self.norm, self.act = nn.BatchNorm2d(out), act
 
     def forward(self, x):
-        return F.silu(self.norm(self.conv(x)), inplace=True)
+        x = self.norm(self.conv(x))
+        return F.silu(x, inplace=True) if self.act else x
 
 
 def pair(c):
@@ -364,6 +365,290 @@ class YoloV8(nn.Module):
         large = self.last32(torch.cat([self.down32(medium), at32], 1))
         return [torch.cat([box(x), kind(x)], 1) for (box, kind), x in
                 zip(self.heads, (small, medium, large))]
+
+
+class Short(nn.Module):
+    def __init__(self, c, inner):
+        super().__init__()
+        self.convs = nn.Sequential(Cbs(c, inner, 3), Cbs(inner, c, 3))
+
+    def forward(self, x):
+        return x + self.convs(x)
+
+
+class C3k(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.first, self.second, self.last = (
+            Cbs(c, c // 2), Cbs(c, c // 2), Cbs(c, c))
+        self.pairs = nn.Sequential(*(Short(c // 2, c // 2) for _ in "12"))
+
+    def forward(self, x):
+        return self.last(torch.cat([self.pairs(self.first(x)),
+                                    self.second(x)], 1))
+
+
+class C3k2(nn.Module):
+    def __init__(self, given, c, n, nested, inner=None):
+        super().__init__()
+        inner = inner or c // 2
+        self.first = Cbs(given, 2 * inner)
+        self.parts = nn.ModuleList(
+            C3k(inner) if nested else Short(inner, inner // 2)
+            for _ in range(n))
+        self.last = Cbs((2 + n) * inner, c)
+
+    def forward(self, x):
+        parts = list(self.first(x).chunk(2, 1))
+        for layers in self.parts:
+            parts.append(layers(parts[-1]))
+        return self.last(torch.cat(parts, 1))
+
+
+class Psa(nn.Module):
+    """C2PSA with its PSABlocks"""
+
+    def __init__(self, c, n):
+        super().__init__()
+        self.c = c // 2
+        self.first, self.last = Cbs(c, c), Cbs(c, c)
+        self.blocks = nn.ModuleList(nn.ModuleList([
+            Psa.Attention(self.c), nn.Sequential(
+                Cbs(self.c, c), Cbs(c, self.c, act=False))])
+            for _ in range(n))
+
+    class Attention(nn.Module):
+        def __init__(self, c):
+            super().__init__()
+            self.heads = c // 64
+            self.qkv = Cbs(c, 2 * c, act=False)
+            self.out = Cbs(c, c, act=False)
+            self.places = Cbs(c, c, 3, groups=c, act=False)
+
+        def forward(self, x):
+            b, c, h, w = x.shape
+            q, k, v = self.qkv(x).view(b, self.heads, 128, h * w).split(
+                [32, 32, 64], 2)
+            weights = (q.transpose(2, 3) @ k * 32 ** -0.5).softmax(-1)
+            y = (v @ weights.transpose(2, 3)).view(b, c, h, w)
+            return self.out(y + self.places(v.reshape(b, c, h, w)))
+
+    def forward(self, x):
+        a, b = self.first(x).split(self.c, 1)
+        for attend, feed in self.blocks:
+            b = b + attend(b)
+            b = b + feed(b)
+        return self.last(torch.cat([a, b], 1))
+
+
+class Yolo11(YoloV8):
+    """ultralytics cfg/models/11/yolo11.yaml"""
+
+    def __init__(self, w, end, n, big):
+        super().__init__(w, end, n)
+        self.to8 = nn.Sequential(
+            Cbs(3, w, 3, 2), Cbs(w, 2 * w, 3, 2),
+            C3k2(2 * w, 4 * w, n, big, w), Cbs(4 * w, 4 * w, 3, 2),
+            C3k2(4 * w, 8 * w, n, big, 2 * w))
+        self.to16 = nn.Sequential(Cbs(8 * w, 8 * w, 3, 2),
+                                  C3k2(8 * w, 8 * w, n, True))
+        self.to32 = nn.Sequential(Cbs(8 * w, end, 3, 2),
+                                  C3k2(end, end, n, True), Sppf(end),
+                                  Psa(end, n))
+        self.up16 = C3k2(end + 8 * w, 8 * w, n, big)
+        self.up8 = C3k2(16 * w, 4 * w, n, big)
+        self.last16 = C3k2(12 * w, 8 * w, n, big)
+        self.last32 = C3k2(8 * w + end, end, n, True)
+        wide = max(4 * w, 80)
+        for (_, kind), c in zip(self.heads, (4 * w, 8 * w, end)):
+            kind[0] = nn.Sequential(Cbs(c, c, 3, groups=c), Cbs(c, wide))
+            kind[1] = nn.Sequential(Cbs(wide, wide, 3, groups=wide),
+                                    Cbs(wide, wide))
+
+
+class Segformer(nn.Module):
+    """transformers models/segformer/modeling_segformer.py"""
+
+    def __init__(self, w, head, depths):
+        super().__init__()
+        widths = (w, 2 * w, 5 * w, 8 * w)
+        self.stages = nn.ModuleList()
+        for given, c, n, heads, shrink in zip(
+                (3, *widths), widths, depths, (1, 2, 5, 8), (8, 4, 2, 1)):
+            k, s = (7, 4) if given == 3 else (3, 2)
+            self.stages.append(nn.ModuleList([
+                nn.Conv2d(given, c, k, s, k // 2), nn.LayerNorm(c),
+                nn.ModuleList(Segformer.Block(c, heads, shrink)
+                              for _ in range(n)), nn.LayerNorm(c)]))
+        self.heads = nn.ModuleList(nn.Linear(c, head) for c in widths)
+        self.fuse = nn.Sequential(
+            nn.Conv2d(4 * head, head, 1, bias=False), nn.BatchNorm2d(head),
+            nn.ReLU(True), nn.Dropout(0.1), nn.Conv2d(head, 150, 1))
+
+    class Block(nn.Module):
+        def __init__(self, c, heads, shrink):
+            super().__init__()
+            self.norms = nn.ModuleList([nn.LayerNorm(c), nn.LayerNorm(c)])
+            self.attend = Attention(c, heads)
+            self.shrink = nn.ModuleList(
+                [nn.Conv2d(c, c, shrink, shrink), nn.LayerNorm(c)]
+                if shrink > 1 else [])
+            self.wide, self.narrow = nn.Linear(c, 4 * c), nn.Linear(4 * c, c)
+            self.near = nn.Conv2d(4 * c, 4 * c, 3, 1, 1, groups=4 * c)
+
+        def forward(self, x, h, w):
+            seen = y = self.norms[0](x)
+            if self.shrink:
+                seen = self.shrink[0](y.transpose(1, 2).unflatten(2, (h, w)))
+                seen = self.shrink[1](seen.flatten(2).transpose(1, 2))
+            x = x + self.attend(y, seen)
+            y = self.wide(self.norms[1](x)).transpose(1, 2)
+            y = self.near(y.unflatten(2, (h, w))).flatten(2).transpose(1, 2)
+            return x + self.narrow(F.gelu(y))
+
+    def forward(self, x):
+        maps = []
+        for (first, begin, blocks, end), head in zip(self.stages, self.heads):
+            x = first(x)
+            h, w = x.shape[2:]
+            x = begin(x.flatten(2).transpose(1, 2))
+            for block in blocks:
+                x = block(x, h, w)
+            x = end(x).transpose(1, 2).unflatten(2, (h, w)).contiguous()
+            y = head(x.flatten(2).transpose(1, 2)).transpose(1, 2)
+            y = y.unflatten(2, (h, w))
+            maps.append(F.interpolate(y, maps[0].shape[2:], mode="bilinear")
+                        if maps else y)
+        return self.fuse(torch.cat(maps[::-1], 1))
+
+
+class Conformer(nn.Module):
+    """NVIDIA/NeMo nemo/collections/asr/modules/conformer_encoder.py"""
+
+    def __init__(self, layers, width, heads, frames):
+        super().__init__()
+        self.first = nn.Sequential(
+            nn.Conv2d(1, width, 3, 2, 1), nn.ReLU(True),
+            nn.Conv2d(width, width, 3, 2, 1), nn.ReLU(True))
+        self.dense = nn.Linear(20 * width, width)
+        self.register_buffer("places", torch.zeros(frames // 2 - 1, width))
+        self.blocks = nn.ModuleList(Conformer.Block(width, heads)
+                                    for _ in range(layers))
+        self.words = nn.Conv1d(width, 129, 1)
+
+    class Block(nn.Module):
+        def __init__(self, width, heads):
+            super().__init__()
+            self.feeds = nn.ModuleList(nn.Sequential(
+                nn.LayerNorm(width), nn.Linear(width, 4 * width),
+                nn.SiLU(True), nn.Dropout(0.1), nn.Linear(4 * width, width),
+                nn.Dropout(0.1)) for _ in "12")
+            self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in "123")
+            self.attend = Conformer.Attention(width, heads)
+            self.wide = nn.Conv1d(width, 2 * width, 1)
+            self.near = nn.Sequential(
+                nn.Conv1d(width, width, 31, 1, 15, groups=width),
+                nn.BatchNorm1d(width), nn.SiLU(True),
+                nn.Conv1d(width, width, 1))
+
+        def forward(self, x, places):
+            x = x + self.feeds[0](x) * 0.5
+            x = x + F.dropout(self.attend(self.norms[0](x), places), 0.1,
+                              self.training)
+            y = F.glu(self.wide(self.norms[1](x).transpose(1, 2)), 1)
+            x = x + F.dropout(self.near(y).transpose(1, 2), 0.1,
+                              self.training)
+            return self.norms[2](x + self.feeds[1](x) * 0.5)
+
+    class Attention(nn.Module):
+        def __init__(self, width, heads):
+            super().__init__()
+            self.heads = heads
+            self.q, self.k, self.v, self.o = (nn.Linear(width, width)
+                                              for _ in "qkvo")
+            self.far = nn.Linear(width, width, bias=False)
+            self.by_content, self.by_place = (
+                nn.Parameter(torch.zeros(heads, width // heads))
+                for _ in "12")
+
+        def forward(self, x, places):
+            q, k, v, p = (y.unflatten(-1, (self.heads, -1)) for y in
+                          (self.q(x), self.k(x), self.v(x),
+                           self.far(places)[None]))
+            k, v, p = (y.transpose(1, 2) for y in (k, v, p))
+            near = (q + self.by_place).transpose(1, 2) @ p.transpose(2, 3)
+            b, h, t, n = near.shape
+            near = F.pad(near, (1, 0)).view(b, h, n + 1, t)
+            near = near[:, :, 1:].view(b, h, t, n)[..., :t]
+            scores = (q + self.by_content).transpose(1, 2) @ k.transpose(2, 3)
+            weights = ((scores + near) / math.sqrt(v.shape[-1])).softmax(-1)
+            x = F.dropout(weights, 0.1, self.training) @ v
+            return self.o(x.transpose(1, 2).flatten(2))
+
+    def forward(self, x):
+        x = self.dense(self.first(x).transpose(1, 2).flatten(2))
+        x = F.dropout(x * math.sqrt(x.shape[-1]), 0.1, self.training)
+        for block in self.blocks:
+            x = block(x, self.places)
+        return self.words(x.transpose(1, 2)).transpose(1, 2)
+
+
+class NnUnet(nn.Module):
+    """MIC-DKFZ/dynamic-network-architectures PlainConvUNet"""
+
+    def __init__(self, widths=(32, 64, 128, 256, 320, 320)):
+        super().__init__()
+
+        def two(given, c, s=1):
+            return nn.Sequential(*(layer for a, step in ((given, s), (c, 1))
+                                   for layer in (
+                nn.Conv3d(a, c, 3, step, 1),
+                nn.InstanceNorm3d(c, affine=True),
+                nn.LeakyReLU(0.01, True))))
+        self.down = nn.ModuleList(
+            two(given, c, 1 if given == 1 else 2)
+            for given, c in zip((1, *widths), widths))
+        self.up = nn.ModuleList(nn.ModuleList([
+            nn.ConvTranspose3d(given, c, 2, 2), two(2 * c, c),
+            nn.Conv3d(c, 2, 1)])
+            for given, c in zip(widths[:0:-1], widths[-2::-1]))
+
+    def forward(self, x):
+        kept, outs = [], []
+        for layers in self.down:
+            x = layers(x)
+            kept.append(x)
+        kept.pop()
+        for enlarge, layers, last in self.up:
+            x = layers(torch.cat([enlarge(x), kept.pop()], 1))
+            outs.append(last(x))
+        return outs
+
+
+class Tcn(nn.Module):
+    """locuslab/TCN TCN/tcn.py"""
+
+    def __init__(self, layers=8, width=25, kernel=7):
+        super().__init__()
+        wn = nn.utils.weight_norm
+        self.blocks = nn.ModuleList()
+        for i in range(layers):
+            given, d = 1 if i == 0 else width, 2 ** i
+            self.blocks.append(nn.ModuleList([
+                wn(nn.Conv1d(given, width, kernel, 1, (kernel - 1) * d, d)),
+                wn(nn.Conv1d(width, width, kernel, 1, (kernel - 1) * d, d)),
+                nn.Conv1d(given, width, 1) if given != width
+                else nn.Identity()]))
+        self.last = nn.Linear(width, 10)
+
+    def forward(self, x):
+        for *convs, short in self.blocks:
+            y = x
+            for conv in convs:
+                y = conv(y)[:, :, :x.shape[2]].contiguous()
+                y = F.dropout(F.relu(y), 0.05, self.training)
+            x = F.relu(y + short(x))
+        return self.last(x[:, :, -1])
 
 
 class Resnet(nn.Module):
@@ -726,6 +1011,15 @@ MODELS = [
      [values(80, 3000), words(448)]),
     ("yolov8", "", lambda: YoloV8(16, 256, 1), [image(3, 640)]),
     ("yolov8", "size=m", lambda: YoloV8(48, 576, 2), [image(3, 640)]),
+    ("yolo11", "", lambda: Yolo11(16, 256, 1, False), [image(3, 640)]),
+    ("yolo11", "size=m", lambda: Yolo11(64, 512, 1, True), [image(3, 640)]),
+    ("segformer", "", lambda: Segformer(32, 256, (2, 2, 2, 2)),
+     [image(3, 512)]),
+    ("conformer", "layers=4 width=176 heads=4 frames=400 bias=true",
+     lambda: Conformer(4, 176, 4, 400), [image(1, 400, 80)]),
+    ("nnunet", "side=64 bias=true", NnUnet,
+     [lambda n: torch.zeros(n, 1, 64, 64, 64)]),
+    ("tcn", "", Tcn, [values(1, 784)]),
     ("sd_unet", "size=16", SdUnet,
      [image(4, 16), values(320), values(77, 768)]),
     ("sdxl", "size=16", Sdxl,
@@ -745,7 +1039,8 @@ def main():
             continue
         model = build()
         facts = {"params": sum(p.numel() for p in model.parameters()),
-                 "macs": macs_of(model, [given(2) for given in inputs]) // 2}
+                 "macs": 2 * macs_of(model, [given(2) for given in inputs])
+                 - macs_of(model, [given(3) for given in inputs])}
         for name, batch in ("saved", 1), ("saved3", 3):
             if net == "pointnet" and batch == 1:
                 continue  # its batch norms of vectors need two samples

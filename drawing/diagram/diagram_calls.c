@@ -93,7 +93,7 @@ static bool same_shape(const struct diagram_unit *a,
   const struct diagram_unit *x = a->child, *y = b->child;
   for (; x && y; x = x->next, y = y->next)
     if (x->end - x->first != y->end - y->first || x->count != y->count ||
-        x->varies != y->varies || !same_shape(x, y))
+        !same_shape(x, y))
       return false;
   return !x && !y;
 }

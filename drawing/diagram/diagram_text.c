@@ -1,5 +1,6 @@
 /* What stands in a diagram's boxes and on its frames. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "drawing/diagram/diagram.h"
 
@@ -116,6 +117,25 @@ static struct slice label_of(const struct diagram *d, size_t item) {
   return word ? (struct slice){0} : name_text(name);
 }
 
+enum { MOST_DIGITS = 8 }; /* of a number that is drawn as it is */
+
+/* Words whose long reals have four digits: 32**-0.5 as 0.1768. */
+static struct slice rounded(struct arena *arena, struct slice words) {
+  struct text text = text_new(arena), out = text;
+  text_puts(&text, words);
+  for (const char *at = text_string(&text), *end = at; *at; at = end) {
+    size_t digits = strspn(at, "0123456789.");
+    double value = digits > MOST_DIGITS ? strtod(at, (char **)&end) : 0;
+    if (digits > MOST_DIGITS && memchr(at, '.', digits)) {
+      text_printf(&out, "%.4g", value);
+    } else {
+      end = at + (digits ? digits : 1);
+      text_bytes(&out, at, (size_t)(end - at));
+    }
+  }
+  return text_slice(&out);
+}
+
 static struct slice layer_words(struct diagram *d, size_t index) {
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena), layer = text;
@@ -125,6 +145,7 @@ static struct slice layer_words(struct diagram *d, size_t index) {
       d->items.at[index].kind < layer_kind_count())
     layer.length -= d->tails[d->items.at[index].kind].length;
   struct slice written = text_tamed(d->arena, text_slice(&layer), true);
+  written = rounded(d->arena, written);
   label = text_tamed(d->arena, label, false);
   if (label.length && !slice_equal(label, written)) {
     text_printf(&text, "%.*s%s", SLICE_ARG(label), written.length ? ": " : "");
