@@ -360,6 +360,16 @@ check-torch: $(build)/netc
 	  "PyTorch: apt-get install python3-torch" >&2; exit 1; }
 	$(PYTHON) $(src)tools/torch_export.py $(abspath $(build))/netc $(TORCH_NETS)
 
+# Random nets beside PyTorch: N of them, from SEED on. ROWS=x.csv writes rows of
+# tests/data/random.csv for what is found.
+ROWS =
+random: N = 5000
+random: $(build)/netc
+	@$(PYTHON) -c 'import torch' 2>/dev/null || { echo "random needs" \
+	  "PyTorch: apt-get install python3-torch" >&2; exit 1; }
+	$(PYTHON) $(src)tools/random_nets $(abspath $(build))/netc $(N) $(SEED) \
+	  --jobs $(JOBS) $(ROWS:%=--rows %)
+
 # What golden cases, figures and limits must say, as it is now: read what
 # changed. T=part is for the golden cases whose names have that part; another
 # exit status needs FORCE=1.
@@ -648,7 +658,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

@@ -32,15 +32,19 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
-        if isinstance(out, float):  # a saved number, unpacked
+        if func is torch.ops.aten.detach.default and \
+                isinstance(out, (float, int)):  # a saved number, unpacked
             out = torch.tensor(out, dtype=torch.float64)
         for value in tree_flatten(out)[0]:
             if isinstance(value, torch.Tensor):
                 self.note(value)
+        self.count()
+        return out
+
+    def count(self):
         self.alive = {key: held for key, held in self.alive.items()
                       if not held[0].expired()}
         self.peak = max(self.peak, sum(n for _, n in self.alive.values()))
-        return out
 
 
 plain_linear = F.linear

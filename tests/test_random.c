@@ -1,0 +1,69 @@
+/*
+ * Random nets against PyTorch: tests/data/random.csv holds nets in which
+ * something was found, with what PyTorch 1.13 did on a CPU; `make random`
+ * draws others, which needs PyTorch.
+ */
+#include "tests/csv.h"
+#include "tests/report.h"
+
+/* The columns after net and batch, and those that say what still differs. */
+static const char *const figures[] = {"params", "macs", "saved",
+                                      "grads",  "peak", "predict"};
+enum { FIGURES = sizeof figures / sizeof *figures, DIFFER = 2 + FIGURES };
+
+static int64_t figure(json_t *json, int i, int64_t batch) {
+  int64_t forward = training(json, "forward_peak_bytes");
+  int64_t backward = training(json, "backward_peak_bytes");
+  switch (i) {
+  case 0: return number(json, "totals.param_count");
+  case 1: return number(json, "totals.mac_count") * batch;
+  case 2: return training(json, "saved_bytes");
+  case 3: return training(json, "gradient_bytes");
+  case 4:
+    return (forward > backward ? forward : backward) -
+           training(json, "parameter_bytes") - training(json, "buffer_bytes") -
+           training(json, "input_bytes");
+  default: return number(json, "inference.framework_peak_bytes");
+  }
+}
+
+static void check_row(void **state) {
+  const struct row *row = *state;
+  int64_t batch = atoll(row->at[1]);
+  char options[80];
+  snprintf(options, sizeof options,
+           "batch=%lld loss=sum optimizer=sgd profile=torch1-cpu",
+           (long long)batch);
+  json_t *json = compile(row->at[0], options);
+  for (int i = 0; i < FIGURES; i++) {
+    int64_t told = figure(json, i, batch), truth = atoll(row->at[2 + i]);
+    bool differs = strstr(row->at[DIFFER], figures[i]) != NULL;
+    if (told != truth && !differs)
+      fail_msg("%s: %s is %lld, PyTorch %lld", row->at[0], figures[i],
+               (long long)told, (long long)truth);
+  }
+  json_decref(json);
+}
+
+/* A row that differs says why. */
+static void differences_have_causes(void **state) {
+  const struct row *rows = *state;
+  for (; rows->at[0]; rows++)
+    assert_true(!*rows->at[DIFFER] == !*rows->at[DIFFER + 1] &&
+                !*rows->at[DIFFER] == !*rows->at[DIFFER + 2]);
+}
+
+int main(void) {
+  enum { MOST = 2000 };
+  static struct row rows[MOST + 1];
+  size_t length, count = 0;
+  char *text = read_text("tests/data/random.csv", &length);
+  if (!read_rows(text, "# net,batch,params", DIFFER + 3, rows, MOST, &count))
+    return 1;
+  const struct CMUnitTest others[] = {
+      {"differences have causes", differences_have_causes, NULL, NULL, rows}};
+  int failed = run_table("random", rows, count, sizeof *rows, check_row, others,
+                         sizeof others / sizeof *others);
+  free(text);
+  return failed;
+}

@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+"""Random nets beside PyTorch 1.13: tools/random_nets NETC [N] [SEED]
+
+Draws N nets, as many of each kind, from SEED on, and asks netc and PyTorch for the
+parameters, shape, products, bytes that are saved, gradients and both peaks of
+each. Of one that disagrees a smaller one is looked for, whose words are the
+class of the disagreement. tests/data/random.csv has rows with a cause for
+those that are known; any other ends the run with 1. What `--rows` writes are
+such rows: of what was found, they await a cause.
+"""
+import argparse
+import collections
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TABLE = ROOT / "tests/data/random.csv"
+ROW = "params", "macs", "saved", "grads", "peak", "predict"
+sys.path.append(str(HERE.parent))
+sys.dont_write_bytecode = True  # of the files beside this one
+
+# Layers of the table that no net here has: what torchvision computes.
+NOT_DRAWN = {"roialign", "roipool"}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("netc")
+    parser.add_argument("count", nargs="?", type=int, default=500)
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    parser.add_argument("--kinds", default="")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--part", type=int, help="of the jobs: for itself")
+    parser.add_argument("--show", action="store_true", help="texts of all")
+    parser.add_argument("--rows", help="a file for rows of what was found")
+    parser.add_argument("--most", type=int, default=0,
+                        help="rows of what agrees, too: texts of so many")
+    return parser.parse_args()
+
+
+def work(options, kinds):
+    """Every so many of the seeds; a line of JSON for each net."""
+    import torch
+    torch.set_num_threads(1)
+    from figures import compare
+    from net import draw
+    from reduce import class_of, reduce_net
+    for seed in range(options.seed + options.part,
+                      options.seed + -(-options.count // len(kinds)),
+                      options.jobs):
+        for kind in kinds:
+            print(json.dumps({"begin": [kind, seed]}), flush=True)
+            drawn = draw(kind, seed)
+            if not drawn:
+                continue
+            net = drawn[0]
+            text, told, truth, wrong = compare(options.netc, net)
+            line = {"kind": kind, "seed": seed, "text": text,
+                    "batch": net.picks["batch"], "told": told, "truth": truth,
+                    "wrong": wrong, "classes": []}
+            for figure in wrong:
+                small, less, told, truth = reduce_net(options.netc, net,
+                                                      figure)
+                line["classes"].append({
+                    "class": class_of(less, figure), "figure": figure,
+                    "text": less, "batch": small.picks["batch"],
+                    "told": told, "truth": truth})
+            print(json.dumps(line), flush=True)
+
+
+def lines_of(options):
+    """What the workers say; a worker that dies is an error."""
+    own = [sys.executable, str(HERE), options.netc, str(options.count),
+           str(options.seed), "--kinds", options.kinds,
+           "--jobs", str(options.jobs)]
+    workers = [subprocess.Popen([*own, "--part", str(k)],
+                                stdout=subprocess.PIPE, text=True,
+                                env={**os.environ, "OMP_NUM_THREADS": "1"})
+               for k in range(options.jobs)]
+    # Pipes are read one after the other: a file each holds what waits.
+    for worker in workers:
+        begun = None
+        for text in worker.stdout:
+            line = json.loads(text)
+            begun = line.get("begin", begun)
+            if "begin" not in line:
+                yield line
+        if worker.wait():
+            sys.exit(f"{begun} ended with {worker.returncode}")
+
+
+def known_classes():
+    """(figure, words) of each row with a cause."""
+    with open(TABLE, newline="") as table:
+        for row in csv.reader(line for line in table if line[0] != "#"):
+            for figure in row[-3].split():
+                yield figure, set(row[-2].split())
+
+
+def is_known(found, known):
+    words = set(re.findall(r"[a-z]\w*", found["text"]))
+    return any(figure == found["figure"] and need <= words
+               for figure, need in known)
+
+
+def row_of(found):
+    """A row of random.csv; netc's figures that differ, words and cause are
+    to be looked at."""
+    figures = [found["truth"][name] for name in ROW]
+    wrong = [name for name in ROW
+             if found["told"].get(name) != found["truth"][name]]
+    return [found["text"].replace("\n", "; "), found["batch"], *figures,
+            " ".join(wrong), "", ""]
+
+
+def show(line, options):
+    if options.show or line["wrong"]:
+        print(line["kind"], line["seed"], "batch", line["batch"],
+              line["text"].replace("\n", "; "), flush=True)
+    for found in line["classes"]:
+        figure = found["figure"]
+        print("   ", figure,
+              found["told"].get(figure, found["told"].get("error")),
+              "PyTorch", found["truth"].get(figure), "batch", found["batch"],
+              "|", found["text"].replace("\n", "; "), flush=True)
+
+
+def summary(classes, known, nets, wrong, seconds):
+    """Counts; whether all that was found is known."""
+    unknown = 0
+    for name, found in sorted(classes.items(), key=lambda c: -len(c[1])):
+        new = not all(is_known(f, known) for f in found)
+        unknown += new
+        print(len(found), "new" if new else "known", name)
+    for kind in nets:
+        print(f"{kind}: {nets[kind]} nets, {wrong[kind]} disagree")
+    print(f"{sum(nets.values())} nets in {seconds:.0f} seconds: "
+          f"{len(classes)} classes, {unknown} of them new")
+    return not unknown
+
+
+def never_drawn(layers):
+    """Rows of layers.def that no function here builds."""
+    words = {word for entry in layers.values() for word in entry[2]}
+    with open(ROOT / "layers/layers.def") as table:
+        rows = [row[6:].split(",")[0] for row in table
+                if row.startswith("LAYER(")]
+    return [row for row in rows if row not in words]
+
+
+def main():
+    options = parse()
+    from net import HEADS, LAYERS
+    import maps  # noqa: F401: layers are added by their files
+    import rows  # noqa: F401
+    import values  # noqa: F401
+    kinds = options.kinds.split(",") if options.kinds else sorted(HEADS)
+    if options.part is not None:
+        work(options, kinds)
+        return
+    start = time.time()
+    nets, wrong = collections.Counter(), collections.Counter()
+    classes = collections.defaultdict(list)
+    out = csv.writer(open(options.rows, "w"), lineterminator="\n",
+                     quoting=csv.QUOTE_NONNUMERIC) if options.rows else None
+    for line in lines_of(options):
+        nets[line["kind"]] += 1
+        wrong[line["kind"]] += bool(line["wrong"])
+        show(line, options)
+        if out and not line["wrong"] and len(line["text"]) <= options.most:
+            out.writerow(row_of(line))
+        for found in line["classes"]:
+            if out and found["class"] not in classes:
+                out.writerow(row_of(found))
+            classes[found["class"]].append(found)
+    fine = summary(classes, list(known_classes()), nets, wrong,
+                   time.time() - start)
+    missing = set(never_drawn(LAYERS)) - NOT_DRAWN
+    if missing:
+        print("never drawn:", " ".join(sorted(missing)))
+    sys.exit(0 if fine and not missing else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""What PyTorch makes of a program: counts and bytes, each to the last one.
+
+A program is a list of steps on registers, and a register is dropped after its
+last reader: no frame of Python holds what nothing needs any more.
+"""
+import collections
+import functools
+import math
+import weakref
+from dataclasses import dataclass, field
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._pytree import tree_flatten
+
+from alive import Held, Watch, backward, key_of
+
+FIGURES = "params", "shape", "macs", "saved", "grads", "peak", "predict"
+
+
+@dataclass
+class Step:
+    """outs = run(*ins); `over`: the same, written over the first of `ins`, if
+    that is allowed. `framed`: of a module whose frames hold tensors, which a
+    step's peak need not have; `holds`: which are part of what is run."""
+    run: object
+    ins: tuple
+    outs: tuple
+    over: object = None
+    framed: bool = False
+    holds: bool = False
+
+
+@dataclass
+class Program:
+    steps: list
+    modules: list
+    inputs: list    # tensors
+    outs: tuple     # registers
+    outs_first: tuple  # whether their channels are the first axis
+    in_place: bool
+    uncounted: int = 0  # products that are no part of the count
+    written: dict = field(default_factory=dict)
+
+    def parameters(self):
+        seen = {}
+        for module in self.modules:
+            for p in module.parameters():
+                seen[id(p)] = p
+        return list(seen.values())
+
+    def outside(self):
+        held = [*self.inputs, *self.parameters()]
+        for module in self.modules:
+            held += module.buffers()
+        return {key_of(t) for t in held}
+
+    @functools.cached_property
+    def last_reader(self):
+        last = {}
+        for k, step in enumerate(self.steps):
+            for register in step.ins:
+                last[register] = k
+        return last
+
+    def __call__(self, may_overwrite=None):
+        """Runs it; `may_overwrite(k, tensor, others)` says whether step k may
+        write over the tensor, and is remembered by mode."""
+        registers = {-1 - i: x for i, x in enumerate(self.inputs)}
+        for k, step in enumerate(self.steps):
+            ins = [registers[r] for r in step.ins]
+            for r in set(step.ins):
+                if self.last_reader[r] == k and r not in self.outs:
+                    del registers[r]
+            run = step.run
+            if step.over and self.in_place:
+                mode = k, torch.is_grad_enabled()
+                if may_overwrite:
+                    self.written[mode] = may_overwrite(ins, registers.values())
+                if self.written.get(mode):
+                    run = step.over
+            made = run(*ins)
+            if len(step.outs) == 1:
+                registers[step.outs[0]] = made
+            else:
+                registers.update(zip(step.outs, made))
+            del ins, made
+        return tuple(registers[r] for r in self.outs)
+
+
+def decide_overwriting(program, outside):
+    """As netc has it: where nothing has saved the tensor, and nothing else
+    reads it. A prediction saves nothing."""
+    for grad in True, False:
+        saved = set()
+
+        def may_overwrite(ins, others):
+            key = key_of(ins[0])
+            again = [key_of(t) for t in ins[1:]]
+            return not (key in outside or key in saved or key in again
+                        or getattr(ins[0], "part_of_split", False)
+                        or key in [key_of(t) for t in others])
+
+        def pack(tensor):
+            saved.add(key_of(tensor))
+            return tensor
+        with torch.set_grad_enabled(grad), \
+                torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            program(may_overwrite)
+
+
+def macs_of(name, args, out):
+    if name == "convolution":
+        spread = args[0] if args[6] else out  # of a transposed one
+        return spread.numel() * math.prod(args[1].shape[1:])
+    if name in ("mm", "addmm", "bmm", "baddbmm", "mv", "dot"):
+        return out.numel() * args[-2].shape[-1]
+    return 0
+
+
+class Prediction(Watch):
+    """Products that are computed, and the most that is alive if each tensor
+    goes after its last reader."""
+
+    def __init__(self, outside):
+        super().__init__(outside)
+        self.macs = self.now = 0
+        self.lives = []  # [first, last, bytes]
+        self.life_of = {}
+
+    def touch(self, tensor):
+        storage = tensor.storage()
+        key = key_of(tensor)
+        if key in self.outside or not storage.nbytes():
+            return
+        held = self.life_of.get(key)
+        if held is None or held[0].expired():
+            life = [self.now, self.now, storage.nbytes()]
+            self.life_of[key] = held = StorageWeakRef(storage), life
+            self.lives.append(life)
+        held[1][1] = self.now
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.now += 1
+        for value in tree_flatten((args, kwargs))[0]:
+            if isinstance(value, torch.Tensor):
+                self.touch(value)
+        out = func(*args, **(kwargs or {}))
+        self.macs += macs_of(func.overloadpacket.__name__, args, out)
+        for value in tree_flatten(out)[0]:
+            if isinstance(value, torch.Tensor):
+                self.touch(value)
+                self.note(value)
+        self.count()
+        return out
+
+    def most(self, outs):
+        for tensor in outs:
+            if key_of(tensor) in self.life_of:
+                self.life_of[key_of(tensor)][1][1] = self.now
+        change = collections.Counter()
+        for first, last, size in self.lives:
+            change[first] += size
+            change[last + 1] -= size
+        alive = most = 0
+        for at in sorted(change):
+            alive += change[at]
+            most = max(most, alive)
+        return most
+
+
+def predict(program, outside):
+    for module in program.modules:
+        module.eval()
+    with torch.no_grad(), Prediction(outside) as watch:
+        outs = program()
+    for module in program.modules:
+        module.train()
+    shapes = []
+    for out, first in zip(outs, program.outs_first):
+        sizes = list(out.shape[1:])
+        shapes.append(sizes[1:] + sizes[:1] if first else sizes)
+    holds = any(step.holds for step in program.steps)
+    most = watch.peak if holds else watch.most(outs)
+    return watch.macs, most, shapes
+
+
+def saved_bytes(program, outside):
+    kept = []
+
+    def pack(tensor):
+        held = Held(tensor)
+        if key_of(tensor) not in outside:
+            kept.append(weakref.ref(held))
+        return held
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
+        outs = program()
+    alive = [held().tensor for held in kept if held()]
+    bytes_of = {key_of(t): t.storage().nbytes() for t in alive}
+    del outs, alive
+    return sum(bytes_of.values())
+
+
+def step_peak(program, outside):
+    with Watch(outside) as watch:
+        # Numbers that are saved as tensors no operation makes.
+        with torch.autograd.graph.saved_tensors_hooks(watch.note,
+                                                      lambda t: t):
+            outs = program()
+        outs = tuple(t for t in outs if t.is_floating_point())
+        backward(outs)
+    return watch.peak
+
+
+def allocated(program):
+    """What the allocator had at most: with what kernels take, but without
+    what who watches holds a little longer in frames."""
+    with torch.autograd.profiler.profile(profile_memory=True) as seen:
+        backward(program())
+    events = sorted((e for e in seen.kineto_results.events()
+                     if e.name() == "[memory]"), key=lambda e: e.start_us())
+    alive = most = 0
+    for event in events:
+        alive += event.nbytes()
+        most = max(most, alive)
+    return most
+
+
+def measure(program):
+    """The figures of FIGURES, as PyTorch has them."""
+    parameters = program.parameters()
+    program()  # makes what is made once
+    outside = program.outside()
+    if program.in_place:
+        decide_overwriting(program, outside)
+    macs, prediction, shapes = predict(program, outside)
+    saved = saved_bytes(program, outside)
+    for p in parameters:
+        p.grad = None
+    peak = step_peak(program, outside)
+    gradients = sum(p.grad.numel() * p.grad.element_size()
+                    for p in parameters if p.grad is not None)
+    if any(step.framed for step in program.steps):
+        for p in parameters:
+            p.grad = None
+        peak = min(peak, allocated(program))
+    return {"params": sum(p.numel() for p in parameters
+                          if not hasattr(p, "none")),
+            "shape": shapes, "macs": macs - program.uncounted,
+            "saved": saved, "grads": gradients, "peak": peak,
+            "predict": prediction}
