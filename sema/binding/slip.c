@@ -93,7 +93,8 @@ static bool padding_word(struct expander *e, struct binding *b,
 static bool shorthand_value(struct expander *e, struct binding *b,
                             const struct expr *expr) {
   if (expr->kind != EXPR_NAME || scope_find(e->scope, expr->name) ||
-      !hint_is_shorthand(b->specs, expr->name))
+      !hint_is_shorthand(b->specs, expr->name) ||
+      path_find(e, NULL, expr->name, NULL)) /* a label in a fork: `p1` */
     return false;
   report_unknown_name(e, expr->name, expr->span, NAME_OF_TAIL, b->specs);
   b->failed = true;

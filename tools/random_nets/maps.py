@@ -10,7 +10,7 @@ from net import HEADS, Refused, head, join, layer
 
 CONV = nn.Conv1d, nn.Conv2d, nn.Conv3d
 DECONV = nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d
-MAPS = "maps", "mixed"
+MAPS = "maps", "mixed", "boxes"
 
 
 def places(x, least=1):

@@ -113,6 +113,8 @@ def macs_of(name, args, out):
     if name == "convolution":
         spread = args[0] if args[6] else out  # of a transposed one
         return spread.numel() * math.prod(args[1].shape[1:])
+    if name == "deform_conv2d":
+        return out.numel() * math.prod(args[1].shape[1:])
     if name in ("mm", "addmm", "bmm", "baddbmm", "mv", "dot"):
         return out.numel() * args[-2].shape[-1]
     return 0

@@ -5,8 +5,8 @@ from torch import nn
 
 from net import Refused, Statement, join, layer
 
-ALL = "maps", "mixed", "rows", "vectors", "films"
-SEVERAL = "maps", "mixed", "rows", "films"
+ALL = "maps", "mixed", "rows", "vectors", "films", "boxes"
+SEVERAL = "maps", "mixed", "rows", "films", "boxes"
 
 # By word: what PyTorch runs, and what it runs in place.
 ACTIVATIONS = {
