@@ -809,6 +809,8 @@ static void joined_queries_cost_a_copy(void **state) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char net[2][128];
+      {"rope sbhd", "rope", 0, 0}, /* of one sample it is a view */
+      {"rope sbhd naive", "rope naive", 0, 0},
     const char *words[2] = {rows[i].with, rows[i].without};
     for (int k = 0; k < 2; k++)
       snprintf(net[k], sizeof net[k],
@@ -823,6 +825,16 @@ static void joined_queries_cost_a_copy(void **state) {
 }
 
 /*
+  static const char two[] = "input 64x128\nlinear 128\nattention 4 %s\n";
+  char net[2][128];
+  snprintf(net[0], sizeof net[0], two, "sbhd");
+  snprintf(net[1], sizeof net[1], two, "");
+  for (int half = 0; half < 2; half++) {
+    const char *options = half ? "batch=2 dtype=bf16" : "batch=2";
+    assert_int_equal(ask(net[0], options, "saved_bytes") -
+                         ask(net[1], options, "saved_bytes"),
+                     (half ? 2 : 4) * BYTES);
+  }
  * 64 rows of 8 values, V in all. In 16 bits transformers' LlamaRMSNorm keeps a
  * copy in 32, whose squares this profile keeps, too, a factor a row and, if its
  * scale is trained, what is scaled in 16 bits; LayerNorm on such a copy keeps

@@ -39,6 +39,9 @@ static const struct arg_spec attention_specs[] = {
         .doc = "one matrix for queries, keys and values: the same counts"),
     ARG(WORDS, WORD, "views", attention, views, .words = "views",
         .doc = "packed, and no part of it is copied: timm"),
+    ARG(WORDS, WORD, "sbhd", attention, sbhd, .words = "sbhd",
+        .doc = "positions lie before samples, so that a fused output is copied "
+               "to lie so, too: Megatron, nanotron"),
     ARG(INT, KEY, "out", attention, out, .min = 1, .fallback = "channels",
         .doc = "features of the output"),
     ARG(WORDS, WORD, "noout", attention, noout, .words = "noout",

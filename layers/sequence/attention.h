@@ -25,7 +25,8 @@ struct attention {
   double dropout, softcap;
   int64_t out; /* features of the output; 0: as the input has */
   struct layer_ref cross;
-  int causal, rope, kernel, nobias, biases, packed, views, noout, scale, qknorm;
+  int causal, rope, kernel, nobias, biases, packed, views, sbhd, noout, scale,
+      qknorm;
   int sinks, talking;
   struct lora lora;
   int adapted; /* which projections have it: enum attention_adapted */
@@ -120,7 +121,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
 
 /* The features of all heads of a position again side by side. */
 size_t attention_together(const struct attention_recorder *r, size_t context,
-                          struct extent unit);
+                          struct extent unit, bool view_of_one);
 
 /* The same of rows of all heads' features, with every step in memory. */
 size_t attention_step_by_step(const struct attention_recorder *r, size_t q,

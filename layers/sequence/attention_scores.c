@@ -135,7 +135,7 @@ static size_t add_relative(const struct attention_recorder *r, size_t scores) {
 
 /* The features of all heads of a position again side by side. */
 size_t attention_together(const struct attention_recorder *r, size_t context,
-                          struct extent unit) {
+                          struct extent unit, bool view_of_one) {
   struct strides lies = tape_strides(r->tape, context);
   struct strides from = strides_move(&lies, 1, 2);
   struct strides to = strides_dense(from.rank, from.dim);
@@ -145,6 +145,7 @@ size_t attention_together(const struct attention_recorder *r, size_t context,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = &from, .out = &to),
                          .out = unit,
+                         .view_of_one = view_of_one,
                          .gradient = GRADIENT_SHARED});
   tape_see(r->tape, value, &rows);
   return value;
@@ -330,7 +331,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
     v = by_heads(r, v, r->s.keys);
   size_t context = product(r, turn_back(r, weights), v, false, unit,
                            (size_t[]){seen, weights});
-  context = attention_together(r, context, unit);
+  context = attention_together(r, context, unit, false);
   r->tape->core = false;
   return context;
 }

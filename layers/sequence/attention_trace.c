@@ -296,10 +296,11 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                    .back_work = sums,
                    .cast = CAST_LOW});
   tape_see(r->tape, value, &out);
-  return gives_heads_first(r)
-             ? attention_together(r, value,
-                                  attention_rows(r, r->s.queries, r->s.width))
-             : value;
+  bool turned = gives_heads_first(r);
+  if (!turned && (!r->attention->sbhd || r->tape->lowers))
+    return value;
+  struct extent rows = attention_rows(r, r->s.queries, r->s.width);
+  return attention_together(r, value, rows, !turned);
 }
 
 size_t attention_trace(const struct layer *layer, struct tape *tape,
