@@ -736,7 +736,8 @@ static void steps_in_backward_free_gradients(void **state) {
  * with the loss outside of it. A kernel keeps logits, a sum a row and places.
  * In place the softmax is kept, and there is one gradient.
  * What is compared by values has targets, too. Those in parts are what PyTorch
- * 1.13 did with losses of `logits.split(..)`, as float, summed up.
+ * 1.13 did with losses of `logits.split(..)`, as float, summed up; likewise
+ * without a name for the logits.
  */
 static void losses_are_computed_in_32_bits(void **state) {
   (void)state;
@@ -759,6 +760,8 @@ static void losses_are_computed_in_32_bits(void **state) {
       {"dtype=bf16 loss=crossentropy loss_chunks=3", 131596, 0, 278732},
       {"dtype=bf16 loss=crossentropy loss_chunks=8", 131616, 0, 229860},
       {"dtype=f32 loss=crossentropy loss_chunks=4", 131600, 0, 393224},
+      {"dtype=bf16 loss=crossentropy keep_outputs=off", 4 * RV + 8 * 64 + 4,
+       8 * RV, 393224},
       {"dtype=bf16 loss=mse", 8 * RV, (2 + 4 + 4 + 4) * RV + 4,
        (2 + 4 + 4 + 4) * RV + 4 + 4},
       {"dtype=bf16 loss=bce loss_dtype=same", 4 * RV, 3 * 2 * RV + 2,
@@ -806,11 +809,11 @@ static void joined_queries_cost_a_copy(void **state) {
       {"rope rotary=16", "rope", BYTES, 0},
       {"rope rotary=32", "rope", 0, 0}, /* all of a head */
       {"rope rotary=16 naive", "rope naive", 0, 0},
+      {"rope sbhd", "rope", 0, 0}, /* of one sample it is a view */
+      {"rope sbhd naive", "rope naive", 0, 0},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char net[2][128];
-      {"rope sbhd", "rope", 0, 0}, /* of one sample it is a view */
-      {"rope sbhd naive", "rope naive", 0, 0},
     const char *words[2] = {rows[i].with, rows[i].without};
     for (int k = 0; k < 2; k++)
       snprintf(net[k], sizeof net[k],
@@ -822,9 +825,6 @@ static void joined_queries_cost_a_copy(void **state) {
                          ask(net[1], "dtype=f32", "saved_bytes"),
                      rows[i].full);
   }
-}
-
-/*
   static const char two[] = "input 64x128\nlinear 128\nattention 4 %s\n";
   char net[2][128];
   snprintf(net[0], sizeof net[0], two, "sbhd");
@@ -835,6 +835,9 @@ static void joined_queries_cost_a_copy(void **state) {
                          ask(net[1], options, "saved_bytes"),
                      (half ? 2 : 4) * BYTES);
   }
+}
+
+/*
  * 64 rows of 8 values, V in all. In 16 bits transformers' LlamaRMSNorm keeps a
  * copy in 32, whose squares this profile keeps, too, a factor a row and, if its
  * scale is trained, what is scaled in 16 bits; LayerNorm on such a copy keeps

@@ -74,7 +74,8 @@ static struct moment open_bytes(struct step_chart *t) {
   t->peak = device.peak;
   step.parts[PART_GRADIENTS] = device.gradients;
   step.parts[PART_TEMPORARY] =
-      device.paged + max_i64(device.workspace, device.clip);
+      device.paged + max_i64(max_i64(device.workspace, device.clip),
+                             2 * device.flat + device.flat_part);
   step.bytes = step.parts[PART_GRADIENTS] + step.parts[PART_TEMPORARY];
   return step;
 }

@@ -53,7 +53,8 @@ static void find_peak(struct search *s, struct stage *stage) {
                        state - stage->paged);
   int64_t alive = stage_sum(s, stage_sum(s, stage->gathered, stage->deferred),
                             stage_sum(s, stage->activations, stage->temporary));
-  int64_t work = max_i64(stage->workspace, stage->clip);
+  int64_t work = max_i64(max_i64(stage->workspace, stage->clip),
+                         stage_flat_copies(s, stage));
   int64_t step = stage_sum(s, work, stage->paged);
   stage->steps = step > alive;
   if (stage->steps) { /* it comes after all of it */
@@ -190,16 +191,18 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
 /* One more part of a device; gathered and temporary are there one by one. */
 static void add_part(struct search *s, struct stage *to,
                      const struct stage *part) {
-  int64_t *sums[] = {
-      &to->parameters,  &to->gradients, &to->optimizer, &to->buffers,
-      &to->input,       &to->master,    &to->averaged,  &to->buckets,
-      &to->activations, &to->workspace, &to->host,      &to->in_flight,
-      &to->values,      &to->trained,   &to->clip,      &to->deferred};
-  const int64_t added[] = {
-      part->parameters,  part->gradients, part->optimizer, part->buffers,
-      part->input,       part->master,    part->averaged,  part->buckets,
-      part->activations, part->workspace, part->host,      part->in_flight,
-      part->values,      part->trained,   part->clip,      part->deferred};
+  int64_t *sums[] = {&to->parameters, &to->gradients, &to->optimizer,
+                     &to->buffers,    &to->input,     &to->master,
+                     &to->averaged,   &to->buckets,   &to->activations,
+                     &to->workspace,  &to->host,      &to->in_flight,
+                     &to->values,     &to->trained,   &to->clip,
+                     &to->deferred,   &to->flat,      &to->flat_part};
+  const int64_t added[] = {part->parameters, part->gradients, part->optimizer,
+                           part->buffers,    part->input,     part->master,
+                           part->averaged,   part->buckets,   part->activations,
+                           part->workspace,  part->host,      part->in_flight,
+                           part->values,     part->trained,   part->clip,
+                           part->deferred,   part->flat,      part->flat_part};
   for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
     *sums[i] = stage_sum(s, *sums[i], added[i]);
   int64_t units =

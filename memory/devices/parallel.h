@@ -45,6 +45,8 @@ struct stage {
   int64_t temporary;   /* at the peak, with what an optimizer's step needs */
   int64_t workspace;   /* of the optimizer's step */
   int64_t clip;        /* before it, where gradients are clipped */
+  int64_t flat;        /* after it: a flat copy of what is gathered then */
+  int64_t flat_part;   /* of which a device has stepped so much */
   int64_t in_flight;   /* microbatches; of parts, if it has several */
   int64_t values, trained; /* parameters of its layers, before ZeRO */
   int64_t rounding;        /* by the allocator; of a device by itself */

@@ -46,6 +46,8 @@ bool reserved_shared(const struct step *step, const struct parallel *parallel,
                           .gradients = stage->gradients,
                           .gathered = stage->gathered,
                           .state = stage->optimizer + stage->master,
-                          .work = max_i64(stage->workspace, stage->clip)};
+                          .work = max_i64(stage->workspace, stage->clip),
+                          .flat = stage->flat,
+                          .flat_part = stage->flat_part};
   return reserve_find(&run, &of, reserved);
 }

@@ -311,6 +311,27 @@ static void find_optimizer(struct search *s, struct stage *stage) {
   }
 }
 
+/*
+ * `all_gather` of lists: pieces of all devices, each flat, and once more in a
+ * row (nanotron, distributed.py, all_gather_coalesced(); ProcessGroupNCCL.cpp,
+ * newLikeFlat()), and what the device itself has stepped.
+ */
+static void find_flat(struct search *s, struct stage *stage) {
+  const struct train_settings *train = s->train;
+  int64_t sharing = stage_copies(s, false).sharing;
+  if (train->flat_gather != TOGGLE_ON || sharing < 2 || train->zero < 1 ||
+      train->zero > 2)
+    return;
+  struct stage_held held =
+      stage_values(s, stage->nodes, VALUES_TRAINED, train->dtype);
+  stage->flat = all_of(s, &held);
+  stage->flat_part = ceil_div_i64(stage->flat, sharing);
+}
+
+int64_t stage_flat_copies(struct search *s, const struct stage *stage) {
+  return stage_sum(s, stage_product(s, stage->flat, 2), stage->flat_part);
+}
+
 /* The host */
 
 /*
@@ -379,6 +400,7 @@ struct stage stage_measure(struct search *s, size_t from, size_t to) {
         s->train->zero >= 3 ? shared(s, &same, false) : all_of(s, &same);
   }
   find_optimizer(s, &stage);
+  find_flat(s, &stage);
   offload(s, &stage);
   find_input(s, &stage);
   run_stage(s, &stage, from, to);

@@ -69,6 +69,9 @@ static inline bool offloads(const struct train_settings *train,
 int64_t stage_sum(struct search *s, int64_t a, int64_t b);
 int64_t stage_product(struct search *s, int64_t a, int64_t b);
 
+/* Of those that are stepped, while they are gathered. */
+int64_t stage_flat_copies(struct search *s, const struct stage *stage);
+
 /* Of layers, or of experts: data and context parallel devices together. */
 struct copies_of stage_copies(const struct search *s, bool experts);
 

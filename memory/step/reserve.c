@@ -137,6 +137,17 @@ static void make_state(struct requests *r, const struct model *model,
     spread(r, model, LASTING, bytes / count);
 }
 
+/* What was stepped is gathered: a device's own, pieces of all, and these in a
+   row. */
+static void gather_flat(struct requests *r, const struct reserve_of *of) {
+  uint32_t *work = &r->of_kind[WORK];
+  ask(r, work, of->flat_part);
+  for (int64_t left = of->flat; left > 0; left -= of->flat_part)
+    ask(r, work, min_i64(left, of->flat_part));
+  ask(r, work, of->flat);
+  give_kind(r, WORK);
+}
+
 /* Passes and a step; what they leave in the cache is there in the next. */
 static void play(struct requests *r, const struct simulation *s,
                  const struct reserve_of *of, bool first) {
@@ -154,6 +165,8 @@ static void play(struct requests *r, const struct simulation *s,
     make_state(r, s->model, of->state);
   spread(r, s->model, WORK, of->work);
   give_kind(r, WORK);
+  if (of->flat_part)
+    gather_flat(r, of);
 }
 
 bool reserve_find(const struct simulation *s, const struct reserve_of *of,

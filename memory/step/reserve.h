@@ -16,6 +16,8 @@ struct reserve_of {
   int64_t gathered;  /* during the passes */
   int64_t state;     /* of the optimizer: its first step makes it */
   int64_t work;      /* inside its steps */
+  int64_t flat;      /* after them: pieces of `flat_part`, and all in a row */
+  int64_t flat_part;
 };
 
 /* Bytes of all segments, and the most that was given of them at once. */

@@ -220,7 +220,7 @@ void run_count_uses(struct run *run) {
   if (s->end < run->tape->ops.count) /* a part: its result goes on */
     return;
   size_t outputs = trace_outputs(s->model, run->tape->training);
-  for (size_t i = 0; i < outputs; i++)
+  for (size_t i = 0; i < outputs && !s->trace->drops_outputs; i++)
     hold(run, s->trace->value_of[s->model->outputs.at[i].node]);
   for (size_t i = 0; i < s->trace->ends.count; i++)
     hold(run, s->trace->ends.at[i]);

@@ -548,6 +548,7 @@ static void trace_losses(struct trace *trace, const struct model *model,
     }
   }
   trace->has_loss = loss != LOSS_NONE;
+  trace->drops_outputs = trace->has_loss && options->drops_outputs;
   trace->scores = loss == LOSS_CROSSENTROPY;
 }
 

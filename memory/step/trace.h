@@ -42,8 +42,9 @@ struct trace {
   uint32_t *op_end;            /* its operations end here */
   VEC(struct step_leap) leaps; /* in order */
   VEC(size_t) ends;            /* training: values that backward starts from */
-  bool has_loss; /* they are numbers, not the outputs themselves */
-  bool scores;   /* of classes: nothing else reads the outputs */
+  bool has_loss;      /* they are numbers, not the outputs themselves */
+  bool drops_outputs; /* nothing but the loss reads them */
+  bool scores;        /* of classes: nothing else reads the outputs */
 };
 
 /* What to trace. */
@@ -61,7 +62,8 @@ struct trace_options {
   int64_t loss_chunks;   /* 0: of a fused one as many as it takes, or one */
   const struct node_range *ranges; /* checkpointed, in order, apart */
   size_t range_count;
-  bool leaps; /* iterations may be left out */
+  bool drops_outputs; /* a loss is all that reads them */
+  bool leaps;         /* iterations may be left out */
 };
 
 /* Outputs that training has, or a prediction; these are first. */

@@ -167,22 +167,23 @@ void step_trace(struct step *step, struct arena *arena) {
   choose_types(&step->settings);
   const struct train_settings *train = &step->settings;
   const struct profile *profile = profile_at(train->profile);
-  struct trace_options options = {.profile = profile,
-                                  .training = true,
-                                  .in_place = train->inplace == TOGGLE_ON,
-                                  .mixed = train->precision == PRECISION_MIXED,
-                                  .half = element_bits(train->dtype) == 16 ||
-                                          train->precision == PRECISION_MIXED,
-                                  .norms = norms_of(train),
-                                  .packed = train->base &&
-                                            profile->packed_keeps_input,
-                                  .loss = train->loss,
-                                  .loss_width = loss_width(train),
-                                  .loss_dtype = train->loss_dtype,
-                                  .loss_chunks = train->loss_chunks,
-                                  .ranges = step->ranges.at,
-                                  .range_count = step->ranges.count,
-                                  .leaps = step->leaps};
+  struct trace_options options = {
+      .profile = profile,
+      .training = true,
+      .in_place = train->inplace == TOGGLE_ON,
+      .mixed = train->precision == PRECISION_MIXED,
+      .half = element_bits(train->dtype) == 16 ||
+              train->precision == PRECISION_MIXED,
+      .norms = norms_of(train),
+      .packed = train->base && profile->packed_keeps_input,
+      .loss = train->loss,
+      .loss_width = loss_width(train),
+      .loss_dtype = train->loss_dtype,
+      .loss_chunks = train->loss_chunks,
+      .drops_outputs = train->keep_outputs == TOGGLE_OFF,
+      .ranges = step->ranges.at,
+      .range_count = step->ranges.count,
+      .leaps = step->leaps};
   size_t done = 0;
   trace_model(&step->trace, step->model, &options, arena);
   pack_matrices(step, arena);

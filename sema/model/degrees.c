@@ -448,6 +448,11 @@ void degrees_idle(const struct model *model, const struct settings *settings,
        t->tensor_parallel > 1 && t->sequence_parallel == TOGGLE_ON,
        "for what sequence_parallel gathers",
        "`tensor_parallel=8 sequence_parallel=on`, or leave it out");
+  idle(&c, "flat_gather", t->flat_gather == TOGGLE_ON,
+       copies && (t->zero == 1 || t->zero == 2), "for ZeRO 1 and 2",
+       "`data_parallel=8 zero=1`, or leave it out");
+  idle(&c, "keep_outputs", t->keep_outputs == TOGGLE_OFF, t->loss != LOSS_NONE,
+       "for outputs that a loss reads", "`loss=crossentropy`, or leave it out");
   idle(&c, "schedule", t->schedule != PIPELINE_PIPEDREAM, t->pipeline > 1,
        "that of a pipeline", "`pipeline=4`, or leave it out");
   idle(&c, "cut", t->cut != CUT_LAYERS, t->pipeline > 1, "that of a pipeline",

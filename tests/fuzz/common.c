@@ -97,6 +97,8 @@ const struct fuzz_setting fuzz_settings[] = {
     {"update", "fused"},
     {"update", "backward"},
     {"keep_gradients", "on"},
+    {"keep_outputs", "off"},
+    {"flat_gather", "on"},
     {"reshard", "off"},
     {"prefetch", "off"},
     {"gradient_dtype", "bf16"},
