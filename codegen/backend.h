@@ -29,6 +29,7 @@ struct compiled {
   const struct model *model;         /* NULL if the source has errors */
   const struct settings *settings;
   struct memory memory;
+  const struct compiled *low; /* with the lower ends of bounds, or NULL */
   const struct comparison *compared;
   size_t compared_count;
   /* Of an output: */

@@ -4,6 +4,7 @@
 #include "base/suggest.h"
 #include "library/context.h"
 #include "library/budget.h"
+#include "library/bounds.h"
 #include "sema/lint/lint.h"
 #include "sema/lint/meet.h"
 #include "base/shown.h"
@@ -41,8 +42,12 @@ static void say_params(struct netc *netc, const struct block *program,
   for (const struct stmt *stmt = program->first; stmt; stmt = stmt->next) {
     if (stmt->kind != STMT_PARAM)
       continue;
-    struct slice value =
-        sources_slice(&netc->load->sources, stmt->more->value->span);
+    const struct expr *first = stmt->more->value  ? stmt->more->value
+                               : stmt->more->rows ? stmt->more->rows->values
+                                                  : NULL;
+    if (!first)
+      continue; /* in error */
+    struct slice value = sources_slice(&netc->load->sources, first->span);
     text_printf(&all, "%s%.*s = %.*s", all.length ? ", " : "",
                 SLICE_ARG(stmt->name), SLICE_ARG(value));
   }
@@ -259,6 +264,11 @@ static enum netc_status compare(struct netc *netc) {
   return outcome(load);
 }
 
+static enum netc_status find_low_end(struct netc *netc) {
+  bounds_find(netc->load);
+  return outcome(netc->load);
+}
+
 static enum netc_status warn(struct netc *netc) {
   struct load *load = netc->load;
   lint_model(&load->expansion, load->compiled.program, &load->model);
@@ -279,10 +289,15 @@ static const struct pass {
   const char *name;
   enum netc_status (*run)(struct netc *netc);
 } passes[] = {
-    {"expand", expand},        {"inputs", find_inputs},
-    {"defines", find_defines}, {"adapters", find_adapted},
-    {"cost", find_costs},      {"memory", find_memory},
-    {"compare", compare},      {"lint", warn},
+    {"expand", expand},
+    {"inputs", find_inputs},
+    {"defines", find_defines},
+    {"adapters", find_adapted},
+    {"cost", find_costs},
+    {"memory", find_memory},
+    {"bounds", find_low_end},
+    {"compare", compare},
+    {"lint", warn},
     {"budget", check_budget},
 };
 

@@ -38,6 +38,8 @@ struct load {
   struct model model;
   struct expansion expansion;
   struct compiled compiled;      /* .model is NULL if the source has errors */
+  struct model low_model;        /* with the lower ends of bounds */
+  struct compiled low;           /* likewise */
   struct layer_texts *layers;    /* by node, once one is asked for */
   struct weights *weights;       /* likewise: weights.c */
   struct operations *operations; /* likewise: operations.c */

@@ -337,6 +337,12 @@ static struct define read_input(const struct load_reading *r,
 bool load_try_input(struct call *call, const struct setting_pair *pair) {
   struct load_trial trial;
   trial_open(&trial, call);
+  for (size_t i = 1; i < pair->value.length; i++)
+    if (memcmp(pair->value.at + i - 1, "..", 2) == 0)
+      return context_say(call->netc,
+                         "one size, as 320x320x3: only `input` in a source has "
+                         "bounds, and running through a range is for `netc "
+                         "sweep`, which is yet to come");
   struct define input = read_input(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, !input.used, call->netc,
                    "sizes are joined by x, like 320x320x3");

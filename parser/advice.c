@@ -286,6 +286,12 @@ static bool by_token(struct advice *a) {
     diag_otherwise(a->d,
                    "arguments are separated by blanks, statements by `;`");
     return true;
+  case TOKEN_RANGE:
+    diag_otherwise(a->d,
+                   "`for`, `param`, labels and the sizes of an input have "
+                   "ranges; running through values is for `netc sweep`, which "
+                   "is yet to come");
+    return true;
   case TOKEN_BY:
     diag_help(a->d, "between two values x joins sizes, as in `3x3`; a name x "
                     "stands in parentheses there: `(x)`");

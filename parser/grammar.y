@@ -95,7 +95,7 @@ static void set_dtype(const struct parser *p, struct stmt *stmt,
 %type <struct arg_list> args
 %type <struct arg *> arg
 %type <struct expr *> value sum constant fallback sized expression sizes
-%type <struct expr *> call_item reference index step
+%type <struct expr *> bounds bound call_item reference index step
 %type <struct expr_list> call_items row_values
 %type <struct row_list> rows
 %type <struct table_row *> row
@@ -192,13 +192,13 @@ layer:
 
 directive:
   KW_NET NAME { $$ = build_named(p, STMT_NET, named(p, @NAME), @$); }
-| KW_INPUT sizes[dims] dtype {
+| KW_INPUT bounds[dims] dtype {
     $$ = build_stmt(p, STMT_INPUT, @$);
     $$->name_span = @KW_INPUT;
     $$->more->value = $dims;
     set_dtype(p, $$, $dtype);
   }
-| KW_INPUT NAME sizes[dims] dtype {
+| KW_INPUT NAME bounds[dims] dtype {
     $$ = build_named(p, STMT_INPUT, named(p, @NAME), @$);
     $$->more->value = $dims;
     set_dtype(p, $$, $dtype);
@@ -438,6 +438,17 @@ value:
 sizes:
   sum
 | sizes[s] BY sum { $$ = build_dims(p, $s, $sum); }
+;
+
+/* Of an input, `1..512x768`: its length is from 1 to 512. */
+bounds:
+  bound
+| bounds[s] BY bound { $$ = build_dims(p, $s, $bound); }
+;
+
+bound:
+  sum
+| sum[low] RANGE sum[high] { $$ = build_range(p, $low, $high, NULL); }
 ;
 
 /* What a name may stand for: `let k = 3x3`, too. */

@@ -261,8 +261,44 @@ static void blocks_of_weights_have_scales(void **state) {
                    64 * 64 / 32 * 17);
 }
 
+/* An input with bounds: its ends are those of nets without. */
+
+#define BOUNDED(size)                                                     \
+  "input tokens " size " : i32\nembed 100 32\nrepeat 2 { add { ln; "      \
+  "attention 4 causal rope } {}; add { ln; linear 128 gelu; linear 32 } " \
+  "{} }\nlinear 100 nobias\n"
+
+static void same_end(json_t *both, const char *end, const char *net,
+                     const char *options) {
+  static const char *const of[][2] = {
+      {"mac_count", "totals.mac_count"},
+      {"training_peak_bytes", "training.peak_bytes"},
+      {"weight_bytes", "inference.weight_bytes"},
+      {"arena_bytes", "inference.arena.bytes"}};
+  json_t *alone = compile(net, options);
+  assert_null(find(alone, "bounds"));
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal(number(find(find(both, "bounds"), end), of[i][0]),
+                     number(alone, of[i][1]));
+  json_decref(alone);
+}
+
+static void bounds_have_the_figures_of_their_ends(void **state) {
+  (void)state;
+  static const char *const options[] = {
+      "", "batch=3 optimizer=adamw precision=mixed", "fold=off decode=64",
+      "memory=8GiB checkpoint=auto loss=crossentropy"};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    json_t *both = compile(BOUNDED("7..96"), options[i]);
+    same_end(both, "low", BOUNDED("7"), options[i]);
+    same_end(both, "high", BOUNDED("96"), options[i]);
+    json_decref(both);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bounds_have_the_figures_of_their_ends),
       cmocka_unit_test(element_wise_layers_run_in_place),
       cmocka_unit_test(norms_fold_into_weights),
       cmocka_unit_test(views_cost_nothing),

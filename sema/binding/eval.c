@@ -510,6 +510,22 @@ static struct value eval_unary(struct expander *e, const struct expr *expr) {
 
 /* Sizes and pairs */
 
+/* `1..512` of an input: the net is that of one end. */
+static struct value eval_bounds(struct expander *e, const struct expr *expr) {
+  int64_t low, high;
+  if (!eval_int(e, expr->left, &low) || !eval_int(e, expr->right, &high))
+    return value_poison;
+  if (low < 1 || high < low) {
+    struct diagnostic *d =
+        report(e, OUT_OF_RANGE, expr->span, "bounds go up, from at least 1");
+    diag_help(d, "the smallest size, then the largest: `1..512`");
+    return value_poison;
+  }
+  if (!e->in->bounds.end)
+    e->in->bounds = expr->span;
+  return eval_integer(e->in->low ? low : high, expr->span);
+}
+
 static bool eval_size(struct expander *e, const struct expr *expr,
                       int64_t *out) {
   *out = SIZE_ANY;
@@ -589,7 +605,7 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_FIELD: return eval_field(e, expr);
   case EXPR_INDEX:
   case EXPR_PATH: return eval_label(e, expr);
-  case EXPR_RANGE: break; /* only inside an index */
+  case EXPR_RANGE: return eval_bounds(e, expr);
   case EXPR_TEXT: {
     struct diagnostic *d =
         report(e, WRONG_TYPE, expr->span, "a text is not a value");

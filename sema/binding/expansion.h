@@ -60,6 +60,8 @@ struct expansion {
   size_t input_count;
   int64_t inputs_seen; /* statements, with those in error */
   struct input_override override;
+  bool low;           /* inputs have the lower ends of their bounds, */
+  struct span bounds; /* which stand there; of length 0: there are none */
   struct adapters adapters;
   bool adapters_used;           /* by any layer */
   bool adapters_own;            /* a layer has a rank of its own */

@@ -1,0 +1,104 @@
+/* Bounds of inputs: what the net takes at both ends. */
+#include "codegen/grid.h"
+#include "codegen/section.h"
+
+/* What is told of an end. */
+enum { MACS, TRAINING, WEIGHTS, ARENA, FIGURES };
+
+static void find_figures(const struct compiled *c, int64_t figures[FIGURES]) {
+  figures[MACS] = c->model->total.macs;
+  figures[TRAINING] = memory_device(&c->memory).peak;
+  figures[WEIGHTS] = c->memory.inference.weights;
+  figures[ARENA] = c->memory.inference.plan.height;
+}
+
+static bool is_bounded(const struct compiled *c, size_t i) {
+  const struct model *high = c->model, *low = c->low->model;
+  return !shape_equal(high->nodes.at[high->sources.at[i]].out,
+                      low->nodes.at[low->sources.at[i]].out);
+}
+
+static void put_shapes(const struct compiled *c, const struct model *model,
+                       struct text *out) {
+  const char *between = "";
+  for (size_t i = 0; i < c->model->sources.count; i++) {
+    if (!is_bounded(c, i))
+      continue;
+    text_printf(out, "%s%s", between,
+                shape_text(model->nodes.at[model->sources.at[i]].out).text);
+    between = ", ";
+  }
+}
+
+static void put_row(const struct compiled *c, struct grid *grid,
+                    const char *what, int64_t low, int64_t high) {
+  grid_text(grid, what);
+  text_put(&grid->pool, output_size(c, low).text);
+  grid_cell(grid);
+  text_put(&grid->pool, output_size(c, high).text);
+  grid_cell(grid);
+}
+
+static void put_text(const struct compiled *c, struct text *out) {
+  struct grid_column columns[] = {{.align = ALIGN_LEFT, .before = "  "},
+                                  {.align = ALIGN_RIGHT, .before = "  "},
+                                  {.align = ALIGN_RIGHT, .before = "  "}};
+  int64_t low[FIGURES], high[FIGURES];
+  if (!c->low)
+    return;
+  find_figures(c->low, low);
+  find_figures(c, high);
+  struct grid grid = grid_new(c->arena, columns, 3);
+  text_put(out, "\nBounds of inputs: all above is of the upper end\n");
+  grid_text(&grid, "");
+  put_shapes(c, c->low->model, &grid.pool);
+  grid_cell(&grid);
+  put_shapes(c, c->model, &grid.pool);
+  grid_cell(&grid);
+  grid_text(&grid, "MACs");
+  grid_text(&grid, count_text(low[MACS]).text);
+  grid_text(&grid, count_text(high[MACS]).text);
+  put_row(c, &grid, "training", low[TRAINING], high[TRAINING]);
+  put_row(c, &grid, "weights", low[WEIGHTS], high[WEIGHTS]);
+  put_row(c, &grid, "arena", low[ARENA], high[ARENA]);
+  grid_put(out, &grid, output_width(c));
+}
+
+static void put_end(struct json_writer *w, const char *name,
+                    const struct compiled *end) {
+  int64_t figures[FIGURES];
+  find_figures(end, figures);
+  json_member_open(&w->json, name, '{');
+  json_member_int(&w->json, "mac_count", figures[MACS]);
+  json_member_int(&w->json, "training_peak_bytes", figures[TRAINING]);
+  json_member_int(&w->json, "weight_bytes", figures[WEIGHTS]);
+  json_member_int(&w->json, "arena_bytes", figures[ARENA]);
+  json_put_close(&w->json, '}');
+}
+
+static void put_json(struct json_writer *w) {
+  const struct model *high = w->c->model;
+  if (!w->c->low)
+    return;
+  const struct model *low = w->c->low->model;
+  json_member_open(&w->json, "bounds", '{');
+  json_member_open(&w->json, "inputs", '[');
+  for (size_t i = 0; i < high->sources.count; i++) {
+    if (!is_bounded(w->c, i))
+      continue;
+    json_put_open(&w->json, '{');
+    model_put_name(&w->scratch, high, high->sources.at[i]);
+    json_member_string(&w->json, "name", writer_text(w));
+    json_put_key(&w->json, "low");
+    writer_put_shape(w, low->nodes.at[low->sources.at[i]].out);
+    json_put_key(&w->json, "high");
+    writer_put_shape(w, high->nodes.at[high->sources.at[i]].out);
+    json_put_close(&w->json, '}');
+  }
+  json_put_close(&w->json, ']');
+  put_end(w, "low", w->c->low);
+  put_end(w, "high", w->c);
+  json_put_close(&w->json, '}');
+}
+
+const struct report_section bounds_section = {put_text, put_json};
