@@ -217,7 +217,7 @@ static void values_may_be_written_as_people_write_them(void **state) {
   static const char *const cases[][2] = {
       {"--gpu 'RTX 4090'", "left of 23.52 GiB (of"},
       {"--gpu NVIDIA-A10", "left of 21.99 GiB (of"},
-      {"--gpu 'NVIDIA A100-SXM4-80GB'", "left of 79.25 GiB (of"},
+      {"--gpu 'NVIDIA A100-SXM4-80GB'", "left of 79.15 GiB (of"},
       {"--gpu 'Tesla T4'", "left of 14.56 GiB (of"},
       {"--gpu 'nvidia geforce gtx 1080 ti'", "left of 10.92 GiB (of"},
       {"--gpu 'AMD Instinct MI300X'", "left of 191.69 GiB"},
