@@ -793,6 +793,22 @@ static void losses_are_computed_in_32_bits(void **state) {
                    autocast - 2 * RV);
 }
 
+/* Hardly one tensor alone leads on between its levels. */
+static void segments_of_a_u_net_keep_less(void **state) {
+  (void)state;
+  int64_t peak[3];
+  static const char *const options[] = {"", "checkpoint=2", "checkpoint=8"};
+  for (int i = 0; i < 3; i++) {
+    char all[80];
+    snprintf(all, sizeof all, "batch=16 optimizer=adam8bit %s", options[i]);
+    json_t *json = compile_file("examples/zoo/sdxl.net", all);
+    peak[i] = training(json, "peak_bytes");
+    json_decref(json);
+  }
+  assert_true(peak[1] < peak[0] * 7 / 10);
+  assert_true(peak[2] < peak[1] * 7 / 10);
+}
+
 /*
  * The output of the kernel for 16 bits lies as its queries do. Those that a
  * concat gave lie heads first, so that the output's projection keeps a copy.
@@ -915,6 +931,7 @@ int main(void) {
       cmocka_unit_test(norms_in_float_keep_a_copy),
       cmocka_unit_test(losses_are_computed_in_32_bits),
       cmocka_unit_test(joined_queries_cost_a_copy),
+      cmocka_unit_test(segments_of_a_u_net_keep_less),
       cmocka_unit_test(steps_in_backward_free_gradients),
       cmocka_unit_test(mixed_resnet_keeps_what_was_measured),
       cmocka_unit_test(mixed_dense_layers_keep_copies),

@@ -37,7 +37,7 @@ static void checkpoint_even(struct step *step, int64_t count,
   step_trace(step, arena);
   if (count > (int64_t)step->model->nodes.count)
     count = (int64_t)step->model->nodes.count;
-  cuts_divide(step, count, arena, &cuts);
+  cuts_divide_kept(step, count, arena, &cuts);
   for (size_t i = 0; i < cuts.at.count; i++) {
     *VEC_PUSH(arena, &step->ranges) = (struct node_range){first, cuts.at.at[i]};
     first = cuts.at.at[i];

@@ -90,13 +90,6 @@ static void divide(const struct step *step, int64_t count,
     choose_even(all, before, total, count, arena, chosen);
 }
 
-void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
-                 struct cuts *chosen) {
-  struct cuts all = {0};
-  cuts_all(step->model, &all, arena);
-  divide(step, count, &all, arena, chosen);
-}
-
 /* Places for checkpoints */
 
 #define MOST_BYTES (INT64_MAX >> 25) /* of a tensor that fits no device */
@@ -170,21 +163,62 @@ static void fill_up(const struct cuts *all, const struct cuts *even,
   }
 }
 
-void cuts_for_segments(const struct step *step, int64_t count,
-                       struct arena *arena, struct cuts *chosen) {
-  struct cuts single = {0}, all = {0}, even = {0};
+/* Those of one tensor and, if these are too few, where little leads over. */
+static void places_of(const struct step *step, bool few, struct arena *arena,
+                      struct cuts *all) {
+  struct cuts single = {0};
   size_t next = 0;
   cuts_all(step->model, &single, arena);
-  bool few = (int64_t)single.at.count < count;
-  const bool *narrow = find_narrow(step, arena);
+  const bool *narrow = few ? find_narrow(step, arena) : NULL;
   for (int64_t cut = 1; cut < (int64_t)step->model->nodes.count; cut++) {
     bool alone = next < single.at.count && single.at.at[next] == cut;
     next += alone;
     if ((alone || (few && narrow[cut])) && !is_overwritten(step, cut))
-      *VEC_PUSH(arena, &all.at) = cut;
+      *VEC_PUSH(arena, &all->at) = cut;
   }
+}
+
+void cuts_for_segments(const struct step *step, int64_t count,
+                       struct arena *arena, struct cuts *chosen) {
+  struct cuts single = {0}, all = {0}, even = {0};
+  cuts_all(step->model, &single, arena);
+  places_of(step, (int64_t)single.at.count < count, arena, &all);
   divide(step, count, &all, arena, &even);
   fill_up(&all, &even, count, arena, chosen);
+}
+
+/* What the part keeps that keeps most. */
+static int64_t most_kept(const int64_t *before, int64_t all,
+                         const struct cuts *chosen) {
+  int64_t from = 0, most = 0;
+  for (size_t i = 0; i < chosen->at.count; i++) {
+    most = max_i64(most, before[chosen->at.at[i]] - from);
+    from = before[chosen->at.at[i]];
+  }
+  return max_i64(most, all - from);
+}
+
+void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
+                 struct cuts *chosen) {
+  struct cuts all = {0};
+  cuts_all(step->model, &all, arena);
+  divide(step, count, &all, arena, chosen);
+}
+
+void cuts_divide_kept(const struct step *step, int64_t count,
+                      struct arena *arena, struct cuts *chosen) {
+  struct cuts all = {0}, other = {0};
+  cuts_divide(step, count, arena, chosen);
+  const int64_t *before = kept_before(step, arena);
+  int64_t total = before[step->model->nodes.count];
+  int64_t most = most_kept(before, total, chosen);
+  if (count < 2 || most <= total / 4 * 3)
+    return;
+  places_of(step, true, arena, &all);
+  if (all.at.count)
+    divide(step, count, &all, arena, &other);
+  if (most_kept(before, total, &other) < most)
+    *chosen = other;
 }
 
 /* MACs of all nodes before each. */

@@ -20,6 +20,14 @@ void cuts_divide(const struct step *step, int64_t count, struct arena *arena,
                  struct cuts *chosen);
 
 /*
+ * The same for checkpoints, which may keep several tensors: where a part would
+ * keep more than three quarters of everything, as in a U-Net, also where fewer
+ * bytes lead on than around it.
+ */
+void cuts_divide_kept(const struct step *step, int64_t count,
+                      struct arena *arena, struct cuts *chosen);
+
+/*
  * Likewise, of about as many MACs each, and between checkpointed segments if
  * there are `least` such parts: these keep only what they read, so that most
  * of a net with checkpoints would be one part.
