@@ -425,6 +425,8 @@ static size_t product_trace(const struct layer *layer, struct tape *tape,
                          .does = &does,
                          .out = extent_of(&layer->out),
                          .param_count = conv->bias != BIAS_NO ? 2 : 1,
+                         .layout = layout_of_map(tape, in, &layer->out),
+                         .map = true,
                          .splits = true,
                          .cast = CAST_LOW});
   return conv->lora.rank ? adapt(layer, tape, in, base, padded) : base;

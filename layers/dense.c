@@ -175,15 +175,15 @@ static enum row_copy copies_gradient(const struct layer *layer) {
 static bool is_view(const struct layer *layer, const struct tape *tape,
                     size_t in) {
   const struct dense *dense = layer->args;
-  const struct tape_value *value = &tape->values.at[in];
   return layer->out.rank == 2 && dense->bias != BIAS_NO && !tape->share &&
-         !value->strided && value->rows == ROWS_TOGETHER;
+         layout_rows(tape, in) == ROWS_TOGETHER;
 }
 
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct dense *dense = layer->args;
-  size_t rows = layer->in[0]->rank > 1 ? tape_rows(tape, in[0]) : in[0];
+  enum row_order order = ROWS_TOGETHER;
+  size_t rows = layer->in[0]->rank > 1 ? tape_rows(tape, in[0], &order) : in[0];
   struct strides out = strides_of(&layer->out);
   int64_t sizes[2] = {features(layer), dense->units};
   struct strides weights[2] = {strides_dense(2, sizes),
@@ -202,6 +202,8 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
                          .out = extent_of(&layer->out),
                          .param_count = dense->bias != BIAS_NO ? 2 : 1,
                          .view = is_view(layer, tape, in[0]),
+                         .layout = LAYOUT_ROWS,
+                         .rows = order,
                          .splits = true,
                          .copies_gradient = copies_gradient(layer),
                          .spares = true,

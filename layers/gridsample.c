@@ -100,7 +100,7 @@ static size_t gridsample_trace(const struct layer *layer, struct tape *tape,
   lowering_add(&does, sample->corners);
   if (groups_of(layer) > 1 && !tape->lowers) {
     pair[0] = merge(tape, in[0]);
-    if (tape->values.at[in[1]].strided)
+    if (!layout_is_whole(tape, in[1]))
       pair[1] = merge(tape, in[1]);
   }
   struct extent unwanted = extent_of(layer->in[1]);

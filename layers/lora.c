@@ -71,17 +71,21 @@ static size_t drop(struct tape *tape, const struct lora *lora, size_t in) {
 
 static size_t multiply(struct tape *tape, const char *name, size_t in,
                        const struct lora_step *step, int param) {
-  size_t from = step->rows ? tape_rows(tape, in) : in;
-  return tape_run_on(tape, from,
-                     (struct operation){.name = name,
-                                        .does = step->does,
-                                        .out = step->out,
-                                        .keeps = KEEPS_IN(0),
-                                        .first_param = param,
-                                        .param_count = 1,
-                                        .splits = true,
-                                        .spares = step->rows,
-                                        .cast = CAST_LOW});
+  enum row_order order = ROWS_TOGETHER;
+  size_t from = step->rows ? tape_rows(tape, in, &order) : in;
+  return tape_run_on(
+      tape, from,
+      (struct operation){.name = name,
+                         .does = step->does,
+                         .out = step->out,
+                         .keeps = KEEPS_IN(0),
+                         .first_param = param,
+                         .param_count = 1,
+                         .splits = true,
+                         .rows = order,
+                         .layout = step->rows ? LAYOUT_ROWS : LAYOUT_AS_INPUT,
+                         .spares = step->rows,
+                         .cast = CAST_LOW});
 }
 
 /* A product of `in` and A, and of what that is and B. */

@@ -127,6 +127,8 @@ static size_t bn_trace(const struct layer *layer, struct tape *tape,
       (struct operation){
           .keeps = KEEPS_IN(0),
           .folds = true,
+          .layout = layout_of_map(tape, in[0], layer->in[0]),
+          .map = true,
           .elementwise = true,
           .always_makes = true,
           .kept = {extent_fixed(size_product(2, channels), WIDTH_F32)}});
@@ -140,22 +142,35 @@ static size_t repeat(struct tape *tape, int param, int64_t channels) {
                          .out = extent_sample(channels, WIDTH_F32)});
 }
 
+/* Who calls has what was copied in its hands until the norm has run. */
+static bool holds(const struct tape *tape, size_t in, size_t copy) {
+  return tape->training && copy != in;
+}
+
 /* It is a bn of N*C channels: ATen/native/Normalization.cpp. */
 static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   const struct norm *norm = layer->args;
   int64_t channels = shape_channels(layer->in[0]);
-  size_t read[3] = {in[0]};
+  size_t read[4] = {in[0]};
+  int count = 1;
   if (tape->lowers)
     return run_norm(layer, tape, in, (struct operation){0});
   for (int i = 0; i < 2 && !norm->noaffine; i++)
-    read[1 + i] = repeat(tape, i, channels);
+    read[count++] = repeat(tape, i, channels);
+  read[0] = layout_pack(tape, in[0], layer->in[0], false);
+  bool held = holds(tape, in[0], read[0]);
+  read[count] = in[0];
   struct operation op = {
       .name = layer->kind->name,
       .in = read,
-      .in_count = norm->noaffine ? 1 : 3,
+      .in_count = count + held,
+      .held = held,
+      .copies_parts = true,
       .out = extent_of(&layer->out),
-      .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+      .keeps = KEEPS_IN(0) | (norm->noaffine ? 0 : KEEPS_IN(1)),
+      .layout = layout_of_map(tape, read[0], layer->in[0]),
+      .map = true,
       .view = true,
       .always_makes = true,
       .kept = {extent_sample(size_product(2, channels), WIDTH_F32)}};
@@ -166,12 +181,32 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
 static size_t gn_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   const struct norm *norm = layer->args;
-  return normalise(
-      layer, tape, in,
-      (struct operation){
-          .always_makes = true,
-          .kept = {extent_sample(size_product(2, norm->groups), WIDTH_F32)},
-          .cast = CAST_FULL});
+  size_t read[2] = {layout_pack(tape, in[0], layer->in[0], true), in[0]};
+  bool held = holds(tape, in[0], read[0]);
+  bool last = !tape->lowers && layer->out.rank > 1 &&
+              tape->values.at[read[0]].strides == LAYOUT_ROWS;
+  int64_t copies = last ? 2 : 0; /* backward has channels first */
+  struct lowering does = {.opcode = layer->kind->opcode, .real = {norm->eps}};
+  lowering_add(&does, norm->groups);
+  struct operation op = {
+      .name = layer->kind->name,
+      .does = &does,
+      .in = read,
+      .in_count = 1 + held,
+      .held = held,
+      .out = extent_of(&layer->out),
+      .all_params = true,
+      .keeps = KEEPS_IN(0),
+      .layout = layout_of_map(tape, read[0], layer->in[0]),
+      .map = true,
+      .copies_parts = true,
+      .back_work = extent_sample(
+          size_product(copies, shape_values(layer->in[0])), WIDTH_NET),
+      .always_makes = true,
+      .kept = {extent_sample(size_product(2, norm->groups), WIDTH_F32)},
+      .cast = CAST_FULL};
+  op = with_statistics(tape, op);
+  return tape_run(tape, &op);
 }
 
 /*
@@ -218,6 +253,7 @@ struct operation norm_ln(const struct tape *tape, int64_t rows,
       (struct operation){
           .keeps = KEEPS_IN(0),
           .always_makes = true,
+          .layout = LAYOUT_ROWS,
           .kept = {extent_sample(size_product(2, rows), WIDTH_F32)},
           .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE});
 }

@@ -149,6 +149,8 @@ static size_t maximum_trace(const struct layer *layer, struct tape *tape,
       layer, tape, from,
       (struct operation){.does = &does,
                          .keeps = KEEPS_IN(0),
+                         .layout = layout_of_map(tape, from, &layer->out),
+                         .map = true,
                          .by_channel = true,
                          .always_makes = true,
                          .kept = {tape->training ? places : (struct extent){0}},
@@ -166,10 +168,13 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
   struct strides out = strides_of(&layer->out);
   struct lowering does = pool_lowering(layer, &out);
   size_t from = padded(layer, tape, in[0]);
-  return layer_run(layer, tape, from,
-                   (struct operation){.does = &does,
-                                      .keeps = keeps ? KEEPS_IN(0) : 0,
-                                      .by_channel = true});
+  return layer_run(
+      layer, tape, from,
+      (struct operation){.does = &does,
+                         .keeps = keeps ? KEEPS_IN(0) : 0,
+                         .layout = layout_of_map(tape, from, &layer->out),
+                         .map = true,
+                         .by_channel = true});
 }
 
 LAYER_KIND(pool, "Pooling", "the largest value of each window",

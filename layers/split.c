@@ -96,15 +96,16 @@ static size_t split_trace(const struct layer *layer, struct tape *tape,
   const struct split *split = layer->args;
   const struct shape *shape = layer->in[0];
   int axis = axis_of(split, shape), count = (int)split_count(split);
-  struct strides from = tape_strides(tape, in[0]);
+  struct strides from = layout_as_seen(tape, in[0], shape);
   struct strides *out = arena_alloc(tape->arena, (size_t)count, sizeof *out);
+  uint32_t *layouts = arena_alloc(tape->arena, (size_t)count, sizeof *layouts);
   int64_t rest = shape_values(shape) / shape->dim[axis], share;
-  bool strided = tape->values.at[in[0]].strided;
-  for (int i = 0; tape->lowers && i < count; i++) {
+  for (int i = 0; i < count; i++) {
     out[i] = from;
     out[i].offset +=
         begin_of(split, shape->dim[axis], i + 1, &share) * from.stride[axis];
     out[i].dim[axis] = share;
+    layouts[i] = layout_of_view(tape, &out[i]);
   }
   size_t first =
       tape_run_on(tape, in[0],
@@ -113,7 +114,7 @@ static size_t split_trace(const struct layer *layer, struct tape *tape,
                                      .out = extent_of(shape),
                                      .outs = count,
                                      .result = RESULT_VIEW,
-                                     .strided = axis > 0 || strided});
+                                     .layouts = layouts});
   for (int i = 0; i < count; i++) {
     struct tape_value *value = &tape->values.at[first + (size_t)i];
     struct extent extent = *tape_extent(tape, first + (size_t)i);

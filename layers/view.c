@@ -173,81 +173,73 @@ static bool crop_shape(struct layer *layer) {
 
 static size_t reshape_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
-  return tape_view(tape, layer->kind->name, tape_dense(tape, in[0]),
-                   &layer->out);
-}
-
-/* What `out` is of a tensor in one piece; of what is not, rows are apart. */
-static enum row_order rows_seen(const struct layer *layer,
-                                const struct tape *tape, size_t in,
-                                const struct strides *out) {
-  const struct tape_value *value = &tape->values.at[in];
-  if (value->strided || value->rows != ROWS_TOGETHER)
-    return ROWS_APART;
-  return strides_rows(out, shape_values(layer->in[0]));
+  return tape_view(tape, layer->kind->name, in[0], &layer->out);
 }
 
 static size_t permute_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
   const struct permute *permute = layer->args;
-  struct strides from = tape_strides(tape, in[0]);
-  if (!tape->lowers)
-    from = strides_of(layer->in[0]);
-  struct strides out = from;
+  struct strides from = layout_as_seen(tape, in[0], layer->in[0]), out = from;
   for (int i = 0; i < out.rank; i++) {
     int axis = axis_index(permute->order.at[i], layer->in[0]);
     out.dim[i] = from.dim[axis];
     out.stride[i] = from.stride[axis];
   }
-  return layer_run(
-      layer, tape, in[0],
-      (struct operation){.name = "permute",
-                         .does = LOWERS(VIEW, .out = &out),
-                         .result = RESULT_VIEW,
-                         .gradient = GRADIENT_SHARED,
-                         .strided = true,
-                         .turns = true,
-                         .rows = rows_seen(layer, tape, in[0], &out)});
+  return layer_run(layer, tape, in[0],
+                   (struct operation){.name = "permute",
+                                      .does = LOWERS(VIEW, .out = &out),
+                                      .layout = layout_of_view(tape, &out),
+                                      .result = RESULT_VIEW,
+                                      .gradient = GRADIENT_SHARED,
+                                      .turns = true});
+}
+
+static struct extent part_extent(const struct layer *layer,
+                                 const struct strides *lies) {
+  struct extent extent = extent_of(&layer->out);
+  extent.count = strides_values(lies);
+  return extent;
 }
 
 /* A view whose gradient is a tensor of zeros around it. */
-static size_t part(const struct layer *layer, struct tape *tape,
-                   const size_t *in, const int64_t *from) {
-  struct strides lies = tape_strides(tape, in[0]);
-  if (!tape->lowers)
-    lies = strides_of(layer->in[0]);
-  for (int i = 0; i < lies.rank; i++) {
-    lies.offset += from[i] * lies.stride[i];
-    lies.dim[i] = layer->out.dim[i];
-  }
-  bool whole_rows = true; /* a sample's part is in one piece */
-  for (int i = 1; i < layer->out.rank; i++)
-    whole_rows = whole_rows && layer->out.dim[i] == layer->in[0]->dim[i];
-  return layer_run(
-      layer, tape, in[0],
-      (struct operation){.does = LOWERS(VIEW, .out = &lies),
-                         .result = RESULT_VIEW,
-                         .strided = !whole_rows,
-                         .rows = rows_seen(layer, tape, in[0], &lies)});
+static size_t part(const struct layer *layer, struct tape *tape, size_t in,
+                   struct strides *lies) {
+  return tape_run_on(tape, in,
+                     (struct operation){.name = layer->kind->name,
+                                        .does = LOWERS(VIEW, .out = lies),
+                                        .out = part_extent(layer, lies),
+                                        .layout = layout_of_view(tape, lies),
+                                        .result = RESULT_VIEW});
 }
 
 static size_t slice_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct slice_args *slice = layer->args;
-  int64_t from[LIMIT_RANK] = {0};
+  struct strides lies = layout_as_seen(tape, in[0], layer->in[0]);
   int axis = axis_index(slice->axis.at[0], layer->in[0]);
   if (slice->range.from != SIZE_ANY)
-    from[axis] = slice->range.from;
-  return part(layer, tape, in, from);
+    lies.offset += slice->range.from * lies.stride[axis];
+  lies.dim[axis] = layer->out.dim[axis];
+  return part(layer, tape, in[0], &lies);
 }
 
-/* torchvision.transforms.CenterCrop would round an odd rest differently. */
+/*
+ * A framework takes a part of one axis, then of the next; a plan of all.
+ * torchvision.transforms.CenterCrop would round an odd rest differently.
+ */
 static size_t crop_trace(const struct layer *layer, struct tape *tape,
                          const size_t *in) {
-  int64_t from[LIMIT_RANK] = {0};
-  for (int i = 0; i < layer->out.rank; i++)
-    from[i] = (layer->in[0]->dim[i] - layer->out.dim[i]) / 2;
-  return part(layer, tape, in, from);
+  struct strides lies = layout_as_seen(tape, in[0], layer->in[0]);
+  size_t value = in[0];
+  for (int i = 0; i < layer->out.rank; i++) {
+    int64_t rest = layer->in[0]->dim[i] - layer->out.dim[i];
+    lies.offset += rest / 2 * lies.stride[i];
+    lies.dim[i] = layer->out.dim[i];
+    if (!tape->lowers && rest)
+      value = part(layer, tape, value, &lies);
+  }
+  return tape->lowers || value == in[0] ? part(layer, tape, value, &lies)
+                                        : value;
 }
 
 #define VIEW(id, text, how, ...)                                           \

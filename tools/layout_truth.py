@@ -281,13 +281,13 @@ def patches():
     """The gradient of patches is as large as they are."""
     row("input 16x16x3; conv 8 1; unfold 3x3 pad=1; slice c 0:9; conv 4 1",
         (3, 16, 16), conv(3, 8), nn.Unfold(3, padding=1),
-        lambda x: x.view(-1, 72, 16, 16), lambda x: x[:, 0:9], conv(9, 4))
+        lambda x: x.view(-1, 72, 16, 16), lambda x: x.narrow(1, 0, 9), conv(9, 4))
     row("input 5x7x4; conv 4 1; unfold 3x3 pad=1; conv 3 1", (4, 5, 7),
         conv(4, 4), nn.Unfold(3, padding=1), lambda x: x.view(-1, 36, 5, 7),
         conv(36, 3))
     row("input 5x7x4; conv 4 1; unfold 3x3 pad=1; slice h 4:5; conv 3 1",
         (4, 5, 7), conv(4, 4), nn.Unfold(3, padding=1),
-        lambda x: x.view(-1, 36, 5, 7), lambda x: x[:, :, 4:5], conv(36, 3))
+        lambda x: x.view(-1, 36, 5, 7), lambda x: x.narrow(2, 4, 1), conv(36, 3))
     row("input 8x8x4; conv 4 1; unfold 2x2 /2; conv 3 1", (4, 8, 8),
         conv(4, 4), nn.Unfold(2, stride=2), lambda x: x.view(-1, 16, 4, 4),
         conv(16, 3))
@@ -316,6 +316,59 @@ def reductions():
             lambda x: x.clamp(**more), lin(8, 3))
 
 
+def parts():
+    """Parts of tensors, and what must have them in one piece. Slices are what
+    torch.narrow makes: PyTorch 1.13 makes one more of each `:` in front."""
+    def first(*more):
+        return conv(4, 4), *more
+
+    for word, f in ("gn 1", lambda c: nn.GroupNorm(1, c)), \
+                   ("gn 2", lambda c: nn.GroupNorm(2, c)), \
+                   ("instnorm", lambda c: nn.InstanceNorm2d(c, affine=True)), \
+                   ("bn", nn.BatchNorm2d):
+        row(f"input 5x7x4; conv 4 1; slice h 2:4; {word}; conv 3 1", (4, 5, 7),
+            *first(lambda x: x.narrow(2, 2, 2), f(4), conv(4, 3)))
+        row(f"input 5x7x4; conv 4 1; slice w 2:4; {word}; conv 3 1", (4, 5, 7),
+            *first(lambda x: x.narrow(-1, 2, 2), f(4), conv(4, 3)))
+        row(f"input 5x7x4; conv 4 1; slice c 2:4; {word}; conv 3 1", (4, 5, 7),
+            *first(lambda x: x.narrow(1, 2, 2), f(2), conv(2, 3)))
+        row(f"input 5x7x4; conv 4 1; sigmoid; p: split c 2; concat p[1] "
+            f"{{ from p[2]; {word} }}; conv 3 1", (4, 5, 7),
+            *first(nn.Sigmoid(), (lambda x: x.chunk(2, 1), "x", "a b"),
+                   (f(2), "b", "b"),
+                   (lambda a, b: torch.cat([a, b], 1), "a b", "x"),
+                   conv(4, 3)))
+        row(f"input 5x7x4; conv 4 1; ln; {word}; conv 3 1", (4, 5, 7),
+            *first(*channels_last(nn.LayerNorm(4)), f(4), conv(4, 3)))
+        row(f"input 5x7x4; conv 4 1; slice h 2:4; gelu; {word}; conv 3 1",
+            (4, 5, 7), *first(lambda x: x.narrow(2, 2, 2), nn.GELU(), f(4),
+                              conv(4, 3)))
+        row(f"input 5x7x4; conv 4 1; crop 3x3; {word}; conv 3 1", (4, 5, 7),
+            *first(lambda x: x.narrow(2, 1, 3), lambda x: x.narrow(-1, 2, 3), f(4),
+                   conv(4, 3)))
+    row("input 16x16x8; conv 16 1; slice c 8:16; gn 4; conv 8 1", (8, 16, 16),
+        conv(8, 16), lambda x: x.narrow(1, 8, 8), nn.GroupNorm(4, 8), conv(8, 8))
+    row("input 16x16x3; conv 8 1; crop 12x12; conv 4 1", (3, 16, 16),
+        conv(3, 8), lambda x: x.narrow(2, 2, 12), lambda x: x.narrow(-1, 2, 12), conv(8, 4))
+    row("input 16x16x3; conv 8 1; slice h 2:14; slice w 2:14; conv 4 1",
+        (3, 16, 16), conv(3, 8), lambda x: x.narrow(2, 2, 12),
+        lambda x: x.narrow(-1, 2, 12), conv(8, 4))
+    row("input 9x4; linear 4; gelu; slice l 2:4; slice l 0:1; linear 3",
+        (9, 4), lin(4, 4), nn.GELU(), lambda x: x.narrow(1, 2, 2), lambda x: x.narrow(1, 0, 1),
+        lin(4, 3))
+    row("input 9x4; linear 4; slice l 0:1; linear 3", (9, 4), lin(4, 4),
+        lambda x: x.narrow(1, 0, 1), lin(4, 3))
+    row("input 9x4; linear 4; gelu; slice c 0:2; slice l 0:3; linear 3",
+        (9, 4), lin(4, 4), nn.GELU(), lambda x: x.narrow(-1, 0, 2),
+        lambda x: x.narrow(1, 0, 3), lin(2, 3))
+    row("input 9x4; linear 4; slice c 2:3; permute 1 0; linear 3", (9, 4),
+        lin(4, 4), lambda x: x.narrow(-1, 2, 1), lambda x: x.transpose(1, 2),
+        lin(9, 3))
+    row("input 9x4; linear 4; permute 1 0; silu; linear 3", (9, 4), lin(4, 4),
+        lambda x: x.transpose(1, 2), nn.SiLU(), lin(9, 3),
+        settings="inplace=off")
+
+
 def others():
     row("input 4x2; linear 6; posembed; linear 3", (4, 2), lin(2, 6),
         Position(4, 6), lin(6, 3))
@@ -332,5 +385,5 @@ class Position(nn.Module):
         return x + self.weight
 
 
-for group in in_place, norms, patches, reductions, others:
+for group in in_place, norms, patches, reductions, parts, others:
     group()

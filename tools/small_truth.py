@@ -395,7 +395,8 @@ def sampling():
          "conv 1 1x1", unused, (4, 6, 5), (3, 7, 2))
     case("input 30x4; fork { linear 12; reshape 30x2x3x2; "
          "g: permute 1 0 2 3 }; fork { linear 6; reshape 30x2x3; softmax; "
-         "permute 0 2 1; w: reshape 30x3x2x1 }; linear 8; reshape 6x5x8; "
+         "permute 1 0 2; reshape 180; reshape 2x30x3x1; w: permute 1 2 0 3 }; "
+         "linear 8; reshape 6x5x8; "
          "gridsample g; reshape 30x3x2x4; mul w; sum h; reshape 30x8; "
          "linear 1", SampledByHeads(), (30, 4), batches=(3,))
     for words, options in ("", {}), (" nobias", {"bias": False}), \

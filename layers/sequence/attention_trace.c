@@ -62,9 +62,13 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
     seen.dim[seen.rank - 1] = p->out;
   struct strides out = strides_dense(seen.rank, seen.dim);
   struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
+  enum row_order order;
+  size_t from = tape_rows(r->tape, in, &order);
   size_t value =
-      attention_unary(r, tape_rows(r->tape, in),
+      attention_unary(r, from,
                       (struct operation){.name = names[which],
+                                         .rows = order,
+                                         .layout = LAYOUT_ROWS,
                                          .does = &does,
                                          .out = attention_rows(r, rows, p->out),
                                          .keeps = KEEPS_IN(0),
@@ -100,7 +104,7 @@ static size_t split(const struct attention_recorder *r, size_t packed,
                          .out = attention_rows(r, r->s.keys, r->s.kv_width),
                          .outs = parts,
                          .result = RESULT_VIEW,
-                         .strided = true});
+                         .layout = LAYOUT_APART});
 }
 
 /* Queries, keys and values as [heads, positions, features]. */
@@ -203,7 +207,7 @@ static size_t turn_part(const struct attention_recorder *r, size_t in,
                                          .out = extent,
                                          .outs = 2,
                                          .result = RESULT_VIEW,
-                                         .strided = true});
+                                         .layout = LAYOUT_APART});
   struct extent front = extent, behind = extent;
   front.count = size_product(rows, part);
   behind.count -= front.count;

@@ -198,7 +198,7 @@ static size_t split(const struct recorder *m, size_t in, int64_t heads,
                          .out = rows(m, size_product(heads, first)),
                          .outs = 2,
                          .result = RESULT_VIEW,
-                         .strided = true});
+                         .layout = LAYOUT_APART});
   tape_resize(m->r.tape, parts + 1, rows(m, size_product(heads, second)));
   return parts;
 }

@@ -196,7 +196,7 @@ static size_t split(const struct ssm_recorder *r, size_t in, int parts) {
                                 .out = rows(r, r->s.inner),
                                 .outs = parts,
                                 .result = RESULT_VIEW,
-                                .strided = true});
+                                .layout = LAYOUT_APART});
 }
 
 static size_t function(const struct ssm_recorder *r, const char *name,

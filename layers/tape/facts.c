@@ -27,9 +27,10 @@ static bool same_form(const struct op_facts *a, const struct op_facts *b) {
          a->exchanges == b->exchanges && a->core == b->core &&
          a->macs == b->macs && a->ahead == b->ahead &&
          a->by_sample == b->by_sample && a->packs == b->packs &&
-         a->on_view == b->on_view && a->turns == b->turns &&
+         a->on_view == b->on_view && a->turns == b->turns && a->map == b->map &&
          a->copies_gradient == b->copies_gradient &&
-         a->matrix_last == b->matrix_last && a->reduces == b->reduces &&
+         a->matrix_last == b->matrix_last &&
+         a->copies_parts == b->copies_parts && a->reduces == b->reduces &&
          a->quiet == b->quiet && a->inner == b->inner && a->drops == b->drops;
 }
 

@@ -202,22 +202,22 @@ static void keep_for_backward(struct tape *tape, struct recorded *stored,
       save(tape, stored, stored->op.first_out + (size_t)i);
 }
 
-/* What is computed value by value lies as its first operand does. */
-static bool lies_turned(const struct tape *tape, const struct operation *op,
-                        const size_t *in) {
-  bool same = (op->elementwise && !op->packs) || op->result != RESULT_NEW;
-  return op->in_count && same && tape->values.at[in[0]].turned != op->turns;
-}
-
-/* What is computed value by value has its rows where they were. */
-static void turn(struct tape *tape, const struct operation *op, size_t value,
-                 size_t in) {
-  struct tape_value *out = &tape->values.at[value];
-  out->turned = true;
-  if (tape->lowers || op->result != RESULT_NEW)
-    return;
-  out->strided = tape->values.at[in].strided;
-  out->rows = tape->values.at[in].rows;
+/* How an output lies; of several views each for itself. */
+static uint32_t layout_of(struct tape *tape, const struct op_facts *facts,
+                          const struct operation *op, const size_t *in, int i) {
+  const struct strides *out = op->does ? op->does->out : NULL;
+  if (op->layouts)
+    return op->layouts[i];
+  if (op->layout || !op->in_count || tape->lowers)
+    return op->layout;
+  if (facts->result != RESULT_NEW)
+    return tape->values.at[in[0]].strides;
+  int like = 0; /* an operand that is not spread over others */
+  while (op->elementwise && like < op->in_count - 1 &&
+         tape_extent(tape, in[like])->count != op->out.count)
+    like++;
+  return layout_of_result(tape, in[like], op->elementwise, op->packs,
+                          out && out->rank ? out : NULL);
 }
 
 /* What is written over a view is one still. */
@@ -238,16 +238,14 @@ static void add_outputs(struct tape *tape, struct op_facts *facts,
     size_t storage = facts->result == RESULT_NEW
                          ? add_storage(tape, extent, true)
                          : tape->values.at[in[0]].storage;
+    uint32_t layout = layout_of(tape, facts, op, in, i);
     size_t value = add_value(tape, extent, storage);
     tape->values.at[value].needs_gradient = gradient;
     if (gradient)
       tape->storages.at[storage].leads_back = true;
-    tape->values.at[value].strided = op->strided;
-    tape->values.at[value].rows = (unsigned char)op->rows;
+    tape->values.at[value].strides = layout;
     tape->values.at[value].still = op->still;
     tape->values.at[value].view = is_view(tape, facts, op, in);
-    if (lies_turned(tape, op, in))
-      turn(tape, op, value, in[0]);
     if (op->view_of_one && facts->result == RESULT_NEW)
       tape->storages.at[storage].view_of = tape->values.at[in[0]].storage + 1;
   }
@@ -285,7 +283,7 @@ static bool multiplies_samples(const struct tape *tape,
   return op->cast == CAST_LOW && op->spares &&
          tape_trains(tape, op->first_param) && op->param_count &&
          op->in_count && tape->profile->turned_products &&
-         tape->values.at[op->in[0]].rows == ROWS_TURNED;
+         op->rows == ROWS_TURNED;
 }
 
 /* Of constants and of parameters; a plan has it for each sample. */
@@ -336,8 +334,10 @@ static struct op_facts facts_of(const struct tape *tape,
   facts.macs = op->macs;
   facts.by_sample = multiplies_samples(tape, op);
   facts.turns = op->turns;
+  facts.map = op->map;
   facts.packs = op->packs;
   facts.copies_gradient = op->copies_gradient;
+  facts.copies_parts = op->copies_parts;
   facts.matrix_last = op->spares;
   facts.reduces = op->reduces;
   facts.inner = op->inner;
@@ -423,59 +423,68 @@ size_t tape_parameter(struct tape *tape, int index) {
 
 /* Common kinds of layers */
 
+/* A plan's own layout. */
+static bool is_whole(const struct tape *tape, size_t in) {
+  struct strides lies = tape_strides(tape, in);
+  return strides_are_dense(&lies);
+}
+
+/* `out`: its sizes, as a plan sees them. */
+static size_t reshape(struct tape *tape, const char *name, size_t in,
+                      const struct strides *out, bool by_channel) {
+  uint32_t layout = LAYOUT_AS_INPUT;
+  size_t from = in;
+  if (tape->lowers ? !is_whole(tape, in)
+                   : !layout_reshape(tape, in, out, &layout)) {
+    from = tape_dense(tape, in);
+    layout = LAYOUT_ROWS;
+  }
+  struct strides seen = *out;
+  seen.offset = tape_strides(tape, from).offset;
+  return tape_run_on(tape, from,
+                     (struct operation){.name = name,
+                                        .does = LOWERS(VIEW, .out = &seen),
+                                        .out = *tape_extent(tape, in),
+                                        .layouts = &layout,
+                                        .result = RESULT_VIEW,
+                                        .gradient = GRADIENT_SHARED,
+                                        .by_channel = by_channel});
+}
+
 size_t tape_view(struct tape *tape, const char *name, size_t in,
                  const struct shape *shape) {
   struct strides out = strides_of(shape);
-  out.offset = tape_strides(tape, in).offset;
-  return tape_run_on(tape, in,
-                     (struct operation){.name = name,
-                                        .does = LOWERS(VIEW, .out = &out),
-                                        .out = *tape_extent(tape, in),
-                                        .result = RESULT_VIEW,
-                                        .gradient = GRADIENT_SHARED});
+  return reshape(tape, name, in, &out, false);
 }
 
 size_t tape_flatten(struct tape *tape, size_t in) {
-  size_t dense = tape_dense(tape, in);
-  struct strides lies = tape_strides(tape, dense);
-  int64_t values = strides_values(&lies);
+  int64_t values = tape_extent(tape, in)->count;
   struct strides flat = strides_dense(1, &values);
-  flat.offset = lies.offset;
-  return tape_run_on(tape, dense,
-                     (struct operation){.name = "flatten",
-                                        .does = LOWERS(VIEW, .out = &flat),
-                                        .out = *tape_extent(tape, in),
-                                        .result = RESULT_VIEW,
-                                        .gradient = GRADIENT_SHARED,
-                                        .by_channel = true});
-}
-
-/* A part of what has been transposed is not marked as strided. */
-static bool is_turned(const struct tape *tape, size_t in) {
-  struct strides lies = tape_strides(tape, in);
-  return tape->values.at[in].strided ||
-         (tape->lowers && !strides_are_dense(&lies));
+  return reshape(tape, "flatten", in, &flat, true);
 }
 
 size_t tape_dense(struct tape *tape, size_t in) {
-  if (!is_turned(tape, in))
+  if (tape->lowers ? is_whole(tape, in) : layout_is_whole(tape, in))
     return in;
   return tape_run_on(tape, in,
                      (struct operation){.name = "copy",
                                         .does = LOWERS(COPY, 0),
                                         .out = *tape_extent(tape, in),
+                                        .layout = LAYOUT_ROWS,
                                         .gradient = GRADIENT_SHARED});
 }
 
-size_t tape_rows(struct tape *tape, size_t in) {
-  const struct tape_value *value = &tape->values.at[in];
-  bool turned = value->rows == ROWS_TURNED && tape->profile->turned_products;
-  if (tape->lowers || value->rows == ROWS_TOGETHER || turned)
+size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows) {
+  *rows = layout_rows(tape, in);
+  bool turned = *rows == ROWS_TURNED && tape->profile->turned_products;
+  if (*rows == ROWS_TOGETHER || turned)
     return in; /* the runtime's kernel walks rows as they lie */
-  return tape_run_on(
-      tape, in,
-      (struct operation){.name = "copy",
-                         .out = *tape_extent(tape, in),
-                         .view_of_one = value->rows != ROWS_APART,
-                         .gradient = GRADIENT_SHARED});
+  bool one = *rows != ROWS_APART;
+  *rows = ROWS_TOGETHER;
+  return tape_run_on(tape, in,
+                     (struct operation){.name = "copy",
+                                        .out = *tape_extent(tape, in),
+                                        .layout = LAYOUT_ROWS,
+                                        .view_of_one = one,
+                                        .gradient = GRADIENT_SHARED});
 }

@@ -10,6 +10,7 @@
 #define NETC_LAYERS_TAPE_TAPE_H
 
 #include "base/arena.h"
+#include "layers/tape/layout.h"
 #include "layers/tape/lowering.h"
 #include "layers/tape/profile.h"
 #include "layers/tape/strides.h"
@@ -85,20 +86,23 @@ struct operation {
   struct extent out;
   int outs; /* several of the same extent, as a split gives; 0: one */
   enum result result;
-  bool elementwise;     /* may be written over its first input */
-  bool packs;           /* the output is in one piece, however the input lies */
-  bool strided;         /* the output: a reshape must copy it */
-  enum row_order rows;  /* the output: its rows, for a matrix product */
-  bool view_of_one;     /* at a batch of 1 no copy is needed */
-  int keeps;            /* KEEPS_IN(i) | KEEPS_OUT */
-  bool in_place_clones; /* in place it keeps a copy of its input instead */
-  bool view;            /* autograd knows the output as a view of another */
-  struct extent kept[2]; /* more that backward needs */
-  bool always_makes;     /* these, while training, also if nothing needs them */
-  struct extent work;    /* while it runs */
+  bool elementwise; /* may be written over its first input */
+  bool packs;       /* the output is in one piece, however the input lies */
+  uint32_t layout;  /* of the output: layout.h */
+  const uint32_t *layouts; /* of each of several */
+  bool map;                /* its gradients lie as maps do: channels first */
+  enum row_order rows;     /* the input's, of a product of rows */
+  bool view_of_one;        /* at a batch of 1 no copy is needed */
+  int keeps;               /* KEEPS_IN(i) | KEEPS_OUT */
+  bool in_place_clones;    /* in place it keeps a copy of its input instead */
+  bool view;               /* autograd knows the output as a view of another */
+  struct extent kept[2];   /* more that backward needs */
+  bool always_makes;  /* these, while training, also if nothing needs them */
+  struct extent work; /* while it runs */
   enum gradient gradient;
   bool turns; /* a view whose axes lie in another order, as its gradient's */
   enum row_copy copies_gradient;
+  bool copies_parts; /* a gradient that is a part of a larger one, too */
   struct extent back_work, back_more; /* while its gradients are computed */
   bool reduces; /* of a smaller input first a gradient of the output's size */
   /* Of the layer, which it reads and gives gradients; or all of them. */
@@ -125,16 +129,14 @@ struct operation {
 struct tape_value {
   uint32_t extent; /* tape_extent() */
   uint32_t storage;
-  uint32_t strides;     /* in the tape's numbers, if it lowers */
+  uint32_t strides;     /* in the tape's numbers, if it lowers; else layout.h */
   uint32_t param;       /* it is this one of the model, from 1; 0: none */
   uint32_t param_count; /* and those after it, so many in all */
   uint32_t first_part;  /* of a concat, in the tape's parts */
   uint32_t part_count;
   signed char axis;
-  unsigned char rows; /* enum row_order */
-  bool needs_gradient : 1, strided : 1;
+  bool needs_gradient : 1;
   bool still : 1;  /* there once for all samples */
-  bool turned : 1; /* it lies in another order than its axes */
   bool shared : 1; /* several layers read it */
   bool part : 1;   /* one of several views, which are never written over */
   bool view : 1;   /* autograd knows it as a view: struct operation */
@@ -168,8 +170,10 @@ struct op_facts {
   bool by_sample; /* its matrix first has a gradient for each sample */
   bool packs;
   bool on_view; /* it writes over a view: CopySlices of autograd */
+  bool map;     /* the gradients that it makes lie as maps do */
   bool turns;   /* the output's axes lie in another order */
   enum row_copy copies_gradient;
+  bool copies_parts;
   bool matrix_last; /* its gradient comes after those of its bias */
   bool reduces; /* a smaller input's gradient is summed up from a larger one */
   bool inner;   /* a step of what is timed as one kernel */
@@ -238,8 +242,9 @@ struct tape {
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;
-  VEC(struct extent) extents;     /* those that differ, of all of these */
-  const struct op_facts **recent; /* facts.c */
+  VEC(struct extent) extents;      /* those that differ, of all of these */
+  VEC(struct tape_layout) layouts; /* likewise: layout.h */
+  const struct op_facts **recent;  /* facts.c */
   uint32_t *recent_extents;
   tape_places ins;    /* values */
   tape_places saved;  /* storages */
@@ -377,8 +382,8 @@ size_t tape_flatten(struct tape *tape, size_t in);
 /* A copy of strided values; others are returned as they are. */
 size_t tape_dense(struct tape *tape, size_t in);
 
-/* The rows of a matrix: copied, if they are apart. */
-size_t tape_rows(struct tape *tape, size_t in);
+/* The rows of a matrix: copied, if they are apart; how they lie then. */
+size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows);
 
 /* A parameter of the layer as a value. */
 size_t tape_parameter(struct tape *tape, int index);

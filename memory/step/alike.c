@@ -40,9 +40,9 @@ static void mix_value(struct mixer *m, size_t value, const struct tape_op *op) {
   mix(m, op->first_out - value);
   mix(m, op->first_storage - v->storage);
   mix(m, s->view_of ? v->storage + 1 - s->view_of : SIZE_MAX);
-  mix(m, v->needs_gradient | (unsigned)s->owned << 1 |
-             (unsigned)v->turned << 2 | (unsigned)v->still << 3 |
+  mix(m, v->needs_gradient | (unsigned)s->owned << 1 | (unsigned)v->still << 3 |
              (unsigned)s->leads_back << 4);
+  mix(m, v->strides);
   mix(m, v->param_count);
   mix(m, v->param);
   mix_extent(m, tape_extent(tape, value));
@@ -67,7 +67,8 @@ static void mix_op(struct mixer *m, size_t index) {
   mix(m, (uint64_t)op->facts->copies_gradient << 8 |
              (uint64_t)op->facts->by_sample << 5 |
              (uint64_t)op->facts->packs << 4 | (uint64_t)op->facts->turns << 3 |
-             (uint64_t)op->facts->on_view << 6 |
+             (uint64_t)op->facts->copies_parts << 10 |
+             (uint64_t)op->facts->map << 7 | (uint64_t)op->facts->on_view << 6 |
              (uint64_t)op->facts->matrix_last << 2 |
              (uint64_t)op->facts->reduces << 1 | op->facts->quiet);
   mix(m, (uint64_t)op->facts->held_count);

@@ -256,6 +256,15 @@ static int64_t view_bytes(struct run *run, const struct tape_op *op) {
                                                      : twice;
 }
 
+/* A part of a gradient, of which the samples lie apart, is copied. */
+static int64_t part_bytes(struct run *run, const struct tape_op *op) {
+  size_t given = given_gradient(run, op);
+  int64_t own = run_value_bytes(run, op->first_out);
+  bool copies = op->facts->copies_parts && run->s->batch > 1 &&
+                run->buffers.at[given - 1].bytes > own;
+  return copies ? own : 0;
+}
+
 /*
  * Bytes beside the gradients of its inputs while these are computed: parts of
  * a split that have no gradient get one of zeros.
@@ -266,6 +275,7 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
   int64_t more = run_bytes_of(run, &op->facts->back_more);
   work = sum_of(run, work, run_fetched_bytes(run, op));
   work = sum_of(run, work, view_bytes(run, op));
+  work = sum_of(run, work, part_bytes(run, op));
   for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
@@ -301,7 +311,7 @@ static bool put_together(struct run *run, const struct tape_op *op) {
   if (!*held)
     return false;
   if (is_spread(run, op, *held))
-    return run_value_at(run, op->first_out)->turned;
+    return run_lies_turned(run, op->first_out);
   if (!*turned || !copies || op->facts->by_sample)
     return *turned;
   size_t copy =
@@ -312,8 +322,11 @@ static bool put_together(struct run *run, const struct tape_op *op) {
   return *turned = false;
 }
 
-/* What is made of it value by value lies as it does. */
-static bool stays_turned(const struct tape_op *op, bool turned) {
+/* What is made of it value by value lies as it does; of a map, as maps do. */
+static bool stays_turned(const struct run *run, const struct tape_op *op,
+                         size_t in, bool turned) {
+  if (op->facts->map)
+    return run_value_at(run, in)->strides >= LAYOUT_KNOWN;
   if (op->facts->turns)
     return !turned;
   return turned && ((op->facts->elementwise && !op->facts->packs) ||
@@ -380,7 +393,7 @@ static void backward(struct run *run, const struct tape_op *op) {
   for (int i = 0; i < op->facts->in_count - op->facts->held_count; i++)
     if (made[i])
       deliver(run, op, run_input_of(run, op, i), made[i],
-              stays_turned(op, turned));
+              stays_turned(run, op, run_input_of(run, op, i), turned));
   if (op->facts->by_sample)
     sum_samples(run, op, samples);
   else

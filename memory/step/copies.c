@@ -87,10 +87,9 @@ static bool same_values(const struct copy_pair *p) {
   for (size_t i = 0; i < p->by.values; i++) {
     const struct tape_value *a = &p->tape->values.at[p->a.values + i];
     const struct tape_value *b = a + p->by.values;
-    if (!same_extent(p->tape, a->extent, b->extent) || a->rows != b->rows ||
-        a->needs_gradient != b->needs_gradient || a->strided != b->strided ||
-        a->still != b->still || a->turned != b->turned || a->part != b->part ||
-        a->view != b->view || a->axis != b->axis ||
+    if (!same_extent(p->tape, a->extent, b->extent) ||
+        a->needs_gradient != b->needs_gradient || a->still != b->still ||
+        a->part != b->part || a->view != b->view || a->axis != b->axis ||
         a->first_part != b->first_part || a->part_count != b->part_count ||
         a->param_count != b->param_count ||
         !tape_same_strides(p->tape, a->strides, b->strides) ||

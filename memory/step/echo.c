@@ -63,10 +63,9 @@ static bool same_input(const struct tape *tape, const struct seen *seen,
   const struct tape_storage *y = &tape->storages.at[b->storage];
   return extent_equal(&tape->extents.at[a->extent],
                       &tape->extents.at[b->extent]) &&
-         a->rows == b->rows && a->needs_gradient == b->needs_gradient &&
-         a->strided == b->strided && a->still == b->still &&
-         a->turned == b->turned && a->part == b->part && a->view == b->view &&
-         a->shared == b->shared && !b->param && !y->weight &&
+         a->needs_gradient == b->needs_gradient && a->still == b->still &&
+         a->part == b->part && a->view == b->view && a->shared == b->shared &&
+         !b->param && !y->weight &&
          tape_same_strides(tape, a->strides, b->strides) &&
          x->owned == y->owned && x->saved == y->saved &&
          (x->pending <= 1) == (y->pending <= 1) &&

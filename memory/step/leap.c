@@ -85,10 +85,9 @@ static bool same_values(const struct leaping *l, size_t params) {
         !tape_same_strides(tape, a->strides, b->strides) ||
         !moves(a->param, b->param, params) ||
         a->param_count != b->param_count || a->part_count || b->part_count ||
-        a->rows != b->rows || a->needs_gradient != b->needs_gradient ||
-        a->strided != b->strided || a->still != b->still ||
-        a->turned != b->turned || a->shared != b->shared ||
-        a->part != b->part || a->view != b->view)
+        a->strides != b->strides || a->needs_gradient != b->needs_gradient ||
+        a->still != b->still || a->shared != b->shared || a->part != b->part ||
+        a->view != b->view)
       return false;
   }
   return true;

@@ -140,6 +140,11 @@ static inline bool *run_turned(const struct run *run, size_t value) {
   return &run->turned[value - run->first_value];
 }
 
+/* The same of the value itself. */
+static inline bool run_lies_turned(const struct run *run, size_t value) {
+  return layout_turned(run->tape, run_value_at(run, value)->strides);
+}
+
 static inline size_t *run_gradient_of(const struct run *run, size_t value) {
   return &run->gradient[value - run->first_value];
 }

@@ -65,9 +65,10 @@ void run_pass_mark(struct run *run) {
   size_t held = *run_gradient_of(run, mark->value);
   const struct buffer *buffer = held ? &run->buffers.at[held - 1] : NULL;
   mark->backward = passing_bytes(run);
-  mark->plain =
-      !held || (buffer->users == 1 && !*run_turned(run, mark->value) &&
-                buffer->bytes == run_value_bytes(run, mark->value));
+  mark->plain = !held || (buffer->users == 1 &&
+                          *run_turned(run, mark->value) ==
+                              run_lies_turned(run, mark->value) &&
+                          buffer->bytes == run_value_bytes(run, mark->value));
 }
 
 void run_sample(struct run *run, const struct tape_op *op) {
@@ -350,6 +351,7 @@ void simulate(struct simulation *s) {
     size_t out = run.tape->ops.at[s->end - 1].first_out;
     *run_gradient_of(&run, out) =
         run_new_buffer(&run, NO_NODE, run_value_bytes(&run, out));
+    *run_turned(&run, out) = run_lies_turned(&run, out);
   }
   if (s->levels)
     s->levels[run.tape->ops.count].rest = run_beside(&run);

@@ -1,0 +1,63 @@
+/*
+ * Layout: how a framework's tensors lie in memory, one notion for all
+ * operations. A view has the strides that it has in PyTorch; what is computed
+ * value by value lies as its first operand, in one piece; convolutions and
+ * their kin give channels first, products of rows and norms of them channels
+ * last. From that follows what must be copied, and what autograd then keeps.
+ * A plan has layouts of its own: tape_strides().
+ */
+#ifndef NETC_LAYERS_TAPE_LAYOUT_H
+#define NETC_LAYERS_TAPE_LAYOUT_H
+
+#include "layers/tape/strides.h"
+
+struct tape;
+
+/* A value's layout, or that of an operation's output: */
+enum {
+  LAYOUT_AS_INPUT, /* an operation: by the rule above; a value: in one piece,
+                      in the order that its readers like */
+  LAYOUT_ROWS,     /* in one piece, channels last */
+  LAYOUT_APART,    /* rows of something larger, of which no more is known */
+  LAYOUT_KNOWN,    /* and beyond: in tape->layouts */
+};
+
+struct tape_layout {
+  struct strides lies;
+  bool map; /* the framework has its channels in front */
+};
+
+/* The layout of a map that an operation makes of value `in`: channels first,
+   but for a picture that has them last (suggest_memory_format of PyTorch). */
+uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape);
+
+/* That of a view: a value, or what `lies` says of the storage of `in`. */
+struct strides layout_as_seen(const struct tape *tape, size_t in,
+                              const struct shape *shape);
+uint32_t layout_of_view(struct tape *tape, const struct strides *lies);
+
+/* What is computed of `in` by an operation of which no more is said. */
+uint32_t layout_of_result(struct tape *tape, size_t in, bool elementwise,
+                          bool packs, const struct strides *out);
+
+/* `in` with other sizes: false if it must be copied first. */
+bool layout_reshape(struct tape *tape, size_t in, const struct strides *to,
+                    uint32_t *layout);
+
+/* Whether a matrix can be made of it without a copy. */
+bool layout_is_whole(const struct tape *tape, size_t in);
+
+/* Rows of `in`, for a product. */
+enum row_order layout_rows(const struct tape *tape, size_t in);
+
+/* Its last axis is not the innermost. */
+bool layout_turned(const struct tape *tape, uint32_t layout);
+
+/*
+ * A map in one piece: `in`, or a copy of it. With `pictures` channels may be
+ * last where there are three axes.
+ */
+size_t layout_pack(struct tape *tape, size_t in, const struct shape *shape,
+                   bool pictures);
+
+#endif
