@@ -22,6 +22,12 @@ static void scale_params(const struct layer *layer, struct params *params) {
 /* x * weight + bias at once: torch.addcmul. */
 static size_t affine_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
+  struct extent summed = extent_of(&layer->out);      /* over the map, later */
+  struct extent factors = extent_fixed(0, WIDTH_NET); /* times one number */
+  if (!tape_trains(tape, 0)) {
+    summed.count = 0;
+    factors.count = shape_channels(layer->in[0]);
+  }
   return layer_run(layer, tape, in[0],
                    (struct operation){.does = LOWERS(AFFINE, 0),
                                       .keeps = KEEPS_IN(0),
@@ -29,7 +35,9 @@ static size_t affine_trace(const struct layer *layer, struct tape *tape,
                                       .elementwise = true,
                                       .by_channel = true,
                                       .folds = true,
-                                      .back_work = extent_of(&layer->out)});
+                                      .spares = true,
+                                      .back_work = summed,
+                                      .back_more = factors});
 }
 
 /* A product with a parameter, whose gradient is summed over the map. */

@@ -184,6 +184,7 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
                     (struct operation){.name = "local",
                                        .keeps = KEEPS_IN(0),
                                        .param_count = 1,
+                                       .spares = true,
                                        .cast = CAST_LOW});
   if (patch->bias == BIAS_NO)
     return value;

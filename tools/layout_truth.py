@@ -372,8 +372,86 @@ def parts():
 def others():
     row("input 4x2; linear 6; posembed; linear 3", (4, 2), lin(2, 6),
         Position(4, 6), lin(6, 3))
+    for word, ice in ("", lambda f: f), (" frozen", frozen):
+        row(f"input 9x4; linear 8; affine{word}; linear 3", (9, 4), lin(4, 8),
+            ice(Factors(8)), lin(8, 3))
+        row(f"input 6x5x4; conv 4 1; local 2 3 nobias{word}; conv 3 1",
+            (4, 6, 5), conv(4, 4), nn.Unfold(3), ice(Local(12, 36, 2)),
+            lambda x: x.permute(1, 2, 0), lambda x: x.unflatten(2, (4, 3)),
+            conv(2, 3))
     row("input 9x4; linear 8; logsoftmax; mul 0.5", (9, 4), lin(4, 8),
         nn.LogSoftmax(-1), lambda x: x * 0.5)
+
+
+def recurrent():
+    """Steps first, as they lie; a prediction has what is touched."""
+    for word, f in ("rnn", nn.RNN), ("lstm", nn.LSTM), ("gru", nn.GRU):
+        for more, given in ("", {}), (" bidir", {"bidirectional": True}), \
+                           (" layers=2", {"num_layers": 2}):
+            ways = 2 if "bidir" in more else 1
+            row(f"input 6x8; linear 8; {word} 4{more}; linear 3", (6, 8),
+                lin(8, 8), *steps_first(f(8, 4, **given)), lin(4 * ways, 3))
+
+
+def masked():
+    """Causal attention, whose mask each layer makes and keeps."""
+    def heads(count):
+        def split(x):
+            return x.view(*x.shape[:2], count, -1).transpose(1, 2)
+        return split
+
+    for count in 1, 2:
+        split, scale = heads(count), (8 // count) ** -0.5
+        row(f"input 12x8; linear 8; attention {count} causal naive; linear 3",
+            (12, 8), lin(8, 8), (lin(8, 8), "x", "q"), (lin(8, 8), "x", "k"),
+            (lin(8, 8), "x", "v"), (split, "q", "q"), (split, "k", "k"),
+            (split, "v", "v"), (lambda q, k: q @ k.transpose(2, 3), "q k", "s"),
+            (lambda s, scale=scale: s * scale, "s", "s"),
+            (lambda s: s.masked_fill(torch.ones(12, 12, dtype=torch.bool).triu(
+                1), -torch.inf), "s", "s"),
+            (lambda s: s.softmax(-1), "s", "s"), (torch.matmul, "s v", "x"),
+            lambda x: x.transpose(1, 2),
+            lambda x: x.reshape(-1, 12, 8), lin(8, 8), lin(8, 3),
+            predicts=False)
+
+
+class Factors(nn.Module):
+    """resmlp's Affine, of rows."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        return torch.addcmul(self.bias, self.weight, x)
+
+
+class Local(nn.Module):
+    """A product for each position of patches."""
+
+    def __init__(self, positions, width, out):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(positions, width, out))
+
+    def forward(self, x):
+        return torch.bmm(x.permute(2, 0, 1), self.weight)
+
+
+class First(nn.Module):
+    """The output alone."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        return self.net(x)[0]
+
+
+def steps_first(net):
+    return [lambda x: x.view(x.shape[1], x.shape[0], -1), First(net),
+            lambda x: x.view(x.shape[1], x.shape[0], -1)]
 
 
 class Position(nn.Module):
@@ -385,5 +463,5 @@ class Position(nn.Module):
         return x + self.weight
 
 
-for group in in_place, norms, patches, reductions, parts, others:
+for group in in_place, norms, patches, reductions, parts, recurrent, masked, others:
     group()

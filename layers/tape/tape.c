@@ -373,9 +373,19 @@ static void record_training(struct tape *tape, struct recorded *stored,
     cast_params(tape, op, &facts->kept[3]);
 }
 
+/* A prediction has what operations touch, whoever else has it in hand. */
+static size_t run_without_held(struct tape *tape, const struct operation *op) {
+  struct operation alone = *op;
+  alone.in_count -= op->held;
+  alone.held = 0;
+  return tape_run(tape, &alone);
+}
+
 size_t tape_run(struct tape *tape, const struct operation *op) {
   if (op->all_params)
     return run_with_all(tape, op);
+  if (op->held && !tape->training)
+    return run_without_held(tape, op);
   if (is_still(tape, op))
     return run_once(tape, op);
   size_t few[FEW];
