@@ -53,6 +53,21 @@ static void differences_have_causes(void **state) {
                 !*rows->at[DIFFER] == !*rows->at[DIFFER + 2]);
 }
 
+static void random_nets_are_as_pytorch_has_them(void **state) {
+  (void)state;
+  struct run have = run("/usr/bin/python3 -c 'import torch'");
+  bool absent = have.status != 0;
+  run_free(&have);
+  if (absent)
+    skip(); /* python3-torch is not installed */
+  struct run r =
+      run("/usr/bin/python3 tools/random_nets " NETC " %d 1", tenth(5000));
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
 int main(void) {
   enum { MOST = 2000 };
   static struct row rows[MOST + 1];
@@ -61,7 +76,8 @@ int main(void) {
   if (!read_rows(text, "# net,batch,params", DIFFER + 3, rows, MOST, &count))
     return 1;
   const struct CMUnitTest others[] = {
-      {"differences have causes", differences_have_causes, NULL, NULL, rows}};
+      {"differences have causes", differences_have_causes, NULL, NULL, rows},
+      slow_test(random_nets_are_as_pytorch_has_them)};
   int failed = run_table("random", rows, count, sizeof *rows, check_row, others,
                          sizeof others / sizeof *others);
   free(text);

@@ -19,7 +19,8 @@ import sys
 import textwrap
 
 sys.dont_write_bytecode = True
-import kinds  # noqa: E402, beside this file
+import differ  # noqa: E402, beside this file
+import kinds  # noqa: E402
 import large  # noqa: E402
 import published  # noqa: E402
 
@@ -332,6 +333,7 @@ def main():
         print(table + published.tables(published.results_of(sys.argv[1]))
               + large.tables(sys.argv[1]), end="")
         return
+    page += differ.part()
     page += gpu_part(sys.argv[2] if len(sys.argv) > 2 else "tests/data/gpu")
     results = published.results_of(sys.argv[1])
     page += published.part(results)

@@ -2,8 +2,8 @@
 """Random nets beside PyTorch 1.13: tools/random_nets NETC [N] [SEED]
 
 Draws N nets, as many of each kind, from SEED on, and asks netc and PyTorch for
-the parameters, shape, products, bytes that are saved, gradients and both peaks of
-each. Of one that disagrees a smaller one is looked for, whose words are the
+the parameters, shape, products, bytes that are saved, gradients and both peaks
+of each. Of one that disagrees a smaller one is looked for, whose words are the
 class of the disagreement. tests/data/random.csv has rows with a cause for
 those that are known; any other ends the run with 1. What `--rows` writes are
 such rows: of what was found, they await a cause.
@@ -13,9 +13,11 @@ import collections
 import csv
 import json
 import os
+import queue
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -73,25 +75,38 @@ def work(options, kinds):
             print(json.dumps(line), flush=True)
 
 
+def follow(worker, lines):
+    """What a worker says, and how it ended."""
+    begun = None
+    for text in worker.stdout:
+        line = json.loads(text)
+        begun = line.get("begin", begun)
+        if "begin" not in line:
+            lines.put(line)
+    lines.put({"ended": worker.wait(), "begun": begun})
+
+
 def lines_of(options):
-    """What the workers say; a worker that dies is an error."""
+    """What all workers say; one that dies is an error."""
     own = [sys.executable, str(HERE), options.netc, str(options.count),
            str(options.seed), "--kinds", options.kinds,
            "--jobs", str(options.jobs)]
-    workers = [subprocess.Popen([*own, "--part", str(k)],
-                                stdout=subprocess.PIPE, text=True,
-                                env={**os.environ, "OMP_NUM_THREADS": "1"})
-               for k in range(options.jobs)]
-    # Pipes are read one after the other: a file each holds what waits.
-    for worker in workers:
-        begun = None
-        for text in worker.stdout:
-            line = json.loads(text)
-            begun = line.get("begin", begun)
-            if "begin" not in line:
-                yield line
-        if worker.wait():
-            sys.exit(f"{begun} ended with {worker.returncode}")
+    lines = queue.Queue()
+    for k in range(options.jobs):
+        worker = subprocess.Popen(
+            [*own, "--part", str(k)], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"})
+        threading.Thread(target=follow, args=(worker, lines),
+                         daemon=True).start()
+    working = options.jobs
+    while working:
+        line = lines.get()
+        if "ended" not in line:
+            yield line
+        elif line["ended"]:
+            sys.exit(f"{line['begun']} ended with {line['ended']}")
+        else:
+            working -= 1
 
 
 def known_classes():
@@ -99,11 +114,13 @@ def known_classes():
     with open(TABLE, newline="") as table:
         for row in csv.reader(line for line in table if line[0] != "#"):
             for figure in row[-3].split():
-                yield figure, set(row[-2].split())
+                yield figure.split(":")[0], set(row[-2].split())
 
 
 def is_known(found, known):
-    words = set(re.findall(r"[a-z]\w*", found["text"]))
+    words = set(re.findall(r"[\w.]+", found["text"]))
+    if not found["text"].startswith("train inplace=off"):
+        words.add("inplace")
     return any(figure == found["figure"] and need <= words
                for figure, need in known)
 
@@ -112,8 +129,9 @@ def row_of(found):
     """A row of random.csv; netc's figures that differ, words and cause are
     to be looked at."""
     figures = [found["truth"][name] for name in ROW]
-    wrong = [name for name in ROW
-             if found["told"].get(name) != found["truth"][name]]
+    told = found["told"]
+    wrong = [f"{name}:{told.get(name)}" for name in ROW
+             if told.get(name) != found["truth"][name]]
     return [found["text"].replace("\n", "; "), found["batch"], *figures,
             " ".join(wrong), "", ""]
 
@@ -144,18 +162,15 @@ def summary(classes, known, nets, wrong, seconds):
     return not unknown
 
 
-def never_drawn(layers):
-    """Rows of layers.def that no function here builds."""
+def never_drawn(layers, defined):
+    """Layers of the table that no function here builds."""
     words = {word for entry in layers.values() for word in entry[2]}
-    with open(ROOT / "layers/layers.def") as table:
-        rows = [row[6:].split(",")[0] for row in table
-                if row.startswith("LAYER(")]
-    return [row for row in rows if row not in words]
+    return [word for word in defined if word not in words]
 
 
 def main():
     options = parse()
-    from net import HEADS, LAYERS
+    from net import DEFINED, HEADS, LAYERS
     import maps  # noqa: F401: layers are added by their files
     import places  # noqa: F401
     import rows  # noqa: F401
@@ -181,7 +196,7 @@ def main():
             classes[found["class"]].append(found)
     fine = summary(classes, list(known_classes()), nets, wrong,
                    time.time() - start)
-    missing = never_drawn(LAYERS)
+    missing = never_drawn(LAYERS, DEFINED)
     if missing:
         print("never drawn:", " ".join(missing))
     sys.exit(0 if fine and not missing else 1)

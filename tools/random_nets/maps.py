@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from lora import Lora
-from net import HEADS, Refused, head, join, layer
+from net import HEADS, NEWER, Refused, head, join, layer
 
 CONV = nn.Conv1d, nn.Conv2d, nn.Conv3d
 DECONV = nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d
@@ -122,8 +122,12 @@ def padding(b, x, kernel, stride, spread, kinds):
     return " pad=" + "x".join(f"{p}:{q}" for p, q in sides), sides
 
 
-def is_even(sides):
-    return all(p == q for p, q in sides)
+def is_even(sides, pad="", stride=()):
+    """Whether the layer pads itself; TensorFlow's is a tensor of its own
+    where there is a stride: timm's pad_same."""
+    apart = pad == " pad=tf" and any(
+        s > 1 and any(side) for s, side in zip(stride, sides))
+    return not apart and all(p == q for p, q in sides)
 
 
 def padded(b, x, sides, value=0.0):
@@ -131,20 +135,30 @@ def padded(b, x, sides, value=0.0):
     return b.emit(lambda t: F.pad(t, flat, value=value), x)
 
 
-def standardised(base):
+def standardised(base, gain):
     """timm's ScaledStdConv2d in any number of axes: tools/small_truth.py"""
     class Made(base):
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.gain = nn.Parameter(torch.ones(len(self.weight))) \
+                if gain else None
+            self.scale = self.weight[0].numel() ** -0.5
+
         def forward(self, x):
+            factor = None if self.gain is None else self.gain * self.scale
             weight = F.batch_norm(
                 self.weight.reshape(1, self.out_channels, -1), None, None,
-                training=True, momentum=0, eps=1e-6).reshape_as(self.weight)
+                weight=factor, training=True, momentum=0, eps=1e-6)
+            del factor
+            weight = weight.reshape_as(self.weight)
             return self._conv_forward(x, weight, self.bias)
     return Made
 
 
 def computed_weights(b):
     """Whether weights are computed, and from what."""
-    return b.here("weights", ["", "ws", "wnorm", "spectral"], 0.2)
+    return b.here("weights", ["", "ws", "wnorm", "spectral"]
+                  + ["ws gain"] * NEWER, 0.2)
 
 
 def with_computed(b, module, kind):
@@ -152,7 +166,8 @@ def with_computed(b, module, kind):
         return nn.utils.weight_norm(module)
     if kind == "spectral":  # of its products none is counted
         weight = module.weight
-        b.uncounted += weight.numel() + len(weight)
+        rows = weight.shape[isinstance(module, DECONV)]
+        b.uncounted += weight.numel() + rows
         return nn.utils.spectral_norm(module)
     return module
 
@@ -212,8 +227,9 @@ def conv(b, x):
     text += "" if bias else " nobias"
     weights = computed_weights(b)
     base = CONV[axes - 1]
-    base = standardised(base) if weights == "ws" else base
-    even = is_even(sides)
+    base = standardised(base, "gain" in weights) if "ws" in weights \
+        else base
+    even = is_even(sides, pad, stride)
     module = base(x.channels, channels, kernel, stride,
                   [p for p, _ in sides] if even else 0, spread, groups, bias)
     module = with_computed(b, module, weights)
@@ -241,7 +257,8 @@ def dwconv(b, x):
     text += "" if bias else " nobias"
     weights = computed_weights(b)
     base = CONV[axes - 1]
-    base = standardised(base) if weights == "ws" else base
+    base = standardised(base, "gain" in weights) if "ws" in weights \
+        else base
     even = is_even(sides)
     module = base(x.channels, mult * x.channels, kernel, stride,
                   [p for p, _ in sides] if even else 0, spread, x.channels,
@@ -276,6 +293,10 @@ def deconv(b, x):
     module = DECONV[axes - 1](
         x.channels, channels, kernel, stride,
         [p for p, _ in sides] if even else 0, more, groups, bias, spread)
+    weights = b.here("weights", ["", "wnorm", "spectral"][:1 + 2 * NEWER],
+                     0.2)
+    module = with_computed(b, module, weights)
+    text += " " + weights if weights else ""
     text += b.frozen(module)
     y = b.emit(module, x)
     if even:
@@ -286,7 +307,7 @@ def deconv(b, x):
         if length < 1:
             raise Refused("nothing is left")
     cut = [slice(p, n - q) for (p, q), n in zip(sides, y.spatial)]
-    return text, b.emit(lambda t: t[(slice(None), slice(None), *cut)], y)
+    return text, b.emit(lambda t: t[(..., *cut)], y)
 
 
 @layer("local", kinds=MAPS)
@@ -394,7 +415,8 @@ def unpool(b, x):
 def pad(b, x):
     x = b.first(x)
     axes = places(x)
-    mode = b.here("mode", ["zeros", "reflect", "replicate"], 0.7)
+    mode = b.here("mode", ["zeros", "reflect", "replicate"]
+                  + ["circular"] * NEWER, 0.7)
     sides = [(b.here(f"before{i}", [1, 0, 2], 0.5),
               b.here(f"after{i}", [1, 0, 2], 0.5)) for i in range(axes)]
     if not any(map(any, sides)):
@@ -422,7 +444,7 @@ def crop(b, x):
     starts = [(n - s) // 2 for n, s in zip(x.spatial, size)]
     cut = [slice(a, a + s) for a, s in zip(starts, size)]
     return f"crop {join(size)}", b.emit(
-        lambda t: t[(slice(None), slice(None), *cut)], x)
+        lambda t: t[(..., *cut)], x)
 
 
 @layer("roll", kinds=MAPS)
@@ -480,10 +502,13 @@ def unfold(b, x):
 def up(b, x):
     x = b.first(x)
     axes = places(x)
-    mode = b.here("mode", ["nearest", "bilinear"], 0.8)
+    mode = b.here("mode", ["nearest", "bilinear"] + ["bicubic"] * NEWER,
+                  0.8)
+    if mode == "bicubic" and axes != 2:
+        raise Refused("PyTorch has it for pictures")
     name = ("linear", "bilinear", "trilinear")[axes - 1] \
         if mode == "bilinear" else mode
-    more = {"align_corners": False} if mode == "bilinear" else {}
+    more = {} if mode == "nearest" else {"align_corners": False}
     if b.here("by", ["scale", "size"], 0.8) == "scale":
         scale = b.here("scale", [2, 3, 1.5, 0.5], 0.5)
         return f"up {scale} {mode}", b.emit(lambda t: F.interpolate(

@@ -104,9 +104,13 @@ def decide_overwriting(program, outside):
         def pack(tensor):
             saved.add(key_of(tensor))
             return tensor
+        for module in program.modules:
+            module.train(grad)
         with torch.set_grad_enabled(grad), \
                 torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             program(may_overwrite)
+    for module in program.modules:
+        module.train()
 
 
 def macs_of(name, args, out):

@@ -7,6 +7,7 @@ builds a net again after the reducer has changed something.
 """
 import random
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -57,6 +58,14 @@ class Net:
     statements: list = field(default_factory=list)
 
 
+def defined_layers():
+    table = Path(__file__).resolve().parents[2] / "layers/layers.def"
+    return [row[6:].split(",")[0] for row in table.read_text().split("\n")
+            if row.startswith("LAYER(")]
+
+
+DEFINED = defined_layers()
+NEWER = "celu" in DEFINED  # and the options that came with it
 LAYERS = {}  # by name: (function, kinds that draw it)
 
 

@@ -12,6 +12,12 @@ except ImportError:
     ops = None  # then what it computes is not drawn, which the run says
 
 
+def calm(places):
+    """Kernels read and write anywhere if told so, as by what is no number."""
+    places.data.nan_to_num_(0, 0, 0).clamp_(-9, 9)
+    return places
+
+
 @layer("gridsample", kinds=MAPS)
 def gridsample(b, x):
     x = b.first(x)
@@ -31,7 +37,7 @@ def gridsample(b, x):
     words += " corners" if corners else ""
     return (f"fork {{ {text}; {label}: conv {axes} 1 }}; gridsample {label}"
             f"{words}", b.emit(lambda t, g: F.grid_sample(
-                t, g, mode, beyond, corners), x, grid))
+                t, calm(g), mode, beyond, corners), x, grid))
 
 
 if ops:
@@ -73,7 +79,9 @@ if ops:
         text += f"deformconv {channels}{words}{more}"
         text += f" groups={groups}" if groups > 1 else ""
         text += ("" if bias else " nobias") + b.frozen(module)
-        return text, b.emit(module, *ins)
+        b.own(module)
+        return text, b.emit(lambda t, moved, *mask: module(
+            t, calm(moved), *mask), *ins)
 
     @head("boxes")
     def boxed(b):

@@ -1,4 +1,4 @@
-"""Makes a net that disagrees smaller, as long as it does in the same figure."""
+"""Makes a net that disagrees smaller, as long as the same figure does."""
 import copy
 import re
 import time

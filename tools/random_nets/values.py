@@ -1,9 +1,11 @@
 """Layers of any tensor: value by value, norms, reductions, views and joins."""
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from net import Refused, Statement, join, layer
+from net import DEFINED, NEWER, Refused, Statement, join, layer
 
 ALL = "maps", "mixed", "rows", "vectors", "films", "boxes"
 SEVERAL = "maps", "mixed", "rows", "films", "boxes"
@@ -21,6 +23,12 @@ ACTIVATIONS = {
     "silu": (F.silu, lambda t: F.silu(t, True)),
     "mish": (F.mish, lambda t: F.mish(t, True)),
     "hswish": (F.hardswish, lambda t: F.hardswish(t, True)),
+    "celu": (F.celu, lambda t: F.celu(t, inplace=True)),
+    "celu 0.7": (lambda t: F.celu(t, 0.7), lambda t: F.celu(t, 0.7, True)),
+    "hardtanh": (F.hardtanh, lambda t: F.hardtanh(t, inplace=True)),
+    "hardtanh -0.5 2": (lambda t: F.hardtanh(t, -0.5, 2),
+                        lambda t: F.hardtanh(t, -0.5, 2, True)),
+    "softsign": (F.softsign, None),
     "selu": (F.selu, None),
     "gelu": (F.gelu, None),
     "gelu approximate=tanh": (lambda t: F.gelu(t, approximate="tanh"), None),
@@ -31,15 +39,18 @@ ACTIVATIONS = {
 
 
 @layer("relu", "relu6", "leaky", "elu", "selu", "gelu", "silu", "mish",
-       "sigmoid", "hsigmoid", "hswish", "tanh", "softplus", kinds=ALL, often=4)
+       "sigmoid", "hsigmoid", "hswish", "tanh", "softplus", "celu",
+       "softsign", "hardtanh", kinds=ALL, often=4)
 def activation(b, x):
-    word = b.here("word", ACTIVATIONS, 1)
+    word = b.here("word", [w for w in ACTIVATIONS
+                           if w.split()[0] in DEFINED], 1)
     run, over = ACTIVATIONS[word]
     return word, b.emit(run, x, over=over)
 
 
 FUNCTIONS = {
-    "sqrt": torch.sqrt, "exp": torch.exp, "log": torch.log, "abs": torch.abs,
+    "sin": torch.sin, "cos": torch.cos, "sqrt": torch.sqrt, "exp": torch.exp,
+    "log": torch.log, "abs": torch.abs,
     "neg": torch.neg, "pow 2": lambda t: t.pow(2), "pow 3": lambda t: t.pow(3),
     "pow -0.5": lambda t: t.pow(-0.5), "add 1": lambda t: t + 1,
     "sub 3": lambda t: t - 3, "mul 0.5": lambda t: t * 0.5,
@@ -48,27 +59,46 @@ FUNCTIONS = {
 }
 
 
-@layer("sqrt", "exp", "log", "abs", "neg", "pow", "identity", kinds=ALL,
+@layer("sin", "cos", "sqrt", "exp", "log", "abs", "neg", "pow",
+       "identity", kinds=ALL,
        often=2)
 def function(b, x):
-    word = b.here("word", FUNCTIONS, 1)
+    word = b.here("word", [w for w in FUNCTIONS
+                           if w.split()[0] in DEFINED], 1)
     return word, b.emit(FUNCTIONS[word], x)
 
 
 @layer("prelu", kinds=ALL)
 def prelu(b, x):
     x = b.first(x)
-    module = nn.PReLU(x.channels)
-    return "prelu" + b.frozen(module), b.emit(module, x)
+    shared = b.here("shared", [False, True][:1 + NEWER], 0.6)
+    module = nn.PReLU(1 if shared else x.channels)
+    text = "prelu" + (" shared" if shared else "")
+    return text + b.frozen(module), b.emit(module, x)
+
+
+def hide_later(t):
+    hidden = torch.ones(*t.shape[-2:], dtype=torch.bool).triu(1)
+    return t.masked_fill(hidden, -math.inf)
 
 
 @layer("glu", "softmax", "logsoftmax", "l2norm", kinds=ALL, often=2)
 def along_channels(b, x):
     word = b.here("word", ["softmax", "logsoftmax", "glu", "l2norm"], 1)
-    axis = x.axis(len(x.sizes) - 1)
+    over = len(x.sizes) - 1
+    text = word
+    if word.endswith("softmax") and NEWER:
+        over = b.here("axis", [over, *range(over)], 0.4)
+        if over != len(x.sizes) - 1:
+            text += f" axis={over}"
+        elif word == "softmax" and len(x.sizes) > 1 and not x.first and \
+                b.here("causal", [False, True], 0.3):
+            x = b.emit(hide_later, x)
+            text += " causal"
+    axis = x.axis(over)
     if word == "glu" and x.channels % 2:
         raise Refused("odd")
-    return word, b.emit({
+    return text, b.emit({
         "glu": lambda t: F.glu(t, axis),
         "softmax": lambda t: t.softmax(axis),
         "logsoftmax": lambda t: t.log_softmax(axis),
@@ -93,16 +123,27 @@ def drop(b, x):
 
 # Norms
 
+AFFINE = ["", "noaffine"] + ["nobias"] * NEWER
+
+
+def less(b, module, affine):
+    """The words for what it has besides, and whether that is frozen."""
+    if affine == "noaffine":
+        return " noaffine"
+    if affine == "nobias":
+        module.bias = None
+    return (" nobias" if affine else "") + b.frozen(module)
+
+
 @layer("bn", kinds=ALL, often=2)
 def bn(b, x):
     x = b.first(x)
     kinds = nn.BatchNorm1d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d
     if len(x.spatial) > 3:
         raise Refused("axes")
-    affine = b.here("affine", [True, False], 0.4)
-    module = kinds[len(x.spatial)](x.channels, affine=affine)
-    text = "bn" + ("" if affine else " noaffine")
-    return text + (b.frozen(module) if affine else ""), b.emit(module, x)
+    affine = b.here("affine", AFFINE, 0.4)
+    module = kinds[len(x.spatial)](x.channels, affine=affine != "noaffine")
+    return "bn" + less(b, module, affine), b.emit(module, x)
 
 
 @layer("instnorm", kinds=SEVERAL)
@@ -111,10 +152,9 @@ def instnorm(b, x):
     kinds = None, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d
     if not 1 <= len(x.spatial) <= 3:
         raise Refused("axes")
-    affine = b.here("affine", [False, True], 0.8)
-    module = kinds[len(x.spatial)](x.channels, affine=affine)
-    text = "instnorm" + ("" if affine else " noaffine")
-    return text + (b.frozen(module) if affine else ""), b.emit(module, x)
+    affine = b.here("affine", AFFINE[::-1], 0.8)
+    module = kinds[len(x.spatial)](x.channels, affine=affine != "noaffine")
+    return "instnorm" + less(b, module, affine), b.emit(module, x)
 
 
 @layer("gn", kinds=ALL)
@@ -122,19 +162,17 @@ def gn(b, x):
     x = b.first(x)
     groups = b.here("groups", [g for g in (1, 2, 3, 4)
                                if x.channels % g == 0], 0.7)
-    affine = b.here("affine", [True, False], 0.4)
-    module = nn.GroupNorm(groups, x.channels, affine=affine)
-    text = f"gn {groups}" + ("" if affine else " noaffine")
-    return text + (b.frozen(module) if affine else ""), b.emit(module, x)
+    affine = b.here("affine", AFFINE, 0.4)
+    module = nn.GroupNorm(groups, x.channels, affine=affine != "noaffine")
+    return f"gn {groups}" + less(b, module, affine), b.emit(module, x)
 
 
 @layer("ln", kinds=ALL, often=2)
 def ln(b, x):
     x = b.last(x)
-    affine = b.here("affine", [True, False], 0.4)
-    module = nn.LayerNorm(x.channels, elementwise_affine=affine)
-    text = "ln" + ("" if affine else " noaffine")
-    return text + (b.frozen(module) if affine else ""), b.emit(module, x)
+    affine = b.here("affine", AFFINE, 0.4)
+    module = nn.LayerNorm(x.channels, elementwise_affine=affine != "noaffine")
+    return "ln" + less(b, module, affine), b.emit(module, x)
 
 
 @layer("rmsnorm", kinds=ALL, often=2)
@@ -200,7 +238,7 @@ def weight(b, x):
         holder.register_buffer("weight", value)
     run = JOINS[word]
     operand = f"{{ weight {join(sizes)}{' fixed' if fixed else ''} }}"
-    if word == "mul" and fixed is False and b.here("ahead", [False, True], 0.4):
+    if word == "mul" and not fixed and b.here("ahead", [False, True], 0.4):
         return f"mul {operand} {{}}", b.emit(
             lambda t: run(holder.weight, t), x)
     over = None
