@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "codegen/asked.h"
 #include "codegen/json_writer.h"
+#include "sema/model/written.h"
 
 struct slice writer_text(struct json_writer *w) {
   struct slice text = text_slice(&w->scratch);
@@ -435,6 +436,13 @@ static void put_prediction_fit(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
+/* Attention that is written out, whose keys and values are not counted. */
+static void put_lacks(struct json_writer *w) {
+  int64_t node = written_attention(w->c->model);
+  if (node != NO_NODE)
+    put_member_name(w, "cache_lacks", node);
+}
+
 void writer_put_inference(struct json_writer *w) {
   const struct inference *f = &w->c->memory.inference;
   const struct infer_settings *infer = &w->c->settings->infer;
@@ -457,6 +465,8 @@ void writer_put_inference(struct json_writer *w) {
   }
   if (infer->decode)
     json_member_int(json, "cache_bytes", f->cache);
+  if (infer->decode || infer->context || infer->sequences)
+    put_lacks(w);
   put_prediction_fit(w);
   put_arena(w);
   json_put_close(json, '}');

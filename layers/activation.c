@@ -4,8 +4,13 @@
 #include "layers/layer.h"
 
 struct activation {
-  double parameter; /* leaky: the slope; elu: alpha */
-  int approximate;  /* gelu: by tanh */
+  double
+      parameter;   /* leaky: the slope; elu, celu: alpha; hardtanh: the least */
+  double most;     /* hardtanh */
+  int approximate; /* gelu: by tanh */
+  int shared;      /* prelu: one slope */
+  struct axes axis; /* softmax; none: the last */
+  int causal;       /* softmax */
 };
 
 #define PARAMETER(arg, value, text, what)                                \
@@ -17,10 +22,34 @@ static const struct arg_spec leaky_specs[] = {
 static const struct arg_spec elu_specs[] = {
     PARAMETER("alpha", 1.0, "1", "limit for values below 0"), SPEC_END};
 
+static const struct arg_spec hardtanh_specs[] = {
+    PARAMETER("low", -1.0, "-1", "the least value"),
+    ARG(REAL, POSITION, "high", activation, most, .initial_real = 1,
+        .fallback = "1", .doc = "the largest value"),
+    SPEC_END};
+
+#define AXIS                                                      \
+  ARG(AXIS, WORD, "axis", activation, axis, .words = "c h w d l", \
+      .fallback = "the last",                                     \
+      .doc = "the axis whose values add up to 1; also `axis=0`")
+
+static const struct arg_spec logsoftmax_specs[] = {AXIS, SPEC_END};
+static const struct arg_spec softmax_specs[] = {
+    AXIS,
+    ARG(WORDS, WORD, "causal", activation, causal, .words = "causal",
+        .doc = "of scores, queries x keys: those of later positions are hidden "
+               "first"),
+    SPEC_END};
+
 static const struct arg_spec gelu_specs[] = {
     ARG(CHOICE, KEY, "approximate", activation, approximate, .words = "tanh",
         .fallback = "none",
         .doc = "tanh: x / 2 * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))"),
+    SPEC_END};
+
+static const struct arg_spec prelu_specs[] = {
+    ARG(WORDS, WORD, "shared", activation, shared, .words = "shared",
+        .doc = "one slope for all channels, as nn.PReLU() has"),
     SPEC_END};
 
 /* relu of relu, or of a sigmoid, changes nothing. */
@@ -29,20 +58,33 @@ static bool same_kind(const struct layer *layer, const struct layer *before) {
 }
 
 static void prelu_params(const struct layer *layer, struct params *params) {
-  params_add_vector(params, "weight", shape_channels(layer->in[0]), 0.25, 0);
+  const struct activation *activation = layer->args;
+  int64_t slopes = activation->shared ? 1 : shape_channels(layer->in[0]);
+  params_add_vector(params, "weight", slopes, 0.25, 0);
+}
+
+/* What the runtime computes; parameters stand in the order of its reals. */
+static struct lowering lowered(const struct layer *layer) {
+  const struct activation *activation = layer->args;
+  struct lowering does = {.opcode = layer->kind->opcode};
+  if (!layer->kind->specs)
+    return does;
+  does.real[0] = activation->parameter;
+  does.real[1] = activation->most;
+  if (does.opcode == DOES_GELU && activation->approximate)
+    does.opcode = DOES_GELUTANH;
+  return does;
 }
 
 /* How the framework computes a function; MEMORY: docs/memory.md, section 2. */
 static size_t function(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
-  const struct activation *activation = layer->args;
   struct strides out = strides_of(&layer->out);
-  struct lowering does = {.opcode = layer->kind->opcode, .out = &out};
-  if (layer->kind->opcode == DOES_GELU && activation->approximate)
-    does.opcode = DOES_GELUTANH;
-  else if (layer->kind->specs)
-    does.real[0] = activation->parameter;
-  op.does = &does;
+  struct lowering does = lowered(layer);
+  if (!op.does)
+    op.does = &does;
+  if (!does.out)
+    does.out = &out;
   op.elementwise = true;
   op.packs = op.cast == CAST_FULL || tape->node_param_count; /* not by value */
   op.by_channel = op.cast != CAST_FULL;                      /* not softmax */
@@ -68,7 +110,7 @@ static size_t trace_either(const struct layer *layer, struct tape *tape,
       (struct operation){.keeps = KEEPS_IN(0), .result = RESULT_IN_PLACE});
 }
 
-/* relu6, silu, mish, hswish: in place they clone the input for it. */
+/* relu6, hardtanh, silu, mish, hswish: in place they clone the input for it. */
 static size_t trace_clones(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(layer, tape, in,
@@ -89,11 +131,109 @@ static size_t trace_input(const struct layer *layer, struct tape *tape,
   return function(layer, tape, in, (struct operation){.keeps = KEEPS_IN(0)});
 }
 
+/* One slope for all is seen as often as there are channels. */
+static size_t trace_prelu(const struct layer *layer, struct tape *tape,
+                          const size_t *in) {
+  const struct activation *activation = layer->args;
+  int64_t channels = shape_channels(layer->in[0]);
+  struct strides slope = strides_dense(1, &channels);
+  struct strides out = strides_of(&layer->out);
+  if (activation->shared)
+    slope.stride[0] = 0;
+  return function(
+      layer, tape, in,
+      (struct operation){.does = LOWERS(PRELU, .out = &out, .weights = &slope),
+                         .keeps = KEEPS_IN(0)});
+}
+
+/* softsign: x / (|x| + 1), of three operations, which keep the sum, too; the
+ * quotient's gradient for it takes three steps. */
+static size_t trace_softsign(const struct layer *layer, struct tape *tape,
+                             const size_t *in) {
+  struct extent values = extent_of(&layer->out), work = values;
+  work.count = size_product(3, values.count);
+  return function(layer, tape, in,
+                  (struct operation){.keeps = KEEPS_IN(0),
+                                     .kept = {values},
+                                     .back_work = work});
+}
+
+static int softmax_axis(const struct layer *layer) {
+  const struct activation *activation = layer->args;
+  return activation->axis.count
+             ? axis_index(activation->axis.at[0], layer->in[0])
+             : layer->in[0]->rank - 1;
+}
+
+static bool check_causal(const struct layer *layer) {
+  const struct activation *activation = layer->args;
+  struct diagnostic *d;
+  if (!activation->causal)
+    return true;
+  if (layer->in[0]->rank < 2) {
+    d = layer_fail(layer, WRONG_RANK, "causal",
+                   "`causal` is for scores (queries x keys), not %s",
+                   shape_text(layer->in[0]).text);
+    return diag_help(d, "a product of queries and keys gives them: `matmul`");
+  }
+  if (softmax_axis(layer) == layer->in[0]->rank - 1)
+    return true;
+  return layer_refuse(layer, WRONG_AXIS, "axis",
+                      "`causal` is along the last axis, that of the keys");
+}
+
+static bool softmax_shape(struct layer *layer) {
+  if (softmax_axis(layer) < 0)
+    return layer_refuse(layer, WRONG_AXIS, "axis", "%s has no such axis",
+                        shape_text(layer->in[0]).text);
+  return check_causal(layer) && layer_same_shape(layer);
+}
+
+/* Softmax twice along one axis only evens it out: a slip. */
+static bool same_axis(const struct layer *layer, const struct layer *before) {
+  return same_kind(layer, before) &&
+         softmax_axis(layer) == softmax_axis(before);
+}
+
+/* torch.masked_fill with a mask that is made for it. */
+static size_t hide(const struct layer *layer, struct tape *tape, size_t in) {
+  const struct shape *shape = layer->in[0];
+  struct extent hidden = extent_fixed(
+      size_product(shape->dim[shape->rank - 2], shape->dim[shape->rank - 1]),
+      WIDTH_BOOL);
+  struct lowering does = {.opcode = DOES_MASK};
+  lowering_add(&does, -1); /* as far back as there is */
+  lowering_add(&does, 0);
+  hidden.whole = true;
+  return layer_run(layer, tape, in,
+                   (struct operation){.name = "mask",
+                                      .does = &does,
+                                      .kept = {hidden},
+                                      .elementwise = true});
+}
+
 /* Sums of exponentials are computed in 32 bits. */
 static size_t trace_softmax(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
-  return function(layer, tape, in,
-                  (struct operation){.keeps = KEEPS_OUT, .cast = CAST_FULL});
+  size_t hidden;
+  if (((const struct activation *)layer->args)->causal) {
+    hidden = hide(layer, tape, in[0]);
+    in = &hidden;
+  }
+  int axis = softmax_axis(layer), last = layer->out.rank - 1;
+  struct strides lies = tape_strides(tape, in[0]);
+  struct strides out = strides_of(&layer->out), to = out;
+  if (tape->lowers && lies.rank == out.rank) {
+    lies = strides_move(&lies, axis, last);
+    to = strides_move(&to, axis, last);
+  }
+  struct lowering does = {
+      .opcode = layer->kind->opcode, .in = &lies, .out = &to};
+  size_t value = function(
+      layer, tape, in,
+      (struct operation){.does = &does, .keeps = KEEPS_OUT, .cast = CAST_FULL});
+  tape_see(tape, value, &out);
+  return value;
 }
 
 /* Half of the channels are gates for the others. */
@@ -123,6 +263,14 @@ LAYER_KIND(glu, "Activation",
            "the first half of the channels times sigmoid(the second half)",
            .shape = glu_shape, .trace = glu_trace);
 
+static bool hardtanh_shape(struct layer *layer) {
+  const struct activation *activation = layer->args;
+  if (!(activation->parameter < activation->most))
+    return layer_refuse(layer, OUT_OF_RANGE, "high",
+                        "the largest value must be above the least one");
+  return layer_same_shape(layer);
+}
+
 #define ACTIVATION(id, code, text, how, ...)                    \
   LAYER_KIND(id, "Activation", text, .memory = OUTPUT_IN_PLACE, \
              .opcode = DOES_##code, .shape = layer_same_shape,  \
@@ -138,9 +286,11 @@ ACTIVATION(leaky, LEAKY, "x, or slope * x below 0", either, IN_PLACE,
            WITH(leaky_specs));
 ACTIVATION(elu, ELU, "x, or alpha * (exp(x) - 1) below 0", either, IN_PLACE,
            WITH(elu_specs));
+ACTIVATION(celu, CELU, "x, or alpha * (exp(x / alpha) - 1) below 0", either,
+           IN_PLACE, WITH(elu_specs));
 ACTIVATION(selu, SELU, "scaled elu, which keeps mean and variance", input, );
-ACTIVATION(prelu, PRELU, "x, or a learned slope by channel * x below 0", input,
-           .params = prelu_params);
+ACTIVATION(prelu, PRELU, "x, or a learned slope by channel * x below 0", prelu,
+           .params = prelu_params, WITH(prelu_specs));
 ACTIVATION(gelu, GELU, "x * Phi(x)", input, WITH(gelu_specs));
 ACTIVATION(silu, SILU, "x * sigmoid(x), also called swish", clones, IN_PLACE);
 ACTIVATION(mish, MISH, "x * tanh(softplus(x))", clones, IN_PLACE);
@@ -149,10 +299,21 @@ ACTIVATION(hsigmoid, HSIGMOID, "relu6(x + 3) / 6", input, );
 ACTIVATION(hswish, HSWISH, "x * relu6(x + 3) / 6", clones, IN_PLACE);
 ACTIVATION(tanh, TANH, "hyperbolic tangent", result, );
 ACTIVATION(softplus, SOFTPLUS, "log(1 + exp(x))", input, );
-ACTIVATION(softmax, SOFTMAX, "exp(x) / sum, along the last axis", softmax,
-           .redundant = same_kind, .loss = "crossentropy");
-ACTIVATION(logsoftmax, LOGSOFTMAX, "log of softmax, along the last axis",
-           softmax, .redundant = same_kind, .loss = "crossentropy");
+ACTIVATION(softsign, SOFTSIGN, "x / (1 + |x|)", softsign, );
+LAYER_KIND(hardtanh, "Activation", "min(max(x, low), high)",
+           .memory = OUTPUT_IN_PLACE, .opcode = DOES_HARDTANH,
+           .shape = hardtanh_shape, .trace = trace_clones, IN_PLACE,
+           WITH(hardtanh_specs));
+
+#define SOFTMAX(id, code, text, rows)                           \
+  LAYER_KIND(id, "Activation", text, .memory = OUTPUT_IN_PLACE, \
+             .opcode = DOES_##code, .shape = softmax_shape,     \
+             .trace = trace_softmax, .redundant = same_axis,    \
+             .loss = "crossentropy", WITH(rows))
+
+SOFTMAX(softmax, SOFTMAX, "exp(x) / sum, along an axis", softmax_specs);
+SOFTMAX(logsoftmax, LOGSOFTMAX, "log of softmax, along an axis",
+        logsoftmax_specs);
 
 /* The trace of its input. */
 static size_t same(const struct layer *layer, struct tape *tape,

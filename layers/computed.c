@@ -12,36 +12,65 @@ static int64_t outputs_of(const struct param *weight) {
   return weight->dim[weight->rank - 1];
 }
 
-/* torch.nn.utils.weight_norm: a length for each output. */
-static void add_lengths(struct params *params, const struct param *weight) {
+/* Those of deconv lie as I x O/groups x K.. in PyTorch. */
+static bool is_turned(const struct param *weight) {
+  return weight->order == FILE_IN_FIRST;
+}
+
+/* The rows of the matrix that spectral_norm makes of the weights. */
+static int64_t rows_of(const struct param *weight) {
+  return is_turned(weight) ? outputs_of(weight) / weight->groups
+                           : outputs_of(weight);
+}
+
+/* torch.nn.utils.weight_norm: a length for each place of the first axis. */
+static struct param lengths_of(const struct param *weight) {
   struct param lengths = *weight;
+  int last = weight->rank - 1;
   lengths.name = "weight_g";
-  for (int i = 0; i < lengths.rank - 1; i++)
-    lengths.dim[i] = 1;
+  for (int i = 0; i < last; i++)
+    if (i < last - 1 || !is_turned(weight))
+      lengths.dim[i] = 1;
+  if (is_turned(weight))
+    lengths.dim[last] = weight->groups;
   lengths.center = 1;
   lengths.spread = 0;
-  params_add(params, lengths);
+  return lengths;
 }
 
 /* torch.nn.utils.spectral_norm: the vectors of its power iteration. */
 static void add_vectors(struct params *params, const struct param *weight) {
-  int64_t outputs = outputs_of(weight);
   struct param vector = {.rank = 1, .buffer = true, .spread = 1};
   vector.name = "weight_u";
-  vector.dim[0] = outputs;
+  vector.dim[0] = rows_of(weight);
   params_add(params, vector);
   vector.name = "weight_v";
-  vector.dim[0] = count_of(weight) / outputs;
+  vector.dim[0] = count_of(weight) / rows_of(weight);
   params_add(params, vector);
 }
 
-void computed_params(struct params *params, enum computed how,
+/* Nx1x1 in a file */
+static void add_gain(struct params *params, const struct param *weight) {
+  struct param gain = *weight;
+  gain.name = "gain";
+  gain.order = FILE_IN_FIRST;
+  gain.groups = outputs_of(weight);
+  gain.rank = weight->rank - 1;
+  for (int i = 0; i < gain.rank - 1; i++)
+    gain.dim[i] = 1;
+  gain.dim[gain.rank - 1] = outputs_of(weight);
+  gain.center = 1;
+  gain.spread = 0;
+  params_add(params, gain);
+}
+
+void computed_params(struct params *params, enum computed how, bool gain,
                      struct param weight, struct param bias) {
   bool late = how == WEIGHTS_WNORM || how == WEIGHTS_SPECTRAL;
   if (late && bias.rank)
     params_add(params, bias);
   if (how == WEIGHTS_WNORM)
-    add_lengths(params, &weight);
+    params_add(params, lengths_of(&weight));
   if (late)
     weight.name = how == WEIGHTS_WNORM ? "weight_v" : "weight_orig";
   params_add(params, weight);
@@ -49,17 +78,20 @@ void computed_params(struct params *params, enum computed how,
     add_vectors(params, &weight);
   if (!late && bias.rank)
     params_add(params, bias);
+  if (gain)
+    add_gain(params, &weight);
 }
 
 /* What is kept besides the weights, in values: of statistics, of lengths, or
  * copies of the vectors and the singular value. */
-static struct extent kept_of(enum computed how, const struct param *weight) {
-  int64_t outputs = outputs_of(weight);
+static struct extent kept_of(enum computed how, bool gain,
+                             const struct param *weight) {
+  int64_t rows = rows_of(weight);
+  struct param lengths = lengths_of(weight);
   switch (how) {
-  case WEIGHTS_WS: return extent_fixed(size_product(2, outputs), WIDTH_F32);
-  case WEIGHTS_WNORM: return extent_fixed(outputs, WIDTH_NET);
-  default:
-    return extent_fixed(count_of(weight) / outputs + outputs + 1, WIDTH_NET);
+  case WEIGHTS_WS: return extent_fixed(size_product(2 + gain, rows), WIDTH_F32);
+  case WEIGHTS_WNORM: return extent_fixed(count_of(&lengths), WIDTH_NET);
+  default: return extent_fixed(count_of(weight) / rows + rows + 1, WIDTH_NET);
   }
 }
 
@@ -78,9 +110,9 @@ bool computed_check(const struct layer *layer, enum computed how,
 size_t computed_trace(struct tape *tape, enum computed how, size_t in,
                       const struct param *weight, struct operation op) {
   static const char *const names[] = {
-      [WEIGHTS_WS] = "ws",
       [WEIGHTS_WNORM] = "wnorm",
       [WEIGHTS_SPECTRAL] = "spectral",
+      [WEIGHTS_WS] = "ws",
   };
   size_t pair[2] = {in};
   op.in = pair;
@@ -96,18 +128,26 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
     return tape_run(tape, &op);
   }
   bool late = how != WEIGHTS_WS;
-  int used = how == WEIGHTS_WS ? 1 : how == WEIGHTS_WNORM ? 2 : 3;
-  int biases = tape->node_param_count - used;
-  pair[1] = tape_run(tape, &(struct operation){
-                               .name = names[how],
-                               .out = extent_fixed(count_of(weight), WIDTH_NET),
-                               .kept = {kept_of(how, weight)},
-                               .first_param = late ? biases : 0,
-                               .param_count = used});
+  int plain = op.param_count - 1; /* a bias or none */
+  int used = tape->node_param_count - plain;
+  bool gain = !late && used > 1; /* times a number, after the bias */
+  int64_t steps = how == WEIGHTS_SPECTRAL ? 4 : 0; /* a quotient's gradient */
+  int64_t numbers = gain ? tape->profile->keeps_numbers : 0;
+  pair[1] = tape_run(
+      tape,
+      &(struct operation){.name = names[how],
+                          .out = extent_fixed(count_of(weight), WIDTH_NET),
+                          .kept = {kept_of(how, gain, weight),
+                                   extent_fixed(numbers, WIDTH_INDEX)},
+                          .back_work = extent_fixed(
+                              size_product(steps, count_of(weight)), WIDTH_NET),
+                          .first_param = late ? plain : 0,
+                          .param_step = gain ? 1 + plain : 0,
+                          .param_count = used});
   op.in_count = 2;
   if (!op.spares || tape->values.at[in].needs_gradient)
     op.keeps |= KEEPS_IN(1);
-  op.first_param = late ? 0 : used;
-  op.param_count = biases;
+  op.first_param = late ? 0 : 1;
+  op.param_count = plain;
   return tape_run(tape, &op);
 }

@@ -4,19 +4,26 @@
 
 #include "layers/layer.h"
 
-enum computed { WEIGHTS_PLAIN, WEIGHTS_WS, WEIGHTS_WNORM, WEIGHTS_SPECTRAL };
+enum computed { WEIGHTS_PLAIN, WEIGHTS_WNORM, WEIGHTS_SPECTRAL, WEIGHTS_WS };
 
-#define COMPUTED(of)                                                       \
-  ARG(WORDS, WORD, "weights", of, computed, .words = "ws wnorm spectral",  \
-      .doc = "weights are standardised, have their lengths apart, or are " \
-             "divided by their largest singular value")
+#define COMPUTED(of)                                                           \
+  ARG(WORDS, WORD, "weights", of, computed, .words = "wnorm spectral ws",      \
+      .doc = "weights have their lengths apart, are divided by their largest " \
+             "singular value, or are standardised")
+#define COMPUTED_BUT_WS(of)                                                  \
+  ARG(WORDS, WORD, "weights", of, computed, .words = "wnorm spectral",       \
+      .doc = "weights have their lengths apart (of each input channel), or " \
+             "are divided by their largest singular value")
+#define GAIN(of)                                      \
+  ARG(WORDS, WORD, "gain", of, gain, .words = "gain", \
+      .doc = "with `ws`: a learned factor for each output channel")
 
 /* Reports, and returns false, if weights are both computed and adapted. */
 bool computed_check(const struct layer *layer, enum computed how, bool adapted);
 
 /* A weight and a bias of `bias` values, or of none; the weight's last axis is
- * that of the outputs. In PyTorch's order. */
-void computed_params(struct params *params, enum computed how,
+ * that of the outputs. In PyTorch's order. `gain`: ws with a gain. */
+void computed_params(struct params *params, enum computed how, bool gain,
                      struct param weight, struct param bias);
 
 /*

@@ -18,6 +18,7 @@ struct conv {
   struct layer_ref offsets, mask; /* deformconv */
   enum bias bias;
   int computed;     /* enum computed */
+  int gain;         /* of ws */
   struct lora lora; /* conv */
 };
 
@@ -53,6 +54,7 @@ static const struct arg_spec conv_specs[] = {
     GROUPS,
     BIAS,
     COMPUTED(conv),
+    GAIN(conv),
     LORA_SPECS(conv, lora),
     SPEC_END};
 
@@ -66,6 +68,7 @@ static const struct arg_spec dwconv_specs[] = {
         .fallback = "1", .doc = "outputs for each input channel"),
     BIAS,
     COMPUTED(conv),
+    GAIN(conv),
     SPEC_END};
 
 static const struct arg_spec deconv_specs[] = {
@@ -78,6 +81,7 @@ static const struct arg_spec deconv_specs[] = {
         .doc = "rows and columns added at the end"),
     GROUPS,
     BIAS,
+    COMPUTED_BUT_WS(conv),
     SPEC_END};
 
 static const struct arg_spec deformconv_specs[] = {
@@ -135,11 +139,22 @@ static bool check_lora(const struct layer *layer) {
                       conv->groups, conv->lora.rank);
 }
 
+static bool check_gain(const struct layer *layer) {
+  const struct conv *conv = layer->args;
+  if (!conv->gain || conv->computed == WEIGHTS_WS)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, MISSING_ARGUMENT, "gain",
+                 "`gain` is a factor of standardised weights only");
+  return diag_help(d, "`ws gain` standardises them; `scale` after the layer "
+                      "is a factor of its outputs");
+}
+
 static bool conv_shape(struct layer *layer) {
   const struct conv *conv = layer->args;
   struct window windows[3];
   if (!window_check(layer, &conv->window, windows) || !check_groups(layer) ||
-      !check_lora(layer))
+      !check_lora(layer) || !check_gain(layer))
     return false;
   layer->out = window_shape(layer, windows, conv->channels);
   return true;
@@ -149,7 +164,7 @@ static bool dwconv_shape(struct layer *layer) {
   const struct conv *conv = layer->args;
   struct window windows[3];
   int64_t channels;
-  if (!window_check(layer, &conv->window, windows))
+  if (!window_check(layer, &conv->window, windows) || !check_gain(layer))
     return false;
   if (!mul_i64(shape_channels(layer->in[0]), conv->multiplier, &channels))
     return layer_refuse(layer, TOO_LARGE, "mult", "the channels pass 2^63 - 1");
@@ -294,7 +309,8 @@ static void add_params(const struct layer *layer, struct params *params,
                           .dim = {shape_channels(&layer->out)},
                           .fixed = weight.fixed,
                           .spread = spread_bias(fan_in)};
-  computed_params(params, (enum computed)conv->computed, weight, bias);
+  computed_params(params, (enum computed)conv->computed, conv->gain, weight,
+                  bias);
 }
 
 /* A has the window, B is a window of one value. */
@@ -418,7 +434,9 @@ static size_t product_trace(const struct layer *layer, struct tape *tape,
   lowering_add(&does,
                conv->channels ? conv->groups : shape_channels(layer->in[0]));
   window_lower(&does, windows, axes, padded);
-  struct param weight = weight_of(layer, FILE_OUT_FIRST);
+  struct param weight =
+      weight_of(layer, layer->kind->opcode == DOES_DECONV ? FILE_IN_FIRST
+                                                          : FILE_OUT_FIRST);
   size_t base = computed_trace(
       tape, (enum computed)conv->computed, in, &weight,
       (struct operation){.name = layer->kind->name,

@@ -110,8 +110,8 @@ static void dense_params(const struct layer *layer, struct params *params) {
                           .dim = {dense->units},
                           .fixed = dense->lora.rank > 0,
                           .spread = spread_bias(features(layer))};
-  computed_params(params, (enum computed)dense->computed, weight_of(layer),
-                  bias);
+  computed_params(params, (enum computed)dense->computed, false,
+                  weight_of(layer), bias);
   if (dense->lora.rank)
     lora_params(params, features(layer), dense->units, &dense->lora, "");
 }

@@ -447,4 +447,4 @@ EACH(min, MIN, "the smallest, value by value or over axes", largest_specs, );
 JOIN(concat, "joined along the channels", concat_specs, .shape = concat_shape);
 JOIN(stack, "along a new first axis", NULL, .shape = stack_shape);
 JOIN(matmul, "matrix product: NxK times KxM", matmul_specs,
-     .shape = matmul_shape, .macs = matmul_macs);
+     .shape = matmul_shape, .macs = matmul_macs, .opcode = DOES_MATMUL);

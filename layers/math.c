@@ -1,4 +1,4 @@
-/* sqrt to pow, mean, sum: functions of each value, and over axes. */
+/* sqrt to pow, sin, cos, mean, sum: functions of each value, and over axes. */
 #include "layers/math.h"
 
 /* Axes */
@@ -219,6 +219,18 @@ static size_t abs_trace(const struct layer *layer, struct tape *tape,
   return function(layer, tape, in, KEEPS_IN(0), 1);
 }
 
+/* gradient * cos(input) */
+static size_t sin_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(layer, tape, in, KEEPS_IN(0), 1);
+}
+
+/* gradient * -sin(input) */
+static size_t cos_trace(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(layer, tape, in, KEEPS_IN(0), 2);
+}
+
 static size_t neg_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   return function(layer, tape, in, 0, 0);
@@ -251,5 +263,7 @@ FUNCTION(sqrt, SQRT, "the square root of each value", );
 FUNCTION(exp, EXP, "e to the power of each value", );
 FUNCTION(log, LOG, "the natural logarithm of each value", );
 FUNCTION(abs, ABS, "each value without its sign", );
+FUNCTION(sin, SIN, "the sine of each value", );
+FUNCTION(cos, COS, "the cosine of each value", );
 FUNCTION(neg, NEG, "each value with the other sign", );
 FUNCTION(pow, POW, "a power of each value", LAYER_ARGS(power, pow_specs));

@@ -12,15 +12,18 @@ static bool too_large(const struct layer *layer) {
 
 struct pad {
   struct padding pad, channels;
-  int mode; /* 0, 1: zeros; 2: reflect; 3: replicate */
+  int mode; /* 0, 1: zeros; 2: reflect; 3: replicate; PAD_CIRCULAR */
 };
+
+enum { PAD_CIRCULAR = 4 };
 
 static const struct arg_spec pad_specs[] = {
     ARG(PADDING, POSITION, "pad", pad, pad, .required = true,
         .doc = "`1` at both sides of every axis, `1x2` by axis, `0:1` "
                "before:after"),
-    ARG(WORDS, WORD, "mode", pad, mode, .words = "zeros reflect replicate",
-        .fallback = "zeros", .doc = "what the new places hold"),
+    ARG(WORDS, WORD, "mode", pad, mode,
+        .words = "zeros reflect replicate circular", .fallback = "zeros",
+        .doc = "what the new places hold"),
     ARG(PADDING, KEY, "c", pad, channels, .fallback = "0",
         .doc = "channels of zeros: `pad 0 c=16` on both sides, `c=0:16` after"),
     SPEC_END};
@@ -54,6 +57,12 @@ static bool pad_shape(struct layer *layer) {
   layer->out = *layer->in[0];
   for (int i = 0; i < shape_spatial(&layer->out); i++) {
     int64_t *size = &layer->out.dim[i];
+    if (pad->mode == PAD_CIRCULAR &&
+        max_i64(size_at(&pad->pad.before, i, 0),
+                size_at(&pad->pad.after, i, 0)) > *size)
+      return layer_refuse(layer, OUT_OF_RANGE, "pad",
+                          "a circular border goes around %s once at most",
+                          shape_text(layer->in[0]).text);
     if (!add_i64(*size, size_at(&pad->pad.before, i, 0), size) ||
         !add_i64(*size, size_at(&pad->pad.after, i, 0), size))
       return too_large(layer);
@@ -96,10 +105,15 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
     lowering_add(&does, size_at(&pad->pad.before, i, 0));
   if (pad->channels.mode == PADDING_GIVEN)
     return pad_channels(layer, tape, in, &does);
+  int64_t work = 0; /* slices written one by one: three gradients as large */
+  if (pad->mode == PAD_CIRCULAR)
+    work =
+        size_product(2, shape_values(&layer->out)) - shape_values(layer->in[0]);
   return layer_run(
       layer, tape, in[0],
       (struct operation){.does = &does,
-                         .keeps = pad->mode > 1 ? KEEPS_IN(0) : 0});
+                         .keeps = pad->mode > 1 && !work ? KEEPS_IN(0) : 0,
+                         .back_work = extent_sample(work, WIDTH_NET)});
 }
 
 struct roll {
@@ -258,15 +272,17 @@ static bool space2depth_shape(struct layer *layer) {
 struct up {
   struct scale_by scale;
   struct sizes size;
-  int mode; /* 0, 1: nearest; 2: bilinear */
+  int mode; /* 0, 1: nearest; 2: bilinear; UP_BICUBIC */
 };
+
+enum { UP_BICUBIC = 3 };
 
 static const struct arg_spec up_specs[] = {
     ARG(SCALE, POSITION, "scale", up, scale, .min = 1,
         .doc = "factor for all axes, or by axis; `1.5` for all of them"),
     ARG(SIZES, KEY, "size", up, size, .min = 1,
         .doc = "in place of a factor: the map that comes out"),
-    ARG(WORDS, WORD, "mode", up, mode, .words = "nearest bilinear",
+    ARG(WORDS, WORD, "mode", up, mode, .words = "nearest bilinear bicubic",
         .fallback = "nearest",
         .doc = "how values between are made (linear in every direction)"),
     SPEC_END};
@@ -302,6 +318,10 @@ static bool up_shape(struct layer *layer) {
   const struct up *up = layer->args;
   if (!layer_check_map(layer) || !up_is_clear(layer))
     return false;
+  if (up->mode == UP_BICUBIC && shape_spatial(layer->in[0]) != 2)
+    return layer_refuse(layer, WRONG_RANK, "mode",
+                        "`bicubic` is for maps of two axes, not %s",
+                        shape_text(layer->in[0]).text);
   layer->out = *layer->in[0];
   for (int i = 0; i < shape_spatial(&layer->out); i++) {
     int64_t *size = &layer->out.dim[i];
@@ -333,7 +353,7 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
   const struct up *up = layer->args;
   struct strides out = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_UP, .out = &out};
-  if (!steps_by_sizes(layer))
+  if (!steps_by_sizes(layer) || up->mode == UP_BICUBIC)
     does.opcode = DOES_UNKNOWN;
   lowering_add(&does, up->mode == 2);
   lowering_add(&does, 0); /* corners need not meet */

@@ -7,19 +7,26 @@
 
 struct norm {
   int64_t groups; /* gn; lrn: the window over channels */
-  int noaffine;
-  int within; /* lrn: the window lies on the map */
+  int without;    /* enum without */
+  int within;     /* lrn: the window lies on the map */
   double eps;
 };
 
-#define AFFINE                                                      \
-  ARG(WORDS, WORD, "noaffine", norm, noaffine, .words = "noaffine", \
-      .doc = "without scale and shift")
+enum without { WITHOUT_NOTHING, WITHOUT_BOTH, WITHOUT_SHIFT };
+
+#define AFFINE                                                            \
+  ARG(WORDS, WORD, "noaffine", norm, without, .words = "noaffine nobias", \
+      .doc = "without scale and shift, or without the shift alone")
+#define SCALE                                                      \
+  ARG(WORDS, WORD, "noaffine", norm, without, .words = "noaffine", \
+      .doc = "without a scale")
 #define EPS                                                                  \
   ARG(REAL, KEY, "eps", norm, eps, .initial_real = 1e-5, .fallback = "1e-5", \
       .doc = "added to the variance")
 
 static const struct arg_spec norm_specs[] = {AFFINE, EPS, SPEC_END};
+
+static const struct arg_spec rms_specs[] = {SCALE, EPS, SPEC_END};
 
 static const struct arg_spec gn_specs[] = {
     ARG(INT, POSITION, "groups", norm, groups, .required = true, .min = 1,
@@ -50,10 +57,10 @@ static void add_vector(const struct layer *layer, struct params *params,
 
 static void affine_params(const struct layer *layer, struct params *params) {
   const struct norm *norm = layer->args;
-  if (norm->noaffine)
-    return;
-  add_vector(layer, params, "weight", 1, false);
-  add_vector(layer, params, "bias", 0, false);
+  if (norm->without != WITHOUT_BOTH)
+    add_vector(layer, params, "weight", 1, false);
+  if (norm->without == WITHOUT_NOTHING)
+    add_vector(layer, params, "bias", 0, false);
 }
 
 /*
@@ -68,7 +75,7 @@ static void bn_params(const struct layer *layer, struct params *params) {
 
 static void rms_params(const struct layer *layer, struct params *params) {
   const struct norm *norm = layer->args;
-  if (!norm->noaffine)
+  if (!norm->without)
     add_vector(layer, params, "weight", 1, false);
 }
 
@@ -156,7 +163,10 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
   int count = 1;
   if (tape->lowers)
     return run_norm(layer, tape, in, (struct operation){0});
-  for (int i = 0; i < 2 && !norm->noaffine; i++)
+  int vectors = norm->without == WITHOUT_BOTH    ? 0
+                : norm->without == WITHOUT_SHIFT ? 1
+                                                 : 2;
+  for (int i = 0; i < vectors; i++)
     read[count++] = repeat(tape, i, channels);
   read[0] = layout_pack(tape, in[0], layer->in[0], false);
   bool held = holds(tape, in[0], read[0]);
@@ -168,7 +178,7 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
       .held = held,
       .copies_parts = true,
       .out = extent_of(&layer->out),
-      .keeps = KEEPS_IN(0) | (norm->noaffine ? 0 : KEEPS_IN(1)),
+      .keeps = KEEPS_IN(0) | (vectors ? KEEPS_IN(1) : 0),
       .layout = layout_of_map(tape, read[0], layer->in[0]),
       .map = true,
       .view = true,
@@ -351,7 +361,7 @@ static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
                   (struct operation){.name = layer->kind->name,
                                      .does = &does,
                                      .out = extent_of(&layer->out)},
-                  shape_rows(layer->in[0]), norm->noaffine ? -1 : 0);
+                  shape_rows(layer->in[0]), norm->without ? -1 : 0);
 }
 
 /* x / (alpha * mean of padded squares + k)^beta keeps its four steps. The
@@ -433,7 +443,7 @@ LAYER_KIND(ln, "Normalisation", "layer normalisation over the last axis",
 
 LAYER_KIND(rmsnorm, "Normalisation",
            "root mean square normalisation over the last axis",
-           LAYER_ARGS(norm, norm_specs), .shape = layer_same_shape,
+           LAYER_ARGS(norm, rms_specs), .shape = layer_same_shape,
            .params = rms_params, .trace = rmsnorm_trace,
            .opcode = DOES_RMSNORM);
 

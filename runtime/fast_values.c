@@ -189,19 +189,18 @@ enum { CHANNELS = 512 };
 static void find_affine(const struct netrt *net, const struct netrt_op *op,
                         ptrdiff_t from, ptrdiff_t count, float *scale,
                         float *shift) {
-  int affine = op->ins == 5;
   const float *vectors[4] = {NULL};
   float eps = netrt_reals(net, op)[0];
+  int k, given = op->ins - 1, mean = given - 2; /* the last two */
   ptrdiff_t i;
-  int k;
-  for (k = 0; k < op->ins - 1; k++) {
+  for (k = 0; k < given; k++) {
     struct netrt_view view = netrt_in(net, op, (uint32_t)k + 1);
     vectors[k] = netrt_floats(&view) + from;
   }
   for (i = 0; i < count; i++) {
-    float factor = 1 / sqrtf(vectors[1 + 2 * affine][i] + eps);
-    scale[i] = affine ? vectors[0][i] * factor : factor;
-    shift[i] = (affine ? vectors[1][i] : 0) - vectors[2 * affine][i] * scale[i];
+    float factor = 1 / sqrtf(vectors[mean + 1][i] + eps);
+    scale[i] = mean > 0 ? vectors[0][i] * factor : factor;
+    shift[i] = (mean > 1 ? vectors[1][i] : 0) - vectors[mean][i] * scale[i];
   }
 }
 

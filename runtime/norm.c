@@ -8,7 +8,7 @@ static int netrt_reference_bn(const struct netrt *net,
   struct kernel_along along[4];
   struct kernel_walk walk;
   float eps = netrt_reals(net, op)[0];
-  int affine = op->ins == 5, vectors = op->ins - 1, i;
+  int vectors = op->ins - 1, mean = vectors, i; /* the last two */
   for (i = 0; i < vectors; i++) {
     struct netrt_view vector = netrt_in(net, op, (uint32_t)i + 1);
     netrt_along_last(&along[i], &vector, &views[0]);
@@ -21,11 +21,12 @@ static int netrt_reference_bn(const struct netrt *net,
     for (i = 0; i < 2 + vectors; i++)
       at[i] = netrt_floats(&views[i]) + walk.offset[i];
     for (k = 0; k < walk.length; k++) {
-      int mean = 2 + 2 * affine;
       float x = at[1][k * walk.step[1]] - at[mean][k * walk.step[mean]];
       x /= sqrtf(at[mean + 1][k * walk.step[mean + 1]] + eps);
-      if (affine)
-        x = x * at[2][k * walk.step[2]] + at[3][k * walk.step[3]];
+      if (vectors > 2)
+        x *= at[2][k * walk.step[2]];
+      if (vectors > 3)
+        x += at[3][k * walk.step[3]];
       netrt_floats(&views[0])[walk.offset[0] + k * walk.step[0]] = x;
     }
   } while (netrt_walk_next(&walk));

@@ -90,6 +90,25 @@ static float logarithm(float x, float p) {
   return logf(x);
 }
 
+static float sine(float x, float p) {
+  (void)p;
+  return sinf(x);
+}
+
+static float cosine(float x, float p) {
+  (void)p;
+  return cosf(x);
+}
+
+static float celu(float x, float p) {
+  return x > 0 ? x : p * expm1f(x / p);
+}
+
+static float softsign(float x, float p) {
+  (void)p;
+  return x / (fabsf(x) + 1);
+}
+
 static float magnitude(float x, float p) {
   (void)p;
   return fabsf(x);
@@ -112,9 +131,9 @@ static float at_most(float x, float p) {
   return x > p ? p : x;
 }
 
-static int each_value(const struct netrt *net, const struct netrt_op *op,
-                      float (*function)(float, float), float p) {
-  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+/* views[0] of views[1], which may be the same. */
+static int each_of(struct netrt_view views[2], float (*function)(float, float),
+                   float p) {
   struct kernel_walk walk;
   ptrdiff_t k;
   netrt_walk_open(&walk, views, 2);
@@ -126,6 +145,23 @@ static int each_value(const struct netrt *net, const struct netrt_op *op,
   } while (netrt_walk_next(&walk));
   return NETRT_OK;
 }
+
+static int each_value(const struct netrt *net, const struct netrt_op *op,
+                      float (*function)(float, float), float p) {
+  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  return each_of(views, function, p);
+}
+
+static int netrt_reference_hardtanh(const struct netrt *net,
+                                    const struct netrt_op *op) {
+  const float *bounds = netrt_reals(net, op);
+  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  each_of(views, at_least, bounds[0]);
+  views[1] = views[0];
+  return each_of(views, at_most, bounds[1]);
+}
+
+KERNEL(hardtanh);
 
 #define UNARY(id, function, p)                                 \
   static int netrt_reference_##id(const struct netrt *net,     \
@@ -161,6 +197,10 @@ PLAIN(softplus, softplus, 0);
 PLAIN(sqrt, square_root, 0);
 PLAIN(exp, exponential, 0);
 PLAIN(log, logarithm, 0);
+PLAIN(sin, sine, 0);
+PLAIN(cos, cosine, 0);
+PLAIN(celu, celu, netrt_reals(net, op)[0]);
+PLAIN(softsign, softsign, 0);
 PLAIN(abs, magnitude, 0);
 PLAIN(neg, negative, 0);
 PLAIN(pow, powf, netrt_reals(net, op)[0]);

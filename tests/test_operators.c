@@ -230,10 +230,8 @@ static struct row {
     {"Log", "Log", "x", "", NULL, "log"},
     {"LogSoftmax", "LogSoftmax", "x", "axis=1", NULL, "logsoftmax"},
     {"Softmax", "Softmax", "x", "axis=1", NULL, "softmax"},
-    {"Softmax-2", "Softmax", "x", "", NULL, "permute 2 0 1 softmax -> 8x6x10"},
-    {"Softmax-3", "Softmax", "x", "axis=2", NULL,
-     "permute 2 1 0 softmax -> 8x10x6\n"
-     "permute 0 2 1         -> 8x6x10"},
+    {"Softmax-2", "Softmax", "x", "", NULL, "softmax w"},
+    {"Softmax-3", "Softmax", "x", "axis=2", NULL, "softmax h"},
     {"Softmax-4", "Softmax", "x", "axis=0", NULL,
      "permute 2 0 1            -> 8x6x10\n"
      "reshape 8x6x10x1 softmax -> 8x6x10x1\n"
@@ -259,10 +257,12 @@ static struct row {
     {"Mish", "Mish", "x", "", NULL, "mish"},
     {"Neg", "Neg", "x", "", NULL, "neg"},
     {"PRelu", "PRelu", "x w8x1x1", "", NULL, "prelu"},
-    {"PRelu-2", "PRelu", "x w1", "", NULL, "leaky 0"},
+    {"PRelu-2", "PRelu", "x w1", "", NULL, "prelu shared"},
     {"PRelu-3", "PRelu", "x w6x10", "", NULL,
      "error: `y` (PRelu): only a slope for each channel is supported"},
     {"Pad", "Pad", "x i0,0,1,2,0,0,3,4", "", NULL, "pad 1:3x2:4 -> 10x16x8"},
+    {"Pad-wrap", "Pad", "x i0,0,1,2,0,0,3,4", "mode='wrap'", NULL,
+     "pad 1:3x2:4 circular -> 10x16x8"},
     {"Pad-2", "Pad", "x i0,0,1,1,0,0,1,1", "mode='reflect'", NULL,
      "pad 1x1 reflect -> 8x12x8"},
     {"Pad-3", "Pad", "x i0,0,1,1,0,0,1,1", "mode='edge'", NULL,
@@ -279,10 +279,11 @@ static struct row {
     {"Pad-7", "Pad", "x i0,0,1", "", NULL,
      "error: `y` (Pad): its sizes depend on the inputs"},
     {"Pad-8", "Pad", "x i0,0,1,2,0,0,3,4 f1.5", "", NULL,
-     "error: `y` (Pad): only zeros, `reflect` and `edge` are supported"},
-    {"Pad-9", "Pad", "x i0,0,1,1,0,0,1,1", "mode='warp'", NULL,
-     "error: `y` (Pad; mode=warp): only zeros, `reflect` and `edge` are "
+     "error: `y` (Pad): only zeros, `reflect`, `edge` and `wrap` are "
      "supported"},
+    {"Pad-9", "Pad", "x i0,0,1,1,0,0,1,1", "mode='warp'", NULL,
+     "error: `y` (Pad; mode=warp): only zeros, `reflect`, `edge` and "
+     "`wrap` are supported"},
     {"Reciprocal", "Reciprocal", "x", "", NULL, "pow -1"},
     {"ReduceMean", "ReduceMean", "x", "axes=2,3", NULL, "gap -> 1x1x8"},
     {"ReduceMean-2", "ReduceMean", "x", "axes=2,3 keepdims=0", NULL,
@@ -398,7 +399,7 @@ static struct row {
     {"Slice-9", "Slice", "x i0,0 i4,4 i2,-2", "", NULL,
      "error: `y` (Slice): it names axis 2 twice"},
     {"Softplus", "Softplus", "x", "", NULL, "softplus"},
-    {"Softsign", "Softsign", "x", "", NULL, "div {} { abs; add 1 }"},
+    {"Softsign", "Softsign", "x", "", NULL, "softsign"},
     {"Split", "Split", "x i4,4", "axis=1", NULL,
      "error: `y` (Split; axis=1): its numbers of parts and of outputs differ"},
     {"Split-2", "Split", "x i4,5", "axis=1", NULL,
@@ -1098,7 +1099,7 @@ static struct row {
      "", "1x10x8",
      "input 10x8\n"
      "add {} {}\n"
-     "ln eps=1e-12\n"
+     "ln eps=1e-12 nobias\n"
      ""},
     {"SkipSimplifiedLayerNormalization", NULL,
      "y = ms.SkipSimplifiedLayerNormalization x x w8 ", "", "1x10x8",
@@ -1182,7 +1183,7 @@ static struct row {
      ""},
     {"LayerNormalization-6", "LayerNormalization", "x w8", "", "1x10x8",
      "input 10x8\n"
-     "ln\n"
+     "ln nobias\n"
      ""},
     {"LayerNormalization-7", NULL, "y m i = LayerNormalization x w8 w8", "",
      "1x10x8",
@@ -1227,13 +1228,13 @@ static struct row {
     {"LayerNormalization-14", "LayerNormalization", "x w6x10", "axis=2", NULL,
      "input 8x6x10\n"
      "reshape 8x60 -> 8x60\n"
-     "ln\n"
+     "ln nobias\n"
      "reshape 8x6x10 -> 8x6x10\n"
      ""},
     {"LayerNormalization-15", "LayerNormalization", "x w80", "axis=0", "1x10x8",
      "input 10x8\n"
      "flatten -> 80\n"
-     "ln\n"
+     "ln nobias\n"
      "reshape 10x8 -> 10x8\n"
      ""},
     {"RMSNormalization-2", "RMSNormalization", "x w60", "axis=-2", NULL,
@@ -1267,8 +1268,7 @@ static struct row {
      "= Reshape b i1,8,6,10; y = Mul d w8x1x1",
      "", NULL,
      "input 6x10x8\n"
-     "gn 4 noaffine\n"
-     "scale\n"
+     "gn 4 nobias\n"
      ""},
     {"Reshape-17", NULL,
      "a = Reshape x i0,4,-1; b = InstanceNormalization a f1,1,1,1 f0,0,0,0; d "
@@ -1635,8 +1635,7 @@ static struct row {
      ""},
     {"Clip-5", "Clip", "x f-1 f1", "", "1x10x8",
      "input 10x8\n"
-     "max -1\n"
-     "min 1\n"
+     "hardtanh\n"
      ""},
     {"Clip-6", "Clip", "x x", "", "1x10x8",
      "error: `y` (Clip): its bounds depend on the inputs"},
@@ -1656,8 +1655,7 @@ static struct row {
      "error: `y` (Clip): its bounds depend on the inputs"},
     {"Clip-11", "Clip", "x f-1 f6", "", "1x10x8",
      "input 10x8\n"
-     "max -1\n"
-     "min 6\n"
+     "hardtanh -1 6\n"
      ""},
     {"HardSigmoid-3", "HardSigmoid", "", "", "1x10x8",
      "error: `y` (HardSigmoid): input 0 is missing"},
@@ -2067,7 +2065,7 @@ static struct row {
      "axes"},
     {"Softmax-8", "Softmax", "x", "axis=3", "1x8x6x10@11",
      "input 6x10x8\n"
-     "permute 2 0 1 softmax -> 8x6x10\n"
+     "softmax w\n"
      ""},
     {"Softmax-9", "Softmax", "x", "axis=9", NULL,
      "error: `y` (Softmax; axis=9): axis 9 of 4 does not exist"},
@@ -2149,10 +2147,10 @@ static struct row {
     {"Floor-2", "Floor", "x", "", NULL,
      "error: `y` (Floor): netc has no equivalent of it, except among "
      "constants"},
-    {"Sin-2", "Sin", "x", "", NULL,
-     "error: `y` (Sin): netc has no equivalent of it, except among constants"},
-    {"Cos-2", "Cos", "x", "", NULL,
-     "error: `y` (Cos): netc has no equivalent of it, except among constants"},
+    {"Sin-2", "Sin", "x", "", NULL, "sin"},
+    {"Cos-2", "Cos", "x", "", NULL, "cos"},
+    {"Celu", "Celu", "x", "alpha=0.5", NULL, "celu 0.5"},
+    {"Celu-2", "Celu", "x", "", NULL, "celu\n"},
     {"Not", "Not", "x", "", NULL,
      "error: `y` (Not): netc has no equivalent of it, except among constants"},
     {"Gelu-4", "Gelu", "", "", NULL, "error: `y` (Gelu): input 0 is missing"},
@@ -2413,8 +2411,8 @@ static struct row {
      "pad 1x1 -> 8x12x8\n"
      ""},
     {"Pad-18", "Pad", "x", "pads=0,0,1,1,0,0,1,1 value=2.0", "1x8x6x10@9",
-     "error: `y` (Pad; pads=[0,0,1,1,0,0,1,1], value=2): only zeros, `reflect` "
-     "and `edge` are supported"},
+     "error: `y` (Pad; pads=[0,0,1,1,0,0,1,1], value=2): only zeros, "
+     "`reflect`, `edge` and `wrap` are supported"},
     {"Pad-19", "Pad", "x i0,1,0,1", "", "1x8",
      "error: `y` (Pad): netc has no equivalent of a border of a vector"},
     {"Pad-20", "Pad", "x i0,0,1,0,0,1", "", "1x10x8",

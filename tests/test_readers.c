@@ -22,9 +22,7 @@ static struct row {
     {"caffe-prelu-shared", NULL,
      "layer { name: 'l' type: 'PReLU' bottom: 'x' top: 'y' prelu_param { "
      "channel_shared: true } }",
-     NULL,
-     "error: `l` (PReLU): netc has no equivalent of one slope for all "
-     "channels"},
+     NULL, "prelu shared"},
     {"caffe-power", NULL,
      "layer { name: 'l' type: 'Power' bottom: 'x' top: 'y' power_param { "
      "scale: 2 shift: 1 power: 3 } }",
@@ -408,6 +406,8 @@ static struct row {
     {"keras-ReLU-3", "ReLU", "'threshold': 1", NULL,
      "error: `y` (ReLU): netc has no equivalent of a threshold"},
     {"keras-PReLU", "PReLU", "'shared_axes': [1, 2]", NULL, "prelu"},
+    {"keras-PReLU-shared", "PReLU", "'shared_axes': [1, 2, 3]", NULL,
+     "prelu shared"},
     {"keras-PReLU-2", "PReLU", "'shared_axes': null", NULL,
      "add { relu } { min 0; mul {} { weight 6x10x8 } }"},
     {"keras-Softmax", "Softmax", "'axis': 1", NULL,
@@ -416,9 +416,7 @@ static struct row {
     {"keras-BatchNormalization", "BatchNormalization", "'axis': 1", NULL,
      "error: `y` (BatchNormalization): only a norm of channels is supported"},
     {"keras-BatchNormalization-2", "BatchNormalization",
-     "'axis': -1, 'center': false, 'scale': true", NULL,
-     "bn eps=0.001 noaffine\n"
-     "scale"},
+     "'axis': -1, 'center': false, 'scale': true", NULL, "bn eps=0.001 nobias"},
     {"keras-LayerNormalization", "LayerNormalization",
      "'axis': -1, 'epsilon': 0.001", NULL, "ln eps=0.001"},
     {"keras-LayerNormalization-2", "LayerNormalization", "'axis': [1, 2]", NULL,
@@ -800,7 +798,7 @@ static struct row {
      "error: `y` (Dot): its input has no such axis"},
     {"keras-Activation-3", "Activation", "'activation': 'softsign'", NULL,
      "input 6x10x8\n"
-     "div {} { abs; add 1 }\n"
+     "softsign\n"
      ""},
     {"keras-Activation-4", "Activation", "'activation': 'leaky_relu'", NULL,
      "input 6x10x8\n"
@@ -926,8 +924,7 @@ static struct row {
     {"keras-GroupNormalization-6", "GroupNormalization",
      "'groups': 8, 'axis': -1, 'center': false", NULL,
      "input 6x10x8\n"
-     "instnorm eps=0.001 noaffine\n"
-     "scale\n"
+     "instnorm eps=0.001 nobias\n"
      ""},
     {"keras-RMSNormalization-2", "RMSNormalization", "'axis': 1", NULL,
      "error: `y` (RMSNormalization): only a norm of channels is supported"},

@@ -187,3 +187,17 @@ for _ in range(20):
     attention()
 for _ in range(5):
     embedding()
+
+for channels in (4, 6):
+    row("prelu shared", (5, 7), channels, nn.PReLU())
+    row("celu 0.5", (5, 7), channels, nn.CELU(0.5))
+    row("hardtanh -2 3", (5, 7), channels, nn.Hardtanh(-2, 3))
+    row("softsign", (5, 7), channels, nn.Softsign())
+    row("softmax h", (5, 7), channels, nn.Softmax(2))
+    row("up 1.5 bicubic", (5, 7), channels,
+        nn.Upsample(scale_factor=1.5, mode="bicubic"))
+    row("deconv 6 3x3 wnorm", (5, 7), channels, nn.utils.weight_norm(
+        nn.ConvTranspose2d(channels, 6, 3)))
+    row("deconv 6 3x3 groups=2 spectral nobias", (5, 7), channels,
+        nn.utils.spectral_norm(nn.ConvTranspose2d(channels, 6, 3, groups=2,
+                                                  bias=False)))

@@ -679,11 +679,43 @@ def sampling():
              ins, deform, [groups, mask] + [stride, dilation, 1] * 2)
 
 
+def small_words():
+    for op, f in ("sin", torch.sin), ("cos", torch.cos), \
+                 ("softsign", F.softsign):
+        case(op, "map", [Input(3, 4, 3, 5, scale=8)], f)
+        case(op, "large and small values", [Input(1, 67, scale=64)], f)
+    for alpha in 0.5, 2.:
+        case("celu", f"{alpha}", [Input(3 if alpha < 1 else 1, 4, 7, scale=4)],
+             lambda x: F.celu(x, alpha), reals=[alpha])
+    for low, high in (-1., 1.), (-0.5, 2.):
+        case("hardtanh", f"{low} to {high}",
+             [Input(3 if high < 2 else 1, 4, 7, scale=4)],
+             lambda x: x.clamp(low, high), reals=[low, high])
+    for shape, pads in ((3, 5, 3), (2, 1)), ((1, 3, 4, 3), (1, 2, 0, 3)), \
+                       ((1, 3, 3, 3, 2), (1, 1, 2, 0, 0, 2)):
+        before = pads[::2]
+        flat = [n for i in range(len(pads) - 2, -1, -2) for n in pads[i:i + 2]]
+        case("pad", f"circular, {len(before)} axes", [Input(*shape)],
+             lambda x: last(F.pad(first(x), flat, mode="circular")),
+             [3, *before])
+    case("bn", "scale alone", [Input(3, 4, 3, 5), Input(5), Input(5),
+                               Input(5, plus=2)],
+         lambda x, w, m, v: last(F.batch_norm(first(x), m, v, w, None)),
+         reals=[1e-5])
+    case("ln", "scale alone", [Input(3, 4, 9), Input(9)],
+         lambda x, w: F.layer_norm(x, (9,), w), reals=[1e-5])
+    case("gn", "scale alone", [Input(3, 4, 3, 6), Input(6)],
+         lambda x, w: last(F.group_norm(first(x), 2, w)), [2], [1e-5])
+    case("instnorm", "scale alone", [Input(3, 4, 3, 6), Input(6)],
+         lambda x, w: last(F.instance_norm(first(x), weight=w)), reals=[1e-5])
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
-                 distances, gelu_by_tanh, reset_first, slower_turns, sampling):
+                 distances, gelu_by_tanh, reset_first, slower_turns, sampling,
+                 small_words):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

@@ -10,11 +10,13 @@ each once, without parameters, buffers and inputs), bytes of the gradients, and
 the peak of forward and backward of the sum of the outputs, sampled after every
 operation. Run by hand when a rule of what is kept changes.
 """
+import math
 import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.utils import spectral_norm, weight_norm
 from torch.utils.checkpoint import checkpoint
 from torchvision import models
 from torchvision.models.swin_transformer import ShiftedWindowAttention
@@ -780,6 +782,113 @@ for h, w in (4, 2), (2, 2), (3, 3), (6, 3):
         f"scale=queries relative={w}x{w} naive; reshape {n} x {n} x {w}x{w} x "
         f"8; permute 0 2 1 3 4; reshape {h} x {h} x 8; linear 4", (8, h, h),
         lambda: Windows(w), peak=False)
+
+# Small words. Norms without a shift, weights that have a gain.
+def unshifted(norm):
+    norm.bias = None
+    return norm
+
+
+class Gained(nn.Conv2d):
+    """timm/layers/std_conv.py: ScaledStdConv2d"""
+
+    def __init__(self, i, o, k, **more):
+        super().__init__(i, o, k, **more)
+        self.gain = nn.Parameter(torch.ones(o, 1, 1))
+        self.scale = self.weight[0].numel() ** -0.5
+
+    def forward(self, x):
+        weight = F.batch_norm(
+            self.weight.reshape(1, self.out_channels, -1), None, None,
+            weight=(self.gain * self.scale).view(-1), training=True,
+            momentum=0., eps=1e-6).reshape_as(self.weight)
+        return F.conv2d(x, weight, self.bias, self.stride, self.padding,
+                        self.dilation, self.groups)
+
+
+MAP, ROWS = (4, 6, 5), (6, 8)
+for word, build in [
+        ("bn nobias", lambda: unshifted(nn.BatchNorm2d(8))),
+        ("gn 2 nobias", lambda: unshifted(nn.GroupNorm(2, 8))),
+        ("instnorm nobias",
+         lambda: unshifted(nn.InstanceNorm2d(8, affine=True))),
+        ("prelu", lambda: nn.PReLU(8)), ("prelu shared", nn.PReLU),
+        ("prelu shared frozen", lambda: ice(nn.PReLU())),
+        ("softsign", nn.Softsign),
+        ("hardtanh -0.5 2 inplace=off", lambda: nn.Hardtanh(-0.5, 2)),
+        ("pad 1 circular", lambda: Call(
+            lambda x: F.pad(x, (1, 1, 1, 1), mode="circular"))),
+        ("pad 1x2 circular", lambda: Call(
+            lambda x: F.pad(x, (2, 2, 1, 1), mode="circular"))),
+        ("pad 0:1x2:0 circular", lambda: Call(
+            lambda x: F.pad(x, (2, 0, 0, 1), mode="circular"))),
+        ("softmax h", lambda: nn.Softmax(2)),
+        ("softmax w", lambda: nn.Softmax(3)),
+        ("softmax c", lambda: nn.Softmax(1)),
+        ("logsoftmax h", lambda: nn.LogSoftmax(2)),
+        ("up 2 bicubic", lambda: nn.Upsample(scale_factor=2,
+                                             mode="bicubic")),
+        ("sin", lambda: Call(torch.sin)), ("cos", lambda: Call(torch.cos)),
+        ("conv 8 3x3 ws gain", lambda: Gained(8, 8, 3)),
+        ("conv 8 3x3 ws gain nobias", lambda: Gained(8, 8, 3, bias=False)),
+        ("conv 8 3x3 groups=2 ws gain", lambda: Gained(8, 8, 3, groups=2)),
+        ("dwconv 3x3 ws gain", lambda: Gained(8, 8, 3, groups=8)),
+        ("deconv 6 3x3 /2 wnorm",
+         lambda: weight_norm(nn.ConvTranspose2d(8, 6, 3, 2))),
+        ("deconv 6 3x3 nobias wnorm",
+         lambda: weight_norm(nn.ConvTranspose2d(8, 6, 3, bias=False))),
+        ("deconv 6 3x3 groups=2 wnorm",
+         lambda: weight_norm(nn.ConvTranspose2d(8, 6, 3, groups=2))),
+        ("conv 6 3x3 spectral", lambda: spectral_norm(nn.Conv2d(8, 6, 3))),
+        ("deconv 6 3x3 spectral",
+         lambda: spectral_norm(nn.ConvTranspose2d(8, 6, 3))),
+        ("deconv 6 3x3 groups=2 spectral",
+         lambda: spectral_norm(nn.ConvTranspose2d(8, 6, 3, groups=2)))]:
+    out = 6 if "conv 6" in word else 8
+    row(f"input 6x5x4; conv 8 1x1; {word}; conv 3 1x1", MAP,
+        lambda: seq(conv(4, 8, 1), build(), conv(out, 3, 1)),
+        batches=[1] if "instnorm" in word else (1, 3))
+for word, build in [
+        ("ln nobias", lambda: unshifted(nn.LayerNorm(8))),
+        ("sin", lambda: Call(torch.sin)), ("cos", lambda: Call(torch.cos)),
+        ("celu 0.7 inplace=off", lambda: nn.CELU(0.7)),
+        ("hardtanh inplace=off", nn.Hardtanh), ("softsign", nn.Softsign),
+        ("prelu shared", nn.PReLU),
+        ("softmax l", lambda: nn.Softmax(1))]:
+    row(f"input 6x8; linear 8; {word}; linear 3", ROWS,
+        lambda: seq(lin(8, 8), build(), lin(8, 3)))
+def causal(x):
+    hidden = torch.ones(*x.shape[-2:], dtype=torch.bool).triu(1)
+    return x.masked_fill(hidden, -math.inf).softmax(-1)
+
+
+def written(x, q, k, v, o):
+    """Attention of one head, with every step in memory."""
+    scores = q(x) @ k(x).transpose(1, 2) * 8 ** -0.5
+    scores = causal(scores)
+    x = scores @ v(x)
+    del scores
+    return o(x)
+
+
+row("input 6x8; linear 6; softmax causal; linear 3", ROWS,
+    lambda: seq(lin(8, 6), Call(causal), lin(6, 3)))
+row("input 6x8; linear 9; softmax causal; linear 3", ROWS,
+    lambda: seq(lin(8, 9), Call(causal), lin(9, 3)))
+row("input 6x8; matmul { matmul { linear 8 } { linear 8; permute 1 0 }; "
+    "mul 0.35; softmax causal } { linear 8 }; linear 8", ROWS,
+    lambda: Call(written, *(lin(8, 8) for _ in range(4))), peak=False)
+row("input 6x8; ln nobias; linear 3", ROWS,
+    lambda: seq(unshifted(nn.LayerNorm(8)), lin(8, 3)))
+row("input 6x8; linear 8; ln nobias frozen; linear 3", ROWS,
+    lambda: seq(lin(8, 8), ice(unshifted(nn.LayerNorm(8))), lin(8, 3)))
+for word, build in ("celu 0.7", nn.CELU), ("hardtanh", nn.Hardtanh):
+    row(f"input 6x5x4; conv 8 1x1; {word}; conv 3 1x1", MAP,
+        lambda: seq(conv(4, 8, 1), build(inplace=True), conv(8, 3, 1)))
+row("input 16x4; conv 8 3; deconv 6 4 /2 pad=1 wnorm leaky(0.1); conv 3 1",
+    (4, 16), lambda: seq(
+        nn.Conv1d(4, 8, 3), weight_norm(nn.ConvTranspose1d(8, 6, 4, 2, 1)),
+        nn.LeakyReLU(0.1, True), nn.Conv1d(6, 3, 1)))
 
 # Whole nets.
 row("examples/zoo/inception_v3.net", (3, 299, 299),

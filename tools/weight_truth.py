@@ -46,6 +46,15 @@ case("input 5x5x4; m: instnorm", m=nn.InstanceNorm2d(4, affine=True))
 case("input 5x4; m: ln", m=nn.LayerNorm(4))
 case("input 5x4; m: rmsnorm", m=Norm(4))
 case("input 5x5x4; m: prelu", m=nn.PReLU(4))
+case("input 5x5x4; m: prelu shared", m=nn.PReLU())
+for bias in True, False:
+    no = "" if bias else " nobias"
+    for groups in 1, 2:
+        for words, wrap in ("wnorm", nn.utils.weight_norm), \
+                           ("spectral", nn.utils.spectral_norm):
+            case(f"input 9x9x4; m: deconv 6 3x2 groups={groups}{no} {words}",
+                 m=wrap(nn.ConvTranspose2d(4, 6, (3, 2), groups=groups,
+                                           bias=bias)))
 for name, kind in ("rnn", nn.RNN), ("lstm", nn.LSTM), ("gru", nn.GRU):
     case(f"input 7x6; m: {name} 5", m=kind(6, 5))
     case(f"input 7x6; m: {name} 5 layers=3 bidir",

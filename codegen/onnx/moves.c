@@ -12,6 +12,48 @@ static bool mirrors_once(const struct onnx_layout *in, const int64_t *pads) {
   return true;
 }
 
+static value_id slice(struct exporting *x, value_id value, int rank,
+                      const int64_t *dims, int axis, int64_t from,
+                      int64_t size) {
+  int64_t part[LAYOUT_RANK], end = from + size, at = axis;
+  for (int i = 0; i < rank; i++)
+    part[i] = i == axis ? size : dims[i];
+  struct onnx_layout lies = layout_dense(rank, part);
+  return NODE(x, "Slice", &lies, value, model_numbers(&x->model, &from, 1),
+              model_numbers(&x->model, &end, 1),
+              model_numbers(&x->model, &at, 1));
+}
+
+static value_id joined(struct exporting *x, value_id a, value_id b, int rank,
+                       const int64_t *dims, int axis) {
+  struct onnx_layout lies = layout_dense(rank, dims);
+  value_id y = NODE(x, "Concat", &lies, a, b);
+  model_int(&x->model, "axis", axis);
+  return y;
+}
+
+/* Each end beside the other one: Pad's mode `wrap` is of opset 19. */
+static value_id wrapped(struct exporting *x, value_id map,
+                        const struct onnx_layout *in, const int64_t *pads) {
+  int64_t dims[LAYOUT_RANK];
+  memcpy(dims, in->dim, sizeof dims);
+  for (int i = 2; i < in->rank; i++) {
+    int64_t before = pads[i], after = pads[in->rank + i], size = dims[i];
+    value_id begin = NO_VALUE, end = NO_VALUE;
+    if (before)
+      end = slice(x, map, in->rank, dims, i, size - before, before);
+    if (after)
+      begin = slice(x, map, in->rank, dims, i, 0, after);
+    dims[i] += before;
+    if (before)
+      map = joined(x, end, map, in->rank, dims, i);
+    dims[i] += after;
+    if (after)
+      map = joined(x, map, begin, in->rank, dims, i);
+  }
+  return map;
+}
+
 bool onnx_pad(struct exporting *x) {
   static const char *const modes[] = {NULL, "reflect", "edge"};
   struct onnx_layout at = onnx_map_out(x);
@@ -24,23 +66,13 @@ bool onnx_pad(struct exporting *x) {
   }
   if (mode == 1 && !mirrors_once(&in.at, pads))
     return onnx_refuse(x, "Pad cannot mirror more than the map") != NO_VALUE;
+  if (mode == 3)
+    return onnx_put_first(x, wrapped(x, map, &in.at, pads), &at);
   value_id y =
       NODE(x, "Pad", &at, map, model_numbers(&x->model, pads, 2 * at.rank));
   if (modes[mode])
     model_text(&x->model, "mode", modes[mode]);
   return onnx_put_first(x, y, &at);
-}
-
-static value_id slice(struct exporting *x, value_id value, int rank,
-                      const int64_t *dims, int axis, int64_t from,
-                      int64_t size) {
-  int64_t part[LAYOUT_RANK], end = from + size, at = axis;
-  for (int i = 0; i < rank; i++)
-    part[i] = i == axis ? size : dims[i];
-  struct onnx_layout lies = layout_dense(rank, part);
-  return NODE(x, "Slice", &lies, value, model_numbers(&x->model, &from, 1),
-              model_numbers(&x->model, &end, 1),
-              model_numbers(&x->model, &at, 1));
 }
 
 /* The end comes to the front. */

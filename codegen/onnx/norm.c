@@ -35,16 +35,16 @@ static value_id get_channels_first(struct exporting *x,
   return onnx_get_spread(x, &in);
 }
 
-/* Operands: scale, shift, mean, variance; or the last two. */
+/* Operands: scale, shift, mean, variance; or the scale and the last two. */
 bool onnx_bn(struct exporting *x) {
   struct onnx_layout at;
-  bool affine = x->op.in_count == 5;
+  size_t last = x->op.in_count - 2, none = x->op.in_count;
   int64_t channels = channels_of(x);
   value_id in = get_channels_first(x, &at);
-  value_id scale = vector(x, affine ? 1 : 9, channels, 1);
-  value_id shift = vector(x, affine ? 2 : 9, channels, 0);
-  value_id mean = vector(x, affine ? 3 : 1, channels, 0);
-  value_id variance = vector(x, affine ? 4 : 2, channels, 1);
+  value_id scale = vector(x, last > 1 ? 1 : none, channels, 1);
+  value_id shift = vector(x, last > 2 ? 2 : none, channels, 0);
+  value_id mean = vector(x, last, channels, 0);
+  value_id variance = vector(x, last + 1, channels, 1);
   value_id y =
       NODE(x, "BatchNormalization", &at, in, scale, shift, mean, variance);
   model_real(&x->model, "epsilon", x->op.reals[0]);

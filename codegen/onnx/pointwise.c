@@ -29,11 +29,34 @@ bool onnx_slope(struct exporting *x) {
   return done;
 }
 
-bool onnx_relu6(struct exporting *x) {
+/* alpha elu(x / alpha), as which it is written before opset 12 */
+bool onnx_celu(struct exporting *x) {
+  struct onnx_layout at;
+  value_id in = get_input(x, &at), y;
+  if (x->model.opset >= 12) {
+    y = NODE(x, "Celu", &at, in);
+    model_real(&x->model, "alpha", x->op.reals[0]);
+    return onnx_put_first(x, y, &at);
+  }
+  value_id alpha = model_scalar(&x->model, x->op.reals[0]);
+  y = NODE(x, "Elu", &at, NODE(x, "Div", &at, in, alpha));
+  return onnx_put_first(x, NODE(x, "Mul", &at, y, alpha), &at);
+}
+
+static bool clip(struct exporting *x, double least, double most) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
-  value_id low = model_scalar(&x->model, 0), high = model_scalar(&x->model, 6);
+  value_id low = model_scalar(&x->model, least);
+  value_id high = model_scalar(&x->model, most);
   return onnx_put_first(x, NODE(x, "Clip", &at, in, low, high), &at);
+}
+
+bool onnx_relu6(struct exporting *x) {
+  return clip(x, 0, 6);
+}
+
+bool onnx_hardtanh(struct exporting *x) {
+  return clip(x, x->op.reals[0], x->op.reals[1]);
 }
 
 /* Of a value and a number. */
@@ -153,7 +176,7 @@ bool onnx_copy(struct exporting *x) {
   return onnx_put_first(x, get_input(x, &at), &at);
 }
 
-/* A slope for each channel: Cx1x1 where channels are first. */
+/* A slope for each channel: Cx1x1 where channels are first; or one for all. */
 bool onnx_prelu(struct exporting *x) {
   struct view view = onnx_in(x, 0), slope = onnx_in(x, 1);
   struct onnx_layout at = onnx_out(x, 0);

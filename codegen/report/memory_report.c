@@ -6,6 +6,7 @@
 #include "codegen/report/devices_report.h"
 #include "codegen/grid.h"
 #include "codegen/section.h"
+#include "sema/model/written.h"
 #include "sema/model/weights.h"
 
 enum { SHOWN = 5 }; /* tensors named at a peak */
@@ -311,7 +312,10 @@ static void put_inference(struct section *b) {
   end_row(b);
   if (infer->decode) {
     put_amount(b, "keys and values", f->cache);
-    text_printf(&b->grid.pool, "of %lld positions", (long long)infer->decode);
+    text_printf(&b->grid.pool, "of %lld positions%s", (long long)infer->decode,
+                written_attention(b->c->model) == NO_NODE
+                    ? ""
+                    : "; attention that is written out is not among them");
     end_row(b);
   }
   if (add_i64(total, f->plan.height, &total) &&

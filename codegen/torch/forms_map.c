@@ -49,10 +49,30 @@ static const struct torch_code *padded(struct torch_form *f,
   return code;
 }
 
+/* torch.nn.utils.weight_norm around the module, say; gives what closes it. */
+static const char *start_weights(struct torch_form *f) {
+  static const char *const around[][2] = {{"wnorm", "weight_norm"},
+                                          {"spectral", "spectral_norm"}};
+  int word = form_word(f, "weights");
+  struct slice how = word_at(form_spec(f, "weights")->words, word);
+  if (!word)
+    return ")";
+  for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+    if (slice_is(how, around[i][0])) {
+      MAKE(f, "nn.utils.%s(", around[i][1]);
+      return "))";
+    }
+  f->refuses = "standardised weights, for which PyTorch has no module";
+  return ")";
+}
+
 static int64_t groups_of(const struct torch_form *f) {
-  if (form_param(f, "weight")->groups)
-    return form_param(f, "weight")->groups;
-  return 1;
+  const struct param *weight = form_param(f, "weight");
+  if (!weight)
+    weight = form_param(f, "weight_orig");
+  if (!weight)
+    weight = form_param(f, "weight_v");
+  return weight->groups ? weight->groups : 1;
 }
 
 void form_conv(struct torch_form *f) {
@@ -62,7 +82,8 @@ void form_conv(struct torch_form *f) {
   struct slice padding = form_number(f, 0);
   if (even)
     padding = form_tuple(f, EACH(windows, axes, before), axes);
-  MAKE(f, "nn.Conv%dd(%i, %i, %v%k%k%k%k%k)", (int64_t)axes, "in_channels",
+  const char *end = start_weights(f);
+  MAKE(f, "nn.Conv%dd(%i, %i, %v%k%k%k%k%k%s", (int64_t)axes, "in_channels",
        shape_channels(f->layer->in[0]), "out_channels",
        shape_channels(&f->layer->out), "kernel_size",
        form_tuple(f, EACH(windows, axes, kernel), axes), "stride", "1",
@@ -70,7 +91,7 @@ void form_conv(struct torch_form *f) {
        padding, "dilation", "1",
        form_tuple(f, EACH(windows, axes, dilation), axes), "groups", "1",
        form_number(f, groups_of(f)), "bias", "True",
-       form_truth(form_param(f, "bias")));
+       form_truth(form_param(f, "bias")), end);
   CALL(f, "%m(%c)", form_module(f),
        even ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""));
   f->out = FIRST;
@@ -125,7 +146,8 @@ void form_deconv(struct torch_form *f) {
     before[i] = size_at(&pad->before, i, 0);
     even = even && before[i] == size_at(&pad->after, i, 0);
   }
-  MAKE(f, "nn.ConvTranspose%dd(%i, %i, %v%k%k%k%k%k%k)", (int64_t)axes,
+  const char *end = start_weights(f);
+  MAKE(f, "nn.ConvTranspose%dd(%i, %i, %v%k%k%k%k%k%k%s", (int64_t)axes,
        "in_channels", shape_channels(f->layer->in[0]), "out_channels",
        shape_channels(&f->layer->out), "kernel_size",
        form_tuple(f, kernel, axes), "stride", "1", form_tuple(f, stride, axes),
@@ -133,7 +155,7 @@ void form_deconv(struct torch_form *f) {
        "output_padding", "0", form_tuple(f, outpad, axes), "groups", "1",
        form_number(f, groups_of(f)), "bias", "True",
        form_truth(form_param(f, "bias")), "dilation", "1",
-       form_tuple(f, dilation, axes));
+       form_tuple(f, dilation, axes), end);
   CALL(f, "%m(%c)", form_module(f), form_in(f, 0, FIRST));
   if (!even)
     crop_to_output(f, before, axes);

@@ -236,16 +236,20 @@ static struct slice quoted(const struct torch_form *f, struct slice word) {
 static void put_special(struct torch_form *f) {
   static const char *const scales[] = {"\"scores\"", "\"scores\"",
                                        "\"queries\"", "None"};
-  static const char *const norms[] = {"None", "RMSNorm", "nn.LayerNorm"};
+  struct slice qknorm = /* qknorm, qkln=all, .. */
+      word_at(form_spec(f, "qknorm")->words, form_word(f, "qknorm"));
+  bool ln = qknorm.length > 2 && qknorm.at[2] == 'l';
+  bool all = slice_ends(qknorm, "=all");
+  const char *norm = !qknorm.length ? "None" : ln ? "nn.LayerNorm" : "RMSNorm";
   struct slice out = or_none(f, "out");
   double cap = form_real(f, "softcap");
   if (form_word(f, "noout"))
     out = form_number(f, 0);
-  if (form_word(f, "qknorm") == 1)
+  if (qknorm.length && !ln)
     f->helpers |= 1u << HELPER_RMSNorm;
-  MAKE(f, "%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale", "\"scores\"",
-       slice_of(scales[form_word(f, "scale")]), "norm", "None",
-       slice_of(norms[form_word(f, "qknorm")]), "softcap", "None",
+  MAKE(f, "%k%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale", "\"scores\"",
+       slice_of(scales[form_word(f, "scale")]), "norm", "None", slice_of(norm),
+       "norm_all", "False", form_truth(all), "softcap", "None",
        cap > 0 ? form_decimal(f, cap) : slice_of("None"), "sinks", "False",
        form_truth(form_word(f, "sinks")), "talking", "False",
        form_truth(form_word(f, "talking")), "rotary", "None",

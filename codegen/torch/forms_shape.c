@@ -122,7 +122,8 @@ void form_crop(struct torch_form *f) {
 
 void form_pad(struct torch_form *f) {
   static const char *const modes[] = {"", "", ", mode=\"reflect\"",
-                                      ", mode=\"replicate\""};
+                                      ", mode=\"replicate\"",
+                                      ", mode=\"circular\""};
   const struct padding *pad = form_padding(f, "pad");
   const struct padding *channels = form_padding(f, "c");
   int axes = shape_spatial(f->layer->in[0]);
@@ -222,7 +223,8 @@ void form_up(struct torch_form *f) {
   CALL(f, "F.interpolate(%c, %s=%v", form_in(f, 0, FIRST),
        size->rank ? "size" : "scale_factor", "scale",
        by->real > 0 ? form_decimal(f, by->real) : form_tuple(f, scale, axes));
-  if (form_word(f, "mode") == 2)
-    CALL(f, ", mode=\"%s\"", linear[axes - 1]);
+  if (form_word(f, "mode") > 1)
+    CALL(f, ", mode=\"%s\"",
+         form_word(f, "mode") == 2 ? linear[axes - 1] : "bicubic");
   CALL(f, ")");
 }

@@ -3,10 +3,13 @@
 
 /* Norms */
 
-/* Its arguments after the number of channels. */
-static void end_norm(struct torch_form *f, const char *affine, bool has) {
-  MAKE(f, "%k%k)", "eps", "1e-05", form_decimal(f, form_real(f, "eps")), affine,
-       "True", form_truth(has));
+/* A norm with a scale: the modules of torch.nn have a shift, too. */
+static const char *start_norm(struct torch_form *f) {
+  if (!form_param(f, "weight") || form_param(f, "bias"))
+    return ")";
+  f->helpers |= 1u << HELPER_without_bias;
+  MAKE(f, "without_bias(");
+  return "))";
 }
 
 static void call_module(struct torch_form *f, struct torch_seen map) {
@@ -23,9 +26,11 @@ static int64_t axes_of_norm(struct torch_form *f) {
 }
 
 void form_bn(struct torch_form *f) {
-  MAKE(f, "nn.BatchNorm%dd(%i", axes_of_norm(f), "channels",
-       shape_channels(f->layer->in[0]));
-  end_norm(f, "affine", form_param(f, "weight"));
+  const char *end = start_norm(f);
+  MAKE(f, "nn.BatchNorm%dd(%i%k%k%s", axes_of_norm(f), "channels",
+       shape_channels(f->layer->in[0]), "eps", "1e-05",
+       form_decimal(f, form_real(f, "eps")), "affine", "True",
+       form_truth(form_param(f, "weight")), end);
   call_module(f, FIRST);
 }
 
@@ -34,9 +39,10 @@ void form_instnorm(struct torch_form *f) {
   bool affine = form_param(f, "weight");
   int64_t axes = axes_of_norm(f);
   if (affine) {
-    MAKE(f, "nn.InstanceNorm%dd(%i%k, affine=True)", axes, "channels",
+    const char *end = start_norm(f);
+    MAKE(f, "nn.InstanceNorm%dd(%i%k, affine=True%s", axes, "channels",
          shape_channels(f->layer->in[0]), "eps", "1e-05",
-         form_decimal(f, form_real(f, "eps")));
+         form_decimal(f, form_real(f, "eps")), end);
     call_module(f, FIRST);
     return;
   }
@@ -52,8 +58,9 @@ void form_gn(struct torch_form *f) {
   if (form_param(f, "weight")) {
     if (seen.order == ORDER_FLAT)
       f->refuses = "groups of a flattened map, whose channels lie apart";
-    MAKE(f, "nn.GroupNorm(%i, %i%k)", "groups", form_int(f, "groups"),
-         "channels", shape_channels(f->layer->in[0]), "eps", "1e-05", eps);
+    const char *end = start_norm(f);
+    MAKE(f, "nn.GroupNorm(%i, %i%k%s", "groups", form_int(f, "groups"),
+         "channels", shape_channels(f->layer->in[0]), "eps", "1e-05", eps, end);
     call_module(f, FIRST);
     return;
   }
@@ -66,7 +73,9 @@ void form_ln(struct torch_form *f) {
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   int64_t channels = shape_channels(f->layer->in[0]);
   if (form_param(f, "weight")) {
-    MAKE(f, "nn.LayerNorm(%i%k)", "channels", channels, "eps", "1e-05", eps);
+    const char *end = start_norm(f);
+    MAKE(f, "nn.LayerNorm(%i%k%s", "channels", channels, "eps", "1e-05", eps,
+         end);
     call_module(f, LAST);
     return;
   }
@@ -119,6 +128,7 @@ static const struct {
     [WORD_LEAKY] = {"F.leaky_relu", "slope", "negative_slope", "0.01", true},
     [WORD_ELU] = {"F.elu", "alpha", "alpha", "1", true},
     [WORD_SELU] = {"F.selu", NULL, NULL, NULL, false},
+    [WORD_CELU] = {"F.celu", "alpha", "alpha", "1", true},
     [WORD_GELU] = {"F.gelu", NULL, NULL, NULL, false},
     [WORD_SILU] = {"F.silu", NULL, NULL, NULL, true},
     [WORD_MISH] = {"F.mish", NULL, NULL, NULL, true},
@@ -127,7 +137,20 @@ static const struct {
     [WORD_HSWISH] = {"F.hardswish", NULL, NULL, NULL, true},
     [WORD_TANH] = {"torch.tanh", NULL, NULL, NULL, false},
     [WORD_SOFTPLUS] = {"F.softplus", NULL, NULL, NULL, false},
+    [WORD_SOFTSIGN] = {"F.softsign", NULL, NULL, NULL, false},
 };
+
+static void end_activation(struct torch_form *f, bool in_place) {
+  bool over = in_place && f->in_place && !f->in[0].views;
+  CALL(f, over ? ", inplace=True)" : ")");
+}
+
+void form_hardtanh(struct torch_form *f) {
+  CALL(f, "F.hardtanh(%c%k%k", form_in(f, 0, f->in[0]), "min_val", "-1",
+       form_decimal(f, form_real(f, "low")), "max_val", "1",
+       form_decimal(f, form_real(f, "high")));
+  end_activation(f, true);
+}
 
 void form_activation(struct torch_form *f) {
   CALL(f, "%s(%c", functions[f->word].call, form_in(f, 0, f->in[0]));
@@ -136,19 +159,32 @@ void form_activation(struct torch_form *f) {
          form_decimal(f, form_real(f, functions[f->word].arg)));
   if (f->word == WORD_GELU && form_word(f, "approximate"))
     CALL(f, "%k", "approximate", "\"none\"", slice_of("\"tanh\""));
-  bool over = functions[f->word].in_place && f->in_place && !f->in[0].views;
-  CALL(f, over ? ", inplace=True)" : ")");
+  end_activation(f, functions[f->word].in_place);
 }
 
 void form_prelu(struct torch_form *f) {
+  if (form_word(f, "shared")) {
+    MAKE(f, "nn.PReLU()");
+    CALL(f, "%m(%c)", form_module(f), form_in(f, 0, f->in[0]));
+    return;
+  }
   MAKE(f, "nn.PReLU(%i)", "channels", shape_channels(f->layer->in[0]));
   call_module(f, FIRST);
 }
 
 void form_softmax(struct torch_form *f) {
   bool log = f->word == WORD_LOGSOFTMAX;
+  const struct axes *axis = form_axes(f, "axis");
+  const struct shape *in = f->layer->in[0];
+  int at = axis->count ? axis_index(axis->at[0], in) : in->rank - 1;
+  if (!log && form_word(f, "causal")) {
+    f->helpers |= 1u << HELPER_causal;
+    f->out = LAST;
+    CALL(f, "F.softmax(causal(%c), -1)", form_in(f, 0, LAST));
+    return;
+  }
   CALL(f, "F.%s(%c, %d)", log ? "log_softmax" : "softmax",
-       form_in(f, 0, f->in[0]), last_dim(f, f->in[0]));
+       form_in(f, 0, f->in[0]), (int64_t)form_dim(in, at, f->in[0].order));
 }
 
 /* Halves of a flattened map would lie apart. */

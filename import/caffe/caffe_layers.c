@@ -62,10 +62,10 @@ static bool elu(struct caffe *c) {
 }
 
 static bool prelu(struct caffe *c) {
+  struct graph_node *node = caffe_first(c, WORD_PRELU);
   if (prototxt_bool(caffe_param(c, "prelu_param"), "channel_shared", false))
-    return caffe_fail(c,
-                      "netc has no equivalent of one slope for all channels");
-  return plain(c, WORD_PRELU);
+    graph_flag(c->graph, node, "shared");
+  return caffe_give(c, node);
 }
 
 static bool dropout(struct caffe *c) {

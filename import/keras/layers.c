@@ -72,9 +72,7 @@ static bool finish_norm(struct keras_call *call, struct graph_node *node) {
   struct graph_shape one = {1, {shape->size[shape->rank - 1]}};
   int last = node->index;
   if (!scale || !center)
-    graph_flag(call->graph, node, "noaffine");
-  if (scale && !center)
-    last = keras_node(call, WORD_SCALE, last)->index;
+    graph_flag(call->graph, node, scale ? "nobias" : "noaffine");
   if (!scale && center)
     last =
         graph_pair(call->graph, WORD_ADD, last, keras_weight(call, &one, false))
@@ -240,9 +238,15 @@ static bool prelu(struct keras_call *call) {
   }
   for (int i = 0; i + 1 < slopes.rank; i++)
     each = each && slopes.size[i] == 1;
-  if (each && slopes.size[slopes.rank - 1] ==
-                  call->inputs[0].shape.size[slopes.rank - 1])
+  int64_t count = slopes.size[slopes.rank - 1];
+  if (each && count == call->inputs[0].shape.size[slopes.rank - 1])
     return keras_add_plain(call);
+  if (each && count == 1) {
+    struct graph_node *node =
+        keras_node(call, WORD_PRELU, call->inputs[0].node);
+    graph_flag(call->graph, node, "shared");
+    return keras_give_same(call, node->index);
+  }
   /* max(0, x) + slope * min(0, x) */
   int input = keras_exact(call, call->inputs);
   int above = keras_node(call, WORD_RELU, input)->index;

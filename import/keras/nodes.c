@@ -230,6 +230,9 @@ static const struct keras_activation {
     {"silu", WORD_SILU, NULL},
     {"mish", WORD_MISH, NULL},
     {"softplus", WORD_SOFTPLUS, NULL},
+    {"softsign", WORD_SOFTSIGN, NULL},
+    {"hard_tanh", WORD_HARDTANH, NULL},
+    {"celu", WORD_CELU, NULL},
     {"exponential", WORD_EXP, NULL},
     {"hard_sigmoid", WORD_HSIGMOID, NULL},
     {"hard_swish", WORD_HSWISH, NULL},
@@ -248,14 +251,6 @@ bool keras_activation_type(struct graph *graph, size_t index,
   *type = (struct import_type){graph_text(graph, "activation=%s", a->theirs),
                                {a->ours}};
   return true;
-}
-
-/* x / (1 + |x|) */
-static int softsign(struct keras_call *call, int node) {
-  int size = keras_node(call, WORD_ABS, node)->index;
-  struct graph_node *more = keras_node(call, WORD_ADD, size);
-  graph_flag(call->graph, more, "1");
-  return graph_pair(call->graph, WORD_DIV, node, more->index)->index;
 }
 
 /* The name in a string, or in an object {class_name, config}. */
@@ -282,8 +277,6 @@ int keras_activate(struct keras_call *call, int node, const json_t *value) {
       graph_flag(call->graph, active, a->argument);
     return active->index;
   }
-  if (name && strcmp(name, "softsign") == 0)
-    return softsign(call, node);
   keras_fail(call, "netc has no equivalent of the activation `%.64s`",
              name ? name : "?");
   return -1;

@@ -88,9 +88,10 @@ static void take_norm(struct onnx *x, const struct onnx_attention *a,
   struct onnx_rows rows = {.count = 0};
   if (t->norm < 0)
     return;
-  rows.at = arena_alloc(x->arena, (size_t)a->dim + 1, sizeof *rows.at);
-  for (int64_t i = 0; i < a->dim; i++)
-    rows.at[rows.count++] = feature_of(&t->rope, i);
+  int64_t features = trace_normed(x, t);
+  rows.at = arena_alloc(x->arena, (size_t)features + 1, sizeof *rows.at);
+  for (int64_t i = 0; i < features; i++)
+    rows.at[rows.count++] = i - i % a->dim + feature_of(&t->rope, i % a->dim);
   take_rows(x, node, t->norm, &rows, factor, weight, bias);
 }
 
@@ -139,9 +140,14 @@ static void take_weights(struct onnx *x, const struct onnx_attention *a,
 static void put_ways(struct onnx *x, const struct onnx_attention *a,
                      struct graph_node *node) {
   const struct onnx_trace *q = &a->part[PART_Q].trace;
-  if (q->norm >= 0)
+  if (q->norm >= 0) {
+    bool ln = graph_at(x->graph, q->norm)->word == WORD_LN;
+    bool all = trace_normed(x, q) > a->dim;
     option(x, node,
-           graph_at(x->graph, q->norm)->word == WORD_LN ? "qkln" : "qknorm");
+           all  ? ln ? "qkln=all" : "qknorm=all"
+           : ln ? "qkln"
+                : "qknorm");
+  }
   if (q->rope.half)
     rope_put(x, node, &q->rope, &a->part[PART_K].trace.rope, a->dim);
 }

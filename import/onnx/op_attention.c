@@ -94,7 +94,7 @@ static bool find_heads(struct onnx *x, struct onnx_heads *h, int64_t dim,
       h->step = lying.step;
       h->first = t->at.first;
       return h->first % dim == 0 && (!flat || !t->rope.half) &&
-             trace_agrees(x, t, dim);
+             trace_agrees(x, h, dim);
     }
   return false;
 }
@@ -171,8 +171,10 @@ static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {
   bool all = behind == a->queries - 1;
   if (ahead == a->queries - 1 && all)
     return true;
-  if (ahead > 0)
-    return false; /* what comes later is seen in part */
+  if (ahead > 0) { /* as far as back: a window that looks both ways */
+    a->window = 2 * behind;
+    return ahead == behind;
+  }
   a->causal = true;
   a->window = all ? a->window : behind + 1;
   return true;
@@ -258,7 +260,10 @@ static bool same_ways(struct onnx *x, const struct onnx_attention *a) {
   if ((q->norm < 0) != (k->norm < 0) || q->rope.half != k->rope.half ||
       q->rope.neighbours != k->rope.neighbours)
     return false;
-  return q->norm < 0 ||
+  if (q->norm < 0)
+    return true;
+  bool all = trace_normed(x, q) > a->dim;
+  return trace_normed(x, k) == (all ? a->kv : 1) * a->dim &&
          graph_at(x->graph, q->norm)->word == graph_at(x->graph, k->norm)->word;
 }
 

@@ -58,7 +58,9 @@ bool trace_rope(struct onnx *x, struct onnx_trace *t);
 void rope_put(struct onnx *x, struct graph_node *node, const struct rope *rope,
               const struct rope *keys, int64_t dim);
 /* Whether norm and rope are of whole heads, rope along the positions. */
-bool trace_agrees(struct onnx *x, const struct onnx_trace *t, int64_t dim);
+bool trace_agrees(struct onnx *x, const struct onnx_heads *h, int64_t dim);
+/* The features that its norm is of: a head's, or those of all. */
+int64_t trace_normed(struct onnx *x, const struct onnx_trace *t);
 
 struct onnx_layout trace_dense(struct onnx *x, int node);
 struct onnx_layout layout_without_ones(const struct onnx_layout *at);

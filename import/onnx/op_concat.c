@@ -237,15 +237,17 @@ static bool read_mode(struct onnx *x, const char **word) {
   struct constant *value = onnx_constant(x, 2);
   bool reflect = onnx_is(x, "mode", "reflect", false);
   bool edge = onnx_is(x, "mode", "edge", false);
+  bool wrap = onnx_is(x, "mode", "wrap", false); /* opset 19 */
   bool plain = onnx_is(x, "mode", "constant", true);
   double with = 0;
   if (value && !constant_is_even(x, value, &with))
     return onnx_fail(x, "the fill value must be a single number");
   if (!value && onnx_attribute(x, "value"))
     with = onnx_real(x, "value", 0);
-  if ((!reflect && !edge && !plain) || (plain && with != 0))
-    return onnx_fail(x, "only zeros, `reflect` and `edge` are supported");
-  *word = plain ? NULL : edge ? "replicate" : "reflect";
+  if ((!reflect && !edge && !wrap && !plain) || (plain && with != 0))
+    return onnx_fail(x,
+                     "only zeros, `reflect`, `edge` and `wrap` are supported");
+  *word = plain ? NULL : edge ? "replicate" : wrap ? "circular" : "reflect";
   return true;
 }
 

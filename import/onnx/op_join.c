@@ -348,6 +348,13 @@ bool op_clip(struct onnx *x) {
   int node = in->node;
   if (has_low && has_high && low == 0 && high == 6) {
     node = onnx_layer(x, WORD_RELU6, node)->index;
+  } else if (has_low && has_high && low < high) {
+    struct graph_node *both = onnx_layer(x, WORD_HARDTANH, node);
+    if (low > -1 || low < -1 || high > 1 || high < 1) {
+      graph_flag(x->graph, both, onnx_real_text(x, low));
+      graph_flag(x->graph, both, onnx_real_text(x, high));
+    }
+    node = both->index;
   } else {
     if (has_low && low == 0)
       node = onnx_layer(x, WORD_RELU, node)->index;

@@ -99,10 +99,12 @@ bool op_instance_norm(struct onnx *x) {
   if (!view_channels_last(x, in, &map))
     return false;
   struct graph_node *node = onnx_layer(x, WORD_INSTNORM, map.node);
-  if (trivial)
-    graph_flag(x->graph, node, "noaffine");
+  bool unshifted = is_trivial(x, 2, 0);
+  if (unshifted)
+    graph_flag(x->graph, node, trivial ? "noaffine" : "nobias");
   onnx_put_eps(x, node, epsilon(x));
-  if (!trivial && !take_weights(x, node, names, 2, in->at.dim[1]))
+  if (!trivial &&
+      !take_weights(x, node, names, unshifted ? 1 : 2, in->at.dim[1]))
     return false;
   return onnx_give_node(x, &map, node->index);
 }
@@ -196,10 +198,10 @@ bool op_layer_norm(struct onnx *x) {
   if (!node)
     return false;
   int64_t channels = in->at.dim[in->at.rank - 1];
+  if (!onnx_has(x, 2))
+    graph_flag(x->graph, node, "nobias");
   if (!take_weights(x, node, names, onnx_has(x, 2) ? 2 : 1, channels))
     return false;
-  if (!onnx_has(x, 2))
-    onnx_add_weight(x, node, "bias", constant_zeros(x, channels));
   return onnx_give_node(x, &last, node->index);
 }
 

@@ -293,7 +293,7 @@ static bool has_arg(struct onnx *x, int node, const char *value) {
   return false;
 }
 
-static bool is_plain_norm(struct onnx *x, int node) {
+static bool is_norm(struct onnx *x, int node, const char *without) {
   if (node < 0)
     return false;
   switch (graph_at(x->graph, node)->word) {
@@ -301,29 +301,29 @@ static bool is_plain_norm(struct onnx *x, int node) {
   case WORD_INSTNORM:
   case WORD_GN:
   case WORD_RMSNORM:
-  case WORD_BN: return has_arg(x, node, "noaffine");
+  case WORD_BN: return has_arg(x, node, without);
   default: return false;
   }
 }
 
-/* The norm below a scale takes its weights, and those of a bias. */
-static int affine_norm(struct onnx *x, int norm, const struct constant *scale,
-                       const struct constant *bias) {
+/* A norm takes the factor or the term after it. */
+static int finish_norm(struct onnx *x, int norm, const char *without,
+                       const char *weight, const struct constant *c) {
   struct graph_node *node = again(x, norm);
   for (size_t i = 0; i < node->args.count; i++)
-    if (strcmp(node->args.at[i].value, "noaffine") == 0)
-      node->args.at[i].usual = "noaffine";
-  onnx_add_weight(x, node, "weight", scale);
-  if (bias)
-    onnx_add_weight(x, node, "bias", bias);
+    if (strcmp(node->args.at[i].value, without) == 0)
+      node->args.at[i].usual = without;
+  if (strcmp(weight, "weight") == 0 && node->word != WORD_RMSNORM)
+    graph_flag(x->graph, node, "nobias");
+  onnx_add_weight(x, node, weight, c);
   return node->index;
 }
 
 int pattern_channels(struct onnx *x, enum layer_word word, int in,
                      struct constant *c) {
   if (word == WORD_MUL) {
-    if (is_word(x, in, WORD_RMSNORM) && is_plain_norm(x, in))
-      return affine_norm(x, in, c, NULL);
+    if (is_norm(x, in, "noaffine"))
+      return finish_norm(x, in, "noaffine", "weight", c);
     struct graph_node *node = onnx_layer(x, WORD_SCALE, in);
     onnx_add_weight(x, node, "weight", c);
     return node->index;
@@ -336,11 +336,10 @@ int pattern_channels(struct onnx *x, enum layer_word word, int in,
     onnx_add_weight(x, node, "bias", c);
     return node->index;
   }
+  if (is_norm(x, in, "nobias"))
+    return finish_norm(x, in, "nobias", "bias", c);
   if (!is_word(x, in, WORD_SCALE) || has_arg(x, in, "bias"))
     return -1;
-  int inner = below(x, in, WORD_SCALE);
-  if (is_plain_norm(x, inner) && !is_word(x, inner, WORD_RMSNORM))
-    return affine_norm(x, inner, onnx_find_weight(x, in, "weight"), c);
   struct graph_node *node = again(x, in);
   graph_flag(x->graph, node, "bias");
   onnx_add_weight(x, node, "bias", c);

@@ -131,14 +131,24 @@ static bool is_of_heads(const struct onnx_layout *at, int64_t dim) {
   return true;
 }
 
-bool trace_agrees(struct onnx *x, const struct onnx_trace *t, int64_t dim) {
+int64_t trace_normed(struct onnx *x, const struct onnx_trace *t) {
+  const struct graph_shape *shape = &graph_at(x->graph, t->norm)->shape;
+  return shape->size[shape->rank - 1];
+}
+
+/* Each head's features are normalised, or all that there are. */
+static bool norm_agrees(struct onnx *x, const struct onnx_heads *h,
+                        int64_t dim) {
+  int64_t features = trace_normed(x, &h->trace);
+  bool all = features == h->count * dim && h->step == dim;
+  return (features == dim || all) && is_of_heads(&h->trace.normed, features);
+}
+
+bool trace_agrees(struct onnx *x, const struct onnx_heads *h, int64_t dim) {
+  const struct onnx_trace *t = &h->trace;
   const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
   int64_t width = shape->size[shape->rank - 1];
-  if (t->norm >= 0 &&
-      (graph_at(x->graph, t->norm)
-               ->shape.size[graph_at(x->graph, t->norm)->shape.rank - 1] !=
-           dim ||
-       !is_of_heads(&t->normed, dim)))
+  if (t->norm >= 0 && !norm_agrees(x, h, dim))
     return false;
   if (!t->rope.half)
     return true;

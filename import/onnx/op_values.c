@@ -46,6 +46,10 @@ bool op_elu(struct onnx *x) {
   return with_real(x, WORD_ELU, "alpha", 1, 1);
 }
 
+bool op_celu(struct onnx *x) {
+  return with_real(x, WORD_CELU, "alpha", 1, 1);
+}
+
 bool op_selu(struct onnx *x) {
   double alpha = onnx_real(x, "alpha", 1.67326319217681884765625);
   double gamma = onnx_real(x, "gamma", 1.05070102214813232421875);
@@ -61,29 +65,24 @@ bool op_selu(struct onnx *x) {
   return onnx_give_node(x, in, node->index);
 }
 
-/* x / (1 + |x|) */
-bool op_softsign(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
-  if (!in)
-    return false;
-  struct graph_node *node = onnx_layer(x, WORD_ABS, in->node);
-  node = onnx_layer(x, WORD_ADD, node->index);
-  onnx_set_number(x, node, 1);
-  return onnx_give_node(
-      x, in, graph_pair(x->graph, WORD_DIV, in->node, node->index)->index);
-}
-
 bool op_prelu(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   struct constant *slope = onnx_constant(x, 1);
-  double number;
   struct onnx_view last;
   struct onnx_axes axes;
   if (!in || !slope)
     return onnx_fail(x, "slopes that depend on the inputs");
-  if (slope->count == 1 && constant_is_even(x, slope, &number)) {
+  int64_t dim = slope->count;
+  double number;
+  if (dim == 1 && !slope->rank && constant_is_even(x, slope, &number)) {
     struct graph_node *node = onnx_layer(x, WORD_LEAKY, in->node);
     graph_flag(x->graph, node, onnx_real_text(x, number));
+    return onnx_give_node(x, in, node->index);
+  }
+  if (dim == 1) { /* nn.PReLU() */
+    struct graph_node *node = onnx_layer(x, WORD_PRELU, in->node);
+    graph_flag(x->graph, node, "shared");
+    onnx_add_weight(x, node, "weight", constant_with(x, slope, 1, &dim));
     return onnx_give_node(x, in, node->index);
   }
   int axis = x->opset < 7 && slope->rank == 1 && in->at.rank > 1 ? 1 : -1;
@@ -95,7 +94,6 @@ bool op_prelu(struct onnx *x) {
   if (!view_to_last(x, in, axis, &last, &axes))
     return false;
   struct graph_node *node = onnx_layer(x, WORD_PRELU, last.node);
-  int64_t dim = slope->count;
   onnx_add_weight(x, node, "weight", constant_with(x, slope, 1, &dim));
   return onnx_give_node(x, &last, node->index);
 }
@@ -157,6 +155,19 @@ bool op_dropout(struct onnx *x) {
 }
 
 /* Before opset 13 all axes from `axis` on are one. */
+/* The axis of a map that it is along, if it is not that of the channels; what
+ * attention makes of products is turned. */
+static int own_axis(struct onnx *x, const struct onnx_view *in, int axis) {
+  const struct graph_node *node = graph_at(x->graph, in->node);
+  int own = view_axis(x, in, axis);
+  if (node->shape.rank != 3 || own == node->shape.rank - 1 ||
+      in->at.first != 0 || layout_values(&in->at) != onnx_values(x, in->node))
+    return -1;
+  while (node->inputs.count == 1)
+    node = graph_at(x->graph, node->inputs.at[0]);
+  return node->word == WORD_MATMUL ? -1 : own;
+}
+
 bool op_softmax(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
@@ -174,6 +185,12 @@ bool op_softmax(struct onnx *x) {
                        "netc has no equivalent of a softmax over several axes");
     if (in->at.dim[i] > 1)
       found = i;
+  }
+  int own = own_axis(x, in, found);
+  if (own >= 0) {
+    struct graph_node *node = onnx_layer(x, onnx_word(x), in->node);
+    graph_flag(x->graph, node, own ? "w" : "h");
+    return onnx_give_node(x, in, node->index);
   }
   if (!view_to_last(x, in, found, &last, &axes))
     return false;

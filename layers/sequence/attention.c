@@ -15,7 +15,8 @@ static const struct arg_spec attention_specs[] = {
     ARG(INT, KEY, "dim", attention, dim, .min = 1,
         .fallback = "channels / heads", .doc = "features of one head"),
     ARG(INT, KEY, "window", attention, window, .min = 1, .fallback = "all",
-        .doc = "latest positions that each one sees"),
+        .doc = "latest positions that each one sees; without `causal` half as "
+               "many on each side, and itself"),
     ARG(INPUT, KEY, "cross", attention, cross,
         .doc = "looks at the tensor of that label instead of its input"),
     ARG(SIZES, KEY, "relative", attention, relative, .min = 1,
@@ -49,9 +50,9 @@ static const struct arg_spec attention_specs[] = {
     ARG(CHOICE, KEY, "scale", attention, scale, .words = "scores queries none",
         .fallback = "scores; queries if packed and not causal",
         .doc = "what is divided by the root of dim"),
-    ARG(WORDS, WORD, "qknorm", attention, qknorm, .words = "qknorm qkln",
-        .doc = "normalises each head's queries and keys: rmsnorm (Qwen3, Gemma "
-               "3) or ln"),
+    ARG(WORDS, WORD, "qknorm", attention, qknorm, .words = ATTENTION_NORMS,
+        .doc = "normalises queries and keys, by rmsnorm or ln: each head's "
+               "(Qwen3, Gemma 3), or those of all heads at once (OLMo 2)"),
     ARG(REAL, KEY, "softcap", attention, softcap, .low = 0, .high = 1e9,
         .fallback = "none",
         .doc = "scores become softcap * tanh(score / softcap): Gemma 2"),

@@ -7,12 +7,22 @@
 
 enum { ATTENTION_FUSED = 1, ATTENTION_NAIVE };
 enum { ATTENTION_SCORES = 1, ATTENTION_QUERIES, ATTENTION_UNSCALED };
-enum { ATTENTION_RMS = 1, ATTENTION_LN };
 
 enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO, LORA_PADDED };
 
 /* The letters of the projections that have biases. */
 #define ATTENTION_BIASES "qkvo qvo qkv qko kvo qk qv qo kv ko vo q k v o"
+
+/* Of a word's place: odd ones are rmsnorm, others ln. */
+#define ATTENTION_NORMS "qknorm qkln qknorm=all qkln=all qknorm=head qkln=head"
+
+static inline bool attention_norm_is_rms(int qknorm) {
+  return qknorm % 2;
+}
+
+static inline bool attention_norm_is_all(int qknorm) {
+  return qknorm == 3 || qknorm == 4;
+}
 
 struct attention {
   int64_t heads;
@@ -31,6 +41,22 @@ struct attention {
   struct lora lora;
   int adapted; /* which projections have it: enum attention_adapted */
 };
+
+/*
+ * How many positions back and ahead each one sees; -1: all. A causal window
+ * ends with the position; one that looks both ways has half of its size on
+ * each side, as ModernBERT's local_attention=128 and Longformer's
+ * attention_window=512 (129 and 513 positions).
+ */
+static inline int64_t attention_behind(const struct attention *attention) {
+  if (!attention->window)
+    return -1;
+  return attention->causal ? attention->window - 1 : attention->window / 2;
+}
+
+static inline int64_t attention_ahead(const struct attention *attention) {
+  return attention->causal ? 0 : attention_behind(attention);
+}
 
 /* One matrix for queries, keys and values. */
 static inline bool attention_is_packed(const struct attention *attention) {
@@ -107,7 +133,7 @@ size_t attention_unary(const struct attention_recorder *r, size_t in,
 struct strides attention_heads(const struct attention_recorder *r,
                                const struct strides *rows);
 
-/* How far back and ahead a position sees; a window ends with it. */
+/* How far back and ahead a position sees. */
 void attention_lower_mask(const struct attention_recorder *r,
                           struct lowering *does);
 

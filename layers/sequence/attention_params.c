@@ -70,7 +70,7 @@ struct attention_places attention_places(const struct layer *layer) {
     places.relative = next++;
   for (int i = 0; attention->qknorm && i < 2; i++) {
     places.norm[i] = next;
-    next += attention->qknorm == ATTENTION_LN ? 2 : 1;
+    next += attention_norm_is_rms(attention->qknorm) ? 1 : 2;
   }
   for (int i = 0; attention->talking && i < 2; i++) {
     places.talk[i] = next;
@@ -130,16 +130,18 @@ static void name_projection(const struct layer *layer, int which,
   }
 }
 
-/* Of every head alike: Qwen3's names. */
+/* Of every head alike, or of all of them: Qwen3's names, and OLMo 2's. */
 static void norm_params(const struct layer *layer, struct params *params) {
   static const char *const names[2][2] = {{"q_norm.weight", "q_norm.bias"},
                                           {"k_norm.weight", "k_norm.bias"}};
   const struct attention *attention = layer->args;
-  int64_t dim = attention_sizes(layer).dim;
+  struct attention_sizes s = attention_sizes(layer);
+  bool all = attention_norm_is_all(attention->qknorm);
   for (int i = 0; attention->qknorm && i < 2; i++) {
-    params_add_vector(params, names[i][0], dim, 1, 0);
-    if (attention->qknorm == ATTENTION_LN)
-      params_add_vector(params, names[i][1], dim, 0, 0);
+    int64_t features = !all ? s.dim : i ? s.kv_width : s.width;
+    params_add_vector(params, names[i][0], features, 1, 0);
+    if (!attention_norm_is_rms(attention->qknorm))
+      params_add_vector(params, names[i][1], features, 0, 0);
   }
 }
 
@@ -215,7 +217,8 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
   struct attention_sizes s = attention_sizes(layer);
   int64_t seen = s.keys;
   if (attention->window)
-    seen = min_i64(seen, attention->window);
+    seen = min_i64(seen, attention_behind(attention) + 1 +
+                             attention_ahead(attention));
   product(terms, s.groups, s.queries, s.channels, s.width);
   product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
   product(terms, s.groups, s.keys, s.key_channels, s.kv_width);

@@ -141,16 +141,19 @@ struct extent attention_work(const struct attention_recorder *r,
   return r->tape->lowers ? extent_fixed(0, extent.width) : extent;
 }
 
-/* Each head's features by themselves, as transformers' Qwen3 has it. */
+/* Each head's features by themselves, as transformers' Qwen3 has it, or those
+ * of all heads, as OLMo 2. */
 static size_t normalise(const struct attention_recorder *r, size_t in,
                         int which) {
   struct extent extent = *tape_extent(r->tape, in);
-  int64_t rows = extent.count / r->s.dim;
-  bool rms = r->attention->qknorm == ATTENTION_RMS;
+  bool all = attention_norm_is_all(r->attention->qknorm);
+  int64_t features = !all ? r->s.dim : which ? r->s.kv_width : r->s.width;
+  int64_t rows = extent.count / features;
+  bool rms = attention_norm_is_rms(r->attention->qknorm);
   struct strides lies = tape_strides(r->tape, in), heads = lies;
   if (!r->attention->qknorm)
     return in;
-  if (r->tape->lowers)
+  if (r->tape->lowers && !all)
     heads = attention_heads(r, &lies);
   struct strides out = strides_dense(heads.rank, heads.dim);
   struct lowering does = {.opcode = rms ? DOES_RMSNORM : DOES_LN,
@@ -241,12 +244,10 @@ static size_t rotate(const struct attention_recorder *r, size_t in) {
   return value;
 }
 
-/* How far back and ahead a position sees; a window ends with it. */
 void attention_lower_mask(const struct attention_recorder *r,
                           struct lowering *does) {
-  const struct attention *a = r->attention;
-  lowering_add(does, a->window ? a->window - 1 : -1);
-  lowering_add(does, a->causal || a->window ? 0 : -1);
+  lowering_add(does, attention_behind(r->attention));
+  lowering_add(does, attention_ahead(r->attention));
 }
 
 /*

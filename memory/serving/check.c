@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "sema/model/given.h"
 #include "memory/serving/serving.h"
+#include "sema/model/written.h"
 #include "sema/model/weights.h"
 
 bool serving_wanted(const struct settings *settings) {
@@ -90,7 +91,10 @@ static bool is_served(struct refusal *r, const struct model *model) {
   if (words == NOTHING_GROWS && reads) {
     text_put(r->why, "no layer of this net looks back at earlier positions, so "
                      "that there is nothing to keep for a sequence");
-    text_put(r->help, "attention looks back with `causal`");
+    text_put(r->help, written_attention(model) == NO_NODE
+                          ? "attention looks back with `causal`"
+                          : "attention that is written out keeps nothing; "
+                            "`attention` does, with `causal`");
     return false;
   }
   text_put(r->why, "serving is for nets that continue a sequence of words");

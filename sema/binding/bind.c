@@ -250,7 +250,9 @@ void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
   int row;
   switch (arg->form) {
   case ARG_STRIDE: bind_stride(e, b, arg); break;
-  case ARG_KEYED:
+  case ARG_KEYED: /* qknorm=all is a word, too */
+    if (bind_word(e, b, sources_slice(e->diags->sources, arg->span), arg->span))
+      break;
     row = find_key(b, arg->key);
     if (row < 0)
       unknown_key(e, b, arg);

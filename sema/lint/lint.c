@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "sema/lint/linter.h"
+#include "sema/model/written.h"
 
 /* `huge-fc` is for layers that are large by any measure, too. */
 enum { HUGE_PARAMS = 10 * 1000 * 1000 };
@@ -233,6 +234,23 @@ static void check_dead(struct lint *l, int64_t node) {
   }
 }
 
+/* nothing-kept: of one layer, though others may be alike */
+
+static void check_kept(struct lint *l) {
+  const struct infer_settings *infer = &l->expansion->settings->infer;
+  if (!infer->decode && !infer->context && !infer->sequences)
+    return;
+  int64_t node = written_attention(l->model);
+  if (node == NO_NODE)
+    return;
+  struct diagnostic *d =
+      lint_warn(l, NOTHING_KEPT, node,
+                "attention that is written out keeps no keys and values: they "
+                "are missing from what is counted");
+  diag_help(d, "`attention` keeps them, `causal` where no position sees later "
+               "ones; its words: `netc layers attention`");
+}
+
 /* One more check is a function and a line. */
 static void (*const checks[])(struct lint *l, int64_t node) = {
     lint_channels_first, lint_windows, lint_pool_padding, lint_dense_on_map,
@@ -272,4 +290,5 @@ void lint_model(const struct expansion *expansion, const struct block *program,
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < sizeof checks / sizeof *checks; k++)
       checks[k](&l, (int64_t)i);
+  check_kept(&l);
 }

@@ -37,8 +37,9 @@ class Attention(nn.Module):
     """Axes before the last two are a batch.
 
     kv_heads of keys and values serve all heads; window is how many of the
-    latest positions are seen, relative the sizes of a window whose pairs of
-    positions have learned biases, rope rotates queries and keys.
+    latest positions are seen, half of them on each side if not causal,
+    relative the sizes of a window whose pairs of positions have learned
+    biases, rope rotates queries and keys.
     """
 
     def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,
@@ -82,6 +83,8 @@ class Attention(nn.Module):
     def hidden(self, queries, keys, device):
         behind = torch.arange(queries, device=device)[:, None] \
             - torch.arange(keys, device=device)
+        if not self.causal:
+            return behind.abs() > self.window // 2
         hidden = behind < 0
         if self.window:
             hidden |= behind >= self.window

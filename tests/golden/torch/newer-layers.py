@@ -52,8 +52,9 @@ class Attention(nn.Module):
     """Axes before the last two are a batch.
 
     kv_heads of keys and values serve all heads; window is how many of the
-    latest positions are seen, relative the sizes of a window whose pairs of
-    positions have learned biases, rope rotates queries and keys.
+    latest positions are seen, half of them on each side if not causal,
+    relative the sizes of a window whose pairs of positions have learned
+    biases, rope rotates queries and keys.
     """
 
     def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,
@@ -97,6 +98,8 @@ class Attention(nn.Module):
     def hidden(self, queries, keys, device):
         behind = torch.arange(queries, device=device)[:, None] \
             - torch.arange(keys, device=device)
+        if not self.causal:
+            return behind.abs() > self.window // 2
         hidden = behind < 0
         if self.window:
             hidden |= behind >= self.window
@@ -175,11 +178,13 @@ class SpecialAttention(Attention):
     """
 
     def __init__(self, channels, heads, out=None, scale="scores", norm=None,
-                 softcap=None, sinks=False, talking=False, rotary=None,
-                 base=10000.0, stretch=1.0, trained=None, **options):
+                 norm_all=False, softcap=None, sinks=False, talking=False,
+                 rotary=None, base=10000.0, stretch=1.0, trained=None,
+                 **options):
         super().__init__(channels, heads, **options)
         self.scale, self.norm, self.softcap = scale, norm, softcap
         self.talking, self.rotary = talking, rotary
+        self.norm_all = norm_all
         self.turns = base, stretch, trained
         if out == 0:
             self.out_proj = nn.Identity()
@@ -187,14 +192,25 @@ class SpecialAttention(Attention):
             self.out_proj = nn.Linear(self.dim * heads, out,
                                       bias=self.out_proj.bias is not None)
         if norm:
-            self.q_norm, self.k_norm = (norm(self.dim, eps=1e-6) for _ in "qk")
+            sizes = (self.dim, self.dim)
+            if norm_all:
+                sizes = self.dim * heads, self.dim * self.kv_heads
+            self.q_norm, self.k_norm = (norm(size, eps=1e-6)
+                                        for size in sizes)
         if talking:
             self.proj_l, self.proj_w = (nn.Linear(heads, heads) for _ in "lw")
         self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
 
+    def normed(self, y, norm):
+        if not self.norm_all:
+            return norm(y)
+        y = norm(y.transpose(-3, -2).flatten(-2))
+        return y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
+
     def turned(self, q, k):
         if self.norm:
-            q, k = self.q_norm(q), self.k_norm(k)
+            q = self.normed(q, self.q_norm)
+            k = self.normed(k, self.k_norm)
         part, passed = self.rotary or self.dim, (q, k)
         if self.rope:
             q, k = (rotate(y[..., :part], *self.turns) for y in passed)
@@ -291,17 +307,22 @@ class Newer(nn.Module):
         self.attention2 = SpecialAttention(8, 4, kv_heads=2, causal=True,
                                            rope=True, scale="queries",
                                            norm=nn.LayerNorm)
-        self.attention3 = SpecialAttention(8, 2, scale=None, softcap=5)
-        self.attention4 = PackedSpecialAttention(8, 2, talking=True)
+        self.attention3 = SpecialAttention(8, 2, scale=None, norm=RMSNorm,
+                                           softcap=5)
+        self.attention4 = PackedSpecialAttention(8, 2, norm=RMSNorm,
+                                                 talking=True)
         self.attention5 = PackedSpecialAttention(8, 4, kv_heads=2, bias="o",
-                                                 causal=True, sinks=True)
+                                                 causal=True, norm=RMSNorm,
+                                                 sinks=True)
         self.linear3 = nn.Linear(8, 8)
         self.attention6 = SpecialAttention(8, 2, causal=True, rope=True,
-                                           rotary=2)
+                                           norm=RMSNorm, rotary=2)
         self.attention7 = SpecialAttention(8, 2, causal=True, rope=True,
-                                           base=500000, stretch=8, trained=64)
-        self.attention8 = SpecialAttention(8, 2, dim=3, out=0)
-        self.attention9 = SpecialAttention(6, 3, bias="kv", out=8)
+                                           norm=RMSNorm, base=500000,
+                                           stretch=8, trained=64)
+        self.attention8 = SpecialAttention(8, 2, dim=3, out=0, norm=RMSNorm)
+        self.attention9 = SpecialAttention(6, 3, bias="kv", out=8,
+                                           norm=RMSNorm)
         self.attention10 = PackedSpecialAttention(8, 2, norm=RMSNorm)
 
     def forward(self, a, b):

@@ -1,0 +1,73 @@
+/* Attention that a net writes out as products and a softmax. */
+#include "sema/model/written.h"
+
+#include "base/check.h"
+
+/* Scores of as many queries as there are keys. */
+static bool is_square(const struct shape *shape) {
+  return shape->rank >= 2 &&
+         shape->dim[shape->rank - 1] == shape->dim[shape->rank - 2];
+}
+
+/* The product whose values reach a node through factors, masks and biases. */
+static int64_t product_before(const struct model *model, int64_t node) {
+  enum { FAR = 16 };
+  int64_t values, before;
+  for (int i = 0; i < FAR; i++) {
+    const struct node *n = &model->nodes.at[node];
+    int64_t next = NO_NODE;
+    if (n->kind->opcode == DOES_MATMUL && n->input_count == 2)
+      return node;
+    shape_count(n->out, &values);
+    for (int k = n->input_count; k-- > 0;) { /* the first of its size */
+      const struct node *in = &model->nodes.at[node_input(model, n, k)];
+      if (shape_count(in->out, &before) && before == values &&
+          !in->kind->source)
+        next = node_input(model, n, k);
+    }
+    if (next == NO_NODE)
+      return NO_NODE;
+    node = next;
+  }
+  return NO_NODE;
+}
+
+/* Marks what a node is made of; whether some of it, and no weight, has the
+ * mark `other`. */
+static bool mark(const struct model *model, char *marks, int64_t node,
+                 char with, char other) {
+  bool met = false;
+  marks[node] |= with;
+  for (; node >= 0; node--) {
+    const struct node *n = &model->nodes.at[node];
+    if (!(marks[node] & with))
+      continue;
+    bool weight = n->kind->source && n->kind != &model_input_kind;
+    met = met || ((marks[node] & other) && !weight);
+    for (int k = 0; k < n->input_count; k++)
+      marks[node_input(model, n, k)] |= with;
+  }
+  return met;
+}
+
+static bool is_of_one(const struct model *model, const struct node *product) {
+  struct arena scratch;
+  arena_open_in(&scratch, model->arena);
+  char *marks = arena_alloc(&scratch, model->nodes.count + 1, sizeof *marks);
+  mark(model, marks, node_input(model, product, 0), 1, 0);
+  bool met = mark(model, marks, node_input(model, product, 1), 2, 1);
+  arena_close(&scratch);
+  return met;
+}
+
+int64_t written_attention(const struct model *model) {
+  for (size_t i = model->nodes.count; i-- > 0;) {
+    const struct node *n = &model->nodes.at[i];
+    if (n->kind->opcode != DOES_SOFTMAX || !is_square(n->out))
+      continue;
+    int64_t product = product_before(model, (int64_t)i);
+    if (product != NO_NODE && is_of_one(model, &model->nodes.at[product]))
+      return (int64_t)i;
+  }
+  return NO_NODE;
+}
