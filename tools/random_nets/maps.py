@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from lora import Lora
-from net import HEADS, NEWER, Refused, head, join, layer
+from net import HEADS, Refused, head, join, layer
 
 CONV = nn.Conv1d, nn.Conv2d, nn.Conv3d
 DECONV = nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d
@@ -157,8 +157,7 @@ def standardised(base, gain):
 
 def computed_weights(b):
     """Whether weights are computed, and from what."""
-    return b.here("weights", ["", "ws", "wnorm", "spectral"]
-                  + ["ws gain"] * NEWER, 0.2)
+    return b.here("weights", ["", "ws", "wnorm", "spectral", "ws gain"], 0.2)
 
 
 def with_computed(b, module, kind):
@@ -293,8 +292,7 @@ def deconv(b, x):
     module = DECONV[axes - 1](
         x.channels, channels, kernel, stride,
         [p for p, _ in sides] if even else 0, more, groups, bias, spread)
-    weights = b.here("weights", ["", "wnorm", "spectral"][:1 + 2 * NEWER],
-                     0.2)
+    weights = b.here("weights", ["", "wnorm", "spectral"], 0.2)
     module = with_computed(b, module, weights)
     text += " " + weights if weights else ""
     text += b.frozen(module)
@@ -415,8 +413,7 @@ def unpool(b, x):
 def pad(b, x):
     x = b.first(x)
     axes = places(x)
-    mode = b.here("mode", ["zeros", "reflect", "replicate"]
-                  + ["circular"] * NEWER, 0.7)
+    mode = b.here("mode", ["zeros", "reflect", "replicate", "circular"], 0.7)
     sides = [(b.here(f"before{i}", [1, 0, 2], 0.5),
               b.here(f"after{i}", [1, 0, 2], 0.5)) for i in range(axes)]
     if not any(map(any, sides)):
@@ -502,8 +499,7 @@ def unfold(b, x):
 def up(b, x):
     x = b.first(x)
     axes = places(x)
-    mode = b.here("mode", ["nearest", "bilinear"] + ["bicubic"] * NEWER,
-                  0.8)
+    mode = b.here("mode", ["nearest", "bilinear", "bicubic"], 0.8)
     if mode == "bicubic" and axes != 2:
         raise Refused("PyTorch has it for pictures")
     name = ("linear", "bilinear", "trilinear")[axes - 1] \

@@ -65,7 +65,6 @@ def defined_layers():
 
 
 DEFINED = defined_layers()
-NEWER = "celu" in DEFINED  # and the options that came with it
 LAYERS = {}  # by name: (function, kinds that draw it)
 
 

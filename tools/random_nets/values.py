@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from net import DEFINED, NEWER, Refused, Statement, join, layer
+from net import Refused, Statement, join, layer
 
 ALL = "maps", "mixed", "rows", "vectors", "films", "boxes"
 SEVERAL = "maps", "mixed", "rows", "films", "boxes"
@@ -42,8 +42,7 @@ ACTIVATIONS = {
        "sigmoid", "hsigmoid", "hswish", "tanh", "softplus", "celu",
        "softsign", "hardtanh", kinds=ALL, often=4)
 def activation(b, x):
-    word = b.here("word", [w for w in ACTIVATIONS
-                           if w.split()[0] in DEFINED], 1)
+    word = b.here("word", ACTIVATIONS, 1)
     run, over = ACTIVATIONS[word]
     return word, b.emit(run, x, over=over)
 
@@ -63,15 +62,14 @@ FUNCTIONS = {
        "identity", kinds=ALL,
        often=2)
 def function(b, x):
-    word = b.here("word", [w for w in FUNCTIONS
-                           if w.split()[0] in DEFINED], 1)
+    word = b.here("word", FUNCTIONS, 1)
     return word, b.emit(FUNCTIONS[word], x)
 
 
 @layer("prelu", kinds=ALL)
 def prelu(b, x):
     x = b.first(x)
-    shared = b.here("shared", [False, True][:1 + NEWER], 0.6)
+    shared = b.here("shared", [False, True], 0.6)
     module = nn.PReLU(1 if shared else x.channels)
     text = "prelu" + (" shared" if shared else "")
     return text + b.frozen(module), b.emit(module, x)
@@ -87,7 +85,7 @@ def along_channels(b, x):
     word = b.here("word", ["softmax", "logsoftmax", "glu", "l2norm"], 1)
     over = len(x.sizes) - 1
     text = word
-    if word.endswith("softmax") and NEWER:
+    if word.endswith("softmax"):
         over = b.here("axis", [over, *range(over)], 0.4)
         if over != len(x.sizes) - 1:
             text += f" axis={over}"
@@ -123,7 +121,7 @@ def drop(b, x):
 
 # Norms
 
-AFFINE = ["", "noaffine"] + ["nobias"] * NEWER
+AFFINE = ["", "noaffine", "nobias"]
 
 
 def less(b, module, affine):
