@@ -372,6 +372,79 @@ def attentions():
     attention("views scale=queries", packed=True, scale="queries")
 
 
+class Joint(nn.Module):
+    """Two streams as one sequence: DoubleStreamBlock of black-forest-labs/
+    flux, JointAttnProcessor2_0 of diffusers"""
+
+    def __init__(self, words, own=16, other=12, heads=2, dim=8):
+        super().__init__()
+        self.heads, self.dim, self.words = heads, dim, words
+        self.before = nn.ModuleList([nn.Linear(w, w) for w in (own, other)])
+        self.qkv = nn.ModuleList()
+        self.norms = nn.ModuleList()
+        full = heads * dim
+        bias = "nobias" not in words
+        for width in own, other:
+            sizes = [3 * full] if "packed" in words else [full] * 3
+            self.qkv.append(nn.ModuleList([nn.Linear(width, s, bias=bias)
+                                           for s in sizes]))
+            norm = RMS if "qknorm" in words else nn.LayerNorm \
+                if "qkln" in words else nn.Identity
+            self.norms.append(nn.ModuleList([norm(dim) for _ in "qk"]))
+        self.after = nn.ModuleList([nn.Linear(full, own) for _ in "ab"])
+        self.rope = "rope" in words
+        angle = torch.outer(torch.arange(10), 10000.0 ** (
+            -torch.arange(0, dim, 2) / dim)).repeat(1, 2)
+        self.register_buffer("cosine", angle.cos())
+        self.register_buffer("sine", angle.sin())
+
+    def turned(self, x):
+        a, b = x.chunk(2, -1)
+        return x * self.cosine + torch.cat([-b, a], -1) * self.sine
+
+    def projected(self, x, i):
+        b, t, _ = x.shape
+        if len(self.qkv[i]) == 1:
+            qkv = self.qkv[i][0](x).view(b, t, 3, self.heads, self.dim)
+            q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+            del qkv
+        else:
+            q, k, v = (f(x).view(b, t, self.heads, self.dim).transpose(1, 2)
+                       for f in self.qkv[i])
+        return self.norms[i][0](q), self.norms[i][1](k), v
+
+    def forward(self, x, c):
+        c, x = self.before[1](c), self.before[0](x)
+        own = self.projected(x, 0)
+        other = self.projected(c, 1)
+        q = torch.cat([other[0], own[0]], 2)
+        k = torch.cat([other[1], own[1]], 2)
+        v = torch.cat([other[2], own[2]], 2)
+        rows = c.shape[1]
+        del own, other, x, c
+        if self.rope:
+            q, k = self.turned(q), self.turned(k)
+        scores = q @ k.transpose(2, 3)
+        del q, k
+        scores = (scores * self.dim ** -0.5).softmax(-1)
+        y = scores @ v
+        del scores, v
+        y = y.transpose(1, 2).flatten(2)
+        c, x = y[:, :rows], y[:, rows:]
+        del y
+        return torch.cat([self.after[1](c), self.after[0](x)], 1)
+
+
+def joint():
+    for words in ("", "nobias", "qknorm", "packed", "packed rope",
+                  "qknorm rope", "packed qknorm rope", "qkln"):
+        case("input x_ 6x16; input c_ 4x12; from c_; c: linear 12; from x_; "
+             f"linear 16; attention 2 dim=8 joint=c {words} naive; "
+             "p: split l 4 6; fork { from p[1]; a: linear 16 }; from p[2]; "
+             "b: linear 16; concat a b axis=l".replace("  ", " "),
+             Joint(words), (6, 16), (4, 12))
+
+
 class XCA(nn.Module):
     """timm/models/xcit.py: attention between features, not positions."""
 
@@ -831,6 +904,7 @@ def main():
     print("# net,batch,params,macs,saved,peak: tools/sequence_truth.py")
     experts()
     attentions()
+    joint()
     written_out()
     latents()
     state_spaces()

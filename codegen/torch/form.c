@@ -46,6 +46,10 @@ const struct arg_spec *form_spec(const struct torch_form *f, const char *arg) {
   return spec;
 }
 
+bool form_given(const struct torch_form *f, const char *arg) {
+  return f->node->given >> (form_spec(f, arg) - f->layer->kind->specs) & 1;
+}
+
 static const void *value_of(const struct torch_form *f,
                             const struct arg_spec *spec) {
   return (const char *)f->layer->args + spec->offset;

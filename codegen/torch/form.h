@@ -74,6 +74,9 @@ void form_lies(struct torch_form *f, struct torch_seen order);
 /* The row of an argument. */
 const struct arg_spec *form_spec(const struct torch_form *f, const char *arg);
 
+/* Whether an argument is written. */
+bool form_given(const struct torch_form *f, const char *arg);
+
 /* Arguments by the names that `netc layers` prints. */
 int64_t form_int(const struct torch_form *f, const char *arg);
 double form_real(const struct torch_form *f, const char *arg);

@@ -58,10 +58,6 @@ static bool is_largest(const struct torch_form *f) {
   return f->word == WORD_MAX || f->word == WORD_MIN;
 }
 
-static bool is_given(const struct torch_form *f, const char *arg) {
-  return f->node->given >> (form_spec(f, arg) - f->layer->kind->specs) & 1;
-}
-
 /* x + 1, x.clamp(min=0) */
 static void put_number(struct torch_form *f) {
   struct slice number = form_decimal(f, form_real(f, "number"));
@@ -130,9 +126,9 @@ static void pass_on(struct torch_form *f) {
 }
 
 void form_join(struct torch_form *f) {
-  if (is_given(f, "number"))
+  if (form_given(f, "number"))
     put_number(f);
-  else if (is_largest(f) && is_given(f, "axis"))
+  else if (is_largest(f) && form_given(f, "axis"))
     put_over(f);
   else if (f->layer->input_count == 1)
     pass_on(f);

@@ -166,12 +166,16 @@ static bool is_own(const struct torch_form *f) {
          form_word(f, "rope") || form_word(f, "views");
 }
 
+static bool is_joint(const struct torch_form *f) {
+  return form_given(f, "joint");
+}
+
 static bool is_special(const struct torch_form *f) {
-  return form_int(f, "out") || form_word(f, "noout") || form_word(f, "scale") ||
-         form_word(f, "qknorm") || form_real(f, "softcap") > 0 ||
-         form_word(f, "sinks") || form_word(f, "talking") ||
-         form_int(f, "rotary") || form_real(f, "base") > 0 ||
-         form_real(f, "stretch") > 0;
+  return is_joint(f) || form_int(f, "out") || form_word(f, "noout") ||
+         form_word(f, "scale") || form_word(f, "qknorm") ||
+         form_real(f, "softcap") > 0 || form_word(f, "sinks") ||
+         form_word(f, "talking") || form_int(f, "rotary") ||
+         form_real(f, "base") > 0 || form_real(f, "stretch") > 0;
 }
 
 /* The letters of the projections that have a bias. */
@@ -263,6 +267,9 @@ static void put_attention(struct torch_form *f, const char *name) {
   int64_t channels = shape_channels(f->layer->in[0]);
   int64_t seen = shape_channels(f->layer->in[f->layer->input_count - 1]);
   struct slice none = slice_of("None");
+  int64_t other = seen;
+  if (is_joint(f))
+    seen = channels;
   MAKE(f, "%s(%i, %i%k%k%k%k%k%k%k%k%k", name, "channels", channels, "heads",
        form_int(f, "heads"), "kv_heads", "None", or_none(f, "kv"), "dim",
        "None", or_none(f, "dim"), "seen", "None",
@@ -273,6 +280,8 @@ static void put_attention(struct torch_form *f, const char *name) {
        window->rank ? form_list(f, window->at, window->rank) : none, "rope",
        "False", form_truth(form_word(f, "rope")), "dropout", "0",
        form_decimal(f, form_real(f, "dropout")));
+  if (is_joint(f))
+    MAKE(f, ", other=%i", "other", other);
   if (is_special(f))
     put_special(f);
   MAKE(f, ")");
@@ -302,14 +311,17 @@ void form_attention(struct torch_form *f) {
   } else if (is_module(f)) {
     put_module(f);
   } else {
-    static const char *const names[2][2] = {
+    static const char *const names[3][2] = {
         {"Attention", "PackedAttention"},
-        {"SpecialAttention", "PackedSpecialAttention"}};
-    static const enum helper own[2][2] = {
+        {"SpecialAttention", "PackedSpecialAttention"},
+        {"JointAttention", "PackedJointAttention"}};
+    static const enum helper own[3][2] = {
         {HELPER_Attention, HELPER_PackedAttention},
-        {HELPER_SpecialAttention, HELPER_PackedSpecialAttention}};
-    f->helpers |= 1u << own[is_special(f)][packed];
-    put_attention(f, names[is_special(f)][packed]);
+        {HELPER_SpecialAttention, HELPER_PackedSpecialAttention},
+        {HELPER_JointAttention, HELPER_PackedJointAttention}};
+    int kind = is_joint(f) ? 2 : is_special(f);
+    f->helpers |= 1u << own[kind][packed];
+    put_attention(f, names[kind][packed]);
   }
 }
 

@@ -19,6 +19,10 @@ static const struct arg_spec attention_specs[] = {
                "many on each side, and itself"),
     ARG(INPUT, KEY, "cross", attention, cross,
         .doc = "looks at the tensor of that label instead of its input"),
+    ARG(INPUT, KEY, "joint", attention, joint,
+        .doc = "the positions of that label stand in front, with projections "
+               "and norms of their own; gives both, without the output's "
+               "projection: SD3, Flux"),
     ARG(SIZES, KEY, "relative", attention, relative, .min = 1,
         .fallback = "none",
         .doc = "learned bias by relative position in windows of this size"),
@@ -83,10 +87,14 @@ struct attention_sizes attention_sizes(const struct layer *layer) {
   const struct attention *attention = layer->args;
   const struct shape *in = layer->in[0];
   const struct shape *seen = layer->in[layer->input_count - 1];
+  bool joint = attention_is_joint(attention);
+  int64_t joined = joint ? seen->dim[seen->rank - 2] : 0;
+  int64_t own = in->dim[in->rank - 2];
   struct attention_sizes s = {
       .groups = 1,
-      .queries = in->dim[in->rank - 2],
-      .keys = seen->dim[seen->rank - 2],
+      .queries = size_sum(own, joined),
+      .keys = joint ? size_sum(own, joined) : seen->dim[seen->rank - 2],
+      .joined = joined,
       .channels = shape_channels(in),
       .key_channels = shape_channels(seen),
       .heads = attention->heads,
@@ -97,9 +105,9 @@ struct attention_sizes attention_sizes(const struct layer *layer) {
   s.dim = attention->dim ? attention->dim : s.channels / s.heads;
   if (!mul_i64(s.dim, s.heads, &s.width) || !mul_i64(s.dim, s.kv, &s.kv_width))
     s.width = s.kv_width = INT64_MAX; /* counted as an overflow later */
-  s.out = attention->noout ? s.width
-          : attention->out ? attention->out
-                           : s.channels;
+  s.out = attention->noout || joint ? s.width
+          : attention->out          ? attention->out
+                                    : s.channels;
   return s;
 }
 
@@ -108,7 +116,10 @@ static bool check_sequence(struct layer *layer) {
     if (layer->in[i]->rank >= 2)
       continue;
     struct diagnostic *d =
-        layer_fail(layer, WRONG_RANK, i ? "cross" : NULL,
+        layer_fail(layer, WRONG_RANK,
+                   !i                                ? NULL
+                   : attention_is_joint(layer->args) ? "joint"
+                                                     : "cross",
                    "attention needs a sequence (LxC), not %s",
                    shape_text(layer->in[i]).text);
     return diag_help(d, "a vector has one position only; `reshape 1x_` makes a "
@@ -152,8 +163,10 @@ static bool check_cross(struct layer *layer) {
   if (same)
     return true;
   struct diagnostic *d =
-      layer_fail(layer, SHAPE_MISMATCH, "cross", "cannot attend from %s to %s",
-                 shape_text(in).text, shape_text(seen).text);
+      layer_fail(layer, SHAPE_MISMATCH,
+                 attention_is_joint(layer->args) ? "joint" : "cross",
+                 "cannot attend from %s to %s", shape_text(in).text,
+                 shape_text(seen).text);
   return diag_help(d, "all axes before the last two must be equal");
 }
 
@@ -217,6 +230,23 @@ static bool check_kernel(const struct layer *layer) {
   return diag_help(d, "leave out `fused`: the weights are stored then");
 }
 
+/* Two streams are one sequence. */
+static bool check_joint(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  struct diagnostic *d;
+  if (!attention_is_joint(attention))
+    return true;
+  if (attention->cross.name.length)
+    return layer_refuse(layer, DUPLICATE_ARGUMENT, "joint",
+                        "`cross` looks at one tensor, `joint` at two");
+  if (!attention->out && !attention->noout)
+    return true;
+  d = layer_fail(layer, DUPLICATE_ARGUMENT, attention->out ? "out" : "noout",
+                 "`joint` gives the positions of both without the output's "
+                 "projection");
+  return diag_help(d, "`p: split l ..` after it, and a `linear` for each");
+}
+
 static bool check_out(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (!attention->noout || !attention->out)
@@ -243,6 +273,9 @@ static bool check_padded(const struct layer *layer) {
   if (attention->lora.dora)
     return layer_refuse(layer, OUT_OF_RANGE, "lora_on",
                         "`dora` is not known with `lora_on=padded`");
+  if (attention_is_joint(attention))
+    return layer_refuse(layer, OUT_OF_RANGE, "lora_on",
+                        "`lora_on=padded` is not known with `joint`");
   if (attention_is_packed(attention) && layer->input_count == 1)
     return true;
   struct diagnostic *d =
@@ -265,11 +298,12 @@ static bool check_lora(const struct layer *layer) {
 
 static bool find_out(struct layer *layer, const struct attention_sizes *s) {
   layer->out = shape_with_channels(layer->in[0], s->out);
+  layer->out.dim[layer->out.rank - 2] = s->queries;
   return true;
 }
 
 static bool attention_shape(struct layer *layer) {
-  if (!check_sequence(layer))
+  if (!check_sequence(layer) || !check_joint(layer))
     return false;
   struct attention_sizes sizes = attention_sizes(layer);
   const struct attention *attention = layer->args;

@@ -35,6 +35,7 @@ struct attention {
   double dropout, softcap;
   int64_t out; /* features of the output; 0: as the input has */
   struct layer_ref cross;
+  struct layer_ref joint; /* positions of another stream, in front */
   int causal, rope, kernel, nobias, biases, packed, views, sbhd, noout, scale,
       qknorm;
   int sinks, talking;
@@ -63,11 +64,16 @@ static inline bool attention_is_packed(const struct attention *attention) {
   return attention->packed || attention->views;
 }
 
+static inline bool attention_is_joint(const struct attention *attention) {
+  return attention->joint.name.length > 0;
+}
+
 /* Sizes of one sample. */
 struct attention_sizes {
   int64_t groups;  /* leading axes, each attended to by itself */
   int64_t queries; /* positions that ask */
   int64_t keys;    /* positions that are looked at */
+  int64_t joined;  /* of both, those of the other stream */
   int64_t channels, key_channels;
   int64_t heads, kv, dim;
   int64_t width, kv_width; /* features of all heads together */
@@ -79,8 +85,15 @@ struct attention_sizes attention_sizes(const struct layer *layer);
 /* What the scores go through that a fused kernel has not; NULL: nothing. */
 const char *attention_steps(const struct attention *attention);
 
-/* Where its projections stand among its parameters. */
-enum { PROJECTION_QUERY, PROJECTION_KEY, PROJECTION_VALUE, PROJECTION_OUT };
+/* Where its projections stand among its parameters; last those of `joint`. */
+enum {
+  PROJECTION_QUERY,
+  PROJECTION_KEY,
+  PROJECTION_VALUE,
+  PROJECTION_OUT,
+  PROJECTION_JOINT,
+  PROJECTIONS = PROJECTION_JOINT + 3
+};
 
 /* Matrices and biases of a projection; packed ones are those of the first. */
 struct projection {
@@ -92,11 +105,11 @@ struct projection {
 };
 
 void attention_projections(const struct layer *layer,
-                           struct projection projections[4]);
+                           struct projection projections[PROJECTIONS]);
 
 /* What stands among its parameters after the projections; -1: nothing. */
 struct attention_places {
-  int relative, norm[2], talk[2], sinks;
+  int relative, norm[4], talk[2], sinks;
 };
 
 struct attention_places attention_places(const struct layer *layer);
@@ -112,7 +125,7 @@ struct attention_recorder {
   const struct layer *layer;
   const struct attention *attention;
   struct attention_sizes s;
-  struct projection projections[4];
+  struct projection projections[PROJECTIONS];
   struct attention_places places;
   double factor; /* of the scores */
 };

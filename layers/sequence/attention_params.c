@@ -6,17 +6,24 @@
 
 /* With biases for queries, keys, values and the output, or some of them. */
 static bool has_bias(const struct attention *attention, int projection) {
+  projection %= PROJECTION_JOINT;
   struct slice letters = word_at(ATTENTION_BIASES, attention->biases);
   return !attention->nobias &&
          memchr(letters.at, "qkvo"[projection], letters.length);
 }
 
 static bool is_adapted(const struct attention *attention, int projection) {
+  projection %= PROJECTION_JOINT;
   if (!attention->lora.rank)
     return false;
   return (projection != PROJECTION_KEY || attention->adapted == LORA_QKV ||
           attention->adapted == LORA_QKVO) &&
          (projection != PROJECTION_OUT || attention->adapted == LORA_QKVO);
+}
+
+/* Keys and values are of another tensor. */
+static bool crosses(const struct layer *layer) {
+  return layer->input_count > 1 && !attention_is_joint(layer->args);
 }
 
 /* Puts the projection `from` into the matrix of `to`. */
@@ -29,27 +36,38 @@ static void pack(struct projection *to, struct projection *from) {
 }
 
 void attention_projections(const struct layer *layer,
-                           struct projection projections[4]) {
+                           struct projection projections[PROJECTIONS]) {
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
-  const int64_t in[4] = {s.channels, s.key_channels, s.key_channels, s.width};
-  const int64_t out[4] = {s.width, s.kv_width, s.kv_width,
-                          attention->noout ? 0 : s.out};
+  bool joint = attention_is_joint(attention);
+  int64_t seen = joint ? s.channels : s.key_channels;
+  const int64_t in[PROJECTIONS] = {
+      s.channels,     seen,           seen,          s.width,
+      s.key_channels, s.key_channels, s.key_channels};
+  const int64_t out[PROJECTIONS] = {s.width,
+                                    s.kv_width,
+                                    s.kv_width,
+                                    attention->noout || joint ? 0 : s.out,
+                                    joint ? s.width : 0,
+                                    joint ? s.kv_width : 0,
+                                    joint ? s.kv_width : 0};
   int next = 0;
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < PROJECTIONS; i++)
     projections[i] =
         (struct projection){.in = in[i],
                             .out = out[i],
                             .biases = has_bias(attention, i) ? out[i] : 0,
                             .adapted = is_adapted(attention, i)};
   if (attention_is_packed(attention)) {
-    int first = layer->input_count > 1 ? PROJECTION_KEY : PROJECTION_QUERY;
+    int first = crosses(layer) ? PROJECTION_KEY : PROJECTION_QUERY;
     for (int i = first + 1; i < PROJECTION_OUT; i++)
       pack(&projections[first], &projections[i]);
+    for (int i = PROJECTION_JOINT + 1; i < PROJECTIONS; i++)
+      pack(&projections[PROJECTION_JOINT], &projections[i]);
     if (attention->adapted == LORA_PADDED) /* less than all, which is checked */
       projections[first].padded = projections[first].out - s.kv_width;
   }
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < PROJECTIONS; i++) {
     struct projection *p = &projections[i];
     p->first = next;
     p->count = p->out == 0 ? 0 : p->biases ? 2 : 1;
@@ -58,17 +76,22 @@ void attention_projections(const struct layer *layer,
   }
 }
 
+/* Of queries and keys, of each stream. */
+static int norm_count(const struct attention *attention) {
+  return attention_is_joint(attention) ? 4 : 2;
+}
+
 struct attention_places attention_places(const struct layer *layer) {
   const struct attention *attention = layer->args;
-  struct attention_places places = {-1, {-1, -1}, {-1, -1}, -1};
-  struct projection all[4];
+  struct attention_places places = {-1, {-1, -1, -1, -1}, {-1, -1}, -1};
+  struct projection all[PROJECTIONS];
   attention_projections(layer, all);
-  const struct projection *last = &all[PROJECTION_OUT];
+  const struct projection *last = &all[PROJECTIONS - 1];
   int next = last->first + last->count +
              (last->adapted ? lora_count(&attention->lora) : 0);
   if (attention->relative.rank)
     places.relative = next++;
-  for (int i = 0; attention->qknorm && i < 2; i++) {
+  for (int i = 0; attention->qknorm && i < norm_count(attention); i++) {
     places.norm[i] = next;
     next += attention_norm_is_rms(attention->qknorm) ? 1 : 2;
   }
@@ -99,29 +122,37 @@ static void relative_params(const struct attention *attention,
 /*
  * torch.nn.MultiheadAttention keeps queries, keys and values in one tensor,
  * also where they come from two inputs; `packed` here means that. Those that
- * are apart have the names of fairseq and of transformers' BART.
+ * are apart have the names of fairseq and of transformers' BART, those of the
+ * other stream of `joint` diffusers'.
  */
 static void name_projection(const struct layer *layer, int which,
-                            const struct projection all[4],
+                            const struct projection all[PROJECTIONS],
                             struct param *weight, struct param *bias) {
-  static const char *const names[4][2] = {{"q_proj.weight", "q_proj.bias"},
-                                          {"k_proj.weight", "k_proj.bias"},
-                                          {"v_proj.weight", "v_proj.bias"},
-                                          {"out_proj.weight", "out_proj.bias"}};
+  static const char *const names[PROJECTIONS][2] = {
+      {"q_proj.weight", "q_proj.bias"},
+      {"k_proj.weight", "k_proj.bias"},
+      {"v_proj.weight", "v_proj.bias"},
+      {"out_proj.weight", "out_proj.bias"},
+      {"add_q_proj.weight", "add_q_proj.bias"},
+      {"add_k_proj.weight", "add_k_proj.bias"},
+      {"add_v_proj.weight", "add_v_proj.bias"}};
   const struct attention *attention = layer->args;
   const struct projection *q = &all[PROJECTION_QUERY];
   const struct projection *k = &all[PROJECTION_KEY];
   bool packed = attention_is_packed(attention) && which != PROJECTION_OUT;
   weight->name = names[which][0];
   bias->name = names[which][1];
-  if (packed && q->in == k->in) {
+  if (packed && which == PROJECTION_JOINT) {
+    weight->name = "add_qkv_proj.weight";
+    bias->name = "add_qkv_proj.bias";
+  } else if (packed && q->in == k->in) {
     weight->name = "in_proj_weight";
     bias->name = "in_proj_bias";
   } else if (packed && which == PROJECTION_KEY) {
     weight->name = "kv_proj.weight";
     bias->name = "kv_proj.bias";
   }
-  if (packed && layer->input_count > 1 && q->in == k->in) {
+  if (packed && crosses(layer) && q->in == k->in) {
     if (!add_i64(q->out, k->out, &weight->rows) ||
         !add_i64(q->biases, k->biases, &bias->rows))
       weight->rows = INT64_MAX; /* counted as an overflow later */
@@ -132,13 +163,16 @@ static void name_projection(const struct layer *layer, int which,
 
 /* Of every head alike, or of all of them: Qwen3's names, and OLMo 2's. */
 static void norm_params(const struct layer *layer, struct params *params) {
-  static const char *const names[2][2] = {{"q_norm.weight", "q_norm.bias"},
-                                          {"k_norm.weight", "k_norm.bias"}};
+  static const char *const names[4][2] = {
+      {"q_norm.weight", "q_norm.bias"},
+      {"k_norm.weight", "k_norm.bias"},
+      {"norm_added_q.weight", "norm_added_q.bias"},
+      {"norm_added_k.weight", "norm_added_k.bias"}};
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
   bool all = attention_norm_is_all(attention->qknorm);
-  for (int i = 0; attention->qknorm && i < 2; i++) {
-    int64_t features = !all ? s.dim : i ? s.kv_width : s.width;
+  for (int i = 0; attention->qknorm && i < norm_count(attention); i++) {
+    int64_t features = !all ? s.dim : i % 2 ? s.kv_width : s.width;
     params_add_vector(params, names[i][0], features, 1, 0);
     if (!attention_norm_is_rms(attention->qknorm))
       params_add_vector(params, names[i][1], features, 0, 0);
@@ -162,12 +196,15 @@ static void head_params(const struct attention *attention,
 /* Of the module that the weights are in; a packed one is the layer itself. */
 static const char *adapter_prefix(const struct layer *layer, int which,
                                   const struct param *weight) {
-  static const char *const names[4] = {"q_proj.", "k_proj.", "v_proj.",
-                                       "out_proj."};
+  static const char *const names[PROJECTIONS] = {
+      "q_proj.",     "k_proj.",     "v_proj.",    "out_proj.",
+      "add_q_proj.", "add_k_proj.", "add_v_proj."};
+  if (strcmp(weight->name, "add_qkv_proj.weight") == 0)
+    return "add_qkv_proj.";
   if (strcmp(weight->name, "in_proj_weight") != 0)
     return strcmp(weight->name, "kv_proj.weight") == 0 ? "kv_proj."
                                                        : names[which];
-  if (layer->input_count == 1)
+  if (!crosses(layer))
     return "";
   return which == PROJECTION_QUERY ? "q_proj." : "kv_proj.";
 }
@@ -176,9 +213,9 @@ static const char *adapter_prefix(const struct layer *layer, int which,
 void attention_params(const struct layer *layer, struct params *params) {
   const struct attention *attention = layer->args;
   size_t first = params->all.count;
-  struct projection all[4];
+  struct projection all[PROJECTIONS];
   attention_projections(layer, all);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < PROJECTIONS; i++) {
     const struct projection *p = &all[i];
     struct param weight = {.rank = 2,
                            .dim = {p->in, p->out},
@@ -211,37 +248,55 @@ static void product(struct terms *terms, int64_t groups, int64_t rows,
                                  .split = 2});
 }
 
+/* Of lora, for each projection that has it. */
+static void adapter_macs(const struct layer *layer,
+                         const struct attention_sizes *s, struct terms *terms) {
+  const struct attention *attention = layer->args;
+  struct projection all[PROJECTIONS];
+  attention_projections(layer, all);
+  for (int i = 0; i < PROJECTIONS; i++) {
+    bool asks = i == PROJECTION_QUERY || i == PROJECTION_OUT ||
+                attention_is_joint(attention);
+    int64_t rows = i >= PROJECTION_JOINT ? s->joined
+                   : asks                ? s->queries - s->joined
+                                         : s->keys;
+    if (!all[i].adapted)
+      continue;
+    product(terms, s->groups, rows, all[i].in,
+            size_product(attention->lora.rank, all[i].padded ? 2 : 1));
+    product(terms, s->groups, rows, attention->lora.rank,
+            all[i].padded ? all[i].padded : all[i].out);
+  }
+}
+
 /* Four projections; scores and weighted sums of every head. */
 void attention_macs(const struct layer *layer, struct terms *terms) {
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
-  int64_t seen = s.keys;
+  int64_t seen = s.keys, own = s.queries - s.joined;
+  bool joint = attention_is_joint(attention);
   if (attention->window)
     seen = min_i64(seen, attention_behind(attention) + 1 +
                              attention_ahead(attention));
-  product(terms, s.groups, s.queries, s.channels, s.width);
-  product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
-  product(terms, s.groups, s.keys, s.key_channels, s.kv_width);
+  int64_t read = joint ? own : s.keys;
+  int64_t width = joint ? s.channels : s.key_channels;
+  product(terms, s.groups, own, s.channels, s.width);
+  product(terms, s.groups, read, width, s.kv_width);
+  product(terms, s.groups, read, width, s.kv_width);
+  if (joint) {
+    product(terms, s.groups, s.joined, s.key_channels, s.width);
+    product(terms, s.groups, s.joined, s.key_channels, s.kv_width);
+    product(terms, s.groups, s.joined, s.key_channels, s.kv_width);
+  }
   product(terms, s.groups, s.queries, s.width, seen);
   product(terms, s.groups, s.queries, seen, s.width);
-  if (!attention->noout)
+  if (!attention->noout && !joint)
     product(terms, s.groups, s.queries, s.width, s.out);
   if (attention->talking) {
     product(terms, s.groups, size_product(s.queries, seen), s.heads, s.heads);
     product(terms, s.groups, size_product(s.queries, seen), s.heads, s.heads);
   }
-  struct projection all[4];
-  attention_projections(layer, all);
-  for (int i = 0; i < 4; i++) {
-    bool asks = i == PROJECTION_QUERY || i == PROJECTION_OUT;
-    int64_t rows = asks ? s.queries : s.keys;
-    if (!all[i].adapted)
-      continue;
-    product(terms, s.groups, rows, all[i].in,
-            size_product(attention->lora.rank, all[i].padded ? 2 : 1));
-    product(terms, s.groups, rows, attention->lora.rank,
-            all[i].padded ? all[i].padded : all[i].out);
-  }
+  adapter_macs(layer, &s, terms);
 }
 
 /*
@@ -251,10 +306,10 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
 int64_t attention_cache(const struct layer *layer, int64_t context) {
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
-  int64_t kept = layer->input_count > 1 ? s.keys : context;
-  if (layer->input_count == 1 && !attention->causal)
+  int64_t kept = crosses(layer) ? s.keys : size_sum(context, s.joined);
+  if (!crosses(layer) && !attention->causal)
     return 0;
-  if (attention->window && layer->input_count == 1)
+  if (attention->window && !crosses(layer))
     kept = min_i64(kept, attention->window);
   return size_product(2,
                       size_product(s.groups, size_product(kept, s.kv_width)));

@@ -21,7 +21,8 @@ static struct strides heads_strides(const struct attention_recorder *r,
  * scales the queries; a causal model as GPT-2's scales the scores.
  */
 static bool is_module(const struct attention_recorder *r) {
-  return r->attention->packed && !r->attention->views && !r->attention->causal;
+  return r->attention->packed && !r->attention->views &&
+         !r->attention->causal && !attention_is_joint(r->attention);
 }
 
 /* Heads first, each of them as often as it serves others. */
@@ -42,13 +43,16 @@ static struct strides seen_by_heads(const struct attention_recorder *r,
                              : strides_insert(&lies, 2, r->s.heads / heads, 0);
 }
 
-/* Heads first: a copy, or one for every head that it serves. */
+/* Heads first: a copy, or one for every head that it serves. What two streams
+ * were joined to lies so. */
 static size_t by_heads(const struct attention_recorder *r, size_t in,
                        int64_t rows) {
   bool repeats = r->s.kv != r->s.heads;
   struct strides from = seen_by_heads(r, in);
   struct strides to = strides_dense(from.rank, from.dim);
   struct strides out = heads_strides(r, rows, r->s.dim);
+  if (attention_is_joint(r->attention) && !repeats && !r->tape->lowers)
+    return in;
   size_t value = attention_unary(
       r, in,
       (struct operation){.name = "heads",

@@ -24,7 +24,6 @@ struct strides attention_strides(const struct attention_recorder *r,
   return strides_dense(3, dim);
 }
 
-/* The leading axes of what comes in are a batch, too. */
 /* The product with A has the rows of `seen`, as many columns as the rank. */
 static size_t adapt(const struct attention_recorder *r,
                     const struct projection *p, size_t in, size_t base,
@@ -53,6 +52,7 @@ static size_t adapt(const struct attention_recorder *r,
   return lora_trace(r->tape, lora, in, base, &site);
 }
 
+/* The leading axes of what comes in are a batch, too. */
 static size_t project(const struct attention_recorder *r, int which, size_t in,
                       int64_t rows) {
   static const char *const names[] = {"query", "key", "value", "out"};
@@ -64,19 +64,19 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
   struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
   enum row_order order;
   size_t from = tape_rows(r->tape, in, &order);
-  size_t value =
-      attention_unary(r, from,
-                      (struct operation){.name = names[which],
-                                         .rows = order,
-                                         .layout = LAYOUT_ROWS,
-                                         .does = &does,
-                                         .out = attention_rows(r, rows, p->out),
-                                         .keeps = KEEPS_IN(0),
-                                         .first_param = p->first,
-                                         .param_count = p->count,
-                                         .splits = true,
-                                         .spares = true,
-                                         .cast = CAST_LOW});
+  size_t value = attention_unary(
+      r, from,
+      (struct operation){.name = names[which % PROJECTION_JOINT],
+                         .rows = order,
+                         .layout = LAYOUT_ROWS,
+                         .does = &does,
+                         .out = attention_rows(r, rows, p->out),
+                         .keeps = KEEPS_IN(0),
+                         .first_param = p->first,
+                         .param_count = p->count,
+                         .splits = true,
+                         .spares = true,
+                         .cast = CAST_LOW});
   if (p->adapted)
     value = adapt(r, p, in, value, rows, &seen);
   out = which == PROJECTION_OUT ? strides_of(&r->layer->out)
@@ -87,7 +87,7 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
 
 /* Parts of a packed projection; their gradients are put together again. */
 static size_t split(const struct attention_recorder *r, size_t packed,
-                    int parts) {
+                    int64_t rows, int parts) {
   struct strides lies[3];
   int64_t offset = 0;
   for (int i = 0; i < parts; i++) {
@@ -101,31 +101,37 @@ static size_t split(const struct attention_recorder *r, size_t packed,
       r, packed,
       (struct operation){.name = "split",
                          .does = LOWERS(VIEW, .out = lies),
-                         .out = attention_rows(r, r->s.keys, r->s.kv_width),
+                         .out = attention_rows(r, rows, r->s.kv_width),
                          .outs = parts,
                          .result = RESULT_VIEW,
                          .layout = LAYOUT_APART});
 }
 
-/* Queries, keys and values as [heads, positions, features]. */
-static void project_all(const struct attention_recorder *r, const size_t *in,
-                        size_t qkv[3]) {
-  bool cross = r->layer->input_count > 1;
-  size_t seen = in[r->layer->input_count - 1];
-  if (attention_is_packed(r->attention) && !cross) {
-    size_t packed = project(r, PROJECTION_QUERY, in[0], r->s.queries);
-    qkv[0] = split(r, packed, 3);
-    qkv[1] = qkv[0] + 1;
-    qkv[2] = qkv[0] + 2;
-    tape_resize(r->tape, qkv[0], attention_rows(r, r->s.queries, r->s.width));
-  } else if (attention_is_packed(r->attention)) {
-    qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
-    qkv[1] = split(r, project(r, PROJECTION_KEY, seen, r->s.keys), 2);
+/* All of one tensor, by the projections from `first` on. */
+static void project_own(const struct attention_recorder *r, int first,
+                        size_t in, int64_t rows, size_t qkv[3]) {
+  if (!attention_is_packed(r->attention)) {
+    for (int i = 0; i < 3; i++)
+      qkv[i] = project(r, first + i, in, rows);
+    return;
+  }
+  qkv[0] = split(r, project(r, first, in, rows), rows, 3);
+  qkv[1] = qkv[0] + 1;
+  qkv[2] = qkv[0] + 2;
+  tape_resize(r->tape, qkv[0], attention_rows(r, rows, r->s.width));
+}
+
+/* Queries of one tensor, keys and values of another. */
+static void project_cross(const struct attention_recorder *r, const size_t *in,
+                          size_t qkv[3]) {
+  qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
+  if (attention_is_packed(r->attention)) {
+    qkv[1] =
+        split(r, project(r, PROJECTION_KEY, in[1], r->s.keys), r->s.keys, 2);
     qkv[2] = qkv[1] + 1;
   } else {
-    qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
-    qkv[1] = project(r, PROJECTION_KEY, seen, r->s.keys);
-    qkv[2] = project(r, PROJECTION_VALUE, seen, r->s.keys);
+    qkv[1] = project(r, PROJECTION_KEY, in[1], r->s.keys);
+    qkv[2] = project(r, PROJECTION_VALUE, in[1], r->s.keys);
   }
 }
 
@@ -147,7 +153,7 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
                         int which) {
   struct extent extent = *tape_extent(r->tape, in);
   bool all = attention_norm_is_all(r->attention->qknorm);
-  int64_t features = !all ? r->s.dim : which ? r->s.kv_width : r->s.width;
+  int64_t features = !all ? r->s.dim : which % 2 ? r->s.kv_width : r->s.width;
   int64_t rows = extent.count / features;
   bool rms = attention_norm_is_rms(r->attention->qknorm);
   struct strides lies = tape_strides(r->tape, in), heads = lies;
@@ -173,6 +179,74 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
   out = strides_dense(lies.rank, lies.dim);
   tape_see(r->tape, value, &out);
   return value;
+}
+
+/* The rows of the other stream, and then its own: torch.cat. */
+static size_t join(const struct attention_recorder *r, size_t other, size_t own,
+                   int64_t features) {
+  size_t pair[2] = {other, own};
+  struct strides lies[2] = {tape_strides(r->tape, other),
+                            tape_strides(r->tape, own)};
+  struct strides out = attention_strides(r, r->s.queries, features);
+  struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
+  lowering_add(&does, 2); /* groups and the batch are in front */
+  return tape_run(r->tape, &(struct operation){
+                               .name = "concat",
+                               .does = &does,
+                               .in = pair,
+                               .in_count = 2,
+                               .by_channel = true,
+                               .out = attention_rows(r, r->s.queries, features),
+                               .gradient = GRADIENT_SHARED});
+}
+
+/*
+ * What a stream brings, heads first. The gradient is a part of a larger one,
+ * which neither a norm nor the split of a packed matrix copies: its rows are.
+ */
+static void project_stream(const struct attention_recorder *r, int first,
+                           size_t in, int64_t rows, size_t qkv[3]) {
+  bool packed = attention_is_packed(r->attention);
+  project_own(r, first, in, rows, qkv);
+  for (int i = 0; i < 3; i++) {
+    bool norm = i < 2 && r->attention->qknorm;
+    if (norm)
+      qkv[i] = normalise(r, qkv[i], first ? 2 + i : i);
+    else if (!packed && !r->tape->lowers)
+      qkv[i] = attention_unary(
+          r, qkv[i],
+          (struct operation){.name = "heads",
+                             .out = *tape_extent(r->tape, qkv[i]),
+                             .result = RESULT_VIEW});
+  }
+}
+
+/*
+ * Each stream by its own projections and norms, then both as one sequence
+ * (black-forest-labs/flux, DoubleStreamBlock of modules/layers.py).
+ */
+static void project_joint(const struct attention_recorder *r, const size_t *in,
+                          size_t qkv[3]) {
+  size_t other[3];
+  project_stream(r, PROJECTION_QUERY, in[0], r->s.queries - r->s.joined, qkv);
+  project_stream(r, PROJECTION_JOINT, in[1], r->s.joined, other);
+  for (int i = 0; i < 3; i++)
+    qkv[i] = join(r, other[i], qkv[i], i ? r->s.kv_width : r->s.width);
+}
+
+/* Queries, keys and values as rows of all heads' features. */
+static void project_all(const struct attention_recorder *r, const size_t *in,
+                        size_t qkv[3]) {
+  if (attention_is_joint(r->attention)) {
+    project_joint(r, in, qkv);
+    return;
+  }
+  if (r->layer->input_count > 1)
+    project_cross(r, in, qkv);
+  else
+    project_own(r, PROJECTION_QUERY, in[0], r->s.queries, qkv);
+  for (int i = 0; i < 2; i++)
+    qkv[i] = normalise(r, qkv[i], i);
 }
 
 /* Two products with sines and cosines, and their sum. */
@@ -253,14 +327,17 @@ void attention_lower_mask(const struct attention_recorder *r,
 /*
  * What a concat gives lies heads first. It is that of the features that rope
  * turns with the others; timm and litgpt join them where there are no others,
- * too. The output of the kernel for 16 bits lies as the queries do
+ * too, and `joint` joins two streams. The output of the kernel for 16 bits lies
+ * as the queries do
  * (`empty_like(q_padded)` in aten/src/ATen/native/transformers/cuda/flash_attn/
  * flash_api.cpp), so that it is copied to have its heads side by side; that of
  * the one for 32 bits has them so.
  */
 static bool gives_heads_first(const struct attention_recorder *r) {
-  return r->tape->half && !r->tape->lowers && r->attention->rope &&
-         (r->attention->views || is_part_turned(r));
+  bool joins =
+      attention_is_joint(r->attention) ||
+      (r->attention->rope && (r->attention->views || is_part_turned(r)));
+  return r->tape->half && !r->tape->lowers && joins;
 }
 
 /*
@@ -323,15 +400,13 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
   attention_projections(layer, r.projections);
   r.places = attention_places(layer);
   project_all(&r, in, qkv);
-  qkv[0] = normalise(&r, qkv[0], 0);
-  qkv[1] = normalise(&r, qkv[1], 1);
   if (r.attention->rope) {
     qkv[0] = rotate(&r, qkv[0]);
     qkv[1] = rotate(&r, qkv[1]);
   }
   context = fused ? attend_fused(&r, qkv[0], qkv[1], qkv[2])
                   : attention_step_by_step(&r, qkv[0], qkv[1], qkv[2]);
-  if (!r.attention->noout)
+  if (!r.attention->noout && !attention_is_joint(r.attention))
     return project(&r, PROJECTION_OUT, context, r.s.queries);
   struct strides lies = strides_of(&layer->out);
   tape_see(tape, context, &lies);
