@@ -140,6 +140,159 @@ class Dit(nn.Module):
         return self.last(self.modulate(x, *self.ada[-1](given).chunk(2, 1)))
 
 
+class Stream(nn.Module):
+    """One of the two of a joint block: sd3-ref's DismantledBlock"""
+
+    def __init__(self, width, parts=6, norm=None):
+        super().__init__()
+        self.ada, self.parts = nn.Linear(width, parts * width), parts
+        self.qkv = nn.Linear(width, 3 * width)
+        self.norm = norm and nn.ModuleList(norm() for _ in "qk")
+        if parts > 2:
+            self.proj = nn.Linear(width, width)
+            self.fc1 = nn.Linear(width, 4 * width)
+            self.fc2 = nn.Linear(4 * width, width)
+
+    def begin(self, x, shared, heads):
+        m = self.ada(F.silu(shared)).chunk(self.parts, -1)
+        b, t, c = x.shape
+        qkv = self.qkv(shifted(x, m[0], m[1])).view(b, t, 3, heads, -1)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        if self.norm:
+            q, k = self.norm[0](q), self.norm[1](k)
+        return (q, k, v), m
+
+    def end(self, x, seen, m):
+        x = x + self.proj(seen) * m[2][:, None]
+        y = F.gelu(self.fc1(shifted(x, m[3], m[4])), approximate="tanh")
+        return x + self.fc2(y) * m[5][:, None]
+
+
+def shifted(x, shift, scale):
+    y = F.layer_norm(x, x.shape[-1:])
+    return y * (scale + 1)[:, None] + shift[:, None]
+
+
+def weighed(q, k, v):
+    scores = q @ k.transpose(2, 3) * q.shape[-1] ** -0.5
+    return (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
+
+
+class Joint(nn.Module):
+    def __init__(self, heads, width, last=False, norm=None):
+        super().__init__()
+        self.heads = heads
+        self.x = Stream(width, norm=norm)
+        self.c = Stream(width, 2 if last else 6, norm)
+
+    def forward(self, x, c, shared, turn=lambda y: y):
+        own, m = self.x.begin(x, shared, self.heads)
+        other, n = self.c.begin(c, shared, self.heads)
+        q, k, v = (torch.cat(pair, 2) for pair in zip(other, own))
+        seen = weighed(turn(q), turn(k), v)
+        rows = c.shape[1]
+        if self.c.parts > 2:
+            c = self.c.end(c, seen[:, :rows], n)
+        return self.x.end(x, seen[:, rows:], m), c
+
+
+def two(given, width):
+    return nn.Sequential(nn.Linear(given, width), nn.SiLU(),
+                         nn.Linear(width, width))
+
+
+class Sd3(nn.Module):
+    """Stability-AI/sd3-ref mmdit.py"""
+
+    def __init__(self, layers):
+        super().__init__()
+        width = 64 * layers
+        self.step, self.pooled = two(256, width), two(2048, width)
+        self.text, self.patch = nn.Linear(4096, width), nn.Conv2d(
+            16, width, 2, 2)
+        self.register_buffer("places", torch.zeros(192 * 192, width))
+        self.blocks = nn.ModuleList(Joint(layers, width, i == layers - 1)
+                                    for i in range(layers))
+        self.ada, self.last = nn.Linear(width, 2 * width), nn.Linear(width, 64)
+
+    def forward(self, x, text, step, pooled):
+        shared = self.step(step) + self.pooled(pooled)
+        c = self.text(text)
+        x = self.patch(x).flatten(2).transpose(1, 2) + self.places[:4096]
+        for block in self.blocks:
+            x, c = block(x, c, shared)
+        return self.last(shifted(x, *self.ada(F.silu(shared)).chunk(2, -1)))
+
+
+class Single(nn.Module):
+    """SingleStreamBlock, its first matrix in two"""
+
+    def __init__(self, heads, width):
+        super().__init__()
+        self.heads, self.ada = heads, nn.Linear(width, 3 * width)
+        self.qkv, self.fc = nn.Linear(width, 3 * width), nn.Linear(
+            width, 4 * width)
+        self.norm = nn.ModuleList(Rms(width // heads) for _ in "qk")
+        self.out = nn.Linear(5 * width, width)
+
+    def forward(self, x, shared, turn):
+        m = self.ada(F.silu(shared)).chunk(3, -1)
+        b, t, c = x.shape
+        y = shifted(x, m[0], m[1])
+        qkv = self.qkv(y).view(b, t, 3, self.heads, -1)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        seen = weighed(turn(self.norm[0](q)), turn(self.norm[1](k)), v)
+        y = F.gelu(self.fc(y), approximate="tanh")
+        return x + self.out(torch.cat([seen, y], 2)) * m[2][:, None]
+
+
+class Rms(nn.Module):
+    """RMSNorm of flux' modules/layers.py"""
+
+    def __init__(self, width):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return x * torch.rsqrt((x ** 2).mean(-1, True) + 1e-6) * self.scale
+
+
+class Flux(nn.Module):
+    """black-forest-labs/flux model.py"""
+
+    def __init__(self, heads, blocks):
+        super().__init__()
+        width = 128 * heads
+        self.text, self.image = nn.Linear(4096, width), nn.Linear(64, width)
+        self.step, self.guidance = two(256, width), two(256, width)
+        self.pooled = two(768, width)
+        self.blocks = nn.ModuleList(Joint(
+            heads, width, norm=lambda: Rms(128)) for _ in range(blocks))
+        self.single = nn.ModuleList(Single(heads, width)
+                                    for _ in range(2 * blocks))
+        self.ada, self.last = nn.Linear(width, 2 * width), nn.Linear(width, 64)
+        angle = torch.outer(torch.arange(4608), 10000.0 ** (
+            -torch.arange(0, 128, 2) / 128)).repeat(1, 2)
+        self.register_buffer("cosine", angle.cos())
+        self.register_buffer("sine", angle.sin())
+
+    def turned(self, x):
+        a, b = x.chunk(2, -1)
+        return x * self.cosine + torch.cat([-b, a], -1) * self.sine
+
+    def forward(self, image, text, step, guidance, pooled):
+        shared = self.step(step) + self.guidance(guidance)
+        shared = shared + self.pooled(pooled)
+        c, x = self.text(text), self.image(image)
+        for block in self.blocks:
+            x, c = block(x, c, shared, self.turned)
+        x = torch.cat([c, x], 1)
+        for block in self.single:
+            x = block(x, shared, self.turned)
+        return self.last(shifted(x[:, 512:], *self.ada(
+            F.silu(shared)).chunk(2, -1)))
+
+
 class Dinov2(nn.Module):
     """timm vit_small_patch14_reg4_dinov2"""
 
@@ -1024,6 +1177,11 @@ MODELS = [
      [image(4, 16), values(320), values(77, 768)]),
     ("sdxl", "size=16", Sdxl,
      [image(4, 16), values(320), values(2816), values(77, 2048)]),
+    ("sd3", "layers=2", lambda: Sd3(2),
+     [image(16, 128), values(154, 4096), values(256), values(2048)]),
+    ("flux", "heads=1 blocks=1", lambda: Flux(1, 1),
+     [values(4096, 64), values(512, 4096), values(256), values(256),
+      values(768)]),
     ("detr", "size=320", lambda: Detr(100), [image(3, 320)]),
     ("t5", "", lambda: T5(6, 512, 8, 2048),
      [words(512), words(114)]),
