@@ -240,8 +240,9 @@ static struct slice quoted(const struct torch_form *f, struct slice word) {
 static void put_special(struct torch_form *f) {
   static const char *const scales[] = {"\"scores\"", "\"scores\"",
                                        "\"queries\"", "None"};
-  struct slice qknorm = /* qknorm, qkln=all, .. */
-      word_at(form_spec(f, "qknorm")->words, form_word(f, "qknorm"));
+  struct slice qknorm = {"", 0}; /* qknorm, qkln=all, .. */
+  if (form_word(f, "qknorm"))
+    qknorm = word_at(form_spec(f, "qknorm")->words, form_word(f, "qknorm"));
   bool ln = qknorm.length > 2 && qknorm.at[2] == 'l';
   bool all = slice_ends(qknorm, "=all");
   const char *norm = !qknorm.length ? "None" : ln ? "nn.LayerNorm" : "RMSNorm";

@@ -253,12 +253,13 @@ class JointAttention(SpecialAttention):
         kv_width = self.dim * self.kv_heads
         self.widths = self.dim * heads, kv_width, kv_width
         self.project_other(other, bias)
-        self.normed = norm is not None
+        self.joint_norm = norm is not None
         if norm:
-            self.q_norm, self.k_norm = (norm(self.dim, eps=1e-6)
-                                        for _ in "qk")
+            sizes = self.widths if self.norm_all else (self.dim, self.dim)
+            self.q_norm, self.k_norm = (norm(size, eps=1e-6)
+                                        for size in sizes[:2])
             self.norm_added_q, self.norm_added_k = (
-                norm(self.dim, eps=1e-6) for _ in "qk")
+                norm(size, eps=1e-6) for size in sizes[:2])
 
     def project_other(self, other, bias):
         self.add_q_proj, self.add_k_proj, self.add_v_proj = (
@@ -270,13 +271,15 @@ class JointAttention(SpecialAttention):
                 self.add_v_proj(other))
 
     def normalised(self, q, k, v, *norms):
-        q, k = (norm(y.unflatten(-1, (-1, self.dim))).flatten(-2)
-                for y, norm in zip((q, k), norms))
-        return q, k, v
+        pairs = zip((q, k), norms)
+        if self.norm_all:
+            return *(norm(y) for y, norm in pairs), v
+        return *(norm(y.unflatten(-1, (-1, self.dim))).flatten(-2)
+                 for y, norm in pairs), v
 
     def projected(self, x, other):
         own, added = super().projected(x, x), self.others(other)
-        if self.normed:
+        if self.joint_norm:
             own = self.normalised(*own, self.q_norm, self.k_norm)
             added = self.normalised(*added, self.norm_added_q,
                                     self.norm_added_k)
@@ -357,22 +360,17 @@ class Newer(nn.Module):
         self.attention2 = SpecialAttention(8, 4, kv_heads=2, causal=True,
                                            rope=True, scale="queries",
                                            norm=nn.LayerNorm)
-        self.attention3 = SpecialAttention(8, 2, scale=None, norm=RMSNorm,
-                                           softcap=5)
-        self.attention4 = PackedSpecialAttention(8, 2, norm=RMSNorm,
-                                                 talking=True)
+        self.attention3 = SpecialAttention(8, 2, scale=None, softcap=5)
+        self.attention4 = PackedSpecialAttention(8, 2, talking=True)
         self.attention5 = PackedSpecialAttention(8, 4, kv_heads=2, bias="o",
-                                                 causal=True, norm=RMSNorm,
-                                                 sinks=True)
+                                                 causal=True, sinks=True)
         self.linear3 = nn.Linear(8, 8)
         self.attention6 = SpecialAttention(8, 2, causal=True, rope=True,
-                                           norm=RMSNorm, rotary=2)
+                                           rotary=2)
         self.attention7 = SpecialAttention(8, 2, causal=True, rope=True,
-                                           norm=RMSNorm, base=500000,
-                                           stretch=8, trained=64)
-        self.attention8 = SpecialAttention(8, 2, dim=3, out=0, norm=RMSNorm)
-        self.attention9 = SpecialAttention(6, 3, bias="kv", out=8,
-                                           norm=RMSNorm)
+                                           base=500000, stretch=8, trained=64)
+        self.attention8 = SpecialAttention(8, 2, dim=3, out=0)
+        self.attention9 = SpecialAttention(6, 3, bias="kv", out=8)
         self.attention10 = PackedSpecialAttention(8, 2, norm=RMSNorm)
         self.attention11 = JointAttention(8, 2, bias="", rope=True, other=8,
                                           norm=RMSNorm)
