@@ -204,6 +204,32 @@ static bool turns(struct advice *a) {
   return true;
 }
 
+/* `act=leaky 0.1` and `act=(leaky 0.1)`: a layer that is a value. */
+static bool layer_value(struct advice *a) {
+  struct slice before = a->before;
+  size_t start = before.length;
+  while (start > 0 && is_word(before.at[start - 1]))
+    start--;
+  struct slice word = from(before, start);
+  bool bracket = start > 0 && before.at[start - 1] == '(';
+  start -= bracket;
+  if ((a->found != TOKEN_INT && a->found != TOKEN_REAL) || start == 0 ||
+      before.at[start - 1] != '=' || !layer_kind_find(word))
+    return false;
+  uint32_t base = a->p->scan.base, first = base;
+  struct slice text = a->p->scan.text, rest = from(text, a->span.end - base);
+  first += (uint32_t)(before.at + start - text.at);
+  bool closed = rest.length && rest.at[0] == ')';
+  struct text value = text_new(a->p->arena);
+  text_printf(&value, "%.*s(%.*s)", SLICE_ARG(word), SLICE_ARG(a->word));
+  if (!bracket || closed)
+    diag_offer(a->d, (struct span){first, a->span.end + bracket},
+               text_slice(&value), "write `%.*s`", SLICE_ARG(value));
+  diag_help(a->d, "the values of a layer that is an argument stand in "
+                  "parentheses right after it: `act=leaky(0.1)`");
+  return true;
+}
+
 /* `repeat 3` and its brace on the next line. */
 static bool brace_below(struct advice *a) {
   struct slice rest = from(a->p->scan.text, a->span.begin - a->p->scan.base);
@@ -306,8 +332,8 @@ static bool by_token(struct advice *a) {
 }
 
 static bool (*const rules[])(struct advice *) = {
-    comment, foreign_word, net_name, string,   percent, turns,
-    else_if, brace_below,  operands, file_end, keyword, by_token};
+    comment, layer_value, foreign_word, net_name, string,  percent, turns,
+    else_if, brace_below, operands,     file_end, keyword, by_token};
 
 void advice_give(struct parser *p, struct diagnostic *d, enum token found,
                  struct span span) {

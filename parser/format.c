@@ -93,6 +93,16 @@ static bool blank_in_source(const struct formatter *f, struct span span) {
   return before || after;
 }
 
+/* `y[3..1 step -1]`: inside brackets a sign is a token like an operator. */
+static bool signs_step(const struct formatter *f, struct token_seen seen) {
+  static const char step[] = "step ";
+  size_t begin = seen.span.begin - f->source->base, length = sizeof step - 1;
+  struct slice text = f->source->text;
+  return seen.token == TOKEN_MINUS && begin > length &&
+         memcmp(text.at + begin - length, step, length) == 0 &&
+         begin + 1 < text.length && !strchr(" \t\r\n\\", text.at[begin + 1]);
+}
+
 /* The token after the current one, without taking it. */
 struct token_pair {
   struct token_seen now;
@@ -120,6 +130,8 @@ static bool wants_blank(const struct formatter *f, const struct token_pair *p) {
     return !(is_literal_size(a) && is_literal_size(p->next));
   if (a == TOKEN_BY)
     return f->last_blank;
+  if (signs_step(f, f->last))
+    return false;
   if (is_arithmetic(b))
     return blank_in_source(f, p->now.span);
   if (is_arithmetic(a))

@@ -778,6 +778,75 @@ class NnUnet(nn.Module):
         return outs
 
 
+class Encodec(nn.Module):
+    """transformers models/encodec/modeling_encodec.py"""
+
+    def __init__(self, c=32):
+        super().__init__()
+        ups = (8, 5, 4, 2)
+        self.down = nn.ModuleList([Encodec.Conv(1, c, 7)])
+        for s in ups[::-1]:
+            self.down += [Encodec.Block(c), nn.ELU(),
+                          Encodec.Conv(c, 2 * c, 2 * s, s)]
+            c *= 2
+        self.down += [Encodec.Memory(c), nn.ELU(), Encodec.Conv(c, 128, 7)]
+        self.up = nn.ModuleList([Encodec.Conv(128, c, 7), Encodec.Memory(c)])
+        for s in ups:
+            self.up += [nn.ELU(), Encodec.Turned(c, c // 2, s),
+                        Encodec.Block(c // 2)]
+            c //= 2
+        self.up += [nn.ELU(), Encodec.Conv(c, 1, 7)]
+
+    class Conv(nn.Module):
+        """Without the copy that a border of no width is there."""
+
+        def __init__(self, given, c, k, s=1):
+            super().__init__()
+            self.border = k - s
+            self.conv = nn.utils.weight_norm(nn.Conv1d(given, c, k, s))
+
+        def forward(self, x):
+            if self.border:
+                x = F.pad(x, (self.border, 0), mode="reflect")
+            return self.conv(x)
+
+    class Turned(nn.Module):
+        def __init__(self, given, c, s):
+            super().__init__()
+            self.end = s
+            self.conv = nn.utils.weight_norm(
+                nn.ConvTranspose1d(given, c, 2 * s, s))
+
+        def forward(self, x):
+            return self.conv(x)[..., :-self.end]
+
+    class Block(nn.Module):
+        def __init__(self, c):
+            super().__init__()
+            self.block = nn.Sequential(
+                nn.ELU(), Encodec.Conv(c, c // 2, 3), nn.ELU(),
+                Encodec.Conv(c // 2, c, 1))
+            self.short = Encodec.Conv(c, c, 1)
+
+        def forward(self, x):
+            return self.short(x) + self.block(x)
+
+    class Memory(nn.Module):
+        def __init__(self, c):
+            super().__init__()
+            self.lstm = nn.LSTM(c, c, 2)
+
+        def forward(self, x):
+            x = x.permute(2, 0, 1)
+            return (self.lstm(x)[0] + x).permute(1, 2, 0)
+
+    def forward(self, x):
+        for layers in (self.down, self.up):
+            for layer in layers:
+                x = layer(x)
+        return x
+
+
 class Tcn(nn.Module):
     """locuslab/TCN TCN/tcn.py"""
 
@@ -1172,6 +1241,7 @@ MODELS = [
      lambda: Conformer(4, 176, 4, 400), [image(1, 400, 80)]),
     ("nnunet", "side=64 bias=true", NnUnet,
      [lambda n: torch.zeros(n, 1, 64, 64, 64)]),
+    ("encodec", "", Encodec, [values(1, 24000)]),
     ("tcn", "", Tcn, [values(1, 784)]),
     ("sd_unet", "size=16", SdUnet,
      [image(4, 16), values(320), values(77, 768)]),
