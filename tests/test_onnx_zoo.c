@@ -23,8 +23,8 @@ static const struct apart {
 
 /* Those whose layers ONNX cannot say. */
 static const char *const unwritten[] = {
-    "deepseek_v2", "deepseek_v3", "mamba", "mamba2",
-    "mixtral",     "qwen3_moe",   "tcn",
+    "deepseek_v2", "deepseek_v3", "encodec",   "mamba",
+    "mamba2",      "mixtral",     "qwen3_moe", "tcn",
 };
 
 static bool is_unwritten(const char *name) {
