@@ -4,11 +4,10 @@
 #include "layers/layer.h"
 
 struct activation {
-  double
-      parameter;   /* leaky: the slope; elu, celu: alpha; hardtanh: the least */
-  double most;     /* hardtanh */
-  int approximate; /* gelu: by tanh */
-  int shared;      /* prelu: one slope */
+  double parameter; /* slope of leaky, alpha of elu, least of hardtanh */
+  double most;      /* hardtanh */
+  int approximate;  /* gelu: by tanh */
+  int shared;       /* prelu: one slope */
   struct axes axis; /* softmax; none: the last */
   int causal;       /* softmax */
 };

@@ -192,11 +192,12 @@ static enum netc_status find_costs(struct netc *netc) {
   return outcome(load);
 }
 
-/* What memory could have to say: does it fit, does a sum overflow? */
+/* What memory could have to say: does it fit, does a sum overflow, do the
+ * bounds of an input hold? */
 static bool memory_matters(const struct netc *netc) {
   const struct load *load = netc->load;
   return netc->mode != NETC_FOR_CHECK || load->compared.count ||
-         memory_is_asked(&load->settings) ||
+         load->expansion.bounds.end || memory_is_asked(&load->settings) ||
          !memory_is_small(&load->model, &load->settings);
 }
 

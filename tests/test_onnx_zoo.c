@@ -14,6 +14,8 @@ static const struct apart {
 } apart[] = {
     {"deeplabv3", "its backbone is another file's: `use`", false, true},
     {"detr", "what zeros give a first layer is a constant", true, false},
+    {"flux", "joint attention comes back written out", false, true},
+    {"sd3", "joint attention comes back written out", false, true},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
     {"sdxl", "levels of a U-Net make no loop of labels", false, true},
     {"stylegan2_g", "a learned factor of fixed noise is taken into it", true,
