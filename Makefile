@@ -57,17 +57,21 @@ flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
         $(CFLAGS) $(guards)
 
 # Rooms of the library, from the ground up; then those that only the program
-# has: files of others need jansson, ONNX protobuf-c.
+# has: files of others need jansson and zlib, ONNX protobuf-c,
+# OpenVINO expat.
 rooms := base lexer layers parser sema memory codegen drawing library
 files = $(wildcard $(addprefix $(src),$(addsuffix /*.c,$(1) $(addsuffix /*,$(1)))))
 library := $(filter-out $(src)codegen/onnx/%,$(call files,$(rooms)))
-tensors := $(call files,import/tensors)
-readers := $(filter-out $(src)import/tensors/% %/absent.c \
-             $(if $(filter 0,$(ONNX)),$(src)import/onnx/%),$(call files,import)) \
+tensors := $(call files,import/bytes import/tensors)
+readers := $(filter-out $(tensors) %/absent.c \
+             $(if $(filter 0,$(ONNX)),$(src)import/onnx/% $(src)import/openvino/%), \
+             $(call files,import)) \
            $(if $(filter 0,$(ONNX)),$(src)import/onnx/absent.c)
 commands := $(tensors) \
-  $(filter-out $(if $(filter 0,$(IMPORT)),%/import.c,%/import_absent.c) \
-    $(if $(filter 0,$(ONNX)),%/onnx.c,%/onnx_absent.c),$(call files,driver)) \
+  $(filter-out $(src)driver/import/% $(if $(filter 0,$(ONNX)),%/onnx.c,%/onnx_absent.c), \
+    $(call files,driver)) \
+  $(if $(filter 0,$(IMPORT)),$(src)driver/import/absent.c, \
+    $(filter-out %/absent.c,$(call files,driver/import))) \
   $(if $(filter 0,$(IMPORT)),$(src)import/kinds.c,$(readers)) \
   $(if $(filter 0,$(ONNX)),,$(call files,codegen/onnx))
 generated := scan.c grammar.c grammar.h pages.c web.c
@@ -80,7 +84,7 @@ objects = $(call to_object,$(library)) \
           $(build)/obj/gen/pages.o $(build)/obj/gen/web.o
 program_objects = $(call to_object,$(commands)) \
                   $(if $(messages),$(build)/obj/gen/onnx.pb-c.o)
-program_libs = -ljansson $(if $(messages),-lprotobuf-c) $(runtime_libs) -pthread
+program_libs = -ljansson -lz $(if $(messages),-lprotobuf-c -lexpat) $(runtime_libs) -pthread
 tensor_objects = $(call to_object,$(tensors))
 runtime_objects = $(call to_object,$(runtime))
 
@@ -200,13 +204,22 @@ $(build)/obj/driver/zoo.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/n
 
 # A header that is absent is named likewise, before the compiler does.
 $(build)/obj/import/tensors/safetensors.o: | jansson
+$(build)/obj/import/bytes/zip.o: | zlib
+$(build)/obj/import/openvino/xml.o: | expat
+expat:
+	@echo '#include <expat.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null 2>&1 \
+	  || { echo "netc needs expat: apt-get install libexpat1-dev, or make" \
+	  "ONNX=0" >&2; exit 1; }
+zlib:
+	@echo '#include <zlib.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null 2>&1 \
+	  || { echo "netc needs zlib: apt-get install zlib1g-dev" >&2; exit 1; }
 jansson:
 	@echo '#include <jansson.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null 2>&1 \
 	  || { echo "netc needs jansson: apt-get install libjansson-dev" >&2; \
 	  exit 1; }
 
 ifneq ($(messages),)
-$(filter %/onnx.pb-c.o $(build)/obj/codegen/onnx/% $(build)/obj/import/onnx/%, \
+$(filter %/onnx.pb-c.o $(build)/obj/codegen/onnx/% $(build)/obj/import/onnx/% $(build)/obj/import/openvino/%, \
   $(program_objects)): | \
   protobuf-c $(gen)/onnx.pb-c.h
 endif
@@ -215,7 +228,7 @@ protobuf-c:
 	  >/dev/null 2>&1 || { echo "netc needs protobuf-c: apt-get install" \
 	  "libprotobuf-c-dev, or make ONNX=0" >&2; exit 1; }
 
-# One object, in which only the names of netc.h are visible.
+# One object, in which only the names of include/ are visible.
 $(build)/libnetc.a: $(objects)
 	@echo "LINK $@"
 	@$(CC) -r -nostdlib -o $(build)/libnetc.o $^
@@ -236,9 +249,9 @@ test_sources := $(filter-out \
                   $(if $(COVER),%/test_shown.c) \
                   $(if $(messages),,%/test_onnx.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_zoo.c %/test_round_trip.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_opening.c %/test_readers.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_readers.c %/test_tflite.c %/test_openvino.c %/test_values.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_zoo.c %/test_round_trip.c) \
-                  $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c), \
+                  $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c %/test_openvino.c), \
                   $(wildcard $(src)tests/test_*.c))
 
 $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
@@ -257,7 +270,7 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 	  -DNETRT_LIBS='"$(runtime_libs)"' \
 	  $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN) \
 	  -o $@ $< $(src)tests/run.c $(objects) $(tensor_objects) \
-	  -lcmocka -ljansson -lm -pthread
+	  -lcmocka -ljansson -lz -lm -pthread
 
 # The library once more, which counts its steps: how does its work grow?
 counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
@@ -289,9 +302,17 @@ $(build)/tests/misfold: $(src)tests/misfold.c $(objects) $(program_objects) \
                         $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	@echo "LINK $@"
-	@$(CC) $(flags) -Wl,--wrap=source_fold -o $@ $^ $(program_libs)
+	@$(CC) $(flags) -Wl,--wrap=source_fold,--wrap=graph_tensor -o $@ $^ $(program_libs)
 
 $(build)/tests/test_import: | $(build)/tests/misfold
+
+# What those who colour sources without netc are held against.
+$(build)/tests/tokens: $(src)tests/tokens.c $(objects)
+	@mkdir -p $(@D)
+	@echo "LINK $@"
+	@$(CC) $(flags) -o $@ $^ -lm
+
+$(build)/tests/test_editors: | $(build)/tests/tokens
 
 # `make check` runs what takes a minute, `make check-long` the rest: these
 # programs, and of others the tests that are marked as slow. T="golden cli"
@@ -352,6 +373,45 @@ check-onnx: $(build)/netc
 	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/onnx.js \
 	  $(abspath $(build))/netc $(abspath $(build))/onnx $(ONNX_NETS)
 
+# editors/vscode: the grammar on samples that say their scopes and on every word
+# of the zoo and of golden layers, as netc reads it; then what stands beside it.
+grammar := editors/vscode/syntaxes/netc.tmLanguage.json
+check-editors: $(build)/netc $(build)/tests/tokens
+	@command -v node >/dev/null || { echo "check-editors needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@cd $(here) && tests=$$(NODE_PATH=$(NODE_PATH) node -p \
+	  'require.resolve("vscode-tmgrammar-test/dist/unit.js")' 2>/dev/null) || \
+	  { echo "check-editors needs vscode-tmgrammar-test:" \
+	  "npm install --prefix $(build) vscode-tmgrammar-test" >&2; exit 1; }; \
+	  node "$$tests" -g $(grammar) 'tests/grammar/*.net'
+	@mkdir -p $(build)/editors
+	@cd $(here) && $(abspath $(build))/tests/tokens examples/zoo/*.net \
+	  tests/golden/layers/*.net >$(abspath $(build))/editors/tokens
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/grammar.js \
+	  $(abspath $(build))/editors/tokens
+	@cd $(here) && node tests/vscode.js $(abspath $(build))/netc \
+	  $(abspath $(build))/editors
+
+# netc lsp with clients of others: VS Code's JSON-RPC, Neovim.
+check-lsp: $(build)/netc
+	@command -v node >/dev/null || { echo "check-lsp needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@NODE_PATH=$(NODE_PATH) node -e 'require("vscode-jsonrpc/node")' \
+	  2>/dev/null || { echo "check-lsp needs vscode-jsonrpc:" \
+	  "npm install --prefix $(build) vscode-jsonrpc" >&2; exit 1; }
+	@command -v nvim >/dev/null || { echo "check-lsp needs nvim:" \
+	  "apt-get install neovim" >&2; exit 1; }
+	@rm -rf $(build)/lsp && mkdir -p $(build)/lsp
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/lsp.js \
+	  $(abspath $(build))/netc $(abspath $(build))/lsp
+	@cd $(here) && PATH=$(abspath $(build)):$$PATH FOLDER=$(abspath $(build))/lsp \
+	  timeout 120 nvim --headless -u NONE -i NONE -c 'luafile tests/lsp.lua'
+
+# How long its answers take: docs/editors.md.
+bench-lsp: $(build)/netc
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/lsp.js \
+	  $(abspath $(build))/netc $(abspath $(build)) time
+
 # Files of -o x.py, as PyTorch runs them: every net of the zoo in all its
 # variants, or TORCH_NETS. Minutes; by hand, since it needs PyTorch.
 PYTHON = /usr/bin/python3
@@ -359,6 +419,7 @@ check-torch: $(build)/netc
 	@$(PYTHON) -c 'import torch' 2>/dev/null || { echo "check-torch needs" \
 	  "PyTorch: apt-get install python3-torch" >&2; exit 1; }
 	$(PYTHON) $(src)tools/torch_export.py $(abspath $(build))/netc $(TORCH_NETS)
+	$(PYTHON) $(src)tools/torch_names.py $(abspath $(build))/netc $(TORCH_NETS)
 
 # Random nets beside PyTorch: N of them, from SEED on. ROWS=x.csv writes rows of
 # tests/data/random.csv for what is found.
@@ -389,10 +450,11 @@ lint:
 
 interchange := $(if $(filter 0,$(IMPORT) $(ONNX)),,$(build)/tests/test_interchange)
 docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange) \
-      $(build)/tests/test_uses
+      $(build)/tests/test_uses $(build)/tests/test_editors
 	$(build)/netc layers --markdown >docs/layers.md
 	$(build)/netc help gpus --markdown >docs/gpus.md
 	BLESS=1 $(build)/tests/test_uses >/dev/null
+	BLESS=1 $(build)/tests/test_editors >/dev/null
 	$(if $(messages),BLESS=1 $(build)/tests/test_onnx >/dev/null)
 	$(if $(interchange),BLESS=1 $(interchange) >/dev/null)
 
@@ -487,7 +549,7 @@ TARGETS = text calls files $(if $(filter 0,$(IMPORT)),,import \
           $(if $(messages),export))
 ifeq ($(SAN),1)
 fuzz_objects := $(objects) $(call to_object,$(tensors) \
-                  $(filter-out %/weights.c,$(readers)) $(src)driver/table.c \
+                  $(filter-out $(src)import/weights.c,$(readers)) $(src)driver/table.c \
                   $(src)tests/fuzz/common.c \
                   $(if $(messages),$(src)tests/fuzz/onnx.c \
                     $(filter-out %/absent.c,$(call files,codegen/onnx)))) \
@@ -572,7 +634,7 @@ install-program: $(build)/netc $(build)/netc.1
 	install -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 \
 	  $(docdir)/charts $(docdir)/gallery \
 	  $(datadir)/bash-completion/completions $(datadir)/zsh/site-functions \
-	  $(datadir)/fish/vendor_completions.d $(datadir)/netc)
+	  $(datadir)/fish/vendor_completions.d $(datadir)/netc/editors)
 	install -m 755 $(build)/netc $(DESTDIR)$(bindir)/netc
 	install -m 644 $(build)/netc.1 $(DESTDIR)$(mandir)/man1/netc.1
 	$(build)/netc completion bash \
@@ -582,6 +644,8 @@ install-program: $(build)/netc $(build)/netc.1
 	$(build)/netc completion fish \
 	  >$(DESTDIR)$(datadir)/fish/vendor_completions.d/netc.fish
 	cp -R $(src)examples $(DESTDIR)$(datadir)/netc/
+	cp -R $(addprefix $(src)editors/,emacs latex pygments vim) \
+	  $(DESTDIR)$(datadir)/netc/editors/
 	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \
 	  $(wildcard $(src)docs/*.svg) $(wildcard $(src)docs/*.schema.json) \
 	  $(src)docs/tutorial.net \
@@ -602,7 +666,7 @@ install-library: $(build)/libnetc.a $(build)/netc.pc $(cmake_parts)
 	  $(libdir)/cmake/netc $(includedir))
 	install -m 644 $(build)/libnetc.a $(DESTDIR)$(libdir)
 	ln -sf $(soname) $(DESTDIR)$(libdir)/libnetc.so
-	install -m 644 $(src)include/netc.h $(DESTDIR)$(includedir)
+	install -m 644 $(wildcard $(src)include/*.h) $(DESTDIR)$(includedir)
 	install -m 644 $(build)/netc.pc $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 $(cmake_parts) $(DESTDIR)$(libdir)/cmake/netc
 
@@ -626,7 +690,7 @@ uninstall:
 	  $(datadir)/fish/vendor_completions.d/netc.fish \
 	  $(libdir)/libnetc.a $(libdir)/libnetc.so $(libdir)/$(soname) \
 	  $(libdir)/libnetc.so.$(version) $(libdir)/pkgconfig/netc.pc \
-	  $(includedir)/netc.h $(libdir)/libnetrt.a \
+	  $(includedir)/netc.h $(includedir)/netc_edit.h $(libdir)/libnetrt.a \
 	  $(libdir)/pkgconfig/netrt.pc)
 	rm -rf $(addprefix $(DESTDIR),$(datadir)/netc $(docdir) \
 	  $(libdir)/cmake/netc $(includedir)/netrt)
@@ -658,7 +722,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson protobuf-c all check check-long check-web check-onnx check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson zlib expat protobuf-c all check check-long check-web check-onnx check-editors check-lsp bench-lsp check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

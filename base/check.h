@@ -23,9 +23,9 @@ static inline bool add_product_i64(int64_t a, int64_t b, int64_t *sum) {
   return mul_i64(a, b, &product) && add_i64(*sum, product, sum);
 }
 
-/* Division rounded towards minus infinity; b > 0. */
+/* Division rounded towards minus infinity; b is neither 0 nor -1. */
 static inline int64_t floor_div_i64(int64_t a, int64_t b) {
-  return a / b - (a % b < 0);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
 static inline int64_t ceil_div_i64(int64_t a, int64_t b) {

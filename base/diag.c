@@ -224,18 +224,37 @@ bool diag_help(struct diagnostic *d, const char *format, ...) {
   return false;
 }
 
+static void put_offer(struct diagnostic *d, struct span span, struct slice text,
+                      struct slice help, bool last) {
+  struct arena *arena = d->owner->arena;
+  struct slice kept = {arena_copy(arena, text.at, text.length), text.length};
+  *VEC_PUSH(arena, &d->offers) = (struct offer){span, kept, help, last};
+}
+
 void diag_offer(struct diagnostic *d, struct span span, struct slice text,
                 const char *format, ...) {
   if (!d->owner)
     return;
-  struct arena *arena = d->owner->arena;
   va_list args;
   va_start(args, format);
-  struct offer offer = {span,
-                        {arena_copy(arena, text.at, text.length), text.length},
-                        format_text(d, format, args)};
+  put_offer(d, span, text, format_text(d, format, args), false);
   va_end(args);
-  *VEC_PUSH(arena, &d->offers) = offer;
+}
+
+void diag_offer_omission(struct diagnostic *d, struct span span,
+                         const char *format, ...) {
+  if (!d->owner)
+    return;
+  struct span before = {span.begin - 1, span.begin};
+  while (before.end > 0 &&
+         slice_is(sources_slice(d->owner->sources, before), " ")) {
+    span.begin--;
+    before = (struct span){span.begin - 1, span.begin};
+  }
+  va_list args;
+  va_start(args, format);
+  put_offer(d, span, (struct slice){"", 0}, format_text(d, format, args), true);
+  va_end(args);
 }
 
 void diag_suggest(struct diagnostic *d, struct span span, struct slice text) {

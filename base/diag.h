@@ -38,6 +38,7 @@ struct offer {
   struct span span;
   struct slice text;
   struct slice help; /* how it is said */
+  bool last;         /* only where nothing else was meant */
 };
 
 struct diagnostic {
@@ -105,6 +106,11 @@ bool diag_help(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
  */
 void diag_offer(struct diagnostic *d, struct span span, struct slice text,
                 const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* The same of leaving out what stands in `span`, and blanks before it: where
+ * the line is not known from elsewhere, either. */
+void diag_offer_omission(struct diagnostic *d, struct span span,
+                         const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* "did you mean `text`?" */
 void diag_suggest(struct diagnostic *d, struct span span, struct slice text);

@@ -35,6 +35,7 @@ enum file_status file_read_asking(struct arena *arena, const char *path,
 #else
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ struct reading {
   void *user;
   struct slice *text;
   enum file_status status;
+  bool waited; /* for somebody who writes */
 };
 
 /* Whether all of it may be read: nobody waits for 70 GB to be refused. */
@@ -69,6 +71,28 @@ static bool read_on(struct reading *r, struct slice head) {
   return r->status == FILE_OK;
 }
 
+enum { WRITER_MS = 3000 }; /* that a named pipe is given to find a writer */
+
+/*
+ * Whether to read again what gave nothing: a pipe is opened without waiting,
+ * and waited for as long as somebody has it open. Nobody may have yet.
+ */
+static bool may_follow(struct reading *r, ssize_t got, size_t count) {
+  struct pollfd wanted = {.fd = r->file, .events = POLLIN};
+  struct stat found;
+  if (got < 0 && errno == EAGAIN && r->file != STDIN_FILENO)
+    return poll(&wanted, 1, -1) > 0 || errno == EINTR;
+  if (got != 0 || count > 0 || r->file == STDIN_FILENO ||
+      fstat(r->file, &found) != 0 || !S_ISFIFO(found.st_mode))
+    return got < 0 && errno == EINTR;
+  if (r->waited)
+    r->status = FILE_SILENT;
+  else
+    poll(&wanted, 1, WRITER_MS);
+  r->waited = true;
+  return r->status == FILE_OK;
+}
+
 static void read_all(void *user) {
   struct reading *r = user;
   VEC(char) bytes = {0};
@@ -80,7 +104,7 @@ static void read_all(void *user) {
     if (!asked && room > FILE_HEAD - bytes.count)
       room = FILE_HEAD - bytes.count;
     ssize_t got = read(r->file, bytes.at + bytes.count, room);
-    if (got < 0 && errno == EINTR)
+    if (got <= 0 && may_follow(r, got, bytes.count))
       continue;
     bytes.count += got > 0 ? (size_t)got : 0;
     end = got <= 0;
@@ -100,12 +124,12 @@ static void read_all(void *user) {
 enum file_status file_read_asking(struct arena *arena, const char *path,
                                   file_ask_fn *ask, void *user,
                                   struct slice *text) {
-  struct reading r = {arena, STDIN_FILENO, ask, user, text, FILE_OK};
+  struct reading r = {arena, STDIN_FILENO, ask, user, text, FILE_OK, false};
   struct arena *const arenas[GUARD_ARENAS] = {arena};
   bool input = strcmp(path, "-") == 0;
   errno = 0;
   if (!input)
-    r.file = open(path, O_RDONLY | O_CLOEXEC);
+    r.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (r.file < 0)
     return errno == ENOENT ? FILE_ABSENT : FILE_FAILED;
   bool done = guard_run(arenas, read_all, &r);
@@ -129,6 +153,8 @@ struct file_reason file_reason(enum file_status status) {
   struct file_reason reason = {"it cannot be read"};
   if (status == FILE_TOO_LARGE)
     strcpy(reason.text, "it is larger than 1 GiB");
+  else if (status == FILE_SILENT)
+    strcpy(reason.text, "it is a pipe to which nobody writes");
 #ifndef NETC_NO_FILES
   else if (errno && strerror_r(errno, reason.text, sizeof reason.text) != 0)
     strcpy(reason.text, "it cannot be read");

@@ -8,7 +8,13 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-enum file_status { FILE_OK, FILE_ABSENT, FILE_FAILED, FILE_TOO_LARGE };
+enum file_status {
+  FILE_OK,
+  FILE_ABSENT,
+  FILE_FAILED,
+  FILE_TOO_LARGE,
+  FILE_SILENT, /* a pipe to which nobody writes */
+};
 
 /* Which file it is, by whatever path it was reached. */
 struct file_id {

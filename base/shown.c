@@ -1,6 +1,8 @@
 /* Shown: what others wrote, as a terminal may be given it. */
 #include "base/shown.h"
 
+#include <stdio.h>
+
 #include "base/utf8.h"
 
 bool shown_is_hidden(uint32_t point) {
@@ -41,4 +43,12 @@ size_t shown_put(struct text *out, struct slice text, size_t tab) {
     i += length ? length : 1;
   }
   return column;
+}
+
+void shown_format(char *to, size_t room, struct arena *arena,
+                  const char *format, va_list args) {
+  struct text raw = text_new(arena), shown = text_new(arena);
+  text_vprintf(&raw, format, args);
+  shown_put(&shown, text_slice(&raw), 0);
+  snprintf(to, room, "%.*s", SLICE_ARG(shown));
 }

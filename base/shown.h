@@ -2,6 +2,8 @@
 #ifndef NETC_BASE_SHOWN_H
 #define NETC_BASE_SHOWN_H
 
+#include <stdarg.h>
+
 #include "base/text.h"
 
 /*
@@ -19,5 +21,10 @@ bool shown_is_hidden(uint32_t point);
  * Returns the columns written.
  */
 size_t shown_put(struct text *out, struct slice text, size_t tab);
+
+/* A message that may have names of others in it, made so, with a NUL after as
+ * much of it as has room. */
+void shown_format(char *to, size_t room, struct arena *arena,
+                  const char *format, va_list args);
 
 #endif

@@ -20,6 +20,11 @@ static inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+static inline bool is_word_byte(char c) {
+  return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z');
+}
+
 static inline struct slice slice_of(const char *text) {
   return (struct slice){text, strlen(text)};
 }
@@ -31,6 +36,19 @@ static inline bool slice_equal(struct slice a, struct slice b) {
 
 static inline bool slice_is(struct slice s, const char *text) {
   return slice_equal(s, slice_of(text));
+}
+
+/* Where the line of a byte begins, and where it ends, without its '\n'. */
+static inline size_t slice_line_begin(struct slice s, size_t at) {
+  while (at > 0 && s.at[at - 1] != '\n')
+    at--;
+  return at;
+}
+
+static inline size_t slice_line_end(struct slice s, size_t at) {
+  while (at < s.length && s.at[at] != '\n')
+    at++;
+  return at;
 }
 
 static inline bool slice_ends(struct slice s, const char *end) {

@@ -34,6 +34,7 @@ struct compiled {
   size_t compared_count;
   /* Of an output: */
   const struct netc_options *options;
+  const struct slice *module_names; /* by node, of x.py; NULL: its own */
   bool inlined; /* a picture in a page: links lead to its lines of source */
   const struct answer **answer;         /* once it has asked for it: asked.h */
   const struct serving_answer **served; /* likewise */
@@ -86,6 +87,12 @@ const struct backend *backend_find(struct slice name);
 
 const char *source_refuses(const struct compiled *c);
 const char *python_refuses(const struct compiled *c);
+
+/*
+ * What the module of each node is called in the state_dict() of that file, by
+ * node; of length 0: it has none. NULL: there is no such file.
+ */
+const struct slice *python_names(const struct compiled *c);
 const char *diagram_refuses(const struct compiled *c);
 
 #endif

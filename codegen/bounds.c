@@ -18,50 +18,74 @@ static bool is_bounded(const struct compiled *c, size_t i) {
                       low->nodes.at[low->sources.at[i]].out);
 }
 
-static void put_shapes(const struct compiled *c, const struct model *model,
-                       struct text *out) {
-  const char *between = "";
-  for (size_t i = 0; i < c->model->sources.count; i++) {
-    if (!is_bounded(c, i))
-      continue;
-    text_printf(out, "%s%s", between,
-                shape_text(model->nodes.at[model->sources.at[i]].out).text);
-    between = ", ";
-  }
+static struct slice shapes(const struct compiled *c,
+                           const struct model *model) {
+  struct text out = text_new(c->arena);
+  for (size_t i = 0; i < c->model->sources.count; i++)
+    if (is_bounded(c, i))
+      text_printf(&out, "%s%s", out.length ? ", " : "",
+                  shape_text(model->nodes.at[model->sources.at[i]].out).text);
+  return text_slice(&out);
 }
 
-static void put_row(const struct compiled *c, struct grid *grid,
-                    const char *what, int64_t low, int64_t high) {
-  grid_text(grid, what);
-  text_put(&grid->pool, output_size(c, low).text);
-  grid_cell(grid);
-  text_put(&grid->pool, output_size(c, high).text);
-  grid_cell(grid);
+/* A line for people: of the shapes, then of each figure. */
+struct bounds_row {
+  const char *what;
+  struct slice low, high;
+};
+
+enum { ROWS = 1 + FIGURES };
+
+static struct slice figure_text(const struct compiled *c, int figure,
+                                int64_t value) {
+  struct text out = text_new(c->arena);
+  text_put(&out, figure == MACS ? count_text(value).text
+                                : output_size(c, value).text);
+  return text_slice(&out);
+}
+
+static void find_rows(const struct compiled *c, struct bounds_row rows[ROWS]) {
+  static const char *const words[] = {"MACs", "training", "weights", "arena"};
+  int64_t low[FIGURES], high[FIGURES];
+  find_figures(c->low, low);
+  find_figures(c, high);
+  rows[0] =
+      (struct bounds_row){"", shapes(c, c->low->model), shapes(c, c->model)};
+  for (int i = 0; i < FIGURES; i++)
+    rows[1 + i] = (struct bounds_row){words[i], figure_text(c, i, low[i]),
+                                      figure_text(c, i, high[i])};
 }
 
 static void put_text(const struct compiled *c, struct text *out) {
   struct grid_column columns[] = {{.align = ALIGN_LEFT, .before = "  "},
                                   {.align = ALIGN_RIGHT, .before = "  "},
                                   {.align = ALIGN_RIGHT, .before = "  "}};
-  int64_t low[FIGURES], high[FIGURES];
+  struct bounds_row rows[ROWS];
   if (!c->low)
     return;
-  find_figures(c->low, low);
-  find_figures(c, high);
+  find_rows(c, rows);
   struct grid grid = grid_new(c->arena, columns, 3);
   text_put(out, "\nBounds of inputs: all above is of the upper end\n");
-  grid_text(&grid, "");
-  put_shapes(c, c->low->model, &grid.pool);
-  grid_cell(&grid);
-  put_shapes(c, c->model, &grid.pool);
-  grid_cell(&grid);
-  grid_text(&grid, "MACs");
-  grid_text(&grid, count_text(low[MACS]).text);
-  grid_text(&grid, count_text(high[MACS]).text);
-  put_row(c, &grid, "training", low[TRAINING], high[TRAINING]);
-  put_row(c, &grid, "weights", low[WEIGHTS], high[WEIGHTS]);
-  put_row(c, &grid, "arena", low[ARENA], high[ARENA]);
+  for (int i = 0; i < ROWS; i++) {
+    grid_text(&grid, rows[i].what);
+    text_puts(&grid.pool, rows[i].low);
+    grid_cell(&grid);
+    text_puts(&grid.pool, rows[i].high);
+    grid_cell(&grid);
+  }
   grid_put(out, &grid, output_width(c));
+}
+
+static void put_markdown(const struct compiled *c, struct text *out) {
+  struct bounds_row rows[ROWS];
+  if (!c->low)
+    return;
+  find_rows(c, rows);
+  text_put(out, "\nBounds of inputs: all above is of the upper end.\n\n");
+  for (int i = 0; i < ROWS; i++)
+    text_printf(out, "| %s | %.*s | %.*s |\n%s", rows[i].what,
+                SLICE_ARG(rows[i].low), SLICE_ARG(rows[i].high),
+                i ? "" : "|---|---:|---:|\n");
 }
 
 static void put_end(struct json_writer *w, const char *name,
@@ -101,4 +125,4 @@ static void put_json(struct json_writer *w) {
   json_put_close(&w->json, '}');
 }
 
-const struct report_section bounds_section = {put_text, put_json};
+const struct report_section bounds_section = {put_text, put_json, put_markdown};

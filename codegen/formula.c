@@ -10,7 +10,7 @@ struct formula {
 
 static void open_line(struct formula *f, const char *what) {
   text_fill(f->out, ' ', f->indent);
-  text_printf(f->out, "%s %s", f->mark, what);
+  text_printf(f->out, "%s%s", f->mark, what);
 }
 
 /* (3*3*3)*64: factors, those before `split` and those after it apart. */
@@ -134,8 +134,8 @@ static void put_node(struct formula *f, int64_t index,
 }
 
 void formula_put_row(struct text *out, const struct compiled *c,
-                     const struct row *row, size_t indent) {
-  struct formula f = {out, c, c->options->ascii ? "|" : "\xE2\x94\x82", indent};
+                     const struct row *row, const char *mark, size_t indent) {
+  struct formula f = {out, c, mark, indent};
   const struct shape **in = model_layer_room(c->model);
   if (row->group != NO_NODE)
     return; /* a folded group is the sum of its layers */

@@ -4,8 +4,9 @@
 
 #include "codegen/rows.h"
 
-/* Lines under a row of the report: its sizes, parameters and MACs. */
+/* Lines under a row of the report: its sizes, parameters and MACs. Each begins
+ * with the mark. */
 void formula_put_row(struct text *out, const struct compiled *c,
-                     const struct row *row, size_t indent);
+                     const struct row *row, const char *mark, size_t indent);
 
 #endif

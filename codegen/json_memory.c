@@ -59,11 +59,11 @@ static void put_card(struct json *json, const struct gpu *card) {
 
 /* What a device has, and what there is of it for the net. */
 static void put_device(struct json *json, const struct answer *a) {
-  json_member_int(json, "device_bytes", a->device);
+  json_member_int(json, "device_bytes", a->device.bytes);
   put_card(json, a->card);
-  json_member_int(json, "framework_bytes", a->taken);
-  json_member_int(json, "reserve_bytes", max_i64(a->reserve, 0));
-  json_member_int(json, "room_bytes", a->room);
+  json_member_int(json, "framework_bytes", a->device.taken);
+  json_member_int(json, "reserve_bytes", max_i64(a->device.reserve, 0));
+  json_member_int(json, "room_bytes", a->device.room);
   json_member_bool(json, "fits", verdict_holds(a->verdict));
   json_member_string(json, "verdict", slice_of(fit_word(a->verdict)));
 }
@@ -102,9 +102,9 @@ void writer_put_answer(struct json_writer *w) {
     json_member_int(json, "gpu_layers", a->served->on_card);
     json_member_some(&w->json, "next_layer_bytes", a->served->next);
   }
-  if (a->device) {
+  if (a->device.bytes) {
     put_device(json, a);
-    json_member_int(json, "left_bytes", a->room - a->bytes);
+    json_member_int(json, "left_bytes", a->device.room - a->bytes);
     put_known(json, "largest_batch", a->largest_batch);
     put_known(json, "longest_context", a->longest_context);
     put_known(json, "most_sequences", a->most_sequences);
@@ -117,16 +117,13 @@ static void put_fit(struct json_writer *w) {
   const struct fit *fit = &w->c->memory.fit;
   const struct train_settings *train = &w->c->settings->train;
   struct json *json = &w->json;
-  if (!fit->device)
+  if (!fit->device.bytes)
     return;
   json_member_int(json, "largest_batch", fit->largest_batch);
   json_member_open(json, "fit", '{');
   put_device(json,
              &(struct answer){.device = fit->device,
                               .card = train->memory ? NULL : gpu_of(train),
-                              .taken = fit->taken,
-                              .reserve = fit->reserve,
-                              .room = fit->room,
                               .verdict = fit_verdict(fit)});
   if (fit->host) {
     json_member_int(json, "host_bytes", fit->host);
@@ -426,7 +423,7 @@ static void put_arena(struct json_writer *w) {
 static void put_prediction_fit(struct json_writer *w) {
   const struct answer *a = w->c->options->predict ? asked_of(w->c) : NULL;
   struct json *json = &w->json;
-  if (!a || a->asked != ASKED_PREDICTION || !a->device)
+  if (!a || a->asked != ASKED_PREDICTION || !a->device.bytes)
     return;
   json_member_open(json, "fit", '{');
   json_member_int(json, "need_bytes", a->bytes);
@@ -436,9 +433,9 @@ static void put_prediction_fit(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
-/* Attention that is written out, whose keys and values are not counted. */
+/* Attention whose keys and values are not counted. */
 static void put_lacks(struct json_writer *w) {
-  int64_t node = written_attention(w->c->model);
+  int64_t node = unkept_attention(w->c->model);
   if (node != NO_NODE)
     put_member_name(w, "cache_lacks", node);
 }

@@ -7,6 +7,7 @@
 struct report_section {
   void (*text)(const struct compiled *c, struct text *out);
   void (*json)(struct json_writer *w); /* a member of the report */
+  void (*markdown)(const struct compiled *c, struct text *out); /* or NULL */
 };
 
 #define SECTION(name) extern const struct report_section name;

@@ -14,6 +14,7 @@
 #include "driver/net_options.h"
 #include "driver/output.h"
 #include "driver/relative.h"
+#include "driver/run/weight_set.h"
 #include "driver/sweep.h"
 #include "driver/terminal.h"
 
@@ -167,6 +168,22 @@ static int check_kinds(struct net_options *o) {
   if (o->weights && !exports(o))
     return complain(EXIT_USAGE, "--weights goes into a model: write "
                                 "`-o x.onnx`, too; `netc run` runs them");
+  bool writes_python = false;
+  for (size_t i = 0; i < o->wanted_count; i++)
+    writes_python = writes_python || strcmp(kind_of(&o->wanted[i]), "py") == 0;
+  if (o->names && (!writes_python || strcmp(o->names, "netc") == 0))
+    return complain(EXIT_USAGE,
+                    "--names=FILE goes with -o x.py; `netc weights` "
+                    "takes `netc` and `py`, too");
+  if (o->no_source && !exports(o))
+    return complain(EXIT_USAGE, "--no-source leaves the source out of a model: "
+                                "write `-o x.onnx`, too");
+  for (size_t i = 0; i < o->wanted_count && o->dynamic; i++)
+    if (!export_find(kind_of(&o->wanted[i])) || o->wanted_count > 1)
+      return complain(EXIT_USAGE, "--dynamic goes with one output, -o x.onnx");
+  if (o->dynamic && !o->wanted_count)
+    return complain(EXIT_USAGE, "--dynamic leaves the batch of a model open: "
+                                "write `-o x.onnx`, too");
   if (o->dump && !is_kind(o->dump, NETC_FOR_DUMP))
     return complain(EXIT_USAGE, "--dump takes one of %s, not `%s`",
                     list_kinds(kinds, sizeof kinds, NETC_FOR_DUMP), o->dump);
@@ -205,6 +222,56 @@ static int write_picture(struct netc *netc, struct net_options *o,
   return result;
 }
 
+static int recompile(void *user, int64_t batch) {
+  struct net_options *o = user;
+  char number[32];
+  snprintf(number, sizeof number, "%lld", (long long)batch);
+  netc_set(o->netc, "batch", number);
+  return net_options_compile(o, o->netc, o->files.at[0]);
+}
+
+/* A source that says all of the net: sizes that are given are not in it. */
+static bool keeps_source(const struct net_options *o) {
+  bool whole = !o->no_source;
+  for (size_t i = 0; i < o->given_count; i++)
+    whole = whole && o->given[i].option != OPTION_SIZES;
+  return whole;
+}
+
+static int write_emitted(struct netc *netc, struct net_options *o,
+                         const char *kind, const char *path, FILE *file,
+                         struct netc_options *look) {
+  struct file_writing writing = {file, 0, &o->progress};
+  bool shown = strcmp(path, "-") == 0;
+  look->width = shown ? terminal_width() : 0;
+  look->height = shown ? terminal_height() : 0;
+  look->colour = shown && wants_colour(o->colour, STDOUT_FILENO);
+  struct relative links = relative_to_here(path);
+  look->links = links.text;
+  enum netc_status status = netc_emit(netc, kind, look, write_sink, &writing);
+  if (writing.error)
+    return output_failed(path, writing.error);
+  if (status == NETC_ERROR) /* of this output: the net itself has none */
+    return complain(EXIT_SOURCE, "%s", netc_message(netc));
+  return exit_status_of(netc, status);
+}
+
+/* x.py, whose tensors are called as in a file of weights. */
+static int write_named(struct netc *netc, struct net_options *o,
+                       const char *path, FILE *file) {
+  struct netc_options look = o->look;
+  struct arena arena;
+  arena_open(&arena, NULL, NULL);
+  int status = weight_names_find(netc, o->names, &arena, &look.tensor_names);
+  if (status == EXIT_DONE &&
+      (status = write_emitted(netc, o, "py", path, file, &look)) == EXIT_SOURCE)
+    say_note(o->names, NULL,
+             "`netc weights X.net --from FILE --by-order --names=py -o "
+             "w.safetensors` gives its values the names of x.py instead");
+  arena_close(&arena);
+  return status;
+}
+
 static int write_one(struct netc *netc, struct net_options *o, const char *kind,
                      const char *path, FILE *file) {
   const struct export_kind *exported = export_find(kind);
@@ -212,21 +279,12 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
     return write_picture(netc, o, kind, file);
   if (exported)
     return exported->write(&(struct export_request){
-        netc, o->files.at[0], path, file, o->weights, o->opset});
-  struct file_writing writing = {file, 0, &o->progress};
+        netc, o->files.at[0], path, file, o->weights, o->opset, keeps_source(o),
+        o->dynamic ? recompile : NULL, o});
+  if (o->names && strcmp(kind, "py") == 0)
+    return write_named(netc, o, path, file);
   struct netc_options look = o->look;
-  bool shown = strcmp(path, "-") == 0;
-  look.width = shown ? terminal_width() : 0;
-  look.height = shown ? terminal_height() : 0;
-  look.colour = shown && wants_colour(o->colour, STDOUT_FILENO);
-  struct relative links = relative_to_here(path);
-  look.links = links.text;
-  enum netc_status status = netc_emit(netc, kind, &look, write_sink, &writing);
-  if (writing.error)
-    return output_failed(path, writing.error);
-  if (status == NETC_ERROR) /* of this output: the net itself has none */
-    return complain(EXIT_SOURCE, "%s", netc_message(netc));
-  return exit_status_of(netc, status);
+  return write_emitted(netc, o, kind, path, file, &look);
 }
 
 /* Outputs on their way: all are complete before the first takes its place. */
@@ -337,6 +395,18 @@ static int must_fit(struct netc *netc, struct net_options *o, int status) {
   return fit_check(netc, o, o->files.at[0], !is_told(o));
 }
 
+/* A file of tensors that are those of a net is that net. */
+static bool is_recognised(struct net_options *o) {
+  const char *path = o->files.at[0];
+  if (opening_open(&o->opening, path) != EXIT_DONE)
+    return false;
+  if (opening_recognise(&o->opening, false, false) == EXIT_DONE)
+    return true;
+  bool modules = opening_has_modules(&o->opening);
+  opening_close(&o->opening);
+  return modules;
+}
+
 static int build(struct netc *netc, struct net_options *o) {
   int status = check_operands(o);
   if (status == EXIT_DONE)
@@ -346,12 +416,17 @@ static int build(struct netc *netc, struct net_options *o) {
   if (sweep_wanted(o) && (o->wanted_count || o->dump || o->must_fit))
     return complain(EXIT_USAGE, "several values of a setting give a table: "
                                 "without -o, --emit, --dump and --must-fit");
+  if (!o->wanted_count && !o->given_count && weight_file_is(o->files.at[0]) &&
+      !is_recognised(o))
+    return weight_file_show(o->files.at[0]);
   if (o->max_input)
     return max_input(netc, o);
   if (sweep_wanted(o))
     return sweep(netc, o);
   status = net_options_compile(o, netc, o->files.at[0]);
-  if (status == EXIT_DONE)
+  if (status == EXIT_DONE && o->opening.kind != KIND_COUNT)
+    count_diagnostics(netc, o->style, o->files.at[0]);
+  else if (status == EXIT_DONE)
     show_diagnostics(netc, o->style);
   else if (status != EXIT_SOURCE)
     return status;
@@ -377,6 +452,12 @@ static int take(void *user, enum option_id option, const char *name,
   (void)name;
   if (option == OPTION_WEIGHTS)
     o->weights = value;
+  else if (option == OPTION_NAMES)
+    o->names = strcmp(value, "py") == 0 ? NULL : value;
+  else if (option == OPTION_DYNAMIC)
+    o->dynamic = true;
+  else if (option == OPTION_NO_SOURCE)
+    o->no_source = true;
   else
     return option_number(option, value, OPSET_LEAST, OPSET_MOST, &o->opset)
                ? EXIT_DONE

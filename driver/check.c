@@ -1,5 +1,6 @@
 /* netc check: diagnoses files, and whether they fit a device, for CI. */
 #include "driver/fit.h"
+#include "driver/mend.h"
 
 struct counts {
   size_t warnings, with_warnings;
@@ -13,7 +14,9 @@ static void count_warnings(const struct netc *netc, struct counts *counts) {
 
 static int check_file(struct netc *netc, struct net_options *o,
                       const char *file, struct counts *counts) {
-  int status = net_options_compile(o, netc, file);
+  int status = o->fix ? mend(o, netc, file) : EXIT_DONE;
+  if (status == EXIT_DONE)
+    status = net_options_compile(o, netc, file);
   if (status == EXIT_DONE) {
     show_diagnostics(netc, o->style);
     count_warnings(netc, counts);
@@ -28,6 +31,7 @@ static int check(struct netc *netc, struct net_options *o) {
   if (net_options_single(o) != EXIT_DONE)
     return EXIT_USAGE;
   netc_mode(netc, o->look.predict ? NETC_FOR_ALL : NETC_FOR_CHECK);
+  netc_partial(netc, true); /* errors after errors, too */
   struct counts counts = {0, 0};
   int worst = EXIT_DONE;
   for (int i = 0; i < o->files.count; i++) {

@@ -108,6 +108,9 @@ enum netc_style style_of(enum colour colour);
  * them, as text the first LIMIT_SHOWN_ALIKE warnings of each kind.
  */
 void show_diagnostics(struct netc *netc, enum netc_style style);
+/* Of a net of another framework: a line with their number. */
+void count_diagnostics(struct netc *netc, enum netc_style style,
+                       const char *path);
 
 /* A growing block of bytes on the heap. */
 struct bytes {

@@ -4,7 +4,7 @@
 
 #include "driver/command.h"
 
-enum { OPSET_LEAST = 11, OPSET_USUAL = 13, OPSET_MOST = 17 };
+enum { OPSET_LEAST = 11, OPSET_USUAL = 13, OPSET_MOST = 21 };
 
 /* What is exported, and where to. */
 struct export_request {
@@ -14,6 +14,11 @@ struct export_request {
   FILE *file;          /* of the same */
   const char *weights; /* a safetensors file; NULL: none */
   int64_t opset;
+  bool keeps_source; /* in the file, where that is the whole net */
+  /* The batch is left open: compiles the net anew for that many samples; an
+   * exit status. NULL: it is a number. */
+  int (*recompile)(void *user, int64_t batch);
+  void *user;
 };
 
 /* Complains, and returns an exit status. */

@@ -66,7 +66,8 @@ static int say_step(struct netc *netc, const struct netc_answer *a,
 int fit_check(struct netc *netc, const struct net_options *o, const char *file,
               bool said) {
   struct netc_answer a = {.size = sizeof a};
-  if (netc_layer_count(netc) == 0) /* a check has computed nothing */
+  struct netc_totals totals = {.size = sizeof totals};
+  if (netc_totals(netc, &totals) != NETC_OK) /* a check: nothing is computed */
     return EXIT_DONE;
   enum netc_status status = netc_answer(netc, o->look.predict, &a);
   if (status == NETC_ERROR)

@@ -9,7 +9,7 @@
 enum { WIDTH = 79, OPERANDS_COLUMN = 43, HELP_COLUMN = 32, DOC_COLUMN = 30 };
 
 static const char *const titles[] = {
-    [GROUP_NONE] = "For -o x.onnx",
+    [GROUP_NONE] = "For -o x.onnx and -o x.py",
     [GROUP_OUTPUTS] = "Outputs",
     [GROUP_SETTINGS] = "Settings, before those of the file",
     [GROUP_IMPORT] = "Files of other frameworks",

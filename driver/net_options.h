@@ -51,10 +51,14 @@ struct net_options {
   bool other_defines; /* there were several */
   const char *dump;
   const char *weights; /* for what is exported */
+  const char *names;   /* of tensors in x.py: a file's; NULL: its own */
   int64_t opset;
+  bool dynamic;          /* its batch is left open */
+  bool no_source;        /* it does not keep its source */
   enum netc_style style; /* of diagnostics */
   enum colour colour;
   bool must_fit;
+  bool fix;
   bool max_input;
   bool if_changed;
   bool depfile; /* -MD or -MF */

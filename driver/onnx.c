@@ -1,52 +1,65 @@
 /* -o x.onnx: the model's files, and where the values of weights come from. */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/guard.h"
 #include "codegen/onnx/onnx.h"
 #include "driver/export.h"
 #include "driver/output.h"
 #include "driver/run/weight_set.h"
+#include "import/tensors/safetensors.h"
 
 struct onnx_call {
   const struct export_request *request;
   struct arena arena;
   struct weight_set set;
-  struct safetensors file; /* unless weights are made up */
+  struct tensor_file file; /* unless weights are made up */
   struct output_file data; /* beside the model */
   int status;
 };
 
-static const void *lie(void *user, size_t weight) {
-  const struct stored_tensor *stored =
-      ((struct onnx_call *)user)->set.from[weight];
-  return stored && stored->type == VALUE_F32 ? stored->at : NULL;
+/* Zeros are a hole of the file, which takes no room on disk. */
+static bool put_hole(const struct onnx_call *call, FILE *to, int64_t bytes) {
+  bool appends = strcmp(call->request->path, "-") == 0; /* perhaps: >> */
+  return !appends && fseeko(to, (off_t)bytes, SEEK_CUR) == 0;
 }
 
-static void read_values(void *user, size_t weight, float *to) {
-  const struct weight_set *set = &((struct onnx_call *)user)->set;
-  weight_set_values(set, weight, 0, set->weights.at[weight].count, to);
-}
-
-/* In pieces: a file beside the model may be larger than memory. */
-static void append(void *user, size_t weight) {
-  enum { PIECE = 1 << 16 };
-  struct onnx_call *call = user;
-  int64_t count = call->set.weights.at[weight].count;
+/* Without a file what scales is 1 and the rest is 0; sines are known. In
+ * pieces: they may be more than memory has. */
+static void put_weight(void *user, size_t weight) {
+  enum { PIECE = 1 << 14 };
+  const struct onnx_call *call = user;
+  const struct netc_weight *w = &call->set.weights.at[weight];
+  FILE *to = call->data.file ? call->data.file : call->request->file;
+  bool known = call->request->weights || w->sines;
   float piece[PIECE];
-  for (int64_t i = 0; i < count; i += PIECE) {
-    int64_t n = count - i < PIECE ? count - i : PIECE;
-    weight_set_values(&call->set, weight, i, n, piece);
-    floats_write(call->data.file, piece, (size_t)n);
+  if (!known && w->center == 0 && put_hole(call, to, w->count * 4))
+    return;
+  for (int i = 0; i < PIECE && !known; i++)
+    piece[i] = (float)w->center;
+  for (int64_t i = 0; i < w->count; i += PIECE) {
+    int64_t n = w->count - i < PIECE ? w->count - i : PIECE;
+    if (known)
+      weight_set_values(&call->set, weight, i, n, piece);
+    floats_write(to, piece, (size_t)n);
   }
+}
+
+/* A file that ends in a hole is as long as it says. */
+static bool end_sparse(FILE *file) {
+  return fflush(file) == 0 && ftruncate(fileno(file), ftello(file)) == 0;
 }
 
 static int write_model(struct onnx_call *call, struct onnx_model *model,
                        const char *beside) {
   const struct export_request *r = call->request;
-  const struct onnx_weights from = {call, beside, lie, read_values, append};
+  const struct onnx_weights from = {call, beside, put_weight};
   errno = 0;
   onnx_write(model, &from, file_sink, r->file);
+  if (weight_set_check(&call->set, r->weights) != EXIT_DONE)
+    return EXIT_IO;
   return ferror(r->file) ? output_failed(r->path, errno) : EXIT_DONE;
 }
 
@@ -63,7 +76,8 @@ static int write_beside(struct onnx_call *call, struct onnx_model *model) {
     return output_failed(beside, errno);
   int status =
       write_model(call, model, slash ? beside + (slash + 1 - path) : beside);
-  if (status == EXIT_DONE && ferror(call->data.file))
+  if (status == EXIT_DONE &&
+      (ferror(call->data.file) || !end_sparse(call->data.file)))
     status = output_failed(beside, errno);
   if (status != EXIT_DONE)
     output_abandon(&call->data);
@@ -73,33 +87,82 @@ static int write_beside(struct onnx_call *call, struct onnx_model *model) {
 }
 
 static int write_files(struct onnx_call *call, struct onnx_model *model) {
-  return onnx_weight_bytes(model) > ONNX_INSIDE
+  const struct export_request *r = call->request;
+  bool empty = !r->weights && strcmp(r->path, "-") != 0;
+  return onnx_weight_bytes(model) > (empty ? ONNX_INSIDE_EMPTY : ONNX_INSIDE)
              ? write_beside(call, model)
              : write_model(call, model, NULL);
 }
 
 static int with_weights(struct onnx_call *call, struct onnx_model *model) {
   const char *path = call->request->weights;
-  int status = EXIT_DONE;
-  if (!safetensors_open(&call->file, path, &call->arena))
-    status = complain_of(call->file.unread ? EXIT_IO : EXIT_SOURCE, path, NULL,
-                         "%s", call->file.fault);
+  int status = weight_file_open(&call->file, path, &call->arena);
   if (status == EXIT_DONE)
     status = weight_set_match(&call->set, path, &call->file, MATCH_EXACTLY);
   return status == EXIT_DONE ? write_files(call, model) : status;
+}
+
+/* Two batches that seldom are sizes of a net, too. */
+static const int64_t open_batches[] = {59, 61};
+
+/* The model; NULL: `why`, or the call's status, says why not. */
+static struct onnx_model *build(struct onnx_call *call, struct text *why) {
+  const struct export_request *r = call->request;
+  struct onnx_model *models[2];
+  if (!r->recompile)
+    return onnx_build(r->netc, (int)r->opset, &call->arena, why);
+  for (int i = 0; i < 2; i++) {
+    call->status = r->recompile(r->user, open_batches[i]);
+    if (call->status != EXIT_DONE)
+      return NULL;
+    models[i] = onnx_build(r->netc, (int)r->opset, &call->arena, why);
+    if (!models[i])
+      return NULL;
+  }
+  return onnx_open_batch(models[1], models[0], why) ? models[1] : NULL;
+}
+
+/* What was given with -D: "depth=18 width=64". False: it cannot be kept. */
+static bool put_params(struct onnx_call *call, struct text *params) {
+  struct netc_param param = {.size = sizeof param};
+  struct netc *netc = call->request->netc;
+  for (size_t i = 0; netc_param(netc, i, &param) == NETC_OK; i++) {
+    if (!param.given)
+      continue;
+    if (strpbrk(param.value, " ;\n"))
+      return false;
+    text_printf(params, "%s%s=%s", params->length ? " " : "", param.name,
+                param.value);
+  }
+  return true;
+}
+
+/* Of a net that is one file. */
+static void keep_source(struct onnx_call *call, struct onnx_model *model) {
+  struct netc *netc = call->request->netc;
+  struct text params = text_new(&call->arena);
+  struct slice source = {NULL, 0};
+  source.at = netc_source_text(netc, 0, &source.length);
+  if (!call->request->keeps_source || netc_source(netc, 1) || !source.at ||
+      !put_params(call, &params))
+    return;
+  model->source = source;
+  model->params = text_slice(&params);
 }
 
 static void run(void *user) {
   struct onnx_call *call = user;
   const struct export_request *r = call->request;
   struct text why = text_new(&call->arena);
-  struct onnx_model *model = onnx_build(r->netc, (int)r->opset,
-                                        r->weights != NULL, &call->arena, &why);
+  struct onnx_model *model = build(call, &why);
+  if (call->status != EXIT_DONE)
+    return;
   if (!model) {
     call->status =
         complain(EXIT_SOURCE, "%s: %.*s", r->net, (int)why.length, why.at);
     return;
   }
+  keep_source(call, model);
   weight_set_open(&call->set, r->netc, &call->arena);
   call->status =
       r->weights ? with_weights(call, model) : write_files(call, model);
@@ -113,7 +176,7 @@ int export_onnx(const struct export_request *request) {
     output_abandon(&call.data);
     call.status = complain(EXIT_IO, "out of memory");
   }
-  safetensors_close(&call.file);
+  tensors_close(&call.file);
   arena_close(&call.arena);
   return call.status;
 }

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/guard.h"
 #include "driver/zoo.h"
+#include "import/bytes/bytes.h"
 
 struct opening_run {
   struct opened_file *opening;
@@ -41,22 +42,47 @@ static const char *help_text(struct arena *arena, const char *help,
   return text.at;
 }
 
-int opening_refuse(const struct opened_file *opening, enum file_kind_id kind) {
+enum file_kind_id opening_kind(const char *operand) {
+  struct byte_store store;
+  enum file_kind_id kind = KIND_COUNT;
+  char head[FILE_HEAD];
+  if (byte_store_open(&store, operand)) {
+    size_t length = store.size < sizeof head ? (size_t)store.size : sizeof head;
+    if (byte_store_read(&store, 0, head, length))
+      kind = file_kind_of("", (struct slice){head, length});
+  }
+  byte_store_close(&store);
+  return kind;
+}
+
+int opening_refuse_file(const char *path, enum file_kind_id kind,
+                        const char *why) {
   struct arena arena;
   const struct file_kind *k = file_kind(kind);
   arena_open(&arena, NULL, NULL);
-  const char *help = k->help ? help_text(&arena, k->help, opening->path) : NULL;
-  int status =
-      complain_of(EXIT_SOURCE, opening->path, help, "this is %s", k->name);
+  const char *help = k->help ? help_text(&arena, k->help, path) : NULL;
+  int status = complain_of(EXIT_SOURCE, path, help, "this is %s%s%s", k->name,
+                           *why ? ": " : "", why);
   arena_close(&arena);
   return status;
+}
+
+int opening_refuse(const struct opened_file *opening, enum file_kind_id kind) {
+  return opening_refuse_file(opening->path, kind, "");
+}
+
+/* Told by its bytes, and not what a pipe began with. */
+static bool is_told(const struct opened_file *o) {
+  return strcmp(o->path, "-") != 0 && opening_kind(o->path) == o->kind;
 }
 
 /* Whether a file is read to its end: one that nobody can use is not. */
 static bool goes_on(void *user, struct slice head) {
   struct opened_file *opening = user;
   opening->kind = file_kind_of(opening->path, head);
-  return opening->kind == KIND_COUNT || file_kind(opening->kind)->read;
+  const struct file_kind *k =
+      opening->kind == KIND_COUNT ? NULL : file_kind(opening->kind);
+  return !k || (k->read && !k->header && !(k->opens_file && is_told(opening)));
 }
 
 static int unread(const struct opened_file *opening, enum file_status status) {
@@ -69,6 +95,10 @@ static int unread(const struct opened_file *opening, enum file_status status) {
                   *meant.text ? "`?" : "");
 }
 
+static bool is_tensors(const struct opened_file *o) {
+  return file_kind(o->kind)->tensors && is_told(o);
+}
+
 static void open_file(void *user) {
   struct opening_run *run = user;
   struct opened_file *o = run->opening;
@@ -76,11 +106,14 @@ static void open_file(void *user) {
     run->status = EXIT_USAGE;
     return;
   }
+  run->status = opening_in_folder(o);
+  if (run->status != EXIT_DONE)
+    return;
   enum file_status status =
       file_read_asking(&o->arena, o->path, goes_on, o, &o->text);
   if (status != FILE_OK)
     run->status = unread(o, status);
-  else if (o->kind != KIND_COUNT && !file_kind(o->kind)->read)
+  else if (o->kind != KIND_COUNT && !file_kind(o->kind)->read && !is_tensors(o))
     run->status = opening_refuse(o, o->kind);
 }
 
@@ -88,8 +121,12 @@ int opening_open(struct opened_file *opening, const char *operand) {
   struct opening_run run = {opening, EXIT_DONE};
   struct arena *const arenas[GUARD_ARENAS] = {&opening->arena};
   opening_close(opening);
-  *opening = (struct opened_file){
-      .open = true, .operand = operand, .path = operand, .kind = KIND_COUNT};
+  *opening = (struct opened_file){.open = true,
+                                  .operand = operand,
+                                  .path = operand,
+                                  .kind = KIND_COUNT,
+                                  .wants_values = opening->wants_values,
+                                  .from = opening->from};
   arena_open(&opening->arena, NULL, NULL);
   if (!guard_run(arenas, open_file, &run))
     run.status = complain(EXIT_IO, "out of memory");
@@ -101,5 +138,8 @@ int opening_open(struct opened_file *opening, const char *operand) {
 void opening_close(struct opened_file *opening) {
   if (opening->open)
     arena_close(&opening->arena);
-  *opening = (struct opened_file){.open = false};
+  if (opening->values)
+    fclose(opening->values);
+  *opening = (struct opened_file){.wants_values = opening->wants_values,
+                                  .from = opening->from};
 }

@@ -13,7 +13,13 @@ struct opened_file {
   const char *operand;    /* as it was given: "zoo:resnet" */
   const char *path;       /* of the file; "-" is standard input */
   enum file_kind_id kind; /* KIND_COUNT: a source */
+  bool modules;           /* opening_has_modules */
   struct slice text;
+  /* What stays when another file is opened: whether the values of weights are
+   * wanted, too, and a file that has them; then, as safetensors, these. */
+  bool wants_values;
+  const char *from;
+  FILE *values; /* NULL: the file has none */
 };
 
 /*
@@ -23,10 +29,35 @@ struct opened_file {
  */
 int opening_open(struct opened_file *opening, const char *operand);
 
+/*
+ * A folder that is a model, or has one: the path becomes that of a file in it,
+ * and a note says so. An exit status, after saying why not; EXIT_DONE, too, if
+ * it is none.
+ */
+int opening_in_folder(struct opened_file *opening);
+
+/* What a file on disk is by its bytes, without opening it; KIND_COUNT: a
+   source, or not to be told. */
+enum file_kind_id opening_kind(const char *operand);
+
 /* Refuses a file that is another kind than the command takes. */
 int opening_refuse(const struct opened_file *opening, enum file_kind_id kind);
 
+/* The same for what is wrong with it: `why`, or "". */
+int opening_refuse_file(const char *path, enum file_kind_id kind,
+                        const char *why);
+
 void opening_close(struct opened_file *opening);
+
+/*
+ * Finds the net that a file of tensors is of, and makes its source the text;
+ * a chain of layers is guessed only if that is wanted. An exit status; what
+ * is not recognised is said if `say` is set.
+ */
+int opening_recognise(struct opened_file *opening, bool guess, bool say);
+
+/* Whether PyTorch saved modules that are a net, which opening_import reads. */
+bool opening_has_modules(struct opened_file *opening);
 
 /*
  * Makes a source of a file that has a reader, in place of its text; of the

@@ -92,6 +92,19 @@ void show_diagnostics(struct netc *netc, enum netc_style style) {
     complain(EXIT_SOURCE, "stopped after %d errors", LIMIT_ERRORS);
 }
 
+void count_diagnostics(struct netc *netc, enum netc_style style,
+                       const char *path) {
+  size_t count = netc_diagnostic_count(netc);
+  if (style == NETC_STYLE_JSON)
+    show_diagnostics(netc, style);
+  else if (count > 0)
+    say_note(path, NULL,
+             "%zu warning%s about what its author chose; `netc check "
+             "%s` shows %s",
+             count, count == 1 ? "" : "s", shell_word("%s", path).text,
+             count == 1 ? "it" : "them");
+}
+
 int exit_status_of(const struct netc *netc, enum netc_status status) {
   switch (status) {
   case NETC_OK: return EXIT_DONE;
@@ -113,6 +126,8 @@ bool file_sink(void *user, const char *bytes, size_t length) {
 
 bool bytes_sink(void *user, const char *data, size_t length) {
   struct bytes *bytes = user;
+  if (length == 0)
+    return true;
   if (bytes->room - bytes->length < length) {
     size_t room = (bytes->length + length) * 2;
     char *larger = realloc(bytes->at, room);

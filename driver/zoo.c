@@ -19,17 +19,26 @@ enum { DESCRIPTION = 18 }; /* the column */
 
 static const char prefix[] = "zoo:";
 
-/* The nets of the folder, in order. */
+/* Of two nets of one name the first is meant. */
+static const char *const folders[] = {"zoo", "huggingface"};
+enum { FOLDERS = sizeof folders / sizeof *folders };
+
+struct zoo_net {
+  char name[LONGEST_NAME];
+  int folder;
+};
+
+/* The nets of the examples' folders, in order. */
 struct zoo {
-  char folder[LONGEST_PATH];
-  char (*names)[LONGEST_NAME];
+  char examples[LONGEST_PATH];
+  struct zoo_net *nets;
   size_t count;
 };
 
 /* Beside the program: where `make install` put it, or in the build's tree. */
-static DIR *find_folder(struct zoo *zoo) {
-  static const char *const places[] = {
-      "/../share/netc/examples/zoo", "/../examples/zoo", "/../../examples/zoo"};
+static void find_examples(char *examples) {
+  static const char *const places[] = {"/../share/netc/examples",
+                                       "/../examples", "/../../examples"};
   char program[LONGEST_PATH];
   ssize_t length = readlink("/proc/self/exe", program, sizeof program);
   while (length > 0 && program[length - 1] != '/')
@@ -37,42 +46,78 @@ static DIR *find_folder(struct zoo *zoo) {
   for (size_t i = 0; length > 1 && i < sizeof places / sizeof *places; i++) {
     char path[2 * LONGEST_PATH];
     snprintf(path, sizeof path, "%.*s%s", (int)length - 1, program, places[i]);
-    DIR *folder = realpath(path, zoo->folder) ? opendir(zoo->folder) : NULL;
-    if (folder)
-      return folder;
+    if (realpath(path, examples))
+      return;
   }
-  snprintf(zoo->folder, sizeof zoo->folder, "%s", NETC_DATA "/examples/zoo");
-  return opendir(zoo->folder);
+  snprintf(examples, LONGEST_PATH, "%s", NETC_DATA "/examples");
+}
+
+const char *zoo_examples(struct arena *arena) {
+  char examples[LONGEST_PATH];
+  find_examples(examples);
+  return arena_copy(arena, examples, strlen(examples));
 }
 
 static int by_name(const void *a, const void *b) {
-  return strcmp(a, b);
+  const struct zoo_net *x = a, *y = b;
+  return strcmp(x->name, y->name);
+}
+
+static bool zoo_has(const struct zoo *zoo, struct slice name) {
+  for (size_t i = 0; i < zoo->count; i++)
+    if (slice_is(name, zoo->nets[i].name))
+      return true;
+  return false;
+}
+
+static void add_folder(struct zoo *zoo, int number) {
+  char path[LONGEST_PATH + LONGEST_NAME];
+  snprintf(path, sizeof path, "%s/%s", zoo->examples, folders[number]);
+  DIR *folder = opendir(path);
+  for (struct dirent *entry;
+       folder && zoo->count < MOST_NETS && (entry = readdir(folder));) {
+    size_t length = strlen(entry->d_name);
+    struct slice name = {entry->d_name, length < 4 ? 0 : length - 4};
+    if (name.length == 0 || name.length >= LONGEST_NAME ||
+        strcmp(entry->d_name + length - 4, ".net") != 0 || zoo_has(zoo, name))
+      continue;
+    struct zoo_net *net = &zoo->nets[zoo->count++];
+    memcpy(net->name, name.at, name.length);
+    net->folder = number;
+  }
+  if (folder)
+    closedir(folder);
 }
 
 /* False: there is none, or no memory. */
 static bool zoo_open(struct zoo *zoo) {
-  DIR *folder = find_folder(zoo);
+  find_examples(zoo->examples);
   zoo->count = 0;
-  zoo->names = calloc(MOST_NETS, sizeof *zoo->names);
-  for (struct dirent *entry; folder && zoo->names && zoo->count < MOST_NETS &&
-                             (entry = readdir(folder));) {
-    size_t length = strlen(entry->d_name);
-    if (length > 4 && length - 4 < LONGEST_NAME &&
-        strcmp(entry->d_name + length - 4, ".net") == 0)
-      memcpy(zoo->names[zoo->count++], entry->d_name, length - 4);
-  }
-  if (folder)
-    closedir(folder);
+  zoo->nets = calloc(MOST_NETS, sizeof *zoo->nets);
+  for (int i = 0; zoo->nets && i < FOLDERS; i++)
+    add_folder(zoo, i);
   if (zoo->count)
-    qsort(zoo->names, zoo->count, sizeof *zoo->names, by_name);
+    qsort(zoo->nets, zoo->count, sizeof *zoo->nets, by_name);
   else
-    free(zoo->names);
+    free(zoo->nets);
   return zoo->count > 0;
+}
+
+struct zoo_file {
+  char path[LONGEST_PATH + 2 * LONGEST_NAME];
+};
+
+static struct zoo_file file_of(const struct zoo *zoo,
+                               const struct zoo_net *net) {
+  struct zoo_file file;
+  snprintf(file.path, sizeof file.path, "%s/%s/%s.net", zoo->examples,
+           folders[net->folder], net->name);
+  return file;
 }
 
 static int no_zoo(void) {
   return complain(EXIT_IO, "the nets of the zoo are not here: they are "
-                           "installed as share/netc/examples/zoo beside bin");
+                           "installed as share/netc/examples beside bin");
 }
 
 bool zoo_is_name(const char *operand) {
@@ -91,16 +136,16 @@ static void plain_name(const char *name, char *to, size_t room) {
 }
 
 /* The longest name that the word begins with; `rest` is what follows it. */
-static const char *name_in(const struct zoo *zoo, const char *word,
-                           const char **rest) {
-  const char *best = NULL;
+static const struct zoo_net *name_in(const struct zoo *zoo, const char *word,
+                                     const char **rest) {
+  const struct zoo_net *best = NULL;
   size_t most = 0;
   for (size_t i = 0; i < zoo->count; i++) {
     char plain[LONGEST_NAME];
-    plain_name(zoo->names[i], plain, sizeof plain);
+    plain_name(zoo->nets[i].name, plain, sizeof plain);
     size_t length = strlen(plain);
     if (length > most && strncmp(word, plain, length) == 0) {
-      best = zoo->names[i];
+      best = &zoo->nets[i];
       most = length;
     }
   }
@@ -125,14 +170,12 @@ static bool allows(const char *allowed, const char *value) {
 }
 
 /* resnet 50: the param that 50 is a choice of. "b0" is the value of b. */
-static bool find_param(const struct zoo *zoo, const char *name,
+static bool find_param(const struct zoo *zoo, const struct zoo_net *net,
                        const char *value, char *to, size_t room) {
-  char path[LONGEST_PATH + LONGEST_NAME];
   struct netc_param p = {.size = sizeof p};
   struct netc *netc = netc_open(NULL, NULL);
   bool found = false;
-  snprintf(path, sizeof path, "%s/%s.net", zoo->folder, name);
-  if (netc && netc_load_file(netc, path) == NETC_OK)
+  if (netc && netc_load_file(netc, file_of(zoo, net).path) == NETC_OK)
     for (size_t i = 0; !found && netc_param(netc, i, &p) == NETC_OK; i++) {
       size_t length = strlen(p.name);
       const char *number =
@@ -149,6 +192,7 @@ struct zoo_text zoo_suggestion(const char *word) {
   struct zoo_text found = {""};
   struct zoo zoo;
   char plain[LONGEST_NAME], param[LONGEST_NAME] = "";
+  const struct zoo_net *net;
   const char *rest, *name;
   size_t length = strlen(word);
   if (length >= sizeof plain || strchr(word, '/') || !zoo_open(&zoo))
@@ -158,18 +202,19 @@ struct zoo_text zoo_suggestion(const char *word) {
   snprintf(param, sizeof param, "%.*s", (int)length, word);
   plain_name(param, plain, sizeof plain);
   *param = '\0';
-  name = name_in(&zoo, plain, &rest);
-  if (name && *rest && !find_param(&zoo, name, rest, param, sizeof param))
-    name = NULL;
+  net = name_in(&zoo, plain, &rest);
+  if (net && *rest && !find_param(&zoo, net, rest, param, sizeof param))
+    net = NULL;
+  name = net ? net->name : NULL;
   if (!name) {
     struct suggestion s = suggest_begin(slice_of(plain));
     for (size_t i = 0; i < zoo.count; i++)
-      suggest_offer(&s, slice_of(zoo.names[i]));
+      suggest_offer(&s, slice_of(zoo.nets[i].name));
     name = s.best.at; /* of a name, which ends with a NUL */
   }
   if (name)
     snprintf(found.text, sizeof found.text, "%s%s%s", prefix, name, param);
-  free(zoo.names);
+  free(zoo.nets);
   return found;
 }
 
@@ -180,16 +225,15 @@ const char *zoo_path(struct arena *arena, const char *operand) {
     no_zoo();
     return NULL;
   }
-  bool found = false;
-  for (size_t i = 0; i < zoo.count; i++)
-    found = found || strcmp(zoo.names[i], name) == 0;
-  free(zoo.names);
-  if (found) {
-    struct text path = text_new(arena);
-    text_printf(&path, "%s/%s.net", zoo.folder, name);
-    text_putc(&path, '\0');
-    return path.at;
-  }
+  const char *path = NULL;
+  for (size_t i = 0; i < zoo.count && !path; i++)
+    if (strcmp(zoo.nets[i].name, name) == 0) {
+      struct zoo_file file = file_of(&zoo, &zoo.nets[i]);
+      path = arena_copy(arena, file.path, strlen(file.path));
+    }
+  free(zoo.nets);
+  if (path)
+    return path;
   struct zoo_text meant = zoo_suggestion(name);
   complain(EXIT_USAGE, "the zoo has no `%s`; %s%s%s", name,
            *meant.text ? "did you mean `" : "`netc zoo` lists what it has",
@@ -245,20 +289,19 @@ static void list(void *user) {
     return;
   }
   for (size_t i = 0; i < zoo.count; i++) {
-    char path[LONGEST_PATH + LONGEST_NAME];
     struct slice source;
     struct text said = text_new(&l->arena), shown = text_new(&l->arena);
-    if (!is_wanted(l->words, zoo.names[i]))
+    if (!is_wanted(l->words, zoo.nets[i].name))
       continue;
-    snprintf(path, sizeof path, "%s/%s.net", zoo.folder, zoo.names[i]);
-    if (file_read(&l->arena, path, &source) == FILE_OK)
+    if (file_read(&l->arena, file_of(&zoo, &zoo.nets[i]).path, &source) ==
+        FILE_OK)
       put_description(&said, source);
     shown_put(&shown, text_slice(&said), 0);
     text_putc(&shown, '\0');
-    put_beside(zoo.names[i], DESCRIPTION, shown.at);
+    put_beside(zoo.nets[i].name, DESCRIPTION, shown.at);
     count++;
   }
-  free(zoo.names);
+  free(zoo.nets);
   if (count == 0)
     l->status = complain(EXIT_SOURCE, "the zoo has no such net; `netc zoo` "
                                       "lists all");

@@ -32,15 +32,6 @@ struct source_builder {
   struct cell_node *cells; /* by node, for LAYOUT_CELLS */
 };
 
-/* What a layer reads: its inputs, then what it names by a key. */
-static inline size_t feed_count(const struct graph_node *node) {
-  return node->inputs.count + (node->keyed >= 0);
-}
-
-static inline int feed(const struct graph_node *node, size_t i) {
-  return i < node->inputs.count ? node->inputs.at[i] : node->keyed;
-}
-
 /* Regions: what lies between a tensor and one that is made of it. */
 
 /*

@@ -37,13 +37,13 @@ static int by_number(const void *a, const void *b) {
 static size_t source_count(const struct source_builder *b, int index) {
   return b->cells[index].form == FORM_BLOCKS
              ? 1
-             : feed_count(graph_at(b->graph, index));
+             : graph_feeds(graph_at(b->graph, index));
 }
 
 static int source(const struct source_builder *b, int index, size_t i) {
   return b->cells[index].form == FORM_BLOCKS
              ? b->tree.parent[index]
-             : feed(graph_at(b->graph, index), i);
+             : graph_feed(graph_at(b->graph, index), i);
 }
 
 /* Lists what `target` needs and is not written, in the file's order. */

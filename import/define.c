@@ -167,7 +167,7 @@ static struct def_family *best_family(struct define_search *search) {
     bool better = f->saved > 0 && count > 1 &&
                   (!best || comes_before(search->plan, f, best));
     if (better && !are_neighbours(search->plan, f) &&
-        parameters_count(search->plan, f->runs.at, f->runs.count) <=
+        parameters_count(search->plan, f->runs.at, f->runs.count, true) <=
             MOST_PARAMETERS)
       best = f;
   }
@@ -274,7 +274,7 @@ static void name_tensors(struct source_block *block) {
 static bool define(struct source_plan *plan, struct def_family *f) {
   struct parameters p;
   const char *name = name_def(plan, f);
-  if (!parameters_find(plan, f->runs.at, f->runs.count, &p))
+  if (!parameters_find(plan, f->runs.at, f->runs.count, true, &p))
     return false;
   struct statement def = {.node = -1};
   statement_put_text(plan, &def, PART_NONE, "def");

@@ -52,11 +52,9 @@ static void count_uses(struct dominators *tree, const struct graph *graph) {
   size_t count = graph->nodes.count, all = 0;
   for (size_t i = 0; i < count; i++) {
     const struct graph_node *node = graph->nodes.at[i];
-    for (size_t k = 0; k < node->inputs.count; k++)
-      tree->first_use[node->inputs.at[k] + 1]++;
-    if (node->keyed >= 0)
-      tree->first_use[node->keyed + 1]++;
-    all += node->inputs.count + 1;
+    for (size_t k = 0; k < graph_feeds(node); k++)
+      tree->first_use[graph_feed(node, k) + 1]++;
+    all += graph_feeds(node);
   }
   for (size_t i = 0; i < count; i++)
     tree->first_use[i + 1] += tree->first_use[i];
@@ -65,10 +63,8 @@ static void count_uses(struct dominators *tree, const struct graph *graph) {
   memcpy(next, tree->first_use, count * sizeof(int));
   for (size_t i = 0; i < count; i++) {
     const struct graph_node *node = graph->nodes.at[i];
-    for (size_t k = 0; k < node->inputs.count; k++)
-      tree->uses[next[node->inputs.at[k]]++] = (int)i;
-    if (node->keyed >= 0)
-      tree->uses[next[node->keyed]++] = (int)i;
+    for (size_t k = 0; k < graph_feeds(node); k++)
+      tree->uses[next[graph_feed(node, k)]++] = (int)i;
   }
 }
 
@@ -84,9 +80,8 @@ void dominate(struct dominators *tree, struct graph *graph) {
     const struct graph_node *node = graph->nodes.at[i];
     int parent = -1;
     bool fed = false;
-    size_t feeds = node->inputs.count + (node->keyed >= 0);
-    for (size_t k = 0; k < feeds; k++) {
-      int from = k < node->inputs.count ? node->inputs.at[k] : node->keyed;
+    for (size_t k = 0; k < graph_feeds(node); k++) {
+      int from = graph_feed(node, k);
       if (tree->loose[from])
         continue;
       parent = fed ? common(&c, parent, from) : from;

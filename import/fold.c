@@ -39,20 +39,26 @@ static struct source_run run_at(struct source_block *block,
   return (struct source_run){block, f->from + i * f->length, f->length};
 }
 
-static bool all_closed(const struct source_plan *plan,
-                       struct source_block *block,
-                       const struct source_fold *f) {
-  for (size_t i = 0; i < f->count; i++) {
-    struct source_run run = run_at(block, f, i);
-    if (!run_is_closed(plan, &run, i + 1 == f->count))
-      return false;
-  }
-  return true;
-}
-
 static struct series_runs series_of(struct source_block *block,
                                     const struct source_fold *f) {
   return (struct series_runs){{block, f->from, f->length}, f->count};
+}
+
+/* Equal runs may name what is made before all of them. */
+static bool all_closed(struct source_plan *plan, struct source_block *block,
+                       const struct source_fold *f) {
+  bool reads = false;
+  for (size_t i = 0; i < f->count; i++) {
+    struct source_run run = run_at(block, f, i);
+    bool last = i + 1 == f->count;
+    bool closed = run_is_closed(plan, &run, last);
+    if (!closed &&
+        (f->loop != LOOP_REPEAT || !run_is_private(plan, &run, last)))
+      return false;
+    reads = reads || !closed;
+  }
+  struct series_runs runs = series_of(block, f);
+  return !reads || series_is_repeat(plan, &runs);
 }
 
 static int saved_by(struct source_plan *plan, struct source_block *block,
@@ -66,7 +72,7 @@ static int saved_by(struct source_plan *plan, struct source_block *block,
       arena_alloc(plan->graph->arena, f->count, sizeof *runs);
   for (size_t i = 0; i < f->count; i++)
     runs[i] = run_at(block, f, i);
-  size_t names = parameters_count(plan, runs, f->count);
+  size_t names = parameters_count(plan, runs, f->count, false);
   if (names > MOST_PARAMETERS || names == 0)
     return 0;
   int rows = names > 1 ? (int)f->count + 1 : 0;
@@ -154,7 +160,7 @@ static bool make_table(struct source_plan *plan, struct source_block *block,
   struct parameters p;
   for (size_t i = 0; i < f->count; i++)
     runs[i] = run_at(block, f, i);
-  if (!parameters_find(plan, runs, f->count, &p))
+  if (!parameters_find(plan, runs, f->count, false, &p))
     return false;
   statement_put_text(plan, s, PART_NONE, "for");
   for (size_t i = 0; i < p.count; i++)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/shown.h"
 #include "base/utf8.h"
 
@@ -124,7 +125,7 @@ static struct graph_node *add(struct graph *graph, enum layer_word word) {
   struct graph_node *node = ARENA_NEW(graph->arena, struct graph_node);
   node->index = (int)graph->nodes.count;
   node->word = word;
-  node->keyed = -1;
+  node->keyed = node->values = -1;
   node->name = graph->at.name;
   node->kind = graph->at.kind;
   node->line = graph->at.line;
@@ -169,6 +170,20 @@ struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
   struct graph_node *node = graph_layer(graph, word, a);
   graph_operand(graph, node, b);
   return node;
+}
+
+int64_t graph_count(const int64_t *sizes, size_t count) {
+  int64_t product = 1;
+  for (size_t i = 0; i < count; i++)
+    if (!mul_i64(product, sizes[i], &product))
+      product = INT64_MAX;
+  return product;
+}
+
+/* What is too large for a number no net has: it is not compared. */
+void graph_tensor(struct graph_node *node, const int64_t *sizes, size_t count) {
+  if (!add_i64(node->params, graph_count(sizes, count), &node->params))
+    node->params = INT64_MAX;
 }
 
 void graph_arg(struct graph *graph, struct graph_node *node,

@@ -55,9 +55,11 @@ struct graph_weight {
   int64_t count;
   bool fill;
   bool is_matrix;    /* of a dense layer: outputs x inputs; its inputs are in */
-  bool as_file;      /* the order of a file, or in that of the net */
+  bool as_file;      /* the order of a file, or in that of the net; of others
+                        all of it is in the order of a file */
   const float *real; /* or */
   const int64_t *whole;
+  const char *scale, *zero; /* struct float_tensor's */
 };
 
 struct graph_shape {
@@ -77,6 +79,7 @@ struct graph_node {
   /* One more tensor by key: `cross=LABEL`. */
   const char *key;
   int keyed;        /* with `key` */
+  int values;       /* of an attention, by `values=`; -1: none */
   bool again;       /* `again LABEL`: it is `keyed` with another input */
   bool shared;      /* others name this layer: it has no tail */
   const char *name; /* the file's; NULL: none worth keeping */
@@ -84,6 +87,7 @@ struct graph_node {
   size_t line;      /* of the file; 0: none */
   const void *source;
   struct graph_shape shape;
+  int64_t params; /* that it has in the file: the sizes of GRAPH_TENSOR */
   VEC(struct graph_weight) weights;
   const char *output; /* the name under which it leaves the net, or NULL */
 };
@@ -111,6 +115,12 @@ struct graph {
   struct graph_error error;
   VEC(const char *) notes; /* what is left out on purpose, for a comment */
   struct map said;         /* them */
+  const char *infer;       /* its settings in predictions; NULL: none */
+  struct text source;      /* of a reader that writes it itself */
+  bool kept;               /* the source is one that the file has */
+  VEC(struct graph_weight) weights; /* then: those of the net, by its names */
+  int64_t stored_bytes;             /* of the file's tensors; 0: not known */
+  const char *stored_types;         /* "226 Q4_K, 65 F32" */
   int folded; /* convolutions that a batch norm was folded into, maybe */
 };
 
@@ -132,6 +142,18 @@ bool graph_help(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Something of the file that the net does not have; said once. */
 void graph_note(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* What a layer reads: its inputs, then what it names by a key. */
+static inline size_t graph_feeds(const struct graph_node *node) {
+  return node->inputs.count + (node->keyed >= 0) + (node->values >= 0);
+}
+
+static inline int graph_feed(const struct graph_node *node, size_t i) {
+  size_t count = node->inputs.count;
+  return i < count                        ? node->inputs.at[i]
+         : i == count && node->keyed >= 0 ? node->keyed
+                                          : node->values;
+}
 
 /* An input of the net; `dtype` is NULL or "i32" or "i64". */
 struct graph_node *graph_input(struct graph *graph, const char *name,
@@ -155,6 +177,18 @@ struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
 /* A part of an axis, which is called so: a `slice`. */
 struct graph_node *graph_slice(struct graph *graph, int input, int axis,
                                const char *name, int64_t from, int64_t to);
+
+/*
+ * A trained tensor of the layer, by what the file says of its sizes and never
+ * by what the layer was made into: the source is compared with it.
+ */
+#define GRAPH_TENSOR(node, ...)                        \
+  graph_tensor((node), (const int64_t[]){__VA_ARGS__}, \
+               sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+void graph_tensor(struct graph_node *node, const int64_t *sizes, size_t count);
+
+/* The product of sizes; INT64_MAX: it is too large for a number. */
+int64_t graph_count(const int64_t *sizes, size_t count);
 
 /* Arguments, in the order in which they are written. */
 void graph_arg(struct graph *graph, struct graph_node *node,

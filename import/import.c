@@ -1,5 +1,4 @@
 /* A foreign file becomes a source: reader, structure, folds, text. */
-#include <limits.h>
 #include <string.h>
 
 #include "import/reader.h"
@@ -128,27 +127,49 @@ static int write_plan(struct graph *graph, struct source_layout layout,
   return lines;
 }
 
+static struct source_layout layout_of(int way) {
+  static const int cells[] = {0, 3, 1, 1};
+  return (struct source_layout){.cells = cells[way / 8],
+                                .small_defs = way & 1,
+                                .series_early = way & 2,
+                                .late = way & 4,
+                                .bare_joins = way / 8 == 3};
+}
+
 /* Tries all ways to say it, and keeps the one of fewest lines. */
 static void write_shortest(struct graph *graph, struct imported *result) {
-  static const int cells[] = {0, 3, 1, 1};
-  int least = INT_MAX;
-  for (int way = 0; way < 4 * 8; way++) {
-    struct source_layout layout = {.cells = cells[way / 8],
-                                   .small_defs = way & 1,
-                                   .series_early = way & 2,
-                                   .late = way & 4,
-                                   .bare_joins = way / 8 == 3};
+  int lines[IMPORT_WAYS] = {0}, least = 0;
+  for (int way = 0; way < IMPORT_WAYS; way++) {
+    struct source_layout layout = layout_of(way);
     struct imported other;
     if (layout.late && !layout.cells)
       continue;
-    int lines = write_plan(graph, layout, &other);
-    if (lines < least) {
+    lines[way] = write_plan(graph, layout, &other);
+    if (!least || lines[way] < least) {
       *result = other;
-      least = lines;
+      least = lines[way];
     }
     if (graph->nodes.count > MOST_TO_TRY)
       break;
   }
+  memcpy(result->lines, lines, sizeof lines);
+  result->least = least;
+}
+
+/* One of as many lines is most often the same source. */
+bool import_longer(struct graph *graph, struct imported *result) {
+  const struct imported before = *result;
+  int next = -1;
+  for (int way = 0; way < IMPORT_WAYS; way++)
+    if (before.lines[way] > before.least &&
+        (next < 0 || before.lines[way] < before.lines[next]))
+      next = way;
+  if (next < 0)
+    return false;
+  write_plan(graph, layout_of(next), result);
+  memcpy(result->lines, before.lines, sizeof before.lines);
+  result->least = before.lines[next];
+  return true;
 }
 
 bool import_file(const struct import_reader *reader, struct slice file,
@@ -156,6 +177,9 @@ bool import_file(const struct import_reader *reader, struct slice file,
                  struct graph *graph, struct imported *result) {
   if (!reader->read(graph, file, options))
     return false;
+  *result = (struct imported){.source = graph->source};
+  if (graph->source.length)
+    return true;
   if (graph->nodes.count == 0)
     return graph_fail(graph, 0, "the file describes no net");
   graph->name = graph_identifier(graph, graph->name ? graph->name : name);

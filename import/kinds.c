@@ -107,11 +107,12 @@ static bool kind_coreml(struct slice head) {
          byte_at(head, 1) < 32 && at && byte_at(head, at) == 0x0a;
 }
 
-/* NetParameter { a name, then field 100 or 2, which are layers. */
+/* NetParameter { a name, then field 100 or 2, which are layers, or 3, which is
+ * an input. */
 static bool kind_caffemodel(struct slice head) {
   size_t at = field_at(head, 0, 0x0a), end = at + byte_at(head, 1);
   return at == 2 && is_name_at(head, at) &&
-         (byte_at(head, end) == 0x12 ||
+         (byte_at(head, end) == 0x12 || byte_at(head, end) == 0x1a ||
           (byte_at(head, end) == 0xa2 && byte_at(head, end + 1) == 6));
 }
 
@@ -161,6 +162,19 @@ static bool kind_caffe(struct slice head) {
     if (has_prefix(line, "{"))
       return true;
   }
+  return false;
+}
+
+/* A line of SolverParameter, and none of a net. */
+static bool kind_solver(struct slice head) {
+  static const char *const fields[] = {
+      "base_lr:",   "lr_policy:", "max_iter:",
+      "train_net:", "test_iter:", "solver_mode:"};
+  struct slice line;
+  while (next_line(&head, &line))
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+      if (has_prefix(line, fields[i]))
+        return true;
   return false;
 }
 
@@ -260,9 +274,16 @@ static bool kind_binary(struct slice head) {
 #define EXPORT                                                             \
   "torch.onnx.export(model, input, \"model.onnx\") in Python, then `netc " \
   "model.onnx`; of Keras, model.to_json() to a .json file"
-#define READABLE                                                           \
-  "netc reads its own sources, ONNX, Keras' .json, Caffe's .prototxt and " \
-  "Darknet's .cfg"
+#define LISTED                                                           \
+  "`netc weights %s` lists its tensors, `netc weights MODEL.net --from " \
+  "%s` gives them to a net"
+#define LOADED                                                   \
+  "its net: load it in Python, torch.onnx.export(model, input, " \
+  "\"model.onnx\"), then `netc model.onnx`"
+#define READABLE                                                          \
+  "netc reads its own sources, ONNX, Keras' .json, .h5 and .keras, "      \
+  "TensorFlow Lite's .tflite, GGUF, Hugging Face's config.json, Caffe's " \
+  ".prototxt and Darknet's .cfg"
 #define PICTURE                                               \
   "netc writes pictures, `netc MODEL.net -o MODEL.svg`, and " \
   "reads none"

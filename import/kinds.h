@@ -25,9 +25,13 @@ struct file_kind {
   const char *has;   /* "data.pkl|/code/": one of them is somewhere */
   const char *line;  /* what a line begins with, after blanks */
   bool (*knows)(struct slice head);
-  bool lines;       /* of a .net the compiler explains each line */
-  bool read;        /* there is a reader */
-  const char *help; /* what to do, if there is none */
+  bool lines;         /* of a .net the compiler explains each line */
+  bool read;          /* there is a reader, */
+  bool header;        /* which needs no more than the first bytes, */
+  bool opens_file;    /* or opens one by itself: it may be large */
+  bool tensors;       /* `netc weights` lists what it has */
+  const char *values; /* ".weights": what a file of its weights ends with */
+  const char *help;   /* what to do, if there is none */
 };
 
 const struct file_kind *file_kind(enum file_kind_id kind);

@@ -82,7 +82,7 @@ static void collect(struct source_plan *plan, struct statement *s, size_t count,
 struct parameter_columns {
   const part_list *lists; /* by run */
   size_t runs;
-  bool apart; /* the runs are of several blocks */
+  bool apart; /* the runs become calls of a def */
 };
 
 static const char *value_at(const struct parameter_columns *c, size_t run,
@@ -192,23 +192,20 @@ static void name_parameters(struct source_plan *plan, struct parameters *p) {
 
 static struct parameter_columns collect_runs(struct source_plan *plan,
                                              const struct source_run *runs,
-                                             size_t count) {
+                                             size_t count, bool apart) {
   struct arena *arena = plan->graph->arena;
   part_list *lists = arena_alloc(arena, count, sizeof *lists);
   for (size_t i = 0; i < count; i++) {
     struct statement *s = &runs[i].block->all.at[runs[i].from];
     collect(plan, s, runs[i].length, s->first, &lists[i]);
   }
-  bool apart = false;
-  for (size_t i = 1; i < count; i++)
-    apart = apart || runs[i].block != runs[0].block;
   return (struct parameter_columns){lists, count, apart};
 }
 
 size_t parameters_count(struct source_plan *plan, const struct source_run *runs,
-                        size_t count) {
+                        size_t count, bool apart) {
   size_t rows[MOST_PARAMETERS + 1];
-  struct parameter_columns c = collect_runs(plan, runs, count);
+  struct parameter_columns c = collect_runs(plan, runs, count, apart);
   struct said *said =
       arena_alloc(plan->graph->arena, c.lists[0].count + 1, sizeof *said);
   return choose(&c, rows, said);
@@ -224,9 +221,9 @@ static const char *expression(struct source_plan *plan, const char *name,
 }
 
 bool parameters_find(struct source_plan *plan, const struct source_run *runs,
-                     size_t count, struct parameters *p) {
+                     size_t count, bool apart, struct parameters *p) {
   size_t rows[MOST_PARAMETERS + 1];
-  struct parameter_columns c = collect_runs(plan, runs, count);
+  struct parameter_columns c = collect_runs(plan, runs, count, apart);
   const part_list *body = &c.lists[0];
   struct said *said =
       arena_alloc(plan->graph->arena, body->count + 1, sizeof *said);

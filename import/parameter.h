@@ -38,13 +38,14 @@ int run_lines(const struct source_run *run);
  * Compares runs of one form. Labels of what is before a run are parts, too,
  * PART_TENSOR, with "#" and the node as value. If they can do with
  * MOST_PARAMETERS, puts the names into the first of them, which thereby becomes
- * the body for all, and returns true; else nothing is changed.
+ * the body for all, and returns true; else nothing is changed. `apart`: the
+ * runs become calls of a def, which sees no names of where it is called.
  */
 bool parameters_find(struct source_plan *plan, const struct source_run *runs,
-                     size_t count, struct parameters *parameters);
+                     size_t count, bool apart, struct parameters *parameters);
 
 /* How many there would be; at most MOST_PARAMETERS + 1. */
 size_t parameters_count(struct source_plan *plan, const struct source_run *runs,
-                        size_t count);
+                        size_t count, bool apart);
 
 #endif

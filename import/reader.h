@@ -18,11 +18,15 @@ struct import_size {
 };
 
 struct import_options {
-  bool flat;          /* a line a layer */
-  bool allow_unknown; /* leave out what netc has no equivalent of */
-  bool weights;       /* the values of weights are wanted, too */
-  bool assume_bn;     /* where an exporter may have folded them, there are */
-  const char *folder; /* where the file lies; NULL: it has no neighbours */
+  bool flat;             /* a line a layer */
+  bool allow_unknown;    /* leave out what netc has no equivalent of */
+  bool weights;          /* the values of weights are wanted, too */
+  bool assume_bn;        /* where an exporter may have folded them, there are */
+  bool no_source;        /* one that the file has does not count */
+  const char *folder;    /* where the file lies; NULL: it has no neighbours */
+  const char *path;      /* of the file; NULL: it is in memory alone */
+  const char *values;    /* of one with its weights, if these are wanted */
+  const char *templates; /* the examples' folder; NULL: they are not here */
   const struct import_input *inputs;
   size_t input_count;
   const struct import_size *sizes;
@@ -66,11 +70,16 @@ const struct import_reader *import_reader_of(enum file_kind_id kind);
 /* A table of all that readers know, a line each: format, layer, words. */
 void import_types(struct graph *graph, struct text *out);
 
-/* What an import gives: the source, and the layers of its lines. */
+/* What an import gives: the source, and the layers of its lines, if the reader
+   gave layers and no source. */
+enum { IMPORT_WAYS = 32 };
+
 struct imported {
   struct text source;
   size_t layer_count;
   struct graph_node **layers; /* in the order of the source's layers */
+  /* Of each way to say it that was tried, and of the one that this is. */
+  int lines[IMPORT_WAYS], least;
 };
 
 /*
@@ -80,6 +89,9 @@ struct imported {
 bool import_file(const struct import_reader *reader, struct slice file,
                  const char *name, const struct import_options *options,
                  struct graph *graph, struct imported *result);
+
+/* The same graph in the next way, with more lines; false: there is none. */
+bool import_longer(struct graph *graph, struct imported *result);
 
 /* The same graph once more, with a line a layer. */
 void import_flat(struct graph *graph, struct imported *result);

@@ -21,8 +21,8 @@ bool region_stamp(struct source_builder *b, int top, int bottom) {
     if (b->region.count > MOST_IN_BLOCKS || b->written[node->index] ||
         node->word == WORD_INPUT)
       return false;
-    for (size_t i = 0; i < feed_count(node); i++) {
-      int from = feed(node, i);
+    for (size_t i = 0; i < graph_feeds(node); i++) {
+      int from = graph_feed(node, i);
       if (from == top || b->stamp[from] == b->now)
         continue;
       b->stamp[from] = b->now;
@@ -58,7 +58,7 @@ static bool fits_blocks(struct source_builder *b,
                         const struct graph_node *join) {
   int top = b->tree.parent[join->index], longest = 0;
   bool idle = false;
-  if (top < 0 || join->keyed >= 0 || b->layout.flat)
+  if (top < 0 || graph_feeds(join) > join->inputs.count || b->layout.flat)
     return false;
   for (size_t i = 0; i < join->inputs.count; i++) {
     int bottom = join->inputs.at[i];
@@ -79,7 +79,7 @@ static bool fits_blocks(struct source_builder *b,
 
 enum source_form source_form_of(struct source_builder *b,
                                 const struct graph_node *node) {
-  if (feed_count(node) <= 1)
+  if (graph_feeds(node) <= 1)
     return FORM_CHAIN;
   return fits_blocks(b, node) ? FORM_BLOCKS : FORM_LABELS;
 }

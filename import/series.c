@@ -164,19 +164,30 @@ static bool names_layers(const struct statement *s, size_t count) {
   return false;
 }
 
-static bool look(struct source_plan *plan, const struct series_runs *runs,
-                 struct series_view *v) {
-  struct arena *arena = plan->graph->arena;
-  *v = (struct series_view){.plan = plan, .runs = runs};
-  if (names_layers(statement_of(v, 0, 0), runs->first.length) || !measure(v) ||
-      !find_places(v))
-    return false;
-  label_list *labels = arena_alloc(arena, runs->count, sizeof *labels);
-  for (size_t run = 0; run < runs->count; run++)
-    collect(arena, statement_of(v, run, 0), runs->first.length, &labels[run]);
+static bool fits_labels(struct series_view *v) {
+  struct arena *arena = v->plan->graph->arena;
+  label_list *labels = arena_alloc(arena, v->runs->count, sizeof *labels);
+  for (size_t run = 0; run < v->runs->count; run++)
+    collect(arena, statement_of(v, run, 0), v->runs->first.length,
+            &labels[run]);
   for (size_t slot = 0; slot < labels[0].count; slot++)
     if (!fits_slot(v, labels, slot))
       return false;
+  return true;
+}
+
+bool series_is_repeat(struct source_plan *plan,
+                      const struct series_runs *runs) {
+  struct series_view v = {.plan = plan, .runs = runs};
+  return measure(&v) && fits_labels(&v);
+}
+
+static bool look(struct source_plan *plan, const struct series_runs *runs,
+                 struct series_view *v) {
+  *v = (struct series_view){.plan = plan, .runs = runs};
+  if (names_layers(statement_of(v, 0, 0), runs->first.length) || !measure(v) ||
+      !find_places(v) || !fits_labels(v))
+    return false;
   return v->lag > 0;
 }
 

@@ -10,6 +10,9 @@ struct series_runs {
   size_t count;
 };
 
+/* Whether their labels name the same: of each run, or before all of them. */
+bool series_is_repeat(struct source_plan *plan, const struct series_runs *runs);
+
 /*
  * Whether they differ in their labels alone, and these in step: what a run
  * makes is named by the same one of the runs after it each time, as `h[i-1]`.

@@ -169,7 +169,8 @@ static bool same_label(const struct likeness *how, const struct statement *in_a,
   bool outside = at_a < how->first_a && at_b < how->first_b;
   return strcmp(a->text.before, b->text.before) == 0 &&
          same_text(a->index, b->index) &&
-         (outside || in_a->first - at_a == in_b->first - at_b);
+         (outside || a->node == b->node ||
+          in_a->first - at_a == in_b->first - at_b);
 }
 
 static bool same_piece(const struct likeness *how, const struct statement *in_a,

@@ -84,7 +84,7 @@ static bool may_be_in_tail(const struct graph_node *node) {
   case WORD_SOFTMAX:
   case WORD_PRELU:
   case WORD_LOGSOFTMAX:
-  case WORD_SOFTPLUS: return feed_count(node) == 1;
+  case WORD_SOFTPLUS: return graph_feeds(node) == 1;
   default: return false;
   }
 }
@@ -259,12 +259,14 @@ static void put_layer(struct source_builder *b, struct source_block *out,
   }
   if (node->keyed >= 0)
     put_label(b, &s, node->key, node->keyed);
+  if (node->values >= 0)
+    put_label(b, &s, "values=", node->values);
   if (node->frozen)
     put_word(b, &s, "frozen");
   s.last = b->plan->count;
   /* Its tail would be shared, too. */
   bool keeps = node->shared || node->again || node->word == WORD_AGAIN;
-  bool bare = b->layout.bare_joins && feed_count(node) > 1;
+  bool bare = b->layout.bare_joins && graph_feeds(node) > 1;
   s.takes_tail = !keeps && !bare && !(form == FORM_MIXED && is_long(b, &s)) &&
                  (!may_be_in_tail(node) || node->word == WORD_BN);
   enlist(b, node);
@@ -283,9 +285,9 @@ static int main_input(const struct graph_node *node) {
 /* Writes the operands beside the main one. */
 static void emit_others(struct source_builder *b, struct source_block *out,
                         int *current, const struct graph_node *node, int main) {
-  for (size_t i = 0; i < feed_count(node); i++)
-    if (feed(node, i) != main && !b->written[feed(node, i)])
-      emit(b, out, current, feed(node, i));
+  for (size_t i = 0; i < graph_feeds(node); i++)
+    if (graph_feed(node, i) != main && !b->written[graph_feed(node, i)])
+      emit(b, out, current, graph_feed(node, i));
 }
 
 void source_put_node(struct source_builder *b, struct source_block *out,
@@ -302,7 +304,7 @@ static void emit_one(struct source_builder *b, struct source_block *out,
                      int *current, int index) {
   const struct graph_node *node = graph_at(b->graph, index);
   enum source_form form = source_form_of(b, node);
-  if (feed_count(node) > 0) {
+  if (graph_feeds(node) > 0) {
     int main = form == FORM_BLOCKS ? b->tree.parent[index] : main_input(node);
     if (form == FORM_LABELS)
       emit_others(b, out, current, node, main);
@@ -321,7 +323,7 @@ static void emit(struct source_builder *b, struct source_block *out,
   for (int at = target; at >= 0 && !b->written[at];) {
     const struct graph_node *node = graph_at(b->graph, at);
     *VEC_PUSH(b->arena, &chain) = at;
-    if (feed_count(node) == 0)
+    if (graph_feeds(node) == 0)
       break;
     enum source_form form = source_form_of(b, node);
     int next = form == FORM_BLOCKS ? b->tree.parent[at] : main_input(node);

@@ -26,6 +26,25 @@ static const struct graph_weight *find_given(const struct graph_node *node,
   return NULL;
 }
 
+/* Of a net whose source the file has, too. */
+static const struct graph_weight *find_kept(const struct graph *graph,
+                                            const struct netc_weight *weight) {
+  for (size_t i = 0; i < graph->weights.count; i++) {
+    const struct graph_weight *w = &graph->weights.at[i];
+    if (w->count == weight->count && strcmp(w->name, weight->name) == 0)
+      return w;
+  }
+  return NULL;
+}
+
+bool import_has_weights(struct netc *netc, const struct graph *graph) {
+  struct netc_weight weight = {.size = sizeof weight};
+  for (size_t i = 0; netc_weight(netc, i, &weight) == NETC_OK; i++)
+    if (!find_kept(graph, &weight))
+      return false;
+  return true;
+}
+
 static float value_of(const struct graph_weight *w, int64_t i) {
   i = w->fill ? 0 : i;
   return w->real ? w->real[i] : (float)w->whole[i];
@@ -76,6 +95,13 @@ static bool is_straight(const struct netc_tensor *t) {
   return t->rank == 1 && t->strides[0] == 1 && t->first == 0;
 }
 
+/* As it lies in the file. */
+static void put_stored(const struct netc_weight *weight,
+                       const struct graph_weight *w, float *to) {
+  for (int64_t i = 0; i < weight->count; i++)
+    to[i] = value_of(w, i);
+}
+
 static void put_values(struct netc *netc, size_t index,
                        const struct netc_weight *weight,
                        const struct graph_weight *w, float *to) {
@@ -86,13 +112,12 @@ static void put_values(struct netc *netc, size_t index,
       put_matrix(w, &t, weight->dims[1], to);
       return;
     }
-    if (weight->rank == 1 && !is_straight(&t)) {
+    if (weight->rank == 1 && !w->as_file && !is_straight(&t)) {
       put_vector(w, &t, to);
       return;
     }
   }
-  for (int64_t i = 0; i < weight->count; i++)
-    to[i] = value_of(w, i);
+  put_stored(weight, w, to);
 }
 
 /* "weight" of "stem.conv1.weight" */
@@ -113,13 +138,15 @@ bool import_weights(struct netc *netc, const struct imported *result,
   struct netc_weight weight = {.size = sizeof weight};
   for (size_t i = 0; netc_weight(netc, i, &weight) == NETC_OK; i++) {
     const struct graph_weight *w =
-        find_given(result->layers[weight.layer], name_in_layer(netc, &weight));
+        graph->kept ? find_kept(graph, &weight)
+                    : find_given(result->layers[weight.layer],
+                                 name_in_layer(netc, &weight));
     if (!w || w->count != weight.count)
       return graph_fail(graph, 0, "the file has no values for `%s`",
                         weight.name);
     *VEC_PUSH(arena, &given) = w;
     *VEC_PUSH(arena, &tensors) = (struct float_tensor){
-        weight.name, weight.rank, weight.dims, weight.count};
+        weight.name, weight.rank, weight.dims, weight.count, w->scale, w->zero};
   }
   safetensors_write_header(file, tensors.at, tensors.count, arena);
   for (size_t i = 0; i < tensors.count; i++) {
@@ -128,7 +155,10 @@ bool import_weights(struct netc *netc, const struct imported *result,
     netc_weight(netc, i, &weight);
     float *values =
         arena_alloc(&inner, (size_t)weight.count + 1, sizeof *values);
-    put_values(netc, i, &weight, given.at[i], values);
+    if (graph->kept)
+      put_stored(&weight, given.at[i], values);
+    else
+      put_values(netc, i, &weight, given.at[i], values);
     floats_write(file, values, (size_t)weight.count);
     arena_close(&inner);
   }

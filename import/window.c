@@ -13,10 +13,33 @@ struct graph_window window_square(int axes, int64_t kernel, int64_t stride) {
   return w;
 }
 
+bool window_help(struct graph *graph) {
+  return graph_help(graph, "a larger input: --input HEIGHTxWIDTHxCHANNELS");
+}
+
 int64_t window_count(const struct graph_window *w, int axis, int64_t in) {
   int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
   int64_t whole = in + w->before[axis] + w->after[axis];
   return whole < reach ? 0 : (whole - reach) / w->stride[axis] + 1;
+}
+
+int64_t window_count_up(const struct graph_window *w, int axis, int64_t in) {
+  int64_t out = window_count(w, axis, in), step = w->stride[axis];
+  int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
+  int64_t whole = in + w->before[axis] + w->after[axis];
+  bool cut = out > 0 && (whole - reach) % step != 0;
+  return out + (cut && out * step < in + w->before[axis]);
+}
+
+void window_same(struct graph_window *w, const int64_t *in) {
+  for (int i = 0; i < w->axes; i++) {
+    int64_t step = w->stride[i], last = (in[i] - 1) / step * step;
+    int64_t pads = last + w->dilate[i] * (w->kernel[i] - 1) + 1 - in[i];
+    pads = pads > 0 ? pads : 0;
+    w->tf = w->tf || (step > 1 && pads > 0);
+    w->before[i] = pads / 2;
+    w->after[i] = pads - pads / 2;
+  }
 }
 
 static bool is_even(const int64_t *sizes, int axes) {

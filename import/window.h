@@ -14,11 +14,20 @@ struct graph_window {
 /* The same on each of so many axes, without padding. */
 struct graph_window window_square(int axes, int64_t kernel, int64_t stride);
 
+/* What to do where a window is larger than its padded input; false. */
+bool window_help(struct graph *graph);
+
 /*
  * Outputs along an axis of `in` values, rounded down; 0 or less if the window
  * does not fit. Arguments below 2^40, as every reader checks.
  */
 int64_t window_count(const struct graph_window *w, int axis, int64_t in);
+
+/* Rounded up: a last window that is cut off counts, if it begins inside. */
+int64_t window_count_up(const struct graph_window *w, int axis, int64_t in);
+
+/* Pads as TensorFlow's SAME does for a map of that size. */
+void window_same(struct graph_window *w, const int64_t *in);
 
 /*
  * `conv`, or `dwconv` where each of the input's channels has a group of its

@@ -323,4 +323,6 @@ void source_write(struct source_plan *plan, struct text *out) {
       mark(&w, s, &last);
     text_putc(out, '\n');
   }
+  if (graph->infer)
+    text_printf(out, "infer %s\n", graph->infer);
 }

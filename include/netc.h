@@ -123,6 +123,17 @@ enum netc_mode {
 NETC_API enum netc_status netc_mode(struct netc *netc, enum netc_mode mode);
 
 /*
+ * For editors: of a source with errors the layers that are known are kept. A
+ * load returns NETC_ERROR as ever; netc_layer and its kin then give what there
+ * is, with sizes of NETC_UNKNOWN that depend on what is wrong. A line in error
+ * gives a layer called "?", or its layer with what is known of its arguments.
+ * There are no totals, no memory and no outputs of a kind of netc_emit; counts
+ * and bytes of a layer are NETC_UNKNOWN. So it is with a right source, all of
+ * its sizes known, where a load in NETC_FOR_CHECK computes no memory.
+ */
+NETC_API enum netc_status netc_partial(struct netc *netc, bool on);
+
+/*
  * Devices, for the setting `gpu` and for netc_place: those of netc's table,
  * then those that were added. docs/gpus.md has the table.
  */
@@ -194,6 +205,11 @@ NETC_API enum netc_status netc_load_text(struct netc *netc, const char *name,
 
 /* The files that were read, for dependencies; NULL behind the last one. */
 NETC_API const char *netc_source(const struct netc *netc, size_t index);
+
+/* The bytes of such a file as they were read, until the next load; NULL behind
+ * the last one, or if it could not be read. */
+NETC_API const char *netc_source_text(const struct netc *netc, size_t index,
+                                      size_t *length);
 
 /* What the source lets be chosen with netc_define, where it was found; of a
  * net with errors, too. NETC_USAGE behind the last one. */
@@ -308,6 +324,9 @@ struct netc_options {
   bool brief;        /* of the report only what answers the question */
   int height; /* of a report's screen: a longer one repeats the answer in its
                  last line; 0: no screen */
+  /* In py: what tensors are called, by the numbers of netc_weight; NULL: as
+   * netc_weight_torch_name says. */
+  const char *const *tensor_names;
 };
 
 /*
@@ -339,6 +358,9 @@ NETC_API enum netc_status netc_emit(struct netc *netc, const char *kind,
 /* The model: layers in the order of the source, inputs of the net first */
 
 enum netc_type { NETC_FLOAT, NETC_I32, NETC_I64 };
+
+/* In a partial model: of a size, a rank, or a count of a layer. */
+#define NETC_UNKNOWN (-1)
 
 /* A tensor without its batch; sizes channels last. */
 struct netc_shape {
@@ -682,7 +704,8 @@ struct netc_weight {
   const int64_t *dims; /* in the file: conv OxIxHxW, linear OxI */
   int64_t count;       /* of values */
   bool buffer, trained;
-  /* A random set: values in [center - spread, center + spread]. */
+  /* A random set: values in [center - spread, center + spread]; without one
+   * all are the center: 1 of what scales and of constants, else 0. */
   double center, spread;
   bool sines; /* no: row p has sin(p / 10000^(2i/C)), cos of the same, ... */
 };
@@ -709,6 +732,14 @@ struct netc_tensor {
 /* NETC_USAGE behind the last one. */
 NETC_API enum netc_status netc_weight(struct netc *netc, size_t index,
                                       struct netc_weight *weight);
+
+/*
+ * The name of the same tensor in the state_dict() of the module that the output
+ * py writes: "blocks.0.conv1.weight"; NULL if it cannot be written.
+ */
+NETC_API enum netc_status
+netc_weight_torch_name(struct netc *netc, size_t index, const char **name);
+
 NETC_API enum netc_status netc_tensor(struct netc *netc, size_t index,
                                       struct netc_tensor *tensor);
 

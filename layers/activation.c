@@ -85,8 +85,10 @@ static size_t function(const struct layer *layer, struct tape *tape,
   if (!does.out)
     does.out = &out;
   op.elementwise = true;
-  op.packs = op.cast == CAST_FULL || tape->node_param_count; /* not by value */
-  op.by_channel = op.cast != CAST_FULL;                      /* not softmax */
+  op.packs = op.cast == CAST_FULL;      /* not by value */
+  op.by_channel = op.cast != CAST_FULL; /* not softmax */
+  op.gradient_as_in = /* threshold_backward, leaky_relu_backward */
+      layer->kind->opcode == DOES_RELU || layer->kind->opcode == DOES_LEAKY;
   op.all_params = true;
   if (tape->training && tape->node_param_count && !tape_trains(tape, 0))
     op.back_work = extent_fixed(tape->node_params[0].count, WIDTH_NET);
@@ -130,7 +132,10 @@ static size_t trace_input(const struct layer *layer, struct tape *tape,
   return function(layer, tape, in, (struct operation){.keeps = KEEPS_IN(0)});
 }
 
-/* One slope for all is seen as often as there are channels. */
+/*
+ * One slope for all is seen as often as there are channels. The input gets a
+ * gradient, wanted or not: prelu_backward() of aten/src/ATen/native.
+ */
 static size_t trace_prelu(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct activation *activation = layer->args;
@@ -139,21 +144,28 @@ static size_t trace_prelu(const struct layer *layer, struct tape *tape,
   struct strides out = strides_of(&layer->out);
   if (activation->shared)
     slope.stride[0] = 0;
+  struct extent unwanted = extent_of(&layer->out);
+  if (tape->values.at[in[0]].needs_gradient)
+    unwanted.count = 0;
   return function(
       layer, tape, in,
       (struct operation){.does = LOWERS(PRELU, .out = &out, .weights = &slope),
-                         .keeps = KEEPS_IN(0)});
+                         .keeps = KEEPS_IN(0),
+                         .back_work = unwanted});
 }
 
 /* softsign: x / (|x| + 1), of three operations, which keep the sum, too; the
  * quotient's gradient for it takes three steps. */
 static size_t trace_softsign(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
-  struct extent values = extent_of(&layer->out), work = values;
+  struct extent values = extent_of(&layer->out), work = values, size = {0};
   work.count = size_product(3, values.count);
+  if (!tape->lowers && !tape->values.at[in[0]].needs_gradient)
+    size = values; /* the sum is not kept */
   return function(layer, tape, in,
                   (struct operation){.keeps = KEEPS_IN(0),
                                      .kept = {values},
+                                     .work = size,
                                      .back_work = work});
 }
 
@@ -204,11 +216,9 @@ static size_t hide(const struct layer *layer, struct tape *tape, size_t in) {
   lowering_add(&does, -1); /* as far back as there is */
   lowering_add(&does, 0);
   hidden.whole = true;
-  return layer_run(layer, tape, in,
-                   (struct operation){.name = "mask",
-                                      .does = &does,
-                                      .kept = {hidden},
-                                      .elementwise = true});
+  struct operation op = {.name = "mask", .does = &does, .elementwise = true};
+  tape_makes(tape, &op, hidden);
+  return layer_run(layer, tape, in, op);
 }
 
 /* Sums of exponentials are computed in 32 bits. */

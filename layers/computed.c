@@ -107,15 +107,56 @@ bool computed_check(const struct layer *layer, enum computed how,
                       "weights that are computed cannot be adapted, too");
 }
 
+static const char *const names[] = {
+    [WEIGHTS_WNORM] = "wnorm",
+    [WEIGHTS_SPECTRAL] = "spectral",
+    [WEIGHTS_WS] = "ws",
+};
+
+bool computed_is(const char *operation) {
+  for (int i = WEIGHTS_WNORM; i <= WEIGHTS_WS; i++)
+    if (strcmp(operation, names[i]) == 0)
+      return true;
+  return false;
+}
+
+/* The input, by rows if it is asked for: with what was copied, which who calls
+ * has in hand until the product is done. */
+static void add_input(struct tape *tape, size_t in, bool by_rows, size_t *read,
+                      struct operation *op) {
+  read[0] = in;
+  if (by_rows)
+    read[0] = tape_rows(tape, in, &op->rows);
+  if (read[0] == in || !tape->training)
+    return;
+  read[op->in_count++] = in;
+  op->held = 1;
+}
+
+/*
+ * torch.nn.utils set the weights as an attribute of the module, which has them
+ * until it computes others: in `before` those of the use before, while these
+ * are computed. Returns how many.
+ */
+static int replace_weights(struct tape *tape, size_t *before) {
+  uint32_t *had = &tape->computed[tape->node_params[0].index];
+  if (!tape->training || !*had)
+    return 0;
+  *before = *had - 1;
+  tape->storages.at[tape->values.at[*before].storage].stays = false;
+  return 1;
+}
+
+static void keep_weights(struct tape *tape, size_t weights) {
+  tape->computed[tape->node_params[0].index] = tape_place(tape, weights + 1);
+  tape->storages.at[tape->values.at[weights].storage].stays = tape->training;
+}
+
 size_t computed_trace(struct tape *tape, enum computed how, size_t in,
-                      const struct param *weight, struct operation op) {
-  static const char *const names[] = {
-      [WEIGHTS_WNORM] = "wnorm",
-      [WEIGHTS_SPECTRAL] = "spectral",
-      [WEIGHTS_WS] = "ws",
-  };
-  size_t pair[2] = {in};
-  op.in = pair;
+                      bool by_rows, const struct param *weight,
+                      struct operation op) {
+  size_t read[3];
+  op.in = read;
   op.in_count = 1;
   op.keeps = KEEPS_IN(0);
   if (how == WEIGHTS_PLAIN || tape->lowers) {
@@ -125,26 +166,39 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
       op.name = names[how];
       op.does = &unknown;
     }
+    add_input(tape, in, by_rows, read, &op);
     return tape_run(tape, &op);
   }
   bool late = how != WEIGHTS_WS;
   int plain = op.param_count - 1; /* a bias or none */
   int used = tape->node_param_count - plain;
   bool gain = !late && used > 1; /* times a number, after the bias */
-  int64_t steps = how == WEIGHTS_SPECTRAL ? 4 : 0; /* a quotient's gradient */
+  bool turned = by_rows && tape->profile->turned_products &&
+                layout_rows(tape, in) == ROWS_TURNED; /* by bmm */
+  /* A quotient's gradient; that of bmm's lies transposed, and is copied. */
+  int64_t steps = how == WEIGHTS_SPECTRAL ? 3 : turned && late;
   int64_t numbers = gain ? tape->profile->keeps_numbers : 0;
-  pair[1] = tape_run(
+  size_t before;
+  int held = late ? replace_weights(tape, &before) : 0;
+  read[1] = tape_run(
       tape,
       &(struct operation){.name = names[how],
+                          .in = &before,
+                          .in_count = held,
+                          .held = held,
                           .out = extent_fixed(count_of(weight), WIDTH_NET),
                           .kept = {kept_of(how, gain, weight),
                                    extent_fixed(numbers, WIDTH_INDEX)},
+                          .always_makes = true,
                           .back_work = extent_fixed(
                               size_product(steps, count_of(weight)), WIDTH_NET),
                           .first_param = late ? plain : 0,
                           .param_step = gain ? 1 + plain : 0,
                           .param_count = used});
+  if (late)
+    keep_weights(tape, read[1]);
   op.in_count = 2;
+  add_input(tape, in, by_rows, read, &op);
   if (!op.spares || tape->values.at[in].needs_gradient)
     op.keeps |= KEEPS_IN(1);
   op.first_param = late ? 0 : 1;

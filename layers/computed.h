@@ -29,9 +29,14 @@ void computed_params(struct params *params, enum computed how, bool gain,
 /*
  * Records a product of `in` and these weights, `op` but for its inputs; its
  * `param_count` is that of plain weights. `weight` is what computed_params()
- * was given.
+ * was given. `by_rows`: of the rows of `in`, once there are the weights.
  */
 size_t computed_trace(struct tape *tape, enum computed how, size_t in,
-                      const struct param *weight, struct operation op);
+                      bool by_rows, const struct param *weight,
+                      struct operation op);
+
+/* Whether that is the name of an operation with such weights: nothing runs
+ * it, and it runs once they are folded, without its word. */
+bool computed_is(const char *operation);
 
 #endif

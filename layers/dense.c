@@ -45,9 +45,10 @@ static bool check_lora(const struct layer *layer) {
     return false;
   if (!dense->lora.rank || dense->tie.node < 0)
     return true;
-  return layer_refuse(layer, TIE_MISMATCH, "lora",
-                      "weights that are tied to `%.*s` cannot be adapted here",
-                      SLICE_ARG(dense->tie.name));
+  return layer_refuse_surplus(
+      layer, TIE_MISMATCH, "lora",
+      "weights that are tied to `%.*s` cannot be adapted here",
+      SLICE_ARG(dense->tie.name));
 }
 
 /* The first parameter of the layer tied to must have the same two sizes. */
@@ -57,8 +58,8 @@ static bool check_tie(const struct layer *layer) {
   if (dense->tie.node < 0)
     return true;
   if (dense->computed)
-    return layer_refuse(layer, TIE_MISMATCH, "tie",
-                        "weights that are computed cannot be tied");
+    return layer_refuse_surplus(layer, TIE_MISMATCH, "tie",
+                                "weights that are computed cannot be tied");
   struct params params = {.arena = layer->site->diags->arena};
   if (other->kind->params)
     other->kind->params(other, &params);
@@ -73,6 +74,7 @@ static bool check_tie(const struct layer *layer) {
       layer_fail(layer, TIE_MISMATCH, "tie",
                  "`%.*s` has %.*s, but this layer needs %" PRId64 "x%" PRId64,
                  SLICE_ARG(dense->tie.name), SLICE_ARG(has), in, dense->units);
+  layer_offer_omission(layer, d);
   return diag_help(d,
                    "tie to a layer of the same two sizes, or leave out `tie`");
 }
@@ -160,14 +162,6 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
   return lora_trace(tape, &dense->lora, in, base, &site);
 }
 
-/* A gradient from after `permute` is made one matrix of. */
-static enum row_copy copies_gradient(const struct layer *layer) {
-  int rank = layer->out.rank;
-  return rank < 2    ? ROW_COPY_NONE
-         : rank == 2 ? ROW_COPY_OF_BATCHES
-                     : ROW_COPY_ALWAYS;
-}
-
 /*
  * Rows of samples are one matrix for the kernel that adds the bias, too, if
  * they lie in one piece: ATen/native/Linear.cpp. Those of experts are one.
@@ -179,11 +173,14 @@ static bool is_view(const struct layer *layer, const struct tape *tape,
          layout_rows(tape, in) == ROWS_TOGETHER;
 }
 
+/* Of one row for each sample any part is a matrix. */
+static bool several_rows(const struct layer *layer) {
+  return layer->out.rank > 2 || (layer->out.rank == 2 && layer->out.dim[0] > 1);
+}
+
 static size_t dense_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct dense *dense = layer->args;
-  enum row_order order = ROWS_TOGETHER;
-  size_t rows = layer->in[0]->rank > 1 ? tape_rows(tape, in[0], &order) : in[0];
   struct strides out = strides_of(&layer->out);
   int64_t sizes[2] = {features(layer), dense->units};
   struct strides weights[2] = {strides_dense(2, sizes),
@@ -196,16 +193,16 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
       .opcode = DOES_LINEAR, .out = &out, .weights = weights};
   struct param weight = weight_of(layer);
   size_t base = computed_trace(
-      tape, (enum computed)dense->computed, rows, &weight,
+      tape, (enum computed)dense->computed, in[0], layer->in[0]->rank > 1,
+      &weight,
       (struct operation){.name = layer->kind->name,
                          .does = &does,
                          .out = extent_of(&layer->out),
                          .param_count = dense->bias != BIAS_NO ? 2 : 1,
                          .view = is_view(layer, tape, in[0]),
                          .layout = LAYOUT_ROWS,
-                         .rows = order,
                          .splits = true,
-                         .copies_gradient = copies_gradient(layer),
+                         .by_rows = several_rows(layer),
                          .spares = true,
                          .cast = CAST_LOW});
   return dense->lora.rank ? adapt(layer, tape, in[0], base) : base;

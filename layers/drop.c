@@ -22,7 +22,8 @@ static size_t drop(const struct layer *layer, struct tape *tape,
   if (!tape->training || drop->probability == 0)
     return in[0];
   return layer_run(layer, tape, in[0],
-                   (struct operation){.by_channel = true,
+                   (struct operation){.elementwise = true,
+                                      .by_channel = true,
                                       .kept = {mask},
                                       .always_makes = true});
 }

@@ -219,18 +219,20 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
   if (layer->input_count == 1)
     return alone(layer, tape, in);
   size_t pair[2] = {in[0]};
-  struct extent all = extent_of(&layer->out);
-  struct strides out = strides_of(&layer->out), lies[2];
+  struct shape made = *layer->in[0];
+  struct strides out, lies[2];
   op.does = &(struct lowering){
       .opcode = layer->kind->opcode, .in = lies, .out = &out};
   op.name = layer->kind->name;
   op.in = pair;
   op.in_count = 2;
-  op.out = all;
   op.elementwise = true;
   op.by_channel = true;
   for (int i = 1; i < layer->input_count; i++) {
     pair[1] = in[i];
+    broadcast(&made, layer->in[i]); /* they have been checked */
+    op.out = extent_of(&made);
+    out = strides_of(&made);
     for (int k = 0; k < 2; k++) {
       lies[k] = tape_strides(tape, pair[k]);
       lies[k] = strides_spread(&lies[k], &out);
@@ -326,6 +328,15 @@ static struct strides *stacked(const struct layer *layer,
   return lies;
 }
 
+/* How the rows of `size` parts of an axis lie in the whole. */
+static enum row_order rows_along(const struct shape *shape, int axis,
+                                 int64_t size) {
+  struct strides part = strides_of(shape);
+  int64_t values = strides_values(&part);
+  part.dim[axis] = size;
+  return strides_rows(&part, values);
+}
+
 /* Gradients are parts of the output's. */
 static size_t stack_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
@@ -334,12 +345,14 @@ static size_t stack_trace(const struct layer *layer, struct tape *tape,
   lowering_add(&does, 1); /* the batch is in front */
   if (tape->lowers)
     does.in = stacked(layer, tape, in);
-  return tape_run(tape, &(struct operation){.name = layer->kind->name,
-                                            .does = &does,
-                                            .in = in,
-                                            .in_count = layer->input_count,
-                                            .out = extent_of(&layer->out),
-                                            .gradient = GRADIENT_SHARED});
+  return tape_run(tape,
+                  &(struct operation){.name = layer->kind->name,
+                                      .does = &does,
+                                      .in = in,
+                                      .in_count = layer->input_count,
+                                      .out = extent_of(&layer->out),
+                                      .parts = rows_along(&layer->out, 0, 1),
+                                      .gradient = GRADIENT_SHARED});
 }
 
 /*
@@ -351,8 +364,10 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   size_t first = tape->parts.count;
   int axis = concat_axis(layer), count = 0;
+  int64_t longest = 1;
   for (int i = 0; i < layer->input_count; i++) {
     struct tape_value value = tape->values.at[in[i]];
+    longest = max_i64(longest, layer->in[i]->dim[axis]);
     bool list = tape->profile->concat_anew && value.part_count &&
                 value.shared && value.axis == axis &&
                 tape->part_count < LIMIT_PARTS;
@@ -371,14 +386,16 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
   struct strides lies = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_CONCAT, .out = &lies};
   lowering_add(&does, axis + 1); /* the batch is in front */
-  size_t out = tape_run(tape, &(struct operation){.name = "concat",
-                                                  .does = &does,
-                                                  .in = &tape->parts.at[first],
-                                                  .in_count = count,
-                                                  .listed = true,
-                                                  .first_part = first,
-                                                  .out = extent_of(&layer->out),
-                                                  .gradient = GRADIENT_SHARED});
+  size_t out = tape_run(
+      tape, &(struct operation){.name = "concat",
+                                .does = &does,
+                                .in = &tape->parts.at[first],
+                                .in_count = count,
+                                .listed = true,
+                                .first_part = first,
+                                .out = extent_of(&layer->out),
+                                .parts = rows_along(&layer->out, axis, longest),
+                                .gradient = GRADIENT_SHARED});
   tape->values.at[out].first_part = tape_place(tape, first);
   tape->values.at[out].part_count = (uint32_t)count;
   tape->values.at[out].axis = (signed char)axis;
@@ -387,19 +404,18 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
 
 /*
  * A batch of matrices is one axis: torch.matmul copies what cannot be seen so.
- * At a batch of 1 one axis of matrices is seen as it lies; a plan
- * has its own copy.
+ * The matrices themselves may lie as they like; a plan has its own copy.
  */
 static size_t matrices(struct tape *tape, size_t in,
                        const struct shape *shape) {
-  int axes = 0;
-  for (int i = 0; i < shape->rank - 2; i++)
-    axes += shape->dim[i] > 1;
-  size_t out = tape_dense(tape, in);
-  if (out != in && axes <= 1 && tape->training)
-    tape->storages.at[tape->values.at[out].storage].view_of =
-        tape->values.at[in].storage + 1;
-  return out;
+  const struct tape_value *value = &tape->values.at[in];
+  if (tape->lowers || value->strides == LAYOUT_APART)
+    return tape_dense(tape, in);
+  struct strides seen = layout_as_seen(tape, in, shape);
+  seen.rank--; /* the axes in front of a matrix are the rows of one */
+  return tape_together(
+      tape, in,
+      strides_rows(&seen, tape_storage_extent(tape, value->storage)->count));
 }
 
 static size_t matmul_trace(const struct layer *layer, struct tape *tape,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/check.h"
+#include "lexer/scan.h"
 
 #define LAYER(id, WORD) extern const struct layer_kind layer_##id;
 #include "layers/layers.def"
@@ -195,6 +196,82 @@ bool layer_refuse(const struct layer *layer, enum slug slug, const char *arg,
   return false;
 }
 
+void layer_offer_omission(const struct layer *layer, struct diagnostic *d) {
+  struct span whole = layer->site->span;
+  if (d->span.begin > whole.begin && d->span.end <= whole.end)
+    diag_offer_omission(d, d->span, "leave it out");
+}
+
+bool layer_refuse_surplus(const struct layer *layer, enum slug slug,
+                          const char *arg, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  layer_offer_omission(layer, fail(layer, slug, arg, format, args));
+  va_end(args);
+  return false;
+}
+
+void layer_offer_value(struct diagnostic *d, const char *arg, int64_t value) {
+  if (!diag_is_shown(d))
+    return;
+  struct slice said = sources_slice(d->owner->sources, d->span);
+  struct text text = text_new(d->owner->arena);
+  size_t at = strlen(arg);
+  bool keyed =
+      said.length > at && memcmp(said.at, arg, at) == 0 && said.at[at] == '=';
+  for (at = keyed ? at + 1 : 0; at < said.length; at++)
+    if (!is_digit(said.at[at]))
+      return;
+  text_printf(&text, "%s%s", keyed ? arg : "", keyed ? "=" : "");
+  text_int(&text, value);
+  diag_offer(d, d->span, text_slice(&text), "the nearest is `%.*s`",
+             SLICE_ARG(text));
+}
+
+void layer_offer_divisor(struct diagnostic *d, const char *arg, int64_t value,
+                         int64_t count) {
+  enum { FARTHEST = 4096 };
+  int64_t near = min_i64(value, count);
+  for (int64_t step = 0; step < FARTHEST && step < near; step++) {
+    int64_t below = near - step, above = min_i64(near + step, count);
+    if (count % below != 0 && count % above != 0)
+      continue;
+    layer_offer_value(d, arg, count % below == 0 ? below : above);
+    return;
+  }
+}
+
+bool layer_check_groups(const struct layer *layer, int64_t groups) {
+  int64_t channels = shape_channels(layer->in[0]);
+  if (channels % groups == 0)
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
+                 "%" PRId64 " groups do not divide %" PRId64 " channels",
+                 groups, channels);
+  layer_offer_divisor(d, "groups", groups, channels);
+  return false;
+}
+
+void layer_offer_before(struct diagnostic *d, const char *format, ...) {
+  if (!diag_is_shown(d))
+    return;
+  const struct source *source =
+      sources_position(d->owner->sources, d->span.begin).source;
+  uint32_t begin = source->base +
+                   (uint32_t)scan_statement_begin(source->text,
+                                                  d->span.begin - source->base);
+  struct text text = text_new(d->owner->arena);
+  va_list args;
+  va_start(args, format);
+  text_vprintf(&text, format, args);
+  va_end(args);
+  struct slice layer = text_slice(&text);
+  text_put(&text, "; ");
+  diag_offer(d, (struct span){begin, begin}, text_slice(&text),
+             "write `%.*s` before it", SLICE_ARG(layer));
+}
+
 int64_t size_at(const struct sizes *sizes, int axis, int64_t fallback) {
   if (sizes->rank == 0)
     return fallback;
@@ -233,10 +310,15 @@ bool layer_check_sequence(const struct layer *layer) {
   struct diagnostic *d =
       layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
                  layer->kind->name, shape_text(in).text);
-  if (in->rank == 3 && shape_channels(in) == 1) /* a picture, row by row */
+  if (in->rank == 3 && shape_channels(in) == 1) { /* a picture, row by row */
+    layer_offer_before(d, "reshape %" PRId64 "x%" PRId64, in->dim[0],
+                       in->dim[1]);
     return diag_help(
         d, "`reshape %" PRId64 "x%" PRId64 "` makes a position of each row",
         in->dim[0], in->dim[1]);
+  }
+  layer_offer_before(d, "reshape %sx%" PRId64, in->rank == 1 ? "1" : "_",
+                     shape_channels(in));
   return diag_help(d, "`reshape _x%" PRId64 "` makes a sequence of it",
                    shape_channels(in));
 }
@@ -280,5 +362,46 @@ size_t layer_moves(const struct layer *layer, struct tape *tape,
                                             .does = does,
                                             .in = in,
                                             .in_count = layer->input_count,
+                                            .map = MAP_AS_IN,
                                             .out = extent_of(&layer->out)});
+}
+
+size_t layer_cut(const struct layer *layer, struct tape *tape, size_t in,
+                 const struct strides *lies) {
+  struct extent part = extent_of(&layer->out);
+  part.count = strides_values(lies);
+  return tape_run_on(tape, in,
+                     (struct operation){.name = layer->kind->name,
+                                        .does = LOWERS(VIEW, .out = lies),
+                                        .out = part,
+                                        .layout = layout_of_view(tape, lies),
+                                        .result = RESULT_VIEW});
+}
+
+size_t layer_weigh(struct tape *tape, size_t in, int factors, bool folds,
+                   struct extent out) {
+  struct strides lies[2] = {tape_strides(tape, in)};
+  struct lowering does = {.opcode = DOES_MUL, .in = lies};
+  struct extent summed = out; /* over the rows, later */
+  size_t pair[2] = {in};
+  if (!tape_trains(tape, factors))
+    summed.count = 0;
+  if (tape->lowers) { /* the parameter is an operand like others */
+    pair[1] = tape_parameter(tape, factors);
+    lies[1] = strides_dense(1, &lies[0].dim[lies[0].rank - 1]);
+    lies[1] = strides_spread(&lies[1], &lies[0]);
+  }
+  return tape_run(tape, &(struct operation){.name = "scale",
+                                            .does = &does,
+                                            .in = pair,
+                                            .in_count = tape->lowers ? 2 : 1,
+                                            .out = out,
+                                            .keeps = KEEPS_IN(0),
+                                            .first_param = factors,
+                                            .param_count = !tape->lowers,
+                                            .elementwise = true,
+                                            .by_channel = true,
+                                            .folds = folds,
+                                            .back_work = summed,
+                                            .spares = true});
 }

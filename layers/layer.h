@@ -264,6 +264,9 @@ struct layer_kind {
    */
   size_t (*trace)(const struct layer *layer, struct tape *tape,
                   const size_t *in);
+  /* Bytes of buffers that hold no values, which are counts and indices; NULL:
+     there are none. */
+  int64_t (*index_bytes)(const void *args, const struct shape *out);
   /* Values of keys and values that a context leaves behind; NULL: none. */
   int64_t (*cache)(const struct layer *layer, int64_t context);
   /* Values of a state that every sequence has, however long; NULL: none. */
@@ -284,7 +287,6 @@ struct layer_kind {
   bool idle;         /* it gives its input as it is */
   bool drops_bias;   /* in the tail of a layer it leaves the bias out */
   bool overwrites;   /* a framework may run it in place */
-  int counter_bytes; /* of a buffer that holds no values */
   const char *loss;  /* that computes this itself; NULL: none does */
   const char *sign;  /* of a join in diagrams: "+"; NULL: it has none */
 };
@@ -333,6 +335,32 @@ struct diagnostic *layer_fail(const struct layer *layer, enum slug slug,
 bool layer_refuse(const struct layer *layer, enum slug slug, const char *arg,
                   const char *format, ...) PRINTF_LIKE(4, 5);
 
+/* Offers to leave out the argument that a report is about. */
+void layer_offer_omission(const struct layer *layer, struct diagnostic *d);
+
+/* The same as layer_refuse, of an argument that may be left out. */
+bool layer_refuse_surplus(const struct layer *layer, enum slug slug,
+                          const char *arg, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+/*
+ * Offers another value for the argument that a report is about, where it is
+ * written as a number or sizes: `groups=2` or `2`.
+ */
+void layer_offer_value(struct diagnostic *d, const char *arg, int64_t value);
+
+/* The same of the divisor of `count` that is nearest to a value that is none.
+ */
+void layer_offer_divisor(struct diagnostic *d, const char *arg, int64_t value,
+                         int64_t count);
+
+/* Reports `groups=` that do not divide the channels of the input. */
+bool layer_check_groups(const struct layer *layer, int64_t groups);
+
+/* Offers a word or a layer in front of what is reported. */
+void layer_offer_before(struct diagnostic *d, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+
 /* The size for a spatial axis. */
 int64_t size_at(const struct sizes *sizes, int axis, int64_t fallback);
 
@@ -363,6 +391,18 @@ size_t layer_run(const struct layer *layer, struct tape *tape, size_t in,
 /* A new tensor of the output's extent; nothing is kept. */
 size_t layer_moves(const struct layer *layer, struct tape *tape,
                    const size_t *in, const struct lowering *does);
+
+/* A view of a part, as `lies` says; its gradient is a tensor of zeros around
+   it. */
+size_t layer_cut(const struct layer *layer, struct tape *tape, size_t in,
+                 const struct strides *lies);
+
+/*
+ * A product with that parameter of the layer, a factor for each value of the
+ * last axis, whose gradient is summed over the others; `out` comes out.
+ */
+size_t layer_weigh(struct tape *tape, size_t in, int factors, bool folds,
+                   struct extent out);
 
 /* A row of `specs`, short. */
 /*

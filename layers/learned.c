@@ -27,6 +27,8 @@ static size_t affine_trace(const struct layer *layer, struct tape *tape,
   if (!tape_trains(tape, 0)) {
     summed.count = 0;
     factors.count = shape_channels(layer->in[0]);
+  } else if (!tape->values.at[in[0]].needs_gradient) {
+    summed.count = size_product(2, summed.count); /* times one number, too */
   }
   return layer_run(layer, tape, in[0],
                    (struct operation){.does = LOWERS(AFFINE, 0),
@@ -40,41 +42,13 @@ static size_t affine_trace(const struct layer *layer, struct tape *tape,
                                       .back_more = factors});
 }
 
-/* A product with a parameter, whose gradient is summed over the map. */
-static size_t product(const struct layer *layer, struct tape *tape,
-                      const size_t *in) {
-  size_t pair[2] = {in[0]};
-  struct strides lies[2] = {tape_strides(tape, in[0])};
-  struct lowering does = {.opcode = DOES_MUL, .in = lies};
-  struct extent summed = extent_of(&layer->out); /* over the map, later */
-  if (!tape_trains(tape, 0))
-    summed.count = 0;
-  if (tape->lowers) { /* the parameter is an operand like others */
-    pair[1] = tape_parameter(tape, 0);
-    lies[1] = strides_dense(1, &lies[0].dim[lies[0].rank - 1]);
-    lies[1] = strides_spread(&lies[1], &lies[0]);
-  }
-  return tape_run(tape, &(struct operation){.name = "scale",
-                                            .does = &does,
-                                            .in = pair,
-                                            .in_count = tape->lowers ? 2 : 1,
-                                            .out = extent_of(&layer->out),
-                                            .keeps = KEEPS_IN(0),
-                                            .param_count = tape->lowers ? 0 : 1,
-                                            .elementwise = true,
-                                            .by_channel = true,
-                                            .folds = true,
-                                            .back_work = summed,
-                                            .spares = true});
-}
-
 /* A framework runs a product and a sum, a plan both at once. */
 static size_t scale_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct scale *scale = layer->args;
   if (scale->bias && tape->lowers)
     return affine_trace(layer, tape, in);
-  size_t out = product(layer, tape, in);
+  size_t out = layer_weigh(tape, in[0], 0, true, extent_of(&layer->out));
   if (!scale->bias)
     return out;
   return layer_run(layer, tape, out,
@@ -126,7 +100,8 @@ static void weight_params(const struct layer *layer, struct params *params) {
                         .rank = 5,
                         .buffer = weight->fixed,
                         .whole = &layer->out,
-                        .spread = 1};
+                        .center = weight->fixed, /* others are divided by it */
+                        .spread = weight->fixed ? 0.5 : 1};
   for (int i = 0; i < 5; i++)
     param.dim[i] = 1;
   int first = layer->out.rank > 5 ? layer->out.rank - 5 : 0;

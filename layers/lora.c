@@ -12,6 +12,7 @@ bool lora_check(const struct layer *layer, const struct lora *lora) {
     return true;
   struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, said,
                                     "`%s` without a rank says nothing", said);
+  layer_offer_omission(layer, d);
   return diag_help(d, "`lora=8` is a rank of 8");
 }
 
@@ -133,7 +134,7 @@ static size_t times(struct tape *tape, const struct lora *lora,
 /* a + b, as `a` lies; `held` is alive until then. */
 static size_t plus(struct tape *tape, const struct lora_site *site, size_t a,
                    size_t b, const size_t *held, int held_count) {
-  size_t in[4] = {a, b};
+  size_t in[5] = {a, b};
   struct strides out = tape_strides(tape, a);
   struct strides lies[2] = {out, tape_strides(tape, b)};
   for (int i = 0; i < held_count; i++)
@@ -167,25 +168,32 @@ static size_t fixed(struct tape *tape, const char *name, size_t in,
  * multiplied themselves), what these read, and no gradient. A frame of Python
  * has them until the layer is done.
  */
-static size_t product_of(struct tape *tape, const struct lora *lora,
-                         const struct lora_site *site, size_t in) {
-  int64_t each = site->out;
-  if (site->steps[0].rows &&
-      (!add_i64(each, site->in, &each) || !add_i64(each, lora->rank, &each)))
-    each = INT64_MAX; /* counted as an overflow later */
-  return fixed(tape, "dora_product", in, size_product(site->in, each),
-               (struct operation){.held = 1});
+static int product_of(struct tape *tape, const struct lora *lora,
+                      const struct lora_site *site, size_t in, size_t *made) {
+  struct operation aside = {.held = 1}, step = {0};
+  int count = 1;
+  if (site->steps[0].rows) {
+    made[1] =
+        fixed(tape, "dora_unit", in, size_product(site->in, site->in), aside);
+    in = made[2] = fixed(tape, "dora_low", made[1],
+                         size_product(site->in, lora->rank), step);
+    count = 3;
+  }
+  made[0] = fixed(tape, "dora_product", in, size_product(site->in, site->out),
+                  count > 1 ? step : aside);
+  return count;
 }
 
 /* s: m / |W + alpha / rank * B A|. */
 static size_t factors_of(struct tape *tape, const struct lora_site *site,
                          size_t product) {
   int64_t count = size_product(site->in, site->out);
-  size_t sum = fixed(tape, "dora_sum", product, count,
-                     (struct operation){.work = extent_fixed(count, WIDTH_NET),
-                                        .first_param = site->weight,
-                                        .param_count = 1,
-                                        .splits = true});
+  size_t grown =
+      fixed(tape, "dora_factor", product, count, (struct operation){0});
+  size_t sum =
+      fixed(tape, "dora_sum", grown, count,
+            (struct operation){
+                .first_param = site->weight, .param_count = 1, .splits = true});
   size_t length =
       fixed(tape, "dora_length", sum, site->out, (struct operation){0});
   return fixed(tape, "dora_divide", length, site->out,
@@ -230,8 +238,9 @@ static size_t plain(struct tape *tape, const struct lora_site *site, size_t in,
 static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
                          size_t base, const struct lora_site *site) {
   size_t from = drop(tape, lora, in);
-  size_t product = product_of(tape, lora, site, from);
-  size_t factors = factors_of(tape, site, product);
+  size_t made[3];
+  int count = product_of(tape, lora, site, from, made);
+  size_t factors = factors_of(tape, site, made[0]);
   bool rows = site->steps[0].rows;
   size_t wide = rows ? both(tape, site, from) : 0;
   size_t own = plain(tape, site, from, base, from != in);
@@ -241,7 +250,7 @@ static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
   if (!rows)
     wide = both(tape, site, from);
   wide = times(tape, lora, site, scaled(tape, site, wide, factors));
-  wide = plus(tape, site, own, wide, &product, 1);
+  wide = plus(tape, site, own, wide, made, count);
   return plus(tape, site, base, wide, NULL, 0);
 }
 

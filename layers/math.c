@@ -63,6 +63,14 @@ static struct strides in_order(const struct layer *layer,
   return in;
 }
 
+/* How the rows lie of a gradient that is spread over the axes that are gone. */
+static enum row_order spread_rows(const struct layer *layer, const bool *gone) {
+  for (int i = 0; i < layer->in[0]->rank - 1; i++)
+    if (gone[i])
+      return layer->in[0]->rank == 2 ? ROWS_OF_ONE : ROWS_APART;
+  return ROWS_TOGETHER;
+}
+
 /*
  * torch.mean, sum, and amax over several axes, which looks for the largest
  * again; max over one axis writes down where it was.
@@ -74,16 +82,21 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
   struct strides lies = tape_strides(tape, in[0]), from = lies, to = lies;
   struct strides out = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_REDUCE, .in = &from, .out = &to};
-  struct operation op = {.does = &does};
+  struct operation op = {.does = &does, .map = MAP_AS_IN};
   bool largest = reduction == REDUCE_MAX || reduction == REDUCE_MIN;
   find_axes(layer, over, gone);
+  if (!tape->lowers && (over->keep || !gone[layer->in[0]->rank - 1]))
+    to = out; /* a map still */
   if (tape->lowers)
     from = in_order(layer, &lies, gone, &to);
   lowering_add(&does, (int64_t)reduction);
   if (reduction == REDUCE_MEAN && tape->profile->mean_keeps_input)
     op.keeps = KEEPS_IN(0);
-  if (reduction == REDUCE_SUM)
+  if (reduction == REDUCE_SUM) {
     op.gradient = GRADIENT_SHARED;
+    op.map = MAP_NONE;
+    op.turns = tape->lowers ? ROWS_TOGETHER : spread_rows(layer, gone);
+  }
   if (largest && over->axes.count > 1) {
     op.keeps = KEEPS_IN(0) | KEEPS_OUT;     /* backward compares them again */
     op.back_work = extent_of(layer->in[0]); /* which are: a mask */
@@ -95,6 +108,7 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
     struct extent places = extent_of(&layer->out);
     places.width = WIDTH_INDEX;
     *(tape->training ? &op.kept[0] : &op.work) = places;
+    op.always_makes = true;
   }
   size_t value = layer_run(layer, tape, in[0], op);
   tape_see(tape, value, &out);

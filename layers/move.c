@@ -109,11 +109,12 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
   if (pad->mode == PAD_CIRCULAR)
     work =
         size_product(2, shape_values(&layer->out)) - shape_values(layer->in[0]);
-  return layer_run(
-      layer, tape, in[0],
-      (struct operation){.does = &does,
-                         .keeps = pad->mode > 1 && !work ? KEEPS_IN(0) : 0,
-                         .back_work = extent_sample(work, WIDTH_NET)});
+  return layer_run(layer, tape, in[0],
+                   (struct operation){
+                       .does = &does,
+                       .keeps = pad->mode > 1 && !work ? KEEPS_IN(0) : 0,
+                       .back_work = extent_sample(work, WIDTH_NET),
+                       .packs_gradient = work ? PACKS_VALUES : PACKS_NOTHING});
 }
 
 struct roll {
@@ -159,21 +160,20 @@ static const struct arg_spec factor_specs[] = {
 
 static bool shuffle_shape(struct layer *layer) {
   const struct factor *groups = layer->args;
-  int64_t channels = shape_channels(layer->in[0]);
-  if (channels % groups->by == 0)
-    return layer_same_shape(layer);
-  return layer_refuse(layer, GROUPS_DO_NOT_DIVIDE, "groups",
-                      "%" PRId64 " groups do not divide %" PRId64 " channels",
-                      groups->by, channels);
+  return layer_check_groups(layer, groups->by) && layer_same_shape(layer);
 }
 
 /* A copy that takes the values in another order. */
 static size_t reorder(const struct layer *layer, struct tape *tape,
-                      const size_t *in, const struct strides *from) {
+                      const size_t *in, const struct strides *from,
+                      enum gradient gradient) {
   struct strides out = strides_of(&layer->out);
   struct strides to = strides_dense(from->rank, from->dim);
   size_t value =
-      layer_moves(layer, tape, in, LOWERS(COPY, .in = from, .out = &to));
+      layer_run(layer, tape, in[0],
+                (struct operation){.does = LOWERS(COPY, .in = from, .out = &to),
+                                   .map = MAP_AS_IN,
+                                   .gradient = gradient});
   tape_see(tape, value, &out);
   return value;
 }
@@ -187,7 +187,7 @@ static size_t shuffle_trace(const struct layer *layer, struct tape *tape,
     from = strides_split(&from, from.rank - 1, groups->by);
     from = strides_move(&from, from.rank - 2, from.rank - 1);
   }
-  return reorder(layer, tape, in, &from);
+  return reorder(layer, tape, in, &from, GRADIENT_MOVED);
 }
 
 /* torch.nn.PixelShuffle: C x block by axis; each goes after its axis. */
@@ -201,7 +201,7 @@ static size_t pixelshuffle_trace(const struct layer *layer, struct tape *tape,
     from = strides_split(&from, from.rank - 1, rest);
     from = strides_move(&from, from.rank - 1, spatial - i);
   }
-  return reorder(layer, tape, in, &from);
+  return reorder(layer, tape, in, &from, GRADIENT_NEW);
 }
 
 /* torch.nn.PixelUnshuffle */
@@ -214,7 +214,7 @@ static size_t space2depth_trace(const struct layer *layer, struct tape *tape,
     from = strides_split(&from, i, from.dim[i] / factor->by);
     from = strides_move(&from, i + 1, from.rank - 1);
   }
-  return reorder(layer, tape, in, &from);
+  return reorder(layer, tape, in, &from, GRADIENT_NEW);
 }
 
 /* The values of one position when a block of positions becomes channels. */

@@ -1,8 +1,12 @@
-/* Norms inside of other layers: what a framework runs for them. */
+/* Norms as operations, inside of other layers, too: norm_rows.c */
 #ifndef NETC_LAYERS_NORM_H
 #define NETC_LAYERS_NORM_H
 
 #include "layers/layer.h"
+
+/* With what the operation keeps: a prediction has it while the norm runs. */
+struct operation norm_with_statistics(const struct tape *tape,
+                                      struct operation op);
 
 /*
  * ln on `rows` vectors of `values` together; without a name, sizes, parameters

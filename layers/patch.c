@@ -84,8 +84,9 @@ static struct strides see_patches(const struct layer *layer,
 }
 
 /*
- * torch.nn.functional.unfold, whose channels are C x K..; the gradient is made
- * as large as they are and then cut (ATen/native/Col2Im.cpp). A plan copies
+ * torch.nn.functional.unfold, whose channels are C x K..: made as large as the
+ * input, where that is larger (ATen/native/Im2Col.cpp); the gradient is made as
+ * large as they are and then cut (Col2Im.cpp). A plan copies
  * patches of a padded map. `out` is the map with them.
  */
 static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
@@ -107,6 +108,10 @@ static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
                          .keeps = keeps ? KEEPS_IN(0) : 0,
                          .gradient = GRADIENT_LARGER});
   tape_see(tape, value, &dense);
+  struct extent whole = *tape_extent(tape, padded);
+  if (!tape->lowers && whole.count > tape_extent(tape, value)->count)
+    tape->storages.at[tape->values.at[value].storage].extent =
+        tape_keep_extent(tape, whole); /* empty_like, then a smaller size */
   return value;
 }
 

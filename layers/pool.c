@@ -41,6 +41,7 @@ static bool padding_is_covered(const struct layer *layer,
         layer_fail(layer, OUT_OF_RANGE, "pad",
                    "padding of %" PRId64 " holds whole windows of %" PRId64,
                    most, window_extent(w));
+    layer_offer_value(d, "pad", window_extent(w) / 2);
     return diag_help(d, "at most half of the window: `pad=%" PRId64 "`",
                      window_extent(w) / 2);
   }
@@ -149,8 +150,8 @@ static size_t maximum_trace(const struct layer *layer, struct tape *tape,
       layer, tape, from,
       (struct operation){.does = &does,
                          .keeps = KEEPS_IN(0),
-                         .layout = layout_of_map(tape, from, &layer->out),
-                         .map = true,
+                         .layout = layout_of_map(tape, from, &layer->out, 3),
+                         .map = map_order(layer->in[0], 3),
                          .by_channel = true,
                          .always_makes = true,
                          .kept = {tape->training ? places : (struct extent){0}},
@@ -172,8 +173,8 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
       layer, tape, from,
       (struct operation){.does = &does,
                          .keeps = keeps ? KEEPS_IN(0) : 0,
-                         .layout = layout_of_map(tape, from, &layer->out),
-                         .map = true,
+                         .layout = layout_of_map(tape, from, &layer->out, 3),
+                         .map = map_order(layer->in[0], 3),
                          .by_channel = true});
 }
 
@@ -243,13 +244,18 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
   places.count = kept ? 0 : places.count;
   if (!tape->training)
     pair[1] = in[1] + 1;
-  return tape_run(tape, &(struct operation){.name = "unpool",
-                                            .does = LOWERS(UNPOOL, .out = &out),
-                                            .in = pair,
-                                            .in_count = tape->training ? 1 : 2,
-                                            .out = extent_of(&layer->out),
-                                            .kept = {places},
-                                            .by_channel = true});
+  return tape_run(
+      tape,
+      &(struct operation){.name = "unpool",
+                          .does = LOWERS(UNPOOL, .out = &out),
+                          .in = pair,
+                          .in_count = tape->training ? 1 : 2,
+                          .out = extent_of(&layer->out),
+                          .kept = {places},
+                          .layout = layout_of_map(tape, in[0], &layer->out, 3),
+                          .map = MAP_FIRST,
+                          .packs_gradient = packing_of(layer->in[0]),
+                          .by_channel = true});
 }
 
 LAYER_KIND(unpool, "Pooling",

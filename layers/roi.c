@@ -53,8 +53,34 @@ static bool roi_shape(struct layer *layer) {
 }
 
 /*
- * torchvision.ops keeps the boxes with the numbers of their samples, five
- * values each, and roi_pool where the largest values were, in 32 bits.
+ * Boxes with the numbers of their samples in front, five values each. Of
+ * several samples both are put together first: convert_boxes_to_roi_format of
+ * torchvision/ops/_utils.py.
+ */
+static size_t number_boxes(const struct layer *layer, struct tape *tape,
+                           size_t boxes) {
+  struct extent each =
+      extent_sample(layer->in[1]->dim[0], WIDTH_NET); /* a number for each */
+  struct extent five = each;
+  five.count = size_product(5, each.count);
+  size_t numbers = tape_run_on(
+      tape, boxes, (struct operation){.name = "boxes", .out = each});
+  size_t pair[2] = {numbers, boxes};
+  struct operation join = {.name = "boxes",
+                           .in = pair,
+                           .in_count = 2,
+                           .out = five,
+                           .view_of_one = true};
+  size_t read[3] = {tape_run(tape, &join), boxes, numbers};
+  return tape_run(
+      tape,
+      &(struct operation){
+          .name = "boxes", .in = read, .in_count = 3, .held = 1, .out = five});
+}
+
+/*
+ * torchvision.ops keeps the numbered boxes, and roi_pool where the largest
+ * values were, in 32 bits. Boxes learn nothing.
  */
 static size_t roi_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
@@ -69,17 +95,27 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
     lowering_add(&does, roi->samples);
     lowering_add(&does, roi->aligned);
   }
-  return tape_run(
-      tape, &(struct operation){
-                .name = layer->kind->name,
-                .does = &does,
-                .in = in,
-                .in_count = tape->training ? 1 : 2, /* boxes learn nothing */
-                .out = extent_of(&layer->out),
-                .kept = {extent_sample(size_product(5, layer->in[1]->dim[0]),
-                                       WIDTH_NET),
-                         align ? (struct extent){0} : places},
-                .cast = CAST_FULL});
+  size_t pair[2] = {in[0], in[1]};
+  bool frames = !tape->lowers; /* a framework runs it */
+  if (frames)
+    pair[1] = number_boxes(layer, tape, in[1]);
+  if (align || !frames)
+    places.count = 0;
+  struct extent none = {0};
+  return tape_run(tape,
+                  &(struct operation){.name = layer->kind->name,
+                                      .does = &does,
+                                      .in = pair,
+                                      .in_count = 2,
+                                      .held = tape->training,
+                                      .out = extent_of(&layer->out),
+                                      .keeps = KEEPS_IN(1),
+                                      .map = MAP_FIRST,
+                                      .kept = {places},
+                                      .always_makes = true,
+                                      .work = tape->training ? none : places,
+                                      .back_work = places, /* zeros for them */
+                                      .cast = CAST_FULL});
 }
 
 #define ROI(id, code, text)                                    \

@@ -5,8 +5,6 @@
 
 #include "base/check.h"
 
-enum { MOST_PARTS = 1024 };
-
 static const struct arg_spec split_specs[] = {
     ARG(AXIS, POSITION, "axis", split, axis, .required = true,
         .doc = "c h w d l, or a number from 0"),
@@ -84,6 +82,8 @@ static bool split_shape(struct layer *layer) {
 static bool part_shape(struct layer *layer) {
   const struct part *part = layer->args;
   int axis = axis_of(part->split, layer->in[0]);
+  if (axis < 0) /* of a split in error */
+    return false;
   layer->out = *layer->in[0];
   begin_of(part->split, layer->in[0]->dim[axis], part->index,
            &layer->out.dim[axis]);

@@ -17,6 +17,8 @@ struct part {
 
 extern const struct layer_kind layer_part; /* not in the table of layers */
 
+enum { MOST_PARTS = 1024 };
+
 int64_t split_count(const struct split *split);
 
 #endif

@@ -180,36 +180,21 @@ static size_t permute_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
   const struct permute *permute = layer->args;
   struct strides from = layout_as_seen(tape, in[0], layer->in[0]), out = from;
+  struct strides given = strides_of(&layer->out), gradient = from;
   for (int i = 0; i < out.rank; i++) {
     int axis = axis_index(permute->order.at[i], layer->in[0]);
     out.dim[i] = from.dim[axis];
     out.stride[i] = from.stride[axis];
+    gradient.stride[axis] = given.stride[i];
   }
   return layer_run(layer, tape, in[0],
-                   (struct operation){.name = "permute",
-                                      .does = LOWERS(VIEW, .out = &out),
-                                      .layout = layout_of_view(tape, &out),
-                                      .result = RESULT_VIEW,
-                                      .gradient = GRADIENT_SHARED,
-                                      .turns = true});
-}
-
-static struct extent part_extent(const struct layer *layer,
-                                 const struct strides *lies) {
-  struct extent extent = extent_of(&layer->out);
-  extent.count = strides_values(lies);
-  return extent;
-}
-
-/* A view whose gradient is a tensor of zeros around it. */
-static size_t part(const struct layer *layer, struct tape *tape, size_t in,
-                   struct strides *lies) {
-  return tape_run_on(tape, in,
-                     (struct operation){.name = layer->kind->name,
-                                        .does = LOWERS(VIEW, .out = lies),
-                                        .out = part_extent(layer, lies),
-                                        .layout = layout_of_view(tape, lies),
-                                        .result = RESULT_VIEW});
+                   (struct operation){
+                       .name = "permute",
+                       .does = LOWERS(VIEW, .out = &out),
+                       .layout = layout_of_view(tape, &out),
+                       .result = RESULT_VIEW,
+                       .gradient = GRADIENT_SHARED,
+                       .turns = strides_rows(&gradient, strides_values(&out))});
 }
 
 static size_t slice_trace(const struct layer *layer, struct tape *tape,
@@ -220,7 +205,7 @@ static size_t slice_trace(const struct layer *layer, struct tape *tape,
   if (slice->range.from != SIZE_ANY)
     lies.offset += slice->range.from * lies.stride[axis];
   lies.dim[axis] = layer->out.dim[axis];
-  return part(layer, tape, in[0], &lies);
+  return layer_cut(layer, tape, in[0], &lies);
 }
 
 /*
@@ -236,9 +221,9 @@ static size_t crop_trace(const struct layer *layer, struct tape *tape,
     lies.offset += rest / 2 * lies.stride[i];
     lies.dim[i] = layer->out.dim[i];
     if (!tape->lowers && rest)
-      value = part(layer, tape, value, &lies);
+      value = layer_cut(layer, tape, value, &lies);
   }
-  return tape->lowers || value == in[0] ? part(layer, tape, value, &lies)
+  return tape->lowers || value == in[0] ? layer_cut(layer, tape, value, &lies)
                                         : value;
 }
 

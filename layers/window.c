@@ -132,6 +132,9 @@ static bool kernel_fits(const struct layer *layer, struct window *windows,
                    "a window of %.*s does not fit the map of %s",
                    SLICE_ARG(kernel), shape_text(layer->in[0]).text);
     diag_here(d, "needs %" PRId64 " of %" PRId64 " values", extent, padded);
+    if (d->span.begin > layer->site->span.begin)
+      diag_offer(d, (struct span){d->span.end, d->span.end}, slice_of(" pad"),
+                 "add `pad`");
     return diag_help(d, "add `pad`, use a smaller window, or drop a stride or "
                         "pooling before it");
   }

@@ -27,6 +27,15 @@ bool is_name(struct slice text);
 /* A unit in letters of any case, as it is written: GiB, M; or NULL. */
 const char *scan_unit(struct slice letters);
 
+/* Blanks in a line. */
+static inline bool scan_is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Where the statement of a byte begins, after its label: after a line's end,
+ * `{` or `;` and blanks. */
+size_t scan_statement_begin(struct slice text, size_t at);
+
 /* What a token carries. */
 union scan_value {
   int64_t integer;

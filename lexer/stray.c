@@ -16,13 +16,30 @@ static struct diagnostic *report(struct scan *scan, const char *format, ...) {
   return d;
 }
 
+/* Offers what was meant; `how` says so, whether it holds or not. */
+static void mean(struct diagnostic *d, const struct scan *scan,
+                 const char *meant, const char *how) {
+  struct text help = text_new(scan->arena);
+  for (; *how; how++) {
+    bool here = how[0] == '%' && how[1] == 's';
+    if (here)
+      text_put(&help, meant);
+    else
+      text_putc(&help, *how);
+    how += here;
+  }
+  diag_offer(d, (struct span){scan->begin, scan->end}, slice_of(meant), "%.*s",
+             SLICE_ARG(help));
+  diag_otherwise(d, "%.*s", SLICE_ARG(help));
+}
+
 static void stray_ascii(struct scan *scan, char c) {
   struct diagnostic *d = report(scan, "`%c` is not used in this language", c);
   if (c == '!' || c == '&' || c == '|')
     diag_otherwise(d, "conditions have the words `not`, `and`, `or`; layers "
                       "that follow stand side by side");
   else if (c == '^')
-    diag_help(d, "a power is written `**`");
+    mean(d, scan, "**", "a power is written `**`");
   else if (c == '\'' || c == '`')
     diag_help(d, "strings are written in double quotes");
 }
@@ -59,10 +76,15 @@ static void stray_sequence(struct scan *scan, const char *text) {
     d = report(scan, "`%.*s` outside a comment or string", (int)length, text);
   if (point == 0xD7)
     diag_help(d, "sizes are joined by the letter `x`: `3x3`");
-  else if (blank || shown_is_hidden(point))
-    diag_help(d, blank ? "type the blank anew" : "take it out");
+  else if (blank)
+    mean(d, scan, meant, "type the blank anew");
+  else if (shown_is_hidden(point))
+    mean(d, scan, "", "take it out");
   else if (meant)
-    diag_otherwise(d, "did you mean `%s`?", meant);
+    mean(d, scan, meant, "did you mean `%s`?");
+  else if (point >= 0xFF10 && point <= 0xFF19)
+    mean(d, scan, (const char[]){(char)('0' + point - 0xFF10), 0},
+         "did you mean `%s`?");
   else
     diag_help(d, "names consist of ASCII letters, digits and `_`");
 }
@@ -75,7 +97,8 @@ int scan_stray(struct scan *scan, const char *text) {
     diag_help(report(scan, "`\\` stands only at the end of a line"),
               "it joins the next line to this one");
   else if (c < 0x20 || c == 0x7F)
-    report(scan, "a control character (0x%02X) outside a comment", c);
+    mean(report(scan, "a control character (0x%02X) outside a comment", c),
+         scan, "", "take it out");
   else if (c < 0x80)
     stray_ascii(scan, *text);
   else

@@ -1,11 +1,6 @@
-/* What the rules of scan.l call: words, numbers, blanks, brackets. */
+/* What the rules of scan.l call: words, signs, strings, brackets. */
 #include "lexer/token.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/check.h"
 #include "base/utf8.h"
 
 const char *token_words(enum token token) {
@@ -20,29 +15,17 @@ const char *token_words(enum token token) {
   }
 }
 
-static struct span here(const struct scan *scan) {
-  return (struct span){scan->begin, scan->end};
-}
-
-/* The token in the source itself, which outlives flex's buffer. */
-static struct slice in_source(const struct scan *scan, size_t length) {
-  return (struct slice){scan->text.at + (scan->begin - scan->base), length};
-}
-
-/* The byte at `offset` of the source map; 0 outside the text. */
-static char byte_at(const struct scan *scan, uint32_t offset) {
-  size_t at = (size_t)offset - scan->base; /* before the text: it wraps */
-  return at < scan->text.length ? scan->text.at[at] : '\0';
+size_t scan_statement_begin(struct slice text, size_t at) {
+  size_t begin = at;
+  while (begin > 0 && !strchr("\n{;", text.at[begin - 1]))
+    begin--;
+  while (begin < at && scan_is_blank(text.at[begin]))
+    begin++;
+  return begin;
 }
 
 static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0' ||
-         c == '\\';
-}
-
-static bool is_word_byte(char c) {
-  return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
+  return scan_is_blank(c) || c == '\n' || c == '\0' || c == '\\';
 }
 
 /* `skip[i]`: inside, blanks and line ends are as between parentheses. */
@@ -57,19 +40,19 @@ static char innermost(const struct scan *scan) {
 static bool else_follows(const struct scan *scan) {
   uint32_t at = scan->end;
   for (;;) {
-    char c = byte_at(scan, at);
+    char c = scan_byte(scan, at);
     if (c == '#')
-      while (byte_at(scan, at) && byte_at(scan, at) != '\n')
+      while (scan_byte(scan, at) && scan_byte(scan, at) != '\n')
         at++;
-    else if (c == ' ' || c == '\t' || c == '\r' || c == '\n')
+    else if (scan_is_blank(c) || c == '\n')
       at++;
     else
       break;
   }
   for (const char *word = "else"; *word; word++)
-    if (byte_at(scan, at++) != *word)
+    if (scan_byte(scan, at++) != *word)
       return false;
-  return !is_word_byte(byte_at(scan, at));
+  return !is_word_byte(scan_byte(scan, at));
 }
 
 bool scan_newline(const struct scan *scan) {
@@ -79,9 +62,9 @@ bool scan_newline(const struct scan *scan) {
 }
 
 bool scan_joins(const struct scan *scan) {
-  if (byte_at(scan, scan->end) != 'x')
+  if (scan_byte(scan, scan->end) != 'x')
     return false;
-  char next = byte_at(scan, scan->end + 1);
+  char next = scan_byte(scan, scan->end + 1);
   return is_digit(next) || next == '_' || next == '(';
 }
 
@@ -138,7 +121,7 @@ static uint32_t skip_blanks(const struct scan *scan) {
   bool lines = innermost(scan) == '(';
   uint32_t at = scan->end;
   for (;; at++) {
-    char c = byte_at(scan, at);
+    char c = scan_byte(scan, at);
     lines = lines || c == '\\';
     if (c != ' ' && c != '\t' && c != '\\' &&
         !(lines && (c == '\n' || c == '\r')))
@@ -148,9 +131,9 @@ static uint32_t skip_blanks(const struct scan *scan) {
 
 /* `k=3`, and no `k==3` */
 static bool is_key(const struct scan *scan, uint32_t at) {
-  while (is_word_byte(byte_at(scan, at)))
+  while (is_word_byte(scan_byte(scan, at)))
     at++;
-  return byte_at(scan, at) == '=' && byte_at(scan, at + 1) != '=';
+  return scan_byte(scan, at) == '=' && scan_byte(scan, at + 1) != '=';
 }
 
 /*
@@ -164,7 +147,7 @@ static bool is_join(const struct scan *scan) {
       scan->last == TOKEN_STRING || scan->headed || names)
     return false;
   uint32_t at = skip_blanks(scan);
-  char next = byte_at(scan, at), after = byte_at(scan, at + 1);
+  char next = scan_byte(scan, at), after = scan_byte(scan, at + 1);
   return next == '(' || (next == '-' && after != '>' && !is_blank(after)) ||
          (is_word_byte(next) && !is_key(scan, at));
 }
@@ -174,20 +157,20 @@ static bool is_join(const struct scan *scan) {
 static bool is_in(const struct scan *scan) {
   bool header = scan->first == TOKEN_KW_PARAM ||
                 (scan->first == TOKEN_KW_FOR && !scan->parted);
-  bool size =
-      byte_at(scan, scan->end) == '.' && byte_at(scan, scan->end + 1) != '.';
+  bool size = scan_byte(scan, scan->end) == '.' &&
+              scan_byte(scan, scan->end + 1) != '.';
   return size ||
          (header && innermost(scan) == '{' && token_ends_operand(scan->last));
 }
 
 int scan_word(struct scan *scan, size_t length) {
-  struct slice word = in_source(scan, length);
+  struct slice word = scan_text(scan, length);
   scan->value->text = word;
   int keyword = keyword_of(word);
   if ((keyword == TOKEN_BY && !is_join(scan)) ||
       (keyword == TOKEN_KW_IN && !is_in(scan)))
     keyword = TOKEN_NAME;
-  if (keyword == TOKEN_NAME && byte_at(scan, scan->end) == '(')
+  if (keyword == TOKEN_NAME && scan_byte(scan, scan->end) == '(')
     return TOKEN_FUNC;
   return keyword;
 }
@@ -212,8 +195,8 @@ bool token_ends_operand(enum token token) {
 
 /* A blank before and none behind: a sign or a stride, not an operator. */
 static bool stands_alone(const struct scan *scan) {
-  return is_blank(byte_at(scan, scan->begin - 1)) &&
-         !is_blank(byte_at(scan, scan->end));
+  return is_blank(scan_byte(scan, scan->begin - 1)) &&
+         !is_blank(scan_byte(scan, scan->end));
 }
 
 int scan_minus(struct scan *scan) {
@@ -287,257 +270,30 @@ void scan_follow(struct scan *scan, enum token token) {
   scan->last = token;
 }
 
-/* Numbers: digits with `_` between, a fraction, an exponent or a unit */
-
-static const struct {
-  const char *name;
-  int64_t factor;
-  bool bytes;
-} units[] = {
-    {"", 1, false}, /* none */
-    {"K", 1000, false},
-    {"M", 1000000, false},
-    {"G", 1000000000, false},
-    {"B", 1, true},
-    {"KB", 1000, true},
-    {"MB", 1000000, true},
-    {"GB", 1000000000, true},
-    {"TB", 1000000000000, true},
-    {"KiB", (int64_t)1 << 10, true},
-    {"MiB", (int64_t)1 << 20, true},
-    {"GiB", (int64_t)1 << 30, true},
-    {"TiB", (int64_t)1 << 40, true},
-};
-
-struct number {
-  int64_t digits; /* all digits, the point left out */
-  int64_t scale;  /* the power of ten by which they are too large */
-  bool overflow, fraction, exponent;
-  size_t unit;
-};
-
-static size_t read_digits(struct number *n, struct slice text, size_t i,
-                          bool fraction) {
-  for (; i < text.length; i++) {
-    bool between = text.at[i] == '_' && is_digit(text.at[i - 1]) &&
-                   i + 1 < text.length && is_digit(text.at[i + 1]);
-    if (between)
-      continue;
-    if (!is_digit(text.at[i]))
-      break;
-    n->overflow = n->overflow || !mul_i64(n->digits, 10, &n->digits) ||
-                  !add_i64(n->digits, text.at[i] - '0', &n->digits) ||
-                  (fraction && !mul_i64(n->scale, 10, &n->scale));
-  }
-  return i;
-}
-
-static bool read_exponent(struct slice text, size_t i) {
-  i++; /* the e */
-  if (i < text.length && (text.at[i] == '-' || text.at[i] == '+'))
-    i++;
-  size_t start = i;
-  while (i < text.length && is_digit(text.at[i]))
-    i++;
-  return i > start && i == text.length;
-}
-
-/* False if the text is not a number at all. */
-static bool read_number(struct number *n, struct slice text) {
-  *n = (struct number){.scale = 1};
-  size_t i = read_digits(n, text, 0, false);
-  if (i + 1 < text.length && text.at[i] == '.' && is_digit(text.at[i + 1])) {
-    n->fraction = true;
-    i = read_digits(n, text, i + 1, true);
-  }
-  if (i < text.length && (text.at[i] == 'e' || text.at[i] == 'E')) {
-    n->exponent = true;
-    return read_exponent(text, i);
-  }
-  struct slice unit = {text.at + i, text.length - i};
-  if (!unit.length)
-    return true;
-  for (size_t u = 1; u < sizeof units / sizeof *units; u++) {
-    if (slice_is(unit, units[u].name)) {
-      n->unit = u;
-      return true;
-    }
-  }
-  return false;
-}
-
-/*
- * strtod follows the locale and takes no `_`: hand it what it wants. How a
- * point is written is what printf writes: localeconv is not thread-safe.
- */
-static double to_real(struct scan *scan, struct slice text) {
-  struct text plain = text_new(scan->arena);
-  char half[16];
-  snprintf(half, sizeof half, "%.1f", 0.5);
-  size_t point = strlen(half) - 2; /* between 0 and 5 */
-  for (size_t i = 0; i < text.length; i++) {
-    char c = text.at[i];
-    if (c == '.')
-      text_bytes(&plain, half + 1, point);
-    else if (is_digit(c) || c == 'e' || c == 'E' || c == '+' || c == '-')
-      text_putc(&plain, c);
-    else if (c != '_')
-      break; /* a unit */
-  }
-  return strtod(text_string(&plain), NULL);
-}
-
-static char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool same_letters(struct slice a, const char *b) {
-  size_t i = 0;
-  for (; i < a.length && b[i]; i++)
-    if (lower(a.at[i]) != lower(b[i]))
-      return false;
-  return i == a.length && !b[i];
-}
-
-const char *scan_unit(struct slice letters) {
-  for (size_t u = 1; u < sizeof units / sizeof *units; u++)
-    if (same_letters(letters, units[u].name))
-      return units[u].name;
-  return NULL;
-}
-
-/* 32X32X3, 8gb and `repeat 3x`. */
-static bool hint_number(struct scan *scan, struct diagnostic *d,
-                        struct slice text, struct span span) {
-  struct text right = text_new(scan->arena);
-  size_t digits = 0, large = 0;
-  for (size_t i = 0; i < text.length; i++) {
-    digits += is_digit(text.at[i]) && digits == i;
-    large += text.at[i] == 'X';
-    text_putc(&right, text.at[i] == 'X' ? 'x' : text.at[i]);
-  }
-  struct slice unit = {text.at + digits, text.length - digits};
-  const char *known = scan_unit(unit);
-  if (known) {
-    struct text unit_text = text_new(scan->arena);
-    text_printf(&unit_text, "%.*s%s", (int)digits, text.at, known);
-    diag_suggest(d, span, text_slice(&unit_text));
-    return true;
-  }
-  if (large && unit.length > 1 && unit.at[0] == 'X' && is_digit(unit.at[1])) {
-    diag_offer(d, span, text_slice(&right),
-               "sizes are joined by a small x: `%.*s`", SLICE_ARG(right));
-    return true;
-  }
-  if (unit.length > 1 && unit.length <= 3 &&
-      (unit.at[unit.length - 1] | 0x20) == 'b') { /* of bytes, of sorts */
-    diag_help(d, "units are K M G, and of bytes B KB MB GB TB KiB MiB GiB TiB");
-    return true;
-  }
-  if (scan->last == TOKEN_KW_REPEAT && unit.length == 1) {
-    diag_help(d, "the count stands alone: `repeat %.*s { ... }`", (int)digits,
-              text.at);
-    return true;
-  }
-  return false;
-}
-
-static int bad_number(struct scan *scan, struct slice text, bool joins) {
-  struct span span = here(scan);
-  while (is_word_byte(byte_at(scan, span.end)))
-    span.end++;
-  if (scan->silent)
-    return TOKEN_ERROR;
-  text.length = span.end - span.begin;
-  struct diagnostic *d = diag(scan->diags, INVALID_NUMBER, span,
-                              "`%.*s` is not a number", SLICE_ARG(text));
-  if (hint_number(scan, d, text, span))
-    return TOKEN_ERROR;
-  if (joins)
-    diag_otherwise(d,
-                   "sizes are joined by `x`: `3x3`; with names or expressions "
-                   "put blanks around it: `3 x k`");
-  else
-    diag_otherwise(d, "numbers look like 64, 1_000_000, 4K, 0.5, 1e-3, 256KiB; "
-                      "names start with a letter");
-  return TOKEN_ERROR;
-}
-
-static int too_large(struct scan *scan, struct slice text) {
-  struct diagnostic *d =
-      diag(scan->diags, NUMBER_TOO_LARGE, here(scan),
-           "`%.*s` does not fit a 64-bit integer", SLICE_ARG(text));
-  diag_help(d, "the largest integer is 9,223,372,036,854,775,807");
-  return TOKEN_ERROR;
-}
-
-static int real_number(struct scan *scan, const struct number *n,
-                       struct slice text) {
-  scan->value->real = to_real(scan, text) * (double)units[n->unit].factor;
-  if (isfinite(scan->value->real))
-    return TOKEN_REAL;
-  diag(scan->diags, NUMBER_TOO_LARGE, here(scan),
-       "`%.*s` does not fit a double", SLICE_ARG(text));
-  return TOKEN_ERROR;
-}
-
-static int whole_number(struct scan *scan, const struct number *n,
-                        struct slice text) {
-  int64_t value;
-  if (n->overflow || !mul_i64(n->digits, units[n->unit].factor, &value))
-    return too_large(scan, text);
-  if (value % n->scale == 0) {
-    scan->value->integer = value / n->scale;
-    return TOKEN_INT;
-  }
-  if (!units[n->unit].bytes)
-    return real_number(scan, n, text);
-  if (units[n->unit].factor > 1) { /* 39.38GiB, as programs print it */
-    scan->value->integer = value / n->scale;
-    return TOKEN_INT;
-  }
-  struct diagnostic *d =
-      diag(scan->diags, INVALID_NUMBER, here(scan),
-           "`%.*s` is not a whole number of bytes", SLICE_ARG(text));
-  diag_help(d, "there are no parts of a byte");
-  return TOKEN_ERROR;
-}
-
-int scan_number(struct scan *scan, size_t length) {
-  struct slice text = in_source(scan, length);
-  struct number n;
-  if (byte_at(scan, scan->end) == 'x' && !scan_joins(scan))
-    return bad_number(scan, text, true); /* 3x, 3xk */
-  if (!read_number(&n, text))
-    return bad_number(scan, text, false);
-  bool real = n.exponent || (n.fraction && n.unit == 0);
-  return real ? real_number(scan, &n, text) : whole_number(scan, &n, text);
-}
-
 /* Strings and brackets */
 
 int scan_string(struct scan *scan, size_t length) {
-  struct slice quoted = in_source(scan, length);
+  struct slice quoted = scan_text(scan, length);
   scan->value->text = (struct slice){quoted.at + 1, length - 2};
   return TOKEN_STRING;
 }
 
 int scan_open_string(struct scan *scan) {
-  diag(scan->diags, UNTERMINATED_STRING, here(scan),
+  diag(scan->diags, UNTERMINATED_STRING, scan_here(scan),
        "this string has no closing quote on its line");
   return TOKEN_ERROR;
 }
 
 /* `skip[i]` and `h[i][j]`, where `for c in [1 2]` has a blank. */
 static bool is_subscript(const struct scan *scan, char bracket) {
-  return bracket == '[' && !is_blank(byte_at(scan, scan->begin - 1)) &&
+  return bracket == '[' && !is_blank(scan_byte(scan, scan->begin - 1)) &&
          (scan->last == TOKEN_NAME || scan->last == TOKEN_BRACKET_CLOSE);
 }
 
 int scan_open(struct scan *scan, char bracket) {
   if (scan->depth == LIMIT_DEPTH) {
     struct diagnostic *d =
-        diag(scan->diags, NESTED_TOO_DEEP, here(scan),
+        diag(scan->diags, NESTED_TOO_DEEP, scan_here(scan),
              "brackets are nested more than %d deep", LIMIT_DEPTH);
     diag_help(d, "move the inner part into a `def`");
     scan->failed = true;

@@ -1,4 +1,4 @@
-/* Between scan.l, the rules, and token.c, which has what they call. */
+/* Between scan.l, the rules, and what they call: token.c, number.c. */
 #ifndef NETC_LEXER_TOKEN_H
 #define NETC_LEXER_TOKEN_H
 
@@ -6,9 +6,25 @@
 
 #define YYSTYPE union scan_value
 
+/* Where the token stands. */
+static inline struct span scan_here(const struct scan *scan) {
+  return (struct span){scan->begin, scan->end};
+}
+
+/* The token in the source itself, which outlives flex's buffer. */
+static inline struct slice scan_text(const struct scan *scan, size_t length) {
+  return (struct slice){scan->text.at + (scan->begin - scan->base), length};
+}
+
+/* The byte at `offset` of the source map; 0 outside the text. */
+static inline char scan_byte(const struct scan *scan, uint32_t offset) {
+  size_t at = (size_t)offset - scan->base; /* before the text: it wraps */
+  return at < scan->text.length ? scan->text.at[at] : '\0';
+}
+
 /* Each returns the token; TOKEN_ERROR after having reported. */
 int scan_word(struct scan *scan, size_t length);
-int scan_number(struct scan *scan, size_t length);
+int scan_number(struct scan *scan, size_t length); /* number.c */
 int scan_string(struct scan *scan, size_t length);
 int scan_open_string(struct scan *scan);
 int scan_minus(struct scan *scan);

@@ -5,6 +5,7 @@
 #include "library/context.h"
 #include "library/budget.h"
 #include "library/bounds.h"
+#include "library/repair.h"
 #include "sema/lint/lint.h"
 #include "sema/lint/meet.h"
 #include "base/shown.h"
@@ -120,6 +121,7 @@ static struct expansion expansion_of(struct netc *netc) {
                             .loader = load_loader(netc),
                             .settings = &load->settings,
                             .adapters = netc->adapters,
+                            .partial = netc->partial,
                             .defines = load->defines.at,
                             .define_count = load->defines.count,
                             .inputs = load->inputs.at,
@@ -348,6 +350,32 @@ static void name_net(struct load *load, struct slice path) {
   }
 }
 
+/* The layers of a repaired text are more: all that is told is known. */
+static void expand_repaired(struct netc *netc, const struct block *program) {
+  struct load *load = netc->load;
+  struct expansion expansion = expansion_of(netc);
+  struct settings settings = load->settings;
+  struct diags quiet = load->diags;
+  quiet.quiet = true;
+  quiet.limit = INT64_MAX;
+  quiet.errors = quiet.repeated_errors = 0;
+  expansion.diags = &quiet;
+  expansion.settings = &settings;
+  expansion.source = load->repaired;
+  load->model = (struct model){.name = load->model.name,
+                               .progress = load->model.progress};
+  expand_program(&expansion, program, &load->model);
+}
+
+static void keep_partial(struct netc *netc) {
+  struct load *load = netc->load;
+  const struct block *program = load->compiled.parsed ? NULL : repair(load);
+  load->repaired_program = program;
+  if (program)
+    expand_repaired(netc, program);
+  load->partial = true;
+}
+
 enum netc_status compile_net(struct netc *netc) {
   struct load *load = netc->load;
   struct unit unit = load->units.at[0];
@@ -369,5 +397,7 @@ enum netc_status compile_net(struct netc *netc) {
   name_net(load, unit.path);
   load->compiled.statements = load->statements;
   load->sealed = true;
+  if (netc->partial && (status == NETC_OK || status == NETC_ERROR))
+    keep_partial(netc);
   return status;
 }

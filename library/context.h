@@ -3,6 +3,7 @@
 #define NETC_LIBRARY_CONTEXT_H
 
 #include "netc.h"
+#include "netc_edit.h"
 
 #include "base/file.h"
 #include "base/guard.h"
@@ -22,6 +23,19 @@ struct layer_texts {
   const char *name, *written;
   const int64_t *inputs;
   const struct slice *attributes; /* by row; NULL: not asked for yet */
+};
+
+/* What is put into a text that the grammar refuses: repair.c */
+struct insertion {
+  size_t at; /* in the text as the insertions before it leave it */
+  struct slice text;
+};
+
+/* What netc_choice was asked last. */
+struct last_choices {
+  bool known;
+  size_t source, byte, count;
+  const struct netc_choice *at;
 };
 
 /* A net. All of it is in its own arena, which the next load frees. */
@@ -47,7 +61,16 @@ struct load {
   const struct placed *placed;         /* likewise: place.c */
   const struct netrt_model *runtime;   /* likewise; NULL: not asked for */
   const struct program *program;       /* likewise */
-  bool sealed;                         /* no more files are read */
+  bool partial;                        /* layers are kept after an error */
+  int repaired; /* the source with these in it, of which they are then made */
+  VEC(struct insertion) repairs;
+  const struct block *repaired_program; /* NULL: there are none */
+  const struct source_names *names;     /* once one is asked for: names.c */
+  struct source_tokens *tokens;         /* by unit, likewise: edit.c */
+  struct last_choices choices;          /* choices.c */
+  struct unit_hints *hints;             /* by unit, likewise: hints.c */
+  struct rows *rows;                    /* of the report, likewise */
+  bool sealed;                          /* no more files are read */
 };
 
 /* What netc_set or netc_define was given. */
@@ -76,7 +99,10 @@ struct netc {
   struct gpus gpus;                /* of the user */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
   enum netc_mode mode;
-  netc_read_fn *read; /* NULL: files */
+  bool partial;          /* of a source with errors the layers are kept */
+  bool recalls;          /* what is known of a line is remembered */
+  struct recall *recall; /* of the load before: recall.c; NULL: nothing */
+  netc_read_fn *read;    /* NULL: files */
   void *read_user;
   struct progress progress;
   struct load *load;                                       /* NULL: none */
@@ -139,6 +165,14 @@ struct unit *load_add_unit(struct load *load, struct slice path,
 /* The name of a layer, kept for as long as the load. */
 const char *load_layer_name(struct load *load, size_t index);
 
+/*
+ * The names of layers' modules, by node, of which those of tensors are made;
+ * NULL: `why` says which cannot be.
+ */
+const struct slice *load_module_names(struct call *call,
+                                      const char *const *tensors,
+                                      const char **why);
+
 /* The tensor of a parameter of the model, which no other one shares. */
 int64_t load_tensor(struct call *call, size_t param);
 
@@ -151,6 +185,10 @@ struct loader load_loader(struct netc *netc);
 /* Reads a text as `read` or the file system has it. */
 enum file_status load_read(struct netc *netc, struct slice path,
                            struct slice *text);
+
+/* A text that begins at `base`, with edits in their order put into it. */
+struct slice mend_put(struct arena *arena, struct slice text, uint32_t base,
+                      const struct offer *edits, size_t count);
 
 /* Tries what the errors offer, and keeps what mends the source: mend.c */
 void mend_offers(struct netc *netc);

@@ -1,5 +1,6 @@
 /* Diagnostics as structs, and as `netc` prints them. */
 #include "library/context.h"
+#include "library/repair.h"
 
 size_t netc_diagnostic_count(const struct netc *netc) {
   return netc->load ? netc->load->diags.all.count : 0;
@@ -7,6 +8,7 @@ size_t netc_diagnostic_count(const struct netc *netc) {
 
 struct netc_place load_place(struct load *load, struct span span) {
   struct sources *sources = &load->sources;
+  span = repair_written(load, span);
   struct position begin = sources_position(sources, span.begin);
   struct position end = sources_position(sources, span.end);
   return (struct netc_place){.file = begin.source->name.at,

@@ -75,6 +75,11 @@ static void write_output(struct call *call, const struct backend *backend,
     call->status = NETC_BUG;
     return;
   }
+  if (e->options.tensor_names && !(compiled.module_names = load_module_names(
+                                       call, e->options.tensor_names, &why))) {
+    refuse(call, NETC_ERROR, why);
+    return;
+  }
   if (backend->refuses && (why = backend->refuses(&compiled)) != NULL) {
     refuse(call, NETC_ERROR, why);
     return;

@@ -1,5 +1,5 @@
 /* Loading: the texts of a net, and what the context chose for it. */
-#include "library/context.h"
+#include "library/hints.h"
 
 #include "base/suggest.h"
 #include "parser/parse.h"
@@ -453,6 +453,8 @@ static void call_load(struct call *call) {
     context_say(netc, "the text is larger than 1 GiB");
   else
     call->status = compile_net(netc);
+  if (netc->recalls && (call->status == NETC_OK || call->status == NETC_ERROR))
+    recall_lines(call);
 }
 
 static enum netc_status load(struct netc *netc, const struct request *request) {
@@ -485,4 +487,15 @@ const char *netc_source(const struct netc *netc, size_t index) {
   if (!netc->load || index >= netc->load->units.count)
     return NULL;
   return netc->load->units.at[index].path.at;
+}
+
+const char *netc_source_text(const struct netc *netc, size_t index,
+                             size_t *length) {
+  *length = 0;
+  if (!netc_source(netc, index) || netc->load->units.at[index].source < 0)
+    return NULL;
+  int source = netc->load->units.at[index].source;
+  struct slice text = netc->load->sources.all.at[source].text;
+  *length = text.length;
+  return text.at;
 }

@@ -156,7 +156,7 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
   if (status != NETC_OK)
     return status;
   struct netc_answer found = {.question = questions[a->asked],
-                              .on_device = a->device > 0,
+                              .on_device = a->device.bytes > 0,
                               .fits = verdict_holds(a->verdict),
                               .verdict = fit_word(a->verdict),
                               .bytes = a->bytes,
@@ -164,10 +164,10 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
                               .planned_bytes = a->planned,
                               .device_count = a->devices,
                               .uneven = a->uneven,
-                              .device_bytes = a->device,
-                              .framework_bytes = a->taken,
-                              .reserve_bytes = a->reserve,
-                              .room_bytes = a->room,
+                              .device_bytes = a->device.bytes,
+                              .framework_bytes = a->device.taken,
+                              .reserve_bytes = a->device.reserve,
+                              .room_bytes = a->device.room,
                               .host_bytes = a->host,
                               .host_room_bytes = a->host_room,
                               .largest_batch = a->largest_batch,
@@ -190,17 +190,17 @@ enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {
   if (!m)
     return NETC_USAGE;
   const struct fit *fit = &m->fit;
-  if (fit->device)
+  if (fit->device.bytes)
     found = (struct netc_verdict){.asked = true,
                                   .fits = verdict_holds(fit_verdict(fit)),
                                   .verdict = fit_word(fit_verdict(fit)),
-                                  .device_bytes = fit->device,
-                                  .framework_bytes = fit->taken,
-                                  .room_bytes = fit->room,
+                                  .device_bytes = fit->device.bytes,
+                                  .framework_bytes = fit->device.taken,
+                                  .room_bytes = fit->device.room,
                                   .peak_bytes = fit->peak,
                                   .largest_batch = fit->largest_batch,
                                   .way_count = fit->ways.count,
-                                  .reserve_bytes = fit->reserve,
+                                  .reserve_bytes = fit->device.reserve,
                                   .host_bytes = fit->host,
                                   .host_room_bytes = fit->host_room};
   return FILL(verdict, &found);
@@ -215,13 +215,13 @@ enum netc_status netc_prediction(struct netc *netc,
   if (status != NETC_OK)
     return status;
   struct netc_prediction found = {
-      .asked = a->device > 0,
+      .asked = a->device.bytes > 0,
       .fits = verdict_holds(a->verdict),
       .verdict = fit_word(a->verdict),
-      .device_bytes = a->device,
-      .framework_bytes = a->taken,
-      .reserve_bytes = a->reserve,
-      .room_bytes = a->room,
+      .device_bytes = a->device.bytes,
+      .framework_bytes = a->device.taken,
+      .reserve_bytes = a->device.reserve,
+      .room_bytes = a->device.room,
       .need_bytes = a->bytes,
       .largest_batch =
           max_i64(serves ? a->most_sequences : a->largest_batch, 0),

@@ -11,6 +11,7 @@
 
 enum {
   TRIALS = 120,            /* of a load, at most */
+  WARNING_NODES = 20000,   /* of all, after which no warning is tried */
   TRIAL_BYTES = 4 << 20,   /* that these parse, all together */
   TRIAL_NODES = 20000,     /* of one of them */
   TRIAL_STEPS = 200000,    /* likewise */
@@ -35,6 +36,7 @@ struct mender {
   int64_t errors;          /* of all kinds */
   bool strict;             /* see struct mend_trial */
   int trials;
+  size_t nodes; /* of all of them */
   size_t bytes;
 };
 
@@ -75,12 +77,12 @@ static int trial_use(void *user, struct slice path, uint32_t from,
   return t->source;
 }
 
-static struct slice put_edits(struct arena *arena, struct slice text,
-                              uint32_t base, const struct mend_edits *edits) {
+struct slice mend_put(struct arena *arena, struct slice text, uint32_t base,
+                      const struct offer *edits, size_t count) {
   struct text out = text_new(arena);
   size_t at = 0;
-  for (size_t i = 0; i < edits->at.count; i++) {
-    const struct offer *edit = &edits->at.at[i];
+  for (size_t i = 0; i < count; i++) {
+    const struct offer *edit = &edits[i];
     size_t begin = edit->span.begin - base, end = edit->span.end - base;
     text_bytes(&out, text.at + at, begin - at);
     text_puts(&out, edit->text);
@@ -136,7 +138,8 @@ static bool try_edits(struct mender *m, struct arena *arena,
   m->bytes += m->text.length;
   if (m->trials++ >= TRIALS || m->bytes > TRIAL_BYTES)
     return false;
-  struct slice text = put_edits(arena, m->text, m->base, edits);
+  struct slice text =
+      mend_put(arena, m->text, m->base, edits->at.at, edits->at.count);
   copy_sources(t, arena);
   t->source = sources_add(&t->sources, m->unit->path, text);
   if (t->source < 0)
@@ -192,11 +195,8 @@ enum merit {
 static enum merit merit_in(const struct mend_trial *t, struct span region,
                            bool (*bearable)(enum slug slug)) {
   struct slice text = t->sources.all.at[t->source].text;
-  size_t begin = region.begin, end = region.end;
-  while (begin > 0 && text.at[begin - 1] != '\n')
-    begin--;
-  while (end < text.length && text.at[end] != '\n')
-    end++;
+  size_t begin = slice_line_begin(text, region.begin);
+  size_t end = slice_line_end(text, region.end);
   enum merit merit = COMPILES;
   for (size_t i = 0; i < t->diags.all.count; i++) {
     const struct diagnostic *d = t->diags.all.at[i];
@@ -246,6 +246,7 @@ struct mend_attempt {
   bool (*bearable)(enum slug slug);
   struct mend_edits all; /* with those that came before, */
   int64_t left;          /* and the errors of the grammar that are left then */
+  bool breaks;           /* other lines are wrong for it */
 };
 
 static enum merit try_once(struct mender *m, struct mend_attempt *a) {
@@ -261,6 +262,8 @@ static enum merit try_once(struct mender *m, struct mend_attempt *a) {
   enum merit merit = FAILS;
   if (try_edits(m, &scratch, t, &a->all)) {
     a->left = count_syntax(t);
+    a->breaks = t->diags.errors > m->errors;
+    m->nodes += t->model.nodes.count;
     if (a->left <= m->syntax - a->syntax)
       merit = merit_in(t, region, a->bearable);
   }
@@ -291,12 +294,11 @@ static void keep_attempt(struct mender *m, const struct mend_attempt *a) {
 /* The statement at a place: lines that brackets hold together, no comment. */
 static struct span lines_at(const struct mender *m, uint32_t place) {
   struct slice text = m->text;
-  size_t at = place - m->base, begin, end;
+  size_t at = place - m->base, end;
   int depth = 0;
   if (at > text.length)
     at = text.length;
-  for (begin = at; begin > 0 && text.at[begin - 1] != '\n';)
-    begin--;
+  size_t begin = slice_line_begin(text, at);
   while (begin < text.length && strchr(" \t", text.at[begin]))
     begin++;
   for (end = begin; end < text.length && end - begin < LONGEST_STATEMENT;
@@ -307,8 +309,7 @@ static struct span lines_at(const struct mender *m, uint32_t place) {
       break;
   }
   if (end - begin >= LONGEST_STATEMENT || (depth > 0 && end > at))
-    for (end = at; end < text.length && text.at[end] != '\n';)
-      end++;
+    end = slice_line_end(text, at);
   while (end > begin && strchr(" \t\r", text.at[end - 1]))
     end--;
   return (struct span){m->base + (uint32_t)begin, m->base + (uint32_t)end};
@@ -382,7 +383,7 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
   for (int i = 0;
        text.length && found != COMPILES && foreign_read(&m->arena, i, &line);
        i++) {
-    a.offer = (struct offer){span, line.ours, {NULL, 0}};
+    a.offer = (struct offer){span, line.ours, {NULL, 0}, false};
     why = why ? why : line.why;
     if (line.open)
       a.offer.text = closed(m, line.ours);
@@ -403,13 +404,13 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
 }
 
 /* Of the offers that one diagnostic has, the first that is best. */
-static bool take_offer(struct mender *m, struct diagnostic *d,
-                       enum merit least) {
+static bool take_offer(struct mender *m, struct diagnostic *d, enum merit least,
+                       bool last) {
   struct mend_attempt a = {.bearable = is_of_values,
                            .syntax = is_syntax(d->slug)};
   for (size_t i = 0; i < d->offers.count; i++) {
     a.offer = d->offers.at[i];
-    if (a.offer.span.begin < m->base ||
+    if (a.offer.last != last || a.offer.span.begin < m->base ||
         a.offer.span.end > m->base + m->text.length)
       continue;
     enum merit merit = try_offer(m, &a);
@@ -418,7 +419,7 @@ static bool take_offer(struct mender *m, struct diagnostic *d,
     if (d->severity == SEVERITY_ERROR)
       keep_attempt(m, &a);
     diag_take(d, &a.offer);
-    if (merit != COMPILES)
+    if (merit != COMPILES || (a.breaks && d->severity != SEVERITY_ERROR))
       d->fixits.count = 0;
     return true;
   }
@@ -427,7 +428,10 @@ static bool take_offer(struct mender *m, struct diagnostic *d,
 
 static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
   bool error = d->severity == SEVERITY_ERROR;
-  if (take_offer(m, d, COMPILES) || !error)
+  if (!error && m->nodes > WARNING_NODES)
+    return;
+  if (take_offer(m, d, COMPILES, false) ||
+      (!error && take_offer(m, d, COMPILES, true)) || !error)
     return;
   struct span lines = lines_at(m, d->span.begin);
   struct span piece = piece_at(m, lines, d->span.begin);
@@ -435,7 +439,8 @@ static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
   if (is_of_writing(d->slug) &&
       ((inside && reads_as(m, d, piece)) || reads_as(m, d, lines)))
     return;
-  take_offer(m, d, BINDS);
+  if (!take_offer(m, d, COMPILES, true) && !take_offer(m, d, BINDS, false))
+    take_offer(m, d, BINDS, true);
 }
 
 /* The errors of one text, in their order. */
@@ -451,6 +456,7 @@ static void mend_unit(struct mender *m, const struct unit *unit) {
   struct mend_trial *t = ARENA_NEW(&scratch, struct mend_trial);
   bool known = try_edits(m, &scratch, t, &m->edits);
   m->syntax = known ? count_syntax(t) : 0;
+  m->errors = t->diags.errors;
   arena_close(&scratch);
   for (size_t i = 0; known && i < load->diags.all.count; i++) {
     struct diagnostic *d = load->diags.all.at[i];

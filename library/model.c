@@ -1,8 +1,15 @@
 /* What is known of a net: its layers, their arguments, its ends and totals. */
 #include "library/context.h"
+#include "library/repair.h"
 
 static const struct model *model_of(const struct netc *netc) {
   return netc->load ? netc->load->compiled.model : NULL;
+}
+
+/* That one, or what an error has left of it. */
+static const struct model *layers_of(const struct netc *netc) {
+  const struct load *load = netc->load;
+  return load && load->partial ? &load->model : model_of(netc);
 }
 
 struct layer_asking {
@@ -23,9 +30,13 @@ static struct layer_texts *texts_at(struct load *load, size_t index) {
   struct text name = text_new(&load->arena), written = name;
   model_put_name(&name, model, (int64_t)index);
   texts->name = context_keep(&load->arena, text_slice(&name)).at;
-  model_put_layer(&written, model, (int64_t)index, NULL);
-  texts->written = context_keep(&load->arena, text_slice(&written)).at;
   const struct node *node = &model->nodes.at[index];
+  if (node->unsure) /* its arguments may be in error */
+    text_puts(&written,
+              sources_slice(&load->sources, repair_written(load, node->span)));
+  else
+    model_put_layer(&written, model, (int64_t)index, NULL);
+  texts->written = context_keep(&load->arena, text_slice(&written)).at;
   int64_t *inputs =
       arena_alloc(&load->arena, (size_t)node->input_count + 1, sizeof *inputs);
   for (int i = 0; i < node->input_count; i++)
@@ -53,14 +64,14 @@ static void call_name(struct call *call) {
 
 const char *netc_name(struct netc *netc) {
   const char *name = "";
-  if (!model_of(netc))
+  if (!layers_of(netc))
     return name;
   context_call(netc, CALL_READS, call_name, &name);
   return name;
 }
 
 size_t netc_layer_count(const struct netc *netc) {
-  return model_of(netc) ? model_of(netc)->nodes.count : 0;
+  return layers_of(netc) ? layers_of(netc)->nodes.count : 0;
 }
 
 static size_t count_specs(const struct arg_spec *specs) {
@@ -70,29 +81,42 @@ static size_t count_specs(const struct arg_spec *specs) {
   return count;
 }
 
+/* What a layer costs; of a partial model nothing is known. */
+static void put_costs(const struct load *load, size_t index,
+                      struct netc_layer *layer) {
+  const struct cost unknown = {.params = NETC_UNKNOWN,
+                               .trainable = NETC_UNKNOWN,
+                               .buffers = NETC_UNKNOWN,
+                               .macs = NETC_UNKNOWN,
+                               .activations = NETC_UNKNOWN};
+  bool known = load->compiled.model;
+  const struct cost *cost =
+      known ? model_cost(&load->model, (int64_t)index) : &unknown;
+  layer->param_count = cost->params;
+  layer->trainable_count = cost->trainable;
+  layer->buffer_count = cost->buffers;
+  layer->mac_count = cost->macs;
+  layer->activation_count = cost->activations;
+  layer->saved_bytes =
+      known ? load->compiled.memory.saved_by_node[index] : NETC_UNKNOWN;
+}
+
 static void call_layer(struct call *call) {
   const struct layer_asking *asking = call->request;
   struct load *load = call->netc->load;
   const struct model *model = &load->model;
   const struct node *node = &model->nodes.at[asking->index];
-  const struct cost *cost = model_cost(model, (int64_t)asking->index);
   const struct layer_texts *texts = texts_at(load, asking->index);
-  struct netc_layer layer = {
-      .name = texts->name,
-      .op = node->kind->name,
-      .written = texts->written,
-      .place = load_place(load, node->span),
-      .head = node->head,
-      .out = shape_for(node->out),
-      .input_count = (size_t)node->input_count,
-      .inputs = texts->inputs,
-      .attribute_count = count_specs(node->kind->specs),
-      .param_count = cost->params,
-      .trainable_count = cost->trainable,
-      .buffer_count = cost->buffers,
-      .mac_count = cost->macs,
-      .activation_count = cost->activations,
-      .saved_bytes = load->compiled.memory.saved_by_node[asking->index]};
+  struct netc_layer layer = {.name = texts->name,
+                             .op = node->kind->name,
+                             .written = texts->written,
+                             .place = load_place(load, node->span),
+                             .head = node->head,
+                             .out = shape_for(node->out),
+                             .input_count = (size_t)node->input_count,
+                             .inputs = texts->inputs,
+                             .attribute_count = count_specs(node->kind->specs)};
+  put_costs(load, asking->index, &layer);
   call->status = FILL(asking->to, &layer);
 }
 
@@ -141,7 +165,7 @@ enum netc_status netc_attribute(struct netc *netc, size_t layer, size_t index,
                                 struct netc_attribute *attribute) {
   struct layer_asking asking = {layer, index, attribute};
   if (layer >= netc_layer_count(netc) ||
-      index >= count_specs(model_of(netc)->nodes.at[layer].kind->specs))
+      index >= count_specs(layers_of(netc)->nodes.at[layer].kind->specs))
     return NETC_USAGE;
   return context_call(netc, CALL_READS, call_attribute, &asking);
 }
@@ -149,7 +173,7 @@ enum netc_status netc_attribute(struct netc *netc, size_t layer, size_t index,
 /* Ends */
 
 size_t netc_input_count(const struct netc *netc) {
-  return model_of(netc) ? model_of(netc)->sources.count : 0;
+  return layers_of(netc) ? layers_of(netc)->sources.count : 0;
 }
 
 static void call_input(struct call *call) {
@@ -170,7 +194,7 @@ enum netc_status netc_input(struct netc *netc, size_t index,
 }
 
 size_t netc_output_count(const struct netc *netc) {
-  return model_of(netc) ? model_of(netc)->outputs.count : 0;
+  return layers_of(netc) ? layers_of(netc)->outputs.count : 0;
 }
 
 /* The name of an output is a piece of the source, where it has one. */

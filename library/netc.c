@@ -1,7 +1,7 @@
 /* The context: opening, closing, and what is chosen for the loads to come. */
 #include <stdio.h>
 
-#include "library/context.h"
+#include "library/hints.h"
 #include "base/suggest.h"
 
 const char *netc_version(void) {
@@ -41,6 +41,7 @@ void netc_close(struct netc *netc) {
   if (!netc || netc->busy)
     return; /* a callback cannot close what goes on */
   load_close(netc);
+  recall_close(netc);
   struct arena arena = netc->arena; /* it holds itself */
   arena_close(&arena);
 }
@@ -362,6 +363,22 @@ static void call_include(struct call *call) {
 enum netc_status netc_include(struct netc *netc, const char *folder) {
   struct slice text = slice_of(folder);
   return context_call(netc, CALL_CHANGES, call_include, &text);
+}
+
+enum netc_status netc_partial(struct netc *netc, bool on) {
+  enum netc_status status = may_change(netc);
+  if (status == NETC_OK)
+    netc->partial = on;
+  return status;
+}
+
+enum netc_status netc_recall(struct netc *netc, bool on) {
+  enum netc_status status = may_change(netc);
+  if (status == NETC_OK && !on)
+    recall_close(netc);
+  if (status == NETC_OK)
+    netc->recalls = on;
+  return status;
 }
 
 enum netc_status netc_mode(struct netc *netc, enum netc_mode mode) {

@@ -8,6 +8,8 @@
 
 struct weights {
   VEC(struct netc_weight) files;
+  VEC(const char *) own_names; /* of files, in their layers: weight */
+  VEC(const char *) torch;     /* of files, once somebody has asked */
   VEC(struct netc_tensor) tensors;
   int64_t *tensor_of; /* by parameter of the model */
 };
@@ -78,6 +80,7 @@ static size_t add_file(struct collecting *c, size_t index,
                            .center = param->center,
                            .spread = param->spread,
                            .sines = param->sines};
+  *VEC_PUSH(c->arena, &c->weights->own_names) = param->name;
   return c->weights->files.count - 1;
 }
 
@@ -177,6 +180,40 @@ int64_t load_tensor(struct call *call, size_t param) {
   return call->netc->load->weights->tensor_of[param];
 }
 
+/* layer1.0.bn1 of layer1.0.bn1.weight; nothing if it does not end so. */
+static struct slice module_of(struct slice tensor, const char *own) {
+  size_t length = strlen(own) + 1;
+  if (tensor.length <= length || !slice_ends(tensor, own) ||
+      tensor.at[tensor.length - length] != '.')
+    return (struct slice){NULL, 0};
+  return (struct slice){tensor.at, tensor.length - length};
+}
+
+const struct slice *load_module_names(struct call *call,
+                                      const char *const *tensors,
+                                      const char **why) {
+  call_weights(call);
+  const struct weights *w = call->netc->load->weights;
+  size_t nodes = call->netc->load->model.nodes.count;
+  struct slice *names = arena_alloc(&call->scratch, nodes + 1, sizeof *names);
+  for (size_t i = 0; i < w->files.count; i++) {
+    struct slice *known = &names[w->files.at[i].layer];
+    struct slice name = module_of(slice_of(tensors[i]), w->own_names.at[i]);
+    if (name.length && (!known->length || slice_equal(*known, name))) {
+      *known = name;
+      continue;
+    }
+    struct text text = text_new(&call->scratch);
+    text_printf(&text,
+                "`%s` cannot be called `%s`: the module of its layer calls its "
+                "tensors otherwise",
+                w->files.at[i].name, tensors[i]);
+    *why = text_string(&text);
+    return NULL;
+  }
+  return names;
+}
+
 enum netc_status netc_weight(struct netc *netc, size_t index,
                              struct netc_weight *weight) {
   enum netc_status status = context_call(netc, CALL_READS, call_weights, NULL);
@@ -185,6 +222,37 @@ enum netc_status netc_weight(struct netc *netc, size_t index,
   const struct weights *weights = netc->load->weights;
   return index < weights->files.count ? FILL(weight, &weights->files.at[index])
                                       : NETC_USAGE;
+}
+
+static void call_torch_names(struct call *call) {
+  struct load *load = call->netc->load;
+  call_weights(call);
+  if (call->status != NETC_OK || load->weights->torch.count)
+    return;
+  const struct slice *names = python_names(&load->compiled);
+  for (size_t i = 0; i < load->weights->files.count; i++) {
+    const struct netc_weight *file = &load->weights->files.at[i];
+    struct text name = text_new(&load->arena);
+    if (names) {
+      text_printf(&name, "%.*s.%s", SLICE_ARG(names[file->layer]),
+                  load->weights->own_names.at[i]);
+      text_putc(&name, '\0');
+    }
+    *VEC_PUSH(&load->arena, &load->weights->torch) = name.at;
+  }
+}
+
+enum netc_status netc_weight_torch_name(struct netc *netc, size_t index,
+                                        const char **name) {
+  enum netc_status status =
+      context_call(netc, CALL_READS, call_torch_names, NULL);
+  if (status != NETC_OK)
+    return status;
+  const struct weights *weights = netc->load->weights;
+  if (index >= weights->torch.count)
+    return NETC_USAGE;
+  *name = weights->torch.at[index];
+  return NETC_OK;
 }
 
 enum netc_status netc_tensor(struct netc *netc, size_t index,

@@ -165,13 +165,28 @@ static bool find_framework(const struct model *model,
   return !s.overflow;
 }
 
+/* Values of biases, where these have a type of their own; with `folds` those
+ * that folding makes, too. */
+static int64_t count_biases(const struct model *model,
+                            const struct infer_settings *infer,
+                            const struct fold *folds, size_t fold_count) {
+  struct arena scratch;
+  struct weight_block block;
+  if (!element_is_integer(infer->dtype) || infer->weight_dtype)
+    return 0;
+  arena_open_in(&scratch, model->arena);
+  weight_block_find(model, folds, fold_count, &scratch, &block);
+  arena_close(&scratch);
+  return block.biases;
+}
+
 /*
- * Parameters, with `more` values beside them. Some may have a type of their
- * own; the others have that of all values.
+ * Parameters, with `more` values beside them, so many of biases among all.
+ * Some may have a type of their own; the others have that of all values.
  */
 static bool param_bytes(const struct model *model,
                         const struct infer_settings *infer, int64_t more,
-                        int64_t *bytes) {
+                        int64_t biases, int64_t *bytes) {
   struct arena scratch;
   struct weight_roles roles;
   int64_t plain, packed = 0;
@@ -192,7 +207,7 @@ static bool param_bytes(const struct model *model,
     fits = add_i64(packed, own, &packed);
   }
   arena_close(&scratch);
-  return fits && element_bytes(infer->dtype, plain, bytes) &&
+  return fits && weight_block_bytes(infer->dtype, plain, biases, bytes) &&
          add_i64(*bytes, packed, bytes);
 }
 
@@ -258,8 +273,10 @@ bool inference_find(const struct model *model, const struct settings *settings,
   return find_framework(model, settings, f) &&
          find_plan(model, infer, f, &folded, NULL) &&
          param_bytes(model, infer, model->predicted.buffers - folded,
+                     count_biases(model, infer, f->folds.at, f->folds.count),
                      &f->weights) &&
-         param_bytes(model, infer, 0, &f->parameters) &&
+         param_bytes(model, infer, 0, count_biases(model, infer, NULL, 0),
+                     &f->parameters) &&
          model_buffer_bytes(model, false, infer->dtype, &f->buffers) &&
          find_cache(model, infer, &f->cache);
 }
@@ -268,7 +285,8 @@ bool inference_in_framework(const struct model *model,
                             const struct settings *settings, int64_t *bytes) {
   struct inference f = {0};
   return find_framework(model, settings, &f) &&
-         param_bytes(model, &settings->infer, 0, bytes) &&
+         param_bytes(model, &settings->infer, 0,
+                     count_biases(model, &settings->infer, NULL, 0), bytes) &&
          model_buffer_bytes(model, false, settings->infer.dtype, &f.buffers) &&
          find_cache(model, &settings->infer, &f.cache) &&
          add_i64(*bytes, f.buffers, bytes) &&

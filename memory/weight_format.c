@@ -242,13 +242,23 @@ static bool in_a_linear(enum weight_role role) {
   return role >= ROLE_LATENT;
 }
 
+/* Bits of scales of tiles, whose last ones may be smaller. */
+static bool bits_of_tiles(const struct weights_type *type,
+                          const struct weight_tensor *tensor, int64_t *bits) {
+  *bits = 0;
+  return !type->tile || (mul_i64(ceil_div_i64(tensor->out, type->tile),
+                                 ceil_div_i64(tensor->in, type->tile), bits) &&
+                         mul_i64(*bits, type->by_tile, bits));
+}
+
 static bool bytes_of_linear(const struct weights_type *type,
                             const struct weight_tensor *tensor, int64_t count,
                             int64_t *bytes) {
-  int64_t outs, ins, bits;
+  int64_t outs, ins, tiles, bits;
   return mul_i64(tensor->out, type->by_output, &outs) &&
          mul_i64(tensor->in, type->by_input, &ins) &&
          add_i64(outs, ins, &bits) && add_i64(bits, type->by_tensor, &bits) &&
+         bits_of_tiles(type, tensor, &tiles) && add_i64(bits, tiles, &bits) &&
          block_bytes(&type->block, count, bytes) &&
          add_i64(*bytes, ceil_div_i64(bits, 8), bytes);
 }

@@ -21,12 +21,7 @@ struct advice {
 /* Text */
 
 static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static bool is_word(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
+  return scan_is_blank(c) || c == '\n';
 }
 
 static struct slice trim(struct slice s) {
@@ -51,9 +46,16 @@ static bool begins(struct slice s, const char *with) {
 /* The word at the start, and whether the text begins with it. */
 static struct slice first_word(struct slice s) {
   size_t length = 0;
-  while (length < s.length && is_word(s.at[length]))
+  while (length < s.length && is_word_byte(s.at[length]))
     length++;
   return (struct slice){s.at, length};
+}
+
+static struct slice last_word(struct slice s) {
+  size_t start = s.length;
+  while (start > 0 && is_word_byte(s.at[start - 1]))
+    start--;
+  return from(s, start);
 }
 
 static bool begins_with_word(struct slice s, const char *word) {
@@ -78,9 +80,8 @@ static size_t find_byte(struct slice s, char c) {
 /* The statement in front of a place. */
 static struct slice statement_before(const struct parser *p, uint32_t place) {
   const struct scan *scan = &p->scan;
-  size_t end = place - scan->base, start = end;
-  while (start > 0 && !strchr("\n;{", scan->text.at[start - 1]))
-    start--;
+  size_t end = place - scan->base;
+  size_t start = scan_statement_begin(scan->text, end);
   return trim((struct slice){scan->text.at + start, end - start});
 }
 
@@ -144,23 +145,28 @@ static bool net_name(struct advice *a) {
   struct text text = text_new(a->p->arena);
   for (size_t i = 0; i < name.length; i++) {
     char c = name.at[i];
-    if (is_word(c))
+    if (is_word_byte(c))
       text_putc(&text, c);
     else if (c != '"' && i > 0)
       text_putc(&text, '_');
   }
-  diag_help(a->d, "a name has letters, digits and `_`: `net %.*s`",
-            SLICE_ARG(text));
+  uint32_t begin = a->p->scan.base + (uint32_t)(name.at - a->p->scan.text.at);
+  diag_offer(a->d, (struct span){begin, begin + (uint32_t)name.length},
+             text_slice(&text),
+             "a name has letters, digits and `_`: `net %.*s`", SLICE_ARG(text));
+  diag_otherwise(a->d, "a name has letters, digits and `_`: `net %.*s`",
+                 SLICE_ARG(text));
   return true;
 }
 
 static bool string(struct advice *a) {
   if (a->found != TOKEN_STRING || a->word.length < 2)
     return false;
+  struct slice inside = {a->word.at + 1, a->word.length - 2};
   diag_otherwise(a->d,
                  "only a path is written in quotes: `use \"blocks.net\"`; a "
                  "name stands alone: `%.*s`",
-                 (int)a->word.length - 2, a->word.at + 1);
+                 SLICE_ARG(inside));
   return true;
 }
 
@@ -175,11 +181,19 @@ static bool percent(struct advice *a) {
     start--;
   if (end - start == 0 || end - start > 2)
     return false;
-  diag_help(
-      a->d, "`%%` is a remainder; a share is written `0.%s%.*s`",
-      end - start == 1 ? "0" : "",
+  struct text share = text_new(a->p->arena);
+  text_printf(
+      &share, "0.%s%.*s", end - start == 1 ? "0" : "",
       (int)(a->before.at[end - 1] == '0' && end - start == 2 ? 1 : end - start),
       a->before.at + start);
+  const char *text = a->p->scan.text.at, *from = a->before.at + start;
+  uint32_t begin = a->p->scan.base + (uint32_t)(from - text);
+  diag_offer(a->d, (struct span){begin, begin + (uint32_t)(end - start) + 1},
+             text_slice(&share),
+             "`%%` is a remainder; a share is written `%.*s`",
+             SLICE_ARG(share));
+  diag_otherwise(a->d, "`%%` is a remainder; a share is written `%.*s`",
+                 SLICE_ARG(share));
   return true;
 }
 
@@ -206,25 +220,24 @@ static bool turns(struct advice *a) {
 
 /* `act=leaky 0.1` and `act=(leaky 0.1)`: a layer that is a value. */
 static bool layer_value(struct advice *a) {
-  struct slice before = a->before;
-  size_t start = before.length;
-  while (start > 0 && is_word(before.at[start - 1]))
-    start--;
-  struct slice word = from(before, start);
-  bool bracket = start > 0 && before.at[start - 1] == '(';
-  start -= bracket;
-  if ((a->found != TOKEN_INT && a->found != TOKEN_REAL) || start == 0 ||
-      before.at[start - 1] != '=' || !layer_kind_find(word))
+  struct slice layer = last_word(a->before), front = a->before;
+  front.length -= layer.length;
+  bool number = a->found == TOKEN_INT || a->found == TOKEN_REAL;
+  bool bracket = slice_ends(front, "=(");
+  if (!number || !layer_kind_find(layer) ||
+      !(bracket || slice_ends(front, "=")))
     return false;
-  uint32_t base = a->p->scan.base, first = base;
-  struct slice text = a->p->scan.text, rest = from(text, a->span.end - base);
-  first += (uint32_t)(before.at + start - text.at);
-  bool closed = rest.length && rest.at[0] == ')';
+  struct slice text = a->p->scan.text;
+  uint32_t base = a->p->scan.base;
+  struct span span = {base + (uint32_t)(layer.at - text.at), a->span.end};
+  bool closed = begins(from(text, span.end - base), ")");
+  if (bracket)
+    span = (struct span){span.begin - 1, span.end + 1};
   struct text value = text_new(a->p->arena);
-  text_printf(&value, "%.*s(%.*s)", SLICE_ARG(word), SLICE_ARG(a->word));
+  text_printf(&value, "%.*s(%.*s)", SLICE_ARG(layer), SLICE_ARG(a->word));
   if (!bracket || closed)
-    diag_offer(a->d, (struct span){first, a->span.end + bracket},
-               text_slice(&value), "write `%.*s`", SLICE_ARG(value));
+    diag_offer(a->d, span, text_slice(&value), "write `%.*s`",
+               SLICE_ARG(value));
   diag_help(a->d, "the values of a layer that is an argument stand in "
                   "parentheses right after it: `act=leaky(0.1)`");
   return true;
@@ -250,7 +263,10 @@ static bool else_if(struct advice *a) {
   if (!found && !begins_with_word(a->before, "elif") &&
       !begins_with_word(a->before, "elseif"))
     return false;
-  diag_help(a->d, "it is written `} else if ... {`");
+  if (found)
+    diag_offer(a->d, a->span, slice_of("else if"),
+               "it is written `} else if ... {`");
+  diag_otherwise(a->d, "it is written `} else if ... {`");
   return true;
 }
 
@@ -301,6 +317,7 @@ static bool by_token(struct advice *a) {
                          "`(a == b)`");
     return true;
   case TOKEN_BRACE_CLOSE:
+    diag_offer_omission(a->d, a->span, "leave it out, or is a `{` missing?");
     diag_otherwise(a->d, "is there a `}` too many, or is a `{` missing?");
     return true;
   case TOKEN_DOT:

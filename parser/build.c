@@ -144,6 +144,7 @@ struct expr *build_step(struct parser *p, struct named word,
   struct diagnostic *d =
       diag(p->diags, SYNTAX, word.span, "`%.*s` does not belong here",
            SLICE_ARG(word.name));
+  diag_suggest(d, word.span, slice_of("step"));
   diag_help(d, "a range is followed by its body or `step`: `5..1 step -1`");
   return NULL;
 }

@@ -83,24 +83,29 @@ static bool is_literal_size(enum token t) {
   return t == TOKEN_INT || t == TOKEN_ANY;
 }
 
+static bool is_blank(char c) {
+  return scan_is_blank(c) || c == '\n' || c == '\\';
+}
+
 /* An operator keeps its blanks if it has one on either side. */
 static bool blank_in_source(const struct formatter *f, struct span span) {
   size_t begin = span.begin - f->source->base;
   size_t end = span.end - f->source->base;
   struct slice text = f->source->text;
-  bool before = begin > 0 && strchr(" \t\r\n\\", text.at[begin - 1]);
-  bool after = end < text.length && strchr(" \t\r\n\\", text.at[end]);
+  bool before = begin > 0 && is_blank(text.at[begin - 1]);
+  bool after = end < text.length && is_blank(text.at[end]);
   return before || after;
 }
 
 /* `y[3..1 step -1]`: inside brackets a sign is a token like an operator. */
 static bool signs_step(const struct formatter *f, struct token_seen seen) {
-  static const char step[] = "step ";
-  size_t begin = seen.span.begin - f->source->base, length = sizeof step - 1;
-  struct slice text = f->source->text;
-  return seen.token == TOKEN_MINUS && begin > length &&
-         memcmp(text.at + begin - length, step, length) == 0 &&
-         begin + 1 < text.length && !strchr(" \t\r\n\\", text.at[begin + 1]);
+  struct slice before = f->source->text;
+  size_t end = seen.span.end - f->source->base;
+  bool blank = end == before.length || is_blank(before.at[end]);
+  before.length = seen.span.begin - f->source->base;
+  while (before.length && is_blank(before.at[before.length - 1]))
+    before.length--;
+  return seen.token == TOKEN_MINUS && !blank && slice_ends(before, " step");
 }
 
 /* The token after the current one, without taking it. */

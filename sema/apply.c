@@ -122,6 +122,11 @@ static void no_tensor(struct expander *e, const struct stmt *stmt) {
   diag_help(d, "`input 224x224x3` comes first");
 }
 
+/* Whether its layer can be made; of a partial model as far as it is known. */
+static bool is_bound(const struct expander *e, const struct bound *bound) {
+  return !bound->binding.failed || (e->in->partial && !bound->kind->parts);
+}
+
 /* A single operand joins with the current tensor. */
 static bool joins_current(const struct bound *bound) {
   return bound->operands.count == 1 && !bound->ranged;
@@ -148,6 +153,8 @@ static bool run_operands(struct expander *e, const struct stmt *stmt,
         no_tensor(e, stmt); /* `{}` before there is any */
       if (e->lost || e->current == NO_NODE)
         known = false;
+    } else if (operand->node == NO_NODE && e->in->partial) {
+      nodes[(*count)++] = partial_operand(e, operand->span);
     } else {
       nodes[(*count)++] = operand->node;
     }
@@ -173,7 +180,7 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   const struct layer_kind *kind = bound->kind;
   *count = 0;
   if (kind->source)
-    return !bound->binding.failed;
+    return is_bound(e, bound);
   bool alone = kind->alone && bound->binding.given && !bound->operands.count;
   bool needs_current = !kind->join || alone || joins_current(bound);
   if (needs_current && e->current == NO_NODE) {
@@ -201,12 +208,12 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
                   kind->name, kind->name);
       return false;
     }
-    return run_operands(e, stmt, bound, nodes, count) && !bound->binding.failed;
+    return run_operands(e, stmt, bound, nodes, count) && is_bound(e, bound);
   }
   nodes[(*count)++] = e->current;
   for (int i = 0; i < bound->binding.extra_count; i++)
     nodes[(*count)++] = bound->binding.extra_inputs[i];
-  return !e->lost && !bound->binding.failed;
+  return !e->lost && is_bound(e, bound);
 }
 
 /* The sum of one tensor is that tensor: only the tail is left to apply. */
@@ -295,10 +302,18 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
 
 /* `network LeNet { ... }`: what is inside may have other mistakes. */
 static void look_inside(struct expander *e, const struct stmt *stmt) {
-  for (const struct arg *arg = args_of(e, stmt); arg; arg = arg->next)
-    if (arg->form == ARG_BLOCK)
-      expand_scoped(e, arg->block);
+  int64_t before = e->current, found = NO_NODE;
+  for (const struct arg *arg = args_of(e, stmt); arg; arg = arg->next) {
+    if (arg->form != ARG_BLOCK)
+      continue;
+    if (e->in->partial) /* it may be a join, of which this is an operand */
+      e->current = before;
+    expand_scoped(e, arg->block);
+    found = e->current;
+  }
   e->lost = true;
+  if (found != NO_NODE)
+    partial_join(e, stmt, found);
 }
 
 void apply_stmt(struct expander *e, const struct stmt *stmt,

@@ -22,6 +22,13 @@ static bool add_operand(void *user, struct symbol *label) {
   return turns_step(taker->e, taker->span);
 }
 
+/* It stands for one that is in error. */
+static void lose_operand(struct expander *e, struct bound *bound,
+                         struct span span) {
+  *VEC_PUSH(e->arena, &bound->operands) =
+      (struct join_operand){NULL, NO_NODE, span};
+}
+
 static bool is_range(const struct expr *expr) {
   return expr->kind == EXPR_INDEX && expr->right->kind == EXPR_RANGE;
 }
@@ -42,6 +49,8 @@ static void add_reference(struct expander *e, struct bound *bound,
     added = label && add_operand(&taker, label);
   }
   bound->binding.failed = bound->binding.failed || !added;
+  if (!added)
+    lose_operand(e, bound, arg->span);
 }
 
 /* A label by its name alone, or a layer as reports call it. */
@@ -50,7 +59,7 @@ static bool add_label_operand(struct expander *e, struct bound *bound,
   struct slice name = arg->value->name;
   struct symbol *symbol = scope_resolve(e->scope, name);
   if (!symbol && !layer_kind_find(name))
-    symbol = path_find(e, NULL, name, NULL);
+    symbol = path_of_net(e, name, arg->span);
   if (symbol && symbol->kind == SYMBOL_CONSTANT &&
       symbol->value->kind == VALUE_POISON)
     symbol = NULL; /* in error, and reported there */
@@ -60,8 +69,10 @@ static bool add_label_operand(struct expander *e, struct bound *bound,
     return false;
   struct operand_taker taker = {e, bound, arg->span};
   e->depends = true;
-  if (!symbol || !add_operand(&taker, symbol))
+  if (!symbol || !add_operand(&taker, symbol)) {
     bound->binding.failed = true;
+    lose_operand(e, bound, arg->span);
+  }
   return true;
 }
 
@@ -113,13 +124,15 @@ static void read_word(struct expander *e, struct bound *bound,
   if (names_layer(e, name))
     add_tail(e, bound, arg);
   else if (symbol && symbol->kind == SYMBOL_CONSTANT &&
-           symbol->value->kind == VALUE_POISON)
+           symbol->value->kind == VALUE_POISON && !bind_wants_position(b))
     b->failed = true; /* and reported */
   else if ((bound->kind->join || !bind_wants_position(b)) && !symbol) {
     report_unknown_name(e, name, arg->span,
                         bound->kind->join ? NAME_OF_TENSOR : NAME_OF_TAIL,
                         b->specs);
     b->failed = true;
+    if (bound->kind->join)
+      lose_operand(e, bound, arg->span);
   } else {
     bind_arg(e, b, arg);
   }

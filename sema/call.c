@@ -18,6 +18,7 @@ struct def_call {
   int *param_of;                   /* by argument; -1: it has none */
   int count;
   bool failed;
+  bool shifted; /* of a partial model: one of the values in order is missing */
 };
 
 static struct slice def_name(const struct def_call *call) {
@@ -105,6 +106,7 @@ static int match_arg(struct expander *e, struct def_call *call,
         report(e, DUPLICATE_ARGUMENT, arg->span, "`%.*s` is given twice",
                SLICE_ARG(call->params[index]->name));
     diag_label(d, call->values[index]->span, "first here");
+    diag_offer_omission(d, arg->span, "leave one of them out");
     call->failed = true;
     return -1;
   }
@@ -122,12 +124,12 @@ static bool bind_params(struct expander *e, struct def_call *call,
     const struct def_param *p = call->params[i];
     struct value value = {.kind = VALUE_POISON};
     const struct arg *arg = call->values[i];
-    if (arg) {
+    if (arg && !(call->shifted && arg->form == ARG_PLAIN)) {
       value = eval(e, arg->value);
-    } else if (p->value) {
+    } else if (!arg && p->value && !call->failed) {
       e->scope = inner;
       value = eval(e, p->value);
-    } else if (!call->failed) {
+    } else if (!arg && !call->failed) {
       struct slice name = def_name(call);
       struct diagnostic *d =
           report(e, MISSING_ARGUMENT, call->stmt->name_span,
@@ -179,6 +181,9 @@ static bool match_args(struct expander *e, struct def_call *call) {
   args = 0;
   for (const struct arg *arg = call->args; arg; arg = arg->next)
     call->param_of[args++] = match_arg(e, call, arg, &position);
+  for (int i = 0; i < call->count; i++)
+    if (!call->values[i] && !call->params[i]->value)
+      call->shifted = e->in->partial;
   return !call->failed;
 }
 
@@ -213,8 +218,10 @@ void expand_call(struct expander *e, struct symbol *def,
   struct scope *inner = scope_enter(&e->pool, def->scope);
   inner->home = SCOPE_HOME;
   struct frame frame = {.stmt = stmt};
-  if (is_recursion(e, def, stmt) || !match_args(e, &call) ||
-      !bind_params(e, &call, inner) || !frame_enter(e, frame)) {
+  bool lost = is_recursion(e, def, stmt) || !match_args(e, &call);
+  if (!lost || e->in->partial) /* what finds no parameter costs all others */
+    lost = !bind_params(e, &call, inner) || lost;
+  if ((lost && (def->active || !e->in->partial)) || !frame_enter(e, frame)) {
     e->lost = true;
     scope_leave(&e->pool, inner);
     return;

@@ -102,7 +102,9 @@ void expand_input(struct expander *e, const struct stmt *stmt) {
   int64_t first = (int64_t)e->model->nodes.count;
   e->in->inputs_seen++;
   e->lost = !read_input_shape(e, stmt, &shape);
-  if (!e->lost)
+  if (e->lost)
+    partial_input(e, stmt);
+  else
     node_add_input(e, stmt, shape);
   if (stmt->name.at) {
     expand_declare_label(e, stmt, stmt->name, stmt->name_span, first);

@@ -172,9 +172,11 @@ static void expand_body(struct expander *e, const struct stmt *stmt,
 
 void expand_stmt(struct expander *e, const struct stmt *stmt) {
   int64_t first = (int64_t)e->model->nodes.count;
+  int64_t before = e->current;
   struct slice label = stmt->ends->label;
   if (stmt->ends->label_indices && !label_text(e, stmt, &label)) {
     e->lost = true;
+    partial_go_on(e, stmt, before);
     return;
   }
   switch (stmt->kind) {
@@ -182,6 +184,7 @@ void expand_stmt(struct expander *e, const struct stmt *stmt) {
   case STMT_GROUP:
   case STMT_AGAIN:
     expand_body(e, stmt, label);
+    partial_go_on(e, stmt, before);
     mark_record(e, stmt);
     if (label.at)
       expand_declare_label(e, stmt, label, stmt->ends->label_span, first);
@@ -202,6 +205,7 @@ void expand_stmt(struct expander *e, const struct stmt *stmt) {
   case STMT_MESSAGE: expand_message(e, stmt); break;
   case STMT_HOLE: expand_hole(e, stmt); break;
   }
+  partial_go_on(e, stmt, before);
   if (stmt->ends->mark)
     mark_check(e, stmt);
 }

@@ -21,10 +21,28 @@ static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
   return true;
 }
 
+static void declare_unknown(struct expander *e, const struct stmt *stmt) {
+  for (const struct name_list *n = stmt->more->names; n; n = n->next)
+    scope_declare(e, SYMBOL_CONSTANT, n->name, n->span);
+}
+
+/* Nobody knows how often: what a turn leaves as it was is known. */
+static void expand_doubtful(struct expander *e, const struct stmt *stmt) {
+  int64_t before = e->current;
+  e->lost = !e->in->partial;
+  if (e->lost)
+    return;
+  enter_turn(e, stmt);
+  declare_unknown(e, stmt);
+  turn(e, stmt, 1, 1);
+  expand_leave(e);
+  partial_meet(e, stmt, before);
+}
+
 void expand_repeat(struct expander *e, const struct stmt *stmt) {
   int64_t count;
-  if (!eval_int(e, stmt->more->value, &count)) {
-    e->lost = true;
+  if (!eval_count(e, stmt->more->value, &count)) {
+    expand_doubtful(e, stmt);
     return;
   }
   if (count < 0 || count > LIMIT_LAYERS) {
@@ -32,7 +50,7 @@ void expand_repeat(struct expander *e, const struct stmt *stmt) {
                                   "cannot repeat %" PRId64 " times", count);
     diag_help(d, "a loop has from 0 to %s turns",
               count_text(LIMIT_LAYERS).text);
-    e->lost = true;
+    expand_doubtful(e, stmt);
     return;
   }
   bool going = true;
@@ -63,9 +81,11 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
     struct diagnostic *d =
         report(e, WRONG_COUNT, row->span, "a row of %d value%s for %d name%s",
                values, values == 1 ? "" : "s", names, names == 1 ? "" : "s");
-    return diag_help(d,
-                     "rows end with `;` or the line, values are separated by "
-                     "blanks");
+    diag_help(d, "rows end with `;` or the line, values are separated by "
+                 "blanks");
+    if (e->in->partial)
+      declare_unknown(e, stmt);
+    return e->in->partial;
   }
   struct scope *inner = e->scope;
   for (const struct name_list *n = stmt->more->names; n; n = n->next) {
@@ -104,7 +124,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
   }
   if (!turns_of(e, stmt->more->value, stmt->more->high, stmt->more->step,
                 &turns)) {
-    e->lost = true;
+    expand_doubtful(e, stmt);
     return;
   }
   bool going = true;
@@ -128,10 +148,24 @@ void expand_for(struct expander *e, const struct stmt *stmt) {
     expand_range(e, stmt);
 }
 
+/* Nobody knows which: what both leave alike is known. */
+static void expand_either(struct expander *e, const struct stmt *stmt) {
+  int64_t before = e->current, first;
+  e->lost = !e->in->partial;
+  if (e->lost)
+    return;
+  expand_scoped(e, stmt->more->block);
+  first = e->current;
+  e->current = before;
+  if (stmt->more->otherwise)
+    expand_scoped(e, stmt->more->otherwise);
+  partial_meet(e, stmt, first);
+}
+
 void expand_if(struct expander *e, const struct stmt *stmt) {
   bool condition;
   if (!eval_bool(e, stmt->more->value, &condition)) {
-    e->lost = true; /* what follows depends on it */
+    expand_either(e, stmt); /* what follows depends on it */
     return;
   }
   const struct block *block =

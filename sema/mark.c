@@ -28,6 +28,10 @@ void mark_check(struct expander *e, const struct stmt *stmt) {
            "sizes are needed here, not %s", value_words(mark.kind));
     return;
   }
+  if (e->model->nodes.at[e->current].unsure) {
+    partial_mark(e, &mark);
+    return;
+  }
   if (mark_agrees(&mark, shape))
     return;
   struct text text = text_new(e->arena);

@@ -112,6 +112,10 @@ static bool share_params(struct expander *e, const struct layer *layer,
   int64_t owner = e->share < e->share_end ? e->share : NO_NODE;
   const struct node *first =
       owner != NO_NODE ? &e->model->nodes.at[owner] : NULL;
+  if (first && first->unsure) {
+    e->share++;
+    return false;
+  }
   bool same = first && first->kind == node->kind &&
               first->param_count == node->param_count;
   e->share++;
@@ -167,12 +171,21 @@ static uint32_t place(const struct expander *e, size_t at) {
   return (uint32_t)at;
 }
 
+/* Norms have a bias, too, but no matrix. */
+static bool has_matrices(const struct params *params) {
+  for (size_t i = 0; i < params->all.count; i++)
+    if (params->all.at[i].rank > 1)
+      return true;
+  return false;
+}
+
 static bool add_params(struct expander *e, const struct layer *layer,
                        struct node *node) {
   node->first_param = place(e, e->model->params.count);
   e->params.arena = e->arena;
   e->params.all.count = 0;
   layer_params(layer, &e->params);
+  bool matrices = has_matrices(&e->params);
   for (size_t i = 0; i < e->params.all.count; i++) {
     const struct param *param = &e->params.all.at[i];
     size_t index = e->model->params.count;
@@ -180,6 +193,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->rank = (unsigned char)param->rank;
     stored->matrix = last_axes(e, param);
     stored->buffer = param->buffer;
+    stored->bias = matrices && param->rank == 1 && strstr(param->name, "bias");
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->train_only = e->trains;
     stored->same = place(e, index);
@@ -189,6 +203,8 @@ static bool add_params(struct expander *e, const struct layer *layer,
                           layer->kind->name);
     if (param->tied) {
       const struct node *other = &e->model->nodes.at[param->tied->node];
+      if (other->unsure)
+        return false;
       if (!node_may_read(e, param->tied->node, layer->site->span))
         return false;
       stored->same = e->model->params.at[other->first_param].same;
@@ -249,16 +265,17 @@ bool node_may_read(struct expander *e, int64_t index, struct span span) {
 static const struct node *like_before(struct expander *e,
                                       const struct node_making *m,
                                       const int64_t *inputs, int input_count,
-                                      int64_t **recent) {
+                                      bool unsure, int64_t **recent) {
   const struct model *model = e->model;
   *recent = &e->recent[m->binding->hash % RECENT_NODES];
   if (**recent == 0 || e->share != NO_NODE)
     return NULL;
   const struct node *node = &model->nodes.at[**recent - 1];
   bool same =
-      node->kind == m->kind && node->args == m->binding->args &&
-      node->input_count == input_count && node->copies == e->copies.all &&
-      node->frozen == (e->row.frozen != 0) && node->train_only == e->trains;
+      node->unsure == unsure && node->kind == m->kind &&
+      node->args == m->binding->args && node->input_count == input_count &&
+      node->copies == e->copies.all && node->frozen == (e->row.frozen != 0) &&
+      node->train_only == e->trains;
   for (int i = 0; same && i < input_count; i++)
     same = model->nodes.at[node_input(model, node, i)].out ==
            model->nodes.at[inputs[i]].out;
@@ -280,6 +297,23 @@ static void copy_params(struct expander *e, const struct node *like,
   memcpy(to, model->params.at + like->first_param, count * sizeof *to);
   for (size_t i = 0; i < count; i++)
     to[i].same = node->first_param + (uint32_t)i;
+}
+
+/* Its shape and its parameters; of a partial model what is known of them. */
+static bool infer(struct expander *e, const struct binding *b,
+                  struct layer *layer, struct node *node) {
+  bool fits = !node->unsure && node_infer(layer);
+  if (fits && add_params(e, layer, node))
+    return true;
+  if (!e->in->partial)
+    return false;
+  if (!fits && e->share != NO_NODE)
+    e->share++;
+  if (!fits)
+    partial_infer(e, b, layer);
+  node->unsure = true;
+  node->param_count = 0;
+  return true;
 }
 
 /* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
@@ -324,10 +358,12 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .input_count = input_count,
                       .first_input = place(e, model->inputs.count)};
   int64_t *recent;
-  const struct node *like = like_before(e, m, inputs, input_count, &recent);
+  node.unsure = partial_is_needed(e, m->binding, inputs, input_count);
+  const struct node *like =
+      like_before(e, m, inputs, input_count, node.unsure, &recent);
   if (like)
     copy_params(e, like, &node);
-  else if (!node_infer(&layer) || !add_params(e, &layer, &node))
+  else if (!infer(e, m->binding, &layer, &node))
     return false;
   node.out = like ? like->out : keep_shape(e, &layer.out);
   int64_t index = (int64_t)model->nodes.count;

@@ -62,6 +62,15 @@ static bool allow_words(struct expander *e, struct allowed *allowed,
   return true;
 }
 
+/* Whether a row has a value for each name. */
+static bool is_whole(const struct stmt *stmt, const struct table_row *row) {
+  const struct expr *x = row->values->next;
+  const struct name_list *n = stmt->more->names;
+  for (; x && n; n = n->next)
+    x = x->next;
+  return !n && !x;
+}
+
 /* A row is a value and what its columns are then; or values alone. */
 static bool allow_row(struct expander *e, const struct stmt *stmt,
                       const struct table_row *row, struct allowed *allowed) {
@@ -206,6 +215,20 @@ static void record(struct expander *e, const struct stmt *stmt,
       given};
 }
 
+/* A table with an error: a value in another row of it is still one. */
+static struct value salvage(struct expander *e, const struct stmt *stmt,
+                            const struct allowed *allowed,
+                            const struct value *fallback,
+                            const struct define *define) {
+  const struct value *value = define ? &define->value : fallback;
+  bool first = !stmt->more->value && !define;
+  if (!e->in->partial || !stmt->more->rows || !allowed->list.count ||
+      (first && !is_whole(stmt, stmt->more->rows)) ||
+      !holds(allowed, value, fallback))
+    return value_poison;
+  return *value;
+}
+
 /* What stands in the columns of the row of that value. */
 static void declare_columns(struct expander *e, const struct stmt *stmt,
                             const struct allowed *allowed,
@@ -218,7 +241,8 @@ static void declare_columns(struct expander *e, const struct stmt *stmt,
     i++;
   }
   const struct expr *x =
-      row && value->kind != VALUE_POISON ? row->values : NULL;
+      row && value->kind != VALUE_POISON && is_whole(stmt, row) ? row->values
+                                                                : NULL;
   for (const struct name_list *n = stmt->more->names; n; n = n->next) {
     struct stmt column = {.name = n->name, .name_span = n->span};
     x = x ? x->next : NULL;
@@ -296,7 +320,8 @@ void expand_param(struct expander *e, const struct stmt *stmt) {
   if (known)
     record(e, stmt, &allowed, &fallback, define ? &define->value : &fallback,
            define, follows);
-  value = known ? choose(e, stmt, &allowed, &fallback, define) : value_poison;
+  value = known ? choose(e, stmt, &allowed, &fallback, define)
+                : salvage(e, stmt, &allowed, &fallback, define);
   declare(e, stmt, &value);
   declare_columns(e, stmt, &allowed, &value);
 }

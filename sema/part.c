@@ -24,6 +24,8 @@ static bool add_part(struct expander *e, const struct node_making *split,
 
 bool part_add_all(struct expander *e, const struct node_making *split) {
   int64_t whole = e->current, count = split_count(split->binding->args);
+  if (count > MOST_PARTS)
+    return false; /* of a split in error */
   for (int64_t i = 1; i <= count; i++)
     if (!add_part(e, split, whole, i))
       return false;

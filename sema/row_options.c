@@ -68,6 +68,8 @@ bool row_options_check(struct expander *e, const struct binding *options,
   bool params = false, overwrites = false;
   for (size_t i = (size_t)first; i < e->model->nodes.count; i++) {
     const struct node *node = &e->model->nodes.at[i];
+    if (node->unsure)
+      return true;
     params = params || node->param_count;
     overwrites = overwrites || node->kind->overwrites;
   }
@@ -75,6 +77,7 @@ bool row_options_check(struct expander *e, const struct binding *options,
     struct diagnostic *d =
         report(e, UNKNOWN_OPTION, options->spans[ROW_FROZEN],
                "%s has no parameters that could be frozen", options->owner);
+    diag_offer_omission(d, d->span, "leave it out");
     return diag_help(d, "`freeze { ... }` freezes all layers inside");
   }
   if (options->given >> ROW_INPLACE & 1 && row->inplace == TOGGLE_ON &&
@@ -82,6 +85,7 @@ bool row_options_check(struct expander *e, const struct binding *options,
     struct diagnostic *d =
         report(e, UNKNOWN_OPTION, options->spans[ROW_INPLACE],
                "%s never overwrites its input", options->owner);
+    diag_offer_omission(d, d->span, "leave it out");
     return diag_help(d,
                      "relu, relu6, leaky, elu, silu, mish, hswish and add do, "
                      "where nothing else needs it");

@@ -243,6 +243,34 @@ void expand_let(struct expander *e, const struct stmt *stmt);
 void expand_param(struct expander *e, const struct stmt *stmt);
 void expand_message(struct expander *e, const struct stmt *stmt);
 
+/* After an error: partial.c */
+
+/* Whether a layer is in doubt, because of its arguments or inputs. */
+bool partial_is_needed(const struct expander *e, const struct binding *b,
+                       const int64_t *inputs, int count);
+
+/* The output of such a layer, as far as it is known. */
+void partial_infer(struct expander *e, const struct binding *b,
+                   struct layer *layer);
+
+/* Makes a tensor current for a statement that is lost; `before` was it. */
+void partial_go_on(struct expander *e, const struct stmt *stmt, int64_t before);
+
+/* The same for a word that is unknown, with operands like `from`. */
+void partial_join(struct expander *e, const struct stmt *stmt, int64_t from);
+
+/* An input with those of its sizes that are known. */
+void partial_input(struct expander *e, const struct stmt *stmt);
+
+/* One for an operand of which nothing is known. */
+int64_t partial_operand(struct expander *e, struct span span);
+
+/* Either the current tensor or `other` is meant: what both have is known. */
+void partial_meet(struct expander *e, const struct stmt *stmt, int64_t other);
+
+/* What a mark says of the current tensor, which is in doubt. */
+void partial_mark(struct expander *e, const struct value *mark);
+
 /* Marks: mark.c */
 
 /* Reports a `-> DIMS` that is not the shape of the current tensor. */

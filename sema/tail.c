@@ -38,6 +38,11 @@ bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr) {
     struct diagnostic *d =
         report(e, TAIL_ARGUMENT, word,
                "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
+    struct span before = {word.begin - 1, word.begin};
+    struct slice blank = sources_slice(e->diags->sources, before);
+    if (slice_is(blank, " ") || slice_is(blank, "\t"))
+      diag_offer(d, before, slice_of("; "),
+                 "write it as a separate statement: `; %.*s`", SLICE_ARG(name));
     diag_otherwise(d, "write it as a separate statement");
     return false;
   }
@@ -111,7 +116,8 @@ static bool apply_word(struct expander *e, const struct tail_word *word,
   for (int i = 0; i < b->extra_count; i++)
     inputs[i + 1] = b->extra_inputs[i];
   struct node_making making = {word->kind, b, word->span, name, head};
-  return !b->failed && node_add(e, &making, inputs, b->extra_count + 1);
+  return (!b->failed || e->in->partial) &&
+         node_add(e, &making, inputs, b->extra_count + 1);
 }
 
 bool tail_apply(struct expander *e, const struct tail *tail, int64_t head,

@@ -15,6 +15,15 @@ const kept = ["windows", "values", "shapes", "sequences", "recurrent",
 const small = [
   ...[11, 13, 17].flatMap((opset) => kept.map((net) => [
     `tests/data/onnx/${net}.net`, "--batch", "2", "--opset", `${opset}`])),
+  ...[18, 19, 20, 21].flatMap((opset) => ["values", "small", "later"].map(
+    (net) => [`tests/data/onnx/${net}.net`, "--batch", "2", "--opset",
+      `${opset}`]).slice(0, opset < 19 ? 2 : 3)),
+  ["tests/data/onnx/windows.net", "--batch", "2", "--opset", "21"],
+  ...[1, 3].flatMap((batch) => ["windows", "values", "shapes", "sequences",
+    "recurrent", "ends"].map((net) => [`tests/data/onnx/${net}.net`,
+    "--dynamic", "--batch", `${batch}`])),
+  ...[1, 5].map((batch) => ["examples/zoo/vit.net", "-D", "layers=2", "-D",
+    "width=48", "-D", "heads=3", "--dynamic", "--batch", `${batch}`]),
   ["tests/data/onnx/ends.net", "--batch", "2"],
   ["tests/data/run/maps.net", "--batch", "2"],
   ["tests/data/run/sequences.net", "--batch", "2"],
@@ -29,8 +38,9 @@ const zoo = ["lenet5", "cnn50", "resnet -D depth=18", "squeezenet",
   "mlp", "mlp_mixer", "lstm_lm -D width=64", "gru_lm -D width=64",
   "seq2seq -D width=64",
   "transformer -D layers=2 -D width=128 -D heads=4 -D vocabulary=1000",
-  "bert -D layers=2 -D width=48 -D heads=3 -D context=8",
-  "gpt2 -D layers=2 -D context=128", "convnext_v2", "efficientvit",
+  "bert -D num_hidden_layers=2 -D hidden_size=48 -D num_attention_heads=3" +
+    " -D length=8",
+  "gpt2 -D n_layer=2 -D length=128", "convnext_v2", "efficientvit",
   "pointnet", "yolov8", "sam_encoder -D layers=4 -D width=48 -D heads=3"]
   .map((line) => `examples/zoo/${line}`.replace(/^\S+/, "$&.net").split(" "));
 
@@ -101,9 +111,9 @@ const feedOf = (input, own, seed) => {
     : input.type === "int64" ? [BigInt64Array, "<i8"] : [Int32Array, "<i4"];
   const whole = (v) => input.type === "int64" ? BigInt(v > 0) : +(v > 0);
   const data = Kind.from(values, real ? undefined : whole);
-  const turned = transpose(data, own, ordered(own, input.shape, real));
-  return { type, data, tensor: new ort.Tensor(input.type, turned,
-    input.shape) };
+  const there = input.shape.map((d) => d === "batch" ? own[0] : d);
+  const turned = transpose(data, own, ordered(own, there, real));
+  return { type, data, tensor: new ort.Tensor(input.type, turned, there) };
 };
 
 const difference = (made, wanted) => {
@@ -122,10 +132,13 @@ const compare = async (net, options) => {
   const call = (...words) => execFileSync(netc, words, {
     stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
   const plain = options.filter((o, i) => o !== "--opset" &&
-    options[i - 1] !== "--opset");
+    options[i - 1] !== "--opset" && o !== "--dynamic");
+  // The batch of a model whose batch is open is that of its inputs alone.
+  const exported = options.includes("--dynamic") ? options.filter((o, i) =>
+    o !== "--batch" && options[i - 1] !== "--batch") : options;
   const report = JSON.parse(call(net, ...plain, "--emit=json", "--depth=0"));
   call("weights", net, ...plain, "--random", "1", "-o", file(".st"));
-  call(net, ...options, "--weights", file(".st"), "-o", file(".onnx"));
+  call(net, ...exported, "--weights", file(".st"), "-o", file(".onnx"));
   const session = await ort.InferenceSession.create(file(".onnx"),
     { logSeverityLevel: 3 });
   const batch = report.settings.infer.batch;

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """onnx_check.py MODEL...: what ONNX itself thinks of them. The checker in
 full, and every shape inferred anew, strictly, beside the one that is said."""
+import os
 import sys
 
 import onnx
@@ -13,8 +14,11 @@ def shapes(values):
 
 
 tensors = failed = 0
-for path in sys.argv[1:]:
-    model = onnx.load(path)
+for path in [os.path.abspath(path) for path in sys.argv[1:]]:
+    # The checker looks for files beside a model in this folder.
+    os.chdir(os.path.dirname(path) or ".")
+    path = os.path.basename(path)
+    model = onnx.load(path, load_external_data=False)
     try:
         checker.check_model(model, full_check=True)
         said = shapes(model.graph.value_info)

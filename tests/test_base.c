@@ -151,6 +151,9 @@ static void checked_arithmetic_notices_every_overflow(void **state) {
   }
   assert_int_equal(floor_div_i64(-7, 2), -4);
   assert_int_equal(floor_div_i64(7, 2), 3);
+  assert_int_equal(floor_div_i64(7, -2), -4);
+  assert_int_equal(floor_div_i64(-7, -2), 3);
+  assert_int_equal(floor_div_i64(-8, -2), 4);
   assert_int_equal(ceil_div_i64(7, 2), 4);
   assert_int_equal(ceil_div_i64(-7, 2), -3);
 }

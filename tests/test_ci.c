@@ -29,7 +29,7 @@ static const struct {
      1,
      {"\"over-budget\"", "138,357,544 parameters", "\"line\": 1"}},
     {"check %s/none.net", 3, {"\"input-output\"", "none.net", NULL}},
-    {"check %s", 3, {"\"input-output\"", "Is a directory", NULL}},
+    {"check %s/..", 3, {"\"input-output\"", "Is a directory", NULL}},
     {"examples/vgg16.net -o /none/x.json",
      3,
      {"\"input-output\"", "cannot write /none/x.json", NULL}},

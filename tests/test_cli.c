@@ -433,27 +433,28 @@ static void inputs_take_other_sizes(void **state) {
 static void devices_may_be_a_table(void **state) {
   (void)state;
 #define NET " examples/simple_cnn.net -o - "
-#define TABLE(text)                                                 \
-  "printf '" text "' >build/tests/scratch/devices.csv && " NETC NET \
-  "--gpu mine-1 --devices build/tests/scratch/devices.csv"
+#define DEVICES BUILD "/tests/devices.csv"
+#define TABLE(text)                             \
+  "printf '" text "' >" DEVICES " && " NETC NET \
+  "--gpu mine-1 --devices " DEVICES
   expect(TABLE("names,name,card_mib,process_mib\\nOne of mine,mine-1,49152,"
                "40960\\n\\n\"b\", \"c\" ,1,\\n"),
          0, "left of 40.00 GiB (of", "");
-  expect(NETC NET "--devices build/tests/scratch/devices.csv --gpu 'ONE of "
+  expect(NETC NET "--devices " DEVICES " --gpu 'ONE of "
                   "mine' --emit=json",
          0, "\"gpu\": \"mine-1\"", "");
   expect(NETC " examples/simple_cnn.net "
-              "--devices build/tests/scratch/devices.csv --gpu all",
+              "--devices " DEVICES " --gpu all",
          0, "mine-1             40.00 GiB", "");
   expect(NETC " place examples/simple_cnn.net --gpus 2xmine-1 "
-              "--devices build/tests/scratch/devices.csv",
+              "--devices " DEVICES,
          2, NULL, "the bandwidth of its memory is not known");
-  expect(TABLE("name,kind,card_mib,bandwidth,near,f32\\r\\nmine-1,geforce,"
-               "8192,1000,32000,10000\\r\\n") " && " NETC
-                                              " place examples/simple_cnn.net "
-                                              "--gpus 2xmine-1 --devices "
-                                              "build/tests/scratch/devices.csv",
-         0, "simple_cnn on 2 mine-1", "");
+  expect(
+      TABLE("name,kind,card_mib,bandwidth,near,f32\\r\\nmine-1,geforce,"
+            "8192,1000,32000,10000\\r\\n") " && " NETC
+                                           " place examples/simple_cnn.net "
+                                           "--gpus 2xmine-1 --devices " DEVICES,
+      0, "simple_cnn on 2 mine-1", "");
   static const char *const wrong[][2] = {
       {TABLE(""), ".csv:1:1: the first line needs the columns name and card"},
       {TABLE("name\\na\\n"), ".csv:1:1: the first line needs"},
@@ -478,13 +479,12 @@ static void devices_may_be_a_table(void **state) {
     expect(wrong[i][0], 2, NULL, wrong[i][1]);
   /* Of words of the language, too; a card of 1 MiB is one. */
   expect("printf 'name,card_mib,kind\\nx,1,geforce\\nnet,2,\\n' "
-         ">build/tests/scratch/devices.csv; for g in x net; do " NETC NET
-         "--devices build/tests/scratch/devices.csv --brief --gpu $g; done | "
+         ">" DEVICES "; for g in x net; do " NETC NET "--devices " DEVICES
+         " --brief --gpu $g; done | "
          "grep -c 'does not fit'",
          0, "2\n", "");
   expect("{ echo name,card_mib; seq 1001 | sed 's/.*/c&,1/'; } "
-         ">build/tests/scratch/devices.csv; " NETC NET
-         "--devices build/tests/scratch/devices.csv",
+         ">" DEVICES "; " NETC NET "--devices " DEVICES,
          2, NULL, ".csv:1002:7: a table has at most 1000 devices");
   expect(NETC NET "--devices nowhere.csv", 3, "", "cannot read nowhere.csv");
 #undef TABLE
@@ -566,14 +566,12 @@ static void params_are_listed(void **state) {
   assert_holds(r.err, "`depth` must be one of 11 13 16 19, not 15");
   assert_holds(r.err, "the nearest is 16");
   run_free(&r);
-  r = run(NETC " params examples/zoo/whisper.net -D width=512");
-  assert_string_equal(r.out, "param    default       allowed\n"
-                             "layers   4             any\n"
-                             "decoder  layers = 4    any\n"
-                             "width    384           any; is 512\n"
-                             "heads    width/64 = 8  any\n"
-                             "mels     80            any\n"
-                             "words    51865         any\n");
+  r = run(NETC " params examples/zoo/vit.net -D width=512");
+  assert_string_equal(r.out, "param   default       allowed\n"
+                             "layers  12            any\n"
+                             "width   768           any; is 512\n"
+                             "heads   width/64 = 8  any\n"
+                             "patch   16            any\n");
   assert_string_equal(r.err, "");
   run_free(&r);
   r = run(NETC " params examples/simple_cnn.net");
@@ -627,7 +625,7 @@ static void any_write_to_a_file_may_fail(void **state) {
           "'resnet50.net -o out/x.pdf -MD' 'resnet50.net -o out/x.onnx' "
           "'resnet50.net --emit=c=out/x' "
           "'weights simple_cnn.net --random 1 -o out/x.safetensors'; "
-          "do for limit in 0 1 4 16 64 256 1024 4096 16384 65536; do "
+          "do for limit in 0 1 4 16 64 256 1024 4096 16384 65536 262144; do "
           "said=$( (ulimit -f $limit; exec $n $o) 2>&1 >/dev/null); s=$?; "
           "[ $s != 0 ] || break; left=$(ls out); "
           "case \"$s $left $said\" in '3  netc: cannot write out/'*) ;; "
@@ -663,8 +661,12 @@ static void nets_that_cannot_be_written_have_one_status(void **state) {
     const char *net, *options, *says;
   } rows[] = {
       {"input 9x9x2\navgpool 3 dilate=2\n", "x.py", "for PyTorch: `dilate`"},
-      {"input 9x9x2\navgpool 3x3 /3 dilate=2 ceil\n", "x.onnx", "no dilation"},
+      {"input 9x9x2\navgpool 3x3 /3 dilate=2 ceil\n", "x.onnx", "is dilated"},
       {"input 8x8\nssm\n", "x.c", "can be measured, but not run"},
+      {"input 8x8\nlinear 4 wnorm\n", "x.c", "take `wnorm` away"},
+      {"input 8x8x3\nconv 4 3 ws\n", "x.onnx", "take the word away"},
+      {"input 8x8\nattention 4 packed kv=2 bias=qvo\n", "x.c", "partial bias"},
+      {"input 8x8\nattention 4 packed bias=qvo\n", "x.onnx", "partial bias"},
       {"input 8x8\nlinear 4\n", "x.c --weight-dtype int8", "weight_dtype"},
       {"input 8x8\nattention 2\n", "x.h -o x.c --decode 1", "`decode`"},
   };
@@ -963,6 +965,48 @@ static void fake_dots_are_told(void **state) {
 
 /* netc fmt and netc check */
 
+static void check_mends_what_it_knows(void **state) {
+  (void)state;
+  const char *dir = scratch("mend");
+  struct run r = run(
+      "cd %s && printf 'input 25x25x3\nconv 8 3x3 pad=same\nskip: conv 8 3x3 "
+      "pad pad\npool 2x2\nconv 8 3x3 relu relu\nfrom skp\nfc 10\n' >a.net; "
+      "printf 'def f(c) { conv c 3x3 /2 pad=same }\n' >b.net; "
+      "printf 'use \"b.net\"\ninput 9x9x3\nf 3\nfrobnicate\n' >c.net; "
+      "chmod 640 a.net; n=$OLDPWD/" NETC
+      "; $n check --fix a.net; stat -c %%a a.net; cat a.net; "
+      "$n check --fix c.net; echo $?; cat b.net c.net",
+      dir);
+  assert_string_equal(
+      r.out, "640\ninput 25x25x3\nconv 8 3x3 pad\nskip: conv 8 3x3 pad\n"
+             "pool 2x2 ceil\nconv 8 3x3 relu\nfrom skip\nfc 10\n1\n"
+             "def f(c) { conv c 3x3 /2 pad=tf }\nuse \"b.net\"\n"
+             "input 9x9x3\nf 3\nfrobnicate\n");
+  assert_holds(r.err, "a.net:4:9: mended: pool 2x2 leaves");
+  assert_holds(r.err, "unknown layer or def `frobnicate`");
+  run_free(&r);
+  expect("printf 'input 4\\n' | " NETC " check --fix -", 2, "",
+         "--fix changes a source");
+  expect(NETC " check --fix zoo:lenet5", 2, "", "or not yours");
+  expect(NETC " check --fix tests/data/import/darknet/cifar.test_ab.cfg", 2, "",
+         "--fix changes a source");
+}
+
+/* It is changed while the compiler waits for what it uses. */
+static void check_leaves_a_file_that_changed(void **state) {
+  (void)state;
+  const char *dir = scratch("changed");
+  struct run r =
+      run("cd %s && rm -f p.net && mkfifo p.net && n=$OLDPWD/" NETC
+          "; printf 'use \"p.net\"\ninput 4\nfc 2 3 relu relu\n' >a.net; "
+          "(echo '# mine' >>a.net; echo 'def f() { relu }') >p.net & "
+          "timeout 20 $n check --fix a.net; echo $?; tail -1 a.net; rm p.net",
+          dir);
+  assert_string_equal(r.out, "3\n# mine\n");
+  assert_holds(r.err, "a.net has changed since it was read");
+  run_free(&r);
+}
+
 static void fmt_works_in_place_and_checks(void **state) {
   (void)state;
   const char *dir = scratch("fmt");
@@ -1168,11 +1212,10 @@ static void lora_is_what_would_be_written(void **state) {
        "-e 's/attention heads/& lora=16 lora_on=qkvo/'",
        "16", "--base nf4 --dtype bf16 --precision full --gpu rtx4090"},
       {"zoo/bert.net",
-       "-e 's/^add { from/freeze {; &/' -e '$s/$/; }/' "
-       "-e 's/attention heads/& lora=8 lora_on=qkvo/' "
-       "-e 's/linear width tanh/linear width lora=8 tanh/' "
-       "-e 's/4[*]width gelu; linear width/4*width lora=8 gelu; linear width "
-       "lora=8/'",
+       "-e 's/^from tokens/freeze {; &/' -e 's/^train/}; &/' "
+       "-e 's/attention num_attention_heads/& lora=8 lora_on=qkvo/' "
+       "-e 's/linear hidden_size tanh/linear hidden_size lora=8 tanh/' "
+       "-e 's/    linear [a-z]*_size/& lora=8/'",
        "8:all", "--optimizer adamw --gpu t4"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -1440,6 +1483,8 @@ int main(void) {
       cmocka_unit_test(without_graphviz_a_picture_is_refused),
       cmocka_unit_test(a_graphviz_that_fails_leaves_no_picture),
       cmocka_unit_test(fake_dots_are_told),
+      cmocka_unit_test(check_mends_what_it_knows),
+      cmocka_unit_test(check_leaves_a_file_that_changed),
       cmocka_unit_test(fmt_works_in_place_and_checks),
       cmocka_unit_test(check_takes_several_files),
       cmocka_unit_test(colour_is_for_terminals_only),

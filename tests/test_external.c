@@ -166,12 +166,142 @@ static void standard_input_has_no_folder(void **state) {
   run_free(&r);
 }
 
+/* A message of a model as it is written. */
+struct message {
+  char at[400];
+  size_t length;
+};
+
+static void put_number(struct message *m, uint64_t number) {
+  for (; number >= 128; number >>= 7)
+    m->at[m->length++] = (char)(number | 128);
+  m->at[m->length++] = (char)number;
+}
+
+static void put_int(struct message *m, int field, uint64_t number) {
+  put_number(m, (uint64_t)field << 3);
+  put_number(m, number);
+}
+
+static void put_head(struct message *m, int field, uint64_t length) {
+  put_number(m, (uint64_t)field << 3 | 2);
+  put_number(m, length);
+}
+
+static void put_bytes(struct message *m, int field, const char *at,
+                      size_t length) {
+  put_head(m, field, length);
+  assert_true(m->length + length <= sizeof m->at);
+  memcpy(m->at + m->length, at, length);
+  m->length += length;
+}
+
+static void put_text(struct message *m, int field, const char *text) {
+  put_bytes(m, field, text, strlen(text));
+}
+
+static void put(struct message *m, int field, const struct message *inside) {
+  put_bytes(m, field, inside->at, inside->length);
+}
+
+static void put_node(struct message *graph, const char *type, const char *in,
+                     const char *second, const char *out) {
+  struct message node = {.length = 0};
+  put_text(&node, 1, in);
+  if (second)
+    put_text(&node, 1, second);
+  put_text(&node, 2, out);
+  put_text(&node, 4, type);
+  put(graph, 1, &node);
+}
+
+/* An input or an output: 1 x `size` reals. */
+static void put_value(struct message *graph, int field, const char *name,
+                      uint64_t size) {
+  struct message one = {.length = 0}, many = {.length = 0},
+                 shape = {.length = 0}, tensor = {.length = 0},
+                 type = {.length = 0}, value = {.length = 0};
+  put_int(&one, 1, 1);
+  put_int(&many, 1, size);
+  put(&shape, 1, &one);
+  put(&shape, 1, &many);
+  put_int(&tensor, 1, 1);
+  put(&tensor, 2, &shape);
+  put(&type, 1, &tensor);
+  put_text(&value, 1, name);
+  put(&value, 2, &type);
+  put(graph, field, &value);
+}
+
+enum { RAW_DATA = 9, FLOAT_DATA = 4, DEEP = 16384 };
+
+/* y = x times a matrix of 16384 x `wide`, transposed, which is a hole. */
+static void write_large(const char *path, int field, uint64_t wide) {
+  struct message tensor = {.length = 0}, graph = {.length = 0},
+                 model = {.length = 0}, set = {.length = 0},
+                 end = {.length = 0};
+  uint64_t bytes = wide * DEEP * 4;
+  put_node(&graph, "Transpose", "w", NULL, "t");
+  put_node(&graph, "MatMul", "x", "t", "y");
+  put_value(&graph, 11, "x", DEEP);
+  put_value(&graph, 12, "y", wide);
+  put_int(&tensor, 1, wide);
+  put_int(&tensor, 1, DEEP);
+  put_int(&tensor, 2, 1);
+  put_text(&tensor, 8, "w");
+  put_head(&tensor, field, bytes);
+  put_head(&graph, 5, tensor.length + bytes);
+  memcpy(graph.at + graph.length, tensor.at, tensor.length);
+  graph.length += tensor.length;
+  put_int(&model, 1, 7);
+  put_head(&model, 7, graph.length + bytes);
+  put_int(&set, 2, 13);
+  put(&end, 8, &set);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(model.at, 1, model.length, file), model.length);
+  assert_int_equal(fwrite(graph.at, 1, graph.length, file), graph.length);
+  assert_int_equal(fseeko(file, (off_t)bytes, SEEK_CUR), 0);
+  assert_int_equal(fwrite(end.at, 1, end.length, file), end.length);
+  assert_int_equal(fclose(file), 0);
+}
+
+#define LITTLE (SANITIZED ? "" : "ulimit -v 60000 &&")
+
+/* One file of 3 GiB takes no more memory than its header. */
+static void a_large_file_is_read_in_little_memory(void **state) {
+  (void)state;
+  const char *folder = scratch("large");
+  char path[1200];
+  snprintf(path, sizeof path, "%s/large.onnx", folder);
+  write_large(path, RAW_DATA, 49152);
+  struct run r = run("%s %s import %s", LITTLE, NETC, path);
+  assert_string_equal(r.err, "");
+  assert_string_equal(r.out, "net large\ninput 16384\nfc 49152 nobias\n");
+  run_free(&r);
+  r = run("%s %s import - <%s", LITTLE, NETC, path);
+  assert_int_equal(r.status, 3);
+  assert_holds(r.err, "it is larger than 1 GiB");
+  run_free(&r);
+  r = run("truncate -s 3000000000 %s; %s %s import %s", path, LITTLE, NETC,
+          path);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "truncated or broken ONNX model: a field longer than the "
+                      "rest of the file at byte");
+  run_free(&r);
+  write_large(path, FLOAT_DATA, 49152);
+  r = run("%s %s import %s; rm %s", LITTLE, NETC, path, path);
+  assert_holds(r.err, "it has over 1 GiB outside `raw_data`");
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(values_beside_are_those_inside),
       cmocka_unit_test(folders_are_those_of_the_model),
       cmocka_unit_test(a_missing_file_matters_where_it_is_needed),
-      cmocka_unit_test(standard_input_has_no_folder)};
+      cmocka_unit_test(standard_input_has_no_folder),
+      cmocka_unit_test(a_large_file_is_read_in_little_memory)};
   return run_table("external", mistakes, sizeof mistakes / sizeof *mistakes,
                    sizeof *mistakes, check_mistake, others,
                    sizeof others / sizeof *others);

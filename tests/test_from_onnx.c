@@ -168,7 +168,8 @@ static void exports_come_back(void **state) {
       "examples/zoo/unet.net",          "examples/zoo/lstm_lm.net",
       "examples/zoo/gru_lm.net",        "examples/zoo/dcgan_g.net",
       "examples/zoo/mlp_mixer.net",     "examples/zoo/m5.net",
-      "examples/zoo/lenet5.net"};
+      "examples/zoo/lenet5.net",        "examples/zoo/detr.net",
+      "examples/zoo/stylegan2_g.net"};
   const char *folder = scratch("round");
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
     char path[512];
@@ -254,7 +255,7 @@ static void layers_are_those_that_the_list_has(void **state) {
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
     char path[1100];
     snprintf(path, sizeof path, "%s/x.onnx", folder);
-    struct run written = run("%s %s -o %s", NETC, nets[i], path);
+    struct run written = run("%s %s --no-source -o %s", NETC, nets[i], path);
     assert_int_equal(written.status, 0);
     run_free(&written);
     check_types(r.out, path);
@@ -320,7 +321,8 @@ static void check_round(const char *folder, const char *net, int opset) {
   char path[512], options[1024];
   struct run r =
       run("%s weights %s --random 3 -o %s/a.safetensors && "
-          "%s %s --weights %s/a.safetensors --opset %d -o %s/x.onnx && "
+          "%s %s --weights %s/a.safetensors --opset %d --no-source "
+          "-o %s/x.onnx && "
           "%s import %s/x.onnx --weights %s/b.safetensors -o %s/x.net",
           NETC, net, folder, NETC, net, folder, opset, folder, NETC, folder,
           folder, folder);
@@ -372,6 +374,26 @@ static void sampled_maps_come_back(void **state) {
     free(source);
     snprintf(net, sizeof net, "%s/s.net", folder);
   }
+}
+
+/* DETR's: values are of another tensor than keys, and turns read the same. */
+static void attention_with_values_comes_back(void **state) {
+  (void)state;
+  const char *folder = scratch("values");
+  char net[512];
+  snprintf(net, sizeof net, "%s/v.net", folder);
+  struct run r =
+      run("echo 'input 9x12; memory: linear 16; place: weight 9x16 fixed;"
+          "keys: add memory place; from memory;"
+          "repeat 4 { ln; attention 4 cross=keys values=memory }' >%s",
+          net);
+  run_free(&r);
+  check_round(folder, net, 13);
+  snprintf(net, sizeof net, "%s/x.net", folder);
+  char *source = read_text(net, NULL);
+  assert_holds(source, "repeat 4 { ln; attention 4 cross=");
+  assert_holds(source, " values=");
+  free(source);
 }
 
 /* Hostile files. */
@@ -915,17 +937,133 @@ static void what_is_unknown_is_left_out_if_asked(void **state) {
   free(source);
 }
 
+/* What was done to a file since netc wrote it, and whether its source is still
+ * the net's. */
+static void keep(Onnx__ModelProto *model) {
+  (void)model;
+}
+
+static void train(Onnx__ModelProto *model) {
+  const Onnx__GraphProto *g = model->graph;
+  Onnx__TensorProto *last = g->initializer[g->n_initializer - 1];
+  assert_true(last->has_raw_data);
+  last->raw_data.data[0] ^= 1;
+}
+
+static void state_shapes(Onnx__ModelProto *model) {
+  model->graph->n_value_info = 0;
+}
+
+static void change_node(Onnx__ModelProto *model) {
+  memcpy(model->graph->node[1]->op_type, "Tanh", 4);
+}
+
+static void change_opset(Onnx__ModelProto *model) {
+  model->opset_import[0]->version++;
+}
+
+static void change_source(Onnx__ModelProto *model) {
+  for (size_t i = 0; i < model->n_metadata_props; i++)
+    if (strcmp(model->metadata_props[i]->key, "netc.source") == 0)
+      *strstr(model->metadata_props[i]->value, "my") = 'M';
+}
+
+static void the_source_comes_back(void **state) {
+  (void)state;
+  static const char text[] =
+      "# my net, \xC3\xA9\nparam c = 4\ninput 8x8x3  # rgb\n"
+      "C1: conv c 3x3 pad relu\n\nOut: fc 5\n";
+  static const struct {
+    const char *options, *source;
+    void (*change)(Onnx__ModelProto *model);
+    const char *what; /* of its source is not there; NULL: all is */
+  } cases[] = {
+      {"", text, keep, NULL},
+      {"--opset 17 --dynamic --batch 3", text, train, NULL},
+      {"", text, state_shapes, NULL},
+      {"-D c=4", text, keep, NULL},
+      {"", text, change_node, "relu"},
+      {"", text, change_opset, "C1"},
+      {"", text, change_source, "C1"},
+      {"--no-source", text, keep, "C1"},
+      {"--input 8x8x3", text, keep, "C1"},
+      {"", "use \"./used.net\"\n# my\ninput 8x8x3\nbig; fc 5\n", keep, "big"},
+  };
+  const char *folder = scratch("kept");
+  char path[512];
+  snprintf(path, sizeof path, "%s/used.net", folder);
+  write_text(path, "def big() { conv 4 3x3 pad relu }\n", 34);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    size_t size;
+    snprintf(path, sizeof path, "%s/a.net", folder);
+    write_text(path, cases[i].source, strlen(cases[i].source));
+    struct run r =
+        run("%s %s %s -o %s/a.onnx", NETC, path, cases[i].options, folder);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+    snprintf(path, sizeof path, "%s/a.onnx", folder);
+    char *bytes = read_text(path, &size);
+    Onnx__ModelProto *model =
+        onnx__model_proto__unpack(NULL, size, (const uint8_t *)bytes);
+    cases[i].change(model);
+    size = onnx__model_proto__get_packed_size(model);
+    bytes = realloc(bytes, size);
+    onnx__model_proto__pack(model, (uint8_t *)bytes);
+    write_text(path, bytes, size);
+    r = run("%s import %s --weights %s/w.safetensors", NETC, path, folder);
+    assert_int_equal(r.status, 0);
+    if (!cases[i].what)
+      assert_string_equal(r.out, cases[i].source);
+    else if (strstr(r.out, cases[i].what))
+      print_error("case %zu: %s", i, r.out);
+    assert_int_equal(strstr(r.err, "its source is in it") != NULL,
+                     cases[i].what == NULL);
+    assert_true(!cases[i].what || !strstr(r.out, cases[i].what));
+    run_free(&r);
+    r = run("%s import %s --flat", NETC, path); /* asks for the graph */
+    assert_null(strstr(r.err, "its source is in it"));
+    run_free(&r);
+    onnx__model_proto__free_unpacked(model, NULL);
+    free(bytes);
+  }
+}
+
+/* What was given with -D is a param's default; weights are the file's. */
+static void what_was_given_comes_back(void **state) {
+  (void)state;
+  const char *folder = scratch("kept-weights");
+  struct run r =
+      run("%s weights examples/zoo/resnet.net -D depth=18 --random 3 -o "
+          "%s/a.safetensors && %s examples/zoo/resnet.net -D depth=18 "
+          "--weights %s/a.safetensors -o %s/a.onnx && %s import %s/a.onnx "
+          "--weights %s/b.safetensors -o %s/a.net && cmp %s/a.safetensors "
+          "%s/b.safetensors && diff %s/a.net examples/zoo/resnet.net",
+          NETC, folder, NETC, folder, folder, NETC, folder, folder, folder,
+          folder, folder, folder);
+  assert_string_equal(r.out,
+                      "24c24\n< param depth block n1 n2 n3 n4 = 18 in [\n---\n"
+                      "> param depth block n1 n2 n3 n4 = 50 in [\n");
+  run_free(&r);
+  r = run("%s examples/zoo/lenet5.net --no-source", NETC);
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "--no-source leaves the source out of a model");
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(models_of_others_have_their_counts),
       cmocka_unit_test(other_commands_take_the_options_of_import),
       cmocka_unit_test(batch_norms_that_were_folded_are_told),
       cmocka_unit_test(exports_come_back),
+      cmocka_unit_test(the_source_comes_back),
+      cmocka_unit_test(what_was_given_comes_back),
       cmocka_unit_test(layers_are_those_that_the_list_has),
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
       cmocka_unit_test(a_gru_gives_what_onnx_says),
       cmocka_unit_test(weights_come_back),
       cmocka_unit_test(sampled_maps_come_back),
+      cmocka_unit_test(attention_with_values_comes_back),
       cmocka_unit_test(operators_on_nothing_are_read_or_refused),
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(wrong_wires_are_refused),

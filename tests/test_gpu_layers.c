@@ -7,7 +7,7 @@
 #include "tests/run.h"
 
 #define LLAMA "examples/zoo/llama.net"
-#define MISTRAL "-Dkv=8 -Dhidden=14336 dtype=f16 "
+#define MISTRAL "-Dnum_key_value_heads=8 -Dintermediate_size=14336 dtype=f16 "
 
 static int64_t served(json_t *json, const char *key) {
   char path[64];
@@ -51,16 +51,17 @@ static struct parted_net {
   const char *net, *options;
   int layers;
 } nets[] = {
-    {"llama", LLAMA, MISTRAL "-Dlayers=9 weight_dtype=q4_k_m context=512", 10},
-    {"tied", "examples/zoo/gpt2.net", "-Dlayers=4 context=512 sequences=3", 5},
-    {"states", "examples/zoo/mamba.net", "-Dlayers=5 context=64", 6},
+    {"llama", LLAMA,
+     MISTRAL "-Dnum_hidden_layers=9 weight_dtype=q4_k_m context=512", 10},
+    {"tied", "examples/zoo/gpt2.net", "-Dn_layer=4 context=512 sequences=3", 5},
+    {"states", "examples/zoo/mamba.net", "-Dnum_hidden_layers=5 context=64", 6},
     {"windows", "examples/zoo/gemma3.net", "context=2048 cache=i8", 27},
-    {"experts", "examples/zoo/mixtral.net", "-Dlayers=4 context=256 prefill=64",
-     5},
+    {"experts", "examples/zoo/mixtral.net",
+     "-Dnum_hidden_layers=4 context=256 prefill=64", 5},
     {"experts-on-the-host", "examples/zoo/mixtral.net",
-     "-Dlayers=4 context=256 host_experts=2", 5},
-    {"first-is-dense", "examples/zoo/deepseek_v2.net", "-Dlayers=4 context=256",
-     5},
+     "-Dnum_hidden_layers=4 context=256 host_experts=2", 5},
+    {"first-is-dense", "examples/zoo/deepseek_v2.net",
+     "-Dnum_hidden_layers=4 context=256", 5},
     {"chosen-by-a-loop", "examples/zoo/qwen3.net", "context=256", 29},
     {"loops-in-loops", SCRATCH "loops.net", "context=64", 12},
     {"two-in-a-turn", SCRATCH "turns.net", "context=64", 6},

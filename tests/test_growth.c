@@ -8,6 +8,7 @@
  */
 
 #include "netc.h"
+#include "netc_edit.h"
 #include "tests/run.h"
 
 enum { MOST_GROWTH = 240 }; /* percent; twice is linear, four times square */
@@ -86,7 +87,7 @@ struct family {
   const char *back; /* and then this; `@` counts downwards */
   const char *foot;
   const char *options; /* "batch=8", of netc_set; "check", of netc_mode */
-  const char *output;  /* NULL: it is only checked */
+  const char *output;  /* "names": netc_name_at; NULL: it is only checked */
 };
 
 static struct source source_of(const struct family *f, int size) {
@@ -152,6 +153,17 @@ static const struct family families[] = {
      "input 8x8x8\na: conv 8 1x1\n"
      "repeat @ { add { conv 8 1x1; relu } {} }\nadd a\n",
      NULL, NULL, NULL, NULL, "csv"},
+    {"py of a loop, a class for its turns", 100,
+     "input 8x8x8\nrepeat @ { conv 8 3x3 pad bn; conv 8 1x1 bn relu }\n", NULL,
+     NULL, NULL, NULL, "py"},
+    {"py of a def, a class for its calls", 100,
+     "def f(c) { conv c 3x3 pad; if c > 8 { bn } }\ninput 8x8x8\n",
+     "f 8; f 9\n", NULL, NULL, NULL, "py"},
+    {"names, each used once", 1000, "input 8\n",
+     "let value_@ = 8\nlinear value_@\n", NULL, NULL, "check", "names"},
+    {"names, each used in a def before it", 1000, "input 8\n",
+     "def f_@(a, b=2) { linear value_@ }\n", "let value_@ = 8\nf_@ 3 b=4\n",
+     NULL, "check", "names"},
 };
 
 /* Diagrams: `output` lists those that are drawn of a family. */
@@ -351,8 +363,12 @@ static struct work compile(const struct family *f, int size) {
       netc_load_text(netc, "grown.net", source.at, source.length);
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++)
     netc_diagnostic_emit(netc, i, style, drop, NULL);
-  if (f->output) {
+  if (f->output)
     assert_int_equal(status, NETC_OK);
+  if (f->output && strcmp(f->output, "names") == 0) {
+    struct netc_name name = {.size = sizeof name};
+    assert_int_equal(netc_name_at(netc, 0, &name), NETC_OK);
+  } else if (f->output) {
     assert_int_equal(netc_emit(netc, f->output, NULL, drop, NULL), NETC_OK);
   }
   netc_close(netc);

@@ -86,6 +86,7 @@ static void a_fold_that_goes_wrong_is_not_written(void **state) {
   assert_int_equal(wrong.status, 0);
   assert_string_equal(wrong.out, flat.out);
   assert_non_null(strstr(wrong.err, "note: written with a line a layer"));
+  assert_non_null(strstr(wrong.err, "please report this"));
   assert_int_equal(asked.status, 0);
   assert_string_equal(asked.out, flat.out);
   assert_string_equal(asked.err, "");
@@ -93,6 +94,22 @@ static void a_fold_that_goes_wrong_is_not_written(void **state) {
   run_free(&folded);
   run_free(&wrong);
   run_free(&asked);
+}
+
+/* Weights of a reader are compared as its shapes are. */
+static void other_weights_than_the_files_are_an_error(void **state) {
+  (void)state;
+  static const char *const paths[] = {
+      "darknet/tiny.cfg", "caffe/cifar10_quick.prototxt", "keras/cnn.json"};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    struct run r =
+        run("MISCOUNT=1 %s/tests/misfold import tests/data/import/%s", BUILD,
+            paths[i]);
+    assert_int_equal(r.status, 1);
+    assert_string_equal(r.out, "");
+    assert_non_null(strstr(r.err, " parameters in the file, `conv "));
+    run_free(&r);
+  }
 }
 
 /* Folded and flat, the numbers are Darknet's; folded, it is short. */
@@ -294,6 +311,116 @@ static void layers_of_forks_of_caffe_are_read(void **state) {
   free(source);
 }
 
+/* What Darknet and its forks read, though it looks wrong, or is rare. */
+static void sections_of_forks_of_darknet_are_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+    int64_t params;
+  } nets[] = {
+      {"[convolutional]\nfilters=4 0?#32\nsize=1\nactivation=silu\n"
+       "[route]\nlayers = 0 ###P6, 0\n",
+       "# Line 6: `4 0?#32` is read as 40, as Darknet does.\n"
+       "# Line 10: `0 ###P6` is read as 0, as Darknet does.\n"
+       "net a\ninput 8x8x4\nconv 40 1x1 silu\nconcat {} {}\n",
+       4 * 40 + 40},
+      {"[crnn]\nbatch_normalize=1\npad=1\noutput=6\nhidden=5\n"
+       "activation=leaky\n",
+       "conv 5 3x3 pad bn leaky(0.1)\n"
+       "add {} { conv 5 3x3 pad bn leaky(0.1) }\n"
+       "conv 6 3x3 pad bn leaky(0.1)\n",
+       9 * (4 * 5 + 5 * 5 + 5 * 6) + 2 * (5 + 5 + 6)},
+      {"[local_avgpool]\nsize=2\nstride=2\n[contrastive]\n[yolo4]\n",
+       "avgpool 2x2 -> 4x4x4\n", 0},
+      {"[local]\nsize=3\npad=1\nfilters=6\nactivation=leaky\n",
+       "local 6 3x3 pad leaky(0.1)\n", 64 * (9 * 4 * 6 + 6)},
+      {"[maxpool]\n[implicit_add]\nfilters=4\n[implicit_mul]\nfilters=6\n"
+       "[route]\nlayers=0\n[shift_channels]\nfrom=1\n"
+       "[convolutional]\nfilters=6\nactivation=linear\n"
+       "[control_channels]\nfrom=2\n",
+       "add {} { weight 4 }\nconv 6 1x1\nmul {} { weight 6 }\n",
+       4 + 4 * 6 + 6 + 6},
+      {"[rnn]\nbatch_normalize=1\noutput=6\nhidden=5\nactivation=leaky\n",
+       "rnn 5 norm=bn\nlinear 6 bn leaky(0.1)\n",
+       10 * 5 + 5 * 5 + 5 * 6 + 2 * (5 + 5 + 6)}};
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    char text[600];
+    bool sequence = strncmp(nets[i].text, "[rnn]", 5) == 0;
+    snprintf(text, sizeof text, "[net]\n%s%s",
+             sequence ? "inputs=10\n\n\n" : "height=8\nwidth=8\nchannels=4\n",
+             nets[i].text);
+    const char *path = file_with("sections", "a.cfg", text);
+    char *source = import(path, "");
+    assert_holds(source, nets[i].says);
+    check_params(path, source, nets[i].params);
+    free(source);
+  }
+}
+
+/* A map that the file has too small is given, as for other formats. */
+static void darknet_takes_another_input(void **state) {
+  (void)state;
+  const char *path = file_with("small", "a.cfg",
+                               "[net]\nheight=1\nwidth=1\nchannels=4\n"
+                               "[convolutional]\nfilters=4\nsize=3\n");
+  struct run r = run("%s import %s", NETC, path);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "a larger input: --input HEIGHTxWIDTHxCHANNELS");
+  run_free(&r);
+  char *source = import(path, "--input 9x9x4");
+  assert_holds(source, "input 9x9x4\nconv 4 3x3 sigmoid -> 7x7x4\n");
+  free(source);
+}
+
+/* Choices of an author are counted, and `netc check` has them. */
+static void warnings_of_imported_nets_are_counted(void **state) {
+  (void)state;
+  const char *path =
+      file_with("choices", "a.prototxt",
+                "input: 'x' input_shape { dim: 1 dim: 8 dim: 7 dim: 7 }\n"
+                "layer { name: 'l' type: 'Pooling' bottom: 'x' top: 'y' "
+                "pooling_param { kernel_size: 2 stride: 2 round_mode: FLOOR } "
+                "}\n");
+  struct run r = run("%s %s", NETC, path);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.err,
+               "note: 1 warning about what its author chose; `netc check");
+  assert_null(strstr(r.err, "[pool-remainder]"));
+  run_free(&r);
+  r = run("%s check %s", NETC, path);
+  assert_holds(r.err, "[pool-remainder]");
+  run_free(&r);
+}
+
+static void a_nul_in_a_name_is_refused(void **state) {
+  (void)state;
+  static const char text[] = "name: 'a\0b'\ninput: 'x' input_dim: 1";
+  char path[600];
+  snprintf(path, sizeof path, "%s/a.prototxt", scratch("nul"));
+  write_text(path, text, sizeof text - 1);
+  struct run r = run("%s import %s", NETC, path);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "a.prototxt:1: error: a NUL in the string of `name`");
+  run_free(&r);
+}
+
+/* A def that is made of another def's lines is given what they name. */
+static void joins_with_one_label_are_folded(void **state) {
+  (void)state;
+  const char *path = file_with("chain", "a.cfg", "");
+  FILE *file = fopen(path, "w");
+  fputs("[net]\nheight=8\nwidth=8\nchannels=4\n", file);
+  for (int i = 0; i < 75; i++)
+    fprintf(file, "[convolutional]\nfilters=%d\nsize=1\n[route]\nlayers=-1,0\n",
+            4 + i * i % 3);
+  assert_int_equal(fclose(file), 0);
+  struct run r = run("%s import %s", NETC, path);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.err, "");
+  assert_in_range(line_count(r.out), 10, 60);
+  run_free(&r);
+}
+
 /* Keras. */
 
 /* `all` counts running statistics, and a counter of Normalization. */
@@ -347,7 +474,7 @@ static void folded_sources_are_as_short_as_promised(void **state) {
               {"darknet/darknet53.cfg", 19},
               {"darknet/resnet50.cfg", 26},
               {"darknet/yolov7-tiny.cfg", 42},
-              {"darknet/yolov4-sam-mish-csp-reorg-bfm.cfg", 75},
+              {"darknet/yolov4-sam-mish-csp-reorg-bfm.cfg", 76},
               {"caffe/prototxt_ResNet-101-deploy.prototxt", 19},
               {"caffe/benchmark_mobilenet_v2_deploy.prototxt", 23},
               {"caffe/SqueezeNet_v1.0_deploy.prototxt", 19}};
@@ -450,13 +577,13 @@ static struct mistake {
     {"keras-no-json", "a.json",
      "{\"class_name\": ", "a.json:1:15: error: not JSON"},
     {"keras-not-utf-8", "a.json", "{\"class_name\": \"\377\"}",
-     "unable to decode byte 0xff"},
+     "not JSON: a text that is not UTF-8"},
     {"keras-nested", "a.json",
      "{\"class_name\": "
      "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[...",
      "not JSON"},
     {"keras-twice", "a.json", "{\"class_name\": \"a\", \"class_name\": \"b\"}",
-     "duplicate object key"},
+     "not JSON: a name stands twice in an object"},
     {"keras-no-model", "a.json", "{\"layers\": []}",
      "this is JSON, but no model that netc knows"},
     {"keras-no-layers", "a.json",
@@ -477,7 +604,7 @@ static struct mistake {
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
      "8, 8, 3]}}, {\"class_name\": \"Lambda\", \"config\": {}}]}}",
-     "what a Lambda computes is Python"},
+     "what it computes is Python, which the file has only compiled"},
     {"keras-1", "a.json",
      "{\"class_name\": \"Sequential\", \"config\": {\"layers\": "
      "[{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": [null, "
@@ -729,8 +856,16 @@ static struct mistake {
      "{\"class_name\": \"Functional\", \"config\": {\"layers\": 3, "
      "\"input_layers\": 7, \"output_layers\": \"x\"}}",
      "a.json:1:1: error: `layers` of a model is not a list"},
+    {"solver", "a.prototxt", "train_net: 'a'\nlr_policy: 'step'\n",
+     "this is a solver of Caffe"},
+    {"pointer-of-lfs", "a.onnx", "version https://git-lfs.github.com/spec/v1\n",
+     "this is a pointer of Git LFS"},
+    {"page", "a.onnx", "\n<!DOCTYPE html>\n", "this is a page of the web"},
+    {"cut-json", "a.json", "{\"class_name\": \"Sequential\", \"config\": ",
+     "a.json:1:39: error: not JSON: it ends too early: cut off?"},
+    {"comma-in-json", "a.json", "{\"class_name\": \"Sequential\",}",
+     "not JSON: a comma, quote or bracket is missing or one too many"},
     {"unknown-format", "a.xyz", "hello\n", "has no format that netc imports"},
-    {"keras-archive", "a.keras", "PK\3\4", "a.keras config.json >model.json"},
     {"torch-pickle", "a.pt", "PK\3\4", "torch.onnx.export(model"},
     {"own-language", "a.net", "input 3\nfc 2\n", "a.net` compiles it"},
     {"empty", "a.cfg", "", "the first section must be [net]"},
@@ -803,7 +938,7 @@ static void nesting_has_an_end(void **state) {
   check_refused(path, "a.prototxt:1: error: messages nested deeper than 200");
   snprintf(path, sizeof path, "%s/a.json", folder);
   write_nested(path, "", "[", "", "]", 200000, "\n");
-  check_refused(path, "maximum parsing depth reached");
+  check_refused(path, "not JSON: objects are nested too deep");
   static const char sequence[] =
       "{\"class_name\": \"Sequential\", \"config\": {\"layers\": ["
       "{\"class_name\": \"InputLayer\", \"config\": {\"batch_shape\": "
@@ -921,6 +1056,12 @@ int main(void) {
       cmocka_unit_test(cut_files_are_read_or_refused),
       slow_test(a_million_layers_are_read_or_refused),
       cmocka_unit_test(a_fold_that_goes_wrong_is_not_written),
+      cmocka_unit_test(other_weights_than_the_files_are_an_error),
+      cmocka_unit_test(joins_with_one_label_are_folded),
+      cmocka_unit_test(sections_of_forks_of_darknet_are_read),
+      cmocka_unit_test(darknet_takes_another_input),
+      cmocka_unit_test(warnings_of_imported_nets_are_counted),
+      cmocka_unit_test(a_nul_in_a_name_is_refused),
       cmocka_unit_test(darknet_nets_count_as_darknet_does),
       cmocka_unit_test(caffe_nets_are_as_caffe_says),
       cmocka_unit_test(norms_inside_recurrent_layers_count),

@@ -108,6 +108,22 @@ static void caches_hold_keys_and_values(void **state) {
                    0);
 }
 
+/* 108 weights and 4 biases that folding makes, 20 and 5; a norm that stays has
+ * none. */
+static void biases_of_integers_have_32_bits(void **state) {
+  (void)state;
+  const char *net = "net a\ninput 8x8x3\nconv 4 3x3 bn; gap; fc 5\n";
+  assert_int_equal(ask_inference(net, TIGHT " dtype=i8", "weight_bytes"),
+                   108 + 4 * 4 + 20 + 4 * 5);
+  assert_int_equal(ask_inference(net, TIGHT " dtype=i4", "weight_bytes"),
+                   54 + 4 * 4 + 10 + 4 * 5);
+  assert_int_equal(ask_inference(net, TIGHT " dtype=fp8", "weight_bytes"),
+                   108 + 4 + 20 + 5);
+  assert_int_equal(
+      ask_inference(net, TIGHT " dtype=i8 fold=off", "weight_bytes"),
+      108 + 16 + 20 + 4 * 5);
+}
+
 /* Two values of 4 bits are a byte; an odd one is rounded up. */
 static void small_types_are_rounded_up(void **state) {
   (void)state;
@@ -254,6 +270,10 @@ static void blocks_of_weights_have_scales(void **state) {
                                    "weight_bytes"),
                      types[i].rest);
   }
+  /* Tiles at the ends of rows and columns have scales, too. */
+  assert_int_equal(ask_inference("net a\ninput 200\nlinear 300 nobias\n",
+                                 "weight_dtype=fp8_128", "weight_bytes"),
+                   200 * 300 + 4 * 2 * 3);
   /* A table that is tied counts once. */
   assert_int_equal(ask_inference("net a\ninput 8 : i32\nwords: embed 64 64\n"
                                  "linear 64 nobias tie=words\n",
@@ -301,6 +321,7 @@ int main(void) {
       cmocka_unit_test(bounds_have_the_figures_of_their_ends),
       cmocka_unit_test(element_wise_layers_run_in_place),
       cmocka_unit_test(norms_fold_into_weights),
+      cmocka_unit_test(biases_of_integers_have_32_bits),
       cmocka_unit_test(views_cost_nothing),
       cmocka_unit_test(caches_hold_keys_and_values),
       cmocka_unit_test(small_types_are_rounded_up),

@@ -138,10 +138,10 @@ static void what_is_linked_is_hardened(void **state) {
                "GNU_RELRO\nNOW\n__memcpy_chk\n__stack_chk_fail\n");
 }
 
-/* Only names of netc.h are visible, in either library. */
+/* Only names of netc.h and netc_edit.h are visible, in either library. */
 static void nothing_else_is_visible(void **state) {
   (void)state;
-  struct run declared = run("grep -ohE '\\bnetc_[a-z_]+\\(' include/netc.h | "
+  struct run declared = run("grep -ohE '\\bnetc_[a-z_]+\\(' include/netc*.h | "
                             "sort -u | wc -l");
   struct run visible =
       run("for l in 'nm -g' 'nm -D'; do :; done; nm -g --defined-only "
@@ -339,7 +339,8 @@ static void the_manual_and_completion_are_there(void **state) {
       "bash-completion/completions/netc && head -n 1 zsh/site-functions/_netc "
       "&& grep -c rtx4090 fish/vendor_completions.d/netc.fish && ls "
       "netc/examples/zoo | grep -c net && ../bin/netc "
-      "netc/examples/zoo/lenet5.net --depth 0 | grep -c total",
+      "netc/examples/zoo/lenet5.net --depth 0 | grep -c total && ls "
+      "netc/editors/*/netc-mode.el netc/editors/vim/*/netc.vim",
       root);
   assert_int_equal(r.status, 0);
   assert_holds(r.out, "#compdef netc\n");

@@ -29,6 +29,8 @@ static struct formats read_formats(struct arena *arena) {
   run_free(&r);
   for (const char *line = f.types; *line; line = strchr(line, '\n') + 1) {
     size_t length = strcspn(line, "\t");
+    if (strncmp(line, "Hugging Face", length) == 0)
+      continue; /* its rows are whole nets */
     if (f.count && strlen(f.name[f.count - 1]) == length &&
         strncmp(f.name[f.count - 1], line, length) == 0)
       continue;

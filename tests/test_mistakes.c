@@ -5,7 +5,6 @@
  * the golden mistakes, and over nets with a word missing or another in its
  * place.
  */
-#include <dirent.h>
 
 #include "netc.h"
 #include "tests/run.h"
@@ -264,19 +263,46 @@ static bool read_source(const char *path, char *text) {
   return whole && memchr(text, '\0', length) == NULL;
 }
 
-static int wrong_in_folder(const char *folder, int *count) {
-  char path[600], text[MOST];
-  DIR *dir = opendir(folder);
-  int wrong = 0;
-  assert_non_null(dir);
-  for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-    const char *end = strrchr(e->d_name, '.');
-    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    if (end && strcmp(end, ".net") == 0 && read_source(path, text))
-      wrong += wrong_fixes(text, count);
+/* What `look` counts in the sources of a folder, all together. */
+static int sum_of_folder(const char *folder, int *count,
+                         int (*look)(const char *source, int *count)) {
+  struct paths paths = find_paths(folder, ".net");
+  char text[MOST];
+  int sum = 0;
+  assert_true(paths.count > 0);
+  for (size_t i = 0; i < paths.count; i++)
+    if (read_source(paths.at[i], text))
+      sum += look(text, count);
+  paths_free(&paths);
+  return sum;
+}
+
+static const char *const folders[] = {
+    "tests/golden/mistakes", "tests/golden/errors", "tests/golden/warnings"};
+enum { FOLDERS = sizeof folders / sizeof *folders };
+
+/* Errors that offer an edit; *count: all. */
+static int fixes_of(const char *source, int *count) {
+  struct netc *netc = compile(source);
+  struct netc_diagnostic d = {.size = sizeof d};
+  int fixes = 0;
+  for (size_t i = 0; netc_diagnostic(netc, i, &d) == NETC_OK; i++) {
+    bool error = d.severity == NETC_SEVERITY_ERROR;
+    *count += error;
+    fixes += error && d.fixit_count > 0;
   }
-  closedir(dir);
-  return wrong;
+  netc_close(netc);
+  return fixes;
+}
+
+static void four_of_ten_errors_have_a_fix(void **state) {
+  (void)state;
+  int fixes = 0, errors = 0;
+  for (int i = 0; i < FOLDERS; i++)
+    fixes += sum_of_folder(folders[i], &errors, fixes_of);
+  print_message("%d of %d errors have a fix\n", fixes, errors);
+  assert_true(errors > 700);
+  assert_true(fixes * 10 >= errors * 4);
 }
 
 static void every_fix_compiles(void **state) {
@@ -291,8 +317,8 @@ static void every_fix_compiles(void **state) {
     wrong += wrong_fixes(text, &count);
   }
   fclose(file);
-  wrong += wrong_in_folder("tests/golden/mistakes", &count);
-  wrong += wrong_in_folder("tests/golden/errors", &count);
+  for (int i = 0; i < FOLDERS; i++)
+    wrong += sum_of_folder(folders[i], &count, wrong_fixes);
   print_message("%d fixes\n", count);
   assert_int_equal(wrong, 0);
   assert_true(count > 200);
@@ -365,6 +391,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mistakes_have_a_cause_and_a_way_out),
       cmocka_unit_test(every_fix_compiles),
+      cmocka_unit_test(four_of_ten_errors_have_a_fix),
       cmocka_unit_test(fixes_of_mutations_compile),
   };
   return cmocka_run_group_tests_name("mistakes", tests, NULL, NULL);

@@ -130,7 +130,7 @@ static void attention_comes_back(void **state) {
   snprintf(path, sizeof path, "%s/small.net", folder);
   write_text(path, text, strlen(text));
   struct run r = run("cd %s && %s weights small.net --random 3 -o a && "
-                     "%s small.net --weights a -o x.onnx && "
+                     "%s small.net --weights a --no-source -o x.onnx && "
                      "%s import x.onnx --weights b -o x.net",
                      folder, NETC_PATH, NETC_PATH, NETC_PATH);
   if (r.status)
@@ -160,7 +160,8 @@ static void equal_masks_are_read_once(void **state) {
   char path[512];
   snprintf(path, sizeof path, "%s/a.net", folder);
   write_text(path, text, strlen(text));
-  struct run r = run("cd %s && %s a.net -o a.onnx && ulimit -t %d && "
+  struct run r = run("cd %s && %s a.net --no-source -o a.onnx && "
+                     "ulimit -t %d && "
                      "%s import a.onnx",
                      folder, NETC_PATH, SANITIZED ? 30 : 3, NETC_PATH);
   assert_int_equal(r.status, 0);

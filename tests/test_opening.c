@@ -12,14 +12,8 @@ struct kind {
 #define BYTES(text) (text), sizeof(text) - 1
 
 static struct kind kinds[] = {
-    {"gguf", "x", BYTES("GGUF\3\0\0\0\x23\1\0\0"), "this is GGUF",
-     "netc zoo:llama"},
-    {"tflite", "x", BYTES("\x1c\0\0\0TFL3\0\0\x12\0"),
-     "this is TensorFlow Lite", "tf2onnx.convert --tflite"},
     {"safetensors", "x", BYTES("\x10\x2b\0\0\0\0\0\0{\"__metadata__\":{}}"),
-     "this is safetensors", "netc weights MODEL.net --check"},
-    {"hdf5", "x", BYTES("\x89HDF\r\n\x1a\n\0\0\0\0"), "this is HDF5",
-     "to_json()"},
+     "this is safetensors", "netc weights MODEL.net --from"},
     {"torch-zip", "x", BYTES("PK\3\4\0\0\x08\x08\0\0resnet/data.pklFB"),
      "a model or weights of PyTorch", "torch.onnx.export("},
     {"torch-script", "x", BYTES("PK\3\4\0\0\x08\x08\0\0lenet/code/a.py"),
@@ -29,11 +23,15 @@ static struct kind kinds[] = {
      "a model or weights of PyTorch", "torch.onnx.export("},
     {"torch-by-suffix", "x.pth", BYTES("\1\2\3\4"),
      "a model or weights of PyTorch", "torch.onnx.export("},
+    {"torch-export", "x", BYTES("PK\3\4\0\0\0\0\0\0m/archive_format\0pt2"),
+     "this is a program of torch.export", "torch.export.load(\""},
+    {"torch-export-old", "x",
+     BYTES("PK\3\4\0\0\0\0serialized_exported_program.json"),
+     "this is a program of torch.export", "`netc model.onnx`"},
+    {"pt2", "x.pt2", BYTES("PK\3\4\x14\0\0\0\0\0a.txt"),
+     "this is a program of torch.export", "torch.onnx.export("},
     {"pickle", "x", BYTES("\x80\4\x95\x1f\0\0\0\0\0\0\0}\x94"),
      "a pickle of Python", "load it in Python"},
-    {"keras-archive", "x",
-     BYTES("PK\3\4\x14\0\0\0\0\0metadata.json{}PK\3\4config.json"),
-     "this is a model of Keras", "unzip -p"},
     {"zip", "x", BYTES("PK\3\4\x14\0\0\0\0\0a.txt"), "this is a zip archive",
      "unpack it"},
     {"saved-model", "x", BYTES("\x08\1\x12\xb3\x8c\5\x0a\xd2\1\x12\x06"),
@@ -62,18 +60,11 @@ static struct kind kinds[] = {
      "iconv"},
     {"zeros", "x", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0"),
      "neither a text nor a model", "netc reads its own sources"},
-    {"config", "config.json",
-     BYTES("{\n \"architectures\": [\"LlamaForCausalLM\"],\n \"model_type\":"),
-     "a config of Hugging Face", "netc params zoo:llama"},
     {"weight-map", "x.json", BYTES("{\"metadata\": {}, \"weight_map\": {}}"),
      "an index of safetensors files", "config.json"},
     {"diffusers", "x.json",
      BYTES("{\"_class_name\": \"UNet2DConditionModel\"}"),
      "Hugging Face's diffusers", "zoo:sdxl"},
-    {"tfjs", "model.json",
-     BYTES(
-         "{\"format\": \"layers-model\", \"modelTopology\": {\"class_name\":"),
-     "a model of TensorFlow.js", "jq .modelTopology.model_config"},
     {"mxnet", "x-symbol.json", BYTES("{\"nodes\": [], \"arg_nodes\": [0]}"),
      "a model of MXNet", "mx.onnx.export_model"},
     {"notebook", "x", BYTES("{\"cells\": [], \"nbformat\": 4}"),
@@ -100,9 +91,6 @@ static struct kind kinds[] = {
      BYTES("nc: 80\nbackbone:\n  # from\n  - [-1, 1, Conv, [64, 3, 2]]\n"),
      "YAML of YOLO", "yolo export model="},
     {"yaml", "x.yml", BYTES("a: 1\n"), "this is YAML", "netc reads"},
-    {"openvino", "x.xml",
-     BYTES("<?xml version=\"1.0\"?>\r\n<net name=\"a\" version=\"11\">\r\n"),
-     "OpenVINO's IR", "torch.onnx.export("},
     {"web-page", "resnet.onnx",
      BYTES("\n<!DOCTYPE html>\n<html lang=\"en\">\n"), "a page of the web",
      "Raw"},
@@ -110,7 +98,7 @@ static struct kind kinds[] = {
      BYTES("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n"),
      "a pointer of Git LFS", "git lfs pull"},
     {"solver", "x.prototxt", BYTES("net: \"a.prototxt\"\nbase_lr: 0.01\n"),
-     "a solver of Caffe", "its `net:` names"},
+     "a solver of Caffe", "its `net:` or `train_net:` names"},
     {"buffers", "x.csv", BYTES("# a plan\nid,size,upper,lower\nb1,4,3,0\n"),
      "this is a table of buffers", "netc plan "},
     {"pbtxt", "x", BYTES("node {\n  name: \"input\"\n  op: \"Placeholder\"\n"),
@@ -245,6 +233,82 @@ static void a_source_may_come_through_a_pipe(void **state) {
          0, "fc 7", NULL);
 }
 
+/* A pipe is waited for while somebody has it open, and else refused. */
+static void a_pipe_without_a_writer_is_refused(void **state) {
+  (void)state;
+  const char *folder = scratch("opening-silent");
+  struct run r =
+      run("mkfifo %s/pipe && timeout 20 " NETC " %s/pipe", folder, folder);
+  assert_int_equal(r.status, 3);
+  assert_holds(r.err, "it is a pipe to which nobody writes");
+  run_free(&r);
+  r = run("{ sleep 1; { sleep 3; printf 'input 8x8x3\nfc 10\n'; } >%s/pipe; } "
+          "& timeout 20 " NETC " %s/pipe && "
+          "printf 'input 3\nfc 7\n' | timeout 20 " NETC " /dev/stdin && "
+          "timeout 20 bash -c '" NETC " <(printf \"input 3\\nfc 9\\n\")'",
+          folder, folder);
+  assert_holds(r.out, "fc 10");
+  assert_holds(r.out, "fc 7");
+  assert_holds(r.out, "fc 9");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+/* TensorFlow's, Core ML's and Hugging Face's models are folders. */
+static void folders_are_known_by_a_file_in_them(void **state) {
+  (void)state;
+  static const char *const folders[][3] = {
+      {"a/saved_model.pb", "error: this is a graph of TensorFlow",
+       "tf2onnx.convert --saved-model FOLDER"},
+      {"b/Manifest.json", "error: this is Core ML", "torch.onnx.export("},
+      {"c/config.json", "/c: note: it is a folder; config.json in it is read",
+       "/c/config.json:1:1: error: "},
+      {"d/e", "/d: Is a directory\n", "cannot read "}};
+  const char *at = scratch("opening-folders");
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    const char *name = folders[i][0];
+    struct run r = run("mkdir %s/%c && : >%s/%s && " NETC " %s/%c", at, *name,
+                       at, name, at, *name);
+    assert_true(r.status == 1 || r.status == 3);
+    assert_holds(r.err, folders[i][1]);
+    assert_holds(r.err, folders[i][2]);
+    run_free(&r);
+  }
+}
+
+/* One model alone is meant; of several, none. */
+static void the_only_model_of_a_folder_is_read(void **state) {
+  (void)state;
+  const char *at = scratch("opening-only");
+  struct run r =
+      run("cp tests/data/import/tflite/hello_world_int8.tflite %s; touch "
+          "%s/.hidden.onnx %s/read.me %s/t.json && " NETC " %s/ --depth 0",
+          at, at, at, at, at);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.err, "it is a folder; hello_world_int8.tflite in it is read");
+  assert_holds(r.err, "/hello_world_int8.tflite` writes");
+  run_free(&r);
+  r = run("cp %s/hello_world_int8.tflite %s/b.tflite && " NETC " %s", at, at,
+          at);
+  assert_int_equal(r.status, 3);
+  assert_holds(
+      r.err,
+      "it is a folder with b.tflite, hello_world_int8.tflite; did you mean");
+  run_free(&r);
+  r = run("rm %s/*.tflite && " NETC " %s", at, at);
+  assert_int_equal(r.status, 3);
+  assert_holds(r.err, "Is a directory\n");
+  run_free(&r);
+  r = run(NETC " tests/data/huggingface/llama_3_2_3b --predict --gpu rtx4090");
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "The prediction fits: 6.99 GiB");
+  assert_holds(r.err, "it is a folder; config.json in it is read");
+  run_free(&r);
+  expect("cd tests/data/huggingface/llama_3_2_3b && \"$OLDPWD/\"" NETC
+         " import .",
+         0, "compared with model.safetensors.index.json", NULL);
+}
+
 /* Latin-1 is the compiler's to refuse, with its place. */
 static void bytes_of_no_character_are_shown_as_one(void **state) {
   (void)state;
@@ -278,9 +342,9 @@ static void nets_of_the_zoo_have_names(void **state) {
          "\nresnet            ResNet: He et al., 2015, \"Deep Residual "
          "Learning for Image\n                  Recognition\"\n",
          NULL);
-  struct run r =
-      run("ls examples/zoo/*.net | wc -l; " NETC " zoo | grep -c '^[^ ]'; " NETC
-          " zoo | awk 'length > 79'");
+  struct run r = run("ls examples/zoo examples/huggingface | grep net$ | sort "
+                     "-u | wc -l; " NETC " zoo | grep -c '^[^ ]'; " NETC
+                     " zoo | awk 'length > 79'");
   char *end;
   long there = strtol(r.out, &end, 10);
   assert_true(there > 50 && there == strtol(end, &end, 10));
@@ -297,12 +361,12 @@ static void nets_of_the_zoo_have_names(void **state) {
 static void paths_in_hints_are_quoted(void **state) {
   (void)state;
   char path[600];
-  snprintf(path, sizeof path, "%s/it's mine.keras", scratch("quoted"));
-  write_text(path, "PK\3\4", 4);
+  snprintf(path, sizeof path, "%s/it's mine.gz", scratch("quoted"));
+  write_text(path, "\x1f\x8b", 2);
   struct run r =
       run(NETC " \"%s\"; " NETC " import \"%s\" -o \"a b.svg\"", path, path);
-  assert_holds(r.err, "`unzip -p '");
-  assert_holds(r.err, "/it'\\''s mine.keras' config.json >model.json`");
+  assert_holds(r.err, "`gunzip -k '");
+  assert_holds(r.err, "/it'\\''s mine.gz'`, and give");
   assert_holds(r.err, "`netc 'a b.net' -o 'a b.svg'`");
   run_free(&r);
 }
@@ -350,6 +414,9 @@ int main(void) {
       cmocka_unit_test(an_imported_file_is_a_source),
       cmocka_unit_test(no_more_than_64_kib_is_read),
       cmocka_unit_test(a_source_may_come_through_a_pipe),
+      cmocka_unit_test(a_pipe_without_a_writer_is_refused),
+      cmocka_unit_test(folders_are_known_by_a_file_in_them),
+      cmocka_unit_test(the_only_model_of_a_folder_is_read),
       cmocka_unit_test(bytes_of_no_character_are_shown_as_one),
       cmocka_unit_test(a_source_stays_a_source),
       cmocka_unit_test(paths_in_hints_are_quoted),

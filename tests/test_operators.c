@@ -12,11 +12,12 @@
  * Inputs: x, of `shape` (1x8x6x10), `w8x4` weights of that shape, all 0, `r8x4`
  * those that count up, `i1,2` integers, `n1,2` of 32 bits, `b1,0` truth values,
  * `f2` a number, `h2` one of 16 bits, `d2` one of 64, `f1,2` several; `-`
- * nothing. Attributes: integers, lists with commas, numbers with a point,
- * 'texts', and constants after a #. A row without `op` has several operators as
- * `inputs`, "RESULTS = OPERATOR INPUTS ATTRIBUTES", parted by semicolons; the
- * results of the last are the outputs. "ms." before an operator: ONNX Runtime
- * has it. A shape ends in the opset where it is not 17: 1x8@11.
+ * nothing, `p8x1:m.weight` an input of that shape and name. Attributes:
+ * integers, lists with commas, numbers with a point, 'texts', and constants
+ * after a #. A row without `op` has several operators as `inputs`, "RESULTS =
+ * OPERATOR INPUTS ATTRIBUTES", parted by semicolons; the results of the last
+ * are the outputs. "ms." before an operator: ONNX Runtime has it. A shape ends
+ * in the opset where it is not 17: 1x8@11.
  */
 static struct row {
   char name[48];
@@ -214,6 +215,16 @@ static struct row {
      "hsigmoid"},
     {"HardSwish", "HardSwish", "x", "", NULL, "hswish"},
     {"Identity", "Identity", "x", "", NULL, "identity"},
+    {"GroupNormalization", "GroupNormalization", "x w8 w8",
+     "num_groups=4 epsilon=0.001", "1x8x6x10@21", "gn 4 eps=0.001"},
+    {"GroupNormalization-2", "GroupNormalization", "x w8 w8", "num_groups=3",
+     "1x8x6x10@21",
+     "error: `y` (GroupNormalization; num_groups=3): 3 groups do not divide 8 "
+     "channels"},
+    {"GroupNormalization-3", "GroupNormalization", "x w4 w4", "num_groups=4",
+     "1x8x6x10@18",
+     "error: `y` (GroupNormalization; num_groups=4): before opset 21 it has a "
+     "factor for each group"},
     {"InstanceNormalization", "InstanceNormalization", "x w8 w8", "", NULL,
      "instnorm"},
     {"InstanceNormalization-2", "InstanceNormalization", "x w7 w8", "", NULL,
@@ -722,8 +733,7 @@ static struct row {
     {"CumSum-3", NULL, "a = CumSum i1,1,1 i0 reverse=1; y = Gather x a axis=1",
      "", NULL, "error: `a` (CumSum; reverse=1): it is not supported"},
     {"CumSum-4", NULL, "a = CumSum i1,1,1 x; y = Gather x a axis=1", "", NULL,
-     "error: `a` (CumSum): netc has no equivalent of it, except among "
-     "constants"},
+     "error: `a` (CumSum): its axis is not a constant"},
     {"CumSum-5", NULL, "a = CumSum i1,1,1; y = Gather x a axis=1", "", NULL,
      "error: `a` (CumSum): it is not supported"},
     {"Trilu", NULL, "a = Trilu r6x10; y = Mul x a", "", NULL,
@@ -2098,9 +2108,7 @@ static struct row {
      "sqrt\n"
      "flatten -> 8\n"
      ""},
-    {"ReduceProd-2", "ReduceProd", "x", "axes=1,", NULL,
-     "error: `y` (ReduceProd; axes=[1]): netc has no equivalent of it, except "
-     "among constants"},
+    {"ReduceProd-2", "ReduceProd", "x", "axes=1,", NULL, "slice c 7:_"},
     {"ReduceMax-5", "ReduceMax", "x i0", "", "1x8x6x10@18",
      "input 6x10x8\n"
      "identity\n"
@@ -2151,8 +2159,7 @@ static struct row {
     {"Cos-2", "Cos", "x", "", NULL, "cos"},
     {"Celu", "Celu", "x", "alpha=0.5", NULL, "celu 0.5"},
     {"Celu-2", "Celu", "x", "", NULL, "celu\n"},
-    {"Not", "Not", "x", "", NULL,
-     "error: `y` (Not): netc has no equivalent of it, except among constants"},
+    {"Not", "Not", "x", "", NULL, "neg\nadd 1"},
     {"Gelu-4", "Gelu", "", "", NULL, "error: `y` (Gelu): input 0 is missing"},
     {"Conv-20", "Conv", "x w4x8x3", "auto_pad='SAME_UPPER' strides=2,",
      "1x8x10",
@@ -2859,6 +2866,48 @@ static struct row {
      "}\n"
      "reshape 10x8 -> 10x8\n"
      ""},
+    {"Einsum", "Einsum", "x x", "equation='bchd,bche->bcde'", NULL, "matmul"},
+    {"Einsum-2", "Einsum", "x", "equation='bchw->bhcw'", NULL, "permute"},
+    {"Einsum-3", "Einsum", "x", "equation='bchw->bc'", NULL,
+     "sum axis=1 axis=2 keep -> 8x1x1"},
+    {"Einsum-4", "Einsum", "x", "equation='...hw->...wh'", NULL,
+     "error: `y` (Einsum; equation=...hw->...wh): only one or two tensors, "
+     "each letter once in each, are supported"},
+    {"Einsum-5", "Einsum", "x x", "equation='bchw,bchw'", NULL, "matmul"},
+    {"Einsum-6", "Einsum", "x", "equation='bchw->bz'", NULL,
+     "error: `y` (Einsum; equation=bchw->bz): its result has a letter that no "
+     "input has"},
+    {"Einsum-7", "Einsum", "x x", "equation='bch,bch->bc'", NULL, "error: "},
+    {"Sinh", "Sinh", "x", "", NULL, "sub {"},
+    {"Cosh", "Cosh", "x", "", NULL, "add {"},
+    {"Tan", "Tan", "x", "", NULL, "div {"},
+    {"Acosh", "Acosh", "x", "", NULL, "log"},
+    {"Atanh", "Atanh", "x", "", NULL, "log\nmul 0.5"},
+    {"ReduceProd-4", "ReduceProd", "x", "axes=2,3", "1x2x2x2", "mul"},
+    {"ReduceProd-5", "ReduceProd", "x", "axes=2,2", NULL,
+     "error: `y` (ReduceProd; axes=[2,2]): it names axis 2 twice"},
+    {"ReduceProd-6", "ReduceProd", "x", "axes=2,3", "1x2x65x2",
+     "error: `y` (ReduceProd; axes=[2,3]): a product along an axis of more "
+     "than 64 is not supported"},
+    {"CumSum-6", "CumSum", "x i3", "", "1x8x2x3", "concat"},
+    {"CumSum-7", "CumSum", "x i3", "exclusive=1 reverse=1", "1x8x2x3", "mul 0"},
+    {"CumSum-8", "CumSum", "x i3", "", "1x8x2x65",
+     "error: `y` (CumSum): sums along an axis of more than 64 are not "
+     "supported"},
+    {"Trilu-9", "Trilu", "x", "upper=0", NULL, "weight 6x10x1 fixed"},
+    {"And", "And", "x x", "", NULL, "mul {} {}"},
+    {"Or", "Or", "x x", "", NULL, "max {} {}"},
+    {"Xor", "Xor", "x x", "", NULL, "sub {} {}\nabs"},
+    {"no-values", NULL,
+     "c = Conv x p8x8x1x1:m.0.weight p8:m.0.bias; y = Mul c p8x1x1:m.gamma", "",
+     NULL,
+     "input 6x10x8\n"
+     "conv 8 1x1\n"
+     "scale\n"},
+    {"no-values-2", NULL,
+     "a = Add x p1x8x6x10:token; y = Conv a p8x8x1x1:m.weight", "", NULL,
+     "# `token` is an input here; the file, which has no values of parameters, "
+     "does not say whether it is one."},
     {"Attention-8", "Attention", "x x x b1,0,1,0,1,0,1,0,1,0",
      "q_num_heads=2 kv_num_heads=2", "1x10x8@23",
      "error: `y` (Attention; q_num_heads=2, kv_num_heads=2): a mask of truth "
@@ -3073,6 +3122,11 @@ static void put_node(struct bytes *graph, char *text, int number, bool last) {
     snprintf(name, sizeof name, number ? "w%d_%d" : "w%d%.0d", count++, number);
     if (is_constant(word))
       put_tensor(graph, 5, name, word);
+    if (*word == 'p' && isdigit(word[1])) {
+      char *sizes = strtok(word + 1, ":");
+      word = strtok(NULL, ":");
+      put_info(graph, 11, word, sizes);
+    }
     put_text(&node, 1, *word == '-' ? "" : is_constant(word) ? name : word);
   }
   put_message(graph, 1, &node);
@@ -3091,12 +3145,12 @@ static void write_model(const struct row *row, const char *path) {
   else
     assert_in_range(snprintf(text, sizeof text, "%s", row->inputs), 1,
                     sizeof text - 1);
+  put_info(graph, 11, "x", shape);
   for (char *node = strtok_r(text, ";", &rest); node; node = next) {
     next = strtok_r(NULL, ";", &rest);
     put_node(graph, node, number++, !next);
   }
   put_text(graph, 2, "g");
-  put_info(graph, 11, "x", shape);
   put_int(opset, 2, at ? strtoll(at + 1, NULL, 10) : 17);
   put_int(m, 1, 8);
   put_message(m, 8, opset);

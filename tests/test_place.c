@@ -86,7 +86,9 @@ static void check_placements(const char *net, const char *options, int status) {
 }
 
 #define LLAMA "examples/zoo/llama.net"
-#define SMALL " -D layers=8 -D width=1024 -D heads=8 -D hidden=2816 "
+#define SMALL                                                             \
+  " -D num_hidden_layers=8 -D hidden_size=1024 -D num_attention_heads=8 " \
+  "-D intermediate_size=2816 "
 
 static void command_lines_reproduce(void **state) {
   (void)state;
@@ -97,10 +99,10 @@ static void command_lines_reproduce(void **state) {
   check_placements(LLAMA, "--gpus 16xt4 --global-batch 32" SMALL, 0);
   check_placements(LLAMA,
                    "--gpus 4xrtx4090 --global-batch 16 --host-memory 256GiB "
-                   "-D layers=16 --precision master",
+                   "-D num_hidden_layers=16 --precision master",
                    0);
   check_placements("examples/zoo/mixtral.net",
-                   "--gpus 8xh100 --global-batch 8 -D layers=4", 0);
+                   "--gpus 8xh100 --global-batch 8 -D num_hidden_layers=4", 0);
   check_placements("examples/simple_cnn.net", "--gpus 4xt4", 0);
   check_placements("examples/simple_cnn.net", "--gpus l4", 0);
   /* The types of its values follow from the precision. */
@@ -281,7 +283,7 @@ static void says_what_is_wrong(void **state) {
 static void a_broken_line_is_one_command(void **state) {
   (void)state;
   struct run got = run(NETC " place " LLAMA " --gpus 8xa100-80 --global-batch "
-                            "64 --precision master -D 'layers=4' "
+                            "64 --precision master -D 'num_hidden_layers=4' "
                             "--optimizer=adam");
   char *command = strstr(got.out, "\n1  netc ");
   assert_int_equal(got.status, 0);
@@ -291,7 +293,7 @@ static void a_broken_line_is_one_command(void **state) {
     end = command + strlen(command) - 1;
   *end = '\0';
   assert_holds(command, " \\\n     --");
-  assert_holds(command, " -D layers=4 \\\n     --optimizer adam ");
+  assert_holds(command, " -D num_hidden_layers=4 \\\n     --optimizer adam ");
   struct run again = run(NETC " %s", command + strlen("\n1  netc "));
   assert_int_equal(again.status, 0);
   assert_holds(again.out, "The training step fits");

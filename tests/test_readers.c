@@ -174,6 +174,115 @@ static struct row {
      "layer { name: 'l' type: 'Reshape' bottom: 'x' top: 'y' reshape_param { "
      "shape { dim: -1 dim: 480 } } }",
      NULL, "error: `l` (Reshape): the batch cannot be inferred"},
+    {"caffe-reshape-axis", NULL,
+     "layer { name: 'f' type: 'Flatten' bottom: 'x' top: 'f' }\n"
+     "layer { name: 'l' type: 'Reshape' bottom: 'f' top: 'y' reshape_param { "
+     "shape { dim: 48 dim: 10 } axis: 1 } }",
+     NULL, "reshape 10x48 -> 10x48"},
+    {"caffe-reshape-span", NULL,
+     "layer { name: 'l' type: 'Reshape' bottom: 'x' top: 'y' reshape_param { "
+     "shape { dim: -1 } axis: -3 num_axes: 2 } }",
+     NULL, "reshape 60x8 -> 60x8"},
+    {"caffe-reshape-keeps", NULL,
+     "layer { name: 'f' type: 'Flatten' bottom: 'x' top: 'f' }\n"
+     "layer { name: 'l' type: 'Reshape' bottom: 'f' top: 'y' reshape_param { "
+     "shape { dim: 0 dim: 48 dim: 10 } } }",
+     NULL, "reshape 10x48 -> 10x48"},
+    {"caffe-depthwise", NULL,
+     "layer { name: 'l' type: 'ConvolutionDepthwise' bottom: 'x' top: 'y' "
+     "convolution_param { num_output: 8 kernel_size: 3 pad: 1 bias_term: "
+     "false } }",
+     NULL, "dwconv 3x3 pad nobias"},
+    {"caffe-depthwise-outputs", NULL,
+     "layer { name: 'l' type: 'ConvolutionDepthwise' bottom: 'x' top: 'y' "
+     "convolution_param { num_output: 16 group: 4 kernel_size: 3 } }",
+     NULL, "dwconv 3x3 -> 4x8x8"},
+    {"caffe-depthwise-groups", NULL,
+     "layer { name: 'l' type: 'DepthwiseConvolution' bottom: 'x' top: 'y' "
+     "convolution_param { num_output: 8 group: 4 kernel_size: 3 } }",
+     NULL, "conv 8 3x3 groups=4"},
+    {"caffe-depthwise-unsaid", NULL,
+     "layer { name: 'l' type: 'DepthwiseConvolution' bottom: 'x' top: 'y' "
+     "convolution_param { num_output: 8 kernel_size: 3 } }",
+     NULL,
+     "error: `l` (DepthwiseConvolution): `group` is missing, and forks of "
+     "Caffe differ in what it is then"},
+    {"caffe-dense-axis", NULL,
+     "layer { name: 'l' type: 'InnerProduct' bottom: 'x' top: 'y' "
+     "inner_product_param { num_output: 8 axis: 2 } }",
+     NULL, "error: `l` (InnerProduct): only an `axis` of 1"},
+    {"caffe-upsample", NULL,
+     "layer { name: 'l' type: 'Upsample' bottom: 'x' top: 'y' upsample_param { "
+     "scale: 2 } }",
+     NULL, "up 2 -> 12x20x8"},
+    {"caffe-upsample-unsaid", NULL,
+     "layer { name: 'l' type: 'Upsample' bottom: 'x' top: 'y' }", NULL,
+     "error: `l` (Upsample): it needs a `scale`, or the mask of a pool"},
+    {"caffe-reduction", NULL,
+     "layer { name: 'l' type: 'Reduction' bottom: 'x' top: 'y' reduction_param "
+     "{ operation: MEAN axis: 2 coeff: 3 } }",
+     NULL,
+     "mean axis=0 axis=1 -> 8\n"
+     "mul 3\n"},
+    {"caffe-reduction-squares", NULL,
+     "layer { name: 'l' type: 'Reduction' bottom: 'x' top: 'y' reduction_param "
+     "{ operation: SUMSQ axis: 1 } }",
+     NULL,
+     "pow 2\n"
+     "sum axis=0 axis=1 axis=c -> 1\n"},
+    {"caffe-reduction-last", NULL,
+     "layer { name: 'l' type: 'Reduction' bottom: 'x' top: 'y' reduction_param "
+     "{ operation: ASUM axis: -1 } }",
+     NULL,
+     "abs\n"
+     "sum axis=1 -> 6x8\n"},
+    {"caffe-reduction-batch", NULL,
+     "layer { name: 'l' type: 'Reduction' bottom: 'x' top: 'y' }", NULL,
+     "error: `l` (Reduction): samples of a batch cannot be summed"},
+    {"caffe-embed", NULL,
+     "input: 'i' input_shape { dim: 1 dim: 12 }\n"
+     "layer { name: 's' type: 'Silence' bottom: 'x' }\n"
+     "layer { name: 'l' type: 'Embed' bottom: 'i' top: 'y' embed_param { "
+     "input_dim: 100 num_output: 6 } }",
+     NULL,
+     "input at_i 12 : i32\n"
+     "embed 100 6 -> 12x6\n"
+     "add {} { weight 6 }\n"},
+    {"caffe-roi-pooling", NULL,
+     "input: 'rois' input_shape { dim: 1 dim: 5 }\n"
+     "layer { name: 'l' type: 'ROIPooling' bottom: 'x' bottom: 'rois' top: 'y' "
+     "roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.0625 } }\n"
+     "layer { name: 'f' type: 'InnerProduct' bottom: 'y' top: 'z' "
+     "inner_product_param { num_output: 7 } }",
+     NULL,
+     "input rois 1x4\n"
+     "from x_\n"
+     "roipool 2x3 scale=0.0625 boxes=rois -> 1x2x3x8\n"
+     "reshape 2x3x8                       -> 2x3x8\n"
+     "fc 7                                -> 7\n"},
+    {"caffe-python-dropout", NULL,
+     "layer { name: 'l' type: 'Python' bottom: 'x' top: 'y' python_param { "
+     "module: 'a' layer: 'SpatialDropoutLayer' } }\n"
+     "layer { name: 'r' type: 'ReLU' bottom: 'y' top: 'z' }\n"
+     "layer { name: 'd' type: 'YoloDetectionOutput' bottom: 'z' top: 'b' }\n"
+     "layer { name: 'e' type: 'Yolov3DetectionOutput' bottom: 'z' top: 'c' }",
+     NULL,
+     "# `l` (Python) is left out: a prediction is without dropout.\n"
+     "# YoloDetectionOutput is left out: it makes boxes and has no weights.\n"
+     "# Yolov3DetectionOutput is left out: it makes boxes and has no weights.\n"
+     "net a\n"
+     "input 6x10x8\n"
+     "relu\n"},
+    {"caffe-python", NULL,
+     "layer { name: 'l' type: 'Python' bottom: 'x' top: 'y' python_param { "
+     "layer: 'ProposalLayer' } }",
+     NULL, "error: `l`: netc has no equivalent of the type Python"},
+    {"caffe-window", NULL,
+     "layer { name: 'l' type: 'Pooling' bottom: 'x' top: 'y' pooling_param { "
+     "kernel_size: 9 } }",
+     NULL,
+     "error: `l` (Pooling): its window is larger than the padded input\n"
+     "   = help: a larger input: --input HEIGHTxWIDTHxCHANNELS"},
     {"caffe-reshape-rest", NULL,
      "layer { name: 'l' type: 'Reshape' bottom: 'x' top: 'y' reshape_param { "
      "shape { dim: 0 dim: -1 dim: 60 } } }",
@@ -513,7 +622,7 @@ static struct row {
     {"keras-Dense-2", "Dense", "'activation': 'relu'", NULL,
      "error: `y` (Dense): `units` is missing"},
     {"keras-Lambda", "Lambda", "'function': 'f'", NULL,
-     "error: `y` (Lambda): what a Lambda computes is Python, which the file "
+     "error: `y` (Lambda): what it computes is Python, which the file "
      "has only compiled"},
     {"keras-MultiHeadAttention", "MultiHeadAttention*2",
      "'num_heads': 2, 'key_dim': 4", "10, 8",

@@ -130,7 +130,8 @@ static void comes_back(const char *text, bool one) {
   write_text(path, text, strlen(text));
   struct run r =
       told(text, run("%s weights %s/a.net --random 3 -o %s/a.safetensors && "
-                     "%s %s/a.net --weights %s/a.safetensors -o %s/x.onnx",
+                     "%s %s/a.net --weights %s/a.safetensors --no-source "
+                     "-o %s/x.onnx",
                      NETC, f, f, NETC, f, f, f));
   run_free(&r);
   r = told(text, run("%s import %s/x.onnx --weights %s/b.safetensors -o "

@@ -10,32 +10,12 @@ struct truth {
   long long batch, params, macs, saved, peak;
 };
 
-/*
- * Peaks that differ, in percent. A gru with its reset gate before the product
- * is one operation, whose steps PyTorch has one by one, with the state's matrix
- * in two parts, as netc has none. In xca a reshape that joins axes of a
- * permuted map is a view in PyTorch and a copy here; its product then goes by
- * samples.
- */
-static const struct {
-  const char *words;
-  int percent;
-} inexact[] = {{"reset=before", 14}, {"xca 4", 8}};
-
 static int64_t peak_of(json_t *json) {
   int64_t forward = training(json, "forward_peak_bytes");
   int64_t backward = training(json, "backward_peak_bytes");
   return (forward > backward ? forward : backward) -
          training(json, "parameter_bytes") - training(json, "buffer_bytes") -
          training(json, "input_bytes");
-}
-
-static void check_peak(const struct truth *truth, json_t *json) {
-  int64_t allowed = 0;
-  for (size_t i = 0; i < sizeof inexact / sizeof *inexact; i++)
-    if (strstr(truth->net, inexact[i].words))
-      allowed = truth->peak * inexact[i].percent / 100;
-  assert_in_range(peak_of(json), truth->peak - allowed, truth->peak + allowed);
 }
 
 static void check_row(void **state) {
@@ -47,7 +27,7 @@ static void check_row(void **state) {
   assert_int_equal(number(json, "totals.param_count"), truth->params);
   assert_int_equal(number(json, "totals.mac_count"), truth->macs);
   assert_int_equal(training(json, "saved_bytes"), truth->saved);
-  check_peak(truth, json);
+  assert_int_equal(peak_of(json), truth->peak);
   json_decref(json);
 }
 

@@ -5,9 +5,9 @@
  */
 #include "tests/report.h"
 
-#define LLAMA3_70B                                             \
-  "-Dlayers=80 -Dwidth=8192 -Dheads=64 -Dkv=8 -Dhidden=28672 " \
-  "-Dwords=128256 "
+#define LLAMA3_70B                                                      \
+  "-Dnum_hidden_layers=80 -Dhidden_size=8192 -Dnum_attention_heads=64 " \
+  "-Dnum_key_value_heads=8 -Dintermediate_size=28672 -Dvocab_size=128256 "
 
 static int64_t serving(json_t *json, const char *name) {
   return number(json_object_get(json, "serving"), name);
@@ -29,7 +29,9 @@ static void keys_and_values_of_published_models(void **state) {
          the vLLM paper counts for 13 B (40 layers of 40 heads): 800 KB */
       {"examples/zoo/llama.net", "", 32 * 2 * 32 * 128 * 2},
       {"examples/zoo/llama.net",
-       "-Dlayers=40 -Dwidth=5120 -Dheads=40 -Dhidden=13824", 800 * 1024},
+       "-Dnum_hidden_layers=40 -Dhidden_size=5120 "
+       "-Dnum_attention_heads=40 -Dintermediate_size=13824",
+       800 * 1024},
       {"examples/zoo/llama.net", LLAMA3_70B, 80 * 2 * 8 * 128 * 2},
       {"examples/zoo/llama.net", LLAMA3_70B "cache=fp8", 80 * 2 * 8 * 128},
       /* DeepSeek-V2: a latent vector of 512 and a rotated key of 64 */
@@ -150,16 +152,24 @@ static void the_step_is_llama_cpps(void **state) {
     double printed; /* MiB */
   } logs[] = {
       /* logs of Llama 3.1 8B and Qwen2.5 7B, and what follows from them */
-      {"-Dkv=8 -Dwords=128256 context=8192 flash=off", 560},
-      {"-Dkv=8 -Dwords=128256 context=131072 flash=off", 8480},
-      {"-Dkv=8 -Dwords=128256 context=131072", 258.5},
-      {"-Dwidth=3584 -Dheads=28 -Dkv=4 -Dwords=152064 context=4096", 304},
-      {"-Dwidth=3584 -Dheads=28 -Dkv=4 -Dwords=152064 context=16384 "
+      {"-Dnum_key_value_heads=8 -Dvocab_size=128256 context=8192 flash=off",
+       560},
+      {"-Dnum_key_value_heads=8 -Dvocab_size=128256 context=131072 flash=off",
+       8480},
+      {"-Dnum_key_value_heads=8 -Dvocab_size=128256 context=131072", 258.5},
+      {"-Dhidden_size=3584 -Dnum_attention_heads=28 "
+       "-Dnum_key_value_heads=4 -Dvocab_size=152064 context=4096",
+       304},
+      {"-Dhidden_size=3584 -Dnum_attention_heads=28 "
+       "-Dnum_key_value_heads=4 -Dvocab_size=152064 context=16384 "
        "flash=off",
        956},
-      {"-Dkv=8 -Dwords=128256 context=8192 sequences=2 flash=off",
+      {"-Dnum_key_value_heads=8 -Dvocab_size=128256 context=8192 sequences=2 "
+       "flash=off",
        560 + 512 + 16},
-      {"-Dkv=8 -Dwords=128256 context=131072 ubatch=256 flash=off", 4240},
+      {"-Dnum_key_value_heads=8 -Dvocab_size=128256 context=131072 ubatch=256 "
+       "flash=off",
+       4240},
   };
   for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
     char options[200];
@@ -278,7 +288,8 @@ static void steps_grow_with_their_positions(void **state) {
 }
 
 /* 16 heads score each position of a chunk with each of the context, twice:
-   scores and weights; whatever input the net was written for. */
+   scores and what they are hidden by, a mask of bytes; whatever input the net
+   was written for. */
 static void stored_scores_are_of_the_context(void **state) {
   (void)state;
   static const char net[] =
@@ -289,7 +300,7 @@ static void stored_scores_are_of_the_context(void **state) {
   const int64_t rows = 512 * 1024 * 4;
   json_t *json = predict(net, "context=8192 prefill=512");
   assert_int_equal(serving(json, "prefill_bytes"),
-                   2 * 16 * (int64_t)512 * 8192 * 4 + 2 * rows);
+                   (2 * 16 * 4 + 1) * (int64_t)512 * 8192 + 2 * rows);
   json_t *same = predict(net, "-Dcontext=8192 context=8192 prefill=512");
   assert_int_equal(serving(json, "prefill_bytes"),
                    serving(same, "prefill_bytes"));
@@ -462,7 +473,9 @@ static void scores_are_of_all_or_the_last(void **state) {
   for (int64_t sequences = 1; sequences < 1000; sequences += 700) {
     char options[160];
     snprintf(options, sizeof options,
-             "-Dkv=8 -Dhidden=14336 -Dwords=128256 context=2048 sequences=%d "
+             "-Dnum_key_value_heads=8 "
+             "-Dintermediate_size=14336 -Dvocab_size=128256 context=2048 "
+             "sequences=%d "
              "step=llama.cpp scores=last",
              (int)sequences);
     int64_t ends = sequences < 512 ? sequences : 512;
@@ -516,10 +529,14 @@ static void the_page_has_its_figures(void **state) {
     const char *net, *options;
   } rows[] = {
       {"llama", ""},
-      {"llama", "-Dkv=8 -Dhidden=14336 -Dwords=128256 "},
-      {"llama", "-Dkv=8 -Dhidden=14336 -Dwords=128256 weight_dtype=awq "
-                "cache=fp8 "},
-      {"llama", "-Dkv=8 -Dhidden=14336 -Dwindow=4096 "},
+      {"llama", "-Dnum_key_value_heads=8 "
+                "-Dintermediate_size=14336 -Dvocab_size=128256 "},
+      {"llama",
+       "-Dnum_key_value_heads=8 "
+       "-Dintermediate_size=14336 -Dvocab_size=128256 weight_dtype=awq "
+       "cache=fp8 "},
+      {"llama", "-Dnum_key_value_heads=8 "
+                "-Dintermediate_size=14336 -Dsliding_window=4096 "},
   };
   char *page = read_text("docs/serving.md", NULL);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -42,12 +42,18 @@ static const char *const without_argument[] = {"conv.gain",
                                                NULL};
 
 /* Nets that have such layers. */
-static const char *const without_file[] = {
-    "examples/zoo/deepseek_v2.net", "examples/zoo/deepseek_v3.net",
-    "examples/zoo/mamba.net",       "examples/zoo/mamba2.net",
-    "examples/zoo/mixtral.net",     "examples/zoo/qwen3_moe.net",
-    "tests/data/run/adapters.net",  "tests/data/run/patches.net",
-    "tests/data/run/variants.net",  NULL};
+static const char *const without_file[] = {"examples/huggingface/qwen2_moe.net",
+                                           "examples/zoo/deepseek_v2.net",
+                                           "examples/zoo/deepseek_v3.net",
+                                           "examples/zoo/mamba.net",
+                                           "examples/zoo/mamba2.net",
+                                           "examples/zoo/mixtral.net",
+                                           "examples/zoo/nfnet.net",
+                                           "examples/zoo/qwen3_moe.net",
+                                           "tests/data/run/adapters.net",
+                                           "tests/data/run/patches.net",
+                                           "tests/data/run/variants.net",
+                                           NULL};
 
 static bool is_listed(const char *const *list, const char *name) {
   for (; *list; list++)
@@ -193,9 +199,6 @@ static struct refusal refusals[] = {
     {"TensorFlow's mean", "input 8x8x2; avgpool 3 /2 pad=tf", "`pad=tf`"},
     {"an expert's router", "input 4x8; moe experts=2 top=1 { linear 8 }",
      "netc cannot write `router`"},
-    {"a name with an index and without",
-     "input 8x8x2; { s: conv 2 1 }; for i in 1..2 { s[i]: conv 2 1 }",
-     "with an index and without"},
     {"an argument that is new", "input 8; fc 2 wnorm",
      "netc cannot write its `weights`"},
     {"weights that PyTorch has no module for", "input 8x8x2; conv 2 3 ws",
@@ -219,6 +222,177 @@ static void a_default_may_be_written_out(void **state) {
          "nn.GRU(8, 5, batch_first=True)", "");
 }
 
+/* Names of x.py's state_dict(): written, and read again. */
+static void weights_go_by_the_names_of_the_file(void **state) {
+  (void)state;
+  const char *folder = scratch("torch-names");
+  expect(NETC " weights tests/golden/torch/classes-and-loops.net --names=py", 0,
+         "encoder.blocks.3.attention.q_proj.weight", "");
+  struct run r = run(NETC " weights tests/golden/torch/classes-and-loops.net "
+                          "--random 3 --names=py -o %s/w.safetensors && " NETC
+                          " weights tests/golden/torch/classes-and-loops.net "
+                          "--check %s/w.safetensors && " NETC
+                          " weights tests/golden/torch/classes-and-loops.net "
+                          "--random 3 -o %s/a.safetensors && " NETC
+                          " weights tests/golden/torch/classes-and-loops.net "
+                          "--from %s/w.safetensors -o %s/b.safetensors && "
+                          "cmp %s/a.safetensors %s/b.safetensors",
+                     folder, folder, folder, folder, folder, folder, folder);
+  assert_string_equal(r.err, "");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  expect(NETC " weights examples/simple_cnn.net --names=torchvision", 2, "",
+         "--names takes `netc`, `py`, or a file of weights whose names");
+  expect("echo 'input 8; fc 2 wnorm' | " NETC " weights - --names=py", 1, "",
+         "cannot be written for PyTorch");
+}
+
+/* Zeros, of tensors in lines as "conv1.weight 8,3,3,3". */
+static void write_zeros(const char *path, const char *tensors) {
+  struct arena arena;
+  arena_open(&arena, NULL, NULL);
+  struct text header = text_new(&arena);
+  long at = 0;
+  while (*tensors) {
+    int name = (int)strcspn(tensors, " "), all = (int)strcspn(tensors, "\n");
+    long bytes = 4;
+    for (const char *size = tensors + name; size < tensors + all;
+         size = strpbrk(size + 1, ",\n"))
+      bytes *= strtol(size + 1, NULL, 10);
+    text_printf(&header,
+                "%s\"%.*s\":{\"dtype\":\"F32\",\"shape\":[%.*s],"
+                "\"data_offsets\":[%ld,%ld]}",
+                at ? "," : "{", name, tensors, all - name - 1,
+                tensors + name + 1, at, at + bytes);
+    at += bytes;
+    tensors += all + (tensors[all] == '\n');
+  }
+  text_putc(&header, '}');
+  FILE *file = fopen(path, "wb");
+  for (int i = 0; i < 8; i++)
+    fputc((int)(header.length >> 8 * i & 255), file);
+  fwrite(header.at, 1, header.length, file);
+  for (; at > 0; at--)
+    fputc(0, file);
+  fclose(file);
+  arena_close(&arena);
+}
+
+/* x.py as `--names` makes it, of the net with tensors that are called so. */
+static struct run named(const char *folder, const char *net,
+                        const char *tensors) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/w.safetensors", folder);
+  write_zeros(path, tensors);
+  snprintf(path, sizeof path, "%s/a.net", folder);
+  write_text(path, net, strlen(net));
+  return run("cd %s && %s a.net --emit=py --names=w.safetensors", folder,
+             NETC_PATH);
+}
+
+static void names_are_those_of_a_file(void **state) {
+  (void)state;
+  static const char net[] =
+      "input 8x8x3\n"
+      "def cell(c, s) { add { conv c 3x3 /s pad bn relu } "
+      "{ if s > 1 { conv c 1x1 /s nobias } } relu }\n"
+      "conv 4 3x3 pad relu; cell 4 1; cell 4 1; cell 8 2; cell 8 1\n"
+      "gap; fc 5\n";
+  static const struct {
+    const char *tensors, *lines[6];
+  } cases[] = {
+      {"stem.0.weight 4,3,3,3\nstem.0.bias 4\n"
+       "layer1.0.conv.weight 4,4,3,3\nlayer1.0.bn.weight 4\n"
+       "layer1.0.bn.bias 4\nlayer1.0.bn.running_mean 4\n"
+       "layer1.0.bn.running_var 4\n"
+       "layer1.1.conv.weight 4,4,3,3\nlayer1.1.bn.weight 4\n"
+       "layer1.1.bn.bias 4\nlayer1.1.bn.running_mean 4\n"
+       "layer1.1.bn.running_var 4\n"
+       "layer2.0.conv.weight 8,4,3,3\nlayer2.0.bn.weight 8\n"
+       "layer2.0.bn.bias 8\nlayer2.0.bn.running_mean 8\n"
+       "layer2.0.bn.running_var 8\nlayer2.0.skip.0.weight 8,4,1,1\n"
+       "layer2.1.conv.weight 8,8,3,3\nlayer2.1.bn.weight 8\n"
+       "layer2.1.bn.bias 8\nlayer2.1.bn.running_mean 8\n"
+       "layer2.1.bn.running_var 8\nhead.weight 5,8\nhead.bias 5\n",
+       {"self.stem = nn.ModuleDict()\n"
+        "        self.stem[\"0\"] = nn.Conv2d(3, 4, 3, padding=1)\n",
+        "self.layer1 = nn.ModuleList([\n"
+        "            Cell(4, 4, 1),\n            Cell(4, 4, 1),\n        ])",
+        "for cell in self.layer2:\n            x = cell(x)\n",
+        "        if skip:\n"
+        "            self.skip = nn.ModuleDict()\n"
+        "            self.skip[\"0\"] = ",
+        "self.bn(self.conv(", "self.head(x"}},
+  };
+  const char *folder = scratch("torch-file");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct run r = named(folder, net, cases[i].tensors);
+    if (r.status)
+      print_error("%s", r.err);
+    assert_int_equal(r.status, 0);
+    for (size_t k = 0; k < 6; k++)
+      assert_holds(r.out, cases[i].lines[k]);
+    run_free(&r);
+  }
+}
+
+/* Blocks that the file numbers on are no units; lists have gaps. */
+static void names_of_chains_are_kept(void **state) {
+  (void)state;
+  struct run r = named(scratch("torch-chain"),
+                       "input 8x8x3\ndef two(c) { conv c 3x3 pad relu; conv c "
+                       "3x3 pad relu }\ntwo 4; pool 2; two 6; fc 5; ln\n",
+                       "body.0.weight 4,3,3,3\nbody.0.bias 4\n"
+                       "body.2.weight 4,4,3,3\nbody.2.bias 4\n"
+                       "body.5.weight 6,4,3,3\nbody.5.bias 6\n"
+                       "body.7.weight 6,6,3,3\nbody.7.bias 6\n"
+                       "fc.weight 5,96\nfc.bias 5\n"
+                       "a.b-c.d.weight 5\na.b-c.d.bias 5\n");
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "self.body[\"7\"] = nn.Conv2d(6, 6, 3, padding=1)\n");
+  assert_holds(r.out, "F.relu(self.body[\"0\"](x)");
+  assert_holds(r.out, "self.a = nn.ModuleDict()\n"
+                      "        self.a[\"b-c\"] = nn.ModuleDict()\n"
+                      "        self.a[\"b-c\"][\"d\"] = nn.LayerNorm(5)\n");
+  assert_null(strstr(r.out, "Two"));
+  run_free(&r);
+}
+
+static void names_that_no_module_has_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *tensors, *why;
+  } cases[] = {
+      {"a.weight 4,3,3,3\na.bias 4\nb.weight 5,4\nc.bias 5\n",
+       "`fc1.bias` cannot be called `c.bias`"},
+      {"a.kernel 4,3,3,3\na.bias 4\nb.weight 5,4\nb.bias 5\n",
+       "`conv1.weight` cannot be called `a.kernel`"},
+      {"weight 4,3,3,3\nbias 4\nb.weight 5,4\nb.bias 5\n",
+       "`conv1.weight` cannot be called `weight`"},
+      {"0.weight 4,3,3,3\n0.bias 4\n2.weight 5,4\n2.bias 5\n",
+       "`conv1` cannot be called `0` in PyTorch: netc cannot write such a "
+       "name"},
+      {"a.keys.weight 4,3,3,3\na.keys.bias 4\nb.weight 5,4\nb.bias 5\n",
+       "`a.keys` in PyTorch: netc cannot write"},
+      {"a.weight 4,3,3,3\na.bias 4\na.b.weight 5,4\na.b.bias 5\n",
+       "`a.b` in PyTorch: it would lie inside of another layer"},
+      {"a.weight 4,3,3,3\na.bias 4\nb.weight 6,4\nb.bias 6\n",
+       "tensor `b.weight` is 6x4, but `fc1.weight` needs 5x4"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct run r =
+        named(scratch("torch-refused"), "input 8x8x3\nconv 4 3x3; gap; fc 5\n",
+              cases[i].tensors);
+    assert_int_equal(r.status, 1);
+    assert_string_equal(r.out, "");
+    assert_holds(r.err, cases[i].why);
+    assert_holds(r.err, "--names");
+    run_free(&r);
+  }
+  expect(NETC " examples/simple_cnn.net -o x.json --names=x.pth", 2, "",
+         "--names=FILE goes with -o x.py");
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(every_layer_has_a_form_or_is_listed),
@@ -226,6 +400,10 @@ int main(void) {
       cmocka_unit_test(every_net_is_python),
       cmocka_unit_test(a_hostile_file_name_stays_a_comment),
       cmocka_unit_test(a_default_may_be_written_out),
+      cmocka_unit_test(weights_go_by_the_names_of_the_file),
+      cmocka_unit_test(names_are_those_of_a_file),
+      cmocka_unit_test(names_of_chains_are_kept),
+      cmocka_unit_test(names_that_no_module_has_are_refused),
   };
   return run_table("torch", refusals, sizeof refusals / sizeof *refusals,
                    sizeof *refusals, is_refused, others,

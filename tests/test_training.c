@@ -220,10 +220,13 @@ static void other_ways_of_clipping_follow_their_sources(void **state) {
 
 /* Attention: bytes of a block, as a difference of two depths */
 
-static int64_t of_a_block(const char *file, const char *options) {
+#define NO_DROPOUT " -Dembd_pdrop=0 -Dattn_pdrop=0 -Dresid_pdrop=0 "
+
+static int64_t of_a_block(const char *file, const char *layers,
+                          const char *options) {
   char two[256], three[256];
-  snprintf(two, sizeof two, "-Dlayers=2 %s", options);
-  snprintf(three, sizeof three, "-Dlayers=3 %s", options);
+  snprintf(two, sizeof two, "-D%s=2 %s", layers, options);
+  snprintf(three, sizeof three, "-D%s=3 %s", layers, options);
   return ask_file(file, three, "saved_bytes") -
          ask_file(file, two, "saved_bytes");
 }
@@ -235,19 +238,22 @@ static void blocks_of_transformers_follow_their_formulas(void **state) {
   const char *bert = "examples/zoo/bert.net";
   const char *vit = "examples/zoo/vit.net";
   int64_t b = 3, t = 24, d = 40, h = 5;
+  assert_int_equal(of_a_block(gpt2, "n_layer",
+                              "-Dn_embd=40 -Dn_head=5 -Dlength=24" NO_DROPOUT
+                              "batch=3 loss=none" CPU),
+                   16 * b * t * d * 4 + 4 * b * h * t * t + t * t + 16 * b * t +
+                       8);
   assert_int_equal(
-      of_a_block(gpt2, "-Dwidth=40 -Dheads=5 -Dcontext=24 -Ddrop=0 batch=3 "
-                       "loss=none" CPU),
-      16 * b * t * d * 4 + 4 * b * h * t * t + t * t + 16 * b * t + 8);
-  assert_int_equal(
-      of_a_block(bert, "-Dwidth=40 -Dheads=5 -Dcontext=24 batch=3" CPU),
+      of_a_block(bert, "num_hidden_layers",
+                 "-Dhidden_size=40 -Dnum_attention_heads=5 -Dlength=24 "
+                 "batch=3" CPU),
       18 * b * t * d * 4 + 3 * 4 * b * h * t * t + 16 * b * t + 8);
   t = 17; /* 4x4 patches and one token more */
   assert_int_equal(
-      of_a_block(vit, "-Dwidth=40 -Dheads=5 -Dpatch=56 batch=3" CPU),
+      of_a_block(vit, "layers", "-Dwidth=40 -Dheads=5 -Dpatch=56 batch=3" CPU),
       16 * b * t * d * 4 + 4 * b * h * t * t + 16 * b * t + 8);
   assert_int_equal(
-      ask_file(gpt2, "-Ddrop=0 batch=1 loss=none" CPU, "saved_bytes"),
+      ask_file(gpt2, NO_DROPOUT "batch=1 loss=none" CPU, "saved_bytes"),
       1227038816);
   assert_int_equal(ask_file(vit, "batch=1" CPU, "saved_bytes"), 139799176);
 }
@@ -255,13 +261,13 @@ static void blocks_of_transformers_follow_their_formulas(void **state) {
 /* A multiple of 512, so that blocks of the allocator change nothing. */
 static void fused_attention_keeps_no_square(void **state) {
   (void)state;
-  const char *options = "-Dwidth=64 -Dheads=4 -Dcontext=%d -Ddrop=0 batch=8 "
-                        "loss=none profile=torch2-cuda";
+  const char *options = "-Dn_embd=64 -Dn_head=4 -Dlength=%d" NO_DROPOUT
+                        "batch=8 loss=none profile=torch2-cuda";
   for (int t = 64; t <= 1024; t *= 2) {
-    char text[160];
+    char text[200];
     snprintf(text, sizeof text, options, t);
     int64_t rows = 8 * (int64_t)t;
-    assert_int_equal(of_a_block("examples/zoo/gpt2.net", text),
+    assert_int_equal(of_a_block("examples/zoo/gpt2.net", "n_layer", text),
                      16 * rows * 64 * 4 + 4 * rows * 4 + 16 * rows + 512);
   }
 }

@@ -206,6 +206,7 @@ static const char *write_net(void) {
       "dropout 0.2\nconv @ 1x1 relu\n",
       "bn\nconv @ 3x3 pad\n",
       "concat { conv @ 1x1 } { conv 4 1x1 relu }\n",
+      "conv @ 3x3 pad wnorm\nrelu\n",
       "conv @ 1x1\ncheckpoint { conv 16 1x1; gelu }\n"};
   size_t labels = 0;
   net[0] = '\0';

@@ -1,8 +1,12 @@
 """What is alive in a step: tensors, after every operation.
 
 What a kernel takes and gives back while it runs is none. For
-tools/step_truth.py and tools/sequence_truth.py.
+tools/step_truth.py, tools/layout_truth.py, tools/sequence_truth.py and
+tools/zoo_models.py.
 """
+import collections
+import contextlib
+import itertools
 import weakref
 
 import torch
@@ -16,12 +20,28 @@ def key_of(tensor):
     return tensor.storage()._storage._cdata
 
 
+@contextlib.contextmanager
+def allocations():
+    """The most that the allocator gives meanwhile, as a list of one."""
+    most = [0]
+    with torch.autograd.profiler.profile(profile_memory=True) as seen:
+        yield most
+    alive = 0
+    for event in sorted((e for e in seen.kineto_results.events()
+                         if e.name() == "[memory]"),
+                        key=lambda e: e.start_us()):
+        alive += event.nbytes()
+        most[0] = max(most[0], alive)
+
+
 class Watch(TorchDispatchMode):
     """The most that is alive after an operation: storages not in `outside`."""
 
     def __init__(self, outside):
         super().__init__()
         self.outside, self.alive, self.peak = outside, {}, 0
+        self.zeros = None  # what zeros() has just made
+        self.inside = 0  # tensors of the operation that ran last, at most
 
     def note(self, tensor):
         key = key_of(tensor)
@@ -30,21 +50,52 @@ class Watch(TorchDispatchMode):
             self.alive[key] = StorageWeakRef(storage), storage.nbytes()
         return tensor
 
+    def run(self, func, args, kwargs):
+        """The operation. Of torchvision's, what it makes on the way is
+        tensors, too."""
+        self.inside = 0
+        if "deform_conv2d" not in func.overloadpacket.__name__:
+            return func(*args, **(kwargs or {}))
+        with allocations() as most:
+            out = func(*args, **(kwargs or {}))
+        self.count()
+        self.inside = most[0]
+        self.peak = max(self.peak, self.bytes() + self.inside)
+        return out
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
+        if func is torch.ops.aten.scatter.src and args[0] is self.zeros:
+            # scatter_, where nothing watches: value_selecting_reduction_
+            # backward of torch/csrc/autograd/FunctionsManual.cpp
+            func = torch.ops.aten.scatter_.src
+        out = self.run(func, args, kwargs)
+        self.zeros = out if func is torch.ops.aten.zeros.default else None
         if func is torch.ops.aten.detach.default and \
                 isinstance(out, (float, int)):  # a saved number, unpacked
-            out = torch.tensor(out, dtype=torch.float64)
+            return torch.tensor(out, dtype=torch.float64)  # which was there
         for value in tree_flatten(out)[0]:
             if isinstance(value, torch.Tensor):
                 self.note(value)
         self.count()
         return out
 
+    def bytes(self):
+        return sum(n for _, n in self.alive.values())
+
     def count(self):
         self.alive = {key: held for key, held in self.alive.items()
                       if not held[0].expired()}
-        self.peak = max(self.peak, sum(n for _, n in self.alive.values()))
+        self.peak = max(self.peak, self.bytes())
+
+
+def most_alive(lives):
+    """The most that is alive at once, of (first, last, bytes)."""
+    grown = collections.Counter()
+    for first, last, size in lives:
+        grown[first] += size
+        grown[last + 1] -= size
+    return max(itertools.accumulate(grown[now] for now in sorted(grown)),
+               default=0)
 
 
 plain_linear = F.linear
@@ -59,6 +110,21 @@ def linear(x, weight, bias=None):
 
 
 F.linear = linear
+
+
+def biases_of(modules):
+    """Of recurrent layers, in which no F.linear is called: see `linear`."""
+    return {key_of(p) for module in modules for m in module.modules()
+            if isinstance(m, torch.nn.RNNBase)
+            for name, p in m.named_parameters() if name.startswith("bias")}
+
+
+def unwatched(func, args, biases):
+    """What runs for `func` where no mode makes it add a bias to a copy."""
+    if func is torch.ops.aten.add.Tensor and \
+            isinstance(args[1], torch.Tensor) and key_of(args[1]) in biases:
+        return torch.ops.aten.add_.Tensor
+    return func
 
 
 def backward(out):
@@ -114,3 +180,50 @@ def measure(model, inputs, bits=0):
     gradients = sum(p.grad.numel() * p.grad.element_size()
                     for p in model.parameters() if p.grad is not None)
     return saved, gradients, watch.peak
+
+
+class Lives(TorchDispatchMode):
+    """The first and last operation that touches each storage."""
+
+    def __init__(self, outside, biases):
+        super().__init__()
+        self.outside, self.seen, self.lives, self.now = outside, {}, [], 0
+        self.biases = biases
+
+    def touch(self, value):
+        if not isinstance(value, torch.Tensor):
+            return
+        storage = value.storage()
+        key = storage._storage._cdata
+        if key in self.outside or not storage.nbytes():
+            return
+        held = self.seen.get(key)
+        if held is None or held[0].expired():
+            held = self.seen[key] = (StorageWeakRef(storage), len(self.lives))
+            self.lives.append([self.now, self.now, storage.nbytes()])
+        self.lives[held[1]][1] = self.now
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.now += 1
+        for value in tree_flatten((args, kwargs))[0]:
+            self.touch(value)
+        out = unwatched(func, args, self.biases)(*args, **(kwargs or {}))
+        for value in tree_flatten(out)[0]:
+            self.touch(value)
+        return out
+
+    def most(self, outs):
+        self.now += 1
+        for out in outs:
+            self.touch(out)
+        return most_alive(self.lives)
+
+
+def prediction(model, inputs):
+    outside = {key_of(t) for t in
+               [*inputs, *model.parameters(), *model.buffers()]}
+    model.eval()
+    with torch.no_grad(), Lives(outside, biases_of([model])) as lives:
+        out = model(*inputs)
+    model.train()
+    return lives.most(out if isinstance(out, tuple) else (out,))

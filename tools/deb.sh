@@ -50,7 +50,7 @@ install_part() { # TARGET PACKAGE
 install_part install-program netc
 gzip -9n "$stage/netc/usr/share/man/man1/netc.1"
 strip "$stage/netc/usr/bin/netc"
-libraries='libc6, libjansson4, libprotobuf-c1'
+libraries='libc6, libjansson4, libprotobuf-c1, libexpat1, zlib1g'
 ldd "$stage/netc/usr/bin/netc" | grep -q jansson || libraries=libc6
 finish netc "$libraries" 'compiler for neural-network architectures' devel \
   'Suggests: graphviz'

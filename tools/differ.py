@@ -1,6 +1,11 @@
 """For tools/accuracy.py: random nets whose figures still differ, by cause."""
 import csv
+import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent / "random_nets"))
+
+from netc import netc_figures  # noqa: E402, in that folder
 
 TABLE = Path(__file__).resolve().parent.parent / "tests/data/random.csv"
 COLUMNS = "params", "macs", "saved", "grads", "peak", "predict"
@@ -9,7 +14,12 @@ TEXT = """
 
 `make random` draws nets and compares them with PyTorch 1.13 on a CPU. `tests/data/random.csv`
 has those in which something was found, made small: {equal} of {all} are equal in all figures.
-What was left when it was written, each in the smallest net that shows it (batch 1 and
+Of the 504 nets of `make check-long` 9 disagree. Of 29,936 others (`tools/random_nets build/netc
+29936 700000`) 1,032 do, 3.4 %: 820 peaks, 285 times what is saved, 279 predictions; never
+parameters, products, shapes or gradients. Some of these, below seed 703000, led to rules that
+are in this figure; of the 11,487 nets above that 396 disagree, 3.4 %, too.
+
+What is left, each in the smallest net that shows it (batch 1 and
 `inplace=off` if nothing else is said; bytes of netc and of PyTorch):
 
 | cause | net | |
@@ -17,20 +27,20 @@ What was left when it was written, each in the smallest net that shows it (batch
 """
 
 
-def line_of(row):
+def line_of(netc, row):
     batch = f", batch {row[1]}" if row[1] != "1" else ""
     place = "" if row[0].startswith("train") else ", in place"
     net = row[0].replace("train inplace=off; ", "")
+    told = netc_figures(netc, row[0].replace("; ", "\n"), int(row[1]))
     each = []
-    for differs in row[8].split():
-        name, told = differs.split(":")
+    for name in (differs.split(":")[0] for differs in row[8].split()):
         truth = int(row[2 + COLUMNS.index(name)])
-        name = {"predict": "prediction"}.get(name, name)
-        each.append(f"{name} {int(told):,}, {truth:,}")
+        shown = {"predict": "prediction"}.get(name, name)
+        each.append(f"{shown} {told[name]:,}, {truth:,}")
     return f"| {row[10]} | `{net}`{batch}{place} | {'; '.join(each)} |\n"
 
 
-def part():
+def part(netc):
     """The table; one row for each cause, of its shortest net."""
     with open(TABLE, newline="") as table:
         found = list(csv.reader(row for row in table if row[0] != "#"))
@@ -38,4 +48,4 @@ def part():
     for row in sorted((r for r in found if r[8]), key=lambda r: len(r[0])):
         shown.setdefault(row[10], row)
     text = TEXT.format(equal=sum(not r[8] for r in found), all=len(found))
-    return text + "".join(line_of(row) for _, row in sorted(shown.items()))
+    return text + "".join(line_of(netc, row) for _, row in sorted(shown.items()))

@@ -35,38 +35,59 @@ nets() { # HEAD
   done
 }
 
-import_seed() { # READER HEAD MOST FILE
-  [ "${reader:-$1}" != "$1" ] || seed "$2" "$3" "$4"
+# The first byte chooses the reader, in the order of import/kinds.def.
+head_of() { # READER
+  number=$(grep -o '^READ([^"]*"[^"]*"' import/kinds.def | grep -n "\"$1\"")
+  printf '\\0%03o' $((63 + ${number%%:*} + ${2:-0}))
 }
 
-# The first byte chooses the reader, in the order of import/kinds.def.
+import_seed() { # READER MOST FILE: with 32, values are read, too
+  [ "${reader:-$1}" = "$1" ] || return 0
+  seed "$(head_of "$1")" "$2" "$3"
+  seed "$(head_of "$1" 32)" "$2" "$3"
+}
+
 import_seeds() {
-  for file in tests/data/import/*/* tests/data/seeds/*; do
+  for file in tests/data/import/*/* tests/data/import/saved/*/* \
+    tests/data/seeds/* tests/data/huggingface/*.json \
+    tests/data/huggingface/*/config.json tests/data/huggingface/gguf/*; do
     case $file in
-      *.cfg) import_seed Darknet B 4000 "$file" ;;
-      *.prototxt) import_seed Caffe C 6000 "$file" ;;
-      *.onnx) import_seed ONNX @ 8000 "$file" ;;
-      *.json) import_seed Keras A 14000 "$file" ;;
+      *.cfg) import_seed Darknet 4000 "$file" ;;
+      *.prototxt) import_seed Caffe 6000 "$file" ;;
+      *.onnx) import_seed ONNX 8000 "$file" ;;
+      *.h5) import_seed 'HDF5 of Keras' 24000 "$file" ;;
+      *.tflite) import_seed 'TensorFlow Lite' 12000 "$file" ;;
+      *.keras) import_seed 'an archive of Keras' 24000 "$file" ;;
+      *.xml) import_seed OpenVINO 24000 "$file" ;;
+      *.gguf) import_seed GGUF 24000 "$file" ;;
+      */huggingface/*) import_seed 'Hugging Face' 4000 "$file" ;;
+      *.json)
+        import_seed TensorFlow.js 14000 "$file"
+        import_seed Keras 14000 "$file"
+        ;;
     esac
   done
   [ "${reader:-ONNX}" = ONNX ] || return 0
   # What netc itself writes, and Debian's libonnx-testdata if it is here.
   for net in tests/data/onnx/*.net tests/golden/*/*.net; do
     if "$netc" "$net" -o "$corpus/x.onnx" 2>/dev/null; then
-      seed @ 8000 "$corpus/x.onnx"
+      seed "$(head_of ONNX)" 8000 "$corpus/x.onnx"
     fi
   done
   rm -f "$corpus/x.onnx"
   find /usr/share/libonnx-testdata -name '*.onnx' -size -8k 2>/dev/null |
-    while read -r file; do seed @ 8000 "$file"; done
+    while read -r file; do seed "$(head_of ONNX)" 8000 "$file"; done
 }
 
 file_seeds() {
   for file in tests/data/run/*.npy; do seed '\0' 4096 "$file"; done
-  find tests/data -name '*.safetensors' |
+  find tests/data -name '*.safetensors' -o -path 'tests/data/torch/*' \
+    -o -name '*.caffemodel' |
     while read -r file; do seed '\01' 8192 "$file"; done
   find tests/data/planner -name '*.csv' |
     while read -r file; do seed '\02' 4096 "$file"; done
+  for file in tests/data/torch/*; do seed '\03' 8192 "$file"; done
+  for file in tests/data/torch/*.pkl; do seed '\04' 8192 "$file"; done
 }
 
 corpus=$build/fuzz/$target.corpus log=$build/fuzz/$target.log
@@ -75,7 +96,7 @@ mkdir -p "$corpus"
 case $target in
   import)
     import_seeds
-    more="-dict=tests/fuzz/import.dict -max_len=14336"
+    more="-dict=tests/fuzz/import.dict -max_len=24576"
     ;;
   files)
     file_seeds

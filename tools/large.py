@@ -24,7 +24,7 @@ HEAD = """
 `tests/data/published/large.csv` holds {count} figures that papers and programs print
 of training large models, or that follow from their formulas, each with an expression
 over netc's own numbers; `tests/test_large.c` compares every one: to the byte where the
-source is a formula ({exact} rows), within its rounding otherwise. They are no measurements. It says how many rows of each source agree as printed,
+source is a formula ({exact} rows), within its rounding otherwise. They are not measurements. It says how many rows of each source agree as printed,
 and what netc counts otherwise on purpose.
 
 {sources}

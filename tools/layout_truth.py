@@ -11,75 +11,17 @@ backward of the sum of the outputs, and the most that a prediction needs: each
 storage from the operation that makes it to the last one that reads it. Nets are
 programs without frames that would hold what nothing needs any more.
 """
-import collections
 import operator
 import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten
 
-from alive import key_of, measure
+from alive import measure, prediction
 
 torch.manual_seed(1)
 torch.set_num_threads(1)
-
-
-class Lives(TorchDispatchMode):
-    """The first and last operation that touches each storage."""
-
-    def __init__(self, outside):
-        super().__init__()
-        self.outside, self.seen, self.lives, self.now = outside, {}, [], 0
-
-    def touch(self, value):
-        if not isinstance(value, torch.Tensor):
-            return
-        storage = value.storage()
-        key = storage._storage._cdata
-        if key in self.outside or not storage.nbytes():
-            return
-        held = self.seen.get(key)
-        if held is None or held[0].expired():
-            held = self.seen[key] = (StorageWeakRef(storage), len(self.lives))
-            self.lives.append([self.now, self.now, storage.nbytes()])
-        self.lives[held[1]][1] = self.now
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.now += 1
-        for value in tree_flatten((args, kwargs))[0]:
-            self.touch(value)
-        out = func(*args, **(kwargs or {}))
-        for value in tree_flatten(out)[0]:
-            self.touch(value)
-        return out
-
-    def most(self, outs):
-        self.now += 1
-        for out in outs:
-            self.touch(out)
-        grown = collections.Counter()
-        for first, last, size in self.lives:
-            grown[first] += size
-            grown[last + 1] -= size
-        live = most = 0
-        for now in sorted(grown):
-            live += grown[now]
-            most = max(most, live)
-        return most
-
-
-def prediction(model, inputs):
-    outside = {key_of(t) for t in
-               [*inputs, *model.parameters(), *model.buffers()]}
-    model.eval()
-    with torch.no_grad(), Lives(outside) as lives:
-        out = model(*inputs)
-    model.train()
-    return lives.most(out if isinstance(out, tuple) else (out,))
 
 
 class Program(nn.Module):
@@ -188,6 +130,43 @@ def in_place():
         lambda x: x.reshape(-1, 64, 4), nn.ReLU(True), lin(4, 3))
 
 
+def in_place_parts():
+    """On a part of a tensor, whose gradient lies among zeros."""
+    def part(axis, first, size):
+        return lambda x: x.narrow(axis, first, size)
+
+    def both(*x):
+        return torch.cat(x, 1)
+
+    for word, f in ("relu", nn.ReLU(True)), ("leaky", nn.LeakyReLU(.01, True)), \
+                   ("silu", nn.SiLU(True)):
+        row(f"input 9x4; linear 8; slice c 0:4; {word}; linear 3", (9, 4),
+            lin(4, 8), part(-1, 0, 4), f, lin(4, 3))
+        row(f"input 9x4; linear 8; slice l 0:4; {word}; linear 3", (9, 4),
+            lin(4, 8), part(1, 0, 4), f, lin(8, 3))
+        row(f"input 5x7x4; conv 8 1; slice c 2:6; {word}; conv 3 1", (4, 5, 7),
+            conv(4, 8), part(1, 2, 4), f, conv(4, 3))
+        row(f"input 5x7x4; conv 8 1; slice c 2:6; {word}", (4, 5, 7),
+            conv(4, 8), part(1, 2, 4), f)
+        row(f"input 5x7x4; conv 4 1; crop 3x3; {word}; conv 3 1", (4, 5, 7),
+            conv(4, 4), part(2, 1, 3), part(-1, 2, 3), f, conv(4, 3))
+        row(f"input 9x4; linear 8; permute 1 0; {word}; linear 3", (9, 4),
+            lin(4, 8), lambda x: x.transpose(1, 2), f, lin(9, 3))
+        row(f"input 9x4; linear 8; slice c 0:4; {word}; mean l; fc 3", (9, 4),
+            lin(4, 8), part(-1, 0, 4), f, lambda x: x.mean(1), lin(4, 3))
+    row("input 8x8x4; x: conv 8 1; concat { from x; slice c 0:4; relu } { from "
+        "x; slice c 4:8; relu }; conv 3 1", (4, 8, 8), conv(4, 8),
+        (part(1, 0, 4), "x", "a"), (nn.ReLU(), "a", "a"),
+        (part(1, 4, 4), "x", "b"), (nn.ReLU(True), "b", "b"),
+        (both, "a b", "x"), conv(8, 3))
+    row("input 8x8x4; conv 8 1; slice h 1:5; hswish; slice w 1:5; elu; "
+        "conv 3 1", (4, 8, 8), conv(4, 8), part(2, 1, 4), nn.Hardswish(True),
+        part(-1, 1, 4), nn.ELU(1., True), conv(8, 3))
+    row("input 8x8x4; conv 8 1; instnorm; relu; concat {} { conv 4 1 }; "
+        "conv 3 1", (4, 8, 8), conv(4, 8), nn.InstanceNorm2d(8, affine=True),
+        nn.ReLU(True), (conv(8, 4), "x", "y"), (both, "x y", "x"), conv(12, 3))
+
+
 
 def norms():
     """Statistics, which a prediction has, too; and lrn's steps."""
@@ -245,6 +224,27 @@ class Times(nn.Module):
 
 def frozen(module):
     return module.requires_grad_(False)
+
+
+def plain(module):
+    """Without a bias, which these modules have no word for."""
+    module.register_parameter("bias", None)
+    return module
+
+
+def without_biases():
+    for word, f in ("gn 2", nn.GroupNorm(2, 8)), ("bn", nn.BatchNorm2d(8)), \
+                   ("instnorm", nn.InstanceNorm2d(8, affine=True)):
+        for more, ice in ("nobias", plain), \
+                         ("nobias frozen", lambda f: frozen(plain(f))):
+            row(f"input 6x5x3; conv 8 1; {word} {more}; conv 4 1", (3, 6, 5),
+                conv(3, 8), ice(f), conv(8, 4))
+            row(f"input 6x5x3; conv 8 1; {word} {more}; relu; conv 4 1",
+                (3, 6, 5), conv(3, 8), ice(f), nn.ReLU(True), conv(8, 4))
+            f.requires_grad_(True)
+    row("input 5x7x4; conv 4 1; slice h 2:4; instnorm nobias; conv 3 1",
+        (4, 5, 7), conv(4, 4), lambda x: x.narrow(2, 2, 2),
+        plain(nn.InstanceNorm2d(4, affine=True)), conv(4, 3))
 
 
 def steps_of(f):
@@ -369,6 +369,38 @@ def parts():
         settings="inplace=off")
 
 
+def joined():
+    """A dense layer's rows are no matrix in the gradient of what several are
+    joined to along another axis than the features."""
+    def two(net, shape, axis, more="", f=None):
+        steps = [(lin(8, 8), "x", "a"), (lin(8, 8, False), "x", "b")]
+        if more:
+            steps.append((f, "b", "b"))
+        row(f"input {net}; linear 8; concat {{ linear 8 }} "
+            f"{{ linear 8 nobias{more} }} axis={axis}; linear 5", shape,
+            lin(16, 8), *steps, (lambda a, b: torch.cat([a, b], axis + 1),
+                                 "a b", "x"), lin(8, 5))
+
+    two("6x16", (6, 16), 0)
+    two("1x16", (1, 16), 0)
+    two("6x16", (6, 16), 0, "; add 1", lambda x: x + 1)
+    two("6x16", (6, 16), 0, "; tanh", nn.Tanh())
+    two("4x3x16", (4, 3, 16), 0)
+    two("4x3x16", (4, 3, 16), 1)
+    two("1x3x16", (1, 3, 16), 1)
+    for order in "0 2 1", "1 0 2", "1 2 0", "2 0 1", "2 1 0":
+        axes = [0, *(int(axis) + 1 for axis in order.split())]
+        row(f"input 4x3x2; linear 50; permute {order}; linear 1", (4, 3, 2),
+            lin(2, 50), lambda x: x.permute(axes),
+            lin((0, 4, 3, 50)[axes[3]], 1))
+    row("input 6x16; linear 8; concat { linear 8 } {} axis=l; linear 5",
+        (6, 16), lin(16, 8), (lin(8, 8), "x", "a"),
+        (lambda a, b: torch.cat([a, b], 1), "a x", "x"), lin(8, 5))
+    row("input 4x16; linear 8; stack { linear 8 } { linear 8 }; linear 5",
+        (4, 16), lin(16, 8), (lin(8, 8), "x", "a"), (lin(8, 8), "x", "b"),
+        (lambda a, b: torch.stack([a, b], 1), "a b", "x"), lin(8, 5))
+
+
 def others():
     row("input 4x2; linear 6; posembed; linear 3", (4, 2), lin(2, 6),
         Position(4, 6), lin(6, 3))
@@ -393,6 +425,27 @@ def recurrent():
                 lin(8, 8), *steps_first(f(8, 4, **given)), lin(4 * ways, 3))
 
 
+    def turn(x):
+        return x.transpose(1, 2)
+
+    for word, f in ("rnn", nn.RNN), ("lstm", nn.LSTM), ("gru", nn.GRU):
+        for more, given in ("", {}), (" bidir", {"bidirectional": True}), \
+                           (" layers=2", {"num_layers": 2}):
+            ways = 2 if "bidir" in more else 1
+            net = f(8, 4, batch_first=True, **given)
+            row(f"input 6x8; linear 8; {word} 4{more} batch_first; linear 3",
+                (6, 8), lin(8, 8), First(net), lin(4 * ways, 3))
+        row(f"input 9x5; {word} 4 batch_first; {word} 6 batch_first; linear 3 "
+            "tanh", (9, 5), First(f(5, 4, batch_first=True)),
+            First(f(4, 6, batch_first=True)), lin(6, 3), nn.Tanh())
+        row(f"train inplace=off; input 7x5; linear 6; {word} 5 batch_first; "
+            f"sigmoid; linear 3", (7, 5), lin(5, 6),
+            First(f(6, 5, batch_first=True)), nn.Sigmoid(), lin(5, 3))
+        row(f"input 9x5; conv 4 3 pad; {word} 3 bidir batch_first; linear 3",
+            (5, 9), nn.Conv1d(5, 4, 3, padding=1), turn,
+            First(f(4, 3, bidirectional=True, batch_first=True)), lin(6, 3))
+
+
 def masked():
     """Causal attention, whose mask each layer makes and keeps."""
     def heads(count):
@@ -411,8 +464,7 @@ def masked():
                 1), -torch.inf), "s", "s"),
             (lambda s: s.softmax(-1), "s", "s"), (torch.matmul, "s v", "x"),
             lambda x: x.transpose(1, 2),
-            lambda x: x.reshape(-1, 12, 8), lin(8, 8), lin(8, 3),
-            predicts=False)
+            lambda x: x.reshape(-1, 12, 8), lin(8, 8), lin(8, 3))
 
 
 class Factors(nn.Module):
@@ -463,5 +515,6 @@ class Position(nn.Module):
         return x + self.weight
 
 
-for group in in_place, norms, patches, reductions, parts, recurrent, masked, others:
+for group in in_place, in_place_parts, norms, without_biases, patches, reductions, parts, joined, recurrent, \
+             masked, others:
     group()

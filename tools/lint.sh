@@ -40,8 +40,9 @@ layers/foreign parser sema/model sema/binding sema sema/lint memory/plan \
 memory/step memory/checkpoint memory/devices memory memory/serving \
 memory/answer codegen codegen/report codegen/serving codegen/c codegen/torch \
 codegen/onnx drawing/scene drawing drawing/diagram drawing/charts \
-drawing/page library import/tensors import import/caffe import/darknet \
-import/keras import/onnx driver driver/run"
+drawing/page library import/bytes import/tensors import import/caffe \
+import/darknet import/keras import/pytorch import/tflite import/onnx \
+import/openvino import/huggingface driver driver/run driver/import driver/lsp"
 # Some need less than that: a room, and all that it may include.
 stricter="
 runtime        -
@@ -49,10 +50,15 @@ memory/plan    base
 layers/tape    base runtime
 drawing/scene  base
 codegen/onnx   include runtime base
-import/tensors base
-import         include runtime base lexer layers import/tensors
-driver include base codegen/onnx import/tensors import driver/run runtime
-driver/run     include base import/tensors import driver runtime
+import/bytes   base
+import/tensors base import/bytes
+import         include runtime base lexer layers import/bytes import/tensors
+driver include base codegen/onnx import/bytes import/tensors import driver/run \
+runtime
+driver/run     include base import/bytes import/tensors import driver runtime
+driver/import  include base import/bytes import/tensors import \
+import/pytorch driver
+driver/lsp     include base driver
 "
 strayed=$(for room in $order; do
   left="${left:-} $room"

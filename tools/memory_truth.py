@@ -12,13 +12,13 @@ import sys
 # Model: the net of examples/zoo/ and its settings, as behind `train`.
 NETS = {
     "alexnet": ("alexnet", "", ""),
-    "bert_base_128": ("bert", "", ""),
+    "bert_base_128": ("bert", "length=128", ""),
     "cnn50": ("cnn50", "", "inplace=off"),
     "dcgan_d": ("dcgan_d", "", ""),
     "densenet121": ("densenet", "depth=121", ""),
     "efficientnet_b0": ("efficientnet", "b=0", ""),
     "googlenet": ("googlenet", "", ""),
-    "gpt2_small": ("gpt2", "drop=0", ""),
+    "gpt2_small": ("gpt2", "embd_pdrop=0 attn_pdrop=0 resid_pdrop=0", ""),
     "gpt2_small_dropout": ("gpt2", "", ""),
     "inception_v3": ("inception_v3", "", ""),
     "lenet5": ("lenet5", "", ""),

@@ -131,7 +131,7 @@ class Kind:
         os.remove(place + "/netc")
         self.link()
         library = "-L%s -lmutant -Wl,-rpath,%s" % (place, place)
-        libraries = "-lcmocka -ljansson -lprotobuf-c -lm -pthread"
+        libraries = "-lcmocka -ljansson -lz -lprotobuf-c -lm -pthread"
         must("cc %s -o %s/netc %s %s %s/libnetrt.a %s"
              % (self.flags, place, " ".join(program), library, place,
                 libraries))
@@ -139,7 +139,8 @@ class Kind:
                  "-DBUILD='\"%s\"' -DNETRT_LIBS='\"-lm\"'"
                  % (place, place, place))
         extra = " ".join(o for o in program
-                         if "/import/tensors/" in o or "onnx.pb" in o)
+                         if "/import/bytes/" in o or
+                         "/import/tensors/" in o or "onnx.pb" in o)
         self.tests = {}  # seconds of each
         for test in SANITIZED if sanitized else TESTS:
             must("cc %s %s -DPROGRAM='\"%s\"' -o %s/tests/%s "

@@ -124,8 +124,14 @@ def run_model(folder, inputs):
     arguments = ["run", os.path.join(folder, "x.net"), "--weights",
                  os.path.join(folder, "w")]
     batch = 1
+    source = open(os.path.join(folder, "x.net")).read()
+    reals = {n for n in inputs
+             if not re.search(r"^input\b.*: i(32|64)", source, re.M)}
     for name, array in inputs.items():
         path = os.path.join(folder, name + ".npy")
+        if array.dtype.kind in "bu" or (array.dtype.kind == "i" and
+                                        name in reals):
+            array = array.astype("f4")
         numpy.save(path, array)
         batch = max(batch, array.shape[0])
         arguments += ["--input", name + "=" + path]
@@ -468,7 +474,8 @@ def zoo(names):
         with tempfile.TemporaryDirectory() as folder:
             model = os.path.join(folder, name + ".onnx")
             again = os.path.join(folder, name + ".net")
-            if netc(path, "-o", model).returncode != 0:
+            if netc(path, "--no-source", "-o",
+                    model).returncode != 0:
                 continue
             done = netc("import", model, "-o", again)
             if done.returncode != 0:

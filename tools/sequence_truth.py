@@ -243,12 +243,24 @@ class RMS(nn.Module):
         return self.weight * (x * torch.rsqrt(variance + 1e-6))
 
 
+class Own(nn.Module):
+    """CohereLayerNorm of transformers, its mean and deviation by one kernel"""
+
+    def __init__(self, *sizes):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(sizes))
+
+    def forward(self, x):
+        return nn.functional.layer_norm(x, x.shape[-1:]) * self.weight
+
+
 class Attention(nn.Module):
     """eager attention of transformers, with what Qwen3 (qknorm), Gemma 2
     (softcap), gpt-oss (sinks) and timm's CaiT (talking) add to it"""
 
     def __init__(self, width, heads, kv=None, dim=None, bias="qkvo", out=None,
-                 qknorm=None, softcap=None, sinks=False, talking=False,
+                 qknorm=None, norm_all=False, softcap=None, sinks=False,
+                 talking=False,
                  scale="scores", causal=False, noout=False, packed=False,
                  rotary=0, padded=0, dropout=0.0):
         super().__init__()
@@ -266,7 +278,7 @@ class Attention(nn.Module):
             self.qkv = nn.Linear(width, full + 2 * less, bias="q" in bias)
         if padded:
             self.qkv = Padded(width, full, less, padded, dropout)
-        else:
+        elif not packed:
             self.q = nn.Linear(width, full, bias="q" in bias)
             self.k = nn.Linear(width, less, bias="k" in bias)
             self.v = nn.Linear(width, less, bias="v" in bias)
@@ -274,8 +286,12 @@ class Attention(nn.Module):
         if not noout:
             self.o = nn.Linear(full, out or width, bias="o" in bias)
         norm = {"rms": RMS, "ln": nn.LayerNorm}.get(qknorm)
-        self.norms = nn.ModuleList([norm(self.dim), norm(self.dim)]) \
-            if norm else None
+        self.norm_all = norm_all  # of all heads at once: OLMo 2
+        sizes = (full, less) if norm_all else (self.dim, self.dim)
+        self.norms = nn.ModuleList(map(norm, sizes)) if norm else None
+        if qknorm == "own":
+            self.norms = nn.ModuleList([Own(n, self.dim)
+                                        for n in (self.heads, self.kv)])
         self.softcap = softcap
         self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
         self.talk = nn.ModuleList([nn.Linear(heads, heads) for _ in "ab"]) \
@@ -296,9 +312,11 @@ class Attention(nn.Module):
             q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
             del qkv
         else:
-            q, k, v = (f(x).view(b, t, -1, self.dim)
-                       for f in (self.q, self.k, self.v))
-            if self.norms:
+            q, k, v = self.q(x), self.k(x), self.v(x)
+            if self.norm_all:
+                q, k = self.norms[0](q), self.norms[1](k)
+            q, k, v = (y.view(b, t, -1, self.dim) for y in (q, k, v))
+            if self.norms and not self.norm_all:
                 q, k = self.norms[0](q), self.norms[1](k)
             q, k, v = (y.transpose(1, 2) for y in (q, k, v))
         if self.rotary:
@@ -349,6 +367,13 @@ def attentions():
     attention("dim=3 noout", dim=3, noout=True)
     attention("qknorm kv=2 nobias", qknorm="rms", kv=2, bias="")
     attention("qkln", qknorm="ln")
+    attention("qknorm=all kv=2 nobias causal", qknorm="rms", norm_all=True,
+              kv=2, bias="", causal=True)
+    attention("qknorm=all dim=6", qknorm="rms", norm_all=True, dim=6)
+    attention("qkln=all kv=1", qknorm="ln", norm_all=True, kv=1)
+    attention("qkln=own", qknorm="own")
+    attention("qkln=own kv=2 nobias causal rope", qknorm="own", kv=2, bias="",
+              causal=True, rotary=4)
     attention("softcap=50", softcap=50.0)
     attention("softcap=50 causal kv=1", softcap=50.0, causal=True, kv=1)
     attention("sinks", sinks=True)
@@ -370,6 +395,56 @@ def attentions():
     attention("views lora=3 lora_on=padded lora_dropout=0.5", packed=True,
               padded=3, dropout=0.5)
     attention("views scale=queries", packed=True, scale="queries")
+
+
+class Apart(nn.Module):
+    """Keys have positions added, values have none: DETR's
+    TransformerEncoderLayer and TransformerDecoderLayer, models/transformer.py,
+    whose memory is `seen`"""
+
+    def __init__(self, heads, width, other=0, dim=None, kv=None):
+        super().__init__()
+        self.heads, self.dim = heads, dim or width // heads
+        seen = other or width
+        self.before = nn.Linear(seen, seen)
+        self.asks = nn.Linear(width, width) if other else None
+        full = self.dim * heads
+        part = self.dim * (kv or heads)
+        self.q, self.o = nn.Linear(width, full), nn.Linear(full, width)
+        self.k, self.v = nn.Linear(seen, part), nn.Linear(seen, part)
+
+    def split(self, y):
+        return y.view(*y.shape[:2], -1, self.dim).transpose(1, 2)
+
+    def forward(self, places, seen, x=None):
+        seen = self.before(seen)
+        keys = seen + places
+        x = keys if self.asks is None else self.asks(x)
+        q, k, v = self.q(x), self.k(keys), self.v(seen)
+        del x, keys, seen
+        q, k, v = self.split(q), self.split(k), self.split(v)
+        serves = self.heads // k.shape[1]
+        if serves > 1:
+            k, v = (y[:, :, None].expand(-1, -1, serves, -1, -1).reshape(
+                len(y), self.heads, -1, self.dim) for y in (k, v))
+        scores = q @ k.transpose(2, 3)
+        del q, k
+        scores = (scores * self.dim ** -0.5).softmax(-1)
+        y = scores @ v
+        del scores, v
+        return self.o(y.transpose(1, 2).flatten(2))
+
+
+def apart():
+    for words, more in ("", {}), (" dim=6", {"dim": 6}), \
+                       (" kv=2", {"kv": 2}):
+        case("input p_ 6x16; input s_ 6x16; from s_; s: linear 16; "
+             f"add s p_; attention 4 values=s{words} naive",
+             Apart(4, 16, **more), (6, 16), (6, 16))
+        case("input p_ 9x12; input s_ 9x12; input x_ 6x16; from s_; "
+             "s: linear 12; k: add s p_; from x_; linear 16; "
+             f"attention 4 cross=k values=s{words} naive",
+             Apart(4, 16, 12, **more), (9, 12), (9, 12), (6, 16))
 
 
 class Joint(nn.Module):
@@ -533,22 +608,18 @@ class Latent(nn.Module):
 
     def turn(self, x):
         """Neighbours are turned, by constants."""
-        t, d = x.shape[-2:]
-        angle = torch.outer(torch.arange(t), 10000.0 ** (
-            -torch.arange(0, d, 2) / d)).repeat_interleave(2, 1)
+        own = x * self.constant(torch.cos, x)
         other = torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2)
-        return x * self.cosines(angle) + other * self.sines(angle)
+        return own + other * self.constant(torch.sin, x)
 
-    def cosines(self, angle):
-        return self.keep("c", angle.cos())
-
-    def sines(self, angle):
-        return self.keep("s", angle.sin())
-
-    def keep(self, name, value):
-        name += str(tuple(value.shape))
+    def constant(self, function, x):
+        """Made once, for each size."""
+        t, d = x.shape[-2:]
+        name = f"{function.__name__}{t}x{d}"
         if not hasattr(self, name):
-            self.register_buffer(name, value)
+            angle = torch.outer(torch.arange(t), 10000.0 ** (
+                -torch.arange(0, d, 2) / d)).repeat_interleave(2, 1)
+            self.register_buffer(name, function(angle))
         return getattr(self, name)
 
     def forward(self, x):
@@ -559,8 +630,9 @@ class Latent(nn.Module):
         kv = self.up(self.norm(k)).view(b, t, self.heads, -1).transpose(1, 2)
         k, v = kv.split([self.dim, self.vdim], -1)
         del kv
+        q_turned = self.turn(q_turned)
         k_turned = self.turn(k_turned.view(b, 1, t, self.rope))
-        q = torch.cat([q, self.turn(q_turned)], -1)
+        q = torch.cat([q, q_turned], -1)
         k = torch.cat([k, k_turned.expand(b, self.heads, t, -1)], -1)
         del q_turned, k_turned
         scores = q @ k.transpose(2, 3) * (self.dim + self.rope) ** -0.5
@@ -661,7 +733,8 @@ class Norm(nn.BatchNorm1d):
 
     def forward(self, x):
         return torch.batch_norm(x, self.weight, self.bias, self.running_mean,
-                                self.running_var, True, 0.1, 1e-5, False)
+                                self.running_var, self.training, 0.1, 1e-5,
+                                False)
 
 
 class Normed(nn.Module):
@@ -722,23 +795,28 @@ def normed():
 class ResetFirst(nn.Module):
     """A GRU whose reset gate acts on the state before its product, as in its
     paper (Cho et al., arXiv 1406.1078), Keras' reset_after=False and ONNX'
-    linear_before_reset=0. The matrix of the state is in two parts."""
+    linear_before_reset=0, with nn.GRU's parameters: the state's are split."""
 
     def __init__(self, width, units, one_bias=False, bias=True):
         super().__init__()
         self.units = units
         self.x = nn.Linear(width, 3 * units, bias=bias)
-        self.h = nn.Linear(units, 2 * units, bias=bias and not one_bias)
-        self.new = nn.Linear(units, units, bias=bias and not one_bias)
+        self.h = nn.Linear(units, 3 * units, bias=bias and not one_bias)
 
     def forward(self, x):
+        sizes = 2 * self.units, self.units
+        both, one = self.h.weight.split(sizes)
+        biases = None, None
+        if self.h.bias is not None:
+            biases = self.h.bias.split(sizes)
         h = torch.zeros(len(x), self.units)
         outs = []
         for step in x.unbind(1):
             a, b, c = self.x(step).chunk(3, 1)
-            r, z = self.h(h).chunk(2, 1)
+            r, z = F.linear(h, both, biases[0]).chunk(2, 1)
             r, z = torch.sigmoid(a + r), torch.sigmoid(b + z)
-            h = (1 - z) * torch.tanh(c + self.new(r * h)) + z * h
+            h = (1 - z) * torch.tanh(c + F.linear(r * h, one, biases[1])) + \
+                z * h
             outs.append(h)
         return torch.stack(outs, 1)
 
@@ -841,15 +919,40 @@ def bucket(far, causal, count=32, most=128):
 class Buckets(nn.Module):
     """T5Attention.compute_bias, and scores to which it is added"""
 
-    def __init__(self, heads, causal=False, **more):
+    def __init__(self, heads, causal=False, length=0, **more):
         super().__init__()
         self.causal, self.more = causal, more
         self.table = nn.Embedding(more.get("count", 32), heads)
+        self.register_buffer("rows", self.indices(length) if length else None)
+
+    def indices(self, length):
+        at = torch.arange(length)
+        return bucket(at[None] - at[:, None], self.causal, **self.more)
 
     def forward(self, x):
-        at = torch.arange(x.shape[-1])
-        rows = bucket(at[None] - at[:, None], self.causal, **self.more)
+        rows = self.rows
+        if rows is None:
+            rows = self.indices(x.shape[-1])
         return x + self.table(rows).permute(2, 0, 1)[None]
+
+
+class Windows(nn.Module):
+    """Attention's scores in windows with timm's relative_position_index, a
+    buffer: swin_transformer.py"""
+
+    def __init__(self, window, heads):
+        super().__init__()
+        at = torch.stack(torch.meshgrid(*map(torch.arange, window),
+                                        indexing="ij")).flatten(1)
+        far = at[:, :, None] - at[:, None]
+        rows = (far[0] + window[0] - 1) * (2 * window[1] - 1) + far[1] + \
+            window[1] - 1
+        self.register_buffer("rows", rows)
+        self.table = nn.Embedding(
+            (2 * window[0] - 1) * (2 * window[1] - 1), heads)
+
+    def forward(self, x):
+        return x + self.table(self.rows).permute(2, 0, 1)[None]
 
 
 class Distances(nn.Module):
@@ -874,6 +977,15 @@ def distances():
              f"; embed {more.get('count', 32)} 3; permute 2 0 1 }}; linear 9",
              nn.Sequential(nn.Linear(9, 9), Buckets(3, **more),
                            nn.Linear(9, 9)), (3, 9, 9))
+        case("input 3x9x9; linear 9; add {} { distances 9 " + words +
+             f" buffer; embed {more.get('count', 32)} 3; permute 2 0 1 }}; "
+             "linear 9", nn.Sequential(
+                 nn.Linear(9, 9), Buckets(3, length=9, **more),
+                 nn.Linear(9, 9)), (3, 9, 9))
+    case("input 3x6x6; linear 6; add {} { distances 2x3 buffer; embed 15 3; "
+         "permute 2 0 1 }; softmax; linear 9", nn.Sequential(
+             nn.Linear(6, 6), Windows((2, 3), 3), nn.Softmax(-1),
+             nn.Linear(6, 9)), (3, 6, 6))
     case("input 5x4x6; linear 6; matmul {} { distances 5; embed 9 6 } "
          "transpose", behind(6, Distances(5, 6)), (5, 4, 6))
 
@@ -904,6 +1016,7 @@ def main():
     print("# net,batch,params,macs,saved,peak: tools/sequence_truth.py")
     experts()
     attentions()
+    apart()
     joint()
     written_out()
     latents()

@@ -214,8 +214,8 @@ def calibrate(net, inputs, weights):
 def difference(net, path, settings, folder, about):
     """The largest, as a share of an output's root mean square."""
     file = os.path.join(folder, "w.safetensors")
-    subprocess.run([netc, "weights", path, *settings, "--random", "7", "-o",
-                    file], check=True)
+    subprocess.run([netc, "weights", path, *settings, "--random", "7",
+                    "--names=py", "-o", file], check=True)
     weights = load(file)
     shift(weights)
     calm(weights, about)
@@ -302,17 +302,25 @@ def check(path, settings, folder):
 
 # Members of families whose published sizes are too large for this.
 SMALL = [
-    ("yolov3", "size=128"), ("gpt2", "layers=2 context=64"),
-    ("gpt2", "layers=2 context=64 drop=0"), ("bert", "layers=2"),
-    ("t5", "layers=1"), ("phi", "layers=2 width=96 heads=2 context=16"),
-    ("phi3", "layers=2 width=64 heads=4 kv=2 hidden=96 context=16"),
+    ("yolov3", "size=128"), ("gpt2", "n_layer=2 length=64"),
+    ("gpt2", "n_layer=2 length=64 embd_pdrop=0 attn_pdrop=0 resid_pdrop=0"),
+    ("bert", "num_hidden_layers=2"),
+    ("t5", "num_layers=1"),
+    ("phi", "num_hidden_layers=2 hidden_size=96 num_attention_heads=2 "
+            "max_position_embeddings=16"),
+    ("phi3", "num_hidden_layers=2 hidden_size=64 num_attention_heads=4 "
+             "num_key_value_heads=2 intermediate_size=96 "
+             "max_position_embeddings=16"),
     ("detr", "size=128"), ("dit", "layers=2 width=96 heads=4"),
     ("dinov2", "layers=2 size=70"), ("sd_unet", "size=8"),
     ("sam_encoder", "layers=2 width=96 heads=3"),
     ("stylegan2_g", "size=16 base=256"), ("stylegan2_d", "size=16 base=256"),
-    ("whisper", "layers=1 width=128"),
+    ("whisper", "encoder_layers=1 decoder_layers=1 d_model=192 "
+                "encoder_ffn_dim=256 decoder_ffn_dim=256"),
     ("seq2seq", "width=64"),
-    ("llama", "layers=2 width=64 heads=4 kv=2 hidden=96 context=24 window=9"),
+    ("llama", "num_hidden_layers=2 hidden_size=64 num_attention_heads=4 "
+              "num_key_value_heads=2 intermediate_size=96 "
+              "max_position_embeddings=24 sliding_window=9"),
 ]
 
 

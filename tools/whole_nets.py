@@ -789,12 +789,13 @@ CASES = [
          lambda: Transformer(2, 128, 4, 1000), indices=[1000, 1000]),
     Case("transformer", ["layers=1", "width=16", "heads=2", "vocabulary=30"],
          lambda: Transformer(1, 16, 2, 30), indices=[30, 30], keep=True),
-    Case("bert", ["layers=3"], lambda: Bert(3, 768, 12),
+    Case("bert", ["num_hidden_layers=3"], lambda: Bert(3, 768, 12), eps=1e-12,
          indices=[30522, 2], sequence=True),
-    Case("bert", ["layers=2", "width=48", "heads=3", "context=8"],
-         lambda: Bert(2, 48, 3), indices=[30522, 2],
+    Case("bert", ["num_hidden_layers=2", "hidden_size=48",
+                  "num_attention_heads=3", "length=8"],
+         lambda: Bert(2, 48, 3), indices=[30522, 2], eps=1e-12,
          keep=True),
-    Case("gpt2", ["layers=2", "context=128"], lambda: Gpt2(2, 768, 12, 128),
+    Case("gpt2", ["n_layer=2", "length=128"], lambda: Gpt2(2, 768, 12, 128),
          indices=[50257]),
 ]
 

@@ -10,16 +10,19 @@ import sys
 HEAD = """\
 # The zoo
 
-For readers who look for the net of a paper. Made by `make zoo` from what the compiler
-reports. The files are in `examples/zoo/`; `-D NAME=VALUE` chooses a member of a
-family. Their numbers are compared with those of PyTorch, torchvision, timm, Darknet, Hugging Face
-and the programs of the papers: `tests/data/zoo.csv` has each with its source,
-`tests/data/zoo/` the layers of models that were measured, and
-`tools/zoo_models.py` what PyTorch keeps of the newer ones.
+For readers who look for the net of a paper. Made by `make zoo` from what the compiler reports.
+The files are in `examples/zoo/`; `netc zoo:NAME` opens them by name, and `-D NAME=VALUE`
+chooses a member of a family. Of language models and their kin the params are the keys of a
+`config.json` of Hugging Face. The eight names that `examples/huggingface/` has, too, are
+transformers' there: of convnext, detr, dinov2, swin and vit the zoo has the programs of
+others, of gemma3, qwen3 and segformer a table of the sizes. Their numbers are compared with
+those of PyTorch, torchvision, timm, Darknet, Hugging Face and the programs of the papers:
+`tests/data/zoo.csv` has each with its source, `tests/data/zoo/` the layers of models that were
+measured, and `tools/zoo_models.py` what PyTorch keeps of the newer ones.
 
 Lines are those that are neither blank nor a comment, with those of the files
-that are used. *Predict* is the memory for one image, *train* for batches of 32 with
-momentum{how}.
+that are used. *Predict* is the memory for one image, *train* for batches of 32 with the
+optimizer that the file names, or momentum{how}.
 
 | net | lines | input | parameters | MACs | predict | train |
 |---|--:|---|--:|--:|--:|--:|

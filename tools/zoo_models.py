@@ -6,7 +6,9 @@
 Each model is written as compactly as its net, after the program that the row
 names. Counted are parameters, multiply-adds of all convolutions and matrix
 products, those that functions run as well, and the bytes that autograd keeps
-at batch 1 and 3, each storage once, without parameters, buffers and inputs.
+at batch 1 and 3, each storage once, without parameters, buffers and inputs. Of
+the smaller ones the peaks are measured, too: of forward and backward of the sum
+of the outputs (peak), and of a prediction (predict).
 """
 import math
 import sys
@@ -16,6 +18,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from alive import measure, prediction
 from sequence_truth import bucket
 
 
@@ -873,14 +876,161 @@ class Tcn(nn.Module):
         return self.last(x[:, :, -1])
 
 
+def unnormed(conv, *args, **options):
+    return nn.utils.weight_norm(conv(*args, **options))
+
+
+class HifiGan(nn.Module):
+    """jik876/hifi-gan models.py"""
+
+    def __init__(self, c=512):
+        super().__init__()
+        self.first = unnormed(nn.Conv1d, 80, c, 7, padding=3)
+        self.ups, self.branches = nn.ModuleList(), nn.ModuleList()
+        for k, s in (16, 8), (16, 8), (4, 2), (4, 2):
+            self.ups.append(unnormed(nn.ConvTranspose1d, c, c // 2, k, s,
+                                     (k - s) // 2))
+            c //= 2
+            self.branches.append(nn.ModuleList(nn.ModuleList(
+                nn.Sequential(*(layer for step in (d, 1) for layer in (
+                    nn.LeakyReLU(0.1),
+                    unnormed(nn.Conv1d, c, c, k, 1, k // 2 * step, step))))
+                for d in (1, 3, 5)) for k in (3, 7, 11)))
+        self.last = unnormed(nn.Conv1d, c, 1, 7, padding=3)
+
+    def forward(self, x):
+        x = self.first(x)
+        for up, branches in zip(self.ups, self.branches):
+            x, total = up(F.leaky_relu(x, 0.1)), None
+            for branch in branches:
+                y = x
+                for block in branch:
+                    y = block(y) + y
+                total = y if total is None else total + y
+            x = total / 3
+        return torch.tanh(self.last(F.leaky_relu(x)))
+
+
+class SrResnet(nn.Module):
+    """Lornatang/SRGAN-PyTorch model.py"""
+
+    def __init__(self):
+        super().__init__()
+
+        def conv(c=64, k=3, given=64):
+            return nn.Conv2d(given, c, k, padding=k // 2)
+
+        def norm():
+            return [nn.Conv2d(64, 64, 3, padding=1, bias=False),
+                    nn.BatchNorm2d(64)]
+        self.first = nn.Sequential(conv(k=9, given=3), nn.PReLU())
+        self.blocks = nn.ModuleList(
+            nn.Sequential(*norm(), nn.PReLU(), *norm()) for _ in range(16))
+        self.second = nn.Sequential(*norm())
+        self.up = nn.Sequential(*(layer for _ in "12" for layer in (
+            conv(256), nn.PixelShuffle(2), nn.PReLU())), conv(3, 9))
+
+    def forward(self, x):
+        start = x = self.first(x)
+        for block in self.blocks:
+            x = block(x) + x
+        return self.up(start + self.second(x))
+
+
+class Siren(nn.Sequential):
+    """vsitzmann/siren modules.py"""
+
+    class Sine(nn.Module):
+        def forward(self, x):
+            return torch.sin(30 * x)
+
+    def __init__(self):
+        super().__init__(*(layer for given in (2, 256, 256, 256) for layer in (
+            nn.Linear(given, 256), Siren.Sine())), nn.Linear(256, 1))
+
+
+class StdConv(nn.Conv2d):
+    """timm ScaledStdConv2dSame"""
+
+    def __init__(self, given, c, k=1, s=1, groups=1):
+        super().__init__(given, c, k, s, k // 2 if s == 1 else 0,
+                         groups=groups)
+        self.gain = nn.Parameter(torch.ones(c, 1, 1, 1))
+        self.scale = self.weight[0].numel() ** -0.5
+
+    def forward(self, x):
+        k, s = self.kernel_size[0], self.stride[0]
+        if s > 1:
+            border = (math.ceil(x.shape[-1] / s) - 1) * s + k - x.shape[-1]
+            x = F.pad(x, [border // 2, border - border // 2] * 2)
+        weight = F.batch_norm(
+            self.weight.reshape(1, len(self.weight), -1), None, None,
+            weight=(self.gain * self.scale).view(-1), training=True,
+            momentum=0, eps=1e-5).reshape_as(self.weight)
+        return F.conv2d(x, weight, self.bias, s, self.padding, 1,
+                        self.groups)
+
+
+class NfNet(nn.Module):
+    """timm dm_nfnet_f0"""
+
+    class Act(nn.Module):
+        def forward(self, x):
+            return F.gelu(x).mul_(1.7015043497085571)
+
+    class Block(nn.Module):
+        def __init__(self, given, c, s, after):
+            super().__init__()
+            self.beta = (1 + 0.04 * after) ** -0.5
+            self.act = NfNet.Act()
+            self.pool = nn.AvgPool2d(2, 2, 0, True, False)
+            self.short = StdConv(given, c) if given != c or s > 1 else None
+            self.s, m = s, c // 2
+            self.convs = nn.Sequential(
+                StdConv(given, m), NfNet.Act(),
+                StdConv(m, m, 3, s, m // 128), NfNet.Act(),
+                StdConv(m, m, 3, 1, m // 128), NfNet.Act(), StdConv(m, c))
+            self.look = nn.Sequential(nn.Conv2d(c, m, 1), nn.ReLU(True),
+                                      nn.Conv2d(m, c, 1), nn.Sigmoid())
+            self.gain = nn.Parameter(torch.tensor(0.0))
+
+        def forward(self, x):
+            y = self.act(x) * self.beta
+            if self.short:
+                x = self.short(self.pool(y) if self.s > 1 else y)
+            y = self.convs(y)
+            y = 2.0 * (y * self.look(y.mean((2, 3), keepdim=True)))
+            y.mul_(self.gain)
+            return y * 0.2 + x
+
+    def __init__(self):
+        super().__init__()
+        layers, given = [], 3
+        for c, s in (16, 2), (32, 1), (64, 1):
+            layers += [StdConv(given, c, 3, s), NfNet.Act()]
+            given = c
+        layers.append(StdConv(64, 128, 3, 2))
+        given, after = 128, 0
+        for c, n, s in (256, 1, 1), (512, 2, 2), (1536, 6, 2), (1536, 3, 2):
+            for i in range(n):
+                layers.append(NfNet.Block(given, c, 1 if i else s, i or after))
+                given = c
+            after = n
+        self.layers = nn.Sequential(*layers, StdConv(1536, 3072), NfNet.Act())
+        self.last = nn.Linear(3072, 1000)
+
+    def forward(self, x):
+        return self.last(self.layers(x).mean((2, 3)))
+
+
 class Resnet(nn.Module):
-    def __init__(self, c, out):
+    def __init__(self, c, out, time=1280):
         super().__init__()
         self.norms = nn.ModuleList([nn.GroupNorm(32, c),
                                     nn.GroupNorm(32, out)])
         self.convs = nn.ModuleList([nn.Conv2d(c, out, 3, padding=1),
                                     nn.Conv2d(out, out, 3, padding=1)])
-        self.time = nn.Linear(1280, out)
+        self.time = nn.Linear(time, out)
         self.short = nn.Conv2d(c, out, 1) if c != out else nn.Identity()
 
     def forward(self, x, time):
@@ -939,10 +1089,12 @@ class SdUnet(nn.Module):
 
     def __init__(self, wide=(320, 640, 1280, 1280)):
         super().__init__()
-        self.time = nn.Sequential(nn.Linear(320, 1280), nn.SiLU(),
-                                  nn.Linear(1280, 1280))
-        self.first = nn.Conv2d(4, 320, 3, padding=1)
-        self.down, self.up, given = nn.ModuleList(), nn.ModuleList(), [320]
+        first, last = wide[0], wide[-1]
+        self.deep = last
+        self.time = nn.Sequential(nn.Linear(320, last), nn.SiLU(),
+                                  nn.Linear(last, last))
+        self.first = nn.Conv2d(4, first, 3, padding=1)
+        self.down, self.up, given = nn.ModuleList(), nn.ModuleList(), [first]
         for i, c in enumerate(wide):
             for _ in range(2):
                 self.down.append(self.block(i, given[-1], c))
@@ -950,17 +1102,16 @@ class SdUnet(nn.Module):
             if i + 1 < len(wide):
                 self.down.append(nn.Conv2d(c, c, 3, 2, 1))
                 given.append(c)
-        self.middle = nn.ModuleList([*self.block(self.deepest, 1280, 1280),
-                                     Resnet(1280, 1280)])
-        last = 1280
+        self.middle = nn.ModuleList([*self.block(self.deepest, last, last),
+                                     Resnet(last, last, last)])
         for i, c in reversed(list(enumerate(wide))):
             for _ in range(3):
                 self.up.append(self.block(i, last + given.pop(), c))
                 last = c
             if i:
                 self.up.append(nn.Conv2d(c, c, 3, padding=1))
-        self.last = nn.Sequential(nn.GroupNorm(32, 320), nn.SiLU(True),
-                                  nn.Conv2d(320, 4, 3, padding=1))
+        self.last = nn.Sequential(nn.GroupNorm(32, first), nn.SiLU(True),
+                                  nn.Conv2d(first, 4, 3, padding=1))
 
     def block(self, i, c, out):
         parts = [Resnet(c, out)] + ([Transformer(out)] if i < 3 else [])
@@ -994,14 +1145,14 @@ class Sdxl(SdUnet):
     """diffusers UNet2DConditionModel of stable-diffusion-xl-base-1.0"""
     deepest = 2
 
-    def __init__(self):
-        super().__init__((320, 640, 1280))
-        self.added = nn.Sequential(nn.Linear(2816, 1280), nn.SiLU(),
-                                   nn.Linear(1280, 1280))
+    def __init__(self, width=320):
+        super().__init__((width, 2 * width, 4 * width))
+        self.added = nn.Sequential(nn.Linear(2816, 4 * width), nn.SiLU(),
+                                   nn.Linear(4 * width, 4 * width))
 
     def block(self, i, c, out):
         deep = (0, 2, 10)[i]
-        return nn.ModuleList([Resnet(c, out)] + (
+        return nn.ModuleList([Resnet(c, out, self.deep)] + (
             [Transformer(out, deep, out // 64, 2048, True)] if deep else []))
 
     def forward(self, x, step, added, text):
@@ -1088,6 +1239,218 @@ class Detr(nn.Module):
             y = ln3(y + feed(y))
         y = self.last(y)
         return self.kinds(y), self.boxes(y)
+
+
+class Sampled(nn.Module):
+    """MSDeformAttn with ms_deform_attn_core_pytorch"""
+
+    def __init__(self, sizes):
+        super().__init__()
+        self.sizes = sizes
+        self.where, self.counts = nn.Linear(256, 256), nn.Linear(256, 128)
+        self.value, self.out = nn.Linear(256, 256), nn.Linear(256, 256)
+        self.register_buffer("unit", torch.ones(4, 1, 2))
+
+    def places(self, q, at):
+        n, rows, _ = q.shape
+        return at + self.where(q).view(n, rows, 8, 4, 4, 2) / self.unit
+
+    def forward(self, q, seen, at):
+        n, rows, _ = q.shape
+        points = 4 * len(self.sizes)
+        v = self.value(seen).split([s * s for s in self.sizes], 1)
+        g = 2 * self.places(q, at) - 1
+        w = self.counts(q).view(n, rows, 8, points).softmax(-1)
+        found = []
+        for i, s in enumerate(self.sizes):
+            level = v[i].transpose(1, 2).reshape(n * 8, 32, s, s)
+            grid = g[:, :, :, i].transpose(1, 2).flatten(0, 1)
+            found.append(F.grid_sample(level, grid, align_corners=False))
+        w = w.transpose(1, 2).reshape(n * 8, 1, rows, points)
+        y = (torch.stack(found, -2).flatten(-2) * w).sum(-1)
+        y = y.view(n, 256, rows).transpose(1, 2).contiguous()
+        return F.dropout(self.out(y), 0.1, self.training)
+
+
+class DeformableDetr(Detr):
+    """fundamentalvision/Deformable-DETR models/deformable_transformer.py"""
+
+    def __init__(self, size):
+        super().__init__(1)
+        del self.narrow, self.query, self.last, self.encoder, self.decoder
+        del self.places, self.found
+        self.sizes = [size // 8, size // 16, size // 32, size // 64]
+        self.narrow = nn.ModuleList(
+            nn.Sequential(nn.Conv2d(c, 256, k, k // 2 + 1, k // 2),
+                          nn.GroupNorm(32, 256))
+            for c, k in ((512, 1), (1024, 1), (2048, 1), (2048, 3)))
+        rows = sum(s * s for s in self.sizes)
+        self.register_buffer("places", torch.zeros(rows, 256))
+        self.register_buffer("at", torch.zeros(rows, 1, 4, 1, 2))
+        self.register_buffer("ratios", torch.ones(4, 1, 2))
+        self.level = nn.Parameter(torch.zeros(4, 256))
+        self.query = nn.Parameter(torch.zeros(300, 256))
+        self.found = nn.Parameter(torch.zeros(300, 256))
+        self.start = nn.Linear(256, 2)
+
+        def feed():
+            return nn.Sequential(
+                nn.Linear(256, 1024), nn.ReLU(True), nn.Dropout(0.1),
+                nn.Linear(1024, 256), nn.Dropout(0.1))
+
+        def block(*layers):
+            return nn.ModuleList(nn.ModuleList([layer, nn.LayerNorm(256)])
+                                 for layer in layers)
+        self.encoder = nn.ModuleList(block(Sampled(self.sizes), feed())
+                                     for _ in range(6))
+        self.decoder = nn.ModuleList(
+            block(Detr.Attention(), Sampled(self.sizes), feed())
+            for _ in range(6))
+        self.kinds = nn.Linear(256, 91)
+
+    def forward(self, x):
+        x, maps = self.first(x), []
+        for block, short in self.blocks:
+            if x.shape[1] in (512, 1024) and block[3].stride == (2, 2):
+                maps.append(x)
+            x = F.relu(block(x) + short(x), inplace=True)
+        maps += [x, x]
+        rows = [narrow(y).flatten(2).transpose(1, 2)
+                for narrow, y in zip(self.narrow, maps)]
+        places = self.places.split([s * s for s in self.sizes])
+        place = torch.cat([p + row for p, row in zip(places, self.level)])
+        x = torch.cat(rows, 1)
+        for (attend, ln1), (feed, ln2) in self.encoder:
+            x = ln1(x + attend(x + place, x, self.at))
+            x = ln2(x + feed(x))
+        at = self.start(self.query).sigmoid()[:, None, None, None]
+        at = at * self.ratios
+        y = self.found.expand(len(x), -1, -1)
+        for (own, ln1), (cross, ln2), (feed, ln3) in self.decoder:
+            q = y + self.query
+            y = ln1(y + own(q, q, y))
+            y = ln2(y + cross(y + self.query, x, at))
+            y = ln3(y + feed(y))
+        return self.kinds(y), self.boxes(y)
+
+
+class RtSampled(Sampled):
+    """MSDeformableAttention at boxes"""
+
+    def __init__(self, sizes):
+        super().__init__(sizes)
+        points = 8 * 4 * len(sizes)
+        self.where = nn.Linear(256, 2 * points)
+        self.counts = nn.Linear(256, points)
+
+    def places(self, q, box):
+        n, rows, _ = q.shape
+        box = box[:, :, None, None, None]
+        g = self.where(q).view(n, rows, 8, len(self.sizes), 4, 2)
+        return box[..., :2] + g / 4 * box[..., 2:] * 0.5
+
+
+class RtDetr(nn.Module):
+    """lyuwenyu/RT-DETR rtdetr_pytorch/src/zoo/rtdetr"""
+
+    def __init__(self, size):
+        super().__init__()
+        self.sizes = [size // 8, size // 16, size // 32]
+
+        def norm(c, out, k=1, s=1, act=None, affine=False):
+            return nn.Sequential(
+                nn.Conv2d(c, out, k, s, k // 2, bias=False),
+                nn.BatchNorm2d(out, affine=affine), act or nn.Identity())
+
+        def cbs(c=256, k=1, s=1):
+            return norm(c, 256, k, s, nn.SiLU(True), True)
+
+        def csp():
+            return nn.ModuleList([cbs(512), nn.ModuleList(nn.ModuleList([
+                norm(256, 256, k, affine=True) for k in (3, 1)])
+                for _ in range(3)), cbs(512)])
+
+        def mlp(*widths):
+            layers = [layer for pair in zip(widths, widths[1:])
+                      for layer in (nn.Linear(*pair), nn.ReLU(True))]
+            return nn.Sequential(*layers[:-1])
+
+        def feed(act):
+            return nn.Sequential(nn.Linear(256, 1024), act,
+                                 nn.Linear(1024, 256))
+
+        def norms(n):
+            return nn.ModuleList(nn.LayerNorm(256) for _ in range(n))
+        act = nn.ReLU(True)
+        self.first = nn.Sequential(
+            norm(3, 32, 3, 2, act), norm(32, 32, 3, 1, act),
+            norm(32, 64, 3, 1, act), nn.MaxPool2d(3, 2, 1))
+        self.stages, c = nn.ModuleList(), 64
+        for m, n, s in (64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2):
+            self.stages.append(nn.ModuleList())
+            for i in range(n):
+                self.stages[-1].append(nn.ModuleList([
+                    nn.Sequential(norm(c, m, act=act),
+                                  norm(m, m, 3, s if i == 0 else 1, act),
+                                  norm(m, 4 * m)),
+                    nn.Identity() if i else nn.Sequential(
+                        nn.AvgPool2d(s, s), norm(c, 4 * m))]))
+                c = 4 * m
+        self.narrow = nn.ModuleList(norm(c, 256, affine=True)
+                                    for c in (512, 1024, 2048))
+        self.own = nn.ModuleList([Detr.Attention(), feed(nn.GELU())])
+        self.norms, self.found = norms(2), nn.Sequential(
+            nn.Linear(256, 256), nn.LayerNorm(256))
+        self.lateral = nn.ModuleList(cbs() for _ in "12")
+        self.down = nn.ModuleList(cbs(k=3, s=2) for _ in "12")
+        self.csps = nn.ModuleList(csp() for _ in range(4))
+        self.maps = nn.ModuleList(norm(256, 256, affine=True) for _ in "123")
+        self.score, self.place = nn.Linear(256, 80), mlp(4, 512, 256)
+        self.box = mlp(256, 256, 256, 4)
+        self.decoder = nn.ModuleList(nn.ModuleList([
+            Detr.Attention(), RtSampled(self.sizes), feed(nn.ReLU(True)),
+            norms(3), mlp(256, 256, 256, 4), nn.Linear(256, 80)])
+            for _ in range(6))
+
+    def fuse(self, i, *maps):
+        one, blocks, two = self.csps[i]
+        x = torch.cat(maps, 1)
+        y = one(x)
+        for wide, narrow in blocks:
+            y = F.silu(wide(y) + narrow(y))
+        return y + two(x)
+
+    def forward(self, x):
+        x, maps = self.first(x), []
+        for stage in self.stages:
+            for block, short in stage:
+                x = F.relu(block(x) + short(x))
+            maps.append(x)
+        f1, f2, x = (layer(y) for layer, y in zip(self.narrow, maps[1:]))
+        shape, x = x.shape, x.flatten(2).transpose(1, 2)
+        attend, feed = self.own
+        x = self.norms[0](x + attend(x, x, x))  # no sines: they cost nothing
+        x = self.norms[1](x + feed(x)).transpose(1, 2).reshape(shape)
+        y3 = self.lateral[0](x)
+        y2 = self.lateral[1](self.fuse(0, F.interpolate(y3, None, 2), f2))
+        z = [self.fuse(1, F.interpolate(y2, None, 2), f1)]
+        for i, y in enumerate((y2, y3)):
+            z.append(self.fuse(2 + i, self.down[i](z[i]), y))
+        seen = torch.cat([m(y).flatten(2).transpose(1, 2)
+                          for m, y in zip(self.maps, z)], 1)
+        y = self.found(seen)
+        scores, boxes = self.score(y), self.box(y).sigmoid()
+        best = scores.max(-1)[0].topk(300, 1)[1][..., None]
+        y = y.gather(1, best.expand(-1, -1, 256))
+        at = boxes.gather(1, best.expand(-1, -1, 4))
+        for own, cross, feed, norms, box, kinds in self.decoder:
+            place = self.place(at)
+            q = y + place
+            y = norms[0](y + own(q, q, y))
+            y = norms[1](y + cross(y + place, seen, at))
+            y = norms[2](y + feed(y))
+            at = (box(y) + at.logit(1e-5)).sigmoid()
+        return kinds(y), at
 
 
 class RmsNorm(nn.Module):
@@ -1207,6 +1570,197 @@ class Wav2vec2(nn.Module):
         return x
 
 
+class QuickGelu(nn.Module):
+    def forward(self, x):
+        return x * torch.sigmoid(1.702 * x)
+
+
+class Clip(nn.Module):
+    """transformers models/clip/modeling_clip.py, with F.normalize"""
+
+    def __init__(self, layers=12):
+        super().__init__()
+        self.patches = nn.Conv2d(3, 768, 32, 32, bias=False)
+        self.token = nn.Parameter(torch.zeros(768))
+        self.places = nn.Parameter(torch.zeros(50, 768))
+        self.first, self.seen = nn.LayerNorm(768), nn.LayerNorm(768)
+        self.table = nn.Embedding(49408, 512)
+        self.spots, self.last = nn.Embedding(77, 512), nn.LayerNorm(512)
+        self.register_buffer("numbers", torch.arange(77))
+
+        def blocks(width, causal):
+            return nn.ModuleList(nn.ModuleList([
+                nn.LayerNorm(width),
+                Attention(width, width // 64, causal=causal),
+                nn.LayerNorm(width), mlp(width, 4 * width, QuickGelu)])
+                for _ in range(layers))
+        self.picture, self.text = blocks(768, False), blocks(512, True)
+        self.see = nn.Linear(768, 512, bias=False)
+        self.read = nn.Linear(512, 512, bias=False)
+        self.scale = nn.Parameter(torch.zeros(()))
+
+    def forward(self, image, text):
+        x = self.patches(image).flatten(2).transpose(1, 2)
+        x = torch.cat([self.token.expand(len(x), 1, -1), x], 1) + self.places
+        x = self.first(x)
+        for ln1, attend, ln2, feed in self.picture:
+            x = x + attend(ln1(x))
+            x = x + feed(ln2(x))
+        picture = self.see(self.seen(x[:, 0]))
+        x = self.table(text) + self.spots(self.numbers)
+        for ln1, attend, ln2, feed in self.text:
+            x = x + attend(ln1(x))
+            x = x + feed(ln2(x))
+        said = self.read(self.last(x)[:, 76])
+        said, picture = F.normalize(said), F.normalize(picture)
+        return self.scale.exp() * (said[:, None] @ picture[:, :, None])
+
+
+class EfficientVit(nn.Module):
+    """timm models/efficientvit_mit.py"""
+
+    def __init__(self, width, depths, dim, head):
+        super().__init__()
+
+        def conv(c, out, k=1, s=1, groups=1, norm=True, act=True):
+            return nn.Sequential(
+                nn.Conv2d(c, out, k, s, k // 2, 1, groups, not norm),
+                *[nn.BatchNorm2d(out)] * norm, *[nn.Hardswish(True)] * act)
+
+        def local(c, out, s, norm):
+            return nn.Sequential(
+                conv(c, 4 * c, norm=norm),
+                conv(4 * c, 4 * c, 3, s, 4 * c, norm),
+                conv(4 * c, out, act=False))
+        self.first = conv(3, width, 3, 2)
+        self.blocks = nn.ModuleList([EfficientVit.Sum(nn.Sequential(
+            conv(width, width, 3, 1, width), conv(width, width, act=False)))])
+        c = width
+        for i, n in enumerate(depths):
+            out, vit = width * 2 ** (i + 1), i > 1
+            self.blocks.append(local(c, out, 2, not vit))
+            for _ in range(n if vit else n - 1):
+                if vit:
+                    self.blocks.append(EfficientVit.Sum(
+                        EfficientVit.Attention(out, dim)))
+                self.blocks.append(EfficientVit.Sum(
+                    local(out, out, 1, not vit)))
+            c = out
+        self.head = nn.Sequential(
+            conv(c, head[0]), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+            nn.Linear(*head, bias=False), nn.LayerNorm(head[1]),
+            nn.Hardswish(True), nn.Linear(head[1], 1000))
+
+    class Sum(nn.Module):
+        def __init__(self, inside):
+            super().__init__()
+            self.inside = inside
+
+        def forward(self, x):
+            return self.inside(x) + x
+
+    class Attention(nn.Module):
+        def __init__(self, c, dim):
+            super().__init__()
+            self.dim = dim
+            self.qkv = nn.Conv2d(c, 3 * c, 1, bias=False)
+            self.wide = nn.Sequential(
+                nn.Conv2d(3 * c, 3 * c, 5, 1, 2, 1, 3 * c, False),
+                nn.Conv2d(3 * c, 3 * c, 1, 1, 0, 1, 3 * c // dim, False))
+            self.out = nn.Sequential(nn.Conv2d(2 * c, c, 1, bias=False),
+                                     nn.BatchNorm2d(c))
+
+        def forward(self, x):
+            n, _, h, w = x.shape
+            x = self.qkv(x)
+            x = torch.cat([x, self.wide(x)], 1)
+            q, k, v = x.reshape(n, -1, 3 * self.dim, h * w).transpose(
+                2, 3).chunk(3, 3)
+            q, k, v = F.relu(q), F.relu(k), F.pad(v, (0, 1), value=1.0)
+            x = q @ (k.transpose(2, 3) @ v)
+            x = x[..., :-1] / (x[..., -1:] + 1e-5)
+            return self.out(x.transpose(2, 3).reshape(n, -1, h, w))
+
+    def forward(self, x):
+        x = self.first(x)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+class SamEncoder(nn.Module):
+    """facebookresearch/segment-anything modeling/image_encoder.py; the norms
+    after the last block as timm models/vision_transformer_sam.py has them"""
+
+    def __init__(self, size, layers=12, width=768, heads=12):
+        super().__init__()
+        side = size // 16
+        self.patches = nn.Conv2d(3, width, 16, 16)
+        self.places = nn.Parameter(torch.zeros(1, side, side, width))
+        self.blocks = nn.ModuleList(nn.ModuleList([
+            nn.LayerNorm(width),
+            SamEncoder.Attention(width, heads, 14 if i % (layers // 4)
+                                 else side),
+            nn.LayerNorm(width), mlp(width, 4 * width)])
+            for i in range(1, layers + 1))
+        self.neck = nn.ModuleList([
+            nn.Conv2d(width, 256, 1, bias=False), nn.LayerNorm(256),
+            nn.Conv2d(256, 256, 3, padding=1, bias=False), nn.LayerNorm(256)])
+
+    class Attention(nn.Module):
+        def __init__(self, width, heads, side):
+            super().__init__()
+            self.heads, self.side = heads, side
+            self.qkv = nn.Linear(width, 3 * width)
+            self.out = nn.Linear(width, width)
+            self.rows, self.columns = (nn.Parameter(torch.zeros(
+                2 * side - 1, width // heads)) for _ in "12")
+
+        def apart(self, table):
+            numbers = torch.arange(self.side)
+            return table[numbers[:, None] - numbers + self.side - 1]
+
+        def forward(self, x):
+            n, s, _, width = x.shape
+            g, dim = n * self.heads, width // self.heads
+            q, k, v = self.qkv(x).reshape(n, s * s, 3, self.heads, dim).permute(
+                2, 0, 3, 1, 4).reshape(3, g, s * s, dim).unbind(0)
+            scores = q * dim ** -0.5 @ k.transpose(1, 2)
+            q = q.reshape(g, s, s, dim)
+            rows = torch.einsum("bhwc,hkc->bhwk", q, self.apart(self.rows))
+            columns = torch.einsum("bhwc,wkc->bhwk", q,
+                                   self.apart(self.columns))
+            scores = (scores.view(g, s, s, s, s) + rows[..., None]
+                      + columns[:, :, :, None]).view(g, s * s, s * s)
+            x = scores.softmax(-1) @ v
+            x = x.view(n, self.heads, s, s, dim).permute(0, 2, 3, 1, 4)
+            return self.out(x.reshape(n, s, s, width))
+
+    @staticmethod
+    def windows(x, attend):
+        n, side, _, width = x.shape
+        more = -side % 14
+        k = (side + more) // 14
+        x = F.pad(x, (0, 0, 0, more, 0, more))
+        x = x.view(n, k, 14, k, 14, width).permute(0, 1, 3, 2, 4, 5)
+        x = attend(x.contiguous().view(-1, 14, 14, width))
+        x = x.view(n, k, k, 14, 14, width).permute(0, 1, 3, 2, 4, 5)
+        x = x.contiguous().view(n, k * 14, k * 14, width)
+        return x[:, :side, :side].contiguous()
+
+    def forward(self, x):
+        x = self.patches(x).permute(0, 2, 3, 1) + self.places
+        for ln1, attend, ln2, feed in self.blocks:
+            y = ln1(x)
+            x = x + (self.windows(y, attend) if attend.side == 14
+                     else attend(y))
+            x = x + feed(ln2(x))
+        x = x.permute(0, 3, 1, 2)
+        one, ln1, two, ln2 = self.neck
+        x = ln1(one(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        return ln2(two(x).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
 # Rows: net, settings, model, inputs of a batch, options
 
 def image(channels, height, width=None):
@@ -1243,21 +1797,47 @@ MODELS = [
      [lambda n: torch.zeros(n, 1, 64, 64, 64)]),
     ("encodec", "", Encodec, [values(1, 24000)]),
     ("tcn", "", Tcn, [values(1, 784)]),
+    ("hifigan", "", HifiGan, [values(80, 32)]),
+    ("siren", "", Siren, [values(65536, 2)]),
+    ("srresnet", "", SrResnet, [image(3, 24)]),
+    ("nfnet", "", NfNet, [image(3, 192)]),
     ("sd_unet", "size=16", SdUnet,
      [image(4, 16), values(320), values(77, 768)]),
     ("sdxl", "size=16", Sdxl,
      [image(4, 16), values(320), values(2816), values(77, 2048)]),
+    ("sdxl", "size=32 width=64", lambda: Sdxl(64),
+     [image(4, 32), values(320), values(2816), values(77, 2048)]),
     ("sd3", "layers=2", lambda: Sd3(2),
      [image(16, 128), values(154, 4096), values(256), values(2048)]),
     ("flux", "heads=1 blocks=1", lambda: Flux(1, 1),
      [values(4096, 64), values(512, 4096), values(256), values(256),
       values(768)]),
+    ("rt_detr", "", lambda: RtDetr(640), [image(3, 640)]),
+    ("deformable_detr", "size=256", lambda: DeformableDetr(256),
+     [image(3, 256)]),
     ("detr", "size=320", lambda: Detr(100), [image(3, 320)]),
+    ("detr", "size=128", lambda: Detr(16), [image(3, 128)]),
     ("t5", "", lambda: T5(6, 512, 8, 2048),
      [words(512), words(114)]),
     ("wav2vec2", "", Wav2vec2, [values(1, 16080)]),
     ("pointnet", "bias=true", PointNet, [values(3, 1024)]),
+    ("clip", "text_config_num_hidden_layers=2 "
+     "vision_config_num_hidden_layers=2", lambda: Clip(2),
+     [image(3, 224), words(77)]),
+    ("efficientvit", "", lambda: EfficientVit(16, (2, 3, 3, 4), 16,
+                                              (1536, 1600)), [image(3, 224)]),
+    ("efficientvit", "b=0", lambda: EfficientVit(8, (2, 2, 2, 2), 16,
+                                                 (1024, 1280)),
+     [image(3, 224)]),
+    ("sam_encoder", "size=384 layers=8 width=96 heads=3",
+     lambda: SamEncoder(384, 8, 96, 3), [image(3, 384)]),
 ]
+
+# Whose peaks are measured.
+PEAKS = [(net, settings) for net, settings, _, _ in MODELS if
+         net in ("clip", "pointnet", "sam_encoder") or (net, settings) in (
+             ("efficientvit", "b=0"), ("detr", "size=128"),
+             ("sdxl", "size=32 width=64"))]
 
 
 def main():
@@ -1270,11 +1850,19 @@ def main():
                  "macs": 2 * macs_of(model, [given(2) for given in inputs])
                  - macs_of(model, [given(3) for given in inputs])}
         for name, batch in ("saved", 1), ("saved3", 3):
+            if net == "rt_detr":
+                continue  # its boxes are cut off from what made them
             if net == "pointnet" and batch == 1:
                 continue  # its batch norms of vectors need two samples
-            if net == "detr" and batch == 3:
-                continue  # zeros for each sample there, once in the net
+            if net in ("detr", "deformable_detr") and batch == 3:
+                continue  # queries for each sample there, once in the net
             facts[name] = saved_by(model, [given(batch) for given in inputs])
+        if (net, settings) in PEAKS:
+            batch = 2 if net == "pointnet" else 1
+            given = [make(batch) for make in inputs]
+            behind = "" if batch == 1 else str(batch)
+            facts["peak" + behind] = measure(model.train(), given)[2]
+            facts["predict" + behind] = prediction(model, given)
         print(f"{net},{settings},"
               + " ".join(f"{k}={v}" for k, v in facts.items())
               + f",{model.__doc__.splitlines()[0]} in PyTorch 1.13",

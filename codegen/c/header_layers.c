@@ -212,7 +212,8 @@ static void put_weights(struct header_layers *l, struct slice stem,
   struct header *h = l->h;
   const struct model *model = h->c->model;
   const struct node *node = &model->nodes.at[index];
-  int64_t first = -1, count = 0, offset = 0, bytes = 0;
+  int64_t first = -1, count = 0, biases = 0, offset = 0, bytes = 0;
+  int element = h->c->settings->infer.dtype;
   if (h->c->settings->infer.weight_dtype)
     return; /* nothing says how blocks lie */
   for (int i = 0; i < node->param_count; i++) {
@@ -222,13 +223,17 @@ static void put_weights(struct header_layers *l, struct slice stem,
     if (first < 0)
       first = l->block.at[place];
     count += model->params.at[place].count; /* a part of the whole */
+    if (model->params.at[place].bias)
+      biases += model->params.at[place].count;
   }
-  if (l->block.bias[index] >= 0)
+  if (l->block.bias[index] >= 0) {
     count += shape_channels(node->out);
+    biases += shape_channels(node->out);
+  }
   if (first < 0)
     return;
-  element_bytes(h->c->settings->infer.dtype, first, &offset);
-  element_bytes(h->c->settings->infer.dtype, count, &bytes);
+  weight_block_bytes(element, first, l->block.biases_before[index], &offset);
+  weight_block_bytes(element, count, biases, &bytes);
   header_stem_macro(h, stem, "_WEIGHT_OFFSET", offset);
   header_stem_macro(h, stem, "_WEIGHT_BYTES", bytes);
 }

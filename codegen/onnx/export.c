@@ -80,6 +80,12 @@ static bool is_last(struct exporting *x, size_t index) {
          next.layer != x->op.layer;
 }
 
+/* Products whose weights are made of parameters first. */
+static bool is_computed(const char *part) {
+  return strcmp(part, "wnorm") == 0 || strcmp(part, "spectral") == 0 ||
+         strcmp(part, "ws") == 0;
+}
+
 static bool write_operation(struct exporting *x, size_t index) {
   const struct onnx_form *form = onnx_form_find(x->op.code);
   struct text scope = text_new(x->arena);
@@ -90,7 +96,13 @@ static bool write_operation(struct exporting *x, size_t index) {
     text_printf(&scope, "/%s", x->op.part);
   x->model.scope = arena_copy(x->arena, scope.at, scope.length);
   x->first_value = x->model.values.count;
-  if (!*x->op.code)
+  if (is_computed(x->op.part))
+    onnx_refuse(x,
+                "`%s` computes its weights anew in every step: it can be "
+                "measured, but not run; take the word away, for a net whose "
+                "weights are folded",
+                x->op.part);
+  else if (!*x->op.code)
     onnx_refuse(
         x,
         "nothing says what its `%s` computes: it can be measured, but not run",
@@ -164,20 +176,8 @@ static bool write_model(struct exporting *x) {
   return write_outputs(x);
 }
 
-/* Sines and cosines are known without a file. */
-static void fill_weights(struct onnx_model *m) {
-  size_t count = m->values.count;
-  for (size_t i = 0; i < count; i++) {
-    const struct model_value *value = &m->values.at[i];
-    const struct netc_weight *weight =
-        value->weight < 0 ? NULL : &m->weights.at[value->weight];
-    if (weight && !weight->sines)
-      model_fill(m, (value_id)i, weight->center);
-  }
-}
-
-struct onnx_model *onnx_build(struct netc *netc, int opset, bool weights,
-                              struct arena *arena, struct text *why) {
+struct onnx_model *onnx_build(struct netc *netc, int opset, struct arena *arena,
+                              struct text *why) {
   struct exporting *x = ARENA_NEW(arena, struct exporting);
   x->arena = x->model.arena = arena;
   x->netc = netc;
@@ -187,7 +187,5 @@ struct onnx_model *onnx_build(struct netc *netc, int opset, bool weights,
     text_printf(why, "`%s` cannot be written as ONNX: %s", x->layer, x->why);
     return NULL;
   }
-  if (!weights)
-    fill_weights(&x->model);
   return &x->model;
 }

@@ -122,21 +122,6 @@ value_id model_scalar(struct onnx_model *m, double real) {
   return model_tensor(m, ELEMENT_FLOAT, 0, NULL, &value);
 }
 
-void model_fill(struct onnx_model *m, value_id id, double with) {
-  struct model_value *value = &m->values.at[id];
-  value_id *shape = arena_alloc(m->arena, 1, sizeof *shape);
-  struct onnx_node *node = VEC_PUSH(m->arena, &m->fills);
-  value->from = FROM_NODE;
-  *shape = model_numbers(m, value->dim, value->rank);
-  *node = (struct onnx_node){.op = "ConstantOfShape",
-                             .ins = shape,
-                             .in_count = 1,
-                             .out = id,
-                             .second = NO_VALUE};
-  *VEC_PUSH(m->arena, &node->attributes) = (struct attribute){
-      .name = "value", .type = ATTRIBUTE_FILL, .real = (float)with};
-}
-
 /* Names */
 
 static void name_value(struct onnx_model *m, struct map *taken,

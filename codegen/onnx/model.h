@@ -23,7 +23,7 @@ enum onnx_element {
 typedef int64_t value_id;
 #define NO_VALUE ((value_id)-1)
 
-enum value_from { FROM_INPUT, FROM_NODE, FROM_CONSTANT };
+enum value_from { FROM_INPUT, FROM_NODE, FROM_CONSTANT, FROM_NOTHING };
 
 struct model_value {
   const char *name; /* what it should be called; in the end its own name */
@@ -32,6 +32,7 @@ struct model_value {
   bool output; /* of the model: it keeps its name */
   int rank;
   int64_t dim[LAYOUT_RANK];
+  int64_t samples[LAYOUT_RANK]; /* an open batch: how many times it; 0: not */
 
   /* A constant: its bytes; or NULL, and a tensor in the file of weights. */
   const void *data;
@@ -43,15 +44,14 @@ enum attribute_type {
   ATTRIBUTE_INT,
   ATTRIBUTE_INTS,
   ATTRIBUTE_FLOAT,
-  ATTRIBUTE_TEXT,
-  ATTRIBUTE_FILL
+  ATTRIBUTE_TEXT
 };
 
 struct attribute {
   const char *name;
   enum attribute_type type;
   int64_t number;
-  float real; /* FILL: a tensor of one value, too */
+  float real;
   const char *text;
   size_t count;
   const int64_t *numbers;
@@ -70,12 +70,12 @@ struct onnx_model {
   const char *name;
   int opset;
   VEC(struct model_value) values;
-  VEC(struct onnx_node) fills; /* what stands for weights that are not given */
   VEC(struct onnx_node) nodes;
   VEC(value_id) inputs, outputs;
   VEC(struct netc_weight) weights; /* all of the net */
   struct map constants;            /* by their bytes: each is there once */
   const char *scope;               /* what the next values are called after */
+  struct slice source, params;     /* that the file keeps: seal.h; or none */
 };
 
 /* A value of that shape, with its own name. */
@@ -103,9 +103,6 @@ value_id model_numbers(struct onnx_model *m, const int64_t *numbers, int count);
 value_id model_tensor(struct onnx_model *m, enum onnx_element type, int rank,
                       const int64_t *dims, const void *data);
 value_id model_scalar(struct onnx_model *m, double real);
-
-/* A constant becomes a node that fills its shape. */
-void model_fill(struct onnx_model *m, value_id id, double with);
 
 /* Every value gets the name that it wants, or that with a number appended. */
 void model_name_values(struct onnx_model *m);

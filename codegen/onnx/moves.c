@@ -32,7 +32,7 @@ static value_id joined(struct exporting *x, value_id a, value_id b, int rank,
   return y;
 }
 
-/* Each end beside the other one: Pad's mode `wrap` is of opset 19. */
+/* Each end beside the other one, before opset 19. */
 static value_id wrapped(struct exporting *x, value_id map,
                         const struct onnx_layout *in, const int64_t *pads) {
   int64_t dims[LAYOUT_RANK];
@@ -55,7 +55,7 @@ static value_id wrapped(struct exporting *x, value_id map,
 }
 
 bool onnx_pad(struct exporting *x) {
-  static const char *const modes[] = {NULL, "reflect", "edge"};
+  static const char *const modes[] = {NULL, "reflect", "edge", "wrap"};
   struct onnx_layout at = onnx_map_out(x);
   struct view in = onnx_map_in(x, 0);
   int64_t pads[2 * LAYOUT_RANK] = {0}, mode = x->op.numbers[0];
@@ -66,7 +66,7 @@ bool onnx_pad(struct exporting *x) {
   }
   if (mode == 1 && !mirrors_once(&in.at, pads))
     return onnx_refuse(x, "Pad cannot mirror more than the map") != NO_VALUE;
-  if (mode == 3)
+  if (mode == 3 && x->model.opset < 19)
     return onnx_put_first(x, wrapped(x, map, &in.at, pads), &at);
   value_id y =
       NODE(x, "Pad", &at, map, model_numbers(&x->model, pads, 2 * at.rank));
@@ -186,7 +186,7 @@ bool onnx_last(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* The axes of a sum are an input from opset 13 on. */
+/* The axes of a sum are an input from opset 13 on, others' from 18 on. */
 value_id onnx_reduce_axes(struct exporting *x, const char *op, value_id in,
                           const struct onnx_layout *at, const int64_t *axes,
                           int count, bool keeps) {
@@ -200,7 +200,7 @@ value_id onnx_reduce_axes(struct exporting *x, const char *op, value_id in,
       dims[rank++] = gone ? 1 : at->dim[i];
   }
   struct onnx_layout left = layout_dense(rank, dims);
-  bool takes = x->model.opset >= 13 && strcmp(op, "ReduceSum") == 0;
+  bool takes = x->model.opset >= (strcmp(op, "ReduceSum") == 0 ? 13 : 18);
   value_id y = NODE(x, op, &left, in,
                     takes ? model_numbers(&x->model, axes, count) : NO_VALUE);
   if (!takes)

@@ -79,11 +79,19 @@ static value_id affine(struct exporting *x, value_id y,
   return y;
 }
 
-/* Groups as channels, each of all its values. */
+/* One operator from opset 21 on; before, groups as channels, each of all its
+ * values. */
 bool onnx_gn(struct exporting *x) {
   struct onnx_layout at;
-  int64_t groups = x->op.numbers[0];
+  int64_t groups = x->op.numbers[0], channels = channels_of(x);
   value_id y = get_channels_first(x, &at);
+  if (x->model.opset >= 21 && at.rank > 2) {
+    y = NODE(x, "GroupNormalization", &at, y, vector(x, 1, channels, 1),
+             vector(x, 2, channels, 0));
+    model_int(&x->model, "num_groups", groups);
+    model_real(&x->model, "epsilon", x->op.reals[0]);
+    return onnx_put_first(x, y, &at);
+  }
   int64_t dims[3] = {at.dim[0], groups,
                      layout_values(&at) / at.dim[0] / groups};
   struct onnx_layout parts = layout_dense(3, dims);

@@ -9,31 +9,35 @@
 #include "codegen/onnx/model.h"
 #include "netc.h"
 
-/* More bytes of weights than this go to a file beside the model. */
+/* More bytes of weights than this go to a file beside the model; and of such
+ * as are not given. */
 #define ONNX_INSIDE ((int64_t)1 << 30)
+#define ONNX_INSIDE_EMPTY ((int64_t)1 << 26)
+
+/* The net that is loaded. NULL: `why` says why not, and which layer. */
+struct onnx_model *onnx_build(struct netc *netc, int opset, struct arena *arena,
+                              struct text *why);
 
 /*
- * The net that is loaded. Without weights nodes fill their shapes, and only
- * sines are left to be asked for. NULL: `why` says why not, and which layer.
+ * Leaves the batch open: what differs between the model and another one of the
+ * same net and another batch. False: `why` says where it is more than a size.
  */
-struct onnx_model *onnx_build(struct netc *netc, int opset, bool weights,
-                              struct arena *arena, struct text *why);
+bool onnx_open_batch(struct onnx_model *model, const struct onnx_model *other,
+                     struct text *why);
 
-/* Bytes of the weights that it will ask for. */
+/* Bytes of its weights. */
 int64_t onnx_weight_bytes(const struct onnx_model *model);
 
 /* Values of weights, by the numbers of netc_weight. */
 struct onnx_weights {
   void *user;
   const char *beside; /* the name of a file for all of them; NULL: inside */
-  /* All of a weight where it lies as little-endian float32, or NULL. */
-  const void *(*lie)(void *user, size_t weight);
-  void (*read)(void *user, size_t weight, float *to);
-  /* Puts them at the end of the file beside the model. */
-  void (*append)(void *user, size_t weight);
+  /* Writes all of a weight, 4 bytes a value, to where the sink's bytes go or
+   * to the file beside the model. */
+  void (*put)(void *user, size_t weight);
 };
 
-/* Writes the model; the caller knows whether the sink took all of it. */
+/* Writes the model; the caller knows whether the sinks took all of it. */
 void onnx_write(struct onnx_model *model, const struct onnx_weights *from,
                 netc_sink_fn *sink, void *user);
 

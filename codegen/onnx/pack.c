@@ -1,14 +1,15 @@
-/*
- * A model as the bytes of a file. Weights that are not given are nodes that
- * fill their shape, as those of ONNX's own light models are; so every tool
- * opens and runs it.
- */
+/* A model as the bytes of a file. */
 #include <string.h>
 
 #include "codegen/onnx/onnx.h"
-#include "onnx.pb-c.h"
+#include "codegen/onnx/seal.h"
 
-enum { IR_VERSION = 8 };
+/* A weight of the net, whose values go straight to a file. */
+struct weight_in_file {
+  Onnx__TensorProto *head; /* all but values that are inside */
+  size_t weight;
+  int64_t count;
+};
 
 struct packing {
   struct arena *arena;
@@ -17,6 +18,7 @@ struct packing {
   int64_t offset; /* in the file beside it */
   VEC(Onnx__NodeProto *) nodes;
   VEC(Onnx__TensorProto *) tensors;
+  VEC(struct weight_in_file) weights;
   VEC(Onnx__ValueInfoProto *) values;
 };
 
@@ -50,8 +52,13 @@ static Onnx__TypeProto *type_of(struct packing *p,
   for (int i = 0; i < value->rank; i++) {
     MESSAGE(p, Onnx__TensorShapeProto__Dimension,
             ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT, dim);
-    dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-    dim->dim_value = value->dim[i];
+    if (value->samples[i] == 0) {
+      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+      dim->dim_value = value->dim[i];
+    } else if (value->samples[i] == 1) {
+      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+      dim->dim_param = text_of("batch");
+    }
     shape->dim[i] = dim;
   }
   tensor->has_elem_type = 1;
@@ -135,38 +142,16 @@ static void set_outside(struct packing *p, Onnx__TensorProto *tensor,
   p->offset += count * 4;
 }
 
-/* What a file has as float32 goes through as it is. */
-static void set_inside(struct packing *p, Onnx__TensorProto *tensor,
-                       size_t weight, int64_t count) {
-  union {
-    const void *in;
-    uint8_t *out;
-  } same = {p->from->lie(p->from->user, weight)};
-  if (same.in) {
-    tensor->has_raw_data = 1;
-    tensor->raw_data.data = same.out;
-    tensor->raw_data.len = (size_t)count * 4;
-    return;
-  }
-  tensor->float_data =
-      arena_alloc(p->arena, (size_t)count + 1, sizeof *tensor->float_data);
-  tensor->n_float_data = (size_t)count;
-  p->from->read(p->from->user, weight, tensor->float_data);
-}
-
 static void add_weight(struct packing *p, value_id id) {
-  struct model_value *value = &p->model->values.at[id];
-  size_t number = (size_t)value->weight;
-  int64_t count = p->model->weights.at[number].count;
-  Onnx__TensorProto *tensor =
-      tensor_of(p, value->name, ELEMENT_FLOAT, value->rank, value->dim);
-  if (p->from->beside) {
-    set_outside(p, tensor, count);
-    p->from->append(p->from->user, number);
-  } else {
-    set_inside(p, tensor, number, count);
-  }
-  *VEC_PUSH(p->arena, &p->tensors) = tensor;
+  const struct model_value *value = model_at(p->model, id);
+  struct weight_in_file *w = VEC_PUSH(p->arena, &p->weights);
+  w->weight = (size_t)value->weight;
+  w->count = p->model->weights.at[w->weight].count;
+  w->head = tensor_of(p, value->name, ELEMENT_FLOAT, value->rank, value->dim);
+  if (!p->from->beside)
+    return;
+  set_outside(p, w->head, w->count);
+  p->from->put(p->from->user, w->weight);
 }
 
 static void add_constant(struct packing *p, value_id id) {
@@ -179,23 +164,13 @@ static void add_constant(struct packing *p, value_id id) {
 
 /* Nodes */
 
-static Onnx__TensorProto *fill_of(struct packing *p, float with) {
-  const int64_t one[1] = {1};
-  Onnx__TensorProto *tensor = tensor_of(p, NULL, ELEMENT_FLOAT, 1, one);
-  tensor->n_float_data = 1;
-  tensor->float_data = arena_alloc(p->arena, 1, sizeof(float));
-  tensor->float_data[0] = with;
-  return tensor;
-}
-
 static Onnx__AttributeProto *attribute_of(struct packing *p,
                                           const struct attribute *from) {
   static const Onnx__AttributeProto__AttributeType types[] = {
       [ATTRIBUTE_INT] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT,
       [ATTRIBUTE_INTS] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS,
       [ATTRIBUTE_FLOAT] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT,
-      [ATTRIBUTE_TEXT] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING,
-      [ATTRIBUTE_FILL] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR};
+      [ATTRIBUTE_TEXT] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING};
   MESSAGE(p, Onnx__AttributeProto, ONNX__ATTRIBUTE_PROTO__INIT, to);
   to->name = text_of(from->name);
   to->has_type = 1;
@@ -219,7 +194,6 @@ static Onnx__AttributeProto *attribute_of(struct packing *p,
     to->s.data = (uint8_t *)text_of(from->text);
     to->s.len = strlen(from->text);
     break;
-  case ATTRIBUTE_FILL: to->t = fill_of(p, from->real); break;
   }
   return to;
 }
@@ -259,28 +233,6 @@ static void add_values(struct packing *p) {
   }
 }
 
-static Onnx__GraphProto *graph_of(struct packing *p) {
-  struct onnx_model *m = p->model;
-  MESSAGE(p, Onnx__GraphProto, ONNX__GRAPH_PROTO__INIT, graph);
-  for (size_t i = 0; i < m->fills.count; i++)
-    add_node(p, &m->fills.at[i]);
-  for (size_t i = 0; i < m->nodes.count; i++)
-    add_node(p, &m->nodes.at[i]);
-  add_values(p);
-  graph->name = text_of(m->name);
-  graph->n_node = p->nodes.count;
-  graph->node = p->nodes.at;
-  graph->n_initializer = p->tensors.count;
-  graph->initializer = p->tensors.at;
-  graph->n_input = m->inputs.count;
-  graph->input = infos_of(p, m->inputs.at, m->inputs.count);
-  graph->n_output = m->outputs.count;
-  graph->output = infos_of(p, m->outputs.at, m->outputs.count);
-  graph->n_value_info = p->values.count;
-  graph->value_info = p->values.at;
-  return graph;
-}
-
 struct text_buffer {
   ProtobufCBuffer base;
   struct text text;
@@ -290,6 +242,115 @@ static void append(ProtobufCBuffer *buffer, size_t length,
                    const uint8_t *bytes) {
   text_bytes(&((struct text_buffer *)(void *)buffer)->text, (const char *)bytes,
              length);
+}
+
+/*
+ * The graph, field by field in the order of their numbers, as protobuf's own
+ * libraries write it: what comes before the values of weights, and what comes
+ * after them. A message in two parts is one message.
+ */
+struct graph_parts {
+  Onnx__GraphProto before, after;
+};
+
+static struct graph_parts graph_of(struct packing *p) {
+  struct onnx_model *m = p->model;
+  struct graph_parts parts = {ONNX__GRAPH_PROTO__INIT, ONNX__GRAPH_PROTO__INIT};
+  for (size_t i = 0; i < m->nodes.count; i++)
+    add_node(p, &m->nodes.at[i]);
+  add_values(p);
+  parts.before.name = text_of(m->name);
+  parts.before.n_node = p->nodes.count;
+  parts.before.node = p->nodes.at;
+  parts.before.n_initializer = p->tensors.count;
+  parts.before.initializer = p->tensors.at;
+  parts.after.n_input = m->inputs.count;
+  parts.after.input = infos_of(p, m->inputs.at, m->inputs.count);
+  parts.after.n_output = m->outputs.count;
+  parts.after.output = infos_of(p, m->outputs.at, m->outputs.count);
+  parts.after.n_value_info = p->values.count;
+  parts.after.value_info = p->values.at;
+  return parts;
+}
+
+/* Fields of bytes by their numbers in onnx.proto. */
+enum {
+  MODEL_GRAPH = 7,
+  GRAPH_INITIALIZER = 5,
+  TENSOR_RAW_DATA = 9,
+  BYTES = 2,
+};
+
+/* The head of a field: its number, and how many bytes follow. */
+struct field_head {
+  char bytes[16];
+  size_t length;
+};
+
+static struct field_head head_of(int field, uint64_t length) {
+  struct field_head head = {.length = 1};
+  head.bytes[0] = (char)(field << 3 | BYTES);
+  for (; length > 127; length >>= 7)
+    head.bytes[head.length++] = (char)((length & 127) | 128);
+  head.bytes[head.length++] = (char)length;
+  return head;
+}
+
+static uint64_t field_size(int field, uint64_t length) {
+  return head_of(field, length).length + length;
+}
+
+static uint64_t weight_size(const struct packing *p,
+                            const struct weight_in_file *w) {
+  uint64_t size = onnx__tensor_proto__get_packed_size(w->head);
+  return p->from->beside
+             ? size
+             : size + field_size(TENSOR_RAW_DATA, (uint64_t)w->count * 4);
+}
+
+static void put_head(struct text_buffer *to, int field, uint64_t length) {
+  struct field_head head = head_of(field, length);
+  text_bytes(&to->text, head.bytes, head.length);
+}
+
+static void put_weight(const struct packing *p, const struct weight_in_file *w,
+                       struct text_buffer *to) {
+  put_head(to, GRAPH_INITIALIZER, weight_size(p, w));
+  onnx__tensor_proto__pack_to_buffer(w->head, &to->base);
+  if (p->from->beside)
+    return;
+  put_head(to, TENSOR_RAW_DATA, (uint64_t)w->count * 4);
+  text_flush(&to->text);
+  p->from->put(p->from->user, w->weight);
+}
+
+static void put_graph(struct packing *p, const struct graph_parts *parts,
+                      struct text_buffer *to) {
+  uint64_t size = onnx__graph_proto__get_packed_size(&parts->before) +
+                  onnx__graph_proto__get_packed_size(&parts->after);
+  for (size_t i = 0; i < p->weights.count; i++)
+    size += field_size(GRAPH_INITIALIZER, weight_size(p, &p->weights.at[i]));
+  put_head(to, MODEL_GRAPH, size);
+  onnx__graph_proto__pack_to_buffer(&parts->before, &to->base);
+  for (size_t i = 0; i < p->weights.count; i++)
+    put_weight(p, &p->weights.at[i], to);
+  onnx__graph_proto__pack_to_buffer(&parts->after, &to->base);
+}
+
+/* Metadata; one that says nothing is left out. */
+static void put_entry(struct packing *p, Onnx__ModelProto *model,
+                      const char *key, struct slice value) {
+  enum { MOST_ENTRIES = 8 };
+  if (value.length == 0)
+    return;
+  MESSAGE(p, Onnx__StringStringEntryProto,
+          ONNX__STRING_STRING_ENTRY_PROTO__INIT, entry);
+  entry->key = text_of(key);
+  entry->value = text_of(arena_copy(p->arena, value.at, value.length));
+  if (!model->metadata_props)
+    model->metadata_props =
+        arena_alloc(p->arena, MOST_ENTRIES, sizeof *model->metadata_props);
+  model->metadata_props[model->n_metadata_props++] = entry;
 }
 
 /*
@@ -308,17 +369,31 @@ static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
     text_put(&names, names.length ? " " : "");
     text_put(&names, value->name);
   }
-  if (names.length == 0)
+  put_entry(p, model, "netc.buffers", text_slice(&names));
+}
+
+/* The source that the model is of, and by what it is known to be still. */
+static void put_source(struct packing *p, const struct graph_parts *parts,
+                       Onnx__ModelProto *model) {
+  const struct onnx_model *m = p->model;
+  Onnx__GraphProto all = parts->before;
+  if (!m->source.length)
     return;
-  MESSAGE(p, Onnx__StringStringEntryProto,
-          ONNX__STRING_STRING_ENTRY_PROTO__INIT, entry);
-  Onnx__StringStringEntryProto **entries =
-      arena_alloc(p->arena, 1, sizeof *entries);
-  entry->key = text_of("netc.buffers");
-  entry->value = text_of(arena_copy(p->arena, names.at, names.length));
-  *entries = entry;
-  model->n_metadata_props = 1;
-  model->metadata_props = entries;
+  all.n_initializer += p->weights.count;
+  all.initializer =
+      arena_alloc(p->arena, all.n_initializer + 1, sizeof *all.initializer);
+  for (size_t i = 0; i < p->tensors.count; i++)
+    all.initializer[i] = p->tensors.at[i];
+  for (size_t i = 0; i < p->weights.count; i++)
+    all.initializer[p->tensors.count + i] = p->weights.at[i].head;
+  all.n_input = parts->after.n_input;
+  all.input = parts->after.input;
+  all.n_output = parts->after.n_output;
+  all.output = parts->after.output;
+  struct seal seal = seal_of(&all, m->opset, m->source, m->params);
+  put_entry(p, model, SEAL_SOURCE, m->source);
+  put_entry(p, model, SEAL_PARAMS, m->params);
+  put_entry(p, model, SEAL_HASH, slice_of(seal.digits));
 }
 
 int64_t onnx_weight_bytes(const struct onnx_model *m) {
@@ -329,25 +404,34 @@ int64_t onnx_weight_bytes(const struct onnx_model *m) {
   return bytes;
 }
 
+/* The version of the format that brought an opset, but at least 8. */
+static int64_t version_of(int opset) {
+  return opset >= 21 ? 10 : opset >= 19 ? 9 : 8;
+}
+
 void onnx_write(struct onnx_model *m, const struct onnx_weights *from,
                 netc_sink_fn *sink, void *user) {
   struct packing *p =
       &(struct packing){.arena = m->arena, .model = m, .from = from};
   model_name_values(m);
-  MESSAGE(p, Onnx__ModelProto, ONNX__MODEL_PROTO__INIT, model);
+  MESSAGE(p, Onnx__ModelProto, ONNX__MODEL_PROTO__INIT, head);
+  MESSAGE(p, Onnx__ModelProto, ONNX__MODEL_PROTO__INIT, tail);
   MESSAGE(p, Onnx__OperatorSetIdProto, ONNX__OPERATOR_SET_ID_PROTO__INIT, set);
   struct text_buffer buffer = {{append}, text_to(m->arena, sink, user)};
+  head->has_ir_version = 1;
+  head->ir_version = version_of(m->opset);
+  head->producer_name = text_of("netc");
+  head->producer_version = text_of(NETC_VERSION);
   set->domain = text_of("");
   set->has_version = 1;
   set->version = m->opset;
-  model->has_ir_version = 1;
-  model->ir_version = IR_VERSION;
-  model->producer_name = text_of("netc");
-  model->producer_version = text_of(NETC_VERSION);
-  model->n_opset_import = 1;
-  model->opset_import = &set;
-  model->graph = graph_of(p);
-  put_buffers(p, model);
-  onnx__model_proto__pack_to_buffer(model, &buffer.base);
+  tail->n_opset_import = 1;
+  tail->opset_import = &set;
+  struct graph_parts parts = graph_of(p);
+  put_buffers(p, tail);
+  put_source(p, &parts, tail);
+  onnx__model_proto__pack_to_buffer(head, &buffer.base);
+  put_graph(p, &parts, &buffer);
+  onnx__model_proto__pack_to_buffer(tail, &buffer.base);
   text_flush(&buffer.text);
 }

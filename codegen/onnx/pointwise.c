@@ -84,9 +84,20 @@ bool onnx_glu(struct exporting *x) {
   return onnx_put_first(x, NODE(x, "Mul", &at, a, b), &at);
 }
 
+/* One operator from opset 20 on. */
+static bool one_gelu(struct exporting *x, const char *approximate) {
+  struct onnx_layout at;
+  value_id in = get_input(x, &at);
+  value_id y = NODE(x, "Gelu", &at, in);
+  model_text(&x->model, "approximate", approximate);
+  return onnx_put_first(x, y, &at);
+}
+
 /* x Phi(x) = x (1 + erf(x / sqrt 2)) / 2 */
 bool onnx_gelu(struct exporting *x) {
   struct onnx_layout at;
+  if (x->model.opset >= 20)
+    return one_gelu(x, "none");
   value_id in = get_input(x, &at);
   value_id y = NODE(x, "Div", &at, in, model_scalar(&x->model, sqrt(2)));
   y = NODE(x, "Erf", &at, y);
@@ -99,6 +110,8 @@ bool onnx_gelu(struct exporting *x) {
 /* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
 bool onnx_gelutanh(struct exporting *x) {
   struct onnx_layout at;
+  if (x->model.opset >= 20)
+    return one_gelu(x, "tanh");
   value_id in = get_input(x, &at);
   value_id y = NODE(x, "Mul", &at, in, in);
   y = NODE(x, "Mul", &at, y, in);
@@ -126,6 +139,11 @@ bool onnx_silu(struct exporting *x) {
 }
 
 bool onnx_mish(struct exporting *x) {
+  struct onnx_layout at;
+  if (x->model.opset >= 18) {
+    value_id in = get_input(x, &at);
+    return onnx_put_first(x, NODE(x, "Mish", &at, in), &at);
+  }
   return times(x, "Softplus", "Tanh");
 }
 

@@ -10,7 +10,8 @@ static bool by_groups(struct onnx_layout *map, int64_t groups) {
 }
 
 bool onnx_gridsample(struct exporting *x) {
-  static const char *const modes[] = {"bilinear", "nearest", "bicubic"};
+  static const char *const modes[][3] = {{"bilinear", "nearest", "bicubic"},
+                                         {"linear", "nearest", "cubic"}};
   static const char *const beyond[] = {"zeros", "border", "reflection"};
   struct onnx_layout at = onnx_map_out(x);
   struct view in = onnx_map_in(x, 0), places = onnx_in(x, 1);
@@ -26,7 +27,7 @@ bool onnx_gridsample(struct exporting *x) {
     return onnx_refuse(x, "cannot identify its groups") != NO_VALUE;
   value_id map = onnx_get(x, &in);
   value_id y = NODE(x, "GridSample", &at, map, onnx_get_spread(x, &places));
-  model_text(&x->model, "mode", modes[x->op.numbers[0]]);
+  model_text(&x->model, "mode", modes[x->model.opset >= 20][x->op.numbers[0]]);
   model_text(&x->model, "padding_mode", beyond[x->op.numbers[1]]);
   model_int(&x->model, "align_corners", x->op.numbers[2]);
   return onnx_put_first(x, y, &at);

@@ -80,37 +80,70 @@ static value_id map_node(struct exporting *x, const char *op,
 
 /* Convolution */
 
-static void read_windows(struct exporting *x, struct windows *w) {
+/* Of the weights that are operand `weight`, by numbers from `numbers` on. */
+static void read_windows(struct exporting *x, struct windows *w, int weight,
+                         const int64_t *numbers) {
   for (int i = 0; i < w->axes; i++) {
-    w->stride[i] = x->op.numbers[1 + 3 * i];
-    w->dilation[i] = x->op.numbers[2 + 3 * i];
-    w->before[i] = x->op.numbers[3 + 3 * i];
-    w->kernel[i] = x->op.ins[1].dims[i];
+    w->stride[i] = numbers[3 * i];
+    w->dilation[i] = numbers[1 + 3 * i];
+    w->before[i] = numbers[2 + 3 * i];
+    w->kernel[i] = x->op.ins[weight].dims[i];
   }
 }
 
-static value_id bias_of(struct exporting *x) {
+/* O x I/G x K..: here they are K.. x I/G x O. */
+static value_id kernels_of(struct exporting *x, size_t in, int axes) {
+  struct view weight = onnx_in(x, in);
+  int order[LAYOUT_RANK] = {axes + 1, axes};
+  for (int i = 0; i < axes; i++)
+    order[i + 2] = i;
+  weight.at = layout_order(&weight.at, axes + 2, order);
+  return onnx_get(x, &weight);
+}
+
+static value_id bias_of(struct exporting *x, size_t in) {
   struct view bias;
-  if (x->op.in_count < 3)
+  if (x->op.in_count <= in)
     return NO_VALUE;
-  bias = onnx_in(x, 2);
+  bias = onnx_in(x, in);
   return onnx_get(x, &bias);
 }
 
 bool onnx_conv(struct exporting *x) {
   struct windows w = windows_of(x);
-  struct view in = onnx_map_in(x, 0), weight = onnx_in(x, 1);
-  int order[LAYOUT_RANK] = {w.axes + 1, w.axes};
-  for (int i = 0; i < w.axes; i++)
-    order[i + 2] = i;
-  weight.at = layout_order(&weight.at, w.axes + 2, order);
-  read_windows(x, &w);
+  struct view in = onnx_map_in(x, 0);
+  read_windows(x, &w, 1, x->op.numbers + 1);
   round_after(&w, w.before);
-  value_id ins[3] = {onnx_get(x, &in), onnx_get(x, &weight), bias_of(x)};
+  value_id ins[3] = {onnx_get(x, &in), kernels_of(x, 1, w.axes), bias_of(x, 2)};
   value_id y = map_node(x, "Conv", ins, 3);
   set_windows(x, &w);
   if (x->op.numbers[0] != 1)
     model_int(&x->model, "group", x->op.numbers[0]);
+  return put_map(x, y);
+}
+
+/* Each value of a window where its offset says, and as much as a mask. */
+bool onnx_deformconv(struct exporting *x) {
+  struct windows w = windows_of(x);
+  struct view in = onnx_map_in(x, 0), offsets = onnx_map_in(x, 1), mask;
+  bool masked = x->op.numbers[1];
+  value_id by = NO_VALUE;
+  if (x->model.opset < 19)
+    return onnx_refuse(x, "DeformConv is there from opset 19 on: "
+                          "`--opset 19`") != NO_VALUE;
+  read_windows(x, &w, masked ? 3 : 2, x->op.numbers + 2);
+  round_after(&w, w.before);
+  if (masked) {
+    mask = onnx_map_in(x, 2);
+    by = onnx_get(x, &mask);
+  }
+  value_id ins[5] = {onnx_get(x, &in), kernels_of(x, masked ? 3 : 2, w.axes),
+                     onnx_get(x, &offsets), bias_of(x, masked ? 4 : 3), by};
+  value_id y = map_node(x, "DeformConv", ins, 5);
+  set_windows(x, &w);
+  model_int(&x->model, "group", x->op.numbers[0]);
+  model_int(&x->model, "offset_group",
+            offsets.at.dim[1] / (2 * w.kernel[0] * w.kernel[1]));
   return put_map(x, y);
 }
 
@@ -145,9 +178,9 @@ bool onnx_deconv(struct exporting *x) {
     return onnx_refuse(x, "cannot identify its groups") != NO_VALUE;
   weight.at = layout_order(&weight.at, w.axes + 3, order);
   layout_merge(&weight.at, 0, 2);
-  read_windows(x, &w);
+  read_windows(x, &w, 1, x->op.numbers + 1);
   find_output_padding(&w, added);
-  value_id ins[3] = {onnx_get(x, &in), onnx_get(x, &weight), bias_of(x)};
+  value_id ins[3] = {onnx_get(x, &in), onnx_get(x, &weight), bias_of(x, 2)};
   value_id y = map_node(x, "ConvTranspose", ins, 3);
   set_windows(x, &w);
   set_sizes(x, &w, "output_padding", added, 0);
@@ -293,14 +326,16 @@ bool onnx_avgpool(struct exporting *x) {
     beyond = beyond || read_after(&w, i) > given[i];
     dilated = dilated || w.dilation[i] > 1;
   }
-  if (dilated && (beyond || !counts))
-    return onnx_refuse(x, "AveragePool has no dilation before opset 19") !=
+  bool has = x->model.opset >= 19;
+  if (dilated && !has && (beyond || !counts))
+    return onnx_refuse(
+               x, "AveragePool is dilated from opset 19 on: `--opset 19`") !=
            NO_VALUE;
   if (counts && beyond)
     map = pad_zeros(x, &w, given, map);
   else
     round_after(&w, given);
-  if (dilated)
+  if (dilated && !has)
     return dilated_mean(x, &w, map);
   value_id y = map_node(x, "AveragePool", &map, 1);
   set_windows(x, &w);
@@ -385,15 +420,11 @@ static value_id max_by_axis(struct exporting *x, const struct windows *w, int i,
   memmove(wide + axis + 2, wide + axis + 1,
           (size_t)(rank - axis - 1) * sizeof *wide);
   wide[axis + 1] = most;
-  struct onnx_layout as = layout_dense(rank + 1, wide),
-                     at = layout_dense(rank, dims);
+  struct onnx_layout as = layout_dense(rank + 1, wide);
   map = NODE(x, "Gather", &as, map,
              model_tensor(&x->model, ELEMENT_INT64, 2, sizes, places));
   model_int(&x->model, "axis", axis);
-  map = NODE(x, "ReduceMax", &at, map);
-  model_ints(&x->model, "axes", axes, 1);
-  model_int(&x->model, "keepdims", 0);
-  return map;
+  return onnx_reduce_axes(x, "ReduceMax", map, &as, axes, 1, false);
 }
 
 bool onnx_adapt(struct exporting *x) {

@@ -1,6 +1,7 @@
 /* md: the answer and the table of layers, for documents. */
 #include "codegen/columns.h"
 #include "codegen/report/summary.h"
+#include "codegen/section.h"
 
 static void put_cell(struct text *out, struct slice field) {
   size_t indent = 0;
@@ -115,4 +116,8 @@ void emit_markdown(const struct compiled *c, struct text *out) {
                           .row = rows.at,
                           .cost = c->model->total};
   put_totals(out, c, columns, count, &all);
+#define SECTION(name) \
+  if (name.markdown)  \
+    name.markdown(c, out);
+#include "codegen/sections.def"
 }

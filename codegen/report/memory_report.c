@@ -298,6 +298,19 @@ static void put_order(struct section *b) {
   end_line(b);
 }
 
+/* Why there are no keys and values, or not all of them. */
+static void put_unkept(struct section *b) {
+  const struct model *model = b->c->model;
+  int64_t node = unkept_attention(model);
+  if (node != NO_NODE && !model->nodes.at[node].kind->cache)
+    text_put(&b->grid.pool,
+             "; attention that is written out is not among them");
+  else if (node != NO_NODE)
+    text_put(&b->grid.pool, "; attention without `causal` keeps none");
+  else if (b->c->memory.inference.cache == 0)
+    text_put(&b->grid.pool, "; no layer looks back");
+}
+
 static void put_inference(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
   const struct infer_settings *infer = &b->c->settings->infer;
@@ -312,10 +325,8 @@ static void put_inference(struct section *b) {
   end_row(b);
   if (infer->decode) {
     put_amount(b, "keys and values", f->cache);
-    text_printf(&b->grid.pool, "of %lld positions%s", (long long)infer->decode,
-                written_attention(b->c->model) == NO_NODE
-                    ? ""
-                    : "; attention that is written out is not among them");
+    text_printf(&b->grid.pool, "of %lld positions", (long long)infer->decode);
+    put_unkept(b);
     end_row(b);
   }
   if (add_i64(total, f->plan.height, &total) &&

@@ -246,7 +246,8 @@ static void put_table(struct report *r) {
     grid_put_row(r->out, &t.grid, i);
     if (r->c->options->explain && i > 0 && i < last &&
         t.lines[i - 1].period == 1)
-      formula_put_row(r->out, r->c, &r->rows.at[t.lines[i - 1].row], 6);
+      formula_put_row(r->out, r->c, &r->rows.at[t.lines[i - 1].row],
+                      r->c->options->ascii ? "| " : "\xE2\x94\x82 ", 6);
   }
   put_foot(r, &t);
 }

@@ -53,18 +53,18 @@ static void put_ways(struct summary *s) {
 /* What of a device's bytes is not free for the net. */
 static void put_taken(struct summary *s) {
   const struct answer *a = s->a;
-  bool all = a->taken > a->device; /* nothing is left to reserve */
-  if (a->taken)
+  bool all = a->device.taken > a->device.bytes; /* nothing is left to reserve */
+  if (a->device.taken)
     text_printf(&s->line, "%s%s",
                 all ? ", less than the framework's own "
                     : ", of which the framework has ",
-                output_size(s->c, a->taken).text);
-  if (a->reserve > 0 && !all)
-    text_printf(&s->line, "%s%s are %s", a->taken ? " and " : ", of which ",
-                output_size(s->c, a->reserve).text,
-                s->c->settings->infer.utilization && a != &s->step
-                    ? "left to others"
-                    : "a reserve");
+                output_size(s->c, a->device.taken).text);
+  if (a->device.reserve > 0 && !all)
+    text_printf(
+        &s->line, "%s%s are %s", a->device.taken ? " and " : ", of which ",
+        output_size(s->c, a->device.reserve).text,
+        s->c->settings->infer.utilization && a != &s->step ? "left to others"
+                                                           : "a reserve");
 }
 
 /* What the host must have; or the devices hold it, but the host does not. */
@@ -96,7 +96,7 @@ static void put_devices(struct summary *s, const struct answer *a) {
 /* A process does not have all of a card. */
 static void put_card(struct summary *s) {
   const struct gpu *card = s->a->card;
-  if (card && gpu_card_bytes(card) != s->a->device)
+  if (card && gpu_card_bytes(card) != s->a->device.bytes)
     text_printf(&s->line, " (of %s: %s a process can have)",
                 output_size(s->c, gpu_card_bytes(card)).text,
                 gpu_is_estimated(card) ? "an estimate of what" : "what");
@@ -104,7 +104,7 @@ static void put_card(struct summary *s) {
 
 static void put_room(struct summary *s) {
   const struct answer *a = s->a;
-  int64_t rest = a->room - a->bytes;
+  int64_t rest = a->device.room - a->bytes;
   bool tight = a->verdict == VERDICT_TIGHT;
   text_printf(&s->line, "%s%s", output_size(s->c, a->bytes).text,
               a->devices > 1 ? " " : "");
@@ -115,7 +115,7 @@ static void put_room(struct summary *s) {
               tight       ? " are in the reserve of "
               : rest >= 0 ? " are left of "
                           : " too much for ",
-              output_size(s->c, a->device).text);
+              output_size(s->c, a->device.bytes).text);
   put_card(s);
   put_taken(s);
   put_host(s);
@@ -212,7 +212,7 @@ static void put_advice(struct summary *s) {
 }
 
 static enum fit_verdict put_verdict(struct summary *s) {
-  if (!s->a || !s->a->device)
+  if (!s->a || !s->a->device.bytes)
     return VERDICT_NONE;
   put_subject(s);
   if (s->a->bytes == INT64_MAX) {
@@ -232,7 +232,7 @@ static void put_largest(struct summary *s) {
   static const int64_t devices[] = {(int64_t)24 << 30, (int64_t)80 << 30};
   const char *between = "; largest batch ";
   int64_t batches[2];
-  if (s->c->memory.fit.device || s->c->options->predict ||
+  if (s->c->memory.fit.device.bytes || s->c->options->predict ||
       !memory_largest_batches(&s->c->memory, 2, devices, batches))
     return;
   if (!batches[0] && !batches[1]) {
@@ -307,7 +307,7 @@ static void put_served(struct summary *s) {
                   ? "states"
                   : "keys and values",
               output_size(s->c, served->card.cache).text);
-  if (served->blocks && (a != s->a || !a->device)) {
+  if (served->blocks && (a != s->a || !a->device.bytes)) {
     text_put(&s->line, "; ");
     put_layers(s, a);
   }
@@ -530,7 +530,7 @@ void summary_put(const struct compiled *c, struct text *out) {
 /* "; 14.67 GiB left", "; 7.81 GiB too much". */
 static void put_rest(struct summary *s) {
   const struct answer *a = s->a;
-  int64_t rest = a->room - a->bytes;
+  int64_t rest = a->device.room - a->bytes;
   text_put(&s->line, output_size(s->c, a->bytes).text);
   text_putc(&s->line, a->devices > 1 ? ' ' : ',');
   put_devices(s, a);

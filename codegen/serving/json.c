@@ -66,11 +66,11 @@ void serving_put_json(struct json_writer *w) {
     put_json_traffic(json, "prefill_sent", &a->prefill_traffic);
     put_json_traffic(json, "decode_sent", &a->decode_traffic);
   }
-  if (a->device) {
-    json_member_int(json, "device_bytes", a->device);
-    json_member_int(json, "framework_bytes", a->taken);
-    json_member_int(json, "reserve_bytes", a->reserve);
-    json_member_int(json, "room_bytes", a->room);
+  if (a->device.bytes) {
+    json_member_int(json, "device_bytes", a->device.bytes);
+    json_member_int(json, "framework_bytes", a->device.taken);
+    json_member_int(json, "reserve_bytes", a->device.reserve);
+    json_member_int(json, "room_bytes", a->device.room);
     json_member_bool(json, "fits", verdict_holds(serving_verdict(a)));
     json_member_string(json, "verdict", slice_of(fit_word(serving_verdict(a))));
     json_member_int(json, "longest_context", a->longest);

@@ -302,14 +302,14 @@ static void put_report(const struct compiled *c, struct text *out) {
   put_whose_step(&r);
   if (c->options->explain)
     serving_explain(&r);
-  if (!r.a.device)
+  if (!r.a.device.bytes)
     return;
-  if (r.a.taken >= r.a.device) {
+  if (r.a.device.taken >= r.a.device.bytes) {
     text_put(out, "  no room on the device beside the framework\n");
     return;
   }
   text_printf(&r.line, "  of %s on %s: longest context ",
-              output_size(r.c, r.a.room).text,
+              output_size(r.c, r.a.device.room).text,
               r.a.devices > 1 ? "each device" : "the device");
   put_context(&r.line, &(struct served){.context = r.a.longest});
   text_printf(&r.line, ", most sequences %s", count_text(r.a.most).text);
@@ -319,4 +319,5 @@ static void put_report(const struct compiled *c, struct text *out) {
     put_table(&r);
 }
 
-const struct report_section serving_section = {put_report, serving_put_json};
+const struct report_section serving_section = {put_report, serving_put_json,
+                                               NULL};

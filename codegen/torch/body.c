@@ -27,10 +27,9 @@ struct body {
   struct variables pool;     /* x, y, z, .. */
   struct variables named;    /* after labels */
   struct map labels;         /* of `named`, from 1 */
-  struct map dicts;          /* ModuleDicts that are there */
   const int64_t *last;       /* by value: the last node that reads it here */
   int64_t *variable;         /* by value: from 1 in pool, from -1 in named */
-  struct python_item *items; /* ModuleDicts, each piece, the end */
+  struct python_item *items; /* each piece, the end */
   struct python_item *item;  /* of the current piece */
   VEC(int64_t) read;         /* values that the current statement reads */
 };
@@ -121,6 +120,8 @@ static struct slice label_of(struct body *b, const struct python_piece *piece,
   const struct model *model = b->p->model;
   const struct node_name *name = &model->nodes.at[piece->first].name;
   struct slice none = {NULL, 0};
+  if (piece->unit >= 0 && b->p->units.at[piece->unit].turn)
+    return none;
   if (piece->unit >= 0)
     name = &model->groups.at[b->p->units.at[piece->unit].group].name;
   if (piece->end == b->unit->end || b->last[value] < piece[1].end ||
@@ -132,209 +133,21 @@ static struct slice label_of(struct body *b, const struct python_piece *piece,
 
 /* Modules */
 
-/* self.skip = nn.ModuleDict(), before all else, once. */
-static void put_dict(struct body *b, struct slice word, size_t length) {
-  struct hole path = {.kind = HOLE_MODULE, .ordinal = -1};
-  struct arena *arena = b->p->arena;
-  struct text rest = text_new(arena);
-  word = (struct slice){word.at, length};
-  if (map_find(&b->dicts, word))
-    return;
-  word.at = arena_copy(arena, word.at, length);
-  map_add(arena, &b->dicts, word);
-  size_t first = 0;
-  while (first < length && word.at[first] != '.')
-    first++;
-  path.stem = (struct slice){word.at, first};
-  path.attribute = python_is_attribute(path.stem);
-  for (size_t i = first; i < length; i++) {
-    bool dot = word.at[i] == '.';
-    bool last = i + 1 == length || word.at[i + 1] == '.';
-    text_put(&rest, dot ? "[\"" : "");
-    if (!dot)
-      text_putc(&rest, word.at[i]);
-    text_put(&rest, last ? "\"]" : "");
-  }
-  path.rest = text_slice(&rest);
-  code_hole(&b->items[0].make, path);
-  code_format(&b->items[0].make, " = nn.ModuleDict()\n");
+/* conv1, which nn.Conv2d(..) makes */
+static void add_own(struct body *b, int64_t node,
+                    const struct torch_code *make) {
+  struct python_own own = {.node = node,
+                           .base = python_base(b->p, node),
+                           .make = code_keep(b->p->arena, make)};
+  if (b->p->given)
+    python_give_name(b->p, b->index, &own);
+  *VEC_PUSH(b->p->arena, &b->item->own) = own;
 }
 
-static void put_dicts(struct body *b, struct slice word) {
-  for (size_t i = 0; i < word.length; i++)
-    if (word.at[i] == '.')
-      put_dict(b, word, i);
-}
-
-/* skip[3] is a ModuleDict's "3", as files of weights have it: skip.3 */
-static struct slice file_word(struct arena *arena,
-                              const struct node_name *name) {
-  struct text word = text_new(arena), file = text_new(arena);
-  name_put(&word, name);
-  for (size_t i = 0; i < word.length; i++)
-    if (word.at[i] != ']')
-      text_putc(&file, word.at[i] == '[' ? '.' : word.at[i]);
-  return text_slice(&file);
-}
-
-/* The length up to the first dot. */
-static size_t step_length(struct slice word) {
-  const char *dot = memchr(word.at, '.', word.length);
-  return dot ? (size_t)(dot - word.at) : word.length;
-}
-
-static struct slice behind(struct slice word, size_t length) {
-  length += length < word.length; /* the dot */
-  return (struct slice){word.at + length, word.length - length};
-}
-
-/* ["3"]["1"] */
-static void put_keys(struct text *path, struct slice keys) {
-  while (keys.length) {
-    size_t length = step_length(keys);
-    text_put(path, "[\"");
-    python_put_plain(path, (struct slice){keys.at, length});
-    text_put(path, "\"]");
-    keys = behind(keys, length);
-  }
-}
-
-/* A key that could be an ordinal; -1: it is none. */
-static int64_t key_number(struct slice key) {
-  int64_t number = 0;
-  bool plain = key.length > 0 && key.length < 10 &&
-               (key.length == 1 || key.at[0] != '0');
-  for (size_t i = 0; plain && i < key.length; i++) {
-    plain = key.at[i] >= '0' && key.at[i] <= '9';
-    number = 10 * number + (key.at[i] - '0');
-  }
-  return plain ? number : -1;
-}
-
-static void name_indexed(struct body *b, struct hole *hole, struct slice word,
-                         struct text *path) {
-  size_t length = step_length(word);
-  struct slice keys = behind(word, length);
-  size_t first = step_length(keys);
-  hole->stem = (struct slice){word.at, length};
-  hole->attribute = python_is_attribute(hole->stem);
-  hole->ordinal = key_number((struct slice){keys.at, first});
-  hole->indexed = hole->ordinal >= 0;
-  put_keys(path, hole->indexed ? behind(keys, first) : keys);
-  put_dicts(b, word);
-}
-
-/* `path` takes what follows the first step. */
-static void name_hole(struct body *b, struct hole *hole, struct text *path,
-                      const struct node_name *name) {
-  struct text stem = text_new(b->arena);
-  struct slice word = file_word(b->arena, name);
-  if (step_length(word) < word.length) {
-    name_indexed(b, hole, word, path);
-    return;
-  }
-  text_puts(&stem, name_text(name));
-  if (name->repeated)
-    text_putc(&stem, '_');
-  hole->stem = text_slice(&stem);
-  hole->ordinal = name->ordinal ? name->ordinal : -1;
-  hole->attribute = python_is_attribute(word);
-}
-
-/* Behind another module: `.bn`, `.skip["3"]`, or ["lambda"]. */
-static void put_step(struct body *b, struct text *path,
-                     const struct node_name *name) {
-  struct slice word = file_word(b->arena, name);
-  struct slice first = {word.at, step_length(word)};
-  if (python_is_attribute(first)) {
-    text_printf(path, ".%.*s", SLICE_ARG(first));
-    first.length += first.length < word.length;
-  } else {
-    b->p->helpers |= 1u << HELPER_Module;
-    first.length = 0;
-  }
-  put_keys(path,
-           (struct slice){word.at + first.length, word.length - first.length});
-}
-
-/* The steps from the current unit to a group inside, but for the first. */
-static void put_groups(struct body *b, struct text *path, struct hole *hole,
-                       int64_t unit) {
-  const struct python_unit *at = &b->p->units.at[unit];
-  const struct node_name *name = &b->p->model->groups.at[at->group].name;
-  if (unit == b->index)
-    return;
-  put_groups(b, path, hole, at->parent);
-  if (at->parent == b->index)
-    name_hole(b, hole, path, name);
-  else
-    put_step(b, path, name);
-}
-
-/* How the current class calls the module of a node. */
-static void find_path(struct body *b, struct hole *hole) {
-  if (hole->node < 0) {
-    struct text path = text_new(b->arena);
-    put_groups(b, &path, hole, -1 - hole->node);
-    hole->rest = text_slice(&path);
-    return;
-  }
-  const struct model *model = b->p->model;
-  const struct node *node = &model->nodes.at[hole->node];
-  const struct node *head = &model->nodes.at[node->head];
-  int64_t unit = b->p->made[hole->node].unit;
-  struct text rest = text_new(b->arena);
-  put_groups(b, &rest, hole, unit);
-  if (unit == b->index)
-    name_hole(b, hole, &rest, &head->name);
-  else
-    put_step(b, &rest, &head->name);
-  if (node != head)
-    put_step(b, &rest, &node->name);
-  hole->rest = text_slice(&rest);
-}
-
-static void resolve(struct body *b, struct hole *hole) {
-  const struct python_unit *s = b->unit;
-  if (hole->kind != HOLE_MODULE || hole->stem.at)
-    return;
-  if (python_unit_holds(b->p, b->index, hole->node)) {
-    find_path(b, hole);
-    return;
-  }
-  for (size_t i = 0; i < s->modules.count; i++)
-    if (s->modules.at[i] == hole->node)
-      hole->stem = s->names.at[s->inputs.count + i];
-  hole->local = true;
-  hole->ordinal = -1;
-}
-
-static void resolve_all(struct body *b, struct torch_code *code) {
-  for (size_t i = 0; i < code->holes.count; i++)
-    resolve(b, &code->holes.at[i]);
-}
-
-/* self.conv1 = nn.Conv2d(..) */
-static void put_module(struct body *b, int64_t node,
-                       const struct torch_code *make) {
-  struct torch_code line = code_new(b->arena);
-  code_format(&line, "%m = %c\n", node, make);
-  resolve_all(b, &line);
-  code_append(&b->item->make, &line);
-}
-
-/* A head without a module whose tail has some is a module that holds them. */
-static void put_modules(struct body *b, const struct python_piece *piece) {
-  struct torch_code empty = code_new(b->arena);
-  bool any = false;
-  text_put(&empty.text, "nn.Module()");
-  for (int64_t i = piece->first + 1; i < piece->end; i++)
-    any = any || !code_is_empty(&b->p->made[i].make);
-  if (any && code_is_empty(&b->p->made[piece->first].make))
-    put_module(b, piece->first, &empty);
+static void add_modules(struct body *b, const struct python_piece *piece) {
   for (int64_t i = piece->first; i < piece->end; i++)
     if (!code_is_empty(&b->p->made[i].make))
-      put_module(b, i, &b->p->made[i].make);
+      add_own(b, i, &b->p->made[i].make);
 }
 
 /* Statements */
@@ -387,7 +200,6 @@ static struct torch_code fill_in(struct body *b, int64_t node,
       continue;
     }
     struct hole hole = call->holes.at[next++];
-    resolve(b, &hole);
     if (hole.kind != HOLE_INPUT) {
       code_hole(&out, hole);
       continue;
@@ -398,7 +210,7 @@ static struct torch_code fill_in(struct body *b, int64_t node,
   return out;
 }
 
-/* Whether what is at hand may stand inside of the next call. */
+/* Whether the current expression may stand inside of the next call. */
 static bool nests(struct body *b, const struct pending *pending, int64_t node) {
   enum { ROOM = 64 }; /* columns behind `x = ` */
   const struct made *made = &b->p->made[node];
@@ -409,7 +221,7 @@ static bool nests(struct body *b, const struct pending *pending, int64_t node) {
 
 static void write_row(struct body *b, const struct python_piece *piece) {
   struct pending pending = {.value = NO_VALUE};
-  put_modules(b, piece);
+  add_modules(b, piece);
   for (int64_t i = piece->first; i < piece->end; i++) {
     const struct made *made = &b->p->made[i];
     if (made->real != i || code_is_empty(&made->call))
@@ -438,7 +250,7 @@ static void put_call(struct body *b, const struct python_piece *piece) {
     code_format(&call, i || inner->inputs.count ? ", %m" : "%m",
                 inner->modules.at[i]);
   code_format(&call, ")");
-  resolve_all(b, &call);
+  b->item->calls = true;
   let_go_read(b, piece->end - 1);
   for (size_t i = 0; i < inner->outputs.count; i++) {
     int64_t value = inner->outputs.at[i];
@@ -452,19 +264,30 @@ static void put_call(struct body *b, const struct python_piece *piece) {
       let_go(b, inner->outputs.at[i]);
 }
 
-/* self.block1 = Block(64, 128) */
+/* Block(64, 128) */
 static void put_made(struct body *b, const struct python_piece *piece) {
   const struct python_unit *inner = &b->p->units.at[piece->unit];
   const struct class *class = &b->p->classes.at[inner->class_index];
-  struct torch_code line = code_new(b->arena);
-  code_format(&line, "%m = %S(", unit_as_node(piece->unit), class->name);
+  struct torch_code make = code_new(b->arena);
+  bool first = true;
+  code_format(&make, "%S(", class->name);
   for (size_t i = 0; i < class->param_count; i++) {
-    code_format(&line, i ? ", %v" : "%v", class->params[i].at,
+    if (class->param_flags[i])
+      continue;
+    code_format(&make, first ? "%v" : ", %v", class->params[i].at,
                 inner->values[i]);
+    first = false;
   }
-  code_format(&line, ")\n");
-  resolve_all(b, &line);
-  code_append(&b->item->make, &line);
+  for (size_t i = 0; i < class->param_count; i++)
+    if (class->param_flags[i])
+      code_hole(&make, (struct hole){.kind = HOLE_VALUE,
+                                     .flag = true,
+                                     .hint = class->params[i].at,
+                                     .key = class->params[i].at,
+                                     .usual = "False",
+                                     .value = inner->values[i]});
+  code_format(&make, ")");
+  add_own(b, unit_as_node(piece->unit), &make);
 }
 
 static void write_call(struct body *b, const struct python_piece *piece) {
@@ -513,8 +336,7 @@ static void put_return(struct body *b) {
   }
   if (s->outputs.count)
     code_format(&line, "\n");
-  b->items[s->pieces.count + 1] =
-      (struct python_item){.make = code_new(b->arena), .run = line};
+  b->items[s->pieces.count] = (struct python_item){.run = line};
 }
 
 /* Inputs of the net are called as they are there. */
@@ -550,20 +372,20 @@ static void write_piece(struct body *b, size_t index) {
   const struct python_piece *piece = &b->unit->pieces.at[index];
   struct arena scratch, *kept = b->arena;
   arena_open_in(&scratch, kept);
-  struct python_item item = {code_new(&scratch), code_new(&scratch)};
+  struct python_item item = {.run = code_new(&scratch)};
   b->arena = &scratch;
   b->item = &item;
   if (piece->unit < 0)
     write_row(b, piece);
   else
     write_call(b, piece);
-  b->items[index + 1] = (struct python_item){code_keep(kept, &item.make),
-                                             code_keep(kept, &item.run)};
+  item.run = code_keep(kept, &item.run);
+  b->items[index] = item;
   arena_close(&scratch);
   b->arena = kept;
 }
 
-void python_write_body(struct python *p, int64_t index) {
+void python_write_items(struct python *p, int64_t index) {
   struct python_unit *unit = &p->units.at[index];
   struct body b = {.p = p,
                    .arena = p->arena,
@@ -573,12 +395,13 @@ void python_write_body(struct python *p, int64_t index) {
                    .variable = p->variable};
   if (index == 0)
     find_ends(p, unit);
-  b.items = arena_alloc(p->arena, unit->pieces.count + 2, sizeof *b.items);
-  b.items[0] = (struct python_item){code_new(p->arena), code_new(p->arena)};
+  b.items = arena_alloc(p->arena, unit->pieces.count + 1, sizeof *b.items);
   find_last(&b, p->last);
   name_inputs(&b);
   for (size_t i = 0; i < unit->pieces.count; i++)
     write_piece(&b, i);
   put_return(&b);
-  python_put_items(p, unit, b.items, unit->pieces.count + 2);
+  unit->items = b.items;
+  unit->item_count = unit->pieces.count + 1;
+  python_find_turns(p, unit);
 }

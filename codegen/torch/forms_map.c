@@ -75,15 +75,14 @@ static int64_t groups_of(const struct torch_form *f) {
   return weight->groups ? weight->groups : 1;
 }
 
-void form_conv(struct torch_form *f) {
-  struct window windows[3];
-  int axes = f->layer->kind->windows(f->layer, windows);
+/* A convolution; whether it pads by itself, all sides of an axis alike. */
+static bool make_conv(struct torch_form *f, const char *module,
+                      const struct window *windows, int axes, const char *end) {
   bool even = is_even(f, windows, axes);
   struct slice padding = form_number(f, 0);
   if (even)
     padding = form_tuple(f, EACH(windows, axes, before), axes);
-  const char *end = start_weights(f);
-  MAKE(f, "nn.Conv%dd(%i, %i, %v%k%k%k%k%k%s", (int64_t)axes, "in_channels",
+  MAKE(f, "%s(%i, %i, %v%k%k%k%k%k%s", module, "in_channels",
        shape_channels(f->layer->in[0]), "out_channels",
        shape_channels(&f->layer->out), "kernel_size",
        form_tuple(f, EACH(windows, axes, kernel), axes), "stride", "1",
@@ -92,6 +91,15 @@ void form_conv(struct torch_form *f) {
        form_tuple(f, EACH(windows, axes, dilation), axes), "groups", "1",
        form_number(f, groups_of(f)), "bias", "True",
        form_truth(form_param(f, "bias")), end);
+  return even;
+}
+
+void form_conv(struct torch_form *f) {
+  static const char *const modules[] = {"nn.Conv1d", "nn.Conv2d", "nn.Conv3d"};
+  struct window windows[3];
+  int axes = f->layer->kind->windows(f->layer, windows);
+  const char *end = start_weights(f);
+  bool even = make_conv(f, modules[axes - 1], windows, axes, end);
   CALL(f, "%m(%c)", form_module(f),
        even ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""));
   f->out = FIRST;
@@ -101,19 +109,7 @@ void form_conv(struct torch_form *f) {
 void form_deformconv(struct torch_form *f) {
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
-  bool even = is_even(f, windows, axes);
-  struct slice padding = form_number(f, 0);
-  if (even)
-    padding = form_tuple(f, EACH(windows, axes, before), axes);
-  MAKE(f, "torchvision.ops.DeformConv2d(%i, %i, %v%k%k%k%k%k)", "in_channels",
-       shape_channels(f->layer->in[0]), "out_channels",
-       shape_channels(&f->layer->out), "kernel_size",
-       form_tuple(f, EACH(windows, axes, kernel), axes), "stride", "1",
-       form_tuple(f, EACH(windows, axes, stride), axes), "padding", "0",
-       padding, "dilation", "1",
-       form_tuple(f, EACH(windows, axes, dilation), axes), "groups", "1",
-       form_number(f, groups_of(f)), "bias", "True",
-       form_truth(form_param(f, "bias")));
+  bool even = make_conv(f, "torchvision.ops.DeformConv2d", windows, axes, ")");
   CALL(f, "%m(%c", form_module(f),
        even ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""));
   for (int i = 1; i < f->layer->input_count; i++)
@@ -263,14 +259,13 @@ static const struct torch_code *places_of(struct torch_form *f) {
 
 /* Maps of the channels [batch, C, H, W] as [batch * groups, C / groups, H, W],
  * or back. */
-static void put_sizes(struct torch_form *f, struct torch_code *code,
-                      const struct shape *map, int64_t groups) {
+static void put_sizes(struct torch_code *code, const struct shape *map,
+                      int64_t groups) {
   code_format(code, ".reshape(-1, %i", "channels",
               shape_channels(map) / groups);
   for (int i = 0; i < shape_spatial(map); i++)
     code_format(code, ", %i", "size", map->dim[i]);
   code_format(code, ")");
-  (void)f;
 }
 
 void form_gridsample(struct torch_form *f) {
@@ -284,14 +279,14 @@ void form_gridsample(struct torch_form *f) {
   code_format(&in, "%c",
               groups > 1 ? form_on(f, 0, FIRST) : form_in(f, 0, FIRST));
   if (groups > 1)
-    put_sizes(f, &in, map, groups);
+    put_sizes(&in, map, groups);
   CALL(f, "F.grid_sample(%c, %c%s%k%k, align_corners=%S)", &in, places_of(f),
        places->rank > map->rank ? ".flatten(0, 1)" : "", "mode", "\"bilinear\"",
        slice_of(modes[form_word(f, "mode")]), "padding_mode", "\"zeros\"",
        slice_of(beyond[form_word(f, "beyond")]),
        form_truth(form_word(f, "corners")));
   if (groups > 1)
-    put_sizes(f, &f->call, &f->layer->out, 1);
+    put_sizes(&f->call, &f->layer->out, 1);
   f->out = FIRST;
   f->out.one = f->in[0].one && f->in[1].one;
 }

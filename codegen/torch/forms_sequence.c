@@ -1,4 +1,5 @@
 /* Dense layers and those of sequences. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "codegen/torch/form.h"
@@ -84,8 +85,10 @@ static const struct torch_code *dense_input(struct torch_form *f) {
   if (!fc || f->layer->in[0]->rank == 1)
     return form_in(f, 0, seen);
   *flat = code_new(f->arena);
-  code_format(flat, "%c.flatten(1)",
-              form_on(f, 0, seen.order == ORDER_FLAT ? FIRST : LAST));
+  struct torch_seen lies = seen.order == ORDER_FLAT ? FIRST : LAST;
+  if (form_flat_anyhow(f->layer->in[0]))
+    lies = f->in[0];
+  code_format(flat, "%c.flatten(1)", form_on(f, 0, lies));
   return flat;
 }
 
@@ -110,6 +113,20 @@ void form_embed(struct torch_form *f) {
   form_lies(f, LAST);
 }
 
+/*
+ * As many places as an input of the net has positions: it may be shorter. Rows
+ * of a map are not that, of which another size would get other places.
+ */
+static bool is_any_length(const struct torch_form *f, int64_t places) {
+  for (size_t i = 0; i < f->model->sources.count; i++) {
+    const struct shape *in = f->model->nodes.at[f->model->sources.at[i]].out;
+    bool words = in->rank == 1 && in->dtype != DTYPE_FLOAT;
+    if ((words || in->rank == 2) && in->dim[0] == places)
+      return true;
+  }
+  return false;
+}
+
 void form_posembed(struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   const struct param *table = form_param(f, "weight");
@@ -128,8 +145,12 @@ void form_posembed(struct torch_form *f) {
     CALL(f, "[%i]", "row", form_int(f, "at"));
     return;
   }
-  if (table->dim[0] > places)
+  if (in->rank == 2 && is_any_length(f, places)) {
+    CALL(f, "[:%c.shape[1]]", form_on(f, 0, LAST));
+    f->repeats = true;
+  } else if (table->dim[0] > places) {
     CALL(f, "[:%i]", "length", places);
+  }
   if (in->rank > 2)
     CALL(f, ".reshape%S", form_list(f, in->dim, in->rank));
 }
@@ -170,12 +191,17 @@ static bool is_joint(const struct torch_form *f) {
   return form_given(f, "joint");
 }
 
+static bool has_values(const struct torch_form *f) {
+  return form_given(f, "values");
+}
+
 static bool is_special(const struct torch_form *f) {
-  return is_joint(f) || form_int(f, "out") || form_word(f, "noout") ||
-         form_word(f, "scale") || form_word(f, "qknorm") ||
-         form_real(f, "softcap") > 0 || form_word(f, "sinks") ||
-         form_word(f, "talking") || form_int(f, "rotary") ||
-         form_real(f, "base") > 0 || form_real(f, "stretch") > 0;
+  return is_joint(f) || has_values(f) || form_int(f, "out") ||
+         form_word(f, "noout") || form_word(f, "scale") ||
+         form_word(f, "qknorm") || form_real(f, "softcap") > 0 ||
+         form_word(f, "sinks") || form_word(f, "talking") ||
+         form_int(f, "rotary") || form_real(f, "base") > 0 ||
+         form_real(f, "stretch") > 0;
 }
 
 /* The letters of the projections that have a bias. */
@@ -192,7 +218,7 @@ static bool has_letter(struct slice letters, char letter) {
 /* What nn.MultiheadAttention is, and a plain one of its own matrices. */
 static bool is_module(const struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
-  int last = f->layer->input_count - 1;
+  int last = form_given(f, "cross") || is_joint(f);
   size_t letters = bias_letters(f).length;
   return form_word(f, "packed") && in->rank == 2 && !is_own(f) &&
          !is_special(f) && (letters == 0 || letters == strlen("qkvo")) &&
@@ -236,6 +262,17 @@ static struct slice quoted(const struct torch_form *f, struct slice word) {
   return text_slice(&text);
 }
 
+/* Of qkln=own. */
+static const char *own_norm(const struct torch_form *f) {
+  int64_t dim = form_int(f, "dim");
+  struct text text = text_new(f->arena);
+  if (!dim)
+    dim = shape_channels(f->layer->in[0]) / form_int(f, "heads");
+  text_printf(&text, "lambda width, eps: HeadNorm(width, %" PRId64 ", eps)",
+              dim);
+  return text_string(&text);
+}
+
 /* The arguments after those that every attention has. */
 static void put_special(struct torch_form *f) {
   static const char *const scales[] = {"\"scores\"", "\"scores\"",
@@ -244,7 +281,8 @@ static void put_special(struct torch_form *f) {
   if (form_word(f, "qknorm"))
     qknorm = word_at(form_spec(f, "qknorm")->words, form_word(f, "qknorm"));
   bool ln = qknorm.length > 2 && qknorm.at[2] == 'l';
-  bool all = slice_ends(qknorm, "=all");
+  bool own = slice_ends(qknorm, "=own");
+  bool all = own || slice_ends(qknorm, "=all");
   const char *norm = !qknorm.length ? "None" : ln ? "nn.LayerNorm" : "RMSNorm";
   struct slice out = or_none(f, "out");
   double cap = form_real(f, "softcap");
@@ -252,6 +290,10 @@ static void put_special(struct torch_form *f) {
     out = form_number(f, 0);
   if (qknorm.length && !ln)
     f->helpers |= 1u << HELPER_RMSNorm;
+  if (own) {
+    f->helpers |= 1u << HELPER_HeadNorm;
+    norm = own_norm(f);
+  }
   MAKE(f, "%k%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale", "\"scores\"",
        slice_of(scales[form_word(f, "scale")]), "norm", "None", slice_of(norm),
        "norm_all", "False", form_truth(all), "softcap", "None",
@@ -266,7 +308,8 @@ static void put_special(struct torch_form *f) {
 static void put_attention(struct torch_form *f, const char *name) {
   const struct sizes *window = form_sizes(f, "relative");
   int64_t channels = shape_channels(f->layer->in[0]);
-  int64_t seen = shape_channels(f->layer->in[f->layer->input_count - 1]);
+  int at = form_given(f, "cross") || is_joint(f);
+  int64_t seen = shape_channels(f->layer->in[at]);
   struct slice none = slice_of("None");
   int64_t other = seen;
   if (is_joint(f))
@@ -283,11 +326,15 @@ static void put_attention(struct torch_form *f, const char *name) {
        form_decimal(f, form_real(f, "dropout")));
   if (is_joint(f))
     MAKE(f, ", other=%i", "other", other);
+  if (has_values(f))
+    MAKE(f, ", values=%i", "values", shape_channels(f->layer->in[at + 1]));
   if (is_special(f))
     put_special(f);
   MAKE(f, ")");
   CALL(f, "%m(%c", form_module(f), form_in(f, 0, LAST));
-  if (f->layer->input_count > 1)
+  if (has_values(f))
+    CALL(f, ", (%c, %c)", form_in(f, at, LAST), form_in(f, at + 1, LAST));
+  else if (f->layer->input_count > 1)
     CALL(f, ", %c", form_in(f, 1, LAST));
   CALL(f, ")");
 }
@@ -312,15 +359,17 @@ void form_attention(struct torch_form *f) {
   } else if (is_module(f)) {
     put_module(f);
   } else {
-    static const char *const names[3][2] = {
+    static const char *const names[4][2] = {
         {"Attention", "PackedAttention"},
         {"SpecialAttention", "PackedSpecialAttention"},
-        {"JointAttention", "PackedJointAttention"}};
-    static const enum helper own[3][2] = {
+        {"JointAttention", "PackedJointAttention"},
+        {"ValuesAttention"}};
+    static const enum helper own[4][2] = {
         {HELPER_Attention, HELPER_PackedAttention},
         {HELPER_SpecialAttention, HELPER_PackedSpecialAttention},
-        {HELPER_JointAttention, HELPER_PackedJointAttention}};
-    int kind = is_joint(f) ? 2 : is_special(f);
+        {HELPER_JointAttention, HELPER_PackedJointAttention},
+        {HELPER_ValuesAttention}};
+    int kind = has_values(f) ? 3 : is_joint(f) ? 2 : is_special(f);
     f->helpers |= 1u << own[kind][packed];
     put_attention(f, names[kind][packed]);
   }

@@ -21,7 +21,10 @@ static void to_vector(struct torch_form *f) {
     view(f, f->in[0]);
     return;
   }
-  CALL(f, "%c.flatten(1)", form_on(f, 0, map && is_float(f) ? FIRST : LAST));
+  struct torch_seen lies = map && is_float(f) ? FIRST : LAST;
+  if (form_flat_anyhow(f->layer->in[0]))
+    lies = f->in[0];
+  CALL(f, "%c.flatten(1)", form_on(f, 0, lies));
   view(f, map && is_float(f) ? flat : LAST);
 }
 
@@ -29,6 +32,46 @@ static void to_vector(struct torch_form *f) {
 static bool is_map_again(const struct torch_form *f) {
   return f->in[0].order == ORDER_FLAT && f->layer->out.rank > 2 &&
          shape_equal(f->in[0].map, &f->layer->out);
+}
+
+/* Axes that are seen as one, from the last on: no size is said. */
+static bool put_merged(struct torch_form *f) {
+  const struct shape *in = f->layer->in[0], *out = &f->layer->out;
+  int end[LIMIT_RANK], at = 0;
+  for (int i = 0; i < out->rank; i++) {
+    int64_t size = 1;
+    do
+      size *= at < in->rank ? in->dim[at++] : 0;
+    while (size > 0 && size < out->dim[i]);
+    if (size != out->dim[i])
+      return false;
+    while (i + 1 < out->rank && out->dim[i + 1] != 1 && at + 1 < in->rank &&
+           in->dim[at] == 1)
+      at++; /* an axis of 1 belongs to what is before it, as a longer one does
+             */
+    end[i] = at;
+  }
+  if (at != in->rank || in->rank == out->rank)
+    return false;
+  CALL(f, "%c", form_on(f, 0, LAST));
+  for (int i = out->rank; i-- > 0;) {
+    int begin = i ? end[i - 1] : 0;
+    if (end[i] - begin > 1)
+      CALL(f, ".flatten(%d, %d)", (int64_t)begin + 1, (int64_t)end[i]);
+  }
+  view(f, LAST);
+  return true;
+}
+
+/* A map's positions as a sequence. */
+static bool put_positions(struct torch_form *f) {
+  const struct shape *in = f->layer->in[0], *out = &f->layer->out;
+  if (f->in[0].order != ORDER_FIRST || in->rank < 3 || out->rank != 2 ||
+      shape_channels(in) != shape_channels(out))
+    return false;
+  CALL(f, "%c.flatten(2).transpose(1, 2)", form_on(f, 0, FIRST));
+  view(f, LAST);
+  return true;
 }
 
 void form_reshape(struct torch_form *f) {
@@ -44,6 +87,8 @@ void form_reshape(struct torch_form *f) {
     view(f, f->in[0]);
     return;
   }
+  if (!again && (put_positions(f) || put_merged(f)))
+    return;
   for (int i = 0; i < out->rank; i++)
     sizes[form_dim(out, i, again ? ORDER_FIRST : ORDER_LAST)] = out->dim[i];
   CALL(f, "%c", form_on(f, 0, again ? f->in[0] : LAST));

@@ -14,11 +14,16 @@ static const struct {
 #undef HELPER
 };
 
+enum { MOST_OF_A_LINE = 70 }; /* of a text, before `, ` and its end */
+
 /* Finding all that is written */
 
 static const char *find_all(const struct compiled *c, struct python *p) {
-  *p = (struct python){.c = c, .model = c->model, .arena = c->arena};
+  *p = (struct python){
+      .c = c, .model = c->model, .arena = c->arena, .given = c->module_names};
   python_find_forms(p);
+  if (p->given && !p->refuses)
+    python_check_given(p);
   return p->refuses;
 }
 
@@ -28,17 +33,30 @@ static void find_classes(struct python *p) {
       if (p->helpers >> k & 1)
         p->helpers |= helpers[k].needs;
   python_find_units(p);
-  for (int height = 0; height <= p->units.at[0].height; height++) {
-    for (size_t i = 0; i < p->units.count; i++)
-      if (p->units.at[i].height == height && !p->units.at[i].again)
-        python_write_body(p, (int64_t)i);
+  for (int height = 0; height <= p->units.at[0].height; height++)
     python_find_classes(p, height);
-  }
 }
 
 const char *python_refuses(const struct compiled *c) {
   struct python p;
-  return find_all(c, &p);
+  if (find_all(c, &p) || !c->module_names)
+    return p.refuses;
+  find_classes(&p);
+  python_check_keys(&p);
+  return p.refuses;
+}
+
+const struct slice *python_names(const struct compiled *c) {
+  size_t count = c->model->nodes.count;
+  struct slice *names = arena_alloc(c->arena, count + 1, sizeof *names);
+  struct python p;
+  if (find_all(c, &p))
+    return NULL;
+  find_classes(&p);
+  for (size_t i = 0; i < count; i++)
+    if (p.made[i].path.length)
+      names[i] = python_key(&p, (int64_t)i);
+  return names;
 }
 
 /* Classes */
@@ -57,7 +75,8 @@ static void put_value(struct python_writing *w, struct text *out,
   if (param < 0 && hole->key && usual)
     return;
   if (hole->key)
-    text_printf(out, ", %s=", hole->key);
+    text_printf(out,
+                out->at[out->length - 1] == '(' ? "%s=" : ", %s=", hole->key);
   if (param < 0) {
     text_puts(out, hole->value);
     return;
@@ -93,8 +112,11 @@ static bool is_used_in_run(const struct python_writing *w, size_t param) {
 static void put_init(struct python_writing *w) {
   struct text line = text_new(w->p->arena);
   text_put(&line, "def __init__(self");
-  for (size_t i = 0; i < w->class->param_count; i++)
-    text_printf(&line, ", %.*s", SLICE_ARG(w->class->params[i]));
+  for (int flags = 0; flags < 2; flags++)
+    for (size_t i = 0; i < w->class->param_count; i++)
+      if (w->class->param_flags[i] == (flags == 1))
+        text_printf(&line, flags ? ", %.*s=False" : ", %.*s",
+                    SLICE_ARG(w->class->params[i]));
   text_put(&line, "):");
   python_put_lines(w->out, text_slice(&line), 4);
   text_put(w->out, "        super().__init__()\n");
@@ -108,10 +130,16 @@ static void put_init(struct python_writing *w) {
 
 static void put_forward(struct python_writing *w) {
   struct text line = text_new(w->p->arena);
+  size_t outputs = w->unit->outputs.count;
   text_put(&line, "def forward(self");
   for (size_t i = 0; i < w->unit->names.count; i++)
-    text_printf(&line, ", %.*s", SLICE_ARG(w->unit->names.at[i]));
-  text_put(&line, "):");
+    text_printf(&line, ", %.*s: %s", SLICE_ARG(w->unit->names.at[i]),
+                i < w->unit->inputs.count ? "Tensor" : "nn.Module");
+  text_put(&line, outputs == 0   ? ") -> None:"
+                  : outputs == 1 ? ") -> Tensor:"
+                                 : ") -> tuple[");
+  for (size_t i = 0; outputs > 1 && i < outputs; i++)
+    text_put(&line, i + 1 < outputs ? "Tensor, " : "Tensor]:");
   text_putc(w->out, '\n');
   python_put_lines(w->out, text_slice(&line), 4);
   put_body(w, &w->unit->run, true);
@@ -122,36 +150,106 @@ static void put_outputs(struct python_writing *w) {
   struct text line = text_new(w->p->arena);
   if (model->outputs.count < 2)
     return;
-  text_put(&line, "\"\"\"Gives (");
+  text_put(&line, "    \"\"\"Gives (");
   for (size_t i = 0; i < model->outputs.count; i++) {
-    text_put(&line, i ? ", " : "");
-    python_put_plain(&line, model->outputs.at[i].name);
+    struct slice name = model->outputs.at[i].name;
+    if (i > 0 && line.length + name.length > MOST_OF_A_LINE) {
+      text_puts(w->out, text_slice(&line));
+      text_put(w->out, ",\n");
+      line = text_new(w->p->arena);
+      text_put(&line, "    ");
+    } else {
+      text_put(&line, i ? ", " : "");
+    }
+    python_put_plain(&line, name);
   }
-  text_put(&line, ").\"\"\"");
+  text_puts(w->out, text_slice(&line));
+  text_put(w->out, ").\"\"\"\n\n");
+}
+
+/* (N, 64, 56, 56): a value as it lies there */
+static void put_value_shape(struct python_writing *w, struct text *out,
+                            int64_t value) {
+  const struct shape *shape = w->p->model->nodes.at[value].out;
+  bool first = w->p->made[value].seen.order == ORDER_FIRST && shape->rank > 1;
+  text_put(out, w->p->made[value].seen.one ? "(1" : "(N");
+  if (first)
+    text_printf(out, ", %" PRId64, shape_channels(shape));
+  for (int i = 0; i < shape->rank - first; i++)
+    text_printf(out, ", %" PRId64, shape->dim[i]);
+  text_put(out, ")");
+}
+
+/* (N, 64, 56, 56) to (N, 256, 56, 56) */
+static void put_shapes(struct python_writing *w) {
+  struct text line = text_new(w->p->arena);
+  for (size_t i = 0; i < w->unit->inputs.count; i++) {
+    text_put(&line, i ? ", " : "");
+    put_value_shape(w, &line, w->unit->inputs.at[i]);
+  }
+  text_put(&line, w->unit->inputs.count ? " to " : "to ");
+  for (size_t i = 0; i < w->unit->outputs.count; i++) {
+    text_put(&line, i ? ", " : "");
+    put_value_shape(w, &line, w->unit->outputs.at[i]);
+  }
+  text_put(&line, w->class->units.count > 1 ? " in the first." : ".");
+  python_put_lines(w->out, text_slice(&line), 4);
+}
+
+/* stage1.block1; ln1 to linear2, of a turn */
+static void put_unit_name(struct python_writing *w) {
+  const struct model *model = w->p->model;
+  struct text name = text_new(w->p->arena);
+  int64_t first = w->unit->first, last = w->unit->end - 1;
+  if (!w->unit->turn) {
+    model_put_group_name(&name, model, w->unit->group);
+  } else {
+    while (first < last && code_is_empty(&w->p->made[first].make))
+      first++;
+    while (last > first && code_is_empty(&w->p->made[last].make))
+      last--;
+    model_put_name(&name, model, first);
+    text_put(&name, " to ");
+    model_put_name(&name, model, last);
+  }
+  python_put_plain(w->out, text_slice(&name));
+}
+
+/* What the class is in netc's report, and its shapes. */
+static void put_where(struct python_writing *w) {
+  size_t more = w->class->units.count - 1;
+  text_put(w->out, "    \"\"\"");
+  put_unit_name(w);
+  if (more)
+    text_printf(w->out, " and %zu more", more);
+  text_put(w->out, "\n\n");
+  put_shapes(w);
+  text_put(w->out, "    \"\"\"\n\n");
+}
+
+/* torch.jit.script leaves out what stands after `if` of a constant. */
+static void put_constants(struct python_writing *w) {
+  struct text line = text_new(w->p->arena);
+  for (size_t i = 0; i < w->class->param_count; i++)
+    if (w->class->param_flags[i] && is_used_in_run(w, i))
+      text_printf(&line, "%s\"_%.*s\"",
+                  line.length ? ", " : "__constants__ = [",
+                  SLICE_ARG(w->class->params[i]));
+  if (!line.length)
+    return;
+  text_putc(&line, ']');
   python_put_lines(w->out, text_slice(&line), 4);
   text_putc(w->out, '\n');
 }
 
-/* """stage1.block1 and 15 more""" */
-static void put_where(struct python_writing *w) {
-  struct text name = text_new(w->p->arena);
-  size_t more = w->class->units.count - 1;
-  model_put_group_name(&name, w->p->model, w->unit->group);
-  text_put(w->out, "    \"\"\"");
-  python_put_plain(w->out, text_slice(&name));
-  if (more)
-    text_printf(w->out, " and %zu more", more);
-  text_put(w->out, "\"\"\"\n\n");
-}
-
 static void put_class(struct python_writing *w) {
-  bool module = w->p->helpers >> HELPER_Module & 1;
-  text_printf(w->out, "\n\nclass %.*s(%s):\n", SLICE_ARG(w->class->name),
-              module ? "Module" : "nn.Module");
-  if (w->unit->group)
+  text_printf(w->out, "\n\nclass %.*s(nn.Module):\n",
+              SLICE_ARG(w->class->name));
+  if (w->unit != w->p->units.at)
     put_where(w);
   else
     put_outputs(w);
+  put_constants(w);
   put_init(w);
   put_forward(w);
 }
@@ -212,12 +310,13 @@ static void put_head(struct python *p, struct text *out,
   text_count(out, p->model->total.params);
   text_put(out, " parameters, ");
   text_count(out, p->model->total.macs);
-  text_put(out, " MACs a sample\n"
-                "#\n"
-                "# Layers are called as in netc's report, so that load_state_"
-                "dict() takes what\n"
-                "# `netc weights` writes. Maps are N C H W, sequences N L C."
-                "\n\n");
+  text_put(out,
+           " MACs a sample\n"
+           "#\n"
+           "# Maps are N C H W, sequences N L C. load_state_dict() takes ");
+  text_put(out, p->given ? "tensors by the\n# names that --names gave."
+                         : "what `netc weights\n# --names=py` writes.");
+  text_put(out, "\n\n");
   if (holds(rest, "math."))
     text_put(out, "import math\n\n");
   text_put(out, "import torch\n");
@@ -225,7 +324,7 @@ static void put_head(struct python *p, struct text *out,
     text_put(out, "import torch.nn.functional as F\n");
   if (holds(rest, "torchvision."))
     text_put(out, "import torchvision\n");
-  text_put(out, "from torch import nn\n");
+  text_put(out, "from torch import Tensor, nn\n");
 }
 
 void emit_python(const struct compiled *c, struct text *out) {

@@ -154,55 +154,6 @@ static void find_form(struct python *p, bool in_place, size_t index,
   arena_close(&scratch);
 }
 
-/* Names of a group that are seen: by themselves, with an index. */
-enum { NAME_PLAIN = 1, NAME_INDEXED = 2 };
-
-/* False if `skip` and `skip[1]` are both there: one would be in the other. */
-static bool add_name(struct python *p, struct map *names, int64_t group,
-                     const struct node_name *name) {
-  struct text key = text_new(p->arena);
-  const char *open = memchr(name_text(name).at, '[', name_text(name).length);
-  struct slice base = name_text(name);
-  if (open)
-    base.length = (size_t)(open - base.at);
-  text_int(&key, group);
-  text_putc(&key, '.');
-  if (open)
-    text_puts(&key, base);
-  else
-    name_put(&key, name);
-  struct map_entry *entry = map_add(p->arena, names, text_slice(&key));
-  entry->number |= open ? NAME_INDEXED : NAME_PLAIN;
-  return entry->number != (NAME_PLAIN | NAME_INDEXED);
-}
-
-/* Whether some of these nodes have a module, which a name leads to. */
-static bool has_module(const struct python *p, int64_t first, int64_t end) {
-  for (int64_t i = first; i < end; i++)
-    if (!code_is_empty(&p->made[i].make))
-      return true;
-  return false;
-}
-
-static void check_names(struct python *p) {
-  const struct model *model = p->model;
-  struct map names = {0};
-  for (size_t i = 0; i < model->nodes.count && !p->refuses; i++) {
-    const struct node *node = &model->nodes.at[i];
-    if (node->head == (int64_t)i &&
-        has_module(p, (int64_t)i, model_row_end(model, (int64_t)i)) &&
-        !add_name(p, &names, node->group, &node->name))
-      refuse(p, i, "its name is there with an index and without", NULL);
-  }
-  for (size_t g = 1; g < model->groups.count && !p->refuses; g++) {
-    const struct group *group = &model->groups.at[g];
-    if (has_module(p, group->first, group->end) &&
-        !add_name(p, &names, group->parent, &group->name))
-      refuse(p, (size_t)group->first,
-             "the name of its group is there with an index and without", NULL);
-  }
-}
-
 void python_find_forms(struct python *p) {
   size_t count = p->model->nodes.count;
   const struct shape **shapes = model_layer_room(p->model);
@@ -220,6 +171,4 @@ void python_find_forms(struct python *p) {
   in_place = find_in_place(p);
   for (size_t i = 0; i < count && !p->refuses; i++)
     find_form(p, in_place[i], i, shapes, in);
-  if (!p->refuses)
-    check_names(p);
 }

@@ -1,4 +1,4 @@
-/* Units: groups that have a module, what they read and what they give. */
+/* Units: what has a module, what it reads and what it gives. */
 #include "codegen/torch/python.h"
 
 bool python_unit_holds(const struct python *p, int64_t unit, int64_t node) {
@@ -13,15 +13,6 @@ bool python_unit_holds(const struct python *p, int64_t unit, int64_t node) {
   return unit == 0 || (!input && node >= s->first && node < s->end);
 }
 
-/* By group: how many of the nodes before it own parameters. */
-static int64_t *count_modules(const struct python *p) {
-  size_t nodes = p->model->nodes.count;
-  int64_t *before = arena_alloc(p->arena, nodes + 1, sizeof *before);
-  for (size_t i = 0; i < nodes; i++)
-    before[i + 1] = before[i] + !code_is_empty(&p->made[i].make);
-  return before;
-}
-
 /* The node that reads a value last, which is after all that make it. */
 static void find_last(struct python *p) {
   const struct model *model = p->model;
@@ -32,42 +23,6 @@ static void find_last(struct python *p) {
           (int64_t)i;
   for (size_t i = 0; i < model->outputs.count; i++)
     p->last[p->made[model->outputs.at[i].node].real] = INT64_MAX;
-}
-
-/* The unit that a group without parameters calls once more; 0: none. */
-static int64_t find_again(const struct python *p, const int64_t *of_group,
-                          size_t group) {
-  int64_t other = python_group_again(p, (int64_t)group);
-  int64_t unit = of_group[other];
-  return other && p->units.at[unit].group == other && !p->units.at[unit].again
-             ? unit
-             : 0;
-}
-
-/* A unit for each group with parameters; others are part of the one around. */
-static int64_t *open_units(struct python *p) {
-  int64_t *modules = count_modules(p);
-  int64_t *of_group =
-      arena_alloc(p->arena, p->model->groups.count + 1, sizeof *of_group);
-  for (size_t g = 0; g < p->model->groups.count; g++) {
-    const struct group *group = &p->model->groups.at[g];
-    int64_t end = g ? group->end : (int64_t)p->model->nodes.count;
-    int64_t again = 0;
-    if (g && modules[end] == modules[group->first])
-      again = find_again(p, of_group, g);
-    if (g && modules[end] == modules[group->first] && !again) {
-      of_group[g] = of_group[group->parent];
-      continue;
-    }
-    of_group[g] = (int64_t)p->units.count;
-    *VEC_PUSH(p->arena, &p->units) =
-        (struct python_unit){.group = (int64_t)g,
-                             .again = again,
-                             .parent = g ? of_group[group->parent] : -1,
-                             .first = g ? group->first : 0,
-                             .end = end};
-  }
-  return of_group;
 }
 
 /* The unit right inside of `outer` around `inner`. */
@@ -93,11 +48,56 @@ static void find_pieces(struct python *p, int64_t index) {
   }
 }
 
+struct slice python_origin(struct python *p, int64_t index) {
+  const struct python_unit *unit = &p->units.at[index];
+  const struct group *group = &p->model->groups.at[unit->group];
+  struct text key = text_new(p->arena);
+  size_t end = 0;
+  while (end < group->call.length && group->call.at[end] != ' ')
+    end++;
+  text_printf(&key, "%zu %zu %zu ", unit->inputs.count, unit->outputs.count,
+              unit->modules.count);
+  if (unit->turn)
+    text_printf(&key, "turn %d", unit->turn->stmt->index);
+  else if (end && index)
+    text_printf(&key, "def %.*s", (int)end, group->call.at);
+  else
+    text_printf(&key, "unit %zu", (size_t)index);
+  return text_slice(&key);
+}
+
+/* Units of one origin are written at once, after all that is in them. */
+static bool raise_heights(struct python *p, int *const *highest) {
+  bool raised = false;
+  for (size_t i = p->units.count; i-- > 0;) {
+    struct python_unit *unit = &p->units.at[i];
+    if (unit->again)
+      continue;
+    if (unit->height > *highest[i])
+      *highest[i] = unit->height;
+    raised = raised || unit->height < *highest[i];
+    unit->height = *highest[i];
+    if (i && p->units.at[unit->parent].height <= unit->height)
+      p->units.at[unit->parent].height = unit->height + 1;
+  }
+  return raised;
+}
+
 static void find_heights(struct python *p) {
-  for (size_t i = p->units.count; i-- > 1;) {
-    struct python_unit *outer = &p->units.at[p->units.at[i].parent];
-    if (!p->units.at[i].again && outer->height <= p->units.at[i].height)
-      outer->height = p->units.at[i].height + 1;
+  int **highest = arena_alloc(p->arena, p->units.count, sizeof *highest);
+  struct map origins = {0};
+  for (size_t i = 0; i < p->units.count; i++) {
+    struct map_entry *entry =
+        map_add(p->arena, &origins, python_origin(p, (int64_t)i));
+    if (!entry->number) {
+      highest[i] = ARENA_NEW(p->arena, int);
+      *highest[i] = 0;
+      entry->number = (int64_t)i + 1;
+    }
+    highest[i] = highest[entry->number - 1];
+  }
+  enum { MOST_PASSES = 250 }; /* of defs of one name, one may be in the other */
+  for (int i = 0; i < MOST_PASSES && raise_heights(p, highest); i++) {
   }
 }
 
@@ -163,12 +163,10 @@ static void add_modules(struct python *p, struct python_known *known,
 void python_find_units(struct python *p) {
   const struct model *model = p->model;
   find_last(p);
-  int64_t *of_group = open_units(p);
+  python_open_units(p);
   struct python_known known = {0};
   p->variable =
       arena_alloc(p->arena, model->nodes.count + 1, sizeof *p->variable);
-  for (size_t i = 0; i < model->nodes.count; i++)
-    p->made[i].unit = of_group[model->nodes.at[i].group];
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];
     add_modules(p, &known, (int64_t)i);

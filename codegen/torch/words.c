@@ -25,7 +25,7 @@ static const char attributes[] =
 /* What the lines of a file say. */
 static const char variables[] =
     "self torch nn F math len range list super checkpoint x y z u v w i "
-    "print sum isinstance tuple";
+    "print sum isinstance tuple Tensor zip";
 
 static const char *const helpers[] = {
 #define HELPER(id, ...) #id,
@@ -45,9 +45,24 @@ static bool is_identifier(struct slice name) {
   return valid && !word_index(keywords, name);
 }
 
-bool python_is_attribute(struct slice name) {
-  return is_identifier(name) && name.at[0] != '_' &&
-         !word_index(attributes, name);
+/* `_` stands for what Python would not read, or what nn.Module has. */
+struct slice python_attribute(struct arena *arena, struct slice name) {
+  struct text text = text_new(arena);
+  if (!name.length || !is_letter(name.at[0]) || name.at[0] == '_')
+    text_put(&text, "net");
+  for (size_t i = 0; i < name.length; i++)
+    text_putc(&text,
+              is_letter(name.at[i]) || is_digit(name.at[i]) ? name.at[i] : '_');
+  if (word_index(keywords, name) || word_index(attributes, name))
+    text_putc(&text, '_');
+  return text_slice(&text);
+}
+
+struct slice python_plural(struct arena *arena, struct slice name) {
+  struct text text = text_new(arena);
+  text_puts(&text, name);
+  text_put(&text, name.at[name.length - 1] == 's' ? "_list" : "s");
+  return text_slice(&text);
 }
 
 static bool is_helper(struct slice name) {
@@ -92,7 +107,7 @@ void python_put_plain(struct text *out, struct slice name) {
 
 /* Lines */
 
-enum { COLUMNS = 79 };
+enum { COLUMNS = 79, FAR = 60 }; /* lines go on behind FAR if they must */
 
 enum { NESTING = 200 }; /* brackets of a line; deeper ones are not known */
 
@@ -132,7 +147,9 @@ static size_t break_place(struct slice line, size_t column,
     bool comma = !quote && c == ',' && line.at[i + 1] == ' ';
     if (now.depth == 0 || now.depth > NESTING)
       continue;
-    if ((comma && now.depth <= depth) || (bracket && depth == SIZE_MAX)) {
+    bool far = place && comma && now.at[now.depth - 1] >= FAR;
+    if ((comma && now.depth <= depth && !far) ||
+        (bracket && depth == SIZE_MAX)) {
       depth = comma ? now.depth : SIZE_MAX;
       place = i + 1 + comma;
       *open = now;

@@ -43,7 +43,7 @@ static void open_panels(struct comparing *t) {
   }
   double high = t->high; /* with a device's line, if it is near */
   for (size_t i = 0; i < t->count; i++) {
-    double room = (double)t->panels[i].memory->fit.room * 1.04;
+    double room = (double)t->panels[i].memory->fit.device.room * 1.04;
     t->high = room > t->high && room < 1.5 * high ? room : t->high;
   }
 }
@@ -95,12 +95,13 @@ static struct slice words_below(struct comparing *t, struct text *out) {
     text_putc(out, i + 1 < t->count ? ';' : '.');
   }
   const struct fit *fit = &t->c->memory.fit;
-  if (fit->device) {
-    text_printf(
-        out, " Dashed: %s for the step on a device of %s%s",
-        output_size(t->c, fit->room).text, output_size(t->c, fit->device).text,
-        (double)fit->room > t->high ? " (the line is above the picture)."
-                                    : ".");
+  if (fit->device.bytes) {
+    text_printf(out, " Dashed: %s for the step on a device of %s%s",
+                output_size(t->c, fit->device.room).text,
+                output_size(t->c, fit->device.bytes).text,
+                (double)fit->device.room > t->high
+                    ? " (the line is above the picture)."
+                    : ".");
   }
   return text_slice(out);
 }

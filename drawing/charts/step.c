@@ -247,8 +247,9 @@ static void draw_phases(struct step_chart *t) {
 }
 
 static void draw_device(struct step_chart *t) {
-  double room = (double)t->memory->fit.room, y = chart_at(&t->scale, room);
-  if (!t->memory->fit.device || room > t->scale.high)
+  double room = (double)t->memory->fit.device.room,
+         y = chart_at(&t->scale, room);
+  if (!t->memory->fit.device.bytes || room > t->scale.high)
     return;
   chart_line(t->chart, "halo", t->plot.x, y, end_of(t), y);
   chart_line(t->chart, "mark", t->plot.x, y, end_of(t), y);

@@ -26,7 +26,7 @@ static const char *const part_names[] = {"gradients", "saved", "temporary"};
 
 static double timeline_high(const struct step_chart *chart) {
   double high = (double)chart->peak * 1.1;
-  double room = (double)chart->memory->fit.room * 1.04;
+  double room = (double)chart->memory->fit.device.room * 1.04;
   return room > high && room < 2.5 * high ? room : high;
 }
 
@@ -91,19 +91,19 @@ static void put_peak(struct timeline *t, struct text *out) {
 
 static void put_device(struct timeline *t, struct text *out) {
   const struct memory *m = &t->c->memory;
-  int64_t peak = t->step.peak, room = m->fit.room;
+  int64_t peak = t->step.peak, room = m->fit.device.room;
   text_printf(out, "Dashed: %s for the step on a device of %s",
               output_size(t->c, room).text,
-              output_size(t->c, m->fit.device).text);
-  if (m->fit.taken) {
+              output_size(t->c, m->fit.device.bytes).text);
+  if (m->fit.device.taken) {
     text_printf(out, " whose framework takes %s",
-                output_size(t->c, m->fit.taken).text);
+                output_size(t->c, m->fit.device.taken).text);
   }
-  if (m->fit.reserve > 0) {
+  if (m->fit.device.reserve > 0) {
     text_printf(out, " and of which %s are a reserve",
-                output_size(t->c, m->fit.reserve).text);
+                output_size(t->c, m->fit.device.reserve).text);
   }
-  enum fit_verdict verdict = fit_judge(peak, room, m->fit.reserve, 0, 0);
+  enum fit_verdict verdict = fit_judge(peak, room, m->fit.device.reserve, 0, 0);
   text_printf(out, "; it %s%s, %s %s", verdict == VERDICT_TIGHT ? "is " : "",
               fit_word(verdict),
               output_size(t->c, peak <= room ? room - peak : peak - room).text,
@@ -117,7 +117,7 @@ static void put_device(struct timeline *t, struct text *out) {
 
 static struct slice words_below(struct timeline *t, struct text *out) {
   put_peak(t, out);
-  if (t->c->memory.fit.device) {
+  if (t->c->memory.fit.device.bytes) {
     text_putc(out, ' ');
     put_device(t, out);
   }
@@ -149,14 +149,14 @@ static void draw_peak(struct timeline *t) {
 static void name_device(struct timeline *t) {
   const struct fit *fit = &t->c->memory.fit;
   const struct train_settings *train = &t->c->settings->train;
-  if (!fit->device || (double)fit->room > t->step.scale.high)
+  if (!fit->device.bytes || (double)fit->device.room > t->step.scale.high)
     return;
   if (train->memory)
     text_size(&t->chart.note, train->memory, output_units(t->c), 0);
   else
     text_put(&t->chart.note, gpu_of(train)->word);
   chart_text_fit(&t->chart, "", CHART_SMALL, CHART_START, RIGHT + 6,
-                 chart_at(&t->step.scale, (double)fit->room) + 3.5,
+                 chart_at(&t->step.scale, (double)fit->device.room) + 3.5,
                  CHART_WIDTH - RIGHT - 8, chart_note(&t->chart));
 }
 

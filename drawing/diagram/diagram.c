@@ -24,13 +24,61 @@ static void mark_links(struct diagram *d) {
     part_draw(d, net, &(struct diagram_pen){.item = NO_ITEM});
 }
 
-/* A frame longer than any page is taken off the chain that it holds. */
+static bool is_too_long(const struct diagram_part *part) {
+  return part->kind == PART_FRAME && part->unit->count == 1 &&
+         part->length > LONGEST_PART && part->first->kind == PART_CHAIN;
+}
+
+/* The frame ends before `next`, and another one with its letter begins. */
+static struct diagram_part *begin_frame(struct arena *arena,
+                                        struct diagram_part *frame,
+                                        struct diagram_part *next) {
+  struct diagram_part *more = ARENA_NEW(arena, struct diagram_part);
+  struct text title = text_new(arena);
+  text_printf(&title, "(%c), continued", frame->unit->call->letter);
+  *more = *frame;
+  more->title = text_slice(&title);
+  more->first = ARENA_NEW(arena, struct diagram_part);
+  *more->first = *frame->first;
+  more->first->first = next;
+  frame->next = more;
+  frame->side = NULL;
+  return more;
+}
+
+/*
+ * A call that is drawn once becomes several frames, each with the letter that
+ * its boxes have elsewhere. False: it holds no more than one part.
+ */
+static bool cut_frame(struct diagram *d, struct diagram_part *frame) {
+  struct diagram_part *part = frame->first->first, *next;
+  while (!part->next && is_too_long(part))
+    part = frame->first->first = part->first->first;
+  if (!frame->unit->call || !part->next)
+    return false;
+  int64_t room = LONGEST_PART / 2;
+  for (; (next = part->next); part = next) {
+    room -= part->length;
+    if (room < next->length) {
+      part->next = NULL;
+      frame = begin_frame(d->arena, frame, next);
+      room = LONGEST_PART / 2;
+    }
+  }
+  return true;
+}
+
+/* A frame longer than any page is cut, or taken off the chain it holds. */
 static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
   for (struct diagram_part **at = &net->first; *at;) {
     struct diagram_part *part = *at;
-    if (part->kind != PART_FRAME || part->unit->count > 1 ||
-        part->length <= LONGEST_PART || part->first->kind != PART_CHAIN) {
+    if (!is_too_long(part)) {
       at = &part->next;
+      continue;
+    }
+    l->made[0] = l->made[1] = false; /* looser parts would have been opened */
+    if (cut_frame(l->d, part)) {
+      part_measure(l->d, net);
       continue;
     }
     struct diagram_part *last = part->first->first;
@@ -39,7 +87,6 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
     last->next = part->next;
     last->side = last->side ? last->side : part->side;
     *at = part->first->first;
-    l->made[0] = l->made[1] = false; /* looser parts would have been opened */
   }
   part_measure(l->d, net);
 }

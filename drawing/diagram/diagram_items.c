@@ -278,9 +278,10 @@ static void mark_items(struct diagram *d) {
   }
   for (size_t i = model->outputs.count; i-- > 0 && d->items.count;) {
     const struct output *output = &model->outputs.at[i];
-    if (output->name.at)
-      d->items.at[d->item_of_row[d->rows.of_node[output->node]]].output =
-          output->name;
+    struct diagram_item *item =
+        &d->items.at[d->item_of_row[d->rows.of_node[output->node]]];
+    if (output->name.at && !(output->train_only && item->times > 1))
+      item->output = output->name;
   }
 }
 

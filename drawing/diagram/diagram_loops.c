@@ -165,10 +165,21 @@ static bool collects(const struct diagram_loop *l,
         else if (pass == 1)
           ++*count;
         else
-          whole =
-              whole && (*count == l->count || (*count == 1 && from >= last));
+          whole = whole && (*count == l->count || from >= last);
       }
   return whole;
+}
+
+/* An output of the net; not one that training alone has, of all turns. */
+static bool leaves_net(const struct diagram_loop *l, int64_t row) {
+  const struct model *model = l->d->c->model;
+  if (l->d->reader_of_row[row] != INT64_MAX)
+    return false;
+  for (size_t i = 0; i < model->outputs.count; i++)
+    if ((int64_t)l->d->rows.of_node[model->outputs.at[i].node] == row &&
+        model->outputs.at[i].train_only)
+      return l->d->reader_of_row[row + l->length] != INT64_MAX;
+  return true;
 }
 
 static bool is_closed(const struct diagram_loop *l) {
@@ -176,8 +187,8 @@ static bool is_closed(const struct diagram_loop *l) {
   int64_t end = l->first + l->count * l->length, last = end - 1;
   int64_t *seen = arena_alloc(l->d->arena, (size_t)l->length, sizeof *seen);
   for (int64_t row = l->first; row < end; row++) {
-    if (l->d->reader_of_row[row] == INT64_MAX && row < end - l->length)
-      return false; /* an output of the net */
+    if (row < end - l->length && leaves_net(l, row))
+      return false;
     if (l->d->reader_of_row[row] < (int64_t)s->end)
       last = l->d->reader_of_row[row] > last ? l->d->reader_of_row[row] : last;
     else

@@ -1,6 +1,6 @@
 /* What stands in a diagram's boxes and on its frames. */
 #include <inttypes.h>
-#include <stdlib.h>
+#include <math.h>
 
 #include "drawing/diagram/diagram.h"
 
@@ -119,19 +119,47 @@ static struct slice label_of(const struct diagram *d, size_t item) {
 
 enum { MOST_DIGITS = 8 }; /* of a number that is drawn as it is */
 
+/* How long the number with a fraction is that a text begins with, or 0. */
+static size_t real_length(struct slice text) {
+  size_t whole = 0;
+  while (whole < text.length && is_digit(text.at[whole]))
+    whole++;
+  size_t end = whole + 1; /* after the point */
+  while (end < text.length && is_digit(text.at[end]))
+    end++;
+  bool real = whole > 0 && end > whole + 1 && text.at[whole] == '.';
+  return real ? end : 0;
+}
+
+/* With four digits, and none of those that are 0 at its end. */
+static void put_rounded(struct text *out, struct slice number) {
+  double value = 0, parts = 1, scale = 1;
+  bool fraction = false;
+  for (size_t i = 0; i < number.length; i++)
+    if (number.at[i] == '.') {
+      fraction = true;
+    } else {
+      value = value * 10 + (number.at[i] - '0');
+      parts *= fraction ? 10 : 1;
+    }
+  value /= parts;
+  while (value * scale < 1000 && scale < 1e12)
+    scale *= 10;
+  text_real(out, round(value * scale) / scale);
+}
+
 /* Words whose long reals have four digits: 32**-0.5 as 0.1768. */
 static struct slice rounded(struct arena *arena, struct slice words) {
-  struct text text = text_new(arena), out = text;
-  text_puts(&text, words);
-  for (const char *at = text_string(&text), *end = at; *at; at = end) {
-    size_t digits = strspn(at, "0123456789.");
-    double value = digits > MOST_DIGITS ? strtod(at, (char **)&end) : 0;
-    if (digits > MOST_DIGITS && memchr(at, '.', digits)) {
-      text_printf(&out, "%.4g", value);
-    } else {
-      end = at + (digits ? digits : 1);
-      text_bytes(&out, at, (size_t)(end - at));
+  struct text out = text_new(arena);
+  size_t length;
+  for (; words.length; words.at += length, words.length -= length) {
+    length = real_length(words);
+    if (length > MOST_DIGITS) {
+      put_rounded(&out, (struct slice){words.at, length});
+      continue;
     }
+    length += length == 0;
+    text_bytes(&out, words.at, length);
   }
   return text_slice(&out);
 }

@@ -94,26 +94,25 @@ static void put_cell(struct page_layers *t, const struct line_view *v,
   text_put(out, "</td>");
 }
 
-/* The formulas, without the rule at the left that the report draws. */
+/* The formulas. */
 static void put_formulas(struct page_layers *t, const struct row *row) {
-  struct netc_options options = *t->w->c->options;
-  struct compiled c = *t->w->c;
-  options.ascii = true;
-  c.options = &options;
   t->lines.length = 0;
-  formula_put_row(&t->lines, &c, row, 0);
-  struct slice rest = text_slice(&t->lines);
-  if (rest.length == 0)
+  formula_put_row(&t->lines, t->w->c, row, "", 0);
+  if (t->lines.length == 0)
     return;
   text_put(t->w->out, " data-f=\"");
-  while (rest.length) {
-    const char *end = memchr(rest.at, '\n', rest.length);
-    size_t length = end ? (size_t)(end - rest.at) + 1 : rest.length;
-    size_t rule = length > 2 && rest.at[0] == '|' ? 2 : 0;
-    html_put(t->w, (struct slice){rest.at + rule, length - rule});
-    rest.at += length;
-    rest.length -= length;
-  }
+  html_put(t->w, text_slice(&t->lines));
+  text_putc(t->w->out, '"');
+}
+
+/* How the source came to it, where that is more than its line. */
+static void put_callers(struct page_layers *t, const struct node *node) {
+  if (!node->frame)
+    return;
+  t->lines.length = 0;
+  frame_put(&t->lines, t->w->c->sources, node->frame);
+  text_put(t->w->out, " title=\"");
+  html_put(t->w, text_slice(&t->lines));
   text_putc(t->w->out, '"');
 }
 
@@ -141,6 +140,8 @@ static void put_line(struct page_layers *t, size_t index) {
                           ? model->groups.at[line->group].span.begin
                           : model->nodes.at[v.row->head].span.begin);
   text_putc(w->out, '"');
+  if (line->group == NO_NODE)
+    put_callers(t, &model->nodes.at[v.row->head]);
   if (line->period == 1)
     put_formulas(t, v.row);
   text_putc(w->out, '>');

@@ -4,6 +4,7 @@
  * channels first.
  */
 #include "driver/run/run.h"
+#include "import/tensors/safetensors.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -155,12 +156,14 @@ static int convert(struct running *r, const char *path, const struct npy *npy,
 static int read_input(struct running *r, uint32_t which, const char *path) {
   struct npy npy;
   int status = EXIT_DONE;
-  if (!npy_open(&npy, path))
+  struct arena scratch;
+  arena_open_in(&scratch, &r->arena);
+  if (!npy_read(&npy, path, &scratch))
     status = complain_of(npy.unread ? EXIT_IO : EXIT_SOURCE, path, NULL, "%s",
                          npy.fault);
   if (status == EXIT_DONE)
     status = convert(r, path, &npy, &r->model.inputs[which], r->given[which]);
-  npy_close(&npy);
+  arena_close(&scratch);
   return status;
 }
 

@@ -17,19 +17,28 @@ static void *allocate(size_t bytes) {
 
 /* Weights */
 
+/* Those of a file of another framework, as `netc import` writes them. */
+static int open_imported(struct running *r, struct tensor_file *file) {
+  if (tensors_open_file(file, fileno(r->options.opening.values), &r->arena))
+    return EXIT_DONE;
+  return complain_of(EXIT_BUG, r->weights, NULL, "%s", file->fault);
+}
+
 static int read_weights(struct running *r, struct weight_set *set) {
-  struct safetensors file;
+  struct tensor_file file;
   int status = EXIT_DONE;
-  if (r->weights && !safetensors_open(&file, r->weights, &r->arena)) {
-    status = complain_of(file.unread ? EXIT_IO : EXIT_SOURCE, r->weights, NULL,
-                         "%s", file.fault);
-  } else if (r->weights) {
-    status = weight_set_match(set, r->weights, &file, MATCH_EXACTLY);
-  }
-  if (status == EXIT_DONE)
-    weight_set_block(set, r->weight_block);
   if (r->weights)
-    safetensors_close(&file);
+    status = r->options.opening.values
+                 ? open_imported(r, &file)
+                 : weight_file_open(&file, r->weights, &r->arena);
+  if (r->weights && status == EXIT_DONE)
+    status = weight_set_match(set, r->weights, &file, MATCH_EXACTLY);
+  if (status == EXIT_DONE) {
+    weight_set_block(set, r->weight_block);
+    status = weight_set_check(set, r->weights);
+  }
+  if (r->weights)
+    tensors_close(&file);
   return status;
 }
 
@@ -37,6 +46,8 @@ static int load_weights(struct running *r) {
   struct weight_set set;
   weight_set_open(&set, r->options.netc, &r->arena);
   set.seed = (uint64_t)r->seed;
+  if (r->options.opening.values)
+    r->weights = r->options.opening.path;
   if (set.weights.count > 0 && !r->weights && !r->random)
     return complain(EXIT_USAGE, "which weights? write `--weights FILE` or "
                                 "`--random SEED`");
@@ -104,7 +115,21 @@ static int run_net(struct running *r) {
 
 /* All of it */
 
+/* A .weights or a .caffemodel has no names of netc's: `netc import --from`. */
+static bool is_from(const char *path) {
+  struct slice name = slice_of(path);
+  for (int i = 0; i < KIND_COUNT; i++) {
+    const char *suffix = file_kind((enum file_kind_id)i)->values;
+    if (suffix && slice_ends(name, suffix))
+      return true;
+  }
+  return false;
+}
+
 static int serve(struct running *r) {
+  struct opened_file *opening = &r->options.opening;
+  opening->from = r->weights && is_from(r->weights) ? r->weights : NULL;
+  opening->wants_values = !r->random && (!r->weights || opening->from);
   int status = net_options_load(&r->options);
   if (status == EXIT_DONE)
     status = open_net(r);

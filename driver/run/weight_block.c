@@ -17,10 +17,9 @@ int64_t weight_set_block_count(const struct weight_set *set) {
   return count;
 }
 
-/* Values that are made up lie in memory for as long as they are needed. */
+/* All values of a weight, in memory for as long as they are needed. */
 static void gather(const struct weight_set *set,
                    const struct netc_tensor *tensor, float *to) {
-  const struct stored_tensor *stored = set->from[tensor->weight];
   const struct netc_weight *weight = &set->weights.at[tensor->weight];
   struct scattered from = {.type = VALUE_F32,
                            .axes = tensor->rank,
@@ -28,15 +27,9 @@ static void gather(const struct weight_set *set,
                            .stride = tensor->strides};
   struct arena scratch;
   arena_open_in(&scratch, set->arena);
-  if (stored) {
-    from.at = stored->at;
-    from.type = stored->type;
-  } else {
-    float *all = arena_alloc(&scratch, (size_t)weight->count + 1, sizeof *all);
-    weight_set_values(set, (size_t)tensor->weight, 0, weight->count, all);
-    from.at = (const unsigned char *)all;
-  }
-  from.at += tensor->first * value_bytes(from.type);
+  float *all = arena_room(&scratch, (size_t)weight->count + 1, sizeof *all);
+  weight_set_values(set, (size_t)tensor->weight, 0, weight->count, all);
+  from.at = (const unsigned char *)(all + tensor->first);
   scattered_floats(&from, to);
   arena_close(&scratch);
 }

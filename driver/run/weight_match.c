@@ -8,7 +8,7 @@ enum { MOST_COMPLAINTS = 20 };
 struct matching {
   struct weight_set *set;
   const char *path;
-  const struct safetensors *file;
+  struct tensor_file *file;
   enum weight_match match;
   bool *taken; /* by tensor of the file */
   size_t complaints;
@@ -64,14 +64,26 @@ static void take(struct matching *m, size_t index,
            sizes_text(weight->rank, weight->dims).text, layer.written);
   else if (!value_is_real(stored->type))
     object(m, "tensor `%s` holds %s; weights are F32, F16, BF16 or F64",
-           stored->name, value_word(stored->type));
+           stored->name, stored->word);
+}
+
+/* Whether the file has all weights, by the names of x.py or the net's own. */
+static bool has_all(const struct matching *m, bool torch) {
+  for (size_t i = 0; i < m->set->weights.count; i++) {
+    const struct netc_weight *weight = &m->set->weights.at[i];
+    const char *name = torch ? weight_set_torch_name(m->set, i) : weight->name;
+    if (!weight->sines && (!name || !tensors_find(m->file, name)))
+      return false;
+  }
+  return true;
 }
 
 static void match_by_name(struct matching *m) {
+  bool torch = !has_all(m, false) && has_all(m, true);
   for (size_t i = 0; i < m->set->weights.count; i++) {
     const struct netc_weight *weight = &m->set->weights.at[i];
-    const struct stored_tensor *stored =
-        safetensors_find(m->file, weight->name);
+    const struct stored_tensor *stored = tensors_find(
+        m->file, torch ? weight_set_torch_name(m->set, i) : weight->name);
     if (stored)
       take(m, i, stored);
     else if (!weight->sines) /* these are known anyhow */
@@ -80,15 +92,28 @@ static void match_by_name(struct matching *m) {
   }
 }
 
+static bool same_bytes(const struct matching *m, const struct stored_tensor *a,
+                       const struct stored_tensor *b) {
+  char one[1 << 12], other[1 << 12];
+  for (uint64_t at = 0; at < a->bytes; at += sizeof one) {
+    size_t now =
+        a->bytes - at < sizeof one ? (size_t)(a->bytes - at) : sizeof one;
+    if (!tensors_bytes(m->file, a, at, now, one) ||
+        !tensors_bytes(m->file, b, at, now, other) ||
+        memcmp(one, other, now) != 0)
+      return false;
+  }
+  return true;
+}
+
 /* The same values once more: PyTorch saves what layers share twice. */
 static bool is_copy(const struct matching *m,
                     const struct stored_tensor *stored) {
-  size_t bytes = (size_t)(stored->end - stored->begin);
   for (size_t i = 0; i < m->file->tensors.count; i++) {
     const struct stored_tensor *other = &m->file->tensors.at[i];
     if (m->taken[i] && other->type == stored->type &&
-        other->count == stored->count &&
-        memcmp(other->at, stored->at, bytes) == 0)
+        other->count == stored->count && other->bytes == stored->bytes &&
+        (other->at == stored->at || same_bytes(m, other, stored)))
       return true;
   }
   return false;
@@ -123,8 +148,9 @@ static void match_by_order(struct matching *m) {
 }
 
 int weight_set_match(struct weight_set *set, const char *path,
-                     const struct safetensors *file, enum weight_match match) {
+                     struct tensor_file *file, enum weight_match match) {
   struct matching m = {.set = set, .path = path, .file = file, .match = match};
+  set->file = file;
   m.taken = arena_alloc(set->arena, file->tensors.count + 1, sizeof *m.taken);
   if (match == MATCH_BY_ORDER)
     match_by_order(&m);

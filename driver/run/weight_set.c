@@ -16,6 +16,12 @@ void weight_set_open(struct weight_set *set, struct netc *netc,
   set->from = arena_alloc(arena, set->weights.count + 1, sizeof *set->from);
 }
 
+const char *weight_set_torch_name(const struct weight_set *set, size_t weight) {
+  const char *name = NULL;
+  return netc_weight_torch_name(set->netc, weight, &name) == NETC_OK ? name
+                                                                     : NULL;
+}
+
 struct sizes_text sizes_text(int rank, const int64_t *sizes) {
   struct sizes_text to = {"one value"};
   size_t used = 0;
@@ -76,15 +82,14 @@ static void make_up(const struct weight_set *set,
 void weight_set_values(const struct weight_set *set, size_t weight,
                        int64_t first, int64_t count, float *to) {
   const struct stored_tensor *stored = set->from[weight];
-  int64_t stride = 1;
-  if (!stored) {
+  if (!stored)
     make_up(set, &set->weights.at[weight], first, count, to);
-    return;
-  }
-  struct scattered from = {.at = stored->at + first * value_bytes(stored->type),
-                           .type = stored->type,
-                           .axes = 1,
-                           .size = &count,
-                           .stride = &stride};
-  scattered_floats(&from, to);
+  else if (!tensors_floats(set->file, stored, first, count, to))
+    memset(to, 0, (size_t)count * sizeof *to); /* weight_set_check says it */
+}
+
+int weight_set_check(const struct weight_set *set, const char *path) {
+  if (!set->file || !*set->file->fault)
+    return EXIT_DONE;
+  return complain_of(EXIT_IO, path, NULL, "%s", set->file->fault);
 }

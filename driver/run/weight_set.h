@@ -4,24 +4,43 @@
 
 #include "base/arena.h"
 #include "driver/command.h"
-#include "import/tensors/safetensors.h"
+#include "import/tensors/tensors.h"
 
 struct weight_set {
   struct netc *netc;
   struct arena *arena;
   VEC(struct netc_weight) weights;   /* as files have them */
   VEC(struct netc_tensor) tensors;   /* as a prediction reads them */
+  struct tensor_file *file;          /* whose values are taken */
   const struct stored_tensor **from; /* by weight; NULL: it is made up */
-  uint64_t seed;                     /* of what is made up */
+  const char **names; /* by weight, in a file that is written; NULL: its own */
+  uint64_t seed;      /* of what is made up */
 };
 
 /* Those of the net that is loaded; all of them made up. */
 void weight_set_open(struct weight_set *set, struct netc *netc,
                      struct arena *arena);
 
+/* What a file that is written calls a weight. */
+static inline const char *weight_set_name(const struct weight_set *set,
+                                          size_t weight) {
+  return set->names ? set->names[weight] : set->weights.at[weight].name;
+}
+
+/* What x.py calls a weight; NULL: netc cannot write one. */
+const char *weight_set_torch_name(const struct weight_set *set, size_t weight);
+
+/* Calls them in a file that is written as x.py does, `wanted` is "py" then, or
+   as a file of weights does whose tensors they are by order; an exit status. */
+int weight_set_rename(struct weight_set *set, const char *wanted);
+
+/* The same names alone, of the net that is loaded. */
+int weight_names_find(struct netc *netc, const char *wanted,
+                      struct arena *arena, const char *const **names);
+
 /* "64x3x7x7" */
 struct sizes_text {
-  char text[SAFETENSORS_RANK * 21];
+  char text[TENSOR_RANK * 21];
 };
 struct sizes_text sizes_text(int rank, const int64_t *sizes);
 
@@ -36,7 +55,21 @@ enum weight_match {
  * wrong shape on standard error; an exit status.
  */
 int weight_set_match(struct weight_set *set, const char *path,
-                     const struct safetensors *file, enum weight_match match);
+                     struct tensor_file *file, enum weight_match match);
+
+/* Says why values could not be read since the file was opened; an exit
+   status. */
+int weight_set_check(const struct weight_set *set, const char *path);
+
+/* Opens a file, or says why not; an exit status. Close it in any case. */
+int weight_file_open(struct tensor_file *file, const char *path,
+                     struct arena *arena);
+
+/* Whether a file has tensors alone, as its first bytes say. */
+bool weight_file_is(const char *operand);
+
+/* Lists its tensors and their sum on standard output; an exit status. */
+int weight_file_show(const char *path);
 
 /*
  * `count` values of a weight from the one at `first` on, in the file's order.

@@ -13,12 +13,13 @@
 #include "driver/net_options.h"
 #include "driver/output.h"
 #include "driver/run/weight_set.h"
+#include "import/tensors/safetensors.h"
 #include "runtime/netrt.h"
 
 struct weights_request {
   struct net_options options;
   struct arena arena;
-  const char *from, *check, *output;
+  const char *from, *check, *output, *names;
   bool random, by_order, fold;
   int64_t seed;
   int status;
@@ -31,7 +32,7 @@ enum { CHUNK = 1 << 16 }; /* values that are converted at a time */
 static int name_width(const struct weight_set *set) {
   size_t width = 4;
   for (size_t i = 0; i < set->weights.count; i++) {
-    size_t length = strlen(set->weights.at[i].name);
+    size_t length = strlen(weight_set_name(set, i));
     width = length > width ? length : width;
   }
   return (int)width;
@@ -43,9 +44,9 @@ static int list(const struct weight_set *set) {
   printf("%-*s  %-16s %14s %15s\n", width, "name", "shape", "bytes", "offset");
   for (size_t i = 0; i < set->weights.count; i++) {
     const struct netc_weight *weight = &set->weights.at[i];
-    printf("%-*s  %-16s %14" PRId64 " %15" PRId64 "%s\n", width, weight->name,
-           sizes_text(weight->rank, weight->dims).text, 4 * weight->count,
-           offset, weight->buffer ? "  buffer" : "");
+    printf("%-*s  %-16s %14" PRId64 " %15" PRId64 "%s\n", width,
+           weight_set_name(set, i), sizes_text(weight->rank, weight->dims).text,
+           4 * weight->count, offset, weight->buffer ? "  buffer" : "");
     offset += 4 * weight->count;
   }
   printf("%zu tensors, %" PRId64 " bytes as float32; folded for a prediction "
@@ -63,8 +64,10 @@ static void write_tensors(const struct weight_set *set, FILE *file) {
       arena_alloc(set->arena, count + 1, sizeof *tensors);
   for (size_t i = 0; i < count; i++) {
     const struct netc_weight *weight = &set->weights.at[i];
-    tensors[i] = (struct float_tensor){weight->name, weight->rank, weight->dims,
-                                       weight->count};
+    tensors[i] = (struct float_tensor){.name = weight_set_name(set, i),
+                                       .rank = weight->rank,
+                                       .dims = weight->dims,
+                                       .count = weight->count};
   }
   safetensors_write_header(file, tensors, count, set->arena);
   for (size_t i = 0; i < count && !ferror(file); i++) {
@@ -191,6 +194,9 @@ static int write_to(const struct weights_request *r,
   if (status != EXIT_DONE)
     return status;
   const float *block = r->fold ? block_of(set) : NULL;
+  status = weight_set_check(set, r->from);
+  if (status != EXIT_DONE)
+    return status;
   if (!output_open(&output, path))
     return output_failed(path, errno);
   if (!r->fold)
@@ -200,6 +206,8 @@ static int write_to(const struct weights_request *r,
   else
     floats_write(output.file, block, (size_t)count);
   long bytes = ftell(output.file);
+  if (status == EXIT_DONE)
+    status = weight_set_check(set, r->from);
   if (status != EXIT_DONE)
     output_abandon(&output);
   else if (!output_commit(&output, false))
@@ -255,6 +263,9 @@ static int write_stub(const struct weights_request *r,
   if (status != EXIT_DONE)
     return status;
   const float *block = block_of(set);
+  status = weight_set_check(set, r->from);
+  if (status != EXIT_DONE)
+    return status;
   if (!output_open(&stub, r->output))
     return output_failed(r->output, errno);
   if (!output_open(&values, data)) {
@@ -280,21 +291,24 @@ static int with_file(struct weights_request *r, struct weight_set *set) {
   enum weight_match match = r->check      ? MATCH_EXACTLY
                             : r->by_order ? MATCH_BY_ORDER
                                           : MATCH_LOOSELY;
-  struct safetensors file;
-  int status = EXIT_DONE;
-  if (!safetensors_open(&file, path, &r->arena))
-    status = complain_of(file.unread ? EXIT_IO : EXIT_SOURCE, path, NULL, "%s",
-                         file.fault);
+  struct tensor_file file;
+  int status = weight_file_open(&file, path, &r->arena);
   if (status == EXIT_DONE)
     status = weight_set_match(set, path, &file, match);
+  if (status == EXIT_DONE && r->names)
+    status = weight_set_rename(set, r->names);
   if (status == EXIT_DONE && r->output)
     status = write_file(r, set);
-  safetensors_close(&file);
+  tensors_close(&file);
   return status;
 }
 
 static int serve(struct weights_request *r) {
   struct weight_set set;
+  const struct operands *files = &r->options.files;
+  if (files->count == 1 && !r->from && !r->check && !r->output &&
+      weight_file_is(files->at[0]))
+    return weight_file_show(files->at[0]);
   int status = net_options_load(&r->options);
   if (status != EXIT_DONE)
     return status;
@@ -302,6 +316,8 @@ static int serve(struct weights_request *r) {
   set.seed = (uint64_t)r->seed;
   if (r->check || r->from)
     return with_file(r, &set);
+  if (r->names && (status = weight_set_rename(&set, r->names)) != EXIT_DONE)
+    return status;
   return r->output ? write_file(r, &set) : list(&set);
 }
 
@@ -359,6 +375,9 @@ static int take(void *user, enum option_id option, const char *name,
     break;
   case OPTION_FROM: r->from = value; break;
   case OPTION_BY_ORDER: r->by_order = true; break;
+  case OPTION_NAMES:
+    r->names = strcmp(value, "netc") == 0 ? NULL : value;
+    break;
   case OPTION_CHECK_FILE: r->check = value; break;
   default: r->fold = true;
   }

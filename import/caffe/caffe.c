@@ -30,7 +30,8 @@ static const char *const left_out[] = {"Accuracy",   "ArgMax",     "Silence",
 
 /* The end of a detector; what comes after them goes, too. */
 static const char *const boxes[] = {"PriorBox", "DetectionOutput",
-                                    "DetectionEvaluate"};
+                                    "DetectionEvaluate", "YoloDetectionOutput",
+                                    "Yolov3DetectionOutput"};
 
 static bool is_among(const char *type, const char *const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -347,10 +348,11 @@ bool caffe_read(struct graph *graph, struct slice file,
   struct slice name = prototxt_text(&net, "name", "");
   if (name.length)
     graph->name = text_of(&c, name);
-  if (!read_inputs(&c, &net))
+  if (!read_inputs(&c, &net) || !caffe_values_open(&c))
     return false;
   for (struct prototxt_field *f = net.inside; f && !graph->failed; f = f->next)
     if (slice_is(f->name, "layer") || slice_is(f->name, "layers"))
       read_layer(&c, f);
+  caffe_values_end(&c);
   return !graph->failed;
 }

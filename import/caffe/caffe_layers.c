@@ -3,11 +3,26 @@
  * it (src/caffe/layers). One row a type.
  */
 #include <string.h>
+#include <strings.h>
 
+#include "base/check.h"
 #include "import/caffe/caffe.h"
 
 const struct graph_shape *caffe_shape(struct caffe *c, int index) {
   return &graph_at(c->graph, index)->shape;
+}
+
+int64_t caffe_count(const struct graph_shape *shape) {
+  int64_t count = 1;
+  for (int i = 0; i < shape->rank; i++)
+    if (!mul_i64(count, shape->size[i], &count))
+      return 0;
+  return count;
+}
+
+int64_t caffe_channels(struct caffe *c) {
+  const struct graph_shape *shape = caffe_shape(c, c->at->bottoms[0]);
+  return shape->size[shape->rank - 1];
 }
 
 struct graph_node *caffe_first(struct caffe *c, enum layer_word word) {
@@ -63,8 +78,11 @@ static bool elu(struct caffe *c) {
 
 static bool prelu(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_PRELU);
-  if (prototxt_bool(caffe_param(c, "prelu_param"), "channel_shared", false))
+  bool shared =
+      prototxt_bool(caffe_param(c, "prelu_param"), "channel_shared", false);
+  if (shared)
     graph_flag(c->graph, node, "shared");
+  CAFFE_TENSOR(c, node, "weight", 0, shared ? 1 : caffe_channels(c));
   return caffe_give(c, node);
 }
 
@@ -120,9 +138,14 @@ static bool scale(struct caffe *c) {
       before->index + 1 == (int)c->graph->nodes.count) {
     before->args.at[0].usual = "noaffine";
     before->name = c->at->name;
+    CAFFE_TENSOR(c, before, "weight", 0, caffe_channels(c));
+    CAFFE_TENSOR(c, before, "bias", 1, caffe_channels(c));
     return caffe_give(c, before);
   }
   struct graph_node *node = caffe_first(c, WORD_SCALE);
+  CAFFE_TENSOR(c, node, "weight", 0, caffe_channels(c));
+  if (bias)
+    CAFFE_TENSOR(c, node, "bias", 1, caffe_channels(c));
   if (bias)
     graph_flag(c->graph, node, "bias");
   return caffe_give(c, node);
@@ -183,8 +206,7 @@ static bool eltwise(struct caffe *c) {
                  : add_weighted(c);
 }
 
-/* Axis 1 of N x C x H x W is netc's last, axis 2 its first; -1: the batch. */
-static int netc_axis(const struct graph_shape *shape, int64_t axis) {
+int caffe_axis(const struct graph_shape *shape, int64_t axis) {
   if (axis < 0)
     axis += shape->rank + 1;
   return axis < 1 || axis > shape->rank ? -1
@@ -196,8 +218,8 @@ static int netc_axis(const struct graph_shape *shape, int64_t axis) {
 static int given_axis(struct caffe *c, const struct prototxt_field *p,
                       const char *old) {
   int64_t usual = prototxt_int(c->graph, p, old, 1, 0, 7);
-  return netc_axis(caffe_shape(c, c->at->bottoms[0]),
-                   prototxt_int(c->graph, p, "axis", usual, -8, 7));
+  return caffe_axis(caffe_shape(c, c->at->bottoms[0]),
+                    prototxt_int(c->graph, p, "axis", usual, -8, 7));
 }
 
 static bool concat(struct caffe *c) {
@@ -224,8 +246,8 @@ static bool concat(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-static struct graph_node *part(struct caffe *c, int input, int axis,
-                               int64_t from, int64_t to) {
+struct graph_node *caffe_part(struct caffe *c, int input, int axis,
+                              int64_t from, int64_t to) {
   const char *name = graph_axis(c->graph, caffe_shape(c, input), axis);
   return graph_slice(c->graph, input, axis, name, from, to);
 }
@@ -248,7 +270,7 @@ static bool slice(struct caffe *c) {
       point = prototxt_again(point);
     if (to <= from || to > end)
       return caffe_fail(c, "its points do not split the axis");
-    caffe_set(c, i, part(c, c->at->bottoms[0], axis, from, to)->index);
+    caffe_set(c, i, caffe_part(c, c->at->bottoms[0], axis, from, to)->index);
     from = to;
   }
   return !c->graph->failed;
@@ -267,114 +289,6 @@ static bool axpy(struct caffe *c) {
   int scaled = graph_pair(c->graph, WORD_MUL, c->at->bottoms[1], by)->index;
   return caffe_give(c,
                     graph_pair(c->graph, WORD_ADD, scaled, c->at->bottoms[2]));
-}
-
-/* Shapes. */
-
-static int64_t count_of(const struct graph_shape *shape) {
-  int64_t count = 1;
-  for (int i = 0; i < shape->rank; i++)
-    if (__builtin_mul_overflow(count, shape->size[i], &count))
-      return 0;
-  return count;
-}
-
-static bool flatten(struct caffe *c) {
-  struct graph_node *node = caffe_first(c, WORD_FLATTEN);
-  node->shape = (struct graph_shape){1, {count_of(&node->shape)}};
-  return caffe_give(c, node);
-}
-
-/* `dim: 0` keeps a size, `dim: -1` is inferred; the first is the batch. */
-static bool reshape(struct caffe *c) {
-  struct prototxt_field *shape =
-      prototxt_find(caffe_param(c, "reshape_param"), "shape");
-  const struct graph_shape *in = caffe_shape(c, c->at->bottoms[0]);
-  int64_t dims[8], rest = count_of(in);
-  int count = 0, free = -1;
-  for (struct prototxt_field *f = prototxt_find(shape, "dim"); f && count < 6;
-       f = prototxt_again(f)) {
-    int64_t dim = prototxt_value(c->graph, f, -1, CAFFE_MOST);
-    int axis = netc_axis(in, count);
-    if (dim == 0)
-      dim = count == 0 ? 1 : axis < 0 ? 0 : in->size[axis];
-    if (dim == -1)
-      free = count;
-    else if (count > 0 && dim > 0 && rest % dim == 0)
-      rest /= dim;
-    else if (count > 0)
-      return caffe_fail(c, "the new shape has another number of values");
-    dims[count++] = dim;
-  }
-  if (count < 2)
-    return caffe_fail(c, "it needs a shape of at least two sizes");
-  if (free == 0)
-    return caffe_fail(c, "the batch cannot be inferred");
-  if (free > 0)
-    dims[free] = rest;
-  struct graph_node *node = caffe_first(c, WORD_RESHAPE);
-  node->shape.rank = count - 1;
-  for (int i = 2; i < count; i++)
-    node->shape.size[i - 2] = dims[i];
-  node->shape.size[count - 2] = dims[1];
-  graph_arg(c->graph, node, PART_NONE, "",
-            graph_sizes(c->graph, node->shape.size, node->shape.rank));
-  if (node->shape.rank > 1)
-    graph_note(c->graph,
-               "`%s` reshapes channels last here, channels first "
-               "in Caffe: equal sizes, values in another order.",
-               c->at->name);
-  return caffe_give(c, node);
-}
-
-static bool permute(struct caffe *c) {
-  const struct graph_shape in = *caffe_shape(c, c->at->bottoms[0]);
-  struct prototxt_field *f =
-      prototxt_find(caffe_param(c, "permute_param"), "order");
-  int64_t order[8];
-  int count = 0;
-  for (; f && count <= in.rank; f = prototxt_again(f))
-    order[count++] = prototxt_value(c->graph, f, 0, in.rank);
-  for (; count <= in.rank; count++)
-    order[count] = count;
-  if (c->graph->failed || order[0] != 0)
-    return c->graph->failed
-               ? false
-               : caffe_fail(c, "the batch must stay the first axis");
-  struct graph_node *node = caffe_first(c, WORD_PERMUTE);
-  for (int i = 0; i < in.rank; i++) {
-    /* Axis i of netc is Caffe's i + 2, the last one Caffe's 1. */
-    int from = netc_axis(&in, order[i == in.rank - 1 ? 1 : i + 2]);
-    if (from < 0)
-      return caffe_fail(c, "the batch must stay the first axis");
-    node->shape.size[i] = in.size[from];
-    graph_int(c->graph, node, PART_NONE, "", from);
-  }
-  return caffe_give(c, node);
-}
-
-static bool crop(struct caffe *c) {
-  struct prototxt_field *p = caffe_param(c, "crop_param");
-  struct prototxt_field *offset = prototxt_find(p, "offset");
-  if (c->at->bottom_count != 2 || !caffe_is_map(c) ||
-      prototxt_int(c->graph, p, "axis", 2, -8, 7) != 2)
-    return c->graph->failed
-               ? false
-               : caffe_fail(c, "only a crop of height and width to a "
-                               "second bottom is supported");
-  int input = c->at->bottoms[0];
-  struct graph_shape to = *caffe_shape(c, c->at->bottoms[1]);
-  for (int i = 0; i < 2; i++) {
-    int64_t size = caffe_shape(c, input)->size[i];
-    int64_t from = offset ? prototxt_value(c->graph, offset, 0, CAFFE_MOST) : 0;
-    if (offset && prototxt_again(offset))
-      offset = prototxt_again(offset);
-    if (to.rank != 3 || from > size || to.size[i] > size - from)
-      return caffe_fail(c, "it crops outside of its input");
-    if (to.size[i] != size)
-      input = part(c, input, i, from, from + to.size[i])->index;
-  }
-  return caffe_give(c, graph_at(c->graph, input));
 }
 
 /* (shift + scale x) ^ power */
@@ -402,28 +316,48 @@ static bool normalize(struct caffe *c) {
     return caffe_fail(
         c, "only a norm over channels with a factor for each is supported");
   int norm = caffe_first(c, WORD_L2NORM)->index;
-  return caffe_give(c, graph_layer(c->graph, WORD_SCALE, norm));
-}
-
-static bool reorg(struct caffe *c) {
-  int64_t by = prototxt_int(c->graph, caffe_param(c, "reorg_param"), "stride",
-                            2, 1, CAFFE_MOST);
-  if (!caffe_is_map(c))
-    return false;
-  struct graph_node *node = caffe_first(c, WORD_SPACE2DEPTH);
-  graph_int(c->graph, node, PART_NONE, "", by);
-  node->shape.size[0] /= by;
-  node->shape.size[1] /= by;
-  node->shape.size[2] *= by * by;
+  struct graph_node *node = graph_layer(c->graph, WORD_SCALE, norm);
+  CAFFE_TENSOR(c, node, "weight", 0, caffe_channels(c));
   return caffe_give(c, node);
 }
 
-static bool shuffle(struct caffe *c) {
-  struct graph_node *node = caffe_first(c, WORD_SHUFFLE);
-  graph_int(c->graph, node, PART_GROUPS, "",
-            prototxt_int(c->graph, caffe_param(c, "shuffle_channel_param"),
-                         "group", 1, 1, CAFFE_MOST));
-  return caffe_give(c, node);
+/* A type that is left out, if that is allowed. */
+static bool unknown(struct caffe *c) {
+  if (!c->options->allow_unknown) {
+    graph_fail(c->graph, c->at->line,
+               "`%s`: netc has no equivalent of the type %s", c->at->name,
+               c->at->type);
+    return graph_help(c->graph,
+                      "--allow-unknown leaves it out, with what follows "
+                      "from it");
+  }
+  graph_note(c->graph,
+             "`%s` (%s) is left out, with what follows from it: netc has no "
+             "equivalent.",
+             c->at->name, c->at->type);
+  for (size_t i = 0; i < c->at->top_count; i++)
+    map_add(c->graph->arena, &c->blobs, c->at->tops[i])->number = 0;
+  return true;
+}
+
+static bool says_dropout(struct slice text) {
+  for (size_t i = 0; i + 4 <= text.length; i++)
+    if (strncasecmp(text.at + i, "drop", 4) == 0)
+      return true;
+  return false;
+}
+
+/* What its name says is all that is known: ENet's spatial dropout. */
+static bool python(struct caffe *c) {
+  const struct prototxt_field *p = caffe_param(c, "python_param");
+  if (!says_dropout(prototxt_text(p, "layer", "")) &&
+      !says_dropout(prototxt_text(p, "module", "")))
+    return unknown(c);
+  graph_note(c->graph,
+             "`%s` (Python) is left out: a prediction is without dropout.",
+             c->at->name);
+  caffe_set(c, 0, c->at->bottoms[0]);
+  return true;
 }
 
 /* The table. */
@@ -436,8 +370,8 @@ static const struct caffe_row {
       words[IMPORT_WORDS]; /* of netc; without `add`, it is that layer */
 } rows[] = {
     {"Convolution", "CONVOLUTION", caffe_convolution, {WORD_CONV, WORD_DWCONV}},
-    {"ConvolutionDepthwise", NULL, caffe_convolution, {WORD_CONV, WORD_DWCONV}},
-    {"DepthwiseConvolution", NULL, caffe_convolution, {WORD_CONV, WORD_DWCONV}},
+    {"ConvolutionDepthwise", NULL, caffe_depthwise, {WORD_DWCONV}},
+    {"DepthwiseConvolution", NULL, caffe_grouped, {WORD_CONV, WORD_DWCONV}},
     {"Deconvolution", "DECONVOLUTION", caffe_deconvolution, {WORD_DECONV}},
     {"Pooling",
      "POOLING",
@@ -462,20 +396,27 @@ static const struct caffe_row {
     {"LRN", "LRN", caffe_lrn, {WORD_LRN}},
     {"BatchNorm", NULL, caffe_batch_norm, {WORD_BN}},
     {"BN", NULL, caffe_whole_norm, {WORD_BN}},
-    {"Upsample", NULL, caffe_upsample, {WORD_UNPOOL}},
+    {"Upsample", NULL, caffe_upsample, {WORD_UNPOOL, WORD_UP}},
     {"Scale", NULL, scale, {WORD_SCALE, WORD_MUL}},
     {"Eltwise", "ELTWISE", eltwise, {WORD_ADD, WORD_MUL, WORD_MAX}},
     {"Concat", "CONCAT", concat, {WORD_CONCAT}},
     {"Slice", "SLICE", slice, {WORD_SLICE}},
     {"Split", "SPLIT", split, {WORD_NONE}},
-    {"Flatten", "FLATTEN", flatten, {WORD_FLATTEN}},
-    {"Reshape", NULL, reshape, {WORD_RESHAPE}},
-    {"Permute", NULL, permute, {WORD_PERMUTE}},
-    {"Crop", NULL, crop, {WORD_SLICE}},
+    {"Flatten", "FLATTEN", caffe_flatten, {WORD_FLATTEN}},
+    {"Reshape", NULL, caffe_reshape, {WORD_RESHAPE}},
+    {"Permute", NULL, caffe_permute, {WORD_PERMUTE}},
+    {"Crop", NULL, caffe_crop, {WORD_SLICE}},
     {"Axpy", NULL, axpy, {WORD_MUL, WORD_ADD}},
     {"Normalize", NULL, normalize, {WORD_L2NORM, WORD_SCALE}},
-    {"Reorg", NULL, reorg, {WORD_SPACE2DEPTH}},
-    {"ShuffleChannel", NULL, shuffle, {WORD_SHUFFLE}},
+    {"Reorg", NULL, caffe_reorg, {WORD_SPACE2DEPTH}},
+    {"ShuffleChannel", NULL, caffe_shuffle, {WORD_SHUFFLE}},
+    {"Embed", NULL, caffe_embed, {WORD_EMBED, WORD_ADD}},
+    {"Reduction",
+     NULL,
+     caffe_reduction,
+     {WORD_SUM, WORD_MEAN, WORD_ABS, WORD_POW, WORD_MUL}},
+    {"ROIPooling", NULL, caffe_roi_pooling, {WORD_ROIPOOL}},
+    {"Python", NULL, python, {WORD_NONE}},
 };
 
 bool caffe_knows_type(const char *type) {
@@ -505,19 +446,5 @@ bool caffe_add(struct caffe *c) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].type, c->at->type) == 0)
       return rows[i].add ? rows[i].add(c) : plain(c, rows[i].words[0]);
-  if (!c->options->allow_unknown) {
-    graph_fail(c->graph, c->at->line,
-               "`%s`: netc has no equivalent of the type %s", c->at->name,
-               c->at->type);
-    return graph_help(c->graph,
-                      "--allow-unknown leaves it out, with what follows "
-                      "from it");
-  }
-  graph_note(c->graph,
-             "`%s` (%s) is left out, with what follows from it: netc has no "
-             "equivalent.",
-             c->at->name, c->at->type);
-  for (size_t i = 0; i < c->at->top_count; i++)
-    map_add(c->graph->arena, &c->blobs, c->at->tops[i])->number = 0;
-  return true;
+  return unknown(c);
 }

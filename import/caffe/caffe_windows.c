@@ -40,14 +40,24 @@ static bool has_kernel(struct caffe *c, const struct prototxt_field *message) {
 }
 
 static bool fits(struct caffe *c, int64_t height, int64_t width) {
-  return (height > 0 && width > 0) ||
-         caffe_fail(c, "its window is larger than the padded input");
+  if (height > 0 && width > 0)
+    return true;
+  caffe_fail(c, "its window is larger than the padded input");
+  return window_help(c->graph);
 }
 
-bool caffe_convolution(struct caffe *c) {
+/* The layer, with a bias of its outputs unless `bias_term` says no. */
+static bool give_biased(struct caffe *c, struct graph_node *node,
+                        const struct prototxt_field *p, int64_t out) {
+  bool bias = prototxt_bool(p, "bias_term", true);
+  node->bias = bias ? BIAS_WITH : BIAS_WITHOUT;
+  if (bias)
+    CAFFE_TENSOR(c, node, "bias", 1, out);
+  return caffe_give(c, node);
+}
+
+static bool convolution(struct caffe *c, int64_t out, int64_t groups) {
   struct prototxt_field *p = caffe_param(c, "convolution_param");
-  int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
-  int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
   struct graph_window w = read_window(c, p);
   if (c->graph->failed || !caffe_is_map(c))
     return false;
@@ -64,8 +74,39 @@ bool caffe_convolution(struct caffe *c) {
     return false;
   struct graph_node *node =
       window_conv(c->graph, c->at->bottoms[0], channels, out, groups, &w);
-  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
-  return caffe_give(c, node);
+  CAFFE_TENSOR(c, node, "weight", 0, out, channels / groups, w.kernel[0],
+               w.kernel[1]);
+  return give_biased(c, node, p, out);
+}
+
+bool caffe_convolution(struct caffe *c) {
+  struct prototxt_field *p = caffe_param(c, "convolution_param");
+  int64_t groups = prototxt_int(c->graph, p, "group", 1, 1, CAFFE_MOST);
+  return convolution(
+      c, prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST), groups);
+}
+
+/*
+ * conv_dw_layer.cpp (BVLC's pull request 5665): a kernel for each channel of
+ * the bottom, whatever `group` and `num_output` say.
+ */
+bool caffe_depthwise(struct caffe *c) {
+  if (!caffe_is_map(c))
+    return false;
+  int64_t channels = caffe_shape(c, c->at->bottoms[0])->size[2];
+  return convolution(c, channels, channels);
+}
+
+/* Of other forks: a convolution whose `group` says it. */
+bool caffe_grouped(struct caffe *c) {
+  struct prototxt_field *p = caffe_param(c, "convolution_param");
+  if (prototxt_find(p, "group"))
+    return caffe_convolution(c);
+  caffe_fail(c, "`group` is missing, and forks of Caffe differ in what it is "
+                "then");
+  return graph_help(c->graph,
+                    "give `group` the number of channels, for a kernel each, "
+                    "or the type Convolution, for all of them");
 }
 
 bool caffe_deconvolution(struct caffe *c) {
@@ -82,19 +123,18 @@ bool caffe_deconvolution(struct caffe *c) {
     return false;
   if (!window_deconv(c->graph, c->at->bottoms[0], out, groups, &w, NULL, &node))
     return fits(c, 0, 0);
-  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
-  return caffe_give(c, node);
+  CAFFE_TENSOR(c, node, "weight", 0, caffe_shape(c, c->at->bottoms[0])->size[2],
+               out / groups, w.kernel[0], w.kernel[1]);
+  return give_biased(c, node, p, out);
 }
 
-/* Rounded up; with padding, a window has to begin inside it. */
+/* Rounded up; only with padding a window has to begin inside it. */
 static int64_t pooled(const struct graph_window *w, int axis, int64_t in,
                       bool down, bool padded) {
-  int64_t whole = in + 2 * w->before[axis] - w->kernel[axis];
-  int64_t step = w->stride[axis];
-  if (whole < 0)
-    return 0;
-  int64_t out = (whole + (down ? 0 : step - 1)) / step + 1;
-  return padded && (out - 1) * step >= in + w->before[axis] ? out - 1 : out;
+  int64_t out = window_count(w, axis, in);
+  if (down || padded)
+    return down ? out : window_count_up(w, axis, in);
+  return out + (out > 0 && (in - w->kernel[axis]) % w->stride[axis] != 0);
 }
 
 bool caffe_pooling(struct caffe *c) {
@@ -144,10 +184,33 @@ bool caffe_inner_product(struct caffe *c) {
   int64_t out = prototxt_int(c->graph, p, "num_output", 0, 1, CAFFE_MOST);
   if (out == 0)
     return caffe_fail(c, "`num_output` is missing");
+  const struct graph_shape *shape = caffe_shape(c, c->at->bottoms[0]);
+  int64_t axis = prototxt_int(c->graph, p, "axis", 1, -8, 7);
+  int64_t in = caffe_count(shape);
+  if (axis != 1 && axis != -shape->rank)
+    return caffe_fail(c, "only an `axis` of 1, all values of a sample, is "
+                         "supported");
   struct graph_node *node = caffe_first(c, WORD_FC);
   graph_int(c->graph, node, PART_CHANNELS, "", out);
-  node->bias = prototxt_bool(p, "bias_term", true) ? BIAS_WITH : BIAS_WITHOUT;
   node->shape = (struct graph_shape){1, {out}};
+  if (prototxt_bool(p, "transpose", false) &&
+      caffe_lacks_values(c, "the weights of `transpose: true` are not "
+                            "converted"))
+    return false;
+  CAFFE_TENSOR(c, node, "weight", 0, out, in);
+  return give_biased(c, node, p, out);
+}
+
+/* Every value a square of them: without a mask, of YOLO's forks. */
+static bool enlarge(struct caffe *c) {
+  int64_t by = prototxt_int(c->graph, caffe_param(c, "upsample_param"), "scale",
+                            0, 1, CAFFE_MOST);
+  struct graph_node *node = caffe_first(c, WORD_UP);
+  if (by == 0)
+    return caffe_fail(c, "it needs a `scale`, or the mask of a pool");
+  graph_int(c->graph, node, PART_NONE, "", by);
+  node->shape.size[0] *= by;
+  node->shape.size[1] *= by;
   return caffe_give(c, node);
 }
 
@@ -155,6 +218,8 @@ bool caffe_inner_product(struct caffe *c) {
 bool caffe_upsample(struct caffe *c) {
   struct graph_node *pool =
       c->at->bottom_count == 2 ? graph_at(c->graph, c->at->bottoms[1]) : NULL;
+  if (c->at->bottom_count == 1 && caffe_is_map(c))
+    return enlarge(c);
   if (!pool || pool->word != WORD_POOL)
     return caffe_fail(c, "it needs the mask of a pool as second bottom");
   struct graph_node *node = caffe_first(c, WORD_UNPOOL);

@@ -53,7 +53,9 @@ static bool read_string(struct prototxt_reader *r,
     return graph_fail(r->graph, r->line, "unterminated string");
   field->value = (struct slice){begin, (size_t)(r->at++ - begin)};
   field->is_string = true;
-  return true;
+  return !memchr(begin, '\0', field->value.length) ||
+         graph_fail(r->graph, r->line, "a NUL in the string of `%.*s`",
+                    SLICE_ARG(field->name));
 }
 
 static bool read_value(struct prototxt_reader *r,

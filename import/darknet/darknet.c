@@ -67,6 +67,7 @@ static void read_input(struct darknet *d, struct darknet_section *net) {
   bool recurrent_net = false;
   for (size_t i = 1; i < d->sections.count; i++)
     recurrent_net = recurrent_net || slice_is(d->sections.at[i].name, "gru") ||
+                    slice_is(d->sections.at[i].name, "rnn") ||
                     slice_is(d->sections.at[i].name, "lstm");
   shape.size[0] = darknet_at_least(d, net, "height", 0, 0);
   shape.size[1] = darknet_at_least(d, net, "width", 0, 0);
@@ -76,22 +77,25 @@ static void read_input(struct darknet *d, struct darknet_section *net) {
     shape = recurrent_net ? (struct graph_shape){2, {1, inputs}}
                           : (struct graph_shape){1, {inputs}};
   }
+  import_given(d->options, slice_of(""), &shape);
   graph_input(d->graph, NULL, &shape, NULL);
 }
 
 bool darknet_read(struct graph *graph, struct slice file,
                   const struct import_options *options) {
-  struct darknet d = {.graph = graph};
-  (void)options;
+  struct darknet d = {.graph = graph, .options = options};
   if (!read_sections(&d, file))
     return false;
   if (d.sections.count == 0 || (!slice_is(d.sections.at[0].name, "net") &&
                                 !slice_is(d.sections.at[0].name, "network")))
     return graph_fail(graph, 1, "the first section must be [net]");
   read_input(&d, &d.sections.at[0]);
+  darknet_values_open(&d);
   for (size_t i = 1; i < d.sections.count && !graph->failed; i++) {
     int node = darknet_layer(&d, &d.sections.at[i]);
     *VEC_PUSH(graph->arena, &d.layers) = node;
   }
+  darknet_values_end(&d);
+  darknet_values_close(&d);
   return !graph->failed;
 }

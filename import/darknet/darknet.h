@@ -4,6 +4,7 @@
 #define NETC_IMPORT_DARKNET_DARKNET_H
 
 #include "import/reader.h"
+#include "import/window.h"
 
 struct darknet_option {
   struct slice key, value;
@@ -24,7 +25,9 @@ struct darknet_section {
 struct darknet {
   struct graph *graph;
   VEC(struct darknet_section) sections;
+  const struct import_options *options;
   VEC(int) layers; /* by Darknet's number: the node of its output */
+  struct darknet_values *values; /* NULL: they are not wanted */
 };
 
 /* Without the blanks at both ends. */
@@ -36,7 +39,9 @@ struct darknet_option *darknet_find(struct darknet_section *s, const char *key);
 void darknet_note_slips(struct darknet *d, struct darknet_section *s);
 struct slice darknet_word(struct darknet_section *s, const char *key,
                           const char *usual);
-bool darknet_integer(struct slice text, int64_t *value);
+/* The digits that it begins with; false: none, or too many. */
+bool darknet_integer(struct darknet *d, size_t line, struct slice text,
+                     int64_t *value);
 
 /* No number of a section is larger, nor smaller than minus that. */
 #define DARKNET_MOST (1 << 30)
@@ -46,6 +51,56 @@ int64_t darknet_number(struct darknet *d, struct darknet_section *s,
 /* A number of a section that has to be at least `least`, or `usual`. */
 int64_t darknet_at_least(struct darknet *d, struct darknet_section *s,
                          const char *key, int64_t usual, int64_t least);
+
+/* Fails; what a layer then gives, a node that there is, is not looked at. */
+#define DARKNET_FAIL(...) (graph_fail(__VA_ARGS__), 0)
+
+/* Layers, and what they are made with. */
+
+struct darknet_size {
+  int64_t height, width, channels;
+};
+
+struct darknet_size darknet_size(struct darknet *d, int index);
+/* A layer's shape; its index. */
+int darknet_map(struct graph_node *node, int64_t height, int64_t width,
+                int64_t channels);
+/* The section's activation after a layer. */
+int darknet_activate(struct darknet *d, struct darknet_section *s, int input,
+                     const char *usual);
+/* Fails where a window gives no map. */
+bool darknet_fits(struct darknet *d, const struct darknet_section *s,
+                  int64_t height, int64_t width);
+/* Kernel, strides and padding of a section. */
+struct graph_window darknet_window(struct darknet *d, struct darknet_section *s,
+                                   int64_t usual_size);
+
+/* Those with weights: each adds a section's layers to a node. */
+typedef int darknet_add_fn(struct darknet *d, struct darknet_section *s,
+                           int input);
+darknet_add_fn darknet_convolution;
+darknet_add_fn darknet_deconvolution;
+darknet_add_fn darknet_connected;
+darknet_add_fn darknet_rnn;
+darknet_add_fn darknet_crnn;
+darknet_add_fn darknet_local;
+darknet_add_fn darknet_implicit;
+darknet_add_fn darknet_gru;
+darknet_add_fn darknet_lstm;
+darknet_add_fn darknet_batchnorm;
+
+/*
+ * The file of weights, if it is wanted: opened, and read in the order of the
+ * sections, to its last byte. Close it in any case.
+ */
+bool darknet_values_open(struct darknet *d);
+bool darknet_values_end(struct darknet *d);
+void darknet_values_close(struct darknet *d);
+/* The next values are a tensor of that layer. */
+void darknet_take(struct darknet *d, struct darknet_section *s,
+                  struct graph_node *node, const char *name, int64_t count);
+/* An error if its values are wanted: they mean something else here. */
+void darknet_lacks_values(struct darknet *d, const struct darknet_section *s);
 
 /* Adds the layers of a section; returns the node of its output. */
 int darknet_layer(struct darknet *d, struct darknet_section *s);

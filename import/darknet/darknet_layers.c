@@ -5,26 +5,18 @@
 #include "base/check.h"
 #include "base/suggest.h"
 #include "import/darknet/darknet.h"
-#include "import/window.h"
-
-/* Fails; what a layer then gives, a node that there is, is not looked at. */
-#define DARKNET_FAIL(...) (graph_fail(__VA_ARGS__), 0)
 
 /* Layers. */
 
-struct map_size {
-  int64_t height, width, channels;
-};
-
-static struct map_size size_of(struct darknet *d, int index) {
+struct darknet_size darknet_size(struct darknet *d, int index) {
   const struct graph_shape *shape = &graph_at(d->graph, index)->shape;
   if (shape->rank < 3)
-    return (struct map_size){1, 1, shape->size[0]};
-  return (struct map_size){shape->size[0], shape->size[1], shape->size[2]};
+    return (struct darknet_size){1, 1, shape->size[0]};
+  return (struct darknet_size){shape->size[0], shape->size[1], shape->size[2]};
 }
 
-static int set_map(struct graph_node *node, int64_t height, int64_t width,
-                   int64_t channels) {
+int darknet_map(struct graph_node *node, int64_t height, int64_t width,
+                int64_t channels) {
   node->shape = (struct graph_shape){3, {height, width, channels}};
   return node->index;
 }
@@ -36,7 +28,7 @@ static int current(const struct darknet *d) {
 /* The node of the layer that a number means: below 0 from here back. */
 static int layer_at(struct darknet *d, size_t line, struct slice text) {
   int64_t index = 0, count = (int64_t)d->layers.count;
-  if (!darknet_integer(darknet_trim(text), &index))
+  if (!darknet_integer(d, line, darknet_trim(text), &index))
     return DARKNET_FAIL(d->graph, line, "`%.*s` is not the number of a layer",
                         SLICE_ARG(text));
   if (index < 0)
@@ -59,12 +51,13 @@ static const struct darknet_activation {
     {"leaky", WORD_LEAKY, "0.1"},     {"relu", WORD_RELU, NULL},
     {"logistic", WORD_SIGMOID, NULL}, {"mish", WORD_MISH, NULL},
     {"swish", WORD_SILU, NULL},       {"tanh", WORD_TANH, NULL},
-    {"elu", WORD_ELU, NULL},          {"selu", WORD_SELU, NULL},
-    {"gelu", WORD_GELU, NULL},        {"relu6", WORD_RELU6, NULL},
+    {"silu", WORD_SILU, NULL},        {"elu", WORD_ELU, NULL},
+    {"selu", WORD_SELU, NULL},        {"gelu", WORD_GELU, NULL},
+    {"relu6", WORD_RELU6, NULL},
 };
 
-static int activate(struct darknet *d, struct darknet_section *s, int input,
-                    const char *usual) {
+int darknet_activate(struct darknet *d, struct darknet_section *s, int input,
+                     const char *usual) {
   struct slice name = darknet_word(s, "activation", usual);
   const struct darknet_option *option = darknet_find(s, "activation");
   if (slice_is(name, "linear") || d->graph->failed)
@@ -86,27 +79,18 @@ static int activate(struct darknet *d, struct darknet_section *s, int input,
                       SLICE_ARG(name));
 }
 
-/* Darknet's batch norm takes the place of a bias. */
-static int normalize(struct darknet *d, struct darknet_section *s, int input) {
-  bool normalizes = darknet_number(d, s, "batch_normalize", 0);
-  graph_at(d->graph, input)->bias = normalizes ? BIAS_WITHOUT : BIAS_WITH;
-  if (!normalizes)
-    return input;
-  return graph_layer(d->graph, WORD_BN, input)->index;
-}
-
-static bool fits(struct darknet *d, const struct darknet_section *s,
-                 int64_t height, int64_t width) {
+bool darknet_fits(struct darknet *d, const struct darknet_section *s,
+                  int64_t height, int64_t width) {
   if (height > 0 && width > 0)
     return true;
-  return graph_fail(d->graph, s->line,
-                    "the window of [%.*s] is larger than its padded input",
-                    SLICE_ARG(s->name));
+  graph_fail(d->graph, s->line,
+             "the window of [%.*s] is larger than its padded input",
+             SLICE_ARG(s->name));
+  return window_help(d->graph);
 }
 
-/* Kernel, strides and padding of a section. */
-static struct graph_window
-read_window(struct darknet *d, struct darknet_section *s, int64_t usual_size) {
+struct graph_window darknet_window(struct darknet *d, struct darknet_section *s,
+                                   int64_t usual_size) {
   int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
   int64_t size = darknet_at_least(d, s, "size", usual_size, 1);
   struct graph_window w = window_square(2, size, stride);
@@ -115,63 +99,12 @@ read_window(struct darknet *d, struct darknet_section *s, int64_t usual_size) {
   return w;
 }
 
-static int convolution(struct darknet *d, struct darknet_section *s,
-                       int input) {
-  struct map_size in = size_of(d, input);
-  struct graph_window w = read_window(d, s, 1);
-  int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
-  int64_t groups = darknet_at_least(d, s, "groups", 1, 1);
-  int64_t dilation = darknet_at_least(d, s, "dilation", 1, 1);
-  int64_t pads = darknet_at_least(d, s, "padding", 0, 0);
-  if (w.kernel[0] == 1)
-    dilation = 1;
-  /* AlexeyAB: padding = size / 2 * dilation. */
-  if (darknet_number(d, s, "pad", 0))
-    pads = w.kernel[0] / 2 * dilation;
-  for (int i = 0; i < 2; i++) {
-    w.dilate[i] = dilation;
-    w.before[i] = w.after[i] = pads;
-  }
-  if (d->graph->failed || !fits(d, s, window_count(&w, 0, in.height),
-                                window_count(&w, 1, in.width)))
-    return input;
-  struct graph_node *node =
-      window_conv(d->graph, input, in.channels, filters, groups, &w);
-  return activate(d, s, normalize(d, s, node->index), "logistic");
-}
-
-static int deconvolution(struct darknet *d, struct darknet_section *s,
-                         int input) {
-  int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
-  int64_t size = darknet_at_least(d, s, "size", 1, 1);
-  int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
-  int64_t pads = darknet_number(d, s, "pad", 0)
-                     ? size / 2
-                     : darknet_at_least(d, s, "padding", 0, 0);
-  struct graph_window w = window_square(2, size, stride);
-  struct graph_node *node;
-  for (int i = 0; i < 2; i++)
-    w.before[i] = w.after[i] = pads;
-  if (d->graph->failed ||
-      (!window_deconv(d->graph, input, filters, 1, &w, NULL, &node) &&
-       !fits(d, s, 0, 0)))
-    return input;
-  return activate(d, s, normalize(d, s, node->index), "logistic");
-}
-
-static int connected(struct darknet *d, struct darknet_section *s, int input) {
-  int64_t output = darknet_at_least(d, s, "output", 1, 1);
-  struct graph_node *node = graph_layer(d->graph, WORD_FC, input);
-  graph_int(d->graph, node, PART_CHANNELS, "", output);
-  node->shape = (struct graph_shape){1, {output}};
-  return activate(d, s, normalize(d, s, node->index), "logistic");
-}
-
 /* Padding of size - 1 in all, of which half, rounded down, comes before. */
-static int maxpool(struct darknet *d, struct darknet_section *s, int input) {
-  struct map_size in = size_of(d, input);
+static int pool(struct darknet *d, struct darknet_section *s, int input,
+                enum layer_word word) {
+  struct darknet_size in = darknet_size(d, input);
   struct graph_window w =
-      read_window(d, s, darknet_at_least(d, s, "stride", 1, 1));
+      darknet_window(d, s, darknet_at_least(d, s, "stride", 1, 1));
   struct graph_window bare = w;
   int64_t pads = darknet_at_least(d, s, "padding", w.kernel[0] - 1, 0);
   for (int i = 0; i < 2; i++) {
@@ -180,34 +113,46 @@ static int maxpool(struct darknet *d, struct darknet_section *s, int input) {
   }
   int64_t height = window_count(&w, 0, in.height);
   int64_t width = window_count(&w, 1, in.width);
-  if (d->graph->failed || !fits(d, s, height, width))
+  if (d->graph->failed || !darknet_fits(d, s, height, width))
     return input;
   /* Padding after that no window reaches says nothing. */
   if (w.before[0] == 0 && window_count(&bare, 0, in.height) == height &&
       window_count(&bare, 1, in.width) == width)
     w = bare;
-  return set_map(window_pool(d->graph, WORD_POOL, input, &w, false), height,
-                 width, in.channels);
+  if (word == WORD_AVGPOOL && (w.before[0] || w.after[0]))
+    graph_note(d->graph, "[local_avgpool] leaves its padding out of the mean; "
+                         "here it counts as zeros.");
+  return darknet_map(window_pool(d->graph, word, input, &w, false), height,
+                     width, in.channels);
+}
+
+static int maxpool(struct darknet *d, struct darknet_section *s, int input) {
+  return pool(d, s, input, WORD_POOL);
+}
+
+static int local_avgpool(struct darknet *d, struct darknet_section *s,
+                         int input) {
+  return pool(d, s, input, WORD_AVGPOOL);
 }
 
 static int avgpool(struct darknet *d, struct darknet_section *s, int input) {
   (void)s;
   struct graph_node *node = graph_layer(d->graph, WORD_GAP, input);
-  return set_map(node, 1, 1, size_of(d, input).channels);
+  return darknet_map(node, 1, 1, darknet_size(d, input).channels);
 }
 
 static int upsample(struct darknet *d, struct darknet_section *s, int input) {
-  struct map_size in = size_of(d, input);
+  struct darknet_size in = darknet_size(d, input);
   struct graph_node *node = graph_layer(d->graph, WORD_UP, input);
   int64_t stride = darknet_at_least(d, s, "stride", 2, 1);
   graph_int(d->graph, node, PART_NONE, "", stride);
-  return set_map(node, in.height * stride, in.width * stride, in.channels);
+  return darknet_map(node, in.height * stride, in.width * stride, in.channels);
 }
 
 /* `extra`: all values in a row, and so many zeros after them. */
 static int extend(struct darknet *d, const struct darknet_section *s, int input,
                   int64_t extra) {
-  struct map_size in = size_of(d, input);
+  struct darknet_size in = darknet_size(d, input);
   int64_t count;
   if (!mul_i64(in.height, in.width, &count) ||
       !mul_i64(count, in.channels, &count) || count > DARKNET_MOST)
@@ -224,7 +169,7 @@ static int extend(struct darknet *d, const struct darknet_section *s, int input,
 }
 
 static int reorg(struct darknet *d, struct darknet_section *s, int input) {
-  struct map_size in = size_of(d, input);
+  struct darknet_size in = darknet_size(d, input);
   int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
   bool back = darknet_number(d, s, "reverse", 0);
   int64_t extra = darknet_at_least(d, s, "extra", 0, 0);
@@ -235,13 +180,14 @@ static int reorg(struct darknet *d, struct darknet_section *s, int input) {
     return extend(d, s, input, extra);
   if (stride == 1)
     return input;
+  graph_note(d->graph, "Darknet's [reorg] puts values into another order.");
   struct graph_node *node =
       graph_layer(d->graph, back ? WORD_PIXELSHUFFLE : WORD_SPACE2DEPTH, input);
   graph_int(d->graph, node, PART_NONE, "", stride);
-  return back ? set_map(node, in.height * stride, in.width * stride,
-                        in.channels / (stride * stride))
-              : set_map(node, in.height / stride, in.width / stride,
-                        in.channels * stride * stride);
+  return back ? darknet_map(node, in.height * stride, in.width * stride,
+                            in.channels / (stride * stride))
+              : darknet_map(node, in.height / stride, in.width / stride,
+                            in.channels * stride * stride);
 }
 
 /* One of a list; false: there is none left. */
@@ -272,7 +218,7 @@ static int route(struct darknet *d, struct darknet_section *s, int input) {
     int from = layer_at(d, layers->line, item);
     if (d->graph->failed)
       return input;
-    struct map_size in = size_of(d, from);
+    struct darknet_size in = darknet_size(d, from);
     if (in.channels % groups != 0 || group >= groups)
       return DARKNET_FAIL(d->graph, s->line,
                           "%" PRId64 " channels have no group %" PRId64
@@ -288,16 +234,16 @@ static int route(struct darknet *d, struct darknet_section *s, int input) {
     return DARKNET_FAIL(d->graph, s->line, "[route] needs `layers`");
   if (join.inputs.count == 1)
     return join.inputs.at[0];
-  struct map_size in = size_of(d, join.inputs.at[0]);
+  struct darknet_size in = darknet_size(d, join.inputs.at[0]);
   struct graph_node *node = graph_join(d->graph, WORD_CONCAT);
   for (size_t i = 0; i < join.inputs.count; i++) {
-    struct map_size other = size_of(d, join.inputs.at[i]);
+    struct darknet_size other = darknet_size(d, join.inputs.at[i]);
     graph_operand(d->graph, node, join.inputs.at[i]);
     if (other.height != in.height || other.width != in.width)
       return DARKNET_FAIL(d->graph, s->line,
                           "[route] joins maps of different sizes");
   }
-  return set_map(node, in.height, in.width, channels);
+  return darknet_map(node, in.height, in.width, channels);
 }
 
 /*
@@ -306,7 +252,7 @@ static int route(struct darknet *d, struct darknet_section *s, int input) {
  */
 static int add_part(struct darknet *d, const struct darknet_section *s, int to,
                     int from) {
-  struct map_size a = size_of(d, to), b = size_of(d, from);
+  struct darknet_size a = darknet_size(d, to), b = darknet_size(d, from);
   int64_t step = a.height ? b.height / a.height : 0;
   if (step < 1 || b.height != a.height * step || b.width != a.width * step)
     return DARKNET_FAIL(d->graph, s->line,
@@ -318,7 +264,7 @@ static int add_part(struct darknet *d, const struct darknet_section *s, int to,
     struct graph_node *node = graph_layer(d->graph, WORD_POOL, from);
     graph_flag(d->graph, node, "1x1");
     graph_int(d->graph, node, PART_NONE, "/", step);
-    from = set_map(node, a.height, a.width, b.channels);
+    from = darknet_map(node, a.height, a.width, b.channels);
   }
   if (b.channels > a.channels)
     from = part_of(d, from, 0, a.channels);
@@ -327,8 +273,8 @@ static int add_part(struct darknet *d, const struct darknet_section *s, int to,
   int first = part_of(d, to, 0, b.channels);
   int rest = part_of(d, to, b.channels, a.channels);
   first = graph_pair(d->graph, WORD_ADD, first, from)->index;
-  return set_map(graph_pair(d->graph, WORD_CONCAT, first, rest), a.height,
-                 a.width, a.channels);
+  return darknet_map(graph_pair(d->graph, WORD_CONCAT, first, rest), a.height,
+                     a.width, a.channels);
 }
 
 static int shortcut(struct darknet *d, struct darknet_section *s, int input) {
@@ -343,7 +289,7 @@ static int shortcut(struct darknet *d, struct darknet_section *s, int input) {
       return input;
     result = add_part(d, s, result, other);
   }
-  return activate(d, s, result, "linear");
+  return darknet_activate(d, s, result, "linear");
 }
 
 /* The current tensor scales another one, by channel or value by value. */
@@ -355,7 +301,7 @@ static int scale(struct darknet *d, struct darknet_section *s, int input) {
   int other = layer_at(d, from->line, from->value);
   if (d->graph->failed)
     return input;
-  struct map_size in = size_of(d, input), to = size_of(d, other);
+  struct darknet_size in = darknet_size(d, input), to = darknet_size(d, other);
   bool by_channel = slice_is(s->name, "scale_channels");
   if (in.channels != to.channels)
     return DARKNET_FAIL(d->graph, s->line,
@@ -364,14 +310,14 @@ static int scale(struct darknet *d, struct darknet_section *s, int input) {
   if (by_channel && graph_at(d->graph, input)->shape.rank < 3) {
     struct graph_node *node = graph_layer(d->graph, WORD_RESHAPE, input);
     graph_flag(d->graph, node, "1x1x_");
-    input = set_map(node, 1, 1, in.channels);
+    input = darknet_map(node, 1, 1, in.channels);
   }
-  return activate(d, s, graph_pair(d->graph, WORD_MUL, other, input)->index,
-                  "linear");
+  return darknet_activate(
+      d, s, graph_pair(d->graph, WORD_MUL, other, input)->index, "linear");
 }
 
 static int crop(struct darknet *d, struct darknet_section *s, int input) {
-  struct map_size in = size_of(d, input);
+  struct darknet_size in = darknet_size(d, input);
   int64_t height = darknet_at_least(d, s, "crop_height", 1, 1);
   int64_t width = darknet_at_least(d, s, "crop_width", 1, 1);
   if (height == in.height && width == in.width)
@@ -379,7 +325,7 @@ static int crop(struct darknet *d, struct darknet_section *s, int input) {
   struct graph_node *node = graph_layer(d->graph, WORD_CROP, input);
   graph_arg(d->graph, node, PART_NONE, "",
             graph_sizes(d->graph, (int64_t[]){height, width}, 2));
-  return set_map(node, height, width, in.channels);
+  return darknet_map(node, height, width, in.channels);
 }
 
 static int dropout(struct darknet *d, struct darknet_section *s, int input) {
@@ -396,23 +342,10 @@ static int dropout(struct darknet *d, struct darknet_section *s, int input) {
   return node->index;
 }
 
-/* Gates' weights and two biases each, as PyTorch has them; with batch norm
- * those of the norms. */
-static int recurrent(struct darknet *d, struct darknet_section *s, int input,
-                     enum layer_word word) {
-  int64_t output = darknet_at_least(d, s, "output", 1, 1);
-  struct graph_node *node = graph_layer(d->graph, word, input);
-  graph_int(d->graph, node, PART_CHANNELS, "", output);
-  if (darknet_number(d, s, "batch_normalize", 0))
-    graph_arg(d->graph, node, PART_NONE, "norm=", "bn");
-  node->shape.size[node->shape.rank - 1] = output;
-  return node->index;
-}
-
 /* Sections that only training or the decoding of boxes needs. */
 static bool is_left_out(struct darknet *d, const struct darknet_section *s) {
-  static const char *const heads[] = {"yolo", "Gaussian_yolo", "region",
-                                      "detection"};
+  static const char *const heads[] = {"yolo", "yolo4", "Gaussian_yolo",
+                                      "region", "detection"};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
     if (slice_is(s->name, heads[i])) {
       graph_note(d->graph,
@@ -424,30 +357,51 @@ static bool is_left_out(struct darknet *d, const struct darknet_section *s) {
          slice_is(s->name, "empty") || slice_is(s->name, "silence");
 }
 
-static int gru(struct darknet *d, struct darknet_section *s, int input) {
-  return recurrent(d, s, input, WORD_GRU);
+static int by_implicit(struct darknet *d, struct darknet_section *s, int input,
+                       enum layer_word word) {
+  const struct darknet_option *from = darknet_find(s, "from");
+  if (!from)
+    return DARKNET_FAIL(d->graph, s->line, "[%.*s] needs `from`",
+                        SLICE_ARG(s->name));
+  int other = layer_at(d, from->line, from->value);
+  if (d->graph->failed)
+    return input;
+  if (darknet_size(d, input).channels != darknet_size(d, other).channels)
+    return DARKNET_FAIL(d->graph, s->line, "[%.*s] needs as many channels",
+                        SLICE_ARG(s->name));
+  return graph_pair(d->graph, word, input, other)->index;
 }
 
-static int lstm(struct darknet *d, struct darknet_section *s, int input) {
-  return recurrent(d, s, input, WORD_LSTM);
+static int shift_channels(struct darknet *d, struct darknet_section *s,
+                          int input) {
+  return by_implicit(d, s, input, WORD_ADD);
+}
+
+static int control_channels(struct darknet *d, struct darknet_section *s,
+                            int input) {
+  return by_implicit(d, s, input, WORD_MUL);
 }
 
 static int activation(struct darknet *d, struct darknet_section *s, int input) {
-  return activate(d, s, input, "linear");
+  return darknet_activate(d, s, input, "linear");
 }
 
 /* The table. */
 
 static const struct darknet_row {
   const char *name, *short_name;
-  int (*add)(struct darknet *d, struct darknet_section *s, int input);
+  darknet_add_fn *add;
   enum layer_word
       words[IMPORT_WORDS]; /* of netc; without `add`, it is that layer */
   bool on_map;             /* works on height and width */
 } rows[] = {
-    {"convolutional", "conv", convolution, {WORD_CONV, WORD_DWCONV}, true},
-    {"deconvolutional", "deconv", deconvolution, {WORD_DECONV}, true},
-    {"connected", "conn", connected, {WORD_FC}, false},
+    {"convolutional",
+     "conv",
+     darknet_convolution,
+     {WORD_CONV, WORD_DWCONV},
+     true},
+    {"deconvolutional", "deconv", darknet_deconvolution, {WORD_DECONV}, true},
+    {"connected", "conn", darknet_connected, {WORD_FC}, false},
     {"maxpool", "max", maxpool, {WORD_POOL}, true},
     {"avgpool", "avg", avgpool, {WORD_GAP}, true},
     {"upsample", NULL, upsample, {WORD_UP}, true},
@@ -463,9 +417,17 @@ static const struct darknet_row {
     {"sam", NULL, scale, {WORD_MUL}, false},
     {"crop", NULL, crop, {WORD_CROP}, true},
     {"dropout", NULL, dropout, {WORD_DROPOUT}, false},
-    {"gru", NULL, gru, {WORD_GRU}, false},
-    {"lstm", NULL, lstm, {WORD_LSTM}, false},
-    {"batchnorm", NULL, NULL, {WORD_BN}, false},
+    {"local_avgpool", NULL, local_avgpool, {WORD_AVGPOOL}, true},
+    {"local", NULL, darknet_local, {WORD_LOCAL}, true},
+    {"rnn", NULL, darknet_rnn, {WORD_RNN, WORD_LINEAR}, false},
+    {"crnn", NULL, darknet_crnn, {WORD_CONV, WORD_ADD}, true},
+    {"implicit_add", NULL, darknet_implicit, {WORD_WEIGHT}, false},
+    {"implicit_mul", NULL, darknet_implicit, {WORD_WEIGHT}, false},
+    {"shift_channels", NULL, shift_channels, {WORD_ADD}, false},
+    {"control_channels", NULL, control_channels, {WORD_MUL}, false},
+    {"gru", NULL, darknet_gru, {WORD_GRU}, false},
+    {"lstm", NULL, darknet_lstm, {WORD_LSTM}, false},
+    {"batchnorm", NULL, darknet_batchnorm, {WORD_BN}, false},
     {"softmax", "soft", NULL, {WORD_SOFTMAX}, false},
     {"activation", NULL, activation, {WORD_NONE}, false},
 };

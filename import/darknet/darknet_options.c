@@ -1,4 +1,5 @@
 /* The options of Darknet's sections. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,15 +41,27 @@ struct slice darknet_word(struct darknet_section *s, const char *key,
   return option ? option->value : slice_of(usual);
 }
 
-bool darknet_integer(struct slice text, int64_t *value) {
-  char buffer[24], *end;
-  if (text.length == 0 || text.length >= sizeof buffer)
-    return false;
-  memcpy(buffer, text.at, text.length);
-  buffer[text.length] = '\0';
+/*
+ * Darknet takes blanks out of every line, then reads with atoi: what follows
+ * the digits is not read.
+ */
+bool darknet_integer(struct darknet *d, size_t line, struct slice text,
+                     int64_t *value) {
+  char buffer[24], *end = buffer;
+  size_t length = 0, read = 0;
+  for (; read < text.length && length + 1 < sizeof buffer; read++)
+    if (!isspace((unsigned char)text.at[read]))
+      buffer[length++] = text.at[read];
+  buffer[length] = '\0';
   errno = 0;
   *value = strtoll(buffer, &end, 10);
-  return errno == 0 && *end == '\0';
+  if (errno || end == buffer || (read < text.length && !*end))
+    return false;
+  if (*end || read < text.length)
+    graph_note(d->graph,
+               "Line %zu: `%.*s` is read as %" PRId64 ", as Darknet does.",
+               line, SLICE_ARG(text), *value);
+  return true;
 }
 
 int64_t darknet_number(struct darknet *d, struct darknet_section *s,
@@ -57,7 +70,7 @@ int64_t darknet_number(struct darknet *d, struct darknet_section *s,
   int64_t value = usual;
   if (!option)
     return usual;
-  if (!darknet_integer(option->value, &value))
+  if (!darknet_integer(d, option->line, option->value, &value))
     graph_fail(d->graph, option->line, "`%s=%.*s` is not an integer", key,
                SLICE_ARG(option->value));
   else if (value < -DARKNET_MOST || value > DARKNET_MOST)

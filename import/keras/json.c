@@ -83,19 +83,46 @@ static void number_objects(struct keras *k, const json_t *value,
 
 struct keras_place keras_place_of(const struct keras *k, const json_t *object) {
   const struct map_entry *entry = map_find(&k->order, address_of(&object));
-  return entry ? k->place[entry->number] : (struct keras_place){0};
+  return entry && !k->contained ? k->place[entry->number]
+                                : (struct keras_place){0};
 }
 
+/* What is wrong with a text that is no JSON. */
+static const char *json_mistake(const json_error_t *error) {
+  switch (json_error_code(error)) {
+  case json_error_premature_end_of_input: return "it ends too early: cut off?";
+  case json_error_duplicate_key: return "a name stands twice in an object";
+  case json_error_invalid_utf8: return "a text that is not UTF-8";
+  case json_error_numeric_overflow: return "a number that is too large";
+  case json_error_stack_overflow: return "objects are nested too deep";
+  case json_error_end_of_input_expected: return "something follows its end";
+  case json_error_out_of_memory: return "out of memory";
+  default: return "a comma, quote or bracket is missing or one too many";
+  }
+}
+
+/*
+ * A code of Python, in a Lambda, may hold a NUL. What was written twice,
+ * json.dump(model.to_json(), file), is read twice.
+ */
 bool keras_parse(struct keras *k, struct slice file) {
   json_error_t error;
   int64_t count = 0;
-  k->root = json_loadb(file.at, file.length, JSON_REJECT_DUPLICATES, &error);
+  size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY;
+  k->root = json_loadb(file.at, file.length, flags, &error);
+  if (json_is_string(k->root)) {
+    json_t *outer = k->root;
+    file = (struct slice){json_string_value(outer), json_string_length(outer)};
+    file.at = arena_copy(k->graph->arena, file.at, file.length);
+    json_decref(outer);
+    k->root = json_loadb(file.at, file.length, flags, &error);
+  }
   if (!k->root)
     return keras_refuse(
         k,
         (struct keras_place){error.line > 0 ? (size_t)error.line : 1,
                              error.column > 0 ? (size_t)error.column : 1},
-        "not JSON: %s", error.text);
+        "not JSON: %s", json_mistake(&error));
   find_braces(k, file);
   number_objects(k, k->root, &count);
   return true;

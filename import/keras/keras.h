@@ -23,6 +23,7 @@ struct keras_place {
 };
 
 struct keras_model;
+struct keras_weights;
 
 struct keras {
   struct graph *graph;
@@ -30,10 +31,14 @@ struct keras {
   json_t *root;
   struct map order;          /* objects of the file by address: their number */
   struct keras_place *place; /* by that number */
+  bool contained;            /* the JSON is not the file: nobody sees it */
   bool channels_first[LIMIT_RANK + 1]; /* by rank, without the batch */
   int lead;        /* axes before those that a layer sees: TimeDistributed's */
   int depth;       /* of models and wrappers */
   VEC(bool) alone; /* by node: one layer reads it */
+  struct keras_weights *weights; /* NULL: the file is JSON alone */
+  VEC(const char *) models;      /* the names of those that are being read */
+  const char *path;              /* of the model, as weights have it */
 };
 
 /* Nodes of tensors that netc does not have. */
@@ -81,6 +86,10 @@ struct keras_call {
   json_t *user_config;
   struct keras_model *model; /* of a nested model */
   VEC(struct keras_tensor) outputs;
+  const char *path;   /* of its weights, in files that have them by path */
+  bool again;         /* it has its weights already */
+  VEC(size_t) stored; /* of the file's weights, its own */
+  size_t took;        /* of these */
 };
 
 typedef bool keras_layer_fn(struct keras_call *call);
@@ -88,6 +97,10 @@ typedef bool keras_layer_fn(struct keras_call *call);
 /* The file. */
 
 bool keras_parse(struct keras *keras, struct slice file);
+/* The model in what was parsed, with what may be around it. */
+bool keras_read_root(struct keras *keras);
+/* Both. */
+bool keras_read_text(struct keras *keras, struct slice text);
 struct keras_place keras_place_of(const struct keras *keras,
                                   const json_t *object);
 /* Fails at a place; always false. */
@@ -178,6 +191,35 @@ bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
  * be, or else says why not; false. */
 bool keras_leave(struct keras_call *call, const char *type, const char *why);
 
+/* Weights (stored.c). Without any in the file, all of it succeeds. */
+
+/* Once, before any is looked for. */
+void keras_index_stored(struct keras *keras);
+/* Finds the call's own. */
+void keras_find_stored(struct keras_call *call);
+/*
+ * The next of them, a parameter of the node: of that shape, whose axes `order`
+ * brings into that of a file of netc's; NULL: as they are. NULL, with an error,
+ * if there is none or it has another shape.
+ */
+struct graph_weight *keras_take(struct keras_call *call,
+                                struct graph_node *node, const char *name,
+                                const struct graph_shape *shape,
+                                const int *order);
+bool keras_take_vector(struct keras_call *call, struct graph_node *node,
+                       const char *name, int64_t count);
+/* A matrix from `in` to `out` values. */
+struct graph_weight *keras_take_matrix(struct keras_call *call,
+                                       struct graph_node *node,
+                                       const char *name, int64_t in,
+                                       int64_t out);
+/* The others are none of a net, or cannot be converted. */
+void keras_leave_stored(struct keras_call *call);
+bool keras_leave_values(struct keras_call *call);
+/* Whether there are no others, of the call and of the file. */
+bool keras_took_all(struct keras_call *call);
+bool keras_took_every(struct keras *keras);
+
 /* Layers: tables; each file has its own. */
 
 struct keras_row {
@@ -208,6 +250,8 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
                    const json_t *dims, int from);
 bool keras_concat(struct keras_call *call, int64_t axis);
 bool keras_add_layer(struct keras_call *call);
+/* The class's name; of one of QKeras that of Keras' own, which it says. */
+const char *keras_class(struct keras *keras, const char *type);
 /* `tf.math.add`, or an operation of Keras 3. */
 bool keras_add_operation(struct keras_call *call, const char *function);
 /* Whether such an operation may be what a mask is computed by. */

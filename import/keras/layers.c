@@ -35,8 +35,12 @@ static bool dense(struct keras_call *call) {
       keras_node(call, vector ? WORD_FC : WORD_LINEAR, input);
   graph_int(call->graph, node, PART_CHANNELS, "", units);
   node->bias = keras_bool(call, "use_bias", true) ? BIAS_WITH : BIAS_WITHOUT;
+  int64_t features = out.size[out.rank - 1];
   out.size[out.rank - 1] = units;
-  return keras_give_active(call, node, &out);
+  return keras_take_matrix(call, node, "weight", features, units) &&
+         (node->bias == BIAS_WITHOUT ||
+          keras_take_vector(call, node, "bias", units)) &&
+         keras_give_active(call, node, &out);
 }
 
 /* Norms. */
@@ -69,15 +73,23 @@ static bool finish_norm(struct keras_call *call, struct graph_node *node) {
   const struct graph_shape *shape = &call->inputs[0].shape;
   bool scale = keras_bool(call, "scale", true);
   bool center = keras_bool(call, "center", true);
-  struct graph_shape one = {1, {shape->size[shape->rank - 1]}};
+  int64_t channels = shape->size[shape->rank - 1];
+  struct graph_shape one = {1, {channels}};
+  struct graph_node *shift = node;
   int last = node->index;
   if (!scale || !center)
     graph_flag(call->graph, node, scale ? "nobias" : "noaffine");
-  if (!scale && center)
-    last =
-        graph_pair(call->graph, WORD_ADD, last, keras_weight(call, &one, false))
-            ->index;
-  return keras_give(call, last, shape);
+  if (!scale && center) {
+    shift = graph_at(call->graph, keras_weight(call, &one, false));
+    last = graph_pair(call->graph, WORD_ADD, last, shift->index)->index;
+  }
+  const char *name = scale ? "bias" : "weight";
+  return (!scale || keras_take_vector(call, node, "weight", channels)) &&
+         (!center || keras_take_vector(call, shift, name, channels)) &&
+         (node->word != WORD_BN ||
+          (keras_take_vector(call, node, "running_mean", channels) &&
+           keras_take_vector(call, node, "running_var", channels))) &&
+         keras_give(call, last, shape);
 }
 
 static bool batch_norm(struct keras_call *call) {
@@ -106,7 +118,9 @@ static bool rms_norm(struct keras_call *call) {
   struct graph_node *node =
       keras_node(call, WORD_RMSNORM, call->inputs[0].node);
   put_eps(call, node, 1e-6);
-  return keras_give_same(call, node->index);
+  const struct graph_shape *in = &call->inputs[0].shape;
+  return keras_take_vector(call, node, "weight", in->size[in->rank - 1]) &&
+         keras_give_same(call, node->index);
 }
 
 static bool group_norm(struct keras_call *call) {
@@ -152,7 +166,7 @@ static bool normalization(struct keras_call *call) {
   if (keras_bool(call, "invert", false))
     return keras_fail(call, "netc has no equivalent of `invert`");
   at = constant(call, WORD_DIV, constant(call, WORD_SUB, at));
-  return keras_give_same(call, at);
+  return keras_leave_values(call) && keras_give_same(call, at);
 }
 
 static bool rescaling(struct keras_call *call) {
@@ -239,13 +253,13 @@ static bool prelu(struct keras_call *call) {
   for (int i = 0; i + 1 < slopes.rank; i++)
     each = each && slopes.size[i] == 1;
   int64_t count = slopes.size[slopes.rank - 1];
-  if (each && count == call->inputs[0].shape.size[slopes.rank - 1])
-    return keras_add_plain(call);
-  if (each && count == 1) {
+  if (each) {
     struct graph_node *node =
         keras_node(call, WORD_PRELU, call->inputs[0].node);
-    graph_flag(call->graph, node, "shared");
-    return keras_give_same(call, node->index);
+    if (count != call->inputs[0].shape.size[slopes.rank - 1])
+      graph_flag(call->graph, node, "shared");
+    return keras_take(call, node, "weight", &slopes, NULL) &&
+           keras_give_same(call, node->index);
   }
   /* max(0, x) + slope * min(0, x) */
   int input = keras_exact(call, call->inputs);
@@ -254,7 +268,9 @@ static bool prelu(struct keras_call *call) {
   graph_flag(call->graph, below, "0");
   int slope = keras_weight(call, &slopes, false);
   int sloped = graph_pair(call->graph, WORD_MUL, below->index, slope)->index;
-  return keras_give(call,
+  return keras_take(call, graph_at(call->graph, slope), "weight", &slopes,
+                    NULL) &&
+         keras_give(call,
                     graph_pair(call->graph, WORD_ADD, above, sloped)->index,
                     &call->inputs[0].shape);
 }
@@ -263,6 +279,7 @@ static bool prelu(struct keras_call *call) {
 
 static bool dropout(struct keras_call *call) {
   double rate = keras_real(call, "rate", 0.5);
+  keras_leave_stored(call); /* of a generator */
   const json_t *noise = keras_member(call->config, "noise_shape");
   bool samples = json_array_size(noise) > 1;
   if (!(rate >= 0 && rate < 1))
@@ -289,12 +306,31 @@ static bool left_out(struct keras_call *call) {
   graph_note(call->graph,
              "%s changes nothing when the net predicts: it is left out.",
              call->type);
+  keras_leave_stored(call);
   *VEC_PUSH(call->graph->arena, &call->outputs) = call->inputs[0];
   return true;
 }
 
 static bool masking(struct keras_call *call) {
   keras_note_masks(call);
+  *VEC_PUSH(call->graph->arena, &call->outputs) = call->inputs[0];
+  return true;
+}
+
+/* Python, compiled; that it keeps the shape of its input is a guess. */
+static bool lambda(struct keras_call *call) {
+  if (!call->keras->options->allow_unknown) {
+    keras_fail(call, "what it computes is Python, which the file has only "
+                     "compiled");
+    return graph_help(call->graph,
+                      "--allow-unknown leaves it out, as if it kept the shape "
+                      "of its input");
+  }
+  graph_note(call->graph,
+             "`%.64s` (Lambda) is left out, whatever it computes: its output "
+             "is taken to have the shape of its input.",
+             call->name);
+  keras_leave_stored(call);
   *VEC_PUSH(call->graph->arena, &call->outputs) = call->inputs[0];
   return true;
 }
@@ -386,6 +422,13 @@ static bool repeat_vector(struct keras_call *call) {
 
 /* Of Keras' applications: a factor by channel; x + scale * branch. */
 
+static bool scale_by_channel(struct keras_call *call) {
+  const struct graph_shape *in = &call->inputs[0].shape;
+  struct graph_node *node = keras_node(call, WORD_SCALE, call->inputs[0].node);
+  return keras_take_vector(call, node, "weight", in->size[in->rank - 1]) &&
+         keras_give_same(call, node->index);
+}
+
 static bool custom_scale(struct keras_call *call) {
   if (call->input_count != 2)
     return keras_fail(call, "it needs two inputs");
@@ -431,6 +474,7 @@ static const struct keras_row rows[] = {
     {"GaussianNoise", left_out, {WORD_NONE}},
     {"ActivityRegularization", left_out, {WORD_NONE}},
     {"Masking", masking, {WORD_NONE}},
+    {"Lambda", lambda, {WORD_NONE}},
     {"RandomFlip", left_out, {WORD_NONE}},
     {"RandomRotation", left_out, {WORD_NONE}},
     {"RandomZoom", left_out, {WORD_NONE}},
@@ -455,7 +499,7 @@ static const struct keras_row rows[] = {
     {"Reshape", reshape, {WORD_RESHAPE}},
     {"Permute", permute, {WORD_PERMUTE}},
     {"RepeatVector", repeat_vector, {WORD_UP}},
-    {"LayerScale", NULL, {WORD_SCALE}},
+    {"LayerScale", scale_by_channel, {WORD_SCALE}},
     {"CustomScaleLayer", custom_scale, {WORD_MUL, WORD_ADD}},
 };
 
@@ -469,6 +513,15 @@ static const struct keras_row *find_row(const char *type) {
       if (strcmp(tables[t]->at[i].type, type) == 0)
         return &tables[t]->at[i];
   return NULL;
+}
+
+/* QKeras: the same layers, whose weights and results are rounded. */
+const char *keras_class(struct keras *k, const char *type) {
+  if (type[0] != 'Q' || find_row(type) || !find_row(type + 1))
+    return type;
+  graph_note(k->graph, "Layers of QKeras are read as those of Keras, without "
+                       "what rounds their values.");
+  return type + 1;
 }
 
 /* Layers, then activations, then operations. */
@@ -508,11 +561,7 @@ static bool refuse_old(struct keras_call *call) {
 }
 
 static bool unknown(struct keras_call *call) {
-  return keras_leave(call, call->type,
-                     strcmp(call->type, "Lambda") == 0
-                         ? "what a Lambda computes is Python, which the file "
-                           "has only compiled"
-                         : "netc has no equivalent of this class");
+  return keras_leave(call, call->type, "netc has no equivalent of this class");
 }
 
 /* A padding that waits for its convolution is nothing for others. */

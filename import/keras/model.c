@@ -164,6 +164,35 @@ static bool take_calls(struct keras *k, struct keras_model *m,
 
 /* Layers. */
 
+/* "p_re_lu" of "PReLU": Keras' to_snake_case. */
+static const char *snake(struct keras *k, const char *type) {
+  struct text text = text_new(k->graph->arena);
+  for (size_t i = 0; type[i]; i++) {
+    bool upper = type[i] >= 'A' && type[i] <= 'Z';
+    bool begins = upper && type[i + 1] >= 'a' && type[i + 1] <= 'z';
+    bool follows = i > 0 && type[i - 1] >= 'a' && type[i - 1] <= 'z';
+    if (i > 0 && upper && (begins || follows))
+      text_putc(&text, '_');
+    text_putc(&text, upper ? (char)(type[i] - 'A' + 'a') : type[i]);
+  }
+  text_putc(&text, '\0');
+  return text.at;
+}
+
+/* "layers/dense_1": the second Dense of the model. */
+static const char *path_of(struct keras *k, struct keras_model *m,
+                           const char *type) {
+  const char *name = snake(k, type);
+  struct graph *g = k->graph;
+  if (!k->weights || !k->weights->by_path)
+    return "";
+  struct map_entry *entry = map_add(g->arena, &m->classes, slice_of(name));
+  if (entry->number++ > 0)
+    name = graph_text(g, "%s_%" PRId64, name, entry->number - 1);
+  return graph_text(g, "%s%s%s/%s", k->path, *k->path ? "/" : "",
+                    k->weights->layers, name);
+}
+
 static struct keras_layer *add_layer(struct keras *k, struct keras_model *m,
                                      json_t *json) {
   struct keras_layer *layer = ARENA_NEW(k->graph->arena, struct keras_layer);
@@ -177,6 +206,8 @@ static struct keras_layer *add_layer(struct keras *k, struct keras_model *m,
                  "a layer without `class_name` or `config`");
     return NULL;
   }
+  layer->path = path_of(k, m, type);
+  type = keras_class(k, type);
   const char *name = keras_string(json, "name", NULL);
   if (!name)
     name = keras_string(layer->config, "name", type);
@@ -304,9 +335,39 @@ static bool build_functional(struct keras *k, struct keras_model *m,
   return find_sites(k, m, place) && order_inputs(k, m, config, place);
 }
 
+/* The layers of a model; NULL of another layer. */
+static const json_t *layers_of(const json_t *json) {
+  const json_t *config = keras_member(json, "config");
+  return json_is_array(config) ? config : keras_member(config, "layers");
+}
+
+/*
+ * The config that says what comes into a layer or, of a model, into its first
+ * one, an InputLayer if it has such. NULL: none does.
+ */
+static json_t *input_config(json_t *json, int depth) {
+  json_t *config = keras_member(json, "config"), *item;
+  const json_t *layers = layers_of(json);
+  size_t i, first = 0;
+  if (!layers || depth == KERAS_DEEPEST)
+    return layers ? NULL : config;
+  json_array_foreach(layers, i, item) {
+    if (strcmp(keras_string(item, "class_name", ""), "InputLayer") == 0) {
+      first = i;
+      break;
+    }
+  }
+  json_t *found = input_config(json_array_get(layers, first), depth + 1);
+  json_t *built = keras_member(config, "build_input_shape");
+  if (built && !keras_member(found, "batch_input_shape") &&
+      !keras_member(found, "batch_shape"))
+    json_object_set(found, "batch_input_shape", built);
+  return found;
+}
+
 /* A chain. Its first layer may say what comes in. */
 static bool build_sequential(struct keras *k, struct keras_model *m,
-                             json_t *json, json_t *config, const json_t *layers,
+                             json_t *json, const json_t *layers,
                              struct keras_place place) {
   for (size_t i = 0; i < json_array_size(layers); i++) {
     json_t *at = json_array_get(layers, i);
@@ -315,14 +376,9 @@ static bool build_sequential(struct keras *k, struct keras_model *m,
     if (i == 0 && !is_input) {
       struct keras_layer *input =
           ARENA_NEW(k->graph->arena, struct keras_layer);
-      json_t *first = keras_member(at, "config");
       *input = (struct keras_layer){
           .name = "input", .type = "InputLayer", .json = json, .place = place};
-      input->config = first;
-      if (!keras_member(first, "batch_input_shape") &&
-          keras_member(config, "build_input_shape"))
-        json_object_set(first, "batch_input_shape",
-                        keras_member(config, "build_input_shape"));
+      input->config = input_config(json, 0);
       *VEC_PUSH(k->graph->arena, &m->inputs) = 0;
       add_site(k, m, input);
     }
@@ -352,8 +408,7 @@ static bool build_sequential(struct keras *k, struct keras_model *m,
 bool keras_build(struct keras *k, struct keras_model *m, json_t *json) {
   struct keras_place place = keras_place_of(k, json);
   json_t *config = keras_member(json, "config");
-  const json_t *layers =
-      json_is_array(config) ? config : keras_member(config, "layers");
+  const json_t *layers = layers_of(json);
   m->built = true;
   if (!json_is_array(layers))
     return keras_refuse(k, place, "`layers` of a model is not a list");
@@ -361,6 +416,6 @@ bool keras_build(struct keras *k, struct keras_model *m, json_t *json) {
     return keras_refuse(k, place, "the model has more than %d layers",
                         LIMIT_LAYERS);
   if (strcmp(keras_string(json, "class_name", ""), "Sequential") == 0)
-    return build_sequential(k, m, json, config, layers, place);
+    return build_sequential(k, m, json, layers, place);
   return build_functional(k, m, config, layers, place);
 }

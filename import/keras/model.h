@@ -3,6 +3,7 @@
 #define NETC_IMPORT_KERAS_MODEL_H
 
 #include "import/keras/keras.h"
+#include "import/keras/stored.h"
 
 /* What a call is given, before it is made. */
 struct keras_reference {
@@ -23,6 +24,7 @@ struct keras_model {
   bool built, frozen;
   VEC(struct keras_layer *) layers;
   struct map by_name;
+  struct map classes; /* how many layers there are of each */
   VEC(struct keras_site) sites;
   VEC(size_t) inputs; /* sites of the InputLayers */
   keras_references outputs;
@@ -33,6 +35,7 @@ struct keras_layer {
   json_t *json, *config;
   struct keras_place place;
   bool frozen;
+  const char *path; /* of its weights */
   size_t first_site, site_count;
   int64_t greatest;         /* number of a call that somebody names */
   struct keras_model model; /* of a nested model */

@@ -169,6 +169,8 @@ int keras_weight(struct keras_call *call, const struct graph_shape *shape,
   if (fixed) {
     graph_flag(g, node, "fixed");
     node->frozen = false;
+  } else {
+    graph_tensor(node, shape->size, (size_t)shape->rank);
   }
   return node->index;
 }
@@ -253,6 +255,26 @@ bool keras_activation_type(struct graph *graph, size_t index,
   return true;
 }
 
+/* Of QKeras, which rounds what it gives: the function that is rounded. */
+static const struct {
+  const char *theirs, *ours;
+} quantizers[] = {
+    {"quantized_relu", "relu"},         {"quantized_relu_po2", "relu"},
+    {"quantized_tanh", "tanh"},         {"quantized_sigmoid", "sigmoid"},
+    {"quantized_swish", "swish"},       {"quantized_bits", "linear"},
+    {"quantized_linear", "linear"},     {"quantized_po2", "linear"},
+    {"quantized_hswish", "hard_swish"},
+};
+
+/* "relu" of "quantized_relu(6,0)" */
+static const char *without_quantizer(const char *name) {
+  struct slice called = {name, strcspn(name, "(")};
+  for (size_t i = 0; i < sizeof quantizers / sizeof *quantizers; i++)
+    if (slice_is(called, quantizers[i].theirs))
+      return quantizers[i].ours;
+  return name;
+}
+
 /* The name in a string, or in an object {class_name, config}. */
 static const char *activation_name(const json_t *value) {
   if (json_is_string(value))
@@ -265,6 +287,13 @@ int keras_activate(struct keras_call *call, int node, const json_t *value) {
   const char *name = activation_name(value);
   if (!value)
     return node;
+  if (name && strcmp(name, "hard_sigmoid") == 0 && call->keras->weights &&
+      call->keras->options->weights) {
+    keras_fail(call, "hard_sigmoid is x/5 + 1/2 in Keras 2 and x/6 + 1/2 in "
+                     "Keras 3 and netc: its weights are not converted");
+    return -1;
+  }
+  name = name ? without_quantizer(name) : NULL;
   for (size_t i = 0; name && i < sizeof activations / sizeof *activations;
        i++) {
     const struct keras_activation *a = &activations[i];

@@ -210,6 +210,7 @@ static bool share(struct keras_call *call, struct keras_layer *layer,
       return keras_fail(call, "it is applied more than once, and netc cannot "
                               "write that its weights are shared");
     node->word = WORD_AGAIN;
+    node->params = 0;
     node->args.count = 0;
     node->bias = BIAS_UNSAID;
     node->frozen = false;
@@ -228,6 +229,20 @@ static void note_uses(struct keras *k, const struct keras_site *site) {
       k->alone.at[site->outputs.at[i].node] = false;
 }
 
+/* What is left out has no weights that anybody needs. */
+static bool add_leaf(struct keras_call *call, struct keras_layer *layer) {
+  size_t first = call->graph->nodes.count;
+  if (strcmp(layer->type, "InputLayer") == 0)
+    return keras_add_input(call);
+  keras_find_stored(call);
+  if (!is_left_out(call) && keras_add_layer(call))
+    return share(call, layer, first) && keras_took_all(call);
+  if (call->graph->failed)
+    return false;
+  keras_leave_stored(call);
+  return leave_out(call);
+}
+
 static bool add_call(struct keras *k, struct keras_model *m,
                      struct keras_site *site) {
   struct keras_layer *layer = site->layer;
@@ -238,8 +253,9 @@ static bool add_call(struct keras *k, struct keras_model *m,
                             .json = layer->json,
                             .config = layer->config,
                             .place = layer->place,
-                            .frozen = layer->frozen || m->frozen};
-  size_t first = k->graph->nodes.count;
+                            .frozen = layer->frozen || m->frozen,
+                            .path = layer->path,
+                            .again = layer->ran};
   keras_begin(&call);
   if (!resolve(k, m, site, &call))
     return false;
@@ -248,22 +264,10 @@ static bool add_call(struct keras *k, struct keras_model *m,
     call.user_config = m->sites.at[site->user].layer->config;
   }
   call.model = &layer->model;
-  if (keras_member(layer->config, "layers") || json_is_array(layer->config)) {
-
-    if (!keras_add_model(&call))
-      return false;
-  } else if (is_left_out(&call)) {
-    leave_out(&call);
-  } else if (strcmp(layer->type, "InputLayer") == 0) {
-    if (!keras_add_input(&call))
-      return false;
-  } else if (!keras_add_layer(&call)) {
-    if (k->graph->failed)
-      return false;
-    leave_out(&call);
-  } else if (!share(&call, layer, first)) {
+  bool model =
+      keras_member(layer->config, "layers") || json_is_array(layer->config);
+  if (!(model ? keras_add_model(&call) : add_leaf(&call, layer)))
     return false;
-  }
   layer->ran = true;
   site->outputs.at = call.outputs.at; /* nobody else has them */
   site->outputs.count = call.outputs.count;
@@ -320,6 +324,8 @@ bool keras_add_model(struct keras_call *call) {
   if (k->depth == KERAS_DEEPEST)
     return keras_fail(call, "models lie inside each other more than %d deep",
                       KERAS_DEEPEST);
+  const char *path = k->path;
+  k->path = call->path;
   if (!m->built) {
     m->frozen = call->frozen;
     if (!keras_build(k, m, call->json))
@@ -338,8 +344,11 @@ bool keras_add_model(struct keras_call *call) {
     *VEC_PUSH(k->graph->arena, &site->outputs) = call->inputs[i];
   }
   k->depth++;
+  *VEC_PUSH(k->graph->arena, &k->models) = call->name;
   bool done = run_model(k, m);
+  k->models.count--;
   k->depth--;
+  k->path = path;
   for (size_t i = 0; done && i < m->outputs.count; i++) {
     const struct keras_reference *from = &m->outputs.at[i];
     const struct keras_site *site = &m->sites.at[from->site];
@@ -372,35 +381,75 @@ static bool name_outputs(struct keras *k, const struct keras_model *m) {
   return true;
 }
 
-static bool read_root(struct keras *k) {
-  struct keras_model model = {0};
-  int formats[8] = {0};
-  const json_t *config = keras_member(k->root, "config");
-  const char *name = keras_string(config, "name", NULL);
-  if (!json_is_object(k->root) || !keras_string(k->root, "class_name", NULL) ||
-      (!json_is_array(config) && !keras_member(config, "layers"))) {
-    keras_refuse(k, (struct keras_place){1, 1},
+static bool refuse_root(struct keras *k, const json_t *root) {
+  const char *type = keras_string(root, "class_name", NULL);
+  if (type && strcmp(type, "Sequential") != 0)
+    keras_refuse(k, (struct keras_place){0},
+                 "`%.64s` is a class of its author's own: its layers are in "
+                 "Python, not in the file",
+                 type);
+  else if (keras_member(root, "node"))
+    keras_refuse(
+        k, (struct keras_place){0},
+        "it has a graph of TensorFlow's operations, not Keras' layers");
+  else
+    keras_refuse(k, (struct keras_place){0},
                  "not a Keras model: it has no `class_name`, or no `config` "
                  "with `layers`");
-    return graph_help(k->graph,
-                      "save model.to_json() to a file; a .keras file is a "
-                      "zip archive with it inside as config.json");
-  }
-  if (!find_formats(k, k->root, formats))
+  return graph_help(k->graph,
+                    type || keras_member(root, "node")
+                        ? "tf2onnx, or model.export(\"model.onnx\", "
+                          "format=\"onnx\") of Keras 3, writes it as ONNX"
+                        : "give what model.save() wrote, or save "
+                          "model.to_json() to a file");
+}
+
+static bool read_root(struct keras *k, json_t *root) {
+  struct keras_model model = {0};
+  int formats[8] = {0};
+  const json_t *config = keras_member(root, "config");
+  const char *name = keras_string(config, "name", NULL);
+  if (!keras_string(root, "class_name", NULL) ||
+      (!json_is_array(config) && !keras_member(config, "layers")))
+    return refuse_root(k, root);
+  if (!find_formats(k, root, formats))
     return false;
+  for (int i = 0; k->weights && k->options->weights && i <= LIMIT_RANK; i++)
+    if (k->channels_first[i])
+      return keras_refuse(k, (struct keras_place){0},
+                          "the weights of a model with its channels first "
+                          "cannot be converted");
   if (name)
     k->graph->name = arena_copy(k->graph->arena, name, strlen(name));
   model.frozen = json_is_false(keras_member(config, "trainable"));
-  return keras_build(k, &model, k->root) && run_model(k, &model) &&
+  return keras_build(k, &model, root) && run_model(k, &model) &&
          name_outputs(k, &model);
+}
+
+/* What `modelTopology` and `model_config` hold, where there are such. */
+static json_t *unwrapped(json_t *root) {
+  static const char *const wraps[] = {"modelTopology", "model_config"};
+  for (size_t i = 0; i < sizeof wraps / sizeof *wraps; i++) {
+    json_t *inner = keras_member(root, wraps[i]);
+    root = json_is_object(inner) ? inner : root;
+  }
+  return root;
+}
+
+bool keras_read_root(struct keras *k) {
+  return read_root(k, unwrapped(k->root)) && !k->graph->failed;
+}
+
+bool keras_read_text(struct keras *k, struct slice text) {
+  if (!keras_parse(k, text))
+    return false;
+  bool read = keras_read_root(k);
+  json_decref(k->root);
+  return read;
 }
 
 bool keras_read(struct graph *graph, struct slice file,
                 const struct import_options *options) {
-  struct keras k = {.graph = graph, .options = options};
-  if (!keras_parse(&k, file))
-    return false;
-  bool read = read_root(&k);
-  json_decref(k.root);
-  return read && !graph->failed;
+  struct keras k = {.graph = graph, .options = options, .path = ""};
+  return keras_read_text(&k, file);
 }

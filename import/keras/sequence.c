@@ -26,6 +26,9 @@ static bool embedding(struct keras_call *call) {
   struct graph_node *node = keras_node(call, WORD_EMBED, call->inputs[0].node);
   graph_int(call->graph, node, PART_OTHER, "", entries);
   graph_int(call->graph, node, PART_CHANNELS, "", features);
+  const struct graph_shape table = {2, {entries, features}};
+  if (!keras_take(call, node, "weight", &table, NULL))
+    return false;
   out.size[out.rank++] = features;
   return keras_give_node(call, node, &out);
 }
@@ -35,11 +38,12 @@ static bool embedding(struct keras_call *call) {
 static const struct keras_recurrent {
   const char *theirs;
   enum layer_word ours;
+  int gates;
   bool two; /* biases of each gate */
 } recurrents[] = {
-    {"LSTM", WORD_LSTM, false},     {"GRU", WORD_GRU, false},
-    {"SimpleRNN", WORD_RNN, false}, {"CuDNNLSTM", WORD_LSTM, true},
-    {"CuDNNGRU", WORD_GRU, true},
+    {"LSTM", WORD_LSTM, 4, false},     {"GRU", WORD_GRU, 3, false},
+    {"SimpleRNN", WORD_RNN, 1, false}, {"CuDNNLSTM", WORD_LSTM, 4, true},
+    {"CuDNNGRU", WORD_GRU, 3, true},
 };
 
 static const struct keras_recurrent *recurrent_of(const char *type) {
@@ -50,6 +54,7 @@ static const struct keras_recurrent *recurrent_of(const char *type) {
 }
 
 static bool usual_cell(struct keras_call *call) {
+  bool values = call->keras->weights && call->keras->options->weights;
   const char *type = call->type;
   const char *active = keras_string(call->config, "activation", "tanh");
   const char *gates =
@@ -66,8 +71,79 @@ static bool usual_cell(struct keras_call *call) {
                "`%.64s` goes backwards, netc's forwards: the counts are the "
                "same.",
                call->name);
+  if (values && (strcmp(active, "tanh") != 0 || strcmp(gates, "sigmoid") != 0 ||
+                 keras_bool(call, "go_backwards", false)))
+    return keras_fail(call,
+                      "its weights are for %s and %s, or backwards: "
+                      "netc's cell has tanh and sigmoid, forwards",
+                      active, gates);
   return call->inputs[0].shape.rank == 2 ||
          keras_fail(call, "its input is not a sequence of vectors");
+}
+
+/* A gru's gates of update and reset, which PyTorch has reset first. */
+static void order_gates(const struct keras_call *call, struct graph_weight *w) {
+  int64_t gate = w->count / 3;
+  if (recurrent_of(call->type)->ours != WORD_GRU || !w->real)
+    return;
+  float *values =
+      arena_room(call->graph->arena, (size_t)w->count + 1, sizeof *values);
+  for (int64_t i = 0; i < w->count; i++)
+    values[i] = w->real[i < gate ? i + gate : i < 2 * gate ? i - gate : i];
+  w->real = values;
+}
+
+static bool take_gates(struct keras_call *call, struct graph_node *node,
+                       const char *name, int64_t in, int64_t out) {
+  struct graph_weight *w = keras_take_matrix(call, node, name, in, out);
+  if (w)
+    order_gates(call, w);
+  return w;
+}
+
+/* One bias for each gate, or two: side by side, or one after the other. */
+static bool take_biases(struct keras_call *call, struct graph_node *node,
+                        const char *suffix, int64_t count, bool two) {
+  struct graph *g = call->graph;
+  const struct graph_shape pair = {2, {2, count}}, line = {1, {2 * count}};
+  const struct graph_shape one = {1, {count}};
+  bool cuda = strncmp(call->type, "CuDNN", 5) == 0;
+  struct graph_weight *w =
+      keras_take(call, node, graph_text(g, "bias_ih_l0%s", suffix),
+                 !two   ? &one
+                 : cuda ? &line
+                        : &pair,
+                 NULL);
+  if (!w || !w->real)
+    return w;
+  const float *other = w->real + count;
+  w->count = count;
+  order_gates(call, w);
+  if (!two)
+    return true;
+  w = VEC_PUSH(g->arena, &node->weights);
+  *w = (struct graph_weight){.name = graph_text(g, "bias_hh_l0%s", suffix),
+                             .count = count,
+                             .real = other};
+  order_gates(call, w);
+  return true;
+}
+
+/* Of both ways, one after the other. */
+static bool take_cells(struct keras_call *call, struct graph_node *node,
+                       int64_t units, bool both, bool two) {
+  static const char *const suffixes[] = {"", "_reverse"};
+  struct graph *g = call->graph;
+  int64_t gates = recurrent_of(call->type)->gates * units;
+  for (int i = 0; i <= both; i++)
+    if (!take_gates(call, node, graph_text(g, "weight_ih_l0%s", suffixes[i]),
+                    call->inputs[0].shape.size[1], gates) ||
+        !take_gates(call, node, graph_text(g, "weight_hh_l0%s", suffixes[i]),
+                    units, gates) ||
+        (keras_bool(call, "use_bias", true) &&
+         !take_biases(call, node, suffixes[i], gates, two)))
+      return false;
+  return true;
 }
 
 /* Nodes of one direction or both; the outputs follow in Keras' order. */
@@ -105,7 +181,7 @@ static bool recurrent(struct keras_call *call, bool both,
           : (struct graph_shape){1, {features}};
   node->shape = *out;
   *made = node;
-  return true;
+  return take_cells(call, node, units, both, two);
 }
 
 /* The states of both ways, and the cells of an lstm, netc does not give. */
@@ -167,12 +243,18 @@ static bool conv_lstm(struct keras_call *call) {
                             "and gives no state");
   struct graph_node *node =
       keras_node(call, WORD_CONVLSTM, keras_exact(call, call->inputs));
+  if (!keras_leave_values(call))
+    return false;
   graph_int(g, node, PART_CHANNELS, "", filters);
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, kernel, 2));
   if (!all)
     graph_flag(g, node, "last");
   if (!keras_bool(call, "use_bias", true))
     graph_flag(g, node, "nobias");
+  GRAPH_TENSOR(node, kernel[0], kernel[1], out.size[3], filters, 4);
+  GRAPH_TENSOR(node, kernel[0], kernel[1], filters, filters, 4);
+  if (keras_bool(call, "use_bias", true))
+    GRAPH_TENSOR(node, filters, 4);
   out.size[3] = filters;
   if (!all)
     out = (struct graph_shape){3, {out.size[1], out.size[2], filters}};
@@ -191,6 +273,8 @@ static bool unwrap(const struct keras_call *call, const char *key,
   /* Nodes keep it, and the file's values go. */
   inner->type =
       type ? arena_copy(call->graph->arena, type, strlen(type)) : NULL;
+  if (type)
+    inner->type = keras_class(call->keras, inner->type);
   inner->config = keras_member(layer, "config");
   keras_begin(inner);
   return type && inner->config;
@@ -212,6 +296,7 @@ static bool bidirectional(struct keras_call *call) {
     return keras_fail(call, "outputs that are not merged are not supported");
   if (!recurrent(&inner, true, &node, &out))
     return false;
+  call->took = inner.took;
   keras_begin(call);
   if (strcmp(mode, "concat") == 0)
     return keras_give(call, node->index, &out) &&
@@ -260,8 +345,11 @@ static bool time_distributed(struct keras_call *call) {
   inner.user_type = NULL;
   k->lead = 1;
   k->depth++;
-  bool done = keras_member(inner.config, "layers") ? keras_add_model(&inner)
-                                                   : keras_add_layer(&inner);
+  bool model = keras_member(inner.config, "layers");
+  if (model)
+    inner.path = graph_text(call->graph, "%s/layer", call->path);
+  bool done = model ? keras_add_model(&inner) : keras_add_layer(&inner);
+  call->took = model ? call->stored.count : inner.took;
   k->depth--;
   k->lead = 0;
   call->outputs.at = inner.outputs.at;
@@ -298,6 +386,29 @@ static bool needs_heads(struct keras_call *call, int64_t heads, int64_t dim) {
       (call->input_count == 3 && call->inputs[2].node != call->inputs[1].node))
     return keras_fail(
         call, "keys apart from the values, and masks, are not supported");
+  return true;
+}
+
+/* Matrices of queries, keys and values by head, and that of the output. */
+static bool take_heads(struct keras_call *call, struct graph_node *node,
+                       int64_t heads, int64_t groups, int64_t dim,
+                       int64_t result) {
+  static const char *const names[] = {"q_proj", "k_proj", "v_proj", "out_proj"};
+  static const int in[] = {1, 2, 0}, out[] = {2, 0, 1};
+  struct graph *g = call->graph;
+  for (int i = 0; i < 4; i++) {
+    int64_t count = i == 1 || i == 2 ? groups : heads;
+    int64_t from = call->inputs[i == 1 || i == 2].shape.size[1];
+    const struct graph_shape split = {3, {from, count, dim}};
+    const struct graph_shape joined = {3, {heads, dim, result}};
+    const struct graph_shape bias = {2, {count, dim}}, last = {1, {result}};
+    if (!keras_take(call, node, graph_text(g, "%s.weight", names[i]),
+                    i < 3 ? &split : &joined, i < 3 ? in : out) ||
+        (keras_bool(call, "use_bias", true) &&
+         !keras_take(call, node, graph_text(g, "%s.bias", names[i]),
+                     i < 3 ? &bias : &last, NULL)))
+      return false;
+  }
   return true;
 }
 
@@ -343,7 +454,9 @@ static bool multi_head(struct keras_call *call) {
     node->key = "cross=";
     node->keyed = keras_exact(call, &call->inputs[1]);
   }
-  return keras_give_node(call, node, &out);
+  return take_heads(call, node, heads, groups > 0 ? groups : heads, dim,
+                    out.size[1]) &&
+         keras_give_node(call, node, &out);
 }
 
 /* softmax(q k') v, without weights */

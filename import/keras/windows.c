@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "import/keras/keras.h"
 
 /* The axes of positions that the class's name says, as `Conv2D`. */
@@ -38,7 +39,6 @@ static bool read_sizes(struct keras_call *call, const char *key, int64_t usual,
 static bool read_padding(struct keras_call *call, struct graph_window *w) {
   const struct keras_tensor *in = &call->inputs[0];
   const char *padding = keras_string(call->config, "padding", "valid");
-  bool strided = false;
   memcpy(w->before, in->before, sizeof w->before);
   memcpy(w->after, in->after, sizeof w->after);
   if (strcmp(padding, "valid") == 0)
@@ -50,16 +50,7 @@ static bool read_padding(struct keras_call *call, struct graph_window *w) {
   if (strcmp(padding, "same") != 0)
     return keras_fail(call, "netc has no equivalent of the padding `%.32s`",
                       padding);
-  for (int i = 0; i < w->axes; i++) {
-    int64_t size = in->shape.size[i], step = w->stride[i];
-    int64_t last = (size - 1) / step * step;
-    int64_t pads = last + w->dilate[i] * (w->kernel[i] - 1) + 1 - size;
-    pads = pads > 0 ? pads : 0;
-    strided = strided || (step > 1 && pads > 0);
-    w->before[i] = pads / 2;
-    w->after[i] = pads - pads / 2;
-  }
-  w->tf = strided;
+  window_same(w, in->shape.size);
   return true;
 }
 
@@ -95,8 +86,29 @@ static bool fits(struct keras_call *call, const struct graph_window *w,
   return true;
 }
 
-static void take_bias(struct keras_call *call, struct graph_node *node) {
+static bool take_bias(struct keras_call *call, struct graph_node *node,
+                      int64_t channels) {
   node->bias = keras_bool(call, "use_bias", true) ? BIAS_WITH : BIAS_WITHOUT;
+  return node->bias == BIAS_WITHOUT ||
+         keras_take_vector(call, node, "bias", channels);
+}
+
+/*
+ * A kernel's axes, then two more, which come first in PyTorch; `turned`: in
+ * the other order.
+ */
+static bool take_kernel(struct keras_call *call, struct graph_node *node,
+                        const int64_t *kernel, int axes, int64_t a, int64_t b,
+                        bool turned) {
+  struct graph_shape shape = {.rank = axes + 2};
+  int order[5] = {axes + turned, axes + !turned};
+  for (int i = 0; i < axes; i++) {
+    shape.size[i] = kernel[i];
+    order[i + 2] = i;
+  }
+  shape.size[axes] = a;
+  shape.size[axes + 1] = b;
+  return keras_take(call, node, "weight", &shape, order);
 }
 
 /* A convolution of the call's first input. */
@@ -131,10 +143,12 @@ static bool convolution(struct keras_call *call) {
   if (filters == 0)
     return keras_fail(call, "`filters` is missing");
   struct graph_node *node = convolve(call, &w, filters, groups, &out);
-  if (!node)
-    return false;
-  take_bias(call, node);
-  return keras_give_active(call, node, &out);
+  const struct graph_shape *in = &call->inputs[0].shape;
+  int lead = call->keras->lead;
+  return node &&
+         take_kernel(call, node, w.kernel + lead, w.axes - lead,
+                     in->size[in->rank - 1] / groups, filters, true) &&
+         take_bias(call, node, filters) && keras_give_active(call, node, &out);
 }
 
 static bool depthwise_node(struct keras_call *call, struct graph_node **node,
@@ -148,17 +162,18 @@ static bool depthwise_node(struct keras_call *call, struct graph_node **node,
   int64_t channels = in->size[in->rank - 1];
   if (channels > KERAS_MOST)
     return keras_fail(call, "its input has too many channels");
+  int lead = call->keras->lead;
   *node = convolve(call, &w, channels * times, channels, out);
-  return *node != NULL;
+  return *node && take_kernel(call, *node, w.kernel + lead, w.axes - lead,
+                              channels, times, false);
 }
 
 static bool depthwise(struct keras_call *call) {
   struct graph_node *node;
   struct graph_shape out;
-  if (!depthwise_node(call, &node, &out))
-    return false;
-  take_bias(call, node);
-  return keras_give_active(call, node, &out);
+  return depthwise_node(call, &node, &out) &&
+         take_bias(call, node, out.size[out.rank - 1]) &&
+         keras_give_active(call, node, &out);
 }
 
 /* A depthwise one without a bias, then one of 1x1. */
@@ -174,9 +189,12 @@ static bool separable(struct keras_call *call) {
   struct graph_window one = window_square(out.rank - 1, 1, 1);
   node = window_conv(call->graph, node->index, out.size[out.rank - 1], filters,
                      1, &one);
+  static const int64_t point[3] = {1, 1, 1};
+  int64_t channels = out.size[out.rank - 1];
   out.size[out.rank - 1] = filters;
-  take_bias(call, node);
-  return keras_give_active(call, node, &out);
+  return take_kernel(call, node, point, keras_spatial(call), channels, filters,
+                     true) &&
+         take_bias(call, node, filters) && keras_give_active(call, node, &out);
 }
 
 /* What is cut off at an axis, so that the map has Keras' size. */
@@ -219,13 +237,15 @@ static bool transposed(struct keras_call *call) {
     if (in[i] > KERAS_MOST)
       return keras_fail(call, "its input is too large");
   }
+  int64_t channels = in[call->inputs[0].shape.rank - 1];
   struct graph_node *node;
   if (!window_deconv(call->graph, keras_exact(call, call->inputs), filters,
                      groups, &w, more, &node))
     return keras_fail(call, "nothing of its output is left");
-  take_bias(call, node);
   const struct graph_shape out = node->shape;
-  return keras_give_active(call, node, &out);
+  return take_kernel(call, node, w.kernel, w.axes, filters, channels / groups,
+                     true) &&
+         take_bias(call, node, filters) && keras_give_active(call, node, &out);
 }
 
 static bool locally(struct keras_call *call) {
@@ -247,8 +267,16 @@ static bool locally(struct keras_call *call) {
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
   window_stride(g, node, &w, steps);
   graph_padding(g, node, w.axes, w.kernel, w.dilate, w.before, w.after);
-  take_bias(call, node);
-  return keras_give_active(call, node, &out);
+  int64_t places = 1, in = call->inputs[0].shape.size[w.axes];
+  for (int i = 0; i < w.axes; i++)
+    places = mul_i64(places, out.size[i], &places) ? places : INT64_MAX;
+  bool bias = keras_bool(call, "use_bias", true);
+  node->bias = bias ? BIAS_WITH : BIAS_WITHOUT;
+  GRAPH_TENSOR(node, places, in, w.kernel[0], w.axes > 1 ? w.kernel[1] : 1,
+               filters);
+  if (bias)
+    GRAPH_TENSOR(node, places, filters);
+  return keras_leave_values(call) && keras_give_active(call, node, &out);
 }
 
 /* Pools. */

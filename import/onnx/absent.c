@@ -1,4 +1,4 @@
-/* A program that was built without ONNX says so. */
+/* A program that was built without ONNX says so, and reads no IR. */
 #include "import/reader.h"
 
 bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
@@ -16,4 +16,14 @@ bool onnx_read(struct graph *graph, struct slice file,
                     "this netc was built without ONNX (`make ONNX=0`): it "
                     "needs libprotobuf-c-dev, protobuf-c-compiler and "
                     "libonnx-dev");
+}
+
+bool openvino_type(struct graph *graph, size_t index,
+                   struct import_type *type) {
+  return onnx_type(graph, index, type);
+}
+
+bool openvino_read(struct graph *graph, struct slice file,
+                   const struct import_options *options) {
+  return onnx_read(graph, file, options);
 }

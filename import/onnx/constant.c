@@ -45,10 +45,16 @@ struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto) {
   struct constant *c = constant_new(x, proto->data_type, rank, proto->dims);
   c->proto = proto;
   c->name = proto->name;
-  c->unknown =
-      external_is(proto) && ((c->count > MOST_UNASKED && constant_is_real(c) &&
-                              !x->options->weights) ||
-                             !external_is_there(x, proto));
+  bool large = external_is(proto) || x->store->size > LIMIT_SOURCE_BYTES;
+  c->unknown = (large && c->count > MOST_UNASKED && constant_is_real(c) &&
+                !x->options->weights) ||
+               (external_is(proto) && !external_is_there(x, proto));
+  if (!c->unknown && proto->data_type == TYPE_FLOAT && external_is(proto) &&
+      !x->options->weights && external_is_hole(x, proto, c->count * 4)) {
+    static const float zero[1] = {0};
+    c->fill = true; /* as netc writes weights that it was not given */
+    c->real = zero;
+  }
   return c;
 }
 
@@ -119,10 +125,17 @@ static int64_t raw_whole(int type, const uint8_t *at) {
   }
 }
 
+/* Where raw_data lies, which decoding left there. */
+static struct onnx_raw raw_of(const Onnx__TensorProto *p) {
+  struct onnx_raw raw;
+  memcpy(&raw, p->raw_data.data, sizeof raw);
+  return raw;
+}
+
 /* How many values the fields have. */
 static int64_t stored(const Onnx__TensorProto *p, size_t size) {
   if (p->has_raw_data)
-    return size ? (int64_t)(p->raw_data.len / size) : 0;
+    return (int64_t)(raw_of(p).count / size);
   switch (p->data_type) {
   case 1: return (int64_t)p->n_float_data;
   case 11: return (int64_t)p->n_double_data;
@@ -133,35 +146,73 @@ static int64_t stored(const Onnx__TensorProto *p, size_t size) {
   }
 }
 
-/* `raw`: their bytes, or NULL where the fields of a type have them. */
-static void load_reals(const Onnx__TensorProto *p, const uint8_t *raw,
-                       float *to, int64_t count, size_t size) {
-  for (int64_t i = 0; i < count; i++) {
-    if (raw)
-      to[i] = raw_real(p->data_type, raw + (size_t)i * size);
-    else if (p->data_type == TYPE_FLOAT)
-      to[i] = p->float_data[i];
-    else if (p->data_type == TYPE_DOUBLE)
-      to[i] = (float)p->double_data[i];
-    else if (p->data_type == 10)
-      to[i] = from_half((uint16_t)p->int32_data[i]);
-    else
-      to[i] = 0;
+static float field_real(const Onnx__TensorProto *p, int64_t i) {
+  switch (p->data_type) {
+  case TYPE_FLOAT: return p->float_data[i];
+  case TYPE_DOUBLE: return (float)p->double_data[i];
+  case 10: return from_half((uint16_t)p->int32_data[i]);
+  default: return 0;
   }
 }
 
-static void load_wholes(const Onnx__TensorProto *p, const uint8_t *raw,
-                        int64_t *to, int64_t count, size_t size) {
-  for (int64_t i = 0; i < count; i++) {
-    if (raw)
-      to[i] = raw_whole(p->data_type, raw + (size_t)i * size);
-    else if (p->data_type == 7)
-      to[i] = p->int64_data[i];
-    else if (p->data_type == 12 || p->data_type == 13)
-      to[i] = (int64_t)p->uint64_data[i];
-    else
-      to[i] = p->int32_data[i];
+static int64_t field_whole(const Onnx__TensorProto *p, int64_t i) {
+  switch (p->data_type) {
+  case 7: return p->int64_data[i];
+  case 12:
+  case 13: return (int64_t)p->uint64_data[i];
+  default: return p->int32_data[i];
   }
+}
+
+/* The values of a tensor as they are read: one of both. */
+struct loading {
+  const Onnx__TensorProto *proto;
+  float *real;
+  int64_t *whole;
+  int64_t count;
+  size_t size; /* of a value in bytes */
+};
+
+static void load_fields(const struct loading *l) {
+  for (int64_t i = 0; i < l->count; i++)
+    if (l->real)
+      l->real[i] = field_real(l->proto, i);
+    else
+      l->whole[i] = field_whole(l->proto, i);
+}
+
+/* Piece by piece: all at once they would take as much memory again. */
+static bool load_bytes(struct onnx *x, const struct loading *l,
+                       struct byte_store *store, uint64_t at) {
+  uint8_t piece[1 << 16];
+  int64_t most = (int64_t)(sizeof piece / l->size);
+  for (int64_t i = 0, now; i < l->count; i += now) {
+    size_t bytes = l->size;
+    now = l->count - i < most ? l->count - i : most;
+    bytes *= (size_t)now;
+    if (!byte_store_read(store, at, piece, bytes))
+      return onnx_fail(x, "the values of `%s` cannot be read: %s",
+                       onnx_shown(x, l->proto->name), store->fault);
+    at += bytes;
+    for (int64_t k = 0; k < now; k++)
+      if (l->real)
+        l->real[i + k] =
+            raw_real(l->proto->data_type, piece + (size_t)k * l->size);
+      else
+        l->whole[i + k] =
+            raw_whole(l->proto->data_type, piece + (size_t)k * l->size);
+  }
+  return true;
+}
+
+static bool load_beside(struct onnx *x, const struct loading *l) {
+  struct byte_store store;
+  uint64_t at;
+  bool right =
+      external_open(x, l->proto, l->count * (int64_t)l->size, &store, &at) &&
+      load_bytes(x, l, &store, at);
+  byte_store_close(&store);
+  return right;
 }
 
 bool constant_room(struct onnx *x, int64_t count) {
@@ -171,20 +222,24 @@ bool constant_room(struct onnx *x, int64_t count) {
                       "too much memory");
 }
 
-/* The bytes of a tensor, or none; false, and failed, if they do not fit. */
-static bool find_bytes(struct onnx *x, const struct constant *c, size_t size,
-                       const uint8_t **raw) {
+/* Whether a tensor has as many values as it should. */
+static bool check_stored(struct onnx *x, const struct constant *c,
+                         size_t size) {
   const Onnx__TensorProto *p = c->proto;
-  if (external_is(p)) {
-    *raw = external_bytes(x, p, c->count * (int64_t)size);
-    return *raw != NULL;
-  }
-  *raw = p->has_raw_data ? p->raw_data.data : NULL;
-  return stored(p, size) == c->count ||
+  return external_is(p) || stored(p, size) == c->count ||
          onnx_fail(x,
                    "the tensor `%s` has %" PRId64 " values, and %" PRId64
                    " are stored",
                    onnx_shown(x, p->name), c->count, stored(p, size));
+}
+
+static bool load(struct onnx *x, const struct loading *l) {
+  if (external_is(l->proto))
+    return load_beside(x, l);
+  if (l->proto->has_raw_data)
+    return load_bytes(x, l, x->store, raw_of(l->proto).at);
+  load_fields(l);
+  return true;
 }
 
 bool constant_known(struct onnx *x, struct constant *c) {
@@ -192,24 +247,23 @@ bool constant_known(struct onnx *x, struct constant *c) {
     return true;
   if (c->unknown || !c->proto)
     return false;
-  const Onnx__TensorProto *p = c->proto;
-  const uint8_t *raw;
-  size_t size = raw_size(p->data_type);
-  if (size == 0)
+  struct loading l = {.proto = c->proto, .count = c->count};
+  l.size = raw_size(c->proto->data_type);
+  if (l.size == 0)
     return onnx_fail(x,
                      "a tensor of an element type (%d) that is not supported",
-                     (int)p->data_type);
-  if (!find_bytes(x, c, size, &raw) || !constant_room(x, c->count))
+                     (int)c->proto->data_type);
+  if (!check_stored(x, c, l.size) || !constant_room(x, c->count))
     return false;
-  if (constant_is_real(c)) {
-    float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
-    load_reals(p, raw, to, c->count, size);
-    c->real = to;
-  } else {
-    int64_t *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
-    load_wholes(p, raw, to, c->count, size);
-    c->whole = to;
-  }
+  size_t room = (size_t)c->count + 1;
+  if (constant_is_real(c))
+    l.real = arena_alloc(x->arena, room, sizeof *l.real);
+  else
+    l.whole = arena_alloc(x->arena, room, sizeof *l.whole);
+  if (!load(x, &l))
+    return false;
+  c->real = l.real;
+  c->whole = l.whole;
   return true;
 }
 

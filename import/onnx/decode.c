@@ -1,85 +1,153 @@
 /*
  * The bytes of a model. They are looked over before protobuf-c unpacks them:
- * it goes as deep as messages nest, and takes what they cost.
+ * it goes as deep as messages nest, and takes what they cost. What it is given
+ * is a copy without `raw_data`, of which it has the places: files of many GiB
+ * take no more memory than what is asked of them.
  */
+#include <inttypes.h>
 
+#include "base/limits.h"
 #include "import/onnx/reader.h"
 
 enum {
   DEEPEST = 24,             /* messages in messages */
   MOST_MESSAGES = 64000000, /* of a file */
+  RAW_DATA = 9,             /* the number of that field of TensorProto */
+  LENGTH_BYTES = 5,         /* of a length that is only known later */
 };
 
 struct onnx_walk {
   struct graph *graph;
-  const uint8_t *begin;
+  struct byte_reader r; /* ends where the innermost message does */
+  struct text copy;
   int64_t messages;
 };
 
+static bool broken(struct onnx_walk *w, const char *what) {
+  if (!bytes_ok(&w->r))
+    return graph_fail(w->graph, 0, "cannot be read: %s", w->r.fault);
+  return graph_fail(w->graph, 0,
+                    "truncated or broken ONNX model: %s at byte %" PRIu64, what,
+                    w->r.at);
+}
+
 /* A number of 7 bits a byte; false: it does not end. */
-static bool read_varint(const uint8_t **at, const uint8_t *end,
-                        uint64_t *value) {
+static bool read_varint(struct onnx_walk *w, uint64_t *value) {
   *value = 0;
-  for (int shift = 0; shift < 64 && *at < end; shift += 7) {
-    uint8_t byte = *(*at)++;
+  for (int shift = 0; shift < 64 && w->r.at < w->r.end; shift += 7) {
+    uint8_t byte = bytes_u8(&w->r);
     *value |= (uint64_t)(byte & 127) << shift;
     if (byte < 128)
-      return true;
+      return bytes_ok(&w->r);
   }
   return false;
 }
 
-static bool broken(struct onnx_walk *w, const uint8_t *at, const char *what) {
-  return graph_fail(w->graph, 0,
-                    "truncated or broken ONNX model: %s at byte %zu", what,
-                    (size_t)(at - w->begin));
+static void put_varint(struct text *to, uint64_t value) {
+  for (; value >= 128; value >>= 7)
+    text_putc(to, (char)(value | 128));
+  text_putc(to, (char)value);
+}
+
+static bool has_room(struct onnx_walk *w, uint64_t count) {
+  return (w->copy.length <= LIMIT_SOURCE_BYTES &&
+          count <= LIMIT_SOURCE_BYTES - w->copy.length) ||
+         graph_fail(w->graph, 0,
+                    "it has over 1 GiB outside `raw_data`, which is not "
+                    "supported");
+}
+
+static bool put_bytes(struct onnx_walk *w, uint64_t count) {
+  char piece[4096];
+  if (!has_room(w, count))
+    return false;
+  while (count > 0) {
+    size_t now = count < sizeof piece ? (size_t)count : sizeof piece;
+    if (!bytes_copy(&w->r, piece, now))
+      return broken(w, "");
+    text_bytes(&w->copy, piece, now);
+    count -= now;
+  }
+  return true;
 }
 
 static bool walk(struct onnx_walk *w, const ProtobufCMessageDescriptor *kind,
-                 const uint8_t *at, const uint8_t *end, int depth);
+                 int depth);
+
+/* Its length is known when it is copied, and has a fixed number of bytes. */
+static bool walk_inside(struct onnx_walk *w,
+                        const ProtobufCMessageDescriptor *kind, uint64_t length,
+                        int depth) {
+  uint64_t end = w->r.end;
+  size_t at = w->copy.length;
+  text_fill(&w->copy, '\x80', LENGTH_BYTES);
+  w->r.end = w->r.at + length;
+  bool right = walk(w, kind, depth);
+  w->r.end = end;
+  length = w->copy.length - at - LENGTH_BYTES;
+  for (size_t i = 0; i < LENGTH_BYTES; i++, length >>= 7)
+    w->copy.at[at + i] =
+        (char)((length & 127) | (i + 1 < LENGTH_BYTES ? 128 : 0));
+  return right;
+}
+
+static bool put_place(struct onnx_walk *w, uint64_t length) {
+  struct onnx_raw raw = {w->r.at, length};
+  put_varint(&w->copy, sizeof raw);
+  text_bytes(&w->copy, (const char *)&raw, sizeof raw);
+  return bytes_skip(&w->r, length);
+}
+
+/* What has a length before it. */
+static bool walk_long(struct onnx_walk *w,
+                      const ProtobufCMessageDescriptor *kind, unsigned number,
+                      uint64_t length, int depth) {
+  const ProtobufCFieldDescriptor *field =
+      protobuf_c_message_descriptor_get_field(kind, number);
+  if (field && field->type == PROTOBUF_C_TYPE_MESSAGE)
+    return walk_inside(w, field->descriptor, length, depth + 1);
+  if (kind == &onnx__tensor_proto__descriptor && number == RAW_DATA)
+    return put_place(w, length);
+  put_varint(&w->copy, length);
+  return put_bytes(w, length);
+}
 
 static bool walk_field(struct onnx_walk *w,
-                       const ProtobufCMessageDescriptor *kind, uint64_t tag,
-                       const uint8_t **at, const uint8_t *end, int depth) {
-  uint64_t length;
-  const ProtobufCFieldDescriptor *field =
-      tag >> 3 > UINT32_MAX
-          ? NULL
-          : protobuf_c_message_descriptor_get_field(kind, (unsigned)(tag >> 3));
+                       const ProtobufCMessageDescriptor *kind, int depth) {
+  uint64_t tag, number;
+  if (!read_varint(w, &tag) || tag >> 3 == 0 || tag > UINT32_MAX)
+    return broken(w, "no field");
+  put_varint(&w->copy, tag);
   switch (tag & 7) {
   case 0:
-    return read_varint(at, end, &length) ||
-           broken(w, *at, "an unterminated number");
-  case 1: length = 8; break;
-  case 5: length = 4; break;
-  case 2:
-    if (!read_varint(at, end, &length))
-      return broken(w, *at, "an unterminated length");
-    break;
-  default: return broken(w, *at, "a field of unknown kind");
-  }
-  if (length > (uint64_t)(end - *at))
-    return broken(w, *at, "a field longer than the rest of the file");
-  const uint8_t *inside = *at;
-  *at += length;
-  if ((tag & 7) != 2 || !field || field->type != PROTOBUF_C_TYPE_MESSAGE)
+    if (!read_varint(w, &number))
+      return broken(w, "an unterminated number");
+    put_varint(&w->copy, number);
     return true;
-  return walk(w, field->descriptor, inside, *at, depth + 1);
+  case 1: number = 8; break;
+  case 5: number = 4; break;
+  case 2:
+    if (!read_varint(w, &number))
+      return broken(w, "an unterminated length");
+    break;
+  default: return broken(w, "a field of unknown kind");
+  }
+  if (number > w->r.end - w->r.at)
+    return broken(w, "a field longer than the rest of the file");
+  return (tag & 7) == 2
+             ? walk_long(w, kind, (unsigned)(tag >> 3), number, depth)
+             : put_bytes(w, number);
 }
 
 static bool walk(struct onnx_walk *w, const ProtobufCMessageDescriptor *kind,
-                 const uint8_t *at, const uint8_t *end, int depth) {
+                 int depth) {
   if (depth > DEEPEST)
-    return broken(w, at, "messages nested too deeply");
+    return broken(w, "messages nested too deeply");
   if (++w->messages > MOST_MESSAGES)
-    return broken(w, at, "too many messages");
-  while (at < end) {
-    uint64_t tag;
-    if (!read_varint(&at, end, &tag) || tag >> 3 == 0)
-      return broken(w, at, "no field");
-    if (!walk_field(w, kind, tag, &at, end, depth))
+    return broken(w, "too many messages");
+  while (w->r.at < w->r.end)
+    if (!has_room(w, 0) || !walk_field(w, kind, depth))
       return false;
-  }
   return true;
 }
 
@@ -92,7 +160,6 @@ static void leave(void *arena, void *block) {
   (void)block;
 }
 
-/* Texts that a file leaves out are empty. */
 static void fill(char **text) {
   static char none[1];
   if (!*text)
@@ -115,7 +182,7 @@ static void fill_node(Onnx__NodeProto *node) {
   }
 }
 
-static void fill_model(Onnx__ModelProto *model) {
+void onnx_fill(Onnx__ModelProto *model) {
   Onnx__GraphProto *g = model->graph;
   fill(&g->name);
   fill_infos(g->input, g->n_input);
@@ -131,15 +198,16 @@ static void fill_model(Onnx__ModelProto *model) {
     fill(&model->functions[i]->name);
 }
 
-bool onnx_decode(struct graph *graph, struct slice file,
-                 const Onnx__ModelProto **model) {
-  struct onnx_walk w = {.graph = graph, .begin = (const uint8_t *)file.at};
+bool onnx_decode(struct graph *graph, struct byte_store *store,
+                 Onnx__ModelProto **model) {
+  struct onnx_walk w = {.graph = graph, .copy = text_new(graph->arena)};
   ProtobufCAllocator allocator = {take, leave, graph->arena};
-  if (!walk(&w, &onnx__model_proto__descriptor, w.begin, w.begin + file.length,
-            0))
+  bytes_open(&w.r, store, 0, store->size);
+  if (!walk(&w, &onnx__model_proto__descriptor, 0))
     return false;
-  Onnx__ModelProto *unpacked =
-      onnx__model_proto__unpack(&allocator, file.length, w.begin);
+  size_t length = w.copy.length;
+  Onnx__ModelProto *unpacked = onnx__model_proto__unpack(
+      &allocator, length, (const uint8_t *)text_string(&w.copy));
   *model = unpacked;
   if (!unpacked)
     return graph_fail(
@@ -147,6 +215,5 @@ bool onnx_decode(struct graph *graph, struct slice file,
         "not an ONNX model: its fields do not have the types of onnx.proto");
   if (!unpacked->graph)
     return graph_fail(graph, 0, "not an ONNX model: it has no graph");
-  fill_model(unpacked);
   return true;
 }

@@ -58,10 +58,8 @@ static void drop_dead(struct onnx *x) {
   for (size_t i = count; i-- > 0;) {
     struct graph_node *node = x->graph->nodes.at[i];
     live[i] = live[i] || node->output;
-    for (size_t k = 0; k < node->inputs.count && live[i]; k++)
-      live[node->inputs.at[k]] = true;
-    if (live[i] && node->keyed >= 0)
-      live[node->keyed] = true;
+    for (size_t k = 0; k < graph_feeds(node) && live[i]; k++)
+      live[graph_feed(node, k)] = true;
   }
   for (size_t i = 0; i < count; i++) {
     struct graph_node *node = x->graph->nodes.at[i];
@@ -76,6 +74,8 @@ static void drop_dead(struct onnx *x) {
       node->inputs.at[k] = place[node->inputs.at[k]];
     if (node->keyed >= 0)
       node->keyed = place[node->keyed];
+    if (node->values >= 0)
+      node->values = place[node->values];
   }
   x->graph->nodes.count = kept;
   x->extras.count = kept;
@@ -92,7 +92,7 @@ static bool is_again(struct onnx *x, int a, int b) {
   const struct extra *first = onnx_extra(x, a), *second = onnx_extra(x, b);
   if (one->word != two->word || one->bias != two->bias ||
       one->args.count != two->args.count || one->inputs.count != 1 ||
-      two->inputs.count != 1 || one->keyed >= 0 || two->keyed >= 0 ||
+      two->inputs.count != 1 || graph_feeds(one) > 1 || graph_feeds(two) > 1 ||
       first->weights.count != second->weights.count)
     return false;
   for (size_t i = 0; i < one->args.count; i++)
@@ -142,6 +142,29 @@ static void find_ties(struct onnx *x) {
   }
 }
 
+static bool is_fixed(const struct graph_node *node) {
+  for (size_t i = 0; i < node->args.count; i++)
+    if (strcmp(node->args.at[i].value, "fixed") == 0)
+      return true;
+  return false;
+}
+
+/* What the file's own tensors of a layer hold; one that it shares, not, and no
+ * constant. */
+static void count_weights(struct onnx *x) {
+  for (size_t i = 0; i < x->graph->nodes.count; i++) {
+    struct graph_node *node = x->graph->nodes.at[i];
+    const struct extra *extra = onnx_extra(x, (int)i);
+    for (size_t k = 0; k < extra->weights.count; k++) {
+      const struct from_weight *w = &extra->weights.at[k];
+      bool shared = node->again || (node->keyed >= 0 && w->from->rank == 2 &&
+                                    strcmp(node->key, "tie=") == 0);
+      if (!shared && !is_fixed(node) && strncmp(w->name, "running_", 8) != 0)
+        GRAPH_TENSOR(node, w->from->count);
+    }
+  }
+}
+
 /* The weights' values, for a file. */
 static bool give_weights(struct onnx *x) {
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
@@ -155,8 +178,13 @@ static bool give_weights(struct onnx *x) {
       if (!constant_load(x, c))
         return false;
       *VEC_PUSH(x->arena, &node->weights) =
-          (struct graph_weight){w->name,    c->count, c->fill, w->is_matrix,
-                                w->as_file, c->real,  c->whole};
+          (struct graph_weight){.name = w->name,
+                                .count = c->count,
+                                .fill = c->fill,
+                                .is_matrix = w->is_matrix,
+                                .as_file = w->as_file,
+                                .real = c->real,
+                                .whole = c->whole};
     }
   }
   x->at = NULL;
@@ -184,5 +212,6 @@ bool onnx_finish(struct onnx *x) {
     return onnx_fail(x, "netc has no equivalent of it, except as part of a "
                         "pattern that is not here");
   }
+  count_weights(x);
   return !x->options->weights || give_weights(x);
 }

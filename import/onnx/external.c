@@ -4,7 +4,7 @@
  * reads a stranger's model does not want it to name any other: the path has to
  * stay in the model's folder, links followed.
  */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* SEEK_DATA */
 #include "import/onnx/external.h"
 
 #include <errno.h>
@@ -127,24 +127,61 @@ bool external_missing(struct onnx *x, const Onnx__TensorProto *proto) {
                               "--weights it is seldom needed");
 }
 
-static bool read_all(int file, uint8_t *to, size_t size, int64_t from) {
-  while (size > 0) {
-    ssize_t got = pread(file, to, size < (1U << 30) ? size : (1U << 30), from);
-    if (got <= 0)
+/* No link any more, unless somebody puts one there. */
+static bool open_file(struct byte_store *store,
+                      const struct external_file *file) {
+  int opened = open(file->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  bool right = byte_store_dup(store, opened);
+  if (opened >= 0)
+    close(opened);
+  return right;
+}
+
+static bool are_zeros(struct byte_store *store, int64_t from, int64_t to) {
+  uint8_t bytes[1 << 16];
+  size_t size = (size_t)(to - from);
+  if (size > sizeof bytes ||
+      !byte_store_read(store, (uint64_t)from, bytes, size))
+    return false;
+  for (size_t i = 0; i < size; i++)
+    if (bytes[i])
       return false;
-    to += got;
-    size -= (size_t)got;
-    from += got;
-  }
   return true;
 }
 
-const uint8_t *external_bytes(struct onnx *x, const Onnx__TensorProto *proto,
-                              int64_t size) {
+/* Holes begin and end at blocks of the file system, tensors where they like:
+ * what is outside of whole blocks is read. */
+bool external_is_hole(struct onnx *x, const Onnx__TensorProto *proto,
+                      int64_t size) {
+#ifdef SEEK_DATA
+  enum { BLOCK = 1 << 16 };
+  const struct external_file *file = file_of(x, proto);
+  int64_t from = 0;
+  if (!file->path || !number_of(proto, "offset", &from) || size < 4 * BLOCK ||
+      from > file->size || size > file->size - from)
+    return false;
+  int64_t first = (from + BLOCK - 1) / BLOCK * BLOCK;
+  int64_t last = (from + size) / BLOCK * BLOCK;
+  struct byte_store store;
+  bool hole = open_file(&store, file);
+  off_t data = hole ? lseek(store.file, (off_t)first, SEEK_DATA) : 0;
+  hole = hole && (data < 0 ? errno == ENXIO : data >= last) &&
+         are_zeros(&store, from, first) && are_zeros(&store, last, from + size);
+  byte_store_close(&store);
+  return hole;
+#else
+  (void)x, (void)proto, (void)size;
+  return false;
+#endif
+}
+
+bool external_open(struct onnx *x, const Onnx__TensorProto *proto, int64_t size,
+                   struct byte_store *store, uint64_t *at) {
   const struct external_file *file = file_of(x, proto);
   const char *name = onnx_shown(x, proto->name);
   const char *location = onnx_shown(x, value_of(proto, "location"));
   int64_t offset = 0, length = size;
+  *store = (struct byte_store){.file = -1};
   if (file->wrong)
     onnx_fail(x, "the values of `%s` are in `%s`, %s", name, location,
               file->wrong);
@@ -162,15 +199,8 @@ const uint8_t *external_bytes(struct onnx *x, const Onnx__TensorProto *proto,
               "`%s` is too short for the values of `%s`: it has %" PRId64
               " bytes, and they are %" PRId64 " from byte %" PRId64,
               location, name, file->size, size, offset);
-  if (x->graph->failed)
-    return NULL;
-  uint8_t *bytes = arena_alloc(x->arena, (size_t)size + 1, 1);
-  int opened = open(file->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-  bool right = opened >= 0 && read_all(opened, bytes, (size_t)size, offset);
-  if (!right)
-    onnx_fail(x, "`%s` cannot be read: %s", location,
-              errno ? strerror(errno) : "it has become shorter");
-  if (opened >= 0)
-    close(opened);
-  return right ? bytes : NULL;
+  if (!x->graph->failed && !open_file(store, file))
+    onnx_fail(x, "`%s` cannot be read: %s", location, store->fault);
+  *at = (uint64_t)offset;
+  return !x->graph->failed;
 }

@@ -19,8 +19,13 @@ bool external_is_there(struct onnx *x, const Onnx__TensorProto *proto);
 /* Fails, since they are not there; false. */
 bool external_missing(struct onnx *x, const Onnx__TensorProto *proto);
 
-/* They, `size` bytes; NULL, and failed, if that is not what is there. */
-const uint8_t *external_bytes(struct onnx *x, const Onnx__TensorProto *proto,
-                              int64_t size);
+/* Whether all of them are zeros that take no room on disk. */
+bool external_is_hole(struct onnx *x, const Onnx__TensorProto *proto,
+                      int64_t size);
+
+/* They, `size` bytes from *at of a store on, which the caller closes; false,
+ * and failed, if that is not what is there. */
+bool external_open(struct onnx *x, const Onnx__TensorProto *proto, int64_t size,
+                   struct byte_store *store, uint64_t *at);
 
 #endif

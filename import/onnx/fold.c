@@ -204,6 +204,22 @@ static bool is_left(struct onnx *x, const struct onnx_fold *f,
   return !f->fold || matrix;
 }
 
+/*
+ * A parameter meets a buffer, as netc's own files tell them: neither is part
+ * of the other, so the buffer is a tensor from here on.
+ */
+static bool free_buffer(struct onnx *x, struct constant **in, int count) {
+  if (count != 2 || x->at->in_count != 2)
+    return false;
+  size_t buffer = in[1]->buffer;
+  if (!in[buffer]->buffer || !in[1 - buffer]->trained ||
+      !constant_is_real(in[0]) || !constant_is_real(in[1]) ||
+      !onnx_input(x, buffer))
+    return false;
+  onnx_operand(x, buffer)->constant = NULL;
+  return true;
+}
+
 bool fold_constants(struct onnx *x, bool *done) {
   struct constant *in[MOST_INPUTS + 1] = {NULL};
   int count = 0;
@@ -218,6 +234,7 @@ bool fold_constants(struct onnx *x, bool *done) {
       return true;
     in[count++] = onnx_operand(x, i)->constant;
   }
-  *done = !is_left(x, f, in, count);
+  *done = !is_left(x, f, in, count) &&
+          !(f->fold == by_value && free_buffer(x, in, count));
   return !*done || carry_out(x, f, in, count);
 }

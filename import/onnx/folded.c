@@ -85,6 +85,8 @@ struct graph_node *onnx_unfold_norm(struct onnx *x, struct graph_node *conv,
     return conv;
   struct graph_node *bn = onnx_layer(x, WORD_BN, conv->index);
   conv->bias = BIAS_WITHOUT;
+  onnx_extra(x, conv->index)->weights.count = 0; /* its bias is the norm's */
+  onnx_add_weight(x, conv, "weight", onnx_constant(x, 1));
   /* It adds the bias, and changes nothing else. */
   onnx_put_eps(x, bn, (double)1e-5F);
   onnx_add_weight(x, bn, "weight", even(x, channels, 1));

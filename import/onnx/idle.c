@@ -62,12 +62,9 @@ static void say(struct onnx *x, const struct onnx_names *names,
 /* The sizes of an input; NULL: not a tensor, or without. */
 static const Onnx__TensorShapeProto *
 shape_of(const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto *type = info->type;
-  bool tensor = type &&
-                type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
-                type->tensor_type && type->tensor_type->shape &&
-                type->tensor_type->shape->n_dim <= MOST_AXES;
-  return tensor ? type->tensor_type->shape : NULL;
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info);
+  bool known = type && type->shape && type->shape->n_dim <= MOST_AXES;
+  return known ? type->shape : NULL;
 }
 
 /* The size of an axis; 0, and its name if it has one: the file leaves it open
@@ -103,7 +100,7 @@ static bool make_empty(struct onnx *x, const Onnx__ValueInfoProto *info,
   }
   if (!empty)
     return false;
-  value->constant = constant_new(x, info->type->tensor_type->elem_type,
+  value->constant = constant_new(x, onnx_tensor_type(info)->elem_type,
                                  (int)shape->n_dim, dims);
   value->made = true;
   return true;

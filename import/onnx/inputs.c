@@ -18,6 +18,13 @@ static const struct onnx_place {
     {"GRU", 1, 3},   {"RNN", 1, 3},
 };
 
+const Onnx__TypeProto__Tensor *
+onnx_tensor_type(const Onnx__ValueInfoProto *info) {
+  const Onnx__TypeProto *type = info->type;
+  bool tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  return tensor ? type->tensor_type : NULL;
+}
+
 bool onnx_is_weight_name(const char *name) {
   static const char *const ends[] = {".weight",        ".bias",
                                      "running_mean",   "running_var",
@@ -31,10 +38,8 @@ bool onnx_is_weight_name(const char *name) {
 /* An input whose values are a parameter's: exported without them. */
 static bool is_parameter(struct onnx *x, int index,
                          const Onnx__ValueInfoProto *info) {
-  size_t rank =
-      info->type && info->type->tensor_type && info->type->tensor_type->shape
-          ? info->type->tensor_type->shape->n_dim
-          : 0;
+  const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info);
+  size_t rank = tensor && tensor->shape ? tensor->shape->n_dim : 0;
   if (onnx_is_weight_name(x->values.at[index].name))
     return true;
   for (size_t i = 0; i < x->ops.count; i++)
@@ -50,6 +55,41 @@ static bool is_parameter(struct onnx *x, int index,
           return true;
     }
   return false;
+}
+
+static bool is_of_reals(const Onnx__ValueInfoProto *info) {
+  const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info);
+  int type = tensor ? tensor->elem_type : 0;
+  return type == TYPE_FLOAT || type == TYPE_DOUBLE || type == 10 || type == 16;
+}
+
+/*
+ * PyTorch's `export_params=False` lists inputs first, then parameters, a
+ * module's own before those of its modules. So what is listed after a weight
+ * is a parameter, whatever its name; of what is before the first, nothing is
+ * known. Where the first weight is listed; n_input: nowhere.
+ */
+static size_t first_parameter(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  size_t i = 0;
+  for (; i < g->n_input; i++) {
+    const struct map_entry *e =
+        map_find(&x->names, slice_of(g->input[i]->name));
+    if (e && !x->values.at[e->number - 1].made &&
+        onnx_is_weight_name(g->input[i]->name))
+      break;
+  }
+  return i;
+}
+
+static void note_suspect(struct onnx *x, size_t index, size_t first) {
+  const Onnx__ValueInfoProto *info = x->model->graph->input[index];
+  if (index > 0 && index < first && first < x->model->graph->n_input &&
+      is_of_reals(info))
+    graph_note(x->graph,
+               "`%s` is an input here; the file, which has no values of "
+               "parameters, does not say whether it is one.",
+               info->name);
 }
 
 enum taste { TASTE_NONE, TASTE_FIRST, TASTE_LAST };
@@ -106,8 +146,31 @@ static enum taste taste_for(struct onnx *x, int index) {
   return TASTE_NONE;
 }
 
-static const char *element_word(struct onnx *x, int type, bool *known) {
+/* Whole numbers that nothing but sums and the like reads are values. */
+static bool is_reckoned(const struct onnx *x, int input) {
+  static const char *const types[] = {"Add", "Sub",   "Mul",   "Max",
+                                      "Min", "Trilu", "CumSum"};
+  bool all = true, some = false;
+  for (size_t i = 0; i < x->ops.count && all; i++)
+    for (size_t k = 0; k < x->ops.at[i].in_count; k++) {
+      if (x->ops.at[i].ins[k] != input)
+        continue;
+      bool known = false;
+      for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        known = known || strcmp(x->ops.at[i].type, types[t]) == 0;
+      all = all && known;
+      some = true;
+    }
+  return all && some;
+}
+
+static const char *element_word(struct onnx *x, int type, int index,
+                                bool *known) {
   *known = true;
+  if ((type == TYPE_INT32 || type == TYPE_INT64) && is_reckoned(x, index)) {
+    graph_note(x->graph, "Whole numbers come in as float32.");
+    return NULL;
+  }
   switch (type) {
   case TYPE_INT32: return "i32";
   case TYPE_INT64: return "i64";
@@ -118,6 +181,15 @@ static const char *element_word(struct onnx *x, int type, bool *known) {
   case 2:
   case 3:
     graph_note(x->graph, "Whole numbers of 8 bits come in as float32.");
+    return NULL;
+  case 4:
+  case 5:
+  case 12:
+  case 13:
+    graph_note(x->graph, "Whole numbers come in as float32.");
+    return NULL;
+  case TYPE_BOOL:
+    graph_note(x->graph, "Truth values come in as 0 and 1.");
     return NULL;
   default: *known = false; return NULL;
   }
@@ -149,12 +221,11 @@ static bool unknown_axis(struct onnx *x, const char *name, int axis,
 static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
                        const struct import_input *given, int *rank,
                        int64_t *dims) {
-  const Onnx__TypeProto *type = info->type;
-  if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
-      !type->tensor_type || !type->tensor_type->shape)
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info);
+  if (!type || !type->shape)
     return onnx_fail(x, "the input `%s` is not a tensor with a shape",
                      onnx_shown(x, info->name));
-  const Onnx__TensorShapeProto *shape = type->tensor_type->shape;
+  const Onnx__TensorShapeProto *shape = type->shape;
   if (shape->n_dim > MOST_AXES)
     return onnx_fail(x, "the input `%s` has %zu axes; at most %d are supported",
                      onnx_shown(x, info->name), shape->n_dim, MOST_AXES);
@@ -206,10 +277,8 @@ static const bool *find_boxes(const struct onnx *x) {
 }
 
 static bool is_table(const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto *type = info->type;
-  return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
-         type->tensor_type && type->tensor_type->shape &&
-         type->tensor_type->shape->n_dim <= 2;
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info);
+  return type && type->shape && type->shape->n_dim <= 2;
 }
 
 static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
@@ -249,12 +318,12 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
                      onnx_shown(x, info->name));
   for (int i = 0; i < axes.count; i++)
     shape.size[shape.rank++] = dims[axes.order[i]];
-  const char *word =
-      element_word(x, info->type->tensor_type->elem_type, &known);
+  int type = onnx_tensor_type(info)->elem_type;
+  const char *word = element_word(x, type, index, &known);
   if (!known)
     return onnx_fail(
         x, "the input `%s` is of an element type (%d) that is not supported",
-        onnx_shown(x, info->name), (int)info->type->tensor_type->elem_type);
+        onnx_shown(x, info->name), type);
   struct graph_node *node = graph_input(x->graph, info->name, &shape, word);
   onnx_extra(x, node->index);
   struct onnx_view *view = ARENA_NEW(x->arena, struct onnx_view);
@@ -324,6 +393,7 @@ bool onnx_read_inputs(struct onnx *x) {
     return onnx_fail(x, "the model has %zu inputs, which are too many",
                      g->n_input);
   const bool *boxes = find_boxes(x);
+  size_t first = first_parameter(x);
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {
     const Onnx__ValueInfoProto *info = g->input[i];
     const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
@@ -345,9 +415,12 @@ bool onnx_read_inputs(struct onnx *x) {
     int batch_axis = x->batch_axis;
     if (boxes[index] && is_table(info))
       x->batch_axis = -1;
-    bool right = is_parameter(x, index, info)
-                     ? add_parameter(x, info, value)
-                     : add_input(x, info, value, index);
+    bool parameter =
+        is_parameter(x, index, info) || (i > first && is_of_reals(info));
+    if (!parameter)
+      note_suspect(x, i, first);
+    bool right = parameter ? add_parameter(x, info, value)
+                           : add_input(x, info, value, index);
     x->batch_axis = batch_axis;
     if (!right)
       return false;

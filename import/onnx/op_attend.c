@@ -192,6 +192,8 @@ void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   struct graph_node *node = graph_at(x->graph, a->out);
   int from = graph_at(x->graph, a->part[PART_Q].node)->inputs.at[0];
   int other = graph_at(x->graph, a->part[PART_K].node)->inputs.at[0];
+  int values = graph_at(x->graph, a->part[PART_V].node)->inputs.at[0];
+  bool apart = values != other;
   if (a->flat)
     other = from = flattened(x, a, from);
   const struct graph_shape *in = &graph_at(x->graph, from)->shape;
@@ -220,4 +222,6 @@ void attention_replace(struct onnx *x, const struct onnx_attention *a) {
     node->key = "cross=";
     node->keyed = other;
   }
+  if (apart)
+    node->values = values;
 }

@@ -364,18 +364,20 @@ static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
   return layout_equal(&expected, &got);
 }
 
-/* Keys and values are of one tensor, and have their places beside queries. */
+/* Keys have a place beside each query's, and each has a value. */
 static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
   const struct onnx_heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
   int to = graph_at(x->graph, k->node)->inputs.at[0];
   int from = graph_at(x->graph, q->node)->inputs.at[0];
+  int of = graph_at(x->graph, a->part[PART_V].node)->inputs.at[0];
   const struct graph_shape *in = &graph_at(x->graph, from)->shape;
   const struct graph_shape *seen = &graph_at(x->graph, to)->shape;
-  if (to != graph_at(x->graph, a->part[PART_V].node)->inputs.at[0] ||
-      in->rank != seen->rank)
+  struct graph_shape values = graph_at(x->graph, of)->shape;
+  values.size[values.rank - 1] = seen->size[seen->rank - 1];
+  if (in->rank != seen->rank || !graph_same_shape(seen, &values))
     return false;
   if (a->flat)
-    return from == to;
+    return from == to && to == of;
   for (int i = 0; i < in->rank - 2; i++)
     if (in->size[i] != seen->size[i])
       return false;
@@ -411,10 +413,8 @@ static int *last_readers(struct onnx *x) {
   int *last = arena_alloc(x->arena, x->graph->nodes.count + 1, sizeof *last);
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
     const struct graph_node *node = x->graph->nodes.at[i];
-    for (size_t k = 0; k < node->inputs.count; k++)
-      last[node->inputs.at[k]] = (int)i;
-    if (node->keyed >= 0)
-      last[node->keyed] = (int)i;
+    for (size_t k = 0; k < graph_feeds(node); k++)
+      last[graph_feed(node, k)] = (int)i;
   }
   return last;
 }

@@ -11,9 +11,9 @@ static double epsilon(const struct onnx *x) {
 
 /* Weights of so many channels, by name. */
 static bool take_weights(struct onnx *x, struct graph_node *node,
-                         const char *const *names, int count,
+                         const char *const *names, int from, int count,
                          int64_t channels) {
-  for (int i = 0; i < count; i++) {
+  for (int i = from; i < count; i++) {
     struct constant *c = onnx_constant(x, (size_t)i + 1);
     if (!c || c->count != channels)
       return onnx_fail(x,
@@ -22,6 +22,22 @@ static bool take_weights(struct onnx *x, struct graph_node *node,
     onnx_add_weight(x, node, names[i], constant_with(x, c, 1, &channels));
   }
   return true;
+}
+
+/* Whether weights are all 1 and biases all 0. */
+static bool is_trivial(struct onnx *x, size_t index, double value) {
+  struct constant *c = onnx_constant(x, index);
+  double with;
+  return c && !(c->name && onnx_is_weight_name(c->name)) &&
+         constant_is_even(x, c, &with) && with >= value && with <= value;
+}
+
+/* Factors of 1 and shifts of 0 that are no parameters. */
+static bool is_bare(struct onnx *x) {
+  const struct constant *scale = onnx_constant(x, 1),
+                        *bias = onnx_constant(x, 2);
+  return scale && bias && !scale->trained && !bias->trained &&
+         is_trivial(x, 1, 1) && is_trivial(x, 2, 0);
 }
 
 bool op_batch_norm(struct onnx *x) {
@@ -36,18 +52,13 @@ bool op_batch_norm(struct onnx *x) {
                        : !view_channels_last(x, in, &last))
     return false;
   struct graph_node *node = onnx_layer(x, WORD_BN, last.node);
+  bool bare = is_bare(x);
+  if (bare)
+    graph_flag(x->graph, node, "noaffine");
   onnx_put_eps(x, node, epsilon(x));
-  if (!take_weights(x, node, names, 4, in->at.dim[1]))
+  if (!take_weights(x, node, names, bare ? 2 : 0, 4, in->at.dim[1]))
     return false;
   return onnx_give_node(x, &last, node->index);
-}
-
-/* Whether weights are all 1 and biases all 0. */
-static bool is_trivial(struct onnx *x, size_t index, double value) {
-  struct constant *c = onnx_constant(x, index);
-  double with;
-  return c && !(c->name && onnx_is_weight_name(c->name)) &&
-         constant_is_even(x, c, &with) && with >= value && with <= value;
 }
 
 /* Groups of channels as one: [N, g, ..] made of [N, C, ..]. */
@@ -104,7 +115,31 @@ bool op_instance_norm(struct onnx *x) {
     graph_flag(x->graph, node, trivial ? "noaffine" : "nobias");
   onnx_put_eps(x, node, epsilon(x));
   if (!trivial &&
-      !take_weights(x, node, names, unshifted ? 1 : 2, in->at.dim[1]))
+      !take_weights(x, node, names, 0, unshifted ? 1 : 2, in->at.dim[1]))
+    return false;
+  return onnx_give_node(x, &map, node->index);
+}
+
+bool op_group_norm(struct onnx *x) {
+  static const char *const names[] = {"weight", "bias"};
+  const struct onnx_view *in = onnx_input(x, 0);
+  struct onnx_view map;
+  if (!in || in->at.rank < 3)
+    return onnx_fail(x, "it needs a batch, channels and positions");
+  int64_t groups = onnx_int(x, "num_groups", 0), channels = in->at.dim[1];
+  if (x->opset < 21)
+    return onnx_fail(x, "before opset 21 it has a factor for each group");
+  if (groups < 1 || channels % groups != 0)
+    return onnx_fail(x, "%" PRId64 " groups do not divide %" PRId64 " channels",
+                     groups, channels);
+  if (!view_channels_last(x, in, &map))
+    return false;
+  struct graph_node *node = onnx_layer(x, WORD_GN, map.node);
+  graph_int(x->graph, node, PART_GROUPS, "", groups);
+  onnx_put_eps(x, node, epsilon(x));
+  if (is_bare(x))
+    graph_flag(x->graph, node, "noaffine");
+  else if (!take_weights(x, node, names, 0, 2, channels))
     return false;
   return onnx_give_node(x, &map, node->index);
 }
@@ -200,7 +235,7 @@ bool op_layer_norm(struct onnx *x) {
   int64_t channels = in->at.dim[in->at.rank - 1];
   if (!onnx_has(x, 2))
     graph_flag(x->graph, node, "nobias");
-  if (!take_weights(x, node, names, onnx_has(x, 2) ? 2 : 1, channels))
+  if (!take_weights(x, node, names, 0, onnx_has(x, 2) ? 2 : 1, channels))
     return false;
   return onnx_give_node(x, &last, node->index);
 }
@@ -215,7 +250,7 @@ bool op_rms_norm(struct onnx *x) {
   struct graph_node *node = norm_of_last(x, WORD_RMSNORM, in, &last);
   if (!node)
     return false;
-  if (!take_weights(x, node, names, 1, in->at.dim[in->at.rank - 1]))
+  if (!take_weights(x, node, names, 0, 1, in->at.dim[in->at.rank - 1]))
     return false;
   return onnx_give_node(x, &last, node->index);
 }

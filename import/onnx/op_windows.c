@@ -198,17 +198,6 @@ bool op_deconv(struct onnx *x) {
   return give_map(x, node->index, &map);
 }
 
-/* Places along an axis, rounded up: the last window begins inside. */
-static int64_t count_up(const struct graph_window *w, int i, int64_t in,
-                        bool ceil) {
-  int64_t out = window_count(w, i, in);
-  int64_t reach = w->dilate[i] * (w->kernel[i] - 1) + 1;
-  int64_t whole = in + w->before[i] + w->after[i];
-  if (!ceil || out < 1 || (whole - reach) % w->stride[i] == 0)
-    return out;
-  return out * w->stride[i] >= in + w->before[i] ? out : out + 1;
-}
-
 bool op_pool(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
@@ -232,7 +221,7 @@ bool op_pool(struct onnx *x) {
                "counts as zeros.",
                onnx_shown(x, x->at->name));
   for (int i = 0; i < w.axes; i++)
-    if (count_up(&w, i, graph_at(x->graph, from)->shape.size[i], ceil) < 1)
+    if (window_count(&w, i, graph_at(x->graph, from)->shape.size[i]) < 1)
       return onnx_fail(x, "the window is larger than its padded input");
   struct graph_node *node =
       window_pool(x->graph, mean ? WORD_AVGPOOL : WORD_POOL, from, &w, false);
@@ -240,7 +229,8 @@ bool op_pool(struct onnx *x) {
   bool rounds = false;
   for (int i = 0; i < w.axes; i++) {
     int64_t size = node->shape.size[i];
-    node->shape.size[i] = count_up(&w, i, size, ceil);
+    node->shape.size[i] =
+        ceil ? window_count_up(&w, i, size) : window_count(&w, i, size);
     rounds = rounds || node->shape.size[i] != window_count(&w, i, size);
   }
   if (rounds)

@@ -201,6 +201,7 @@ bool onnx_give_constant(struct onnx *x, size_t out, struct constant *constant) {
   struct onnx_value *value = &x->values.at[x->at->outs[out]];
   if (value->buffer) { /* a fill stands for values that are not here */
     constant->trained = constant->fill = false;
+    constant->buffer = true;
     constant->unknown = true;
     constant->real = NULL;
   }
@@ -325,9 +326,18 @@ static bool read_names(struct onnx *x) {
   return !x->graph->failed;
 }
 
-/* netc's own files say which tensors are buffers: names with blanks between. */
+/*
+ * netc's own files say which tensors are buffers, names with blanks between,
+ * and which initializers are none of the net's: `constant/3`.
+ */
 static void find_buffers(struct onnx *x) {
   const Onnx__ModelProto *model = x->model;
+  bool ours = model->producer_name && strcmp(model->producer_name, "netc") == 0;
+  for (size_t i = 0; ours && i < x->values.count; i++) {
+    struct onnx_value *value = &x->values.at[i];
+    if (value->constant && strncmp(value->name, "constant", 8) == 0)
+      value->constant->trained = false;
+  }
   for (size_t i = 0; i < model->n_metadata_props; i++) {
     const Onnx__StringStringEntryProto *entry = model->metadata_props[i];
     if (!entry->key || !entry->value || strcmp(entry->key, "netc.buffers") != 0)
@@ -336,8 +346,10 @@ static void find_buffers(struct onnx *x) {
       size_t length = strcspn(at, " ");
       struct map_entry *name = map_find(&x->names, (struct slice){at, length});
       struct onnx_value *value = name ? &x->values.at[name->number - 1] : NULL;
-      if (value && value->constant)
+      if (value && value->constant) {
         value->constant->trained = false;
+        value->constant->buffer = true;
+      }
       if (value)
         value->buffer = true;
       at += length + (at[length] == ' ');
@@ -516,25 +528,26 @@ static bool says_something(const char *name) {
  * Sizes of a batch other than 1 may be an axis like any other: then the file
  * is read once more.
  */
-bool onnx_read(struct graph *graph, struct slice file,
-               const struct import_options *options) {
+bool onnx_read_model(struct graph *graph, struct byte_store *store,
+                     Onnx__ModelProto *model,
+                     const struct import_options *options) {
   static const int batch_axes[] = {0, 1, -1};
-  const Onnx__ModelProto *model;
   struct graph first = *graph;
-  if (!onnx_decode(graph, file, &model))
-    return false;
+  onnx_fill(model);
   if (says_something(model->graph->name))
     graph->name = model->graph->name;
   for (size_t i = 0; i < sizeof batch_axes / sizeof *batch_axes; i++) {
-    struct onnx x = {.graph = graph,
-                     .arena = graph->arena,
-                     .options = options,
-                     .model = model,
-                     .batch_axis = batch_axes[i],
-                     .room = MOST_ROOM + 16 * (int64_t)file.length,
-                     .batch = 1};
+    struct onnx x = {
+        .graph = graph,
+        .arena = graph->arena,
+        .options = options,
+        .store = store,
+        .model = model,
+        .batch_axis = batch_axes[i],
+        .room = MOST_ROOM + 16 * (int64_t)(store->size >> 50 ? 0 : store->size),
+        .batch = 1};
     struct graph clean = *graph;
-    if (attempt(&x))
+    if ((i == 0 && onnx_take_source(&x)) || attempt(&x))
       return true;
     if (i == 0)
       first = *graph;
@@ -548,4 +561,17 @@ bool onnx_read(struct graph *graph, struct slice file,
   }
   *graph = first;
   return false;
+}
+
+/* From the file itself, of which a part may have come; a pipe came whole. */
+bool onnx_read(struct graph *graph, struct slice file,
+               const struct import_options *options) {
+  struct byte_store store;
+  Onnx__ModelProto *model;
+  if (!options->path || !byte_store_open(&store, options->path))
+    store = byte_store_of(file);
+  bool right = onnx_decode(graph, &store, &model) &&
+               onnx_read_model(graph, &store, model, options);
+  byte_store_close(&store);
+  return right;
 }

@@ -7,6 +7,7 @@
 #ifndef NETC_IMPORT_ONNX_READER_H
 #define NETC_IMPORT_ONNX_READER_H
 
+#include "import/bytes/bytes.h"
 #include "import/reader.h"
 #include "import/window.h"
 #include "onnx.pb-c.h"
@@ -54,6 +55,7 @@ struct constant {
   int64_t count;
   bool fill, unknown;
   bool trained; /* an initializer, not a Constant */
+  bool buffer;  /* as the file says */
   const float *real;
   const int64_t *whole;
   const Onnx__TensorProto *proto; /* where they are */
@@ -133,6 +135,7 @@ struct onnx {
   struct graph *graph;
   struct arena *arena;
   const struct import_options *options;
+  struct byte_store *store; /* the file */
   const Onnx__ModelProto *model;
   int64_t opset;
   VEC(struct onnx_value) values;
@@ -154,8 +157,20 @@ struct onnx {
 };
 
 /* Decoding. False with the graph's error. */
-bool onnx_decode(struct graph *graph, struct slice file,
-                 const Onnx__ModelProto **model);
+bool onnx_decode(struct graph *graph, struct byte_store *store,
+                 Onnx__ModelProto **model);
+
+/* Texts that a model leaves out are empty. */
+void onnx_fill(Onnx__ModelProto *model);
+/* One that is decoded, of a file of that size. */
+bool onnx_read_model(struct graph *graph, struct byte_store *store,
+                     Onnx__ModelProto *model,
+                     const struct import_options *options);
+
+/* What stands in a TensorProto's raw_data: where that lies in the file. */
+struct onnx_raw {
+  uint64_t at, count;
+};
 
 /* The first layer of the operator's row in ops.def. */
 enum layer_word onnx_word(const struct onnx *x);
@@ -200,6 +215,11 @@ int onnx_concat_axis(struct onnx *x, int rank);
 bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
                     bool marked[MOST_AXES]);
 
+/* The element type and sizes of an input; NULL: a sequence, a map, or none.
+ * The members of TypeProto are a union: no other place reads them. */
+const Onnx__TypeProto__Tensor *
+onnx_tensor_type(const Onnx__ValueInfoProto *info);
+
 /* "conv1.weight" and the like, as exporters name parameters. */
 bool onnx_is_weight_name(const char *name);
 
@@ -232,6 +252,9 @@ struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
 struct constant *constant_zeros(struct onnx *x, int64_t count);
 struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
                                int count);
+
+/* Takes the source that the file has, if the model is still what it says. */
+bool onnx_take_source(struct onnx *x);
 
 /* Whether batch norms were folded into convolutions. */
 void onnx_find_folded(struct onnx *x);

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/check.h"
 #include "base/text.h"
 
@@ -174,47 +173,49 @@ static void find_strides(struct npy *npy, bool columns) {
   }
 }
 
-static bool read_all(struct npy *npy) {
-  static const unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
-  const unsigned char *at = npy->file.at;
-  size_t length = npy->file.length, header = 0, start;
+/* The header, and then exactly the values that it promises. */
+static bool read_all(struct npy *npy, struct byte_store *store,
+                     struct arena *arena) {
+  struct byte_reader r;
   int64_t bytes;
-  if (length < 10 || memcmp(at, magic, sizeof magic) != 0)
+  bytes_open(&r, store, 0, UINT64_MAX);
+  if (!bytes_match(&r, "\x93NUMPY", 6))
     return fault(npy, "it is not a .npy file");
-  if (at[6] < 1 || at[6] > 3)
-    return fault(npy, "it is of version %d; 1 to 3 are known", at[6]);
-  start = at[6] == 1 ? 10 : 12;
-  for (size_t i = start; i-- > 8 && length >= start;)
-    header = header << 8 | at[i];
-  if (length < start || header > length - start)
+  int version = bytes_u8(&r);
+  bytes_skip(&r, 1);
+  if (bytes_ok(&r) && (version < 1 || version > 3))
+    return fault(npy, "it is of version %d; 1 to 3 are known", version);
+  struct slice header =
+      bytes_text(&r, arena, bytes_unsigned(&r, version == 1 ? 2 : 4));
+  if (!bytes_ok(&r))
     return fault(npy, "it ends inside its header");
-  struct npy_header h = {.npy = npy,
-                         .at = (const char *)at + start,
-                         .end = (const char *)at + start + header};
+  struct npy_header h = {
+      .npy = npy, .at = header.at, .end = header.at + header.length};
   if (!read_dictionary(&h))
     return false;
-  npy->at = at + start + header;
+  uint64_t rest = r.end - r.at;
   if (!mul_i64(npy->count, value_bytes(npy->type), &bytes) ||
-      (uint64_t)bytes != length - start - header)
+      (uint64_t)bytes != rest)
     return fault(npy,
                  "its shape promises %" PRId64 " values of %" PRId64
-                 " bytes, but %zu bytes follow",
-                 npy->count, value_bytes(npy->type), length - start - header);
+                 " bytes, but %" PRIu64 " bytes follow",
+                 npy->count, value_bytes(npy->type), rest);
+  unsigned char *values = arena_room(arena, (size_t)rest + 1, 1);
+  if (!byte_store_read(store, r.at, values, (size_t)rest))
+    return fault(npy, "%s", store->fault);
+  npy->at = values;
   find_strides(npy, h.columns);
   return true;
 }
 
-bool npy_open(struct npy *npy, const char *path) {
-  const char *reason;
+bool npy_read(struct npy *npy, const char *path, struct arena *arena) {
+  struct byte_store store;
   memset(npy, 0, sizeof *npy);
-  if (mapped_open(&npy->file, path, &reason))
-    return read_all(npy);
-  npy->unread = true;
-  return fault(npy, "%s", reason);
-}
-
-void npy_close(struct npy *npy) {
-  mapped_close(&npy->file);
+  npy->unread = !byte_store_open(&store, path);
+  bool read = npy->unread ? fault(npy, "%s", store.fault)
+                          : read_all(npy, &store, arena);
+  byte_store_close(&store);
+  return read;
 }
 
 /* NumPy aligns the values to 64 bytes; 32 axes of 63 bits would not fit 1.0. */

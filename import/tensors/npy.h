@@ -7,29 +7,27 @@
 
 #include <stdio.h>
 
+#include "import/bytes/bytes.h"
 #include "import/tensors/value.h"
-#include "import/tensors/mapped.h"
 
 enum { NPY_RANK = 32 }; /* what NumPy allows */
 
 struct npy {
-  struct mapped file;
   enum value_type type;
   int rank;
   int64_t dims[NPY_RANK];
   int64_t strides[NPY_RANK]; /* in values: an array by columns has others */
   int64_t count;
-  const unsigned char *at;
-  char fault[512]; /* what is wrong with it */
-  bool unread;     /* it is not even there */
+  const unsigned char *at; /* in the arena */
+  char fault[512];         /* what is wrong with it */
+  bool unread;             /* it is not even there */
 };
 
 /*
- * Opens a file of version 1 to 3. False, and `fault` says why, if it cannot
- * be read or is not whole; close it in any case.
+ * Reads a file of version 1 to 3 into the arena. False, and `fault` says why,
+ * if it cannot be read or is not whole.
  */
-bool npy_open(struct npy *npy, const char *path);
-void npy_close(struct npy *npy);
+bool npy_read(struct npy *npy, const char *path, struct arena *arena);
 
 /* The header of float32 values by rows, which follow. */
 void npy_write_header(FILE *file, int rank, const int64_t *dims);

@@ -6,30 +6,15 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "base/shown.h"
-#include "base/text.h"
 
 struct safetensors_reading {
-  struct safetensors *s;
+  struct tensor_file *file;
   struct arena *arena;
+  uint64_t data;
   int64_t data_bytes;
-  const unsigned char *data;
 };
 
-/* Always false. The text may hold what the file says: it is made harmless. */
-static bool fault(const struct safetensors_reading *r, const char *format, ...)
-    PRINTF_LIKE(2, 3);
-static bool fault(const struct safetensors_reading *r, const char *format,
-                  ...) {
-  struct text raw = text_new(r->arena), shown = text_new(r->arena);
-  va_list args;
-  va_start(args, format);
-  text_vprintf(&raw, format, args);
-  va_end(args);
-  shown_put(&shown, text_slice(&raw), 0);
-  snprintf(r->s->fault, sizeof r->s->fault, "%.*s", SLICE_ARG(shown));
-  return false;
-}
+#define fault(r, ...) tensors_fail((r)->file, (r)->arena, __VA_ARGS__)
 
 /* One tensor. */
 
@@ -42,6 +27,7 @@ static bool read_type(const struct safetensors_reading *r, const json_t *about,
   if (tensor->type == VALUE_COUNT)
     return fault(r, "tensor `%s` is of type `%.32s`, which is not known",
                  tensor->name, word);
+  tensor->word = value_word(tensor->type);
   return true;
 }
 
@@ -51,23 +37,17 @@ static bool read_shape(const struct safetensors_reading *r, const json_t *about,
   size_t rank = json_array_size(shape);
   if (!json_is_array(shape))
     return fault(r, "tensor `%s` has no shape", tensor->name);
-  if (rank > SAFETENSORS_RANK)
+  if (rank > TENSOR_RANK)
     return fault(r, "tensor `%s` has %zu axes; at most %d are supported",
-                 tensor->name, rank, SAFETENSORS_RANK);
+                 tensor->name, rank, TENSOR_RANK);
   int64_t *dims = arena_alloc(r->arena, rank + 1, sizeof *dims);
   tensor->rank = (int)rank;
   tensor->dims = dims;
-  tensor->count = 1;
   for (size_t i = 0; i < rank; i++) {
     const json_t *size = json_array_get(shape, i);
-    dims[i] = json_integer_value(size);
-    if (!json_is_integer(size) || dims[i] < 0)
-      return fault(r, "tensor `%s` has a size that is not a whole number",
-                   tensor->name);
-    if (!mul_i64(tensor->count, dims[i], &tensor->count))
-      return fault(r, "tensor `%s` would have over 2^63 values", tensor->name);
+    dims[i] = json_is_integer(size) ? json_integer_value(size) : -1;
   }
-  return true;
+  return tensors_count(r->file, r->arena, tensor);
 }
 
 static bool read_offsets(const struct safetensors_reading *r,
@@ -75,26 +55,26 @@ static bool read_offsets(const struct safetensors_reading *r,
   const json_t *offsets = json_object_get(about, "data_offsets");
   const json_t *begin = json_array_get(offsets, 0);
   const json_t *end = json_array_get(offsets, 1);
-  int64_t bytes;
+  int64_t bytes, from, to;
   if (json_array_size(offsets) != 2 || !json_is_integer(begin) ||
       !json_is_integer(end))
     return fault(r, "tensor `%s` needs two data_offsets", tensor->name);
-  tensor->begin = json_integer_value(begin);
-  tensor->end = json_integer_value(end);
-  if (tensor->begin < 0 || tensor->end < tensor->begin ||
-      tensor->end > r->data_bytes)
+  from = json_integer_value(begin);
+  to = json_integer_value(end);
+  if (from < 0 || to < from || to > r->data_bytes)
     return fault(r,
                  "tensor `%s` is said to lie at bytes %" PRId64 " to %" PRId64
                  ", but the data have %" PRId64 "; is the file complete?",
-                 tensor->name, tensor->begin, tensor->end, r->data_bytes);
+                 tensor->name, from, to, r->data_bytes);
   if (!mul_i64(tensor->count, value_bytes(tensor->type), &bytes) ||
-      bytes != tensor->end - tensor->begin)
+      bytes != to - from)
     return fault(r,
                  "tensor `%s` has %" PRId64
                  " values of %s, which are not %" PRId64 " bytes",
                  tensor->name, tensor->count, value_word(tensor->type),
-                 tensor->end - tensor->begin);
-  tensor->at = r->data + tensor->begin;
+                 to - from);
+  tensor->at = r->data + (uint64_t)from;
+  tensor->bytes = (uint64_t)bytes;
   return true;
 }
 
@@ -107,7 +87,7 @@ static bool read_tensor(const struct safetensors_reading *r, const char *name,
   if (!read_type(r, about, &tensor) || !read_shape(r, about, &tensor) ||
       !read_offsets(r, about, &tensor))
     return false;
-  *VEC_PUSH(r->arena, &r->s->tensors) = tensor;
+  *VEC_PUSH(r->arena, &r->file->tensors) = tensor;
   return true;
 }
 
@@ -129,132 +109,83 @@ static bool read_tensors(const struct safetensors_reading *r, json_t *header) {
 
 static int by_begin(const void *a, const void *b) {
   const struct stored_tensor *x = a, *y = b;
-  if (x->begin != y->begin)
-    return x->begin < y->begin ? -1 : 1;
-  if (x->end != y->end)
-    return x->end < y->end ? -1 : 1;
+  if (x->at != y->at)
+    return x->at < y->at ? -1 : 1;
+  if (x->bytes != y->bytes)
+    return x->bytes < y->bytes ? -1 : 1;
   return strcmp(x->name, y->name);
 }
 
 /* Each byte of the data belongs to one tensor. */
 static bool check_places(const struct safetensors_reading *r) {
-  const struct safetensors *s = r->s;
-  int64_t end = 0;
-  if (s->tensors.count)
-    qsort(s->tensors.at, s->tensors.count, sizeof *s->tensors.at, by_begin);
-  for (size_t i = 0; i < s->tensors.count; i++) {
-    const struct stored_tensor *at = &s->tensors.at[i];
-    if (at->begin < end)
-      return fault(r, "tensors `%s` and `%s` overlap", at[-1].name, at->name);
-    if (at->begin > end)
+  const struct tensor_file *file = r->file;
+  uint64_t end = r->data;
+  if (file->tensors.count)
+    qsort(file->tensors.at, file->tensors.count, sizeof *file->tensors.at,
+          by_begin);
+  for (size_t i = 0; i < file->tensors.count; i++) {
+    const struct stored_tensor *t = &file->tensors.at[i];
+    if (t->at < end)
+      return fault(r, "tensors `%s` and `%s` overlap", t[-1].name, t->name);
+    if (t->at > end)
       return fault(r,
-                   "bytes %" PRId64 " to %" PRId64 " of the data, before "
+                   "bytes %" PRIu64 " to %" PRIu64 " of the data, before "
                    "tensor `%s`, belong to none",
-                   end, at->begin, at->name);
-    end = at->end;
+                   end - r->data, t->at - r->data, t->name);
+    end = t->at + t->bytes;
   }
-  if (end != r->data_bytes)
-    return fault(r, "%" PRId64 " bytes after the last tensor belong to none",
-                 r->data_bytes - end);
+  if (end != file->store.size)
+    return fault(r, "%" PRIu64 " bytes after the last tensor belong to none",
+                 file->store.size - end);
   return true;
-}
-
-struct safetensors_named {
-  const char *name;
-  size_t place;
-};
-
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const struct safetensors_named *)a)->name,
-                ((const struct safetensors_named *)b)->name);
-}
-
-static void sort_names(struct safetensors *s, struct arena *arena) {
-  size_t count = s->tensors.count;
-  struct safetensors_named *named =
-      arena_alloc(arena, count + 1, sizeof *named);
-  s->by_name = arena_alloc(arena, count + 1, sizeof *s->by_name);
-  for (size_t i = 0; i < count; i++)
-    named[i] = (struct safetensors_named){s->tensors.at[i].name, i};
-  qsort(named, count, sizeof *named, by_name);
-  for (size_t i = 0; i < count; i++)
-    s->by_name[i] = named[i].place;
 }
 
 /* The length of the header, once it is plausible. */
 static bool read_length(const struct safetensors_reading *r, uint64_t *length) {
-  const struct mapped *file = &r->s->file;
-  *length = 0;
-  if (file->length < 8)
-    return fault(r, "it has %zu bytes, too few for a safetensors file",
-                 file->length);
-  for (int i = 8; i-- > 0;)
-    *length = *length << 8 | file->at[i];
+  struct byte_store *store = &r->file->store;
+  struct byte_reader bytes;
+  bytes_open(&bytes, store, 0, UINT64_MAX);
+  *length = bytes_u64(&bytes);
+  if (!bytes_ok(&bytes))
+    return fault(r, "it has %" PRIu64 " bytes, too few for a safetensors file",
+                 store->size);
   if (*length > SAFETENSORS_HEADER)
     return fault(r,
                  "its header would have %" PRIu64 " bytes, over %d; is it a "
                  "safetensors file?",
                  *length, SAFETENSORS_HEADER);
-  if (*length > file->length - 8)
+  if (*length > store->size - 8)
     return fault(r,
-                 "its header would have %" PRIu64 " bytes, but %zu follow; is "
-                 "the file complete?",
-                 *length, file->length - 8);
+                 "its header would have %" PRIu64 " bytes, but %" PRIu64
+                 " follow; is the file complete?",
+                 *length, store->size - 8);
   return true;
 }
 
-static bool read_header(struct safetensors_reading *r) {
-  const struct mapped *file = &r->s->file;
+bool safetensors_read(struct tensor_file *file, struct arena *arena) {
+  struct safetensors_reading r = {.file = file, .arena = arena};
+  struct arena scratch;
   uint64_t length;
   json_error_t error;
-  if (!read_length(r, &length))
+  if (!read_length(&r, &length))
     return false;
-  r->data = file->at + 8 + length;
-  r->data_bytes = (int64_t)(file->length - 8 - length);
-  json_t *header = json_loadb((const char *)file->at + 8, (size_t)length,
-                              JSON_REJECT_DUPLICATES, &error);
+  r.data = 8 + length;
+  r.data_bytes = (int64_t)(file->store.size - r.data);
+  arena_open_in(&scratch, arena);
+  char *text = arena_room(&scratch, (size_t)length + 1, 1);
+  if (!byte_store_read(&file->store, 8, text, (size_t)length)) {
+    arena_close(&scratch);
+    return fault(&r, "%s", file->store.fault);
+  }
+  json_t *header =
+      json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+  arena_close(&scratch);
   if (!header)
-    return fault(r, "its header is not JSON: %s (byte %d)", error.text,
+    return fault(&r, "its header is not JSON: %s (byte %d)", error.text,
                  error.position);
-  bool read = read_tensors(r, header) && check_places(r);
+  bool read = read_tensors(&r, header) && check_places(&r);
   json_decref(header);
   return read;
-}
-
-bool safetensors_open(struct safetensors *s, const char *path,
-                      struct arena *arena) {
-  struct safetensors_reading r = {.s = s, .arena = arena};
-  const char *reason;
-  memset(s, 0, sizeof *s);
-  if (!mapped_open(&s->file, path, &reason)) {
-    s->unread = true;
-    return fault(&r, "%s", reason);
-  }
-  if (!read_header(&r))
-    return false;
-  sort_names(s, arena);
-  return true;
-}
-
-void safetensors_close(struct safetensors *s) {
-  mapped_close(&s->file);
-}
-
-const struct stored_tensor *safetensors_find(const struct safetensors *s,
-                                             const char *name) {
-  size_t low = 0, high = s->tensors.count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const struct stored_tensor *at = &s->tensors.at[s->by_name[middle]];
-    int order = strcmp(name, at->name);
-    if (order == 0)
-      return at;
-    if (order < 0)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return NULL;
 }
 
 /* Writing. */
@@ -281,7 +212,13 @@ void safetensors_write_header(FILE *file, const struct float_tensor *tensors,
                               size_t count, struct arena *scratch) {
   struct text out = text_new(scratch);
   int64_t offset = 0;
-  text_put(&out, "{\"__metadata__\":{\"format\":\"pt\"}");
+  text_put(&out, "{\"__metadata__\":{\"format\":\"pt\"");
+  for (size_t i = 0; i < count; i++)
+    if (tensors[i].scale)
+      text_printf(&out, ",\"%s.scale\":\"%s\",\"%s.zero_point\":\"%s\"",
+                  tensors[i].name, tensors[i].scale, tensors[i].name,
+                  tensors[i].zero);
+  text_putc(&out, '}');
   for (size_t i = 0; i < count; i++)
     put_tensor(&out, &tensors[i], &offset);
   text_putc(&out, '}');

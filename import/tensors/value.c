@@ -4,8 +4,10 @@
 static const struct {
   const char *stored, *npy;
   int64_t bytes;
+  const char *storage, *dtype, *word;
 } rows[] = {
-#define VALUE(constant, stored, npy, bytes) {stored, npy, bytes},
+#define VALUE(constant, stored, npy, bytes, storage, dtype) \
+  {stored, npy, bytes, storage, dtype, #constant},
 #include "import/tensors/values.def"
 #undef VALUE
 };
@@ -14,7 +16,15 @@ enum value_type value_stored(struct slice name) {
   int i = 0;
   while (i < VALUE_COUNT && !slice_is(name, rows[i].stored))
     i++;
-  return (enum value_type)i;
+  return (enum value_type)(name.length ? i : VALUE_COUNT);
+}
+
+enum value_type value_torch(struct slice name) {
+  int i = 0;
+  while (i < VALUE_COUNT && !slice_is(name, rows[i].storage) &&
+         !slice_is(name, rows[i].dtype))
+    i++;
+  return (enum value_type)(name.length ? i : VALUE_COUNT);
 }
 
 enum value_type value_npy(struct slice name) {
@@ -25,7 +35,7 @@ enum value_type value_npy(struct slice name) {
 }
 
 const char *value_word(enum value_type type) {
-  return rows[type].stored;
+  return rows[type].word;
 }
 
 int64_t value_bytes(enum value_type type) {
@@ -34,6 +44,10 @@ int64_t value_bytes(enum value_type type) {
 
 bool value_is_real(enum value_type type) {
   return type <= VALUE_BF16;
+}
+
+bool value_counts(enum value_type type) {
+  return type <= VALUE_C64 || type >= VALUE_QI8;
 }
 
 static uint64_t read_bits(const unsigned char *at, int64_t bytes) {
@@ -73,6 +87,7 @@ static int64_t int_of(enum value_type type, uint64_t bits) {
   case VALUE_I8: return (int8_t)bits;
   case VALUE_I16: return (int16_t)bits;
   case VALUE_I32: return (int32_t)bits;
+  case VALUE_U64: return bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
   case VALUE_BOOL: return bits != 0;
   default: return (int64_t)bits;
   }

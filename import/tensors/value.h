@@ -15,13 +15,16 @@ enum value_type {
   VALUE_COUNT
 };
 
-/* By the name that safetensors or .npy give it; VALUE_COUNT: unknown. */
+/* By the name that safetensors, .npy or PyTorch give it ("FloatStorage",
+   "float32"); VALUE_COUNT: unknown. */
 enum value_type value_stored(struct slice name);
 enum value_type value_npy(struct slice name);
+enum value_type value_torch(struct slice name);
 
 const char *value_word(enum value_type type); /* "BF16" */
 int64_t value_bytes(enum value_type type);
-bool value_is_real(enum value_type type); /* not a whole number */
+bool value_is_real(enum value_type type); /* and can be read */
+bool value_counts(enum value_type type);  /* as parameters: no whole numbers */
 
 /*
  * Values that lie at strides in bytes that need not be aligned: those of

@@ -127,12 +127,12 @@ static void put_item(struct items *items, enum item_kind kind, struct slice key,
 /* 3x3, 3*3 and 64 at the start; its length, 0: none is there. */
 size_t items_number_length(struct slice s) {
   size_t i = s.length && s.at[0] == '-', digits = i;
-  while (i < s.length && (is_digit_char(s.at[i]) ||
-                          (i + 1 < s.length && strchr(".xX*e", s.at[i]) &&
-                           (is_digit_char(s.at[i + 1]) ||
-                            (s.at[i] == 'e' && s.at[i + 1] == '-')) &&
-                           i > digits) ||
-                          (s.at[i] == '-' && i && s.at[i - 1] == 'e')))
+  while (i < s.length &&
+         (is_digit(s.at[i]) ||
+          (i + 1 < s.length && strchr(".xX*e", s.at[i]) &&
+           (is_digit(s.at[i + 1]) || (s.at[i] == 'e' && s.at[i + 1] == '-')) &&
+           i > digits) ||
+          (s.at[i] == '-' && i && s.at[i - 1] == 'e')))
     i++;
   return i > digits ? i : 0;
 }
@@ -143,7 +143,7 @@ static struct slice joined(struct items *items, struct slice s) {
   bool apart = false;
   s = slice_trim(s, "()[]{} \t,");
   for (size_t i = 0; i < s.length; i++) {
-    if (is_digit_char(s.at[i]) || s.at[i] == '.' || s.at[i] == '_' ||
+    if (is_digit(s.at[i]) || s.at[i] == '.' || s.at[i] == '_' ||
         s.at[i] == '-') {
       if (apart)
         text_putc(&out, 'x');
@@ -175,7 +175,7 @@ static void put_number(struct items *items, struct slice key, struct slice s) {
 static void skip_sign(struct items *items, struct slice s) {
   items->failed = items->failed || slice_begins(s, "==");
   items->failed = items->failed || !strchr(" \t\n,|@+-=>:;&.", s.at[0]) ||
-                  (s.at[0] == '.' && s.length > 1 && is_digit_char(s.at[1]));
+                  (s.at[0] == '.' && s.length > 1 && is_digit(s.at[1]));
   if (s.at[0] == ',')
     items_say_why(&items->why,
                   "arguments are separated by blanks, statements by `;`");
@@ -217,7 +217,7 @@ static size_t read_value(struct items *items, struct slice key,
     return end + 2;
   }
   while (length < s.length &&
-         (is_word_char(s.at[length]) || (s.at[length] == '.' && length)))
+         (is_word_byte(s.at[length]) || (s.at[length] == '.' && length)))
     length++;
   struct slice word = slice_to(s, length);
   while (memchr(word.at, '.', word.length))
@@ -245,7 +245,7 @@ static size_t read_word(struct items *items, struct slice s) {
   struct slice next = slice_from(after, blanks);
   bool keyed = next.length > 1 && (next.at[0] == '=' || next.at[0] == ':') &&
                next.at[1] != '=' && next.at[1] != '>';
-  if (slice_begins(after, ".") && after.length > 1 && is_word_char(after.at[1]))
+  if (slice_begins(after, ".") && after.length > 1 && is_word_byte(after.at[1]))
     return length + 1; /* nn.Conv2d, tf.keras.layers.Dense */
   if (slice_begins(after, "(")) {
     size_t end = slice_close(after);
@@ -277,7 +277,7 @@ static size_t read_item(struct items *items, struct slice s) {
     put_number(items, (struct slice){0}, slice_to(s, length));
     return length;
   }
-  if (is_word_char(s.at[0]))
+  if (is_word_byte(s.at[0]))
     return read_word(items, s);
   switch (s.at[0]) {
   case '(':

@@ -383,10 +383,10 @@ static bool write_items(struct text *out, const struct layer_kind *kind,
 static const struct layer_kind *glued(struct slice word, size_t *end) {
   for (*end = word.length; *end > 0; --*end) {
     char last = word.at[*end - 1];
-    if (!is_digit_char(last) && last != 'x')
+    if (!is_digit(last) && last != 'x')
       break;
   }
-  if (*end == word.length || *end == 0 || !is_digit_char(word.at[*end]))
+  if (*end == word.length || *end == 0 || !is_digit(word.at[*end]))
     return NULL;
   return line_layer(slice_to(word, *end));
 }
@@ -415,8 +415,8 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
   struct slice word = slice_word(line), rest = slice_from(line, word.length);
   size_t end;
   while (slice_begins(rest, ".") && rest.length > 1 && word.length &&
-         !is_digit_char(word.at[0]) &&
-         is_word_char(rest.at[1])) { /* nn., tf.keras.layers. */
+         !is_digit(word.at[0]) &&
+         is_word_byte(rest.at[1])) { /* nn., tf.keras.layers. */
     line = slice_from(rest, 1);
     word = slice_word(line);
     rest = slice_from(line, word.length);

@@ -20,8 +20,8 @@ struct slice phrase_after_word(struct slice s) {
 }
 
 bool phrase_is_name(struct slice s) {
-  return s.length && slice_word(s).length == s.length &&
-         !is_digit_char(s.at[0]) && !slice_is(s, "_");
+  return s.length && slice_word(s).length == s.length && !is_digit(s.at[0]) &&
+         !slice_is(s, "_");
 }
 
 struct slice phrase_bare(struct slice line) {
@@ -48,7 +48,7 @@ void phrase_put_logic(struct text *out, struct slice s, bool compares) {
 int phrase_numbers(struct slice s, struct slice *numbers, int most) {
   int count = 0;
   for (size_t i = 0; i < s.length;) {
-    if (!is_word_char(s.at[i])) {
+    if (!is_word_byte(s.at[i])) {
       i++;
       continue;
     }
@@ -80,7 +80,7 @@ static int put_operands(struct text *out, struct slice rest) {
     if (here.at[0] == '{')
       length = slice_close(here) + 1;
     while (here.at[0] != '{' && length < here.length &&
-           (here.at[length] == '.' || is_word_char(here.at[length])))
+           (here.at[length] == '.' || is_word_byte(here.at[length])))
       length++;
     if (!length) {
       if (!strchr(" ,+()[]\t\n", here.at[0]))
@@ -193,8 +193,7 @@ static bool input(struct phrase *p) {
   int from = 0;
   text_put(p->out, "input ");
   static const char batch[] = "None batch N B";
-  if (count > 0 && !is_digit_char(n[0].at[0]) &&
-      !phrase_is_one_of(n[0], batch)) {
+  if (count > 0 && !is_digit(n[0].at[0]) && !phrase_is_one_of(n[0], batch)) {
     phrase_put_name(p->out, n[from++]);
     text_putc(p->out, ' ');
   }

@@ -184,10 +184,10 @@ bool phrase_setting(struct phrase *p) {
 /* Names */
 
 void phrase_put_name(struct text *out, struct slice name) {
-  if (name.length && is_digit_char(name.at[0]))
+  if (name.length && is_digit(name.at[0]))
     text_putc(out, 'n');
   for (size_t i = 0; i < name.length; i++)
-    text_putc(out, is_word_char(name.at[i]) ? name.at[i] : '_');
+    text_putc(out, is_word_byte(name.at[i]) ? name.at[i] : '_');
   if (phrase_is_one_of(name,
                        "net input fork from again output def let param repeat "
                        "for in if else use train infer budget and or not true "
@@ -232,7 +232,7 @@ bool phrase_label(struct phrase *p) {
   struct slice line = phrase_bare(p->line);
   size_t end = 0;
   while (end < line.length &&
-         (is_word_char(line.at[end]) || strchr("-.\"':", line.at[end])))
+         (is_word_byte(line.at[end]) || strchr("-.\"':", line.at[end])))
     end++;
   struct slice head = slice_to(line, end), rest = slice_from(line, end);
   if (!head.length || head.at[head.length - 1] != ':' || !rest.length)

@@ -111,10 +111,10 @@ static bool put_rows(struct text *out, struct slice s) {
     char c = s.at[i];
     if (nested ? c == ']' || c == ')' : c == ';' || c == '\n')
       rows++, values = 0;
-    if (!is_word_char(c) && c != '.')
+    if (!is_word_byte(c) && c != '.')
       continue;
     size_t end = i;
-    while (end < s.length && (is_word_char(s.at[end]) || s.at[end] == '.'))
+    while (end < s.length && (is_word_byte(s.at[end]) || s.at[end] == '.'))
       end++;
     text_put(out, values ? " " : rows ? "; " : "");
     text_puts(out, slice_trim(slice_to(slice_from(s, i), end - i), "'\""));
@@ -204,7 +204,7 @@ bool phrase_repetition(struct phrase *p) {
     size_t close = slice_close(line);
     count = slice_trim(slice_to(line, close), "[]() x*");
     rest = slice_plain(slice_from(line, close + 1));
-  } else if (word.length && is_digit_char(word.at[0])) {
+  } else if (word.length && is_digit(word.at[0])) {
     count = slice_trim(word, "xX");
     if (count.length == word.length && !slice_begins(rest, "*") &&
         !slice_starts_word(rest, "x"))

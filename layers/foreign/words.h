@@ -7,15 +7,6 @@
 
 #include "base/slice.h"
 
-static inline bool is_digit_char(char c) {
-  return c >= '0' && c <= '9';
-}
-
-static inline bool is_word_char(char c) {
-  return c == '_' || is_digit_char(c) || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
-}
-
 static inline struct slice slice_from(struct slice s, size_t at) {
   if (at > s.length)
     at = s.length;
@@ -53,7 +44,7 @@ static inline size_t slice_find(struct slice s, const char *what) {
 
 static inline struct slice slice_word(struct slice s) {
   size_t length = 0;
-  while (length < s.length && is_word_char(s.at[length]))
+  while (length < s.length && is_word_byte(s.at[length]))
     length++;
   return slice_to(s, length);
 }
@@ -93,10 +84,9 @@ static inline struct slice slice_item(struct slice *s) {
 static inline bool slice_is_number(struct slice s) {
   bool digits = false;
   for (size_t i = 0; i < s.length; i++) {
-    if (!is_digit_char(s.at[i]) && s.at[i] != '.' &&
-        !(i == 0 && s.at[i] == '-'))
+    if (!is_digit(s.at[i]) && s.at[i] != '.' && !(i == 0 && s.at[i] == '-'))
       return false;
-    digits = digits || is_digit_char(s.at[i]);
+    digits = digits || is_digit(s.at[i]);
   }
   return digits;
 }

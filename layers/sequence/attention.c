@@ -19,6 +19,9 @@ static const struct arg_spec attention_specs[] = {
                "many on each side, and itself"),
     ARG(INPUT, KEY, "cross", attention, cross,
         .doc = "looks at the tensor of that label instead of its input"),
+    ARG(INPUT, KEY, "values", attention, values,
+        .doc = "values are of that label, keys of another tensor: DETR, whose "
+               "keys have positions added"),
     ARG(INPUT, KEY, "joint", attention, joint,
         .doc = "the positions of that label stand in front, with projections "
                "and norms of their own; gives both, without the output's "
@@ -56,7 +59,8 @@ static const struct arg_spec attention_specs[] = {
         .doc = "what is divided by the root of dim"),
     ARG(WORDS, WORD, "qknorm", attention, qknorm, .words = ATTENTION_NORMS,
         .doc = "normalises queries and keys, by rmsnorm or ln: each head's "
-               "(Qwen3, Gemma 3), or those of all heads at once (OLMo 2)"),
+               "(Qwen3, Gemma 3), those of all heads at once (OLMo 2), or "
+               "each head's with weights of its own (Command R+)"),
     ARG(REAL, KEY, "softcap", attention, softcap, .low = 0, .high = 1e9,
         .fallback = "none",
         .doc = "scores become softcap * tanh(score / softcap): Gemma 2"),
@@ -86,7 +90,7 @@ const char *attention_steps(const struct attention *attention) {
 struct attention_sizes attention_sizes(const struct layer *layer) {
   const struct attention *attention = layer->args;
   const struct shape *in = layer->in[0];
-  const struct shape *seen = layer->in[layer->input_count - 1];
+  const struct shape *seen = layer->in[attention_keys(attention)];
   bool joint = attention_is_joint(attention);
   int64_t joined = joint ? seen->dim[seen->rank - 2] : 0;
   int64_t own = in->dim[in->rank - 2];
@@ -97,6 +101,7 @@ struct attention_sizes attention_sizes(const struct layer *layer) {
       .joined = joined,
       .channels = shape_channels(in),
       .key_channels = shape_channels(seen),
+      .value_channels = shape_channels(layer->in[attention_values(attention)]),
       .heads = attention->heads,
       .kv = attention->kv ? attention->kv : attention->heads,
   };
@@ -111,17 +116,25 @@ struct attention_sizes attention_sizes(const struct layer *layer) {
   return s;
 }
 
+/* The argument that gives an input; NULL: none does. */
+static const char *input_word(const struct layer *layer, int input) {
+  const struct attention *attention = layer->args;
+  return input > attention_keys(attention) ? "values"
+         : input == 0                      ? NULL
+         : attention_is_joint(attention)   ? "joint"
+                                           : "cross";
+}
+
 static bool check_sequence(struct layer *layer) {
   for (int i = 0; i < layer->input_count; i++) {
     if (layer->in[i]->rank >= 2)
       continue;
     struct diagnostic *d =
-        layer_fail(layer, WRONG_RANK,
-                   !i                                ? NULL
-                   : attention_is_joint(layer->args) ? "joint"
-                                                     : "cross",
+        layer_fail(layer, WRONG_RANK, input_word(layer, i),
                    "attention needs a sequence (LxC), not %s",
                    shape_text(layer->in[i]).text);
+    if (i == 0)
+      layer_offer_before(d, "reshape 1x_");
     return diag_help(d, "a vector has one position only; `reshape 1x_` makes a "
                         "sequence of it");
   }
@@ -135,6 +148,7 @@ static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
         layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
                    "%" PRId64 " heads do not divide %" PRId64 " channels",
                    s->heads, s->channels);
+    layer_offer_divisor(d, "heads", s->heads, s->channels);
     return diag_help(d,
                      "a number of heads that divides %" PRId64
                      ", or the features of a head by `dim=`",
@@ -146,6 +160,7 @@ static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
                    "%" PRId64 " heads of keys and values do not divide %" PRId64
                    " heads of queries",
                    s->kv, s->heads);
+    layer_offer_divisor(d, "kv", s->kv, s->heads);
     return diag_help(d,
                      "each head of keys and values serves the same number of "
                      "heads of queries");
@@ -153,8 +168,37 @@ static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
   return true;
 }
 
+/* A value for each key. */
+static bool check_values(struct layer *layer) {
+  const struct attention *attention = layer->args;
+  struct shape keys = *layer->in[attention_keys(attention)];
+  const struct shape *values = layer->in[attention_values(attention)];
+  if (!attention->values.name.length)
+    return true;
+  const char *word = attention->packed  ? "packed"
+                     : attention->views ? "views"
+                                        : NULL;
+  if (attention_is_joint(attention))
+    return layer_refuse(layer, DUPLICATE_ARGUMENT, "values",
+                        "`joint` has the values of both streams");
+  if (word) {
+    struct diagnostic *d = layer_fail(
+        layer, DUPLICATE_ARGUMENT, "values",
+        "with `%s`, keys and values are products of one tensor", word);
+    return diag_help(d, "leave `%s` out: parameters are as many", word);
+  }
+  keys.dim[keys.rank - 1] = shape_channels(values);
+  if (shape_equal(&keys, values))
+    return true;
+  keys = *layer->in[attention_keys(attention)];
+  struct diagnostic *d =
+      layer_fail(layer, SHAPE_MISMATCH, "values", "values of %s for keys of %s",
+                 shape_text(values).text, shape_text(&keys).text);
+  return diag_help(d, "all axes but the channels must be equal");
+}
+
 static bool check_cross(struct layer *layer) {
-  if (layer->input_count == 1)
+  if (!attention_keys(layer->args))
     return true;
   const struct shape *in = layer->in[0], *seen = layer->in[1];
   bool same = in->rank == seen->rank;
@@ -179,14 +223,18 @@ static bool check_rotary(struct layer *layer, const struct attention_sizes *s) {
     struct diagnostic *d =
         layer_fail(layer, MISSING_ARGUMENT, "rotary",
                    "`rotary` without `rope` rotates nothing");
+    diag_offer(d, (struct span){d->span.begin, d->span.begin},
+               slice_of("rope "), "write `rope` before it");
     return diag_help(d, "`rope rotary=%" PRId64 "`", attention->rotary);
   }
   if (attention->rotary % 2 == 0 && attention->rotary <= s->dim)
     return true;
-  return layer_refuse(layer, OUT_OF_RANGE, "rotary",
-                      "rope rotates pairs of the %" PRId64
-                      " features of a head, not %" PRId64,
-                      s->dim, attention->rotary);
+  struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "rotary",
+                                    "rope rotates pairs of the %" PRId64
+                                    " features of a head, not %" PRId64,
+                                    s->dim, attention->rotary);
+  layer_offer_value(d, "rotary", min_i64(attention->rotary, s->dim) / 2 * 2);
+  return false;
 }
 
 static bool check_rope(struct layer *layer, const struct attention_sizes *s) {
@@ -237,13 +285,14 @@ static bool check_joint(const struct layer *layer) {
   if (!attention_is_joint(attention))
     return true;
   if (attention->cross.name.length)
-    return layer_refuse(layer, DUPLICATE_ARGUMENT, "joint",
-                        "`cross` looks at one tensor, `joint` at two");
+    return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "joint",
+                                "`cross` looks at one tensor, `joint` at two");
   if (!attention->out && !attention->noout)
     return true;
   d = layer_fail(layer, DUPLICATE_ARGUMENT, attention->out ? "out" : "noout",
                  "`joint` gives the positions of both without the output's "
                  "projection");
+  layer_offer_omission(layer, d);
   return diag_help(d, "`p: split l ..` after it, and a `linear` for each");
 }
 
@@ -251,7 +300,7 @@ static bool check_out(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (!attention->noout || !attention->out)
     return true;
-  return layer_refuse(
+  return layer_refuse_surplus(
       layer, DUPLICATE_ARGUMENT, "out",
       "`noout` removes the projection that would have that many features");
 }
@@ -261,8 +310,8 @@ static bool check_bias_words(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (!attention->nobias || attention->biases == 1)
     return true;
-  return layer_refuse(layer, DUPLICATE_ARGUMENT, "bias",
-                      "`nobias` takes the bias of every projection");
+  return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "bias",
+                              "`nobias` takes the bias of every projection");
 }
 
 /* Two parts of one matrix; its outputs have no lengths of their own. */
@@ -271,11 +320,11 @@ static bool check_padded(const struct layer *layer) {
   if (attention->adapted != LORA_PADDED)
     return true;
   if (attention->lora.dora)
-    return layer_refuse(layer, OUT_OF_RANGE, "lora_on",
-                        "`dora` is not known with `lora_on=padded`");
+    return layer_refuse_surplus(layer, OUT_OF_RANGE, "lora_on",
+                                "`dora` is not known with `lora_on=padded`");
   if (attention_is_joint(attention))
-    return layer_refuse(layer, OUT_OF_RANGE, "lora_on",
-                        "`lora_on=padded` is not known with `joint`");
+    return layer_refuse_surplus(layer, OUT_OF_RANGE, "lora_on",
+                                "`lora_on=padded` is not known with `joint`");
   if (attention_is_packed(attention) && layer->input_count == 1)
     return true;
   struct diagnostic *d =
@@ -293,6 +342,7 @@ static bool check_lora(const struct layer *layer) {
     return lora_check(layer, &attention->lora);
   struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "lora_on",
                                     "`lora_on` without a rank says nothing");
+  layer_offer_omission(layer, d);
   return diag_help(d, "`lora=8` is a rank of 8");
 }
 
@@ -310,14 +360,24 @@ static bool attention_shape(struct layer *layer) {
   return check_bias_words(layer) && check_lora(layer) &&
          rope_check(layer, &attention->turns, attention->rope) &&
          check_heads(layer, &sizes) && check_cross(layer) &&
-         check_rope(layer, &sizes) && check_rotary(layer, &sizes) &&
-         check_relative(layer, &sizes) && check_kernel(layer) &&
-         check_out(layer) && find_out(layer, &sizes);
+         check_values(layer) && check_rope(layer, &sizes) &&
+         check_rotary(layer, &sizes) && check_relative(layer, &sizes) &&
+         check_kernel(layer) && check_out(layer) && find_out(layer, &sizes);
+}
+
+/* Which bias each pair of a window has, in 64 bits: Swin's buffer. */
+static int64_t attention_indices(const void *args, const struct shape *out) {
+  const struct attention *attention = args;
+  int64_t positions = attention->relative.rank > 0;
+  (void)out;
+  for (int i = 0; i < attention->relative.rank; i++)
+    positions = size_product(positions, attention->relative.at[i]);
+  return size_product(8, size_product(positions, positions));
 }
 
 LAYER_KIND(attention, "Sequence",
            "multi-head attention with its four projections",
            LAYER_ARGS(attention, attention_specs), .shape = attention_shape,
            .params = attention_params, .macs = attention_macs,
-           .trace = attention_trace, .cache = attention_cache,
-           .heads = attention_head_counts);
+           .trace = attention_trace, .index_bytes = attention_indices,
+           .cache = attention_cache, .heads = attention_head_counts);

@@ -13,15 +13,26 @@ enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO, LORA_PADDED };
 /* The letters of the projections that have biases. */
 #define ATTENTION_BIASES "qkvo qvo qkv qko kvo qk qv qo kv ko vo q k v o"
 
-/* Of a word's place: odd ones are rmsnorm, others ln. */
-#define ATTENTION_NORMS "qknorm qkln qknorm=all qkln=all qknorm=head qkln=head"
+/* Norms of queries and keys: of each head's features, or of all heads'. OWN:
+   of each head, then weights for each feature of all heads, without biases. */
+#define ATTENTION_NORMS \
+  "qknorm qkln qknorm=all qkln=all qknorm=head qkln=head qkln=own"
+enum {
+  QKNORM = 1,
+  QKLN,
+  QKNORM_ALL,
+  QKLN_ALL,
+  QKNORM_HEAD,
+  QKLN_HEAD,
+  QKLN_OWN
+};
 
 static inline bool attention_norm_is_rms(int qknorm) {
-  return qknorm % 2;
+  return qknorm == QKNORM || qknorm == QKNORM_ALL || qknorm == QKNORM_HEAD;
 }
 
 static inline bool attention_norm_is_all(int qknorm) {
-  return qknorm == 3 || qknorm == 4;
+  return qknorm == QKNORM_ALL || qknorm == QKLN_ALL;
 }
 
 struct attention {
@@ -35,7 +46,8 @@ struct attention {
   double dropout, softcap;
   int64_t out; /* features of the output; 0: as the input has */
   struct layer_ref cross;
-  struct layer_ref joint; /* positions of another stream, in front */
+  struct layer_ref values; /* of which they are, if not of the keys' tensor */
+  struct layer_ref joint;  /* positions of another stream, in front */
   int causal, rope, kernel, nobias, biases, packed, views, sbhd, noout, scale,
       qknorm;
   int sinks, talking;
@@ -68,13 +80,22 @@ static inline bool attention_is_joint(const struct attention *attention) {
   return attention->joint.name.length > 0;
 }
 
+/* The inputs that keys and values are of, or that joins. */
+static inline int attention_keys(const struct attention *attention) {
+  return attention->cross.name.length > 0 || attention_is_joint(attention);
+}
+
+static inline int attention_values(const struct attention *attention) {
+  return attention_keys(attention) + (attention->values.name.length > 0);
+}
+
 /* Sizes of one sample. */
 struct attention_sizes {
   int64_t groups;  /* leading axes, each attended to by itself */
   int64_t queries; /* positions that ask */
   int64_t keys;    /* positions that are looked at */
   int64_t joined;  /* of both, those of the other stream */
-  int64_t channels, key_channels;
+  int64_t channels, key_channels, value_channels;
   int64_t heads, kv, dim;
   int64_t width, kv_width; /* features of all heads together */
   int64_t out;
@@ -128,6 +149,7 @@ struct attention_recorder {
   struct projection projections[PROJECTIONS];
   struct attention_places places;
   double factor; /* of the scores */
+  bool fused;    /* one kernel */
 };
 
 /* Values of a sample: rows of features, over all groups. */
@@ -153,6 +175,13 @@ void attention_lower_mask(const struct attention_recorder *r,
 /* Work that a framework has of several operations, the runtime of one. */
 struct extent attention_work(const struct attention_recorder *r,
                              struct extent extent);
+
+/* Whether rope turns a part of each head only. */
+bool attention_turns_part(const struct attention_recorder *r);
+
+/* Queries or keys, turned by their positions. */
+size_t attention_rotate(const struct attention_recorder *r, size_t in,
+                        const struct lowering *does);
 
 /* softmax(factor q k') v of queries and keys that lie heads first. */
 size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,

@@ -23,7 +23,7 @@ static bool is_adapted(const struct attention *attention, int projection) {
 
 /* Keys and values are of another tensor. */
 static bool crosses(const struct layer *layer) {
-  return layer->input_count > 1 && !attention_is_joint(layer->args);
+  return attention_keys(layer->args) && !attention_is_joint(layer->args);
 }
 
 /* Puts the projection `from` into the matrix of `to`. */
@@ -42,8 +42,9 @@ void attention_projections(const struct layer *layer,
   bool joint = attention_is_joint(attention);
   int64_t seen = joint ? s.channels : s.key_channels;
   const int64_t in[PROJECTIONS] = {
-      s.channels,     seen,           seen,          s.width,
-      s.key_channels, s.key_channels, s.key_channels};
+      s.channels,    seen,           joint ? seen : s.value_channels,
+      s.width,       s.key_channels, s.key_channels,
+      s.key_channels};
   const int64_t out[PROJECTIONS] = {s.width,
                                     s.kv_width,
                                     s.kv_width,
@@ -81,6 +82,11 @@ static int norm_count(const struct attention *attention) {
   return attention_is_joint(attention) ? 4 : 2;
 }
 
+static bool norm_has_bias(const struct attention *attention) {
+  return attention->qknorm != QKLN_OWN &&
+         !attention_norm_is_rms(attention->qknorm);
+}
+
 struct attention_places attention_places(const struct layer *layer) {
   const struct attention *attention = layer->args;
   struct attention_places places = {-1, {-1, -1, -1, -1}, {-1, -1}, -1};
@@ -93,7 +99,7 @@ struct attention_places attention_places(const struct layer *layer) {
     places.relative = next++;
   for (int i = 0; attention->qknorm && i < norm_count(attention); i++) {
     places.norm[i] = next;
-    next += attention_norm_is_rms(attention->qknorm) ? 1 : 2;
+    next += norm_has_bias(attention) ? 2 : 1;
   }
   for (int i = 0; attention->talking && i < 2; i++) {
     places.talk[i] = next;
@@ -170,11 +176,12 @@ static void norm_params(const struct layer *layer, struct params *params) {
       {"norm_added_k.weight", "norm_added_k.bias"}};
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
-  bool all = attention_norm_is_all(attention->qknorm);
+  bool all =
+      attention_norm_is_all(attention->qknorm) || attention->qknorm == QKLN_OWN;
   for (int i = 0; attention->qknorm && i < norm_count(attention); i++) {
     int64_t features = !all ? s.dim : i % 2 ? s.kv_width : s.width;
     params_add_vector(params, names[i][0], features, 1, 0);
-    if (!attention_norm_is_rms(attention->qknorm))
+    if (norm_has_bias(attention))
       params_add_vector(params, names[i][1], features, 0, 0);
   }
 }
@@ -282,7 +289,7 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
   int64_t width = joint ? s.channels : s.key_channels;
   product(terms, s.groups, own, s.channels, s.width);
   product(terms, s.groups, read, width, s.kv_width);
-  product(terms, s.groups, read, width, s.kv_width);
+  product(terms, s.groups, read, joint ? width : s.value_channels, s.kv_width);
   if (joint) {
     product(terms, s.groups, s.joined, s.key_channels, s.width);
     product(terms, s.groups, s.joined, s.key_channels, s.kv_width);

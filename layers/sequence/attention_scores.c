@@ -5,7 +5,7 @@
 static struct extent scores_of(const struct attention_recorder *r) {
   struct extent scores =
       attention_rows(r, size_product(r->s.heads, r->s.queries), r->s.keys);
-  scores.meets = r->layer->input_count == 1 && r->s.groups == 1;
+  scores.meets = !attention_keys(r->attention) && r->s.groups == 1;
   return scores;
 }
 
@@ -20,9 +20,14 @@ static struct strides heads_strides(const struct attention_recorder *r,
  * torch.nn.MultiheadAttention packs its projections, copies their parts and
  * scales the queries; a causal model as GPT-2's scales the scores.
  */
-static bool is_module(const struct attention_recorder *r) {
+static bool scales_queries(const struct attention_recorder *r) {
   return r->attention->packed && !r->attention->views &&
          !r->attention->causal && !attention_is_joint(r->attention);
+}
+
+/* It rotates nothing. */
+static bool is_module(const struct attention_recorder *r) {
+  return scales_queries(r) && !r->attention->rope;
 }
 
 /* Heads first, each of them as often as it serves others. */
@@ -43,21 +48,40 @@ static struct strides seen_by_heads(const struct attention_recorder *r,
                              : strides_insert(&lies, 2, r->s.heads / heads, 0);
 }
 
-/* Heads first: a copy, or one for every head that it serves. What two streams
- * were joined to lies so. */
+/* Of one head it lies as it did, whatever is asked of it: no copy is needed. */
+static enum result moved(const struct attention_recorder *r) {
+  bool stays = r->s.heads == 1 && r->s.groups == 1 && !r->tape->lowers;
+  return stays ? RESULT_VIEW : RESULT_NEW;
+}
+
+/*
+ * Keys or values for the heads that share them, before anything reads them:
+ * repeat_kv of transformers. One head of them is only expanded, and copied by
+ * the product. A plan does all that at once.
+ */
+static size_t repeat(const struct attention_recorder *r, size_t in) {
+  if (r->tape->lowers || r->s.kv == r->s.heads)
+    return in;
+  return attention_unary(
+      r, in,
+      (struct operation){.name = "repeat",
+                         .out = attention_rows(r, r->s.keys, r->s.width),
+                         .result = r->s.kv == 1 ? RESULT_VIEW : RESULT_NEW});
+}
+
+/* Heads first: a copy, unless it lies so. */
 static size_t by_heads(const struct attention_recorder *r, size_t in,
                        int64_t rows) {
-  bool repeats = r->s.kv != r->s.heads;
+  bool repeats = r->tape->lowers && r->s.kv != r->s.heads;
   struct strides from = seen_by_heads(r, in);
   struct strides to = strides_dense(from.rank, from.dim);
   struct strides out = heads_strides(r, rows, r->s.dim);
-  if (attention_is_joint(r->attention) && !repeats && !r->tape->lowers)
-    return in;
   size_t value = attention_unary(
       r, in,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = &from, .out = &to),
                          .out = attention_rows(r, rows, r->s.width),
+                         .result = is_module(r) ? RESULT_NEW : moved(r),
                          .view_of_one = !is_module(r) && r->s.groups == 1 &&
                                         (!repeats || r->s.kv == 1),
                          .gradient = repeats ? GRADIENT_NEW : GRADIENT_SHARED});
@@ -96,22 +120,25 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
                           .cast = CAST_LOW});
 }
 
-/* Hidden positions are filled in by a mask of its own for each layer. */
+/*
+ * Hidden positions are filled in by a mask of its own for each layer; a server
+ * makes one for each sequence.
+ */
 static size_t mask(const struct attention_recorder *r, size_t scores) {
   if (!r->attention->causal && !r->attention->window)
     return scores;
   struct extent hidden =
       extent_fixed(size_product(r->s.queries, r->s.keys), WIDTH_BOOL);
   hidden.whole = true; /* it is that of all heads */
+  hidden.meets = scores_of(r).meets;
   struct lowering does = {.opcode = DOES_MASK};
   attention_lower_mask(r, &does);
-  return attention_unary(
-      r, scores,
-      (struct operation){.name = "mask",
+  struct operation op = {.name = "mask",
                          .does = &does,
                          .out = scores_of(r),
-                         .kept = {hidden},
-                         .elementwise = !r->attention->talking});
+                         .elementwise = !r->attention->talking};
+  tape_makes(r->tape, &op, hidden);
+  return attention_unary(r, scores, op);
 }
 
 static size_t add_relative(const struct attention_recorder *r, size_t scores) {
@@ -149,6 +176,7 @@ size_t attention_together(const struct attention_recorder *r, size_t context,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = &from, .out = &to),
                          .out = unit,
+                         .result = r->attention->sbhd ? RESULT_NEW : moved(r),
                          .view_of_one = view_of_one,
                          .gradient = GRADIENT_SHARED});
   tape_see(r->tape, value, &rows);
@@ -182,16 +210,20 @@ static size_t cap(const struct attention_recorder *r, size_t scores) {
   return times(r, scores, most);
 }
 
-/* Scores lie otherwise, in one piece but for a batch of 1. */
+/*
+ * Scores lie otherwise, in one piece but for a batch of 1. `cut`: they are a
+ * part of longer rows, which are no matrix without a copy.
+ */
 static size_t turn(const struct attention_recorder *r, size_t scores,
-                   const struct strides *from) {
+                   const struct strides *from, bool cut) {
   struct strides to = strides_dense(from->rank, from->dim);
   return attention_unary(
       r, scores,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = from, .out = &to),
                          .out = scores_of(r),
-                         .view_of_one = r->s.groups == 1,
+                         .result = cut ? RESULT_NEW : moved(r),
+                         .view_of_one = !cut && r->s.groups == 1,
                          .gradient = GRADIENT_SHARED});
 }
 
@@ -206,7 +238,8 @@ static size_t talk(const struct attention_recorder *r, size_t scores,
     return scores;
   if (r->tape->lowers)
     lies = strides_move(&lies, 1, 3);
-  size_t turned = turn(r, scores, &lies);
+  size_t turned =
+      turn(r, scores, &lies, which && r->attention->sinks && !r->tape->lowers);
   struct strides out = strides_dense(lies.rank, lies.dim);
   size_t value =
       attention_unary(r, turned,
@@ -227,7 +260,7 @@ static size_t talk(const struct attention_recorder *r, size_t scores,
 /* Weights as the product with the values takes them. */
 static size_t turn_back(const struct attention_recorder *r, size_t weights) {
   struct strides lies = tape_strides(r->tape, weights);
-  return r->attention->talking ? turn(r, weights, &lies) : weights;
+  return r->attention->talking ? turn(r, weights, &lies, false) : weights;
 }
 
 /* One more score for each row: that of its head. */
@@ -260,13 +293,20 @@ static size_t shift(const struct attention_recorder *r, size_t scores,
                     struct extent wider) {
   struct extent rows = attention_rows(r, r->s.heads, r->s.queries);
   struct extent places = rows;
+  struct operation op = {.name = "max", .out = rows};
   places.width = WIDTH_INDEX;
   if (r->tape->lowers) /* softmax does it by itself */
     return scores;
-  return attention_unary(
-      r, scores,
-      (struct operation){
-          .name = "shift", .out = wider, .kept = {places}, .work = rows});
+  tape_makes(r->tape, &op, places);
+  size_t pair[2] = {scores, attention_unary(r, scores, op)};
+  return tape_run(r->tape, &(struct operation){.name = "shift",
+                                               .in = pair,
+                                               .in_count = 2,
+                                               .by_channel = true,
+                                               .out = wider,
+                                               .elementwise = true,
+                                               .gradient = GRADIENT_FIRST,
+                                               .reduces = true});
 }
 
 /* exp(score) / sum of a row; sinks have a part that nothing reads. */
@@ -301,7 +341,7 @@ static size_t soften(const struct attention_recorder *r, size_t scores) {
 static int scaled(const struct attention_recorder *r) {
   if (r->attention->scale)
     return r->attention->scale;
-  return is_module(r) ? ATTENTION_QUERIES : ATTENTION_SCORES;
+  return scales_queries(r) ? ATTENTION_QUERIES : ATTENTION_SCORES;
 }
 
 static size_t drop(const struct attention_recorder *r, size_t weights) {
@@ -315,9 +355,15 @@ static size_t drop(const struct attention_recorder *r, size_t weights) {
                                             .kept = {drops}});
 }
 
-/* Values for every head are made with the keys: repeat_kv of transformers. */
-static bool values_first(const struct attention_recorder *r) {
-  return is_module(r) || (r->s.kv != r->s.heads && !r->tape->lowers);
+/* Which of them lie heads first: what was copied for several heads, or joined,
+ * as by rope that turns a part. */
+static bool lie_first(const struct attention_recorder *r, int which) {
+  if (r->tape->lowers)
+    return false;
+  if (which != PROJECTION_QUERY && r->s.kv != r->s.heads)
+    return r->s.kv != 1;
+  return attention_is_joint(r->attention) ||
+         (which != PROJECTION_VALUE && attention_turns_part(r));
 }
 
 size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
@@ -331,7 +377,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
   scores = mask(r, add_relative(r, scores));
   size_t weights = drop(r, talk(r, soften(r, scores), 1));
   size_t seen = v;
-  if (!values_first(r))
+  if (!is_module(r) && !lie_first(r, PROJECTION_VALUE))
     v = by_heads(r, v, r->s.keys);
   size_t context = product(r, turn_back(r, weights), v, false, unit,
                            (size_t[]){seen, weights});
@@ -343,12 +389,18 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
 size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
                               size_t k, size_t v) {
   bool queries = scaled(r) == ATTENTION_QUERIES;
+  r->tape->core = true;
+  k = repeat(r, k);
+  v = repeat(r, v);
+  r->tape->core = false;
   if (queries && !is_module(r))
     q = times(r, q, r->factor);
   r->tape->core = true;
-  q = by_heads(r, q, r->s.queries);
-  k = by_heads(r, k, r->s.keys);
-  if (values_first(r))
+  if (!lie_first(r, PROJECTION_QUERY))
+    q = by_heads(r, q, r->s.queries);
+  if (!lie_first(r, PROJECTION_KEY))
+    k = by_heads(r, k, r->s.keys);
+  if (is_module(r))
     v = by_heads(r, v, r->s.keys);
   if (queries && is_module(r))
     q = times(r, q, r->factor);

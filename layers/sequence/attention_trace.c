@@ -62,11 +62,16 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
     seen.dim[seen.rank - 1] = p->out;
   struct strides out = strides_dense(seen.rank, seen.dim);
   struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
+  /* Of a packed matrix: the runtime would read biases that are not there. */
+  bool partial = p->biases && p->biases < p->out && r->tape->lowers;
+  if (partial)
+    does.opcode = DOES_UNKNOWN;
   enum row_order order;
   size_t from = tape_rows(r->tape, in, &order);
   size_t value = attention_unary(
       r, from,
-      (struct operation){.name = names[which % PROJECTION_JOINT],
+      (struct operation){.name = partial ? "partial bias of a packed matrix"
+                                         : names[which % PROJECTION_JOINT],
                          .rows = order,
                          .layout = LAYOUT_ROWS,
                          .does = &does,
@@ -121,7 +126,7 @@ static void project_own(const struct attention_recorder *r, int first,
   tape_resize(r->tape, qkv[0], attention_rows(r, rows, r->s.width));
 }
 
-/* Queries of one tensor, keys and values of another. */
+/* Queries of one tensor, keys and values of others. */
 static void project_cross(const struct attention_recorder *r, const size_t *in,
                           size_t qkv[3]) {
   qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
@@ -130,8 +135,10 @@ static void project_cross(const struct attention_recorder *r, const size_t *in,
         split(r, project(r, PROJECTION_KEY, in[1], r->s.keys), r->s.keys, 2);
     qkv[2] = qkv[1] + 1;
   } else {
-    qkv[1] = project(r, PROJECTION_KEY, in[1], r->s.keys);
-    qkv[2] = project(r, PROJECTION_VALUE, in[1], r->s.keys);
+    int keys = attention_keys(r->attention);
+    int values = attention_values(r->attention);
+    qkv[1] = project(r, PROJECTION_KEY, in[keys], r->s.keys);
+    qkv[2] = project(r, PROJECTION_VALUE, in[values], r->s.keys);
   }
 }
 
@@ -173,12 +180,14 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
   op.out = extent;
   op.by_channel = true; /* heads are split between devices */
   op.first_param = r->places.norm[which];
-  op.param_count = 2;
+  bool own = r->attention->qknorm == QKLN_OWN;
+  op.param_count = own ? 0 : 2;
   size_t value = rms ? norm_rms(r->tape, in, op, rows, op.first_param)
                      : tape_run_on(r->tape, in, op);
   out = strides_dense(lies.rank, lies.dim);
   tape_see(r->tape, value, &out);
-  return value;
+  return own ? layer_weigh(r->tape, value, r->places.norm[which], false, extent)
+             : value;
 }
 
 /* The rows of the other stream, and then its own: torch.cat. */
@@ -249,19 +258,37 @@ static void project_all(const struct attention_recorder *r, const size_t *in,
     qkv[i] = normalise(r, qkv[i], i);
 }
 
-/* Two products with sines and cosines, and their sum. */
+/*
+ * x cosines + turned(x) sines, as transformers' apply_rotary_pos_emb has it. In
+ * training what it has at most is in backward; in front of a fused kernel a
+ * server turns in place.
+ */
+size_t attention_rotate(const struct attention_recorder *r, size_t in,
+                        const struct lowering *does) {
+  struct extent extent = *tape_extent(r->tape, in), half = extent;
+  struct operation op = {.name = "rope", .does = does, .out = extent};
+  if (r->tape->lowers || r->tape->training || r->fused) {
+    op.work = attention_work(r, extent);
+    op.back_work = extent;
+    return attention_unary(r, in, op);
+  }
+  half.count /= 2;
+  size_t pair[2] = {attention_unary(r, in, op)};
+  op.work = half; /* the half whose sign changes */
+  pair[1] = attention_unary(r, in, op);
+  op.work.count = 0;
+  pair[1] = attention_unary(r, pair[1], op);
+  op.in = pair;
+  op.in_count = 2;
+  return tape_run(r->tape, &op);
+}
+
 static size_t turn(const struct attention_recorder *r, size_t in,
                    const struct strides *heads) {
-  struct extent extent = *tape_extent(r->tape, in);
   struct strides out = strides_dense(heads->rank, heads->dim);
   struct lowering does = {.in = heads, .out = &out};
   rope_lower(&does, &r->attention->turns, false); /* halves of a head: Llama */
-  return attention_unary(r, in,
-                         (struct operation){.name = "rope",
-                                            .does = &does,
-                                            .out = extent,
-                                            .work = attention_work(r, extent),
-                                            .back_work = extent});
+  return attention_rotate(r, in, &does);
 }
 
 /* The first features of each head are turned, and joined to the others. */
@@ -303,7 +330,7 @@ static size_t turn_part(const struct attention_recorder *r, size_t in,
                                                .gradient = GRADIENT_SHARED});
 }
 
-static bool is_part_turned(const struct attention_recorder *r) {
+bool attention_turns_part(const struct attention_recorder *r) {
   return r->attention->rotary && r->attention->rotary < r->s.dim;
 }
 
@@ -312,7 +339,7 @@ static size_t rotate(const struct attention_recorder *r, size_t in) {
   if (r->tape->lowers)
     heads = attention_heads(r, &lies);
   size_t value =
-      is_part_turned(r) ? turn_part(r, in, &heads) : turn(r, in, &heads);
+      attention_turns_part(r) ? turn_part(r, in, &heads) : turn(r, in, &heads);
   struct strides out = strides_dense(lies.rank, lies.dim);
   tape_see(r->tape, value, &out);
   return value;
@@ -336,7 +363,7 @@ void attention_lower_mask(const struct attention_recorder *r,
 static bool gives_heads_first(const struct attention_recorder *r) {
   bool joins =
       attention_is_joint(r->attention) ||
-      (r->attention->rope && (r->attention->views || is_part_turned(r)));
+      (r->attention->rope && (r->attention->views || attention_turns_part(r)));
   return r->tape->half && !r->tape->lowers && joins;
 }
 
@@ -393,10 +420,10 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
                                  .s = attention_sizes(layer)};
   r.factor = 1 / sqrt((double)r.s.dim);
   size_t qkv[3], context;
-  bool fused = r.attention->kernel ? r.attention->kernel == ATTENTION_FUSED
-                                   : tape->profile->fused_attention &&
-                                         !r.attention->relative.rank &&
-                                         !attention_steps(r.attention);
+  r.fused = r.attention->kernel ? r.attention->kernel == ATTENTION_FUSED
+                                : tape->profile->fused_attention &&
+                                      !r.attention->relative.rank &&
+                                      !attention_steps(r.attention);
   attention_projections(layer, r.projections);
   r.places = attention_places(layer);
   project_all(&r, in, qkv);
@@ -404,8 +431,8 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
     qkv[0] = rotate(&r, qkv[0]);
     qkv[1] = rotate(&r, qkv[1]);
   }
-  context = fused ? attend_fused(&r, qkv[0], qkv[1], qkv[2])
-                  : attention_step_by_step(&r, qkv[0], qkv[1], qkv[2]);
+  context = r.fused ? attend_fused(&r, qkv[0], qkv[1], qkv[2])
+                    : attention_step_by_step(&r, qkv[0], qkv[1], qkv[2]);
   if (!r.attention->noout && !attention_is_joint(r.attention))
     return project(&r, PROJECTION_OUT, context, r.s.queries);
   struct strides lies = strides_of(&layer->out);

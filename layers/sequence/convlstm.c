@@ -52,6 +52,7 @@ static bool check_kernel(const struct layer *layer) {
     struct diagnostic *d = layer_fail(
         layer, OUT_OF_RANGE, "kernel",
         "a window of %" PRId64 ": the state would change its size", size);
+    layer_offer_value(d, "kernel", size + 1);
     return diag_help(d, "an odd window, such as 3x3 or 5x5");
   }
   return true;
@@ -219,6 +220,19 @@ static size_t cell_step(const struct convlstm_steps *s, size_t hidden,
   return multiply(s, out, activate(s, *cell, "tanh"), hidden);
 }
 
+/* The last map, channels first; or all of them, seen with channels last. */
+static uint32_t layout_of_maps(const struct layer *layer, struct tape *tape,
+                               size_t hidden) {
+  const struct convlstm *convlstm = layer->args;
+  struct strides lies = strides_of(&layer->out);
+  if (convlstm->last)
+    return layout_of_map(tape, hidden, &layer->out, 0);
+  lies.stride[2] = 1;
+  lies.stride[1] = lies.dim[2];
+  lies.stride[3] = size_product(lies.dim[1], lies.dim[2]);
+  return layout_of_view(tape, &lies);
+}
+
 /*
  * Cell by cell, operation by operation, as ndrplz/ConvLSTM_pytorch; the states
  * are put together when all are there.
@@ -241,13 +255,17 @@ static size_t step_by_step(const struct layer *layer, struct tape *tape,
   size_t *outs = arena_alloc(tape->arena, (size_t)count + 2, sizeof *outs);
   for (int64_t i = 0; i < count; i++)
     outs[i] = hidden = cell_step(&s, hidden, &cell);
-  if (convlstm->last)
+  if (convlstm->last) {
+    tape->values.at[hidden].strides = layout_of_maps(layer, tape, hidden);
     return hidden;
+  }
   outs[count] = in[0];
   outs[count + 1] = cell;
   return run(&s, outs, (int)count, 2,
              (struct operation){.name = "stack",
                                 .out = extent_of(&layer->out),
+                                .layout = layout_of_maps(layer, tape, hidden),
+                                .view = true,
                                 .gradient = GRADIENT_SHARED});
 }
 

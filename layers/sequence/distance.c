@@ -1,13 +1,14 @@
 /* distances: indices of a table, by how far two positions are apart. */
 #include <inttypes.h>
 
+#include "base/check.h"
 #include "layers/layer.h"
 #include "runtime/distance.h"
 
 struct distances {
   struct sizes window;
   int64_t buckets, most;
-  int causal;
+  int causal, buffer;
 };
 
 static const struct arg_spec distances_specs[] = {
@@ -23,6 +24,8 @@ static const struct arg_spec distances_specs[] = {
             "with buckets, the distance from which on all have the last one"),
     ARG(WORDS, WORD, "causal", distances, causal, .words = "causal",
         .doc = "with buckets, none of them for positions ahead"),
+    ARG(WORDS, WORD, "buffer", distances, buffer, .words = "buffer",
+        .doc = "a buffer of the module, made once, as Swin's: never saved"),
     SPEC_END};
 
 /* With buckets: those that hold one distance each. */
@@ -39,6 +42,7 @@ static bool check_buckets(const struct layer *layer) {
       struct diagnostic *d =
           layer_fail(layer, MISSING_ARGUMENT, words[i],
                      "`%s` says how distances share buckets", words[i]);
+      layer_offer_omission(layer, d);
       return diag_help(d, "`buckets=32` are T5's");
     }
   if (!distances->buckets)
@@ -53,6 +57,7 @@ static bool check_buckets(const struct layer *layer) {
         layer, OUT_OF_RANGE, "buckets",
         "%" PRId64 " buckets cannot be halved for earlier and later positions",
         distances->buckets);
+    layer_offer_value(d, "buckets", max_i64(4, distances->buckets / 2 * 2));
     return diag_help(d, "an even number from 4 on, such as 32");
   }
   if (distances->most <= exact_ones(distances))
@@ -89,7 +94,13 @@ static int64_t work_of(const struct distances *distances, int64_t all) {
   return size_sum(all, steps);
 }
 
-/* They are made in every forward pass, once for all samples. */
+/* Each has 64 bits. */
+static int64_t distances_bytes(const void *args, const struct shape *out) {
+  const struct distances *distances = args;
+  return distances->buffer ? size_product(8, shape_values(out)) : 0;
+}
+
+/* They are made in every forward pass, once for all samples, or are there. */
 static size_t distances_trace(const struct layer *layer, struct tape *tape,
                               const size_t *in) {
   const struct distances *distances = layer->args;
@@ -106,6 +117,11 @@ static size_t distances_trace(const struct layer *layer, struct tape *tape,
     lowering_add(&does, axis < 0 ? 1 : distances->window.at[axis]);
   }
   all.fixed = !tape->lowers;
+  if (distances->buffer && !tape->lowers) {
+    size_t value = tape_outside(tape, all, false);
+    tape->values.at[value].still = true;
+    return value;
+  }
   more = all;
   more.count = tape->lowers ? 0 : work_of(distances, all.count);
   return tape_run(tape, &(struct operation){.name = "distances",
@@ -119,4 +135,4 @@ LAYER_KIND(distances, "Sequence",
            "indices of a table, by how far two positions are apart",
            LAYER_ARGS(distances, distances_specs), .source = true,
            .shape = distances_shape, .trace = distances_trace,
-           .opcode = DOES_DISTANCES);
+           .index_bytes = distances_bytes, .opcode = DOES_DISTANCES);

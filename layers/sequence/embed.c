@@ -102,6 +102,7 @@ static bool posembed_shape(struct layer *layer) {
                                       "a table of %" PRId64
                                       " positions for a sequence of %" PRId64,
                                       posembed->longest, shape_rows(in));
+    layer_offer_value(d, "longest", shape_rows(in));
     return diag_help(d, "give at least %" PRId64 ", or a shorter input",
                      shape_rows(in));
   }

@@ -80,6 +80,7 @@ static bool mla_shape(struct layer *layer) {
         layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
                    "%" PRId64 " heads do not divide %" PRId64 " channels",
                    mla->heads, shape_channels(in));
+    layer_offer_divisor(d, "heads", mla->heads, shape_channels(in));
     return diag_help(d, "give the features of a head by `dim=`");
   }
   if (mla->rope % 2 != 0)
@@ -205,20 +206,13 @@ static size_t split(const struct recorder *m, size_t in, int64_t heads,
 
 /* Neighbouring pairs; the runtime has heads behind positions. */
 static size_t rotate(const struct recorder *m, size_t in) {
-  struct extent extent = *tape_extent(m->r.tape, in);
   struct strides lies = tape_strides(m->r.tape, in), out;
   struct lowering does = {.in = &lies, .out = &out};
   if (m->r.tape->lowers)
     lies = strides_move(&lies, 1, 2);
   out = strides_dense(lies.rank, lies.dim);
   rope_lower(&does, &m->r.attention->turns, true);
-  size_t value =
-      attention_unary(&m->r, in,
-                      (struct operation){.name = "rope",
-                                         .does = &does,
-                                         .out = extent,
-                                         .work = attention_work(&m->r, extent),
-                                         .back_work = extent});
+  size_t value = attention_rotate(&m->r, in, &does);
   if (m->r.tape->lowers)
     out = strides_move(&out, 2, 1);
   tape_see(m->r.tape, value, &out);
@@ -269,8 +263,7 @@ static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v) {
                                       .cast = CAST_LOW});
 }
 
-static size_t record(const struct recorder *m, const struct mla *mla,
-                     size_t x) {
+static size_t record(const struct recorder *m, size_t x) {
   const struct mla_sizes *s = &m->s;
   size_t q = x;
   if (s->qlatent) {
@@ -284,12 +277,11 @@ static size_t record(const struct recorder *m, const struct mla *mla,
   size_t up = normalise(m, down, s->latent, m->at.norm);
   up = split(m, project(m, "up", up, s->both, m->at.up), s->heads, s->dim,
              s->vdim);
-  q = join(m, q, rotate(m, q + 1));
-  size_t k = join(m, up, rotate(m, down + 1));
-  bool one = mla->kernel ? mla->kernel == ATTENTION_FUSED
-                         : m->r.tape->profile->fused_attention;
-  size_t context =
-      one ? fused(m, q, k, up + 1) : attention_weigh(&m->r, q, k, up + 1);
+  size_t q_turned = rotate(m, q + 1), k_turned = rotate(m, down + 1);
+  q = join(m, q, q_turned);
+  size_t k = join(m, up, k_turned);
+  size_t context = m->r.fused ? fused(m, q, k, up + 1)
+                              : attention_weigh(&m->r, q, k, up + 1);
   struct strides lies = strides_dense(2, (int64_t[]){s->steps, s->value});
   tape_see(m->r.tape, context, &lies);
   return project(m, "out", context, s->channels, m->at.out);
@@ -314,7 +306,9 @@ static size_t mla_trace(const struct layer *layer, struct tape *tape,
                                           .dim = m.s.vdim,
                                           .width = m.s.value},
                                     .factor = 1 / sqrt((double)m.s.key)};
-  return record(&m, mla, in[0]);
+  m.r.fused = mla->kernel ? mla->kernel == ATTENTION_FUSED
+                          : tape->profile->fused_attention;
+  return record(&m, in[0]);
 }
 
 LAYER_KIND(mla, "Sequence",

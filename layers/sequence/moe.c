@@ -60,10 +60,13 @@ static bool router_shape(struct layer *layer) {
   const struct shape *in = layer->in[0];
   int64_t rows = capacity_of(moe, shape_rows(in)),
           channels = shape_channels(in);
-  if (moe->top > moe->experts)
-    return layer_refuse(layer, OUT_OF_RANGE, "top",
-                        "%" PRId64 " of %" PRId64 " experts", moe->top,
-                        moe->experts);
+  if (moe->top > moe->experts) {
+    struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "top",
+                                      "%" PRId64 " of %" PRId64 " experts",
+                                      moe->top, moe->experts);
+    layer_offer_value(d, "top", moe->experts);
+    return false;
+  }
   if (rows) {
     layer->out = shape_of(3, (int64_t[]){moe->experts, rows, channels});
     return true;

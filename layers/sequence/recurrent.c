@@ -18,6 +18,10 @@ static const struct arg_spec recurrent_specs[] = {
         .initial = 1, .fallback = "1", .doc = "layers on top of each other"),
     ARG(WORDS, WORD, "bidir", recurrent, bidir, .words = "bidir",
         .doc = "runs in both directions, side by side: 2N features"),
+    ARG(WORDS, WORD, "batch_first", recurrent, batch_first,
+        .words = "batch_first",
+        .doc = "samples lie before steps, as batch_first=True of PyTorch: its "
+               "memory; else steps do"),
     ARG(WORDS, WORD, "last", recurrent, last, .words = "last",
         .doc = "gives the last state only: a vector"),
     ARG(REAL, KEY, "dropout", recurrent, dropout, .low = 0, .high = 1,
@@ -83,11 +87,12 @@ static bool check_biases(const struct layer *layer) {
   const struct recurrent *recurrent = layer->args;
   bool chosen = recurrent->biases != BIASES_TWO;
   if (recurrent->norm && (chosen || recurrent->nobias))
-    return layer_refuse(layer, DUPLICATE_ARGUMENT, chosen ? "bias" : "nobias",
-                        "`norm=bn` gives the gates their biases");
+    return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT,
+                                chosen ? "bias" : "nobias",
+                                "`norm=bn` gives the gates their biases");
   if (recurrent->nobias && chosen)
-    return layer_refuse(layer, DUPLICATE_ARGUMENT, "bias",
-                        "`nobias` takes the bias of every gate");
+    return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "bias",
+                                "`nobias` takes the bias of every gate");
   return true;
 }
 
@@ -99,13 +104,15 @@ static bool recurrent_shape(struct layer *layer) {
   if (!check_biases(layer))
     return false;
   if (recurrent->proj && layer->kind->opcode != DOES_LSTM)
-    return layer_refuse(layer, OUT_OF_RANGE, "proj",
-                        "%s has no projection: lstm has", layer->kind->name);
+    return layer_refuse_surplus(layer, OUT_OF_RANGE, "proj",
+                                "%s has no projection: lstm has",
+                                layer->kind->name);
   if (recurrent->reset_first && layer->kind->opcode != DOES_GRU)
-    return layer_refuse(layer, OUT_OF_RANGE, "reset",
-                        "%s has no reset gate: gru has", layer->kind->name);
+    return layer_refuse_surplus(layer, OUT_OF_RANGE, "reset",
+                                "%s has no reset gate: gru has",
+                                layer->kind->name);
   if (recurrent->reset_first && recurrent->norm)
-    return layer_refuse(
+    return layer_refuse_surplus(
         layer, DUPLICATE_ARGUMENT, "reset",
         "`norm=bn` normalises the state's product for all gates at once, "
         "as Darknet does");
@@ -276,6 +283,9 @@ static size_t whole_layers(const struct layer *layer, struct tape *tape,
   int64_t at_once = recurrent->norm ? 3 : by_cell ? 1 : steps;
   struct extent all = extent_sample(
       size_product(size_product(at_once, gates), units), WIDTH_NET);
+  struct extent work = all;
+  if (!tape->lowers && !layout_lies_by_steps(tape, x, recurrent->batch_first))
+    work.count = size_sum(work.count, tape_extent(tape, x)->count);
   for (int64_t i = 0; i < recurrent->layers; i++) {
     bool trained = tape_trains(tape, (int)(i * ways) * params);
     int64_t kept =
@@ -288,26 +298,44 @@ static size_t whole_layers(const struct layer *layer, struct tape *tape,
                            .keeps = KEEPS_IN(0),
                            .kept = {extent_sample(kept, WIDTH_NET),
                                     statistics(layer, gates, trained)},
-                           .work = all,
-                           .back_work = all,
+                           .work = work,
+                           .back_work = work,
                            .first_param = (int)(i * ways) * params,
                            .param_count = (int)ways * params,
                            .spares = true,
                            .cast = CAST_LOW});
+    work = all;
     if (i + 1 < recurrent->layers)
       x = recurrent_dropout(recurrent, tape, x, out);
   }
   return x;
 }
 
+/* The steps of all samples, seen by samples. */
+static size_t by_samples(const struct layer *layer, struct tape *tape,
+                         size_t x) {
+  const struct recurrent *recurrent = layer->args;
+  if (!recurrent->batch_first || tape->lowers || recurrent_has_cells(recurrent))
+    return x;
+  struct operation op = {.name = "transpose",
+                         .out = *tape_extent(tape, x),
+                         .result = RESULT_VIEW,
+                         .gradient = GRADIENT_SHARED,
+                         .turns = ROWS_OF_ONE};
+  op.layout = layout_by_steps(tape, &layer->out);
+  return tape_run_on(tape, x, op);
+}
+
 static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
                               const size_t *in, int64_t gates) {
   const struct recurrent *recurrent = layer->args;
-  size_t x = recurrent_has_steps(layer, tape)
-                 ? recurrent_steps(layer, tape, in[0], gates)
-                 : whole_layers(layer, tape, in[0], gates);
-  if (!recurrent->last)
+  bool steps = recurrent_has_steps(layer, tape);
+  size_t x = steps ? recurrent_steps(layer, tape, in[0], gates)
+                   : whole_layers(layer, tape, in[0], gates);
+  if (recurrent->last && steps && !recurrent_has_cells(recurrent))
     return x;
+  if (!recurrent->last)
+    return by_samples(layer, tape, x);
   struct strides one = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_LAST, .out = &one};
   lowering_add(&does, directions(layer));

@@ -6,7 +6,7 @@
 
 struct recurrent {
   int64_t units, layers, proj;
-  int bidir, nobias, last, biases, norm, reset_first;
+  int bidir, nobias, last, biases, norm, reset_first, batch_first;
   double dropout;
 };
 
@@ -17,6 +17,9 @@ int recurrent_param_count(const struct recurrent *recurrent);
 int64_t recurrent_state(const struct recurrent *recurrent);
 
 int64_t recurrent_directions(const struct recurrent *recurrent);
+
+/* Whether its cells are none that a library has: recurrent_cells.c */
+bool recurrent_has_cells(const struct recurrent *recurrent);
 
 /*
  * Whether the tape has each step of its own, as a framework without a kernel

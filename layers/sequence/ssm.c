@@ -89,10 +89,10 @@ static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
   if (!ssm->heads)
     return true;
   if (ssm->kernel == SSM_NAIVE || ssm->rank)
-    return layer_refuse(layer, OUT_OF_RANGE, ssm->rank ? "dtrank" : "kernel",
-                        ssm->rank
-                            ? "with heads, steps come from the first projection"
-                            : "with heads there is only the fused kernel");
+    return layer_refuse_surplus(
+        layer, OUT_OF_RANGE, ssm->rank ? "dtrank" : "kernel",
+        ssm->rank ? "with heads, steps come from the first projection"
+                  : "with heads there is only the fused kernel");
   if (s->inner % s->heads == 0 && s->heads % s->groups == 0)
     return true;
   struct diagnostic *d =

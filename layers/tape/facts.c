@@ -28,10 +28,11 @@ static bool same_form(const struct op_facts *a, const struct op_facts *b) {
          a->macs == b->macs && a->ahead == b->ahead &&
          a->by_sample == b->by_sample && a->packs == b->packs &&
          a->on_view == b->on_view && a->turns == b->turns && a->map == b->map &&
-         a->copies_gradient == b->copies_gradient &&
+         a->parts == b->parts && a->by_rows == b->by_rows &&
          a->matrix_last == b->matrix_last &&
-         a->copies_parts == b->copies_parts && a->reduces == b->reduces &&
-         a->quiet == b->quiet && a->inner == b->inner && a->drops == b->drops;
+         a->packs_gradient == b->packs_gradient && a->reduces == b->reduces &&
+         a->gradient_as_in == b->gradient_as_in && a->quiet == b->quiet &&
+         a->inner == b->inner && a->drops == b->drops;
 }
 
 bool facts_equal(const struct op_facts *a, const struct op_facts *b) {
@@ -72,6 +73,18 @@ bool extent_equal(const struct extent *a, const struct extent *b) {
          a->mask == b->mask && a->whole == b->whole && a->meets == b->meets &&
          a->several == b->several && a->at_once == b->at_once &&
          a->width == b->width;
+}
+
+bool tape_alike(const struct tape *tape, const struct tape_value *a,
+                const struct tape_value *b) {
+  return tape_same_extent(tape, a->extent, b->extent) &&
+         tape_same_strides(tape, a->strides, b->strides) &&
+         a->needs_gradient == b->needs_gradient && a->still == b->still &&
+         a->shared == b->shared && a->part == b->part && a->view == b->view;
+}
+
+bool tape_same_extent(const struct tape *tape, size_t a, size_t b) {
+  return a == b || extent_equal(&tape->extents.at[a], &tape->extents.at[b]);
 }
 
 uint32_t tape_keep_extent(struct tape *tape, struct extent extent) {

@@ -18,7 +18,8 @@ static const struct tape_layout *layout_at(const struct tape *tape,
 
 static bool same_layout(const struct tape_layout *a,
                         const struct tape_layout *b) {
-  bool same = a->map == b->map && a->lies.rank == b->lies.rank;
+  bool same = a->map == b->map && a->by_steps == b->by_steps &&
+              a->lies.rank == b->lies.rank;
   for (int i = 0; same && i < a->lies.rank; i++)
     same = a->lies.dim[i] == b->lies.dim[i] &&
            a->lies.stride[i] == b->lies.stride[i];
@@ -72,19 +73,27 @@ static bool same_places(const struct strides *a, const struct strides *b) {
 }
 
 static uint32_t first(struct tape *tape, const struct strides *sizes) {
-  struct tape_layout map = {channels_first(sizes), true};
+  struct tape_layout map = {.lies = channels_first(sizes), .map = true};
   if (strides_are_dense(&map.lies)) /* one channel, or one position */
     return LAYOUT_AS_INPUT;
   return keep(tape, &map);
 }
 
-uint32_t layout_of_map(struct tape *tape, size_t in,
-                       const struct shape *shape) {
+/* Channels stay last: of pictures and volumes. */
+static bool may_be_last(const struct tape *tape, size_t in,
+                        const struct shape *shape, int last) {
+  uint32_t lies = tape->values.at[in].strides;
+  return (lies == LAYOUT_ROWS || lies == LAYOUT_LAST) && shape->rank >= 3 &&
+         shape->rank <= last;
+}
+
+uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape,
+                       int last) {
   struct strides sizes = strides_of(shape);
   if (tape->lowers)
     return LAYOUT_AS_INPUT;
-  if (tape->values.at[in].strides == LAYOUT_ROWS && shape->rank == 3)
-    return LAYOUT_ROWS;
+  if (may_be_last(tape, in, shape, last))
+    return LAYOUT_LAST;
   return first(tape, &sizes);
 }
 
@@ -105,26 +114,39 @@ uint32_t layout_of_view(struct tape *tape, const struct strides *lies) {
   return keep(tape, &layout);
 }
 
+uint32_t layout_by_steps(struct tape *tape, const struct shape *shape) {
+  struct tape_layout layout = {.lies = strides_of(shape), .by_steps = true};
+  return keep(tape, &layout);
+}
+
+bool layout_lies_by_steps(const struct tape *tape, size_t in, bool samples) {
+  const struct tape_layout *layout = layout_at(tape, in);
+  bool by_steps = layout && layout->by_steps, map = layout && layout->map;
+  return by_steps || (!samples && !map && layout_is_whole(tape, in));
+}
+
 uint32_t layout_of_result(struct tape *tape, size_t in, bool elementwise,
                           bool packs, const struct strides *out) {
   uint32_t own = tape->values.at[in].strides;
   const struct tape_layout *layout = layout_at(tape, in);
+  if (own == LAYOUT_LAST && elementwise)
+    return packs && out ? first(tape, out) : own;
   if (!layout)
-    return own == LAYOUT_APART ? LAYOUT_AS_INPUT : own;
+    return own == LAYOUT_APART  ? LAYOUT_AS_INPUT
+           : own == LAYOUT_LAST ? LAYOUT_ROWS
+                                : own;
   if (layout->map && out && !elementwise)
     return first(tape, out);
   if (layout->map)
     return elementwise ? own : LAYOUT_AS_INPUT;
   if (packs)
     return LAYOUT_ROWS;
+  if (layout->by_steps)
+    return elementwise ? own : LAYOUT_AS_INPUT;
   struct tape_layout packed = {.lies = compact(&layout->lies)};
-  struct strides map = channels_first(&layout->lies);
   if (strides_are_dense(&packed.lies))
     return LAYOUT_ROWS;
-  packed.map = same_places(&packed.lies, &map);
-  if (elementwise)
-    return keep(tape, &packed);
-  return packed.map && out ? first(tape, out) : LAYOUT_AS_INPUT;
+  return elementwise ? keep(tape, &packed) : LAYOUT_AS_INPUT;
 }
 
 /*
@@ -158,8 +180,15 @@ bool layout_reshape(struct tape *tape, size_t in, const struct strides *to,
   const struct tape_layout *from = layout_at(tape, in);
   struct strides seen = *to;
   *layout = tape->values.at[in].strides;
+  if (*layout == LAYOUT_LAST)
+    *layout = LAYOUT_ROWS;
   if (!from)
     return *layout != LAYOUT_APART;
+  if (from->by_steps) {
+    struct tape_layout parts = {.lies = *to, .by_steps = true};
+    *layout = keep(tape, &parts);
+    return to->rank > 1 && to->dim[0] == from->lies.dim[0];
+  }
   if (reshape(&from->lies, &seen)) {
     *layout = strides_are_dense(&seen) &&
                       strides_values(&seen) ==
@@ -177,7 +206,7 @@ bool layout_is_whole(const struct tape *tape, size_t in) {
   const struct tape_layout *layout = layout_at(tape, in);
   if (!layout)
     return tape->values.at[in].strides != LAYOUT_APART;
-  return layout->map || strides_are_dense(&layout->lies);
+  return !layout->by_steps && (layout->map || strides_are_dense(&layout->lies));
 }
 
 enum row_order layout_rows(const struct tape *tape, size_t in) {
@@ -185,8 +214,20 @@ enum row_order layout_rows(const struct tape *tape, size_t in) {
   const struct tape_layout *layout = layout_at(tape, in);
   if (!layout)
     return ROWS_TOGETHER;
+  if (layout->by_steps)
+    return ROWS_OF_ONE;
   return strides_rows(&layout->lies,
                       tape_storage_extent(tape, value->storage)->count);
+}
+
+/* Whether it is that of a map in one piece, channels in front. */
+static bool is_map(const struct tape *tape, uint32_t layout) {
+  const struct tape_layout *at = tape->lowers ? NULL : known(tape, layout);
+  return at && at->map;
+}
+
+bool layout_of_axes(const struct tape *tape, uint32_t layout) {
+  return layout == LAYOUT_LAST || is_map(tape, layout);
 }
 
 bool layout_turned(const struct tape *tape, uint32_t layout) {
@@ -197,17 +238,26 @@ bool layout_turned(const struct tape *tape, uint32_t layout) {
   return !strides_are_dense(&packed);
 }
 
-size_t layout_pack(struct tape *tape, size_t in, const struct shape *shape,
-                   bool pictures) {
+/* A map in one piece, channels first or, of at most `last` axes, last. Only its
+ * samples may lie apart if it is in `one`. */
+static bool is_packed(const struct tape *tape, size_t in,
+                      const struct shape *shape, int last, bool *one) {
   const struct tape_value *value = &tape->values.at[in];
   struct strides lies = layout_as_seen(tape, in, shape),
                  sizes = strides_of(shape);
   struct strides map = channels_first(&sizes);
   int64_t storage = tape_storage_extent(tape, value->storage)->count;
-  bool whole = storage == strides_values(&sizes);
-  bool one = same_places(&lies, &map);
-  if (tape->lowers || value->strides == LAYOUT_AS_INPUT || (one && whole) ||
-      (pictures && shape->rank == 3 && value->strides == LAYOUT_ROWS))
+  *one = same_places(&lies, &map);
+  return tape->lowers || value->strides == LAYOUT_AS_INPUT ||
+         (*one && storage == strides_values(&sizes)) ||
+         may_be_last(tape, in, shape, last);
+}
+
+size_t layout_pack(struct tape *tape, size_t in, const struct shape *shape,
+                   int last) {
+  struct strides sizes = strides_of(shape);
+  bool one;
+  if (is_packed(tape, in, shape, last, &one))
     return in;
   return tape_run_on(tape, in,
                      (struct operation){.name = "copy",
@@ -215,4 +265,10 @@ size_t layout_pack(struct tape *tape, size_t in, const struct shape *shape,
                                         .layout = first(tape, &sizes),
                                         .view_of_one = one,
                                         .gradient = GRADIENT_SHARED});
+}
+
+int64_t layout_copied(const struct tape *tape, size_t in,
+                      const struct shape *shape) {
+  bool one;
+  return is_packed(tape, in, shape, 0, &one) ? 0 : shape_values(shape);
 }

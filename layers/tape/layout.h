@@ -18,18 +18,22 @@ enum {
   LAYOUT_AS_INPUT, /* an operation: by the rule above; a value: in one piece,
                       in the order that its readers like */
   LAYOUT_ROWS,     /* in one piece, channels last */
+  LAYOUT_LAST,     /* likewise, of a map that has them in front as its axes */
   LAYOUT_APART,    /* rows of something larger, of which no more is known */
   LAYOUT_KNOWN,    /* and beyond: in tape->layouts */
 };
 
 struct tape_layout {
   struct strides lies;
-  bool map; /* the framework has its channels in front */
+  bool map;      /* the framework has its channels in front */
+  bool by_steps; /* samples lie inside the first axis: recurrent layers */
 };
 
 /* The layout of a map that an operation makes of value `in`: channels first,
-   but for a picture that has them last (suggest_memory_format of PyTorch). */
-uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape);
+   but for one of at most `last` axes that has them last, of three or four
+   (suggest_memory_format of PyTorch). */
+uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape,
+                       int last);
 
 /* That of a view: a value, or what `lies` says of the storage of `in`. */
 struct strides layout_as_seen(const struct tape *tape, size_t in,
@@ -50,14 +54,28 @@ bool layout_is_whole(const struct tape *tape, size_t in);
 /* Rows of `in`, for a product. */
 enum row_order layout_rows(const struct tape *tape, size_t in);
 
+/* Whether a framework's axes are those of a map, channels in front. */
+bool layout_of_axes(const struct tape *tape, uint32_t layout);
+
+/* What a recurrent layer gives, in one piece for each step. */
+uint32_t layout_by_steps(struct tape *tape, const struct shape *shape);
+
+/* Whether the samples of each step are one piece. Where `samples` are not
+   written first, what is in one piece is taken to be so. */
+bool layout_lies_by_steps(const struct tape *tape, size_t in, bool samples);
+
 /* Its last axis is not the innermost. */
 bool layout_turned(const struct tape *tape, uint32_t layout);
 
 /*
- * A map in one piece: `in`, or a copy of it. With `pictures` channels may be
- * last where there are three axes.
+ * A map in one piece: `in`, or a copy of it. Of at most `last` axes, three or
+ * four, channels may be last.
  */
 size_t layout_pack(struct tape *tape, size_t in, const struct shape *shape,
-                   bool pictures);
+                   int last);
+
+/* Values that a kernel copies of it while it runs, which wants it so. */
+int64_t layout_copied(const struct tape *tape, size_t in,
+                      const struct shape *shape);
 
 #endif

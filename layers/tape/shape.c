@@ -16,6 +16,13 @@ int64_t size_sum(int64_t a, int64_t b) {
   return add_i64(a, b, &sum) ? sum : INT64_MAX;
 }
 
+bool shape_is_known(const struct shape *shape) {
+  for (int i = 0; i < shape->rank; i++)
+    if (shape->dim[i] == SIZE_UNKNOWN)
+      return false;
+  return shape->rank;
+}
+
 bool shape_count(const struct shape *shape, int64_t *count) {
   int64_t product = 1;
   for (int i = 0; i < shape->rank; i++)
@@ -57,21 +64,33 @@ static int shown_axis(const struct shape *shape, enum layout layout, int i) {
   return i == 0 ? shape->rank - 1 : i - 1;
 }
 
+static void put_size(struct text *out, int64_t size) {
+  if (size == SIZE_UNKNOWN)
+    text_putc(out, '?');
+  else
+    text_int(out, size);
+}
+
 void shape_put(struct text *out, const struct shape *shape,
                enum layout layout) {
   for (int i = 0; i < shape->rank; i++) {
     if (i)
       text_putc(out, 'x');
-    text_int(out, shape->dim[shown_axis(shape, layout, i)]);
+    put_size(out, shape->dim[shown_axis(shape, layout, i)]);
   }
+  if (!shape->rank)
+    text_putc(out, '?');
 }
 
 struct shape_text shape_text(const struct shape *shape) {
-  struct shape_text result = {""};
+  struct shape_text result = {"?"};
   size_t used = 0;
   for (int i = 0; i < shape->rank; i++)
-    used += (size_t)snprintf(result.text + used, SHAPE_TEXT - used,
-                             "%s%" PRId64, i ? "x" : "", shape->dim[i]);
+    used += shape->dim[i] == SIZE_UNKNOWN
+                ? (size_t)snprintf(result.text + used, SHAPE_TEXT - used, "%s?",
+                                   i ? "x" : "")
+                : (size_t)snprintf(result.text + used, SHAPE_TEXT - used,
+                                   "%s%" PRId64, i ? "x" : "", shape->dim[i]);
   return result;
 }
 

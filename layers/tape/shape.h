@@ -18,8 +18,10 @@ enum dtype {
  * Channels come last: HxWxC for pictures, LxC for sequences, DxHxWxC for
  * volumes, C for vectors.
  */
+#define SIZE_UNKNOWN (-1) /* after an error: sema/partial.c */
+
 struct shape {
-  int rank;
+  int rank; /* 0: unknown, likewise */
   enum dtype dtype;
   int64_t dim[LIMIT_RANK];
 };
@@ -30,6 +32,9 @@ enum layout { LAYOUT_HWC, LAYOUT_CHW };
    report. */
 int64_t size_product(int64_t a, int64_t b);
 int64_t size_sum(int64_t a, int64_t b);
+
+/* Whether all of its sizes are. */
+bool shape_is_known(const struct shape *shape);
 
 /* The number of values; false if that passes 2^63 - 1. */
 bool shape_count(const struct shape *shape, int64_t *count);

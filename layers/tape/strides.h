@@ -24,6 +24,7 @@ enum row_order {
   ROWS_OF_ONE, /* of a batch of 1 only */
   ROWS_TURNED, /* a sample is a matrix whose columns lie one by one */
   ROWS_APART,
+  ROWS_CUT, /* so is a part of more, but not what is made of it */
 };
 
 /* All in one piece, the last axis innermost. */

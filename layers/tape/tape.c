@@ -336,10 +336,12 @@ static struct op_facts facts_of(const struct tape *tape,
   facts.turns = op->turns;
   facts.map = op->map;
   facts.packs = op->packs;
-  facts.copies_gradient = op->copies_gradient;
-  facts.copies_parts = op->copies_parts;
+  facts.parts = op->parts;
+  facts.by_rows = op->by_rows;
+  facts.packs_gradient = op->packs_gradient;
   facts.matrix_last = op->spares;
   facts.reduces = op->reduces;
+  facts.gradient_as_in = op->gradient_as_in;
   facts.inner = op->inner;
   facts.quiet = tape->turn && tape->turn->share && tape->turn->share->count > 1;
   return facts;
@@ -431,6 +433,16 @@ size_t tape_parameter(struct tape *tape, int index) {
   return value;
 }
 
+void tape_makes(const struct tape *tape, struct operation *op,
+                struct extent extent) {
+  if (tape->training) {
+    op->kept[0] = extent;
+    op->always_makes = true;
+  } else if (!tape->lowers) {
+    op->work = extent;
+  }
+}
+
 /* Common kinds of layers */
 
 /* A plan's own layout. */
@@ -484,17 +496,23 @@ size_t tape_dense(struct tape *tape, size_t in) {
                                         .gradient = GRADIENT_SHARED});
 }
 
-size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows) {
-  *rows = layout_rows(tape, in);
-  bool turned = *rows == ROWS_TURNED && tape->profile->turned_products;
-  if (*rows == ROWS_TOGETHER || turned)
-    return in; /* the runtime's kernel walks rows as they lie */
-  bool one = *rows != ROWS_APART;
-  *rows = ROWS_TOGETHER;
+size_t tape_together(struct tape *tape, size_t in, enum row_order rows) {
+  if (rows == ROWS_TOGETHER)
+    return in;
   return tape_run_on(tape, in,
                      (struct operation){.name = "copy",
                                         .out = *tape_extent(tape, in),
                                         .layout = LAYOUT_ROWS,
-                                        .view_of_one = one,
+                                        .view_of_one = rows != ROWS_APART,
                                         .gradient = GRADIENT_SHARED});
+}
+
+size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows) {
+  *rows = layout_rows(tape, in);
+  bool turned = *rows == ROWS_TURNED && tape->profile->turned_products;
+  if (turned)
+    return in; /* the runtime's kernel walks rows as they lie */
+  size_t out = tape_together(tape, in, *rows);
+  *rows = ROWS_TOGETHER;
+  return out;
 }

@@ -58,11 +58,24 @@ enum gradient {
   GRADIENT_NEW,    /* each of its input's size */
   GRADIENT_SHARED, /* the output's own, or a part of it */
   GRADIENT_FIRST,  /* so only the first input's: a difference */
+  GRADIENT_MOVED,  /* new, but one number that is spread stays one */
   GRADIENT_LARGER, /* of the output's size, where that is larger */
 };
 
-/* Whether a gradient whose rows are not together is copied first. */
-enum row_copy { ROW_COPY_NONE, ROW_COPY_OF_BATCHES, ROW_COPY_ALWAYS };
+/* How the gradients of an operation on maps lie. */
+enum map_order {
+  MAP_NONE,  /* it is none */
+  MAP_AS_IN, /* as the input does */
+  MAP_FIRST, /* channels first */
+};
+
+/* What of a gradient is copied, so that it is in one piece. */
+enum tape_packing {
+  PACKS_NOTHING,
+  PACKS_PARTS,  /* of a larger one, whose samples lie apart */
+  PACKS_VALUES, /* and one number that is spread */
+  PACKS_MAPS,   /* and a map that has its channels last */
+};
 
 /* Mixed precision: what an operation computes in (ATen/autocast_mode.h). */
 enum cast {
@@ -90,7 +103,7 @@ struct operation {
   bool packs;       /* the output is in one piece, however the input lies */
   uint32_t layout;  /* of the output: layout.h */
   const uint32_t *layouts; /* of each of several */
-  bool map;                /* its gradients lie as maps do: channels first */
+  enum map_order map;      /* how its gradients lie */
   enum row_order rows;     /* the input's, of a product of rows */
   bool view_of_one;        /* at a batch of 1 no copy is needed */
   int keeps;               /* KEEPS_IN(i) | KEEPS_OUT */
@@ -100,11 +113,13 @@ struct operation {
   bool always_makes;  /* these, while training, also if nothing needs them */
   struct extent work; /* while it runs */
   enum gradient gradient;
-  bool turns; /* a view whose axes lie in another order, as its gradient's */
-  enum row_copy copies_gradient;
-  bool copies_parts; /* a gradient that is a part of a larger one, too */
+  enum row_order turns; /* a view: so lie the rows of its input's gradient */
+  enum row_order parts; /* of its gradient, which it gives its inputs */
+  bool by_rows; /* a gradient whose rows are not together is copied first */
+  enum tape_packing packs_gradient;   /* before the kernel sees it */
   struct extent back_work, back_more; /* while its gradients are computed */
   bool reduces; /* of a smaller input first a gradient of the output's size */
+  bool gradient_as_in; /* elementwise: it lies as the input does */
   /* Of the layer, which it reads and gives gradients; or all of them. */
   int first_param, param_count;
   int param_step; /* from one to the next; 0: 1 */
@@ -151,6 +166,7 @@ struct tape_storage {
   bool owned : 1;   /* neither parameter nor input of the net */
   bool saved : 1;
   bool leads_back : 1; /* a gradient passes through it */
+  bool stays : 1;      /* a module has it until it computes it again */
 };
 
 /* What an operation is: the same for all that are alike. */
@@ -170,21 +186,36 @@ struct op_facts {
   bool by_sample; /* its matrix first has a gradient for each sample */
   bool packs;
   bool on_view; /* it writes over a view: CopySlices of autograd */
-  bool map;     /* the gradients that it makes lie as maps do */
-  bool turns;   /* the output's axes lie in another order */
-  enum row_copy copies_gradient;
-  bool copies_parts;
+  enum map_order map;
+  enum row_order turns; /* of the input's gradient, if they do otherwise */
+  enum row_order parts;
+  bool by_rows;
+  enum tape_packing packs_gradient;
   bool matrix_last; /* its gradient comes after those of its bias */
   bool reduces; /* a smaller input's gradient is summed up from a larger one */
-  bool inner;   /* a step of what is timed as one kernel */
-  bool quiet;   /* many alike at once: what is alive meanwhile says nothing */
-  bool drops;   /* what would be kept, for nothing needs a gradient */
+  bool gradient_as_in;
+  bool inner; /* a step of what is timed as one kernel */
+  bool quiet; /* many alike at once: what is alive meanwhile says nothing */
+  bool drops; /* what would be kept, for nothing needs a gradient */
   struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
   struct extent work, back_work, back_more;
   struct extent unpacked; /* matrices in blocks, written out while it runs */
   /* Of several devices: what is whole while it runs, forward and backward. */
   struct extent gathered, back_gathered;
 };
+
+/* One channel, or one place, lies in one order only. */
+static inline enum tape_packing packing_of(const struct shape *map) {
+  return shape_channels(map) > 1 && shape_rows(map) > 1 ? PACKS_MAPS
+                                                        : PACKS_VALUES;
+}
+
+/* Kernels have channels first, but for maps of three or four axes that have
+ * them last, of at most `last`: as layout_of_map() says of values. */
+static inline enum map_order map_order(const struct shape *map, int last) {
+  bool keeps = map->rank >= 3 && map->rank <= last;
+  return keeps || map->rank == 1 ? MAP_AS_IN : MAP_FIRST;
+}
 
 /* An operation on the tape. Ranges are into the tape's arrays. */
 struct tape_op {
@@ -261,7 +292,8 @@ struct tape {
   VEC(int64_t) numbers;             /* of lowered operations, and layouts */
   VEC(uint32_t) strides; /* of inputs, parameters and outputs: in numbers */
 
-  bool *copied; /* mixed: parameters whose 16-bit copy is there */
+  bool *copied;       /* mixed: parameters whose 16-bit copy is there */
+  uint32_t *computed; /* by parameter: the value from 1 that a module has */
 
   struct expert_turn *turn;  /* NULL: no block of experts */
   const struct share *share; /* of the rows that are recorded now */
@@ -343,13 +375,27 @@ size_t tape_outside(struct tape *tape, struct extent extent, bool trained);
 
 bool extent_equal(const struct extent *a, const struct extent *b);
 
+/* Of those that the tape keeps, each once unless many others came between. */
+bool tape_same_extent(const struct tape *tape, size_t a, size_t b);
+
 /* By members: the holes between them may hold anything. */
 bool facts_equal(const struct op_facts *a, const struct op_facts *b);
+
+/* Whether two values are alike, but for what they refer to and are parts of. */
+bool tape_alike(const struct tape *tape, const struct tape_value *a,
+                const struct tape_value *b);
 
 /* The extent of a layer's tensor. */
 struct extent extent_of(const struct shape *shape);
 struct extent extent_fixed(int64_t count, enum width width);
 struct extent extent_sample(int64_t count, enum width width);
+
+/*
+ * What an operation makes beside its output: kept for backward, or gone when it
+ * has run. A plan has none: the runtime's kernels do without.
+ */
+void tape_makes(const struct tape *tape, struct operation *op,
+                struct extent extent);
 
 /* Common kinds of layers. */
 
@@ -381,6 +427,10 @@ size_t tape_flatten(struct tape *tape, size_t in);
 
 /* A copy of strided values; others are returned as they are. */
 size_t tape_dense(struct tape *tape, size_t in);
+
+/* Of which the rows lie so: a copy, unless they are together. Of one sample it
+   is a view, unless they are apart. */
+size_t tape_together(struct tape *tape, size_t in, enum row_order rows);
 
 /* The rows of a matrix: copied, if they are apart; how they lie then. */
 size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows);

@@ -13,7 +13,7 @@ static void find_training(const struct memory *memory, struct answer *a) {
   a->devices = p->stages.count ? p->devices : 1;
   a->uneven = p->stages.count > 1;
   a->host = p->host;
-  if (!a->device)
+  if (!a->device.bytes)
     return;
   a->verdict = fit_verdict(fit);
   a->host = fit->host;
@@ -96,16 +96,16 @@ static bool find_context(const struct answer_request *r, struct answer *a,
 static bool find_prediction(const struct answer_request *r, struct answer *a) {
   const struct inference *f = &r->memory->inference;
   struct trial trial = {
-      .model = r->model, .settings = *r->settings, .room = a->room};
+      .model = r->model, .settings = *r->settings, .room = a->device.room};
   a->planned = answer_planned_bytes(f);
   a->bytes = size_sum(size_sum(f->parameters, f->buffers),
                       size_sum(f->framework, f->cache));
   a->alone = a->bytes;
   if (a->bytes == INT64_MAX || a->planned == INT64_MAX)
     return false;
-  if (!a->device)
+  if (!a->device.bytes)
     return true;
-  a->verdict = fit_judge(a->bytes, a->room, a->reserve, 0, 0);
+  a->verdict = fit_judge(a->bytes, a->device.room, a->device.reserve, 0, 0);
   trial.changed = &trial.settings.infer.batch;
   a->largest_batch = search(&trial);
   trial.settings = *r->settings;
@@ -134,7 +134,7 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
   struct serving_answer *s = ARENA_NEW(r->arena, struct serving_answer);
   a->devices = r->settings->infer.tensor_parallel;
   a->bytes = a->alone = INT64_MAX;
-  a->verdict = a->device ? VERDICT_TOO_MUCH : VERDICT_NONE;
+  a->verdict = a->device.bytes ? VERDICT_TOO_MUCH : VERDICT_NONE;
   if (!serving_possible(r->model, r->settings, &why, &help))
     return true;
   if (!serving_find(r->model, r->settings, r->arena, r->table, s))
@@ -145,7 +145,7 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
   a->host_room = s->host_room;
   a->context = s->context;
   a->sequences = s->sequences;
-  if (a->device) {
+  if (a->device.bytes) {
     a->verdict = serving_verdict(s);
     a->longest_context = s->longest;
     a->most_sequences = s->most;
@@ -163,11 +163,9 @@ bool answer_find(const struct answer_request *r, struct answer *a) {
   a->card = r->settings->train.memory ? NULL : gpu_of(&r->settings->train);
   if (r->predict)
     a->asked = serving_asked(r->settings) ? ASKED_SERVING : ASKED_PREDICTION;
-  if (a->asked == ASKED_SERVING)
-    serving_device(r->settings, &a->device, &a->taken, &a->reserve, &a->room);
-  else
-    fit_device(&r->settings->train, r->predict, &a->device, &a->taken,
-               &a->reserve, &a->room);
+  a->device = a->asked == ASKED_SERVING
+                  ? serving_device(r->settings)
+                  : fit_device(&r->settings->train, r->predict);
   switch (a->asked) {
   case ASKED_SERVING: return find_serving(r, a);
   case ASKED_PREDICTION: return find_prediction(r, a);

@@ -22,12 +22,10 @@ struct answer {
   bool uneven;              /* the others have less */
   enum fit_verdict verdict; /* VERDICT_NONE: no device was named */
   const struct gpu *card;   /* that was named; or NULL */
-  int64_t device; /* what a process has of it, or its memory; 0: not named */
-  int64_t taken, reserve; /* by the framework, and what is kept free */
-  int64_t room;
-  int64_t host, host_room; /* in the host's memory; what it has, 0: not said */
-  int64_t largest_batch;   /* that fits; -1: not asked */
-  int64_t longest_context; /* -1: not asked, or nothing looks back */
+  struct fit_device device; /* or what a process has of it */
+  int64_t host, host_room;  /* in the host's memory; what it has, 0: not said */
+  int64_t largest_batch;    /* that fits; -1: not asked */
+  int64_t longest_context;  /* -1: not asked, or nothing looks back */
   int64_t context, sequences;          /* served */
   int64_t most_sequences;              /* of `context`; -1: not asked */
   int64_t positions;                   /* in all; -1: not asked */

@@ -33,6 +33,9 @@ static void find_held(struct lives *l, const struct step *step) {
         .held = true;
   for (size_t i = 0; i < trace->ends.count; i++)
     l->life[storage_of(l, trace->ends.at[i])].held = true;
+  for (size_t i = 0; i < l->tape->storages.count; i++)
+    if (l->tape->storages.at[i].stays)
+      l->life[i].held = l->life[i].stays = true;
 }
 
 /* From the last operation on, so that each use knows the next one. */

@@ -14,7 +14,8 @@ struct life {
   int64_t bytes, stored; /* stored: kept for backward */
   uint32_t made;         /* operation; NO_OP: none makes it */
   uint32_t saved;        /* the first that keeps it; NO_OP: none does */
-  bool held;             /* to the end of the step: an output */
+  bool held;             /* to the end of the step: an output, or `stays` */
+  bool stays; /* a module has it; what is computed again takes its place */
   bool packs; /* what is kept is another tensor, in groups: saved_dtype= */
 };
 

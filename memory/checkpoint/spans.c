@@ -271,7 +271,7 @@ static void its_backward(struct spans *s, size_t from) {
         most = max_i64(most, alive + level->after);
       alive += level->kept;
       for (uint32_t k = l->first_save[i]; k < l->first_save[i + 1]; k++)
-        if (l->life[l->saves[k]].made >= first)
+        if (l->life[l->saves[k]].made >= first && !l->life[l->saves[k]].stays)
           alive += l->life[l->saves[k]].bytes;
       if (level->back >= 0)
         most = max_i64(most, alive + level->back);
@@ -290,8 +290,9 @@ static int64_t most_again(const struct lives *l, size_t first, size_t end) {
       most = max_i64(most, alive + level->forward);
     for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
       const struct life *life = &l->life[l->uses[k].storage];
-      if (l->uses[k].next >= end && life->made >= first && life->saved >= end)
-        alive -= life->bytes;
+      bool idle = l->uses[k].next >= end && life->saved >= end;
+      if (life->stays ? life->made == i : idle && life->made >= first)
+        alive -= life->bytes; /* in place of what was there */
     }
   }
   return most;

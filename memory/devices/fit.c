@@ -283,14 +283,14 @@ static bool try_way(const struct step *step, struct fit *fit,
   if (!same || (settings->checkpoint && !chosen)) {
     trial = (struct step){.model = step->model, .settings = *settings};
     trial.runs = same ? step->runs : NULL; /* they know of no types */
-    checkpoint_choose(&trial, fit->room, &scratch);
+    checkpoint_choose(&trial, fit->device.room, &scratch);
   }
   int64_t peak = fit_held(&trial.settings, try_step(&trial, 0, &scratch)).peak;
-  if (peak <= fit->room)
+  if (peak <= fit->device.room)
     *VEC_PUSH(step->model->arena, &fit->ways) = (struct way_out){
         way_text(step->model->arena, what, number), peak, trial.extra_macs};
   arena_close(&scratch);
-  return peak <= fit->room;
+  return peak <= fit->device.room;
 }
 
 /* The cheapest first: what changes the least of what is learned. */
@@ -336,13 +336,14 @@ static void find_ways(const struct step *step, struct fit *fit,
   }
 }
 
-void fit_device(const struct train_settings *train, bool predict,
-                int64_t *device, int64_t *taken, int64_t *reserve,
-                int64_t *room) {
-  *device = device_bytes(train);
-  *taken = *device ? taken_bytes(train, predict) : 0;
-  *room = room_of(train, predict);
-  *reserve = *device ? max_i64(*device - *taken - *room, 0) : 0;
+struct fit_device fit_device(const struct train_settings *train, bool predict) {
+  struct fit_device d = {.bytes = device_bytes(train)};
+  if (!d.bytes)
+    return d;
+  d.taken = taken_bytes(train, predict);
+  d.room = room_of(train, predict);
+  d.reserve = max_i64(d.bytes - d.taken - d.room, 0);
+  return d;
 }
 
 enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t reserve,
@@ -361,7 +362,7 @@ const char *fit_word(enum fit_verdict verdict) {
 }
 
 enum fit_verdict fit_verdict(const struct fit *fit) {
-  return fit_judge(fit->peak, fit->room, fit->reserve, fit->host,
+  return fit_judge(fit->peak, fit->device.room, fit->device.reserve, fit->host,
                    fit->host_room);
 }
 
@@ -373,11 +374,11 @@ void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
                       .host = given.host,
                       .host_room = step->settings.host_memory};
   *VEC_PUSH(arena, &trials.all) = fit_held(&step->settings, given);
-  fit_device(&step->settings, false, &fit->device, &fit->taken, &fit->reserve,
-             &fit->room);
+  fit->device = fit_device(&step->settings, false);
   if (fit->alone)
     return;
-  fit->largest_batch = fit_largest_batch(step, fit->room, &trials, arena);
+  fit->largest_batch =
+      fit_largest_batch(step, fit->device.room, &trials, arena);
   if (fit_verdict(fit) != VERDICT_FITS)
     find_ways(step, fit, arena);
 }

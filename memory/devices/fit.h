@@ -14,12 +14,17 @@ struct way_out {
   int64_t extra_macs;
 };
 
+/* What a device has, and where it goes; all 0: none was named. */
+struct fit_device {
+  int64_t bytes;
+  int64_t taken;   /* by the framework itself: context, workspace */
+  int64_t reserve; /* kept free for what is not counted */
+  int64_t room;    /* for the step */
+};
+
 struct fit {
-  bool alone;               /* nothing is asked but whether it fits */
-  int64_t device;           /* bytes that it has; 0: not asked */
-  int64_t taken;            /* by the framework itself: context, workspace */
-  int64_t reserve;          /* kept free for what is not counted */
-  int64_t room;             /* for the step */
+  bool alone; /* nothing is asked but whether it fits */
+  struct fit_device device;
   int64_t peak;             /* of the most loaded device */
   int64_t host, host_room;  /* of those of a host; what that has; 0: not said */
   int64_t largest_batch;    /* 0: not even one sample fits */
@@ -60,10 +65,8 @@ int64_t fit_room(const struct train_settings *train);
  */
 int64_t fit_context(const struct train_settings *train, int64_t reserved);
 
-/* What the settings' device has, and where it goes; all 0: none named. */
-void fit_device(const struct train_settings *train, bool predict,
-                int64_t *device, int64_t *taken, int64_t *reserve,
-                int64_t *room);
+/* The device of the settings. */
+struct fit_device fit_device(const struct train_settings *train, bool predict);
 
 /* A batch and what a step with it takes, of the device and of the host. */
 struct fit_tried {

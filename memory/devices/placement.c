@@ -247,11 +247,11 @@ void place_find(const struct place_request *request, struct arena *arena,
                            .placing = placing,
                            .runs = {.arena = arena}};
   struct candidates all = {0};
-  int64_t device, taken, reserve;
+  struct fit_device device = fit_device(request->train, false);
   *placing = (struct place_placing){
       .missing =
-          time_missing(request->model, request->train, request->cluster.gpu)};
-  fit_device(request->train, false, &device, &taken, &reserve, &placing->room);
+          time_missing(request->model, request->train, request->cluster.gpu),
+      .room = device.room};
   f.work = work_find(request->model, request->train, arena);
   cuts_all(request->model, &f.places, arena);
   candidates_find(request, &f.work, &f.runs, arena, &all);
@@ -267,7 +267,7 @@ void place_find(const struct place_request *request, struct arena *arena,
     return;
   thin_out(placing);
   const struct placement *first = &placing->best.at[0];
-  placing->verdict = fit_judge(first->peak, placing->room, reserve, first->host,
-                               first->settings.host_memory);
+  placing->verdict = fit_judge(first->peak, device.room, device.reserve,
+                               first->host, first->settings.host_memory);
   placing->missing = first->time.missing;
 }

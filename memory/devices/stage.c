@@ -52,13 +52,13 @@ static int64_t shared(struct search *s, const struct stage_held *held,
   return small ? bytes : stage_sum(s, bytes, held->small);
 }
 
-/* Buffers that hold no values: bn counts batches. */
+/* Buffers that hold no values. */
 static int64_t counters(struct search *s, struct node_range nodes) {
   int64_t bytes = 0;
   for (int64_t i = nodes.first; i < nodes.end; i++) {
     const struct node *node = &s->step->model->nodes.at[i];
     if (node->shares < nodes.first) /* its own, or those of another stage */
-      bytes = stage_sum(s, bytes, node->kind->counter_bytes);
+      bytes = stage_sum(s, bytes, node_index_bytes(node));
   }
   return bytes;
 }

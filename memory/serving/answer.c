@@ -114,7 +114,7 @@ static int64_t largest(const struct serving_search *q) {
 static int64_t most_sequences(struct serving *s, const struct serving_answer *a,
                               int64_t context) {
   struct serving_search q = {.serving = s,
-                             .room = a->room,
+                             .room = a->device.room,
                              .host_room = a->host_room,
                              .context = context,
                              .most = 1 << 20};
@@ -127,7 +127,7 @@ static int64_t longest_context(struct serving *s,
                                int64_t sequences) {
   int64_t page = serving_page(&s->settings->infer), limit = a->limit;
   struct serving_search q = {.serving = s,
-                             .room = a->room,
+                             .room = a->device.room,
                              .host_room = a->host_room,
                              .sequences = sequences,
                              .most = LONGEST_CONTEXT / page};
@@ -189,7 +189,7 @@ static bool choose_layers(struct serving *s, const struct serving_answer *a) {
     int64_t middle = low + (high - low) / 2;
     if (!serving_put(s, middle))
       return false;
-    if (part_of(s, ON_CARD, a->context, a->sequences).need <= a->room)
+    if (part_of(s, ON_CARD, a->context, a->sequences).need <= a->device.room)
       low = middle;
     else
       high = middle;
@@ -227,9 +227,9 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->limit = serving_position_limit(model);
   a->context = infer->context ? infer->context : s.words;
   a->sequences = max_i64(infer->sequences, 1);
-  serving_device(settings, &a->device, &a->taken, &a->reserve, &a->room);
+  a->device = serving_device(settings);
   a->strict = infer->utilization > 0;
-  if (s.parted && a->device && infer->gpu_layers == GPU_LAYERS_AUTO &&
+  if (s.parted && a->device.bytes && infer->gpu_layers == GPU_LAYERS_AUTO &&
       !choose_layers(&s, a))
     return false;
   if (!find_parts(&s, a))
@@ -240,7 +240,7 @@ bool serving_find(const struct model *model, const struct settings *settings,
        !serving_traffic(&s, serving_decoding(&s, a->context, a->sequences),
                         &a->decode_traffic)))
     return false;
-  if (!a->device)
+  if (!a->device.bytes)
     return true;
   a->most = most_sequences(&s, a, a->context);
   a->longest = longest_context(&s, a, a->sequences);

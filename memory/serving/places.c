@@ -247,8 +247,7 @@ static bool add_node(struct serving *s, int64_t index) {
   return element_bytes(s->settings->infer.dtype,
                        model_cost(model, index)->buffers, &bytes) &&
          add_i64(s->weights[place], bytes, &s->weights[place]) &&
-         add_i64(s->weights[place], node->kind->counter_bytes,
-                 &s->weights[place]);
+         add_i64(s->weights[place], node_index_bytes(node), &s->weights[place]);
 }
 
 bool serving_put(struct serving *s, int64_t on_card) {

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "memory/devices/shard.h"
 #include "memory/step/simulate.h"
+#include "sema/model/weight_block.h"
 #include "sema/model/weights.h"
 
 enum { FAR = 1 << 30 }; /* a context that fills every window */
@@ -79,7 +80,9 @@ bool serving_weight(const struct serving *s, size_t index, int64_t *bytes) {
     return true;
   if (!weight_bytes(s->model, &s->roles, infer, index, bytes) ||
       (*bytes == WEIGHT_PLAIN &&
-       !element_bytes(infer->dtype, param->count, bytes)))
+       !weight_block_bytes(
+           infer->dtype, param->count,
+           param->bias && !infer->weight_dtype ? param->count : 0, bytes)))
     return false;
   *bytes = share_of(s, s->roles.at[index].role, *bytes);
   return true;
@@ -141,7 +144,7 @@ static bool scale(const struct serving *s, int64_t node, bool there, bool after,
   *is = *was;
   if (!there)
     is->count = 0;
-  if (!there || was->fixed || !was->count)
+  if (!there || (was->fixed && !was->meets) || !was->count)
     return true;
   if (!after)
     return mul_i64(was->count, step->sources, &is->count);

@@ -111,8 +111,7 @@ struct serving_answer {
   int64_t context, sequences;
   struct served_traffic prefill_traffic,
       decode_traffic; /* of several devices */
-  int64_t device;     /* 0: none was named */
-  int64_t taken, reserve, room;
+  struct fit_device device;
   bool strict;         /* vLLM refuses what passes its share */
   int64_t longest;     /* context, of `sequences`; in whole blocks */
   int64_t most;        /* sequences, of `context` */
@@ -127,8 +126,9 @@ struct serving_answer {
 /* Of a device that was named: the card and, where layers are parted, the host.
  */
 static inline enum fit_verdict serving_verdict(const struct serving_answer *a) {
-  return fit_judge(a->card.need, a->room, a->strict ? 0 : a->reserve,
-                   a->host.need, a->host_room);
+  return fit_judge(a->card.need, a->device.room,
+                   a->strict ? 0 : a->device.reserve, a->host.need,
+                   a->host_room);
 }
 
 /* Bytes of the states of a sequence; INT64_MAX: too many. */
@@ -227,8 +227,7 @@ int64_t serving_compute(const struct serving *serving, enum served_place place,
                         int64_t context, int64_t sequences);
 
 /* fit_device, or the part of the device that utilization= says. */
-void serving_device(const struct settings *settings, int64_t *device,
-                    int64_t *taken, int64_t *reserve, int64_t *room);
+struct fit_device serving_device(const struct settings *settings);
 
 /* The answer's `positions` and `concurrency`, of its other members. */
 void serving_positions_in_all(const struct serving *serving,

@@ -3,6 +3,7 @@
  * does not come from them is an encoder, which runs once for a sequence, and
  * whose keys and values stay.
  */
+#include "layers/sequence/attention.h"
 #include "memory/serving/serving.h"
 
 enum { MOST_SOURCES = 63 }; /* a bit for each */
@@ -13,9 +14,11 @@ bool serving_grows(const struct layer *layer) {
           layer->kind->cache(layer, 2) > layer->kind->cache(layer, 1));
 }
 
-/* Keys and values of a second input, `cross=`, which a layer only looks at. */
+/* Keys and values of a second input, `cross=`, which a layer only looks at;
+   `values=` alone are of the positions that ask. */
 static bool only_looks(const struct node *node, int input) {
-  return node->kind->cache && input > 0;
+  return node->kind->cache && input > 0 &&
+         (node->kind->trace != attention_trace || attention_keys(node->args));
 }
 
 /* Inputs of a net, as bits: what grows comes from some, others are seen. */

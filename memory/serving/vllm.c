@@ -7,17 +7,17 @@
 
 enum { WHOLE = 1000000 }; /* of utilization= */
 
-void serving_device(const struct settings *settings, int64_t *device,
-                    int64_t *taken, int64_t *reserve, int64_t *room) {
+struct fit_device serving_device(const struct settings *settings) {
   const struct train_settings *train = &settings->train;
-  fit_device(train, true, device, taken, reserve, room);
-  if (!settings->infer.utilization || !*device)
-    return;
+  struct fit_device d = fit_device(train, true);
+  if (!settings->infer.utilization || !d.bytes)
+    return d;
   /* request_memory of vllm/v1/worker/utils.py */
-  int64_t share = share_i64(*device, settings->infer.utilization, WHOLE);
-  *taken = profile_at(train->profile)->beside;
-  *room = max_i64(share - *taken, 1);
-  *reserve = max_i64(*device - *taken - *room, 0);
+  int64_t share = share_i64(d.bytes, settings->infer.utilization, WHOLE);
+  d.taken = profile_at(train->profile)->beside;
+  d.room = max_i64(share - d.taken, 1);
+  d.reserve = max_i64(d.bytes - d.taken - d.room, 0);
+  return d;
 }
 
 /* Blocks lie in all layers, and as many as a sequence has make one more. */
@@ -27,7 +27,7 @@ void serving_positions_in_all(const struct serving *s,
   int64_t page = s->settings->infer.page;
   int64_t pages = ceil_div_i64(a->context, page);
   int64_t step = card->need - card->weights - card->cache;
-  int64_t left = max_i64(a->room - card->weights - step, 0);
+  int64_t left = max_i64(a->device.room - card->weights - step, 0);
   a->positions = -1;
   if (s->parted || serving_is_llama_cpp(s) || card->sequence <= card->state)
     return;

@@ -17,8 +17,10 @@ static void mix(struct mixer *m, uint64_t value) {
 
 static void mix_extent(struct mixer *m, const struct extent *extent) {
   mix(m, (uint64_t)extent->count);
-  mix(m, (uint64_t)extent->width << 3 | (uint64_t)extent->mask << 2 |
-             (uint64_t)extent->whole << 1 | extent->fixed);
+  mix(m, (uint64_t)extent->at_once << 16 | (uint64_t)extent->several << 15 |
+             (uint64_t)extent->meets << 14 | (uint64_t)extent->width << 3 |
+             (uint64_t)extent->mask << 2 | (uint64_t)extent->whole << 1 |
+             extent->fixed);
 }
 
 /* Parameters that are shared are the same in no other part. */
@@ -64,13 +66,16 @@ static void mix_op(struct mixer *m, size_t index) {
              (uint64_t)op->facts->elementwise << 3 |
              (uint64_t)op->facts->drops << 2 |
              (uint64_t)op->facts->splits << 1 | op->facts->ahead);
-  mix(m, (uint64_t)op->facts->copies_gradient << 8 |
-             (uint64_t)op->facts->by_sample << 5 |
-             (uint64_t)op->facts->packs << 4 | (uint64_t)op->facts->turns << 3 |
-             (uint64_t)op->facts->copies_parts << 10 |
-             (uint64_t)op->facts->map << 7 | (uint64_t)op->facts->on_view << 6 |
-             (uint64_t)op->facts->matrix_last << 2 |
-             (uint64_t)op->facts->reduces << 1 | op->facts->quiet);
+  mix(m,
+      (uint64_t)op->facts->by_rows << 8 | (uint64_t)op->facts->by_sample << 5 |
+          (uint64_t)op->facts->packs << 4 | (uint64_t)op->facts->turns << 10 |
+
+          (uint64_t)op->facts->packs_gradient << 15 |
+          (uint64_t)op->facts->map << 13 | (uint64_t)op->facts->on_view << 6 |
+          (uint64_t)op->facts->matrix_last << 2 |
+          (uint64_t)op->facts->gradient_as_in << 20 |
+          (uint64_t)op->facts->parts << 21 | (uint64_t)op->facts->reduces << 1 |
+          op->facts->quiet);
   mix(m, (uint64_t)op->facts->held_count);
   for (int i = 0; i < op->facts->in_count; i++)
     mix_value(m, tape_input(tape, op, i), op);
@@ -103,7 +108,7 @@ static void mix_node(struct mixer *m, int64_t index) {
   int64_t group = outermost(model, node->group);
   mix(m, (uint64_t)node->param_count);
   mix(m, (uint64_t)node->copies);
-  mix(m, (uint64_t)node->kind->counter_bytes);
+  mix(m, (uint64_t)node_index_bytes(node));
   if (node->shares != NO_NODE || node->kind == &model_input_kind)
     mix(m, (uint64_t)index);
   for (int i = 0; i < node->param_count; i++)

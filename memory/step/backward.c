@@ -81,7 +81,7 @@ static bool may_add_to(struct run *run, size_t buffer, int64_t bytes) {
 
 /* A tensor that several read gets the sum of their gradients. */
 static void deliver(struct run *run, const struct tape_op *op, size_t value,
-                    size_t buffer, bool turned) {
+                    size_t buffer, enum row_order rows) {
   const struct tape_value *to = run_value_at(run, value);
   size_t *held = run_gradient_of(run, value);
   if (to->param) {
@@ -90,12 +90,10 @@ static void deliver(struct run *run, const struct tape_op *op, size_t value,
       run_add_param_gradient(run, to->param - 1 + i);
     if (again)
       add_to_param(run, op, to->param - 1);
-    else
-      run_sample(run, op);
     release_buffer(run, buffer);
   } else if (!*held) {
     *held = buffer;
-    *run_turned(run, value) = turned;
+    *run_turned(run, value) = rows;
   } else if (may_add_to(run, *held, run_extent_bytes(run, to->extent))) {
     run_sample(run, op);
     release_buffer(run, buffer);
@@ -106,19 +104,30 @@ static void deliver(struct run *run, const struct tape_op *op, size_t value,
     release_buffer(run, *held);
     release_buffer(run, buffer);
     *held = sum;
+    if (*run_turned(run, value) == ROWS_CUT)
+      *run_turned(run, value) = ROWS_TOGETHER;
   }
 }
 
-/* An input that is smaller than the output was spread over it. */
+/* One number spread, as of a sum, lies in no order: then the output's rules. */
+static bool is_number(struct run *run, size_t given) {
+  struct extent one = extent_fixed(1, WIDTH_F32);
+  return run->buffers.at[given - 1].bytes <= run_bytes_of(run, &one);
+}
+
+/* An input that is smaller than the output was spread over it. What is there
+   once for all samples, but no parameter, has an axis of 1 for them. */
 static bool shares_gradient(const struct run *run, const struct tape_op *op,
-                            size_t in) {
+                            size_t in, bool number) {
   const struct extent *of = tape_extent(run->tape, in);
   const struct extent *out = tape_extent(run->tape, op->first_out);
+  bool one = run->s->batch == 1 && !run_value_at(run, in)->param;
   return (op->facts->gradient == GRADIENT_SHARED ||
+          (op->facts->gradient == GRADIENT_MOVED && number) ||
           (op->facts->gradient == GRADIENT_FIRST &&
            in == run_input_of(run, op, 0))) &&
          (!op->facts->elementwise ||
-          (of->count == out->count && of->fixed == out->fixed));
+          (of->count == out->count && (of->fixed == out->fixed || one)));
 }
 
 /*
@@ -195,12 +204,13 @@ static int64_t gradient_bytes(struct run *run, const struct tape_op *op,
 static void input_gradients(struct run *run, const struct tape_op *op,
                             size_t given, size_t *made) {
   int read = op->facts->in_count - op->facts->held_count;
+  bool number = is_number(run, given);
   for (int i = 0; i < op->facts->in_count; i++) {
     size_t in = run_input_of(run, op, i);
     made[i] = 0;
     if (i >= read || !run_value_at(run, in)->needs_gradient)
       continue;
-    if (shares_gradient(run, op, in)) {
+    if (shares_gradient(run, op, in, number)) {
       made[i] = given;
       run->buffers.at[given - 1].users++;
     } else {
@@ -216,6 +226,16 @@ static int64_t sum_of(struct run *run, int64_t a, int64_t b) {
   return 0;
 }
 
+/* The gradient of an input that was spread; of a parameter, which has no axis
+ * of samples, also over one. */
+static bool is_summed(struct run *run, const struct tape_op *op, int i,
+                      size_t made) {
+  bool param = run_value_at(run, run_input_of(run, op, i))->param;
+  int64_t out = run_value_bytes(run, op->first_out);
+  int64_t bytes = run->buffers.at[made - 1].bytes;
+  return bytes < out || (bytes == out && param && run->s->batch == 1);
+}
+
 /*
  * Of an input that is smaller than the output first a gradient as large as
  * that, which is then summed up; returns how much larger these are.
@@ -225,43 +245,54 @@ static int64_t before_sums(struct run *run, const struct tape_op *op,
   int64_t out = run_value_bytes(run, op->first_out);
   int64_t more = 0;
   *large = 0;
+  if (!op->facts->reduces)
+    return 0;
   for (int i = op->facts->gradient == GRADIENT_FIRST; i < op->facts->in_count;
        i++)
-    if (op->facts->reduces && made[i] &&
-        run->buffers.at[made[i] - 1].bytes < out) {
+    if (made[i] && is_summed(run, op, i, made[i])) {
       more = sum_of(run, more, out - run->buffers.at[made[i] - 1].bytes);
       *large = sum_of(run, *large, out);
     }
   return more;
 }
 
-/* One number spread, as of a sum, lies in no order: then the output's rules. */
+/* That, or one of fewer values, spread over some axes. */
 static bool is_spread(struct run *run, const struct tape_op *op, size_t given) {
   const struct tape_value *out = run_value_at(run, op->first_out);
   return run->buffers.at[given - 1].bytes < run_extent_bytes(run, out->extent);
 }
 
 /*
- * What is written over a view: the gradient of the whole tensor is copied, then
- * the part that is seen of it (CopySlices of
- * torch/csrc/autograd/functions/tensor.cpp).
+ * What is written over a view, beside its gradient: that of the whole tensor,
+ * a copy of it, and of this the part that is seen (AsStridedBackward, then
+ * CopySlices of torch/csrc/autograd/functions/tensor.cpp). What was given is
+ * free by then, unless others use it.
  */
 static int64_t view_bytes(struct run *run, const struct tape_op *op) {
   if (!op->facts->on_view)
     return 0;
   size_t in = run_input_of(run, op, 0);
+  const struct buffer *given = &run->buffers.at[given_gradient(run, op) - 1];
   int64_t whole = run_storage_bytes(run, run_storage_of(run, in));
-  int64_t twice = sum_of(run, whole, whole);
-  return is_spread(run, op, given_gradient(run, op)) ? sum_of(run, twice, whole)
-                                                     : twice;
+  int64_t all =
+      sum_of(run, sum_of(run, whole, whole), run_value_bytes(run, in));
+  return max_i64(all - (given->users > 1 ? 0 : given->bytes), whole);
 }
 
-/* A part of a gradient, of which the samples lie apart, is copied. */
-static int64_t part_bytes(struct run *run, const struct tape_op *op) {
-  size_t given = given_gradient(run, op);
-  int64_t own = run_value_bytes(run, op->first_out);
-  bool copies = op->facts->copies_parts && run->s->batch > 1 &&
-                run->buffers.at[given - 1].bytes > own;
+/* What is copied of the gradient for a kernel that wants it in one piece. */
+static int64_t packed_bytes(struct run *run, const struct tape_op *op) {
+  enum tape_packing packs = op->facts->packs_gradient;
+  if (packs == PACKS_NOTHING)
+    return 0;
+  size_t given = given_gradient(run, op), out = op->first_out;
+  int64_t own = run_value_bytes(run, out);
+  uint32_t lies = run_value_at(run, out)->strides;
+  bool part = run->s->batch > 1 && run->buffers.at[given - 1].bytes > own;
+  bool last = (lies == LAYOUT_ROWS || layout_of_axes(run->tape, lies)) &&
+              !*run_turned(run, out);
+  bool copies = (packs >= PACKS_PARTS && part) ||
+                (packs >= PACKS_VALUES && is_spread(run, op, given)) ||
+                (packs >= PACKS_MAPS && last);
   return copies ? own : 0;
 }
 
@@ -275,7 +306,7 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
   int64_t more = run_bytes_of(run, &op->facts->back_more);
   work = sum_of(run, work, run_fetched_bytes(run, op));
   work = sum_of(run, work, view_bytes(run, op));
-  work = sum_of(run, work, part_bytes(run, op));
+  work = sum_of(run, work, packed_bytes(run, op));
   for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
@@ -299,38 +330,104 @@ static void look_at_work(struct run *run, const struct tape_op *op,
 }
 
 /*
- * Whether the gradient that it is given lies in another order than its axes;
- * a product of its rows copies it then.
+ * The gradient of a bias that is added after the product, and whose gradient
+ * thus comes before it: one kernel does both where rows are a matrix anyway
+ * (ATen/native/Linear.cpp).
  */
-static bool put_together(struct run *run, const struct tape_op *op) {
-  size_t *held = run_gradient_of(run, op->first_out);
-  bool *turned = run_turned(run, op->first_out);
-  bool copies =
-      op->facts->copies_gradient == ROW_COPY_ALWAYS ||
-      (op->facts->copies_gradient == ROW_COPY_OF_BATCHES && run->s->batch > 1);
-  if (!*held)
-    return false;
-  if (is_spread(run, op, *held))
-    return run_lies_turned(run, op->first_out);
-  if (!*turned || !copies || op->facts->by_sample)
-    return *turned;
-  size_t copy =
-      run_new_buffer(run, op->node, run_value_bytes(run, op->first_out));
-  run_sample(run, op);
-  release_buffer(run, *held);
-  *held = copy;
-  return *turned = false;
+static int64_t bias_bytes(struct run *run, const struct tape_op *op) {
+  bool together = run_value_at(run, op->first_out)->view;
+  if (!op->facts->matrix_last || op->facts->param_count != 2 || together)
+    return 0;
+  return param_bytes(run, run->tape->params.at[op->first_param + 1],
+                     run->s->element);
 }
 
-/* What is made of it value by value lies as it does; of a map, as maps do. */
-static bool stays_turned(const struct run *run, const struct tape_op *op,
-                         size_t in, bool turned) {
-  if (op->facts->map)
-    return run_value_at(run, in)->strides >= LAYOUT_KNOWN;
-  if (op->facts->turns)
-    return !turned;
-  return turned && ((op->facts->elementwise && !op->facts->packs) ||
-                    op->facts->gradient == GRADIENT_SHARED);
+/* In another order than its axes: those of a sample are a matrix still. */
+static enum row_order rows_if(bool turned) {
+  return turned ? ROWS_OF_ONE : ROWS_TOGETHER;
+}
+
+static bool lies_apart(const struct run *run, enum row_order rows) {
+  return rows >= ROWS_APART || (rows && run->s->batch > 1);
+}
+
+/*
+ * How the rows lie of the gradient that it is given: a product of them copies
+ * it where they are no matrix.
+ */
+static enum row_order put_together(struct run *run, const struct tape_op *op) {
+  size_t *held = run_gradient_of(run, op->first_out);
+  enum row_order *rows = run_turned(run, op->first_out);
+  if (!*held)
+    return ROWS_TOGETHER;
+  if (is_number(run, *held)) { /* spread: as what is kept, or as the axes */
+    uint32_t lies = run_value_at(run, op->first_out)->strides;
+    bool kept = op->facts->saved_count || op->facts->kept[2].count;
+    return rows_if(kept ? layout_turned(run->tape, lies)
+                        : layout_of_axes(run->tape, lies));
+  }
+  if (!lies_apart(run, *rows) || !op->facts->by_rows || op->facts->by_sample)
+    return *rows;
+  int64_t bias = bias_bytes(run, op);
+  size_t copy =
+      run_new_buffer(run, op->node, run_value_bytes(run, op->first_out));
+  run_change(run, PART_TEMPORARY, bias);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -bias);
+  release_buffer(run, *held);
+  *held = copy;
+  return *rows = ROWS_TOGETHER;
+}
+
+/* A copy of several samples, a view of one. */
+static bool is_view_of_one(const struct run *run, const struct tape_op *op) {
+  size_t storage = run_value_at(run, op->first_out)->storage;
+  return run->s->batch == 1 && op->facts->result == RESULT_NEW &&
+         run->tape->storages.at[storage].view_of;
+}
+
+/* A map that is seen as something else, in the order of its axes. */
+static bool is_seen_otherwise(const struct run *run, const struct tape_op *op) {
+  uint32_t lies = run_value_at(run, op->first_out)->strides;
+  return op->facts->result == RESULT_VIEW && op->facts->out_count == 1 &&
+         op->facts->in_count == 1 && !layout_of_axes(run->tape, lies);
+}
+
+/*
+ * What is made of it value by value lies as it does; of a map, as maps do, and
+ * zeros around a part of one.
+ */
+static enum row_order stays_turned(const struct run *run,
+                                   const struct tape_op *op, size_t in,
+                                   enum row_order rows) {
+  const struct op_facts *facts = op->facts;
+  uint32_t lies = run_value_at(run, in)->strides;
+  if (facts->map)
+    return rows_if(lies >= LAYOUT_KNOWN ||
+                   (facts->map == MAP_FIRST &&
+                    (lies == LAYOUT_ROWS || lies == LAYOUT_LAST)));
+  if (facts->turns)
+    return rows ? ROWS_TOGETHER : facts->turns;
+  if (!rows && is_view_of_one(run, op)) /* the product gives it as it got it */
+    return rows_if(layout_of_axes(run->tape, lies) || run_lies_turned(run, in));
+  if (!rows && is_seen_otherwise(run, op))
+    return rows_if(layout_of_axes(run->tape, lies));
+  if (facts->gradient == GRADIENT_SHARED)
+    return rows;
+  if (facts->elementwise && !facts->packs)
+    return facts->gradient_as_in ? rows_if(run_lies_turned(run, in)) : rows;
+  bool by_rows = run_value_at(run, op->first_out)->strides == LAYOUT_ROWS;
+  return rows_if(layout_of_axes(run->tape, lies) && !by_rows);
+}
+
+/* How the rows lie of the gradient that was `made` for an input. */
+static enum row_order made_rows(struct run *run, const struct tape_op *op,
+                                size_t in, size_t made, enum row_order rows) {
+  bool part = run->buffers.at[made - 1].bytes > run_value_bytes(run, in);
+  bool cut = rows == ROWS_CUT || (!rows && lies_apart(run, op->facts->parts));
+  if (cut && part && !op->facts->turns)
+    return ROWS_CUT;
+  return stays_turned(run, op, in, cut ? ROWS_TOGETHER : rows);
 }
 
 /* A concat may have thousands of inputs, and a net thousands of concats. */
@@ -375,7 +472,7 @@ static void backward(struct run *run, const struct tape_op *op) {
   run->released = false;
   if (!given_gradient(run, op))
     return;
-  bool turned = put_together(run, op);
+  enum row_order rows = put_together(run, op);
   size_t given = given_gradient(run, op);
   if (op->facts->param_count > 8)
     again = arena_alloc(run->s->arena, (size_t)op->facts->param_count,
@@ -393,7 +490,7 @@ static void backward(struct run *run, const struct tape_op *op) {
   for (int i = 0; i < op->facts->in_count - op->facts->held_count; i++)
     if (made[i])
       deliver(run, op, run_input_of(run, op, i), made[i],
-              stays_turned(run, op, run_input_of(run, op, i), turned));
+              made_rows(run, op, run_input_of(run, op, i), made[i], rows));
   if (op->facts->by_sample)
     sum_samples(run, op, samples);
   else

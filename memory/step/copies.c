@@ -64,17 +64,13 @@ static bool follows_if(size_t x, size_t y, size_t before, size_t by) {
   return x && y ? follows(x - 1, y - 1, before, by) : x == y;
 }
 
-static bool same_extent(const struct tape *tape, size_t a, size_t b) {
-  return a == b || extent_equal(&tape->extents.at[a], &tape->extents.at[b]);
-}
-
 static bool same_storages(const struct copy_pair *p) {
   for (size_t i = 0; i < p->by.storages; i++) {
     const struct tape_storage *a = &p->tape->storages.at[p->a.storages + i];
     const struct tape_storage *b = a + p->by.storages;
-    if (!same_extent(p->tape, a->extent, b->extent) || a->owned != b->owned ||
-        a->leads_back != b->leads_back ||
-        (size_t)b->node != (size_t)a->node + p->nodes ||
+    if (!tape_same_extent(p->tape, a->extent, b->extent) ||
+        a->owned != b->owned || a->leads_back != b->leads_back ||
+        a->stays != b->stays || (size_t)b->node != (size_t)a->node + p->nodes ||
         !follows_if(a->view_of, b->view_of, p->before.storages,
                     p->by.storages) ||
         !follows_if(a->weight, b->weight, p->param_before, p->params))
@@ -87,12 +83,9 @@ static bool same_values(const struct copy_pair *p) {
   for (size_t i = 0; i < p->by.values; i++) {
     const struct tape_value *a = &p->tape->values.at[p->a.values + i];
     const struct tape_value *b = a + p->by.values;
-    if (!same_extent(p->tape, a->extent, b->extent) ||
-        a->needs_gradient != b->needs_gradient || a->still != b->still ||
-        a->part != b->part || a->view != b->view || a->axis != b->axis ||
+    if (!tape_alike(p->tape, a, b) || a->axis != b->axis ||
         a->first_part != b->first_part || a->part_count != b->part_count ||
         a->param_count != b->param_count ||
-        !tape_same_strides(p->tape, a->strides, b->strides) ||
         (b->storage >= p->before.storages && b->storage < p->a.storages) ||
         !follows(a->storage, b->storage, p->before.storages, p->by.storages) ||
         !follows_if(a->param, b->param, p->param_before, p->params))

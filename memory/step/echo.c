@@ -61,12 +61,7 @@ static bool same_input(const struct tape *tape, const struct seen *seen,
   const struct tape_value *a = &seen->value, *b = &tape->values.at[value];
   const struct tape_storage *x = &seen->storage;
   const struct tape_storage *y = &tape->storages.at[b->storage];
-  return extent_equal(&tape->extents.at[a->extent],
-                      &tape->extents.at[b->extent]) &&
-         a->needs_gradient == b->needs_gradient && a->still == b->still &&
-         a->part == b->part && a->view == b->view && a->shared == b->shared &&
-         !b->param && !y->weight &&
-         tape_same_strides(tape, a->strides, b->strides) &&
+  return tape_alike(tape, a, b) && !b->param && !y->weight &&
          x->owned == y->owned && x->saved == y->saved &&
          (x->pending <= 1) == (y->pending <= 1) &&
          seen->behind_fence == (b->storage >= tape->fence);

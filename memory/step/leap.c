@@ -68,26 +68,15 @@ static bool moves(size_t a, size_t b, size_t by) {
   return a ? a + by == b : b == 0;
 }
 
-/* Extents and facts are kept once, unless too many others came between. */
-
-static bool same_extent(const struct tape *tape, size_t a, size_t b) {
-  return a == b || extent_equal(&tape->extents.at[a], &tape->extents.at[b]);
-}
-
 static bool same_values(const struct leaping *l, size_t params) {
   const struct tape *tape = &l->trace->tape;
   size_t storages = l->at[1].storages - l->at[0].storages;
   size_t count = l->at[1].values - l->at[0].values;
   for (size_t i = l->at[0].values; i < l->at[1].values; i++) {
     const struct tape_value *a = &tape->values.at[i], *b = a + count;
-    if (!same_extent(tape, a->extent, b->extent) ||
-        a->storage + storages != b->storage ||
-        !tape_same_strides(tape, a->strides, b->strides) ||
+    if (!tape_alike(tape, a, b) || a->storage + storages != b->storage ||
         !moves(a->param, b->param, params) ||
-        a->param_count != b->param_count || a->part_count || b->part_count ||
-        a->strides != b->strides || a->needs_gradient != b->needs_gradient ||
-        a->still != b->still || a->shared != b->shared || a->part != b->part ||
-        a->view != b->view)
+        a->param_count != b->param_count || a->part_count || b->part_count)
       return false;
   }
   return true;
@@ -100,10 +89,12 @@ static bool same_storages(const struct leaping *l, size_t params,
   for (size_t i = 0; i < count; i++) {
     const struct tape_storage *a = &l->left[i];
     const struct tape_storage *b = &tape->storages.at[l->at[1].storages + i];
-    if (!same_extent(tape, a->extent, b->extent) || a->pending != b->pending ||
-        a->node + nodes != b->node || !moves(a->view_of, b->view_of, count) ||
+    if (!tape_same_extent(tape, a->extent, b->extent) ||
+        a->pending != b->pending || a->node + nodes != b->node ||
+        !moves(a->view_of, b->view_of, count) ||
         !moves(a->weight, b->weight, params) || a->owned != b->owned ||
-        a->saved != b->saved || a->leads_back != b->leads_back)
+        a->saved != b->saved || a->leads_back != b->leads_back ||
+        a->stays != b->stays)
       return false;
   }
   return true;
@@ -234,7 +225,7 @@ void leap_spread(const struct trace *trace, int64_t *by_node) {
 struct held {
   size_t number; /* of its buffer, from 1; 0: there is none */
   struct buffer buffer;
-  bool turned;
+  enum row_order turned;
 };
 
 /* What an iteration leaves to the next one, or backward to the one before. */

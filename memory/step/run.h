@@ -41,7 +41,7 @@ enum change_of {
 /* A value's gradient: which buffer, from 1, and how it is used. */
 struct held_gradient {
   size_t buffer;
-  bool turned;
+  enum row_order turned;
   int64_t bytes, users;
 };
 
@@ -66,10 +66,10 @@ struct run {
   bool keeps;                     /* operations keep what backward needs */
   int64_t cached;                 /* 16-bit weights of segments, in forward */
   size_t *gradient;               /* by value: its buffer, from 1 */
-  bool *turned;       /* by value: its gradient lies in another order */
-  bool *has_gradient; /* by parameter */
-  size_t *first_use;  /* likewise: of all operations, if each is stepped */
-  size_t *made;       /* room for the gradients of an operation's inputs */
+  enum row_order *turned; /* by value: how the rows of its gradient lie */
+  bool *has_gradient;     /* by parameter */
+  size_t *first_use;      /* likewise: of all operations, if each is stepped */
+  size_t *made;           /* room for the gradients of an operation's inputs */
   size_t made_room;
   VEC(struct buffer) buffers;
   int64_t *bytes;                /* by extent of the tape; -1: not yet known */
@@ -136,7 +136,7 @@ static inline struct run_use *run_use_of(struct run *run, size_t storage) {
   return run_once(run, storage);
 }
 
-static inline bool *run_turned(const struct run *run, size_t value) {
+static inline enum row_order *run_turned(const struct run *run, size_t value) {
   return &run->turned[value - run->first_value];
 }
 
@@ -207,6 +207,9 @@ void run_change(struct run *run, enum memory_part part, int64_t bytes);
 
 void run_allocate(struct run *run, size_t storage);
 void run_release(struct run *run, size_t storage); /* by one of its users */
+
+/* What a segment computes again takes the place of what its module had. */
+void run_replace(struct run *run, const struct tape_op *op);
 
 /* Reads, and what backward needs, of the pass that goes on. */
 void run_count_reads(struct run *run, const struct tape_op *op);

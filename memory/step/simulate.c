@@ -66,7 +66,7 @@ void run_pass_mark(struct run *run) {
   const struct buffer *buffer = held ? &run->buffers.at[held - 1] : NULL;
   mark->backward = passing_bytes(run);
   mark->plain = !held || (buffer->users == 1 &&
-                          *run_turned(run, mark->value) ==
+                          (*run_turned(run, mark->value) != ROWS_TOGETHER) ==
                               run_lies_turned(run, mark->value) &&
                           buffer->bytes == run_value_bytes(run, mark->value));
 }
@@ -183,6 +183,7 @@ static void forward(struct run *run, const struct tape_op *op) {
     run_release(run, run_storage_of(run, op->first_out + (size_t)i));
   for (int i = 0; i < op->facts->in_count; i++)
     run_release(run, run_storage_of(run, run_input_of(run, op, i)));
+  run_replace(run, op);
 }
 
 static void forward_all(struct run *run) {
@@ -351,7 +352,8 @@ void simulate(struct simulation *s) {
     size_t out = run.tape->ops.at[s->end - 1].first_out;
     *run_gradient_of(&run, out) =
         run_new_buffer(&run, NO_NODE, run_value_bytes(&run, out));
-    *run_turned(&run, out) = run_lies_turned(&run, out);
+    *run_turned(&run, out) =
+        run_lies_turned(&run, out) ? ROWS_OF_ONE : ROWS_TOGETHER;
   }
   if (s->levels)
     s->levels[run.tape->ops.count].rest = run_beside(&run);

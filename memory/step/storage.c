@@ -111,15 +111,32 @@ void run_allocate(struct run *run, size_t storage) {
   run_change(run, part_of(run, use), run_storage_bytes(run, storage));
 }
 
-void run_release(struct run *run, size_t storage) {
-  struct run_use *use = run_use_of(run, storage);
+static void release_use(struct run *run, struct run_use *use, size_t storage) {
   if (--use->left > 0 || !use->there)
     return;
   put_there(run, use, storage, false);
   run_change(run, part_of(run, use), -run_storage_bytes(run, storage));
 }
 
+void run_release(struct run *run, size_t storage) {
+  release_use(run, run_use_of(run, storage), storage);
+}
+
+/* Whether its module has what it makes until the end of the step. */
+static bool stays(const struct run *run, const struct tape_op *op) {
+  size_t made = run_value_at(run, op->first_out)->storage;
+  return op->facts->result == RESULT_NEW && run->tape->storages.at[made].stays;
+}
+
+void run_replace(struct run *run, const struct tape_op *op) {
+  size_t made = run_storage_of(run, op->first_out);
+  if (run->repeated && stays(run, op))
+    release_use(run, run_once(run, made), made);
+}
+
 void run_count_reads(struct run *run, const struct tape_op *op) {
+  if (stays(run, op))
+    run_use_of(run, run_storage_of(run, op->first_out))->left++;
   for (int i = 0; i < op->facts->in_count; i++)
     run_use_of(run, run_storage_of(run, run_input_of(run, op, i)))->left++;
 }

@@ -578,6 +578,8 @@ void trace_model(struct trace *trace, const struct model *model,
     VEC_RESERVE(arena, &tape->params, model->params.count);
   tape->copied =
       arena_alloc(arena, model->params.count + 1, sizeof *tape->copied);
+  tape->computed =
+      arena_alloc(arena, model->params.count + 1, sizeof *tape->computed);
   trace->value_of = arena_alloc(arena, nodes, sizeof *trace->value_of);
   trace->op_end = arena_alloc(arena, nodes, sizeof *trace->op_end);
   trace_nodes(trace, model, options);

@@ -13,7 +13,7 @@ bool model_buffer_bytes(const struct model *model, bool training, int element,
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].shares == NO_NODE &&
         (training || !model->nodes.at[i].train_only) &&
-        !add_i64(*bytes, model->nodes.at[i].kind->counter_bytes, bytes))
+        !add_i64(*bytes, node_index_bytes(&model->nodes.at[i]), bytes))
       return false;
   return true;
 }

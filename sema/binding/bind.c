@@ -76,6 +76,7 @@ static void given_twice(struct expander *e, struct binding *b, int row,
       report(e, DUPLICATE_ARGUMENT, span, "`%s` of %s is given twice",
              b->specs[row].name, b->owner);
   diag_label(d, b->spans[row], "first here");
+  diag_offer_omission(d, span, "leave one of them out");
   b->failed = true;
 }
 
@@ -88,15 +89,17 @@ static bool is_choice(const struct arg_spec *spec) {
 static void bind_row(struct expander *e, struct binding *b, int row,
                      const struct expr *expr, struct span span) {
   const struct arg_spec *spec = &b->specs[row];
-  struct slot s = {e, b, spec, expr, {0}, (char *)b->args + spec->offset};
+  struct slot s = {e, b, spec, expr, {0}, (char *)b->args + spec->offset, {0}};
   if (is_given(b, row) && !is_list(spec)) {
     given_twice(e, b, row, span);
     return;
   }
-  if (slip_check(e, b, spec, expr))
+  if (slip_check(e, b, spec, expr, span))
     return;
   b->given |= (uint64_t)1 << row;
   b->spans[row] = span;
+  bool failed = b->failed;
+  b->failed = false;
   bool name = expr->kind == EXPR_NAME;
   /* torch2-cuda: a word may have a hyphen, which looks like a difference. */
   int word =
@@ -118,6 +121,11 @@ static void bind_row(struct expander *e, struct binding *b, int row,
     s.value = eval(e, expr);
     slot_store(&s);
   }
+  if (b->failed)
+    b->doubtful |= (uint64_t)1 << row;
+  if (b->failed && s.value.kind == VALUE_POISON)
+    b->poisoned = true;
+  b->failed = failed || b->failed;
 }
 
 /* The next free position; -1: there is none. */
@@ -221,8 +229,13 @@ static void bind_stride(struct expander *e, struct binding *b,
   }
   struct diagnostic *d =
       report(e, UNKNOWN_OPTION, arg->span, "%s has no stride", b->owner);
-  diag_help(d, "to divide, write the `/` with blanks on both sides or on "
-               "none");
+  struct span blank = {arg->span.begin - 1, arg->span.begin};
+  if (slice_is(sources_slice(e->diags->sources, blank), " "))
+    diag_offer(d, blank, (struct slice){"", 0},
+               "to divide, write the `/` with blanks on both sides or on none");
+  diag_offer_omission(d, arg->span, "leave it out");
+  diag_otherwise(d, "to divide, write the `/` with blanks on both sides or on "
+                    "none");
   b->failed = true;
 }
 
@@ -239,6 +252,7 @@ static void too_many(struct expander *e, struct binding *b,
       report(e, WRONG_COUNT, arg->span, "%s takes no further value", b->owner);
   if (hint_surplus(e, d, b, arg))
     return;
+  diag_offer_omission(d, arg->span, "leave it out");
   if (takes.length)
     diag_otherwise(d, "it is written `%s%.*s`; options follow by name",
                    b->owner, SLICE_ARG(takes));
@@ -250,7 +264,7 @@ void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
   int row;
   switch (arg->form) {
   case ARG_STRIDE: bind_stride(e, b, arg); break;
-  case ARG_KEYED: /* qknorm=all is a word, too */
+  case ARG_KEYED: /* a word may be written like a key: qknorm=all */
     if (bind_word(e, b, sources_slice(e->diags->sources, arg->span), arg->span))
       break;
     row = find_key(b, arg->key);

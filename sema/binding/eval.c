@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/check.h"
+#include "sema/binding/arith.h"
 #include "sema/binding/hint.h"
 
 struct value eval_integer(int64_t value, struct span span) {
@@ -46,12 +47,21 @@ struct value eval_mismatch(struct expander *e, const struct value *value,
   return value_poison;
 }
 
-void eval_help_integer(struct diagnostic *d, double real) {
-  if (fabs(real) < 9e15 && floor(real) == real)
-    diag_help(d, "without point and exponent it is an integer: `%" PRId64 "`",
-              (int64_t)real);
-  else
-    diag_help(d, "use floor(), ceil() or round()");
+void eval_help_integer(struct diagnostic *d, struct span span, double real) {
+  if (!diag_is_shown(d))
+    return;
+  struct slice said = sources_slice(d->owner->sources, span);
+  struct text text = text_new(d->owner->arena);
+  if (fabs(real) < 9e15 && floor(real) == real) {
+    text_int(&text, (int64_t)real);
+    diag_offer(d, span, text_slice(&text),
+               "without point and exponent it is an integer: `%.*s`",
+               SLICE_ARG(text));
+  } else {
+    text_printf(&text, "floor(%.*s)", SLICE_ARG(said));
+    diag_offer(d, span, text_slice(&text), "use floor(), ceil() or round()");
+  }
+  diag_otherwise(d, "use floor(), ceil() or round()");
 }
 
 bool want_int(struct expander *e, const struct value *value, int64_t *out) {
@@ -61,13 +71,23 @@ bool want_int(struct expander *e, const struct value *value, int64_t *out) {
   }
   struct diagnostic *d = report_type(e, value, value->span, "an integer");
   if (d && value->kind == VALUE_REAL)
-    eval_help_integer(d, value->real);
+    eval_help_integer(d, value->span, value->real);
   return false;
 }
 
 bool eval_int(struct expander *e, const struct expr *expr, int64_t *out) {
   struct value value = eval(e, expr);
   return want_int(e, &value, out);
+}
+
+bool eval_count(struct expander *e, const struct expr *expr, int64_t *out) {
+  struct value value = eval(e, expr);
+  bool whole = value.kind == VALUE_REAL && fabs(value.real) <= LIMIT_LAYERS &&
+               floor(value.real) >= value.real;
+  if (!whole)
+    return want_int(e, &value, out);
+  *out = (int64_t)value.real;
+  return true;
 }
 
 bool eval_bool(struct expander *e, const struct expr *expr, bool *out) {
@@ -81,185 +101,6 @@ bool eval_bool(struct expander *e, const struct expr *expr, bool *out) {
 }
 
 /* Names */
-
-/* `3xk` or `kxk`, where every part is a number or a constant. */
-static bool looks_like_sizes(struct expander *e, struct slice name) {
-  size_t start = 0, parts = 0;
-  for (size_t i = 0; i <= name.length; i++) {
-    if (i < name.length && name.at[i] != 'x')
-      continue;
-    struct slice part = {name.at + start, i - start};
-    bool number = part.length > 0;
-    for (size_t j = 0; j < part.length; j++)
-      number = number && part.at[j] >= '0' && part.at[j] <= '9';
-    if (!number && (!part.length || !scope_find(e->scope, part)))
-      return false;
-    parts++;
-    start = i + 1;
-  }
-  return parts > 1;
-}
-
-static void suggest_words(struct suggestion *s, const struct arg_spec *spec) {
-  for (; spec && spec->name; spec++) {
-    suggest_offer(s, slice_of(spec->name));
-    for (int i = 1; spec->words && word_at(spec->words, i).length; i++)
-      suggest_offer(s, word_at(spec->words, i));
-  }
-}
-
-static bool hint_sizes(struct expander *e, struct diagnostic *d,
-                       struct slice name, struct span span) {
-  if (!looks_like_sizes(e, name))
-    return false;
-  struct text sizes = text_new(e->arena);
-  for (size_t i = 0; i < name.length; i++) {
-    if (name.at[i] == 'x')
-      text_put(&sizes, " x ");
-    else
-      text_putc(&sizes, name.at[i]);
-  }
-  struct slice apart = text_slice(&sizes);
-  diag_offer(d, span, apart, "to join sizes, put blanks around the x: `%.*s`",
-             SLICE_ARG(apart));
-  return true;
-}
-
-static bool is_word(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z');
-}
-
-/* Whether a word at a place may be defined there: `c = 4`, `def f(c):`. */
-static bool defines(struct slice text, size_t begin, size_t end) {
-  while (begin > 0 && text.at[begin - 1] == ' ')
-    begin--;
-  while (end < text.length && text.at[end] == ' ')
-    end++;
-  return (begin > 0 && is_word(text.at[begin - 1])) ||
-         (end < text.length && strchr("=:(),{[", text.at[end]));
-}
-
-static bool defines_word(struct slice text, struct slice word) {
-  for (size_t i = 0; i + word.length <= text.length; i++)
-    if (memcmp(text.at + i, word.at, word.length) == 0 &&
-        (i == 0 || !is_word(text.at[i - 1])) &&
-        (i + word.length == text.length ||
-         !is_word(text.at[i + word.length])) &&
-        defines(text, i, i + word.length))
-      return true;
-  return false;
-}
-
-bool scope_lost(const struct expander *e, struct slice name) {
-  for (size_t i = 0; i < e->holes.count && !e->in->strict; i++)
-    if (defines_word(sources_slice(e->diags->sources, e->holes.at[i]), name))
-      return true;
-  return false;
-}
-
-/* What may stand in that place, and nothing else. */
-static struct slice closest_name(struct expander *e, struct slice name,
-                                 enum name_place place,
-                                 const struct arg_spec *specs) {
-  struct suggestion s = suggest_begin(name);
-  scope_suggest(e->scope, SYMBOL_LABEL, &s);
-  if (place == NAME_OF_TENSOR)
-    return s.best;
-  if (place == NAME_OF_TAIL)
-    s = suggest_begin(name);
-  scope_suggest(e->scope, SYMBOL_CONSTANT, &s);
-  if (place == NAME_OF_TAIL) {
-    suggest_words(&s, specs);
-    suggest_words(&s, row_specs);
-  }
-  if (place == NAME_OF_TAIL || !s.best.at)
-    for (size_t i = 0; i < layer_kind_count(); i++)
-      suggest_offer(&s, slice_of(layer_kind_at(i)->name));
-  return s.best;
-}
-
-/* `groups 2` lacks a sign between. */
-static void offer_sign(struct expander *e, struct diagnostic *d,
-                       struct slice name, struct span span) {
-  struct slice rest = sources_rest(e->diags->sources, span.end);
-  struct text text = text_new(e->arena);
-  size_t begin = 0, end;
-  while (begin < rest.length && rest.at[begin] == ' ')
-    begin++;
-  for (end = begin;
-       end < rest.length && rest.at[end] >= '0' && rest.at[end] <= '9';)
-    end++;
-  if (begin == 0 || end == begin)
-    return;
-  text_printf(&text, "%.*s=%.*s", SLICE_ARG(name), (int)(end - begin),
-              rest.at + begin);
-  span.end += (uint32_t)end;
-  diag_offer(d, span, text_slice(&text), "it takes a value: `%.*s`",
-             SLICE_ARG(text));
-}
-
-/* `stride 2`, which is `/2` here or has a sign between. */
-static bool hint_value(struct expander *e, struct diagnostic *d,
-                       const struct arg_spec *spec, struct slice name,
-                       struct span span) {
-  for (; spec && spec->name; spec++) {
-    if (!slice_is(name, spec->name))
-      continue;
-    bool stride = spec->place == PLACE_STRIDE;
-    if (stride)
-      diag_help(d, "it takes a value: `/2`, or `%s=...`", spec->name);
-    else
-      offer_sign(e, d, name, span);
-    diag_otherwise(d, "it takes a value: `%s=...`", spec->name);
-    return true;
-  }
-  return false;
-}
-
-/* `3 // three`: a comment, as other languages have it. */
-static bool hint_comment(struct expander *e, struct diagnostic *d,
-                         struct span span) {
-  struct sources *sources = e->diags->sources;
-  size_t room = sources_position(sources, span.begin).offset, back = 0;
-  const char *at = sources_rest(sources, span.begin).at;
-  while (back < room && at[-1 - (ptrdiff_t)back] == ' ')
-    back++;
-  if (room < back + 2 || memcmp(at - back - 2, "//", 2) != 0)
-    return false;
-  uint32_t place = span.begin - (uint32_t)back - 2;
-  diag_offer(d, (struct span){place, place + 2}, slice_of("#"),
-             "comments begin with `#` and end with the line");
-  return true;
-}
-
-void report_unknown_name(struct expander *e, struct slice name,
-                         struct span span, enum name_place place,
-                         const struct arg_spec *specs) {
-  if (scope_lost(e, name))
-    return;
-  struct diagnostic *d =
-      report(e, UNKNOWN_NAME, span, "`%.*s` is not defined", SLICE_ARG(name));
-  if (!diag_is_shown(d) || hint_comment(e, d, span) ||
-      hint_sizes(e, d, name, span) || hint_shorthand(d, specs, name, span) ||
-      hint_value(e, d, specs, name, span) ||
-      (place == NAME_OF_TAIL && hint_foreign_layer(d, name, span)))
-    return;
-  struct slice best = closest_name(e, name, place, specs);
-  if (best.at && !slice_equal(best, name))
-    diag_suggest(d, span, best);
-  if (slice_is(name, "x"))
-    diag_otherwise(d, "between two sizes x joins them: `3x3`, `k x k`");
-  else if (name.length == 3 && name.at[1] == 'x') /* kxk */
-    diag_otherwise(d, "sizes with names are joined by an x between blanks: "
-                      "`let k = 3`, then `conv 64 k x k`");
-  else if (place == NAME_OF_TENSOR)
-    diag_otherwise(d, "a label is visible only below its layer, within the "
-                      "same braces");
-  else
-    diag_otherwise(d, "a constant, def or label is visible only after its "
-                      "definition, within the same braces");
-}
 
 static struct value name_value(struct slice name, struct span span) {
   return (struct value){.kind = VALUE_NAME, .name = name, .span = span};
@@ -288,7 +129,7 @@ static struct value eval_name(struct expander *e, const struct expr *expr) {
   if (!symbol) {
     if (layer_kind_find(expr->name) || map_find(&e->words, expr->name))
       return name_value(expr->name, expr->span);
-    struct symbol *named = path_find(e, NULL, expr->name, NULL);
+    struct symbol *named = path_of_net(e, expr->name, expr->span);
     if (named)
       return label_value(named, expr->span);
     report_unknown_name(e, expr->name, expr->span, NAME_OF_VALUE, NULL);
@@ -348,14 +189,20 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
   }
   struct node *node = &e->model->nodes.at[e->current];
   const struct shape *shape = node->out;
+  if (!shape->rank)
+    return value_poison;
   node->channels_asked = node->channels_asked || field == AXIS_C;
   node->sizes_asked = node->sizes_asked || field != AXIS_C;
+  if (field == FIELD_SIZE && !shape_is_known(shape))
+    return value_poison;
   if (field == FIELD_SIZE)
     return eval_integer(shape_values(shape), expr->span);
   bool index = shape->dtype != DTYPE_FLOAT; /* it has a length only */
   int axis = !index ? axis_index(field, shape) : field == AXIS_LENGTH ? 0 : -1;
-  if (axis >= 0)
+  if (axis >= 0 && shape->dim[axis] != SIZE_UNKNOWN)
     return eval_integer(shape->dim[axis], expr->span);
+  if (axis >= 0 || node->unsure)
+    return value_poison;
   report(e, WRONG_AXIS, expr->span, "the current tensor (%s) has no such axis",
          shape_text(shape).text);
   return value_poison;
@@ -363,81 +210,21 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
 
 /* Operators */
 
-static struct value int_power(struct expander *e, int64_t base,
-                              int64_t exponent, struct span span) {
-  int64_t result = 1;
-  while (exponent > 0) {
-    if (exponent % 2 && !mul_i64(result, base, &result))
-      return eval_overflow(e, span);
-    exponent /= 2;
-    if (exponent > 0 && !mul_i64(base, base, &base))
-      return eval_overflow(e, span);
+static struct value arithmetic(struct expander *e, const struct expr *expr,
+                               const struct value *a, const struct value *b) {
+  struct arith result;
+  bool integers = a->kind == VALUE_INT && b->kind == VALUE_INT;
+  switch (integers ? arith_integers(expr->op, a->integer, b->integer, &result)
+                   : arith_reals(expr->op, value_number(a), value_number(b),
+                                 &result)) {
+  case ARITH_OVERFLOW: return eval_overflow(e, expr->span);
+  case ARITH_BY_ZERO:
+    report(e, DIVISION_BY_ZERO, expr->span, "division by zero");
+    return value_poison;
+  default: break;
   }
-  return eval_integer(result, span);
-}
-
-static struct value divide_by_zero(struct expander *e, struct span span) {
-  report(e, DIVISION_BY_ZERO, span, "division by zero");
-  return value_poison;
-}
-
-static struct value int_binary(struct expander *e, enum op op, int64_t a,
-                               int64_t b, struct span span) {
-  int64_t result = 0;
-  bool fits = true;
-  switch (op) {
-  case OP_ADD: fits = add_i64(a, b, &result); break;
-  case OP_SUB: fits = sub_i64(a, b, &result); break;
-  case OP_MUL: fits = mul_i64(a, b, &result); break;
-  case OP_MOD: /* the sign of the divisor, as in Python */
-    if (b == 0)
-      return divide_by_zero(e, span);
-    result = b == -1 ? 0 : a % b;
-    if (result != 0 && (result < 0) != (b < 0))
-      result += b;
-    break;
-  case OP_FLOOR:
-    if (b == 0)
-      return divide_by_zero(e, span);
-    if (b == -1)
-      fits = sub_i64(0, a, &result);
-    else
-      result = a / b - (a % b != 0 && (a < 0) != (b < 0));
-    break;
-  case OP_DIV: /* exact, or a real number */
-    if (b == 0)
-      return divide_by_zero(e, span);
-    if (b == -1)
-      fits = sub_i64(0, a, &result);
-    else if (a % b == 0)
-      result = a / b;
-    else
-      return eval_real(e, (double)a / (double)b, span);
-    break;
-  default: /* OP_POW */
-    if (b < 0)
-      return eval_real(e, pow((double)a, (double)b), span);
-    return int_power(e, a, b, span);
-  }
-  return fits ? eval_integer(result, span) : eval_overflow(e, span);
-}
-
-static struct value real_binary(struct expander *e, enum op op, double a,
-                                double b, struct span span) {
-  switch (op) {
-  case OP_ADD: return eval_real(e, a + b, span);
-  case OP_SUB: return eval_real(e, a - b, span);
-  case OP_MUL: return eval_real(e, a * b, span);
-  case OP_POW: return eval_real(e, pow(a, b), span);
-  default:
-    if (b == 0)
-      return divide_by_zero(e, span);
-    if (op == OP_MOD)
-      return eval_real(e, a - floor(a / b) * b, span);
-    if (op == OP_FLOOR)
-      return eval_real(e, floor(a / b), span);
-    return eval_real(e, a / b, span);
-  }
+  return result.is_real ? eval_real(e, result.real, expr->span)
+                        : eval_integer(result.integer, expr->span);
 }
 
 static struct value compare(struct expander *e, const struct expr *expr,
@@ -484,10 +271,7 @@ static struct value eval_binary(struct expander *e, const struct expr *expr) {
     return eval_mismatch(e, &a, expr->left->span, "a number");
   if (!value_is_number(&b))
     return eval_mismatch(e, &b, expr->right->span, "a number");
-  if (a.kind == VALUE_INT && b.kind == VALUE_INT)
-    return int_binary(e, expr->op, a.integer, b.integer, expr->span);
-  return real_binary(e, expr->op, value_number(&a), value_number(&b),
-                     expr->span);
+  return arithmetic(e, expr, &a, &b);
 }
 
 static struct value eval_unary(struct expander *e, const struct expr *expr) {
@@ -518,6 +302,11 @@ static struct value eval_bounds(struct expander *e, const struct expr *expr) {
   if (low < 1 || high < low) {
     struct diagnostic *d =
         report(e, OUT_OF_RANGE, expr->span, "bounds go up, from at least 1");
+    struct text turned = text_new(e->arena);
+    text_printf(&turned, "%" PRId64 "..%" PRId64, max_i64(high, 1), low);
+    if (low > high)
+      diag_offer(d, expr->span, text_slice(&turned), "write `%.*s`",
+                 SLICE_ARG(turned));
     diag_help(d, "the smallest size, then the largest: `1..512`");
     return value_poison;
   }

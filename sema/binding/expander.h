@@ -43,6 +43,7 @@ struct expander {
   int64_t steps;
   int64_t told;             /* the steps when the progress was last told */
   bool stopped;             /* a limit or too many errors */
+  int64_t guesses;          /* of shapes: partial.c */
   bool broken;              /* the text has errors of the grammar */
   struct copies copies;     /* of what is being read */
   int64_t share, share_end; /* `again`: nodes whose parameters are next */
@@ -80,6 +81,9 @@ struct value eval_word(struct expander *e, const struct expr *name);
 
 /* An integer, or a report and false; false and silence for a poison. */
 bool eval_int(struct expander *e, const struct expr *expr, int64_t *out);
+
+/* Of turns: also a real number that is an integer, as log2(4) is. */
+bool eval_count(struct expander *e, const struct expr *expr, int64_t *out);
 bool eval_bool(struct expander *e, const struct expr *expr, bool *out);
 bool want_int(struct expander *e, const struct value *value, int64_t *out);
 
@@ -92,14 +96,18 @@ struct value eval_layer(struct expander *e, const struct expr *call);
 /* Whether `in.NAME` is a size of the current tensor. */
 bool eval_is_size(struct slice name);
 
+/* The functions by number; NULL after the last one. */
+const char *eval_function(size_t index);
+
 /* Whether a call of that name is one of a function. */
 bool eval_is_function(struct slice name);
 
 struct value eval_integer(int64_t value, struct span span);
 
-/* Not finite: reported, and a poison. */
 /* Where an integer is needed: how a real becomes one. */
-void eval_help_integer(struct diagnostic *d, double real);
+void eval_help_integer(struct diagnostic *d, struct span span, double real);
+
+/* Not finite: reported, and a poison. */
 struct value eval_real(struct expander *e, double value, struct span span);
 
 /* Report, and return a poison. */
@@ -107,7 +115,9 @@ struct value eval_overflow(struct expander *e, struct span span);
 struct value eval_mismatch(struct expander *e, const struct value *value,
                            struct span span, const char *wanted);
 
-/* What could stand where an unknown name does. */
+/* Unknown names: unknown.c */
+
+/* What could stand where one does. */
 enum name_place {
   NAME_OF_VALUE,  /* a constant, a label, a layer as a value */
   NAME_OF_TENSOR, /* a label */
@@ -142,6 +152,8 @@ struct binding {
   void *args;        /* the struct that is filled */
   size_t hash;       /* of it, once it is shared */
   uint64_t given;
+  uint64_t doubtful; /* of these, those with a value in error, */
+  bool poisoned;     /* which is that of a name in error */
   int extra_count;
   bool failed;
   int64_t extra_inputs[LIMIT_INPUTS]; /* nodes of TYPE_INPUT arguments */
@@ -202,6 +214,10 @@ bool label_each(struct expander *e, const struct expr *expr,
 struct symbol *path_find(struct expander *e, const struct symbol *label,
                          struct slice path, struct slice *near);
 
+/* What a whole name means; in error, and reported, where that is doubtful. */
+struct symbol *path_of_net(struct expander *e, struct slice path,
+                           struct span span);
+
 /* Ranges: turns.c */
 
 /* The values of a range: first, first + step, ...; count of them. */
@@ -223,6 +239,9 @@ bool turns_step(struct expander *e, struct span span);
 /* A name in the current group, and no other's there. */
 struct node_name name_label(struct expander *e, struct slice label);
 struct node_name name_word(struct expander *e, struct slice word);
+
+/* Whether the net itself has that label more than once: `C` and `C_2`. */
+bool name_is_repeated(const struct expander *e, struct slice label);
 
 /* Whether name_word() counts up by one, since no label is in its way. */
 bool names_are_counted(struct expander *e);

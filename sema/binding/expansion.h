@@ -65,6 +65,7 @@ struct expansion {
   struct adapters adapters;
   bool adapters_used;           /* by any layer */
   bool adapters_own;            /* a layer has a rank of its own */
+  bool partial;                 /* what errors leave is wanted: partial.c */
   bool ignore_marks;            /* what `-> DIMS` says does not matter */
   struct shape_record *records; /* by statement; NULL: not wanted */
   size_t record_count;

@@ -50,16 +50,31 @@ static bool merge_loop(struct text *out, const struct frame *frame) {
   return true;
 }
 
+/* A frame, with the loop that it stands in; returns the next one. */
+static const struct frame *put_step(struct text *out, struct sources *sources,
+                                    const struct frame *frame) {
+  put_frame(out, sources, frame);
+  if (merge_loop(out, frame))
+    frame = frame->parent;
+  return frame->parent;
+}
+
+void frame_put(struct text *out, struct sources *sources,
+               const struct frame *frame) {
+  for (int shown = 0; frame && shown < SHOWN_FRAMES; shown++) {
+    text_put(out, shown ? "; " : "");
+    frame = put_step(out, sources, frame);
+  }
+}
+
 void frame_describe(struct diagnostic *d, struct sources *sources,
                     const struct frame *frame) {
   int shown = 0;
   if (!diag_is_shown(d))
     return;
-  for (; frame && shown < SHOWN_FRAMES; frame = frame->parent, shown++) {
+  for (; frame && shown < SHOWN_FRAMES; shown++) {
     struct text text = text_new(d->owner->arena);
-    put_frame(&text, sources, frame);
-    if (merge_loop(&text, frame))
-      frame = frame->parent;
+    frame = put_step(&text, sources, frame);
     diag_note(d, "%.*s", SLICE_ARG(text));
   }
 }

@@ -85,6 +85,11 @@ static const struct {
     {"log2", 1, 1},         {"divisible", 2, 2},
 };
 
+const char *eval_function(size_t index) {
+  size_t count = sizeof functions / sizeof *functions;
+  return index < count ? functions[index].name : NULL;
+}
+
 bool eval_is_function(struct slice name) {
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (slice_is(name, functions[i].name))

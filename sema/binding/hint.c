@@ -134,20 +134,22 @@ int hint_find_choice(const struct arg_spec *spec,
 }
 
 /* `train adam`: settings, unlike options of layers, all have a name. */
-static bool hint_setting(struct diagnostic *d, const struct binding *b,
-                         const struct expr *value) {
+static bool hint_setting(struct expander *e, struct diagnostic *d,
+                         const struct binding *b, const struct expr *value) {
   if (layer_kind_find(slice_of(b->owner)))
     return false;
   const struct arg_spec *spec = b->specs;
   while (value->kind == EXPR_NAME && spec->name &&
          !word_index(spec->words, value->name))
     spec++;
-  if (spec->name && value->kind == EXPR_NAME)
-    diag_help(d, "every setting has a name: `%s %s=%.*s`", b->owner, spec->name,
-              SLICE_ARG(value->name));
-  else
-    diag_help(d, "every setting has a name: `%s %s=...`", b->owner,
-              b->specs->name);
+  if (spec->name && value->kind == EXPR_NAME) {
+    struct text keyed = text_new(e->arena);
+    text_printf(&keyed, "%s=%.*s", spec->name, SLICE_ARG(value->name));
+    diag_offer(d, value->span, text_slice(&keyed), "write `%s %.*s`", b->owner,
+               SLICE_ARG(keyed));
+  }
+  diag_help(d, "every setting has a name: `%s %s=...`", b->owner,
+            b->specs->name);
   return true;
 }
 
@@ -155,13 +157,16 @@ bool hint_surplus(struct expander *e, struct diagnostic *d,
                   const struct binding *b, const struct arg *arg) {
   const struct expr *value = arg->value;
   if (value->kind != EXPR_PAIR || value->left->kind != EXPR_NAME)
-    return hint_setting(d, b, value);
+    return hint_setting(e, d, b, value);
   struct arg keyed = {
       .key = value->left->name, .value = value->right, .span = value->span};
   if (find_spec(b->specs, keyed.key) && !slice_is(keyed.key, "stride")) {
     struct slice text = sources_slice(e->diags->sources, value->right->span);
-    diag_help(d, "an option is given with `=`: `%.*s=%.*s`",
-              SLICE_ARG(keyed.key), SLICE_ARG(text));
+    struct text said = text_new(e->arena);
+    text_printf(&said, "%.*s=%.*s", SLICE_ARG(keyed.key), SLICE_ARG(text));
+    diag_offer(d, arg->span, text_slice(&said),
+               "an option is given with `=`: `%.*s`", SLICE_ARG(said));
+    diag_otherwise(d, "an option is given with `=`: `%.*s`", SLICE_ARG(said));
     return true;
   }
   return hint_foreign_option(e, d, b, &keyed);

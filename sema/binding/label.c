@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "sema/binding/expander.h"
 #include "layers/split.h"
 
@@ -174,6 +175,33 @@ static struct slice known_indices(struct expander *e,
   return text_slice(&out);
 }
 
+/* Of `skip[4]`, whose index is written as a number: the nearest one. */
+static void offer_nearest(struct diagnostic *d, const struct reference *r,
+                          const struct symbol *family) {
+  const struct expr *index =
+      r->expr->kind == EXPR_INDEX ? r->expr->right : NULL;
+  const struct symbol *best = NULL;
+  int64_t least = 0, apart;
+  if (!index || index->kind != EXPR_INT || r->expr->left != r->root)
+    return;
+  for (const struct symbol *s = family->family->first; s; s = s->next) {
+    const char *open = memchr(s->name.at, '[', s->name.length);
+    char *end;
+    int64_t at = strtoll(open + 1, &end, 10);
+    if (end + 1 != s->name.at + s->name.length ||
+        !sub_i64(at, index->integer, &apart))
+      continue;
+    apart = apart < 0 ? -apart : apart;
+    if (!best || apart < least) {
+      best = s;
+      least = apart;
+    }
+  }
+  if (best)
+    diag_offer(d, r->expr->span, best->name, "the nearest is `%.*s`",
+               SLICE_ARG(best->name));
+}
+
 static void report_index(struct expander *e, const struct reference *r,
                          const struct symbol *family) {
   struct slice name = text_slice(&r->text);
@@ -184,6 +212,7 @@ static void report_index(struct expander *e, const struct reference *r,
     return;
   diag_label(d, family->span, "the first of its name");
   struct slice known = known_indices(e, family->family);
+  offer_nearest(d, r, family);
   diag_help(d, "`%.*s` has %.*s here", SLICE_ARG(family->name),
             SLICE_ARG(known));
 }
@@ -241,6 +270,9 @@ static void report_other(struct expander *e, const struct reference *r,
                                    : "a constant, not a label");
   if (symbol->span.end > symbol->span.begin)
     diag_label(d, symbol->span, "defined here");
+  if (symbol->kind == SYMBOL_LABEL)
+    diag_offer(d, r->expr->span, r->root->name, "write `%.*s`",
+               SLICE_ARG(r->root->name));
 }
 
 /* The member of a family, with the length of its name in the text. */
@@ -295,10 +327,16 @@ static struct symbol *find_part(struct expander *e, const struct reference *r,
   node = part_find(e, root->node, index, &count);
   *is_split = count > 0;
   if (node == NO_NODE) {
-    if (*is_split)
-      report(e, UNKNOWN_LABEL, r->expr->span,
-             "`%.*s` has the parts 1 to %" PRId64, SLICE_ARG(root->name),
-             count);
+    if (*is_split) {
+      struct text nearest = text_new(e->arena);
+      text_printf(&nearest, "%.*s[%" PRId64 "]", SLICE_ARG(root->name),
+                  index < 1 ? 1 : count);
+      diag_offer(report(e, UNKNOWN_LABEL, r->expr->span,
+                        "`%.*s` has the parts 1 to %" PRId64,
+                        SLICE_ARG(root->name), count),
+                 r->expr->span, text_slice(&nearest), "the nearest is `%.*s`",
+                 SLICE_ARG(nearest));
+    }
     return NULL;
   }
   struct symbol *symbol = ARENA_NEW(e->arena, struct symbol);
@@ -372,7 +410,7 @@ struct symbol *label_find(struct expander *e, const struct expr *expr) {
     return NULL;
   }
   struct symbol *found =
-      root ? path_find(e, root, rest, NULL) : path_find(e, NULL, all, NULL);
+      root ? path_find(e, root, rest, NULL) : path_of_net(e, all, expr->span);
   if (!found)
     report_unknown(e, &r, root, root ? rest : all);
   return found;

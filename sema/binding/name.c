@@ -63,6 +63,13 @@ struct node_name name_label(struct expander *e, struct slice label) {
   return name;
 }
 
+bool name_is_repeated(const struct expander *e, struct slice label) {
+  if (e->counters.count == 0)
+    return false;
+  const struct map_entry *entry = map_find(&e->counters.at[0], label);
+  return entry && entry->number > 1;
+}
+
 struct node_name name_word(struct expander *e, struct slice word) {
   struct map *map = counters(e);
   int64_t *last = &map_add(e->arena, map, word)->number;

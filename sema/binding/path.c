@@ -137,3 +137,36 @@ struct symbol *path_find(struct expander *e, const struct symbol *label,
       !is_row(place) && e->model->groups.at[place / 2 - 1].out == GROUP_OPEN;
   return open ? NULL : symbol_of(e, place);
 }
+
+/* Whether it stands in a loop that goes on, where each turn has its own. */
+static bool is_of_turn(const struct expander *e, int64_t node) {
+  const struct frame *made = e->model->nodes.at[node].frame;
+  for (; made; made = made->parent)
+    for (const struct frame *f = e->frame; f; f = f->parent)
+      if (frame_kind(f) == FRAME_LOOP && f->stmt == made->stmt &&
+          f->parent == made->parent)
+        return true;
+  return false;
+}
+
+struct symbol *path_of_net(struct expander *e, struct slice path,
+                           struct span span) {
+  struct symbol *symbol = path_find(e, NULL, path, NULL);
+  if (!symbol || symbol->first == symbol->end)
+    return symbol;
+  const char *dot = memchr(path.at, '.', path.length);
+  struct slice root = {path.at, dot ? (size_t)(dot - path.at) : path.length};
+  bool one = dot || !name_is_repeated(e, root);
+  if (one && !is_of_turn(e, symbol->first))
+    return symbol;
+  struct diagnostic *d =
+      report(e, UNKNOWN_LABEL, span, "`%.*s` may mean several layers here",
+             SLICE_ARG(path));
+  diag_label(d, e->model->nodes.at[symbol->first].span, "this, and others");
+  diag_help(d,
+            "a label is seen within its braces: write it in front of them, "
+            "`fork %.*s: { ... }`, or with an index, `%.*s[i]: ...`",
+            SLICE_ARG(root), SLICE_ARG(root));
+  symbol->node = NO_NODE;
+  return symbol;
+}

@@ -71,7 +71,8 @@ static bool stride_in_sizes(struct expander *e, struct binding *b,
 
 /* pad=same */
 static bool padding_word(struct expander *e, struct binding *b,
-                         const struct arg_spec *spec, const struct expr *expr) {
+                         const struct arg_spec *spec, const struct expr *expr,
+                         struct span argument) {
   if (spec->type != TYPE_PADDING || expr->kind != EXPR_NAME ||
       scope_find(e->scope, expr->name) || slice_is(expr->name, "tf"))
     return false;
@@ -80,6 +81,16 @@ static bool padding_word(struct expander *e, struct binding *b,
   struct diagnostic *d = report(e, WRONG_TYPE, expr->span,
                                 "`%.*s` is not a number of rows and columns",
                                 SLICE_ARG(expr->name));
+  struct slice rest = sources_rest(e->diags->sources, expr->span.end);
+  bool strided = !has_free_stride(b) ||
+                 (rest.length > 1 && rest.at[0] == ' ' && rest.at[1] == '/');
+  if (valid)
+    diag_offer_omission(d, argument, "leave it out");
+  else if (strided)
+    diag_offer(d, expr->span, slice_of("tf"),
+               "TensorFlow's SAME is `pad=tf`, PyTorch's needs a stride of 1");
+  else
+    diag_offer(d, argument, slice_of("pad"), "write `pad`");
   if (valid)
     diag_help(d, "without `pad` there is no padding");
   else
@@ -143,11 +154,12 @@ void slip_product(struct expander *e, const struct expr *expr) {
 }
 
 bool slip_check(struct expander *e, struct binding *b,
-                const struct arg_spec *spec, const struct expr *expr) {
+                const struct arg_spec *spec, const struct expr *expr,
+                struct span argument) {
   if (spec->type == TYPE_SIZES || spec->type == TYPE_SHAPE)
     slip_product(e, expr);
-  if (stride_in_sizes(e, b, spec, expr) || padding_word(e, b, spec, expr) ||
-      shorthand_value(e, b, expr))
+  if (stride_in_sizes(e, b, spec, expr) ||
+      padding_word(e, b, spec, expr, argument) || shorthand_value(e, b, expr))
     return true;
   warn_of_division(e, b, spec, expr);
   return false;

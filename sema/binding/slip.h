@@ -4,9 +4,11 @@
 
 #include "sema/binding/expander.h"
 
-/* Warns, or reports an error and returns true: then nothing is bound. */
+/* Warns, or reports an error and returns true: then nothing is bound.
+   `argument`: the value with its key. */
 bool slip_check(struct expander *e, struct binding *b,
-                const struct arg_spec *spec, const struct expr *expr);
+                const struct arg_spec *spec, const struct expr *expr,
+                struct span argument);
 
 /* `bn // note`: a comment of another language, in error; false: it is none. */
 bool slip_comment(struct expander *e, struct binding *b, const struct arg *arg);

@@ -2,9 +2,11 @@
 #include "sema/binding/slot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "sema/binding/hint.h"
 #include "sema/model/gpu.h"
 
@@ -19,9 +21,18 @@ static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
   size_t from = rest.length && rest.at[0] == ' ', to = from;
   while (to < rest.length && rest.at[to] >= '0' && rest.at[to] <= '9')
     to++;
-  diag_help(d, "%s come first: `%s %.*s %.*s`", s->spec->name, s->b->owner,
-            to > from ? (int)(to - from) : 2, to > from ? rest.at + from : "64",
-            SLICE_ARG(sizes));
+  if (to > from) {
+    struct text swapped = text_new(s->e->arena);
+    text_printf(&swapped, "%.*s %.*s", (int)(to - from), rest.at + from,
+                SLICE_ARG(sizes));
+    diag_offer(
+        d, (struct span){s->expr->span.begin, s->expr->span.end + (uint32_t)to},
+        text_slice(&swapped), "%s come first: `%s %.*s`", s->spec->name,
+        s->b->owner, SLICE_ARG(swapped));
+  }
+  diag_otherwise(d, "%s come first: `%s %.*s %.*s`", s->spec->name, s->b->owner,
+                 to > from ? (int)(to - from) : 2,
+                 to > from ? rest.at + from : "64", SLICE_ARG(sizes));
   return true;
 }
 
@@ -32,8 +43,37 @@ static bool help_number(const struct slot *s, struct diagnostic *d) {
     return false;
   while (strcmp(spec->name, s->spec->number) != 0)
     spec++;
+  struct text right = text_new(s->e->arena);
+  struct slice said = sources_slice(s->e->diags->sources, s->expr->span);
+  text_printf(&right, "%s %s=%.*s", s->spec->name, spec->name, SLICE_ARG(said));
+  diag_offer(d, s->b->spans[s->spec - s->b->specs], text_slice(&right),
+             "write `%.*s`", SLICE_ARG(right));
   diag_help(d, "`%s %s=32`: %s", s->spec->name, spec->name, spec->doc);
   return true;
+}
+
+/* As a number or sizes, not as a name that holds them. */
+static bool is_written(const struct slot *s) {
+  struct slice text = sources_slice(s->e->diags->sources, s->expr->span);
+  for (size_t i = 0; i < text.length; i++)
+    if (!is_digit(text.at[i]) && !strchr("-.x:", text.at[i]))
+      return false;
+  return true;
+}
+
+/* Sizes, none of them below `least`; `to` differs from `at` in paddings. */
+static void find_nearest(struct slot *s, const struct sizes *at,
+                         const struct sizes *to, int64_t least) {
+  struct text text = text_new(s->e->arena);
+  for (int i = 0; i < at->rank; i++) {
+    text_put(&text, i ? "x" : "");
+    text_int(&text, max_i64(at->at[i], least));
+    if (to->at[i] == at->at[i])
+      continue;
+    text_putc(&text, ':');
+    text_int(&text, max_i64(to->at[i], least));
+  }
+  s->nearest = text_slice(&text);
 }
 
 /* What is wrong with a value, at the value, in terms of its argument. */
@@ -48,9 +88,12 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
              s->spec->name, s->b->owner, wanted, SLICE_ARG(text));
   if (help_number(s, d))
     return false;
+  if (s->nearest.length && is_written(s))
+    diag_offer(d, s->expr->span, s->nearest, "the nearest is `%.*s`",
+               SLICE_ARG(s->nearest));
   if (s->value.kind == VALUE_REAL && s->spec->type != TYPE_REAL &&
       s->spec->type != TYPE_DECIMAL && s->spec->type != TYPE_SCALE)
-    eval_help_integer(d, s->value.real);
+    eval_help_integer(d, s->expr->span, s->value.real);
   else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
     return false;
   else if (s->spec->bytes && s->value.kind == VALUE_INT && s->value.integer > 0)
@@ -73,6 +116,9 @@ static bool store_int(struct slot *s) {
   *(int64_t *)s->at = value;
   if (value >= spec->min && (!spec->max || value <= spec->max))
     return true;
+  struct text nearest = text_new(s->e->arena);
+  text_int(&nearest, value < spec->min ? spec->min : spec->max);
+  s->nearest = text_slice(&nearest);
   if (spec->max)
     snprintf(wanted, sizeof wanted, "an integer from %" PRId64 " to %" PRId64,
              spec->min, spec->max);
@@ -93,6 +139,10 @@ static bool store_real(struct slot *s) {
     text_real(&wanted, spec->low);
     text_put(&wanted, " and below ");
     text_real(&wanted, spec->high);
+    struct text nearest = text_new(s->e->arena);
+    text_real(&nearest, spec->low);
+    if (value < spec->low && spec->low == floor(spec->low))
+      s->nearest = text_slice(&nearest);
     return refuse(s, OUT_OF_RANGE, text_string(&wanted));
   }
   *(double *)s->at = value;
@@ -159,6 +209,7 @@ static bool store_sizes(struct slot *s) {
   if (at_least(&at, s->spec->min))
     return true;
   snprintf(wanted, sizeof wanted, "at least %" PRId64, s->spec->min);
+  find_nearest(s, &at, &at, s->spec->min);
   return refuse(s, OUT_OF_RANGE, wanted);
 }
 
@@ -177,8 +228,10 @@ static bool store_padding(struct slot *s) {
   struct sizes before, after;
   if (!read_sizes(&s->value, &before, &after))
     return refuse(s, WRONG_TYPE, "like 1, 1x2 or 0:1");
-  if (!at_least(&before, 0) || !at_least(&after, 0))
+  if (!at_least(&before, 0) || !at_least(&after, 0)) {
+    find_nearest(s, &before, &after, 0);
     return refuse(s, OUT_OF_RANGE, "at least 0");
+  }
   *(struct padding *)s->at = (struct padding){PADDING_GIVEN, before, after};
   return true;
 }
@@ -356,6 +409,8 @@ bool slot_choose(struct slot *s, struct slice word) {
     diag_help(d, "unsloth chooses the types of a UD file's tensors anew for "
                  "each model, so that no name says them; `q4_k_m` is a mix of "
                  "llama.cpp's own");
+  else if (!several && !word_at(s->spec->words, 2).length)
+    diag_suggest(d, s->expr->span, word_at(s->spec->words, 1));
   else if (suggestion.best.at && !several)
     diag_suggest(d, s->expr->span, suggestion.best);
   if (several || (!settings_is_gpu(s->spec) && !is_unsloths(s, word)))

@@ -11,6 +11,7 @@ struct slot {
   const struct expr *expr;
   struct value value;
   void *at;
+  struct slice nearest; /* value that is allowed, of one that is not */
 };
 
 /* Stores its value by the type of its row; false: a diagnostic says why not. */

@@ -9,8 +9,8 @@ bool turns_of(struct expander *e, const struct expr *low,
               const struct expr *high, const struct expr *step,
               struct turns *turns) {
   int64_t last;
-  bool known = eval_int(e, low, &turns->first);
-  if (!eval_int(e, high, &last) || !known)
+  bool known = eval_count(e, low, &turns->first);
+  if (!eval_count(e, high, &last) || !known)
     return false;
   turns->step = 1;
   if (step && !eval_int(e, step, &turns->step))

@@ -29,6 +29,20 @@ struct slice lint_layer_text(struct lint *l, int64_t node) {
   return text_slice(&text);
 }
 
+void lint_offer_word(struct lint *l, struct diagnostic *d, int64_t node,
+                     const char *word, const char *help) {
+  const struct node *n = &l->model->nodes.at[node];
+  if (!diag_is_shown(d))
+    return;
+  struct slice said = sources_slice(l->diags->sources, n->span);
+  struct text more = text_new(l->model->arena);
+  text_printf(&more, " %s", word);
+  if (!n->frame && slice_equal(said, lint_layer_text(l, node)))
+    diag_offer(d, (struct span){n->span.end, n->span.end}, text_slice(&more),
+               "%s", help);
+  diag_otherwise(d, "%s", help);
+}
+
 /* bias-before-norm */
 
 /* The row of a layer's arguments that is about its bias; -1: none is. */
@@ -57,8 +71,10 @@ static void check_bias(struct lint *l, int64_t node) {
                                    "the bias of %s has no effect before %s",
                                    n->kind->name, next->kind->name);
   diag_label(d, next->span, "subtracts the mean again");
-  diag_help(d, n->given >> row & 1 ? "write `nobias`, not `bias`"
-                                   : "add `nobias`");
+  if (n->given >> row & 1)
+    diag_help(d, "write `nobias`, not `bias`");
+  else
+    lint_offer_word(l, d, node, "nobias", "add `nobias`");
 }
 
 /* huge-fc */
@@ -137,7 +153,7 @@ static void check_redundant(struct lint *l, int64_t node) {
       l, REDUNDANT_LAYER, node, "%.*s changes nothing here", SLICE_ARG(text));
   diag_label(d, b->span, "gives %s", shape_text(b->out).text);
   if (!n->frame) /* elsewhere it may change something */
-    diag_offer(d, n->span, slice_of(""), "leave it out");
+    diag_offer_omission(d, n->span, "leave it out");
 }
 
 static void check_alignment(struct lint *l, int64_t node) {
@@ -240,9 +256,18 @@ static void check_kept(struct lint *l) {
   const struct infer_settings *infer = &l->expansion->settings->infer;
   if (!infer->decode && !infer->context && !infer->sequences)
     return;
-  int64_t node = written_attention(l->model);
+  int64_t node = unkept_attention(l->model);
   if (node == NO_NODE)
     return;
+  if (l->model->nodes.at[node].kind->cache) {
+    struct diagnostic *d =
+        lint_warn(l, NOTHING_KEPT, node,
+                  "attention without `causal` looks at later positions, too, "
+                  "and keeps no keys and values: none are counted");
+    diag_help(d, "`causal` where the net continues a sequence; an encoder runs "
+                 "without `decode=`");
+    return;
+  }
   struct diagnostic *d =
       lint_warn(l, NOTHING_KEPT, node,
                 "attention that is written out keeps no keys and values: they "

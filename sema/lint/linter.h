@@ -43,6 +43,13 @@ struct diagnostic *lint_warn(struct lint *l, enum slug slug, int64_t node,
 /* conv 64 3x3 pad */
 struct slice lint_layer_text(struct lint *l, int64_t node);
 
+/*
+ * Offers one more word for a layer, in the words of `help`; help alone where
+ * it is written otherwise, or may be several layers.
+ */
+void lint_offer_word(struct lint *l, struct diagnostic *d, int64_t node,
+                     const char *word, const char *help);
+
 /* Windows that leave values unread, or step over some: lint_window.c */
 void lint_windows(struct lint *l, int64_t node);
 

@@ -14,6 +14,7 @@ bool rebuild_net(const struct rebuild *rebuild, const struct shape *shape,
   trial.diags = &quiet;
   trial.settings = &settings;
   trial.ignore_marks = true;
+  trial.partial = false;
   trial.node_budget = max_i64(*rebuild->left, 1);
   trial.override = (struct input_override){true, rebuild->input, *shape};
   *model = (struct model){0};

@@ -133,7 +133,10 @@ static void report_remainder(struct lint *l, int64_t node,
     put_ceil(&help, l, node, windows, axes);
   else
     text_printf(&help, "%spad the map before it", help.length ? "; or " : "");
-  diag_help(d, "%.*s", SLICE_ARG(help));
+  if (has_option(n->kind, "ceil"))
+    lint_offer_word(l, d, node, "ceil", text_string(&help));
+  else
+    diag_help(d, "%.*s", SLICE_ARG(help));
 }
 
 static bool skips_values(struct lint *l, int64_t node) {

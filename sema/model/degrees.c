@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
+#include "layers/layer.h"
 #include "sema/model/given.h"
 
 struct check {
@@ -26,6 +27,8 @@ static void say_nearest(const struct check *c, struct diagnostic *d,
     below--;
   while (count % above != 0)
     above++;
+  bool nearer = degree - below <= above - degree;
+  layer_offer_value(d, setting, nearer ? below : above);
   if (below == above)
     given_help(d, place_of(c, setting), "`%s=%" PRId64 "` is the most", setting,
                below);
@@ -56,8 +59,10 @@ static void needs(struct check *c, const char *setting, const char *text,
                   const char *help) {
   struct span place = place_of(c, setting);
   c->good = false;
-  given_help(diag(c->diags, MISSING_ARGUMENT, place, "%s", text), place, "%s",
-             help);
+  struct diagnostic *d = diag(c->diags, MISSING_ARGUMENT, place, "%s", text);
+  if (given_has(c->settings, setting))
+    diag_offer_omission(d, place, "leave it out");
+  given_help(d, place, "%s", help);
 }
 
 static void check_heads(struct check *c) {
@@ -267,11 +272,14 @@ static void check_update(struct check *c) {
       continue;
     struct span place = place_of(c, others[i].setting);
     c->good = false;
-    given_help(diag(c->diags, OUT_OF_RANGE, place,
-                    "update=backward frees each gradient once it has stepped, "
-                    "which is not supported with %s",
-                    others[i].setting),
-               place, "leave out `%s`, or `update=backward`",
+    struct diagnostic *d =
+        diag(c->diags, OUT_OF_RANGE, place,
+             "update=backward frees each gradient once it has stepped, "
+             "which is not supported with %s",
+             others[i].setting);
+    if (given_has(c->settings, others[i].setting))
+      diag_offer_omission(d, place, "leave it out");
+    given_help(d, place, "leave out `%s`, or `update=backward`",
                others[i].setting);
   }
 }

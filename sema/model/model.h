@@ -83,8 +83,16 @@ struct node {
   char inplace;        /* enum toggle; TOGGLE_UNSET: as the settings say */
   bool frozen : 1;     /* its parameters are not trained */
   bool train_only : 1; /* in `fork train`, or an input that only these read */
+  bool unsure : 1;     /* an error stands before or in it: sema/partial.c */
   bool channels_asked : 1, sizes_asked : 1; /* by expressions: in.c, in.h */
 };
+
+/* Buffers that hold no values. */
+static inline int64_t node_index_bytes(const struct node *node) {
+  return node->kind->index_bytes
+             ? node->kind->index_bytes(node->args, node->out)
+             : 0;
+}
 
 /* Parameters and buffers of all nodes, one after the other. */
 struct model_param {
@@ -95,6 +103,7 @@ struct model_param {
   unsigned char rank;
   bool buffer : 1, fixed : 1, train_only : 1;
   bool shared : 1; /* counted where it was first */
+  bool bias : 1;   /* what a layer with matrices adds to their products */
 };
 
 /* What a node costs; sums over nodes are the totals. */
@@ -236,5 +245,9 @@ int64_t model_row_end(const struct model *model, int64_t head);
 /* Notes on how the source came to a node. */
 void frame_describe(struct diagnostic *d, struct sources *sources,
                     const struct frame *frame);
+
+/* The same in one line: "in block, called at line 3; in the loop at.." */
+void frame_put(struct text *out, struct sources *sources,
+               const struct frame *frame);
 
 #endif

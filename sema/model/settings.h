@@ -192,6 +192,10 @@ int element_bits(int element);
 /* Bytes of `count` values; false if they pass 2^63 - 1. */
 bool element_bytes(int element, int64_t count, int64_t *bytes);
 
+static inline bool element_is_integer(int element) {
+  return element == ELEMENT_I8 || element == ELEMENT_I4;
+}
+
 /* Types of keys, and of values; beyond ELEMENT_END those in blocks. */
 static inline int cache_type(const struct infer_settings *infer) {
   return infer->cache ? infer->cache : infer->dtype;

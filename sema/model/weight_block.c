@@ -1,6 +1,9 @@
 /* The block of weights that a prediction reads: what lies where. */
 #include "sema/model/weight_block.h"
 
+#include "base/check.h"
+#include "sema/model/settings.h"
+
 static int64_t *nowhere(struct arena *arena, size_t count) {
   int64_t *all = arena_alloc(arena, count + 1, sizeof *all);
   for (size_t i = 0; i < count; i++)
@@ -18,11 +21,13 @@ static void place_param(const struct model *model, size_t index,
   }
   block->at[index] = block->count;
   block->count += param->count;
+  block->biases += param->bias ? param->count : 0;
 }
 
 static void place_node(const struct model *model, int64_t index,
                        struct weight_block *block) {
   const struct node *node = &model->nodes.at[index];
+  block->biases_before[index] = block->biases;
   if (block->into[index] >= 0 || node->train_only)
     return;
   for (int i = 0; i < node->param_count; i++)
@@ -31,6 +36,16 @@ static void place_node(const struct model *model, int64_t index,
     return;
   block->bias[index] = block->count;
   block->count += shape_channels(node->out);
+  block->biases += shape_channels(node->out);
+}
+
+bool weight_block_bytes(int element, int64_t values, int64_t biases,
+                        int64_t *bytes) {
+  enum { BIAS_BYTES = 4 };
+  int64_t wide = element_is_integer(element) ? biases : 0;
+  return element_bytes(element, values - wide, bytes) &&
+         wide <= (INT64_MAX - *bytes) / BIAS_BYTES &&
+         add_i64(*bytes, wide * BIAS_BYTES, bytes);
 }
 
 void weight_block_find(const struct model *model, const struct fold *folds,
@@ -41,7 +56,8 @@ void weight_block_find(const struct model *model, const struct fold *folds,
                                  .bias = nowhere(arena, nodes),
                                  .into = nowhere(arena, nodes),
                                  .norm = nowhere(arena, model->params.count),
-                                 .made = nowhere(arena, nodes)};
+                                 .made = nowhere(arena, nodes),
+                                 .biases_before = nowhere(arena, nodes)};
   for (size_t i = 0; i < fold_count; i++) {
     block->into[folds[i].norm] = folds[i].into;
     for (int k = 0; k < folds[i].count; k++)

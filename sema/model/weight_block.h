@@ -22,6 +22,8 @@ struct weight_block {
   int64_t *norm; /* by parameter: what is folded into it */
   int64_t *made; /* by node: what makes a bias of it necessary */
   int64_t count;
+  int64_t *biases_before; /* by node: values of biases before its own */
+  int64_t biases;         /* of all */
 };
 
 /*
@@ -32,5 +34,13 @@ struct weight_block {
 void weight_block_find(const struct model *model, const struct fold *folds,
                        size_t fold_count, struct arena *arena,
                        struct weight_block *block);
+
+/*
+ * Bytes of that many values, of which some are of biases: integer kernels add
+ * these to sums of 32 bits (TensorFlow Lite's 8-bit quantization
+ * specification). False: they pass 2^63 - 1.
+ */
+bool weight_block_bytes(int element, int64_t values, int64_t biases,
+                        int64_t *bytes);
 
 #endif

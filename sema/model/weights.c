@@ -6,6 +6,7 @@
 const char weights_words[] =
 #define WEIGHTS(constant, word, ...) " " word
 #define LINEARS(constant, word, ...) " " word
+#define TILES(constant, word, ...) " " word
 #define MIX(constant, word, ...) " " word
 #include "sema/model/elements.def"
     ;
@@ -37,6 +38,13 @@ static const struct weights_type types[] = {
    .by_output = out,                                                         \
    .by_input = in,                                                           \
    .by_tensor = tensor},
+#define TILES(constant, name, eight, rows, bits, text) \
+  {.word = name,                                       \
+   .source = text,                                     \
+   .scope = SCOPE_LINEARS,                             \
+   .block = {eight, 0, 0, 0, 0},                       \
+   .tile = rows,                                       \
+   .by_tile = bits},
 #define MIX(constant, name, text, ...) \
   {.word = name, .source = text, .scope = SCOPE_FILE, .mix = {__VA_ARGS__}},
 #include "sema/model/elements.def"

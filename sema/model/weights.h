@@ -10,6 +10,7 @@ enum weight_element {
   WEIGHTS_NONE, /* that of the other values */
 #define WEIGHTS(constant, ...) WEIGHTS_##constant,
 #define LINEARS(constant, ...) LINEARS_##constant,
+#define TILES(constant, ...) TILES_##constant,
 #define MIX(constant, ...) MIX_##constant,
 #include "sema/model/elements.def"
 };
@@ -70,8 +71,9 @@ struct weights_type {
   const char *word, *source;
   enum weights_scope scope;
   struct block_type block;            /* not of a file */
-  int by_output, by_input, by_tensor; /* of linears: bits for each */
-  struct weights_mix mix;             /* of a file */
+  int by_output, by_input, by_tensor; /* of linears: bits for each, */
+  int tile, by_tile;      /* and for each so many rows and columns */
+  struct weights_mix mix; /* of a file */
 };
 
 /* The words of `weight_dtype`, each after a blank. */

@@ -1,4 +1,4 @@
-/* Attention that a net writes out as products and a softmax. */
+/* Attention that keeps no keys and values: written out, or not causal. */
 #include "sema/model/written.h"
 
 #include "base/check.h"
@@ -70,4 +70,18 @@ int64_t written_attention(const struct model *model) {
       return (int64_t)i;
   }
   return NO_NODE;
+}
+
+int64_t unkept_attention(const struct model *model) {
+  const struct shape **in = model_layer_room(model);
+  int64_t last = NO_NODE, written = written_attention(model);
+  for (size_t i = 0; i < model->nodes.count && written == NO_NODE; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    if (!layer.kind->cache)
+      continue;
+    if (layer.kind->cache(&layer, 1))
+      return NO_NODE;
+    last = (int64_t)i;
+  }
+  return written == NO_NODE ? last : written;
 }

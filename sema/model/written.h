@@ -1,4 +1,4 @@
-/* Attention that a net writes out as products and a softmax. */
+/* Attention that keeps no keys and values: written out, or not causal. */
 #ifndef NETC_SEMA_MODEL_WRITTEN_H
 #define NETC_SEMA_MODEL_WRITTEN_H
 
@@ -10,5 +10,11 @@
  * The last: what comes before it may be an encoder, which needs none.
  */
 int64_t written_attention(const struct model *model);
+
+/*
+ * The same; or, of a net in which no layer keeps any, the last attention, which
+ * without `causal` looks at all positions at once.
+ */
+int64_t unkept_attention(const struct model *model);
 
 #endif

@@ -124,6 +124,7 @@ static void read_layers(struct netc *netc) {
 static void read_operations(struct netc *netc) {
   struct netc_operation op = {.size = sizeof op};
   struct netc_tensor tensor = {.size = sizeof tensor};
+  const char *name;
   struct netc_weight weight = {.size = sizeof weight};
   struct netc_operand operand = {0};
   for (size_t i = 0; i < MOST && netc_operation(netc, i, &op) == NETC_OK; i++) {
@@ -138,6 +139,9 @@ static void read_operations(struct netc *netc) {
   for (size_t i = 0; i < MOST && netc_weight(netc, i, &weight) == NETC_OK; i++)
     for (int k = 0; k < weight.rank; k++)
       sum ^= weight.dims[k];
+  for (size_t i = 0;
+       i < MOST && netc_weight_torch_name(netc, i, &name) == NETC_OK; i++)
+    sum ^= name ? (int64_t)strlen(name) : 0;
   for (size_t i = 0; netc_input_operand(netc, i, &operand) == NETC_OK; i++)
     add_operand(&operand);
   for (size_t i = 0; netc_output_operand(netc, i, &operand) == NETC_OK; i++)

@@ -1,6 +1,6 @@
 /*
- * Fuzzing the smaller files: arrays of NumPy, safetensors, and tables of
- * buffers, whose plan has to be one. The first byte chooses.
+ * Fuzzing the smaller files: arrays of NumPy, tensors, tables of buffers, whose
+ * plan has to be one, zip archives and pickles. The first byte chooses.
  */
 #define _GNU_SOURCE
 #include "tests/fuzz/fuzz.h"
@@ -13,8 +13,11 @@
 #include "base/guard.h"
 #include "driver/command.h"
 #include "driver/table.h"
+#include "import/bytes/zip.h"
+#include "import/recognise.h"
 #include "import/tensors/npy.h"
-#include "import/tensors/safetensors.h"
+#include "import/tensors/pickle.h"
+#include "import/tensors/tensors.h"
 
 struct attempt {
   struct arena arena;
@@ -48,25 +51,51 @@ static void read_bytes(const unsigned char *at, int64_t count) {
 
 static void try_npy(struct attempt *a) {
   struct npy npy;
-  if (npy_open(&npy, a->path))
+  if (npy_read(&npy, a->path, &a->arena))
     read_bytes(npy.at, npy.count * value_bytes(npy.type));
   else if (!*npy.fault)
     abort();
-  npy_close(&npy);
 }
 
-static void try_safetensors(struct attempt *a) {
-  struct safetensors s;
-  if (!safetensors_open(&s, a->path, &a->arena) && !*s.fault)
+/* What is guessed compiles. */
+static void try_chain(struct attempt *a, const struct tensor_file *file) {
+  struct recognised found;
+  struct netc *netc = netc_open(NULL, NULL);
+  recognise_chain(file, "fuzz", netc, &a->arena, &found);
+  netc_close(netc);
+}
+
+/* safetensors, GGUF, torch.save: values lie in the file, or are cut off. */
+static void try_tensors(struct attempt *a) {
+  struct tensor_file s;
+  float value;
+  if (!tensors_open(&s, a->path, &a->arena) && !*s.fault)
     abort();
-  else if (!*s.fault)
-    for (size_t i = 0; i < s.tensors.count; i++) {
-      const struct stored_tensor *t = &s.tensors.at[i];
-      read_bytes(t->at, t->end - t->begin);
-      if (safetensors_find(&s, t->name) != t)
-        abort();
-    }
-  safetensors_close(&s);
+  bool whole = !*s.fault && !s.missing;
+  if (!*s.fault)
+    try_chain(a, &s);
+  for (size_t i = 0; !*s.fault && i < s.tensors.count; i++) {
+    const struct stored_tensor *t = &s.tensors.at[i];
+    if (tensors_find(&s, t->name) != t)
+      abort();
+    if (whole && (t->at > s.store.size || t->bytes > s.store.size - t->at))
+      abort();
+    if (whole && value_is_real(t->type) && t->count > 0 && !t->packed &&
+        (!tensors_floats(&s, t, 0, 1, &value) ||
+         !tensors_floats(&s, t, t->count - 1, 1, &value)))
+      abort();
+  }
+  tensors_close(&s);
+}
+
+/* A pickle alone: in an archive its checksum would be in the way. */
+static void try_pickle(struct attempt *a) {
+  struct byte_reader r;
+  struct byte_store store =
+      byte_store_of((struct slice){(const char *)a->data, a->size});
+  bytes_open(&r, &store, 0, UINT64_MAX);
+  if (!pickle_read(&r, &a->arena) && bytes_ok(&r))
+    abort();
 }
 
 /* Buffers that are there at the same time are not in the same place. */
@@ -100,11 +129,32 @@ static void try_table(struct attempt *a) {
     check_plan(&table, &plan);
 }
 
+/* What the directory promises is there, or said not to be. */
+static void try_zip(struct attempt *a) {
+  struct byte_store store;
+  struct zip zip;
+  struct slice bytes;
+  if (!byte_store_open(&store, a->path))
+    abort();
+  if (!zip_open(&zip, &store, &a->arena) && !*zip.fault)
+    abort();
+  for (size_t i = 0; !*zip.fault && i < zip.members.count; i++) {
+    const struct zip_member *m = &zip.members.at[i];
+    if (zip_find(&zip, m->name) != m)
+      abort();
+    if (zip_read(&zip, m, &a->arena, &bytes))
+      read_bytes((const unsigned char *)bytes.at, (int64_t)bytes.length);
+    else if (!*zip.fault)
+      abort();
+  }
+  byte_store_close(&store);
+}
+
 static void try(void *user) {
   struct attempt *a = user;
-  static void (*const tries[])(struct attempt *) = {try_npy, try_safetensors,
-                                                    try_table};
-  unsigned kind = *a->data % 3;
+  static void (*const tries[])(struct attempt *) = {
+      try_npy, try_tensors, try_table, try_zip, try_pickle};
+  unsigned kind = *a->data % (sizeof tries / sizeof *tries);
   a->data++;
   a->size--;
   int file = memfd_create("fuzz", 0);

@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   a.reader = reader_of(data[0]);
   a.options.weights = data[0] & 32;
+  a.options.templates = "examples";
   a.options.flat = data[0] & 64;
   a.options.allow_unknown = data[0] & 128;
   arena_open(&a.arena, NULL, NULL);

@@ -52,6 +52,17 @@ static void render(struct netc *netc) {
     }
 }
 
+/* They lie in the text; after an error they may be there as well. */
+static void read_layers(struct netc *netc, size_t size) {
+  for (size_t i = 0; i < netc_layer_count(netc) && i < MOST_LAYERS; i++) {
+    struct netc_layer layer = {.size = sizeof layer};
+    if (netc_layer(netc, i, &layer) != NETC_OK)
+      return; /* out of memory */
+    if (layer.place.begin > layer.place.end || layer.place.end > size)
+      abort();
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct netc_output_kind kind = {.size = sizeof kind};
   struct netc_options options = {.size = sizeof options, .explain = true};
@@ -59,8 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *text = (const char *)data;
   size_t first = choose(netc, data, size) >> 8;
   netc_on_progress(netc, few_steps, NULL);
+  netc_partial(netc, first & 1);
   netc_load_text(netc, "fuzz.net", text, size);
   render(netc);
+  read_layers(netc, size);
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {
     struct buffer out = {0};
     if (netc_layer_count(netc) < MOST_LAYERS && (i + first) % PARTS == 0)

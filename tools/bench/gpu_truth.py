@@ -38,7 +38,7 @@ NETS = {
     "squeezenet1_1": ("squeezenet", "version=1.1", "crossentropy", (8, 64)),
     "vgg16": ("vgg", "depth=16", "crossentropy", (8, 64)),
     "vit_b_16": ("vit", "", "crossentropy", (8, 64)),
-    "bert_base_128": ("bert", "", "sum", (4, 32)),
+    "bert_base_128": ("bert", "length=128", "sum", (4, 32)),
     "gpt2_small": ("gpt2", "", "crossentropy", (1, 4)),
     "lstm_lm": ("lstm_lm", "", "crossentropy", (20, 80)),
     "unet": ("unet", "", "sum", (1, 8)),

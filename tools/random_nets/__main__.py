@@ -36,6 +36,8 @@ def parse():
     parser.add_argument("count", nargs="?", type=int, default=500)
     parser.add_argument("seed", nargs="?", type=int, default=1)
     parser.add_argument("--kinds", default="")
+    parser.add_argument("--seeds", help="a file whose lines begin with a kind "
+                        "and a seed, as what is written does: these alone")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--part", type=int, help="of the jobs: for itself")
     parser.add_argument("--show", action="store_true", help="texts of all")
@@ -45,34 +47,41 @@ def parse():
     return parser.parse_args()
 
 
+def drawn_by(options, kinds):
+    """Kinds and seeds of all jobs."""
+    if not options.seeds:
+        last = options.seed + -(-options.count // len(kinds))
+        return [(k, seed) for seed in range(options.seed, last) for k in kinds]
+    with open(options.seeds) as told:
+        words = [line.split()[:2] for line in told]
+    return [(w[0], int(w[1])) for w in words if len(w) == 2 and w[0] in kinds
+            and w[1].isdigit()]
+
+
 def work(options, kinds):
-    """Every so many of the seeds; a line of JSON for each net."""
+    """Its part of the seeds; a line of JSON for each net."""
     import torch
     torch.set_num_threads(1)
     from figures import compare
     from net import draw
     from reduce import class_of, reduce_net
-    for seed in range(options.seed + options.part,
-                      options.seed + -(-options.count // len(kinds)),
-                      options.jobs):
-        for kind in kinds:
-            print(json.dumps({"begin": [kind, seed]}), flush=True)
-            drawn = draw(kind, seed)
-            if not drawn:
-                continue
-            net = drawn[0]
-            text, told, truth, wrong = compare(options.netc, net)
-            line = {"kind": kind, "seed": seed, "text": text,
-                    "batch": net.picks["batch"], "told": told, "truth": truth,
-                    "wrong": wrong, "classes": []}
-            for figure in wrong:
-                small, less, told, truth = reduce_net(options.netc, net,
-                                                      figure)
-                line["classes"].append({
-                    "class": class_of(less, figure), "figure": figure,
-                    "text": less, "batch": small.picks["batch"],
-                    "told": told, "truth": truth})
-            print(json.dumps(line), flush=True)
+    for kind, seed in drawn_by(options, kinds)[options.part::options.jobs]:
+        print(json.dumps({"begin": [kind, seed]}), flush=True)
+        drawn = draw(kind, seed)
+        if not drawn:
+            continue
+        net = drawn[0]
+        text, told, truth, wrong = compare(options.netc, net)
+        line = {"kind": kind, "seed": seed, "text": text,
+                "batch": net.picks["batch"], "told": told, "truth": truth,
+                "wrong": wrong, "classes": []}
+        for figure in wrong:
+            small, less, told, truth = reduce_net(options.netc, net, figure)
+            line["classes"].append({
+                "class": class_of(less, figure), "figure": figure,
+                "text": less, "batch": small.picks["batch"],
+                "told": told, "truth": truth})
+        print(json.dumps(line), flush=True)
 
 
 def follow(worker, lines):
@@ -91,6 +100,7 @@ def lines_of(options):
     own = [sys.executable, str(HERE), options.netc, str(options.count),
            str(options.seed), "--kinds", options.kinds,
            "--jobs", str(options.jobs)]
+    own += ["--seeds", options.seeds] if options.seeds else []
     lines = queue.Queue()
     for k in range(options.jobs):
         worker = subprocess.Popen(

@@ -201,7 +201,7 @@ def adapt(b, base, told, x):
                 base.in_features * rank + product)
         else:
             b.uncounted += product * whole.lora_A.weight[0].numel()
-        return b.emit(whole, x, framed=True, holds=True)
+        return b.emit(whole, x, framed=True)
     scaling = whole.scaling
     y = b.emit(base, x)
     low = b.emit(whole.lora_dropout, x) if dropout else x

@@ -13,7 +13,8 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._pytree import tree_flatten
 
-from alive import Held, Watch, backward, key_of
+from alive import (Held, Watch, allocations, backward, biases_of, key_of,
+                   unwatched)
 
 FIGURES = "params", "shape", "macs", "saved", "grads", "peak", "predict"
 
@@ -22,13 +23,12 @@ FIGURES = "params", "shape", "macs", "saved", "grads", "peak", "predict"
 class Step:
     """outs = run(*ins); `over`: the same, written over the first of `ins`, if
     that is allowed. `framed`: of a module whose frames hold tensors, which a
-    step's peak need not have; `holds`: which are part of what is run."""
+    step's peak need not have."""
     run: object
     ins: tuple
     outs: tuple
     over: object = None
     framed: bool = False
-    holds: bool = False
 
 
 @dataclass
@@ -76,7 +76,8 @@ class Program:
             if step.over and self.in_place:
                 mode = k, torch.is_grad_enabled()
                 if may_overwrite:
-                    self.written[mode] = may_overwrite(ins, registers.values())
+                    self.written[mode] = may_overwrite(
+                        step, ins, registers.values())
                 if self.written.get(mode):
                     run = step.over
             made = run(*ins)
@@ -84,6 +85,9 @@ class Program:
                 registers[step.outs[0]] = made
             else:
                 registers.update(zip(step.outs, made))
+            for r in step.outs:
+                if r not in self.last_reader and r not in self.outs:
+                    del registers[r]  # of a split, that nothing reads
             del ins, made
         return tuple(registers[r] for r in self.outs)
 
@@ -94,7 +98,9 @@ def decide_overwriting(program, outside):
     for grad in True, False:
         saved = set()
 
-        def may_overwrite(ins, others):
+        def may_overwrite(step, ins, others):
+            if step.over.__name__ == "add_" and grad and ins[0]._is_view():
+                return False  # of rows netc has `x + y`
             key = key_of(ins[0])
             again = [key_of(t) for t in ins[1:]]
             return not (key in outside or key in saved or key in again
@@ -128,8 +134,9 @@ class Prediction(Watch):
     """Products that are computed, and the most that is alive if each tensor
     goes after its last reader."""
 
-    def __init__(self, outside):
+    def __init__(self, outside, biases):
         super().__init__(outside)
+        self.biases = biases
         self.macs = self.now = 0
         self.lives = []  # [first, last, bytes]
         self.life_of = {}
@@ -151,12 +158,16 @@ class Prediction(Watch):
         for value in tree_flatten((args, kwargs))[0]:
             if isinstance(value, torch.Tensor):
                 self.touch(value)
-        out = func(*args, **(kwargs or {}))
-        self.macs += macs_of(func.overloadpacket.__name__, args, out)
+        name = func.overloadpacket.__name__
+        out = self.run(unwatched(func, args, self.biases), args, kwargs)
+        self.macs += macs_of(name, args, out)
         for value in tree_flatten(out)[0]:
             if isinstance(value, torch.Tensor):
                 self.touch(value)
                 self.note(value)
+                self.inside -= value.storage().nbytes()
+        if self.inside > 0:
+            self.lives.append([self.now, self.now, self.inside])
         self.count()
         return out
 
@@ -178,7 +189,8 @@ class Prediction(Watch):
 def predict(program, outside):
     for module in program.modules:
         module.eval()
-    with torch.no_grad(), Prediction(outside) as watch:
+    with torch.no_grad(), Prediction(
+            outside, biases_of(program.modules)) as watch:
         outs = program()
     for module in program.modules:
         module.train()
@@ -186,8 +198,7 @@ def predict(program, outside):
     for out, first in zip(outs, program.outs_first):
         sizes = list(out.shape[1:])
         shapes.append(sizes[1:] + sizes[:1] if first else sizes)
-    holds = any(step.holds for step in program.steps)
-    most = watch.peak if holds else watch.most(outs)
+    most = watch.most(outs)
     return watch.macs, most, shapes
 
 
@@ -221,15 +232,9 @@ def step_peak(program, outside):
 def allocated(program):
     """What the allocator had at most: with what kernels take, but without
     what who watches holds a little longer in frames."""
-    with torch.autograd.profiler.profile(profile_memory=True) as seen:
+    with allocations() as most:
         backward(program())
-    events = sorted((e for e in seen.kineto_results.events()
-                     if e.name() == "[memory]"), key=lambda e: e.start_us())
-    alive = most = 0
-    for event in events:
-        alive += event.nbytes()
-        most = max(most, alive)
-    return most
+    return most[0]
 
 
 def measure(program):

@@ -82,7 +82,7 @@ class Builder:
         self.steps, self.modules, self.live = [], [], {}
         self.registers = self.labels = self.depth = self.uncounted = 0
         self.picks = net.picks
-        self.inputs = []
+        self.inputs, self.outs = [], []  # outs: values beside the last one
         self.statement = None
 
     # What is picked
@@ -262,13 +262,14 @@ class Builder:
         return None
 
     def mark(self):
-        return len(self.steps), len(self.modules), self.registers, self.labels
+        return (len(self.steps), len(self.modules), len(self.outs),
+                self.registers, self.labels)
 
     def forget(self, mark):
-        del self.steps[mark[0]:], self.modules[mark[1]:]
-        for r in range(mark[2], self.registers):
+        del self.steps[mark[0]:], self.modules[mark[1]:], self.outs[mark[2]:]
+        for r in range(mark[3], self.registers):
             self.live.pop(r, None)
-        self.registers, self.labels = mark[2:]
+        self.registers, self.labels = mark[3:]
 
     def label(self):
         self.labels += 1
@@ -276,7 +277,7 @@ class Builder:
 
 
 NESTING = {"join", "joined", "concat", "stack", "split", "matmul", "shared",
-           "moe"}
+           "moe", "forked", "side", "cross", "joint"}
 
 
 def join(sizes):
@@ -309,9 +310,11 @@ def build(net, rng=None):
         head, x = HEADS[net.kind](b)
     body, y = b.sequence(net.statements, x)
     train = "train inplace=off\n" if net.picks["inplace"] == "off" else ""
-    text = f"{train}{head}; {body}"
-    program = Program(b.steps, b.modules, b.inputs, (y.register,),
-                      (y.first,), net.picks["inplace"] == "on", b.uncounted)
+    text = f"{train}{head}; {body}" + ("; output" if b.outs else "")
+    outs = [*b.outs, y]
+    program = Program(b.steps, b.modules, b.inputs,
+                      tuple(z.register for z in outs),
+                      tuple(z.first for z in outs), net.picks["inplace"] == "on", b.uncounted)
     if not any(p.requires_grad for p in program.parameters()) or not \
             b.live[y.register].is_floating_point():
         raise Refused("nothing is trained")

@@ -8,6 +8,7 @@ from torch import nn
 import sequence_truth as truth
 from maps import adapt, begin, low_rank, with_computed
 from net import Refused, head, join, layer
+from values import fork
 
 ROWS = "rows", "mixed"
 
@@ -163,9 +164,9 @@ class Heads:
             rest = b.emit(lambda t: t[..., rotary:], y)
             y = b.emit(lambda t: t[..., :rotary], y)
         half = rotary // 2
+        x, y = y, b.emit(lambda t: t * holder.cosine, y)
         other = b.emit(lambda t: torch.cat(
-            [-t[..., half:], t[..., :half]], -1), y)
-        y = b.emit(lambda t: t * holder.cosine, y)
+            [-t[..., half:], t[..., :half]], -1), x)
         other = b.emit(lambda t: t * holder.sine, other)
         y = b.emit(torch.add, y, other)
         if rest:
@@ -174,7 +175,7 @@ class Heads:
 
     def rms(self, y):
         b = self.b
-        holder = b.constant(self.dim)
+        holder = b.constant(y.channels)
         z = b.emit(lambda t: t.pow(2), y)
         z = b.emit(lambda t: t.mean(-1, keepdim=True), z)
         z = b.emit(lambda t: t + 1e-6, z)
@@ -191,6 +192,35 @@ def project(b, x, features, bias, letter, on, told):
     if told:
         module.requires_grad_(False)
     return b.emit(module, x)
+
+
+def sees(i, j, window, causal):
+    """Whether position i sees j."""
+    return j <= i < j + window if causal else abs(i - j) <= window // 2
+
+
+def windows(length):
+    """A sequence as a window of one axis, or of two."""
+    return [(length,)] + [(n, length // n) for n in range(2, length)
+                          if length % n == 0]
+
+
+def far(b, scores, heads, window, trained):
+    """A bias by how far apart two places are: shifted_window_attention() of
+    torchvision/models/swin_transformer.py"""
+    sizes = torch.tensor([2 * n - 1 for n in window])
+    places = torch.cartesian_prod(*map(torch.arange, window)).view(
+        -1, len(window))
+    apart = places[:, None] - places + torch.tensor(window) - 1
+    index = torch.zeros(apart.shape[:2], dtype=torch.long)
+    for i, size in enumerate(sizes):
+        index = index * size + apart[..., i]
+    holder = b.constant(int(sizes.prod()), heads)
+    holder.requires_grad_(trained)
+    holder.register_buffer("index", index.view(-1))
+    return b.emit(lambda t: t + holder.weight[holder.index].view(
+        len(index), -1, heads).permute(2, 0, 1).contiguous().unsqueeze(0),
+        scores)
 
 
 @layer("attention", kinds=ROWS, often=4)
@@ -224,13 +254,17 @@ def attention(b, x):
                                and r % 2 == 0], 0.4)
     if rotary:
         text += " rope" + (f" rotary={rotary}" if rotary < dim else "")
-    norm = b.here("qknorm", ["", "qknorm", "qkln"], 0.3) \
-        if form == "apart" else ""
+    norm = b.here("qknorm", ["", "qknorm", "qkln", "qknorm=all", "qkln=all"],
+                  0.3) if form == "apart" else ""
     text += " " + norm if norm else ""
+    window = b.here("window", [0, 1, 2, 3], 0.2)
+    text += f" window={window}" if window else ""
     softcap = b.here("softcap", [0, 50], 0.2)
     text += f" softcap={softcap}" if softcap else ""
     sinks = b.here("sinks", [False, True], 0.2)
     text += " sinks" if sinks else ""
+    relative = b.here("relative", [None, *windows(x.sizes[0])], 0.2)
+    text += f" relative={join(relative)}" if relative else ""
     talking = b.here("talking", [False, True], 0.2)
     text += " talking" if talking else ""
     drop = b.here("dropout", [0, 0.1], 0.3)
@@ -249,7 +283,10 @@ def attention(b, x):
         q = project(b, x, full, "q" in bias, "q", on, told)
         k = project(b, x, less, "k" in bias, "k", on, told)
         v = project(b, x, less, "v" in bias, "v", on, told)
-        if norm:
+        if norm.endswith("=all"):  # OLMo 2
+            q, k = (h.rms(y) if "qknorm" in norm else
+                    b.emit(nn.LayerNorm(y.channels), y) for y in (q, k))
+        if norm and "=" not in norm:
             q, k = (b.emit(lambda t, n=n: t.view(len(t), length, n, dim), y)
                     for y, n in ((q, heads), (k, kv)))
             q, k = (h.rms(y) if norm == "qknorm" else
@@ -264,10 +301,12 @@ def attention(b, x):
             made = b.add(lambda t: t.reshape(len(t), length, 3, heads, dim)
                          .permute(2, 0, 3, 1, 4).unbind(0), [y], 3)
             q, k, v = (b.value(r, False) for r in made)
-        else:  # tools/lora.py: parts in one piece
-            made = b.add(lambda t: t.chunk(3, -1), [y], 3)
-            q, k, v = (h.part(b.emit(lambda t: t.contiguous(),
-                                     b.value(r, False)), heads) for r in made)
+        else:  # GPT-2's; nn.MultiheadAttention copies its parts
+            parts = b.add(lambda t: t.chunk(3, -1), [y], 3)
+            parts = [b.value(r, False) for r in parts]
+            if not causal and not rotary:
+                parts = [b.emit(lambda t: t.contiguous(), y) for y in parts]
+            q, k, v = (h.part(y, heads) for y in parts)
     if rotary:
         q, k = h.turned(q, rotary), h.turned(k, rotary)
     k, v = h.spread(k, kv), h.spread(v, kv)
@@ -280,10 +319,6 @@ def attention(b, x):
         s = b.emit(lambda t: t / softcap, s)
         s = b.emit(torch.tanh, s)
         s = b.emit(lambda t: t * softcap, s)
-    if causal:
-        s = b.emit(lambda t: t.masked_fill(torch.ones(
-            length, length, dtype=torch.bool).triu(1), -math.inf), s)
-
     def talk(s):
         module = nn.Linear(heads, heads)
         module.requires_grad_(not told)
@@ -292,13 +327,27 @@ def attention(b, x):
         return b.emit(lambda t: t.permute(0, 3, 1, 2), s)
     if talking:
         s = talk(s)
+    if relative:
+        s = far(b, s, heads, relative, not told)
+    if causal and not window:
+        s = b.emit(lambda t: t.masked_fill(torch.ones(
+            length, length, dtype=torch.bool).triu(1), -math.inf), s)
+    elif window:
+        hidden = [[not sees(i, j, window, causal) for j in range(length)]
+                  for i in range(length)]
+        s = b.emit(lambda t: t.masked_fill(torch.tensor(hidden), -math.inf), s)
+        seen = window if causal else window // 2 * 2 + 1
+        each = full + (heads * heads if talking else 0)
+        b.uncounted += 2 * each * length * max(length - seen, 0) * \
+            len(b.inputs[0])
     if sinks:
         holder = b.constant(heads)
         holder.requires_grad_(not told)
         y = b.emit(lambda t: holder.weight.reshape(1, -1, 1, 1).expand(
             len(t), -1, length, -1), s)
         s = b.emit(lambda s, t: torch.cat([s, t], -1), s, y)
-        y = b.emit(lambda t: t.max(-1, keepdim=True).values, s)
+        # Who watches makes its backward scatter into a copy.
+        y = b.emit(lambda t: t.max(-1, keepdim=True).values, s, framed=True)
         s = b.emit(torch.sub, s, y)
     s = b.emit(lambda t: t.softmax(-1), s)
     if sinks:
@@ -319,6 +368,64 @@ def attention(b, x):
                 module, "lora_A"):
             module.requires_grad_(False)
     return f"{text} naive", y
+
+
+def scored(b, q, k, v, dim):
+    """Attention without any more."""
+    s = b.emit(lambda s, t: s @ t.transpose(2, 3), q, k)
+    s = b.emit(lambda t: t * dim ** -0.5, s)
+    s = b.emit(lambda t: t.softmax(-1), s)
+    y = b.emit(torch.matmul, s, v)
+    return b.emit(lambda t: t.transpose(1, 2).flatten(2), y)
+
+
+def beside(b, x):
+    """x and another sequence: its text and label, both, and what their
+    attention has: steps, a bias or none."""
+    x = b.last(x)
+    if len(x.sizes) != 2:
+        raise Refused("no sequence")
+    text, label, other = fork(b, "other", x, 2, lambda y: len(y.sizes) == 2)
+    heads = b.here("heads", [h for h in (1, 2) if x.channels % h == 0], 0.5)
+    bias = b.here("bias", [True, False], 0.3)
+    return (text, label, x, b.last(other), Heads(b, x, heads, x.channels //
+                                                 heads), bias)
+
+
+@layer("attention", kinds=ROWS)
+def cross(b, x):
+    """At the tensor of a label."""
+    text, label, x, other, h, bias = beside(b, x)
+    heads, dim, width = h.heads, h.dim, x.channels
+    at = len(b.modules)
+    q, k, v = (h.part(b.emit(nn.Linear(y.channels, width, bias), y), heads)
+               for y in (x, other, other))
+    y = b.emit(nn.Linear(width, width, bias), scored(b, q, k, v, dim))
+    text += f"; attention {heads} cross={label}" + ("" if bias else " nobias")
+    return f"{text} naive" + b.frozen(*b.modules[at:]), y
+
+
+@layer("attention", kinds=ROWS)
+def joint(b, x):
+    """Two streams as one sequence: tools/sequence_truth.py's Joint"""
+    text, label, x, other, h, bias = beside(b, x)
+    heads, dim = h.heads, h.dim
+    norm = b.here("qknorm", ["", "qknorm", "qkln"], 0.4)
+    at = len(b.modules)
+    streams = []
+    for y in (x, other):
+        parts = [h.part(b.emit(nn.Linear(y.channels, x.channels, bias), y),
+                        heads) for _ in "qkv"]
+        for i in range(2 if norm else 0):
+            parts[i] = h.rms(parts[i]) if norm == "qknorm" else \
+                b.emit(nn.LayerNorm(dim), parts[i])
+        streams.append(parts)
+    q, k, v = (b.emit(lambda s, t: torch.cat([s, t], 2), theirs, own)
+               for own, theirs in zip(*streams))
+    y = scored(b, q, k, v, dim)
+    text += f"; attention {heads} joint={label}" + ("" if bias else " nobias")
+    text += " " + norm if norm else ""
+    return f"{text} naive" + b.frozen(*b.modules[at:]), y
 
 
 # Modules whose frames hold tensors: as tools/sequence_truth.py has them.
@@ -408,8 +515,13 @@ def recurrent(b, x):
     if bias == "one":
         truth.Steps(module, True)
     steps = x.sizes[0]
+    module.batch_first = b.here("batch_first", [False, True], 0.4)
+    text += " batch_first" if module.batch_first else ""
     text += b.frozen(module)
-    y = b.emit(lambda t: t.reshape(steps, len(t), -1), x)
+    y = x
+    if not module.batch_first:
+        y = b.emit(lambda t: t.view(steps, len(t), -1) if t.is_contiguous()
+                   else t.transpose(0, 1), x)
     if final:
         b.own(module)
 
@@ -426,6 +538,8 @@ def recurrent(b, x):
         return text, value
     b.own(module)
     y = b.emit(lambda t: module(t)[0], y)
+    if module.batch_first:
+        return text, y
     return text, b.emit(lambda t: t.view(t.shape[1], steps, -1), y)
 
 

@@ -241,8 +241,9 @@ def weight(b, x):
             lambda t: run(holder.weight, t), x)
     over = None
     if word == "add" and sizes == x.sizes:
-        def over(t):
+        def add_(t):
             return t.add_(holder.weight)
+        over = add_
     return f"{word} {{}} {operand}", b.emit(
         lambda t: run(t, holder.weight), x, over=over)
 
@@ -502,7 +503,46 @@ def shared(b, x):
         raise Refused("one layer")
     module = b.steps[-1].run
     between, z = b.block("between", y, 2, lambda z: z.sizes == x.sizes)
-    z = b.alike(x, z) if x.first else b.last(z)
+    if list(getattr(module, "parameters", list)()):  # else as it lies
+        z = b.alike(x, z) if x.first else b.last(z)
     if z.sizes != x.sizes:
         raise Refused("sizes")
     return f"{label}: {one}; {between}; again {label}", b.emit(module, z)
+
+
+# Forks
+
+def fork(b, name, x, count, fits=lambda y: True):
+    """A side branch, its label and what it gives."""
+    text, y = b.block(name, x, count, fits)
+    label = b.label()
+    return f"fork {{ {text}; {label}: identity }}", label, y
+
+
+@layer("identity", kinds=ALL, often=2)
+def forked(b, x):
+    """A side branch that is joined later."""
+    word = b.here("join", ["add", "mul", "concat"], 0.7)
+    text, label, y = fork(b, "side", x, 2, lambda y: y.sizes == x.sizes)
+    between, z = b.block("between", x, 2, lambda z: z.sizes == x.sizes)
+    y = b.alike(z, y)
+    run = JOINS.get(word)
+    if run:
+        over = torch.Tensor.add_ if word == "add" else None
+        z = b.emit(run, z, y, over=over)
+    else:
+        axis = z.axis(len(z.sizes) - 1)
+        z = b.emit(lambda *t: torch.cat(t, axis), z, y)
+    return f"{text}; {between}; {word} {{}} {{ from {label} }}", z
+
+
+@layer("identity", kinds=ALL)
+def side(b, x):
+    """A second output."""
+    if b.depth > 1 or len(b.outs) == 2:
+        raise Refused("outputs")
+    text, y = b.block("side", x, 2)
+    if not b.live[y.register].is_floating_point():
+        raise Refused("numbers")
+    b.outs.append(y)
+    return f"fork {{ {text}; output out{len(b.outs)} }}", x

@@ -1,14 +1,14 @@
 # blocks, by netc 0.2.0:
 # 26,300 parameters, 531,448 MACs a sample
 #
-# Layers are called as in netc's report, so that load_state_dict() takes what
-# `netc weights` writes. Maps are N C H W, sequences N L C.
+# Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
+# --names=py` writes.
 
 import math
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 
 class Learned(nn.Module):
@@ -31,6 +31,16 @@ def rotate(x, base=10000.0, stretch=1.0, trained=None):
     sine, cosine = angle.sin(), angle.cos()
     a, b = x[..., :half], x[..., half:]
     return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+
+def relative_places(sizes):
+    """Where the bias of each pair of positions is."""
+    grids = torch.meshgrid(*map(torch.arange, sizes), indexing="ij")
+    places = 0
+    for size, grid in zip(sizes, grids):
+        apart = grid.reshape(-1, 1) - grid.reshape(-1)
+        places = places * (2 * size - 1) + apart + size - 1
+    return places
 
 
 class Attention(nn.Module):
@@ -58,7 +68,7 @@ class Attention(nn.Module):
             pairs = math.prod(2 * size - 1 for size in relative)
             self.relative_position_bias_table = nn.Parameter(
                 0.02 * torch.randn(pairs, heads))
-            self.register_buffer("places", self.relative_places(),
+            self.register_buffer("places", relative_places(relative),
                                  persistent=False)
 
     def project(self, channels, seen, bias):
@@ -69,16 +79,6 @@ class Attention(nn.Module):
 
     def projected(self, x, seen):
         return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
-
-    def relative_places(self):
-        """Where the bias of each pair of positions is."""
-        grids = torch.meshgrid(*map(torch.arange, self.relative),
-                               indexing="ij")
-        places = 0
-        for size, grid in zip(self.relative, grids):
-            apart = grid.reshape(-1, 1) - grid.reshape(-1)
-            places = places * (2 * size - 1) + apart + size - 1
-        return places
 
     def hidden(self, queries, keys, device):
         behind = torch.arange(queries, device=device)[:, None] \
@@ -117,74 +117,97 @@ class Attention(nn.Module):
         q, k = self.turned(q, k)
         if self.kv_heads != self.heads:
             k, v = self.repeated(k), self.repeated(v)
+        y = self.attend(q, k, v)
+        return self.out_proj(y.transpose(-3, -2).flatten(-2))
+
+    def attend(self, q, k, v):
+        if not hasattr(F, "scaled_dot_product_attention"):
+            return self.spelled_out(q, k, v)  # PyTorch before 2.0
+        plain = self.causal and not self.window and not self.relative
+        mask = None
+        if self.relative or self.window:
+            mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+        return F.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, is_causal=plain,
+            dropout_p=self.dropout if self.training else 0.0)
+
+    def spelled_out(self, q, k, v):
         weights = F.dropout(self.weights(q, k), self.dropout, self.training)
-        return self.out_proj((weights @ v).transpose(-3, -2).flatten(-2))
+        return weights @ v
 
 
-class Module(nn.Module):
-    """A module whose layers have numbers: self[f"conv{i}"]."""
+class Unit(nn.Module):
+    """stem.unit1 and 20 more
 
-    def __getitem__(self, name):
-        return self._modules[name]
+    (N, 4, 16, 16) to (N, 8, 16, 16) in the first.
+    """
 
-    def __setitem__(self, name, module):
-        self._modules[name] = module
+    __constants__ = ["_hardswish", "_relu"]
 
-
-class Unit(Module):
-    """stem.unit1 and 8 more"""
-
-    def __init__(self, in_channels, out_channels, stride):
+    def __init__(self, in_channels, out_channels, kernel_size, stride, padding,
+                 hardswish=False, relu=False):
         super().__init__()
-        self.conv1 = nn.Conv2d(in_channels, out_channels, 3, stride=stride,
-                               padding=1, bias=False)
-        self.conv1.bn = nn.BatchNorm2d(out_channels)
+        self._hardswish = hardswish
+        self._relu = relu
+        self.conv = nn.Conv2d(in_channels, out_channels, kernel_size,
+                              stride=stride, padding=padding, bias=False)
+        self.bn = nn.BatchNorm2d(out_channels)
 
-    def forward(self, x):
-        return F.relu(self.conv1.bn(self.conv1(x)), inplace=True)
+    def forward(self, x: Tensor) -> Tensor:
+        if self._hardswish:
+            x = F.hardswish(self.bn(self.conv(x)), inplace=True)
+        elif self._relu:
+            x = F.relu(self.bn(self.conv(x)), inplace=True)
+        else:
+            x = self.bn(self.conv(x))
+        return x
 
 
-class Unit2(Module):
-    """stem.skip"""
+class Block(nn.Module):
+    """encoder.ln1 to encoder.linear2 and 3 more
+
+    (N, 9, 8) to (N, 9, 8) in the first.
+    """
 
     def __init__(self):
         super().__init__()
-        self.conv1 = nn.Conv2d(8, 8, 1, bias=False)
-        self.conv1.bn = nn.BatchNorm2d(8)
+        self.ln1 = nn.LayerNorm(8)
+        self.attention = Attention(8, 2)
+        self.ln2 = nn.LayerNorm(8)
+        self.linear1 = nn.Linear(8, 16)
+        self.linear2 = nn.Linear(16, 8)
 
-    def forward(self, x):
-        return F.hardswish(self.conv1.bn(self.conv1(x)), inplace=True)
-
-
-class Unit3(Module):
-    """residual1.unit2 and 10 more"""
-
-    def __init__(self, in_channels, out_channels, kernel_size, stride,
-                 padding):
-        super().__init__()
-        self.conv1 = nn.Conv2d(in_channels, out_channels, kernel_size,
-                               stride=stride, padding=padding, bias=False)
-        self.conv1.bn = nn.BatchNorm2d(out_channels)
-
-    def forward(self, x):
-        return self.conv1.bn(self.conv1(x))
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.ln1(x)
+        y = self.attention(y)
+        x = y + x
+        y = self.ln2(x)
+        y = F.gelu(self.linear1(y))
+        y = self.linear2(y)
+        return y + x
 
 
-class Inner(Module):
-    """encoder.inner"""
+class Inner(nn.Module):
+    """encoder.inner
+
+    (N, 9, 8) to (N, 9, 8).
+    """
 
     def __init__(self):
         super().__init__()
         self.linear1 = nn.Linear(8, 12)
         self.linear2 = nn.Linear(12, 8)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         x = F.relu(self.linear1(x), inplace=True)
         return self.linear2(x)
 
 
-class Decoder(Module):
-    """decoder"""
+class Decoder(nn.Module):
+    """decoder
+
+    (N, 9, 8) to (N, 9, 8).
+    """
 
     def __init__(self):
         super().__init__()
@@ -192,7 +215,8 @@ class Decoder(Module):
         self.linear2 = nn.Linear(30, 12)
         self.side = Learned(bias=torch.zeros(8))
 
-    def forward(self, x, shared1, shared2, shared3):
+    def forward(self, x: Tensor, shared1: nn.Module, shared2: nn.Module,
+                shared3: nn.Module) -> Tensor:
         x = self.linear1(x)
         x = F.linear(x, shared1.weight)
         x = self.linear2(x)
@@ -200,107 +224,91 @@ class Decoder(Module):
         return shared3(x)
 
 
-class Stem(Module):
-    """stem"""
+class Stem(nn.Module):
+    """stem
+
+    (N, 4, 16, 16) to (N, 8, 16, 16).
+    """
 
     def __init__(self):
         super().__init__()
-        self.unit1 = Unit(4, 8, 1)
-        self.skip = Unit2()
+        self.unit = Unit(4, 8, 3, 1, 1, relu=True)
+        self.skip = Unit(8, 8, 1, 1, 0, hardswish=True)
 
-    def forward(self, x):
-        x = self.unit1(x)
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.unit(x)
         return self.skip(x)
 
 
-class Residual(Module):
-    """residual1 and 2 more"""
+class Residual(nn.Module):
+    """residual1 and 7 more
 
-    def __init__(self, in_channels, out_channels):
+    (N, 8, 16, 16) to (N, 8, 8, 8) in the first.
+    """
+
+    __constants__ = ["_unit3"]
+
+    def __init__(self, in_channels, out_channels, stride, unit3=False):
         super().__init__()
-        self.unit1 = Unit(in_channels, out_channels, 2)
-        self.unit2 = Unit3(out_channels, out_channels, 3, 1, 1)
-        self.unit3 = Unit3(in_channels, out_channels, 1, 2, 0)
+        self._unit3 = unit3
+        self.unit1 = Unit(in_channels, out_channels, 3, stride, 1, relu=True)
+        self.unit2 = Unit(out_channels, out_channels, 3, 1, 1)
+        if unit3:
+            self.unit3 = Unit(in_channels, out_channels, 1, 2, 0)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         y = self.unit1(x)
         y = self.unit2(y)
-        x = self.unit3(x)
+        if self._unit3:
+            x = self.unit3(x)
         x = y + x
         return F.relu(x, inplace=True)
 
 
-class Residual2(Module):
-    """residual2 and 4 more"""
+class Encoder(nn.Module):
+    """encoder
 
-    def __init__(self, in_channels):
-        super().__init__()
-        self.unit1 = Unit(in_channels, in_channels, 1)
-        self.unit2 = Unit3(in_channels, in_channels, 3, 1, 1)
-
-    def forward(self, x):
-        y = self.unit1(x)
-        y = self.unit2(y)
-        x = y + x
-        return F.relu(x, inplace=True)
-
-
-class Encoder(Module):
-    """encoder"""
+    (N, 9, 8) to (N, 9, 8).
+    """
 
     def __init__(self):
         super().__init__()
-        for i in range(1, 5):
-            self[f"ln{2 * i - 1}"] = nn.LayerNorm(8)
-            self[f"attention{i}"] = Attention(8, 2)
-            self[f"ln{2 * i}"] = nn.LayerNorm(8)
-            self[f"linear{2 * i - 1}"] = nn.Linear(8, 16)
-            self[f"linear{2 * i}"] = nn.Linear(16, 8)
+        self.blocks = nn.ModuleList(Block() for _ in range(4))
         self.inner = Inner()
 
-    def forward(self, x):
-        for i in range(1, 5):
-            y = self[f"ln{2 * i - 1}"](x)
-            y = self[f"attention{i}"](y)
-            x = y + x
-            y = self[f"ln{2 * i}"](x)
-            y = F.gelu(self[f"linear{2 * i - 1}"](y))
-            y = self[f"linear{2 * i}"](y)
-            x = y + x
+    def forward(self, x: Tensor) -> Tensor:
+        for block in self.blocks:
+            x = block(x)
         return self.inner(x)
 
 
-class Blocks(Module):
+class Blocks(nn.Module):
     """Gives (tied, both)."""
 
     def __init__(self):
         super().__init__()
         self.stem = Stem()
-        self.residual1 = Residual(8, 8)
-        self.residual2 = Residual2(8)
-        self.residual3 = Residual2(8)
-        self.residual4 = Residual(8, 12)
-        self.residual5 = Residual2(12)
-        self.residual6 = Residual(12, 16)
-        self.residual7 = Residual2(16)
-        self.residual8 = Residual2(16)
+        self.residuals = nn.ModuleList([
+            Residual(8, 8, 2, unit3=True),
+            *(Residual(8, 8, 1)
+              for _ in range(2)),
+            Residual(8, 12, 2, unit3=True),
+            Residual(12, 12, 1),
+            Residual(12, 16, 2, unit3=True),
+            *(Residual(16, 16, 1)
+              for _ in range(2)),
+        ])
         self.picture = nn.Linear(16, 8)
         self.table = nn.Embedding(30, 8)
         self.encoder = Encoder()
         self.project = nn.Linear(8, 12)
-        self.linear1 = nn.Linear(12, 8)
+        self.linear = nn.Linear(12, 8)
         self.decoder = Decoder()
 
-    def forward(self, image, words):
+    def forward(self, image: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
         x = self.stem(image)
-        x = self.residual1(x)
-        x = self.residual2(x)
-        x = self.residual3(x)
-        x = self.residual4(x)
-        x = self.residual5(x)
-        x = self.residual6(x)
-        x = self.residual7(x)
-        x = self.residual8(x)
+        for residual in self.residuals:
+            x = residual(x)
         x = F.adaptive_avg_pool2d(x, 1)
         x = x.flatten(1)
         picture = self.picture(x)
@@ -308,10 +316,10 @@ class Blocks(Module):
         encoder = self.encoder(x)
         x = self.encoder(encoder)
         x = F.relu(self.project(x), inplace=True)
-        x = self.linear1(x)
+        x = self.linear(x)
         decoder = self.decoder(x, self.table, self.project, self.encoder)
         x = F.adaptive_avg_pool1d(encoder.transpose(1, 2), 1)
-        x = x.transpose(1, 2).flatten(1)
+        x = x.flatten(1)
         x = x + picture
         return decoder, x
 

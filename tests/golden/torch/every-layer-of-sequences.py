@@ -1,14 +1,14 @@
 # sequences, by netc 0.2.0:
 # 6,565 parameters, 87,404 MACs a sample
 #
-# Layers are called as in netc's report, so that load_state_dict() takes what
-# `netc weights` writes. Maps are N C H W, sequences N L C.
+# Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
+# --names=py` writes.
 
 import math
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 
 class Learned(nn.Module):
@@ -58,6 +58,16 @@ def rotate(x, base=10000.0, stretch=1.0, trained=None):
     return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
 
 
+def relative_places(sizes):
+    """Where the bias of each pair of positions is."""
+    grids = torch.meshgrid(*map(torch.arange, sizes), indexing="ij")
+    places = 0
+    for size, grid in zip(sizes, grids):
+        apart = grid.reshape(-1, 1) - grid.reshape(-1)
+        places = places * (2 * size - 1) + apart + size - 1
+    return places
+
+
 class Attention(nn.Module):
     """Axes before the last two are a batch.
 
@@ -83,7 +93,7 @@ class Attention(nn.Module):
             pairs = math.prod(2 * size - 1 for size in relative)
             self.relative_position_bias_table = nn.Parameter(
                 0.02 * torch.randn(pairs, heads))
-            self.register_buffer("places", self.relative_places(),
+            self.register_buffer("places", relative_places(relative),
                                  persistent=False)
 
     def project(self, channels, seen, bias):
@@ -94,16 +104,6 @@ class Attention(nn.Module):
 
     def projected(self, x, seen):
         return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
-
-    def relative_places(self):
-        """Where the bias of each pair of positions is."""
-        grids = torch.meshgrid(*map(torch.arange, self.relative),
-                               indexing="ij")
-        places = 0
-        for size, grid in zip(self.relative, grids):
-            apart = grid.reshape(-1, 1) - grid.reshape(-1)
-            places = places * (2 * size - 1) + apart + size - 1
-        return places
 
     def hidden(self, queries, keys, device):
         behind = torch.arange(queries, device=device)[:, None] \
@@ -142,8 +142,23 @@ class Attention(nn.Module):
         q, k = self.turned(q, k)
         if self.kv_heads != self.heads:
             k, v = self.repeated(k), self.repeated(v)
+        y = self.attend(q, k, v)
+        return self.out_proj(y.transpose(-3, -2).flatten(-2))
+
+    def attend(self, q, k, v):
+        if not hasattr(F, "scaled_dot_product_attention"):
+            return self.spelled_out(q, k, v)  # PyTorch before 2.0
+        plain = self.causal and not self.window and not self.relative
+        mask = None
+        if self.relative or self.window:
+            mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+        return F.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, is_causal=plain,
+            dropout_p=self.dropout if self.training else 0.0)
+
+    def spelled_out(self, q, k, v):
         weights = F.dropout(self.weights(q, k), self.dropout, self.training)
-        return self.out_proj((weights @ v).transpose(-3, -2).flatten(-2))
+        return weights @ v
 
 
 class PackedAttention(Attention):
@@ -186,26 +201,28 @@ class Sequences(nn.Module):
         self.words = nn.Embedding(20, 8)
         self.posembed1 = Learned(weight=0.02 * torch.randn(30, 8))
         self.posembed2 = Fixed(weight=sines(12, 8))
-        self.token1 = Learned(weight=0.02 * torch.randn(2, 8))
-        self.attention1 = Attention(8, 2)
-        self.attention2 = Attention(8, 4, kv_heads=2, causal=True, rope=True)
-        self.attention3 = Attention(8, 2, dim=5, bias="qvo", dropout=0.1)
-        self.attention4 = nn.MultiheadAttention(8, 2, batch_first=True)
-        self.attention5 = PackedAttention(8, 4, kv_heads=2, causal=True,
+        self.token = Learned(weight=0.02 * torch.randn(2, 8))
+        self.attentions = nn.ModuleList([
+            Attention(8, 2),
+            Attention(8, 4, kv_heads=2, causal=True, rope=True),
+            Attention(8, 2, dim=5, bias="qvo", dropout=0.1),
+        ])
+        self.attention1 = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.attention2 = PackedAttention(8, 4, kv_heads=2, causal=True,
                                           window=3)
-        self.attention6 = PackedAttention(8, 2, bias="qkv")
-        self.attention7 = Attention(8, 2)
-        self.attention8 = nn.MultiheadAttention(8, 2, batch_first=True)
-        self.attention9 = Attention(8, 4, bias="", relative=(3, 4))
-        self.attention10 = PackedAttention(8, 2)
-        self.attention11 = Attention(8, 4, relative=(6,))
+        self.attention3 = PackedAttention(8, 2, bias="qkv")
+        self.attention4 = Attention(8, 2)
+        self.attention5 = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.attention6 = Attention(8, 4, bias="", relative=(3, 4))
+        self.attention7 = PackedAttention(8, 2)
+        self.attention8 = Attention(8, 4, relative=(6,))
         self.rnn1 = nn.RNN(8, 6, batch_first=True)
         self.lstm1 = nn.LSTM(6, 5, num_layers=2, batch_first=True, dropout=0.1,
                              bidirectional=True)
         self.gru1 = nn.GRU(10, 8, bias=False, batch_first=True)
-        self.conv1 = nn.Conv1d(8, 8, 3, padding=1)
+        self.conv = nn.Conv1d(8, 8, 3, padding=1)
         self.weight1 = Learned(weight=torch.randn((12, 8)))
-        self.ln1 = nn.LayerNorm(24)
+        self.ln = nn.LayerNorm(24)
         self.linear1 = nn.Linear(24, 8)
         self.linear2 = nn.Linear(8, 8)
         self.lstm2 = nn.LSTM(8, 3, batch_first=True)
@@ -216,35 +233,35 @@ class Sequences(nn.Module):
         self.weight4 = Learned(weight=torch.randn((8,)))
         self.weight5 = Learned(weight=torch.randn((1, 20)))
 
-    def forward(self, a, b):
+    def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor,
+                                                     Tensor]:
         memory = F.silu(self.memory(b), inplace=True)
         x = self.words(a)
-        x = x + self.posembed1.weight[:12]
-        x = x + self.posembed2.weight
-        x = torch.cat([self.token1.weight.expand(len(x), -1, -1), x], 1)
+        x = x + self.posembed1.weight[:x.shape[1]]
+        x = x + self.posembed2.weight[:x.shape[1]]
+        x = torch.cat([self.token.weight.expand(len(x), -1, -1), x], 1)
         x = x[:, 1:13]
-        x = self.attention1(x)
+        for attention in self.attentions:
+            x = attention(x)
+        x = self.attention1(x, x, x, need_weights=False)[0]
         x = self.attention2(x)
         x = self.attention3(x)
-        x = self.attention4(x, x, x, need_weights=False)[0]
-        x = self.attention5(x)
+        x = self.attention4(x, memory)
+        x = self.attention5(x, memory, memory, need_weights=False)[0]
         x = self.attention6(x)
-        x = self.attention7(x, memory)
-        x = self.attention8(x, memory, memory, need_weights=False)[0]
-        x = self.attention9(x)
         x = x.reshape(-1, 2, 6, 8)
-        x = self.attention10(x)
-        x = self.attention11(x)
-        x = x.reshape(-1, 12, 8)
+        x = self.attention7(x)
+        x = self.attention8(x)
+        x = x.flatten(1, 2)
         x = self.rnn1(x)[0]
         x = self.lstm1(x)[0]
         x = self.gru1(x)[0]
-        y = self.conv1(x.transpose(1, 2))
+        y = self.conv(x.transpose(1, 2))
         z = self.weight1.weight[None]
         x = torch.stack([x, y.transpose(1, 2), z.expand(len(x), -1, -1)], 1)
         x = x.permute(0, 2, 1, 3)
-        x = x.reshape(-1, 12, 24)
-        x = self.ln1(x)
+        x = x.flatten(2, 3)
+        x = self.ln(x)
         x = self.linear1(x)
         y = self.linear2(b)
         x = x @ y.transpose(-2, -1)

@@ -1,144 +1,150 @@
 # None, by netc 0.2.0:
 # 828 parameters, 26,688 MACs a sample
 #
-# Layers are called as in netc's report, so that load_state_dict() takes what
-# `netc weights` writes. Maps are N C H W, sequences N L C.
+# Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
+# --names=py` writes.
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 
-class Module(nn.Module):
-    """A module whose layers have numbers: self[f"conv{i}"]."""
+class Half(nn.Module):
+    """eval.half
 
-    def __getitem__(self, name):
-        return self._modules[name]
-
-    def __setitem__(self, name, module):
-        self._modules[name] = module
-
-
-class Half(Module):
-    """eval.half"""
+    (N, 4, 6, 6) to (N, 4, 4, 4).
+    """
 
     def __init__(self):
         super().__init__()
         self.self = nn.Conv2d(4, 4, 3)
-        self["_modules"] = nn.Conv2d(4, 4, 1)
+        self.net_modules = nn.Conv2d(4, 4, 1)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         x = self.self(x)
-        return self["_modules"](x)
+        return self.net_modules(x)
 
 
-class Torch(Module):
-    """torch"""
+class Torch(nn.Module):
+    """torch
+
+    (N, 4, 4, 4) to (N, 4, 4, 4).
+    """
 
     def __init__(self):
         super().__init__()
         self.F = nn.Conv2d(4, 4, 1)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         y = F.relu(self.F(x), inplace=True)
         return y + x
 
 
-class Module_(Module):
-    """Module"""
+class Module(nn.Module):
+    """Module
+
+    (N, 4, 4, 4) to (N, 4, 4, 4).
+    """
 
     def __init__(self):
         super().__init__()
-        self["parameters"] = nn.Conv2d(4, 4, 1)
+        self.parameters_ = nn.Conv2d(4, 4, 1)
 
-    def forward(self, x):
-        return self["parameters"](x)
-
-
-class Attention_(Module):
-    """Attention1 and 2 more"""
-
-    def __init__(self):
-        super().__init__()
-        self.conv1 = nn.Conv2d(4, 4, 1)
-        self["__init__"] = nn.Conv2d(4, 4, 1)
-
-    def forward(self, x):
-        x = self.conv1(x)
-        return self["__init__"](x)
+    def forward(self, x: Tensor) -> Tensor:
+        return self.parameters_(x)
 
 
-class Type(Module):
-    """type1"""
+class Attention_(nn.Module):
+    """Attention1 and 2 more
+
+    (N, 4, 4, 4) to (N, 4, 4, 4) in the first.
+    """
 
     def __init__(self):
         super().__init__()
-        self.add1 = nn.Module()
-        self.add1.bn = nn.BatchNorm2d(4)
+        self.conv = nn.Conv2d(4, 4, 1)
+        self.net__init__ = nn.Conv2d(4, 4, 1)
 
-    def forward(self, x):
-        return F.relu(self.add1.bn((x + x).movedim(-1, 1)), inplace=True)
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.conv(x)
+        return self.net__init__(x)
 
 
-class Type2(Module):
-    """type2 and 1 more"""
+class Type(nn.Module):
+    """type1 and 2 more
+
+    (N, 4, 4, 4) to (N, 4, 4, 4) in the first.
+    """
+
+    __constants__ = ["_residual"]
+
+    def __init__(self, residual=False):
+        super().__init__()
+        self._residual = residual
+        self.bn = nn.BatchNorm2d(4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self._residual:
+            x = F.relu(self.bn((x + x).movedim(-1, 1)), inplace=True)
+        else:
+            x = F.relu(self.bn(x + x), inplace=True)
+        return x
+
+
+class Eval(nn.Module):
+    """eval
+
+    (N, 4, 8, 8) to (N, 4, 4, 4).
+    """
 
     def __init__(self):
         super().__init__()
-        self.add1 = nn.Module()
-        self.add1.bn = nn.BatchNorm2d(4)
+        self.lambda_ = nn.Conv2d(4, 4, 3)
+        self.half_ = Half()
 
-    def forward(self, x):
-        return F.relu(self.add1.bn(x + x), inplace=True)
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.lambda_(x)
+        return self.half_(x)
 
 
-class Eval(Module):
-    """eval"""
-
+class None_(nn.Module):
     def __init__(self):
         super().__init__()
-        self["lambda"] = nn.Conv2d(4, 4, 3)
-        self["half"] = Half()
-
-    def forward(self, x):
-        x = self["lambda"](x)
-        return self["half"](x)
-
-
-class None_(Module):
-    def __init__(self):
-        super().__init__()
-        self["forward"] = nn.Conv2d(3, 4, 3, padding=1, bias=False)
-        self["forward"].bn = nn.BatchNorm2d(4)
-        self["class"] = nn.Conv2d(4, 4, 3, padding=1, bias=False)
-        self["class"].bn = nn.BatchNorm2d(4)
-        self["eval"] = Eval()
+        self.forward_ = nn.Conv2d(3, 4, 3, padding=1, bias=False)
+        self.forward_bn = nn.BatchNorm2d(4)
+        self.class_ = nn.Conv2d(4, 4, 3, padding=1, bias=False)
+        self.class_bn = nn.BatchNorm2d(4)
+        self.eval_ = Eval()
         self.x1 = nn.Conv2d(4, 4, 1)
         self.nn = nn.Conv2d(4, 4, 1)
         self.torch = Torch()
-        self.Module = Module_()
-        self.Attention1 = Attention_()
-        self.Attention2 = Attention_()
+        self.Module = Module()
+        self.Attentions = nn.ModuleList([
+            Attention_(),
+            Attention_(),
+        ])
         self.super = nn.Linear(4, 4)
-        self.type1 = Type()
-        self.type2 = Type2()
-        self.type3 = Type2()
+        self.type_ = Type(residual=True)
+        self.type_s = nn.ModuleList([
+            Type(),
+            Type(),
+        ])
         self.math = Attention_()
 
-    def forward(self, x):
-        x = F.relu(self["forward"].bn(self["forward"](x)), inplace=True)
-        x = self["class"].bn(self["class"](x))
-        x = self["eval"](x)
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.relu(self.forward_bn(self.forward_(x)), inplace=True)
+        x = self.class_bn(self.class_(x))
+        x = self.eval_(x)
         x = self.x1(x)
         x = self.nn(x)
         y = self.torch(x)
         y = self.Module(y)
-        y = self.Attention1(y)
-        y = self.Attention2(y)
+        for Attention_ in self.Attentions:
+            y = Attention_(y)
         y = self.super(y.movedim(1, -1))
-        z = self.type1(y)
-        z = self.type2(z)
-        z = self.type3(z)
+        z = self.type_(y)
+        for type_ in self.type_s:
+            z = type_(z)
         z = self.math(z)
         return torch.cat([x, z, y.movedim(-1, 1)], 1)
 

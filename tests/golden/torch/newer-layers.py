@@ -1,15 +1,15 @@
 # newer, by netc 0.2.0:
-# 13,199 parameters, 550,326 MACs a sample
+# 13,843 parameters, 694,470 MACs a sample
 #
-# Layers are called as in netc's report, so that load_state_dict() takes what
-# `netc weights` writes. Maps are N C H W, sequences N L C.
+# Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
+# --names=py` writes.
 
 import math
 
 import torch
 import torch.nn.functional as F
 import torchvision
-from torch import nn
+from torch import Tensor, nn
 
 
 class Learned(nn.Module):
@@ -35,6 +35,20 @@ class RMSNorm(nn.Module):
         return rms_norm(x, self.eps) * self.weight
 
 
+class HeadNorm(nn.Module):
+    """Layer norm of each head, then weights for all of them."""
+
+    def __init__(self, features, dim, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(features))
+        self.dim, self.eps = dim, eps
+
+    def forward(self, x):
+        heads = x.unflatten(-1, (-1, self.dim))
+        heads = F.layer_norm(heads, (self.dim,), eps=self.eps)
+        return heads.flatten(-2) * self.weight
+
+
 def rotate(x, base=10000.0, stretch=1.0, trained=None):
     """Turns pairs of features, one of each half, by their position."""
     half = x.shape[-1] // 2
@@ -46,6 +60,16 @@ def rotate(x, base=10000.0, stretch=1.0, trained=None):
     sine, cosine = angle.sin(), angle.cos()
     a, b = x[..., :half], x[..., half:]
     return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+
+def relative_places(sizes):
+    """Where the bias of each pair of positions is."""
+    grids = torch.meshgrid(*map(torch.arange, sizes), indexing="ij")
+    places = 0
+    for size, grid in zip(sizes, grids):
+        apart = grid.reshape(-1, 1) - grid.reshape(-1)
+        places = places * (2 * size - 1) + apart + size - 1
+    return places
 
 
 class Attention(nn.Module):
@@ -73,7 +97,7 @@ class Attention(nn.Module):
             pairs = math.prod(2 * size - 1 for size in relative)
             self.relative_position_bias_table = nn.Parameter(
                 0.02 * torch.randn(pairs, heads))
-            self.register_buffer("places", self.relative_places(),
+            self.register_buffer("places", relative_places(relative),
                                  persistent=False)
 
     def project(self, channels, seen, bias):
@@ -84,16 +108,6 @@ class Attention(nn.Module):
 
     def projected(self, x, seen):
         return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
-
-    def relative_places(self):
-        """Where the bias of each pair of positions is."""
-        grids = torch.meshgrid(*map(torch.arange, self.relative),
-                               indexing="ij")
-        places = 0
-        for size, grid in zip(self.relative, grids):
-            apart = grid.reshape(-1, 1) - grid.reshape(-1)
-            places = places * (2 * size - 1) + apart + size - 1
-        return places
 
     def hidden(self, queries, keys, device):
         behind = torch.arange(queries, device=device)[:, None] \
@@ -132,8 +146,23 @@ class Attention(nn.Module):
         q, k = self.turned(q, k)
         if self.kv_heads != self.heads:
             k, v = self.repeated(k), self.repeated(v)
+        y = self.attend(q, k, v)
+        return self.out_proj(y.transpose(-3, -2).flatten(-2))
+
+    def attend(self, q, k, v):
+        if not hasattr(F, "scaled_dot_product_attention"):
+            return self.spelled_out(q, k, v)  # PyTorch before 2.0
+        plain = self.causal and not self.window and not self.relative
+        mask = None
+        if self.relative or self.window:
+            mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+        return F.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, is_causal=plain,
+            dropout_p=self.dropout if self.training else 0.0)
+
+    def spelled_out(self, q, k, v):
         weights = F.dropout(self.weights(q, k), self.dropout, self.training)
-        return self.out_proj((weights @ v).transpose(-3, -2).flatten(-2))
+        return weights @ v
 
 
 class PackedAttention(Attention):
@@ -219,6 +248,9 @@ class SpecialAttention(Attention):
                     for y, x in zip((q, k), passed))
         return q / math.sqrt(self.dim) if self.scale == "queries" else q, k
 
+    def attend(self, q, k, v):
+        return self.spelled_out(q, k, v)
+
     def mixed(self, scores, heads):
         return heads(scores.movedim(-3, -1)).movedim(-1, -3)
 
@@ -298,33 +330,37 @@ class PackedJointAttention(JointAttention, PackedAttention):
 
 
 class Stage(nn.Module):
-    """stage[1]"""
+    """stage[1]
+
+    (N, 3, 3, 2) to (N, 3, 3, 2).
+    """
 
     def __init__(self):
         super().__init__()
-        self.twice = nn.ModuleDict()
-        self.conv1 = nn.Conv2d(3, 3, 3, padding=1, bias=False)
-        self.conv1.bn = nn.BatchNorm2d(3)
-        self.twice["1"] = nn.Conv2d(3, 3, 1)
+        self.conv = nn.Conv2d(3, 3, 3, padding=1, bias=False)
+        self.bn = nn.BatchNorm2d(3)
+        self.twice = nn.Conv2d(3, 3, 1)
 
-    def forward(self, x):
-        x = F.relu(self.conv1.bn(self.conv1(x)), inplace=True)
-        return self.twice["1"](x)
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.relu(self.bn(self.conv(x)), inplace=True)
+        return self.twice(x)
 
 
 class Stage2(nn.Module):
-    """stage[2]"""
+    """stage[2]
+
+    (N, 3, 3, 2) to .
+    """
 
     def __init__(self):
         super().__init__()
-        self.twice = nn.ModuleDict()
-        self.conv1 = nn.Conv2d(3, 3, 3, padding=1, bias=False)
-        self.conv1.bn = nn.BatchNorm2d(3)
-        self.twice["2"] = nn.Conv2d(3, 3, 1)
+        self.conv = nn.Conv2d(3, 3, 3, padding=1, bias=False)
+        self.bn = nn.BatchNorm2d(3)
+        self.twice = nn.Conv2d(3, 3, 1)
 
-    def forward(self, x):
-        x = F.relu(self.conv1.bn(self.conv1(x)), inplace=True)
-        x = self.twice["2"](x)
+    def forward(self, x: Tensor) -> None:
+        x = F.relu(self.bn(self.conv(x)), inplace=True)
+        x = self.twice(x)
 
 
 class Newer(nn.Module):
@@ -332,65 +368,76 @@ class Newer(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.skip = nn.ModuleDict()
-        self.stage = nn.ModuleDict()
         self.conv1 = nn.Conv2d(6, 12, 3, stride=2, bias=False)
-        self.conv1.bn = nn.BatchNorm2d(12, eps=0.001)
+        self.bn1 = nn.BatchNorm2d(12, eps=0.001)
         self.conv2 = nn.Conv2d(12, 12, 3, padding=1)
-        self.skip["1"] = nn.Conv2d(3, 3, 3, padding=1)
-        self.skip["2"] = nn.Conv2d(3, 3, 3, padding=1)
-        self.skip["3"] = nn.Conv2d(3, 3, 3, padding=1)
-        self.stage["1"] = Stage()
-        self.stage["2"] = Stage2()
+        self.skip1 = nn.Conv2d(3, 3, 3, padding=1)
+        self.skip2 = nn.Conv2d(3, 3, 3, padding=1)
+        self.skip3 = nn.Conv2d(3, 3, 3, padding=1)
+        self.stage1 = Stage()
+        self.stage2 = Stage2()
         self.fc1 = nn.Linear(9, 2)
         self.linear1 = nn.Linear(2, 3)
-        self.scale1 = Learned(weight=torch.ones(9), bias=torch.zeros(9))
-        self.affine1 = Learned(weight=torch.ones(9), bias=torch.zeros(9))
+        self.scale = Learned(weight=torch.ones(9), bias=torch.zeros(9))
+        self.affine = Learned(weight=torch.ones(9), bias=torch.zeros(9))
         self.w = Learned(weight=torch.randn((4, 5, 2)))
         self.linear2 = nn.Linear(12, 4)
         self.offsets = nn.Conv2d(12, 36, 3, padding=1)
         self.conv3 = nn.Conv2d(12, 18, 3, padding=1)
-        self.deformconv1 = torchvision.ops.DeformConv2d(12, 6, 3, padding=1,
-                                                        groups=2, bias=False)
-        self.deformconv1.bn = nn.BatchNorm2d(6)
+        self.deformconv = torchvision.ops.DeformConv2d(12, 6, 3, padding=1,
+                                                       groups=2, bias=False)
+        self.bn2 = nn.BatchNorm2d(6)
         self.fc2 = nn.Linear(120, 4)
         self.posembed1 = Learned(weight=0.02 * torch.randn(3, 8))
         self.posembed2 = Learned(weight=0.02 * torch.randn(20, 8))
-        self.attention1 = PackedSpecialAttention(8, 2, norm=RMSNorm)
-        self.attention2 = SpecialAttention(8, 4, kv_heads=2, causal=True,
-                                           rope=True, scale="queries",
-                                           norm=nn.LayerNorm)
-        self.attention3 = SpecialAttention(8, 2, scale=None, softcap=5)
-        self.attention4 = PackedSpecialAttention(8, 2, talking=True)
-        self.attention5 = PackedSpecialAttention(8, 4, kv_heads=2, bias="o",
-                                                 causal=True, sinks=True)
+        self.attentions1 = nn.ModuleList([
+            PackedSpecialAttention(8, 2, norm=RMSNorm),
+            SpecialAttention(8, 4, kv_heads=2, causal=True, rope=True,
+                             scale="queries", norm=nn.LayerNorm),
+            SpecialAttention(8, 4, kv_heads=2, causal=True, rope=True,
+                             norm=lambda width, eps: HeadNorm(width, 2, eps),
+                             norm_all=True),
+        ])
+        self.attention = JointAttention(8, 2, bias="", other=8,
+                                        norm=lambda width,
+                                        eps: HeadNorm(width, 4, eps),
+                                        norm_all=True)
+        self.attentions2 = nn.ModuleList([
+            SpecialAttention(8, 2, scale=None, softcap=5),
+            PackedSpecialAttention(8, 2, talking=True),
+            PackedSpecialAttention(8, 4, kv_heads=2, bias="o", causal=True,
+                                   sinks=True),
+        ])
         self.linear3 = nn.Linear(8, 8)
-        self.attention6 = SpecialAttention(8, 2, causal=True, rope=True,
-                                           rotary=2)
-        self.attention7 = SpecialAttention(8, 2, causal=True, rope=True,
-                                           base=500000, stretch=8, trained=64)
-        self.attention8 = SpecialAttention(8, 2, dim=3, out=0)
-        self.attention9 = SpecialAttention(6, 3, bias="kv", out=8)
-        self.attention10 = PackedSpecialAttention(8, 2, norm=RMSNorm)
-        self.attention11 = JointAttention(8, 2, bias="", rope=True, other=8,
-                                          norm=RMSNorm)
-        self.attention12 = PackedJointAttention(8, 4, kv_heads=2, other=8,
-                                                norm=nn.LayerNorm)
-        self.attention13 = JointAttention(8, 2, other=8)
+        self.attentions3 = nn.ModuleList([
+            SpecialAttention(8, 2, causal=True, rope=True, rotary=2),
+            SpecialAttention(8, 2, causal=True, rope=True, base=500000,
+                             stretch=8, trained=64),
+            SpecialAttention(8, 2, dim=3, out=0),
+            SpecialAttention(6, 3, bias="kv", out=8),
+        ])
+        self.attentions4 = nn.ModuleList([
+            PackedSpecialAttention(8, 2, norm=RMSNorm),
+            JointAttention(8, 2, bias="", rope=True, other=8, norm=RMSNorm),
+            PackedJointAttention(8, 4, kv_heads=2, other=8, norm=nn.LayerNorm),
+            JointAttention(8, 2, other=8),
+        ])
 
-    def forward(self, a, b):
-        x = self.conv1.bn(self.conv1(F.pad(a, (0, 1, 0, 1))))
+    def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor,
+                                                     Tensor, Tensor, Tensor,
+                                                     Tensor, Tensor]:
+        x = self.bn1(self.conv1(F.pad(a, (0, 1, 0, 1))))
         x = F.leaky_relu(x, negative_slope=0.2, inplace=True)
         x = F.max_pool2d(F.pad(x, (0, 0, 0, 1), value=-math.inf), 2)
         x = F.glu(self.conv2(x), 1)
         p_1 = x[:, 0:3]
         x = x[:, 3:6]
         x = p_1 * x
-        skip_1 = F.relu(self.skip["1"](x), inplace=True)
-        skip_2 = F.relu(self.skip["2"](skip_1), inplace=True)
-        skip_3 = F.relu(self.skip["3"](skip_2), inplace=True)
-        x = self.stage["1"](skip_3)
-        self.stage["2"](x)
+        skip_1 = F.relu(self.skip1(x), inplace=True)
+        skip_2 = F.relu(self.skip2(skip_1), inplace=True)
+        skip_3 = F.relu(self.skip3(skip_2), inplace=True)
+        x = self.stage1(skip_3)
+        self.stage2(x)
         x = skip_1 + skip_2 + skip_3
         q_1 = x[:, :, 0:1]
         q_2 = x[:, :, 1:2]
@@ -424,10 +471,10 @@ class Newer(nn.Module):
         t2 = x * 2
         x = torch.minimum(x, t2)
         x = F.normalize(x, dim=1)
-        x = (x * self.scale1.weight[:, None, None] +
-             self.scale1.bias[:, None, None])
-        x = torch.addcmul(self.affine1.bias[:, None, None], x,
-                          self.affine1.weight[:, None, None])
+        x = (x * self.scale.weight[:, None, None] +
+             self.scale.bias[:, None, None])
+        x = torch.addcmul(self.affine.bias[:, None, None], x,
+                          self.affine.weight[:, None, None])
         x = F.pad(x, (1, 1, 1, 1, 1, 2))
         x = F.interpolate(x, size=(7, 9))
         t2 = self.w.weight[None]
@@ -437,7 +484,7 @@ class Newer(nn.Module):
         offsets = self.offsets(x)
         t3 = self.conv3(x)
         t3 = torch.sigmoid(t3)
-        x = self.deformconv1.bn(self.deformconv1(x, offsets, t3))
+        x = self.bn2(self.deformconv(x, offsets, t3))
         x = F.grid_sample(x.reshape(-1, 3, 7, 9), heads.flatten(0, 1),
                           padding_mode="border",
                           align_corners=False).reshape(-1, 6, 7, 9)
@@ -446,20 +493,16 @@ class Newer(nn.Module):
         x = self.fc2(x.flatten(1))
         t2 = b + self.posembed1.weight[2]
         t2 = t2 + self.posembed2.weight[3]
-        t2 = self.attention1(t2)
-        t2 = self.attention2(t2)
-        t2 = self.attention3(t2)
-        t2 = self.attention4(t2)
-        t2 = self.attention5(t2)
+        for attention1 in self.attentions1:
+            t2 = attention1(t2)
+        t2 = self.attention(t2, b)
+        for attention2 in self.attentions2:
+            t2 = attention2(t2)
         t2 = F.gelu(self.linear3(t2), approximate="tanh")
-        t2 = self.attention6(t2)
-        t2 = self.attention7(t2)
-        t2 = self.attention8(t2)
-        t2 = self.attention9(t2)
-        t2 = self.attention10(t2, b)
-        t2 = self.attention11(t2, b)
-        t2 = self.attention12(t2, b)
-        t2 = self.attention13(t2, b)
+        for attention3 in self.attentions3:
+            t2 = attention3(t2)
+        for attention4 in self.attentions4:
+            t2 = attention4(t2, b)
         t2 = F.glu(t2, 2)
         t2 = F.normalize(t2, dim=2)
         t2 = t2.mean(1, keepdim=True)

@@ -1,14 +1,14 @@
 # small_words, by netc 0.2.0:
 # 2,324 parameters, 211,584 MACs a sample
 #
-# Layers are called as in netc's report, so that load_state_dict() takes what
-# `netc weights` writes. Maps are N C H W, sequences N L C.
+# Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
+# --names=py` writes.
 
 import math
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 
 def without_bias(norm):
@@ -50,6 +50,16 @@ def rotate(x, base=10000.0, stretch=1.0, trained=None):
     return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
 
 
+def relative_places(sizes):
+    """Where the bias of each pair of positions is."""
+    grids = torch.meshgrid(*map(torch.arange, sizes), indexing="ij")
+    places = 0
+    for size, grid in zip(sizes, grids):
+        apart = grid.reshape(-1, 1) - grid.reshape(-1)
+        places = places * (2 * size - 1) + apart + size - 1
+    return places
+
+
 class Attention(nn.Module):
     """Axes before the last two are a batch.
 
@@ -75,7 +85,7 @@ class Attention(nn.Module):
             pairs = math.prod(2 * size - 1 for size in relative)
             self.relative_position_bias_table = nn.Parameter(
                 0.02 * torch.randn(pairs, heads))
-            self.register_buffer("places", self.relative_places(),
+            self.register_buffer("places", relative_places(relative),
                                  persistent=False)
 
     def project(self, channels, seen, bias):
@@ -86,16 +96,6 @@ class Attention(nn.Module):
 
     def projected(self, x, seen):
         return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
-
-    def relative_places(self):
-        """Where the bias of each pair of positions is."""
-        grids = torch.meshgrid(*map(torch.arange, self.relative),
-                               indexing="ij")
-        places = 0
-        for size, grid in zip(self.relative, grids):
-            apart = grid.reshape(-1, 1) - grid.reshape(-1)
-            places = places * (2 * size - 1) + apart + size - 1
-        return places
 
     def hidden(self, queries, keys, device):
         behind = torch.arange(queries, device=device)[:, None] \
@@ -134,8 +134,23 @@ class Attention(nn.Module):
         q, k = self.turned(q, k)
         if self.kv_heads != self.heads:
             k, v = self.repeated(k), self.repeated(v)
+        y = self.attend(q, k, v)
+        return self.out_proj(y.transpose(-3, -2).flatten(-2))
+
+    def attend(self, q, k, v):
+        if not hasattr(F, "scaled_dot_product_attention"):
+            return self.spelled_out(q, k, v)  # PyTorch before 2.0
+        plain = self.causal and not self.window and not self.relative
+        mask = None
+        if self.relative or self.window:
+            mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+        return F.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, is_causal=plain,
+            dropout_p=self.dropout if self.training else 0.0)
+
+    def spelled_out(self, q, k, v):
         weights = F.dropout(self.weights(q, k), self.dropout, self.training)
-        return self.out_proj((weights @ v).transpose(-3, -2).flatten(-2))
+        return weights @ v
 
 
 class SpecialAttention(Attention):
@@ -190,6 +205,9 @@ class SpecialAttention(Attention):
                     for y, x in zip((q, k), passed))
         return q / math.sqrt(self.dim) if self.scale == "queries" else q, k
 
+    def attend(self, q, k, v):
+        return self.spelled_out(q, k, v)
+
     def mixed(self, scores, heads):
         return heads(scores.movedim(-3, -1)).movedim(-1, -3)
 
@@ -216,21 +234,19 @@ class SmallWords(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.conv1 = nn.utils.weight_norm(nn.Conv2d(6, 8, 3, padding=1,
-                                                    bias=False))
-        self.conv1.bn = without_bias(nn.BatchNorm2d(8))
-        self.dwconv1 = nn.utils.spectral_norm(nn.Conv2d(8, 8, 3, padding=1,
-                                                        groups=8))
-        self.deconv1 = nn.utils.weight_norm(nn.ConvTranspose2d(8, 6, (4, 3),
-                                                               stride=2,
-                                                               padding=1,
-                                                               groups=2))
-        self.deconv2 = nn.utils.spectral_norm(nn.ConvTranspose2d(6, 8, 3,
-                                                                 bias=False))
-        self.deconv2.prelu = nn.PReLU()
-        self.gn1 = without_bias(nn.GroupNorm(2, 8))
-        self.instnorm1 = without_bias(nn.InstanceNorm2d(8, eps=0.001,
-                                                        affine=True))
+        self.conv = nn.utils.weight_norm(nn.Conv2d(6, 8, 3, padding=1,
+                                                   bias=False))
+        self.bn = without_bias(nn.BatchNorm2d(8))
+        self.dwconv = nn.utils.spectral_norm(nn.Conv2d(8, 8, 3, padding=1,
+                                                       groups=8))
+        self.deconv1 = nn.utils.weight_norm(nn.ConvTranspose2d(8, 6, (
+            4, 3), stride=2, padding=1, groups=2))
+        self.deconv2 = nn.utils.spectral_norm(nn.ConvTranspose2d(
+            6, 8, 3, bias=False))
+        self.prelu1 = nn.PReLU()
+        self.gn = without_bias(nn.GroupNorm(2, 8))
+        self.instnorm = without_bias(nn.InstanceNorm2d(8, eps=0.001,
+                                                       affine=True))
         self.ln1 = without_bias(nn.LayerNorm(8))
         self.attention1 = SpecialAttention(8, 4, kv_heads=2, bias="",
                                            causal=True, rope=True,
@@ -242,15 +258,15 @@ class SmallWords(nn.Module):
         self.linear2 = nn.Linear(8, 8)
         self.linear3 = nn.Linear(8, 8)
         self.ln2 = without_bias(nn.LayerNorm(8))
-        self.prelu1 = nn.PReLU()
+        self.prelu2 = nn.PReLU()
 
-    def forward(self, a, b):
-        x = F.relu(self.conv1.bn(self.conv1(a)), inplace=True)
-        x = self.dwconv1(x)
+    def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        x = F.relu(self.bn(self.conv(a)), inplace=True)
+        x = self.dwconv(x)
         x = self.deconv1(x)
-        x = self.deconv2.prelu(self.deconv2(x))
-        x = self.gn1(x)
-        x = self.instnorm1(x)
+        x = self.prelu1(self.deconv2(x))
+        x = self.gn(x)
+        x = self.instnorm(x)
         x = self.ln1(x.movedim(1, -1))
         x = F.celu(x, alpha=0.5, inplace=True)
         x = F.softsign(x)
@@ -273,7 +289,7 @@ class SmallWords(nn.Module):
         y = self.linear3(y)
         y = z @ y
         y = self.ln2(y)
-        y = self.prelu1(y)
+        y = self.prelu2(y)
         y = F.softmax(y, 1)
         return x, y
 

@@ -1,0 +1,81 @@
+/*
+ * What a model says as one number: its nodes, constants, inputs and outputs,
+ * and the names and shapes of weights, which alone have raw or outside data.
+ */
+#include "codegen/onnx/seal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+
+struct sealing {
+  ProtobufCBuffer base;
+  uint64_t hash;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t length,
+                   const uint8_t *bytes) {
+  struct sealing *s = (struct sealing *)(void *)buffer;
+  s->hash = hash_text(s->hash, (struct slice){(const char *)bytes, length});
+}
+
+static void seal_number(struct sealing *s, int64_t number) {
+  s->hash = hash_mix(s->hash, (uint64_t)number);
+}
+
+static void seal_text(struct sealing *s, struct slice text) {
+  seal_number(s, (int64_t)text.length);
+  s->hash = hash_text(s->hash, text);
+}
+
+/* Who reads a model may have put empty texts where there were none. */
+static void seal_node(struct sealing *s, const Onnx__NodeProto *node) {
+  Onnx__NodeProto plain = *node;
+  if (plain.domain && !*plain.domain)
+    plain.domain = NULL;
+  seal_number(s, (int64_t)onnx__node_proto__get_packed_size(&plain));
+  onnx__node_proto__pack_to_buffer(&plain, &s->base);
+}
+
+/* Their values are raw, beside the file, or yet to be written. */
+static bool is_weight(const Onnx__TensorProto *t) {
+  return t->n_float_data + t->n_int64_data + t->n_int32_data +
+             t->n_double_data + t->n_uint64_data + t->n_string_data ==
+         0;
+}
+
+static void seal_tensor(struct sealing *s, const Onnx__TensorProto *tensor) {
+  if (!is_weight(tensor)) {
+    onnx__tensor_proto__pack_to_buffer(tensor, &s->base);
+    return;
+  }
+  seal_text(s, slice_of(tensor->name ? tensor->name : ""));
+  seal_number(s, tensor->data_type);
+  for (size_t i = 0; i < tensor->n_dims; i++)
+    seal_number(s, tensor->dims[i]);
+}
+
+static void seal_infos(struct sealing *s, Onnx__ValueInfoProto **infos,
+                       size_t count) {
+  seal_number(s, (int64_t)count);
+  for (size_t i = 0; i < count; i++)
+    onnx__value_info_proto__pack_to_buffer(infos[i], &s->base);
+}
+
+struct seal seal_of(const Onnx__GraphProto *graph, int64_t opset,
+                    struct slice source, struct slice params) {
+  struct sealing s = {{append}, HASH_TEXT};
+  struct seal seal;
+  seal_number(&s, opset);
+  seal_text(&s, source);
+  seal_text(&s, params);
+  for (size_t i = 0; i < graph->n_node; i++)
+    seal_node(&s, graph->node[i]);
+  for (size_t i = 0; i < graph->n_initializer; i++)
+    seal_tensor(&s, graph->initializer[i]);
+  seal_infos(&s, graph->input, graph->n_input);
+  seal_infos(&s, graph->output, graph->n_output);
+  snprintf(seal.digits, sizeof seal.digits, "%016" PRIx64, s.hash);
+  return seal;
+}

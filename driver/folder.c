@@ -1,0 +1,105 @@
+/* Folders as operands: which file in one is the model that is meant. */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "driver/opening.h"
+
+/* Files that make a folder a model, whatever lies beside them. */
+static const struct model_mark {
+  const char *name;
+  enum file_kind_id kind; /* refused as this; KIND_COUNT: by its bytes */
+} marks[] = {{"saved_model.pb", KIND_SAVED_MODEL},
+             {"Manifest.json", KIND_COREML},
+             {"config.json", KIND_COUNT},
+             {"model.json", KIND_COUNT},
+             {"model.safetensors.index.json", KIND_COUNT}};
+
+enum { MOST_LISTED = 8 };
+
+struct model_folder {
+  struct opened_file *opening;
+  const char *path;
+  VEC(const char *) names; /* of files that may be meant */
+};
+
+static const char *path_in(const struct model_folder *f, const char *name) {
+  struct text path = text_new(&f->opening->arena);
+  bool ends = slice_ends(slice_of(f->path), "/");
+  text_printf(&path, "%s%s%s", f->path, ends ? "" : "/", name);
+  return text_string(&path);
+}
+
+static bool is_folder(const char *path) {
+  struct stat is;
+  return stat(path, &is) == 0 && S_ISDIR(is.st_mode);
+}
+
+/* Of a suffix that some kind has, and by its bytes of one that is read. */
+static bool may_be_meant(const struct model_folder *f, const char *name) {
+  struct slice none = {"", 0};
+  enum file_kind_id kind = file_kind_of(name, none);
+  if (*name == '.' || kind == KIND_COUNT)
+    return false;
+  kind = opening_kind(path_in(f, name));
+  return kind != KIND_COUNT &&
+         (file_kind(kind)->read || file_kind(kind)->tensors);
+}
+
+static int by_name(const void *a, const void *b) {
+  const char *const *x = a, *const *y = b;
+  return strcmp(*x, *y);
+}
+
+static void list(struct model_folder *f) {
+  struct arena *arena = &f->opening->arena;
+  DIR *entries = opendir(f->path);
+  for (struct dirent *entry; entries && (entry = readdir(entries));)
+    if (may_be_meant(f, entry->d_name))
+      *VEC_PUSH(arena, &f->names) =
+          arena_copy(arena, entry->d_name, strlen(entry->d_name));
+  if (entries)
+    closedir(entries);
+  if (f->names.count)
+    qsort(f->names.at, f->names.count, sizeof *f->names.at, by_name);
+}
+
+static int take(struct model_folder *f, const char *name) {
+  f->opening->path = path_in(f, name);
+  say_note(f->path, NULL, "it is a folder; %s in it is read", name);
+  return EXIT_DONE;
+}
+
+static int refuse(struct model_folder *f) {
+  struct text names = text_new(&f->opening->arena);
+  size_t count = f->names.count, i = 0;
+  for (; i < count && i < MOST_LISTED; i++)
+    text_printf(&names, "%s%s", i ? ", " : "", f->names.at[i]);
+  if (i < count)
+    text_printf(&names, " and %zu others", count - i);
+  return complain(EXIT_IO,
+                  "cannot read %s: it is a folder with %s; did you "
+                  "mean `netc %s`?",
+                  f->path, text_string(&names),
+                  shell_word("%s", path_in(f, f->names.at[0])).text);
+}
+
+int opening_in_folder(struct opened_file *opening) {
+  struct model_folder f = {.opening = opening, .path = opening->path};
+  if (strcmp(f.path, "-") == 0 || !is_folder(f.path))
+    return EXIT_DONE;
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    if (!file_identify(path_in(&f, marks[i].name)).known)
+      continue;
+    return marks[i].kind == KIND_COUNT
+               ? take(&f, marks[i].name)
+               : opening_refuse_file(f.path, marks[i].kind, "");
+  }
+  list(&f);
+  if (f.names.count > 1)
+    return refuse(&f);
+  return f.names.count ? take(&f, f.names.at[0]) : EXIT_DONE;
+}

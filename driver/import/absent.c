@@ -1,0 +1,32 @@
+/* A program that was built without `netc import` says so. */
+#include "driver/opening.h"
+
+int command_import(int argc, char **argv) {
+  (void)argc;
+  (void)argv;
+  return complain(EXIT_USAGE,
+                  "this netc was built without `import` (`make IMPORT=0`); "
+                  "`make` builds it with readers of other frameworks' files");
+}
+
+int opening_import(struct opened_file *opening,
+                   const struct option_given *given, size_t count) {
+  (void)given;
+  (void)count;
+  return complain_of(EXIT_SOURCE, opening->path,
+                     "`make` builds netc with readers of other frameworks' "
+                     "files; this one was built with `make IMPORT=0`",
+                     "this is %s, which this netc does not read",
+                     file_kind(opening->kind)->name);
+}
+
+bool opening_has_modules(struct opened_file *opening) {
+  (void)opening;
+  return false;
+}
+
+int opening_recognise(struct opened_file *opening, bool guess, bool say) {
+  (void)guess;
+  return say ? opening_refuse_file(opening->path, opening->kind, "")
+             : EXIT_SOURCE;
+}

@@ -1,0 +1,72 @@
+/* Options of `netc import`: what they take. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/import/request.h"
+
+/* "NAME=224x224x3" or "224x224x3" */
+int request_take_input(struct import_request *r, char *value) {
+  char *equals = strchr(value, '='), *at = equals ? equals + 1 : value;
+  if (r->options.input_count == REQUEST_INPUTS)
+    return complain(EXIT_USAGE, "--input: more than %d are given",
+                    REQUEST_INPUTS);
+  struct import_input *input = &r->inputs[r->options.input_count++];
+  r->options.inputs = r->inputs;
+  if (equals) {
+    *equals = '\0';
+    input->name = value;
+  }
+  for (bool more = true; more; at++) {
+    char *end;
+    errno = 0;
+    int64_t size = isdigit((unsigned char)*at) ? strtoll(at, &end, 10) : 0;
+    if (size < 1 || size > (1 << 30) || errno ||
+        input->shape.rank == LIMIT_RANK || (*end && *end != 'x'))
+      return complain(EXIT_USAGE, "--input takes sizes as 224x224x3, and "
+                                  "NAME=224x224x3 where there are several");
+    input->shape.size[input->shape.rank++] = size;
+    more = *end == 'x';
+    at = end;
+  }
+  return EXIT_DONE;
+}
+
+/* "NAME=VALUE" */
+static int take_size(struct import_request *r, char *value) {
+  char *equals = strchr(value, '='), *end = NULL;
+  if (r->options.size_count == REQUEST_SIZES)
+    return complain(EXIT_USAGE, "--dim: more than %d are given", REQUEST_SIZES);
+  errno = 0;
+  int64_t size = equals && isdigit((unsigned char)equals[1])
+                     ? strtoll(equals + 1, &end, 10)
+                     : 0;
+  if (size < 1 || size > (1 << 30) || errno || *end || equals == value)
+    return complain(EXIT_USAGE, "--dim takes NAME=VALUE: --dim sequence=128");
+  *equals = '\0';
+  r->sizes[r->options.size_count++] = (struct import_size){value, size};
+  r->options.sizes = r->sizes;
+  return EXIT_DONE;
+}
+
+int request_take(void *user, enum option_id option, const char *name,
+                 char *value) {
+  struct import_request *r = user;
+  (void)name;
+  switch (option) {
+  case OPTION_OUTPUT: r->output = value; break;
+  case OPTION_INPUT_SIZE: return request_take_input(r, value);
+  case OPTION_DIM: return take_size(r, value);
+  case OPTION_WEIGHTS:
+    r->weights = value;
+    r->options.weights = true;
+    break;
+  case OPTION_FROM: r->from = value; break;
+  case OPTION_FLAT: r->options.flat = true; break;
+  case OPTION_ASSUME_BN: r->options.assume_bn = true; break;
+  case OPTION_TYPES: r->types = true; break;
+  default: r->options.allow_unknown = true;
+  }
+  return EXIT_DONE;
+}

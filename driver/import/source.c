@@ -1,0 +1,277 @@
+/*
+ * A file of another framework as a source. It is compiled before it is
+ * written, and every layer compared with what the file says of its shape, so
+ * that an import is right or an error.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "driver/import/request.h"
+#include "driver/net_options.h"
+#include "driver/zoo.h"
+#include "import/pytorch/modules.h"
+#include "import/weights.h"
+
+/* "yolov3" of "nets/yolov3.cfg" */
+static const char *stem(struct import_request *r) {
+  const char *slash = strrchr(r->path, '/');
+  const char *name = slash ? slash + 1 : r->path;
+  size_t length = strcspn(name, ".");
+  return strcmp(r->path, "-") == 0 ? "net"
+                                   : arena_copy(&r->arena, name, length);
+}
+
+/* The folder that a file lies in; standard input lies in none. */
+static const char *folder_of(struct import_request *r) {
+  const char *slash = strrchr(r->path, '/');
+  if (strcmp(r->path, "-") == 0)
+    return NULL;
+  return !slash ? "."
+         : slash == r->path
+             ? "/"
+             : arena_copy(&r->arena, r->path, (size_t)(slash - r->path));
+}
+
+int request_refuse(const struct import_request *r, struct graph *graph) {
+  const struct graph_error *e = &graph->error;
+  struct text help = text_new(graph->arena);
+  text_puts(&help, e->help);
+  text_putc(&help, '\0');
+  return complain_at(EXIT_SOURCE, r->path, e->line, e->column, help.at, "%.*s",
+                     SLICE_ARG(e->message));
+}
+
+static const char *dims_text(struct graph *graph, const struct netc_shape *s) {
+  return graph_sizes(graph, s->dims, (int)s->rank);
+}
+
+/* Sizes of 1 beside the others mean the same tensor: 1x1xC and C. */
+static bool same_shape(const struct netc_shape *a,
+                       const struct graph_shape *b) {
+  size_t i = 0, k = 0, rank = (size_t)a->rank, other = (size_t)b->rank;
+  while (i < rank || k < other) {
+    if (i < rank && a->dims[i] == 1)
+      i++;
+    else if (k < other && b->size[k] == 1)
+      k++;
+    else if (i < rank && k < other && a->dims[i] == b->size[k])
+      i++, k++;
+    else
+      return false;
+  }
+  return true;
+}
+
+/* What a node is; of `again`, what is used once more. */
+static const char *word_of(const struct graph *graph,
+                           const struct graph_node *node) {
+  bool again = node->word == WORD_AGAIN;
+  return graph_word(again ? graph->nodes.at[node->keyed]->word : node->word);
+}
+
+/* An import that says something else than its file is a bug of ours. */
+static bool verify(struct import_request *r, struct graph *graph,
+                   const struct imported *result) {
+  size_t count = netc_layer_count(r->netc);
+  if (graph->kept)
+    return !netc_source(r->netc, 1) && import_has_weights(r->netc, graph);
+  if (graph->source.length) /* the reader compared it */
+    return true;
+  if (count != result->layer_count)
+    return graph_fail(graph, 0,
+                      "the source has %zu layers, the file %zu; "
+                      "please report this",
+                      count, result->layer_count);
+  for (size_t i = 0; i < count; i++) {
+    struct netc_layer layer = {.size = sizeof layer};
+    const struct graph_node *node = result->layers[i];
+    netc_layer(r->netc, i, &layer);
+    if (strcmp(layer.op, word_of(graph, node)) != 0)
+      return graph_fail(graph, node->line,
+                        "layer %zu is `%s` in the source, `%s` in "
+                        "the file; please report this",
+                        i, layer.op, word_of(graph, node));
+    if (node->shape.rank > 0 && !same_shape(&layer.out, &node->shape))
+      return graph_fail(graph, node->line,
+                        "%s gives %s in the file, `%s` gives %s",
+                        node->name ? node->name : node->kind,
+                        graph_sizes(graph, node->shape.size, node->shape.rank),
+                        layer.written, dims_text(graph, &layer.out));
+    if (layer.param_count != node->params)
+      return graph_fail(graph, node->line,
+                        "%s has %" PRId64
+                        " parameters in the file, `%s` has %" PRId64,
+                        node->name ? node->name : node->kind, node->params,
+                        layer.written, layer.param_count);
+  }
+  return true;
+}
+
+/* Compiles what was imported; whether it says what the file does. */
+static bool holds(struct import_request *r, struct graph *graph,
+                  const struct imported *result) {
+  struct slice text = text_slice(&result->source);
+  graph->failed = false;
+  graph->error = (struct graph_error){0};
+  /* Its lines are none of the file's. */
+  r->loaded =
+      netc_load_text(r->netc, graph_text(graph, "%s, imported", r->path),
+                     text.at, text.length);
+  return r->loaded == NETC_OK && verify(r, graph, result);
+}
+
+/* That a shorter source is not the file's net is a mistake of ours. */
+static int settle_for(const struct import_request *r, const char *what) {
+  say_note(r->path, NULL,
+           "written with %s, since a shorter source is not the same net; "
+           "please report this",
+           what);
+  return EXIT_DONE;
+}
+
+/* The source as it is, or else in more lines, at last with one a layer; if
+ * none holds, says why. */
+static int settle(struct import_request *r, struct graph *graph,
+                  struct imported *result) {
+  if (holds(r, graph, result))
+    return EXIT_DONE;
+  bool graphs = !r->options.flat && !graph->source.length;
+  while (graphs && import_longer(graph, result))
+    if (holds(r, graph, result))
+      return settle_for(r, "more lines than need be");
+  if (graphs) {
+    import_flat(graph, result);
+    if (holds(r, graph, result))
+      return settle_for(r, "a line a layer");
+  }
+  if (graph->failed)
+    return request_refuse(r, graph);
+  show_diagnostics(r->netc, style_of(COLOUR_AUTO));
+  return exit_status_of(r->netc, r->loaded);
+}
+
+/* Windows puts a mark before texts. */
+static struct slice without_mark(struct slice file) {
+  if (file.length >= 3 && memcmp(file.at, "\xEF\xBB\xBF", 3) == 0)
+    return (struct slice){file.at + 3, file.length - 3};
+  return file;
+}
+
+/* A net without its batch norms trains in much less memory. */
+static void tell_folded(const struct import_request *r,
+                        const struct graph *graph) {
+  static const char help[] =
+      "if the model has batch norms, `netc import` with `--assume-bn` writes "
+      "them, without which training takes less; or export it with "
+      "`training=TrainingMode.TRAINING, do_constant_folding=False`";
+  if (graph->folded && !r->options.assume_bn)
+    say_note(r->path, help,
+             "PyTorch's exporter folds batch norms into the convolutions "
+             "before them, of which %d have a bias and there is no batch norm",
+             graph->folded);
+}
+
+/* What lies in the file: netc's own type is one for all of the net. */
+static void tell_stored(const struct import_request *r,
+                        const struct graph *graph) {
+  struct netc_inference ours = {.size = sizeof ours};
+  char differs[80] = "";
+  if (!graph->stored_bytes)
+    return;
+  if (netc_inference(r->netc, &ours) == NETC_OK &&
+      ours.weight_bytes != graph->stored_bytes)
+    snprintf(differs, sizeof differs, "; netc counts %s by the type of most",
+             count_text(ours.weight_bytes).text);
+  say_note(r->path, NULL, "its tensors have %s bytes: %s%s",
+           count_text(graph->stored_bytes).text, graph->stored_types, differs);
+}
+
+const char *request_beside(struct import_request *r, const char *suffix) {
+  const char *slash = strrchr(r->path, '/');
+  const char *dot = strrchr(slash ? slash : r->path, '.');
+  size_t length = dot ? (size_t)(dot - r->path) : strlen(r->path);
+  struct text path = text_new(&r->arena);
+  text_printf(&path, "%.*s%s", (int)length, r->path, suffix);
+  return text_string(&path);
+}
+
+/* Where the values are that the file itself has not. */
+static int find_values(struct import_request *r,
+                       const struct opened_file *opening) {
+  const char *suffix = file_kind(opening->kind)->values;
+  if (r->from && !suffix)
+    return complain(EXIT_USAGE,
+                    "--from: %s has its weights itself, if it has any",
+                    r->path);
+  if (r->from && !r->options.weights)
+    return complain(EXIT_USAGE, "--from: where to? write `--weights "
+                                "W.safetensors`");
+  if (suffix && r->options.weights && !r->from && strcmp(r->path, "-") == 0)
+    return complain(EXIT_USAGE, "--weights: from where? write `--from FILE%s`",
+                    suffix);
+  if (suffix && r->options.weights)
+    r->options.values = r->from ? r->from : request_beside(r, suffix);
+  if (r->options.values && r->weights &&
+      output_same_file(r->options.values, r->weights))
+    return request_would_replace(r->options.values);
+  return EXIT_DONE;
+}
+
+static int read_source(struct import_request *r,
+                       const struct import_reader *reader, struct slice text,
+                       struct graph *graph, struct imported *result) {
+  graph_open(graph, &r->arena);
+  if (!import_file(reader, text, stem(r), &r->options, graph, result))
+    return request_refuse(r, graph);
+  if (!graph->kept)
+    return settle(r, graph, result);
+  if (holds(r, graph, result)) {
+    say_note(r->path, NULL, "netc wrote it, and its source is in it");
+    return EXIT_DONE;
+  }
+  r->options.no_source = true; /* it is of another version, perhaps */
+  return read_source(r, reader, text, graph, result);
+}
+
+/* One that the file has stays as it is. */
+static int put_formatted(struct import_request *r, const struct graph *graph) {
+  if (graph->kept &&
+      !bytes_sink(&r->formatted, graph->source.at, graph->source.length))
+    return complain(EXIT_IO, "out of memory");
+  if (!graph->kept)
+    r->loaded = netc_emit(r->netc, "fmt", NULL, bytes_sink, &r->formatted);
+  return exit_status_of(r->netc, r->loaded);
+}
+
+int request_make_source(struct import_request *r,
+                        const struct opened_file *opening, struct graph *graph,
+                        struct imported *result) {
+  static const struct import_reader modules = {"PyTorch", modules_read};
+  const struct import_reader *reader =
+      opening->modules ? &modules : import_reader_of(opening->kind);
+  r->path = opening->path;
+  if (r->options.assume_bn && opening->kind != KIND_ONNX)
+    return complain(EXIT_USAGE,
+                    "--assume-bn is about what exporters of ONNX fold; %s has "
+                    "its batch norms",
+                    r->path);
+  int status = find_values(r, opening);
+  if (status != EXIT_DONE)
+    return status;
+  r->options.folder = folder_of(r);
+  r->options.path = strcmp(r->path, "-") == 0 ? NULL : r->path;
+  r->options.templates = zoo_examples(&r->arena);
+  status = read_source(r, reader, without_mark(opening->text), graph, result);
+  if (status != EXIT_DONE)
+    return status;
+  tell_folded(r, graph);
+  tell_stored(r, graph);
+  return put_formatted(r, graph);
+}
+
+int request_would_replace(const char *path) {
+  return complain(EXIT_USAGE,
+                  "%s would be replaced by what is made of it; "
+                  "give the output another name",
+                  path);
+}

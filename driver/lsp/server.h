@@ -1,0 +1,88 @@
+/* The language server: its state, and what its methods are made of. */
+#ifndef NETC_DRIVER_LSP_SERVER_H
+#define NETC_DRIVER_LSP_SERVER_H
+
+#include <sys/types.h>
+#include <time.h>
+
+#include "driver/command.h"
+#include "driver/lsp/text.h"
+#include "driver/lsp/wire.h"
+#include "netc_edit.h"
+
+/* Of JSON-RPC and of the protocol. */
+enum lsp_code {
+  LSP_PARSE_ERROR = -32700,
+  LSP_INVALID_REQUEST = -32600,
+  LSP_UNKNOWN_METHOD = -32601,
+  LSP_INVALID_PARAMS = -32602,
+  LSP_INTERNAL_ERROR = -32603,
+  LSP_NOT_INITIALIZED = -32002,
+  LSP_CANCELLED = -32800,
+  LSP_CONTENT_MODIFIED = -32801,
+  LSP_FAILED = -32803, /* what was asked cannot be done */
+};
+
+enum {
+  LSP_MOST_DOCUMENTS = 1000,
+  LSP_MOST_WAITING = 4096, /* messages that are read ahead */
+};
+
+struct lsp_document;
+
+struct lsp_waiting {
+  json_t *message;
+  bool cancelled;
+};
+
+struct lsp_server {
+  struct lsp_wire wire;
+  struct lsp_waiting *queue; /* read, and not yet answered */
+  size_t first, count;
+  struct lsp_document *documents[LSP_MOST_DOCUMENTS];
+  size_t document_count;
+  enum lsp_encoding encoding;
+  bool initialized, shut_down, exits;
+  bool plain;             /* the client shows no Markdown */
+  bool versions;          /* it takes `documentChanges` */
+  bool nested;            /* and symbols in symbols */
+  pid_t client;           /* whose end is ours; 0: not said */
+  const json_t *running;  /* the id of the request that is being answered */
+  bool cancelled;         /* it no longer need be */
+  struct timespec looked; /* when the wire was, while work goes on */
+};
+
+/* Why a request has no result. */
+struct lsp_error {
+  enum lsp_code code; /* 0: none */
+  char message[512];
+};
+
+/* What the numbers of semantic tokens mean: tokens.c. */
+json_t *lsp_token_legend(void);
+
+/* Sets it; NULL. */
+json_t *lsp_fail(struct lsp_error *error, enum lsp_code code,
+                 const char *format, ...) PRINTF_LIKE(3, 4);
+
+typedef json_t *lsp_request_fn(struct lsp_server *server, const json_t *params,
+                               struct lsp_error *error);
+typedef void lsp_notice_fn(struct lsp_server *server, const json_t *params);
+
+#define REQUEST(name, function) lsp_request_fn function;
+#define NOTICE(name, function) lsp_notice_fn function;
+#include "driver/lsp/methods.def"
+#undef REQUEST
+#undef NOTICE
+
+/* Sends a notification; takes `params`. */
+void lsp_notify(struct lsp_server *server, const char *method, json_t *params);
+
+/* "window/showMessage": an error that belongs to no request. */
+void lsp_complain(struct lsp_server *server, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+
+/* While work goes on: false, if nobody waits for it any more. */
+bool lsp_goes_on(void *server, const char *what, int64_t done, int64_t total);
+
+#endif

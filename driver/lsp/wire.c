@@ -1,0 +1,168 @@
+/* The wire of the language server: reading, framing, writing. */
+#define _POSIX_C_SOURCE 200809L
+#include "driver/lsp/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 16 };
+
+static bool make_room(struct lsp_wire *wire) {
+  if (wire->begin > 0) {
+    memmove(wire->at, wire->at + wire->begin, wire->end - wire->begin);
+    wire->end -= wire->begin;
+    wire->begin = 0;
+  }
+  if (wire->room - wire->end >= PIECE)
+    return true;
+  size_t room = wire->room * 2 + PIECE;
+  char *at = realloc(wire->at, room);
+  if (!at)
+    return false;
+  wire->at = at;
+  wire->room = room;
+  return true;
+}
+
+static void drop_skipped(struct lsp_wire *wire) {
+  size_t there = wire->end - wire->begin;
+  size_t gone = wire->skip < there ? wire->skip : there;
+  wire->begin += gone;
+  wire->skip -= gone;
+}
+
+bool wire_read(struct lsp_wire *wire, int milliseconds) {
+  struct pollfd fd = {wire->in, POLLIN, 0};
+  if (wire->ended)
+    return false;
+  if (poll(&fd, 1, milliseconds) <= 0)
+    return false; /* in time, or a signal */
+  if (!make_room(wire)) {
+    wire->ended = true;
+    return false;
+  }
+  ssize_t got = read(wire->in, wire->at + wire->end, wire->room - wire->end);
+  if (got > 0)
+    wire->end += (size_t)got;
+  wire->ended = got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
+  drop_skipped(wire);
+  return got > 0;
+}
+
+/* Where the empty line after the head begins, and what follows it. */
+static bool find_head(const struct lsp_wire *wire, size_t *head,
+                      size_t *after) {
+  const char *at = wire->at + wire->begin;
+  size_t length = wire->end - wire->begin;
+  for (size_t i = 0; i + 1 < length && i < LSP_MOST_HEAD; i++)
+    if (at[i] == '\n' &&
+        (at[i + 1] == '\n' ||
+         (at[i + 1] == '\r' && i + 2 < length && at[i + 2] == '\n'))) {
+      *head = i + 1;
+      *after = i + 2 + (at[i + 1] == '\r');
+      return true;
+    }
+  return false;
+}
+
+static bool is_field(const char *at, size_t length, const char *name) {
+  for (; *name; at++, name++, length--) {
+    char c = length ? *at : '\0';
+    if (c >= 'A' && c <= 'Z')
+      c = (char)(c - 'A' + 'a');
+    if (c != *name)
+      return false;
+  }
+  return true;
+}
+
+/* The number of its Content-Length; SIZE_MAX: there is none. */
+static size_t find_length(const char *at, size_t length) {
+  static const char name[] = "content-length:";
+  size_t found = SIZE_MAX;
+  for (size_t i = 0; i < length; i++) {
+    if ((i > 0 && at[i - 1] != '\n') || !is_field(at + i, length - i, name))
+      continue;
+    i += sizeof name - 1;
+    while (i < length && (at[i] == ' ' || at[i] == '\t'))
+      i++;
+    bool digits = i < length && is_digit(at[i]);
+    for (found = 0; i < length && is_digit(at[i]); i++)
+      if (found <= (SIZE_MAX >> 5))
+        found = found * 10 + (size_t)(at[i] - '0');
+    while (i < length && strchr(" \t\r", at[i]))
+      i++;
+    if (!digits || (i < length && at[i] != '\n'))
+      return SIZE_MAX;
+  }
+  return found;
+}
+
+enum lsp_frame wire_take(struct lsp_wire *wire, struct slice *frame) {
+  size_t head, after, there = wire->end - wire->begin;
+  if (wire->skip || there == 0)
+    return LSP_FRAME_NONE;
+  if (!find_head(wire, &head, &after)) {
+    if (there < LSP_MOST_HEAD)
+      return LSP_FRAME_NONE;
+    wire->begin += LSP_MOST_HEAD;
+    *frame = slice_of("no end of the header in 8192 bytes");
+    return LSP_FRAME_BROKEN;
+  }
+  size_t length = find_length(wire->at + wire->begin, head);
+  if (length == SIZE_MAX) {
+    wire->begin += after;
+    *frame = slice_of("a header without a valid Content-Length");
+    return LSP_FRAME_BROKEN;
+  }
+  if (length > LSP_MOST_FRAME) {
+    wire->begin += after;
+    wire->skip = length;
+    drop_skipped(wire);
+    *frame = slice_of("a message of more than 64 MiB");
+    return LSP_FRAME_BROKEN;
+  }
+  if (there - after < length)
+    return LSP_FRAME_NONE;
+  *frame = (struct slice){wire->at + wire->begin + after, length};
+  wire->begin += after + length;
+  return LSP_FRAME_WHOLE;
+}
+
+static void put_bytes(struct lsp_wire *wire, const char *at, size_t length) {
+  while (length && !wire->ended) {
+    ssize_t put = write(wire->out, at, length);
+    if (put > 0) {
+      at += put;
+      length -= (size_t)put;
+    } else if (put < 0 && errno != EINTR) {
+      wire->ended = true;
+    }
+  }
+}
+
+void wire_write(struct lsp_wire *wire, struct slice body) {
+  char head[64];
+  int length =
+      snprintf(head, sizeof head, "Content-Length: %zu\r\n\r\n", body.length);
+  /* In one piece, so that a client need not read twice. */
+  char *whole = malloc((size_t)length + body.length);
+  if (!whole) {
+    put_bytes(wire, head, (size_t)length);
+    put_bytes(wire, body.at, body.length);
+    return;
+  }
+  memcpy(whole, head, (size_t)length);
+  memcpy(whole + length, body.at, body.length);
+  put_bytes(wire, whole, (size_t)length + body.length);
+  free(whole);
+}
+
+void wire_close(struct lsp_wire *wire) {
+  free(wire->at);
+  *wire = (struct lsp_wire){.ended = true};
+}

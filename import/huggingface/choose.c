@@ -1,0 +1,254 @@
+/* From facts to choices: template, head, rotation, types of weights. */
+#define _GNU_SOURCE /* memmem */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/suggest.h"
+#include "import/huggingface/huggingface.h"
+
+static const struct template_type types[] = {
+#define TYPE(name, file, defaults) {name, file, defaults},
+#include "import/huggingface/huggingface.def"
+};
+
+bool huggingface_type(struct graph *graph, size_t index,
+                      struct import_type *type) {
+  static const enum layer_word none[IMPORT_WORDS] = {WORD_NONE};
+  (void)graph;
+  if (index >= sizeof types / sizeof *types)
+    return false;
+  import_type_set(type, types[index].name, none);
+  return true;
+}
+
+bool hugging_refuse(struct hugging *h, const struct fact *fact,
+                    const char *what) {
+  return fact_fail(h->facts, fact, "`%.*s` is %.*s, not %s",
+                   SLICE_ARG(fact->name), SLICE_ARG(fact->text), what);
+}
+
+/* The type, and what it takes where the config is silent. */
+
+static bool unknown_type(struct hugging *h, const struct fact *fact) {
+  struct suggestion s = suggest_begin(fact->text);
+  struct text known = text_new(h->graph->arena);
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    suggest_offer(&s, slice_of(types[i].name));
+    text_printf(&known, "%s%s", i ? ", " : "", types[i].name);
+  }
+  fact_fail(h->facts, fact, "the model_type `%.*s` is not supported%s%.*s%s",
+            SLICE_ARG(fact->text), s.best.at ? "; did you mean `" : "",
+            SLICE_ARG(s.best), s.best.at ? "`?" : "");
+  return graph_help(h->graph,
+                    "known are %.*s; torch.onnx.export(model, input, "
+                    "\"model.onnx\") in Python gives what `netc import "
+                    "model.onnx` reads",
+                    SLICE_ARG(known));
+}
+
+static bool choose_type(struct hugging *h) {
+  const struct fact *fact = fact_of(h->facts, "model_type");
+  if (!fact) {
+    graph_fail(h->graph, 0, "the config has no `model_type`");
+    return graph_help(h->graph, "`\"model_type\": \"llama\"`, say, names the "
+                                "architecture; `netc import --types` lists "
+                                "them");
+  }
+  if (fact->kind != FACT_WORD)
+    return hugging_refuse(h, fact, "the name of an architecture");
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (slice_is(fact->text, types[i].name))
+      h->type = &types[i];
+  return h->type || unknown_type(h, fact);
+}
+
+/* "a=1 b=word": the next pair; false: there is none. */
+static bool next_pair(const char **at, struct slice *name,
+                      struct slice *value) {
+  *at += strspn(*at, " ");
+  size_t length = strcspn(*at, " "), equals = strcspn(*at, "=");
+  if (length == 0)
+    return false;
+  *name = (struct slice){*at, equals};
+  *value = (struct slice){*at + equals + 1, length - equals - 1};
+  *at += length;
+  return true;
+}
+
+static void put_fact(struct facts *facts, struct slice name,
+                     struct slice text) {
+  struct fact *fact = fact_put(facts, name);
+  fact->text = text;
+  fact->kind = FACT_INT;
+  fact->integer = 0;
+  if (slice_is(text, "true") || slice_is(text, "false"))
+    fact->kind = FACT_BOOL;
+  else if (!is_digit(*text.at))
+    fact->kind = FACT_WORD;
+  else if (memchr(text.at, '.', text.length))
+    fact->kind = FACT_REAL;
+  fact->integer = slice_is(text, "true");
+  for (size_t i = 0; fact->kind == FACT_INT && i < text.length; i++)
+    fact->integer = 10 * fact->integer + text.at[i] - '0';
+}
+
+const struct fact *hugging_fact(const struct hugging *h, struct slice name) {
+  const struct fact *fact = fact_find(h->facts, name);
+  if (!fact)
+    fact = fact_of(h->facts,
+                   graph_text(h->graph, "text_config_%.*s", SLICE_ARG(name)));
+#define NAMED(param, key)             \
+  if (!fact && slice_is(name, param)) \
+    fact = fact_of(h->facts, key);
+#include "import/huggingface/huggingface.def"
+  return fact;
+}
+
+/* Whether the file has it, if only as null. */
+static bool is_said(const struct hugging *h, struct slice name) {
+  const char *inner = graph_text(h->graph, "text_config_%.*s", SLICE_ARG(name));
+  return map_find(&h->facts->places, name) ||
+         map_find(&h->facts->places, slice_of(inner)) || hugging_fact(h, name);
+}
+
+static void count_labels(struct hugging *h) {
+  const struct fact *labels = fact_of(h->facts, "id2label");
+  if (labels && labels->kind == FACT_OBJECT && labels->integer > 0 &&
+      !fact_of(h->facts, "num_labels"))
+    put_fact(h->facts, slice_of("num_labels"),
+             slice_of(graph_text(h->graph, "%" PRId64, labels->integer)));
+}
+
+static void put_defaults(struct hugging *h) {
+  struct slice name, value;
+  for (const char *at = h->type->defaults; next_pair(&at, &name, &value);)
+    if (!is_said(h, name))
+      put_fact(h->facts, name, value);
+}
+
+/* What is said elsewhere, or in other words. */
+
+bool hugging_unknown_head(struct hugging *h) {
+  const struct fact *fact = fact_of(h->facts, "architectures_0");
+  fact_fail(h->facts, fact, "the head of `%.*s` is not supported",
+            SLICE_ARG(fact->text));
+  return graph_help(h->graph, "a class that ends in Model is the net without "
+                              "a head");
+}
+
+static bool choose_head(struct hugging *h) {
+  const struct fact *fact = fact_of(h->facts, "architectures_0");
+  if (fact_of(h->facts, "head"))
+    fact_put(h->facts, slice_of("head"))->kind = FACT_NULL;
+  if (!fact || fact->kind != FACT_WORD)
+    return true;
+#define HEAD(end, word)                                   \
+  if (slice_ends(fact->text, end)) {                      \
+    put_fact(h->facts, slice_of("head"), slice_of(word)); \
+    return true;                                          \
+  }
+#include "import/huggingface/huggingface.def"
+  return hugging_unknown_head(h);
+}
+
+/* Of `layer_types` the first that sees all positions: every how many do. */
+static void choose_pattern(struct hugging *h) {
+  static const char key[] = "layer_types_";
+  for (size_t i = 0; i < h->facts->all.count; i++) {
+    const struct fact *fact = &h->facts->all.at[i];
+    const char *at =
+        memmem(fact->name.at, fact->name.length, key, sizeof key - 1);
+    if (!at || !slice_is(fact->text, "full_attention"))
+      continue;
+    long layer = strtol(at + sizeof key - 1, NULL, 10);
+    put_fact(h->facts, slice_of("sliding_window_pattern"),
+             slice_of(graph_text(h->graph, "%ld", layer + 1)));
+    return;
+  }
+}
+
+/* `sliding_window` is there, but off. */
+static void choose_window(struct hugging *h) {
+  const struct fact *used = fact_of(h->facts, "use_sliding_window");
+  if (used && used->kind == FACT_BOOL && !used->integer)
+    fact_put(h->facts, slice_of("sliding_window"))->kind = FACT_NULL;
+}
+
+/* Rotations: linear and Llama 3.1's have words here, others none. */
+static void choose_rotation(struct hugging *h) {
+  const struct fact *type = hugging_fact(h, slice_of("rope_scaling_rope_type"));
+  if (!type)
+    type = hugging_fact(h, slice_of("rope_scaling_type"));
+  if (!type || type->kind != FACT_WORD || slice_is(type->text, "linear") ||
+      slice_is(type->text, "llama3"))
+    return;
+  if (!slice_is(type->text, "default"))
+    graph_note(h->graph, "rope_scaling `%.*s` changes no size; left out",
+               SLICE_ARG(type->text));
+  fact_put(h->facts, slice_of("rope_scaling_factor"))->kind = FACT_NULL;
+  fact_put(h->facts, slice_of("rope_scaling_original_max_position_embeddings"))
+      ->kind = FACT_NULL;
+}
+
+static bool choose_dtype(struct hugging *h) {
+  const struct fact *fact = fact_of(h->facts, "torch_dtype");
+  static const char *const words[][2] = {{"float64", "f64"},
+                                         {"float32", "f32"},
+                                         {"float16", "f16"},
+                                         {"bfloat16", "bf16"}};
+  if (!fact)
+    fact = fact_of(h->facts, "dtype");
+  for (size_t i = 0; fact && i < sizeof words / sizeof *words; i++)
+    if (fact->kind == FACT_WORD && slice_is(fact->text, words[i][0]))
+      h->dtype = words[i][1];
+  return !fact || h->dtype || hugging_refuse(h, fact, "a type of values");
+}
+
+/* Whether facts of quantization_config are those of "bits=4 group_size=64". */
+static bool has_all(const struct hugging *h, const char *conditions) {
+  struct slice name, value;
+  while (next_pair(&conditions, &name, &value)) {
+    const char *key =
+        graph_text(h->graph, "quantization_config_%.*s", SLICE_ARG(name));
+    const struct fact *fact = fact_of(h->facts, key);
+    if (slice_is(value, "none") ? fact != NULL
+                                : !fact || !slice_equal(fact->text, value))
+      return false;
+  }
+  return true;
+}
+
+static bool choose_quantisation(struct hugging *h) {
+  static const char method[] = "quantization_config_quant_method";
+  const struct fact *fact = fact_of(h->facts, "quantization_config");
+  const struct fact *named = fact_of(h->facts, method);
+  struct slice told = named ? named->text : slice_of("which names no method");
+  if (!fact || (fact->kind == FACT_OBJECT && fact->integer == 0))
+    return true;
+  if (fact->kind != FACT_OBJECT)
+    return hugging_refuse(h, fact, "an object");
+#define QUANTISED(name, conditions, word)                          \
+  if (fact_is(h->facts, method, name) && has_all(h, conditions)) { \
+    h->weight_dtype = word;                                        \
+    return true;                                                   \
+  }
+#include "import/huggingface/huggingface.def"
+  fact_fail(h->facts, fact, "its quantization_config, %.*s, is not supported",
+            SLICE_ARG(told));
+  return graph_help(h->graph,
+                    "supported are gptq, awq (groups of 32, 64, 128), "
+                    "bitsandbytes and fp8 (by tensor, or tiles of 128 x 128); "
+                    "without the quantization_config, "
+                    "`--weight-dtype` takes the types of `netc help settings`");
+}
+
+bool hugging_choose(struct hugging *h) {
+  if (!choose_type(h))
+    return false;
+  count_labels(h);
+  put_defaults(h);
+  choose_pattern(h);
+  choose_window(h);
+  choose_rotation(h);
+  return choose_head(h) && choose_dtype(h) && choose_quantisation(h);
+}

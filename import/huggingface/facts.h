@@ -1,0 +1,51 @@
+/*
+ * Facts of an architecture, whatever file says them: names with values, as
+ * `hidden_size` is 4096. Those of inner objects and lists are joined by `_`:
+ * `text_config_hidden_size`, `depths_0`.
+ */
+#ifndef NETC_IMPORT_HUGGINGFACE_FACTS_H
+#define NETC_IMPORT_HUGGINGFACE_FACTS_H
+
+#include "import/graph.h"
+
+enum fact_kind {
+  FACT_NULL,
+  FACT_BOOL,
+  FACT_INT,
+  FACT_REAL, /* its text is a number of the language */
+  FACT_WORD,
+  FACT_OBJECT, /* and a list: `integer` members follow */
+};
+
+struct fact {
+  struct slice name, text; /* text: as the file has it */
+  enum fact_kind kind;
+  int64_t integer; /* FACT_BOOL, too */
+  size_t line, column;
+};
+
+struct facts {
+  struct graph *graph; /* takes errors */
+  VEC(struct fact) all;
+  struct map places; /* in it, by name; of two, the first */
+};
+
+/* Objects of JSON as Python writes them. False: the graph says why not. */
+bool facts_read_json(struct facts *facts, struct graph *graph,
+                     struct slice file);
+
+/* NULL: there is none, or it is null. */
+const struct fact *fact_find(const struct facts *facts, struct slice name);
+const struct fact *fact_of(const struct facts *facts, const char *name);
+
+/* Adds one, or changes its value. */
+struct fact *fact_put(struct facts *facts, struct slice name);
+
+/* Whether it is there and is that word. */
+bool fact_is(const struct facts *facts, const char *name, const char *word);
+
+/* The error is at that fact; false. */
+bool fact_fail(struct facts *facts, const struct fact *fact, const char *format,
+               ...) PRINTF_LIKE(3, 4);
+
+#endif

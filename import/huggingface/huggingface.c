@@ -1,0 +1,108 @@
+/* From facts to a source: the template with its params settled, checked. */
+#define _GNU_SOURCE /* memmem */
+#include "import/huggingface/huggingface.h"
+
+#include "base/file.h"
+
+/* "mistral", which has the net of llama, in examples/huggingface or zoo. */
+static bool read_template(struct hugging *h, struct slice *source) {
+  static const char *const folders[] = {"huggingface", "zoo"};
+  for (size_t i = 0; h->options->templates && i < 2; i++) {
+    const char *path =
+        graph_text(h->graph, "%s/%s/%s.net", h->options->templates, folders[i],
+                   h->type->file);
+    if (file_read(h->graph->arena, path, source) == FILE_OK)
+      return true;
+  }
+  graph_fail(h->graph, 0, "the net of `%s` is not here", h->type->name);
+  return graph_help(h->graph,
+                    "%s.net is installed in "
+                    "share/netc/examples/huggingface beside bin",
+                    h->type->file);
+}
+
+/* Lines `train` and `infer` with the types of the weights. */
+static void put_types(struct hugging *h, struct slice source,
+                      struct text *out) {
+  for (size_t i = 0; i < source.length;) {
+    const char *end = memchr(source.at + i, '\n', source.length - i);
+    size_t length = end ? (size_t)(end - source.at) - i + 1 : source.length - i;
+    struct slice line = {source.at + i, length};
+    bool train = length > 6 && memcmp(line.at, "train ", 6) == 0;
+    const char *type = train ? memmem(line.at, length, " dtype=", 7) : NULL;
+    i += length;
+    if (length > 6 && memcmp(line.at, "infer ", 6) == 0)
+      continue;
+    if (!type) {
+      text_puts(out, line);
+      continue;
+    }
+    text_bytes(out, line.at, (size_t)(type - line.at));
+    text_printf(out, " dtype=%s", h->dtype);
+    type += 7;
+    type += strcspn(type, " \n");
+    text_bytes(out, type, (size_t)(line.at + length - type));
+  }
+  text_printf(out, "infer dtype=%s%s%s\n", h->dtype,
+              h->weight_dtype ? " weight_dtype=" : "",
+              h->weight_dtype ? h->weight_dtype : "");
+}
+
+/* What the source begins with. */
+static void put_head(struct hugging *h, struct text *out) {
+  const struct fact *class = fact_of(h->facts, "architectures_0");
+  text_put(out, "# ");
+  if (class && class->kind == FACT_WORD)
+    text_printf(out, "%.*s, ", SLICE_ARG(class->text));
+  text_printf(out, "as its %s says", h->origin);
+  if (h->stored.name)
+    text_printf(out, ",\n# compared with %s", h->stored.name);
+  text_putc(out, '\n');
+  for (size_t i = 0; i < h->graph->notes.count; i++)
+    text_printf(out, "# %s\n", h->graph->notes.at[i]);
+}
+
+static bool make(struct hugging *h, struct slice template) {
+  struct graph *graph = h->graph;
+  struct text source, typed = text_new(graph->arena);
+  int64_t params, all;
+  const char *name = graph_identifier(graph, h->type->name);
+  if (!settle_source(graph->arena, template, slice_of(name), hugging_given, h,
+                     &source))
+    return graph_fail(graph, 0, "%s.net cannot be read", h->type->file);
+  if (!h->headed && fact_of(h->facts, "head") &&
+      !fact_is(h->facts, "head", "none"))
+    return hugging_unknown_head(h);
+  bool right = hugging_count(text_slice(&source), &params, &all);
+  if (h->stored.dtype)
+    h->dtype = h->stored.dtype;
+  hugging_guess_dtype(h, params);
+  put_types(h, text_slice(&source), &typed);
+  if (right && h->quantised)
+    hugging_note_bytes(h, text_slice(&typed));
+  else if (right && (!hugging_check(h, params, all) ||
+                     !hugging_check_rows(h, text_slice(&source))))
+    return false;
+  graph->source = text_new(graph->arena);
+  put_head(h, &graph->source);
+  text_puts(&graph->source, text_slice(&typed));
+  return true;
+}
+
+bool hugging_make(struct hugging *h) {
+  struct slice template;
+  return hugging_choose(h) && read_template(h, &template) && make(h, template);
+}
+
+bool huggingface_read(struct graph *graph, struct slice file,
+                      const struct import_options *options) {
+  struct facts facts;
+  struct hugging h = {.facts = &facts,
+                      .graph = graph,
+                      .options = options,
+                      .origin = "config.json"};
+  if (!facts_read_json(&facts, graph, file))
+    return false;
+  h.quantised = fact_of(&facts, "quantization_config");
+  return stored_read(&h.stored, graph, options->folder) && hugging_make(&h);
+}

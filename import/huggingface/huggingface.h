@@ -1,0 +1,86 @@
+/* Models of Hugging Face: a template with what their config.json says. */
+#ifndef NETC_IMPORT_HUGGINGFACE_H
+#define NETC_IMPORT_HUGGINGFACE_H
+
+#include "import/huggingface/facts.h"
+#include "import/huggingface/settle.h"
+#include "import/reader.h"
+#include "import/tensors/tensors.h"
+
+/* Rows of so many values in matrices, of the file and of the net. */
+struct stored_rows {
+  int64_t width, file, net;
+  const char *first; /* tensor of the file that has some; NULL: none */
+};
+
+/* What is stored beside a config: the check of what is made of it. */
+struct stored {
+  const char *name;  /* of the file; NULL: there is none */
+  const char *dtype; /* of most bytes, as netc says it; NULL: not known */
+  int64_t bytes;     /* of all tensors; 0: not known */
+  int64_t values;    /* of tensors that are learned; 0: not known */
+  int64_t computed;  /* tensors that are not */
+  int64_t formats;   /* tensors of a byte that say how values lie */
+  int64_t last;      /* number of the last layer; -1: not known */
+  bool output;       /* lm_head.weight is among them */
+  VEC(struct stored_rows) rows; /* by width; none: not known */
+};
+
+void stored_add_rows(struct stored *stored, struct arena *arena,
+                     const struct stored_tensor *t);
+
+/* False: the graph says what is wrong with it. */
+bool stored_read(struct stored *stored, struct graph *graph,
+                 const char *folder);
+
+struct template_type {
+  const char *name, *file, *defaults;
+};
+
+struct hugging {
+  struct facts *facts;
+  struct graph *graph;
+  const struct import_options *options;
+  const struct template_type *type;
+  const char *dtype, *weight_dtype; /* NULL: not known; none */
+  struct stored stored;
+  const char *origin; /* "config.json": what says all this */
+  bool headed;        /* the template knows heads */
+  bool quantised;     /* values are stored with others beside them */
+};
+
+enum { HUGGING_MOST = 1 << 30 }; /* that a number may be */
+
+/* "`NAME` is VALUE, not WHAT", at its place; false. */
+bool hugging_refuse(struct hugging *h, const struct fact *fact,
+                    const char *what);
+bool hugging_unknown_head(struct hugging *h);
+
+/* Those of a part of several are found without its name, too. */
+const struct fact *hugging_fact(const struct hugging *h, struct slice name);
+
+/* The net of facts, whoever filled them, in graph->source. */
+bool hugging_make(struct hugging *h);
+
+/* The type and what follows of it; false: refused. */
+bool hugging_choose(struct hugging *h);
+
+/* The value of a param, of the kind that its default has: a settle_fn. */
+struct settled hugging_given(void *user, const struct stmt *param,
+                             const struct settled *usual);
+
+/* Parameters of a source, and with buffers; false: it does not compile. */
+bool hugging_count(struct slice source, int64_t *params, int64_t *all);
+
+/* Of an index that names no type: the one that its bytes say. */
+void hugging_guess_dtype(struct hugging *h, int64_t params);
+
+/* Whether the net has what is stored; if not, the graph says so. */
+bool hugging_check(struct hugging *h, int64_t params, int64_t all);
+/* Whether its bytes are those of a source with types of weights: if not, the
+ * graph has a note. */
+void hugging_note_bytes(struct hugging *h, struct slice source);
+/* The same by the shapes of its matrices, if these are known. */
+bool hugging_check_rows(struct hugging *h, struct slice source);
+
+#endif

@@ -1,0 +1,101 @@
+/* The values of a template's params, from facts. */
+#include <stdlib.h>
+
+#include "import/huggingface/huggingface.h"
+
+static bool is_allowed(const struct stmt *param, struct slice word) {
+  bool any = false;
+  for (const struct table_row *row = param->more->rows; row; row = row->next)
+    for (const struct expr *x = row->values; x; x = x->next) {
+      if (x->kind == EXPR_NAME && slice_equal(x->name, word))
+        return true;
+      any = true;
+    }
+  return !any;
+}
+
+/* A word as it is written here: gelu(approximate=tanh) of gelu_new. */
+static struct settled word_of(struct hugging *h, const struct stmt *param,
+                              const struct fact *fact) {
+  const char *ours = NULL;
+#define WORD(theirs, word)          \
+  if (slice_is(fact->text, theirs)) \
+    ours = word;
+#include "import/huggingface/huggingface.def"
+  struct slice word = ours ? slice_of(ours) : fact->text;
+  struct slice plain = word;
+  const char *arguments = memchr(word.at, '(', word.length);
+  if (arguments)
+    plain.length = (size_t)(arguments - word.at);
+  if (is_allowed(param, plain))
+    return (struct settled){.kind = KNOWN_WORD, .text = word};
+  if (slice_is(param->name, "head"))
+    hugging_unknown_head(h);
+  else
+    hugging_refuse(h, fact, "supported here");
+  return (struct settled){.kind = KNOWN_NOT};
+}
+
+static struct settled integer_of(struct hugging *h, const struct fact *fact,
+                                 const struct settled *usual) {
+  int64_t least = usual->kind == KNOWN_INT && usual->integer < 1 ? 0 : 1;
+  if (fact->kind == FACT_INT && fact->integer >= least &&
+      fact->integer <= HUGGING_MOST)
+    return known_int(fact->integer);
+  hugging_refuse(h, fact, least ? "from 1 to 2^30" : "from 0 to 2^30");
+  return (struct settled){.kind = KNOWN_NOT};
+}
+
+static struct settled real_of(struct hugging *h, const struct fact *fact) {
+  bool negative = fact->text.length && *fact->text.at == '-';
+  if (fact->kind == FACT_INT && !negative)
+    return known_int(fact->integer);
+  if (fact->kind == FACT_REAL && !negative)
+    return (struct settled){
+        .kind = KNOWN_REAL,
+        .text = fact->text,
+        .real =
+            strtod(graph_text(h->graph, "%.*s", SLICE_ARG(fact->text)), NULL)};
+  hugging_refuse(h, fact, "a number from 0 on");
+  return (struct settled){.kind = KNOWN_NOT};
+}
+
+/* depths_0 is the first of a list, and `depths` is there, but none. */
+static bool lacks_list(struct hugging *h, struct slice name) {
+  size_t length = name.length;
+  while (length > 0 && is_digit(name.at[length - 1]))
+    length--;
+  if (length == name.length || length < 2 || name.at[length - 1] != '_')
+    return false;
+  name.length = length - 1;
+  const struct fact *fact = hugging_fact(h, name);
+  return fact && fact->kind != FACT_OBJECT &&
+         !hugging_refuse(h, fact, "a list");
+}
+
+struct settled hugging_given(void *user, const struct stmt *param,
+                             const struct settled *usual) {
+  struct hugging *h = user;
+  const struct fact *fact = hugging_fact(h, param->name);
+  h->headed = h->headed || slice_is(param->name, "head");
+  if (!fact)
+    return lacks_list(h, param->name) ? (struct settled){.kind = KNOWN_NOT}
+                                      : *usual;
+  switch (usual->kind) {
+  case KNOWN_BOOL:
+    if (fact->kind == FACT_BOOL)
+      return known_bool(fact->integer);
+    if (fact->kind == FACT_OBJECT) /* a part of the net that is described */
+      return known_bool(true);
+    hugging_refuse(h, fact, "true or false");
+    break;
+  case KNOWN_WORD:
+    if (fact->kind == FACT_WORD)
+      return word_of(h, param, fact);
+    hugging_refuse(h, fact, "a name");
+    break;
+  case KNOWN_REAL: return real_of(h, fact);
+  default: return integer_of(h, fact, usual);
+  }
+  return (struct settled){.kind = KNOWN_NOT};
+}

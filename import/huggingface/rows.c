@@ -1,0 +1,72 @@
+/*
+ * Shapes of stored matrices against those of a net: how many rows there are of
+ * each width. Queries, keys and values in one matrix are as many rows as
+ * apart, and so are experts.
+ */
+#include <inttypes.h>
+
+#include "import/huggingface/huggingface.h"
+#include "netc.h"
+
+enum { WIDTHS = 1000 }; /* that are looked at: a net has a few */
+
+/* NULL: there are too many. */
+static struct stored_rows *rows_of(struct stored *stored, struct arena *arena,
+                                   int64_t width) {
+  for (size_t i = 0; i < stored->rows.count; i++)
+    if (stored->rows.at[i].width == width)
+      return &stored->rows.at[i];
+  if (stored->rows.count == WIDTHS)
+    return NULL;
+  struct stored_rows *rows = VEC_PUSH(arena, &stored->rows);
+  *rows = (struct stored_rows){.width = width};
+  return rows;
+}
+
+void stored_add_rows(struct stored *stored, struct arena *arena,
+                     const struct stored_tensor *t) {
+  int64_t width = t->rank < 2 ? 0 : t->dims[t->rank - 1];
+  if (width < 1)
+    return;
+  struct stored_rows *rows = rows_of(stored, arena, width);
+  if (!rows)
+    return;
+  rows->first = rows->first ? rows->first : t->name;
+  rows->file += t->count / width;
+}
+
+static void add_net(struct hugging *h, struct slice source) {
+  struct netc_weight weight = {.size = sizeof weight};
+  struct netc *netc = netc_open(NULL, NULL);
+  bool right = netc && netc_load_text(netc, "template", source.at,
+                                      source.length) == NETC_OK;
+  for (size_t i = 0; right && netc_weight(netc, i, &weight) == NETC_OK; i++)
+    if (weight.rank >= 2 && weight.dims[weight.rank - 1] > 0) {
+      int64_t width = weight.dims[weight.rank - 1];
+      struct stored_rows *rows = rows_of(&h->stored, h->graph->arena, width);
+      if (rows)
+        rows->net += weight.count / width;
+    }
+  netc_close(netc);
+}
+
+bool hugging_check_rows(struct hugging *h, struct slice source) {
+  if (h->stored.rows.count == 0 || h->options->allow_unknown)
+    return true;
+  add_net(h, source);
+  for (size_t i = 0; i < h->stored.rows.count; i++) {
+    const struct stored_rows *rows = &h->stored.rows.at[i];
+    if (rows->file == rows->net)
+      continue;
+    graph_fail(h->graph, 0,
+               "%s has %" PRId64 " rows of %" PRId64
+               " values%s%.64s%s, the net %" PRId64,
+               h->stored.name, rows->file, rows->width,
+               rows->first ? ", the first in `" : "",
+               rows->first ? rows->first : "", rows->first ? "`" : "",
+               rows->net);
+    return graph_help(h->graph, "`netc import --allow-unknown` writes the net "
+                                "nevertheless");
+  }
+  return true;
+}

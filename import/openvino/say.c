@@ -1,0 +1,239 @@
+/* Nodes and constants of ONNX, of which operations.c makes its own. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/openvino/openvino.h"
+
+/* Types of values: what IR calls them, in constants and at ports, and ONNX. */
+static const struct ir_type types[] = {
+    {"f32", "FP32", 1, 4, true},     {"f16", "FP16", 10, 2, true},
+    {"bf16", "BF16", 16, 2, true},   {"f64", "FP64", 11, 8, true},
+    {"i64", "I64", 7, 8, false},     {"i32", "I32", 6, 4, false},
+    {"i16", "I16", 5, 2, false},     {"i8", "I8", 3, 1, false},
+    {"u64", "U64", 13, 8, false},    {"u32", "U32", 12, 4, false},
+    {"u16", "U16", 4, 2, false},     {"u8", "U8", 2, 1, false},
+    {"boolean", "BOOL", 9, 1, false}};
+
+const struct ir_type *ir_type_of(const char *word) {
+  for (size_t i = 0; word && i < sizeof types / sizeof *types; i++)
+    if (strcmp(types[i].word, word) == 0 || strcmp(types[i].port, word) == 0)
+      return &types[i];
+  return NULL;
+}
+
+char *ir_copy(struct ir *ir, const char *text) {
+  return arena_copy(ir->arena, text, strlen(text));
+}
+
+/* Nodes */
+
+const struct ir_port *ir_source(const struct ir_port *port) {
+  struct ir_layer *from = port->from;
+  for (size_t i = 0; from && i < from->out.all.count; i++)
+    if (strcmp(from->out.all.at[i].id, port->from_port) == 0)
+      return &from->out.all.at[i];
+  return NULL;
+}
+
+const struct ir_port *ir_in(struct ir *ir, const struct ir_layer *layer,
+                            size_t i) {
+  if (i < layer->in.all.count)
+    return &layer->in.all.at[i];
+  ir_fail(ir, "input %zu is missing", i);
+  return NULL;
+}
+
+/* What gives an input; NULL, with an error: nothing before it does. */
+const char *ir_value(struct ir *ir, const struct ir_layer *layer, size_t i) {
+  const struct ir_port *port = ir_in(ir, layer, i);
+  const struct ir_port *from = port ? ir_source(port) : NULL;
+  if (!from || !from->value)
+    ir_fail(ir, "input %zu is given by nothing before it", i);
+  return from ? from->value : NULL;
+}
+
+Onnx__ValueInfoProto *ir_info(struct ir *ir, const char *name,
+                              const struct ir_port *port) {
+  Onnx__ValueInfoProto *value = ARENA_NEW(ir->arena, Onnx__ValueInfoProto);
+  Onnx__TypeProto *type = ARENA_NEW(ir->arena, Onnx__TypeProto);
+  Onnx__TypeProto__Tensor *tensor =
+      ARENA_NEW(ir->arena, Onnx__TypeProto__Tensor);
+  Onnx__TensorShapeProto *shape = ARENA_NEW(ir->arena, Onnx__TensorShapeProto);
+  const struct ir_type *element = ir_type_of(port->precision);
+  *value = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
+  *type = (Onnx__TypeProto)ONNX__TYPE_PROTO__INIT;
+  *tensor = (Onnx__TypeProto__Tensor)ONNX__TYPE_PROTO__TENSOR__INIT;
+  *shape = (Onnx__TensorShapeProto)ONNX__TENSOR_SHAPE_PROTO__INIT;
+  value->name = ir_copy(ir, name);
+  value->type = type;
+  type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  type->tensor_type = tensor;
+  tensor->has_elem_type = 1;
+  tensor->elem_type = element ? element->onnx : TYPE_FLOAT;
+  tensor->shape = shape;
+  shape->dim = arena_alloc(ir->arena, MOST_AXES, sizeof *shape->dim);
+  for (int i = 0; i < port->rank; i++) {
+    Onnx__TensorShapeProto__Dimension *dim =
+        ARENA_NEW(ir->arena, Onnx__TensorShapeProto__Dimension);
+    *dim = (Onnx__TensorShapeProto__Dimension)
+        ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT;
+    shape->dim[shape->n_dim++] = dim;
+    if (port->dims[i] < 0) {
+      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+      dim->dim_param = ir_copy(ir, graph_text(ir->graph, "%s_%d", name, i));
+    } else {
+      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+      dim->dim_value = port->dims[i];
+    }
+  }
+  return value;
+}
+
+Onnx__NodeProto *ir_node(struct ir *ir, const char *type) {
+  Onnx__NodeProto *node = emit_open(&ir->x, type);
+  size_t most = ir->at->in.all.count + 4, outs = ir->at->out.all.count + 1;
+  node->name = ir_copy(ir, ir->at->name);
+  node->domain = ir_copy(ir, "");
+  node->input = arena_alloc(ir->arena, most, sizeof *node->input);
+  node->output = arena_alloc(ir->arena, outs, sizeof *node->output);
+  *VEC_PUSH(ir->arena, &ir->nodes) = node;
+  return node;
+}
+
+void ir_take(struct ir *ir, Onnx__NodeProto *node, const char *value) {
+  node->input[node->n_input++] = ir_copy(ir, value ? value : "");
+}
+
+/* A value between two nodes that stand for one layer. */
+const char *ir_between(struct ir *ir, Onnx__NodeProto *node) {
+  const char *name =
+      graph_text(ir->graph, "%s (%zu)", ir->at->name, ir->nodes.count);
+  node->output[node->n_output++] = ir_copy(ir, name);
+  return name;
+}
+
+/* The layer's outputs are the node's. */
+bool ir_give(struct ir *ir, struct ir_layer *layer, Onnx__NodeProto *node) {
+  for (size_t i = 0; i < layer->out.all.count; i++) {
+    struct ir_port *port = &layer->out.all.at[i];
+    port->value =
+        i ? graph_text(ir->graph, "%s.%zu", layer->name, i) : layer->name;
+    node->output[node->n_output++] = ir_copy(ir, port->value);
+    *VEC_PUSH(ir->arena, &ir->values) = ir_info(ir, port->value, port);
+  }
+  return true;
+}
+
+/* The layer gives what another one does. */
+bool ir_give_same(struct ir *ir, struct ir_layer *layer) {
+  const char *value = ir_value(ir, layer, 0);
+  for (size_t i = 0; i < layer->out.all.count; i++)
+    layer->out.all.at[i].value = value;
+  return value != NULL;
+}
+
+/* Constants */
+
+Onnx__TensorProto *ir_constant(struct ir *ir, const char *name, int type,
+                               const int64_t *dims, int rank) {
+  Onnx__TensorProto *c = ARENA_NEW(ir->arena, Onnx__TensorProto);
+  *c = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
+  c->name = ir_copy(ir, name);
+  c->has_data_type = 1;
+  c->data_type = type;
+  c->n_dims = (size_t)rank;
+  c->dims = arena_alloc(ir->arena, MOST_AXES, sizeof *c->dims);
+  memcpy(c->dims, dims, (size_t)rank * sizeof *dims);
+  *VEC_PUSH(ir->arena, &ir->constants) = c;
+  return c;
+}
+
+static const char *name_constant(struct ir *ir) {
+  return graph_text(ir->graph, "%s (constant %zu)", ir->at->name,
+                    ir->constants.count);
+}
+
+const char *ir_put_ints(struct ir *ir, const int64_t *values, int count) {
+  int64_t dim = count;
+  Onnx__TensorProto *c =
+      ir_constant(ir, name_constant(ir), TYPE_INT64, &dim, 1);
+  c->n_int64_data = (size_t)count;
+  c->int64_data = arena_alloc(ir->arena, (size_t)count + 1, sizeof dim);
+  memcpy(c->int64_data, values, (size_t)count * sizeof *values);
+  return c->name;
+}
+
+const char *ir_put_real(struct ir *ir, const char *text) {
+  Onnx__TensorProto *c =
+      ir_constant(ir, name_constant(ir), TYPE_FLOAT, NULL, 0);
+  c->n_float_data = 1;
+  c->float_data = arena_alloc(ir->arena, 1, sizeof *c->float_data);
+  *c->float_data = text ? strtof(text, NULL) : 0;
+  return c->name;
+}
+
+const struct ir_layer *ir_constant_before(const struct ir_port *port) {
+  const struct ir_layer *from = port->from;
+  while (from && strcmp(from->type, "Convert") == 0 && from->in.all.count)
+    from = from->in.all.at[0].from;
+  return from && strcmp(from->type, "Const") == 0 ? from : NULL;
+}
+
+/* Whole numbers of a constant input; -1, with an error. */
+int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
+                 int64_t *to, int most) {
+  const struct ir_layer *outer = ir->at;
+  const struct ir_port *port = ir_in(ir, layer, index);
+  const struct ir_layer *c = port ? ir_constant_before(port) : NULL;
+  int64_t offset, size;
+  struct byte_store store;
+  unsigned char bytes[8 * 2 * MOST_AXES];
+  if (!c) {
+    ir_fail(ir, "input %zu is not a constant", index);
+    return -1;
+  }
+  ir->at = c;
+  const struct ir_type *type = ir_type_of(ir_attribute(ir, "element_type"));
+  const char *at = ir_attribute(ir, "offset"), *all = ir_attribute(ir, "size");
+  bool right = type && !type->real && at && all &&
+               ir_numbers(at, &offset, 1) == 1 &&
+               ir_numbers(all, &size, 1) == 1 && size % type->bytes == 0 &&
+               size <= (int64_t)sizeof bytes && size / type->bytes <= most;
+  ir->at = outer;
+  if (!right) {
+    ir_fail(ir, "input %zu does not have whole numbers that are supported",
+            index);
+    return -1;
+  }
+  const char *folder = ir->options->folder;
+  const char *path =
+      graph_text(ir->graph, "%s/%s", folder ? folder : "/dev/null", ir->bin);
+  if (!byte_store_open(&store, path) ||
+      !byte_store_read(&store, (uint64_t)offset, bytes, (size_t)size)) {
+    ir_fail(ir, "its numbers are in `%s`, which cannot be read: %s", ir->bin,
+            store.fault);
+    graph_help(ir->graph, "put that file beside the .xml");
+    right = false;
+  }
+  byte_store_close(&store);
+  struct byte_store read =
+      byte_store_of((struct slice){(const char *)bytes, (size_t)size});
+  struct byte_reader r;
+  bytes_open(&r, &read, 0, (uint64_t)size);
+  int count = (int)(size / type->bytes);
+  for (int i = 0; right && i < count; i++)
+    to[i] = bytes_signed(&r, type->bytes);
+  return right ? count : -1;
+}
+
+/* The numbers of one output's shape, which must be known. */
+const char *ir_put_shape(struct ir *ir, const struct ir_layer *layer) {
+  const struct ir_port *out = layer->out.all.at;
+  int open = 0;
+  for (int i = 0; i < out->rank; i++)
+    open += out->dims[i] < 0;
+  if (open > 1)
+    ir_fail(ir, "its output leaves sizes open");
+  return ir_put_ints(ir, out->dims, out->rank);
+}

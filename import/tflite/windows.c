@@ -1,0 +1,180 @@
+/* Operators with windows: their sizes as TensorFlow has them. */
+#include <string.h>
+
+#include "import/tflite/tflite.h"
+
+enum { PADDING_SAME, PADDING_VALID };
+
+/* Stride and dilation: options of width, then height. */
+static bool read_steps(struct tflite *t, unsigned stride, unsigned dilation,
+                       struct graph_window *w) {
+  w->axes = 2;
+  for (unsigned i = 0; i < 2; i++) {
+    w->stride[i] = tflite_int(t, stride + 1 - i, 4, 0);
+    w->dilate[i] = dilation ? tflite_int(t, dilation + 1 - i, 4, 1) : 1;
+    if (w->stride[i] < 1 || w->stride[i] > TFLITE_MOST || w->dilate[i] < 1 ||
+        w->dilate[i] > 1 << 20 || w->kernel[i] < 1 || w->kernel[i] > 1 << 20)
+      return tflite_fail(t, "its window is not supported");
+  }
+  return true;
+}
+
+static bool read_padding(struct tflite *t, const struct tflite_tensor *in,
+                         struct graph_window *w) {
+  int64_t padding = tflite_int(t, 0, 1, PADDING_SAME);
+  if (padding == PADDING_SAME)
+    window_same(w, in->shape.size);
+  else if (padding != PADDING_VALID)
+    return tflite_fail(t, "netc has no equivalent of its padding");
+  for (int i = 0; i < 2; i++)
+    if (window_count(w, i, in->shape.size[i]) < 1)
+      return tflite_fail(t, "its window is larger than the padded input");
+  return true;
+}
+
+/* A picture; NULL, with an error: it is none. */
+static struct tflite_tensor *take_map(struct tflite *t, uint64_t index) {
+  struct tflite_tensor *in = tflite_value(t, index);
+  if (in && in->shape.rank != 3) {
+    tflite_fail(t, "its input is not a map");
+    return NULL;
+  }
+  return in;
+}
+
+/* Filters O x H x W x I, of a depthwise one 1 x H x W x O. */
+bool tflite_conv(struct tflite *t) {
+  static const int order[] = {0, 3, 1, 2}, by_channel[] = {3, 0, 1, 2};
+  struct tflite_tensor *in = take_map(t, 0), *weight = tflite_weight(t, 1, 4);
+  struct graph_window w = {0};
+  bool depthwise = strcmp(t->word, "DEPTHWISE_CONV_2D") == 0;
+  if (!in || !weight)
+    return false;
+  w.kernel[0] = weight->dims[1];
+  w.kernel[1] = weight->dims[2];
+  if (!read_steps(t, 1, depthwise ? 5 : 4, &w) || !read_padding(t, in, &w))
+    return false;
+  int64_t many = in->shape.size[2];
+  int64_t channels = weight->dims[depthwise ? 3 : 0];
+  int64_t each = weight->dims[depthwise ? 0 : 3];
+  if (many % each != 0 || channels % (many / each) != 0 ||
+      (depthwise && each != 1))
+    return tflite_fail(t, "its weights do not fit the channels of its input");
+  struct graph_node *node = window_conv(t->graph, tflite_exact(t, in), many,
+                                        channels, many / each, &w);
+  return tflite_take(t, node, "weight", weight,
+                     depthwise ? by_channel : order) &&
+         tflite_take_bias(t, node, 2, channels) &&
+         tflite_give_active(t, node, tflite_int(t, depthwise ? 4 : 3, 1, 0));
+}
+
+/* What is cut off, or added at the end, so that the map has its size. */
+static bool fit_map(struct tflite *t, const struct tflite_tensor *in,
+                    const int64_t *size, struct graph_window *w,
+                    int64_t *more) {
+  for (int i = 0; i < 2; i++) {
+    int64_t whole = (in->shape.size[i] - 1) * w->stride[i] + w->kernel[i];
+    int64_t cut = whole - size[i];
+    more[i] = cut < 0 ? -cut : 0;
+    w->before[i] = cut > 0 ? cut / 2 : 0;
+    w->after[i] = cut > 0 ? cut - cut / 2 : 0;
+    if (size[i] < 1 || more[i] >= w->stride[i] || cut >= whole)
+      return tflite_fail(t, "its output shape does not fit its window");
+  }
+  return true;
+}
+
+/* The shape of the output, filters O x H x W x I, the input. */
+bool tflite_deconv(struct tflite *t) {
+  static const int order[] = {3, 0, 1, 2};
+  struct graph_window w = {0};
+  int64_t shape[4], more[3] = {0};
+  int count = 0;
+  if (!tflite_ints(t, 0, "output shape", 4, shape, &count))
+    return false;
+  struct tflite_tensor *weight = tflite_weight(t, 1, 4), *in = take_map(t, 2);
+  if (!weight || !in)
+    return false;
+  w.kernel[0] = weight->dims[1];
+  w.kernel[1] = weight->dims[2];
+  if (!read_steps(t, 1, 0, &w))
+    return false;
+  if (count != 4 || weight->dims[3] != in->shape.size[2])
+    return tflite_fail(t, "its weights do not fit the channels of its input");
+  struct graph_node *node;
+  if (!fit_map(t, in, shape + 1, &w, more))
+    return false;
+  if (!window_deconv(t->graph, tflite_exact(t, in), weight->dims[0], 1, &w,
+                     more, &node))
+    return tflite_fail(t, "nothing of its output is left");
+  return tflite_take(t, node, "weight", weight, order) &&
+         tflite_take_bias(t, node, 3, weight->dims[0]) &&
+         tflite_give_active(t, node, tflite_int(t, 3, 1, 0));
+}
+
+bool tflite_pool(struct tflite *t) {
+  struct tflite_tensor *in = take_map(t, 0);
+  struct graph_window w = {0};
+  enum layer_word word = tflite_word(t);
+  if (!in)
+    return false;
+  for (unsigned i = 0; i < 2; i++)
+    w.kernel[i] = tflite_int(t, 4 - i, 4, 0);
+  if (!read_steps(t, 1, 0, &w) || !read_padding(t, in, &w))
+    return false;
+  for (int i = 0; i < 2; i++)
+    if (word == WORD_AVGPOOL && (w.before[i] || w.after[i]))
+      graph_note(t->graph,
+                 "`%.64s` leaves its padding out of the mean; here it counts "
+                 "as zeros.",
+                 t->name);
+  struct graph_node *node =
+      window_pool(t->graph, word, tflite_exact(t, in), &w, false);
+  return tflite_give_active(t, node, tflite_int(t, 5, 1, 0));
+}
+
+/* Both sides of each axis, the batch's first. */
+bool tflite_pad(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0);
+  int64_t sides[2 * LIMIT_RANK], before[LIMIT_RANK], after[LIMIT_RANK];
+  int count = 0;
+  if (!in || !tflite_ints(t, 1, "padding", 2 * LIMIT_RANK, sides, &count))
+    return false;
+  bool fits = count == 2 * in->rank && in->rank > 2;
+  for (int i = 0; fits && i < in->rank; i++) {
+    bool kept = i == 0 || i == in->rank - 1;
+    fits = sides[2 * i] >= 0 && sides[2 * i + 1] >= 0 &&
+           sides[2 * i] <= TFLITE_MOST && sides[2 * i + 1] <= TFLITE_MOST &&
+           !(kept && (sides[2 * i] || sides[2 * i + 1]));
+    before[i] = sides[2 * i];
+    after[i] = sides[2 * i + 1];
+  }
+  if (!fits)
+    return tflite_fail(t, "only zeros around positions are supported");
+  struct graph_node *node = tflite_layer(t, WORD_PAD, tflite_exact(t, in));
+  graph_arg(t->graph, node, PART_PADDING, "",
+            graph_sides(t->graph, before + 1, after + 1, in->rank - 2));
+  return tflite_give(t, 0, node);
+}
+
+bool tflite_resize(struct tflite *t) {
+  struct tflite_tensor *in = take_map(t, 0);
+  bool smooth = strcmp(t->word, "RESIZE_BILINEAR") == 0;
+  int64_t size[2];
+  int count = 0;
+  if (!in || !tflite_ints(t, 1, "size", 2, size, &count))
+    return false;
+  if (count != 2 || size[0] < 1 || size[1] < 1 || size[0] > TFLITE_MOST ||
+      size[1] > TFLITE_MOST)
+    return tflite_fail(t, "its size is not supported");
+  struct graph_node *node = tflite_layer(t, WORD_UP, tflite_exact(t, in));
+  graph_arg(t->graph, node, PART_OTHER,
+            "size=", graph_sizes(t->graph, size, 2));
+  if (smooth)
+    graph_flag(t->graph, node, "bilinear");
+  if (tflite_int(t, smooth ? 2 : 0, 1, 0) ||
+      (smooth && !tflite_int(t, 3, 1, 0)))
+    graph_note(t->graph, "`%.64s` resizes by another rule than netc's.",
+               t->name);
+  return tflite_give(t, 0, node);
+}

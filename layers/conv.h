@@ -1,0 +1,64 @@
+/* Convolutions: what those that go forth, back, or where the net says share. */
+#ifndef NETC_LAYERS_CONV_H
+#define NETC_LAYERS_CONV_H
+
+#include "layers/computed.h"
+#include "layers/lora.h"
+#include "layers/window.h"
+
+struct conv {
+  int64_t channels; /* of the output; dwconv: 0 */
+  int64_t groups;
+  int64_t multiplier; /* dwconv: outputs for each input channel */
+  struct window_args window;
+  struct sizes outpad;            /* deconv */
+  struct layer_ref offsets, mask; /* deformconv */
+  enum bias bias;
+  int computed;     /* enum computed */
+  int gain;         /* of ws */
+  struct lora lora; /* conv */
+};
+
+#define CONV_CHANNELS                                                        \
+  ARG(INT, POSITION, "channels", conv, channels, .required = true, .min = 1, \
+      .doc = "channels of the output")
+#define CONV_KERNEL                                                     \
+  ARG(SIZES, POSITION, "kernel", conv, window.kernel, .required = true, \
+      .min = 1, .doc = "size of the window")
+#define CONV_STRIDE                                                            \
+  ARG(SIZES, STRIDE, "stride", conv, window.stride, .min = 1, .fallback = "1", \
+      .doc = "step from window to window")
+#define CONV_DILATE                                                           \
+  ARG(SIZES, KEY, "dilate", conv, window.dilation, .min = 1, .fallback = "1", \
+      .doc = "step inside the window")
+#define CONV_GROUPS                                             \
+  ARG(INT, KEY, "groups", conv, groups, .min = 1, .initial = 1, \
+      .fallback = "1", .doc = "parts that do not see each other")
+#define CONV_BIAS                                             \
+  ARG(BIAS, WORD, "bias", conv, bias, .words = "bias nobias", \
+      .fallback = "bias, nobias before bn",                   \
+      .doc = "whether each channel has a bias")
+#define CONV_PAD                                                      \
+  ARG(PADDING, KEY, "pad", conv, window.pad, .fallback = "0",         \
+      .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, " \
+             "`pad=0:1`, `pad=tf`")
+
+/* Groups divide the channels of the input and of the output. */
+bool conv_check_groups(const struct layer *layer);
+
+int conv_windows(const struct layer *layer, struct window *windows);
+
+/* Weights, and a bias for each of the outputs, in that order of a file. */
+void conv_add_params(const struct layer *layer, struct params *params,
+                     enum file_order order);
+
+/* PyTorch has weights of N x C/G x K.. */
+void conv_params(const struct layer *layer, struct params *params);
+
+void conv_macs(const struct layer *layer, struct terms *terms);
+
+/* The product itself; what was padded before needs no padding. */
+size_t conv_run(const struct layer *layer, struct tape *tape, size_t in,
+                bool padded);
+
+#endif

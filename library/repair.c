@@ -1,0 +1,306 @@
+/*
+ * Repairs: a text that the grammar refuses is read once more with something in
+ * it that may be missing, for the layers of a partial model alone. What is
+ * put in says as little as can be: a bracket, a sign, a word that begins a
+ * statement, or a name of which nothing is known. Messages are of the text
+ * itself; places in the repaired one are those of what was written.
+ */
+#include "library/repair.h"
+
+#include "parser/parse.h"
+
+enum {
+  ROUNDS = 3,           /* things that may be missing */
+  TRIAL_BYTES = 1 << 21 /* that are parsed for all of them */
+};
+
+/* A name of which nothing is known. */
+#define SOMETHING "unknown__ "
+
+/* One text, while it is being repaired. */
+struct repairer {
+  struct load *load;
+  struct slice text;
+  size_t at, start; /* where the error is, and its statement begins */
+  size_t bytes;     /* parsed so far */
+  int64_t errors;   /* of the grammar */
+  struct insertion best;
+  int64_t best_errors;
+};
+
+static struct slice put_insertion(struct arena *arena, struct slice text,
+                                  const struct insertion *insertion) {
+  uint32_t at = (uint32_t)insertion->at;
+  struct offer offer = {.span = {at, at}, .text = insertion->text};
+  return mend_put(arena, text, 0, &offer, 1);
+}
+
+/* Parses a text by itself: its errors, and where the first one is. */
+static int64_t count_errors(struct repairer *r, struct arena *arena,
+                            struct slice text, size_t *first) {
+  struct sources sources = {.arena = arena};
+  struct diags diags;
+  int statements = 0;
+  int64_t errors = 0;
+  int source = sources_add(&sources, slice_of(""), text);
+  diags_open(&diags, arena, &sources);
+  r->bytes += text.length;
+  *first = text.length;
+  parse(arena, &diags, source, &statements);
+  for (size_t i = 0; i < diags.all.count; i++) {
+    const struct diagnostic *d = diags.all.at[i];
+    if (d->severity != SEVERITY_ERROR)
+      continue;
+    errors++;
+    if (d->span.begin < *first)
+      *first = d->span.begin;
+  }
+  return errors;
+}
+
+/* Whether nothing is left to try; keeps what mends most. */
+static bool try(struct repairer *r, size_t at, const char *text) {
+  struct arena arena;
+  size_t first;
+  struct insertion insertion = {at, slice_of(text)};
+  if (r->best_errors == 0 || r->bytes > TRIAL_BYTES)
+    return true;
+  arena_open_in(&arena, &r->load->arena);
+  struct slice with = put_insertion(&arena, r->text, &insertion);
+  int64_t errors = count_errors(r, &arena, with, &first);
+  arena_close(&arena);
+  if (errors < r->best_errors) {
+    r->best_errors = errors;
+    r->best = insertion;
+  }
+  return r->best_errors == 0;
+}
+
+/* Braces, by how far lines are indented */
+
+struct line {
+  size_t begin, code, end; /* `code`: its first byte that is no blank */
+};
+
+static struct line line_at(struct slice text, size_t begin) {
+  struct line line = {begin, begin, slice_line_end(text, begin)};
+  while (line.code < line.end && scan_is_blank(text.at[line.code]))
+    line.code++;
+  return line;
+}
+
+/* Without its comment and the blanks before it. */
+static size_t code_end(struct slice text, const struct line *line) {
+  size_t end = line->code;
+  bool quoted = false;
+  while (end < line->end && (quoted || text.at[end] != '#'))
+    quoted ^= text.at[end++] == '"';
+  while (end > line->code && scan_is_blank(text.at[end - 1]))
+    end--;
+  return end;
+}
+
+/*
+ * Where a closing brace is missing: before a line that is not deeper than the
+ * one that has the opening brace, or that closes one of lines before that.
+ */
+static bool find_open(struct slice text, size_t *at) {
+  size_t indents[LIMIT_DEPTH];
+  int depth = 0;
+  for (size_t begin = 0; begin < text.length;) {
+    struct line line = line_at(text, begin);
+    size_t end = code_end(text, &line), indent = line.code - line.begin;
+    bool closes = line.code < end && text.at[line.code] == '}';
+    bool quoted = false;
+    if (line.code < end && depth &&
+        (closes ? indent < indents[depth - 1] : indent <= indents[depth - 1])) {
+      *at = line.code;
+      return true;
+    }
+    for (size_t i = line.code; i < end; i++) {
+      char c = text.at[i];
+      quoted ^= c == '"';
+      if (!quoted && c == '{' && depth < LIMIT_DEPTH)
+        indents[depth++] = indent;
+      else if (!quoted && c == '}' && depth)
+        depth--;
+    }
+    begin = line.end + 1;
+  }
+  *at = text.length;
+  return depth;
+}
+
+static void try_closing(struct repairer *r) {
+  size_t at;
+  if (!find_open(r->text, &at))
+    return;
+  char next = at < r->text.length ? r->text.at[at] : '\n';
+  if (next != '{' && next != '}')
+    try(r, at, "}; ");
+  try(r, at, "} ");
+  try(r, at, "\n}\n");
+}
+
+/* What may be missing */
+
+static bool has_word(struct slice text, const char *word) {
+  size_t length = strlen(word);
+  for (size_t i = 0; i + length <= text.length; i++)
+    if (memcmp(text.at + i, word, length) == 0 &&
+        (i == 0 || !is_word_byte(text.at[i - 1])) &&
+        (i + length == text.length || !is_word_byte(text.at[i + length])))
+      return true;
+  return false;
+}
+
+static void try_statement(struct repairer *r) {
+  struct line line = line_at(r->text, r->start);
+  struct slice rest = {r->text.at + r->start, line.end - r->start};
+  bool compares =
+      has_word(rest, "and") || has_word(rest, "or") || has_word(rest, "not");
+  for (size_t i = 0; i < rest.length; i++)
+    compares = compares || strchr("<>!", rest.at[i]) ||
+               (i && rest.at[i] == '=' && rest.at[i - 1] == '=');
+  if (!has_word(r->text, "input"))
+    try(r, r->start, "input ");
+  try(r, r->start, "let ");
+  try(r, r->start, "for ");
+  try(r, r->start, "param ");
+  try(r, r->start, "def ");
+  try(r, r->start, compares ? "if " : "repeat ");
+  try(r, r->start, compares ? "repeat " : "if ");
+  try(r, r->start, SOMETHING);
+  try(r, r->start, "fork ");
+}
+
+/* The end of what stands before the error, on an earlier line. */
+static size_t end_before(const struct repairer *r) {
+  size_t begin = slice_line_begin(r->text, r->at);
+  while (begin > 0) {
+    begin = slice_line_begin(r->text, begin - 1);
+    struct line line = line_at(r->text, begin);
+    if (code_end(r->text, &line) > line.code)
+      return code_end(r->text, &line);
+  }
+  return 0;
+}
+
+static void try_sign(struct repairer *r) {
+  static const char *const signs[] = {")",
+                                      "]",
+                                      "=",
+                                      ",",
+                                      "{",
+                                      ":",
+                                      " in ",
+                                      "..",
+                                      " " SOMETHING,
+                                      "[",
+                                      "(",
+                                      ".",
+                                      " * " SOMETHING "* ",
+                                      " == "};
+  size_t before = r->at;
+  while (before > 0 && scan_is_blank(r->text.at[before - 1]))
+    before--;
+  if (r->text.at[r->at < r->text.length ? r->at : 0] == 'x')
+    try(r, r->at + 1, " " SOMETHING); /* no name: a size is missing */
+  if (r->at == r->start) {            /* brackets go on in the next line */
+    try(r, end_before(r), ")");
+    try(r, end_before(r), "]");
+  }
+  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+    try(r, r->at, signs[i]);
+  while (before > 0 && is_word_byte(r->text.at[before - 1]))
+    before--;
+  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+    try(r, before, signs[i]);
+}
+
+/* A line that deeper ones follow, and that opens nothing. */
+static void try_opening(struct repairer *r) {
+  struct slice text = r->text;
+  struct line line = line_at(text, 0);
+  while (line.end < text.length) {
+    struct line next = line_at(text, line.end + 1);
+    size_t end = code_end(text, &line);
+    if (next.code == next.end && next.end < text.length) {
+      line.end = next.end; /* empty: the one after it counts */
+      continue;
+    }
+    if (next.code - next.begin > line.code - line.begin && end > line.code &&
+        !strchr("{[(\\", text.at[end - 1]))
+      try(r, end, " {");
+    line = next;
+  }
+}
+
+static bool repair_once(struct repairer *r, struct insertion *insertion) {
+  struct arena arena;
+  arena_open_in(&arena, &r->load->arena);
+  r->errors = count_errors(r, &arena, r->text, &r->at);
+  arena_close(&arena);
+  r->best_errors = r->errors;
+  if (r->errors == 0)
+    return false;
+  if (r->at < r->text.length && r->text.at[r->at] == '\n') {
+    struct line line = line_at(r->text, slice_line_begin(r->text, r->at));
+    r->at = code_end(r->text, &line);
+  }
+  r->start = scan_statement_begin(r->text, r->at);
+  try_closing(r);
+  try_opening(r);
+  bool defines = r->at < r->text.length && r->text.at[r->at] == '=';
+  if (r->at == r->start || defines)
+    try_statement(r);
+  try_sign(r);
+  if (r->at != r->start && !defines)
+    try_statement(r);
+  *insertion = r->best;
+  return r->best_errors < r->errors;
+}
+
+const struct block *repair(struct load *load) {
+  const struct unit *unit = &load->units.at[0];
+  struct repairer r = {.load = load};
+  r.text = load->sources.all.at[unit->source].text;
+  for (int i = 0; i < ROUNDS; i++) {
+    struct insertion insertion;
+    if (!repair_once(&r, &insertion))
+      break;
+    r.text = put_insertion(&load->arena, r.text, &insertion);
+    *VEC_PUSH(&load->arena, &load->repairs) = insertion;
+  }
+  if (load->repairs.count == 0)
+    return NULL;
+  load->repaired = sources_add(&load->sources, unit->path, r.text);
+  if (load->repaired < 0)
+    return NULL;
+  struct diags quiet;
+  diags_open(&quiet, &load->arena, &load->sources);
+  return parse(&load->arena, &quiet, load->repaired, &load->statements);
+}
+
+struct span repair_written(const struct load *load, struct span span) {
+  const struct sources *sources = &load->sources;
+  if (!load->repairs.count || load->repaired < 0)
+    return span;
+  const struct source *repaired = &sources->all.at[load->repaired];
+  uint32_t base = sources->all.at[load->units.at[0].source].base;
+  uint32_t *ends[] = {&span.begin, &span.end};
+  if (span.begin < repaired->base)
+    return span;
+  for (int end = 0; end < 2; end++) {
+    size_t at = *ends[end] - repaired->base;
+    for (size_t i = load->repairs.count; i-- > 0;) {
+      const struct insertion *insertion = &load->repairs.at[i];
+      if (at >= insertion->at + insertion->text.length)
+        at -= insertion->text.length;
+      else if (at > insertion->at)
+        at = insertion->at;
+    }
+    *ends[end] = base + (uint32_t)at;
+  }
+  return span;
+}

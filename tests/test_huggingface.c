@@ -1,0 +1,428 @@
+/*
+ * Configs of Hugging Face: the nets that they become have the bytes of the
+ * files beside them, or as many parameters as is published
+ * (tests/data/huggingface/truth.csv), and a person could have written them.
+ */
+#define _XOPEN_SOURCE 700
+#include "tests/imported.h"
+#include "tests/nets.h"
+
+#include <unistd.h>
+
+#define FOLDER "tests/data/huggingface/"
+
+/* Attention that is written out, for its biases, takes more. */
+enum { MOST_LINES = 45, MOST_LINES_WRITTEN_OUT = 65 };
+
+/* Short, and without advice about what its author chose. */
+static void check_source(const char *name, const char *source) {
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(
+      show_errors(netc, netc_load_text(netc, name, source, strlen(source))),
+      NETC_OK);
+  int most = strstr(source, "softmax") ? MOST_LINES_WRITTEN_OUT : MOST_LINES;
+  if (netc_diagnostic_count(netc) || line_count(source) >= most)
+    print_error("%s: %zu warnings, %d lines\n", name,
+                netc_diagnostic_count(netc), line_count(source));
+  assert_int_equal(netc_diagnostic_count(netc), 0);
+  assert_true(line_count(source) < most);
+  netc_close(netc);
+}
+
+static void parameters_are_those_published(void **state) {
+  (void)state;
+  FILE *file = fopen(FOLDER "truth.csv", "r");
+  char line[512], path[128], name[64];
+  long long published;
+  int count = 0;
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) {
+    if (*line == '#')
+      continue;
+    assert_int_equal(sscanf(line, "%63[^,],%lld,", name, &published), 2);
+    snprintf(path, sizeof path, FOLDER "%s/config.json", name);
+    if (access(path, R_OK) != 0)
+      snprintf(path, sizeof path, FOLDER "%s.json", name);
+    char *source = import(path, "");
+    check_source(name, source);
+    int64_t params = totals_of(path, source).param_count;
+    if (params != published)
+      print_error("%s: %lld parameters, not %lld\n", name, (long long)params,
+                  published);
+    assert_int_equal(params, published);
+    free(source);
+    count++;
+  }
+  fclose(file);
+  assert_true(count >= 10);
+}
+
+/* A config with another class, or without a key of it or of a part of it. */
+static void change(json_t *config, const char *what) {
+  const char *dot = strchr(what, '.');
+  if (*what != '-') {
+    json_array_set_new(json_object_get(config, "architectures"), 0,
+                       json_string(what));
+  } else if (dot) {
+    char part[64];
+    snprintf(part, sizeof part, "%.*s", (int)(dot - what - 1), what + 1);
+    config = json_object_get(config, part);
+    assert_int_equal(json_object_del(config, dot + 1), 0);
+  } else {
+    assert_int_equal(json_object_del(config, what + 1), 0);
+  }
+}
+
+/* A head that netc lacks is refused, and says so: never counted as another. */
+static bool is_refused(const char *path, const char *what) {
+  struct run r = run(NETC " import %s", path);
+  bool refused = r.status == 1 && *what != '-' &&
+                 strstr(r.err, "is not supported") != NULL;
+  run_free(&r);
+  return refused;
+}
+
+/* Other heads, and keys that are left to the type (transformers.csv). */
+static void counts_are_those_of_transformers(void **state) {
+  (void)state;
+  FILE *file = fopen(FOLDER "transformers.csv", "r");
+  char line[512], name[64], what[96], path[700];
+  long long params;
+  size_t member = 0;
+  int equal = 0, refused = 0;
+  snprintf(path, sizeof path, "%s/config.json", scratch("transformers"));
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) {
+    int end = 0;
+    if (*line == '#' || strstr(line, ",,") || !in_part(member++, 4))
+      continue;
+    assert_int_equal(
+        sscanf(line, "%63[^,],%95[^,],%lld%n", name, what, &params, &end), 3);
+    char from[200];
+    snprintf(from, sizeof from, FOLDER "%s", name);
+    json_t *config = json_load_file(from, 0, NULL);
+    assert_non_null(config);
+    change(config, what);
+    assert_int_equal(json_dump_file(config, path, 0), 0);
+    json_decref(config);
+    if (is_refused(path, what)) {
+      refused++;
+      continue;
+    }
+    char *source = import(path, "");
+    long long ours = totals_of(path, source).param_count;
+    if (ours != params)
+      print_error("%s %s: %lld parameters, not %lld\n", name, what, ours,
+                  params);
+    assert_int_equal(ours, params);
+    free(source);
+    equal++;
+  }
+  fclose(file);
+  assert_true(equal > 2 * refused);
+}
+
+/* Every type of `netc import --types` has a row above. */
+static void every_type_has_a_check(void **state) {
+  (void)state;
+  struct run r =
+      run(NETC " import --types | sed -n 's/^Hugging Face\\t\\("
+               "[^\\t]*\\).*/\\1/p' | while read -r type; do "
+               "grep -qrE \"\\\"model_type\\\": ?\\\"$type\\\"\" " FOLDER
+               " || echo \"$type\"; done");
+  assert_string_equal(r.out, "");
+  run_free(&r);
+}
+
+/* Two bytes too many: another model, or a net that lacks something. */
+static void another_total_is_an_error(void **state) {
+  (void)state;
+  const char *folder = scratch("huggingface-total");
+  char command[900];
+  snprintf(command, sizeof command,
+           "cp " FOLDER "llama_3_2_3b/*.json %s && sed -i "
+           "s/6425499648/6425499650/ %s/*index.json && " NETC
+           " import %s/config.json",
+           folder, folder, folder);
+  expect(command, 1, "",
+         "model.safetensors.index.json has 6,425,499,650 bytes, the net of "
+         "this config 6,425,499,648: 2 more");
+  snprintf(command, sizeof command,
+           NETC " import --allow-unknown %s/config.json", folder);
+  expect(command, 0, "has 2 bytes more than this net", NULL);
+}
+
+/* The header of a file says shapes and type. */
+static void tensors_beside_a_config_are_the_check(void **state) {
+  (void)state;
+  static const char config[] =
+      "{\"model_type\": \"llama\", \"vocab_size\": 10, \"hidden_size\": 8,\n"
+      "\"intermediate_size\": 16, \"num_hidden_layers\": 1,\n"
+      "\"num_attention_heads\": 2, \"max_position_embeddings\": 4}\n";
+  const char *folder = scratch("huggingface-tensors");
+  char command[900];
+  write_in(folder, "config.json", config);
+  snprintf(command, sizeof command, NETC " import %s/config.json -o %s/a.net",
+           folder, folder);
+  expect(command, 0, "", NULL);
+  snprintf(command, sizeof command,
+           NETC " weights %s/a.net --random 1 -o %s/model.safetensors && " NETC
+                " import %s/config.json",
+           folder, folder, folder);
+  expect(command, 0, "# compared with model.safetensors\n", NULL);
+  snprintf(command, sizeof command,
+           "sed -i 's/16,/24,/' %s/config.json && " NETC
+           " import %s/config.json",
+           folder, folder);
+  expect(command, 1, "",
+         "model.safetensors has 824 values, the net of this config 1,016");
+}
+
+static void configs_answer_at_once(void **state) {
+  (void)state;
+  expect(NETC " " FOLDER "llama_3_2_3b/config.json --predict --gpu rtx4090", 0,
+         "The prediction fits: 6.99 GiB", "note: read as Hugging Face");
+  expect(NETC " params zoo:llama", 0, "num_key_value_heads", NULL);
+  expect(NETC " zoo:llama -D hidden_size=2048 -D num_attention_heads=16 "
+              "--depth 0",
+         0, "total", NULL);
+}
+
+/* What stands in a config: its place, what is wrong, a way out. */
+static void wrong_values_are_told_with_their_place(void **state) {
+  (void)state;
+  static const struct {
+    const char *json, *told;
+  } cases[] = {
+      {"{\"model_type\": \"llama\",\n \"num_attention_heads\": -3}",
+       ":2:25: error: `num_attention_heads` is -3, not from 1 to 2^30"},
+      {"{\"model_type\": \"llama\", \"hidden_size\": NaN}",
+       "NaN and Infinity are not numbers"},
+      {"{\"model_type\": \"llama\", \"hidden_size\": 1e400}",
+       "a number that is too large"},
+      {"{\"model_type\": \"llama\", \"vocab_size\": 99999999999999999999}",
+       "a number that is too large"},
+      {"{\"model_type\": \"llama\", \"vocab_size\": 4611686018427387904}",
+       "not from 1 to 2^30"},
+      {"{\"model_type\": \"llama\", \"hidden_size\": \"big\"}",
+       "`hidden_size` is big, not from 1"},
+      {"{\"model_type\": \"llama\", \"attention_bias\": 1}",
+       "`attention_bias` is 1, not true or false"},
+      {"{\"model_type\": \"llama\", \"hidden_act\": \"mish\"}",
+       "`hidden_act` is mish, not supported here"},
+      {"{\"model_type\": \"llama\", \"num_attention_heads\": 3}", "imported:"},
+      {"{\"model_type\": \"lama\"}", "did you mean `llama`?"},
+      {"{\"model_type\": \"warp\"}", "known are llama, mistral, "},
+      {"{\"model_type\": 3}", "`model_type` is 3, not the name of an arch"},
+      {"{\"architectures\": [\"LlamaForCausalLM\"]}", "has no `model_type`"},
+      {"{\"model_type\": \"llama\", \"architectures\": [\"LlamaForFun\"]}",
+       "the head of `LlamaForFun` is not supported"},
+      {"{\"model_type\": \"clip\", \"architectures\": [\"CLIPForFun\"]}",
+       "the head of `CLIPForFun` is not supported"},
+      {"{\"model_type\": \"whisper\", \"architectures\": "
+       "[\"WhisperForAudioClassification\"]}",
+       "the head of `WhisperForAudioClassification` is not supported"},
+      {"{\"model_type\": \"dinov2\", \"head\": 3, \"architectures\": "
+       "[\"Dinov2Backbone\"]}",
+       "the head of `Dinov2Backbone` is not supported"},
+      {"{\"model_type\": \"swin\", \"depths\": 7}",
+       "`depths` is 7, not a list"},
+      {"{\"model_type\": \"swin\", \"depths\": [2, 2, 0, 2]}",
+       "`depths_2` is 0, not from 1"},
+      {"{\"model_type\": \"llama\", \"hidden_size\": [1]}",
+       "`hidden_size` is a list, not from 1"},
+      {"{\"model_type\": \"llama\", \"rms_norm_eps\": -1e-5}",
+       "`rms_norm_eps` is -1e-5, not a number from 0 on"},
+      {"{\"model_type\": \"clip\", \"architectures\": [\"CLIPTextModel\"]}",
+       "the head of `CLIPTextModel` is not supported"},
+      {"{\"model_type\": \"bart\", \"architectures\": [\"BartForCausalLM\"]}",
+       "the head of `BartForCausalLM` is not supported"},
+      {"{\"model_type\": \"llama\", \"torch_dtype\": \"int4\"}",
+       "`torch_dtype` is int4, not a type of values"},
+      {"{\"model_type\": \"llama\", \"quantization_config\": "
+       "{\"quant_method\": \"hqq\"}}",
+       "its quantization_config, hqq, is not supported"},
+      {"{\"model_type\": \"llama\", \"quantization_config\": {\"bits\": 4}}",
+       "which names no method, is not supported"},
+      {"{\"model_type\": \"llama\", \"quantization_config\": "
+       "{\"quant_method\": \"fp8\", \"weight_block_size\": [64, 128]}}",
+       "its quantization_config, fp8, is not supported"},
+      {"{\"model_type\": \"llama\"", "not JSON: a comma was expected"},
+      {"{\"model_type\": \"llama\"} {}", "something follows the object"},
+  };
+  const char *folder = scratch("huggingface-wrong");
+  char command[700];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_in(folder, "config.json", cases[i].json);
+    snprintf(command, sizeof command, NETC " import %s/config.json", folder);
+    expect(command, 1, "", cases[i].told);
+  }
+}
+
+static void quantised_weights_have_their_type(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128",
+       "infer dtype=f16 weight_dtype=gptq\n"},
+      {"\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 64",
+       "weight_dtype=awq_g64\n"},
+      {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true",
+       "weight_dtype=bnb4_f32\n"},
+      {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, "
+       "\"bnb_4bit_use_double_quant\": true",
+       "weight_dtype=bnb4\n"},
+      {"\"quant_method\": \"bitsandbytes\", \"load_in_8bit\": true",
+       "weight_dtype=int8\n"},
+      {"\"quant_method\": \"fp8\"", "weight_dtype=fp8\n"},
+      {"\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]",
+       "weight_dtype=fp8_128\n"},
+  };
+  const char *folder = scratch("huggingface-quantised");
+  char text[400], command[700];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    snprintf(text, sizeof text,
+             "{\"model_type\": \"llama\", \"torch_dtype\": \"float16\", "
+             "\"quantization_config\": {%s}}",
+             cases[i][0]);
+    write_in(folder, "config.json", text);
+    snprintf(command, sizeof command, NETC " import %s/config.json", folder);
+    expect(command, 0, cases[i][1], NULL);
+  }
+}
+
+/* Published totals of bytes, which weights with their scales are equal to. */
+static void quantised_weights_have_the_bytes_of_their_index(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int64_t bytes;
+  } cases[] = {
+      {"llama_3_1_8b_int8", 11188584672 - 224}, /* a byte a format */
+      {"llama_3_70b_awq", 39767785472},
+  };
+  char path[200];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    snprintf(path, sizeof path, FOLDER "%s/config.json", cases[i].name);
+    char *source = import(path, "");
+    assert_holds(source, "# compared with model.safetensors.index.json\nnet ");
+    assert_int_equal(take(compile(source, ""), inference, "weight_bytes"),
+                     cases[i].bytes);
+    free(source);
+  }
+}
+
+/*
+ * DeepSeek-V3's files have 688,586,727,753 bytes; 11,888,393 of them are the
+ * 163 headers of 91,991 tensors, if the tensors are those of its code: scales
+ * of tiles in 32 bits, and a layer for words that are further away.
+ */
+static void a_layer_for_further_words_is_told(void **state) {
+  (void)state;
+  const char *folder = scratch("huggingface-further");
+  char command[700];
+  json_t *config = json_load_file(FOLDER "deepseek_v3.json", 0, NULL);
+  json_object_set_new(config, "quantization_config",
+                      json_pack("{ss s[ii]}", "quant_method", "fp8",
+                                "weight_block_size", 128, 128));
+  snprintf(command, sizeof command, "%s/config.json", folder);
+  assert_int_equal(json_dump_file(config, command, 0), 0);
+  json_decref(config);
+  write_in(folder, "model.safetensors.index.json",
+           "{\"metadata\": {\"total_size\": 688574839360}, \"weight_map\": "
+           "{\"model.layers.61.eh_proj.weight\": \"model-163\"}}");
+  snprintf(command, sizeof command, NETC " import %s/config.json", folder);
+  expect(command, 0,
+         "# model.safetensors.index.json has 15,424,257,248 bytes more than "
+         "this net in fp8_128, with layer 61, which predicts words that are "
+         "further away\n",
+         NULL);
+  struct run r = run(NETC " import %s/config.json", folder);
+  assert_int_equal(take(compile(r.out, ""), inference, "weight_bytes"),
+                   688574839360 - 15424257248);
+  run_free(&r);
+}
+
+/*
+ * GGUFs without their words and values: their keys fill the record that a
+ * config.json fills, and their tensors are the check.
+ */
+/* As many values in other shapes are another net. */
+static void shapes_of_gguf_are_compared(void **state) {
+  (void)state;
+  static const char tensor[] = "blk.3.ffn_up.weight";
+  size_t length, at = 0;
+  char path[600], arguments[700], dims[16];
+  char *file = read_text(FOLDER "gguf/qwen2-0.5b-q8_0.gguf", &length);
+  snprintf(path, sizeof path, "%s/a.gguf", scratch("shapes"));
+  while (memcmp(file + at, tensor, sizeof tensor - 1) != 0)
+    at++;
+  char *first = file + at + sizeof tensor - 1 + 4; /* after its rank */
+  memcpy(dims, first, 16);
+  memcpy(first, dims + 8, 8);
+  memcpy(first + 8, dims, 8);
+  write_text(path, file, length);
+  free(file);
+  snprintf(arguments, sizeof arguments, NETC " import %s", path);
+  expect(arguments, 1, "", "its table of tensors has ");
+  expect(arguments, 1, "", " rows of 896 values, the first in `token_embd");
+  snprintf(arguments, sizeof arguments, NETC " import --allow-unknown %s",
+           path);
+  expect(arguments, 0, "weight_dtype=q8_0", NULL);
+}
+
+static void gguf_is_a_net(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *holds;
+    int64_t params;
+  } files[] = {
+      {"bge-small-en-v1.5-f16", "infer dtype=f16\n", 33212160},
+      {"gemma-2b-f16", "infer dtype=f16\n", 2506172416},
+      {"llama-3.2-1b-bf16", "infer dtype=bf16\n", 1235814400},
+      {"mistral-7b-q4_k", "weight_dtype=q4_k_m\n", 7241732096},
+      {"mixtral-8x7b-q4_0", "weight_dtype=q4_0\n", 46702792704},
+      {"qwen2-0.5b-q8_0", "weight_dtype=q8_0\n", 494032768},
+  };
+  char path[200];
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    snprintf(path, sizeof path, FOLDER "gguf/%s.gguf", files[i].name);
+    char *source = import(path, "");
+    check_source(path, source);
+    assert_holds(source, files[i].holds);
+    assert_int_equal(totals_of(path, source).param_count, files[i].params);
+    free(source);
+  }
+  expect(NETC " " FOLDER "gguf/qwen2-0.5b-q8_0.gguf --predict --gpu rtx4090", 0,
+         "525,120,000 B", "note: read as GGUF");
+  expect(NETC " " FOLDER "gguf/qwen2-0.5b-q8_0.gguf --predict", 0, "",
+         "its tensors have 525,120,000 bytes: 169 Q8_0, 121 F32\n");
+  expect(NETC " import " FOLDER "gguf/mistral-7b-q4_k.gguf", 0,
+         "# its tensors have 4074389504 bytes: 226 Q4_K, 65 F32\n",
+         "; netc counts 4,367,704,064 by the type of most\n");
+  expect("cat " FOLDER "gguf/gemma-2b-f16.gguf | " NETC " import -", 0,
+         "as its GGUF says", NULL);
+  expect("printf 'GGUF\\3\\0\\0\\0\\43\\1\\0\\0' | " NETC " -", 1, "",
+         "error: ");
+  expect("sed s/qwen2/qwen9/g " FOLDER "gguf/qwen2-0.5b-q8_0.gguf | " NETC
+         " import -",
+         1, "", "the model_type `qwen9` is not supported");
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parameters_are_those_published),
+      cmocka_unit_test(counts_are_those_of_transformers),
+      cmocka_unit_test(every_type_has_a_check),
+      cmocka_unit_test(another_total_is_an_error),
+      cmocka_unit_test(tensors_beside_a_config_are_the_check),
+      cmocka_unit_test(configs_answer_at_once),
+      cmocka_unit_test(wrong_values_are_told_with_their_place),
+      cmocka_unit_test(quantised_weights_have_their_type),
+      cmocka_unit_test(quantised_weights_have_the_bytes_of_their_index),
+      cmocka_unit_test(a_layer_for_further_words_is_told),
+      cmocka_unit_test(shapes_of_gguf_are_compared),
+      cmocka_unit_test(gguf_is_a_net),
+  };
+  run_in_both_parts();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

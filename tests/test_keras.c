@@ -1,0 +1,355 @@
+/*
+ * netc import of what Keras and TensorFlow.js save: the forms that a model's
+ * JSON comes in, and what it is read as.
+ */
+#define _XOPEN_SOURCE 700
+#include "tests/imported.h"
+
+#define WEIGHTS "--weights w.safetensors"
+#define INPUT \
+  "{'class_name': 'InputLayer', 'config': {'batch_shape': [null, 8]}}"
+#define DENSE                                                    \
+  "{'class_name': 'Dense', 'config': {'name': 'd', 'units': 3, " \
+  "'batch_input_shape': [null, 8]}}"
+#define CHAIN(layers) \
+  "{'class_name': 'Sequential', 'config': {'layers': [" layers "]}}"
+#define INNER(first)                                                         \
+  "{'class_name': 'Functional', 'config': {'name': 'inner', 'layers': ["     \
+  "{'class_name': 'ReLU', 'name': 'r', 'config': {}, 'inbound_nodes': "      \
+  "[[['i', 0, 0, {}]]]}, {'class_name': 'InputLayer', 'name': 'i', 'config'" \
+  ": {'batch_shape': [null, 7]}, 'inbound_nodes': []}], 'input_layers': "    \
+  "[['i', 0, 0]], 'output_layers': [['r', 0, 0]]}}" first
+
+/* Texts have ' for "; `says` is in the source, or in the error. */
+static const struct row {
+  const char *name, *text, *options, *says;
+} rows[] = {
+    {"tfjs",
+     "{'format': 'layers-model', 'modelTopology': {'keras_version': "
+     "'2.15', 'model_config': " CHAIN(INPUT ", " DENSE) "}}",
+     "", "\ninput 8\nfc 3\n"},
+    {"tfjs-of-tfjs", "{'modelTopology': " CHAIN(INPUT ", " DENSE) "}", "",
+     "\ninput 8\nfc 3\n"},
+    {"tfjs-graph", "{'format': 'graph-model', 'modelTopology': {'node': []}}",
+     "", "error: it has a graph of TensorFlow's operations, not Keras' layers"},
+    {"tfjs-without-model", "{'weightsManifest': []}", "",
+     "error: not a Keras model: it has no `class_name`"},
+    {"class-of-ones-own",
+     "{'class_name': 'Nested', 'config': {'name': 'n', 'num': 3}}", "",
+     "error: `Nested` is a class of its author's own: its layers are in "
+     "Python, not in the file\n   = help: tf2onnx"},
+    {"twice",
+     "'{\\'class_name\\': \\'Sequential\\', \\'config\\': ["
+     "{\\'class_name\\': \\'Dense\\', \\'config\\': {\\'units\\': 3, "
+     "\\'batch_input_shape\\': [null, 8]}}]}'",
+     "", "\ninput 8\nfc 3\n"},
+    {"twice-and-cut", "'{\\'class_name\\': [}'", "",
+     "x.json:1:17: error: not JSON"},
+    {"begins-with-a-chain", CHAIN(CHAIN(DENSE) ", " DENSE), "",
+     "\ninput 8\nrepeat 2 { fc 3 }\n"},
+    {"begins-with-a-chain-in-a-list",
+     "{'class_name': 'Sequential', 'config': [" CHAIN(DENSE) "]}", "",
+     "\ninput 8\nfc 3\n"},
+    {"begins-with-a-chain-of-a-size", CHAIN(CHAIN(DENSE) ", " DENSE),
+     "--input 5", "\ninput 5\nrepeat 2 { fc 3 }\n"},
+    {"begins-with-a-model", CHAIN(INNER(", ") DENSE), "",
+     "\ninput 7\nrelu\nfc 3\n"},
+    {"begins-with-a-model-after-its-input", CHAIN(INPUT ", " INNER(", ") DENSE),
+     "", "\ninput 8\nrelu\nfc 3\n"},
+    {"begins-with-what-was-built",
+     CHAIN("{'class_name': 'Sequential', 'config': {'build_input_shape': "
+           "[null, 6], 'layers': [{'class_name': 'Dense', 'config': {'units': "
+           "3}}]}}"),
+     "", "\ninput 6\nfc 3\n"},
+    {"begins-with-nothing-known",
+     CHAIN(CHAIN("{'class_name': 'Dense', 'config': {'units': 3}}")), "",
+     "`input` (InputLayer): an input needs from 1 to 7 sizes"},
+    {"lambda",
+     CHAIN(INPUT ", {'class_name': 'Lambda', 'config': {'name': 'half', "
+                 "'function': ['a\\u0000b', null]}}"),
+     "",
+     "`half` (Lambda): what it computes is Python, which the file has only "
+     "compiled\n   = help: --allow-unknown leaves it out, as if it kept the "
+     "shape of its input"},
+    {"lambda-left-out",
+     CHAIN(INPUT
+           ", {'class_name': 'Lambda', 'config': {'name': 'half'}}, " DENSE),
+     "--allow-unknown",
+     "# `half` (Lambda) is left out, whatever it computes: its output is taken "
+     "to have the shape of its input.\nnet x_\ninput 8\nfc 3\n"},
+    {"qkeras",
+     CHAIN("{'class_name': 'QConv2D', 'config': {'filters': 4, 'kernel_size': "
+           "3, 'batch_input_shape': [null, 6, 6, 2], 'activation': "
+           "'quantized_relu(6)', 'kernel_quantizer': {'class_name': "
+           "'quantized_bits', 'config': {'bits': 6}}}}, {'class_name': "
+           "'QActivation', 'config': {'activation': 'quantized_tanh(4,0)'}}, "
+           "{'class_name': 'QBatchNormalization', 'config': {}}, "
+           "{'class_name': 'Flatten', 'config': {}}, {'class_name': 'QDense', "
+           "'config': {'units': 3, 'activation': {'class_name': "
+           "'quantized_bits', 'config': {'bits': 4}}}}"),
+     "",
+     "# Layers of QKeras are read as those of Keras, without what rounds their "
+     "values.\nnet x_\ninput 6x6x2\nconv 4 3x3 bias relu tanh bn(eps=0.001) -> "
+     "4x4x4\nfc 3 "},
+    {"hard-sigmoid",
+     CHAIN("{'class_name': 'Dense', 'config': {'units': 3, 'activation': "
+           "'hard_sigmoid', 'batch_input_shape': [null, 8]}}"),
+     "", "\ninput 8\nfc 3 hsigmoid\n"},
+    {"qkeras-other",
+     CHAIN(INPUT ", {'class_name': 'QOddity', 'config': {'name': 'o'}}"), "",
+     "`o` (QOddity): netc has no equivalent of this class"},
+    {"qkeras-in-a-wrapper",
+     CHAIN("{'class_name': 'TimeDistributed', 'config': {'batch_input_shape': "
+           "[null, 4, 8], 'layer': {'class_name': 'QDense', 'config': "
+           "{'units': 3}}}}"),
+     "", "\ninput 4x8\nlinear 3\n"},
+};
+
+/* Writes x.json and imports it; what it says stands in `text`. */
+static struct run import_row(const struct row *row, const char *folder) {
+  char text[4096];
+  size_t length = strlen(row->text);
+  assert_true(length < sizeof text);
+  memcpy(text, row->text, length + 1);
+  for (size_t i = 0; i < length; i++)
+    if (text[i] == '\'')
+      text[i] = '"';
+  write_in(folder, "x.json", text);
+  return run("cd %s && %s import %s x.json", folder, NETC_PATH, row->options);
+}
+
+static void check_row(void **state) {
+  const struct row *row = *state;
+  char folder[64];
+  snprintf(folder, sizeof folder, "keras-%s", row->name);
+  struct run r = import_row(row, scratch(folder));
+  assert_holds(r.status ? r.err : r.out, row->says);
+  run_free(&r);
+}
+
+/*
+ * What tools/keras_saved.js and .py made: three nets in three forms, and what
+ * TensorFlow.js computes.
+ */
+#define SAVED "tests/data/import/saved"
+
+static char *numbers_in(const char *path) {
+  struct run r = run("od -An -tfF -j128 %s", path);
+  char *text = strdup(r.out);
+  run_free(&r);
+  return text;
+}
+
+/* All values of a net's file of weights, in the order of their bytes. */
+static int64_t values_in(const char *folder) {
+  struct run r = run("%s weights %s/x.net --check %s/w.safetensors && "
+                     "%s weights %s/x.net | tail -1",
+                     NETC, folder, folder, NETC, folder);
+  const char *bytes = strstr(r.out, " tensors, ");
+  assert_int_equal(r.status, 0);
+  assert_non_null(bytes);
+  int64_t count = strtoll(bytes + strlen(" tensors, "), NULL, 10) / 4;
+  run_free(&r);
+  return count;
+}
+
+static void saved_models_compute_the_same(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int64_t params;
+  } nets[] = {{"picture", 1714}, {"words", 874}, {"chain", 171}};
+  static const char *const forms[] = {"model.json", "model.h5", "model.keras"};
+  for (int i = 0; i < 9; i++) {
+    char from[256], options[512];
+    const char *name = nets[i / 3].name;
+    const char *folder = scratch("keras-run");
+    snprintf(from, sizeof from, SAVED "/%s/%s", name, forms[i % 3]);
+    struct run r = run("%s import %s -o %s/x.net --weights %s/w.safetensors",
+                       NETC, from, folder, folder);
+    if (r.status)
+      print_error("%s: %s", from, r.err);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+    assert_int_equal(values_in(folder), nets[i / 3].params);
+    snprintf(options, sizeof options,
+             "--weights %s/w.safetensors --input " SAVED "/%s/x.npy", folder,
+             name);
+    snprintf(from, sizeof from, SAVED "/%s/y.npy", name);
+    char net[256];
+    snprintf(net, sizeof net, "%s/x.net", folder);
+    char *ours = values_of(folder, net, options), *theirs = numbers_in(from);
+    assert_true(strlen(ours) > 10);
+    assert_near(ours, theirs);
+    free(ours);
+    free(theirs);
+  }
+}
+
+/* Whole numbers of a byte stand for low + number * step. */
+static void quantized_shards_are_read(void **state) {
+  (void)state;
+  const char *folder = scratch("keras-quantized");
+  write_in(folder, "model.json",
+           "{\"modelTopology\": {\"class_name\": \"Sequential\", \"config\": "
+           "{\"layers\": [{\"class_name\": \"Dense\", \"config\": {\"name\": "
+           "\"d\", \"units\": 1, \"use_bias\": false, "
+           "\"batch_input_shape\": [null, 2]}}]}}, \"weightsManifest\": "
+           "[{\"paths\": [\"w.bin\"], \"weights\": [{\"name\": "
+           "\"d/kernel\", \"shape\": [2, 1], \"dtype\": \"float32\", "
+           "\"quantization\": {\"dtype\": \"uint8\", \"min\": -1, \"scale\": "
+           "0.5}}]}]}");
+  struct run r = run("cd %s && printf '\\001\\377' >w.bin && %s import "
+                     "model.json -o x.net --weights w.safetensors && tail -c 8 "
+                     "w.safetensors | od -An -tfF",
+                     folder, NETC_PATH);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, " -0.5 ");
+  assert_holds(r.out, " 126.5\n");
+  run_free(&r);
+}
+
+/* A suffix says nothing; from a pipe all but the shards can be read. */
+static void bytes_tell_what_it_is(void **state) {
+  (void)state;
+  const char *folder = scratch("keras-told");
+  struct run r =
+      run("cp " SAVED "/chain/model.h5 %s/a.keras && cp " SAVED
+          "/chain/model.keras %s/a.h5 && cp " SAVED "/chain/model.h5 %s/a && "
+          "for f in a.keras a.h5 a; do %s import %s/$f --flat | tail -n +2; "
+          "done; %s import - --flat <" SAVED "/chain/model.keras",
+          folder, folder, folder, NETC, folder, NETC);
+  struct run one = run("%s import " SAVED "/chain/model.json --flat", NETC);
+  const char *lines = strchr(one.out, '\n') + 1;
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.err, "");
+  const char *at = r.out;
+  for (int i = 0; i < 3; i++, at += strlen(lines))
+    assert_int_equal(strncmp(at, lines, strlen(lines)), 0);
+  assert_holds(at, lines);
+  run_free(&r);
+  run_free(&one);
+}
+
+/* Files and what is changed of them; `says` is in the error. */
+static const struct damage {
+  const char *name, *file, *change, *options, *says;
+} damages[] = {
+    {"superblock", "superblock3.h5", "cat", "",
+     "this HDF5 cannot be read: a superblock of version 3 is not supported "
+     "(byte 9)\n   = help: `h5repack -l CONTI -f NONE FILE x.h5`"},
+    {"chunks", "chunked.h5", "cat", WEIGHTS,
+     "`d` (Dense): `d/k:0` is stored in chunks, which is not supported\n   = "
+     "help: without --weights the net is read"},
+    {"compressed", "gzip.h5", "cat", WEIGHTS, "`d/k:0` is compressed"},
+    {"big-endian", "big_endian.h5", "cat", WEIGHTS, "`d/k:0` is big-endian"},
+    {"weights-of-keras-2", "weights_2.h5", "cat", "",
+     "it has weights alone, 64 values in 1 tensor: save_weights() leaves out "
+     "the net\n   = help: model.to_json() writes the net"},
+    {"weights-of-keras-3", "weights_3.h5", "cat", "",
+     "it has weights alone, 64 values in 1 tensor:"},
+    {"no-model", "other.h5", "cat", "", "this HDF5 has no model of Keras"},
+    {"cut", "picture/model.h5", "head -c 30000", "",
+     "cannot be read: it is cut: 30000 of "},
+    {"cut-early", "picture/model.h5", "head -c 60", "", "cannot be read: it "},
+    {"address-elsewhere", "picture/model.h5", "sed 's/HEAP/HEAQ/'", "",
+     "a group's names are not where they are meant"},
+    {"other-node", "picture/model.h5", "sed 's/SNOD/SNOP/'", "",
+     "a group's node is not where it is meant"},
+    {"other-tree", "picture/model.h5", "sed 's/TREE/TREF/'", "",
+     "a group's tree is not where it is meant"},
+    {"other-heap", "picture/model.h5", "sed 's/GCOL/GCOM/'", "",
+     "a text's heap is not where it is meant"},
+    {"unlisted", "picture/model.h5", "sed 's/layer_names/layer_namez/'", "",
+     "`model_weights@layer_names` does not list its layers"},
+    {"listed-alone", "picture/model.h5", "sed 's/stem.bias:0/stem\\/biaz:0/'",
+     "", "`model_weights/stem/stem/biaz:0` is listed, but not in the file"},
+    {"other-layer", "picture/model.h5",
+     "sed 's/\"name\": \"stem\"/\"name\": \"stam\"/g;s/\"stem\", 0/\"stam\", "
+     "0/'",
+     "", "`stam` (Conv2D): the file has 0 weights for it, its class more"},
+    {"other-shape", "picture/model.h5", "sed 's/\"units\": 5/\"units\": 6/'",
+     "",
+     "`classes` (Dense): `classes/kernel:0` is 180x5 in the file, by its "
+     "config 180x6"},
+    {"other-count", "picture/model.h5",
+     "sed 's/\"scale\": false/\"scale\": true /'", "",
+     "the file has 3 weights for it, its class more"},
+    {"fewer", "picture/model.h5", "sed 's/\"scale\": true,/\"scale\":false,/'",
+     "", "`bn_1` "},
+    {"archive-cut", "picture/model.keras", "head -c 30000", "", "error: "},
+    {"archive-alone", "picture/model.keras", "head -c 4", "", "error: "},
+    {"archive-without-net", "picture/model.keras",
+     "sed 's/config.json/confix.json/g'", "", "the archive has no config.json"},
+    {"swapped", "swapped.keras", "cat", "",
+     "`d` (Dense): `layers/dense/vars/0` is of `e` in the file"},
+    {"own-class", "nested_container.keras", "cat", "",
+     "`NestedDenseModel` is a class of its author's own"},
+    {"manifest-other-shape", "picture/model.json",
+     "sed 's/\"units\":5/\"units\":6/'", "",
+     "`classes/kernel` is 180x5 in the file, by its config 180x6"},
+    {"manifest-more", "picture/model.json",
+     "sed 's/\"weights\":\\[/&{\"name\":\"z\",\"shape\":[2],\"dtype\":"
+     "\"float32\"},/'",
+     "", "`z` is in the file, but no layer has it"},
+    {"manifest-type", "picture/model.json",
+     "sed 's/\"dtype\":\"float32\"}/\"dtype\":\"string\"}/'", "",
+     "is of the type string, which is not supported"},
+    {"manifest-impossible", "picture/model.json",
+     "sed 's/\"shape\":\\[3,3,3,4\\]/\"shape\":[4000000000,4000000000,9]/'", "",
+     "has an impossible shape"},
+    {"shard-absent", "picture/model.json", "sed 's/shard1of2/shard1of3/'",
+     WEIGHTS, "cannot read `group1-shard1of3.bin`: No such file"},
+    {"shard-twice", "picture/model.json", "sed 's/shard1of2/shard2of2/'",
+     WEIGHTS, "its weights are 6856 bytes, the files beside it have 6854"},
+    {"other-cell", "words/model.json",
+     "sed 's/\"recurrent_activation\":\"sigmoid\"/"
+     "\"recurrent_activation\":\"hard_sigmoid\"/'",
+     WEIGHTS,
+     "its weights are for tanh and hard_sigmoid, or backwards: netc's cell has "
+     "tanh and sigmoid, forwards"},
+    {"hard-sigmoid", "chain/model.json",
+     "sed 's/\"activation\":\"sigmoid\"/\"activation\":\"hard_sigmoid\"/'",
+     WEIGHTS, "hard_sigmoid is x/5 + 1/2 in Keras 2 and x/6 + 1/2 in Keras 3"},
+    {"channels-first", "picture/model.json",
+     "sed 's/\"channels_last\"/\"channels_first\"/g'", WEIGHTS,
+     "the weights of a model with its channels first cannot be converted"},
+    {"shard-elsewhere", "picture/model.json",
+     "sed 's/group1-shard1of2/..\\/x/'", WEIGHTS,
+     "its weights are in `../x.bin`, which is not beside it"},
+};
+
+static void check_damage(void **state) {
+  const struct damage *d = *state;
+  char name[64];
+  snprintf(name, sizeof name, "keras-%s", d->name);
+  const char *folder = scratch(name);
+  struct run r = run("LC_ALL=C %s <" SAVED "/%s >%s/x && cp " SAVED
+                     "/$(dirname %s)/*.bin %s 2>/dev/null; cd %s && %s import "
+                     "%s x -o x.net",
+                     d->change, d->file, folder, d->file, folder, folder,
+                     NETC_PATH, d->options);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, d->says);
+  run_free(&r);
+}
+
+int main(void) {
+  enum {
+    ROWS = sizeof rows / sizeof *rows,
+    DAMAGES = sizeof damages / sizeof *damages
+  };
+  struct CMUnitTest tests[ROWS + DAMAGES + 3] = {
+      cmocka_unit_test(saved_models_compute_the_same),
+      cmocka_unit_test(quantized_shards_are_read),
+      cmocka_unit_test(bytes_tell_what_it_is)};
+  for (size_t i = 0; i < ROWS; i++)
+    tests[i + 3] = (struct CMUnitTest){
+        .name = rows[i].name, check_row, .initial_state = (void *)&rows[i]};
+  for (size_t i = 0; i < DAMAGES; i++)
+    tests[i + 3 + ROWS] =
+        (struct CMUnitTest){.name = damages[i].name,
+                            check_damage,
+                            .initial_state = (void *)&damages[i]};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

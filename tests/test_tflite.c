@@ -1,0 +1,214 @@
+/*
+ * netc import of TensorFlow Lite: parameters, shapes and values are those that
+ * a reader of its own and PyTorch give (tools/tflite_truth.py).
+ */
+#define _XOPEN_SOURCE 700
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/imported.h"
+
+#define FOLDER "tests/data/import/tflite"
+
+struct truth {
+  char file[64], output[32];
+  long long params, operators;
+};
+
+/* The next row of truth.csv; false: that was the last. */
+static bool next_row(const char **text, struct truth *row) {
+  const char *line = strchr(*text, '\n') + 1;
+  if (*line == '\0')
+    return false;
+  assert_int_equal(sscanf(line, "%63[^,],%lld,%31[^,],%lld", row->file,
+                          &row->params, row->output, &row->operators),
+                   4);
+  *text = line;
+  return true;
+}
+
+static bool is_refused(const char *file) {
+  return strcmp(file, "keyword_scrambled.tflite") == 0 ||
+         strcmp(file, "transpose_conv3.tflite") == 0;
+}
+
+static void check_output(struct netc *netc, const char *expected) {
+  struct netc_layer layer = {.size = sizeof layer};
+  char got[64] = "";
+  size_t used = 0;
+  assert_int_equal(netc_layer(netc, netc_layer_count(netc) - 1, &layer),
+                   NETC_OK);
+  for (int i = 0; i < (int)layer.out.rank; i++)
+    used += (size_t)snprintf(got + used, sizeof got - used, "%s%lld",
+                             i ? "x" : "", (long long)layer.out.dims[i]);
+  assert_string_equal(got, expected);
+}
+
+static void check_source(const struct truth *row, const char *source) {
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_totals totals = {.size = sizeof totals};
+  assert_int_equal(netc_load_text(netc, row->file, source, strlen(source)),
+                   NETC_OK);
+  assert_int_equal(netc_totals(netc, &totals), NETC_OK);
+  if (totals.trainable_count != row->params)
+    print_error("%s: ", row->file);
+  assert_int_equal(totals.trainable_count, row->params);
+  check_output(netc, row->output);
+  netc_close(netc);
+}
+
+/* Folded and flat. */
+static void nets_count_as_their_files_say(void **state) {
+  (void)state;
+  char *table = read_text(FOLDER "/truth.csv", NULL);
+  const char *rest = table;
+  struct truth row;
+  int read = 0;
+  while (next_row(&rest, &row)) {
+    char path[128];
+    snprintf(path, sizeof path, FOLDER "/%s", row.file);
+    if (is_refused(row.file))
+      continue;
+    char *folded = import(path, ""), *flat = import(path, "--flat");
+    check_source(&row, folded);
+    check_source(&row, flat);
+    assert_true(line_count(folded) < 20);
+    free(folded);
+    free(flat);
+    read++;
+  }
+  assert_int_equal(read, 9);
+  free(table);
+}
+
+/* Those of 8 bits are what they stand for: a step times a whole number. */
+static void values_are_those_of_pytorch(void **state) {
+  (void)state;
+  struct paths paths = find_paths(FOLDER, ".x.npy");
+  const char *folder = scratch("values");
+  assert_int_equal(paths.count, 9);
+  for (size_t i = 0; i < paths.count; i++) {
+    char net[600], options[1500];
+    int length = (int)(strlen(paths.at[i]) - strlen(".x.npy"));
+    const char *stem = paths.at[i];
+    snprintf(net, sizeof net, "%s/a.net", folder);
+    struct run made = run("%s import %.*s.tflite -o %s --weights %s/a.st", NETC,
+                          length, stem, net, folder);
+    assert_int_equal(made.status, 0);
+    run_free(&made);
+    snprintf(options, sizeof options,
+             "--dtype f32 --weights %s/a.st --input %s", folder, stem);
+    char *values = values_of(folder, net, options);
+    struct run truth = run("od -An -tfF -j128 %.*s.y.npy", length, stem);
+    assert_true(strlen(truth.out) > 4);
+    assert_near(values, truth.out);
+    free(values);
+    run_free(&truth);
+  }
+  paths_free(&paths);
+}
+
+/* Bytes are counted in 8 bits, and no kernel computes in them yet. */
+static void eight_bits_are_counted_as_such(void **state) {
+  (void)state;
+  char *source = import(FOLDER "/hello_world_int8.tflite", "");
+  const char *folder = scratch("bytes");
+  struct run kept = run("%s import " FOLDER "/hello_world_int8.tflite -o "
+                        "%s/b.net --weights %s/b.st && head -c 300 %s/b.st",
+                        NETC, folder, folder, folder);
+  assert_holds(kept.out + 8, "\"fc1.weight.scale\":\"0.004039009101688862\"");
+  assert_holds(kept.out + 8, "\"fc1.weight.zero_point\":\"0\"");
+  run_free(&kept);
+  assert_string_equal(source, "net hello_world_int8\n"
+                              "input 1\n"
+                              "repeat 2 { fc 16 relu }\n"
+                              "fc 1\n"
+                              "infer dtype=i8\n");
+  write_in(folder, "a.net", source);
+  struct run r =
+      run("%s %s/a.net; %s weights %s/a.net --random 1 -o %s/a.st && "
+          "! %s run %s/a.net --weights %s/a.st",
+          NETC, folder, NETC, folder, folder, NETC, folder, folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "weights 420 B, arena ");
+  assert_holds(r.err, "the runtime computes in float32");
+  run_free(&r);
+  free(source);
+}
+
+static void comments_say_what_differs(void **state) {
+  (void)state;
+  char *source = import(FOLDER "/trained_lstm.tflite", "");
+  assert_holds(source, "limits the values of its cell");
+  assert_holds(source, "\nlstm 20 bias=one\n");
+  free(source);
+  source = import(FOLDER "/conv0.tflite", "");
+  assert_holds(source, "int16 in the file, float32 here");
+  free(source);
+  source = import(FOLDER "/kws_ref_model_float32.tflite", "");
+  assert_holds(source, "# Weights are of 8 bits in the file, float32 here.");
+  free(source);
+}
+
+static void check_refusal(const char *arguments, const char *says,
+                          const char *help) {
+  struct run r = run("%s import %s", NETC, arguments);
+  assert_int_equal(r.status, 1);
+  assert_string_equal(r.out, "");
+  assert_holds(r.err, says);
+  assert_holds(r.err, help);
+  run_free(&r);
+}
+
+static void what_netc_lacks_is_refused_by_name(void **state) {
+  (void)state;
+  check_refusal(FOLDER "/keyword_scrambled.tflite",
+                "`tensor 5` (SVDF): it keeps its state, `tensor 4`, from one "
+                "prediction to the next",
+                "--allow-unknown leaves it out");
+  check_refusal(FOLDER "/transpose_conv3.tflite",
+                "(TRANSPOSE_CONV): its output shape, `streamable_model_10/",
+                "convert the model with a fixed shape");
+  check_refusal("--allow-unknown " FOLDER "/keyword_scrambled.tflite",
+                "nothing of it is left", "");
+}
+
+/* Every beginning of a file, and every byte of it another one. */
+static void broken_files_are_errors(void **state) {
+  (void)state;
+  size_t length;
+  char *file = read_text(FOLDER "/hello_world_int8.tflite", &length);
+  char path[600];
+  int refused = 0;
+  snprintf(path, sizeof path, "%s/a.tflite", scratch("broken"));
+  for (size_t i = 8; i < length; i += i < 700 ? 23 : 101) {
+    write_text(path, file, i);
+    struct run r = run("%s import %s", NETC, path);
+    assert_int_equal(r.status, 1);
+    assert_string_equal(r.out, "");
+    assert_holds(r.err, "error: ");
+    run_free(&r);
+    char before = file[i];
+    file[i] ^= 0x7f;
+    write_text(path, file, length);
+    file[i] = before;
+    r = run("%s import %s", NETC, path);
+    assert_true(r.status == 0 || r.status == 1);
+    refused += r.status;
+    run_free(&r);
+  }
+  assert_true(refused > 5);
+  free(file);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nets_count_as_their_files_say),
+      cmocka_unit_test(values_are_those_of_pytorch),
+      cmocka_unit_test(eight_bits_are_counted_as_such),
+      cmocka_unit_test(comments_say_what_differs),
+      cmocka_unit_test(what_netc_lacks_is_refused_by_name),
+      cmocka_unit_test(broken_files_are_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

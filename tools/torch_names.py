@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""`-o x.py --names=FILE` against torchvision: its names, and its outputs.
+
+    torch_names.py NETC             all of the list below
+    torch_names.py NETC NAME...     those of that name
+
+Each model of torchvision, with values by chance, is saved; netc writes the
+zoo's net with the names of that file, whose load_state_dict(strict=True) has
+to take the file, and whose outputs have to be the model's, to 1e-4 of the
+largest (LIMIT has other norms: 2 %). A row each: the difference, lines of x.py,
+or why netc refuses. Needs python3-torch and python3-torchvision; run by hand.
+"""
+import importlib.util
+import inspect
+import os
+import subprocess
+import sys
+import tempfile
+
+import torch
+import torchvision.models
+
+netc = os.path.abspath(sys.argv[1])
+MODELS = {
+    "resnet18": "resnet depth=18", "resnet50": "resnet depth=50",
+    "resnext50_32x4d": "resnet depth=50 groups=32 width=4",
+    "wide_resnet50_2": "resnet depth=50 width=128", "alexnet": "alexnet",
+    "vgg16": "vgg depth=16", "vgg16_bn": "vgg depth=16 norm=bn",
+    "densenet121": "densenet depth=121",
+    "squeezenet1_1": "squeezenet version=1.1",
+    "mobilenet_v2": "mobilenet_v2 alpha=1.0",
+    "mobilenet_v3_large": "mobilenet_v3 small=false",
+    "mnasnet1_0": "mnasnet alpha=1.0",
+    "shufflenet_v2_x1_0": "shufflenet_v2 size=1.0",
+    "googlenet": "googlenet aux=false",
+    "inception_v3": "inception_v3 aux=false",
+    "efficientnet_b0": "efficientnet b=0",
+    "efficientnet_v2_s": "efficientnet_v2 size=s",
+    "regnet_y_400mf": "regnet y=true mf=400",
+    "vit_b_16": "vit", "swin_t": "swin", "convnext_tiny": "convnext",
+}
+SIZES = {"inception_v3": 299, "efficientnet_v2_s": 384}
+# The zoo's norms add 1e-5 to the variance, those of these models 1e-3.
+LIMIT = {"mobilenet_v3_large": 2e-2, "efficientnet_v2_s": 2e-2}
+
+
+def model_of(name):
+    options = {}
+    if name in ("googlenet", "inception_v3"):
+        options = {"aux_logits": False, "init_weights": False}
+    return getattr(torchvision.models, name)(weights=None, **options).eval()
+
+
+def module_of(path):
+    spec = importlib.util.spec_from_file_location("named", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    classes = [c for c in vars(module).values()
+               if inspect.isclass(c) and issubclass(c, torch.nn.Module)]
+    return classes[-1]().eval()
+
+
+def check(name, folder):
+    """The difference and the lines; or why not, and 0."""
+    model, words = model_of(name), MODELS[name].split()
+    weights = os.path.join(folder, "w.pth")
+    path = os.path.join(folder, "x.py")
+    torch.save(model.state_dict(), weights)
+    done = subprocess.run(
+        [netc, "zoo:" + words[0], "-o", path, "--names=" + weights]
+        + [word for s in words[1:] for word in ("-D", s)],
+        capture_output=True, text=True)
+    if done.returncode:
+        return done.stderr.splitlines()[0], 0
+    net = module_of(path)
+    net.load_state_dict(torch.load(weights))
+    size = SIZES.get(name, 224)
+    x = torch.randn(2, 3, size, size)
+    with torch.no_grad():
+        ours, theirs = net(x).flatten(1), model(x).flatten(1)
+    with open(path) as file:
+        lines = len(file.readlines())
+    return float((ours - theirs).abs().max() / theirs.abs().max()), lines
+
+
+def main():
+    torch.manual_seed(1)
+    failed = 0
+    print("model,difference,lines")
+    for name in MODELS:
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            found, lines = check(name, folder)
+        bad = lines and found > LIMIT.get(name, 1e-4)
+        failed += bool(bad)
+        print(f"{name},{found:.1e},{lines}" + (",DIFFERS" if bad else "")
+              if lines else f"{name},refused: {found}", flush=True)
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
