@@ -166,17 +166,22 @@ static void put_bash(void) {
 
 /* zsh: _arguments of each command */
 
-/* '--gpu=[the device]:value:(t4 l4)', with what would end it escaped. */
+/* Inside quotes, with what would end it escaped. */
+static void put_zsh_escaped(const char *text, const char *ends) {
+  for (; *text; text++) {
+    if (strchr(ends, *text))
+      putchar('\\');
+    if (*text == '\'')
+      fputs("'\\'", stdout);
+    putchar(*text);
+  }
+}
+
+/* '--gpu=[the device]:value:(t4 l4)' */
 static void put_zsh_spec(const char *names, const char *help, bool value,
                          const char *words) {
   printf(" \\\n      '%s%s[", names, value ? "=" : "");
-  for (const char *at = help; *at; at++) {
-    if (strchr("[]:\\", *at))
-      putchar('\\');
-    if (*at == '\'')
-      fputs("'\\'", stdout);
-    putchar(*at);
-  }
+  put_zsh_escaped(help, "[]:\\");
   putchar(']');
   if (value)
     fputs(":value:", stdout);
@@ -231,9 +236,11 @@ static void put_zsh_operands(enum command command) {
 static void put_zsh(void) {
   puts("#compdef netc\n# zsh completion for netc: netc completion zsh\n"
        "local -a commands warnings\ncommands=(");
-  for (int c = 1; c < COMMAND_COUNT; c++)
-    printf("  '%s:%s'\n", command_row((enum command)c)->word,
-           command_row((enum command)c)->summary);
+  for (int c = 1; c < COMMAND_COUNT; c++) {
+    printf("  '%s:", command_row((enum command)c)->word);
+    put_zsh_escaped(command_row((enum command)c)->summary, "\\");
+    puts("'");
+  }
   fputs(")\nwarnings=(", stdout);
   put_warnings(' ');
   puts(")\nif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"

@@ -1003,8 +1003,11 @@ static void the_source_comes_back(void **state) {
     run_free(&r);
     snprintf(path, sizeof path, "%s/a.onnx", folder);
     char *bytes = read_text(path, &size);
+    struct arena arena;
+    arena_open(&arena, NULL, NULL);
+    ProtobufCAllocator in_arena = {take_in, leave_in, &arena};
     Onnx__ModelProto *model =
-        onnx__model_proto__unpack(NULL, size, (const uint8_t *)bytes);
+        onnx__model_proto__unpack(&in_arena, size, (const uint8_t *)bytes);
     cases[i].change(model);
     size = onnx__model_proto__get_packed_size(model);
     bytes = realloc(bytes, size);
@@ -1023,7 +1026,7 @@ static void the_source_comes_back(void **state) {
     r = run("%s import %s --flat", NETC, path); /* asks for the graph */
     assert_null(strstr(r.err, "its source is in it"));
     run_free(&r);
-    onnx__model_proto__free_unpacked(model, NULL);
+    arena_close(&arena);
     free(bytes);
   }
 }

@@ -58,8 +58,7 @@ bool document_has(const struct lsp_document *document,
 json_t *document_location(struct lsp_document *document,
                           const struct netc_place *place);
 
-/* The URI of a file, from malloc, and the path that one names. */
-char *uri_of_path(const char *path);
+/* The path that a URI names, from malloc. */
 char *path_of_uri(const char *uri);
 
 /* diagnostics.c: what is wrong with it, to the client. */

@@ -67,29 +67,13 @@ static const struct lsp_text *used_text(struct lsp_document *d,
   return &d->used[i];
 }
 
-json_t *document_location(struct lsp_document *d,
-                          const struct netc_place *place) {
-  struct lsp_document *other =
-      document_has(d, place) ? d : document_of_path(d->server, place->file);
-  const struct lsp_text *text =
-      other ? &other->text : used_text(d, place->file);
-  char *uri = other ? NULL : uri_of_path(place->file);
-  json_t *location = NULL;
-  if (text && (other || uri))
-    location = json_pack(
-        "{s:o, s:o}", "uri", json_string(other ? other->uri : uri), "range",
-        range_in(text, d->server->encoding, place->begin, place->end));
-  free(uri);
-  return location;
-}
-
 /* URIs: RFC 3986 */
 
 static bool is_plain(char c) {
   return is_word_byte(c) || (c && strchr("-.~/", c));
 }
 
-char *uri_of_path(const char *path) {
+static char *uri_of_path(const char *path) {
   static const char digits[] = "0123456789ABCDEF";
   size_t length = strlen(path), used = 0;
   char *uri = malloc(3 * length + sizeof "file:///");
@@ -113,6 +97,22 @@ char *uri_of_path(const char *path) {
   }
   uri[used] = '\0';
   return uri;
+}
+
+json_t *document_location(struct lsp_document *d,
+                          const struct netc_place *place) {
+  struct lsp_document *other =
+      document_has(d, place) ? d : document_of_path(d->server, place->file);
+  const struct lsp_text *text =
+      other ? &other->text : used_text(d, place->file);
+  char *uri = other ? NULL : uri_of_path(place->file);
+  json_t *location = NULL;
+  if (text && (other || uri))
+    location = json_pack(
+        "{s:o, s:o}", "uri", json_string(other ? other->uri : uri), "range",
+        range_in(text, d->server->encoding, place->begin, place->end));
+  free(uri);
+  return location;
 }
 
 static int digit_of(char c) {

@@ -117,8 +117,8 @@ static size_t line_end(const struct lsp_text *text, size_t line) {
   return end;
 }
 
-size_t lsp_text_byte(const struct lsp_text *text, enum lsp_encoding encoding,
-                     size_t line, size_t character) {
+static size_t byte_at(const struct lsp_text *text, enum lsp_encoding encoding,
+                      size_t line, size_t character) {
   if (line >= text->line_count)
     return text->length;
   size_t at = text->lines[line], end = line_end(text, line), units;
@@ -139,8 +139,8 @@ static size_t number_of(const json_t *object, const char *key) {
 
 size_t lsp_text_byte_at(const struct lsp_text *text, enum lsp_encoding encoding,
                         const json_t *position) {
-  return lsp_text_byte(text, encoding, number_of(position, "line"),
-                       number_of(position, "character"));
+  return byte_at(text, encoding, number_of(position, "line"),
+                 number_of(position, "character"));
 }
 
 size_t lsp_text_line_of(const struct lsp_text *text, size_t byte) {

@@ -27,8 +27,6 @@ bool lsp_text_take(struct lsp_text *text, struct slice bytes);
 void lsp_text_drop(struct lsp_text *text);
 
 /* Bytes and positions; what is past the end of a line or text is its end. */
-size_t lsp_text_byte(const struct lsp_text *text, enum lsp_encoding encoding,
-                     size_t line, size_t character);
 size_t lsp_text_byte_at(const struct lsp_text *text, enum lsp_encoding encoding,
                         const json_t *position);
 size_t lsp_text_line_of(const struct lsp_text *text, size_t byte);

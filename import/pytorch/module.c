@@ -82,16 +82,16 @@ const struct graph_shape *module_shape(const struct modules *m) {
   return &graph_at(m->graph, m->at)->shape;
 }
 
-int64_t module_channels(const struct modules *m) {
+static int64_t channels_of(const struct modules *m) {
   const struct graph_shape *shape = module_shape(m);
   return shape->size[shape->rank - 1];
 }
 
 bool module_has_channels(struct modules *m, int64_t channels) {
-  return module_channels(m) == channels ||
+  return channels_of(m) == channels ||
          module_fail(
              m, "it needs %" PRId64 " channels or features, and gets %" PRId64,
-             channels, module_channels(m));
+             channels, channels_of(m));
 }
 
 bool module_give(struct modules *m, const struct graph_node *node) {

@@ -39,7 +39,6 @@ bool module_real(struct modules *m, const char *key, double *to);
 
 /* Of what it reads. */
 const struct graph_shape *module_shape(const struct modules *m);
-int64_t module_channels(const struct modules *m);
 bool module_has_channels(struct modules *m, int64_t channels);
 
 /* A layer on what it reads; and what it gives, for the next one. */
