@@ -179,7 +179,8 @@ struct shape window_shape(const struct layer *layer,
 
 /*
  * torch.nn.functional.pad. TensorFlow's padding at a stride depends on the
- * size, so that it is always apart (timm's Conv2dSame and MaxPool2dSame).
+ * size, so that it is always apart (timm's Conv2dSame and MaxPool2dSame). What
+ * a plan runs reads zeros beyond the map, however many there are on each side.
  */
 size_t window_pad(const struct layer *layer, const struct window_args *args,
                   struct tape *tape, size_t in, bool always) {
@@ -192,7 +193,8 @@ size_t window_pad(const struct layer *layer, const struct window_args *args,
     const struct window *w = &windows[i];
     bool any = w->before || w->after;
     bool tf = args->pad.mode == PADDING_TF && w->stride > 1;
-    always = always || w->before != w->after || (tf && any);
+    always =
+        always || (!tape->lowers && (w->before != w->after || (tf && any)));
     padded.dim[i] += w->before + w->after;
     lowering_add(&does, w->before);
   }

@@ -36,8 +36,8 @@ struct shape window_shape(const struct layer *layer,
 
 /*
  * Pads in an operation of its own where a framework does: for uneven padding,
- * and for TensorFlow's at a stride; or whenever there is padding. Returns the
- * padded value, or `in`.
+ * and for TensorFlow's at a stride; or, if `always`, whenever there is padding,
+ * in a plan, too. Returns the padded value, or `in`.
  */
 size_t window_pad(const struct layer *layer, const struct window_args *args,
                   struct tape *tape, size_t in, bool always);

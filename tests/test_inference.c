@@ -85,6 +85,18 @@ static void views_cost_nothing(void **state) {
   json_decref(b);
 }
 
+/* Zeros beyond a map are read where they would be: no padded copy is made. */
+static void padding_takes_no_memory(void **state) {
+  (void)state;
+  const char *uneven = "net a\ninput 10x9x3\nconv 7 3x3 pad=0:1\n";
+  const char *keras = "net a\ninput 10x10x3\nconv 7 3x3 /2 pad=tf\n";
+  const char *depth = "net a\ninput 10x10x4\ndwconv 5x5 /2 pad=tf\n";
+  assert_int_equal(ask_inference(uneven, TIGHT, ARENA),
+                   4 * (10 * 9 * 3 + 9 * 8 * 7));
+  assert_int_equal(ask_inference(keras, TIGHT, ARENA), 4 * (300 + 5 * 5 * 7));
+  assert_int_equal(ask_inference(depth, TIGHT, ARENA), 4 * (400 + 5 * 5 * 4));
+}
+
 /* Two tensors of T positions for each head of keys; a window keeps fewer. */
 static void caches_hold_keys_and_values(void **state) {
   (void)state;
@@ -323,6 +335,7 @@ int main(void) {
       cmocka_unit_test(norms_fold_into_weights),
       cmocka_unit_test(biases_of_integers_have_32_bits),
       cmocka_unit_test(views_cost_nothing),
+      cmocka_unit_test(padding_takes_no_memory),
       cmocka_unit_test(caches_hold_keys_and_values),
       cmocka_unit_test(small_types_are_rounded_up),
       cmocka_unit_test(blocks_of_weights_have_scales),
