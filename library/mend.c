@@ -130,9 +130,32 @@ static void run_trial(struct mend_trial *t, struct arena *arena) {
     expand_program(&expansion, program, &t->model);
 }
 
-/* Compiles the text with those edits; false: it takes too much to know. */
+static bool is_syntax(enum slug slug) {
+  return slug <= SYNTAX;
+}
+
+static bool is_in(const struct source *source, struct span span) {
+  return span.begin >= source->base &&
+         span.end <= source->base + source->text.length;
+}
+
+/* Errors of the grammar in a text. */
+static int64_t count_syntax(const struct diags *diags, int source) {
+  const struct source *text = &diags->sources->all.at[source];
+  int64_t count = 0;
+  for (size_t i = 0; i < diags->all.count; i++)
+    count += is_syntax(diags->all.at[i]->slug) &&
+             is_in(text, diags->all.at[i]->span);
+  return count;
+}
+
+/*
+ * Compiles the text with those edits; false: it takes too much to know, or
+ * more than `most` errors of the grammar are left.
+ */
 static bool try_edits(struct mender *m, struct arena *arena,
-                      struct mend_trial *t, const struct mend_edits *edits) {
+                      struct mend_trial *t, const struct mend_edits *edits,
+                      int64_t most) {
   *t = (struct mend_trial){
       .m = m, .statements = m->load->statements, .strict = m->strict};
   m->bytes += m->text.length;
@@ -152,12 +175,10 @@ static bool try_edits(struct mender *m, struct arena *arena,
   t->diags.limit = TRIAL_ERRORS;
   t->model.name = m->load->model.name;
   t->program = parse(arena, &t->diags, t->source, &t->statements);
+  if (count_syntax(&t->diags, t->source) > most)
+    return false;
   run_trial(t, arena);
   return t->diags.errors < TRIAL_ERRORS;
-}
-
-static bool is_syntax(enum slug slug) {
-  return slug <= SYNTAX;
 }
 
 /* What a reading may still be: right as a statement, in another shape. */
@@ -176,13 +197,6 @@ static bool is_of_values(enum slug slug) {
 static bool is_of_writing(enum slug slug) {
   return slug <= DUPLICATE_ARGUMENT || slug == UNKNOWN_LAYER ||
          slug == TAIL_ARGUMENT || slug == WRONG_TYPE || slug == WRONG_COUNT;
-}
-
-static int64_t count_syntax(const struct mend_trial *t) {
-  int64_t count = 0;
-  for (size_t i = 0; i < t->diags.all.count; i++)
-    count += is_syntax(t->diags.all.at[i]->slug);
-  return count;
 }
 
 /* How good an offer is. */
@@ -253,6 +267,7 @@ static enum merit try_once(struct mender *m, struct mend_attempt *a) {
   struct arena scratch;
   struct span region;
   a->all = (struct mend_edits){{0}};
+  a->left = 0;
   if (!add_edit(&m->arena, &m->edits, &a->offer, &a->all, &region))
     return FAILS;
   region.begin -= m->base;
@@ -260,8 +275,8 @@ static enum merit try_once(struct mender *m, struct mend_attempt *a) {
   arena_open_in(&scratch, &m->arena);
   struct mend_trial *t = ARENA_NEW(&scratch, struct mend_trial);
   enum merit merit = FAILS;
-  if (try_edits(m, &scratch, t, &a->all)) {
-    a->left = count_syntax(t);
+  if (try_edits(m, &scratch, t, &a->all, m->syntax - a->syntax)) {
+    a->left = count_syntax(&t->diags, t->source);
     a->breaks = t->diags.errors > m->errors;
     m->nodes += t->model.nodes.count;
     if (a->left <= m->syntax - a->syntax)
@@ -443,24 +458,38 @@ static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
     take_offer(m, d, BINDS, true);
 }
 
+/*
+ * The errors of the text as it is. Those of the load are too few only where it
+ * keeps no more, or where layers in doubt hide some from a warning's offer.
+ */
+static void count_before(struct mender *m, int source) {
+  const struct diags *diags = &m->load->diags;
+  struct arena scratch;
+  m->syntax = count_syntax(diags, source);
+  m->errors = diags->errors;
+  if (!diags_full(diags) && (!diags->errors || !diags->warnings))
+    return;
+  arena_open_in(&scratch, &m->arena);
+  struct mend_trial *t = ARENA_NEW(&scratch, struct mend_trial);
+  if (try_edits(m, &scratch, t, &m->edits, INT64_MAX)) {
+    m->syntax = count_syntax(&t->diags, t->source);
+    m->errors = t->diags.errors;
+  }
+  arena_close(&scratch);
+}
+
 /* The errors of one text, in their order. */
 static void mend_unit(struct mender *m, const struct unit *unit) {
   struct load *load = m->load;
   const struct source *source = &load->sources.all.at[unit->source];
-  struct arena scratch;
   m->unit = unit;
   m->text = source->text;
   m->base = source->base;
   m->edits = (struct mend_edits){{0}};
-  arena_open_in(&scratch, &m->arena);
-  struct mend_trial *t = ARENA_NEW(&scratch, struct mend_trial);
-  bool known = try_edits(m, &scratch, t, &m->edits);
-  m->syntax = known ? count_syntax(t) : 0;
-  m->errors = t->diags.errors;
-  arena_close(&scratch);
-  for (size_t i = 0; known && i < load->diags.all.count; i++) {
+  count_before(m, unit->source);
+  for (size_t i = 0; i < load->diags.all.count; i++) {
     struct diagnostic *d = load->diags.all.at[i];
-    if (d->span.begin >= m->base && d->span.end <= m->base + m->text.length)
+    if (is_in(source, d->span))
       mend_diagnostic(m, d);
   }
 }

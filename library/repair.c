@@ -22,8 +22,10 @@ struct repairer {
   struct load *load;
   struct slice text;
   size_t at, start; /* where the error is, and its statement begins */
-  size_t bytes;     /* parsed so far */
-  int64_t errors;   /* of the grammar */
+  VEC(uint32_t)
+  right;          /* before it: where statements begin, outside of braces */
+  size_t bytes;   /* parsed so far */
+  int64_t errors; /* of the grammar */
   struct insertion best;
   int64_t best_errors;
 };
@@ -35,39 +37,88 @@ static struct slice put_insertion(struct arena *arena, struct slice text,
   return mend_put(arena, text, 0, &offer, 1);
 }
 
-/* Parses a text by itself: its errors, and where the first one is. */
-static int64_t count_errors(struct repairer *r, struct arena *arena,
-                            struct slice text, size_t *first) {
-  struct sources sources = {.arena = arena};
+/* A text that is parsed by itself. */
+struct alone {
+  struct sources sources;
   struct diags diags;
-  int statements = 0;
-  int64_t errors = 0;
-  int source = sources_add(&sources, slice_of(""), text);
-  diags_open(&diags, arena, &sources);
+  int source, statements;
+};
+
+static void open_alone(struct repairer *r, struct arena *arena,
+                       struct slice text, struct alone *alone) {
+  *alone = (struct alone){.sources = {.arena = arena}};
+  alone->source = sources_add(&alone->sources, slice_of(""), text);
+  diags_open(&alone->diags, arena, &alone->sources);
   r->bytes += text.length;
-  *first = text.length;
-  parse(arena, &diags, source, &statements);
-  for (size_t i = 0; i < diags.all.count; i++) {
-    const struct diagnostic *d = diags.all.at[i];
-    if (d->severity != SEVERITY_ERROR)
-      continue;
-    errors++;
-    if (d->span.begin < *first)
-      *first = d->span.begin;
+}
+
+/* Whether nothing but a label stands before it on its line. */
+static bool begins_line(struct slice text, size_t line, size_t begin) {
+  for (size_t i = line; i < begin; i++)
+    if (!is_word_byte(text.at[i]) && !strchr(" \t:[]", text.at[i]))
+      return false;
+  return true;
+}
+
+/*
+ * The errors of the text, and where the first one is. What is before it was
+ * read: where a statement begins there, outside of braces, the grammar knows
+ * no more than at the beginning of a text.
+ */
+static void find_errors(struct repairer *r, struct arena *arena) {
+  struct alone *alone = ARENA_NEW(arena, struct alone);
+  struct slice text = r->text;
+  open_alone(r, arena, text, alone);
+  const struct block *program =
+      parse(arena, &alone->diags, alone->source, &alone->statements);
+  r->at = text.length;
+  r->errors = alone->diags.errors;
+  for (size_t i = 0; i < alone->diags.all.count; i++) {
+    const struct diagnostic *d = alone->diags.all.at[i];
+    if (d->severity == SEVERITY_ERROR && d->span.begin < r->at)
+      r->at = d->span.begin;
   }
-  return errors;
+  r->right.count = 0;
+  for (const struct stmt *s = program->first; s; s = s->next) {
+    size_t line = slice_line_begin(text, s->span.begin);
+    if (s->kind == STMT_HOLE || s->span.begin >= r->at)
+      break;
+    if (begins_line(text, line, s->span.begin))
+      *VEC_PUSH(&r->load->arena, &r->right) = (uint32_t)line;
+  }
+}
+
+/* Where a text is read from that has something new at `at`: a line before the
+ * statement there, or the beginning. */
+static size_t read_from(const struct repairer *r, size_t at) {
+  size_t from = 0;
+  for (size_t i = 1; i < r->right.count && r->right.at[i] < at; i++)
+    from = r->right.at[i - 1];
+  return from;
+}
+
+/* The errors of a text, if they are fewer than `most`; else that. */
+static int64_t count_errors(struct repairer *r, struct arena *arena,
+                            struct slice text, int64_t most) {
+  struct alone *alone = ARENA_NEW(arena, struct alone);
+  open_alone(r, arena, text, alone);
+  alone->diags.limit = most;
+  parse_errors(arena, &alone->diags, alone->source, &alone->statements);
+  return alone->diags.errors;
 }
 
 /* Whether nothing is left to try; keeps what mends most. */
 static bool try(struct repairer *r, size_t at, const char *text) {
   struct arena arena;
-  size_t first;
   struct insertion insertion = {at, slice_of(text)};
+  size_t from = read_from(r, at);
   if (r->best_errors == 0 || r->bytes > TRIAL_BYTES)
     return true;
   arena_open_in(&arena, &r->load->arena);
   struct slice with = put_insertion(&arena, r->text, &insertion);
-  int64_t errors = count_errors(r, &arena, with, &first);
+  with.at += from;
+  with.length -= from;
+  int64_t errors = count_errors(r, &arena, with, r->best_errors);
   arena_close(&arena);
   if (errors < r->best_errors) {
     r->best_errors = errors;
@@ -239,7 +290,7 @@ static void try_opening(struct repairer *r) {
 static bool repair_once(struct repairer *r, struct insertion *insertion) {
   struct arena arena;
   arena_open_in(&arena, &r->load->arena);
-  r->errors = count_errors(r, &arena, r->text, &r->at);
+  find_errors(r, &arena);
   arena_close(&arena);
   r->best_errors = r->errors;
   if (r->errors == 0)

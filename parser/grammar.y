@@ -577,6 +577,8 @@ static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
     *span = (struct span){p->scan.base, p->scan.base};
     return (int)TOKEN_VALUE_ALONE;
   }
+  if (p->stops && diags_full(p->diags))
+    return (int)TOKEN_END;
   enum token token = scan_next(&p->scan, &carried, span);
   switch (token) {
   case TOKEN_ERROR: advice_skip_line(p, *span); break;
@@ -626,11 +628,13 @@ static int yyreport_syntax_error(const yypcontext_t *context,
   return 0;
 }
 
-struct block *parse(struct arena *arena, struct diags *diags, int source,
-                    int *statements) {
+static struct block *read_text(struct arena *arena, struct diags *diags,
+                               int source, int *statements, bool stops) {
   struct arena scratch; /* flex copies the text */
-  struct parser p = {
-      .arena = arena, .diags = diags, .statements = statements};
+  struct parser p = {.arena = arena,
+                     .diags = diags,
+                     .statements = statements,
+                     .stops = stops};
   arena_open_in(&scratch, arena);
   p.alike = alike_open(&scratch);
   scan_begin(&p.scan, &scratch, diags, source);
@@ -640,6 +644,16 @@ struct block *parse(struct arena *arena, struct diags *diags, int source,
   }
   arena_close(&scratch);
   return p.program;
+}
+
+struct block *parse(struct arena *arena, struct diags *diags, int source,
+                    int *statements) {
+  return read_text(arena, diags, source, statements, false);
+}
+
+struct block *parse_errors(struct arena *arena, struct diags *diags, int source,
+                           int *statements) {
+  return read_text(arena, diags, source, statements, true);
 }
 
 struct expr *parse_value(struct arena *arena, struct diags *diags,

@@ -19,6 +19,7 @@ struct parser {
   struct arena_mark args; /* where they begin */
   size_t diags_before;    /* and what was reported by then */
   struct block *program;  /* what came out */
+  bool stops;             /* once no more errors are wanted */
   bool value_alone;       /* the text is one value of a message, */
   bool begun;             /* of which the first token was taken */
   struct expr *value;     /* what came out of that */
@@ -32,6 +33,11 @@ struct parser {
  */
 struct block *parse(struct arena *arena, struct diags *diags, int source,
                     int *statements);
+
+/* The same of a text of which only the errors are wanted, as many as the limit
+ * of `diags` says: there it ends. The tree is no more than what was read. */
+struct block *parse_errors(struct arena *arena, struct diags *diags, int source,
+                           int *statements);
 
 /* The same for a piece of a source that is one value; NULL: reported. */
 struct expr *parse_value(struct arena *arena, struct diags *diags,

@@ -82,15 +82,33 @@ void shape_put(struct text *out, const struct shape *shape,
     text_putc(out, '?');
 }
 
+/* Its digits; how many they are. Layers in error ask for many. */
+static size_t write_size(char *to, int64_t size) {
+  char digits[24];
+  size_t count = 0, at = 0;
+  uint64_t rest = size < 0 ? 0 - (uint64_t)size : (uint64_t)size;
+  if (size == SIZE_UNKNOWN) {
+    *to = '?';
+    return 1;
+  }
+  if (size < 0)
+    to[at++] = '-';
+  do
+    digits[count++] = (char)('0' + rest % 10);
+  while (rest /= 10);
+  while (count)
+    to[at++] = digits[--count];
+  return at;
+}
+
 struct shape_text shape_text(const struct shape *shape) {
   struct shape_text result = {"?"};
   size_t used = 0;
-  for (int i = 0; i < shape->rank; i++)
-    used += shape->dim[i] == SIZE_UNKNOWN
-                ? (size_t)snprintf(result.text + used, SHAPE_TEXT - used, "%s?",
-                                   i ? "x" : "")
-                : (size_t)snprintf(result.text + used, SHAPE_TEXT - used,
-                                   "%s%" PRId64, i ? "x" : "", shape->dim[i]);
+  for (int i = 0; i < shape->rank; i++) {
+    if (i)
+      result.text[used++] = 'x';
+    used += write_size(result.text + used, shape->dim[i]);
+  }
   return result;
 }
 
