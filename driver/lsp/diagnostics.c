@@ -88,24 +88,14 @@ static void put_related(struct lsp_document *d, json_t *all,
                                     "message", lsp_string(slice_of(text))));
 }
 
-static json_t *diagnostic_of(struct lsp_document *d,
-                             const struct netc_diagnostic *diagnostic) {
+/* Takes the range and the places that belong to it. */
+static json_t *make_diagnostic(const struct netc_diagnostic *diagnostic,
+                               json_t *range, json_t *related, bool elsewhere) {
   bool error = diagnostic->severity == NETC_SEVERITY_ERROR;
-  bool here = document_has(d, &diagnostic->place);
-  struct netc_place place = diagnostic->place;
-  if (!here && !find_use(d, place.file, &place))
-    place.begin = place.end = 0;
-  json_t *related = json_array();
-  if (!here)
-    put_related(d, related, &diagnostic->place, "it is here");
-  for (size_t i = 0; i < diagnostic->label_count; i++)
-    put_related(d, related, &diagnostic->labels[i].place,
-                diagnostic->labels[i].text);
   json_t *made = json_pack(
-      "{s:o, s:i, s:s, s:s, s:o}", "range",
-      document_range(d, place.begin, place.end), "severity",
+      "{s:o, s:i, s:s, s:s, s:o}", "range", range, "severity",
       error ? SEVERITY_IS_ERROR : SEVERITY_IS_WARNING, "code", diagnostic->slug,
-      "source", "netc", "message", message_of(diagnostic, !here));
+      "source", "netc", "message", message_of(diagnostic, elsewhere));
   if (json_array_size(related))
     json_object_set(made, "relatedInformation", related);
   if (strncmp(diagnostic->slug, "unused-", 7) == 0)
@@ -114,19 +104,147 @@ static json_t *diagnostic_of(struct lsp_document *d,
   return made;
 }
 
+static void put_labels(struct lsp_document *d, json_t *related,
+                       const struct netc_diagnostic *diagnostic) {
+  for (size_t i = 0; i < diagnostic->label_count; i++)
+    put_related(d, related, &diagnostic->labels[i].place,
+                diagnostic->labels[i].text);
+}
+
+/* In the document itself: of another file at its `use`. */
+static json_t *diagnostic_of(struct lsp_document *d,
+                             const struct netc_diagnostic *diagnostic) {
+  bool here = document_has(d, &diagnostic->place);
+  struct netc_place place = diagnostic->place;
+  if (!here && !find_use(d, place.file, &place))
+    place.begin = place.end = 0;
+  json_t *related = json_array();
+  if (!here)
+    put_related(d, related, &diagnostic->place, "it is here");
+  put_labels(d, related, diagnostic);
+  return make_diagnostic(diagnostic, document_range(d, place.begin, place.end),
+                         related, !here);
+}
+
+/* In the file itself that the document uses. */
+static void put_elsewhere(struct lsp_document *d,
+                          const struct netc_diagnostic *diagnostic) {
+  json_t *location = document_location(d, &diagnostic->place);
+  const char *uri = json_string_value(json_object_get(location, "uri"));
+  struct netc_place use;
+  if (uri) {
+    json_t *related = json_array();
+    put_labels(d, related, diagnostic);
+    if (find_use(d, diagnostic->place.file, &use))
+      put_related(d, related, &use, "used here");
+    if (!json_object_get(d->elsewhere, uri))
+      json_object_set_new(d->elsewhere, uri, json_array());
+    json_array_append_new(
+        json_object_get(d->elsewhere, uri),
+        make_diagnostic(diagnostic,
+                        json_incref(json_object_get(location, "range")),
+                        related, false));
+  }
+  json_decref(location);
+}
+
+/* Publishing */
+
 void document_publish(struct lsp_document *d) {
   struct netc_diagnostic diagnostic = {.size = sizeof diagnostic};
-  json_t *all = json_array();
-  for (size_t i = 0; netc_diagnostic(d->check, i, &diagnostic) == NETC_OK; i++)
-    if (!is_idle(d, &diagnostic))
-      json_array_append_new(all, diagnostic_of(d, &diagnostic));
+  document_unpublish(d);
+  d->own = json_array();
+  d->elsewhere = json_object();
+  for (size_t i = 0; netc_diagnostic(d->check, i, &diagnostic) == NETC_OK;
+       i++) {
+    if (is_idle(d, &diagnostic))
+      continue;
+    json_array_append_new(d->own, diagnostic_of(d, &diagnostic));
+    if (!document_has(d, &diagnostic.place))
+      put_elsewhere(d, &diagnostic);
+  }
   if (d->status != NETC_OK && d->status != NETC_ERROR)
     lsp_complain(d->server, "%s: %s", d->path,
                  d->status == NETC_NO_MEMORY ? "out of memory"
                                              : netc_message(d->check));
-  lsp_notify(d->server, "textDocument/publishDiagnostics",
-             json_pack("{s:s, s:I, s:o}", "uri", d->uri, "version", d->version,
-                       "diagnostics", all));
+  json_object_del(d->server->published, d->uri); /* its version is to be told */
+  lsp_publish(d->server);
+}
+
+void document_unpublish(struct lsp_document *d) {
+  json_decref(d->own);
+  json_decref(d->elsewhere);
+  d->own = d->elsewhere = NULL;
+}
+
+/* Two nets that use a file may both say it. */
+static bool is_said(const json_t *all, const json_t *one) {
+  const json_t *other;
+  size_t i;
+  json_array_foreach(
+      all, i, other) if (json_equal(json_object_get(other, "range"),
+                                    json_object_get(one, "range")) &&
+                         json_equal(json_object_get(other, "code"),
+                                    json_object_get(one, "code"))) return true;
+  return false;
+}
+
+/* What is wrong in files that a document uses, to what they know themselves. */
+static void put_used(struct lsp_document *d, json_t *now) {
+  const char *uri;
+  json_t *found, *one;
+  size_t i;
+  json_object_foreach(d->elsewhere, uri, found) {
+    const struct lsp_document *other = document_find(d->server, uri);
+    if (other && other->dirty)
+      continue;
+    if (!json_object_get(now, uri))
+      json_object_set_new(now, uri, json_array());
+    json_t *all = json_object_get(now, uri);
+    json_array_foreach(found, i, one) if (!is_said(all, one))
+        json_array_append(all, one);
+  }
+}
+
+static void send_diagnostics(struct lsp_server *server, const char *uri,
+                             json_t *all) {
+  const struct lsp_document *d = document_find(server, uri);
+  json_t *params = json_pack("{s:s}", "uri", uri);
+  if (d)
+    json_object_set_new(params, "version", json_integer(d->version));
+  json_object_set(params, "diagnostics", all);
+  lsp_notify(server, "textDocument/publishDiagnostics", params);
+}
+
+/* Documents that are yet to be compiled say nothing, and keep what they have.
+ */
+void lsp_publish(struct lsp_server *server) {
+  json_t *now = json_object(), *none = json_array(), *all;
+  const char *uri;
+  void *next;
+  for (size_t i = 0; i < server->document_count; i++)
+    if (server->documents[i]->own && !server->documents[i]->dirty)
+      json_object_set_new(now, server->documents[i]->uri,
+                          json_copy(server->documents[i]->own));
+  for (size_t i = 0; i < server->document_count; i++)
+    if (!server->documents[i]->dirty)
+      put_used(server->documents[i], now);
+  json_object_foreach(now, uri, all) {
+    if (json_equal(json_object_get(server->published, uri), all))
+      continue;
+    send_diagnostics(server, uri, all);
+    json_object_set(server->published, uri, all);
+  }
+  json_object_foreach_safe(server->published, next, uri, all) {
+    const struct lsp_document *d = document_find(server, uri);
+    if (json_object_get(now, uri) || (d && d->dirty))
+      continue;
+    if (json_array_size(all) || !d)
+      send_diagnostics(server, uri, none);
+    json_object_del(server->published, uri);
+  }
+  json_decref(none);
+  json_decref(now);
 }
 
 /* Edits */

@@ -82,6 +82,7 @@ void document_close(struct lsp_document *d) {
     if (server->documents[i] == d)
       server->documents[i] = server->documents[--server->document_count];
   drop_used(d);
+  document_unpublish(d);
   netc_close(d->check);
   netc_close(d->full);
   lsp_text_drop(&d->text);
@@ -219,13 +220,14 @@ void lsp_did_close(struct lsp_server *server, const json_t *params) {
   struct lsp_document *d = uri ? document_find(server, uri) : NULL;
   if (!d)
     return;
-  lsp_notify(server, "textDocument/publishDiagnostics",
-             json_pack("{s:s, s:[]}", "uri", uri, "diagnostics"));
+  if (!json_object_get(server->published, uri))
+    json_object_set_new(server->published, uri, json_array());
   char *path = path_copy(d->path, strlen(d->path), "");
   document_close(d);
   if (path)
     touch_users(server, path);
   free(path);
+  lsp_publish(server);
 }
 
 /* Compiling */

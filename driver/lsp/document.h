@@ -16,6 +16,8 @@ struct lsp_document {
   struct netc *full;  /* costs and memory; NULL: nobody has asked */
   bool is_full;       /* of this text */
   enum netc_status full_status;
+  json_t *own;           /* what is wrong with it as it was last compiled, */
+  json_t *elsewhere;     /* and in files that it uses, by URI */
   struct lsp_text *used; /* by number of the source: those of files */
   size_t used_count;
 };
@@ -63,6 +65,11 @@ char *path_of_uri(const char *uri);
 
 /* diagnostics.c: what is wrong with it, to the client. */
 void document_publish(struct lsp_document *document);
+void document_unpublish(struct lsp_document *document);
+
+/* What has changed of all that is wrong: in open documents, and in files that
+ * they use. */
+void lsp_publish(struct lsp_server *server);
 
 /* Edits by URI as the client takes them, with versions; takes them. */
 json_t *workspace_edit(struct lsp_server *server, json_t *by_uri);

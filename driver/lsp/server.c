@@ -393,12 +393,14 @@ int command_lsp(int argc, char **argv) {
   } else {
     server->wire = (struct lsp_wire){.in = STDIN_FILENO, .out = STDOUT_FILENO};
     server->queue = queue;
+    server->published = json_object();
     serve(server);
     status = server->shut_down ? EXIT_DONE : EXIT_SOURCE;
     while (server->document_count)
       document_close(server->documents[0]);
     while (server->first < server->count)
       json_decref(server->queue[server->first++].message);
+    json_decref(server->published);
     wire_close(&server->wire);
   }
   free(queue);

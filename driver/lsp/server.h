@@ -41,6 +41,7 @@ struct lsp_server {
   size_t first, count;
   struct lsp_document *documents[LSP_MOST_DOCUMENTS];
   size_t document_count;
+  json_t *published; /* diagnostics that the client has, by URI */
   enum lsp_encoding encoding;
   bool initialized, shut_down, exits;
   bool plain;             /* the client shows no Markdown */
