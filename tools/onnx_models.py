@@ -8,6 +8,8 @@
     tools/onnx_models.py build/netc tiny FOLDER
     tools/onnx_models.py build/netc gru FOLDER
     tools/onnx_models.py build/netc beside FOLDER
+    tools/onnx_models.py build/netc detector FOLDER
+    tools/onnx_models.py build/netc branch FOLDER
 
 `testdata` are the models of Debian's libonnx-testdata with their inputs and
 outputs: a line for each, then the reasons and how often. An input that only
@@ -19,7 +21,10 @@ without comments, parameters and multiplications before and after.
 `strip` writes such a model with ConstantOfShape nodes in the place of its weights,
 `tiny` a small one of many patterns with its input and output, `gru` that of
 libonnx-testdata whose reset gate comes first, `beside` one whose
-tensors are in a file of their own: they are in tests/data/import/onnx.
+tensors are in a file of their own, `detector` torchvision's RetinaNet on a
+small backbone with its picture and what its heads give, `branch` a model of
+Ifs whose conditions are constant: they are in tests/data/import/onnx, the
+last two in tests/data/import/control.
 Needs python3-onnx, and for torchvision python3-torch and python3-torchvision.
 """
 import collections
@@ -421,6 +426,80 @@ def tiny(folder):
     print("parameters: %d" % sum(p.numel() for p in net.parameters()))
 
 
+def detector(folder):
+    """One picture without a batch; no score is high enough for a box."""
+    import torch
+    from torch import nn
+    from torchvision.models.detection import RetinaNet
+    from torchvision.models.detection.anchor_utils import AnchorGenerator
+
+    class Backbone(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Conv2d(3, 6, 3, padding=1, stride=4)
+            self.second = nn.Conv2d(6, 6, 3, padding=1, stride=2)
+            self.out_channels = 6
+
+        def forward(self, x):
+            x = torch.relu(self.first(x))
+            return {"0": x, "1": torch.relu(self.second(x))}
+
+    torch.manual_seed(4)
+    net = RetinaNet(Backbone(), 3, min_size=24, max_size=64,
+                    anchor_generator=AnchorGenerator(((4,), (8,)),
+                                                     ((1.0,), (1.0,)))).eval()
+    for part in net.parameters():
+        nn.init.normal_(part, std=.2)
+    x = torch.rand(3, 16, 24)
+    torch.onnx.export(net, ([x],), os.path.join(folder, "detector.onnx"),
+                      input_names=["picture"], opset_version=13)
+    images, _ = net.transform([x])
+    heads = net.head(list(net.backbone(images.tensors).values()))
+    print("parameters: %d" % sum(p.numel() for p in net.parameters()))
+    scores = torch.sigmoid(heads["cls_logits"])[0]
+    numpy.save(os.path.join(folder, "detector.x.npy"),
+               numpy.ascontiguousarray(x.numpy().transpose(1, 2, 0)))
+    numpy.save(os.path.join(folder, "detector.y.npy"), scores.detach().numpy())
+
+
+def branch(folder):
+    """The same names in both graphs, names from around them, one in one."""
+    def tensor(name, values, kind=onnx.TensorProto.FLOAT):
+        values = numpy.array(values, "f4" if kind == 1 else "i8")
+        return numpy_helper.from_array(values, name)
+
+    def graph(name, nodes, output, weights=()):
+        info = onnx.helper.make_tensor_value_info(output, 1, None)
+        return onnx.helper.make_graph(nodes, name, [], [info],
+                                      initializer=list(weights))
+
+    node = onnx.helper.make_node
+    inner = graph("inner", [node("Mul", ["r", "by"], ["v"]),
+                            node("Add", ["v", "bias"], ["u"])], "u",
+                  [tensor("by", [2, 3, 4])])
+    other = graph("other", [node("Sin", ["t"], ["u"])], "u")
+    taken = graph("taken", [
+        node("Abs", ["x"], ["t"]), node("Sqrt", ["t"], ["r"]),
+        node("If", ["flag"], ["s"], then_branch=inner, else_branch=other)],
+        "s", [tensor("bias", [1, 0, -1])])
+    refused = graph("left", [node("NonZero", ["x"], ["t"]),
+                             node("Cast", ["t"], ["s"], to=1)], "s")
+    nodes = [node("Shape", ["x"], ["shape"]),
+             node("ReduceProd", ["shape"], ["size"], keepdims=0),
+             node("Greater", ["size", "five"], ["flag"]),
+             node("Not", ["flag"], ["small"]),
+             node("If", ["small"], ["y"], then_branch=refused,
+                  else_branch=taken)]
+    info = onnx.helper.make_tensor_value_info
+    model = onnx.helper.make_model(onnx.helper.make_graph(
+        nodes, "branch", [info("x", 1, [1, 2, 3])], [info("y", 1, [1, 2, 3])],
+        initializer=[tensor("five", 5, onnx.TensorProto.INT64)]),
+        opset_imports=[onnx.helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    onnx.checker.check_model(model)
+    onnx.save(model, os.path.join(folder, "branch.onnx"))
+
+
 def gru(folder):
     """Three sequences of two steps; netc has the samples in front."""
     path = TESTDATA + "/node/test_gru_seq_length"
@@ -514,6 +593,10 @@ def main():
         tiny(sys.argv[3])
     elif sys.argv[2] == "gru":
         gru(sys.argv[3])
+    elif sys.argv[2] == "detector":
+        detector(sys.argv[3])
+    elif sys.argv[2] == "branch":
+        branch(sys.argv[3])
     elif sys.argv[2] == "beside":
         beside(sys.argv[3])
     else:

@@ -171,6 +171,8 @@ static void fill_infos(Onnx__ValueInfoProto **infos, size_t count) {
     fill(&infos[i]->name);
 }
 
+static void fill_graph(Onnx__GraphProto *g);
+
 static void fill_node(Onnx__NodeProto *node) {
   fill(&node->name);
   fill(&node->op_type);
@@ -179,11 +181,13 @@ static void fill_node(Onnx__NodeProto *node) {
     fill(&node->attribute[i]->name);
     if (node->attribute[i]->t)
       fill(&node->attribute[i]->t->name);
+    if (node->attribute[i]->g)
+      fill_graph(node->attribute[i]->g);
   }
 }
 
-void onnx_fill(Onnx__ModelProto *model) {
-  Onnx__GraphProto *g = model->graph;
+/* With the graphs inside its nodes, which the walk has counted. */
+static void fill_graph(Onnx__GraphProto *g) {
   fill(&g->name);
   fill_infos(g->input, g->n_input);
   fill_infos(g->output, g->n_output);
@@ -192,6 +196,10 @@ void onnx_fill(Onnx__ModelProto *model) {
     fill(&g->initializer[i]->name);
   for (size_t i = 0; i < g->n_node; i++)
     fill_node(g->node[i]);
+}
+
+void onnx_fill(Onnx__ModelProto *model) {
+  fill_graph(model->graph);
   for (size_t i = 0; i < model->n_opset_import; i++)
     fill(&model->opset_import[i]->domain);
   for (size_t i = 0; i < model->n_functions; i++)

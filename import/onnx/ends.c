@@ -196,6 +196,7 @@ bool onnx_finish(struct onnx *x) {
   for (size_t i = 0; i < g->n_output; i++)
     if (!read_output(x, g->output[i]))
       return false;
+  onnx_say_left_out(x);
   drop_dead(x);
   onnx_find_attention(x);
   drop_dead(x);

@@ -300,11 +300,13 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
   bool first =
       rank >= 3 && (taste == TASTE_FIRST ||
                     (taste == TASTE_NONE && rank >= 4 && x->batch_axis == 0));
+  /* One picture without a batch gets that in front. */
+  int channels = x->batch_axis < 0 && rank == 3 ? 0 : 1;
   for (int i = 0; i < rank; i++)
-    if (i != x->batch_axis && !(first && i == 1))
+    if (i != x->batch_axis && !(first && i == channels))
       axes.order[axes.count++] = i;
   if (first)
-    axes.order[axes.count++] = 1;
+    axes.order[axes.count++] = channels;
   if (axes.count == 0 && rank > 0)
     axes.order[axes.count++] = 0;
   if (given && given->shape.rank == axes.count)

@@ -326,6 +326,11 @@ bool op_resize(struct onnx *x) {
     return onnx_fail(x, "only sizes that stretch are supported");
   if (!new_sizes(x, in, out, by))
     return false;
+  bool same = true;
+  for (int i = 0; i < in->at.rank; i++)
+    same = same && out[i] == in->at.dim[i] && !(by[i] > 1);
+  if (same)
+    return onnx_give(x, 0, in);
   struct graph_node *node = onnx_layer(x, WORD_UP, map.node);
   double first = (double)out[2] / (double)node->shape.size[0];
   bool whole = true, stretched = onnx_int(x, "antialias", 0) != 0;

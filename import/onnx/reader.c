@@ -72,7 +72,7 @@ static void put_attribute(struct onnx *x, struct text *text,
     text_put(text, "..");
 }
 
-static const char *op_text(struct onnx *x, const struct onnx_op *op) {
+const char *onnx_op_text(struct onnx *x, const struct onnx_op *op) {
   struct text text = text_new(x->arena);
   text_put(&text, "`");
   text_put(&text, onnx_shown(x, op->name));
@@ -95,20 +95,35 @@ bool onnx_fail(struct onnx *x, const char *format, ...) {
   text_vprintf(&text, format, args);
   va_end(args);
   text_putc(&text, '\0');
-  return x->at ? graph_fail(x->graph, 0, "%s: %s", op_text(x, x->at), text.at)
+  return x->at ? graph_fail(x->graph, 0, "%s: %s", onnx_op_text(x, x->at),
+                            text.at)
                : graph_fail(x->graph, 0, "%s", text.at);
 }
 
 /* Values. */
 
-static int value_index(struct onnx *x, const char *name) {
-  struct map_entry *entry = map_add(x->arena, &x->names, slice_of(name));
+static int value_of(struct onnx *x, struct map *names, const char *name) {
+  struct map_entry *entry = map_add(x->arena, names, slice_of(name));
   if (!entry->number) {
     struct onnx_value *value = VEC_PUSH(x->arena, &x->values);
     value->name = name;
     entry->number = (int64_t)x->values.count;
   }
   return (int)entry->number - 1;
+}
+
+/* Of the graph that is being read, else of those around it. */
+static int value_index(struct onnx *x, const char *name) {
+  for (struct onnx_scope *s = x->scope; s; s = s->outer) {
+    const struct map_entry *entry = map_find(&s->names, slice_of(name));
+    if (entry)
+      return (int)entry->number - 1;
+  }
+  return value_of(x, &x->names, name);
+}
+
+static int made_index(struct onnx *x, const char *name) {
+  return value_of(x, x->scope ? &x->scope->names : &x->names, name);
 }
 
 struct onnx_value *onnx_operand(struct onnx *x, size_t index) {
@@ -257,25 +272,30 @@ static bool read_sizes(struct onnx *x) {
   return true;
 }
 
-static bool add_op(struct onnx *x, const Onnx__NodeProto *proto) {
-  struct onnx_op *op = VEC_PUSH(x->arena, &x->ops);
+/* What a node reads of the graph around it, in graphs of its own, follows its
+ * operands. */
+static void add_op(struct onnx *x, struct onnx_op *op,
+                   const Onnx__NodeProto *proto) {
+  struct onnx_captured inside = {.seen = {0}};
+  onnx_find_captured(x, proto, &inside);
   *op = (struct onnx_op){.proto = proto,
                          .type = proto->op_type ? proto->op_type : "",
                          .name = proto->name && *proto->name ? proto->name
                                  : proto->n_output > 0       ? proto->output[0]
                                                              : "",
-                         .in_count = proto->n_input,
+                         .in_count = proto->n_input + inside.names.count,
                          .out_count = proto->n_output};
   op->ins = arena_alloc(x->arena, op->in_count + 1, sizeof *op->ins);
   op->outs = arena_alloc(x->arena, op->out_count + 1, sizeof *op->outs);
   for (size_t i = 0; i < op->in_count; i++) {
-    op->ins[i] = *proto->input[i] ? value_index(x, proto->input[i]) : -1;
+    const char *name = i < proto->n_input ? proto->input[i]
+                                          : inside.names.at[i - proto->n_input];
+    op->ins[i] = *name ? value_index(x, name) : -1;
     if (op->ins[i] >= 0)
       x->values.at[op->ins[i]].uses++;
   }
   for (size_t i = 0; i < op->out_count; i++)
-    op->outs[i] = *proto->output[i] ? value_index(x, proto->output[i]) : -1;
-  return true;
+    op->outs[i] = *proto->output[i] ? made_index(x, proto->output[i]) : -1;
 }
 
 static bool read_opset(struct onnx *x) {
@@ -295,15 +315,14 @@ static bool read_opset(struct onnx *x) {
   return true;
 }
 
-static bool read_names(struct onnx *x) {
-  const Onnx__GraphProto *g = x->model->graph;
+static bool add_initializers(struct onnx *x, const Onnx__GraphProto *g) {
   if (g->n_node > MOST_OPERATORS)
     return onnx_fail(x, "the model has %zu nodes; at most %d are supported",
                      g->n_node, MOST_OPERATORS);
   if (g->n_sparse_initializer > 0)
     return onnx_fail(x, "sparse initializers are not supported");
   for (size_t i = 0; i < g->n_initializer; i++) {
-    int index = value_index(x, g->initializer[i]->name);
+    int index = made_index(x, g->initializer[i]->name);
     if (x->values.at[index].made)
       return onnx_fail(x, "two initializers are called `%s`",
                        onnx_shown(x, g->initializer[i]->name));
@@ -312,8 +331,15 @@ static bool read_names(struct onnx *x) {
     x->values.at[index].constant = c;
     x->values.at[index].made = true;
   }
+  return !x->graph->failed;
+}
+
+static bool read_names(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  if (!add_initializers(x, g))
+    return false;
   for (size_t i = 0; i < g->n_node && !x->graph->failed; i++)
-    add_op(x, g->node[i]);
+    add_op(x, VEC_PUSH(x->arena, &x->ops), g->node[i]);
   for (size_t i = 0; i < g->n_value_info; i++) {
     int index = value_index(x, g->value_info[i]->name);
     x->values.at[index].type = g->value_info[i]->type;
@@ -359,18 +385,6 @@ static void find_buffers(struct onnx *x) {
 
 /* Operators. */
 
-static bool unknown_op(struct onnx *x) {
-  for (size_t i = 0; i < x->at->out_count; i++)
-    if (x->at->outs[i] >= 0)
-      x->values.at[x->at->outs[i]].absent = true;
-  if (x->options->allow_unknown)
-    graph_note(
-        x->graph,
-        "%s is left out, with what follows from it: netc has no equivalent.",
-        op_text(x, x->at));
-  return true;
-}
-
 static const struct onnx_row *row_of(const struct onnx_op *op) {
   const char *domain = op->proto->domain;
   bool usual = !domain || !*domain || strcmp(domain, "ai.onnx") == 0 ||
@@ -385,7 +399,12 @@ enum layer_word onnx_word(const struct onnx *x) {
   return row_of(x->at)->words[0];
 }
 
-/* Whether all that a node reads is there. */
+bool onnx_knows(const struct onnx_op *op) {
+  return row_of(op);
+}
+
+/* Whether all that a node reads is there; what graphs inside it read may be
+ * left out where another one of them is taken. */
 static bool check_inputs(struct onnx *x, bool *absent) {
   *absent = false;
   for (size_t i = 0; i < x->at->in_count; i++) {
@@ -396,7 +415,7 @@ static bool check_inputs(struct onnx *x, bool *absent) {
     if (!value->made)
       return onnx_fail(x, "it reads `%s`, which nothing before it makes",
                        onnx_shown(x, value->name));
-    *absent = *absent || value->absent;
+    *absent = *absent || (value->absent && i < x->at->proto->n_input);
   }
   return true;
 }
@@ -429,21 +448,15 @@ bool onnx_read_op(struct onnx *x) {
   if (!check_inputs(x, &absent) || !mark_outputs(x))
     return false;
   const struct onnx_row *row = row_of(x->at);
-  if (absent) {
-    for (size_t i = 0; i < x->at->out_count; i++)
-      if (x->at->outs[i] >= 0)
-        x->values.at[x->at->outs[i]].absent = true;
-    if (!row)
-      return unknown_op(x);
-    return true;
-  }
+  if (absent)
+    return onnx_leave_out(x, false);
   if (!fold_constants(x, &done))
     return false;
   if (done)
     return true;
   if (!row)
     return x->options->allow_unknown
-               ? unknown_op(x)
+               ? onnx_leave_out(x, true)
                : onnx_fail(
                      x, "netc has no equivalent of it, except among constants");
   if (!row->read(x))
@@ -451,41 +464,40 @@ bool onnx_read_op(struct onnx *x) {
   for (size_t i = 0; i < x->at->out_count; i++) {
     int out = x->at->outs[i];
     if (out >= 0 && x->values.at[out].uses + x->values.at[out].output > 0 &&
-        !x->values.at[out].view && !x->values.at[out].constant)
+        !x->values.at[out].view && !x->values.at[out].constant &&
+        !x->values.at[out].absent)
       return onnx_fail(x, "its output %zu is not supported", i);
   }
   return !x->graph->failed;
 }
 
-/* All of them at once, before anything else is said. */
-static bool refuse_unknown(struct onnx *x) {
-  struct text text = text_new(x->arena);
-  int64_t most = 0;
-  const char *first = NULL;
-  for (size_t k = 0; k < x->ops.count; k++)
-    if (!x->ops.at[k].idle && !row_of(&x->ops.at[k]) &&
-        !fold_knows(x->ops.at[k].type))
-      map_add(x->arena, &x->unknown, slice_of(x->ops.at[k].type))->number++;
-  if (x->unknown.count == 0 || x->options->allow_unknown)
-    return true;
-  for (size_t k = 0; k < x->ops.count; k++) {
-    struct map_entry *entry =
-        map_find(&x->unknown, slice_of(x->ops.at[k].type));
-    if (!entry || entry->number == 0)
-      continue;
-    first = first ? first : op_text(x, &x->ops.at[k]);
-    text_printf(&text, "%s%s (%" PRId64 ")", most++ ? ", " : "",
-                onnx_shown(x, x->ops.at[k].type), entry->number);
-    entry->number = 0;
+bool onnx_read_graph(struct onnx *x, const Onnx__GraphProto *g,
+                     struct onnx_value *outs, size_t count) {
+  const struct onnx_op *around = x->at;
+  struct onnx_scope scope = {.outer = x->scope};
+  if (g->n_output != count)
+    return onnx_fail(x, "its graph has %zu outputs, the operator %zu",
+                     g->n_output, count);
+  x->scope = &scope;
+  bool right = add_initializers(x, g);
+  for (size_t i = 0; right && i < g->n_node; i++) {
+    struct onnx_op *op = ARENA_NEW(x->arena, struct onnx_op);
+    add_op(x, op, g->node[i]);
+    for (size_t k = 0; k < op->in_count; k++)
+      if (op->ins[k] >= 0) /* nobody knows how often: it stays */
+        x->values.at[op->ins[k]].uses++;
+    onnx_begin(x, op);
+    right = onnx_read_op(x);
   }
-  text_putc(&text, '\0');
-  x->at = NULL;
-  graph_fail(x->graph, 0,
-             "netc has no equivalent of these operators: %s; the first is %s",
-             text.at, first);
-  return graph_help(x->graph,
-                    "--allow-unknown leaves them out, with what follows "
-                    "from them");
+  for (size_t i = 0; right && i < count; i++) {
+    outs[i] = x->values.at[value_index(x, g->output[i]->name)];
+    if (!outs[i].made)
+      right = onnx_fail(x, "nothing makes the output `%s` of its graph",
+                        onnx_shown(x, g->output[i]->name));
+  }
+  x->scope = scope.outer;
+  onnx_begin(x, around);
+  return right;
 }
 
 static bool attempt(struct onnx *x) {
@@ -494,7 +506,7 @@ static bool attempt(struct onnx *x) {
   onnx_find_idle(x);
   find_buffers(x);
   onnx_find_folded(x);
-  if (!refuse_unknown(x) || !onnx_read_inputs(x))
+  if (!onnx_refuse_unknown(x) || !onnx_read_inputs(x))
     return false;
   for (size_t i = 0; i < x->ops.count && !x->graph->failed; i++) {
     onnx_begin(x, &x->ops.at[i]);

@@ -124,6 +124,24 @@ struct extra {
 
 struct external_file;
 
+/* Operators of a type that netc has no equivalent of. */
+struct onnx_absence {
+  const struct onnx_op *first;
+  int64_t count;
+};
+
+/* Names of values of a graph inside a node, as of an If. */
+struct onnx_scope {
+  struct map names;
+  struct onnx_scope *outer;
+};
+
+/* Names that graphs inside a node read of the one around it. */
+struct onnx_captured {
+  VEC(const char *) names;
+  struct map seen;
+};
+
 /* What a large mask hides, or that it is none. */
 struct onnx_mask {
   const struct constant *of;
@@ -139,7 +157,8 @@ struct onnx {
   const Onnx__ModelProto *model;
   int64_t opset;
   VEC(struct onnx_value) values;
-  struct map names; /* of values: the index plus 1 */
+  struct map names;         /* of values: the index plus 1 */
+  struct onnx_scope *scope; /* inside a node, or NULL */
   VEC(struct onnx_op) ops;
   VEC(struct extra) extras; /* by node of the graph */
   struct map sizes;         /* dynamic axes: the value of --dim */
@@ -152,8 +171,9 @@ struct onnx {
   const struct onnx_op *at;            /* the one that is being read */
   VEC(const struct onnx_view *) spare; /* that nobody reads any more */
   VEC(struct onnx_mask) masks;         /* that were looked at */
-  struct map unknown; /* operators that netc has no equivalent of: how many */
-  bool folded;        /* batch norms were folded, as it seems: folded.c */
+  VEC(struct onnx_absence) absences;   /* of operators that are left out */
+  VEC(int) cuts;                       /* nodes that such operators read */
+  bool folded; /* batch norms were folded, as it seems: folded.c */
 };
 
 /* Decoding. False with the graph's error. */
@@ -348,6 +368,26 @@ bool onnx_joint_dims(struct onnx *x, const int64_t *a, int a_rank,
 /* With axes of size 1 in front, and repeated along `dims`. */
 bool layout_spread(const struct onnx_layout *at, int rank, const int64_t *dims,
                    struct onnx_layout *result);
+
+/* The operator and its attributes, for messages. */
+const char *onnx_op_text(struct onnx *x, const struct onnx_op *op);
+/* Whether it has a row in ops.def. */
+bool onnx_knows(const struct onnx_op *op);
+
+/* Operators without an equivalent: all at once, before anything else is said;
+ * false, and failed, if they may not be left out. */
+bool onnx_refuse_unknown(struct onnx *x);
+/* The current one is, since it is `unknown` or follows from one; true. */
+bool onnx_leave_out(struct onnx *x, bool unknown);
+/* What these read are outputs where one of the file's is left out, too. */
+void onnx_say_left_out(struct onnx *x);
+
+/* Graphs inside a node: what they read of the one around it. */
+void onnx_find_captured(struct onnx *x, const Onnx__NodeProto *proto,
+                        struct onnx_captured *inside);
+/* Reads such a graph in the place of its node; outs: its outputs. */
+bool onnx_read_graph(struct onnx *x, const Onnx__GraphProto *g,
+                     struct onnx_value *outs, size_t count);
 
 /* What is not read, where attention is one operator. */
 void onnx_find_idle(struct onnx *x);
