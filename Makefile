@@ -409,6 +409,15 @@ check-lsp: $(build)/netc
 	@cd $(here) && PATH=$(abspath $(build)):$$PATH FOLDER=$(abspath $(build))/lsp \
 	  timeout 120 nvim --headless -u NONE -i NONE -c 'luafile tests/lsp.lua'
 
+# The documentation as a site, with the playground where `make web` has left
+# one; and whether all of its links lead somewhere.
+site:
+	$(call need,pandoc,pandoc)
+	@$(src)tools/site.py $(abspath $(build))/site \
+	  $(patsubst %/index.html,%,$(wildcard $(abspath $(build))/web/index.html))
+check-site: site
+	@$(src)tests/site.py $(build)/site
+
 # How long its answers take: docs/editors.md.
 bench-lsp: $(build)/netc
 	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/lsp.js \
@@ -724,7 +733,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson zlib expat protobuf-c all check check-long check-web check-onnx check-editors check-lsp bench-lsp check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson zlib expat protobuf-c all check check-long check-web check-onnx check-editors check-lsp bench-lsp site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
