@@ -274,6 +274,64 @@ static void order_keeps_values(void **state) {
   run_free(&same);
 }
 
+/* Tensors whose values are 1, 2, 3 and so on, in the order of the file. */
+static void write_numbered(const char *path, const char *const *names,
+                           const int *counts, size_t count) {
+  char file[4096] = "        {";
+  size_t length = 9, end = 0;
+  float values[64];
+  for (size_t i = 0; i < count; i++) {
+    length += (size_t)snprintf(
+        file + length, sizeof file - length,
+        "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%s%d],\"data_offsets\":"
+        "[%zu,%zu]}",
+        i ? "," : "", names[i], counts[i] == 4 ? "2," : "",
+        counts[i] == 4 ? 2 : counts[i], 4 * end, 4 * (end + (size_t)counts[i]));
+    for (int k = 0; k < counts[i]; k++, end++)
+      values[end] = (float)(end + 1);
+  }
+  file[length++] = '}';
+  memset(file, 0, 8);
+  file[0] = (char)((length - 8) & 255);
+  file[1] = (char)((length - 8) >> 8);
+  memcpy(file + length, values, 4 * end);
+  write_text(path, file, length + 4 * end);
+}
+
+/*
+ * PyTorch saves a block's own parameter before those of its modules, which
+ * work first: of two alike each block has its own.
+ */
+static void own_parameters_come_when_their_module_ends(void **state) {
+  static const char *const names[] = {
+      "token",        "b.0.gamma",  "b.0.one.weight",
+      "b.0.one.bias", "b.1.gamma",  "b.1.one.weight",
+      "b.1.one.bias", "end.weight", "end.bias"};
+  static const int counts[] = {2, 2, 4, 2, 2, 4, 2, 4, 2};
+  char path[1100], wanted[] = "5 6 7 8 9 10 3 4 13 14 15 16 17 18 11 12 1 2 "
+                              "19 20 21 22 23 24";
+  (void)state;
+  snprintf(path, sizeof path, "%s/own.safetensors", folder);
+  write_numbered(path, names, counts, sizeof names / sizeof *names);
+  struct run made = weights_of(
+      "input 3x2; linear 2; scale; linear 2; scale; token; linear 2",
+      "--from F/own.safetensors --by-order -o F/taken.safetensors && tail -c "
+      "96 F/taken.safetensors | od -v -An -tfF");
+  assert_string_equal(made.err, "");
+  assert_int_equal(made.status, 0);
+  char *at = made.out;
+  for (char *want = wanted; *want;)
+    assert_true(strtod(at, &at) == strtod(want, &want)); /* whole numbers */
+  run_free(&made);
+  struct run refused =
+      weights_of("input 3x2; linear 2; linear 2; scale; token; linear 2",
+                 "--from F/own.safetensors --by-order -o F/taken.safetensors");
+  assert_int_equal(refused.status, 1);
+  assert_holds(refused.err, "tensor `b.0.gamma` is 2, but `linear2.weight` "
+                            "needs 2x2 for `linear 2`");
+  run_free(&refused);
+}
+
 /* A block as bytes and as C is the same; C compiles. */
 static void blocks_are_written_as_bytes_and_as_c(void **state) {
   struct run bytes = weights_of(small, "--random 7 --fold -o F/w-1.bin");
@@ -410,6 +468,8 @@ int main(void) {
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(random_weights_are_these_bytes);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(order_keeps_values);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(
+      own_parameters_come_when_their_module_ends);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(blocks_are_written_as_bytes_and_as_c);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(inputs_are_spared);

@@ -25,10 +25,15 @@ static void object(struct matching *m, const char *format, ...) {
   va_end(args);
 }
 
-/* PyTorch counts the batches that a norm has seen; nothing reads it. */
+/* What PyTorch keeps beside weights and netc knows: how many batches a norm has
+ * seen, and tables of positions, as Swin and BERT have them. */
 static bool is_counter(const struct stored_tensor *stored) {
-  return slice_ends(slice_of(stored->name), "num_batches_tracked") &&
-         stored->count == 1;
+  static const char *const ends[] = {"num_batches_tracked",
+                                     "relative_position_index", "position_ids"};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (slice_ends(slice_of(stored->name), ends[i]))
+      return i == 0 ? stored->count == 1 : !value_is_real(stored->type);
+  return false;
 }
 
 static int next_axis(int at, int rank, const int64_t *dims, bool loosely) {
@@ -128,22 +133,107 @@ static void name_superfluous(struct matching *m) {
   }
 }
 
+/* The module that a tensor is of, with its dot: "a.b." of a.b.weight. */
+static struct slice module_of(const struct stored_tensor *stored) {
+  struct slice path = slice_of(stored->name);
+  while (path.length > 0 && path.at[path.length - 1] != '.')
+    path.length--;
+  return path;
+}
+
+static bool is_below(const struct stored_tensor *stored, struct slice module) {
+  return strncmp(stored->name, module.at, module.length) == 0;
+}
+
+/* Tensors in the order of the file, and those that are put aside until the
+ * net has them. */
+struct in_order {
+  struct matching *m;
+  size_t at;
+  VEC(const struct stored_tensor *) aside;
+};
+
+static const struct stored_tensor *next_of(struct in_order *o) {
+  const struct tensor_file *file = o->m->file;
+  while (o->at < file->tensors.count && is_counter(&file->tensors.at[o->at]))
+    o->at++;
+  return o->at < file->tensors.count ? &file->tensors.at[o->at] : NULL;
+}
+
+/*
+ * PyTorch saves a module's own parameters, as class_token, before those of the
+ * modules in it, which may work first: modules deeper in it follow.
+ */
+static bool is_own(const struct in_order *o) {
+  const struct stored_tensor *tensors = o->m->file->tensors.at;
+  struct slice module = module_of(&tensors[o->at]);
+  for (size_t i = o->at + 1; i < o->m->file->tensors.count; i++) {
+    if (!is_below(&tensors[i], module))
+      return false;
+    if (strchr(tensors[i].name + module.length, '.'))
+      return true;
+  }
+  return false;
+}
+
+/* The last of those put aside that fits, or whose module ends: its place in
+ * the list and 1; 0: none. */
+static size_t find_aside(const struct in_order *o,
+                         const struct netc_weight *weight,
+                         const struct stored_tensor *next) {
+  for (size_t i = o->aside.count; i-- > 0;) {
+    bool ends = !next || !is_below(next, module_of(o->aside.at[i]));
+    bool first = i == 0 || !slice_equal(module_of(o->aside.at[i]),
+                                        module_of(o->aside.at[i - 1]));
+    if (same_shape(weight, o->aside.at[i], true) || (ends && first))
+      return i + 1;
+  }
+  return 0;
+}
+
+/* The tensor of a weight; NULL: the file ends. */
+static const struct stored_tensor *pick(struct in_order *o,
+                                        const struct netc_weight *weight) {
+  for (size_t before = o->aside.count;;) {
+    const struct stored_tensor *next = next_of(o), *last;
+    last = o->aside.count ? o->aside.at[o->aside.count - 1] : NULL;
+    bool ends = last && (!next || !is_below(next, module_of(last)));
+    if (next && !ends && same_shape(weight, next, true)) {
+      o->at++;
+      return next;
+    }
+    size_t aside = find_aside(o, weight, next);
+    if (aside > 0) {
+      const struct stored_tensor *found = o->aside.at[aside - 1];
+      memmove(&o->aside.at[aside - 1], &o->aside.at[aside],
+              (o->aside.count-- - aside) * sizeof *o->aside.at);
+      return found;
+    }
+    if (!next)
+      return NULL;
+    bool own = is_own(o);
+    o->at++;
+    if (!own) /* take() says that the first of them does not fit */
+      return o->aside.count > before ? o->aside.at[before] : next;
+    *VEC_PUSH(o->m->set->arena, &o->aside) = next;
+  }
+}
+
 /* As they lie in the file. A first one that does not fit makes the rest
  * doubtful. */
 static void match_by_order(struct matching *m) {
-  size_t at = 0, count = m->file->tensors.count;
+  struct in_order o = {.m = m};
   for (size_t i = 0; i < m->set->weights.count && !m->complaints; i++) {
     const struct netc_weight *weight = &m->set->weights.at[i];
-    while (at < count && is_counter(&m->file->tensors.at[at]))
-      at++;
-    if (weight->sines &&
-        (at == count || !same_shape(weight, &m->file->tensors.at[at], true)))
+    const struct stored_tensor *next = next_of(&o);
+    if (weight->sines && (!next || !same_shape(weight, next, true)))
       continue;
-    if (at == count)
+    const struct stored_tensor *stored = pick(&o, weight);
+    if (stored)
+      take(m, i, stored);
+    else
       object(m, "tensor `%s`, %s, is missing: the file ends before it",
              weight->name, sizes_text(weight->rank, weight->dims).text);
-    else
-      take(m, i, &m->file->tensors.at[at++]);
   }
 }
 
