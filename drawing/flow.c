@@ -240,9 +240,20 @@ void flow_put_count(struct text *out, const struct flow *flow,
                     const struct flow_box *box) {
   int64_t turns = flow_turns(flow, box);
   if (turns > 1 && is_of_one_kind(flow, box))
-    text_printf(out, " x %lld", (long long)turns);
+    text_printf(out, " \xC3\x97 %lld", (long long)turns);
   else if (turns > 1)
     text_printf(out, " +%lld", (long long)turns - 1);
+}
+
+/* In the words of papers; inputs keep their names. */
+static void put_plain_name(struct text *out, const struct flow *flow,
+                           const struct flow_box *box) {
+  struct text words = text_new(flow->c->arena);
+  leaf_put_layer(&words, &flow->leaves, flow_leaf(flow, box));
+  if (words.length)
+    text_puts(out, text_slice(&words));
+  else
+    leaf_put_name(out, &flow->leaves, flow_leaf(flow, box));
 }
 
 void flow_put_name(struct text *out, const struct flow *flow,
@@ -252,7 +263,10 @@ void flow_put_name(struct text *out, const struct flow *flow,
     text_put(out, " boxes left out");
     return;
   }
-  leaf_put_name(out, &flow->leaves, flow_leaf(flow, box));
+  if (flow->c->options->plain)
+    put_plain_name(out, flow, box);
+  else
+    leaf_put_name(out, &flow->leaves, flow_leaf(flow, box));
   flow_put_count(out, flow, box);
 }
 
@@ -273,6 +287,8 @@ void flow_put_layer(struct text *out, const struct flow *flow,
   struct text name = text_new(out->arena), layer = text_new(out->arena);
   if (box->elided)
     return;
+  if (flow->c->options->plain && node->kind != &model_input_kind)
+    return; /* it is the name */
   if (node->kind == &model_input_kind)
     shape_put(&layer, row_shape(flow->c, row), output_layout(flow->c));
   else

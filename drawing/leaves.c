@@ -1,6 +1,8 @@
 /* Leaves: the lines of a folded net that a picture shows. */
 #include "drawing/leaves.h"
 
+#include "codegen/plain.h"
+
 struct leaf_walk {
   struct leaves *leaves;
   int depth;      /* lines that are deeper are left out */
@@ -156,8 +158,13 @@ void leaf_put_layer(struct text *out, const struct leaves *leaves,
   struct slice call = {"", 0};
   if (line->group != NO_NODE)
     call = leaves->c->model->groups.at[line->group].call;
-  if (line->period == 1)
+  bool plain = leaves->c->options->plain;
+  if (line->period == 1 && plain)
+    row_put_plain(out, leaves->c, &leaves->rows.at[line->row]);
+  else if (line->period == 1)
     row_put_acting(out, leaves->c, &leaves->rows.at[line->row], false);
+  else if (call.length && plain)
+    plain_put_call(out, call);
   else if (call.length)
     text_puts(out, call);
   else

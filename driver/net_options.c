@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/guard.h"
+#include "driver/look.h"
 
 static int add_output(struct net_options *o, const char *kind, size_t length,
                       const char *path) {
@@ -293,45 +294,6 @@ static int set_depth(struct net_options *o, const char *value) {
   return EXIT_DONE;
 }
 
-/* The columns of a report, or those that can be sorted by; complains. */
-static int no_column(enum option_id option, const char *name, size_t length) {
-  struct netc_column column = {.size = sizeof column};
-  char all[400];
-  size_t used = 0;
-  for (size_t i = 0; netc_column(i, &column) == NETC_OK; i++)
-    if (used < sizeof all && (option == OPTION_COLUMNS || column.sortable))
-      used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
-                               used ? ", " : "", column.name);
-  return complain(EXIT_USAGE, "--%s: unknown column `%.*s`; choose from %s",
-                  option_row(option)->name, (int)length, name, all);
-}
-
-static bool find_column(const char *name, size_t length, bool sortable) {
-  struct netc_column column = {.size = sizeof column};
-  for (size_t i = 0; netc_column(i, &column) == NETC_OK; i++)
-    if (strlen(column.name) == length && memcmp(column.name, name, length) == 0)
-      return column.sortable || !sortable;
-  return false;
-}
-
-static int set_columns(struct net_options *o, const char *list) {
-  for (const char *at = list; *at;) {
-    size_t length = strcspn(at, ",");
-    if (!find_column(at, length, false))
-      return no_column(OPTION_COLUMNS, at, length);
-    at += length + (at[length] == ',');
-  }
-  o->look.columns = list;
-  return EXIT_DONE;
-}
-
-static int set_sort(struct net_options *o, const char *name) {
-  if (!find_column(name, strlen(name), true))
-    return no_column(OPTION_SORT, name, strlen(name));
-  o->look.sort = name;
-  return EXIT_DONE;
-}
-
 /* --lora 16, --lora 16:all */
 static int set_lora(struct net_options *o, const char *value) {
   char rank[32];
@@ -363,6 +325,8 @@ static int set_word(struct net_options *o, enum option_id option,
   case OPTION_DIRECTION: o->look.direction = (enum netc_direction)found; break;
   case OPTION_FILL: o->look.tint = (enum netc_tint)found; break;
   case OPTION_NOTES: o->look.notes = (unsigned)found; break;
+  case OPTION_LABELS: o->look.plain = found; break;
+  case OPTION_LEGEND: o->look.no_legend = found; break;
   case OPTION_COLOR: o->colour = (enum colour)found; break;
   default: complain_as(o->style = (enum netc_style)found);
   }
@@ -396,10 +360,14 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_FILL:
   case OPTION_COLOR:
   case OPTION_NOTES:
+  case OPTION_LABELS:
+  case OPTION_LEGEND:
   case OPTION_DIAGNOSTICS: return set_word(o, option, value);
+  case OPTION_TITLE: o->look.title = value; break;
+  case OPTION_WIDTH: return look_set_width(&o->look, value);
   case OPTION_DEPTH: return set_depth(o, value);
-  case OPTION_COLUMNS: return set_columns(o, value);
-  case OPTION_SORT: return set_sort(o, value);
+  case OPTION_COLUMNS: return look_set_columns(&o->look, value);
+  case OPTION_SORT: return look_set_sort(&o->look, value);
   case OPTION_TOP:
     return option_number(OPTION_TOP, value, 1, INT32_MAX, &o->look.top)
                ? EXIT_DONE

@@ -327,7 +327,16 @@ struct netc_options {
   /* In py: what tensors are called, by the numbers of netc_weight; NULL: as
    * netc_weight_torch_name says. */
   const char *const *tensor_names;
+  /* Of pictures: */
+  bool plain;        /* layers in the words of papers: "Layer norm" */
+  const char *title; /* above them; "": none; NULL: charts have their own */
+  bool no_legend;    /* nor what says how it is drawn: it is in the caption */
+  int64_t picture_width; /* laid out for it, in tenths of a point; 0: as wide
+                            as it needs to be */
 };
+
+/* Limits of netc_options.picture_width. */
+enum { NETC_LEAST_WIDTH = 1000, NETC_MOST_WIDTH = 300000 };
 
 /*
  * What names in C begin with, as outputs with these options have them:

@@ -20,6 +20,21 @@ static const struct {
 #undef LAYER
 };
 
+const char *layer_plain_words(const struct layer_kind *kind) {
+  static const struct {
+    const struct layer_kind *kind;
+    const char *words;
+  } plain[] = {
+#define PLAIN(id, words) {&layer_##id, words},
+#include "layers/plain.def"
+#undef PLAIN
+  };
+  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+    if (plain[i].kind == kind)
+      return plain[i].words;
+  return "";
+}
+
 size_t layer_kind_count(void) {
   return sizeof kinds / sizeof *kinds;
 }

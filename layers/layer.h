@@ -306,6 +306,9 @@ size_t layer_kind_count(void);
 const struct layer_kind *layer_kind_at(size_t index);
 const struct layer_kind *layer_kind_find(struct slice name);
 
+/* What papers call it, as plain.def says; "" for what no table has. */
+const char *layer_plain_words(const struct layer_kind *kind);
+
 /*
  * The parameters of a layer: of each the copies, one after the other, named
  * 0.weight, 1.weight..

@@ -18,6 +18,8 @@ static bool are_valid(const struct netc_options *o) {
   return (unsigned)o->units <= NETC_BYTES && o->depth >= NETC_TOTALS_ONLY &&
          (unsigned)o->direction <= NETC_RIGHT &&
          (unsigned)o->tint <= NETC_TINT_PARAMS && o->notes <= NETC_NOTE_ALL &&
+         (o->picture_width == 0 || (o->picture_width >= NETC_LEAST_WIDTH &&
+                                    o->picture_width <= NETC_MOST_WIDTH)) &&
          o->width >= 0 && o->height >= 0 && o->top >= 0 && !wrong.at &&
          (!o->sort || (by && by->value));
 }

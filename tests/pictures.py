@@ -60,7 +60,10 @@ def check_tex(text):
 def check_mermaid(text):
     box = r'  n\d+(\[|\(\[|\[\[|\{\{)"[^"`<>{}|\\]*(<br>[^"`<>{}|\\]*)?"'
     shape = r'(\|"[0-9a-z]+"\|)?'
-    line = (r'  subgraph s\d+ \["x \d+"\]|  end|'
+    line = (r'  subgraph s\d+ \["× \d+"\]|  end|'
+            r"  classDef (f[0-9a-f]{6}) fill:#[0-9a-f]{6},"
+            r"stroke:#[0-9a-f]{6},color:#[0-9a-f]{6}|"
+            r"  class n\d+(,n\d+)* f[0-9a-f]{6}|"
             r"flowchart TB|  acc(Title|Descr): [^<>\"{}]+|"
             + box + r"(\]|\]\)|\]\]|\}\})|  n\d+ -->" + shape + r" n\d+")
     for each in text.splitlines():

@@ -348,6 +348,54 @@ static void charts_are_drawn_for_paper_too(void **state) {
   }
 }
 
+/* The words of papers, a title, no legend, and the width of a column. */
+static void papers_have_their_way(void **state) {
+  (void)state;
+  const char *folder = scratch("pictures-plain");
+  const char *const options =
+      "--labels=plain --legend=none --title \"A <b> & c\" --width 240pt";
+  char command[1024];
+  snprintf(command, sizeof command,
+           NETC " examples/zoo/vit.net %s -o %s/v.svg -o %s/v.bars.svg "
+                "-o %s/v.volumes.pdf && cat %s/v.svg",
+           options, folder, folder, folder, folder);
+  struct run r = run("%s", command);
+  assert_int_equal(r.status, 0);
+  static const char *const there[] = {"width=\"240.0pt\"", ">Layer norm<",
+                                      ">Multi-head attention (12)<",
+                                      ">A &lt;b&gt; &amp; c<",
+                                      "16\xC3\x97"
+                                      "16 conv, 768"};
+  static const char *const gone[] = {">convolution<", "packed", ">ln<",
+                                     "wider for more bytes"};
+  for (size_t i = 0; i < sizeof there / sizeof *there; i++)
+    assert_non_null(strstr(r.out, there[i]));
+  for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+    assert_null(strstr(r.out, gone[i]));
+  run_free(&r);
+  snprintf(command, sizeof command,
+           "grep -q 'width=\"240pt\"' %s/v.bars.svg && "
+           "! grep -q 'Saved bytes: ' %s/v.bars.svg && "
+           "grep -aq 'MediaBox .0 0 240 ' %s/v.volumes.pdf",
+           folder, folder, folder);
+  expect(command, 0, NULL, NULL);
+  expect(NETC " examples/vgg16.net --width 240 --emit=svg", 2, NULL,
+         "--width 240: a length with its unit, pt, mm, cm or in");
+  expect(NETC " examples/vgg16.net --width 1mm --emit=svg", 2, NULL,
+         "from 100pt to 30000pt");
+  expect(NETC " examples/vgg16.net --title '' --emit=bars.svg", 0, NULL, NULL);
+}
+
+/* Every layer has its words. */
+static void papers_know_every_layer(void **state) {
+  (void)state;
+  expect("sed -n 's/^LAYER(\\([a-z0-9]*\\),.*/\\1/p' layers/layers.def "
+         ">build/tests/a.words && "
+         "sed -n 's/^PLAIN(\\([a-z0-9]*\\),.*/\\1/p' layers/plain.def | "
+         "diff - build/tests/a.words",
+         0, NULL, NULL);
+}
+
 /* Those of the manual are what `make docs` makes. */
 static void the_manual_shows_what_is_drawn(void **state) {
   (void)state;
@@ -472,6 +520,8 @@ int main(void) {
       cmocka_unit_test(a_suffix_of_two_words_is_a_chart),
       cmocka_unit_test(a_suffix_may_be_of_any_case),
       cmocka_unit_test(charts_are_drawn_for_paper_too),
+      cmocka_unit_test(papers_have_their_way),
+      cmocka_unit_test(papers_know_every_layer),
       cmocka_unit_test(the_manual_shows_what_is_drawn),
       cmocka_unit_test(colours_are_told_apart),
       cmocka_unit_test(every_gpu_has_a_roof),

@@ -10,7 +10,7 @@
 
 enum {
   LEFT = 70,
-  RIGHT = 736,
+  RIGHT_ROOM = 64,
   PLOT_HEIGHT = 340,
   MOST_BOXES = 3000,
   NAMED = 6,
@@ -30,6 +30,7 @@ struct arena_box {
 };
 
 struct arena_map {
+  double right; /* of the plot */
   const struct compiled *c;
   struct chart chart;
   struct chart_scale x, y;
@@ -248,11 +249,11 @@ static void draw_box(struct arena_map *a, const struct arena_box *box) {
 static void draw_bound(struct arena_map *a) {
   const struct plan *plan = &a->c->memory.inference.plan;
   double y = chart_at(&a->y, (double)plan->lower_bound);
-  chart_line(&a->chart, "mark", LEFT, y, RIGHT, y);
+  chart_line(&a->chart, "mark", LEFT, y, a->right, y);
   text_printf(&a->chart.note, "%s%s",
               plan->optimal ? "= lower bound " : "lower bound ",
               output_size(a->c, plan->lower_bound).text);
-  chart_text_as(&a->chart, "over", CHART_TEXT, CHART_END, RIGHT, y - 6,
+  chart_text_as(&a->chart, "over", CHART_TEXT, CHART_END, a->right, y - 6,
                 chart_note(&a->chart));
 }
 
@@ -278,9 +279,9 @@ static void draw_peak(struct arena_map *a) {
   chart_to(&a->chart, x, y + 2);
   chart_to(&a->chart, x + 4, y + 8);
   chart_path_end(&a->chart);
-  x = x - half < LEFT ? LEFT + half : x + half > RIGHT ? RIGHT - half : x;
+  x = x - half < LEFT ? LEFT + half : x + half > a->right ? a->right - half : x;
   chart_text_fit(&a->chart, "", CHART_TEXT, CHART_MIDDLE, x, y + 19,
-                 RIGHT - LEFT, name);
+                 a->right - LEFT, name);
 }
 
 /* Only what occurs. */
@@ -296,7 +297,7 @@ static double draw_legend(struct arena_map *a, double y) {
     names[count] = role_names[role];
     fills[count++] = role_fills[role];
   }
-  return chart_legend(&a->chart, LEFT, y, RIGHT - LEFT, names, fills, count);
+  return chart_legend(&a->chart, LEFT, y, a->right - LEFT, names, fills, count);
 }
 
 struct scene *arena_scene(const struct compiled *c) {
@@ -304,27 +305,31 @@ struct scene *arena_scene(const struct compiled *c) {
   struct arena_map a = {.c = c};
   struct text above = text_new(c->arena), below = text_new(c->arena);
   a.chart = chart_new(c, "arena");
+  a.right = a.chart.width - (chart_is_narrow(&a.chart) ? 16 : RIGHT_ROOM);
   a.boxes = arena_alloc(c->arena, f->arena.count + 1, sizeof *a.boxes);
   for (size_t i = 0; i < f->arena.count; i++)
     a.steps = max_i64(a.steps, f->arena.at[i].last + 1);
-  a.x = (struct chart_scale){(double)a.steps, LEFT, RIGHT};
+  a.x = (struct chart_scale){(double)a.steps, LEFT, a.right};
   a.y = (struct chart_scale){(double)f->plan.height * 1.06, PLOT_HEIGHT, 0};
   choose_grid(&a);
   struct slice subtitle = subtitle_of(&a, &above);
-  a.top = chart_head_height(subtitle) + 8;
+  a.top = chart_head_height(&a.chart, subtitle) + 8;
   a.y.zero = a.top + PLOT_HEIGHT;
   a.y.end = a.top;
   struct slice words = words_below(&a, &below);
-  double width = CHART_WIDTH - 2 * CHART_MARGIN;
+  struct slice caption = chart_caption(&a.chart, words);
+  double width = chart_inner(&a.chart);
   double y = a.top + PLOT_HEIGHT + BELOW + 2 * 15;
-  chart_open(&a.chart, y + 15 * chart_lines(CHART_SMALL, width, words),
+  chart_open(&a.chart, y + 15 * chart_lines(CHART_SMALL, width, caption),
              slice_of("the arena at prediction"), subtitle, words);
-  chart_byte_axis(&a.chart, &a.y, LEFT, RIGHT, output_units(c));
+  chart_byte_axis(&a.chart, &a.y, LEFT, a.right, output_units(c));
   for (size_t i = 0; i < a.count; i++)
     draw_box(&a, &a.boxes[i]);
   draw_bound(&a);
   draw_peak(&a);
   y = draw_legend(&a, a.top + PLOT_HEIGHT + BELOW + 8);
-  chart_paragraph(&a.chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);
+  y = chart_paragraph(&a.chart, CHART_SMALL, CHART_MARGIN, y + 3, width,
+                      caption);
+  chart_close(&a.chart, y);
   return a.chart.scene;
 }

@@ -8,24 +8,22 @@
 #include "drawing/leaves.h"
 #include "drawing/charts/chart.h"
 
-enum {
-  MOST_ROWS = 40,
-  FEWEST_ROWS = 6,
-  ROW_HEIGHT = 17,
-  NAME_WIDTH = 178,
-  PANEL_LEFT = 206,
-  PANEL_WIDTH = 194,
-  VALUE_WIDTH = 84, /* at the right of a panel */
-  PANELS = 3
-};
+enum { MOST_ROWS = 40, FEWEST_ROWS = 6, ROW_HEIGHT = 17, PANELS = 3 };
 
 struct panel {
-  const char *name, *unit;
+  const char *name, *brief, *unit;
   int fill;
 };
-static const struct panel panels[PANELS] = {{"Parameters", "", 1},
-                                            {"MACs of one sample", "", 3},
-                                            {"Saved for backward", "B", 4}};
+static const struct panel panels[PANELS] = {
+    {"Parameters", "params", "", 1},
+    {"MACs of one sample", "MACs", "", 3},
+    {"Saved for backward", "saved", "B", 4}};
+
+/* px: of a name, of a panel, of the figures at the right of one. */
+struct bar_widths {
+  double name, left, panel, values;
+};
+static const struct bar_widths wide = {178, 206, 194, 84};
 
 /* What a line of the chart shows. */
 struct bar {
@@ -36,6 +34,7 @@ struct bar {
 struct bars {
   const struct compiled *c;
   struct chart chart;
+  struct bar_widths widths;
   struct leaves leaves;
   struct bar *at;
   size_t count, empty;
@@ -213,10 +212,24 @@ static void put_name(struct bars *b, struct text *out, const struct bar *bar) {
     text_printf(out, " x %lld", (long long)leaf->turns);
 }
 
+/* Where there is no room for figures, shares alone are beside the bars. */
+static struct bar_widths choose_widths(const struct chart *chart) {
+  struct bar_widths w = wide;
+  if (!chart_is_narrow(chart)) {
+    w.panel += (chart->width - CHART_WIDTH) / PANELS;
+    return w;
+  }
+  w.name = chart->width * 0.28;
+  w.left = CHART_MARGIN + w.name + 6;
+  w.panel = (chart->width - w.left - 8) / PANELS;
+  w.values = 36;
+  return w;
+}
+
 static void draw_bar(struct bars *b, const struct bar *bar, int panel,
                      double y) {
-  double left = PANEL_LEFT + panel * PANEL_WIDTH;
-  double room = PANEL_WIDTH - VALUE_WIDTH - 12;
+  double left = b->widths.left + panel * b->widths.panel;
+  double room = b->widths.panel - b->widths.values - 12;
   int64_t value = bar->values[panel];
   struct chart_scale scale = {(double)b->most[panel], left, left + room};
   if (!value)
@@ -232,12 +245,15 @@ static void draw_bar(struct bars *b, const struct bar *bar, int panel,
                                 chart_at(&scale, (double)value) - left,
                                 ROW_HEIGHT - 5},
              chart_note(&b->chart));
-  put_value(b, panel, value);
-  chart_text(&b->chart, CHART_SMALL, CHART_END, left + PANEL_WIDTH - 52, y,
-             chart_note(&b->chart));
+  if (!chart_is_narrow(&b->chart)) {
+    put_value(b, panel, value);
+    chart_text(&b->chart, CHART_SMALL, CHART_END, left + b->widths.panel - 52,
+               y, chart_note(&b->chart));
+  }
   put_share(b, panel, value);
   chart_text_as(&b->chart, "faint", CHART_SMALL, CHART_END,
-                left + PANEL_WIDTH - 14, y, chart_note(&b->chart));
+                left + b->widths.panel - (chart_is_narrow(&b->chart) ? 4 : 14),
+                y, chart_note(&b->chart));
 }
 
 static void draw_line(struct bars *b, const struct bar *bar, double y) {
@@ -245,24 +261,27 @@ static void draw_line(struct bars *b, const struct bar *bar, double y) {
   struct slice name = chart_note(&b->chart);
   double width = chart_text_width(name, CHART_SMALL) + 8;
   chart_text_fit(&b->chart, "", CHART_SMALL, CHART_START, CHART_MARGIN, y,
-                 NAME_WIDTH, name);
+                 b->widths.name, name);
   if (bar != &b->others)
     leaf_put_layer(&b->chart.note, &b->leaves, &b->leaves.at[bar->leaf]);
   name = chart_note(&b->chart);
-  if (name.length && NAME_WIDTH - width > 40)
-    chart_text_fit(&b->chart, "faint", CHART_SMALL, CHART_START,
-                   CHART_MARGIN + width, y, NAME_WIDTH - width, name);
+  if (name.length && b->widths.name - width > 40)
+    chart_text_cut(&b->chart, "faint", CHART_SMALL, CHART_MARGIN + width, y,
+                   b->widths.name - width, name);
   for (int p = 0; p < PANELS; p++)
     draw_bar(b, bar, p, y);
 }
 
 static void draw_heads(struct bars *b, double y) {
   for (int p = 0; p < PANELS; p++) {
-    double left = PANEL_LEFT + p * PANEL_WIDTH;
-    text_printf(&b->chart.note, "%s: ", panels[p].name);
+    double left = b->widths.left + p * b->widths.panel;
+    bool narrow = chart_is_narrow(&b->chart);
+    text_printf(&b->chart.note,
+                "%s: ", narrow ? panels[p].brief : panels[p].name);
     put_value(b, p, b->totals[p]);
-    chart_text(&b->chart, CHART_TEXT, CHART_START, left, y,
-               chart_note(&b->chart));
+    chart_text_fit(&b->chart, "", narrow ? CHART_SMALL : CHART_TEXT,
+                   CHART_START, left, y, b->widths.panel - 4,
+                   chart_note(&b->chart));
   }
 }
 
@@ -275,6 +294,7 @@ struct scene *bars_scene(const struct compiled *c) {
   struct bars b = {.c = c};
   struct text above = text_new(c->arena), summary = text_new(c->arena);
   b.chart = chart_new(c, "bars");
+  b.widths = choose_widths(&b.chart);
   choose_rows(&b);
   find_totals(&b);
   keep_largest(&b);
@@ -282,7 +302,7 @@ struct scene *bars_scene(const struct compiled *c) {
     find_most(&b, &b.at[i]);
   find_most(&b, &b.others);
   struct slice subtitle = subtitle_of(&b, &above);
-  double top = chart_head_height(subtitle) + 18;
+  double top = chart_head_height(&b.chart, subtitle) + 18;
   size_t lines = b.count + (b.other_count > 0);
   double height = top + ROW_HEIGHT * ((double)lines + 1) + 8;
   chart_open(&b.chart, height,
@@ -293,8 +313,9 @@ struct scene *bars_scene(const struct compiled *c) {
     draw_line(&b, &b.at[i], top + ROW_HEIGHT * ((double)i + 1) + 3);
   if (b.other_count)
     draw_line(&b, &b.others, top + ROW_HEIGHT * (double)lines + 3);
-  for (int p = 0; p < PANELS; p++)
-    chart_line(&b.chart, "axis", PANEL_LEFT + p * PANEL_WIDTH, top + 5,
-               PANEL_LEFT + p * PANEL_WIDTH, height - 12);
+  for (int p = 0; p < PANELS; p++) {
+    double x = b.widths.left + p * b.widths.panel;
+    chart_line(&b.chart, "axis", x, top + 5, x, height - 12);
+  }
   return b.chart.scene;
 }

@@ -15,12 +15,29 @@ static const char *const size_classes[] = {
 
 enum { LINE = 15 }; /* px from one line of a text to the next */
 
+/* As many px as keep the smallest letters readable; 0: all. */
+static double width_of(int64_t print_width) {
+  double px = (double)(print_width * 10 / LEAST_TEXT);
+  return !print_width || px > CHART_WIDTH ? CHART_WIDTH
+         : px < CHART_LEAST_WIDTH         ? CHART_LEAST_WIDTH
+                                          : px;
+}
+
 struct chart chart_new(const struct compiled *c, const char *kind) {
   struct scene *scene = ARENA_NEW(c->arena, struct scene);
   scene->arena = c->arena;
   scene->chart = kind;
-  return (struct chart){
-      .scene = scene, .name = c->model->name, .note = text_new(c->arena)};
+  scene->print_width = c->options->picture_width;
+  return (struct chart){.scene = scene,
+                        .name = c->model->name,
+                        .note = text_new(c->arena),
+                        .title = c->options->title,
+                        .bare = c->options->no_legend,
+                        .width = width_of(c->options->picture_width)};
+}
+
+struct slice chart_caption(const struct chart *s, struct slice words) {
+  return s->bare ? (struct slice){"", 0} : words;
 }
 
 struct slice chart_note(struct chart *s) {
@@ -184,6 +201,28 @@ void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
   chart_text_as(s, class, font, anchor, x, y, text_slice(&shortened));
 }
 
+void chart_text_cut(struct chart *s, const char *class, enum chart_font font,
+                    double x, double y, double width, struct slice text) {
+  struct slice whole = text;
+  double used = chart_text_width(slice_of("\xE2\x80\xA6"), font);
+  if (chart_text_width(text, font) <= width) {
+    chart_text_as(s, class, font, CHART_START, x, y, text);
+    return;
+  }
+  do
+    text.length--;
+  while (text.length && (text.at[text.length] != ' ' ||
+                         chart_text_width(text, font) + used > width));
+  if (!text.length) { /* not even its first word */
+    chart_text_fit(s, class, font, CHART_START, x, y, width, whole);
+    return;
+  }
+  struct text cut = text_new(s->scene->arena);
+  text_puts(&cut, text);
+  text_put(&cut, "\xE2\x80\xA6");
+  chart_text_as(s, class, font, CHART_START, x, y, text_slice(&cut));
+}
+
 /* The next line of a text that is broken at blanks. */
 static struct slice next_line(struct slice *rest, enum chart_font font,
                               double width) {
@@ -324,29 +363,44 @@ void chart_line(struct chart *s, const char *class, double x0, double y0,
 
 /* Parts of a chart */
 
-static const double inner = CHART_WIDTH - 2 * CHART_MARGIN;
+static bool has_title(const struct chart *s) {
+  return !s->title || *s->title;
+}
 
-double chart_head_height(struct slice subtitle) {
-  return 34 + LINE * chart_lines(CHART_SMALL, inner, subtitle);
+double chart_head_height(const struct chart *s, struct slice subtitle) {
+  return (has_title(s) ? 34 : 16) +
+         LINE * chart_lines(CHART_SMALL, chart_inner(s),
+                            chart_caption(s, subtitle));
 }
 
 void chart_open(struct chart *s, double height, struct slice title,
                 struct slice subtitle, struct slice summary) {
   struct text head = text_new(s->scene->arena);
-  text_printf(&head, "%.*s: %.*s", SLICE_ARG(s->name), SLICE_ARG(title));
+  if (s->title && *s->title)
+    text_put(&head, s->title);
+  else
+    text_printf(&head, "%.*s: %.*s", SLICE_ARG(s->name), SLICE_ARG(title));
   s->scene->put_style = put_style;
-  s->scene->width = CHART_WIDTH * POINT;
-  s->scene->height = (int64_t)(height + 0.999) * POINT; /* whole px */
+  s->scene->width = (int64_t)(s->width * POINT);
+  chart_close(s, height);
   s->scene->title = text_slice(&head);
   s->scene->description = summary;
-  chart_text_fit(s, "", CHART_HEAD, CHART_START, CHART_MARGIN, 25, inner,
-                 s->scene->title);
-  chart_paragraph(s, CHART_SMALL, CHART_MARGIN, 43, inner, subtitle);
+  if (has_title(s))
+    chart_text_fit(s, "", CHART_HEAD, CHART_START, CHART_MARGIN, 25,
+                   chart_inner(s), s->scene->title);
+  chart_paragraph(s, CHART_SMALL, CHART_MARGIN, has_title(s) ? 43 : 25,
+                  chart_inner(s), chart_caption(s, subtitle));
+}
+
+void chart_close(struct chart *s, double y) {
+  s->scene->height = (int64_t)(y + 0.999) * POINT; /* whole px */
 }
 
 double chart_legend(struct chart *s, double x, double y, double width,
                     const char *const *names, const int *fills, int count) {
   double at = x;
+  if (s->bare)
+    return y - 9;
   for (int i = 0; i < count; i++) {
     struct slice name = slice_of(names[i]);
     double room = 14 + chart_text_width(name, CHART_SMALL) + 16;

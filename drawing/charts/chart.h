@@ -7,9 +7,10 @@
 
 /*
  * A chart on its way to a scene. Lengths are in px, of which a page has
- * CHART_WIDTH across; x grows to the right and y downwards. The same file
- * serves a light and a dark screen, and paper: how things look is a class,
- * which SVG has in a style sheet and the others have in full.
+ * CHART_WIDTH across, or fewer where a narrow picture is asked for; x grows to
+ * the right and y downwards. The same file serves a light and a dark screen,
+ * and paper: how things look is a class, which SVG has in a style sheet and the
+ * others have in full.
  */
 struct chart {
   struct scene *scene;
@@ -18,9 +19,22 @@ struct chart {
   VEC(struct point) path;
   const char *class; /* of the path */
   int fill;          /* the last one, which a shade is on */
+  const char *title; /* in place of its own; "": none; NULL: its own */
+  bool bare;         /* no legend, and no words on how it is drawn */
+  double width;      /* from CHART_LEAST_WIDTH to CHART_WIDTH */
 };
 
-enum { CHART_WIDTH = 800, CHART_MARGIN = 16 };
+enum { CHART_LEAST_WIDTH = 300, CHART_WIDTH = 800, CHART_MARGIN = 16 };
+
+/* Between the margins. */
+static inline double chart_inner(const struct chart *s) {
+  return s->width - 2 * CHART_MARGIN;
+}
+
+/* Too narrow for a name and three figures in a line. */
+static inline bool chart_is_narrow(const struct chart *s) {
+  return s->width < 600;
+}
 
 /* Sizes of letters: the smallest is 6 pt where the picture is 170 mm wide. */
 enum chart_font { CHART_SMALL, CHART_TEXT, CHART_HEAD };
@@ -36,8 +50,14 @@ struct chart chart_new(const struct compiled *c, const char *kind);
 void chart_open(struct chart *s, double height, struct slice title,
                 struct slice subtitle, struct slice summary);
 
+/* It ends at that y: what was drawn is all. */
+void chart_close(struct chart *s, double y);
+
 /* The y where the picture may begin. */
-double chart_head_height(struct slice subtitle);
+double chart_head_height(const struct chart *s, struct slice subtitle);
+
+/* Words around the picture: none where they are in the caption. */
+struct slice chart_caption(const struct chart *s, struct slice words);
 
 /* What was put into s->note since; valid until the next such text. */
 struct slice chart_note(struct chart *s);
@@ -63,6 +83,10 @@ void chart_text_as(struct chart *s, const char *class, enum chart_font font,
 void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
                     enum chart_anchor anchor, double x, double y, double width,
                     struct slice text);
+
+/* The same, without its last words: what differs stands in front. */
+void chart_text_cut(struct chart *s, const char *class, enum chart_font font,
+                    double x, double y, double width, struct slice text);
 
 /* From below upwards, beginning at that place. */
 void chart_text_up(struct chart *s, const char *class, double x, double y,

@@ -6,7 +6,6 @@
 enum {
   MOST_PANELS = MOST_COMPARED + 1,
   LEFT = 66,
-  RIGHT = CHART_WIDTH - CHART_MARGIN,
   GAP = 14,
   COLUMNS = 400, /* of all panels in a row */
   STEP_WIDTH = 10,
@@ -33,6 +32,8 @@ static struct compared_step step_at(const struct comparing *t, size_t i) {
 static void open_panels(struct comparing *t) {
   t->count = t->c->compared_count + 1;
   t->across = t->count <= 4 ? t->count : 3;
+  if (chart_is_narrow(&t->chart) && t->across > 2)
+    t->across = 2;
   for (size_t i = 0; i < t->count; i++) {
     struct compared_step step = step_at(t, i);
     struct step_chart *panel = &t->panels[i];
@@ -54,7 +55,8 @@ static size_t row_count(const struct comparing *t) {
 
 static void place_panel(struct comparing *t, size_t i, double top) {
   double across = (double)t->across;
-  double width = (RIGHT - LEFT - GAP * (across - 1)) / across;
+  double width =
+      (t->chart.width - CHART_MARGIN - LEFT - GAP * (across - 1)) / across;
   double x = LEFT + (width + GAP) * (double)(i % t->across);
   double y =
       top + HEAD + (HEAD + PLOT_HEIGHT + UNDER) * (double)(i / t->across);
@@ -154,22 +156,25 @@ static void draw_rows(struct comparing *t) {
 struct scene *timeline_compare(const struct compiled *c) {
   struct comparing *t = ARENA_NEW(c->arena, struct comparing);
   struct text above = text_new(c->arena), below = text_new(c->arena);
-  double width = CHART_WIDTH - 2 * CHART_MARGIN;
+  double width = chart_inner(&t->chart);
   t->c = c;
   t->chart = chart_new(c, "timeline");
   open_panels(t);
   struct slice subtitle = subtitle_of(t, &above);
-  double top = chart_head_height(subtitle) + 8;
+  double top = chart_head_height(&t->chart, subtitle) + 8;
   for (size_t i = 0; i < t->count; i++)
     place_panel(t, i, top);
   struct slice words = words_below(t, &below);
+  struct slice caption = chart_caption(&t->chart, words);
   double legend = top + (HEAD + PLOT_HEIGHT + UNDER) * (double)row_count(t) + 4;
-  chart_open(&t->chart,
-             legend + 2 * LINE + LINE * chart_lines(CHART_SMALL, width, words),
-             slice_of("memory through one training step, compared"), subtitle,
-             words);
+  chart_open(
+      &t->chart,
+      legend + 2 * LINE + LINE * chart_lines(CHART_SMALL, width, caption),
+      slice_of("memory through one training step, compared"), subtitle, words);
   draw_rows(t);
   double y = step_legend(t->panels, t->count, LEFT, legend);
-  chart_paragraph(&t->chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);
+  y = chart_paragraph(&t->chart, CHART_SMALL, CHART_MARGIN, y + 3, width,
+                      caption);
+  chart_close(&t->chart, y);
   return t->chart.scene;
 }

@@ -12,13 +12,13 @@
 
 enum {
   LEFT = 86,
-  LOG_LEFT = 150, /* before it: layers without multiply-accumulates */
-  RIGHT = 716,
+  LOG_LEFT = 150,  /* before it: layers without multiply-accumulates */
+  RIGHT_ROOM = 84, /* for the names of types */
   ROOF_HEIGHT = 190,
   GAP = 34,
   TIME_HEIGHT = 120,
   BIN = 4, /* px: layers of one bin are one dot */
-  BINS = (RIGHT - LOG_LEFT) / BIN + 1,
+  BINS = (CHART_WIDTH - RIGHT_ROOM - LOG_LEFT) / BIN + 1,
   LABELS = 8
 };
 
@@ -33,6 +33,7 @@ struct bin {
 };
 
 struct roofline {
+  double right; /* of the plots */
   const struct compiled *c;
   struct chart chart;
   const struct gpu *gpu;
@@ -101,7 +102,7 @@ static bool is_bound(const struct roofline *r, double flops, double bytes) {
 
 static double x_at(const struct roofline *r, double intensity) {
   return LOG_LEFT +
-         (RIGHT - LOG_LEFT) * (log10(intensity) - r->low) / r->decades;
+         (r->right - LOG_LEFT) * (log10(intensity) - r->low) / r->decades;
 }
 
 static double y_at(const struct roofline *r, double rate) {
@@ -283,12 +284,12 @@ static void draw_grid(struct roofline *r) {
   }
   for (double p = r->floor; p <= r->floor + r->rises; p++) {
     double y = y_at(r, pow(10, p));
-    chart_line(&r->chart, "grid", LEFT, y, RIGHT, y);
+    chart_line(&r->chart, "grid", LEFT, y, r->right, y);
     put_scaled(&r->chart.note, pow(10, p), "FLOP/s");
     struct slice mark = chart_note(&r->chart);
     chart_text(&r->chart, CHART_SMALL, CHART_END, LEFT - 5, y + 3.5, mark);
   }
-  chart_text(&r->chart, CHART_TEXT, CHART_MIDDLE, (LOG_LEFT + RIGHT) / 2.0,
+  chart_text(&r->chart, CHART_TEXT, CHART_MIDDLE, (LOG_LEFT + r->right) / 2.0,
              bottom + 28, slice_of("FLOP for each byte from or to memory"));
   chart_text(&r->chart, CHART_SMALL, CHART_MIDDLE, (LEFT + LOG_LEFT) / 2.0 - 8,
              bottom + 13, slice_of("no MACs"));
@@ -319,10 +320,10 @@ static void draw_types(struct roofline *r) {
     double y = y_at(r, rate);
     double x = fmax(x_at(r, rate / r->bandwidth), LOG_LEFT);
     bool drawn = gpu_rate(r->gpu, e) == gpu_rate(r->gpu, r->rated);
-    if (!drawn && x < RIGHT)
-      chart_line(&r->chart, "mark", x, y, RIGHT, y);
+    if (!drawn && x < r->right)
+      chart_line(&r->chart, "mark", x, y, r->right, y);
     chart_text_fit(&r->chart, drawn ? "" : "faint", CHART_SMALL, CHART_START,
-                   RIGHT + 4, y + 3.5, CHART_WIDTH - RIGHT - 8, words);
+                   r->right + 4, y + 3.5, r->chart.width - r->right - 8, words);
   }
 }
 
@@ -402,6 +403,17 @@ static bool crosses(const struct roofline *r, const struct bin *bin,
          chart_at(scale, bin->seconds) < y + 1;
 }
 
+/* Whether a text around at.x would touch one of those that are there. */
+static bool touches(const struct chart_box *taken, int count,
+                    struct chart_box at) {
+  for (int k = 0; k < count; k++)
+    if (at.x - at.width / 2 <= taken[k].x + taken[k].width + 4 &&
+        at.x + at.width / 2 >= taken[k].x - 4 && at.y >= taken[k].y - 12 &&
+        at.y <= taken[k].y + 12)
+      return true;
+  return false;
+}
+
 /* The dearest are named, as long as their names do not touch. */
 static void draw_labels(struct roofline *r, const struct chart_scale *scale) {
   struct chart_box taken[LABELS];
@@ -419,14 +431,32 @@ static void draw_labels(struct roofline *r, const struct chart_scale *scale) {
     x = x - width / 2 < LEFT ? LEFT + width / 2 : x;
     for (int k = 0; k <= BINS && free; k++)
       free = k == i || !crosses(r, r->dearest[k], scale, x, width / 2, y);
-    for (int k = 0; k < count; k++)
-      free = free && (x - width / 2 > taken[k].x + taken[k].width + 4 ||
-                      x + width / 2 < taken[k].x - 4 || y < taken[k].y - 12 ||
-                      y > taken[k].y + 12);
-    if (!free)
+    if (!free || touches(taken, count, (struct chart_box){x, y, width, 0}))
       continue;
     chart_text_as(&r->chart, "over", CHART_SMALL, CHART_MIDDLE, x, y, name);
     taken[count++] = (struct chart_box){x - width / 2, y, width, 0};
+  }
+}
+
+/* The dearest are named at their dots, too, on the side of the roof's inside.
+ */
+static void name_dots(struct roofline *r) {
+  struct chart_box taken[LABELS];
+  int count = 0;
+  for (int i = 0; i <= BINS && count < LABELS && r->dearest[i]->count; i++) {
+    const struct bin *bin = r->dearest[i];
+    if (bin == &r->idle)
+      continue;
+    put_bin_name(r, &r->chart.note, bin);
+    struct slice name = chart_note(&r->chart);
+    double width = chart_text_width(name, CHART_SMALL);
+    double x = fmin(bin_x(r, bin) + 8, r->right - width);
+    double y = y_at(r, roof_at(r, bin->flops / bin->bytes)) + 18;
+    struct chart_box at = {x + width / 2, y, width, 0};
+    if (y > r->top + ROOF_HEIGHT - 3 || touches(taken, count, at))
+      continue;
+    chart_text_as(&r->chart, "over", CHART_SMALL, CHART_START, x, y, name);
+    taken[count++] = (struct chart_box){x, y, width, 0};
   }
 }
 
@@ -438,7 +468,7 @@ static void draw_times(struct roofline *r) {
   for (int percent = 0; percent <= (int)(share * 1.25) && percent <= 100;
        percent += step) {
     double y = chart_at(&scale, r->seconds * percent / 100);
-    chart_line(&r->chart, percent ? "grid" : "axis", LEFT, y, RIGHT, y);
+    chart_line(&r->chart, percent ? "grid" : "axis", LEFT, y, r->right, y);
     text_printf(&r->chart.note, "%d %%", percent);
     chart_text(&r->chart, CHART_SMALL, CHART_END, LEFT - 5, y + 3.5,
                chart_note(&r->chart));
@@ -451,6 +481,7 @@ static void draw_times(struct roofline *r) {
   if (r->idle.count)
     draw_bin(r, &r->idle, &scale);
   draw_labels(r, &scale);
+  name_dots(r);
 }
 
 /* Where training is spoken of, its batch and type; else those of prediction. */
@@ -480,22 +511,26 @@ struct scene *roofline_scene(const struct compiled *c) {
   struct text above = text_new(c->arena), below = text_new(c->arena);
   r->c = c;
   r->chart = chart_new(c, "roofline");
+  r->right = r->chart.width - RIGHT_ROOM;
   choose(r);
   find_axes(r);
   find_bins(r);
   struct slice subtitle = subtitle_of(r, &above);
-  r->top = chart_head_height(subtitle) + 8;
+  r->top = chart_head_height(&r->chart, subtitle) + 8;
   r->below = r->top + ROOF_HEIGHT + GAP;
   struct slice words = words_below(r, &below);
-  double width = CHART_WIDTH - 2 * CHART_MARGIN;
+  struct slice caption = chart_caption(&r->chart, words);
+  double width = chart_inner(&r->chart);
   double y = r->below + TIME_HEIGHT + 50;
-  chart_open(&r->chart, y + 15 + 15 * chart_lines(CHART_SMALL, width, words),
+  chart_open(&r->chart, y + 15 + 15 * chart_lines(CHART_SMALL, width, caption),
              title_of(r), subtitle, words);
   draw_grid(r);
   draw_types(r);
   draw_roof(r);
   draw_times(r);
-  y = chart_legend(&r->chart, LEFT, y, RIGHT - LEFT, names, fills, 2);
-  chart_paragraph(&r->chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);
+  y = chart_legend(&r->chart, LEFT, y, r->right - LEFT, names, fills, 2);
+  y = chart_paragraph(&r->chart, CHART_SMALL, CHART_MARGIN, y + 3, width,
+                      caption);
+  chart_close(&r->chart, y);
   return r->chart.scene;
 }

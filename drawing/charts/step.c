@@ -263,8 +263,9 @@ double step_legend(const struct step_chart *charts, size_t count, double x,
     chart = charts[i].several ? &charts[i] : chart;
   for (int band = 0; band < BAND_COUNT; band++)
     names[band] = band_name(chart, band);
-  return chart_legend(charts[0].chart, x, y, CHART_WIDTH - CHART_MARGIN - x,
-                      names, band_fills, BAND_COUNT);
+  return chart_legend(charts[0].chart, x, y,
+                      charts[0].chart->width - CHART_MARGIN - x, names,
+                      band_fills, BAND_COUNT);
 }
 
 void step_draw(struct step_chart *t) {

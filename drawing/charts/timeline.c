@@ -7,7 +7,7 @@
 enum {
   MOST_COLUMNS = 400, /* thinner ones could not be hovered over */
   LEFT = 70,
-  RIGHT = 736,
+  RIGHT_ROOM = 64, /* for the name of a device */
   STEP_WIDTH = 34, /* of the optimizer's step, which is one moment */
   PLOT_HEIGHT = 280,
   NAMED = 6, /* tensors at the peak */
@@ -15,6 +15,7 @@ enum {
 };
 
 struct timeline {
+  double right; /* of the plot */
   const struct compiled *c;
   struct chart chart;
   struct step_chart step;
@@ -129,8 +130,8 @@ static struct slice words_below(struct timeline *t, struct text *out) {
 static void draw_peak(struct timeline *t) {
   double x = step_peak_x(&t->step);
   double y = chart_at(&t->step.scale, (double)t->step.peak);
-  bool left = x > (LEFT + RIGHT) / 2.0;
-  double room = left ? x - LEFT : RIGHT - x;
+  bool left = x > (LEFT + t->right) / 2.0;
+  double room = left ? x - LEFT : t->right - x;
   text_printf(&t->chart.note, "peak %s, ",
               output_size(t->c, t->step.peak).text);
   step_put_place(&t->step, &t->chart.note, &t->step.at);
@@ -155,9 +156,9 @@ static void name_device(struct timeline *t) {
     text_size(&t->chart.note, train->memory, output_units(t->c), 0);
   else
     text_put(&t->chart.note, gpu_of(train)->word);
-  chart_text_fit(&t->chart, "", CHART_SMALL, CHART_START, RIGHT + 6,
+  chart_text_fit(&t->chart, "", CHART_SMALL, CHART_START, t->right + 6,
                  chart_at(&t->step.scale, (double)fit->device.room) + 3.5,
-                 CHART_WIDTH - RIGHT - 8, chart_note(&t->chart));
+                 t->chart.width - t->right - 8, chart_note(&t->chart));
 }
 
 static struct scene *draw_one(const struct compiled *c) {
@@ -165,25 +166,29 @@ static struct scene *draw_one(const struct compiled *c) {
   struct text above = text_new(c->arena), below = text_new(c->arena);
   t->c = c;
   t->chart = chart_new(c, "timeline");
+  t->right = t->chart.width - RIGHT_ROOM;
   t->step = step_open(&t->chart, c, c->settings, &c->memory, output_units(c),
                       MOST_COLUMNS);
   struct slice subtitle = subtitle_of(t, &above);
-  double top = chart_head_height(subtitle) + 8;
-  t->step.plot = (struct chart_box){LEFT, top, RIGHT - LEFT, PLOT_HEIGHT};
+  double top = chart_head_height(&t->chart, subtitle) + 8;
+  t->step.plot = (struct chart_box){LEFT, top, t->right - LEFT, PLOT_HEIGHT};
   t->step.step_width = STEP_WIDTH;
   t->step.scale =
       (struct chart_scale){timeline_high(&t->step), top + PLOT_HEIGHT, top};
   struct slice words = words_below(t, &below);
-  double width = CHART_WIDTH - 2 * CHART_MARGIN;
+  struct slice caption = chart_caption(&t->chart, words);
+  double width = chart_inner(&t->chart);
   double y = top + PLOT_HEIGHT + BELOW + 2 * 15;
-  chart_open(&t->chart, y + 15 * chart_lines(CHART_SMALL, width, words),
+  chart_open(&t->chart, y + 15 * chart_lines(CHART_SMALL, width, caption),
              slice_of("memory through one training step"), subtitle, words);
-  chart_byte_axis(&t->chart, &t->step.scale, LEFT, RIGHT, output_units(c));
+  chart_byte_axis(&t->chart, &t->step.scale, LEFT, t->right, output_units(c));
   step_draw(&t->step);
   name_device(t);
   draw_peak(t);
   y = step_legend(&t->step, 1, LEFT, top + PLOT_HEIGHT + BELOW + 6);
-  chart_paragraph(&t->chart, CHART_SMALL, CHART_MARGIN, y + 3, width, words);
+  y = chart_paragraph(&t->chart, CHART_SMALL, CHART_MARGIN, y + 3, width,
+                      caption);
+  chart_close(&t->chart, y);
   return t->chart.scene;
 }
 

@@ -11,7 +11,6 @@
 
 enum {
   MOST_BOXES = 36,
-  WIDTH = CHART_WIDTH - 2 * CHART_MARGIN,
   COPIES = 3, /* of equal boxes that are drawn one after the other */
   LANE = 9,
   STRIP = 12, /* of a frame below its boxes, for its number */
@@ -42,7 +41,7 @@ struct picture {
   int line_count;
   const struct spacing *spacing;
   double scale; /* px for the root of a side of 1 */
-  bool has_vectors, has_sequences, has_more_axes, has_copies;
+  bool has_vectors, has_sequences, has_more_axes, has_copies, has_stripes;
 };
 
 /* How close: the narrow ways spare a net of skips a second line. */
@@ -120,7 +119,7 @@ static void break_lines(struct picture *p) {
   memset(p->lines, 0, sizeof p->lines);
   for (size_t i = 0; i < p->flow.count; i++) {
     struct volume *v = &p->volumes[i];
-    if (line->width > 0 && line->width + v->slot > WIDTH) {
+    if (line->width > 0 && line->width + v->slot > chart_inner(&p->chart)) {
       line++;
       line->first = i;
     }
@@ -211,6 +210,41 @@ static void draw_face(struct picture *p, const char *class,
   chart_path_close(&p->chart, (struct slice){"", 0});
 }
 
+static bool is_activation(const struct node *node) {
+  const char *family = node->kind->family; /* none of an input */
+  return family && strcmp(family, "Activation") == 0;
+}
+
+/* Whether what the box gives has gone through an activation. */
+static bool is_activated(const struct picture *p, size_t box) {
+  const struct flow_box *at = &p->flow.boxes[box];
+  const struct leaf *last = &p->flow.leaves.at[at->end - 1];
+  const struct row *row = leaf_row(&p->flow.leaves, last);
+  const struct model *model = p->c->model;
+  if (flow_is_group(&p->flow, at) || row->group != NO_NODE)
+    return false;
+  for (int64_t i = row->first; i < row->end; i++)
+    if (is_activation(&model->nodes.at[i]))
+      return true;
+  return false;
+}
+
+/* The end of a solid, darker: its activation. */
+static void draw_stripe(struct picture *p, const struct volume *v, double x,
+                        double top) {
+  double dx = v->depth * slant_x, dy = v->depth * slant_y;
+  double wide = fmin(4, v->width * 0.4), right = x + v->width;
+  const double upper[4][2] = {{right - wide, top},
+                              {right - wide + dx, top - dy},
+                              {right + dx, top - dy},
+                              {right, top}};
+  chart_rect(&p->chart, "shade",
+             (struct chart_box){right - wide, top, wide, v->height},
+             (struct slice){"", 0});
+  if (v->depth > 0)
+    draw_face(p, "shade", upper);
+}
+
 static void draw_solid(struct picture *p, size_t box, double x) {
   const struct volume *v = &p->volumes[box];
   const char *class = class_of(p, box);
@@ -219,8 +253,12 @@ static void draw_solid(struct picture *p, size_t box, double x) {
   double right = x + v->width;
   chart_rect(&p->chart, class, (struct chart_box){x, top, v->width, v->height},
              (struct slice){"", 0});
-  if (v->depth <= 0)
+  bool stripe = is_activated(p, box);
+  if (v->depth <= 0) {
+    if (stripe)
+      draw_stripe(p, v, x, top);
     return;
+  }
   const double upper[4][2] = {
       {x, top}, {x + dx, top - dy}, {right + dx, top - dy}, {right, top}};
   const double side[4][2] = {{right, top},
@@ -230,6 +268,8 @@ static void draw_solid(struct picture *p, size_t box, double x) {
   draw_face(p, class, upper);
   draw_face(p, class, side);
   draw_face(p, "shade", side);
+  if (stripe)
+    draw_stripe(p, v, x, top);
 }
 
 static void put_hover(struct picture *p, size_t box) {
@@ -257,7 +297,10 @@ static void put_label_name(struct picture *p, struct text *out, size_t box,
     text_printf(out, "%s more", count_text((int64_t)flow_size(at)).text);
     return;
   }
-  leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
+  if (p->c->options->plain)
+    leaf_put_layer(out, &p->flow.leaves, flow_leaf(&p->flow, at));
+  else
+    leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
   flow_put_count(out, &p->flow, at);
 }
 
@@ -268,9 +311,9 @@ static void draw_label(struct picture *p, size_t box) {
   size_t place = box - line->first, levels = (size_t)line->levels;
   double x = crown_of(p, box);
   double y = line->bottom + 14 + (double)(place % levels) * LABEL;
-  double left = place >= levels ? crown_of(p, box - levels) : -CHART_WIDTH;
-  double right =
-      box + levels < line->end ? crown_of(p, box + levels) : 2.0 * CHART_WIDTH;
+  double left = place >= levels ? crown_of(p, box - levels) : -p->chart.width;
+  double right = box + levels < line->end ? crown_of(p, box + levels)
+                                          : 2.0 * p->chart.width;
   double room = fmin(x - left, right - x) - 5;
   struct text texts[2] = {text_new(p->c->arena), text_new(p->c->arena)};
   if (p->flow.boxes[box].elided)
@@ -279,10 +322,10 @@ static void draw_label(struct picture *p, size_t box) {
     shape_put(&texts[0], shape_at(p, box), output_layout(p->c));
   put_label_name(p, &texts[1], box, room);
   for (int i = 0; i < 2; i++) {
-    struct slice text = text_slice(&texts[i]);
+    struct slice text = text_tamed(p->c->arena, text_slice(&texts[i]), true);
     double half = fmin(chart_text_width(text, CHART_SMALL), room) / 2;
     double edge = CHART_MARGIN / 2.0 + half;
-    double at = fmin(fmax(x, edge), CHART_WIDTH - edge);
+    double at = fmin(fmax(x, edge), p->chart.width - edge);
     chart_text_fit(&p->chart, i ? "faint" : "", CHART_SMALL, CHART_MIDDLE, at,
                    y + 11 * i, fmax(room, 8), text);
   }
@@ -317,7 +360,7 @@ static void draw_next(struct picture *p, const struct flow_edge *edge) {
   const struct volume *from = &p->volumes[edge->from];
   const struct volume *to = &p->volumes[edge->to];
   double y = p->lines[from->line].middle;
-  double x = from->x + from->width * from->copies + from->depth * slant_x / 2;
+  double x = from->x + from->width * from->copies + from->depth * slant_x;
   if (from->line != to->line || p->flow.boxes[edge->from].elided)
     return;
   chart_line(&p->chart, "skip", x, y, to->x - 3, y);
@@ -378,7 +421,7 @@ static void draw_frame(struct picture *p, const struct flow_frame *frame) {
     const double at[4][2] = {
         {left, top}, {right, top}, {right, low}, {left, low}};
     draw_face(p, "mark", at);
-    text_printf(&p->chart.note, "x %lld", (long long)frame->times);
+    text_printf(&p->chart.note, "\xC3\x97 %lld", (long long)frame->times);
     chart_text_as(&p->chart, "over", CHART_TEXT, CHART_END, right - 2, low - 3,
                   chart_note(&p->chart));
   }
@@ -399,6 +442,10 @@ static struct slice subtitle_of(struct picture *p, struct text *out) {
     text_put(out,
              " Layers in a row that leave the same shape are one box, named by "
              "the first; +n: others follow.");
+  for (size_t i = 0; i < p->flow.count && !p->has_stripes; i++)
+    p->has_stripes = !p->flow.boxes[i].elided && is_activated(p, i);
+  if (p->has_stripes)
+    text_put(out, " The darker end of a box is its activation.");
   if (p->flow.frames.count)
     text_put(out, " A dashed frame is there as often as it says.");
   flow_put_remarks(out, &p->flow);
@@ -435,7 +482,8 @@ static double draw_legend(struct picture *p, double y) {
     shown[count] = names[k];
     used[count++] = fills[k];
   }
-  return chart_legend(&p->chart, CHART_MARGIN, y, WIDTH, shown, used, count);
+  return chart_legend(&p->chart, CHART_MARGIN, y, chart_inner(&p->chart), shown,
+                      used, count);
 }
 
 struct scene *volumes_scene(const struct compiled *c) {
@@ -447,7 +495,7 @@ struct scene *volumes_scene(const struct compiled *c) {
   p->volumes = arena_alloc(c->arena, p->flow.count + 1, sizeof *p->volumes);
   lay_out(p);
   struct slice subtitle = subtitle_of(p, &above);
-  double y = place_lines(p, chart_head_height(subtitle) + 6);
+  double y = place_lines(p, chart_head_height(&p->chart, subtitle) + 6);
   chart_open(&p->chart, y + 30, slice_of("what flows through it"), subtitle,
              summary_of(p, &summary));
   for (size_t i = 0; i < p->flow.count; i++)
@@ -455,6 +503,6 @@ struct scene *volumes_scene(const struct compiled *c) {
   for (size_t i = 0; i < p->flow.frames.count; i++)
     draw_frame(p, &p->flow.frames.at[i]);
   draw_edges(p);
-  draw_legend(p, y + 16);
+  chart_close(&p->chart, draw_legend(p, y + 16));
   return p->chart.scene;
 }

@@ -354,13 +354,21 @@ static void draw_pages(const struct compiled *c, bool split,
                        struct page_list *pages) {
   struct diagram d = diagram_of(c);
   struct diagram_paper l = {.d = &d};
-  if (!find_layout(&l) && split)
+  bool fits = find_layout(&l);
+  if (!fits && split) {
     find_pages(&l);
+  } else if (!fits && c->options->picture_width) {
+    l.tall = true; /* rather long than too small to be read */
+    find_layout(&l);
+  }
   for (size_t i = 0; i < l.page_count; i++) {
     struct scene *scene = ARENA_NEW(c->arena, struct scene);
     scene->arena = c->arena;
     scene->inlined = c->inlined;
-    scene->title = text_tamed(c->arena, c->model->name, false);
+    scene->title = c->model->name;
+    if (c->options->title && *c->options->title)
+      scene->title = slice_of(c->options->title);
+    scene->title = text_tamed(c->arena, scene->title, false);
     scene->description = describe(&d);
     page_draw(&l, i, scene);
     *VEC_PUSH(c->arena, pages) = scene;
@@ -371,6 +379,12 @@ void emit_svg(const struct compiled *c, struct text *out) {
   struct page_list pages = {0};
   draw_pages(c, false, &pages);
   scene_put_svg(pages.at[0], out);
+}
+
+void emit_tex(const struct compiled *c, struct text *out) {
+  struct page_list pages = {0};
+  draw_pages(c, false, &pages);
+  scene_put_tex(pages.at[0], out);
 }
 
 void emit_drawing(const struct compiled *c, struct text *out) {

@@ -298,6 +298,10 @@ struct slice item_shape(struct diagram *d, size_t item); /* that leaves it */
 struct slice frame_title(struct diagram *d, const struct diagram_unit *unit);
 void diagram_find_tails(struct diagram *d);
 
+/* What of some words, up to a blank, is no wider than that; or nothing. */
+struct slice line_that_fits(struct slice words, int64_t size, int64_t most,
+                            int64_t *width);
+
 /* diagram_tip.c: what is known of a box, a fact a line, through `put`. */
 typedef void put_fn(struct text *out, struct slice text);
 void item_tip(struct diagram *d, size_t item, struct text *out, put_fn *put,
@@ -329,6 +333,9 @@ bool item_has_name(const struct diagram *d, size_t item);
 /* diagram_legend.c */
 int64_t legend_measure(struct diagram *d, int64_t width);
 void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width);
+
+/* Height of the title that was asked for, and the title itself. */
+int64_t title_draw(struct diagram *d, int64_t width, bool drawn);
 
 /* diagram_measure.c: how large parts are, and where they stand. */
 void part_measure(struct diagram *d, struct diagram_part *part);
@@ -383,6 +390,7 @@ enum {
   EDGE = 8 * POINT,  /* around the picture */
   OVER = 11 * POINT, /* from a line above the columns to their boxes */
   SIGN = 14 * POINT,
+  TITLE_SIZE = 10 * POINT,
 };
 
 #endif

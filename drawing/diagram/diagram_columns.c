@@ -118,6 +118,23 @@ static void finish_columns(struct diagram_paper *l) {
   count_lanes(l);
 }
 
+int64_t paper_width(const struct diagram_paper *l) {
+  int64_t width = l->d->c->options->picture_width;
+  return (width ? width : PAGE_WIDTH) * SMALL_SIZE / LEAST_TEXT;
+}
+
+int64_t paper_scale(const struct diagram_paper *l, int64_t width,
+                    int64_t height) {
+  int64_t most_width = l->d->c->options->picture_width, scale = WHOLE;
+  if (!most_width)
+    return page_scale(width, height);
+  if (width > most_width)
+    scale = most_width * WHOLE / width;
+  if (!l->tall && height > PAGE_HEIGHT && PAGE_HEIGHT * WHOLE / height < scale)
+    scale = PAGE_HEIGHT * WHOLE / height;
+  return scale > 0 ? scale : 1;
+}
+
 struct diagram_fitting {
   int64_t scale;
   int64_t excess; /* of height over one and a half times the width */
@@ -131,8 +148,9 @@ static struct diagram_fitting fit_columns(struct diagram_paper *l) {
     height = swap;
   }
   height += legend_measure(l->d, width - 2 * EDGE) + EDGE;
+  height += title_draw(l->d, width - 2 * EDGE, false);
   return (struct diagram_fitting){
-      page_scale(width, height),
+      paper_scale(l, width, height),
       l->d->parts && l->d->parts->next
           ? 0 /* each net in a column of its own */
           : most(0, height - most(width * 3 / 2, 4000))};
@@ -194,8 +212,8 @@ static void choose_columns(struct diagram_paper *l) {
 /* Pages */
 
 void layout_pages(struct diagram_paper *l) {
-  int64_t across = l->d->lr ? MOST_HEIGHT : MOST_WIDTH, used = 0;
-  fill_columns(l, (l->d->lr ? MOST_WIDTH : MOST_HEIGHT) - 60 * POINT);
+  int64_t across = l->d->lr ? MOST_HEIGHT : paper_width(l), used = 0;
+  fill_columns(l, (l->d->lr ? paper_width(l) : MOST_HEIGHT) - 60 * POINT);
   finish_columns(l);
   l->page_count = 1;
   for (size_t i = 0; i < l->columns.count; i++) {

@@ -105,6 +105,8 @@ static int64_t legend_walk(struct legend *l) {
 }
 
 int64_t legend_measure(struct diagram *d, int64_t width) {
+  if (d->c->options->no_legend)
+    return 0;
   struct legend l = {.d = d, .width = width};
   return legend_walk(&l);
 }
@@ -112,5 +114,35 @@ int64_t legend_measure(struct diagram *d, int64_t width) {
 void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width) {
   struct legend l = {
       .d = d, .left = x, .top = y, .width = width, .drawn = true};
-  legend_walk(&l);
+  if (!d->c->options->no_legend)
+    legend_walk(&l);
+}
+
+/* The title, above the picture, in as many lines as it takes. */
+
+int64_t title_draw(struct diagram *d, int64_t width, bool drawn) {
+  enum { TITLE_LINE = 13 * POINT };
+  const char *title = d->c->options->title;
+  int64_t y = 0, wide;
+  if (!title)
+    return 0;
+  struct slice words = text_tamed(d->arena, slice_of(title), false);
+  while (words.length) {
+    struct slice line = line_that_fits(words, TITLE_SIZE, width, &wide);
+    if (!line.length)
+      line = words;
+    if (drawn)
+      scene_add(d->scene, (struct scene_item){.kind = SCENE_TEXT,
+                                              .x = EDGE,
+                                              .y = y + EDGE + TITLE_SIZE - 10,
+                                              .size = TITLE_SIZE,
+                                              .bold = true,
+                                              .fill = PALETTE_WORDS,
+                                              .text = line});
+    size_t used = line.length + (line.length < words.length);
+    words.at += used;
+    words.length -= used;
+    y += TITLE_LINE;
+  }
+  return y;
 }

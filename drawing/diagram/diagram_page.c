@@ -235,6 +235,8 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
                     .pen = {.item = NO_ITEM}};
   struct diagram *d = l->d;
   d->scene = scene;
+  int64_t title = title_draw(d, paper_width(l) - 2 * EDGE, false);
+  *(d->lr ? &s.across : &s.top) += title;
   for (size_t i = 0; i < l->columns.count; i++)
     if (l->columns.at[i].page == page)
       place_column(&s, &l->columns.at[i]);
@@ -253,7 +255,13 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   scene->height = d->lr ? across : along;
   if (scene->width < 1500)
     scene->width = 1500;
+  if (title_draw(d, scene->width - 2 * EDGE, false) > title)
+    scene->width = paper_width(l);
+  title_draw(d, scene->width - 2 * EDGE, true);
   int64_t legend = legend_measure(d, scene->width - 2 * EDGE);
   legend_draw(d, EDGE, scene->height, scene->width - 2 * EDGE);
   scene->height += legend + EDGE / 2;
+  int64_t scale = paper_scale(l, scene->width, scene->height);
+  if (d->c->options->picture_width && scale < WHOLE)
+    scene->print_width = scene->width * scale / WHOLE;
 }

@@ -6,7 +6,6 @@
 
 /* What still can be read when it is made smaller to fit a page. */
 enum {
-  MOST_WIDTH = PAGE_WIDTH * SMALL_SIZE / LEAST_TEXT,
   MOST_HEIGHT = PAGE_HEIGHT * SMALL_SIZE / LEAST_TEXT,
   LONGEST_PART = MOST_HEIGHT - 400,
 };
@@ -47,10 +46,18 @@ struct diagram_paper {
   int corridors; /* below the columns, of skips that pass some */
   int64_t scale; /* of the layout, on a page: so many parts of WHOLE */
   bool is_u;
+  bool tall;     /* no page limits its height */
   bool made[2];  /* the parts are of this layout: columns; a U */
   bool no_u;     /* what is drawn has no skips that a U could show */
   bool *cuts[2]; /* links that are cut: only those of many; far ones, too */
 };
+
+/* The width that may be had without text becoming too small to be read. */
+int64_t paper_width(const struct diagram_paper *l);
+
+/* How much of its size a picture has on its paper. */
+int64_t paper_scale(const struct diagram_paper *l, int64_t width,
+                    int64_t height);
 
 /* The column that has an item. */
 size_t column_of(const struct diagram_paper *l, size_t item);

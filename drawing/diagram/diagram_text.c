@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "codegen/plain.h"
 #include "drawing/diagram/diagram.h"
 
 const char *item_sign(const struct diagram *d, size_t item) {
@@ -30,7 +31,7 @@ void diagram_find_tails(struct diagram *d) {
   size_t kinds = layer_kind_count();
   size_t *boxes = arena_alloc(d->arena, kinds + 1, sizeof *boxes);
   d->tails = arena_alloc(d->arena, kinds + 1, sizeof *d->tails);
-  for (size_t i = 0; i < d->items.count; i++) {
+  for (size_t i = 0; i < d->items.count && !d->c->options->plain; i++) {
     size_t kind = d->items.at[i].kind;
     if (item_row(d, i)->group != NO_NODE || kind == kinds || item_sign(d, i) ||
         d->items.at[i].is_entry)
@@ -69,9 +70,8 @@ static void add_note(struct diagram_label *label, struct slice line) {
   label->note_count += label->line_count - before;
 }
 
-/* What of some words, up to a blank, is no wider than that; or nothing. */
-static struct slice cut_line(struct slice words, int64_t size, int64_t most,
-                             int64_t *width) {
+struct slice line_that_fits(struct slice words, int64_t size, int64_t most,
+                            int64_t *width) {
   struct slice line = {words.at, 0};
   int64_t units = 0;
   for (size_t from = 0, i = 1; i <= words.length; i++) {
@@ -96,7 +96,7 @@ static void add_words(struct diagram_label *label, struct slice words,
                       int64_t size, int64_t most) {
   while (words.length) {
     int64_t width;
-    struct slice line = cut_line(words, size, most, &width);
+    struct slice line = line_that_fits(words, size, most, &width);
     if (line.length == 0 || label->line_count == 3) {
       line = words;
       width = text_extent(words, size, false);
@@ -164,7 +164,25 @@ static struct slice rounded(struct arena *arena, struct slice words) {
   return text_slice(&out);
 }
 
+/* In the words of papers, which need no name of the source beside them. */
+static struct slice plain_words(struct diagram *d, size_t index) {
+  const struct row *row = item_row(d, index);
+  struct text text = text_new(d->arena);
+  const char *sign = item_sign(d, index);
+  row_put_plain(&text, d->c, row);
+  struct slice words = text_tamed(d->arena, text_slice(&text), true);
+  if (sign && row->end - row->first == 1)
+    words = slice_of(sign);
+  text = text_new(d->arena);
+  text_puts(&text, rounded(d->arena, words));
+  if (!text.length)
+    row_put_name(&text, d->c, row);
+  return text_slice(&text);
+}
+
 static struct slice layer_words(struct diagram *d, size_t index) {
+  if (d->c->options->plain)
+    return plain_words(d, index);
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena), layer = text;
   struct slice label = label_of(d, index);
@@ -343,6 +361,14 @@ static struct slice group_title(struct diagram *d, int64_t index) {
   struct text text = text_new(d->arena);
   const struct group *group = &d->c->model->groups.at[index];
   bool labelled = !group->name.ordinal || group->name.repeated;
+  if (d->c->options->plain) {
+    struct text plain = text_new(d->arena);
+    if (labelled)
+      plain_put_name(&plain, name_text(&group->name));
+    else if (group->call.length)
+      plain_put_call(&plain, group->call);
+    return text_tamed(d->arena, text_slice(&plain), true);
+  }
   if (labelled)
     text_puts(&text, text_tamed(d->arena, name_text(&group->name), false));
   if (labelled && group->call.length)

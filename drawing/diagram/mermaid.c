@@ -2,8 +2,9 @@
  * mmd: the diagram in Mermaid, which GitHub and others draw in Markdown. They
  * stop at 500 edges and 50,000 characters; so few boxes stay below both.
  */
+#include "drawing/diagram/diagram.h"
 #include "drawing/flow.h"
-#include "drawing/scene/scene.h"
+#include "drawing/scene/palette.h"
 
 enum { MOST_BOXES = 80 };
 
@@ -83,8 +84,38 @@ static void put_frames(struct text *out, const struct flow *flow,
       text_put(out, "  end\n");
   for (size_t i = 0; i < flow->frames.count; i++)
     if (flow->frames.at[i].first == index)
-      text_printf(out, "  subgraph s%zu [\"x %lld\"]\n", i,
+      text_printf(out, "  subgraph s%zu [\"\xC3\x97 %lld\"]\n", i,
                   (long long)flow->frames.at[i].times);
+}
+
+/* The fill that it has in the other pictures. */
+static int fill_of(const struct flow *flow, const struct flow_box *box) {
+  const struct row *row = flow_row(flow, box);
+  const struct node *node = &flow->c->model->nodes.at[row->head];
+  if (box->elided || node->kind == &model_input_kind)
+    return PALETTE_PAPER;
+  if (flow_is_group(flow, box))
+    return PALETTE_REPEATS;
+  return palette_fill(family_of(node->kind));
+}
+
+static void put_fills(struct text *out, const struct flow *flow) {
+  bool *known = arena_alloc(flow->c->arena, flow->count + 1, sizeof *known);
+  for (size_t i = 0; i < flow->count; i++) {
+    int fill = fill_of(flow, &flow->boxes[i]);
+    if (known[i])
+      continue;
+    text_printf(out, "  classDef f%06x fill:#%06x,stroke:#%06x,color:#%06x\n",
+                (unsigned)fill, (unsigned)fill, (unsigned)PALETTE_FRAMES,
+                (unsigned)PALETTE_INK);
+    text_put(out, "  class ");
+    for (size_t k = i; k < flow->count; k++)
+      if (fill_of(flow, &flow->boxes[k]) == fill) {
+        text_printf(out, "%sn%zu", k > i ? "," : "", k);
+        known[k] = true;
+      }
+    text_printf(out, " f%06x\n", (unsigned)fill);
+  }
 }
 
 void emit_mermaid(const struct compiled *c, struct text *out) {
@@ -104,4 +135,5 @@ void emit_mermaid(const struct compiled *c, struct text *out) {
   }
   for (size_t i = 0; i < flow.edges.count; i++)
     put_edge(out, &flow, &flow.edges.at[i]);
+  put_fills(out, &flow);
 }

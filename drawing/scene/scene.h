@@ -60,6 +60,7 @@ struct scene {
   struct arena *arena;
   VEC(struct scene_item) items;
   int64_t width, height;
+  int64_t print_width; /* it is shown so wide; 0: as wide as it is */
   struct slice title, description;
   bool inlined; /* in a page that has other ids */
 
@@ -93,12 +94,6 @@ void put_xml(struct text *out, struct slice text);
 /* Inside the quotes of a string of Graphviz. */
 void put_dot(struct text *out, struct slice text);
 
-/* Text in TeX, as ASCII. */
-void put_tex(struct text *out, struct slice text);
-
-/* A document of one page, up to the options of its tikzpicture; in cm. */
-void put_tex_head(struct text *out, double width, double height);
-
 /* Whether only a screen shows it, where somebody points at it. */
 static inline bool scene_is_hidden(const struct scene_item *item) {
   return item->fill == NO_COLOUR && item->stroke == NO_COLOUR;
@@ -117,6 +112,13 @@ void scene_put_dot(const struct scene *scene, struct text *out);
  */
 enum { WHOLE = 10000 };
 int64_t page_scale(int64_t width, int64_t height);
+
+/* How much of its size it is shown in: so many parts of WHOLE. */
+static inline int64_t scene_scale(const struct scene *scene) {
+  return scene->print_width && scene->width > 0
+             ? scene->print_width * WHOLE / scene->width
+             : WHOLE;
+}
 
 /* One page for each scene; a scene that is larger than a page is made smaller.
  */

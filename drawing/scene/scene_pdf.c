@@ -168,10 +168,17 @@ static void put_line(struct text *out, const struct scene_item *item) {
   text_put(out, "f\n");
 }
 
+/* No larger than a page. */
+static int64_t scale_of(const struct scene *scene) {
+  int64_t page = page_scale(scene->width, scene->height);
+  int64_t own = scene_scale(scene);
+  return scene->print_width || own < page ? own : page;
+}
+
 static struct slice page_content(const struct scene *scene,
                                  struct arena *arena) {
   struct text out = text_new(arena);
-  int64_t scale = page_scale(scene->width, scene->height);
+  int64_t scale = scale_of(scene);
   char factor[32];
   snprintf(factor, sizeof factor, "%d.%04d", (int)(scale / 10000),
            (int)(scale % 10000));
@@ -209,7 +216,7 @@ static void put_object(struct pdf_writer *w, const struct text *body) {
 }
 
 static void put_page(struct pdf_writer *w, const struct scene *scene) {
-  int64_t scale = page_scale(scene->width, scene->height);
+  int64_t scale = scale_of(scene);
   struct text page = text_new(w->arena), stream = page;
   struct slice content = page_content(scene, w->arena);
   text_put(&page, "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ");

@@ -185,13 +185,17 @@ static void put_head(const struct scene *scene, struct text *out) {
   const char *name = scene->chart     ? scene->chart
                      : scene->inlined ? "diagram"
                                       : "";
-  const char *unit = scene->chart ? "" : "pt", *dash = *name ? "-" : "";
+  const char *unit = scene->chart && !scene->print_width ? "" : "pt";
+  const char *dash = *name ? "-" : "";
+  int64_t height = scene->height;
+  if (scene->print_width)
+    height = height * scene->print_width / scene->width;
   text_printf(out,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" width=\"",
               scene->chart ? "netc" : "diagram");
-  put_length(out, scene->width);
+  put_length(out, scene->print_width ? scene->print_width : scene->width);
   text_printf(out, "%s\" height=\"", unit);
-  put_length(out, scene->height);
+  put_length(out, height);
   text_printf(out, "%s\" viewBox=\"0 0 ", unit);
   put_length(out, scene->width);
   text_putc(out, ' ');

@@ -3,6 +3,7 @@
 
 struct tex_writer {
   struct text *out;
+  int64_t scale;
   struct arena *arena;
   VEC(int) colours; /* that have a name already */
 };
@@ -22,6 +23,7 @@ static void put_letter(struct text *out, uint32_t c) {
                {'-', "{-}"}, /* no dashes, no ligatures */
                {0xB5, "$\\mu$"},
                {0xD7, "$\\times$"},
+               {0x2013, "--"},
                {0x2026, "..."}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (c == names[i].letter) {
@@ -35,12 +37,13 @@ static void put_letter(struct text *out, uint32_t c) {
   text_putc(out, (char)c);
 }
 
-void put_tex(struct text *out, struct slice text) {
+static void put_tex(struct text *out, struct slice text) {
   for (size_t at = 0, bytes; at < text.length; at += bytes)
     put_letter(out, text_code_point(text, at, &bytes));
 }
 
-void put_tex_head(struct text *out, double width, double height) {
+/* A document of one page, up to the options of its tikzpicture; in cm. */
+static void put_tex_head(struct text *out, double width, double height) {
   text_put(out, "% Compile it, or copy the tikzpicture into a paper.\n"
                 "\\IfFileExists{standalone.cls}\n"
                 "  {\\documentclass[border=4pt]{standalone}}\n"
@@ -81,8 +84,12 @@ static void put_place(struct tex_writer *w, struct point p) {
   text_putc(w->out, ')');
 }
 
-/* A scene's point is TEX_POINT hundredths of TeX's. */
-enum { TEX_POINT = 60 };
+/* A scene's point in WHOLE parts of TeX's: a chart is as wide as a page. */
+static int64_t scale_of(const struct scene *scene) {
+  return scene->print_width ? scene_scale(scene)
+         : scene->chart     ? WHOLE * 6 / 10
+                            : page_scale(scene->width, scene->height);
+}
 
 static void put_path(struct tex_writer *w, const struct scene_item *item) {
   name_colour(w, item->fill);
@@ -92,8 +99,14 @@ static void put_path(struct tex_writer *w, const struct scene_item *item) {
   put_colour(w, "draw", item->stroke);
   text_put(w->out, item->dashed ? "densely dashed, " : "");
   text_put(w->out, item->arrow ? "->, " : "");
+  int64_t round = item->kind == SCENE_LINE ? 4 * POINT : item->radius;
+  if (round) {
+    text_put(w->out, "rounded corners=");
+    put_length(w->out, round * w->scale / WHOLE);
+    text_put(w->out, "pt, ");
+  }
   text_put(w->out, "line width=");
-  text_fixed(w->out, (double)(item->stroke_width * TEX_POINT) / 10000, 2);
+  text_fixed(w->out, (double)(item->stroke_width * w->scale) / WHOLE / 100, 2);
   text_put(w->out, "pt] ");
   if (item->kind == SCENE_BOX) {
     put_place(w, (struct point){item->x, item->y});
@@ -115,7 +128,7 @@ static void put_words(struct tex_writer *w, const struct scene_item *item) {
   put_colour(w, "text", item->fill);
   text_printf(w->out, "%sfont=\\sffamily%s\\fontsize{",
               item->up ? "rotate=90, " : "", item->bold ? "\\bfseries" : "");
-  put_length(w->out, item->size * TEX_POINT / 100);
+  put_length(w->out, item->size * w->scale / WHOLE);
   text_put(w->out, "}{0}\\selectfont] at ");
   put_place(w, (struct point){item->x, item->y});
   text_put(w->out, " {");
@@ -124,14 +137,17 @@ static void put_words(struct tex_writer *w, const struct scene_item *item) {
 }
 
 void scene_put_tex(const struct scene *scene, struct text *out) {
-  struct tex_writer w = {.out = out, .arena = scene->arena};
-  double cm = 2.54 / 72.27 * TEX_POINT / 100 / POINT;
+  struct tex_writer w = {
+      .out = out, .arena = scene->arena, .scale = scale_of(scene)};
+  double cm = 2.54 / 72.27 * (double)w.scale / WHOLE / POINT;
   text_put(out, "% Drawn by netc: ");
   put_tex(out, scene->title);
   text_put(out, ".\n");
   put_tex_head(out, (double)scene->width * cm + 0.5,
                (double)scene->height * cm + 0.5);
-  text_printf(out, "x=0.%dpt, y=-0.%dpt]\n", TEX_POINT, TEX_POINT);
+  text_printf(out, "x=%d.%04dpt, y=-%d.%04dpt, >=latex]\n",
+              (int)(w.scale / WHOLE), (int)(w.scale % WHOLE),
+              (int)(w.scale / WHOLE), (int)(w.scale % WHOLE));
   for (size_t i = 0; i < scene->items.count; i++) {
     const struct scene_item *item = &scene->items.at[i];
     bool path = item->kind == SCENE_BOX || item->kind == SCENE_LINE ||

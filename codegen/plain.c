@@ -1,0 +1,177 @@
+/* The words of papers for rows: layers/plain.def with its values. */
+#include "codegen/plain.h"
+
+struct plain {
+  const struct compiled *c;
+  const struct node *node;
+  int64_t index;
+};
+
+static const struct arg_spec *spec_of(const struct plain *p,
+                                      struct slice name) {
+  const struct arg_spec *specs = p->node->kind->specs;
+  for (; specs && specs->name; specs++)
+    if (slice_is(name, specs->name))
+      return specs;
+  return NULL;
+}
+
+static const void *value_of(const struct plain *p,
+                            const struct arg_spec *spec) {
+  return (const char *)p->node->args + spec->offset;
+}
+
+static bool is_one(const struct sizes *sizes) {
+  for (int i = 0; i < sizes->rank; i++)
+    if (sizes->at[i] != 1)
+      return false;
+  return true;
+}
+
+/* Given, and not what it would be anyway: `/1`, `groups=1`, `causal=false`. */
+static bool says_something(const struct plain *p, struct slice name) {
+  const struct arg_spec *spec = spec_of(p, name);
+  if (!spec || !(p->node->given >> (spec - p->node->kind->specs) & 1))
+    return false;
+  const void *at = value_of(p, spec);
+  if (spec->type == TYPE_SIZES && spec->place != PLACE_POSITION)
+    return !is_one(at);
+  if (spec->type == TYPE_WORDS)
+    return *(const int *)at != 0;
+  if (spec->type == TYPE_INT)
+    return *(const int64_t *)at != 1;
+  return true;
+}
+
+/* A window for each axis, 3x3; a step that is the same for all but once. */
+static void put_sizes(struct text *out, const struct plain *p,
+                      const struct arg_spec *spec, struct sizes sizes) {
+  bool window = spec->place == PLACE_POSITION && p->node->input_count > 0;
+  int axes = sizes.rank;
+  if (window) {
+    int64_t in = node_input(p->c->model, p->node, 0);
+    axes = shape_spatial(p->c->model->nodes.at[in].out);
+  }
+  bool same = true;
+  for (int i = 1; i < sizes.rank; i++)
+    same = same && sizes.at[i] == sizes.at[0];
+  if (same && !window)
+    sizes.rank = 1;
+  for (int i = sizes.rank; window && sizes.rank == 1 && i < axes && i < 3; i++)
+    sizes.at[i] = sizes.at[0];
+  if (window && sizes.rank == 1 && axes > 1 && axes <= 3)
+    sizes.rank = axes;
+  model_put_value(out, spec, &sizes);
+}
+
+static void put_value(struct text *out, const struct plain *p,
+                      struct slice name) {
+  const struct arg_spec *spec = spec_of(p, name);
+  if (!spec)
+    return;
+  if (spec->type == TYPE_SIZES)
+    put_sizes(out, p, spec, *(const struct sizes *)value_of(p, spec));
+  else
+    model_put_value(out, spec, value_of(p, spec));
+}
+
+/* The place of a letter; the end, if it is not there. */
+static size_t find(struct slice text, size_t at, char letter) {
+  while (at < text.length && text.at[at] != letter)
+    at++;
+  return at;
+}
+
+/* Text with `{}` in it. */
+static void put_words(struct text *out, const struct plain *p,
+                      struct slice words) {
+  for (size_t i = 0; i < words.length; i++) {
+    if (words.at[i] != '{') {
+      text_putc(out, words.at[i]);
+      continue;
+    }
+    size_t end = find(words, i, '}');
+    put_value(out, p, (struct slice){words.at + i + 1, end - i - 1});
+    i = end;
+  }
+}
+
+/* `[name:words|other words]`, without its brackets. */
+static void put_choice(struct text *out, const struct plain *p,
+                       struct slice choice) {
+  size_t colon = find(choice, 0, ':'), bar = find(choice, colon, '|');
+  if (says_something(p, (struct slice){choice.at, colon}))
+    put_words(out, p, (struct slice){choice.at + colon + 1, bar - colon - 1});
+  else if (bar < choice.length)
+    put_words(out, p,
+              (struct slice){choice.at + bar + 1, choice.length - bar - 1});
+}
+
+static void put_node(struct text *out, const struct compiled *c,
+                     int64_t index) {
+  struct plain p = {c, &c->model->nodes.at[index], index};
+  struct slice words = slice_of(layer_plain_words(p.node->kind));
+  if (!words.length)
+    words = slice_of(p.node->kind->name);
+  while (words.length) {
+    size_t open = find(words, 0, '[');
+    put_words(out, &p, (struct slice){words.at, open});
+    size_t end = find(words, open, ']');
+    if (open < words.length)
+      put_choice(out, &p, (struct slice){words.at + open + 1, end - open - 1});
+    end += end < words.length;
+    words.at += end;
+    words.length -= end;
+  }
+}
+
+static void raise(struct text *out, size_t at) {
+  if (at < out->length && out->at[at] >= 'a' && out->at[at] <= 'z')
+    out->at[at] = (char)(out->at[at] - 'a' + 'A');
+}
+
+void plain_put_name(struct text *out, struct slice name) {
+  size_t begin = out->length;
+  for (size_t i = 0; i < name.length; i++)
+    text_putc(out, name.at[i] == '_' ? ' ' : name.at[i]);
+  raise(out, begin);
+}
+
+void plain_put_call(struct text *out, struct slice call) {
+  size_t name = find(call, 0, ' '), end = name + 1;
+  plain_put_name(out, (struct slice){call.at, name});
+  while (end < call.length && is_digit(call.at[end]))
+    end++;
+  bool number = end > name + 1 && (end == call.length || call.at[end] == ' ');
+  if (number)
+    text_printf(out, ", %.*s", (int)(end - name - 1), call.at + name + 1);
+}
+
+/* What no paper's figure has behind another layer. */
+static bool is_silent(const struct node *node) {
+  return !*layer_plain_words(node->kind);
+}
+
+void row_put_plain(struct text *out, const struct compiled *c,
+                   const struct row *row) {
+  const struct model *model = c->model;
+  size_t begin = out->length;
+  if (row->group != NO_NODE) {
+    const struct group *group = &model->groups.at[row->group];
+    if (group->call.length)
+      plain_put_call(out, group->call);
+    else
+      plain_put_name(out, name_text(&group->name));
+    return;
+  }
+  if (model->nodes.at[row->head].kind == &model_input_kind)
+    return;
+  put_node(out, c, row->head);
+  for (int64_t i = row->first + 1; i < row->end; i++) {
+    if (is_silent(&model->nodes.at[i]))
+      continue;
+    text_put(out, ", ");
+    put_node(out, c, i);
+  }
+  raise(out, begin);
+}

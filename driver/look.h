@@ -1,0 +1,17 @@
+/* How outputs look: each sets a member, or complains and gives an exit status.
+ */
+#ifndef NETC_DRIVER_LOOK_H
+#define NETC_DRIVER_LOOK_H
+
+#include "netc.h"
+
+/* --columns name,output,macs */
+int look_set_columns(struct netc_options *look, const char *list);
+
+/* --sort macs */
+int look_set_sort(struct netc_options *look, const char *name);
+
+/* --width 240pt: tenths of a point. */
+int look_set_width(struct netc_options *look, const char *value);
+
+#endif
