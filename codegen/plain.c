@@ -1,13 +1,13 @@
 /* The words of papers for rows: layers/plain.def with its values. */
 #include "codegen/plain.h"
 
-struct plain {
+struct paper_words {
   const struct compiled *c;
   const struct node *node;
   int64_t index;
 };
 
-static const struct arg_spec *spec_of(const struct plain *p,
+static const struct arg_spec *spec_of(const struct paper_words *p,
                                       struct slice name) {
   const struct arg_spec *specs = p->node->kind->specs;
   for (; specs && specs->name; specs++)
@@ -16,7 +16,7 @@ static const struct arg_spec *spec_of(const struct plain *p,
   return NULL;
 }
 
-static const void *value_of(const struct plain *p,
+static const void *value_of(const struct paper_words *p,
                             const struct arg_spec *spec) {
   return (const char *)p->node->args + spec->offset;
 }
@@ -29,7 +29,7 @@ static bool is_one(const struct sizes *sizes) {
 }
 
 /* Given, and not what it would be anyway: `/1`, `groups=1`, `causal=false`. */
-static bool says_something(const struct plain *p, struct slice name) {
+static bool says_something(const struct paper_words *p, struct slice name) {
   const struct arg_spec *spec = spec_of(p, name);
   if (!spec || !(p->node->given >> (spec - p->node->kind->specs) & 1))
     return false;
@@ -44,7 +44,7 @@ static bool says_something(const struct plain *p, struct slice name) {
 }
 
 /* A window for each axis, 3x3; a step that is the same for all but once. */
-static void put_sizes(struct text *out, const struct plain *p,
+static void put_sizes(struct text *out, const struct paper_words *p,
                       const struct arg_spec *spec, struct sizes sizes) {
   bool window = spec->place == PLACE_POSITION && p->node->input_count > 0;
   int axes = sizes.rank;
@@ -64,7 +64,7 @@ static void put_sizes(struct text *out, const struct plain *p,
   model_put_value(out, spec, &sizes);
 }
 
-static void put_value(struct text *out, const struct plain *p,
+static void put_value(struct text *out, const struct paper_words *p,
                       struct slice name) {
   const struct arg_spec *spec = spec_of(p, name);
   if (!spec)
@@ -83,7 +83,7 @@ static size_t find(struct slice text, size_t at, char letter) {
 }
 
 /* Text with `{}` in it. */
-static void put_words(struct text *out, const struct plain *p,
+static void put_words(struct text *out, const struct paper_words *p,
                       struct slice words) {
   for (size_t i = 0; i < words.length; i++) {
     if (words.at[i] != '{') {
@@ -97,7 +97,7 @@ static void put_words(struct text *out, const struct plain *p,
 }
 
 /* `[name:words|other words]`, without its brackets. */
-static void put_choice(struct text *out, const struct plain *p,
+static void put_choice(struct text *out, const struct paper_words *p,
                        struct slice choice) {
   size_t colon = find(choice, 0, ':'), bar = find(choice, colon, '|');
   if (says_something(p, (struct slice){choice.at, colon}))
@@ -109,7 +109,7 @@ static void put_choice(struct text *out, const struct plain *p,
 
 static void put_node(struct text *out, const struct compiled *c,
                      int64_t index) {
-  struct plain p = {c, &c->model->nodes.at[index], index};
+  struct paper_words p = {c, &c->model->nodes.at[index], index};
   struct slice words = slice_of(layer_plain_words(p.node->kind));
   if (!words.length)
     words = slice_of(p.node->kind->name);
