@@ -94,5 +94,6 @@ const char *python_refuses(const struct compiled *c);
  */
 const struct slice *python_names(const struct compiled *c);
 const char *diagram_refuses(const struct compiled *c);
+const char *tex_refuses(const struct compiled *c);
 
 #endif

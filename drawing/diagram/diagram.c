@@ -330,16 +330,35 @@ struct diagram diagram_of(const struct compiled *c) {
 
 enum { MOST_DRAWN = 50000 /* boxes: nobody looks at more, nor waits for it */ };
 
-const char *diagram_refuses(const struct compiled *c) {
-  if (c->model->nodes.count <= MOST_DRAWN)
-    return NULL;
+/* The fewest boxes that a net can be drawn in. */
+static size_t fewest_boxes(const struct compiled *c) {
   struct diagram d = diagram_of(c);
   struct diagram_paper l = {.d = &d};
   size_t boxes = SIZE_MAX;
   for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORTS; effort++)
     if (make_items(&l, effort) && d.items.count < boxes)
       boxes = d.items.count;
-  if (boxes <= MOST_DRAWN)
+  return boxes;
+}
+
+enum { MOST_IN_TEX = 1000 /* boxes: its memory ends soon above */ };
+
+const char *tex_refuses(const struct compiled *c) {
+  size_t boxes = c->model->nodes.count;
+  if (boxes <= MOST_IN_TEX || (boxes = fewest_boxes(c)) <= MOST_IN_TEX)
+    return NULL;
+  struct text text = text_new(c->arena);
+  text_printf(&text,
+              "a diagram of %s boxes is more than TeX takes, the limit is %s: "
+              "with `--depth 1` groups are one box each; LaTeX includes "
+              "`-o x.pdf`, too%c",
+              count_text((int64_t)boxes).text, count_text(MOST_IN_TEX).text, 0);
+  return text.at;
+}
+
+const char *diagram_refuses(const struct compiled *c) {
+  size_t boxes = c->model->nodes.count;
+  if (boxes <= MOST_DRAWN || (boxes = fewest_boxes(c)) <= MOST_DRAWN)
     return NULL;
   struct text text = text_new(c->arena);
   text_printf(&text,
