@@ -216,21 +216,36 @@ static size_t multiply(const struct ssm_recorder *r, size_t a, size_t b,
                                 .back_work = out});
 }
 
-/* exp(-exp(A_log) * step) for each step, channel and value of the state. */
+/*
+ * exp(-exp(A_log) * step) for each step, channel and value of the state. What
+ * A_log's gradient reads is kept if that is trained.
+ */
 static size_t decay(const struct ssm_recorder *r, size_t step,
                     struct extent all) {
   int64_t own = size_product(r->s.inner, r->s.state);
+  int64_t kept = tape_trains(r->tape, DECAY) ? 2 : 1;
   return run(r, &step, 1,
              (struct operation){
                  .name = "decay",
                  .out = all,
                  .keeps = KEEPS_IN(0) | KEEPS_OUT,
-                 .kept = {extent_fixed(size_product(2, own), WIDTH_NET)},
+                 .kept = {extent_fixed(size_product(kept, own), WIDTH_NET)},
                  .work = all,
                  .back_work = all,
                  .first_param = DECAY,
                  .param_count = 1,
                  .cast = CAST_FULL});
+}
+
+/*
+ * Gradients of decays and inputs, each as large as all of them, step by step,
+ * beside those that are made. One state is there last; of two steps the second
+ * has seen all of the gradient that is given, of one there is no sum.
+ */
+static int64_t gradients_of_steps(const struct ssm_sizes *s) {
+  int64_t states = size_product(size_product(2, s->steps) - 1, s->state);
+  int64_t seen = s->steps == 2 ? s->steps : 0;
+  return s->steps == 1 ? 0 : size_product(s->inner, states - seen);
 }
 
 /* state = decay * state + input; every one is kept, the first one, too. */
@@ -239,29 +254,34 @@ static size_t scan(const struct ssm_recorder *r, size_t decays, size_t input,
   const size_t in[3] = {decays, input, leaves};
   int64_t states = size_product(size_sum(r->s.steps, 1),
                                 size_product(r->s.inner, r->s.state));
-  struct extent twice = all;
-  /* Gradients of decays and inputs, step by step; one state comes last. */
-  twice.count = size_product(size_product(2, r->s.steps) - 1,
-                             size_product(r->s.inner, r->s.state));
+  struct extent back = all;
+  back.count = gradients_of_steps(&r->s);
+  /* The last step's product, and in a prediction the state before it, where
+     one output is not there yet; or outputs of all steps, put together. */
+  bool keeps = r->tape->training;
+  int64_t last = size_product(keeps ? 1 : 2, r->s.state) - 1;
+  int64_t work =
+      size_product(r->s.inner, keeps ? max_i64(r->s.steps, last) : last);
   return run(r, in, 3,
              (struct operation){.name = "scan",
                                 .out = rows(r, r->s.inner),
                                 .keeps = KEEPS_IN(0) | KEEPS_IN(2),
                                 .kept = {extent_sample(states, WIDTH_NET)},
-                                .work = rows(r, r->s.inner),
-                                .back_work = twice,
+                                .work = extent_sample(work, WIDTH_NET),
+                                .back_work = back,
                                 .cast = CAST_FULL});
 }
 
 /* y + x * D */
 static size_t skip(const struct ssm_recorder *r, size_t y, size_t x) {
   const size_t in[2] = {y, x};
+  bool trains = tape_trains(r->tape, SKIP); /* its product is summed up */
   return run(r, in, 2,
              (struct operation){.name = "skip",
                                 .out = rows(r, r->s.inner),
-                                .keeps = KEEPS_IN(1),
+                                .keeps = trains ? KEEPS_IN(1) : 0,
                                 .work = rows(r, r->s.inner),
-                                .back_work = rows(r, r->s.inner),
+                                .back_work = rows(r, trains ? r->s.inner : 0),
                                 .first_param = SKIP,
                                 .param_count = 1});
 }
