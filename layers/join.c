@@ -213,6 +213,22 @@ static size_t alone(const struct layer *layer, struct tape *tape,
                     layer->kind->opcode == DOES_MAX ? REDUCE_MAX : REDUCE_MIN);
 }
 
+/*
+ * a / b: of the dividend only b's gradient knows, -gradient * (a / b / b):
+ * div_tensor_other_grad of torch/csrc/autograd/FunctionsManual.cpp, which
+ * comes before a's.
+ */
+static void divide(const struct tape *tape, struct operation *op) {
+  op->keeps = KEEPS_IN(1);
+  op->back_work = (struct extent){0};
+  if (!tape->values.at[op->in[1]].needs_gradient)
+    return;
+  int before = tape->values.at[op->in[0]].needs_gradient ? 2 : 3;
+  op->keeps |= KEEPS_IN(0);
+  op->back_work = op->out;
+  op->back_work.count = size_product(before, op->out.count);
+}
+
 /* Two at a time; smaller operands are spread over the larger. */
 static size_t pairwise(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
@@ -233,6 +249,8 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
     broadcast(&made, layer->in[i]); /* they have been checked */
     op.out = extent_of(&made);
     out = strides_of(&made);
+    if (layer->kind->opcode == DOES_DIV)
+      divide(tape, &op);
     for (int k = 0; k < 2; k++) {
       lies[k] = tape_strides(tape, pair[k]);
       lies[k] = strides_spread(&lies[k], &out);
@@ -278,21 +296,9 @@ static size_t mul_trace(const struct layer *layer, struct tape *tape,
                                      .reduces = true});
 }
 
-/*
- * a / b: of the dividend only b's gradient knows, -gradient * (a / b / b):
- * div_tensor_other_grad of torch/csrc/autograd/FunctionsManual.cpp, which
- * comes before a's.
- */
 static size_t div_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
-  struct operation op = {.keeps = KEEPS_IN(1), .reduces = true};
-  if (layer->input_count > 1 && tape->values.at[in[1]].needs_gradient) {
-    int before = tape->values.at[in[0]].needs_gradient ? 2 : 3;
-    op.keeps |= KEEPS_IN(0);
-    op.back_work = extent_of(&layer->out);
-    op.back_work.count = size_product(before, op.back_work.count);
-  }
-  return pairwise(layer, tape, in, op);
+  return pairwise(layer, tape, in, (struct operation){.reduces = true});
 }
 
 /*

@@ -106,6 +106,7 @@ static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
                          .does = LOWERS(COPY, .in = &seen, .out = &to),
                          .out = extent_of(out),
                          .keeps = keeps ? KEEPS_IN(0) : 0,
+                         .view = true, /* of columns, as maps */
                          .gradient = GRADIENT_LARGER});
   tape_see(tape, value, &dense);
   struct extent whole = *tape_extent(tape, padded);

@@ -242,20 +242,24 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
   struct extent places = extent_of(layer->in[1]);
   places.width = WIDTH_INDEX;
   places.count = kept ? 0 : places.count;
+  /* max_pool_double_backward: where the pool had channels last, they stay. */
+  uint32_t layout = layout_of_map(tape, in[0], &layer->out, 3);
+  bool first =
+      tape->lowers || layout_of_map(tape, in[1], &layer->out, 3) != LAYOUT_LAST;
   if (!tape->training)
     pair[1] = in[1] + 1;
-  return tape_run(
-      tape,
-      &(struct operation){.name = "unpool",
-                          .does = LOWERS(UNPOOL, .out = &out),
-                          .in = pair,
-                          .in_count = tape->training ? 1 : 2,
-                          .out = extent_of(&layer->out),
-                          .kept = {places},
-                          .layout = layout_of_map(tape, in[0], &layer->out, 3),
-                          .map = MAP_FIRST,
-                          .packs_gradient = packing_of(layer->in[0]),
-                          .by_channel = true});
+  return tape_run(tape, &(struct operation){.name = "unpool",
+                                            .does = LOWERS(UNPOOL, .out = &out),
+                                            .in = pair,
+                                            .in_count = tape->training ? 1 : 2,
+                                            .out = extent_of(&layer->out),
+                                            .kept = {places},
+                                            .layout = layout,
+                                            .map = MAP_FIRST,
+                                            .packs_gradient =
+                                                first ? packing_of(layer->in[0])
+                                                      : PACKS_VALUES,
+                                            .by_channel = true});
 }
 
 LAYER_KIND(unpool, "Pooling",

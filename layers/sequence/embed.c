@@ -45,6 +45,7 @@ static size_t embed_trace(const struct layer *layer, struct tape *tape,
                    (struct operation){.name = "embed",
                                       .does = LOWERS(EMBED, .out = &out),
                                       .keeps = KEEPS_IN(0),
+                                      .layout = LAYOUT_ROWS,
                                       .all_params = true,
                                       .splits = true});
 }

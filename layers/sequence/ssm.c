@@ -177,12 +177,15 @@ static size_t run(const struct ssm_recorder *r, const size_t *in, int count,
   return tape_run(r->tape, &op);
 }
 
+/* `rows_in`: how they lie; channels of steps do one by one. */
 static size_t project(const struct ssm_recorder *r, const char *name, size_t in,
-                      int64_t out, int param, int count) {
+                      int64_t out, int param, int count,
+                      enum row_order rows_in) {
   return run(r, &in, 1,
              (struct operation){.name = name,
                                 .out = rows(r, out),
                                 .keeps = KEEPS_IN(0),
+                                .rows = rows_in,
                                 .first_param = param,
                                 .param_count = count,
                                 .splits = true,
@@ -290,7 +293,10 @@ static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
   const struct ssm_sizes *s = &r->s;
   struct extent inner = rows(r, s->inner);
   struct extent all = rows(r, size_product(s->inner, s->state));
-  size_t halves = split(r, project(r, "in", in, s->front, INSIDE, 1), 2);
+  bool matrix = s->steps > 1 && s->inner > 1;
+  enum row_order turned = matrix ? ROWS_TURNED : ROWS_TOGETHER;
+  size_t halves =
+      split(r, project(r, "in", in, s->front, INSIDE, 1, ROWS_TOGETHER), 2);
   /* Padded on both sides; what lies after the last position is cut off. */
   int64_t padded = size_product(size_sum(s->steps, s->conv - 1), s->inner);
   size_t x = run(r, &halves, 1,
@@ -301,16 +307,16 @@ static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
                                     .param_count = 2,
                                     .cast = CAST_LOW});
   x = function(r, "silu", x, inner);
-  size_t parts = split(r, project(r, "x", x, s->dbl, X, 1), 3);
+  size_t parts = split(r, project(r, "x", x, s->dbl, X, 1, turned), 3);
   for (size_t i = 0; i < 3; i++)
     tape_resize(r->tape, parts + i, rows(r, i ? s->state : s->rank));
-  size_t step = project(r, "step", parts, s->inner, STEP, 2);
+  size_t step = project(r, "step", parts, s->inner, STEP, 2, ROWS_TOGETHER);
   step = function(r, "softplus", step, inner);
   size_t decays = decay(r, step, all);
   size_t input = multiply(r, multiply(r, step, parts + 1, all), x, all);
   size_t y = skip(r, scan(r, decays, input, parts + 2, all), x);
   y = multiply(r, y, function(r, "silu", halves + 1, inner), inner);
-  return project(r, "out", y, s->channels, OUTSIDE, 1);
+  return project(r, "out", y, s->channels, OUTSIDE, 1, turned);
 }
 
 /* What the kernel of Mamba keeps besides the first projection's output. */
@@ -334,7 +340,7 @@ static struct extent kept_heads(const struct ssm_recorder *r) {
 static size_t fused(const struct ssm_recorder *r, size_t in) {
   const struct ssm_sizes *s = &r->s;
   int64_t decays = s->heads ? s->heads : size_product(s->inner, s->state);
-  size_t front = project(r, "in", in, s->front, INSIDE, 1);
+  size_t front = project(r, "in", in, s->front, INSIDE, 1, ROWS_TOGETHER);
   size_t y = run(
       r, &front, 1,
       (struct operation){
