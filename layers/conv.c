@@ -236,6 +236,8 @@ size_t conv_run(const struct layer *layer, struct tape *tape, size_t in,
                conv->channels ? conv->groups : shape_channels(layer->in[0]));
   window_lower(&does, windows, axes, padded);
   bool deconv = layer->kind->opcode == DOES_DECONV;
+  if (!deconv && !padded)
+    does.slide = window_slide(windows);
   struct param weight =
       weight_of(layer, deconv ? FILE_IN_FIRST : FILE_OUT_FIRST);
   size_t base = computed_trace(

@@ -112,6 +112,7 @@ static struct lowering pool_lowering(const struct layer *layer,
   if (does.opcode == DOES_AVGPOOL)
     lowering_add(&does, args->pad.mode != PADDING_TF);
   window_lower_pool(&does, windows, pool_windows(layer, windows));
+  does.slide = window_slide(windows);
   return does;
 }
 
@@ -130,6 +131,7 @@ static void add_places(const struct layer *layer, struct tape *tape, size_t in,
   struct extent places = extent_of(&layer->out);
   places.width = WIDTH_INDEX;
   does->opcode = DOES_PLACES;
+  does->slide = (struct slide){0};
   tape_run_on(
       tape, in,
       (struct operation){.name = "indices", .does = does, .out = places});

@@ -169,6 +169,11 @@ void window_lower_pool(struct lowering *to, const struct window *windows,
   }
 }
 
+struct slide window_slide(const struct window *windows) {
+  return (struct slide){window_extent(&windows[0]), windows[0].stride,
+                        windows[0].before};
+}
+
 struct shape window_shape(const struct layer *layer,
                           const struct window *windows, int64_t channels) {
   struct shape out = *layer->in[0];

@@ -50,6 +50,9 @@ void window_lower(struct lowering *to, const struct window *windows, int axes,
 void window_lower_pool(struct lowering *to, const struct window *windows,
                        int axes);
 
+/* How such an operation moves along the first axis. */
+struct slide window_slide(const struct window *windows);
+
 /* The effective size of a dilated kernel: D(K-1) + 1. */
 int64_t window_extent(const struct window *window);
 

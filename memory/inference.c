@@ -18,12 +18,26 @@ static uint32_t add_buffer(struct placing *p, int32_t node, const char *part,
   return tape_place(&p->b->trace.tape, p->inference->arena.count);
 }
 
+/* Which buffers may overlap, while they lie where the plan puts them. */
+static void add_overlap(struct placing *p, const struct plan_task *task) {
+  const struct task_graph *graph = &p->b->graph;
+  size_t read = task_overlaps(graph, task, p->left);
+  if (read == SIZE_MAX)
+    return;
+  *VEC_PUSH(p->b->model->arena, &p->inference->overlaps) =
+      (struct plan_overlap){.read = p->buffer[read] - 1,
+                            .made = p->inference->arena.count,
+                            .below = task->below,
+                            .above = task->above};
+}
+
 static void place_task(struct placing *p, uint32_t step, size_t number) {
   const struct task_graph *graph = &p->b->graph;
   const struct plan_task *task = &graph->tasks.at[number];
   const struct task_origin *from = &p->b->origins[number];
   struct arena_buffer *at;
   size_t over = task_overwrites(graph, task, p->left);
+  add_overlap(p, task);
   for (int i = 0; i < task->read_count; i++) {
     size_t read = graph->reads.at[task->first_read + (size_t)i];
     at = &p->inference->arena.at[p->buffer[read] - 1];
@@ -69,7 +83,9 @@ static bool place(struct inference *f, const struct model *model,
                   struct arena *scratch) {
   struct plan_options options = {.align = settings->align,
                                  .nodes = PLAN_EFFORT,
-                                 .progress = model->progress};
+                                 .progress = model->progress,
+                                 .overlaps = f->overlaps.at,
+                                 .overlap_count = f->overlaps.count};
   struct plan_buffer *buffers =
       arena_alloc(scratch, f->arena.count + 1, sizeof *buffers);
   for (size_t i = 0; i < f->arena.count; i++)

@@ -27,6 +27,7 @@ struct inference {
   VEC(struct fold) folds;
   struct plan plan;
   VEC(struct arena_buffer) arena;
+  VEC(struct plan_overlap) overlaps; /* of these */
   VEC(int64_t) order;  /* of nodes, if it is not that of the source */
   VEC(size_t) at_peak; /* of `arena`: alive at live_node */
 };

@@ -180,6 +180,74 @@ static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   }
 }
 
+static bool may_overlap(const struct infer_settings *settings) {
+  return settings->overlap ? settings->overlap == TOGGLE_ON
+                           : element_is_integer(settings->dtype);
+}
+
+/* Whether a value is all of its tensor, as it lies. */
+static bool is_whole(const struct tasks *b, size_t value,
+                     const struct strides *lies) {
+  const struct tape *tape = &b->trace.tape;
+  const struct extent *extent = tape_storage_extent(tape, tasks_root(b, value));
+  return lies->offset == 0 && lies->rank > 0 && strides_are_dense(lies) &&
+         strides_values(lies) == extent->count && extent->width == WIDTH_NET &&
+         !extent->fixed;
+}
+
+/* Bytes of rows; in parts of bytes they may begin anywhere. */
+static bool row_bytes(struct tasks *b, const struct strides *lies,
+                      int64_t *bytes) {
+  return element_bits(b->settings->dtype) >= 8 &&
+         element_bytes(b->settings->dtype, strides_values(lies) / lies->dim[0],
+                       bytes);
+}
+
+/*
+ * How far apart what a window reads and makes must begin. Row i is written
+ * before any row below those that it reads is gone: from the first row on it
+ * ends at or before the first that it and later ones read; from the last row
+ * on it begins at or after the end of what it and earlier ones read.
+ */
+static void find_overlap(struct tasks *b, size_t index,
+                         struct plan_task *task) {
+  const struct tape *tape = &b->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  const struct tape_lowered *lowered = tape_lowered(tape, index);
+  const struct slide *slide = &lowered->slide;
+  size_t at = lowered->first_strides;
+  if (!slide->extent || op->facts->in_count != 1 || b->overflow ||
+      !may_overlap(b->settings))
+    return;
+  struct strides in = tape_strides_at(tape, tape->strides.at[at]);
+  struct strides out = tape_strides_at(
+      tape, tape->strides.at[at + 1 + (size_t)lowered->weight_count]);
+  int64_t read, made;
+  if (!is_whole(b, tape_input(tape, op, 0), &in) ||
+      !is_whole(b, op->first_out, &out) || !row_bytes(b, &in, &read) ||
+      !row_bytes(b, &out, &made))
+    return;
+  int64_t last = b->settings->batch - 1;
+  int64_t apart = last * (out.dim[0] * made - in.dim[0] * read);
+  /* Both are linear in i between rows where a window meets an edge. */
+  const int64_t edges[] = {0, in.dim[0], -slide->extent,
+                           in.dim[0] - slide->extent,
+                           out.dim[0] * slide->stride};
+  for (size_t k = 0; k < sizeof edges / sizeof *edges; k++)
+    for (int64_t more = -1; more <= 1; more++) {
+      int64_t i = (edges[k] + slide->before) / slide->stride + more;
+      i = min_i64(max_i64(i, 0), out.dim[0] - 1);
+      int64_t from = i * slide->stride - slide->before;
+      int64_t low = min_i64(max_i64(from, 0), in.dim[0]);
+      int64_t high = min_i64(max_i64(from + slide->extent, 0), in.dim[0]);
+      task->below = max_i64(task->below, (i + 1) * made - low * read);
+      task->above = max_i64(task->above, high * read - i * made);
+    }
+  task->below += max_i64(apart, 0);
+  task->above += max_i64(-apart, 0);
+  b->graph.overlaps = true;
+}
+
 /* Views do nothing at a prediction. */
 static void add_task(struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
@@ -203,6 +271,7 @@ static void add_task(struct tasks *b, size_t index) {
         (uint32_t)add_tensor(b, storage) - 1;
     made.made_count++;
   }
+  find_overlap(b, index, &made);
   b->graph.tasks.at[number] = made;
 }
 
@@ -221,7 +290,7 @@ static struct task_marks marks_of(const struct tasks *b) {
 static bool same_task(const struct plan_task *a, const struct plan_task *b) {
   return a->read_count == b->read_count && a->made_count == b->made_count &&
          a->work == b->work && a->elementwise == b->elementwise &&
-         a->spared == b->spared;
+         a->below == b->below && a->above == b->above && a->spared == b->spared;
 }
 
 /* Whether places of one turn are those of the turn before, `by` further on. */

@@ -60,6 +60,28 @@ void netrt_check_open(struct netrt *net) {
     fill(net, 0, net->model->arena_bytes);
 }
 
+/*
+ * Poisons bytes [from, to), but for those that a buffer holds, from number i
+ * on, that is alive before the operation or, if `after`, behind it.
+ */
+static void fill_around(struct netrt *net, uint32_t op, int after, size_t from,
+                        size_t to, uint32_t i) {
+  const struct netrt_model *m = net->model;
+  for (; i < m->buffer_count; i++) {
+    const struct netrt_buffer *b = &m->buffers[i];
+    int stays = after ? b->first <= op && op < b->last
+                      : is_alive(b, op) && (b->first < op || is_input(m, b));
+    if (!stays || b->offset >= to || b->offset + b->bytes <= from)
+      continue;
+    if (b->offset > from)
+      fill_around(net, op, after, from, b->offset, i + 1);
+    from = b->offset + b->bytes;
+    if (from >= to)
+      return;
+  }
+  fill(net, from, to);
+}
+
 /* Whether an operation may write a buffer: its outputs, its work memory. */
 static int may_write(const struct netrt_model *m, const struct netrt_op *op,
                      const struct netrt_buffer *buffer) {
@@ -73,6 +95,21 @@ static int may_write(const struct netrt_model *m, const struct netrt_op *op,
   return 0;
 }
 
+/* Whether what begins with the operation may share its bytes: overlap.c looks
+ * after these. */
+static int is_overlaid(const struct netrt_model *m, uint32_t op,
+                       const struct netrt_buffer *buffer) {
+  uint32_t i;
+  for (i = 0; i < m->buffer_count; i++) {
+    const struct netrt_buffer *b = &m->buffers[i];
+    if (b != buffer && b->first == op && buffer->last == op &&
+        b->offset < buffer->offset + buffer->bytes &&
+        buffer->offset < b->offset + b->bytes)
+      return 1;
+  }
+  return 0;
+}
+
 /* FNV-1a of what the operation must leave alone. */
 static uint64_t sum_of_others(const struct netrt *net, uint32_t op) {
   const struct netrt_model *m = net->model;
@@ -81,7 +118,8 @@ static uint64_t sum_of_others(const struct netrt *net, uint32_t op) {
   size_t k;
   for (i = 0; i < m->buffer_count; i++) {
     const struct netrt_buffer *buffer = &m->buffers[i];
-    if (!is_alive(buffer, op) || may_write(m, &m->ops[op], buffer))
+    if (!is_alive(buffer, op) || may_write(m, &m->ops[op], buffer) ||
+        is_overlaid(m, op, buffer))
       continue;
     for (k = 0; k < buffer->bytes; k++)
       sum = (sum ^ net->arena[buffer->offset + k]) * UINT64_C(1099511628211);
@@ -99,8 +137,8 @@ uint64_t netrt_check_before(struct netrt *net, uint32_t op) {
     fill(net, from, to);
   for (i = 0; i < m->buffer_count; i++)
     if (m->buffers[i].first == op && !is_input(m, &m->buffers[i]))
-      fill(net, m->buffers[i].offset,
-           m->buffers[i].offset + m->buffers[i].bytes);
+      fill_around(net, op, 0, m->buffers[i].offset,
+                  m->buffers[i].offset + m->buffers[i].bytes, 0);
   return sum_of_others(net, op);
 }
 
@@ -145,8 +183,8 @@ enum netrt_status netrt_check_after(struct netrt *net, uint32_t op,
       net->high_water = i;
   for (i = 0; i < m->buffer_count; i++)
     if (m->buffers[i].last == op)
-      fill(net, m->buffers[i].offset,
-           m->buffers[i].offset + m->buffers[i].bytes);
+      fill_around(net, op, 1, m->buffers[i].offset,
+                  m->buffers[i].offset + m->buffers[i].bytes, 0);
   return NETRT_OK;
 }
 

@@ -71,17 +71,28 @@ static void conv_position(const struct kernel_conv *c, ptrdiff_t batch,
   } while (next_position(tap, w->kernel));
 }
 
+static int make_positions(void *user) {
+  const struct kernel_conv *c = user;
+  ptrdiff_t batch;
+  for (batch = 0; batch < c->out.size[0]; batch++) {
+    ptrdiff_t at[3] = {0, 0, 0};
+    do
+      conv_position(c, batch, at);
+    while (next_position(at, c->out.size + 1));
+  }
+  return NETRT_OK;
+}
+
 static int netrt_reference_conv(const struct netrt *net,
                                 const struct netrt_op *op) {
   struct kernel_conv c = conv_of(net, op);
-  ptrdiff_t batch;
-  for (batch = 0; batch < c.out.size[0]; batch++) {
-    ptrdiff_t at[3] = {0, 0, 0};
-    do
-      conv_position(&c, batch, at);
-    while (next_position(at, c.out.size + 1));
-  }
-  return NETRT_OK;
+  struct kernel_rows rows;
+  rows.out = &c.out;
+  rows.in = &c.in;
+  rows.window = &c.window;
+  rows.make = make_positions;
+  rows.user = &c;
+  return netrt_by_rows(&rows);
 }
 
 KERNEL_FAST(conv);

@@ -169,23 +169,44 @@ static void run_group(const struct netrt *net, const struct kernel_conv *c,
   netrt_gemm(net, &g);
 }
 
+struct conv_job {
+  const struct netrt *net;
+  struct kernel_conv conv;
+};
+
+static int make_groups(void *user) {
+  struct conv_job *job = user;
+  ptrdiff_t group;
+  if (is_depthwise(&job->conv))
+    return netrt_fast_depthwise(job->net, &job->conv);
+  for (group = 0; group < job->conv.groups; group++)
+    run_group(job->net, &job->conv, group);
+  return NETRT_OK;
+}
+
 int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
+  struct conv_job job;
+  struct kernel_rows rows;
   struct kernel_conv c = conv_of(net, op);
-  ptrdiff_t ins = c.in.size[4] / c.groups, group;
+  ptrdiff_t ins = c.in.size[4] / c.groups;
   ptrdiff_t pixels = c.out.size[0] * c.out.size[1] * c.out.size[2];
   if (c.in.stride[4] != 1 || c.out.stride[4] != 1 ||
       (c.bias && c.bias_stride != 1) || !weights_are_rows(&c, ins) ||
       pixels * c.out.size[3] > INT32_MAX)
     return NOT_FOR_ME;
-  if (netrt_onednn_conv(net, op, &c) == NETRT_OK)
+  job.net = net;
+  job.conv = c;
+  rows.out = &job.conv.out;
+  rows.in = &job.conv.in;
+  rows.window = &job.conv.window;
+  rows.make = make_groups;
+  rows.user = &job;
+  if (!netrt_overlap(&rows) && netrt_onednn_conv(net, op, &c) == NETRT_OK)
     return NETRT_OK;
-  if (is_depthwise(&c))
-    return netrt_fast_depthwise(net, &c);
-  if (!pixels_are_even(&c.out, 4) || c.out.size[4] / c.groups < 4)
+  if (!is_depthwise(&c) &&
+      (!pixels_are_even(&c.out, 4) || c.out.size[4] / c.groups < 4))
     return NOT_FOR_ME;
-  for (group = 0; group < c.groups; group++)
-    run_group(net, &c, group);
-  return NETRT_OK;
+  return netrt_by_rows(&rows);
 }
 
 #else

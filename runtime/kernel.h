@@ -192,6 +192,24 @@ typedef void part_fn(void *data, ptrdiff_t from, ptrdiff_t to);
 void netrt_run_parts(const struct netrt *net, ptrdiff_t count, ptrdiff_t grain,
                      part_fn *part, void *data);
 
+/*
+ * A window whose output may lie over its input: `make` fills in `out` from
+ * `in`, all of it or one row along the first axis of the map (overlap.c).
+ */
+struct kernel_rows {
+  struct kernel_map *out, *in;
+  struct kernel_window *window;
+  int (*make)(void *user);
+  void *user;
+};
+
+/* 0: they are apart; 1: the output begins below the input; -1: above. */
+int netrt_overlap(const struct kernel_rows *rows);
+
+/* Makes all at once if they are apart, else one row after the other in the
+ * order that the overlap asks for; the maps are changed then. */
+int netrt_by_rows(const struct kernel_rows *rows);
+
 /* NETRT_CHECK: check.c. */
 void netrt_check_open(struct netrt *net);
 uint64_t netrt_check_before(struct netrt *net, uint32_t op);

@@ -5,6 +5,7 @@
 #include "values.h"
 
 struct pool {
+  const struct netrt *net;
   struct kernel_map out, in;
   struct kernel_window window;
   int mean, adaptive, counts;
@@ -128,12 +129,26 @@ static void pool_lines(void *data, ptrdiff_t line, ptrdiff_t to) {
   }
 }
 
+static int make_lines(void *user) {
+  struct pool *pool = user;
+  const struct kernel_map *in = &pool->in, *out = &pool->out;
+  ptrdiff_t lines = out->size[0] * out->size[1] * out->size[2];
+  ptrdiff_t values = in->size[0] * in->stride[0];
+  if (pool->values)
+    netrt_run_parts(pool->net, lines, 1 + 20000 / (values / lines + 1),
+                    pool_lines, pool);
+  else
+    pool_lines(pool, 0, lines);
+  return NETRT_OK;
+}
+
 static int run_pool(const struct netrt *net, const struct netrt_op *op,
                     int mean, int adaptive, const struct values *values) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
   const int32_t *args = netrt_args(net, op);
   struct pool pool;
-  ptrdiff_t lines;
+  struct kernel_rows rows;
+  pool.net = net;
   pool.out = netrt_map_of(&out);
   pool.in = netrt_map_of(&in);
   pool.mean = mean;
@@ -144,13 +159,12 @@ static int run_pool(const struct netrt *net, const struct netrt_op *op,
     return NOT_FOR_ME;
   if (!adaptive)
     pool.window = netrt_window_of_pool(args + mean, out.rank - 2);
-  lines = pool.out.size[0] * pool.out.size[1] * pool.out.size[2];
-  if (values)
-    netrt_run_parts(net, lines, 1 + 20000 / (rows_of(&in, 0) / lines + 1),
-                    pool_lines, &pool);
-  else
-    pool_lines(&pool, 0, lines);
-  return NETRT_OK;
+  rows.out = &pool.out;
+  rows.in = &pool.in;
+  rows.window = &pool.window;
+  rows.make = make_lines;
+  rows.user = &pool;
+  return adaptive ? make_lines(&pool) : netrt_by_rows(&rows);
 }
 
 #ifdef NETRT_HAS_FAST

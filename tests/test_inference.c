@@ -97,6 +97,31 @@ static void padding_takes_no_memory(void **state) {
   assert_int_equal(ask_inference(depth, TIGHT, ARENA), 4 * (400 + 5 * 5 * 4));
 }
 
+/* Row by row over the input: the bounds that were published for the nets of
+ * MLPerf Tiny, in int8. */
+static void windows_overlap_their_input(void **state) {
+  (void)state;
+  const char *point = "net a\ninput 10x10x3\nconv 7 1x1\n";
+  const char *keywords =
+      "net kws\ninput 49x10x1\nconv 64 10x4 /2 pad=tf relu\nrepeat 4 {\n"
+      "  dwconv 3x3 pad relu\n  conv 64 1x1 relu\n}\ngap\nfc 12 softmax\n";
+  const char *visual =
+      "net vww\ninput 96x96x3\nconv 8 3x3 /2 pad=tf relu\n"
+      "for c s in [16 1; 32 2; 32 1; 64 2; 64 1; 128 2; 128 1; 128 1; 128 1; "
+      "128 1; 128 1; 256 2; 256 1] {\n  dwconv 3x3 /s pad=tf relu\n"
+      "  conv c 1x1 relu\n}\navgpool 3x3\nfc 2 softmax\n";
+  /* Row 9 of the output ends where that of the input begins, or before. */
+  assert_int_equal(ask_inference(point, TIGHT " overlap=on", ARENA),
+                   4 * (10 * 30 + 10 * 70 - 9 * 30));
+  assert_int_equal(ask_inference(point, TIGHT " overlap=off", ARENA),
+                   4 * (300 + 700));
+  assert_int_equal(ask_inference(point, TIGHT " dtype=i8", ARENA), 730);
+  assert_int_equal(ask_inference(keywords, "dtype=i8", ARENA), 8640);
+  assert_int_equal(ask_inference(visual, "dtype=i8", ARENA), 37248);
+  assert_int_equal(ask_inference(visual, "dtype=i8 overlap=off", ARENA), 55296);
+  assert_int_equal(ask_inference(visual, "overlap=on", ARENA), 4 * 37248);
+}
+
 /* Two tensors of T positions for each head of keys; a window keeps fewer. */
 static void caches_hold_keys_and_values(void **state) {
   (void)state;
@@ -336,6 +361,7 @@ int main(void) {
       cmocka_unit_test(biases_of_integers_have_32_bits),
       cmocka_unit_test(views_cost_nothing),
       cmocka_unit_test(padding_takes_no_memory),
+      cmocka_unit_test(windows_overlap_their_input),
       cmocka_unit_test(caches_hold_keys_and_values),
       cmocka_unit_test(small_types_are_rounded_up),
       cmocka_unit_test(blocks_of_weights_have_scales),

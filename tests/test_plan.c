@@ -817,6 +817,67 @@ static void the_verifier_rejects_what_is_wrong(void **state) {
   assert_true(rejected > 0 && kept > 0);
 }
 
+/* Two of 100 and 60 bytes, of which the second may begin 10 below the first
+ * or 80 above it. */
+static void buffers_overlap_where_they_may(void **state) {
+  (void)state;
+  struct plan_overlap may = {.read = 0, .made = 1, .below = 10, .above = 80};
+  struct plan_options options = {.overlaps = &may, .overlap_count = 1};
+  struct plan_buffer pair[] = {{0, 2, 100, 0, 10}, {1, 3, 60, 0, 0}};
+  assert_true(verify(pair, 2, options, 110));
+  assert_false(verify(pair, 2, (struct plan_options){0}, 110));
+  pair[1].offset = 1;
+  assert_false(verify(pair, 2, options, 110));
+  pair[1].offset = 89;
+  assert_false(verify(pair, 2, options, 200));
+  pair[1].offset = 90;
+  assert_true(verify(pair, 2, options, 150));
+  pair[0].upper = 3; /* it is still read later */
+  assert_false(verify(pair, 2, options, 150));
+  pair[0].upper = 2;
+  struct plan plan = make_plan(pair, 2, options);
+  assert_int_equal(plan.height, 110);
+  assert_true(plan.optimal);
+  /* A third one that lives with both stays apart from them. */
+  struct plan_buffer three[] = {
+      {0, 2, 100, 0, 0}, {1, 3, 60, 0, 0}, {0, 3, 7, 0, 0}};
+  plan = make_plan(three, 3, options);
+  assert_int_equal(plan.height, 117);
+  options.align = 64;
+  plan = make_plan(three, 3, options);
+  assert_int_equal(plan.height, 256);
+}
+
+/* Chains of random sizes: no plan is above the one without overlaps, and most
+ * reach their bound. */
+static void chains_overlap_to_their_bound(void **state) {
+  (void)state;
+  enum { LENGTH = 24, ROUNDS = 200 };
+  int bounds = 0;
+  random_state = 123456789123456789u;
+  for (int round = 0; round < ROUNDS; round++) {
+    struct plan_buffer chain[LENGTH];
+    struct plan_overlap may[LENGTH];
+    for (int i = 0; i < LENGTH; i++)
+      chain[i] =
+          (struct plan_buffer){i ? i - 1 : 0, i + 1, draw(1, 1000), 0, 0};
+    for (int i = 1; i < LENGTH; i++)
+      may[i - 1] = (struct plan_overlap){.read = (size_t)i - 1,
+                                         .made = (size_t)i,
+                                         .below = draw(1, chain[i].size),
+                                         .above = draw(1, chain[i - 1].size)};
+    struct plan_options options = {.overlaps = may,
+                                   .overlap_count = LENGTH - 1};
+    struct plan apart = make_plan(chain, LENGTH, (struct plan_options){0});
+    struct plan plan = make_plan(chain, LENGTH, options);
+    assert_true(plan.height <= apart.height);
+    assert_true(plan.height >= plan.lower_bound);
+    assert_true(verify(chain, LENGTH, options, plan.height));
+    bounds += plan.optimal;
+  }
+  assert_true(bounds >= ROUNDS / 2);
+}
+
 /* So many that each is only compared with those next to it. */
 static void the_verifier_sees_both_neighbours_among_many(void **state) {
   (void)state;
@@ -908,6 +969,8 @@ int main(void) {
       cmocka_unit_test(a_long_trace_is_planned),
       cmocka_unit_test(the_verifier_rejects_what_is_wrong),
       cmocka_unit_test(the_verifier_sees_both_neighbours_among_many),
+      cmocka_unit_test(buffers_overlap_where_they_may),
+      cmocka_unit_test(chains_overlap_to_their_bound),
       cmocka_unit_test(no_memory_is_no_leak),
   };
   return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

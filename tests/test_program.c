@@ -228,11 +228,149 @@ static void layers_run_inside_of_their_plan(void **state) {
   paths_free(&nets);
 }
 
+/* Windows that write over what they read */
+
+/* What a net gives with a setting of overlap, by these flags of the runtime;
+ * *bytes: the arena. The caller frees it. */
+static float *run_text(const char *text, const char *batch, const char *overlap,
+                       unsigned flags, size_t *bytes, size_t *count) {
+  struct netc *netc = netc_open(NULL, NULL);
+  const struct netrt_model *tables;
+  struct netrt net;
+  assert_int_equal(netc_set(netc, "batch", batch), NETC_OK);
+  assert_int_equal(netc_set(netc, "overlap", overlap), NETC_OK);
+  netc_load_text(netc, "overlap.net", text, strlen(text));
+  if (netc_runtime(netc, &tables) != NETC_OK)
+    fail_msg("%s", text);
+  struct netrt_model model = *tables;
+  model.kernels = netrt_kernels;
+  model.kernel_count = NETRT_CODES;
+  float *weights = random_weights(netc, model.weight_bytes);
+  size_t room = (model.arena_bytes + 63) / 64 * 64;
+  void *arena = aligned_alloc(64, room);
+  assert_int_equal(
+      netrt_open(&net, &model, weights, model.weight_bytes, arena, room),
+      NETRT_OK);
+  net.flags = flags;
+  random_inputs(&net, 1);
+  enum netrt_status status = netrt_run(&net);
+  if (status != NETRT_OK)
+    print_error("%s: %s\n", text, netrt_status_text(status));
+  assert_int_equal(status, NETRT_OK);
+  *bytes = model.arena_bytes;
+  *count = netrt_values(&model, &model.outputs[0].operand);
+  float *out = malloc(*count * sizeof *out);
+  netrt_copy_output(&net, 0, out);
+  netrt_close(&net);
+  free(arena);
+  free(weights);
+  netc_close(netc);
+  return out;
+}
+
+/* Returns the bytes that it saves; what comes out is the same. */
+static size_t check_overlap(const char *text, const char *batch,
+                            unsigned flags) {
+  size_t apart, bytes, count, same;
+  float *a = run_text(text, batch, "off", flags, &apart, &count);
+  float *b = run_text(text, batch, "on", flags, &bytes, &same);
+  assert_int_equal(count, same);
+  assert_true(bytes <= apart);
+  for (size_t i = 0; i < count; i++)
+    if (!(fabsf(a[i] - b[i]) <= 1e-5f * (1 + fabsf(a[i]))))
+      fail_msg("%s, batch %s: value %zu is %g, not %g", text, batch, i,
+               (double)b[i], (double)a[i]);
+  free(a);
+  free(b);
+  return apart - bytes;
+}
+
+/*
+ * Growing and shrinking, at strides, dilated, with padding on one side, in
+ * one to three dimensions, several in turn, behind a fork, of a view. Each row
+ * that may still be read is watched while one is written.
+ */
+static void windows_write_over_what_they_have_read(void **state) {
+  (void)state;
+  static const char *const bodies[] = {
+      "9x8x4; conv 4 3x3 pad",
+      "9x8x4; conv 4 3x3",
+      "16x9x4; conv 24 1x1; conv 6 1x1; relu; conv 30 1x1",
+      "17x9x4; conv 9 3x3 /2 pad=tf; dwconv 3x3 pad; conv 20 5x5 pad",
+      "15x9x4; conv 5 3x1 pad=2:0x0 dilate=2x1; pool 2x2; avgpool 3x3 /1 pad",
+      "15x9x3; pool 3x3 /2 pad; pool 2x2 /1; avgpool 2x2 ceil",
+      "19x8; conv 16 5 pad; conv 4 3 /2; pool 2; conv 12 3 pad=0:2",
+      "7x6x5x3; conv 6 3x3x3 pad; pool 2x1x1; conv 2 1x1x1",
+      "12x12x8; conv 8 3x3 pad groups=2; conv 16 3x3 pad=3 dilate=3 groups=4",
+      "12x12x8; conv 8 3x3 pad; add { conv 8 3x3 pad; relu; conv 8 3x3 pad } "
+      "{}; conv 16 1x1; gap",
+      "12x8x6; conv 6 1x1; permute 1 0 2; conv 9 3x3 pad; conv 3 3x3",
+      "6x6x3; conv 4 3x3 pad=2; conv 2 9x9 pad=4"};
+  size_t saved = 0;
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    char text[256];
+    snprintf(text, sizeof text, "net n\ninfer align=4\ninput %s\n", bodies[i]);
+    for (char *at = text; *at; at++)
+      if (*at == ';')
+        *at = '\n';
+    saved += check_overlap(text, "1", 0);
+    saved += check_overlap(text, "1", NETRT_REFERENCE);
+    saved += check_overlap(text, "3", 0);
+    saved += check_overlap(text, "3", NETRT_REFERENCE);
+  }
+  assert_true(saved > 40000);
+}
+
+/* An output that begins a row too near its input is found. */
+static void overlaps_that_are_too_close_are_found(void **state) {
+  (void)state;
+  static const char text[] =
+      "net n\ninfer align=4 overlap=on\ninput 9x8x4\nconv 4 3x3 pad\n";
+  enum { ROW = 8 * 4 * 4 };
+  struct netc *netc = netc_open(NULL, NULL);
+  const struct netrt_model *tables;
+  struct netrt net;
+  netc_load_text(netc, "close.net", text, strlen(text));
+  assert_int_equal(netc_runtime(netc, &tables), NETC_OK);
+  struct netrt_model model = *tables;
+  model.kernels = netrt_kernels;
+  model.kernel_count = NETRT_CODES;
+  struct netrt_operand operands[4];
+  struct netrt_buffer buffers[2];
+  assert_int_equal(model.op_count, 1);
+  assert_int_equal(model.buffer_count, 2);
+  memcpy(operands, model.operands, sizeof operands);
+  memcpy(buffers, model.buffers, sizeof buffers);
+  model.operands = operands;
+  model.buffers = buffers;
+  float *weights = random_weights(netc, model.weight_bytes);
+  void *arena = aligned_alloc(64, (model.arena_bytes + 63) / 64 * 64);
+  for (int moves = 0; moves < 2; moves++) {
+    size_t in = model.inputs[0].operand.offset;
+    size_t by = operands[0].offset < in ? ROW : (size_t)-ROW;
+    if (moves) {
+      operands[0].offset += by;
+      buffers[1].offset += by;
+    }
+    assert_int_equal(netrt_open(&net, &model, weights, model.weight_bytes,
+                                arena, model.arena_bytes),
+                     NETRT_OK);
+    random_inputs(&net, 1);
+    assert_int_equal(netrt_run(&net), moves ? NETRT_STRAY_WRITE : NETRT_OK);
+    netrt_close(&net);
+  }
+  free(arena);
+  free(weights);
+  netc_close(netc);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_layer_says_what_it_runs),
       cmocka_unit_test(operands_lie_inside_of_the_plan),
       cmocka_unit_test(layers_run_inside_of_their_plan),
+      cmocka_unit_test(windows_write_over_what_they_have_read),
+      cmocka_unit_test(overlaps_that_are_too_close_are_found),
       slow_test(nets_run_inside_of_their_plan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

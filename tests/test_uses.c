@@ -118,6 +118,7 @@ static struct probe {
     {"misc", LM, "", "5"},
     {"weight_dtype", LM, "", "q8_0"},
     {"fold", CNN, "", "off"},
+    {"overlap", CNN, "", "on"},
     {"align", CNN, "", "4096"},
     {"decode", LM, "", "128"},
     {"context", LM, "gpu=t4", "128"},

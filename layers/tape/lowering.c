@@ -102,7 +102,8 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
       .first_number = tape_place(tape, tape->numbers.count),
       .number_count = does->count,
       .first_strides = tape_place(tape, tape->strides.count),
-      .weight_count = op->param_count};
+      .weight_count = op->param_count,
+      .slide = does->slide};
   struct strides first;
   for (int i = 0; i < LOWERING_REALS; i++)
     lowered.real[i] = does->real[i];

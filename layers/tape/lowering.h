@@ -20,6 +20,16 @@ enum opcode {
 enum { LOWERING_NUMBERS = 24, LOWERING_REALS = 3 };
 
 /*
+ * A window that moves along the first axis of a map, by which rows of the
+ * output and of the input are numbered: row i reads rows i * stride - before
+ * to that + extent - 1, and the kernel makes rows one by one, in whatever
+ * order. extent 0: there is no such window.
+ */
+struct slide {
+  int64_t extent, stride, before;
+};
+
+/*
  * An opcode with its numbers. Inputs are seen as they lie, parameters as
  * their layer has them, and the output is in one piece with the sizes of the
  * first input, unless it is said. Parameters follow the inputs.
@@ -32,6 +42,7 @@ struct lowering {
   int count;
   int64_t number[LOWERING_NUMBERS];
   double real[LOWERING_REALS];
+  struct slide slide;
 };
 
 /* The lowering of an operation that has no more to say. */

@@ -234,6 +234,7 @@ struct tape_lowered {
   uint32_t first_number, first_strides;
   int number_count, weight_count;
   double real[LOWERING_REALS];
+  struct slide slide;
 };
 
 /* A parameter's part in the tape. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "memory/plan/plan_overlap.h"
 #include "memory/plan/planner.h"
 
 enum { FEW_MOVES = 8 }; /* of a buffer, on average */
@@ -214,6 +215,8 @@ static enum plan_status make_plan(struct planner *p, struct plan *plan) {
     return PLAN_TOO_LARGE;
   find_sections(p);
   plan_parts(p, plan);
+  if (p->options.overlap_count)
+    plan_overlap(p->arena, p->buffers, p->count, &p->options, plan);
   return plan_verify(p->arena, p->buffers, p->count, &p->options, plan->height)
              ? PLAN_DONE
              : PLAN_BUG;

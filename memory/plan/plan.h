@@ -25,12 +25,26 @@ struct plan_buffer {
   int64_t offset;       /* bytes; out */
 };
 
+/*
+ * Buffer `read` ends where `made` begins, and is read row by row while that is
+ * written. They may share bytes there if `made` begins at least `below` bytes
+ * below the other, for it is then written from the first row on; or at least
+ * `above` bytes above it, from the last row on. A buffer is `read` of one
+ * overlap at most, and `made` of one.
+ */
+struct plan_overlap {
+  size_t read, made;    /* buffers */
+  int64_t below, above; /* bytes, more than 0 */
+};
+
 struct plan_options {
   int64_t align;    /* bytes, of every buffer without one of its own; 0: 1 */
   int64_t capacity; /* bytes: any plan that fits will do; 0: the least */
   uint64_t nodes;   /* effort; 0: as above */
   uint64_t seed;    /* of the draws of the search; 0: the usual one */
   struct progress *progress; /* told of the effort; or NULL */
+  const struct plan_overlap *overlaps;
+  size_t overlap_count; /* with some, no buffer has an alignment of its own */
 };
 
 struct plan {
@@ -62,7 +76,8 @@ enum plan_status plan_arena(struct arena *arena, struct plan_buffer *buffers,
 
 /*
  * True if all offsets are aligned, within `height` bytes, and no two buffers
- * share a byte at the same time. O(n log n); knows nothing of the planner.
+ * share a byte at the same time, but for those that may. O(n log n), with
+ * overlaps n times those that live at once; knows nothing of the planner.
  */
 bool plan_verify(struct arena *arena, const struct plan_buffer *buffers,
                  size_t count, const struct plan_options *options,

@@ -169,6 +169,46 @@ static bool walk_many(struct arena *arena, struct plan_placed *births,
   return true;
 }
 
+/* Whether two that share bytes may, and lie as they must. */
+static bool is_overlap(const struct plan_buffer *buffers,
+                       const struct plan_overlap *o,
+                       const struct plan_buffer *read,
+                       const struct plan_buffer *made) {
+  return o && &buffers[o->read] == read && o->below > 0 && o->above > 0 &&
+         made->lower + 1 == read->upper &&
+         (made->offset <= read->offset - o->below ||
+          made->offset >= read->offset + o->above);
+}
+
+/* Walks with all that live; overlaps by the buffer that is made. */
+static bool walk_overlapping(struct arena *arena,
+                             const struct plan_buffer *buffers, size_t all,
+                             const struct plan_options *options,
+                             const struct plan_placed *births, size_t count) {
+  const struct plan_overlap **made = arena_alloc(arena, all, sizeof *made);
+  const struct plan_buffer **alive = arena_alloc(arena, all, sizeof *alive);
+  size_t living = 0;
+  for (size_t i = 0; i < options->overlap_count; i++)
+    made[options->overlaps[i].made] = &options->overlaps[i];
+  for (size_t i = 0; i < count; i++) {
+    const struct plan_buffer *b = births[i].buffer;
+    size_t left = 0;
+    for (size_t k = 0; k < living; k++) {
+      const struct plan_buffer *other = alive[k];
+      if (other->upper <= b->lower)
+        continue;
+      alive[left++] = other;
+      if (other->offset < b->offset + b->size &&
+          b->offset < other->offset + other->size &&
+          !is_overlap(buffers, made[b - buffers], other, b))
+        return false;
+    }
+    living = left;
+    alive[living++] = b;
+  }
+  return true;
+}
+
 bool plan_verify(struct arena *arena, const struct plan_buffer *buffers,
                  size_t count, const struct plan_options *options,
                  int64_t height) {
@@ -183,5 +223,7 @@ bool plan_verify(struct arena *arena, const struct plan_buffer *buffers,
   }
   bool fine;
   sort_births(all, real);
+  if (options->overlap_count)
+    return walk_overlapping(arena, buffers, count, options, all, real);
   return walk_few(all, real, &fine) ? fine : walk_many(arena, all, real);
 }

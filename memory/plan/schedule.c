@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "memory/plan/needed.h"
 #include "memory/plan/order.h"
+#include "memory/plan/plan_overlap.h"
 
 enum { LEAST_GAIN = 10000 }; /* a smaller part of the peak is not searched */
 
@@ -22,9 +23,28 @@ size_t task_overwrites(const struct task_graph *graph,
   return SIZE_MAX;
 }
 
+size_t task_overlaps(const struct task_graph *graph,
+                     const struct plan_task *task, const int64_t *left) {
+  if (!task->below || task->made_count != 1 || task->read_count != 1)
+    return SIZE_MAX;
+  size_t read = graph->reads.at[task->first_read];
+  return left[read] == 1 && !graph->tensors.at[read].lasts ? read : SIZE_MAX;
+}
+
+/* Bytes that two tensors share at most. */
+static int64_t shared_bytes(const struct task_graph *graph,
+                            const struct plan_task *task, size_t read) {
+  const struct plan_overlap overlap = {.below = task->below,
+                                       .above = task->above};
+  int64_t made = graph->tensors.at[graph->makes.at[task->first_made]].bytes;
+  int64_t bytes = graph->tensors.at[read].bytes;
+  return bytes + made - plan_overlap_bytes(&overlap, bytes, made);
+}
+
 /* What is alive while tasks run one by one. */
 struct walk {
   const struct task_graph *graph;
+  bool overlaps; /* are counted */
   int64_t *left; /* by tensor: readers to come */
   int64_t live, peak;
 };
@@ -40,6 +60,8 @@ static int64_t step(struct walk *walk, const struct plan_task *task) {
     walk->live +=
         graph->tensors.at[graph->makes.at[task->first_made + (size_t)i]].bytes;
   during = walk->live + task->work;
+  if (walk->overlaps && task_overlaps(graph, task, walk->left) != SIZE_MAX)
+    during -= shared_bytes(graph, task, graph->reads.at[task->first_read]);
   for (int i = 0; i < task->read_count; i++) {
     size_t read = graph->reads.at[task->first_read + (size_t)i];
     if (--walk->left[read] == 0 && !graph->tensors.at[read].lasts &&
@@ -57,6 +79,7 @@ static int64_t step(struct walk *walk, const struct plan_task *task) {
 
 static void begin(struct walk *walk, const struct task_graph *graph) {
   walk->graph = graph;
+  walk->overlaps = false;
   walk->left =
       arena_alloc(graph->arena, graph->tensors.count + 1, sizeof *walk->left);
   walk->live = walk->peak = 0;
@@ -69,9 +92,10 @@ static void begin(struct walk *walk, const struct task_graph *graph) {
 
 /* The most that is alive in an order, and where. */
 static int64_t peak_of(const struct task_graph *graph, const size_t *order,
-                       size_t *at) {
+                       bool overlaps, size_t *at) {
   struct walk walk;
   begin(&walk, graph);
+  walk.overlaps = overlaps;
   walk.peak = walk.live;
   *at = 0;
   for (size_t i = 0; i < graph->tasks.count; i++) {
@@ -228,16 +252,22 @@ static bool sums_fit(const struct task_graph *graph) {
   return true;
 }
 
-/* Parts that an order might run across: an order, but not the best one. */
-static void try_smaller_parts(struct task_graph *graph, int64_t least,
-                              struct schedule *schedule) {
-  size_t at;
+/* The tasks as they come. */
+static size_t *own_order(const struct task_graph *graph) {
   size_t *order =
       arena_alloc(graph->arena, graph->tasks.count + 1, sizeof *order);
   for (size_t i = 0; i < graph->tasks.count; i++)
     order[i] = i;
+  return order;
+}
+
+/* Parts that an order might run across: an order, but not the best one. */
+static void try_smaller_parts(struct task_graph *graph, int64_t least,
+                              struct schedule *schedule) {
+  size_t at;
+  size_t *order = own_order(graph);
   improve_parts(graph, false, least, order);
-  int64_t peak = peak_of(graph, order, &at);
+  int64_t peak = peak_of(graph, order, false, &at);
   if (peak < schedule->peak) {
     schedule->order = order;
     schedule->peak = peak;
@@ -245,16 +275,9 @@ static void try_smaller_parts(struct task_graph *graph, int64_t least,
   }
 }
 
-void schedule_find(struct task_graph *graph, struct schedule *schedule) {
-  graph->overflow = graph->overflow || !sums_fit(graph);
-  *schedule = (struct schedule){.order = arena_alloc(graph->arena,
-                                                     graph->tasks.count + 1,
-                                                     sizeof *schedule->order)};
-  for (size_t i = 0; i < graph->tasks.count; i++)
-    schedule->order[i] = i;
-  if (graph->overflow)
-    return;
-  schedule->source_peak = peak_of(graph, schedule->order, &schedule->peak_at);
+static void find_order(struct task_graph *graph, struct schedule *schedule) {
+  schedule->source_peak =
+      peak_of(graph, schedule->order, false, &schedule->peak_at);
   schedule->peak = schedule->source_peak;
   int64_t least = largest_task(graph);
   if (graph->tasks.count && schedule->peak > least)
@@ -264,8 +287,52 @@ void schedule_find(struct task_graph *graph, struct schedule *schedule) {
   if (schedule->peak - least <= schedule->peak / LEAST_GAIN)
     return;
   schedule->exact = improve_parts(graph, true, least, schedule->order);
-  schedule->peak = peak_of(graph, schedule->order, &schedule->peak_at);
+  schedule->peak = peak_of(graph, schedule->order, false, &schedule->peak_at);
   if (!schedule->exact)
     try_smaller_parts(graph, least, schedule);
   schedule->exact = schedule->exact || schedule->peak <= least;
+}
+
+/* No order needs less than its largest task. */
+static int64_t largest_overlapping(const struct task_graph *graph) {
+  int64_t largest = 0;
+  for (size_t i = 0; i < graph->tasks.count; i++) {
+    const struct plan_task *task = &graph->tasks.at[i];
+    int64_t need = task_adds(graph, task);
+    for (int k = 0; k < task->read_count; k++)
+      need += graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]]
+                  .bytes;
+    if (task->below && task->read_count == 1 && task->made_count == 1)
+      need -= shared_bytes(graph, task, graph->reads.at[task->first_read]);
+    largest = max_i64(largest, need);
+  }
+  return largest;
+}
+
+/*
+ * The search knew of no overlaps: of its order and the graph's own the one
+ * that needs less with them.
+ */
+static void count_overlaps(struct task_graph *graph,
+                           struct schedule *schedule) {
+  size_t at;
+  size_t *own = own_order(graph);
+  schedule->source_peak = peak_of(graph, own, true, &at);
+  schedule->peak = peak_of(graph, schedule->order, true, &schedule->peak_at);
+  if (schedule->peak >= schedule->source_peak) {
+    schedule->order = own;
+    schedule->peak = schedule->source_peak;
+    schedule->peak_at = at;
+  }
+  schedule->exact = schedule->peak <= largest_overlapping(graph);
+}
+
+void schedule_find(struct task_graph *graph, struct schedule *schedule) {
+  graph->overflow = graph->overflow || !sums_fit(graph);
+  *schedule = (struct schedule){.order = own_order(graph)};
+  if (graph->overflow)
+    return;
+  find_order(graph, schedule);
+  if (graph->overlaps)
+    count_overlaps(graph, schedule);
 }

@@ -23,6 +23,11 @@ struct plan_task {
   int64_t work;     /* bytes while it runs */
   bool elementwise; /* its result may take the place of what dies here */
   uint32_t spared;  /* but not that of these reads: bits, from the first */
+  /*
+   * Its result may overlap its first read, if that dies here, where it begins
+   * so many bytes below or above it: struct plan_overlap. 0: not at all.
+   */
+  int64_t below, above;
 };
 
 struct task_graph {
@@ -30,6 +35,7 @@ struct task_graph {
   VEC(struct plan_tensor) tensors;
   VEC(struct plan_task) tasks; /* in an order that works */
   VEC(uint32_t) reads, makes;
+  bool overlaps; /* some tasks' results may overlap what they read */
   bool overflow; /* all bytes together pass 2^63 - 1 */
 };
 
@@ -47,6 +53,8 @@ struct schedule {
  * "Ordering Chaos", arXiv 2003.02369), from both ends and below a limit that
  * grows (order_search.c), exactly unless there are too many of them. None is
  * searched if needed.h says that the current order is best, or nearly so.
+ * Overlaps are counted at the end, and choose between that order and the
+ * graph's own.
  */
 void schedule_find(struct task_graph *graph, struct schedule *schedule);
 
@@ -60,6 +68,13 @@ static inline bool task_may_replace(const struct plan_task *task, int i) {
  * for one that may take the place of a read, and what it works with.
  */
 int64_t task_adds(const struct task_graph *graph, const struct plan_task *task);
+
+/*
+ * The tensor that the only result of a task may overlap, where `left` has the
+ * readers to come, the task's own included; SIZE_MAX: none.
+ */
+size_t task_overlaps(const struct task_graph *graph,
+                     const struct plan_task *task, const int64_t *left);
 
 /*
  * The tensor whose memory the only result of a task takes, where `left` has

@@ -1,0 +1,96 @@
+/*
+ * Windows whose output lies over their input: made row by row, so that a row
+ * is written when what it covers is read no more. From the first row on where
+ * the output begins below the input, from the last on where above.
+ */
+#include "kernel.h"
+
+/* Behind the last value of a map. */
+static const float *end_of(const struct kernel_map *map) {
+  const float *end = map->data + 1;
+  int i;
+  for (i = 0; i < 5; i++)
+    end += (map->size[i] - 1) * map->stride[i];
+  return end;
+}
+
+int netrt_overlap(const struct kernel_rows *rows) {
+  const struct kernel_map *out = rows->out, *in = rows->in;
+  if (out->data >= end_of(in) || in->data >= end_of(out))
+    return 0;
+  return out->data < in->data ? 1 : -1;
+}
+
+/* One run of them. */
+struct rows_run {
+  const struct kernel_rows *rows;
+  int way, axis;
+  const float *begin, *end; /* of the whole input */
+};
+
+#ifdef NETRT_CHECK
+/* FNV-1a of the input that row `at` and those after it may read. */
+static uint64_t sum_of_live(const struct rows_run *r, ptrdiff_t at) {
+  const struct kernel_map *in = r->rows->in;
+  const struct kernel_window *w = r->rows->window;
+  int axis = r->axis;
+  ptrdiff_t first = at * w->stride[axis - 1] - w->before[axis - 1];
+  ptrdiff_t last = first + (w->kernel[axis - 1] - 1) * w->dilation[axis - 1];
+  ptrdiff_t from = most(0, least(first, in->size[axis]));
+  ptrdiff_t to = most(0, least(last + 1, in->size[axis]));
+  const float *begin =
+      r->way > 0 ? in->data + from * in->stride[axis] : r->begin;
+  const float *end = r->way > 0 ? r->end : in->data + to * in->stride[axis];
+  const unsigned char *byte = (const unsigned char *)(const void *)begin;
+  uint64_t sum = UINT64_C(14695981039346656037);
+  for (; byte < (const unsigned char *)(const void *)end; byte++)
+    sum = (sum ^ *byte) * UINT64_C(1099511628211);
+  return sum;
+}
+#endif
+
+/* Makes row `at` of a sample. */
+static int make_row(const struct rows_run *r, ptrdiff_t at) {
+  struct kernel_map *out = r->rows->out;
+  ptrdiff_t *before = &r->rows->window->before[r->axis - 1];
+  ptrdiff_t by = at * r->rows->window->stride[r->axis - 1];
+  int status;
+#ifdef NETRT_CHECK
+  uint64_t sum = sum_of_live(r, at);
+#endif
+  out->data += at * out->stride[r->axis];
+  *before -= by;
+  status = r->rows->make(r->rows->user);
+  *before += by;
+#ifdef NETRT_CHECK
+  if (status == NETRT_OK && sum != sum_of_live(r, at))
+    return NETRT_STRAY_WRITE;
+#endif
+  return status;
+}
+
+int netrt_by_rows(const struct kernel_rows *rows) {
+  struct kernel_map *out = rows->out, *in = rows->in;
+  struct rows_run r;
+  float *to = out->data, *from = in->data;
+  ptrdiff_t lines, all, i;
+  int status = NETRT_OK;
+  r.rows = rows;
+  r.way = netrt_overlap(rows);
+  if (!r.way)
+    return rows->make(rows->user);
+  for (r.axis = 1; r.axis < 3 && out->size[r.axis] == 1; r.axis++)
+    ; /* the first that has rows */
+  r.begin = from;
+  r.end = end_of(in);
+  lines = out->size[r.axis];
+  all = lines * out->size[0];
+  out->size[r.axis] = out->size[0] = in->size[0] = 1;
+  for (i = 0; i < all && status == NETRT_OK; i++) {
+    ptrdiff_t at = r.way > 0 ? i : all - 1 - i;
+    out->data = to + at / lines * out->stride[0];
+    in->data = from + at / lines * in->stride[0];
+    status = make_row(&r, at % lines);
+  }
+  return status;
+}
