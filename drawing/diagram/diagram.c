@@ -254,8 +254,11 @@ enum { MOST_BOXES = 600 };
 static bool find_layout(struct diagram_paper *l) {
   struct attempt a = {0}, best = {0};
   int64_t most = -1;
-  for (a.effort = EFFORT_NONE; a.effort < EFFORTS; a.effort++) {
-    if (!make_effort(l, a.effort))
+  for (int k = 0; k < EFFORTS; k++) {
+    /* Where any height will do, what draws least is the shortest. */
+    a.effort = l->tall ? (enum diagram_effort)(EFFORTS - 1 - k)
+                       : (enum diagram_effort)k;
+    if (!(l->tall ? make_items : make_effort)(l, a.effort))
       continue;
     int first = l->d->items.count > MOST_BOXES ? 2 * LEVELS - 1 : 0;
     for (int i = first; i < 2 * LEVELS; i++) {
