@@ -348,20 +348,62 @@ check-long: all $(build)/netc.1 $(call programs,$(slow)) \
 	$(run_tests) $(abspath $(call programs,$(filter $(T) $(long_tests),$(slow)))) \
 	  $(if $(T),,$(addsuffix :slow,$(abspath $(call programs,$(parted)))))
 
-# The page of `-o x.html` in a browser; `make check` does without one.
+# The page of `-o x.html` and the playground in a browser; `make check` does
+# without one.
 CHROMIUM = /usr/bin/chromium
-NODE_PATH = $(here)/node_modules:$(abspath $(build))/node_modules
-check-web: $(build)/netc
+NODE_PATH = $(here)/node_modules:$(abspath $(build))/node_modules:$(abspath $(build))/npm/node_modules
+check-web: $(build)/netc $(build)/web/netc.html
 	@test -x $(CHROMIUM) || { echo "check-web needs Chromium:" \
 	  "apt-get install chromium" >&2; exit 1; }
 	@command -v node >/dev/null || { echo "check-web needs node:" \
 	  "apt-get install nodejs" >&2; exit 1; }
-	@NODE_PATH=$(NODE_PATH) node -e 'require("playwright-core")' \
-	  2>/dev/null || { echo "check-web needs playwright-core:" \
-	  "npm install --prefix $(build) playwright-core" >&2; exit 1; }
-	@mkdir -p $(build)/web
+	@mkdir -p $(build)/page
 	@cd $(here) && NODE_PATH=$(NODE_PATH) CHROMIUM=$(CHROMIUM) \
-	  node tests/web.js $(abspath $(build))/netc $(abspath $(build))/web
+	  node tests/web.js $(abspath $(build))/netc $(abspath $(build))/page
+	@cd $(here) && NODE_PATH=$(NODE_PATH) CHROMIUM=$(CHROMIUM) \
+	  node tests/playground.js $(abspath $(build))/netc \
+	  $(abspath $(build))/page $(abspath $(build))/web
+
+# The playground: the library for WebAssembly, and a page of web/ with the
+# packages that web/package-lock.json names; as files, and as one.
+wasm_cc = clang --target=wasm32-wasi --sysroot=/usr
+# Without files, setjmp and names of functions; small before fast.
+wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
+             -mnontrapping-fptoint -msign-ext \
+             -ffunction-sections -fdata-sections \
+             -DNETC_NO_SETJMP -DNETC_NO_FILES
+wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
+                 $(library) $(wildcard $(src)web/*.c)) \
+               $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
+playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
+examples := $(wildcard $(src)examples/zoo/*.net)
+
+$(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(wasm_cc) $(wasm_flags) -MMD -MP -c -o $@ $<
+
+$(build)/wasm/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(wasm_cc) $(wasm_flags) -MMD -MP -c -o $@ $(abspath $<)
+
+$(build)/wasm/netc.wasm: $(wasm_objects)
+	@echo "LINK $@"
+	@$(wasm_cc) -mexec-model=reactor -Wl,--stack-first -Wl,--gc-sections \
+	  -Wl,-s -Wl,-z,stack-size=1048576 -o $@ $^ -lm
+
+$(build)/npm/node_modules: $(src)web/package.json $(src)web/package-lock.json
+	$(call need,npm,npm)
+	@mkdir -p $(@D)
+	cp $^ $(@D)
+	cd $(@D) && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+web: $(build)/web/netc.html
+$(build)/web/netc.html: $(build)/wasm/netc.wasm $(build)/npm/node_modules \
+                        $(playground) $(examples)
+	@mkdir -p $(@D)
+	@NODE_PATH=$(abspath $(build))/npm/node_modules node $(src)web/build.js \
+	  $(abspath $(build)/wasm/netc.wasm) $(abspath $(@D)) $(examples)
 
 # Models of -o x.onnx, as onnxruntime runs them.
 check-onnx: $(build)/netc
@@ -728,12 +770,12 @@ deb: all $(build)/netc.1 $(build)/netc.pc $(build)/netrt.pc
 clean:
 	rm -rf build
 
--include $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d) \
+-include $(wasm_objects:.o=.d) $(objects:.o=.d) $(program_objects:.o=.d) $(counting:.o=.d) \
          $(runtime_objects:.o=.d) $(checked:.o=.d) $(fuzz_objects:.o=.d)
 
 FORCE:
 
-.PHONY: FORCE jansson zlib expat protobuf-c all check check-long check-web check-onnx check-editors check-lsp bench-lsp site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

@@ -42,7 +42,8 @@ memory/answer codegen codegen/report codegen/serving codegen/c codegen/torch \
 codegen/onnx drawing/scene drawing drawing/diagram drawing/charts \
 drawing/page library import/bytes import/tensors import import/caffe \
 import/darknet import/keras import/pytorch import/tflite import/onnx \
-import/openvino import/huggingface driver driver/run driver/import driver/lsp"
+import/openvino import/huggingface driver driver/run driver/import driver/lsp \
+web"
 # Some need less than that: a room, and all that it may include.
 stricter="
 runtime        -
@@ -59,6 +60,7 @@ driver/run     include base import/bytes import/tensors import driver runtime
 driver/import  include base import/bytes import/tensors import \
 import/pytorch driver
 driver/lsp     include base driver
+web            include base
 "
 strayed=$(for room in $order; do
   left="${left:-} $room"
@@ -114,6 +116,10 @@ long=$(awk '
   /^}/ { if (start && FNR - start > 70) print FILENAME ":" start; start = 0 }
 ' $(git ls-files '*.c' | grep -v '^tests/') | head -5)
 [ -z "$long" ] || say "functions of over 70 lines: $long"
+
+# Packages of the playground come from whichever registry npm asks.
+! grep -q '"resolved"' web/package-lock.json ||
+  say "web/package-lock.json names places: npm install in web/"
 
 # Every file says what it is for.
 for file in $sources; do

@@ -1,0 +1,104 @@
+// Makes the playground: build.js NETC.WASM FOLDER EXAMPLE.net...
+// index.html with netc.js, netc.css and netc.wasm; and netc.html, which has
+// all of them in it. Equal input gives equal bytes.
+"use strict";
+const crypto = require("crypto");
+const fs = require("fs");
+const path = require("path");
+const zlib = require("zlib");
+const esbuild = require("esbuild");
+
+const [wasm, folder, ...nets] = process.argv.slice(2);
+const read = (name) => fs.readFileSync(path.join(__dirname, name), "utf8");
+const hash = (text) => "'sha256-" +
+  crypto.createHash("sha256").update(text).digest("base64") + "'";
+
+// "worker:engine" is the worker's source, "data:examples" the zoo by name.
+const ours = {
+  name: "ours",
+  setup(build) {
+    build.onResolve({ filter: /^(worker|data):/ }, (a) =>
+      ({ path: a.path, namespace: "ours" }));
+    build.onLoad({ filter: /^worker:/, namespace: "ours" }, () => ({
+      contents: esbuild.transformSync(read("engine.js"),
+        { minify: true, target: "es2021" }).code, loader: "text" }));
+    build.onLoad({ filter: /^data:/, namespace: "ours" }, () => ({
+      contents: JSON.stringify(Object.fromEntries(nets.map((n) =>
+        [path.basename(n), fs.readFileSync(n, "utf8")]).sort())),
+      loader: "json" }));
+  },
+};
+
+// The page of `-o x.html` in its frame has scripts of its own; they are the
+// same for every net.
+const scripts = async () => {
+  const bytes = fs.readFileSync(wasm);
+  const { instance } = await WebAssembly.instantiate(bytes,
+    { wasi_snapshot_preview1: new Proxy({}, { get: () => () => 52 }) });
+  const e = instance.exports;
+  const string = (s) => {
+    const b = Buffer.from(s + "\0"), at = e.web_take(b.length);
+    new Uint8Array(e.memory.buffer, at, b.length).set(b);
+    return at;
+  };
+  e._initialize();
+  e.web_open();
+  const of = (source) => {
+    e.web_file(string("x.net"), string(source));
+    if (e.web_load(string("x.net")) || e.web_emit(string("html")))
+      throw new Error("the page of a net cannot be written");
+    const page = Buffer.from(e.memory.buffer, e.web_out(), e.web_length())
+      .toString();
+    return [...page.matchAll(/<script>([^]*?)<\/script>/g)].map((m) => m[1]);
+  };
+  const first = of("input 8\nfc 2\n");
+  if (first.join() !== of("net y\ninput 9x9x3\nconv 4 3x3\nfc 2\n").join())
+    throw new Error("the scripts of a net's page depend on the net");
+  return first;
+};
+
+const csp = (frames, script, rest) => ["default-src 'none'",
+  `script-src ${script} ${frames.map(hash).join(" ")} 'wasm-unsafe-eval' blob:`,
+  "style-src 'self' 'unsafe-inline'", "img-src blob: data:", "worker-src blob:",
+  ...rest, "base-uri 'none'", "form-action 'none'"].join("; ");
+
+const main = async () => {
+  const bundle = await esbuild.build({
+    entryPoints: [path.join(__dirname, "page.js")], bundle: true, write: false,
+    minify: true, format: "iife", target: "es2021", legalComments: "none",
+    charset: "utf8", plugins: [ours],
+    nodePaths: (process.env.NODE_PATH || "").split(path.delimiter) });
+  // Of the script a page ends at this; in strings it may be written so.
+  const script = bundle.outputFiles[0].text.replaceAll("</script", "<\\/script");
+  const style = esbuild.transformSync(read("page.css"),
+    { loader: "css", minify: true }).code;
+  const frames = await scripts();
+  const page = (policy, css, js) => read("index.html")
+    .replace("@csp@", () => policy).replace("@style@", () => css)
+    .replace("@script@", () => js);
+  const packed = zlib.gzipSync(fs.readFileSync(wasm), { level: 9 });
+  fs.mkdirSync(folder, { recursive: true });
+  const write = (name, content) => {
+    fs.writeFileSync(path.join(folder, name + ".tmp"), content);
+    fs.renameSync(path.join(folder, name + ".tmp"), path.join(folder, name));
+  };
+  fs.copyFileSync(wasm, path.join(folder, "netc.wasm"));
+  write("netc.js", script);
+  write("netc.css", style);
+  write("index.html", page(csp(frames, "'self'", ["connect-src 'self'"]),
+    '<link rel="stylesheet" href="netc.css">',
+    '<script src="netc.js" defer></script>'));
+  write("netc.html", page(csp(frames, hash(script), []),
+    `<style>${style}</style>`,
+    `<script type="text/plain" id="wasm">${packed.toString("base64")}` +
+      `</script>\n<script>${script}</script>`));
+  const sizes = ["netc.wasm", "netc.js", "netc.css", "index.html"].map((n) =>
+    zlib.gzipSync(fs.readFileSync(path.join(folder, n)), { level: 9 }).length);
+  console.log(`web: ${sizes[0]} bytes of wasm, ` +
+    `${sizes.reduce((a, b) => a + b)} in all, after gzip -9`);
+};
+
+main().catch((e) => {
+  console.error(`web: ${e.message}`);
+  process.exit(1);
+});

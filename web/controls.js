@@ -1,0 +1,153 @@
+// Menus of settings, a slider for each param of the net and for the sizes of
+// its inputs. They stand for what the command line would say: the source stays.
+const make = (tag, attributes, ...children) => {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
+  e.append(...children);
+  return e;
+};
+
+// What a slider goes through: the values that are allowed; those about the
+// default where nothing is said. null: no numbers, and a field of text.
+export const steps = (param) => {
+  const range = /^(-?[\d.]+)\.\.(-?[\d.]+)$/.exec(param.allowed);
+  const list = param.allowed.trim().split(/\s+/).filter(Boolean);
+  if (range) return spread(Number(range[1]), Number(range[2]), param.fallback);
+  if (list.length > 1) return list;
+  const value = Number(param.fallback);
+  if (param.allowed || !/^\d+(\.\d+)?$/.test(param.fallback)) return null;
+  return value === 0 ? spread(0, 8, "0") : spread(0, 4 * value,
+    param.fallback).filter((v) => Number(v) > 0);
+};
+
+const spread = (low, high, fallback) => {
+  const whole = /^-?\d+$/.test(fallback) && Number.isInteger(low) &&
+    Number.isInteger(high);
+  const step = whole ? Math.max(1, Math.ceil((high - low) / 64))
+    : (high - low) / 50;
+  const values = new Set([String(low), fallback, String(high)]);
+  for (let i = 1; low + i * step < high && i < 100; i++)
+    values.add(whole ? String(low + i * step)
+      : String(Number((low + i * step).toPrecision(4))));
+  return [...values].filter((v) => v !== "" && Number.isFinite(Number(v)))
+    .sort((a, b) => Number(a) - Number(b));
+};
+
+export const sizes = (value) => {
+  const step = value >= 64 ? 16 : value >= 16 ? 8 : 1;
+  const values = new Set([value]);
+  for (let v = step; v <= Math.max(2 * value, 4); v += step) values.add(v);
+  return [...values].sort((a, b) => a - b).slice(0, 400).map(String);
+};
+
+// An image's height and width go together.
+export const groups = (input) => {
+  const s = input.sizes, made = [];
+  for (let i = 0; i < s.length;) {
+    const pair = i + 1 < s.length && s[i] === s[i + 1];
+    made.push({ at: i, count: pair ? 2 : 1, value: s[i] });
+    i += pair ? 2 : 1;
+  }
+  return made;
+};
+
+const slider = (label, values, value, set) => {
+  const at = Math.max(0, values.indexOf(value));
+  const said = make("output", {}, value);
+  const range = make("input", { type: "range", min: 0,
+    max: values.length - 1, step: 1, value: at, "aria-valuetext": value });
+  range.addEventListener("input", () => {
+    said.textContent = values[range.value];
+    range.setAttribute("aria-valuetext", values[range.value]);
+    set(values[range.value]);
+  });
+  return make("label", { class: "slider" },
+    make("span", {}, label), range, said);
+};
+
+const field = (label, value, set) => {
+  const input = make("input", { type: "text", value, maxlength: 200 });
+  input.addEventListener("change", () => set(input.value));
+  return make("label", { class: "slider" }, make("span", {}, label), input);
+};
+
+const select = (id, words, state, changed) => {
+  const menu = document.getElementById(id);
+  menu.replaceChildren(make("option", { value: "" }, menu.dataset.none),
+    ...words.map((w) => make("option", { value: w }, w)));
+  menu.addEventListener("change", () => {
+    if (menu.value) state.settings[id] = menu.value;
+    else delete state.settings[id];
+    changed();
+  });
+};
+
+export const fillMenus = (catalog, state, changed) => {
+  select("batch", [...Array(13).keys()].map((i) => String(2 ** i)), state,
+    changed);
+  select("optimizer", catalog.settings.optimizer.split(/[ |]+/)
+    .filter(Boolean), state, changed);
+  select("gpu", catalog.gpus, state, changed);
+};
+
+// What was chosen in a link, or is chosen no more.
+export const showMenus = (state) => {
+  for (const id of ["batch", "optimizer", "gpu"]) {
+    const menu = document.getElementById(id);
+    const value = state.settings[id] || "";
+    if (value && ![...menu.options].some((o) => o.value === value))
+      menu.append(make("option", { value }, value.slice(0, 40)));
+    menu.value = value;
+  }
+};
+
+let shown = "";
+
+// Sliders are made anew only where there are other ones: what has the focus
+// keeps it.
+export const showSliders = (facts, state, changed) => {
+  const box = document.getElementById("sliders");
+  const key = JSON.stringify([state.name, state.round, facts.params.map((p) =>
+    [p.name, p.fallback, p.allowed]), facts.inputs.map((i) =>
+    [i.name, i.sizes.length])]);
+  if (key === shown) return;
+  shown = key;
+  const choose = (of, name) => (value) => {
+    of[name] = value;
+    changed();
+  };
+  const made = facts.params.slice(0, 40).map((p) => {
+    const value = state.define[p.name] ?? p.value, values = steps(p);
+    const set = choose(state.define, p.name);
+    if (!values) return field(p.name, value, set);
+    return slider(p.name, values.includes(value) ? values
+      : [...values, value], value, set);
+  });
+  for (const input of facts.inputs.slice(0, 8)) {
+    const now = [...input.sizes];
+    if (!now.length || now.some((n) => n < 1)) continue;
+    for (const g of groups(input)) {
+      const what = `${input.name || "input"}${now.length === 1 ? ""
+        : g.count === 2 ? ` size ${g.at + 1}, ${g.at + 2}`
+          : ` size ${g.at + 1}`}`;
+      made.push(slider(what, sizes(g.value), String(g.value), (value) => {
+        now.fill(Number(value), g.at, g.at + g.count);
+        const name = facts.inputs.length === 1 ? "" : input.name;
+        state.input[name] = now.join("x");
+        changed();
+      }));
+    }
+  }
+  if (made.length) {
+    const again = make("button", { type: "button" }, "Reset");
+    again.addEventListener("click", () => {
+      state.define = {};
+      state.input = {};
+      state.round++;
+      changed();
+    });
+    made.push(again);
+  }
+  box.replaceChildren(...made);
+  box.hidden = made.length === 0;
+};

@@ -1,0 +1,163 @@
+// The editor: CodeMirror, told by the compiler what is what. Nothing here
+// knows the language: colours, hints, completion and hover are netc's own.
+import { EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, EditorView, WidgetType, drawSelection,
+  highlightActiveLine, hoverTooltip, keymap, lineNumbers }
+  from "@codemirror/view";
+import { bracketMatching } from "@codemirror/language";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap }
+  from "@codemirror/autocomplete";
+import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+
+// In the order of enum netc_token_kind.
+const KINDS = ["comment", "keyword", "layer", "option", "function", "def",
+  "label", "constant", "word", "number", "string", "operator"];
+const TYPES = { keyword: "keyword", layer: "class", option: "property",
+  function: "function", def: "function", label: "variable",
+  constant: "constant" };
+const marks = KINDS.map((k) => Decoration.mark({ class: `net-${k}` }));
+
+// Places are bytes of UTF-8, an editor's those of UTF-16.
+export const places = (text) => {
+  const from = [];
+  let plain = true;
+  for (let i = 0; i < text.length && plain; i++)
+    plain = text.charCodeAt(i) < 128;
+  if (plain) return { unit: (b) => b, byte: (u) => u };
+  for (let unit = 0; unit < text.length;) {
+    const code = text.codePointAt(unit);
+    const bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (let i = 0; i < bytes; i++) from.push(unit);
+    unit += code < 0x10000 ? 1 : 2;
+  }
+  from.push(text.length);
+  return { unit: (b) => from[Math.min(b, from.length - 1)],
+    byte: (u) => new TextEncoder().encode(text.slice(0, u)).length };
+};
+
+class Hint extends WidgetType {
+  constructor(shape, recalled) {
+    super();
+    this.shape = shape;
+    this.recalled = recalled;
+  }
+  eq(other) {
+    return other.shape === this.shape && other.recalled === this.recalled;
+  }
+  toDOM() {
+    const span = document.createElement("span");
+    span.className = "net-hint";
+    span.textContent = `→ ${this.recalled ? "~" : ""}${this.shape}`;
+    if (this.recalled) span.title = "what it was before the error";
+    return span;
+  }
+  ignoreEvent() {
+    return true;
+  }
+}
+
+const field = (set) => StateField.define({
+  create: () => Decoration.none,
+  update: (value, tr) => tr.effects.reduce((v, e) => e.is(set) ? e.value : v,
+    value.map(tr.changes)),
+  provide: (f) => EditorView.decorations.from(f),
+});
+const setColours = StateEffect.define();
+const setHints = StateEffect.define();
+
+const spans = (state, list) => Decoration.set(list
+  .filter((r) => r.from <= r.to && r.to <= state.doc.length), true);
+
+const problem = (d, main, at, length) => {
+  const place = (p) => ({ from: Math.min(at.unit(p.begin), length),
+    to: Math.min(Math.max(at.unit(p.end), at.unit(p.begin)), length) });
+  const here = d.file === main ? place(d) : { from: 0, to: 0 };
+  const fixes = d.fixes.filter((f) => f.file === main);
+  return { ...here, severity: d.error ? "error" : "warning", source: d.slug,
+    line: d.line, message: [d.file === main ? d.message
+      : `${d.file}:${d.line}: ${d.message}`, d.here,
+    ...d.notes.map((n) => `note: ${n}`), ...d.help.map((h) => `help: ${h}`)]
+      .filter(Boolean).join("\n"),
+    actions: fixes.length ? [{
+      name: fixes.length === 1 && fixes[0].text.trim()
+        ? `Write ${fixes[0].text.trim().split("\n")[0].slice(0, 40)}`
+        : fixes.length === 1 ? "Remove it" : "Mend it",
+      apply: (view) => view.dispatch({ changes: fixes.map((f) => ({
+        ...place(f), insert: f.text })) }) }] : [] };
+};
+
+// `ask` is the client's, for completion and hover; `changed` hears of edits.
+export const makeEditor = (parent, { ask, changed }) => {
+  const complete = async (context) => {
+    const text = context.state.doc.toString();
+    const word = context.matchBefore(/[\w-]*/);
+    if (!context.explicit && word.from === word.to) return null;
+    await changed(true);
+    const found = await ask({ do: "choices",
+      byte: places(text).byte(context.pos) }).catch(() => null);
+    if (!found || context.aborted) return null;
+    return { from: word.from, validFor: /^[\w-]*$/,
+      options: found.choices.map((c, i) => ({ label: c.text,
+        type: TYPES[KINDS[c.kind]] || "text", detail: c.detail.slice(0, 60),
+        info: c.doc || undefined, boost: -i / found.choices.length })) };
+  };
+  const hover = hoverTooltip(async (view, pos) => {
+    const at = places(view.state.doc.toString());
+    const found = await ask({ do: "hover", byte: at.byte(pos) })
+      .catch(() => null);
+    if (!found || !found.text || found.begin === undefined) return null;
+    return { pos: at.unit(found.begin), end: at.unit(found.end), create() {
+      const dom = document.createElement("pre");
+      dom.className = "net-hover";
+      dom.textContent = found.text;
+      return { dom };
+    } };
+  });
+  const view = new EditorView({ parent, extensions: [
+    lineNumbers(), lintGutter(), history(), drawSelection(),
+    highlightActiveLine(), bracketMatching(), closeBrackets(),
+    EditorState.tabSize.of(2), EditorView.lineWrapping,
+    field(setColours), field(setHints), hover,
+    autocompletion({ override: [complete] }),
+    EditorView.contentAttributes.of({ "aria-label": "Source of the net",
+      spellcheck: "false", autocapitalize: "off" }),
+    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap,
+      ...historyKeymap, ...defaultKeymap]),
+    EditorView.updateListener.of((u) => u.docChanged && changed(false)),
+  ] });
+
+  return {
+    view,
+    text: () => view.state.doc.toString(),
+    write(text) {
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length,
+        insert: text }, selection: { anchor: 0 } });
+    },
+    // What a compile said of exactly this text; gives what is to be listed.
+    show(answer, text, main) {
+      const at = places(text), state = view.state;
+      const list = [], hints = [], t = answer.tokens;
+      for (let i = 0; i < t.length; i += 4) {
+        const from = at.unit(t[i + 1]), to = at.unit(t[i + 2]);
+        if (from < to) list.push(marks[t[i]].range(from, to));
+      }
+      for (const h of answer.hints) {
+        const end = Math.min(at.unit(h.byte), state.doc.length);
+        hints.push(Decoration.widget({ side: 1,
+          widget: new Hint(h.shape, h.recalled) })
+          .range(state.doc.lineAt(end).to));
+      }
+      const problems = answer.diagnostics.map((d) =>
+        problem(d, main, at, state.doc.length));
+      view.dispatch({ effects: [setColours.of(spans(state, list)),
+        setHints.of(spans(state, hints))] });
+      view.dispatch(setDiagnostics(view.state, problems));
+      return problems;
+    },
+    go(place) {
+      view.dispatch({ selection: { anchor: place }, scrollIntoView: true });
+      view.focus();
+    },
+  };
+};

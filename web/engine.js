@@ -1,0 +1,120 @@
+// The worker: netc.wasm, and what the page asks of it. A message is {id, do,
+// ...}; the answer {id, ...} or {id, error}. One request is one job, so that
+// the page can replace a worker that takes too long.
+"use strict";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+let wasm = null;
+let files = {};
+let chosen = ""; // the settings of the net that is open
+
+// No files, clocks or terminals: WASI's calls are refused.
+const refused = (name) => () => {
+  if (name === "proc_exit") throw new Error("out of memory");
+  return 52; // ENOSYS
+};
+
+const start = async (module) => {
+  const imports = { wasi_snapshot_preview1: {} };
+  for (const i of WebAssembly.Module.imports(module))
+    imports[i.module][i.name] = refused(i.name);
+  wasm = (await WebAssembly.instantiate(module, imports)).exports;
+  wasm._initialize();
+  if (!wasm.web_open()) throw new Error("out of memory");
+};
+
+const text = (string) => {
+  const bytes = encoder.encode(string.replaceAll("\0", "\ufffd"));
+  const at = wasm.web_take(bytes.length + 1);
+  if (!at) throw new Error("out of memory");
+  const memory = new Uint8Array(wasm.memory.buffer, at, bytes.length + 1);
+  memory.set(bytes);
+  memory[bytes.length] = 0;
+  return at;
+};
+
+const call = (name, ...texts) => {
+  const places = texts.map(text);
+  const status = wasm[name](...places);
+  places.forEach((p) => wasm.web_give(p));
+  return status;
+};
+
+const bytes = () => new Uint8Array(wasm.memory.buffer, wasm.web_out(),
+  wasm.web_length());
+const said = () => decoder.decode(bytes());
+const json = (name, ...args) => {
+  wasm[name](...args);
+  return JSON.parse(said());
+};
+
+const put = (name, content) => {
+  if (files[name] === content) return;
+  files[name] = content;
+  wasm.web_file(text(name), text(content));
+};
+
+// Settings that are taken back need a net without any. What is refused is said
+// and left out.
+const choose = (job) => {
+  const wanted = JSON.stringify([job.settings, job.define, job.input, job.name]);
+  if (wanted === chosen) return choose.complaints;
+  if (!wasm.web_open()) throw new Error("out of memory");
+  chosen = wanted;
+  choose.complaints = [];
+  for (const [what, values] of [["set", job.settings], ["define", job.define],
+    ["input", job.input]])
+    for (const [name, value] of Object.entries(values || {}))
+      if (call("web_choose", what, name, String(value)))
+        choose.complaints.push(said());
+  return choose.complaints;
+};
+choose.complaints = [];
+
+// PDF alone is no text.
+const emit = (kind) => {
+  const status = call("web_emit", kind);
+  if (status) return { refused: said() };
+  return /pdf$/.test(kind) ? { bytes: bytes().slice() } : { text: said() };
+};
+
+const tasks = {
+  async start(job) {
+    await start(job.module);
+    for (const [name, content] of Object.entries(job.files)) put(name, content);
+    return { catalog: json("web_catalog") };
+  },
+  compile(job) {
+    const complaints = choose(job);
+    put(job.name, job.text);
+    const status = call("web_load", job.name);
+    const answer = { status, complaints, outputs: {},
+      message: status > 1 ? said() : "",
+      diagnostics: json("web_diagnostics"), tokens: json("web_tokens"),
+      hints: json("web_hints"), facts: json("web_facts") };
+    if (status === 0)
+      for (const kind of job.kinds) answer.outputs[kind] = emit(kind);
+    wasm.web_complaints();
+    answer.printed = said();
+    return answer;
+  },
+  emit(job) {
+    return emit(job.kind);
+  },
+  choices(job) {
+    return { choices: json("web_choices", job.byte) };
+  },
+  hover(job) {
+    return json("web_hover", job.byte);
+  },
+};
+
+self.onmessage = async ({ data }) => {
+  try {
+    self.postMessage({ id: data.id, ...await tasks[data.do](data) });
+  } catch (e) {
+    // A trap leaves memory in no state that can be trusted.
+    self.postMessage({ id: data.id, error: String(e.message || e) });
+  }
+};
