@@ -43,7 +43,7 @@ const tests = {
     await open(page);
     const kinds = await page.evaluate(() => window.netc.outputs);
     must(kinds.length > 25, "outputs");
-    let same = 0;
+    let same = 0, large = 0;
     for (const name of names) {
       const text = fs.readFileSync(path.join(zoo, name), "utf8");
       const ours = await page.evaluate(async ([text, name, kinds]) => {
@@ -63,6 +63,12 @@ const tests = {
         } catch (e) {
           theirs = null;
         }
+        /* Offsets of 32 bits end there: said, where they wrapped before. */
+        if (kind === "c" && o.refused?.includes("64-bit netc")) {
+          must(theirs.includes("netrt_model"), `${name}: no C either`);
+          large++;
+          continue;
+        }
         must((theirs === null) === (o.refused !== undefined),
           `${name}: one alone refuses ${kind}: ${o.refused}`);
         if (theirs === null) continue;
@@ -71,7 +77,8 @@ const tests = {
         same++;
       }
     }
-    console.log(`  ${same} outputs of ${names.length} nets are equal`);
+    console.log(`  ${same} outputs of ${names.length} nets are equal; `
+      + `${large} need 64 bits`);
   },
   async "a link of every net opens to its source"(page) {
     await open(page);

@@ -219,6 +219,11 @@ static const char *no_kernel(struct table_making *m) {
   return NULL;
 }
 
+/* Offsets are size_t, as they are where the tables run. */
+static bool is_addressed(int64_t bytes) {
+  return bytes == (int64_t)(size_t)bytes;
+}
+
 const char *tables_make(const struct compiled *c, const struct program *program,
                         struct netrt_model *model) {
   struct table_making m = {.arena = c->model->arena,
@@ -233,6 +238,10 @@ const char *tables_make(const struct compiled *c, const struct program *program,
   if (c->settings->infer.decode)
     return "the runtime computes all positions, and keeps no cache: leave out "
            "`decode`";
+  if (!is_addressed(program->weight_bytes) ||
+      !is_addressed(program->plan.plan.height))
+    return "weights or an arena beyond 4 GiB need a 64-bit netc: this one has "
+           "32 bits";
   const char *unknown = no_kernel(&m);
   if (unknown)
     return unknown;
