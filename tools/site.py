@@ -21,7 +21,7 @@ GROUPS = [
     ("write", "language reference layers zoo for-llms words"),
     ("train", "memory gpus placement accuracy"),
     ("serve", "serving"),
-    ("show", "pictures html"),
+    ("show", "playground pictures html"),
     ("exchange", "import interchange weights"),
     ("build", "header runtime run plan performance"),
     ("work", "editors ci diagnostics"),
