@@ -371,11 +371,9 @@ static void papers_have_their_way(void **state) {
            options, folder, folder, folder, folder);
   struct run r = run("%s", command);
   assert_int_equal(r.status, 0);
-  static const char *const there[] = {"width=\"163.6pt\"", ">Layer norm<",
-                                      ">Multi-head attention (12)<",
-                                      ">A &lt;b&gt; &amp; c<",
-                                      "16\xC3\x97"
-                                      "16 conv, 768"};
+  static const char *const there[] = {
+      "width=\"163.6pt\"", ">Layer norm<", ">Multi-head attention (12)<",
+      ">A &lt;b&gt; &amp; c<", "16\u00D716 conv, 768"};
   static const char *const gone[] = {">convolution<", "packed<", ">ln<",
                                      "wider for more bytes"};
   for (size_t i = 0; i < sizeof there / sizeof *there; i++)

@@ -302,8 +302,8 @@ static void windows_write_over_what_they_have_read(void **state) {
       "19x8; conv 16 5 pad; conv 4 3 /2; pool 2; conv 12 3 pad=0:2",
       "7x6x5x3; conv 6 3x3x3 pad; pool 2x1x1; conv 2 1x1x1",
       "12x12x8; conv 8 3x3 pad groups=2; conv 16 3x3 pad=3 dilate=3 groups=4",
-      "12x12x8; conv 8 3x3 pad; add { conv 8 3x3 pad; relu; conv 8 3x3 pad } "
-      "{}; conv 16 1x1; gap",
+      ("12x12x8; conv 8 3x3 pad; add { conv 8 3x3 pad; relu; conv 8 3x3 pad } "
+       "{}; conv 16 1x1; gap"),
       "12x8x6; conv 6 1x1; permute 1 0 2; conv 9 3x3 pad; conv 3 3x3",
       "6x6x3; conv 4 3x3 pad=2; conv 2 9x9 pad=4"};
   size_t saved = 0;
