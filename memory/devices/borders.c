@@ -66,8 +66,8 @@ static void add_stretch(struct border_finding *f, int64_t first, int64_t end,
 
 /* The last node so far that looks so, from 1; it is `node` from now on. */
 static int64_t take_recent(const struct border_finding *f, int64_t *recent,
-                           uint64_t mask, int64_t node) {
-  uint64_t at = f->look[node] & mask;
+                           size_t mask, int64_t node) {
+  size_t at = (size_t)f->look[node] & mask;
   while (recent[at] && f->look[recent[at] - 1] != f->look[node])
     at = (at + 1) & mask;
   int64_t before = recent[at];
@@ -79,8 +79,8 @@ static int64_t take_recent(const struct border_finding *f, int64_t *recent,
    those after it look like those that are as far from theirs. */
 static void find_stretches(struct border_finding *f) {
   int64_t count = (int64_t)f->model->nodes.count, first = 0, length = 0;
-  uint64_t room = 4;
-  while (room < 2 * (uint64_t)count)
+  size_t room = 4;
+  while (room < 2 * f->model->nodes.count)
     room *= 2;
   int64_t *recent = arena_alloc(f->arena, room, sizeof *recent);
   for (int64_t i = 0; i < count; i++) {

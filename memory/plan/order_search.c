@@ -359,7 +359,7 @@ static bool find_some_way(struct order_search *s, int64_t limit,
     uint64_t most = rest / left / (spent / done + 1) + 1;
     if (level.count > most) {
       qsort(level.at, level.count, sizeof *level.at, compare_scored);
-      level.count = most;
+      level.count = (size_t)most;
     }
     next_level(s);
     for (size_t i = 0; i < level.count; i++)
