@@ -602,7 +602,7 @@ TARGETS = text calls files $(if $(filter 0,$(IMPORT)),,import \
           $(if $(messages),export))
 ifeq ($(SAN),1)
 fuzz_objects := $(objects) $(call to_object,$(tensors) \
-                  $(filter-out $(src)import/weights.c,$(readers)) $(src)driver/table.c \
+                  $(filter-out $(src)import/weights.c,$(readers)) $(src)driver/buffers.c \
                   $(src)tests/fuzz/common.c \
                   $(if $(messages),$(src)tests/fuzz/onnx.c \
                     $(filter-out %/absent.c,$(call files,codegen/onnx)))) \

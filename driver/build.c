@@ -8,14 +8,14 @@
 
 #include "driver/depfile.h"
 #include "driver/export.h"
-#include "driver/fit.h"
+#include "driver/must_fit.h"
 #include "driver/graphviz.h"
 #include "driver/max_input.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
 #include "driver/relative.h"
 #include "driver/run/weight_set.h"
-#include "driver/sweep.h"
+#include "driver/table.h"
 #include "driver/terminal.h"
 
 /* Kinds of output: the library's, and pictures of its "dot" */
@@ -389,10 +389,10 @@ static bool is_told(const struct net_options *o) {
 
 static int must_fit(struct netc *netc, struct net_options *o, int status) {
   if (status == EXIT_DONE)
-    status = fit_is_asked(netc, o);
+    status = must_fit_is_asked(netc, o);
   if (status != EXIT_DONE || !o->must_fit)
     return status;
-  return fit_check(netc, o, o->files.at[0], !is_told(o));
+  return must_fit_check(netc, o, o->files.at[0], !is_told(o));
 }
 
 /* A file of tensors that are those of a net is that net. */
@@ -413,7 +413,7 @@ static int build(struct netc *netc, struct net_options *o) {
     status = check_kinds(o);
   if (status != EXIT_DONE)
     return status;
-  if (sweep_wanted(o) && (o->wanted_count || o->dump || o->must_fit))
+  if (table_wanted(o) && (o->wanted_count || o->dump || o->must_fit))
     return complain(EXIT_USAGE, "several values of a setting give a table: "
                                 "without -o, --emit, --dump and --must-fit");
   if (!o->wanted_count && !o->given_count && weight_file_is(o->files.at[0]) &&
@@ -421,8 +421,8 @@ static int build(struct netc *netc, struct net_options *o) {
     return weight_file_show(o->files.at[0]);
   if (o->max_input)
     return max_input(netc, o);
-  if (sweep_wanted(o))
-    return sweep(netc, o);
+  if (table_wanted(o))
+    return table(netc, o);
   status = net_options_compile(o, netc, o->files.at[0]);
   if (status == EXIT_DONE && o->opening.kind != KIND_COUNT)
     count_diagnostics(netc, o->style, o->files.at[0]);

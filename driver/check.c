@@ -1,5 +1,5 @@
 /* netc check: diagnoses files, and whether they fit a device, for CI. */
-#include "driver/fit.h"
+#include "driver/must_fit.h"
 #include "driver/mend.h"
 
 struct counts {
@@ -20,9 +20,9 @@ static int check_file(struct netc *netc, struct net_options *o,
   if (status == EXIT_DONE) {
     show_diagnostics(netc, o->style);
     count_warnings(netc, counts);
-    status = fit_is_asked(netc, o);
+    status = must_fit_is_asked(netc, o);
     if (status == EXIT_DONE) /* a device that was named is a promise */
-      status = fit_check(netc, o, file, true);
+      status = must_fit_check(netc, o, file, true);
   }
   return status;
 }

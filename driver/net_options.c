@@ -50,6 +50,11 @@ static bool was_defined(const struct net_options *o, const char *argument) {
   return false;
 }
 
+/* Several values, where they are run through. */
+static bool is_axis(const struct net_options *o, const char *values) {
+  return o->axis && (strchr(values, ',') || strstr(values, ".."));
+}
+
 static int add_define(struct net_options *o, char *argument) {
   char *equals = strchr(argument, '=');
   if (is_parted(o, argument))
@@ -63,6 +68,11 @@ static int add_define(struct net_options *o, char *argument) {
     return EXIT_DONE;
   if (equals)
     *equals = '\0';
+  if (equals && is_axis(o, equals + 1)) {
+    int status = o->axis(o->user, OPTION_DEFINE, argument, equals + 1);
+    *equals = '=';
+    return status;
+  }
   enum netc_status status =
       netc_define(o->netc, argument, equals ? equals + 1 : "true");
   if (status != NETC_OK)
@@ -82,6 +92,8 @@ static int set_sizes(struct net_options *o, const char *argument) {
                     argument);
   memcpy(name, argument, length);
   name[length] = '\0';
+  if (is_axis(o, equals ? equals + 1 : argument))
+    return o->axis(o->user, OPTION_SIZES, name, equals ? equals + 1 : argument);
   if (netc_input_sizes(o->netc, name, equals ? equals + 1 : argument) ==
       NETC_OK)
     return EXIT_DONE;
@@ -157,6 +169,9 @@ static int add_budget(struct net_options *o, const char *list) {
       return complain(EXIT_USAGE, "--budget %s: a budget is not so long", list);
     snprintf(name, sizeof name, "%.*s", (int)length, at);
     snprintf(value, sizeof value, "%.*s", (int)rest, equals ? equals + 1 : "");
+    if (!equals && strcmp(name, "fits") == 0) /* the word alone is enough */
+      snprintf(value, sizeof value,
+               o->look.predict ? "prediction" : "training");
     if (netc_budget(o->netc, name, value) != NETC_OK)
       return complain(EXIT_USAGE, "--budget %s: %s", list,
                       netc_message(o->netc));
@@ -167,7 +182,7 @@ static int add_budget(struct net_options *o, const char *list) {
 
 #define BLANKS " \t"
 
-const char *swept_item(const char *values, char *to, size_t room) {
+const char *list_item(const char *values, char *to, size_t room) {
   const char *end = strchr(values, ',');
   size_t length = end ? (size_t)(end - values) : strlen(values);
   size_t blanks = strspn(values, BLANKS);
@@ -179,7 +194,7 @@ const char *swept_item(const char *values, char *to, size_t room) {
   return end ? end + 1 : NULL;
 }
 
-static int complain_of_gap(const struct swept *list, bool first, bool last) {
+static int complain_of_gap(const struct listed *list, bool first, bool last) {
   return complain(EXIT_USAGE, "--%s %s: a value is missing %s", list->name,
                   list->values,
                   first  ? "before the first comma"
@@ -188,35 +203,37 @@ static int complain_of_gap(const struct swept *list, bool first, bool last) {
 }
 
 /* Each value is tried; the last list of a setting counts. */
-static int add_swept(struct net_options *o, const struct swept *swept) {
+static int add_listed(struct net_options *o, const struct listed *listed) {
   char value[64];
   size_t i = 0;
-  while (i < o->swept_count && strcmp(o->swept[i].name, swept->name) != 0)
+  if (o->axis)
+    return o->axis(o->user, OPTION_SETTING, listed->name, listed->values);
+  while (i < o->listed_count && strcmp(o->listed[i].name, listed->name) != 0)
     i++;
-  if (i == MOST_SWEPT)
+  if (i == MOST_LISTED)
     return complain(EXIT_USAGE,
                     "--%s %s: at most %d settings have several "
                     "values",
-                    swept->name, swept->values, MOST_SWEPT);
-  for (const char *at = swept->values; at;) {
-    bool first = at == swept->values;
-    at = swept_item(at, value, sizeof value);
+                    listed->name, listed->values, MOST_LISTED);
+  for (const char *at = listed->values; at;) {
+    bool first = at == listed->values;
+    at = list_item(at, value, sizeof value);
     if (!*value)
-      return complain_of_gap(swept, first, !at);
-    if (add_setting(o, swept->name, value) != EXIT_DONE)
+      return complain_of_gap(listed, first, !at);
+    if (add_setting(o, listed->name, value) != EXIT_DONE)
       return EXIT_USAGE;
   }
-  o->swept_count += i == o->swept_count;
-  for (; i > 0 && strcmp(swept->name, "gpu") == 0; i--) /* it leads */
-    o->swept[i] = o->swept[i - 1];
-  o->swept[i] = *swept;
+  o->listed_count += i == o->listed_count;
+  for (; i > 0 && strcmp(listed->name, "gpu") == 0; i--) /* it leads */
+    o->listed[i] = o->listed[i - 1];
+  o->listed[i] = *listed;
   return EXIT_DONE;
 }
 
 /* All names of devices, apart by commas. */
 static int add_all_devices(struct net_options *o) {
   struct netc_gpu gpu = {.size = sizeof gpu};
-  struct swept list = {"gpu", o->devices};
+  struct listed list = {"gpu", o->devices};
   size_t used = 0;
   for (size_t i = 0; netc_gpu(o->netc, i, &gpu) == NETC_OK; i++) {
     used += (size_t)snprintf(o->devices + used, sizeof o->devices - used,
@@ -225,14 +242,14 @@ static int add_all_devices(struct net_options *o) {
       return complain(EXIT_USAGE, "--gpu all: these are too many devices; name "
                                   "some: --gpu rtx4090,h100");
   }
-  return add_swept(o, &list);
+  return add_listed(o, &list);
 }
 
 static int add_gpu(struct net_options *o) {
-  struct swept list = {"gpu", o->gpu};
+  struct listed list = {"gpu", o->gpu};
   if (strcmp(o->gpu, "all") == 0)
     return add_all_devices(o);
-  return strchr(o->gpu, ',') ? add_swept(o, &list)
+  return strchr(o->gpu, ',') ? add_listed(o, &list)
                              : add_setting(o, "gpu", o->gpu);
 }
 
@@ -240,14 +257,14 @@ static int add_gpu(struct net_options *o) {
    cut. */
 static int take_setting(struct net_options *o, const char *name,
                         const char *value) {
-  struct swept list = {name, value};
+  struct listed list = {name, value};
   if (strcmp(name, "gpu") == 0) {
     o->gpu = value; /* --devices may follow */
     return EXIT_DONE;
   }
   bool turns = strcmp(name, "cut") == 0 && *value >= '0' && *value <= '9';
-  return strchr(value, ',') && !turns ? add_swept(o, &list)
-                                      : add_setting(o, name, value);
+  bool several = strchr(value, ',') || is_axis(o, value);
+  return several && !turns ? add_listed(o, &list) : add_setting(o, name, value);
 }
 
 static void add_devices(void *user) {
@@ -450,12 +467,12 @@ void net_options_close(struct net_options *options) {
 }
 
 int net_options_single(const struct net_options *options) {
-  if (options->swept_count == 0)
+  if (options->listed_count == 0)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
                   "--%s: one value at a time here; `netc FILE.net` makes a "
                   "table of several",
-                  options->swept[0].name);
+                  options->listed[0].name);
 }
 
 int net_options_load(struct net_options *options) {
@@ -473,6 +490,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
                            option_fn *more, void *user) {
   *options = (struct net_options){.first_defines = options->first_defines,
                                   .opset = options->opset,
+                                  .axis = options->axis,
                                   .netc = netc,
                                   .argc = argc,
                                   .argv = argv,

@@ -22,14 +22,21 @@ struct option_given {
 };
 
 /* A setting with several values: --batch 1,8,32, --gpu all. */
-enum { MOST_SWEPT = 4 };
-struct swept {
+enum { MOST_LISTED = 4 };
+struct listed {
   const char *name, *values; /* apart by commas */
 };
 
 /* The first of `values` into `to`, without blanks about it; what follows it,
  * NULL after the last. */
-const char *swept_item(const char *values, char *to, size_t room);
+const char *list_item(const char *values, char *to, size_t room);
+
+/*
+ * Takes several values, "4..32:4" or "1,2": of a param (OPTION_DEFINE), an
+ * input (OPTION_SIZES; "" is the only one) or a setting. An exit status.
+ */
+typedef int axis_fn(void *user, enum option_id option, const char *name,
+                    const char *values);
 
 struct net_options {
   struct netc *netc; /* settings go straight to it */
@@ -41,8 +48,8 @@ struct net_options {
   struct wanted wanted[MOST_OUTPUTS];
   size_t wanted_count;
   struct netc_options look;
-  struct swept swept[MOST_SWEPT]; /* a table */
-  size_t swept_count;
+  struct listed listed[MOST_LISTED]; /* a table */
+  size_t listed_count;
   const char *gpu;     /* taken when all is read: --devices may follow */
   char devices[16384]; /* the names of all, for --gpu all */
   bool markdown;
@@ -66,6 +73,7 @@ struct net_options {
   const char *dep_path, *dep_target;
   struct progress_line progress;
   struct opened_file opening; /* the file that was compiled last */
+  axis_fn *axis;   /* of a command that runs through values; or NULL */
   option_fn *more; /* for options that not all of these commands have */
   void *user;
 };

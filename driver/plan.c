@@ -9,7 +9,7 @@
 #include "driver/options.h"
 #include "driver/output.h"
 #include "driver/progress.h"
-#include "driver/table.h"
+#include "driver/buffers.h"
 
 struct plan_request {
   struct netc_plan_options options;

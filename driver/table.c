@@ -1,247 +1,455 @@
-/*
- * A table of buffers: comma-separated values with a header, the exchange
- * format of MiniMalloc. Columns may come in any order; those that mean nothing
- * here are kept as they are.
- */
+/* Tables: one net with several values of its settings, as a table. */
+#define _POSIX_C_SOURCE 200809L
 #include "driver/table.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "base/limits.h"
-#include "base/suggest.h"
 #include "base/text.h"
-#include "base/utf8.h"
-#include "driver/command.h"
 
-enum buffer_column { ID, LOWER, UPPER, SIZE, ALIGNMENT, OFFSET, COLUMNS };
+enum { VALUE = 64 }; /* bytes of a value, with its NUL */
+enum { MOST_SAID = 32, SAID = 128 };
 
-static const char *const column_names[COLUMNS] = {
-    "id", "lower", "upper", "size", "alignment", "offset"};
-
-struct reader {
-  struct arena *arena;
-  const char *name;
-  struct table *table;
-  struct slice line;
-  int number; /* of the line */
-  int errors;
-  int place[COLUMNS]; /* which field; -1: the table has none */
-  int width;          /* fields of the header */
-  VEC(struct slice) fields;
+/* A list on its way. */
+struct table_list {
+  const struct listed *list;
+  const char *next; /* values to come; NULL: none */
+  char value[VALUE];
+  int width;
 };
 
-static bool error_at(struct reader *r, const char *at, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-static bool error_at(struct reader *r, const char *at, const char *format,
-                     ...) {
-  va_list args;
-  struct slice before = {r->line.at, (size_t)(at - r->line.at)};
-  if (r->errors++ >= LIMIT_ERRORS)
-    return false;
-  say("%s:%d:%zu: error: ", r->name, r->number, text_width(before) + 1);
-  va_start(args, format);
-  say_va(format, args);
-  va_end(args);
-  fputc('\n', stderr);
+struct table_run {
+  struct netc *netc;
+  struct net_options *o;
+  struct table_list lists[MOST_LISTED]; /* a row for each combination */
+  size_t count;
+  const struct listed *across; /* batches, as columns; or NULL */
+  struct netc_answer a;        /* of the last that was loaded */
+  struct netc_answer first;    /* of the first that has one: its columns */
+  bool failed;                 /* the last has no answer */
+  int status;                  /* of the first that had none */
+  char said[MOST_SAID][SAID];  /* why: once for all devices and batches */
+  size_t said_count;
+  bool on_devices; /* the table has a row for each device's name */
+  bool shares;     /* there may be several devices */
+  bool colour;
+};
+
+bool table_wanted(const struct net_options *options) {
+  return options->listed_count > 0;
+}
+
+static bool lists(const struct table_run *s, const char *name) {
+  for (size_t i = 0; i < s->o->listed_count; i++)
+    if (strcmp(s->o->listed[i].name, name) == 0)
+      return true;
   return false;
 }
 
-static struct slice trimmed(struct slice s) {
-  while (s.length && (*s.at == ' ' || *s.at == '\t')) {
-    s.at++;
-    s.length--;
-  }
-  while (s.length && (s.at[s.length - 1] == ' ' || s.at[s.length - 1] == '\t'))
-    s.length--;
-  return s;
+/* Values */
+
+static int choose(struct table_run *s, const char *name, const char *value) {
+  if (netc_set(s->netc, name, value) == NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--%s %s: %s", name, value,
+                  netc_message(s->netc));
 }
 
-/* A number of 63 bits; else what is wrong with it. */
-static const char *table_number(struct slice text, int64_t *value) {
-  bool negative = text.length > 1 && *text.at == '-';
-  int64_t sum = 0;
-  if (text.length == 0)
-    return "a number is missing";
-  for (size_t i = negative; i < text.length; i++) {
-    if (text.at[i] < '0' || text.at[i] > '9')
-      return "not a whole number";
-    if (sum > (INT64_MAX - (text.at[i] - '0')) / 10)
-      return "this number has more than 63 bits";
-    sum = sum * 10 + (text.at[i] - '0');
-  }
-  if (negative && sum)
-    return "a number must not be negative";
-  *value = sum;
-  return NULL;
+static int take_next(struct table_run *s, struct table_list *list) {
+  list->next = list_item(list->next, list->value, VALUE);
+  return choose(s, list->list->name, list->value);
 }
 
-/* Text that people write; what else there is, is not a table. */
-static bool is_text(struct reader *r) {
-  for (size_t i = 0, length; i < r->line.length; i += length) {
-    const char *at = r->line.at + i;
-    length = utf8_length(at, r->line.length - i);
-    if (length == 0 || ((unsigned char)*at < ' ' && *at != '\t'))
-      return error_at(r, at, "byte 0x%02X is not text; is this a table?",
-                      (unsigned)(unsigned char)*at);
+/* The last list that has more values takes its next, those after it begin
+ * again; *done: none has. */
+static int advance(struct table_run *s, bool *done) {
+  size_t i = s->count;
+  while (i > 0 && !s->lists[i - 1].next)
+    i--;
+  *done = i == 0;
+  if (*done)
+    return EXIT_DONE;
+  int status = take_next(s, &s->lists[i - 1]);
+  for (; i < s->count && status == EXIT_DONE; i++) {
+    s->lists[i].next = s->lists[i].list->values;
+    status = take_next(s, &s->lists[i]);
   }
-  return true;
+  return status;
 }
 
-/* A field in quotes may hold commas; a quote in it is doubled. */
-static bool split(struct reader *r) {
-  const char *at = r->line.at, *end = at + r->line.length;
-  r->fields.count = 0;
-  for (;;) {
-    const char *begin = at;
-    bool quoted = false;
-    for (; at < end && (quoted || *at != ','); at++)
-      quoted = quoted != (*at == '"');
-    if (quoted)
-      return error_at(r, begin, "a quote is not closed on its line");
-    *VEC_PUSH(r->arena, &r->fields) =
-        trimmed((struct slice){begin, (size_t)(at - begin)});
-    if (at++ == end)
+static bool was_said(struct table_run *s, const char *message) {
+  for (size_t i = 0; i < s->said_count; i++)
+    if (strncmp(s->said[i], message, SAID - 1) == 0)
       return true;
-  }
+  if (s->said_count < MOST_SAID)
+    snprintf(s->said[s->said_count++], SAID, "%s", message);
+  return false;
 }
 
-/* The line without the column `offset`, which is written anew. */
-static struct slice kept(struct reader *r) {
-  if (r->place[OFFSET] < 0)
-    return r->line;
-  struct text out = text_new(r->arena);
-  bool first = true;
-  for (int i = 0; i < (int)r->fields.count; i++) {
-    if (i == r->place[OFFSET])
-      continue;
-    if (!first)
-      text_putc(&out, ',');
-    text_puts(&out, r->fields.at[i]);
-    first = false;
-  }
-  return text_slice(&out);
-}
-
-static struct slice unquoted(struct slice s) {
-  if (s.length >= 2 && *s.at == '"' && s.at[s.length - 1] == '"')
-    return (struct slice){s.at + 1, s.length - 2};
-  return s;
-}
-
-static bool read_header(struct reader *r) {
-  bool right = true;
-  r->width = (int)r->fields.count;
-  for (int c = 0; c < COLUMNS; c++) {
-    struct suggestion s = suggest_begin(slice_of(column_names[c]));
-    r->place[c] = -1;
-    for (int i = 0; i < r->width; i++) {
-      struct slice field = unquoted(r->fields.at[i]);
-      suggest_offer(&s, field);
-      if (!slice_is(field, column_names[c]))
-        continue;
-      if (r->place[c] >= 0)
-        right =
-            error_at(r, field.at, "column `%s` appears twice", column_names[c]);
-      r->place[c] = i;
-    }
-    if (r->place[c] >= 0 || c > SIZE)
-      continue;
-    if (s.best.at)
-      right =
-          error_at(r, s.best.at, "column `%s` is missing; did you mean `%.*s`?",
-                   column_names[c], SLICE_ARG(s.best));
-    else
-      right = error_at(r, r->line.at,
-                       "column `%s` is missing; the first line names the "
-                       "columns id,lower,upper,size",
-                       column_names[c]);
-  }
-  r->table->header = kept(r);
-  return right;
-}
-
-static bool read_field(struct reader *r, enum buffer_column column,
-                       int64_t *value) {
-  if (r->place[column] < 0)
-    return true;
-  struct slice field = unquoted(r->fields.at[r->place[column]]);
-  const char *wrong = table_number(field, value);
-  if (!wrong)
-    return true;
-  return error_at(r, field.at, "`%s`: %s", column_names[column], wrong);
-}
-
-static bool read_row(struct reader *r) {
-  struct netc_plan_buffer b = {0};
-  if ((int)r->fields.count != r->width)
-    return error_at(r, r->line.at, "%zu field%s, but the header has %d",
-                    r->fields.count, r->fields.count == 1 ? "" : "s", r->width);
-  if (!read_field(r, LOWER, &b.lower) || !read_field(r, UPPER, &b.upper) ||
-      !read_field(r, SIZE, &b.size) || !read_field(r, ALIGNMENT, &b.align))
-    return false;
-  if (b.upper <= b.lower)
-    return error_at(r, r->fields.at[r->place[UPPER]].at,
-                    "`upper` is not above `lower`; a buffer lives in "
-                    "[lower, upper)");
-  *VEC_PUSH(r->arena, &r->table->buffers) = b;
-  *VEC_PUSH(r->arena, &r->table->rows) = kept(r);
-  return true;
-}
-
-/* The next line without its end; false: there is none. */
-static bool next_line(struct reader *r, struct slice *rest) {
-  if (rest->length == 0)
-    return false;
-  const char *end = memchr(rest->at, '\n', rest->length);
-  size_t length = end ? (size_t)(end - rest->at) : rest->length;
-  r->line = (struct slice){rest->at, length};
-  r->number++;
-  rest->at += length + (end != NULL);
-  rest->length -= length + (end != NULL);
-  if (r->line.length && r->line.at[r->line.length - 1] == '\r')
-    r->line.length--;
-  return true;
-}
-
-bool table_read(struct arena *arena, const char *name, struct slice text,
-                struct table *table) {
-  struct reader r = {.arena = arena, .name = name, .table = table};
-  bool headed = false;
-  *table = (struct table){0};
-  if (text.length >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0) {
-    text.at += 3; /* some spreadsheets begin with a mark */
-    text.length -= 3;
-  }
-  while (r.errors < LIMIT_ERRORS && next_line(&r, &text)) {
-    if (trimmed(r.line).length == 0)
-      continue;
-    if (!is_text(&r) || !split(&r)) {
-      if (!headed)
-        break;
-      continue;
-    }
-    if (headed)
-      read_row(&r);
-    else if (!read_header(&r))
+static int say_errors(struct table_run *s) {
+  struct netc_diagnostic d = {.size = sizeof d};
+  for (size_t i = 0; netc_diagnostic(s->netc, i, &d) == NETC_OK; i++)
+    if (d.severity == NETC_SEVERITY_ERROR) {
+      if (!was_said(s, d.message))
+        show_diagnostics(s->netc, s->o->style);
       break;
-    headed = true;
-  }
-  if (!headed && r.errors == 0) {
-    r.line = text;
-    r.number = 1;
-    error_at(&r, text.at,
-             "an empty table; the first line names the columns "
-             "id,lower,upper,size");
-  }
-  if (r.errors >= LIMIT_ERRORS)
-    complain(EXIT_SOURCE, "stopped after %d errors", LIMIT_ERRORS);
-  return r.errors == 0;
+    }
+  return EXIT_SOURCE;
 }
 
-void table_write(const struct table *table, FILE *file) {
-  fprintf(file, "%.*s,offset\n", SLICE_ARG(table->header));
-  for (size_t i = 0; i < table->rows.count; i++)
-    fprintf(file, "%.*s,%" PRId64 "\n", SLICE_ARG(table->rows.at[i]),
-            table->buffers.at[i].offset);
+static int say_failed(struct table_run *s, enum netc_status why) {
+  const char *message = netc_message(s->netc);
+  if (why != NETC_ERROR && why != NETC_USAGE)
+    return exit_status_of(s->netc, why);
+  int status = why == NETC_ERROR ? EXIT_SOURCE : EXIT_USAGE;
+  if (was_said(s, message))
+    return status;
+  return why == NETC_ERROR
+             ? complain(status, "%s: %s", s->o->files.at[0], message)
+             : complain(status, "%s", message);
+}
+
+/* A value that has no answer does not end the table: `failed`. */
+static int ask(struct table_run *s) {
+  const char *file = s->o->files.at[0];
+  enum netc_status why;
+  int status = net_options_try(s->o, s->netc, file, &why);
+  if (status != EXIT_DONE)
+    return status;
+  if (why == NETC_ERROR) {
+    status = say_errors(s);
+  } else {
+    if (why == NETC_OK)
+      why = netc_uses(s->netc, "table", s->o->look.predict);
+    if (why == NETC_OK)
+      why = netc_answer(s->netc, s->o->look.predict, &s->a);
+    status = why == NETC_OK ? EXIT_DONE : say_failed(s, why);
+  }
+  s->failed = status == EXIT_SOURCE || status == EXIT_USAGE;
+  if (!s->failed)
+    return status;
+  s->status = s->status ? s->status : status;
+  return EXIT_DONE;
+}
+
+/* Of batches beside each other, for the first that has an answer. */
+static int ask_row(struct table_run *s) {
+  char batch[VALUE];
+  if (!s->across)
+    return ask(s);
+  int status = EXIT_DONE;
+  s->failed = true;
+  for (const char *at = s->across->values;
+       at && s->failed && status == EXIT_DONE;) {
+    at = list_item(at, batch, sizeof batch);
+    status = choose(s, s->across->name, batch);
+    if (status == EXIT_DONE)
+      status = ask(s);
+  }
+  return status;
+}
+
+/* Cells */
+
+static struct count_text size(const struct table_run *s, int64_t bytes) {
+  static const enum text_units units[] = {
+      [NETC_IEC] = UNITS_IEC, [NETC_SI] = UNITS_SI, [NETC_BYTES] = UNITS_BYTES};
+  return size_text(bytes, units[s->o->look.units]);
+}
+
+static void put_size(const struct table_run *s, int width, int64_t bytes) {
+  printf("  %*s", width, bytes == INT64_MAX ? "-" : size(s, bytes).text);
+}
+
+static void put_count(int width, int64_t count) {
+  printf("  %*s", width, count < 0 ? "-" : count_text(count).text);
+}
+
+enum {
+  BYTES = 12,
+  LEFT = 21,
+  BATCH = 13,
+  CONTEXT = 15,
+  SEQUENCES = 14,
+  POSITIONS = 11,
+  LAYERS = 10
+};
+
+static void put_context(int64_t longest) {
+  if (longest < NETC_ANY_CONTEXT)
+    put_count(CONTEXT, longest);
+  else
+    printf("  %*s", CONTEXT, "any");
+}
+
+/* "20 of 33", and what the host needs for the others. */
+static void put_layers(const struct table_run *s) {
+  char cell[VALUE];
+  const struct netc_answer *a = &s->a;
+  if (!s->first.layer_count)
+    return;
+  snprintf(cell, sizeof cell, "%" PRId64 " of %" PRId64, a->gpu_layers,
+           a->layer_count);
+  printf("  %*s", LAYERS, a->layer_count ? cell : "-");
+  put_size(s, BYTES, a->host_bytes);
+}
+
+static void put_left(const struct table_run *s) {
+  const struct netc_answer *a = &s->a;
+  if (s->failed || a->bytes == INT64_MAX) {
+    printf("  %*s", LEFT, s->failed ? "-" : "not shared by so many");
+    return;
+  }
+  int64_t left = a->room_bytes - a->bytes;
+  bool host =
+      left >= 0 && a->host_room_bytes && a->host_bytes > a->host_room_bytes;
+  if (host)
+    left = a->host_room_bytes - a->host_bytes;
+  bool tight = left < 0 && a->fits;
+  const char *word = host       ? "on host"
+                     : tight    ? "tight"
+                     : left < 0 ? "too much"
+                                : "left";
+  const char *colour = tight ? "\033[33m" : left < 0 ? "\033[31m" : "\033[32m";
+  printf("  %*s %s%-8s%s", LEFT - 9, size(s, left < 0 ? -left : left).text,
+         s->colour ? colour : "", word, s->colour ? "\033[0m" : "");
+}
+
+/* The table */
+
+static const char *heading(const struct listed *list) {
+  return strcmp(list->name, "gpu") == 0 ? "device" : list->name;
+}
+
+static void put_head(struct table_run *s) {
+  const struct netc_answer *a = &s->a;
+  char batch[VALUE], cell[VALUE + 8];
+  bool trains = a->question == NETC_TRAINING;
+  for (size_t i = 0; i < s->count; i++)
+    printf("%s%-*s", i ? "  " : "", s->lists[i].width,
+           heading(s->lists[i].list));
+  if (s->on_devices)
+    printf("  %*s", BYTES, "memory");
+  if (s->shares)
+    printf("  %*s", (int)strlen("devices"), "devices");
+  if (!s->across)
+    printf("  %*s", BYTES, trains ? "training" : "prediction");
+  if (!a->on_device && a->question != NETC_SERVING)
+    printf("  %*s", BYTES, trains ? "saved" : "planned");
+  if (a->layer_count)
+    printf("  %*s  %*s", LAYERS, "layers", BYTES, "host");
+  for (const char *at = s->across ? s->across->values : NULL; at;) {
+    at = list_item(at, batch, sizeof batch);
+    snprintf(cell, sizeof cell, "batch %s", batch);
+    printf("  %*s", LEFT, cell);
+  }
+  if (a->on_device) {
+    if (!s->across)
+      printf("  %*s", LEFT, "");
+    if (a->largest_batch >= 0)
+      printf("  %*s", BATCH, "largest batch");
+    if (a->longest_context >= 0)
+      printf("  %*s", CONTEXT, "longest context");
+    if (a->most_sequences >= 0)
+      printf("  %*s", SEQUENCES, "most sequences");
+    if (a->positions >= 0)
+      printf("  %*s", POSITIONS, "positions");
+  }
+  putchar('\n');
+}
+
+static int put_across(struct table_run *s, bool failed) {
+  char batch[VALUE];
+  int status = EXIT_DONE;
+  for (const char *at = s->across->values; at && status == EXIT_DONE;) {
+    at = list_item(at, batch, sizeof batch);
+    if (!failed)
+      status = choose(s, s->across->name, batch);
+    if (!failed && status == EXIT_DONE)
+      status = ask(s);
+    if (status == EXIT_DONE)
+      put_left(s);
+  }
+  return status;
+}
+
+/* Dashes in all cells. */
+static void forget(struct table_run *s) {
+  struct netc_answer *a = &s->a;
+  *a = s->first;
+  a->device_bytes = a->bytes = a->planned_bytes = a->host_bytes = INT64_MAX;
+  a->layer_count = 0;
+  a->device_count = a->largest_batch = -1;
+  a->longest_context = a->most_sequences = a->positions = -1;
+}
+
+static int64_t saved_bytes(const struct table_run *s) {
+  struct netc_training training = {.size = sizeof training};
+  return !s->failed && netc_training(s->netc, &training) == NETC_OK
+             ? training.device_saved_bytes
+             : INT64_MAX;
+}
+
+/* Of what was loaded. */
+static int put_row(struct table_run *s) {
+  const struct netc_answer *a = &s->a, *columns = &s->first;
+  int status = EXIT_DONE;
+  bool failed = s->failed;
+  if (failed)
+    forget(s);
+  for (size_t i = 0; i < s->count; i++)
+    printf("%s%-*s", i ? "  " : "", s->lists[i].width, s->lists[i].value);
+  if (s->on_devices)
+    put_size(s, BYTES, a->device_bytes);
+  if (s->shares)
+    put_count((int)strlen("devices"), a->device_count);
+  if (!s->across)
+    put_size(s, BYTES, a->bytes);
+  if (!columns->on_device && columns->question == NETC_TRAINING)
+    put_size(s, BYTES, saved_bytes(s));
+  if (!columns->on_device && columns->question == NETC_PREDICTION)
+    put_size(s, BYTES, a->planned_bytes);
+  put_layers(s);
+  if (s->across)
+    status = put_across(s, failed);
+  else if (columns->on_device)
+    put_left(s);
+  if (columns->on_device && columns->question != NETC_SERVING)
+    put_count(BATCH, a->largest_batch);
+  if (columns->on_device && columns->longest_context >= 0)
+    put_context(a->longest_context);
+  if (columns->on_device && columns->question == NETC_SERVING)
+    put_count(SEQUENCES, a->most_sequences);
+  if (columns->positions >= 0)
+    put_count(POSITIONS, a->positions);
+  putchar('\n');
+  return status;
+}
+
+static void put_title(struct table_run *s) {
+  const struct netc_answer *a = &s->a;
+  struct netc_training training = {.size = sizeof training};
+  const char *file = s->o->files.at[0];
+  netc_training(s->netc, &training);
+  if (a->question == NETC_TRAINING)
+    tell("%s: training%s%s%s, %s (%s)", file,
+         lists(s, "optimizer") ? "" : " with ",
+         lists(s, "optimizer") ? "" : training.optimizer,
+         a->uneven ? ", the most loaded device" : "",
+         training.measured ? "exact" : "simulated", training.profile);
+  else if (a->question == NETC_PREDICTION)
+    tell("%s: prediction in PyTorch (%s)", file, training.profile);
+  else if (lists(s, "context") || lists(s, "sequences"))
+    tell("%s: serving", file);
+  else
+    tell("%s: serving, %s sequence%s of %s positions", file,
+         count_text(a->sequences).text, a->sequences == 1 ? "" : "s",
+         count_text(a->context).text);
+  fputs("\n\n", stdout);
+}
+
+/* What the table does not show would be equal rows. */
+static int check_lists(const struct table_run *s) {
+  for (size_t i = 0; i < s->o->listed_count; i++) {
+    const struct listed *list = &s->o->listed[i];
+    if (netc_shows(s->netc, list->name, "table", s->o->look.predict) != NETC_OK)
+      return complain(EXIT_USAGE, "--%s %s: %s", list->name, list->values,
+                      netc_message(s->netc));
+  }
+  return EXIT_DONE;
+}
+
+/* Batches stand beside each other where the rows are devices that train. */
+static void open_lists(struct table_run *s) {
+  s->on_devices = lists(s, "gpu");
+  for (size_t i = 0; i < s->o->listed_count; i++) {
+    const struct listed *list = &s->o->listed[i];
+    struct table_list *row = &s->lists[s->count];
+    s->shares = s->shares || strstr(list->name, "parallel") ||
+                strcmp(list->name, "pipeline") == 0;
+    if (s->on_devices && !s->o->look.predict &&
+        strcmp(list->name, "batch") == 0) {
+      s->across = list;
+      continue;
+    }
+    *row = (struct table_list){.list = list};
+    row->width = (int)strlen(heading(list));
+    for (const char *at = list->values; at;) {
+      at = list_item(at, row->value, VALUE);
+      int length = (int)strlen(row->value);
+      row->width = length > row->width ? length : row->width;
+    }
+    s->count++;
+  }
+}
+
+static int rewind_lists(struct table_run *s) {
+  int status = EXIT_DONE;
+  for (size_t i = 0; i < s->count && status == EXIT_DONE; i++) {
+    s->lists[i].next = s->lists[i].list->values;
+    status = take_next(s, &s->lists[i]);
+  }
+  return status;
+}
+
+/* To the first row that has an answer; *skipped have none. */
+static int find_first(struct table_run *s, size_t *skipped) {
+  bool done = false;
+  int status = rewind_lists(s);
+  if (status == EXIT_DONE)
+    status = ask_row(s);
+  for (*skipped = 0; status == EXIT_DONE && s->failed; ++*skipped) {
+    status = advance(s, &done);
+    if (done)
+      return s->status;
+    if (status == EXIT_DONE)
+      status = ask_row(s);
+  }
+  s->first = s->a;
+  return status;
+}
+
+/* The first that has an answer is loaded. */
+static int put_rows(struct table_run *s, size_t skipped) {
+  bool done = false;
+  int status = rewind_lists(s);
+  for (size_t row = 0; status == EXIT_DONE && !done; row++) {
+    if (row > skipped)
+      status = ask_row(s);
+    else
+      s->failed = row < skipped;
+    if (row == skipped)
+      s->a = s->first;
+    if (status == EXIT_DONE)
+      status = put_row(s);
+    if (status == EXIT_DONE)
+      status = advance(s, &done);
+  }
+  return status;
+}
+
+int table(struct netc *netc, struct net_options *o) {
+  struct table_run s = {.netc = netc,
+                        .o = o,
+                        .a = {.size = sizeof s.a},
+                        .colour = wants_colour(o->colour, STDOUT_FILENO)};
+  size_t skipped;
+  int status = check_lists(&s);
+  if (status != EXIT_DONE)
+    return status;
+  open_lists(&s);
+  status = find_first(&s, &skipped);
+  if (status != EXIT_DONE)
+    return status;
+  show_diagnostics(netc, o->style);
+  s.shares = s.shares || s.a.device_count > 1;
+  if (!o->look.brief)
+    put_title(&s);
+  put_head(&s);
+  status = put_rows(&s, skipped);
+  status = status ? status : s.status;
+  int end = finish_stdout();
+  return status ? status : end;
 }

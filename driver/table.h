@@ -1,27 +1,13 @@
-/* A table of buffers, id,lower,upper,size: read, and written with offsets. */
+/* Tables: one net for several batches and devices, as a table. */
 #ifndef NETC_DRIVER_TABLE_H
 #define NETC_DRIVER_TABLE_H
 
-#include <stdio.h>
+#include "driver/net_options.h"
 
-#include "base/arena.h"
-#include "base/slice.h"
-#include "netc.h"
+/* Whether the options ask for one: `--batch 1,8,32`, `--gpu all`. */
+bool table_wanted(const struct net_options *options);
 
-struct table {
-  struct slice header;                  /* without a column `offset` */
-  VEC(struct slice) rows;               /* the same */
-  VEC(struct netc_plan_buffer) buffers; /* by row */
-};
-
-/*
- * Reads a table; false if it has errors, which were written to standard error
- * as FILE:LINE:COLUMN: error: ...
- */
-bool table_read(struct arena *arena, const char *name, struct slice text,
-                struct table *table);
-
-/* The rows as they were read, each with its offset as the last column. */
-void table_write(const struct table *table, FILE *file);
+/* Prints the table; an exit status. */
+int table(struct netc *netc, struct net_options *options);
 
 #endif

@@ -438,6 +438,14 @@ struct netc_totals {
                            experts, as many as it is sent to */
 };
 
+/*
+ * Whether every count and size grows with a `param` of the source that is
+ * loaded, or stays: it is added, multiplied, and counts channels, but decides
+ * nothing. So a search may bisect it. False where that is not known.
+ */
+NETC_API enum netc_status netc_param_grows(struct netc *netc, const char *param,
+                                           bool *grows);
+
 NETC_API enum netc_status netc_totals(const struct netc *netc,
                                       struct netc_totals *totals);
 

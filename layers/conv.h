@@ -21,7 +21,7 @@ struct conv {
 
 #define CONV_CHANNELS                                                        \
   ARG(INT, POSITION, "channels", conv, channels, .required = true, .min = 1, \
-      .doc = "channels of the output")
+      .grows = true, .doc = "channels of the output")
 #define CONV_KERNEL                                                     \
   ARG(SIZES, POSITION, "kernel", conv, window.kernel, .required = true, \
       .min = 1, .doc = "size of the window")

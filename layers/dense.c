@@ -14,7 +14,7 @@ struct dense {
 
 static const struct arg_spec dense_specs[] = {
     ARG(INT, POSITION, "units", dense, units, .required = true, .min = 1,
-        .doc = "features of the output"),
+        .grows = true, .doc = "features of the output"),
     ARG(BIAS, WORD, "bias", dense, bias, .words = "bias nobias",
         .fallback = "bias, nobias before bn",
         .doc = "whether each feature has a bias"),

@@ -22,7 +22,7 @@ struct patch {
 static const struct arg_spec unfold_specs[] = {PATCH_ROWS, SPEC_END};
 static const struct arg_spec local_specs[] = {
     ARG(INT, POSITION, "channels", patch, channels, .required = true, .min = 1,
-        .doc = "channels of the output"),
+        .grows = true, .doc = "channels of the output"),
     PATCH_ROWS,
     ARG(BIAS, WORD, "bias", patch, bias, .words = "bias nobias",
         .fallback = "bias, nobias before bn",

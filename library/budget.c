@@ -28,6 +28,36 @@ static void check(struct diags *diags, struct span span, const char *what,
   diag_here(d, "over by %.*s", SLICE_ARG(over));
 }
 
+static void check_seconds(struct diags *diags, struct span span, int64_t limit,
+                          const struct step_time *time) {
+  double bound = time->bound.step, most = (double)limit / 1e6;
+  if (limit == 0 || (bound > 0 && bound <= most))
+    return;
+  if (bound > 0)
+    diag(diags, OVER_BUDGET, span,
+         "a training step takes at least %.6f seconds, but the budget is %g",
+         bound, most);
+  else
+    diag_help(diag(diags, MISSING_ARGUMENT, span,
+                   "a budget of seconds needs a device whose speed is known"),
+              "name one: `--gpu NAME`, or `train gpu=NAME`");
+}
+
+static void check_fits(struct diags *diags, struct span span,
+                       const struct answer_request *request) {
+  struct answer a;
+  if (!answer_find(request, &a) || a.verdict == VERDICT_NONE)
+    diag_help(diag(diags, MISSING_ARGUMENT, span,
+                   "whether it fits is asked, but no device is named"),
+              "name one: `--gpu NAME`, or `train gpu=NAME`");
+  else if (!verdict_holds(a.verdict))
+    diag(diags, OVER_BUDGET, span,
+         "the device does not hold a %s: %s, and it has %s",
+         request->predict ? "prediction" : "training step",
+         size_text(a.bytes, UNITS_IEC).text,
+         size_text(a.device.room, UNITS_IEC).text);
+}
+
 void budget_check(const struct model *model, const struct settings *settings,
                   const struct memory *memory, struct diags *diags) {
   const struct budget *budget = &settings->budget;
@@ -41,4 +71,17 @@ void budget_check(const struct model *model, const struct settings *settings,
         memory_device(memory).peak);
   check(diags, spans[4], "of arena", true, budget->arena,
         memory->inference.plan.height);
+  check(diags, spans[5], "of weights", true, budget->weights,
+        memory->inference.weights);
+  struct step_time time = {.missing = NULL};
+  if (budget->seconds)
+    memory_time(model, settings, memory, &time);
+  check_seconds(diags, spans[6], budget->seconds, &time);
+  struct answer_request request = {.model = model,
+                                   .settings = settings,
+                                   .memory = memory,
+                                   .predict = budget->fits == FITS_PREDICTION,
+                                   .arena = diags->arena};
+  if (budget->fits)
+    check_fits(diags, spans[7], &request);
 }

@@ -227,6 +227,15 @@ static bool try_section(struct call *call, const char *word,
   return trial_end(&trial, one, call->netc, fallback.at);
 }
 
+/* "4..32": only a sweep has several values. */
+static bool is_range(struct call *call, struct slice value) {
+  for (size_t i = 1; i < value.length; i++)
+    if (memcmp(value.at + i - 1, "..", 2) == 0)
+      return !context_say(call->netc, "one value, not a range; `netc sweep` "
+                                      "runs through A..B or A..B:STEP");
+  return false;
+}
+
 /* `specs` has a row of that name. */
 static bool has_key(const struct arg_spec *specs, struct slice key,
                     struct suggestion *suggestion) {
@@ -245,6 +254,8 @@ bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   if (pair->value.length == 0)
     return context_say(call->netc, "a value is missing");
   bool turns = slice_is(pair->name, "cut") && is_digit(*pair->value.at);
+  if (is_range(call, pair->value))
+    return false;
   if (!turns && memchr(pair->value.at, ',', pair->value.length))
     return context_say(call->netc, "one value at a time, without a comma");
   if (train || infer)
@@ -313,6 +324,8 @@ static struct define read_define(const struct load_reading *r,
 
 bool load_try_define(struct call *call, const struct setting_pair *pair) {
   struct load_trial trial;
+  if (is_range(call, pair->value))
+    return false;
   trial_open(&trial, call);
   struct define define = read_define(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, define.name.at != NULL, call->netc,
@@ -337,12 +350,10 @@ static struct define read_input(const struct load_reading *r,
 bool load_try_input(struct call *call, const struct setting_pair *pair) {
   struct load_trial trial;
   trial_open(&trial, call);
-  for (size_t i = 1; i < pair->value.length; i++)
-    if (memcmp(pair->value.at + i - 1, "..", 2) == 0)
-      return context_say(call->netc,
-                         "one size, as 320x320x3: only `input` in a source has "
-                         "bounds, and running through a range is for `netc "
-                         "sweep`, which is yet to come");
+  if (is_range(call, pair->value)) {
+    context_say_more(call->netc, "; only `input` in a source has bounds");
+    return false;
+  }
   struct define input = read_input(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, !input.used, call->netc,
                    "sizes are joined by x, like 320x320x3");

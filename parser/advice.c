@@ -332,8 +332,7 @@ static bool by_token(struct advice *a) {
   case TOKEN_RANGE:
     diag_otherwise(a->d,
                    "`for`, `param`, labels and the sizes of an input have "
-                   "ranges; running through values is for `netc sweep`, which "
-                   "is yet to come");
+                   "ranges; `netc sweep` runs through values");
     return true;
   case TOKEN_BY:
     diag_help(a->d, "between two values x joins sizes, as in `3x3`; a name x "

@@ -541,7 +541,7 @@ static void words_of_params_are_refused_where_they_are_allowed(void **state) {
   expect(YOLO "size=x", 0, "68,229,632", "");
   expect(YOLO "size=3", 1, "", "`size` must be one of n s m l x, not 3");
   expect(YOLO "abc=1", 2, "", "its parameters: size = n, side = 640");
-  expect(YOLO "side=1..3", 2, "", "ranges; running through values is for");
+  expect(YOLO "side=1..3", 2, "", "`netc sweep` runs through");
   expect(YOLO "side=x", 1, "", "`x` is neither a number, `true`, `false`");
   expect(NETC " examples/zoo/vgg.net -D norm=bnn", 1, "",
          "`norm` must be one of identity bn, not bnn");

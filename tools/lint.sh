@@ -42,8 +42,8 @@ memory/answer codegen codegen/report codegen/serving codegen/c codegen/torch \
 codegen/onnx drawing/scene drawing drawing/diagram drawing/charts \
 drawing/page library import/bytes import/tensors import import/caffe \
 import/darknet import/keras import/pytorch import/tflite import/onnx \
-import/openvino import/huggingface driver driver/run driver/import driver/lsp \
-web"
+import/openvino import/huggingface driver driver/run driver/search \
+driver/import driver/lsp web"
 # Some need less than that: a room, and all that it may include.
 stricter="
 runtime        -
@@ -57,6 +57,7 @@ import         include runtime base lexer layers import/bytes import/tensors
 driver include base codegen/onnx import/bytes import/tensors import driver/run \
 runtime
 driver/run     include base import/bytes import/tensors import driver runtime
+driver/search  include base driver driver/run
 driver/import  include base import/bytes import/tensors import \
 import/pytorch driver
 driver/lsp     include base driver

@@ -241,6 +241,8 @@ static void put_promises(struct header *h) {
                "TRAIN_BUDGET_BYTES", budget->train);
   put_budget(h, "arena_exceeds_the_budget", "ARENA_BYTES", "ARENA_BUDGET_BYTES",
              budget->arena);
+  put_budget(h, "weights_exceed_the_budget", "WEIGHT_BYTES",
+             "WEIGHT_BUDGET_BYTES", budget->weights);
   put_limit(h, "arena_exceeds_the_limit", "ARENA_BYTES", "ARENA_LIMIT_BYTES");
   put_limit(h, "weights_exceed_the_limit", "WEIGHT_BYTES",
             "WEIGHT_LIMIT_BYTES");
@@ -291,6 +293,7 @@ static void take_names(struct identifiers *ids) {
                                       "INFER_BUDGET_BYTES",
                                       "TRAIN_BUDGET_BYTES",
                                       "ARENA_BUDGET_BYTES",
+                                      "WEIGHT_BUDGET_BYTES",
                                       "ARENA_LIMIT_BYTES",
                                       "WEIGHT_LIMIT_BYTES",
                                       "TRAIN_LIMIT_BYTES"};

@@ -13,7 +13,7 @@ enum {
 
 static const struct arg_spec recurrent_specs[] = {
     ARG(INT, POSITION, "units", recurrent, units, .required = true, .min = 1,
-        .doc = "features of the state"),
+        .grows = true, .doc = "features of the state"),
     ARG(INT, KEY, "layers", recurrent, layers, .min = 1, .max = 10000,
         .initial = 1, .fallback = "1", .doc = "layers on top of each other"),
     ARG(WORDS, WORD, "bidir", recurrent, bidir, .words = "bidir",

@@ -84,6 +84,7 @@ static const char saved_words[] = SAVED(CHOICE_WORD);
 static const char unit_words[] = UNITS(CHOICE_WORD);
 static const char offload_words[] = OFFLOADS(CHOICE_WORD);
 static const char scores_words[] = SCORES(CHOICE_WORD);
+static const char fits_words[] = FITS(CHOICE_WORD);
 static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 
 /* Words without the blank in front of the first. */
@@ -109,6 +110,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define OFFLOAD_WORDS (&offload_words[1])
 #define SCORES_WORDS (&scores_words[1])
 #define TOGGLE_WORDS (&toggle_words[1])
+#define FITS_WORDS (&fits_words[1])
 
 #define ROW(section, kind, member, ...)        \
   {.name = #member,                            \

@@ -64,6 +64,8 @@ enum optimizer {
                           choice(OFFLOAD_ALL, "all")               \
                               choice(OFFLOAD_OFF, "none")
 #define SCORES(choice) choice(SCORES_ALL, "all") choice(SCORES_LAST, "last")
+#define FITS(choice) \
+  choice(FITS_TRAINING, "training") choice(FITS_PREDICTION, "prediction")
 #define TOGGLES(choice) choice(TOGGLE_ON, "on") choice(TOGGLE_OFF, "off")
 
 #define CHOICE_CONSTANT(constant, word) constant,
@@ -81,6 +83,7 @@ enum saved_type { SAVED_AS_IS, SAVED(CHOICE_CONSTANT) };
 enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
 enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
 enum scored_positions { SCORES_UNSET, SCORES(CHOICE_CONSTANT) };
+enum budget_fits { FITS_UNASKED, FITS(CHOICE_CONSTANT) };
 enum toggle { TOGGLE_UNSET, TOGGLES(CHOICE_CONSTANT) };
 
 enum { STEP_LLAMA_CPP = 1 };

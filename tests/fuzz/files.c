@@ -12,7 +12,7 @@
 
 #include "base/guard.h"
 #include "driver/command.h"
-#include "driver/table.h"
+#include "driver/buffers.h"
 #include "import/bytes/zip.h"
 #include "import/recognise.h"
 #include "import/tensors/npy.h"

@@ -1,9 +1,9 @@
 /* Fit: whether a device that was named holds a net, as an exit status. */
-#include "driver/fit.h"
+#include "driver/must_fit.h"
 
 #include <string.h>
 
-int fit_is_asked(struct netc *netc, const struct net_options *o) {
+int must_fit_is_asked(struct netc *netc, const struct net_options *o) {
   struct netc_answer a = {.size = sizeof a};
   if (!o->must_fit) /* a prediction takes a search of its own */
     return EXIT_DONE;
@@ -63,8 +63,8 @@ static int say_step(struct netc *netc, const struct netc_answer *a,
   return EXIT_SOURCE;
 }
 
-int fit_check(struct netc *netc, const struct net_options *o, const char *file,
-              bool said) {
+int must_fit_check(struct netc *netc, const struct net_options *o,
+                   const char *file, bool said) {
   struct netc_answer a = {.size = sizeof a};
   struct netc_totals totals = {.size = sizeof totals};
   if (netc_totals(netc, &totals) != NETC_OK) /* a check: nothing is computed */

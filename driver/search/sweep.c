@@ -1,0 +1,458 @@
+/*
+ * netc sweep: every variant of a net, a row for each. Threads have a context
+ * each and take blocks of variants in turn; rows are written in their order,
+ * so that any number of threads writes the same bytes.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/output.h"
+#include "driver/run/threads.h"
+#include "driver/search/variant.h"
+
+enum { BLOCK = 256, MOST_JOBS = 256 };
+#define MOST_ROWS INT64_C(1000000000)
+
+/* A context with all options, and the rows that it makes. */
+struct sweep_job {
+  struct net_options options;
+  struct netc *netc;
+  struct space space;
+  struct bench bench;
+  int64_t jobs, shard, shards;
+  bool append;
+  struct bytes rows;
+  int64_t first, count; /* variants of its block */
+  int64_t wrong;        /* of which so many do not compile */
+  char why[200];        /* the first of them */
+  bool lines;           /* JSON, one object a line */
+  bool on_device;
+  int status;
+};
+
+struct sweep_run {
+  struct sweep_job **jobs;
+  int count;
+  int64_t first, end; /* variants to come */
+  int64_t wrong, done, begin;
+  char why[200];
+  FILE *file;
+  const char *path;
+};
+
+/* Rows */
+
+static bool put(struct sweep_job *job, const char *text) {
+  if (bytes_sink(&job->rows, text, strlen(text)))
+    return true;
+  job->status = EXIT_IO;
+  return false;
+}
+
+/* As JSON has numbers; all else is a text. */
+static bool is_number(const char *text) {
+  text += *text == '-';
+  size_t digits = strspn(text, "0123456789");
+  if (digits == 0 || (digits > 1 && *text == '0'))
+    return false;
+  text += digits;
+  return !*text || (*text == '.' && strspn(text + 1, "0123456789") > 0 &&
+                    !text[1 + strspn(text + 1, "0123456789")]);
+}
+
+static void put_text(struct sweep_job *job, const char *text) {
+  char one[8];
+  put(job, "\"");
+  for (; *text; text++) {
+    bool escaped = *text == '"' || *text == '\\';
+    if ((unsigned char)*text < ' ')
+      snprintf(one, sizeof one, "\\u%04x", (unsigned)(unsigned char)*text);
+    else
+      snprintf(one, sizeof one, "%s%c", escaped ? "\\" : "", *text);
+    put(job, one);
+  }
+  put(job, "\"");
+}
+
+/* A cell after the one before it; NULL: an empty one. */
+static void put_cell(struct sweep_job *job, bool first, const char *name,
+                     const char *value) {
+  if (!first)
+    put(job, job->lines ? ", " : ",");
+  if (job->lines) {
+    put_text(job, name);
+    put(job, ": ");
+  }
+  if (!value)
+    put(job, job->lines ? "null" : "");
+  else if (!job->lines || is_number(value))
+    put(job, value);
+  else
+    put_text(job, value);
+}
+
+/* The columns of figures: on which scripts rely. */
+static const struct {
+  const char *name;
+  enum figure figure;
+} columns[] = {
+    {"param_count", FIGURE_PARAMS},        {"mac_count", FIGURE_MACS},
+    {"arena_bytes", FIGURE_ARENA},         {"weight_bytes", FIGURE_WEIGHTS},
+    {"training_peak_bytes", FIGURE_TRAIN},
+};
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+static void put_header(struct sweep_job *job) {
+  if (job->lines)
+    return;
+  for (size_t i = 0; i < job->space.count; i++) {
+    put(job, i ? "," : "");
+    put(job, job->space.axes[i].name);
+  }
+  for (int i = 0; i < COLUMN_COUNT; i++) {
+    put(job, i || job->space.count ? "," : "");
+    put(job, columns[i].name);
+  }
+  put(job, job->on_device ? ",bound_seconds,verdict\n" : "\n");
+}
+
+/* What a row begins with, by which --append knows it again. */
+static void put_key(struct sweep_job *job, const int64_t *places) {
+  char value[AXIS_VALUE];
+  put(job, job->lines ? "{" : "");
+  for (size_t i = 0; i < job->space.count; i++) {
+    axis_value(&job->space.axes[i], places[i], value, sizeof value);
+    put_cell(job, i == 0, job->space.axes[i].name, value);
+  }
+}
+
+static void put_row(struct sweep_job *job, const int64_t *places,
+                    const struct measured_net *v) {
+  char value[32];
+  bool right = v->state != VARIANT_WRONG;
+  put_key(job, places);
+  for (int i = 0; i < COLUMN_COUNT; i++) {
+    snprintf(value, sizeof value, "%" PRId64, v->at[columns[i].figure]);
+    put_cell(job, i == 0 && job->space.count == 0, columns[i].name,
+             right ? value : NULL);
+  }
+  if (job->on_device) {
+    snprintf(value, sizeof value, "%.9f", v->seconds);
+    put_cell(job, false, "bound_seconds",
+             right && v->seconds > 0 ? value : NULL);
+    put_cell(job, false, "verdict", right ? v->verdict : NULL);
+  }
+  put(job, job->lines ? "}\n" : "\n");
+}
+
+static void make_rows(void *user, size_t index) {
+  struct sweep_job *job = ((struct sweep_job **)user)[index];
+  int64_t places[MOST_AXES];
+  struct measured_net v;
+  for (int64_t i = 0; i < job->count && job->status == EXIT_DONE; i++) {
+    space_place(&job->space, job->first + i, places);
+    job->status = bench_measure(&job->bench, places, &v);
+    if (job->status != EXIT_DONE)
+      return;
+    if (v.state == VARIANT_WRONG && job->wrong++ == 0)
+      snprintf(job->why, sizeof job->why, "%s", v.why);
+    put_row(job, places, &v);
+  }
+}
+
+/* Files */
+
+static int write_rows(struct sweep_run *run, struct bytes *rows) {
+  bool written = fwrite(rows->at, 1, rows->length, run->file) == rows->length &&
+                 fflush(run->file) == 0;
+  rows->length = 0;
+  return written ? EXIT_DONE : output_failed(run->path, errno);
+}
+
+static int complain_of_row(const struct sweep_run *run, int64_t line) {
+  return complain(EXIT_USAGE,
+                  "--append: line %" PRId64
+                  " of %s is not of this sweep; write "
+                  "to another file",
+                  line, run->path);
+}
+
+/*
+ * Skips the rows that stand, if they are of this sweep; a last one without an
+ * end, of a writer that was killed, is cut off.
+ */
+static int skip_rows(struct sweep_run *run, struct sweep_job *job) {
+  char *line = NULL;
+  size_t room = 0;
+  ssize_t length;
+  int64_t places[MOST_AXES], number = 0;
+  off_t whole = 0;
+  int status = EXIT_DONE;
+  bool header = !job->lines;
+  while (status == EXIT_DONE &&
+         (length = getline(&line, &room, run->file)) > 0) {
+    if (line[length - 1] != '\n')
+      break;
+    number++;
+    job->rows.length = 0;
+    if (header) {
+      put_header(job);
+    } else if (run->first < run->end) {
+      space_place(&job->space, run->first++, places);
+      put_key(job, places);
+    }
+    if (job->rows.length == 0 || (size_t)length < job->rows.length ||
+        memcmp(line, job->rows.at, job->rows.length) != 0)
+      status = complain_of_row(run, number);
+    header = false;
+    whole += length;
+  }
+  free(line);
+  job->rows.length = 0;
+  if (status == EXIT_DONE &&
+      (ferror(run->file) || fseeko(run->file, whole, SEEK_SET) != 0 ||
+       ftruncate(fileno(run->file), whole) != 0))
+    return output_failed(run->path, errno);
+  if (status == EXIT_DONE && header) {
+    put_header(job);
+    status = write_rows(run, &job->rows);
+  }
+  return status;
+}
+
+/* Blocks of variants, one for each job, until there are no more. */
+static int run_blocks(struct sweep_run *run) {
+  struct progress_line *progress = &run->jobs[0]->options.progress;
+  struct threads *threads = threads_open(run->count);
+  int status = EXIT_DONE;
+  if (!threads)
+    return complain(EXIT_IO, "no %d threads can be had", run->count);
+  run->begin = run->first;
+  while (run->first < run->end && status == EXIT_DONE) {
+    int64_t left = run->end - run->first;
+    int64_t share = (left + run->count - 1) / run->count;
+    for (int i = 0; i < run->count; i++) {
+      struct sweep_job *job = run->jobs[i];
+      left = run->end - run->first;
+      job->count = share < BLOCK ? share : BLOCK;
+      job->count = job->count < left ? job->count : left;
+      job->first = run->first;
+      run->first += job->count;
+    }
+    threads_run(threads, (size_t)run->count, make_rows, run->jobs);
+    for (int i = 0; i < run->count && status == EXIT_DONE; i++) {
+      struct sweep_job *job = run->jobs[i];
+      status = job->status;
+      if (status == EXIT_DONE)
+        status = write_rows(run, &job->rows);
+      if (job->wrong && run->wrong == 0)
+        memcpy(run->why, job->why, sizeof run->why);
+      run->wrong += job->wrong;
+      job->wrong = 0;
+    }
+    progress_show(progress, "sweeping", run->first - run->begin,
+                  run->end - run->begin);
+  }
+  progress_erase(progress);
+  threads_close(threads);
+  return status;
+}
+
+/* Nothing compiles: an error; some do not: a word on them. */
+static int say_wrong(const struct sweep_run *run) {
+  int64_t all = run->end - run->begin;
+  if (run->wrong == 0)
+    return EXIT_DONE;
+  return complain(run->wrong == all ? EXIT_SOURCE : EXIT_DONE,
+                  "%" PRId64 " of %" PRId64 " variants do not compile, and "
+                  "have empty cells; the first: %s",
+                  run->wrong, all, run->why);
+}
+
+static int sweep_into(struct sweep_run *run) {
+  struct output_file output;
+  if (!output_open(&output, run->path))
+    return output_failed(run->path, errno);
+  run->file = output.file;
+  put_header(run->jobs[0]);
+  int status = write_rows(run, &run->jobs[0]->rows);
+  if (status == EXIT_DONE)
+    status = run_blocks(run);
+  if (status != EXIT_DONE) {
+    output_abandon(&output);
+    return status;
+  }
+  return output_commit(&output, false) ? say_wrong(run)
+                                       : output_failed(run->path, errno);
+}
+
+static int append_to(struct sweep_run *run) {
+  run->file = fopen(run->path, "r+");
+  if (!run->file && errno == ENOENT)
+    run->file = fopen(run->path, "w+");
+  if (!run->file)
+    return output_failed(run->path, errno);
+  int status = skip_rows(run, run->jobs[0]);
+  if (status == EXIT_DONE)
+    status = run_blocks(run);
+  if (fclose(run->file) != 0 && status == EXIT_DONE)
+    status = output_failed(run->path, errno);
+  return status == EXIT_DONE ? say_wrong(run) : status;
+}
+
+/* Options */
+
+static int add_axis(void *user, enum option_id option, const char *name,
+                    const char *values) {
+  struct sweep_job *job = user;
+  enum axis_kind kind = option == OPTION_DEFINE  ? AXIS_PARAM
+                        : option == OPTION_SIZES ? AXIS_INPUT
+                                                 : AXIS_SETTING;
+  int status = space_add(&job->space, kind, *name ? name : "input", values);
+  if (status == EXIT_DONE && kind == AXIS_INPUT)
+    snprintf(job->space.axes[job->space.count - 1].target, AXIS_VALUE, "%s",
+             name);
+  return status;
+}
+
+/* "3/8": the third of eight parts. */
+static int read_shard(struct sweep_job *job, const char *value) {
+  char *end;
+  errno = 0;
+  job->shard = strtoll(value, &end, 10);
+  job->shards = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
+  if (!*end && errno == 0 && job->shard >= 1 && job->shard <= job->shards)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--shard takes K/N, from 1/N to N/N, not `%s`",
+                  value);
+}
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  struct sweep_job *job = user;
+  (void)name;
+  switch (option) {
+  case OPTION_JOBS:
+    return option_number(OPTION_JOBS, value, 1, MOST_JOBS, &job->jobs)
+               ? EXIT_DONE
+               : EXIT_USAGE;
+  case OPTION_SHARD: return read_shard(job, value);
+  default: job->append = true; return EXIT_DONE;
+  }
+}
+
+static struct sweep_job *job_open(int argc, char **argv, int *status) {
+  struct sweep_job *job = calloc(1, sizeof *job);
+  *status = EXIT_IO;
+  if (!job || !(job->netc = netc_open(NULL, NULL))) {
+    complain(EXIT_IO, "out of memory");
+    free(job);
+    return NULL;
+  }
+  job->jobs = job->shard = job->shards = 1;
+  job->options.axis = add_axis;
+  *status = net_options_read_more(&job->options, COMMAND_SWEEP, job->netc, argc,
+                                  argv, take, job)
+                ? EXIT_DONE
+                : job->options.files.status;
+  return job;
+}
+
+static void job_close(struct sweep_job *job) {
+  net_options_close(&job->options);
+  netc_close(job->netc);
+  bytes_free(&job->rows);
+  free(job);
+}
+
+static bool ends_with(const char *path, const char *end) {
+  size_t length = strlen(path), more = strlen(end);
+  return length >= more && strcmp(path + length - more, end) == 0;
+}
+
+static int choose_output(struct sweep_run *run, struct sweep_job *job) {
+  const char *path;
+  if (!net_options_output(&job->options, &path))
+    return EXIT_USAGE;
+  run->path = path ? path : "-";
+  job->lines = ends_with(run->path, ".jsonl");
+  bool standard = strcmp(run->path, "-") == 0;
+  if (!standard && !job->lines && !ends_with(run->path, ".csv"))
+    return complain(EXIT_USAGE, "%s: a sweep writes x.csv or x.jsonl",
+                    run->path);
+  if (standard && job->append)
+    return complain(EXIT_USAGE, "--append needs a file: `-o all.csv`");
+  return output_spares_sources(run->path, job->netc);
+}
+
+static int choose_rows(struct sweep_run *run, const struct sweep_job *job) {
+  int64_t all;
+  if (!space_size(&job->space, &all))
+    return complain(EXIT_USAGE, "these are more than 2^63 variants; take "
+                                "larger steps, A..B:STEP");
+  int64_t each = all / job->shards, more = all % job->shards;
+  int64_t before = job->shard - 1;
+  run->first = each * before + (before < more ? before : more);
+  run->end = run->first + each + (before < more);
+  if (run->end - run->first <= MOST_ROWS)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE,
+                  "these are %s variants, and at most %s are written; take "
+                  "larger steps, A..B:STEP, or parts, --shard K/N",
+                  count_text(run->end - run->first).text,
+                  count_text(MOST_ROWS).text);
+}
+
+/* A device was named, or is an axis. */
+static bool names_device(struct sweep_job *job) {
+  struct netc_verdict verdict = {.size = sizeof verdict};
+  for (size_t i = 0; i < job->space.count; i++)
+    if (strcmp(job->space.axes[i].name, "gpu") == 0)
+      return true;
+  return netc_verdict(job->netc, &verdict) == NETC_OK && verdict.asked;
+}
+
+static int sweep(struct sweep_run *run, int argc, char **argv) {
+  struct sweep_job *first = run->jobs[0];
+  int status = bench_open(&first->bench, &first->options, &first->space);
+  if (status == EXIT_DONE)
+    status = choose_output(run, first);
+  if (status == EXIT_DONE)
+    status = choose_rows(run, first);
+  if (status != EXIT_DONE)
+    return status;
+  first->on_device = names_device(first);
+  int64_t wanted = first->jobs;
+  if (strcmp(first->options.files.at[0], "-") == 0)
+    wanted = 1; /* it can be read once */
+  for (; run->count < wanted && status == EXIT_DONE; run->count++) {
+    struct sweep_job *job = run->jobs[run->count] =
+        job_open(argc, argv, &status);
+    if (!job)
+      return status;
+    if (status == EXIT_DONE)
+      status = bench_open(&job->bench, &job->options, &job->space);
+    job->lines = first->lines;
+    job->on_device = first->on_device;
+  }
+  if (status != EXIT_DONE)
+    return status;
+  return first->append ? append_to(run) : sweep_into(run);
+}
+
+int command_sweep(int argc, char **argv) {
+  struct sweep_job *jobs[MOST_JOBS] = {NULL};
+  struct sweep_run run = {.jobs = jobs};
+  int status;
+  jobs[0] = job_open(argc, argv, &status);
+  run.count = jobs[0] != NULL;
+  if (status == EXIT_DONE && jobs[0])
+    status = sweep(&run, argc, argv);
+  for (int i = 0; i < run.count; i++)
+    job_close(jobs[i]);
+  return status;
+}

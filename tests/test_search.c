@@ -1,0 +1,267 @@
+/* netc fit and sweep: the answer is that of compiling every variant, one by
+ * one. */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "netc.h"
+#include "tests/run.h"
+
+enum { SPACES = 200, WIDTHS = 24, SIDES = 4, SIDE = 24, SIDE_STEP = 4 };
+
+static uint64_t below(uint64_t *seed, uint64_t n) {
+  *seed ^= *seed << 13; /* xorshift64: Marsaglia 2003 */
+  *seed ^= *seed >> 7;
+  *seed ^= *seed << 17;
+  return (*seed >> 20) % n;
+}
+
+/* Nets along whose width figures grow, and others: what a width decides,
+ * divides or counts must be found by trying. */
+static void write_net(uint64_t *seed, char *to, size_t room) {
+  static const char *const lines[] = {
+      "conv width 3x3 pad relu",
+      "conv 2*width 3x3 /2 pad bn relu",
+      "conv width + 3 1x1 relu",
+      "conv max(width, 8) 3x3 pad relu",
+      "conv width*3//2 + 1 3x3 pad relu",
+      "dwconv 3x3 pad relu",
+      "pool 2x2",
+      "add { conv in.c 3x3 pad relu; conv in.c 3x3 pad } {}",
+      "concat { conv width 1x1 } { conv 8 3x3 pad }",
+      "for c s in [width 1; 2*width 2] { conv c 3x3 /s pad relu }",
+      "block width 3",
+      "if width % 4 == 0 { conv 4 1x1 }",
+      "if width > 12 { pool 2x2 }",
+      "repeat 1 + width//8 { conv 8 3x3 pad relu }",
+      "conv 48//(width//6 + 1) 3x3 pad",
+      "conv 8 1x1; conv 16 3x3 pad groups=2",
+  };
+  size_t used =
+      (size_t)snprintf(to, room,
+                       "param width = 4\ninput 24x24x3\n"
+                       "def block(c, k) { conv c k x k pad bn relu }\n"
+                       "conv width 3x3 pad relu\n");
+  uint64_t count = 1 + below(seed, 4);
+  for (uint64_t i = 0; i < count; i++)
+    used += (size_t)snprintf(to + used, room - used, "%s\n",
+                             lines[below(seed, sizeof lines / sizeof *lines)]);
+  snprintf(to + used, room - used, below(seed, 2) ? "gap\nfc 10\n" : "fc 5\n");
+}
+
+static const char *command(const char *format, ...) PRINTF_LIKE(1, 2);
+static const char *command(const char *format, ...) {
+  static char line[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  return line;
+}
+
+struct truth {
+  int64_t width, side, macs;
+};
+
+/* Every width and side, in order; of equal ones the last. */
+static struct truth brute_force(const char *text, const char *arena,
+                                const char *params) {
+  struct truth best = {0, 0, -1};
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_totals totals = {.size = sizeof totals};
+  char value[80];
+  assert_non_null(netc);
+  assert_int_equal(netc_budget(netc, "arena", arena), NETC_OK);
+  assert_int_equal(netc_budget(netc, "params", params), NETC_OK);
+  for (int64_t width = 1; width <= WIDTHS; width++)
+    for (int64_t i = 0; i < SIDES; i++) {
+      int64_t side = SIDE + i * SIDE_STEP;
+      snprintf(value, sizeof value, "%" PRId64, width);
+      netc_define(netc, "width", value);
+      snprintf(value, sizeof value, "%" PRId64 "x%" PRId64 "x_", side, side);
+      netc_input_sizes(netc, "", value);
+      if (netc_load_text(netc, "net", text, strlen(text)) != NETC_OK)
+        continue;
+      netc_totals(netc, &totals);
+      if (totals.mac_count >= best.macs)
+        best = (struct truth){width, side, totals.mac_count};
+    }
+  netc_close(netc);
+  return best;
+}
+
+static void an_answer_is_that_of_trying_all(void **state) {
+  (void)state;
+  char text[1024], arena[32], params[32], want[80];
+  const char *dir = scratch("fit");
+  uint64_t seed = 88172645463325252u;
+  int held = 0, bisected = 0;
+  for (int i = 0; i < SPACES; i++) {
+    write_net(&seed, text, sizeof text);
+    snprintf(arena, sizeof arena, "%dKiB", 8 + (int)below(&seed, 140));
+    snprintf(params, sizeof params, "%d", 300 + (int)below(&seed, 30000));
+    if (!in_part((size_t)i, 10))
+      continue;
+    char path[512];
+    snprintf(path, sizeof path, "%s/x.net", dir);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    struct truth best = brute_force(text, arena, params);
+    struct run r = run(NETC " fit %s --free width=1..%d --free "
+                            "input=%d..%d:%d --maximize macs --budget "
+                            "arena=%s,params=%s",
+                       path, WIDTHS, SIDE, SIDE + (SIDES - 1) * SIDE_STEP,
+                       SIDE_STEP, arena, params);
+    snprintf(want, sizeof want, "width = %" PRId64 "\ninput = %" PRId64 "\n",
+             best.width, best.side);
+    if (best.macs < 0 ? r.status != 1 : strncmp(r.out, want, strlen(want)) != 0)
+      fail_msg("space %d, arena %s, params %s:\n%swant %sgot %s%s", i, arena,
+               params, text, best.macs < 0 ? "nothing\n" : want, r.out, r.err);
+    held += best.macs >= 0;
+    bisected += strstr(r.out, "width: bisected") != NULL;
+    run_free(&r);
+  }
+  assert_true(held > 0 && bisected > 0 && bisected < held);
+}
+
+#define WIDTHS_NET "tests/data/search/widths.net"
+
+static void widths_of_microcontrollers_are_found(void **state) {
+  (void)state;
+  static const struct {
+    const char *budget, *want;
+  } rows[] = {
+      {"arena=256KiB,weights=1MiB", "width = 18\ninput = 160\n"},
+      {"arena=320KiB,weights=1MiB", "width = 17\ninput = 192\n"},
+      {"arena=512KiB,weights=2MiB", "width = 24\ninput = 208\n"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    expect(command(NETC " fit " WIDTHS_NET " --dtype i8 --free width=1..256 "
+                        "--free input=48..256:16 --maximize macs --budget %s",
+                   rows[i].budget),
+           0, rows[i].want, "");
+  expect(NETC " fit " WIDTHS_NET " --dtype i8 --free width=1..256 "
+              "--maximize macs --budget arena=320KiB,weights=1MiB",
+         0, "width = 19 does not fit", "");
+}
+
+/* None of a front is better than another one in all goals. */
+static void several_goals_have_a_front(void **state) {
+  (void)state;
+  struct run r = run(NETC " fit " WIDTHS_NET " --free width=1..12 --free "
+                          "input=64..128:32 --maximize macs,-arena");
+  assert_int_equal(r.status, 0);
+  assert_non_null(strstr(r.out, "width: each of 12 values tried (the goal may "
+                                "fall as it grows)"));
+  assert_non_null(strstr(r.out, "36 variants, 36 compiled"));
+  run_free(&r);
+}
+
+static void what_cannot_be_searched_is_an_error(void **state) {
+  (void)state;
+  static const struct {
+    const char *arguments, *says;
+  } rows[] = {
+      {"--maximize macs", "nothing is free"},
+      {"--free width=1..4", "no goal"},
+      {"--free wdith=1..4 --maximize macs", "no `param wdith`"},
+      {"--free width=1..4:0 --maximize macs", "a step is more than 0"},
+      {"--free width=4..1 --maximize macs", "begins with its smaller end"},
+      {"--free width=1..9223372036854775807 --maximize macs",
+       "at most 18 digits"},
+      {"--free width=1..999999999999999999 --free batch=1..999999999999 "
+       "--maximize macs",
+       "larger steps"},
+      {"--free batch=1..1000000000000 --maximize macs", "larger steps"},
+      {"--free width=0.000000001..99999999:0.000000001 --maximize macs",
+       "cannot be bisected"},
+      {"--free width=0.5..2 --maximize macs", "decimals need a step"},
+      {"--free width=1,,2 --maximize macs", "beside a comma"},
+      {"--free width=1..4 --free width=1..3 --maximize macs", "twice"},
+      {"--free width=1..4 --maximize mac", "did you mean `macs`"},
+      {"--free width=1..4 --maximize 'macs)'", "a goal is made of"},
+      {"-D width=1..4 --free input=64 --maximize macs", "`netc sweep`"},
+      {"--batch 1..4 --free width=1..2 --maximize macs", "`netc sweep`"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    expect(command(NETC " fit " WIDTHS_NET " %s", rows[i].arguments), 2, "",
+           rows[i].says);
+  expect(NETC " fit " WIDTHS_NET " --free width=1..9 --maximize macs "
+              "--budget arena=1KiB",
+         1, "", "nothing fits; width = 1: ");
+}
+
+static void budgets_know_weights_seconds_and_cards(void **state) {
+  (void)state;
+  expect(NETC " check " WIDTHS_NET " --budget weights=1KiB", 1, "",
+         "of weights, but the budget is 1,024 B");
+  expect(NETC " check " WIDTHS_NET " --budget weights=1GiB", 0, "", "");
+  expect(NETC " check " WIDTHS_NET " --budget fits", 1, "",
+         "no device is named");
+  expect(NETC " check " WIDTHS_NET " --budget fits --gpu t4", 0, "", "");
+  expect(NETC " check " WIDTHS_NET " --budget fits --memory 1MiB", 1, "",
+         "does not hold a training step");
+  expect(NETC " check " WIDTHS_NET " --budget seconds=1", 1, "",
+         "needs a device whose speed is known");
+  expect(NETC " check " WIDTHS_NET " --budget seconds=1 --gpu t4", 0, "", "");
+  expect(NETC " check " WIDTHS_NET " --budget seconds=0.000001 --gpu t4", 1, "",
+         "a training step takes at least");
+}
+
+#define SWEEP NETC " sweep " WIDTHS_NET " -D width=4..24 --input 48..96:16 "
+
+/* Any number of threads, parts and beginnings writes the same bytes. */
+static void rows_of_a_sweep_are_the_same(void **state) {
+  (void)state;
+  const char *dir = scratch("sweep");
+  struct run r = run(
+      SWEEP
+      "-o %s/a.csv && " SWEEP
+      "--jobs 3 -o %s/b.csv && cmp %s/a.csv %s/b.csv && head -c 1000 %s/a.csv "
+      ">%s/c.csv && " SWEEP "--append -o %s/c.csv && cmp %s/a.csv %s/c.csv "
+      "&& " SWEEP "--append --jobs 2 -o %s/d.csv && cmp %s/a.csv %s/d.csv && "
+      "{ " SWEEP "--shard 1/2; " SWEEP "--shard 2/2 | tail -n +2; } | cmp - "
+      "%s/a.csv && wc -l <%s/a.csv",
+      dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir);
+  assert_int_equal(r.status, 0);
+  assert_int_equal(atoi(r.out), 85);
+  run_free(&r);
+  expect(SWEEP, 0,
+         "width,input,param_count,mac_count,arena_bytes,weight_bytes,"
+         "training_peak_bytes\n4,48,56370,595360,36864,225480,823296\n",
+         "");
+  expect(command(NETC " sweep " WIDTHS_NET " -D width=5..9 --append -o "
+                      "%s/a.csv",
+                 dir),
+         2, "", "is not of this sweep");
+}
+
+static void sweeps_that_cannot_be_are_errors(void **state) {
+  (void)state;
+  expect(NETC " sweep " WIDTHS_NET " -D width=1..9 >/dev/full", 3, "",
+         "No space left");
+  expect(NETC " sweep " WIDTHS_NET " -D width=1..1000000000000", 2, "",
+         "at most 1,000,000,000 are written");
+  expect(NETC " sweep " WIDTHS_NET " -D width=1..99 --shard 3/2", 2, "",
+         "--shard takes K/N");
+  expect(NETC " sweep " WIDTHS_NET " -D width=1..2 -o x.svg", 2, "",
+         "a sweep writes x.csv or x.jsonl");
+  expect(NETC " sweep " WIDTHS_NET " -D width=-1..1", 0, "-1,,,,,\n0,,,,,\n1,4",
+         "2 of 3 variants do not compile");
+  expect(NETC " check " WIDTHS_NET " -D width=1..2", 2, "", "`netc sweep`");
+}
+
+int main(void) {
+  run_in_both_parts();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_answer_is_that_of_trying_all),
+      cmocka_unit_test(widths_of_microcontrollers_are_found),
+      cmocka_unit_test(several_goals_have_a_front),
+      cmocka_unit_test(what_cannot_be_searched_is_an_error),
+      cmocka_unit_test(budgets_know_weights_seconds_and_cards),
+      cmocka_unit_test(rows_of_a_sweep_are_the_same),
+      cmocka_unit_test(sweeps_that_cannot_be_are_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
