@@ -59,7 +59,7 @@ struct graph_weight {
                         all of it is in the order of a file */
   const float *real; /* or */
   const int64_t *whole;
-  const char *scale, *zero; /* struct float_tensor's */
+  const char *scale, *zero; /* struct float_steps'; NULL: it has none */
 };
 
 struct graph_shape {
@@ -89,6 +89,7 @@ struct graph_node {
   struct graph_shape shape;
   int64_t params; /* that it has in the file: the sizes of GRAPH_TENSOR */
   VEC(struct graph_weight) weights;
+  const char *scale, *zero; /* of what it gives, as a weight's */
   const char *output; /* the name under which it leaves the net, or NULL */
 };
 

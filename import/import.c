@@ -67,6 +67,14 @@ bool import_given(const struct import_options *options, struct slice name,
   return false;
 }
 
+struct byte_store import_bytes(const struct import_options *options,
+                               struct slice file) {
+  struct byte_store store;
+  if (options->path && byte_store_open(&store, options->path))
+    return store;
+  return byte_store_of(file);
+}
+
 size_t import_reader_count(void) {
   return sizeof readers / sizeof *readers;
 }

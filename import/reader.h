@@ -2,6 +2,7 @@
 #ifndef NETC_IMPORT_READER_H
 #define NETC_IMPORT_READER_H
 
+#include "import/bytes/bytes.h"
 #include "import/graph.h"
 #include "import/kinds.h"
 
@@ -40,6 +41,13 @@ bool import_given(const struct import_options *options, struct slice name,
 /* Fills the graph; false: graph->error says why not. */
 typedef bool import_read_fn(struct graph *graph, struct slice file,
                             const struct import_options *options);
+
+/*
+ * The bytes that are read, to be closed: of the file itself, of which a part
+ * may have come (kinds.def's opens_file), or of what a pipe gave.
+ */
+struct byte_store import_bytes(const struct import_options *options,
+                               struct slice file);
 
 /* A layer of another framework, and those of netc that it becomes. */
 enum { IMPORT_WORDS = 9 };

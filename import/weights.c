@@ -135,6 +135,7 @@ bool import_weights(struct netc *netc, const struct imported *result,
   struct arena *arena = graph->arena;
   VEC(struct float_tensor) tensors = {0};
   VEC(const struct graph_weight *) given = {0};
+  VEC(struct float_steps) steps = {0};
   struct netc_weight weight = {.size = sizeof weight};
   for (size_t i = 0; netc_weight(netc, i, &weight) == NETC_OK; i++) {
     const struct graph_weight *w =
@@ -146,9 +147,20 @@ bool import_weights(struct netc *netc, const struct imported *result,
                         weight.name);
     *VEC_PUSH(arena, &given) = w;
     *VEC_PUSH(arena, &tensors) = (struct float_tensor){
-        weight.name, weight.rank, weight.dims, weight.count, w->scale, w->zero};
+        weight.name, weight.rank, weight.dims, weight.count};
+    if (w->scale)
+      *VEC_PUSH(arena, &steps) =
+          (struct float_steps){weight.name, w->scale, w->zero};
   }
-  safetensors_write_header(file, tensors.at, tensors.count, arena);
+  for (size_t i = 0; !graph->kept && i < result->layer_count; i++) {
+    struct netc_layer layer = {.size = sizeof layer};
+    const struct graph_node *node = result->layers[i];
+    if (node->scale && netc_layer(netc, i, &layer) == NETC_OK)
+      *VEC_PUSH(arena, &steps) = (struct float_steps){
+          graph_text(graph, "%s.output", layer.name), node->scale, node->zero};
+  }
+  safetensors_write_header(file, tensors.at, tensors.count, steps.at,
+                           steps.count, arena);
   for (size_t i = 0; i < tensors.count; i++) {
     struct arena inner;
     arena_open_in(&inner, arena);

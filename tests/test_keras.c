@@ -3,6 +3,7 @@
  * JSON comes in, and what it is read as.
  */
 #define _XOPEN_SOURCE 700
+#define _FILE_OFFSET_BITS 64
 #include "tests/imported.h"
 
 #define WEIGHTS "--weights w.safetensors"
@@ -231,6 +232,117 @@ static void bytes_tell_what_it_is(void **state) {
   run_free(&one);
 }
 
+/* Files above 1 GiB: the values of one matrix lie behind a hole. */
+
+enum { KERNEL = 4 * 180 * 5, END_OF_FILE = 40 }; /* bytes; in a superblock */
+#define HOLE (INT64_C(1) << 30)
+
+static void put_number(char *at, int64_t value, int bytes) {
+  for (int i = 0; i < bytes; i++)
+    at[i] = (char)((uint64_t)value >> 8 * i & 255);
+}
+
+static char *find_in(char *file, size_t length, const char *bytes,
+                     size_t count) {
+  for (size_t i = 0; i + count <= length; i++)
+    if (memcmp(file + i, bytes, count) == 0)
+      return file + i;
+  fail_msg("the file does not have what the test looks for");
+  return NULL;
+}
+
+/* Where its layout says that the matrix lies, whose only one of that size it
+   is: version 3, in one piece, the place, the size. */
+static char *place_in(char *hdf5, size_t length) {
+  char size[8];
+  put_number(size, KERNEL, 8);
+  char *place = find_in(hdf5, length, size, 8) - 8;
+  assert_int_equal(place[-2], 3);
+  assert_int_equal(place[-1], 1);
+  return place;
+}
+
+static void write_part(const char *path, int64_t at, const char *bytes,
+                       size_t count) {
+  FILE *file = fopen(path, at ? "r+" : "w");
+  assert_non_null(file);
+  assert_int_equal(fseeko(file, at, SEEK_SET), 0);
+  assert_int_equal(fwrite(bytes, 1, count, file), count);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* The HDF5 that begins at `hdf5`, with a hole. */
+static void dig(char *hdf5, size_t length, char *kernel) {
+  char *place = place_in(hdf5, length);
+  uint64_t at = 0;
+  for (int i = 8; i-- > 0;)
+    at = at << 8 | (unsigned char)place[i];
+  memcpy(kernel, hdf5 + at, KERNEL);
+  memset(hdf5 + at, 0, KERNEL);
+  put_number(place, HOLE, 8);
+  put_number(hdf5 + END_OF_FILE, HOLE + KERNEL, 8);
+}
+
+static void values_may_lie_beyond_a_gibibyte(void **state) {
+  char path[300], kernel[KERNEL];
+  size_t length;
+  const char *folder = scratch("keras-large");
+  char *file = read_text(SAVED "/picture/model.h5", &length);
+  (void)state;
+  snprintf(path, sizeof path, "%s/large.h5", folder);
+  dig(file, length, kernel);
+  write_part(path, 0, file, length);
+  write_part(path, HOLE, kernel, KERNEL);
+  struct run r = run("ulimit -v %s; %s import %s -o %s/a.net --weights %s/a.st "
+                     "&& %s import " SAVED "/picture/model.h5 -o %s/b.net "
+                     "--weights %s/b.st && cmp %s/a.st %s/b.st",
+                     SANITIZED ? "unlimited" : "1048576", NETC, path, folder,
+                     folder, NETC, folder, folder, folder, folder);
+  assert_string_equal(r.err, "");
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  remove(path);
+  free(file);
+}
+
+/* Its last member, stored plainly; the sum is that of the small one. */
+static void archives_may_be_larger_than_a_gibibyte(void **state) {
+  char path[300], kernel[KERNEL];
+  size_t length;
+  const char *folder = scratch("keras-large-archive");
+  char *file = read_text(SAVED "/picture/model.keras", &length);
+  (void)state;
+  char *hdf5 = find_in(file, length, "\x89HDF", 4);
+  char *local = hdf5 - 30 - strlen("model.weights.h5");
+  char *directory = find_in(file, length, "PK\1\2", 4);
+  char *end = find_in(file, length, "PK\5\6", 4), *entry = directory;
+  while (memcmp(entry + 46, "model.weights.h5", 16) != 0)
+    entry++;
+  dig(hdf5, (size_t)(directory - hdf5), kernel);
+  put_number(local + 18, HOLE + KERNEL, 4);
+  put_number(local + 22, HOLE + KERNEL, 4);
+  put_number(entry + 20, HOLE + KERNEL, 4);
+  put_number(entry + 24, HOLE + KERNEL, 4);
+  int64_t after = (hdf5 - file) + HOLE;
+  put_number(end + 16, after + KERNEL, 4);
+  snprintf(path, sizeof path, "%s/large.keras", folder);
+  write_part(path, 0, file, (size_t)(directory - file));
+  write_part(path, after, kernel, KERNEL);
+  write_part(path, after + KERNEL, directory,
+             length - (size_t)(directory - file));
+  struct run r =
+      run("%s import %s | tail -n +2 >%s/a && %s import " SAVED
+          "/picture/model.keras | tail -n +2 | cmp - %s/a && %s "
+          "import %s -o %s/x.net --weights %s/x.st",
+          NETC, path, folder, NETC, folder, NETC, path, folder, folder);
+  assert_int_equal(r.status, 1);
+  assert_string_equal(r.out, "");
+  assert_holds(r.err, "`model.weights.h5` is broken: its checksum is another");
+  run_free(&r);
+  remove(path);
+  free(file);
+}
+
 /* Files and what is changed of them; `says` is in the error. */
 static const struct damage {
   const char *name, *file, *change, *options, *says;
@@ -336,18 +448,21 @@ static void check_damage(void **state) {
 
 int main(void) {
   enum {
+    FIRST = 5,
     ROWS = sizeof rows / sizeof *rows,
     DAMAGES = sizeof damages / sizeof *damages
   };
-  struct CMUnitTest tests[ROWS + DAMAGES + 3] = {
+  struct CMUnitTest tests[FIRST + ROWS + DAMAGES] = {
       cmocka_unit_test(saved_models_compute_the_same),
       cmocka_unit_test(quantized_shards_are_read),
-      cmocka_unit_test(bytes_tell_what_it_is)};
+      cmocka_unit_test(bytes_tell_what_it_is),
+      cmocka_unit_test(values_may_lie_beyond_a_gibibyte),
+      cmocka_unit_test(archives_may_be_larger_than_a_gibibyte)};
   for (size_t i = 0; i < ROWS; i++)
-    tests[i + 3] = (struct CMUnitTest){
+    tests[FIRST + i] = (struct CMUnitTest){
         .name = rows[i].name, check_row, .initial_state = (void *)&rows[i]};
   for (size_t i = 0; i < DAMAGES; i++)
-    tests[i + 3 + ROWS] =
+    tests[FIRST + ROWS + i] =
         (struct CMUnitTest){.name = damages[i].name,
                             check_damage,
                             .initial_state = (void *)&damages[i]};

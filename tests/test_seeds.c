@@ -41,8 +41,8 @@ static void replay(void **state) {
 }
 
 int main(void) {
-  static const char *const suffixes[] = {".net", ".onnx", ".prototxt", ".cfg",
-                                         ".json"};
+  static const char *const suffixes[] = {".net", ".onnx", ".prototxt",
+                                         ".cfg", ".json", ".gguf"};
   const char *folder = "tests/data/seeds";
   struct CMUnitTest *tests = NULL;
   size_t count = 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "import/tensors/gguf.h"
+#include "import/tensors/hdf5.h"
 #include "import/tensors/pickle.h"
 #include "tests/run.h"
 
@@ -238,6 +239,25 @@ static void deep_trees_end(void **state) {
   }
 }
 
+/* HDF5: values are read later, and a file may be another by then. */
+static void a_file_that_shrinks_is_an_error(void **state) {
+  struct byte_store store;
+  struct arena arena;
+  struct hdf5 hdf5;
+  size_t length;
+  (void)state;
+  char *file = read_text("tests/data/import/saved/chain/model.h5", &length);
+  put_file(path_of("shrinks.h5"), file, length);
+  free(file);
+  arena_open(&arena, NULL, NULL);
+  assert_true(byte_store_open(&store, path_of("shrinks.h5")));
+  assert_int_equal(truncate(path_of("shrinks.h5"), 100), 0);
+  assert_false(hdf5_open(&hdf5, &store, &arena));
+  assert_holds(hdf5.r.fault, "it became shorter while it was read");
+  byte_store_close(&store);
+  arena_close(&arena);
+}
+
 /* GGUF. */
 
 struct gguf_bytes {
@@ -440,6 +460,7 @@ int main(void) {
       cmocka_unit_test(deflated_values_are_refused),
       cmocka_unit_test(files_that_end_early),
       cmocka_unit_test(deep_trees_end),
+      cmocka_unit_test(a_file_that_shrinks_is_an_error),
       cmocka_unit_test(types_have_their_bytes),
       cmocka_unit_test(keys_are_found),
       cmocka_unit_test(headers_are_refused),

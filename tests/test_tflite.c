@@ -114,10 +114,12 @@ static void eight_bits_are_counted_as_such(void **state) {
   char *source = import(FOLDER "/hello_world_int8.tflite", "");
   const char *folder = scratch("bytes");
   struct run kept = run("%s import " FOLDER "/hello_world_int8.tflite -o "
-                        "%s/b.net --weights %s/b.st && head -c 300 %s/b.st",
+                        "%s/b.net --weights %s/b.st && head -c 3000 %s/b.st",
                         NETC, folder, folder, folder);
   assert_holds(kept.out + 8, "\"fc1.weight.scale\":\"0.004039009101688862\"");
   assert_holds(kept.out + 8, "\"fc1.weight.zero_point\":\"0\"");
+  assert_holds(kept.out + 8, "\"input.output.scale\":");
+  assert_holds(kept.out + 8, "\"fc1.relu.output.zero_point\":\"-128\"");
   run_free(&kept);
   assert_string_equal(source, "net hello_world_int8\n"
                               "input 1\n"

@@ -69,7 +69,7 @@ static void write_tensors(const struct weight_set *set, FILE *file) {
                                        .dims = weight->dims,
                                        .count = weight->count};
   }
-  safetensors_write_header(file, tensors, count, set->arena);
+  safetensors_write_header(file, tensors, count, NULL, 0, set->arena);
   for (size_t i = 0; i < count && !ferror(file); i++) {
     int64_t left = set->weights.at[i].count, at = 0;
     for (; left > 0 && !ferror(file); left -= CHUNK, at += CHUNK) {

@@ -61,10 +61,19 @@ void byte_store_close(struct byte_store *store) {
   *store = (struct byte_store){.file = -1};
 }
 
+struct byte_store byte_store_part(const struct byte_store *store, uint64_t at,
+                                  uint64_t size) {
+  return (struct byte_store){.memory =
+                                 store->memory ? store->memory + at : NULL,
+                             .file = store->file,
+                             .size = size,
+                             .begin = store->begin + at};
+}
+
 static bool read_file(struct byte_store *store, uint64_t at, unsigned char *to,
                       size_t count) {
   while (count > 0) {
-    ssize_t got = pread(store->file, to, count, (off_t)at);
+    ssize_t got = pread(store->file, to, count, (off_t)(store->begin + at));
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)

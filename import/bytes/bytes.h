@@ -18,8 +18,8 @@
 struct byte_store {
   const unsigned char *memory; /* NULL: a file */
   int file;                    /* -1: none */
-  uint64_t size;
-  char fault[160]; /* why the last read failed; empty: none did */
+  uint64_t size, begin;        /* of a part: where it begins in the file */
+  char fault[160];             /* why the last read failed; empty: none did */
 };
 
 struct byte_store byte_store_of(struct slice bytes);
@@ -29,6 +29,10 @@ bool byte_store_open(struct byte_store *store, const char *path);
 /* The same of a file that is open, which stays so. */
 bool byte_store_dup(struct byte_store *store, int file);
 void byte_store_close(struct byte_store *store);
+/* Bytes of a store, which all lie in it, as one; the store is closed, this is
+   not. */
+struct byte_store byte_store_part(const struct byte_store *store, uint64_t at,
+                                  uint64_t size);
 
 /* False, with `fault`, if it does not have all of these bytes. */
 bool byte_store_read(struct byte_store *store, uint64_t at, void *to,

@@ -281,6 +281,12 @@ static bool inflate_all(struct slice from, unsigned char *to, uint64_t size,
   return status == Z_STREAM_END && stream.total_out == size;
 }
 
+static bool is_sum(struct zip *zip, const struct zip_member *m,
+                   struct arena *arena, unsigned long sum) {
+  return sum == m->crc ||
+         fault(zip, arena, "`%s` is broken: its checksum is another", m->name);
+}
+
 bool zip_read(struct zip *zip, const struct zip_member *m, struct arena *arena,
               struct slice *bytes) {
   struct arena scratch;
@@ -308,8 +314,34 @@ bool zip_read(struct zip *zip, const struct zip_member *m, struct arena *arena,
     return fault(zip, arena, "%s", zip->store->fault);
   if (!whole)
     return fault(zip, arena, "`%s` is broken, or has another size", m->name);
-  if (crc32(0, (const unsigned char *)to, (unsigned)m->size) != m->crc)
-    return fault(zip, arena, "`%s` is broken: its checksum is another",
-                 m->name);
+  return is_sum(zip, m, arena,
+                crc32(0, (const unsigned char *)to, (unsigned)m->size));
+}
+
+static bool check_sum(struct zip *zip, const struct zip_member *m,
+                      struct byte_store *store, struct arena *arena) {
+  unsigned char bytes[1 << 14];
+  unsigned long sum = crc32(0, NULL, 0);
+  for (uint64_t at = 0; at < m->size;) {
+    uint64_t left = m->size - at;
+    size_t now = left < sizeof bytes ? (size_t)left : sizeof bytes;
+    if (!byte_store_read(store, at, bytes, now))
+      return fault(zip, arena, "%s", store->fault);
+    sum = crc32(sum, bytes, (unsigned)now);
+    at += now;
+  }
+  return is_sum(zip, m, arena, sum);
+}
+
+bool zip_member_store(struct zip *zip, const struct zip_member *m, bool check,
+                      struct arena *arena, struct byte_store *store) {
+  struct slice bytes;
+  if (m->method == ZIP_STORED) {
+    *store = byte_store_part(zip->store, m->at, m->size);
+    return !check || check_sum(zip, m, store, arena);
+  }
+  if (!zip_read(zip, m, arena, &bytes))
+    return false;
+  *store = byte_store_of(bytes);
   return true;
 }

@@ -44,4 +44,13 @@ const struct zip_member *zip_find_end(const struct zip *zip, const char *end);
 bool zip_read(struct zip *zip, const struct zip_member *member,
               struct arena *arena, struct slice *bytes);
 
+/*
+ * The same bytes as a store: where they lie if they are stored plainly, which
+ * may be over 1 GiB, else unpacked into `arena`. `check`: those that lie in
+ * the archive are read once to be compared with their sum.
+ */
+bool zip_member_store(struct zip *zip, const struct zip_member *member,
+                      bool check, struct arena *arena,
+                      struct byte_store *store);
+
 #endif

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "base/check.h"
 #include "import/huggingface/huggingface.h"
 #include "import/tensors/gguf.h"
 
@@ -108,15 +109,17 @@ static const char *word_of_type(const struct gguf_facts *g,
 }
 
 /* What is learned: rotations that Llama 3 has as a tensor are not. */
-static void count_values(struct gguf_facts *g, struct stored *stored) {
+static bool count_values(struct gguf_facts *g, struct stored *stored) {
   stored->name = "its table of tensors";
   for (size_t i = 0; i < g->file.tensors.count; i++) {
     const struct stored_tensor *t = &g->file.tensors.at[i];
     if (strcmp(t->name, "rope_freqs.weight") == 0)
       continue;
-    stored->values += t->count;
+    if (!add_i64(stored->values, t->count, &stored->values))
+      return graph_fail(g->graph, 0, "its tensors would have over 2^63 values");
     stored_add_rows(stored, g->graph->arena, t);
   }
+  return true;
 }
 
 /* Bytes of all tensors, and how many are of each type: "226 Q4_K, 65 F32". */
@@ -157,7 +160,8 @@ static bool read_file(struct gguf_facts *g, struct hugging *h,
   if (!put_type(g))
     return false;
   h->weight_dtype = word_of_type(g, &h->dtype);
-  count_values(g, &h->stored);
+  if (!count_values(g, &h->stored))
+    return false;
   tell_types(g);
   return true;
 }

@@ -166,27 +166,32 @@ static bool refuse_weights(struct saved *s) {
   return graph_help(g, "model.to_json() writes the net, model.save() both");
 }
 
+static bool read_hdf5(struct saved *s) {
+  if (!hdf5_open(&s->hdf5, &s->store, s->k.graph->arena))
+    return refuse_hdf5(s);
+  struct slice json = text_of(s, "@model_config");
+  if (*s->hdf5.r.fault)
+    return refuse_hdf5(s);
+  if (json.length == 0)
+    return refuse_weights(s);
+  return list_by_layer(s, "model_weights/") && read_net(s, json);
+}
+
+/* Values are read from the file as they are asked for. */
 bool keras_hdf5_read(struct graph *graph, struct slice file,
                      const struct import_options *options) {
   struct saved s = {.k = {.graph = graph, .options = options},
-                    .store = byte_store_of(file)};
-  if (!hdf5_open(&s.hdf5, &s.store, graph->arena))
-    return refuse_hdf5(&s);
-  struct slice json = text_of(&s, "@model_config");
-  if (*s.hdf5.r.fault)
-    return refuse_hdf5(&s);
-  if (json.length == 0)
-    return refuse_weights(&s);
-  return list_by_layer(&s, "model_weights/") && read_net(&s, json);
+                    .store = import_bytes(options, file)};
+  bool read = read_hdf5(&s);
+  byte_store_close(&s.store);
+  return read;
 }
 
-bool keras_zip_read(struct graph *graph, struct slice file,
-                    const struct import_options *options) {
-  struct saved s = {.k = {.graph = graph, .options = options}};
-  struct byte_store packed = byte_store_of(file);
-  struct slice json, inner;
+static bool read_archive(struct saved *s, struct byte_store *packed) {
+  struct graph *graph = s->k.graph;
+  struct slice json;
   struct zip zip;
-  if (!zip_open(&zip, &packed, graph->arena))
+  if (!zip_open(&zip, packed, graph->arena))
     return graph_fail(graph, 0, "%s", zip.fault);
   const struct zip_member *config = zip_find(&zip, "config.json");
   const struct zip_member *weights = zip_find(&zip, "model.weights.h5");
@@ -195,14 +200,23 @@ bool keras_zip_read(struct graph *graph, struct slice file,
   if (!zip_read(&zip, config, graph->arena, &json))
     return graph_fail(graph, 0, "%s", zip.fault);
   if (!weights)
-    return keras_read_text(&s.k, json);
-  if (!zip_read(&zip, weights, graph->arena, &inner))
+    return keras_read_text(&s->k, json);
+  if (!zip_member_store(&zip, weights, s->k.options->weights, graph->arena,
+                        &s->store))
     return graph_fail(graph, 0, "%s", zip.fault);
-  s.store = byte_store_of(inner);
-  if (!hdf5_open(&s.hdf5, &s.store, graph->arena))
-    return refuse_hdf5(&s);
-  list_by_path(&s);
-  if (*s.hdf5.r.fault)
-    return refuse_hdf5(&s);
-  return read_net(&s, json);
+  if (!hdf5_open(&s->hdf5, &s->store, graph->arena))
+    return refuse_hdf5(s);
+  list_by_path(s);
+  if (*s->hdf5.r.fault)
+    return refuse_hdf5(s);
+  return read_net(s, json);
+}
+
+bool keras_zip_read(struct graph *graph, struct slice file,
+                    const struct import_options *options) {
+  struct saved s = {.k = {.graph = graph, .options = options}};
+  struct byte_store packed = import_bytes(options, file);
+  bool read = read_archive(&s, &packed);
+  byte_store_close(&packed);
+  return read;
 }

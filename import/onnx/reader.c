@@ -575,13 +575,10 @@ bool onnx_read_model(struct graph *graph, struct byte_store *store,
   return false;
 }
 
-/* From the file itself, of which a part may have come; a pipe came whole. */
 bool onnx_read(struct graph *graph, struct slice file,
                const struct import_options *options) {
-  struct byte_store store;
+  struct byte_store store = import_bytes(options, file);
   Onnx__ModelProto *model;
-  if (!options->path || !byte_store_open(&store, options->path))
-    store = byte_store_of(file);
   bool right = onnx_decode(graph, &store, &model) &&
                onnx_read_model(graph, &store, model, options);
   byte_store_close(&store);

@@ -209,15 +209,14 @@ static void put_tensor(struct text *out, const struct float_tensor *tensor,
 
 /* Blanks fill it up, so that the values are aligned. */
 void safetensors_write_header(FILE *file, const struct float_tensor *tensors,
-                              size_t count, struct arena *scratch) {
+                              size_t count, const struct float_steps *steps,
+                              size_t step_count, struct arena *scratch) {
   struct text out = text_new(scratch);
   int64_t offset = 0;
   text_put(&out, "{\"__metadata__\":{\"format\":\"pt\"");
-  for (size_t i = 0; i < count; i++)
-    if (tensors[i].scale)
-      text_printf(&out, ",\"%s.scale\":\"%s\",\"%s.zero_point\":\"%s\"",
-                  tensors[i].name, tensors[i].scale, tensors[i].name,
-                  tensors[i].zero);
+  for (size_t i = 0; i < step_count; i++)
+    text_printf(&out, ",\"%s.scale\":\"%s\",\"%s.zero_point\":\"%s\"",
+                steps[i].name, steps[i].scale, steps[i].name, steps[i].zero);
   text_putc(&out, '}');
   for (size_t i = 0; i < count; i++)
     put_tensor(&out, &tensors[i], &offset);

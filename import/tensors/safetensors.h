@@ -18,14 +18,20 @@ struct float_tensor {
   int rank;
   const int64_t *dims;
   int64_t count;
-  /* Of whole numbers that these stand for: steps of so much, from where; they
-     are kept as metadata, NAME.scale and NAME.zero_point. NULL: none were. */
-  const char *scale, *zero;
+};
+
+/*
+ * Of whole numbers that values stand for: steps of so much, from where. They
+ * are kept as metadata, NAME.scale and NAME.zero_point.
+ */
+struct float_steps {
+  const char *name, *scale, *zero;
 };
 
 /* The header; the values follow. The caller looks at ferror. */
 void safetensors_write_header(FILE *file, const struct float_tensor *tensors,
-                              size_t count, struct arena *scratch);
+                              size_t count, const struct float_steps *steps,
+                              size_t step_count, struct arena *scratch);
 
 /* Values, little-endian. */
 void floats_write(FILE *file, const float *values, size_t count);

@@ -3,10 +3,9 @@
 
 enum { ITEMS_A_BYTE = 4 }; /* that may be read; a sound file has less than 1 */
 
-void flat_open(struct flat_file *flat, struct slice file) {
-  flat->store = byte_store_of(file);
-  bytes_open(&flat->in, &flat->store, 0, flat->store.size);
-  flat->left = ITEMS_A_BYTE * flat->store.size;
+void flat_open(struct flat_file *flat, struct byte_store *store) {
+  bytes_open(&flat->in, store, 0, store->size);
+  flat->left = ITEMS_A_BYTE * store->size;
 }
 
 bool flat_spend(struct flat_file *f, uint64_t items) {
@@ -35,7 +34,7 @@ static struct flat_table table_at(struct flat_file *f, uint64_t at) {
   int64_t back = number(f, at, 4);
   if (!flat_spend(f, 1))
     return none;
-  if (back > (int64_t)at || (int64_t)at - back > (int64_t)f->store.size) {
+  if (back > (int64_t)at || (int64_t)at - back > (int64_t)f->in.end) {
     bytes_fail(&f->in, "the fields of a table lie outside the file");
     return none;
   }
@@ -103,6 +102,14 @@ int64_t flat_item(struct flat_file *flat, const struct flat_vector *vector,
   if (index >= vector->count || !flat_spend(flat, 1))
     return 0;
   return number(flat, vector->at + index * (unsigned)bytes, bytes);
+}
+
+double flat_item_real(struct flat_file *flat, const struct flat_vector *vector,
+                      uint64_t index) {
+  if (index >= vector->count || !flat_spend(flat, 1) ||
+      !bytes_go(&flat->in, vector->at + 4 * index))
+    return 0;
+  return bytes_real(&flat->in, 4);
 }
 
 struct flat_table flat_item_table(struct flat_file *flat,

@@ -9,7 +9,6 @@
 #include "import/bytes/bytes.h"
 
 struct flat_file {
-  struct byte_store store;
   struct byte_reader in; /* its error is that of all */
   uint64_t left;         /* items that may still be read */
 };
@@ -24,7 +23,8 @@ struct flat_vector {
   uint64_t at, count;
 };
 
-void flat_open(struct flat_file *flat, struct slice file);
+/* The store stays open as long as the file is read. */
+void flat_open(struct flat_file *flat, struct byte_store *store);
 /* Says that so many items are read besides; false, with an error: too many. */
 bool flat_spend(struct flat_file *flat, uint64_t items);
 
@@ -47,6 +47,8 @@ struct slice flat_text(struct flat_file *flat, struct arena *arena,
 /* An item of a vector of numbers, or of tables. */
 int64_t flat_item(struct flat_file *flat, const struct flat_vector *vector,
                   uint64_t index, int bytes);
+double flat_item_real(struct flat_file *flat, const struct flat_vector *vector,
+                      uint64_t index);
 struct flat_table flat_item_table(struct flat_file *flat,
                                   const struct flat_vector *vector,
                                   uint64_t index);

@@ -22,6 +22,7 @@ enum {
   TENSOR_SIGNATURE = 7
 };
 enum { STEPS_SCALE = 2, STEPS_ZERO, STEPS_AXIS = 6 };
+enum { BUFFER_DATA, BUFFER_PLACE, BUFFER_SIZE };
 enum { OP_CODE, OP_INPUTS, OP_OUTPUTS, OP_OPTIONS = 4 };
 
 static bool read_sizes(struct tflite *t, const struct flat_table *table,
@@ -47,6 +48,18 @@ static bool read_sizes(struct tflite *t, const struct flat_table *table,
   return bytes_ok(&f->in);
 }
 
+/* In a vector or, in files of over 2 GiB, behind all that the schema says. */
+static struct flat_vector data_of(struct tflite *t,
+                                  const struct flat_table *buffer) {
+  struct flat_file *f = &t->flat;
+  uint64_t at = (uint64_t)flat_int(f, buffer, BUFFER_PLACE, 8, 0);
+  uint64_t size = (uint64_t)flat_int(f, buffer, BUFFER_SIZE, 8, 0);
+  if (at < 2 || size == 0)
+    return flat_vector(f, buffer, BUFFER_DATA, 1);
+  bool lies = bytes_go(&f->in, at) && bytes_fits(&f->in, size, 1);
+  return lies ? (struct flat_vector){at, size} : (struct flat_vector){0};
+}
+
 static bool read_tensor(struct tflite *t, const struct flat_table *table,
                         const struct flat_vector *buffers) {
   struct flat_file *f = &t->flat;
@@ -65,7 +78,7 @@ static bool read_tensor(struct tflite *t, const struct flat_table *table,
   struct flat_table buffer = {0};
   if ((place & UINT32_MAX) < buffers->count)
     buffer = flat_item_table(f, buffers, place & UINT32_MAX);
-  tensor->data = flat_vector(f, &buffer, 0, 1);
+  tensor->data = data_of(t, &buffer);
   return read_sizes(t, table, tensor);
 }
 
@@ -88,9 +101,9 @@ static bool read_op(struct tflite *t, const struct flat_table *table,
                     t->ops.count - 1);
 }
 
-bool tflite_open(struct tflite *t, struct slice file) {
+bool tflite_open(struct tflite *t, struct byte_store *store) {
   struct flat_file *f = &t->flat;
-  flat_open(f, file);
+  flat_open(f, store);
   struct flat_table model = flat_root(f);
   int64_t version = flat_int(f, &model, MODEL_VERSION, 4, 0);
   struct flat_vector codes = flat_vector(f, &model, MODEL_CODES, 4);

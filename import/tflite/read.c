@@ -179,12 +179,21 @@ static struct tflite_tensor *next_output(struct tflite *t, uint64_t index) {
   return take_shape(t, out) ? out : NULL;
 }
 
+/* The node gives the tensor, in steps of its size. */
+static void keep_steps(struct tflite *t, struct tflite_tensor *tensor,
+                       struct graph_node *node) {
+  const struct tflite_tensor *const one = tensor;
+  tensor->node = node->index;
+  if (!node->scale)
+    tflite_steps(t, &one, 1, &node->scale, &node->zero);
+}
+
 bool tflite_give(struct tflite *t, uint64_t index, struct graph_node *node) {
   struct tflite_tensor *out = next_output(t, index);
   if (!out || t->graph->failed)
     return false;
   node->shape = out->shape;
-  out->node = node->index;
+  keep_steps(t, out, node);
   return true;
 }
 
@@ -209,7 +218,7 @@ bool tflite_give_view(struct tflite *t, const struct tflite_tensor *from) {
   if (out->count != from->count)
     return tflite_fail(t, "it gives %" PRId64 " values of %" PRId64, out->count,
                        from->count);
-  out->node = from->node;
+  keep_steps(t, out, graph_at(t->graph, from->node));
   return true;
 }
 
@@ -233,8 +242,8 @@ static bool add_input(struct tflite *t, struct tflite_tensor *tensor) {
   const char *dtype = !whole                         ? NULL
                       : tensor->type == TFLITE_INT64 ? "i64"
                                                      : "i32";
-  tensor->node =
-      graph_input(t->graph, tensor->name, &tensor->shape, dtype)->index;
+  keep_steps(t, tensor,
+             graph_input(t->graph, tensor->name, &tensor->shape, dtype));
   return true;
 }
 
@@ -365,15 +374,16 @@ static void say_types(struct tflite *t) {
 bool tflite_read(struct graph *graph, struct slice file,
                  const struct import_options *options) {
   struct tflite t = {.graph = graph, .options = options};
-  if (!tflite_open(&t, file) || !read_inputs(&t))
-    return false;
-  for (size_t i = 0; i < t.ops.count && !graph->failed && bytes_ok(&t.flat.in);
-       i++)
+  struct byte_store store = import_bytes(options, file);
+  bool opened = tflite_open(&t, &store) && read_inputs(&t);
+  for (size_t i = 0;
+       opened && i < t.ops.count && !graph->failed && bytes_ok(&t.flat.in); i++)
     read_op(&t, &t.ops.at[i]);
   graph->at = (struct graph_origin){0};
-  if (!graph->failed && read_outputs(&t))
+  if (opened && !graph->failed && read_outputs(&t))
     say_types(&t);
   if (!graph->failed && !bytes_ok(&t.flat.in))
     graph_fail(graph, 0, "%s", t.flat.in.fault);
+  byte_store_close(&store);
   return !graph->failed;
 }

@@ -44,11 +44,13 @@ static bool take_gates(struct tflite *t, struct graph_node *node,
                        int64_t columns) {
   int64_t size = rows * columns;
   float *all = NULL;
+  const struct tflite_tensor *gates[4];
   for (int i = 0; i < 4; i++) {
     struct tflite_tensor *gate = tflite_weight(
         t, first + (uint64_t)i, columns > 1 || first < LSTM_BIASES ? 2 : 1);
     if (!gate)
       return false;
+    gates[i] = gate;
     if (gate->dims[0] != rows || gate->count != size)
       return tflite_fail(t, "`%.64s` does not fit its other gates", gate->name);
     graph_tensor(node, gate->dims, (size_t)gate->rank);
@@ -62,9 +64,11 @@ static bool take_gates(struct tflite *t, struct graph_node *node,
     for (int64_t k = 0; k < size; k++)
       all[size * i + k] = values[k];
   }
-  if (all)
-    *VEC_PUSH(t->graph->arena, &node->weights) =
-        (struct graph_weight){.name = name, .count = size * 4, .real = all};
+  if (!all)
+    return true;
+  struct graph_weight *w = VEC_PUSH(t->graph->arena, &node->weights);
+  *w = (struct graph_weight){.name = name, .count = size * 4, .real = all};
+  tflite_steps(t, gates, 4, &w->scale, &w->zero);
   return true;
 }
 

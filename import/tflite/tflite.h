@@ -59,7 +59,7 @@ struct tflite {
 };
 
 /* Fills in tensors and operators; false, with the graph's error. */
-bool tflite_open(struct tflite *t, struct slice file);
+bool tflite_open(struct tflite *t, struct byte_store *store);
 
 /* Of the current operator. */
 
@@ -107,6 +107,10 @@ bool tflite_take(struct tflite *t, struct graph_node *node, const char *name,
 /* One axis: a bias. */
 bool tflite_take_bias(struct tflite *t, struct graph_node *node, uint64_t index,
                       int64_t count);
+/* Scales and zeros of tensors, "0.5 0.25", one tensor after the other, where
+   values are wanted and there are some. */
+void tflite_steps(struct tflite *t, const struct tflite_tensor *const *tensors,
+                  size_t count, const char **scale, const char **zero);
 /* Values as reals; NULL, with an error: they are not all there. */
 float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor);
 

@@ -30,54 +30,73 @@ static double half(int64_t bits) {
   return bits & 0x8000 ? -value : value;
 }
 
-/* A scale and a zero for all values, or for each place of an axis. */
-struct tflite_steps {
+/* Scales and zeros: one for all values, or one for each place of an axis. */
+struct steps {
   int64_t inner, count; /* values of a place, places */
+  double *scale, *zero;
 };
 
 static bool find_steps(struct tflite *t, const struct tflite_tensor *tensor,
-                       struct tflite_steps *steps) {
-  *steps = (struct tflite_steps){1, (int64_t)tensor->scales.count};
-  if (steps->count < 2)
-    return true;
+                       struct steps *steps, struct arena *arena) {
   int64_t axis = tensor->rank == 1 ? 0 : tensor->axis; /* biases state 3 */
-  if (axis < 0 || axis >= tensor->rank || tensor->dims[axis] != steps->count)
+  uint64_t count = tensor->scales.count;
+  *steps = (struct steps){.inner = 1, .count = (int64_t)count};
+  if (count > 1 && (axis < 0 || axis >= tensor->rank ||
+                    (uint64_t)tensor->dims[axis] != count))
     return tflite_fail(t, "the scales of `%.64s` are not those of an axis",
                        tensor->name);
-  for (int i = (int)axis + 1; i < tensor->rank; i++)
+  for (int i = (int)axis + 1; count > 1 && i < tensor->rank; i++)
     steps->inner *= tensor->dims[i];
-  return true;
+  steps->scale = arena_room(arena, (size_t)count + 1, sizeof(double));
+  steps->zero = arena_room(arena, (size_t)count + 1, sizeof(double));
+  for (uint64_t i = 0; i < count; i++) {
+    steps->scale[i] = flat_item_real(&t->flat, &tensor->scales, i);
+    steps->zero[i] = (double)flat_item(&t->flat, &tensor->zeros, i, 8);
+  }
+  return bytes_ok(&t->flat.in);
 }
 
-/* The stored number as a real, by its scale if it has one. */
-static double value_at(struct tflite *t, const struct tflite_tensor *tensor,
-                       const struct tflite_steps *steps, int64_t i) {
-  struct flat_file *f = &t->flat;
+/* A stored number as a real, by its scale if it has one. */
+static double value_at(struct byte_reader *r,
+                       const struct tflite_tensor *tensor,
+                       const struct steps *steps, int64_t i) {
   int bytes = bytes_of(tensor->type);
-  bytes_go(&f->in, tensor->data.at + (uint64_t)(i * bytes));
+  bytes_go(r, (uint64_t)(i * bytes));
   if (tensor->type == TFLITE_FLOAT32)
-    return bytes_real(&f->in, 4);
+    return bytes_real(r, 4);
   bool positive =
       tensor->type == TFLITE_UINT8 || tensor->type == TFLITE_FLOAT16;
-  int64_t stored = positive ? (int64_t)bytes_unsigned(&f->in, bytes)
-                            : bytes_signed(&f->in, bytes);
+  int64_t stored =
+      positive ? (int64_t)bytes_unsigned(r, bytes) : bytes_signed(r, bytes);
   if (tensor->type == TFLITE_FLOAT16)
     return half(stored);
   if (steps->count == 0)
     return (double)stored;
-  uint64_t place =
-      steps->count < 2 ? 0 : (uint64_t)(i / steps->inner % steps->count);
-  int64_t zero = 0;
-  if (place < tensor->zeros.count) {
-    bytes_go(&f->in, tensor->zeros.at + 8 * place);
-    zero = bytes_signed(&f->in, 8);
-  }
-  bytes_go(&f->in, tensor->scales.at + 4 * place);
-  return bytes_real(&f->in, 4) * ((double)stored - (double)zero);
+  int64_t place = steps->count < 2 ? 0 : i / steps->inner % steps->count;
+  return steps->scale[place] * ((double)stored - steps->zero[place]);
+}
+
+/* All bytes at once: a file is read by them. */
+static bool read_values(struct tflite *t, const struct tflite_tensor *tensor,
+                        struct arena *scratch, float *values) {
+  struct steps steps;
+  struct byte_store store;
+  struct byte_reader r;
+  size_t size = (size_t)tensor->data.count;
+  char *raw = arena_room(scratch, size, 1);
+  if (!find_steps(t, tensor, &steps, scratch) ||
+      !bytes_go(&t->flat.in, tensor->data.at) ||
+      !bytes_copy(&t->flat.in, raw, size))
+    return false;
+  store = byte_store_of((struct slice){raw, size});
+  bytes_open(&r, &store, 0, size);
+  for (int64_t i = 0; i < tensor->count; i++)
+    values[i] = (float)value_at(&r, tensor, &steps, i);
+  return true;
 }
 
 float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor) {
-  struct tflite_steps steps;
+  struct arena scratch;
   int bytes = bytes_of(tensor->type);
   if (bytes == 0 || tensor->count < 1 ||
       (uint64_t)tensor->count * (unsigned)bytes != tensor->data.count) {
@@ -87,13 +106,13 @@ float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor) {
                 tensor->name);
     return NULL;
   }
-  if (!find_steps(t, tensor, &steps) ||
-      !flat_spend(&t->flat, (uint64_t)tensor->count))
+  if (!flat_spend(&t->flat, (uint64_t)tensor->count))
     return NULL;
-  float *values = arena_alloc(t->graph->arena, (size_t)tensor->count, 4);
-  for (int64_t i = 0; i < tensor->count; i++)
-    values[i] = (float)value_at(t, tensor, &steps, i);
-  return values;
+  float *values = arena_room(t->graph->arena, (size_t)tensor->count, 4);
+  arena_open_in(&scratch, t->graph->arena);
+  bool read = read_values(t, tensor, &scratch, values);
+  arena_close(&scratch);
+  return read ? values : NULL;
 }
 
 /* The values with their axes in another order. */
@@ -116,19 +135,32 @@ static float *turned(struct tflite *t, const struct tflite_tensor *tensor,
   return to;
 }
 
-/* Scales or zero points, "0.5 0.25"; NULL: there are none. */
-static const char *list_of(struct tflite *t, const struct flat_vector *list,
-                           bool real) {
-  struct text text = text_new(t->graph->arena);
-  for (uint64_t i = 0; i < list->count; i++) {
-    bytes_go(&t->flat.in, list->at + i * (real ? 4 : 8));
-    text_put(&text, i ? " " : "");
-    if (real)
-      text_real(&text, bytes_real(&t->flat.in, 4));
-    else
-      text_printf(&text, "%" PRId64, bytes_signed(&t->flat.in, 8));
+/* A blank comes before all but the first. */
+static void put_steps(struct tflite *t, const struct tflite_tensor *tensor,
+                      struct text *scales, struct text *zeros) {
+  for (uint64_t i = 0; i < tensor->scales.count; i++) {
+    text_put(scales, scales->length ? " " : "");
+    text_real(scales, flat_item_real(&t->flat, &tensor->scales, i));
   }
-  return list->count ? text_string(&text) : NULL;
+  /* Where there is none, all are 0. */
+  uint64_t count = tensor->zeros.count ? tensor->zeros.count : 1;
+  for (uint64_t i = 0; i < count && tensor->scales.count; i++)
+    text_printf(zeros, "%s%" PRId64, zeros->length ? " " : "",
+                flat_item(&t->flat, &tensor->zeros, i, 8));
+}
+
+void tflite_steps(struct tflite *t, const struct tflite_tensor *const *tensors,
+                  size_t count, const char **scale, const char **zero) {
+  struct text scales = text_new(t->graph->arena);
+  struct text zeros = text_new(t->graph->arena);
+  if (!t->options->weights)
+    return;
+  for (size_t i = 0; i < count; i++)
+    put_steps(t, tensors[i], &scales, &zeros);
+  if (scales.length) {
+    *scale = text_string(&scales);
+    *zero = text_string(&zeros);
+  }
 }
 
 bool tflite_take(struct tflite *t, struct graph_node *node, const char *name,
@@ -141,14 +173,12 @@ bool tflite_take(struct tflite *t, struct graph_node *node, const char *name,
     return false;
   if (order)
     values = turned(t, tensor, values, order);
-  const char *zero = list_of(t, &tensor->zeros, false);
-  *VEC_PUSH(t->graph->arena, &node->weights) =
-      (struct graph_weight){.name = name,
-                            .count = tensor->count,
-                            .is_matrix = node->word == WORD_FC,
-                            .real = values,
-                            .scale = list_of(t, &tensor->scales, true),
-                            .zero = zero ? zero : "0"};
+  struct graph_weight *w = VEC_PUSH(t->graph->arena, &node->weights);
+  *w = (struct graph_weight){.name = name,
+                             .count = tensor->count,
+                             .is_matrix = node->word == WORD_FC,
+                             .real = values};
+  tflite_steps(t, &tensor, 1, &w->scale, &w->zero);
   return true;
 }
 
