@@ -135,14 +135,36 @@ NETC_API enum netc_status netc_recall(struct netc *netc, bool on);
 NETC_API enum netc_status netc_layer_formulas(struct netc *netc, size_t layer,
                                               const char **formulas);
 
+/* What is shown of a byte: netc_hover */
+
+struct netc_hover {
+  size_t size;
+  int64_t token;     /* the one there, of netc_token; -1 */
+  const char *words; /* what the token stands for, a line; "" */
+  const char *rows;  /* the rows of the layers that are written there, with
+                        their shapes, counts and formulas; of a loop the first
+                        ones; "" */
+};
+
+NETC_API enum netc_status netc_hover(struct netc *netc, size_t source,
+                                     size_t byte, struct netc_hover *hover);
+
+/* How an argument is written: "groups=N", "/STRIDE", "CHANNELS",
+ * "bias|nobias". Returns the length without the NUL that ends it; what is
+ * beyond `room` is cut off. */
+NETC_API size_t netc_argument_form(const struct netc_argument *argument,
+                                   char *form, size_t room);
+
 /* What may stand at a byte, instead of the word that ends there */
 
 struct netc_choice {
   size_t size;
   enum netc_token_kind kind;
   const char *text;                   /* "conv", "groups=", "skip" */
-  const char *detail;                 /* a line on it; "" */
+  const char *detail;                 /* "groups=N (1)", "label, line 3"; "" */
   int64_t name, layer_kind, argument; /* as of a token */
+  const char *doc; /* of an option what it is for, of a layer its options, a
+                      line each; "" */
 };
 
 /* NETC_USAGE after the last one. */

@@ -1,4 +1,5 @@
 /* Completion: what may stand at a byte, told by the tokens before it. */
+#include "library/hover.h"
 #include "library/names.h"
 #include "library/repair.h"
 #include "sema/binding/expander.h"
@@ -225,8 +226,12 @@ static void call_choice(struct call *call) {
                                   c.all.count, c.all.at};
   }
   call->status = NETC_USAGE;
-  if (asking->index < kept->count)
-    call->status = FILL(asking->to, &kept->at[asking->index]);
+  if (asking->index >= kept->count)
+    return;
+  struct netc_choice *choice = &kept->at[asking->index];
+  if (!choice->doc)
+    hover_describe(call->netc, choice);
+  call->status = FILL(asking->to, choice);
 }
 
 enum netc_status netc_choice(struct netc *netc, size_t source, size_t byte,

@@ -35,7 +35,7 @@ struct insertion {
 struct last_choices {
   bool known;
   size_t source, byte, count;
-  const struct netc_choice *at;
+  struct netc_choice *at;
 };
 
 /* A net. All of it is in its own arena, which the next load frees. */

@@ -5,181 +5,12 @@
  * the offer is shown. A wrong hint cannot be shown, whoever made it.
  */
 #include "layers/foreign/foreign.h"
-#include "library/context.h"
-#include "parser/parse.h"
-#include "sema/expand.h"
+#include "library/mend.h"
 
 enum {
-  TRIALS = 120,            /* of a load, at most */
-  WARNING_NODES = 20000,   /* of all, after which no warning is tried */
-  TRIAL_BYTES = 4 << 20,   /* that these parse, all together */
-  TRIAL_NODES = 20000,     /* of one of them */
-  TRIAL_STEPS = 200000,    /* likewise */
-  TRIAL_ERRORS = 400,      /* likewise */
+  WARNING_NODES = 20000,   /* of all trials, after which no warning is tried */
   LONGEST_STATEMENT = 4000 /* bytes of lines that belong together */
 };
-
-/* Replacements of one text: in their order, apart from each other. */
-struct mend_edits {
-  VEC(struct offer) at;
-};
-
-struct mender {
-  struct netc *netc;
-  struct load *load;
-  struct arena arena;      /* as long as offers are tried */
-  const struct unit *unit; /* whose text is being mended, */
-  uint32_t base;           /* and where it begins */
-  struct slice text;
-  struct mend_edits edits; /* what was found to mend it */
-  int64_t syntax;          /* errors of the grammar that are left then */
-  int64_t errors;          /* of all kinds */
-  bool strict;             /* see struct mend_trial */
-  int trials;
-  size_t nodes; /* of all of them */
-  size_t bytes;
-};
-
-/* A trial, of which only its errors are looked at. */
-struct mend_trial {
-  struct mender *m;
-  struct sources sources;
-  struct diags diags;
-  struct settings settings;
-  struct model model;
-  int statements;
-  bool strict; /* no name may come from a line that could not be read */
-  int source;  /* the mended text */
-  uint32_t base;
-  const struct block *program;
-};
-
-static struct mend_trial *trial_of(void *user) {
-  return user;
-}
-
-/* A file that is used is not read again, but the mended one is another. */
-static int trial_use(void *user, struct slice path, uint32_t from,
-                     const struct block **program, struct slice *reason) {
-  struct mend_trial *t = trial_of(user);
-  struct loader loader = load_loader(t->m->netc);
-  if (from >= t->base)
-    from = t->m->base;
-  static const struct block nothing = {0};
-  int source = loader.load(loader.user, path, from, program, reason);
-  if (source < 0) { /* it is not read for a trial */
-    *program = &nothing;
-    return (int)t->sources.all.count;
-  }
-  if (source != t->m->unit->source)
-    return source;
-  *program = t->program;
-  return t->source;
-}
-
-struct slice mend_put(struct arena *arena, struct slice text, uint32_t base,
-                      const struct offer *edits, size_t count) {
-  struct text out = text_new(arena);
-  size_t at = 0;
-  for (size_t i = 0; i < count; i++) {
-    const struct offer *edit = &edits[i];
-    size_t begin = edit->span.begin - base, end = edit->span.end - base;
-    text_bytes(&out, text.at + at, begin - at);
-    text_puts(&out, edit->text);
-    at = end;
-  }
-  text_bytes(&out, text.at + at, text.length - at);
-  return text_slice(&out);
-}
-
-static void copy_sources(struct mend_trial *t, struct arena *arena) {
-  const struct sources *known = &t->m->load->sources;
-  t->sources.arena = arena;
-  for (size_t i = 0; i < known->all.count; i++)
-    *VEC_PUSH(arena, &t->sources.all) = known->all.at[i];
-}
-
-static void run_trial(struct mend_trial *t, struct arena *arena) {
-  struct load *load = t->m->load;
-  struct define *defines =
-      arena_alloc(arena, load->defines.count + 1, sizeof *defines);
-  struct define *inputs =
-      arena_alloc(arena, load->inputs.count + 1, sizeof *inputs);
-  for (size_t i = 0; i < load->defines.count; i++)
-    defines[i] = load->defines.at[i];
-  for (size_t i = 0; i < load->inputs.count; i++)
-    inputs[i] = load->inputs.at[i];
-  const struct unit *first = &load->units.at[0];
-  bool main = t->m->unit == first;
-  struct expansion expansion = {.arena = arena,
-                                .diags = &t->diags,
-                                .source = main ? t->source : first->source,
-                                .loader = {trial_use, t},
-                                .settings = &t->settings,
-                                .defines = defines,
-                                .define_count = load->defines.count,
-                                .inputs = inputs,
-                                .input_count = load->inputs.count,
-                                .ignore_marks = load->inputs.count > 0,
-                                .node_budget = TRIAL_NODES,
-                                .step_budget = TRIAL_STEPS,
-                                .strict = t->strict};
-  settings_open(&t->settings);
-  const struct block *program = main ? t->program : first->program;
-  if (program)
-    expand_program(&expansion, program, &t->model);
-}
-
-static bool is_syntax(enum slug slug) {
-  return slug <= SYNTAX;
-}
-
-static bool is_in(const struct source *source, struct span span) {
-  return span.begin >= source->base &&
-         span.end <= source->base + source->text.length;
-}
-
-/* Errors of the grammar in a text. */
-static int64_t count_syntax(const struct diags *diags, int source) {
-  const struct source *text = &diags->sources->all.at[source];
-  int64_t count = 0;
-  for (size_t i = 0; i < diags->all.count; i++)
-    count += is_syntax(diags->all.at[i]->slug) &&
-             is_in(text, diags->all.at[i]->span);
-  return count;
-}
-
-/*
- * Compiles the text with those edits; false: it takes too much to know, or
- * more than `most` errors of the grammar are left.
- */
-static bool try_edits(struct mender *m, struct arena *arena,
-                      struct mend_trial *t, const struct mend_edits *edits,
-                      int64_t most) {
-  *t = (struct mend_trial){
-      .m = m, .statements = m->load->statements, .strict = m->strict};
-  m->bytes += m->text.length;
-  if (m->trials++ >= TRIALS || m->bytes > TRIAL_BYTES)
-    return false;
-  struct slice text =
-      mend_put(arena, m->text, m->base, edits->at.at, edits->at.count);
-  copy_sources(t, arena);
-  t->source = sources_add(&t->sources, m->unit->path, text);
-  if (t->source < 0)
-    return false;
-  t->base = t->sources.all.at[t->source].base;
-  diags_open(&t->diags, arena, &t->sources);
-  for (int slug = 0; slug < SLUG_COUNT; slug++)
-    if (slug_info((enum slug)slug)->severity != SEVERITY_ERROR)
-      t->diags.level[slug] = SEVERITY_OFF;
-  t->diags.limit = TRIAL_ERRORS;
-  t->model.name = m->load->model.name;
-  t->program = parse(arena, &t->diags, t->source, &t->statements);
-  if (count_syntax(&t->diags, t->source) > most)
-    return false;
-  run_trial(t, arena);
-  return t->diags.errors < TRIAL_ERRORS;
-}
 
 /* What a reading may still be: right as a statement, in another shape. */
 static bool is_of_shapes(enum slug slug) {
@@ -275,8 +106,8 @@ static enum merit try_once(struct mender *m, struct mend_attempt *a) {
   arena_open_in(&scratch, &m->arena);
   struct mend_trial *t = ARENA_NEW(&scratch, struct mend_trial);
   enum merit merit = FAILS;
-  if (try_edits(m, &scratch, t, &a->all, m->syntax - a->syntax)) {
-    a->left = count_syntax(&t->diags, t->source);
+  if (mend_try(m, &scratch, t, &a->all, m->syntax - a->syntax)) {
+    a->left = mend_syntax_errors(&t->diags, t->source);
     a->breaks = t->diags.errors > m->errors;
     m->nodes += t->model.nodes.count;
     if (a->left <= m->syntax - a->syntax)
@@ -350,7 +181,7 @@ static struct span piece_at(const struct mender *m, struct span lines,
 /* Says what stands for the statement here, and why. */
 static void say_reading(struct diagnostic *d, struct span span,
                         const struct foreign_line *line, enum merit merit) {
-  const char *why = line->why || !is_syntax(d->slug)
+  const char *why = line->why || !mend_is_syntax(d->slug)
                         ? line->why
                         : "a layer is a word with its values, then what "
                           "follows it: `conv 64 3x3 pad bn relu`";
@@ -390,8 +221,9 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
   if (text.length > LONGEST_STATEMENT)
     return false;
   struct foreign_line line = {.at = text}, best_line = line;
-  struct mend_attempt a = {
-      .bearable = is_of_shapes, .guesses = true, .syntax = is_syntax(d->slug)};
+  struct mend_attempt a = {.bearable = is_of_shapes,
+                           .guesses = true,
+                           .syntax = mend_is_syntax(d->slug)};
   struct mend_attempt best = a;
   enum merit found = FAILS;
   const char *why = NULL;
@@ -422,7 +254,7 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
 static bool take_offer(struct mender *m, struct diagnostic *d, enum merit least,
                        bool last) {
   struct mend_attempt a = {.bearable = is_of_values,
-                           .syntax = is_syntax(d->slug)};
+                           .syntax = mend_is_syntax(d->slug)};
   for (size_t i = 0; i < d->offers.count; i++) {
     a.offer = d->offers.at[i];
     if (a.offer.last != last || a.offer.span.begin < m->base ||
@@ -465,14 +297,14 @@ static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
 static void count_before(struct mender *m, int source) {
   const struct diags *diags = &m->load->diags;
   struct arena scratch;
-  m->syntax = count_syntax(diags, source);
+  m->syntax = mend_syntax_errors(diags, source);
   m->errors = diags->errors;
   if (!diags_full(diags) && (!diags->errors || !diags->warnings))
     return;
   arena_open_in(&scratch, &m->arena);
   struct mend_trial *t = ARENA_NEW(&scratch, struct mend_trial);
-  if (try_edits(m, &scratch, t, &m->edits, INT64_MAX)) {
-    m->syntax = count_syntax(&t->diags, t->source);
+  if (mend_try(m, &scratch, t, &m->edits, INT64_MAX)) {
+    m->syntax = mend_syntax_errors(&t->diags, t->source);
     m->errors = t->diags.errors;
   }
   arena_close(&scratch);
@@ -489,7 +321,7 @@ static void mend_unit(struct mender *m, const struct unit *unit) {
   count_before(m, unit->source);
   for (size_t i = 0; i < load->diags.all.count; i++) {
     struct diagnostic *d = load->diags.all.at[i];
-    if (is_in(source, d->span))
+    if (mend_is_in(source, d->span))
       mend_diagnostic(m, d);
   }
 }

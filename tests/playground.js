@@ -183,8 +183,10 @@ const tests = {
     await open(page, "#text=" + encodeURIComponent("input 8\nfc 2\n"));
     await page.evaluate(() => window.netc.follow("#text=" + encodeURIComponent(
       "input 8\nrepeat 1_500_000 { fc 8 }\n")));
-    must((await page.textContent("#note")).includes("a fresh one"),
-      "it is said");
+    await page.waitForFunction(() => document.querySelector("#note")
+      .textContent.includes("a fresh one"), null, { timeout: 20000 })
+      .catch(async () => must(false,
+        `it is said, not "${await page.textContent("#note")}"`));
     await page.evaluate(() => window.netc.follow("#text=" +
       encodeURIComponent("input 8\nfc 77\n")));
     must((await page.textContent("#panel-report")).includes("77"),

@@ -120,11 +120,64 @@ static void formulas(void **state) {
   netc_close(netc);
 }
 
+/* What is at a `^` under a text's line 2. */
+static const struct {
+  const char *text, *marks, *words, *rows;
+} hovers[] = {
+    {"input 8x8x3\nconv 4 3x3 relu\n", "^",
+     "conv: convolution: a window of weights moves over the map\n",
+     "conv1  conv 4 3x3 relu\n8x8x3 -> 6x6x4\n112 parameters, 3,888 MACs\n"
+     "1.00 KiB kept for backward\neach side floor((8 - 3) / 1) + 1 = 6\n"
+     "parameters (3*3*3)*4 + 4 = 112\nMACs (6*6*4)*(3*3*3) = 3,888\n"},
+    {"input 8x8x3\na: conv 4 3x3\nrelu\n", "^",
+     "label a, line 2, used 0 times\n", NULL},
+    {"input 8x8x3\nconv 4 3x3 groups=1\n", "           ^",
+     "groups=N: parts that do not see each other (1)\n", NULL},
+    {"input 8x8x3\ntrain batch=2\nconv 4 3x3\n", "      ^",
+     "batch=N: samples in a step (1)\n", ""},
+};
+
+static void what_is_under_a_pointer(void **state) {
+  (void)state;
+  struct netc *netc = open_partial(false);
+  for (size_t i = 0; i < sizeof hovers / sizeof *hovers; i++) {
+    struct netc_hover hover = {.size = sizeof hover};
+    const char *text = hovers[i].text;
+    size_t byte =
+        (size_t)(strchr(text, '\n') + 1 - text) + strlen(hovers[i].marks) - 1;
+    assert_int_equal(netc_load_text(netc, "a.net", text, strlen(text)),
+                     NETC_OK);
+    assert_int_equal(netc_hover(netc, 0, byte, &hover), NETC_OK);
+    assert_same_text(text, hovers[i].words, hover.words);
+    if (hovers[i].rows)
+      assert_same_text(text, hovers[i].rows, hover.rows);
+    assert_int_equal(netc_hover(netc, 9, byte, &hover), NETC_USAGE);
+  }
+  netc_close(netc);
+}
+
+static void forms_of_arguments(void **state) {
+  (void)state;
+  char form[6];
+  struct netc_argument key = {.name = "groups", .form = NETC_KEY, .value = "N"};
+  assert_int_equal(netc_argument_form(&key, NULL, 0), 8);
+  assert_int_equal(netc_argument_form(&key, form, sizeof form), 8);
+  assert_string_equal(form, "group");
+  struct netc_argument word = {.form = NETC_WORD, .words = "a b"};
+  assert_int_equal(netc_argument_form(&word, form, sizeof form), 3);
+  assert_string_equal(form, "a|b");
+  struct netc_argument place = {.name = "size", .form = NETC_STRIDE};
+  assert_int_equal(netc_argument_form(&place, form, sizeof form), 5);
+  assert_string_equal(form, "/SIZE");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shapes_of_lines),
       cmocka_unit_test(shapes_that_stay),
       cmocka_unit_test(formulas),
+      cmocka_unit_test(what_is_under_a_pointer),
+      cmocka_unit_test(forms_of_arguments),
   };
   return cmocka_run_group_tests_name("hints", tests, NULL, NULL);
 }

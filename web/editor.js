@@ -106,11 +106,13 @@ export const makeEditor = (parent, { ask, changed }) => {
     const at = places(view.state.doc.toString());
     const found = await ask({ do: "hover", byte: at.byte(pos) })
       .catch(() => null);
-    if (!found || !found.text || found.begin === undefined) return null;
+    if (!found || found.begin === undefined) return null;
+    const text = found.words + found.rows;
+    if (!text) return null;
     return { pos: at.unit(found.begin), end: at.unit(found.end), create() {
       const dom = document.createElement("pre");
       dom.className = "net-hover";
-      dom.textContent = found.text;
+      dom.textContent = text;
       return { dom };
     } };
   });

@@ -1,11 +1,5 @@
 /* What the editor asks of the net after a load, as JSON; places are bytes. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "web/session.h"
-
-enum { MOST_ROWS = 4 };
 
 /* Diagnostics */
 
@@ -97,19 +91,9 @@ void web_hints(void) {
 
 /* Completion */
 
-static bool find_argument(int64_t kind, int64_t argument,
-                          struct netc_argument *found) {
-  *found = (struct netc_argument){.size = sizeof *found};
-  return argument >= 0 &&
-         (kind < 0 ? netc_row_argument((size_t)argument, found)
-                   : netc_layer_argument((size_t)kind, (size_t)argument,
-                                         found)) == NETC_OK;
-}
-
 WEB_EXPORT(web_choices) void web_choices(size_t byte);
 void web_choices(size_t byte) {
   struct netc_choice choice = {.size = sizeof choice};
-  struct netc_argument argument;
   struct web_answer a;
   web_say(&a, '[');
   for (size_t i = 0; netc_choice(web_net, 0, byte, i, &choice) == NETC_OK;
@@ -118,8 +102,7 @@ void web_choices(size_t byte) {
     json_member_int(&a.json, "kind", choice.kind);
     web_member(&a, "text", choice.text);
     web_member(&a, "detail", choice.detail);
-    if (find_argument(choice.layer_kind, choice.argument, &argument))
-      web_member(&a, "doc", argument.doc);
+    web_member(&a, "doc", choice.doc);
     json_put_close(&a.json, '}');
   }
   web_say_end(&a, ']');
@@ -127,72 +110,19 @@ void web_choices(size_t byte) {
 
 /* Hover */
 
-static void put_shape(struct text *out, const struct netc_shape *shape) {
-  if (shape->rank == 0)
-    text_putc(out, '?');
-  for (int i = 0; i < shape->rank; i++)
-    if (shape->dims[i] == NETC_UNKNOWN)
-      text_printf(out, "%s?", i ? "x" : "");
-    else
-      text_printf(out, "%s%" PRId64, i ? "x" : "", shape->dims[i]);
-}
-
-static void put_row(struct text *out, size_t index) {
-  struct netc_layer layer = {.size = sizeof layer}, input = layer;
-  const char *formulas = "";
-  if (netc_layer(web_net, index, &layer) != NETC_OK)
-    return;
-  text_printf(out, "%s  %s\n", layer.name, layer.written);
-  for (size_t i = 0; i < layer.input_count; i++) {
-    text_put(out, i ? ", " : "");
-    if (netc_layer(web_net, (size_t)layer.inputs[i], &input) == NETC_OK)
-      put_shape(out, &input.out);
-  }
-  text_put(out, layer.input_count ? " -> " : "-> ");
-  put_shape(out, &layer.out);
-  text_putc(out, '\n');
-  if (netc_layer_formulas(web_net, index, &formulas) == NETC_OK)
-    text_put(out, formulas);
-}
-
-/* What the word stands for, a line. */
-static void put_word(struct text *out, const struct netc_token *token) {
-  struct netc_layer_kind kind = {.size = sizeof kind};
-  struct netc_name name = {.size = sizeof name};
-  struct netc_argument argument;
-  if (token->kind == NETC_TOKEN_LAYER && token->layer_kind >= 0 &&
-      netc_layer_kind((size_t)token->layer_kind, &kind) == NETC_OK)
-    text_printf(out, "%s: %s\n", kind.name, kind.summary);
-  else if (token->kind == NETC_TOKEN_OPTION &&
-           find_argument(token->layer_kind, token->argument, &argument))
-    text_printf(out, "%s: %s\n", argument.name, argument.doc);
-  else if (token->name >= 0 &&
-           netc_name_at(web_net, (size_t)token->name, &name) == NETC_OK)
-    text_printf(out, "%s: line %u, used %zu time%s\n", name.name,
-                (unsigned)name.place.line, name.use_count,
-                name.use_count == 1 ? "" : "s");
-}
-
 WEB_EXPORT(web_hover) void web_hover(size_t byte);
 void web_hover(size_t byte) {
   struct netc_token token = {.size = sizeof token};
-  const int64_t *layers;
+  struct netc_hover hover = {.size = sizeof hover, .words = "", .rows = ""};
   struct web_answer a;
   web_say(&a, '{');
-  struct text words = text_new(&a.arena);
-  int64_t at = netc_token_at(web_net, 0, byte);
-  if (at >= 0 && netc_token(web_net, 0, (size_t)at, &token) == NETC_OK) {
-    put_word(&words, &token);
+  if (netc_hover(web_net, 0, byte, &hover) == NETC_OK &&
+      netc_token(web_net, 0, (size_t)hover.token, &token) == NETC_OK) {
     json_member_int(&a.json, "begin", (int64_t)token.place.begin);
     json_member_int(&a.json, "end", (int64_t)token.place.end);
   }
-  size_t count = netc_layers_at(web_net, 0, byte, &layers);
-  for (size_t i = 0; i < count && i < MOST_ROWS; i++)
-    put_row(&words, (size_t)layers[i]);
-  if (count > MOST_ROWS)
-    text_printf(&words, "and %zu more that are written here\n",
-                count - MOST_ROWS);
-  json_member_string(&a.json, "text", text_slice(&words));
+  web_member(&a, "words", hover.words);
+  web_member(&a, "rows", hover.rows);
   web_say_end(&a, '}');
 }
 

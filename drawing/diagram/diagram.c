@@ -346,30 +346,29 @@ static size_t fewest_boxes(const struct compiled *c) {
 
 enum { MOST_IN_TEX = 1000 /* boxes: its memory ends soon above */ };
 
-const char *tex_refuses(const struct compiled *c) {
+/* NULL: so many boxes can be drawn. */
+static const char *refuses_above(const struct compiled *c, size_t most,
+                                 const char *what, const char *instead) {
   size_t boxes = c->model->nodes.count;
-  if (boxes <= MOST_IN_TEX || (boxes = fewest_boxes(c)) <= MOST_IN_TEX)
+  if (boxes <= most || (boxes = fewest_boxes(c)) <= most)
     return NULL;
   struct text text = text_new(c->arena);
   text_printf(&text,
-              "a diagram of %s boxes is more than TeX takes, the limit is %s: "
-              "with `--depth 1` groups are one box each; LaTeX includes "
-              "`-o x.pdf`, too%c",
-              count_text((int64_t)boxes).text, count_text(MOST_IN_TEX).text, 0);
-  return text.at;
+              "a diagram of %s boxes is %s, the limit is %s: with `--depth 1` "
+              "groups are one box each; %s",
+              count_text((int64_t)boxes).text, what,
+              count_text((int64_t)most).text, instead);
+  return text_string(&text);
+}
+
+const char *tex_refuses(const struct compiled *c) {
+  return refuses_above(c, MOST_IN_TEX, "more than TeX takes",
+                       "LaTeX includes `-o x.pdf`, too");
 }
 
 const char *diagram_refuses(const struct compiled *c) {
-  size_t boxes = c->model->nodes.count;
-  if (boxes <= MOST_DRAWN || (boxes = fewest_boxes(c)) <= MOST_DRAWN)
-    return NULL;
-  struct text text = text_new(c->arena);
-  text_printf(&text,
-              "a diagram of %s boxes is too large, the limit is %s: with "
-              "`--depth 1` groups are one box each; `-o x.txt` and `-o x.csv` "
-              "have all layers%c",
-              count_text((int64_t)boxes).text, count_text(MOST_DRAWN).text, 0);
-  return text.at;
+  return refuses_above(c, MOST_DRAWN, "too large",
+                       "`-o x.txt` and `-o x.csv` have all layers");
 }
 
 static void draw_pages(const struct compiled *c, bool split,

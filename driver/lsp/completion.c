@@ -16,74 +16,10 @@ static int item_kind(enum netc_token_kind kind) {
   }
 }
 
-static bool argument_of(const struct netc_choice *choice,
-                        struct netc_argument *argument) {
-  *argument = (struct netc_argument){.size = sizeof *argument};
-  if (choice->argument < 0)
-    return false;
-  return (choice->layer_kind < 0
-              ? netc_row_argument((size_t)choice->argument, argument)
-              : netc_layer_argument((size_t)choice->layer_kind,
-                                    (size_t)choice->argument, argument)) ==
-         NETC_OK;
-}
-
-/* "param depth = 50, of 18 34 50" */
-static bool put_param(struct bytes *out, const struct lsp_document *d,
-                      const char *name) {
-  struct netc_param param = {.size = sizeof param};
-  for (size_t i = 0; netc_param(d->check, i, &param) == NETC_OK; i++)
-    if (strcmp(param.name, name) == 0) {
-      lsp_put(out, "param %s = %s%s%s", name, param.value,
-              *param.allowed ? ", of " : "", param.allowed);
-      return true;
-    }
-  return false;
-}
-
-/* A line on it: of an option its type and default, of a name what it is. */
-static json_t *detail_of(const struct lsp_document *d,
-                         const struct netc_choice *choice) {
-  struct netc_argument argument;
-  struct netc_name name = {.size = sizeof name};
-  struct bytes out = {0};
-  if (argument_of(choice, &argument)) {
-    lsp_put_form(&out, &argument);
-    if (*argument.fallback)
-      lsp_put(&out, " (%s)", argument.fallback);
-  } else if (choice->name >= 0 &&
-             netc_name_at(d->check, (size_t)choice->name, &name) == NETC_OK) {
-    if (name.kind != NETC_NAME_PARAM || !put_param(&out, d, name.name))
-      lsp_put(&out, "%s, line %u", lsp_name_word(name.kind),
-              (unsigned)name.place.line);
-  } else {
-    lsp_put(&out, "%s", choice->detail);
-  }
-  return lsp_take(&out);
-}
-
-/* Of a layer what it takes, of an option what it is for. */
-static json_t *documentation_of(const struct netc_choice *choice) {
-  struct netc_argument argument = {.size = sizeof argument};
-  struct bytes out = {0};
-  if (argument_of(choice, &argument)) {
-    lsp_put(&out, "%s", argument.doc);
-    if (*argument.words && argument.form != NETC_WORD)
-      lsp_put(&out, "; one of %s", argument.words);
-  } else if (choice->kind == NETC_TOKEN_LAYER && choice->layer_kind >= 0) {
-    for (size_t i = 0; netc_layer_argument((size_t)choice->layer_kind, i,
-                                           &argument) == NETC_OK;
-         i++)
-      lsp_put_argument(&out, &argument);
-  }
-  return lsp_take(&out);
-}
-
 /* Leaves empty strings out. */
-static void put_string(json_t *object, const char *key, json_t *string) {
-  if (json_string_length(string))
-    json_object_set(object, key, string);
-  json_decref(string);
+static void put_string(json_t *object, const char *key, const char *string) {
+  if (*string)
+    json_object_set_new(object, key, lsp_string(slice_of(string)));
 }
 
 /* Where the word begins that ends at the byte. */
@@ -117,8 +53,8 @@ static json_t *item_of(const struct lsp_document *d,
       item_kind(choice->kind), "sortText", order, "textEdit", "range",
       document_range(d, word_begin(d, byte), word_end(d, byte, choice->text)),
       "newText", choice->text);
-  put_string(item, "detail", detail_of(d, choice));
-  put_string(item, "documentation", documentation_of(choice));
+  put_string(item, "detail", choice->detail);
+  put_string(item, "documentation", choice->doc);
   return item;
 }
 
@@ -211,6 +147,12 @@ static size_t value_index(const struct call_site *site) {
   return site->values - (site->values && site->within);
 }
 
+static void put_form(struct bytes *out, const struct netc_argument *argument) {
+  char form[512];
+  netc_argument_form(argument, form, sizeof form);
+  lsp_put(out, "%s", form);
+}
+
 static json_t *signature_of_layer(const struct call_site *site) {
   struct netc_layer_kind kind = {.size = sizeof kind};
   struct netc_argument argument = {.size = sizeof argument};
@@ -225,7 +167,7 @@ static json_t *signature_of_layer(const struct call_site *site) {
        i++) {
     lsp_put(&label, argument.required ? " " : " [");
     size_t begin = label.length;
-    lsp_put_form(&label, &argument);
+    put_form(&label, &argument);
     json_array_append_new(parameters,
                           parameter_of(begin, label.length, &argument));
     if (!argument.required)

@@ -1,4 +1,4 @@
-/* What several methods show: shapes, arguments, names in words. */
+/* What several methods show: texts and shapes. */
 #include "driver/lsp/shown.h"
 
 #include <inttypes.h>
@@ -30,39 +30,6 @@ void lsp_put_shape(struct bytes *out, const struct netc_shape *shape) {
       lsp_put(out, "%s?", i ? "x" : "");
     else
       lsp_put(out, "%s%" PRId64, i ? "x" : "", shape->dims[i]);
-}
-
-void lsp_put_form(struct bytes *out, const struct netc_argument *argument) {
-  const char *at = argument->form == NETC_WORD ? argument->words : "";
-  if (argument->form == NETC_KEY) {
-    lsp_put(out, "%s=%s", argument->name, argument->value);
-    return;
-  }
-  for (; *at; at++)
-    lsp_put(out, "%c", *at == ' ' ? '|' : *at);
-  if (argument->form == NETC_WORD)
-    return;
-  lsp_put(out, "%s", argument->form == NETC_STRIDE ? "/" : "");
-  for (at = argument->name; *at; at++)
-    lsp_put(out, "%c", *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
-}
-
-void lsp_put_argument(struct bytes *out, const struct netc_argument *argument) {
-  lsp_put_form(out, argument);
-  lsp_put(out, ": %s", argument->doc);
-  if (*argument->words && argument->form != NETC_WORD)
-    lsp_put(out, "; one of %s", argument->words);
-  if (*argument->fallback)
-    lsp_put(out, " (%s)", argument->fallback);
-  lsp_put(out, "\n");
-}
-
-const char *lsp_name_word(enum netc_name_kind kind) {
-  static const char *const words[] = {
-      [NETC_NAME_LABEL] = "label",       [NETC_NAME_DEF] = "def",
-      [NETC_NAME_PARAM] = "param",       [NETC_NAME_LET] = "let",
-      [NETC_NAME_ARGUMENT] = "argument", [NETC_NAME_TURN] = "loop variable"};
-  return words[kind];
 }
 
 json_t *lsp_take(struct bytes *out) {
