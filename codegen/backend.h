@@ -16,6 +16,14 @@ struct comparison {
 };
 enum { MOST_COMPARED = 8 };
 
+/* What x.py is to call the module of a node. */
+struct module_name {
+  struct slice path; /* layer1.0.bn1; nothing: it has none */
+  bool alone; /* path is of its one tensor, which the module around has */
+  struct netc_tensor_shape shape; /* of that */
+  bool qkv; /* an attention's matrices are called qkv and proj in it */
+};
+
 /* All that is known of a net once it is compiled. */
 struct compiled {
   struct arena *arena;
@@ -34,7 +42,7 @@ struct compiled {
   size_t compared_count;
   /* Of an output: */
   const struct netc_options *options;
-  const struct slice *module_names; /* by node, of x.py; NULL: its own */
+  const struct module_name *module_names; /* by node, of x.py; NULL: its own */
   bool inlined; /* a picture in a page: links lead to its lines of source */
   const struct answer **answer;         /* once it has asked for it: asked.h */
   const struct serving_answer **served; /* likewise */

@@ -262,7 +262,7 @@ static int write_named(struct netc *netc, struct net_options *o,
   struct netc_options look = o->look;
   struct arena arena;
   arena_open(&arena, NULL, NULL);
-  int status = weight_names_find(netc, o->names, &arena, &look.tensor_names);
+  int status = weight_names_find(netc, o->names, &arena, &look);
   if (status == EXIT_DONE &&
       (status = write_emitted(netc, o, "py", path, file, &look)) == EXIT_SOURCE)
     say_note(o->names, NULL,

@@ -297,6 +297,11 @@ enum {
   NETC_NOTE_ALL = 15,
 };
 
+struct netc_tensor_shape {
+  int rank;
+  const int64_t *dims;
+};
+
 /* How an output looks; all zero but the size is the default. */
 struct netc_options {
   size_t size;
@@ -333,6 +338,9 @@ struct netc_options {
   bool no_legend;    /* nor what says how it is drawn: it is in the caption */
   int64_t picture_width; /* laid out for it, in tenths of a point; 0: as wide
                             as it needs to be */
+  /* Of tensor_names: their shapes, which may have more or fewer axes of 1 than
+   * netc_weight says; NULL: those. */
+  const struct netc_tensor_shape *tensor_shapes;
 };
 
 /* Limits of netc_options.picture_width. */

@@ -166,12 +166,12 @@ struct unit *load_add_unit(struct load *load, struct slice path,
 const char *load_layer_name(struct load *load, size_t index);
 
 /*
- * The names of layers' modules, by node, of which those of tensors are made;
- * NULL: `why` says which cannot be.
+ * The names of layers' modules, by node, of which options->tensor_names are
+ * made; NULL: `why` says which cannot be.
  */
-const struct slice *load_module_names(struct call *call,
-                                      const char *const *tensors,
-                                      const char **why);
+const struct module_name *load_module_names(struct call *call,
+                                            const struct netc_options *options,
+                                            const char **why);
 
 /* The tensor of a parameter of the model, which no other one shares. */
 int64_t load_tensor(struct call *call, size_t param);

@@ -77,8 +77,8 @@ static void write_output(struct call *call, const struct backend *backend,
     call->status = NETC_BUG;
     return;
   }
-  if (e->options.tensor_names && !(compiled.module_names = load_module_names(
-                                       call, e->options.tensor_names, &why))) {
+  if (e->options.tensor_names &&
+      !(compiled.module_names = load_module_names(call, &e->options, &why))) {
     refuse(call, NETC_ERROR, why);
     return;
   }

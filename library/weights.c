@@ -189,18 +189,62 @@ static struct slice module_of(struct slice tensor, const char *own) {
   return (struct slice){tensor.at, tensor.length - length};
 }
 
-const struct slice *load_module_names(struct call *call,
-                                      const char *const *tensors,
-                                      const char **why) {
+/* The same of layer1.attn.qkv.weight, as most programs call what
+ * nn.MultiheadAttention calls in_proj_weight. */
+static struct slice module_of_qkv(struct slice tensor, const char *own) {
+  static const char *const names[][2] = {{"in_proj_weight", "qkv.weight"},
+                                         {"in_proj_bias", "qkv.bias"},
+                                         {"out_proj.weight", "proj.weight"},
+                                         {"out_proj.bias", "proj.bias"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(own, names[i][0]) == 0)
+      return module_of(tensor, names[i][1]);
+  return (struct slice){NULL, 0};
+}
+
+/* The only tensor of a layer may be a parameter of the module around it. */
+static bool may_be_alone(const struct weights *w, size_t index) {
+  int64_t layer = w->files.at[index].layer;
+  bool after = index > 0 && w->files.at[index - 1].layer == layer;
+  return !after &&
+         (index + 1 == w->files.count || w->files.at[index + 1].layer != layer);
+}
+
+static struct module_name name_alone(const struct weights *w, size_t index,
+                                     const struct netc_options *options) {
+  const struct netc_weight *file = &w->files.at[index];
+  struct module_name name = {.path = slice_of(options->tensor_names[index]),
+                             .alone = true,
+                             .shape = {file->rank, file->dims}};
+  if (options->tensor_shapes)
+    name.shape = options->tensor_shapes[index];
+  return name;
+}
+
+const struct module_name *load_module_names(struct call *call,
+                                            const struct netc_options *options,
+                                            const char **why) {
   call_weights(call);
   const struct weights *w = call->netc->load->weights;
   size_t nodes = call->netc->load->model.nodes.count;
-  struct slice *names = arena_alloc(&call->scratch, nodes + 1, sizeof *names);
+  struct module_name *names =
+      arena_alloc(&call->scratch, nodes + 1, sizeof *names);
+  const char *const *tensors = options->tensor_names;
   for (size_t i = 0; i < w->files.count; i++) {
-    struct slice *known = &names[w->files.at[i].layer];
-    struct slice name = module_of(slice_of(tensors[i]), w->own_names.at[i]);
-    if (name.length && (!known->length || slice_equal(*known, name))) {
-      *known = name;
+    struct module_name *known = &names[w->files.at[i].layer];
+    struct slice tensor = slice_of(tensors[i]);
+    struct slice path = module_of(tensor, w->own_names.at[i]);
+    if (!path.length) {
+      path = module_of_qkv(tensor, w->own_names.at[i]);
+      known->qkv = known->qkv || path.length;
+    }
+    if (path.length &&
+        (!known->path.length || slice_equal(known->path, path))) {
+      known->path = path;
+      continue;
+    }
+    if (may_be_alone(w, i) && *tensors[i]) {
+      *known = name_alone(w, i, options);
       continue;
     }
     struct text text = text_new(&call->scratch);

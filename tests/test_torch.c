@@ -358,6 +358,39 @@ static void names_of_chains_are_kept(void **state) {
   run_free(&r);
 }
 
+/* Parameters beside modules, of the file's shapes; qkv and proj. */
+static void parameters_may_be_alone(void **state) {
+  (void)state;
+  struct run r = named(scratch("torch-alone"),
+                       "input 6x8\ntoken; posembed\nadd { attention 2 packed; "
+                       "scale } {}; ln\nslice l 0:1; fc 5\n",
+                       "cls 1,1,8\nencoder.places 1,7,8\n"
+                       "encoder.block.scale 8,1\n"
+                       "encoder.block.attn.qkv.weight 24,8\n"
+                       "encoder.block.attn.qkv.bias 24\n"
+                       "encoder.block.attn.proj.weight 8,8\n"
+                       "encoder.block.attn.proj.bias 8\n"
+                       "encoder.norm.weight 8\nencoder.norm.bias 8\n"
+                       "head.weight 5,8\nhead.bias 5\n");
+  static const char *const lines[] = {
+      "self.cls = nn.Parameter(0.02 * torch.randn(1, 1, 8))\n",
+      "self.cls.view(1, 8).expand(",
+      "self.encoder = nn.ModuleDict()\n        self.encoder.places = "
+      "nn.Parameter(0.02 * torch.randn(1, 7, 8))\n",
+      "x + self.encoder.places.view(7, 8)",
+      "self.encoder[\"block\"].scale = nn.Parameter(torch.ones(8, 1))\n",
+      "self.encoder[\"block\"].scale.flatten()",
+      "[\"attn\"] = QkvAttention(8, 2)\n",
+  };
+  if (r.status)
+    print_error("%s", r.err);
+  assert_int_equal(r.status, 0);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    assert_holds(r.out, lines[i]);
+  assert_null(strstr(r.out, "Learned"));
+  run_free(&r);
+}
+
 static void names_that_no_module_has_are_refused(void **state) {
   (void)state;
   static const struct {
@@ -367,6 +400,8 @@ static void names_that_no_module_has_are_refused(void **state) {
        "`fc1.bias` cannot be called `c.bias`"},
       {"a.kernel 4,3,3,3\na.bias 4\nb.weight 5,4\nb.bias 5\n",
        "`conv1.weight` cannot be called `a.kernel`"},
+      {"a 4,3,3,3\na.bias 4\nb.weight 5,4\nb.bias 5\n",
+       "`conv1.weight` cannot be called `a`"},
       {"weight 4,3,3,3\nbias 4\nb.weight 5,4\nb.bias 5\n",
        "`conv1.weight` cannot be called `weight`"},
       {"0.weight 4,3,3,3\n0.bias 4\n2.weight 5,4\n2.bias 5\n",
@@ -403,6 +438,7 @@ int main(void) {
       cmocka_unit_test(weights_go_by_the_names_of_the_file),
       cmocka_unit_test(names_are_those_of_a_file),
       cmocka_unit_test(names_of_chains_are_kept),
+      cmocka_unit_test(parameters_may_be_alone),
       cmocka_unit_test(names_that_no_module_has_are_refused),
   };
   return run_table("torch", refusals, sizeof refusals / sizeof *refusals,

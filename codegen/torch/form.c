@@ -114,6 +114,61 @@ int64_t form_module(const struct torch_form *f) {
   return f->node->param_count ? form_owner(f, 0) : f->index;
 }
 
+static const struct module_name *alone(const struct torch_form *f,
+                                       int64_t node) {
+  return f->given && f->given[node].alone ? &f->given[node] : NULL;
+}
+
+/* 96, 1, 1: those that are not 1 are the same in both, in that order. */
+static void make_sizes(struct torch_form *f, const struct module_name *name,
+                       const char *const *hints) {
+  const struct param *param = &f->params.all.at[0];
+  int own = 0;
+  for (int i = 0; i < (name ? name->shape.rank : param->rank); i++) {
+    MAKE(f, i ? ", " : "");
+    if (name && name->shape.dims[i] == 1) {
+      MAKE(f, "1");
+      continue;
+    }
+    while (name && param->dim[own] == 1)
+      own++;
+    MAKE(f, "%i", hints[own], param->dim[own]);
+    own++;
+  }
+}
+
+void form_make_learned(struct torch_form *f, const char *fill,
+                       const char *const *hints) {
+  const struct module_name *name = alone(f, f->index);
+  f->learned = true;
+  if (!name)
+    f->helpers |= 1u << HELPER_Learned;
+  MAKE(f, name ? "nn.Parameter(%s(" : "Learned(weight=%s(", fill);
+  make_sizes(f, name, hints);
+  MAKE(f, "))");
+}
+
+static bool same_sizes(const struct param *param,
+                       const struct netc_tensor_shape *shape) {
+  return param->rank == shape->rank &&
+         memcmp(param->dim, shape->dims,
+                (size_t)shape->rank * sizeof *shape->dims) == 0;
+}
+
+void form_parameter(const struct torch_form *f, struct torch_code *code,
+                    size_t number) {
+  const struct param *param = &f->params.all.at[number];
+  int64_t owner = form_owner(f, number);
+  const struct module_name *name = alone(f, owner);
+  code_format(code, name ? "%m" : "%m.%s", owner, param->name);
+  if (!name || same_sizes(param, &name->shape))
+    return;
+  if (param->rank == 1)
+    code_format(code, ".flatten()");
+  else
+    code_format(code, ".view%S", form_list(f, param->dim, param->rank));
+}
+
 /* Values */
 
 struct slice form_number(const struct torch_form *f, int64_t value) {

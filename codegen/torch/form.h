@@ -3,6 +3,7 @@
 #define NETC_CODEGEN_TORCH_FORM_H
 
 #include "sema/model/file_maps.h"
+#include "codegen/backend.h"
 #include "codegen/torch/code.h"
 #include "layers/word.h"
 
@@ -33,6 +34,7 @@ struct torch_form {
   struct arena *arena;
   const struct model *model;
   const int64_t *owner; /* by parameter of the model: the node that has it */
+  const struct module_name *given; /* by node, or NULL */
   const struct layer *layer;
   enum layer_word word; /* its */
   const struct node *node;
@@ -48,6 +50,7 @@ struct torch_form {
   struct torch_seen out;
   bool loose;          /* `call` is an operator's, which binds loosely */
   bool repeats;        /* `call` has an input twice: it must be a name */
+  bool learned;        /* form_make_learned made it */
   unsigned helpers;    /* bits of enum helper */
   const char *refuses; /* why there is none */
 };
@@ -96,6 +99,18 @@ int64_t form_owner(const struct torch_form *f, size_t param);
 
 /* The node whose module the layer calls: its own, or that of `again`. */
 int64_t form_module(const struct torch_form *f);
+
+/*
+ * Makes the one tensor of a layer, filled by the function `fill` of its sizes,
+ * which are called by these hints: in a module of its own, or as a parameter
+ * if that is what its name says.
+ */
+void form_make_learned(struct torch_form *f, const char *fill,
+                       const char *const *hints);
+
+/* Appends a parameter of a module, of its shape in netc. */
+void form_parameter(const struct torch_form *f, struct torch_code *code,
+                    size_t param);
 
 /* Python's words for values. */
 struct slice form_number(const struct torch_form *f, int64_t value);

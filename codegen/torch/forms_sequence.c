@@ -66,7 +66,8 @@ static void put_tied(struct torch_form *f) {
     CALL(f, "F.linear(%c.flatten(1), ", form_on(f, 0, LAST));
   else
     CALL(f, "F.linear(%c, ", form_in(f, 0, tie.in));
-  CALL(f, "%m.weight%s", form_owner(f, 0), tie.transposed ? ".t()" : "");
+  form_parameter(f, &f->call, 0);
+  CALL(f, tie.transposed ? ".t()" : "");
   if (form_param(f, "bias")) {
     f->helpers |= 1u << HELPER_Learned;
     MAKE(f, "Learned(bias=torch.zeros(%i))", "out_features",
@@ -131,14 +132,16 @@ void form_posembed(struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   const struct param *table = form_param(f, "weight");
   int64_t places = shape_rows(in);
-  f->helpers |= 1u << (table->sines ? HELPER_Fixed : HELPER_Learned);
-  if (table->sines)
-    f->helpers |= 1u << HELPER_sines;
-  MAKE(f,
-       table->sines ? "Fixed(weight=sines(%i, %i))"
-                    : "Learned(weight=0.02 * torch.randn(%i, %i))",
-       "positions", table->dim[0], "features", table->dim[1]);
-  CALL(f, "%c + %m.weight", form_on(f, 0, LAST), form_module(f));
+  if (table->sines) {
+    f->helpers |= 1u << HELPER_Fixed | 1u << HELPER_sines;
+    MAKE(f, "Fixed(weight=sines(%i, %i))", "positions", table->dim[0],
+         "features", table->dim[1]);
+  } else {
+    static const char *const hints[] = {"positions", "features"};
+    form_make_learned(f, "0.02 * torch.randn", hints);
+  }
+  CALL(f, "%c + ", form_on(f, 0, LAST));
+  form_parameter(f, &f->call, 0);
   form_lies(f, LAST);
   f->loose = true;
   if (form_int(f, "at") >= 0) { /* the same row for all */
@@ -169,11 +172,12 @@ void form_distances(struct torch_form *f) {
 }
 
 void form_token(struct torch_form *f) {
-  f->helpers |= 1u << HELPER_Learned;
-  MAKE(f, "Learned(weight=0.02 * torch.randn(%i, %i))", "count",
-       form_int(f, "count"), "features", shape_channels(&f->layer->out));
-  CALL(f, "torch.cat([%m.weight.expand(len(%c), -1, -1), %c], 1)",
-       form_module(f), form_in(f, 0, LAST), form_in(f, 0, LAST));
+  static const char *const hints[] = {"count", "features"};
+  form_make_learned(f, "0.02 * torch.randn", hints);
+  CALL(f, "torch.cat([");
+  form_parameter(f, &f->call, 0);
+  CALL(f, ".expand(len(%c), -1, -1), %c], 1)", form_in(f, 0, LAST),
+       form_in(f, 0, LAST));
   form_lies(f, LAST);
   f->repeats = true;
 }
@@ -349,13 +353,25 @@ static bool is_bias_whole(const struct torch_form *f) {
   return all == any;
 }
 
+/* Whose file calls the matrices so. */
+static void put_qkv(struct torch_form *f) {
+  if (f->layer->input_count > 1 || form_int(f, "out") || form_word(f, "noout"))
+    f->refuses = "the names `qkv` and `proj` are of an attention of one "
+                 "sequence, and as wide";
+  f->helpers |= 1u << HELPER_QkvAttention;
+  put_attention(f, "QkvAttention");
+}
+
 void form_attention(struct torch_form *f) {
   bool packed = form_word(f, "packed") || form_word(f, "views");
+  bool qkv = f->given && f->given[f->index].qkv;
   f->out = LAST;
   f->out.one = f->in[0].one && f->in[f->layer->input_count - 1].one;
   f->repeats = true;
   if (packed && !is_bias_whole(f)) {
     f->refuses = "a bias of parts of a packed matrix";
+  } else if (qkv) {
+    put_qkv(f);
   } else if (is_module(f)) {
     put_module(f);
   } else {

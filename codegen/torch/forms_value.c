@@ -227,10 +227,10 @@ void form_droppath(struct torch_form *f) {
 /* Learned */
 
 /* A vector of channels beside a map whose channels are first. */
-static void put_vector(struct torch_form *f, const char *name,
+static void put_vector(struct torch_form *f, size_t number,
                        struct torch_seen seen) {
   int after = f->layer->in[0]->rank - 1;
-  CALL(f, "%m.%s", form_module(f), name);
+  form_parameter(f, &f->call, number);
   if (seen.order != ORDER_FIRST || after == 0)
     return;
   CALL(f, "[:");
@@ -239,23 +239,28 @@ static void put_vector(struct torch_form *f, const char *name,
   CALL(f, "]");
 }
 
+enum { WEIGHT, BIAS }; /* as layers say them */
+
 static void make_vectors(struct torch_form *f) {
+  static const char *const hints[] = {"channels"};
   int64_t channels = shape_channels(f->layer->in[0]);
+  if (!form_param(f, "bias")) {
+    form_make_learned(f, "torch.ones", hints);
+    return;
+  }
   f->helpers |= 1u << HELPER_Learned;
-  MAKE(f, "Learned(weight=torch.ones(%i)", "channels", channels);
-  if (form_param(f, "bias"))
-    MAKE(f, ", bias=torch.zeros(%i)", "channels", channels);
-  MAKE(f, ")");
+  MAKE(f, "Learned(weight=torch.ones(%i), bias=torch.zeros(%i))", "channels",
+       channels, "channels", channels);
 }
 
 void form_scale(struct torch_form *f) {
   struct torch_seen seen = form_by_value(f, f->in[0]);
   make_vectors(f);
   CALL(f, "%c * ", form_on(f, 0, seen));
-  put_vector(f, "weight", seen);
+  put_vector(f, WEIGHT, seen);
   if (form_param(f, "bias")) {
     CALL(f, " + ");
-    put_vector(f, "bias", seen);
+    put_vector(f, BIAS, seen);
   }
   f->out = seen;
   f->loose = true;
@@ -265,19 +270,25 @@ void form_affine(struct torch_form *f) {
   struct torch_seen seen = form_by_value(f, f->in[0]);
   make_vectors(f);
   CALL(f, "torch.addcmul(");
-  put_vector(f, "bias", seen);
+  put_vector(f, BIAS, seen);
   CALL(f, ", %c, ", form_in(f, 0, seen));
-  put_vector(f, "weight", seen);
+  put_vector(f, WEIGHT, seen);
   CALL(f, ")");
   f->out = seen;
 }
 
 void form_weight(struct torch_form *f) {
-  bool fixed = form_word(f, "fixed");
+  static const char *const hints[LIMIT_RANK] = {"size", "size", "size",
+                                                "size", "size", "size"};
   const struct shape *shape = &f->layer->out;
-  f->helpers |= 1u << (fixed ? HELPER_Fixed : HELPER_Learned);
-  MAKE(f, "%s(weight=torch.randn(%v))", fixed ? "Fixed" : "Learned", "shape",
-       form_list(f, shape->dim, shape->rank));
-  CALL(f, "%m.weight[None]", form_module(f));
+  if (form_word(f, "fixed")) {
+    f->helpers |= 1u << HELPER_Fixed;
+    MAKE(f, "Fixed(weight=torch.randn(%v))", "shape",
+         form_list(f, shape->dim, shape->rank));
+  } else {
+    form_make_learned(f, "torch.randn", hints);
+  }
+  form_parameter(f, &f->call, 0);
+  CALL(f, "[None]");
   f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};
 }

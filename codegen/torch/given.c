@@ -52,7 +52,7 @@ static bool is_attribute(const struct python *p, struct slice step) {
 static bool is_unit(const struct python *p, int64_t first, int64_t end,
                     struct slice prefix) {
   for (int64_t i = 0; i < (int64_t)p->model->nodes.count; i++) {
-    struct slice path = p->given[i];
+    struct slice path = p->given[i].path;
     if (path.length && is_inside(path, prefix) &&
         (i < first || i >= end ||
          !is_attribute(p, step_of(after(path, prefix.length)))))
@@ -65,7 +65,7 @@ bool python_given_unit(const struct python *p, int64_t first, int64_t end,
                        struct slice around, struct slice *prefix) {
   bool any = false;
   for (int64_t i = first; i < end; i++) {
-    struct slice path = p->given[i];
+    struct slice path = p->given[i].path;
     if (path.length)
       *prefix = any ? shared(*prefix, parent_of(path)) : parent_of(path);
     any = any || path.length;
@@ -76,38 +76,45 @@ bool python_given_unit(const struct python *p, int64_t first, int64_t end,
   return false;
 }
 
-/* features["0"] of features.0 */
-static struct slice expression_of(struct arena *arena, struct slice path) {
+/* features["0"] of features.0; a parameter is an attribute: encoder.places */
+static struct slice expression_of(struct arena *arena, struct slice path,
+                                  bool alone) {
   struct text text = text_new(arena);
   struct slice step = step_of(path);
   text_puts(&text, step);
   while ((path = after(path, step.length)).length) {
     step = step_of(path);
-    text_printf(&text, "[\"%.*s\"]", SLICE_ARG(step));
+    bool attribute = alone && step.length == path.length;
+    text_printf(&text, attribute ? ".%.*s" : "[\"%.*s\"]", SLICE_ARG(step));
   }
   return text_slice(&text);
 }
 
 void python_give_name(struct python *p, int64_t unit, struct python_own *own) {
   struct slice path = own->node < 0 ? p->units.at[unit_as_node(own->node)].given
-                                    : p->given[own->node];
+                                    : p->given[own->node].path;
+  bool alone = own->node >= 0 && p->given[own->node].alone;
   own->given = path.length > 0;
   own->place = -1;
   if (!own->given)
     return;
   path = after(path, p->units.at[unit].given.length);
-  own->base = expression_of(p->arena, path);
+  own->base = expression_of(p->arena, path, alone);
   struct slice list = parent_of(path), last = after(path, list.length);
   if (!list.length || !is_number(last) || last.length > 6)
     return;
-  own->list = expression_of(p->arena, list);
+  own->list = expression_of(p->arena, list, false);
   own->place = 0;
   for (size_t i = 0; i < last.length; i++)
     own->place = 10 * own->place + last.at[i] - '0';
 }
 
+static bool is_step(char c) {
+  return c == '[' || c == '.';
+}
+
 bool python_given_in(struct slice base, struct slice container) {
-  return base.length > container.length && base.at[container.length] == '[' &&
+  return base.length > container.length && is_step(base.at[container.length]) &&
          memcmp(base.at, container.at, container.length) == 0;
 }
 
@@ -128,7 +135,7 @@ void python_put_containers(const struct python *p, int64_t index, size_t item,
   const struct python_unit *unit = &p->units.at[index];
   for (size_t i = 0; i < name.length; i++) {
     struct slice container = {name.at, i};
-    if (name.at[i] == '[' && !is_there(unit, item, own, container))
+    if (is_step(name.at[i]) && !is_there(unit, item, own, container))
       code_format(out, "self.%S = nn.ModuleDict()\n", container);
   }
 }
@@ -147,7 +154,8 @@ static bool is_key(struct slice step) {
 }
 
 /* Whether Python may call it so, inside of others or as an attribute. */
-static bool is_name(const struct python *p, struct slice path) {
+static bool is_name(const struct python *p, const struct module_name *name) {
+  struct slice path = name->path;
   struct slice step = step_of(path);
   bool right = is_attribute(p, step);
   while (right && step.length < path.length) {
@@ -155,7 +163,7 @@ static bool is_name(const struct python *p, struct slice path) {
     step = step_of(path);
     right = is_key(step);
   }
-  return right;
+  return right && (!name->alone || is_attribute(p, step));
 }
 
 static void refuse(struct python *p, int64_t node, const char *why) {
@@ -163,23 +171,35 @@ static void refuse(struct python *p, int64_t node, const char *why) {
   text_put(&text, "`");
   model_put_name(&text, p->model, node);
   text_printf(&text, "` cannot be called `%.*s` in PyTorch: %s",
-              SLICE_ARG(p->given[node]), why);
+              SLICE_ARG(p->given[node].path), why);
   p->refuses = text_string(&text);
+}
+
+const char *python_misnamed(const struct python *p, int64_t node,
+                            const char *tensor) {
+  struct text text = text_new(p->arena);
+  text_put(&text, "`");
+  model_put_name(&text, p->model, node);
+  text_printf(&text,
+              ".%s` cannot be called `%.*s`: the module of its layer calls its "
+              "tensors otherwise",
+              tensor, SLICE_ARG(p->given[node].path));
+  return text_string(&text);
 }
 
 void python_check_given(struct python *p) {
   struct map taken = {0};
   int64_t count = (int64_t)p->model->nodes.count;
   for (int64_t i = 0; i < count && !p->refuses; i++) {
-    if (!p->given[i].length)
+    if (!p->given[i].path.length)
       continue;
-    if (map_add(p->arena, &taken, p->given[i])->number++)
+    if (map_add(p->arena, &taken, p->given[i].path)->number++)
       refuse(p, i, "another layer is called so");
-    else if (!is_name(p, p->given[i]))
+    else if (!is_name(p, &p->given[i]))
       refuse(p, i, "netc cannot write such a name");
   }
   for (int64_t i = 0; i < count && !p->refuses; i++)
-    for (struct slice of = parent_of(p->given[i]); of.length;
+    for (struct slice of = parent_of(p->given[i].path); of.length;
          of = parent_of(of))
       if (map_find(&taken, of))
         refuse(p, i, "it would lie inside of another layer");
@@ -187,7 +207,7 @@ void python_check_given(struct python *p) {
 
 void python_check_keys(struct python *p) {
   for (size_t i = 0; i < p->model->nodes.count && !p->refuses; i++)
-    if (p->given[i].length && p->made[i].path.length &&
-        !slice_equal(p->given[i], python_key(p, (int64_t)i)))
+    if (p->given[i].path.length && p->made[i].path.length &&
+        !slice_equal(p->given[i].path, python_key(p, (int64_t)i)))
       refuse(p, (int64_t)i, "its module is another one's part");
 }

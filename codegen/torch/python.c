@@ -128,13 +128,21 @@ static void put_init(struct python_writing *w) {
   put_body(w, &w->unit->make, false);
 }
 
+/* What a unit is given: inputs, then modules, or parameters by themselves. */
+static bool is_tensor(const struct python_writing *w, size_t given) {
+  size_t inputs = w->unit->inputs.count;
+  int64_t node = given < inputs ? -1 : w->unit->modules.at[given - inputs];
+  return given < inputs ||
+         (node >= 0 && w->p->given && w->p->given[node].alone);
+}
+
 static void put_forward(struct python_writing *w) {
   struct text line = text_new(w->p->arena);
   size_t outputs = w->unit->outputs.count;
   text_put(&line, "def forward(self");
   for (size_t i = 0; i < w->unit->names.count; i++)
     text_printf(&line, ", %.*s: %s", SLICE_ARG(w->unit->names.at[i]),
-                i < w->unit->inputs.count ? "Tensor" : "nn.Module");
+                is_tensor(w, i) ? "Tensor" : "nn.Module");
   text_put(&line, outputs == 0   ? ") -> None:"
                   : outputs == 1 ? ") -> Tensor:"
                                  : ") -> tuple[");

@@ -86,8 +86,8 @@ struct python {
   const struct model *model;
   struct arena *arena;
   struct file_maps maps;
-  const struct slice *given; /* by node: what its module is to be called */
-  int64_t *owner;            /* by parameter: the node whose module has it */
+  const struct module_name *given; /* by node; NULL: they get names here */
+  int64_t *owner; /* by parameter: the node whose module has it */
   struct made *made;
   VEC(struct python_unit) units; /* the net first, outer before inner ones */
   int64_t *last, *variable;      /* by value, for the current body */
@@ -127,7 +127,8 @@ void python_write_items(struct python *p, int64_t unit);
  * Names that are given, if p->given is set: given.c. Whether these layers may
  * be a unit inside of what is called `around`; what a unit calls a module;
  * what makes the containers that it lies in; whether a name is of one that
- * lies in a container. Of both checks p->refuses tells.
+ * lies in a container; what is said of a tensor that its module cannot call so.
+ * Of both checks p->refuses tells.
  */
 bool python_given_unit(const struct python *p, int64_t first, int64_t end,
                        struct slice around, struct slice *prefix);
@@ -136,6 +137,8 @@ void python_put_containers(const struct python *p, int64_t index, size_t item,
                            size_t own, struct slice name,
                            struct torch_code *out);
 bool python_given_in(struct slice base, struct slice container);
+const char *python_misnamed(const struct python *p, int64_t node,
+                            const char *tensor);
 void python_check_given(struct python *p);
 void python_check_keys(struct python *p);
 

@@ -112,6 +112,8 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
   if (passes_on(f))
     made->real = p->made[node_input(p->model, node, 0)].real;
   p->helpers |= f->helpers;
+  if (p->given && p->given[index].alone && !f->learned)
+    p->refuses = python_misnamed(p, (int64_t)index, f->params.all.at[0].name);
   if (f->refuses)
     refuse(p, index, f->refuses, NULL);
 }
@@ -132,6 +134,7 @@ static void find_form(struct python *p, bool in_place, size_t index,
   struct torch_form form = {.arena = &scratch,
                             .model = p->model,
                             .owner = p->owner,
+                            .given = p->given,
                             .layer = &layer,
                             .node = node,
                             .maps = &p->maps,

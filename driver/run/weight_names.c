@@ -23,8 +23,16 @@ static int open_named(struct tensor_file *file, const char *path,
                      "%s", file->fault);
 }
 
+static struct netc_tensor_shape shape_of(const struct weight_set *set,
+                                         size_t index) {
+  const struct stored_tensor *stored = set->from[index];
+  const struct netc_weight *weight = &set->weights.at[index];
+  return stored ? (struct netc_tensor_shape){stored->rank, stored->dims}
+                : (struct netc_tensor_shape){weight->rank, weight->dims};
+}
+
 /* The first tensor of the file is the first of the net, and so on. */
-static int take_stored(const struct weight_set *set, const char *path,
+static int take_stored(struct weight_set *set, const char *path,
                        const char **names) {
   struct weight_set other;
   struct tensor_file file;
@@ -35,8 +43,12 @@ static int take_stored(const struct weight_set *set, const char *path,
   if (status == EXIT_SOURCE && file.tensors.count)
     say_note(path, "`netc weights X.net --names=py` lists x.py's own names",
              "--names takes its names by the order of tensors");
-  for (size_t i = 0; i < set->weights.count; i++)
+  set->shapes =
+      arena_alloc(set->arena, set->weights.count + 1, sizeof *set->shapes);
+  for (size_t i = 0; i < set->weights.count; i++) {
     names[i] = other.from[i] ? other.from[i]->name : set->weights.at[i].name;
+    set->shapes[i] = shape_of(&other, i);
+  }
   tensors_close(&file);
   return status;
 }
@@ -62,12 +74,13 @@ static void run(void *user) {
 }
 
 int weight_names_find(struct netc *netc, const char *wanted,
-                      struct arena *arena, const char *const **names) {
+                      struct arena *arena, struct netc_options *options) {
   struct arena *const arenas[GUARD_ARENAS] = {arena};
   struct naming_run r = {.set = {.netc = netc, .arena = arena},
                          .wanted = wanted};
   if (!guard_run(arenas, run, &r))
     return complain(EXIT_IO, "out of memory");
-  *names = r.set.names;
+  options->tensor_names = r.set.names;
+  options->tensor_shapes = r.set.shapes;
   return r.status;
 }

@@ -14,7 +14,8 @@ struct weight_set {
   struct tensor_file *file;          /* whose values are taken */
   const struct stored_tensor **from; /* by weight; NULL: it is made up */
   const char **names; /* by weight, in a file that is written; NULL: its own */
-  uint64_t seed;      /* of what is made up */
+  struct netc_tensor_shape *shapes; /* by weight, as the file of names has it */
+  uint64_t seed;                    /* of what is made up */
 };
 
 /* Those of the net that is loaded; all of them made up. */
@@ -34,9 +35,9 @@ const char *weight_set_torch_name(const struct weight_set *set, size_t weight);
    as a file of weights does whose tensors they are by order; an exit status. */
 int weight_set_rename(struct weight_set *set, const char *wanted);
 
-/* The same names alone, of the net that is loaded. */
+/* The same names and shapes for an x.py of the net that is loaded. */
 int weight_names_find(struct netc *netc, const char *wanted,
-                      struct arena *arena, const char *const **names);
+                      struct arena *arena, struct netc_options *options);
 
 /* "64x3x7x7" */
 struct sizes_text {

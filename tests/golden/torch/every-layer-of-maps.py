@@ -20,7 +20,7 @@ class Learned(nn.Module):
             self.register_parameter(name, nn.Parameter(tensor))
 
 
-def rms_norm(x, eps=1e-5):
+def rms_norm(x, eps: float = 1e-5):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
 
 

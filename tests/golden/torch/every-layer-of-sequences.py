@@ -37,11 +37,11 @@ def sines(positions, features):
                        angle.sin(), angle.cos())
 
 
-def drop_path(x, p, training):
+def drop_path(x: Tensor, p: float, training: bool):
     """Stochastic depth: sets whole samples to 0."""
     if not training:
         return x
-    shape = (len(x),) + (1,) * (x.dim() - 1)
+    shape = [len(x)] + [1] * (x.dim() - 1)
     return x * x.new_empty(shape).bernoulli_(1 - p).div_(1 - p)
 
 
@@ -221,17 +221,17 @@ class Sequences(nn.Module):
                              bidirectional=True)
         self.gru1 = nn.GRU(10, 8, bias=False, batch_first=True)
         self.conv = nn.Conv1d(8, 8, 3, padding=1)
-        self.weight1 = Learned(weight=torch.randn((12, 8)))
+        self.weight1 = Learned(weight=torch.randn(12, 8))
         self.ln = nn.LayerNorm(24)
         self.linear1 = nn.Linear(24, 8)
         self.linear2 = nn.Linear(8, 8)
         self.lstm2 = nn.LSTM(8, 3, batch_first=True)
         self.gru2 = nn.GRU(8, 3, batch_first=True, bidirectional=True)
         self.rnn2 = nn.RNN(8, 3, num_layers=2, batch_first=True)
-        self.weight2 = Learned(weight=torch.randn((3, 8)))
+        self.weight2 = Learned(weight=torch.randn(3, 8))
         self.weight3 = Fixed(weight=torch.randn((2, 8)))
-        self.weight4 = Learned(weight=torch.randn((8,)))
-        self.weight5 = Learned(weight=torch.randn((1, 20)))
+        self.weight4 = Learned(weight=torch.randn(8))
+        self.weight5 = Learned(weight=torch.randn(1, 20))
 
     def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor,
                                                      Tensor]:

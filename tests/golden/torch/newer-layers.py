@@ -21,7 +21,7 @@ class Learned(nn.Module):
             self.register_parameter(name, nn.Parameter(tensor))
 
 
-def rms_norm(x, eps=1e-5):
+def rms_norm(x, eps: float = 1e-5):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
 
 
@@ -380,7 +380,7 @@ class Newer(nn.Module):
         self.linear1 = nn.Linear(2, 3)
         self.scale = Learned(weight=torch.ones(9), bias=torch.zeros(9))
         self.affine = Learned(weight=torch.ones(9), bias=torch.zeros(9))
-        self.w = Learned(weight=torch.randn((4, 5, 2)))
+        self.w = Learned(weight=torch.randn(4, 5, 2))
         self.linear2 = nn.Linear(12, 4)
         self.offsets = nn.Conv2d(12, 36, 3, padding=1)
         self.conv3 = nn.Conv2d(12, 18, 3, padding=1)

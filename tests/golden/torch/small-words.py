@@ -16,14 +16,14 @@ def without_bias(norm):
     return norm
 
 
-def causal(scores):
+def causal(scores: Tensor):
     """No position sees later ones."""
     hidden = torch.ones(scores.shape[-2:], dtype=torch.bool,
                         device=scores.device).triu(1)
     return scores.masked_fill(hidden, -math.inf)
 
 
-def rms_norm(x, eps=1e-5):
+def rms_norm(x, eps: float = 1e-5):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
 
 
