@@ -24,7 +24,7 @@ GROUPS = [
     ("show", "playground pictures html"),
     ("exchange", "import interchange weights"),
     ("build", "header runtime run plan performance"),
-    ("work", "editors ci diagnostics"),
+    ("work", "search editors ci diagnostics"),
     ("change", "CONTRIBUTING architecture testing CHANGELOG"),
 ]
 AT_ROOT = {"README", "CONTRIBUTING", "CHANGELOG"}
