@@ -161,6 +161,35 @@ void json_put_string(struct json *json, struct slice value) {
   text_putc(json->out, '"');
 }
 
+static size_t digits(struct slice value, size_t from) {
+  size_t i = from;
+  while (i < value.length && value.at[i] >= '0' && value.at[i] <= '9')
+    i++;
+  return i - from;
+}
+
+/* -12 or 0.75; a zero in front or an exponent is not asked for. */
+static bool is_number(struct slice value) {
+  size_t at = value.length && *value.at == '-';
+  size_t whole = digits(value, at);
+  if (whole == 0 || (whole > 1 && value.at[at] == '0'))
+    return false;
+  at += whole;
+  if (at == value.length)
+    return true;
+  size_t fraction = value.at[at] == '.' ? digits(value, at + 1) : 0;
+  return fraction > 0 && at + 1 + fraction == value.length;
+}
+
+void json_put_scalar(struct json *json, struct slice value) {
+  if (!is_number(value)) {
+    json_put_string(json, value);
+    return;
+  }
+  separate(json);
+  text_puts(json->out, value);
+}
+
 void json_member_open(struct json *json, const char *key, char bracket) {
   json_put_key(json, key);
   json_put_open(json, bracket);

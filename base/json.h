@@ -31,6 +31,8 @@ void json_put_real(struct json *json, double value);
 void json_put_bool(struct json *json, bool value);
 void json_put_null(struct json *json);
 void json_put_string(struct json *json, struct slice value);
+/* A number where the text is one as JSON writes them, else a string. */
+void json_put_scalar(struct json *json, struct slice value);
 
 /* Key and value at once, or its bracket. */
 void json_member_open(struct json *json, const char *key, char bracket);

@@ -18,6 +18,10 @@ struct text text_to(struct arena *arena, netc_sink_fn *sink, void *user) {
   return text;
 }
 
+struct text text_by(char *at, size_t room, netc_sink_fn *sink, void *user) {
+  return (struct text){.at = at, .room = room, .sink = sink, .user = user};
+}
+
 bool text_flush(struct text *text) {
   if (text->sink && text->length && !text->failed)
     text->failed = !text->sink(text->user, text->at, text->length);

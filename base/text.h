@@ -27,6 +27,9 @@ struct text text_new(struct arena *arena);
 
 /* A text that goes to `sink` piece by piece; end with text_flush. */
 struct text text_to(struct arena *arena, netc_sink_fn *sink, void *user);
+/* The same by way of the caller's `at`, without an arena: numbers, strings and
+ * JSON go through it, formats of at most 255 bytes. */
+struct text text_by(char *at, size_t room, netc_sink_fn *sink, void *user);
 bool text_flush(struct text *text);
 
 struct slice text_slice(const struct text *text);

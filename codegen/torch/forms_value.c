@@ -278,8 +278,8 @@ void form_affine(struct torch_form *f) {
 }
 
 void form_weight(struct torch_form *f) {
-  static const char *const hints[LIMIT_RANK] = {"size", "size", "size",
-                                                "size", "size", "size"};
+  static const char *const hints[LIMIT_RANK] = {"size", "size", "size", "size",
+                                                "size", "size", "size", "size"};
   const struct shape *shape = &f->layer->out;
   if (form_word(f, "fixed")) {
     f->helpers |= 1u << HELPER_Fixed;

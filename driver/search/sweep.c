@@ -12,7 +12,7 @@
 
 #include "driver/output.h"
 #include "driver/run/threads.h"
-#include "driver/search/variant.h"
+#include "driver/search/rows.h"
 
 enum { BLOCK = 256, MOST_JOBS = 256 };
 #define MOST_ROWS INT64_C(1000000000)
@@ -25,12 +25,10 @@ struct sweep_job {
   struct bench bench;
   int64_t jobs, shard, shards;
   bool append;
-  struct bytes rows;
+  struct rows rows;
   int64_t first, count; /* variants of its block */
   int64_t wrong;        /* of which so many do not compile */
   char why[200];        /* the first of them */
-  bool lines;           /* JSON, one object a line */
-  bool on_device;
   int status;
 };
 
@@ -44,111 +42,6 @@ struct sweep_run {
   const char *path;
 };
 
-/* Rows */
-
-static bool put(struct sweep_job *job, const char *text) {
-  if (bytes_sink(&job->rows, text, strlen(text)))
-    return true;
-  job->status = EXIT_IO;
-  return false;
-}
-
-/* As JSON has numbers; all else is a text. */
-static bool is_number(const char *text) {
-  text += *text == '-';
-  size_t digits = strspn(text, "0123456789");
-  if (digits == 0 || (digits > 1 && *text == '0'))
-    return false;
-  text += digits;
-  return !*text || (*text == '.' && strspn(text + 1, "0123456789") > 0 &&
-                    !text[1 + strspn(text + 1, "0123456789")]);
-}
-
-static void put_text(struct sweep_job *job, const char *text) {
-  char one[8];
-  put(job, "\"");
-  for (; *text; text++) {
-    bool escaped = *text == '"' || *text == '\\';
-    if ((unsigned char)*text < ' ')
-      snprintf(one, sizeof one, "\\u%04x", (unsigned)(unsigned char)*text);
-    else
-      snprintf(one, sizeof one, "%s%c", escaped ? "\\" : "", *text);
-    put(job, one);
-  }
-  put(job, "\"");
-}
-
-/* A cell after the one before it; NULL: an empty one. */
-static void put_cell(struct sweep_job *job, bool first, const char *name,
-                     const char *value) {
-  if (!first)
-    put(job, job->lines ? ", " : ",");
-  if (job->lines) {
-    put_text(job, name);
-    put(job, ": ");
-  }
-  if (!value)
-    put(job, job->lines ? "null" : "");
-  else if (!job->lines || is_number(value))
-    put(job, value);
-  else
-    put_text(job, value);
-}
-
-/* The columns of figures: on which scripts rely. */
-static const struct {
-  const char *name;
-  enum figure figure;
-} columns[] = {
-    {"param_count", FIGURE_PARAMS},        {"mac_count", FIGURE_MACS},
-    {"arena_bytes", FIGURE_ARENA},         {"weight_bytes", FIGURE_WEIGHTS},
-    {"training_peak_bytes", FIGURE_TRAIN},
-};
-enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
-
-static void put_header(struct sweep_job *job) {
-  if (job->lines)
-    return;
-  for (size_t i = 0; i < job->space.count; i++) {
-    put(job, i ? "," : "");
-    put(job, job->space.axes[i].name);
-  }
-  for (int i = 0; i < COLUMN_COUNT; i++) {
-    put(job, i || job->space.count ? "," : "");
-    put(job, columns[i].name);
-  }
-  put(job, job->on_device ? ",bound_seconds,verdict\n" : "\n");
-}
-
-/* What a row begins with, by which --append knows it again. */
-static void put_key(struct sweep_job *job, const int64_t *places) {
-  char value[AXIS_VALUE];
-  put(job, job->lines ? "{" : "");
-  for (size_t i = 0; i < job->space.count; i++) {
-    axis_value(&job->space.axes[i], places[i], value, sizeof value);
-    put_cell(job, i == 0, job->space.axes[i].name, value);
-  }
-}
-
-static void put_row(struct sweep_job *job, const int64_t *places,
-                    const struct measured_net *v) {
-  char value[32];
-  bool right = v->state != VARIANT_WRONG;
-  put_key(job, places);
-  for (int i = 0; i < COLUMN_COUNT; i++) {
-    snprintf(value, sizeof value, "%" PRId64, v->at[columns[i].figure]);
-    put_cell(job, i == 0 && job->space.count == 0, columns[i].name,
-             right ? value : NULL);
-  }
-  if (job->on_device) {
-    snprintf(value, sizeof value, "%.9f", v->seconds);
-    put_cell(job, false, "bound_seconds",
-             right && v->seconds > 0 ? value : NULL);
-    put_cell(job, false, "verdict", right ? v->verdict : NULL);
-  }
-  put(job, job->lines ? "}\n" : "\n");
-}
-
 static void make_rows(void *user, size_t index) {
   struct sweep_job *job = ((struct sweep_job **)user)[index];
   int64_t places[MOST_AXES];
@@ -160,17 +53,25 @@ static void make_rows(void *user, size_t index) {
       return;
     if (v.state == VARIANT_WRONG && job->wrong++ == 0)
       snprintf(job->why, sizeof job->why, "%s", v.why);
-    put_row(job, places, &v);
+    if (!rows_add(&job->rows, &job->space, places, &v))
+      job->status = complain(EXIT_IO, "out of memory");
   }
 }
 
 /* Files */
 
-static int write_rows(struct sweep_run *run, struct bytes *rows) {
-  bool written = fwrite(rows->at, 1, rows->length, run->file) == rows->length &&
+static int write_rows(struct sweep_run *run, struct rows *rows) {
+  struct bytes *made = &rows->made;
+  bool written = fwrite(made->at, 1, made->length, run->file) == made->length &&
                  fflush(run->file) == 0;
-  rows->length = 0;
+  made->length = 0;
   return written ? EXIT_DONE : output_failed(run->path, errno);
+}
+
+static int write_header(struct sweep_run *run, struct sweep_job *job) {
+  if (!rows_header(&job->rows, &job->space))
+    return complain(EXIT_IO, "out of memory");
+  return write_rows(run, &job->rows);
 }
 
 static int complain_of_row(const struct sweep_run *run, int64_t line) {
@@ -192,35 +93,36 @@ static int skip_rows(struct sweep_run *run, struct sweep_job *job) {
   int64_t places[MOST_AXES], number = 0;
   off_t whole = 0;
   int status = EXIT_DONE;
-  bool header = !job->lines;
+  struct bytes *made = &job->rows.made;
+  bool header = !job->rows.json, known = true;
   while (status == EXIT_DONE &&
          (length = getline(&line, &room, run->file)) > 0) {
     if (line[length - 1] != '\n')
       break;
     number++;
-    job->rows.length = 0;
+    made->length = 0;
     if (header) {
-      put_header(job);
+      known = rows_header(&job->rows, &job->space);
     } else if (run->first < run->end) {
       space_place(&job->space, run->first++, places);
-      put_key(job, places);
+      known = rows_key(&job->rows, &job->space, places);
     }
-    if (job->rows.length == 0 || (size_t)length < job->rows.length ||
-        memcmp(line, job->rows.at, job->rows.length) != 0)
+    if (!known)
+      status = complain(EXIT_IO, "out of memory");
+    else if (made->length == 0 || (size_t)length < made->length ||
+             memcmp(line, made->at, made->length) != 0)
       status = complain_of_row(run, number);
     header = false;
     whole += length;
   }
   free(line);
-  job->rows.length = 0;
+  made->length = 0;
   if (status == EXIT_DONE &&
       (ferror(run->file) || fseeko(run->file, whole, SEEK_SET) != 0 ||
        ftruncate(fileno(run->file), whole) != 0))
     return output_failed(run->path, errno);
-  if (status == EXIT_DONE && header) {
-    put_header(job);
-    status = write_rows(run, &job->rows);
-  }
+  if (status == EXIT_DONE && header)
+    status = write_header(run, job);
   return status;
 }
 
@@ -278,8 +180,7 @@ static int sweep_into(struct sweep_run *run) {
   if (!output_open(&output, run->path))
     return output_failed(run->path, errno);
   run->file = output.file;
-  put_header(run->jobs[0]);
-  int status = write_rows(run, &run->jobs[0]->rows);
+  int status = write_header(run, run->jobs[0]);
   if (status == EXIT_DONE)
     status = run_blocks(run);
   if (status != EXIT_DONE) {
@@ -365,7 +266,7 @@ static struct sweep_job *job_open(int argc, char **argv, int *status) {
 static void job_close(struct sweep_job *job) {
   net_options_close(&job->options);
   netc_close(job->netc);
-  bytes_free(&job->rows);
+  bytes_free(&job->rows.made);
   free(job);
 }
 
@@ -379,9 +280,9 @@ static int choose_output(struct sweep_run *run, struct sweep_job *job) {
   if (!net_options_output(&job->options, &path))
     return EXIT_USAGE;
   run->path = path ? path : "-";
-  job->lines = ends_with(run->path, ".jsonl");
+  job->rows.json = ends_with(run->path, ".jsonl");
   bool standard = strcmp(run->path, "-") == 0;
-  if (!standard && !job->lines && !ends_with(run->path, ".csv"))
+  if (!standard && !job->rows.json && !ends_with(run->path, ".csv"))
     return complain(EXIT_USAGE, "%s: a sweep writes x.csv or x.jsonl",
                     run->path);
   if (standard && job->append)
@@ -425,7 +326,7 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
     status = choose_rows(run, first);
   if (status != EXIT_DONE)
     return status;
-  first->on_device = names_device(first);
+  first->rows.on_device = names_device(first);
   int64_t wanted = first->jobs;
   if (strcmp(first->options.files.at[0], "-") == 0)
     wanted = 1; /* it can be read once */
@@ -436,8 +337,8 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
       return status;
     if (status == EXIT_DONE)
       status = bench_open(&job->bench, &job->options, &job->space);
-    job->lines = first->lines;
-    job->on_device = first->on_device;
+    job->rows.json = first->rows.json;
+    job->rows.on_device = first->rows.on_device;
   }
   if (status != EXIT_DONE)
     return status;

@@ -145,7 +145,6 @@ static enum variant_state state_of(struct bench *bench,
                                    struct measured_net *v) {
   struct netc_diagnostic d = {.size = sizeof d};
   struct netc_totals totals = {.size = sizeof totals};
-  enum variant_state state = VARIANT_OVER;
   for (size_t i = 0; netc_diagnostic(bench->netc, i, &d) == NETC_OK; i++) {
     bool over = strcmp(d.slug, "over-budget") == 0;
     if (d.severity != NETC_SEVERITY_ERROR || (over && *v->why))
@@ -154,7 +153,8 @@ static enum variant_state state_of(struct bench *bench,
     if (!over)
       return VARIANT_WRONG;
   }
-  return netc_totals(bench->netc, &totals) == NETC_OK ? state : VARIANT_WRONG;
+  return netc_totals(bench->netc, &totals) == NETC_OK ? VARIANT_OVER
+                                                      : VARIANT_WRONG;
 }
 
 int bench_measure(struct bench *bench, const int64_t *places,
