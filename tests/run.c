@@ -197,6 +197,16 @@ void check_part(const char *path, const char *begin, const char *end,
   free(page);
 }
 
+const char *text_of(const char *format, ...) {
+  static char text[1024];
+  va_list args;
+  va_start(args, format);
+  int length = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  assert_in_range(length, 0, sizeof text - 1);
+  return text;
+}
+
 void assert_holds(const char *text, const char *part) {
   if (strstr(text, part))
     return;

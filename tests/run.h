@@ -59,6 +59,10 @@ struct run {
 struct run run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void run_free(struct run *run);
 
+/* A text of at most 1,023 bytes, until the next call. */
+const char *text_of(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /* Runs a command that must end like that and say these things. */
 void expect(const char *command, int status, const char *out, const char *err);
 

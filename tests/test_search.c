@@ -2,7 +2,6 @@
  * one. */
 #include <inttypes.h>
 
-#include "base/text.h"
 #include "netc.h"
 #include "tests/run.h"
 
@@ -46,16 +45,6 @@ static void write_net(uint64_t *seed, char *to, size_t room) {
     used += (size_t)snprintf(to + used, room - used, "%s\n",
                              lines[below(seed, sizeof lines / sizeof *lines)]);
   snprintf(to + used, room - used, below(seed, 2) ? "gap\nfc 10\n" : "fc 5\n");
-}
-
-static const char *command(const char *format, ...) PRINTF_LIKE(1, 2);
-static const char *command(const char *format, ...) {
-  static char line[1024];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(line, sizeof line, format, args);
-  va_end(args);
-  return line;
 }
 
 struct truth {
@@ -137,7 +126,7 @@ static void widths_of_microcontrollers_are_found(void **state) {
       {"arena=512KiB,weights=2MiB", "width = 24\ninput = 208\n"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    expect(command(NETC " fit " WIDTHS_NET " --dtype i8 --free width=1..256 "
+    expect(text_of(NETC " fit " WIDTHS_NET " --dtype i8 --free width=1..256 "
                         "--free input=48..256:16 --maximize macs --budget %s",
                    rows[i].budget),
            0, rows[i].want, "");
@@ -146,15 +135,72 @@ static void widths_of_microcontrollers_are_found(void **state) {
          0, "width = 19 does not fit", "");
 }
 
-/* None of a front is better than another one in all goals. */
+struct front_row {
+  int64_t width, input, macs, arena;
+};
+
+/* The row after `at`, with what a net of its width and input has. */
+static const char *read_front(const char *at, struct front_row *row) {
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_totals totals = {.size = sizeof totals};
+  struct netc_inference inference = {.size = sizeof inference};
+  char *end;
+  assert_non_null(netc);
+  row->width = strtoll(at, &end, 10);
+  row->input = strtoll(end, &end, 10);
+  netc_define(netc, "width", text_of("%" PRId64, row->width));
+  netc_input_sizes(
+      netc, "", text_of("%" PRId64 "x%" PRId64 "x_", row->input, row->input));
+  assert_int_equal(netc_load_file(netc, WIDTHS_NET), NETC_OK);
+  netc_totals(netc, &totals);
+  netc_inference(netc, &inference);
+  row->macs = totals.mac_count;
+  row->arena = inference.arena_bytes;
+  netc_close(netc);
+  return strchr(end, '\n');
+}
+
+enum { FRONT_WIDTHS = 12, FRONT_SIDES = 3 };
+
+static bool is_shown(const struct front_row *rows, int count, int64_t width,
+                     int64_t input) {
+  for (int i = 0; i < count; i++)
+    if (rows[i].width == width && rows[i].input == input)
+      return true;
+  return false;
+}
+
+/* None of a front is as good as another one in all goals, and each variant
+ * that is left out has one of the front that is. */
 static void several_goals_have_a_front(void **state) {
   (void)state;
-  struct run r = run(NETC " fit " WIDTHS_NET " --free width=1..12 --free "
-                          "input=64..128:32 --maximize macs,-arena");
+  struct front_row rows[FRONT_WIDTHS * FRONT_SIDES], other;
+  int count = 0;
+  struct run r = run(NETC " fit " WIDTHS_NET " --free width=1..%d --free "
+                          "input=64..128:32 --maximize macs,-arena",
+                     FRONT_WIDTHS);
   assert_int_equal(r.status, 0);
   assert_non_null(strstr(r.out, "width: each of 12 values tried (the goal may "
                                 "fall as it grows)"));
   assert_non_null(strstr(r.out, "36 variants, 36 compiled"));
+  const char *at = strchr(r.out, '\n');
+  while (at && at[1] != '\n') {
+    assert_true(count < FRONT_WIDTHS * FRONT_SIDES);
+    at = read_front(at + 1, &rows[count++]);
+  }
+  assert_int_equal(count, 21);
+  for (int64_t width = 1; width <= FRONT_WIDTHS; width++)
+    for (int64_t input = 64; input <= 128; input += 32) {
+      bool covered = false;
+      read_front(text_of("%" PRId64 " %" PRId64 "\n", width, input), &other);
+      for (int i = 0; i < count; i++)
+        covered = covered ||
+                  (rows[i].macs >= other.macs && rows[i].arena <= other.arena &&
+                   (rows[i].width != width || rows[i].input != input));
+      if (covered == is_shown(rows, count, width, input))
+        fail_msg("width %" PRId64 ", input %" PRId64 ": %s", width, input,
+                 covered ? "another one is as good" : "none is as good");
+    }
   run_free(&r);
 }
 
@@ -185,7 +231,7 @@ static void what_cannot_be_searched_is_an_error(void **state) {
       {"--batch 1..4 --free width=1..2 --maximize macs", "`netc sweep`"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    expect(command(NETC " fit " WIDTHS_NET " %s", rows[i].arguments), 2, "",
+    expect(text_of(NETC " fit " WIDTHS_NET " %s", rows[i].arguments), 2, "",
            rows[i].says);
   expect(NETC " fit " WIDTHS_NET " --free width=1..9 --maximize macs "
               "--budget arena=1KiB",
@@ -231,7 +277,7 @@ static void rows_of_a_sweep_are_the_same(void **state) {
          "width,input,param_count,mac_count,arena_bytes,weight_bytes,"
          "training_peak_bytes\n4,48,56370,595360,36864,225480,823296\n",
          "");
-  expect(command(NETC " sweep " WIDTHS_NET " -D width=5..9 --append -o "
+  expect(text_of(NETC " sweep " WIDTHS_NET " -D width=5..9 --append -o "
                       "%s/a.csv",
                  dir),
          2, "", "is not of this sweep");

@@ -20,16 +20,6 @@ static const char *path_of(const char *name) {
   return path;
 }
 
-static const char *text_of(const char *format, ...) PRINTF_LIKE(1, 2);
-static const char *text_of(const char *format, ...) {
-  static char text[200];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  return text;
-}
-
 static void put_file(const char *path, const void *bytes, size_t length) {
   FILE *file = fopen(path, "wb");
   assert_non_null(file);

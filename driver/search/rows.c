@@ -17,14 +17,14 @@ static const struct {
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
 /* A row on its way to what is made. */
-struct row {
+struct sweep_row {
   struct text out;
   struct json json;
   bool in_json, first;
   char room[1024];
 };
 
-static void row_open(struct row *row, struct rows *rows) {
+static void row_open(struct sweep_row *row, struct sweep_rows *rows) {
   row->out = text_by(row->room, sizeof row->room, bytes_sink, &rows->made);
   row->json = json_writer(&row->out, 0);
   row->in_json = rows->json;
@@ -34,7 +34,8 @@ static void row_open(struct row *row, struct rows *rows) {
 }
 
 /* NULL: an empty cell. */
-static void put_cell(struct row *row, const char *name, const char *value) {
+static void put_cell(struct sweep_row *row, const char *name,
+                     const char *value) {
   if (!row->in_json) {
     text_put(&row->out, row->first ? "" : ",");
     text_put(&row->out, value ? value : "");
@@ -48,15 +49,15 @@ static void put_cell(struct row *row, const char *name, const char *value) {
     json_put_null(&row->json);
 }
 
-static bool row_end(struct row *row) {
+static bool row_end(struct sweep_row *row) {
   if (row->in_json)
     json_put_close(&row->json, '}');
   text_putc(&row->out, '\n');
   return text_flush(&row->out);
 }
 
-bool rows_header(struct rows *rows, const struct space *space) {
-  struct row row;
+bool rows_header(struct sweep_rows *rows, const struct space *space) {
+  struct sweep_row row;
   if (rows->json)
     return true;
   row_open(&row, rows);
@@ -71,7 +72,7 @@ bool rows_header(struct rows *rows, const struct space *space) {
   return row_end(&row);
 }
 
-static void put_places(struct row *row, const struct space *space,
+static void put_places(struct sweep_row *row, const struct space *space,
                        const int64_t *places) {
   char value[AXIS_VALUE];
   for (size_t i = 0; i < space->count; i++) {
@@ -80,17 +81,17 @@ static void put_places(struct row *row, const struct space *space,
   }
 }
 
-bool rows_key(struct rows *rows, const struct space *space,
+bool rows_key(struct sweep_rows *rows, const struct space *space,
               const int64_t *places) {
-  struct row row;
+  struct sweep_row row;
   row_open(&row, rows);
   put_places(&row, space, places);
   return text_flush(&row.out);
 }
 
-bool rows_add(struct rows *rows, const struct space *space,
+bool rows_add(struct sweep_rows *rows, const struct space *space,
               const int64_t *places, const struct measured_net *variant) {
-  struct row row;
+  struct sweep_row row;
   char value[32];
   bool right = variant->state != VARIANT_WRONG;
   row_open(&row, rows);

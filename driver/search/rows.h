@@ -4,7 +4,7 @@
 
 #include "driver/search/variant.h"
 
-struct rows {
+struct sweep_rows {
   struct bytes made;
   bool json;
   bool on_device; /* seconds and verdicts, too */
@@ -13,13 +13,13 @@ struct rows {
 /* These add to what is made; false when out of memory. */
 
 /* The names of the columns; nothing in JSON. */
-bool rows_header(struct rows *rows, const struct space *space);
+bool rows_header(struct sweep_rows *rows, const struct space *space);
 
 /* What the row of these places begins with, by which --append knows it. */
-bool rows_key(struct rows *rows, const struct space *space,
+bool rows_key(struct sweep_rows *rows, const struct space *space,
               const int64_t *places);
 
-bool rows_add(struct rows *rows, const struct space *space,
+bool rows_add(struct sweep_rows *rows, const struct space *space,
               const int64_t *places, const struct measured_net *variant);
 
 #endif

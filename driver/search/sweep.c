@@ -25,7 +25,7 @@ struct sweep_job {
   struct bench bench;
   int64_t jobs, shard, shards;
   bool append;
-  struct rows rows;
+  struct sweep_rows rows;
   int64_t first, count; /* variants of its block */
   int64_t wrong;        /* of which so many do not compile */
   char why[200];        /* the first of them */
@@ -60,7 +60,7 @@ static void make_rows(void *user, size_t index) {
 
 /* Files */
 
-static int write_rows(struct sweep_run *run, struct rows *rows) {
+static int write_rows(struct sweep_run *run, struct sweep_rows *rows) {
   struct bytes *made = &rows->made;
   bool written = fwrite(made->at, 1, made->length, run->file) == made->length &&
                  fflush(run->file) == 0;

@@ -1,0 +1,136 @@
+/* The answer of netc fit: the best variant, its neighbours, or the front. */
+#include "driver/search/fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct count_text amount(enum figure figure, int64_t value) {
+  return figure == FIGURE_PARAMS || figure == FIGURE_MACS
+             ? count_text(value)
+             : size_text(value, UNITS_IEC);
+}
+
+static void put_place(const struct fit_search *s, size_t axis, int64_t place,
+                      const char *before) {
+  char value[AXIS_VALUE];
+  axis_value(&s->space.axes[axis], place, value, sizeof value);
+  tell("%s%s = %s", before, s->space.axes[axis].name, value);
+}
+
+/* The neighbour of the answer on an axis, compiled for this. */
+static int put_next(struct fit_search *s, const struct fit_found *best,
+                    size_t axis) {
+  int64_t places[MOST_AXES];
+  struct measured_net v;
+  memcpy(places, best->places, sizeof places);
+  if (++places[axis] == s->space.axes[axis].count) {
+    put_place(s, axis, best->places[axis], "the last     ");
+    puts(" is the end of what was asked");
+    return EXIT_DONE;
+  }
+  int status = bench_measure(&s->bench, places, &v);
+  if (status != EXIT_DONE)
+    return status;
+  put_place(s, axis, places[axis], "the next     ");
+  tell(v.state == VARIANT_HOLDS   ? " holds, and is not better%s"
+       : v.state == VARIANT_WRONG ? " does not compile: %s"
+                                  : " does not fit: %s",
+       v.why);
+  putchar('\n');
+  return EXIT_DONE;
+}
+
+static void put_how(const struct fit_search *s) {
+  for (size_t i = 0; i < s->space.count; i++) {
+    const struct axis *axis = &s->space.axes[i];
+    if (i == s->along && !s->exhaustive && s->tried_lines < s->lines)
+      tell("%s: bisected, for every figure grows with it", axis->name);
+    else
+      tell("%s: each of %s values tried", axis->name,
+           count_text(axis->count).text);
+    if (i == s->along && !s->exhaustive && s->tried_lines)
+      tell("; in %s of %s cases value by value, where one did not compile or "
+           "a figure fell",
+           count_text(s->tried_lines).text, count_text(s->lines).text);
+    else if (i != s->along && !s->exhaustive && s->why_not[i])
+      tell(" (%s)", s->why_not[i]);
+    putchar('\n');
+  }
+  tell("%s variants, %s compiled", count_text(s->total).text,
+       count_text(s->bench.compiled).text);
+  if (s->wrong)
+    tell(", %s of them in error", count_text(s->wrong).text);
+  putchar('\n');
+}
+
+static int put_best(struct fit_search *s) {
+  const struct fit_found best = s->front[0];
+  int status = EXIT_DONE;
+  for (size_t i = 0; i < s->space.count; i++) {
+    put_place(s, i, best.places[i], "");
+    putchar('\n');
+  }
+  putchar('\n');
+  for (int i = 0; i < FIGURE_COUNT; i++)
+    if (i != FIGURE_TRAIN || *best.variant.verdict)
+      printf("%-12s %s\n", figure_names[i],
+             amount((enum figure)i, best.variant.at[i]).text);
+  if (best.variant.seconds > 0)
+    printf("%-12s %.6g\n", "seconds", best.variant.seconds);
+  for (size_t i = 0; i < s->space.count && status == EXIT_DONE; i++)
+    status = put_next(s, &best, i);
+  return status;
+}
+
+static int by_first_goal(const void *a, const void *b) {
+  const struct fit_found *left = a, *right = b;
+  return (left->goals[0] < right->goals[0]) -
+         (left->goals[0] > right->goals[0]);
+}
+
+/* A row for each that none is better than in all goals. */
+static void put_front(struct fit_search *s) {
+  char value[AXIS_VALUE];
+  qsort(s->front, s->front_count, sizeof *s->front, by_first_goal);
+  for (size_t i = 0; i < s->space.count; i++)
+    tell("%12s  ", s->space.axes[i].name);
+  for (int f = 0; f < FIGURE_COUNT; f++)
+    printf("%16s%s", figure_names[f], f + 1 < FIGURE_COUNT ? "  " : "\n");
+  for (size_t k = 0; k < s->front_count; k++) {
+    for (size_t i = 0; i < s->space.count; i++) {
+      axis_value(&s->space.axes[i], s->front[k].places[i], value, sizeof value);
+      tell("%12s  ", value);
+    }
+    for (int f = 0; f < FIGURE_COUNT; f++)
+      printf("%16s%s", amount((enum figure)f, s->front[k].variant.at[f]).text,
+             f + 1 < FIGURE_COUNT ? "  " : "\n");
+  }
+}
+
+static int complain_of_none(const struct fit_search *s) {
+  char at[512] = "", value[AXIS_VALUE];
+  for (size_t i = 0; i < s->space.count; i++) {
+    size_t used = strlen(at);
+    axis_value(&s->space.axes[i], s->nearest_places[i], value, sizeof value);
+    if (used < sizeof at)
+      snprintf(at + used, sizeof at - used, "%s%s = %s", i ? ", " : "",
+               s->space.axes[i].name, value);
+  }
+  return complain(EXIT_SOURCE, "nothing fits; %s: %s", at,
+                  s->has_nearest ? s->nearest.why : "the goal is not a number");
+}
+
+int fit_answer(struct fit_search *s) {
+  progress_erase(&s->options->progress);
+  if (s->front_count == 0)
+    return complain_of_none(s);
+  int status = EXIT_DONE;
+  if (s->goals.count > 1)
+    put_front(s);
+  else
+    status = put_best(s);
+  putchar('\n');
+  put_how(s);
+  int end = finish_stdout();
+  return status ? status : end;
+}
