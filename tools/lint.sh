@@ -96,6 +96,9 @@ twice=$(sed -nE 's/^(struct|enum|union) ([a-z_0-9]+) \{.*/\2/p' \
 for page in docs/*.md; do
   sed 6q "$page" | grep -qE '^(For|To) |[Ff]or readers' ||
     say "$page: for whom is it?"
+  name=${page##*/}
+  sed -n '/^GROUPS/,/^]/p' tools/site.py | grep -qw -- "${name%.md}" ||
+    say "$page: GROUPS of tools/site.py lacks it"
 done
 
 # Its links lead to files that are there.
