@@ -160,7 +160,7 @@ static void checked_arithmetic_notices_every_overflow(void **state) {
 
 /* Texts */
 
-static const char *text_of(struct text *text) {
+static const char *ended(struct text *text) {
   text_putc(text, '\0');
   text->length--;
   return text->at;
@@ -170,7 +170,7 @@ static const char *text_of(struct text *text) {
   do {                                            \
     struct text out = text_new(*(state));         \
     call;                                         \
-    assert_string_equal(text_of(&out), expected); \
+    assert_string_equal(ended(&out), expected); \
   } while (0)
 
 static void numbers_are_written_for_people(void **state) {
@@ -201,7 +201,7 @@ static void a_real_reads_back_as_itself(void **state) {
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     struct text out = text_new(*state);
     text_real(&out, values[i]);
-    assert_true(strtod(text_of(&out), NULL) == values[i]);
+    assert_true(strtod(ended(&out), NULL) == values[i]);
   }
   ASSERT_TEXT(state, "0.1", text_real(&out, 0.1));
   ASSERT_TEXT(state, "2.50", text_fixed(&out, 2.5, 2));
@@ -324,7 +324,7 @@ static void what_is_shown_does_nothing_to_a_terminal(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text out = text_new(*state);
     size_t columns = shown_put(&out, slice_of(cases[i].text), 8);
-    assert_string_equal(text_of(&out), cases[i].shown);
+    assert_string_equal(ended(&out), cases[i].shown);
     assert_int_equal(columns, cases[i].columns);
   }
   ASSERT_TEXT(state, "a?b", shown_put(&out, slice_of("a\tb"), 0));
@@ -346,7 +346,7 @@ static void json_strings_survive(void **state) {
   json_put_close(&json, '}');
   json_put_string(&json, slice_of("bad \xFF byte"));
   json_put_close(&json, ']');
-  json_t *read = json_loads(text_of(&out), 0, NULL);
+  json_t *read = json_loads(ended(&out), 0, NULL);
   assert_non_null(read);
   assert_string_equal(json_string_value(json_array_get(read, 0)), text);
   assert_true(json_integer_value(json_array_get(read, 1)) == INT64_MIN);
@@ -449,9 +449,9 @@ static void a_place_in_a_very_long_line_is_shown_around_itself(void **state) {
   struct text out = text_new(*state);
   diag_render_text(&out, &sources, diags.all.at[0], false);
   assert_in_range(out.length, 200, 500);
-  assert_holds(text_of(&out), "WRONG");
-  assert_holds(text_of(&out), "^^^^^\n");
-  assert_holds(text_of(&out), "f:1:50001: error: here [syntax]");
+  assert_holds(ended(&out), "WRONG");
+  assert_holds(ended(&out), "^^^^^\n");
+  assert_holds(ended(&out), "f:1:50001: error: here [syntax]");
 }
 
 /* In names of files, in messages and in lines; carets stay below. */
@@ -471,7 +471,7 @@ static void messages_do_nothing_to_a_terminal(void **state) {
   diag_help(d, "help \xE2\x81\xA6");
   struct text out = text_new(*state);
   diag_render_text(&out, &sources, d, false);
-  assert_string_equal(text_of(&out), "f?[1m:1:9: error: a ?[3m name [syntax]\n"
+  assert_string_equal(ended(&out), "f?[1m:1:9: error: a ?[3m name [syntax]\n"
                                      "   1 | ?[2J" HIDDEN "ab wrong\n"
                                      "     |         ^^^^^ ? here\n"
                                      "    --> g" HIDDEN "\n"
