@@ -166,10 +166,10 @@ static const char *ended(struct text *text) {
   return text->at;
 }
 
-#define ASSERT_TEXT(state, expected, call)        \
-  do {                                            \
-    struct text out = text_new(*(state));         \
-    call;                                         \
+#define ASSERT_TEXT(state, expected, call)      \
+  do {                                          \
+    struct text out = text_new(*(state));       \
+    call;                                       \
     assert_string_equal(ended(&out), expected); \
   } while (0)
 
@@ -472,13 +472,13 @@ static void messages_do_nothing_to_a_terminal(void **state) {
   struct text out = text_new(*state);
   diag_render_text(&out, &sources, d, false);
   assert_string_equal(ended(&out), "f?[1m:1:9: error: a ?[3m name [syntax]\n"
-                                     "   1 | ?[2J" HIDDEN "ab wrong\n"
-                                     "     |         ^^^^^ ? here\n"
-                                     "    --> g" HIDDEN "\n"
-                                     "   1 | x\n"
-                                     "     | - ? there\n"
-                                     "   = note: note ?\n"
-                                     "   = help: help " HIDDEN "\n");
+                                   "   1 | ?[2J" HIDDEN "ab wrong\n"
+                                   "     |         ^^^^^ ? here\n"
+                                   "    --> g" HIDDEN "\n"
+                                   "   1 | x\n"
+                                   "     | - ? there\n"
+                                   "   = note: note ?\n"
+                                   "   = help: help " HIDDEN "\n");
 }
 
 /* Both ends of a name tell it from others; what mends a source is whole. */
