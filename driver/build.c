@@ -222,12 +222,20 @@ static int write_picture(struct netc *netc, struct net_options *o,
   return result;
 }
 
-static int recompile(void *user, int64_t batch) {
+static int recompile(void *user, bool quiet) {
   struct net_options *o = user;
-  char number[32];
-  snprintf(number, sizeof number, "%lld", (long long)batch);
-  netc_set(o->netc, "batch", number);
-  return net_options_compile(o, o->netc, o->files.at[0]);
+  enum netc_status loaded;
+  if (!quiet)
+    return net_options_compile(o, o->netc, o->files.at[0]);
+  int status = net_options_try(o, o->netc, o->files.at[0], &loaded);
+  return status == EXIT_DONE ? exit_status_of(o->netc, loaded) : status;
+}
+
+static bool names_input(const struct net_options *o) {
+  for (size_t i = 0; i < o->given_count; i++)
+    if (o->given[i].option == OPTION_SIZES && strchr(o->given[i].value, '='))
+      return true;
+  return false;
 }
 
 /* A source that says all of the net: sizes that are given are not in it. */
@@ -280,7 +288,7 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
   if (exported)
     return exported->write(&(struct export_request){
         netc, o->files.at[0], path, file, o->weights, o->opset, keeps_source(o),
-        o->dynamic ? recompile : NULL, o});
+        o->dynamic, names_input(o), recompile, o});
   if (o->names && strcmp(kind, "py") == 0)
     return write_named(netc, o, path, file);
   struct netc_options look = o->look;

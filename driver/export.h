@@ -15,9 +15,11 @@ struct export_request {
   const char *weights; /* a safetensors file; NULL: none */
   int64_t opset;
   bool keeps_source; /* in the file, where that is the whole net */
-  /* The batch is left open: compiles the net anew for that many samples; an
-   * exit status. NULL: it is a number. */
-  int (*recompile)(void *user, int64_t batch);
+  bool dynamic;      /* the batch is left open */
+  bool names_input;  /* --input has a name, be it the only one */
+  /* Compiles the net anew, with what was set since, perhaps without a word; an
+   * exit status. */
+  int (*recompile)(void *user, bool quiet);
   void *user;
 };
 

@@ -7,6 +7,7 @@
 #include "base/guard.h"
 #include "codegen/onnx/onnx.h"
 #include "driver/export.h"
+#include "driver/onnx_open.h"
 #include "driver/output.h"
 #include "driver/run/weight_set.h"
 #include "import/tensors/safetensors.h"
@@ -102,24 +103,12 @@ static int with_weights(struct onnx_call *call, struct onnx_model *model) {
   return status == EXIT_DONE ? write_files(call, model) : status;
 }
 
-/* Two batches that seldom are sizes of a net, too. */
-static const int64_t open_batches[] = {59, 61};
-
 /* The model; NULL: `why`, or the call's status, says why not. */
 static struct onnx_model *build(struct onnx_call *call, struct text *why) {
   const struct export_request *r = call->request;
-  struct onnx_model *models[2];
-  if (!r->recompile)
-    return onnx_build(r->netc, (int)r->opset, &call->arena, why);
-  for (int i = 0; i < 2; i++) {
-    call->status = r->recompile(r->user, open_batches[i]);
-    if (call->status != EXIT_DONE)
-      return NULL;
-    models[i] = onnx_build(r->netc, (int)r->opset, &call->arena, why);
-    if (!models[i])
-      return NULL;
-  }
-  return onnx_open_batch(models[1], models[0], why) ? models[1] : NULL;
+  return r->dynamic || onnx_has_bounds(r->netc)
+             ? onnx_build_open(r, &call->arena, why, &call->status)
+             : onnx_build(r->netc, (int)r->opset, &call->arena, why);
 }
 
 /* What was given with -D: "depth=18 width=64". False: it cannot be kept. */

@@ -429,6 +429,9 @@ struct netc_end {
   size_t size;
   const char *name;
   int64_t layer;
+  const int64_t *low; /* of an input with bounds: the lower ends, for each size
+                         of its layer, whose sizes are the upper ends; else
+                         NULL */
 };
 
 NETC_API size_t netc_input_count(const struct netc *netc);

@@ -182,6 +182,10 @@ static void call_input(struct call *call) {
   int64_t layer = load->model.sources.at[asking->index];
   struct netc_end end = {.name = texts_at(load, (size_t)layer)->name,
                          .layer = layer};
+  if (load->compiled.low) {
+    const struct model *low = load->compiled.low->model;
+    end.low = low->nodes.at[low->sources.at[asking->index]].out->dim;
+  }
   call->status = FILL(asking->to, &end);
 }
 

@@ -32,7 +32,8 @@ struct model_value {
   bool output; /* of the model: it keeps its name */
   int rank;
   int64_t dim[LAYOUT_RANK];
-  int64_t samples[LAYOUT_RANK]; /* an open batch: how many times it; 0: not */
+  const char *open[LAYOUT_RANK]; /* a size that is left open: its name, or ""
+                                    without one; NULL: it is a number */
 
   /* A constant: its bytes; or NULL, and a tensor in the file of weights. */
   const void *data;

@@ -18,12 +18,34 @@
 struct onnx_model *onnx_build(struct netc *netc, int opset, struct arena *arena,
                               struct text *why);
 
+/* The net with other sizes. */
+struct onnx_sample {
+  struct onnx_model *model;
+  bool perhaps; /* left out if it has other operators, as with sizes of 1 */
+};
+
+/* An axis of inputs that is left open. */
+struct onnx_axis {
+  const char *name;
+  const int64_t *sizes; /* in each sample */
+};
+
+/* What is known of axes that are left open: samples in one arena, of which the
+ * first, without "perhaps", becomes the model. */
+struct onnx_opening {
+  const struct onnx_sample *samples;
+  size_t count;
+  bool batched; /* the batch differs, too */
+  const struct onnx_axis *axes;
+  size_t axis_count;
+  const struct onnx_model *upper; /* with the largest sizes; NULL: no matter */
+};
+
 /*
- * Leaves the batch open: what differs between the model and another one of the
- * same net and another batch. False: `why` says where it is more than a size.
+ * Leaves open what differs between samples of one net. False: `why` says where
+ * it is more than a size.
  */
-bool onnx_open_batch(struct onnx_model *model, const struct onnx_model *other,
-                     struct text *why);
+bool onnx_open(const struct onnx_opening *opening, struct text *why);
 
 /* Bytes of its weights. */
 int64_t onnx_weight_bytes(const struct onnx_model *model);

@@ -52,12 +52,12 @@ static Onnx__TypeProto *type_of(struct packing *p,
   for (int i = 0; i < value->rank; i++) {
     MESSAGE(p, Onnx__TensorShapeProto__Dimension,
             ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT, dim);
-    if (value->samples[i] == 0) {
+    if (!value->open[i]) {
       dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
       dim->dim_value = value->dim[i];
-    } else if (value->samples[i] == 1) {
+    } else if (*value->open[i]) {
       dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
-      dim->dim_param = text_of("batch");
+      dim->dim_param = text_of(value->open[i]);
     }
     shape->dim[i] = dim;
   }
