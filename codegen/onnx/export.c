@@ -1,15 +1,32 @@
 /* -o x.onnx: the net, operation by operation, as a model of ONNX. */
 #include "codegen/onnx/export.h"
 
+#include <string.h>
+
 #include "base/shown.h"
 #include "base/utf8.h"
 #include "codegen/onnx/onnx.h"
+
+/* The model outlives the net: others are compiled, to leave sizes open. */
+static const char *keep(struct exporting *x, const char *text) {
+  return arena_copy(x->arena, text, strlen(text));
+}
+
+static void keep_weight(struct exporting *x, const struct netc_weight *from) {
+  struct netc_weight *weight = VEC_PUSH(x->arena, &x->model.weights);
+  int64_t *dims = arena_alloc(x->arena, (size_t)from->rank + 1, sizeof *dims);
+  for (int i = 0; i < from->rank; i++)
+    dims[i] = from->dims[i];
+  *weight = *from;
+  weight->name = keep(x, from->name);
+  weight->dims = dims;
+}
 
 static void read_weights(struct exporting *x) {
   struct netc_weight weight = {.size = sizeof weight};
   struct netc_tensor tensor = {.size = sizeof tensor};
   for (size_t i = 0; netc_weight(x->netc, i, &weight) == NETC_OK; i++)
-    *VEC_PUSH(x->arena, &x->model.weights) = weight;
+    keep_weight(x, &weight);
   for (size_t i = 0; netc_tensor(x->netc, i, &tensor) == NETC_OK; i++)
     *VEC_PUSH(x->arena, &x->tensors) = tensor;
   size_t count = x->model.weights.count;
@@ -57,7 +74,7 @@ static void open_inputs(struct exporting *x) {
     bool real = operand.type == NETC_FLOAT;
     if (real && at.rank > 3)
       at = layout_channels_first(&at);
-    value_id id = model_value(&x->model, FROM_INPUT, end.name,
+    value_id id = model_value(&x->model, FROM_INPUT, keep(x, end.name),
                               element_of(operand.type), at.rank, at.dim);
     *VEC_PUSH(x->arena, &x->model.inputs) = id;
     if (real && at.rank == 3)
@@ -70,7 +87,7 @@ static void open_inputs(struct exporting *x) {
 static const char *layer_name(struct exporting *x, int64_t layer) {
   struct netc_layer found = {.size = sizeof found};
   netc_layer(x->netc, (size_t)layer, &found);
-  return found.name;
+  return keep(x, found.name);
 }
 
 /* A layer's operations follow each other. */
@@ -133,7 +150,7 @@ static bool write_outputs(struct exporting *x) {
        i++) {
     netc_output(x->netc, i, &end);
     struct view view = onnx_operand_view(x, &operand);
-    x->layer = x->model.scope = end.name;
+    x->layer = x->model.scope = keep(x, end.name);
     if (operand.type == NETC_FLOAT && view.at.rank > 3) {
       view.at = layout_channels_first(&view.at);
     } else if (operand.type == NETC_FLOAT && view.at.rank == 3) {
@@ -144,7 +161,7 @@ static bool write_outputs(struct exporting *x) {
     value_id value = onnx_get_spread(x, &view);
     if (value == NO_VALUE)
       return false;
-    add_output(x, value, end.name);
+    add_output(x, value, x->layer);
   }
   return true;
 }
