@@ -68,7 +68,7 @@ readers := $(filter-out $(tensors) %/absent.c \
              $(call files,import)) \
            $(if $(filter 0,$(ONNX)),$(src)import/onnx/absent.c)
 commands := $(tensors) \
-  $(filter-out $(src)driver/import/% $(if $(filter 0,$(ONNX)),%/onnx.c,%/onnx_absent.c), \
+  $(filter-out $(src)driver/import/% $(if $(filter 0,$(ONNX)),%/onnx.c %/onnx_open.c,%/onnx_absent.c), \
     $(call files,driver)) \
   $(if $(filter 0,$(IMPORT)),$(src)driver/import/absent.c, \
     $(filter-out %/absent.c,$(call files,driver/import))) \
