@@ -11,14 +11,16 @@
 #include "base/check.h"
 
 enum {
-  MOST_SAMPLES = 10, /* and both ends */
-  FEWEST_SAMPLES = 3,
   MOST_AXES = 16,
+  UPPER_SAMPLES = 10, /* from the upper half, where nothing is small */
+  CHANCE_SAMPLES = 8, /* from all of the bounds */
+  MOST_SAMPLES = UPPER_SAMPLES + CHANCE_SAMPLES + 2 * MOST_AXES + 2,
+  FEWEST_SAMPLES = 3,
 };
 
 /* Batches that seldom are sizes of a net, too. */
-static const int64_t batches[MOST_SAMPLES + 2] = {61, 59, 67, 53, 71, 47,
-                                                  73, 43, 79, 41, 83, 37};
+static const int64_t batches[] = {61, 59, 67, 53, 71, 47,
+                                  73, 43, 79, 41, 83, 37};
 
 /* An axis with bounds; or several that are equal, by the first of them. */
 struct open_axis {
@@ -47,7 +49,7 @@ struct opening_call {
   VEC(struct open_input) inputs;
   struct open_axis axes[MOST_AXES];
   size_t axis_count;
-  struct onnx_sample samples[MOST_SAMPLES + 2];
+  struct onnx_sample samples[MOST_SAMPLES];
   size_t count;
 };
 
@@ -131,7 +133,8 @@ static void give_batch(struct opening_call *c) {
   char number[32];
   if (!c->request->dynamic)
     return;
-  snprintf(number, sizeof number, "%" PRId64, batches[c->count]);
+  snprintf(number, sizeof number, "%" PRId64,
+           batches[c->count % (sizeof batches / sizeof *batches)]);
   netc_set(c->request->netc, "batch", number);
 }
 
@@ -202,9 +205,9 @@ static void find_step(struct opening_call *c, size_t axis) {
 static bool steps_below(const struct open_axis *a, size_t which,
                         int64_t *steps) {
   int64_t n = (a->high - a->low) / a->step;
-  const int64_t tries[MOST_SAMPLES] = {1,     n / 2, 2,     n / 3,     3,
-                                       n / 4, 5,     n / 5, 2 * n / 5, 4};
-  for (size_t i = 0; i < MOST_SAMPLES; i++) {
+  const int64_t tries[UPPER_SAMPLES] = {1,     n / 2, 2,     n / 3,     3,
+                                        n / 4, 5,     n / 5, 2 * n / 5, 4};
+  for (size_t i = 0; i < UPPER_SAMPLES; i++) {
     bool fits = tries[i] >= 1 && tries[i] <= max_i64(n / 2, 1);
     for (size_t k = 0; k < i && fits; k++)
       fits = tries[k] != tries[i];
@@ -233,14 +236,29 @@ static void set_between(struct opening_call *c, size_t sample) {
   }
 }
 
-static bool add_samples(struct opening_call *c) {
-  size_t wanted = c->axis_count ? MOST_SAMPLES : FEWEST_SAMPLES;
-  for (size_t i = 0; i < wanted; i++) {
-    set_between(c, i);
-    if (!add_sample(c, false))
-      return false;
+/* Any sizes, the same ones each time. */
+static void set_by_chance(struct opening_call *c, uint64_t *state) {
+  for (size_t i = 0; i < c->axis_count; i++) {
+    struct open_axis *a = &c->axes[i];
+    int64_t n = (a->high - a->low) / a->step;
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    int64_t steps = (int64_t)((*state >> 33) % (uint64_t)(n + 1));
+    a->now = a->first == i ? a->high - steps * a->step : c->axes[a->first].now;
   }
-  return true;
+}
+
+/* Each axis on its own, so that no two have the same sizes in all samples. */
+static void add_alone(struct opening_call *c) {
+  for (size_t i = 0; i < c->axis_count; i++) {
+    for (int low = 0; low < 2 && c->axes[i].first == i; low++) {
+      set_ends(c, false);
+      for (size_t k = 0; k < c->axis_count; k++)
+        if (c->axes[k].first == i)
+          c->axes[k].now =
+              low ? c->axes[k].low : c->axes[k].high - c->axes[k].step;
+      add_sample(c, true);
+    }
+  }
 }
 
 /* Both ends, where the upper one has the longest constants. */
@@ -254,6 +272,25 @@ static const struct onnx_model *add_ends(struct opening_call *c) {
       upper = c->samples[count].model;
   }
   return upper;
+}
+
+/* False: the net cannot be exported. */
+static bool add_samples(struct opening_call *c,
+                        const struct onnx_model **upper) {
+  size_t wanted = c->axis_count ? UPPER_SAMPLES : FEWEST_SAMPLES;
+  uint64_t state = 1;
+  for (size_t i = 0; i < wanted; i++) {
+    set_between(c, i);
+    if (!add_sample(c, false))
+      return false;
+  }
+  *upper = add_ends(c);
+  add_alone(c);
+  for (size_t i = 0; i < CHANCE_SAMPLES && c->axis_count; i++) {
+    set_by_chance(c, &state);
+    add_sample(c, true);
+  }
+  return true;
 }
 
 /* Names */
@@ -306,13 +343,11 @@ static bool refuse_few(struct opening_call *c) {
 
 static struct onnx_model *build(struct opening_call *c) {
   struct onnx_axis axes[MOST_AXES];
+  const struct onnx_model *upper = NULL;
   for (size_t i = 0; i < c->axis_count; i++)
     find_step(c, i);
   name_axes(c);
-  if (!add_samples(c))
-    return NULL;
-  const struct onnx_model *upper = add_ends(c);
-  if (refuse_few(c))
+  if (!add_samples(c, &upper) || refuse_few(c))
     return NULL;
   for (size_t i = 0; i < c->axis_count; i++)
     axes[i] = (struct onnx_axis){c->axes[i].name, c->axes[i].sizes};
@@ -337,7 +372,7 @@ struct onnx_model *onnx_build_open(const struct export_request *request,
       .request = request, .arena = arena, .why = why, .status = EXIT_DONE};
   find_inputs(c);
   for (size_t i = 0; i < c->axis_count; i++)
-    c->axes[i].sizes = arena_alloc(arena, MOST_SAMPLES + 2, sizeof(int64_t));
+    c->axes[i].sizes = arena_alloc(arena, MOST_SAMPLES, sizeof(int64_t));
   struct onnx_model *model = build(c);
   if (c->axis_count && c->status == EXIT_DONE)
     c->status = compile(c, false, false);

@@ -9,7 +9,8 @@ const ort = require("onnxruntime-node");
 const [netc, folder, ...chosen] = process.argv.slice(2);
 const LIMIT = 1e-4; // of the root mean square of an output
 
-// [net, options of netc]: what a machine with little memory runs in seconds
+// [net, options of netc]: what a machine with little memory runs in seconds;
+// --sizes are those of axes that the model leaves open
 const kept = ["windows", "values", "shapes", "sequences", "recurrent",
   "small"];
 const small = [
@@ -24,6 +25,13 @@ const small = [
     "--dynamic", "--batch", `${batch}`])),
   ...[1, 5].map((batch) => ["examples/zoo/vit.net", "-D", "layers=2", "-D",
     "width=48", "-D", "heads=3", "--dynamic", "--batch", `${batch}`]),
+  ...[["map", "33x40", "34x41", "50x64", "96x57", "96x64"],
+    ["text", "1x1", "2x7", "7x2", "20x20", "31x40", "48x40"],
+    ["recurrent", "40", "41", "137", "400"],
+    ["relative", "2", "3", "16", "33"]].flatMap(([net, ...all]) =>
+    all.flatMap((sizes) => [[], ["--dynamic", "--batch", "3"],
+      ["--opset", "17"]].map((more) => [`tests/data/onnx_open/${net}.net`,
+      "--sizes", sizes, ...more]))),
   ["tests/data/onnx/ends.net", "--batch", "2"],
   ["tests/data/run/maps.net", "--batch", "2"],
   ["tests/data/run/sequences.net", "--batch", "2"],
@@ -99,7 +107,8 @@ const last = (dims) => [0, dims.length - 1,
 // As ONNX has it: a map with its channels first, a sequence perhaps.
 const ordered = (own, there, real) => {
   const order = own.map((_, i) => i);
-  if (!real || own.length < 3 || (own.length === 3 && same(own, there)))
+  if (!real || own.length < 3 ||
+    (own.length === 3 && there && same(own, there)))
     return order;
   return last(own);
 };
@@ -111,8 +120,12 @@ const feedOf = (input, own, seed) => {
     : input.type === "int64" ? [BigInt64Array, "<i8"] : [Int32Array, "<i4"];
   const whole = (v) => input.type === "int64" ? BigInt(v > 0) : +(v > 0);
   const data = Kind.from(values, real ? undefined : whole);
-  const there = input.shape.map((d) => d === "batch" ? own[0] : d);
-  const turned = transpose(data, own, ordered(own, there, real));
+  const fits = (dims) => input.shape.every((d, i) =>
+    typeof d === "string" || d === dims[i]);
+  const order = ordered(own, fits(own) ? own : null, real);
+  const there = order.map((axis) => own[axis]);
+  must(fits(there), `${input.name} is ${input.shape}, and ${own} in netc`);
+  const turned = transpose(data, own, order);
   return { type, data, tensor: new ort.Tensor(input.type, turned, there) };
 };
 
@@ -126,17 +139,31 @@ const difference = (made, wanted) => {
   return most / (Math.sqrt(sum / made.length) || 1);
 };
 
+// The net with sizes, "33x40", in place of its bounds.
+const sized = (net, sizes, to) => {
+  if (!sizes) return net;
+  const numbers = sizes.split("x");
+  fs.writeFileSync(to, fs.readFileSync(net, "utf8").replace(/\d+\.\.\d+/g,
+    () => numbers.shift()));
+  must(numbers.length === 0, `${net} has other bounds than ${sizes}`);
+  return to;
+};
+
 const compare = async (net, options) => {
   const name = path.basename(net, ".net");
   const file = (end) => path.join(folder, name + end);
   const call = (...words) => execFileSync(netc, words, {
     stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
-  const plain = options.filter((o, i) => o !== "--opset" &&
-    options[i - 1] !== "--opset" && o !== "--dynamic");
-  // The batch of a model whose batch is open is that of its inputs alone.
-  const exported = options.includes("--dynamic") ? options.filter((o, i) =>
-    o !== "--batch" && options[i - 1] !== "--batch") : options;
-  const report = JSON.parse(call(net, ...plain, "--emit=json", "--depth=0"));
+  const given = (word) => options.includes(word) &&
+    options[options.indexOf(word) + 1];
+  const without = (...words) => options.filter((o, i) =>
+    !words.includes(o) && !words.includes(options[i - 1]));
+  // What a model leaves open is said by its inputs alone.
+  const dynamic = options.includes("--dynamic");
+  const exported = dynamic ? without("--batch", "--sizes") : without("--sizes");
+  const plain = without("--opset", "--sizes").filter((o) => o !== "--dynamic");
+  const run = sized(net, given("--sizes"), file(".net"));
+  const report = JSON.parse(call(run, ...plain, "--emit=json", "--depth=0"));
   call("weights", net, ...plain, "--random", "1", "-o", file(".st"));
   call(net, ...exported, "--weights", file(".st"), "-o", file(".onnx"));
   const session = await ort.InferenceSession.create(file(".onnx"),
@@ -153,7 +180,7 @@ const compare = async (net, options) => {
   });
   session.outputNames.forEach((_, k) => words.push("-o",
     end(session.outputNames, k, file(`.out${k}.npy`))));
-  call("run", net, ...plain, "--threads", "2", "--weights", file(".st"),
+  call("run", run, ...plain, "--threads", "2", "--weights", file(".st"),
     ...words);
   const made = await session.run(feeds);
   let worst = 0, values = 0;

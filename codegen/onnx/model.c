@@ -154,8 +154,8 @@ void model_name_values(struct onnx_model *m) {
   for (int weights = 1; weights >= 0; weights--)
     for (size_t i = 0; i < m->values.count; i++) {
       const struct model_value *value = &m->values.at[i];
-      if (value->from != FROM_INPUT && !value->output &&
-          (value->weight >= 0) == weights)
+      if (value->from != FROM_INPUT && value->from != FROM_NOTHING &&
+          !value->output && (value->weight >= 0) == weights)
         name_value(m, &taken, &next, (value_id)i);
     }
 }

@@ -21,7 +21,7 @@ struct onnx_model *onnx_build(struct netc *netc, int opset, struct arena *arena,
 /* The net with other sizes. */
 struct onnx_sample {
   struct onnx_model *model;
-  bool perhaps; /* left out if it has other operators, as with sizes of 1 */
+  bool perhaps; /* left out if sizes of 1 give it other operators */
 };
 
 /* An axis of inputs that is left open. */

@@ -22,6 +22,33 @@ bool open_refuse(struct opening *o, value_id value) {
   return false;
 }
 
+static bool is_one_alone(const struct onnx_model *a, value_id x,
+                         const struct onnx_model *b, value_id y) {
+  if (x == NO_VALUE || y == NO_VALUE)
+    return false;
+  const struct model_value *p = model_at(a, x), *q = model_at(b, y);
+  for (int k = 0; k < p->rank && k < q->rank; k++)
+    if (p->dim[k] != 1 && q->dim[k] == 1)
+      return true;
+  return false;
+}
+
+/* Whether up to a node `b` has a size of 1 where `a` has more: an operator that
+ * turns axes, or repeats, has nothing to do then. */
+static bool has_ones(const struct onnx_model *a, const struct onnx_model *b,
+                     size_t last) {
+  for (size_t i = 0; i <= last && i < a->nodes.count && i < b->nodes.count;
+       i++) {
+    const struct onnx_node *x = &a->nodes.at[i], *y = &b->nodes.at[i];
+    if (is_one_alone(a, x->out, b, y->out))
+      return true;
+    for (size_t k = 0; k < x->in_count && k < y->in_count; k++)
+      if (is_one_alone(a, x->ins[k], b, y->ins[k]))
+        return true;
+  }
+  return false;
+}
+
 /* Samples whose operators are others are left out, if they may be. */
 static bool choose_samples(struct opening *o) {
   const struct onnx_opening *asked = o->asked;
@@ -33,7 +60,7 @@ static bool choose_samples(struct opening *o) {
     if (same == o->m->nodes.count && same == other->nodes.count) {
       o->kept[o->count] = s;
       o->models[o->count++] = other;
-    } else if (!asked->samples[s].perhaps) {
+    } else if (!asked->samples[s].perhaps || !has_ones(o->m, other, same)) {
       return open_refuse(o, o->m->nodes.at[same].out);
     }
   }
@@ -148,6 +175,8 @@ bool onnx_open(const struct onnx_opening *asked, struct text *why) {
     open_node(o, i, false);
     open_node(o, i, true);
   }
+  if (asked->upper && asked->upper->weights.count == m->weights.count)
+    m->weights.at = asked->upper->weights.at;
   m->nodes.at = o->sizes.nodes.at;
   m->nodes.count = o->sizes.nodes.count;
   m->nodes.room = o->sizes.nodes.room;

@@ -74,9 +74,10 @@ static bool same_operand(const struct onnx_model *a, value_id x,
     return false;
   if (p->from != FROM_CONSTANT)
     return true;
-  if (p->weight != q->weight)
-    return false;
-  return p->weight < 0 || memcmp(p->dim, q->dim, sizeof p->dim) == 0;
+  /* A buffer has as many rows as there are positions. */
+  return p->weight == q->weight &&
+         (p->weight < 0 || a->weights.at[p->weight].buffer ||
+          memcmp(p->dim, q->dim, sizeof p->dim) == 0);
 }
 
 size_t open_same_nodes(struct arena *arena, const struct onnx_model *a,

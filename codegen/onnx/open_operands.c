@@ -20,10 +20,12 @@ static struct operands operands_of(struct opening *o, size_t i, size_t in) {
 
 static bool differ(const struct opening *o, const struct operands *all) {
   const struct model_value *first = &all->at[0];
-  for (size_t s = 0; s < o->count && first->data; s++)
+  bool constant = first->from == FROM_CONSTANT;
+  for (size_t s = 0; s < o->count && constant; s++)
     if (all->at[s].bytes != first->bytes ||
         memcmp(all->at[s].dim, first->dim, sizeof first->dim) != 0 ||
-        memcmp(all->at[s].data, first->data, first->bytes) != 0)
+        (first->data &&
+         memcmp(all->at[s].data, first->data, first->bytes) != 0))
       return true;
   return false;
 }
@@ -133,17 +135,49 @@ static const struct model_value *table_of(const struct opening *o,
   return best;
 }
 
+/* A buffer with the sizes that it has for the upper ends. */
+static const struct model_value *buffer_of(const struct opening *o,
+                                           const struct operands *all) {
+  const struct onnx_model *upper = o->asked->upper;
+  for (size_t i = 0; upper && i < upper->values.count; i++) {
+    const struct model_value *table = &upper->values.at[i];
+    if (table->from != FROM_CONSTANT || table->weight != all->at[0].weight)
+      continue;
+    bool fits = true;
+    for (size_t s = 0; s < o->count; s++)
+      for (int k = 0; k < table->rank; k++)
+        fits = fits && all->at[s].dim[k] <= table->dim[k];
+    return fits ? table : NULL;
+  }
+  return NULL;
+}
+
+static value_id whole_of(struct opening *o, const struct model_value *table) {
+  if (table->weight < 0)
+    return model_tensor(o->m, table->type, table->rank, table->dim,
+                        table->data);
+  struct map_entry *entry =
+      map_add(o->m->arena, &o->tables, slice_of(table->name));
+  if (!entry->number) {
+    value_id whole = model_value(o->m, FROM_CONSTANT, table->name, table->type,
+                                 table->rank, table->dim);
+    o->m->values.at[whole].weight = table->weight;
+    entry->number = whole + 1;
+  }
+  return entry->number - 1;
+}
+
 static value_id cut(struct opening *o, const struct operands *all) {
   static const int64_t zeros[LAYOUT_RANK] = {0};
-  const struct model_value *table = table_of(o, all);
+  const struct model_value *table =
+      all->at[0].weight < 0 ? table_of(o, all) : buffer_of(o, all);
   int64_t axes[LAYOUT_RANK], dims[LAYOUT_RANK];
   value_id ends[LAYOUT_RANK];
   int count = 0;
   if (!table)
     return NO_VALUE;
   struct text key = text_new(o->m->arena);
-  value_id whole =
-      model_tensor(o->m, table->type, table->rank, table->dim, table->data);
+  value_id whole = whole_of(o, table);
   text_printf(&key, "%lld", (long long)whole);
   for (int k = 0; k < table->rank; k++) {
     int64_t *sizes = arena_alloc(o->m->arena, o->count + 1, sizeof *sizes);
@@ -183,7 +217,7 @@ static value_id cut(struct opening *o, const struct operands *all) {
 static value_id opened(struct opening *o, size_t i, size_t in,
                        const struct operands *all) {
   const struct model_value *first = &all->at[0];
-  bool alike = first->type == ELEMENT_INT64 && first->rank < 2 &&
+  bool alike = first->data && first->type == ELEMENT_INT64 && first->rank < 2 &&
                first->bytes <= LAYOUT_RANK * sizeof(int64_t);
   for (size_t s = 0; s < o->count && alike; s++)
     alike = all->at[s].bytes == first->bytes;

@@ -55,6 +55,14 @@ static bool same_shape(const struct netc_weight *weight,
   }
 }
 
+/* A table of positions may have more of them: its first rows are used. */
+static bool is_longer(const struct netc_weight *weight,
+                      const struct stored_tensor *stored) {
+  return weight->sines && weight->rank == 2 && stored->rank == 2 &&
+         stored->dims[0] > weight->dims[0] &&
+         stored->dims[1] == weight->dims[1];
+}
+
 /* Takes the values of a tensor for a weight, if they fit. */
 static void take(struct matching *m, size_t index,
                  const struct stored_tensor *stored) {
@@ -63,7 +71,8 @@ static void take(struct matching *m, size_t index,
   netc_layer(m->set->netc, (size_t)weight->layer, &layer);
   m->taken[stored - m->file->tensors.at] = true;
   m->set->from[index] = stored;
-  if (!same_shape(weight, stored, m->match != MATCH_EXACTLY))
+  if (!same_shape(weight, stored, m->match != MATCH_EXACTLY) &&
+      !is_longer(weight, stored))
     object(m, "tensor `%s` is %s, but `%s` needs %s for `%s`", stored->name,
            sizes_text(stored->rank, stored->dims).text, weight->name,
            sizes_text(weight->rank, weight->dims).text, layer.written);
