@@ -247,7 +247,7 @@ COVER =
 test_sources := $(filter-out \
                   $(if $(SAN)$(COVER),%/test_install.c %/test_header.c) \
                   $(if $(COVER),%/test_shown.c) \
-                  $(if $(messages),,%/test_onnx.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_readers.c %/test_tflite.c %/test_openvino.c %/test_values.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_zoo.c %/test_round_trip.c) \
@@ -294,9 +294,9 @@ $(build)/tests/test_runtime: private objects := $(checked) \
 $(build)/tests/test_runtime: private tensor_objects :=
 
 message_objects := $(build)/obj/gen/onnx.pb-c.o
-$(build)/tests/test_onnx $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector: \
+$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector: \
     $(message_objects)
-$(build)/tests/test_onnx $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector: \
+$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector: \
     private objects += $(message_objects) -lprotobuf-c
 
 # The program with folds of imports that go wrong.
