@@ -41,8 +41,7 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
   struct value value = found->value;
   if (value.kind == VALUE_INT || value.kind == VALUE_ANY)
     value = (struct value){
-        .count = 1,
-        .at = {value.kind == VALUE_ANY ? SIZE_ANY : value.integer}};
+        .count = 1, .at = {value.kind == VALUE_ANY ? SIZE_ANY : value.integer}};
   bool right = value.count == shape->rank && !value.paired;
   for (int i = 0; right && i < shape->rank; i++) {
     if (value.at[i] != SIZE_ANY)

@@ -9,7 +9,7 @@
 #include "codegen/onnx/open.h"
 
 /* A value is called after what reads it, if it is a constant. */
-bool open_refuse(struct opening *o, value_id value) {
+bool open_refuse(struct open_model *o, value_id value) {
   bool batch = !o->asked->axis_count, both = !batch && o->asked->batched;
   text_printf(o->why,
               "`%s` depends on %s otherwise than by the size of an axis: %s",
@@ -50,7 +50,7 @@ static bool has_ones(const struct onnx_model *a, const struct onnx_model *b,
 }
 
 /* Samples whose operators are others are left out, if they may be. */
-static bool choose_samples(struct opening *o) {
+static bool choose_samples(struct open_model *o) {
   const struct onnx_opening *asked = o->asked;
   o->models = arena_alloc(o->m->arena, asked->count + 1, sizeof *o->models);
   o->kept = arena_alloc(o->m->arena, asked->count + 1, sizeof *o->kept);
@@ -70,21 +70,22 @@ static bool choose_samples(struct opening *o) {
 
 /* Axes of values */
 
-static int64_t *sizes_of(struct opening *o, const value_id *values, int axis) {
+static int64_t *sizes_of(struct open_model *o, const value_id *values,
+                         int axis) {
   int64_t *sizes = arena_alloc(o->m->arena, o->count + 1, sizeof *sizes);
   for (size_t s = 0; s < o->count; s++)
     sizes[s] = model_at(o->models[s], values[s])->dim[axis];
   return sizes;
 }
 
-bool open_varies(const struct opening *o, const int64_t *sizes) {
+bool open_varies(const struct open_model *o, const int64_t *sizes) {
   for (size_t s = 1; s < o->count; s++)
     if (sizes[s] != sizes[0])
       return true;
   return false;
 }
 
-const char *open_name(const struct opening *o, const int64_t *sizes) {
+const char *open_name(const struct open_model *o, const int64_t *sizes) {
   for (size_t i = 0; i < o->m->inputs.count; i++) {
     const struct model_value *in = model_at(o->m, o->m->inputs.at[i]);
     for (int k = 0; k < in->rank; k++) {
@@ -99,7 +100,7 @@ const char *open_name(const struct opening *o, const int64_t *sizes) {
   return "";
 }
 
-static void open_value(struct opening *o, const value_id *values) {
+static void open_value(struct open_model *o, const value_id *values) {
   struct model_value *value = &o->m->values.at[values[0]];
   for (int k = 0; k < value->rank; k++) {
     int64_t *sizes = sizes_of(o, values, k);
@@ -111,7 +112,7 @@ static void open_value(struct opening *o, const value_id *values) {
   }
 }
 
-static void open_node(struct opening *o, size_t i, bool second) {
+static void open_node(struct open_model *o, size_t i, bool second) {
   value_id *values = arena_alloc(o->m->arena, o->count + 1, sizeof *values);
   for (size_t s = 0; s < o->count; s++) {
     const struct onnx_node *node = &o->models[s]->nodes.at[i];
@@ -122,7 +123,7 @@ static void open_node(struct opening *o, size_t i, bool second) {
 }
 
 /* The word for an axis that is said to have these sizes. */
-static const char *word_for(const struct opening *o, const int64_t *sizes) {
+static const char *word_for(const struct open_model *o, const int64_t *sizes) {
   for (size_t i = 0; i < o->asked->axis_count; i++) {
     bool same = true;
     for (size_t s = 0; s < o->count && same; s++)
@@ -133,7 +134,7 @@ static const char *word_for(const struct opening *o, const int64_t *sizes) {
   return "";
 }
 
-static void open_inputs(struct opening *o) {
+static void open_inputs(struct open_model *o) {
   for (size_t i = 0; i < o->m->inputs.count; i++) {
     value_id *values = arena_alloc(o->m->arena, o->count + 1, sizeof *values);
     struct model_value *in = &o->m->values.at[o->m->inputs.at[i]];
@@ -162,8 +163,9 @@ static void drop_constants(struct onnx_model *m) {
 
 bool onnx_open(const struct onnx_opening *asked, struct text *why) {
   struct onnx_model *m = asked->samples[0].model;
-  struct opening *o = ARENA_NEW(m->arena, struct opening);
-  *o = (struct opening){.m = m, .asked = asked, .why = why, .sizes = {.m = m}};
+  struct open_model *o = ARENA_NEW(m->arena, struct open_model);
+  *o = (struct open_model){
+      .m = m, .asked = asked, .why = why, .sizes = {.m = m}};
   if (!choose_samples(o))
     return false;
   open_inputs(o);

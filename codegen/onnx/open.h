@@ -5,7 +5,7 @@
 #include "codegen/onnx/onnx.h"
 #include "codegen/onnx/sizes.h"
 
-struct opening {
+struct open_model {
   struct open_sizes sizes; /* of them all */
   struct onnx_model *m;    /* the first of the samples */
   const struct onnx_model **models;
@@ -17,13 +17,13 @@ struct opening {
 };
 
 /* Says of what a value depends; always false. */
-bool open_refuse(struct opening *o, value_id value);
+bool open_refuse(struct open_model *o, value_id value);
 
 /* Whether a size is not the same in all samples. */
-bool open_varies(const struct opening *o, const int64_t *sizes);
+bool open_varies(const struct open_model *o, const int64_t *sizes);
 
 /* What an axis of these sizes is called; "": it follows from others. */
-const char *open_name(const struct opening *o, const int64_t *sizes);
+const char *open_name(const struct open_model *o, const int64_t *sizes);
 
 /* open_nodes.c */
 
@@ -33,12 +33,12 @@ size_t open_same_nodes(struct arena *arena, const struct onnx_model *a,
                        const struct onnx_model *b);
 
 /* Gives a node the padding that does for all samples; false: refused. */
-bool open_padding(struct opening *o, size_t node);
+bool open_padding(struct open_model *o, size_t node);
 
 /* open_operands.c */
 
 /* Gives a node what is computed, or cut from a table, for constants that
  * differ; false: refused. */
-bool open_operands(struct opening *o, size_t node);
+bool open_operands(struct open_model *o, size_t node);
 
 #endif

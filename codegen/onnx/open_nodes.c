@@ -114,7 +114,7 @@ static int64_t numbers_of(const struct onnx_node *node, const char *name,
 }
 
 /* As many windows in every sample with the most padding of all? */
-static bool pad_axis(struct opening *o, size_t i, size_t axis, size_t axes,
+static bool pad_axis(struct open_model *o, size_t i, size_t axis, size_t axes,
                      int64_t *before, int64_t *after) {
   *before = *after = 0;
   for (size_t s = 0; s < o->count; s++) {
@@ -139,7 +139,7 @@ static bool pad_axis(struct opening *o, size_t i, size_t axis, size_t axes,
   return true;
 }
 
-static bool differs_in_pads(const struct opening *o, size_t i) {
+static bool differs_in_pads(const struct open_model *o, size_t i) {
   const struct attribute *first = attribute_of(&o->m->nodes.at[i], "pads");
   for (size_t s = 0; s < o->count; s++) {
     const struct attribute *pads =
@@ -150,7 +150,7 @@ static bool differs_in_pads(const struct opening *o, size_t i) {
   return false;
 }
 
-bool open_padding(struct opening *o, size_t i) {
+bool open_padding(struct open_model *o, size_t i) {
   struct onnx_node *node = &o->m->nodes.at[i];
   if (!pads_freely(node) || !differs_in_pads(o, i))
     return true;

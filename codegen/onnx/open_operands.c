@@ -6,19 +6,20 @@
 
 #include "codegen/onnx/open.h"
 
-struct operands {
+struct per_sample {
   struct model_value *at; /* by sample */
 };
 
-static struct operands operands_of(struct opening *o, size_t i, size_t in) {
-  struct operands all = {
+static struct per_sample operands_of(struct open_model *o, size_t i,
+                                     size_t in) {
+  struct per_sample all = {
       arena_alloc(o->m->arena, o->count + 1, sizeof *all.at)};
   for (size_t s = 0; s < o->count; s++)
     all.at[s] = *model_at(o->models[s], o->models[s]->nodes.at[i].ins[in]);
   return all;
 }
 
-static bool differ(const struct opening *o, const struct operands *all) {
+static bool differ(const struct open_model *o, const struct per_sample *all) {
   const struct model_value *first = &all->at[0];
   bool constant = first->from == FROM_CONSTANT;
   for (size_t s = 0; s < o->count && constant; s++)
@@ -30,7 +31,7 @@ static bool differ(const struct opening *o, const struct operands *all) {
   return false;
 }
 
-static int64_t *numbers_at(struct opening *o, const struct operands *all,
+static int64_t *numbers_at(struct open_model *o, const struct per_sample *all,
                            int at) {
   int64_t *numbers = arena_alloc(o->m->arena, o->count + 1, sizeof *numbers);
   for (size_t s = 0; s < o->count; s++)
@@ -41,8 +42,8 @@ static int64_t *numbers_at(struct opening *o, const struct operands *all,
 }
 
 /* Sizes of a Reshape: 0 is that of what it reads, -1 what is left. */
-static value_id reshaped(struct opening *o, size_t i,
-                         const struct operands *all, int count) {
+static value_id reshaped(struct open_model *o, size_t i,
+                         const struct per_sample *all, int count) {
   int64_t sizes[LAYOUT_RANK];
   value_id parts[LAYOUT_RANK];
   bool rest = false, computes = false;
@@ -82,7 +83,7 @@ static value_id reshaped(struct opening *o, size_t i,
   return sizes_list(&o->sizes, parts, count);
 }
 
-static value_id list_of(struct opening *o, const struct operands *all,
+static value_id list_of(struct open_model *o, const struct per_sample *all,
                         int count) {
   value_id parts[LAYOUT_RANK];
   for (int k = 0; k < count; k++)
@@ -119,8 +120,8 @@ static bool begins(const struct model_value *table,
 }
 
 /* The largest constant of the upper ends of which they all are parts. */
-static const struct model_value *table_of(const struct opening *o,
-                                          const struct operands *all) {
+static const struct model_value *table_of(const struct open_model *o,
+                                          const struct per_sample *all) {
   const struct onnx_model *upper = o->asked->upper;
   const struct model_value *best = NULL;
   for (size_t i = 0; upper && i < upper->values.count; i++) {
@@ -136,8 +137,8 @@ static const struct model_value *table_of(const struct opening *o,
 }
 
 /* A buffer with the sizes that it has for the upper ends. */
-static const struct model_value *buffer_of(const struct opening *o,
-                                           const struct operands *all) {
+static const struct model_value *buffer_of(const struct open_model *o,
+                                           const struct per_sample *all) {
   const struct onnx_model *upper = o->asked->upper;
   for (size_t i = 0; upper && i < upper->values.count; i++) {
     const struct model_value *table = &upper->values.at[i];
@@ -152,7 +153,8 @@ static const struct model_value *buffer_of(const struct opening *o,
   return NULL;
 }
 
-static value_id whole_of(struct opening *o, const struct model_value *table) {
+static value_id whole_of(struct open_model *o,
+                         const struct model_value *table) {
   if (table->weight < 0)
     return model_tensor(o->m, table->type, table->rank, table->dim,
                         table->data);
@@ -167,7 +169,7 @@ static value_id whole_of(struct opening *o, const struct model_value *table) {
   return entry->number - 1;
 }
 
-static value_id cut(struct opening *o, const struct operands *all) {
+static value_id cut(struct open_model *o, const struct per_sample *all) {
   static const int64_t zeros[LAYOUT_RANK] = {0};
   const struct model_value *table =
       all->at[0].weight < 0 ? table_of(o, all) : buffer_of(o, all);
@@ -214,8 +216,8 @@ static value_id cut(struct opening *o, const struct operands *all) {
 }
 
 /* What an operator is given in place of a constant; NO_VALUE: nothing. */
-static value_id opened(struct opening *o, size_t i, size_t in,
-                       const struct operands *all) {
+static value_id opened(struct open_model *o, size_t i, size_t in,
+                       const struct per_sample *all) {
   const struct model_value *first = &all->at[0];
   bool alike = first->data && first->type == ELEMENT_INT64 && first->rank < 2 &&
                first->bytes <= LAYOUT_RANK * sizeof(int64_t);
@@ -229,14 +231,14 @@ static value_id opened(struct opening *o, size_t i, size_t in,
              : list_of(o, all, count);
 }
 
-bool open_operands(struct opening *o, size_t i) {
+bool open_operands(struct open_model *o, size_t i) {
   size_t count = o->m->nodes.at[i].in_count;
   value_id *ins = arena_alloc(o->m->arena, count + 1, sizeof *ins);
   for (size_t k = 0; k < count; k++) {
     ins[k] = o->m->nodes.at[i].ins[k];
     if (ins[k] == NO_VALUE)
       continue;
-    struct operands all = operands_of(o, i, k);
+    struct per_sample all = operands_of(o, i, k);
     if (differ(o, &all) && (ins[k] = opened(o, i, k, &all)) == NO_VALUE)
       return open_refuse(o, o->m->nodes.at[i].out);
   }

@@ -22,8 +22,9 @@ void sizes_add(struct open_sizes *o, value_id value, int axis,
   entry->number = (int64_t)o->dims.count;
 }
 
-value_id sizes_node(struct open_sizes *o, const char *op, int64_t length,
-                    const value_id *ins, size_t count) {
+/* A node among those of the model; of int64, a list of that length. */
+static value_id sizes_node(struct open_sizes *o, const char *op, int64_t length,
+                           const value_id *ins, size_t count) {
   struct onnx_model *m = o->m;
   m->scope = "sizes";
   value_id out = model_node(m, op, ELEMENT_INT64, 1, &length, ins, count);
@@ -91,11 +92,11 @@ static value_id by_ratio(struct open_sizes *o, const int64_t *numbers) {
 }
 
 /* numbers = floor((by * size + more) / part) in every sample */
-struct line {
+struct size_line {
   int64_t by, more, part;
 };
 
-static bool is_on(const struct open_sizes *o, const struct line *line,
+static bool is_on(const struct open_sizes *o, const struct size_line *line,
                   const int64_t *sizes, const int64_t *numbers) {
   for (size_t s = 0; s < o->samples; s++) {
     int64_t value;
@@ -108,15 +109,15 @@ static bool is_on(const struct open_sizes *o, const struct line *line,
 }
 
 static bool find_line(const struct open_sizes *o, const int64_t *sizes,
-                      const int64_t *numbers, struct line *line) {
+                      const int64_t *numbers, struct size_line *line) {
   size_t other = 1;
   while (other < o->samples && sizes[other] == sizes[0])
     other++;
   if (other == o->samples)
     return false;
-  *line = (struct line){.by = (numbers[other] - numbers[0]) /
-                              (sizes[other] - sizes[0]),
-                        .part = 1};
+  *line = (struct size_line){.by = (numbers[other] - numbers[0]) /
+                                   (sizes[other] - sizes[0]),
+                             .part = 1};
   int64_t most;
   if (line->by > 0 && mul_i64(sizes[0], line->by, &most)) {
     line->more = numbers[0] - most;
@@ -132,7 +133,7 @@ static bool find_line(const struct open_sizes *o, const int64_t *sizes,
 }
 
 static value_id by_line(struct open_sizes *o, const int64_t *numbers) {
-  struct line line;
+  struct size_line line;
   for (size_t i = 0; i < o->dims.count && o->samples >= FEWEST_SAMPLES; i++) {
     const int64_t *sizes = o->dims.at[i].sizes;
     if (!find_line(o, sizes, numbers, &line))

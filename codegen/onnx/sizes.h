@@ -34,10 +34,6 @@ void sizes_add(struct open_sizes *o, value_id value, int axis,
  */
 value_id sizes_number(struct open_sizes *o, const int64_t *numbers);
 
-/* A node among those of the model; of int64, a list of that length. */
-value_id sizes_node(struct open_sizes *o, const char *op, int64_t length,
-                    const value_id *ins, size_t count);
-
 /* Lists of one as one list; one of them is itself. */
 value_id sizes_list(struct open_sizes *o, const value_id *numbers, int count);
 
