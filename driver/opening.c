@@ -6,8 +6,9 @@
 
 #include "base/file.h"
 #include "base/guard.h"
+#include "base/limits.h"
 #include "driver/zoo.h"
-#include "import/bytes/bytes.h"
+#include "import/bytes/gzip.h"
 
 struct opening_run {
   struct opened_file *opening;
@@ -43,16 +44,9 @@ static const char *help_text(struct arena *arena, const char *help,
 }
 
 enum file_kind_id opening_kind(const char *operand) {
-  struct byte_store store;
-  enum file_kind_id kind = KIND_COUNT;
   char head[FILE_HEAD];
-  if (byte_store_open(&store, operand)) {
-    size_t length = store.size < sizeof head ? (size_t)store.size : sizeof head;
-    if (byte_store_read(&store, 0, head, length))
-      kind = file_kind_of("", (struct slice){head, length});
-  }
-  byte_store_close(&store);
-  return kind;
+  size_t length = byte_head(operand, head, sizeof head);
+  return file_kind_of("", (struct slice){head, length});
 }
 
 int opening_refuse_file(const char *path, enum file_kind_id kind,
@@ -76,13 +70,64 @@ static bool is_told(const struct opened_file *o) {
   return strcmp(o->path, "-") != 0 && opening_kind(o->path) == o->kind;
 }
 
-/* Whether a file is read to its end: one that nobody can use is not. */
+/* Of all but files that nobody can use, or whose readers read themselves. */
+static bool is_read_whole(const struct opened_file *o) {
+  const struct file_kind *k = o->kind == KIND_COUNT ? NULL : file_kind(o->kind);
+  return !k || (k->read && !k->header && !(k->opens_file && is_told(o)));
+}
+
+/* A pipe is read once: what it gave is all there is. */
+static bool is_file(const struct opened_file *o) {
+  char first;
+  return strcmp(o->path, "-") != 0 && byte_head(o->path, &first, 1) == 1;
+}
+
+/* Whether a file is read to its end. */
 static bool goes_on(void *user, struct slice head) {
-  struct opened_file *opening = user;
-  opening->kind = file_kind_of(opening->path, head);
-  const struct file_kind *k =
-      opening->kind == KIND_COUNT ? NULL : file_kind(opening->kind);
-  return !k || (k->read && !k->header && !(k->opens_file && is_told(opening)));
+  struct opened_file *o = user;
+  o->kind = file_kind_of(o->path, head);
+  return o->kind == KIND_GZIP ? !is_file(o) : is_read_whole(o);
+}
+
+/* "x.cfg" of "x.cfg.gz" */
+static const char *unpacked_name(struct opened_file *o) {
+  size_t length = strlen(o->path);
+  bool packed = slice_ends(slice_of(o->path), ".gz");
+  return arena_copy(&o->arena, o->path, packed ? length - 3 : length);
+}
+
+/* The text of what is packed, by what that is. */
+static bool read_packed(struct opened_file *o, struct byte_store *store) {
+  size_t most = store->size < FILE_HEAD ? (size_t)store->size : FILE_HEAD;
+  char *head = arena_room(&o->arena, most + 1, 1), *all = head;
+  if (!byte_store_read(store, 0, head, most))
+    return false;
+  head[most] = '\0';
+  o->text = (struct slice){head, most};
+  o->kind = file_kind_of(unpacked_name(o), o->text);
+  if (!is_read_whole(o) || store->size <= most)
+    return true;
+  if (store->size > LIMIT_SOURCE_BYTES) {
+    snprintf(store->fault, sizeof store->fault,
+             "unpacked by gzip it is larger than 1 GiB");
+    return false;
+  }
+  all = arena_room(&o->arena, (size_t)store->size + 1, 1);
+  all[store->size] = '\0';
+  o->text = (struct slice){all, (size_t)store->size};
+  return byte_store_read(store, 0, all, o->text.length);
+}
+
+/* Of a file, or what a pipe gave, that gzip packed. */
+static int open_packed(struct opened_file *o) {
+  struct byte_store store = byte_store_of(o->text);
+  bool read = is_file(o) ? byte_store_open(&store, o->path)
+                         : gzip_unpack(&store, UINT64_MAX);
+  int status = EXIT_DONE;
+  if (!read || !read_packed(o, &store))
+    status = complain_of(EXIT_SOURCE, o->path, NULL, "%s", store.fault);
+  byte_store_close(&store);
+  return status;
 }
 
 static int unread(const struct opened_file *opening, enum file_status status) {
@@ -113,7 +158,11 @@ static void open_file(void *user) {
       file_read_asking(&o->arena, o->path, goes_on, o, &o->text);
   if (status != FILE_OK)
     run->status = unread(o, status);
-  else if (o->kind != KIND_COUNT && !file_kind(o->kind)->read && !is_tensors(o))
+  else if (o->kind == KIND_GZIP)
+    run->status = open_packed(o);
+  if (run->status != EXIT_DONE)
+    return;
+  if (o->kind != KIND_COUNT && !file_kind(o->kind)->read && !is_tensors(o))
     run->status = opening_refuse(o, o->kind);
 }
 

@@ -97,6 +97,7 @@ struct graph_node {
 struct graph_error {
   size_t line, column; /* 0: none */
   struct slice message, help;
+  struct graph_shape input; /* what another size of it may mend; rank 0: no */
 };
 
 /* What of the file is read: whatever is added to the graph is of it. */

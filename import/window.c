@@ -13,7 +13,22 @@ struct graph_window window_square(int axes, int64_t kernel, int64_t stride) {
   return w;
 }
 
+/* The only input, if it is a picture; else of rank 0. */
+static struct graph_shape only_picture(const struct graph *graph) {
+  struct graph_shape found = {0};
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    const struct graph_node *node = graph->nodes.at[i];
+    if (node->word != WORD_INPUT)
+      continue;
+    if (found.rank || node->shape.rank != 3)
+      return (struct graph_shape){0};
+    found = node->shape;
+  }
+  return found;
+}
+
 bool window_help(struct graph *graph) {
+  graph->error.input = only_picture(graph);
   return graph_help(graph, "a larger input: --input HEIGHTxWIDTHxCHANNELS");
 }
 

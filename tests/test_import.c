@@ -365,7 +365,7 @@ static void darknet_takes_another_input(void **state) {
                                "[convolutional]\nfilters=4\nsize=3\n");
   struct run r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "a larger input: --input HEIGHTxWIDTHxCHANNELS");
+  assert_holds(r.err, "the input is 1x1x4; `--input 224x224x4` gives it");
   run_free(&r);
   char *source = import(path, "--input 9x9x4");
   assert_holds(source, "input 9x9x4\nconv 4 3x3 sigmoid -> 7x7x4\n");

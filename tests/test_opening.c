@@ -52,8 +52,6 @@ static struct kind kinds[] = {
      "reads none"},
     {"pdf", "x", BYTES("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), "this is a PDF",
      "reads none"},
-    {"gzip", "x", BYTES("\x1f\x8b\x08\x08\0\0\0\0\0\xff"),
-     "this is compressed with gzip", "gunzip -k"},
     {"numpy", "x", BYTES("\x93NUMPY\1\0\x76\0{'descr': '<f4'}"),
      "an array of NumPy", "netc run MODEL.net --input"},
     {"utf-16", "x", BYTES("\xff\xfei\0n\0p\0u\0t\0"), "text in UTF-16",
@@ -309,6 +307,66 @@ static void the_only_model_of_a_folder_is_read(void **state) {
          0, "compared with model.safetensors.index.json", NULL);
 }
 
+/* What gzip packed is read as what is in it: text, bytes, weights; from a
+   file, a pipe or a folder; by the name without .gz. */
+static void what_gzip_packed_is_unpacked(void **state) {
+  (void)state;
+  const char *at = scratch("opening-gzip");
+  struct run r =
+      run("cd %s && mkdir f && D=\"$OLDPWD/\" && I=\"$D\"tests/data/import && "
+          "gzip -c $I/darknet/tiny.cfg >tiny.cfg.gz && "
+          "gzip -c $I/tflite/hello_world_int8.tflite >f/h.tflite.gz && "
+          "printf 'input 3\nfc 7\n' | gzip >a.net.gz && "
+          "{ printf 'input 3\n' | gzip; printf 'fc 8\n' | gzip; } >two.gz && "
+          "\"$D\"" NETC " tiny.cfg.gz -o a.csv && "
+          "\"$D\"" NETC " $I/darknet/tiny.cfg -o b.csv && cmp a.csv b.csv && "
+          "\"$D\"" NETC " a.net.gz && \"$D\"" NETC " two.gz && "
+          "\"$D\"" NETC " f && "
+          "\"$D\"" NETC " - <f/h.tflite.gz && "
+          "cat two.gz | \"$D\"" NETC " /dev/stdin && "
+          "\"$D\"" NETC " weights a.net.gz --random 1 -o w.safetensors && "
+          "gzip w.safetensors && \"$D\"" NETC " weights w.safetensors.gz && "
+          "\"$D\"" NETC " weights a.net.gz --check w.safetensors.gz",
+          at);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "fc 7");
+  assert_holds(r.out, "fc 8");
+  assert_holds(r.out, "28 parameters; safetensors");
+  assert_holds(r.err, "tiny.cfg.gz: note: read as Darknet");
+  assert_holds(r.err, "h.tflite.gz` writes");
+  run_free(&r);
+}
+
+static void what_gzip_packed_is_bounded(void **state) {
+  (void)state;
+  const char *at = scratch("opening-bomb");
+  /* 17 times 64 MiB of zeros. */
+  struct run r = run("cd %s && head -c 67108864 /dev/zero | gzip -1 >one && "
+                     "for i in $(seq 17); do cat one; done >bomb.gz && "
+                     "timeout 60 \"$OLDPWD/\"" NETC " bomb.gz",
+                     at);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "bomb.gz: error: ");
+  run_free(&r);
+  static const char *const broken[][2] = {
+      {"head -c 300 t.gz", "what gzip packed is cut off"},
+      {"{ head -c 300 t.gz; head -c 300 /dev/urandom; }",
+       "what gzip packed is broken"},
+      {"{ head -c -8 t.gz; printf 12345678; }", "what gzip packed is broken"},
+      {"{ cat t.gz; echo more; }", "what gzip packed is broken"},
+      {"gzip -c t.gz", "this is compressed with gzip twice"},
+  };
+  for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+    r = run("cd %s && gzip -c \"$OLDPWD/\"tests/data/import/darknet/"
+            "cspx-p7-mish-omega.cfg >t.gz && %s >x.gz && \"$OLDPWD/\"" NETC
+            " x.gz",
+            at, broken[i][0]);
+    assert_int_equal(r.status, 1);
+    assert_holds(r.err, broken[i][1]);
+    run_free(&r);
+  }
+}
+
 /* Latin-1 is the compiler's to refuse, with its place. */
 static void bytes_of_no_character_are_shown_as_one(void **state) {
   (void)state;
@@ -361,12 +419,15 @@ static void nets_of_the_zoo_have_names(void **state) {
 static void paths_in_hints_are_quoted(void **state) {
   (void)state;
   char path[600];
-  snprintf(path, sizeof path, "%s/it's mine.gz", scratch("quoted"));
-  write_text(path, "\x1f\x8b", 2);
+  snprintf(path, sizeof path, "%s/it's mine.xz", scratch("quoted"));
+  write_text(path,
+             "\xfd"
+             "7zXZ",
+             5);
   struct run r =
       run(NETC " \"%s\"; " NETC " import \"%s\" -o \"a b.svg\"", path, path);
-  assert_holds(r.err, "`gunzip -k '");
-  assert_holds(r.err, "/it'\\''s mine.gz'`, and give");
+  assert_holds(r.err, "`unxz -k '");
+  assert_holds(r.err, "/it'\\''s mine.xz'`, and give");
   assert_holds(r.err, "`netc 'a b.net' -o 'a b.svg'`");
   run_free(&r);
 }
@@ -418,6 +479,8 @@ int main(void) {
       cmocka_unit_test(folders_are_known_by_a_file_in_them),
       cmocka_unit_test(the_only_model_of_a_folder_is_read),
       cmocka_unit_test(bytes_of_no_character_are_shown_as_one),
+      cmocka_unit_test(what_gzip_packed_is_unpacked),
+      cmocka_unit_test(what_gzip_packed_is_bounded),
       cmocka_unit_test(a_source_stays_a_source),
       cmocka_unit_test(paths_in_hints_are_quoted),
       cmocka_unit_test(nets_of_the_zoo_have_names),

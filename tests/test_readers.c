@@ -282,7 +282,8 @@ static struct row {
      "kernel_size: 9 } }",
      NULL,
      "error: `l` (Pooling): its window is larger than the padded input\n"
-     "   = help: a larger input: --input HEIGHTxWIDTHxCHANNELS"},
+     "   = help: the input is 6x10x8; `--input 224x224x8` gives it a size "
+     "that is enough"},
     {"caffe-reshape-rest", NULL,
      "layer { name: 'l' type: 'Reshape' bottom: 'x' top: 'y' reshape_param { "
      "shape { dim: 0 dim: -1 dim: 60 } } }",

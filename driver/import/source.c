@@ -188,8 +188,13 @@ static void tell_stored(const struct import_request *r,
 
 const char *request_beside(struct import_request *r, const char *suffix) {
   const char *slash = strrchr(r->path, '/');
-  const char *dot = strrchr(slash ? slash : r->path, '.');
-  size_t length = dot ? (size_t)(dot - r->path) : strlen(r->path);
+  size_t name = slash ? (size_t)(slash - r->path) : 0;
+  size_t length = strlen(r->path), end = length;
+  if (slice_ends(slice_of(r->path), ".gz"))
+    length = end = length - 3; /* what is in it counts */
+  while (end > name && r->path[end] != '.')
+    end--;
+  length = end > name ? end : length;
   struct text path = text_new(&r->arena);
   text_printf(&path, "%.*s%s", (int)length, r->path, suffix);
   return text_string(&path);
@@ -217,12 +222,43 @@ static int find_values(struct import_request *r,
   return EXIT_DONE;
 }
 
+/*
+ * What an error says of a picture that is too small, with the first usual size
+ * that the file can be read with: templates have 1x1x3.
+ */
+static void try_sizes(struct import_request *r,
+                      const struct import_reader *reader, struct slice text,
+                      struct graph *graph) {
+  static const int64_t usual[] = {224, 256, 368, 416, 512, 640};
+  struct graph_error *e = &graph->error;
+  for (size_t i = 0; i < sizeof usual / sizeof *usual && e->input.rank; i++) {
+    struct graph trial;
+    struct imported result;
+    struct import_options options = r->options;
+    struct import_input input = {NULL,
+                                 {3, {usual[i], usual[i], e->input.size[2]}}};
+    options.inputs = &input;
+    options.input_count = 1;
+    graph_open(&trial, &r->arena);
+    if (usual[i] <= e->input.size[0] || usual[i] <= e->input.size[1] ||
+        !import_file(reader, text, stem(r), &options, &trial, &result))
+      continue;
+    e->help = slice_of(graph_text(
+        graph, "the input is %s; `--input %s` gives it a size that is enough",
+        graph_sizes(graph, e->input.size, 3),
+        graph_sizes(graph, input.shape.size, 3)));
+    return;
+  }
+}
+
 static int read_source(struct import_request *r,
                        const struct import_reader *reader, struct slice text,
                        struct graph *graph, struct imported *result) {
   graph_open(graph, &r->arena);
-  if (!import_file(reader, text, stem(r), &r->options, graph, result))
+  if (!import_file(reader, text, stem(r), &r->options, graph, result)) {
+    try_sizes(r, reader, text, graph);
     return request_refuse(r, graph);
+  }
   if (!graph->kept)
     return settle(r, graph, result);
   if (holds(r, graph, result)) {

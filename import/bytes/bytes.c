@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "import/bytes/gzip.h"
 
 /* Stores */
 
@@ -43,12 +44,27 @@ static bool open_store(struct byte_store *store, int file) {
  * A pipe is not even opened: it would be waited for, without O_NONBLOCK, and
  * who writes to it would find its reader gone.
  */
-bool byte_store_open(struct byte_store *store, const char *path) {
+static bool open_packed(struct byte_store *store, const char *path,
+                        uint64_t most) {
   struct stat found;
   *store = (struct byte_store){.file = -1};
   if (stat(path, &found) == 0 && !S_ISREG(found.st_mode))
     return store_fail(store, "it is not a regular file");
-  return open_store(store, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return open_store(store, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) &&
+         (!gzip_is(store) || gzip_unpack(store, most));
+}
+
+bool byte_store_open(struct byte_store *store, const char *path) {
+  return open_packed(store, path, UINT64_MAX);
+}
+
+size_t byte_head(const char *path, char *to, size_t room) {
+  struct byte_store store;
+  bool opened = open_packed(&store, path, room);
+  size_t count = store.size < room ? (size_t)store.size : room;
+  bool read = opened && byte_store_read(&store, 0, to, count);
+  byte_store_close(&store);
+  return read ? count : 0;
 }
 
 bool byte_store_dup(struct byte_store *store, int file) {

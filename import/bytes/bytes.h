@@ -24,8 +24,12 @@ struct byte_store {
 
 struct byte_store byte_store_of(struct slice bytes);
 
-/* False: `fault` says why. Close it in any case. */
+/* A file; of one that gzip packed, what is in it, all of which is unpacked.
+   False: `fault` says why. Close it in any case. */
 bool byte_store_open(struct byte_store *store, const char *path);
+/* The first bytes that such a store would have, `room` at most: how many are
+   read. 0: none can be. */
+size_t byte_head(const char *path, char *to, size_t room);
 /* The same of a file that is open, which stays so. */
 bool byte_store_dup(struct byte_store *store, int file);
 void byte_store_close(struct byte_store *store);
