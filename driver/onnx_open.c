@@ -97,7 +97,7 @@ static void find_inputs(struct opening_call *c) {
 
 /* Compiling */
 
-/* "320x_x3": a number for each axis; without sizes, bounds as they were. */
+/* "320x64x3": a number for each axis; without sizes, bounds as they were. */
 static void give_sizes(struct opening_call *c, size_t index, bool sized) {
   const struct open_input *input = &c->inputs.at[index];
   struct text text = text_new(c->arena);
@@ -108,7 +108,7 @@ static void give_sizes(struct opening_call *c, size_t index, bool sized) {
         axis = &c->axes[i];
     text_put(&text, k ? "x" : "");
     if (axis && !sized)
-      text_put(&text, "_");
+      text_printf(&text, "%" PRId64 "..%" PRId64, axis->low, axis->high);
     else
       text_int(&text, axis ? axis->now : input->dims[k]);
   }

@@ -87,7 +87,8 @@ NETC_API const char *netc_message(const struct netc *netc);
  *   netc_define(netc, "depth", "50")  the value of a `param`
  *   netc_input_sizes(netc, "", "320x320x3")
  *                                     other sizes for an input, by its name;
- *                                     "": the only one; `_` keeps a size
+ *                                     "": the only one; `_` keeps a size, and
+ *                                     "1..512" has bounds
  *   netc_warn(netc, "no-huge-fc")     the text behind -W
  *   netc_include(netc, "lib")         a folder for `use`
  *

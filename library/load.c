@@ -342,18 +342,20 @@ static struct define read_input(const struct load_reading *r,
   if (!stmt || stmt->next || stmt->kind != STMT_INPUT || stmt->more->dtype.at ||
       r->diags->all.count)
     return (struct define){.used = true};
-  return (struct define){.name = pair->name,
-                         .value = expand_value(expansion, stmt->more->value),
-                         .span = stmt->more->value->span};
+  struct expansion low = *expansion;
+  struct define input = {.name = pair->name, .span = stmt->more->value->span};
+  expansion->bounds = (struct span){0};
+  input.value = input.low = expand_value(expansion, stmt->more->value);
+  input.bounds = expansion->bounds.end > 0;
+  low.low = true;
+  if (input.bounds)
+    input.low = expand_value(&low, stmt->more->value);
+  return input;
 }
 
 bool load_try_input(struct call *call, const struct setting_pair *pair) {
   struct load_trial trial;
   trial_open(&trial, call);
-  if (is_range(call, pair->value)) {
-    context_say_more(call->netc, "; only `input` in a source has bounds");
-    return false;
-  }
   struct define input = read_input(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, !input.used, call->netc,
                    "sizes are joined by x, like 320x320x3");

@@ -38,7 +38,9 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
   if (!found)
     return true;
   found->used = true;
-  struct value value = found->value;
+  struct value value = e->in->low ? found->low : found->value;
+  if (found->bounds && !e->in->bounds.end)
+    e->in->bounds = found->span;
   if (value.kind == VALUE_INT || value.kind == VALUE_ANY)
     value = (struct value){
         .count = 1, .at = {value.kind == VALUE_ANY ? SIZE_ANY : value.integer}};

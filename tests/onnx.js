@@ -10,7 +10,7 @@ const [netc, folder, ...chosen] = process.argv.slice(2);
 const LIMIT = 1e-4; // of the root mean square of an output
 
 // [net, options of netc]: what a machine with little memory runs in seconds;
-// --sizes are those of axes that the model leaves open
+// --sizes are those of axes that the model leaves open, --bounds the input's
 const kept = ["windows", "values", "shapes", "sequences", "recurrent",
   "small"];
 const small = [
@@ -51,6 +51,21 @@ const zoo = ["lenet5", "cnn50", "resnet -D depth=18", "squeezenet",
   "gpt2 -D n_layer=2 -D length=128", "convnext_v2", "efficientvit",
   "pointnet", "yolov8", "sam_encoder -D layers=4 -D width=48 -D heads=3"]
   .map((line) => `examples/zoo/${line}`.replace(/^\S+/, "$&.net").split(" "));
+const maps = "64..256x64..256x3";
+const open = [["unet", maps, "64x64", "112x96", "256x240"],
+  ["resnet -D depth=18", maps, "64x65", "97x256"],
+  ["mobilenet_v2", maps, "64x64", "101x130"],
+  ["squeezenet", maps, "64x70", "200x201"],
+  ["fcn", maps, "64x64", "77x130"],
+  ["yolov8", maps, "64x64", "96x224"],
+  ["convnext --opset 17", maps, "64x64", "100x131"],
+  ["gpt2 -D n_layer=2 -D length=128 -D vocab_size=500",
+    "tokens 1..128 : i32", "1", "2", "77", "128"],
+  ["lstm_lm -D width=64", "tokens 1..35 : i32", "1", "17", "35"],
+  ["wav2vec2 -D num_hidden_layers=2", "1000..16000x1", "1000", "3333"],
+].flatMap(([net, bounds, ...all]) => all.map((sizes) => [
+  ...`examples/zoo/${net}`.replace(/^\S+/, "$&.net").split(" "),
+  "--bounds", bounds, "--sizes", sizes]));
 
 const random = (count, seed) => {
   let state = seed * 2654435761 >>> 0;
@@ -139,18 +154,26 @@ const difference = (made, wanted) => {
   return most / (Math.sqrt(sum / made.length) || 1);
 };
 
+// The net with an input that has bounds, "tokens 1..64 : i32".
+const bounded = (net, input, to) => {
+  if (!input) return net;
+  fs.writeFileSync(to, fs.readFileSync(net, "utf8").replace(/^input .*$/m,
+    `input ${input}`));
+  return to;
+};
+
 // The net with sizes, "33x40", in place of its bounds.
 const sized = (net, sizes, to) => {
   if (!sizes) return net;
   const numbers = sizes.split("x");
-  fs.writeFileSync(to, fs.readFileSync(net, "utf8").replace(/\d+\.\.\d+/g,
-    () => numbers.shift()));
+  fs.writeFileSync(to, fs.readFileSync(net, "utf8").replace(/^input .*$/gm,
+    (line) => line.replace(/\d+\.\.\d+/g, () => numbers.shift())));
   must(numbers.length === 0, `${net} has other bounds than ${sizes}`);
   return to;
 };
 
-const compare = async (net, options) => {
-  const name = path.basename(net, ".net");
+const compare = async (source, options) => {
+  const name = path.basename(source, ".net");
   const file = (end) => path.join(folder, name + end);
   const call = (...words) => execFileSync(netc, words, {
     stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
@@ -160,8 +183,10 @@ const compare = async (net, options) => {
     !words.includes(o) && !words.includes(options[i - 1]));
   // What a model leaves open is said by its inputs alone.
   const dynamic = options.includes("--dynamic");
-  const exported = dynamic ? without("--batch", "--sizes") : without("--sizes");
-  const plain = without("--opset", "--sizes").filter((o) => o !== "--dynamic");
+  const own = ["--sizes", "--bounds"];
+  const exported = without(...own, ...dynamic ? ["--batch"] : []);
+  const plain = without("--opset", ...own).filter((o) => o !== "--dynamic");
+  const net = bounded(source, given("--bounds"), file(".bounds.net"));
   const run = sized(net, given("--sizes"), file(".net"));
   const report = JSON.parse(call(run, ...plain, "--emit=json", "--depth=0"));
   call("weights", net, ...plain, "--random", "1", "-o", file(".st"));
@@ -203,7 +228,7 @@ const compare = async (net, options) => {
 
 (async () => {
   const list = chosen.length ? chosen.map((net) => net.split(" "))
-    : [...small, ...zoo];
+    : [...small, ...zoo, ...open];
   let failed = 0;
   for (const [net, ...options] of list) {
     const begin = Date.now();

@@ -1438,6 +1438,41 @@ static void shells_complete_every_option(void **state) {
   run_free(&r);
 }
 
+/* --input has bounds as the statement has; the rest is that net's. */
+static void input_gives_bounds(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"input 16x4", "--input 1..9x_"},
+      {"input x 1..9x4", "--input x=1..9x4"},
+      {"input 2..30x4", "--input 1..9x4"},
+  };
+  struct run bounds =
+      run("echo 'input 1..9x4; conv 3 1' | %s - | tail -n 6", NETC);
+  assert_holds(bounds.out, "1x4");
+  assert_holds(bounds.out, "9x4");
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct run r = run("echo '%s; conv 3 1' | %s - %s | tail -n 6", rows[i][0],
+                       NETC, rows[i][1]);
+    assert_string_equal(r.out, bounds.out);
+    run_free(&r);
+  }
+  run_free(&bounds);
+  struct run r = run("echo 'input 1..9x4; conv 3 1' | %s - --input 7x_ | "
+                     "grep -c Bounds",
+                     NETC);
+  assert_string_equal(r.out, "0\n");
+  run_free(&r);
+  r = run("echo 'input 9x4; conv 3 1' | %s - --input 9..1x4", NETC);
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "--input 9..1x4: bounds go up, from at least 1; write "
+                      "`1..9`");
+  run_free(&r);
+  r = run("echo 'input 9x4; flatten; fc 3' | %s - --input 1..9x4", NETC);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "weights depend on this size");
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exit_statuses_are_as_documented),
@@ -1502,6 +1537,7 @@ int main(void) {
       cmocka_unit_test(large_texts_that_are_right_are_compiled),
       slow_test(a_million_layers_are_compiled),
       cmocka_unit_test(names_of_files_cannot_steer_a_terminal),
+      cmocka_unit_test(input_gives_bounds),
   };
   return cmocka_run_group_tests_name("cli", tests, NULL, NULL);
 }

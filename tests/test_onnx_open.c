@@ -96,6 +96,8 @@ static void axes_are_called_as_frameworks_do(void **state) {
        "low: 1 6 ? 20\nhigh: 1 3 ? 128\nsequence: 1 ? 6\nkind: 1 5\n"},
       {FOLDER "/map.net", "--input 96x64x3", "picture: 1 3 96 64\n",
        "low: 1 6 26 20\nhigh: 1 3 192 128\nsequence: 1 520 6\nkind: 1 5\n"},
+      {"examples/zoo/unet.net", "--input 64..512x64..512x3",
+       "input: 1 3 height width\n", "conv1: 1 2 height width\n"},
       {FOLDER "/recurrent.net", "--dynamic", "sound: batch 6 length\n",
        "steps: batch ? 12\nbegun: batch ? 9\nkind: batch 4\n"},
   };

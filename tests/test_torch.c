@@ -222,6 +222,32 @@ static void a_default_may_be_written_out(void **state) {
          "nn.GRU(8, 5, batch_first=True)", "");
 }
 
+/* grid_sample wants places for each sample, and these are of weights alone:
+ * what is between them and the weights does not change that. */
+static void places_of_weights_are_repeated(void **state) {
+  (void)state;
+  static const char *const between[] = {
+      "identity",
+      "ln",
+      "gelu",
+      "attention 4",
+      "rmsnorm",
+      "posembed",
+      "linear 32",
+      "bn",
+      "matmul { linear 8 } { linear 8 } transpose; linear 32",
+      "scale"};
+  for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
+    char net[400];
+    snprintf(net, sizeof net,
+             "echo 'input 16x16x32; v: conv 32 1x1; weight 30x32; %s; "
+             "linear 64; reshape 30x8x4x2; g: permute 1 0 2 3; from v; "
+             "gridsample g' | " NETC " --emit=py -",
+             between[i]);
+    expect(net, 0, ".expand(len(x), -1, -1, -1, -1).flatten(0, 1)", "");
+  }
+}
+
 /* Names of x.py's state_dict(): written, and read again. */
 static void weights_go_by_the_names_of_the_file(void **state) {
   (void)state;
@@ -435,6 +461,7 @@ int main(void) {
       cmocka_unit_test(every_net_is_python),
       cmocka_unit_test(a_hostile_file_name_stays_a_comment),
       cmocka_unit_test(a_default_may_be_written_out),
+      cmocka_unit_test(places_of_weights_are_repeated),
       cmocka_unit_test(weights_go_by_the_names_of_the_file),
       cmocka_unit_test(names_are_those_of_a_file),
       cmocka_unit_test(names_of_chains_are_kept),

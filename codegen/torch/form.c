@@ -27,11 +27,6 @@ const struct form_kind *form_find(const char *layer) {
   return NULL;
 }
 
-void form_lies(struct torch_form *f, struct torch_seen order) {
-  f->out = order;
-  f->out.one = f->in[0].one;
-}
-
 bool form_knows(const struct form_kind *kind, const char *arg) {
   return word_index(kind->args, slice_of(arg)) > 0;
 }

@@ -71,9 +71,6 @@ const struct form_kind *form_find(const char *layer);
 /* Whether a form knows an argument of its layer. */
 bool form_knows(const struct form_kind *kind, const char *arg);
 
-/* The output lies so, and is one for all samples where the input is. */
-void form_lies(struct torch_form *f, struct torch_seen order);
-
 /* The row of an argument. */
 const struct arg_spec *form_spec(const struct torch_form *f, const char *arg);
 

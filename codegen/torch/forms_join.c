@@ -31,13 +31,8 @@ static const struct torch_code *operand(struct torch_form *f, int i,
   return code;
 }
 
-/* What is the same for all samples only if all of it is. */
-static struct torch_seen joined(const struct torch_form *f,
-                                struct torch_seen seen) {
-  seen.one = true;
+static struct torch_seen joined(struct torch_seen seen) {
   seen.views = false;
-  for (int i = 0; i < f->layer->input_count; i++)
-    seen.one = seen.one && f->in[i].one;
   return seen;
 }
 
@@ -74,7 +69,7 @@ static void put_join(struct torch_form *f) {
   const char *sign = joins[f->word].sign;
   struct torch_seen seen = order_of_all(f);
   int count = f->layer->input_count;
-  f->out = joined(f, seen);
+  f->out = joined(seen);
   f->loose = sign != NULL;
   for (int i = 1; !sign && i < count; i++)
     CALL(f, "%s(", joins[f->word].function);
@@ -115,7 +110,6 @@ static void put_over(struct torch_form *f) {
   if (!keep && count == in->rank)
     CALL(f, "[:, None]");
   f->out = keep || (!channels && f->layer->out.rank > 1) ? seen : LAST;
-  f->out.one = f->in[0].one;
   f->out.views = false;
 }
 
@@ -176,7 +170,7 @@ static void put_list(struct torch_form *f, const char *function,
   CALL(f, "torch.%s([", function);
   for (int i = 0; i < f->layer->input_count; i++)
     CALL(f, i ? ", %c" : "%c", for_each_sample(f, i, seen));
-  f->out = joined(f, seen);
+  f->out = joined(seen);
 }
 
 void form_concat(struct torch_form *f) {
@@ -197,7 +191,7 @@ void form_stack(struct torch_form *f) {
 
 void form_matmul(struct torch_form *f) {
   bool transposed = form_word(f, "transpose");
-  f->out = joined(f, LAST);
+  f->out = joined(LAST);
   f->loose = true;
   CALL(f, "%c @ %c%s", operand(f, 0, LAST), operand(f, 1, LAST),
        transposed ? ".transpose(-2, -1)" : "");

@@ -288,5 +288,4 @@ void form_gridsample(struct torch_form *f) {
   if (groups > 1)
     put_sizes(&f->call, &f->layer->out, 1);
   f->out = FIRST;
-  f->out.one = f->in[0].one && f->in[1].one;
 }

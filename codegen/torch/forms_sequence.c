@@ -61,7 +61,7 @@ static void put_tied(struct torch_form *f) {
   bool flattens = f->layer->in[0]->rank > 1 && f->layer->out.rank == 1;
   if (!fits_tie(f, &tie))
     f->refuses = "`tie=` between vectors of which one is a flattened map";
-  form_lies(f, tie.out);
+  f->out = tie.out;
   if (flattens)
     CALL(f, "F.linear(%c.flatten(1), ", form_on(f, 0, LAST));
   else
@@ -99,7 +99,7 @@ void form_dense(struct torch_form *f) {
     put_tied(f);
     return;
   }
-  form_lies(f, form_dense_out(f));
+  f->out = form_dense_out(f);
   MAKE(f, "nn.Linear(%i, %i%k)", "in_features", weight->dim[0], "out_features",
        weight->dim[1], "bias", "True", form_truth(form_param(f, "bias")));
   CALL(f, "%m(%c)", form_module(f), dense_input(f));
@@ -111,7 +111,7 @@ void form_embed(struct torch_form *f) {
   MAKE(f, "nn.Embedding(%i, %i)", "entries", form_int(f, "entries"), "features",
        form_int(f, "features"));
   CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
-  form_lies(f, LAST);
+  f->out = LAST;
 }
 
 /*
@@ -142,7 +142,7 @@ void form_posembed(struct torch_form *f) {
   }
   CALL(f, "%c + ", form_on(f, 0, LAST));
   form_parameter(f, &f->call, 0);
-  form_lies(f, LAST);
+  f->out = LAST;
   f->loose = true;
   if (form_int(f, "at") >= 0) { /* the same row for all */
     CALL(f, "[%i]", "row", form_int(f, "at"));
@@ -178,7 +178,7 @@ void form_token(struct torch_form *f) {
   form_parameter(f, &f->call, 0);
   CALL(f, ".expand(len(%c), -1, -1), %c], 1)", form_in(f, 0, LAST),
        form_in(f, 0, LAST));
-  form_lies(f, LAST);
+  f->out = LAST;
   f->repeats = true;
 }
 
@@ -366,7 +366,6 @@ void form_attention(struct torch_form *f) {
   bool packed = form_word(f, "packed") || form_word(f, "views");
   bool qkv = f->given && f->given[f->index].qkv;
   f->out = LAST;
-  f->out.one = f->in[0].one && f->in[f->layer->input_count - 1].one;
   f->repeats = true;
   if (packed && !is_bias_whole(f)) {
     f->refuses = "a bias of parts of a packed matrix";
@@ -417,5 +416,5 @@ void form_recurrent(struct torch_form *f) {
   CALL(f, !last ? "[0]" : lstm ? "[1][0]" : "[1]");
   if (last)
     CALL(f, bidir ? "[-2:]), 1)" : "[-1]");
-  form_lies(f, LAST);
+  f->out = LAST;
 }

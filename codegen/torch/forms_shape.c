@@ -4,7 +4,7 @@
 
 /* What comes out shares the memory of what goes in. */
 static void view(struct torch_form *f, struct torch_seen order) {
-  form_lies(f, order);
+  f->out = order;
   f->out.views = true;
 }
 
@@ -182,7 +182,7 @@ void form_pad(struct torch_form *f) {
     before[i + more] = size_at(&pad->before, i, 0);
     after[i + more] = size_at(&pad->after, i, 0);
   }
-  form_lies(f, FIRST);
+  f->out = FIRST;
   CALL(f, "F.pad(%c, %v%s)", form_in(f, 0, FIRST), "pad",
        form_pads(f, before, after, axes + more), modes[form_word(f, "mode")]);
 }
@@ -217,7 +217,7 @@ void form_pixelshuffle(struct torch_form *f) {
   int64_t by = form_int(f, "factor");
   int64_t blocks[4] = {-1, by, by, by}, order[8] = {0, 1};
   if (axes == 2) {
-    form_lies(f, FIRST);
+    f->out = FIRST;
     CALL(f, "F.pixel_shuffle(%c, %i)", form_in(f, 0, FIRST), "factor", by);
     return;
   }
@@ -239,7 +239,7 @@ void form_space2depth(struct torch_form *f) {
   int64_t by = form_int(f, "factor");
   int64_t block[2] = {-1, by}, order[8] = {0, 1};
   if (axes == 2) {
-    form_lies(f, FIRST);
+    f->out = FIRST;
     CALL(f, "F.pixel_unshuffle(%c, %i)", form_in(f, 0, FIRST), "factor", by);
     return;
   }
@@ -264,7 +264,7 @@ void form_up(struct torch_form *f) {
   int64_t scale[3];
   for (int i = 0; i < axes; i++)
     scale[i] = size_at(size->rank ? size : &by->whole, i, 1);
-  form_lies(f, FIRST);
+  f->out = FIRST;
   CALL(f, "F.interpolate(%c, %s=%v", form_in(f, 0, FIRST),
        size->rank ? "size" : "scale_factor", "scale",
        by->real > 0 ? form_decimal(f, by->real) : form_tuple(f, scale, axes));

@@ -87,6 +87,14 @@ static bool passes_on(const struct torch_form *f) {
          f->call.holes.at[0].input == 0;
 }
 
+/* Without an input the form says it. */
+static bool is_one(const struct torch_form *f, int inputs) {
+  bool one = inputs > 0 || f->out.one;
+  for (int i = 0; i < inputs; i++)
+    one = one && f->in[i].one;
+  return one;
+}
+
 static void write_form(struct python *p, size_t index, struct torch_form *f,
                        struct torch_seen *in, const struct form_kind *kind) {
   const struct node *node = &p->model->nodes.at[index];
@@ -101,6 +109,7 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
     f->out.views = false;
   }
   kind->write(f);
+  f->out.one = is_one(f, node->input_count);
   made->seen = f->out;
   made->call = code_keep(p->arena, &f->call);
   made->loose = f->loose;

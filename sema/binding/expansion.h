@@ -23,8 +23,10 @@ struct loader {
 struct define {
   struct slice name;
   struct value value;
+  struct value low; /* of an input with bounds: their lower ends */
   struct span span;
   bool used;
+  bool bounds;
   bool unknown; /* a word that is no layer: a param may say what it allows */
 };
 
