@@ -79,7 +79,8 @@ static void axes_are_called_as_frameworks_do(void **state) {
     const char *net, *options, *inputs, *outputs;
   } rows[] = {
       {FOLDER "/map.net", "", "picture: 1 3 height width\n",
-       "low: 1 6 ? ?\nhigh: 1 3 ? ?\nsequence: 1 ? 6\nkind: 1 5\n"},
+       "low: 1 6 ? ?\nhigh: 1 3 ? ?\nsequence: 1 ? 6\nkind: 1 5\n"
+       "even: 1 6 ? ?\nraised: 1 6 ? ?\n"},
       {FOLDER "/text.net", "",
        "source: 1 source_length\ntarget: 1 target_length\n",
        "memory: 1 source_length 24\nstate: 1 target_length 24\n"
@@ -93,9 +94,11 @@ static void axes_are_called_as_frameworks_do(void **state) {
        "source: 2 length\ntarget: 2 7\n",
        "memory: 2 length 24\nstate: 2 7 24\nnext: 2 7 60\n"},
       {FOLDER "/map.net", "--input _x64x3", "picture: 1 3 height 64\n",
-       "low: 1 6 ? 20\nhigh: 1 3 ? 128\nsequence: 1 ? 6\nkind: 1 5\n"},
+       "low: 1 6 ? 20\nhigh: 1 3 ? 128\nsequence: 1 ? 6\nkind: 1 5\n"
+       "even: 1 6 ? 31\nraised: 1 6 ? 31\n"},
       {FOLDER "/map.net", "--input 96x64x3", "picture: 1 3 96 64\n",
-       "low: 1 6 26 20\nhigh: 1 3 192 128\nsequence: 1 520 6\nkind: 1 5\n"},
+       "low: 1 6 26 20\nhigh: 1 3 192 128\nsequence: 1 520 6\nkind: 1 5\n"
+       "even: 1 6 47 31\nraised: 1 6 47 31\n"},
       {"examples/zoo/unet.net", "--input 64..512x64..512x3",
        "input: 1 3 height width\n", "conv1: 1 2 height width\n"},
       {FOLDER "/recurrent.net", "--dynamic", "sound: batch 6 length\n",

@@ -166,6 +166,7 @@ bool onnx_open(const struct onnx_opening *asked, struct text *why) {
   struct open_model *o = ARENA_NEW(m->arena, struct open_model);
   *o = (struct open_model){
       .m = m, .asked = asked, .why = why, .sizes = {.m = m}};
+  open_resizes(asked);
   if (!choose_samples(o))
     return false;
   open_inputs(o);

@@ -32,6 +32,10 @@ const char *open_name(const struct open_model *o, const int64_t *sizes);
 size_t open_same_nodes(struct arena *arena, const struct onnx_model *a,
                        const struct onnx_model *b);
 
+/* A map that is resized to the size of another one: by sizes, where scales
+ * differ. */
+void open_resizes(const struct onnx_opening *asked);
+
 /* Gives a node the padding that does for all samples; false: refused. */
 bool open_padding(struct open_model *o, size_t node);
 

@@ -100,6 +100,57 @@ size_t open_same_nodes(struct arena *arena, const struct onnx_model *a,
   return a->nodes.count == b->nodes.count ? i : i ? i - 1 : 0;
 }
 
+/* Resize */
+
+/* By the sizes of its output. */
+static void size_resize(struct onnx_model *m, struct onnx_node *node) {
+  const struct model_value *out = model_at(m, node->out);
+  value_id *ins = arena_alloc(m->arena, 4, sizeof *ins);
+  ins[0] = node->ins[0];
+  ins[1] = node->ins[1];
+  ins[2] = m->opset < 13 ? node->ins[1] : NO_VALUE; /* nothing, as ins[1] */
+  ins[3] = model_numbers(m, out->dim, out->rank);
+  node->ins = ins;
+  node->in_count = 4;
+}
+
+/* Nodes at one place: their scales are there, and the same. */
+static bool same_scales(const struct onnx_opening *asked, size_t i) {
+  const struct model_value *first = NULL;
+  for (size_t s = 0; s < asked->count; s++) {
+    const struct onnx_model *m = asked->samples[s].model;
+    const struct onnx_node *node = &m->nodes.at[i];
+    if (node->in_count > 3)
+      return false;
+    const struct model_value *scales = model_at(m, node->ins[2]);
+    if (first && memcmp(first->data, scales->data, scales->bytes) != 0)
+      return false;
+    first = scales;
+  }
+  return true;
+}
+
+static bool are_resizes(const struct onnx_opening *asked, size_t i) {
+  for (size_t s = 0; s < asked->count; s++) {
+    const struct onnx_model *m = asked->samples[s].model;
+    if (i >= m->nodes.count || strcmp(m->nodes.at[i].op, "Resize") != 0)
+      return false;
+  }
+  return true;
+}
+
+void open_resizes(const struct onnx_opening *asked) {
+  for (size_t i = 0; i < asked->samples[0].model->nodes.count; i++) {
+    if (!are_resizes(asked, i) || same_scales(asked, i))
+      continue;
+    for (size_t s = 0; s < asked->count; s++) {
+      struct onnx_model *m = asked->samples[s].model;
+      if (m->nodes.at[i].in_count < 4)
+        size_resize(m, &m->nodes.at[i]);
+    }
+  }
+}
+
 /* Padding */
 
 static int64_t pad_of(const struct onnx_node *node, size_t at) {
