@@ -460,6 +460,18 @@ site:
 check-site: site
 	@$(src)tests/site.py $(build)/site
 
+# Python's package, and whether it does in a fresh venv what its page says.
+wheel: $(build)/netc $(build)/$(soname)
+	$(call need,cpp,cpp)
+	@$(src)tools/wheel.py $(build)
+python = /usr/bin/python3
+check-python: wheel
+	@rm -rf $(build)/venv
+	@$(python) -m venv --system-site-packages $(build)/venv
+	@$(build)/venv/bin/pip install --quiet --no-index \
+	  --disable-pip-version-check $(build)/netc-*.whl
+	@$(build)/venv/bin/python $(src)tests/python.py $(abspath $(build))
+
 # How long its answers take: docs/editors.md.
 bench-lsp: $(build)/netc
 	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/lsp.js \
@@ -775,7 +787,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp wheel check-python site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

@@ -24,11 +24,11 @@ GROUPS = [
     ("show", "playground pictures html"),
     ("exchange", "import interchange weights"),
     ("build", "header runtime run plan performance"),
-    ("work", "search editors ci diagnostics"),
+    ("work", "search python editors ci diagnostics"),
     ("change", "CONTRIBUTING architecture testing CHANGELOG"),
 ]
 AT_ROOT = {"README", "CONTRIBUTING", "CHANGELOG"}
-NAMES = {"README": "what it is", "CHANGELOG": "changes", "ci": "CI",
+NAMES = {"README": "what it is", "python": "Python", "CHANGELOG": "changes", "ci": "CI",
          "CONTRIBUTING": "contributing", "gpus": "cards", "html": "HTML page",
          "for-llms": "on one page"}
 DIAGNOSTICS = "docs/diagnostics/index.md"

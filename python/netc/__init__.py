@@ -1,0 +1,48 @@
+"""netc: shapes, parameters and memory of neural networks, without running them.
+
+    import netc
+    net = netc.load("resnet50.net", batch=64, gpu="rtx4090")
+    net.param_count, net.training.peak_bytes, net.largest_batch
+
+The library is netc's own, and its numbers are those of the command `netc`.
+netc.abi has every function of netc.h, for what is not here.
+"""
+from __future__ import annotations
+
+from .net import Error, Net, budget, load, loads
+from .library import VERSION as __version__
+
+__all__ = ["Error", "Net", "budget", "from_torch", "load", "loads", "summary"]
+
+
+def from_torch(module, *inputs, **settings) -> Net:
+    """The net of a PyTorch module, for inputs like these.
+
+    Parameters are not read: a module of 100 GB takes no longer than a small
+    one. Dropout and batch norms are those of training. `settings` are those of
+    load(); the batch is that of the first input, unless they say another.
+
+    >>> netc.from_torch(torchvision.models.resnet18(),
+    ...                 torch.zeros(1, 3, 224, 224)).param_count
+    11689512
+    """
+    from .pytorch import from_torch as convert
+    return convert(module, *inputs, **settings)
+
+
+def summary(module, *inputs, **settings) -> Net:
+    """Prints layers, outputs, parameters, multiply-accumulates and memory of a
+    PyTorch module, or of a net, and returns the net.
+
+    An input may be a tensor or its size, with the batch: (1, 3, 224, 224).
+    """
+    net = module if isinstance(module, Net) \
+        else from_torch(module, *inputs, **settings)
+    print(net)
+    return net
+
+
+def load_ipython_extension(shell):
+    """%load_ext netc: the cell magic %%netc."""
+    from .jupyter import register
+    register(shell)

@@ -1,0 +1,70 @@
+"""Nets in notebooks."""
+from __future__ import annotations
+
+import base64
+import csv
+import html
+import io
+
+from .net import Error, loads
+
+_STYLE = ("text-align:left;white-space:nowrap", "text-align:right")
+
+
+def _is_number(text):
+    return text.replace(".", "", 1).lstrip("-").isdigit()
+
+
+def _cell(tag, text):
+    number = _is_number(text)
+    shown = f"{int(text):,}" if number and "." not in text else text
+    return (f'<{tag} style="{_STYLE[number]}">{html.escape(shown)}</{tag}>')
+
+
+def _bytes(count):
+    return f"{count / 2 ** 20:,.2f} MiB" if count >= 2 ** 20 \
+        else f"{count:,} B"
+
+
+def html_of(net) -> str:
+    """The table of layers, what memory they take, and the diagram; all texts of
+    the source are escaped, and the diagram is a picture."""
+    table = list(csv.reader(io.StringIO(net.emit("csv").decode())))
+    rows = ["<tr>" + "".join(_cell("th" if i == 0 else "td", text)
+                             for text in row) + "</tr>"
+            for i, row in enumerate(table)]
+    facts = [f"{net.param_count:,} parameters",
+             f"{net.mac_count:,} multiply-accumulates",
+             f"{_bytes(net.training.device_peak_bytes)} to train a batch of "
+             f"{net.training.batch:,}",
+             f"{_bytes(net.inference.weight_bytes + net.inference.arena_bytes)}"
+             " to predict"]
+    picture = base64.b64encode(net.svg().encode()).decode()
+    return (f"<p><b>{html.escape(net.name)}</b>: {', '.join(facts)}</p>"
+            f"<details><summary>diagram</summary>"
+            f'<img alt="diagram of {html.escape(net.name)}" '
+            f'src="data:image/svg+xml;base64,{picture}"></details>'
+            f"<details open><summary>layers</summary><table>"
+            f"{''.join(rows)}</table></details>")
+
+
+def register(shell):
+    """Adds %%netc, which compiles its cell; options are settings, and a first
+    word is the name that the net gets: %%netc net batch=64 gpu=t4."""
+    def compile_cell(line, cell):
+        words = line.split()
+        name = words.pop(0) if words and "=" not in words[0] else None
+        settings = dict(word.split("=", 1) for word in words if "=" in word)
+        if len(settings) < len(words):
+            print("%%netc [NAME] SETTING=VALUE ..")
+            return None
+        try:
+            net = loads(cell, name="cell", **settings)
+        except Error as error:
+            print(error)
+            return None
+        if name:
+            shell.user_ns[name] = net
+        return net
+
+    shell.register_magic_function(compile_cell, "cell", "netc")

@@ -1,0 +1,381 @@
+"""Nets: loaded once, asked as often as one likes."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import threading
+
+from . import abi
+from .abi import Diagnostic, Severity, Status, Style
+from .library import lib, zoo
+from .record import taken
+
+
+class Error(Exception):
+    """A source is wrong, breaks its budget, or was asked what it has not.
+
+    str() is what `netc` prints: the line, a caret, and the way out.
+
+    diagnostics: all errors and warnings, in the order of discovery
+    """
+
+    def __init__(self, text: str, diagnostics: list[Diagnostic] = ()):
+        super().__init__(text)
+        self.diagnostics = list(diagnostics)
+
+
+def _filled(function, struct, *arguments):
+    """A record that a function fills in; None: it has none of that number."""
+    value = struct(size=ctypes.sizeof(struct))
+    status = function(*arguments, ctypes.byref(value))
+    return taken(value) if status == Status.OK else None
+
+
+def _word(value) -> str:
+    """A value as the command line has it: True is "on"."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (list, tuple)):
+        return "x".join(_word(item) for item in value)
+    return str(value)
+
+
+class Net:
+    """A net that compiles, with what is known of it. Made by netc.load() and
+    netc.loads(). Any number of threads may use it, one at a time."""
+
+    def __init__(self, read, params, inputs, budget, lora, warn, include,
+                 settings):
+        self._lock = threading.RLock()
+        self._context = lib.netc_open(abi.netc_resize_fn(), None)
+        if not self._context:
+            raise MemoryError
+        self._made = (read, params, inputs, budget, lora, warn, include,
+                      settings)
+        for name, value in settings.items():
+            self._call(lib.netc_set, name, _word(value))
+        for name, value in (params or {}).items():
+            self._call(lib.netc_define, name, _word(value))
+        if inputs is not None and not isinstance(inputs, dict):
+            inputs = {"": inputs}
+        for name, sizes in (inputs or {}).items():
+            self._call(lib.netc_input_sizes, name, _word(sizes))
+        for name, value in (budget or {}).items():
+            self._call(lib.netc_budget, name, _word(value))
+        if lora:
+            rank, everywhere = lora if isinstance(lora, tuple) else (lora,
+                                                                     False)
+            self._call(lib.netc_lora, rank, everywhere)
+        for option in [warn] if isinstance(warn, str) else warn:
+            self._call(lib.netc_warn, option)
+        for folder in [include] if isinstance(include, str) else include:
+            self._call(lib.netc_include, os.fspath(folder))
+        self._call(*read)
+
+    def __del__(self):
+        context = getattr(self, "_context", None)
+        if context:
+            self._context = None
+            lib.netc_close(context)
+
+    def _call(self, function, *arguments):
+        """Calls with the context; what does not go well is an exception."""
+        coded = [a.encode() if isinstance(a, str) else a for a in arguments]
+        with self._lock:
+            status = function(self._context, *coded)
+            if status == Status.OK:
+                return
+            if status == Status.NO_MEMORY:
+                raise MemoryError
+            if status == Status.ERROR and self.diagnostics:
+                raise Error(self._rendered(Severity.ERROR), self.diagnostics)
+            raise Error(lib.netc_message(self._context).decode())
+
+    def _sunk(self, function, *arguments) -> bytes:
+        """What a function gives to a sink that is its last argument."""
+        parts = []
+
+        def sink(_, data, length):
+            parts.append(ctypes.string_at(data, length))
+            return True
+
+        self._call(function, *arguments, abi.netc_sink_fn(sink), None)
+        return b"".join(parts)
+
+    def _rendered(self, severity) -> str:
+        return "\n".join(
+            self._sunk(lib.netc_diagnostic_emit, i, Style.TEXT).decode()
+            for i, d in enumerate(self.diagnostics)
+            if d.severity == severity).rstrip()
+
+    def _all(self, function, struct, *arguments) -> list:
+        records = []
+        with self._lock:
+            while True:
+                record = _filled(function, struct, self._context, *arguments,
+                                 len(records))
+                if record is None:
+                    return records
+                records.append(record)
+
+    def _one(self, function, struct, *arguments):
+        with self._lock:
+            return _filled(function, struct, self._context, *arguments)
+
+    # Source
+
+    @property
+    def name(self) -> str:
+        with self._lock:
+            return lib.netc_name(self._context).decode()
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return self._all(lib.netc_diagnostic, abi.netc_diagnostic)
+
+    @property
+    def warnings(self) -> str:
+        """As `netc` prints them; "" if there are none."""
+        with self._lock:
+            return self._rendered(Severity.WARNING)
+
+    @property
+    def params(self) -> dict[str, abi.Param]:
+        """What the source lets be chosen."""
+        return {p.name: p for p in self._all(lib.netc_param, abi.netc_param)}
+
+    def variant(self, params=None, inputs=None, budget=None, **settings) -> Net:
+        """The same net with other params, inputs, budgets and settings beside
+        those that it has."""
+        read, old_params, old_inputs, old_budget, *rest, old = self._made
+        return Net(read, {**(old_params or {}), **(params or {})},
+                   old_inputs if inputs is None else inputs,
+                   {**(old_budget or {}), **(budget or {})}, *rest,
+                   {**old, **settings})
+
+    # The model
+
+    @property
+    def layers(self) -> list[abi.Layer]:
+        """In the order of the source, inputs first. `out.dims` are the sizes of
+        an output without its batch, channels last."""
+        return self._all(lib.netc_layer, abi.netc_layer)
+
+    def attributes(self, layer: int) -> dict[str, str]:
+        """The arguments of a layer, by its number, given or not."""
+        return {a.name: a.value for a in
+                self._all(lib.netc_attribute, abi.netc_attribute, layer)}
+
+    @property
+    def inputs(self) -> list[abi.End]:
+        return self._all(lib.netc_input, abi.netc_end)
+
+    @property
+    def outputs(self) -> list[abi.End]:
+        return self._all(lib.netc_output, abi.netc_end)
+
+    @property
+    def weights(self) -> list[abi.Weight]:
+        """Parameters and buffers as a state_dict of PyTorch has them."""
+        return self._all(lib.netc_weight, abi.netc_weight)
+
+    @property
+    def totals(self) -> abi.Totals:
+        return self._one(lib.netc_totals, abi.netc_totals)
+
+    @property
+    def param_count(self) -> int:
+        return self.totals.param_count
+
+    @property
+    def trainable_count(self) -> int:
+        return self.totals.trainable_count
+
+    @property
+    def mac_count(self) -> int:
+        """Multiply-accumulates of one sample, forward."""
+        return self.totals.mac_count
+
+    # Memory and time: docs/memory.md says how each figure is found.
+
+    @property
+    def training(self) -> abi.Training:
+        """A training step, in bytes."""
+        return self._one(lib.netc_training, abi.netc_training)
+
+    @property
+    def inference(self) -> abi.Inference:
+        """A prediction, from an arena and in a framework."""
+        return self._one(lib.netc_inference, abi.netc_inference)
+
+    @property
+    def buffers(self) -> list[abi.Buffer]:
+        """Of the arena, with their offsets."""
+        return self._all(lib.netc_buffer, abi.netc_buffer)
+
+    @property
+    def verdict(self) -> abi.Verdict:
+        """Whether a training step fits the device that `gpu` or `memory`
+        names."""
+        return self._one(lib.netc_verdict, abi.netc_verdict)
+
+    @property
+    def prediction(self) -> abi.Prediction:
+        """The same of a prediction."""
+        return self._one(lib.netc_prediction, abi.netc_prediction)
+
+    @property
+    def ways(self) -> list[abi.Way]:
+        """Changes with which a step would fit."""
+        return self._all(lib.netc_way, abi.netc_way)
+
+    @property
+    def largest_batch(self) -> int | None:
+        """That a training step on the device may have; 0: not even one sample
+        fits; None: no device is named."""
+        verdict = self.verdict
+        return verdict.largest_batch if verdict.asked else None
+
+    @property
+    def time(self) -> abi.Time | None:
+        """Of a training step; None: no device is named."""
+        return self._one(lib.netc_time, abi.netc_time)
+
+    @property
+    def stages(self) -> list[abi.Stage]:
+        """What each of several devices holds."""
+        return self._all(lib.netc_stage, abi.netc_stage)
+
+    # Outputs
+
+    def emit(self, kind: str, **options) -> bytes:
+        """An output of `netc --emit`: "json", "svg", "timeline.svg", "py" ..
+
+        `options` are members of struct netc_options: units="si", depth=1,
+        columns="name,macs", explain=True, direction="right", tint="macs".
+        """
+        return self._sunk(lib.netc_emit, kind, _options(options))
+
+    def report(self, **options) -> str:
+        """What `netc` prints."""
+        return self.emit("txt", **options).decode()
+
+    def svg(self, **options) -> str:
+        """The diagram."""
+        return self.emit("svg", **options).decode()
+
+    def html(self, **options) -> str:
+        """A page with report, diagram and charts, in one file."""
+        return self.emit("html", **options).decode()
+
+    def json(self, **options) -> str:
+        """All numbers: docs/report.schema.json."""
+        return self.emit("json", **options).decode()
+
+    def save(self, path: str | os.PathLike, **options) -> None:
+        """Writes the output that the name of the file asks for: "x.svg",
+        "x.timeline.svg", "x.py"."""
+        name = os.path.basename(os.fspath(path))
+        kind = name.partition(".")[2]
+        kinds = [k.name for k in _output_kinds()]
+        while kind not in kinds and "." in kind:
+            kind = kind.partition(".")[2]
+        made = self.emit(kind, **options)
+        with open(path, "wb") as file:
+            file.write(made)
+
+    def __str__(self) -> str:
+        return self.report()
+
+    def __repr__(self) -> str:
+        return f"<netc.Net {self.name}: {self.param_count:,} parameters>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_html_(self) -> str:
+        from .jupyter import html_of
+        return html_of(self)
+
+
+def _output_kinds():
+    kinds = []
+    while True:
+        kind = _filled(lib.netc_output_kind, abi.netc_output_kind, len(kinds))
+        if kind is None:
+            return kinds
+        kinds.append(kind)
+
+
+_ENUMS = {"units": abi.Units, "direction": abi.Direction, "tint": abi.Tint}
+
+
+def _options(given: dict):
+    """struct netc_options of keyword arguments."""
+    options = abi.netc_options(size=ctypes.sizeof(abi.netc_options))
+    known = [name for name, _ in abi.netc_options._fields_[1:]
+             if not name.startswith("tensor_")]
+    for name, value in given.items():
+        if name not in known:
+            raise TypeError(f"unknown option {name!r}; the options are "
+                            f"{', '.join(known)}")
+        if name in _ENUMS and isinstance(value, str):
+            if value.upper() not in _ENUMS[name].__members__:
+                words = ", ".join(_ENUMS[name].__members__).lower()
+                raise ValueError(f"{name} is one of {words}, not {value!r}")
+            value = _ENUMS[name][value.upper()]
+        setattr(options, name,
+                value.encode() if isinstance(value, str) else value)
+    return ctypes.byref(options)
+
+
+def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
+         budget: dict | None = None, lora=0, warn=(), include=(),
+         **settings) -> Net:
+    """Compiles a file, or a net of the zoo: "zoo:resnet50".
+
+    params: values of what the source lets be chosen, {"depth": 50}
+    inputs: other sizes for the input, "320x320x3" or (320, 320, 3), or of
+        several by their names; "_" keeps a size
+    budget: what must not be exceeded, {"train": "24GiB", "params": "25M"}
+    lora: a rank, or (rank, True) for linear layers, too
+    warn: what -W takes; include: folders for `use`
+    settings: those of docs/reference.md, batch=64, optimizer="adamw",
+        gpu="rtx4090", precision="mixed"
+
+    Raises Error.
+    """
+    path = os.fspath(path)
+    if path.startswith("zoo:"):
+        path = zoo(path[4:])
+    return Net((lib.netc_load_file, path), params, inputs, budget, lora, warn,
+               include, settings)
+
+
+def loads(text: str, *, name: str = "net.net", params: dict | None = None,
+          inputs=None, budget: dict | None = None, lora=0, warn=(), include=(),
+          **settings) -> Net:
+    """Compiles a source; `name` is what errors call it. See load()."""
+    source = text.encode()
+    return Net((lib.netc_load_text, name, source, len(source)), params, inputs,
+               budget, lora, warn, include, settings)
+
+
+def budget(**limits):
+    """For tests: what the function returns, a net, must keep these limits.
+
+    @netc.budget(train="24GiB", params="25M")
+    def test_resnet():
+        return netc.load("resnet50.net", batch=64)
+    """
+    def decorate(function):
+        @functools.wraps(function)
+        def checked(*args, **kwargs):
+            net = function(*args, **kwargs)
+            if not isinstance(net, Net):
+                raise TypeError(f"{function.__name__} returns "
+                                f"{type(net).__name__}, not a net")
+            net.variant(budget=limits)
+        return checked
+    return decorate

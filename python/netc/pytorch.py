@@ -1,0 +1,70 @@
+"""Nets of PyTorch's modules, by way of ONNX and `netc import`."""
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import warnings
+
+from .library import program
+from .net import Error, loads
+
+
+def _tensor(value):
+    import torch
+    return value if isinstance(value, torch.Tensor) else torch.zeros(value)
+
+
+def _export(torch, module, tensors, path):
+    """As it is trained; what the exporter does not know in that mode, drawn
+    layers (stochastic depth), as it predicts."""
+    def write(training):
+        torch.onnx.export(module, tensors, path, export_params=False,
+                          training=training, do_constant_folding=False)
+
+    modes = torch.onnx.TrainingMode
+    was = [(part, part.training) for part in module.modules()]
+    try:
+        try:
+            write(modes.TRAINING)
+        except RuntimeError:  # also of the exporter's own errors
+            module.eval()
+            for part in module.modules():
+                part.training = isinstance(
+                    part, (torch.nn.modules.batchnorm._BatchNorm,
+                           torch.nn.modules.dropout._DropoutNd))
+            write(modes.PRESERVE)
+            return False
+    finally:
+        for part, training in was:
+            part.training = training
+    return True
+
+
+def from_torch(module, *inputs, **settings):
+    import torch
+    if not inputs:
+        raise TypeError("from_torch(module, input): shapes depend on an input")
+    tensors = [_tensor(value) for value in inputs]
+    if not all(tensor.dim() for tensor in tensors):
+        raise TypeError("an input has its batch first: (1, 3, 224, 224)")
+    settings.setdefault("batch", tensors[0].shape[0])
+    tensors = tuple(tensor[:1] for tensor in tensors)
+    with tempfile.TemporaryDirectory() as folder:
+        name = type(module).__name__
+        model, source = (os.path.join(folder, name + end)
+                         for end in (".onnx", ".net"))
+        with warnings.catch_warnings():
+            # What the exporter says is of running the file.
+            warnings.simplefilter("ignore")
+            whole = _export(torch, module, tensors, model)
+        if not whole:
+            warnings.warn("what is drawn in training (stochastic depth) could "
+                          "not be exported: training is counted without it",
+                          stacklevel=3)
+        done = subprocess.run([program(), "import", model, "-o", source],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
+        with open(source, encoding="utf-8") as file:
+            return loads(file.read(), name=name + ".net", **settings)

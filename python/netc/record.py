@@ -1,0 +1,45 @@
+"""What the library hands out, copied, so that it outlives the net."""
+from __future__ import annotations
+
+from ctypes import Structure
+
+
+class Record:
+    """A struct of netc.h, of which abi.py makes a class each: its members are
+    texts, numbers, enums, lists and records."""
+
+    _enums: dict = {}
+    _counts: dict = {}
+
+    def __init__(self, struct):
+        members = self.__dict__
+        for name, _ in struct._fields_:
+            if name != "size":
+                members[name] = self._value(struct, name)
+
+    def _value(self, struct, name):
+        value = getattr(struct, name)
+        if name in self._enums:
+            return self._enums[name](value)
+        if name in self._counts:
+            count = getattr(struct, self._counts[name]) if value else 0
+            return [taken(value[i]) for i in range(count)]
+        return taken(value)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    __hash__ = None
+
+    def __repr__(self):
+        inside = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items())
+        return f"{type(self).__name__}({inside})"
+
+
+def taken(value):
+    """A value of ctypes as Python has it."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, Structure):
+        return value._record(value)
+    return value
