@@ -463,7 +463,7 @@ check-site: site
 # Python's package, and whether it does in a fresh venv what its page says.
 wheel: $(build)/netc $(build)/$(soname)
 	$(call need,cpp,cpp)
-	@$(src)tools/wheel.py $(build)
+	@$(src)tools/make_wheel.py $(build)
 python = /usr/bin/python3
 check-python: wheel
 	@rm -rf $(build)/venv

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The wheel of Python's package: wheel.py BUILD leaves BUILD/netc-*.whl.
+"""The wheel of Python's package: make_wheel.py BUILD leaves BUILD/netc-*.whl.
 
 In it are python/netc, libnetc, the program and the examples: what is installed
 needs no compiler. The tag says how old a C library may be: what the symbols
@@ -32,7 +32,7 @@ def c_library(paths):
         strange = [name for name in needed
                    if not re.match(r"lib[cm]\.so|ld-linux|libpthread", name)]
         if strange:
-            sys.exit(f"tools/wheel.py: {path} needs {', '.join(strange)}, "
+            sys.exit(f"tools/make_wheel.py: {path} needs {', '.join(strange)}, "
                      "which a wheel cannot count on")
         for version in re.findall(r"GLIBC_(\d+)\.(\d+)",
                                   output("objdump", "-T", path)):
@@ -58,7 +58,7 @@ def files_below(folder, suffix):
 
 def main():
     if len(sys.argv) != 2:
-        sys.exit("usage: tools/wheel.py BUILD")
+        sys.exit("usage: tools/make_wheel.py BUILD")
     build = os.path.abspath(sys.argv[1])
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     abi = output(sys.executable, "tools/binding.py", "include")
