@@ -53,8 +53,10 @@ guards = -fstack-protector-strong \
            -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif
 guard_links = -Wl,-z,relro,-z,now
+# Nothing is thrown through C: tables for that would be a twelfth of the program;
+# debuggers have their own (-g).
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
-        $(CFLAGS) $(guards)
+        -fno-asynchronous-unwind-tables -fno-unwind-tables $(CFLAGS) $(guards)
 
 # Rooms of the library, from the ground up; then those that only the program
 # has: files of others need jansson and zlib, ONNX protobuf-c,

@@ -395,6 +395,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_DEVICES: return read_devices(o->netc, value);
   case OPTION_SETTING: return take_setting(o, name, value);
   case OPTION_DIM:
+  case OPTION_PARAMETER:
   case OPTION_ASSUME_BN:
   case OPTION_ALLOW_UNKNOWN:
     break; /* when the file is opened: opening_import */

@@ -32,6 +32,8 @@ struct import_options {
   size_t input_count;
   const struct import_size *sizes;
   size_t size_count;
+  const char *const *parameters; /* inputs of the file that are parameters */
+  size_t parameter_count;
 };
 
 /* The command line's size of an input of that name, or of the only one. */

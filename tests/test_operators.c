@@ -2907,7 +2907,7 @@ static struct row {
     {"no-values-2", NULL,
      "a = Add x p1x8x6x10:token; y = Conv a p8x8x1x1:m.weight", "", NULL,
      "# `token` is an input here; the file, which has no values of parameters, "
-     "does not say whether it is one."},
+     "does not say whether it is one: --parameter token."},
     {"Attention-8", "Attention", "x x x b1,0,1,0,1,0,1,0,1,0",
      "q_num_heads=2 kv_num_heads=2", "1x10x8@23",
      "error: `y` (Attention; q_num_heads=2, kv_num_heads=2): a mask of truth "
@@ -3173,7 +3173,30 @@ static void check_row(void **state) {
   run_free(&r);
 }
 
+/* What a file without values lists first may be a parameter of the module. */
+static void named_inputs_are_parameters(void **state) {
+  (void)state;
+  static const struct row row = {
+      "", NULL, "a = Add x p1x8x6x10:token; y = Conv a p8x8x1x1:m.weight",
+      "", NULL, ""};
+  char path[1200];
+  snprintf(path, sizeof path, "%s/a.onnx", scratch("operators"));
+  write_model(&row, path);
+  expect(text_of(NETC " import %s --parameter token", path), 0,
+         "input 6x10x8\nposembed\nconv 8 1x1 nobias\n", "");
+  expect(text_of(NETC " %s --parameter token --emit=csv=-", path), 0,
+         "posembed", "");
+  expect(text_of(NETC " import %s --parameter tokn", path), 1, "",
+         "--parameter: the file has no input `tokn`");
+  expect(NETC " import tests/data/import/caffe/SqueezeNet_v1.0_deploy.prototxt "
+              "--parameter token",
+         2, "", "--parameter is about ONNX files");
+}
+
 int main(void) {
+  static const struct CMUnitTest others[] = {
+      cmocka_unit_test(named_inputs_are_parameters),
+  };
   return run_table("operators", rows, sizeof rows / sizeof *rows, sizeof *rows,
-                   check_row, NULL, 0);
+                   check_row, others, sizeof others / sizeof *others);
 }

@@ -155,12 +155,13 @@ class Binding:
                 return count
         return None
 
-    def is_record(self, struct):
-        """Not those that callers fill: pointers to what has no count."""
-        return all(not self.is_array(m) or self.count_of(struct, m.name)
-                   for m in struct.decls) and \
-            not any(self.c_type(m.type) in self.callbacks or
-                    self.c_type(m.type) == "c_void_p" for m in struct.decls)
+    def is_told(self, struct, member):
+        """What a record can have: no pointer whose end nothing says."""
+        return member.name != "size" and \
+            (not self.is_array(member) or
+             self.count_of(struct, member.name)) and \
+            self.c_type(member.type) != "c_void_p" and \
+            self.c_type(member.type) not in self.callbacks
 
     def is_array(self, member):
         return isinstance(member.type, c_ast.PtrDecl) and \
@@ -197,11 +198,10 @@ class Binding:
         for m in struct.decls:
             print(f'        ("{m.name}", {self.c_type(m.type)}),')
         print("    ]")
-        if self.is_record(struct):
-            self.put_record(name, header, struct)
+        self.put_record(name, header, struct)
 
     def put_record(self, name, header, struct):
-        members = [m for m in struct.decls if m.name != "size"]
+        members = [m for m in struct.decls if self.is_told(struct, m)]
         text = header.comment_before(struct.coord.line) or \
             f"{name} of {os.path.basename(header.path)}."
         said = {m.name: header.comment_beside(m.coord.line) for m in members}
@@ -220,7 +220,9 @@ class Binding:
         arrays = {m.name: self.count_of(struct, m.name) for m in members
                   if self.is_array(m)}
         enums = ", ".join(f'"{k}": {v}' for k, v in enums.items())
-        print(f"\n    _enums = {{{enums}}}")
+        names = ", ".join(f'"{m.name}"' for m in members)
+        print(f"\n    _members = ({names},)")
+        print(f"    _enums = {{{enums}}}")
         print(f"    _counts = {arrays!r}\n\n")
         print(f"{name}._record = {record_name(name)}")
 

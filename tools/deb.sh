@@ -1,6 +1,6 @@
 #!/bin/sh
-# Three packages with dpkg-deb: deb.sh VERSION SONAME BUILD. The program, the
-# shared library, and what one needs to compile against it.
+# Four packages with dpkg-deb: deb.sh VERSION SONAME BUILD. The program, the
+# shared library, what one needs to compile against it, and Python's.
 set -eu
 version=$1
 soname=$2
@@ -67,3 +67,10 @@ install_part install-runtime libnetc-dev
 finish libnetc-dev "$library (= $version)" \
   'headers, archives, runtime and CMake package of netc' libdevel \
   'Multi-Arch: same'
+
+package=$stage/python3-netc/usr/lib/python3/dist-packages/netc
+mkdir -p "$package"
+cp python/netc/*.py python/netc/py.typed "$package"
+tools/binding.py include >"$package/abi.py"
+finish python3-netc "python3, $library (= $version), netc (= $version)" \
+  'netc for Python and notebooks' python 'Suggests: python3-torch'

@@ -61,6 +61,8 @@ def main():
         sys.exit("usage: tools/make_wheel.py BUILD")
     build = os.path.abspath(sys.argv[1])
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    os.environ.setdefault(  # equal sources, equal bytes
+        "SOURCE_DATE_EPOCH", output("git", "log", "-1", "--format=%ct").strip())
     abi = output(sys.executable, "tools/binding.py", "include")
     version = re.search(r'VERSION = "(.*)"', abi)[1]
     soname = "libnetc.so." + version.split(".", maxsplit=1)[0]

@@ -27,6 +27,7 @@ printf '#include <netc.h>\nint main(void) { netc_close(netc_open(0, 0)); }\n' \
 cc "$folder/p.c" $(pkg-config --cflags --libs netc) -o "$folder/p"
 "$folder/p"
 man -w netc >/dev/null
-apt-get remove -y -q netc libnetc0 libnetc-dev >/dev/null
+/usr/bin/python3 -c 'import netc; assert netc.load("zoo:lenet5").param_count'
+apt-get remove -y -q netc libnetc0 libnetc-dev python3-netc >/dev/null
 [ ! -e /usr/bin/netc ]
 echo "packages: installed, ran, removed"

@@ -50,6 +50,15 @@ static int take_size(struct import_request *r, char *value) {
   return EXIT_DONE;
 }
 
+static int take_parameter(struct import_request *r, const char *name) {
+  if (r->options.parameter_count == REQUEST_SIZES)
+    return complain(EXIT_USAGE, "--parameter: more than %d are given",
+                    REQUEST_SIZES);
+  r->parameters[r->options.parameter_count++] = name;
+  r->options.parameters = r->parameters;
+  return EXIT_DONE;
+}
+
 int request_take(void *user, enum option_id option, const char *name,
                  char *value) {
   struct import_request *r = user;
@@ -58,6 +67,7 @@ int request_take(void *user, enum option_id option, const char *name,
   case OPTION_OUTPUT: r->output = value; break;
   case OPTION_INPUT_SIZE: return request_take_input(r, value);
   case OPTION_DIM: return take_size(r, value);
+  case OPTION_PARAMETER: return take_parameter(r, value);
   case OPTION_WEIGHTS:
     r->weights = value;
     r->options.weights = true;

@@ -291,6 +291,11 @@ int request_make_source(struct import_request *r,
                     "--assume-bn is about what exporters of ONNX fold; %s has "
                     "its batch norms",
                     r->path);
+  if (r->options.parameter_count > 0 && opening->kind != KIND_ONNX)
+    return complain(EXIT_USAGE,
+                    "--parameter is about ONNX files without the values of "
+                    "parameters; %s says what is one",
+                    r->path);
   int status = find_values(r, opening);
   if (status != EXIT_DONE)
     return status;

@@ -35,12 +35,35 @@ bool onnx_is_weight_name(const char *name) {
   return false;
 }
 
+/* --parameter */
+static bool is_named(const struct onnx *x, const char *name) {
+  for (size_t i = 0; i < x->options->parameter_count; i++)
+    if (strcmp(x->options->parameters[i], name) == 0)
+      return true;
+  return false;
+}
+
+/* Every name of --parameter is that of an input. */
+static bool names_inputs(struct onnx *x) {
+  const Onnx__GraphProto *g = x->model->graph;
+  for (size_t i = 0; i < x->options->parameter_count; i++) {
+    const char *name = x->options->parameters[i];
+    size_t k = 0;
+    while (k < g->n_input && strcmp(g->input[k]->name, name) != 0)
+      k++;
+    if (k == g->n_input)
+      return onnx_fail(x, "--parameter: the file has no input `%s`",
+                       onnx_shown(x, name));
+  }
+  return true;
+}
+
 /* An input whose values are a parameter's: exported without them. */
 static bool is_parameter(struct onnx *x, int index,
                          const Onnx__ValueInfoProto *info) {
   const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info);
   size_t rank = tensor && tensor->shape ? tensor->shape->n_dim : 0;
-  if (onnx_is_weight_name(x->values.at[index].name))
+  if (onnx_is_weight_name(x->values.at[index].name) || is_named(x, info->name))
     return true;
   for (size_t i = 0; i < x->ops.count; i++)
     for (size_t k = 0; k < x->ops.at[i].in_count; k++) {
@@ -88,8 +111,8 @@ static void note_suspect(struct onnx *x, size_t index, size_t first) {
       is_of_reals(info))
     graph_note(x->graph,
                "`%s` is an input here; the file, which has no values of "
-               "parameters, does not say whether it is one.",
-               info->name);
+               "parameters, does not say whether it is one: --parameter %s.",
+               info->name, info->name);
 }
 
 enum taste { TASTE_NONE, TASTE_FIRST, TASTE_LAST };
@@ -394,6 +417,8 @@ bool onnx_read_inputs(struct onnx *x) {
   if (more > 16 && more > MOST_LOOKUPS / (x->ops.count + 1))
     return onnx_fail(x, "the model has %zu inputs, which are too many",
                      g->n_input);
+  if (!names_inputs(x))
+    return false;
   const bool *boxes = find_boxes(x);
   size_t first = first_parameter(x);
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {

@@ -19,7 +19,7 @@ static struct slice entry_of(const Onnx__ModelProto *model, const char *key) {
 /* What was asked for is said of the graph alone. */
 static bool asks_graph(const struct import_options *o) {
   return o->no_source || o->flat || o->assume_bn || o->input_count > 0 ||
-         o->size_count > 0;
+         o->size_count > 0 || o->parameter_count > 0;
 }
 
 /* Weights by the names of the net, which are the file's. */

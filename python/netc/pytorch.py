@@ -41,6 +41,16 @@ def _export(torch, module, tensors, path):
     return True
 
 
+def _own_parameters(module, model):
+    """Options for parameters of the module itself (a class token): a file
+    without values lists them as inputs, of which names alone say nothing."""
+    with open(model, "rb") as file:
+        text = file.read()
+    for name, _ in module.named_parameters(recurse=False):
+        if name.encode() in text:  # it is used
+            yield from ("--parameter", name)
+
+
 def from_torch(module, *inputs, **settings):
     import torch
     if not inputs:
@@ -62,8 +72,10 @@ def from_torch(module, *inputs, **settings):
             warnings.warn("what is drawn in training (stochastic depth) could "
                           "not be exported: training is counted without it",
                           stacklevel=3)
-        done = subprocess.run([program(), "import", model, "-o", source],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [program(), "import", model, "-o", source,
+             *_own_parameters(module, model)],
+            capture_output=True, text=True, check=False)
         if done.returncode:
             raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
         with open(source, encoding="utf-8") as file:

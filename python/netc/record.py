@@ -8,14 +8,14 @@ class Record:
     """A struct of netc.h, of which abi.py makes a class each: its members are
     texts, numbers, enums, lists and records."""
 
+    _members: tuple = ()
     _enums: dict = {}
     _counts: dict = {}
 
     def __init__(self, struct):
         members = self.__dict__
-        for name, _ in struct._fields_:
-            if name != "size":
-                members[name] = self._value(struct, name)
+        for name in self._members:
+            members[name] = self._value(struct, name)
 
     def _value(self, struct, name):
         value = getattr(struct, name)
