@@ -21,6 +21,10 @@ def _cell(tag, text):
     return (f'<{tag} style="{_STYLE[number]}">{html.escape(shown)}</{tag}>')
 
 
+_COLUMNS = {"name": "name", "layer": "layer", "output": "output",
+            "param_count": "parameters", "mac_count": "MACs"}
+
+
 def _bytes(count):
     return f"{count / 2 ** 20:,.2f} MiB" if count >= 2 ** 20 \
         else f"{count:,} B"
@@ -29,10 +33,10 @@ def _bytes(count):
 def html_of(net) -> str:
     """The table of layers, what memory they take, and the diagram; all texts of
     the source are escaped, and the diagram is a picture."""
-    table = list(csv.reader(io.StringIO(net.emit("csv").decode())))
-    rows = ["<tr>" + "".join(_cell("th" if i == 0 else "td", text)
-                             for text in row) + "</tr>"
-            for i, row in enumerate(table)]
+    table = csv.DictReader(io.StringIO(net.emit("csv").decode()))
+    rows = ["<tr>" + "".join(_cell("td", layer[name]) for name in _COLUMNS)
+            + "</tr>" for layer in table]
+    head = "".join(_cell("th", word) for word in _COLUMNS.values())
     facts = [f"{net.param_count:,} parameters",
              f"{net.mac_count:,} multiply-accumulates",
              f"{_bytes(net.training.device_peak_bytes)} to train a batch of "
@@ -44,8 +48,9 @@ def html_of(net) -> str:
             f"<details><summary>diagram</summary>"
             f'<img alt="diagram of {html.escape(net.name)}" '
             f'src="data:image/svg+xml;base64,{picture}"></details>'
-            f"<details open><summary>layers</summary><table>"
-            f"{''.join(rows)}</table></details>")
+            f"<details open><summary>layers</summary>"
+            f'<div style="max-height:30em;overflow:auto"><table>'
+            f"<tr>{head}</tr>{''.join(rows)}</table></div></details>")
 
 
 def register(shell):
