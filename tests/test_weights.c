@@ -317,7 +317,7 @@ static void own_parameters_come_when_their_module_ends(void **state) {
       "input 3x2; linear 2; scale; linear 2; scale; token; linear 2",
       "--from F/own.safetensors --by-order -o F/taken.safetensors && tail -c "
       "96 F/taken.safetensors | od -v -An -tfF");
-  assert_string_equal(made.err, "");
+  assert_holds(made.err, "note: taken by order: 8 of 9 tensors have the shape");
   assert_int_equal(made.status, 0);
   char *at = made.out;
   for (char *want = wanted; *want;)
@@ -330,6 +330,43 @@ static void own_parameters_come_when_their_module_ends(void **state) {
   assert_holds(refused.err, "tensor `b.0.gamma` is 2, but `linear2.weight` "
                             "needs 2x2 for `linear 2`");
   run_free(&refused);
+}
+
+/* What names tell of the order: another one is refused. */
+static void names_may_contradict_the_order(void **state) {
+  static const char *const sorted[] = {"n.bias", "n.weight"};
+  static const char *const turned[] = {"b.weight", "b.bias", "a.weight",
+                                       "a.bias"};
+  static const int two[] = {2, 2}, four[] = {4, 2, 4, 2};
+  char path[1100];
+  (void)state;
+  snprintf(path, sizeof path, "%s/sorted.safetensors", folder);
+  write_numbered(path, sorted, two, 2);
+  snprintf(path, sizeof path, "%s/turned.safetensors", folder);
+  write_numbered(path, turned, four, 4);
+  struct run r = weights_of("input 3x2; ln",
+                            "--from F/sorted.safetensors --by-order -o F/o");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "error: by order `ln1.weight` would be `n.bias`, but "
+                      "there is `n.weight`: the file has another order");
+  run_free(&r);
+  r = weights_of("input 3x2; a: linear 2; b: linear 2",
+                 "--from F/turned.safetensors --by-order -o F/o");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "error: by order `a.weight` would be `b.weight`: the "
+                      "file has all names of the net");
+  run_free(&r);
+  r = weights_of("input 3x2; c: linear 2; d: linear 2",
+                 "--from F/turned.safetensors -o F/o");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "note: it has other names, but all tensors of the net by "
+                      "order and shape\n   = help: `netc weights X.net --from");
+  run_free(&r);
+  r = weights_of("input 3x2; c: linear 2; d: linear 3",
+                 "--from F/turned.safetensors -o F/o");
+  assert_int_equal(r.status, 1);
+  assert_null(strstr(r.err, "by order"));
+  run_free(&r);
 }
 
 /* A block as bytes and as C is the same; C compiles. */
@@ -470,6 +507,8 @@ int main(void) {
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(order_keeps_values);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(
       own_parameters_come_when_their_module_ends);
+  tests[count++] =
+      (struct CMUnitTest)cmocka_unit_test(names_may_contradict_the_order);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(blocks_are_written_as_bytes_and_as_c);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(inputs_are_spared);

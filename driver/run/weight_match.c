@@ -1,6 +1,7 @@
 /* A file of weights against a net: names, shapes, types. */
 #include <inttypes.h>
 
+#include "base/map.h"
 #include "driver/run/weight_set.h"
 
 enum { MOST_COMPLAINTS = 20 };
@@ -12,13 +13,14 @@ struct matching {
   enum weight_match match;
   bool *taken; /* by tensor of the file */
   size_t complaints;
+  bool quiet; /* they are counted alone */
 };
 
 static void object(struct matching *m, const char *format, ...)
     PRINTF_LIKE(2, 3);
 static void object(struct matching *m, const char *format, ...) {
   va_list args;
-  if (m->complaints++ >= MOST_COMPLAINTS)
+  if (m->complaints++ >= MOST_COMPLAINTS || m->quiet)
     return;
   va_start(args, format);
   complain_of_va(EXIT_SOURCE, m->path, NULL, format, args);
@@ -246,19 +248,137 @@ static void match_by_order(struct matching *m) {
   }
 }
 
+/* "bias" of a.b.bias, if it is what PyTorch calls a layer's tensor. */
+static const char *part_of(const char *name) {
+  static const char *const parts[] = {"weight", "bias", "running_mean",
+                                      "running_var"};
+  const char *dot = strrchr(name, '.');
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (strcmp(dot ? dot + 1 : name, parts[i]) == 0)
+      return parts[i];
+  return NULL;
+}
+
+/* A tensor beside another one in its module, of that name and its shape. */
+static const struct stored_tensor *
+find_beside(const struct matching *m, const struct stored_tensor *stored,
+            const char *part) {
+  struct slice module = module_of(stored);
+  struct text name = text_new(m->set->arena);
+  text_printf(&name, "%.*s%s", SLICE_ARG(module), part);
+  const struct stored_tensor *other = tensors_find(m->file, text_string(&name));
+  return other && other->count == stored->count ? other : NULL;
+}
+
+/* A bias that order makes a weight is refused where the weight is there, too:
+ * files that are sorted by name have it first. */
+static void check_parts(struct matching *m) {
+  for (size_t i = 0; i < m->set->weights.count && !m->complaints; i++) {
+    const struct stored_tensor *stored = m->set->from[i], *other = NULL;
+    const char *ours = part_of(m->set->weights.at[i].name);
+    const char *theirs = stored ? part_of(stored->name) : NULL;
+    if (ours && theirs && ours != theirs)
+      other = find_beside(m, stored, ours);
+    if (other)
+      object(m,
+             "by order `%s` would be `%s`, but there is `%s`: the file has "
+             "another order than the net",
+             m->set->weights.at[i].name, stored->name, other->name);
+  }
+}
+
+/* Where a file has the net's names, order must say the same. */
+static void check_names(struct matching *m) {
+  bool own = has_all(m, false), torch = !own && has_all(m, true);
+  for (size_t i = 0; i < m->set->weights.count && (own || torch); i++) {
+    const char *name =
+        torch ? weight_set_torch_name(m->set, i) : m->set->weights.at[i].name;
+    const struct stored_tensor *from = m->set->from[i];
+    if (from && tensors_find(m->file, name) && strcmp(from->name, name) != 0) {
+      object(m,
+             "by order `%s` would be `%s`: the file has all names of the net, "
+             "which say otherwise; leave out --by-order",
+             name, from->name);
+      return;
+    }
+  }
+}
+
+/* How many weights only their order tells from others of the net: of the same
+ * shape, and the same part of a layer. */
+static size_t count_alike(const struct matching *m) {
+  struct map kinds = {0};
+  size_t alike = 0;
+  for (size_t i = 0; i < m->set->weights.count; i++) {
+    const struct netc_weight *weight = &m->set->weights.at[i];
+    const char *part = part_of(weight->name);
+    struct text key = text_new(m->set->arena);
+    text_printf(&key, "%s %s", part ? part : "",
+                sizes_text(weight->rank, weight->dims).text);
+    struct map_entry *entry =
+        map_add(m->set->arena, &kinds, slice_of(text_string(&key)));
+    entry->number += m->set->from[i] != NULL;
+    alike += entry->number == 2 ? 2 : entry->number > 2;
+  }
+  return alike;
+}
+
+static void say_alike(const struct matching *m) {
+  size_t alike = count_alike(m);
+  if (alike)
+    say_note(m->path, NULL,
+             "taken by order: %zu of %zu tensors have the shape of another "
+             "one, so that no error would show if they were swapped",
+             alike, m->set->weights.count);
+}
+
+static void take_all(struct matching *m) {
+  if (m->match == MATCH_BY_ORDER)
+    match_by_order(m);
+  else
+    match_by_name(m);
+  if (m->match == MATCH_BY_ORDER && !m->complaints) {
+    check_names(m);
+    check_parts(m);
+  }
+  if (m->match != MATCH_BY_ORDER || !m->complaints)
+    name_superfluous(m);
+}
+
+/* Of a file with other names than the net's: whether its order would do. */
+static void offer_order(const struct matching *m) {
+  struct matching trial = *m;
+  size_t found = 0;
+  for (size_t i = 0; i < m->set->weights.count; i++)
+    found += m->set->from[i] != NULL;
+  if (2 * found > m->set->weights.count)
+    return;
+  memset(m->set->from, 0, m->set->weights.count * sizeof(void *));
+  memset(m->taken, 0, m->file->tensors.count * sizeof *m->taken);
+  trial.match = MATCH_BY_ORDER;
+  trial.quiet = true;
+  trial.complaints = 0;
+  take_all(&trial);
+  if (!trial.complaints)
+    say_note(m->path,
+             "`netc weights X.net --from FILE --by-order -o w.safetensors` "
+             "gives them the net's names",
+             "it has other names, but all tensors of the net by order and "
+             "shape");
+}
+
 int weight_set_match(struct weight_set *set, const char *path,
                      struct tensor_file *file, enum weight_match match) {
   struct matching m = {.set = set, .path = path, .file = file, .match = match};
   set->file = file;
   m.taken = arena_alloc(set->arena, file->tensors.count + 1, sizeof *m.taken);
-  if (match == MATCH_BY_ORDER)
-    match_by_order(&m);
-  else
-    match_by_name(&m);
-  if (match != MATCH_BY_ORDER || !m.complaints)
-    name_superfluous(&m);
+  take_all(&m);
   if (m.complaints > MOST_COMPLAINTS)
     complain_of(EXIT_SOURCE, path, NULL, "%zu more errors like these",
                 m.complaints - MOST_COMPLAINTS);
+  if (m.complaints && match != MATCH_BY_ORDER && file->tensors.count)
+    offer_order(&m);
+  if (!m.complaints && match == MATCH_BY_ORDER)
+    say_alike(&m);
   return m.complaints ? EXIT_SOURCE : EXIT_DONE;
 }
