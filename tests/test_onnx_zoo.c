@@ -14,7 +14,6 @@ static const struct apart {
 } apart[] = {
     {"clip", "the exponential of a weight comes back as a constant", true,
      false},
-    {"deeplabv3", "its backbone is another file's: `use`", false, true},
     {"flux", "joint attention comes back written out", false, true},
     {"sd3", "joint attention comes back written out", false, true},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
