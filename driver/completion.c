@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "driver/export.h"
+#include "driver/init.h"
 #include "driver/options.h"
 
 /* A word after an option, by what the option takes. */
@@ -49,6 +50,11 @@ static void put_slugs(char between) {
   struct netc_slug slug = {.size = sizeof slug};
   for (size_t i = 0; netc_slug(i, &slug) == NETC_OK; i++)
     printf("%s%c", slug.name, between);
+}
+
+static void put_templates(char between) {
+  for (size_t i = 0; init_template(i); i++)
+    printf("%s%c", init_template(i), between);
 }
 
 /* All options of a command: --name, -x. */
@@ -144,6 +150,8 @@ static void put_bash(void) {
       put_warnings(' ');
     if (c == COMMAND_COMPLETION)
       fputs("bash zsh fish", stdout);
+    if (c == COMMAND_INIT)
+      put_templates(' ');
     puts("\" ;;");
   }
   fputs("      *) words=\"", stdout);
@@ -228,6 +236,10 @@ static void put_zsh_operands(enum command command) {
     puts(")'");
   } else if (command == COMMAND_COMPLETION) {
     puts("(bash zsh fish)'");
+  } else if (command == COMMAND_INIT) {
+    putchar('(');
+    put_templates(' ');
+    puts(")'");
   } else {
     puts("_files'");
   }
@@ -329,6 +341,9 @@ static void put_fish(void) {
   fputs("complete -c netc -n '__fish_seen_subcommand_from layers' -f -a '",
         stdout);
   put_layers(' ');
+  fputs("'\ncomplete -c netc -n '__fish_seen_subcommand_from init' -f -a '",
+        stdout);
+  put_templates(' ');
   fputs("'\ncomplete -c netc -n '__fish_seen_subcommand_from explain' -f -a '",
         stdout);
   put_slugs(' ');

@@ -246,6 +246,14 @@ static int take(void *user, enum option_id option, const char *name,
   }
 }
 
+static void job_close(struct sweep_job *job) {
+  net_options_close(&job->options);
+  netc_close(job->netc);
+  bytes_free(&job->rows.made);
+  free(job);
+}
+
+/* NULL: there is nothing to do, and *status is how to exit. */
 static struct sweep_job *job_open(int argc, char **argv, int *status) {
   struct sweep_job *job = calloc(1, sizeof *job);
   *status = EXIT_IO;
@@ -256,18 +264,12 @@ static struct sweep_job *job_open(int argc, char **argv, int *status) {
   }
   job->jobs = job->shard = job->shards = 1;
   job->options.axis = add_axis;
-  *status = net_options_read_more(&job->options, COMMAND_SWEEP, job->netc, argc,
-                                  argv, take, job)
-                ? EXIT_DONE
-                : job->options.files.status;
-  return job;
-}
-
-static void job_close(struct sweep_job *job) {
-  net_options_close(&job->options);
-  netc_close(job->netc);
-  bytes_free(&job->rows.made);
-  free(job);
+  if (net_options_read_more(&job->options, COMMAND_SWEEP, job->netc, argc, argv,
+                            take, job))
+    return job;
+  *status = job->options.files.status;
+  job_close(job);
+  return NULL;
 }
 
 static bool ends_with(const char *path, const char *end) {
@@ -335,8 +337,7 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
         job_open(argc, argv, &status);
     if (!job)
       return status;
-    if (status == EXIT_DONE)
-      status = bench_open(&job->bench, &job->options, &job->space);
+    status = bench_open(&job->bench, &job->options, &job->space);
     job->rows.json = first->rows.json;
     job->rows.on_device = first->rows.on_device;
   }
@@ -350,9 +351,10 @@ int command_sweep(int argc, char **argv) {
   struct sweep_run run = {.jobs = jobs};
   int status;
   jobs[0] = job_open(argc, argv, &status);
-  run.count = jobs[0] != NULL;
-  if (status == EXIT_DONE && jobs[0])
-    status = sweep(&run, argc, argv);
+  if (!jobs[0])
+    return status;
+  run.count = 1;
+  status = sweep(&run, argc, argv);
   for (int i = 0; i < run.count; i++)
     job_close(jobs[i]);
   return status;
