@@ -202,7 +202,7 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	@$(link) -o $@ $^ $(program_libs)
 
-$(build)/obj/driver/zoo.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/netc"'
+$(build)/obj/driver/installed.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/netc"'
 
 # A header that is absent is named likewise, before the compiler does.
 $(build)/obj/import/tensors/safetensors.o: | jansson
@@ -710,7 +710,7 @@ install-program: $(build)/netc $(build)/netc.1
 	  >$(DESTDIR)$(datadir)/zsh/site-functions/_netc
 	$(build)/netc completion fish \
 	  >$(DESTDIR)$(datadir)/fish/vendor_completions.d/netc.fish
-	cp -R $(src)examples $(DESTDIR)$(datadir)/netc/
+	cp -R $(src)examples $(src)tools/verify $(DESTDIR)$(datadir)/netc/
 	cp -R $(addprefix $(src)editors/,emacs latex pygments vim) \
 	  $(DESTDIR)$(datadir)/netc/editors/
 	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \

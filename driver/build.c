@@ -286,9 +286,18 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
   if (picture_find(kind))
     return write_picture(netc, o, kind, file);
   if (exported)
-    return exported->write(&(struct export_request){
-        netc, o->files.at[0], path, file, o->weights, o->opset, keeps_source(o),
-        o->dynamic, names_input(o), recompile, o});
+    return exported->write(
+        &(struct export_request){.netc = netc,
+                                 .net = o->files.at[0],
+                                 .path = path,
+                                 .file = file,
+                                 .weights = o->weights,
+                                 .opset = o->opset,
+                                 .keeps_source = keeps_source(o),
+                                 .dynamic = o->dynamic,
+                                 .names_input = names_input(o),
+                                 .recompile = recompile,
+                                 .user = o});
   if (o->names && strcmp(kind, "py") == 0)
     return write_named(netc, o, path, file);
   struct netc_options look = o->look;

@@ -21,9 +21,13 @@ struct export_request {
    * exit status. */
   int (*recompile)(void *user, bool quiet);
   void *user;
+  char *refused; /* where it goes why no model is written of this net, of that
+                    room; NULL: it is complained of */
+  size_t refused_room;
 };
 
-/* Complains, and returns an exit status. */
+/* Complains, and returns an exit status; EXIT_DONE, too, where it is refused
+ * without complaint. */
 typedef int export_fn(const struct export_request *request);
 
 struct export_kind {

@@ -99,7 +99,7 @@ static int with_weights(struct onnx_call *call, struct onnx_model *model) {
   const char *path = call->request->weights;
   int status = weight_file_open(&call->file, path, &call->arena);
   if (status == EXIT_DONE)
-    status = weight_set_match(&call->set, path, &call->file, MATCH_EXACTLY);
+    status = weight_set_match(&call->set, path, &call->file, MATCH_BY_NAME);
   return status == EXIT_DONE ? write_files(call, model) : status;
 }
 
@@ -146,6 +146,10 @@ static void run(void *user) {
   struct onnx_model *model = build(call, &why);
   if (call->status != EXIT_DONE)
     return;
+  if (!model && r->refused) {
+    snprintf(r->refused, r->refused_room, "%.*s", (int)why.length, why.at);
+    return;
+  }
   if (!model) {
     call->status =
         complain(EXIT_SOURCE, "%s: %.*s", r->net, (int)why.length, why.at);
@@ -158,7 +162,7 @@ static void run(void *user) {
 }
 
 int export_onnx(const struct export_request *request) {
-  struct onnx_call call = {.request = request};
+  struct onnx_call call = {.request = request, .file.store.file = -1};
   struct arena *const arenas[GUARD_ARENAS] = {&call.arena};
   arena_open(&call.arena, NULL, NULL);
   if (!guard_run(arenas, run, &call)) {

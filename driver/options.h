@@ -9,7 +9,7 @@
 /* Commands that compile a net. */
 #define NETS                                                       \
   (FOR(BUILD) | FOR(CHECK) | FOR(DIFF) | FOR(WEIGHTS) | FOR(RUN) | \
-   FOR(PARAMS) | FOR(PLACE) | FOR(FIT) | FOR(SWEEP))
+   FOR(VERIFY) | FOR(PARAMS) | FOR(PLACE) | FOR(FIT) | FOR(SWEEP))
 
 enum option_id {
 #define OPTION(constant, ...) OPTION_##constant,

@@ -12,6 +12,7 @@
 #include "base/guard.h"
 #include "base/shown.h"
 #include "base/suggest.h"
+#include "driver/installed.h"
 #include "driver/options.h"
 
 enum { MOST_NETS = 1000, LONGEST_PATH = 4096, LONGEST_NAME = 64 };
@@ -35,21 +36,8 @@ struct zoo {
   size_t count;
 };
 
-/* Beside the program: where `make install` put it, or in the build's tree. */
 static void find_examples(char *examples) {
-  static const char *const places[] = {"/../share/netc/examples",
-                                       "/../examples", "/../../examples"};
-  char program[LONGEST_PATH];
-  ssize_t length = readlink("/proc/self/exe", program, sizeof program);
-  while (length > 0 && program[length - 1] != '/')
-    length--;
-  for (size_t i = 0; length > 1 && i < sizeof places / sizeof *places; i++) {
-    char path[2 * LONGEST_PATH];
-    snprintf(path, sizeof path, "%.*s%s", (int)length - 1, program, places[i]);
-    if (realpath(path, examples))
-      return;
-  }
-  snprintf(examples, LONGEST_PATH, "%s", NETC_DATA "/examples");
+  installed_find("examples", "examples", examples, LONGEST_PATH);
 }
 
 const char *zoo_examples(struct arena *arena) {

@@ -319,7 +319,7 @@ static void every_option_is_in_the_help_and_the_manual_page(void **state) {
                          NETC);
   for (char *at = strtok(names.out, "\n"); at; at = strtok(NULL, "\n")) {
     struct run commands = run("for c in all check diff fit sweep fmt place "
-                              "plan weights run import layers "
+                              "plan weights run verify import layers "
                               "help; do %s help $c; done | grep -qe '%s'",
                               NETC, at);
     if (commands.status)

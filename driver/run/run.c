@@ -10,6 +10,26 @@
 #include "base/guard.h"
 #include "driver/run/threads.h"
 
+struct running *run_new(void) {
+  struct running *r = calloc(1, sizeof *r);
+  if (r) {
+    arena_open(&r->arena, NULL, NULL);
+    r->file.store.file = -1;
+  }
+  return r;
+}
+
+void run_close(struct running *r) {
+  netrt_close(&r->net);
+  threads_close(r->pool);
+  tensors_close(&r->file);
+  free(r->weight_block);
+  free(r->arena_block);
+  arena_close(&r->arena);
+  net_options_close(&r->options);
+  free(r);
+}
+
 static void *allocate(size_t bytes) {
   void *at;
   return posix_memalign(&at, NETRT_ALIGN, bytes ? bytes : 1) == 0 ? at : NULL;
@@ -18,49 +38,42 @@ static void *allocate(size_t bytes) {
 /* Weights */
 
 /* Those of a file of another framework, as `netc import` writes them. */
-static int open_imported(struct running *r, struct tensor_file *file) {
-  if (tensors_open_file(file, fileno(r->options.opening.values), &r->arena))
+static int open_imported(struct running *r) {
+  if (tensors_open_file(&r->file, fileno(r->options.opening.values), &r->arena))
     return EXIT_DONE;
-  return complain_of(EXIT_BUG, r->weights, NULL, "%s", file->fault);
+  return complain_of(EXIT_BUG, r->weights, NULL, "%s", r->file.fault);
 }
 
-static int read_weights(struct running *r, struct weight_set *set) {
-  struct tensor_file file;
+int run_match_weights(struct running *r) {
   int status = EXIT_DONE;
+  weight_set_open(&r->set, r->options.netc, &r->arena);
+  r->set.seed = (uint64_t)r->seed;
+  if (r->options.opening.values)
+    r->weights = r->options.opening.path;
+  if (r->set.weights.count > 0 && !r->weights && !r->random)
+    return complain(EXIT_USAGE, "which weights? write `--weights FILE` or "
+                                "`--random SEED`");
   if (r->weights)
     status = r->options.opening.values
-                 ? open_imported(r, &file)
-                 : weight_file_open(&file, r->weights, &r->arena);
+                 ? open_imported(r)
+                 : weight_file_open(&r->file, r->weights, &r->arena);
   if (r->weights && status == EXIT_DONE)
-    status = weight_set_match(set, r->weights, &file, MATCH_EXACTLY);
-  if (status == EXIT_DONE) {
-    weight_set_block(set, r->weight_block);
-    status = weight_set_check(set, r->weights);
-  }
-  if (r->weights)
-    tensors_close(&file);
+    status = weight_set_match(&r->set, r->weights, &r->file, MATCH_BY_NAME);
   return status;
 }
 
-static int load_weights(struct running *r) {
-  struct weight_set set;
-  weight_set_open(&set, r->options.netc, &r->arena);
-  set.seed = (uint64_t)r->seed;
-  if (r->options.opening.values)
-    r->weights = r->options.opening.path;
-  if (set.weights.count > 0 && !r->weights && !r->random)
-    return complain(EXIT_USAGE, "which weights? write `--weights FILE` or "
-                                "`--random SEED`");
+int run_fill_weights(struct running *r) {
   r->weight_block = allocate(r->model.weight_bytes);
   if (!r->weight_block)
     return complain(EXIT_IO, "out of memory: the weights have %zu bytes",
                     r->model.weight_bytes);
-  return read_weights(r, &set);
+  weight_set_block(&r->set, r->weight_block);
+  return weight_set_check(&r->set, r->weights);
 }
 
 /* The net */
 
-static int open_net(struct running *r) {
+int run_open_net(struct running *r) {
   const struct netrt_model *tables;
   struct netc *netc = r->options.netc;
   enum netc_status made = netc_runtime(netc, &tables);
@@ -79,7 +92,7 @@ static int open_net(struct running *r) {
   return EXIT_DONE;
 }
 
-static int start(struct running *r) {
+int run_start(struct running *r) {
   enum netrt_status status =
       netrt_open(&r->net, &r->model, r->weight_block, r->model.weight_bytes,
                  r->arena_block, r->model.arena_bytes);
@@ -126,23 +139,31 @@ static bool is_from(const char *path) {
   return false;
 }
 
-static int serve(struct running *r) {
+int run_load(struct running *r) {
   struct opened_file *opening = &r->options.opening;
   opening->from = r->weights && is_from(r->weights) ? r->weights : NULL;
   opening->wants_values = !r->random && (!r->weights || opening->from);
-  int status = net_options_load(&r->options);
+  return net_options_load(&r->options);
+}
+
+static int serve(struct running *r) {
+  int status = run_load(r);
   if (status == EXIT_DONE)
-    status = open_net(r);
+    status = run_open_net(r);
   if (status == EXIT_DONE)
     status = run_read_inputs(r);
   if (status == EXIT_DONE)
-    status = load_weights(r);
+    status = run_match_weights(r);
   if (status == EXIT_DONE)
-    status = start(r);
+    status = run_fill_weights(r);
+  if (status == EXIT_DONE)
+    status = run_start(r);
   if (status == EXIT_DONE)
     status = run_net(r);
   if (status == EXIT_DONE)
     status = run_write_outputs(r);
+  if (status == EXIT_DONE)
+    run_warn_not_finite(r);
   if (status == EXIT_DONE && r->check)
     status = run_check(r);
   if (status == EXIT_DONE && r->profile)
@@ -181,28 +202,22 @@ static void run(void *user) {
 }
 
 int command_run(int argc, char **argv) {
-  struct running *r = calloc(1, sizeof *r);
+  struct running *r = run_new();
   struct netc *netc = netc_open(NULL, NULL);
   struct arena *const arenas[GUARD_ARENAS] = {r ? &r->arena : NULL};
   int status = EXIT_IO;
   if (!netc || !r)
     complain(EXIT_IO, "out of memory");
   if (netc && r) {
-    arena_open(&r->arena, NULL, NULL);
     if (!net_options_read_more(&r->options, COMMAND_RUN, netc, argc, argv, take,
                                r))
       r->status = r->options.files.status;
     else if (!guard_run(arenas, run, r))
       r->status = complain(EXIT_IO, "out of memory");
     status = r->status;
-    netrt_close(&r->net);
-    threads_close(r->pool);
-    free(r->weight_block);
-    free(r->arena_block);
-    arena_close(&r->arena);
-    net_options_close(&r->options);
   }
+  if (r)
+    run_close(r);
   netc_close(netc);
-  free(r);
   return status;
 }

@@ -19,6 +19,8 @@ struct running {
   struct net_options options;
   struct arena arena;
   const char *weights; /* path */
+  struct weight_set set;
+  struct tensor_file file; /* of their values; an arena's where it is open */
   struct end_file inputs[MOST_ENDS];
   size_t input_count;
   bool random, profile, check;
@@ -32,6 +34,19 @@ struct running {
   struct threads *pool;
 };
 
+/* Whose arena is open; NULL: no memory. */
+struct running *run_new(void);
+
+/* The steps of a run, in their order; each gives an exit status. */
+int run_load(struct running *r);          /* compiles the net */
+int run_open_net(struct running *r);      /* its tables, and an arena */
+int run_match_weights(struct running *r); /* finds them in their file */
+int run_fill_weights(struct running *r);  /* as the kernels read them */
+int run_start(struct running *r);
+
+/* Ends what they began, and gives back all of it. */
+void run_close(struct running *r);
+
 /* Reads or makes up the values of every input; an exit status. */
 int run_read_inputs(struct running *r);
 
@@ -43,6 +58,10 @@ float *run_output(struct running *r, uint32_t i);
 
 /* Writes the files that -o names, or says what the outputs are like. */
 int run_write_outputs(struct running *r);
+
+/* Warns of outputs that are not finite, and says where they begin to be so;
+ * outputs are those of another run then. */
+void run_warn_not_finite(struct running *r);
 
 /* Says what stopped a run, and where; an exit status. */
 int run_explain(const struct running *r, enum netrt_status status);

@@ -38,18 +38,18 @@ static bool is_counter(const struct stored_tensor *stored) {
   return false;
 }
 
-static int next_axis(int at, int rank, const int64_t *dims, bool loosely) {
-  while (loosely && at < rank && dims[at] == 1)
+static int next_axis(int at, int rank, const int64_t *dims) {
+  while (at < rank && dims[at] == 1)
     at++;
   return at;
 }
 
 static bool same_shape(const struct netc_weight *weight,
-                       const struct stored_tensor *stored, bool loosely) {
+                       const struct stored_tensor *stored) {
   int i = 0, k = 0;
   for (;; i++, k++) {
-    i = next_axis(i, weight->rank, weight->dims, loosely);
-    k = next_axis(k, stored->rank, stored->dims, loosely);
+    i = next_axis(i, weight->rank, weight->dims);
+    k = next_axis(k, stored->rank, stored->dims);
     if (i == weight->rank || k == stored->rank)
       return i == weight->rank && k == stored->rank;
     if (weight->dims[i] != stored->dims[k])
@@ -73,8 +73,7 @@ static void take(struct matching *m, size_t index,
   netc_layer(m->set->netc, (size_t)weight->layer, &layer);
   m->taken[stored - m->file->tensors.at] = true;
   m->set->from[index] = stored;
-  if (!same_shape(weight, stored, m->match != MATCH_EXACTLY) &&
-      !is_longer(weight, stored))
+  if (!same_shape(weight, stored) && !is_longer(weight, stored))
     object(m, "tensor `%s` is %s, but `%s` needs %s for `%s`", stored->name,
            sizes_text(stored->rank, stored->dims).text, weight->name,
            sizes_text(weight->rank, weight->dims).text, layer.written);
@@ -196,7 +195,7 @@ static size_t find_aside(const struct in_order *o,
     bool ends = !next || !is_below(next, module_of(o->aside.at[i]));
     bool first = i == 0 || !slice_equal(module_of(o->aside.at[i]),
                                         module_of(o->aside.at[i - 1]));
-    if (same_shape(weight, o->aside.at[i], true) || (ends && first))
+    if (same_shape(weight, o->aside.at[i]) || (ends && first))
       return i + 1;
   }
   return 0;
@@ -209,7 +208,7 @@ static const struct stored_tensor *pick(struct in_order *o,
     const struct stored_tensor *next = next_of(o), *last;
     last = o->aside.count ? o->aside.at[o->aside.count - 1] : NULL;
     bool ends = last && (!next || !is_below(next, module_of(last)));
-    if (next && !ends && same_shape(weight, next, true)) {
+    if (next && !ends && same_shape(weight, next)) {
       o->at++;
       return next;
     }
@@ -237,7 +236,7 @@ static void match_by_order(struct matching *m) {
   for (size_t i = 0; i < m->set->weights.count && !m->complaints; i++) {
     const struct netc_weight *weight = &m->set->weights.at[i];
     const struct stored_tensor *next = next_of(&o);
-    if (weight->sines && (!next || !same_shape(weight, next, true)))
+    if (weight->sines && (!next || !same_shape(weight, next)))
       continue;
     const struct stored_tensor *stored = pick(&o, weight);
     if (stored)

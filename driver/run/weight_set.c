@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "import/tensors/safetensors.h"
+
 void weight_set_open(struct weight_set *set, struct netc *netc,
                      struct arena *arena) {
   struct netc_weight weight = {.size = sizeof weight};
@@ -66,6 +68,11 @@ static float sine_value(const struct netc_weight *weight, int64_t place) {
   return (float)(column % 2 ? cos(angle) : sin(angle));
 }
 
+/* Between -1/4 and 1/4: a variance of 1 stays one. */
+static float shift_at(int64_t place) {
+  return (float)(place % 64 * 37 % 64 - 32) / 128.0F;
+}
+
 static void make_up(const struct weight_set *set,
                     const struct netc_weight *weight, int64_t first,
                     int64_t count, float *to) {
@@ -76,6 +83,8 @@ static void make_up(const struct weight_set *set,
     else
       to[i] = (float)weight->center +
               random_value(seed, (uint64_t)(first + i), weight->spread);
+    if (set->shifted && weight->rank == 1)
+      to[i] += shift_at(first + i);
   }
 }
 
@@ -86,6 +95,34 @@ void weight_set_values(const struct weight_set *set, size_t weight,
     make_up(set, &set->weights.at[weight], first, count, to);
   else if (!tensors_floats(set->file, stored, first, count, to))
     memset(to, 0, (size_t)count * sizeof *to); /* weight_set_check says it */
+}
+
+enum { CHUNK = 1 << 16 }; /* values that are converted at a time */
+
+void weight_set_write(const struct weight_set *set, FILE *file) {
+  size_t count = set->weights.count;
+  struct arena scratch;
+  arena_open_in(&scratch, set->arena);
+  float *values = arena_alloc(&scratch, CHUNK, sizeof *values);
+  struct float_tensor *tensors =
+      arena_alloc(&scratch, count + 1, sizeof *tensors);
+  for (size_t i = 0; i < count; i++) {
+    const struct netc_weight *weight = &set->weights.at[i];
+    tensors[i] = (struct float_tensor){.name = weight_set_name(set, i),
+                                       .rank = weight->rank,
+                                       .dims = weight->dims,
+                                       .count = weight->count};
+  }
+  safetensors_write_header(file, tensors, count, NULL, 0, &scratch);
+  for (size_t i = 0; i < count && !ferror(file); i++) {
+    int64_t left = set->weights.at[i].count, at = 0;
+    for (; left > 0 && !ferror(file); left -= CHUNK, at += CHUNK) {
+      int64_t now = left < CHUNK ? left : CHUNK;
+      weight_set_values(set, i, at, now, values);
+      floats_write(file, values, (size_t)now);
+    }
+  }
+  arena_close(&scratch);
 }
 
 int weight_set_check(const struct weight_set *set, const char *path) {

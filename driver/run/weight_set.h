@@ -16,6 +16,7 @@ struct weight_set {
   const char **names; /* by weight, in a file that is written; NULL: its own */
   struct netc_tensor_shape *shapes; /* by weight, as the file of names has it */
   uint64_t seed;                    /* of what is made up */
+  bool shifted; /* so are vectors that would change nothing: of norms, biases */
 };
 
 /* Those of the net that is loaded; all of them made up. */
@@ -46,13 +47,13 @@ struct sizes_text {
 struct sizes_text sizes_text(int rank, const int64_t *sizes);
 
 enum weight_match {
-  MATCH_EXACTLY,  /* names and shapes */
-  MATCH_LOOSELY,  /* axes of 1 do not count: 1x197x768 is 197x768 */
-  MATCH_BY_ORDER, /* so they do here; names do not matter */
+  MATCH_BY_NAME,  /* the net's, or those of x.py */
+  MATCH_BY_ORDER, /* as tensors lie in the file; names do not matter */
 };
 
 /*
- * Takes the values from a file. Says what is missing, superfluous or of a
+ * Takes the values from a file. Axes of 1 do not count: 1x197x768 is 197x768,
+ * and so is 197x768x1. Says what is missing, superfluous or of a
  * wrong shape on standard error; an exit status.
  */
 int weight_set_match(struct weight_set *set, const char *path,
@@ -61,6 +62,10 @@ int weight_set_match(struct weight_set *set, const char *path,
 /* Says why values could not be read since the file was opened; an exit
    status. */
 int weight_set_check(const struct weight_set *set, const char *path);
+
+/* Says of which tensors of the file values are no weights: not finite, or a
+   variance below 0; an exit status. */
+int weight_set_judge(const struct weight_set *set, const char *path);
 
 /* Opens a file, or says why not; an exit status. Close it in any case. */
 int weight_file_open(struct tensor_file *file, const char *path,
@@ -78,6 +83,9 @@ int weight_file_show(const char *path);
  */
 void weight_set_values(const struct weight_set *set, size_t weight,
                        int64_t first, int64_t count, float *to);
+
+/* Writes all of them as safetensors; the caller looks at ferror. */
+void weight_set_write(const struct weight_set *set, FILE *file);
 
 /* Values of the block that a prediction reads; what folds is folded. */
 int64_t weight_set_block_count(const struct weight_set *set);

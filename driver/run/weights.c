@@ -25,8 +25,6 @@ struct weights_request {
   int status;
 };
 
-enum { CHUNK = 1 << 16 }; /* values that are converted at a time */
-
 /* The list */
 
 static int name_width(const struct weight_set *set) {
@@ -56,29 +54,6 @@ static int list(const struct weight_set *set) {
 }
 
 /* Files */
-
-static void write_tensors(const struct weight_set *set, FILE *file) {
-  size_t count = set->weights.count;
-  float *values = arena_alloc(set->arena, CHUNK, sizeof *values);
-  struct float_tensor *tensors =
-      arena_alloc(set->arena, count + 1, sizeof *tensors);
-  for (size_t i = 0; i < count; i++) {
-    const struct netc_weight *weight = &set->weights.at[i];
-    tensors[i] = (struct float_tensor){.name = weight_set_name(set, i),
-                                       .rank = weight->rank,
-                                       .dims = weight->dims,
-                                       .count = weight->count};
-  }
-  safetensors_write_header(file, tensors, count, NULL, 0, set->arena);
-  for (size_t i = 0; i < count && !ferror(file); i++) {
-    int64_t left = set->weights.at[i].count, at = 0;
-    for (; left > 0 && !ferror(file); left -= CHUNK, at += CHUNK) {
-      int64_t now = left < CHUNK ? left : CHUNK;
-      weight_set_values(set, i, at, now, values);
-      floats_write(file, values, (size_t)now);
-    }
-  }
-}
 
 /* `name` is that of the net in C: its header declares the array. */
 static void put_array(const float *block, int64_t count, const char *name,
@@ -200,7 +175,7 @@ static int write_to(const struct weights_request *r,
   if (!output_open(&output, path))
     return output_failed(path, errno);
   if (!r->fold)
-    write_tensors(set, output.file);
+    weight_set_write(set, output.file);
   else if (has_suffix(path, ".c"))
     status = write_block_as_c(r, block, count, output.file);
   else
@@ -288,13 +263,13 @@ static int write_file(const struct weights_request *r,
 
 static int with_file(struct weights_request *r, struct weight_set *set) {
   const char *path = r->check ? r->check : r->from;
-  enum weight_match match = r->check      ? MATCH_EXACTLY
-                            : r->by_order ? MATCH_BY_ORDER
-                                          : MATCH_LOOSELY;
+  enum weight_match match = r->by_order ? MATCH_BY_ORDER : MATCH_BY_NAME;
   struct tensor_file file;
   int status = weight_file_open(&file, path, &r->arena);
   if (status == EXIT_DONE)
     status = weight_set_match(set, path, &file, match);
+  if (status == EXIT_DONE && r->check)
+    status = weight_set_judge(set, path);
   if (status == EXIT_DONE && r->names)
     status = weight_set_rename(set, r->names);
   if (status == EXIT_DONE && r->output)

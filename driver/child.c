@@ -1,0 +1,141 @@
+/* Other programs as child processes, and a folder for their files. */
+#define _XOPEN_SOURCE 700
+#include "driver/child.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* A signal handler can see nothing but what is static. */
+static volatile sig_atomic_t stopped_by;
+
+static void note_signal(int signal_number) {
+  stopped_by = signal_number;
+}
+
+int child_stopped(void) {
+  return stopped_by;
+}
+
+static void watch_signals(void) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    struct sigaction before,
+        action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(signals[i], NULL, &before);
+    if (before.sa_handler != SIG_IGN) /* nohup */
+      sigaction(signals[i], &action, NULL);
+  }
+}
+
+/* The child begins with signals as they are usually: netc ignores some. */
+static int spawn(char *const argv[], const char *log, pid_t *pid) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  sigset_t usual;
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGPIPE);
+  sigaddset(&usual, SIGXFSZ);
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
+                                   0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log,
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setpgroup(&attributes, 0); /* to be killed with its own */
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  int reason = posix_spawnp(pid, argv[0], &files, &attributes, argv, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  return reason;
+}
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+enum child_end child_run(char *const argv[], const char *log, long seconds,
+                         int *status) {
+  static const struct timespec moment = {0, 5 * 1000 * 1000};
+  double deadline = seconds_now() + (double)seconds;
+  pid_t pid, ended;
+  if (child_stopped())
+    return CHILD_STOPPED;
+  int reason = spawn(argv, log, &pid);
+  if (reason != 0) {
+    errno = reason;
+    return reason == ENOENT ? CHILD_ABSENT : CHILD_FAILED;
+  }
+  while ((ended = waitpid(pid, status, WNOHANG)) == 0 && !child_stopped() &&
+         seconds_now() < deadline)
+    nanosleep(&moment, NULL);
+  if (ended == 0)
+    kill(-pid, SIGKILL);
+  while (ended == 0 && waitpid(pid, status, 0) < 0 && errno == EINTR)
+    ;
+  if (ended != 0)
+    return CHILD_ENDED;
+  return child_stopped() ? CHILD_STOPPED : CHILD_LATE;
+}
+
+bool child_folder_make(char *path, unsigned long room) {
+  const char *place = getenv("TMPDIR");
+  int length = snprintf(path, room, "%s/netc.XXXXXX",
+                        place && *place == '/' ? place : "/tmp");
+  if (length < 0 || (unsigned long)length >= room) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  watch_signals();
+  if (!mkdtemp(path)) {
+    *path = '\0';
+    return false;
+  }
+  setenv("TMPDIR", path, 1); /* compilers have temporary files, too */
+  return true;
+}
+
+/* A folder in it has files alone, or folders like that. */
+static void remove_folder(const char *path, int deeper) {
+  DIR *folder = opendir(path);
+  for (struct dirent *entry; folder && (entry = readdir(folder));) {
+    char name[8192];
+    struct stat about;
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+        (size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >=
+            sizeof name)
+      continue;
+    if (deeper > 0 && lstat(name, &about) == 0 && S_ISDIR(about.st_mode))
+      remove_folder(name, deeper - 1);
+    else
+      unlink(name);
+  }
+  if (folder)
+    closedir(folder);
+  rmdir(path);
+}
+
+void child_folder_remove(const char *path) {
+  if (*path)
+    remove_folder(path, 4);
+  if (!stopped_by)
+    return;
+  signal(stopped_by, SIG_DFL);
+  raise(stopped_by);
+}

@@ -1,0 +1,88 @@
+/*
+ * netc run: a warning where an output has values that are NaN or infinite. The
+ * net is run once more, and the first operation that makes such a value named.
+ */
+#include <math.h>
+
+#include "driver/run/run.h"
+
+/* What is looked for, and the operation that made it first. */
+struct culprit {
+  bool nan; /* else infinity */
+  uint32_t op;
+};
+
+static bool is_wrong(float value, bool nan) {
+  return nan ? isnan(value) != 0 : isinf(value) != 0;
+}
+
+/* Whether a value of an operand is, wherever it lies in the arena. */
+static bool has(const struct netrt *net, const struct netrt_operand *made,
+                bool nan) {
+  const int32_t *size = net->model->numbers + made->shape;
+  const int32_t *stride = size + made->rank;
+  int32_t at[NETRT_RANK] = {0};
+  int64_t place = 0;
+  for (int axis = 0; made->type == NETRT_F32 && axis >= 0;) {
+    float value;
+    memcpy(&value, net->arena + made->offset + (size_t)place * sizeof value,
+           sizeof value);
+    if (is_wrong(value, nan))
+      return true;
+    for (axis = made->rank - 1; axis >= 0; axis--) {
+      place += stride[axis];
+      if (++at[axis] < size[axis])
+        break;
+      place -= (int64_t)stride[axis] * at[axis];
+      at[axis] = 0;
+    }
+  }
+  return false;
+}
+
+static int look(void *user, const struct netrt *net, uint32_t op,
+                enum netrt_when when) {
+  struct culprit *culprit = user;
+  const struct netrt_model *model = net->model;
+  if (when != NETRT_AFTER ||
+      !has(net, &model->operands[model->ops[op].operands], culprit->nan))
+    return 0;
+  culprit->op = op;
+  return 1;
+}
+
+static void name_culprit(struct running *r, bool nan) {
+  struct culprit culprit = {.nan = nan, .op = r->model.op_count};
+  r->net.hook = look;
+  r->net.hook_user = &culprit;
+  run_put_inputs(r);
+  netrt_run(&r->net);
+  r->net.hook = NULL;
+  if (culprit.op == r->model.op_count)
+    return;
+  const struct netrt_op *op = &r->model.ops[culprit.op];
+  say("   = note: `%s` of `%s` is the first operation that makes one",
+      netrt_kernels[op->kernel]->name, r->model.layers[op->layer]);
+  fputc('\n', stderr);
+}
+
+void run_warn_not_finite(struct running *r) {
+  size_t nans = 0, wrong = 0;
+  for (uint32_t i = 0; i < r->model.output_count; i++) {
+    size_t count = netrt_values(&r->model, &r->model.outputs[i].operand);
+    const float *values = run_output(r, i);
+    size_t here = 0;
+    for (size_t k = 0; k < count; k++) {
+      nans += is_wrong(values[k], true) ? 1 : 0;
+      here += isfinite(values[k]) ? 0 : 1;
+    }
+    wrong += here;
+    if (here) {
+      say("netc: warning: output `%s`: %zu of %zu values are NaN or infinite",
+          r->model.outputs[i].name, here, count);
+      fputc('\n', stderr);
+    }
+  }
+  if (wrong)
+    name_culprit(r, nans > 0);
+}

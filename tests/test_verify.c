@@ -1,0 +1,196 @@
+/*
+ * netc verify: programs that agree and that do not, that are absent, late or
+ * interrupted; and values that no weights can be. Programs for Python and Node
+ * are fakes here, but for the slow test.
+ */
+#include "tests/run.h"
+
+static char folder[1024];
+
+/* Writes an executable script into the folder. */
+static void write_script(const char *name, const char *text) {
+  struct run r = run("cd %s/bin && { echo '#!/bin/sh'; cat <<'END'\n%s\nEND\n"
+                     "} >%s && chmod +x %s",
+                     folder, text, name, name);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+static const char *const absent = "echo \"$(basename \"$0\") has none\"; "
+                                  "exit 77";
+
+/* Of a net, with the scripts of the folder first; its temporary folder is in
+ * F/tmp, of which nothing may be left. */
+static struct run verify(const char *net, const char *options) {
+  struct run r =
+      run("cd %s && printf '%s' >n.net && PATH=$PWD/bin:$PATH TMPDIR=$PWD/tmp "
+          "NETC_VERIFY_SECONDS=60 timeout 100 " NETC_PATH " verify n.net %s",
+          folder, net, options);
+  struct run left = run("ls -A %s/tmp", folder);
+  assert_string_equal(left.out, "");
+  run_free(&left);
+  return r;
+}
+
+static void ends_with(const struct run *r, int status, const char *out,
+                      const char *err) {
+  if (r->status != status || !strstr(r->out, out) || !strstr(r->err, err))
+    fail_msg("status %d, not %d\n%s%s", r->status, status, r->out, r->err);
+}
+
+static const char small[] = "input 7x5x3\\nconv 4 3x3 nobias\\nbn\\nrelu\\n"
+                            "flatten\\nfc 3\\n";
+
+static void a_program_of_x_c_computes_the_same(void **state) {
+  (void)state;
+  write_script("python3", absent);
+  write_script("node", absent);
+  struct run r = verify(small, "");
+  ends_with(&r, 0, "runtime   x.c ", "");
+  ends_with(&r, 0, "\nx.onnx    skipped: python3 has none; node has none\n",
+            "");
+  ends_with(&r, 0, "\nx.py      skipped: python3 has none\n", "");
+  ends_with(&r, 0, "\nalike: the bound is 1e-04", "");
+  run_free(&r);
+}
+
+static void nothing_compared_is_an_error(void **state) {
+  (void)state;
+  write_script("python3", absent);
+  write_script("node", absent);
+  struct run r = verify(small, "--cc no-such-cc");
+  ends_with(&r, 2, "x.c       skipped: there is no program `no-such-cc`",
+            "nothing was compared");
+  run_free(&r);
+  r = verify(small, "--qemu lm3s6965evb");
+  ends_with(&r, 2, "", "--qemu takes mps2-an385, mps2-an386 or mps2-an500");
+  run_free(&r);
+}
+
+/* A PyTorch that says 6 zeros, or what is no number. */
+static void what_differs_is_told(void **state) {
+  (void)state;
+  static const struct {
+    const char *bytes, *told;
+  } fakes[] = {{"\\000\\000\\000\\000", "  too far\n"},
+               {"\\000\\000\\300\\177", "x.py: 6 of 6 values of fc1 are NaN"}};
+  for (size_t i = 0; i < 2; i++) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "case \"$2\" in *run_torch.py) ;; *) exit 77;; esac\n"
+             "for i in 1 2 3 4 5 6; do printf '%s'; done >$3/py.out0\n"
+             "echo PyTorch 0",
+             fakes[i].bytes);
+    write_script("python3", text);
+    struct run r = verify(small, "--cc no-such-cc");
+    ends_with(&r, 1, "x.py      PyTorch 0\n", "");
+    ends_with(&r, 1, fakes[i].told, "");
+    ends_with(&r, 1, "\ntoo far apart: the bound", "");
+    run_free(&r);
+  }
+  write_script("python3", "exit 77");
+  write_script("cc", "echo 'no such header' >&2; exit 1");
+  struct run r = verify(small, "--cc cc");
+  ends_with(&r, 1, "x.c       skipped: it failed",
+            "cc failed with status 1\n"
+            "  | no such header");
+  run_free(&r);
+  struct run gone = run("rm %s/bin/cc", folder);
+  run_free(&gone);
+}
+
+/* A child that would take long, and its own child. */
+static void a_late_child_and_an_interrupt_end_all(void **state) {
+  (void)state;
+  write_script("python3", "sleep 50 & echo $$ $! >>../pids; sleep 50");
+  write_script("node", absent);
+  struct run r =
+      run("cd %s && rm -f pids && printf '%s' >n.net && "
+          "PATH=$PWD/bin:$PATH TMPDIR=$PWD/tmp NETC_VERIFY_SECONDS=1 "
+          "sh -c 'cd tmp && " NETC_PATH " verify ../n.net --cc none'",
+          folder, small);
+  ends_with(&r, 3, "", "x.py: python3 took more than 1 seconds");
+  run_free(&r);
+  r = run(
+      "cd %s && rm -f pids && set -m; PATH=$PWD/bin:$PATH "
+      "TMPDIR=$PWD/tmp env --default-signal=INT -C tmp " NETC_PATH
+      " verify ../n.net --cc none >log 2>&1 & "
+      "for i in 1 2 3 4 5 6 7 8 9 10; do test -s pids && break; "
+      "sleep 0.2; done; kill -INT $!; wait $!; echo $?; ls -A tmp; "
+      "for p in $(cat pids); do grep -s '^State:[^Z]*$' /proc/$p/status; done",
+      folder);
+  assert_string_equal(r.out, "130\n");
+  run_free(&r);
+}
+
+static void values_that_are_no_weights(void **state) {
+  (void)state;
+  /* running_var is the last of bn: -1 in its first place, then NaN. */
+  static const struct {
+    const char *tensor, *bytes, *told;
+  } values[] = {
+      {"bn1.running_var", "\\000\\000\\200\\277",
+       "tensor `bn1.running_var` has 1 variance below 0, the first at 0"},
+      {"conv1.weight", "\\000\\000\\300\\177",
+       "tensor `conv1.weight` has 1 value that is NaN or infinite, the first "
+       "at "
+       "0"},
+  };
+  for (size_t i = 0; i < 2; i++) {
+    struct run r =
+        run("cd %s && printf '%s' >n.net && " NETC_PATH
+            " weights n.net --random 3 -o w.safetensors && at=$(" NETC_PATH
+            " weights n.net | awk '$1 == \"%s\" {print $4}') && "
+            "head=$(($(wc -c <w.safetensors) - $(" NETC_PATH
+            " weights n.net | awk '/ tensors, / {print $3}') "
+            ")); printf '%s' | dd of=w.safetensors bs=1 seek=$((head + at)) "
+            "conv=notrunc 2>&1 >/dev/null | tail -n 1 >&2; " NETC_PATH
+            " weights n.net --check w.safetensors; echo $?; " NETC_PATH
+            " run n.net --random 1 --weights w.safetensors >/dev/null; echo $?",
+            folder, small, values[i].tensor, values[i].bytes);
+    ends_with(&r, 0, "1\n0\n", values[i].told);
+    ends_with(&r, 0, "", "warning: output `fc1`: 3 of 3 values are NaN");
+    ends_with(&r, 0, "", "`conv` of `conv1` is the first operation that makes");
+    run_free(&r);
+    r = verify(small, "--weights w.safetensors");
+    ends_with(&r, 1, "", values[i].told);
+    run_free(&r);
+  }
+}
+
+/* By all that is installed; tools/verify_all.sh tries the others. */
+static void nets_of_every_kind(void **state) {
+  (void)state;
+  static const char *const nets[] = {
+      "tests/data/run/maps.net",     "tests/data/run/sequences.net",
+      "tests/data/run/variants.net", "tests/data/onnx/windows.net",
+      "examples/zoo/lenet5.net",
+  };
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    struct run r = run(NETC " verify %s", nets[i]);
+    ends_with(&r, 0, "\nalike: the bound", "");
+    run_free(&r);
+  }
+  if (on_path("qemu-system-arm") && on_path("arm-none-eabi-gcc")) {
+    struct run r = run("cd %s && printf '%s' >n.net && " NETC_PATH
+                       " verify n.net --qemu mps2-an500",
+                       folder, small);
+    ends_with(&r, 0, "x.c       arm-none-eabi-gcc, QEMU's mps2-an500", "");
+    run_free(&r);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_program_of_x_c_computes_the_same),
+      cmocka_unit_test(nothing_compared_is_an_error),
+      cmocka_unit_test(what_differs_is_told),
+      cmocka_unit_test(a_late_child_and_an_interrupt_end_all),
+      cmocka_unit_test(values_that_are_no_weights),
+      slow_test(nets_of_every_kind),
+  };
+  snprintf(folder, sizeof folder, "%s", scratch("verify"));
+  struct run made = run("mkdir -p %s/bin %s/tmp", folder, folder);
+  run_free(&made);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
