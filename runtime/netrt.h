@@ -43,6 +43,13 @@ enum {
 #define NETRT_ALIGNED
 #endif
 
+/* The same, in a section of yours: -DNETRT_ARENA_SECTION='".sram2"'. */
+#ifdef NETRT_ARENA_SECTION
+#define NETRT_ARENA NETRT_ALIGNED __attribute__((section(NETRT_ARENA_SECTION)))
+#else
+#define NETRT_ARENA NETRT_ALIGNED
+#endif
+
 enum netrt_status {
   NETRT_OK,
   NETRT_BAD_MODEL,     /* NULL, of another version, or not a table of ours */

@@ -349,11 +349,10 @@ static void check_totals(struct known *k) {
 }
 
 static void check_budgets(struct known *k) {
-  static const char *const all[][2] = {{"params", "PARAM_BUDGET_COUNT"},
-                                       {"macs", "MAC_BUDGET_COUNT"},
-                                       {"infer", "INFER_BUDGET_BYTES"},
-                                       {"train", "TRAIN_BUDGET_BYTES"},
-                                       {"arena", "ARENA_BUDGET_BYTES"}};
+  static const char *const all[][2] = {
+      {"params", "PARAM_BUDGET_COUNT"}, {"macs", "MAC_BUDGET_COUNT"},
+      {"infer", "INFER_BUDGET_BYTES"},  {"train", "TRAIN_BUDGET_BYTES"},
+      {"arena", "ARENA_BUDGET_BYTES"},  {"weights", "WEIGHT_BUDGET_BYTES"}};
   struct wanted w = {.count = 0};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     int64_t budget = number(find(k->json, "settings.budget"), all[i][0]);

@@ -1,6 +1,7 @@
 /* h: a header that has every size of a net as a macro. */
 #include "base/check.h"
 #include "codegen/c/header.h"
+#include "codegen/c/run.h"
 #include "codegen/c/tables.h"
 
 /* #define VGG16_BATCH 1 */
@@ -251,6 +252,30 @@ static void put_promises(struct header *h) {
               "TRAIN_LIMIT_BYTES");
 }
 
+/* X_run(), for which the source is compiled with -DNETRT_RUN. */
+static void put_run(struct header *h) {
+  const struct program *program = h->program;
+  size_t inputs = program->inputs.count, outputs = program->outputs.count;
+  uint8_t *types = arena_alloc(h->c->arena, inputs + outputs + 1, 1);
+  for (size_t i = 0; i < inputs; i++)
+    types[i] = tables_type(&program->inputs.at[i]);
+  for (size_t i = 0; i < outputs; i++)
+    types[inputs + i] = tables_type(&program->outputs.at[i]);
+  text_put(h->out, "\n/*\n * Predicts once: the values of each input, and room "
+                   "for those of each\n"
+                   " * output. Returns an enum netrt_status, 0 if all went "
+                   "well. It has an arena\n"
+                   " * of its own, so only one thread may call it; for it the "
+                   "source is compiled\n"
+                   " * with -DNETRT_RUN.\n */\n");
+  run_put_prototype(h->out,
+                    &(struct run_ends){.name = identifiers_small(&h->ids),
+                                       .types = types,
+                                       .inputs = inputs,
+                                       .outputs = outputs});
+  text_put(h->out, ";\n");
+}
+
 /* netrt.h may be included before it, after it, or not at all. */
 static void put_foot(struct header *h) {
   struct slice small = identifiers_small(&h->ids);
@@ -260,9 +285,10 @@ static void put_foot(struct header *h) {
       "--fold`. */\n"
       "struct netrt_model;\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
       "extern const struct netrt_model %.*s_model;\n"
-      "extern const float %.*s_weights[];\n"
-      "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+      "extern const float %.*s_weights[];\n",
       SLICE_ARG(small), SLICE_ARG(small));
+  put_run(h);
+  text_put(h->out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
 /* Names that the header itself has. */

@@ -1,5 +1,5 @@
 /* c: the tables of a net for the runtime. */
-#include "codegen/c/c_text.h"
+#include "codegen/c/run.h"
 #include "codegen/c/tables.h"
 
 static const char *make(const struct compiled *c, struct netrt_model *made) {
@@ -250,6 +250,22 @@ static void put_model(struct printing *p) {
   text_put(p->out, ", BUFFER_COUNT};\n");
 }
 
+static void put_run(struct printing *p, struct arena *arena) {
+  const struct netrt_model *m = p->model;
+  size_t inputs = m->input_count, outputs = m->output_count;
+  uint8_t *types = arena_alloc(arena, inputs + outputs + 1, 1);
+  for (size_t i = 0; i < inputs; i++)
+    types[i] = m->inputs[i].operand.type;
+  for (size_t i = 0; i < outputs; i++)
+    types[inputs + i] = m->outputs[i].operand.type;
+  run_put_function(p->out,
+                   &(struct run_ends){.name = p->name,
+                                      .types = types,
+                                      .inputs = inputs,
+                                      .outputs = outputs},
+                   m);
+}
+
 void emit_source(const struct compiled *c, struct text *out) {
   struct netrt_model model;
   struct identifiers ids = identifiers_open(c);
@@ -269,4 +285,5 @@ void emit_source(const struct compiled *c, struct text *out) {
   put_names(&p, &item);
   put_buffers(&p, &item);
   put_model(&p);
+  put_run(&p, c->arena);
 }

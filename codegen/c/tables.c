@@ -65,12 +65,15 @@ static uint32_t shape_at(struct table_making *m, size_t first, int length) {
   return small(m, first);
 }
 
+uint8_t tables_type(const struct operand *operand) {
+  return operand->bytes == 8   ? NETRT_I64
+         : operand->bytes == 4 ? NETRT_I32
+                               : NETRT_F32;
+}
+
 static struct netrt_operand operand_of(struct table_making *m,
                                        const struct operand *operand) {
   size_t first = m->numbers.count;
-  uint8_t type = operand->bytes == 8   ? NETRT_I64
-                 : operand->bytes == 4 ? NETRT_I32
-                                       : NETRT_F32;
   for (int i = 0; i < operand->rank; i++)
     add_number(m, operand->dim[i]);
   for (int i = 0; i < operand->rank; i++) {
@@ -81,7 +84,7 @@ static struct netrt_operand operand_of(struct table_making *m,
       .offset = (size_t)operand->first,
       .shape = operand->rank ? shape_at(m, first, 2 * operand->rank) : 0,
       .rank = (uint8_t)operand->rank,
-      .type = type,
+      .type = tables_type(operand),
       .place = operand->weights ? NETRT_IN_WEIGHTS : NETRT_IN_ARENA};
 }
 

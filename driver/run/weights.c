@@ -66,11 +66,15 @@ static void put_array(const float *block, int64_t count, const char *name,
           "#define ALIGNED alignas(%d)\n"
           "#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n"
           "#define ALIGNED _Alignas(%d)\n"
-          "#else\n#define ALIGNED\n#endif\n\n"
+          "#else\n#define ALIGNED\n#endif\n"
+          "/* -DNETC_WEIGHTS_SECTION='\".qspi\"' puts them where you want. */\n"
+          "#ifdef NETC_WEIGHTS_SECTION\n"
+          "#define PLACED __attribute__((section(NETC_WEIGHTS_SECTION)))\n"
+          "#else\n#define PLACED\n#endif\n\n"
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
           "extern const float %s_weights[];\n"
           "#ifdef __cplusplus\n}\n#endif\n\n"
-          "ALIGNED const float %s_weights[%" PRId64 "] = {",
+          "ALIGNED PLACED const float %s_weights[%" PRId64 "] = {",
           NETRT_ALIGN, NETRT_ALIGN, NETRT_ALIGN, name, name, count);
   for (int64_t i = 0; i < count && !ferror(file); i++) {
     /* Nine digits are exact; hexadecimal ones are not C++11's. */
@@ -98,7 +102,9 @@ static void put_stub(const char *data, const char *name, FILE *file) {
           "\"\n#endif\n\n"
           "#define JOIN(a, b) a##b\n#define PREFIXED(a, b) JOIN(a, b)\n"
           "#define ARRAY PREFIXED(__USER_LABEL_PREFIX__, %s_weights)\n\n"
-          "#if defined __APPLE__\n  .const\n"
+          "#if defined NETC_WEIGHTS_SECTION\n"
+          "  .section NETC_WEIGHTS_SECTION,\"a\",%%progbits\n"
+          "#elif defined __APPLE__\n  .const\n"
           "#elif defined _WIN32\n  .section .rdata,\"dr\"\n"
           "#else\n  .section .rodata,\"a\",%%progbits\n#endif\n"
           "  .globl ARRAY\n  .balign %d\nARRAY:\n"

@@ -647,6 +647,14 @@ extern "C" {
 #endif
 extern const struct netrt_model indexed_model;
 extern const float indexed_weights[];
+
+/*
+ * Predicts once: the values of each input, and room for those of each
+ * output. Returns an enum netrt_status, 0 if all went well. It has an arena
+ * of its own, so only one thread may call it; for it the source is compiled
+ * with -DNETRT_RUN.
+ */
+int indexed_run(const float *input, float *output);
 #ifdef __cplusplus
 }
 #endif

@@ -78,3 +78,30 @@ const struct netrt_model arena_1_model = {
   "arena_1", NETRT_VERSION, 2, 4096, 1244,
   ops, operands, numbers, reals, kernels, inputs, outputs, layers, BUFFER_LIST,
   6, 20, 87, 0, 4, 1, 1, 6, BUFFER_COUNT};
+
+/* arena_1.h says what it is. */
+#ifdef NETRT_RUN
+#include <string.h>
+
+extern const float arena_1_weights[];
+#ifdef __cplusplus
+extern "C"
+#endif
+int arena_1_run(const float *input, float *output);
+static NETRT_ARENA unsigned char arena[4096];
+
+int arena_1_run(const float *input, float *output) {
+  static struct netrt net;
+  enum netrt_status status = NETRT_OK;
+  if (!net.model)
+    status = netrt_open(&net, &arena_1_model, arena_1_weights,
+                        1244, arena, sizeof arena);
+  if (status != NETRT_OK)
+    return status;
+  memcpy(netrt_input(&net, 0), input, 256 * sizeof *input);
+  status = netrt_run(&net);
+  if (status == NETRT_OK)
+    netrt_copy_output(&net, 0, output);
+  return status;
+}
+#endif

@@ -213,6 +213,14 @@ extern "C" {
 #endif
 extern const struct netrt_model arena_1_model;
 extern const float arena_1_weights[];
+
+/*
+ * Predicts once: the values of each input, and room for those of each
+ * output. Returns an enum netrt_status, 0 if all went well. It has an arena
+ * of its own, so only one thread may call it; for it the source is compiled
+ * with -DNETRT_RUN.
+ */
+int arena_1_run(const float *input, float *output);
 #ifdef __cplusplus
 }
 #endif

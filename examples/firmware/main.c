@@ -1,0 +1,43 @@
+/*
+ * A prediction on a microcontroller: an input by a rule, the scores in
+ * millionths (floats in printf take kilobytes), and how much stack it took.
+ */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "kws.h"
+
+static float frames[KWS_INPUT_0_COUNT], scores[KWS_OUTPUT_0_COUNT];
+
+/* The stack below main() is filled with a pattern, and looked at afterwards. */
+enum { STACK = 4096, SPARED = 256, PATTERN = 0xa5 };
+
+static void paint_stack(volatile unsigned char *top) {
+  for (int i = SPARED; i < STACK; i++)
+    top[-i] = PATTERN;
+}
+
+static int stack_used(const volatile unsigned char *top) {
+  int used = STACK;
+  while (used > SPARED && top[1 - used] == PATTERN)
+    used--;
+  return used;
+}
+
+int main(void) {
+  for (int i = 0; i < KWS_INPUT_0_COUNT; i++)
+    frames[i] = (float)(i % 17) / 8 - 1;
+  unsigned char *top = __builtin_frame_address(0);
+  paint_stack(top);
+  int status = kws_run(frames, scores);
+  int used = stack_used(top);
+  if (status != 0) {
+    printf("kws_run: status %d\n", status);
+    return 1;
+  }
+  printf("arena %ld B, weights %ld B, stack %d B\n", (long)KWS_ARENA_BYTES,
+         (long)KWS_WEIGHT_BYTES, used);
+  for (int i = 0; i < KWS_OUTPUT_0_COUNT; i++)
+    printf("%d %ld\n", i, (long)(scores[i] * 1e6f));
+  return 0;
+}
