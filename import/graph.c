@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -254,6 +255,20 @@ struct graph_node *graph_slice(struct graph *graph, int input, int axis,
 const char *graph_axis(struct graph *graph, const struct graph_shape *shape,
                        int axis) {
   return axis == shape->rank - 1 ? "c" : graph_text(graph, "%d", axis);
+}
+
+double graph_single(double value) {
+  double scale = 0, shorter = value;
+  if (!isfinite(value) || fabs(value) < 1e-30 || fabs(value) > 1e30 ||
+      (double)(float)value < value || (double)(float)value > value)
+    return value;
+  for (int digits = 1; digits < 10; digits++) {
+    scale = pow(10, digits - 1 - floor(log10(fabs(value))));
+    shorter = round(value * scale) / scale;
+    if (!((float)shorter < (float)value) && !((float)shorter > (float)value))
+      return shorter;
+  }
+  return value;
 }
 
 const char *graph_number(struct graph *graph, double value) {

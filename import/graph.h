@@ -226,6 +226,9 @@ void graph_padding(struct graph *graph, struct graph_node *node, int axes,
                    const int64_t *kernel, const int64_t *dilation,
                    const int64_t *before, const int64_t *after);
 
+/* The shortest number that is the same float32: 0.20000000298 is 0.2. */
+double graph_single(double value);
+
 /* A real as text. */
 const char *graph_number(struct graph *graph, double value);
 

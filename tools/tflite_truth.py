@@ -2,8 +2,9 @@
 """Truth for tests/data/import/tflite, of a reader and a writer of its own.
 
 /usr/bin/python3 tools/tflite_truth.py tests/data/import/tflite: makes
-made.tflite and words.tflite, then truth.csv and, where that can be, NAME.x.npy and NAME.y.npy: an
-input and what PyTorch computes of it by the file's operators, in float32.
+made.tflite, moves.tflite, values.tflite, words.tflite and states.tflite, then truth.csv and, where that can be,
+NAME.x.npy and NAME.y.npy: an input and what PyTorch computes of it by the file's operators, in
+float32; NAME.state1.npy and so on are what an SVDF has kept. In refused/: what netc leaves out.
 """
 import csv
 import glob
@@ -138,6 +139,89 @@ def run_lstm(x, gates):
     return torch.stack(steps, 1)
 
 
+def run_rnn(x, w, u, b):
+    h, steps = torch.zeros(1, u.shape[1]), []
+    for k in range(x.shape[1]):
+        h = torch.tanh(x[:, k] @ w.T + h @ u.T + b)
+        steps.append(h)
+    return torch.stack(steps, 1)
+
+
+def run_svdf(x, feature, time, bias, state, o):
+    state = state.reshape(time.shape)
+    state = torch.cat([state[:, 1:], feature @ x.reshape(-1, 1)], 1)
+    y = (state * time).sum(1).reshape(-1, o.get(0)).sum(1)
+    return ACTIVE[o.get(1, 'b')](y + bias)[None]
+
+
+def strided(x, begin, end, stride, o):
+    """x[...]: bits of masks are begin, end, ellipsis, new axis, shrink."""
+    index = []
+    for i, (b, e, s) in enumerate(zip(begin, end, stride)):
+        bits = [o.get(k) >> i & 1 for k in range(5)]
+        index.append(Ellipsis if bits[2] else None if bits[3] else
+                     int(b) if bits[4] else
+                     slice(None if bits[0] else int(b),
+                           None if bits[1] else int(e), int(s)))
+    return x[tuple(index)]
+
+
+def blocks(x, by, deep):
+    """Channels last: DCR of ONNX."""
+    n, h, w, c = x.shape
+    if deep:
+        x = x.reshape(n, h // by, by, w // by, by, c)
+        return x.permute(0, 1, 3, 2, 4, 5).reshape(n, h // by, w // by, -1)
+    x = x.reshape(n, h, w, by, by, c // by // by)
+    return x.permute(0, 1, 3, 2, 4, 5).reshape(n, h * by, w * by, -1)
+
+
+def resize(x, size, mode):
+    y = F.interpolate(x.permute(0, 3, 1, 2), [int(n) for n in size], mode=mode)
+    return y.permute(0, 2, 3, 1)
+
+
+def mirror(x, sides, symmetric):
+    mode = 'symmetric' if symmetric else 'reflect'
+    return torch.from_numpy(np.pad(x.numpy(), sides.int().tolist(), mode))
+
+
+def local_norm(x, o):
+    size = 2 * o.get(0) + 1
+    y = F.local_response_norm(x.permute(0, 3, 1, 2), size,
+                              o.get(2, 'f') * size, o.get(3, 'f'),
+                              o.get(1, 'f'))
+    return y.permute(0, 2, 3, 1)
+
+
+def whole(value):
+    return [int(n) for n in value.reshape(-1)]
+
+
+def compute_moves(code, a, o, out):
+    """Shapes and parts; a list: several outputs. None: not known here."""
+    simple = {
+        5: lambda: blocks(a[0], o.get(0), False),
+        26: lambda: blocks(a[0], o.get(0), True),
+        39: lambda: a[0].permute(whole(a[1])),
+        45: lambda: strided(*a, o),
+        49: lambda: list(a[1].chunk(o.get(0), whole(a[0])[0])),
+        53: lambda: a[0],
+        60: lambda: F.pad(a[0], [n for row in reversed(a[1].int().tolist())
+                                 for n in row], value=float(a[2])),
+        65: lambda: a[0][tuple(slice(b, None if n < 0 else b + n) for b, n in
+                               zip(whole(a[1]), whole(a[2])))],
+        69: lambda: a[0].repeat(whole(a[1])),
+        77: lambda: torch.tensor(a[0].shape),
+        83: lambda: torch.stack(a, o.get(1)),
+        88: lambda: list(a[0].unbind(o.get(1))),
+        100: lambda: mirror(a[0], a[1], o.get(0, 'b')),
+        102: lambda: list(a[0].split(whole(a[1]), whole(a[2])[0])),
+        130: lambda: a[0].expand(out),
+    }
+    return simple[code]() if code in simple else None
+
+
 def compute(code, a, o, out):
     """What an operator gives of its operands; None: not known here."""
     if code in (3, 4):
@@ -155,46 +239,89 @@ def compute(code, a, o, out):
         return ACTIVE[o.get(0, 'b') if o else 0](y).reshape(out)
     if code == 44:
         return run_lstm(a[0], a[1:9] + a[12:16])
+    if code == 35:
+        return run_rnn(*a[:4])
+    if code == 27:
+        return run_svdf(*a, o)
     simple = {
         0: lambda: ACTIVE[o.get(0, 'b') if o else 0](a[0] + a[1]),
         2: lambda: torch.cat(a, o.get(0)), 14: lambda: torch.sigmoid(a[0]),
         18: lambda: a[0] * a[1], 21: lambda: F.relu6(a[0]),
         22: lambda: a[0].reshape(out), 25: lambda: a[0].softmax(-1),
-        28: lambda: torch.tanh(a[0]), 36: lambda: a[0][a[1].long()],
+        28: lambda: torch.tanh(a[0]),
+        36: lambda: a[0].index_select(o.get(0) if o else 0, a[1].reshape(
+            -1).long()).reshape(out),
+        7: lambda: a[1][a[0].long()], 13: lambda: local_norm(a[0], o),
+        6: lambda: a[0].float(), 114: lambda: a[0],
+        23: lambda: resize(a[0], a[1], 'bilinear'),
+        97: lambda: resize(a[0], a[1], 'nearest'),
+        66: lambda: torch.sin(a[0]), 73: lambda: torch.log(a[0]),
+        76: lambda: torch.rsqrt(a[0]), 78: lambda: a[0] ** a[1],
+        89: lambda: a[0].amin([int(n) for n in a[1].reshape(-1)],
+                              keepdim=bool(o and o.get(0, 'b'))),
+        92: lambda: a[0] ** 2, 99: lambda: (a[0] - a[1]) ** 2,
+        101: lambda: a[0].abs(), 106: lambda: sum(a),
+        108: lambda: torch.cos(a[0]), 152: lambda: a[0].clamp(0, 1),
+        126: lambda: a[0] @ (a[1].mT if o and o.get(1, 'b') else a[1]),
+        150: lambda: F.gelu(a[0], approximate='tanh' if o.get(0, 'b')
+                            else 'none'),
         34: lambda: F.pad(a[0], [int(n) for row in reversed(a[1].tolist())
                                  for n in row]),
         40: lambda: a[0].mean([int(n) for n in a[1].reshape(-1)],
                               keepdim=bool(o and o.get(0, 'b'))),
-        41: lambda: a[0] - a[1],
+        41: lambda: a[0] - a[1], 42: lambda: a[0] / a[1],
+        11: lambda: F.normalize(a[0], dim=-1), 19: lambda: F.relu(a[0]),
+        20: lambda: a[0].clamp(-1, 1), 43: lambda: a[0].reshape(out),
+        47: lambda: a[0].exp(), 50: lambda: a[0].log_softmax(-1),
+        55: lambda: torch.maximum(a[0], a[1]), 59: lambda: -a[0],
+        57: lambda: torch.minimum(a[0], a[1]), 75: lambda: a[0].sqrt(),
+        70: lambda: a[0].reshape(out), 111: lambda: F.elu(a[0]),
+        74: lambda: a[0].sum(whole(a[1]), keepdim=bool(o.get(0, 'b'))),
+        82: lambda: a[0].amax(whole(a[1]), keepdim=bool(o.get(0, 'b'))),
+        98: lambda: F.leaky_relu(a[0], o.get(0, 'f')),
         54: lambda: torch.where(a[0] > 0, a[0], a[0] * a[1]),
         117: lambda: F.hardswish(a[0]),
     }
-    return simple[code]() if code in simple else None
+    return simple[code]() if code in simple else compute_moves(code, a, o, out)
 
 
 # Which operands have parameters, by operator.
-WEIGHTS = {3: (1, 2), 4: (1, 2), 9: (1, 2), 27: (1, 2, 3), 36: (0,),
-           44: tuple(range(1, 16)), 54: (1,), 67: (1, 3)}
+WEIGHTS = {3: (1, 2), 4: (1, 2), 7: (1,), 9: (1, 2), 27: (1, 2, 3),
+           35: (1, 2, 3), 36: (0,), 44: tuple(range(1, 16)), 54: (1,),
+           67: (1, 3), 126: (1,)}
+
+
+def source(tensors, ops, index):
+    """A constant, also if it is another one's values: -1 is none."""
+    made = {out[0]: a[0] for code, a, out, _ in ops if code in (6, 53)}
+    while tensors[index][2] is None and index in made:
+        index = made[index]
+    return index if tensors[index][2] is not None else -1
 
 
 def measure(path):
     tensors, ops, inputs, outputs = load(path)
-    seen = {a[k] for code, a, _, _ in ops for k in WEIGHTS.get(code, ())
-            if k < len(a) and a[k] >= 0}
-    params = sum(tensors[i][2].size for i in seen)
+    seen = {source(tensors, ops, a[k]) for code, a, _, _ in ops
+            for k in WEIGHTS.get(code, ()) if k < len(a) and a[k] >= 0}
+    params = sum(tensors[i][2].size for i in seen - {-1})
     shapes = ['x'.join(map(str, tensors[i][0][1:])) for i in outputs]
     name = path[:-len('.tflite')]
-    if len(inputs) == 1 and all(code != 27 for code, _, _, _ in ops):
-        dims, whole = tensors[inputs[0]][0], tensors[inputs[0]][1] == '<i4'
+    if len(inputs) == 1:
+        dims, kind = tensors[inputs[0]][0], tensors[inputs[0]][1]
         chance = np.random.RandomState(1)
-        x = (chance.randint(0, 20, dims).astype('<i4') if whole
+        x = (chance.randint(0, 20, dims).astype('<i4') if kind == '<i4'
              else chance.uniform(-1, 1, dims).astype('<f4'))
         values = {i: torch.from_numpy(t[2].copy())
                   for i, t in enumerate(tensors) if t[2] is not None}
         values[inputs[0]] = torch.from_numpy(x)
+        for number, a in enumerate(a for code, a, _, _ in ops if code == 27):
+            state = chance.uniform(-1, 1, tensors[a[2]][0]).astype('<f4')
+            np.save('%s.state%d.npy' % (name, number + 1), state[None])
+            values[a[4]] = torch.from_numpy(state)
         for code, a, out, option in ops:
-            values[out[0]] = compute(code, [values.get(i) for i in a], option,
-                                     tensors[out[0]][0])
+            y = compute(code, [values.get(i) for i in a], option,
+                        tensors[out[0]][0])
+            values.update(zip(out, y if isinstance(y, list) else [y]))
         y = values[outputs[0]].numpy()
         assert list(y.shape) == tensors[outputs[0]][0], name
         np.save(name + '.x.npy', x)
@@ -260,15 +387,28 @@ class Made:
         value = np.array(values, '<i4')
         return self.tensor(value.shape, value, 2)
 
-    def op(self, code, operands, dims, **options):
+    def half(self, *dims):
+        """Weights in 16 bits, and the operator that makes them 32."""
+        value = self.chance.uniform(-0.5, 0.5, dims).astype('<f2')
+        return self.op(6, [self.tensor(dims, value, 1)], list(dims))
+
+    def state(self, *dims):
+        out = self.tensor(dims)
+        self.tensors[-1][5] = ('b', 1)
+        return out
+
+    def several(self, code, operands, dims, **options):
         if code not in self.codes:
             self.codes.append(code)
-        out = self.tensor(dims)
+        outs = [self.tensor(d) for d in dims]
         self.ops.append({
             0: ('I', self.codes.index(code)), 1: ('*', operands),
-            2: ('*', [out]),
+            2: ('*', outs),
             4: ('*', {int(k[1:]): v for k, v in options.items()})})
-        return out
+        return outs
+
+    def op(self, code, operands, dims, **options):
+        return self.several(code, operands, [dims], **options)[0]
 
     def save(self, path, inputs, outputs):
         codes = [{0: ('b', min(c, 127)), 3: ('i', c)} for c in self.codes]
@@ -310,19 +450,132 @@ def make(path):
     m.save(path, [x], [y])
 
 
+def make_moves(path):
+    m = Made()
+    byte, word, real = (lambda n: ('b', n)), (lambda n: ('i', n)), (
+        lambda n: ('f', n))
+    x = m.tensor([1, 4, 6, 8])
+    y = m.op(5, [x], [1, 8, 12, 2], _0=word(2))
+    y = m.op(100, [y, m.ints([[0, 0], [1, 1], [1, 0], [0, 0]])],
+             [1, 10, 13, 2], _0=byte(1))
+    y = m.op(100, [y, m.ints([[0, 0], [0, 2], [1, 0], [0, 0]])],
+             [1, 12, 14, 2], _0=byte(0))
+    y = m.op(26, [y], [1, 6, 7, 8], _0=word(2))
+    y = m.op(3, [y, m.half(6, 1, 1, 8), m.half(6)], [1, 6, 7, 6],
+             _0=byte(1), _1=word(1), _2=word(1))
+    y = m.op(34, [y, m.ints([[0, 0], [0, 0], [0, 0], [1, 1]])], [1, 6, 7, 8])
+    y = m.op(60, [y, m.ints([[0, 0], [0, 0], [0, 1], [0, 0]]),
+                  m.tensor([], np.array(0, '<f4'))], [1, 6, 8, 8])
+    y = m.op(13, [y], [1, 6, 8, 8], _0=word(2), _1=real(1), _2=real(2e-5),
+             _3=real(0.75))
+    y = m.op(45, [y, m.ints([0, 1, 0]), m.ints([0, 9, -1]), m.ints([1, 1, 1])],
+             [1, 5, 7, 8], _0=word(1), _1=word(1))
+    y = m.op(65, [y, m.ints([0, 1, 0, 3]), m.ints([1, 3, -1, 4])],
+             [1, 3, 7, 4])
+    # The sizes of a deconvolution as a converter computes them.
+    sizes = m.op(77, [y], [4])
+    rows = m.op(45, [sizes, m.ints([1]), m.ints([2]), m.ints([1])], [],
+                _4=word(1))
+    two = m.tensor([], np.array(2, '<i4'), 2)
+    rows = m.op(18, [rows, two], [])
+    shape = m.op(83, [m.tensor([], np.array(1, '<i4'), 2), rows,
+                      m.tensor([], np.array(14, '<i4'), 2),
+                      m.tensor([], np.array(4, '<i4'), 2)], [4])
+    y = m.op(67, [shape, m.weight(4, 2, 2, 4), y], [1, 6, 14, 4], _0=byte(1),
+             _1=word(2), _2=word(2))
+    y = m.op(39, [y, m.ints([0, 2, 1, 3])], [1, 14, 6, 4])
+    y = m.op(97, [y, m.ints([28, 12])], [1, 28, 12, 4], _1=byte(1))
+    y = m.op(23, [y, m.ints([8, 6])], [1, 8, 6, 4], _3=byte(1))
+    a, b = m.several(49, [m.ints(3), y], [[1, 8, 6, 2]] * 2, _0=word(2))
+    c, d = m.several(102, [a, m.ints([2, 6]), m.ints([1])],
+                     [[1, 2, 6, 2], [1, 6, 6, 2]], _0=word(2))
+    e, f = m.several(88, [c], [[1, 6, 2]] * 2, _0=word(2), _1=word(1))
+    e = m.op(92, [m.op(66, [e], [1, 6, 2])], [1, 6, 2])
+    f = m.op(150, [f], [1, 6, 2], _0=byte(1))
+    g = m.op(106, [e, f, m.weight(1, 6, 2)], [1, 6, 2])
+    h = m.op(99, [g, m.op(36, [d, m.ints(3)], [1, 6, 2], _0=word(1))],
+             [1, 6, 2])
+    g = m.op(83, [g, h], [1, 2, 6, 2], _0=word(2), _1=word(1))
+    g = m.op(83, [g, g], [1, 2, 6, 2, 2], _0=word(2), _1=word(3))
+    g = m.op(22, [g], [1, 8, 6])
+    b = m.op(89, [b, m.ints([3])], [1, 8, 6])
+    z = m.op(126, [g, b], [1, 8, 8], _1=byte(1))
+    z = m.op(126, [z, m.op(69, [b, m.ints([1, 1, 2])], [1, 8, 12])],
+             [1, 8, 12])
+    z = m.op(126, [z, m.weight(12, 5)], [1, 8, 5])
+    z = m.op(126, [z, m.weight(4, 5)], [1, 8, 4], _1=byte(1))
+    z = m.op(108, [m.op(152, [z], [1, 8, 4])], [1, 8, 4])
+    z = m.op(76, [m.op(73, [m.op(0, [z, m.tensor([], np.array(1.5, '<f4'))],
+                                 [1, 8, 4])], [1, 8, 4])], [1, 8, 4])
+    z = m.op(78, [z, m.tensor([], np.array(1.5, '<f4'))], [1, 8, 4])
+    w = m.op(40, [z, m.ints([1])], [1, 1, 4], _0=byte(1))
+    w = m.op(130, [w, m.ints([1, 8, 4])], [1, 8, 4])
+    z = m.op(2, [z, w, m.weight(1, 8, 1)], [1, 8, 9], _0=word(2))
+    z = m.op(35, [z, m.weight(3, 9), m.weight(3, 3), m.weight(3),
+                  m.state(1, 3)], [1, 8, 3], _1=byte(4))
+    m.save(path, [x], [z])
+
+
+def make_values(path):
+    m = Made()
+    x = m.tensor([1, 5, 4])
+    number = lambda n: m.tensor([], np.array(n, '<f4'))
+    y = m.op(20, [m.op(18, [x, number(3)], [1, 5, 4])], [1, 5, 4])
+    y = m.op(98, [y], [1, 5, 4], _0=('f', 0.2))
+    y = m.op(55, [y, m.weight(4)], [1, 5, 4])
+    y = m.op(57, [m.op(111, [y], [1, 5, 4]), number(0.8)], [1, 5, 4])
+    z = m.op(47, [m.op(59, [m.op(101, [y], [1, 5, 4])], [1, 5, 4])], [1, 5, 4])
+    y = m.op(42, [m.op(28, [y], [1, 5, 4]), z], [1, 5, 4])
+    w = m.op(70, [m.op(82, [y, m.ints([2])], [1, 5], _0=('b', 0)),
+                  m.ints(2)], [1, 5, 1])
+    y = m.op(41, [y, m.op(53, [w], [1, 5, 1])], [1, 5, 4])
+    y = m.op(50, [m.op(11, [y], [1, 5, 4])], [1, 5, 4])
+    y = m.op(75, [m.op(101, [m.op(74, [y, m.ints([1])], [1, 1, 4],
+                                  _0=('b', 1))], [1, 1, 4])], [1, 1, 4])
+    y = m.op(21, [m.op(19, [m.op(43, [y], [1, 4])], [1, 4])], [1, 4])
+    m.save(path, [x], [y])
+
+
+def make_states(path):
+    m = Made()
+    x = m.tensor([1, 5])
+    for size, filters, rank in (5, 6, 2), (3, 4, 1):
+        x = m.op(27, [x, m.weight(filters, size), m.weight(filters, 4),
+                      m.weight(filters // rank), m.state(1, filters * 4)],
+                 [1, filters // rank], _0=('i', rank), _1=('b', rank == 2))
+    m.save(path, [0], [x])
+
+
 def make_words(path):
     m = Made()
     x = m.tensor([1, 6], kind=2)
     y = m.op(36, [m.weight(20, 5), x], [1, 6, 5])
+    y = m.op(0, [y, m.op(7, [x, m.weight(20, 5)], [1, 6, 5])], [1, 6, 5])
     y = m.op(9, [y, m.weight(3, 5), m.weight(3)], [1, 6, 3], _2=('b', 1))
     y = m.op(40, [y, m.ints([1])], [1, 3])
     m.save(path, [x], [m.op(14, [y], [1, 3])])
 
 
+def make_refused(folder):
+    """A picture's classes by pixel, and sums that netc lacks."""
+    for name, code, axis, dims in (('argmax', 56, 3, [1, 4, 4]),
+                                   ('cumsum', 128, 1, [1, 4, 4, 5])):
+        m = Made()
+        x = m.tensor([1, 4, 4, 3])
+        y = m.op(3, [x, m.weight(5, 1, 1, 3), m.weight(5)], [1, 4, 4, 5],
+                 _0=('b', 1), _1=('i', 1), _2=('i', 1))
+        y = m.op(53, [m.op(code, [y, m.ints(axis)], dims)], dims)
+        m.save('%s/%s.tflite' % (folder, name), [x], [y])
+
+
 def main():
     folder = sys.argv[1]
     make(folder + '/made.tflite')
+    make_moves(folder + '/moves.tflite')
+    make_values(folder + '/values.tflite')
     make_words(folder + '/words.tflite')
+    make_states(folder + '/states.tflite')
+    make_refused(folder + '/refused')
     with open(folder + '/truth.csv', 'w', newline='') as out:
         rows = csv.writer(out, lineterminator='\n')
         rows.writerow(['file', 'params', 'outputs', 'operators'])

@@ -18,26 +18,8 @@ void onnx_begin(struct onnx *x, const struct onnx_op *op) {
         (struct graph_origin){.name = op->name, .kind = op->type, .source = op};
 }
 
-/* Numbers of the file are float32: 0.20000000298 is 0.2. */
-static double shortened(double value) {
-  double scale = 0, shorter = value;
-  if (!isfinite(value) || fabs(value) < 1e-30 || fabs(value) > 1e30 ||
-      (double)(float)value < value || (double)(float)value > value)
-    return value;
-  for (int digits = 1; digits < 10; digits++) {
-    scale = pow(10, digits - 1 - floor(log10(fabs(value))));
-    shorter = round(value * scale) / scale;
-    if (!((float)shorter < (float)value) && !((float)shorter > (float)value))
-      return shorter;
-  }
-  return value;
-}
-
 const char *onnx_real_text(struct onnx *x, double value) {
-  struct text text = text_new(x->arena);
-  value = shortened(value);
-  text_real(&text, value);
-  return text_string(&text);
+  return graph_number(x->graph, graph_single(value));
 }
 
 void onnx_set_number(struct onnx *x, struct graph_node *node, double number) {

@@ -1,4 +1,5 @@
-/* Operators value by value, joins, dense layers, tables and shapes. */
+/* Operators value by value, joins, products and reductions. */
+#include <math.h>
 #include <string.h>
 
 #include "import/tflite/tflite.h"
@@ -16,7 +17,8 @@ bool tflite_slope(struct tflite *t) {
   if (!in)
     return false;
   struct graph_node *node = tflite_layer(t, WORD_LEAKY, tflite_exact(t, in));
-  graph_real(t->graph, node, "", flat_real(&t->flat, &t->at->options, 0, 0));
+  graph_real(t->graph, node, "",
+             graph_single(flat_real(&t->flat, &t->at->options, 0, 0)));
   graph_usual(node, graph_number(t->graph, 0.01));
   return tflite_give(t, 0, node);
 }
@@ -25,6 +27,76 @@ bool tflite_softmax(struct tflite *t) {
   double beta = flat_real(&t->flat, &t->at->options, 0, 0);
   return (beta >= 1 && beta <= 1) ? tflite_plain(t)
                                   : tflite_fail(t, "its `beta` is not 1");
+}
+
+bool tflite_gelu(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0);
+  if (!in)
+    return false;
+  struct graph_node *node = tflite_layer(t, WORD_GELU, tflite_exact(t, in));
+  if (tflite_int(t, 0, 1, 0))
+    graph_arg(t->graph, node, PART_NONE, "approximate=", "tanh");
+  return tflite_give(t, 0, node);
+}
+
+/* Between 0 and 1. */
+bool tflite_unit(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0);
+  if (!in)
+    return false;
+  struct graph_node *node = tflite_layer(t, WORD_HARDTANH, tflite_exact(t, in));
+  graph_flag(t->graph, node, "0");
+  graph_flag(t->graph, node, "1");
+  return tflite_give(t, 0, node);
+}
+
+static bool give_power(struct tflite *t, int input, double exponent) {
+  struct graph_node *node = tflite_layer(t, WORD_POW, input);
+  graph_real(t->graph, node, "", graph_single(exponent));
+  return tflite_give(t, 0, node);
+}
+
+/* SQUARE, RSQRT. */
+bool tflite_power(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0);
+  return in && give_power(t, tflite_exact(t, in),
+                          strcmp(t->word, "SQUARE") == 0 ? 2 : -0.5);
+}
+
+bool tflite_pow(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0), *by = tflite_in(t, 1);
+  if (!in)
+    return false;
+  if (!tflite_is_constant(by) || by->node >= 0 || by->count != 1)
+    return tflite_fail(t, "only powers that are numbers are supported");
+  const float *exponent = tflite_reals(t, by);
+  return exponent && give_power(t, tflite_exact(t, in), (double)*exponent);
+}
+
+/* The product of alpha and a window's size is what PyTorch calls alpha. */
+bool tflite_lrn(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0);
+  double bias = flat_real(&t->flat, &t->at->options, 1, 0);
+  double alpha = flat_real(&t->flat, &t->at->options, 2, 0);
+  double beta = flat_real(&t->flat, &t->at->options, 3, 0);
+  int64_t radius = tflite_int(t, 0, 4, 0);
+  if (!in)
+    return false;
+  if (radius < 0 || radius > 1 << 20)
+    return tflite_fail(t, "its radius is not supported");
+  int64_t size = 2 * radius + 1;
+  alpha *= (double)size;
+  if (fabs(alpha - 1e-4) > 1e-9 || fabs(beta - 0.75) > 1e-6 ||
+      fabs(bias - 1) > 1e-6)
+    graph_note(t->graph,
+               "`%.64s` has alpha %s, beta %s and bias %s; here they are "
+               "0.0001, 0.75 and 1.",
+               t->name, graph_number(t->graph, graph_single(alpha)),
+               graph_number(t->graph, graph_single(beta)),
+               graph_number(t->graph, graph_single(bias)));
+  struct graph_node *node = tflite_layer(t, WORD_LRN, tflite_exact(t, in));
+  graph_int(t->graph, node, PART_OTHER, "", size);
+  return tflite_give(t, 0, node);
 }
 
 /* A slope for each channel, or one. */
@@ -44,35 +116,7 @@ bool tflite_prelu(struct tflite *t) {
          tflite_give(t, 0, node);
 }
 
-/* Other values, the same values, other shapes. */
-bool tflite_view(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
-  return in && tflite_give_view(t, in);
-}
-
 /* Joins */
-
-/* A constant as a tensor of its own, without the batch; -1, with an error. */
-static int constant_node(struct tflite *t, struct tflite_tensor *constant,
-                         int rank) {
-  struct graph_shape shape = {0};
-  if (constant->count < 1 || constant->rank > rank + 1 ||
-      (constant->rank == rank + 1 && constant->dims[0] != 1)) {
-    tflite_fail(t, "its constant `%.64s` has a shape that is not supported",
-                constant->name);
-    return -1;
-  }
-  for (int i = constant->rank > rank; i < constant->rank; i++)
-    shape.size[shape.rank++] = constant->dims[i];
-  struct graph_node *node = graph_join(t->graph, WORD_WEIGHT);
-  node->shape = shape;
-  graph_arg(t->graph, node, shape.rank == 1 ? PART_CHANNELS : PART_OTHER, "",
-            graph_sizes(t->graph, shape.size, shape.rank));
-  graph_flag(t->graph, node, "fixed");
-  bool taken = tflite_take(t, node, "weight", constant, NULL);
-  node->params = 0; /* it is not trained */
-  return taken ? node->index : -1;
-}
 
 /* One number is an argument, more are a tensor that is not trained. */
 bool tflite_two(struct tflite *t) {
@@ -93,10 +137,9 @@ bool tflite_two(struct tflite *t) {
     if (!number)
       return false;
     node = tflite_layer(t, word, at);
-    graph_real(t->graph, node, "", (double)*number);
+    graph_real(t->graph, node, "", graph_single((double)*number));
   } else {
-    int by = first || second ? constant_node(t, other, value->shape.rank)
-                             : tflite_exact(t, other);
+    int by = tflite_operand(t, first ? 0 : 1, value->shape.rank);
     if (by < 0)
       return false;
     node = first ? graph_pair(t->graph, word, by, at)
@@ -106,35 +149,64 @@ bool tflite_two(struct tflite *t) {
   return tflite_give_active(t, node, fuses ? tflite_int(t, 0, 1, 0) : 0);
 }
 
-bool tflite_concat(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
-  if (!in)
-    return false;
-  int axis = tflite_axis(t, in, tflite_int(t, 0, 4, 0));
-  if (axis < 0)
-    return false;
+bool tflite_sum(struct tflite *t) {
+  struct tflite_tensor *out = tflite_out(t, 0);
   uint64_t count = t->at->inputs.count;
-  int *nodes = arena_alloc(t->graph->arena, count + 1, sizeof *nodes);
-  for (uint64_t i = 0; i < count; i++) {
-    struct tflite_tensor *operand = tflite_value(t, i);
-    if (!operand)
-      return false;
-    if (operand->shape.rank != in->shape.rank)
-      return tflite_fail(t, "its operands have different numbers of axes");
-    nodes[i] = tflite_exact(t, operand);
-  }
-  if (count < 2)
-    return tflite_fail(t, "it needs two operands");
-  struct graph_node *node = graph_join(t->graph, WORD_CONCAT);
+  int *nodes = tflite_operands(t, out ? out->rank - 1 : 1);
+  if (!nodes)
+    return false;
+  struct graph_node *node = graph_join(t->graph, WORD_ADD);
   for (uint64_t i = 0; i < count; i++)
     graph_operand(t->graph, node, nodes[i]);
-  if (axis != in->shape.rank - 1)
-    graph_arg(t->graph, node, PART_NONE,
-              "axis=", graph_text(t->graph, "%d", axis));
-  return tflite_give_active(t, node, tflite_int(t, 1, 1, 0));
+  return tflite_give(t, 0, node);
 }
 
-/* Weights */
+bool tflite_squared_difference(struct tflite *t) {
+  struct tflite_tensor *out = tflite_out(t, 0);
+  int rank = out && out->rank > 1 ? out->rank - 1 : 1;
+  int a = tflite_operand(t, 0, rank),
+      b = a < 0 ? a : tflite_operand(t, 1, rank);
+  if (b < 0)
+    return false;
+  struct graph_node *node = graph_pair(t->graph, WORD_SUB, a, b);
+  if (out && tflite_shape(t, out))
+    node->shape = out->shape;
+  return give_power(t, node->index, 2);
+}
+
+/* Products */
+
+/* Matrices of both sides, either of them transposed; a constant is weights. */
+bool tflite_matmul(struct tflite *t) {
+  struct tflite_tensor *a = tflite_value(t, 0), *b = tflite_in(t, 1);
+  bool adjoint = tflite_int(t, 0, 1, 0) != 0;
+  bool across = tflite_int(t, 1, 1, 0) != 0;
+  static const int order[] = {1, 0};
+  if (!a || !b)
+    return a ? tflite_fail(t, "it needs two operands") : false;
+  if (adjoint || a->shape.rank < 2)
+    return tflite_fail(t, "its first operand is transposed or not a matrix");
+  if (tflite_is_constant(b) && b->node < 0) {
+    int64_t last = a->shape.size[a->shape.rank - 1];
+    if (b->rank != 2 || b->dims[across] != last)
+      return tflite_fail(t, "its constant is not one matrix that fits");
+    struct graph_node *node = tflite_layer(t, WORD_LINEAR, tflite_exact(t, a));
+    graph_int(t->graph, node, PART_CHANNELS, "", b->dims[!across]);
+    node->bias = BIAS_WITHOUT;
+    return tflite_take(t, node, "weight", b, across ? NULL : order) &&
+           tflite_give(t, 0, node);
+  }
+  b = tflite_value(t, 1);
+  if (!b)
+    return false;
+  if (a->shape.rank != b->shape.rank)
+    return tflite_fail(t, "its operands have different numbers of axes");
+  struct graph_node *node =
+      graph_pair(t->graph, WORD_MATMUL, tflite_exact(t, a), tflite_exact(t, b));
+  if (across)
+    graph_flag(t->graph, node, "transpose");
+  return tflite_give(t, 0, node);
+}
 
 /* All values, or the last axis where the others stay. */
 bool tflite_dense(struct tflite *t) {
@@ -155,22 +227,8 @@ bool tflite_dense(struct tflite *t) {
       t, keeps ? WORD_LINEAR : WORD_FC, keeps ? tflite_exact(t, in) : in->node);
   graph_int(t->graph, node, PART_CHANNELS, "", rows);
   return tflite_take(t, node, "weight", weight, NULL) &&
-         tflite_take_bias(t, node, 2, rows) &&
+         tflite_take_bias(t, node, "bias", 2, rows) &&
          tflite_give_active(t, node, tflite_int(t, 0, 1, 0));
-}
-
-/* Rows of a table by number. */
-bool tflite_gather(struct tflite *t) {
-  struct tflite_tensor *table = tflite_in(t, 0), *in = tflite_in(t, 1);
-  if (!tflite_is_constant(table) || table->node >= 0 || table->rank != 2 ||
-      tflite_int(t, 0, 4, 0) != 0 || tflite_int(t, 1, 4, 0) != 0)
-    return tflite_fail(t, "only rows of a table are supported");
-  if (!tflite_value(t, 1))
-    return false;
-  struct graph_node *node = tflite_layer(t, WORD_EMBED, tflite_exact(t, in));
-  graph_int(t->graph, node, PART_OTHER, "", table->dims[0]);
-  graph_int(t->graph, node, PART_CHANNELS, "", table->dims[1]);
-  return tflite_take(t, node, "weight", table, NULL) && tflite_give(t, 0, node);
 }
 
 /* Reductions */

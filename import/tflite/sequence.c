@@ -1,4 +1,8 @@
-/* UNIDIRECTIONAL_SEQUENCE_LSTM: four gates with matrices of their own. */
+/*
+ * Layers with a state: UNIDIRECTIONAL_SEQUENCE_LSTM, whose four gates have
+ * matrices of their own, UNIDIRECTIONAL_SEQUENCE_RNN, and SVDF, which keeps its
+ * state from one prediction to the next.
+ */
 #include "import/tflite/tflite.h"
 
 /* Operands of the schema, of four gates each: input, forget, cell, output. */
@@ -89,4 +93,132 @@ bool tflite_lstm(struct tflite *t) {
                     units) &&
          take_gates(t, node, "bias_ih_l0", LSTM_BIASES, units, 1) &&
          tflite_give(t, 0, node);
+}
+
+bool tflite_rnn(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0);
+  struct tflite_tensor *weight = tflite_weight(t, 1, 2);
+  struct tflite_tensor *state = tflite_weight(t, 2, 2);
+  if (!in || !weight || !state)
+    return false;
+  if (in->shape.rank != 2 || tflite_int(t, 0, 1, 0))
+    return tflite_fail(t, "its input is not a sequence with the batch first");
+  if (tflite_int(t, 1, 1, 0) != ACTIVATION_TANH)
+    return tflite_fail(t, "its activation is not tanh");
+  int64_t units = weight->dims[0];
+  if (weight->dims[1] != in->shape.size[1] || state->dims[0] != units ||
+      state->dims[1] != units)
+    return tflite_fail(t, "its weights do not fit its input");
+  struct graph_node *node = tflite_layer(t, WORD_RNN, tflite_exact(t, in));
+  graph_int(t->graph, node, PART_CHANNELS, "", units);
+  graph_arg(t->graph, node, PART_NONE, "bias=", "one");
+  return tflite_take(t, node, "weight_ih_l0", weight, NULL) &&
+         tflite_take(t, node, "weight_hh_l0", state, NULL) &&
+         tflite_take_bias(t, node, "bias_ih_l0", 3, units) &&
+         tflite_give(t, 0, node);
+}
+
+/*
+ * SVDF (Nakkiran et al., 2015, "Compressing Deep Neural Networks using a
+ * Rank-Constrained Topology"): filters of the input, whose last values are
+ * kept, then one of time for each of them. What is kept comes in and goes out.
+ */
+
+enum { SVDF_FEATURE = 1, SVDF_TIME, SVDF_BIAS, SVDF_STATE };
+
+bool tflite_svdf_state(struct tflite *t, int number) {
+  struct tflite_tensor *state = tflite_in(t, SVDF_STATE);
+  const struct tflite_tensor *time = tflite_weight(t, SVDF_TIME, 2);
+  if (!time)
+    return false;
+  if (!state || !state->state || state->node >= 0 ||
+      state->count / t->batch != time->count)
+    return tflite_fail(t, "its state does not fit its weights");
+  state->shape = (struct graph_shape){2, {time->dims[0], time->dims[1]}};
+  const char *name = graph_text(t->graph, "state%d", number);
+  state->node = graph_input(t->graph, name, &state->shape, NULL)->index;
+  return true;
+}
+
+/* A trained tensor that nothing comes into. */
+static int learned(struct tflite *t, const struct tflite_tensor *from) {
+  struct graph_node *node = graph_join(t->graph, WORD_WEIGHT);
+  node->shape.rank = from->rank;
+  for (int i = 0; i < from->rank; i++)
+    node->shape.size[i] = from->dims[i];
+  graph_arg(t->graph, node, from->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
+            graph_sizes(t->graph, from->dims, from->rank));
+  return tflite_take(t, node, "weight", from, NULL) ? node->index : -1;
+}
+
+/* The state without its oldest values, and new ones at its end. */
+static struct graph_node *
+shift_state(struct tflite *t, const struct tflite_tensor *state, int values) {
+  int64_t filters = state->shape.size[0], steps = state->shape.size[1];
+  const int64_t column[] = {filters, 1};
+  struct graph_node *node = tflite_layer(t, WORD_RESHAPE, values);
+  graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, column, 2));
+  node->shape = (struct graph_shape){2, {filters, 1}};
+  if (steps > 1) {
+    int kept = graph_slice(t->graph, state->node, 1, "c", 1, steps)->index;
+    node = graph_pair(t->graph, WORD_CONCAT, kept, node->index);
+    node->shape = state->shape;
+  }
+  node->output =
+      graph_text(t->graph, "%s_next", graph_at(t->graph, state->node)->name);
+  return node;
+}
+
+/* The sum along the last of two axes. */
+static struct graph_node *sum_rows(struct tflite *t, int input) {
+  struct graph_node *node = tflite_layer(t, WORD_SUM, input);
+  graph_arg(t->graph, node, PART_NONE, "axis=", "1");
+  node->shape.rank = 1;
+  return node;
+}
+
+static struct graph_node *sum_ranks(struct tflite *t, struct graph_node *node,
+                                    int64_t rank) {
+  if (rank == 1)
+    return node;
+  const int64_t sizes[] = {node->shape.size[0] / rank, rank};
+  node = tflite_layer(t, WORD_RESHAPE, node->index);
+  graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, sizes, 2));
+  node->shape = (struct graph_shape){2, {sizes[0], sizes[1]}};
+  return sum_rows(t, node->index);
+}
+
+bool tflite_svdf(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0), *bias = tflite_in(t, 3);
+  struct tflite_tensor *feature = tflite_weight(t, SVDF_FEATURE, 2);
+  struct tflite_tensor *time = tflite_weight(t, SVDF_TIME, 2);
+  struct tflite_tensor *state = tflite_value(t, SVDF_STATE);
+  int64_t rank = tflite_int(t, 0, 4, 0);
+  if (!in || !feature || !time || !state)
+    return false;
+  int64_t filters = feature->dims[0];
+  if (in->count / t->batch != feature->dims[1] || time->dims[0] != filters ||
+      rank < 1 || filters % rank != 0 ||
+      (bias && (!tflite_is_constant(bias) || bias->rank != 1 ||
+                bias->count != filters / rank)))
+    return tflite_fail(t, "its weights do not fit its input");
+  struct graph_node *node = tflite_layer(t, WORD_FC, in->node);
+  graph_int(t->graph, node, PART_CHANNELS, "", filters);
+  node->bias = BIAS_WITHOUT;
+  node->shape = (struct graph_shape){1, {filters}};
+  if (!tflite_take(t, node, "weight", feature, NULL))
+    return false;
+  node = shift_state(t, state, node->index);
+  int weight = learned(t, time);
+  if (weight < 0)
+    return false;
+  node = graph_pair(t->graph, WORD_MUL, node->index, weight);
+  node = sum_ranks(t, sum_rows(t, node->index), rank);
+  if (bias) {
+    int term = learned(t, bias);
+    if (term < 0)
+      return false;
+    node = graph_pair(t->graph, WORD_ADD, node->index, term);
+  }
+  return tflite_give_active(t, node, tflite_int(t, 1, 1, 0));
 }

@@ -1,6 +1,6 @@
 /*
  * A TensorFlow Lite model while it is read: model.c has what the file says,
- * read.c walks its operators, the op_*.c know them (ops.def). Tensors have
+ * read.c walks its operators, the others know them (ops.def). Tensors have
  * their batch first and their channels last, netc's have no batch.
  */
 #ifndef NETC_IMPORT_TFLITE_TFLITE_H
@@ -37,6 +37,8 @@ struct tflite_tensor {
   int node;                               /* what gives it; -1: nothing does */
   struct graph_shape shape; /* without the batch; the node may have another */
   bool unknown;             /* it is left out */
+  bool wanted;              /* what is left out reads it: it is an output */
+  bool sizes;               /* a tensor's shape, or made of such */
 };
 
 struct tflite_op {
@@ -61,6 +63,14 @@ struct tflite {
 /* Fills in tensors and operators; false, with the graph's error. */
 bool tflite_open(struct tflite *t, struct byte_store *store);
 
+/* A tensor by its place in a list; NULL: there is none. */
+struct tflite_tensor *tflite_tensor_at(struct tflite *t,
+                                       const struct flat_vector *list,
+                                       uint64_t index);
+/* The node gives the tensor, in steps of its size. */
+void tflite_keep_steps(struct tflite *t, struct tflite_tensor *tensor,
+                       struct graph_node *node);
+
 /* Of the current operator. */
 
 /* "`conv1` (CONV_2D): ..."; false. */
@@ -84,8 +94,15 @@ bool tflite_ints(struct tflite *t, uint64_t index, const char *what, int most,
 int tflite_axis(struct tflite *t, const struct tflite_tensor *tensor,
                 int64_t axis);
 
+/* A tensor's shape without the batch; false, with an error: it has none. */
+bool tflite_shape(struct tflite *t, struct tflite_tensor *tensor);
 /* A node of the tensor's own shape. */
 int tflite_exact(struct tflite *t, const struct tflite_tensor *tensor);
+/* The same of an operand, which may be a constant of at most so many axes
+   beside the batch; -1, with an error. */
+int tflite_operand(struct tflite *t, uint64_t index, int rank);
+/* Of all operands, of which there are two or more; NULL, with an error. */
+int *tflite_operands(struct tflite *t, int rank);
 /* Its row's first layer. */
 enum layer_word tflite_word(const struct tflite *t);
 struct graph_node *tflite_layer(struct tflite *t, enum layer_word word,
@@ -95,8 +112,10 @@ bool tflite_give(struct tflite *t, uint64_t index, struct graph_node *node);
 /* the same with a fused activation before that. */
 bool tflite_give_active(struct tflite *t, struct graph_node *node,
                         int64_t activation);
-/* The same values in another shape. */
-bool tflite_give_view(struct tflite *t, const struct tflite_tensor *from);
+/* the node's values in another shape, the file's; */
+bool tflite_give_view(struct tflite *t, uint64_t index, int node);
+/* a constant's, which the output then is. */
+bool tflite_give_constant(struct tflite *t, const struct tflite_tensor *from);
 
 /*
  * A trained tensor, under netc's name: its axes in the order that PyTorch has
@@ -105,14 +124,18 @@ bool tflite_give_view(struct tflite *t, const struct tflite_tensor *from);
 bool tflite_take(struct tflite *t, struct graph_node *node, const char *name,
                  const struct tflite_tensor *tensor, const int *order);
 /* One axis: a bias. */
-bool tflite_take_bias(struct tflite *t, struct graph_node *node, uint64_t index,
-                      int64_t count);
+bool tflite_take_bias(struct tflite *t, struct graph_node *node,
+                      const char *name, uint64_t index, int64_t count);
 /* Scales and zeros of tensors, "0.5 0.25", one tensor after the other, where
    values are wanted and there are some. */
 void tflite_steps(struct tflite *t, const struct tflite_tensor *const *tensors,
                   size_t count, const char **scale, const char **zero);
 /* Values as reals; NULL, with an error: they are not all there. */
 float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor);
+
+/* The state that an SVDF keeps, as an input of that number; false, with an
+   error. */
+bool tflite_svdf_state(struct tflite *t, int number);
 
 /* Operators: a row of ops.def each. */
 

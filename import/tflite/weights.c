@@ -182,8 +182,8 @@ bool tflite_take(struct tflite *t, struct graph_node *node, const char *name,
   return true;
 }
 
-bool tflite_take_bias(struct tflite *t, struct graph_node *node, uint64_t index,
-                      int64_t count) {
+bool tflite_take_bias(struct tflite *t, struct graph_node *node,
+                      const char *name, uint64_t index, int64_t count) {
   const struct tflite_tensor *bias = tflite_in(t, index);
   node->bias = bias ? BIAS_WITH : BIAS_WITHOUT;
   if (!bias)
@@ -193,5 +193,5 @@ bool tflite_take_bias(struct tflite *t, struct graph_node *node, uint64_t index,
                        "its bias, `%.64s`, is not one value for each "
                        "output, or not in the file",
                        bias->name);
-  return tflite_take(t, node, "bias", bias, NULL);
+  return tflite_take(t, node, name, bias, NULL);
 }

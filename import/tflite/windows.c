@@ -64,7 +64,7 @@ bool tflite_conv(struct tflite *t) {
                                         channels, many / each, &w);
   return tflite_take(t, node, "weight", weight,
                      depthwise ? by_channel : order) &&
-         tflite_take_bias(t, node, 2, channels) &&
+         tflite_take_bias(t, node, "bias", 2, channels) &&
          tflite_give_active(t, node, tflite_int(t, depthwise ? 4 : 3, 1, 0));
 }
 
@@ -84,31 +84,54 @@ static bool fit_map(struct tflite *t, const struct tflite_tensor *in,
   return true;
 }
 
+/*
+ * Sizes that an operand states are those that the file gives the output; where
+ * they are computed, or an input, these alone are known.
+ */
+static bool agrees(struct tflite *t, uint64_t index, const int64_t *sizes,
+                   int most) {
+  const struct tflite_tensor *tensor = tflite_in(t, index);
+  int64_t stated[4];
+  int count = 0;
+  if (tensor && tensor->node < 0 && !tflite_is_constant(tensor)) {
+    if (!tensor->sizes)
+      graph_note(t->graph,
+                 "`%.64s` is asked for its output's size; it has that of the "
+                 "file.",
+                 t->name);
+    return true;
+  }
+  if (!tflite_ints(t, index, "size", 4, stated, &count))
+    return false;
+  return (count == most &&
+          memcmp(stated, sizes, (size_t)count * sizeof *sizes) == 0) ||
+         tflite_fail(t, "its output does not have the size that it states");
+}
+
 /* The shape of the output, filters O x H x W x I, the input. */
 bool tflite_deconv(struct tflite *t) {
   static const int order[] = {3, 0, 1, 2};
   struct graph_window w = {0};
-  int64_t shape[4], more[3] = {0};
-  int count = 0;
-  if (!tflite_ints(t, 0, "output shape", 4, shape, &count))
-    return false;
+  int64_t more[3] = {0};
   struct tflite_tensor *weight = tflite_weight(t, 1, 4), *in = take_map(t, 2);
+  struct tflite_tensor *out = tflite_out(t, 0);
   if (!weight || !in)
     return false;
   w.kernel[0] = weight->dims[1];
   w.kernel[1] = weight->dims[2];
   if (!read_steps(t, 1, 0, &w))
     return false;
-  if (count != 4 || weight->dims[3] != in->shape.size[2])
+  if (!out || out->rank != 4 || out->dims[3] != weight->dims[0] ||
+      weight->dims[3] != in->shape.size[2])
     return tflite_fail(t, "its weights do not fit the channels of its input");
   struct graph_node *node;
-  if (!fit_map(t, in, shape + 1, &w, more))
+  if (!agrees(t, 0, out->dims, 4) || !fit_map(t, in, out->dims + 1, &w, more))
     return false;
   if (!window_deconv(t->graph, tflite_exact(t, in), weight->dims[0], 1, &w,
                      more, &node))
     return tflite_fail(t, "nothing of its output is left");
   return tflite_take(t, node, "weight", weight, order) &&
-         tflite_take_bias(t, node, 3, weight->dims[0]) &&
+         tflite_take_bias(t, node, "bias", 3, weight->dims[0]) &&
          tflite_give_active(t, node, tflite_int(t, 3, 1, 0));
 }
 
@@ -133,48 +156,94 @@ bool tflite_pool(struct tflite *t) {
   return tflite_give_active(t, node, tflite_int(t, 5, 1, 0));
 }
 
+/* What the new places hold: PADV2's number, MIRROR_PAD's values. */
+static bool read_border(struct tflite *t, int64_t most, const char **border) {
+  *border = NULL;
+  if (strcmp(t->word, "PADV2") == 0) {
+    struct tflite_tensor *with = tflite_in(t, 2);
+    if (!tflite_is_constant(with) || with->node >= 0 || with->count != 1)
+      return tflite_fail(t, "what it pads with is not one number");
+    const float *value = tflite_reals(t, with);
+    return value && ((*value <= 0 && *value >= 0) ||
+                     tflite_fail(t, "only zeros around positions are "
+                                    "supported"));
+  }
+  if (strcmp(t->word, "MIRROR_PAD") != 0)
+    return true;
+  /* Which repeats the border, as `replicate` does, if it is 1 wide. */
+  bool symmetric = tflite_int(t, 0, 1, 0) != 0;
+  *border = symmetric ? "replicate" : "reflect";
+  return !symmetric || most <= 1 ||
+         tflite_fail(t, "a border of more than 1 that repeats the outer values "
+                        "is not supported");
+}
+
 /* Both sides of each axis, the batch's first. */
 bool tflite_pad(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   int64_t sides[2 * LIMIT_RANK], before[LIMIT_RANK], after[LIMIT_RANK];
+  int64_t most = 0;
   int count = 0;
+  const char *border;
   if (!in || !tflite_ints(t, 1, "padding", 2 * LIMIT_RANK, sides, &count))
     return false;
   bool fits = count == 2 * in->rank && in->rank > 2;
   for (int i = 0; fits && i < in->rank; i++) {
-    bool kept = i == 0 || i == in->rank - 1;
-    fits = sides[2 * i] >= 0 && sides[2 * i + 1] >= 0 &&
-           sides[2 * i] <= TFLITE_MOST && sides[2 * i + 1] <= TFLITE_MOST &&
-           !(kept && (sides[2 * i] || sides[2 * i + 1]));
     before[i] = sides[2 * i];
     after[i] = sides[2 * i + 1];
+    fits = before[i] >= 0 && after[i] >= 0 && before[i] <= TFLITE_MOST &&
+           after[i] <= TFLITE_MOST && (i > 0 || before[i] + after[i] == 0);
+    most = before[i] > most ? before[i] : most;
+    most = after[i] > most ? after[i] : most;
   }
   if (!fits)
     return tflite_fail(t, "only zeros around positions are supported");
+  if (!read_border(t, most, &border))
+    return false;
+  int last = in->rank - 1;
+  bool channels = before[last] || after[last];
+  if (channels && border)
+    return tflite_fail(t, "only zeros are supported as further channels");
   struct graph_node *node = tflite_layer(t, WORD_PAD, tflite_exact(t, in));
   graph_arg(t->graph, node, PART_PADDING, "",
             graph_sides(t->graph, before + 1, after + 1, in->rank - 2));
+  if (border)
+    graph_flag(t->graph, node, border);
+  if (channels)
+    graph_arg(t->graph, node, PART_PADDING,
+              "c=", graph_sides(t->graph, before + last, after + last, 1));
   return tflite_give(t, 0, node);
 }
 
+/*
+ * PyTorch's rules are netc's: nearest takes the pixel at floor(i / scale),
+ * bilinear goes from the middles of pixels.
+ */
 bool tflite_resize(struct tflite *t) {
-  struct tflite_tensor *in = take_map(t, 0);
+  struct tflite_tensor *in = take_map(t, 0), *out = tflite_out(t, 0);
   bool smooth = strcmp(t->word, "RESIZE_BILINEAR") == 0;
-  int64_t size[2];
-  int count = 0;
-  if (!in || !tflite_ints(t, 1, "size", 2, size, &count))
+  if (!in)
     return false;
-  if (count != 2 || size[0] < 1 || size[1] < 1 || size[0] > TFLITE_MOST ||
-      size[1] > TFLITE_MOST)
+  if (!out || out->rank != 4 || out->dims[3] != in->dims[3])
     return tflite_fail(t, "its size is not supported");
+  const int64_t *to = out->dims + 1, *from = in->shape.size;
+  if (!agrees(t, 1, to, 2))
+    return false;
+  bool corners = tflite_int(t, smooth ? 2 : 0, 1, 0) != 0;
+  bool middles = tflite_int(t, smooth ? 3 : 1, 1, 0) != 0;
+  bool whole = to[0] % from[0] == 0 && to[1] % from[1] == 0;
   struct graph_node *node = tflite_layer(t, WORD_UP, tflite_exact(t, in));
-  graph_arg(t->graph, node, PART_OTHER,
-            "size=", graph_sizes(t->graph, size, 2));
+  if (whole && to[0] / from[0] == to[1] / from[1])
+    graph_int(t->graph, node, PART_OTHER, "", to[0] / from[0]);
+  else
+    graph_arg(t->graph, node, PART_OTHER,
+              "size=", graph_sizes(t->graph, to, 2));
   if (smooth)
     graph_flag(t->graph, node, "bilinear");
-  if (tflite_int(t, smooth ? 2 : 0, 1, 0) ||
-      (smooth && !tflite_int(t, 3, 1, 0)))
-    graph_note(t->graph, "`%.64s` resizes by another rule than netc's.",
+  if (corners || (smooth ? !middles : middles && !whole))
+    graph_note(t->graph,
+               "`%.64s` takes values from other places than `up`, which has "
+               "PyTorch's rules.",
                t->name);
   return tflite_give(t, 0, node);
 }

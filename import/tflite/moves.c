@@ -1,0 +1,179 @@
+/* Axes in another order, blocks of pixels, copies, tensors side by side. */
+#include <string.h>
+
+#include "import/tflite/tflite.h"
+
+/* Other values, the same values, other shapes. */
+bool tflite_view(struct tflite *t) {
+  struct tflite_tensor *in = tflite_in(t, 0);
+  if (in && in->node < 0 && tflite_is_constant(in))
+    return tflite_give_constant(t, in);
+  in = tflite_value(t, 0);
+  return in && tflite_give_view(t, 0, in->node);
+}
+
+/* A layer's values in the order `axes`, none of which is the batch. */
+static struct graph_node *permute(struct tflite *t, int input, int rank,
+                                  const int *axes) {
+  struct graph_node *node = tflite_layer(t, WORD_PERMUTE, input);
+  struct graph_shape in = node->shape;
+  for (int i = 0; i < rank; i++) {
+    node->shape.size[i] = in.size[axes[i]];
+    graph_flag(t->graph, node, graph_text(t->graph, "%d", axes[i]));
+  }
+  return node;
+}
+
+bool tflite_transpose(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0);
+  int64_t order[LIMIT_RANK];
+  int axes[LIMIT_RANK], count = 0;
+  bool used[LIMIT_RANK] = {false}, same = true;
+  if (!in || !tflite_ints(t, 1, "order", LIMIT_RANK, order, &count))
+    return false;
+  if (count != in->rank || order[0] != 0)
+    return tflite_fail(t, "it moves the batch");
+  for (int i = 1; i < count; i++) {
+    if (order[i] < 1 || order[i] >= count || used[order[i]])
+      return tflite_fail(t, "its order does not have every axis once");
+    used[order[i]] = true;
+    axes[i - 1] = (int)order[i] - 1;
+    same = same && order[i] == i;
+  }
+  if (same)
+    return tflite_give_view(t, 0, in->node);
+  return tflite_give(t, 0, permute(t, tflite_exact(t, in), count - 1, axes));
+}
+
+/* The same values in these sizes. */
+static int reshape(struct tflite *t, int input, int rank,
+                   const int64_t *sizes) {
+  struct graph_node *node = tflite_layer(t, WORD_RESHAPE, input);
+  node->shape.rank = rank;
+  memcpy(node->shape.size, sizes, (size_t)rank * sizeof *sizes);
+  graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, sizes, rank));
+  return node->index;
+}
+
+/*
+ * TensorFlow's channels of a block are columns of a row of it, one after the
+ * other, with all channels of a pixel in each; PyTorch's `pixelshuffle` and
+ * `space2depth` have the pixels of a channel in each.
+ */
+bool tflite_blocks(struct tflite *t) {
+  static const int order[] = {0, 2, 1, 3, 4};
+  struct tflite_tensor *in = tflite_value(t, 0);
+  int64_t by = tflite_int(t, 0, 4, 0);
+  bool deep = strcmp(t->word, "SPACE_TO_DEPTH") == 0;
+  if (!in)
+    return false;
+  const int64_t *size = in->shape.size;
+  if (in->shape.rank != 3 || by < 1 || by > 1 << 15 ||
+      (deep ? size[0] % by || size[1] % by : size[2] % (by * by)))
+    return tflite_fail(t, "only maps of whole blocks are supported");
+  int64_t rows = deep ? size[0] / by : size[0];
+  int64_t columns = deep ? size[1] / by : size[1];
+  const int64_t channels = size[2] / by / by;
+  const int64_t from[2][5] = {{rows, columns, by, by, channels},
+                              {rows, by, columns, by, size[2]}};
+  int node = reshape(t, tflite_exact(t, in), 5, from[deep]);
+  return tflite_give_view(t, 0, permute(t, node, 5, order)->index);
+}
+
+enum { MOST_COPIES = 1024 };
+
+/* So many copies along each axis, the batch's first. */
+static bool give_copies(struct tflite *t, const struct tflite_tensor *in,
+                        const int64_t *times) {
+  int node = tflite_exact(t, in);
+  if (times[0] != 1)
+    return tflite_fail(t, "it copies the batch");
+  for (int i = 0; i < in->shape.rank; i++) {
+    if (times[i + 1] < 1 || times[i + 1] > MOST_COPIES)
+      return tflite_fail(t, "its number of copies is not supported");
+    if (times[i + 1] == 1)
+      continue;
+    struct graph_node *join = graph_join(t->graph, WORD_CONCAT);
+    for (int64_t k = 0; k < times[i + 1]; k++)
+      graph_operand(t->graph, join, node);
+    join->shape = graph_at(t->graph, node)->shape;
+    join->shape.size[i] *= times[i + 1];
+    if (i != in->shape.rank - 1)
+      graph_arg(t->graph, join, PART_NONE,
+                "axis=", graph_text(t->graph, "%d", i));
+    node = join->index;
+  }
+  return tflite_give_view(t, 0, node);
+}
+
+bool tflite_tile(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0);
+  int64_t times[LIMIT_RANK];
+  int count = 0;
+  if (!in || !tflite_ints(t, 1, "number of copies", LIMIT_RANK, times, &count))
+    return false;
+  if (count != in->rank)
+    return tflite_fail(t, "it has copies of other axes than its input's");
+  return give_copies(t, in, times);
+}
+
+/* Axes of 1 as often as the output's shape says. */
+bool tflite_broadcast(struct tflite *t) {
+  struct tflite_tensor *in = tflite_value(t, 0), *out = tflite_out(t, 0);
+  int64_t times[LIMIT_RANK];
+  if (!in || !out)
+    return false;
+  bool fits = out->rank == in->rank;
+  for (int i = 0; fits && i < in->rank; i++) {
+    fits = in->dims[i] == out->dims[i] || in->dims[i] == 1;
+    times[i] = out->dims[i] / in->dims[i];
+  }
+  return fits ? give_copies(t, in, times)
+              : tflite_fail(t, "its output has other axes than its input");
+}
+
+/* Operands side by side: a layer on them, which exist before it. */
+static struct graph_node *join(struct tflite *t, enum layer_word word,
+                               const int *nodes, int axis, int rank) {
+  struct graph_node *node = graph_join(t->graph, word);
+  for (uint64_t i = 0; i < t->at->inputs.count; i++)
+    graph_operand(t->graph, node, nodes[i]);
+  if (word == WORD_CONCAT && axis != rank - 1)
+    graph_arg(t->graph, node, PART_NONE,
+              "axis=", graph_text(t->graph, "%d", axis));
+  return node;
+}
+
+/* Along an axis that they have. */
+bool tflite_concat(struct tflite *t) {
+  const struct tflite_tensor *out = tflite_out(t, 0);
+  if (!out)
+    return tflite_fail(t, "its output 0 is missing");
+  int axis = tflite_axis(t, out, tflite_int(t, 0, 4, 0));
+  for (uint64_t i = 0; i < t->at->inputs.count && axis >= 0; i++)
+    if (tflite_in(t, i) && tflite_in(t, i)->rank != out->rank)
+      return tflite_fail(t, "its operands have different numbers of axes");
+  int *nodes = axis < 0 ? NULL : tflite_operands(t, out->rank - 1);
+  return nodes &&
+         tflite_give_active(t, join(t, WORD_CONCAT, nodes, axis, out->rank - 1),
+                            tflite_int(t, 1, 1, 0));
+}
+
+/* Along an axis of its own. */
+bool tflite_pack(struct tflite *t) {
+  const struct tflite_tensor *in = tflite_in(t, 0), *out = tflite_out(t, 0);
+  if (!in || !out || in->rank < 1 || in->rank != out->rank - 1)
+    return tflite_fail(t, "its output does not have an axis more than what it "
+                          "packs");
+  int axis = tflite_axis(t, out, tflite_int(t, 1, 4, 0)), rank = out->rank - 1;
+  int *nodes = axis < 0 ? NULL : tflite_operands(t, in->rank - 1);
+  int64_t sizes[LIMIT_RANK];
+  if (!nodes)
+    return false;
+  memcpy(sizes, out->dims + 1, (size_t)rank * sizeof *sizes);
+  sizes[axis] = 1;
+  for (uint64_t i = 0; i < t->at->inputs.count && axis > 0; i++)
+    nodes[i] = reshape(t, nodes[i], rank, sizes);
+  enum layer_word word = axis ? WORD_CONCAT : WORD_STACK;
+  return tflite_give(t, 0, join(t, word, nodes, axis, rank));
+}
