@@ -189,12 +189,17 @@ $(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 # A static program starts in two thirds of the time. It is linked with shared
 # libraries by `make STATIC=`, and where there are no others.
 STATIC = $(if $(SAN)$(NETRT_ONEDNN),,-static-pie)
+# Relocations of a static program in a twentieth of the bytes, where the C library
+# applies such: glibc from 2.36 on.
+relative = $(shell printf '\043include <features.h>\n__GLIBC_MINOR__' | \
+             $(CC) -E -P - 2>/dev/null | grep -qxE '3[6-9]|[4-9][0-9]' && \
+             echo -Wl,-z,pack-relative-relocs)
 link = $(CC) $(sanitize) $(CFLAGS) $(guard_links) $(LDFLAGS)
 
 $(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@echo "LINK $@"
 	@{ test -n "$(STATIC)" && \
-	  $(link) $(STATIC) -o $@ $^ $(program_libs) 2>/dev/null; } || \
+	  $(link) $(STATIC) $(relative) -o $@ $^ $(program_libs) 2>/dev/null; } || \
 	  $(link) -o $@ $^ $(program_libs)
 
 # valgrind takes the place of malloc only where that is shared.
@@ -487,6 +492,17 @@ check-torch: $(build)/netc
 	  "PyTorch: apt-get install python3-torch" >&2; exit 1; }
 	$(PYTHON) $(src)tools/torch_export.py $(abspath $(build))/netc $(TORCH_NETS)
 	$(PYTHON) $(src)tools/torch_names.py $(abspath $(build))/netc $(TORCH_NETS)
+
+# netc.from_torch with thirty modules of torchvision: minutes.
+modules = alexnet vgg11 vgg16_bn resnet18 resnet50 resnet152 resnext50_32x4d \
+  wide_resnet50_2 densenet121 densenet169 squeezenet1_0 squeezenet1_1 googlenet \
+  inception_v3 mobilenet_v2 mobilenet_v3_small mobilenet_v3_large mnasnet0_5 \
+  mnasnet1_0 shufflenet_v2_x0_5 shufflenet_v2_x1_0 efficientnet_b0 \
+  efficientnet_b3 efficientnet_v2_s regnet_x_400mf regnet_y_400mf convnext_tiny \
+  vit_b_16 vit_b_32 swin_t
+check-modules: check-python
+	MODELS="$(modules)" $(build)/venv/bin/python $(src)tests/python.py \
+	  $(abspath $(build)) Modules.test_of_torchvision_have_them
 
 # Random nets beside PyTorch: N of them, from SEED on. ROWS=x.csv writes rows of
 # tests/data/random.csv for what is found.
@@ -789,7 +805,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp wheel check-python site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp wheel check-python check-modules site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """The wheel, as it is installed: make check-python runs this in a fresh venv."""
 import base64
+import contextlib
 import ctypes
 import gc
+import glob
+import io
 import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -63,6 +67,58 @@ class Binding(unittest.TestCase):
         folder = os.path.dirname(netc.__file__)
         self.assertTrue(os.path.exists(os.path.join(folder, "py.typed")))
         self.assertIn("kept for backward", abi.Layer.__doc__)
+        for name in netc.__all__:
+            self.assertTrue(getattr(netc, name).__doc__, name)
+
+    def test_is_what_mypy_takes(self):
+        """Debian's, which knows nothing of this venv."""
+        if subprocess.run(["/usr/bin/python3", "-c", "import mypy"],
+                          capture_output=True, check=False).returncode:
+            self.skipTest("python3-mypy is not installed")
+        folder = os.path.join(sys.argv[1], "typed")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(os.path.dirname(netc.__file__),
+                        os.path.join(folder, "netc"))
+        with open(os.path.join(folder, "user.py"), "w",
+                  encoding="utf-8") as file:
+            file.write("import netc\nnet = netc.load('x.net', batch=4)\n"
+                       "a: int = net.training.peak_bytes\n"
+                       "b: str = net.layers[0].out.dims[0]\n")
+        done = subprocess.run(
+            ["/usr/bin/python3", "-m", "mypy", "--no-site-packages",
+             "--ignore-missing-imports", "--cache-dir", os.devnull, "netc",
+             "user.py"], cwd=folder, capture_output=True, text=True,
+            check=False)
+        errors = [line for line in done.stdout.splitlines()
+                  if " error: " in line]
+        self.assertEqual(len(errors), 1, done.stdout + done.stderr)
+        self.assertIn('user.py:4: error: Incompatible types', errors[0])
+
+    def test_is_small(self):
+        wheel, = glob.glob(os.path.join(sys.argv[1], "netc-*.whl"))
+        self.assertLess(os.path.getsize(wheel), 3_000_000)
+
+    def test_is_imported_fast(self):
+        """In 20 ms of processor, the least of ten."""
+        took = "import time; t = time.process_time(); import netc; " \
+               "print(time.process_time() - t)"
+        self.assertLess(min(
+            float(subprocess.run([sys.executable, "-c", took], check=True,
+                                 capture_output=True, text=True).stdout)
+            for _ in range(10)), 0.020)
+
+    def test_wheel_says_which_c_library_it_needs(self):
+        """Nothing in it needs a newer one than its tag has."""
+        wheel, = glob.glob(os.path.join(sys.argv[1], "netc-*.whl"))
+        tag = tuple(map(int, re.search(r"manylinux_(\d+)_(\d+)_",
+                                       wheel).groups()))
+        newest = (0, 0)
+        for path in (library.lib._name, library.program()):
+            said = subprocess.run(["objdump", "-T", path], text=True,
+                                  capture_output=True, check=True).stdout
+            newest = max([newest] + [tuple(map(int, found)) for found in
+                                     re.findall(r"GLIBC_(\d+)\.(\d+)", said)])
+        self.assertEqual(newest, tag)
 
 
 class Nets(unittest.TestCase):
@@ -109,8 +165,16 @@ class Nets(unittest.TestCase):
             net.svg(unit="si")
         with self.assertRaisesRegex(ValueError, "one of iec, si, bytes"):
             net.svg(units="pounds")
+        for options in ({"columns": 5}, {"depth": "1"}, {"title": b"x"}):
+            with self.assertRaisesRegex(TypeError, " takes "):
+                net.svg(**options)
+        with self.assertRaisesRegex(ValueError, "out of range"):
+            net.report(depth=2 ** 40)
         with self.assertRaises(netc.Error):
             net.emit("nonsense")
+        with self.assertRaisesRegex(ValueError, "names no output"):
+            net.save(os.path.join(sys.argv[1], "x.jpeg2000"))
+        self.assertEqual(net.source, SOURCE)
 
     def test_raise_errors_with_carets(self):
         with self.assertRaises(netc.Error) as caught:
@@ -120,6 +184,7 @@ class Nets(unittest.TestCase):
         self.assertEqual(caught.exception.diagnostics[0].slug, "unknown-layer")
         for settings, says in (({"bach": 2}, "did you mean `batch`"),
                                ({"params": {"with": 2}}, "width"),
+                               ({"batch": "many"}, "batch='many'"),
                                ({"inputs": "1x1"}, "input")):
             with self.assertRaisesRegex(netc.Error, says):
                 netc.loads(SOURCE, **settings)
@@ -127,6 +192,13 @@ class Nets(unittest.TestCase):
             netc.load("nowhere.net")
         with self.assertRaisesRegex(FileNotFoundError, "netc zoo"):
             netc.load("zoo:nothing")
+        with self.assertRaisesRegex(ValueError, "NUL"):
+            netc.load("a.net\0b")
+        with self.assertRaisesRegex(TypeError, "params is a dict"):
+            netc.loads(SOURCE, params=8)
+        for number in (-1, 99):
+            with self.assertRaises(IndexError):
+                netc.loads(SOURCE).attributes(number)
 
     def test_keep_budgets(self):
         @netc.budget(params="1K")
@@ -140,6 +212,57 @@ class Nets(unittest.TestCase):
         small()
         with self.assertRaisesRegex(netc.Error, "over by"):
             large()
+
+    def test_keep_budgets_under_pytest(self):
+        """As tests that others write are run: with fixtures, by name."""
+        if not __import__("importlib.util").util.find_spec("pytest"):
+            self.skipTest("python3-pytest is not installed")
+        path = os.path.join(sys.argv[1], "test_budgets.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"""\
+import netc, pytest
+
+@pytest.fixture
+def width():
+    return 8
+
+@netc.budget(params="1K", train="1MiB")
+def test_small(width):
+    return netc.loads({SOURCE!r}, params={{"width": width}})
+
+@netc.budget(params="1K")
+def test_large(width):
+    return netc.loads({SOURCE!r}, params={{"width": 100 * width}})
+""")
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", path],
+            capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("1 failed, 1 passed", done.stdout)
+        self.assertIn("over by", done.stdout)
+        self.assertNotIn("net.variant", done.stdout)
+
+    def test_close_what_they_open(self):
+        calls = {"netc_open": 0, "netc_close": 0}
+
+        class Counted:
+            def __getattr__(self, name):
+                if name in calls:
+                    calls[name] += 1
+                return getattr(library.lib, name)
+
+        from netc import net as module
+        was, module.lib = module.lib, Counted()
+        try:
+            for text in (SOURCE, WRONG, "", SOURCE) * 5:
+                try:
+                    netc.loads(text).variant(batch=2)
+                except netc.Error:
+                    pass
+            gc.collect()
+        finally:
+            module.lib = was
+        self.assertEqual(calls, {"netc_open": 30, "netc_close": 30})
 
     def test_are_freed(self):
         def pages():
@@ -216,21 +339,75 @@ class Modules(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "its batch first"):
             netc.from_torch(module, torch.tensor(1.0))
 
+    def test_keep_their_names(self):
+        import torch
+        nn = torch.nn
+
+        class Block(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.conv = nn.Conv2d(width, width, 3, padding=1, bias=False)
+                self.norms = nn.ModuleList([nn.BatchNorm2d(width)
+                                            for _ in range(2)])
+                self.relu = nn.ReLU()  # a layer of netc has this name
+
+            def forward(self, x):
+                y = self.relu(self.norms[0](self.conv(x)))
+                return self.relu(self.norms[1](y) + x)
+
+        module = nn.Sequential(
+            nn.Sequential(nn.Sequential(nn.Conv2d(3, 4, 1), nn.GELU()),
+                          Block(4), Block(4)), nn.Flatten(),
+            nn.Linear(4 * 64, 2))
+        module.norm = nn.LayerNorm(2)
+        net = netc.from_torch(module, (1, 3, 8, 8))
+        parts = {path for path, part in module.named_modules()
+                 if part._parameters}
+        named = set(net.module_paths.values())
+        self.assertEqual(parts - named, set())
+        self.assertEqual(net.module_paths["Sequential0.Block1.Conv2d"],
+                         "0.1.conv")
+        for layer in net.layers:
+            if layer.param_count:
+                part = module.get_submodule(net.module_paths[layer.name])
+                self.assertEqual(layer.param_count, sum(
+                    p.numel() for p in part.parameters()), layer.name)
+        self.assertIn("\n    Block1 ", net.report(depth=2))
+        self.assertNotIn("\n    Block1 ", net.report(depth=1))
+        short = netc.from_torch(module, (1, 3, 8, 8), folded=True)
+        self.assertIn("def block", short.source)
+        self.assertEqual(short.totals, net.totals)
+        self.assertEqual(short.training.peak_bytes, net.training.peak_bytes)
+
+    def test_are_printed(self):
+        import torch
+        printed = io.StringIO()
+        module = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
+        with contextlib.redirect_stdout(printed):
+            net = netc.summary(module, (2, 4), columns="name,params")
+        self.assertEqual(net.param_count, 15)
+        self.assertIn("Linear0", printed.getvalue())
+        self.assertIn("total", printed.getvalue())
+
     def test_of_torchvision_have_them(self):
         try:
             from torchvision import models
         except ImportError:
             self.skipTest("python3-torchvision is not installed")
         import torch
-        torch.manual_seed(0)
-        for name in ("resnet18", "mobilenet_v3_small", "efficientnet_b0",
-                     "vit_b_32", "squeezenet1_1", "shufflenet_v2_x0_5"):
-            module = getattr(models, name)()
+        few = "resnet18 mobilenet_v3_small vit_b_32 squeezenet1_1 " \
+              "shufflenet_v2_x0_5"
+        for name in os.environ.get("MODELS", few).split():
+            options = {"init_weights": False} \
+                if name in ("googlenet", "inception_v3") else {}
+            size = 299 if name == "inception_v3" else 224
+            module = getattr(models, name)(**options)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                net = netc.from_torch(module, (2, 3, 224, 224))
+                net = netc.from_torch(module, (2, 3, size, size))
             self.assertEqual(net.param_count,
                              sum(p.numel() for p in module.parameters()), name)
+            self.assertTrue(net.module_paths, name)
 
 
 if __name__ == "__main__":

@@ -198,6 +198,7 @@ class Binding:
         for m in struct.decls:
             print(f'        ("{m.name}", {self.c_type(m.type)}),')
         print("    ]")
+        print("    _record: type")
         self.put_record(name, header, struct)
 
     def put_record(self, name, header, struct):

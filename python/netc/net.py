@@ -5,6 +5,7 @@ import ctypes
 import functools
 import os
 import threading
+from collections.abc import Sequence
 
 from . import abi
 from .abi import Diagnostic, Severity, Status, Style
@@ -20,7 +21,7 @@ class Error(Exception):
     diagnostics: all errors and warnings, in the order of discovery
     """
 
-    def __init__(self, text: str, diagnostics: list[Diagnostic] = ()):
+    def __init__(self, text: str, diagnostics: Sequence[Diagnostic] = ()):
         super().__init__(text)
         self.diagnostics = list(diagnostics)
 
@@ -30,6 +31,17 @@ def _filled(function, struct, *arguments):
     value = struct(size=ctypes.sizeof(struct))
     status = function(*arguments, ctypes.byref(value))
     return taken(value) if status == Status.OK else None
+
+
+def _bytes(text: str) -> bytes:
+    """A text as C has it, which ends at the first NUL."""
+    if "\0" in text:
+        raise ValueError(f"a NUL character in {text!r}")
+    return text.encode()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _word(value) -> str:
@@ -45,8 +57,15 @@ class Net:
     """A net that compiles, with what is known of it. Made by netc.load() and
     netc.loads(). Any number of threads may use it, one at a time."""
 
+    module_paths: dict[str, str] = {}
+    """Of from_torch(): the part of the module that a layer is, by its name:
+    {"layer1.BasicBlock0.conv1": "layer1.0.conv1"}; of others empty."""
+
     def __init__(self, read, params, inputs, budget, lora, warn, include,
                  settings):
+        for given, name in ((params, "params"), (budget, "budget")):
+            if given is not None and not isinstance(given, dict):
+                raise TypeError(f"{name} is a dict, not {given!r}")
         self._lock = threading.RLock()
         self._context = lib.netc_open(abi.netc_resize_fn(), None)
         if not self._context:
@@ -54,7 +73,12 @@ class Net:
         self._made = (read, params, inputs, budget, lora, warn, include,
                       settings)
         for name, value in settings.items():
-            self._call(lib.netc_set, name, _word(value))
+            try:
+                self._call(lib.netc_set, name, _word(value))
+            except Error as error:
+                if name in str(error):
+                    raise
+                raise Error(f"{name}={value!r}: {error}") from None
         for name, value in (params or {}).items():
             self._call(lib.netc_define, name, _word(value))
         if inputs is not None and not isinstance(inputs, dict):
@@ -70,7 +94,7 @@ class Net:
         for option in [warn] if isinstance(warn, str) else warn:
             self._call(lib.netc_warn, option)
         for folder in [include] if isinstance(include, str) else include:
-            self._call(lib.netc_include, os.fspath(folder))
+            self._call(lib.netc_include, os.fsencode(folder))
         self._call(*read)
 
     def __del__(self):
@@ -81,7 +105,7 @@ class Net:
 
     def _call(self, function, *arguments):
         """Calls with the context; what does not go well is an exception."""
-        coded = [a.encode() if isinstance(a, str) else a for a in arguments]
+        coded = [_bytes(a) if isinstance(a, str) else a for a in arguments]
         with self._lock:
             status = function(self._context, *coded)
             if status == Status.OK:
@@ -90,7 +114,7 @@ class Net:
                 raise MemoryError
             if status == Status.ERROR and self.diagnostics:
                 raise Error(self._rendered(Severity.ERROR), self.diagnostics)
-            raise Error(lib.netc_message(self._context).decode())
+            raise Error(_text(lib.netc_message(self._context)))
 
     def _sunk(self, function, *arguments) -> bytes:
         """What a function gives to a sink that is its last argument."""
@@ -105,12 +129,12 @@ class Net:
 
     def _rendered(self, severity) -> str:
         return "\n".join(
-            self._sunk(lib.netc_diagnostic_emit, i, Style.TEXT).decode()
+            _text(self._sunk(lib.netc_diagnostic_emit, i, Style.TEXT))
             for i, d in enumerate(self.diagnostics)
             if d.severity == severity).rstrip()
 
     def _all(self, function, struct, *arguments) -> list:
-        records = []
+        records: list = []
         with self._lock:
             while True:
                 record = _filled(function, struct, self._context, *arguments,
@@ -128,7 +152,21 @@ class Net:
     @property
     def name(self) -> str:
         with self._lock:
-            return lib.netc_name(self._context).decode()
+            return _text(lib.netc_name(self._context))
+
+    @property
+    def source(self) -> str:
+        """The text that was compiled, without those of `use`."""
+        length = ctypes.c_size_t()
+        with self._lock:
+            text = lib.netc_source_text(self._context, 0, ctypes.byref(length))
+            return _text(ctypes.string_at(text, length.value))
+
+    @property
+    def context(self) -> int:
+        """The `struct netc *` that functions of netc.library.lib take; it
+        lives as long as the net. One thread at a time may use it."""
+        return self._context
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -148,11 +186,12 @@ class Net:
     def variant(self, params=None, inputs=None, budget=None, **settings) -> Net:
         """The same net with other params, inputs, budgets and settings beside
         those that it has."""
-        read, old_params, old_inputs, old_budget, *rest, old = self._made
+        (read, old_params, old_inputs, old_budget, lora, warn, include,
+         old) = self._made
         return Net(read, {**(old_params or {}), **(params or {})},
                    old_inputs if inputs is None else inputs,
-                   {**(old_budget or {}), **(budget or {})}, *rest,
-                   {**old, **settings})
+                   {**(old_budget or {}), **(budget or {})}, lora, warn,
+                   include, {**old, **settings})
 
     # The model
 
@@ -164,6 +203,8 @@ class Net:
 
     def attributes(self, layer: int) -> dict[str, str]:
         """The arguments of a layer, by its number, given or not."""
+        if not 0 <= layer < lib.netc_layer_count(self._context):
+            raise IndexError(f"there is no layer {layer}")
         return {a.name: a.value for a in
                 self._all(lib.netc_attribute, abi.netc_attribute, layer)}
 
@@ -281,6 +322,9 @@ class Net:
         kinds = [k.name for k in _output_kinds()]
         while kind not in kinds and "." in kind:
             kind = kind.partition(".")[2]
+        if kind not in kinds:
+            raise ValueError(f"the end of {name!r} names no output; the "
+                             f"outputs are {', '.join(kinds)}")
         made = self.emit(kind, **options)
         with open(path, "wb") as file:
             file.write(made)
@@ -314,8 +358,9 @@ _ENUMS = {"units": abi.Units, "direction": abi.Direction, "tint": abi.Tint}
 def _options(given: dict):
     """struct netc_options of keyword arguments."""
     options = abi.netc_options(size=ctypes.sizeof(abi.netc_options))
-    known = [name for name, _ in abi.netc_options._fields_[1:]
-             if not name.startswith("tensor_")]
+    fields: list = list(abi.netc_options._fields_[1:])
+    known = {name: kind for name, kind in fields
+             if not name.startswith("tensor_")}
     for name, value in given.items():
         if name not in known:
             raise TypeError(f"unknown option {name!r}; the options are "
@@ -325,8 +370,14 @@ def _options(given: dict):
                 words = ", ".join(_ENUMS[name].__members__).lower()
                 raise ValueError(f"{name} is one of {words}, not {value!r}")
             value = _ENUMS[name][value.upper()]
+        kind = known[name]
+        takes = {ctypes.c_char_p: str, ctypes.c_bool: bool}.get(kind, int)
+        if not isinstance(value, takes):
+            raise TypeError(f"{name} takes {takes.__name__}, not {value!r}")
+        if takes is int and kind(value).value != value:
+            raise ValueError(f"{name}={value} is out of range")
         setattr(options, name,
-                value.encode() if isinstance(value, str) else value)
+                _bytes(value) if isinstance(value, str) else value)
     return ctypes.byref(options)
 
 
@@ -346,10 +397,12 @@ def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
 
     Raises Error.
     """
-    path = os.fspath(path)
-    if path.startswith("zoo:"):
-        path = zoo(path[4:])
-    return Net((lib.netc_load_file, path), params, inputs, budget, lora, warn,
+    file = os.fsdecode(path)
+    if file.startswith("zoo:"):
+        file = zoo(file[4:])
+    if "\0" in file:
+        raise ValueError(f"a NUL character in {file!r}")
+    return Net((lib.netc_load_file, os.fsencode(file)), params, inputs, budget, lora, warn,
                include, settings)
 
 
@@ -372,6 +425,7 @@ def budget(**limits):
     def decorate(function):
         @functools.wraps(function)
         def checked(*args, **kwargs):
+            __tracebackhide__ = True  # pytest shows the test
             net = function(*args, **kwargs)
             if not isinstance(net, Net):
                 raise TypeError(f"{function.__name__} returns "

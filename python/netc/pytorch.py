@@ -7,7 +7,8 @@ import tempfile
 import warnings
 
 from .library import program
-from .net import Error, loads
+from .modules import grouped
+from .net import Error, Net, loads
 
 
 def _tensor(value):
@@ -51,7 +52,23 @@ def _own_parameters(module, model):
             yield from ("--parameter", name)
 
 
-def from_torch(module, *inputs, **settings):
+def _net(module, source, name, folded, settings) -> Net:
+    """With groups for the module's parts, if that is the same net."""
+    net = loads(source, name=name, **settings)
+    if folded:
+        return net
+    grouped_source, paths = grouped(module, source)
+    try:
+        same = loads(grouped_source, name=name, **settings)
+    except Error:
+        return net
+    if same.totals != net.totals or len(same.layers) != len(net.layers):
+        return net
+    same.module_paths = paths
+    return same
+
+
+def from_torch(module, *inputs, folded=False, **settings):
     import torch
     if not inputs:
         raise TypeError("from_torch(module, input): shapes depend on an input")
@@ -74,9 +91,10 @@ def from_torch(module, *inputs, **settings):
                           stacklevel=3)
         done = subprocess.run(
             [program(), "import", model, "-o", source,
+             *([] if folded else ["--flat"]),
              *_own_parameters(module, model)],
             capture_output=True, text=True, check=False)
         if done.returncode:
             raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
         with open(source, encoding="utf-8") as file:
-            return loads(file.read(), name=name + ".net", **settings)
+            return _net(module, file.read(), name + ".net", folded, settings)

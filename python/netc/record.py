@@ -29,7 +29,7 @@ class Record:
     def __eq__(self, other):
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         inside = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items())
