@@ -61,5 +61,7 @@ static inline int weights_are_rows(const struct kernel_conv *c, ptrdiff_t ins) {
 
 /* Of one group for each channel. */
 int netrt_fast_depthwise(const struct netrt *net, const struct kernel_conv *c);
+/* Of groups that are parts of a vector; NOT_FOR_ME: others. */
+int netrt_fast_grouped(const struct netrt *net, const struct kernel_conv *c);
 
 #endif

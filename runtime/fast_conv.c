@@ -179,6 +179,9 @@ static int make_groups(void *user) {
   ptrdiff_t group;
   if (is_depthwise(&job->conv))
     return netrt_fast_depthwise(job->net, &job->conv);
+  if (job->conv.groups > 1 &&
+      netrt_fast_grouped(job->net, &job->conv) == NETRT_OK)
+    return NETRT_OK;
   for (group = 0; group < job->conv.groups; group++)
     run_group(job->net, &job->conv, group);
   return NETRT_OK;

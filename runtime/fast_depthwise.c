@@ -1,4 +1,5 @@
-/* Depthwise convolution: lines of the output, each with its taps. */
+/* Depthwise convolution, and that of small groups: lines of the output, each
+ * with its taps. */
 #include "conv.h"
 #include "isa.h"
 
@@ -36,8 +37,20 @@ static void depthwise_rest(const struct kernel_conv *c,
     }
 }
 
+typedef void line_fn(const struct kernel_conv *c,
+                     const struct depthwise_line *line);
+
 #define BODY "depthwise_body.h"
 #include "isa_each.h"
+
+/* gcc 12, clang: a shuffle whose places are constants. */
+#if defined __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define HAS_SHUFFLE 1
+#define BODY "grouped_body.h"
+#include "isa_each.h"
+#endif
+#endif
 
 /* Places [from, to) of taps that are inside an axis of `size`. */
 static void taps_inside(ptrdiff_t first, ptrdiff_t dilation, ptrdiff_t taps,
@@ -72,35 +85,60 @@ static struct depthwise_line line_of(const struct kernel_conv *c,
 
 struct depthwise_job {
   const struct kernel_conv *conv;
-  enum isa isa;
+  line_fn *line;
 };
 
 static void lines_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   const struct depthwise_job *job = data;
   for (; from < to; from++) {
     struct depthwise_line l = line_of(job->conv, from);
-#if ISA_HAS_X86
-    if (job->isa == ISA_AVX512) {
-      avx512_depthwise_line(job->conv, &l);
-      continue;
-    }
-    if (job->isa == ISA_AVX2) {
-      avx2_depthwise_line(job->conv, &l);
-      continue;
-    }
-#endif
-    base_depthwise_line(job->conv, &l);
+    job->line(job->conv, &l);
   }
 }
 
-int netrt_fast_depthwise(const struct netrt *net, const struct kernel_conv *c) {
+static int run_lines(const struct netrt *net, const struct kernel_conv *c,
+                     line_fn *line, ptrdiff_t ins) {
   struct depthwise_job job;
   ptrdiff_t lines = c->out.size[0] * c->out.size[1] * c->out.size[2];
   job.conv = c;
-  job.isa = isa_of(net);
-  netrt_run_parts(net, lines, 1 + 30000 / (c->out.size[3] * c->out.size[4]),
+  job.line = line;
+  netrt_run_parts(net, lines,
+                  1 + 30000 / (c->out.size[3] * c->out.size[4] * ins),
                   lines_part, &job);
   return NETRT_OK;
+}
+
+int netrt_fast_depthwise(const struct netrt *net, const struct kernel_conv *c) {
+  line_fn *line = base_depthwise_line;
+#if ISA_HAS_X86
+  enum isa isa = isa_of(net);
+  line = isa == ISA_AVX512 ? avx512_depthwise_line
+         : isa == ISA_AVX2 ? avx2_depthwise_line
+                           : line;
+#endif
+  return run_lines(net, c, line, 1);
+}
+
+int netrt_fast_grouped(const struct netrt *net, const struct kernel_conv *c) {
+#ifdef HAS_SHUFFLE
+  ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
+  line_fn *line = base_grouped_line(outs);
+  ptrdiff_t lanes = 4;
+#if ISA_HAS_X86
+  enum isa isa = isa_of(net);
+  if (isa == ISA_AVX512) {
+    line = avx512_grouped_line(outs);
+    lanes = 16;
+  } else if (isa == ISA_AVX2) {
+    line = avx2_grouped_line(outs);
+    lanes = 8;
+  }
+#endif
+  if (line && ins == outs && c->out.size[4] % lanes == 0)
+    return run_lines(net, c, line, ins);
+#endif
+  (void)net, (void)c;
+  return NOT_FOR_ME;
 }
 
 #else

@@ -1,19 +1,5 @@
-/*
- * rnn, lstm, gru: a state that runs along a sequence. The work memory holds
- * the gates of each step, N x L x gates x units: what the inputs give them,
- * then their values. Of an lstm, the cells of a step lie where its input gate
- * was; of the others, the last output is the state.
- */
-#include "kernel.h"
-
-struct recurrent_way {
-  struct netrt_view out, in, input, hidden; /* weights I,rows; units,rows */
-  const float *input_bias, *hidden_bias;    /* NULL: none; dense */
-  float *work;
-  ptrdiff_t gates, units, steps, first; /* of its features in the output */
-  int backward;
-  int reset_first; /* a gru's reset gate, before the state's product */
-};
+/* rnn, lstm, gru, plain: a state that runs along a sequence. */
+#include "recurrent.h"
 
 /* to[0..rows) += vector times matrix[:, from..from + rows) */
 static void add_product(float *to, const float *vector, ptrdiff_t step,
@@ -36,17 +22,6 @@ static void add_vector(float *to, const float *bias, ptrdiff_t count) {
 
 static float squash(float x) {
   return 1 / (1 + expf(-x));
-}
-
-static float *gates_of(const struct recurrent_way *w, ptrdiff_t batch,
-                       ptrdiff_t step) {
-  return w->work + (batch * w->steps + step) * w->gates * w->units;
-}
-
-static float *state_of(const struct recurrent_way *w, ptrdiff_t batch,
-                       ptrdiff_t step) {
-  return netrt_floats(&w->out) + batch * w->out.stride[0] +
-         step * w->out.stride[1] + w->first * w->out.stride[2];
 }
 
 static void step_rnn(const struct recurrent_way *w, float *gates, float *state,
@@ -126,12 +101,11 @@ static void begin_gates(const struct recurrent_way *w, ptrdiff_t batch) {
   }
 }
 
-static void run_way(const struct recurrent_way *w, ptrdiff_t batch) {
+static void run_sequence(const struct recurrent_way *w, ptrdiff_t batch) {
   ptrdiff_t i;
   begin_gates(w, batch);
   for (i = 0; i < w->steps; i++) {
-    ptrdiff_t step = w->backward ? w->steps - 1 - i : i;
-    ptrdiff_t last = w->backward ? step + 1 : step - 1;
+    ptrdiff_t step = step_at(w, i), last = step_at(w, i - 1);
     float *gates = gates_of(w, batch, step);
     float *state = state_of(w, batch, step);
     const float *before = i ? state_of(w, batch, last) : NULL;
@@ -144,14 +118,21 @@ static void run_way(const struct recurrent_way *w, ptrdiff_t batch) {
   }
 }
 
-static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
-                         ptrdiff_t gates) {
+static void run_way(const struct recurrent_way *w) {
+  ptrdiff_t batch;
+  for (batch = 0; batch < w->out.size[0]; batch++)
+    run_sequence(w, batch);
+}
+
+int netrt_recurrent(const struct netrt *net, const struct netrt_op *op,
+                    ptrdiff_t gates,
+                    void (*run)(const struct recurrent_way *way)) {
   int ways = netrt_args(net, op)[0], how = netrt_args(net, op)[1], i;
   int biased = how & 3;
   uint32_t next = 1;
   struct netrt_view work = netrt_in(net, op, op->ins), bias;
   struct recurrent_way w;
-  ptrdiff_t batch;
+  w.net = net;
   w.out = netrt_out(net, op);
   w.in = netrt_in(net, op, 0);
   w.work = netrt_floats(&work);
@@ -173,8 +154,7 @@ static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
     }
     w.first = i * w.units;
     w.backward = i;
-    for (batch = 0; batch < w.out.size[0]; batch++)
-      run_way(&w, batch);
+    run(&w);
   }
   return NETRT_OK;
 }
@@ -182,9 +162,9 @@ static int run_recurrent(const struct netrt *net, const struct netrt_op *op,
 #define RECURRENT(id, gates)                                   \
   static int netrt_reference_##id(const struct netrt *net,     \
                                   const struct netrt_op *op) { \
-    return run_recurrent(net, op, gates);                      \
+    return netrt_recurrent(net, op, gates, run_way);           \
   }                                                            \
-  KERNEL(id)
+  KERNEL_FAST(id)
 
 RECURRENT(rnn, 1);
 RECURRENT(lstm, 4);

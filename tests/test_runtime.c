@@ -516,6 +516,9 @@ static void compare_large(struct one_case *c) {
 #define SHAPE(rank, ...) \
   { rank, {__VA_ARGS__}, 1, 0, 0, NETRT_F32 }
 
+#define SMALL(rank, ...) \
+  { rank, {__VA_ARGS__}, 0.0625F, 0, 0, NETRT_F32 }
+
 static void threads_change_no_bit(void **state) {
   (void)state;
   struct one_case large[] = {
@@ -540,6 +543,27 @@ static void threads_change_no_bit(void **state) {
        .numbers = {70, 2, 1, 1, 1, 1, 1},
        .in = {SHAPE(4, 1, 160, 30, 70), SHAPE(4, 3, 3, 1, 70)},
        .out = SHAPE(4, 1, 80, 30, 70)},
+      {.name = "conv of groups of 4",
+       .code = NETRT_CONV,
+       .ins = 3,
+       .number_count = 7,
+       .numbers = {16, 1, 1, 1, 1, 1, 1},
+       .in = {SHAPE(4, 1, 40, 21, 64), SHAPE(4, 3, 3, 4, 64), SHAPE(1, 64)},
+       .out = SHAPE(4, 1, 40, 21, 64)},
+      {.name = "conv of groups of 8, by 2",
+       .code = NETRT_CONV,
+       .ins = 2,
+       .number_count = 7,
+       .numbers = {10, 2, 1, 1, 2, 2, 3},
+       .in = {SHAPE(4, 2, 31, 33, 80), SHAPE(4, 3, 3, 8, 80)},
+       .out = SHAPE(4, 2, 16, 16, 80)},
+      {.name = "conv of groups of 16",
+       .code = NETRT_CONV,
+       .ins = 2,
+       .number_count = 7,
+       .numbers = {3, 1, 1, 0, 1, 2, 2},
+       .in = {SHAPE(4, 1, 20, 22, 48), SHAPE(4, 2, 3, 16, 48)},
+       .out = SHAPE(4, 1, 19, 22, 48)},
       {.name = "deconv",
        .code = NETRT_DECONV,
        .ins = 2,
@@ -561,7 +585,44 @@ static void threads_change_no_bit(void **state) {
        .code = NETRT_GELU,
        .ins = 1,
        .in = {SHAPE(1, 70001)},
-       .out = SHAPE(1, 70001)}};
+       .out = SHAPE(1, 70001)},
+      {.name = "lstm both ways",
+       .code = NETRT_LSTM,
+       .ins = 9,
+       .number_count = 2,
+       .numbers = {2, 1},
+       .work = 2 * 9 * 4 * 203,
+       .in = {SHAPE(3, 2, 9, 70), SMALL(2, 70, 812), SMALL(2, 203, 812),
+              SMALL(1, 812), SMALL(1, 812), SMALL(2, 70, 812),
+              SMALL(2, 203, 812), SMALL(1, 812), SMALL(1, 812)},
+       .out = SHAPE(3, 2, 9, 406)},
+      {.name = "gru",
+       .code = NETRT_GRU,
+       .ins = 5,
+       .number_count = 2,
+       .numbers = {1, 1},
+       .work = 1 * 5 * 3 * 700,
+       .in = {SHAPE(3, 1, 5, 33), SMALL(2, 33, 2100), SMALL(2, 700, 2100),
+              SMALL(1, 2100), SMALL(1, 2100)},
+       .out = SHAPE(3, 1, 5, 700)},
+      {.name = "gru that resets first",
+       .code = NETRT_GRU,
+       .ins = 5,
+       .number_count = 2,
+       .numbers = {1, 5},
+       .work = 3 * 5 * 3 * 400,
+       .in = {SHAPE(3, 3, 5, 33), SMALL(2, 33, 1200), SMALL(2, 400, 1200),
+              SMALL(1, 1200), SMALL(1, 1200)},
+       .out = SHAPE(3, 3, 5, 400)},
+      {.name = "rnn",
+       .code = NETRT_RNN,
+       .ins = 4,
+       .number_count = 2,
+       .numbers = {1, 2},
+       .work = 4 * 7 * 601,
+       .in = {SHAPE(3, 4, 7, 20), SMALL(2, 20, 601), SMALL(2, 601, 601),
+              SMALL(1, 601)},
+       .out = SHAPE(3, 4, 7, 601)}};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++)
     compare_large(&large[i]);
 }

@@ -187,6 +187,17 @@ class Unet(torch.nn.Module):
         return self.last(x)
 
 
+class Recurrent(torch.nn.Module):
+    """An LSTM or GRU whose states are the output."""
+
+    def __init__(self, kind, *sizes):
+        super().__init__()
+        self.inner = kind(*sizes, batch_first=True)
+
+    def forward(self, x):
+        return self.inner(x)[0]
+
+
 NETS = [
     ("resnet18", "examples/zoo/resnet.net", ["-D", "depth=18"],
      torchvision.models.resnet18, (1, 3, 224, 224)),
@@ -196,6 +207,10 @@ NETS = [
      (1, 3, 224, 224)),
     ("GPT-2 block, 256 tokens", "tools/bench/nets/gpt2_block.net", [], Gpt2Block,
      (1, 256, 768)),
+    ("lstm, 2 layers of 256", "tools/bench/nets/lstm.net", [],
+     lambda: Recurrent(torch.nn.LSTM, 256, 256, 2), (1, 128, 256)),
+    ("gru of 128", "tools/bench/nets/gru.net", [],
+     lambda: Recurrent(torch.nn.GRU, 64, 128), (1, 128, 64)),
     ("unet, 256x256", "examples/zoo/unet.net", [], Unet, (1, 1, 256, 256)),
 ]
 
