@@ -274,6 +274,9 @@ struct layer_kind {
   int64_t (*state)(const struct layer *layer);
   /* With `cache`: the heads that devices may share out. NULL: none. */
   struct head_counts (*heads)(const struct layer *layer);
+  /* Whether no gradient passes it. NULL: one does. */
+  bool (*stops)(const void *args);
+  int led; /* of its inputs, those that get gradients, the first; 0: all */
   /* Whether it does nothing on what `before` gives. NULL: it always acts. */
   bool (*redundant)(const struct layer *layer, const struct layer *before);
 

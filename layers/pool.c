@@ -266,5 +266,5 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
 
 LAYER_KIND(unpool, "Pooling",
            "the values of a pool where they were, zeros elsewhere",
-           LAYER_ARGS(unpool, unpool_specs), .shape = unpool_shape,
+           LAYER_ARGS(unpool, unpool_specs), .led = 1, .shape = unpool_shape,
            .trace = unpool_trace);

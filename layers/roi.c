@@ -120,8 +120,8 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
                           .cast = CAST_FULL});
 }
 
-#define ROI(id, code, text)                                    \
-  LAYER_KIND(id, "Pooling", text, LAYER_ARGS(roi, id##_specs), \
+#define ROI(id, code, text)                                              \
+  LAYER_KIND(id, "Pooling", text, LAYER_ARGS(roi, id##_specs), .led = 1, \
              .shape = roi_shape, .trace = roi_trace, .opcode = DOES_##code)
 
 ROI(roialign, ROIALIGN, "N boxes of a map, interpolated: NxHxWxC");

@@ -1,4 +1,5 @@
-/* flatten, reshape, permute, slice, crop: the same values seen otherwise. */
+/* flatten, reshape, permute, slice, crop, detach: the same values seen
+ * otherwise. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -227,6 +228,29 @@ static size_t crop_trace(const struct layer *layer, struct tape *tape,
                                         : value;
 }
 
+/* An alias that autograd knows nothing of. */
+static size_t detach_trace(const struct layer *layer, struct tape *tape,
+                           const size_t *in) {
+  if (!tape->training)
+    return in[0];
+  return layer_run(layer, tape, in[0],
+                   (struct operation){
+                       .layout = tape->values.at[in[0]].strides,
+                       .result = RESULT_VIEW,
+                       .stops = true,
+                   });
+}
+
+static bool detach_stops(const void *args) {
+  (void)args;
+  return true;
+}
+
+static bool detach_redundant(const struct layer *layer,
+                             const struct layer *before) {
+  return layer->kind == before->kind;
+}
+
 #define VIEW(id, text, how, ...)                                           \
   LAYER_KIND(id, "Shape", text, .input = INPUT_ANY, .memory = OUTPUT_VIEW, \
              .shape = id##_shape, .trace = how##_trace, __VA_ARGS__)
@@ -240,3 +264,7 @@ VIEW(permute, "the axes in another order", permute,
 VIEW(slice, "a part of one axis", slice, LAYER_ARGS(slice_args, slice_specs));
 VIEW(crop, "the middle of a map", crop, LAYER_ARGS(crop, crop_specs),
      .redundant = layer_moves_nothing);
+LAYER_KIND(detach, "Shape", "its input, through which no gradient flows back",
+           .input = INPUT_ANY, .memory = OUTPUT_VIEW, .shape = layer_same_shape,
+           .trace = detach_trace, .stops = detach_stops,
+           .redundant = detach_redundant);

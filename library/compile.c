@@ -10,6 +10,7 @@
 #include "sema/lint/meet.h"
 #include "base/shown.h"
 #include "sema/model/degrees.h"
+#include "sema/model/detached.h"
 #include "sema/model/node_turns.h"
 #include "sema/model/verify.h"
 #include "memory/serving/serving.h"
@@ -190,6 +191,7 @@ static enum netc_status find_defines(struct netc *netc) {
 
 static enum netc_status find_costs(struct netc *netc) {
   struct load *load = netc->load;
+  detached_find(&load->model);
   cost_find(&load->model, &load->settings, &load->diags);
   return outcome(load);
 }

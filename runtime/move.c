@@ -1,4 +1,4 @@
-/* copy, concat, pad, roll, embed, last: values moved to other places. */
+/* copy, concat, pad, roll, embed, gather, last: values moved elsewhere. */
 #include "distance.h"
 #include "kernel.h"
 
@@ -195,6 +195,40 @@ static int netrt_reference_embed(const struct netrt *net,
 }
 
 KERNEL(embed);
+
+/* What follows the first two axes. */
+static struct netrt_view row_of(struct netrt_view view) {
+  view.size += 2;
+  view.stride += 2;
+  view.rank -= 2;
+  return view;
+}
+
+static int netrt_reference_gather(const struct netrt *net,
+                                  const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  struct netrt_view which = netrt_in(net, op, 1), views[2];
+  ptrdiff_t n, i;
+  views[0] = row_of(out);
+  views[1] = row_of(in);
+  for (n = 0; n < out.size[0]; n++)
+    for (i = 0; i < out.size[1]; i++) {
+      int64_t row = index_at(&which, n * which.stride[0] + i * which.stride[1]);
+      struct kernel_walk walk;
+      float *to = netrt_floats(&out) + n * out.stride[0] + i * out.stride[1];
+      const float *from = netrt_floats(&in) + n * in.stride[0];
+      if (row < 0 || row >= in.size[1])
+        return NETRT_BAD_INDEX;
+      from += (ptrdiff_t)row * in.stride[1];
+      netrt_walk_open_outer(&walk, views, 2, 0);
+      do
+        to[walk.offset[0]] = from[walk.offset[1]];
+      while (netrt_walk_next(&walk));
+    }
+  return NETRT_OK;
+}
+
+KERNEL(gather);
 
 static int netrt_reference_distances(const struct netrt *net,
                                      const struct netrt_op *op) {

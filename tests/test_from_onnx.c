@@ -376,6 +376,29 @@ static void sampled_maps_come_back(void **state) {
   }
 }
 
+/* Rows of each sample by the scores that they have. */
+static void chosen_rows_come_back(void **state) {
+  (void)state;
+  const char *folder = scratch("chosen");
+  static const char *const how[] = {
+      "fork { mean c; best: topk 3 indices }; gather best",
+      "fork { linear 1; reshape 9; best: topk 9 smallest indices }; gather "
+      "best",
+      "topk 4 axis=0", "detach; topk 2 axis=1 smallest"};
+  char net[512];
+  for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+    snprintf(net, sizeof net, "%s/s.net", folder);
+    struct run r =
+        run("echo 'input 9x8; linear 6 gelu; %s; linear 3' >%s", how[i], net);
+    run_free(&r);
+    check_round(folder, net, 13 + (int)i % 2 * 4);
+    snprintf(net, sizeof net, "%s/x.net", folder);
+    char *source = read_text(net, NULL);
+    assert_holds(source, i < 2 ? "gather " : strstr(how[i], "topk"));
+    free(source);
+  }
+}
+
 /* DETR's: values are of another tensor than keys, and turns read the same. */
 static void attention_with_values_comes_back(void **state) {
   (void)state;
@@ -1066,6 +1089,7 @@ int main(void) {
       cmocka_unit_test(a_gru_gives_what_onnx_says),
       cmocka_unit_test(weights_come_back),
       cmocka_unit_test(sampled_maps_come_back),
+      cmocka_unit_test(chosen_rows_come_back),
       cmocka_unit_test(attention_with_values_comes_back),
       cmocka_unit_test(operators_on_nothing_are_read_or_refused),
       cmocka_unit_test(files_that_end_early_are_refused),

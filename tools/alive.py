@@ -34,6 +34,12 @@ def allocations():
         most[0] = max(most[0], alive)
 
 
+ZEROS = torch.ops.aten.zeros.default, torch.ops.aten.new_zeros.default
+SCATTERS = {torch.ops.aten.scatter.src: torch.ops.aten.scatter_.src,
+            torch.ops.aten.scatter_add.default:
+            torch.ops.aten.scatter_add_.default}
+
+
 class Watch(TorchDispatchMode):
     """The most that is alive after an operation: storages not in `outside`."""
 
@@ -64,12 +70,13 @@ class Watch(TorchDispatchMode):
         return out
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if func is torch.ops.aten.scatter.src and args[0] is self.zeros:
-            # scatter_, where nothing watches: value_selecting_reduction_
-            # backward of torch/csrc/autograd/FunctionsManual.cpp
-            func = torch.ops.aten.scatter_.src
+        if args and args[0] is self.zeros:
+            # In place, where nothing watches: value_selecting_reduction_
+            # backward of torch/csrc/autograd/FunctionsManual.cpp, and
+            # gather_backward of ATen/native/TensorAdvancedIndexing.cpp
+            func = SCATTERS.get(func, func)
         out = self.run(func, args, kwargs)
-        self.zeros = out if func is torch.ops.aten.zeros.default else None
+        self.zeros = out if func in ZEROS else None
         if func is torch.ops.aten.detach.default and \
                 isinstance(out, (float, int)):  # a saved number, unpacked
             return torch.tensor(out, dtype=torch.float64)  # which was there
@@ -140,6 +147,11 @@ class Held:
 
     def __init__(self, tensor):
         self.tensor = tensor
+
+
+def alone(tensor):
+    """An output that is saved would hold the graph that saves it."""
+    return tensor.detach() if tensor.grad_fn else tensor
 
 
 def size_of(tensor, bits):

@@ -710,12 +710,29 @@ def small_words():
          lambda x, w: last(F.instance_norm(first(x), weight=w)), reals=[1e-5])
 
 
+def best():
+    for shape, count, axis, least in (
+            ((3, 9), 4, 1, 0), ((1, 7, 5), 3, 1, 0), ((3, 4, 6), 6, 2, 1),
+            ((1, 3, 4, 5), 2, 2, 1)):
+        for where in 0, 1:
+            case("topk", f"{count} of axis {axis}" + " smallest" * least +
+                 " indices" * where, [Input(*shape)],
+                 lambda x: x.topk(count, axis, not least)[where],
+                 [axis, least, where])
+    for shape, count, kind in ((3, 9), 4, "i64"), ((1, 7, 5), 9, "i32"), \
+                              ((3, 4, 2, 3), 2, "i64"):
+        case("gather", f"{count} of {shape[1]}",
+             [Input(*shape), Input(shape[0], count, index=shape[1],
+                                   type=kind)],
+             lambda x, i: torch.stack([y[k] for y, k in zip(x, i)]))
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
                  distances, gelu_by_tanh, reset_first, slower_turns, sampling,
-                 small_words):
+                 small_words, best):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

@@ -10,12 +10,15 @@ tools/small_truth.py >tests/data/small.csv
 """
 import math
 import sys
+import weakref
 
 import torch
 import torchvision
 import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from alive import Held, alone
 
 torch.manual_seed(1)
 ONLY = sys.argv[1:]
@@ -36,17 +39,19 @@ class Products(TorchDispatchMode):
 
 
 def saved_bytes(module, inputs, owned):
-    kept = {}
+    """What is detached has let go what it kept."""
+    kept = []
 
     def pack(tensor):
-        storage = tensor.storage()
-        if storage.data_ptr() not in owned:
-            kept[storage.data_ptr()] = storage.nbytes()
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        held = Held(alone(tensor))
+        if tensor.storage().data_ptr() not in owned:
+            kept.append(weakref.ref(held))
+        return held
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
         out = module(*inputs)
+    storages = [h().tensor.storage() for h in kept if h()]
     del out
-    return sum(kept.values())
+    return sum({s.data_ptr(): s.nbytes() for s in storages}.values())
 
 
 def peak_bytes(module, inputs):
@@ -413,6 +418,48 @@ def sampling():
                  Deformed(mask=mask, **options), (4, 6, 5))
 
 
+def best_rows(x, count, score):
+    return x.gather(1, score(x).topk(count, 1)[1][..., None].repeat(
+        1, 1, x.shape[-1]))
+
+
+def best():
+    linear = nn.Linear
+    vector("topk 3 l; linear 4", lambda x, f: f(x.topk(3, 1)[0]),
+           linear(8, 4))
+    vector("topk 2 smallest", lambda x: x.topk(2, -1, False)[0])
+    map_of("topk 3 c; conv 2 3x3", lambda x, f: f(x.topk(3, 1)[0]),
+           nn.Conv2d(3, 2, 3))
+    vector("fork { max c; best: topk 3 indices }; gather best; linear 4",
+           lambda x, f: f(best_rows(x, 3, lambda t: t.max(-1)[0])),
+           linear(8, 4))
+    vector("fork { linear 1; reshape 6; best: topk 5 indices }; gather best; "
+           "linear 4", lambda x, f, g: g(best_rows(
+               x, 5, lambda t: f(t).squeeze(2))), linear(8, 1), linear(8, 4))
+    vector("detach; linear 4", lambda x, f: f(x.detach()), linear(8, 4))
+    vector("add { linear 64 gelu; linear 8; detach } {}; linear 4",
+           lambda x, f, g, h: h(g(F.gelu(f(x))).detach() + x),
+           linear(8, 64), linear(64, 8), linear(8, 4))
+    vector("mul { linear 64 gelu; linear 8; detach } {}; linear 4",
+           lambda x, f, g, h: h(g(F.gelu(f(x))).detach() * x),
+           linear(8, 64), linear(64, 8), linear(8, 4))
+    case("input 8; a: linear 32 gelu; b: linear 8; detach; linear 32 gelu; "
+         "again b; linear 4", Detached(), (8,))
+
+
+class Detached(nn.Module):
+    """A layer that is used before and after what is detached"""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c, self.d = (
+            nn.Linear(*n) for n in ((8, 32), (32, 8), (8, 32), (8, 4)))
+
+    def forward(self, x):
+        x = self.b(F.gelu(self.a(x))).detach()
+        return self.d(self.b(F.gelu(self.c(x))))
+
+
 arithmetic()
 channels()
 parts()
@@ -421,3 +468,4 @@ sizes()
 patches()
 boxes()
 sampling()
+best()

@@ -1,4 +1,4 @@
-/* Values at places that the net computes: gridsample. */
+/* Values at places that the net computes: gridsample, topk, gather. */
 #include "codegen/onnx/export.h"
 
 /* Samples and groups are one axis there, the group's channels the next. */
@@ -30,5 +30,33 @@ bool onnx_gridsample(struct exporting *x) {
   model_text(&x->model, "mode", modes[x->model.opset >= 20][x->op.numbers[0]]);
   model_text(&x->model, "padding_mode", beyond[x->op.numbers[1]]);
   model_int(&x->model, "align_corners", x->op.numbers[2]);
+  return onnx_put_first(x, y, &at);
+}
+
+/* Its first output are the values, the second one where they were. */
+bool onnx_topk(struct exporting *x) {
+  struct view view = onnx_in(x, 0);
+  struct onnx_layout at = onnx_out(x, 0);
+  int64_t axis = x->op.numbers[0], count = at.dim[axis];
+  bool indices = x->op.numbers[2];
+  value_id in = onnx_get_spread(x, &view);
+  value_id y = NODE(x, "TopK", &at, in, model_numbers(&x->model, &count, 1));
+  value_id where = model_second(&x->model, ELEMENT_INT64);
+  model_int(&x->model, "axis", axis);
+  model_int(&x->model, "largest", !x->op.numbers[1]);
+  return onnx_put_first(x, indices ? where : y, &at);
+}
+
+/* Of each sample its own rows. */
+bool onnx_gather(struct exporting *x) {
+  struct view rows = onnx_in(x, 0), which = onnx_in(x, 1);
+  struct onnx_layout at = onnx_out(x, 0);
+  if (x->model.opset < 12)
+    return onnx_refuse(x, "GatherND has samples from opset 12 on: "
+                          "`--opset 12`") != NO_VALUE;
+  layout_insert(&which.at, which.at.rank);
+  value_id in = onnx_get_spread(x, &rows);
+  value_id y = NODE(x, "GatherND", &at, in, onnx_get_spread(x, &which));
+  model_int(&x->model, "batch_dims", 1);
   return onnx_put_first(x, y, &at);
 }

@@ -158,6 +158,42 @@ void form_part(struct torch_form *f) {
   part(f, from);
 }
 
+void form_detach(struct torch_form *f) {
+  CALL(f, "%c.detach()", form_on(f, 0, f->in[0]));
+  f->out.views = true;
+}
+
+void form_topk(struct torch_form *f) {
+  const struct axes *axes = form_axes(f, "axis");
+  const struct shape *in = f->layer->in[0];
+  int axis = axes->count ? axis_index(axes->at[0], in) : in->rank - 1;
+  struct torch_seen seen = in->rank > 1 ? f->in[0] : LAST;
+  CALL(f, "%c.topk(%v, %d%s)[%d]", form_on(f, 0, seen), "count",
+       form_number(f, form_int(f, "count")),
+       (int64_t)form_dim(in, axis, seen.order),
+       form_word(f, "smallest") ? ", largest=False" : "",
+       (int64_t)(form_word(f, "indices") != 0));
+  f->out = seen;
+  f->out.views = false;
+}
+
+/* Indices are repeated for all values of a row. */
+void form_gather(struct torch_form *f) {
+  const struct shape *in = f->layer->in[0];
+  CALL(f, "%c.gather(1, %c", form_on(f, 0, LAST), form_on(f, 1, LAST));
+  if (in->rank > 1) {
+    CALL(f, "[:, :");
+    for (int i = 1; i < in->rank; i++)
+      CALL(f, ", None");
+    CALL(f, "].repeat(1, 1");
+    for (int i = 1; i < in->rank; i++)
+      CALL(f, ", %d", in->dim[i]);
+    CALL(f, ")");
+  }
+  CALL(f, ")");
+  f->out = LAST;
+}
+
 void form_crop(struct torch_form *f) {
   int64_t from[LIMIT_RANK] = {0};
   for (int i = 0; i < f->layer->out.rank; i++)

@@ -21,17 +21,17 @@ LAYERS = """
     ln rmsnorm lrn l2norm relu relu6 leaky elu selu celu prelu gelu glu silu
     mish sigmoid hsigmoid hswish tanh softplus softsign hardtanh softmax
     logsoftmax identity sqrt exp log sin cos abs neg pow dropout droppath
-    flatten reshape permute slice split crop pad roll shuffle pixelshuffle
-    space2depth unfold up gridsample scale affine weight add sub mul div max
-    min concat stack matmul embed posembed distances token attention mla moe
-    ssm rnn lstm gru convlstm
+    flatten reshape permute slice split crop detach topk gather pad roll
+    shuffle pixelshuffle space2depth unfold up gridsample scale affine
+    weight add sub mul div max min concat stack matmul embed posembed
+    distances token attention mla moe ssm rnn lstm gru convlstm
 """.split()
 OPTIONS = """
     pad bias nobias wnorm spectral ws gain dora ceil indices aligned keep
-    noaffine within shared causal zeros reflect replicate circular nearest
-    bilinear bicubic border reflection corners fixed transpose buffer rope
-    packed views sbhd noout qknorm qkln sinks talking fused naive bidir
-    batch_first last frozen
+    noaffine within shared causal smallest zeros reflect replicate circular
+    nearest bilinear bicubic border reflection corners fixed transpose
+    buffer rope packed views sbhd noout qknorm qkln sinks talking fused
+    naive bidir batch_first last frozen
 """.split()
 CHOOSERS = """
     approximate bias scale lora_on scores norm reset inplace optimizer

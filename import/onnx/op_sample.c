@@ -1,4 +1,4 @@
-/* Values at places that the net computes: GridSample. */
+/* Values at places that the net computes: GridSample, TopK, GatherND. */
 
 #include "import/onnx/reader.h"
 
@@ -58,4 +58,59 @@ bool op_grid_sample(struct onnx *x) {
   result =
       view_fresh(x, node->index, axes + 2, dims, orders[axes - 2], axes + 1);
   return onnx_give(x, 0, &result);
+}
+
+/* The values, or where they were. */
+static bool give_best(struct onnx *x, const struct onnx_view *plain, int axis,
+                      int64_t count, bool indices) {
+  struct graph_node *node = onnx_layer(x, WORD_TOPK, plain->node);
+  struct onnx_view result;
+  graph_int(x->graph, node, PART_OTHER, "", count);
+  graph_int(x->graph, node, PART_OTHER, "axis=", axis - 1);
+  node->shape.size[axis - 1] = count;
+  if (!onnx_int(x, "largest", 1))
+    graph_flag(x->graph, node, "smallest");
+  if (indices)
+    graph_flag(x->graph, node, "indices");
+  return view_resized(x, plain, node->index, &result) &&
+         onnx_give(x, indices, &result);
+}
+
+bool op_topk(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  struct onnx_view plain;
+  int64_t count = onnx_int(x, "k", 0);
+  if (!in || (x->opset >= 10 && onnx_numbers(x, 1, "k", &count, 1) != 1))
+    return onnx_fail(x, "its number of values is not constant");
+  int axis = onnx_axis(x, onnx_int(x, "axis", -1), in->at.rank);
+  if (axis < 1 || !view_is_batch(x, in, 0) || !view_plain(x, in, &plain))
+    return onnx_fail(x, "it does not look for the largest values of a sample");
+  if (graph_at(x->graph, plain.node)->shape.rank != in->at.rank - 1 ||
+      count < 1 || count > plain.at.dim[axis])
+    return onnx_fail(x, "its axis is not one of each sample");
+  return (!onnx_is_read(x, 0) || give_best(x, &plain, axis, count, false)) &&
+         (!onnx_is_read(x, 1) || give_best(x, &plain, axis, count, true));
+}
+
+/* Rows of each sample, by indices of its own. */
+bool op_gather_nd(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0), *which = onnx_input(x, 1);
+  struct onnx_view rows, indices, result;
+  if (!in || !which)
+    return false;
+  if (onnx_int(x, "batch_dims", 0) != 1 || which->at.rank != 3 ||
+      which->at.dim[2] != 1 || in->at.rank < 2)
+    return onnx_fail(x, "only rows of each sample are supported");
+  indices = *which;
+  layout_drop(&indices.at, 2);
+  if (!view_is_batch(x, in, 0) || !view_plain(x, in, &rows) ||
+      !view_is_batch(x, &indices, 0) || !view_plain(x, &indices, &indices) ||
+      graph_at(x->graph, rows.node)->shape.rank != in->at.rank - 1)
+    return onnx_fail(x, "its rows are not those of each sample");
+  struct graph_node *node = onnx_layer(x, WORD_GATHER, rows.node);
+  node->key = "indices=";
+  node->keyed = indices.node;
+  node->shape.size[0] = which->at.dim[1];
+  return view_resized(x, &rows, node->index, &result) &&
+         onnx_give(x, 0, &result);
 }

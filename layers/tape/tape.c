@@ -224,7 +224,7 @@ static uint32_t layout_of(struct tape *tape, const struct op_facts *facts,
 static bool is_view(const struct tape *tape, const struct op_facts *facts,
                     const struct operation *op, const size_t *in) {
   return facts->result == RESULT_NEW    ? op->view
-         : facts->result == RESULT_VIEW ? true
+         : facts->result == RESULT_VIEW ? !op->stops
                                         : tape->values.at[in[0]].view;
 }
 
@@ -395,6 +395,10 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
   struct recorded stored = {.facts = facts_of(tape, op)};
   const size_t *in = cast_inputs(tape, op, width, few);
   bool gradient = leads_back(tape, op, in);
+  if (gradient && op->stops) {
+    tape->stops = true;
+    gradient = false;
+  }
   stored.facts.listed = op->listed && in == op->in;
   stored.facts.work = resolve(tape, op->work, width);
   stored.op = (struct tape_op){

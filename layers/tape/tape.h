@@ -109,6 +109,7 @@ struct operation {
   int keeps;               /* KEEPS_IN(i) | KEEPS_OUT */
   bool in_place_clones;    /* in place it keeps a copy of its input instead */
   bool view;               /* autograd knows the output as a view of another */
+  bool stops;              /* no gradient passes */
   struct extent kept[2];   /* more that backward needs */
   bool always_makes;  /* these, while training, also if nothing needs them */
   struct extent work; /* while it runs */
@@ -271,6 +272,7 @@ struct tape {
   bool half; /* products have 16 bits, by themselves or under autocast */
   enum tape_norms norms;
   bool packed; /* products with frozen matrices, in blocks, keep their input */
+  bool stops;  /* a gradient ends before it reaches all that would take it */
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;

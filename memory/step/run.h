@@ -27,6 +27,12 @@ struct run_sized {
   int64_t bytes;
 };
 
+/* An operation that no gradient will reach, and what it keeps for a while. */
+struct run_loose {
+  size_t op;
+  int64_t kept; /* bytes besides tensors */
+};
+
 enum { SIZED = 64 }; /* a power of two */
 
 /* What a change is of: `index * CHANGES + this`. */
@@ -83,9 +89,11 @@ struct run {
   size_t leap_at;    /* leap_pass() comes next before this operation */
   struct left *left; /* as it was an iteration before: leap.c */
   VEC(struct run_skip) skips;
-  size_t skip;   /* that is next */
-  size_t due;    /* the operation where it has to be asked */
-  bool released; /* what the operation that runs backward kept */
+  size_t skip;                 /* that is next */
+  size_t due;                  /* the operation where it has to be asked */
+  bool released;               /* what the operation that runs backward kept */
+  VEC(struct run_loose) loose; /* loose.h */
+  size_t loose_end;            /* after so many operations the next ones go */
 };
 
 static inline const struct tape_value *run_value_at(const struct run *run,

@@ -1,6 +1,7 @@
 /* Simulation of one training step: what is alive after each operation. */
 #include "base/check.h"
 #include "memory/step/leap.h"
+#include "memory/step/loose.h"
 
 /* Moments */
 
@@ -154,7 +155,8 @@ static void forward(struct run *run, const struct tape_op *op) {
   int64_t stored = kept;
   int64_t work =
       run_work_bytes(run, op, &op->facts->work, &op->facts->gathered);
-  bool keeps = run->keeps && !op->facts->drops && !run_moves(run);
+  bool holds = run->keeps && !op->facts->drops && !run_moves(run);
+  bool loose = holds && loose_is(run, op), keeps = holds && !loose;
   enum memory_part part = keeps ? PART_SAVED : PART_TEMPORARY;
   for (int i = 0; i < op->facts->out_count; i++) {
     size_t out = op->first_out + (size_t)i, storage = run_storage_of(run, out);
@@ -177,13 +179,16 @@ static void forward(struct run *run, const struct tape_op *op) {
     note_forward(run, op, work, stored, keeps);
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -work);
-  if (!keeps)
+  if (!holds)
     drop_kept(run, op, kept);
+  if (loose)
+    loose_begin(run, op, kept);
   for (int i = 0; i < op->facts->out_count; i++)
     run_release(run, run_storage_of(run, op->first_out + (size_t)i));
   for (int i = 0; i < op->facts->in_count; i++)
     run_release(run, run_storage_of(run, run_input_of(run, op, i)));
   run_replace(run, op);
+  loose_end(run, op);
 }
 
 static void forward_all(struct run *run) {
@@ -240,7 +245,8 @@ static void find_saved(struct run *run) {
     add_saved(run, tape->storages.at[i].node, bytes);
   }
   for (size_t i = run->s->first; i < run->s->end; i++)
-    if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops)
+    if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops &&
+        !loose_is(run, &tape->ops.at[i]))
       add_saved(run, tape->ops.at[i].node,
                 run_stored_bytes(run, &tape->ops.at[i]));
   if (run->s->saved_by_node)

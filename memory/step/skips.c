@@ -74,7 +74,7 @@ void run_find_skips(struct run *run) {
   const struct simulation *s = run->s;
   size_t next = 0;
   run->due = SIZE_MAX;
-  if (!s->skips || s->each || s->legs || s->levels)
+  if (!s->skips || s->each || s->legs || s->levels || s->trace->until)
     return;
   for (size_t i = 0; i < s->trace->turns.count; i++) {
     struct tape_turns turns = s->trace->turns.at[i];

@@ -1,5 +1,6 @@
 /* Storages while a step is simulated: who uses them, for how long. */
 #include "base/check.h"
+#include "memory/step/loose.h"
 #include "memory/step/reserve.h"
 #include "memory/step/run.h"
 
@@ -156,9 +157,15 @@ static void keep(struct run *run, size_t storage) {
 }
 
 void run_count_saves(struct run *run, const struct tape_op *op) {
-  for (int i = 0; i < op->facts->saved_count; i++)
-    keep(run,
-         run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
+  bool loose = loose_is(run, op);
+  for (int i = 0; i < op->facts->saved_count; i++) {
+    size_t storage =
+        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]);
+    if (!loose)
+      keep(run, storage);
+    else if (!run_moves(run))
+      run_use_of(run, storage)->left++;
+  }
 }
 
 void run_fetch_inputs(struct run *run, const struct segment *segment) {

@@ -5,6 +5,7 @@
 #include "memory/step/echo.h"
 #include "memory/step/copies.h"
 #include "memory/step/leap.h"
+#include "memory/step/loose.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
 
@@ -24,7 +25,8 @@ static void node_params(struct tape *tape, const struct model *model,
     room[i] = (struct tape_param){.index = param->same + first,
                                   .count = param->count,
                                   .copies = copies,
-                                  .trained = !param->buffer && !param->fixed,
+                                  .trained = !param->buffer &&
+                                             (!param->fixed || param->detached),
                                   .matrix = param->rank > 1 && !param->buffer};
   }
 }
@@ -585,4 +587,6 @@ void trace_model(struct trace *trace, const struct model *model,
   trace_nodes(trace, model, options);
   if (options->training)
     trace_losses(trace, model, options);
+  if (tape->stops)
+    loose_find(trace);
 }

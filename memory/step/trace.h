@@ -42,7 +42,10 @@ struct trace {
   uint32_t *op_end;            /* its operations end here */
   VEC(struct step_leap) leaps; /* in order */
   VEC(size_t) ends;            /* training: values that backward starts from */
-  bool has_loss;      /* they are numbers, not the outputs themselves */
+  uint32_t *until; /* by operation that no gradient reaches: those before this
+                      one have run when what it keeps goes; 0: one does, or
+                      none is asked for; NULL: it reaches all (loose.h) */
+  bool has_loss;   /* they are numbers, not the outputs themselves */
   bool drops_outputs; /* nothing but the loss reads them */
   bool scores;        /* of classes: nothing else reads the outputs */
 };

@@ -102,8 +102,9 @@ struct model_param {
   uint32_t same; /* the one it is shared with, or itself */
   unsigned char rank;
   bool buffer : 1, fixed : 1, train_only : 1;
-  bool shared : 1; /* counted where it was first */
-  bool bias : 1;   /* what a layer with matrices adds to their products */
+  bool shared : 1;   /* counted where it was first */
+  bool bias : 1;     /* what a layer with matrices adds to their products */
+  bool detached : 1; /* `fixed`, as no gradient reaches it: detached.h */
 };
 
 /* What a node costs; sums over nodes are the totals. */

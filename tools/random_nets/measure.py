@@ -13,8 +13,8 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._pytree import tree_flatten
 
-from alive import (Held, Watch, allocations, backward, biases_of, key_of,
-                   unwatched)
+from alive import (Held, Watch, allocations, alone, backward, biases_of,
+                   key_of, unwatched)
 
 FIGURES = "params", "shape", "macs", "saved", "grads", "peak", "predict"
 
@@ -206,7 +206,7 @@ def saved_bytes(program, outside):
     kept = []
 
     def pack(tensor):
-        held = Held(tensor)
+        held = Held(alone(tensor))
         if key_of(tensor) not in outside:
             kept.append(weakref.ref(held))
         return held
@@ -221,8 +221,8 @@ def saved_bytes(program, outside):
 def step_peak(program, outside):
     with Watch(outside) as watch:
         # Numbers that are saved as tensors no operation makes.
-        with torch.autograd.graph.saved_tensors_hooks(watch.note,
-                                                      lambda t: t):
+        with torch.autograd.graph.saved_tensors_hooks(
+                lambda t: alone(watch.note(t)), lambda t: t):
             outs = program()
         outs = tuple(t for t in outs if t.is_floating_point())
         backward(outs)

@@ -84,6 +84,7 @@ class Builder:
         self.picks = net.picks
         self.inputs, self.outs = [], []  # outs: values beside the last one
         self.statement = None
+        self.stops = False  # a gradient may not reach what is trained
 
     # What is picked
 
@@ -318,6 +319,8 @@ def build(net, rng=None):
     if not any(p.requires_grad for p in program.parameters()) or not \
             b.live[y.register].is_floating_point():
         raise Refused("nothing is trained")
+    if b.stops and not any(y.requires_grad for y in program()):
+        raise Refused("all is detached")
     return text, program
 
 

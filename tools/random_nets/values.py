@@ -292,6 +292,40 @@ def slice_(b, x):
         lambda t: t.narrow(at, begin, length), x)
 
 
+@layer("detach", kinds=ALL)
+def detach(b, x):
+    b.stops = True
+    return "detach", b.emit(lambda t: t.detach(), x)
+
+
+@layer("topk", kinds=ALL)
+def topk(b, x):
+    axis = b.here("axis", range(len(x.sizes) - 1, -1, -1), 0.5)
+    count = b.here("count", range(1, x.sizes[axis] + 1), 0.8)
+    least = b.here("smallest", [False, True], 0.3)
+    at = x.axis(axis)
+    text = f"topk {count}" + (f" axis={axis}" if axis < len(x.sizes) - 1
+                              else "") + (" smallest" if least else "")
+    return text, b.emit(lambda t: t.topk(count, at, not least)[0], x)
+
+
+@layer("gather", kinds=("rows", "mixed"))
+def gather(b, x):
+    """The rows of the best scores, as two-stage detectors take them."""
+    if len(x.sizes) != 2 or x.first:
+        raise Refused("no rows")
+    count = b.here("count", range(1, x.sizes[0] + 1), 0.8)
+    over = b.here("score", ["max c", "mean c"], 0.5)
+    score = b.emit({"max c": lambda t: t.max(-1)[0],
+                    "mean c": lambda t: t.mean(-1)}[over], x)
+    best = b.emit(lambda t: t.topk(count, 1)[1], score)
+    label = b.label()
+    return (f"fork {{ {over}; {label}: topk {count} indices }}; "
+            f"gather {label}"), b.emit(
+                lambda t, i: t.gather(1, i[..., None].repeat(
+                    1, 1, t.shape[-1])), x, best)
+
+
 @layer("flatten", kinds=("maps", "mixed", "rows"))
 def flatten(b, x):
     if len(x.sizes) < 2:

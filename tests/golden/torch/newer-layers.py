@@ -505,6 +505,11 @@ class Newer(nn.Module):
             t2 = attention4(t2, b)
         t2 = F.glu(t2, 2)
         t2 = F.normalize(t2, dim=2)
+        t2 = t2.detach()
+        t3 = t2.max(2)[0]
+        t3 = t3.topk(5, 1)[1]
+        t2 = t2.gather(1, t3[:, :, None].repeat(1, 1, 4))
+        t2 = t2.topk(3, 1, largest=False)[0]
         t2 = t2.mean(1, keepdim=True)
         return y, z, u, v.transpose(1, 2), w, t1, x, t2
 
