@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "driver/command.h"
 #include "import/kinds.h"
+#include "import/tensors/tensors.h"
 
 /* All zero before the first. */
 struct opened_file {
@@ -55,6 +56,10 @@ void opening_close(struct opened_file *opening);
  * is not recognised is said if `say` is set.
  */
 int opening_recognise(struct opened_file *opening, bool guess, bool say);
+
+/* Whether a file of tensors has names that torchvision gives nets of the zoo,
+   whose order is that of their layers. */
+bool opening_knows_names(const struct tensor_file *file);
 
 /* Whether PyTorch saved modules that are a net, which opening_import reads. */
 bool opening_has_modules(struct opened_file *opening);

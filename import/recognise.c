@@ -193,6 +193,13 @@ static bool has_telltale(const struct tensor_file *file,
   return false;
 }
 
+bool recognise_names(const struct tensor_file *file) {
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+    if (has_telltale(file, nets[i].telltales))
+      return true;
+  return false;
+}
+
 /* Outputs of the last layer; 0: the file has none of that name. */
 static int64_t count_classes(const struct tensor_file *file,
                              const char *classifier, struct arena *arena) {

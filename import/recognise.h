@@ -32,6 +32,9 @@ void recognise_chain(const struct tensor_file *file, const char *name,
                      struct netc *netc, struct arena *arena,
                      struct recognised *result);
 
+/* Whether a file has names that torchvision gives a net of the zoo. */
+bool recognise_names(const struct tensor_file *file);
+
 /* Sets params of a source, as a row has them: "depth=50 groups=32". False: it
    has none of that name. */
 bool recognise_set_params(struct arena *arena, const char *params,

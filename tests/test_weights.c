@@ -187,7 +187,7 @@ static const struct said saids[] = {
      "--check F/small.safetensors", 1,
      "tensor `b.weight` is 2x12, but `b.weight` needs 3x12 for `fc 3`"},
     {"other-names", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
-     "--from F/small.safetensors -o F/o", 1, "`p.weight`, 3x2x3x3, is missing"},
+     "--from F/small.safetensors -o F/o", 0, "other names: taken by shape"},
     {"other-names-by-order", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
      "--from F/small.safetensors --by-order -o F/o", 0, ""},
     {"another-shape-by-order", "input 4x4x2; p: conv 4 3x3 bn; q: fc 2",
@@ -369,6 +369,51 @@ static void names_may_contradict_the_order(void **state) {
   run_free(&r);
 }
 
+/* Other names are taken where shapes tell, or torchvision's order. */
+static void other_names_are_taken_where_something_tells(void **state) {
+  static const char *const known[] = {"stem.weight", "stem.bias",
+                                      "layer1.0.conv1.weight",
+                                      "layer1.0.conv1.bias"};
+  static const char *const sorted[] = {"layer1.0.conv1.bias",
+                                       "layer1.0.conv1.weight"};
+  static const char *const any[] = {"b.weight", "b.bias", "a.weight"};
+  static const int four[] = {4, 2, 4, 2}, two[] = {2, 2}, three[] = {4, 2, 4};
+  static const struct {
+    const char *net, *file;
+    int status;
+    const char *says;
+  } ways[] = {
+      {"input 3x2; linear 2; linear 2", "known", 0,
+       "note: it has other names: taken by the order that torchvision gives"},
+      {"input 3x2; linear 2; linear 3", "known", 1,
+       "error: tensor `layer1.0.conv1.weight` is 2x2, but `linear2.weight` "
+       "needs 3x2 for `linear 3`"},
+      {"input 3x2; linear 2; token; linear 2 nobias", "any", 1,
+       "tensor `linear1.weight`, 2x2, is missing"},
+      {"input 3x2; ln", "sorted", 1, "tensor `ln1.weight`, 2, is missing"},
+      {"input 3x2; linear 2", "one", 0,
+       "note: it has other names: taken by shape"}};
+  char path[1100];
+  (void)state;
+  snprintf(path, sizeof path, "%s/known.safetensors", folder);
+  write_numbered(path, known, four, 4);
+  snprintf(path, sizeof path, "%s/sorted.safetensors", folder);
+  write_numbered(path, sorted, two, 2);
+  snprintf(path, sizeof path, "%s/any.safetensors", folder);
+  write_numbered(path, any, three, 3);
+  snprintf(path, sizeof path, "%s/one.safetensors", folder);
+  write_numbered(path, any, three, 2);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    char options[100];
+    snprintf(options, sizeof options,
+             "--from F/%s.safetensors -o F/other.safetensors", ways[i].file);
+    struct run r = weights_of(ways[i].net, options);
+    assert_int_equal(r.status, ways[i].status);
+    assert_holds(r.err, ways[i].says);
+    run_free(&r);
+  }
+}
+
 /* A block as bytes and as C is the same; C compiles. */
 static void blocks_are_written_as_bytes_and_as_c(void **state) {
   struct run bytes = weights_of(small, "--random 7 --fold -o F/w-1.bin");
@@ -509,6 +554,8 @@ int main(void) {
       own_parameters_come_when_their_module_ends);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(names_may_contradict_the_order);
+  tests[count++] = (struct CMUnitTest)cmocka_unit_test(
+      other_names_are_taken_where_something_tells);
   tests[count++] =
       (struct CMUnitTest)cmocka_unit_test(blocks_are_written_as_bytes_and_as_c);
   tests[count++] = (struct CMUnitTest)cmocka_unit_test(inputs_are_spared);

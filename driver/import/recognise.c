@@ -93,6 +93,10 @@ static void run(void *user) {
       found.source.length};
 }
 
+bool opening_knows_names(const struct tensor_file *file) {
+  return recognise_names(file);
+}
+
 int opening_recognise(struct opened_file *opening, bool guess, bool say) {
   struct recognising r = {.opening = opening,
                           .guess = guess,

@@ -48,8 +48,11 @@ int run_match_weights(struct running *r) {
   int status = EXIT_DONE;
   weight_set_open(&r->set, r->options.netc, &r->arena);
   r->set.seed = (uint64_t)r->seed;
-  if (r->options.opening.values)
-    r->weights = r->options.opening.path;
+  const struct opened_file *opening = &r->options.opening;
+  bool recognised = opening->kind != KIND_COUNT && opening->path &&
+                    file_kind(opening->kind)->tensors;
+  if (opening->values || (recognised && !r->weights && !r->random))
+    r->weights = opening->path;
   if (r->set.weights.count > 0 && !r->weights && !r->random)
     return complain(EXIT_USAGE, "which weights? write `--weights FILE` or "
                                 "`--random SEED`");

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/map.h"
+#include "driver/opening.h"
 #include "driver/run/weight_set.h"
 
 enum { MOST_COMPLAINTS = 20 };
@@ -344,40 +345,76 @@ static void take_all(struct matching *m) {
     name_superfluous(m);
 }
 
-/* Of a file with other names than the net's: whether its order would do. */
-static void offer_order(const struct matching *m) {
-  struct matching trial = *m;
+static void begin(struct matching *m, enum weight_match match, bool quiet) {
+  memset(m->set->from, 0, m->set->weights.count * sizeof(void *));
+  memset(m->taken, 0, m->file->tensors.count * sizeof *m->taken);
+  m->match = match;
+  m->quiet = quiet;
+  m->complaints = 0;
+  take_all(m);
+}
+
+/* More than half of the weights have a tensor of the file. */
+static bool has_most(const struct matching *m) {
   size_t found = 0;
   for (size_t i = 0; i < m->set->weights.count; i++)
     found += m->set->from[i] != NULL;
-  if (2 * found > m->set->weights.count)
-    return;
-  memset(m->set->from, 0, m->set->weights.count * sizeof(void *));
-  memset(m->taken, 0, m->file->tensors.count * sizeof *m->taken);
-  trial.match = MATCH_BY_ORDER;
-  trial.quiet = true;
-  trial.complaints = 0;
-  take_all(&trial);
-  if (!trial.complaints)
+  return 2 * found > m->set->weights.count;
+}
+
+/* A file that is sorted says nothing of the order of layers. */
+static bool is_sorted(const struct tensor_file *file) {
+  for (size_t i = 1; i < file->tensors.count; i++)
+    if (strcmp(file->tensors.at[i - 1].name, file->tensors.at[i].name) > 0)
+      return false;
+  return true;
+}
+
+/* What is wrong with a file of other names, said; an exit status. */
+static int refuse(struct matching *m, enum weight_match match, bool offer) {
+  begin(m, match, false);
+  if (m->complaints > MOST_COMPLAINTS)
+    complain_of(EXIT_SOURCE, m->path, NULL, "%zu more errors like these",
+                m->complaints - MOST_COMPLAINTS);
+  if (offer)
     say_note(m->path,
              "`netc weights X.net --from FILE --by-order -o w.safetensors` "
              "gives them the net's names",
              "it has other names, but all tensors of the net by order and "
              "shape");
+  return EXIT_SOURCE;
+}
+
+/*
+ * Of a file with other names than the net's: it is taken by order where no
+ * other one has these shapes, or where the names are torchvision's, which
+ * saves a net's tensors in the order of its layers.
+ */
+static int match_others(struct matching *m) {
+  begin(m, MATCH_BY_ORDER, true);
+  size_t alike = m->complaints ? 0 : count_alike(m);
+  bool known = !is_sorted(m->file) && opening_knows_names(m->file);
+  if (m->complaints)
+    return refuse(m, known && has_most(m) ? MATCH_BY_ORDER : MATCH_BY_NAME,
+                  false);
+  if (alike && !known)
+    return refuse(m, MATCH_BY_NAME, true);
+  say_note(m->path, NULL, "it has other names: taken by %s",
+           alike ? "the order that torchvision gives them" : "shape");
+  return EXIT_DONE;
 }
 
 int weight_set_match(struct weight_set *set, const char *path,
                      struct tensor_file *file, enum weight_match match) {
-  struct matching m = {.set = set, .path = path, .file = file, .match = match};
+  struct matching m = {.set = set, .path = path, .file = file};
   set->file = file;
   m.taken = arena_alloc(set->arena, file->tensors.count + 1, sizeof *m.taken);
-  take_all(&m);
-  if (m.complaints > MOST_COMPLAINTS)
-    complain_of(EXIT_SOURCE, path, NULL, "%zu more errors like these",
-                m.complaints - MOST_COMPLAINTS);
-  if (m.complaints && match != MATCH_BY_ORDER && file->tensors.count)
-    offer_order(&m);
+  begin(&m, match, true);
   if (!m.complaints && match == MATCH_BY_ORDER)
     say_alike(&m);
-  return m.complaints ? EXIT_SOURCE : EXIT_DONE;
+  if (!m.complaints)
+    return EXIT_DONE;
+  return match == MATCH_BY_ORDER || has_most(&m) || !file->tensors.count
+             ? refuse(&m, match, false)
+             : match_others(&m);
 }
