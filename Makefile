@@ -495,7 +495,7 @@ check-torch: $(build)/netc
 
 # netc.from_torch with thirty modules of torchvision: minutes.
 modules = alexnet vgg11 vgg16_bn resnet18 resnet50 resnet152 resnext50_32x4d \
-  wide_resnet50_2 densenet121 densenet169 squeezenet1_0 squeezenet1_1 googlenet \
+  wide_resnet50_2 densenet121 densenet169 squeezenet1_0 squeezenet1_1 vgg19 \
   inception_v3 mobilenet_v2 mobilenet_v3_small mobilenet_v3_large mnasnet0_5 \
   mnasnet1_0 shufflenet_v2_x0_5 shufflenet_v2_x1_0 efficientnet_b0 \
   efficientnet_b3 efficientnet_v2_s regnet_x_400mf regnet_y_400mf convnext_tiny \

@@ -375,9 +375,20 @@ class Modules(unittest.TestCase):
         self.assertIn("\n    Block1 ", net.report(depth=2))
         self.assertNotIn("\n    Block1 ", net.report(depth=1))
         short = netc.from_torch(module, (1, 3, 8, 8), folded=True)
-        self.assertIn("def block", short.source)
+        self.assertIn("repeat 2", short.source)
         self.assertEqual(short.totals, net.totals)
         self.assertEqual(short.training.peak_bytes, net.training.peak_bytes)
+
+    def test_say_what_a_run_does_not_use(self):
+        import torch
+        module = torch.nn.Sequential(torch.nn.Linear(4, 3))
+        module.unused = torch.nn.Linear(3, 3)
+        module.forward = lambda x: module[0](x)
+        with self.assertWarnsRegex(UserWarning, "has 27 .* uses 15"):
+            netc.from_torch(module, (2, 4))
+        norm = torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1),
+                                   torch.nn.BatchNorm2d(3))
+        self.assertEqual(netc.from_torch(norm, (2, 3, 8, 8)).param_count, 6)
 
     def test_are_printed(self):
         import torch
@@ -398,9 +409,9 @@ class Modules(unittest.TestCase):
         few = "resnet18 mobilenet_v3_small vit_b_32 squeezenet1_1 " \
               "shufflenet_v2_x0_5"
         for name in os.environ.get("MODELS", few).split():
-            options = {"init_weights": False} \
-                if name in ("googlenet", "inception_v3") else {}
-            size = 299 if name == "inception_v3" else 224
+            inception = name == "inception_v3"
+            options = {"init_weights": False} if inception else {}
+            size = 299 if inception else 224
             module = getattr(models, name)(**options)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

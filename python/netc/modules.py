@@ -158,7 +158,8 @@ def grouped(module, source: str) -> tuple[str, dict[str, str]]:
         parts = _words(module, path)
         for above in _above(path):
             # A group of one layer is that layer; so is a part without parts.
-            if layers_in[above] == 1 or not module.get_submodule(above)._modules:
+            if layers_in[above] == 1 or \
+                    not module.get_submodule(above)._modules:
                 own = parts.pop()
         groups.go_to(parts)
         while held:

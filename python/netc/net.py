@@ -402,8 +402,8 @@ def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
         file = zoo(file[4:])
     if "\0" in file:
         raise ValueError(f"a NUL character in {file!r}")
-    return Net((lib.netc_load_file, os.fsencode(file)), params, inputs, budget, lora, warn,
-               include, settings)
+    return Net((lib.netc_load_file, os.fsencode(file)), params, inputs, budget,
+               lora, warn, include, settings)
 
 
 def loads(text: str, *, name: str = "net.net", params: dict | None = None,

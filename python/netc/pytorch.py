@@ -19,15 +19,19 @@ def _tensor(value):
 def _export(torch, module, tensors, path):
     """As it is trained; what the exporter does not know in that mode, drawn
     layers (stochastic depth), as it predicts."""
-    def write(training):
-        torch.onnx.export(module, tensors, path, export_params=False,
+    def write(training, samples=1):
+        several = tuple(torch.cat([tensor] * samples) for tensor in tensors)
+        torch.onnx.export(module, several, path, export_params=False,
                           training=training, do_constant_folding=False)
 
     modes = torch.onnx.TrainingMode
     was = [(part, part.training) for part in module.modules()]
     try:
         try:
-            write(modes.TRAINING)
+            try:
+                write(modes.TRAINING)
+            except ValueError:  # a batch norm of one value a channel
+                write(modes.TRAINING, 2)
         except RuntimeError:  # also of the exporter's own errors
             module.eval()
             for part in module.modules():
@@ -97,4 +101,9 @@ def from_torch(module, *inputs, folded=False, **settings):
         if done.returncode:
             raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
         with open(source, encoding="utf-8") as file:
-            return _net(module, file.read(), name + ".net", folded, settings)
+            net = _net(module, file.read(), name + ".net", folded, settings)
+    own = sum(parameter.numel() for parameter in module.parameters())
+    if own != net.param_count:
+        warnings.warn(f"the module has {own:,} parameters, and this run of it "
+                      f"uses {net.param_count:,}", stacklevel=3)
+    return net
