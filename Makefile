@@ -479,6 +479,14 @@ check-python: wheel
 	  --disable-pip-version-check $(build)/netc-*.whl
 	@$(build)/venv/bin/python $(src)tests/python.py $(abspath $(build))
 
+# What a pull request is told: tools/review.js beside a fake of GitHub's API, and
+# the hooks of pre-commit.
+check-review: $(build)/netc
+	$(call need,node,nodejs)
+	$(call need,pandoc,pandoc)
+	@cd $(here) && node tests/review.js $(abspath $(build))/netc \
+	  $(abspath $(build))/review
+
 # How long its answers take: docs/editors.md.
 bench-lsp: $(build)/netc
 	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/lsp.js \
@@ -805,7 +813,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp wheel check-python check-modules site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp check-review wheel check-python check-modules site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

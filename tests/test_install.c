@@ -255,6 +255,41 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
   run_free(&r);
 }
 
+/* A net over its budget fails a build, also through a file that it uses; one
+ * within it is not looked at again. */
+static void cmake_holds_budgets(void **state) {
+  (void)state;
+  const char *dir = scratch("consumer-budget");
+  if (!on_path("cmake") || !on_path("ninja"))
+    skip();
+  write_in(dir, "CMakeLists.txt",
+           "cmake_minimum_required(VERSION 3.20)\nproject(consumer NONE)\n"
+           "find_package(netc 0.2 REQUIRED)\n"
+           "netc_budget(small SOURCE model.net DEFINE width=3\n"
+           "  BUDGET params=20 train=1MiB OPTIONS --batch 2)\n"
+           "netc_budget(device SOURCE model.net OPTIONS --memory ${memory})\n");
+  write_in(dir, "model.net",
+           "use \"part.net\"\nparam width = 2\ninput 4\npart width\n");
+  write_in(dir, "part.net", "def part(n) { fc n }\n");
+  expect_run(run("cd %s && cmake -S . -B b -G Ninja -Dmemory=8GiB -Dnetc_DIR="
+                 "%s/opt/lib/here/cmake/netc >log && ninja -C b >>log && grep "
+                 "-c 'fc 3' b/small.txt && ninja -C b | tail -n 1",
+                 dir, root),
+             "1\nninja: no work to do.\n");
+  struct run r = run("cd %s && sleep 1.1 && echo 'def part(n) { fc n; fc 7 }' "
+                     ">part.net && ninja -C b",
+                     dir);
+  assert_true(r.status != 0);
+  assert_holds(r.out, "43 parameters, but the budget is 20");
+  run_free(&r);
+  r = run("cd %s && echo 'def part(n) { fc n }' >part.net && cmake -Dmemory="
+          "1MiB b >log && ninja -C b",
+          dir);
+  assert_true(r.status != 0);
+  assert_holds(r.out, "a training step");
+  run_free(&r);
+}
+
 /* README's lines, in a folder with the program and the net; and the target
  * of the program where the net's belongs. */
 static void cmake_lines_of_readme_make_a_program(void **state) {
@@ -379,6 +414,7 @@ int main(void) {
       cmocka_unit_test(a_shared_object_takes_the_archive),
       cmocka_unit_test(python_loads_the_shared_library),
       cmocka_unit_test(cmake_finds_the_package_and_follows_dependencies),
+      cmocka_unit_test(cmake_holds_budgets),
       cmocka_unit_test(cmake_lines_of_readme_make_a_program),
       cmocka_unit_test(programs_run_a_net),
       cmocka_unit_test(the_runtime_names_are_its_own),

@@ -16,6 +16,10 @@ const path = require("path");
 
 const MARK = "<!-- netc: nets of this pull request -->\n";
 const MOST = 60000; // GitHub takes 65,536 characters
+const OF_ONE = 10000;
+
+const run = (netc, ...args) => spawnSync(netc, args, { encoding: "utf8",
+  maxBuffer: 1 << 28, timeout: 120000 });
 
 function fail(text) {
   console.log(`::error::${data(text)}`);
@@ -29,9 +33,9 @@ const property = (text) => data(text).replace(/:/g, "%3A")
   .replace(/,/g, "%2C");
 
 // Code, which no text inside it ends; on one line, so that no other begins.
-// In code neither HTML, links, mentions nor tables are read, but for `|`.
+// In code neither HTML, links nor mentions are read.
 function code(text) {
-  const line = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?").replace(/\|/g, "¦");
+  const line = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
   const longest = Math.max(0, ...(line.match(/`+/g) || [])
     .map((run) => run.length));
   const fence = "`".repeat(longest + 1);
@@ -69,23 +73,34 @@ function nets(pattern, commit) {
 // A name that begins with - is no option.
 const file = (folder, name) => path.join(folder, name).replace(/^-/, "./-");
 
-function annotate(netc, name, options) {
-  const done = spawnSync(netc, ["check", "--diagnostics=json", ...options,
-    file("", name)], { encoding: "utf8", maxBuffer: 1 << 28 });
-  for (const line of done.stderr.split("\n").filter(Boolean)) {
-    const d = JSON.parse(line);
+function diagnosed(netc, name, options) {
+  const done = run(netc, "check", "--diagnostics=json", ...options,
+    file("", name));
+  const found = done.stderr.split("\n").filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+  return { status: done.status ?? done.signal, found };
+}
+
+// Defs for others to use: no net.
+const isPart = (found) => found.length === 1 && found[0].slug === "no-input";
+
+function annotate(name, { status, found }) {
+  if (isPart(found))
+    return true;
+  for (const d of found) {
     const kind = d.severity === "error" ? "error" : "warning";
     const place = [`file=${property(d.file || name)}`, `line=${d.line || 1}`];
-    if (d.column)
-      place.push(`col=${d.column}`);
+    if (d.col)
+      place.push(`col=${d.col}`);
     console.log(`::${kind} ${place.join(",")}::${data(d.message)} [${d.slug}]`);
   }
-  return done.status === 0;
+  if (status !== 0 && status !== 1)
+    console.log(`::error file=${property(name)}::netc ended with ${status}`);
+  return status === 0;
 }
 
 function formatted(netc, name) {
-  const done = spawnSync(netc, ["fmt", "--check", file("", name)],
-    { encoding: "utf8" });
+  const done = run(netc, "fmt", "--check", file("", name));
   if (done.status !== 0)
     console.log(`::error file=${property(name)},line=1::not in canonical ` +
       "form: netc fmt -i writes it so");
@@ -97,19 +112,23 @@ function compared(netc, folder, name, before, now) {
   const title = `#### ${code(name)}\n\n`;
   if (!now)
     return `${title}is gone.\n`;
-  const made = before ? spawnSync(netc, ["diff", "--exit-zero", "--markdown",
-    file(folder, name), file("", name)], { encoding: "utf8" }) :
-    spawnSync(netc, ["--emit=md", file("", name)], { encoding: "utf8" });
+  const old = file(folder, name), own = file("", name);
+  if (before && run(netc, "diff", old, own).status === 0)
+    return "";
+  const made = before ? run(netc, "diff", "--exit-zero", "--markdown", old,
+    own) : run(netc, "--emit=md", own);
+  if (made.status !== 0 && before &&
+      fs.readFileSync(old).equals(fs.readFileSync(own)))
+    return ""; // it was so before
   if (made.status !== 0)
     return `${title}cannot be compared:\n\n` +
-      block("text", made.stderr.split("\n").slice(0, 12).join("\n"));
-  if (before && spawnSync(netc, ["diff", file(folder, name), file("", name)],
-    { stdio: "ignore" }).status === 0)
-    return "";
-  if (!before)
-    return `${title}is new.\n\n<details><summary>layers</summary>\n\n` +
-      `${escaped(made.stdout)}\n</details>\n`;
-  return title + escaped(made.stdout);
+      block("text", made.stderr.replaceAll(`${folder}/`, "before: ")
+        .split("\n").slice(0, 12).join("\n"));
+  let text = escaped(made.stdout);
+  if (text.length > OF_ONE) // its listing of layers, or table of them
+    text = `${text.slice(0, before ? text.indexOf("\n```") :
+      text.indexOf("\n\n| layer"))}\n\nLayers are too many to list.\n`;
+  return `${title}${before ? "" : "is new. "}${text}`;
 }
 
 // Markdown of netc: a table of its own words and numbers, then code. Outside
@@ -142,13 +161,18 @@ function check([netc, base, pattern, options, format, comment]) {
     ["archive", base], { maxBuffer: 1 << 30 }) });
   const now = nets(words(pattern));
   const before = nets(words(pattern), base);
+  const parts = new Set();
   let well = true;
   for (const name of now) {
-    well = annotate(netc, name, words(options)) && well;
+    const told = diagnosed(netc, name, words(options));
+    if (isPart(told.found))
+      parts.add(name);
+    well = annotate(name, told) && well;
     if (format === "true")
       well = formatted(netc, name) && well;
   }
-  const all = [...new Set([...now, ...before])].sort();
+  const all = [...new Set([...now, ...before])].sort()
+    .filter((name) => !parts.has(name));
   const sections = all.map((name) => compared(netc, folder, name,
     before.includes(name), now.includes(name))).filter(Boolean);
   fs.rmSync(folder, { recursive: true });
@@ -159,11 +183,10 @@ function check([netc, base, pattern, options, format, comment]) {
     else
       left += 1;
   if (left)
-    body += `${left} more ${left > 1 ? "nets are" : "net is"} in the job's ` +
-      "log.\n";
+    body += `And ${left} more: \`netc diff\` compares them.\n`;
   const text = `${MARK}### What changes in nets\n\n` +
     (body || "Nothing that is counted.\n");
-  fs.writeFileSync(comment, sections.length ? text : `${text}\n`);
+  fs.writeFileSync(comment, text);
   fs.writeFileSync(`${comment}.changed`, sections.length ? "yes" : "");
   if (process.env.GITHUB_STEP_SUMMARY && sections.length)
     fs.appendFileSync(process.env.GITHUB_STEP_SUMMARY, text);
@@ -199,6 +222,11 @@ async function earlier(issue) {
 async function post([comment]) {
   const event = JSON.parse(fs.readFileSync(process.env.GITHUB_EVENT_PATH,
     "utf8"));
+  const from = event.pull_request.head.repo?.full_name;
+  if (from !== process.env.GITHUB_REPOSITORY) {
+    console.log("from a fork: the comment is in the job's summary alone");
+    return;
+  }
   const repository = `/repos/${process.env.GITHUB_REPOSITORY}`;
   const issue = `${repository}/issues/${event.pull_request.number}`;
   const body = fs.readFileSync(comment, "utf8");
@@ -216,4 +244,5 @@ if (command === "check" && rest.length === 6)
 else if (command === "post" && rest.length === 1)
   post(rest);
 else
-  fail("usage: review.js check NETC BASE PATTERN OPTIONS FORMAT COMMENT");
+  fail("usage: review.js check NETC BASE PATTERN OPTIONS FORMAT COMMENT, or " +
+    "review.js post COMMENT");
