@@ -33,7 +33,7 @@ static void check_template(const char *path) {
     lines++;
   for (const char *at = text; (at = strchr(at, '#')) != NULL; at++)
     comments++;
-  if (lines < 15 || lines > 27 || comments < 5)
+  if (lines < 15 || lines > 27 || comments < 4)
     fail_msg("%s: %zu lines, %zu comments", path, lines, comments);
   assert_int_equal(netc_load_file(netc, path), NETC_OK);
   if (netc_diagnostic_count(netc) != 0)
