@@ -71,8 +71,8 @@ static inline size_t output_width(const struct compiled *c) {
 /* How far the compilation must have come. */
 enum backend_need { NEEDS_TEXT, NEEDS_SYNTAX, NEEDS_MODEL };
 
-/* Who asks for it: -o and --emit, --dump, or `netc fmt`. */
-enum backend_purpose { FOR_FILES, FOR_DUMP, FOR_FORMAT };
+/* Who asks for it: -o and --emit, --dump, `netc fmt`, or `netc sweep`. */
+enum backend_purpose { FOR_FILES, FOR_DUMP, FOR_FORMAT, FOR_SWEEP };
 
 struct backend {
   const char *name; /* of --emit, and the suffix of files */
@@ -103,5 +103,6 @@ const char *python_refuses(const struct compiled *c);
 const struct slice *python_names(const struct compiled *c);
 const char *diagram_refuses(const struct compiled *c);
 const char *tex_refuses(const struct compiled *c);
+const char *pareto_refuses(const struct compiled *c);
 
 #endif

@@ -342,6 +342,32 @@ struct netc_options {
   /* Of tensor_names: their shapes, which may have more or fewer axes of 1 than
    * netc_weight says; NULL: those. */
   const struct netc_tensor_shape *tensor_shapes;
+  const struct netc_front *front; /* of pareto.svg and its like alone */
+};
+
+/*
+ * What a search of many nets found, for the chart "pareto": a dot for each
+ * variant of a net, the best of which are named.
+ */
+enum { NETC_MOST_GOALS = 4 };
+enum netc_amount { NETC_AMOUNT_COUNT, NETC_AMOUNT_BYTES, NETC_AMOUNT_TIME };
+struct netc_goal {
+  const char *name; /* "parameters" */
+  enum netc_amount amount;
+  bool less; /* of it is better */
+};
+struct netc_dot {
+  const char *name; /* of one of the front, "17, 192"; NULL: of the others */
+  int64_t at[NETC_MOST_GOALS]; /* by goal: a count, bytes or nanoseconds */
+};
+struct netc_front {
+  size_t size;
+  const struct netc_goal *goals; /* from 2 to NETC_MOST_GOALS */
+  size_t goal_count;
+  const char *names; /* of what names the front: "width, input" */
+  const struct netc_dot *dots;
+  size_t dot_count;
+  int64_t variants; /* that there are; dots may stand for several */
 };
 
 /* Limits of netc_options.picture_width. */
@@ -872,8 +898,13 @@ NETC_API enum netc_status netc_plan(struct netc_plan_buffer *buffers,
 
 /* What exists. Functions return NETC_USAGE behind the last one */
 
-/* Who asks for an output: -o and --emit, --dump, or `netc fmt`. */
-enum netc_purpose { NETC_FOR_FILES, NETC_FOR_DUMP, NETC_FOR_FORMAT };
+/* Who asks for an output: -o and --emit, --dump, `netc fmt`, `netc sweep`. */
+enum netc_purpose {
+  NETC_FOR_FILES,
+  NETC_FOR_DUMP,
+  NETC_FOR_FORMAT,
+  NETC_FOR_SWEEP
+};
 
 /* A kind of netc_emit. */
 struct netc_output_kind {

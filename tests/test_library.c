@@ -116,21 +116,69 @@ static void a_net_is_loaded_and_read(void **state) {
   netc_close(netc);
 }
 
+/* What a search found, for the chart that is of one. */
+static const struct netc_options *options_of(enum netc_purpose purpose) {
+  static const struct netc_goal goals[] = {
+      {"MACs", NETC_AMOUNT_COUNT, false},
+      {"arena", NETC_AMOUNT_BYTES, true},
+      {"training step", NETC_AMOUNT_TIME, true}};
+  static const struct netc_dot dots[] = {{"8, 32", {1000, 4096, 100}},
+                                         {NULL, {900, 4096, 100}},
+                                         {"16, 64", {90000, 100000, 20000}}};
+  static const struct netc_front front = {.size = sizeof front,
+                                          .goals = goals,
+                                          .goal_count = 3,
+                                          .names = "width, input",
+                                          .dots = dots,
+                                          .dot_count = 3,
+                                          .variants = 1000};
+  static const struct netc_options options = {.size = sizeof options,
+                                              .front = &front};
+  return purpose == NETC_FOR_SWEEP ? &options : NULL;
+}
+
 static void every_output_is_written_to_a_sink(void **state) {
   (void)state;
   struct netc_output_kind kind = {.size = sizeof kind};
   struct netc *netc = load(small);
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {
     struct buffer first = {0}, second = {0};
-    assert_int_equal(netc_emit(netc, kind.name, NULL, collect, &first),
-                     NETC_OK);
-    assert_int_equal(netc_emit(netc, kind.name, NULL, collect, &second),
-                     NETC_OK);
+    assert_int_equal(
+        netc_emit(netc, kind.name, options_of(kind.purpose), collect, &first),
+        NETC_OK);
+    assert_int_equal(
+        netc_emit(netc, kind.name, options_of(kind.purpose), collect, &second),
+        NETC_OK);
     assert_true(first.length > 0);
     assert_string_equal(first.at, second.at);
     free(first.at);
     free(second.at);
   }
+  netc_close(netc);
+}
+
+static void a_front_is_what_it_is_said_to_be(void **state) {
+  (void)state;
+  struct buffer buffer = {0};
+  struct netc_options options = *options_of(NETC_FOR_SWEEP);
+  struct netc_front front = *options.front;
+  struct netc *netc = load(small);
+  assert_int_equal(netc_emit(netc, "pareto.svg", NULL, collect, &buffer),
+                   NETC_ERROR);
+  assert_holds(netc_message(netc), "`netc sweep --pareto` draws it");
+  options.front = &front;
+  for (front.goal_count = 0; front.goal_count < 6; front.goal_count += 5) {
+    assert_int_equal(netc_emit(netc, "pareto.svg", &options, collect, &buffer),
+                     NETC_ERROR);
+    assert_holds(netc_message(netc), "from 2 to 4 goals");
+  }
+  front.goal_count = 2;
+  for (front.dot_count = 1; front.dot_count < 4; front.dot_count++)
+    assert_int_equal(netc_emit(netc, "pareto.svg", &options, collect, &buffer),
+                     NETC_OK);
+  assert_holds(buffer.at, ">8, 32</text>");
+  assert_holds(buffer.at, ">16, 64</text>");
+  free(buffer.at);
   netc_close(netc);
 }
 
@@ -189,7 +237,8 @@ static void any_write_may_fail(void **state) {
     enum netc_status status = NETC_IO;
     for (long n = 0; status != NETC_OK; n++) {
       struct failing failing = {.left = n};
-      status = netc_emit(netc, kind.name, NULL, fail_later, &failing);
+      status = netc_emit(netc, kind.name, options_of(kind.purpose), fail_later,
+                         &failing);
       assert_int_equal(failing.refused, status != NETC_OK);
       if (status != NETC_OK) {
         assert_int_equal(status, NETC_IO);
@@ -716,8 +765,9 @@ static void what_exists_can_be_listed(void **state) {
   struct netc *netc = load(small);
   for (; netc_output_kind(count, &output) == NETC_OK; count++) {
     struct buffer out = {0};
-    assert_int_equal(netc_emit(netc, output.name, NULL, collect, &out),
-                     NETC_OK);
+    assert_int_equal(
+        netc_emit(netc, output.name, options_of(output.purpose), collect, &out),
+        NETC_OK);
     assert_true(strlen(output.summary) > 5);
     free(out.at);
   }
@@ -933,6 +983,7 @@ int main(void) {
       cmocka_unit_test(every_output_is_written_to_a_sink),
       cmocka_unit_test(what_goes_wrong_is_a_status),
       cmocka_unit_test(a_full_sink_is_an_io_error),
+      cmocka_unit_test(a_front_is_what_it_is_said_to_be),
       cmocka_unit_test(any_write_may_fail),
       cmocka_unit_test(a_check_computes_no_memory),
       cmocka_unit_test(whether_it_fits_is_told_without_searches),

@@ -1,4 +1,4 @@
-/* netc fit and sweep: the answer is that of compiling every variant, one by
+/* netc fit: the answer is that of compiling every variant, one by
  * one. */
 #include <inttypes.h>
 
@@ -135,6 +135,36 @@ static void widths_of_microcontrollers_are_found(void **state) {
          0, "width = 19 does not fit", "");
 }
 
+/* The answers of examples/search/README.md. */
+static void mcunet_has_these_answers(void **state) {
+  (void)state;
+  static const struct {
+    const char *budget, *want[3];
+  } rows[] = {
+      {"arena=320KiB,weights=1MiB",
+       {"width = 0.4\ninput = 160\ndepth = 4\n", "38,572,400", "301.88 KiB"}},
+      {"arena=256KiB,weights=1MiB",
+       {"width = 0.4\ninput = 144\ndepth = 4\n", "32,601,840", "244.69 KiB"}},
+      {"arena=512KiB,weights=2MiB",
+       {"width = 0.55\ninput = 208\ndepth = 4\n", "90,639,488", "509.44 KiB"}},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (!in_part(i, 3))
+      continue;
+    struct run r = run(NETC " fit examples/search/mcunet.net --free "
+                            "width=0.2..1:0.05 --free input=48..224:16 --free "
+                            "depth=1..4 --maximize macs --budget %s",
+                       rows[i].budget);
+    for (int k = 0; k < 3; k++)
+      if (!strstr(r.out, rows[i].want[k]))
+        fail_msg("%s: no %s in\n%s", rows[i].budget, rows[i].want[k], r.out);
+    run_free(&r);
+  }
+  struct run r = run(NETC " examples/search/mcunet.net --brief");
+  assert_non_null(strstr(r.out, "750,280; 23,499,152 MACs"));
+  run_free(&r);
+}
+
 struct front_row {
   int64_t width, input, macs, arena;
 };
@@ -255,59 +285,15 @@ static void budgets_know_weights_seconds_and_cards(void **state) {
          "a training step takes at least");
 }
 
-#define SWEEP NETC " sweep " WIDTHS_NET " -D width=4..24 --input 48..96:16 "
-
-/* Any number of threads, parts and beginnings writes the same bytes. */
-static void rows_of_a_sweep_are_the_same(void **state) {
-  (void)state;
-  const char *dir = scratch("sweep");
-  struct run r = run(
-      SWEEP
-      "-o %s/a.csv && " SWEEP
-      "--jobs 3 -o %s/b.csv && cmp %s/a.csv %s/b.csv && head -c 1000 %s/a.csv "
-      ">%s/c.csv && " SWEEP "--append -o %s/c.csv && cmp %s/a.csv %s/c.csv "
-      "&& " SWEEP "--append --jobs 2 -o %s/d.csv && cmp %s/a.csv %s/d.csv && "
-      "{ " SWEEP "--shard 1/2; " SWEEP "--shard 2/2 | tail -n +2; } | cmp - "
-      "%s/a.csv && wc -l <%s/a.csv",
-      dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir, dir);
-  assert_int_equal(r.status, 0);
-  assert_int_equal(atoi(r.out), 85);
-  run_free(&r);
-  expect(SWEEP, 0,
-         "width,input,param_count,mac_count,arena_bytes,weight_bytes,"
-         "training_peak_bytes\n4,48,56370,595360,36864,225480,823296\n",
-         "");
-  expect(text_of(NETC " sweep " WIDTHS_NET " -D width=5..9 --append -o "
-                      "%s/a.csv",
-                 dir),
-         2, "", "is not of this sweep");
-}
-
-static void sweeps_that_cannot_be_are_errors(void **state) {
-  (void)state;
-  expect(NETC " sweep " WIDTHS_NET " -D width=1..9 >/dev/full", 3, "",
-         "No space left");
-  expect(NETC " sweep " WIDTHS_NET " -D width=1..1000000000000", 2, "",
-         "at most 1,000,000,000 are written");
-  expect(NETC " sweep " WIDTHS_NET " -D width=1..99 --shard 3/2", 2, "",
-         "--shard takes K/N");
-  expect(NETC " sweep " WIDTHS_NET " -D width=1..2 -o x.svg", 2, "",
-         "a sweep writes x.csv or x.jsonl");
-  expect(NETC " sweep " WIDTHS_NET " -D width=-1..1", 0, "-1,,,,,\n0,,,,,\n1,4",
-         "2 of 3 variants do not compile");
-  expect(NETC " check " WIDTHS_NET " -D width=1..2", 2, "", "`netc sweep`");
-}
-
 int main(void) {
   run_in_both_parts();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_answer_is_that_of_trying_all),
       cmocka_unit_test(widths_of_microcontrollers_are_found),
+      cmocka_unit_test(mcunet_has_these_answers),
       cmocka_unit_test(several_goals_have_a_front),
       cmocka_unit_test(what_cannot_be_searched_is_an_error),
       cmocka_unit_test(budgets_know_weights_seconds_and_cards),
-      cmocka_unit_test(rows_of_a_sweep_are_the_same),
-      cmocka_unit_test(sweeps_that_cannot_be_are_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

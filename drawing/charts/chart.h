@@ -135,6 +135,7 @@ void chart_byte_axis(struct chart *s, const struct chart_scale *scale,
 
 /* The charts themselves. */
 typedef struct scene *chart_fn(const struct compiled *c);
-chart_fn timeline_scene, arena_scene, bars_scene, roofline_scene, volumes_scene;
+chart_fn timeline_scene, arena_scene, bars_scene, roofline_scene, volumes_scene,
+    pareto_scene;
 
 #endif

@@ -83,17 +83,15 @@ static int fit(struct fit_search *s) {
   int status = EXIT_DONE;
   if (s->free_count == 0)
     return complain(EXIT_USAGE, "nothing is free: `--free width=1..256`");
-  if (s->goals.count == 0)
+  if (s->front.goals.count == 0)
     return complain(EXIT_USAGE, "no goal: `--maximize macs`");
-  s->front = calloc(MOST_FRONT, sizeof *s->front);
-  if (!s->front)
-    return complain(EXIT_IO, "out of memory");
   struct space none = {.count = 0};
   status = bench_open(&s->bench, s->options, &none);
   for (size_t i = 0; i < s->free_count && status == EXIT_DONE; i++)
     status = free_one(s, s->free[i], &owned[i]);
   if (status == EXIT_DONE)
     status = fit_plan(s);
+  s->front.axes = s->space.count;
   if (status == EXIT_DONE)
     status = bench_open(&s->bench, s->options, &s->space);
   if (status == EXIT_DONE)
@@ -102,7 +100,7 @@ static int fit(struct fit_search *s) {
     status = fit_answer(s);
   for (size_t i = 0; i < s->free_count; i++)
     free(owned[i]);
-  free(s->front);
+  front_close(&s->front);
   return status;
 }
 
@@ -111,7 +109,7 @@ static int take(void *user, enum option_id option, const char *name,
   struct fit_search *s = user;
   (void)name;
   if (option == OPTION_MAXIMIZE)
-    return goals_read(&s->goals, value);
+    return goals_read(&s->front.goals, value);
   if (option == OPTION_EXHAUSTIVE)
     s->exhaustive = true;
   if (option != OPTION_FREE)

@@ -6,16 +6,9 @@
 #ifndef NETC_DRIVER_SEARCH_FIT_H
 #define NETC_DRIVER_SEARCH_FIT_H
 
-#include "driver/search/goal.h"
+#include "driver/search/front.h"
 
-enum { MOST_FRONT = 4096, MOST_PROBES = 160 };
-
-/* A variant that holds its budget. */
-struct fit_found {
-  int64_t places[MOST_AXES];
-  long double goals[MOST_GOALS];
-  struct measured_net variant;
-};
+enum { MOST_PROBES = 160 };
 
 /* What is known of one line along the bisected axis. */
 struct fit_line {
@@ -28,16 +21,14 @@ struct fit_search {
   struct net_options *options;
   struct bench bench;
   struct space space;
-  struct goals goals;
   bool exhaustive;
   const char *free[MOST_AXES];
   size_t free_count;
   size_t along; /* the axis that is bisected; space.count: none */
   const char *why_not[MOST_AXES];
-  int64_t lines, tried_lines; /* all; those tried value by value */
-  int64_t total;              /* variants of the space */
-  struct fit_found *front;    /* none better in all goals */
-  size_t front_count;
+  int64_t lines, tried_lines;  /* all; those tried value by value */
+  int64_t total;               /* variants of the space */
+  struct search_front front;   /* of those that hold their budget */
   int64_t wrong;               /* variants that do not compile */
   struct measured_net nearest; /* one that does not hold */
   int64_t nearest_places[MOST_AXES];

@@ -5,9 +5,21 @@
 #include <string.h>
 
 static struct count_text amount(enum figure figure, int64_t value) {
-  return figure == FIGURE_PARAMS || figure == FIGURE_MACS
-             ? count_text(value)
-             : size_text(value, UNITS_IEC);
+  struct count_text shown;
+  if (figure == FIGURE_PARAMS || figure == FIGURE_MACS)
+    return count_text(value);
+  if (figure != FIGURE_SECONDS)
+    return size_text(value, UNITS_IEC);
+  snprintf(shown.text, sizeof shown.text, "%.6g", (double)value / 1e9);
+  return shown;
+}
+
+/* What is of a training step counts where a device is named. */
+static bool is_shown(const struct fit_search *s, int figure) {
+  const struct measured_net *v = &s->front.at[0].variant;
+  return figure == FIGURE_SECONDS ? v->at[figure] > 0
+         : figure == FIGURE_TRAIN ? *v->verdict || s->front.goals.count > 1
+                                  : true;
 }
 
 static void put_place(const struct fit_search *s, size_t axis, int64_t place,
@@ -18,7 +30,7 @@ static void put_place(const struct fit_search *s, size_t axis, int64_t place,
 }
 
 /* The neighbour of the answer on an axis, compiled for this. */
-static int put_next(struct fit_search *s, const struct fit_found *best,
+static int put_next(struct fit_search *s, const struct front_member *best,
                     size_t axis) {
   int64_t places[MOST_AXES];
   struct measured_net v;
@@ -64,7 +76,7 @@ static void put_how(const struct fit_search *s) {
 }
 
 static int put_best(struct fit_search *s) {
-  const struct fit_found best = s->front[0];
+  const struct front_member best = s->front.at[0];
   int status = EXIT_DONE;
   for (size_t i = 0; i < s->space.count; i++) {
     put_place(s, i, best.places[i], "");
@@ -72,38 +84,44 @@ static int put_best(struct fit_search *s) {
   }
   putchar('\n');
   for (int i = 0; i < FIGURE_COUNT; i++)
-    if (i != FIGURE_TRAIN || *best.variant.verdict)
+    if (is_shown(s, i))
       printf("%-12s %s\n", figure_names[i],
              amount((enum figure)i, best.variant.at[i]).text);
-  if (best.variant.seconds > 0)
-    printf("%-12s %.6g\n", "seconds", best.variant.seconds);
   for (size_t i = 0; i < s->space.count && status == EXIT_DONE; i++)
     status = put_next(s, &best, i);
   return status;
 }
 
 static int by_first_goal(const void *a, const void *b) {
-  const struct fit_found *left = a, *right = b;
-  return (left->goals[0] < right->goals[0]) -
-         (left->goals[0] > right->goals[0]);
+  const struct front_member *left = a, *right = b;
+  int order =
+      (left->goals[0] < right->goals[0]) - (left->goals[0] > right->goals[0]);
+  for (size_t i = 0; order == 0 && i < MOST_AXES; i++)
+    order = (left->places[i] > right->places[i]) -
+            (left->places[i] < right->places[i]);
+  return order;
 }
 
 /* A row for each that none is better than in all goals. */
 static void put_front(struct fit_search *s) {
   char value[AXIS_VALUE];
-  qsort(s->front, s->front_count, sizeof *s->front, by_first_goal);
+  qsort(s->front.at, s->front.count, sizeof *s->front.at, by_first_goal);
   for (size_t i = 0; i < s->space.count; i++)
-    tell("%12s  ", s->space.axes[i].name);
+    tell("%s%12s", i ? "  " : "", s->space.axes[i].name);
   for (int f = 0; f < FIGURE_COUNT; f++)
-    printf("%16s%s", figure_names[f], f + 1 < FIGURE_COUNT ? "  " : "\n");
-  for (size_t k = 0; k < s->front_count; k++) {
+    if (is_shown(s, f))
+      printf("  %16s", figure_names[f]);
+  putchar('\n');
+  for (size_t k = 0; k < s->front.count; k++) {
+    const struct front_member *member = &s->front.at[k];
     for (size_t i = 0; i < s->space.count; i++) {
-      axis_value(&s->space.axes[i], s->front[k].places[i], value, sizeof value);
-      tell("%12s  ", value);
+      axis_value(&s->space.axes[i], member->places[i], value, sizeof value);
+      tell("%s%12s", i ? "  " : "", value);
     }
     for (int f = 0; f < FIGURE_COUNT; f++)
-      printf("%16s%s", amount((enum figure)f, s->front[k].variant.at[f]).text,
-             f + 1 < FIGURE_COUNT ? "  " : "\n");
+      if (is_shown(s, f))
+        printf("  %16s", amount((enum figure)f, member->variant.at[f]).text);
+    putchar('\n');
   }
 }
 
@@ -122,10 +140,10 @@ static int complain_of_none(const struct fit_search *s) {
 
 int fit_answer(struct fit_search *s) {
   progress_erase(&s->options->progress);
-  if (s->front_count == 0)
+  if (s->front.count == 0)
     return complain_of_none(s);
   int status = EXIT_DONE;
-  if (s->goals.count > 1)
+  if (s->front.goals.count > 1)
     put_front(s);
   else
     status = put_best(s);

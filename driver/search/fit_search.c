@@ -11,8 +11,8 @@
 static void choose_axis(struct fit_search *s) {
   bool goals_grow = true;
   s->along = s->space.count;
-  for (size_t i = 0; i < s->goals.count; i++)
-    goals_grow = goals_grow && s->goals.at[i].grows;
+  for (size_t i = 0; i < s->front.goals.count; i++)
+    goals_grow = goals_grow && s->front.goals.at[i].grows;
   for (size_t i = 0; i < s->space.count; i++) {
     const struct axis *axis = &s->space.axes[i];
     bool grows = false;
@@ -53,56 +53,6 @@ int fit_plan(struct fit_search *s) {
   return check_size(s);
 }
 
-/* Comparing */
-
-/* Of variants that are alike in all goals the later one is taken, so that the
- * answer does not depend on which of them were tried. */
-static bool is_later(const struct fit_search *s, const int64_t *a,
-                     const int64_t *b) {
-  for (size_t i = 0; i < s->space.count; i++)
-    if (a[i] != b[i])
-      return a[i] > b[i];
-  return false;
-}
-
-/* Whether a is at least b in every goal. */
-static bool covers(const struct fit_search *s, const struct fit_found *a,
-                   const struct fit_found *b) {
-  for (size_t i = 0; i < s->goals.count; i++)
-    if (!(a->goals[i] >= b->goals[i]))
-      return false;
-  return true;
-}
-
-static int add_found(struct fit_search *s, const int64_t *places,
-                     const struct measured_net *variant) {
-  struct fit_found found = {.variant = *variant};
-  memcpy(found.places, places, sizeof found.places);
-  for (size_t i = 0; i < s->goals.count; i++) {
-    found.goals[i] = goal_value(&s->goals.at[i], variant);
-    if (found.goals[i] != found.goals[i]) /* it divides by 0 */
-      return EXIT_DONE;
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < s->front_count; i++) {
-    const struct fit_found *other = &s->front[i];
-    if (covers(s, other, &found) &&
-        (!covers(s, &found, other) || is_later(s, other->places, places)))
-      return EXIT_DONE;
-  }
-  for (size_t i = 0; i < s->front_count; i++)
-    if (!covers(s, &found, &s->front[i]))
-      s->front[kept++] = s->front[i];
-  if (kept == MOST_FRONT)
-    return complain(EXIT_USAGE,
-                    "more than %d variants are best in some goal; "
-                    "name fewer goals, or a larger step",
-                    MOST_FRONT);
-  s->front[kept] = found;
-  s->front_count = kept + 1;
-  return EXIT_DONE;
-}
-
 static int measure(struct fit_search *s, const int64_t *places,
                    struct measured_net *v) {
   int status = bench_measure(&s->bench, places, v);
@@ -112,7 +62,7 @@ static int measure(struct fit_search *s, const int64_t *places,
     return status;
   s->wrong += v->state == VARIANT_WRONG;
   if (v->state == VARIANT_HOLDS)
-    return add_found(s, places, v);
+    return front_add(&s->front, places, v);
   if (!s->has_nearest || s->nearest.state == VARIANT_WRONG) {
     s->nearest = *v;
     s->has_nearest = true;
@@ -148,8 +98,7 @@ static bool keeps_order(const struct measured_net *small,
   for (int i = 0; i < FIGURE_COUNT; i++)
     if (i != FIGURE_ARENA && i != FIGURE_INFER && small->at[i] > large->at[i])
       return false;
-  return small->arena_bound <= large->arena_bound &&
-         small->seconds <= large->seconds;
+  return small->arena_bound <= large->arena_bound;
 }
 
 /* One more of a line; *odd: it does not compile, or is out of order. */

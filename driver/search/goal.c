@@ -15,7 +15,7 @@ enum { MOST_DEPTH = 20 };
 struct goal_reader {
   const char *at;
   const struct measured_net *variant; /* NULL: it is only checked */
-  bool wrong, grows;
+  bool wrong, grows, timed;
   int depth;
 };
 
@@ -34,6 +34,14 @@ static bool take_char(struct goal_reader *r, char c) {
   return true;
 }
 
+static long double named(struct goal_reader *r, enum figure figure) {
+  r->timed = r->timed || figure == FIGURE_SECONDS;
+  if (!r->variant)
+    return 1;
+  return (long double)r->variant->at[figure] /
+         (figure == FIGURE_SECONDS ? 1000000000 : 1);
+}
+
 static long double read_name(struct goal_reader *r) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
   size_t length = strspn(r->at, letters);
@@ -42,7 +50,7 @@ static long double read_name(struct goal_reader *r) {
   for (int i = 0; i < FIGURE_COUNT; i++)
     if (strlen(figure_names[i]) == length &&
         memcmp(figure_names[i], name, length) == 0)
-      return r->variant ? (long double)r->variant->at[i] : 1;
+      return named(r, (enum figure)i);
   r->at = name;
   r->wrong = true;
   return 0;
@@ -108,7 +116,8 @@ long double goal_value(const struct goal *goal,
   return isfinite(value) ? value : (long double)NAN;
 }
 
-static int complain_of_goal(const char *list, const char *at) {
+static int complain_of_goal(const char *option, const char *list,
+                            const char *at, const char *made_of) {
   char all[80] = "";
   struct slice word = {at, strspn(at, "abcdefghijklmnopqrstuvwxyz_")};
   struct suggestion s = suggest_begin(word);
@@ -119,12 +128,9 @@ static int complain_of_goal(const char *list, const char *at) {
              figure_names[i]);
   }
   if (word.length && s.best.at)
-    return complain(EXIT_USAGE, "--maximize %s: did you mean `%.*s`?", list,
+    return complain(EXIT_USAGE, "%s %s: did you mean `%.*s`?", option, list,
                     SLICE_ARG(s.best));
-  return complain(EXIT_USAGE,
-                  "--maximize %s: a goal is made of %s, numbers and + - * / "
-                  "( )",
-                  list, all);
+  return complain(EXIT_USAGE, made_of, option, list, all);
 }
 
 int goals_read(struct goals *goals, const char *list) {
@@ -139,11 +145,59 @@ int goals_read(struct goals *goals, const char *list) {
     snprintf(goal->text, sizeof goal->text, "%.*s", (int)length, at);
     read_sum(&r);
     if (r.wrong || peek(&r))
-      return complain_of_goal(list, r.at);
+      return complain_of_goal("--maximize", list, r.at,
+                              "%s %s: a goal is made of %s, numbers and "
+                              "+ - * / ( )");
     goal->grows = r.grows;
+    goals->timed = goals->timed || r.timed;
     goals->count++;
     at += length;
     if (!*at)
       return EXIT_DONE;
   }
+}
+
+static bool find_figure(const char *name, size_t length, enum figure *figure) {
+  for (int i = 0; i < FIGURE_COUNT; i++)
+    if (strlen(figure_names[i]) == length &&
+        memcmp(figure_names[i], name, length) == 0) {
+      *figure = (enum figure)i;
+      return true;
+    }
+  return false;
+}
+
+int goals_read_names(struct goals *goals, const char *list) {
+  *goals = (struct goals){.count = 0};
+  for (const char *at = list;; at++) {
+    struct goal *goal = &goals->at[goals->count];
+    bool minus = *at == '-';
+    const char *name = at + minus;
+    size_t length = strcspn(name, ",");
+    if (goals->count == MOST_GOALS)
+      return complain(EXIT_USAGE, "--pareto %s: at most %d goals", list,
+                      MOST_GOALS);
+    if (!find_figure(name, length, &goal->figure))
+      return complain_of_goal("--pareto", list, name,
+                              "%s %s: goals are names, apart by commas: %s");
+    for (size_t i = 0; i < goals->count; i++)
+      if (goals->at[i].figure == goal->figure)
+        return complain(EXIT_USAGE, "--pareto %s: `%s` stands twice", list,
+                        figure_names[goal->figure]);
+    goal->less =
+        minus || (goal->figure != FIGURE_PARAMS && goal->figure != FIGURE_MACS);
+    snprintf(goal->text, sizeof goal->text, "%s%s", goal->less ? "-" : "",
+             figure_names[goal->figure]);
+    goals->timed = goals->timed || goal->figure == FIGURE_SECONDS;
+    goals->count++;
+    at = name + length;
+    if (!*at)
+      break;
+  }
+  if (goals->count > 1)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE,
+                  "--pareto %s: a front has several goals: `--pareto "
+                  "macs,arena`; `netc fit --maximize` finds the most of one",
+                  list);
 }

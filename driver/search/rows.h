@@ -15,11 +15,19 @@ struct sweep_rows {
 /* The names of the columns; nothing in JSON. */
 bool rows_header(struct sweep_rows *rows, const struct space *space);
 
-/* What the row of these places begins with, by which --append knows it. */
-bool rows_key(struct sweep_rows *rows, const struct space *space,
-              const int64_t *places);
-
 bool rows_add(struct sweep_rows *rows, const struct space *space,
               const int64_t *places, const struct measured_net *variant);
+
+/* Whether a line is that header, or the row of these places; false when out of
+ * memory, too. */
+bool rows_is_header(struct sweep_rows *rows, const struct space *space,
+                    const char *line, size_t length);
+bool rows_is(struct sweep_rows *rows, const struct space *space,
+             const int64_t *places, const char *line, size_t length);
+
+/* The same of a row in CSV, and what it has. */
+bool rows_read(struct sweep_rows *rows, const struct space *space,
+               const int64_t *places, const char *line, size_t length,
+               struct measured_net *variant);
 
 #endif

@@ -1,209 +1,14 @@
-/*
- * netc sweep: every variant of a net, a row for each. Threads have a context
- * each and take blocks of variants in turn; rows are written in their order,
- * so that any number of threads writes the same bytes.
- */
+/* netc sweep: its options, and what is to be written. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "driver/output.h"
-#include "driver/run/threads.h"
-#include "driver/search/rows.h"
+#include "driver/search/sweep.h"
 
-enum { BLOCK = 256, MOST_JOBS = 256 };
 #define MOST_ROWS INT64_C(1000000000)
-
-/* A context with all options, and the rows that it makes. */
-struct sweep_job {
-  struct net_options options;
-  struct netc *netc;
-  struct space space;
-  struct bench bench;
-  int64_t jobs, shard, shards;
-  bool append;
-  struct sweep_rows rows;
-  int64_t first, count; /* variants of its block */
-  int64_t wrong;        /* of which so many do not compile */
-  char why[200];        /* the first of them */
-  int status;
-};
-
-struct sweep_run {
-  struct sweep_job **jobs;
-  int count;
-  int64_t first, end; /* variants to come */
-  int64_t wrong, done, begin;
-  char why[200];
-  FILE *file;
-  const char *path;
-};
-
-static void make_rows(void *user, size_t index) {
-  struct sweep_job *job = ((struct sweep_job **)user)[index];
-  int64_t places[MOST_AXES];
-  struct measured_net v;
-  for (int64_t i = 0; i < job->count && job->status == EXIT_DONE; i++) {
-    space_place(&job->space, job->first + i, places);
-    job->status = bench_measure(&job->bench, places, &v);
-    if (job->status != EXIT_DONE)
-      return;
-    if (v.state == VARIANT_WRONG && job->wrong++ == 0)
-      snprintf(job->why, sizeof job->why, "%s", v.why);
-    if (!rows_add(&job->rows, &job->space, places, &v))
-      job->status = complain(EXIT_IO, "out of memory");
-  }
-}
-
-/* Files */
-
-static int write_rows(struct sweep_run *run, struct sweep_rows *rows) {
-  struct bytes *made = &rows->made;
-  bool written = fwrite(made->at, 1, made->length, run->file) == made->length &&
-                 fflush(run->file) == 0;
-  made->length = 0;
-  return written ? EXIT_DONE : output_failed(run->path, errno);
-}
-
-static int write_header(struct sweep_run *run, struct sweep_job *job) {
-  if (!rows_header(&job->rows, &job->space))
-    return complain(EXIT_IO, "out of memory");
-  return write_rows(run, &job->rows);
-}
-
-static int complain_of_row(const struct sweep_run *run, int64_t line) {
-  return complain(EXIT_USAGE,
-                  "--append: line %" PRId64
-                  " of %s is not of this sweep; write "
-                  "to another file",
-                  line, run->path);
-}
-
-/*
- * Skips the rows that stand, if they are of this sweep; a last one without an
- * end, of a writer that was killed, is cut off.
- */
-static int skip_rows(struct sweep_run *run, struct sweep_job *job) {
-  char *line = NULL;
-  size_t room = 0;
-  ssize_t length;
-  int64_t places[MOST_AXES], number = 0;
-  off_t whole = 0;
-  int status = EXIT_DONE;
-  struct bytes *made = &job->rows.made;
-  bool header = !job->rows.json, known = true;
-  while (status == EXIT_DONE &&
-         (length = getline(&line, &room, run->file)) > 0) {
-    if (line[length - 1] != '\n')
-      break;
-    number++;
-    made->length = 0;
-    if (header) {
-      known = rows_header(&job->rows, &job->space);
-    } else if (run->first < run->end) {
-      space_place(&job->space, run->first++, places);
-      known = rows_key(&job->rows, &job->space, places);
-    }
-    if (!known)
-      status = complain(EXIT_IO, "out of memory");
-    else if (made->length == 0 || (size_t)length < made->length ||
-             memcmp(line, made->at, made->length) != 0)
-      status = complain_of_row(run, number);
-    header = false;
-    whole += length;
-  }
-  free(line);
-  made->length = 0;
-  if (status == EXIT_DONE &&
-      (ferror(run->file) || fseeko(run->file, whole, SEEK_SET) != 0 ||
-       ftruncate(fileno(run->file), whole) != 0))
-    return output_failed(run->path, errno);
-  if (status == EXIT_DONE && header)
-    status = write_header(run, job);
-  return status;
-}
-
-/* Blocks of variants, one for each job, until there are no more. */
-static int run_blocks(struct sweep_run *run) {
-  struct progress_line *progress = &run->jobs[0]->options.progress;
-  struct threads *threads = threads_open(run->count);
-  int status = EXIT_DONE;
-  if (!threads)
-    return complain(EXIT_IO, "no %d threads can be had", run->count);
-  run->begin = run->first;
-  while (run->first < run->end && status == EXIT_DONE) {
-    int64_t left = run->end - run->first;
-    int64_t share = (left + run->count - 1) / run->count;
-    for (int i = 0; i < run->count; i++) {
-      struct sweep_job *job = run->jobs[i];
-      left = run->end - run->first;
-      job->count = share < BLOCK ? share : BLOCK;
-      job->count = job->count < left ? job->count : left;
-      job->first = run->first;
-      run->first += job->count;
-    }
-    threads_run(threads, (size_t)run->count, make_rows, run->jobs);
-    for (int i = 0; i < run->count && status == EXIT_DONE; i++) {
-      struct sweep_job *job = run->jobs[i];
-      status = job->status;
-      if (status == EXIT_DONE)
-        status = write_rows(run, &job->rows);
-      if (job->wrong && run->wrong == 0)
-        memcpy(run->why, job->why, sizeof run->why);
-      run->wrong += job->wrong;
-      job->wrong = 0;
-    }
-    progress_show(progress, "sweeping", run->first - run->begin,
-                  run->end - run->begin);
-  }
-  progress_erase(progress);
-  threads_close(threads);
-  return status;
-}
-
-/* Nothing compiles: an error; some do not: a word on them. */
-static int say_wrong(const struct sweep_run *run) {
-  int64_t all = run->end - run->begin;
-  if (run->wrong == 0)
-    return EXIT_DONE;
-  return complain(run->wrong == all ? EXIT_SOURCE : EXIT_DONE,
-                  "%" PRId64 " of %" PRId64 " variants do not compile, and "
-                  "have empty cells; the first: %s",
-                  run->wrong, all, run->why);
-}
-
-static int sweep_into(struct sweep_run *run) {
-  struct output_file output;
-  if (!output_open(&output, run->path))
-    return output_failed(run->path, errno);
-  run->file = output.file;
-  int status = write_header(run, run->jobs[0]);
-  if (status == EXIT_DONE)
-    status = run_blocks(run);
-  if (status != EXIT_DONE) {
-    output_abandon(&output);
-    return status;
-  }
-  return output_commit(&output, false) ? say_wrong(run)
-                                       : output_failed(run->path, errno);
-}
-
-static int append_to(struct sweep_run *run) {
-  run->file = fopen(run->path, "r+");
-  if (!run->file && errno == ENOENT)
-    run->file = fopen(run->path, "w+");
-  if (!run->file)
-    return output_failed(run->path, errno);
-  int status = skip_rows(run, run->jobs[0]);
-  if (status == EXIT_DONE)
-    status = run_blocks(run);
-  if (fclose(run->file) != 0 && status == EXIT_DONE)
-    status = output_failed(run->path, errno);
-  return status == EXIT_DONE ? say_wrong(run) : status;
-}
 
 /* Options */
 
@@ -242,6 +47,20 @@ static int take(void *user, enum option_id option, const char *name,
                ? EXIT_DONE
                : EXIT_USAGE;
   case OPTION_SHARD: return read_shard(job, value);
+  case OPTION_SHARDS:
+    return option_number(OPTION_SHARDS, value, 1, MOST_PARTS, &job->parts)
+               ? EXIT_DONE
+               : EXIT_USAGE;
+  case OPTION_PARETO: {
+    struct goals goals;
+    job->pareto = value;
+    return goals_read_names(&goals, value);
+  }
+  case OPTION_ROWS:
+    if (job->from_count == MOST_PARTS)
+      return complain(EXIT_USAGE, "--from: at most %d parts", MOST_PARTS);
+    job->from[job->from_count++] = value;
+    return EXIT_DONE;
   default: job->append = true; return EXIT_DONE;
   }
 }
@@ -250,6 +69,7 @@ static void job_close(struct sweep_job *job) {
   net_options_close(&job->options);
   netc_close(job->netc);
   bytes_free(&job->rows.made);
+  free(job->variant);
   free(job);
 }
 
@@ -257,9 +77,14 @@ static void job_close(struct sweep_job *job) {
 static struct sweep_job *job_open(int argc, char **argv, int *status) {
   struct sweep_job *job = calloc(1, sizeof *job);
   *status = EXIT_IO;
-  if (!job || !(job->netc = netc_open(NULL, NULL))) {
+  if (job) {
+    job->netc = netc_open(NULL, NULL);
+    job->variant = malloc(BLOCK * sizeof *job->variant);
+  }
+  if (!job || !job->netc || !job->variant) {
     complain(EXIT_IO, "out of memory");
-    free(job);
+    if (job)
+      job_close(job);
     return NULL;
   }
   job->jobs = job->shard = job->shards = 1;
@@ -272,24 +97,98 @@ static struct sweep_job *job_open(int argc, char **argv, int *status) {
   return NULL;
 }
 
-static bool ends_with(const char *path, const char *end) {
+bool path_ends(const char *path, const char *end) {
   size_t length = strlen(path), more = strlen(end);
   return length >= more && strcmp(path + length - more, end) == 0;
 }
 
-static int choose_output(struct sweep_run *run, struct sweep_job *job) {
-  const char *path;
-  if (!net_options_output(&job->options, &path))
-    return EXIT_USAGE;
-  run->path = path ? path : "-";
-  job->rows.json = ends_with(run->path, ".jsonl");
-  bool standard = strcmp(run->path, "-") == 0;
-  if (!standard && !job->rows.json && !ends_with(run->path, ".csv"))
-    return complain(EXIT_USAGE, "%s: a sweep writes x.csv or x.jsonl",
-                    run->path);
-  if (standard && job->append)
+static bool holds_rows(const char *path) {
+  return strcmp(path, "-") == 0 || path_ends(path, ".csv") ||
+         path_ends(path, ".jsonl");
+}
+
+/* x.csv, x.svg, x.ninja: what a path is for. */
+static int choose_output(struct sweep_run *run, const struct sweep_job *job,
+                         const char *path) {
+  bool rows = holds_rows(path), picture = chart_kind(path) != NULL;
+  bool list = path_ends(path, ".ninja") || path_ends(path, ".sbatch");
+  const char **place = rows ? &run->path : &run->list;
+  if (picture && !job->pareto)
+    return complain(EXIT_USAGE,
+                    "%s: the chart is of what --pareto finds: `--pareto "
+                    "macs,arena`",
+                    path);
+  if (picture)
+    return EXIT_DONE;
+  if (!rows && !list)
+    return complain(EXIT_USAGE,
+                    "%s: a sweep writes x.csv or x.jsonl; with --pareto "
+                    "x.svg, x.pdf, x.tex or x.png; jobs as x.ninja or x.sbatch",
+                    path);
+  if (*place)
+    return complain(EXIT_USAGE, "one file of %s at a time: `%s` and `%s`",
+                    rows ? "rows" : "jobs", *place, path);
+  *place = path;
+  return EXIT_DONE;
+}
+
+static int choose_outputs(struct sweep_run *run, struct sweep_job *job) {
+  const struct net_options *o = &job->options;
+  int status = EXIT_DONE;
+  for (size_t i = 0; i < o->wanted_count && status == EXIT_DONE; i++) {
+    status = choose_output(run, job, o->wanted[i].path);
+    for (size_t k = 0; k < i && status == EXIT_DONE; k++)
+      if (output_same_file(o->wanted[k].path, o->wanted[i].path))
+        status =
+            complain(EXIT_USAGE, "two outputs go to %s", o->wanted[i].path);
+    for (size_t k = 0; k < job->from_count && status == EXIT_DONE; k++)
+      if (output_same_file(job->from[k], o->wanted[i].path))
+        status = complain(EXIT_USAGE,
+                          "%s is read by --from; write to another "
+                          "file",
+                          o->wanted[i].path);
+    if (status == EXIT_DONE)
+      status = output_spares_sources(o->wanted[i].path, job->netc);
+  }
+  if (o->wanted_count == 0)
+    run->path = "-";
+  job->rows.json = run->path && path_ends(run->path, ".jsonl");
+  return status;
+}
+
+/* What does not go together. */
+static int check_options(const struct sweep_run *run,
+                         const struct sweep_job *job) {
+  bool part = job->shards > 1;
+  if (job->append && (!run->path || strcmp(run->path, "-") == 0))
     return complain(EXIT_USAGE, "--append needs a file: `-o all.csv`");
-  return output_spares_sources(run->path, job->netc);
+  if (job->append && (job->pareto || job->from_count || run->list))
+    return complain(EXIT_USAGE,
+                    "--append writes all rows of a sweep; --pareto, --from "
+                    "and jobs have files of their own");
+  if (part && (job->pareto || job->from_count || run->list))
+    return complain(EXIT_USAGE,
+                    "--shard writes all rows of a part; leave it out, and "
+                    "name the parts: `--from PART.csv`");
+  if (job->parts && !run->list)
+    return complain(EXIT_USAGE, "--shards is how many jobs there are: write "
+                                "`-o x.ninja` or `-o x.sbatch`, too");
+  if (run->list && job->from_count)
+    return complain(EXIT_USAGE, "%s: jobs compile; leave out --from",
+                    run->list);
+  if (run->list && strcmp(job->options.files.at[0], "-") == 0)
+    return complain(EXIT_USAGE, "%s: jobs need a file, not standard input",
+                    run->list);
+  if (run->list && run->path && strcmp(run->path, "-") == 0)
+    return complain(EXIT_USAGE, "%s: jobs write files: `-o all.csv`",
+                    run->list);
+  for (size_t i = 0; i < job->from_count && job->pareto; i++)
+    if (strstr(job->pareto, "infer"))
+      return complain(EXIT_USAGE,
+                      "--pareto %s: rows have no `infer`; leave "
+                      "out --from",
+                      job->pareto);
+  return EXIT_DONE;
 }
 
 static int choose_rows(struct sweep_run *run, const struct sweep_job *job) {
@@ -323,15 +222,21 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
   struct sweep_job *first = run->jobs[0];
   int status = bench_open(&first->bench, &first->options, &first->space);
   if (status == EXIT_DONE)
-    status = choose_output(run, first);
+    status = choose_outputs(run, first);
+  if (status == EXIT_DONE)
+    status = check_options(run, first);
   if (status == EXIT_DONE)
     status = choose_rows(run, first);
+  if (status == EXIT_DONE && run->list)
+    return sweep_write_jobs(run);
+  if (status == EXIT_DONE && first->pareto)
+    status = goals_read_names(&run->front.goals, first->pareto);
   if (status != EXIT_DONE)
     return status;
   first->rows.on_device = names_device(first);
   int64_t wanted = first->jobs;
-  if (strcmp(first->options.files.at[0], "-") == 0)
-    wanted = 1; /* it can be read once */
+  if (strcmp(first->options.files.at[0], "-") == 0 || first->from_count)
+    wanted = 1; /* it can be read once; there is nothing to compile */
   for (; run->count < wanted && status == EXIT_DONE; run->count++) {
     struct sweep_job *job = run->jobs[run->count] =
         job_open(argc, argv, &status);
@@ -341,9 +246,7 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
     job->rows.json = first->rows.json;
     job->rows.on_device = first->rows.on_device;
   }
-  if (status != EXIT_DONE)
-    return status;
-  return first->append ? append_to(run) : sweep_into(run);
+  return status == EXIT_DONE ? sweep_run(run) : status;
 }
 
 int command_sweep(int argc, char **argv) {

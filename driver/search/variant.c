@@ -6,9 +6,10 @@
 #include "base/check.h"
 
 const char *const figure_names[FIGURE_COUNT] = {
-    [FIGURE_PARAMS] = "params", [FIGURE_MACS] = "macs",
-    [FIGURE_INFER] = "infer",   [FIGURE_TRAIN] = "train",
-    [FIGURE_ARENA] = "arena",   [FIGURE_WEIGHTS] = "weights"};
+    [FIGURE_PARAMS] = "params",  [FIGURE_MACS] = "macs",
+    [FIGURE_INFER] = "infer",    [FIGURE_TRAIN] = "train",
+    [FIGURE_ARENA] = "arena",    [FIGURE_WEIGHTS] = "weights",
+    [FIGURE_SECONDS] = "seconds"};
 
 static enum netc_status load(struct bench *bench) {
   const struct opened_file *opened = &bench->options->opening;
@@ -113,6 +114,12 @@ static int set_places(struct bench *bench, const int64_t *places) {
   return EXIT_DONE;
 }
 
+/* No step is shorter: at least 1. */
+static int64_t nanoseconds(double seconds) {
+  double value = seconds * 1e9 + 0.5;
+  return value >= 9e18 ? INT64_MAX : value < 1 ? 1 : (int64_t)value;
+}
+
 static void read_figures(struct bench *bench, struct measured_net *v) {
   struct netc *netc = bench->netc;
   struct netc_totals totals = {.size = sizeof totals};
@@ -135,9 +142,8 @@ static void read_figures(struct bench *bench, struct measured_net *v) {
     *infer = INT64_MAX;
   v->arena_bound = inference.lower_bound_bytes;
   v->verdict = verdict.asked ? verdict.verdict : "";
-  v->seconds = verdict.asked && netc_time(netc, &time) == NETC_OK
-                   ? time.bound_seconds
-                   : 0;
+  if (verdict.asked && netc_time(netc, &time) == NETC_OK)
+    v->at[FIGURE_SECONDS] = nanoseconds(time.bound_seconds);
 }
 
 /* A broken budget alone leaves all figures. */

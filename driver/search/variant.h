@@ -11,6 +11,7 @@ enum figure {
   FIGURE_TRAIN,
   FIGURE_ARENA,
   FIGURE_WEIGHTS,
+  FIGURE_SECONDS, /* of a step on the device, in nanoseconds; 0: none */
   FIGURE_COUNT
 };
 
@@ -25,9 +26,8 @@ enum variant_state {
 
 struct measured_net {
   enum variant_state state;
-  int64_t at[FIGURE_COUNT]; /* counts and bytes, unless it is wrong */
+  int64_t at[FIGURE_COUNT]; /* unless it is wrong */
   int64_t arena_bound;      /* no plan has less */
-  double seconds;           /* no step is shorter; 0: no device */
   const char *verdict;      /* of a step on the device; "" */
   char why[200];            /* it does not hold */
 };
