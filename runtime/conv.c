@@ -1,9 +1,10 @@
 /*
  * Convolution and its transpose, plain: any strides, one to three axes,
- * groups. Each input value is spread over a row of outputs, whose weights lie
- * one after the other.
+ * groups. Where values lie side by side, sums are in registers.
  */
 #include "conv.h"
+
+#include <string.h>
 
 static float *position_of(const struct kernel_map *map, ptrdiff_t batch,
                           const ptrdiff_t at[3]) {
@@ -40,35 +41,175 @@ static void spread(const struct kernel_conv *c, const float *in,
   ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
   ptrdiff_t step = c->out_stride, to = c->out.stride[4];
   ptrdiff_t g, i, o;
-  for (g = 0; g < c->groups; g++)
-    for (i = 0; i < ins; i++) {
-      float value = in[(g * ins + i) * c->in.stride[4]];
-      const float *row = weight + i * c->in_stride + g * outs * step;
-      float *sums = out + g * outs * to;
-      if (step == 1 && to == 1)
-        for (o = 0; o < outs; o++)
-          sums[o] += value * row[o];
-      else
-        for (o = 0; o < outs; o++)
-          sums[o * to] += value * row[o * step];
+  for (g = 0; g < c->groups; g++) {
+    const float *from = in + g * ins * c->in.stride[4];
+    const float *matrix = weight + g * outs * step;
+    float *sums = out + g * outs * to;
+    if (step == 1 && to == 1 && c->in.stride[4] == 1) {
+      netrt_add_product(sums, from, matrix, ins, c->in_stride, outs);
+      continue;
     }
+    for (i = 0; i < ins; i++)
+      for (o = 0; o < outs; o++)
+        sums[o * to] +=
+            from[i * c->in.stride[4]] * matrix[i * c->in_stride + o * step];
+  }
+}
+
+/* The taps of a position that are inside: from the first of them on. */
+struct conv_taps {
+  const float *in, *weight;
+  ptrdiff_t count[3];
+};
+
+static struct conv_taps taps_of(const struct kernel_conv *c, ptrdiff_t batch,
+                                const ptrdiff_t at[3]) {
+  const struct kernel_window *w = &c->window;
+  struct conv_taps taps;
+  ptrdiff_t first[3], from[3];
+  int i;
+  for (i = 0; i < 3; i++) {
+    first[i] = at[i] * w->stride[i] - w->before[i];
+    taps_inside(first[i], w->dilation[i], w->kernel[i], c->in.size[i + 1],
+                &from[i], &taps.count[i]);
+    taps.count[i] -= from[i];
+    first[i] += from[i] * w->dilation[i];
+  }
+  taps.in = position_of(&c->in, batch, first);
+  taps.weight = tap_of(c, from);
+  return taps;
+}
+
+/* The same for where values and weights of all outputs lie side by side: how
+ * many taps there are, values of each, and how far apart all of them are. */
+struct dense_taps {
+  ptrdiff_t count[3], ins, row, map[3], tap[3];
+};
+
+static int is_dense_conv(const struct kernel_conv *c) {
+  return c->out_stride == 1 && c->in.stride[4] == 1 && c->out.stride[4] == 1 &&
+         (!c->bias || c->bias_stride == 1);
+}
+
+static struct dense_taps dense_taps_of(const struct kernel_conv *c,
+                                       const struct conv_taps *taps) {
+  struct dense_taps d;
+  int i;
+  for (i = 0; i < 3; i++) {
+    d.count[i] = taps->count[i];
+    d.map[i] = c->window.dilation[i] * c->in.stride[i + 1];
+    d.tap[i] = c->tap_stride[i];
+  }
+  d.ins = c->in.size[4] / c->groups;
+  d.row = c->in_stride;
+  /* Taps of a line that follow each other, as their weights do, are one. */
+  if (d.count[2] > 0 && d.map[2] == d.ins && d.tap[2] == d.ins * d.row &&
+      c->groups == 1) {
+    d.ins *= d.count[2];
+    d.count[2] = 1;
+  }
+  return d;
+}
+
+/* Some outputs at once, whose sums are in registers: of one group, or of
+ * groups of one channel, `ONE_EACH`. */
+#define EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define FOUR(X) X(0) X(1) X(2) X(3)
+#define ONE(X) X(0)
+#define BEGIN(o) float sum##o = out[o];
+#define ADD(o) sum##o += value * weight[o];
+#define ADD_OWN(o) sum##o += in[o] * weight[o];
+#define END(o) out[o] = sum##o;
+#define OF_A_GROUP(EACH)                      \
+  const float *from = in, *end = in + d->ins; \
+  const float *weight = row;                  \
+  do {                                        \
+    float value = *from++;                    \
+    EACH(ADD)                                 \
+    weight += d->row;                         \
+  } while (from != end);
+#define OF_OWN_GROUPS(EACH)  \
+  const float *weight = row; \
+  EACH(ADD_OWN)
+#define ADD_TAPS(id, EACH, ADD_TAP)                                            \
+  static void id(const struct dense_taps *d, const float *plane,               \
+                 const float *weights, float *out) {                           \
+    ptrdiff_t z, y, x;                                                         \
+    EACH(BEGIN)                                                                \
+    for (z = d->count[0]; z > 0; z--) {                                        \
+      const float *line = plane, *rows = weights;                              \
+      for (y = d->count[1]; y > 0; y--) {                                      \
+        const float *in = line, *row = rows;                                   \
+        for (x = d->count[2]; x > 0; x--, in += d->map[2], row += d->tap[2]) { \
+          ADD_TAP(EACH)                                                        \
+        }                                                                      \
+        line += d->map[1];                                                     \
+        rows += d->tap[1];                                                     \
+      }                                                                        \
+      plane += d->map[0];                                                      \
+      weights += d->tap[0];                                                    \
+    }                                                                          \
+    EACH(END)                                                                  \
+  }
+
+ADD_TAPS(add_eight, EIGHT, OF_A_GROUP)
+ADD_TAPS(add_four, FOUR, OF_A_GROUP)
+ADD_TAPS(add_one, ONE, OF_A_GROUP)
+ADD_TAPS(add_eight_groups, EIGHT, OF_OWN_GROUPS)
+ADD_TAPS(add_one_group, ONE, OF_OWN_GROUPS)
+
+static void dense_group(const struct dense_taps *d, ptrdiff_t outs,
+                        const float *in, const float *weight, float *out) {
+  ptrdiff_t o = 0;
+  for (; o + 8 <= outs; o += 8)
+    add_eight(d, in, weight + o, out + o);
+  for (; o + 4 <= outs; o += 4)
+    add_four(d, in, weight + o, out + o);
+  for (; o < outs; o++)
+    add_one(d, in, weight + o, out + o);
+}
+
+static void dense_position(const struct kernel_conv *c,
+                           const struct conv_taps *taps, float *out) {
+  struct dense_taps d = dense_taps_of(c, taps);
+  ptrdiff_t outs = c->out.size[4] / c->groups, g = 0;
+  if (c->bias)
+    memcpy(out, c->bias, (size_t)c->out.size[4] * sizeof *out);
+  else
+    memset(out, 0, (size_t)c->out.size[4] * sizeof *out);
+  if (outs == 1 && c->groups == c->in.size[4]) {
+    for (; g + 8 <= c->groups; g += 8)
+      add_eight_groups(&d, taps->in + g, taps->weight + g, out + g);
+    for (; g < c->groups; g++)
+      add_one_group(&d, taps->in + g, taps->weight + g, out + g);
+    return;
+  }
+  for (; g < c->groups; g++)
+    dense_group(&d, outs, taps->in + g * d.ins, taps->weight + g * outs,
+                out + g * outs);
 }
 
 static void conv_position(const struct kernel_conv *c, ptrdiff_t batch,
                           const ptrdiff_t at[3]) {
-  const struct kernel_window *w = &c->window;
+  const ptrdiff_t *apart = c->window.dilation;
   float *out = position_of(&c->out, batch, at);
-  ptrdiff_t tap[3] = {0, 0, 0}, from[3];
+  struct conv_taps taps = taps_of(c, batch, at);
+  ptrdiff_t z, y, x;
+  if (is_dense_conv(c)) {
+    dense_position(c, &taps, out);
+    return;
+  }
   begin_row(c, out);
-  do {
-    int i, inside = 1;
-    for (i = 0; i < 3; i++) {
-      from[i] = at[i] * w->stride[i] - w->before[i] + tap[i] * w->dilation[i];
-      inside = inside && from[i] >= 0 && from[i] < c->in.size[i + 1];
-    }
-    if (inside)
-      spread(c, position_of(&c->in, batch, from), tap_of(c, tap), out);
-  } while (next_position(tap, w->kernel));
+  for (z = 0; z < taps.count[0]; z++)
+    for (y = 0; y < taps.count[1]; y++)
+      for (x = 0; x < taps.count[2]; x++)
+        spread(c,
+               taps.in + z * apart[0] * c->in.stride[1] +
+                   y * apart[1] * c->in.stride[2] +
+                   x * apart[2] * c->in.stride[3],
+               taps.weight + z * c->tap_stride[0] + y * c->tap_stride[1] +
+                   x * c->tap_stride[2],
+               out);
 }
 
 static int make_positions(void *user) {

@@ -46,6 +46,15 @@ static inline struct kernel_conv conv_of(const struct netrt *net,
   return conv_at(net, op, 1, netrt_args(net, op) + 1);
 }
 
+/* Places [from, to) of taps that are inside an axis of `size`. */
+static inline void taps_inside(ptrdiff_t first, ptrdiff_t dilation,
+                               ptrdiff_t taps, ptrdiff_t size, ptrdiff_t *from,
+                               ptrdiff_t *to) {
+  *from = first < 0 ? least((-first + dilation - 1) / dilation, taps) : 0;
+  *to =
+      first >= size ? 0 : least((size - first + dilation - 1) / dilation, taps);
+}
+
 /* Whether the weights are rows of outputs in the order of the taps. */
 static inline int weights_are_rows(const struct kernel_conv *c, ptrdiff_t ins) {
   const ptrdiff_t *size = c->window.kernel, *stride = c->tap_stride;

@@ -14,15 +14,15 @@ static void product_row(const struct dense_product *p, const float *a,
   ptrdiff_t i, o, to = p->out_step;
   for (o = 0; o < p->m; o++)
     out[o * to] = p->bias ? p->bias[o * p->bias_step] : 0;
+  if (to == 1 && p->b_step == 1 && p->a_step == 1) {
+    netrt_add_product(out, a, p->b, p->k, p->b_row, p->m);
+    return;
+  }
   for (i = 0; i < p->k; i++) {
     float value = a[i * p->a_step];
     const float *row = p->b + i * p->b_row;
-    if (to == 1 && p->b_step == 1)
-      for (o = 0; o < p->m; o++)
-        out[o] += value * row[o];
-    else
-      for (o = 0; o < p->m; o++)
-        out[o * to] += value * row[o * p->b_step];
+    for (o = 0; o < p->m; o++)
+      out[o * to] += value * row[o * p->b_step];
   }
 }
 

@@ -52,14 +52,6 @@ typedef void line_fn(const struct kernel_conv *c,
 #endif
 #endif
 
-/* Places [from, to) of taps that are inside an axis of `size`. */
-static void taps_inside(ptrdiff_t first, ptrdiff_t dilation, ptrdiff_t taps,
-                        ptrdiff_t size, ptrdiff_t *from, ptrdiff_t *to) {
-  *from = first < 0 ? least((-first + dilation - 1) / dilation, taps) : 0;
-  *to =
-      first >= size ? 0 : least((size - first + dilation - 1) / dilation, taps);
-}
-
 static struct depthwise_line line_of(const struct kernel_conv *c,
                                      ptrdiff_t at) {
   const struct kernel_window *w = &c->window;

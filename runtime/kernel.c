@@ -125,6 +125,43 @@ struct kernel_window netrt_window_of_pool(const int32_t *args, int axes) {
   return window_of(args, axes, 1);
 }
 
+/* Sums of eight, four or one output. */
+#define EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define FOUR(X) X(0) X(1) X(2) X(3)
+#define ONE(X) X(0)
+#define BEGIN(o) float sum##o = out[o];
+#define ADD(o) sum##o += value * matrix[o];
+#define END(o) out[o] = sum##o;
+#define ADD_PRODUCT(id, EACH)                                      \
+  static void id(float *out, const float *in, const float *matrix, \
+                 ptrdiff_t ins, ptrdiff_t row) {                   \
+    const float *end = in + ins;                                   \
+    EACH(BEGIN)                                                    \
+    do {                                                           \
+      float value = *in++;                                         \
+      EACH(ADD)                                                    \
+      matrix += row;                                               \
+    } while (in != end);                                           \
+    EACH(END)                                                      \
+  }
+
+ADD_PRODUCT(add_eight, EIGHT)
+ADD_PRODUCT(add_four, FOUR)
+ADD_PRODUCT(add_one, ONE)
+
+void netrt_add_product(float *out, const float *in, const float *matrix,
+                       ptrdiff_t ins, ptrdiff_t row, ptrdiff_t outs) {
+  ptrdiff_t o = 0;
+  if (ins <= 0)
+    return;
+  for (; o + 8 <= outs; o += 8)
+    add_eight(out + o, in, matrix + o, ins, row);
+  for (; o + 4 <= outs; o += 4)
+    add_four(out + o, in, matrix + o, ins, row);
+  for (; o < outs; o++)
+    add_one(out + o, in, matrix + o, ins, row);
+}
+
 struct kernel_parts {
   ptrdiff_t count, parts;
   part_fn *part;

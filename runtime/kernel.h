@@ -192,6 +192,11 @@ typedef void part_fn(void *data, ptrdiff_t from, ptrdiff_t to);
 void netrt_run_parts(const struct netrt *net, ptrdiff_t count, ptrdiff_t grain,
                      part_fn *part, void *data);
 
+/* out[o] += sum over i < ins of in[i] * matrix[i * row + o], o < outs: for the
+ * plain kernels; sums are in registers. */
+void netrt_add_product(float *out, const float *in, const float *matrix,
+                       ptrdiff_t ins, ptrdiff_t row, ptrdiff_t outs);
+
 /*
  * A window whose output may lie over its input: `make` fills in `out` from
  * `in`, all of it or one row along the first axis of the map (overlap.c).

@@ -12,7 +12,7 @@
  *
  * C99 and libm. Nothing is allocated, but by a build with oneDNN; no state is
  * global: two threads may run two `struct netrt` of one model. Kernels take at
- * most NETRT_STACK_BYTES of stack for what they pack.
+ * most NETRT_STACK_BYTES of stack.
  */
 #ifndef NETRT_H
 #define NETRT_H
@@ -27,10 +27,16 @@ extern "C" {
 #define NETRT_VERSION 1 /* of the tables: netrt_model.version */
 
 enum {
-  NETRT_RANK = 10,          /* axes of an operand at most */
-  NETRT_ALIGN = 64,         /* bytes; what kernels like best */
-  NETRT_STACK_BYTES = 65536 /* of a kernel, at most */
+  NETRT_RANK = 10, /* axes of an operand at most */
+  NETRT_ALIGN = 64 /* bytes; what kernels like best */
 };
+
+/* Of stack that netrt_run takes at most: for #if. */
+#ifdef NETRT_SMALL
+#define NETRT_STACK_BYTES 2048
+#else
+#define NETRT_STACK_BYTES 65536
+#endif
 
 /* Before the type of an arena that is an object of yours. */
 #if defined __GNUC__

@@ -6,6 +6,11 @@ static void add_product(float *to, const float *vector, ptrdiff_t step,
                         const struct netrt_view *matrix, ptrdiff_t from,
                         ptrdiff_t rows) {
   ptrdiff_t i, r;
+  if (step == 1) {
+    netrt_add_product(to, vector, netrt_floats(matrix) + from, matrix->size[0],
+                      matrix->stride[0], rows);
+    return;
+  }
   for (i = 0; i < matrix->size[0]; i++) {
     float value = vector[i * step];
     const float *row = netrt_floats(matrix) + i * matrix->stride[0] + from;

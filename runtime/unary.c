@@ -1,11 +1,6 @@
 /* relu to softplus, sqrt to pow, scale to atmost: functions of each value. */
 #include "kernel.h"
 
-static float relu(float x, float p) {
-  (void)p;
-  return x > 0 || isnan(x) ? x : 0;
-}
-
 static float relu6(float x, float p) {
   (void)p;
   return x < 0 ? 0 : x > 6 ? 6 : x;
@@ -170,8 +165,30 @@ KERNEL(hardtanh);
   }                                                            \
   KERNEL_FAST(id)
 
-UNARY(relu, relu, 0);
-UNARY(relu6, relu6, 0);
+/* Those that nearly every small net has: no call for each value. */
+#define INLINED(id, expression)                                              \
+  static int netrt_reference_##id(const struct netrt *net,                   \
+                                  const struct netrt_op *op) {               \
+    struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)}; \
+    struct kernel_walk walk;                                                 \
+    netrt_walk_open(&walk, views, 2);                                        \
+    do {                                                                     \
+      float *out = netrt_floats(&views[0]) + walk.offset[0];                 \
+      const float *in = netrt_floats(&views[1]) + walk.offset[1];            \
+      ptrdiff_t left = walk.length;                                          \
+      for (; left > 0; left--, out += walk.step[0]) {                        \
+        float x = *in;                                                       \
+        in += walk.step[1];                                                  \
+        *out = (expression);                                                 \
+      }                                                                      \
+    } while (netrt_walk_next(&walk));                                        \
+    return NETRT_OK;                                                         \
+  }                                                                          \
+  KERNEL_FAST(id)
+
+INLINED(relu, x < 0 ? 0 : x);
+INLINED(relu6, x<0 ? 0 : x> 6 ? 6 : x);
+
 UNARY(leaky, leaky, netrt_reals(net, op)[0]);
 UNARY(elu, elu, netrt_reals(net, op)[0]);
 UNARY(selu, selu, 0);
