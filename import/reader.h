@@ -18,6 +18,9 @@ struct import_size {
   int64_t value;
 };
 
+/* "zoo/llama.net" of the examples; false: it is not here. */
+typedef bool import_template_fn(const char *name, struct slice *text);
+
 struct import_options {
   bool flat;             /* a line a layer */
   bool allow_unknown;    /* leave out what netc has no equivalent of */
@@ -28,6 +31,7 @@ struct import_options {
   const char *path;      /* of the file; NULL: it is in memory alone */
   const char *values;    /* of one with its weights, if these are wanted */
   const char *templates; /* the examples' folder; NULL: they are not here */
+  import_template_fn *template_of; /* or in memory, if not NULL */
   const struct import_input *inputs;
   size_t input_count;
   const struct import_size *sizes;

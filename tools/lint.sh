@@ -61,7 +61,8 @@ driver/search  include base driver driver/run
 driver/import  include base import/bytes import/tensors import \
 import/pytorch driver
 driver/lsp     include base driver
-web            include base
+web            include base import import/caffe import/darknet \
+import/huggingface
 "
 strayed=$(for room in $order; do
   left="${left:-} $room"

@@ -1,7 +1,9 @@
-// Makes the playground: build.js NETC.WASM FOLDER EXAMPLE.net...
+// Makes the playground: build.js NETC.WASM FOLDER zoo/EXAMPLE.net...
+// huggingface/TEMPLATE.net...
 // index.html with netc.js, netc.css and netc.wasm; and netc.html, which has
 // all of them in it. Equal input gives equal bytes.
 "use strict";
+const { execFileSync } = require("child_process");
 const crypto = require("crypto");
 const fs = require("fs");
 const path = require("path");
@@ -13,7 +15,31 @@ const read = (name) => fs.readFileSync(path.join(__dirname, name), "utf8");
 const hash = (text) => "'sha256-" +
   crypto.createHash("sha256").update(text).digest("base64") + "'";
 
-// "worker:engine" is the worker's source, "data:examples" the zoo by name.
+// Sources of nets by their names, those of the zoo without a folder; each
+// beside the one that it is most like, which makes them smaller after gzip.
+const sources = (files) => {
+  const texts = new Map(files.map((n) => {
+    const folder = path.basename(path.dirname(n)), name = path.basename(n);
+    return [folder === "zoo" ? name : `${folder}/${name}`,
+      fs.readFileSync(n, "utf8")];
+  }).sort((a, b) => a[0] < b[0] ? -1 : 1));
+  const size = (text) => zlib.deflateRawSync(text).length;
+  const own = new Map([...texts].map(([n, text]) => [n, size(text)]));
+  const ordered = {};
+  for (let last = "", [next] = texts.keys(); next !== undefined;) {
+    ordered[next] = last = texts.get(next);
+    texts.delete(next);
+    let least = Infinity;
+    next = undefined;
+    for (const [n, text] of texts) {
+      const more = size(last + text) - own.get(n);
+      if (more < least) [least, next] = [more, n];
+    }
+  }
+  return JSON.stringify(ordered);
+};
+
+// "worker:engine" is the worker's source, "data:nets" the nets.
 const ours = {
   name: "ours",
   setup(build) {
@@ -23,9 +49,7 @@ const ours = {
       contents: esbuild.transformSync(read("engine.js"),
         { minify: true, target: "es2021" }).code, loader: "text" }));
     build.onLoad({ filter: /^data:/, namespace: "ours" }, () => ({
-      contents: JSON.stringify(Object.fromEntries(nets.map((n) =>
-        [path.basename(n), fs.readFileSync(n, "utf8")]).sort())),
-      loader: "json" }));
+      contents: sources(nets), loader: "json" }));
   },
 };
 
@@ -33,12 +57,13 @@ const ours = {
 // same for every net.
 const scripts = async () => {
   const bytes = fs.readFileSync(wasm);
-  const { instance } = await WebAssembly.instantiate(bytes,
-    { wasi_snapshot_preview1: new Proxy({}, { get: () => () => 52 }) });
+  const memory = new WebAssembly.Memory({ initial: 32 });
+  const { instance } = await WebAssembly.instantiate(bytes, { env: { memory },
+    wasi_snapshot_preview1: new Proxy({}, { get: () => () => 52 }) });
   const e = instance.exports;
   const string = (s) => {
     const b = Buffer.from(s + "\0"), at = e.web_take(b.length);
-    new Uint8Array(e.memory.buffer, at, b.length).set(b);
+    new Uint8Array(memory.buffer, at, b.length).set(b);
     return at;
   };
   e._initialize();
@@ -47,7 +72,7 @@ const scripts = async () => {
     e.web_file(string("x.net"), string(source));
     if (e.web_load(string("x.net")) || e.web_emit(string("html")))
       throw new Error("the page of a net cannot be written");
-    const page = Buffer.from(e.memory.buffer, e.web_out(), e.web_length())
+    const page = Buffer.from(memory.buffer, e.web_out(), e.web_length())
       .toString();
     return [...page.matchAll(/<script>([^]*?)<\/script>/g)].map((m) => m[1]);
   };
@@ -93,7 +118,8 @@ const main = async () => {
     `<script type="text/plain" id="wasm">${packed.toString("base64")}` +
       `</script>\n<script>${script}</script>`));
   const sizes = ["netc.wasm", "netc.js", "netc.css", "index.html"].map((n) =>
-    zlib.gzipSync(fs.readFileSync(path.join(folder, n)), { level: 9 }).length);
+    execFileSync("gzip", ["-9c", path.join(folder, n)], { maxBuffer: 1 << 28 })
+      .length);
   console.log(`web: ${sizes[0]} bytes of wasm, ` +
     `${sizes.reduce((a, b) => a + b)} in all, after gzip -9`);
 };

@@ -8,7 +8,8 @@ import { bracketMatching } from "@codemirror/language";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap }
   from "@codemirror/autocomplete";
-import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { lintGutter, nextDiagnostic, previousDiagnostic, setDiagnostics }
+  from "@codemirror/lint";
 
 // In the order of enum netc_token_kind.
 const KINDS = ["comment", "keyword", "layer", "option", "function", "def",
@@ -124,8 +125,9 @@ export const makeEditor = (parent, { ask, changed }) => {
     autocompletion({ override: [complete] }),
     EditorView.contentAttributes.of({ "aria-label": "Source of the net",
       spellcheck: "false", autocapitalize: "off" }),
-    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap,
-      ...historyKeymap, ...defaultKeymap]),
+    keymap.of([{ key: "F8", run: nextDiagnostic, shift: previousDiagnostic },
+      ...closeBracketsKeymap, ...completionKeymap, ...historyKeymap,
+      ...defaultKeymap]),
     EditorView.updateListener.of((u) => u.docChanged && changed(false)),
   ] });
 

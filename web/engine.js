@@ -5,7 +5,7 @@
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-let wasm = null;
+let wasm = null, memory = null;
 let files = {};
 let chosen = ""; // the settings of the net that is open
 
@@ -16,9 +16,11 @@ const refused = (name) => () => {
 };
 
 const start = async (module) => {
-  const imports = { wasi_snapshot_preview1: {} };
+  const imports = {};
+  memory = new WebAssembly.Memory({ initial: 32 }); // as the Makefile says
   for (const i of WebAssembly.Module.imports(module))
-    imports[i.module][i.name] = refused(i.name);
+    (imports[i.module] ??= {})[i.name] = i.kind === "memory" ? memory
+      : refused(i.name);
   wasm = (await WebAssembly.instantiate(module, imports)).exports;
   wasm._initialize();
   if (!wasm.web_open()) throw new Error("out of memory");
@@ -28,9 +30,9 @@ const text = (string) => {
   const bytes = encoder.encode(string.replaceAll("\0", "\ufffd"));
   const at = wasm.web_take(bytes.length + 1);
   if (!at) throw new Error("out of memory");
-  const memory = new Uint8Array(wasm.memory.buffer, at, bytes.length + 1);
-  memory.set(bytes);
-  memory[bytes.length] = 0;
+  const room = new Uint8Array(memory.buffer, at, bytes.length + 1);
+  room.set(bytes);
+  room[bytes.length] = 0;
   return at;
 };
 
@@ -41,7 +43,7 @@ const call = (name, ...texts) => {
   return status;
 };
 
-const bytes = () => new Uint8Array(wasm.memory.buffer, wasm.web_out(),
+const bytes = () => new Uint8Array(memory.buffer, wasm.web_out(),
   wasm.web_length());
 const said = () => decoder.decode(bytes());
 const json = (name, ...args) => {
@@ -101,6 +103,11 @@ const tasks = {
   },
   emit(job) {
     return emit(job.kind);
+  },
+  // A file of others as a source, or what is wrong with it.
+  import(job) {
+    const status = call("web_import", job.name, job.text);
+    return status ? { refused: said() } : { text: said() };
   },
   choices(job) {
     return { choices: json("web_choices", job.byte) };

@@ -1,10 +1,14 @@
 // The playground's page: the editor, the tabs of outputs, and the worker
 // between them. It asks for nothing after the load.
-import examples from "data:examples";
+import nets from "data:nets";
 import { Client } from "./client.js";
 import { fillMenus, showMenus, showSliders } from "./controls.js";
 import { makeEditor } from "./editor.js";
 import * as link from "./link.js";
+
+// The zoo; what has a folder is for a config.json of Hugging Face.
+const examples = Object.fromEntries(Object.keys(nets).sort()
+  .filter((n) => !n.includes("/")).map((n) => [n, nets[n]]));
 
 const began = performance.now();
 const by = (id) => document.getElementById(id);
@@ -224,14 +228,26 @@ const follow = async (fragment = location.hash) => {
   return open(example, examples[example], found);
 };
 
+// Of Darknet, Caffe or Hugging Face: the compiler writes the source.
+const convert = async (name, text, command) => {
+  const made = await client.ask({ do: "import", name: name.toLowerCase(), text })
+    .catch((e) => ({ refused: e.message }));
+  if (made.refused !== undefined)
+    note(`${name}: ${made.refused}\n${command}`);
+  else await open(name.replace(/\.\w+$/, ".net"), made.text);
+};
+
 const take = async (file) => {
   if (!file) return;
   const name = file.name.replace(/[^\w.-]/g, "_").slice(-80);
-  if (!/\.net$/i.test(name))
-    note(`${name} is opened by the program: netc ${name}\n` +
-      `netc import ${name} -o x.net writes a source, which can be opened here.`);
+  const read = /\.(cfg|prototxt|json)$/i.test(name);
+  const command = `netc import ${name} -o x.net writes a source, which can ` +
+    "be opened here.";
+  if (!read && !/\.net$/i.test(name))
+    note(`${name} is opened by the program: netc ${name}\n${command}`);
   else if (file.size > link.MOST_BYTES)
     note(`${name} is larger than 1 MB: netc ${name} opens it.`);
+  else if (read) await convert(name, await file.text(), command);
   else await open(name, await file.text());
 };
 
@@ -305,7 +321,7 @@ const start = async () => {
       if (now) return pending || run();
       return run();
     } });
-  const made = new Client(await module, examples);
+  const made = new Client(await module, nets);
   const { catalog } = await made.ready;
   fillMenus(catalog, state, run);
   window.netc.outputs = catalog.outputs;
@@ -323,6 +339,7 @@ window.netc = {
     text, name: options.name || "main.net", settings: options.settings || {},
     define: options.define || {}, input: options.input || {},
     kinds: options.kinds || ["txt"] }),
+  import: (name, text) => client.ask({ do: "import", name, text }),
   text: () => editor.text(),
   settled: () => pending,
   follow,

@@ -62,14 +62,22 @@ void web_member(struct web_answer *answer, const char *key, const char *value) {
   json_member_string(&answer->json, key, slice_of(value ? value : ""));
 }
 
+bool web_find(const char *name, struct slice *text) {
+  for (const struct web_file *file = files; file; file = file->next)
+    if (strcmp(file->name, name) == 0) {
+      *text = (struct slice){file->text, file->length};
+      return true;
+    }
+  return false;
+}
+
 static enum netc_found read_file(void *user, const char *path,
                                  netc_sink_fn *sink, void *sink_user) {
+  struct slice text;
   (void)user;
-  for (const struct web_file *file = files; file; file = file->next)
-    if (strcmp(file->name, path) == 0)
-      return sink(sink_user, file->text, file->length) ? NETC_FOUND
-                                                       : NETC_UNREADABLE;
-  return NETC_ABSENT;
+  if (!web_find(path, &text))
+    return NETC_ABSENT;
+  return sink(sink_user, text.at, text.length) ? NETC_FOUND : NETC_UNREADABLE;
 }
 
 /* Room for an argument of a later call; NULL: there is none. */

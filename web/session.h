@@ -10,6 +10,9 @@
 
 extern struct netc *web_net; /* NULL: memory ran out */
 
+/* A file of that name; false: the page has none. */
+bool web_find(const char *name, struct slice *text);
+
 /* What the last call gives: read with web_out and web_length. */
 bool web_put(void *user, const char *bytes, size_t length);
 void web_clear(void);

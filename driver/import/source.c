@@ -1,7 +1,6 @@
 /*
- * A file of another framework as a source. It is compiled before it is
- * written, and every layer compared with what the file says of its shape, so
- * that an import is right or an error.
+ * A file of another framework as a source, which is proven before it is
+ * written (import/proof.h), so that an import is right or an error.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,8 +8,8 @@
 #include "driver/import/request.h"
 #include "driver/net_options.h"
 #include "driver/zoo.h"
+#include "import/proof.h"
 #include "import/pytorch/modules.h"
-#include "import/weights.h"
 
 /* "yolov3" of "nets/yolov3.cfg" */
 static const char *stem(struct import_request *r) {
@@ -41,113 +40,24 @@ int request_refuse(const struct import_request *r, struct graph *graph) {
                      SLICE_ARG(e->message));
 }
 
-static const char *dims_text(struct graph *graph, const struct netc_shape *s) {
-  return graph_sizes(graph, s->dims, (int)s->rank);
-}
-
-/* Sizes of 1 beside the others mean the same tensor: 1x1xC and C. */
-static bool same_shape(const struct netc_shape *a,
-                       const struct graph_shape *b) {
-  size_t i = 0, k = 0, rank = (size_t)a->rank, other = (size_t)b->rank;
-  while (i < rank || k < other) {
-    if (i < rank && a->dims[i] == 1)
-      i++;
-    else if (k < other && b->size[k] == 1)
-      k++;
-    else if (i < rank && k < other && a->dims[i] == b->size[k])
-      i++, k++;
-    else
-      return false;
-  }
-  return true;
-}
-
-/* What a node is; of `again`, what is used once more. */
-static const char *word_of(const struct graph *graph,
-                           const struct graph_node *node) {
-  bool again = node->word == WORD_AGAIN;
-  return graph_word(again ? graph->nodes.at[node->keyed]->word : node->word);
-}
-
-/* An import that says something else than its file is a bug of ours. */
-static bool verify(struct import_request *r, struct graph *graph,
-                   const struct imported *result) {
-  size_t count = netc_layer_count(r->netc);
-  if (graph->kept)
-    return !netc_source(r->netc, 1) && import_has_weights(r->netc, graph);
-  if (graph->source.length) /* the reader compared it */
-    return true;
-  if (count != result->layer_count)
-    return graph_fail(graph, 0,
-                      "the source has %zu layers, the file %zu; "
-                      "please report this",
-                      count, result->layer_count);
-  for (size_t i = 0; i < count; i++) {
-    struct netc_layer layer = {.size = sizeof layer};
-    const struct graph_node *node = result->layers[i];
-    netc_layer(r->netc, i, &layer);
-    if (strcmp(layer.op, word_of(graph, node)) != 0)
-      return graph_fail(graph, node->line,
-                        "layer %zu is `%s` in the source, `%s` in "
-                        "the file; please report this",
-                        i, layer.op, word_of(graph, node));
-    if (node->shape.rank > 0 && !same_shape(&layer.out, &node->shape))
-      return graph_fail(graph, node->line,
-                        "%s gives %s in the file, `%s` gives %s",
-                        node->name ? node->name : node->kind,
-                        graph_sizes(graph, node->shape.size, node->shape.rank),
-                        layer.written, dims_text(graph, &layer.out));
-    if (layer.param_count != node->params)
-      return graph_fail(graph, node->line,
-                        "%s has %" PRId64
-                        " parameters in the file, `%s` has %" PRId64,
-                        node->name ? node->name : node->kind, node->params,
-                        layer.written, layer.param_count);
-  }
-  return true;
-}
-
-/* Compiles what was imported; whether it says what the file does. */
-static bool holds(struct import_request *r, struct graph *graph,
-                  const struct imported *result) {
-  struct slice text = text_slice(&result->source);
-  graph->failed = false;
-  graph->error = (struct graph_error){0};
-  /* Its lines are none of the file's. */
-  r->loaded =
-      netc_load_text(r->netc, graph_text(graph, "%s, imported", r->path),
-                     text.at, text.length);
-  return r->loaded == NETC_OK && verify(r, graph, result);
-}
-
 /* That a shorter source is not the file's net is a mistake of ours. */
-static int settle_for(const struct import_request *r, const char *what) {
-  say_note(r->path, NULL,
-           "written with %s, since a shorter source is not the same net; "
-           "please report this",
-           what);
-  return EXIT_DONE;
-}
-
-/* The source as it is, or else in more lines, at last with one a layer; if
- * none holds, says why. */
 static int settle(struct import_request *r, struct graph *graph,
                   struct imported *result) {
-  if (holds(r, graph, result))
-    return EXIT_DONE;
-  bool graphs = !r->options.flat && !graph->source.length;
-  while (graphs && import_longer(graph, result))
-    if (holds(r, graph, result))
-      return settle_for(r, "more lines than need be");
-  if (graphs) {
-    import_flat(graph, result);
-    if (holds(r, graph, result))
-      return settle_for(r, "a line a layer");
-  }
-  if (graph->failed)
+  struct import_proof proof = {.netc = r->netc, .path = r->path};
+  bool holds = import_prove(&proof, graph, r->options.flat, result);
+  r->loaded = proof.loaded;
+  if (!holds && graph->failed)
     return request_refuse(r, graph);
-  show_diagnostics(r->netc, style_of(COLOUR_AUTO));
-  return exit_status_of(r->netc, r->loaded);
+  if (!holds) {
+    show_diagnostics(r->netc, style_of(COLOUR_AUTO));
+    return exit_status_of(r->netc, r->loaded);
+  }
+  if (proof.longer)
+    say_note(r->path, NULL,
+             "written with %s, since a shorter source is not the same net; "
+             "please report this",
+             proof.longer);
+  return EXIT_DONE;
 }
 
 /* Windows puts a mark before texts. */
@@ -251,6 +161,15 @@ static void try_sizes(struct import_request *r,
   }
 }
 
+/* One that netc wrote, with the weights of its source. */
+static bool is_kept(struct import_request *r, struct graph *graph,
+                    const struct imported *result) {
+  struct import_proof proof = {.netc = r->netc, .path = r->path};
+  bool holds = import_holds(&proof, graph, result);
+  r->loaded = proof.loaded;
+  return holds;
+}
+
 static int read_source(struct import_request *r,
                        const struct import_reader *reader, struct slice text,
                        struct graph *graph, struct imported *result) {
@@ -261,7 +180,7 @@ static int read_source(struct import_request *r,
   }
   if (!graph->kept)
     return settle(r, graph, result);
-  if (holds(r, graph, result)) {
+  if (is_kept(r, graph, result)) {
     say_note(r->path, NULL, "netc wrote it, and its source is in it");
     return EXIT_DONE;
   }

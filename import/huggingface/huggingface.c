@@ -7,11 +7,15 @@
 /* "mistral", which has the net of llama, in examples/huggingface or zoo. */
 static bool read_template(struct hugging *h, struct slice *source) {
   static const char *const folders[] = {"huggingface", "zoo"};
-  for (size_t i = 0; h->options->templates && i < 2; i++) {
-    const char *path =
-        graph_text(h->graph, "%s/%s/%s.net", h->options->templates, folders[i],
-                   h->type->file);
-    if (file_read(h->graph->arena, path, source) == FILE_OK)
+  const struct import_options *options = h->options;
+  for (size_t i = 0; i < 2; i++) {
+    const char *name =
+        graph_text(h->graph, "%s/%s.net", folders[i], h->type->file);
+    if (options->template_of && options->template_of(name, source))
+      return true;
+    const char *path = graph_text(h->graph, "%s/%s", options->templates, name);
+    if (options->templates &&
+        file_read(h->graph->arena, path, source) == FILE_OK)
       return true;
   }
   graph_fail(h->graph, 0, "the net of `%s` is not here", h->type->name);

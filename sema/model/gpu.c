@@ -4,14 +4,22 @@
 #include "base/check.h"
 #include "layers/foreign/foreign.h"
 
+/* A page, which must be small, shows no sources. */
+#ifdef NETC_NO_SOURCES
+#define SOURCE(text) ""
+#else
+#define SOURCE(text) text
+#endif
+
 static const struct gpu known[] = {
 #define GPU(word, names, kind, mebibytes, usable, source, bandwidth, near, \
             far, host, ...)                                                \
-  {word,         names,  kind,      mebibytes,                             \
-   usable,       source, bandwidth, {near, far, host},                     \
+  {word,         names,          kind,      mebibytes,                     \
+   usable,       SOURCE(source), bandwidth, {near, far, host},             \
    {__VA_ARGS__}},
 #include "sema/model/gpus.def"
 #undef GPU
+#undef SOURCE
 };
 
 enum { KNOWN = sizeof known / sizeof *known };

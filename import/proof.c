@@ -1,0 +1,103 @@
+/*
+ * What was imported is compiled, and every layer compared with what the file
+ * says of its shape and its parameters.
+ */
+#include "import/proof.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "import/weights.h"
+
+static const char *dims_text(struct graph *graph, const struct netc_shape *s) {
+  return graph_sizes(graph, s->dims, (int)s->rank);
+}
+
+/* Sizes of 1 beside the others mean the same tensor: 1x1xC and C. */
+static bool same_shape(const struct netc_shape *a,
+                       const struct graph_shape *b) {
+  size_t i = 0, k = 0, rank = (size_t)a->rank, other = (size_t)b->rank;
+  while (i < rank || k < other) {
+    if (i < rank && a->dims[i] == 1)
+      i++;
+    else if (k < other && b->size[k] == 1)
+      k++;
+    else if (i < rank && k < other && a->dims[i] == b->size[k])
+      i++, k++;
+    else
+      return false;
+  }
+  return true;
+}
+
+/* What a node is; of `again`, what is used once more. */
+static const char *word_of(const struct graph *graph,
+                           const struct graph_node *node) {
+  bool again = node->word == WORD_AGAIN;
+  return graph_word(again ? graph->nodes.at[node->keyed]->word : node->word);
+}
+
+/* An import that says something else than its file is a bug of ours. */
+static bool verify(struct import_proof *p, struct graph *graph,
+                   const struct imported *result) {
+  size_t count = netc_layer_count(p->netc);
+  if (graph->kept)
+    return !netc_source(p->netc, 1) && import_has_weights(p->netc, graph);
+  if (graph->source.length) /* the reader compared it */
+    return true;
+  if (count != result->layer_count)
+    return graph_fail(graph, 0,
+                      "the source has %zu layers, the file %zu; "
+                      "please report this",
+                      count, result->layer_count);
+  for (size_t i = 0; i < count; i++) {
+    struct netc_layer layer = {.size = sizeof layer};
+    const struct graph_node *node = result->layers[i];
+    netc_layer(p->netc, i, &layer);
+    if (strcmp(layer.op, word_of(graph, node)) != 0)
+      return graph_fail(graph, node->line,
+                        "layer %zu is `%s` in the source, `%s` in "
+                        "the file; please report this",
+                        i, layer.op, word_of(graph, node));
+    if (node->shape.rank > 0 && !same_shape(&layer.out, &node->shape))
+      return graph_fail(graph, node->line,
+                        "%s gives %s in the file, `%s` gives %s",
+                        node->name ? node->name : node->kind,
+                        graph_sizes(graph, node->shape.size, node->shape.rank),
+                        layer.written, dims_text(graph, &layer.out));
+    if (layer.param_count != node->params)
+      return graph_fail(graph, node->line,
+                        "%s has %" PRId64
+                        " parameters in the file, `%s` has %" PRId64,
+                        node->name ? node->name : node->kind, node->params,
+                        layer.written, layer.param_count);
+  }
+  return true;
+}
+
+bool import_holds(struct import_proof *p, struct graph *graph,
+                  const struct imported *result) {
+  struct slice text = text_slice(&result->source);
+  graph->failed = false;
+  graph->error = (struct graph_error){0};
+  /* Its lines are none of the file's. */
+  p->loaded =
+      netc_load_text(p->netc, graph_text(graph, "%s, imported", p->path),
+                     text.at, text.length);
+  return p->loaded == NETC_OK && verify(p, graph, result);
+}
+
+bool import_prove(struct import_proof *p, struct graph *graph, bool flat,
+                  struct imported *result) {
+  if (import_holds(p, graph, result))
+    return true;
+  if (flat || graph->source.length)
+    return false;
+  p->longer = "more lines than need be";
+  while (import_longer(graph, result))
+    if (import_holds(p, graph, result))
+      return true;
+  p->longer = "a line a layer";
+  import_flat(graph, result);
+  return import_holds(p, graph, result);
+}
