@@ -391,6 +391,13 @@ static void papers_have_their_way(void **state) {
            "grep -aq 'MediaBox .0 0 240 ' %s/v.volumes.pdf",
            folder, folder, folder);
   expect(command, 0, NULL, NULL);
+  /* Folded as on a page, and no taller than two of them. */
+  r = run("%s", NETC " examples/zoo/sd_unet.net --labels=plain --width 240pt "
+                     "--emit=svg");
+  const char *height = strstr(r.out, "height=\"");
+  assert_non_null(height);
+  assert_true(atof(height + 8) < 1600);
+  run_free(&r);
   expect(NETC " examples/vgg16.net --width 240 --emit=svg", 2, NULL,
          "--width 240: a length with its unit, pt, mm, cm or in");
   expect(NETC " examples/vgg16.net --width 1mm --emit=svg", 2, NULL,

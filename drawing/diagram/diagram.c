@@ -247,6 +247,8 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
 /* More boxes do not fit a page, however tightly they are set. */
 enum { MOST_BOXES = 600 };
 
+enum { SMALLEST = WHOLE * 5 / 8 /* letters of 5 pt, not many times as long */ };
+
 /*
  * The first that can be read on a page: a U, columns, and tighter ones. If
  * there is none, the largest.
@@ -254,12 +256,16 @@ enum { MOST_BOXES = 600 };
 static bool find_layout(struct diagram_paper *l) {
   struct attempt a = {0}, best = {0};
   int64_t most = -1;
+  size_t boxes = SIZE_MAX / 2;
   for (int k = 0; k < EFFORTS; k++) {
     /* Where any height will do, what draws least is the shortest. */
     a.effort = l->tall ? (enum diagram_effort)(EFFORTS - 1 - k)
                        : (enum diagram_effort)k;
     if (!(l->tall ? make_items : make_effort)(l, a.effort))
       continue;
+    if (most >= SMALLEST && l->d->items.count > 2 * boxes)
+      break;
+    boxes = l->tall ? l->d->items.count : SIZE_MAX / 2;
     int first = l->d->items.count > MOST_BOXES ? 2 * LEVELS - 1 : 0;
     for (int i = first; i < 2 * LEVELS; i++) {
       a.level = i / 2;
