@@ -294,11 +294,12 @@ $(build)/tests/test_growth: $(counting)
 $(build)/tests/test_growth: private objects := $(counting)
 
 checked := $(patsubst $(src)runtime/%.c,$(build)/checked/%.o,$(runtime))
-$(build)/tests/test_runtime $(build)/tests/test_program: $(checked)
+$(build)/tests/test_runtime $(build)/tests/test_program \
+    $(build)/tests/test_q8: $(checked)
 $(build)/tests/test_program: private objects += $(checked) $(runtime_libs)
-$(build)/tests/test_runtime: private objects := $(checked) \
-                                                $(runtime_libs)
-$(build)/tests/test_runtime: private tensor_objects :=
+$(build)/tests/test_runtime $(build)/tests/test_q8: \
+    private objects := $(checked) $(runtime_libs)
+$(build)/tests/test_runtime $(build)/tests/test_q8: private tensor_objects :=
 
 message_objects := $(build)/obj/gen/onnx.pb-c.o
 $(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector: \

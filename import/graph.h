@@ -59,7 +59,8 @@ struct graph_weight {
                         all of it is in the order of a file */
   const float *real; /* or */
   const int64_t *whole;
-  const char *scale, *zero; /* struct float_steps'; NULL: it has none */
+  const char *scale, *zero; /* struct written_steps'; NULL: it has none */
+  const int32_t *stored;    /* whole numbers that `real` stands for; or NULL */
 };
 
 struct graph_shape {

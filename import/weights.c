@@ -45,9 +45,16 @@ bool import_has_weights(struct netc *netc, const struct graph *graph) {
   return true;
 }
 
-static float value_of(const struct graph_weight *w, int64_t i) {
+/* Of 32 bits: a real, or a whole number that it is stored as. */
+static uint32_t value_of(const struct graph_weight *w, bool stored, int64_t i) {
+  uint32_t bits;
+  float real;
   i = w->fill ? 0 : i;
-  return w->real ? w->real[i] : (float)w->whole[i];
+  if (stored)
+    return (uint32_t)w->stored[i];
+  real = w->real ? w->real[i] : (float)w->whole[i];
+  memcpy(&bits, &real, sizeof bits);
+  return bits;
 }
 
 /*
@@ -55,8 +62,9 @@ static float value_of(const struct graph_weight *w, int64_t i) {
  * that was flattened, what follows one that it becomes: the file has those as
  * C, H, W, the net as H, W, C.
  */
-static void put_matrix(const struct graph_weight *w,
-                       const struct netc_tensor *t, int64_t inputs, float *to) {
+static void put_matrix(const struct graph_weight *w, bool stored,
+                       const struct netc_tensor *t, int64_t inputs,
+                       uint32_t *to) {
   int split = 0;
   int64_t product = 1;
   while (split < t->rank && product < inputs)
@@ -77,17 +85,18 @@ static void put_matrix(const struct graph_weight *w,
       }
     }
     int64_t from = w->as_file ? column_place : column;
-    to[t->first + row_place + column_place] = value_of(w, row * inputs + from);
+    to[t->first + row_place + column_place] =
+        value_of(w, stored, row * inputs + from);
   }
 }
 
-static void put_vector(const struct graph_weight *w,
-                       const struct netc_tensor *t, float *to) {
+static void put_vector(const struct graph_weight *w, bool stored,
+                       const struct netc_tensor *t, uint32_t *to) {
   for (int64_t i = 0; i < t->count; i++) {
     int64_t rest = i, place = t->first;
     for (int k = t->rank; k-- > 0; rest /= t->dims[k])
       place += rest % t->dims[k] * t->strides[k];
-    to[place] = value_of(w, i);
+    to[place] = value_of(w, stored, i);
   }
 }
 
@@ -97,27 +106,54 @@ static bool is_straight(const struct netc_tensor *t) {
 
 /* As it lies in the file. */
 static void put_stored(const struct netc_weight *weight,
-                       const struct graph_weight *w, float *to) {
+                       const struct graph_weight *w, bool stored,
+                       uint32_t *to) {
   for (int64_t i = 0; i < weight->count; i++)
-    to[i] = value_of(w, i);
+    to[i] = value_of(w, stored, i);
 }
 
 static void put_values(struct netc *netc, size_t index,
                        const struct netc_weight *weight,
-                       const struct graph_weight *w, float *to) {
+                       const struct graph_weight *w, bool stored,
+                       uint32_t *to) {
   struct netc_tensor t;
   bool dense = weight->rank == 2 && strcmp(w->name, "weight") == 0;
   if (find_tensor(netc, index, &t) && t.count == weight->count) {
     if (dense && t.rank >= 2 && w->is_matrix) {
-      put_matrix(w, &t, weight->dims[1], to);
+      put_matrix(w, stored, &t, weight->dims[1], to);
       return;
     }
     if (weight->rank == 1 && !w->as_file && !is_straight(&t)) {
-      put_vector(w, &t, to);
+      put_vector(w, stored, &t, to);
       return;
     }
   }
-  put_stored(weight, w, to);
+  put_stored(weight, w, stored, to);
+}
+
+/* Whether the net computes in the whole numbers that the file has. */
+static bool is_stored(struct netc *netc,
+                      const struct graph_weight *const *given, size_t count) {
+  struct netc_q8_block block = {.size = sizeof block};
+  for (size_t i = 0; i < count; i++)
+    if (!given[i]->stored)
+      return false;
+  return count > 0 && netc_q8_block(netc, &block) == NETC_OK;
+}
+
+/* A bias has 32 bits, all others 8. */
+static enum value_type type_of(const struct netc_weight *weight, bool stored) {
+  return !stored                                       ? VALUE_F32
+         : slice_ends(slice_of(weight->name), ".bias") ? VALUE_I32
+                                                       : VALUE_I8;
+}
+
+static void write_values(FILE *file, enum value_type type,
+                         const uint32_t *values, size_t count) {
+  if (type != VALUE_I8)
+    words_write(file, values, count);
+  for (size_t i = 0; type == VALUE_I8 && i < count; i++)
+    fputc((int)(values[i] & 255), file);
 }
 
 /* "weight" of "stem.conv1.weight" */
@@ -133,9 +169,9 @@ static const char *name_in_layer(struct netc *netc,
 bool import_weights(struct netc *netc, const struct imported *result,
                     struct graph *graph, FILE *file) {
   struct arena *arena = graph->arena;
-  VEC(struct float_tensor) tensors = {0};
+  VEC(struct written_tensor) tensors = {0};
   VEC(const struct graph_weight *) given = {0};
-  VEC(struct float_steps) steps = {0};
+  VEC(struct written_steps) steps = {0};
   struct netc_weight weight = {.size = sizeof weight};
   for (size_t i = 0; netc_weight(netc, i, &weight) == NETC_OK; i++) {
     const struct graph_weight *w =
@@ -146,18 +182,23 @@ bool import_weights(struct netc *netc, const struct imported *result,
       return graph_fail(graph, 0, "the file has no values for `%s`",
                         weight.name);
     *VEC_PUSH(arena, &given) = w;
-    *VEC_PUSH(arena, &tensors) = (struct float_tensor){
-        weight.name, weight.rank, weight.dims, weight.count};
+    *VEC_PUSH(arena, &tensors) = (struct written_tensor){
+        weight.name, weight.rank, weight.dims, weight.count, VALUE_F32};
     if (w->scale)
       *VEC_PUSH(arena, &steps) =
-          (struct float_steps){weight.name, w->scale, w->zero};
+          (struct written_steps){weight.name, w->scale, w->zero};
   }
   for (size_t i = 0; !graph->kept && i < result->layer_count; i++) {
     struct netc_layer layer = {.size = sizeof layer};
     const struct graph_node *node = result->layers[i];
     if (node->scale && netc_layer(netc, i, &layer) == NETC_OK)
-      *VEC_PUSH(arena, &steps) = (struct float_steps){
+      *VEC_PUSH(arena, &steps) = (struct written_steps){
           graph_text(graph, "%s.output", layer.name), node->scale, node->zero};
+  }
+  bool stored = is_stored(netc, given.at, given.count);
+  for (size_t i = 0; i < tensors.count; i++) {
+    netc_weight(netc, i, &weight);
+    tensors.at[i].type = type_of(&weight, stored);
   }
   safetensors_write_header(file, tensors.at, tensors.count, steps.at,
                            steps.count, arena);
@@ -165,13 +206,13 @@ bool import_weights(struct netc *netc, const struct imported *result,
     struct arena inner;
     arena_open_in(&inner, arena);
     netc_weight(netc, i, &weight);
-    float *values =
+    uint32_t *values =
         arena_alloc(&inner, (size_t)weight.count + 1, sizeof *values);
     if (graph->kept)
-      put_stored(&weight, given.at[i], values);
+      put_stored(&weight, given.at[i], stored, values);
     else
-      put_values(netc, i, &weight, given.at[i], values);
-    floats_write(file, values, (size_t)weight.count);
+      put_values(netc, i, &weight, given.at[i], stored, values);
+    write_values(file, tensors.at[i].type, values, (size_t)weight.count);
     arena_close(&inner);
   }
   return true;

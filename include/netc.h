@@ -401,7 +401,7 @@ NETC_API enum netc_status netc_emit(struct netc *netc, const char *kind,
 
 /* The model: layers in the order of the source, inputs of the net first */
 
-enum netc_type { NETC_FLOAT, NETC_I32, NETC_I64 };
+enum netc_type { NETC_FLOAT, NETC_I32, NETC_I64, NETC_I8 };
 
 /* In a partial model: of a size, a rank, or a count of a layer. */
 #define NETC_UNKNOWN (-1)
@@ -779,9 +779,11 @@ struct netc_tensor {
   int rank;
   const int64_t *dims, *strides;
   int64_t count;
-  int64_t offset; /* bytes in the block, as float32; -1: folded away */
-  int64_t norm;   /* the layer that is folded into it; -1: none */
-  double eps;     /* of a norm, added to its variance */
+  int64_t offset;      /* bytes in the block, -1: folded away */
+  int64_t norm;        /* the layer that is folded into it; -1: none */
+  double eps;          /* of a norm, added to its variance */
+  enum netc_type type; /* of a value in the block: float32, or in a net whose
+                          dtype is i8 NETC_I8 and, of biases, NETC_I32 */
 };
 
 /* NETC_USAGE behind the last one. */
@@ -797,6 +799,45 @@ netc_weight_torch_name(struct netc *netc, size_t index, const char **name);
 
 NETC_API enum netc_status netc_tensor(struct netc *netc, size_t index,
                                       struct netc_tensor *tensor);
+
+/*
+ * A prediction of 8 bits (`infer dtype=i8`): what its block has beside weights
+ * for each operation of the runtime. docs/weights.md says what the numbers are.
+ */
+struct netc_q8 {
+  size_t size;
+  const char *code;   /* "q8conv", of runtime/ops.def */
+  const char *was;    /* what it is in float32: "conv", "gelu", */
+  double reals[3];    /* and the reals of that */
+  const char *clamp;  /* that is part of it: "relu", "relu6", "hardtanh"; "" */
+  int64_t layer;      /* whose operation it is */
+  int64_t out;        /* whose output it gives: that of the clamp */
+  size_t in_count;    /* values that it reads, of which each is */
+  const int64_t *ins; /* the output of that layer; -1: no, */
+  const int64_t *tensors; /* it is that netc_tensor */
+  int64_t weight, bias;   /* of netc_tensor; -1: it has none */
+  bool outputs_first; /* the weights of each output lie side by side: its axis
+                         is the first one in the block, not the last one */
+  int64_t outputs;    /* of a product */
+  int64_t scales, words, table; /* bytes in the block; -1: none */
+};
+
+/* The block in bytes, and where the scales and zeros of the net's inputs and
+ * outputs lie in it, which are outputs of layers. */
+struct netc_q8_block {
+  size_t size;
+  int64_t bytes, ports;
+  int64_t narrow; /* before it all are words of 32 bits */
+  size_t port_count;
+  const int64_t *port_layers;
+};
+
+/* NETC_USAGE after the last one; NETC_ERROR where the net is not of 8 bits, or
+ * the runtime cannot run it: netc_message says why. */
+NETC_API enum netc_status netc_q8(struct netc *netc, size_t index,
+                                  struct netc_q8 *q8);
+NETC_API enum netc_status netc_q8_block(struct netc *netc,
+                                        struct netc_q8_block *block);
 
 /*
  * What the layers compute, operation by operation in the order of the source:

@@ -61,6 +61,7 @@ struct load {
   const struct placed *placed;         /* likewise: place.c */
   const struct netrt_model *runtime;   /* likewise; NULL: not asked for */
   const struct program *program;       /* likewise */
+  struct q8_list *q8;                  /* likewise: q8.c */
   bool partial;                        /* layers are kept after an error */
   int repaired; /* the source with these in it, of which they are then made */
   VEC(struct insertion) repairs;
@@ -175,6 +176,16 @@ const struct module_name *load_module_names(struct call *call,
 
 /* The tensor of a parameter of the model, which no other one shares. */
 int64_t load_tensor(struct call *call, size_t param);
+
+/* That of the bias that folding makes for a layer. */
+int64_t load_made_bias(struct call *call, int64_t layer);
+
+/* Makes load->runtime; the call's status says whether it can be. */
+void load_runtime(struct call *call);
+
+/* What a prediction runs, made when it is first asked for; NULL: a sum passes
+   2^63 - 1. */
+const struct program *load_program(struct load *load);
 
 /* Where a span lies in its source. */
 struct netc_place load_place(struct load *load, struct span span);

@@ -3,7 +3,7 @@
 #include "codegen/c/tables.h"
 #include "library/context.h"
 
-static const struct program *program_of(struct load *load) {
+const struct program *load_program(struct load *load) {
   struct program *program;
   if (load->program)
     return load->program;
@@ -13,9 +13,9 @@ static const struct program *program_of(struct load *load) {
   return load->program;
 }
 
-static void call_runtime(struct call *call) {
+void load_runtime(struct call *call) {
   struct load *load = call->netc->load;
-  const struct program *program = program_of(load);
+  const struct program *program = load_program(load);
   struct netrt_model *model = ARENA_NEW(&load->arena, struct netrt_model);
   call->status = program ? NETC_OK : NETC_BUG;
   if (load->runtime || !program)
@@ -36,7 +36,7 @@ enum netc_status netc_runtime(struct netc *netc,
     context_say(netc, "no net has been loaded");
     return NETC_USAGE;
   }
-  enum netc_status status = context_call(netc, CALL_READS, call_runtime, NULL);
+  enum netc_status status = context_call(netc, CALL_READS, load_runtime, NULL);
   if (status == NETC_OK)
     *model = netc->load->runtime;
   return status;

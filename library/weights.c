@@ -3,6 +3,8 @@
 
 #include "layers/param.h"
 #include "library/context.h"
+#include "memory/program.h"
+#include "memory/q8.h"
 #include "sema/model/file_maps.h"
 #include "sema/model/weight_block.h"
 
@@ -23,6 +25,7 @@ struct collecting {
   struct params params;
   const struct shape **in; /* room for a layer's inputs */
   struct file_maps maps;
+  const struct program *program; /* of 8 bits, else NULL */
 };
 
 static void view_param(const struct collecting *c, size_t index,
@@ -92,8 +95,18 @@ static double eps_of(const struct node *node) {
   return 0;
 }
 
-static int64_t byte_offset(int64_t at) {
-  return at < 0 ? -1 : at * 4;
+/* Of what has `wide` values of biases before it. */
+static int64_t byte_offset(const struct collecting *c, int64_t at, int64_t wide,
+                           bool bias) {
+  if (at < 0)
+    return -1;
+  if (!c->program)
+    return at * 4;
+  return bias ? wide * 4 : c->program->narrow + at - wide;
+}
+
+static enum netc_type type_of(const struct collecting *c, bool bias) {
+  return !c->program ? NETC_FLOAT : bias ? NETC_I32 : NETC_I8;
 }
 
 static void add_tensor(struct collecting *c, size_t index, size_t number) {
@@ -108,18 +121,20 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
   if (node->train_only)
     return; /* a prediction does not read it */
   c->weights->tensor_of[stored] = (int64_t)c->weights->tensors.count;
-  *VEC_PUSH(c->arena, &c->weights->tensors) =
-      (struct netc_tensor){.layer = (int64_t)index,
-                           .name = param->name,
-                           .weight = (int64_t)file,
-                           .first = view.first,
-                           .rank = view.axes,
-                           .dims = keep_sizes(c, view.size, view.axes),
-                           .strides = keep_sizes(c, view.stride, view.axes),
-                           .count = c->model->params.at[stored].count,
-                           .offset = byte_offset(c->block.at[stored]),
-                           .norm = c->block.norm[stored],
-                           .eps = eps_of(node)};
+  *VEC_PUSH(c->arena, &c->weights->tensors) = (struct netc_tensor){
+      .layer = (int64_t)index,
+      .name = param->name,
+      .weight = (int64_t)file,
+      .first = view.first,
+      .rank = view.axes,
+      .dims = keep_sizes(c, view.size, view.axes),
+      .strides = keep_sizes(c, view.stride, view.axes),
+      .count = c->model->params.at[stored].count,
+      .offset = byte_offset(c, c->block.at[stored], c->block.wide[stored],
+                            c->model->params.at[stored].bias),
+      .type = type_of(c, c->model->params.at[stored].bias),
+      .norm = c->block.norm[stored],
+      .eps = eps_of(node)};
 }
 
 static void add_made_bias(struct collecting *c, size_t index) {
@@ -127,16 +142,18 @@ static void add_made_bias(struct collecting *c, size_t index) {
   int64_t channels = shape_channels(node->out);
   if (c->block.bias[index] < 0)
     return;
-  *VEC_PUSH(c->arena, &c->weights->tensors) =
-      (struct netc_tensor){.layer = (int64_t)index,
-                           .name = "bias",
-                           .weight = -1,
-                           .rank = 1,
-                           .dims = keep_sizes(c, &channels, 1),
-                           .strides = keep_sizes(c, &channels, 1),
-                           .count = channels,
-                           .offset = byte_offset(c->block.bias[index]),
-                           .norm = c->block.made[index]};
+  *VEC_PUSH(c->arena, &c->weights->tensors) = (struct netc_tensor){
+      .layer = (int64_t)index,
+      .name = "bias",
+      .weight = -1,
+      .rank = 1,
+      .dims = keep_sizes(c, &channels, 1),
+      .strides = keep_sizes(c, &channels, 1),
+      .count = channels,
+      .offset =
+          byte_offset(c, c->block.bias[index], c->block.made_wide[index], true),
+      .type = type_of(c, true),
+      .norm = c->block.made[index]};
 }
 
 static void collect_node(struct collecting *c, size_t index) {
@@ -160,6 +177,8 @@ static void collect(struct call *call) {
   weight_block_find(c.model, inference->folds.at, inference->folds.count,
                     &call->scratch, &c.block);
   file_maps_find(c.model, &call->scratch, &c.maps);
+  if (q8_is_on(&load->settings.infer))
+    c.program = load_program(load);
   c.weights->tensor_of = arena_alloc(c.arena, c.model->params.count + 1,
                                      sizeof *c.weights->tensor_of);
   for (size_t i = 0; i < c.model->nodes.count; i++)
@@ -178,6 +197,16 @@ static void call_weights(struct call *call) {
 int64_t load_tensor(struct call *call, size_t param) {
   call_weights(call);
   return call->netc->load->weights->tensor_of[param];
+}
+
+int64_t load_made_bias(struct call *call, int64_t layer) {
+  call_weights(call);
+  const struct weights *weights = call->netc->load->weights;
+  for (size_t i = 0; i < weights->tensors.count; i++)
+    if (weights->tensors.at[i].layer == layer &&
+        weights->tensors.at[i].weight < 0)
+      return (int64_t)i;
+  return -1;
 }
 
 /* layer1.0.bn1 of layer1.0.bn1.weight; nothing if it does not end so. */

@@ -227,14 +227,19 @@ static bool param_bytes(const struct model *model,
          add_i64(*bytes, packed, bytes);
 }
 
+/* Values that folding takes away, and bytes that 8 bits need more. */
+struct gone {
+  int64_t folded, more;
+};
+
 /*
- * The best order, and a plan for it; *folded: values that are gone. The
- * program is written if it is wanted; else the tape is gone before the order
- * is searched, and the graph before the plan is.
+ * The best order, and a plan for it. The program is written if it is wanted;
+ * else the tape is gone before the order is searched, and the graph before the
+ * plan is.
  */
 static bool find_plan(const struct model *model,
                       const struct infer_settings *settings,
-                      struct inference *f, int64_t *folded,
+                      struct inference *f, struct gone *gone,
                       struct program *program) {
   struct arena scratch, tape;
   struct tasks b;
@@ -242,7 +247,7 @@ static bool find_plan(const struct model *model,
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   bool leaps = !program;
   do {
-    f->folds.count = 0;
+    f->folds.count = f->clamps.count = 0;
     b = (struct tasks){.arena = &tape,
                        .graph.arena = &scratch,
                        .model = model,
@@ -264,7 +269,7 @@ static bool find_plan(const struct model *model,
     f->source_order = order.source_peak;
     f->live = order.peak;
     f->order_exact = order.exact;
-    *folded = b.folded;
+    *gone = (struct gone){b.folded, b.q8_bytes};
     find_buffers(&p);
     find_peak(&p);
     find_order(&p);
@@ -284,13 +289,14 @@ static bool find_plan(const struct model *model,
 bool inference_find(const struct model *model, const struct settings *settings,
                     struct inference *f) {
   const struct infer_settings *infer = &settings->infer;
-  int64_t folded = 0;
+  struct gone gone = {0, 0};
   *f = (struct inference){0};
   return find_framework(model, settings, f) &&
-         find_plan(model, infer, f, &folded, NULL) &&
-         param_bytes(model, infer, model->predicted.buffers - folded,
+         find_plan(model, infer, f, &gone, NULL) &&
+         param_bytes(model, infer, model->predicted.buffers - gone.folded,
                      count_biases(model, infer, f->folds.at, f->folds.count),
                      &f->weights) &&
+         add_i64(f->weights, gone.more, &f->weights) &&
          param_bytes(model, infer, 0, count_biases(model, infer, NULL, 0),
                      &f->parameters) &&
          model_buffer_bytes(model, false, infer->dtype, &f->buffers) &&
@@ -311,7 +317,7 @@ bool inference_in_framework(const struct model *model,
 
 bool program_find(const struct model *model, const struct settings *settings,
                   struct program *program) {
-  int64_t folded = 0;
+  struct gone gone = {0, 0};
   *program = (struct program){0};
-  return find_plan(model, &settings->infer, &program->plan, &folded, program);
+  return find_plan(model, &settings->infer, &program->plan, &gone, program);
 }

@@ -14,6 +14,11 @@ struct arena_buffer {
   uint32_t first, last;
 };
 
+/* An operation that is part of what made its input: q8.h. */
+struct clamp {
+  int64_t node, into;
+};
+
 /* Everything in bytes, for the batch of the settings. */
 struct inference {
   int64_t parameters, buffers;
@@ -25,6 +30,7 @@ struct inference {
   bool order_exact;     /* no order has less */
   int64_t cache;        /* keys and values of earlier positions */
   VEC(struct fold) folds;
+  VEC(struct clamp) clamps;
   struct plan plan;
   VEC(struct arena_buffer) arena;
   VEC(struct plan_overlap) overlaps; /* of these */

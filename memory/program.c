@@ -3,9 +3,12 @@
 
 #include "base/check.h"
 #include "memory/program_writer.h"
+#include "memory/q8.h"
 
-static int value_bytes(enum width width) {
-  return width == WIDTH_INDEX ? 8 : width == WIDTH_I32 ? 4 : 0;
+static enum operand_type type_of(enum width width) {
+  return width == WIDTH_INDEX ? OPERAND_I64
+         : width == WIDTH_I32 ? OPERAND_I32
+                              : OPERAND_OWN;
 }
 
 /* Bytes of values of the weights. */
@@ -16,12 +19,23 @@ static int64_t weight_bytes(struct program_writer *w, int64_t values) {
   return bytes;
 }
 
+/* Where a parameter begins in the block. */
+static int64_t param_first(struct program_writer *w, size_t param) {
+  const struct weight_block *block = &w->block;
+  if (!w->program->q8)
+    return weight_bytes(w, block->at[param]);
+  if (w->p->b->model->params.at[param].bias)
+    return 4 * block->wide[param];
+  return w->program->narrow + block->at[param] - block->wide[param];
+}
+
 /* Bytes of values that lie before another one. */
 static int64_t bytes_before(struct program_writer *w,
                             const struct operand *operand, int64_t values) {
   int64_t bytes = 0;
-  bool fits = operand->bytes
-                  ? mul_i64(values, operand->bytes, &bytes)
+  int64_t each = operand->type == OPERAND_I64 ? 8 : 4;
+  bool fits = operand->type != OPERAND_OWN
+                  ? mul_i64(values, each, &bytes)
                   : element_bytes(w->p->b->settings->dtype, values, &bytes);
   w->overflow = w->overflow || !fits;
   return bytes;
@@ -47,11 +61,13 @@ static struct operand operand_of(struct program_writer *w, size_t value,
   size_t root = tasks_root(b, value);
   const struct tape_storage *storage = &b->trace.tape.storages.at[root];
   const struct extent *extent = tape_storage_extent(&b->trace.tape, root);
-  struct operand operand = {.bytes = value_bytes(extent->width)};
+  struct operand operand = {
+      .type = type_of(extent->width), .node = storage->node, .param = -1};
   add_axes(w, &operand, lies, true, extent->fixed ? 0 : extent->count);
   if (storage->weight) {
     operand.weights = true;
-    operand.first = weight_bytes(w, w->block.at[storage->weight - 1]);
+    operand.param = (int64_t)storage->weight - 1;
+    operand.first = param_first(w, storage->weight - 1);
   } else {
     size_t buffer = w->p->buffer[b->tensor[root] - 1] - 1;
     operand.first = w->p->inference->arena.at[buffer].offset;
@@ -65,10 +81,13 @@ static void add_operand(struct program_writer *w,
   *VEC_PUSH(w->arena, &w->program->operands) = *operand;
 }
 
-/* A parameter is the same for all samples. */
-static void add_weight(struct program_writer *w, int64_t place,
+/* A parameter is the same for all samples; -1: a bias that folding makes. */
+static void add_weight(struct program_writer *w, int64_t param, int64_t first,
                        const struct strides *lies) {
-  struct operand operand = {.weights = true, .first = weight_bytes(w, place)};
+  struct operand operand = {
+      .weights = true, .first = first, .node = NO_NODE, .param = param};
+  if (w->program->q8 && (param < 0 || w->p->b->model->params.at[param].bias))
+    operand.type = OPERAND_I32;
   add_axes(w, &operand, lies, false, 0);
   add_operand(w, &operand);
 }
@@ -107,7 +126,7 @@ static void add_inputs(struct program_writer *w, size_t index,
   for (int i = 0; i < lowered->weight_count; i++) {
     size_t param = tape->params.at[op->first_param + (size_t)i];
     struct strides lies = strides_at(w, index, op->facts->in_count + i);
-    add_weight(w, w->block.at[param], &lies);
+    add_weight(w, (int64_t)param, param_first(w, param), &lies);
   }
   step->ins = op->facts->in_count + lowered->weight_count;
 }
@@ -126,7 +145,9 @@ static void add_folded(struct program_writer *w, size_t index,
   const struct node *node = &b->model->nodes.at[step->folded];
   int64_t channels = shape_channels(node->out);
   struct strides lies = strides_dense(1, &channels);
-  add_weight(w, w->block.bias[step->node], &lies);
+  int64_t first = w->program->q8 ? 4 * w->block.made_wide[step->node]
+                                 : weight_bytes(w, w->block.bias[step->node]);
+  add_weight(w, -1, first, &lies);
   step->ins++;
 }
 
@@ -143,11 +164,95 @@ static void add_work(struct program_writer *w, size_t number,
     count *= b->settings->batch;
   struct operand operand = {.first =
                                 w->p->inference->arena.at[buffer - 1].offset,
+                            .node = NO_NODE,
+                            .param = -1,
                             .rank = 1,
                             .dim = {count},
                             .stride = {1}};
   add_operand(w, &operand);
   step->works = 1;
+}
+
+/* Eight bits */
+
+/* `count` values of 32 or 8 bits in the block, after those before. */
+static int64_t add_numbers(struct program_writer *w, enum operand_type type,
+                           int64_t count) {
+  int64_t *at = type == OPERAND_OWN ? &w->tables : &w->words, first = *at;
+  struct operand operand = {.weights = true,
+                            .type = type,
+                            .first = first,
+                            .node = NO_NODE,
+                            .param = -1,
+                            .rank = 1,
+                            .dim = {count},
+                            .stride = {1}};
+  *at += type == OPERAND_OWN ? count : 4 * count;
+  add_operand(w, &operand);
+  return first;
+}
+
+/* The weights of each output lie side by side, but where it has one input. */
+static void put_outputs_first(struct operand *weight) {
+  int last = weight->rank - 1;
+  int64_t step = 1;
+  if (weight->dim[last - 1] == 1)
+    return;
+  for (int i = last - 1; i >= 0; step *= weight->dim[i--])
+    weight->stride[i] = step;
+  weight->stride[last] = step;
+}
+
+/* What the operation reads besides; its bias, if it has one, comes last. */
+static void use_eight_bits(struct program_writer *w, size_t index,
+                           struct program_op *step) {
+  const struct tasks *b = w->p->b;
+  struct q8_form form = q8_form_of(b, index);
+  size_t place = step->first_operand + (size_t)(step->outs + step->ins) - 1;
+  struct operand bias = {.rank = 0};
+  step->opcode = form.opcode;
+  size_t clamp = q8_clamped(b, index);
+  if (clamp != SIZE_MAX) {
+    step->clamp = b->trace.tape.ops.at[clamp].node;
+    step->limits = tape_lowered(&b->trace.tape, clamp)->opcode;
+    for (int i = 0; i < LOWERING_REALS; i++)
+      step->real[i] = tape_lowered(&b->trace.tape, clamp)->real[i];
+  }
+  bool product = form.opcode == DOES_Q8CONV || form.opcode == DOES_Q8LINEAR;
+  if (product && step->ins == 3) {
+    bias = w->program->operands.at[place--];
+    w->program->operands.count--;
+  }
+  if (product)
+    put_outputs_first(&w->program->operands.at[place]);
+  if (form.scales)
+    step->scales = add_numbers(w, OPERAND_REAL, form.scales);
+  if (form.words)
+    step->words = add_numbers(w, OPERAND_I32, form.words);
+  if (form.table)
+    step->table = add_numbers(w, OPERAND_OWN, form.table);
+  step->ins += (form.scales > 0) + (form.words > 0) + (form.table > 0);
+  if (bias.rank)
+    add_operand(w, &bias);
+}
+
+/* Biases, scales and words, weights, tables. */
+static void lay_eight_bits(struct program_writer *w) {
+  const struct tasks *b = w->p->b;
+  int64_t words = 0, tables = 0;
+  w->program->q8 = true;
+  w->program->ports = 4 * w->block.biases;
+  w->words = w->program->ports + 4 * Q8_PORT_WORDS *
+                                     (int64_t)(b->model->predicted_sources +
+                                               b->model->predicted_outputs);
+  for (size_t i = 0; i < b->graph.tasks.count; i++) {
+    struct q8_form form = q8_form_of(b, b->origins[i].op);
+    words += form.scales + form.words; /* of which the tasks have the sum */
+    tables += form.table;
+  }
+  w->program->narrow = w->words + 4 * words;
+  w->tables = w->program->narrow + w->block.count - w->block.biases;
+  w->program->weight_bytes = w->tables + tables;
 }
 
 static void add_step(struct program_writer *w, size_t number) {
@@ -158,6 +263,11 @@ static void add_step(struct program_writer *w, size_t number) {
   struct program_op step = {.node = op->node,
                             .name = op->facts->name,
                             .opcode = lowered->opcode,
+                            .was = lowered->opcode,
+                            .clamp = NO_NODE,
+                            .scales = -1,
+                            .words = -1,
+                            .table = -1,
                             .first_operand = w->program->operands.count,
                             .first_number = w->program->numbers.count,
                             .numbers = lowered->number_count};
@@ -169,6 +279,8 @@ static void add_step(struct program_writer *w, size_t number) {
   add_outputs(w, index, &step);
   add_inputs(w, index, &step);
   add_folded(w, index, &step);
+  if (w->program->q8)
+    use_eight_bits(w, index, &step);
   add_work(w, number, &step);
   const struct operand *operand = w->program->operands.at + step.first_operand;
   for (int i = step.outs; i < step.outs + step.ins; i++)
@@ -184,6 +296,8 @@ bool program_write(struct placing *placing, struct program *program) {
   struct program_writer w = {
       .p = placing, .program = program, .arena = model->arena};
   weight_block_find(model, f->folds.at, f->folds.count, b->arena, &w.block);
+  if (q8_is_on(b->settings))
+    lay_eight_bits(&w);
   for (size_t i = 0; i < b->graph.tasks.count; i++)
     add_step(&w, placing->schedule->order[i]);
   for (size_t i = 0; i < model->predicted_sources; i++) {
@@ -196,6 +310,7 @@ bool program_write(struct placing *placing, struct program *program) {
     struct strides lies = tape_strides(&b->trace.tape, value);
     *VEC_PUSH(w.arena, &program->outputs) = operand_of(&w, value, &lies);
   }
-  program->weight_bytes = weight_bytes(&w, w.block.count);
+  if (!program->q8)
+    program->weight_bytes = weight_bytes(&w, w.block.count);
   return !w.overflow;
 }

@@ -10,13 +10,23 @@
 /* The batch is one more axis. */
 enum { OPERAND_RANK = STRIDES_RANK + 1 };
 
+/* Of a value. */
+enum operand_type {
+  OPERAND_OWN, /* as the settings say */
+  OPERAND_I32,
+  OPERAND_I64,
+  OPERAND_REAL, /* float32, whatever the settings say */
+};
+
 /*
  * Sizes and strides in values, the batch first but for parameters that are
  * the same for all samples.
  */
 struct operand {
-  bool weights;  /* it is in the block of weights, not in the arena */
-  int bytes;     /* of a value; 0: of the settings' type */
+  bool weights; /* it is in the block of weights, not in the arena */
+  enum operand_type type;
+  int64_t node;  /* whose output it is; NO_NODE: none's */
+  int64_t param; /* of the model, that it is; -1: none */
   int64_t first; /* where the first value lies, in bytes */
   int rank;
   int64_t dim[OPERAND_RANK], stride[OPERAND_RANK];
@@ -25,13 +35,16 @@ struct operand {
 /* Its operands are what it makes, what it reads, and its workspace. */
 struct program_op {
   int64_t node;
-  const char *name; /* inside its layer: "scores" */
-  enum opcode opcode;
+  const char *name;        /* inside its layer: "scores" */
+  enum opcode opcode, was; /* in 8 bits: what it is in float32 */
   size_t first_operand, first_number;
   int outs, ins, works, numbers;
   double real[LOWERING_REALS];
   bool in_place;
-  int64_t folded; /* the node that is part of its weights; NO_NODE: none */
+  int64_t folded;     /* the node that is part of its weights; NO_NODE: none */
+  int64_t clamp;      /* the node that limits its values: q8.h; NO_NODE: none */
+  enum opcode limits; /* what that does */
+  int64_t scales, words, table; /* of 8 bits: bytes in the block; -1: none */
 };
 
 struct program {
@@ -41,6 +54,10 @@ struct program {
   VEC(int64_t) numbers;
   VEC(struct operand) inputs, outputs;
   int64_t weight_bytes;
+  /* Of 8 bits: the block has biases, words, then what has 8 bits. */
+  bool q8;
+  int64_t ports;  /* scale and zero of inputs, then of outputs, in bytes */
+  int64_t narrow; /* where weights begin */
 };
 
 /*

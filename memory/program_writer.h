@@ -10,6 +10,7 @@ struct program_writer {
   struct program *program;
   struct arena *arena; /* of the program */
   struct weight_block block;
+  int64_t words, tables; /* of 8 bits: where the next ones lie */
   bool overflow;
 };
 

@@ -1,5 +1,5 @@
 /* Tasks: what a prediction has to run, before it is planned. */
-#include "memory/tasks.h"
+#include "memory/q8.h"
 
 #include "base/check.h"
 #include "memory/step/training.h"
@@ -126,6 +126,13 @@ static void find_roots(struct tasks *b) {
           (uint32_t)tasks_root(b, tape_input(tape, op, 0));
       b->folded += folded_values(b, i);
       note_fold(b, i);
+    } else if (q8_clamps(b, i)) {
+      const struct tape_op *op = &tape->ops.at[i];
+      size_t in = tape_input(tape, op, 0);
+      b->root[tape->values.at[op->first_out].storage] =
+          (uint32_t)tasks_root(b, in);
+      *VEC_PUSH(b->model->arena, &b->inference->clamps) =
+          (struct clamp){op->node, tape->storages.at[tasks_root(b, in)].node};
     }
 }
 
@@ -248,6 +255,14 @@ static void find_overlap(struct tasks *b, size_t index,
   b->graph.overlaps = true;
 }
 
+static void add_q8(struct tasks *b, size_t index) {
+  if (!q8_is_on(b->settings))
+    return;
+  struct q8_form form = q8_form_of(b, index);
+  if (!add_i64(b->q8_bytes, q8_bytes(&form), &b->q8_bytes))
+    b->overflow = true;
+}
+
 /* Views do nothing at a prediction. */
 static void add_task(struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
@@ -258,6 +273,7 @@ static void add_task(struct tasks *b, size_t index) {
   if (b->root[first] != first)
     return;
   size_t number = b->graph.tasks.count;
+  add_q8(b, index);
   struct plan_task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
   b->origins[number] = origin_of(b, index);
   task->work = bytes_of(b, &op->facts->work);
@@ -280,11 +296,13 @@ static void add_task(struct tasks *b, size_t index) {
 /* How long the arrays of the graph are. */
 struct task_marks {
   size_t tasks, tensors, reads, makes;
+  int64_t q8_bytes;
 };
 
 static struct task_marks marks_of(const struct tasks *b) {
   return (struct task_marks){b->graph.tasks.count, b->graph.tensors.count,
-                             b->graph.reads.count, b->graph.makes.count};
+                             b->graph.reads.count, b->graph.makes.count,
+                             b->q8_bytes};
 }
 
 static bool same_task(const struct plan_task *a, const struct plan_task *b) {
@@ -332,6 +350,10 @@ static void repeat_tasks(struct tasks *b, const struct step_leap *leap,
   size_t turns = (size_t)leap->count, tensors = now.tensors - from->tensors;
   size_t tasks = now.tasks - from->tasks, reads = now.reads - from->reads;
   size_t makes = now.makes - from->makes;
+  int64_t bytes;
+  b->overflow = b->overflow ||
+                !mul_i64(leap->count, now.q8_bytes - from->q8_bytes, &bytes) ||
+                !add_i64(b->q8_bytes, bytes, &b->q8_bytes);
   for (size_t i = now.tasks; i < now.tasks + turns * tasks; i++) {
     struct plan_task *task = VEC_PUSH(g->arena, &g->tasks);
     *task = g->tasks.at[i - tasks];
@@ -389,7 +411,7 @@ static void add_tasks(struct tasks *b) {
 static struct task_marks count_all(const struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
   struct task_marks all = {tape->ops.count, tape->storages.count + 1,
-                           tape->ins.count, tape->storages.count + 1};
+                           tape->ins.count, tape->storages.count + 1, 0};
   for (size_t i = 0; i < b->trace.leaps.count; i++) {
     const struct step_leap *leap = &b->trace.leaps.at[i];
     size_t turns = (size_t)leap->count;
@@ -425,6 +447,10 @@ void tasks_find(struct tasks *b) {
   find_tied(b);
   find_roots(b);
   add_inputs(b);
+  if (q8_is_on(b->settings))
+    b->q8_bytes =
+        4 * Q8_PORT_WORDS *
+        (int64_t)(b->model->predicted_sources + b->model->predicted_outputs);
   add_tasks(b);
   for (size_t i = 0; i < b->model->predicted_outputs; i++) {
     size_t value = b->trace.value_of[b->model->outputs.at[i].node];

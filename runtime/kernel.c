@@ -92,7 +92,8 @@ void netrt_along_last(struct kernel_along *along,
 struct kernel_map netrt_map_of(const struct netrt_view *view) {
   struct kernel_map map;
   int i, missing = 5 - view->rank;
-  map.data = netrt_floats(view);
+  map.data = view->type == NETRT_I8 ? NULL : netrt_floats(view);
+  map.small = view->type == NETRT_I8 ? (int8_t *)view->data : NULL;
   map.size[0] = view->size[0];
   map.stride[0] = view->stride[0];
   for (i = 1; i < 5; i++) {

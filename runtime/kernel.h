@@ -171,7 +171,8 @@ void netrt_along_last(struct kernel_along *along,
  * size 1, so that kernels of one, two and three axes are one.
  */
 struct kernel_map {
-  float *data;
+  float *data;   /* or */
+  int8_t *small; /* of 8 bits; the other one is NULL */
   ptrdiff_t size[5], stride[5];
 };
 struct kernel_map netrt_map_of(const struct netrt_view *view);

@@ -20,6 +20,13 @@ static void copy_words(const struct plane *p, uint32_t *out,
         out[k * p->out_step] = in[k * p->in_step];
 }
 
+static void copy_bytes(const struct plane *p, int8_t *out, const int8_t *in) {
+  ptrdiff_t r, k;
+  for (r = 0; r < p->rows; r++, out += p->out_row, in += p->in_row)
+    for (k = 0; k < p->length; k++)
+      out[k * p->out_step] = in[k * p->in_step];
+}
+
 static void copy_doubles(const struct plane *p, uint64_t *out,
                          const uint64_t *in) {
   ptrdiff_t r, k;
@@ -52,6 +59,8 @@ static void copy_view(const struct netrt_view *out,
     const void *from = in->data + walk.offset[1] * each;
     if (each == 4)
       copy_words(&p, to, from);
+    else if (each == 1)
+      copy_bytes(&p, to, from);
     else
       copy_doubles(&p, to, from);
   } while (netrt_walk_next(&walk));

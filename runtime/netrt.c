@@ -20,7 +20,7 @@ const char *netrt_status_text(enum netrt_status status) {
 }
 
 size_t netrt_type_bytes(uint8_t type) {
-  return type == NETRT_I64 ? 8 : 4;
+  return type == NETRT_I64 ? 8 : type == NETRT_I8 ? 1 : 4;
 }
 
 size_t netrt_values(const struct netrt_model *model,
@@ -56,6 +56,13 @@ static int lies_inside(const struct netrt_model *model,
          values <= (limit - at->offset) / bytes;
 }
 
+static int is_sound_port(const struct netrt_model *m,
+                         const struct netrt_port *port) {
+  return lies_inside(m, &port->operand) &&
+         (port->operand.type != NETRT_I8 ||
+          (m->weight_bytes >= 8 && port->step <= m->weight_bytes - 8));
+}
+
 static int is_sound(const struct netrt_model *m) {
   uint32_t i, k;
   for (i = 0; i < m->op_count; i++) {
@@ -71,10 +78,10 @@ static int is_sound(const struct netrt_model *m) {
         return 0;
   }
   for (i = 0; i < m->input_count; i++)
-    if (!lies_inside(m, &m->inputs[i].operand))
+    if (!is_sound_port(m, &m->inputs[i]))
       return 0;
   for (i = 0; i < m->output_count; i++)
-    if (!lies_inside(m, &m->outputs[i].operand))
+    if (!is_sound_port(m, &m->outputs[i]))
       return 0;
   return 1;
 }
@@ -132,6 +139,15 @@ const void *netrt_output(const struct netrt *net, uint32_t i) {
   at = &net->model->outputs[i].operand;
   return (at->place == NETRT_IN_WEIGHTS ? net->weights : net->arena) +
          at->offset;
+}
+
+int netrt_step(const struct netrt *net, const struct netrt_port *port,
+               float *scale, int32_t *zero) {
+  if (!net->model || port->operand.type != NETRT_I8)
+    return 0;
+  memcpy(scale, net->weights + port->step, sizeof *scale);
+  memcpy(zero, net->weights + port->step + 4, sizeof *zero);
+  return 1;
 }
 
 /* An operand of a port as a view. */

@@ -81,7 +81,7 @@ enum netrt_code {
   NETRT_CODES
 };
 
-enum netrt_type { NETRT_F32, NETRT_I32, NETRT_I64 };
+enum netrt_type { NETRT_F32, NETRT_I32, NETRT_I64, NETRT_I8 };
 enum netrt_place { NETRT_IN_ARENA, NETRT_IN_WEIGHTS };
 
 /* What an operation reads or writes. */
@@ -112,6 +112,7 @@ struct netrt_op {
 struct netrt_port {
   const char *name;
   struct netrt_operand operand;
+  size_t step; /* of 8 bits: where in the weights its scale and zero lie */
 };
 
 /* For NETRT_CHECK: from operation `first` to `last` these bytes are alive. */
@@ -214,6 +215,11 @@ const void *netrt_output(const struct netrt *net, uint32_t i);
  * strides of model->outputs[i].operand, or netrt_copy_output puts them so. */
 int netrt_output_dense(const struct netrt *net, uint32_t i);
 void netrt_copy_output(const struct netrt *net, uint32_t i, void *to);
+
+/* Of 8 bits: a value q of a port stands for (q - zero) * scale. Returns 0 if
+ * it is of another type. */
+int netrt_step(const struct netrt *net, const struct netrt_port *port,
+               float *scale, int32_t *zero);
 
 /* Values of an operand, and bytes of one value. */
 size_t netrt_values(const struct netrt_model *model,

@@ -5,27 +5,44 @@
  */
 #include "kernel.h"
 
+static const unsigned char *begin_of(const struct kernel_map *map) {
+  const void *begin = map->data;
+  return map->data ? begin : (const unsigned char *)map->small;
+}
+
+static ptrdiff_t bytes_of(const struct kernel_map *map, ptrdiff_t values) {
+  return map->data ? values * (ptrdiff_t)sizeof *map->data : values;
+}
+
 /* Behind the last value of a map. */
-static const float *end_of(const struct kernel_map *map) {
-  const float *end = map->data + 1;
+static const unsigned char *end_of(const struct kernel_map *map) {
+  ptrdiff_t values = 1;
   int i;
   for (i = 0; i < 5; i++)
-    end += (map->size[i] - 1) * map->stride[i];
-  return end;
+    values += (map->size[i] - 1) * map->stride[i];
+  return begin_of(map) + bytes_of(map, values);
+}
+
+/* Values further on. */
+static void go(struct kernel_map *map, ptrdiff_t values) {
+  if (map->data)
+    map->data += values;
+  else
+    map->small += values;
 }
 
 int netrt_overlap(const struct kernel_rows *rows) {
   const struct kernel_map *out = rows->out, *in = rows->in;
-  if (out->data >= end_of(in) || in->data >= end_of(out))
+  if (begin_of(out) >= end_of(in) || begin_of(in) >= end_of(out))
     return 0;
-  return out->data < in->data ? 1 : -1;
+  return begin_of(out) < begin_of(in) ? 1 : -1;
 }
 
 /* One run of them. */
 struct rows_run {
   const struct kernel_rows *rows;
   int way, axis;
-  const float *begin, *end; /* of the whole input */
+  const unsigned char *begin, *end; /* of the whole input */
 };
 
 #ifdef NETRT_CHECK
@@ -38,12 +55,13 @@ static uint64_t sum_of_live(const struct rows_run *r, ptrdiff_t at) {
   ptrdiff_t last = first + (w->kernel[axis - 1] - 1) * w->dilation[axis - 1];
   ptrdiff_t from = most(0, least(first, in->size[axis]));
   ptrdiff_t to = most(0, least(last + 1, in->size[axis]));
-  const float *begin =
-      r->way > 0 ? in->data + from * in->stride[axis] : r->begin;
-  const float *end = r->way > 0 ? r->end : in->data + to * in->stride[axis];
-  const unsigned char *byte = (const unsigned char *)(const void *)begin;
+  const unsigned char *byte = r->begin, *end = r->end;
   uint64_t sum = UINT64_C(14695981039346656037);
-  for (; byte < (const unsigned char *)(const void *)end; byte++)
+  if (r->way > 0)
+    byte = begin_of(in) + bytes_of(in, from * in->stride[axis]);
+  else
+    end = begin_of(in) + bytes_of(in, to * in->stride[axis]);
+  for (; byte < end; byte++)
     sum = (sum ^ *byte) * UINT64_C(1099511628211);
   return sum;
 }
@@ -58,7 +76,7 @@ static int make_row(const struct rows_run *r, ptrdiff_t at) {
 #ifdef NETRT_CHECK
   uint64_t sum = sum_of_live(r, at);
 #endif
-  out->data += at * out->stride[r->axis];
+  go(out, at * out->stride[r->axis]);
   *before -= by;
   status = r->rows->make(r->rows->user);
   *before += by;
@@ -72,7 +90,7 @@ static int make_row(const struct rows_run *r, ptrdiff_t at) {
 int netrt_by_rows(const struct kernel_rows *rows) {
   struct kernel_map *out = rows->out, *in = rows->in;
   struct rows_run r;
-  float *to = out->data, *from = in->data;
+  const struct kernel_map to = *out, from = *in;
   ptrdiff_t lines, all, i;
   int status = NETRT_OK;
   r.rows = rows;
@@ -81,15 +99,19 @@ int netrt_by_rows(const struct kernel_rows *rows) {
     return rows->make(rows->user);
   for (r.axis = 1; r.axis < 3 && out->size[r.axis] == 1; r.axis++)
     ; /* the first that has rows */
-  r.begin = from;
+  r.begin = begin_of(in);
   r.end = end_of(in);
   lines = out->size[r.axis];
   all = lines * out->size[0];
   out->size[r.axis] = out->size[0] = in->size[0] = 1;
   for (i = 0; i < all && status == NETRT_OK; i++) {
     ptrdiff_t at = r.way > 0 ? i : all - 1 - i;
-    out->data = to + at / lines * out->stride[0];
-    in->data = from + at / lines * in->stride[0];
+    out->data = to.data;
+    out->small = to.small;
+    in->data = from.data;
+    in->small = from.small;
+    go(out, at / lines * out->stride[0]);
+    go(in, at / lines * in->stride[0]);
     status = make_row(&r, at % lines);
   }
   return status;

@@ -146,19 +146,20 @@ static void caches_hold_keys_and_values(void **state) {
 }
 
 /* 108 weights and 4 biases that folding makes, 20 and 5; a norm that stays has
- * none. */
+ * none. int8 has a scale for each output, too, and four words for each of the
+ * three operations, one more for the mean, and two for input and output. */
 static void biases_of_integers_have_32_bits(void **state) {
   (void)state;
   const char *net = "net a\ninput 8x8x3\nconv 4 3x3 bn; gap; fc 5\n";
   assert_int_equal(ask_inference(net, TIGHT " dtype=i8", "weight_bytes"),
-                   108 + 4 * 4 + 20 + 4 * 5);
+                   108 + 4 * 4 + 20 + 4 * 5 + 4 * (4 + 5 + 3 * 4 + 1 + 4));
   assert_int_equal(ask_inference(net, TIGHT " dtype=i4", "weight_bytes"),
                    54 + 4 * 4 + 10 + 4 * 5);
   assert_int_equal(ask_inference(net, TIGHT " dtype=fp8", "weight_bytes"),
                    108 + 4 + 20 + 5);
   assert_int_equal(
       ask_inference(net, TIGHT " dtype=i8 fold=off", "weight_bytes"),
-      108 + 16 + 20 + 4 * 5);
+      108 + 16 + 20 + 4 * 5 + 4 * (4 + 5 + 3 * 4 + 1 + 4));
 }
 
 /* Two values of 4 bits are a byte; an odd one is rounded up. */
@@ -172,7 +173,7 @@ static void small_types_are_rounded_up(void **state) {
              {TIGHT " dtype=tf32", 4 * 35, 4 * 12},
              {TIGHT " dtype=bf16", 2 * 35, 2 * 12},
              {TIGHT " dtype=fp8", 35, 12},
-             {TIGHT " dtype=i8", 35, 12},
+             {TIGHT " dtype=i8", 35 + 4 * (7 + 4 + 4), 12},
              {TIGHT " dtype=i4", 18, 3 + 4},
              {TIGHT " dtype=i4 batch=2", 18, 5 + 7},
              {TIGHT " dtype=i4 batch=3", 18, 8 + 11}};

@@ -110,7 +110,7 @@ static void check_op(const struct program *program, const struct program_op *op,
   if (op->opcode != DOES_RELATIVE) /* which has as many as its window axes */
     assert_int_equal(op->numbers, numbers_of(ops[code].numbers, out->rank - 2));
   for (int i = 0; i < op->outs + op->ins + op->works; i++) {
-    int64_t last = 0, bytes = out[i].bytes ? out[i].bytes : 4;
+    int64_t last = 0, bytes = out[i].type == OPERAND_I64 ? 8 : 4;
     for (int k = 0; k < out[i].rank; k++)
       last += (out[i].dim[k] - 1) * out[i].stride[k];
     assert_true(out[i].first >= 0 && last >= 0);

@@ -633,6 +633,8 @@ static void every_kernel_has_cases(void **state) {
   bool all = true;
   for (int code = 0; code < NETRT_CODES; code++) {
     int fewest = 1000, most = 0, batches = 0;
+    if (strncmp(operations[code].name, "q8", 2) == 0)
+      continue; /* test_q8.c */
     assert_string_equal(netrt_kernels[code]->name, operations[code].name);
     for (size_t i = 0; i < case_count; i++)
       if (cases[i].code == code) {
@@ -698,8 +700,8 @@ static const struct netrt_operand chain_operands[] = {
 static const struct netrt_op chain_ops[] = {
     {.operands = 0, .ins = 1, .outs = 1},
     {.operands = 2, .ins = 1, .outs = 1, .kernel = 1}};
-static const struct netrt_port chain_in = {"x", {0, 0, 1, 0, 0}},
-                               chain_out = {"y", {32, 0, 1, 0, 0}};
+static const struct netrt_port chain_in = {"x", {0, 0, 1, 0, 0}, 0},
+                               chain_out = {"y", {32, 0, 1, 0, 0}, 0};
 static const struct netrt_buffer chain_buffers[] = {
     {0, 16, 0, 0}, {16, 16, 0, 1}, {32, 16, 1, 2}};
 

@@ -367,7 +367,7 @@ static void headers_are_read_back(void **state) {
     FILE *file = fopen(path_of("y.npy"), "wb");
     const float values[6] = {0};
     size_t count = rank == 0 ? 1 : rank < 3 ? 3 : 6;
-    npy_write_header(file, rank, dims);
+    npy_write_header(file, VALUE_F32, rank, dims);
     floats_write(file, values, count);
     fclose(file);
     assert_true(npy_read(&npy, path_of("y.npy"), &arena));

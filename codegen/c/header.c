@@ -258,9 +258,9 @@ static void put_run(struct header *h) {
   size_t inputs = program->inputs.count, outputs = program->outputs.count;
   uint8_t *types = arena_alloc(h->c->arena, inputs + outputs + 1, 1);
   for (size_t i = 0; i < inputs; i++)
-    types[i] = tables_type(&program->inputs.at[i]);
+    types[i] = tables_type(program, &program->inputs.at[i]);
   for (size_t i = 0; i < outputs; i++)
-    types[inputs + i] = tables_type(&program->outputs.at[i]);
+    types[inputs + i] = tables_type(program, &program->outputs.at[i]);
   text_put(h->out, "\n/*\n * Predicts once: the values of each input, and room "
                    "for those of each\n"
                    " * output. Returns an enum netrt_status, 0 if all went "
@@ -285,8 +285,9 @@ static void put_foot(struct header *h) {
       "--fold`. */\n"
       "struct netrt_model;\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
       "extern const struct netrt_model %.*s_model;\n"
-      "extern const float %.*s_weights[];\n",
-      SLICE_ARG(small), SLICE_ARG(small));
+      "extern const %s %.*s_weights[];\n",
+      SLICE_ARG(small), h->program->q8 ? "unsigned char" : "float",
+      SLICE_ARG(small));
   put_run(h);
   text_put(h->out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -35,8 +35,8 @@ static void put_shape(struct header *h, struct slice stem,
 static int64_t bytes_of(const struct header *h, const struct operand *operand,
                         int64_t count) {
   int64_t bytes = 0;
-  if (operand->bytes)
-    return size_product(count, operand->bytes);
+  if (operand->type != OPERAND_OWN)
+    return size_product(count, operand->type == OPERAND_I64 ? 8 : 4);
   element_bytes(h->c->settings->infer.dtype, count, &bytes);
   return bytes;
 }
@@ -184,7 +184,7 @@ static void put_windows(struct header_layers *l, struct slice stem,
     const struct shape **in = model_layer_room(h->c->model);
     struct layer layer = model_layer(h->c->model, index, in);
     axes = node->kind->windows(&layer, windows);
-  } else if (op && op->opcode == DOES_DECONV) {
+  } else if (op && op->was == DOES_DECONV) {
     axes = deconv_windows(node, op, h->program, windows);
   }
   for (int i = 0; i < axes; i++) {
@@ -213,6 +213,7 @@ static void put_weights(struct header_layers *l, struct slice stem,
   const struct model *model = h->c->model;
   const struct node *node = &model->nodes.at[index];
   int64_t first = -1, count = 0, biases = 0, offset = 0, bytes = 0;
+  int64_t wide_before = 0, narrow_before = -1;
   int element = h->c->settings->infer.dtype;
   if (h->c->settings->infer.weight_dtype)
     return; /* nothing says how blocks lie */
@@ -220,8 +221,12 @@ static void put_weights(struct header_layers *l, struct slice stem,
     size_t place = node->first_param + (size_t)i;
     if (model->params.at[place].same != place || l->block.at[place] < 0)
       continue;
-    if (first < 0)
+    if (first < 0) {
       first = l->block.at[place];
+      wide_before = l->block.wide[place];
+    }
+    if (!model->params.at[place].bias && narrow_before < 0)
+      narrow_before = l->block.at[place] - l->block.wide[place];
     count += model->params.at[place].count; /* a part of the whole */
     if (model->params.at[place].bias)
       biases += model->params.at[place].count;
@@ -230,10 +235,15 @@ static void put_weights(struct header_layers *l, struct slice stem,
     count += shape_channels(node->out);
     biases += shape_channels(node->out);
   }
-  if (first < 0)
+  if (first < 0 || (h->program->q8 && narrow_before < 0))
     return;
-  weight_block_bytes(element, first, l->block.biases_before[index], &offset);
-  weight_block_bytes(element, count, biases, &bytes);
+  if (h->program->q8) { /* its biases lie elsewhere, with all others */
+    offset = h->program->narrow + narrow_before;
+    bytes = count - biases;
+  } else {
+    weight_block_bytes(element, first, wide_before, &offset);
+    weight_block_bytes(element, count, biases, &bytes);
+  }
   header_stem_macro(h, stem, "_WEIGHT_OFFSET", offset);
   header_stem_macro(h, stem, "_WEIGHT_BYTES", bytes);
 }
@@ -274,8 +284,8 @@ static void put_layer(struct header_layers *l, int64_t index) {
 /* Its own, not those of an adapter after it. */
 static void find_convolution(struct header_layers *l,
                              const struct program_op *op) {
-  if ((op->opcode == DOES_CONV || op->opcode == DOES_DECONV ||
-       op->opcode == DOES_DEFORMCONV) &&
+  if ((op->was == DOES_CONV || op->was == DOES_DECONV ||
+       op->was == DOES_DEFORMCONV) &&
       !l->convolution_of[op->node])
     l->convolution_of[op->node] = op;
 }
@@ -297,6 +307,8 @@ void header_put_layers(struct header *h) {
   }
   for (size_t i = 0; i < plan->folds.count; i++) /* it gives its result */
     l.op_of[plan->folds.at[i].norm] = l.op_of[plan->folds.at[i].into];
+  for (size_t i = 0; i < plan->clamps.count; i++)
+    l.op_of[plan->clamps.at[i].node] = l.op_of[plan->clamps.at[i].into];
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].kind != &model_input_kind &&
         !model->nodes.at[i].train_only)

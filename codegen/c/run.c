@@ -1,8 +1,10 @@
 /* X_run of a net: one function around the runtime, with an arena of its own. */
 #include "codegen/c/run.h"
 
-static const char *const words[] = {
-    [NETRT_F32] = "float", [NETRT_I32] = "int32_t", [NETRT_I64] = "int64_t"};
+static const char *const words[] = {[NETRT_F32] = "float",
+                                    [NETRT_I32] = "int32_t",
+                                    [NETRT_I64] = "int64_t",
+                                    [NETRT_I8] = "int8_t"};
 
 /* input; input_0 of several. */
 static void put_name(struct text *out, const char *name, size_t i,
@@ -57,6 +59,14 @@ static void put_copies(struct text *out, const struct run_ends *ends,
   }
 }
 
+/* The block of weights of 8 bits is one of bytes. */
+static bool is_small(const struct netrt_model *model) {
+  for (uint32_t i = 0; i < model->operand_count; i++)
+    if (model->operands[i].type == NETRT_I8)
+      return true;
+  return false;
+}
+
 void run_put_function(struct text *out, const struct run_ends *ends,
                       const struct netrt_model *model) {
   bool weights = model->weight_bytes > 0;
@@ -65,7 +75,8 @@ void run_put_function(struct text *out, const struct run_ends *ends,
               "#ifdef NETRT_RUN\n#include <string.h>\n\n",
               SLICE_ARG(ends->name));
   if (weights)
-    text_printf(out, "extern const float %.*s_weights[];\n",
+    text_printf(out, "extern const %s %.*s_weights[];\n",
+                is_small(model) ? "unsigned char" : "float",
                 SLICE_ARG(ends->name));
   text_put(out, "#ifdef __cplusplus\nextern \"C\"\n#endif\n");
   run_put_prototype(out, ends);

@@ -97,7 +97,8 @@ static void put_numbers(struct printing *p, struct text *item) {
 static void format_operand(struct text *item, const struct netrt_operand *o) {
   static const char *const types[] = {[NETRT_F32] = "NETRT_F32",
                                       [NETRT_I32] = "NETRT_I32",
-                                      [NETRT_I64] = "NETRT_I64"};
+                                      [NETRT_I64] = "NETRT_I64",
+                                      [NETRT_I8] = "NETRT_I8"};
   text_putc(item, '{');
   text_int(item, (int64_t)o->offset);
   text_printf(item, ", %lu, %u, %s, %s}", (unsigned long)o->shape, o->rank,
@@ -171,7 +172,7 @@ static void put_ports(struct printing *p, const char *name,
   text_printf(p->out, "static const struct netrt_port %s[%lu] = {", name,
               (unsigned long)(count ? count : 1));
   if (!count)
-    text_put(p->out, "{NULL, {0, 0, 0, 0, 0}}");
+    text_put(p->out, "{NULL, {0, 0, 0, 0, 0}, 0}");
   for (uint32_t i = 0; i < count; i++) {
     size_t column = 0;
     item->length = 0;
@@ -179,7 +180,7 @@ static void put_ports(struct printing *p, const char *name,
     c_put_string(item, slice_of(ports[i].name));
     text_put(item, ", ");
     format_operand(item, &ports[i].operand);
-    text_putc(item, '}');
+    text_printf(item, ", %zu}", ports[i].step);
     put_item(p, &column, text_slice(item), i + 1 == count);
   }
   end_array(p);

@@ -1,7 +1,9 @@
 /* Tables: a net as the runtime wants it, runtime/netrt.h. */
 #include "codegen/c/tables.h"
 
+#include "base/check.h"
 #include "layers/computed.h"
+#include "memory/q8.h"
 
 enum { LOOK_BACK = 256 }; /* shapes that are not written twice */
 
@@ -65,10 +67,15 @@ static uint32_t shape_at(struct table_making *m, size_t first, int length) {
   return small(m, first);
 }
 
-uint8_t tables_type(const struct operand *operand) {
-  return operand->bytes == 8   ? NETRT_I64
-         : operand->bytes == 4 ? NETRT_I32
-                               : NETRT_F32;
+uint8_t tables_type(const struct program *program,
+                    const struct operand *operand) {
+  switch (operand->type) {
+  case OPERAND_I32: return NETRT_I32;
+  case OPERAND_I64: return NETRT_I64;
+  case OPERAND_REAL: return NETRT_F32;
+  case OPERAND_OWN: break;
+  }
+  return program->q8 ? NETRT_I8 : NETRT_F32;
 }
 
 static struct netrt_operand operand_of(struct table_making *m,
@@ -84,7 +91,7 @@ static struct netrt_operand operand_of(struct table_making *m,
       .offset = (size_t)operand->first,
       .shape = operand->rank ? shape_at(m, first, 2 * operand->rank) : 0,
       .rank = (uint8_t)operand->rank,
-      .type = tables_type(operand),
+      .type = tables_type(m->program, operand),
       .place = operand->weights ? NETRT_IN_WEIGHTS : NETRT_IN_ARENA};
 }
 
@@ -131,6 +138,12 @@ static void add_op(struct table_making *m, const struct program_op *op) {
   *VEC_PUSH(m->arena, &m->ops) = made;
 }
 
+/* Where a port's scale and zero are: inputs first. */
+static size_t step_of(const struct table_making *m, size_t port) {
+  return m->program->q8 ? (size_t)m->program->ports + 4 * Q8_PORT_WORDS * port
+                        : 0;
+}
+
 static const struct netrt_port *ports(struct table_making *m, bool inputs) {
   const struct model *model = m->c->model;
   size_t count = inputs ? model->predicted_sources : model->predicted_outputs;
@@ -145,7 +158,8 @@ static const struct netrt_port *ports(struct table_making *m, bool inputs) {
     ports[i] = (struct netrt_port){
         .name = keep_text(m),
         .operand = operand_of(m, inputs ? &m->program->inputs.at[i]
-                                        : &m->program->outputs.at[i])};
+                                        : &m->program->outputs.at[i]),
+        .step = step_of(m, (inputs ? 0 : model->predicted_sources) + i)};
   }
   return ports;
 }
@@ -210,6 +224,13 @@ static const char *no_kernel(struct table_making *m) {
     const struct program_op *op = &m->program->ops.at[i];
     if (op->opcode > DOES_UNKNOWN)
       continue;
+    if (op->was > DOES_UNKNOWN) {
+      text_printf(&m->text, "the runtime has no kernel of 8 bits for `%s` of ",
+                  op->name);
+      model_put_name(&m->text, m->c->model, op->node);
+      text_put(&m->text, ": choose `--dtype f32`");
+      return keep_text(m);
+    }
     text_printf(&m->text, "the runtime does not know `%s` of ", op->name);
     model_put_name(&m->text, m->c->model, op->node);
     text_put(&m->text, ": this net can be measured, but not run");
@@ -217,6 +238,29 @@ static const char *no_kernel(struct table_making *m) {
       text_printf(&m->text,
                   "; take `%s` away, for a net whose weights are folded",
                   op->name);
+    return keep_text(m);
+  }
+  return NULL;
+}
+
+/* Sums of 8 bits are in 32: of products of 8 and 9. */
+static const char *long_sum(struct table_making *m) {
+  for (size_t i = 0; i < m->program->ops.count; i++) {
+    const struct program_op *op = &m->program->ops.at[i];
+    const struct operand *weight =
+        &m->program->operands.at[op->first_operand + 2];
+    int64_t terms = 1;
+    if (op->opcode != DOES_Q8CONV && op->opcode != DOES_Q8LINEAR)
+      continue;
+    for (int k = 0; k < weight->rank - 1 && terms <= Q8_MOST_TERMS; k++)
+      terms *= min_i64(weight->dim[k], Q8_MOST_TERMS + 1);
+    if (terms <= Q8_MOST_TERMS)
+      continue;
+    model_put_name(&m->text, m->c->model, op->node);
+    text_printf(&m->text,
+                " sums more than %d products, which 32 bits may not hold: "
+                "choose `--dtype f32`",
+                Q8_MOST_TERMS);
     return keep_text(m);
   }
   return NULL;
@@ -234,10 +278,12 @@ const char *tables_make(const struct compiled *c, const struct program *program,
                            .program = program,
                            .model = model,
                            .text = text_new(c->model->arena)};
-  if (c->settings->infer.dtype != ELEMENT_F32)
-    return "the runtime computes in float32: choose `--dtype f32`";
+  if (c->settings->infer.dtype != ELEMENT_F32 && !program->q8)
+    return "the runtime computes in float32 or int8: choose `--dtype f32` or "
+           "`--dtype i8`";
   if (c->settings->infer.weight_dtype)
-    return "the runtime reads weights in float32: leave out `weight_dtype`";
+    return "the runtime has weights of the type of all values: leave out "
+           "`weight_dtype`, or choose `--dtype i8` for int8";
   if (c->settings->infer.decode)
     return "the runtime computes all positions, and keeps no cache: leave out "
            "`decode`";
@@ -246,6 +292,8 @@ const char *tables_make(const struct compiled *c, const struct program *program,
     return "weights or an arena beyond 4 GiB need a 64-bit netc: this one has "
            "32 bits";
   const char *unknown = no_kernel(&m);
+  if (!unknown)
+    unknown = long_sum(&m);
   if (unknown)
     return unknown;
   m.too_large = c->settings->infer.batch > INT32_MAX;

@@ -15,7 +15,8 @@ const char *tables_make(const struct compiled *c, const struct program *program,
                         struct netrt_model *model);
 
 /* The enum netrt_type of an operand's values. */
-uint8_t tables_type(const struct operand *operand);
+uint8_t tables_type(const struct program *program,
+                    const struct operand *operand);
 
 /* conv: what the kernel of an enum netrt_code is called. */
 const char *tables_kernel_name(unsigned code);

@@ -19,12 +19,17 @@ static int64_t port_dim(const struct netrt_model *model,
   return model->numbers[operand->shape + (uint32_t)axis];
 }
 
+/* Not indices. */
+static bool is_of_values(const struct netrt_operand *operand) {
+  return operand->type == NETRT_F32 || operand->type == NETRT_I8;
+}
+
 /* The axis of the net that stands at `place` of a file; the batch is 0. */
 static int axis_at(const struct running *r, const struct netrt_operand *operand,
                    int place) {
   int last = operand->rank - 1;
-  if (!r->options.look.channels_first || last < 2 ||
-      operand->type != NETRT_F32 || place == 0)
+  if (!r->options.look.channels_first || last < 2 || !is_of_values(operand) ||
+      place == 0)
     return place;
   return place == 1 ? last : place - 1;
 }
@@ -93,7 +98,7 @@ static int say_shapes(const struct running *r, const char *path,
     snprintf(help, sizeof help,
              "for %" PRId64 " at once, write --batch %" PRId64, npy->dims[0],
              npy->dims[0]);
-  else if (axes > 2 && operand->type == NETRT_F32 &&
+  else if (axes > 2 && is_of_values(operand) &&
            (npy->rank == axes || npy->rank == axes - 1))
     snprintf(help, sizeof help,
              "channels are %s here; --layout=%s is the other way", now, other);
@@ -125,13 +130,42 @@ static bool lay(const struct running *r, const struct npy *npy,
   return true;
 }
 
+/* Of 8 bits: as they are; reals become such once the weights are there. */
+static int convert_small(struct running *r, const char *path,
+                         const struct scattered *from, uint32_t which) {
+  const struct netrt_port *port = &r->model.inputs[which];
+  size_t count = netrt_values(&r->model, &port->operand);
+  int64_t wrong;
+  if (value_is_real(from->type)) {
+    r->reals[which].at = arena_alloc(&r->arena, count + 1, sizeof(float));
+    r->reals[which].path = path;
+    scattered_floats(from, r->reals[which].at);
+    return EXIT_DONE;
+  }
+  if (from->type != VALUE_I8)
+    return complain_of(EXIT_SOURCE, path, NULL,
+                       "input `%s` takes int8, or reals, which become int8; "
+                       "these are %s",
+                       port->name, value_word(from->type));
+  int32_t *wide = arena_alloc(&r->arena, count + 1, sizeof *wide);
+  int8_t *to = r->given[which];
+  scattered_ints(from, wide, &wrong);
+  for (size_t i = 0; i < count; i++)
+    to[i] = (int8_t)wide[i];
+  return EXIT_DONE;
+}
+
 static int convert(struct running *r, const char *path, const struct npy *npy,
-                   const struct netrt_port *port, void *to) {
+                   uint32_t which) {
+  const struct netrt_port *port = &r->model.inputs[which];
   const struct netrt_operand *operand = &port->operand;
+  void *to = r->given[which];
   int64_t sizes[NETRT_RANK], strides[NETRT_RANK], wrong;
   struct scattered from = {npy->at, npy->type, operand->rank, sizes, strides};
   if (!lay(r, npy, operand, sizes, strides))
     return say_shapes(r, path, npy, port);
+  if (operand->type == NETRT_I8)
+    return convert_small(r, path, &from, which);
   if (operand->type == NETRT_F32) {
     scattered_floats(&from, to);
     return EXIT_DONE;
@@ -162,7 +196,7 @@ static int read_input(struct running *r, uint32_t which, const char *path) {
     status = complain_of(npy.unread ? EXIT_IO : EXIT_SOURCE, path, NULL, "%s",
                          npy.fault);
   if (status == EXIT_DONE)
-    status = convert(r, path, &npy, &r->model.inputs[which], r->given[which]);
+    status = convert(r, path, &npy, which);
   arena_close(&scratch);
   return status;
 }
@@ -203,8 +237,7 @@ static void make_up(struct running *r, uint32_t which) {
   size_t count = netrt_values(&r->model, operand);
   uint64_t state = (uint64_t)r->seed * 2 + 1 + which;
   netc_input(r->options.netc, which, &end);
-  int64_t entries =
-      operand->type == NETRT_F32 ? 1 : least_entries(r, end.layer);
+  int64_t entries = is_of_values(operand) ? 1 : least_entries(r, end.layer);
   for (size_t i = 0; i < count; i++) {
     state =
         state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -212,6 +245,8 @@ static void make_up(struct running *r, uint32_t which) {
     if (operand->type == NETRT_F32)
       ((float *)r->given[which])[i] =
           (float)((int32_t)bits - (1 << 23)) / 8388608.0F;
+    else if (operand->type == NETRT_I8)
+      ((int8_t *)r->given[which])[i] = (int8_t)((int32_t)(bits >> 16) - 128);
     else if (operand->type == NETRT_I32)
       ((int32_t *)r->given[which])[i] = (int32_t)((int64_t)bits % entries);
     else
@@ -223,6 +258,7 @@ int run_read_inputs(struct running *r) {
   uint32_t which, count = r->model.input_count;
   bool *given = arena_alloc(&r->arena, count + 1U, sizeof *given);
   r->given = arena_alloc(&r->arena, count + 1U, sizeof *r->given);
+  r->reals = arena_alloc(&r->arena, count + 1U, sizeof *r->reals);
   for (uint32_t i = 0; i < count; i++)
     r->given[i] = arena_alloc(
         &r->arena, netrt_values(&r->model, &r->model.inputs[i].operand) + 1,
@@ -254,9 +290,30 @@ int run_read_inputs(struct running *r) {
   return EXIT_DONE;
 }
 
+/* To the nearest, ties to even, as what a layer gives. */
+static void round_reals(struct running *r, uint32_t which) {
+  const struct netrt_port *port = &r->model.inputs[which];
+  int8_t *to = r->given[which];
+  size_t count = netrt_values(&r->model, &port->operand);
+  float scale;
+  int32_t zero;
+  netrt_step(&r->net, port, &scale, &zero);
+  for (size_t i = 0; i < count; i++) {
+    double value = nearbyint((double)(r->reals[which].at[i] / scale)) + zero;
+    to[i] = (int8_t)(value < -128 ? -128 : value > 127 ? 127 : value);
+    to[i] = isnan(value) ? (int8_t)zero : to[i];
+  }
+  say_note(r->reals[which].path, NULL,
+           "input `%s`: reals become int8, in steps of %g from a zero of %d",
+           port->name, (double)scale, (int)zero);
+  r->reals[which].at = NULL;
+}
+
 void run_put_inputs(struct running *r) {
   for (uint32_t i = 0; i < r->model.input_count; i++) {
     const struct netrt_operand *operand = &r->model.inputs[i].operand;
+    if (r->reals[i].at)
+      round_reals(r, i);
     memcpy(netrt_input(&r->net, i), r->given[i],
            netrt_values(&r->model, operand) * netrt_type_bytes(operand->type));
   }
@@ -265,10 +322,36 @@ void run_put_inputs(struct running *r) {
 /* Outputs */
 
 float *run_output(struct running *r, uint32_t i) {
-  size_t count = netrt_values(&r->model, &r->model.outputs[i].operand);
-  float *values = arena_alloc(&r->arena, count + 1, sizeof *values);
-  netrt_copy_output(&r->net, i, values);
+  const struct netrt_port *port = &r->model.outputs[i];
+  size_t count = netrt_values(&r->model, &port->operand);
+  float *values = arena_alloc(&r->arena, count + 1, sizeof *values), scale;
+  int32_t zero;
+  if (!netrt_step(&r->net, port, &scale, &zero)) {
+    netrt_copy_output(&r->net, i, values);
+    return values;
+  }
+  int8_t *small = arena_alloc(&r->arena, count + 1, 1);
+  netrt_copy_output(&r->net, i, small);
+  for (size_t k = 0; k < count; k++)
+    values[k] = (float)(small[k] - zero) * scale;
   return values;
+}
+
+/* Values of `each` bytes, as they are. */
+static void write_moved(FILE *file, const char *values, size_t each,
+                        const struct scattered *as) {
+  size_t count = 1;
+  for (int k = 0; k < as->axes; k++)
+    count *= (size_t)as->size[k];
+  for (size_t i = 0; i < count; i++) { /* a walk over the file's order */
+    int64_t at = 0, rest = (int64_t)i;
+    for (int k = as->axes; k-- > 0; rest /= as->size[k])
+      at += rest % as->size[k] * as->stride[k];
+    if (each == 1)
+      fwrite(values + at, 1, 1, file);
+    else
+      floats_write(file, (const float *)(const void *)(values + at * 4), 1);
+  }
 }
 
 static void write_values(struct running *r, uint32_t which, FILE *file) {
@@ -276,7 +359,11 @@ static void write_values(struct running *r, uint32_t which, FILE *file) {
   int64_t dims[NETRT_RANK], sizes[NETRT_RANK], strides[NETRT_RANK];
   int64_t own[NETRT_RANK], stride = 1;
   size_t count = netrt_values(&r->model, operand);
-  float *values = run_output(r, which), *turned = values;
+  bool small = operand->type == NETRT_I8;
+  char *values = arena_alloc(&r->arena, count + 1, sizeof(float));
+  struct scattered as = {
+      .axes = operand->rank, .size = sizes, .stride = strides};
+  netrt_copy_output(&r->net, which, values);
   for (int i = operand->rank; i-- > 0; stride *= dims[i]) {
     dims[i] = port_dim(&r->model, operand, i);
     own[i] = stride;
@@ -285,17 +372,13 @@ static void write_values(struct running *r, uint32_t which, FILE *file) {
     sizes[i] = dims[axis_at(r, operand, i)];
     strides[i] = own[axis_at(r, operand, i)];
   }
-  if (r->options.look.channels_first) {
-    turned = arena_alloc(&r->arena, count + 1, sizeof *turned);
-    for (size_t i = 0; i < count; i++) { /* a walk over the file's order */
-      int64_t at = 0, rest = (int64_t)i;
-      for (int k = operand->rank; k-- > 0; rest /= sizes[k])
-        at += rest % sizes[k] * strides[k];
-      turned[i] = values[at];
-    }
-  }
-  npy_write_header(file, operand->rank, sizes);
-  floats_write(file, turned, count);
+  npy_write_header(file, small ? VALUE_I8 : VALUE_F32, operand->rank, sizes);
+  if (r->options.look.channels_first)
+    write_moved(file, values, small ? 1 : 4, &as);
+  else if (small)
+    fwrite(values, 1, count, file);
+  else
+    floats_write(file, (const float *)(const void *)values, count);
 }
 
 static int write_output(struct running *r, uint32_t which, const char *path) {

@@ -70,8 +70,7 @@ int run_fill_weights(struct running *r) {
   if (!r->weight_block)
     return complain(EXIT_IO, "out of memory: the weights have %zu bytes",
                     r->model.weight_bytes);
-  weight_set_block(&r->set, r->weight_block);
-  return weight_set_check(&r->set, r->weights);
+  return weight_set_block(&r->set, r->weights, r->weight_block);
 }
 
 /* The net */

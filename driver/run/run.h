@@ -31,6 +31,11 @@ struct running {
   struct netrt net;
   void *weight_block, *arena_block; /* from malloc */
   void **given; /* by input: its values, which a run may overwrite; or NULL */
+  /* By input of 8 bits: values that become these, and their file; or NULL. */
+  struct {
+    float *at;
+    const char *path;
+  } * reals;
   struct threads *pool;
 };
 
@@ -53,7 +58,7 @@ int run_read_inputs(struct running *r);
 /* Puts them where the net wants them. */
 void run_put_inputs(struct running *r);
 
-/* An output's values, dense; the arena's. */
+/* An output's values, dense; the arena's: what values of 8 bits stand for. */
 float *run_output(struct running *r, uint32_t i);
 
 /* Writes the files that -o names, or says what the outputs are like. */

@@ -68,6 +68,10 @@ static int prepare(struct verifying *v) {
   r->random = true; /* inputs are made up, and weights that no file gives */
   if (status == EXIT_DONE)
     status = run_open_net(r);
+  for (uint32_t i = 0; i < r->model.output_count && status == EXIT_DONE; i++)
+    if (r->model.outputs[i].operand.type == NETRT_I8)
+      status = complain(EXIT_USAGE, "verify compares nets in float32: choose "
+                                    "`--dtype f32`");
   if (status == EXIT_DONE)
     status = run_read_inputs(r);
   if (status == EXIT_DONE)

@@ -8,13 +8,22 @@
 #include <math.h>
 
 #include "driver/run/weight_set.h"
+#include "import/tensors/safetensors.h"
 
-int64_t weight_set_block_count(const struct weight_set *set) {
+bool weight_set_is_q8(const struct weight_set *set) {
+  struct netc_q8_block q8 = {.size = sizeof q8};
+  return netc_q8_block(set->netc, &q8) == NETC_OK;
+}
+
+int64_t weight_set_block_bytes(const struct weight_set *set) {
+  struct netc_q8_block q8 = {.size = sizeof q8};
   int64_t count = 0;
+  if (netc_q8_block(set->netc, &q8) == NETC_OK)
+    return q8.bytes;
   for (size_t i = 0; i < set->tensors.count; i++)
     if (set->tensors.at[i].offset >= 0)
       count += set->tensors.at[i].count;
-  return count;
+  return 4 * count;
 }
 
 /* All values of a weight, in memory for as long as they are needed. */
@@ -111,17 +120,34 @@ static void fold(const struct weight_set *set, const struct netc_tensor *tensor,
   arena_close(&scratch);
 }
 
-void weight_set_block(const struct weight_set *set, float *block) {
+void weight_set_tensor(const struct weight_set *set,
+                       const struct netc_tensor *tensor, float *to) {
+  if (tensor->weight >= 0)
+    gather(set, tensor, to);
+  else
+    memset(to, 0, (size_t)tensor->count * sizeof *to);
+  if (tensor->norm >= 0)
+    fold(set, tensor, to);
+}
+
+int weight_set_block(const struct weight_set *set, const char *path,
+                     void *block) {
+  if (weight_set_is_q8(set))
+    return weight_set_q8(set, path, block);
   for (size_t i = 0; i < set->tensors.count; i++) {
     const struct netc_tensor *tensor = &set->tensors.at[i];
-    float *at = block + tensor->offset / 4;
-    if (tensor->offset < 0)
-      continue;
-    if (tensor->weight >= 0)
-      gather(set, tensor, at);
-    else
-      memset(at, 0, (size_t)tensor->count * sizeof *at);
-    if (tensor->norm >= 0)
-      fold(set, tensor, at);
+    if (tensor->offset >= 0)
+      weight_set_tensor(set, tensor, (float *)block + tensor->offset / 4);
   }
+  return weight_set_check(set, path);
+}
+
+void weight_set_write_block(const struct weight_set *set, const void *block,
+                            FILE *file) {
+  struct netc_q8_block q8 = {.size = sizeof q8};
+  size_t bytes = (size_t)weight_set_block_bytes(set), wide = bytes;
+  if (netc_q8_block(set->netc, &q8) == NETC_OK)
+    wide = (size_t)q8.narrow;
+  words_write(file, block, wide / 4);
+  fwrite((const unsigned char *)block + wide, 1, bytes - wide, file);
 }

@@ -66,6 +66,16 @@ static bool is_longer(const struct netc_weight *weight,
          stored->dims[1] == weight->dims[1];
 }
 
+/* Whole numbers with a scale for all of them, or for parts of an axis. */
+static bool has_steps(const struct tensor_file *file,
+                      const struct stored_tensor *stored) {
+  const struct tensor_steps *steps =
+      stored->stepped ? tensors_steps(file, stored->name) : NULL;
+  return steps &&
+         (steps->count == 1 ||
+          (stored->rank > 0 && stored->dims[0] % (int64_t)steps->count == 0));
+}
+
 /* Takes the values of a tensor for a weight, if they fit. */
 static void take(struct matching *m, size_t index,
                  const struct stored_tensor *stored) {
@@ -78,8 +88,10 @@ static void take(struct matching *m, size_t index,
     object(m, "tensor `%s` is %s, but `%s` needs %s for `%s`", stored->name,
            sizes_text(stored->rank, stored->dims).text, weight->name,
            sizes_text(weight->rank, weight->dims).text, layer.written);
-  else if (!value_is_real(stored->type))
-    object(m, "tensor `%s` holds %s; weights are F32, F16, BF16 or F64",
+  else if (!value_is_real(stored->type) && !has_steps(m->file, stored))
+    object(m,
+           "tensor `%s` holds %s without a scale; weights are F32, F16, BF16 "
+           "or F64",
            stored->name, stored->word);
 }
 

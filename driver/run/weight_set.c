@@ -104,14 +104,15 @@ void weight_set_write(const struct weight_set *set, FILE *file) {
   struct arena scratch;
   arena_open_in(&scratch, set->arena);
   float *values = arena_alloc(&scratch, CHUNK, sizeof *values);
-  struct float_tensor *tensors =
+  struct written_tensor *tensors =
       arena_alloc(&scratch, count + 1, sizeof *tensors);
   for (size_t i = 0; i < count; i++) {
     const struct netc_weight *weight = &set->weights.at[i];
-    tensors[i] = (struct float_tensor){.name = weight_set_name(set, i),
-                                       .rank = weight->rank,
-                                       .dims = weight->dims,
-                                       .count = weight->count};
+    tensors[i] = (struct written_tensor){.type = VALUE_F32,
+                                         .name = weight_set_name(set, i),
+                                         .rank = weight->rank,
+                                         .dims = weight->dims,
+                                         .count = weight->count};
   }
   safetensors_write_header(file, tensors, count, NULL, 0, &scratch);
   for (size_t i = 0; i < count && !ferror(file); i++) {

@@ -87,8 +87,28 @@ void weight_set_values(const struct weight_set *set, size_t weight,
 /* Writes all of them as safetensors; the caller looks at ferror. */
 void weight_set_write(const struct weight_set *set, FILE *file);
 
-/* Values of the block that a prediction reads; what folds is folded. */
-int64_t weight_set_block_count(const struct weight_set *set);
-void weight_set_block(const struct weight_set *set, float *block);
+/* A tensor as a prediction reads it, with what folds into it. */
+void weight_set_tensor(const struct weight_set *set,
+                       const struct netc_tensor *tensor, float *to);
+
+/*
+ * The block that a prediction reads: of float32, or of a net of 8 bits. Its
+ * values are from the file at `path`; an exit status. It begins where words of
+ * 32 bits may lie.
+ */
+int64_t weight_set_block_bytes(const struct weight_set *set);
+int weight_set_block(const struct weight_set *set, const char *path,
+                     void *block);
+
+/* Its bytes, little-endian. */
+void weight_set_write_block(const struct weight_set *set, const void *block,
+                            FILE *file);
+
+/* Whether it is that of a net of 8 bits. */
+bool weight_set_is_q8(const struct weight_set *set);
+
+/* That of a net of 8 bits. */
+int weight_set_q8(const struct weight_set *set, const char *path,
+                  unsigned char *block);
 
 #endif

@@ -49,15 +49,30 @@ static int list(const struct weight_set *set) {
   }
   printf("%zu tensors, %" PRId64 " bytes as float32; folded for a prediction "
          "%" PRId64 "\n",
-         set->weights.count, offset, 4 * weight_set_block_count(set));
+         set->weights.count, offset, weight_set_block_bytes(set));
   return finish_stdout();
 }
 
 /* Files */
 
+/* Nine digits are exact; hexadecimal ones are not C++11's. */
+static void put_floats(const float *block, int64_t count, FILE *file) {
+  for (int64_t i = 0; i < count && !ferror(file); i++)
+    fprintf(file, "%s%.8ef,", i % 4 ? " " : "\n  ", (double)block[i]);
+}
+
+static void put_bytes(const unsigned char *block, int64_t count, FILE *file) {
+  for (int64_t i = 0; i < count && !ferror(file); i++)
+    fprintf(file, "%s%d,", i % 16 ? " " : "\n  ", block[i]);
+}
+
 /* `name` is that of the net in C: its header declares the array. */
-static void put_array(const float *block, int64_t count, const char *name,
-                      FILE *file) {
+static void put_array(const struct weight_set *set, const void *block,
+                      const char *name, FILE *file) {
+  int64_t bytes = weight_set_block_bytes(set);
+  bool q8 = weight_set_is_q8(set);
+  const char *type = q8 ? "unsigned char" : "float";
+  int64_t count = q8 ? bytes : bytes / 4;
   fprintf(file,
           "/* Weights as the runtime reads them: netc weights --fold. */\n"
           "#if defined __GNUC__\n"
@@ -72,14 +87,14 @@ static void put_array(const float *block, int64_t count, const char *name,
           "#define PLACED __attribute__((section(NETC_WEIGHTS_SECTION)))\n"
           "#else\n#define PLACED\n#endif\n\n"
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
-          "extern const float %s_weights[];\n"
+          "extern const %s %s_weights[];\n"
           "#ifdef __cplusplus\n}\n#endif\n\n"
-          "ALIGNED PLACED const float %s_weights[%" PRId64 "] = {",
-          NETRT_ALIGN, NETRT_ALIGN, NETRT_ALIGN, name, name, count);
-  for (int64_t i = 0; i < count && !ferror(file); i++) {
-    /* Nine digits are exact; hexadecimal ones are not C++11's. */
-    fprintf(file, "%s%.8ef,", i % 4 ? " " : "\n  ", (double)block[i]);
-  }
+          "ALIGNED PLACED const %s %s_weights[%" PRId64 "] = {",
+          NETRT_ALIGN, NETRT_ALIGN, NETRT_ALIGN, type, name, type, name, count);
+  if (q8)
+    put_bytes(block, count, file);
+  else
+    put_floats(block, count, file);
   fputs("\n};\n", file);
 }
 
@@ -121,18 +136,21 @@ static bool has_suffix(const char *path, const char *suffix) {
 }
 
 /* Before an output is opened, for which there may be no memory left. */
-static float *block_of(const struct weight_set *set) {
-  size_t count = (size_t)weight_set_block_count(set);
-  float *block = arena_alloc(set->arena, count + 1, sizeof *block);
-  weight_set_block(set, block);
-  return block;
+static int make_block(const struct weights_request *r,
+                      const struct weight_set *set, void **block) {
+  size_t bytes = (size_t)weight_set_block_bytes(set);
+  *block = arena_alloc(set->arena, bytes / 4 + 2, sizeof(float));
+  return weight_set_block(set, r->from, *block);
 }
 
-static int write_block_as_c(const struct weights_request *r, const float *block,
-                            int64_t count, FILE *file) {
+static int write_block_as_c(const struct weights_request *r,
+                            const struct weight_set *set, const void *block,
+                            FILE *file) {
   const char *name;
-  for (int64_t i = 0; i < count; i++)
-    if (!isfinite(block[i]))
+  const float *values = block;
+  int64_t count = weight_set_block_bytes(set) / 4;
+  for (int64_t i = 0; i < count && !weight_set_is_q8(set); i++)
+    if (!isfinite(values[i]))
       return complain(EXIT_SOURCE,
                       "a weight is infinite or no number, which C cannot say; "
                       "write a .bin or a .S");
@@ -140,7 +158,7 @@ static int write_block_as_c(const struct weights_request *r, const float *block,
       netc_c_name(r->options.netc, &r->options.look, &name);
   if (status != NETC_OK)
     return exit_status_of(r->options.netc, status);
-  put_array(block, count, name, file);
+  put_array(set, block, name, file);
   return EXIT_DONE;
 }
 
@@ -170,12 +188,11 @@ static int spare_inputs(const struct weights_request *r, const char *path) {
 static int write_to(const struct weights_request *r,
                     const struct weight_set *set, const char *path) {
   struct output_file output;
-  int64_t count = weight_set_block_count(set);
+  void *block = NULL;
   int status = spare_inputs(r, path);
-  if (status != EXIT_DONE)
-    return status;
-  const float *block = r->fold ? block_of(set) : NULL;
-  status = weight_set_check(set, r->from);
+  if (status == EXIT_DONE)
+    status =
+        r->fold ? make_block(r, set, &block) : weight_set_check(set, r->from);
   if (status != EXIT_DONE)
     return status;
   if (!output_open(&output, path))
@@ -183,9 +200,9 @@ static int write_to(const struct weights_request *r,
   if (!r->fold)
     weight_set_write(set, output.file);
   else if (has_suffix(path, ".c"))
-    status = write_block_as_c(r, block, count, output.file);
+    status = write_block_as_c(r, set, block, output.file);
   else
-    floats_write(output.file, block, (size_t)count);
+    weight_set_write_block(set, block, output.file);
   long bytes = ftell(output.file);
   if (status == EXIT_DONE)
     status = weight_set_check(set, r->from);
@@ -243,8 +260,8 @@ static int write_stub(const struct weights_request *r,
                       "two outputs go to %s; give each its own file", data);
   if (status != EXIT_DONE)
     return status;
-  const float *block = block_of(set);
-  status = weight_set_check(set, r->from);
+  void *block;
+  status = make_block(r, set, &block);
   if (status != EXIT_DONE)
     return status;
   if (!output_open(&stub, r->output))
@@ -255,12 +272,26 @@ static int write_stub(const struct weights_request *r,
     return status;
   }
   put_stub(data, name, stub.file);
-  floats_write(values.file, block, (size_t)weight_set_block_count(set));
+  weight_set_write_block(set, block, values.file);
   return commit_both(&values, data, &stub, r->output);
+}
+
+/* The block is the runtime's: of what it cannot run there is none. */
+static int check_runtime(const struct weights_request *r) {
+  const struct netrt_model *model;
+  struct netc *netc = r->options.netc;
+  enum netc_status status = netc_runtime(netc, &model);
+  if (status == NETC_ERROR)
+    return complain(EXIT_SOURCE, "%s: %s", r->options.files.at[0],
+                    netc_message(netc));
+  return status == NETC_OK ? EXIT_DONE : exit_status_of(netc, status);
 }
 
 static int write_file(const struct weights_request *r,
                       const struct weight_set *set) {
+  int status = r->fold ? check_runtime(r) : EXIT_DONE;
+  if (status != EXIT_DONE)
+    return status;
   return r->fold && has_suffix(r->output, ".S") ? write_stub(r, set)
                                                 : write_to(r, set, r->output);
 }

@@ -219,10 +219,12 @@ bool npy_read(struct npy *npy, const char *path, struct arena *arena) {
 }
 
 /* NumPy aligns the values to 64 bytes; 32 axes of 63 bits would not fit 1.0. */
-void npy_write_header(FILE *file, int rank, const int64_t *dims) {
+void npy_write_header(FILE *file, enum value_type type, int rank,
+                      const int64_t *dims) {
   char text[1024];
   int used = snprintf(text, sizeof text,
-                      "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+                      "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                      type == VALUE_I8 ? "|i1" : "<f4");
   for (int i = 0; i < rank; i++)
     used += snprintf(text + used, sizeof text - (size_t)used, "%s%" PRId64,
                      i ? ", " : "", dims[i]);

@@ -30,6 +30,7 @@ struct npy {
 bool npy_read(struct npy *npy, const char *path, struct arena *arena);
 
 /* The header of float32 values by rows, which follow. */
-void npy_write_header(FILE *file, int rank, const int64_t *dims);
+void npy_write_header(FILE *file, enum value_type type, int rank,
+                      const int64_t *dims);
 
 #endif

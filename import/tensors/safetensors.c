@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -91,6 +92,83 @@ static bool read_tensor(const struct safetensors_reading *r, const char *name,
   return true;
 }
 
+/* Metadata: NAME.scale and NAME.zero_point, numbers with blanks between. */
+
+static size_t words_in(const char *text) {
+  size_t count = 0;
+  for (; *text; text += strspn(text, " ")) {
+    count++;
+    text += strcspn(text, " ");
+  }
+  return count;
+}
+
+static bool read_scales(const char *text, struct tensor_steps *steps) {
+  char *end;
+  for (size_t i = 0; i < steps->count; i++, text = end) {
+    steps->scale[i] = strtof(text, &end);
+    if (end == text || (*end && *end != ' ') || !isfinite(steps->scale[i]) ||
+        steps->scale[i] <= 0)
+      return false;
+  }
+  return true;
+}
+
+/* As many as there are scales, or one for all. */
+static bool read_zeros(const char *text, size_t given,
+                       struct tensor_steps *steps) {
+  char *end;
+  for (size_t i = 0; i < given; i++, text = end) {
+    long zero = strtol(text, &end, 10);
+    if (end == text || (*end && *end != ' ') || zero < INT32_MIN ||
+        zero > INT32_MAX)
+      return false;
+    steps->zero[i] = (int32_t)zero;
+  }
+  for (size_t i = given; i < steps->count; i++)
+    steps->zero[i] = given ? steps->zero[0] : 0;
+  return given <= 1 || given == steps->count;
+}
+
+static bool read_steps(const struct safetensors_reading *r,
+                       const json_t *metadata, struct slice name,
+                       const char *scales) {
+  struct text key = text_new(r->arena);
+  struct tensor_steps steps = {.name =
+                                   arena_copy(r->arena, name.at, name.length),
+                               .count = words_in(scales)};
+  text_printf(&key, "%.*s.zero_point", SLICE_ARG(name));
+  const json_t *found = json_object_get(metadata, text_string(&key));
+  const char *zeros = found ? json_string_value(found) : "";
+  size_t given = zeros ? words_in(zeros) : 0;
+  steps.scale = arena_alloc(r->arena, steps.count + 1, sizeof *steps.scale);
+  steps.zero = arena_alloc(r->arena, steps.count + 1, sizeof *steps.zero);
+  if (!zeros || !steps.count || given > steps.count ||
+      !read_scales(scales, &steps) || !read_zeros(zeros, given, &steps))
+    return fault(r,
+                 "the scale or zero point of `%.200s` in its metadata is "
+                 "not numbers above 0, and whole ones",
+                 steps.name);
+  *VEC_PUSH(r->arena, &r->file->steps) = steps;
+  return true;
+}
+
+static bool read_metadata(const struct safetensors_reading *r,
+                          json_t *metadata) {
+  static const char ending[] = ".scale";
+  const char *key;
+  json_t *value;
+  json_object_foreach(metadata, key, value) {
+    struct slice name = slice_of(key);
+    if (!slice_ends(name, ending) || !json_is_string(value))
+      continue;
+    name.length -= sizeof ending - 1;
+    if (!read_steps(r, metadata, name, json_string_value(value)))
+      return false;
+  }
+  return true;
+}
+
 /* All of them. */
 
 static bool read_tensors(const struct safetensors_reading *r, json_t *header) {
@@ -99,8 +177,11 @@ static bool read_tensors(const struct safetensors_reading *r, json_t *header) {
   if (!json_is_object(header))
     return fault(r, "the header is not a JSON object");
   json_object_foreach(header, name, about) {
-    if (strcmp(name, "__metadata__") == 0)
+    if (strcmp(name, "__metadata__") == 0) {
+      if (!read_metadata(r, about))
+        return false;
       continue;
+    }
     if (!read_tensor(r, name, about))
       return false;
   }
@@ -190,7 +271,7 @@ bool safetensors_read(struct tensor_file *file, struct arena *arena) {
 
 /* Writing. */
 
-static void put_tensor(struct text *out, const struct float_tensor *tensor,
+static void put_tensor(struct text *out, const struct written_tensor *tensor,
                        int64_t *offset) {
   text_putc(out, ',');
   json_t *name = json_string(tensor->name);
@@ -198,18 +279,18 @@ static void put_tensor(struct text *out, const struct float_tensor *tensor,
   json_decref(name);
   text_put(out, quoted ? quoted : "\"\"");
   free(quoted);
-  text_put(out, ":{\"dtype\":\"F32\",\"shape\":[");
+  text_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", value_word(tensor->type));
   for (int i = 0; i < tensor->rank; i++)
     text_printf(out, "%s%" PRId64, i ? "," : "", tensor->dims[i]);
-  int64_t end = *offset + 4 * tensor->count;
+  int64_t end = *offset + value_bytes(tensor->type) * tensor->count;
   text_printf(out, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", *offset,
               end);
   *offset = end;
 }
 
 /* Blanks fill it up, so that the values are aligned. */
-void safetensors_write_header(FILE *file, const struct float_tensor *tensors,
-                              size_t count, const struct float_steps *steps,
+void safetensors_write_header(FILE *file, const struct written_tensor *tensors,
+                              size_t count, const struct written_steps *steps,
                               size_t step_count, struct arena *scratch) {
   struct text out = text_new(scratch);
   int64_t offset = 0;
@@ -229,17 +310,27 @@ void safetensors_write_header(FILE *file, const struct float_tensor *tensors,
 }
 
 void floats_write(FILE *file, const float *values, size_t count) {
+  uint32_t words[1024];
+  while (count > 0) {
+    size_t now = count < 1024 ? count : 1024;
+    memcpy(words, values, now * sizeof *words);
+    words_write(file, words, now);
+    values += now;
+    count -= now;
+  }
+}
+
+void words_write(FILE *file, const uint32_t *words, size_t count) {
   unsigned char bytes[4096];
   while (count > 0) {
     size_t now = count < sizeof bytes / 4 ? count : sizeof bytes / 4;
     for (size_t i = 0; i < now; i++) {
-      uint32_t bits;
-      memcpy(&bits, &values[i], sizeof bits);
+      uint32_t bits = words[i];
       for (int k = 0; k < 4; k++)
         bytes[4 * i + (size_t)k] = (unsigned char)(bits >> 8 * k);
     }
     fwrite(bytes, 4, now, file);
-    values += now;
+    words += now;
     count -= now;
   }
 }

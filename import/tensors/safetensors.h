@@ -12,28 +12,30 @@
 
 enum { SAFETENSORS_HEADER = 100000000 }; /* bytes, as the reference allows */
 
-/* What is written: float32, one after the other. */
-struct float_tensor {
+/* What is written, one after the other. */
+struct written_tensor {
   const char *name;
   int rank;
   const int64_t *dims;
   int64_t count;
+  enum value_type type; /* VALUE_F32, VALUE_I32 or VALUE_I8 */
 };
 
 /*
  * Of whole numbers that values stand for: steps of so much, from where. They
  * are kept as metadata, NAME.scale and NAME.zero_point.
  */
-struct float_steps {
+struct written_steps {
   const char *name, *scale, *zero;
 };
 
 /* The header; the values follow. The caller looks at ferror. */
-void safetensors_write_header(FILE *file, const struct float_tensor *tensors,
-                              size_t count, const struct float_steps *steps,
+void safetensors_write_header(FILE *file, const struct written_tensor *tensors,
+                              size_t count, const struct written_steps *steps,
                               size_t step_count, struct arena *scratch);
 
 /* Values, little-endian. */
 void floats_write(FILE *file, const float *values, size_t count);
+void words_write(FILE *file, const uint32_t *words, size_t count);
 
 #endif

@@ -51,6 +51,11 @@ static int by_name(const void *a, const void *b) {
                 (*(const struct stored_tensor *const *)b)->name);
 }
 
+static int by_step(const void *a, const void *b) {
+  const struct tensor_steps *x = a, *y = b;
+  return strcmp(x->name, y->name);
+}
+
 static bool sort_names(struct tensor_file *file, struct arena *arena) {
   size_t count = file->tensors.count;
   const struct stored_tensor **named =
@@ -65,6 +70,11 @@ static bool sort_names(struct tensor_file *file, struct arena *arena) {
     if (strcmp(named[i - 1]->name, named[i]->name) == 0)
       return tensors_fail(file, arena, "two tensors are named `%s`",
                           named[i]->name);
+  if (file->steps.count)
+    qsort(file->steps.at, file->steps.count, sizeof *file->steps.at, by_step);
+  for (size_t i = 0; i < count && file->steps.count; i++)
+    file->tensors.at[i].stepped = !value_is_real(file->tensors.at[i].type) &&
+                                  tensors_steps(file, file->tensors.at[i].name);
   return true;
 }
 
@@ -127,6 +137,22 @@ const struct stored_tensor *tensors_find(const struct tensor_file *file,
   return NULL;
 }
 
+const struct tensor_steps *tensors_steps(const struct tensor_file *file,
+                                         const char *name) {
+  size_t low = 0, high = file->steps.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    int order = strcmp(name, file->steps.at[middle].name);
+    if (order == 0)
+      return &file->steps.at[middle];
+    if (order < 0)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return NULL;
+}
+
 /* Values */
 
 bool tensors_bytes(struct tensor_file *file, const struct stored_tensor *t,
@@ -165,8 +191,47 @@ static bool gather(struct tensor_file *file, const struct stored_tensor *t,
   return true;
 }
 
-bool tensors_floats(struct tensor_file *file, const struct stored_tensor *t,
-                    int64_t first, int64_t count, float *to) {
+/* Whole numbers become what they stand for. */
+static void step(const struct tensor_file *file, const struct stored_tensor *t,
+                 int64_t first, int64_t count, float *to) {
+  const struct tensor_steps *steps =
+      t->stepped ? tensors_steps(file, t->name) : NULL;
+  if (!steps)
+    return;
+  int64_t each = t->count / (int64_t)steps->count;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t at = each ? (first + i) / each : 0;
+    at = at < (int64_t)steps->count ? at : (int64_t)steps->count - 1;
+    to[i] =
+        (float)(((double)to[i] - steps->zero[at]) * (double)steps->scale[at]);
+  }
+}
+
+bool tensors_ints(struct tensor_file *file, const struct stored_tensor *t,
+                  int64_t first, int64_t count, int32_t *to) {
+  unsigned char bytes[1 << 14];
+  int64_t size = value_bytes(t->type), stride = 1, wrong;
+  while (count > 0) {
+    int64_t now = (int64_t)sizeof bytes / size;
+    now = now < count ? now : count;
+    struct scattered from = {bytes, t->type, 1, &now, &stride};
+    if (!tensors_bytes(file, t, (uint64_t)(first * size), (size_t)(now * size),
+                       bytes))
+      return false;
+    if (!scattered_ints(&from, to, &wrong)) {
+      snprintf(file->fault, sizeof file->fault,
+               "a value of `%.200s` passes 32 bits", t->name);
+      return false;
+    }
+    first += now;
+    to += now;
+    count -= now;
+  }
+  return true;
+}
+
+static bool read_floats(struct tensor_file *file, const struct stored_tensor *t,
+                        int64_t first, int64_t count, float *to) {
   unsigned char bytes[1 << 14];
   int64_t size = value_bytes(t->type), stride = 1;
   if (t->strides)
@@ -186,12 +251,20 @@ bool tensors_floats(struct tensor_file *file, const struct stored_tensor *t,
   return true;
 }
 
+bool tensors_floats(struct tensor_file *file, const struct stored_tensor *t,
+                    int64_t first, int64_t count, float *to) {
+  if (!read_floats(file, t, first, count, to))
+    return false;
+  step(file, t, first, count, to);
+  return true;
+}
+
 /* What PyTorch's norms count, and tables that are no parameters. */
 bool tensor_is_buffer(const struct stored_tensor *t) {
   static const char *const buffers[] = {"running_mean", "running_var",
                                         "num_batches_tracked", "inv_freq",
                                         "rope_freqs.weight"};
-  if (t->type != VALUE_COUNT && !value_counts(t->type))
+  if (t->type != VALUE_COUNT && !value_counts(t->type) && !t->stepped)
     return true;
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
     struct slice name = slice_of(t->name);

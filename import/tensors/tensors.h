@@ -21,7 +21,19 @@ struct stored_tensor {
   int64_t count;
   uint64_t at, bytes; /* in the store; as far as strides reach */
   bool shared;        /* an earlier one is the same */
+  bool stepped;       /* whole numbers that stand for others: tensors_steps */
   bool packed;        /* deflated: its values cannot be read */
+};
+
+/*
+ * What whole numbers stand for: (value - zero) * scale, with one of both for
+ * all values, or for each place of the first axis.
+ */
+struct tensor_steps {
+  const char *name; /* "conv1.weight", or "conv1.output" of a layer */
+  size_t count;
+  float *scale;
+  int32_t *zero;
 };
 
 struct pickle_value;
@@ -33,6 +45,7 @@ struct tensor_file {
   const struct pickle_value *module; /* a whole one of PyTorch, or NULL */
   VEC(struct stored_tensor) tensors; /* in the file's order */
   size_t *by_name;                   /* places in it */
+  VEC(struct tensor_steps) steps;    /* by name, too */
   uint64_t missing;                  /* bytes of values that are cut off */
   char fault[512];                   /* what is wrong with the file */
   bool unread;                       /* it is not even there */
@@ -53,11 +66,20 @@ const struct stored_tensor *tensors_find(const struct tensor_file *file,
                                          const char *name);
 
 /*
- * `count` values by rows from the one at `first` on, as float32. False, and
- * `fault` says why: the file became shorter, or their type has no reader.
+ * `count` values by rows from the one at `first` on, as float32: what whole
+ * numbers stand for. False, and `fault` says why: the file became shorter, or
+ * their type has no reader.
  */
 bool tensors_floats(struct tensor_file *file, const struct stored_tensor *t,
                     int64_t first, int64_t count, float *to);
+
+/* NULL: there are none of that name. */
+const struct tensor_steps *tensors_steps(const struct tensor_file *file,
+                                         const char *name);
+
+/* The same of whole numbers of up to 32 bits. */
+bool tensors_ints(struct tensor_file *file, const struct stored_tensor *t,
+                  int64_t first, int64_t count, int32_t *to);
 
 /* Bytes of a tensor's values, as they lie. */
 bool tensors_bytes(struct tensor_file *file, const struct stored_tensor *t,

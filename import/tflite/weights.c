@@ -56,18 +56,24 @@ static bool find_steps(struct tflite *t, const struct tflite_tensor *tensor,
   return bytes_ok(&t->flat.in);
 }
 
+static int64_t stored_at(struct byte_reader *r,
+                         const struct tflite_tensor *tensor, int64_t i) {
+  int bytes = bytes_of(tensor->type);
+  bytes_go(r, (uint64_t)(i * bytes));
+  bool positive =
+      tensor->type == TFLITE_UINT8 || tensor->type == TFLITE_FLOAT16;
+  return positive ? (int64_t)bytes_unsigned(r, bytes) : bytes_signed(r, bytes);
+}
+
 /* A stored number as a real, by its scale if it has one. */
 static double value_at(struct byte_reader *r,
                        const struct tflite_tensor *tensor,
                        const struct steps *steps, int64_t i) {
-  int bytes = bytes_of(tensor->type);
-  bytes_go(r, (uint64_t)(i * bytes));
-  if (tensor->type == TFLITE_FLOAT32)
+  if (tensor->type == TFLITE_FLOAT32) {
+    bytes_go(r, (uint64_t)(i * 4));
     return bytes_real(r, 4);
-  bool positive =
-      tensor->type == TFLITE_UINT8 || tensor->type == TFLITE_FLOAT16;
-  int64_t stored =
-      positive ? (int64_t)bytes_unsigned(r, bytes) : bytes_signed(r, bytes);
+  }
+  int64_t stored = stored_at(r, tensor, i);
   if (tensor->type == TFLITE_FLOAT16)
     return half(stored);
   if (steps->count == 0)
@@ -76,9 +82,24 @@ static double value_at(struct byte_reader *r,
   return steps->scale[place] * ((double)stored - steps->zero[place]);
 }
 
-/* All bytes at once: a file is read by them. */
+/* What one of 8 bits without a sign is more than one that has it. */
+static int offset_of(const struct tflite_tensor *tensor) {
+  return tensor->type == TFLITE_UINT8 ? 128 : 0;
+}
+
+/* Those of 8 bits with their scales, and the biases of 32 that go with them. */
+static bool has_steps(const struct tflite_tensor *tensor) {
+  return tensor->scales.count > 0 &&
+         (tensor->type == TFLITE_INT8 || tensor->type == TFLITE_UINT8 ||
+          tensor->type == TFLITE_INT32);
+}
+
+/*
+ * All bytes at once: a file is read by them. Whole numbers are kept as such,
+ * too, if there is room for them.
+ */
 static bool read_values(struct tflite *t, const struct tflite_tensor *tensor,
-                        struct arena *scratch, float *values) {
+                        struct arena *scratch, float *values, int32_t *stored) {
   struct steps steps;
   struct byte_store store;
   struct byte_reader r;
@@ -92,10 +113,13 @@ static bool read_values(struct tflite *t, const struct tflite_tensor *tensor,
   bytes_open(&r, &store, 0, size);
   for (int64_t i = 0; i < tensor->count; i++)
     values[i] = (float)value_at(&r, tensor, &steps, i);
+  for (int64_t i = 0; stored && i < tensor->count; i++)
+    stored[i] = (int32_t)(stored_at(&r, tensor, i) - offset_of(tensor));
   return true;
 }
 
-float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor) {
+static float *take_values(struct tflite *t, const struct tflite_tensor *tensor,
+                          int32_t **stored) {
   struct arena scratch;
   int bytes = bytes_of(tensor->type);
   if (bytes == 0 || tensor->count < 1 ||
@@ -110,15 +134,24 @@ float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor) {
     return NULL;
   float *values = arena_room(t->graph->arena, (size_t)tensor->count, 4);
   arena_open_in(&scratch, t->graph->arena);
-  bool read = read_values(t, tensor, &scratch, values);
+  *stored = has_steps(tensor)
+                ? arena_room(t->graph->arena, (size_t)tensor->count, 4)
+                : NULL;
+  bool read = read_values(t, tensor, &scratch, values, *stored);
   arena_close(&scratch);
   return read ? values : NULL;
 }
 
-/* The values with their axes in another order. */
-static float *turned(struct tflite *t, const struct tflite_tensor *tensor,
-                     const float *from, const int *order) {
-  float *to = arena_alloc(t->graph->arena, (size_t)tensor->count, 4);
+float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor) {
+  int32_t *stored;
+  return take_values(t, tensor, &stored);
+}
+
+/* Values of 32 bits with their axes in another order. */
+static void *turned(struct tflite *t, const struct tflite_tensor *tensor,
+                    const void *values, const int *order) {
+  const uint32_t *from = values;
+  uint32_t *to = arena_alloc(t->graph->arena, (size_t)tensor->count, 4);
   int64_t apart[LIMIT_RANK], step = 1, place[LIMIT_RANK] = {0}, at = 0;
   for (int i = tensor->rank; i-- > 0; step *= tensor->dims[i])
     apart[i] = step;
@@ -146,7 +179,7 @@ static void put_steps(struct tflite *t, const struct tflite_tensor *tensor,
   uint64_t count = tensor->zeros.count ? tensor->zeros.count : 1;
   for (uint64_t i = 0; i < count && tensor->scales.count; i++)
     text_printf(zeros, "%s%" PRId64, zeros->length ? " " : "",
-                flat_item(&t->flat, &tensor->zeros, i, 8));
+                flat_item(&t->flat, &tensor->zeros, i, 8) - offset_of(tensor));
 }
 
 void tflite_steps(struct tflite *t, const struct tflite_tensor *const *tensors,
@@ -168,16 +201,20 @@ bool tflite_take(struct tflite *t, struct graph_node *node, const char *name,
   graph_tensor(node, tensor->dims, (size_t)tensor->rank);
   if (!t->options->weights)
     return true;
-  float *values = tflite_reals(t, tensor);
+  int32_t *stored;
+  float *values = take_values(t, tensor, &stored);
   if (!values)
     return false;
   if (order)
     values = turned(t, tensor, values, order);
+  if (order && stored)
+    stored = turned(t, tensor, stored, order);
   struct graph_weight *w = VEC_PUSH(t->graph->arena, &node->weights);
   *w = (struct graph_weight){.name = name,
                              .count = tensor->count,
                              .is_matrix = node->word == WORD_FC,
-                             .real = values};
+                             .real = values,
+                             .stored = stored};
   tflite_steps(t, &tensor, 1, &w->scale, &w->zero);
   return true;
 }

@@ -17,9 +17,11 @@ static void place_param(const struct model *model, size_t index,
   const struct model_param *param = &model->params.at[index];
   if (param->same != index) {
     block->at[index] = block->at[param->same];
+    block->wide[index] = block->wide[param->same];
     return;
   }
   block->at[index] = block->count;
+  block->wide[index] = block->biases;
   block->count += param->count;
   block->biases += param->bias ? param->count : 0;
 }
@@ -27,7 +29,6 @@ static void place_param(const struct model *model, size_t index,
 static void place_node(const struct model *model, int64_t index,
                        struct weight_block *block) {
   const struct node *node = &model->nodes.at[index];
-  block->biases_before[index] = block->biases;
   if (block->into[index] >= 0 || node->train_only)
     return;
   for (int i = 0; i < node->param_count; i++)
@@ -35,6 +36,7 @@ static void place_node(const struct model *model, int64_t index,
   if (block->made[index] < 0)
     return;
   block->bias[index] = block->count;
+  block->made_wide[index] = block->biases;
   block->count += shape_channels(node->out);
   block->biases += shape_channels(node->out);
 }
@@ -57,7 +59,8 @@ void weight_block_find(const struct model *model, const struct fold *folds,
                                  .into = nowhere(arena, nodes),
                                  .norm = nowhere(arena, model->params.count),
                                  .made = nowhere(arena, nodes),
-                                 .biases_before = nowhere(arena, nodes)};
+                                 .wide = nowhere(arena, model->params.count),
+                                 .made_wide = nowhere(arena, nodes)};
   for (size_t i = 0; i < fold_count; i++) {
     block->into[folds[i].norm] = folds[i].into;
     for (int k = 0; k < folds[i].count; k++)

@@ -22,8 +22,9 @@ struct weight_block {
   int64_t *norm; /* by parameter: what is folded into it */
   int64_t *made; /* by node: what makes a bias of it necessary */
   int64_t count;
-  int64_t *biases_before; /* by node: values of biases before its own */
-  int64_t biases;         /* of all */
+  int64_t *wide;      /* by parameter: values of biases before it */
+  int64_t *made_wide; /* by node: the same of a bias that folding makes */
+  int64_t biases;     /* of all */
 };
 
 /*

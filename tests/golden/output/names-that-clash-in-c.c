@@ -50,11 +50,11 @@ static const struct netrt_kernel *const kernels[4] = {
 };
 
 static const struct netrt_port inputs[1] = {
-  {"input", {2048, 15, 4, NETRT_F32, NETRT_IN_ARENA}}
+  {"input", {2048, 15, 4, NETRT_F32, NETRT_IN_ARENA}, 0}
 };
 
 static const struct netrt_port outputs[1] = {
-  {"count", {0, 73, 2, NETRT_F32, NETRT_IN_ARENA}}
+  {"count", {0, 73, 2, NETRT_F32, NETRT_IN_ARENA}, 0}
 };
 
 static const char *const layers[6] = {

@@ -1,0 +1,168 @@
+/*
+ * What kernels of 8 bits share. A value q stands for (q - zero) * scale, with
+ * one scale and zero for all values of a tensor; weights have a scale for each
+ * output, and their zero is 0. Products are summed in 32 bits; the sum times
+ * in's scale * weight's scale / out's scale is the output's distance from its
+ * zero, rounded as float32 is: docs/runtime.md.
+ */
+#ifndef NETRT_Q8_H
+#define NETRT_Q8_H
+
+#include <float.h>
+#include <string.h>
+
+#include "kernel.h"
+
+/*
+ * Without a unit for float32, or with one that computes in more bits, the
+ * same product is made of integers.
+ */
+#ifndef NETRT_Q8_INTEGER
+#if (defined __arm__ && !defined __ARM_FP) ||     \
+    (defined __riscv && !defined __riscv_flen) || \
+    (defined FLT_EVAL_METHOD && FLT_EVAL_METHOD != 0)
+#define NETRT_Q8_INTEGER 1
+#else
+#define NETRT_Q8_INTEGER 0
+#endif
+#endif
+
+/* What a sum becomes: of the words of an operation, zero of the input, of the
+ * output, and the least and largest value that it may have. */
+struct q8_range {
+  int32_t in, zero, low, high;
+};
+
+static inline const int8_t *netrt_bytes(const struct netrt_view *view) {
+  return (const int8_t *)view->data;
+}
+
+static inline int8_t *netrt_bytes_out(const struct netrt_view *view) {
+  return (int8_t *)view->data;
+}
+
+static inline const int32_t *netrt_words(const struct netrt_view *view) {
+  return (const int32_t *)(const void *)view->data;
+}
+
+/* Operand `at` that is read. */
+static inline struct q8_range
+q8_range_of(const struct netrt *net, const struct netrt_op *op, uint32_t at) {
+  struct netrt_view view = netrt_in(net, op, at);
+  const int32_t *words = netrt_words(&view);
+  struct q8_range range;
+  range.in = words[0];
+  range.zero = words[1];
+  range.low = words[2];
+  range.high = words[3];
+  return range;
+}
+
+/* The last operand of those that have weights; NULL: they have no bias. */
+static inline const int32_t *q8_bias_of(const struct netrt *net,
+                                        const struct netrt_op *op) {
+  struct netrt_view bias;
+  if (op->ins < 5)
+    return NULL;
+  bias = netrt_in(net, op, 4);
+  return netrt_words(&bias);
+}
+
+/*
+ * The products of n values, `step` apart, with the weights of four outputs,
+ * `next` apart. Sums are in registers.
+ */
+static inline void q8_add_four(const int8_t *x, ptrdiff_t step, int32_t zero,
+                               const int8_t *w, ptrdiff_t next, ptrdiff_t n,
+                               int32_t sum[4]) {
+  const int8_t *w1 = w + next, *w2 = w1 + next, *w3 = w2 + next;
+  int32_t a = sum[0], b = sum[1], c = sum[2], d = sum[3];
+  ptrdiff_t i;
+  for (i = 0; i < n; i++, x += step) {
+    int32_t value = *x - zero;
+    a += value * w[i];
+    b += value * w1[i];
+    c += value * w2[i];
+    d += value * w3[i];
+  }
+  sum[0] = a;
+  sum[1] = b;
+  sum[2] = c;
+  sum[3] = d;
+}
+
+static inline int32_t q8_product(const int8_t *x, ptrdiff_t step, int32_t zero,
+                                 const int8_t *w, ptrdiff_t n) {
+  int32_t sum = 0;
+  ptrdiff_t i;
+  for (i = 0; i < n; i++)
+    sum += (x[i * step] - zero) * w[i];
+  return sum;
+}
+
+static inline int8_t q8_clamp(int32_t value, const struct q8_range *to) {
+  return (int8_t)(value < to->low    ? to->low
+                  : value > to->high ? to->high
+                                     : value);
+}
+
+/* value / 2^by, to the nearest; ties to even. by < 64 */
+static inline uint64_t q8_halved(uint64_t value, int by) {
+  uint64_t odd = by ? value >> by & 1 : 0;
+  return by ? (value + ((uint64_t)1 << (by - 1)) - 1 + odd) >> by : value;
+}
+
+static inline int q8_bits(uint64_t value) {
+  int bits = 0;
+  for (; value; value >>= 1)
+    bits++;
+  return bits;
+}
+
+/*
+ * (float)sum * scale to the nearest integer, at most 2^20 from 0, by integers
+ * alone: both roundings of float32, then the last one.
+ */
+static inline int32_t q8_product_of_integers(int32_t sum, float scale) {
+  enum { MOST = 1 << 20 };
+  uint32_t bits, from = sum < 0 ? 0 - (uint32_t)sum : (uint32_t)sum;
+  uint64_t product;
+  int power, over = q8_bits(from) - 24;
+  memcpy(&bits, &scale, sizeof bits);
+  power = (int)(bits >> 23 & 255) - 150;
+  if (over > 0) {
+    from = (uint32_t)q8_halved(from, over);
+    power += over;
+  }
+  product = (uint64_t)from * ((bits & 0x7fffff) | 0x800000);
+  over = q8_bits(product) - 24;
+  if (over > 0) {
+    product = q8_halved(product, over);
+    power += over;
+  }
+  if (power >= 0)
+    product = product ? MOST : 0;
+  else
+    product = power < -40 ? 0 : q8_halved(product, -power);
+  product = product > MOST ? MOST : product;
+  return sum < 0 ? -(int32_t)product : (int32_t)product;
+}
+
+/* The same by float32. */
+static inline int32_t q8_product_of_floats(int32_t sum, float scale) {
+  float x = (float)sum * scale, most = 1048576.0F;
+  int32_t bits;
+  x = x < -most ? -most : x > most ? most : x;
+  x += 12582912.0F; /* 1.5 * 2^23: what is left of the fraction is rounded */
+  memcpy(&bits, &x, sizeof bits);
+  return bits - 0x4b400000;
+}
+
+static inline int8_t q8_of(int32_t sum, float scale,
+                           const struct q8_range *to) {
+  int32_t x = NETRT_Q8_INTEGER ? q8_product_of_integers(sum, scale)
+                               : q8_product_of_floats(sum, scale);
+  return q8_clamp(x + to->zero, to);
+}
+
+#endif

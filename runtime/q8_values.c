@@ -1,0 +1,168 @@
+/* Values of 8 bits one by one, pairs of them, and softmax, by integers. */
+#include "q8.h"
+
+/* The value of each of the 256 that there are. */
+static int netrt_reference_q8table(const struct netrt *net,
+                                   const struct netrt_op *op) {
+  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  struct netrt_view table = netrt_in(net, op, 1);
+  const int8_t *to = netrt_bytes(&table) + 128;
+  struct kernel_walk walk;
+  ptrdiff_t k;
+  netrt_walk_open(&walk, views, 2);
+  do {
+    int8_t *y = netrt_bytes_out(&views[0]) + walk.offset[0];
+    const int8_t *x = netrt_bytes(&views[1]) + walk.offset[1];
+    for (k = 0; k < walk.length; k++)
+      y[k * walk.step[0]] = to[x[k * walk.step[1]]];
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL(q8table);
+
+/* value / 2^by, to the nearest; ties to the larger. */
+static int32_t shifted(int32_t value, int by) {
+  value += (int32_t)1 << (by - 1);
+  return value >= 0 ? value >> by : ~(~value >> by);
+}
+
+/* words: zeros, factors, shift; zero, least and largest of the output */
+static int netrt_reference_q8add(const struct netrt *net,
+                                 const struct netrt_op *op) {
+  struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0),
+                                netrt_in(net, op, 1)};
+  struct netrt_view of_words = netrt_in(net, op, 2);
+  const int32_t *words = netrt_words(&of_words);
+  struct kernel_walk walk;
+  struct q8_range range;
+  ptrdiff_t k;
+  range.in = 0;
+  range.zero = words[5];
+  range.low = words[6];
+  range.high = words[7];
+  netrt_walk_open(&walk, views, 3);
+  do {
+    int8_t *y = netrt_bytes_out(&views[0]) + walk.offset[0];
+    const int8_t *a = netrt_bytes(&views[1]) + walk.offset[1];
+    const int8_t *b = netrt_bytes(&views[2]) + walk.offset[2];
+    for (k = 0; k < walk.length; k++) {
+      int32_t sum = (a[k * walk.step[1]] - words[0]) * words[2] +
+                    (b[k * walk.step[2]] - words[1]) * words[3];
+      y[k * walk.step[0]] =
+          q8_clamp(shifted(sum, words[4]) + range.zero, &range);
+    }
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL(q8add);
+
+/* words: zeros of both; zero, least and largest of the output */
+static int netrt_reference_q8mul(const struct netrt *net,
+                                 const struct netrt_op *op) {
+  struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0),
+                                netrt_in(net, op, 1)};
+  struct netrt_view scale = netrt_in(net, op, 2);
+  struct netrt_view of_words = netrt_in(net, op, 3);
+  const int32_t *words = netrt_words(&of_words);
+  struct kernel_walk walk;
+  struct q8_range range;
+  ptrdiff_t k;
+  range.in = 0;
+  range.zero = words[2];
+  range.low = words[3];
+  range.high = words[4];
+  netrt_walk_open(&walk, views, 3);
+  do {
+    int8_t *y = netrt_bytes_out(&views[0]) + walk.offset[0];
+    const int8_t *a = netrt_bytes(&views[1]) + walk.offset[1];
+    const int8_t *b = netrt_bytes(&views[2]) + walk.offset[2];
+    for (k = 0; k < walk.length; k++)
+      y[k * walk.step[0]] = q8_of((a[k * walk.step[1]] - words[0]) *
+                                      (b[k * walk.step[2]] - words[1]),
+                                  *netrt_floats(&scale), &range);
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL(q8mul);
+
+/*
+ * exp(-n * scale) in units of 2^-32, the product of the powers whose bits n
+ * has; words[i] is exp(-2^i * scale).
+ */
+static uint32_t power_of(const uint32_t *words, int n) {
+  uint32_t value = UINT32_MAX;
+  int i;
+  for (i = 0; i < 8; i++)
+    if (n >> i & 1)
+      value = (uint32_t)(((uint64_t)value * words[i] + 0x80000000U) >> 32);
+  return value;
+}
+
+/* Of scale 1/256 and zero -128, which is what probabilities have. */
+static int netrt_reference_q8softmax(const struct netrt *net,
+                                     const struct netrt_op *op) {
+  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  struct netrt_view of_words = netrt_in(net, op, 1);
+  const uint32_t *words = (const uint32_t *)(const void *)of_words.data;
+  ptrdiff_t n = size_back(&views[0], 0), i;
+  ptrdiff_t to = stride_back(&views[0], 0), from = stride_back(&views[1], 0);
+  struct kernel_walk walk;
+  netrt_walk_open_outer(&walk, views, 2, 1);
+  do {
+    int8_t *y = netrt_bytes_out(&views[0]) + walk.offset[0];
+    const int8_t *x = netrt_bytes(&views[1]) + walk.offset[1];
+    int largest = INT8_MIN;
+    uint64_t sum = 0;
+    for (i = 0; i < n; i++)
+      largest = x[i * from] > largest ? x[i * from] : largest;
+    for (i = 0; i < n; i++)
+      sum += power_of(words, largest - x[i * from]);
+    for (i = 0; i < n; i++) {
+      uint64_t part = (uint64_t)power_of(words, largest - x[i * from]) << 8;
+      int share = (int)((part + sum / 2) / sum);
+      y[i * to] = (int8_t)((share > 255 ? 255 : share) - 128);
+    }
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL(q8softmax);
+
+/* Zeros around a map, which are that of its values. */
+static int netrt_reference_q8pad(const struct netrt *net,
+                                 const struct netrt_op *op) {
+  struct netrt_view to = netrt_out(net, op), from = netrt_in(net, op, 0);
+  struct netrt_view of_words = netrt_in(net, op, 1);
+  const int32_t *before = netrt_args(net, op) + 1;
+  struct kernel_map out = netrt_map_of(&to), in = netrt_map_of(&from);
+  int8_t zero = (int8_t)netrt_words(&of_words)[0];
+  ptrdiff_t line, lines = out.size[0] * out.size[1] * out.size[2], w, c;
+  int i, missing = 5 - to.rank;
+  ptrdiff_t shift[3];
+  for (i = 0; i < 3; i++)
+    shift[i] = i >= missing ? before[i - missing] : 0;
+  for (line = 0; line < lines; line++) {
+    ptrdiff_t h = line % out.size[2], d = line / out.size[2] % out.size[1];
+    ptrdiff_t batch = line / out.size[2] / out.size[1];
+    int8_t *y = out.small + batch * out.stride[0] + d * out.stride[1] +
+                h * out.stride[2];
+    const int8_t *x = in.small + batch * in.stride[0];
+    int inside = d >= shift[0] && d - shift[0] < in.size[1] && h >= shift[1] &&
+                 h - shift[1] < in.size[2];
+    x += inside ? (d - shift[0]) * in.stride[1] + (h - shift[1]) * in.stride[2]
+                : 0;
+    for (w = 0; w < out.size[3]; w++, y += out.stride[3]) {
+      ptrdiff_t at = w - shift[2];
+      int there = inside && at >= 0 && at < in.size[3];
+      for (c = 0; c < out.size[4]; c++)
+        y[c * out.stride[4]] =
+            there ? x[at * in.stride[3] + c * in.stride[4]] : zero;
+    }
+  }
+  return NETRT_OK;
+}
+
+KERNEL(q8pad);

@@ -1,0 +1,491 @@
+/*
+ * Eight bits: kernels beside NumPy's outputs, and MLPerf Tiny's nets from
+ * .tflite to outputs, by `netc run` and by the program that netc writes. All
+ * bytes are those of tools/q8_cases.py: tests/data/q8.
+ */
+#include "runtime/q8.h"
+#include "tests/run.h"
+
+#define DATA "tests/data/q8"
+
+enum { OPERANDS = 8, POOL = 256, SAMPLES = 20 };
+
+/* One operation. */
+
+struct operand {
+  uint8_t type;
+  int rank;
+  int32_t size[NETRT_RANK];
+  bool rows;
+  const char *values;
+};
+
+struct one_case {
+  char name[96];
+  int code, ins, number_count;
+  int32_t numbers[24];
+  struct operand in[OPERANDS], out;
+};
+
+static struct one_case *cases;
+static size_t case_count;
+
+static const struct {
+  const char *name;
+  int ins, most, elementwise;
+} operations[] = {
+#define OP(code, name, ins, most, numbers, reals, elementwise) \
+  {#name, ins, most, elementwise},
+#include "runtime/ops.def"
+#undef OP
+};
+
+static int code_of(const char *name) {
+  for (int i = 0; i < NETRT_CODES; i++)
+    if (strcmp(operations[i].name, name) == 0)
+      return i;
+  fail_msg("no operation %s", name);
+  return 0;
+}
+
+static size_t values_of(const struct operand *operand) {
+  size_t values = 1;
+  for (int i = 0; i < operand->rank; i++)
+    values *= (size_t)operand->size[i];
+  return values;
+}
+
+/* "i8 3x3x4x8 rows"; its values follow. */
+static struct operand read_operand(const char *text, const char **values) {
+  struct operand operand = {.type = text[0] == 'f'   ? NETRT_F32
+                                    : text[1] == '3' ? NETRT_I32
+                                                     : NETRT_I8,
+                            .rows = strstr(text, " rows") != NULL,
+                            .values = *values};
+  char *at = strchr(text, ' ');
+  do
+    operand.size[operand.rank++] = (int32_t)strtol(at + 1, &at, 10);
+  while (*at == 'x');
+  *values += values_of(&operand) * netrt_type_bytes(operand.type);
+  return operand;
+}
+
+static void read_line(char *line, const char **values) {
+  struct one_case *c = case_count ? &cases[case_count - 1] : NULL;
+  char *rest = strchr(line, ' ') + 1;
+  if (strncmp(line, "case ", 5) == 0) {
+    cases = realloc(cases, ++case_count * sizeof *cases);
+    c = &cases[case_count - 1];
+    *c = (struct one_case){0};
+    snprintf(c->name, sizeof c->name, "%s", rest);
+    *strchr(rest, ' ') = '\0';
+    c->code = code_of(rest);
+  } else if (strncmp(line, "numbers ", 8) == 0) {
+    for (char *at = rest; *at; at += *at == ' ')
+      c->numbers[c->number_count++] = (int32_t)strtol(at, &at, 10);
+  } else if (strncmp(line, "in ", 3) == 0) {
+    c->in[c->ins++] = read_operand(rest, values);
+  } else {
+    c->out = read_operand(text_of("i8 %s", rest), values);
+  }
+}
+
+static void read_cases(void) {
+  size_t length;
+  char *text = read_text(DATA "/cases.txt", NULL);
+  const char *values = read_text(DATA "/cases.bin", &length);
+  const char *end = values + length;
+  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+    read_line(line, &values);
+  assert_ptr_equal(values, end);
+  free(text); /* the values stay */
+}
+
+/* A model of it. Values are dense, or the first axis runs fastest. */
+struct bench {
+  struct netrt_model model;
+  struct netrt_op op;
+  struct netrt_operand operands[OPERANDS];
+  struct netrt_port inputs[OPERANDS], output;
+  struct netrt_buffer buffers[OPERANDS];
+  int32_t numbers[POOL];
+  unsigned char *arena, *weights;
+};
+
+static void lay_out(struct bench *b, struct netrt_operand *to,
+                    const struct operand *from, bool strided) {
+  int32_t stride[NETRT_RANK], step = 1, last = from->rank - 1;
+  for (int i = 0; i < from->rank; i++) {
+    int axis = strided ? i : last - i;
+    if (from->rows) /* the last axis is the first one in memory */
+      axis = i == last ? last : last - 1 - i;
+    stride[axis] = step;
+    step *= from->size[axis];
+    step += strided ? i + 1 : 0;
+  }
+  to->type = from->type;
+  to->rank = (uint8_t)from->rank;
+  to->shape = b->model.number_count;
+  for (int i = 0; i < from->rank; i++)
+    b->numbers[b->model.number_count++] = from->size[i];
+  for (int i = 0; i < from->rank; i++)
+    b->numbers[b->model.number_count++] = stride[i];
+  assert_true(b->model.number_count <= POOL);
+}
+
+static size_t span_of(const struct bench *b, const struct netrt_operand *at) {
+  const int32_t *size = &b->numbers[at->shape];
+  size_t last = 0;
+  for (int i = 0; i < at->rank; i++)
+    last += (size_t)(size[i] - 1) * (size_t)size[at->rank + i];
+  return (last + 1) * netrt_type_bytes(at->type);
+}
+
+static size_t place(size_t *end, size_t bytes) {
+  size_t at = *end;
+  *end = (at + bytes + 63) / 64 * 64;
+  return at;
+}
+
+static void fill(const struct bench *b, const struct netrt_operand *at,
+                 const struct operand *from, unsigned char *to) {
+  const int32_t *stride = &b->numbers[at->shape + at->rank];
+  size_t bytes = netrt_type_bytes(from->type), count = values_of(from);
+  for (size_t i = 0; i < count; i++) {
+    size_t rest = i, place = 0;
+    for (int k = from->rank; k-- > 0; rest /= (size_t)from->size[k])
+      place += rest % (size_t)from->size[k] * (size_t)stride[k];
+    memcpy(to + place * bytes, from->values + i * bytes, bytes);
+  }
+}
+
+static void build(struct bench *b, const struct one_case *c, bool strided,
+                  bool in_place) {
+  struct netrt_model *m = &b->model;
+  *m = (struct netrt_model){.name = c->name,
+                            .version = NETRT_VERSION,
+                            .batch = 1,
+                            .weight_bytes = 64,
+                            .ops = &b->op,
+                            .operands = b->operands,
+                            .numbers = b->numbers,
+                            .kernels = netrt_kernels,
+                            .inputs = b->inputs,
+                            .outputs = &b->output,
+                            .buffers = b->buffers,
+                            .op_count = 1,
+                            .output_count = 1,
+                            .kernel_count = NETRT_CODES};
+  memcpy(b->numbers, c->numbers, sizeof c->numbers);
+  m->number_count = (uint32_t)c->number_count;
+  b->op = (struct netrt_op){
+      .ins = (uint16_t)c->ins, .outs = 1, .kernel = (uint8_t)c->code};
+  lay_out(b, &b->operands[0], &c->out, strided);
+  for (int i = 0; i < c->ins; i++) {
+    struct netrt_operand *at = &b->operands[1 + i];
+    bool value = i == 0 ||
+                 (i == 1 && (c->code == NETRT_Q8ADD || c->code == NETRT_Q8MUL));
+    lay_out(b, at, &c->in[i], strided && value);
+    at->place = value ? NETRT_IN_ARENA : NETRT_IN_WEIGHTS;
+    at->offset =
+        place(value ? &m->arena_bytes : &m->weight_bytes, span_of(b, at));
+    if (!value)
+      continue;
+    b->buffers[m->buffer_count++] = (struct netrt_buffer){
+        at->offset, span_of(b, at), 0, i == 0 && in_place};
+    b->inputs[m->input_count++].operand = *at;
+  }
+  b->operands[0].offset = b->operands[1].offset;
+  if (!in_place) {
+    b->operands[0].offset = place(&m->arena_bytes, span_of(b, &b->operands[0]));
+    b->buffers[m->buffer_count++] = (struct netrt_buffer){
+        b->operands[0].offset, span_of(b, &b->operands[0]), 0, 1};
+  }
+  m->operand_count = (uint32_t)(1 + c->ins);
+  b->output.operand = b->operands[0];
+  b->arena = aligned_alloc(64, m->arena_bytes + 64);
+  b->weights = calloc(1, m->weight_bytes);
+}
+
+/* Parts in another order than they come. */
+static void backwards(void *user, size_t count,
+                      void (*task)(void *data, size_t i), void *data) {
+  (void)user;
+  while (count-- > 0)
+    task(data, count);
+}
+
+static void run_form(const struct one_case *c, const char *form, bool strided,
+                     bool in_place, unsigned threads) {
+  struct bench b = {.op.ins = 0};
+  struct netrt net;
+  build(&b, c, strided, in_place);
+  assert_int_equal(netrt_open(&net, &b.model, b.weights, b.model.weight_bytes,
+                              b.arena, b.model.arena_bytes),
+                   NETRT_OK);
+  for (int i = 0; i < c->ins; i++) {
+    const struct netrt_operand *at = &b.operands[1 + i];
+    fill(&b, at, &c->in[i],
+         (at->place == NETRT_IN_WEIGHTS ? b.weights : b.arena) + at->offset);
+  }
+  net.threads = threads;
+  net.parallel = threads ? backwards : NULL;
+  assert_int_equal(netrt_run(&net), NETRT_OK);
+  size_t count = values_of(&c->out);
+  int8_t *made = calloc(count, 1);
+  netrt_copy_output(&net, 0, made);
+  for (size_t i = 0; i < count; i++)
+    if (made[i] != (int8_t)c->out.values[i])
+      fail_msg("%s, %s: value %zu is %d, not %d", c->name, form, i, made[i],
+               (int8_t)c->out.values[i]);
+  assert_true(net.high_water <= b.model.arena_bytes);
+  free(made);
+  free(b.arena);
+  free(b.weights);
+}
+
+static void matches_numpy(void **state) {
+  const struct one_case *c = *state;
+  run_form(c, "dense", false, false, 0);
+  run_form(c, "strided", true, false, 0);
+  run_form(c, "in parts", false, false, 3);
+  if (!operations[c->code].elementwise)
+    return;
+  run_form(c, "in place", false, true, 0);
+  run_form(c, "in place, strided", true, true, 0);
+}
+
+static void every_kernel_has_cases(void **state) {
+  (void)state;
+  for (int code = 0; code < NETRT_CODES; code++) {
+    int fewest = 1000, most = 0;
+    if (strncmp(operations[code].name, "q8", 2) != 0)
+      continue;
+    for (size_t i = 0; i < case_count; i++)
+      if (cases[i].code == code) {
+        fewest = cases[i].ins < fewest ? cases[i].ins : fewest;
+        most = cases[i].ins > most ? cases[i].ins : most;
+      }
+    assert_int_equal(fewest, operations[code].ins);
+    assert_int_equal(most, operations[code].most);
+  }
+}
+
+/* Both forms of a product, for all sizes of sums and scales. */
+static void integers_round_as_floats(void **state) {
+  (void)state;
+  uint64_t random = 1;
+  for (int i = 0; i < 2000000; i++) {
+    random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    int32_t sum = (int32_t)(random >> 32) >> (random >> 16 & 31);
+    uint32_t bits =
+        (uint32_t)(random >> 40) | (uint32_t)(90 + (random >> 8 & 63)) << 23;
+    float scale;
+    bits &= 0x7fffffff;
+    memcpy(&scale, &bits, sizeof scale);
+    if (q8_product_of_floats(sum, scale) != q8_product_of_integers(sum, scale))
+      fail_msg("%d * %a: %d, %d", sum, (double)scale,
+               q8_product_of_floats(sum, scale),
+               q8_product_of_integers(sum, scale));
+  }
+}
+
+/* Nets. */
+
+static const struct net {
+  const char *name, *shape;
+  size_t ins, outs;
+} nets[] = {
+    {"ad01_int8", "640", 640, 640},
+    {"kws_ref_model", "49, 10, 1", 490, 12},
+    {"pretrainedResnet_quant", "32, 32, 3", 3072, 10},
+    {"vww_96_int8", "96, 96, 3", 27648, 2},
+    {"str_ww_ref_model", "30, 1, 40", 1200, 3},
+};
+
+enum { NETS = sizeof nets / sizeof *nets };
+
+/* A folder with inputs of bytes by chance, as an array and alone, and the
+ * expected outputs. */
+static const char *prepare(const struct net *net) {
+  const char *folder = scratch(net->name);
+  size_t count = SAMPLES * net->ins, length, before = 0;
+  char *values = malloc(128 + count),
+       *all = read_text(DATA "/outputs.bin", &length);
+  uint32_t state = 1;
+  for (size_t i = 0; i < count; i++) {
+    state = state * 1664525u + 1013904223u;
+    values[128 + i] = (char)(state >> 24);
+  }
+  memset(values, ' ', 128);
+  memcpy(values, "\x93NUMPY\x01\x00\x76\x00", 10);
+  int used = snprintf(values + 10, 118,
+                      "{'descr': '|i1', 'fortran_order': False, "
+                      "'shape': (%d, %s)}",
+                      SAMPLES, net->shape);
+  values[10 + used] = ' ';
+  values[127] = '\n';
+  write_text(text_of("%s/x.npy", folder), values, 128 + count);
+  write_text(text_of("%s/x.bin", folder), values + 128, count);
+  for (const struct net *at = nets; at < net; at++)
+    before += SAMPLES * at->outs;
+  write_text(text_of("%s/expected.bin", folder), all + before,
+             SAMPLES * net->outs);
+  free(values);
+  free(all);
+  const char *from = net == &nets[2] ? "tests/data/import/tflite" : DATA;
+  struct run r = run("%s import %s/%s.tflite -o %s/net.net --weights %s/w.st",
+                     NETC, from, net->name, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  return folder;
+}
+
+/* All samples at once, and two of them one by one. */
+static void a_run_gives_the_same_bytes(void **state) {
+  (void)state;
+  for (size_t i = 0; i < NETS; i++) {
+    const char *folder = prepare(&nets[i]);
+    struct run r =
+        run("cd %s && %s run net.net --weights w.st --batch %d --input x.npy "
+            "-o y.npy --threads 2 && tail -c +129 y.npy | cmp - expected.bin "
+            "&& head -c 40 y.npy | grep -q \"'|i1'\"",
+            folder, NETC_PATH, SAMPLES);
+    if (r.status)
+      fail_msg("%s: %s%s", nets[i].name, r.out, r.err);
+    run_free(&r);
+  }
+}
+
+/* Reads inputs, writes outputs; the arena has exactly what is planned. */
+static const char program[] =
+    "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+    "#include \"netrt.h\"\n#include \"net.h\"\n"
+    "int main(void) {\n"
+    "  unsigned char *arena = malloc(NET_ARENA_BYTES + 64);\n"
+    "  struct netrt net;\n"
+    "  memset(arena, 0xa5, NET_ARENA_BYTES + 64);\n"
+    "  if (netrt_open(&net, &net_model, net_weights, NET_WEIGHT_BYTES,\n"
+    "                 arena, NET_ARENA_BYTES) != NETRT_OK)\n"
+    "    return 2;\n"
+    "  while (fread(netrt_input(&net, 0), 1, NET_INPUT_0_BYTES, stdin) ==\n"
+    "         NET_INPUT_0_BYTES) {\n"
+    "    if (netrt_run(&net) != NETRT_OK)\n"
+    "      return 3;\n"
+    "    fwrite(netrt_output(&net, 0), 1, NET_OUTPUT_0_BYTES, stdout);\n"
+    "  }\n"
+    "  for (int i = 0; i < 64; i++)\n"
+    "    if (arena[NET_ARENA_BYTES + i] != 0xa5)\n"
+    "      return 4;\n"
+    "  return 0;\n"
+    "}\n";
+
+static void compile(const struct net *net, const char *options) {
+  const char *folder = prepare(net);
+  write_in(folder, "main.c", program);
+  struct run r =
+      run("cd %s && %s net.net --prefix=net -o net.h -o net.c && "
+          "%s weights net.net --prefix=net --from w.st --fold -o w.S && "
+          "r=$OLDPWD/runtime && ${CC:-cc} -O2 %s -Wall -Wextra -Werror -I$r "
+          "main.c net.c w.S $r/q8_*.c $r/netrt.c $r/kernel.c $r/check.c "
+          "$r/overlap.c $r/move.c -lm -o a && "
+          "./a <x.bin | cmp - expected.bin",
+          folder, NETC_PATH, NETC_PATH, options);
+  if (r.status)
+    fail_msg("%s: %s%s", net->name, r.out, r.err);
+  run_free(&r);
+}
+
+/* Every byte of the arena is watched, that of overlapping rows, too. */
+static void a_program_gives_the_same_bytes(void **state) {
+  (void)state;
+  compile(&nets[1], "-DNETRT_CHECK");
+}
+
+static void programs_give_the_same_bytes(void **state) {
+  (void)state;
+  for (size_t i = 0; i < NETS; i++) {
+    compile(&nets[i], "-DNETRT_CHECK");
+    compile(&nets[i], "-DNETRT_SMALL -DNETRT_Q8_INTEGER=1");
+  }
+}
+
+/* Reals that go in are rounded, and a line says so. */
+static void reals_become_int8(void **state) {
+  (void)state;
+  const char *folder = prepare(&nets[1]);
+  struct run r =
+      run("cd %s && %s run net.net --weights w.st --random 1 && "
+          "%s run net.net --weights w.st --random 1 --dtype f32 && "
+          "%s weights net.net --random 3 --fold -o w.bin && "
+          "test $(wc -c <w.bin) = $(%s net.net --prefix=net -o - "
+          "--emit=header | sed -n 's/.*NET_WEIGHT_BYTES //p' | head -1)",
+          folder, NETC_PATH, NETC_PATH, NETC_PATH, NETC_PATH);
+  if (r.status)
+    fail_msg("%s%s", r.out, r.err);
+  run_free(&r);
+  float *reals = calloc(490, sizeof *reals);
+  char head[129];
+  snprintf(head, sizeof head, "%-127s\n",
+           "          {'descr': '<f4', 'fortran_order': False, "
+           "'shape': (49, 10, 1)}");
+  memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
+  char *file = malloc(128 + 490 * 4);
+  memcpy(file, head, 128);
+  memcpy(file + 128, reals, 490 * 4);
+  write_text(text_of("%s/r.npy", folder), file, 128 + 490 * 4);
+  r = run("cd %s && %s run net.net --weights w.st --input r.npy -o y.npy",
+          folder, NETC_PATH);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.err, "input `input`: reals become int8, in steps of ");
+  run_free(&r);
+  free(file);
+  free(reals);
+}
+
+static void check_refusal(const char *source, const char *arguments,
+                          const char *says) {
+  const char *folder = scratch("refused");
+  write_in(folder, "a.net", source);
+  struct run r = run("cd %s && %s %s", folder, NETC_PATH, arguments);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, says);
+  run_free(&r);
+}
+
+/* What has no kernel of 8 bits is named, with the way out. */
+static void what_cannot_run_is_refused(void **state) {
+  (void)state;
+  check_refusal("net a\ninput 8x8x3\nconv 4 3x3 relu\nup 2 bilinear\n"
+                "infer dtype=i8\n",
+                "run a.net --random 1",
+                "the runtime has no kernel of 8 bits for `up` of up1: choose "
+                "`--dtype f32`");
+  check_refusal("net a\ninput 70000\nfc 4\ninfer dtype=i8\n",
+                "run a.net --random 1",
+                "fc1 sums more than 65536 products, which 32 bits may not "
+                "hold: choose `--dtype f32`");
+  check_refusal("net a\ninput 8x8x3\nconv 4 3x3\n",
+                "weights a.net --random 1 -o a.st && $OLDPWD/" NETC
+                " run a.net --weights a.st --random 1 --dtype i8",
+                "conv1: the weights have no scale for its output, which int8 "
+                "needs");
+  check_refusal("net a\ninput 8x8x3\nconv 4 3x3\n",
+                "weights a.net --random 1 --fold --weight-dtype int8 -o a.bin",
+                "leave out `weight_dtype`");
+}
+
+int main(void) {
+  const struct CMUnitTest others[] = {
+      cmocka_unit_test(every_kernel_has_cases),
+      cmocka_unit_test(integers_round_as_floats),
+      cmocka_unit_test(a_run_gives_the_same_bytes),
+      cmocka_unit_test(a_program_gives_the_same_bytes),
+      slow_test(programs_give_the_same_bytes),
+      cmocka_unit_test(reals_become_int8),
+      cmocka_unit_test(what_cannot_run_is_refused),
+  };
+  read_cases();
+  return run_table("kernels", cases, case_count, sizeof *cases, matches_numpy,
+                   others, sizeof others / sizeof *others);
+}
