@@ -121,7 +121,7 @@ static void widths_of_microcontrollers_are_found(void **state) {
   static const struct {
     const char *budget, *want;
   } rows[] = {
-      {"arena=256KiB,weights=1MiB", "width = 18\ninput = 160\n"},
+      {"arena=256KiB,weights=1MiB", "width = 16\ninput = 176\n"},
       {"arena=320KiB,weights=1MiB", "width = 17\ninput = 192\n"},
       {"arena=512KiB,weights=2MiB", "width = 24\ninput = 208\n"},
   };
