@@ -4,6 +4,7 @@
 CC = cc
 AR = ar
 OBJCOPY = objcopy
+STRIP = strip
 CFLAGS = -O2 -g
 LDFLAGS =
 WERROR = $(if $(CI),-Werror)
@@ -201,6 +202,17 @@ $(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@{ test -n "$(STATIC)" && \
 	  $(link) $(STATIC) $(relative) -o $@ $^ $(program_libs) 2>/dev/null; } || \
 	  $(link) -o $@ $^ $(program_libs)
+
+# For a release: nothing of the machine that runs it is needed, not even a C
+# library. Equal sources make equal bytes, in whichever folder.
+static: $(build)/static/netc
+$(build)/static/netc: $(objects) $(program_objects) $(build)/libnetrt.a
+	@mkdir -p $(@D)
+	@echo "LINK $@"
+	@$(link) -static-pie $(relative) -o $@ $^ $(program_libs) || { \
+	  echo "netc needs archives for that: apt-get install libc6-dev" \
+	  "libjansson-dev libprotobuf-c-dev libexpat1-dev zlib1g-dev" >&2; exit 1; }
+	@$(STRIP) $@
 
 # valgrind takes the place of malloc only where that is shared.
 $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
@@ -483,7 +495,7 @@ check-site: site
 	@$(src)tests/site.py $(build)/site
 
 # Python's package, and whether it does in a fresh venv what its page says.
-wheel: $(build)/netc $(build)/$(soname)
+wheel: $(build)/static/netc $(build)/$(soname)
 	$(call need,cpp,cpp)
 	@$(src)tools/make_wheel.py $(build)
 python = /usr/bin/python3
@@ -493,6 +505,8 @@ check-python: wheel
 	@$(build)/venv/bin/pip install --quiet --no-index \
 	  --disable-pip-version-check $(build)/netc-*.whl
 	@$(build)/venv/bin/python $(src)tests/python.py $(abspath $(build))
+	@$(build)/venv/bin/python $(src)tests/notebook.py $(src)docs/notebook.ipynb \
+	  $(abspath $(build))/notebook.html
 
 # What a pull request is told: tools/review.js beside a fake of GitHub's API, and
 # the hooks of pre-commit.
@@ -813,7 +827,7 @@ check-small: $(build)/netc
 
 # A release builds without these tools, to equal bytes; the packages
 # install, run and go. For CI: it needs root.
-release-check: dist deb check-small
+release-check: dist deb check-small static
 	tools/release_check.sh $(release) $(tarball) $(abspath $(build))
 
 # Three packages, as Debian would cut them.
@@ -828,7 +842,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp check-review wheel check-python check-modules site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp check-review static wheel check-python check-modules site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \

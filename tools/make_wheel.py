@@ -68,7 +68,7 @@ def main():
     soname = "libnetc.so." + version.split(".", maxsplit=1)[0]
     with tempfile.TemporaryDirectory() as folder:
         library = stripped(os.path.join(build, soname), folder)
-        program = stripped(os.path.join(build, "netc"), folder)
+        program = stripped(os.path.join(build, "static/netc"), folder)
         major, minor = c_library([library, program])
         tag = f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
         for old in os.listdir(build):

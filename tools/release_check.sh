@@ -14,11 +14,23 @@ for tool in flex bison protoc-c scdoc; do # as if they were not there
   chmod +x "$folder/bin/$tool"
 done
 (cd "$folder/$name" && env -u MAKEFLAGS -u MAKELEVEL PATH="$folder/bin:$PATH" \
-  make -s -j2 all build/netc.1 >/dev/null)
-for product in netc libnetc.a libnetc.so.0; do
+  make -s -j2 all static build/netc.1 >/dev/null)
+for product in netc static/netc libnetc.a libnetc.so.0; do
   cmp "$folder/$name/build/$product" "$build/$product"
 done
 echo "release: equal bytes"
+# The static program, where there is nothing else: it reads, draws and imports.
+mkdir -p "$folder/empty/tmp"
+cp "$build/static/netc" tests/data/import/caffe/cifar10_quick.prototxt \
+  "$folder/empty"
+printf 'input 4\nfc 2\n' | chroot "$folder/empty" /netc --dump=shapes - |
+  grep -q 'fc1 2'
+chroot "$folder/empty" /netc import /cifar10_quick.prototxt \
+  -o /tmp/x.net
+chroot "$folder/empty" /netc /tmp/x.net -o /tmp/x.svg -o /tmp/x.onnx \
+  -o /tmp/x.html >/dev/null
+for made in svg onnx html; do [ -s "$folder/empty/tmp/x.$made" ]; done
+echo "static: runs in an empty root"
 apt-get install -y -q "$build"/*.deb >/dev/null
 printf 'input 4\nfc 2\n' | netc --dump=shapes - | grep -q 'fc1 2'
 printf '#include <netc.h>\nint main(void) { netc_close(netc_open(0, 0)); }\n' \

@@ -30,6 +30,22 @@ def _bytes(count):
         else f"{count:,} B"
 
 
+class Picture:
+    """An SVG. In HTML it is an image: of one that stands in a page itself
+    nbconvert leaves out what it does not know, and with it all lines."""
+
+    def __init__(self, svg: str, name: str):
+        self.svg, self.name = svg, name
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        coded = base64.b64encode(self.svg.encode()).decode()
+        return (f'<img alt="{html.escape(self.name)}" '
+                f'src="data:image/svg+xml;base64,{coded}">')
+
+
 def html_of(net) -> str:
     """The table of layers, what memory they take, and the diagram; all texts of
     the source are escaped, and the diagram is a picture."""
@@ -43,11 +59,9 @@ def html_of(net) -> str:
              f"{net.training.batch:,}",
              f"{_bytes(net.inference.weight_bytes + net.inference.arena_bytes)}"
              " to predict"]
-    picture = base64.b64encode(net.svg().encode()).decode()
     return (f"<p><b>{html.escape(net.name)}</b>: {', '.join(facts)}</p>"
             f"<details><summary>diagram</summary>"
-            f'<img alt="diagram of {html.escape(net.name)}" '
-            f'src="data:image/svg+xml;base64,{picture}"></details>'
+            f"{net.picture()._repr_html_()}</details>"
             f"<details open><summary>layers</summary>"
             f'<div style="max-height:30em;overflow:auto"><table>'
             f"<tr>{head}</tr>{''.join(rows)}</table></div></details>")
@@ -64,7 +78,7 @@ def register(shell):
             print("%%netc [NAME] SETTING=VALUE ..")
             return None
         try:
-            net = loads(cell, name="cell", **settings)
+            net = loads(cell, name=name or "cell", **settings)
         except Error as error:
             print(error)
             return None

@@ -306,6 +306,12 @@ class Net:
         """The diagram."""
         return self.emit("svg", **options).decode()
 
+    def picture(self, kind: str = "svg", **options):
+        """The diagram or a chart ("timeline.svg") for a cell of a notebook;
+        it is a picture in what nbconvert makes of it, too."""
+        from .jupyter import Picture
+        return Picture(self.emit(kind, **options).decode(), self.name)
+
     def html(self, **options) -> str:
         """A page with report, diagram and charts, in one file."""
         return self.emit("html", **options).decode()
