@@ -204,7 +204,9 @@ $(build)/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	  $(link) -o $@ $^ $(program_libs)
 
 # For a release: nothing of the machine that runs it is needed, not even a C
-# library. Equal sources make equal bytes, in whichever folder.
+# library. Equal sources make equal bytes, in whichever folder. For another
+# processor: CC=aarch64-linux-gnu-gcc and AR, OBJCOPY and STRIP likewise, with
+# libraries of that architecture (libjansson-dev:arm64).
 static: $(build)/static/netc
 $(build)/static/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@mkdir -p $(@D)
@@ -768,6 +770,7 @@ install-program: $(build)/netc $(build)/netc.1
 	  $(DESTDIR)$(datadir)/netc/editors/
 	install -m 644 $(src)README.md $(src)LICENSE $(wildcard $(src)docs/*.md) \
 	  $(wildcard $(src)docs/*.svg) $(wildcard $(src)docs/*.schema.json) \
+	  $(src)docs/notebook.ipynb \
 	  $(src)docs/tutorial.net \
 	  $(DESTDIR)$(docdir)
 	install -m 644 $(wildcard $(src)docs/charts/*.svg) \
