@@ -4,64 +4,27 @@
  * sequence a sheet without depth, a vector a bar; channels are the width.
  * Roots and logarithms keep 224 and 7, 3 and 2,048 in one picture: it says so.
  */
+#include "drawing/charts/volumes.h"
+
 #include <math.h>
 
-#include "drawing/flow.h"
-#include "drawing/charts/chart.h"
-
 enum {
-  MOST_BOXES = 36,
   COPIES = 3, /* of equal boxes that are drawn one after the other */
   LANE = 9,
   STRIP = 12, /* of a frame below its boxes, for its number */
   LABEL = 25  /* px of the two lines of a label */
 };
 
-struct volume {
-  double width, height, depth; /* px; the width is that of one copy */
-  int copies;
-  double slot, x;
-  int line;
-  int number; /* of what leads from it to other lines; 0: nothing does */
-};
-
-struct volume_line {
-  size_t first, end;
-  double tallest, width;
-  int lanes, levels;
-  double top, middle, bottom; /* y */
-};
-
-struct picture {
-  const struct compiled *c;
-  struct chart chart;
-  struct flow flow;
-  struct volume *volumes;
-  struct volume_line lines[MOST_BOXES];
-  int line_count;
-  const struct spacing *spacing;
-  double scale; /* px for the root of a side of 1 */
-  bool has_vectors, has_sequences, has_more_axes, has_copies, has_stripes;
-};
-
-/* How close: the narrow ways spare a net of skips a second line. */
-struct spacing {
-  double tallest; /* px of the largest side */
-  double gap, least_slot;
-  int levels; /* of labels that would touch */
-};
-static const struct spacing spacings[] = {
+static const struct volume_spacing spacings[] = {
     {110, 13, 32, 2}, {84, 6, 24, 3}, {68, 4, 20, 3}};
 
-static const double slant_x = 0.26, slant_y = 0.2; /* of a depth in px */
-
-static const struct shape *shape_at(const struct picture *p, size_t box) {
+static const struct shape *shape_at(const struct volumes *p, size_t box) {
   return row_shape(p->c, flow_row(&p->flow, &p->flow.boxes[box]));
 }
 
 /* Sizes */
 
-static double side_of(const struct picture *p, int64_t side) {
+static double side_of(const struct volumes *p, int64_t side) {
   return fmax(2, p->scale * sqrt((double)side));
 }
 
@@ -70,7 +33,7 @@ static double channels_of(int64_t channels) {
 }
 
 /* The last two axes of a map are its height and width; more have no place. */
-static void measure(struct picture *p, size_t box) {
+static void measure(struct volumes *p, size_t box) {
   const struct shape *shape = shape_at(p, box);
   struct volume *v = &p->volumes[box];
   int sides = shape_spatial(shape);
@@ -90,11 +53,11 @@ static void measure(struct picture *p, size_t box) {
   v->copies = turns < COPIES ? (int)turns : COPIES;
   v->copies = p->flow.boxes[box].elided ? 1 : v->copies;
   p->has_copies = p->has_copies || flow_size(&p->flow.boxes[box]) > 1;
-  double width = v->width * v->copies + v->depth * slant_x;
+  double width = v->width * v->copies + v->depth * VOLUME_SLANT_X;
   v->slot = fmax(p->spacing->least_slot, width + p->spacing->gap);
 }
 
-static void find_scale(struct picture *p) {
+static void find_scale(struct volumes *p) {
   int64_t largest = 1;
   for (size_t i = 0; i < p->flow.count; i++) {
     const struct shape *shape = shape_at(p, i);
@@ -107,14 +70,14 @@ static void find_scale(struct picture *p) {
 
 /* Lines */
 
-static void put_shape(struct picture *p, size_t box) {
+static void put_shape(struct volumes *p, size_t box) {
   if (p->flow.boxes[box].elided)
     text_put(&p->chart.note, "...");
   else
     shape_put(&p->chart.note, shape_at(p, box), output_layout(p->c));
 }
 
-static void break_lines(struct picture *p) {
+static void break_lines(struct volumes *p) {
   struct volume_line *line = p->lines;
   memset(p->lines, 0, sizeof p->lines);
   for (size_t i = 0; i < p->flow.count; i++) {
@@ -128,7 +91,7 @@ static void break_lines(struct picture *p) {
     line->end = i + 1;
     line->width += v->slot;
     line->levels = line->levels ? line->levels : 1;
-    line->tallest = fmax(line->tallest, v->height + v->depth * slant_y);
+    line->tallest = fmax(line->tallest, v->height + v->depth * VOLUME_SLANT_Y);
     put_shape(p, i);
     if (chart_text_width(chart_note(&p->chart), CHART_SMALL) > v->slot - 4)
       line->levels = p->spacing->levels;
@@ -137,26 +100,34 @@ static void break_lines(struct picture *p) {
 }
 
 /* In one line, if that can be. */
-static void lay_out(struct picture *p) {
+static void lay_out(struct volumes *p) {
   static const int tries[] = {0, 1, 2, 0}; /* the first again: none does */
   for (int k = 0; k < 4; k++) {
     p->spacing = &spacings[tries[k]];
     find_scale(p);
     for (size_t i = 0; i < p->flow.count; i++)
       measure(p, i);
+    if (volumes_make_u(p))
+      return;
     break_lines(p);
     if (p->line_count <= 1)
       return;
   }
 }
 
+/* In a U each has its own line. */
+static int lane_of(const struct volumes *p, const struct flow_edge *edge) {
+  return p->is_u && edge->lane > 0 ? 1 : edge->lane;
+}
+
 /* Where the lines stand; returns the y below the last. */
-static double place_lines(struct picture *p, double y) {
+static double place_lines(struct volumes *p, double y) {
   for (size_t i = 0; i < p->flow.edges.count; i++) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
     int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
     struct volume_line *line = &p->lines[from];
-    int least = from == to ? edge->lane : edge->lane ? 2 : 0; /* for marks */
+    int lane = lane_of(p, edge);
+    int least = from == to ? lane : lane ? 2 : 0; /* for marks */
     line->lanes = line->lanes < least ? least : line->lanes;
     line = &p->lines[to];
     line->lanes = line->lanes < least ? least : line->lanes;
@@ -174,7 +145,7 @@ static double place_lines(struct picture *p, double y) {
 
 /* A box */
 
-static const char *class_of(const struct picture *p, size_t box) {
+static const char *class_of(const struct volumes *p, size_t box) {
   const struct flow_box *at = &p->flow.boxes[box];
   const struct leaf *leaf = flow_leaf(&p->flow, at);
   const struct row *first = &p->flow.leaves.rows.at[leaf->line->row];
@@ -191,18 +162,18 @@ static const char *class_of(const struct picture *p, size_t box) {
   return kind->join ? "edge c4" : params ? "edge c3" : "edge c5";
 }
 
-static double top_of(const struct picture *p, size_t box) {
+static double top_of(const struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
-  return p->lines[v->line].middle - (v->height + v->depth * slant_y) / 2;
+  return p->lines[v->line].middle - (v->height + v->depth * VOLUME_SLANT_Y) / 2;
 }
 
 /* The middle of its upper side. */
-static double crown_of(const struct picture *p, size_t box) {
+static double crown_of(const struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
-  return v->x + (v->width * v->copies + v->depth * slant_x) / 2;
+  return v->x + (v->width * v->copies + v->depth * VOLUME_SLANT_X) / 2;
 }
 
-static void draw_face(struct picture *p, const char *class,
+static void draw_face(struct volumes *p, const char *class,
                       const double (*at)[2]) {
   chart_path(&p->chart, class);
   for (int i = 0; i < 4; i++)
@@ -216,7 +187,7 @@ static bool is_activation(const struct node *node) {
 }
 
 /* Whether what the box gives has gone through an activation. */
-static bool is_activated(const struct picture *p, size_t box) {
+static bool is_activated(const struct volumes *p, size_t box) {
   const struct flow_box *at = &p->flow.boxes[box];
   const struct leaf *last = &p->flow.leaves.at[at->end - 1];
   const struct row *row = leaf_row(&p->flow.leaves, last);
@@ -230,9 +201,9 @@ static bool is_activated(const struct picture *p, size_t box) {
 }
 
 /* The end of a solid, darker: its activation. */
-static void draw_stripe(struct picture *p, const struct volume *v, double x,
+static void draw_stripe(struct volumes *p, const struct volume *v, double x,
                         double top) {
-  double dx = v->depth * slant_x, dy = v->depth * slant_y;
+  double dx = v->depth * VOLUME_SLANT_X, dy = v->depth * VOLUME_SLANT_Y;
   double wide = fmin(4, v->width * 0.4), right = x + v->width;
   const double upper[4][2] = {{right - wide, top},
                               {right - wide + dx, top - dy},
@@ -245,10 +216,10 @@ static void draw_stripe(struct picture *p, const struct volume *v, double x,
     draw_face(p, "shade", upper);
 }
 
-static void draw_solid(struct picture *p, size_t box, double x) {
+static void draw_solid(struct volumes *p, size_t box, double x) {
   const struct volume *v = &p->volumes[box];
   const char *class = class_of(p, box);
-  double dx = v->depth * slant_x, dy = v->depth * slant_y;
+  double dx = v->depth * VOLUME_SLANT_X, dy = v->depth * VOLUME_SLANT_Y;
   double top = top_of(p, box) + dy, low = top + v->height;
   double right = x + v->width;
   chart_rect(&p->chart, class, (struct chart_box){x, top, v->width, v->height},
@@ -272,7 +243,7 @@ static void draw_solid(struct picture *p, size_t box, double x) {
     draw_stripe(p, v, x, top);
 }
 
-static void put_hover(struct picture *p, size_t box) {
+static void put_hover(struct volumes *p, size_t box) {
   const struct flow_box *at = &p->flow.boxes[box];
   struct text *note = &p->chart.note;
   flow_put_name(note, &p->flow, at);
@@ -286,7 +257,7 @@ static void put_hover(struct picture *p, size_t box) {
 }
 
 /* Without its groups, where it would not fit with them. */
-static void put_label_name(struct picture *p, struct text *out, size_t box,
+static void put_label_name(struct volumes *p, struct text *out, size_t box,
                            double room) {
   const struct flow_box *at = &p->flow.boxes[box];
   flow_put_name(out, &p->flow, at);
@@ -304,17 +275,32 @@ static void put_label_name(struct picture *p, struct text *out, size_t box,
   flow_put_count(out, &p->flow, at);
 }
 
+/* Twice what is left beside it to arrows that lead to other lines of a U. */
+static double beside_steps(const struct volumes *p, size_t box,
+                           struct volume_run run) {
+  double x = crown_of(p, box), left = p->chart.width, right = left;
+  int line = p->volumes[box].line;
+  if (!p->is_u)
+    return left;
+  if (run.first > 0 && p->volumes[run.first - 1].line > line)
+    left = x - crown_of(p, run.first - 1);
+  if (run.end < p->flow.count && p->volumes[run.end].line > line)
+    right = crown_of(p, run.end) - x;
+  return 2 * (fmin(left, right) - 3);
+}
+
 /* Below the line, in levels by turns; its room ends where the next begins. */
-static void draw_label(struct picture *p, size_t box) {
+static void draw_label(struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
   const struct volume_line *line = &p->lines[v->line];
-  size_t place = box - line->first, levels = (size_t)line->levels;
+  struct volume_run run = volumes_run(p, box);
+  size_t place = box - run.first, levels = (size_t)line->levels;
   double x = crown_of(p, box);
   double y = line->bottom + 14 + (double)(place % levels) * LABEL;
   double left = place >= levels ? crown_of(p, box - levels) : -p->chart.width;
-  double right = box + levels < line->end ? crown_of(p, box + levels)
-                                          : 2.0 * p->chart.width;
-  double room = fmin(x - left, right - x) - 5;
+  double right =
+      box + levels < run.end ? crown_of(p, box + levels) : 2.0 * p->chart.width;
+  double room = fmin(fmin(x - left, right - x) - 5, beside_steps(p, box, run));
   struct text texts[2] = {text_new(p->c->arena), text_new(p->c->arena)};
   if (p->flow.boxes[box].elided)
     text_put(&texts[0], "...");
@@ -331,7 +317,7 @@ static void draw_label(struct picture *p, size_t box) {
   }
 }
 
-static void draw_volume(struct picture *p, size_t box) {
+static void draw_volume(struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
   const struct volume_line *line = &p->lines[v->line];
   if (p->flow.boxes[box].elided)
@@ -348,7 +334,7 @@ static void draw_volume(struct picture *p, size_t box) {
 
 /* Edges */
 
-static void draw_arrow(struct picture *p, double x, double y, bool down) {
+static void draw_arrow(struct volumes *p, double x, double y, bool down) {
   chart_path(&p->chart, "tip");
   chart_to(&p->chart, x, y);
   chart_to(&p->chart, down ? x - 2.5 : x - 5, down ? y - 5 : y - 2.5);
@@ -356,11 +342,31 @@ static void draw_arrow(struct picture *p, double x, double y, bool down) {
   chart_path_close(&p->chart, (struct slice){"", 0});
 }
 
-static void draw_next(struct picture *p, const struct flow_edge *edge) {
+/* To another line of a U: aside and down, or up and aside. */
+static void draw_step(struct volumes *p, const struct flow_edge *edge,
+                      double right) {
+  const struct volume *to = &p->volumes[edge->to];
+  double from_y = p->lines[p->volumes[edge->from].line].middle;
+  bool down = to->line > p->volumes[edge->from].line;
+  double x = crown_of(p, down ? edge->to : edge->from);
+  double top = top_of(p, down ? edge->to : edge->from);
+  double y = down ? from_y : p->lines[to->line].middle;
+  chart_path(&p->chart, "skip");
+  chart_to(&p->chart, down ? right : x, down ? from_y : top);
+  chart_to(&p->chart, x, y);
+  chart_to(&p->chart, down ? x : to->x - 3, down ? top - 4 : y);
+  chart_path_end(&p->chart);
+  draw_arrow(p, down ? x : to->x - 1, down ? top : y, down);
+}
+
+static void draw_next(struct volumes *p, const struct flow_edge *edge) {
   const struct volume *from = &p->volumes[edge->from];
   const struct volume *to = &p->volumes[edge->to];
   double y = p->lines[from->line].middle;
-  double x = from->x + from->width * from->copies + from->depth * slant_x;
+  double x =
+      from->x + from->width * from->copies + from->depth * VOLUME_SLANT_X;
+  if (p->is_u && from->line != to->line)
+    draw_step(p, edge, x);
   if (from->line != to->line || p->flow.boxes[edge->from].elided)
     return;
   chart_line(&p->chart, "skip", x, y, to->x - 3, y);
@@ -368,12 +374,12 @@ static void draw_next(struct picture *p, const struct flow_edge *edge) {
 }
 
 /* Over what is between; to another line, a number at both ends. */
-static void draw_skip(struct picture *p, const struct flow_edge *edge,
+static void draw_skip(struct volumes *p, const struct flow_edge *edge,
                       int *numbered) {
   int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
   double x0 = crown_of(p, edge->from) + 2, x1 = crown_of(p, edge->to) - 2;
   double y0 = top_of(p, edge->from), y1 = top_of(p, edge->to);
-  double lane = p->lines[from].top - 3 - LANE * (edge->lane - 0.5);
+  double lane = p->lines[from].top - 3 - LANE * (lane_of(p, edge) - 0.5);
   if (from == to) {
     chart_path(&p->chart, "skip");
     chart_to(&p->chart, x0, y0);
@@ -397,7 +403,7 @@ static void draw_skip(struct picture *p, const struct flow_edge *edge,
              chart_note(&p->chart));
 }
 
-static void draw_edges(struct picture *p) {
+static void draw_edges(struct volumes *p) {
   int numbered = 0;
   for (size_t i = 0; i < p->flow.edges.count; i++) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
@@ -409,7 +415,7 @@ static void draw_edges(struct picture *p) {
 }
 
 /* Frames: what is there several times, in the lines where it is. */
-static void draw_frame(struct picture *p, const struct flow_frame *frame) {
+static void draw_frame(struct volumes *p, const struct flow_frame *frame) {
   int last = p->volumes[frame->end - 1].line;
   for (int i = p->volumes[frame->first].line; i <= last; i++) {
     const struct volume_line *line = &p->lines[i];
@@ -429,7 +435,7 @@ static void draw_frame(struct picture *p, const struct flow_frame *frame) {
 
 /* Texts */
 
-static struct slice subtitle_of(struct picture *p, struct text *out) {
+static struct slice subtitle_of(struct volumes *p, struct text *out) {
   text_put(out, "Heights and depths by the square root of a map's sides, "
                 "widths by the logarithm of its channels.");
   if (p->has_sequences)
@@ -449,13 +455,13 @@ static struct slice subtitle_of(struct picture *p, struct text *out) {
   if (p->flow.frames.count)
     text_put(out, " A dashed frame is there as often as it says.");
   flow_put_remarks(out, &p->flow);
-  if (p->line_count > 1)
+  if (p->line_count > 1 && !p->is_u)
     text_put(out, " A number stands at both ends of what leads to another "
                   "line.");
   return text_slice(out);
 }
 
-static struct slice summary_of(struct picture *p, struct text *out) {
+static struct slice summary_of(struct volumes *p, struct text *out) {
   text_put(out, "From left to right: ");
   for (size_t i = 0; i < p->flow.count; i++) {
     text_put(out, i ? ", " : "");
@@ -467,7 +473,7 @@ static struct slice summary_of(struct picture *p, struct text *out) {
   return text_slice(out);
 }
 
-static double draw_legend(struct picture *p, double y) {
+static double draw_legend(struct volumes *p, double y) {
   static const char *const names[] = {"input", "with parameters",
                                       "without parameters", "join", "group"};
   static const int fills[] = {0, 3, 5, 4, 1};
@@ -487,11 +493,11 @@ static double draw_legend(struct picture *p, double y) {
 }
 
 struct scene *volumes_scene(const struct compiled *c) {
-  struct picture *p = ARENA_NEW(c->arena, struct picture);
+  struct volumes *p = ARENA_NEW(c->arena, struct volumes);
   struct text above = text_new(c->arena), summary = text_new(c->arena);
   p->c = c;
   p->chart = chart_new(c, "volumes");
-  p->flow = flow_of(c, MOST_BOXES, true);
+  p->flow = flow_of(c, MOST_VOLUMES, true);
   p->volumes = arena_alloc(c->arena, p->flow.count + 1, sizeof *p->volumes);
   lay_out(p);
   struct slice subtitle = subtitle_of(p, &above);

@@ -1,0 +1,58 @@
+/* The boxes of a volumes chart, and where they stand. */
+#ifndef NETC_DRAWING_CHARTS_VOLUMES_H
+#define NETC_DRAWING_CHARTS_VOLUMES_H
+
+#include "drawing/charts/chart.h"
+#include "drawing/flow.h"
+
+enum { MOST_VOLUMES = 36 };
+
+/* Of a depth in px, to the right and up. */
+#define VOLUME_SLANT_X 0.26
+#define VOLUME_SLANT_Y 0.2
+
+struct volume {
+  double width, height, depth; /* px; the width is that of one copy */
+  int copies;
+  double slot, x;
+  int line;
+  int number; /* of what leads from it to other lines; 0: nothing does */
+};
+
+struct volume_line {
+  size_t first, end; /* in a U nobody asks for these */
+  double tallest, width;
+  int lanes, levels;
+  double top, middle, bottom; /* y */
+};
+
+/* How close: the narrow ways spare a net of skips a second line. */
+struct volume_spacing {
+  double tallest; /* px of the largest side */
+  double gap, least_slot;
+  int levels; /* of labels that would touch */
+};
+
+struct volumes {
+  const struct compiled *c;
+  struct chart chart;
+  struct flow flow;
+  struct volume *volumes;
+  struct volume_line lines[MOST_VOLUMES];
+  int line_count;
+  bool is_u; /* a line for each size of maps */
+  const struct volume_spacing *spacing;
+  double scale; /* px for the root of a side of 1 */
+  bool has_vectors, has_sequences, has_more_axes, has_copies, has_stripes;
+};
+
+/* volumes_u.c: places measured boxes as a U; false: they are none. */
+bool volumes_make_u(struct volumes *p);
+
+/* The boxes beside this one in its line. */
+struct volume_run {
+  size_t first, end;
+};
+struct volume_run volumes_run(const struct volumes *p, size_t box);
+
+#endif
