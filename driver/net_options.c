@@ -92,10 +92,15 @@ static int set_sizes(struct net_options *o, const char *argument) {
                     argument);
   memcpy(name, argument, length);
   name[length] = '\0';
-  if (is_axis(o, equals ? equals + 1 : argument))
-    return o->axis(o->user, OPTION_SIZES, name, equals ? equals + 1 : argument);
-  if (netc_input_sizes(o->netc, name, equals ? equals + 1 : argument) ==
-      NETC_OK)
+  const char *sizes = equals ? equals + 1 : argument;
+  if (!o->axis && strstr(sizes, "..") && strchr(sizes, ':'))
+    return complain(EXIT_USAGE,
+                    "--input %s: one size, or bounds A..B; `netc sweep` runs "
+                    "through A..B:STEP",
+                    argument);
+  if (is_axis(o, sizes))
+    return o->axis(o->user, OPTION_SIZES, name, sizes);
+  if (netc_input_sizes(o->netc, name, sizes) == NETC_OK)
     return EXIT_DONE;
   return complain(EXIT_USAGE, "--input %s: %s", argument,
                   netc_message(o->netc));

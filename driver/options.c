@@ -239,8 +239,8 @@ static bool explain_foreign(const struct option_parser *p, const char *argument,
       if (!rows[i].name || !slice_is(name, rows[i].name) ||
           !option_taken((enum command)c, &rows[i]) || (unsigned)c == p->command)
         continue;
-      complain(EXIT_USAGE, "`--%s` belongs to `netc%s%s`", rows[i].name,
-               *command->word ? " " : "", command->word);
+      complain(EXIT_USAGE, "`--%s` belongs to `netc %s`", rows[i].name,
+               *command->word ? command->word : "FILE.net");
       return true;
     }
   }

@@ -358,7 +358,7 @@ struct netc_goal {
 };
 struct netc_dot {
   const char *name; /* of one of the front, "17, 192"; NULL: of the others */
-  int64_t at[NETC_MOST_GOALS]; /* by goal: a count, bytes or nanoseconds */
+  const int64_t *at; /* by goal: a count, bytes or nanoseconds */
 };
 struct netc_front {
   size_t size;

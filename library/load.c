@@ -266,14 +266,38 @@ bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   return false;
 }
 
+/* What is asked for in other words. */
+static const char *budget_meant(struct slice name) {
+  static const struct {
+    const char *word, *say;
+  } words[] = {
+      {"ram", "; the RAM of a prediction is `arena`"},
+      {"sram", "; the RAM of a prediction is `arena`"},
+      {"flash", "; flash holds `weights`"},
+      {"rom", "; flash holds `weights`"},
+      {"flops", "; two FLOPs are one of `macs`"},
+      {"vram", "; a training step is `train`, a prediction `infer`"},
+      {"memory", "; a training step is `train`, a prediction `infer`"},
+      {"latency", "; a step takes `seconds`, with a device"},
+      {"time", "; a step takes `seconds`, with a device"},
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (slice_is(name, words[i].word))
+      return words[i].say;
+  return "";
+}
+
 bool load_try_budget(struct call *call, const struct setting_pair *pair) {
   struct suggestion s = suggest_begin(pair->name);
   if (!has_key(budget_specs, pair->name, &s)) {
     struct text all = text_new(&call->scratch);
     for (const struct arg_spec *spec = budget_specs; spec->name; spec++)
       text_printf(&all, "%s%s", all.length ? ", " : "", spec->name);
-    context_say(call->netc, "a budget is one of %.*s", SLICE_ARG(all));
-    context_suggest(call->netc, &s);
+    const char *meant = budget_meant(pair->name);
+    context_say(call->netc, "`%.*s`: a budget is one of %.*s%s",
+                SLICE_ARG(pair->name), SLICE_ARG(all), meant);
+    if (!*meant)
+      context_suggest(call->netc, &s);
     return false;
   }
   if (pair->value.length)

@@ -122,9 +122,10 @@ static const struct netc_options *options_of(enum netc_purpose purpose) {
       {"MACs", NETC_AMOUNT_COUNT, false},
       {"arena", NETC_AMOUNT_BYTES, true},
       {"training step", NETC_AMOUNT_TIME, true}};
-  static const struct netc_dot dots[] = {{"8, 32", {1000, 4096, 100}},
-                                         {NULL, {900, 4096, 100}},
-                                         {"16, 64", {90000, 100000, 20000}}};
+  static const int64_t at[][3] = {
+      {1000, 4096, 100}, {900, 4096, 100}, {90000, 100000, 20000}};
+  static const struct netc_dot dots[] = {
+      {"8, 32", at[0]}, {NULL, at[1]}, {"16, 64", at[2]}};
   static const struct netc_front front = {.size = sizeof front,
                                           .goals = goals,
                                           .goal_count = 3,

@@ -239,9 +239,9 @@ static void what_cannot_be_searched_is_an_error(void **state) {
   static const struct {
     const char *arguments, *says;
   } rows[] = {
-      {"--maximize macs", "nothing is free"},
-      {"--free width=1..4", "no goal"},
-      {"--free wdith=1..4 --maximize macs", "no `param wdith`"},
+      {"--maximize macs", "what may change?"},
+      {"--free width=1..4", "of what is the most wanted?"},
+      {"--free wdith=1..4 --maximize macs", "did you mean `width`"},
       {"--free width=1..4:0 --maximize macs", "a step is more than 0"},
       {"--free width=4..1 --maximize macs", "begins with its smaller end"},
       {"--free width=1..9223372036854775807 --maximize macs",
@@ -257,6 +257,15 @@ static void what_cannot_be_searched_is_an_error(void **state) {
       {"--free width=1..4 --free width=1..3 --maximize macs", "twice"},
       {"--free width=1..4 --maximize mac", "did you mean `macs`"},
       {"--free width=1..4 --maximize 'macs)'", "a goal is made of"},
+      {"--free width=1-256 --maximize macs", "a range is A..B"},
+      {"--free width=1:256:8 --maximize macs", "a range is A..B"},
+      {"--free input=48x48..96x96 --maximize macs", "of one side"},
+      {"--free depth=1..4 --maximize macs", "`input` is the side"},
+      {"--free width=1..4 --minimize arena", "write `--maximize=-arena`"},
+      {"--free width=1..4 --maximize macs --budget sram=4KiB", "is `arena`"},
+      {"--free width=1..4 --maximize macs --budget arean=4KiB",
+       "did you mean `arena`"},
+      {"--free width=1..4 --maximize seconds", "a device whose speed"},
       {"-D width=1..4 --free input=64 --maximize macs", "`netc sweep`"},
       {"--batch 1..4 --free width=1..2 --maximize macs", "`netc sweep`"},
   };

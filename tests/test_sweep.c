@@ -54,6 +54,8 @@ static void sweeps_that_cannot_be_are_errors(void **state) {
       {"-o x.csv -o x.jsonl", "one file of rows at a time"},
       {"--pareto macs", "a front has several goals"},
       {"--pareto mcs,arena", "did you mean `macs`"},
+      {"--pareto macs:arena", "names, apart by commas"},
+      {"--budget arena=1KiB", "`--budget` belongs to `netc FILE.net`"},
       {"--pareto macs,speed", "names, apart by commas: params, macs"},
       {"--pareto macs,arena,macs", "stands twice"},
       {"--pareto params,macs,arena,weights,train", "at most 4 goals"},
@@ -82,6 +84,7 @@ static void sweeps_that_cannot_be_are_errors(void **state) {
          "2 of 3 variants do not compile");
   expect(NETC " check " WIDTHS_NET " -D width=1..2", 2, "", "`netc sweep`");
   expect(NETC " " WIDTHS_NET " -D width=1..3", 2, "", "`netc sweep`");
+  expect(NETC " " WIDTHS_NET " --input 48..96:8", 2, "", "`netc sweep`");
   expect(NETC " sweep --help", 0, "--pareto GOALS", "");
   expect(NETC " sweep", 2, "", "no file to compile");
 }

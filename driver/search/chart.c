@@ -108,6 +108,8 @@ struct drawn {
   struct netc_front front;
   struct netc_goal goals[MOST_GOALS];
   struct netc_dot *dots;
+  int64_t (*at)[MOST_GOALS]; /* of the front */
+  size_t *starts;
   struct bytes names; /* of the space, and of each that is named */
 };
 
@@ -130,30 +132,35 @@ static void describe_goals(struct drawn *d, const struct goals *goals) {
   }
 }
 
+/* The front, after the other dots. */
+static bool describe_front(struct drawn *d, const struct space *space,
+                           const struct search_front *front, size_t first) {
+  bool whole = put_names(&d->names, space, NULL);
+  for (size_t i = 0; i < front->count && whole; i++) {
+    d->starts[i] = d->names.length;
+    whole = put_names(&d->names, space, front->at[i].places);
+    for (size_t k = 0; k < front->goals.count; k++)
+      d->at[i][k] = front->at[i].variant.at[front->goals.at[k].figure];
+  }
+  for (size_t i = 0; i < front->count && whole; i++)
+    d->dots[first + i] =
+        (struct netc_dot){d->names.at + d->starts[i], d->at[i]};
+  return whole;
+}
+
 static bool describe(struct drawn *d, const struct space *space,
                      const struct search_front *front,
                      const struct dots *dots) {
-  size_t *starts = malloc((front->count + 1) * sizeof *starts);
-  d->dots = calloc(front->count + dots->count + 1, sizeof *d->dots);
-  if (!starts || !d->dots) {
-    free(starts);
-    return false;
-  }
-  bool whole = put_names(&d->names, space, NULL);
   size_t count = 0;
+  d->dots = calloc(front->count + dots->count, sizeof *d->dots);
+  d->starts = calloc(front->count, sizeof *d->starts);
+  d->at = calloc(front->count, sizeof *d->at);
+  if (!d->dots || !d->starts || !d->at)
+    return false;
   for (size_t i = 0; i < SLOTS; i++)
     if (dots->at[i][0] >= 0)
-      memcpy(d->dots[count++].at, dots->at[i], sizeof *dots->at);
-  for (size_t i = 0; i < front->count; i++) {
-    starts[i] = d->names.length;
-    whole = whole && put_names(&d->names, space, front->at[i].places);
-    for (size_t k = 0; k < front->goals.count; k++)
-      d->dots[count + i].at[k] =
-          front->at[i].variant.at[front->goals.at[k].figure];
-  }
-  for (size_t i = 0; whole && i < front->count; i++)
-    d->dots[count + i].name = d->names.at + starts[i];
-  free(starts);
+      d->dots[count++].at = dots->at[i];
+  bool whole = describe_front(d, space, front, count);
   describe_goals(d, &front->goals);
   d->front = (struct netc_front){.size = sizeof d->front,
                                  .goals = d->goals,
@@ -224,6 +231,8 @@ int chart_write(struct bench *bench, const struct search_front *front,
   if (status == EXIT_DONE)
     status = write_to(bench, &d, path);
   free(d.dots);
+  free(d.starts);
+  free(d.at);
   bytes_free(&d.names);
   return status;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
+
 /* "[18 34 50]" as a list, "1..8" as it is. */
 static char *allowed_values(const char *allowed) {
   size_t length = strlen(allowed);
@@ -45,6 +47,25 @@ static bool is_input(struct netc *netc, const char *name) {
   return false;
 }
 
+static int complain_of_free(struct fit_search *s, const char *argument,
+                            const char *name) {
+  struct suggestion found = suggest_begin(slice_of(name));
+  struct netc_param p = {.size = sizeof p};
+  for (size_t i = 0; netc_param(s->bench.netc, i, &p) == NETC_OK; i++)
+    suggest_offer(&found, slice_of(p.name));
+  suggest_offer(&found, slice_of("input"));
+  if (found.best.at)
+    return complain(EXIT_USAGE,
+                    "--free %s: the source has no `param %s`; did you mean "
+                    "`%.*s`?",
+                    argument, name, SLICE_ARG(found.best));
+  return complain(EXIT_USAGE,
+                  "--free %s: the source has no `param %s` and no such "
+                  "input; `input` is the side of the input, `netc params %s` "
+                  "lists params",
+                  argument, name, s->options->files.at[0]);
+}
+
 /* NAME=VALUES, or NAME of what the source limits. */
 static int free_one(struct fit_search *s, const char *argument, char **owned) {
   char name[AXIS_VALUE];
@@ -61,10 +82,7 @@ static int free_one(struct fit_search *s, const char *argument, char **owned) {
                         : only || input ? AXIS_INPUT
                                         : AXIS_SETTING;
   if (kind == AXIS_SETTING && !is_setting(name))
-    return complain(EXIT_USAGE,
-                    "--free %s: the source has no `param %s` and no such "
-                    "input; `netc params %s` lists what there is",
-                    argument, name, s->options->files.at[0]);
+    return complain_of_free(s, argument, name);
   if (!*values && param && *p.allowed)
     values = *owned = allowed_values(p.allowed);
   if (!values)
@@ -82,9 +100,13 @@ static int fit(struct fit_search *s) {
   char *owned[MOST_AXES] = {NULL};
   int status = EXIT_DONE;
   if (s->free_count == 0)
-    return complain(EXIT_USAGE, "nothing is free: `--free width=1..256`");
+    return complain(
+        EXIT_USAGE,
+        "what may change? `--free width=1..256` of a `param width`, "
+        "`--free input=48..256:16`");
   if (s->front.goals.count == 0)
-    return complain(EXIT_USAGE, "no goal: `--maximize macs`");
+    return complain(EXIT_USAGE,
+                    "of what is the most wanted? `--maximize macs`");
   struct space none = {.count = 0};
   status = bench_open(&s->bench, s->options, &none);
   for (size_t i = 0; i < s->free_count && status == EXIT_DONE; i++)

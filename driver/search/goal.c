@@ -127,7 +127,7 @@ static int complain_of_goal(const char *option, const char *list,
     snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "",
              figure_names[i]);
   }
-  if (word.length && s.best.at)
+  if (word.length && s.best.at && !slice_equal(word, s.best))
     return complain(EXIT_USAGE, "%s %s: did you mean `%.*s`?", option, list,
                     SLICE_ARG(s.best));
   return complain(EXIT_USAGE, made_of, option, list, all);

@@ -65,8 +65,11 @@ static int read_range(const struct axis *axis, struct axis_piece *piece) {
                    &high) ||
       (colon && !read_digits(colon + 1, (size_t)(end - colon - 1), &step)))
     return complain_of_axis(axis, piece,
-                            "a range is A..B or A..B:STEP, of numbers of at "
-                            "most 18 digits");
+                            axis->kind == AXIS_INPUT
+                                ? "a range is A..B or A..B:STEP, of one side: "
+                                  "48..256:16 is 48x48, 64x64 and so on"
+                                : "a range is A..B or A..B:STEP, of numbers "
+                                  "of at most 18 digits");
   if (!colon && low.decimals + high.decimals > 0)
     return complain_of_axis(axis, piece, "decimals need a step: 0.5..1.5:0.25");
   if (step.value <= 0)
@@ -87,6 +90,22 @@ static int read_range(const struct axis *axis, struct axis_piece *piece) {
   return EXIT_DONE;
 }
 
+/* "1-256", "1:256:8": a range as others write it. */
+static bool is_like_range(const char *at, size_t length) {
+  size_t i = 0, numbers = 0;
+  while (i < length) {
+    size_t digits = 0;
+    for (; i < length && ((at[i] >= '0' && at[i] <= '9') || at[i] == '.'); i++)
+      digits++;
+    if (digits == 0 || (i < length && at[i] != '-' && at[i] != ':'))
+      return false;
+    numbers++;
+    i++;
+  }
+  return numbers > 1 && !range_end(at, length) && at[length - 1] >= '0' &&
+         at[length - 1] <= '9';
+}
+
 static int read_piece(struct axis *axis, const char *at, size_t length) {
   struct axis_piece *piece = &axis->pieces[axis->piece_count];
   while (length && *at == ' ')
@@ -94,6 +113,9 @@ static int read_piece(struct axis *axis, const char *at, size_t length) {
   while (length && at[length - 1] == ' ')
     length--;
   *piece = (struct axis_piece){.text = at, .length = length, .count = 1};
+  if (is_like_range(at, length))
+    return complain_of_axis(axis, piece,
+                            "a range is A..B or A..B:STEP, both ends included");
   if (axis->piece_count == MOST_PIECES - 1)
     return complain(EXIT_USAGE, "%s: more than %d values in a list", axis->name,
                     MOST_PIECES - 1);
