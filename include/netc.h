@@ -357,7 +357,7 @@ struct netc_goal {
   bool less; /* of it is better */
 };
 struct netc_dot {
-  const char *name; /* of one of the front, "17, 192"; NULL: of the others */
+  const char *name;  /* of one of the front, "17, 192"; NULL: of the others */
   const int64_t *at; /* by goal: a count, bytes or nanoseconds */
 };
 struct netc_front {

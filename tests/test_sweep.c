@@ -302,6 +302,23 @@ static void jobs_keep_names_as_they_are(void **state) {
   run_free(&r);
 }
 
+/* A text of the library's has at most 255 bytes in a format. */
+static void names_of_jobs_may_be_long(void **state) {
+  (void)state;
+  const char *dir = scratch("long");
+  char name[201];
+  memset(name, 'x', 200);
+  name[200] = '\0';
+  struct run r =
+      run("cd %s && cp $OLDPWD/" WIDTHS_NET " %s.net && for s in ninja sbatch; "
+          "do " NETC_PATH " sweep %s.net -D width=1,2 --shards 2 -o %s.$s || "
+          "exit 1; done && for t in 1 2 0; do NETC=" NETC_PATH
+          " SLURM_ARRAY_TASK_ID=$t sh %s.sbatch || exit 1; done; wc -l <%s.csv",
+          dir, name, name, name, name, name);
+  assert_string_equal(r.out, "3\n");
+  run_free(&r);
+}
+
 /* Parts that are out of order, or not all, are not put together. */
 static void parts_are_whole(void **state) {
   (void)state;
@@ -361,6 +378,7 @@ int main(void) {
       cmocka_unit_test(jobs_of_the_examples_are_current),
       cmocka_unit_test(ninja_makes_the_same),
       cmocka_unit_test(jobs_keep_names_as_they_are),
+      cmocka_unit_test(names_of_jobs_may_be_long),
       cmocka_unit_test(parts_are_whole),
       slow_test(slurm_makes_the_same),
   };

@@ -177,28 +177,31 @@ static void put_ninja(const struct job_list *list) {
 static void put_slurm(const struct job_list *list) {
   struct text *out = list->out;
   struct shell_word script = shell_word("%s", list->run->list);
-  text_printf(out,
-              "#!/bin/sh\n#SBATCH --job-name=sweep\n#SBATCH "
-              "--array=1-%" PRId64 "\n#SBATCH --cpus-per-task=%" PRId64 "\n",
-              list->parts, list->run->jobs[0]->jobs);
-  text_printf(out,
-              "# A sweep in %" PRId64 " parts, which task 0 puts "
-              "together. Submit both where netc was run:\n"
-              "# sbatch -d afterok:$(sbatch --parsable %s) --array=0 %s\n"
-              "# Without Slurm, `sh %s` puts together parts that are "
-              "there.\n",
-              list->parts, script.text, script.text, script.text);
+  text_put(out, "#!/bin/sh\n#SBATCH --job-name=sweep\n#SBATCH --array=1-");
+  text_int(out, list->parts);
+  text_put(out, "\n#SBATCH --cpus-per-task=");
+  text_int(out, list->run->jobs[0]->jobs);
+  text_put(out, "\n# A sweep in ");
+  text_int(out, list->parts);
+  text_put(out, " parts, which task 0 puts together. Submit both where netc "
+                "was run:\n# sbatch -d afterok:$(sbatch --parsable ");
+  text_put(out, script.text);
+  text_put(out, ") --array=0 ");
+  text_put(out, script.text);
+  text_put(out, "\n# Without Slurm, `sh ");
+  text_put(out, script.text);
+  text_put(out, "` puts together parts that are there.\n");
   text_put(out, "set -eu\nsweep() {\n  \"${NETC:-netc}\" sweep \"$@\"");
   put_space(list);
   text_put(out, "\n}\ntask=${SLURM_ARRAY_TASK_ID:-0}\nbase=");
   put_word(list, list->base);
-  text_printf(out,
-              "\nif [ \"$task\" != 0 ]; then\n  sweep --shard \"$task/%" PRId64
-              "\" -o \"$base.part$task.csv\"\n  exit\nfi\npart=1\nwhile [ "
-              "$part -le %" PRId64 " ]; do\n  set -- \"$@\" --from "
-              "\"$base.part$part.csv\"\n  part=$((part + 1))\ndone\nsweep "
-              "\"$@\"",
-              list->parts, list->parts);
+  text_put(out, "\nif [ \"$task\" != 0 ]; then\n  sweep --shard \"$task/");
+  text_int(out, list->parts);
+  text_put(out, "\" -o \"$base.part$task.csv\"\n  exit\nfi\npart=1\n"
+                "while [ $part -le ");
+  text_int(out, list->parts);
+  text_put(out, " ]; do\n  set -- \"$@\" --from \"$base.part$part.csv\"\n"
+                "  part=$((part + 1))\ndone\nsweep \"$@\"");
   put_whole(list);
   text_putc(out, '\n');
 }
