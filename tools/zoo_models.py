@@ -12,13 +12,14 @@ of the outputs (peak), and of a prediction (predict).
 """
 import math
 import sys
+import weakref
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from alive import measure, prediction
+from alive import Held, alone, measure, prediction
 from sequence_truth import bucket
 
 
@@ -49,20 +50,23 @@ def macs_of(model, inputs):
 
 
 def saved_by(model, inputs):
+    """What is detached has let go what it kept."""
     def start(tensor):
         return tensor.storage().data_ptr()
-    kept = {}
+    kept = []
     known = {start(t) for t in [*model.parameters(), *model.buffers(),
                                 *inputs]}
 
     def pack(tensor):
+        held = Held(alone(tensor))
         if start(tensor) not in known:
-            kept[start(tensor)] = tensor  # alive: its place is not used again
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            kept.append(weakref.ref(held))
+        return held
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
         out = model.train()(*inputs)
+    alive = [held().tensor for held in kept if held()]
     del out
-    return sum(tensor.storage().nbytes() for tensor in kept.values())
+    return sum({start(t): t.storage().nbytes() for t in alive}.values())
 
 
 # Parts that several models share.
@@ -1210,17 +1214,18 @@ class Detr(nn.Module):
     class Attention(nn.Module):
         """Queries and keys have places, values have none."""
 
-        def __init__(self):
+        def __init__(self, p=0.1):
             super().__init__()
             self.q, self.k, self.v, self.o = (nn.Linear(256, 256)
                                               for _ in range(4))
+            self.drop = nn.Dropout(p) if p else nn.Identity()
 
         def forward(self, q, k, v):
             q, k, v = (y.unflatten(2, (8, 32)).transpose(1, 2)
                        for y in (self.q(q), self.k(k), self.v(v)))
             weights = (q * 32 ** -0.5 @ k.transpose(2, 3)).softmax(-1)
-            x = (F.dropout(weights, 0.1, self.training) @ v).transpose(1, 2)
-            return F.dropout(self.o(x.flatten(2)), 0.1, self.training)
+            x = (self.drop(weights) @ v).transpose(1, 2)
+            return self.drop(self.o(x.flatten(2)))
 
     def forward(self, x):
         x = self.first(x)
@@ -1244,8 +1249,9 @@ class Detr(nn.Module):
 class Sampled(nn.Module):
     """MSDeformAttn with ms_deform_attn_core_pytorch"""
 
-    def __init__(self, sizes):
+    def __init__(self, sizes, p=0.1):
         super().__init__()
+        self.drop = nn.Dropout(p) if p else nn.Identity()
         self.sizes = sizes
         self.where, self.counts = nn.Linear(256, 256), nn.Linear(256, 128)
         self.value, self.out = nn.Linear(256, 256), nn.Linear(256, 256)
@@ -1269,7 +1275,7 @@ class Sampled(nn.Module):
         w = w.transpose(1, 2).reshape(n * 8, 1, rows, points)
         y = (torch.stack(found, -2).flatten(-2) * w).sum(-1)
         y = y.view(n, 256, rows).transpose(1, 2).contiguous()
-        return F.dropout(self.out(y), 0.1, self.training)
+        return self.drop(self.out(y))
 
 
 class DeformableDetr(Detr):
@@ -1338,7 +1344,7 @@ class RtSampled(Sampled):
     """MSDeformableAttention at boxes"""
 
     def __init__(self, sizes):
-        super().__init__(sizes)
+        super().__init__(sizes, 0)
         points = 8 * 4 * len(sizes)
         self.where = nn.Linear(256, 2 * points)
         self.counts = nn.Linear(256, points)
@@ -1394,21 +1400,26 @@ class RtDetr(nn.Module):
                                   norm(m, m, 3, s if i == 0 else 1, act),
                                   norm(m, 4 * m)),
                     nn.Identity() if i else nn.Sequential(
-                        nn.AvgPool2d(s, s), norm(c, 4 * m))]))
+                        nn.AvgPool2d(s, s) if s > 1 else nn.Identity(),
+                        norm(c, 4 * m))]))
                 c = 4 * m
         self.narrow = nn.ModuleList(norm(c, 256, affine=True)
                                     for c in (512, 1024, 2048))
-        self.own = nn.ModuleList([Detr.Attention(), feed(nn.GELU())])
+        self.own = nn.ModuleList([Detr.Attention(0), feed(nn.GELU())])
         self.norms, self.found = norms(2), nn.Sequential(
             nn.Linear(256, 256), nn.LayerNorm(256))
         self.lateral = nn.ModuleList(cbs() for _ in "12")
         self.down = nn.ModuleList(cbs(k=3, s=2) for _ in "12")
         self.csps = nn.ModuleList(csp() for _ in range(4))
         self.maps = nn.ModuleList(norm(256, 256, affine=True) for _ in "123")
+        self.register_buffer("sines", torch.zeros(self.sizes[2] ** 2, 256))
+        rows = sum(s * s for s in self.sizes)
+        self.register_buffer("valid", torch.ones(rows, 1))
+        self.register_buffer("anchors", torch.zeros(rows, 4))
         self.score, self.place = nn.Linear(256, 80), mlp(4, 512, 256)
         self.box = mlp(256, 256, 256, 4)
         self.decoder = nn.ModuleList(nn.ModuleList([
-            Detr.Attention(), RtSampled(self.sizes), feed(nn.ReLU(True)),
+            Detr.Attention(0), RtSampled(self.sizes), feed(nn.ReLU(True)),
             norms(3), mlp(256, 256, 256, 4), nn.Linear(256, 80)])
             for _ in range(6))
 
@@ -1429,7 +1440,8 @@ class RtDetr(nn.Module):
         f1, f2, x = (layer(y) for layer, y in zip(self.narrow, maps[1:]))
         shape, x = x.shape, x.flatten(2).transpose(1, 2)
         attend, feed = self.own
-        x = self.norms[0](x + attend(x, x, x))  # no sines: they cost nothing
+        q = x + self.sines
+        x = self.norms[0](x + attend(q, q, x))
         x = self.norms[1](x + feed(x)).transpose(1, 2).reshape(shape)
         y3 = self.lateral[0](x)
         y2 = self.lateral[1](self.fuse(0, F.interpolate(y3, None, 2), f2))
@@ -1438,19 +1450,27 @@ class RtDetr(nn.Module):
             z.append(self.fuse(2 + i, self.down[i](z[i]), y))
         seen = torch.cat([m(y).flatten(2).transpose(1, 2)
                           for m, y in zip(self.maps, z)], 1)
-        y = self.found(seen)
-        scores, boxes = self.score(y), self.box(y).sigmoid()
+        return self.decode(seen, self.found(seen * self.valid))
+
+    def decode(self, seen, y):
+        scores, boxes = self.score(y), self.box(y) + self.anchors
         best = scores.max(-1)[0].topk(300, 1)[1][..., None]
-        y = y.gather(1, best.expand(-1, -1, 256))
-        at = boxes.gather(1, best.expand(-1, -1, 4))
+
+        def rows(t):
+            return t.gather(1, best.repeat(1, 1, t.shape[-1]))
+        outs = [rows(scores), rows(boxes).sigmoid()]
+        y, at = rows(y).detach(), outs[1].detach()
         for own, cross, feed, norms, box, kinds in self.decoder:
             place = self.place(at)
             q = y + place
             y = norms[0](y + own(q, q, y))
             y = norms[1](y + cross(y + place, seen, at))
             y = norms[2](y + feed(y))
-            at = (box(y) + at.logit(1e-5)).sigmoid()
-        return kinds(y), at
+            new = (box(y) + at.logit(1e-5)).sigmoid()
+            if self.training or box is self.decoder[-1][4]:
+                outs += [kinds(y), new]
+            at = new.detach()
+        return outs if self.training else outs[2:]
 
 
 class RmsNorm(nn.Module):
@@ -1813,6 +1833,7 @@ MODELS = [
      [values(4096, 64), values(512, 4096), values(256), values(256),
       values(768)]),
     ("rt_detr", "", lambda: RtDetr(640), [image(3, 640)]),
+    ("rt_detr", "size=320", lambda: RtDetr(320), [image(3, 320)]),
     ("deformable_detr", "size=256", lambda: DeformableDetr(256),
      [image(3, 256)]),
     ("detr", "size=320", lambda: Detr(100), [image(3, 320)]),
@@ -1850,12 +1871,12 @@ def main():
                  "macs": 2 * macs_of(model, [given(2) for given in inputs])
                  - macs_of(model, [given(3) for given in inputs])}
         for name, batch in ("saved", 1), ("saved3", 3):
-            if net == "rt_detr":
-                continue  # its boxes are cut off from what made them
             if net == "pointnet" and batch == 1:
                 continue  # its batch norms of vectors need two samples
             if net in ("detr", "deformable_detr") and batch == 3:
                 continue  # queries for each sample there, once in the net
+            if net == "rt_detr" and (batch == 3 or not settings):
+                continue  # there heads and samples are one axis
             facts[name] = saved_by(model, [given(batch) for given in inputs])
         if (net, settings) in PEAKS:
             batch = 2 if net == "pointnet" else 1
