@@ -692,7 +692,7 @@ $(addprefix $(build)/fuzz/,$(TARGETS)): $(build)/fuzz/%: \
 
 fuzz: $(addprefix fuzz-,$(TARGETS))
 $(addprefix fuzz-,$(TARGETS)): fuzz-%: $(build)/fuzz/% $(build)/netc
-	@cd $(here) && READER=$(READER) tools/fuzz.sh $(abspath $(build)) $(FUZZ) $*
+	@cd $(here) && READER="$(READER)" tools/fuzz.sh $(abspath $(build)) $(FUZZ) $*
 else
 fuzz:
 	@$(MAKE) fuzz SAN=1 build=$(build)/san CC=clang CFLAGS='-O1 -g'

@@ -860,7 +860,7 @@ static struct mistake {
      "this is a solver of Caffe"},
     {"pointer-of-lfs", "a.onnx", "version https://git-lfs.github.com/spec/v1\n",
      "this is a pointer of Git LFS"},
-    {"page", "a.onnx", "\n<!DOCTYPE html>\n", "this is a page of the web"},
+    {"page", "a.onnx", "\n<!DOCTYPE html>\n", "this is an HTML page"},
     {"cut-json", "a.json", "{\"class_name\": \"Sequential\", \"config\": ",
      "a.json:1:39: error: not JSON: it ends too early: cut off?"},
     {"comma-in-json", "a.json", "{\"class_name\": \"Sequential\",}",

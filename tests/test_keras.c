@@ -96,6 +96,16 @@ static const struct row {
      CHAIN("{'class_name': 'Dense', 'config': {'units': 3, 'activation': "
            "'hard_sigmoid', 'batch_input_shape': [null, 8]}}"),
      "", "\ninput 8\nfc 3 hsigmoid\n"},
+    {"hard-sigmoid-of-keras-2",
+     "{'model_config': {'class_name': 'Sequential', 'config': [{'class_name': "
+     "'Dense', 'config': {'units': 3, 'activation': 'hard_sigmoid', "
+     "'batch_input_shape': [null, 8]}}]}, 'keras_version': '2.2.4-tf'}",
+     "", "\ninput 8\nfc 3\nmul 0.2\nadd 0.5 relu\nmin 1\n"},
+    {"hard-sigmoid-of-keras-3",
+     "{'model_config': {'class_name': 'Sequential', 'config': [{'class_name': "
+     "'Dense', 'config': {'units': 3, 'activation': 'hard_sigmoid', "
+     "'batch_input_shape': [null, 8]}}]}, 'keras_version': '3.0.1'}",
+     "", "\ninput 8\nfc 3 hsigmoid\n"},
     {"qkeras-other",
      CHAIN(INPUT ", {'class_name': 'QOddity', 'config': {'name': 'o'}}"), "",
      "`o` (QOddity): netc has no equivalent of this class"},
@@ -421,7 +431,8 @@ static const struct damage {
      "its weights are for tanh and hard_sigmoid, or backwards: netc's cell has "
      "tanh and sigmoid, forwards"},
     {"hard-sigmoid", "chain/model.json",
-     "sed 's/\"activation\":\"sigmoid\"/\"activation\":\"hard_sigmoid\"/'",
+     "sed 's/\"activation\":\"sigmoid\"/\"activation\":\"hard_sigmoid\"/; "
+     "s/keras_version/version/'",
      WEIGHTS, "hard_sigmoid is x/5 + 1/2 in Keras 2 and x/6 + 1/2 in Keras 3"},
     {"channels-first", "picture/model.json",
      "sed 's/\"channels_last\"/\"channels_first\"/g'", WEIGHTS,

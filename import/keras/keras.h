@@ -32,6 +32,7 @@ struct keras {
   struct map order;          /* objects of the file by address: their number */
   struct keras_place *place; /* by that number */
   bool contained;            /* the JSON is not the file: nobody sees it */
+  int version;               /* of Keras; 0: the file does not say */
   bool channels_first[LIMIT_RANK + 1]; /* by rank, without the batch */
   int lead;        /* axes before those that a layer sees: TimeDistributed's */
   int depth;       /* of models and wrappers */
@@ -65,6 +66,9 @@ struct keras_operand {
   struct keras_tensor tensor;
   json_t *value;
 };
+
+/* "3.0.1", "tfjs-layers 4.22.0", which computes as Keras 2; NULL: not said. */
+void keras_set_version(struct keras *k, const char *version);
 
 struct keras_row;
 

@@ -283,14 +283,32 @@ static const char *activation_name(const json_t *value) {
   return inner ? inner : keras_string(value, "class_name", NULL);
 }
 
+static int with_number(struct keras_call *call, enum layer_word word, int node,
+                       double number) {
+  struct graph_node *after = keras_node(call, word, node);
+  graph_real(call->graph, after, "", number);
+  return after->index;
+}
+
+/* x/5 + 1/2 between 0 and 1, which Keras 3 and PyTorch have as x/6 + 1/2. */
+static int old_hard_sigmoid(struct keras_call *call, int node) {
+  node = with_number(call, WORD_MUL, node, 0.2);
+  node = with_number(call, WORD_ADD, node, 0.5);
+  node = keras_node(call, WORD_RELU, node)->index;
+  return with_number(call, WORD_MIN, node, 1);
+}
+
 int keras_activate(struct keras_call *call, int node, const json_t *value) {
   const char *name = activation_name(value);
   if (!value)
     return node;
-  if (name && strcmp(name, "hard_sigmoid") == 0 && call->keras->weights &&
+  bool hard = name && strcmp(name, "hard_sigmoid") == 0;
+  if (hard && call->keras->version > 0 && call->keras->version < 3)
+    return old_hard_sigmoid(call, node);
+  if (hard && !call->keras->version && call->keras->weights &&
       call->keras->options->weights) {
     keras_fail(call, "hard_sigmoid is x/5 + 1/2 in Keras 2 and x/6 + 1/2 in "
-                     "Keras 3 and netc: its weights are not converted");
+                     "Keras 3, and the file does not say which wrote it");
     return -1;
   }
   name = name ? without_quantizer(name) : NULL;

@@ -426,18 +426,24 @@ static bool read_root(struct keras *k, json_t *root) {
          name_outputs(k, &model);
 }
 
+void keras_set_version(struct keras *k, const char *version) {
+  if (version && k->version == 0)
+    k->version = *version >= '1' && *version <= '9' ? *version - '0' : 2;
+}
+
 /* What `modelTopology` and `model_config` hold, where there are such. */
-static json_t *unwrapped(json_t *root) {
+static json_t *unwrap(struct keras *k, json_t *root) {
   static const char *const wraps[] = {"modelTopology", "model_config"};
   for (size_t i = 0; i < sizeof wraps / sizeof *wraps; i++) {
     json_t *inner = keras_member(root, wraps[i]);
     root = json_is_object(inner) ? inner : root;
+    keras_set_version(k, keras_string(root, "keras_version", NULL));
   }
   return root;
 }
 
 bool keras_read_root(struct keras *k) {
-  return read_root(k, unwrapped(k->root)) && !k->graph->failed;
+  return read_root(k, unwrap(k, k->root)) && !k->graph->failed;
 }
 
 bool keras_read_text(struct keras *k, struct slice text) {

@@ -170,10 +170,14 @@ static bool read_hdf5(struct saved *s) {
   if (!hdf5_open(&s->hdf5, &s->store, s->k.graph->arena))
     return refuse_hdf5(s);
   struct slice json = text_of(s, "@model_config");
+  struct slice version = text_of(s, "@keras_version");
   if (*s->hdf5.r.fault)
     return refuse_hdf5(s);
   if (json.length == 0)
     return refuse_weights(s);
+  if (version.length)
+    keras_set_version(
+        &s->k, arena_copy(s->k.graph->arena, version.at, version.length));
   return list_by_layer(s, "model_weights/") && read_net(s, json);
 }
 
@@ -185,6 +189,17 @@ bool keras_hdf5_read(struct graph *graph, struct slice file,
   bool read = read_hdf5(&s);
   byte_store_close(&s.store);
   return read;
+}
+
+/* metadata.json says which Keras saved it. */
+static void read_version(struct saved *s, struct zip *zip) {
+  const struct zip_member *member = zip_find(zip, "metadata.json");
+  struct slice text;
+  if (!member || !zip_read(zip, member, s->k.graph->arena, &text))
+    return;
+  json_t *root = json_loadb(text.at, text.length, 0, NULL);
+  keras_set_version(&s->k, keras_string(root, "keras_version", NULL));
+  json_decref(root);
 }
 
 static bool read_archive(struct saved *s, struct byte_store *packed) {
@@ -199,6 +214,7 @@ static bool read_archive(struct saved *s, struct byte_store *packed) {
     return graph_fail(graph, 0, "the archive has no config.json");
   if (!zip_read(&zip, config, graph->arena, &json))
     return graph_fail(graph, 0, "%s", zip.fault);
+  read_version(s, &zip);
   if (!weights)
     return keras_read_text(&s->k, json);
   if (!zip_member_store(&zip, weights, s->k.options->weights, graph->arena,

@@ -106,6 +106,8 @@ static bool read_states(struct tflite *t) {
   for (size_t i = 0; i < t->ops.count && !t->graph->failed; i++)
     if (t->ops.at[i].code == SVDF) {
       begin_op(t, &t->ops.at[i]);
+      if (t->batch < 1)
+        return tflite_fail(t, "the model has no input");
       tflite_svdf_state(t, ++count);
     }
   if (count)
