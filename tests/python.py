@@ -372,12 +372,42 @@ class Modules(unittest.TestCase):
                 part = module.get_submodule(net.module_paths[layer.name])
                 self.assertEqual(layer.param_count, sum(
                     p.numel() for p in part.parameters()), layer.name)
+        self.assertEqual(net.variant(batch=2).module_paths, net.module_paths)
+        double = netc.from_torch(module.double(), (1, 3, 8, 8))
+        self.assertEqual(double.param_count, net.param_count)
         self.assertIn("\n    Block1 ", net.report(depth=2))
         self.assertNotIn("\n    Block1 ", net.report(depth=1))
         short = netc.from_torch(module, (1, 3, 8, 8), folded=True)
         self.assertIn("repeat 2", short.source)
         self.assertEqual(short.totals, net.totals)
         self.assertEqual(short.training.peak_bytes, net.training.peak_bytes)
+
+    def test_may_be_recurrent_or_read_words(self):
+        import torch
+        nn = torch.nn
+
+        class Words(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(100, 16)
+                self.layers = nn.ModuleList([nn.TransformerEncoderLayer(
+                    16, 2, 32, batch_first=True)])
+                self.memory = nn.LSTM(16, 8, 2, batch_first=True)
+                self.head = nn.Linear(8, 100)
+
+            def forward(self, x):
+                x = self.table(x)
+                for layer in self.layers:
+                    x = layer(x)
+                return self.head(self.memory(x)[0])
+
+        module = Words()
+        net = netc.from_torch(module, torch.zeros(2, 7, dtype=torch.long))
+        self.assertEqual(net.param_count,
+                         sum(p.numel() for p in module.parameters()))
+        self.assertIn("layers.TransformerEncoderLayer0",
+                      " ".join(net.module_paths))
+        self.assertNotIn("drops values", net.source)
 
     def test_say_what_a_run_does_not_use(self):
         import torch
@@ -406,8 +436,7 @@ class Modules(unittest.TestCase):
         except ImportError:
             self.skipTest("python3-torchvision is not installed")
         import torch
-        few = "resnet18 mobilenet_v3_small vit_b_32 squeezenet1_1 " \
-              "shufflenet_v2_x0_5"
+        few = "resnet18 mobilenet_v3_small squeezenet1_1 shufflenet_v2_x0_5"
         for name in os.environ.get("MODELS", few).split():
             inception = name == "inception_v3"
             options = {"init_weights": False} if inception else {}
@@ -419,6 +448,11 @@ class Modules(unittest.TestCase):
             self.assertEqual(net.param_count,
                              sum(p.numel() for p in module.parameters()), name)
             self.assertTrue(net.module_paths, name)
+        small = models.VisionTransformer(32, 16, 1, 2, 16, 32)
+        net = netc.from_torch(small, (2, 3, 32, 32))  # has a class token
+        self.assertEqual(net.param_count,
+                         sum(p.numel() for p in small.parameters()))
+        self.assertEqual(net.module_paths["conv_proj"], "conv_proj")
 
 
 if __name__ == "__main__":

@@ -188,10 +188,12 @@ class Net:
         those that it has."""
         (read, old_params, old_inputs, old_budget, lora, warn, include,
          old) = self._made
-        return Net(read, {**(old_params or {}), **(params or {})},
-                   old_inputs if inputs is None else inputs,
-                   {**(old_budget or {}), **(budget or {})}, lora, warn,
-                   include, {**old, **settings})
+        net = Net(read, {**(old_params or {}), **(params or {})},
+                  old_inputs if inputs is None else inputs,
+                  {**(old_budget or {}), **(budget or {})}, lora, warn,
+                  include, {**old, **settings})
+        net.module_paths = self.module_paths
+        return net
 
     # The model
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 import warnings
@@ -11,17 +12,20 @@ from .modules import grouped
 from .net import Error, Net, loads
 
 
-def _tensor(value):
-    import torch
-    return value if isinstance(value, torch.Tensor) else torch.zeros(value)
+def _tensor(torch, module, value):
+    """An input of that size, where the module is and of its type."""
+    if isinstance(value, torch.Tensor):
+        return value
+    like = next(module.parameters(), torch.zeros(()))
+    return torch.zeros(value, device=like.device, dtype=like.dtype)
 
 
-def _export(torch, module, tensors, path):
+def _export(torch, module, tensors, path, values):
     """As it is trained; what the exporter does not know in that mode, drawn
     layers (stochastic depth), as it predicts."""
     def write(training, samples=1):
         several = tuple(torch.cat([tensor] * samples) for tensor in tensors)
-        torch.onnx.export(module, several, path, export_params=False,
+        torch.onnx.export(module, several, path, export_params=values,
                           training=training, do_constant_folding=False)
 
     modes = torch.onnx.TrainingMode
@@ -72,36 +76,53 @@ def _net(module, source, name, folded, settings) -> Net:
     return same
 
 
+def _source(torch, module, tensors, folder, folded, values=False):
+    """What `netc import` writes, and whether it is the module in training."""
+    model, to = (os.path.join(folder, type(module).__name__ + end)
+                 for end in (".onnx", ".net"))
+    with warnings.catch_warnings():
+        # What the exporter says is of running the file.
+        warnings.simplefilter("ignore")
+        whole = _export(torch, module, tensors, model, values)
+    done = subprocess.run(
+        [program(), "import", model, "-o", to,
+         *([] if folded else ["--flat"]),
+         *([] if values else _own_parameters(module, model))],
+        capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
+    with open(to, encoding="utf-8") as file:
+        # Of a file that is exported as it is trained that is no news.
+        return re.sub(r"^# `.*` drops values in a prediction, too\.\n", "",
+                      file.read(), flags=re.M), whole
+
+
 def from_torch(module, *inputs, folded=False, **settings):
     import torch
     if not inputs:
         raise TypeError("from_torch(module, input): shapes depend on an input")
-    tensors = [_tensor(value) for value in inputs]
+    tensors = [_tensor(torch, module, value) for value in inputs]
     if not all(tensor.dim() for tensor in tensors):
         raise TypeError("an input has its batch first: (1, 3, 224, 224)")
     settings.setdefault("batch", tensors[0].shape[0])
     tensors = tuple(tensor[:1] for tensor in tensors)
+    name = type(module).__name__
     with tempfile.TemporaryDirectory() as folder:
-        name = type(module).__name__
-        model, source = (os.path.join(folder, name + end)
-                         for end in (".onnx", ".net"))
-        with warnings.catch_warnings():
-            # What the exporter says is of running the file.
-            warnings.simplefilter("ignore")
-            whole = _export(torch, module, tensors, model)
-        if not whole:
-            warnings.warn("what is drawn in training (stochastic depth) could "
-                          "not be exported: training is counted without it",
-                          stacklevel=3)
-        done = subprocess.run(
-            [program(), "import", model, "-o", source,
-             *([] if folded else ["--flat"]),
-             *_own_parameters(module, model)],
-            capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
-        with open(source, encoding="utf-8") as file:
-            net = _net(module, file.read(), name + ".net", folded, settings)
+        try:
+            source, whole = _source(torch, module, tensors, folder, folded)
+        except Error as error:
+            # Weights of recurrent layers are parted and joined in the file:
+            # that is computed, and needs values.
+            try:
+                source, whole = _source(torch, module, tensors, folder, folded,
+                                        values=True)
+            except (Error, RuntimeError):
+                raise error from None
+    if not whole:
+        warnings.warn("what is drawn in training (stochastic depth) could not "
+                      "be exported: training is counted without it",
+                      stacklevel=3)
+    net = _net(module, source, name + ".net", folded, settings)
     own = sum(parameter.numel() for parameter in module.parameters())
     if own != net.param_count:
         warnings.warn(f"the module has {own:,} parameters, and this run of it "
