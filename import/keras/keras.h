@@ -235,13 +235,16 @@ struct keras_row {
 /* The layer words[0] of its row, without arguments, on the first input. */
 bool keras_add_plain(struct keras_call *call);
 
+/* Whether `axis` is that of the channels; false, with an error. */
+bool keras_on_channels(struct keras_call *call);
+
 struct keras_rows {
   const struct keras_row *at;
   size_t count;
 };
 
-extern const struct keras_rows keras_window_rows, keras_sequence_rows,
-    keras_merge_rows;
+extern const struct keras_rows keras_norm_rows, keras_window_rows,
+    keras_sequence_rows, keras_merge_rows;
 /* What an activation or an operation of that number is. */
 size_t keras_activation_count(void);
 bool keras_activation_type(struct graph *graph, size_t index,
