@@ -86,36 +86,61 @@ static struct printed read_scores(struct run r) {
   return p;
 }
 
+/* `make run` in a folder of examples/, with what it makes in `out`. */
 #define MAKE                                               \
   "unset MAKEFLAGS MAKELEVEL; make -s -C examples/%s run " \
-  "NETC=" NETC_PATH " RUNTIME=\"$PWD\"/runtime out=\"$PWD\"/%s %s"
+  "NETC=" NETC_PATH " RUNTIME=\"$PWD\"/runtime out=\"$PWD\"/%s %s %s"
 
-static void boards_compute_what_this_machine_does(void **state) {
-  (void)state;
+/* Scores of each board are within `apart` millionths of this machine's. */
+static void check_boards(const char *name, const char *net, long arena,
+                         long apart) {
   static const struct {
     const char *folder, *compiler, *emulator;
   } boards[] = {{"cortex-m", "arm-none-eabi-gcc", "qemu-system-arm"},
                 {"riscv", "riscv64-unknown-elf-gcc", "qemu-system-riscv32"}};
   struct printed here =
-      read_scores(run(MAKE, "cortex-m", scratch("firmware-here"),
+      read_scores(run(MAKE, "cortex-m", scratch(text_of("%s-here", name)), net,
                       "CC=cc SIZE=true BOARD= LINK= EMULATOR="));
+  assert_int_equal(here.arena, arena);
   for (size_t i = 0; i < sizeof boards / sizeof *boards; i++) {
     if (!on_path(boards[i].compiler) || !on_path(boards[i].emulator))
       skip(); /* docs/microcontrollers.md names the packages */
-    struct printed p =
-        read_scores(run(MAKE, boards[i].folder, scratch(boards[i].folder), ""));
+    struct printed p = read_scores(
+        run(MAKE, boards[i].folder,
+            scratch(text_of("%s-%s", name, boards[i].folder)), net, ""));
     assert_int_equal(p.arena, here.arena);
     assert_int_equal(p.weights, here.weights);
     assert_true(p.stack > 256 && p.stack < 2048); /* of NETRT_SMALL */
     for (int k = 0; k < 12; k++)
-      assert_true(labs(p.scores[k] - here.scores[k]) <= 1);
+      assert_true(labs(p.scores[k] - here.scores[k]) <= apart);
   }
+}
+
+static void boards_compute_what_this_machine_does(void **state) {
+  (void)state;
+  check_boards("float", "", 64000, 1);
+}
+
+/* What TensorFlow Lite's file computes: five scores that are not 0. */
+static void boards_compute_in_8_bits(void **state) {
+  (void)state;
+  char dir[1100], options[2400];
+  snprintf(dir, sizeof dir, "%s", scratch("q8-net"));
+  must(run(NETC " import tests/data/q8/kws_ref_model.tflite -o %s/kws.net "
+                "--weights %s/kws.safetensors",
+           dir, dir));
+  snprintf(options, sizeof options,
+           "NET=\"$PWD\"/%s/kws.net "
+           "WEIGHTS=\"--from $PWD/%s/kws.safetensors\"",
+           dir, dir);
+  check_boards("q8", options, 8640, 0);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_function_brings_an_arena),
       slow_test(boards_compute_what_this_machine_does),
+      slow_test(boards_compute_in_8_bits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

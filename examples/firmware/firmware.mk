@@ -22,11 +22,11 @@ run: $(out)/kws.elf
 
 $(out)/kws.h $(out)/kws.c &: $(NET)
 	@mkdir -p $(out)
-	$(NETC) $< --header=deploy -o $(out)/kws.h -o $(out)/kws.c
+	$(NETC) $< --header=deploy --prefix=kws -o $(out)/kws.h -o $(out)/kws.c
 
 $(out)/weights.S: $(NET)
 	@mkdir -p $(out)
-	$(NETC) weights $< $(WEIGHTS) --fold -o $@
+	$(NETC) weights $< $(WEIGHTS) --fold --prefix=kws -o $@
 
 $(out)/main.o: ../firmware/main.c $(out)/kws.h
 	$(CC) $(flags) -c -o $@ $<

@@ -7,7 +7,16 @@
 
 #include "kws.h"
 
-static float frames[KWS_INPUT_0_COUNT], scores[KWS_OUTPUT_0_COUNT];
+#if KWS_INPUT_0_BYTES == KWS_INPUT_0_COUNT /* infer dtype=i8 */
+typedef int8_t number;
+#define FRAME(i) (number)((i) % 17 + 75)
+#define MILLIONTHS(score) (((long)(score) + 128) * 15625 / 4)
+#else
+typedef float number;
+#define FRAME(i) ((number)((i) % 17) / 8 - 1)
+#define MILLIONTHS(score) ((long)((score)*1e6f))
+#endif
+static number frames[KWS_INPUT_0_COUNT], scores[KWS_OUTPUT_0_COUNT];
 
 /* The stack below main() is filled with a pattern, and looked at afterwards. */
 enum { STACK = 4096, SPARED = 256, PATTERN = 0xa5 };
@@ -26,7 +35,7 @@ static int stack_used(const volatile unsigned char *top) {
 
 int main(void) {
   for (int i = 0; i < KWS_INPUT_0_COUNT; i++)
-    frames[i] = (float)(i % 17) / 8 - 1;
+    frames[i] = FRAME(i);
   unsigned char *top = __builtin_frame_address(0);
   paint_stack(top);
   int status = kws_run(frames, scores);
@@ -38,6 +47,6 @@ int main(void) {
   printf("arena %ld B, weights %ld B, stack %d B\n", (long)KWS_ARENA_BYTES,
          (long)KWS_WEIGHT_BYTES, used);
   for (int i = 0; i < KWS_OUTPUT_0_COUNT; i++)
-    printf("%d %ld\n", i, (long)(scores[i] * 1e6f));
+    printf("%d %ld\n", i, MILLIONTHS(scores[i]));
   return 0;
 }
