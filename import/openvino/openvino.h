@@ -115,6 +115,25 @@ const struct ir_layer *ir_constant_before(const struct ir_port *port);
 int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
                  int64_t *to, int most);
 
+/* An attribute that is set, or that is a word, in any case. */
+bool ir_is_true(const struct ir *ir, const char *name);
+bool ir_has_word(const struct ir *ir, const char *name, const char *word);
+/* False, with an error: the layer has no output. */
+bool ir_has_output(struct ir *ir, const struct ir_layer *layer);
+/* One that ONNX has no word for: its reader says so, or leaves it out. */
+bool ir_say_unknown(struct ir *ir, struct ir_layer *layer);
+
+/* Operations: a row of operations.def each. */
+
+typedef bool ir_op_fn(struct ir *ir, struct ir_layer *layer);
+
+#define OP(name, onnx, function, uses) ir_op_fn function;
+#include "import/openvino/operations.def"
+#undef OP
+
+/* ONNX's word for a layer that has a row. */
+const char *ir_onnx(const struct ir_layer *layer);
+
 /* Says the current layer in ONNX's words; false, with an error. */
 bool ir_say(struct ir *ir, struct ir_layer *layer);
 
