@@ -184,7 +184,7 @@ void html_put_table_style(struct page_writer *w) {
     text_printf(w->out, "#table tr>:nth-child(%zu){%s}\n", i + 1,
                 t.columns[i]->align == ALIGN_RIGHT
                     ? "text-align:right;white-space:nowrap"
-                    : "min-width:10rem");
+                    : "min-width:min(10rem,24vw)");
 }
 
 void html_put_table(struct page_writer *w) {
