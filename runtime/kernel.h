@@ -12,9 +12,11 @@
 /*
  * A kernel that has only the plain form, or a plain and a fast one. With
  * NETRT_SMALL there are no fast ones: for devices with little flash. They
- * need the vectors of gcc and clang.
+ * need the vectors of gcc and clang, and floats that are computed as such,
+ * which the x87 of an i386 without SSE does not.
  */
-#if defined __GNUC__ && !defined NETRT_SMALL
+#if defined __GNUC__ && !defined NETRT_SMALL && \
+    !(defined __i386__ && !defined __SSE2_MATH__)
 #define NETRT_HAS_FAST 1
 #endif
 
