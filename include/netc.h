@@ -303,6 +303,31 @@ struct netc_tensor_shape {
   const int64_t *dims;
 };
 
+/*
+ * What a search of many nets found, for the chart "pareto": a dot for each
+ * variant of a net, the best of which are named.
+ */
+enum { NETC_MOST_GOALS = 4 };
+enum netc_amount { NETC_AMOUNT_COUNT, NETC_AMOUNT_BYTES, NETC_AMOUNT_TIME };
+struct netc_goal {
+  const char *name; /* "parameters" */
+  enum netc_amount amount;
+  bool less; /* of it is better */
+};
+struct netc_dot {
+  const char *name;  /* of one of the front, "17, 192"; NULL: of the others */
+  const int64_t *at; /* by goal: a count, bytes or nanoseconds */
+};
+struct netc_front {
+  size_t size;
+  const struct netc_goal *goals; /* from 2 to NETC_MOST_GOALS */
+  size_t goal_count;
+  const char *names; /* of what names the front: "width, input" */
+  const struct netc_dot *dots;
+  size_t dot_count;
+  int64_t variants; /* that there are; dots may stand for several */
+};
+
 /* How an output looks; all zero but the size is the default. */
 struct netc_options {
   size_t size;
@@ -343,31 +368,6 @@ struct netc_options {
    * netc_weight says; NULL: those. */
   const struct netc_tensor_shape *tensor_shapes;
   const struct netc_front *front; /* of pareto.svg and its like alone */
-};
-
-/*
- * What a search of many nets found, for the chart "pareto": a dot for each
- * variant of a net, the best of which are named.
- */
-enum { NETC_MOST_GOALS = 4 };
-enum netc_amount { NETC_AMOUNT_COUNT, NETC_AMOUNT_BYTES, NETC_AMOUNT_TIME };
-struct netc_goal {
-  const char *name; /* "parameters" */
-  enum netc_amount amount;
-  bool less; /* of it is better */
-};
-struct netc_dot {
-  const char *name;  /* of one of the front, "17, 192"; NULL: of the others */
-  const int64_t *at; /* by goal: a count, bytes or nanoseconds */
-};
-struct netc_front {
-  size_t size;
-  const struct netc_goal *goals; /* from 2 to NETC_MOST_GOALS */
-  size_t goal_count;
-  const char *names; /* of what names the front: "width, input" */
-  const struct netc_dot *dots;
-  size_t dot_count;
-  int64_t variants; /* that there are; dots may stand for several */
 };
 
 /* Limits of netc_options.picture_width. */

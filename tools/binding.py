@@ -117,6 +117,8 @@ class Binding:
             return node.name
         if isinstance(node, c_ast.PtrDecl):
             return self.pointer(node.type)
+        if isinstance(node, c_ast.ArrayDecl):
+            return f"{self.c_type(node.type)} * {self.value(node.dim)}"
         raise ValueError(f"{node.coord}: a type of another kind")
 
     def pointer(self, to):
@@ -138,6 +140,8 @@ class Binding:
         if isinstance(node, c_ast.PtrDecl):
             if self.pointer(node.type) == "c_char_p":
                 return "str"
+            return f"list[{self.py_type(node.type)}]"
+        if isinstance(node, c_ast.ArrayDecl):
             return f"list[{self.py_type(node.type)}]"
         if isinstance(node.type, c_ast.Enum):
             return record_name(node.type.name)

@@ -38,7 +38,7 @@ static void put_dot(struct dots *dots, const int64_t *figures) {
   uint64_t hash = 0;
   for (int i = 0; i < MOST_GOALS; i++)
     hash = (hash ^ (uint64_t)figures[i]) * 0x9E3779B97F4A7C15u;
-  size_t slot = hash >> 50; /* of 2^14 */
+  size_t slot = (size_t)(hash >> 50); /* of 2^14 */
   while (dots->at[slot][0] >= 0) {
     if (memcmp(dots->at[slot], figures, sizeof *dots->at) == 0)
       return;

@@ -1,7 +1,7 @@
 """What the library hands out, copied, so that it outlives the net."""
 from __future__ import annotations
 
-from ctypes import Structure
+from ctypes import Array, Structure
 
 
 class Record:
@@ -42,4 +42,6 @@ def taken(value):
         return value.decode("utf-8", "replace")
     if isinstance(value, Structure):
         return value._record(value)
+    if isinstance(value, Array):
+        return [taken(item) for item in value]
     return value
