@@ -21,7 +21,7 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
     diag_suggest(d, stmt->more->dtype_span, slice_of(ours));
   diag_otherwise(d,
                  "`: i32` and `: i64` make indices, without it an input holds "
-                 "values; their type is `train dtype=` or `--dtype`");
+                 "values; their type is `infer dtype=`, `train dtype=` or `--dtype`");
   return false;
 }
 

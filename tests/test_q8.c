@@ -417,10 +417,14 @@ static void reals_become_int8(void **state) {
   struct run r =
       run("cd %s && %s run net.net --weights w.st --random 1 && "
           "%s run net.net --weights w.st --random 1 --dtype f32 && "
-          "%s weights net.net --random 3 --fold -o w.bin && "
+          "%s weights net.net --from w.st -o v.st && "
+          "%s weights net.net --from v.st --fold -o v.bin && "
+          "%s weights net.net --from w.st --fold -o w.bin && "
+          "cmp v.bin w.bin && %s weights net.net --random 3 --fold -o w.bin && "
           "test $(wc -c <w.bin) = $(%s net.net --prefix=net -o - "
           "--emit=header | sed -n 's/.*NET_WEIGHT_BYTES //p' | head -1)",
-          folder, NETC_PATH, NETC_PATH, NETC_PATH, NETC_PATH);
+          folder, NETC_PATH, NETC_PATH, NETC_PATH, NETC_PATH, NETC_PATH,
+          NETC_PATH, NETC_PATH);
   if (r.status)
     fail_msg("%s%s", r.out, r.err);
   run_free(&r);

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "import/tensors/safetensors.h"
-
 void weight_set_open(struct weight_set *set, struct netc *netc,
                      struct arena *arena) {
   struct netc_weight weight = {.size = sizeof weight};
@@ -95,35 +93,6 @@ void weight_set_values(const struct weight_set *set, size_t weight,
     make_up(set, &set->weights.at[weight], first, count, to);
   else if (!tensors_floats(set->file, stored, first, count, to))
     memset(to, 0, (size_t)count * sizeof *to); /* weight_set_check says it */
-}
-
-enum { CHUNK = 1 << 16 }; /* values that are converted at a time */
-
-void weight_set_write(const struct weight_set *set, FILE *file) {
-  size_t count = set->weights.count;
-  struct arena scratch;
-  arena_open_in(&scratch, set->arena);
-  float *values = arena_alloc(&scratch, CHUNK, sizeof *values);
-  struct written_tensor *tensors =
-      arena_alloc(&scratch, count + 1, sizeof *tensors);
-  for (size_t i = 0; i < count; i++) {
-    const struct netc_weight *weight = &set->weights.at[i];
-    tensors[i] = (struct written_tensor){.type = VALUE_F32,
-                                         .name = weight_set_name(set, i),
-                                         .rank = weight->rank,
-                                         .dims = weight->dims,
-                                         .count = weight->count};
-  }
-  safetensors_write_header(file, tensors, count, NULL, 0, &scratch);
-  for (size_t i = 0; i < count && !ferror(file); i++) {
-    int64_t left = set->weights.at[i].count, at = 0;
-    for (; left > 0 && !ferror(file); left -= CHUNK, at += CHUNK) {
-      int64_t now = left < CHUNK ? left : CHUNK;
-      weight_set_values(set, i, at, now, values);
-      floats_write(file, values, (size_t)now);
-    }
-  }
-  arena_close(&scratch);
 }
 
 int weight_set_check(const struct weight_set *set, const char *path) {

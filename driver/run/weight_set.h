@@ -84,7 +84,8 @@ int weight_file_show(const char *path);
 void weight_set_values(const struct weight_set *set, size_t weight,
                        int64_t first, int64_t count, float *to);
 
-/* Writes all of them as safetensors; the caller looks at ferror. */
+/* Writes all of them as safetensors, those of a net of 8 bits as the file has
+ * them; the caller looks at ferror. */
 void weight_set_write(const struct weight_set *set, FILE *file);
 
 /* A tensor as a prediction reads it, with what folds into it. */
