@@ -19,9 +19,9 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
              "unknown type of input `%.*s`", SLICE_ARG(stmt->more->dtype));
   if (ours)
     diag_suggest(d, stmt->more->dtype_span, slice_of(ours));
-  diag_otherwise(d,
-                 "`: i32` and `: i64` make indices, without it an input holds "
-                 "values; their type is `infer dtype=`, `train dtype=` or `--dtype`");
+  diag_otherwise(
+      d, "`: i32` and `: i64` make indices, without it an input holds "
+         "values; their type is `infer dtype=`, `train dtype=` or `--dtype`");
   return false;
 }
 
