@@ -177,7 +177,8 @@ static void dense_position(const struct kernel_conv *c,
     memcpy(out, c->bias, (size_t)c->out.size[4] * sizeof *out);
   else
     memset(out, 0, (size_t)c->out.size[4] * sizeof *out);
-  if (outs == 1 && c->groups == c->in.size[4]) {
+  /* One group has its taps of a line joined: it is not one of several. */
+  if (outs == 1 && c->groups > 1 && c->groups == c->in.size[4]) {
     for (; g + 8 <= c->groups; g += 8)
       add_eight_groups(&d, taps->in + g, taps->weight + g, out + g);
     for (; g < c->groups; g++)

@@ -360,6 +360,30 @@ static void inplace_changes_no_prediction(void **state) {
   run_free(&made);
 }
 
+/* One channel to one: the same as the first of two, whose weights begin so. */
+static void a_convolution_may_have_one_channel(void **state) {
+  static const char *const nets[] = {"c: conv 1 3x3 pad nobias\n",
+                                     "c: conv 2 3x3 pad nobias\nslice c 0:1\n"};
+  struct run made[2];
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/one.net", scratch("one"));
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "net one\ninput 5x5x1\n%s", nets[i]);
+    assert_int_equal(fclose(file), 0);
+    made[i] = run("%s run %s --random 3 -o %s.npy && od -An -v -tx4 -j128 "
+                  "%s.npy",
+                  NETC, path, path, path);
+    assert_int_equal(made[i].status, 0);
+  }
+  assert_true(strlen(made[0].out) > 25 * 8);
+  assert_string_equal(made[0].out, made[1].out);
+  run_free(&made[0]);
+  run_free(&made[1]);
+}
+
 static void a_profile_has_every_layer(void **state) {
   struct run made = run_net("input 9x9x2; conv 4 3x3 bn relu; fc 2",
                             "--random 1 --profile --threads 2");
@@ -394,6 +418,7 @@ int main(void) {
       cmocka_unit_test(arrays_are_read_as_they_lie),
       cmocka_unit_test(outputs_are_described_without_files),
       cmocka_unit_test(inplace_changes_no_prediction),
+      cmocka_unit_test(a_convolution_may_have_one_channel),
       cmocka_unit_test(a_profile_has_every_layer),
       cmocka_unit_test(chance_is_the_same_twice),
   };
