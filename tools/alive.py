@@ -37,7 +37,9 @@ def allocations():
 ZEROS = torch.ops.aten.zeros.default, torch.ops.aten.new_zeros.default
 SCATTERS = {torch.ops.aten.scatter.src: torch.ops.aten.scatter_.src,
             torch.ops.aten.scatter_add.default:
-            torch.ops.aten.scatter_add_.default}
+            torch.ops.aten.scatter_add_.default,
+            torch.ops.aten.index_put.default:
+            torch.ops.aten.index_put_.default}
 
 
 class Watch(TorchDispatchMode):
@@ -73,7 +75,7 @@ class Watch(TorchDispatchMode):
         if args and args[0] is self.zeros:
             # In place, where nothing watches: value_selecting_reduction_
             # backward of torch/csrc/autograd/FunctionsManual.cpp, and
-            # gather_backward of ATen/native/TensorAdvancedIndexing.cpp
+            # gather_backward and index_backward of ATen/native/TensorAdvancedIndexing.cpp
             func = SCATTERS.get(func, func)
         out = self.run(func, args, kwargs)
         self.zeros = out if func in ZEROS else None

@@ -68,8 +68,8 @@ def function(b, x):
 
 @layer("prelu", kinds=ALL)
 def prelu(b, x):
-    x = b.first(x)
     shared = b.here("shared", [False, True], 0.6)
+    x = x if shared else b.first(x)
     module = nn.PReLU(1 if shared else x.channels)
     text = "prelu" + (" shared" if shared else "")
     return text + b.frozen(module), b.emit(module, x)
