@@ -133,8 +133,10 @@ static size_t trace_input(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * One slope for all is seen as often as there are channels. The input gets a
- * gradient, wanted or not: prelu_backward() of aten/src/ATen/native.
+ * One slope for all is seen as often as there are channels, wherever a
+ * framework has these; others are of the first axis. Output and gradient lie as
+ * maps do (suggest_memory_format), and the input gets one, wanted or not:
+ * prelu_cpu() and prelu_backward_cpu() of ATen/native/Activation.cpp.
  */
 static size_t trace_prelu(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
@@ -147,10 +149,19 @@ static size_t trace_prelu(const struct layer *layer, struct tape *tape,
   struct extent unwanted = extent_of(&layer->out);
   if (tape->values.at[in[0]].needs_gradient)
     unwanted.count = 0;
+  bool packs = tape->profile->maps_prelu;
+  bool front = layout_of_axes(tape, tape->values.at[in[0]].strides);
+  bool map = packs && (front || !activation->shared);
+  uint32_t layout =
+      map ? layout_of_map(tape, in[0], layer->in[0], LAST_2D | LAST_3D)
+          : layout_of_result(tape, in[0], true, packs, &out);
   return function(
       layer, tape, in,
       (struct operation){.does = LOWERS(PRELU, .out = &out, .weights = &slope),
                          .keeps = KEEPS_IN(0),
+                         .layout = layout,
+                         .map = map ? map_order(layer->in[0], LAST_2D | LAST_3D)
+                                    : MAP_NONE,
                          .back_work = unwanted});
 }
 
@@ -262,10 +273,14 @@ static bool glu_shape(struct layer *layer) {
 static size_t glu_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   struct strides out = strides_of(&layer->out);
-  return layer_run(layer, tape, in[0],
-                   (struct operation){.name = "glu",
-                                      .does = LOWERS(GLU, .out = &out),
-                                      .keeps = KEEPS_IN(0)});
+  struct strides half = layout_as_seen(tape, in[0], layer->in[0]);
+  half.dim[layer->out.rank - 1] = shape_channels(&layer->out);
+  return layer_run(
+      layer, tape, in[0],
+      (struct operation){.name = "glu",
+                         .does = LOWERS(GLU, .out = &out),
+                         .layout = layout_of_part(tape, in[0], &half),
+                         .keeps = KEEPS_IN(0)});
 }
 
 LAYER_KIND(glu, "Activation",

@@ -242,15 +242,15 @@ size_t conv_run(const struct layer *layer, struct tape *tape, size_t in,
       weight_of(layer, deconv ? FILE_IN_FIRST : FILE_OUT_FIRST);
   size_t base = computed_trace(
       tape, (enum computed)conv->computed, in, false, &weight,
-      (struct operation){
-          .name = layer->kind->name,
-          .does = &does,
-          .out = extent_of(&layer->out),
-          .param_count = conv->bias != BIAS_NO ? 2 : 1,
-          .layout = layout_of_map(tape, in, &layer->out, deconv ? 0 : 3),
-          .map = map_order(layer->in[0], 3),
-          .splits = true,
-          .cast = CAST_LOW});
+      (struct operation){.name = layer->kind->name,
+                         .does = &does,
+                         .out = extent_of(&layer->out),
+                         .param_count = conv->bias != BIAS_NO ? 2 : 1,
+                         .layout = layout_of_map(tape, in, &layer->out,
+                                                 deconv ? LAST_NEVER : LAST_2D),
+                         .map = map_order(layer->in[0], LAST_2D),
+                         .splits = true,
+                         .cast = CAST_LOW});
   return conv->lora.rank ? adapt(layer, tape, in, base, padded) : base;
 }
 

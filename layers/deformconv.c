@@ -82,8 +82,8 @@ static size_t bias_last(struct tape *tape, size_t in) {
  * torchvision/csrc/ops/cpu/deform_conv2d_kernel.cpp: the windows of at most 32
  * samples at once as columns of a matrix, the output twice more; backward, of
  * several samples, one of its gradient; and copies of what does not lie as a
- * map with its channels in front. Every input gets a gradient, wanted or not.
- * Without a bias one of zeros is kept.
+ * map with its channels in front. Every input gets a gradient, and the weights,
+ * wanted or not. Without a bias one of zeros is kept.
  */
 static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
                                const size_t *in) {
@@ -120,24 +120,26 @@ static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
       back.count = size_sum(back.count, shape_values(layer->in[i]));
   work.count = size_sum(work.count, size_product(2, made.count));
   again.several = true;
-  if (conv->channels == conv->groups)
-    again.count = 0; /* one channel is a matrix already */
+  if (conv->channels == 1)
+    again.count = 0; /* which is a matrix already */
   if (tape->lowers)
     work.count = 0;
   return tape_run(
-      tape, &(struct operation){.name = layer->kind->name,
-                                .does = &does,
-                                .in = read,
-                                .in_count = layer->input_count + zeros,
-                                .out = made,
-                                .param_count = bias && tape->lowers ? 2 : 1,
-                                .keeps = KEEPS_IN(0) | KEEPS_IN(1) |
-                                         KEEPS_IN(2) | KEEPS_IN(3),
-                                .work = work,
-                                .back_work = back,
-                                .back_more = again,
-                                .packs_gradient = PACKS_VALUES,
-                                .cast = CAST_FULL});
+      tape, &(struct operation){
+                .name = layer->kind->name,
+                .does = &does,
+                .in = read,
+                .in_count = layer->input_count + zeros,
+                .out = made,
+                .layout = layout_of_map(tape, in[0], &layer->out, LAST_NEVER),
+                .param_count = bias && tape->lowers ? 2 : 1,
+                .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) | KEEPS_IN(3),
+                .work = work,
+                .back_work = back,
+                .back_more = again,
+                .packs_gradient = PACKS_VALUES,
+                .gives_frozen = true,
+                .cast = CAST_FULL});
 }
 
 LAYER_KIND(deformconv, "Convolution",

@@ -103,6 +103,7 @@ static size_t gridsample_trace(const struct layer *layer, struct tape *tape,
     if (!layout_is_whole(tape, in[1]))
       pair[1] = merge(tape, in[1]);
   }
+  uint32_t layout = layout_of_map(tape, in[0], &layer->out, LAST_NEVER);
   struct extent unwanted = extent_of(layer->in[1]);
   if (tape->values.at[in[1]].needs_gradient)
     unwanted.count = 0;
@@ -111,6 +112,7 @@ static size_t gridsample_trace(const struct layer *layer, struct tape *tape,
                                             .in = pair,
                                             .in_count = 2,
                                             .out = extent_of(&layer->out),
+                                            .layout = layout,
                                             .keeps = KEEPS_IN(0) | KEEPS_IN(1),
                                             .back_more = unwanted,
                                             .cast = CAST_FULL});

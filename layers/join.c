@@ -392,9 +392,12 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
   struct strides lies = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_CONCAT, .out = &lies};
   lowering_add(&does, axis + 1); /* the batch is in front */
+  uint32_t layout =
+      layout_of_joined(tape, &tape->parts.at[first], count, &layer->out);
   size_t out = tape_run(
       tape, &(struct operation){.name = "concat",
                                 .does = &does,
+                                .layout = layout,
                                 .in = &tape->parts.at[first],
                                 .in_count = count,
                                 .listed = true,
@@ -446,6 +449,7 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                             .in = dense,
                                             .in_count = 2,
                                             .out = extent_of(&layer->out),
+                                            .layout = LAYOUT_ROWS,
                                             .keeps = KEEPS_IN(0) | KEEPS_IN(1),
                                             .spares = true,
                                             .cast = CAST_LOW});

@@ -364,33 +364,49 @@ bool layer_moves_nothing(const struct layer *layer,
   return shape_equal(layer->in[0], &layer->out);
 }
 
+/* Of what is computed of `in`, if the operation does not say more. */
+static uint32_t layout_of_out(const struct layer *layer, struct tape *tape,
+                              size_t in, const struct operation *op) {
+  struct strides out = strides_of(&layer->out);
+  if (tape->lowers || op->layout || op->layouts || op->result != RESULT_NEW)
+    return op->layout;
+  return layout_of_result(tape, in, op->elementwise, op->packs, &out);
+}
+
 size_t layer_run(const struct layer *layer, struct tape *tape, size_t in,
                  struct operation op) {
   op.name = op.name ? op.name : layer->kind->name;
   op.out = extent_of(&layer->out);
+  op.layout = layout_of_out(layer, tape, in, &op);
   return tape_run_on(tape, in, op);
 }
 
 size_t layer_moves(const struct layer *layer, struct tape *tape,
-                   const size_t *in, const struct lowering *does) {
-  return tape_run(tape, &(struct operation){.name = layer->kind->name,
-                                            .does = does,
-                                            .in = in,
-                                            .in_count = layer->input_count,
-                                            .map = MAP_AS_IN,
-                                            .out = extent_of(&layer->out)});
+                   const size_t *in, const struct lowering *does,
+                   uint32_t layout) {
+  struct operation op = {.name = layer->kind->name,
+                         .does = does,
+                         .layout = layout,
+                         .in = in,
+                         .in_count = layer->input_count,
+                         .map = MAP_AS_IN,
+                         .out = extent_of(&layer->out)};
+  op.layout = layout_of_out(layer, tape, in[0], &op);
+  return tape_run(tape, &op);
 }
 
 size_t layer_cut(const struct layer *layer, struct tape *tape, size_t in,
                  const struct strides *lies) {
   struct extent part = extent_of(&layer->out);
+  bool front = layout_of_axes(tape, tape->values.at[in].strides);
   part.count = strides_values(lies);
-  return tape_run_on(tape, in,
-                     (struct operation){.name = layer->kind->name,
-                                        .does = LOWERS(VIEW, .out = lies),
-                                        .out = part,
-                                        .layout = layout_of_view(tape, lies),
-                                        .result = RESULT_VIEW});
+  return tape_run_on(
+      tape, in,
+      (struct operation){.name = layer->kind->name,
+                         .does = LOWERS(VIEW, .out = lies),
+                         .out = part,
+                         .layout = layout_of_view(tape, lies, front),
+                         .result = RESULT_VIEW});
 }
 
 size_t layer_weigh(struct tape *tape, size_t in, int factors, bool folds,

@@ -65,10 +65,13 @@ static struct strides in_order(const struct layer *layer,
 
 /* How the rows lie of a gradient that is spread over the axes that are gone. */
 static enum row_order spread_rows(const struct layer *layer, const bool *gone) {
-  for (int i = 0; i < layer->in[0]->rank - 1; i++)
-    if (gone[i])
-      return layer->in[0]->rank == 2 ? ROWS_OF_ONE : ROWS_APART;
-  return ROWS_TOGETHER;
+  const struct shape *in = layer->in[0];
+  bool spread = false, stays = false;
+  for (int i = 0; i < in->rank - 1; i++) {
+    spread = spread || (gone[i] && in->dim[i] > 1);
+    stays = stays || (!gone[i] && in->dim[i] > 1);
+  }
+  return !spread ? ROWS_TOGETHER : stays ? ROWS_APART : ROWS_OF_ONE;
 }
 
 /*

@@ -89,7 +89,9 @@ static size_t pad_channels(const struct layer *layer, struct tape *tape,
   does->in = &seen;
   does->out = &to;
   lowering_add(does, size_at(&pad->channels.before, 0, 0));
-  size_t value = layer_moves(layer, tape, in, does);
+  size_t value =
+      layer_moves(layer, tape, in, does,
+                  layout_of_map(tape, in[0], &layer->out, LAST_2D | LAST_3D));
   tape_see(tape, value, &out);
   return value;
 }
@@ -109,10 +111,12 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
   if (pad->mode == PAD_CIRCULAR)
     work =
         size_product(2, shape_values(&layer->out)) - shape_values(layer->in[0]);
+  int last = pad->mode <= 1 ? LAST_2D | LAST_3D : LAST_NEVER;
   return layer_run(layer, tape, in[0],
                    (struct operation){
                        .does = &does,
                        .keeps = pad->mode > 1 && !work ? KEEPS_IN(0) : 0,
+                       .layout = layout_of_map(tape, in[0], &layer->out, last),
                        .back_work = extent_sample(work, WIDTH_NET),
                        .packs_gradient = work ? PACKS_VALUES : PACKS_NOTHING});
 }
@@ -143,7 +147,11 @@ static size_t roll_trace(const struct layer *layer, struct tape *tape,
     int64_t shift = size_at(&roll->shift, i, 0) % size;
     lowering_add(&does, shift < 0 ? shift + size : shift);
   }
-  return layer_moves(layer, tape, in, &does);
+  bool front = layout_of_axes(tape, tape->values.at[in[0]].strides);
+  uint32_t layout =
+      front ? layout_of_map(tape, in[0], &layer->out, LAST_2D | LAST_3D)
+            : LAYOUT_AS_INPUT;
+  return layer_moves(layer, tape, in, &does, layout);
 }
 
 struct factor {
@@ -166,14 +174,16 @@ static bool shuffle_shape(struct layer *layer) {
 /* A copy that takes the values in another order. */
 static size_t reorder(const struct layer *layer, struct tape *tape,
                       const size_t *in, const struct strides *from,
-                      enum gradient gradient) {
+                      enum gradient gradient, int last) {
   struct strides out = strides_of(&layer->out);
   struct strides to = strides_dense(from->rank, from->dim);
   size_t value =
       layer_run(layer, tape, in[0],
-                (struct operation){.does = LOWERS(COPY, .in = from, .out = &to),
-                                   .map = MAP_AS_IN,
-                                   .gradient = gradient});
+                (struct operation){
+                    .does = LOWERS(COPY, .in = from, .out = &to),
+                    .layout = layout_of_map(tape, in[0], &layer->out, last),
+                    .map = MAP_AS_IN,
+                    .gradient = gradient});
   tape_see(tape, value, &out);
   return value;
 }
@@ -187,7 +197,7 @@ static size_t shuffle_trace(const struct layer *layer, struct tape *tape,
     from = strides_split(&from, from.rank - 1, groups->by);
     from = strides_move(&from, from.rank - 2, from.rank - 1);
   }
-  return reorder(layer, tape, in, &from, GRADIENT_MOVED);
+  return reorder(layer, tape, in, &from, GRADIENT_MOVED, LAST_NEVER);
 }
 
 /* torch.nn.PixelShuffle: C x block by axis; each goes after its axis. */
@@ -201,7 +211,7 @@ static size_t pixelshuffle_trace(const struct layer *layer, struct tape *tape,
     from = strides_split(&from, from.rank - 1, rest);
     from = strides_move(&from, from.rank - 1, spatial - i);
   }
-  return reorder(layer, tape, in, &from, GRADIENT_NEW);
+  return reorder(layer, tape, in, &from, GRADIENT_NEW, LAST_NEVER);
 }
 
 /* torch.nn.PixelUnshuffle */
@@ -214,7 +224,7 @@ static size_t space2depth_trace(const struct layer *layer, struct tape *tape,
     from = strides_split(&from, i, from.dim[i] / factor->by);
     from = strides_move(&from, i + 1, from.rank - 1);
   }
-  return reorder(layer, tape, in, &from, GRADIENT_NEW);
+  return reorder(layer, tape, in, &from, GRADIENT_NEW, LAST_2D);
 }
 
 /* The values of one position when a block of positions becomes channels. */
@@ -357,7 +367,9 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
     does.opcode = DOES_UNKNOWN;
   lowering_add(&does, up->mode == 2);
   lowering_add(&does, 0); /* corners need not meet */
-  return layer_moves(layer, tape, in, &does);
+  int last = up->mode == UP_BICUBIC ? LAST_NEVER : LAST_2D | LAST_3D;
+  return layer_moves(layer, tape, in, &does,
+                     layout_of_map(tape, in[0], &layer->out, last));
 }
 
 #define MOVE(id, text, rows, type, ...)                                      \

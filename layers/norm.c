@@ -125,8 +125,8 @@ static size_t bn_trace(const struct layer *layer, struct tape *tape,
       (struct operation){
           .keeps = KEEPS_IN(0),
           .folds = true,
-          .layout = layout_of_map(tape, in[0], layer->in[0], 4),
-          .map = map_order(layer->in[0], 4),
+          .layout = layout_of_map(tape, in[0], layer->in[0], LAST_2D | LAST_3D),
+          .map = map_order(layer->in[0], LAST_2D | LAST_3D),
           .elementwise = true,
           .always_makes = true,
           .kept = {extent_fixed(size_product(2, channels), WIDTH_F32)}});
@@ -159,7 +159,7 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
                                                  : 2;
   for (int i = 0; i < vectors; i++)
     read[count++] = repeat(tape, i, channels);
-  read[0] = layout_pack(tape, in[0], layer->in[0], 0);
+  read[0] = layout_pack(tape, in[0], layer->in[0], LAST_NEVER);
   bool held = holds(tape, in[0], read[0]);
   read[count] = in[0];
   struct operation op = {
@@ -170,7 +170,7 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
       .packs_gradient = PACKS_PARTS,
       .out = extent_of(&layer->out),
       .keeps = KEEPS_IN(0) | (vectors ? KEEPS_IN(1) : 0),
-      .layout = layout_of_map(tape, read[0], layer->in[0], 0),
+      .layout = layout_of_map(tape, read[0], layer->in[0], LAST_NEVER),
       .map = MAP_FIRST,
       .view = true,
       .always_makes = true,
@@ -182,7 +182,8 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
 static size_t gn_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   const struct norm *norm = layer->args;
-  size_t read[2] = {layout_pack(tape, in[0], layer->in[0], 4), in[0]};
+  size_t read[2] = {layout_pack(tape, in[0], layer->in[0], LAST_2D | LAST_3D),
+                    in[0]};
   bool held = holds(tape, in[0], read[0]);
   bool last = !tape->lowers && layer->out.rank > 1 &&
               packing_of(layer->in[0]) == PACKS_MAPS &&
@@ -200,7 +201,7 @@ static size_t gn_trace(const struct layer *layer, struct tape *tape,
       .out = extent_of(&layer->out),
       .all_params = true,
       .keeps = KEEPS_IN(0),
-      .layout = layout_of_map(tape, read[0], layer->in[0], 4),
+      .layout = layout_of_map(tape, read[0], layer->in[0], LAST_2D | LAST_3D),
       .map = MAP_FIRST,
       .packs_gradient = packing_of(layer->in[0]),
       .back_work = extent_sample(
@@ -248,12 +249,12 @@ static size_t within_trace(const struct layer *layer, struct tape *tape,
   scale.kept[0] = extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX);
   one.gradient = GRADIENT_SHARED;
   size_t pair[2] = {in[0], layer_run(layer, tape, in[0], power)};
-  struct operation mean = {.keeps = KEEPS_IN(0),
-                           .layout =
-                               layout_of_map(tape, pair[1], layer->in[0], 3),
-                           .map = map_order(layer->in[0], 3),
-                           .inner = true,
-                           .cast = CAST_FULL};
+  struct operation mean = {
+      .keeps = KEEPS_IN(0),
+      .layout = layout_of_map(tape, pair[1], layer->in[0], LAST_2D),
+      .map = map_order(layer->in[0], LAST_2D),
+      .inner = true,
+      .cast = CAST_FULL};
   pair[1] = layer_run(layer, tape, pair[1], mean);
   pair[1] = layer_run(layer, tape, pair[1], scale);
   pair[1] = layer_run(layer, tape, pair[1], one);

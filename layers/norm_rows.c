@@ -83,6 +83,7 @@ static size_t rms_factors(struct tape *tape, size_t in, struct operation step,
   square.back_work = extent_sample(size_product(2, step.out.count), WIDTH_NET);
   mean.keeps = tape->profile->mean_keeps_input ? KEEPS_IN(0) : 0;
   mean.out = add.out = root.out = each;
+  mean.layout = add.layout = root.layout = LAYOUT_ROWS;
   add.gradient = GRADIENT_SHARED;
   root.keeps = KEEPS_OUT;
   root.back_work = extent_sample(size_product(2, rows), WIDTH_F32);
@@ -91,16 +92,29 @@ static size_t rms_factors(struct tape *tape, size_t in, struct operation step,
   return tape_run_on(tape, tape_run_on(tape, value, add), root);
 }
 
+/* A map whose channels a framework has in front is turned, and read twice then:
+ * its gradients are summed up there. */
+static size_t as_rows(struct tape *tape, size_t in, struct operation step) {
+  if (!layout_of_axes(tape, tape->values.at[in].strides))
+    return in;
+  step.out = *tape_extent(tape, in);
+  step.result = RESULT_VIEW;
+  step.layout = layout_of_rows(tape, in);
+  step.gradient = GRADIENT_SHARED;
+  return tape_run_on(tape, in, step);
+}
+
 /* scale * (x * rsqrt(mean(x^2) + eps)), of separate operations. */
 static size_t rms_steps(struct tape *tape, size_t in,
                         const struct operation *whole, int64_t rows,
                         int scale) {
   struct operation step = {.name = whole->name,
                            .out = whole->out,
+                           .layout = layout_of_rows(tape, in),
                            .by_channel = whole->by_channel,
                            .inner = true,
                            .cast = CAST_FULL};
-  size_t pair[2] = {tape_widen(tape, in)};
+  size_t pair[2] = {as_rows(tape, tape_widen(tape, in), step)};
   pair[1] = rms_factors(tape, pair[0], step, rows);
   step.in = pair;
   step.in_count = 2;

@@ -186,8 +186,10 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
   size_t value = patches(layer, tape, in[0], &cols);
   if (tape->lowers)
     return planned_product(layer, tape, value);
+  uint32_t lies = layout_by_steps(tape, &layer->out, true);
   value = layer_run(layer, tape, value,
                     (struct operation){.name = "local",
+                                       .layout = lies,
                                        .keeps = KEEPS_IN(0),
                                        .param_count = 1,
                                        .spares = true,
@@ -196,6 +198,7 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
     return value;
   return layer_run(layer, tape, value,
                    (struct operation){.name = "bias",
+                                      .layout = lies,
                                       .first_param = 1,
                                       .param_count = 1,
                                       .gradient = GRADIENT_SHARED});

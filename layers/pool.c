@@ -150,14 +150,15 @@ static size_t maximum_trace(const struct layer *layer, struct tape *tape,
   places.count = tape->profile->pool_indices && !apart ? places.count : 0;
   size_t value = layer_run(
       layer, tape, from,
-      (struct operation){.does = &does,
-                         .keeps = KEEPS_IN(0),
-                         .layout = layout_of_map(tape, from, &layer->out, 3),
-                         .map = map_order(layer->in[0], 3),
-                         .by_channel = true,
-                         .always_makes = true,
-                         .kept = {tape->training ? places : (struct extent){0}},
-                         .work = tape->training ? (struct extent){0} : places});
+      (struct operation){
+          .does = &does,
+          .keeps = KEEPS_IN(0),
+          .layout = layout_of_map(tape, from, &layer->out, LAST_1D | LAST_2D),
+          .map = map_order(layer->in[0], LAST_1D | LAST_2D),
+          .by_channel = true,
+          .always_makes = true,
+          .kept = {tape->training ? places : (struct extent){0}},
+          .work = tape->training ? (struct extent){0} : places});
   if (apart)
     add_places(layer, tape, from, &does);
   return value;
@@ -173,11 +174,12 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
   size_t from = padded(layer, tape, in[0]);
   return layer_run(
       layer, tape, from,
-      (struct operation){.does = &does,
-                         .keeps = keeps ? KEEPS_IN(0) : 0,
-                         .layout = layout_of_map(tape, from, &layer->out, 3),
-                         .map = map_order(layer->in[0], 3),
-                         .by_channel = true});
+      (struct operation){
+          .does = &does,
+          .keeps = keeps ? KEEPS_IN(0) : 0,
+          .layout = layout_of_map(tape, from, &layer->out, LAST_1D | LAST_2D),
+          .map = map_order(layer->in[0], LAST_1D | LAST_2D),
+          .by_channel = true});
 }
 
 LAYER_KIND(pool, "Pooling", "the largest value of each window",
@@ -245,9 +247,9 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
   places.width = WIDTH_INDEX;
   places.count = kept ? 0 : places.count;
   /* max_pool_double_backward: where the pool had channels last, they stay. */
-  uint32_t layout = layout_of_map(tape, in[0], &layer->out, 3);
-  bool first =
-      tape->lowers || layout_of_map(tape, in[1], &layer->out, 3) != LAYOUT_LAST;
+  uint32_t layout = layout_of_map(tape, in[0], &layer->out, LAST_2D);
+  bool first = tape->lowers ||
+               layout_of_map(tape, in[1], &layer->out, LAST_2D) != LAYOUT_LAST;
   if (!tape->training)
     pair[1] = in[1] + 1;
   return tape_run(tape, &(struct operation){.name = "unpool",
@@ -260,7 +262,7 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
                                             .map = MAP_FIRST,
                                             .packs_gradient =
                                                 first ? packing_of(layer->in[0])
-                                                      : PACKS_VALUES,
+                                                      : PACKS_FIRST,
                                             .by_channel = true});
 }
 

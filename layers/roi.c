@@ -103,21 +103,20 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
     places.count = 0;
   struct extent none = {0};
   return tape_run(
-      tape,
-      &(struct operation){.name = layer->kind->name,
-                          .does = &does,
-                          .in = pair,
-                          .in_count = 2,
-                          .held = tape->training,
-                          .out = extent_of(&layer->out),
-                          .keeps = KEEPS_IN(1),
-                          .layout = layout_of_map(tape, in[0], &layer->out, 0),
-                          .map = MAP_FIRST,
-                          .kept = {places},
-                          .always_makes = true,
-                          .work = tape->training ? none : places,
-                          .back_work = places, /* zeros for them */
-                          .cast = CAST_FULL});
+      tape, &(struct operation){.name = layer->kind->name,
+                                .does = &does,
+                                .in = pair,
+                                .in_count = 2,
+                                .held = tape->training,
+                                .out = extent_of(&layer->out),
+                                .keeps = KEEPS_IN(1),
+                                .layout = layout_of_boxes(tape, &layer->out),
+                                .map = MAP_FIRST,
+                                .kept = {places},
+                                .always_makes = true,
+                                .work = tape->training ? none : places,
+                                .back_work = places, /* zeros for them */
+                                .cast = CAST_FULL});
 }
 
 #define ROI(id, code, text)                                              \

@@ -192,7 +192,7 @@ static size_t permute_trace(const struct layer *layer, struct tape *tape,
                    (struct operation){
                        .name = "permute",
                        .does = LOWERS(VIEW, .out = &out),
-                       .layout = layout_of_view(tape, &out),
+                       .layout = layout_of_view(tape, &out, false),
                        .result = RESULT_VIEW,
                        .gradient = GRADIENT_SHARED,
                        .turns = strides_rows(&gradient, strides_values(&out))});

@@ -75,7 +75,8 @@ class Watch(TorchDispatchMode):
         if args and args[0] is self.zeros:
             # In place, where nothing watches: value_selecting_reduction_
             # backward of torch/csrc/autograd/FunctionsManual.cpp, and
-            # gather_backward and index_backward of ATen/native/TensorAdvancedIndexing.cpp
+            # gather_backward and index_backward of
+            # ATen/native/TensorAdvancedIndexing.cpp
             func = SCATTERS.get(func, func)
         out = self.run(func, args, kwargs)
         self.zeros = out if func in ZEROS else None

@@ -226,11 +226,11 @@ static uint32_t layout_of_maps(const struct layer *layer, struct tape *tape,
   const struct convlstm *convlstm = layer->args;
   struct strides lies = strides_of(&layer->out);
   if (convlstm->last)
-    return layout_of_map(tape, hidden, &layer->out, 0);
+    return layout_of_map(tape, hidden, &layer->out, LAST_NEVER);
   lies.stride[2] = 1;
   lies.stride[1] = lies.dim[2];
   lies.stride[3] = size_product(lies.dim[1], lies.dim[2]);
-  return layout_of_view(tape, &lies);
+  return layout_of_view(tape, &lies, false);
 }
 
 /*

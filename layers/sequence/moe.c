@@ -145,6 +145,7 @@ static void begin(const struct layer *layer, struct tape *tape, size_t x) {
   turn->weights = choose(moe, tape, x, tokens);
   turn->sum = tape_run(tape, &(struct operation){.name = "zeros",
                                                  .does = LOWERS(UNKNOWN, 0),
+                                                 .layout = LAYOUT_ROWS,
                                                  .out = turn->out});
   turn->mask =
       tape_run(tape, &(struct operation){

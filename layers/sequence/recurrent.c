@@ -322,7 +322,7 @@ static size_t by_samples(const struct layer *layer, struct tape *tape,
                          .result = RESULT_VIEW,
                          .gradient = GRADIENT_SHARED,
                          .turns = ROWS_OF_ONE};
-  op.layout = layout_by_steps(tape, &layer->out);
+  op.layout = layout_by_steps(tape, &layer->out, false);
   return tape_run_on(tape, x, op);
 }
 
@@ -334,6 +334,8 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
                    : whole_layers(layer, tape, in[0], gates);
   if (recurrent->last && steps && !recurrent_has_cells(recurrent))
     return x;
+  if (!recurrent->last && !tape->lowers)
+    tape->values.at[x].strides = LAYOUT_ROWS; /* step by step */
   if (!recurrent->last)
     return by_samples(layer, tape, x);
   struct strides one = strides_of(&layer->out);

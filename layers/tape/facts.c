@@ -31,7 +31,8 @@ static bool same_form(const struct op_facts *a, const struct op_facts *b) {
          a->parts == b->parts && a->by_rows == b->by_rows &&
          a->matrix_last == b->matrix_last &&
          a->packs_gradient == b->packs_gradient && a->reduces == b->reduces &&
-         a->gradient_as_in == b->gradient_as_in && a->quiet == b->quiet &&
+         a->gradient_as_in == b->gradient_as_in &&
+         a->gives_frozen == b->gives_frozen && a->quiet == b->quiet &&
          a->inner == b->inner && a->drops == b->drops;
 }
 

@@ -18,8 +18,8 @@ static const struct tape_layout *layout_at(const struct tape *tape,
 
 static bool same_layout(const struct tape_layout *a,
                         const struct tape_layout *b) {
-  bool same = a->map == b->map && a->by_steps == b->by_steps &&
-              a->lies.rank == b->lies.rank;
+  bool same = a->front == b->front && a->by_steps == b->by_steps &&
+              a->boxes == b->boxes && a->lies.rank == b->lies.rank;
   for (int i = 0; same && i < a->lies.rank; i++)
     same = a->lies.dim[i] == b->lies.dim[i] &&
            a->lies.stride[i] == b->lies.stride[i];
@@ -73,18 +73,41 @@ static bool same_places(const struct strides *a, const struct strides *b) {
 }
 
 static uint32_t first(struct tape *tape, const struct strides *sizes) {
-  struct tape_layout map = {.lies = channels_first(sizes), .map = true};
+  struct tape_layout map = {.lies = channels_first(sizes), .front = true};
   if (strides_are_dense(&map.lies)) /* one channel, or one position */
     return LAYOUT_AS_INPUT;
   return keep(tape, &map);
 }
 
-/* Channels stay last: of pictures and volumes. */
+/* Channels innermost, then places: is_channels_last_strides_2d_s4() and 3d_s5()
+ * of c10/core/MemoryFormat.h. */
+static bool has_channels_last(const struct strides *lies) {
+  int last = lies->rank - 1;
+  int64_t least = 0;
+  for (int i = last; i >= 0; i = i == last ? last - 1 : i - 1) {
+    if (lies->stride[i] < least)
+      return false;
+    least = lies->stride[i] * (lies->dim[i] > 1 ? lies->dim[i] : 1);
+  }
+  return true;
+}
+
+bool layout_has_last(const struct shape *shape, int last) {
+  return shape->rank >= 2 && shape->rank <= 4 &&
+         (last >> (shape->rank - 2)) & 1;
+}
+
+/* Channels stay last. */
 static bool may_be_last(const struct tape *tape, size_t in,
                         const struct shape *shape, int last) {
   uint32_t lies = tape->values.at[in].strides;
-  return (lies == LAYOUT_ROWS || lies == LAYOUT_LAST) && shape->rank >= 3 &&
-         shape->rank <= last;
+  const struct tape_layout *layout = layout_at(tape, in);
+  if (!layout_has_last(shape, last))
+    return false;
+  if (layout)
+    return layout->lies.rank == shape->rank && !layout->by_steps &&
+           has_channels_last(&layout->lies);
+  return lies == LAYOUT_ROWS || lies == LAYOUT_LAST;
 }
 
 uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape,
@@ -106,47 +129,121 @@ struct strides layout_as_seen(const struct tape *tape, size_t in,
                                                     : strides_of(shape);
 }
 
-uint32_t layout_of_view(struct tape *tape, const struct strides *lies) {
+uint32_t layout_of_view(struct tape *tape, const struct strides *lies,
+                        bool front) {
   if (tape->lowers)
     return LAYOUT_AS_INPUT;
-  struct tape_layout layout = {.lies = *lies};
+  struct tape_layout layout = {.lies = *lies, .front = front};
   layout.lies.offset = 0;
   return keep(tape, &layout);
 }
 
-uint32_t layout_by_steps(struct tape *tape, const struct shape *shape) {
-  struct tape_layout layout = {.lies = strides_of(shape), .by_steps = true};
+uint32_t layout_of_boxes(struct tape *tape, const struct shape *shape) {
+  struct strides box = strides_of(shape);
+  int64_t boxes = box.dim[0], values = strides_values(&box) / boxes;
+  box.rank--;
+  for (int i = 0; i < box.rank; i++)
+    box.dim[i] = box.dim[i + 1];
+  box = channels_first(&box);
+  struct tape_layout layout = {.lies = strides_insert(&box, 0, boxes, values),
+                               .boxes = true};
+  return tape->lowers ? LAYOUT_AS_INPUT : keep(tape, &layout);
+}
+
+uint32_t layout_by_steps(struct tape *tape, const struct shape *shape,
+                         bool front) {
+  struct tape_layout layout = {
+      .lies = strides_of(shape), .by_steps = true, .front = front};
   return keep(tape, &layout);
 }
 
 bool layout_lies_by_steps(const struct tape *tape, size_t in, bool samples) {
   const struct tape_layout *layout = layout_at(tape, in);
-  bool by_steps = layout && layout->by_steps, map = layout && layout->map;
-  return by_steps || (!samples && !map && layout_is_whole(tape, in));
+  bool by_steps = layout && layout->by_steps;
+  bool front = layout && layout->front;
+  return by_steps || (!samples && !front && layout_is_whole(tape, in));
+}
+
+uint32_t layout_of_part(struct tape *tape, size_t in,
+                        const struct strides *part) {
+  uint32_t own = tape->values.at[in].strides;
+  bool front = layout_of_axes(tape, own);
+  struct tape_layout packed = {.lies = compact(part), .front = front};
+  if (tape->lowers || own == LAYOUT_APART)
+    return LAYOUT_AS_INPUT;
+  if (own < LAYOUT_KNOWN)
+    return own;
+  if (strides_are_dense(&packed.lies))
+    return front ? LAYOUT_LAST : LAYOUT_ROWS;
+  return keep(tape, &packed);
 }
 
 uint32_t layout_of_result(struct tape *tape, size_t in, bool elementwise,
                           bool packs, const struct strides *out) {
   uint32_t own = tape->values.at[in].strides;
   const struct tape_layout *layout = layout_at(tape, in);
-  if (own == LAYOUT_LAST && elementwise)
-    return packs && out ? first(tape, out) : own;
+  bool front = layout_of_axes(tape, own);
+  if (tape->lowers)
+    return LAYOUT_AS_INPUT;
+  if (elementwise && !packs && (!layout || layout->by_steps))
+    return own == LAYOUT_APART ? LAYOUT_AS_INPUT : own;
+  if (elementwise && !packs)
+    return layout_of_part(tape, in, &layout->lies);
+  if (front)
+    return out ? first(tape, out) : LAYOUT_AS_INPUT;
   if (!layout)
-    return own == LAYOUT_APART  ? LAYOUT_AS_INPUT
-           : own == LAYOUT_LAST ? LAYOUT_ROWS
-                                : own;
-  if (layout->map && out && !elementwise)
-    return first(tape, out);
-  if (layout->map)
-    return elementwise ? own : LAYOUT_AS_INPUT;
-  if (packs)
-    return LAYOUT_ROWS;
-  if (layout->by_steps)
-    return elementwise ? own : LAYOUT_AS_INPUT;
-  struct tape_layout packed = {.lies = compact(&layout->lies)};
-  if (strides_are_dense(&packed.lies))
-    return LAYOUT_ROWS;
-  return elementwise ? keep(tape, &packed) : LAYOUT_AS_INPUT;
+    return own == LAYOUT_APART ? LAYOUT_AS_INPUT : own;
+  return layout->by_steps ? LAYOUT_AS_INPUT : LAYOUT_ROWS;
+}
+
+/* The same with channels where a framework has them: in `front` or last. */
+static uint32_t with_front(struct tape *tape, uint32_t lies, bool front) {
+  const struct tape_layout *layout = known(tape, lies);
+  if (lies == LAYOUT_LAST || lies == LAYOUT_ROWS)
+    return front ? LAYOUT_LAST : LAYOUT_ROWS;
+  if (!layout || layout->front == front)
+    return lies;
+  struct tape_layout other = *layout;
+  other.front = front;
+  return keep(tape, &other);
+}
+
+uint32_t layout_of_rows(struct tape *tape, size_t in) {
+  if (tape->lowers)
+    return LAYOUT_AS_INPUT;
+  uint32_t lies = layout_of_result(tape, in, true, false, NULL);
+  return with_front(tape, lies, false);
+}
+
+uint32_t layout_alike(struct tape *tape, size_t in, uint32_t lies) {
+  uint32_t own = tape->values.at[in].strides;
+  if (tape->lowers || own == LAYOUT_AS_INPUT || own == LAYOUT_APART)
+    return lies;
+  return with_front(tape, lies, layout_of_axes(tape, own));
+}
+
+uint32_t layout_of_joined(struct tape *tape, const size_t *in, int count,
+                          const struct shape *out) {
+  struct strides sizes = strides_of(out);
+  bool last = true;
+  if (tape->lowers)
+    return LAYOUT_AS_INPUT;
+  if (!layout_of_axes(tape, tape->values.at[in[0]].strides))
+    return layout_of_result(tape, in[0], false, false, NULL);
+  for (int i = 0; i < count && last; i++)
+    last = may_be_last(tape, in[i], out, LAST_2D | LAST_3D);
+  return last ? LAYOUT_LAST : first(tape, &sizes);
+}
+
+/* Whether it is a map in one piece, channels in front. */
+static bool is_map(const struct tape *tape, size_t in) {
+  const struct tape_layout *layout = layout_at(tape, in);
+  if (!layout || !layout->front)
+    return false;
+  struct strides map = channels_first(&layout->lies);
+  int64_t storage =
+      tape_storage_extent(tape, tape->values.at[in].storage)->count;
+  return same_places(&layout->lies, &map) && storage == strides_values(&map);
 }
 
 /*
@@ -195,18 +292,23 @@ bool layout_reshape(struct tape *tape, size_t in, const struct strides *to,
                           tape_storage_extent(tape, tape->values.at[in].storage)
                               ->count
                   ? LAYOUT_ROWS
-                  : layout_of_view(tape, &seen);
+                  : layout_of_view(tape, &seen, from->front);
     return true;
   }
   *layout = LAYOUT_AS_INPUT; /* a framework sees a map in its own order */
-  return from->map;
+  if (from->boxes) {
+    *layout = to->dim[0] == from->lies.dim[0] ? LAYOUT_ROWS : LAYOUT_AS_INPUT;
+    return true;
+  }
+  return is_map(tape, in);
 }
 
 bool layout_is_whole(const struct tape *tape, size_t in) {
   const struct tape_layout *layout = layout_at(tape, in);
   if (!layout)
     return tape->values.at[in].strides != LAYOUT_APART;
-  return !layout->by_steps && (layout->map || strides_are_dense(&layout->lies));
+  return !layout->by_steps &&
+         (is_map(tape, in) || strides_are_dense(&layout->lies));
 }
 
 enum row_order layout_rows(const struct tape *tape, size_t in) {
@@ -220,14 +322,11 @@ enum row_order layout_rows(const struct tape *tape, size_t in) {
                       tape_storage_extent(tape, value->storage)->count);
 }
 
-/* Whether it is that of a map in one piece, channels in front. */
-static bool is_map(const struct tape *tape, uint32_t layout) {
-  const struct tape_layout *at = tape->lowers ? NULL : known(tape, layout);
-  return at && at->map;
-}
-
 bool layout_of_axes(const struct tape *tape, uint32_t layout) {
-  return layout == LAYOUT_LAST || is_map(tape, layout);
+  if (tape->lowers)
+    return false;
+  const struct tape_layout *at = known(tape, layout);
+  return layout == LAYOUT_LAST || (at && at->front);
 }
 
 bool layout_turned(const struct tape *tape, uint32_t layout) {
@@ -238,8 +337,8 @@ bool layout_turned(const struct tape *tape, uint32_t layout) {
   return !strides_are_dense(&packed);
 }
 
-/* A map in one piece, channels first or, of at most `last` axes, last. Only its
- * samples may lie apart if it is in `one`. */
+/* A map in one piece, whose channels may be `last`. Only its samples may lie
+ * apart if it is in `one`. */
 static bool is_packed(const struct tape *tape, size_t in,
                       const struct shape *shape, int last, bool *one) {
   const struct tape_value *value = &tape->values.at[in];
@@ -247,28 +346,29 @@ static bool is_packed(const struct tape *tape, size_t in,
                  sizes = strides_of(shape);
   struct strides map = channels_first(&sizes);
   int64_t storage = tape_storage_extent(tape, value->storage)->count;
-  *one = same_places(&lies, &map);
+  *one = may_be_last(tape, in, shape, last) ? strides_are_dense(&lies)
+                                            : same_places(&lies, &map);
+  const struct tape_layout *at = layout_at(tape, in);
   return tape->lowers || value->strides == LAYOUT_AS_INPUT ||
-         (*one && storage == strides_values(&sizes)) ||
-         may_be_last(tape, in, shape, last);
+         (*one && !(at && at->by_steps) && storage == strides_values(&sizes));
 }
 
 size_t layout_pack(struct tape *tape, size_t in, const struct shape *shape,
                    int last) {
-  struct strides sizes = strides_of(shape);
   bool one;
   if (is_packed(tape, in, shape, last, &one))
     return in;
-  return tape_run_on(tape, in,
-                     (struct operation){.name = "copy",
-                                        .out = *tape_extent(tape, in),
-                                        .layout = first(tape, &sizes),
-                                        .view_of_one = one,
-                                        .gradient = GRADIENT_SHARED});
+  return tape_run_on(
+      tape, in,
+      (struct operation){.name = "copy",
+                         .out = *tape_extent(tape, in),
+                         .layout = layout_of_map(tape, in, shape, last),
+                         .view_of_one = one,
+                         .gradient = GRADIENT_SHARED});
 }
 
 int64_t layout_copied(const struct tape *tape, size_t in,
                       const struct shape *shape) {
   bool one;
-  return is_packed(tape, in, shape, 0, &one) ? 0 : shape_values(shape);
+  return is_packed(tape, in, shape, LAST_NEVER, &one) ? 0 : shape_values(shape);
 }

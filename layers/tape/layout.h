@@ -25,24 +25,53 @@ enum {
 
 struct tape_layout {
   struct strides lies;
-  bool map;      /* the framework has its channels in front */
+  bool front;    /* the framework has its channels in front */
   bool by_steps; /* samples lie inside the first axis: recurrent layers */
+  bool boxes;    /* its first axis and the samples are one: maps of boxes */
 };
 
-/* The layout of a map that an operation makes of value `in`: channels first,
-   but for one of at most `last` axes that has them last, of three or four
-   (suggest_memory_format of PyTorch). */
+/* Maps of so many axes may have their channels last, where a kernel asks. */
+enum layout_last {
+  LAST_NEVER,
+  LAST_1D = 1,
+  LAST_2D = 2,
+  LAST_3D = 4,
+};
+
+bool layout_has_last(const struct shape *shape, int last);
+
+/* The layout of a map that an operation makes of value `in`: channels first, or
+   as they are if they may be `last` (suggest_memory_format of PyTorch). */
 uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape,
                        int last);
 
-/* That of a view: a value, or what `lies` says of the storage of `in`. */
+/* That of a view: a value, or what `lies` says of a storage; `front`: the
+   framework has the channels in front. */
 struct strides layout_as_seen(const struct tape *tape, size_t in,
                               const struct shape *shape);
-uint32_t layout_of_view(struct tape *tape, const struct strides *lies);
+uint32_t layout_of_view(struct tape *tape, const struct strides *lies,
+                        bool front);
 
 /* What is computed of `in` by an operation of which no more is said. */
 uint32_t layout_of_result(struct tape *tape, size_t in, bool elementwise,
                           bool packs, const struct strides *out);
+
+/* The same of `in` as of a value with the layout `lies`, but that a framework
+   has its channels where it has those of `in`. */
+uint32_t layout_alike(struct tape *tape, size_t in, uint32_t lies);
+
+/* What is computed value by value of a part of it. */
+uint32_t layout_of_part(struct tape *tape, size_t in,
+                        const struct strides *part);
+
+/* Of what is computed value by value of `in`, whose channels a framework sees
+   as the last axis. */
+uint32_t layout_of_rows(struct tape *tape, size_t in);
+
+/* Of several that are put together: channels stay last if all have them so
+   (compute_output_memory_format() of ATen/native/TensorShape.cpp). */
+uint32_t layout_of_joined(struct tape *tape, const size_t *in, int count,
+                          const struct shape *out);
 
 /* `in` with other sizes: false if it must be copied first. */
 bool layout_reshape(struct tape *tape, size_t in, const struct strides *to,
@@ -57,8 +86,13 @@ enum row_order layout_rows(const struct tape *tape, size_t in);
 /* Whether a framework's axes are those of a map, channels in front. */
 bool layout_of_axes(const struct tape *tape, uint32_t layout);
 
-/* What a recurrent layer gives, in one piece for each step. */
-uint32_t layout_by_steps(struct tape *tape, const struct shape *shape);
+/* Maps of boxes: each is a sample to a framework, channels first. */
+uint32_t layout_of_boxes(struct tape *tape, const struct shape *shape);
+
+/* What a recurrent layer gives, in one piece for each step; or, in `front`, a
+   product for each position of a map. */
+uint32_t layout_by_steps(struct tape *tape, const struct shape *shape,
+                         bool front);
 
 /* Whether the samples of each step are one piece. Where `samples` are not
    written first, what is in one piece is taken to be so. */
@@ -67,10 +101,7 @@ bool layout_lies_by_steps(const struct tape *tape, size_t in, bool samples);
 /* Its last axis is not the innermost. */
 bool layout_turned(const struct tape *tape, uint32_t layout);
 
-/*
- * A map in one piece: `in`, or a copy of it. Of at most `last` axes, three or
- * four, channels may be last.
- */
+/* A map in one piece: `in`, or a copy of it; channels may be `last`. */
 size_t layout_pack(struct tape *tape, size_t in, const struct shape *shape,
                    int last);
 

@@ -21,6 +21,7 @@ struct profile {
   bool slow_volumes;     /* a deconv of volumes begins with its input's size */
   bool unfold_keeps_input; /* its backward asks the input for its size */
   bool turned_products;    /* by sample, where its matrix is transposed */
+  bool maps_prelu;         /* what prelu gives lies as maps do */
   bool recurrent_steps;    /* recurrent layers run step by step */
   bool pool_indices;       /* maximum pooling writes int64 places */
   bool fused_attention;    /* attention weights are never stored */

@@ -216,8 +216,9 @@ static uint32_t layout_of(struct tape *tape, const struct op_facts *facts,
   while (op->elementwise && like < op->in_count - 1 &&
          tape_extent(tape, in[like])->count != op->out.count)
     like++;
-  return layout_of_result(tape, in[like], op->elementwise, op->packs,
-                          out && out->rank ? out : NULL);
+  uint32_t lies = layout_of_result(tape, in[like], op->elementwise, op->packs,
+                                   out && out->rank ? out : NULL);
+  return like ? layout_alike(tape, in[0], lies) : lies;
 }
 
 /* What is written over a view is one still. */
@@ -342,6 +343,7 @@ static struct op_facts facts_of(const struct tape *tape,
   facts.matrix_last = op->spares;
   facts.reduces = op->reduces;
   facts.gradient_as_in = op->gradient_as_in;
+  facts.gives_frozen = op->gives_frozen;
   facts.inner = op->inner;
   facts.quiet = tape->turn && tape->turn->share && tape->turn->share->count > 1;
   return facts;

@@ -75,6 +75,7 @@ enum tape_packing {
   PACKS_PARTS,  /* of a larger one, whose samples lie apart */
   PACKS_VALUES, /* and one number that is spread */
   PACKS_MAPS,   /* and a map that has its channels last */
+  PACKS_FIRST,  /* or, but for one channel or place, first */
 };
 
 /* Mixed precision: what an operation computes in (ATen/autocast_mode.h). */
@@ -121,6 +122,7 @@ struct operation {
   struct extent back_work, back_more; /* while its gradients are computed */
   bool reduces; /* of a smaller input first a gradient of the output's size */
   bool gradient_as_in; /* elementwise: it lies as the input does */
+  bool gives_frozen;   /* parameters that are not trained get gradients, too */
   /* Of the layer, which it reads and gives gradients; or all of them. */
   int first_param, param_count;
   int param_step; /* from one to the next; 0: 1 */
@@ -195,6 +197,7 @@ struct op_facts {
   bool matrix_last; /* its gradient comes after those of its bias */
   bool reduces; /* a smaller input's gradient is summed up from a larger one */
   bool gradient_as_in;
+  bool gives_frozen;
   bool inner; /* a step of what is timed as one kernel */
   bool quiet; /* many alike at once: what is alive meanwhile says nothing */
   bool drops; /* what would be kept, for nothing needs a gradient */
@@ -211,11 +214,10 @@ static inline enum tape_packing packing_of(const struct shape *map) {
                                                         : PACKS_VALUES;
 }
 
-/* Kernels have channels first, but for maps of three or four axes that have
- * them last, of at most `last`: as layout_of_map() says of values. */
+/* Kernels have channels first, but where they may be `last`: layout_of_map()
+ * says so of values. */
 static inline enum map_order map_order(const struct shape *map, int last) {
-  bool keeps = map->rank >= 3 && map->rank <= last;
-  return keeps || map->rank == 1 ? MAP_AS_IN : MAP_FIRST;
+  return map->rank == 1 || layout_has_last(map, last) ? MAP_AS_IN : MAP_FIRST;
 }
 
 /* An operation on the tape. Ranges are into the tape's arrays. */

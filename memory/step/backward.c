@@ -290,10 +290,22 @@ static int64_t packed_bytes(struct run *run, const struct tape_op *op) {
   bool part = run->s->batch > 1 && run->buffers.at[given - 1].bytes > own;
   bool last = (lies == LAYOUT_ROWS || layout_of_axes(run->tape, lies)) &&
               !*run_turned(run, out);
-  bool copies = (packs >= PACKS_PARTS && part) ||
+  bool copies = (packs > PACKS_PARTS && part) ||
                 (packs >= PACKS_VALUES && is_spread(run, op, given)) ||
-                (packs >= PACKS_MAPS && last);
+                (packs == PACKS_MAPS && last) ||
+                (packs == PACKS_FIRST && *run_turned(run, out));
   return copies ? own : 0;
+}
+
+/* Gradients of parameters that are not trained. */
+static int64_t frozen_bytes(struct run *run, const struct tape_op *op) {
+  int64_t bytes = 0;
+  size_t first = op->first_param + (size_t)op->facts->param_count;
+  for (int i = 0; op->facts->gives_frozen && i < op->facts->frozen_count; i++)
+    bytes = sum_of(run, bytes,
+                   param_bytes(run, run->tape->params.at[first + (size_t)i],
+                               run->s->element));
+  return bytes;
 }
 
 /*
@@ -307,6 +319,7 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
   work = sum_of(run, work, run_fetched_bytes(run, op));
   work = sum_of(run, work, view_bytes(run, op));
   work = sum_of(run, work, packed_bytes(run, op));
+  work = sum_of(run, work, frozen_bytes(run, op));
   for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
@@ -351,6 +364,16 @@ static bool lies_apart(const struct run *run, enum row_order rows) {
   return rows >= ROWS_APART || (rows && run->s->batch > 1);
 }
 
+/* A product copies rows that are no matrix, a norm of each map by itself the
+ * maps that lie in larger ones. */
+static bool is_copied(struct run *run, const struct tape_op *op, size_t held,
+                      enum row_order rows) {
+  if (op->facts->packs_gradient == PACKS_PARTS)
+    return run->s->batch > 1 && run->buffers.at[held - 1].bytes >
+                                    run_value_bytes(run, op->first_out);
+  return lies_apart(run, rows) && op->facts->by_rows && !op->facts->by_sample;
+}
+
 /*
  * How the rows lie of the gradient that it is given: a product of them copies
  * it where they are no matrix.
@@ -366,7 +389,7 @@ static enum row_order put_together(struct run *run, const struct tape_op *op) {
     return rows_if(kept ? layout_turned(run->tape, lies)
                         : layout_of_axes(run->tape, lies));
   }
-  if (!lies_apart(run, *rows) || !op->facts->by_rows || op->facts->by_sample)
+  if (!is_copied(run, op, *held, *rows))
     return *rows;
   int64_t bias = bias_bytes(run, op);
   size_t copy =
@@ -406,8 +429,10 @@ static enum row_order stays_turned(const struct run *run,
     return rows_if(lies >= LAYOUT_KNOWN ||
                    (facts->map == MAP_FIRST &&
                     (lies == LAYOUT_ROWS || lies == LAYOUT_LAST)));
+  if (facts->turns && rows) /* turned back, as its value lies */
+    return rows_if(layout_of_axes(run->tape, lies));
   if (facts->turns)
-    return rows ? ROWS_TOGETHER : facts->turns;
+    return facts->turns;
   if (!rows && is_view_of_one(run, op)) /* the product gives it as it got it */
     return rows_if(layout_of_axes(run->tape, lies) || run_lies_turned(run, in));
   if (!rows && is_seen_otherwise(run, op))
