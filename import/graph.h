@@ -124,7 +124,8 @@ struct graph {
   VEC(struct graph_weight) weights; /* then: those of the net, by its names */
   int64_t stored_bytes;             /* of the file's tensors; 0: not known */
   const char *stored_types;         /* "226 Q4_K, 65 F32" */
-  int folded; /* convolutions that a batch norm was folded into, maybe */
+  bool rescaled; /* values of 8 bits get another scale between layers */
+  int folded;    /* convolutions that a batch norm was folded into, maybe */
 };
 
 void graph_open(struct graph *graph, struct arena *arena);

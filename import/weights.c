@@ -188,14 +188,15 @@ bool import_weights(struct netc *netc, const struct imported *result,
       *VEC_PUSH(arena, &steps) =
           (struct written_steps){weight.name, w->scale, w->zero};
   }
-  for (size_t i = 0; !graph->kept && i < result->layer_count; i++) {
+  bool layers = !graph->kept && !graph->rescaled;
+  for (size_t i = 0; layers && i < result->layer_count; i++) {
     struct netc_layer layer = {.size = sizeof layer};
     const struct graph_node *node = result->layers[i];
     if (node->scale && netc_layer(netc, i, &layer) == NETC_OK)
       *VEC_PUSH(arena, &steps) = (struct written_steps){
           graph_text(graph, "%s.output", layer.name), node->scale, node->zero};
   }
-  bool stored = is_stored(netc, given.at, given.count);
+  bool stored = !graph->rescaled && is_stored(netc, given.at, given.count);
   for (size_t i = 0; i < tensors.count; i++) {
     netc_weight(netc, i, &weight);
     tensors.at[i].type = type_of(&weight, stored);

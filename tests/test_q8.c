@@ -479,6 +479,29 @@ static void what_cannot_run_is_refused(void **state) {
                 "leave out `weight_dtype`");
 }
 
+/* kws with a QUANTIZE of another scale where it has a RESHAPE. */
+static void another_scale_between_layers_is_told(void **state) {
+  (void)state;
+  enum { CODE = 53875, SCALE = 26764 };
+  static const float scale = 0.1604723f;
+  const char *folder = scratch("rescaled");
+  size_t length;
+  char *file = read_text(DATA "/kws_ref_model.tflite", &length);
+  assert_true(length > CODE && file[CODE] == 22);
+  file[CODE] = 114;
+  memcpy(file + SCALE, &scale, sizeof scale);
+  write_text(text_of("%s/a.tflite", folder), file, length);
+  free(file);
+  struct run r = run("cd %s && %s import a.tflite -o a.net --weights a.st && "
+                     "cat a.net && %s run a.net --weights a.st --random 1 "
+                     "--dtype f32 && ! %s run a.net --weights a.st --random 1",
+                     folder, NETC_PATH, NETC_PATH, NETC_PATH);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "gives values of 8 bits another scale");
+  assert_holds(r.err, "the weights have no scale for its output");
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(every_kernel_has_cases),
@@ -488,6 +511,7 @@ int main(void) {
       slow_test(programs_give_the_same_bytes),
       cmocka_unit_test(reals_become_int8),
       cmocka_unit_test(what_cannot_run_is_refused),
+      cmocka_unit_test(another_scale_between_layers_is_told),
   };
   read_cases();
   return run_table("kernels", cases, case_count, sizeof *cases, matches_numpy,

@@ -409,6 +409,25 @@ static void chance_is_the_same_twice(void **state) {
   run_free(&other);
 }
 
+/* Indices are whole numbers of 64 bits in the file, as in the net. */
+static void indices_are_written_as_they_are(void **state) {
+  (void)state;
+  size_t length;
+  struct run r = run_net("input x 4; topk 1 indices; output i",
+                         "--input F/reals.npy -o F/i.npy");
+  if (r.status)
+    print_error("%s", r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  char *file = read_text(text_of("%s/i.npy", folder), &length);
+  assert_int_equal(length, 128 + 8);
+  assert_holds(file + 10, "'descr': '<i8'");
+  for (int i = 1; i < 8; i++)
+    assert_int_equal(file[128 + i], 0);
+  assert_in_range(file[128], 0, 3);
+  free(file);
+}
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 int main(void) {
@@ -420,6 +439,7 @@ int main(void) {
       cmocka_unit_test(inplace_changes_no_prediction),
       cmocka_unit_test(a_convolution_may_have_one_channel),
       cmocka_unit_test(a_profile_has_every_layer),
+      cmocka_unit_test(indices_are_written_as_they_are),
       cmocka_unit_test(chance_is_the_same_twice),
   };
   size_t count = 0;

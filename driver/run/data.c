@@ -321,23 +321,66 @@ void run_put_inputs(struct running *r) {
 
 /* Outputs */
 
-float *run_output(struct running *r, uint32_t i) {
-  const struct netrt_port *port = &r->model.outputs[i];
-  size_t count = netrt_values(&r->model, &port->operand);
-  float *values = arena_alloc(&r->arena, count + 1, sizeof *values), scale;
-  int32_t zero;
-  if (!netrt_step(&r->net, port, &scale, &zero)) {
-    netrt_copy_output(&r->net, i, values);
-    return values;
-  }
-  int8_t *small = arena_alloc(&r->arena, count + 1, 1);
-  netrt_copy_output(&r->net, i, small);
-  for (size_t k = 0; k < count; k++)
-    values[k] = (float)(small[k] - zero) * scale;
+/* Values of output i, one after the other, as they are. */
+static void *copy_output(struct running *r, uint32_t i, size_t *count) {
+  const struct netrt_operand *operand = &r->model.outputs[i].operand;
+  *count = netrt_values(&r->model, operand);
+  void *values =
+      arena_alloc(&r->arena, *count + 1, netrt_type_bytes(operand->type));
+  netrt_copy_output(&r->net, i, values);
   return values;
 }
 
-/* Values of `each` bytes, as they are. */
+static float real_of(uint8_t type, const void *values, size_t i) {
+  switch (type) {
+  case NETRT_I8: return (float)((const int8_t *)values)[i];
+  case NETRT_I32: return (float)((const int32_t *)values)[i];
+  case NETRT_I64: return (float)((const int64_t *)values)[i];
+  default: return ((const float *)values)[i];
+  }
+}
+
+float *run_output(struct running *r, uint32_t i) {
+  const struct netrt_port *port = &r->model.outputs[i];
+  size_t count;
+  void *stored = copy_output(r, i, &count);
+  uint8_t type = port->operand.type;
+  float *values = stored, scale = 1;
+  int32_t zero = 0;
+  if (type == NETRT_F32)
+    return values;
+  values = arena_alloc(&r->arena, count + 1, sizeof *values);
+  bool stepped = netrt_step(&r->net, port, &scale, &zero);
+  for (size_t k = 0; k < count; k++) {
+    values[k] = real_of(type, stored, k);
+    if (stepped)
+      values[k] = (values[k] - (float)zero) * scale;
+  }
+  return values;
+}
+
+static enum value_type type_of(const struct netrt_operand *operand) {
+  static const enum value_type types[] = {[NETRT_F32] = VALUE_F32,
+                                          [NETRT_I32] = VALUE_I32,
+                                          [NETRT_I64] = VALUE_I64,
+                                          [NETRT_I8] = VALUE_I8};
+  return types[operand->type];
+}
+
+/* Lowest byte first. */
+static void write_numbers(FILE *file, const void *values, size_t each,
+                          size_t count) {
+  if (each == 1)
+    fwrite(values, 1, count, file);
+  else if (each == 4)
+    words_write(file, values, count);
+  for (size_t i = 0; each == 8 && i < count; i++) {
+    uint64_t bits = ((const uint64_t *)values)[i];
+    uint32_t words[2] = {(uint32_t)bits, (uint32_t)(bits >> 32)};
+    words_write(file, words, 2);
+  }
+}
+
 static void write_moved(FILE *file, const char *values, size_t each,
                         const struct scattered *as) {
   size_t count = 1;
@@ -347,10 +390,7 @@ static void write_moved(FILE *file, const char *values, size_t each,
     int64_t at = 0, rest = (int64_t)i;
     for (int k = as->axes; k-- > 0; rest /= as->size[k])
       at += rest % as->size[k] * as->stride[k];
-    if (each == 1)
-      fwrite(values + at, 1, 1, file);
-    else
-      floats_write(file, (const float *)(const void *)(values + at * 4), 1);
+    write_numbers(file, values + at * (int64_t)each, each, 1);
   }
 }
 
@@ -358,12 +398,10 @@ static void write_values(struct running *r, uint32_t which, FILE *file) {
   const struct netrt_operand *operand = &r->model.outputs[which].operand;
   int64_t dims[NETRT_RANK], sizes[NETRT_RANK], strides[NETRT_RANK];
   int64_t own[NETRT_RANK], stride = 1;
-  size_t count = netrt_values(&r->model, operand);
-  bool small = operand->type == NETRT_I8;
-  char *values = arena_alloc(&r->arena, count + 1, sizeof(float));
+  size_t count, each = netrt_type_bytes(operand->type);
+  void *values = copy_output(r, which, &count);
   struct scattered as = {
       .axes = operand->rank, .size = sizes, .stride = strides};
-  netrt_copy_output(&r->net, which, values);
   for (int i = operand->rank; i-- > 0; stride *= dims[i]) {
     dims[i] = port_dim(&r->model, operand, i);
     own[i] = stride;
@@ -372,13 +410,11 @@ static void write_values(struct running *r, uint32_t which, FILE *file) {
     sizes[i] = dims[axis_at(r, operand, i)];
     strides[i] = own[axis_at(r, operand, i)];
   }
-  npy_write_header(file, small ? VALUE_I8 : VALUE_F32, operand->rank, sizes);
+  npy_write_header(file, type_of(operand), operand->rank, sizes);
   if (r->options.look.channels_first)
-    write_moved(file, values, small ? 1 : 4, &as);
-  else if (small)
-    fwrite(values, 1, count, file);
+    write_moved(file, values, each, &as);
   else
-    floats_write(file, (const float *)(const void *)values, count);
+    write_numbers(file, values, each, count);
 }
 
 static int write_output(struct running *r, uint32_t which, const char *path) {

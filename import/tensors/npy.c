@@ -223,8 +223,8 @@ void npy_write_header(FILE *file, enum value_type type, int rank,
                       const int64_t *dims) {
   char text[1024];
   int used = snprintf(text, sizeof text,
-                      "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                      type == VALUE_I8 ? "|i1" : "<f4");
+                      "{'descr': '%s%s', 'fortran_order': False, 'shape': (",
+                      value_bytes(type) == 1 ? "|" : "<", value_npy_name(type));
   for (int i = 0; i < rank; i++)
     used += snprintf(text + used, sizeof text - (size_t)used, "%s%" PRId64,
                      i ? ", " : "", dims[i]);

@@ -29,7 +29,8 @@ struct npy {
  */
 bool npy_read(struct npy *npy, const char *path, struct arena *arena);
 
-/* The header of float32 values by rows, which follow. */
+/* The header of values by rows, which follow, lowest byte first. NumPy has the
+ * type. */
 void npy_write_header(FILE *file, enum value_type type, int rank,
                       const int64_t *dims);
 

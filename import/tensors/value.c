@@ -38,6 +38,10 @@ const char *value_word(enum value_type type) {
   return rows[type].word;
 }
 
+const char *value_npy_name(enum value_type type) {
+  return rows[type].npy;
+}
+
 int64_t value_bytes(enum value_type type) {
   return rows[type].bytes;
 }

@@ -21,7 +21,8 @@ enum value_type value_stored(struct slice name);
 enum value_type value_npy(struct slice name);
 enum value_type value_torch(struct slice name);
 
-const char *value_word(enum value_type type); /* "BF16" */
+const char *value_word(enum value_type type);     /* "BF16" */
+const char *value_npy_name(enum value_type type); /* "f4"; "": NumPy has none */
 int64_t value_bytes(enum value_type type);
 bool value_is_real(enum value_type type); /* and can be read */
 bool value_counts(enum value_type type);  /* as parameters: no whole numbers */

@@ -224,6 +224,21 @@ bool tflite_give_active(struct tflite *t, struct graph_node *node,
   return tflite_give(t, 0, node);
 }
 
+/* A view whose values stand for others: no layer of netc does only that. */
+static void check_steps(struct tflite *t, const struct tflite_tensor *out,
+                        const struct graph_node *node) {
+  const char *scale = NULL, *zero = NULL;
+  tflite_steps(t, &out, 1, &scale, &zero);
+  if (!scale || !node->scale ||
+      (strcmp(scale, node->scale) == 0 && strcmp(zero, node->zero) == 0))
+    return;
+  t->graph->rescaled = true;
+  graph_note(t->graph,
+             "`%.64s` gives values of 8 bits another scale: weights are "
+             "float32, and --dtype f32 computes with them.",
+             out->name);
+}
+
 bool tflite_give_view(struct tflite *t, uint64_t index, int node) {
   struct tflite_tensor *out = next_output(t, index);
   if (!out)
@@ -233,6 +248,7 @@ bool tflite_give_view(struct tflite *t, uint64_t index, int node) {
   if (out->count / t->batch != count)
     return tflite_fail(t, "it gives %" PRId64 " values of %" PRId64,
                        out->count / t->batch, count);
+  check_steps(t, out, graph_at(t->graph, node));
   tflite_keep_steps(t, out, graph_at(t->graph, node));
   return true;
 }
