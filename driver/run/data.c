@@ -80,6 +80,16 @@ static int find_end(const char *option, const char *argument,
   return unknown_end(option, argument, ports, count);
 }
 
+int run_find_input(const struct running *r, const char *option,
+                   const char *argument, uint32_t *which, const char **path) {
+  return find_end(option, argument, r->model.inputs, r->model.input_count,
+                  which, path);
+}
+
+struct sizes_text run_sample_sizes(const struct running *r, uint32_t which) {
+  return sizes_from(r, &r->model.inputs[which].operand, 1);
+}
+
 /* Inputs */
 
 static int say_shapes(const struct running *r, const char *path,
@@ -155,7 +165,7 @@ static int convert_small(struct running *r, const char *path,
   return EXIT_DONE;
 }
 
-static int convert(struct running *r, const char *path, const struct npy *npy,
+int run_take_input(struct running *r, const char *path, const struct npy *npy,
                    uint32_t which) {
   const struct netrt_port *port = &r->model.inputs[which];
   const struct netrt_operand *operand = &port->operand;
@@ -196,7 +206,7 @@ static int read_input(struct running *r, uint32_t which, const char *path) {
     status = complain_of(npy.unread ? EXIT_IO : EXIT_SOURCE, path, NULL, "%s",
                          npy.fault);
   if (status == EXIT_DONE)
-    status = convert(r, path, &npy, which);
+    status = run_take_input(r, path, &npy, which);
   arena_close(&scratch);
   return status;
 }
@@ -291,18 +301,26 @@ int run_read_inputs(struct running *r) {
 }
 
 /* To the nearest, ties to even, as what a layer gives. */
-static void round_reals(struct running *r, uint32_t which) {
+void run_round_input(const struct running *r, uint32_t which,
+                     const float *reals, int8_t *to) {
   const struct netrt_port *port = &r->model.inputs[which];
-  int8_t *to = r->given[which];
   size_t count = netrt_values(&r->model, &port->operand);
   float scale;
   int32_t zero;
   netrt_step(&r->net, port, &scale, &zero);
   for (size_t i = 0; i < count; i++) {
-    double value = nearbyint((double)(r->reals[which].at[i] / scale)) + zero;
+    double value = nearbyint((double)(reals[i] / scale)) + zero;
     to[i] = (int8_t)(value < -128 ? -128 : value > 127 ? 127 : value);
     to[i] = isnan(value) ? (int8_t)zero : to[i];
   }
+}
+
+static void round_reals(struct running *r, uint32_t which) {
+  const struct netrt_port *port = &r->model.inputs[which];
+  float scale;
+  int32_t zero;
+  netrt_step(&r->net, port, &scale, &zero);
+  run_round_input(r, which, r->reals[which].at, r->given[which]);
   say_note(r->reals[which].path, NULL,
            "input `%s`: reals become int8, in steps of %g from a zero of %d",
            port->name, (double)scale, (int)zero);

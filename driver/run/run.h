@@ -55,6 +55,22 @@ void run_close(struct running *r);
 /* Reads or makes up the values of every input; an exit status. */
 int run_read_inputs(struct running *r);
 
+/* Which input `argument` means, FILE.npy or NAME=FILE.npy, and its file; an
+ * exit status. */
+int run_find_input(const struct running *r, const char *option,
+                   const char *argument, uint32_t *which, const char **path);
+
+/* The sizes of an input in a file, without the batch. */
+struct sizes_text run_sample_sizes(const struct running *r, uint32_t which);
+
+/* Takes an array as the values of an input; an exit status. */
+int run_take_input(struct running *r, const char *path, const struct npy *npy,
+                   uint32_t which);
+
+/* Reals as values of an input of 8 bits. */
+void run_round_input(const struct running *r, uint32_t which,
+                     const float *reals, int8_t *to);
+
 /* Puts them where the net wants them. */
 void run_put_inputs(struct running *r);
 

@@ -86,8 +86,7 @@ static struct q8_step stored_step(struct q8_making *m, int64_t layer) {
   return (struct q8_step){(double)found->scale[0], found->zero[0], true};
 }
 
-/* Operations that give what they take in the same steps. */
-static bool keeps_step(const struct netc_q8 *q8) {
+bool weight_q8_keeps_step(const struct netc_q8 *q8) {
   static const char *const codes[] = {"q8maxpool", "q8adaptmax", "q8pad",
                                       "copy", "concat"};
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
@@ -138,7 +137,7 @@ static bool input_step(struct q8_making *m, const struct netc_q8 *q8, size_t i,
 static bool output_step(struct q8_making *m, const struct netc_q8 *q8) {
   struct q8_step *step = &m->steps[q8->out], in;
   *step = stored_step(m, q8->out);
-  if (!step->known && (keeps_step(q8) || is_mean(q8))) {
+  if (!step->known && (weight_q8_keeps_step(q8) || is_mean(q8))) {
     if (!input_step(m, q8, 0, step))
       return false;
   } else if (!step->known && !m->set->file) {
@@ -146,7 +145,7 @@ static bool output_step(struct q8_making *m, const struct netc_q8 *q8) {
   }
   if (!check_step(m, q8->out, step))
     return false;
-  for (size_t i = 0; keeps_step(q8) && i < q8->in_count; i++)
+  for (size_t i = 0; weight_q8_keeps_step(q8) && i < q8->in_count; i++)
     if (!input_step(m, q8, i, &in))
       return false;
     else if (!same_step(&in, step))

@@ -112,4 +112,7 @@ bool weight_set_is_q8(const struct weight_set *set);
 int weight_set_q8(const struct weight_set *set, const char *path,
                   unsigned char *block);
 
+/* Whether an operation of it gives what it takes in the same steps. */
+bool weight_q8_keeps_step(const struct netc_q8 *q8);
+
 #endif

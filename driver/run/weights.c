@@ -6,13 +6,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/guard.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
-#include "driver/run/weight_set.h"
+#include "driver/run/quantize.h"
 #include "import/tensors/safetensors.h"
 #include "runtime/netrt.h"
 
@@ -22,6 +23,7 @@ struct weights_request {
   const char *from, *check, *output, *names;
   bool random, by_order, fold;
   int64_t seed;
+  struct quantizing quantizing; /* if a file is given for it */
   int status;
 };
 
@@ -315,12 +317,32 @@ static int with_file(struct weights_request *r, struct weight_set *set) {
   return status;
 }
 
+/* The table follows once the file is there. */
+static int write_quantized(struct weights_request *r) {
+  struct quantizing *q = &r->quantizing;
+  netc_set(r->options.netc, "dtype", "i8");
+  q->argc = r->options.argc;
+  q->argv = r->options.argv;
+  q->from = r->from;
+  q->seed = r->seed;
+  int status = quantize(q);
+  if (status == EXIT_DONE)
+    status = net_options_load(&r->options);
+  if (status == EXIT_DONE && r->names)
+    status = weight_set_rename(&q->small->set, r->names);
+  if (status == EXIT_DONE)
+    status = write_file(r, &q->small->set);
+  return status == EXIT_DONE ? quantize_report(q) : status;
+}
+
 static int serve(struct weights_request *r) {
   struct weight_set set;
   const struct operands *files = &r->options.files;
   if (files->count == 1 && !r->from && !r->check && !r->output &&
       weight_file_is(files->at[0]))
     return weight_file_show(files->at[0]);
+  if (r->quantizing.given_count)
+    return write_quantized(r);
   int status = net_options_load(&r->options);
   if (status != EXIT_DONE)
     return status;
@@ -333,8 +355,26 @@ static int serve(struct weights_request *r) {
   return r->output ? write_file(r, &set) : list(&set);
 }
 
+static int check_quantize(const struct weights_request *r) {
+  const struct quantizing *q = &r->quantizing;
+  if (!q->given_count && q->percentile < 100)
+    return complain(EXIT_USAGE, "--percentile needs --quantize FILE.npy");
+  if (!q->given_count)
+    return EXIT_DONE;
+  if (r->check || r->by_order)
+    return complain(EXIT_USAGE, "--quantize and --%s do not go together",
+                    r->check ? "check" : "by-order");
+  if (!r->output)
+    return complain(EXIT_USAGE, "where to? write `-o %s`",
+                    r->fold ? "X.bin" : "X.safetensors");
+  return EXIT_DONE;
+}
+
 /* Options that go together. */
 static int check_request(const struct weights_request *r) {
+  int checked = check_quantize(r);
+  if (checked != EXIT_DONE)
+    return checked;
   int sources = (r->from != NULL) + (r->check != NULL) + r->random;
   if (sources > 1)
     return complain(EXIT_USAGE,
@@ -375,6 +415,15 @@ static int check_request(const struct weights_request *r) {
   return EXIT_DONE;
 }
 
+static bool take_percentile(const char *value, double *percentile) {
+  char *end;
+  *percentile = strtod(value, &end);
+  if (end != value && !*end && *percentile >= 50 && *percentile <= 100)
+    return true;
+  complain(EXIT_USAGE, "--percentile %s: from 50 to 100", value);
+  return false;
+}
+
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
   struct weights_request *r = user;
@@ -391,6 +440,14 @@ static int take(void *user, enum option_id option, const char *name,
     r->names = strcmp(value, "netc") == 0 ? NULL : value;
     break;
   case OPTION_CHECK_FILE: r->check = value; break;
+  case OPTION_QUANTIZE:
+    if (r->quantizing.given_count == MOST_ENDS)
+      return complain(EXIT_USAGE, "more than %d files of samples", MOST_ENDS);
+    r->quantizing.given[r->quantizing.given_count++].argument = value;
+    break;
+  case OPTION_PERCENTILE:
+    right = take_percentile(value, &r->quantizing.percentile);
+    break;
   default: r->fold = true;
   }
   return right ? EXIT_DONE : EXIT_USAGE;
@@ -402,7 +459,8 @@ static void run(void *user) {
 }
 
 int command_weights(int argc, char **argv) {
-  struct weights_request r = {.status = EXIT_DONE};
+  struct weights_request r = {.status = EXIT_DONE,
+                              .quantizing = {.percentile = 100}};
   struct arena *const arenas[GUARD_ARENAS] = {&r.arena};
   struct netc *netc = netc_open(NULL, NULL);
   if (!netc)
@@ -418,6 +476,7 @@ int command_weights(int argc, char **argv) {
   if (r.options.files.count && r.status == EXIT_DONE &&
       !guard_run(arenas, run, &r))
     r.status = complain(EXIT_IO, "out of memory");
+  quantize_close(&r.quantizing);
   arena_close(&r.arena);
   net_options_close(&r.options);
   netc_close(netc);
