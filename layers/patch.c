@@ -107,6 +107,7 @@ static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
                          .out = extent_of(out),
                          .keeps = keeps ? KEEPS_IN(0) : 0,
                          .view = true, /* of columns, as maps */
+                         .packs_gradient = PACKS_PLACES,
                          .gradient = GRADIENT_LARGER});
   tape_see(tape, value, &dense);
   struct extent whole = *tape_extent(tape, padded);
@@ -193,6 +194,9 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
                                        .keeps = KEEPS_IN(0),
                                        .param_count = 1,
                                        .spares = true,
+                                       .packs_gradient = patch->bias == BIAS_NO
+                                                             ? PACKS_PLACES
+                                                             : PACKS_NOTHING,
                                        .cast = CAST_LOW});
   if (patch->bias == BIAS_NO)
     return value;
@@ -201,6 +205,7 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
                                       .layout = lies,
                                       .first_param = 1,
                                       .param_count = 1,
+                                      .packs_gradient = PACKS_PLACES,
                                       .gradient = GRADIENT_SHARED});
 }
 

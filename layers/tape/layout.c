@@ -74,8 +74,8 @@ static bool same_places(const struct strides *a, const struct strides *b) {
 
 static uint32_t first(struct tape *tape, const struct strides *sizes) {
   struct tape_layout map = {.lies = channels_first(sizes), .front = true};
-  if (strides_are_dense(&map.lies)) /* one channel, or one position */
-    return LAYOUT_AS_INPUT;
+  if (sizes->dim[sizes->rank - 1] != 1 && strides_are_dense(&map.lies))
+    return LAYOUT_AS_INPUT; /* one position */
   return keep(tape, &map);
 }
 

@@ -72,6 +72,7 @@ enum map_order {
 /* What of a gradient is copied, so that it is in one piece. */
 enum tape_packing {
   PACKS_NOTHING,
+  PACKS_PLACES, /* spread over some places, which are seen as one axis */
   PACKS_PARTS,  /* of a larger one, whose samples lie apart */
   PACKS_VALUES, /* and one number that is spread */
   PACKS_MAPS,   /* and a map that has its channels last */

@@ -365,9 +365,11 @@ static bool lies_apart(const struct run *run, enum row_order rows) {
 }
 
 /* A product copies rows that are no matrix, a norm of each map by itself the
- * maps that lie in larger ones. */
+ * maps that lie in larger ones, a view places of which some are spread. */
 static bool is_copied(struct run *run, const struct tape_op *op, size_t held,
                       enum row_order rows) {
+  if (op->facts->packs_gradient == PACKS_PLACES)
+    return rows == ROWS_APART && is_spread(run, op, held);
   if (op->facts->packs_gradient == PACKS_PARTS)
     return run->s->batch > 1 && run->buffers.at[held - 1].bytes >
                                     run_value_bytes(run, op->first_out);
@@ -448,10 +450,14 @@ static enum row_order stays_turned(const struct run *run,
 /* How the rows lie of the gradient that was `made` for an input. */
 static enum row_order made_rows(struct run *run, const struct tape_op *op,
                                 size_t in, size_t made, enum row_order rows) {
-  bool part = run->buffers.at[made - 1].bytes > run_value_bytes(run, in);
+  int64_t bytes = run->buffers.at[made - 1].bytes;
+  bool part = bytes > run_value_bytes(run, in);
+  bool spread = bytes < run_value_bytes(run, in);
   bool cut = rows == ROWS_CUT || (!rows && lies_apart(run, op->facts->parts));
   if (cut && part && !op->facts->turns)
     return ROWS_CUT;
+  if (spread && op->facts->turns == ROWS_APART)
+    return ROWS_APART;
   return stays_turned(run, op, in, cut ? ROWS_TOGETHER : rows);
 }
 

@@ -94,9 +94,10 @@ class Program:
 
 def decide_overwriting(program, outside):
     """As netc has it: where nothing has saved the tensor, and nothing else
-    reads it. A prediction saves nothing."""
+    reads it. A prediction saves nothing. What detach lets go is not saved any
+    more; no later tensor may have its key."""
     for grad in True, False:
-        saved = set()
+        saved = {}
 
         def may_overwrite(step, ins, others):
             if step.over.__name__ == "add_" and grad and ins[0]._is_view():
@@ -108,7 +109,7 @@ def decide_overwriting(program, outside):
                         or key in [key_of(t) for t in others])
 
         def pack(tensor):
-            saved.add(key_of(tensor))
+            saved[key_of(tensor)] = StorageWeakRef(tensor.storage())
             return tensor
         for module in program.modules:
             module.train(grad)
