@@ -213,6 +213,13 @@ static void what_is_wrong_is_said(void **state) {
         "no kernel of 8 bits for `up` of up1");
   check(folder, "q.net --quantize a.npy", 2, "which weights?");
   check(folder, "q.net --random 1 --quantize a.npy --batch 2", 2, "--batch");
+  check(folder, "- --random 1 --quantize a.npy <q.net", 2, "give both files");
+  struct run r = run("cd %s && cp a.npy x && %s weights q.net --random 1 "
+                     "--quantize x -o x; s=$?; cmp x a.npy && exit $s",
+                     folder, NETC_PATH);
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "x has the samples; give the output another name");
+  run_free(&r);
   check(folder, "q.net --random 1 --percentile 99", 2, "needs --quantize");
   check(folder, "q.net --random 1 --quantize a.npy --percentile 20", 2,
         "from 50 to 100");

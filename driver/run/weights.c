@@ -367,6 +367,17 @@ static int check_quantize(const struct weights_request *r) {
   if (!r->output)
     return complain(EXIT_USAGE, "where to? write `-o %s`",
                     r->fold ? "X.bin" : "X.safetensors");
+  if (strcmp(r->output, "-") == 0 || strcmp(r->options.files.at[0], "-") == 0)
+    return complain(EXIT_USAGE, "--quantize reads the net several times, and "
+                                "prints a table: give both files a name");
+  for (size_t i = 0; i < q->given_count; i++) {
+    const char *equals = strchr(q->given[i].argument, '=');
+    if (output_same_file(r->output, q->given[i].argument) ||
+        (equals && output_same_file(r->output, equals + 1)))
+      return complain(EXIT_USAGE,
+                      "%s has the samples; give the output another name",
+                      r->output);
+  }
   return EXIT_DONE;
 }
 
