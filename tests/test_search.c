@@ -132,7 +132,7 @@ static void widths_of_microcontrollers_are_found(void **state) {
            0, rows[i].want, "");
   expect(NETC " fit " WIDTHS_NET " --dtype i8 --free width=1..256 "
               "--maximize macs --budget arena=320KiB,weights=1MiB",
-         0, "width = 19 does not fit", "");
+         0, "width = 18 does not fit", "");
 }
 
 /* The answers of examples/search/README.md. */

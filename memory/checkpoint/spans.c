@@ -395,6 +395,8 @@ void spans_open(struct spans *s) {
   find_ops(s);
   if (writes_over_cuts(s))
     fence(s);
+  if (s->step->trace.until) /* what leads to a detach may be gone earlier */
+    s->fenced = true;
   find_outputs(s);
   arena_open_in(&scratch, s->arena);
   const struct used *used = find_used(s, &scratch);
