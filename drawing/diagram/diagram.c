@@ -48,7 +48,8 @@ static struct diagram_part *begin_frame(struct arena *arena,
 
 /*
  * A call that is drawn once becomes several frames, each with the letter that
- * its boxes have elsewhere. False: it holds no more than one part.
+ * its boxes have elsewhere. False: it holds no more than one part, or what
+ * makes it long is between its parts.
  */
 static bool cut_frame(struct diagram *d, struct diagram_part *frame) {
   struct diagram_part *part = frame->first->first, *next;
@@ -57,15 +58,17 @@ static bool cut_frame(struct diagram *d, struct diagram_part *frame) {
   if (!frame->unit->call || !part->next)
     return false;
   int64_t room = LONGEST_PART / 2;
+  bool cut = false;
   for (; (next = part->next); part = next) {
     room -= part->length;
     if (room < next->length) {
       part->next = NULL;
       frame = begin_frame(d->arena, frame, next);
       room = LONGEST_PART / 2;
+      cut = true;
     }
   }
-  return true;
+  return cut;
 }
 
 /* A frame longer than any page is cut, or taken off the chain it holds. */
