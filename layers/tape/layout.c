@@ -173,7 +173,8 @@ uint32_t layout_of_part(struct tape *tape, size_t in,
     return LAYOUT_AS_INPUT;
   if (own < LAYOUT_KNOWN)
     return own;
-  if (strides_are_dense(&packed.lies))
+  if (strides_are_dense(&packed.lies) &&
+      (!front || has_channels_last(&packed.lies))) /* one channel need not */
     return front ? LAYOUT_LAST : LAYOUT_ROWS;
   return keep(tape, &packed);
 }
