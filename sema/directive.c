@@ -124,11 +124,11 @@ static struct slice output_name(struct expander *e, const struct stmt *stmt) {
     return stmt->name;
   struct text text = text_new(e->arena);
   model_put_name(&text, e->model, e->model->nodes.at[e->current].head);
+  size_t length = 0;
   for (size_t i = 0; i < text.length; i++)
-    if (text.at[i] == '.' || text.at[i] == '[')
-      text.at[i] = '_';
-  while (text.length && text.at[text.length - 1] == ']')
-    text.length--;
+    if (text.at[i] != ']')
+      text.at[length++] = strchr(".[", text.at[i]) ? '_' : text.at[i];
+  text.length = length;
   return text_slice(&text);
 }
 
