@@ -382,8 +382,8 @@ static void chosen_rows_come_back(void **state) {
   const char *folder = scratch("chosen");
   static const char *const how[] = {
       "fork { mean c; best: topk 3 indices }; gather best",
-      "fork { linear 1; reshape 9; best: topk 9 smallest indices }; gather "
-      "best",
+      ("fork { linear 1; reshape 9; best: topk 9 smallest indices }; gather "
+       "best"),
       "topk 4 axis=0", "detach; topk 2 axis=1 smallest"};
   char net[512];
   for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
