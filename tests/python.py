@@ -18,7 +18,7 @@ import unittest
 import warnings
 
 import netc
-from netc import abi, library
+from netc import abi, native
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -28,7 +28,7 @@ WRONG = "input 24x24x3\ncnv 8 3x3\nfc 10\n"
 
 
 def command(*arguments):
-    return subprocess.run([library.program(), *arguments], text=True,
+    return subprocess.run([native.program(), *arguments], text=True,
                           capture_output=True, check=True).stdout
 
 
@@ -44,7 +44,7 @@ class Binding(unittest.TestCase):
         self.assertGreater(len(declared), 80)
         self.assertEqual(set(abi.FUNCTIONS), declared)
         for name in declared:
-            self.assertIsNotNone(getattr(library.lib, name).argtypes)
+            self.assertIsNotNone(getattr(native.lib, name).argtypes)
 
     def test_has_the_sizes_of_the_library(self):
         """A struct of another size would leave members that are not filled in:
@@ -59,7 +59,7 @@ class Binding(unittest.TestCase):
         buffers = (abi.netc_plan_buffer * 2)((0, 2, 100, 4, 0),
                                              (1, 3, 60, 4, 0))
         plan = abi.netc_plan(size=ctypes.sizeof(abi.netc_plan))
-        self.assertEqual(library.lib.netc_plan(
+        self.assertEqual(native.lib.netc_plan(
             buffers, 2, None, ctypes.byref(plan)), abi.Status.OK)
         self.assertEqual(plan.height, 160)
 
@@ -113,7 +113,7 @@ class Binding(unittest.TestCase):
         tag = tuple(map(int, re.search(r"manylinux_(\d+)_(\d+)_",
                                        wheel).groups()))
         newest = (0, 0)
-        for path in (library.lib._name, library.program()):
+        for path in (native.lib._name, native.program()):
             said = subprocess.run(["objdump", "-T", path], text=True,
                                   capture_output=True, check=True).stdout
             newest = max([newest] + [tuple(map(int, found)) for found in
@@ -249,7 +249,7 @@ def test_large(width):
             def __getattr__(self, name):
                 if name in calls:
                     calls[name] += 1
-                return getattr(library.lib, name)
+                return getattr(native.lib, name)
 
         from netc import net as module
         was, module.lib = module.lib, Counted()

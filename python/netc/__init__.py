@@ -10,7 +10,7 @@ netc.abi has every function of netc.h, for what is not here.
 from __future__ import annotations
 
 from .net import Error, Net, budget, load, loads
-from .library import VERSION as __version__
+from .native import VERSION as __version__
 
 __all__ = ["Error", "Net", "budget", "from_torch", "load", "loads", "summary"]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from . import abi
 from .abi import Diagnostic, Severity, Status, Style
-from .library import lib, zoo
+from .native import lib, zoo
 from .record import taken
 
 
@@ -164,7 +164,7 @@ class Net:
 
     @property
     def context(self) -> int:
-        """The `struct netc *` that functions of netc.library.lib take; it
+        """The `struct netc *` that functions of netc.native.lib take; it
         lives as long as the net. One thread at a time may use it."""
         return self._context
 

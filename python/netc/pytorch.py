@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import warnings
 
-from .library import program
+from .native import program
 from .modules import grouped
 from .net import Error, Net, loads
 
