@@ -2,8 +2,7 @@
  * netc weights --quantize: scales of int8 from samples. The net is run in
  * float32; the least and the largest value of what each layer gives, 0 among
  * them, become -128 and 127 (Jacob et al., 2018, "Quantization and Training of
- * Neural Networks for Efficient Integer-Arithmetic-Only Inference"). Then it
- * is run in int8 beside that, and the differences noted.
+ * Neural Networks for Efficient Integer-Arithmetic-Only Inference").
  */
 #include "driver/run/quantize.h"
 
@@ -13,30 +12,7 @@
 
 #include "base/guard.h"
 
-enum pass { RANGES, HISTOGRAMS, REFERENCE };
 enum { BINS = 4096 }; /* of absolute values, for --percentile */
-
-struct sample_file {
-  struct sample_file *next;
-  const char *path;
-  struct npy npy;
-};
-
-/* What a layer gives, or an input. */
-struct level {
-  bool used; /* an operation of 8 bits gives it, or it is an input */
-  const char *name;
-  double low, high;
-  double largest; /* of absolute values */
-  int64_t *bins;
-  int64_t count;
-  int64_t same; /* the layer whose scale it has, or its own */
-  bool fixed;   /* a softmax: 1/256 */
-  float scale;
-  int32_t zero;
-  int64_t compared; /* values in float32 beside int8 */
-  double worst, square_error, square;
-};
 
 static int64_t root_of(const struct quantizing *q, int64_t layer) {
   while (q->levels[layer].same != layer)
@@ -117,8 +93,8 @@ static int open_nets(struct quantizing *q) {
 
 /* Layers and operations */
 
-static struct level *level_of(struct quantizing *q, int64_t layer) {
-  struct level *level = &q->levels[layer];
+static struct quantize_level *level_of(struct quantizing *q, int64_t layer) {
+  struct quantize_level *level = &q->levels[layer];
   if (level->used)
     return level;
   level->used = true;
@@ -157,7 +133,7 @@ static void find_levels(struct quantizing *q) {
   for (size_t i = 0; i < q->q8_count; i++) {
     q->q8[i].size = sizeof q->q8[i];
     netc_q8(netc, i, &q->q8[i]);
-    struct level *level = level_of(q, q->q8[i].out);
+    struct quantize_level *level = level_of(q, q->q8[i].out);
     level->fixed = level->fixed || strcmp(q->q8[i].code, "q8softmax") == 0;
   }
   for (size_t i = 0; i < q->q8_count; i++)
@@ -206,95 +182,10 @@ static void find_gives(struct quantizing *q) {
   q->scratch = arena_alloc(q->arena, q->scratch_room + 1, sizeof *q->scratch);
 }
 
-/* Samples */
-
-static int read_file(struct quantizing *q, struct end_file *given) {
-  struct sample_file *file = ARENA_NEW(q->arena, struct sample_file), **last;
-  const struct netrt_port *port;
-  uint32_t which;
-  int status = run_find_input(q->real, "--quantize", given->argument, &which,
-                              &file->path);
-  if (status != EXIT_DONE)
-    return status;
-  port = &q->real->model.inputs[which];
-  if (!npy_read(&file->npy, file->path, q->arena))
-    return complain_of(file->npy.unread ? EXIT_IO : EXIT_SOURCE, file->path,
-                       NULL, "%s", file->npy.fault);
-  if (file->npy.rank != port->operand.rank)
-    return complain_of(
-        EXIT_SOURCE, file->path, "the first axis counts samples",
-        "it is %s, but samples of input `%s` are Nx%s",
-        sizes_text(file->npy.rank, file->npy.dims).text, port->name,
-        port->operand.rank > 1 ? run_sample_sizes(q->real, which).text : "");
-  if (file->npy.dims[0] == 0)
-    return complain_of(EXIT_SOURCE, file->path, NULL, "it has no samples");
-  for (last = &q->files[which]; *last; last = &(*last)->next)
-    continue;
-  *last = file;
-  return EXIT_DONE;
-}
-
-static int64_t samples_of(const struct sample_file *file) {
-  int64_t count = 0;
-  for (; file; file = file->next)
-    count += file->npy.dims[0];
-  return count;
-}
-
-static int read_files(struct quantizing *q) {
-  const struct netrt_model *model = &q->real->model;
-  int status = EXIT_DONE;
-  q->files = arena_alloc(q->arena, model->input_count + 1U, sizeof *q->files);
-  for (size_t i = 0; i < q->given_count && status == EXIT_DONE; i++)
-    status = read_file(q, &q->given[i]);
-  for (uint32_t i = 0; i < model->input_count && status == EXIT_DONE; i++) {
-    int64_t count = samples_of(q->files[i]);
-    if (!count)
-      status = complain(EXIT_USAGE,
-                        "input `%s` has no samples: write --quantize "
-                        "%s=FILE.npy, too",
-                        model->inputs[i].name, model->inputs[i].name);
-    else if (i && count != q->samples)
-      status = complain(
-          EXIT_SOURCE, "input `%s` has %" PRId64 " samples, `%s` %" PRId64,
-          model->inputs[i].name, count, model->inputs[0].name, q->samples);
-    q->samples = count;
-  }
-  return status;
-}
-
-/* Sample `at` as the values of an input in float32. */
-static int take_sample(struct quantizing *q, uint32_t which, int64_t at) {
-  const struct sample_file *file = q->files[which];
-  const struct netrt_operand *operand = &q->real->model.inputs[which].operand;
-  while (at >= file->npy.dims[0]) {
-    at -= file->npy.dims[0];
-    file = file->next;
-  }
-  struct npy one = file->npy;
-  one.rank--;
-  one.at += at * one.strides[0] * value_bytes(one.type);
-  memmove(one.dims, one.dims + 1, (size_t)one.rank * sizeof *one.dims);
-  memmove(one.strides, one.strides + 1, (size_t)one.rank * sizeof *one.strides);
-  int status = run_take_input(q->real, file->path, &one, which);
-  size_t count = netrt_values(&q->real->model, operand);
-  const float *values = q->real->given[which];
-  for (size_t i = 0;
-       status == EXIT_DONE && operand->type == NETRT_F32 && i < count; i++)
-    if (!isfinite(values[i]))
-      status = complain_of(EXIT_SOURCE, file->path, NULL,
-                           "sample %" PRId64 " has a value that is NaN or "
-                           "infinite",
-                           at);
-  return status;
-}
-
 /* What operations make */
 
-/* Values of an operand by rows, wherever it lies in the arena; those of 8 bits
- * are what they stand for. */
-static void gather(const struct netrt *net, const struct netrt_operand *made,
-                   const struct level *level, float *to) {
+void quantize_gather(const struct netrt *net, const struct netrt_operand *made,
+                     const struct quantize_level *level, float *to) {
   const int32_t *size = net->model->numbers + made->shape;
   const int32_t *stride = size + made->rank;
   size_t count = netrt_values(net->model, made);
@@ -312,8 +203,8 @@ static void gather(const struct netrt *net, const struct netrt_operand *made,
 
 static void note(struct quantizing *q, int64_t layer, const float *values,
                  size_t count) {
-  struct level *level = &q->levels[layer];
-  for (size_t i = 0; q->pass == RANGES && i < count; i++) {
+  struct quantize_level *level = &q->levels[layer];
+  for (size_t i = 0; q->pass == QUANTIZE_RANGES && i < count; i++) {
     double value = (double)values[i];
     if (!isfinite(value))
       q->strange = level->name;
@@ -321,7 +212,7 @@ static void note(struct quantizing *q, int64_t layer, const float *values,
     level->high = fmax(level->high, value);
     level->largest = fmax(level->largest, fabs(value));
   }
-  for (size_t i = 0; q->pass == HISTOGRAMS && i < count; i++) {
+  for (size_t i = 0; q->pass == QUANTIZE_HISTOGRAMS && i < count; i++) {
     double part = fabs((double)values[i]) / fmax(level->largest, 1e-300);
     level->bins[part >= 1 ? BINS - 1 : (int)(part * BINS)]++;
     level->count++;
@@ -337,55 +228,20 @@ static int look_at_real(void *user, const struct netrt *net, uint32_t op,
   if (when != NETRT_AFTER || layer < 0 || made->type != NETRT_F32)
     return 0;
   size_t count = netrt_values(net->model, made);
-  gather(net, made, NULL, q->scratch);
+  quantize_gather(net, made, NULL, q->scratch);
   note(q, layer, q->scratch, count);
   if (count == q->made_count[layer])
     memcpy(q->made[layer], q->scratch, count * sizeof *q->scratch);
   return q->strange ? 1 : 0;
 }
 
-static void compare(struct level *level, const float *real, const float *small,
-                    size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    double error = fabs((double)real[i] - (double)small[i]);
-    level->worst = fmax(level->worst, error);
-    level->square_error += error * error;
-    level->square += (double)real[i] * (double)real[i];
-  }
-  level->compared += (int64_t)count;
-}
-
-/* The last operation of a layer gives its output. */
-static bool gives_output(const struct quantizing *q, size_t op) {
-  for (size_t i = op + 1; i < q->q8_count; i++)
-    if (q->q8[i].out == q->q8[op].out)
-      return false;
-  return true;
-}
-
-static int look_at_small(void *user, const struct netrt *net, uint32_t op,
-                         enum netrt_when when) {
-  struct quantizing *q = user;
-  int64_t layer = q->q8[op].out;
-  const struct netrt_operand *made =
-      &net->model->operands[net->model->ops[op].operands];
-  size_t count = netrt_values(net->model, made);
-  if (when != NETRT_AFTER || made->type != NETRT_I8 ||
-      count != q->made_count[layer] || count > q->scratch_room ||
-      !gives_output(q, op))
-    return 0;
-  gather(net, made, &q->levels[layer], q->scratch);
-  compare(&q->levels[layer], q->made[layer], q->scratch, count);
-  return 0;
-}
-
 /* Passes */
 
-static int run_sample(struct quantizing *q, int64_t sample) {
+int quantize_run_real(struct quantizing *q, int64_t sample) {
   struct running *r = q->real;
   struct netc_end end = {.size = sizeof end};
   for (uint32_t i = 0; i < r->model.input_count; i++) {
-    int status = take_sample(q, i, sample);
+    int status = quantize_take_sample(q, i, sample);
     if (status != EXIT_DONE)
       return status;
     if (r->model.inputs[i].operand.type == NETRT_F32 &&
@@ -403,16 +259,16 @@ static int run_sample(struct quantizing *q, int64_t sample) {
   return run_explain(r, ran);
 }
 
-static int run_all(struct quantizing *q, enum pass pass) {
+static int run_all(struct quantizing *q, enum quantize_pass pass) {
   int status = EXIT_DONE;
-  q->pass = (int)pass;
+  q->pass = pass;
   for (int64_t i = 0; i < q->samples && status == EXIT_DONE; i++)
-    status = run_sample(q, i);
+    status = quantize_run_real(q, i);
   return status;
 }
 
 /* So many of the values are within. */
-static void cut(const struct quantizing *q, struct level *level) {
+static void cut(const struct quantizing *q, struct quantize_level *level) {
   double wanted = ceil((double)level->count * q->percentile / 100);
   int64_t seen = 0;
   int bin = 0;
@@ -427,16 +283,16 @@ static void cut(const struct quantizing *q, struct level *level) {
 
 static int share_ranges(struct quantizing *q) {
   for (size_t i = 0; i < q->layers; i++) {
-    struct level *level = &q->levels[i];
-    struct level *root =
+    struct quantize_level *level = &q->levels[i];
+    struct quantize_level *root =
         level->used ? &q->levels[root_of(q, (int64_t)i)] : level;
     root->low = fmin(root->low, level->low);
     root->high = fmax(root->high, level->high);
     root->fixed = root->fixed || level->fixed;
   }
   for (size_t i = 0; i < q->layers; i++) {
-    struct level *level = &q->levels[i];
-    struct level *root =
+    struct quantize_level *level = &q->levels[i];
+    struct quantize_level *root =
         level->used ? &q->levels[root_of(q, (int64_t)i)] : level;
     if (root->fixed && (root->low < -1e-3 || root->high > 1.001))
       return complain(EXIT_SOURCE,
@@ -465,7 +321,7 @@ static void put_steps(struct quantizing *q) {
   struct tensor_file *file = &q->small->file;
   file->steps.count = 0;
   for (size_t i = 0; i < q->layers; i++) {
-    struct level *level = &q->levels[i];
+    struct quantize_level *level = &q->levels[i];
     struct text name = text_new(q->arena);
     if (!level->used)
       continue;
@@ -481,78 +337,6 @@ static void put_steps(struct quantizing *q) {
   q->small->set.file = file;
 }
 
-/* Int8 beside float32 */
-
-static size_t largest_at(const float *values, size_t count) {
-  size_t best = 0;
-  for (size_t i = 1; i < count; i++)
-    best = values[i] > values[best] ? i : best;
-  return best;
-}
-
-static size_t output_values(const struct quantizing *q, uint32_t i) {
-  return netrt_values(&q->real->model, &q->real->model.outputs[i].operand);
-}
-
-/* Whose largest value says something: a class. */
-static bool is_vector(const struct quantizing *q, uint32_t i) {
-  const struct netrt_operand *real = &q->real->model.outputs[i].operand;
-  const struct netrt_operand *small = &q->small->model.outputs[i].operand;
-  return real->rank == 2 && output_values(q, i) > 1 &&
-         real->type == NETRT_F32 && small->type == NETRT_I8;
-}
-
-static void compare_outputs(struct quantizing *q) {
-  for (uint32_t i = 0; i < q->small->model.output_count; i++) {
-    if (!is_vector(q, i))
-      continue;
-    size_t count = output_values(q, i), best = 0;
-    netrt_copy_output(&q->real->net, i, q->classes);
-    netrt_copy_output(&q->small->net, i, q->small_classes);
-    for (size_t k = 1; k < count; k++)
-      best = q->small_classes[k] > q->small_classes[best] ? k : best;
-    q->agreed[i] += largest_at(q->classes, count) == best;
-  }
-}
-
-static int compare_sample(struct quantizing *q, int64_t sample) {
-  struct running *r = q->small;
-  int status = run_sample(q, sample);
-  for (uint32_t i = 0; i < r->model.input_count && status == EXIT_DONE; i++) {
-    const struct netrt_operand *operand = &r->model.inputs[i].operand;
-    if (operand->type == NETRT_I8)
-      run_round_input(r, i, q->real->given[i], netrt_input(&r->net, i));
-    else
-      memcpy(netrt_input(&r->net, i), q->real->given[i],
-             netrt_values(&r->model, operand) *
-                 netrt_type_bytes(operand->type));
-  }
-  if (status == EXIT_DONE)
-    status = run_explain(r, netrt_run(&r->net));
-  if (status == EXIT_DONE)
-    compare_outputs(q);
-  return status;
-}
-
-static int compare_all(struct quantizing *q) {
-  uint32_t count = q->small->model.output_count;
-  size_t most = 0;
-  int status = EXIT_DONE;
-  q->agreed = arena_alloc(q->arena, count + 1U, sizeof *q->agreed);
-  for (uint32_t i = 0; i < count; i++)
-    most = is_vector(q, i) && output_values(q, i) > most ? output_values(q, i)
-                                                         : most;
-  q->classes = arena_alloc(q->arena, most + 1, sizeof *q->classes);
-  q->small_classes = arena_alloc(q->arena, most + 1, 1);
-  q->pass = REFERENCE;
-  q->small->net.hook = look_at_small;
-  q->small->net.hook_user = q;
-  for (int64_t i = 0; i < q->samples && status == EXIT_DONE; i++)
-    status = compare_sample(q, i);
-  q->small->net.hook = NULL;
-  return status;
-}
-
 static int serve(struct quantizing *q) {
   int status = open_nets(q);
   if (status != EXIT_DONE)
@@ -561,11 +345,11 @@ static int serve(struct quantizing *q) {
   find_gives(q);
   q->real->net.hook = look_at_real;
   q->real->net.hook_user = q;
-  status = read_files(q);
+  status = quantize_read_samples(q);
   if (status == EXIT_DONE)
-    status = run_all(q, RANGES);
+    status = run_all(q, QUANTIZE_RANGES);
   if (status == EXIT_DONE && q->percentile < 100)
-    status = run_all(q, HISTOGRAMS);
+    status = run_all(q, QUANTIZE_HISTOGRAMS);
   for (size_t i = 0; i < q->layers && q->percentile < 100; i++)
     if (q->levels[i].count)
       cut(q, &q->levels[i]);
@@ -577,7 +361,7 @@ static int serve(struct quantizing *q) {
   status = run_fill_weights(q->small);
   if (status == EXIT_DONE)
     status = run_start(q->small);
-  return status == EXIT_DONE ? compare_all(q) : status;
+  return status == EXIT_DONE ? quantize_compare(q) : status;
 }
 
 static void run(void *user) {
@@ -594,46 +378,4 @@ int quantize(struct quantizing *q) {
   struct arena *const arenas[GUARD_ARENAS] = {q->arena, &q->real->arena};
   return guard_run(arenas, run, q) ? q->status
                                    : complain(EXIT_IO, "out of memory");
-}
-
-/* The table */
-
-static void put_level(const struct level *level, int width) {
-  double range = 255 * (double)level->scale;
-  double low = (double)level->scale * (-128 - level->zero);
-  printf("%-*s  %10.4g %10.4g  %10.4g %5" PRId32, width, level->name, low,
-         low + range, (double)level->scale, level->zero);
-  if (!level->compared) {
-    printf("  %8s %8s %7s\n", "-", "-", "-");
-    return;
-  }
-  printf("  %7.2f%% %7.3f%% ", 100 * level->worst / range,
-         100 * sqrt(level->square_error / (double)level->compared) / range);
-  if (level->square_error > 0 && level->square > 0)
-    printf("%7.1f\n", 10 * log10(level->square / level->square_error));
-  else
-    printf("%7s\n", level->square > 0 ? "exact" : "-");
-}
-
-int quantize_report(const struct quantizing *q) {
-  const struct netrt_model *model = &q->small->model;
-  int width = 5;
-  for (size_t i = 0; i < q->layers; i++) {
-    int length = (int)strlen(q->levels[i].name);
-    width = q->levels[i].used && length > width ? length : width;
-  }
-  printf("%-*s  %10s %10s  %10s %5s  %8s %8s %7s\n", width, "layer", "from",
-         "to", "scale", "zero", "largest", "rms", "dB");
-  for (size_t i = 0; i < q->layers; i++)
-    if (q->levels[i].used)
-      put_level(&q->levels[i], width);
-  printf("%" PRId64 " samples; errors of int8 beside float32, of the range; dB "
-         "of signal to noise\n",
-         q->samples);
-  for (uint32_t i = 0; i < model->output_count; i++)
-    if (is_vector(q, i))
-      printf("%s: the largest value is at the same place in %" PRId64
-             " of %" PRId64 " samples\n",
-             model->outputs[i].name, q->agreed[i], q->samples);
-  return finish_stdout();
 }
