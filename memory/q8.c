@@ -131,9 +131,10 @@ static bool has_limits(enum opcode opcode) {
 
 bool q8_clamps(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
+  if (!b->small || index == 0)
+    return false;
   enum opcode opcode = opcode_at(b, index);
-  if (!q8_is_on(b->settings) || index == 0 ||
-      (opcode != DOES_RELU && opcode != DOES_RELU6 && opcode != DOES_HARDTANH))
+  if (opcode != DOES_RELU && opcode != DOES_RELU6 && opcode != DOES_HARDTANH)
     return false;
   const struct tape_op *op = &tape->ops.at[index];
   const struct tape_op *before = &tape->ops.at[index - 1];

@@ -126,14 +126,21 @@ static void find_roots(struct tasks *b) {
           (uint32_t)tasks_root(b, tape_input(tape, op, 0));
       b->folded += folded_values(b, i);
       note_fold(b, i);
-    } else if (q8_clamps(b, i)) {
-      const struct tape_op *op = &tape->ops.at[i];
-      size_t in = tape_input(tape, op, 0);
-      b->root[tape->values.at[op->first_out].storage] =
-          (uint32_t)tasks_root(b, in);
-      *VEC_PUSH(b->model->arena, &b->inference->clamps) =
-          (struct clamp){op->node, tape->storages.at[tasks_root(b, in)].node};
     }
+}
+
+/* What only limits values of 8 bits is part of the operation before it. */
+static void find_clamps(struct tasks *b) {
+  const struct tape *tape = &b->trace.tape;
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    if (!q8_clamps(b, i))
+      continue;
+    const struct tape_op *op = &tape->ops.at[i];
+    size_t root = tasks_root(b, tape_input(tape, op, 0));
+    b->root[tape->values.at[op->first_out].storage] = (uint32_t)root;
+    *VEC_PUSH(b->model->arena, &b->inference->clamps) =
+        (struct clamp){op->node, tape->storages.at[root].node};
+  }
 }
 
 /* Inputs of the net are there before the first task. */
@@ -256,8 +263,6 @@ static void find_overlap(struct tasks *b, size_t index,
 }
 
 static void add_q8(struct tasks *b, size_t index) {
-  if (!q8_is_on(b->settings))
-    return;
   struct q8_form form = q8_form_of(b, index);
   if (!add_i64(b->q8_bytes, q8_bytes(&form), &b->q8_bytes))
     b->overflow = true;
@@ -273,7 +278,8 @@ static void add_task(struct tasks *b, size_t index) {
   if (b->root[first] != first)
     return;
   size_t number = b->graph.tasks.count;
-  add_q8(b, index);
+  if (b->small)
+    add_q8(b, index);
   struct plan_task *task = VEC_PUSH(b->graph.arena, &b->graph.tasks);
   b->origins[number] = origin_of(b, index);
   task->work = bytes_of(b, &op->facts->work);
@@ -446,11 +452,14 @@ void tasks_find(struct tasks *b) {
   count_reads(b);
   find_tied(b);
   find_roots(b);
-  add_inputs(b);
-  if (q8_is_on(b->settings))
+  b->small = q8_is_on(b->settings);
+  if (b->small) {
+    find_clamps(b);
     b->q8_bytes =
         4 * Q8_PORT_WORDS *
         (int64_t)(b->model->predicted_sources + b->model->predicted_outputs);
+  }
+  add_inputs(b);
   add_tasks(b);
   for (size_t i = 0; i < b->model->predicted_outputs; i++) {
     size_t value = b->trace.value_of[b->model->outputs.at[i].node];

@@ -33,6 +33,7 @@ struct tasks {
   bool *tied;       /* by parameter: several layers use it */
   int64_t folded;   /* values of parameters and buffers that are gone */
   int64_t q8_bytes; /* of 8 bits: beside weights */
+  bool small;       /* values are of 8 bits: q8.h */
   bool overflow;
   bool leaps;  /* turns may be left out of the tape, though not of the graph */
   bool uneven; /* they must not: the graph is not complete */

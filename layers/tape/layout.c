@@ -324,10 +324,9 @@ enum row_order layout_rows(const struct tape *tape, size_t in) {
 }
 
 bool layout_of_axes(const struct tape *tape, uint32_t layout) {
-  if (tape->lowers)
-    return false;
-  const struct tape_layout *at = known(tape, layout);
-  return layout == LAYOUT_LAST || (at && at->front);
+  if (layout < LAYOUT_KNOWN)
+    return layout == LAYOUT_LAST && !tape->lowers;
+  return !tape->lowers && known(tape, layout)->front;
 }
 
 bool layout_turned(const struct tape *tape, uint32_t layout) {

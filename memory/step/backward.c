@@ -301,7 +301,7 @@ static int64_t packed_bytes(struct run *run, const struct tape_op *op) {
 static int64_t frozen_bytes(struct run *run, const struct tape_op *op) {
   int64_t bytes = 0;
   size_t first = op->first_param + (size_t)op->facts->param_count;
-  for (int i = 0; op->facts->gives_frozen && i < op->facts->frozen_count; i++)
+  for (int i = 0; i < op->facts->frozen_count; i++)
     bytes = sum_of(run, bytes,
                    param_bytes(run, run->tape->params.at[first + (size_t)i],
                                run->s->element));
@@ -319,7 +319,8 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
   work = sum_of(run, work, run_fetched_bytes(run, op));
   work = sum_of(run, work, view_bytes(run, op));
   work = sum_of(run, work, packed_bytes(run, op));
-  work = sum_of(run, work, frozen_bytes(run, op));
+  if (op->facts->gives_frozen)
+    work = sum_of(run, work, frozen_bytes(run, op));
   for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
@@ -364,16 +365,22 @@ static bool lies_apart(const struct run *run, enum row_order rows) {
   return rows >= ROWS_APART || (rows && run->s->batch > 1);
 }
 
+/* Bytes that a buffer has beyond those of a value. */
+static int64_t more_than(struct run *run, size_t buffer, size_t value) {
+  return run->buffers.at[buffer - 1].bytes - run_value_bytes(run, value);
+}
+
 /* A product copies rows that are no matrix, a norm of each map by itself the
  * maps that lie in larger ones, a view places of which some are spread. */
 static bool is_copied(struct run *run, const struct tape_op *op, size_t held,
                       enum row_order rows) {
-  if (op->facts->packs_gradient == PACKS_PLACES)
-    return rows == ROWS_APART && is_spread(run, op, held);
-  if (op->facts->packs_gradient == PACKS_PARTS)
-    return run->s->batch > 1 && run->buffers.at[held - 1].bytes >
-                                    run_value_bytes(run, op->first_out);
-  return lies_apart(run, rows) && op->facts->by_rows && !op->facts->by_sample;
+  switch (op->facts->packs_gradient) {
+  case PACKS_PLACES: return rows == ROWS_APART && is_spread(run, op, held);
+  case PACKS_PARTS:
+    return run->s->batch > 1 && more_than(run, held, op->first_out) > 0;
+  default:
+    return op->facts->by_rows && !op->facts->by_sample && lies_apart(run, rows);
+  }
 }
 
 /*
@@ -391,7 +398,8 @@ static enum row_order put_together(struct run *run, const struct tape_op *op) {
     return rows_if(kept ? layout_turned(run->tape, lies)
                         : layout_of_axes(run->tape, lies));
   }
-  if (!is_copied(run, op, *held, *rows))
+  bool together = !*rows && op->facts->packs_gradient != PACKS_PARTS;
+  if (together || !is_copied(run, op, *held, *rows))
     return *rows;
   int64_t bias = bias_bytes(run, op);
   size_t copy =
@@ -450,13 +458,10 @@ static enum row_order stays_turned(const struct run *run,
 /* How the rows lie of the gradient that was `made` for an input. */
 static enum row_order made_rows(struct run *run, const struct tape_op *op,
                                 size_t in, size_t made, enum row_order rows) {
-  int64_t bytes = run->buffers.at[made - 1].bytes;
-  bool part = bytes > run_value_bytes(run, in);
-  bool spread = bytes < run_value_bytes(run, in);
   bool cut = rows == ROWS_CUT || (!rows && lies_apart(run, op->facts->parts));
-  if (cut && part && !op->facts->turns)
+  if (cut && !op->facts->turns && more_than(run, made, in) > 0)
     return ROWS_CUT;
-  if (spread && op->facts->turns == ROWS_APART)
+  if (op->facts->turns == ROWS_APART && more_than(run, made, in) < 0)
     return ROWS_APART;
   return stays_turned(run, op, in, cut ? ROWS_TOGETHER : rows);
 }

@@ -39,22 +39,12 @@ static bool reads_far(const struct model *model,
   return false;
 }
 
-/* What it keeps goes before backward, as what no gradient reaches. */
-static bool stops(const struct model *model) {
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    const struct node *node = &model->nodes.at[i];
-    if (node->kind->stops && node->kind->stops(node->args))
-      return true;
-  }
-  return false;
-}
-
 struct leaping *leap_open(struct trace *trace, const struct model *model,
                           const struct trace_options *options) {
   const struct node_turns *turns;
   size_t next = 0;
   if (!options->leaps || options->range_count || !next_turns(model, &next) ||
-      stops(model))
+      model->stops) /* what is kept there goes before backward */
     return NULL;
   for (; (turns = next_turns(model, &next)); next++)
     if (reads_far(model, turns))

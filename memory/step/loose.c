@@ -69,7 +69,7 @@ void loose_find(struct trace *trace) {
 /* The same in the part of the tape that runs, or runs again. */
 static size_t end_of(const struct run *run, size_t index) {
   size_t end = run->repeated ? run->repeated->end : run->s->end;
-  size_t until = run->s->trace->until[index];
+  size_t until = run->until[index];
   return until < end ? until : end;
 }
 
@@ -80,7 +80,7 @@ void loose_begin(struct run *run, const struct tape_op *op, int64_t kept) {
   *VEC_PUSH(run->s->arena, &run->loose) = (struct run_loose){index, kept};
 }
 
-static void let_go(struct run *run, const struct run_loose *loose) {
+static void release(struct run *run, const struct run_loose *loose) {
   const struct tape_op *op = &run->tape->ops.at[loose->op];
   run_change(run, PART_TEMPORARY, -loose->kept);
   for (int i = 0; i < op->facts->saved_count; i++)
@@ -89,16 +89,16 @@ static void let_go(struct run *run, const struct run_loose *loose) {
         run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
 }
 
-void loose_end(struct run *run, const struct tape_op *op) {
+void loose_let_go(struct run *run, const struct tape_op *op) {
   size_t passed = (size_t)(op - run->tape->ops.at) + 1, left = 0;
-  if (!run->loose.count || passed < run->loose_end)
+  if (passed < run->loose_end)
     return;
   run->loose_end = SIZE_MAX;
   for (size_t i = 0; i < run->loose.count; i++) {
     const struct run_loose *loose = &run->loose.at[i];
     size_t end = end_of(run, loose->op);
     if (end <= passed) {
-      let_go(run, loose);
+      release(run, loose);
       continue;
     }
     run->loose_end = end < run->loose_end ? end : run->loose_end;

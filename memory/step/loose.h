@@ -7,16 +7,21 @@
 /* Finds it on the tape of a training step: trace->until. */
 void loose_find(struct trace *trace);
 
-/* Whether no gradient will reach an operation that has one. */
+/* Whether no gradient will reach an operation that has one, of a run that has
+ * `until`. */
 static inline bool loose_is(const struct run *run, const struct tape_op *op) {
-  const uint32_t *until = run->s->trace->until;
-  return until && until[op - run->tape->ops.at];
+  return run->until[op - run->tape->ops.at] != 0;
 }
 
 /* It has run, and keeps `kept` bytes besides tensors for a while. */
 void loose_begin(struct run *run, const struct tape_op *op, int64_t kept);
 
 /* Lets go what has been kept until after operation `op`. */
-void loose_end(struct run *run, const struct tape_op *op);
+void loose_let_go(struct run *run, const struct tape_op *op);
+
+static inline void loose_end(struct run *run, const struct tape_op *op) {
+  if (run->loose.count) /* a net without `detach` has none */
+    loose_let_go(run, op);
+}
 
 #endif

@@ -92,6 +92,7 @@ struct run {
   size_t skip;                 /* that is next */
   size_t due;                  /* the operation where it has to be asked */
   bool released;               /* what the operation that runs backward kept */
+  const uint32_t *until;       /* trace->until; NULL without a `detach` */
   VEC(struct run_loose) loose; /* loose.h */
   size_t loose_end;            /* after so many operations the next ones go */
 };

@@ -156,7 +156,7 @@ static void forward(struct run *run, const struct tape_op *op) {
   int64_t work =
       run_work_bytes(run, op, &op->facts->work, &op->facts->gathered);
   bool holds = run->keeps && !op->facts->drops && !run_moves(run);
-  bool loose = holds && loose_is(run, op), keeps = holds && !loose;
+  bool keeps = holds && !(run->until && loose_is(run, op));
   enum memory_part part = keeps ? PART_SAVED : PART_TEMPORARY;
   for (int i = 0; i < op->facts->out_count; i++) {
     size_t out = op->first_out + (size_t)i, storage = run_storage_of(run, out);
@@ -181,7 +181,7 @@ static void forward(struct run *run, const struct tape_op *op) {
   run_change(run, PART_TEMPORARY, -work);
   if (!holds)
     drop_kept(run, op, kept);
-  if (loose)
+  else if (!keeps)
     loose_begin(run, op, kept);
   for (int i = 0; i < op->facts->out_count; i++)
     run_release(run, run_storage_of(run, op->first_out + (size_t)i));
@@ -246,7 +246,7 @@ static void find_saved(struct run *run) {
   }
   for (size_t i = run->s->first; i < run->s->end; i++)
     if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops &&
-        !loose_is(run, &tape->ops.at[i]))
+        !(run->until && loose_is(run, &tape->ops.at[i])))
       add_saved(run, tape->ops.at[i].node,
                 run_stored_bytes(run, &tape->ops.at[i]));
   if (run->s->saved_by_node)
@@ -338,7 +338,7 @@ static void receive_inputs(struct run *run) {
 }
 
 void simulate(struct simulation *s) {
-  struct run run = {.s = s, .tape = &s->trace->tape};
+  struct run run = {.s = s, .tape = &s->trace->tape, .until = s->trace->until};
   if (s->end == 0)
     s->end = run.tape->ops.count;
   bool to_the_end = s->end == run.tape->ops.count;

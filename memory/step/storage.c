@@ -156,16 +156,22 @@ static void keep(struct run *run, size_t storage) {
   }
 }
 
-void run_count_saves(struct run *run, const struct tape_op *op) {
-  bool loose = loose_is(run, op);
-  for (int i = 0; i < op->facts->saved_count; i++) {
-    size_t storage =
-        run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]);
-    if (!loose)
-      keep(run, storage);
-    else if (!run_moves(run))
-      run_use_of(run, storage)->left++;
+/* Until its node goes. */
+static void count_loose(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->saved_count && !run_moves(run); i++) {
+    size_t saved = run->tape->saved.at[op->first_saved + (size_t)i];
+    run_use_of(run, run_root_of(run, saved))->left++;
   }
+}
+
+void run_count_saves(struct run *run, const struct tape_op *op) {
+  if (run->until && loose_is(run, op)) {
+    count_loose(run, op);
+    return;
+  }
+  for (int i = 0; i < op->facts->saved_count; i++)
+    keep(run,
+         run_root_of(run, run->tape->saved.at[op->first_saved + (size_t)i]));
 }
 
 void run_fetch_inputs(struct run *run, const struct segment *segment) {

@@ -10,7 +10,7 @@ static bool stops(const struct node *node) {
 
 static bool any_stops(const struct model *model) {
   for (size_t i = 0; i < model->nodes.count; i++)
-    if (stops(&model->nodes.at[i]))
+    if (model->nodes.at[i].kind->stops && stops(&model->nodes.at[i]))
       return true;
   return false;
 }
@@ -30,7 +30,8 @@ static bool *find_led(const struct model *model) {
 }
 
 void detached_find(struct model *model) {
-  if (!any_stops(model))
+  model->stops = any_stops(model);
+  if (!model->stops)
     return;
   bool *led = find_led(model);
   bool *steps =
