@@ -315,7 +315,7 @@ static void every_option_is_in_the_help_and_the_manual_page(void **state) {
   int lines = 0, options = 0;
   for (const char *c = help.out; *c; c++)
     lines += *c == '\n';
-  assert_in_range(lines, 20, 120);
+  assert_in_range(lines, 20, 112);
   struct run names = run("%s help --manual | grep -o '^\\*.*--[a-z-]*' | "
                          "grep -o -e '--[a-z-]*'",
                          NETC);
