@@ -2,7 +2,7 @@
 #ifndef NETC_TESTS_MACROS_H
 #define NETC_TESTS_MACROS_H
 
-#include "tests/report.h"
+#include "tests/windows.h"
 
 /* A macro whose value is a number, in the order of the header. */
 struct macro {
@@ -129,50 +129,24 @@ static inline int64_t want_shape(struct wanted *w, json_t *layer) {
   return count;
 }
 
-/* An argument by axis: one number is for all of them. */
-static inline int64_t by_axis(json_t *sizes, size_t axis, int64_t otherwise) {
-  size_t count = json_array_size(sizes);
-  if (count == 0)
-    return otherwise;
-  return json_integer_value(json_array_get(sizes, count == 1 ? 0 : axis));
-}
-
 static inline void want_windows(struct wanted *w, json_t *layer) {
   json_t *given = find(layer, "attributes");
   json_t *kernel = json_object_get(given, "kernel");
-  json_t *pad = json_object_get(given, "pad");
-  const char *op = json_string_value(find(layer, "op"));
-  bool pools = strstr(op, "pool") != NULL, convolves = strstr(op, "conv");
-  if (!pools && !convolves && strcmp(op, "unfold") && strcmp(op, "local"))
-    return; /* of attention, `kernel` is that of its projections */
   char room[32];
+  if (!has_window(layer))
+    return;
   for (size_t i = 0; kernel && i + 1 < json_array_size(find(layer, "out.0"));
        i++) {
     const char *axis = axis_of(layer, i, room);
-    int64_t size = by_axis(kernel, i, 1);
-    int64_t step = by_axis(json_object_get(given, "dilate"), i, 1);
-    int64_t before = by_axis(json_object_get(pad, "before"), i, 0);
-    int64_t after = by_axis(json_object_get(pad, "after"), i, 0);
-    if (json_is_string(pad)) { /* the size stays at stride 1 */
-      before = step * (size - 1) / 2;
-      after = step * (size - 1) - before;
-    }
-    int64_t stride =
-        by_axis(json_object_get(given, "stride"), i, pools ? size : 1);
-    if (json_is_string(pad) && strcmp(json_string_value(pad), "tf") == 0) {
-      int64_t in = by_axis(find(layer, "in.0"), i, 1);
-      int64_t all = ((in + stride - 1) / stride - 1) * stride +
-                    step * (size - 1) + 1 - in;
-      before = all > 0 ? all / 2 : 0;
-      after = all > 0 ? all - before : 0;
-    }
-    want(w, size, "_KERNEL_", axis);
-    want(w, stride, "_STRIDE_", axis);
-    want(w, step, "_DILATION_", axis);
-    want(w, before, "_PAD_BEFORE_", axis);
-    want(w, after, "_PAD_AFTER_", axis);
+    struct moved window = window_along(layer, i);
+    want(w, window.kernel, "_KERNEL_", axis);
+    want(w, window.stride, "_STRIDE_", axis);
+    want(w, window.step, "_DILATION_", axis);
+    want(w, window.before, "_PAD_BEFORE_", axis);
+    want(w, window.after, "_PAD_AFTER_", axis);
   }
-  if (kernel && convolves) {
+  const char *op = json_string_value(find(layer, "op"));
+  if (kernel && strstr(op, "conv")) {
     json_t *groups = json_object_get(given, "groups"),
            *in = find(layer, "in.0");
     int64_t channels =

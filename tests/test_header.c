@@ -171,9 +171,19 @@ struct known {
   struct netc *netc;
   json_t *json;
   const struct netrt_model *model; /* NULL: the runtime has not its type */
+  bool small;                      /* of 8 bits */
   struct header header;
   int64_t weights; /* bytes of the layers until now */
 };
+
+/* Whether an operation reads 32 bits at that place of the block. */
+static bool is_wide(const struct netrt_model *m, int64_t offset) {
+  for (uint32_t i = 0; i < m->operand_count; i++)
+    if (m->operands[i].place == NETRT_IN_WEIGHTS &&
+        (int64_t)m->operands[i].offset == offset)
+      return m->operands[i].type == NETRT_I32;
+  return false;
+}
 
 /* Its tensors in the block of weights, with the biases of folding. Layers
  * have them one behind the other, so that a part of the block is all of it. */
@@ -183,20 +193,28 @@ static void want_weights(struct wanted *w, struct known *k, int64_t layer) {
   for (size_t i = 0; netc_tensor(k->netc, i, &t) == NETC_OK; i++) {
     if (t.layer != layer || t.offset < 0)
       continue;
+    if (k->small && is_wide(k->model, t.offset))
+      continue; /* biases of 32 bits lie together, before all else */
     first = first < 0 ? t.offset : first;
     count += t.count;
   }
   if (first < 0)
     return;
+  int64_t bytes = k->small ? count : 4 * count;
   assert_int_equal(first, k->weights);
-  k->weights += 4 * count;
+  k->weights += bytes;
   want(w, first, "_WEIGHT_OFFSET", "");
-  want(w, 4 * count, "_WEIGHT_BYTES", "");
+  want(w, bytes, "_WEIGHT_BYTES", "");
 }
 
-/* The layer into which a norm is folded gives its result. */
+/* The layer into which a norm is folded gives its result; that which a limit
+ * is part of, too. */
 static int64_t runs_as(const struct known *k, int64_t layer) {
   struct netc_tensor t = {.size = sizeof t};
+  struct netc_q8 q8 = {.size = sizeof q8};
+  for (size_t i = 0; k->small && netc_q8(k->netc, i, &q8) == NETC_OK; i++)
+    if (*q8.clamp && q8.out == layer)
+      return q8.layer;
   for (size_t i = 0; netc_tensor(k->netc, i, &t) == NETC_OK; i++)
     if (t.norm == layer)
       return t.layer;
@@ -263,6 +281,10 @@ static int64_t values_of(const struct netrt_model *m,
   return values;
 }
 
+static int64_t type_bytes(uint8_t type) {
+  return type == NETRT_I64 ? 8 : type == NETRT_I8 ? 1 : 4;
+}
+
 static void check_end(struct known *k, json_t *end, const char *kind,
                       size_t index, const struct netrt_port *port) {
   struct wanted w = {.count = 0};
@@ -271,11 +293,12 @@ static void check_end(struct known *k, json_t *end, const char *kind,
   bool dense, in_arena = port->operand.place == NETRT_IN_ARENA;
   snprintf(stem, sizeof stem, "%s_%zu", kind, index);
   snprintf(path, sizeof path, "layers.%lld", (long long)number(end, "layer"));
-  int64_t bytes = port->operand.type == NETRT_I64 ? 8 : 4;
+  int64_t bytes = type_bytes(port->operand.type);
   size_t align = (size_t)number(k->json, "inference.arena.align_bytes");
   int64_t count =
       want_shape(&w, find(k->json, path)) * inference(k->json, "batch");
   assert_true(!type || (bytes == 8) == (strcmp(type, "i64") == 0));
+  assert_true(bytes == 8 || bytes == (k->small ? 1 : 4));
   assert_int_equal(values_of(k->model, &port->operand, &dense), count);
   want(&w, count, "_COUNT", "");
   want(&w, count * bytes, "_BYTES", "");
@@ -381,9 +404,31 @@ static void check_end_of(struct header *h) {
     assert_string_not_equal(h->at[i - 1].name, h->at[i].name);
 }
 
+/* All that operations of 8 bits read of the block, each part once, and scale
+ * and zero of inputs and outputs. */
+static int64_t block_bytes(const struct known *k) {
+  const struct netrt_model *m = k->model;
+  int64_t bytes = 8 * (int64_t)(m->input_count + m->output_count);
+  for (uint32_t i = 0; i < m->operand_count; i++) {
+    const struct netrt_operand *at = &m->operands[i];
+    bool dense, seen = at->place != NETRT_IN_WEIGHTS;
+    for (uint32_t j = 0; j < i && !seen; j++)
+      seen = m->operands[j].place == NETRT_IN_WEIGHTS &&
+             m->operands[j].offset == at->offset;
+    if (!seen)
+      bytes += values_of(m, at, &dense) * type_bytes(at->type);
+  }
+  return bytes;
+}
+
 static void check_known(struct known *k) {
   json_t *layer, *end;
   size_t i;
+  struct netc_q8_block block = {.size = sizeof block};
+  if (k->small) {
+    assert_int_equal(netc_q8_block(k->netc, &block), NETC_OK);
+    k->weights = block.narrow;
+  }
   check_totals(k);
   json_array_foreach(find(k->json, "inputs"), i,
                      end) if (!json_object_get(end, "only_training"))
@@ -396,7 +441,8 @@ static void check_known(struct known *k) {
         !json_object_get(layer, "only_training"))
       check_layer(k, layer, (int64_t)i);
   }
-  assert_int_equal(k->weights, inference(k->json, "weight_bytes"));
+  assert_int_equal(k->small ? block_bytes(k) : k->weights,
+                   inference(k->json, "weight_bytes"));
   check_budgets(k);
   check_end_of(&k->header);
 }
@@ -407,23 +453,22 @@ static char *emitted(struct netc *netc, const char *kind) {
   return out.at;
 }
 
-/* The header in the types that the runtime has. */
-static void check_net(const char *path, const char *options) {
-  char *source = read_text(path, NULL);
-  bool small = strstr(source, "dtype=i8") != NULL; /* test_q8.c; no budget of
-                                                      int8 holds in float32 */
-  free(source);
-  if (small)
-    return;
+/* The header in one of the types that the runtime has; NULL: the net's own.
+ * Whether it runs in that. */
+static bool check_net(const char *path, const char *options,
+                      const char *dtype) {
   struct known k = {.path = path, .netc = netc_open(NULL, NULL)};
   choose(k.netc, options);
-  assert_int_equal(netc_set(k.netc, "dtype", "f32"), NETC_OK);
+  if (dtype)
+    assert_int_equal(netc_set(k.netc, "dtype", dtype), NETC_OK);
   assert_int_equal(show_errors(k.netc, netc_load_file(k.netc, path)), NETC_OK);
   char *header = emitted(k.netc, "header"), *json = emitted(k.netc, "json");
   read_header(&k.header, header);
   k.json = json_loads(json, 0, NULL);
   assert_non_null(k.json);
   enum netc_status runs = netc_runtime(k.netc, &k.model);
+  struct netc_q8_block block = {.size = sizeof block};
+  k.small = runs == NETC_OK && netc_q8_block(k.netc, &block) == NETC_OK;
   if (runs == NETC_OK)
     check_known(&k);
   else /* a layer that the runtime refuses by its name */
@@ -433,6 +478,15 @@ static void check_net(const char *path, const char *options) {
   free(header);
   free(json);
   netc_close(k.netc);
+  return runs == NETC_OK;
+}
+
+/* A budget of int8 does not hold in float32. */
+static const char *type_of(const char *path) {
+  char *source = read_text(path, NULL);
+  bool small = strstr(source, "dtype=i8") != NULL;
+  free(source);
+  return small ? NULL : "f32";
 }
 
 static void numbers_are_those_of_the_report(void **state) {
@@ -441,11 +495,26 @@ static void numbers_are_those_of_the_report(void **state) {
   for (size_t f = 0; f < 2; f++) {
     struct paths paths = find_paths(folders[f], ".net");
     for (size_t i = 0; i < paths.count; i++) {
-      check_net(paths.at[i], "");
+      check_net(paths.at[i], "", type_of(paths.at[i]));
       if (f == 1)
-        check_net(paths.at[i], "batch=3 fold=off");
+        check_net(paths.at[i], "batch=3 fold=off", type_of(paths.at[i]));
     }
     paths_free(&paths);
+  }
+}
+
+static void numbers_of_8_bits_are_those_of_the_report(void **state) {
+  (void)state;
+  static const char *const of_reals[] = {
+      "examples/firmware/kws.net",     "examples/zoo/lenet5.net",
+      "examples/zoo/mobilenet_v3.net", "examples/zoo/shufflenet_v2.net",
+      "examples/zoo/googlenet.net",    "examples/zoo/wavenet.net",
+      "examples/zoo/r3d_18.net"};
+  assert_true(check_net("examples/templates/mcu.net", "", NULL));
+  assert_true(check_net("examples/search/mcunet.net", "", NULL));
+  for (size_t i = 0; i < sizeof of_reals / sizeof *of_reals; i++) {
+    assert_true(check_net(of_reals[i], "", "i8"));
+    assert_true(check_net(of_reals[i], "batch=2 overlap=off", "i8"));
   }
 }
 
@@ -574,7 +643,7 @@ static void an_output_that_is_a_part_says_its_alignment(void **state) {
          "#define PART_OUTPUT_0_ALIGN 4\n#define PART_OUTPUT_0_DENSE 0",
          NULL);
   snprintf(command, sizeof command, "%s/part.net", folder);
-  check_net(command, "");
+  assert_true(check_net(command, "", "f32"));
 }
 
 static void what_cannot_run_says_why(void **state) {
@@ -602,6 +671,7 @@ int main(void) {
       cmocka_unit_test(weights_are_an_array_however_they_are_written),
       cmocka_unit_test(limits_are_checked),
       cmocka_unit_test(numbers_are_those_of_the_report),
+      cmocka_unit_test(numbers_of_8_bits_are_those_of_the_report),
       cmocka_unit_test(no_counted_batch_trains_in_more_than_the_macro_says),
       cmocka_unit_test(tables_run),
       cmocka_unit_test(an_output_that_is_a_part_says_its_alignment),
