@@ -195,6 +195,37 @@ void phrase_put_name(struct text *out, struct slice name) {
     text_putc(out, '_');
 }
 
+/* param w in 8..64 = 16, param w = 16 in 8..64 step 8: the bounds of a param
+   stand after its default, and steps are the sweep's. */
+static bool put_bounded_param(struct phrase *p, struct slice name,
+                              struct slice value) {
+  size_t in = slice_begins(value, "in ") ? 0 : slice_find(value, " in ");
+  if (in == value.length)
+    return false;
+  struct slice bounds = slice_plain(slice_from(value, in ? in + 4 : 3));
+  struct slice first = slice_to(value, in);
+  size_t equals = slice_find(bounds, "="), step = slice_find(bounds, " step ");
+  if (!in) {
+    first = slice_from(bounds, equals);
+    bounds = slice_plain(slice_to(bounds, equals));
+    step = slice_find(bounds, " step ");
+  }
+  if (!in || step < bounds.length) {
+    first = slice_trim(first, "= \t");
+    bounds = slice_plain(slice_to(bounds, step));
+    size_t range = slice_find(bounds, "..");
+    if (!first.length)
+      first = slice_to(bounds, range);
+    if (range == bounds.length || !slice_is_number(first))
+      return false;
+    text_printf(p->out, "param %.*s = %.*s in %.*s", SLICE_ARG(name),
+                SLICE_ARG(first), SLICE_ARG(bounds));
+    return phrase_said(p, "the bounds of a param follow its default; `netc "
+                          "sweep -D w=8..64:8` goes in steps");
+  }
+  return false;
+}
+
 /* let c := 4, const c = 4, int c = 4 */
 bool phrase_constant(struct phrase *p) {
   struct slice line = phrase_bare(p->line), word = slice_word(line);
@@ -211,6 +242,8 @@ bool phrase_constant(struct phrase *p) {
     text_printf(p->out, "param %.*s = 1", SLICE_ARG(name));
     return phrase_said(p, "a param has a default: `param depth = 4`");
   }
+  if (param && name.length && put_bounded_param(p, name, value))
+    return true;
   if (!name.length || (!typed && !numbered && !slice_begins(value, "=") &&
                        !slice_begins(value, ":=")))
     return false;

@@ -189,7 +189,8 @@ bool phrase_loop(struct phrase *p) {
   return put_body(p, slice_from(rest, end));
 }
 
-/* loop 3 { .. }, repeat 3 res 64, 3 * res 64, 4x { .. }, res 64 x3 */
+/* loop 3 { .. }, repeat 3 res 64, 3 * res 64, 4x { .. }, x4 { .. },
+   res 64 x3 */
 bool phrase_repetition(struct phrase *p) {
   struct slice line = slice_plain(p->line), word = slice_word(line);
   struct slice rest = phrase_after_word(line), count = word;
@@ -212,6 +213,8 @@ bool phrase_repetition(struct phrase *p) {
     rest = slice_trim(rest, "* ");
     if (slice_starts_word(rest, "x"))
       rest = phrase_after_word(rest);
+  } else if (slice_begins(word, "x") && slice_begins(rest, "{")) {
+    count = slice_from(word, 1);
   } else {
     size_t star = slice_find(line, "*"), by = slice_find(line, " x");
     size_t at = star < line.length ? star : by;
