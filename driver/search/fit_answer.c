@@ -134,7 +134,9 @@ static int complain_of_none(const struct fit_search *s) {
       snprintf(at + used, sizeof at - used, "%s%s = %s", i ? ", " : "",
                s->space.axes[i].name, value);
   }
-  return complain(EXIT_SOURCE, "nothing fits; %s: %s", at,
+  bool wrong = s->has_nearest && s->nearest.state == VARIANT_WRONG;
+  return complain(EXIT_SOURCE, "%s; %s: %s",
+                  wrong ? "nothing compiles" : "nothing fits", at,
                   s->has_nearest ? s->nearest.why : "the goal is not a number");
 }
 

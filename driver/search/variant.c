@@ -1,6 +1,7 @@
 /* Variants: a net at one place of a space, compiled and measured. */
 #include "driver/search/variant.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -155,7 +156,11 @@ static enum variant_state state_of(struct bench *bench,
     bool over = strcmp(d.slug, "over-budget") == 0;
     if (d.severity != NETC_SEVERITY_ERROR || (over && *v->why))
       continue;
-    snprintf(v->why, sizeof v->why, "%s", d.message);
+    if (over || !d.place.line)
+      snprintf(v->why, sizeof v->why, "%s", d.message);
+    else
+      snprintf(v->why, sizeof v->why, "%s:%" PRIu32 ":%" PRIu32 ": %s",
+               d.place.file, d.place.line, d.place.column, d.message);
     if (!over)
       return VARIANT_WRONG;
   }
