@@ -1,13 +1,47 @@
 /* Statements that make no layer: inputs, outputs, names, settings. */
 #include "sema/binding/slip.h"
 #include "layers/foreign/foreign.h"
+#include "sema/model/given.h"
 #include "sema/statements.h"
+
+static int dtype_row(void) {
+  int row = 0;
+  while (strcmp(infer_specs[row].name, "dtype") != 0)
+    row++;
+  return row;
+}
+
+/* What an input and the last `infer dtype=` of the source say. */
+static bool agree_on_dtype(struct expander *e) {
+  const char *word = element_word(e->in->settings->infer.dtype);
+  if (!e->in->small.end || !e->in->typed.end ||
+      e->in->settings->infer.dtype == ELEMENT_I8)
+    return true;
+  struct diagnostic *d =
+      report(e, WRONG_DTYPE, e->in->typed,
+             "`infer dtype=%s`, and an input is of i8", word);
+  diag_label(d, e->in->small, "a prediction has one type");
+  return diag_help(d, "leave out one of them");
+}
+
+/* A prediction of int8, which `infer dtype=i8` says, too. */
+static bool take_small(struct expander *e, const struct stmt *stmt) {
+  struct settings *settings = e->in->settings;
+  e->in->small = stmt->more->dtype_span;
+  if (e->in->typed.end)
+    return agree_on_dtype(e);
+  settings->infer_spans[dtype_row()] = stmt->more->dtype_span;
+  settings->infer.dtype = ELEMENT_I8;
+  return true;
+}
 
 static bool read_dtype(struct expander *e, const struct stmt *stmt,
                        enum dtype *dtype) {
   *dtype = DTYPE_FLOAT;
   if (!stmt->more->dtype.at || slice_is(stmt->more->dtype, "f32"))
     return true;
+  if (slice_is(stmt->more->dtype, "i8"))
+    return take_small(e, stmt);
   bool i64 = slice_is(stmt->more->dtype, "i64");
   if (i64 || slice_is(stmt->more->dtype, "i32")) {
     *dtype = i64 ? DTYPE_I64 : DTYPE_I32;
@@ -20,8 +54,8 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
   if (ours)
     diag_suggest(d, stmt->more->dtype_span, slice_of(ours));
   diag_otherwise(
-      d, "`: i32` and `: i64` make indices, without it an input holds "
-         "values; their type is `infer dtype=`, `train dtype=` or `--dtype`");
+      d, "`: i32` and `: i64` make indices, `: i8` a prediction of int8; else "
+         "the type of values is `infer dtype=`, `train dtype=` or `--dtype`");
   return false;
 }
 
@@ -222,4 +256,13 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
     settings->train.offload = OFFLOAD_NONE;
   if (!train && !infer)
     settings->budget_given = b.given;
+}
+
+void expand_settings_line(struct expander *e, const struct stmt *stmt) {
+  expand_settings(e, stmt);
+  for (const struct arg *arg = stmt->args; arg; arg = arg->next)
+    if (slice_is(stmt->name, "infer") && slice_is(arg->key, "dtype")) {
+      e->in->typed = arg->span;
+      agree_on_dtype(e);
+    }
 }

@@ -201,7 +201,7 @@ void expand_stmt(struct expander *e, const struct stmt *stmt) {
   case STMT_FOR: expand_for(e, stmt); break;
   case STMT_IF: expand_if(e, stmt); break;
   case STMT_USE: expand_use(e, stmt); break;
-  case STMT_SETTINGS: expand_settings(e, stmt); break;
+  case STMT_SETTINGS: expand_settings_line(e, stmt); break;
   case STMT_MESSAGE: expand_message(e, stmt); break;
   case STMT_HOLE: expand_hole(e, stmt); break;
   }
@@ -313,6 +313,7 @@ void expand_program(struct expansion *expansion, const struct block *program,
   struct expander e = open_expander(expansion, model);
   model->arena = expansion->arena;
   expansion->settings->budget_given = 0; /* of an earlier trial */
+  expansion->small = expansion->typed = (struct span){0};
   struct group *net = VEC_PUSH(e.arena, &model->groups);
   net->parent = NO_NODE;
   net->span = program->span;

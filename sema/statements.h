@@ -236,6 +236,7 @@ void expand_output(struct expander *e, const struct stmt *stmt);
 void expand_def(struct expander *e, const struct stmt *stmt);
 void expand_net(struct expander *e, const struct stmt *stmt);
 void expand_settings(struct expander *e, const struct stmt *stmt);
+void expand_settings_line(struct expander *e, const struct stmt *stmt);
 
 /* Constants, and messages about them: param.c */
 

@@ -512,6 +512,8 @@ static void numbers_of_8_bits_are_those_of_the_report(void **state) {
       "examples/zoo/r3d_18.net"};
   assert_true(check_net("examples/templates/mcu.net", "", NULL));
   assert_true(check_net("examples/search/mcunet.net", "", NULL));
+  assert_true(
+      check_net("tests/golden/language/an-input-of-int8.net", "", NULL));
   for (size_t i = 0; i < sizeof of_reals / sizeof *of_reals; i++) {
     assert_true(check_net(of_reals[i], "", "i8"));
     assert_true(check_net(of_reals[i], "batch=2 overlap=off", "i8"));

@@ -62,6 +62,8 @@ struct expansion {
   size_t input_count;
   int64_t inputs_seen; /* statements, with those in error */
   struct input_override override;
+  struct span small;  /* `: i8` of an input, and */
+  struct span typed;  /* `infer dtype=`; of length 0: there is none */
   bool low;           /* inputs have the lower ends of their bounds, */
   struct span bounds; /* which stand there; of length 0: there are none */
   struct adapters adapters;
