@@ -393,7 +393,7 @@ static void turns_that_differ_in_figures_are_drawn_once(void **state) {
   picture_free(&p);
   struct picture g = draw("examples/zoo/stylegan2_g.net", "");
   assert_texts(&g, "× 8", 1);
-  assert_texts(&g, "linear 512–32", 2);
+  assert_texts(&g, "linear 32–512", 2);
   assert_texts(&g, "map[2–9]", 1);
   assert_texts(&g, "map[3–10]", 1);
   picture_free(&g);
@@ -402,6 +402,41 @@ static void turns_that_differ_in_figures_are_drawn_once(void **state) {
   assert_texts(&d, "× 5", 1);
   assert_texts(&d, "boxes[0–4]", 2);
   picture_free(&d);
+}
+
+/*
+ * How values are moved and at what rate they are dropped makes no other block:
+ * the stages of Swin are as its paper has them.
+ */
+static void turns_that_move_and_drop_otherwise_are_drawn_once(void **state) {
+  (void)state;
+  struct picture p = draw("examples/zoo/swin.net", "");
+  assert_texts(&p, "× 2", 3);
+  assert_texts(&p, "× 6", 1);
+  assert_texts(&p, "droppath 0–0.2", 1);
+  assert_texts(&p, "window_partition false/true", 3);
+  assert_texts(&p, "windows 12 false/true", 1);
+  picture_free(&p);
+  static const struct {
+    const char *turns, *text;
+    bool folded;
+  } nets[] = {{"for p in [0.3 0.1 0.2] { linear 8 relu; dropout p }",
+               "linear 8 relu dropout 0.1–0.3", true},
+              {"for s in 0..1 { if s == 1 { roll 1 }; reshape 2x4x8; "
+               "permute 1 0 2; reshape 8x8; linear 8 }",
+               "(roll) reshape permute", true},
+              {"for s in 0..1 { linear 8; reshape 2x4x8; "
+               "if s == 1 { permute 1 0 2 }; reshape 8x8 }",
+               "reshape (permute) reshape", true},
+              {"for s in 0..1 { linear 8+s; reshape _x4; permute 1 0 }",
+               "linear 8–9", false}};
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    struct run r = run("printf 'input 8x8\n%s\n' | %s --emit=svg - 2>&1",
+                       nets[i].turns, NETC);
+    if ((strstr(r.out, nets[i].text) != NULL) != nets[i].folded)
+      fail_msg("%s: %s\n%s", nets[i].turns, nets[i].text, r.out);
+    run_free(&r);
+  }
 }
 
 /* Only whole turns, which nobody reads from inside but a sum over all. */
@@ -829,6 +864,7 @@ int main(void) {
       cmocka_unit_test(repeats_are_drawn_once),
       cmocka_unit_test(what_all_turns_read_is_named),
       cmocka_unit_test(turns_that_differ_in_figures_are_drawn_once),
+      cmocka_unit_test(turns_that_move_and_drop_otherwise_are_drawn_once),
       cmocka_unit_test(turns_that_are_read_one_by_one_are_drawn_each),
       cmocka_unit_test(equal_calls_are_drawn_once),
       cmocka_unit_test(a_long_call_keeps_its_title),

@@ -48,11 +48,12 @@ struct diagram_section {
   int64_t *row_of; /* of the call's nodes, by their place in it */
 };
 
-/* Repeats that an item lies in and whose turns differ: inner ones first. */
+/* Repeats that an item lies in: inner ones first. */
 enum { MOST_NESTED = 8 };
 
 struct diagram_turns {
   size_t stride, count; /* rows of a turn; turns */
+  bool varies;          /* they have figures of their own */
 };
 
 /* How tightly a diagram is set: the first that can be read on a page. */
@@ -191,6 +192,17 @@ void diagram_close_rows(struct diagram *d);
 const struct diagram_section *section_of(const struct diagram *d, size_t row);
 int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
                     int64_t node);
+bool node_is_of(const struct node *node, const char *family);
+
+/* Whether it drops values at a rate; whether it only puts them elsewhere. */
+bool row_has_rate(const struct diagram *d, const struct row *row);
+bool row_only_moves(const struct diagram *d, const struct row *row);
+
+/* The node that a chain begins with. */
+static inline int64_t row_input(const struct diagram *d,
+                                const struct row *row) {
+  return node_input(d->c->model, &d->c->model->nodes.at[row->first], 0);
+}
 
 /* diagram_calls.c: which calls are drawn once; false: none. */
 bool diagram_find_calls(struct diagram *d);
@@ -276,9 +288,17 @@ size_t diagram_find_loop(struct diagram *d, const struct diagram_pieces *p,
 size_t item_turns(const struct diagram *d, const struct diagram_item *item);
 size_t item_turn_row(const struct diagram_item *item, size_t turn);
 
+/* The same of all turns, also of those that are equal. */
+size_t item_all_turns(const struct diagram_item *item);
+size_t item_any_row(const struct diagram_item *item, size_t turn);
+
 bool same_but_figures(struct slice a, struct slice b);
 struct slice merge_turns(struct arena *arena, const struct slice *turns,
                          size_t count);
+
+/* The same of frames: an argument that some calls leave out is no matter. */
+struct slice merge_titles(struct arena *arena, const struct slice *turns,
+                          size_t count);
 
 /* diagram_fill.c: colours, and the sizes that they are measured by. */
 int family_of(const struct layer_kind *kind); /* by number; -1: of none */

@@ -90,9 +90,9 @@ static void share_turns(struct diagram *d, const struct diagram_unit *unit,
     item->last_row += ((size_t)unit->count - 1) * length;
     item->times *= unit->count;
     item->varies |= unit->varies;
-    if (unit->varies && item->nested_count < MOST_NESTED)
+    if (item->nested_count < MOST_NESTED)
       item->nested[item->nested_count++] =
-          (struct diagram_turns){length, (size_t)unit->count};
+          (struct diagram_turns){length, (size_t)unit->count, unit->varies};
     if (item->turns == 0) {
       item->turn = first;
       item->stride = length;

@@ -28,6 +28,8 @@ static const struct row *row_at(const struct diagram_loop *l, int64_t row) {
 static bool same_layers(const struct diagram_loop *l, int64_t a, int64_t b) {
   const struct model *model = l->d->c->model;
   const struct row *x = row_at(l, a), *y = row_at(l, b);
+  if (row_only_moves(l->d, x) && row_only_moves(l->d, y))
+    return !x->warning_count && !y->warning_count;
   if (x->end - x->first != y->end - y->first || x->warning_count ||
       y->warning_count || (x->group == NO_NODE) != (y->group == NO_NODE) ||
       call_of_group(l->d, x->group) != call_of_group(l->d, y->group))
@@ -69,6 +71,9 @@ static bool same_inputs(struct diagram_loop *l, int64_t a, int64_t row) {
   const struct model *model = l->d->c->model;
   const struct diagram_section *section = section_of(l->d, (size_t)a);
   const struct row *x = row_at(l, row), *y = row_at(l, row + l->length);
+  if (row_only_moves(l->d, x))
+    return same_input(l, a, row_of_node(l->d, section, row_input(l->d, x)),
+                      row_of_node(l->d, section, row_input(l->d, y)));
   for (int64_t i = 0; i < x->end - x->first; i++) {
     const struct node *m = &model->nodes.at[x->first + i];
     const struct node *n = &model->nodes.at[y->first + i];

@@ -26,6 +26,9 @@ static bool look_at_row(struct diagram_pair *pair, size_t offset,
   const struct row *b = &d->rows.at[pair->b + offset];
   const struct diagram_section *section = section_of(d, pair->a);
   d->search--;
+  if (row_only_moves(d, a) && row_only_moves(d, b))
+    return look(pair, row_of_node(d, section, row_input(d, a)),
+                row_of_node(d, section, row_input(d, b)));
   if (a->end - a->first != b->end - b->first)
     return false;
   for (int64_t i = 0; i < a->end - a->first; i++) {

@@ -7,11 +7,49 @@
 
 #include "base/hash.h"
 
+bool node_is_of(const struct node *node, const char *family) {
+  return node->kind->family && strcmp(node->kind->family, family) == 0;
+}
+
+bool row_has_rate(const struct diagram *d, const struct row *row) {
+  if (row->group != NO_NODE)
+    return false;
+  for (int64_t i = row->first; i < row->end; i++)
+    if (node_is_of(&d->c->model->nodes.at[i], "Regularisation"))
+      return true;
+  return false;
+}
+
+/* A rate makes no layer another one: blocks drop more the deeper they are. */
+static void put_without_rates(const struct diagram *d, struct text *out,
+                              const struct row *row) {
+  const struct model *model = d->c->model;
+  for (int64_t i = row->first; i < row->end; i++) {
+    const struct node *node = &model->nodes.at[i];
+    text_putc(out, ' ');
+    if (node_is_of(node, "Regularisation"))
+      text_put(out, node->kind->name);
+    else if (i == row->head || node->head == i)
+      model_put_layer(out, model, i, NULL);
+    else
+      model_put_tail(out, model, i, NULL);
+  }
+}
+
+/*
+ * Windows that are shifted in every other block make no other block: how a row
+ * moves values makes no difference, if what comes and leaves is of one shape.
+ */
 static void hash_rows(struct diagram *d) {
   struct text text = text_new(d->arena);
   for (size_t i = 0; i < d->rows.count; i++) {
     text.length = 0;
-    row_put_acting(&text, d->c, &d->rows.at[i], false);
+    if (row_only_moves(d, &d->rows.at[i]))
+      text_put(&text, "moves");
+    else if (row_has_rate(d, &d->rows.at[i]))
+      put_without_rates(d, &text, &d->rows.at[i]);
+    else
+      row_put_acting(&text, d->c, &d->rows.at[i], false);
     d->hash_of_row[i] = hash_text(HASH_TEXT, text_slice(&text));
   }
 }
@@ -60,7 +98,38 @@ static void find_readers(struct diagram *d) {
     d->reader_of_row[d->rows.of_node[model->outputs.at[i].node]] = INT64_MAX;
 }
 
-/* Rows that only change values go into the tail of the one before them. */
+/* Whether all that a node does is to put the same values elsewhere. */
+static bool node_moves(const struct diagram *d, int64_t index) {
+  const struct model *model = d->c->model;
+  const struct node *node = &model->nodes.at[index];
+  return node_is_of(node, "Shape") && node->input_count == 1 &&
+         !node->kind->parts &&
+         shape_values(node->out) ==
+             shape_values(model->nodes.at[node_input(model, node, 0)].out);
+}
+
+bool row_only_moves(const struct diagram *d, const struct row *row) {
+  if (row->group != NO_NODE || row->first == row->end)
+    return false;
+  for (int64_t i = row->first; i < row->end; i++)
+    if (!node_moves(d, i))
+      return false;
+  return true;
+}
+
+/* The turn of the innermost loop that a node is in; NULL: of none. */
+static const struct frame *turn_of(const struct node *node) {
+  const struct frame *frame = node->frame;
+  while (frame && frame_kind(frame) != FRAME_LOOP)
+    frame = frame->parent;
+  return frame;
+}
+
+/*
+ * Rows that only change values go into the tail of the one before them; a
+ * chain of rows that only move them, as one that parts a map into windows, is
+ * one row.
+ */
 
 static bool is_tail(const struct diagram *d, const struct row *row,
                     const struct row *before) {
@@ -71,11 +140,15 @@ static bool is_tail(const struct diagram *d, const struct row *row,
   if (row->group != NO_NODE || before->group != NO_NODE || labelled ||
       row->end - row->first != 1 || node->input_count != 1 ||
       row->owner != before->owner || node_joins(node) || kind->source ||
-      kind->windows || kind->memory == OUTPUT_VIEW || row->cost.params ||
-      row->cost.macs || before->first == before->end ||
-      model->nodes.at[before->head].kind == &model_input_kind)
+      kind->windows || row->cost.params || row->cost.macs ||
+      before->first == before->end ||
+      model->nodes.at[before->head].kind == &model_input_kind ||
+      node_input(model, node, 0) != before->end - 1)
     return false;
-  return node_input(model, node, 0) == before->end - 1 &&
+  if (node_moves(d, row->first))
+    return row_only_moves(d, before) &&
+           turn_of(node) == turn_of(&model->nodes.at[before->first]);
+  return kind->memory != OUTPUT_VIEW &&
          shape_equal(node->out, row_shape(d->c, before));
 }
 

@@ -164,12 +164,50 @@ static struct slice rounded(struct arena *arena, struct slice words) {
   return text_slice(&out);
 }
 
+/* The call of the def that a row is all of, where the row is a chain. */
+static struct slice call_of_chain(const struct diagram *d,
+                                  const struct row *row) {
+  const struct model *model = d->c->model;
+  int64_t group = model->nodes.at[row->first].group;
+  if (group > 0 && row->end - row->first > 1 && row_only_moves(d, row) &&
+      model->groups.at[group].first == row->first &&
+      model->groups.at[group].end == row->end)
+    return model->groups.at[group].call;
+  return (struct slice){0};
+}
+
+/* "roll reshape permute": the figures of a chain would fill a box. */
+static void put_kinds(struct diagram *d, struct text *out,
+                      const struct row *row) {
+  for (int64_t i = row->first; i < row->end; i++)
+    text_printf(out, "%s%s", out->length ? " " : "",
+                d->c->model->nodes.at[i].kind->name);
+}
+
+/* The layer as it is written; of a chain what it is for, or its kinds. */
+static void put_written(struct diagram *d, struct text *out,
+                        const struct row *row) {
+  struct slice call = call_of_chain(d, row);
+  if (call.length) {
+    text_puts(out, call);
+    return;
+  }
+  if (row->end - row->first > 1 && row_only_moves(d, row))
+    put_kinds(d, out, row);
+  else
+    row_put_acting(out, d->c, row, false);
+}
+
 /* In the words of papers, which need no name of the source beside them. */
 static struct slice plain_words(struct diagram *d, size_t index) {
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena);
   const char *sign = item_sign(d, index);
-  row_put_plain(&text, d->c, row);
+  struct slice call = call_of_chain(d, row);
+  if (call.length)
+    plain_put_call(&text, call);
+  else
+    row_put_plain(&text, d->c, row);
   struct slice words = text_tamed(d->arena, text_slice(&text), true);
   if (sign && row->end - row->first == 1)
     words = slice_of(sign);
@@ -186,7 +224,7 @@ static struct slice layer_words(struct diagram *d, size_t index) {
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena), layer = text;
   struct slice label = label_of(d, index);
-  row_put_acting(&layer, d->c, row, false);
+  put_written(d, &layer, row);
   if (tightness(d)->few_tails && row->group == NO_NODE &&
       d->items.at[index].kind < layer_kind_count())
     layer.length -= d->tails[d->items.at[index].kind].length;
@@ -213,10 +251,12 @@ static struct slice layer_words(struct diagram *d, size_t index) {
 static struct slice turns_words(struct diagram *d, size_t index) {
   struct diagram_item *item = &d->items.at[index];
   const struct diagram_item all = *item;
-  size_t turns = item_turns(d, item);
+  const struct row *row = item_row(d, index);
+  bool any = row_has_rate(d, row) || row_only_moves(d, row);
+  size_t turns = any ? item_all_turns(item) : item_turns(d, item);
   struct slice *words = arena_alloc(d->arena, turns + 1, sizeof *words);
-  for (size_t i = 0; i < turns; i++) {
-    item->row = item_turn_row(&all, i); /* as if it stood for this turn */
+  for (size_t i = 0; i < turns; i++) { /* as if it stood for this turn */
+    item->row = any ? item_any_row(&all, i) : item_turn_row(&all, i);
     words[i] = layer_words(d, index);
   }
   item->row = all.row;
@@ -239,18 +279,28 @@ static void add_layer(struct diagram *d, struct diagram_label *label,
   add_words(label, text_slice(&text), tightness(d)->text, tightness(d)->line);
 }
 
+/* What all turns have of it, the least and the most. */
 static void put_note(struct diagram *d, struct diagram_label *label,
-                     int64_t first, int64_t last, const char *unit) {
+                     const struct diagram_item *item, unsigned note) {
   struct text text = text_new(d->arena);
-  if (first == 0 && last == 0)
+  bool params = note == NETC_NOTE_PARAMS;
+  int64_t least = INT64_MAX, most = 0;
+  for (size_t i = 0; i < item_all_turns(item); i++) {
+    const struct cost *cost = &d->rows.at[item_any_row(item, i)].cost;
+    int64_t value = params ? cost->params : cost->macs;
+    least = value < least ? value : least;
+    most = value > most ? value : most;
+  }
+  if (most == 0)
     return;
-  text_count(&text, first);
-  if (first != last) {
-    text_put(&text, "\xE2\x80\x93"); /* the first and the last repeat */
-    text_count(&text, last);
+  text_count(&text, least);
+  if (least != most) {
+    text_put(&text, "\xE2\x80\x93");
+    text_count(&text, most);
   }
   if (!tightness(d)->bare_numbers || d->c->options->notes != NETC_NOTE_PARAMS)
-    put_plural(&text, unit, first == 1 && last == 1);
+    put_plural(&text, params ? " parameters" : " MACs",
+               least == 1 && most == 1);
   add_note(label, text_slice(&text));
 }
 
@@ -268,13 +318,11 @@ static void add_output(struct diagram *d, struct diagram_label *label,
 
 static void add_notes(struct diagram *d, struct diagram_label *label,
                       size_t index) {
-  const struct row *first = item_row(d, index);
-  const struct row *last = &d->rows.at[d->items.at[index].last_row];
   unsigned notes = tightness(d)->few_facts ? 0 : d->c->options->notes;
   if (notes & NETC_NOTE_PARAMS)
-    put_note(d, label, first->cost.params, last->cost.params, " parameters");
+    put_note(d, label, &d->items.at[index], NETC_NOTE_PARAMS);
   if (notes & NETC_NOTE_MACS)
-    put_note(d, label, first->cost.macs, last->cost.macs, " MACs");
+    put_note(d, label, &d->items.at[index], NETC_NOTE_MACS);
   if (notes & NETC_NOTE_BYTES && item_bytes(d, index) > 0) {
     struct text text = text_new(d->arena);
     text_size(&text, item_bytes(d, index), output_units(d->c), 1);
@@ -384,19 +432,19 @@ static struct slice turns_title(struct diagram *d,
                                 const struct diagram_unit *unit) {
   const struct diagram_item *item = &d->items.at[unit->first];
   const struct model *model = d->c->model;
-  size_t turns = item_turns(d, item);
+  size_t turns = item_all_turns(item);
   struct slice *titles = arena_alloc(d->arena, turns + 1, sizeof *titles);
   int up = 0;
   for (int64_t g = d->rows.at[item->row].owner; g > 0 && g != unit->group;
        g = model->groups.at[g].parent)
     up++;
   for (size_t i = 0; i < turns; i++) {
-    int64_t g = d->rows.at[item_turn_row(item, i)].owner;
+    int64_t g = d->rows.at[item_any_row(item, i)].owner;
     for (int k = 0; k < up && g > 0; k++)
       g = model->groups.at[g].parent;
     titles[i] = group_title(d, g > 0 ? g : unit->group);
   }
-  return turns > 1 ? merge_turns(d->arena, titles, turns)
+  return turns > 1 ? merge_titles(d->arena, titles, turns)
                    : group_title(d, unit->group);
 }
 
