@@ -9,7 +9,8 @@ For each net: the parameters and the output shapes are netc's own (on the
 device `meta`, which computes no values, where a net is too large for this);
 `netc weights` loads with load_state_dict; the outputs are those of `netc run`,
 to 1e-4 of their root mean square, or to three times what PyTorch's own results
-in 32 bits differ from those in 64; and the bytes that autograd keeps
+in 32 bits differ from those in 64; attention is the same by PyTorch 2's one
+function for it, of which 1.13 gets one from here; and the bytes that autograd keeps
 (torch.autograd.graph.saved_tensors_hooks, each storage once, without
 parameters, buffers and inputs) are those of `--profile torch1-cpu`. KEPT says
 where these differ, and why. Needs python3-torch (1.13); run by hand.
@@ -27,6 +28,7 @@ import tempfile
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 netc = os.path.abspath(sys.argv[1])
@@ -211,6 +213,31 @@ def calibrate(net, inputs, weights):
         weights[name] = state[name]
 
 
+def attend(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False):
+    """What F.scaled_dot_product_attention of PyTorch 2.0 gives."""
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    assert attn_mask is None or not is_causal
+    if attn_mask is not None:
+        scores = scores + attn_mask
+    if is_causal:
+        later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(later, -math.inf)
+    return F.dropout(scores.softmax(-1), dropout_p) @ v
+
+
+def check_fused(net, inputs, outputs):
+    """The file's other way, which PyTorch before 2.0 does not take."""
+    if hasattr(F, "scaled_dot_product_attention"):
+        return
+    F.scaled_dot_product_attention = attend
+    with torch.no_grad():
+        again = outputs_of(net, inputs)
+    del F.scaled_dot_product_attention
+    for one, other in zip(again, outputs):
+        rms = other.double().square().mean().sqrt()
+        assert (one - other).abs().max() < LIMIT * rms, "fused attention"
+
+
 def difference(net, path, settings, folder, about):
     """The largest, as a share of an output's root mean square."""
     file = os.path.join(folder, "w.safetensors")
@@ -226,6 +253,7 @@ def difference(net, path, settings, folder, about):
         if "efficientnet_v2" in path:
             calibrate(net, inputs, weights)
         outputs = outputs_of(net, inputs)
+    check_fused(net, inputs, outputs)
     save(file, weights)
     for i, (each, array) in enumerate(zip(about["inputs"], arrays)):
         name = os.path.join(folder, f"in{i}.npy")

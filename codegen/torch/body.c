@@ -102,12 +102,52 @@ static void let_go_read(struct body *b, int64_t now) {
   b->read.count = 0;
 }
 
-/* skip[3] is skip_3 */
-static struct slice variable_word(struct arena *arena, struct slice label) {
-  struct text word = text_new(arena);
-  for (size_t i = 0; i < label.length; i++)
-    if (label.at[i] != ']')
-      text_putc(&word, label.at[i] == '[' ? '_' : label.at[i]);
+/* skip of skip[3], halves of halves_2[1]: without what counts turns. */
+static struct slice stem_of(struct slice label) {
+  const char *open = memchr(label.at, '[', label.length);
+  size_t length = open ? (size_t)(open - label.at) : label.length, end = length;
+  if (!open)
+    return label;
+  while (end > 0 && is_digit(label.at[end - 1]))
+    end--;
+  if (end > 1 && end < length && label.at[end - 1] == '_')
+    length = end - 1;
+  return (struct slice){label.at, length};
+}
+
+/* Whether the one beside it is another part of the same. */
+static bool is_part(const struct body *b, int64_t node, struct slice stem) {
+  const struct model *model = b->p->model;
+  for (int64_t i = node - 1; i <= node + 1; i += 2) {
+    if (i < b->unit->first || i >= b->unit->end)
+      continue;
+    struct slice other = name_text(&model->nodes.at[i].name);
+    if (stem_of(other).length < other.length &&
+        slice_equal(stem_of(other), stem))
+      return true;
+  }
+  return false;
+}
+
+/*
+ * skip[3] is skip_3, and skip in a module of which there are many: they are
+ * not to differ in words. Parts are told apart: halves_1 of halves_2[1].
+ */
+static struct slice variable_word(const struct body *b, struct slice label,
+                                  int64_t node) {
+  struct text word = text_new(b->p->arena);
+  struct slice stem = stem_of(label);
+  size_t last = label.length;
+  if (b->unit->parent < 0)
+    stem = label;
+  for (size_t i = 0; i < stem.length; i++)
+    if (stem.at[i] != ']')
+      text_putc(&word, stem.at[i] == '[' ? '_' : stem.at[i]);
+  if (stem.length == label.length || !is_part(b, node, stem))
+    return text_slice(&word);
+  while (label.at[last - 1] != '[')
+    last--;
+  text_printf(&word, "_%.*s", (int)(label.length - last - 1), label.at + last);
   return text_slice(&word);
 }
 
@@ -127,7 +167,7 @@ static struct slice label_of(struct body *b, const struct python_piece *piece,
   if (piece->end == b->unit->end || b->last[value] < piece[1].end ||
       (name->ordinal && !name->repeated))
     return none;
-  struct slice word = variable_word(b->p->arena, name_text(name));
+  struct slice word = variable_word(b, name_text(name), piece->first);
   return python_is_variable(word) ? word : none;
 }
 

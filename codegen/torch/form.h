@@ -29,6 +29,9 @@ enum helper {
   HELPER_COUNT
 };
 
+/* What the class of an attention is called. */
+const char *attention_name(enum helper class);
+
 struct torch_form {
   /* What there is. */
   struct arena *arena;

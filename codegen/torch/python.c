@@ -195,12 +195,16 @@ static void put_shapes(struct python_writing *w) {
     text_put(&line, i ? ", " : "");
     put_value_shape(w, &line, w->unit->inputs.at[i]);
   }
-  text_put(&line, w->unit->inputs.count ? " to " : "to ");
+  struct text to = text_new(w->p->arena);
+  text_put(&to, "to ");
   for (size_t i = 0; i < w->unit->outputs.count; i++) {
-    text_put(&line, i ? ", " : "");
-    put_value_shape(w, &line, w->unit->outputs.at[i]);
+    text_put(&to, i ? ", " : "");
+    put_value_shape(w, &to, w->unit->outputs.at[i]);
   }
-  text_put(&line, w->class->units.count > 1 ? " in the first." : ".");
+  text_put(&to, w->class->units.count > 1 ? " in the first." : ".");
+  if (line.length)
+    text_putc(&line, line.length + to.length > MOST_OF_A_LINE ? '\n' : ' ');
+  text_puts(&line, text_slice(&to));
   python_put_lines(w->out, text_slice(&line), 4);
 }
 
@@ -343,7 +347,8 @@ void emit_python(const struct compiled *c, struct text *out) {
     return;
   find_classes(&p);
   for (size_t i = 0; i < HELPER_COUNT; i++)
-    if ((p.helpers >> i & 1) && helpers[i].text[0])
+    if ((p.helpers >> i & 1) &&
+        !python_put_attention(&p, &rest, (enum helper)i) && helpers[i].text[0])
       text_printf(&rest, "\n\n%s", helpers[i].text);
   for (size_t i = 0; i < p.classes.count; i++) {
     w.class = &p.classes.at[i];

@@ -13,6 +13,7 @@ struct made {
   struct torch_code make, call; /* of its form */
   struct torch_seen seen;
   bool loose, repeats;
+  unsigned helpers;  /* bits of enum helper */
   int64_t real;      /* the node whose value this is: itself, or its input's */
   int64_t readers;   /* of the value, and outputs of the net */
   int64_t unit;      /* whose class has it */
@@ -94,11 +95,20 @@ struct python {
   VEC(struct class) classes;
   struct map class_names;
   unsigned helpers;
+  struct attention_class *attentions; /* by enum helper */
   const char *refuses;
 };
 
 /* Forms of all nodes; or why there are none: python_forms.c */
 void python_find_forms(struct python *p);
+
+/*
+ * The classes of attentions: what all calls of one give alike is no argument;
+ * and its text, or a function's of it: attention.c
+ */
+void python_settle_attention(struct python *p);
+bool python_put_attention(const struct python *p, struct text *out,
+                          enum helper helper);
 
 /* Groups with modules, what they read and give: units.c */
 void python_find_units(struct python *p);

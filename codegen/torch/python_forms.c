@@ -114,6 +114,7 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
   made->call = code_keep(p->arena, &f->call);
   made->loose = f->loose;
   made->repeats = f->repeats;
+  made->helpers = f->helpers;
   if (node->frozen && !code_is_empty(&f->make))
     code_format(&f->make, ".requires_grad_(False)");
   if (!node->param_count || has_own_params(p, node))
@@ -183,4 +184,5 @@ void python_find_forms(struct python *p) {
   in_place = find_in_place(p);
   for (size_t i = 0; i < count && !p->refuses; i++)
     find_form(p, in_place[i], i, shapes, in);
+  python_settle_attention(p);
 }

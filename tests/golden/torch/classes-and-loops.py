@@ -20,120 +20,32 @@ class Learned(nn.Module):
             self.register_parameter(name, nn.Parameter(tensor))
 
 
-def rotate(x, base=10000.0, stretch=1.0, trained=None):
-    """Turns pairs of features, one of each half, by their position."""
-    half = x.shape[-1] // 2
-    slower = base ** (-torch.arange(half, device=x.device) / half)
-    turns = slower * (trained or 0) / (2 * math.pi)
-    kept = ((turns - 1) / 3).clamp(0, 1)  # Llama 3.1
-    slower = slower * ((1 - kept) / stretch + kept)
-    angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
-    sine, cosine = angle.sin(), angle.cos()
-    a, b = x[..., :half], x[..., half:]
-    return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
-
-
-def relative_places(sizes):
-    """Where the bias of each pair of positions is."""
-    grids = torch.meshgrid(*map(torch.arange, sizes), indexing="ij")
-    places = 0
-    for size, grid in zip(sizes, grids):
-        apart = grid.reshape(-1, 1) - grid.reshape(-1)
-        places = places * (2 * size - 1) + apart + size - 1
-    return places
-
-
 class Attention(nn.Module):
-    """Axes before the last two are a batch.
+    """Attention; axes before the last two are a batch."""
 
-    kv_heads of keys and values serve all heads; window is how many of the
-    latest positions are seen, half of them on each side if not causal,
-    relative the sizes of a window whose pairs of positions have learned
-    biases, rope rotates queries and keys.
-    """
-
-    def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,
-                 bias="qkvo", causal=False, window=None, relative=None,
-                 rope=False, dropout=0.0):
+    def __init__(self, channels, heads):
         super().__init__()
-        self.heads, self.kv_heads = heads, kv_heads or heads
-        self.dim = dim or channels // heads
-        self.causal, self.window = causal, window
-        self.relative, self.rope = relative, rope
-        self.dropout = dropout
-        self.project(channels, seen or channels, bias)
-        self.out_proj = nn.Linear(self.dim * heads, channels,
-                                  bias="o" in bias)
-        if relative:
-            pairs = math.prod(2 * size - 1 for size in relative)
-            self.relative_position_bias_table = nn.Parameter(
-                0.02 * torch.randn(pairs, heads))
-            self.register_buffer("places", relative_places(relative),
-                                 persistent=False)
-
-    def project(self, channels, seen, bias):
-        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
-        self.q_proj = nn.Linear(channels, width, bias="q" in bias)
-        self.k_proj = nn.Linear(seen, kv_width, bias="k" in bias)
-        self.v_proj = nn.Linear(seen, kv_width, bias="v" in bias)
-
-    def projected(self, x, seen):
-        return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
-
-    def hidden(self, queries, keys, device):
-        behind = torch.arange(queries, device=device)[:, None] \
-            - torch.arange(keys, device=device)
-        if not self.causal:
-            return behind.abs() > self.window // 2
-        hidden = behind < 0
-        if self.window:
-            hidden |= behind >= self.window
-        return hidden
-
-    def masked(self, scores):
-        if self.relative:
-            bias = self.relative_position_bias_table[self.places]
-            scores = scores + bias.permute(2, 0, 1)
-        if self.causal or self.window:
-            scores = scores.masked_fill(
-                self.hidden(*scores.shape[-2:], scores.device), -math.inf)
-        return scores
+        self.dim = channels // heads
+        self.q_proj = nn.Linear(channels, channels)
+        self.k_proj = nn.Linear(channels, channels)
+        self.v_proj = nn.Linear(channels, channels)
+        self.out_proj = nn.Linear(channels, channels)
 
     def weights(self, q, k):
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
-        return self.masked(scores).softmax(-1)
-
-    def turned(self, q, k):
-        return (rotate(q), rotate(k)) if self.rope else (q, k)
-
-    def repeated(self, y):
-        serves = self.heads // self.kv_heads
-        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
-        return y.flatten(-4, -3)
-
-    def forward(self, x, seen=None):
-        q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
-                   for y in self.projected(x, x if seen is None else seen))
-        q, k = self.turned(q, k)
-        if self.kv_heads != self.heads:
-            k, v = self.repeated(k), self.repeated(v)
-        y = self.attend(q, k, v)
-        return self.out_proj(y.transpose(-3, -2).flatten(-2))
+        return scores.softmax(-1)
 
     def attend(self, q, k, v):
-        if not hasattr(F, "scaled_dot_product_attention"):
-            return self.spelled_out(q, k, v)  # PyTorch before 2.0
-        plain = self.causal and not self.window and not self.relative
-        mask = None
-        if self.relative or self.window:
-            mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
-        return F.scaled_dot_product_attention(
-            q, k, v, attn_mask=mask, is_causal=plain,
-            dropout_p=self.dropout if self.training else 0.0)
+        if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
+            return F.scaled_dot_product_attention(q, k, v)
+        return self.weights(q, k) @ v
 
-    def spelled_out(self, q, k, v):
-        weights = F.dropout(self.weights(q, k), self.dropout, self.training)
-        return weights @ v
+    def forward(self, x):
+        q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
+                   for y in (q, k, v))
+        y = self.attend(q, k, v)
+        return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
 
 class Unit(nn.Module):

@@ -45,13 +45,10 @@ def drop_path(x: Tensor, p: float, training: bool):
     return x * x.new_empty(shape).bernoulli_(1 - p).div_(1 - p)
 
 
-def rotate(x, base=10000.0, stretch=1.0, trained=None):
-    """Turns pairs of features, one of each half, by their position."""
+def rotate(x):
+    """Rotates pairs of features, one of each half, by their position."""
     half = x.shape[-1] // 2
-    slower = base ** (-torch.arange(half, device=x.device) / half)
-    turns = slower * (trained or 0) / (2 * math.pi)
-    kept = ((turns - 1) / 3).clamp(0, 1)  # Llama 3.1
-    slower = slower * ((1 - kept) / stretch + kept)
+    slower = 10000.0 ** (-torch.arange(half, device=x.device) / half)
     angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
     sine, cosine = angle.sin(), angle.cos()
     a, b = x[..., :half], x[..., half:]
@@ -69,26 +66,28 @@ def relative_places(sizes):
 
 
 class Attention(nn.Module):
-    """Axes before the last two are a batch.
+    """Attention; axes before the last two are a batch.
 
-    kv_heads of keys and values serve all heads; window is how many of the
-    latest positions are seen, half of them on each side if not causal,
-    relative the sizes of a window whose pairs of positions have learned
-    biases, rope rotates queries and keys.
+    kv_heads: of keys and values; each serves heads / kv_heads
+    bias: which of queries, keys, values and output have one
+    relative: a window whose pairs of positions have biases
     """
 
-    def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,
-                 bias="qkvo", causal=False, window=None, relative=None,
-                 rope=False, dropout=0.0):
+    def __init__(self, channels, heads, kv_heads=None, dim=None, bias="qkvo",
+                 causal=False, relative=None, rope=False, dropout=0.0):
         super().__init__()
         self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = dim or channels // heads
-        self.causal, self.window = causal, window
-        self.relative, self.rope = relative, rope
+        width = self.dim * heads
+        kv_width = self.dim * self.kv_heads
+        self.causal = causal
+        self.relative = relative
+        self.rope = rope
         self.dropout = dropout
-        self.project(channels, seen or channels, bias)
-        self.out_proj = nn.Linear(self.dim * heads, channels,
-                                  bias="o" in bias)
+        self.q_proj = nn.Linear(channels, width, bias="q" in bias)
+        self.k_proj = nn.Linear(channels, kv_width, bias="k" in bias)
+        self.v_proj = nn.Linear(channels, kv_width, bias="v" in bias)
+        self.out_proj = nn.Linear(width, channels, bias="o" in bias)
         if relative:
             pairs = math.prod(2 * size - 1 for size in relative)
             self.relative_position_bias_table = nn.Parameter(
@@ -96,18 +95,84 @@ class Attention(nn.Module):
             self.register_buffer("places", relative_places(relative),
                                  persistent=False)
 
-    def project(self, channels, seen, bias):
-        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
-        self.q_proj = nn.Linear(channels, width, bias="q" in bias)
-        self.k_proj = nn.Linear(seen, kv_width, bias="k" in bias)
-        self.v_proj = nn.Linear(seen, kv_width, bias="v" in bias)
+    def hidden(self, queries, keys, device):
+        behind = (torch.arange(queries, device=device)[:, None]
+                  - torch.arange(keys, device=device))
+        return behind < 0
 
-    def projected(self, x, seen):
-        return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
+    def masked(self, scores):
+        if self.relative:
+            bias = self.relative_position_bias_table[self.places]
+            scores = scores + bias.permute(2, 0, 1)
+        if self.causal:
+            hidden = self.hidden(*scores.shape[-2:], scores.device)
+            scores = scores.masked_fill(hidden, -math.inf)
+        return scores
+
+    def weights(self, q, k):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        scores = self.masked(scores)
+        return scores.softmax(-1)
+
+    def attend(self, q, k, v):
+        if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
+            mask = None
+            if self.relative:
+                mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+            return F.scaled_dot_product_attention(
+                q, k, v, attn_mask=mask,
+                is_causal=self.causal and mask is None,
+                dropout_p=self.dropout if self.training else 0.0)
+        weights = F.dropout(self.weights(q, k), self.dropout, self.training)
+        return weights @ v
+
+    def repeated(self, y):
+        serves = self.heads // self.kv_heads
+        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
+        return y.flatten(-4, -3)
+
+    def forward(self, x, seen=None):
+        seen = x if seen is None else seen
+        q, k, v = self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
+        q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
+                   for y in (q, k, v))
+        if self.rope:
+            q, k = (rotate(y) for y in (q, k))
+        if self.kv_heads != self.heads:
+            k, v = self.repeated(k), self.repeated(v)
+        y = self.attend(q, k, v)
+        return self.out_proj(y.transpose(-3, -2).flatten(-2))
+
+
+class PackedAttention(nn.Module):
+    """Attention; axes before the last two are a batch.
+
+    kv_heads: of keys and values; each serves heads / kv_heads
+    bias: which of queries, keys, values and output have one
+    window: how many of the latest positions are seen
+        (half of them on each side if not causal)
+    """
+
+    def __init__(self, channels, heads, kv_heads=None, bias="qkvo",
+                 causal=False, window=None):
+        super().__init__()
+        self.heads, self.kv_heads = heads, kv_heads or heads
+        self.dim = channels // heads
+        kv_width = self.dim * self.kv_heads
+        self.causal = causal
+        self.window = window
+        self.sizes = channels, kv_width, kv_width
+        rows = sum(self.sizes)
+        self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
+        nn.init.xavier_uniform_(self.in_proj_weight)
+        self.in_proj_bias = None
+        if "q" in bias:
+            self.in_proj_bias = nn.Parameter(torch.zeros(rows))
+        self.out_proj = nn.Linear(channels, channels, bias="o" in bias)
 
     def hidden(self, queries, keys, device):
-        behind = torch.arange(queries, device=device)[:, None] \
-            - torch.arange(keys, device=device)
+        behind = (torch.arange(queries, device=device)[:, None]
+                  - torch.arange(keys, device=device))
         if not self.causal:
             return behind.abs() > self.window // 2
         hidden = behind < 0
@@ -116,80 +181,40 @@ class Attention(nn.Module):
         return hidden
 
     def masked(self, scores):
-        if self.relative:
-            bias = self.relative_position_bias_table[self.places]
-            scores = scores + bias.permute(2, 0, 1)
         if self.causal or self.window:
-            scores = scores.masked_fill(
-                self.hidden(*scores.shape[-2:], scores.device), -math.inf)
+            hidden = self.hidden(*scores.shape[-2:], scores.device)
+            scores = scores.masked_fill(hidden, -math.inf)
         return scores
 
     def weights(self, q, k):
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
-        return self.masked(scores).softmax(-1)
+        scores = self.masked(scores)
+        return scores.softmax(-1)
 
-    def turned(self, q, k):
-        return (rotate(q), rotate(k)) if self.rope else (q, k)
+    def attend(self, q, k, v):
+        if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
+            mask = None
+            if self.window:
+                mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+            return F.scaled_dot_product_attention(
+                q, k, v, attn_mask=mask,
+                is_causal=self.causal and mask is None)
+        return self.weights(q, k) @ v
 
     def repeated(self, y):
         serves = self.heads // self.kv_heads
         y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
         return y.flatten(-4, -3)
 
-    def forward(self, x, seen=None):
+    def forward(self, x):
+        q, k, v = F.linear(x, self.in_proj_weight,
+                           self.in_proj_bias).split(self.sizes, -1)
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
-                   for y in self.projected(x, x if seen is None else seen))
-        q, k = self.turned(q, k)
+                   for y in (q, k, v))
         if self.kv_heads != self.heads:
             k, v = self.repeated(k), self.repeated(v)
         y = self.attend(q, k, v)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
-
-    def attend(self, q, k, v):
-        if not hasattr(F, "scaled_dot_product_attention"):
-            return self.spelled_out(q, k, v)  # PyTorch before 2.0
-        plain = self.causal and not self.window and not self.relative
-        mask = None
-        if self.relative or self.window:
-            mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
-        return F.scaled_dot_product_attention(
-            q, k, v, attn_mask=mask, is_causal=plain,
-            dropout_p=self.dropout if self.training else 0.0)
-
-    def spelled_out(self, q, k, v):
-        weights = F.dropout(self.weights(q, k), self.dropout, self.training)
-        return weights @ v
-
-
-class PackedAttention(Attention):
-    """Queries, keys and values by one matrix, as in nn.MultiheadAttention."""
-
-    def project(self, channels, seen, bias):
-        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
-        self.sizes = width, kv_width, kv_width
-        self.apart = seen != channels
-        if self.apart:
-            self.q_proj = nn.Linear(channels, width, bias="q" in bias)
-            self.kv_proj = nn.Linear(seen, 2 * kv_width, bias="v" in bias)
-            return
-        rows = sum(self.sizes)
-        self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
-        nn.init.xavier_uniform_(self.in_proj_weight)
-        self.in_proj_bias = None
-        if "q" in bias:
-            self.in_proj_bias = nn.Parameter(torch.zeros(rows))
-
-    def projected(self, x, seen):
-        if self.apart:
-            return self.q_proj(x), *self.kv_proj(seen).chunk(2, -1)
-        weight, bias = self.in_proj_weight, self.in_proj_bias
-        if x is seen:
-            return F.linear(x, weight, bias).split(self.sizes, -1)
-        weights = weight.split(self.sizes)
-        biases = (None,) * 3 if bias is None else bias.split(self.sizes)
-        return (F.linear(x, weights[0], biases[0]),
-                F.linear(seen, weights[1], biases[1]),
-                F.linear(seen, weights[2], biases[2]))
 
 
 class Sequences(nn.Module):

@@ -50,7 +50,7 @@ class HeadNorm(nn.Module):
 
 
 def rotate(x, base=10000.0, stretch=1.0, trained=None):
-    """Turns pairs of features, one of each half, by their position."""
+    """Rotates pairs of features, one of each half, by their position."""
     half = x.shape[-1] // 2
     slower = base ** (-torch.arange(half, device=x.device) / half)
     turns = slower * (trained or 0) / (2 * math.pi)
@@ -62,204 +62,156 @@ def rotate(x, base=10000.0, stretch=1.0, trained=None):
     return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
 
 
-def relative_places(sizes):
-    """Where the bias of each pair of positions is."""
-    grids = torch.meshgrid(*map(torch.arange, sizes), indexing="ij")
-    places = 0
-    for size, grid in zip(sizes, grids):
-        apart = grid.reshape(-1, 1) - grid.reshape(-1)
-        places = places * (2 * size - 1) + apart + size - 1
-    return places
-
-
 class Attention(nn.Module):
-    """Axes before the last two are a batch.
+    """Attention; axes before the last two are a batch.
 
-    kv_heads of keys and values serve all heads; window is how many of the
-    latest positions are seen, half of them on each side if not causal,
-    relative the sizes of a window whose pairs of positions have learned
-    biases, rope rotates queries and keys.
+    kv_heads: of keys and values; each serves heads / kv_heads
+    bias: which of queries, keys, values and output have one
+    out: features of the output; 0: no projection
+    scale: what is divided by the root of dim
+    norm: of all queries and keys, or of each head's
+    softcap: bounds scores
+    rotary: features of a head that are rotated
     """
 
-    def __init__(self, channels, heads, kv_heads=None, dim=None, seen=None,
-                 bias="qkvo", causal=False, window=None, relative=None,
-                 rope=False, dropout=0.0):
+    def __init__(self, channels, heads, kv_heads=None, dim=None, bias="qkvo",
+                 causal=False, rope=False, out=None, scale="scores", norm=None,
+                 norm_all=False, softcap=None, rotary=None, base=10000.0,
+                 stretch=1.0, trained=None):
         super().__init__()
         self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = dim or channels // heads
-        self.causal, self.window = causal, window
-        self.relative, self.rope = relative, rope
-        self.dropout = dropout
-        self.project(channels, seen or channels, bias)
-        self.out_proj = nn.Linear(self.dim * heads, channels,
-                                  bias="o" in bias)
-        if relative:
-            pairs = math.prod(2 * size - 1 for size in relative)
-            self.relative_position_bias_table = nn.Parameter(
-                0.02 * torch.randn(pairs, heads))
-            self.register_buffer("places", relative_places(relative),
-                                 persistent=False)
-
-    def project(self, channels, seen, bias):
-        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
+        width = self.dim * heads
+        kv_width = self.dim * self.kv_heads
+        self.causal = causal
+        self.rope = rope
+        self.scale = scale
+        self.softcap = softcap
+        self.norm = norm
+        self.norm_all = norm_all
+        self.rotary = rotary or self.dim
+        self.base = base
+        self.stretch = stretch
+        self.trained = trained
         self.q_proj = nn.Linear(channels, width, bias="q" in bias)
-        self.k_proj = nn.Linear(seen, kv_width, bias="k" in bias)
-        self.v_proj = nn.Linear(seen, kv_width, bias="v" in bias)
-
-    def projected(self, x, seen):
-        return self.q_proj(x), self.k_proj(seen), self.v_proj(seen)
+        self.k_proj = nn.Linear(channels, kv_width, bias="k" in bias)
+        self.v_proj = nn.Linear(channels, kv_width, bias="v" in bias)
+        self.out_proj = nn.Identity()
+        if out != 0:
+            self.out_proj = nn.Linear(width, out or channels, bias="o" in bias)
+        if norm:
+            sizes = (width, kv_width) if norm_all else (self.dim, self.dim)
+            self.q_norm = norm(sizes[0], eps=1e-6)
+            self.k_norm = norm(sizes[1], eps=1e-6)
 
     def hidden(self, queries, keys, device):
-        behind = torch.arange(queries, device=device)[:, None] \
-            - torch.arange(keys, device=device)
-        if not self.causal:
-            return behind.abs() > self.window // 2
-        hidden = behind < 0
-        if self.window:
-            hidden |= behind >= self.window
-        return hidden
+        behind = (torch.arange(queries, device=device)[:, None]
+                  - torch.arange(keys, device=device))
+        return behind < 0
 
     def masked(self, scores):
-        if self.relative:
-            bias = self.relative_position_bias_table[self.places]
-            scores = scores + bias.permute(2, 0, 1)
-        if self.causal or self.window:
-            scores = scores.masked_fill(
-                self.hidden(*scores.shape[-2:], scores.device), -math.inf)
+        if self.causal:
+            hidden = self.hidden(*scores.shape[-2:], scores.device)
+            scores = scores.masked_fill(hidden, -math.inf)
         return scores
 
     def weights(self, q, k):
-        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
-        return self.masked(scores).softmax(-1)
+        if self.scale == "queries":
+            q = q / math.sqrt(self.dim)
+        scores = q @ k.transpose(-2, -1)
+        if self.scale == "scores":
+            scores = scores / math.sqrt(self.dim)
+        if self.softcap:
+            scores = torch.tanh(scores / self.softcap) * self.softcap
+        scores = self.masked(scores)
+        return scores.softmax(-1)
 
-    def turned(self, q, k):
-        return (rotate(q), rotate(k)) if self.rope else (q, k)
+    def attend(self, q, k, v):
+        return self.weights(q, k) @ v
 
     def repeated(self, y):
         serves = self.heads // self.kv_heads
         y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
         return y.flatten(-4, -3)
 
-    def forward(self, x, seen=None):
+    def forward(self, x):
+        q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        if self.norm and self.norm_all:
+            q, k = self.q_norm(q), self.k_norm(k)
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
-                   for y in self.projected(x, x if seen is None else seen))
-        q, k = self.turned(q, k)
+                   for y in (q, k, v))
+        if self.norm and not self.norm_all:
+            q, k = self.q_norm(q), self.k_norm(k)
+        if self.rope:
+            q, k = (torch.cat([rotate(y[..., :self.rotary], base=self.base,
+                                      stretch=self.stretch,
+                                      trained=self.trained),
+                               y[..., self.rotary:]], -1)
+                    for y in (q, k))
         if self.kv_heads != self.heads:
             k, v = self.repeated(k), self.repeated(v)
         y = self.attend(q, k, v)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
-    def attend(self, q, k, v):
-        if not hasattr(F, "scaled_dot_product_attention"):
-            return self.spelled_out(q, k, v)  # PyTorch before 2.0
-        plain = self.causal and not self.window and not self.relative
-        mask = None
-        if self.relative or self.window:
-            mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
-        return F.scaled_dot_product_attention(
-            q, k, v, attn_mask=mask, is_causal=plain,
-            dropout_p=self.dropout if self.training else 0.0)
 
-    def spelled_out(self, q, k, v):
-        weights = F.dropout(self.weights(q, k), self.dropout, self.training)
-        return weights @ v
+class PackedAttention(nn.Module):
+    """Attention; axes before the last two are a batch.
 
+    kv_heads: of keys and values; each serves heads / kv_heads
+    bias: which of queries, keys, values and output have one
+    norm: of each head's queries and keys
+    """
 
-class PackedAttention(Attention):
-    """Queries, keys and values by one matrix, as in nn.MultiheadAttention."""
-
-    def project(self, channels, seen, bias):
-        width, kv_width = self.dim * self.heads, self.dim * self.kv_heads
-        self.sizes = width, kv_width, kv_width
-        self.apart = seen != channels
-        if self.apart:
-            self.q_proj = nn.Linear(channels, width, bias="q" in bias)
-            self.kv_proj = nn.Linear(seen, 2 * kv_width, bias="v" in bias)
-            return
+    def __init__(self, channels, heads, kv_heads=None, bias="qkvo",
+                 causal=False, norm=None, sinks=False, talking=False):
+        super().__init__()
+        self.heads, self.kv_heads = heads, kv_heads or heads
+        self.dim = channels // heads
+        kv_width = self.dim * self.kv_heads
+        self.causal = causal
+        self.norm = norm
+        self.talking = talking
+        self.sizes = channels, kv_width, kv_width
         rows = sum(self.sizes)
         self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
         nn.init.xavier_uniform_(self.in_proj_weight)
         self.in_proj_bias = None
         if "q" in bias:
             self.in_proj_bias = nn.Parameter(torch.zeros(rows))
+        self.out_proj = nn.Linear(channels, channels, bias="o" in bias)
+        if norm:
+            self.q_norm = norm(self.dim, eps=1e-6)
+            self.k_norm = norm(self.dim, eps=1e-6)
+        if talking:
+            self.proj_l = nn.Linear(heads, heads)
+            self.proj_w = nn.Linear(heads, heads)
+        self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
 
     def projected(self, x, seen):
-        if self.apart:
-            return self.q_proj(x), *self.kv_proj(seen).chunk(2, -1)
-        weight, bias = self.in_proj_weight, self.in_proj_bias
-        if x is seen:
-            return F.linear(x, weight, bias).split(self.sizes, -1)
-        weights = weight.split(self.sizes)
-        biases = (None,) * 3 if bias is None else bias.split(self.sizes)
+        weights = self.in_proj_weight.split(self.sizes)
+        biases = (None,) * 3
+        if self.in_proj_bias is not None:
+            biases = self.in_proj_bias.split(self.sizes)
         return (F.linear(x, weights[0], biases[0]),
                 F.linear(seen, weights[1], biases[1]),
                 F.linear(seen, weights[2], biases[2]))
 
+    def hidden(self, queries, keys, device):
+        behind = (torch.arange(queries, device=device)[:, None]
+                  - torch.arange(keys, device=device))
+        return behind < 0
 
-class SpecialAttention(Attention):
-    """Attention with what newer nets do to it.
-
-    out is the features of the output, 0 without a projection; scale says what
-    is divided by the root of dim, norm what each head's queries and keys go
-    through; softcap bounds scores, sinks add one to each row, talking mixes
-    the heads before and after softmax, rotary is what rope rotates of them,
-    base and the others how far.
-    """
-
-    def __init__(self, channels, heads, out=None, scale="scores", norm=None,
-                 norm_all=False, softcap=None, sinks=False, talking=False,
-                 rotary=None, base=10000.0, stretch=1.0, trained=None,
-                 **options):
-        super().__init__(channels, heads, **options)
-        self.scale, self.norm, self.softcap = scale, norm, softcap
-        self.talking, self.rotary = talking, rotary
-        self.norm_all = norm_all
-        self.turns = base, stretch, trained
-        if out == 0:
-            self.out_proj = nn.Identity()
-        elif out:
-            self.out_proj = nn.Linear(self.dim * heads, out,
-                                      bias=self.out_proj.bias is not None)
-        if norm:
-            sizes = (self.dim, self.dim)
-            if norm_all:
-                sizes = self.dim * heads, self.dim * self.kv_heads
-            self.q_norm, self.k_norm = (norm(size, eps=1e-6)
-                                        for size in sizes)
-        if talking:
-            self.proj_l, self.proj_w = (nn.Linear(heads, heads) for _ in "lw")
-        self.sinks = nn.Parameter(torch.zeros(heads)) if sinks else None
-
-    def normed(self, y, norm):
-        if not self.norm_all:
-            return norm(y)
-        y = norm(y.transpose(-3, -2).flatten(-2))
-        return y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
-
-    def turned(self, q, k):
-        if self.norm:
-            q = self.normed(q, self.q_norm)
-            k = self.normed(k, self.k_norm)
-        part, passed = self.rotary or self.dim, (q, k)
-        if self.rope:
-            q, k = (rotate(y[..., :part], *self.turns) for y in passed)
-        if self.rotary:
-            q, k = (torch.cat([y, x[..., part:]], -1)
-                    for y, x in zip((q, k), passed))
-        return q / math.sqrt(self.dim) if self.scale == "queries" else q, k
-
-    def attend(self, q, k, v):
-        return self.spelled_out(q, k, v)
+    def masked(self, scores):
+        if self.causal:
+            hidden = self.hidden(*scores.shape[-2:], scores.device)
+            scores = scores.masked_fill(hidden, -math.inf)
+        return scores
 
     def mixed(self, scores, heads):
         return heads(scores.movedim(-3, -1)).movedim(-1, -3)
 
     def weights(self, q, k):
-        scores = q @ k.transpose(-2, -1)
-        if self.scale == "scores":
-            scores = scores / math.sqrt(self.dim)
-        if self.softcap:
-            scores = torch.tanh(scores / self.softcap) * self.softcap
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
         if self.talking:
             scores = self.mixed(scores, self.proj_l)
         scores = self.masked(scores)
@@ -269,64 +221,145 @@ class SpecialAttention(Attention):
             scores = scores - scores.max(-1, keepdim=True)[0]
             return scores.softmax(-1)[..., :-1]
         weights = scores.softmax(-1)
-        return self.mixed(weights, self.proj_w) if self.talking else weights
+        if not self.talking:
+            return weights
+        return self.mixed(weights, self.proj_w)
+
+    def attend(self, q, k, v):
+        return self.weights(q, k) @ v
+
+    def repeated(self, y):
+        serves = self.heads // self.kv_heads
+        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
+        return y.flatten(-4, -3)
+
+    def forward(self, x, seen=None):
+        seen = x if seen is None else seen
+        if x is seen:
+            q, k, v = F.linear(x, self.in_proj_weight,
+                               self.in_proj_bias).split(self.sizes, -1)
+        else:
+            q, k, v = self.projected(x, seen)
+        q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
+                   for y in (q, k, v))
+        if self.norm:
+            q, k = self.q_norm(q), self.k_norm(k)
+        if self.kv_heads != self.heads:
+            k, v = self.repeated(k), self.repeated(v)
+        y = self.attend(q, k, v)
+        return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
 
-class PackedSpecialAttention(SpecialAttention, PackedAttention):
-    """Both."""
+class JointAttention(nn.Module):
+    """Two streams as one sequence, the other one in front.
 
+    bias: which of queries, keys, values and output have one
+    norm: of all queries and keys, or of each head's
+    """
 
-class JointAttention(SpecialAttention):
-    """Two streams as one sequence, the other one in front."""
-
-    def __init__(self, channels, heads, other, bias="qkvo", norm=None,
-                 **options):
-        super().__init__(channels, heads, out=0, bias=bias, **options)
-        kv_width = self.dim * self.kv_heads
-        self.widths = self.dim * heads, kv_width, kv_width
-        self.project_other(other, bias)
-        self.joint_norm = norm is not None
+    def __init__(self, channels, heads, other, bias="qkvo", rope=False,
+                 norm=None, norm_all=False):
+        super().__init__()
+        self.dim = channels // heads
+        self.rope = rope
+        self.norm = norm
+        self.norm_all = norm_all
+        self.q_proj = nn.Linear(channels, channels, bias="q" in bias)
+        self.k_proj = nn.Linear(channels, channels, bias="k" in bias)
+        self.v_proj = nn.Linear(channels, channels, bias="v" in bias)
+        self.add_q_proj = nn.Linear(other, channels, bias="q" in bias)
+        self.add_k_proj = nn.Linear(other, channels, bias="k" in bias)
+        self.add_v_proj = nn.Linear(other, channels, bias="v" in bias)
         if norm:
-            sizes = self.widths if self.norm_all else (self.dim, self.dim)
-            self.q_norm, self.k_norm = (norm(size, eps=1e-6)
-                                        for size in sizes[:2])
-            self.norm_added_q, self.norm_added_k = (
-                norm(size, eps=1e-6) for size in sizes[:2])
+            sizes = (channels, channels) if norm_all else (self.dim, self.dim)
+            self.q_norm = norm(sizes[0], eps=1e-6)
+            self.k_norm = norm(sizes[1], eps=1e-6)
+            self.norm_added_q = norm(sizes[0], eps=1e-6)
+            self.norm_added_k = norm(sizes[1], eps=1e-6)
 
-    def project_other(self, other, bias):
-        self.add_q_proj, self.add_k_proj, self.add_v_proj = (
-            nn.Linear(other, width, bias=name in bias)
-            for name, width in zip("qkv", self.widths))
-
-    def others(self, other):
-        return (self.add_q_proj(other), self.add_k_proj(other),
-                self.add_v_proj(other))
-
-    def normalised(self, q, k, v, *norms):
-        pairs = zip((q, k), norms)
+    def normed(self, q, k, v, q_norm, k_norm):
         if self.norm_all:
-            return *(norm(y) for y, norm in pairs), v
-        return *(norm(y.unflatten(-1, (-1, self.dim))).flatten(-2)
-                 for y, norm in pairs), v
+            return q_norm(q), k_norm(k), v
+        q = q_norm(q.unflatten(-1, (-1, self.dim))).flatten(-2)
+        k = k_norm(k.unflatten(-1, (-1, self.dim))).flatten(-2)
+        return q, k, v
 
-    def projected(self, x, other):
-        own, added = super().projected(x, x), self.others(other)
-        if self.joint_norm:
-            own = self.normalised(*own, self.q_norm, self.k_norm)
-            added = self.normalised(*added, self.norm_added_q,
-                                    self.norm_added_k)
-        return [torch.cat(pair, -2) for pair in zip(added, own)]
+    def weights(self, q, k):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        return scores.softmax(-1)
+
+    def attend(self, q, k, v):
+        if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
+            return F.scaled_dot_product_attention(q, k, v)
+        return self.weights(q, k) @ v
+
+    def forward(self, x, other):
+        one = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        two = (self.add_q_proj(other), self.add_k_proj(other),
+               self.add_v_proj(other))
+        if self.norm:
+            one = self.normed(*one, self.q_norm, self.k_norm)
+            two = self.normed(*two, self.norm_added_q, self.norm_added_k)
+        q, k, v = (torch.cat([b, a], -2) for a, b in zip(one, two))
+        q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
+                   for y in (q, k, v))
+        if self.rope:
+            q, k = (rotate(y) for y in (q, k))
+        return self.attend(q, k, v).transpose(-3, -2).flatten(-2)
 
 
-class PackedJointAttention(JointAttention, PackedAttention):
-    """Queries, keys and values of each stream by one matrix."""
+class PackedJointAttention(nn.Module):
+    """Two streams as one sequence, the other one in front.
 
-    def project_other(self, other, bias):
-        self.add_qkv_proj = nn.Linear(other, sum(self.widths),
-                                      bias="q" in bias)
+    kv_heads: of keys and values; each serves heads / kv_heads
+    """
 
-    def others(self, other):
-        return self.add_qkv_proj(other).split(self.widths, -1)
+    def __init__(self, channels, heads, other, kv_heads=None):
+        super().__init__()
+        self.heads, self.kv_heads = heads, kv_heads or heads
+        self.dim = channels // heads
+        kv_width = self.dim * self.kv_heads
+        self.sizes = channels, kv_width, kv_width
+        rows = sum(self.sizes)
+        self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
+        nn.init.xavier_uniform_(self.in_proj_weight)
+        self.in_proj_bias = nn.Parameter(torch.zeros(rows))
+        self.add_qkv_proj = nn.Linear(other, rows)
+        self.q_norm = nn.LayerNorm(self.dim, eps=1e-6)
+        self.k_norm = nn.LayerNorm(self.dim, eps=1e-6)
+        self.norm_added_q = nn.LayerNorm(self.dim, eps=1e-6)
+        self.norm_added_k = nn.LayerNorm(self.dim, eps=1e-6)
+
+    def normed(self, q, k, v, q_norm, k_norm):
+        q = q_norm(q.unflatten(-1, (-1, self.dim))).flatten(-2)
+        k = k_norm(k.unflatten(-1, (-1, self.dim))).flatten(-2)
+        return q, k, v
+
+    def weights(self, q, k):
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        return scores.softmax(-1)
+
+    def attend(self, q, k, v):
+        if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
+            return F.scaled_dot_product_attention(q, k, v)
+        return self.weights(q, k) @ v
+
+    def repeated(self, y):
+        serves = self.heads // self.kv_heads
+        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
+        return y.flatten(-4, -3)
+
+    def forward(self, x, other):
+        one = F.linear(x, self.in_proj_weight,
+                       self.in_proj_bias).split(self.sizes, -1)
+        two = self.add_qkv_proj(other).split(self.sizes, -1)
+        one = self.normed(*one, self.q_norm, self.k_norm)
+        two = self.normed(*two, self.norm_added_q, self.norm_added_k)
+        q, k, v = (torch.cat([b, a], -2) for a, b in zip(one, two))
+        q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
+                   for y in (q, k, v))
+        k, v = self.repeated(k), self.repeated(v)
+        return self.attend(q, k, v).transpose(-3, -2).flatten(-2)
 
 
 class Stage(nn.Module):
@@ -391,35 +424,35 @@ class Newer(nn.Module):
         self.posembed1 = Learned(weight=0.02 * torch.randn(3, 8))
         self.posembed2 = Learned(weight=0.02 * torch.randn(20, 8))
         self.attentions1 = nn.ModuleList([
-            PackedSpecialAttention(8, 2, norm=RMSNorm),
-            SpecialAttention(8, 4, kv_heads=2, causal=True, rope=True,
-                             scale="queries", norm=nn.LayerNorm),
-            SpecialAttention(8, 4, kv_heads=2, causal=True, rope=True,
-                             norm=lambda width, eps: HeadNorm(width, 2, eps),
-                             norm_all=True),
+            PackedAttention(8, 2, norm=RMSNorm),
+            Attention(8, 4, kv_heads=2, causal=True, rope=True,
+                      scale="queries", norm=nn.LayerNorm),
+            Attention(8, 4, kv_heads=2, causal=True, rope=True,
+                      norm=lambda width, eps: HeadNorm(width, 2, eps),
+                      norm_all=True),
         ])
         self.attention = JointAttention(8, 2, bias="", other=8,
                                         norm=lambda width,
                                         eps: HeadNorm(width, 4, eps),
                                         norm_all=True)
         self.attentions2 = nn.ModuleList([
-            SpecialAttention(8, 2, scale=None, softcap=5),
-            PackedSpecialAttention(8, 2, talking=True),
-            PackedSpecialAttention(8, 4, kv_heads=2, bias="o", causal=True,
-                                   sinks=True),
+            Attention(8, 2, scale=None, softcap=5),
+            PackedAttention(8, 2, talking=True),
+            PackedAttention(8, 4, kv_heads=2, bias="o", causal=True,
+                            sinks=True),
         ])
         self.linear3 = nn.Linear(8, 8)
         self.attentions3 = nn.ModuleList([
-            SpecialAttention(8, 2, causal=True, rope=True, rotary=2),
-            SpecialAttention(8, 2, causal=True, rope=True, base=500000,
-                             stretch=8, trained=64),
-            SpecialAttention(8, 2, dim=3, out=0),
-            SpecialAttention(6, 3, bias="kv", out=8),
+            Attention(8, 2, causal=True, rope=True, rotary=2),
+            Attention(8, 2, causal=True, rope=True, base=500000, stretch=8,
+                      trained=64),
+            Attention(8, 2, dim=3, out=0),
+            Attention(6, 3, bias="kv", out=8),
         ])
         self.attentions4 = nn.ModuleList([
-            PackedSpecialAttention(8, 2, norm=RMSNorm),
+            PackedAttention(8, 2, norm=RMSNorm),
             JointAttention(8, 2, bias="", rope=True, other=8, norm=RMSNorm),
-            PackedJointAttention(8, 4, kv_heads=2, other=8, norm=nn.LayerNorm),
+            PackedJointAttention(8, 4, kv_heads=2, other=8),
             JointAttention(8, 2, other=8),
         ])
 

@@ -1,0 +1,365 @@
+/*
+ * The classes of attentions that a file brings along: attention.def, cut to
+ * what the calls of each class ask for.
+ */
+#include "codegen/torch/python.h"
+
+/* Arguments by key, in any order. Of FLAT ones a value that all calls give is
+ * written into the class. */
+#define ARGUMENTS(LOOSE, FLAT) \
+  LOOSE(kv_heads)              \
+  LOOSE(dim)                   \
+  LOOSE(seen)                  \
+  FLAT(bias)                   \
+  FLAT(causal)                 \
+  LOOSE(window)                \
+  LOOSE(relative)              \
+  FLAT(rope)                   \
+  LOOSE(dropout)               \
+  FLAT(out)                    \
+  FLAT(scale)                  \
+  FLAT(norm)                   \
+  FLAT(norm_all)               \
+  LOOSE(softcap)               \
+  FLAT(sinks)                  \
+  FLAT(talking)                \
+  LOOSE(rotary)                \
+  LOOSE(base)                  \
+  LOOSE(stretch)               \
+  LOOSE(trained)
+
+#define ENUM(name) KEY_##name,
+#define NAME(name) #name,
+#define ZERO(name) 0,
+#define ONE(name) 1,
+enum { ARGUMENTS(ENUM, ENUM) KEYS };
+static const char *const keys[] = {ARGUMENTS(NAME, NAME)};
+static const bool flat[] = {ARGUMENTS(ZERO, ONE)};
+
+/* What the calls of a class ask for. */
+struct attention_class {
+  const char *name;
+  size_t calls;
+  size_t given[KEYS];       /* calls with another value than the usual one */
+  bool varies[KEYS];        /* they have several values */
+  struct slice value[KEYS]; /* of the first call */
+  size_t hides, masks;      /* calls that do not see all; that add a tensor */
+  size_t crosses;           /* calls with another sequence */
+  bool no_output;           /* a call has no last projection */
+};
+
+static const char *const names[] = {
+#define HELPER(id, ...) #id,
+#include "codegen/torch/helpers.def"
+#undef HELPER
+};
+
+const char *attention_name(enum helper class) {
+  return names[class];
+}
+
+/* The calls */
+
+static bool is_usual(const struct hole *hole) {
+  return slice_is(hole->value, hole->usual);
+}
+
+static int key_of(const struct hole *hole) {
+  for (int key = 0; hole->kind == HOLE_VALUE && hole->key && key < KEYS; key++)
+    if (strcmp(hole->key, keys[key]) == 0)
+      return key;
+  return -1;
+}
+
+/* A call: the holes of what makes its module. */
+static void note_call(struct attention_class *a, const struct made *made,
+                      int inputs) {
+  bool given[KEYS] = {false};
+  for (size_t i = 0; i < made->make.holes.count; i++) {
+    const struct hole *hole = &made->make.holes.at[i];
+    int key = key_of(hole);
+    if (key < 0)
+      continue;
+    if (!a->calls)
+      a->value[key] = hole->value;
+    a->varies[key] |= !slice_equal(a->value[key], hole->value);
+    given[key] = !is_usual(hole);
+    a->given[key] += given[key];
+    a->no_output |= key == KEY_out && slice_is(hole->value, "0");
+  }
+  a->hides += given[KEY_causal] || given[KEY_window];
+  a->masks += given[KEY_window] || given[KEY_relative];
+  a->crosses += inputs > 1;
+  a->calls++;
+}
+
+/* Whether a call may give the argument: it is one of the class. */
+static bool is_argument(const struct attention_class *a, int key) {
+  struct slice value = a->value[key];
+  bool word = key != KEY_norm || !memchr(value.at, ' ', value.length);
+  return a->given[key] && (!flat[key] || a->varies[key] || !word);
+}
+
+/* The class of a node's module. */
+static struct attention_class *class_of(const struct python *p,
+                                        const struct made *made) {
+  for (int i = HELPER_Attention; i < HELPER_COUNT; i++)
+    if (made->helpers >> i & 1)
+      return &p->attentions[i];
+  return NULL;
+}
+
+/* A hole with its usual value is not written. */
+static void drop_arguments(const struct attention_class *a, struct made *made) {
+  for (size_t i = 0; i < made->make.holes.count; i++) {
+    struct hole *hole = &made->make.holes.at[i];
+    int key = key_of(hole);
+    if (key >= 0 && !is_argument(a, key))
+      hole->value = slice_of(hole->usual);
+  }
+}
+
+void python_settle_attention(struct python *p) {
+  const struct model *model = p->model;
+  p->attentions = arena_alloc(p->arena, HELPER_COUNT, sizeof *p->attentions);
+  for (int i = 0; i < HELPER_COUNT; i++)
+    p->attentions[i].name = names[i];
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct attention_class *a = class_of(p, &p->made[i]);
+    if (a && !code_is_empty(&p->made[i].make))
+      note_call(a, &p->made[i], model->nodes.at[i].input_count);
+    if (a && code_is_empty(&p->made[i].make)) /* again: another sequence */
+      a->crosses += model->nodes.at[i].input_count > 1;
+  }
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct attention_class *a = class_of(p, &p->made[i]);
+    if (a && !code_is_empty(&p->made[i].make))
+      drop_arguments(a, &p->made[i]);
+  }
+  for (int i = HELPER_Attention; i < HELPER_COUNT; i++) {
+    const struct attention_class *a = &p->attentions[i];
+    p->helpers |= a->given[KEY_rope] ? 1u << HELPER_rotate : 0;
+    p->helpers |= a->given[KEY_relative] ? 1u << HELPER_relative_places : 0;
+  }
+}
+
+/* Words of attention.def */
+
+static bool is_named(const struct attention_class *a, const char *part) {
+  return strstr(a->name, part) != NULL;
+}
+
+/* All calls give that one value, which is not the usual one. */
+static bool is_always(const struct attention_class *a, int key,
+                      const char *value) {
+  return a->given[key] && !a->varies[key] && slice_is(a->value[key], value);
+}
+
+/* The letters of the projections with a bias, where all calls have them. */
+static bool lacks_bias(const struct attention_class *a, char letter) {
+  struct slice letters = a->value[KEY_bias];
+  return a->given[KEY_bias] && !a->varies[KEY_bias] &&
+         !memchr(letters.at, letter, letters.length);
+}
+
+/* Where F.scaled_dot_product_attention is it. */
+static bool is_fused(const struct attention_class *a) {
+  bool scores = !a->given[KEY_scale] || is_always(a, KEY_scale, "\"queries\"");
+  return scores && !a->given[KEY_softcap] && !a->given[KEY_sinks] &&
+         !a->given[KEY_talking];
+}
+
+/* No call sees later ones, and that is all. */
+static bool is_simple(const struct attention_class *a) {
+  return is_always(a, KEY_causal, "True") && !a->masks;
+}
+
+static bool is_described(const struct attention_class *a) {
+  static const int with[] = {KEY_kv_heads, KEY_window, KEY_relative,
+                             KEY_softcap, KEY_rotary};
+  for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+    if (a->given[with[i]])
+      return true;
+  return is_argument(a, KEY_bias) || is_argument(a, KEY_out) ||
+         is_argument(a, KEY_scale) || is_argument(a, KEY_norm);
+}
+
+static bool holds_argument(const struct attention_class *a, int key,
+                           char suffix) {
+  bool given = a->given[key] > 0;
+  if (key == KEY_out) /* without any that is noout's, and the joint one's */
+    given = is_argument(a, key) || (given && !is_always(a, key, "0"));
+  return suffix == '~'   ? given && a->varies[key]
+         : suffix == '?' ? given && a->given[key] < a->calls
+                         : given;
+}
+
+/* A word of a class, without `!`. */
+static bool holds(const struct attention_class *a, struct slice word) {
+  char suffix = word.length ? word.at[word.length - 1] : 0;
+  bool joint = is_named(a, "Joint"), values = is_named(a, "Values");
+  bool packed = is_named(a, "Packed"), qkv = is_named(a, "Qkv");
+  bool no_out = joint || is_always(a, KEY_out, "0");
+  const struct {
+    const char *word;
+    bool holds;
+  } words[] = {
+      {"joint", joint},
+      {"values", values},
+      {"packed", packed},
+      {"qkv", qkv},
+      {"plain", !packed && !qkv},
+      {"split", packed || qkv},
+      {"cross", a->crosses && !joint && !values},
+      {"takes", a->crosses && !joint && !values},
+      {"own", a->crosses < a->calls},
+      {"words", is_described(a)},
+      {"noout", no_out},
+      {"projects", !no_out},
+      {"out_zero", !no_out && a->no_output},
+      {"no_q", lacks_bias(a, 'q')},
+      {"no_k", lacks_bias(a, 'k')},
+      {"no_v", lacks_bias(a, 'v')},
+      {"no_o", lacks_bias(a, 'o')},
+      {"queries", is_always(a, KEY_scale, "\"queries\"")},
+      {"heads_norm", a->given[KEY_norm_all] < a->given[KEY_norm]},
+      {"fused", is_fused(a)},
+      {"norm_given", is_argument(a, KEY_norm)},
+      {"simple", is_simple(a)},
+      {"alters", (a->hides && !is_simple(a)) || a->given[KEY_relative]},
+      {"hides", a->hides > 0},
+      {"hides~", a->hides && a->hides < a->calls},
+      {"masks", a->masks > 0},
+      {"masks?", a->masks && a->masks < a->calls},
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (slice_is(word, words[i].word))
+      return words[i].holds;
+  word.length -= suffix == '~' || suffix == '?';
+  for (int key = 0; key < KEYS; key++)
+    if (slice_is(word, keys[key]))
+      return holds_argument(a, key, suffix);
+  return false;
+}
+
+/* `a|!b`: one of them */
+static bool one_holds(const struct attention_class *a, struct slice words) {
+  while (words.length) {
+    const char *bar = memchr(words.at, '|', words.length);
+    size_t length = bar ? (size_t)(bar - words.at) : words.length;
+    bool not = words.at[0] == '!';
+    if (holds(a, (struct slice){words.at + not, length - not }) != not )
+      return true;
+    length += bar != NULL;
+    words = (struct slice){words.at + length, words.length - length};
+  }
+  return false;
+}
+
+/* `a b|!c`: all of them */
+static bool all_hold(const struct attention_class *a, struct slice words) {
+  while (words.length) {
+    const char *blank = memchr(words.at, ' ', words.length);
+    size_t length = blank ? (size_t)(blank - words.at) : words.length;
+    if (!one_holds(a, (struct slice){words.at, length}))
+      return false;
+    length += blank != NULL;
+    words = (struct slice){words.at + length, words.length - length};
+  }
+  return true;
+}
+
+/* Its text */
+
+static void put_letter(const struct attention_class *a, struct text *out,
+                       char letter) {
+  static const int turns[] = {KEY_base, KEY_stretch, KEY_trained};
+  const char *width = a->given[KEY_dim] ? "width" : "channels";
+  switch (letter) {
+  case 'N': text_put(out, a->name); break;
+  case 'W': text_put(out, width); break;
+  case 'K': text_put(out, a->given[KEY_kv_heads] ? "kv_width" : width); break;
+  case 'Q': text_puts(out, a->value[KEY_norm]); break;
+  case 'S':
+    text_put(out, is_named(a, "Values")             ? "keys"
+                  : a->crosses && !is_named(a, "J") ? "seen"
+                                                    : "x");
+    break;
+  default:
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
+      if (a->given[turns[i]])
+        text_printf(out, ", %s=self.%s", keys[turns[i]], keys[turns[i]]);
+  }
+}
+
+/* A text up to its end or to `}`, which stays; nothing of it if `silent`. */
+static const char *put_part(const struct attention_class *a, struct text *out,
+                            const char *text, bool silent) {
+  for (; *text && *text != '}'; text++) {
+    if (*text == '{') {
+      const char *colon = strchr(text, ':');
+      struct slice when = {text + 1, (size_t)(colon - text - 1)};
+      text = put_part(a, out, colon + 1, silent || !all_hold(a, when));
+    } else if (silent) {
+      continue;
+    } else if (*text == '$') {
+      put_letter(a, out, *++text);
+    } else {
+      text_putc(out, *text);
+    }
+  }
+  return text;
+}
+
+static void put_lines(const struct attention_class *a, struct arena *arena,
+                      struct text *out, const char *const (*lines)[2],
+                      size_t count) {
+  text_put(out, "\n\n");
+  for (size_t i = 0; i < count; i++) {
+    struct text line = text_new(arena);
+    if (!all_hold(a, slice_of(lines[i][0])))
+      continue;
+    put_part(a, &line, lines[i][1], false);
+    if (line.length)
+      python_put_lines(out, text_slice(&line), 0);
+    else
+      text_putc(out, '\n');
+  }
+}
+
+/* How far any class rotates. */
+static struct attention_class all_turns(const struct python *p) {
+  struct attention_class all = {.name = ""};
+  for (int i = HELPER_Attention; i < HELPER_COUNT; i++)
+    for (int key = 0; key < KEYS; key++)
+      all.given[key] += p->attentions[i].given[key];
+  return all;
+}
+
+bool python_put_attention(const struct python *p, struct text *out,
+                          enum helper helper) {
+  static const char *const class[][2] = {
+#define LINE(when, text) {when, text},
+#define ROTATE(when, text)
+#include "codegen/torch/attention.def"
+#undef LINE
+#undef ROTATE
+  };
+  static const char *const rotate[][2] = {
+#define LINE(when, text)
+#define ROTATE(when, text) {when, text},
+#include "codegen/torch/attention.def"
+#undef LINE
+#undef ROTATE
+  };
+  if (helper == HELPER_rotate) {
+    struct attention_class all = all_turns(p);
+    put_lines(&all, p->arena, out, rotate, sizeof rotate / sizeof *rotate);
+    return true;
+  }
+  if (helper < HELPER_Attention)
+    return false;
+  put_lines(&p->attentions[helper], p->arena, out, class,
+            sizeof class / sizeof *class);
+  return true;
+}

@@ -1,0 +1,213 @@
+/* Attention: nn.MultiheadAttention where that is it, else a class of the file.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "codegen/torch/form.h"
+
+/* What only netc's own form has, and not nn.MultiheadAttention. */
+static bool is_own(const struct torch_form *f) {
+  return form_word(f, "causal") || form_int(f, "kv") || form_int(f, "dim") ||
+         form_int(f, "window") || form_sizes(f, "relative")->rank ||
+         form_word(f, "rope") || form_word(f, "views");
+}
+
+static bool is_joint(const struct torch_form *f) {
+  return form_given(f, "joint");
+}
+
+static bool has_values(const struct torch_form *f) {
+  return form_given(f, "values");
+}
+
+static bool is_special(const struct torch_form *f) {
+  return is_joint(f) || has_values(f) || form_int(f, "out") ||
+         form_word(f, "noout") || form_word(f, "scale") ||
+         form_word(f, "qknorm") || form_real(f, "softcap") > 0 ||
+         form_word(f, "sinks") || form_word(f, "talking") ||
+         form_int(f, "rotary") || form_real(f, "base") > 0 ||
+         form_real(f, "stretch") > 0;
+}
+
+/* The letters of the projections that have a bias. */
+static struct slice bias_letters(const struct torch_form *f) {
+  if (form_word(f, "nobias"))
+    return (struct slice){"", 0};
+  return word_at(form_spec(f, "bias")->words, form_word(f, "bias"));
+}
+
+static bool has_letter(struct slice letters, char letter) {
+  return letters.length && memchr(letters.at, letter, letters.length);
+}
+
+/* What nn.MultiheadAttention is, and a plain one of its own matrices. */
+static bool is_module(const struct torch_form *f) {
+  const struct shape *in = f->layer->in[0];
+  int last = form_given(f, "cross") || is_joint(f);
+  size_t letters = bias_letters(f).length;
+  return form_word(f, "packed") && in->rank == 2 && !is_own(f) &&
+         !is_special(f) && (letters == 0 || letters == strlen("qkvo")) &&
+         shape_channels(in) == shape_channels(f->layer->in[last]) &&
+         !f->in[0].one && !f->in[last].one;
+}
+
+static void put_module(struct torch_form *f) {
+  const struct torch_code *x = form_in(f, 0, LAST);
+  const struct torch_code *seen = form_in(f, f->layer->input_count - 1, LAST);
+  MAKE(f, "nn.MultiheadAttention(%i, %i%k%k, batch_first=True)", "channels",
+       shape_channels(f->layer->in[0]), "heads", form_int(f, "heads"),
+       "dropout", "0", form_decimal(f, form_real(f, "dropout")), "bias", "True",
+       form_truth(bias_letters(f).length));
+  CALL(f, "%m(%c, %c, %c, need_weights=False)[0]", form_module(f), x, seen,
+       seen);
+}
+
+/* An argument that is 0 unless it is given. */
+static struct slice or_none(const struct torch_form *f, const char *arg) {
+  int64_t value = form_int(f, arg);
+  return value ? form_number(f, value) : slice_of("None");
+}
+
+/* The same of a number that need not be whole. */
+static struct slice real_or(const struct torch_form *f, const char *arg,
+                            const char *usual) {
+  double value = form_real(f, arg);
+  if (!(value > 0))
+    return slice_of(usual);
+  return value < floor(value) || value > floor(value)
+             ? form_decimal(f, value)
+             : form_number(f, (int64_t)value);
+}
+
+static struct slice quoted(const struct torch_form *f, struct slice word) {
+  struct text text = text_new(f->arena);
+  text_put(&text, "\"");
+  text_puts(&text, word);
+  text_put(&text, "\"");
+  return text_slice(&text);
+}
+
+/* Of qkln=own. */
+static const char *own_norm(const struct torch_form *f) {
+  int64_t dim = form_int(f, "dim");
+  struct text text = text_new(f->arena);
+  if (!dim)
+    dim = shape_channels(f->layer->in[0]) / form_int(f, "heads");
+  text_printf(&text, "lambda width, eps: HeadNorm(width, %" PRId64 ", eps)",
+              dim);
+  return text_string(&text);
+}
+
+/* The arguments after those that every attention has. */
+static void put_special(struct torch_form *f) {
+  static const char *const scales[] = {"\"scores\"", "\"scores\"",
+                                       "\"queries\"", "None"};
+  struct slice qknorm = {"", 0}; /* qknorm, qkln=all, .. */
+  if (form_word(f, "qknorm"))
+    qknorm = word_at(form_spec(f, "qknorm")->words, form_word(f, "qknorm"));
+  bool ln = qknorm.length > 2 && qknorm.at[2] == 'l';
+  bool own = slice_ends(qknorm, "=own");
+  bool all = own || slice_ends(qknorm, "=all");
+  const char *norm = !qknorm.length ? "None" : ln ? "nn.LayerNorm" : "RMSNorm";
+  struct slice out = or_none(f, "out");
+  double cap = form_real(f, "softcap");
+  if (form_word(f, "noout") && !is_joint(f)) /* which has none */
+    out = form_number(f, 0);
+  if (qknorm.length && !ln)
+    f->helpers |= 1u << HELPER_RMSNorm;
+  if (own) {
+    f->helpers |= 1u << HELPER_HeadNorm;
+    norm = own_norm(f);
+  }
+  MAKE(f, "%k%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale", "\"scores\"",
+       slice_of(scales[form_word(f, "scale")]), "norm", "None", slice_of(norm),
+       "norm_all", "False", form_truth(all), "softcap", "None",
+       cap > 0 ? form_decimal(f, cap) : slice_of("None"), "sinks", "False",
+       form_truth(form_word(f, "sinks")), "talking", "False",
+       form_truth(form_word(f, "talking")), "rotary", "None",
+       or_none(f, "rotary"), "base", "10000", real_or(f, "base", "10000"),
+       "stretch", "1", real_or(f, "stretch", "1"), "trained", "None",
+       form_real(f, "stretch") > 1 ? or_none(f, "trained") : slice_of("None"));
+}
+
+/* Of so many positions no machine holds the scores: all are seen. */
+static struct slice window_of(const struct torch_form *f) {
+  enum { NO_WINDOW = 1000000 };
+  int64_t window = form_int(f, "window");
+  return window && window < NO_WINDOW ? form_number(f, window)
+                                      : slice_of("None");
+}
+
+static void put_attention(struct torch_form *f, enum helper class) {
+  const struct sizes *window = form_sizes(f, "relative");
+  int64_t channels = shape_channels(f->layer->in[0]);
+  int at = form_given(f, "cross") || is_joint(f);
+  int64_t seen = shape_channels(f->layer->in[at]);
+  struct slice none = slice_of("None");
+  int64_t other = seen, kv = form_int(f, "kv");
+  f->helpers |= 1u << class;
+  if (is_joint(f))
+    seen = channels;
+  MAKE(f, "%s(%i, %i%k%k%k%k%k%k%k%k%k", attention_name(class), "channels",
+       channels, "heads", form_int(f, "heads"), "kv_heads", "None",
+       kv && kv != form_int(f, "heads") ? form_number(f, kv) : none, "dim",
+       "None", or_none(f, "dim"), "seen", "None",
+       seen == channels ? none : form_number(f, seen), "bias", "\"qkvo\"",
+       quoted(f, bias_letters(f)), "causal", "False",
+       form_truth(form_word(f, "causal")), "window", "None", window_of(f),
+       "relative", "None",
+       window->rank ? form_list(f, window->at, window->rank) : none, "rope",
+       "False", form_truth(form_word(f, "rope")), "dropout", "0",
+       form_decimal(f, form_real(f, "dropout")));
+  if (is_joint(f))
+    MAKE(f, ", other=%i", "other", other);
+  if (has_values(f))
+    MAKE(f, ", values=%i", "values", shape_channels(f->layer->in[at + 1]));
+  if (is_special(f))
+    put_special(f);
+  MAKE(f, ")");
+  CALL(f, "%m(%c", form_module(f), form_in(f, 0, LAST));
+  if (has_values(f))
+    CALL(f, ", %c, %c", form_in(f, at, LAST), form_in(f, at + 1, LAST));
+  else if (f->layer->input_count > 1)
+    CALL(f, ", %c", form_in(f, 1, LAST));
+  CALL(f, ")");
+}
+
+/* One bias for a packed matrix, or none. */
+static bool is_bias_whole(const struct torch_form *f) {
+  struct slice letters = bias_letters(f);
+  bool all = has_letter(letters, 'q') && has_letter(letters, 'k') &&
+             has_letter(letters, 'v');
+  bool any = has_letter(letters, 'q') || has_letter(letters, 'k') ||
+             has_letter(letters, 'v');
+  return all == any;
+}
+
+/* Whose file calls the matrices so. */
+static void put_qkv(struct torch_form *f) {
+  if (f->layer->input_count > 1 || form_int(f, "out") || form_word(f, "noout"))
+    f->refuses = "the names `qkv` and `proj` are of an attention of one "
+                 "sequence, and as wide";
+  put_attention(f, HELPER_QkvAttention);
+}
+
+void form_attention(struct torch_form *f) {
+  bool packed = form_word(f, "packed") || form_word(f, "views");
+  bool qkv = f->given && f->given[f->index].qkv;
+  f->out = LAST;
+  f->repeats = true;
+  if (packed && !is_bias_whole(f)) {
+    f->refuses = "a bias of parts of a packed matrix";
+  } else if (qkv) {
+    put_qkv(f);
+  } else if (is_module(f)) {
+    put_module(f);
+  } else {
+    put_attention(
+        f, has_values(f) ? HELPER_ValuesAttention
+           : is_joint(f)
+               ? (packed ? HELPER_PackedJointAttention : HELPER_JointAttention)
+               : (packed ? HELPER_PackedAttention : HELPER_Attention));
+  }
+}
