@@ -54,6 +54,18 @@ static void a_program_of_x_c_computes_the_same(void **state) {
   run_free(&r);
 }
 
+/* Indices of 64 bits, compared as numbers. */
+static void outputs_may_be_indices(void **state) {
+  (void)state;
+  write_script("python3", absent);
+  write_script("node", absent);
+  struct run r = verify("input 6x3x4\\nfork { topk 2 h indices; output order }"
+                        "\\nconv 4 3x3\\n",
+                        "");
+  ends_with(&r, 0, "\nalike: the bound is 1e-04", "");
+  run_free(&r);
+}
+
 static void nothing_compared_is_an_error(void **state) {
   (void)state;
   write_script("python3", absent);
@@ -162,8 +174,11 @@ static void values_that_are_no_weights(void **state) {
 static void nets_of_every_kind(void **state) {
   (void)state;
   static const char *const nets[] = {
-      "tests/data/run/maps.net",     "tests/data/run/sequences.net",
-      "tests/data/run/variants.net", "tests/data/onnx/windows.net",
+      "tests/data/run/maps.net",
+      "tests/data/run/sequences.net",
+      "tests/data/run/variants.net",
+      "tests/data/onnx/windows.net",
+      "tests/golden/layers/best-rows-and-no-gradient.net",
       "examples/zoo/lenet5.net",
   };
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
@@ -183,6 +198,7 @@ static void nets_of_every_kind(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_program_of_x_c_computes_the_same),
+      cmocka_unit_test(outputs_may_be_indices),
       cmocka_unit_test(nothing_compared_is_an_error),
       cmocka_unit_test(what_differs_is_told),
       cmocka_unit_test(a_late_child_and_an_interrupt_end_all),

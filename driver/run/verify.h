@@ -23,7 +23,7 @@ struct verifying {
   bool asked[PARTY_COUNT];      /* netc has written what it needs */
   bool made[PARTY_COUNT];       /* there are outputs */
   char about[PARTY_COUNT][256]; /* by what; or why there are none */
-  float **outputs[PARTY_COUNT]; /* by output */
+  float **outputs[PARTY_COUNT]; /* by output; of indices, too */
   int status;
 };
 

@@ -29,18 +29,28 @@ static int fill(const char *name, unsigned i, void *at, size_t bytes) {
   return done;
 }
 
-/* An output may be a view: value by value, by its strides. */
+static float real_of(uint8_t type, const void *values, long place) {
+  switch (type) {
+  case NETRT_I32: return (float)((const int32_t *)values)[place];
+  case NETRT_I64: return (float)((const int64_t *)values)[place];
+  default: return ((const float *)values)[place];
+  }
+}
+
+/* An output may be a view: value by value, by its strides; floats, be it that
+ * it has indices. */
 static int write_output(unsigned i) {
   const struct netrt_operand *made = &net_model.outputs[i].operand;
   const int32_t *size = net_model.numbers + made->shape;
   const int32_t *stride = size + made->rank;
-  const float *values = netrt_output(&net, i);
+  const void *values = netrt_output(&net, i);
   FILE *file = open_file("c.out", i, "wb");
   int32_t at[NETRT_RANK] = {0};
   long place = 0;
   int axis = 0, done = file != NULL;
   while (done && axis >= 0) {
-    done = fwrite(values + place, sizeof *values, 1, file) == 1;
+    float value = real_of(made->type, values, place);
+    done = fwrite(&value, sizeof value, 1, file) == 1;
     for (axis = made->rank - 1; axis >= 0; axis--) {
       place += stride[axis];
       if (++at[axis] < size[axis])

@@ -63,7 +63,7 @@ const back = (order) => order.map((_, axis) => order.indexOf(axis));
   for (const [what, kind, dims, name] of ends) {
     const own = dims.split("x").map(Number);
     if (what === "out") {
-      outputs.push([own, name]);
+      outputs.push([kind, own, name]);
       continue;
     }
     const k = Object.keys(feeds).length;
@@ -77,13 +77,14 @@ const back = (order) => order.map((_, axis) => order.indexOf(axis));
       transpose(values, own, order), order.map((axis) => own[axis]));
   }
   const made = await session.run(feeds);
-  outputs.forEach(([own, name], k) => {
+  outputs.forEach(([kind, own, name], k) => {
     const { dims, data } = made[session.outputNames[k]];
-    const order = orderOf(own, dims);
+    const order = kind === "f32" ? orderOf(own, dims) : own.map((_, i) => i);
     if (!same(order.map((axis) => own[axis]), dims))
       throw new Error(`${name} is ${dims}, and ${own} in netc`);
+    const values = transpose(data, dims, back(order));
     fs.writeFileSync(file(`onnx.${name}`), Buffer.from(
-      transpose(data, dims, back(order)).buffer));
+      Float32Array.from(values, Number).buffer));
   });
   console.log(`ONNX Runtime ${version} for Node`);
 })().catch((error) => {

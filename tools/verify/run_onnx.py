@@ -65,15 +65,15 @@ feeds, outputs = {}, []
 for what, kind, dims, name in ends:
     shape = [int(size) for size in dims.split("x")]
     if what == "out":
-        outputs.append((shape, name))
+        outputs.append((kind, shape, name))
         continue
     values = np.fromfile(path(name), TYPES[kind]).reshape(shape)
     if kind == "f32" and is_first(shape, given[len(feeds)]):
         values = np.ascontiguousarray(np.moveaxis(values, -1, 1))
     feeds[names[len(feeds)]] = values
 
-for (shape, name), values in zip(outputs, net.run(None, feeds)):
-    if is_first(shape, values.shape):
+for (kind, shape, name), values in zip(outputs, net.run(None, feeds)):
+    if kind == "f32" and is_first(shape, values.shape):
         values = np.moveaxis(values, 1, -1)
     if list(values.shape) != shape:
         sys.exit(f"{name} is {list(values.shape)}, not {shape}")

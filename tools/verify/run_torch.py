@@ -62,7 +62,7 @@ inputs, outputs = [], []
 for what, kind, dims, name in ends:
     shape = [int(size) for size in dims.split("x")]
     if what == "out":
-        outputs.append((shape, name))
+        outputs.append((kind, shape, name))
         continue
     values = tensor_of(read(name), TYPES[kind], shape)
     if kind != "f32":
@@ -77,8 +77,9 @@ net.load_state_dict(load("py.safetensors"))
 with torch.no_grad():
     made = net(*inputs)
 made = made if isinstance(made, tuple) else (made,)
-for (shape, name), values in zip(outputs, made):
-    values = values.movedim(1, -1) if len(shape) > 3 else values
+for (kind, shape, name), values in zip(outputs, made):
+    if kind == "f32" and len(shape) > 3:
+        values = values.movedim(1, -1)
     if list(values.shape) == [1, *shape[1:]]:  # no input reaches it
         values = values.expand(shape)
     if list(values.shape) != shape:
