@@ -2,7 +2,7 @@
 # netc verify over nets with one layer and small ones of the zoo, or those that
 # are named: verify_all.sh NETC [NET...]. A line for each; 1 where one differs.
 set -u
-netc=$1
+netc=${1:?"usage: verify_all.sh NETC [NET...]"}
 shift
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
