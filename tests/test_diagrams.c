@@ -464,13 +464,13 @@ static void turns_that_are_read_one_by_one_are_drawn_each(void **state) {
 static void equal_calls_are_drawn_once(void **state) {
   (void)state;
   struct picture p = draw("examples/zoo/sd_unet.net", "");
-  assert_texts(&p, "transformer (B)", 16);
-  assert_texts(&p, "(B) transformer", 1);
-  assert_texts(&p, "down[8]", 2); /* where it leaves, where it is joined */
-  assert_texts(&p, "time", 2);    /* only in what is drawn once */
+  assert_texts(&p, "transformer (C)", 3);
+  assert_texts(&p, "(C) transformer", 1);
+  assert_texts(&p, "block 1 640 (D)", 3);
+  assert_texts(&p, "time", 4); /* only in what is drawn once */
   picture_free(&p);
   struct picture open = draw("examples/zoo/sd_unet.net", "--unfold");
-  assert_texts(&open, "(B) transformer", 0);
+  assert_texts(&open, "(C) transformer", 0);
   picture_free(&open);
 }
 
@@ -506,26 +506,52 @@ static void a_tail_of_all_stands_in_the_legend(void **state) {
   run_free(&r);
 }
 
-static void skips_that_nest_make_a_u(void **state) {
-  (void)state;
-  struct picture p = draw("examples/unet.net", "");
-  int level = 0;
-  for (size_t i = 0; i < p.leg_count; i++) {
-    const struct leg *l = &p.legs[i];
-    bool alone = (i == 0 || l[-1].line != l->line) &&
-                 (i + 1 == p.leg_count || l[1].line != l->line);
-    level += alone && l->y0 == l->y1;
-  }
-  assert_int_equal(level, 4);
-  picture_free(&p);
-}
-
 static double place_of(const struct picture *p, const char *text) {
   for (size_t i = 0; i < p->word_count; i++)
     if (strcmp(p->words[i].text, text) == 0)
       return p->words[i].x;
   fail_msg("no `%s`", text);
   return 0;
+}
+
+/* Lines that run straight from one side of a U to the other. */
+static int count_levels(const char *net) {
+  struct picture p = draw(net, "");
+  int levels = 0;
+  for (size_t i = 0; i < p.leg_count; i++) {
+    const struct leg *l = &p.legs[i];
+    bool alone = (i == 0 || l[-1].line != l->line) &&
+                 (i + 1 == p.leg_count || l[1].line != l->line);
+    levels += alone && l->y0 == l->y1 && l->x1 - l->x0 > 20;
+  }
+  picture_free(&p);
+  return levels;
+}
+
+/* Also where a net is so large that its blocks are drawn once. */
+static void skips_that_nest_make_a_u(void **state) {
+  (void)state;
+  assert_int_equal(count_levels("examples/unet.net"), 4);
+  assert_int_equal(count_levels("examples/zoo/sd_unet.net"), 12);
+  assert_int_equal(count_levels("examples/zoo/sdxl.net"), 9);
+  assert_int_equal(count_levels("examples/zoo/yolov8.net"), 0);
+}
+
+/* An input that only stubs read stands at the first, and says its shape. */
+static void a_source_stands_beside_what_it_feeds(void **state) {
+  (void)state;
+  struct picture p = draw("examples/zoo/sd_unet.net", "");
+  assert_texts(&p, "text", 3);
+  assert_texts(&p, "77×768", 1);
+  double input = place_of(&p, "77×768"),
+         block = place_of(&p, "(C) transformer");
+  assert_true(input < block); /* in (A), which is the first to read it */
+  picture_free(&p);
+  struct picture detr = draw("examples/zoo/detr.net", "");
+  assert_texts(&detr, "place: weight", 1);
+  assert_texts(&detr, "place", 1);
+  assert_texts(&detr, "query: weight", 1);
+  picture_free(&detr);
 }
 
 static void branches_stand_as_in_the_source(void **state) {
@@ -870,6 +896,7 @@ int main(void) {
       cmocka_unit_test(a_long_call_keeps_its_title),
       cmocka_unit_test(a_tail_of_all_stands_in_the_legend),
       cmocka_unit_test(skips_that_nest_make_a_u),
+      cmocka_unit_test(a_source_stands_beside_what_it_feeds),
       cmocka_unit_test(branches_stand_as_in_the_source),
       cmocka_unit_test(a_shape_is_said_where_it_changes),
       cmocka_unit_test(notes_and_heat_are_on_demand),

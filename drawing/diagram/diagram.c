@@ -100,6 +100,8 @@ static void list_parts(struct diagram_paper *l) {
   l->is_u = false;
   l->corridors = 0;
   for (struct diagram_part *net = d->parts; net; net = net->next) {
+    if (is_at_stub(d, net))
+      continue;
     part_measure(d, net);
     open_frames(l, net);
     for (struct diagram_part *part = net->first; part; part = part->next) {
@@ -119,6 +121,11 @@ static void number_items(struct diagram_paper *l,
     number_items(l, p, number);
   if (part->kind == PART_BOX || part->kind == PART_SPLIT)
     l->part_of[part->item] = number;
+}
+
+void diagram_number_parts(struct diagram_paper *l) {
+  for (size_t i = 0; i < l->parts.count; i++)
+    number_items(l, l->parts.at[i].part, i);
 }
 
 enum { MOST_CUTS = 8 /* each may set others free */ };
@@ -160,16 +167,16 @@ static void make_parts(struct diagram_paper *l, bool u) {
   diagram_find_links(d);
   find_structure(l);
   diagram_name_stubs(d);
+  l->has_sources = diagram_find_sources(d);
   find_skips(l);
   if (u)
-    l->no_u = l->skips.count < 2 || d->parts->next;
+    l->no_u = l->skips.count < 2;
 }
 
 static void find_parts(struct diagram_paper *l, bool u) {
   make_parts(l, u);
   list_parts(l);
-  for (size_t i = 0; i < l->parts.count; i++)
-    number_items(l, l->parts.at[i].part, i);
+  diagram_number_parts(l);
 }
 
 /* Items as an effort has them; false: that is not possible here. */
@@ -230,14 +237,7 @@ static bool is_tangled(const struct diagram_paper *l) {
   return false;
 }
 
-static bool try_layout(struct diagram_paper *l, struct attempt a) {
-  struct diagram *d = l->d;
-  d->level = a.level;
-  l->scale = -1;
-  if (a.u)
-    make_parts(l, true);
-  if (a.u && l->no_u)
-    return false;
+static bool lay_out(struct diagram_paper *l, struct attempt a) {
   l->scale = 0;
   find_parts(l, a.u);
   bool fits = a.u ? layout_u(l) : layout_columns(l);
@@ -247,10 +247,44 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
   return false;
 }
 
+/* With sources beside what they feed, if that can be read. */
+static bool try_layout(struct diagram_paper *l, struct attempt a) {
+  struct diagram *d = l->d;
+  d->level = a.level;
+  d->sources_at_stubs = true;
+  make_parts(l, a.u);
+  l->scale = -1;
+  if (a.u && l->no_u)
+    return false;
+  if (lay_out(l, a))
+    return true;
+  if (!l->has_sources)
+    return false;
+  d->sources_at_stubs = false;
+  return lay_out(l, a);
+}
+
 /* More boxes do not fit a page, however tightly they are set. */
 enum { MOST_BOXES = 600 };
 
 enum { SMALLEST = WHOLE * 5 / 8 /* letters of 5 pt, not many times as long */ };
+
+/* The U that says most; where a net is one, it is drawn so if a page has room.
+ */
+static bool find_u(struct diagram_paper *l) {
+  struct attempt a = {.u = true};
+  if (l->tall || !net_is_u(l->d->c))
+    return false;
+  for (int k = 0; k < EFFORTS; k++) {
+    a.effort = (enum diagram_effort)k;
+    if (!make_effort(l, a.effort) || l->d->items.count > MOST_BOXES)
+      continue;
+    for (a.level = 0; a.level < LEVELS && !l->no_u; a.level++)
+      if (try_layout(l, a))
+        return true;
+  }
+  return false;
+}
 
 /*
  * The first that can be read on a page: a U, columns, and tighter ones. If
@@ -258,6 +292,8 @@ enum { SMALLEST = WHOLE * 5 / 8 /* letters of 5 pt, not many times as long */ };
  */
 static bool find_layout(struct diagram_paper *l) {
   struct attempt a = {0}, best = {0};
+  if (find_u(l))
+    return true;
   int64_t most = -1;
   size_t boxes = SIZE_MAX / 2;
   for (int k = 0; k < EFFORTS; k++) {
@@ -308,6 +344,7 @@ static void find_pages(struct diagram_paper *l) {
       least = effort;
     }
   make_items(l, least);
+  l->d->sources_at_stubs = false;
   for (l->d->level = 0; l->d->level < LEVELS; l->d->level++) {
     find_parts(l, false);
     layout_pages(l);

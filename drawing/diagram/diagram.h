@@ -29,6 +29,7 @@ struct diagram_stub {
   int input;      /* of the reader */
   struct slice name;
   enum stub_side side;
+  size_t source; /* that can stand at its end instead of a name; NO_ITEM */
 };
 
 /* Calls of a def that are equal but for sizes: all are boxes; one is drawn. */
@@ -57,7 +58,7 @@ struct diagram_turns {
 };
 
 /* How tightly a diagram is set: the first that can be read on a page. */
-enum { LEVELS = 5 };
+enum { LEVELS = 5, BESIDE_FROM = 2 };
 
 /* What stands in a box, notes last, and what that takes. */
 struct diagram_label {
@@ -174,6 +175,7 @@ struct diagram {
   bool lr;
   int level;                     /* how tightly it is set, from 0 */
   size_t long_skip;              /* over more boxes, skips pass outside */
+  bool sources_at_stubs;         /* those that can stand there do */
   int64_t most_bytes, most_heat; /* of a tensor; of a box */
   struct slice *tails; /* by kind of layer: " bn relu", if all have it */
   int *families;       /* by kind of layer: its family's number, once known */
@@ -316,6 +318,9 @@ const char *item_sign(const struct diagram *d, size_t item);
 struct slice shape_words(struct diagram *d, const struct shape *shape);
 struct slice item_shape(struct diagram *d, size_t item); /* that leaves it */
 struct slice frame_title(struct diagram *d, const struct diagram_unit *unit);
+
+/* What a source says of itself where no arrow has its shape beside it. */
+const struct diagram_label *source_label(struct diagram *d, size_t item);
 void diagram_find_tails(struct diagram *d);
 
 /* What of some words, up to a blank, is no wider than that; or nothing. */
@@ -346,6 +351,23 @@ void stubs_measure(struct diagram *d, size_t item, bool left, bool right);
 int64_t stubs_extent(const struct diagram *d, size_t item, enum stub_side side);
 void stubs_draw(struct diagram *d, size_t item, bool flip);
 
+/* Along the flow, by how much sources beside a box pass each of its ends. */
+int64_t stubs_overhang(const struct diagram *d, size_t item);
+
+/* Across the flow, of a source that stands ahead of a box; or 0. */
+int64_t stub_ahead_width(const struct diagram *d, size_t item);
+
+/*
+ * diagram_sources.c: sources that only stubs read: true if there are any. The
+ * one that stands at a stub's end; or NO_ITEM. Whether a net is no more.
+ */
+bool diagram_find_sources(struct diagram *d);
+size_t stub_source(const struct diagram *d, const struct diagram_stub *stub);
+bool is_at_stub(const struct diagram *d, const struct diagram_part *net);
+void source_measure(struct diagram *d, size_t item);
+void source_draw(struct diagram *d, size_t item, struct point end, int dx,
+                 int dy);
+
 /* diagram_names.c: of tensors. */
 void diagram_name_stubs(struct diagram *d);
 bool item_has_name(const struct diagram *d, size_t item);
@@ -374,6 +396,9 @@ struct diagram_pen {
 
 void part_draw(struct diagram *d, const struct diagram_part *part,
                struct diagram_pen *pen);
+
+/* The box alone, at its place. */
+void box_draw(struct diagram *d, size_t item);
 void part_draw_side(struct diagram *d, const struct diagram_part *part,
                     const struct diagram_part *side,
                     const struct diagram_pen *pen);
@@ -393,6 +418,12 @@ struct diagram_tightness {
 };
 
 const struct diagram_tightness *tightness(const struct diagram *d);
+
+/*
+ * Whether the shape that leaves a box stands beside the box and not above it:
+ * on the way up in a U that is set tightly, where the right side is free.
+ */
+bool shape_is_beside(const struct diagram *d, bool flip);
 
 /* Whether a frame is no more than its chain. */
 bool is_bare(const struct diagram *d, const struct diagram_part *frame);

@@ -7,7 +7,7 @@
 
 enum {
   LEAST_BOXES = 4,       /* of a call that is worth a letter */
-  LEAST_SMALL = 12,      /* of all calls of a def that is smaller */
+  LEAST_SMALL = 8,       /* of all calls of a def that is smaller */
   MOST_CALLS = 26,       /* letters */
   MOST_CANDIDATES = 1000 /* beyond, the net is drawn in full */
 };

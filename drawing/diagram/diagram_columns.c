@@ -1,13 +1,12 @@
 /*
  * Columns: of all ways to break the chains into columns, the one whose text
- * is largest on a page. A net with skips that nest becomes a U.
+ * is largest on a page.
  */
 #include "drawing/diagram/diagram_page.h"
 
 enum { MOST_COLUMNS = 200 };
 
-static struct diagram_column *add_column(struct diagram_paper *l,
-                                         size_t first) {
+struct diagram_column *column_add(struct diagram_paper *l, size_t first) {
   struct diagram_column *column = VEC_PUSH(l->d->arena, &l->columns);
   column->first = column->end = first;
   return column;
@@ -21,20 +20,19 @@ static int64_t net_length(const struct diagram_paper *l, size_t first) {
   return length + BAND;
 }
 
-/* Deals the parts out to at most so many columns, each no longer than that. */
-static bool fill_at_most(struct diagram_paper *l, size_t columns,
-                         int64_t length) {
+/* Deals parts out to at most so many columns, each no longer than that. */
+static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
+                       int64_t length) {
   struct diagram_column *column = NULL;
-  l->columns.count = 0;
-  for (size_t i = 0; i < l->parts.count; i++) {
+  for (size_t i = first; i < l->parts.count; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
     bool starts = s->starts && column &&
                   (l->d->effort == EFFORT_NONE ||
                    column->length + net_length(l, i) > length);
     if (!column || starts || column->length + s->part->length > length) {
-      if (l->columns.count == columns)
+      if (columns-- == 0)
         return false;
-      column = add_column(l, i);
+      column = column_add(l, i);
       *column = (struct diagram_column){.first = i, .end = i};
     } else if (s->starts)
       column->length += BAND; /* below what has ended */
@@ -45,6 +43,12 @@ static bool fill_at_most(struct diagram_paper *l, size_t columns,
     column->end = i + 1;
   }
   return true;
+}
+
+static bool fill_at_most(struct diagram_paper *l, size_t columns,
+                         int64_t length) {
+  l->columns.count = 0;
+  return deal_parts(l, 0, columns, length);
 }
 
 static void fill_columns(struct diagram_paper *l, int64_t length) {
@@ -83,7 +87,7 @@ enum { MOST_LANES = 40 };
 
 static void count_lanes(struct diagram_paper *l) {
   l->corridors = 0;
-  for (size_t i = 0; i < l->skips.count && !l->is_u; i++) {
+  for (size_t i = 0; i < l->skips.count; i++) {
     size_t from = column_of(l, l->skips.at[i].from);
     size_t to = column_of(l, l->skips.at[i].to);
     struct diagram_column *column = &l->columns.at[from];
@@ -111,11 +115,19 @@ static int64_t columns_length(const struct diagram_paper *l) {
 
 static void finish_columns(struct diagram_paper *l) {
   l->corridors = 0;
-  if (l->is_u)
-    return;
   for (size_t i = 0; i < l->columns.count; i++)
     add_sides(l, &l->columns.at[i]);
   count_lanes(l);
+}
+
+/* After the columns that are there; false: there would be more of them. */
+static bool add_at_most(struct diagram_paper *l, size_t first, size_t columns,
+                        int64_t length) {
+  size_t before = l->columns.count;
+  bool fits = deal_parts(l, first, columns, length);
+  for (size_t i = before; fits && i < l->columns.count; i++)
+    add_sides(l, &l->columns.at[i]);
+  return fits;
 }
 
 int64_t paper_width(const struct diagram_paper *l) {
@@ -156,7 +168,7 @@ static struct diagram_fitting fit_columns(struct diagram_paper *l) {
           : most(0, height - most(width * 3 / 2, 4000))};
 }
 
-static bool is_readable(struct diagram_paper *l) {
+bool paper_is_readable(struct diagram_paper *l) {
   l->scale = fit_columns(l).scale;
   return l->scale * SMALL_SIZE >= (int64_t)LEAST_TEXT * WHOLE;
 }
@@ -209,6 +221,34 @@ static void choose_columns(struct diagram_paper *l) {
   finish_columns(l);
 }
 
+void columns_add(struct diagram_paper *l, size_t first) {
+  size_t before = l->columns.count, parts = l->parts.count - first;
+  int64_t total = 0, best_length = 0, best_scale = -1;
+  for (size_t i = first; i < l->parts.count; i++)
+    total += l->parts.at[i].part->length + BAND;
+  for (size_t columns = 1; columns <= parts && columns < MOST_COLUMNS;
+       columns++) {
+    int64_t low = total / (int64_t)columns, high = total;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      l->columns.count = before;
+      if (add_at_most(l, first, columns, middle))
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    l->columns.count = before;
+    add_at_most(l, first, columns, low);
+    int64_t scale = fit_columns(l).scale;
+    if (scale <= best_scale)
+      break;
+    best_scale = scale;
+    best_length = low;
+  }
+  l->columns.count = before;
+  add_at_most(l, first, SIZE_MAX, best_length);
+}
+
 /* Pages */
 
 void layout_pages(struct diagram_paper *l) {
@@ -231,158 +271,5 @@ void layout_pages(struct diagram_paper *l) {
 bool layout_columns(struct diagram_paper *l) {
   l->page_count = 1;
   choose_columns(l);
-  return is_readable(l);
-}
-
-/* A U */
-
-struct arm {
-  size_t from, to; /* parts */
-  int64_t size;    /* of the map that it passes on */
-};
-
-static bool find_arms(const struct diagram_paper *l, struct arm *arms,
-                      size_t *count) {
-  const struct diagram *d = l->d;
-  *count = 0;
-  for (size_t i = 0; i < l->skips.count; i++) {
-    struct arm arm = {l->part_of[l->skips.at[i].from],
-                      l->part_of[l->skips.at[i].to], 0};
-    const struct shape *out = row_shape(d->c, item_row(d, l->skips.at[i].from));
-    if (arm.from >= arm.to || out->rank < 2)
-      return false;
-    arm.size = out->dim[0];
-    size_t at = (*count)++;
-    for (; at > 0 && arms[at - 1].from > arm.from; at--)
-      arms[at] = arms[at - 1];
-    arms[at] = arm;
-  }
-  for (size_t i = 1; i < *count; i++)
-    if (arms[i].from <= arms[i - 1].from || arms[i].to >= arms[i - 1].to ||
-        arms[i].size >= arms[i - 1].size)
-      return false;
-  return *count > 1;
-}
-
-/* Between the inner ends of the innermost skip: what enlarges goes up. */
-static size_t turning_point(const struct diagram_paper *l, struct arm inner) {
-  size_t turn = inner.to;
-  const struct diagram *d = l->d;
-  while (turn > inner.from + 1) {
-    const struct diagram_part *part = l->parts.at[turn - 1].part;
-    if (part->kind != PART_BOX)
-      break;
-    const struct diagram_item *item = &d->items.at[part->item];
-    if (!item->link_count)
-      break;
-    const struct shape *out = row_shape(d->c, item_row(d, part->item));
-    const struct shape *in =
-        row_shape(d->c, item_row(d, d->links.at[item->first_link].from));
-    bool grows =
-        out->rank == in->rank && out->rank > 1 && out->dim[0] >= in->dim[0];
-    if (!grows)
-      break;
-    turn--;
-  }
-  return turn;
-}
-
-/* From the top of the U down to the middle of an item, unstretched. */
-static int64_t depth_left(struct diagram_paper *l, size_t part, size_t item) {
-  int64_t depth = 0;
-  for (size_t i = 0; i < part; i++)
-    depth += l->parts.at[i].part->length;
-  part_place(l->d, l->parts.at[part].part, 0, depth);
-  return item_middle(l->d, item);
-}
-
-static int64_t depth_right(struct diagram_paper *l, size_t part, size_t item) {
-  int64_t depth = 0;
-  for (size_t i = l->parts.count - 1; i > part; i--)
-    depth += l->parts.at[i].part->length;
-  part_place(l->d, l->parts.at[part].part, 0, depth);
-  return item_middle(l->d, item);
-}
-
-static void measure_arm(struct diagram_paper *l,
-                        struct diagram_column *column) {
-  for (size_t i = column->first; i < column->end; i++) {
-    const struct diagram_part *part = l->parts.at[i].part;
-    column->left = most(column->left, part->left);
-    column->right = most(column->right, part->right);
-  }
-}
-
-/* Puts both ends of every skip at one height, by longer arrows. */
-static void level_arms(struct diagram_paper *l, const struct arm *arms,
-                       size_t count, size_t turn) {
-  int64_t left = 0, right = 0; /* by how much each arm is lowered */
-  size_t low = 0, high = l->parts.count;
-  int64_t bottom = 0, offset = 0;
-  int64_t *down = arena_alloc(l->d->arena, l->parts.count, sizeof *down);
-  for (size_t k = 0; k < count; k++) {
-    const struct diagram_skip *skip = l->skips.at;
-    while (l->part_of[skip->from] != arms[k].from ||
-           l->part_of[skip->to] != arms[k].to)
-      skip++;
-    int64_t a = depth_left(l, arms[k].from, skip->from) + left;
-    int64_t b = depth_right(l, arms[k].to, skip->to) + right;
-    /* What lies above this level has its place; the rest is lowered. */
-    if (a < b)
-      left += b - a;
-    else
-      right += a - b;
-    for (; low <= arms[k].from; low++)
-      down[low] = left;
-    for (; high > arms[k].to; high--)
-      down[high - 1] = right;
-  }
-  for (; low < turn; low++)
-    down[low] = left;
-  for (; high > turn; high--)
-    down[high - 1] = right;
-  for (size_t i = 0; i < turn; i++) {
-    l->parts.at[i].offset = offset + down[i];
-    offset += l->parts.at[i].part->length;
-    bottom = most(bottom, offset + down[i]);
-  }
-  offset = 0;
-  for (size_t i = l->parts.count; i-- > turn;) {
-    l->parts.at[i].offset = offset + down[i];
-    offset += l->parts.at[i].part->length;
-    bottom = most(bottom, offset + down[i]);
-  }
-  for (size_t i = 0; i < 2; i++)
-    l->columns.at[i].length = bottom + 8 * POINT;
-}
-
-enum { MOST_ARMS = 64 };
-
-bool layout_u(struct diagram_paper *l) {
-  struct arm arms[MOST_ARMS];
-  size_t count;
-  if (l->skips.count < 2 || l->skips.count > MOST_ARMS || l->d->parts->next ||
-      !find_arms(l, arms, &count))
-    return false;
-  size_t turn = turning_point(l, arms[count - 1]);
-  l->columns.count = 0;
-  add_column(l, 0)->end = turn;
-  *add_column(l, turn) = (struct diagram_column){
-      .first = turn, .end = l->parts.count, .flip = true};
-  l->is_u = true;
-  l->made[true] = false; /* what is flipped here stays so */
-  for (size_t i = turn; i < l->parts.count; i++)
-    part_flip(l->parts.at[i].part);
-  for (size_t i = 0; i < l->parts.count; i++) {
-    part_measure(l->d, l->parts.at[i].part);
-    if (l->parts.at[i].part->side) {
-      l->parts.at[i].part->after += BUS;
-      l->parts.at[i].part->length += BUS;
-    }
-  }
-  measure_arm(l, &l->columns.at[0]);
-  measure_arm(l, &l->columns.at[1]);
-  level_arms(l, arms, count, turn);
-  l->page_count = 1;
-  return is_readable(l);
+  return paper_is_readable(l);
 }

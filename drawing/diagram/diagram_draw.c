@@ -91,18 +91,23 @@ static void draw_lines(struct diagram *d, const struct diagram_item *item,
 }
 
 /* The shape that leaves, beside the arrow. */
-static void draw_shape(struct diagram *d, const struct diagram_item *item,
-                       bool flip) {
+static void draw_shape(struct diagram *d, size_t index, bool flip) {
+  const struct diagram_item *item = &d->items.at[index];
   struct scene_item text = {.kind = SCENE_TEXT,
                             .size = SMALL_SIZE,
                             .fill = PALETTE_WORDS,
                             .text = item->out};
   int64_t extra = item->opens_repeat ? 2 * STACK : 0;
+  bool beside = shape_is_beside(d, flip);
   if (d->lr) {
     text.x =
         flip ? item->x - 3 * POINT : item->x + item->width + extra + 3 * POINT;
     text.anchor = flip ? ANCHOR_END : ANCHOR_START;
     text.y = item->y + item->height / 2 - 25;
+  } else if (beside) {
+    text.x = item->x + item->width + extra + 3 * POINT +
+             stubs_extent(d, index, STUB_RIGHT);
+    text.y = item->y + item->height / 2 + 28;
   } else {
     text.x = item->x + item->width / 2 + BESIDE;
     text.y =
@@ -112,10 +117,8 @@ static void draw_shape(struct diagram *d, const struct diagram_item *item,
     scene_add(d->scene, text);
 }
 
-static void draw_item(struct diagram *d, size_t index, bool flip) {
+void box_draw(struct diagram *d, size_t index) {
   const struct diagram_item *item = &d->items.at[index];
-  if (!d->scene)
-    return;
   bool warned = item_row(d, index)->warning_count > 0;
   bool sign = item->width == SIGN && item->height == SIGN;
   bool source = item->link_count + item->stub_count == 0;
@@ -127,7 +130,13 @@ static void draw_item(struct diagram *d, size_t index, bool flip) {
   draw_rect(d, item, 0, fill, warned, radius);
   draw_lines(d, item, warned);
   scene_add(d->scene, (struct scene_item){.kind = SCENE_CLOSE});
-  draw_shape(d, item, flip);
+}
+
+static void draw_item(struct diagram *d, size_t index, bool flip) {
+  if (!d->scene)
+    return;
+  box_draw(d, index);
+  draw_shape(d, index, flip);
   stubs_draw(d, index, flip);
 }
 

@@ -187,8 +187,11 @@ static void find_link(struct diagram *d, size_t index, int64_t reader, int k) {
   const struct row *row = &d->rows.at[item->row];
   const struct model *model = d->c->model;
   int64_t node = node_input(model, &model->nodes.at[reader], k);
-  struct diagram_stub stub = {NO_ITEM, node, reader - row->first,
-                              k,       {0},  STUB_AHEAD};
+  struct diagram_stub stub = {.from = NO_ITEM,
+                              .node = node,
+                              .reader = reader - row->first,
+                              .input = k,
+                              .source = NO_ITEM};
   const struct diagram_section *section = section_of(d, item->row);
   int64_t from = row_of_node(d, section, node);
   if (node >= row->first && node < row->end)

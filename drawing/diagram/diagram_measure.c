@@ -18,9 +18,13 @@ bool is_bare(const struct diagram *d, const struct diagram_part *frame) {
   return tightness(d)->few_frames && frame->nested && frame->unit->count == 1;
 }
 
+bool shape_is_beside(const struct diagram *d, bool flip) {
+  return flip && !d->lr && d->level >= BESIDE_FROM;
+}
+
 static int64_t gap_after(const struct diagram *d,
-                         const struct diagram_item *item) {
-  if (!item->out.length)
+                         const struct diagram_item *item, bool flip) {
+  if (!item->out.length || shape_is_beside(d, flip))
     return tightness(d)->gap;
   if (d->lr)
     return text_extent(item->out, SMALL_SIZE, false) + 10 * POINT;
@@ -37,12 +41,18 @@ static void measure_box(struct diagram *d, struct diagram_part *part) {
       !d->lr && item->out.length
           ? text_extent(item->out, SMALL_SIZE, false) + BESIDE + POINT
           : 0;
+  if (label && shape_is_beside(d, part->flip))
+    label += half + stack + stubs_extent(d, part->item, STUB_RIGHT);
   part->left = half + stubs_extent(d, part->item, STUB_LEFT);
   part->right =
       most(half + stack + stubs_extent(d, part->item, STUB_RIGHT), label);
-  part->after = gap_after(d, item) + stack;
-  part->length = stubs_extent(d, part->item, STUB_AHEAD) + item_along(d, item) +
-                 part->after;
+  int64_t ahead = stub_ahead_width(d, part->item) / 2;
+  part->left = most(part->left, ahead);
+  part->right = most(part->right, ahead);
+  int64_t over = stubs_overhang(d, part->item);
+  part->after = gap_after(d, item, part->flip) + stack + over;
+  part->length = stubs_extent(d, part->item, STUB_AHEAD) + over +
+                 item_along(d, item) + part->after;
 }
 
 /* Whether a chain begins with what only a stub leads to. */
@@ -189,7 +199,7 @@ static void measure_split(struct diagram *d, struct diagram_part *split) {
   spread_branches(d, split,
                   split->main == SIZE_MAX || (split->bar && real > 1));
   int64_t half = item_across(d, join) / 2;
-  split->after = gap_after(d, join);
+  split->after = gap_after(d, join, split->flip);
   if (split->bar && !d->lr) { /* as wide as what ends on it */
     span_left = split->first->shift - 8 * POINT;
     struct diagram_part *last = split->first;
@@ -216,11 +226,15 @@ static void measure_split(struct diagram *d, struct diagram_part *split) {
       most(split->left, half + stubs_extent(d, split->item, STUB_LEFT));
   split->right =
       most(split->right, half + stubs_extent(d, split->item, STUB_RIGHT));
-  if (!d->lr && join->out.length)
-    split->right =
-        most(split->right,
-             text_extent(join->out, SMALL_SIZE, false) + BESIDE + POINT);
-  split->length = BUS + longest + item_along(d, join) + split->after;
+  if (!d->lr && join->out.length) {
+    int64_t label = text_extent(join->out, SMALL_SIZE, false) + BESIDE + POINT;
+    if (shape_is_beside(d, split->flip))
+      label += half + stubs_extent(d, split->item, STUB_RIGHT);
+    split->right = most(split->right, label);
+  }
+  int64_t over = stubs_overhang(d, split->item);
+  split->after += over;
+  split->length = BUS + longest + over + item_along(d, join) + split->after;
 }
 
 void part_measure(struct diagram *d, struct diagram_part *part) {
@@ -287,7 +301,9 @@ void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
   part->across = across;
   part->along = along;
   if (part->kind == PART_BOX) {
-    place_item(d, part, part->item, stubs_extent(d, part->item, STUB_AHEAD));
+    place_item(d, part, part->item,
+               stubs_extent(d, part->item, STUB_AHEAD) +
+                   stubs_overhang(d, part->item));
   } else if (part->kind == PART_CHAIN) {
     place_chain(d, part);
   } else if (part->kind == PART_SPLIT) {

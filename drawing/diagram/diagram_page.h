@@ -46,10 +46,11 @@ struct diagram_paper {
   int corridors; /* below the columns, of skips that pass some */
   int64_t scale; /* of the layout, on a page: so many parts of WHOLE */
   bool is_u;
-  bool tall;     /* no page limits its height */
-  bool made[2];  /* the parts are of this layout: columns; a U */
-  bool no_u;     /* what is drawn has no skips that a U could show */
-  bool *cuts[2]; /* links that are cut: only those of many; far ones, too */
+  bool tall;        /* no page limits its height */
+  bool made[2];     /* the parts are of this layout: columns; a U */
+  bool has_sources; /* that can stand at stubs */
+  bool no_u;        /* what is drawn has no skips that a U could show */
+  bool *cuts[2];    /* links that are cut: only those of many; far ones, too */
 };
 
 /* The width that may be had without text becoming too small to be read. */
@@ -59,8 +60,22 @@ int64_t paper_width(const struct diagram_paper *l);
 int64_t paper_scale(const struct diagram_paper *l, int64_t width,
                     int64_t height);
 
+/* Says of each item in which part it is. */
+void diagram_number_parts(struct diagram_paper *l);
+
 /* The column that has an item. */
 size_t column_of(const struct diagram_paper *l, size_t item);
+
+/* Whether what is drawn can be read on its paper; sets the scale. */
+bool paper_is_readable(struct diagram_paper *l);
+
+struct diagram_column *column_add(struct diagram_paper *l, size_t first);
+
+/* Columns for the parts from `first` on, beside those that are there. */
+void columns_add(struct diagram_paper *l, size_t first);
+
+/* diagram_u.c: whether a net has maps that shrink and grow below skips. */
+bool net_is_u(const struct compiled *c);
 
 /* A U, if the skips nest; false if they do not, or it would be too large. */
 bool layout_u(struct diagram_paper *l);

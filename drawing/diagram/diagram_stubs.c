@@ -9,6 +9,7 @@
 enum {
   ARROW = 13 * POINT, /* of a stub, with its head */
   HEIGHT = 9 * POINT, /* of a name */
+  APART = 15,         /* a source and the neighbours of what it feeds */
 };
 
 /* Which links are to be cut */
@@ -140,10 +141,43 @@ static void count_sides(const struct diagram *d,
     counts[stub_at(d, item, k)->side]++;
 }
 
+/* A name, or the source that stands in its place. */
+static struct point size_of_end(const struct diagram *d,
+                                const struct diagram_stub *stub) {
+  size_t source = stub_source(d, stub);
+  int64_t width = text_extent(stub->name, SMALL_SIZE, false) + 4 * POINT;
+  return source == NO_ITEM ? (struct point){width, HEIGHT}
+                           : (struct point){d->items.at[source].width,
+                                            d->items.at[source].height};
+}
+
+/* What several at one side of a box take: each has an equal part of it. */
+static int64_t room_of_stubs(const struct diagram *d,
+                             const struct diagram_item *item,
+                             enum stub_side side) {
+  int64_t count = 0, each = d->lr ? 30 * POINT : HEIGHT + 2 * POINT;
+  bool source = false;
+  for (size_t k = 0; k < item->stub_count; k++) {
+    const struct diagram_stub *stub = stub_at(d, item, k);
+    struct point end = size_of_end(d, stub);
+    bool here = stub->side == side && stub_source(d, stub) != NO_ITEM;
+    count += stub->side == side;
+    source = source || here;
+    if (here)
+      each = most(each, (d->lr ? end.x : end.y) + 3 * POINT);
+  }
+  return count > 1 || (source && item->width != SIGN) ? count * each : 0;
+}
+
 /* What nothing leads to starts with one; the others stand at free sides. */
 void stubs_measure(struct diagram *d, size_t index, bool left, bool right) {
   struct diagram_item *item = &d->items.at[index];
   size_t counts[3] = {0};
+  for (size_t k = 0; k < item->stub_count; k++) {
+    size_t source = stub_source(d, stub_at(d, item, k));
+    if (source != NO_ITEM)
+      source_measure(d, source);
+  }
   for (size_t k = 0; k < item->link_count; k++)
     right = right && d->links.at[item->first_link + k].drawn;
   for (size_t k = 0; k < item->stub_count; k++) {
@@ -154,12 +188,11 @@ void stubs_measure(struct diagram *d, size_t index, bool left, bool right) {
                      : STUB_LEFT;
     counts[stub->side]++;
   }
-  size_t most = counts[STUB_LEFT] > counts[STUB_RIGHT] ? counts[STUB_LEFT]
-                                                       : counts[STUB_RIGHT];
-  int64_t least = (int64_t)most * (d->lr ? 30 * POINT : HEIGHT + 2 * POINT);
-  if (most > 1 && d->lr && item->width < least)
+  int64_t left_room = room_of_stubs(d, item, STUB_LEFT);
+  int64_t least = most(left_room, room_of_stubs(d, item, STUB_RIGHT));
+  if (d->lr && item->width < least)
     item->width = least;
-  if (most > 1 && !d->lr && item->height < least)
+  if (!d->lr && item->height < least)
     item->height = least;
 }
 
@@ -169,13 +202,38 @@ int64_t stubs_extent(const struct diagram *d, size_t index,
   int64_t extent = 0;
   for (size_t k = 0; k < item->stub_count; k++) {
     const struct diagram_stub *stub = stub_at(d, item, k);
-    int64_t width = text_extent(stub->name, SMALL_SIZE, false) + 4 * POINT;
+    struct point end = size_of_end(d, stub);
     bool beside = d->lr == (side == STUB_AHEAD);
-    width = ARROW + (beside ? width : HEIGHT);
-    if (stub->side == side && width > extent)
-      extent = width;
+    if (stub->side == side)
+      extent = most(extent, ARROW + (beside ? end.x : end.y));
   }
   return extent;
+}
+
+int64_t stub_ahead_width(const struct diagram *d, size_t index) {
+  const struct diagram_item *item = &d->items.at[index];
+  for (size_t k = 0; k < item->stub_count; k++) {
+    const struct diagram_stub *stub = stub_at(d, item, k);
+    struct point end = size_of_end(d, stub);
+    if (stub->side == STUB_AHEAD && stub_source(d, stub) != NO_ITEM)
+      return d->lr ? end.y : end.x;
+  }
+  return 0;
+}
+
+int64_t stubs_overhang(const struct diagram *d, size_t index) {
+  const struct diagram_item *item = &d->items.at[index];
+  int64_t most_over = 0;
+  for (size_t k = 0; k < item->stub_count; k++) {
+    const struct diagram_stub *stub = stub_at(d, item, k);
+    struct point end = size_of_end(d, stub);
+    if (stub->side == STUB_AHEAD || stub_source(d, stub) == NO_ITEM)
+      continue;
+    int64_t over = (d->lr ? end.x : end.y) - item_along(d, item);
+    /* The gap to its neighbours is there anyway. */
+    most_over = most(most_over, over / 2 - tightness(d)->gap + APART);
+  }
+  return most_over;
 }
 
 /* Drawing, where the box has its place */
@@ -225,7 +283,12 @@ static void draw_stub(struct diagram *d, const struct diagram_item *item,
                                           .stroke = PALETTE_ARROWS,
                                           .stroke_width = 100,
                                           .arrow = true});
-  draw_name(d, stub, points[0], across ? sign : 0, across ? 0 : sign);
+  size_t source = stub_source(d, stub);
+  int dx = across ? sign : 0, dy = across ? 0 : sign;
+  if (source == NO_ITEM)
+    draw_name(d, stub, points[0], dx, dy);
+  else
+    source_draw(d, source, points[0], dx, dy);
 }
 
 void stubs_draw(struct diagram *d, size_t index, bool flip) {

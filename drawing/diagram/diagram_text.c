@@ -405,6 +405,21 @@ void item_find_text(struct diagram *d, size_t index) {
     item->out = out_with_sign(d, item);
 }
 
+const struct diagram_label *source_label(struct diagram *d, size_t index) {
+  const struct diagram_item *item = &d->items.at[index];
+  struct diagram_label *label = ARENA_NEW(d->arena, struct diagram_label);
+  struct text text = text_new(d->arena);
+  if (item->sign.length)
+    text_printf(&text, "%.*s: ", SLICE_ARG(item->sign));
+  text_puts(&text, turns_words(d, index));
+  add_words(label, text_slice(&text), tightness(d)->text, tightness(d)->line);
+  if (item_node(d, index)->kind == &model_input_kind)
+    add_note(label, item_shape(d, index));
+  label->width += 12 * POINT;
+  label->height = label->line_count * LINE + 5 * POINT;
+  return label;
+}
+
 static struct slice group_title(struct diagram *d, int64_t index) {
   struct text text = text_new(d->arena);
   const struct group *group = &d->c->model->groups.at[index];

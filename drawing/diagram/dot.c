@@ -76,6 +76,11 @@ static void put_stubs(struct diagram *d, struct text *out, size_t index) {
   const struct diagram_item *item = &d->items.at[index];
   for (size_t k = 0; k < item->stub_count; k++) {
     const struct diagram_stub *stub = &d->stubs.at[item->first_stub + k];
+    size_t source = stub_source(d, stub);
+    if (source != NO_ITEM) {
+      text_printf(out, "  n%zu -> n%zu;\n", source, index);
+      continue;
+    }
     text_printf(out, "  in%zu [label=\"", item->first_stub + k);
     put_dot(out, stub->name);
     text_printf(out, "\", shape=plaintext, style=\"\"];\n  in%zu -> n%zu;\n",

@@ -1,0 +1,71 @@
+/*
+ * Sources: inputs and learned tensors that only stubs read stand at the end of
+ * the first of these, beside what they feed; the others have the name.
+ */
+#include "drawing/diagram/diagram.h"
+
+/* A net that is one box, which takes nothing and leads nowhere. */
+static size_t lone_source(const struct diagram *d,
+                          const struct diagram_part *net) {
+  const struct diagram_part *part = net->first;
+  if (net->kind != PART_CHAIN || !part || part->next || part->side ||
+      part->kind != PART_BOX)
+    return NO_ITEM;
+  const struct diagram_item *item = &d->items.at[part->item];
+  return item->link_count + item->stub_count == 0 && item->reader < 0 &&
+                 !item->is_entry && !item->output.at && item->times == 1
+             ? part->item
+             : NO_ITEM;
+}
+
+bool diagram_find_sources(struct diagram *d) {
+  bool found = false;
+  for (size_t i = 0; i < d->stubs.count; i++)
+    d->stubs.at[i].source = NO_ITEM;
+  for (const struct diagram_part *net = d->parts; net; net = net->next) {
+    size_t item = lone_source(d, net);
+    if (item == NO_ITEM)
+      continue;
+    const struct row *row = item_row(d, item);
+    for (size_t i = 0; i < d->stubs.count; i++)
+      if (d->stubs.at[i].node >= row->first && d->stubs.at[i].node < row->end) {
+        d->stubs.at[i].source = item;
+        found = true;
+        break;
+      }
+  }
+  return found;
+}
+
+size_t stub_source(const struct diagram *d, const struct diagram_stub *stub) {
+  return d->sources_at_stubs ? stub->source : NO_ITEM;
+}
+
+bool is_at_stub(const struct diagram *d, const struct diagram_part *net) {
+  size_t item = d->sources_at_stubs ? lone_source(d, net) : NO_ITEM;
+  for (size_t i = 0; item != NO_ITEM && i < d->stubs.count; i++)
+    if (d->stubs.at[i].source == item)
+      return true;
+  return false;
+}
+
+void source_measure(struct diagram *d, size_t index) {
+  struct diagram_item *item = &d->items.at[index];
+  item->label = source_label(d, index);
+  item->width = item->label->width;
+  item->height = item->label->height;
+  item->out = (struct slice){0};
+}
+
+/* Where the arrow of its stub begins, on that side of it. */
+void source_draw(struct diagram *d, size_t index, struct point end, int dx,
+                 int dy) {
+  struct diagram_item *item = &d->items.at[index];
+  item->x = dx > 0   ? end.x
+            : dx < 0 ? end.x - item->width
+                     : end.x - item->width / 2;
+  item->y = dy > 0   ? end.y
+            : dy < 0 ? end.y - item->height
+                     : end.y - item->height / 2;
+  box_draw(d, index);
+}
