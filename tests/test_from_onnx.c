@@ -960,6 +960,33 @@ static void what_is_unknown_is_left_out_if_asked(void **state) {
   free(source);
 }
 
+/* What cannot be read as it stands there, too; parameters are counted. */
+static void what_is_left_out_has_its_parameters_counted(void **state) {
+  (void)state;
+  static struct model model;
+  static char bytes[65536];
+  static int64_t sizes[] = {3, 8, 8};
+  const char *folder = scratch("left");
+  char path[512];
+  open_model(&model);
+  has_int(&model, add(&model, "TopK", "a", "b"), "axis", 1);
+  add(&model, "Mul", "b", "c")->n_input = 2;
+  model.name[model.graph.n_node - 1][1] = word("head.weight");
+  has_weight(&model, "head.weight", 3, sizes);
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  size_t size = onnx__model_proto__get_packed_size(&model.whole);
+  onnx__model_proto__pack(&model.whole, (uint8_t *)bytes);
+  write_text(path, bytes, size);
+  refused(folder, "its number of values is not constant");
+  char *source = import(path, "--allow-unknown");
+  assert_holds(source, "(TopK; axis=1): its number of values is not constant; "
+                       "it is left out, with what follows from it.");
+  assert_holds(source, "# Left out with them: 192 parameters of 1 tensor, "
+                       "`head.weight`.");
+  assert_holds(source, "input 8x8x3\nrelu\n");
+  free(source);
+}
+
 /* What was done to a file since netc wrote it, and whether its source is still
  * the net's. */
 static void keep(Onnx__ModelProto *model) {
@@ -1097,7 +1124,8 @@ int main(void) {
       cmocka_unit_test(nesting_has_an_end),
       cmocka_unit_test(operators_may_be_several_layers),
       cmocka_unit_test(a_million_nodes_are_read_or_refused),
-      cmocka_unit_test(what_is_unknown_is_left_out_if_asked)};
+      cmocka_unit_test(what_is_unknown_is_left_out_if_asked),
+      cmocka_unit_test(what_is_left_out_has_its_parameters_counted)};
   return run_table("from_onnx", mistakes, sizeof mistakes / sizeof *mistakes,
                    sizeof *mistakes, check_mistake, others,
                    sizeof others / sizeof *others);

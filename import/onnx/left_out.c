@@ -9,18 +9,17 @@
 
 #include "import/onnx/fold.h"
 
-/* How many of its type there are; the first of them is kept. */
-static struct onnx_absence *count_absence(struct onnx *x,
-                                          const struct onnx_op *op) {
-  struct onnx_absence *absence;
+/* How many of its type there are; the first of them is kept, and why. */
+static void count_absence(struct onnx *x, const struct onnx_op *op,
+                          const char *why) {
   for (size_t i = 0; i < x->absences.count; i++)
-    if (strcmp(x->absences.at[i].first->type, op->type) == 0) {
+    if (strcmp(x->absences.at[i].first->type, op->type) == 0 &&
+        !x->absences.at[i].why == !why) {
       x->absences.at[i].count++;
-      return &x->absences.at[i];
+      return;
     }
-  absence = VEC_PUSH(x->arena, &x->absences);
-  *absence = (struct onnx_absence){.first = op, .count = 1};
-  return absence;
+  *VEC_PUSH(x->arena, &x->absences) =
+      (struct onnx_absence){.first = op, .why = why, .count = 1};
 }
 
 bool onnx_refuse_unknown(struct onnx *x) {
@@ -30,7 +29,7 @@ bool onnx_refuse_unknown(struct onnx *x) {
   for (size_t k = 0; k < x->ops.count; k++)
     if (!x->ops.at[k].idle && !onnx_knows(&x->ops.at[k]) &&
         !fold_knows(x->ops.at[k].type))
-      count_absence(x, &x->ops.at[k]);
+      count_absence(x, &x->ops.at[k], NULL);
   if (x->absences.count == 0)
     return true;
   for (size_t i = 0; i < x->absences.count; i++)
@@ -47,6 +46,14 @@ bool onnx_refuse_unknown(struct onnx *x) {
                     "from them");
 }
 
+/* A tensor of the file that training changes. */
+static void note_parameter(struct onnx *x, struct constant *c) {
+  if (!c->trained || c->buffer || c->left || !constant_is_real(c))
+    return;
+  c->left = true;
+  *VEC_PUSH(x->arena, &x->left) = c;
+}
+
 bool onnx_leave_out(struct onnx *x, bool unknown) {
   for (size_t i = 0; i < x->at->out_count; i++)
     if (x->at->outs[i] >= 0)
@@ -56,10 +63,23 @@ bool onnx_leave_out(struct onnx *x, bool unknown) {
         x->at->ins[i] < 0 ? NULL : onnx_operand(x, i);
     if (value && value->view)
       *VEC_PUSH(x->arena, &x->cuts) = value->view->node;
+    if (value && value->constant)
+      note_parameter(x, value->constant);
   }
   if (unknown && x->options->allow_unknown)
-    count_absence(x, x->at);
+    count_absence(x, x->at, NULL);
   return true;
+}
+
+bool onnx_leave_failed(struct onnx *x) {
+  struct graph_error *error = &x->graph->error;
+  if (!x->lenient)
+    return false;
+  count_absence(x, x->at,
+                graph_text(x->graph, "%.*s", SLICE_ARG(error->message)));
+  *error = (struct graph_error){0};
+  x->graph->failed = false;
+  return onnx_leave_out(x, false);
 }
 
 /* What only picks or moves values: the heads are before it. */
@@ -89,20 +109,42 @@ static bool is_cut(const struct onnx *x) {
   return false;
 }
 
+/* "Left out with them: 13,898,843 parameters of 8 tensors, fc6.weight to .." */
+static void say_parameters(struct onnx *x) {
+  struct text sum = text_new(x->arena);
+  int64_t count = 0;
+  for (size_t i = 0; i < x->left.count; i++)
+    count += x->left.at[i]->count; /* of a file: far below the limit */
+  if (x->left.count == 0)
+    return;
+  text_count(&sum, count);
+  text_putc(&sum, '\0');
+  const char *first = x->left.at[0]->name;
+  const char *last = x->left.at[x->left.count - 1]->name;
+  graph_note(x->graph,
+             "Left out with them: %s parameters of %zu tensor%s, `%s`%s%s%s.",
+             sum.at, x->left.count, x->left.count > 1 ? "s" : "",
+             onnx_shown(x, first), x->left.count > 1 ? " to `" : "",
+             x->left.count > 1 ? onnx_shown(x, last) : "",
+             x->left.count > 1 ? "`" : "");
+}
+
 void onnx_say_left_out(struct onnx *x) {
   for (size_t i = 0; i < x->absences.count; i++) {
     const struct onnx_absence *absence = &x->absences.at[i];
+    const char *why =
+        absence->why ? absence->why : onnx_op_text(x, absence->first);
+    const char *end = absence->why ? "" : ": netc has no equivalent";
     if (absence->count == 1)
-      graph_note(x->graph,
-                 "%s is left out, with what follows from it: netc has no "
-                 "equivalent.",
-                 onnx_op_text(x, absence->first));
+      graph_note(x->graph, "%s%s left out, with what follows from it%s.", why,
+                 absence->why ? "; it is" : " is", end);
     else
       graph_note(x->graph,
-                 "%s and %" PRId64 " more are left out, with what follows "
-                 "from them: netc has no equivalent.",
-                 onnx_op_text(x, absence->first), absence->count - 1);
+                 "%s%s and %" PRId64 " more are left out, with what follows "
+                 "from them%s.",
+                 why, absence->why ? "; it" : "", absence->count - 1, end);
   }
+  say_parameters(x);
   if (!is_cut(x))
     return;
   const bool *fed = find_fed(x);

@@ -459,14 +459,18 @@ bool onnx_read_op(struct onnx *x) {
                ? onnx_leave_out(x, true)
                : onnx_fail(
                      x, "netc has no equivalent of it, except among constants");
-  if (!row->read(x))
-    return onnx_fail(x, "netc has no equivalent of it");
+  if (!row->read(x)) {
+    onnx_fail(x, "netc has no equivalent of it");
+    return onnx_leave_failed(x);
+  }
   for (size_t i = 0; i < x->at->out_count; i++) {
     int out = x->at->outs[i];
     if (out >= 0 && x->values.at[out].uses + x->values.at[out].output > 0 &&
         !x->values.at[out].view && !x->values.at[out].constant &&
-        !x->values.at[out].absent)
-      return onnx_fail(x, "its output %zu is not supported", i);
+        !x->values.at[out].absent) {
+      onnx_fail(x, "its output %zu is not supported", i);
+      return onnx_leave_failed(x);
+    }
   }
   return !x->graph->failed;
 }
@@ -538,38 +542,42 @@ static bool says_something(const char *name) {
 
 /*
  * Sizes of a batch other than 1 may be an axis like any other: then the file
- * is read once more.
+ * is read once more. Where an operator's form is all that stops it, and what
+ * is unknown may be left out, so may this one, the last time.
  */
 bool onnx_read_model(struct graph *graph, struct byte_store *store,
                      Onnx__ModelProto *model,
                      const struct import_options *options) {
   static const int batch_axes[] = {0, 1, -1};
-  struct graph first = *graph;
+  size_t last = sizeof batch_axes / sizeof *batch_axes;
+  bool whole = false; /* the first axis is the batch, and all are of one */
+  struct graph clean, first = *graph;
   onnx_fill(model);
   if (says_something(model->graph->name))
     graph->name = model->graph->name;
-  for (size_t i = 0; i < sizeof batch_axes / sizeof *batch_axes; i++) {
+  clean = *graph;
+  for (size_t i = 0; i <= last; i++) {
+    if ((whole && i < last) || (i == last && !options->allow_unknown))
+      continue;
     struct onnx x = {
         .graph = graph,
         .arena = graph->arena,
         .options = options,
         .store = store,
         .model = model,
-        .batch_axis = batch_axes[i],
+        .batch_axis = i < last ? batch_axes[i]
+                      : whole  ? 0
+                               : -1,
+        .lenient = i == last,
         .room = MOST_ROOM + 16 * (int64_t)(store->size >> 50 ? 0 : store->size),
         .batch = 1};
-    struct graph clean = *graph;
+    *graph = clean;
+    graph->nodes.count = 0;
     if ((i == 0 && onnx_take_source(&x)) || attempt(&x))
       return true;
     if (i == 0)
       first = *graph;
-    if (i == 0 && x.batch == 1 && !x.other_batch)
-      break;
-    *graph = clean;
-    graph->nodes.count = 0;
-    graph->notes.count = 0;
-    graph->folded = 0;
-    graph->said = (struct map){0};
+    whole = whole || (i == 0 && x.batch == 1 && !x.other_batch);
   }
   *graph = first;
   return false;

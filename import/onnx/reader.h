@@ -56,6 +56,7 @@ struct constant {
   bool fill, unknown;
   bool trained; /* an initializer, not a Constant */
   bool buffer;  /* as the file says */
+  bool left;    /* an operator that is left out reads it */
   const float *real;
   const int64_t *whole;
   const Onnx__TensorProto *proto; /* where they are */
@@ -124,9 +125,10 @@ struct extra {
 
 struct external_file;
 
-/* Operators of a type that netc has no equivalent of. */
+/* Operators of a type that netc has no equivalent of, or not in their form. */
 struct onnx_absence {
   const struct onnx_op *first;
+  const char *why; /* NULL: of none */
   int64_t count;
 };
 
@@ -173,6 +175,8 @@ struct onnx {
   VEC(struct onnx_mask) masks;         /* that were looked at */
   VEC(struct onnx_absence) absences;   /* of operators that are left out */
   VEC(int) cuts;                       /* nodes that such operators read */
+  VEC(const struct constant *) left;   /* parameters of what is left out */
+  bool lenient;                        /* nor what cannot be read as it is */
   bool folded; /* batch norms were folded, as it seems: folded.c */
 };
 
@@ -379,6 +383,8 @@ bool onnx_knows(const struct onnx_op *op);
 bool onnx_refuse_unknown(struct onnx *x);
 /* The current one is, since it is `unknown` or follows from one; true. */
 bool onnx_leave_out(struct onnx *x, bool unknown);
+/* The current one cannot be read: it is left out, too, if that may be; true. */
+bool onnx_leave_failed(struct onnx *x);
 /* What these read are outputs where one of the file's is left out, too. */
 void onnx_say_left_out(struct onnx *x);
 
