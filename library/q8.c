@@ -42,8 +42,8 @@ static int64_t tensor_of(struct q8_listing *l, const struct operand *operand) {
 }
 
 /* Weight, scales, words and, if there is one, the bias. */
-static void add_product(struct q8_listing *l, const struct program_op *op,
-                        struct netc_q8 *q8) {
+static void add_weight(struct q8_listing *l, const struct program_op *op,
+                       struct netc_q8 *q8) {
   const struct operand *first =
       l->program->operands.at + op->first_operand + op->outs;
   const struct operand *weight = first + 1, *bias = first + 4;
@@ -66,10 +66,10 @@ static void add_op(struct q8_listing *l, const struct program_op *op) {
                        .words = op->words,
                        .table = op->table};
   const struct operand *operand = l->program->operands.at + op->first_operand;
-  bool product = op->opcode == DOES_Q8CONV || op->opcode == DOES_Q8LINEAR;
+  bool weighs = q8_is_product(op->opcode) || op->opcode == DOES_Q8PRELU;
   size_t more =
       (size_t)((op->scales >= 0) + (op->words >= 0) + (op->table >= 0));
-  q8.in_count = product ? 1 : (size_t)op->ins - more;
+  q8.in_count = weighs ? 1 : (size_t)op->ins - more;
   for (int i = 0; i < LOWERING_REALS; i++)
     q8.reals[i] = op->real[i];
   if (op->clamp != NO_NODE)
@@ -83,8 +83,8 @@ static void add_op(struct q8_listing *l, const struct program_op *op) {
   }
   q8.ins = ins;
   q8.tensors = ins + q8.in_count;
-  if (product)
-    add_product(l, op, &q8);
+  if (weighs)
+    add_weight(l, op, &q8);
   *VEC_PUSH(&l->load->arena, &l->list->all) = q8;
 }
 

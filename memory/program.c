@@ -218,7 +218,7 @@ static void use_eight_bits(struct program_writer *w, size_t index,
     for (int i = 0; i < LOWERING_REALS; i++)
       step->real[i] = tape_lowered(&b->trace.tape, clamp)->real[i];
   }
-  bool product = form.opcode == DOES_Q8CONV || form.opcode == DOES_Q8LINEAR;
+  bool product = q8_is_product(form.opcode);
   if (product && step->ins == 3) {
     bias = w->program->operands.at[place--];
     w->program->operands.count--;

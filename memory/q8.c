@@ -95,7 +95,13 @@ struct q8_form q8_form_of(const struct tasks *b, size_t index) {
     return none;
   switch (lowered->opcode) {
   case DOES_CONV: return product(b, index, DOES_Q8CONV);
+  case DOES_DECONV: return product(b, index, DOES_Q8DECONV);
   case DOES_LINEAR: return product(b, index, DOES_Q8LINEAR);
+  case DOES_PRELU:
+    return lowered->weight_count == 1 ? (struct q8_form){DOES_Q8PRELU, 2, 4, 0}
+                                      : none;
+  case DOES_REDUCE: return (struct q8_form){DOES_Q8REDUCE, 1, 4, 0};
+  case DOES_UP: return (struct q8_form){.opcode = DOES_Q8UP};
   case DOES_MAXPOOL: return (struct q8_form){.opcode = DOES_Q8MAXPOOL};
   case DOES_ADAPTMAX: return (struct q8_form){.opcode = DOES_Q8ADAPTMAX};
   case DOES_AVGPOOL: return (struct q8_form){DOES_Q8AVGPOOL, 1, 4, 0};
@@ -124,9 +130,10 @@ int64_t q8_bytes(const struct q8_form *form) {
 
 /* Those whose sum is rounded and limited at the end. */
 static bool has_limits(enum opcode opcode) {
-  return opcode == DOES_CONV || opcode == DOES_LINEAR || opcode == DOES_ADD ||
-         opcode == DOES_SUB || opcode == DOES_MUL || opcode == DOES_AVGPOOL ||
-         opcode == DOES_ADAPTAVG;
+  return opcode == DOES_CONV || opcode == DOES_DECONV ||
+         opcode == DOES_LINEAR || opcode == DOES_ADD || opcode == DOES_SUB ||
+         opcode == DOES_MUL || opcode == DOES_AVGPOOL ||
+         opcode == DOES_ADAPTAVG || opcode == DOES_REDUCE;
 }
 
 bool q8_clamps(const struct tasks *b, size_t index) {

@@ -28,6 +28,12 @@ bool q8_is_on(const struct infer_settings *settings);
 /* The form of operation `index` of the tape. */
 struct q8_form q8_form_of(const struct tasks *b, size_t index);
 
+/* Its sums are of products, and have a scale for each output. */
+static inline bool q8_is_product(enum opcode opcode) {
+  return opcode == DOES_Q8CONV || opcode == DOES_Q8DECONV ||
+         opcode == DOES_Q8LINEAR;
+}
+
 /* Bytes of the block that it needs beside weights. */
 int64_t q8_bytes(const struct q8_form *form);
 

@@ -2,19 +2,7 @@
  * Convolution of 8 bits. Four outputs are summed in registers, of each all
  * that a row of the window reads; in a depthwise one four channels.
  */
-#include "q8.h"
-
-struct q8_conv {
-  const struct netrt *net;
-  struct kernel_map out, in;
-  struct kernel_window window;
-  const int8_t *weight;
-  const int32_t *bias; /* NULL: none */
-  const float *scales;
-  struct q8_range range;
-  ptrdiff_t tap_stride[3], out_stride, groups;
-  ptrdiff_t ins, outs; /* of a group */
-};
+#include "q8_conv.h"
 
 /* The taps of a position that lie in the map, by axis. */
 struct q8_taps {
@@ -40,18 +28,6 @@ static void find_taps(const struct q8_conv *c, const ptrdiff_t at[3],
   }
 }
 
-/* The products of n values with the weights of `count` outputs. */
-static void add_row(const struct q8_conv *c, const int8_t *x, const int8_t *w,
-                    ptrdiff_t n, int count, int32_t sum[4]) {
-  ptrdiff_t step = c->in.stride[4], next = c->out_stride;
-  int k;
-  if (count == 4)
-    q8_add_four(x, step, c->range.in, w, next, n, sum);
-  else
-    for (k = 0; k < count; k++)
-      sum[k] += q8_product(x, step, c->range.in, w + k * next, n);
-}
-
 /* A row of taps along the last axis. */
 static void add_taps(const struct q8_conv *c, const struct q8_taps *t,
                      const int8_t *in, const int8_t *w, int count,
@@ -59,26 +35,11 @@ static void add_taps(const struct q8_conv *c, const struct q8_taps *t,
   ptrdiff_t n = c->ins, each = c->tap_stride[2], k;
   ptrdiff_t from = t->from[2], to = t->to[2];
   if (from < to && each == n && t->step[2] == n * c->in.stride[4])
-    add_row(c, in + from * t->step[2], w + from * each, (to - from) * n, count,
-            sum); /* they lie in one row */
+    q8_add_row(c, in + from * t->step[2], w + from * each, (to - from) * n,
+               count, sum); /* they lie in one row */
   else
     for (k = from; k < to; k++)
-      add_row(c, in + k * t->step[2], w + k * each, n, count, sum);
-}
-
-static void finish(const struct q8_conv *c, const int32_t sum[4], ptrdiff_t o,
-                   int count, int8_t *out) {
-  int k;
-  for (k = 0; k < count; k++)
-    out[(o + k) * c->out.stride[4]] =
-        q8_of(sum[k], c->scales[o + k], &c->range);
-}
-
-static void begin(const struct q8_conv *c, ptrdiff_t o, int count,
-                  int32_t sum[4]) {
-  int k;
-  for (k = 0; k < count; k++)
-    sum[k] = c->bias ? c->bias[o + k] : 0;
+      q8_add_row(c, in + k * t->step[2], w + k * each, n, count, sum);
 }
 
 /* `count` outputs of a group, from `o` on. */
@@ -88,13 +49,13 @@ static void some_outputs(const struct q8_conv *c, const struct q8_taps *t,
   const int8_t *weight = c->weight + o * c->out_stride;
   int32_t sum[4];
   ptrdiff_t d, h;
-  begin(c, o, count, sum);
+  q8_begin(c, o, count, sum);
   for (d = t->from[0]; d < t->to[0]; d++)
     for (h = t->from[1]; h < t->to[1]; h++)
       add_taps(c, t, in + d * t->step[0] + h * t->step[1],
                weight + d * c->tap_stride[0] + h * c->tap_stride[1], count,
                sum);
-  finish(c, sum, o, count, out);
+  q8_finish(c, sum, o, count, out);
 }
 
 static void mixed_position(const struct q8_conv *c, const struct q8_taps *t,
@@ -111,7 +72,7 @@ static void four_channels(const struct q8_conv *c, const struct q8_taps *t,
   const int8_t *in = t->in + o * c->in.stride[4];
   ptrdiff_t next = c->in.stride[4], d, h, w;
   int32_t zero = c->range.in, sum[4], a, b, e, f;
-  begin(c, o, 4, sum);
+  q8_begin(c, o, 4, sum);
   a = sum[0];
   b = sum[1];
   e = sum[2];
@@ -134,7 +95,7 @@ static void four_channels(const struct q8_conv *c, const struct q8_taps *t,
   sum[1] = b;
   sum[2] = e;
   sum[3] = f;
-  finish(c, sum, o, 4, out);
+  q8_finish(c, sum, o, 4, out);
 }
 
 /* One output of one input channel. */
@@ -143,7 +104,7 @@ static void one_channel(const struct q8_conv *c, const struct q8_taps *t,
   const int8_t *in = t->in + o / c->outs * c->in.stride[4];
   int32_t sum[4];
   ptrdiff_t d, h;
-  begin(c, o, 1, sum);
+  q8_begin(c, o, 1, sum);
   for (d = t->from[0]; d < t->to[0]; d++)
     for (h = t->from[1]; h < t->to[1]; h++) {
       ptrdiff_t w;
@@ -153,7 +114,7 @@ static void one_channel(const struct q8_conv *c, const struct q8_taps *t,
                   c->weight[o + d * c->tap_stride[0] + h * c->tap_stride[1] +
                             w * c->tap_stride[2]];
     }
-  finish(c, sum, o, 1, out);
+  q8_finish(c, sum, o, 1, out);
 }
 
 static void apart_position(const struct q8_conv *c, const struct q8_taps *t,
@@ -197,28 +158,8 @@ static int make_lines(void *user) {
 
 static int netrt_reference_q8conv(const struct netrt *net,
                                   const struct netrt_op *op) {
-  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
-  struct netrt_view weight = netrt_in(net, op, 1);
-  struct netrt_view scales = netrt_in(net, op, 2);
+  struct q8_conv c = q8_conv_of(net, op);
   struct kernel_rows rows;
-  struct q8_conv c;
-  int i;
-  c.net = net;
-  c.out = netrt_map_of(&out);
-  c.in = netrt_map_of(&in);
-  c.window = netrt_window_of_conv(netrt_args(net, op) + 1, out.rank - 2);
-  c.groups = netrt_args(net, op)[0];
-  c.weight = netrt_bytes(&weight);
-  c.scales = netrt_floats(&scales);
-  c.bias = q8_bias_of(net, op);
-  c.range = q8_range_of(net, op, 3);
-  c.ins = size_back(&weight, 1);
-  c.outs = size_back(&weight, 0) / c.groups;
-  c.out_stride = stride_back(&weight, 0);
-  for (i = 0; i < 3; i++) {
-    c.window.kernel[i] = size_back(&weight, 4 - i);
-    c.tap_stride[i] = stride_back(&weight, 4 - i);
-  }
   rows.out = &c.out;
   rows.in = &c.in;
   rows.window = &c.window;

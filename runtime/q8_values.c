@@ -27,66 +27,106 @@ static int32_t shifted(int32_t value, int by) {
   return value >= 0 ? value >> by : ~(~value >> by);
 }
 
-/* words: zeros, factors, shift; zero, least and largest of the output */
+/* Two inputs, walked beside the output, and the words of the operation, of
+ * which the last three are the output's zero, least and largest value. */
+struct q8_pairs {
+  struct kernel_walk walk;
+  int8_t *out;
+  const int8_t *a, *b;
+  const int32_t *words;
+  struct q8_range range;
+};
+
+static struct q8_pairs pairs_of(const struct netrt *net,
+                                const struct netrt_op *op) {
+  struct netrt_view views[3], of_words = netrt_in(net, op, op->ins - 1U);
+  struct q8_pairs p;
+  const int32_t *last;
+  views[0] = netrt_out(net, op);
+  views[1] = netrt_in(net, op, 0);
+  views[2] = netrt_in(net, op, 1);
+  p.out = netrt_bytes_out(&views[0]);
+  p.a = netrt_bytes(&views[1]);
+  p.b = netrt_bytes(&views[2]);
+  p.words = netrt_words(&of_words);
+  last = p.words + of_words.size[0] - 3;
+  p.range.in = 0;
+  p.range.zero = last[0];
+  p.range.low = last[1];
+  p.range.high = last[2];
+  netrt_walk_open(&p.walk, views, 3);
+  return p;
+}
+
+/* words: zeros, factors, shift */
 static int netrt_reference_q8add(const struct netrt *net,
                                  const struct netrt_op *op) {
-  struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0),
-                                netrt_in(net, op, 1)};
-  struct netrt_view of_words = netrt_in(net, op, 2);
-  const int32_t *words = netrt_words(&of_words);
-  struct kernel_walk walk;
-  struct q8_range range;
+  struct q8_pairs p = pairs_of(net, op);
+  const int32_t *words = p.words;
   ptrdiff_t k;
-  range.in = 0;
-  range.zero = words[5];
-  range.low = words[6];
-  range.high = words[7];
-  netrt_walk_open(&walk, views, 3);
   do {
-    int8_t *y = netrt_bytes_out(&views[0]) + walk.offset[0];
-    const int8_t *a = netrt_bytes(&views[1]) + walk.offset[1];
-    const int8_t *b = netrt_bytes(&views[2]) + walk.offset[2];
-    for (k = 0; k < walk.length; k++) {
-      int32_t sum = (a[k * walk.step[1]] - words[0]) * words[2] +
-                    (b[k * walk.step[2]] - words[1]) * words[3];
-      y[k * walk.step[0]] =
-          q8_clamp(shifted(sum, words[4]) + range.zero, &range);
+    int8_t *y = p.out + p.walk.offset[0];
+    const int8_t *a = p.a + p.walk.offset[1], *b = p.b + p.walk.offset[2];
+    for (k = 0; k < p.walk.length; k++) {
+      int32_t sum = (a[k * p.walk.step[1]] - words[0]) * words[2] +
+                    (b[k * p.walk.step[2]] - words[1]) * words[3];
+      y[k * p.walk.step[0]] =
+          q8_clamp(shifted(sum, words[4]) + p.range.zero, &p.range);
     }
-  } while (netrt_walk_next(&walk));
+  } while (netrt_walk_next(&p.walk));
   return NETRT_OK;
 }
 
 KERNEL(q8add);
 
-/* words: zeros of both; zero, least and largest of the output */
+/* words: zeros */
 static int netrt_reference_q8mul(const struct netrt *net,
                                  const struct netrt_op *op) {
-  struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0),
-                                netrt_in(net, op, 1)};
   struct netrt_view scale = netrt_in(net, op, 2);
-  struct netrt_view of_words = netrt_in(net, op, 3);
-  const int32_t *words = netrt_words(&of_words);
-  struct kernel_walk walk;
-  struct q8_range range;
+  struct q8_pairs p = pairs_of(net, op);
   ptrdiff_t k;
-  range.in = 0;
-  range.zero = words[2];
-  range.low = words[3];
-  range.high = words[4];
-  netrt_walk_open(&walk, views, 3);
   do {
-    int8_t *y = netrt_bytes_out(&views[0]) + walk.offset[0];
-    const int8_t *a = netrt_bytes(&views[1]) + walk.offset[1];
-    const int8_t *b = netrt_bytes(&views[2]) + walk.offset[2];
-    for (k = 0; k < walk.length; k++)
-      y[k * walk.step[0]] = q8_of((a[k * walk.step[1]] - words[0]) *
-                                      (b[k * walk.step[2]] - words[1]),
-                                  *netrt_floats(&scale), &range);
-  } while (netrt_walk_next(&walk));
+    int8_t *y = p.out + p.walk.offset[0];
+    const int8_t *a = p.a + p.walk.offset[1], *b = p.b + p.walk.offset[2];
+    for (k = 0; k < p.walk.length; k++)
+      y[k * p.walk.step[0]] = q8_of((a[k * p.walk.step[1]] - p.words[0]) *
+                                        (b[k * p.walk.step[2]] - p.words[1]),
+                                    *netrt_floats(&scale), &p.range);
+  } while (netrt_walk_next(&p.walk));
   return NETRT_OK;
 }
 
 KERNEL(q8mul);
+
+/* x, or below 0 x times the slope of its channel; scales of both */
+static int netrt_reference_q8prelu(const struct netrt *net,
+                                   const struct netrt_op *op) {
+  struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  struct netrt_view slopes = netrt_in(net, op, 1);
+  struct netrt_view scales = netrt_in(net, op, 2);
+  struct q8_range range = q8_range_of(net, op, 3);
+  const float *by = netrt_floats(&scales);
+  struct kernel_along along;
+  struct kernel_walk walk;
+  ptrdiff_t k;
+  netrt_along_last(&along, &slopes, &views[0]);
+  views[2] = along.view;
+  netrt_walk_open(&walk, views, 3);
+  do {
+    int8_t *y = netrt_bytes_out(&views[0]) + walk.offset[0];
+    const int8_t *in = netrt_bytes(&views[1]) + walk.offset[1];
+    const int8_t *slope = netrt_bytes(&views[2]) + walk.offset[2];
+    for (k = 0; k < walk.length; k++) {
+      int32_t x = in[k * walk.step[1]] - range.in;
+      int below = x < 0;
+      y[k * walk.step[0]] =
+          q8_of(below ? x * slope[k * walk.step[2]] : x, by[below], &range);
+    }
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL(q8prelu);
 
 /*
  * exp(-n * scale) in units of 2^-32, the product of the powers whose bits n

@@ -23,6 +23,20 @@ static const char net[] = "net q\n"
                           "fc 10 softmax\n"
                           "infer dtype=i8\n";
 
+/* What takes a map to a larger one, slopes that are learned, and reductions. */
+static const char decoder[] = "net d\n"
+                              "input 12x12x3 : i8\n"
+                              "conv 8 3x3 /2 pad bn prelu\n"
+                              "deconv 6 4x4 /2 pad=1 bn relu\n"
+                              "deconv 12 3x3 groups=3\n"
+                              "prelu shared\n"
+                              "up 2\n"
+                              "up 3 bilinear\n"
+                              "up size=100x90 bilinear\n"
+                              "mean w relu6\n"
+                              "max l\n"
+                              "fc 4 hswish\n";
+
 static void write_npy(const char *folder, const char *name, const char *shape,
                       const float *values, size_t count) {
   char *file = malloc(128 + count * 4), head[129], about[118];
@@ -54,6 +68,7 @@ static const char *prepare(float outlier) {
   const char *folder = scratch("quantize");
   float *values = samples(outlier);
   write_in(folder, "q.net", net);
+  write_in(folder, "d.net", decoder);
   write_npy(folder, "a.npy", "4, 12, 12, 3", values, (size_t)4 * VALUES);
   write_npy(folder, "b.npy", "2, 12, 12, 3", values + 4 * VALUES,
             (size_t)2 * VALUES);
@@ -62,14 +77,19 @@ static const char *prepare(float outlier) {
   return folder;
 }
 
-static struct run quantized(const char *folder, const char *options) {
-  struct run r = run("cd %s && %s weights q.net --random 5 -o w.st && "
-                     "%s weights q.net --from w.st --quantize a.npy "
+static struct run quantized_net(const char *folder, const char *name,
+                                const char *options) {
+  struct run r = run("cd %s && %s weights %s.net --random 5 -o w.st && "
+                     "%s weights %s.net --from w.st --quantize a.npy "
                      "--quantize b.npy %s -o w8.st",
-                     folder, NETC_PATH, NETC_PATH, options);
+                     folder, NETC_PATH, name, NETC_PATH, name, options);
   if (r.status)
     fail_msg("%s%s", r.out, r.err);
   return r;
+}
+
+static struct run quantized(const char *folder, const char *options) {
+  return quantized_net(folder, "q", options);
 }
 
 /* A row of the table. */
@@ -121,6 +141,22 @@ static void errors_are_small(void **state) {
   assert_near(row_of(&r, "pool1").scale, row_of(&r, "conv5").scale);
   assert_holds(r.out, "6 samples; ");
   assert_holds(r.out, " of 6 samples\n");
+  run_free(&r);
+}
+
+static void errors_of_decoders_are_small(void **state) {
+  (void)state;
+  static const char *const layers[] = {
+      "conv1.prelu", "deconv1.relu", "deconv2",     "prelu1", "up1",
+      "up2",         "up3",          "mean1.relu6", "max1",   "fc1.hswish"};
+  struct run r = quantized_net(prepare(0), "d", "");
+  for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+    struct row row = row_of(&r, layers[i]);
+    if (row.rms > 0.7 || row.largest > 4 || row.decibels < 30)
+      fail_msg("%s: %g %% at most, %g %%, %g dB\n%s", layers[i], row.largest,
+               row.rms, row.decibels, r.out);
+  }
+  assert_near(row_of(&r, "up3").scale, row_of(&r, "prelu1").scale);
   run_free(&r);
 }
 
@@ -199,8 +235,8 @@ static void what_is_wrong_is_said(void **state) {
   float none = 0, other[2 * 8 * 8 * 3] = {0};
   write_npy(folder, "none.npy", "0, 12, 12, 3", &none, 0);
   write_npy(folder, "other.npy", "2, 8, 8, 3", other, (size_t)2 * 8 * 8 * 3);
-  write_in(folder, "up.net",
-           "net a\ninput 12x12x3\nconv 4 3x3 relu\nup 2 bilinear\n");
+  write_in(folder, "roll.net",
+           "net a\ninput 12x12x3\nconv 4 3x3 relu\nroll 2\n");
   check(folder, "q.net --random 1 --quantize b.npy", 1,
         "b.npy: error: sample 1 has a value that is NaN or infinite");
   check(folder, "q.net --random 1 --quantize none.npy", 1, "no samples");
@@ -209,8 +245,8 @@ static void what_is_wrong_is_said(void **state) {
   check(folder, "q.net --random 1 --quantize one.npy", 1,
         "it is 12x12x3, but samples of input `input` are Nx12x12x3");
   check(folder, "q.net --random 1 --quantize absent.npy", 3, "absent.npy");
-  check(folder, "up.net --random 1 --quantize a.npy", 1,
-        "no kernel of 8 bits for `up` of up1");
+  check(folder, "roll.net --random 1 --quantize a.npy", 1,
+        "no kernel of 8 bits for `roll` of roll1");
   check(folder, "q.net --quantize a.npy", 2, "which weights?");
   check(folder, "q.net --random 1 --quantize a.npy --batch 2", 2, "--batch");
   check(folder, "- --random 1 --quantize a.npy <q.net", 2, "give both files");
@@ -253,6 +289,7 @@ static void inputs_have_names(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(errors_are_small),
+      cmocka_unit_test(errors_of_decoders_are_small),
       cmocka_unit_test(runs_near_float32),
       cmocka_unit_test(is_repeatable),
       cmocka_unit_test(percentile_leaves_outliers_out),

@@ -276,6 +276,120 @@ def values():
              [x, np.array([-17], np.int32)], y)
 
 
+def deconv(x, weight, scales, span, bias, groups, stride, dilation, before,
+           after):
+    """By spreading what each place of the input gives over the output."""
+    zero, to, low, high = (int(v) for v in span)
+    kernel, axes = weight.shape[:-2], weight.ndim - 2
+    ins, outs = weight.shape[-2], weight.shape[-1] // groups
+    full = [(x.shape[a + 1] - 1) * stride[a] + dilation[a] * (kernel[a] - 1) +
+            1 for a in range(axes)]
+    out = [full[a] - before[a] - after[a] for a in range(axes)]
+    total = np.zeros((x.shape[0], *full, weight.shape[-1]), np.int64)
+    wide = x.astype(np.int64) - zero
+    for tap in np.ndindex(*kernel):
+        for g in range(groups):
+            part = slice(g * outs, (g + 1) * outs)
+            place = tuple(slice(tap[a] * dilation[a],
+                                tap[a] * dilation[a] + (x.shape[a + 1] - 1) *
+                                stride[a] + 1, stride[a])
+                          for a in range(axes))
+            total[(slice(None), *place, part)] += \
+                wide[..., g * ins:(g + 1) * ins] @ \
+                weight[tap].astype(np.int64)[:, part]
+    total = total[(slice(None), *(slice(before[a], before[a] + out[a])
+                                  for a in range(axes)))]
+    return rounded(total + (0 if bias is None else bias), scales, to, low,
+                   high)
+
+
+def deconvolutions():
+    for name, shape, kernel, outs, groups, stride, dilation, before, after, \
+            bias in (
+                ("twice", (1, 4, 5, 6), (2, 2), 9, 1, (2, 2), (1, 1), (0, 0),
+                 (0, 0), True),
+                ("overlapping, cut", (3, 4, 3, 5), (3, 4), 4, 1, (2, 1),
+                 (1, 1), (1, 2), (0, 1), True),
+                ("dilation, no bias", (1, 4, 4, 3), (3, 3), 5, 1, (3, 2),
+                 (2, 3), (1, 0), (2, 1), False),
+                ("groups", (1, 3, 4, 6), (3, 3), 10, 2, (2, 2), (1, 1), (1, 1),
+                 (1, 1), True),
+                ("of its own each", (1, 3, 4, 5), (3, 3), 5, 5, (2, 2), (1, 1),
+                 (1, 1), (0, 0), True),
+                ("one axis", (3, 7, 4), (5,), 3, 1, (3,), (1,), (2,), (1,),
+                 True),
+                ("three axes", (1, 2, 3, 2, 3), (2, 3, 2), 4, 1, (2, 2, 1),
+                 (1, 1, 1), (0, 1, 0), (1, 0, 0), True)):
+        x, ins = bytes_of(*shape), shape[-1] // groups
+        weight = bytes_of(*kernel, ins, outs)
+        scales = scales_of(outs, 0.015 / math.sqrt(ins * np.prod(kernel)))
+        span = np.array((-5, 7, -128, 120), np.int32)
+        b = words_of(outs, -3000, 3000) if bias else None
+        y = deconv(x, weight, scales, span, b, groups, stride, dilation,
+                   before, after)
+        case("q8deconv", name, [groups] + by_axis(stride, dilation, before),
+             [x, weight if ins == 1 else (weight,), scales, span] +
+             ([b] if bias else []), y)
+
+
+def between(size, out, align):
+    """TensorFlow Lite's places in 1/1024: lower one, upper one, part."""
+    step = (1024 * size + out // 2) // out
+    if align and out > 1:
+        step = (1024 * (size - 1) + (out - 1) // 2) // (out - 1)
+    for at in range(out):
+        place = at * step if align else at * step + step // 2 - 512
+        low = min(max(place // 1024 if place >= 0 else 0, 0), size - 1)
+        high = min((place + 1023) // 1024 if place >= 0 else 0, size - 1)
+        yield low, high, place - 1024 * low
+
+
+def larger():
+    for shape, out in ((1, 3, 4, 3), (6, 8)), ((3, 5, 4, 2), (7, 4)), \
+                      ((1, 5, 3), (12,)), ((1, 2, 3, 2, 2), (4, 5, 6)):
+        x, axes = bytes_of(*shape), len(out)
+        at = np.ix_(*[np.arange(out[a]) * shape[a + 1] // out[a]
+                      for a in range(axes)])
+        case("q8up", f"nearest, {axes} axes", [0, 0], [x],
+             x[(slice(None), *at)])
+        for align in 0, 1:
+            y = x.astype(np.int64)
+            for a in range(axes):
+                y = np.stack([np.take(y, low, a + 1) * (1024 - part) +
+                              np.take(y, high, a + 1) * part
+                              for low, high, part in
+                              between(shape[a + 1], out[a], align)], a + 1)
+            one = 1024 ** axes
+            y = np.sign(y) * ((np.abs(y) + one // 2) // one)
+            case("q8up", f"linear, {axes} axes, {align}", [1, align], [x],
+                 y.astype(np.int8))
+
+
+def slopes_and_sums():
+    for shape in (1, 4, 5, 7), (3, 21):
+        x, slope = bytes_of(*shape), bytes_of(shape[-1])
+        scales = np.array([0.9, 0.007], f32)
+        span = np.array((11, -4, -128, 127), np.int32)
+        wide = x.astype(np.int64) - 11
+        y = np.where(wide < 0, rounded(wide * slope, scales[1], -4, -128, 127),
+                     rounded(wide, scales[0], -4, -128, 127))
+        case("q8prelu", "by channel", [], [x, slope, scales, span], y)
+    for shape, kept in ((1, 4, 5, 6), 2), ((3, 7, 5), 1), ((2, 9), 2), \
+                       ((1, 3, 4, 5), 1):
+        x = bytes_of(*shape)
+        wide = x.astype(np.int64) + 17
+        axes = tuple(range(kept, x.ndim))
+        count = int(np.prod(shape[kept:]))
+        for mode, scale, total in (
+                (0, 0.06, wide.sum(axes)), (1, 1.2, wide.sum(axes)),
+                (2, 1, wide.max(axes)), (3, 0.8, wide.min(axes))):
+            by = f32(scale) / f32(count if mode == 1 else 1)
+            span = np.array((-17, 9, -128, 110), np.int32)
+            case("q8reduce", f"{mode} over {len(axes)} axes", [mode],
+                 [x, np.array([scale], f32), span],
+                 rounded(total, by, 9, -128, 110))
+
+
 # TensorFlow Lite's files
 
 class Table:
@@ -406,7 +520,8 @@ def nets(models, folder):
 
 def main():
     models, folder = sys.argv[1:]
-    for make in convolutions, products, pools, values:
+    for make in (convolutions, products, pools, values, deconvolutions, larger,
+                 slopes_and_sums):
         make()
     with open(f"{folder}/cases.txt", "w") as text:
         text.write("\n".join(LINES) + "\n")

@@ -250,7 +250,7 @@ static const char *long_sum(struct table_making *m) {
     const struct operand *weight =
         &m->program->operands.at[op->first_operand + 2];
     int64_t terms = 1;
-    if (op->opcode != DOES_Q8CONV && op->opcode != DOES_Q8LINEAR)
+    if (!q8_is_product(op->opcode))
       continue;
     for (int k = 0; k < weight->rank - 1 && terms <= Q8_MOST_TERMS; k++)
       terms *= min_i64(weight->dim[k], Q8_MOST_TERMS + 1);
