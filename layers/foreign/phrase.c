@@ -166,6 +166,15 @@ static bool join(struct phrase *p) {
 
 /* Inputs */
 
+/* Of an input, as the language has it; "": values, NULL: no type. */
+static const char *type_of(struct slice word) {
+  return phrase_is_one_of(word, "i8 int8")             ? " : i8"
+         : phrase_is_one_of(word, "i32 int32 int")     ? " : i32"
+         : phrase_is_one_of(word, "i64 int64 long")    ? " : i64"
+         : phrase_is_one_of(word, "f32 float32 float") ? ""
+                                                       : NULL;
+}
+
 static bool input(struct phrase *p) {
   struct slice line = phrase_bare(p->line), n[8];
   size_t assigned = slice_find(line, "=");
@@ -199,6 +208,8 @@ static bool input(struct phrase *p) {
   }
   while (count - from > 1 && phrase_is_one_of(n[from], batch))
     from++;
+  const char *type = count - from > 1 ? type_of(n[count - 1]) : NULL;
+  count -= type != NULL;
   bool first = count - from == 3 && phrase_is_one_of(n[from], "1 3") &&
                !phrase_is_one_of(n[from + 2], "1 3");
   if (count == from)
@@ -208,7 +219,10 @@ static bool input(struct phrase *p) {
     text_put(p->out, i > from ? "x" : "");
     text_puts(p->out, n[at]);
   }
-  p->why = "sizes are joined by x, channels last, without the batch";
+  text_puts(p->out, slice_of(type ? type : ""));
+  p->why = !type   ? "sizes are joined by x, channels last, without the batch"
+           : *type ? "the type of an input follows a colon"
+                   : "an input without a type holds values";
   return count >= 1;
 }
 
