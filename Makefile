@@ -211,7 +211,7 @@ static: $(build)/static/netc
 $(build)/static/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	@echo "LINK $@"
-	@$(link) -static-pie $(relative) -o $@ $^ $(program_libs) || { \
+	@$(link) -static-pie $(relative) -Wl,--gc-sections -o $@ $^ $(program_libs) || { \
 	  echo "netc needs archives for that: apt-get install libc6-dev" \
 	  "libjansson-dev libprotobuf-c-dev libexpat1-dev zlib1g-dev" >&2; exit 1; }
 	@$(STRIP) $@
@@ -221,6 +221,11 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	@$(link) -o $@ $^ $(program_libs)
 
+# What asks and answers, reads files of others and writes PyTorch is small before
+# fast: it takes little of any command's time. Tensors and their bytes take more.
+cold = $(call to_object,$(filter-out $(tensors),$(commands)) \
+         $(call files,layers/foreign codegen/torch))
+$(cold): private override CFLAGS := $(patsubst -O2,-Os,$(CFLAGS))
 $(build)/obj/driver/installed.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/netc"'
 
 # A header that is absent is named likewise, before the compiler does.
@@ -393,7 +398,7 @@ wasm_cc = clang --target=wasm32-wasi --sysroot=/usr
 wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
              -mllvm -disable-lsr -mnontrapping-fptoint -msign-ext \
              -ffunction-sections -fdata-sections \
-             -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES
+             -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES -DNETC_NO_DUMPS
 # Of import/ what needs no other library, and web/absent.c for the rest.
 wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c values.c \
                  weights.c caffe/caffe_values.c darknet/darknet_values.c \
@@ -423,7 +428,7 @@ $(build)/wasm/netc.wasm: $(wasm_objects)
 	@$(wasm_cc) -mexec-model=reactor -Wl,--stack-first -Wl,--gc-sections \
 	  -Wl,-O2 -Wl,-s -Wl,-z,stack-size=1048576 \
 	  -Wl,--import-memory -Wl,--initial-memory=2097152 -o $@.tmp $^ -lm
-	@wasm-opt -Oz --low-memory-unused --enable-sign-ext \
+	@wasm-opt -Oz --dae-optimizing -Oz --low-memory-unused --enable-sign-ext \
 	  --enable-nontrapping-float-to-int -o $@ $@.tmp
 	@rm $@.tmp
 

@@ -34,8 +34,8 @@ const tests = {
       .map(gzip);
     const sum = all.reduce((a, b) => a + b);
     console.log(`  ${all[0]} bytes of wasm, ${sum} in all, after gzip -9`);
-    must(all[0] <= 580e3, `wasm has ${all[0]} bytes`);
-    must(sum <= 740e3, `all have ${sum} bytes`);
+    must(all[0] <= 540e3, `wasm has ${all[0]} bytes`);
+    must(sum <= 700e3, `all have ${sum} bytes`);
   },
   async "every output of every net equals the program's"(page) {
     const names = nets.length ? nets.map((n) => `${n}.net`)

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/guard.h"
 #include "base/map.h"
+#include "base/real.h"
 #include "base/shown.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
@@ -116,6 +117,53 @@ static void an_impossible_size_goes_to_the_guard(void **state) {
   assert_false(guard_run(arenas, ask_for_too_much, *state));
   assert_false(guard_run(arenas, ask_deeper, *state));
   assert_non_null(arena_alloc(*state, 10, 1));
+}
+
+/* Reals */
+
+/* Those of other bases are the nearest doubles to 80 digits of the value. */
+static void powers_and_logarithms_are_the_nearest_doubles(void **state) {
+  static const struct {
+    double base, exponent, power, log2;
+  } cases[] = {
+      {1.1, 10, 0x1.4bffc0c03023ep+1, 0x1.199b728cb9d0cp-3},
+      {1.2, 0.5, 0x1.186f174f88472p+0, 0x1.0d58e42b1da16p-2},
+      {1.3, -7.25, 0x1.31a953d2988a4p-3, 0x1.83988d0c1f60dp-2},
+      {2.5, 100.5, 0x1.cea6159a7eaa7p+132, 0x1.5269e12f346e3p+0},
+      {0.001, -30.1, 0x1.f580188d3a6b0p+299, -0x1.3ee7b471b3a95p+3},
+      {3.0, -2.0, 0x1.c71c71c71c71cp-4, 0x1.95c01a39fbd68p+0},
+  };
+  char text[16];
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_true(real_pow(cases[i].base, cases[i].exponent) == cases[i].power);
+    assert_true(real_log2(cases[i].base) == cases[i].log2);
+  }
+  for (int p = -22; p <= 22; p++) { /* 10^22 is the last that is exact */
+    snprintf(text, sizeof text, "1e%d", p);
+    assert_true(real_pow(10, p) == strtod(text, NULL));
+    assert_true(real_log10(strtod(text, NULL)) == p);
+    assert_true(real_pow(-2, p) == ldexp(p % 2 ? -1 : 1, p));
+    assert_true(real_log2(ldexp(1, p)) == p);
+  }
+}
+
+static void powers_of_no_number_are_those_of_c(void **state) {
+  static const double all[] = {0,    -0.0, 1,     -1,     2,        -0.5,
+                               3,    -3,   1e300, -1e300, 1e-300,   5e-324,
+                               1024, NAN,  1e22,  0.5,    INFINITY, -INFINITY};
+  size_t count = sizeof all / sizeof *all;
+  (void)state;
+  for (size_t i = 0; i < count * count; i++) {
+    double base = all[i / count], exponent = all[i % count];
+    double ours = real_pow(base, exponent), libc = pow(base, exponent);
+    double log = real_log2(base), other = log2(base);
+    assert_true(isnan(log)   ? isnan(other)
+                : isinf(log) ? log == other
+                             : fabs(log - other) < 1e-12);
+    assert_true(isnan(ours) ? isnan(libc)
+                            : ours == libc && !signbit(ours) == !signbit(libc));
+  }
 }
 
 /* Arithmetic */
@@ -516,6 +564,8 @@ int main(void) {
     TEST(a_growing_array_keeps_what_it_holds),
     TEST(an_impossible_size_goes_to_the_guard),
     TEST(what_is_open_in_any_guarded_arena_is_closed),
+    TEST(powers_and_logarithms_are_the_nearest_doubles),
+    TEST(powers_of_no_number_are_those_of_c),
     TEST(checked_arithmetic_notices_every_overflow),
     TEST(numbers_are_written_for_people),
     TEST(sizes_have_the_unit_that_fits),

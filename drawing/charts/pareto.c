@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/real.h"
 #include "drawing/charts/chart.h"
 
 enum {
@@ -56,7 +57,7 @@ static double rung(const struct goal_axis *axis, int i) {
   static const int digits[] = {1, 2, 5};
   if (axis->goal->amount == NETC_AMOUNT_BYTES)
     return ldexp(1, i);
-  return digits[i % 3] * pow(10, i / 3);
+  return digits[i % 3] * real_pow(10, i / 3);
 }
 
 enum { RUNGS = 63 };
@@ -122,9 +123,9 @@ static void find_axis(struct pareto *p, size_t goal) {
 }
 
 static double place_on(const struct goal_axis *axis, double value) {
-  double part = axis->powers
-                    ? log(value / axis->low) / log(axis->high / axis->low)
-                    : (value - axis->low) / (axis->high - axis->low);
+  double part = axis->powers ? real_log2(value / axis->low) /
+                                   real_log2(axis->high / axis->low)
+                             : (value - axis->low) / (axis->high - axis->low);
   return axis->zero + (axis->end - axis->zero) * part;
 }
 
@@ -148,7 +149,7 @@ static void put_amount(const struct pareto *p, struct text *out,
   for (; scaled >= (double)unit && power < 6; power++)
     scaled /= (double)unit;
   for (double rest = scaled; digits < most && rest - floor(rest) > 1e-9;)
-    rest = scaled * pow(10, ++digits);
+    rest = scaled * real_pow(10, ++digits);
   if (bytes)
     text_size(out, value < 9e18 ? (int64_t)value : INT64_MAX,
               output_units(p->c), digits);

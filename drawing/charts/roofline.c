@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/real.h"
 #include "drawing/charts/chart.h"
 #include "sema/model/gpu.h"
 
@@ -102,12 +103,12 @@ static bool is_bound(const struct roofline *r, double flops, double bytes) {
 
 static double x_at(const struct roofline *r, double intensity) {
   return LOG_LEFT +
-         (r->right - LOG_LEFT) * (log10(intensity) - r->low) / r->decades;
+         (r->right - LOG_LEFT) * (real_log10(intensity) - r->low) / r->decades;
 }
 
 static double y_at(const struct roofline *r, double rate) {
-  double y =
-      r->top + ROOF_HEIGHT - ROOF_HEIGHT * (log10(rate) - r->floor) / r->rises;
+  double y = r->top + ROOF_HEIGHT -
+             ROOF_HEIGHT * (real_log10(rate) - r->floor) / r->rises;
   return y > r->top + ROOF_HEIGHT ? r->top + ROOF_HEIGHT : y;
 }
 
@@ -129,10 +130,10 @@ static void find_axes(struct roofline *r) {
   for (int e = 1; e < ELEMENT_END; e++)
     if (e <= ELEMENT_BF16 && (double)gpu_rate(r->gpu, e) * 1e9 > highest)
       highest = (double)gpu_rate(r->gpu, e) * 1e9;
-  r->low = floor(log10(least));
-  r->decades = ceil(log10(most)) - r->low;
-  r->floor = floor(log10(roof_at(r, pow(10, r->low))));
-  r->rises = log10(highest) + 0.25 - r->floor;
+  r->low = floor(real_log10(least));
+  r->decades = ceil(real_log10(most)) - r->low;
+  r->floor = floor(real_log10(roof_at(r, real_pow(10, r->low))));
+  r->rises = real_log10(highest) + 0.25 - r->floor;
 }
 
 /* Bins */
@@ -267,15 +268,15 @@ static struct slice words_below(struct roofline *r, struct text *out) {
 /* 0.01, 1, 10,000: a power of ten. */
 static void put_power(struct text *out, double power) {
   if (power < 0)
-    text_fixed(out, pow(10, power), (int)-power);
+    text_fixed(out, real_pow(10, power), (int)-power);
   else
-    text_count(out, (int64_t)pow(10, power));
+    text_count(out, (int64_t)real_pow(10, power));
 }
 
 static void draw_grid(struct roofline *r) {
   double bottom = r->below + TIME_HEIGHT;
   for (double p = r->low; p <= r->low + r->decades; p++) {
-    double x = x_at(r, pow(10, p));
+    double x = x_at(r, real_pow(10, p));
     chart_line(&r->chart, "grid", x, r->top, x, r->top + ROOF_HEIGHT);
     chart_line(&r->chart, "grid", x, r->below, x, bottom);
     put_power(&r->chart.note, p);
@@ -283,9 +284,9 @@ static void draw_grid(struct roofline *r) {
                chart_note(&r->chart));
   }
   for (double p = r->floor; p <= r->floor + r->rises; p++) {
-    double y = y_at(r, pow(10, p));
+    double y = y_at(r, real_pow(10, p));
     chart_line(&r->chart, "grid", LEFT, y, r->right, y);
-    put_scaled(&r->chart.note, pow(10, p), "FLOP/s");
+    put_scaled(&r->chart.note, real_pow(10, p), "FLOP/s");
     struct slice mark = chart_note(&r->chart);
     chart_text(&r->chart, CHART_SMALL, CHART_END, LEFT - 5, y + 3.5, mark);
   }
@@ -314,7 +315,7 @@ static bool put_types(struct roofline *r, int element) {
 static void draw_types(struct roofline *r) {
   for (int e = 1; e <= ELEMENT_BF16; e++) {
     double rate = (double)gpu_rate(r->gpu, e) * 1e9;
-    if (rate <= 0 || log10(rate) <= r->floor || !put_types(r, e))
+    if (rate <= 0 || real_log10(rate) <= r->floor || !put_types(r, e))
       continue;
     struct slice words = chart_note(&r->chart);
     double y = y_at(r, rate);
@@ -329,7 +330,7 @@ static void draw_types(struct roofline *r) {
 
 static void draw_roof(struct roofline *r) {
   double ridge = r->peak / r->bandwidth;
-  double first = pow(10, r->low), last = pow(10, r->low + r->decades);
+  double first = real_pow(10, r->low), last = real_pow(10, r->low + r->decades);
   chart_path(&r->chart, "ring");
   chart_to(&r->chart, x_at(r, first), y_at(r, roof_at(r, first)));
   chart_to(&r->chart, x_at(r, ridge), y_at(r, r->peak));

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "base/real.h"
+
 enum {
   COPIES = 3, /* of equal boxes that are drawn one after the other */
   LANE = 9,
@@ -29,7 +31,7 @@ static double side_of(const struct volumes *p, int64_t side) {
 }
 
 static double channels_of(int64_t channels) {
-  return fmax(2, 1.5 * log2(1 + (double)channels));
+  return fmax(2, 1.5 * real_log2(1 + (double)channels));
 }
 
 /* The last two axes of a map are its height and width; more have no place. */
@@ -41,7 +43,7 @@ static void measure(struct volumes *p, size_t box) {
   *v = (struct volume){.width = channels_of(channels)};
   if (sides == 0) { /* a vector: a bar */
     v->width = 4;
-    v->height = 8 * log2(1 + (double)channels);
+    v->height = 8 * real_log2(1 + (double)channels);
     p->has_vectors = true;
   } else {
     v->height = side_of(p, shape->dim[sides > 1 ? sides - 2 : 0]);

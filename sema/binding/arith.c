@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/check.h"
+#include "base/real.h"
 
 static bool power(int64_t base, int64_t exponent, int64_t *result) {
   *result = 1;
@@ -44,7 +45,7 @@ enum arith_fault arith_integers(enum op op, int64_t a, int64_t b,
   case OP_MUL: fits = mul_i64(a, b, &value); break;
   case OP_POW:
     if (b < 0)
-      return real(pow((double)a, (double)b), result);
+      return real(real_pow((double)a, (double)b), result);
     fits = power(a, b, &value);
     break;
   default: /* OP_DIV, OP_FLOOR, OP_MOD */
@@ -65,7 +66,7 @@ enum arith_fault arith_reals(enum op op, double a, double b,
   case OP_ADD: return real(a + b, result);
   case OP_SUB: return real(a - b, result);
   case OP_MUL: return real(a * b, result);
-  case OP_POW: return real(pow(a, b), result);
+  case OP_POW: return real(real_pow(a, b), result);
   default: break;
   }
   if (b == 0)

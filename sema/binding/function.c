@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/check.h"
+#include "base/real.h"
 #include "sema/binding/expander.h"
 
 static struct value to_integer(struct expander *e, double value,
@@ -130,7 +131,7 @@ static struct value call(struct expander *e, const struct expr *expr,
     return divisible(e, expr, a);
   if (slice_is(expr->name, "sqrt") || slice_is(expr->name, "log2")) {
     bool root = slice_is(expr->name, "sqrt");
-    return eval_real(e, root ? sqrt(x) : log2(x), expr->span);
+    return eval_real(e, root ? sqrt(x) : real_log2(x), expr->span);
   }
   return rounded(e, expr, a);
 }
