@@ -229,6 +229,8 @@ static const struct said saids[] = {
      "channels are last here; --layout=chw is the other way"},
     {"another-shape-channels-first", map, "--layout=chw --input F/hwc.npy", 1,
      "it is 2x3x4, but input `x_` is 4x2x3"},
+    {"another-size", map, "--input F/two.npy --layout=chw", 1,
+     "two.npy: error: it is 2x2x3x4, but input `x_` is 4x2x3\n"},
     {"another-batch", map, "--input F/two.npy", 1,
      "help: for 2 at once, write --batch 2"},
     {"this-batch", map, "--input F/two.npy --batch 2", 0, ""},

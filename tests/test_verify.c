@@ -66,6 +66,23 @@ static void outputs_may_be_indices(void **state) {
   run_free(&r);
 }
 
+/* In int8 all bytes are equal; others would compute in float32. */
+static void nets_of_int8_are_compared_by_bytes(void **state) {
+  (void)state;
+  write_script("python3", absent);
+  write_script("node", absent);
+  struct run r = verify("input 7x5x3 : i8\nconv 4 3x3 pad prelu\nup 2 "
+                        "bilinear\ndeconv 3 2x2 /2\ngap\nfc 3 softmax\n",
+                        "");
+  ends_with(&r, 0, "runtime   x.c                0           0\n", "");
+  ends_with(&r, 0,
+            "\nx.onnx    skipped: it computes in float32, and the net "
+            "in int8\n",
+            "");
+  ends_with(&r, 0, "\nalike: of int8, all bytes are equal\n", "");
+  run_free(&r);
+}
+
 static void nothing_compared_is_an_error(void **state) {
   (void)state;
   write_script("python3", absent);
@@ -223,6 +240,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_program_of_x_c_computes_the_same),
       cmocka_unit_test(outputs_may_be_indices),
+      cmocka_unit_test(nets_of_int8_are_compared_by_bytes),
       cmocka_unit_test(nothing_compared_is_an_error),
       cmocka_unit_test(what_differs_is_told),
       cmocka_unit_test(a_late_child_and_an_interrupt_end_all),

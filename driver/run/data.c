@@ -92,6 +92,22 @@ struct sizes_text run_sample_sizes(const struct running *r, uint32_t which) {
 
 /* Inputs */
 
+/* Whether an array has the sizes of an input with channels at the other end
+ * of its axes. */
+static bool fits_other_layout(const struct running *r, const struct npy *npy,
+                              const struct netrt_operand *operand) {
+  bool first = r->options.look.channels_first;
+  int axes = operand->rank - 1, skipped = npy->rank - axes;
+  if (axes < 2 || !is_of_values(operand) || skipped < 0 || skipped > 1)
+    return false;
+  for (int i = 0; i < axes; i++) {
+    int axis = first ? i : (i + axes - 1) % axes; /* of a sample, last: C */
+    if (npy->dims[skipped + i] != port_dim(&r->model, operand, axis + 1))
+      return false;
+  }
+  return true;
+}
+
 static int say_shapes(const struct running *r, const char *path,
                       const struct npy *npy, const struct netrt_port *port) {
   const struct netrt_operand *operand = &port->operand;
@@ -108,8 +124,7 @@ static int say_shapes(const struct running *r, const char *path,
     snprintf(help, sizeof help,
              "for %" PRId64 " at once, write --batch %" PRId64, npy->dims[0],
              npy->dims[0]);
-  else if (axes > 2 && is_of_values(operand) &&
-           (npy->rank == axes || npy->rank == axes - 1))
+  else if (fits_other_layout(r, npy, operand))
     snprintf(help, sizeof help,
              "channels are %s here; --layout=%s is the other way", now, other);
   if (r->model.batch > 1)

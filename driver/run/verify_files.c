@@ -40,7 +40,10 @@ static int write_bytes(const struct verifying *v, const char *name,
 
 static void put_end(const struct verifying *v, const struct netrt_port *port,
                     const char *what, uint32_t i, FILE *file) {
-  static const char *const types[] = {"f32", "i32", "i64"};
+  static const char *const types[] = {[NETRT_F32] = "f32",
+                                      [NETRT_I32] = "i32",
+                                      [NETRT_I64] = "i64",
+                                      [NETRT_I8] = "i8"};
   const struct netrt_operand *operand = &port->operand;
   fprintf(file, "%s %s ", what, types[operand->type]);
   for (int axis = 0; axis < operand->rank; axis++)

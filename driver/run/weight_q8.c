@@ -165,6 +165,11 @@ int weight_set_q8(const struct weight_set *set, const char *path,
     m.scratch = set->arena;
   }
   made = made && put_ports(&m, &block);
+  if (made && m.rounded)
+    say_note(path, NULL,
+             "the weights of %zu layer%s have zero points other than 0; they "
+             "are rounded to a scale for each output, with a zero of 0",
+             m.rounded, m.rounded == 1 ? "" : "s");
   return m.status != EXIT_DONE ? m.status
          : made                ? EXIT_DONE
                                : weight_set_check(set, path);

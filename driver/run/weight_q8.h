@@ -19,6 +19,7 @@ struct q8_making {
   struct arena *scratch; /* of an operation */
   struct q8_step *steps; /* by layer */
   unsigned char *block;
+  size_t rounded; /* weights whose zero points are not 0 */
   int status;
 };
 

@@ -27,6 +27,19 @@ whole_tensor(const struct q8_making *m, const struct netc_tensor *tensor) {
   return whole ? stored : NULL;
 }
 
+/* Weights of whole numbers whose zero points are 0, as kernels want them. */
+static const struct stored_tensor *kept_weights(const struct q8_making *m,
+                                                const struct netc_q8 *q8) {
+  const struct stored_tensor *stored =
+      whole_tensor(m, &m->set->tensors.at[q8->weight]);
+  const struct tensor_steps *steps =
+      stored ? tensors_steps(m->set->file, stored->name) : NULL;
+  for (size_t i = 0; steps && i < steps->count; i++)
+    if (steps->zero[i])
+      return NULL;
+  return stored;
+}
+
 /* The place in the file of value `at` of a tensor. */
 static int64_t file_place(const struct netc_tensor *tensor, int64_t at) {
   int64_t place = tensor->first;
@@ -51,13 +64,6 @@ static bool take_whole(struct q8_making *m, const struct netc_q8 *q8,
   int64_t each = stored->count / (int64_t)steps->count;
   if (strcmp(q8->was, "deconv") == 0)
     each = steps->count == 1 ? q8->outputs : 1;
-  for (size_t i = 0; i < steps->count; i++)
-    if (steps->zero[i])
-      return weight_q8_refuse(
-          m, q8->layer,
-          "the zero point of its weights is %ld, and the kernels of "
-          "8 bits take 0",
-          (long)steps->zero[i]);
   for (int64_t o = 0; o < q8->outputs; o++)
     scales[o] = (double)steps->scale[file_output(q8, tensor, o) / each];
   if (!gather_ints(m, tensor, stored, values))
@@ -84,9 +90,10 @@ static void round_reals(const struct netc_q8 *q8, int64_t count,
 bool weight_q8_put_weights(struct q8_making *m, const struct netc_q8 *q8,
                            double *scales) {
   const struct netc_tensor *tensor = &m->set->tensors.at[q8->weight];
-  const struct stored_tensor *stored = whole_tensor(m, tensor);
+  const struct stored_tensor *stored = kept_weights(m, q8);
   size_t count = (size_t)tensor->count;
   int32_t *values = arena_alloc(m->scratch, count + 1, sizeof *values);
+  m->rounded += !stored && whole_tensor(m, tensor);
   if (stored) {
     if (!take_whole(m, q8, tensor, stored, values, scales))
       return false;
@@ -111,7 +118,10 @@ bool weight_q8_put_bias(struct q8_making *m, const struct netc_q8 *q8,
   if (q8->bias < 0)
     return true;
   const struct netc_tensor *tensor = &m->set->tensors.at[q8->bias];
+  const struct netc_tensor *weight = &m->set->tensors.at[q8->weight];
   const struct stored_tensor *stored = whole_tensor(m, tensor);
+  if (whole_tensor(m, weight) && !kept_weights(m, q8))
+    stored = NULL; /* in units of a scale that is another one now */
   size_t count = (size_t)tensor->count;
   int32_t *values = arena_alloc(m->scratch, count + 1, sizeof *values);
   if (stored && !gather_ints(m, tensor, stored, values))

@@ -29,8 +29,19 @@ static int fill(const char *name, unsigned i, void *at, size_t bytes) {
   return done;
 }
 
-static float real_of(uint8_t type, const void *values, long place) {
-  switch (type) {
+/* Of 8 bits: what a value stands for. */
+static float small_of(const struct netrt_port *port, const void *values,
+                      long place) {
+  float scale = 1;
+  int32_t zero = 0;
+  netrt_step(&net, port, &scale, &zero);
+  return (float)(((const int8_t *)values)[place] - zero) * scale;
+}
+
+static float real_of(const struct netrt_port *port, const void *values,
+                     long place) {
+  switch (port->operand.type) {
+  case NETRT_I8: return small_of(port, values, place);
   case NETRT_I32: return (float)((const int32_t *)values)[place];
   case NETRT_I64: return (float)((const int64_t *)values)[place];
   default: return ((const float *)values)[place];
@@ -49,7 +60,7 @@ static int write_output(unsigned i) {
   long place = 0;
   int axis = 0, done = file != NULL;
   while (done && axis >= 0) {
-    float value = real_of(made->type, values, place);
+    float value = real_of(&net_model.outputs[i], values, place);
     done = fwrite(&value, sizeof value, 1, file) == 1;
     for (axis = made->rank - 1; axis >= 0; axis--) {
       place += stride[axis];
