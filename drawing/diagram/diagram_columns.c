@@ -97,7 +97,7 @@ static void count_lanes(struct diagram_paper *l) {
   }
 }
 
-static int64_t columns_width(const struct diagram_paper *l) {
+int64_t columns_width(const struct diagram_paper *l) {
   int64_t width = 2 * EDGE;
   for (size_t i = 0; i < l->columns.count; i++) {
     const struct diagram_column *c = &l->columns.at[i];
@@ -165,7 +165,7 @@ static struct diagram_fitting fit_columns(struct diagram_paper *l) {
       paper_scale(l, width, height),
       l->d->parts && l->d->parts->next
           ? 0 /* each net in a column of its own */
-          : most(0, height - most(width * 3 / 2, 4000))};
+          : most(0, height - most(2 * width, 4000))};
 }
 
 bool paper_is_readable(struct diagram_paper *l) {

@@ -3,6 +3,8 @@
 #include "drawing/diagram/diagram_page.h"
 #include "drawing/scene/palette.h"
 
+enum { LEAST_WIDTH = 150 * POINT /* for the legend */ };
+
 struct sheet {
   struct diagram_paper *l;
   size_t page;
@@ -237,6 +239,9 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   d->scene = scene;
   int64_t title = title_draw(d, paper_width(l) - 2 * EDGE, false);
   *(d->lr ? &s.across : &s.top) += title;
+  int64_t narrow = LEAST_WIDTH - columns_width(l);
+  if (!d->lr && l->page_count == 1 && narrow > 0)
+    s.across += narrow / 2;
   for (size_t i = 0; i < l->columns.count; i++)
     if (l->columns.at[i].page == page)
       place_column(&s, &l->columns.at[i]);
@@ -253,8 +258,8 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   int64_t along = s.top + s.length + s.used * LANE + EDGE;
   scene->width = d->lr ? along : across;
   scene->height = d->lr ? across : along;
-  if (scene->width < 1500)
-    scene->width = 1500;
+  if (scene->width < LEAST_WIDTH)
+    scene->width = LEAST_WIDTH;
   if (title_draw(d, scene->width - 2 * EDGE, false) > title)
     scene->width = paper_width(l);
   title_draw(d, scene->width - 2 * EDGE, true);

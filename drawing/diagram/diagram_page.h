@@ -66,6 +66,9 @@ void diagram_number_parts(struct diagram_paper *l);
 /* The column that has an item. */
 size_t column_of(const struct diagram_paper *l, size_t item);
 
+/* Of all columns beside each other, with the edges of the picture. */
+int64_t columns_width(const struct diagram_paper *l);
+
 /* Whether what is drawn can be read on its paper; sets the scale. */
 bool paper_is_readable(struct diagram_paper *l);
 
