@@ -98,12 +98,25 @@ static void elide(struct flow *flow, size_t most) {
 }
 
 /* Inner lines are left out until it fits. */
-static void choose_leaves(struct builder *b, size_t most) {
+static void find_leaves(struct builder *b, size_t most, enum fold_how how) {
   struct flow *flow = &b->flow;
-  flow->leaves = leaves_of(flow->c);
+  flow->leaves = leaves_of(flow->c, how);
   make_boxes(b);
   while (flow->count > most && leaves_close(&flow->leaves, FEWEST))
     make_boxes(b);
+}
+
+/* Rather the first of turns whose sizes differ than a hole in the middle. */
+static void choose_leaves(struct builder *b, size_t most) {
+  struct flow *flow = &b->flow;
+  find_leaves(b, most, FOLD_EQUAL);
+  if (flow->count > most) {
+    struct builder equal = *b;
+    find_leaves(b, most, FOLD_ALIKE);
+    flow->alike = flow->count < equal.flow.count;
+    if (!flow->alike)
+      *b = equal;
+  }
   if (flow->count > most)
     elide(flow, most);
 }
@@ -316,6 +329,8 @@ void flow_put_change(struct text *out, const struct flow *flow,
 void flow_put_remarks(struct text *out, const struct flow *flow) {
   if (flow->leaves.closed)
     text_put(out, " Groups are closed, so that it fits.");
+  if (flow->alike)
+    text_put(out, " Turns of other sizes are drawn as their first.");
   if (flow->elided) {
     text_printf(out, " %s boxes in the middle are left out.",
                 count_text((int64_t)flow->elided).text);

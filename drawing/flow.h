@@ -30,6 +30,7 @@ struct flow {
   struct leaves leaves;
   struct flow_box *boxes;
   size_t count;
+  bool alike;    /* turns that are one may be of other sizes */
   size_t elided; /* leaves without a box of their own */
   VEC(struct flow_frame) frames;
   VEC(struct flow_edge) edges;

@@ -103,10 +103,10 @@ static void show(struct leaves *leaves, int depth) {
   find_frames(&w);
 }
 
-struct leaves leaves_of(const struct compiled *c) {
+struct leaves leaves_of(const struct compiled *c, enum fold_how how) {
   struct leaves leaves = {.c = c, .rows = rows_of(c)};
   leaves.folds =
-      folds_of(c, &leaves.rows, c->options->unfold ? FOLD_NONE : FOLD_EQUAL);
+      folds_of(c, &leaves.rows, c->options->unfold ? FOLD_NONE : how);
   show(&leaves, leaves.folds.deepest);
   return leaves;
 }

@@ -29,8 +29,9 @@ struct leaves {
   bool closed;                   /* inner lines are left out, so that it fits */
 };
 
-/* All rows, folded as the options say, each line that has no inner one. */
-struct leaves leaves_of(const struct compiled *c);
+/* All rows, folded so or as the options say, each line that has no inner one.
+ */
+struct leaves leaves_of(const struct compiled *c, enum fold_how how);
 
 /*
  * One level less. False, with nothing changed, if there is none, or if fewer

@@ -39,6 +39,66 @@ def check_svg(text):
             yield f"{e.tag} is not for charts"
 
 
+def corners(path):
+    """The points of a path of M, L, H and V."""
+    at, points = [0.0, 0.0], []
+    for letter, words in re.findall(r"([MLHV])([-\d. ]+)", path):
+        numbers = [float(word) for word in words.split()]
+        for i, number in enumerate(numbers):
+            at["H_V".index(letter) // 2 if letter in "HV" else i % 2] = number
+            if letter in "HV" or i % 2:
+                points.append(tuple(at))
+    return points
+
+
+def span(points, y):
+    """From where to where a level crosses a convex shape."""
+    found = []
+    for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1]):
+        if y0 != y1 and min(y0, y1) <= y <= max(y0, y1):
+            found.append(x0 + (x1 - x0) * (y - y0) / (y1 - y0))
+    return (min(found), max(found)) if found else None
+
+
+def check_volumes(text):
+    """No arrow stands on a face."""
+    root = xml.fromstring(text)
+    faces = []
+    for e in root.iter():
+        if not e.get("class", "").startswith("edge"):
+            continue
+        x, y, wide, high = (float(e.get(key, 0))
+                            for key in ("x", "y", "width", "height"))
+        faces.append(corners(e.get("d")) if e.get("d") else
+                     [(x, y), (x + wide, y), (x + wide, y + high),
+                      (x, y + high)])
+    for e in root.iter():
+        if e.get("class") != "tip":
+            continue
+        head = corners(e.get("d"))
+        y = sum(at[1] for at in head) / 3
+        left, right = min(head)[0], max(head)[0]
+        for face in faces:
+            across = span(face, y)
+            if across and across[0] < right - 1 and left + 1 < across[1]:
+                yield f"an arrow at {head} stands on {face}"
+
+
+def check_roofline(text):
+    """Names do not touch; letters are at least so wide."""
+    boxes = []
+    for x, y, middle, name in re.findall(
+            r'<text class="small over" x="([\d.]+)" y="([\d.]+)"'
+            r'( text-anchor="middle")?>([^<]+)', text):
+        wide = 4 * len(name)
+        boxes.append((float(x) - (wide / 2 if middle else 0), float(y), wide,
+                      name))
+    for i, (x, y, wide, name) in enumerate(boxes):
+        for left, low, width, other in boxes[:i]:
+            if abs(y - low) < 8 and x < left + width and left < x + wide:
+                yield f"{name} touches {other}"
+
+
 def check_tex(text):
     depth = 0
     bare = re.sub(r"\\[\\{}%$&#_]", "", text)
@@ -80,6 +140,10 @@ failed = False
 for path in sys.argv[1:]:
     raw = open(path, "rb").read()
     found = list(checks[path.rsplit(".", 1)[1]](raw.decode()))
+    for kind, check in (("volumes", check_volumes),
+                        ("roofline", check_roofline)):
+        if path.endswith(f".{kind}.svg"):
+            found += check(raw.decode())
     if len(raw) > MOST_BYTES:
         found.append(f"{len(raw)} bytes")
     for error in found:

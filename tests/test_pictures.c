@@ -230,6 +230,25 @@ static void volumes_of_a_u_make_a_u(void **state) {
          0, "4", NULL);
 }
 
+/* Turns of other sizes are one row, or drawn as their first, and none is left
+ * out; the dearest layers are named at their dots. */
+static void charts_of_deep_nets_show_all_of_them(void **state) {
+  (void)state;
+  expect(NETC " examples/zoo/densenet.net --emit=bars.svg", 0,
+         ">conv40 × 24</text>", NULL);
+  expect(NETC " examples/zoo/densenet.net --emit=bars.svg | "
+              "grep -c ' others</text>'",
+         1, "0", NULL);
+  expect(NETC " examples/zoo/densenet.net --emit=volumes.svg | "
+              "grep -c 'left out'",
+         1, "0", NULL);
+  expect(NETC " examples/zoo/densenet.net --emit=volumes.svg", 0,
+         "Turns of other sizes", NULL);
+  expect(NETC " examples/resnet50.net --emit=roofline.svg | "
+              "grep -c 'small over.*>bottleneck[0-9]*.conv[0-9] +'",
+         0, "8", NULL);
+}
+
 /* A panel of --compare is the chart of a run with these settings. */
 static void compared_steps_stand_beside_each_other(void **state) {
   (void)state;
@@ -550,6 +569,7 @@ int main(void) {
       cmocka_unit_test(tex_compiles),
       cmocka_unit_test(they_say_what_the_report_says),
       cmocka_unit_test(volumes_of_a_u_make_a_u),
+      cmocka_unit_test(charts_of_deep_nets_show_all_of_them),
       cmocka_unit_test(compared_steps_stand_beside_each_other),
       cmocka_unit_test(a_comparison_has_settings),
       cmocka_unit_test(a_suffix_of_two_words_is_a_chart),

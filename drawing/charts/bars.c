@@ -23,7 +23,7 @@ static const struct panel panels[PANELS] = {
 struct bar_widths {
   double name, left, panel, values;
 };
-static const struct bar_widths wide = {178, 206, 194, 84};
+static const struct bar_widths wide = {178, 206, 194, 94};
 
 /* What a line of the chart shows. */
 struct bar {
@@ -38,6 +38,7 @@ struct bars {
   struct leaves leaves;
   struct bar *at;
   size_t count, empty;
+  bool alike;        /* turns that are one row may be of other sizes */
   struct bar others; /* all that have no line of their own */
   size_t other_count;
   int64_t totals[PANELS], most[PANELS];
@@ -71,11 +72,23 @@ static void find_bars(struct bars *b) {
   b->empty = count - b->count;
 }
 
-static void choose_rows(struct bars *b) {
-  b->leaves = leaves_of(b->c);
+static void find_rows(struct bars *b, enum fold_how how) {
+  b->leaves = leaves_of(b->c, how);
   find_bars(b);
   while (b->count > MOST_ROWS && leaves_close(&b->leaves, FEWEST_ROWS))
     find_bars(b);
+}
+
+/* Rather turns of other sizes together than a bar of all others. */
+static void choose_rows(struct bars *b) {
+  find_rows(b, FOLD_EQUAL);
+  if (b->count <= MOST_ROWS)
+    return;
+  struct bars equal = *b;
+  find_rows(b, FOLD_ALIKE);
+  b->alike = b->count < equal.count;
+  if (!b->alike)
+    *b = equal;
 }
 
 static void find_totals(struct bars *b) {
@@ -173,7 +186,9 @@ static struct slice subtitle_of(struct bars *b, struct text *out) {
   for (size_t i = 0; i < b->count; i++)
     repeats = repeats || b->leaves.at[b->at[i].leaf].turns > 1;
   if (repeats)
-    text_put(out, " `x N`: of N equal blocks together.");
+    text_put(out, b->alike
+                      ? " \xC3\x97 N: N blocks together, some of other sizes."
+                      : " \xC3\x97 N: N equal blocks together.");
   if (b->leaves.closed)
     text_put(out, " Groups are closed, so that the rows fit.");
   if (b->empty) {
@@ -209,7 +224,7 @@ static void put_name(struct bars *b, struct text *out, const struct bar *bar) {
   const struct leaf *leaf = &b->leaves.at[bar->leaf];
   leaf_put_name(out, &b->leaves, leaf);
   if (leaf->turns > 1)
-    text_printf(out, " x %lld", (long long)leaf->turns);
+    text_printf(out, " \xC3\x97 %lld", (long long)leaf->turns);
 }
 
 /* Where there is no room for figures, shares alone are beside the bars. */

@@ -12,13 +12,14 @@
 
 enum {
   COPIES = 3, /* of equal boxes that are drawn one after the other */
-  LANE = 9,
   STRIP = 12, /* of a frame below its boxes, for its number */
   LABEL = 25  /* px of the two lines of a label */
 };
 
+/* No gap is less than the head of an arrow, which ends 1 px before a box. */
 static const struct volume_spacing spacings[] = {
-    {110, 13, 32, 2}, {84, 6, 24, 3}, {68, 4, 20, 3}};
+    {110, 13, 32, 2}, {84, 8, 24, 3}, {68, 7, 20, 3},
+    {60, 7, 16, 3},   {52, 7, 14, 3}, {46, 7, 12, 3}};
 
 static const struct shape *shape_at(const struct volumes *p, size_t box) {
   return row_shape(p->c, flow_row(&p->flow, &p->flow.boxes[box]));
@@ -101,24 +102,30 @@ static void break_lines(struct volumes *p) {
   p->line_count = p->flow.count ? (int)(line - p->lines) + 1 : 0;
 }
 
-/* In one line, if that can be. */
+static void set_spacing(struct volumes *p, size_t index) {
+  p->spacing = &spacings[index];
+  find_scale(p);
+  for (size_t i = 0; i < p->flow.count; i++)
+    measure(p, i);
+}
+
+/* As a U, or in one line, if that can be. */
 static void lay_out(struct volumes *p) {
-  static const int tries[] = {0, 1, 2, 0}; /* the first again: none does */
-  for (int k = 0; k < 4; k++) {
-    p->spacing = &spacings[tries[k]];
-    find_scale(p);
-    for (size_t i = 0; i < p->flow.count; i++)
-      measure(p, i);
+  enum { COUNT = sizeof spacings / sizeof *spacings };
+  for (size_t k = 0; k < COUNT; k++) {
+    set_spacing(p, k);
     if (volumes_make_u(p))
       return;
+  }
+  for (size_t k = 0; k <= COUNT; k++) {
+    set_spacing(p, k % COUNT); /* the first again: none does */
     break_lines(p);
     if (p->line_count <= 1)
       return;
   }
 }
 
-/* In a U each has its own line. */
-static int lane_of(const struct volumes *p, const struct flow_edge *edge) {
+int volumes_lane(const struct volumes *p, const struct flow_edge *edge) {
   return p->is_u && edge->lane > 0 ? 1 : edge->lane;
 }
 
@@ -128,7 +135,7 @@ static double place_lines(struct volumes *p, double y) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
     int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
     struct volume_line *line = &p->lines[from];
-    int lane = lane_of(p, edge);
+    int lane = volumes_lane(p, edge);
     int least = from == to ? lane : lane ? 2 : 0; /* for marks */
     line->lanes = line->lanes < least ? least : line->lanes;
     line = &p->lines[to];
@@ -136,7 +143,7 @@ static double place_lines(struct volumes *p, double y) {
   }
   for (int i = 0; i < p->line_count; i++) {
     struct volume_line *line = &p->lines[i];
-    line->top = y + 6 + LANE * line->lanes;
+    line->top = y + 6 + VOLUME_LANE * line->lanes;
     line->middle = line->top + line->tallest / 2;
     line->bottom =
         line->top + line->tallest + (p->flow.frames.count ? STRIP : 0);
@@ -164,19 +171,17 @@ static const char *class_of(const struct volumes *p, size_t box) {
   return kind->join ? "edge c4" : params ? "edge c3" : "edge c5";
 }
 
-static double top_of(const struct volumes *p, size_t box) {
+double volumes_top(const struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
   return p->lines[v->line].middle - (v->height + v->depth * VOLUME_SLANT_Y) / 2;
 }
 
-/* The middle of its upper side. */
-static double crown_of(const struct volumes *p, size_t box) {
+double volumes_crown(const struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
   return v->x + (v->width * v->copies + v->depth * VOLUME_SLANT_X) / 2;
 }
 
-static void draw_face(struct volumes *p, const char *class,
-                      const double (*at)[2]) {
+void volumes_face(struct volumes *p, const char *class, const double (*at)[2]) {
   chart_path(&p->chart, class);
   for (int i = 0; i < 4; i++)
     chart_to(&p->chart, at[i][0], at[i][1]);
@@ -215,14 +220,14 @@ static void draw_stripe(struct volumes *p, const struct volume *v, double x,
              (struct chart_box){right - wide, top, wide, v->height},
              (struct slice){"", 0});
   if (v->depth > 0)
-    draw_face(p, "shade", upper);
+    volumes_face(p, "shade", upper);
 }
 
 static void draw_solid(struct volumes *p, size_t box, double x) {
   const struct volume *v = &p->volumes[box];
   const char *class = class_of(p, box);
   double dx = v->depth * VOLUME_SLANT_X, dy = v->depth * VOLUME_SLANT_Y;
-  double top = top_of(p, box) + dy, low = top + v->height;
+  double top = volumes_top(p, box) + dy, low = top + v->height;
   double right = x + v->width;
   chart_rect(&p->chart, class, (struct chart_box){x, top, v->width, v->height},
              (struct slice){"", 0});
@@ -238,9 +243,9 @@ static void draw_solid(struct volumes *p, size_t box, double x) {
                              {right + dx, top - dy},
                              {right + dx, low - dy},
                              {right, low}};
-  draw_face(p, class, upper);
-  draw_face(p, class, side);
-  draw_face(p, "shade", side);
+  volumes_face(p, class, upper);
+  volumes_face(p, class, side);
+  volumes_face(p, "shade", side);
   if (stripe)
     draw_stripe(p, v, x, top);
 }
@@ -280,14 +285,14 @@ static void put_label_name(struct volumes *p, struct text *out, size_t box,
 /* Twice what is left beside it to arrows that lead to other lines of a U. */
 static double beside_steps(const struct volumes *p, size_t box,
                            struct volume_run run) {
-  double x = crown_of(p, box), left = p->chart.width, right = left;
+  double x = volumes_crown(p, box), left = p->chart.width, right = left;
   int line = p->volumes[box].line;
   if (!p->is_u)
     return left;
   if (run.first > 0 && p->volumes[run.first - 1].line > line)
-    left = x - crown_of(p, run.first - 1);
+    left = x - volumes_crown(p, run.first - 1);
   if (run.end < p->flow.count && p->volumes[run.end].line > line)
-    right = crown_of(p, run.end) - x;
+    right = volumes_crown(p, run.end) - x;
   return 2 * (fmin(left, right) - 3);
 }
 
@@ -297,11 +302,12 @@ static void draw_label(struct volumes *p, size_t box) {
   const struct volume_line *line = &p->lines[v->line];
   struct volume_run run = volumes_run(p, box);
   size_t place = box - run.first, levels = (size_t)line->levels;
-  double x = crown_of(p, box);
+  double x = volumes_crown(p, box);
   double y = line->bottom + 14 + (double)(place % levels) * LABEL;
-  double left = place >= levels ? crown_of(p, box - levels) : -p->chart.width;
-  double right =
-      box + levels < run.end ? crown_of(p, box + levels) : 2.0 * p->chart.width;
+  double left =
+      place >= levels ? volumes_crown(p, box - levels) : -p->chart.width;
+  double right = box + levels < run.end ? volumes_crown(p, box + levels)
+                                        : 2.0 * p->chart.width;
   double room = fmin(fmin(x - left, right - x) - 5, beside_steps(p, box, run));
   struct text texts[2] = {text_new(p->c->arena), text_new(p->c->arena)};
   if (p->flow.boxes[box].elided)
@@ -323,7 +329,7 @@ static void draw_volume(struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
   const struct volume_line *line = &p->lines[v->line];
   if (p->flow.boxes[box].elided)
-    chart_text(&p->chart, CHART_HEAD, CHART_MIDDLE, crown_of(p, box),
+    chart_text(&p->chart, CHART_HEAD, CHART_MIDDLE, volumes_crown(p, box),
                line->middle + 4, slice_of("..."));
   for (int i = v->copies; i-- > 0 && !p->flow.boxes[box].elided;)
     draw_solid(p, box, v->x + v->width * i);
@@ -332,107 +338,6 @@ static void draw_volume(struct volumes *p, size_t box) {
              (struct chart_box){v->x, line->top, v->slot - 4, line->tallest},
              chart_note(&p->chart));
   draw_label(p, box);
-}
-
-/* Edges */
-
-static void draw_arrow(struct volumes *p, double x, double y, bool down) {
-  chart_path(&p->chart, "tip");
-  chart_to(&p->chart, x, y);
-  chart_to(&p->chart, down ? x - 2.5 : x - 5, down ? y - 5 : y - 2.5);
-  chart_to(&p->chart, down ? x + 2.5 : x - 5, down ? y - 5 : y + 2.5);
-  chart_path_close(&p->chart, (struct slice){"", 0});
-}
-
-/* To another line of a U: aside and down, or up and aside. */
-static void draw_step(struct volumes *p, const struct flow_edge *edge,
-                      double right) {
-  const struct volume *to = &p->volumes[edge->to];
-  double from_y = p->lines[p->volumes[edge->from].line].middle;
-  bool down = to->line > p->volumes[edge->from].line;
-  double x = crown_of(p, down ? edge->to : edge->from);
-  double top = top_of(p, down ? edge->to : edge->from);
-  double y = down ? from_y : p->lines[to->line].middle;
-  chart_path(&p->chart, "skip");
-  chart_to(&p->chart, down ? right : x, down ? from_y : top);
-  chart_to(&p->chart, x, y);
-  chart_to(&p->chart, down ? x : to->x - 3, down ? top - 4 : y);
-  chart_path_end(&p->chart);
-  draw_arrow(p, down ? x : to->x - 1, down ? top : y, down);
-}
-
-static void draw_next(struct volumes *p, const struct flow_edge *edge) {
-  const struct volume *from = &p->volumes[edge->from];
-  const struct volume *to = &p->volumes[edge->to];
-  double y = p->lines[from->line].middle;
-  double x =
-      from->x + from->width * from->copies + from->depth * VOLUME_SLANT_X;
-  if (p->is_u && from->line != to->line)
-    draw_step(p, edge, x);
-  if (from->line != to->line || p->flow.boxes[edge->from].elided)
-    return;
-  chart_line(&p->chart, "skip", x, y, to->x - 3, y);
-  draw_arrow(p, to->x - 1, y, false);
-}
-
-/* Over what is between; to another line, a number at both ends. */
-static void draw_skip(struct volumes *p, const struct flow_edge *edge,
-                      int *numbered) {
-  int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
-  double x0 = crown_of(p, edge->from) + 2, x1 = crown_of(p, edge->to) - 2;
-  double y0 = top_of(p, edge->from), y1 = top_of(p, edge->to);
-  double lane = p->lines[from].top - 3 - LANE * (lane_of(p, edge) - 0.5);
-  if (from == to) {
-    chart_path(&p->chart, "skip");
-    chart_to(&p->chart, x0, y0);
-    chart_to(&p->chart, x0, lane);
-    chart_to(&p->chart, x1, lane);
-    chart_to(&p->chart, x1, y1 - 4);
-    chart_path_end(&p->chart);
-    draw_arrow(p, x1, y1, true);
-    return;
-  }
-  if (!p->volumes[edge->from].number)
-    p->volumes[edge->from].number = ++*numbered;
-  chart_line(&p->chart, "skip", x0, y0, x0, y0 - 7);
-  chart_line(&p->chart, "skip", x1, y1 - 11, x1, y1 - 4);
-  draw_arrow(p, x1, y1, true);
-  text_printf(&p->chart.note, "%d", p->volumes[edge->from].number);
-  chart_text_as(&p->chart, "over", CHART_SMALL, CHART_MIDDLE, x0, y0 - 9,
-                chart_note(&p->chart));
-  text_printf(&p->chart.note, "%d", p->volumes[edge->from].number);
-  chart_text(&p->chart, CHART_SMALL, CHART_MIDDLE, x1, y1 - 13,
-             chart_note(&p->chart));
-}
-
-static void draw_edges(struct volumes *p) {
-  int numbered = 0;
-  for (size_t i = 0; i < p->flow.edges.count; i++) {
-    const struct flow_edge *edge = &p->flow.edges.at[i];
-    if (edge->lane == 0)
-      draw_next(p, edge);
-    else if (edge->lane > 0)
-      draw_skip(p, edge, &numbered);
-  }
-}
-
-/* Frames: what is there several times, in the lines where it is. */
-static void draw_frame(struct volumes *p, const struct flow_frame *frame) {
-  int last = p->volumes[frame->end - 1].line;
-  for (int i = p->volumes[frame->first].line; i <= last; i++) {
-    const struct volume_line *line = &p->lines[i];
-    size_t first = frame->first > line->first ? frame->first : line->first;
-    size_t end = frame->end < line->end ? frame->end : line->end;
-    double left = p->volumes[first].x - 3;
-    double right = p->volumes[end - 1].x + p->volumes[end - 1].slot - 5;
-    double top = line->top - 4, low = line->bottom + 2;
-    const double at[4][2] = {
-        {left, top}, {right, top}, {right, low}, {left, low}};
-    draw_face(p, "mark", at);
-    text_printf(&p->chart.note, "\xC3\x97 %lld", (long long)frame->times);
-    chart_text_as(&p->chart, "over", CHART_TEXT, CHART_END, right - 2, low - 3,
-                  chart_note(&p->chart));
-  }
 }
 
 /* Texts */
@@ -508,9 +413,8 @@ struct scene *volumes_scene(const struct compiled *c) {
              summary_of(p, &summary));
   for (size_t i = 0; i < p->flow.count; i++)
     draw_volume(p, i);
-  for (size_t i = 0; i < p->flow.frames.count; i++)
-    draw_frame(p, &p->flow.frames.at[i]);
-  draw_edges(p);
+  volumes_draw_frames(p);
+  volumes_draw_edges(p);
   chart_close(&p->chart, draw_legend(p, y + 16));
   return p->chart.scene;
 }

@@ -5,7 +5,7 @@
 #include "drawing/charts/chart.h"
 #include "drawing/flow.h"
 
-enum { MOST_VOLUMES = 36 };
+enum { MOST_VOLUMES = 36, VOLUME_LANE = 9 /* px of a skip */ };
 
 /* Of a depth in px, to the right and up. */
 #define VOLUME_SLANT_X 0.26
@@ -17,6 +17,7 @@ struct volume {
   double slot, x;
   int line;
   int number; /* of what leads from it to other lines; 0: nothing does */
+  int marks;  /* of what comes to it from other lines */
 };
 
 struct volume_line {
@@ -54,5 +55,17 @@ struct volume_run {
   size_t first, end;
 };
 struct volume_run volumes_run(const struct volumes *p, size_t box);
+
+/* The y where a box begins; the middle of its upper side. */
+double volumes_top(const struct volumes *p, size_t box);
+double volumes_crown(const struct volumes *p, size_t box);
+void volumes_face(struct volumes *p, const char *class, const double (*at)[2]);
+
+/* The lane of a skip: in a U each line has one. */
+int volumes_lane(const struct volumes *p, const struct flow_edge *edge);
+
+/* volumes_edges.c */
+void volumes_draw_edges(struct volumes *p);
+void volumes_draw_frames(struct volumes *p);
 
 #endif
