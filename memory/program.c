@@ -151,6 +151,35 @@ static void add_folded(struct program_writer *w, size_t index,
   step->ins++;
 }
 
+/* What it begins with comes last. */
+static void add_joined(struct program_writer *w, size_t index,
+                       struct program_op *step) {
+  const struct tape *tape = &w->p->b->trace.tape;
+  int input;
+  size_t sum = tasks_joined(w->p->b, index, &input);
+  if (sum == SIZE_MAX)
+    return;
+  struct strides lies = strides_at(w, sum, input);
+  struct operand operand =
+      operand_of(w, tape_input(tape, &tape->ops.at[sum], input), &lies);
+  add_operand(w, &operand);
+  step->ins++;
+}
+
+/* Values side by side that are no tensor of the net. */
+static void add_run(struct program_writer *w, bool weights,
+                    enum operand_type type, int64_t first, int64_t count) {
+  struct operand operand = {.weights = weights,
+                            .type = type,
+                            .first = first,
+                            .node = NO_NODE,
+                            .param = -1,
+                            .rank = 1,
+                            .dim = {count},
+                            .stride = {1}};
+  add_operand(w, &operand);
+}
+
 static void add_work(struct program_writer *w, size_t number,
                      struct program_op *step) {
   const struct tasks *b = w->p->b;
@@ -162,14 +191,8 @@ static void add_work(struct program_writer *w, size_t number,
   int64_t count = work->count; /* its bytes have been counted */
   if (!work->fixed)
     count *= b->settings->batch;
-  struct operand operand = {.first =
-                                w->p->inference->arena.at[buffer - 1].offset,
-                            .node = NO_NODE,
-                            .param = -1,
-                            .rank = 1,
-                            .dim = {count},
-                            .stride = {1}};
-  add_operand(w, &operand);
+  add_run(w, false, OPERAND_OWN, w->p->inference->arena.at[buffer - 1].offset,
+          count);
   step->works = 1;
 }
 
@@ -179,16 +202,8 @@ static void add_work(struct program_writer *w, size_t number,
 static int64_t add_numbers(struct program_writer *w, enum operand_type type,
                            int64_t count) {
   int64_t *at = type == OPERAND_OWN ? &w->tables : &w->words, first = *at;
-  struct operand operand = {.weights = true,
-                            .type = type,
-                            .first = first,
-                            .node = NO_NODE,
-                            .param = -1,
-                            .rank = 1,
-                            .dim = {count},
-                            .stride = {1}};
   *at += type == OPERAND_OWN ? count : 4 * count;
-  add_operand(w, &operand);
+  add_run(w, true, type, first, count);
   return first;
 }
 
@@ -279,6 +294,7 @@ static void add_step(struct program_writer *w, size_t number) {
   add_outputs(w, index, &step);
   add_inputs(w, index, &step);
   add_folded(w, index, &step);
+  add_joined(w, index, &step);
   if (w->program->q8)
     use_eight_bits(w, index, &step);
   add_work(w, number, &step);

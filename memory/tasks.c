@@ -70,6 +70,57 @@ size_t tasks_folded(const struct tasks *b, size_t index) {
                                                                     : SIZE_MAX;
 }
 
+/* Sizes and places of values that an operation reads or makes. */
+static struct strides lies_at(const struct tasks *b, size_t index, int place) {
+  const struct tape *tape = &b->trace.tape;
+  size_t at = tape_lowered(tape, index)->first_strides + (size_t)place;
+  return tape_strides_at(tape, tape->strides.at[at]);
+}
+
+/* Whether a value is all of its tensor, as it lies. */
+static bool is_whole(const struct tasks *b, size_t value,
+                     const struct strides *lies) {
+  const struct tape *tape = &b->trace.tape;
+  const struct extent *extent = tape_storage_extent(tape, tasks_root(b, value));
+  return lies->offset == 0 && lies->rank > 0 && strides_are_dense(lies) &&
+         strides_values(lies) == extent->count && extent->width == WIDTH_NET &&
+         !extent->fixed;
+}
+
+static bool same_sizes(const struct strides *a, const struct strides *b) {
+  return a->rank == b->rank &&
+         memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+}
+
+size_t tasks_joined(const struct tasks *b, size_t index, int *input) {
+  const struct tape *tape = &b->trace.tape;
+  size_t last = tasks_folded(b, index);
+  last = last == SIZE_MAX ? index : last;
+  if (last + 1 >= tape->ops.count || b->settings->fuse == TOGGLE_OFF ||
+      element_is_integer(b->settings->dtype))
+    return SIZE_MAX;
+  const struct tape_op *op = &tape->ops.at[index],
+                       *sum = &tape->ops.at[last + 1];
+  enum opcode opcode = tape_lowered(tape, index)->opcode;
+  size_t made = tape->ops.at[last].first_out;
+  if ((opcode != DOES_CONV && opcode != DOES_LINEAR) ||
+      op->facts->in_count != 1 || op->facts->out_count != 1 ||
+      tape_lowered(tape, last + 1)->opcode != DOES_ADD ||
+      sum->facts->in_count != 2 || b->reads[made] != 1)
+    return SIZE_MAX;
+  *input = tape_input(tape, sum, 0) == made ? 1 : 0;
+  size_t other = tape_input(tape, sum, *input);
+  struct strides out =
+      lies_at(b, index, 1 + tape_lowered(tape, index)->weight_count);
+  struct strides own = lies_at(b, last + 1, 1 - *input);
+  struct strides joins = lies_at(b, last + 1, *input);
+  return tape_input(tape, sum, 1 - *input) == made && other != made &&
+                 same_sizes(&out, &own) && same_sizes(&out, &joins) &&
+                 is_whole(b, made, &own) && is_whole(b, other, &joins)
+             ? last + 1
+             : SIZE_MAX;
+}
+
 bool tasks_has_bias(const struct tasks *b, size_t index) {
   return tape_lowered(&b->trace.tape, index)->weight_count > 1;
 }
@@ -143,6 +194,22 @@ static void find_clamps(struct tasks *b) {
   }
 }
 
+/* A sum that is part of what makes one of its values. */
+static void find_joins(struct tasks *b) {
+  const struct tape *tape = &b->trace.tape;
+  int input;
+  for (size_t i = 0; i < tape->ops.count; i++) {
+    size_t sum = tasks_joined(b, i, &input);
+    if (sum == SIZE_MAX)
+      continue;
+    const struct tape_op *op = &tape->ops.at[sum];
+    size_t root = tasks_root(b, tape_input(tape, op, 1 - input));
+    b->root[tape->values.at[op->first_out].storage] = (uint32_t)root;
+    *VEC_PUSH(b->model->arena, &b->inference->clamps) =
+        (struct clamp){op->node, tape->storages.at[root].node};
+  }
+}
+
 /* Inputs of the net are there before the first task. */
 static void add_inputs(struct tasks *b) {
   for (size_t i = 0; i < b->model->predicted_sources; i++) {
@@ -176,37 +243,42 @@ static struct task_origin origin_of(const struct tasks *b, size_t index) {
                               (uint32_t)index};
 }
 
+static void add_read(struct tasks *b, size_t value, bool spared,
+                     struct plan_task *task) {
+  size_t tensor = b->tensor[tasks_root(b, value)];
+  if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
+    return; /* a parameter, or read already */
+  b->stamp[tensor] = tape_place(&b->trace.tape, b->graph.tasks.count);
+  *VEC_PUSH(b->graph.arena, &b->graph.reads) = (uint32_t)tensor - 1;
+  b->graph.tensors.at[tensor - 1].readers++;
+  if (spared && task->read_count < 32)
+    task->spared |= (uint32_t)1 << task->read_count;
+  task->read_count++;
+}
+
+/* What it begins with may be written over, but what it multiplies may not. */
 static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
-  const struct tape_op *op = &b->trace.tape.ops.at[index];
-  task->first_read = tape_place(&b->trace.tape, b->graph.reads.count);
+  const struct tape *tape = &b->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  int input;
+  size_t sum = tasks_joined(b, index, &input);
+  task->first_read = tape_place(tape, b->graph.reads.count);
   for (int i = 0; i < op->facts->in_count; i++) {
-    size_t value = tape_input(&b->trace.tape, op, i);
-    size_t tensor = b->tensor[tasks_root(b, value)];
-    if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
-      continue; /* a parameter, or read already */
-    b->stamp[tensor] = tape_place(&b->trace.tape, b->graph.tasks.count);
-    *VEC_PUSH(b->graph.arena, &b->graph.reads) = (uint32_t)tensor - 1;
-    b->graph.tensors.at[tensor - 1].readers++;
-    if (task->elementwise && task->read_count < 32 &&
-        !in_step(b, index, tensor))
-      task->spared |= (uint32_t)1 << task->read_count;
-    task->read_count++;
+    size_t value = tape_input(tape, op, i);
+    bool spared = sum != SIZE_MAX ||
+                  (task->elementwise &&
+                   !in_step(b, index, b->tensor[tasks_root(b, value)]));
+    add_read(b, value, spared, task);
   }
+  if (sum == SIZE_MAX)
+    return;
+  task->elementwise = true;
+  add_read(b, tape_input(tape, &tape->ops.at[sum], input), false, task);
 }
 
 static bool may_overlap(const struct infer_settings *settings) {
   return settings->overlap ? settings->overlap == TOGGLE_ON
                            : element_is_integer(settings->dtype);
-}
-
-/* Whether a value is all of its tensor, as it lies. */
-static bool is_whole(const struct tasks *b, size_t value,
-                     const struct strides *lies) {
-  const struct tape *tape = &b->trace.tape;
-  const struct extent *extent = tape_storage_extent(tape, tasks_root(b, value));
-  return lies->offset == 0 && lies->rank > 0 && strides_are_dense(lies) &&
-         strides_values(lies) == extent->count && extent->width == WIDTH_NET &&
-         !extent->fixed;
 }
 
 /* Bytes of rows; in parts of bytes they may begin anywhere. */
@@ -230,8 +302,8 @@ static void find_overlap(struct tasks *b, size_t index,
   const struct tape_lowered *lowered = tape_lowered(tape, index);
   const struct slide *slide = &lowered->slide;
   size_t at = lowered->first_strides;
-  if (!slide->extent || op->facts->in_count != 1 || b->overflow ||
-      !may_overlap(b->settings))
+  if (!slide->extent || op->facts->in_count != 1 || task->elementwise ||
+      b->overflow || !may_overlap(b->settings))
     return;
   struct strides in = tape_strides_at(tape, tape->strides.at[at]);
   struct strides out = tape_strides_at(
@@ -459,6 +531,7 @@ void tasks_find(struct tasks *b) {
         4 * Q8_PORT_WORDS *
         (int64_t)(b->model->predicted_sources + b->model->predicted_outputs);
   }
+  find_joins(b);
   add_inputs(b);
   add_tasks(b);
   for (size_t i = 0; i < b->model->predicted_outputs; i++) {

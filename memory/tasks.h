@@ -51,6 +51,13 @@ size_t tasks_root(const struct tasks *b, size_t value);
  */
 size_t tasks_folded(const struct tasks *b, size_t index);
 
+/*
+ * The sum with another value that operation `index` begins with instead: the
+ * one after it, or after the norm that is part of its weights. SIZE_MAX: there
+ * is none. Of `*input` it is that value.
+ */
+size_t tasks_joined(const struct tasks *b, size_t index, int *input);
+
 /* Whether operation `index` has a bias of its own. */
 bool tasks_has_bias(const struct tasks *b, size_t index);
 

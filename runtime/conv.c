@@ -4,8 +4,6 @@
  */
 #include "conv.h"
 
-#include <string.h>
-
 static float *position_of(const struct kernel_map *map, ptrdiff_t batch,
                           const ptrdiff_t at[3]) {
   return map->data + batch * map->stride[0] + at[0] * map->stride[1] +
@@ -29,10 +27,14 @@ static int next_position(ptrdiff_t at[3], const ptrdiff_t size[3]) {
   return 0;
 }
 
-static void begin_row(const struct kernel_conv *c, float *out) {
+/* skip may be the output itself. */
+static void begin_row(const struct kernel_conv *c, ptrdiff_t batch,
+                      const ptrdiff_t at[3], float *out) {
+  const float *skip = c->skip.data ? position_of(&c->skip, batch, at) : NULL;
   ptrdiff_t o;
   for (o = 0; o < c->out.size[4]; o++)
-    out[o * c->out.stride[4]] = c->bias ? c->bias[o * c->bias_stride] : 0;
+    out[o * c->out.stride[4]] = (skip ? skip[o * c->skip.stride[4]] : 0) +
+                                (c->bias ? c->bias[o * c->bias_stride] : 0);
 }
 
 /* Adds what the inputs of one position give the outputs of another. */
@@ -87,8 +89,7 @@ struct dense_taps {
 };
 
 static int is_dense_conv(const struct kernel_conv *c) {
-  return c->out_stride == 1 && c->in.stride[4] == 1 && c->out.stride[4] == 1 &&
-         (!c->bias || c->bias_stride == 1);
+  return c->out_stride == 1 && c->in.stride[4] == 1 && c->out.stride[4] == 1;
 }
 
 static struct dense_taps dense_taps_of(const struct kernel_conv *c,
@@ -173,10 +174,6 @@ static void dense_position(const struct kernel_conv *c,
                            const struct conv_taps *taps, float *out) {
   struct dense_taps d = dense_taps_of(c, taps);
   ptrdiff_t outs = c->out.size[4] / c->groups, g = 0;
-  if (c->bias)
-    memcpy(out, c->bias, (size_t)c->out.size[4] * sizeof *out);
-  else
-    memset(out, 0, (size_t)c->out.size[4] * sizeof *out);
   /* One group has its taps of a line joined: it is not one of several. */
   if (outs == 1 && c->groups > 1 && c->groups == c->in.size[4]) {
     for (; g + 8 <= c->groups; g += 8)
@@ -196,11 +193,11 @@ static void conv_position(const struct kernel_conv *c, ptrdiff_t batch,
   float *out = position_of(&c->out, batch, at);
   struct conv_taps taps = taps_of(c, batch, at);
   ptrdiff_t z, y, x;
+  begin_row(c, batch, at, out);
   if (is_dense_conv(c)) {
     dense_position(c, &taps, out);
     return;
   }
-  begin_row(c, out);
   for (z = 0; z < taps.count[0]; z++)
     for (y = 0; y < taps.count[1]; y++)
       for (x = 0; x < taps.count[2]; x++)
@@ -263,7 +260,7 @@ static int netrt_reference_deconv(const struct netrt *net,
   for (batch = 0; batch < c.out.size[0]; batch++) {
     ptrdiff_t at[3] = {0, 0, 0};
     do
-      begin_row(&c, position_of(&c.out, batch, at));
+      begin_row(&c, batch, at, position_of(&c.out, batch, at));
     while (next_position(at, c.out.size + 1));
     do
       deconv_position(&c, batch, at);

@@ -2,14 +2,15 @@
 #ifndef NETRT_CONV_H
 #define NETRT_CONV_H
 
-#include "kernel.h"
+#include "values.h"
 
 struct kernel_conv {
-  struct kernel_map out, in;
+  struct kernel_map out, in, skip; /* skip.data NULL: nothing is added */
   struct kernel_window window;
   const float *weight, *bias; /* bias NULL: none */
   ptrdiff_t tap_stride[3], in_stride, out_stride, bias_stride;
   ptrdiff_t groups;
+  struct kernel_after after; /* of fast kernels */
 };
 
 /* Its weights are operand `first`, its numbers those from `args` on. */
@@ -33,8 +34,15 @@ static inline struct kernel_conv conv_at(const struct netrt *net,
   }
   c.bias = NULL;
   c.bias_stride = 0;
-  if (op->ins > first + 1) {
-    bias = netrt_in(net, op, first + 1);
+  c.skip.data = NULL;
+  c.skip.stride[3] = 0;
+  c.after.function = NULL;
+  for (first++; first < op->ins; first++) {
+    bias = netrt_in(net, op, first);
+    if (bias.rank > 1) {
+      c.skip = netrt_map_of(&bias);
+      continue;
+    }
     c.bias = netrt_floats(&bias);
     c.bias_stride = bias.stride[0];
   }

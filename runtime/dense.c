@@ -1,19 +1,20 @@
 /* linear, matmul: products of matrices, plain. */
 #include "kernel.h"
 
-/* out[n, m] = bias[m] + sum over k of a[n, k] b[k, m] */
+/* out[n, m] = skip[n, m] + bias[m] + sum over k of a[n, k] b[k, m] */
 struct dense_product {
   float *out;
-  const float *a, *b, *bias;
+  const float *a, *b, *bias, *skip; /* skip: at this row, or NULL */
   ptrdiff_t n, k, m, out_row, out_step, a_row, a_step, b_row, b_step;
-  ptrdiff_t bias_step;
+  ptrdiff_t bias_step, skip_step;
 };
 
 static void product_row(const struct dense_product *p, const float *a,
                         float *out) {
   ptrdiff_t i, o, to = p->out_step;
   for (o = 0; o < p->m; o++)
-    out[o * to] = p->bias ? p->bias[o * p->bias_step] : 0;
+    out[o * to] = (p->skip ? p->skip[o * p->skip_step] : 0) +
+                  (p->bias ? p->bias[o * p->bias_step] : 0);
   if (to == 1 && p->b_step == 1 && p->a_step == 1) {
     netrt_add_product(out, a, p->b, p->k, p->b_row, p->m);
     return;
@@ -28,14 +29,18 @@ static void product_row(const struct dense_product *p, const float *a,
 
 static int netrt_reference_linear(const struct netrt *net,
                                   const struct netrt_op *op) {
-  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0)};
   struct netrt_view weight = netrt_in(net, op, 1), bias;
-  struct dense_product p;
+  struct dense_product p = {0};
   struct kernel_walk walk;
-  p.bias = NULL;
-  p.bias_step = 0;
-  if (op->ins > 2) {
-    bias = netrt_in(net, op, 2);
+  uint32_t i;
+  int count = 2;
+  for (i = 2; i < op->ins; i++) {
+    bias = netrt_in(net, op, i);
+    if (bias.rank > 1) {
+      views[count++] = bias;
+      continue;
+    }
     p.bias = netrt_floats(&bias);
     p.bias_step = bias.stride[0];
   }
@@ -46,11 +51,15 @@ static int netrt_reference_linear(const struct netrt *net,
   p.b_step = weight.stride[1];
   p.out_step = stride_back(&views[0], 0);
   p.a_step = stride_back(&views[1], 0);
-  netrt_walk_open_outer(&walk, views, 2, 1);
-  do
+  if (count > 2)
+    p.skip_step = stride_back(&views[2], 0);
+  netrt_walk_open_outer(&walk, views, count, 1);
+  do {
+    if (count > 2)
+      p.skip = netrt_floats(&views[2]) + walk.offset[2];
     product_row(&p, netrt_floats(&views[1]) + walk.offset[1],
                 netrt_floats(&views[0]) + walk.offset[0]);
-  while (netrt_walk_next(&walk));
+  } while (netrt_walk_next(&walk));
   return NETRT_OK;
 }
 
@@ -60,11 +69,9 @@ static int netrt_reference_matmul(const struct netrt *net,
                                   const struct netrt_op *op) {
   struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0),
                                 netrt_in(net, op, 1)};
-  struct dense_product p;
+  struct dense_product p = {0};
   struct kernel_walk walk;
   ptrdiff_t i;
-  p.bias = NULL;
-  p.bias_step = 0;
   p.n = size_back(&views[0], 1);
   p.m = size_back(&views[0], 0);
   p.k = size_back(&views[1], 0);

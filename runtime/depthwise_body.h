@@ -18,6 +18,15 @@ NAME(pixels)(const struct kernel_conv *c, const struct depthwise_line *l,
   const VECTOR zero = {0};
   VECTOR sum = c->bias ? AT(c->bias + channel) : zero;
   VECTOR x0 = sum, x1 = sum, x2 = sum, x3 = sum;
+  if (l->skip) {
+    const float *skip = l->skip + ow * c->skip.stride[3] + channel;
+    x0 += AT(skip);
+    if (pixels > 1) {
+      x1 += AT(skip + c->skip.stride[3]);
+      x2 += AT(skip + 2 * c->skip.stride[3]);
+      x3 += AT(skip + 3 * c->skip.stride[3]);
+    }
+  }
   ptrdiff_t from = ow * w->stride[2] - w->before[2];
   for (z = l->from[0]; z < l->to[0]; z++)
     for (y = l->from[1]; y < l->to[1]; y++) {

@@ -141,7 +141,7 @@ static void run_group(const struct netrt *net, const struct kernel_conv *c,
   ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
   const struct kernel_window *w = &c->window;
   struct conv_source s;
-  struct gemm g;
+  struct gemm g = {0};
   s.conv = c;
   s.channel = group * ins;
   s.ins = ins;
@@ -157,7 +157,6 @@ static void run_group(const struct netrt *net, const struct kernel_conv *c,
   g.taps = w->kernel[0] * w->kernel[1] * w->kernel[2] / s.width;
   g.ins = ins * s.width;
   g.line = c->out.size[3];
-  g.tap_rows = NULL;
   g.rows = conv_rows;
   g.user = &s;
   g.a = c->in.data + s.channel;
@@ -166,6 +165,10 @@ static void run_group(const struct netrt *net, const struct kernel_conv *c,
     g.rows = NULL;
     g.line = g.m;
   }
+  if (c->skip.data)
+    g.skip = c->skip.data + group * outs;
+  g.skip_row = c->skip.stride[3];
+  g.after = c->after;
   netrt_gemm(net, &g);
 }
 
@@ -190,6 +193,7 @@ static int make_groups(void *user) {
 int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
   struct conv_job job;
   struct kernel_rows rows;
+  int status;
   struct kernel_conv c = conv_of(net, op);
   ptrdiff_t ins = c.in.size[4] / c.groups;
   ptrdiff_t pixels = c.out.size[0] * c.out.size[1] * c.out.size[2];
@@ -209,7 +213,11 @@ int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
   if (!is_depthwise(&c) &&
       (!pixels_are_even(&c.out, 4) || c.out.size[4] / c.groups < 4))
     return NOT_FOR_ME;
-  return netrt_by_rows(&rows);
+  if (c.skip.data && (!pixels_are_even(&c.skip, 4) || c.skip.stride[4] != 1))
+    return NOT_FOR_ME;
+  job.conv.after = netrt_after(net);
+  status = netrt_by_rows(&rows);
+  return status == NETRT_OK && job.conv.after.function ? DONE_AHEAD : status;
 }
 
 #else

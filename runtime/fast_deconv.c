@@ -96,7 +96,7 @@ static void run_phase(const struct deconv_job *job, const ptrdiff_t at[3],
   ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
   ptrdiff_t y, z;
   struct deconv_phase p;
-  struct gemm g;
+  struct gemm g = {0};
   p.conv = c;
   p.taps = 0;
   for (z = 0; z < w->kernel[0]; z++)

@@ -13,46 +13,54 @@ static struct netrt_view without_last(struct netrt_view view) {
 }
 
 static struct gemm gemm_of(const struct netrt_view *b) {
-  struct gemm g;
+  struct gemm g = {0};
   g.b = netrt_floats(b);
   g.b_row = stride_back(b, 1);
   g.b_step = stride_back(b, 0);
   g.n = size_back(b, 0);
   g.ins = size_back(b, 1);
   g.taps = 1;
-  g.rows = NULL;
-  g.tap_rows = NULL;
-  g.user = NULL;
-  g.bias = NULL;
   return g;
 }
 
 int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
-  struct netrt_view weight = netrt_in(net, op, 1), bias, views[2];
+  struct netrt_view weight = netrt_in(net, op, 1), more, views[3];
   struct gemm g = gemm_of(&weight);
   struct kernel_walk walk;
+  const float *skip = NULL;
+  int count = 2;
+  uint32_t i;
   if (stride_back(&out, 0) != 1 || stride_back(&in, 0) != 1)
     return NOT_FOR_ME;
-  if (op->ins > 2) {
-    bias = netrt_in(net, op, 2);
-    if (bias.stride[0] != 1)
+  for (i = 2; i < op->ins; i++) {
+    more = netrt_in(net, op, i);
+    if (stride_back(&more, 0) != 1)
       return NOT_FOR_ME;
-    g.bias = netrt_floats(&bias);
+    if (more.rank > 1) {
+      skip = netrt_floats(&more);
+      views[count++] = without_last(more);
+    } else
+      g.bias = netrt_floats(&more);
   }
   views[0] = without_last(out);
   views[1] = without_last(in);
-  netrt_walk_open(&walk, views, 2);
+  g.after = netrt_after(net);
+  netrt_walk_open(&walk, views, count);
   g.m = g.line = walk.length;
   g.out_row = walk.step[0];
   g.a_row = walk.step[1];
   do {
     g.out = netrt_floats(&out) + walk.offset[0];
     g.a = netrt_floats(&in) + walk.offset[1];
+    if (skip) {
+      g.skip = skip + walk.offset[2];
+      g.skip_row = walk.step[2];
+    }
     if (netrt_onednn_linear(net, op, &g) != NETRT_OK)
       netrt_gemm(net, &g);
   } while (netrt_walk_next(&walk));
-  return NETRT_OK;
+  return g.after.function ? DONE_AHEAD : NETRT_OK;
 }
 
 int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op) {

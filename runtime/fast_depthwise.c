@@ -9,6 +9,7 @@
 struct depthwise_line {
   const float *in; /* the first tap of its first pixel, but for the width */
   float *out;
+  const float *skip;              /* or NULL */
   ptrdiff_t from[2], to[2];       /* taps of depth and height inside */
   ptrdiff_t inner_from, inner_to; /* pixels all of whose taps are inside */
 };
@@ -20,7 +21,8 @@ static void depthwise_rest(const struct kernel_conv *c,
   ptrdiff_t ow, x, y, z, o;
   for (o = channel; o < c->out.size[4]; o++)
     for (ow = 0; ow < c->out.size[3]; ow++) {
-      float sum = c->bias ? c->bias[o] : 0;
+      float sum = (l->skip ? l->skip[ow * c->skip.stride[3] + o] : 0) +
+                  (c->bias ? c->bias[o] : 0);
       for (z = l->from[0]; z < l->to[0]; z++)
         for (y = l->from[1]; y < l->to[1]; y++)
           for (x = 0; x < w->kernel[2]; x++) {
@@ -66,6 +68,10 @@ static struct depthwise_line line_of(const struct kernel_conv *c,
          y * c->in.stride[2];
   l.out = c->out.data + batch * c->out.stride[0] + depth * c->out.stride[1] +
           height * c->out.stride[2];
+  l.skip = NULL;
+  if (c->skip.data)
+    l.skip = c->skip.data + batch * c->skip.stride[0] +
+             depth * c->skip.stride[1] + height * c->skip.stride[2];
   taps_inside(z, w->dilation[0], w->kernel[0], c->in.size[1], &l.from[0],
               &l.to[0]);
   taps_inside(y, w->dilation[1], w->kernel[1], c->in.size[2], &l.from[1],
@@ -80,11 +86,25 @@ struct depthwise_job {
   line_fn *line;
 };
 
+/* While it is near. */
+static void finish_line(const struct kernel_conv *c, float *line) {
+  const struct kernel_after *after = &c->after;
+  ptrdiff_t width = c->out.size[3], channels = c->out.size[4], x;
+  if (c->out.stride[3] == channels) {
+    after->function(line, line, width * channels, after->p);
+    return;
+  }
+  for (x = 0; x < width; x++, line += c->out.stride[3])
+    after->function(line, line, channels, after->p);
+}
+
 static void lines_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   const struct depthwise_job *job = data;
   for (; from < to; from++) {
     struct depthwise_line l = line_of(job->conv, from);
     job->line(job->conv, &l);
+    if (job->conv->after.function)
+      finish_line(job->conv, l.out);
   }
 }
 

@@ -177,7 +177,7 @@ static void step_part(void *data, ptrdiff_t from, ptrdiff_t to) {
  * each other as steps do. */
 static void begin_gates(const struct recurrent_way *w) {
   ptrdiff_t batch = w->out.size[0], b;
-  struct gemm g;
+  struct gemm g = {0};
   int one = batch == 1 || w->in.stride[0] == w->steps * w->in.stride[1];
   g.b = netrt_floats(&w->input);
   g.b_row = w->input.stride[0];

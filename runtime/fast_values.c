@@ -1,6 +1,8 @@
 /* Functions of each value, of pairs and of rows, where rows are dense. */
 #include "values.h"
 
+#include <string.h>
+
 #ifdef NETRT_HAS_FAST
 
 /* A row that is long is cut into parts. */
@@ -55,6 +57,42 @@ UNARY(hsigmoid, 0)
 UNARY(hswish, 0)
 UNARY(tanh, 0)
 UNARY(scale, netrt_reals(net, op)[0])
+
+/* By their kernels, which a program has that has one of these. */
+static const struct function {
+  netrt_kernel_fn *fast;
+  size_t place; /* in struct values */
+} functions[] = {
+#define FUNCTION(id) {netrt_fast_##id, offsetof(struct values, id)},
+    EACH_FUNCTION
+#undef FUNCTION
+};
+
+struct kernel_after netrt_after(const struct netrt *net) {
+  static const float above[] = {0, INFINITY}, six[] = {0, 6};
+  struct kernel_after after = {NULL, 0, NULL};
+  const struct netrt_kernel *kernel;
+  size_t i;
+#ifdef NETRT_ONEDNN
+  net = NULL; /* which computes the products */
+#endif
+  if (!net || !net->ahead)
+    return after;
+  kernel = net->model->kernels[net->ahead->kernel];
+  for (i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (kernel->fast == functions[i].fast)
+      memcpy(&after.function,
+             (const char *)netrt_values_of(net) + functions[i].place,
+             sizeof after.function);
+  if (kernel->fast == netrt_fast_relu)
+    after.limits = above;
+  else if (kernel->fast == netrt_fast_relu6)
+    after.limits = six;
+  else if (kernel->fast == netrt_fast_leaky || kernel->fast == netrt_fast_elu ||
+           kernel->fast == netrt_fast_scale)
+    after.p = netrt_reals(net, net->ahead)[0];
+  return after;
+}
 
 struct pairs_job {
   pairs_fn *function;

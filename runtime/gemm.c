@@ -3,7 +3,10 @@
 
 #ifdef NETRT_HAS_FAST
 
-enum { BLOCK_VALUES = 131072 }; /* half a megabyte: of most second caches */
+enum {
+  BLOCK_VALUES = 131072, /* half a megabyte: of most second caches */
+  NEAR_ROWS = 128        /* for which packing weights pays, at least */
+};
 
 #define BODY "gemm_body.h"
 #include "isa_each.h"
@@ -44,6 +47,7 @@ static void columns_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   part.out += from * PANEL;
   part.b += from * PANEL * part.b_step;
   part.bias = part.bias ? part.bias + from * PANEL : NULL;
+  part.skip = part.skip ? part.skip + from * PANEL : NULL;
   netrt_gemm_part(job->isa, &part, 0, part.m);
 }
 

@@ -2,8 +2,8 @@
  * The product of matrices on which convolutions, linear layers and matmul
  * are built:
  *
- *   out[m, n] = bias[n] + sum over taps t and i < ins of
- *               a(m, t)[i] * b[(t * ins + i), n]
+ *   out[m, n] = after(skip[m, n] + bias[n] + sum over taps t and i < ins of
+ *                     a(m, t)[i] * b[(t * ins + i), n])
  *
  * A tap is a place of a convolution's window; products of matrices have one.
  * Rows of `a` are found by a callback, for a few m at a time whose rows lie
@@ -12,7 +12,7 @@
 #ifndef NETRT_GEMM_H
 #define NETRT_GEMM_H
 
-#include "isa.h"
+#include "values.h"
 
 enum {
   GEMM_ROWS = 14,  /* of a tile at most */
@@ -48,6 +48,10 @@ struct gemm {
                            ptrdiff_t tap, ptrdiff_t from, ptrdiff_t count,
                            float *scratch);
   const void *user;
+  /* May be the output itself; NULL: there is none. */
+  const float *skip;
+  ptrdiff_t skip_row;
+  struct kernel_after after;
 };
 
 /* Rows [from, to) in one thread. */

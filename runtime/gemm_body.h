@@ -5,6 +5,7 @@
  */
 #define MAX_ROWS (LANES == 16 ? 14 : 6)
 typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4)));
+typedef int32_t NAME(mask) __attribute__((vector_size(LANES * 4), aligned(4)));
 #define VECTOR NAME(vector)
 
 struct NAME(tile) {
@@ -14,7 +15,11 @@ struct NAME(tile) {
   ptrdiff_t b_row;
   float *out; /* whole vectors of each row */
   ptrdiff_t out_row;
-  const float *begin; /* the row that the output begins as; NULL: itself */
+  const float *begin; /* the rows that the output begins as */
+  ptrdiff_t begin_row;
+  int gathered;        /* which are those of memory, not one for all */
+  const float *bias;   /* two vectors to add to these; NULL: none */
+  const float *limits; /* what the output is held between; NULL: nothing */
 };
 
 #define EACH_ROW(X) \
@@ -22,18 +27,36 @@ struct NAME(tile) {
 #define AT(p) (*(VECTOR *)(void *)(p))
 #define FROM(p) (*(const VECTOR *)(const void *)(p))
 
+/* NaN stays. */
+static inline __attribute__((always_inline)) TARGET VECTOR
+NAME(limit)(VECTOR x, VECTOR low, VECTOR high) {
+  NAME(mask) below = x<low, above = x> high;
+  x = (VECTOR)(((NAME(mask))low & below) | ((NAME(mask))x & ~below));
+  return (VECTOR)(((NAME(mask))high & above) | ((NAME(mask))x & ~above));
+}
+
 /* rows and vectors are constants where this is inlined. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(tile_of)(const struct NAME(tile) * t, const int rows, const int vectors) {
   const VECTOR zero = {0};
   const float *b = t->b;
   ptrdiff_t b_row = t->b_row, run, i;
-#define BEGIN(r)                                                        \
-  const float *from##r = t->begin ? t->begin : t->out + r * t->out_row; \
-  VECTOR x##r = rows > r ? FROM(from##r) : zero;                        \
+#define BEGIN(r)                                      \
+  const float *from##r = t->begin + r * t->begin_row; \
+  VECTOR x##r = rows > r ? FROM(from##r) : zero;      \
   VECTOR y##r = rows > r && vectors > 1 ? FROM(from##r + LANES) : zero;
   EACH_ROW(BEGIN)
 #undef BEGIN
+  if (t->bias) {
+    VECTOR b0 = FROM(t->bias), b1 = vectors > 1 ? FROM(t->bias + LANES) : zero;
+#define ADD(r)    \
+  if (rows > r) { \
+    x##r += b0;   \
+    y##r += b1;   \
+  }
+    EACH_ROW(ADD)
+#undef ADD
+  }
   for (run = 0; run < t->count; run++) {
     const float *a = t->runs[run].a;
     ptrdiff_t step = t->runs[run].step;
@@ -50,6 +73,17 @@ NAME(tile_of)(const struct NAME(tile) * t, const int rows, const int vectors) {
       EACH_ROW(ADD)
 #undef ADD
     }
+  }
+  if (t->limits) {
+    const VECTOR low = zero + t->limits[0], high = zero + t->limits[1];
+#define LIMIT(r)                           \
+  if (rows > r) {                          \
+    x##r = NAME(limit)(x##r, low, high);   \
+    if (vectors > 1)                       \
+      y##r = NAME(limit)(y##r, low, high); \
+  }
+    EACH_ROW(LIMIT)
+#undef LIMIT
   }
 #define END(r)                                    \
   if (rows > r) {                                 \
@@ -116,7 +150,7 @@ struct NAME(panel) {
   ptrdiff_t n, columns, width;
   const float *b;
   ptrdiff_t b_row;
-  int begins;
+  int begins, ends;
 };
 
 /* A tile, or a part of one: its columns by way of a whole one. */
@@ -128,9 +162,13 @@ static TARGET void NAME(run_tile)(const struct NAME(panel) * p,
   if (partial) {
     t->out = whole;
     t->out_row = p->width;
-    for (r = 0; r < rows && !t->begin; r++)
+    for (r = 0; r < rows && t->gathered; r++)
       for (c = 0; c < p->columns; c++)
-        whole[r * p->width + c] = out[r * out_row + c];
+        whole[r * p->width + c] = t->begin[r * t->begin_row + c];
+    if (t->gathered) {
+      t->begin = whole;
+      t->begin_row = p->width;
+    }
   }
   if (p->width > LANES)
     NAME(wide_tile)(t, rows);
@@ -141,7 +179,25 @@ static TARGET void NAME(run_tile)(const struct NAME(panel) * p,
   for (r = 0; r < rows; r++)
     for (c = 0; c < p->columns; c++)
       out[r * out_row + c] = whole[r * p->width + c];
+  t->out = out;
   t->out_row = out_row;
+}
+
+/* What rows m.. begin as: the output itself after the first part. */
+static TARGET void NAME(begin_tile)(const struct gemm *g,
+                                    const struct NAME(panel) * p,
+                                    struct NAME(tile) * t, ptrdiff_t m,
+                                    const float *bias) {
+  t->begin = bias;
+  t->begin_row = 0;
+  t->gathered = !p->begins || g->skip;
+  if (!p->begins) {
+    t->begin = t->out;
+    t->begin_row = g->out_row;
+  } else if (g->skip) {
+    t->begin = g->skip + m * g->skip_row + p->n;
+    t->begin_row = g->skip_row;
+  }
 }
 
 static TARGET void NAME(run_panel)(const struct gemm *g,
@@ -159,7 +215,8 @@ static TARGET void NAME(run_panel)(const struct gemm *g,
   t.b = p->b;
   t.b_row = p->b_row;
   t.out_row = g->out_row;
-  t.begin = p->begins ? begin : NULL;
+  t.bias = p->begins && g->skip ? begin : NULL;
+  t.limits = p->ends ? g->after.limits : NULL;
   while (m < to) {
     /* To the end of the line in equal steps. */
     ptrdiff_t left = least(to, (m / g->line + 1) * g->line) - m;
@@ -175,6 +232,7 @@ static TARGET void NAME(run_panel)(const struct gemm *g,
       runs[i].step = g->a_row;
     }
     t.out = g->out + m * g->out_row + p->n;
+    NAME(begin_tile)(g, p, &t, m, begin);
     NAME(run_tile)(p, &t, rows);
     m += rows;
   }
@@ -190,7 +248,7 @@ static TARGET void NAME(row_by_rows)(const struct gemm *g, const float *a,
   for (block = 0; block < g->n; block += 2048) {
     ptrdiff_t end = least(block + 2048, g->n);
     for (n = block; n < end; n++)
-      out[n] = g->bias ? g->bias[n] : 0;
+      out[n] = (g->skip ? g->skip[n] : 0) + (g->bias ? g->bias[n] : 0);
     for (k = 0; k + 4 <= g->ins; k += 4) {
       const float *b = g->b + k * g->b_row;
       float a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3];
@@ -205,6 +263,8 @@ static TARGET void NAME(row_by_rows)(const struct gemm *g, const float *a,
     for (; k < g->ins; k++)
       for (n = block; n < end; n++)
         out[n] += a[k] * g->b[k * g->b_row + n];
+    if (g->after.function)
+      g->after.function(out + block, out + block, end - block, g->after.p);
   }
 }
 
@@ -215,7 +275,7 @@ static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
   for (n = 0; n < g->n; n++) {
     const float *b = g->b + n * g->b_step;
     VECTOR x = {0}, y = {0};
-    float sum = g->bias ? g->bias[n] : 0;
+    float sum = (g->skip ? g->skip[n] : 0) + (g->bias ? g->bias[n] : 0);
     for (k = 0; k + 2 * LANES <= g->ins; k += 2 * LANES) {
       x += FROM(a + k) * FROM(b + k);
       y += FROM(a + k + LANES) * FROM(b + k + LANES);
@@ -227,6 +287,8 @@ static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
       sum += x[k];
     out[n] = sum;
   }
+  if (g->after.function)
+    g->after.function(out, out, g->n, g->after.p);
 }
 
 static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
@@ -247,6 +309,7 @@ static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
       for (p.first = 0; p.first < g->ins; p.first += p.count) {
         p.count = least(piece, g->ins - p.first);
         p.begins = p.tap == 0 && p.first == 0;
+        p.ends = p.tap + p.taps == g->taps && p.first + p.count == g->ins;
         p.b = packed;
         p.b_row = p.width;
         if (to - from <= MAX_ROWS / 2 && g->b_step == 1 && !g->tap_rows &&
@@ -268,10 +331,23 @@ static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
   }
 }
 
+/* Rows [from, to) while they are near. */
+static void NAME(finish_block)(const struct gemm *g, ptrdiff_t from,
+                               ptrdiff_t to) {
+  float *out = g->out + from * g->out_row;
+  if (g->out_row == g->n) {
+    g->after.function(out, out, (to - from) * g->n, g->after.p);
+    return;
+  }
+  for (; from < to; from++, out += g->out_row)
+    g->after.function(out, out, g->n, g->after.p);
+}
+
 /* Blocks of rows whose values stay near while b goes by. */
 static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
                                    ptrdiff_t to) {
   ptrdiff_t rows = BLOCK_VALUES / least(g->ins, GEMM_DEPTH), end;
+  int finish = g->after.function && !g->after.limits;
   if (g->m == 1 && g->taps == 1 && !g->rows && g->b_step == 1) {
     NAME(row_by_rows)(g, g->a, g->out);
     return;
@@ -280,6 +356,8 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
     NAME(row_by_columns)(g, g->a, g->out);
     return;
   }
+  if (finish)
+    rows = least(rows, most(BLOCK_VALUES / g->n, NEAR_ROWS));
   if (rows >= g->line)
     rows -= rows % g->line;
   for (; from < to; from = end) {
@@ -288,6 +366,8 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
     if (rows >= g->line && end < to)
       end -= end % g->line;
     NAME(gemm_block)(g, from, end);
+    if (finish)
+      NAME(finish_block)(g, from, end);
   }
 }
 

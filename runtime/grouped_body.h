@@ -47,6 +47,9 @@ typedef float NAME(groups) __attribute__((vector_size(LANES * 4), aligned(4)));
   FOUR_INPUTS(16, 0) FOUR_INPUTS(16, 4) FOUR_INPUTS(16, 8) FOUR_INPUTS(16, 12)
 
 #define BEGIN_PIXEL(p) VECTOR x##p = sum;
+#define SKIP_PIXEL(p) \
+  if (pixels > p)     \
+    x##p += FROM(skip + (p)*c->skip.stride[3]);
 #define LOAD_PIXEL(p) \
   const VECTOR v##p = pixels > p ? FROM(at + (p)*apart) : sum;
 #define STORE_PIXEL(p) \
@@ -67,6 +70,10 @@ typedef float NAME(groups) __attribute__((vector_size(LANES * 4), aligned(4)));
     VECTOR sum = c->bias ? FROM(c->bias + channel) : zero;                    \
     ptrdiff_t from = ow * w->stride[2] - w->before[2];                        \
     EACH_PIXEL(BEGIN_PIXEL)                                                   \
+    if (l->skip) {                                                            \
+      const float *skip = l->skip + ow * c->skip.stride[3] + channel;         \
+      EACH_PIXEL(SKIP_PIXEL)                                                  \
+    }                                                                         \
     for (z = l->from[0]; z < l->to[0]; z++)                                   \
       for (y = l->from[1]; y < l->to[1]; y++)                                 \
         for (x = 0; x < w->kernel[2]; x++) {                                  \
@@ -139,6 +146,7 @@ static line_fn *NAME(grouped_line)(ptrdiff_t outs) {
 #undef INPUTS_8
 #undef INPUTS_16
 #undef BEGIN_PIXEL
+#undef SKIP_PIXEL
 #undef LOAD_PIXEL
 #undef STORE_PIXEL
 #undef GROUPED

@@ -31,7 +31,7 @@
 #define KERNEL_FAST(id) KERNEL(id)
 #endif
 
-enum { NOT_FOR_ME = -1 }; /* of a fast kernel */
+enum { NOT_FOR_ME = -1, DONE_AHEAD = -2 }; /* of a fast kernel */
 
 /*
  * A sum of floats as exact as one of doubles, which small processors compute

@@ -189,15 +189,48 @@ void netrt_copy_output(const struct netrt *net, uint32_t i, void *to) {
   while (netrt_walk_next(&walk));
 }
 
-static enum netrt_status run_op(struct netrt *net, uint32_t i) {
+#ifdef NETRT_HAS_FAST
+/* Whether two operands are the same dense values of the arena. */
+static int is_same(const struct netrt_model *m, const struct netrt_operand *a,
+                   const struct netrt_operand *b) {
+  return a->offset == b->offset && a->place == b->place && a->rank == b->rank &&
+         a->type == NETRT_F32 && b->type == NETRT_F32 &&
+         memcmp(&m->numbers[a->shape], &m->numbers[b->shape],
+                2 * sizeof *m->numbers * a->rank) == 0;
+}
+
+/* The operation after it, if it has one input, which it writes over. */
+static const struct netrt_op *ahead_of(const struct netrt *net, uint32_t i) {
+  const struct netrt_model *m = net->model;
+  const struct netrt_op *op = &m->ops[i], *next = op + 1;
+  const struct netrt_operand *made = &m->operands[op->operands], *at;
+  if (net->flags & (NETRT_APART | NETRT_REFERENCE) || i + 1 == m->op_count ||
+      next->outs != 1 || next->ins != 1 || op->outs != 1)
+    return NULL;
+  at = &m->operands[next->operands];
+  return is_same(m, made, at) && is_same(m, made, at + 1) ? next : NULL;
+}
+#endif
+
+/* Adds 1 to *done where it has done the operation after it, too. */
+static enum netrt_status run_op(struct netrt *net, uint32_t i, uint32_t *done) {
   const struct netrt_op *op = &net->model->ops[i];
   const struct netrt_kernel *kernel = net->model->kernels[op->kernel];
   int status = NOT_FOR_ME;
 #ifdef NETRT_CHECK
   uint64_t sum = netrt_check_before(net, i);
 #endif
+#ifdef NETRT_HAS_FAST
+  net->ahead = ahead_of(net, i);
   if (kernel->fast && !(net->flags & NETRT_REFERENCE))
     status = kernel->fast(net, op);
+  if (status == DONE_AHEAD) {
+    ++*done;
+    status = NETRT_OK;
+  }
+#else
+  (void)done;
+#endif
   if (status == NOT_FOR_ME)
     status = kernel->reference(net, op);
 #ifdef NETRT_CHECK
@@ -208,7 +241,7 @@ static enum netrt_status run_op(struct netrt *net, uint32_t i) {
 }
 
 enum netrt_status netrt_run(struct netrt *net) {
-  uint32_t i;
+  uint32_t i, done = 0; /* operations that have been run */
   if (!net->model)
     return NETRT_BAD_MODEL;
   for (i = 0; i < net->model->op_count; i++) {
@@ -216,7 +249,10 @@ enum netrt_status netrt_run(struct netrt *net) {
     net->failed_op = i;
     if (net->hook && net->hook(net->hook_user, net, i, NETRT_BEFORE))
       return NETRT_STOPPED;
-    status = run_op(net, i);
+    if (i == done) {
+      done++;
+      status = run_op(net, i, &done);
+    }
     if (status != NETRT_OK)
       return status;
     if (net->hook && net->hook(net->hook_user, net, i, NETRT_AFTER))

@@ -163,7 +163,8 @@ typedef int netrt_hook_fn(void *user, const struct netrt *net, uint32_t op,
 enum {
   NETRT_REFERENCE = 1, /* only the plain kernels */
   NETRT_NO_AVX512 = 2, /* as if the processor had it not; to test others */
-  NETRT_NO_AVX2 = 4    /* nor this */
+  NETRT_NO_AVX2 = 4,   /* nor this */
+  NETRT_APART = 8      /* each operation by itself: a hook sees what it made */
 };
 
 struct netrt {
@@ -182,6 +183,9 @@ struct netrt {
   size_t high_water;  /* NETRT_CHECK: bytes of the arena that were used */
   void *kept;         /* a build with oneDNN: until netrt_close; else NULL */
   unsigned isa;       /* instructions that netrt_open found: isa.h */
+  /* A function of each value that the operation which runs makes, in its
+   * place: a kernel that computes it, too, says so. NULL: there is none. */
+  const struct netrt_op *ahead;
 };
 
 /*
@@ -239,7 +243,8 @@ struct netrt_view {
   uint8_t type;
 };
 
-/* Returns NETRT_OK; a fast one may return -1: this is not for me. */
+/* Returns NETRT_OK; a fast one may return -1, this is not for me, or -2,
+ * net->ahead is done, too. */
 typedef int netrt_kernel_fn(const struct netrt *net, const struct netrt_op *op);
 
 struct netrt_kernel {

@@ -17,7 +17,7 @@
 int netrt_onednn_gemm(const struct gemm *g) {
   char transposed = g->b_step == 1 ? 'N' : 'T';
   ptrdiff_t row = g->b_step == 1 ? g->b_row : g->b_step, m;
-  if (g->rows || g->taps != 1 || (g->b_step != 1 && g->b_row != 1) ||
+  if (g->skip || g->rows || g->taps != 1 || (g->b_step != 1 && g->b_row != 1) ||
       (g->m > 1 && (g->a_row < g->ins || g->out_row < g->n)) || g->m == 1 ||
       row < (g->b_step == 1 ? g->n : g->ins))
     return NOT_FOR_ME;
@@ -326,7 +326,7 @@ int netrt_onednn_conv(const struct netrt *net, const struct netrt_op *op,
   struct onednn_layer *l = layer_of(net, op);
   struct onednn_parts parts;
   dnnl_convolution_desc_t conv;
-  if (!l || c->in.size[1] != 1 || c->window.kernel[0] != 1 ||
+  if (!l || c->skip.data || c->in.size[1] != 1 || c->window.kernel[0] != 1 ||
       c->window.before[0] != 0)
     return NOT_FOR_ME;
   if (l->state == NEW && describe_conv(c, &parts, &conv))
@@ -364,7 +364,7 @@ int netrt_onednn_linear(const struct netrt *net, const struct netrt_op *op,
   struct onednn_layer *l = layer_of(net, op);
   struct onednn_parts parts;
   dnnl_convolution_desc_t conv;
-  if (!l || g->m == 1 || g->a_row < g->ins || g->out_row < g->n)
+  if (!l || g->skip || g->m == 1 || g->a_row < g->ins || g->out_row < g->n)
     return NOT_FOR_ME;
   if (l->state == NEW && describe_linear(g, &parts, &conv))
     make_layer(net->kept, l, &conv, &parts);

@@ -55,4 +55,15 @@ struct values {
 /* Those of the processor's best instruction set. */
 const struct values *netrt_values_of(const struct netrt *net);
 
+/* A function of values while they are near; in registers, where it only limits
+ * them. */
+struct kernel_after {
+  unary_fn *function; /* NULL: nothing is done */
+  float p;
+  const float *limits; /* the least and the largest value, or NULL */
+};
+
+/* What net->ahead does, if it is such a function. */
+struct kernel_after netrt_after(const struct netrt *net);
+
 #endif

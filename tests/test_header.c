@@ -234,8 +234,9 @@ static void check_buffer(const struct known *k, const char *name,
   }
 }
 
-/* Where the tables have what the layer's last operation makes. */
-static void want_place(struct wanted *w, const struct known *k, int64_t layer) {
+/* Where the tables have what the layer's last operation makes; whether it has
+ * one. */
+static bool want_place(struct wanted *w, const struct known *k, int64_t layer) {
   const struct netrt_model *m = k->model;
   char path[64];
   snprintf(path, sizeof path, "layers.%lld.name", (long long)runs_as(k, layer));
@@ -249,8 +250,18 @@ static void want_place(struct wanted *w, const struct known *k, int64_t layer) {
       want(w, offset, "_ARENA_OFFSET", "");
       check_buffer(k, name, offset);
     }
-    return;
+    return true;
   }
+  return false;
+}
+
+/* A sum may be part of what comes before it, but for what runs nothing. */
+static void want_place_of_sum(struct wanted *w, const struct known *k,
+                              json_t *layer, int64_t index) {
+  bool found = want_place(w, k, index);
+  if (strcmp(json_string_value(find(layer, "op")), "add") == 0)
+    while (!found && index-- > 0)
+      found = want_place(w, k, index);
 }
 
 static void check_layer(struct known *k, json_t *layer, int64_t index) {
@@ -265,7 +276,7 @@ static void check_layer(struct known *k, json_t *layer, int64_t index) {
   if (number(layer, "mac_count"))
     want(&w, number(layer, "mac_count"), "_MAC_COUNT", "");
   want_weights(&w, k, index);
-  want_place(&w, k, index);
+  want_place_of_sum(&w, k, layer, index);
   check_group(&k->header, stem, &w);
 }
 

@@ -230,18 +230,19 @@ static void layers_run_inside_of_their_plan(void **state) {
   paths_free(&nets);
 }
 
-/* Windows that write over what they read */
+/* Two ways of one net */
 
-/* What a net gives with a setting of overlap, by these flags of the runtime;
- * *bytes: the arena. The caller frees it. */
-static float *run_text(const char *text, const char *batch, const char *overlap,
-                       unsigned flags, size_t *bytes, size_t *count) {
+/* What a net gives with a setting, by these flags of the runtime; *bytes: the
+ * arena. The caller frees it. */
+static float *run_text(const char *text, const char *batch, const char *name,
+                       const char *value, unsigned flags, size_t *bytes,
+                       size_t *count) {
   struct netc *netc = netc_open(NULL, NULL);
   const struct netrt_model *tables;
   struct netrt net;
   assert_int_equal(netc_set(netc, "batch", batch), NETC_OK);
-  assert_int_equal(netc_set(netc, "overlap", overlap), NETC_OK);
-  netc_load_text(netc, "overlap.net", text, strlen(text));
+  assert_int_equal(netc_set(netc, name, value), NETC_OK);
+  netc_load_text(netc, "text.net", text, strlen(text));
   if (netc_runtime(netc, &tables) != NETC_OK)
     fail_msg("%s", text);
   struct netrt_model model = *tables;
@@ -270,12 +271,12 @@ static float *run_text(const char *text, const char *batch, const char *overlap,
   return out;
 }
 
-/* Returns the bytes that it saves; what comes out is the same. */
-static size_t check_overlap(const char *text, const char *batch,
-                            unsigned flags) {
+/* Returns the bytes that a setting saves; what comes out is the same. */
+static size_t check_setting(const char *name, const char *text,
+                            const char *batch, unsigned flags) {
   size_t apart, bytes, count, same;
-  float *a = run_text(text, batch, "off", flags, &apart, &count);
-  float *b = run_text(text, batch, "on", flags, &bytes, &same);
+  float *a = run_text(text, batch, name, "off", flags, &apart, &count);
+  float *b = run_text(text, batch, name, "on", flags, &bytes, &same);
   assert_int_equal(count, same);
   assert_true(bytes <= apart);
   for (size_t i = 0; i < count; i++)
@@ -285,6 +286,24 @@ static size_t check_overlap(const char *text, const char *batch,
   free(a);
   free(b);
   return apart - bytes;
+}
+
+/* `name` of a setting; `bodies` of nets. */
+static size_t check_bodies(const char *name, const char *const *bodies,
+                           size_t count) {
+  size_t saved = 0;
+  for (size_t i = 0; i < count; i++) {
+    char text[256];
+    snprintf(text, sizeof text, "net n\ninfer align=4\ninput %s\n", bodies[i]);
+    for (char *at = text; *at; at++)
+      if (*at == ';')
+        *at = '\n';
+    saved += check_setting(name, text, "1", 0);
+    saved += check_setting(name, text, "1", NETRT_REFERENCE);
+    saved += check_setting(name, text, "3", 0);
+    saved += check_setting(name, text, "3", NETRT_REFERENCE);
+  }
+  return saved;
 }
 
 /*
@@ -308,19 +327,64 @@ static void windows_write_over_what_they_have_read(void **state) {
        "{}; conv 16 1x1; gap"),
       "12x8x6; conv 6 1x1; permute 1 0 2; conv 9 3x3 pad; conv 3 3x3",
       "6x6x3; conv 4 3x3 pad=2; conv 2 9x9 pad=4"};
-  size_t saved = 0;
-  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-    char text[256];
-    snprintf(text, sizeof text, "net n\ninfer align=4\ninput %s\n", bodies[i]);
-    for (char *at = text; *at; at++)
-      if (*at == ';')
-        *at = '\n';
-    saved += check_overlap(text, "1", 0);
-    saved += check_overlap(text, "1", NETRT_REFERENCE);
-    saved += check_overlap(text, "3", 0);
-    saved += check_overlap(text, "3", NETRT_REFERENCE);
-  }
-  assert_true(saved > 40000);
+  assert_true(check_bodies("overlap", bodies, sizeof bodies / sizeof *bodies) >
+              40000);
+}
+
+/*
+ * Of convolutions, some grouped, some with a norm, and dense layers, with a
+ * value that dies and with one that is read again, the input among them; of
+ * sizes that differ, which stay apart.
+ */
+static void sums_are_part_of_what_makes_them(void **state) {
+  (void)state;
+  static const char *const bodies[] = {
+      "9x8x4; conv 40 3x3 pad relu; add { conv 8 1x1; conv 40 3x3 pad } {}; "
+      "gap",
+      ("9x8x4; conv 20 3x3 pad; add { bn; relu; conv 20 1x1; bn } "
+       "{ conv 20 1x1; bn }; relu; conv 8 1x1; fc 5"),
+      ("9x8x16; dwconv 3x3 pad; add { dwconv 3x3 pad silu; dwconv 3x3 pad } "
+       "{}; "
+       "conv 3 1x1"),
+      "7x6x32; conv 32 1x1; add { conv 32 3x3 pad groups=8 }; pool 2x2",
+      "5x24; linear 24; add { ln; linear 96 gelu; linear 24 }; linear 3",
+      "30; linear 40; a: relu; linear 40; add a; linear 40; add a; linear 2",
+      "9x8x4; add { conv 4 3x3 pad }; add { conv 4 3x3 pad }; conv 2 1x1",
+      "9x8x4; conv 6 3x3 pad; add { gap; conv 6 1x1 } {}; conv 2 1x1"};
+  assert_true(check_bodies("fuse", bodies, sizeof bodies / sizeof *bodies) >
+              30000);
+}
+
+/* A function that a kernel computes at once gives the same bits. */
+static void functions_at_once_are_those_of_their_own(void **state) {
+  (void)state;
+  static const char *const functions[] = {
+      "relu", "relu6",   "leaky",    "elu",    "selu", "gelu",    "silu",
+      "mish", "sigmoid", "hsigmoid", "hswish", "tanh", "softplus"};
+  static const unsigned flags[] = {0, NETRT_NO_AVX512,
+                                   NETRT_NO_AVX512 | NETRT_NO_AVX2};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    for (size_t k = 0; k < 3; k++) {
+      char text[400];
+      const char *f = functions[i];
+      size_t bytes, count, same;
+      snprintf(text, sizeof text,
+               "net n\ninput 9x8x4\nconv 70 3x3 pad\n%s\n"
+               "conv 32 1x1\n%s\ndwconv 3x3 pad\n%s\n"
+               "conv 32 3x3 pad groups=8\n%s\nconv 37 5x5\nbn\n%s\n"
+               "flatten\nlinear 300\n%s\nlinear 7\n%s\n",
+               f, f, f, f, f, f, f);
+      for (const char *batch = "13"; *batch; batch++) {
+        const char one[] = {*batch, '\0'};
+        float *a = run_text(text, one, "fold", "on", flags[k], &bytes, &count);
+        float *b = run_text(text, one, "fold", "on", flags[k] | NETRT_APART,
+                            &bytes, &same);
+        assert_int_equal(count, same);
+        assert_memory_equal(a, b, count * sizeof *a);
+        free(a);
+        free(b);
+      }
+    }
 }
 
 /* An output that begins a row too near its input is found. */
@@ -373,6 +437,8 @@ int main(void) {
       cmocka_unit_test(layers_run_inside_of_their_plan),
       cmocka_unit_test(windows_write_over_what_they_have_read),
       cmocka_unit_test(overlaps_that_are_too_close_are_found),
+      cmocka_unit_test(sums_are_part_of_what_makes_them),
+      cmocka_unit_test(functions_at_once_are_those_of_their_own),
       slow_test(nets_run_inside_of_their_plan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,9 @@ static const struct row {
 #define CNN                                                           \
   "input 30x30x3\nconv 15 3x3 pad bn relu\nconv 30 3x3 pad bn relu\n" \
   "pool 2x2\nconv 61 3x3 pad relu\ngap\nfc 10 softmax\ntrain batch=8\n"
+#define SKIP                                                      \
+  "input 32x32x3\nconv 8 3x3 pad\nadd { conv 8 3x3 pad bn relu\n" \
+  "conv 8 3x3 pad bn } {}\nrelu\ngap\nfc 10\ntrain batch=8\n"
 #define FROZEN "input 64x64x3\nfreeze { conv 64 3x3 pad relu }\ngap\nfc 10\n"
 #define MOE                                                                \
   "input tokens 32 : i32\nembed 200 64\nrepeat 4 {\n"                      \
@@ -118,6 +121,7 @@ static struct probe {
     {"misc", LM, "", "5"},
     {"weight_dtype", LM, "", "q8_0"},
     {"fold", CNN, "", "off"},
+    {"fuse", SKIP, "", "off"},
     {"overlap", CNN, "", "on"},
     {"align", CNN, "", "4096"},
     {"decode", LM, "", "128"},

@@ -89,18 +89,22 @@ DECONV = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
 
 
 def conv(name, shape, out, kernel, stride=None, dilation=None, pad=None,
-         groups=1, bias=True):
+         groups=1, bias=True, added=None):
     axes = len(kernel)
     ones = [1] * axes
     stride, dilation, pad = stride or ones, dilation or ones, pad or [0] * axes
     ins = [Input(*shape), Input(*kernel, shape[-1] // groups, out)]
     if bias:
         ins.append(Input(out))
+    if added:
+        ins.append(Input(*added))
 
-    def run(x, w, b=None):
+    def run(x, w, *more):
         w = w.movedim(-1, 0).movedim(-1, 1)
-        return last(CONV[axes](first(x), w, b, stride=stride, padding=pad,
-                               dilation=dilation, groups=groups))
+        y = last(CONV[axes](first(x), w, more[0] if bias else None,
+                            stride=stride, padding=pad, dilation=dilation,
+                            groups=groups))
+        return y + more[-1] if added else y
     case("conv", name, ins, run, [groups] + by_axis(stride, dilation, pad))
 
 
@@ -235,6 +239,23 @@ def products():
             ("batches", (3, 2, 9, 16), (3, 2, 16, 9)),
             ("wide", (1, 2, 7, 33), (1, 2, 33, 40))):
         case("matmul", name, [Input(*a), Input(*b)], torch.matmul)
+
+
+def sums():
+    """of what a product gives and another value"""
+    for bias in True, False:
+        words = "" if bias else ", no bias"
+        conv("added" + words, (3, 5, 4, 6), 37, (3, 3), pad=(1, 1), bias=bias,
+             added=(3, 5, 4, 37))
+        conv("added, depthwise" + words, (1, 5, 11, 21), 21, (3, 3),
+             pad=(1, 1), groups=21, bias=bias, added=(1, 5, 11, 21))
+        conv("added, groups" + words, (1, 4, 9, 32), 32, (3, 3), pad=(1, 1),
+             groups=4, bias=bias, added=(1, 4, 9, 32))
+        for shape, out in ((1, 30), 19), ((3, 20, 300), 70):
+            case("linear", f"added, {len(shape)} axes" + words,
+                 [Input(*shape), Input(shape[-1], out)] +
+                 [Input(out)] * bias + [Input(*shape[:-1], out)],
+                 lambda x, w, *more: x @ w + sum(more))
 
 
 def norms():
@@ -732,7 +753,7 @@ def main():
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
                  distances, gelu_by_tanh, reset_first, slower_turns, sampling,
-                 small_words, best):
+                 small_words, best, sums):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

@@ -55,9 +55,11 @@ static void name_culprit(struct running *r, bool nan) {
   struct culprit culprit = {.nan = nan, .op = r->model.op_count};
   r->net.hook = look;
   r->net.hook_user = &culprit;
+  r->net.flags |= NETRT_APART;
   run_put_inputs(r);
   netrt_run(&r->net);
   r->net.hook = NULL;
+  r->net.flags &= ~(unsigned)NETRT_APART;
   if (culprit.op == r->model.op_count)
     return;
   const struct netrt_op *op = &r->model.ops[culprit.op];

@@ -37,6 +37,7 @@ static int open_net(struct quantizing *q, struct running *r,
                              q->argv, ignore, NULL))
     return r->options.files.status;
   netc_set(netc, "dtype", dtype);
+  netc_set(netc, "fuse", "off"); /* each layer shows what it gives */
   r->weights = q->from;
   r->random = !q->from;
   r->seed = q->seed;
@@ -345,6 +346,7 @@ static int serve(struct quantizing *q) {
   find_gives(q);
   q->real->net.hook = look_at_real;
   q->real->net.hook_user = q;
+  q->real->net.flags |= NETRT_APART;
   status = quantize_read_samples(q);
   if (status == EXIT_DONE)
     status = run_all(q, QUANTIZE_RANGES);

@@ -207,46 +207,56 @@ static void step(const struct tensor_file *file, const struct stored_tensor *t,
   }
 }
 
+/* Some of the next values, of those that lie by rows. */
+struct tensor_piece {
+  unsigned char bytes[1 << 14];
+  int64_t count, stride;
+  struct scattered from;
+};
+
+static bool read_piece(struct tensor_file *file, const struct stored_tensor *t,
+                       int64_t first, int64_t count,
+                       struct tensor_piece *piece) {
+  int64_t size = value_bytes(t->type);
+  piece->count = min_i64((int64_t)sizeof piece->bytes / size, count);
+  piece->stride = 1;
+  piece->from = (struct scattered){piece->bytes, t->type, 1, &piece->count,
+                                   &piece->stride};
+  return tensors_bytes(file, t, (uint64_t)(first * size),
+                       (size_t)(piece->count * size), piece->bytes);
+}
+
 bool tensors_ints(struct tensor_file *file, const struct stored_tensor *t,
                   int64_t first, int64_t count, int32_t *to) {
-  unsigned char bytes[1 << 14];
-  int64_t size = value_bytes(t->type), stride = 1, wrong;
+  struct tensor_piece piece;
+  int64_t wrong;
   while (count > 0) {
-    int64_t now = (int64_t)sizeof bytes / size;
-    now = now < count ? now : count;
-    struct scattered from = {bytes, t->type, 1, &now, &stride};
-    if (!tensors_bytes(file, t, (uint64_t)(first * size), (size_t)(now * size),
-                       bytes))
+    if (!read_piece(file, t, first, count, &piece))
       return false;
-    if (!scattered_ints(&from, to, &wrong)) {
+    if (!scattered_ints(&piece.from, to, &wrong)) {
       snprintf(file->fault, sizeof file->fault,
                "a value of `%.200s` passes 32 bits", t->name);
       return false;
     }
-    first += now;
-    to += now;
-    count -= now;
+    first += piece.count;
+    to += piece.count;
+    count -= piece.count;
   }
   return true;
 }
 
 static bool read_floats(struct tensor_file *file, const struct stored_tensor *t,
                         int64_t first, int64_t count, float *to) {
-  unsigned char bytes[1 << 14];
-  int64_t size = value_bytes(t->type), stride = 1;
+  struct tensor_piece piece;
   if (t->strides)
     return gather(file, t, first, count, to);
   while (count > 0) {
-    int64_t now = (int64_t)sizeof bytes / size;
-    now = now < count ? now : count;
-    struct scattered from = {bytes, t->type, 1, &now, &stride};
-    if (!tensors_bytes(file, t, (uint64_t)(first * size), (size_t)(now * size),
-                       bytes))
+    if (!read_piece(file, t, first, count, &piece))
       return false;
-    scattered_floats(&from, to);
-    first += now;
-    to += now;
-    count -= now;
+    scattered_floats(&piece.from, to);
+    first += piece.count;
+    to += piece.count;
+    count -= piece.count;
   }
   return true;
 }

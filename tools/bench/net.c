@@ -1,7 +1,8 @@
 /*
  * Seconds of a whole net: compiled with -DMODEL=NAME_model beside `netc X.net
  * -o NAME.c`. Answers each line that it reads with the time of one run; the
- * line `profile` with the time of each operation. Its weights are random.
+ * line `profile` with the time of each operation. Its weights are those of a
+ * file that `netc weights X.net --fold -o FILE.bin` has written, or random.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -52,7 +53,26 @@ static long resident_most(void) {
   return most;
 }
 
-int main(void) {
+static int read_weights(const char *path, float *weights) {
+  FILE *file = fopen(path, "rb");
+  size_t read = file ? fread(weights, 1, MODEL.weight_bytes, file) : 0;
+  if (file)
+    fclose(file);
+  return read == MODEL.weight_bytes;
+}
+
+static void put_inputs(struct netrt *net) {
+  for (uint32_t i = 0; i < MODEL.input_count; i++) {
+    const struct netrt_operand *at = &MODEL.inputs[i].operand;
+    size_t values = netrt_values(&MODEL, at);
+    float *to = netrt_input(net, i);
+    memset(to, 0, values * netrt_type_bytes(at->type));
+    for (size_t k = 0; at->type == NETRT_F32 && k < values; k++)
+      to[k] = 0.5f;
+  }
+}
+
+int main(int argc, char **argv) {
   struct netrt net;
   struct profile profile;
   char line[64];
@@ -60,6 +80,8 @@ int main(void) {
   unsigned char *arena = aligned_alloc(64, (MODEL.arena_bytes + 63) / 64 * 64);
   for (size_t i = 0; i < MODEL.weight_bytes / 4; i++)
     weights[i] = (float)(i * 2654435761u % 2001) / 50000.0f - 0.02f;
+  if (argc > 1 && !read_weights(argv[1], weights))
+    return 1;
   memset(arena, 0, MODEL.arena_bytes);
   enum netrt_status status = netrt_open(
       &net, &MODEL, weights, MODEL.weight_bytes, arena, MODEL.arena_bytes);
@@ -68,10 +90,7 @@ int main(void) {
     memset(&profile, 0, sizeof profile);
     net.hook = profiled ? measure : NULL;
     net.hook_user = &profile;
-    for (uint32_t i = 0; i < MODEL.input_count; i++)
-      memset(netrt_input(&net, i), 0,
-             netrt_values(&MODEL, &MODEL.inputs[i].operand) *
-                 netrt_type_bytes(MODEL.inputs[i].operand.type));
+    put_inputs(&net);
     double start = now();
     status = netrt_run(&net);
     double end = now();

@@ -1,4 +1,4 @@
-// Seconds of an ONNX model in onnxruntime-node, one thread: onnx.js MODEL.
+// Seconds of an ONNX model in onnxruntime-node: onnx.js MODEL [THREADS].
 // Answers each line that it reads with the time of one run.
 const ort = require('onnxruntime-node');
 const readline = require('readline');
@@ -10,10 +10,11 @@ const readline = require('readline');
     graphOptimizationLevel: 'all',
   });
   const feeds = {};
-  const shape = process.argv[4].split('x').map(Number);
-  const count = shape.reduce((a, b) => a * b, 1);
-  for (const name of session.inputNames)
-    feeds[name] = new ort.Tensor('float32', new Float32Array(count), shape);
+  for (const input of session.inputMetadata) {
+    const count = input.shape.reduce((a, b) => a * b, 1);
+    feeds[input.name] =
+        new ort.Tensor('float32', new Float32Array(count).fill(0.5), input.shape);
+  }
   for await (const _ of readline.createInterface({input: process.stdin})) {
     const start = process.hrtime.bigint();
     await session.run(feeds);

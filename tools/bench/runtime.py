@@ -241,7 +241,7 @@ def nets(build):
             ours = Child(build_net(build, source, options, folder))
             try:
                 onnx = Child("node", f"{HERE}/onnx.js", f"{folder}/net.onnx",
-                             "1", "x".join(map(str, shape)))
+                             "1")
                 onnx.ask()
             except (FileNotFoundError, SystemExit):
                 onnx = None
