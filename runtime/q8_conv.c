@@ -158,8 +158,9 @@ static int make_lines(void *user) {
 
 static int netrt_reference_q8conv(const struct netrt *net,
                                   const struct netrt_op *op) {
-  struct q8_conv c = q8_conv_of(net, op);
   struct kernel_rows rows;
+  struct q8_conv c;
+  q8_conv_open(&c, net, op);
   rows.out = &c.out;
   rows.in = &c.in;
   rows.window = &c.window;

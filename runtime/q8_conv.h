@@ -16,30 +16,28 @@ struct q8_conv {
   ptrdiff_t ins, outs; /* of a group */
 };
 
-static inline struct q8_conv q8_conv_of(const struct netrt *net,
-                                        const struct netrt_op *op) {
+static inline void q8_conv_open(struct q8_conv *c, const struct netrt *net,
+                                const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
   struct netrt_view weight = netrt_in(net, op, 1);
   struct netrt_view scales = netrt_in(net, op, 2);
-  struct q8_conv c;
   int i;
-  c.net = net;
-  c.out = netrt_map_of(&out);
-  c.in = netrt_map_of(&in);
-  c.window = netrt_window_of_conv(netrt_args(net, op) + 1, out.rank - 2);
-  c.groups = netrt_args(net, op)[0];
-  c.weight = netrt_bytes(&weight);
-  c.scales = netrt_floats(&scales);
-  c.bias = q8_bias_of(net, op);
-  c.range = q8_range_of(net, op, 3);
-  c.ins = size_back(&weight, 1);
-  c.outs = size_back(&weight, 0) / c.groups;
-  c.out_stride = stride_back(&weight, 0);
+  c->net = net;
+  c->out = netrt_map_of(&out);
+  c->in = netrt_map_of(&in);
+  c->window = netrt_window_of_conv(netrt_args(net, op) + 1, out.rank - 2);
+  c->groups = netrt_args(net, op)[0];
+  c->weight = netrt_bytes(&weight);
+  c->scales = netrt_floats(&scales);
+  c->bias = q8_bias_of(net, op);
+  c->range = q8_range_of(net, op, 3);
+  c->ins = size_back(&weight, 1);
+  c->outs = size_back(&weight, 0) / c->groups;
+  c->out_stride = stride_back(&weight, 0);
   for (i = 0; i < 3; i++) {
-    c.window.kernel[i] = size_back(&weight, 4 - i);
-    c.tap_stride[i] = stride_back(&weight, 4 - i);
+    c->window.kernel[i] = size_back(&weight, 4 - i);
+    c->tap_stride[i] = stride_back(&weight, 4 - i);
   }
-  return c;
 }
 
 /* The products of n values with the weights of `count` outputs, from 1 to 4. */

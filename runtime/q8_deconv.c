@@ -63,8 +63,10 @@ static void deconv_lines(void *data, ptrdiff_t line, ptrdiff_t to) {
 
 static int netrt_reference_q8deconv(const struct netrt *net,
                                     const struct netrt_op *op) {
-  struct q8_conv c = q8_conv_of(net, op);
-  ptrdiff_t lines = c.out.size[0] * c.out.size[1] * c.out.size[2];
+  struct q8_conv c;
+  ptrdiff_t lines;
+  q8_conv_open(&c, net, op);
+  lines = c.out.size[0] * c.out.size[1] * c.out.size[2];
   netrt_run_parts(net, lines, 1, deconv_lines, &c);
   return NETRT_OK;
 }

@@ -86,10 +86,70 @@ static struct printed read_scores(struct run r) {
   return p;
 }
 
-/* `make run` in a folder of examples/, with what it makes in `out`. */
-#define MAKE                                               \
-  "unset MAKEFLAGS MAKELEVEL; make -s -C examples/%s run " \
-  "NETC=" NETC_PATH " RUNTIME=\"$PWD\"/runtime out=\"$PWD\"/%s %s %s"
+/* A target in a folder of examples/, with what it makes in `out`. */
+#define MAKE_OF(target)                                       \
+  "unset MAKEFLAGS MAKELEVEL; make -s -C examples/%s " target \
+  " NETC=" NETC_PATH " RUNTIME=\"$PWD\"/runtime out=\"$PWD\"/%s %s %s"
+#define MAKE MAKE_OF("run")
+#define MAKE_FIGURES MAKE_OF("figures")
+
+/* A number of docs/microcontrollers.md: column 1 is float32, 2 is int8. */
+static long documented(const char *row, int column) {
+  char *page = read_text("docs/microcontrollers.md", NULL);
+  const char *at = strstr(page, text_of("\n| %s |", row));
+  long value = 0;
+  if (!at)
+    fail_msg("no row `%s`", row);
+  for (at += 2; column-- > 0; at++)
+    at += strcspn(at, "|");
+  for (at += *at == ' '; (*at >= '0' && *at <= '9') || *at == ','; at++)
+    value = *at == ',' ? value : 10 * value + *at - '0';
+  free(page);
+  return value;
+}
+
+/* Of `make figures`: what a compiler makes, but the same one each time. */
+struct figures {
+  long arena, weights, stack, code, reached;
+};
+
+static struct figures figures_of(struct run r) {
+  struct figures f;
+  const char *line = strstr(r.out, "arena ");
+  int read = !line
+                 ? 0
+                 : sscanf(line,
+                          "arena %ld B, weights %ld B, stack %ld B\n"
+                          "code %ld B, kernels and tables %ld B",
+                          &f.arena, &f.weights, &f.stack, &f.code, &f.reached);
+  if (r.status || read != 5)
+    fail_msg("status %d\n%s%s", r.status, r.out, r.err);
+  run_free(&r);
+  return f;
+}
+
+/* The page was measured with Debian 12's compilers. */
+static bool is_documented(const char *compiler) {
+  struct run r = run("%s -dumpversion", compiler);
+  bool known = r.status == 0 && strncmp(r.out, "12.2", 4) == 0;
+  run_free(&r);
+  return known;
+}
+
+static void is_row(const char *row, int column, long measured) {
+  if (documented(row, column) != measured)
+    fail_msg("docs/microcontrollers.md, `%s`: %ld, measured are %ld", row,
+             documented(row, column), measured);
+}
+
+static void check_page(struct figures f, bool arm, int column) {
+  is_row("arena", column, f.arena);
+  is_row("weights", column, f.weights);
+  is_row(arm ? "code, Cortex-M7" : "code, rv32imafc", column, f.code);
+  is_row(arm ? "kernels and tables" : "its kernels and tables", column,
+         f.reached);
+  is_row(arm ? "stack" : "its stack", column, f.stack);
+}
 
 /* Scores of each board are within `apart` millionths of this machine's. */
 static void check_boards(const char *name, const char *net, long arena,
@@ -113,6 +173,12 @@ static void check_boards(const char *name, const char *net, long arena,
     assert_true(p.stack > 256 && p.stack < 2048); /* of NETRT_SMALL */
     for (int k = 0; k < 12; k++)
       assert_true(labs(p.scores[k] - here.scores[k]) <= apart);
+    if (is_documented(boards[i].compiler))
+      check_page(
+          figures_of(run(MAKE_FIGURES, boards[i].folder,
+                         scratch(text_of("%s-%s", name, boards[i].folder)), net,
+                         "")),
+          i == 0, apart ? 1 : 2);
   }
 }
 
@@ -121,24 +187,74 @@ static void boards_compute_what_this_machine_does(void **state) {
   check_boards("float", "", 64000, 1);
 }
 
+/* `make` options for a .tflite, whose files are in a scratch folder. */
+static const char *import_options(const char *name, const char *path) {
+  static char options[2400];
+  char dir[1100];
+  snprintf(dir, sizeof dir, "%s", scratch(name));
+  must(run(NETC " import %s -o %s/a.net --weights %s/a.safetensors", path, dir,
+           dir));
+  snprintf(options, sizeof options,
+           "NET=\"$PWD\"/%s/a.net WEIGHTS=\"--from $PWD/%s/a.safetensors\"",
+           dir, dir);
+  return options;
+}
+
 /* What TensorFlow Lite's file computes: five scores that are not 0. */
 static void boards_compute_in_8_bits(void **state) {
   (void)state;
-  char dir[1100], options[2400];
-  snprintf(dir, sizeof dir, "%s", scratch("q8-net"));
-  must(run(NETC " import tests/data/q8/kws_ref_model.tflite -o %s/kws.net "
-                "--weights %s/kws.safetensors",
-           dir, dir));
-  snprintf(options, sizeof options,
-           "NET=\"$PWD\"/%s/kws.net "
-           "WEIGHTS=\"--from $PWD/%s/kws.safetensors\"",
-           dir, dir);
+  const char *options =
+      import_options("q8-net", "tests/data/q8/kws_ref_model.tflite");
   check_boards("q8", options, 8640, 0);
+}
+
+static void the_page_has_the_size_of_wake_words(void **state) {
+  (void)state;
+  char wanted[160];
+  if (!on_path("arm-none-eabi-gcc") || !on_path("qemu-system-arm") ||
+      !is_documented("arm-none-eabi-gcc"))
+    skip();
+  const char *options =
+      import_options("vww-net", "tests/data/q8/vww_96_int8.tflite");
+  struct figures f =
+      figures_of(run(MAKE_FIGURES, "cortex-m", scratch("vww"), options, ""));
+  is_row("visual wake words", 1, f.arena);
+  snprintf(wanted, sizeof wanted,
+           "\nVisual wake words takes %ld,%03ld bytes of kernels and tables "
+           "beside its %ld,%03ld of weights.\n",
+           f.reached / 1000, f.reached % 1000, f.weights / 1000,
+           f.weights % 1000);
+  char *page = read_text("docs/microcontrollers.md", NULL);
+  assert_holds(page, wanted);
+  free(page);
+}
+
+/* Of the table beside TensorFlow Lite Micro's planner. */
+static void the_page_has_the_arenas(void **state) {
+  (void)state;
+  static const char *const all[][2] = {
+      {"anomaly (ad01)", "q8/ad01_int8"},
+      {"keywords (kws)", "q8/kws_ref_model"},
+      {"images (ResNet)", "import/tflite/pretrainedResnet_quant"},
+      {"visual wake words", "q8/vww_96_int8"},
+      {"streaming wake word", "q8/str_ww_ref_model"}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    struct run r = run(NETC " import tests/data/%s.tflite -o - | " NETC
+                            " - --emit=h --prefix=a",
+                       all[i][1]);
+    long arena = 0;
+    const char *line = strstr(r.out, "#define A_ARENA_BYTES ");
+    assert_true(line && sscanf(line, "%*s %*s %ld", &arena) == 1);
+    is_row(all[i][0], 1, arena);
+    run_free(&r);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_function_brings_an_arena),
+      cmocka_unit_test(the_page_has_the_arenas),
+      slow_test(the_page_has_the_size_of_wake_words),
       slow_test(boards_compute_what_this_machine_does),
       slow_test(boards_compute_in_8_bits),
   };

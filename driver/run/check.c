@@ -15,30 +15,16 @@ struct marks {
   double *sum, *square; /* by operation */
 };
 
-/* Values of an operand, wherever it lies in the arena. */
 static void mark(const struct netrt *net, uint32_t op, double *sum,
                  double *square) {
   const struct netrt_model *model = net->model;
-  const struct netrt_operand *made = &model->operands[model->ops[op].operands];
-  const int32_t *size = model->numbers + made->shape;
-  const int32_t *stride = size + made->rank;
-  int32_t at[NETRT_RANK] = {0};
-  int64_t place = 0;
-  int axis = 0;
+  struct run_made made =
+      run_made_of(net, &model->operands[model->ops[op].operands]);
+  float value;
   *sum = *square = 0;
-  while (made->type == NETRT_F32 && axis >= 0) {
-    float value;
-    memcpy(&value, net->arena + made->offset + (size_t)place * sizeof value,
-           sizeof value);
+  while (run_made_next(&made, &value)) {
     *sum += (double)value;
     *square += (double)value * (double)value;
-    for (axis = made->rank - 1; axis >= 0; axis--) {
-      place += stride[axis];
-      if (++at[axis] < size[axis])
-        break;
-      place -= (int64_t)stride[axis] * at[axis];
-      at[axis] = 0;
-    }
   }
 }
 

@@ -16,27 +16,14 @@ static bool is_wrong(float value, bool nan) {
   return nan ? isnan(value) != 0 : isinf(value) != 0;
 }
 
-/* Whether a value of an operand is, wherever it lies in the arena. */
+/* Whether a value of an operand is. */
 static bool has(const struct netrt *net, const struct netrt_operand *made,
                 bool nan) {
-  const int32_t *size = net->model->numbers + made->shape;
-  const int32_t *stride = size + made->rank;
-  int32_t at[NETRT_RANK] = {0};
-  int64_t place = 0;
-  for (int axis = 0; made->type == NETRT_F32 && axis >= 0;) {
-    float value;
-    memcpy(&value, net->arena + made->offset + (size_t)place * sizeof value,
-           sizeof value);
+  struct run_made values = run_made_of(net, made);
+  float value;
+  while (run_made_next(&values, &value))
     if (is_wrong(value, nan))
       return true;
-    for (axis = made->rank - 1; axis >= 0; axis--) {
-      place += stride[axis];
-      if (++at[axis] < size[axis])
-        break;
-      place -= (int64_t)stride[axis] * at[axis];
-      at[axis] = 0;
-    }
-  }
   return false;
 }
 

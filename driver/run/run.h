@@ -87,6 +87,20 @@ void run_warn_not_finite(struct running *r);
 /* Says what stopped a run, and where; an exit status. */
 int run_explain(const struct running *r, enum netrt_status status);
 
+/* What an operation made in float32, value by value, wherever it lies in the
+ * arena; of other types there are none. made.c */
+struct run_made {
+  const unsigned char *from;
+  const int32_t *size, *stride;
+  int32_t at[NETRT_RANK];
+  int64_t place;
+  int rank;
+  bool more;
+};
+struct run_made run_made_of(const struct netrt *net,
+                            const struct netrt_operand *made);
+bool run_made_next(struct run_made *made, float *value);
+
 /* Runs it once more by the plain kernels, and compares. */
 int run_check(struct running *r);
 

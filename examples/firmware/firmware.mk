@@ -20,6 +20,18 @@ all: $(out)/kws.elf
 run: $(out)/kws.elf
 	$(EMULATOR) $<
 
+# Bytes, as docs/microcontrollers.md has them: code is all but weights, main.c
+# and printf among it; kernels and tables are what kws_run() reaches of them.
+figures: $(out)/kws.elf $(out)/reached.o
+	@$(EMULATOR) $< | head -1
+	@weights=$$(sed -n 's/.*KWS_WEIGHT_BYTES //p' $(out)/kws.h | head -1); \
+	$(SIZE) $^ | awk -v w=$$weights 'NR == 2 { all = $$1 - w } \
+	  NR == 3 { print "code " all " B, kernels and tables " $$1 " B" }'
+
+$(out)/reached.o: $(filter-out $(out)/main.o $(out)/weights.o,$(objects))
+	$(CC) $(filter-out --specs=%,$(BOARD)) -nostdlib -r \
+	  -Wl,--gc-sections,-e,kws_run $^ -o $@
+
 $(out)/kws.h $(out)/kws.c &: $(NET)
 	@mkdir -p $(out)
 	$(NETC) $< --header=deploy --prefix=kws -o $(out)/kws.h -o $(out)/kws.c
@@ -48,4 +60,4 @@ $(out)/kws.elf: $(objects)
 clean:
 	rm -rf $(out)
 
-.PHONY: all run clean
+.PHONY: all run figures clean
