@@ -6,7 +6,7 @@
 
 struct join {
   struct axes axis;
-  int transpose;
+  int transpose, list;
   double number;    /* a second operand of this value; NAN: it has none */
   struct over over; /* max, min: no second operand either */
 };
@@ -103,6 +103,9 @@ static bool elementwise_shape(struct layer *layer) {
 static const struct arg_spec concat_specs[] = {
     ARG(AXIS, KEY, "axis", join, axis, .fallback = "c",
         .doc = "the axis along which: c h w d l, or a number from 0"),
+    ARG(WORDS, WORD, "list", join, list, .words = "list",
+        .doc = "of another `list` in front, its parts: each is put together "
+               "of all of them"),
     SPEC_END};
 
 static int concat_axis(const struct layer *layer) {
@@ -362,21 +365,22 @@ static size_t stack_trace(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * Dense nets keep a list of tensors, and put all of it together for every
- * layer (torchvision/models/densenet.py): a concat of what a layer has read
- * already is one of its parts.
+ * `list`: dense nets may keep a list of tensors, and put all of it together for
+ * every layer (torchvision/models/densenet.py). One layer reads it, and the
+ * next concat; nothing writes over its tensors.
  */
 static size_t concat_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
+  const struct join *join = layer->args;
   size_t first = tape->parts.count;
   int axis = concat_axis(layer), count = 0;
   int64_t longest = 1;
   for (int i = 0; i < layer->input_count; i++) {
     struct tape_value value = tape->values.at[in[i]];
     longest = max_i64(longest, layer->in[i]->dim[axis]);
-    bool list = tape->profile->concat_anew && value.part_count &&
-                value.shared && value.axis == axis &&
-                tape->part_count < LIMIT_PARTS;
+    tape->storages.at[value.storage].pending += join->list;
+    bool list = join->list && value.part_count && value.shared &&
+                value.axis == axis && tape->part_count < LIMIT_PARTS;
     tape->part_count += list ? value.part_count : 1;
     if (list && i == 0 && value.first_part + value.part_count == first) {
       first = value.first_part; /* its list goes on with the other operands */
@@ -405,9 +409,11 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
                                 .out = extent_of(&layer->out),
                                 .parts = rows_along(&layer->out, axis, longest),
                                 .gradient = GRADIENT_SHARED});
-  tape->values.at[out].first_part = tape_place(tape, first);
-  tape->values.at[out].part_count = (uint32_t)count;
-  tape->values.at[out].axis = (signed char)axis;
+  if (join->list && tape->profile->concat_anew) {
+    tape->values.at[out].first_part = tape_place(tape, first);
+    tape->values.at[out].part_count = (uint32_t)count;
+    tape->values.at[out].axis = (signed char)axis;
+  }
   return out;
 }
 

@@ -223,7 +223,11 @@ static void put_input(struct body *b, struct torch_code *out,
     code_format(out, braces ? "(%c)" : "%c", &pending->code);
     return;
   }
-  text_puts(&out->text, name_of(b, value));
+  const struct made *made = &b->p->made[value];
+  if (made->list && !hole->starred)
+    code_format(out, "torch.cat(%S, %d)", name_of(b, value), made->joins);
+  else
+    code_format(out, made->list ? "*%S" : "%S", name_of(b, value));
   *VEC_PUSH(b->p->arena, &b->read) = value;
 }
 
@@ -247,7 +251,11 @@ static struct torch_code fill_in(struct body *b, int64_t node,
     int64_t value = b->p->made[node_input(b->p->model, at, hole.input)].real;
     put_input(b, &out, &hole, pending, value);
   }
-  return out;
+  struct torch_code whole = code_new(b->arena);
+  if (!b->p->made[node].joins || b->p->made[node].list)
+    return out;
+  code_format(&whole, "torch.cat(%c, %d)", &out, b->p->made[node].joins);
+  return whole;
 }
 
 /* Whether the current expression may stand inside of the next call. */

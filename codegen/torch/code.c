@@ -76,7 +76,8 @@ static void put_argument(struct torch_code *code, char letter, va_list *args) {
   default:
     hole = (struct hole){.kind = HOLE_INPUT,
                          .input = va_arg(*args, int),
-                         .receiver = letter == 'r'};
+                         .receiver = letter == 'r',
+                         .starred = letter == 'e'};
   }
   code_hole(code, hole);
 }
@@ -107,7 +108,7 @@ bool hole_equal(const struct hole *a, const struct hole *b) {
   case HOLE_MODULE: return a->node == b->node;
   case HOLE_INPUT: break;
   }
-  return a->input == b->input;
+  return a->input == b->input && a->starred == b->starred;
 }
 
 bool code_equal(const struct torch_code *a, const struct torch_code *b) {

@@ -15,6 +15,7 @@ enum hole_kind {
 struct hole {
   enum hole_kind kind;
   bool receiver; /* HOLE_INPUT: a method of it is called */
+  bool starred;  /* HOLE_INPUT: of a list, its tensors */
   bool flag;     /* HOLE_VALUE: whether some lines are run */
   union {
     struct {              /* HOLE_VALUE */
@@ -47,6 +48,7 @@ struct torch_code code_new(struct arena *arena);
  *   %m int64_t                 the module of a node
  *   %x int                     an input, as an argument
  *   %r int                     an input of which a method is called
+ *   %e int                     an input, or what it is a list of
  */
 void code_format(struct torch_code *code, const char *format, ...);
 

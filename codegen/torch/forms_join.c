@@ -173,6 +173,22 @@ static void put_list(struct torch_form *f, const char *function,
   f->out = joined(seen);
 }
 
+/* Of dense nets, whose layers put together a list that grows. */
+static void put_growing(struct torch_form *f, struct torch_seen seen,
+                        int64_t dim) {
+  for (int i = 0; i < f->layer->input_count; i++) {
+    bool same = seen.order == f->in[i].order && !f->in[i].one;
+    CALL(f, i ? ", " : "[");
+    if (same)
+      CALL(f, "%e", i);
+    else
+      CALL(f, "%c", for_each_sample(f, i, seen));
+  }
+  CALL(f, "]");
+  f->out = joined(seen);
+  f->joins = dim;
+}
+
 void form_concat(struct torch_form *f) {
   struct torch_seen seen = order_of_all(f);
   const struct axes *given = form_axes(f, "axis");
@@ -180,8 +196,13 @@ void form_concat(struct torch_form *f) {
   int axis = axis_index(given->count ? given->at[0] : AXIS_C, in);
   if (seen.order == ORDER_FLAT)
     seen = LAST;
+  int64_t dim = form_dim(in, axis, seen.order);
+  if (form_word(f, "list")) {
+    put_growing(f, seen, dim);
+    return;
+  }
   put_list(f, "cat", seen);
-  CALL(f, "], %d)", (int64_t)form_dim(in, axis, seen.order));
+  CALL(f, "], %d)", dim);
 }
 
 void form_stack(struct torch_form *f) {

@@ -136,18 +136,39 @@ static bool is_tensor(const struct python_writing *w, size_t given) {
          (node >= 0 && w->p->given && w->p->given[node].alone);
 }
 
+/* What an input or output of all units of the class is. */
+static const char *type_of(const struct python_writing *w, bool output,
+                           size_t at) {
+  size_t lists = 0;
+  for (size_t i = 0; i < w->class->units.count; i++) {
+    const struct python_unit *unit = &w->p->units.at[w->class->units.at[i]];
+    int64_t value = output ? unit->outputs.at[at] : unit->inputs.at[at];
+    lists += w->p->made[value].list;
+  }
+  return lists == 0                       ? "Tensor"
+         : lists == w->class->units.count ? "list[Tensor]"
+                                          : "\"Tensor | list[Tensor]\"";
+}
+
+static const char *type_given(const struct python_writing *w, size_t given) {
+  return given < w->unit->inputs.count ? type_of(w, false, given)
+         : is_tensor(w, given)         ? "Tensor"
+                                       : "nn.Module";
+}
+
 static void put_forward(struct python_writing *w) {
   struct text line = text_new(w->p->arena);
   size_t outputs = w->unit->outputs.count;
   text_put(&line, "def forward(self");
   for (size_t i = 0; i < w->unit->names.count; i++)
     text_printf(&line, ", %.*s: %s", SLICE_ARG(w->unit->names.at[i]),
-                is_tensor(w, i) ? "Tensor" : "nn.Module");
+                type_given(w, i));
   text_put(&line, outputs == 0   ? ") -> None:"
-                  : outputs == 1 ? ") -> Tensor:"
+                  : outputs == 1 ? ") -> "
                                  : ") -> tuple[");
-  for (size_t i = 0; outputs > 1 && i < outputs; i++)
-    text_put(&line, i + 1 < outputs ? "Tensor, " : "Tensor]:");
+  for (size_t i = 0; i < outputs; i++)
+    text_printf(&line, "%s%s", i ? ", " : "", type_of(w, true, i));
+  text_put(&line, outputs == 0 ? "" : outputs == 1 ? ":" : "]:");
   text_putc(w->out, '\n');
   python_put_lines(w->out, text_slice(&line), 4);
   put_body(w, &w->unit->run, true);

@@ -112,6 +112,7 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
   f->out.one = is_one(f, node->input_count);
   made->seen = f->out;
   made->call = code_keep(p->arena, &f->call);
+  made->joins = f->joins;
   made->loose = f->loose;
   made->repeats = f->repeats;
   made->helpers = f->helpers;

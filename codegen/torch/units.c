@@ -160,6 +160,30 @@ static void add_modules(struct python *p, struct python_known *known,
       add_module(p, known, made->call.holes.at[i].node, made->unit);
 }
 
+/* Lists that grow, which one layer puts together: concat_trace(). */
+static void find_lists(struct python *p) {
+  const struct model *model = p->model;
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct torch_code *call = &p->made[i].call;
+    const struct node *node = &model->nodes.at[i];
+    p->made[i].list = p->made[i].joins > 0;
+    for (size_t k = 0; k < call->holes.count; k++) {
+      const struct hole *hole = &call->holes.at[k];
+      struct made *in =
+          hole->kind == HOLE_INPUT
+              ? &p->made[p->made[node_input(model, node, hole->input)].real]
+              : NULL;
+      if (in && in->joins)
+        in->taken += !hole->starred || in->joins != p->made[i].joins;
+    }
+  }
+  for (size_t i = 0; i < model->outputs.count; i++)
+    p->made[p->made[model->outputs.at[i].node].real].list = false;
+  for (size_t i = 0; i < model->nodes.count; i++)
+    p->made[i].list =
+        p->made[i].list && p->made[i].taken == 1 && p->made[i].readers <= 2;
+}
+
 void python_find_units(struct python *p) {
   const struct model *model = p->model;
   find_last(p);
@@ -176,6 +200,7 @@ void python_find_units(struct python *p) {
   }
   for (size_t i = 0; i < model->outputs.count; i++)
     add_read(p, &known, p->made[model->outputs.at[i].node].real, 0);
+  find_lists(p);
   for (size_t i = 0; i < p->units.count; i++)
     find_pieces(p, (int64_t)i);
   find_heights(p);

@@ -36,7 +36,7 @@
   (split-string "
     pad bias nobias wnorm spectral ws gain dora ceil indices aligned keep
     noaffine within shared causal smallest zeros reflect replicate circular
-    nearest bilinear bicubic border reflection corners fixed transpose
+    nearest bilinear bicubic border reflection corners fixed list transpose
     buffer rope packed views sbhd noout qknorm qkln sinks talking fused
     naive bidir batch_first last frozen
 "))

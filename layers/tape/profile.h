@@ -15,7 +15,7 @@ struct profile {
   int64_t block;         /* bytes that an allocation is rounded up to */
   bool byte_masks;       /* dropout keeps one byte a value, not the type's */
   bool sums_in_place;    /* gradients of a fan-out are added to the first */
-  bool concat_anew;      /* a chain of concats copies all parts each time */
+  bool concat_anew;      /* `concat list` copies all parts each time */
   bool mean_keeps_input; /* a global mean saves what it averaged */
   bool keeps_numbers;    /* a product keeps a number where tensors are */
   bool slow_volumes;     /* a deconv of volumes begins with its input's size */

@@ -156,7 +156,7 @@ struct tape_value {
   signed char axis;
   bool needs_gradient : 1;
   bool still : 1;  /* there once for all samples */
-  bool shared : 1; /* several layers read it */
+  bool shared : 1; /* two layers read it */
   bool part : 1;   /* one of several views, which are never written over */
   bool view : 1;   /* autograd knows it as a view: struct operation */
 };

@@ -162,7 +162,7 @@ static void note_node(struct tracing *t, size_t i, size_t front) {
   size_t value = t->trace->value_of[i];
   if (value == UINT32_MAX)
     return; /* it does not run */
-  tape->values.at[value].shared = t->readers[i] > 1;
+  tape->values.at[value].shared = t->readers[i] == 2;
   count_pending(t, i, front);
 }
 
