@@ -126,7 +126,7 @@ static struct graph_node *add(struct graph *graph, enum layer_word word) {
   struct graph_node *node = ARENA_NEW(graph->arena, struct graph_node);
   node->index = (int)graph->nodes.count;
   node->word = word;
-  node->keyed = node->values = -1;
+  node->keyed = node->values = node->mask = -1;
   node->name = graph->at.name;
   node->kind = graph->at.kind;
   node->line = graph->at.line;

@@ -80,7 +80,7 @@ struct graph_node {
   /* One more tensor by key: `cross=LABEL`. */
   const char *key;
   int keyed;        /* with `key` */
-  int values;       /* of an attention, by `values=`; -1: none */
+  int values, mask; /* of an attention, by `values=`, `mask=`; -1: none */
   bool again;       /* `again LABEL`: it is `keyed` with another input */
   bool shared;      /* others name this layer: it has no tail */
   const char *name; /* the file's; NULL: none worth keeping */
@@ -149,14 +149,18 @@ void graph_note(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* What a layer reads: its inputs, then what it names by a key. */
 static inline size_t graph_feeds(const struct graph_node *node) {
-  return node->inputs.count + (node->keyed >= 0) + (node->values >= 0);
+  return node->inputs.count + (node->keyed >= 0) + (node->values >= 0) +
+         (node->mask >= 0);
 }
 
 static inline int graph_feed(const struct graph_node *node, size_t i) {
-  size_t count = node->inputs.count;
-  return i < count                        ? node->inputs.at[i]
-         : i == count && node->keyed >= 0 ? node->keyed
-                                          : node->values;
+  const int more[] = {node->keyed, node->values, node->mask};
+  size_t at = node->inputs.count, k = 0;
+  if (i < at)
+    return node->inputs.at[i];
+  while (more[k] < 0 || at++ < i)
+    k++;
+  return more[k];
 }
 
 /* An input of the net; `dtype` is NULL or "i32" or "i64". */

@@ -261,6 +261,8 @@ static void put_layer(struct source_builder *b, struct source_block *out,
     put_label(b, &s, node->key, node->keyed);
   if (node->values >= 0)
     put_label(b, &s, "values=", node->values);
+  if (node->mask >= 0)
+    put_label(b, &s, "mask=", node->mask);
   if (node->frozen)
     put_word(b, &s, "frozen");
   s.last = b->plan->count;

@@ -25,6 +25,7 @@ static const struct onnx_model {
     {"t5", "distances 6 buckets=8 causal; embed 8 4", 4128},
     {"torch", "attention 4 cross=", 9504},
     {"window", "\nattention 4 relative=3x3 packed\n", 4324},
+    {"added", "\nattention 4 mask=", 4224},
     {"masked", "\nembed 20 32 -> 6x32\nattention 4 causal rope nobias\n", 4736},
     {"fused_bert",
      "add { attention 4 packed } {}\nln\n"

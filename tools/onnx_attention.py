@@ -239,6 +239,23 @@ class Torch(nn.Module):
         return x + self.own(x, x, x)[0]
 
 
+class Added(nn.Module):
+    """What another tensor adds to the scores: how alike positions are."""
+
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v, self.o = (
+            nn.Linear(WIDTH, WIDTH) for _ in range(4))
+
+    def forward(self, x):
+        b, steps, _ = x.shape
+        q, k, v = (f(x).view(b, steps, HEADS, DIM).transpose(1, 2)
+                   for f in (self.q, self.k, self.v))
+        mask = (x @ x.transpose(1, 2))[:, None]
+        y = F.softmax(q @ k.transpose(-1, -2) / DIM ** .5 + mask, -1) @ v
+        return self.o(y.transpose(1, 2).reshape(b, steps, -1))
+
+
 class Window(nn.Module):
     """Swin's bias by relative position in a window of 3x3."""
 
@@ -388,6 +405,11 @@ def stretched(folder):
         "llama3": Llama(base=5e5, slower=llama3),
         # Angles of no base, as those of yarn.
         "other": Llama(slower=lambda speed: speed * torch.linspace(1, .3, 4))})
+
+
+def added(folder):
+    torch.manual_seed(8)
+    export(folder, {"added": Added()})
 
 
 def export(folder, nets):
@@ -636,6 +658,7 @@ def main():
     fused_mha(sys.argv[1])
     stretched(sys.argv[1])
     cached(sys.argv[1])
+    added(sys.argv[1])
 
 
 main()

@@ -44,7 +44,7 @@ struct attention_class {
   bool varies[KEYS];        /* they have several values */
   struct slice value[KEYS]; /* of the first call */
   size_t hides, masks;      /* calls that do not see all; that add a tensor */
-  size_t crosses;           /* calls with another sequence */
+  size_t crosses, adds;     /* calls with another sequence; with `mask=` */
   bool no_output;           /* a call has no last projection */
 };
 
@@ -71,9 +71,19 @@ static int key_of(const struct hole *hole) {
   return -1;
 }
 
+/* What a call is given. */
+static void note_inputs(struct attention_class *a, const struct node *node) {
+  const struct arg_spec *specs = node->kind->specs;
+  int mask = 0;
+  while (specs[mask].name && strcmp(specs[mask].name, "mask") != 0)
+    mask++;
+  bool adds = node->given >> mask & 1;
+  a->adds += adds;
+  a->crosses += node->input_count - adds > 1;
+}
+
 /* A call: the holes of what makes its module. */
-static void note_call(struct attention_class *a, const struct made *made,
-                      int inputs) {
+static void note_call(struct attention_class *a, const struct made *made) {
   bool given[KEYS] = {false};
   for (size_t i = 0; i < made->make.holes.count; i++) {
     const struct hole *hole = &made->make.holes.at[i];
@@ -89,7 +99,6 @@ static void note_call(struct attention_class *a, const struct made *made,
   }
   a->hides += given[KEY_causal] || given[KEY_window];
   a->masks += given[KEY_window] || given[KEY_relative];
-  a->crosses += inputs > 1;
   a->calls++;
 }
 
@@ -127,9 +136,9 @@ void python_settle_attention(struct python *p) {
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct attention_class *a = class_of(p, &p->made[i]);
     if (a && !code_is_empty(&p->made[i].make))
-      note_call(a, &p->made[i], model->nodes.at[i].input_count);
-    if (a && code_is_empty(&p->made[i].make)) /* again: another sequence */
-      a->crosses += model->nodes.at[i].input_count > 1;
+      note_call(a, &p->made[i]);
+    if (a) /* also of `again`, with another sequence */
+      note_inputs(a, &model->nodes.at[i]);
   }
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct attention_class *a = class_of(p, &p->made[i]);
@@ -165,7 +174,8 @@ static bool lacks_bias(const struct attention_class *a, char letter) {
 /* Where F.scaled_dot_product_attention is it. */
 static bool is_fused(const struct attention_class *a) {
   bool scores = !a->given[KEY_scale] || is_always(a, KEY_scale, "\"queries\"");
-  return scores && !a->given[KEY_softcap] && !a->given[KEY_sinks] &&
+  bool masks = !a->adds || (!a->hides && !a->masks);
+  return scores && masks && !a->given[KEY_softcap] && !a->given[KEY_sinks] &&
          !a->given[KEY_talking];
 }
 
@@ -229,6 +239,8 @@ static bool holds(const struct attention_class *a, struct slice word) {
       {"alters", (a->hides && !is_simple(a)) || a->given[KEY_relative]},
       {"hides", a->hides > 0},
       {"hides~", a->hides && a->hides < a->calls},
+      {"added", a->adds > 0},
+      {"added?", a->adds > 0 && a->adds < a->calls},
       {"masks", a->masks > 0},
       {"masks?", a->masks && a->masks < a->calls},
   };

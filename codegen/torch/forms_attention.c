@@ -9,7 +9,7 @@
 static bool is_own(const struct torch_form *f) {
   return form_word(f, "causal") || form_int(f, "kv") || form_int(f, "dim") ||
          form_int(f, "window") || form_sizes(f, "relative")->rank ||
-         form_word(f, "rope") || form_word(f, "views");
+         form_word(f, "rope") || form_word(f, "views") || form_given(f, "mask");
 }
 
 static bool is_joint(const struct torch_form *f) {
@@ -53,7 +53,7 @@ static bool is_module(const struct torch_form *f) {
 
 static void put_module(struct torch_form *f) {
   const struct torch_code *x = form_in(f, 0, LAST);
-  const struct torch_code *seen = form_in(f, f->layer->input_count - 1, LAST);
+  const struct torch_code *seen = form_in(f, form_given(f, "cross"), LAST);
   MAKE(f, "nn.MultiheadAttention(%i, %i%k%k, batch_first=True)", "channels",
        shape_channels(f->layer->in[0]), "heads", form_int(f, "heads"),
        "dropout", "0", form_decimal(f, form_real(f, "dropout")), "bias", "True",
@@ -138,6 +138,19 @@ static struct slice window_of(const struct torch_form *f) {
                                       : slice_of("None");
 }
 
+/* With an axis of one place for each that it lacks, the heads among them. */
+static void put_mask(struct torch_form *f) {
+  int last = f->layer->input_count - 1;
+  int lacks = f->layer->in[0]->rank + 1 - f->layer->in[last]->rank;
+  if (!form_given(f, "mask"))
+    return;
+  CALL(f, ", mask=%c", form_on(f, last, LAST));
+  for (int i = 0; i < lacks; i++)
+    CALL(f, i ? ", None" : "[:, None");
+  if (lacks)
+    CALL(f, "]");
+}
+
 static void put_attention(struct torch_form *f, enum helper class) {
   const struct sizes *window = form_sizes(f, "relative");
   int64_t channels = shape_channels(f->layer->in[0]);
@@ -169,8 +182,9 @@ static void put_attention(struct torch_form *f, enum helper class) {
   CALL(f, "%m(%c", form_module(f), form_in(f, 0, LAST));
   if (has_values(f))
     CALL(f, ", %c, %c", form_in(f, at, LAST), form_in(f, at + 1, LAST));
-  else if (f->layer->input_count > 1)
+  else if (at)
     CALL(f, ", %c", form_in(f, 1, LAST));
+  put_mask(f);
   CALL(f, ")");
 }
 
@@ -186,7 +200,8 @@ static bool is_bias_whole(const struct torch_form *f) {
 
 /* Whose file calls the matrices so. */
 static void put_qkv(struct torch_form *f) {
-  if (f->layer->input_count > 1 || form_int(f, "out") || form_word(f, "noout"))
+  if (form_given(f, "cross") || is_joint(f) || has_values(f) ||
+      form_int(f, "out") || form_word(f, "noout"))
     f->refuses = "the names `qkv` and `proj` are of an attention of one "
                  "sequence, and as wide";
   put_attention(f, HELPER_QkvAttention);

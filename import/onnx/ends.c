@@ -76,6 +76,8 @@ static void drop_dead(struct onnx *x) {
       node->keyed = place[node->keyed];
     if (node->values >= 0)
       node->values = place[node->values];
+    if (node->mask >= 0)
+      node->mask = place[node->mask];
   }
   x->graph->nodes.count = kept;
   x->extras.count = kept;

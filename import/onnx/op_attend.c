@@ -224,4 +224,5 @@ void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   }
   if (apart)
     node->values = values;
+  node->mask = a->mask;
 }

@@ -207,6 +207,49 @@ static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
 
 /* Scores. */
 
+/* Whether it is spread over scores of one sequence: heads, queries, keys. */
+static bool is_over(const struct graph_shape *mask,
+                    const struct graph_shape *scores, int64_t heads) {
+  for (int i = 1; i <= mask->rank; i++) {
+    int64_t size = mask->size[mask->rank - i];
+    bool fits = i <= scores->rank && size == scores->size[scores->rank - i];
+    if (size != 1 && (!fits || i > 3 || (i == 3 && size != heads)))
+      return false;
+  }
+  return scores->rank >= 3 && scores->size[scores->rank - 3] == heads;
+}
+
+/* Another tensor: the scores are what is as large as the sum. */
+static int take_added(struct onnx *x, struct onnx_attention *a,
+                      const struct graph_node *sum) {
+  for (size_t i = 2; i-- > 0 && a->mask < 0;) {
+    int mask = sum->inputs.at[i], scores = sum->inputs.at[1 - i];
+    const struct graph_node *node = graph_at(x->graph, scores);
+    bool leads = node->word == WORD_MATMUL || node->inputs.count == 1 ||
+                 node->word == WORD_ADD;
+    if (!leads || !graph_same_shape(&node->shape, &sum->shape) ||
+        !is_over(&graph_at(x->graph, mask)->shape, &sum->shape, a->heads))
+      continue;
+    a->mask = mask;
+    return scores;
+  }
+  return -1;
+}
+
+/* What of a sum are the scores; -1: what is added to them has no word. */
+static int add_to_scores(struct onnx *x, struct onnx_attention *a,
+                         const struct graph_node *sum, double number) {
+  int first = sum->inputs.at[0], second = sum->inputs.at[1];
+  bool whole = is_number(number, 1);
+  if (is_word(x, second, WORD_WEIGHT) && take_mask(x, a, second))
+    return first;
+  if (whole && take_relative(x, a, second))
+    return first;
+  if (whole && take_relative(x, a, first))
+    return second;
+  return whole ? take_added(x, a, sum) : -1;
+}
+
 /* From the softmax back to the product of queries and keys. */
 static int find_scores(struct onnx *x, struct onnx_attention *a, int node,
                        double *number) {
@@ -224,19 +267,12 @@ static int find_scores(struct onnx *x, struct onnx_attention *a, int node,
       a->softcap = *number;
       *number = 1;
     } else if (n->inputs.count == 2 && n->word == WORD_ADD &&
-               is_number(a->softcap, 0) && *number > 0 &&
-               is_word(x, n->inputs.at[1], WORD_WEIGHT)) {
-      if (!take_mask(x, a, n->inputs.at[1]))
+               is_number(a->softcap, 0) && *number > 0) {
+      int rest = add_to_scores(x, a, n, *number);
+      if (rest < 0)
         return -1;
-    } else if (n->inputs.count == 2 && n->word == WORD_ADD &&
-               is_number(a->softcap, 0) && is_number(*number, 1)) {
-      bool second = take_relative(x, a, n->inputs.at[1]);
-      if (!second && !take_relative(x, a, n->inputs.at[0]))
-        return -1;
-      if (!second) {
-        node = n->inputs.at[1];
-        continue;
-      }
+      node = rest;
+      continue;
     } else if (n->word != WORD_RESHAPE) {
       return -1;
     }
@@ -376,6 +412,9 @@ static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
   values.size[values.rank - 1] = seen->size[seen->rank - 1];
   if (in->rank != seen->rank || !graph_same_shape(seen, &values))
     return false;
+  if (a->mask >= 0 &&
+      (a->flat || graph_at(x->graph, a->mask)->shape.rank > in->rank + 1))
+    return false;
   if (a->flat)
     return from == to && to == of;
   for (int i = 0; i < in->rank - 2; i++)
@@ -424,7 +463,7 @@ void onnx_find_attention(struct onnx *x) {
   const int *last = last_readers(x);
   int *mark = arena_alloc(x->arena, count + 1, sizeof *mark);
   for (size_t i = 0; i < count; i++) {
-    struct onnx_attention a = {.out = (int)i, .relative = -1};
+    struct onnx_attention a = {.out = (int)i, .relative = -1, .mask = -1};
     const struct graph_node *node = x->graph->nodes.at[i];
     if (node->word == WORD_LINEAR && node->shape.rank >= 2 &&
         joins_heads(x, &a) && find_inputs(x, &a) &&

@@ -47,6 +47,7 @@ struct onnx_attention {
   double factor;  /* of the queries, beside 1 / sqrt(dim) */
   double softcap;
   int relative;          /* the embedding whose rows are added; -1: none */
+  int mask;              /* what else is added to the scores; -1: nothing */
   const char *window_of; /* the sizes that `relative` is for */
 };
 

@@ -26,6 +26,10 @@ static const struct arg_spec attention_specs[] = {
         .doc = "the positions of that label stand in front, with projections "
                "and norms of their own; gives both, without the output's "
                "projection: SD3, Flux"),
+    ARG(INPUT, KEY, "mask", attention, mask,
+        .doc = "the tensor of that label is added to the scores, as attn_mask "
+               "of scaled_dot_product_attention: heads x queries x keys, or "
+               "what is spread over them; axes of the batch in front"),
     ARG(SIZES, KEY, "relative", attention, relative, .min = 1,
         .fallback = "none",
         .doc = "learned bias by relative position in windows of this size"),
@@ -119,14 +123,15 @@ struct attention_sizes attention_sizes(const struct layer *layer) {
 /* The argument that gives an input; NULL: none does. */
 static const char *input_word(const struct layer *layer, int input) {
   const struct attention *attention = layer->args;
-  return input > attention_keys(attention) ? "values"
-         : input == 0                      ? NULL
-         : attention_is_joint(attention)   ? "joint"
-                                           : "cross";
+  return input > attention_values(attention) ? "mask"
+         : input > attention_keys(attention) ? "values"
+         : input == 0                        ? NULL
+         : attention_is_joint(attention)     ? "joint"
+                                             : "cross";
 }
 
 static bool check_sequence(struct layer *layer) {
-  for (int i = 0; i < layer->input_count; i++) {
+  for (int i = 0; i <= attention_values(layer->args); i++) {
     if (layer->in[i]->rank >= 2)
       continue;
     struct diagnostic *d =
@@ -267,6 +272,54 @@ static bool check_relative(struct layer *layer,
          "and `permute` make; axes before the last two are a batch");
 }
 
+/* Groups, heads, queries and keys; false: more axes than a shape has. */
+static bool find_scores(const struct layer *layer,
+                        const struct attention_sizes *s, struct shape *scores) {
+  int groups = layer->in[0]->rank - 2;
+  *scores = (struct shape){.rank = groups + 3};
+  if (scores->rank > LIMIT_RANK)
+    return false;
+  for (int i = 0; i < groups; i++)
+    scores->dim[i] = layer->in[0]->dim[i];
+  scores->dim[groups] = s->heads;
+  scores->dim[groups + 1] = s->queries;
+  scores->dim[groups + 2] = s->keys;
+  return true;
+}
+
+/* It is spread over the scores: for each group, or the same for all. */
+static bool mask_fits(const struct shape *mask, const struct shape *scores) {
+  bool each = true, same = true, fits = mask->rank <= scores->rank;
+  for (int i = 1; fits && i <= mask->rank; i++) {
+    int64_t size = mask->dim[mask->rank - i];
+    bool whole = size == scores->dim[scores->rank - i];
+    fits = whole || size == 1;
+    each = each && (whole || i <= 3);
+    same = same && (size == 1 || i <= 3);
+  }
+  return fits && (same || (each && mask->rank == scores->rank));
+}
+
+static bool check_mask(struct layer *layer, const struct attention_sizes *s) {
+  int input = attention_mask(layer->args);
+  struct shape scores;
+  if (!input)
+    return true;
+  if (!find_scores(layer, s, &scores))
+    return layer_refuse(layer, WRONG_RANK, "mask",
+                        "scores of %s would have more than %d axes",
+                        shape_text(layer->in[0]).text, LIMIT_RANK);
+  if (mask_fits(layer->in[input], &scores))
+    return true;
+  struct diagnostic *d =
+      layer_fail(layer, SHAPE_MISMATCH, "mask", "a mask of %s for scores of %s",
+                 shape_text(layer->in[input]).text, shape_text(&scores).text);
+  return diag_help(d,
+                   "sizes must be equal from the last axis on, or 1: %" PRId64
+                   "x%" PRId64 " is the same for all heads",
+                   s->queries, s->keys);
+}
+
 /* What one kernel for all of attention does not know. */
 static bool check_kernel(const struct layer *layer) {
   const struct attention *attention = layer->args;
@@ -325,7 +378,7 @@ static bool check_padded(const struct layer *layer) {
   if (attention_is_joint(attention))
     return layer_refuse_surplus(layer, OUT_OF_RANGE, "lora_on",
                                 "`lora_on=padded` is not known with `joint`");
-  if (attention_is_packed(attention) && layer->input_count == 1)
+  if (attention_is_packed(attention) && !attention_keys(attention))
     return true;
   struct diagnostic *d =
       layer_fail(layer, MISSING_ARGUMENT, "lora_on",
@@ -362,7 +415,8 @@ static bool attention_shape(struct layer *layer) {
          check_heads(layer, &sizes) && check_cross(layer) &&
          check_values(layer) && check_rope(layer, &sizes) &&
          check_rotary(layer, &sizes) && check_relative(layer, &sizes) &&
-         check_kernel(layer) && check_out(layer) && find_out(layer, &sizes);
+         check_mask(layer, &sizes) && check_kernel(layer) && check_out(layer) &&
+         find_out(layer, &sizes);
 }
 
 /* Which bias each pair of a window has, in 64 bits: Swin's buffer. */

@@ -48,6 +48,7 @@ struct attention {
   struct layer_ref cross;
   struct layer_ref values; /* of which they are, if not of the keys' tensor */
   struct layer_ref joint;  /* positions of another stream, in front */
+  struct layer_ref mask;   /* what is added to the scores */
   int causal, rope, kernel, nobias, biases, packed, views, sbhd, noout, scale,
       qknorm;
   int sinks, talking;
@@ -87,6 +88,11 @@ static inline int attention_keys(const struct attention *attention) {
 
 static inline int attention_values(const struct attention *attention) {
   return attention_keys(attention) + (attention->values.name.length > 0);
+}
+
+/* The input that is added to the scores, the last one; 0: none is. */
+static inline int attention_mask(const struct attention *attention) {
+  return attention->mask.name.length ? attention_values(attention) + 1 : 0;
 }
 
 /* Sizes of one sample. */
@@ -149,6 +155,7 @@ struct attention_recorder {
   struct projection projections[PROJECTIONS];
   struct attention_places places;
   double factor; /* of the scores */
+  size_t mask;   /* a value, if it has one */
   bool fused;    /* one kernel */
 };
 

@@ -164,6 +164,44 @@ static size_t add_relative(const struct attention_recorder *r, size_t scores) {
                                             .param_count = 1});
 }
 
+/* A mask in one piece, as groups x heads x queries x keys; or 1 for each. */
+static struct strides mask_strides(const struct attention_recorder *r) {
+  const struct shape *mask = r->layer->in[attention_mask(r->attention)];
+  int64_t dim[4] = {1, 1, 1, 1};
+  for (int i = 0; i < mask->rank; i++) {
+    int at = i + 4 - mask->rank;
+    dim[at < 0 ? 0 : at] *= mask->dim[i];
+  }
+  return strides_dense(4, dim);
+}
+
+/* A tensor that is spread over the scores. */
+static size_t add_mask(const struct attention_recorder *r, size_t scores) {
+  int input = attention_mask(r->attention);
+  if (!input)
+    return scores;
+  size_t pair[2] = {scores,
+                    r->tape->lowers ? tape_dense(r->tape, r->mask) : r->mask};
+  struct strides out = heads_strides(r, r->s.queries, r->s.keys), lies[2];
+  for (int i = 0; i < 2; i++)
+    lies[i] = tape_strides(r->tape, pair[i]);
+  if (r->tape->lowers) {
+    struct strides seen = mask_strides(r);
+    seen.offset = lies[1].offset;
+    lies[1] = strides_spread(&seen, &out);
+  }
+  struct lowering does = {.opcode = DOES_ADD, .in = lies, .out = &out};
+  return tape_run(r->tape, &(struct operation){.name = "mask",
+                                               .does = &does,
+                                               .in = pair,
+                                               .in_count = 2,
+                                               .out = scores_of(r),
+                                               .by_channel = true,
+                                               .elementwise = true,
+                                               .gradient = GRADIENT_SHARED,
+                                               .reduces = true});
+}
+
 /* The features of all heads of a position again side by side. */
 size_t attention_together(const struct attention_recorder *r, size_t context,
                           struct extent unit, bool view_of_one) {
@@ -374,7 +412,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
   if (scaled(r) == ATTENTION_SCORES)
     scores = times(r, scores, r->factor);
   scores = talk(r, cap(r, scores), 0);
-  scores = mask(r, add_relative(r, scores));
+  scores = add_mask(r, mask(r, add_relative(r, scores)));
   size_t weights = drop(r, talk(r, soften(r, scores), 1));
   size_t seen = v;
   if (!is_module(r) && !lie_first(r, PROJECTION_VALUE))

@@ -250,7 +250,7 @@ static void project_all(const struct attention_recorder *r, const size_t *in,
     project_joint(r, in, qkv);
     return;
   }
-  if (r->layer->input_count > 1)
+  if (attention_values(r->attention))
     project_cross(r, in, qkv);
   else
     project_own(r, PROJECTION_QUERY, in[0], r->s.queries, qkv);
@@ -367,13 +367,22 @@ static bool gives_heads_first(const struct attention_recorder *r) {
   return r->tape->half && !r->tape->lowers && joins;
 }
 
+/* Before it is summed up: one for each score. */
+static struct extent mask_gradient(const struct attention_recorder *r) {
+  bool trained = attention_mask(r->attention) &&
+                 r->tape->values.at[r->mask].needs_gradient;
+  int64_t rows = size_product(r->s.heads, r->s.queries);
+  return trained ? attention_rows(r, rows, r->s.keys) : (struct extent){0};
+}
+
 /*
  * One kernel that keeps its inputs, its output, and the logarithm of each
  * row's sum in 32 bits (torch.nn.functional.scaled_dot_product_attention).
  */
 static size_t attend_fused(const struct attention_recorder *r, size_t q,
                            size_t k, size_t v) {
-  size_t in[3] = {q, k, v};
+  size_t in[4] = {q, k, v, r->mask};
+  bool masked = attention_mask(r->attention) > 0;
   struct extent sums = attention_rows(r, r->s.heads, r->s.queries);
   sums.width = WIDTH_F32;
   struct extent seed = extent_fixed(2, WIDTH_INDEX);
@@ -392,18 +401,20 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
     does.real[0] = r->factor;
   attention_lower_mask(r, &does);
   size_t value = tape_run(
-      r->tape, &(struct operation){
-                   .name = "attention",
-                   .does = &does,
-                   .in = in,
-                   .in_count = 3,
-                   .by_channel = true,
-                   .rings = true,
-                   .out = attention_rows(r, r->s.queries, r->s.width),
-                   .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) | KEEPS_OUT,
-                   .kept = {sums, seed},
-                   .back_work = sums,
-                   .cast = CAST_LOW});
+      r->tape,
+      &(struct operation){.name = "attention",
+                          .does = &does,
+                          .in = in,
+                          .in_count = 3 + masked,
+                          .by_channel = true,
+                          .rings = true,
+                          .out = attention_rows(r, r->s.queries, r->s.width),
+                          .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) |
+                                   KEEPS_OUT | (masked ? KEEPS_IN(3) : 0),
+                          .kept = {sums, seed},
+                          .back_work = sums,
+                          .back_more = mask_gradient(r),
+                          .cast = CAST_LOW});
   tape_see(r->tape, value, &out);
   bool turned = gives_heads_first(r);
   if (!turned && (!r->attention->sbhd || r->tape->lowers))
@@ -419,11 +430,14 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
                                  .attention = layer->args,
                                  .s = attention_sizes(layer)};
   r.factor = 1 / sqrt((double)r.s.dim);
+  r.mask = in[attention_mask(r.attention)];
   size_t qkv[3], context;
   r.fused = r.attention->kernel ? r.attention->kernel == ATTENTION_FUSED
                                 : tape->profile->fused_attention &&
                                       !r.attention->relative.rank &&
                                       !attention_steps(r.attention);
+  if (tape->lowers && attention_mask(r.attention))
+    r.fused = false; /* the runtime's kernel takes none */
   attention_projections(layer, r.projections);
   r.places = attention_places(layer);
   project_all(&r, in, qkv);

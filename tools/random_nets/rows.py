@@ -236,7 +236,8 @@ def attention(b, x):
     bias = b.here("biases", ["qkvo", "", "o", "qk", "qv"], 0.4) \
         if form == "apart" else b.here("biases", ["qkvo", ""], 0.3)
     causal = b.here("causal", [False, True], 0.5)
-    text = f"attention {heads}"
+    fork_text, mask = added(b, x)
+    text = f"attention {heads}" + (f" mask=p{b.labels}" if mask else "")
     if dim != x.channels // heads:
         text += f" dim={dim}"
     text += f" {form}" if form != "apart" else ""
@@ -340,6 +341,8 @@ def attention(b, x):
         each = full + (heads * heads if talking else 0)
         b.uncounted += 2 * each * length * max(length - seen, 0) * \
             len(b.inputs[0])
+    if mask:
+        s = b.emit(torch.add, s, mask)
     if sinks:
         holder = b.constant(heads)
         holder.requires_grad_(not told)
@@ -361,6 +364,7 @@ def attention(b, x):
     if out is not None:
         y = project(b, y, out, "o" in bias, "o", on, told)
     modules = b.modules[at:]
+    text = fork_text + text
     if not told:
         return f"{text} naive" + b.frozen(*modules), y
     for module in modules:
@@ -368,6 +372,21 @@ def attention(b, x):
                 module, "lora_A"):
             module.requires_grad_(False)
     return f"{text} naive", y
+
+
+def added(b, x):
+    """What scores get beside: for each pair of positions, or for each key."""
+    form = b.here("mask", ["", "pairs", "keys"], 0.3)
+    if not form:
+        return "", None
+    label = b.label()
+    if form == "keys":
+        y = b.emit(lambda t: t.sum(-1), x)
+        y = b.emit(lambda t: t[:, None, None], y)
+        return f"fork {{ sum c; {label}: identity }}; ", y
+    y = b.emit(lambda s, t: s @ t.transpose(1, 2), x, x)
+    y = b.emit(lambda t: t[:, None], y)
+    return (f"fork {{ matmul {{}} {{}} transpose; {label}: identity }}; ", y)
 
 
 def scored(b, q, k, v, dim):
