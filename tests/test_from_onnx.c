@@ -316,6 +316,28 @@ static void a_gru_gives_what_onnx_says(void **state) {
   free(source);
 }
 
+/* Rows by indices that are repeated for each value. */
+static void rows_are_gathered_as_pytorch_does(void **state) {
+  (void)state;
+  const char *folder = scratch("rows"), *data = "tests/data/import/onnx/rows";
+  char options[1024], net[512];
+  struct run r = run("%s import %s.onnx --weights %s/w.safetensors -o %s/x.net",
+                     NETC, data, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  snprintf(net, sizeof net, "%s/x.net", folder);
+  char *source = read_text(net, NULL);
+  assert_holds(source, "\ngather indices=TopK -> 3x8\n");
+  snprintf(options, sizeof options,
+           "--weights %s/w.safetensors --input %s.x.npy", folder, data);
+  char *values = values_of(folder, net, options);
+  r = run("od -An -tfF -j128 %s.y.npy", data);
+  assert_near(values, r.out);
+  run_free(&r);
+  free(values);
+  free(source);
+}
+
 /* Weights make the round, too: the same inputs give the same outputs. */
 static void check_round(const char *folder, const char *net, int opset) {
   char path[512], options[1024];
@@ -416,6 +438,26 @@ static void attention_with_values_comes_back(void **state) {
   char *source = read_text(net, NULL);
   assert_holds(source, "repeat 4 { ln; attention 4 cross=");
   assert_holds(source, " values=");
+  free(source);
+}
+
+/* For pairs of positions, and for keys of each head. */
+static void attention_with_a_mask_comes_back(void **state) {
+  (void)state;
+  const char *folder = scratch("masks");
+  char net[512];
+  snprintf(net, sizeof net, "%s/m.net", folder);
+  struct run r = run("echo 'input 9x12; linear 16;"
+                     "fork { bias: weight 4x1x9 fixed };"
+                     "fork { pairs: matmul {} {} transpose };"
+                     "attention 4 mask=pairs; attention 4 kv=2 mask=bias' >%s",
+                     net);
+  run_free(&r);
+  check_round(folder, net, 13);
+  snprintf(net, sizeof net, "%s/x.net", folder);
+  char *source = read_text(net, NULL);
+  assert_holds(source, "attention 4 mask=");
+  assert_holds(source, "attention 4 kv=2 mask=");
   free(source);
 }
 
@@ -1114,10 +1156,12 @@ int main(void) {
       cmocka_unit_test(layers_are_those_that_the_list_has),
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
       cmocka_unit_test(a_gru_gives_what_onnx_says),
+      cmocka_unit_test(rows_are_gathered_as_pytorch_does),
       cmocka_unit_test(weights_come_back),
       cmocka_unit_test(sampled_maps_come_back),
       cmocka_unit_test(chosen_rows_come_back),
       cmocka_unit_test(attention_with_values_comes_back),
+      cmocka_unit_test(attention_with_a_mask_comes_back),
       cmocka_unit_test(operators_on_nothing_are_read_or_refused),
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(wrong_wires_are_refused),

@@ -7,6 +7,7 @@
     tools/onnx_models.py build/netc strip NAME FOLDER
     tools/onnx_models.py build/netc tiny FOLDER
     tools/onnx_models.py build/netc gru FOLDER
+    tools/onnx_models.py build/netc rows FOLDER
     tools/onnx_models.py build/netc beside FOLDER
     tools/onnx_models.py build/netc detector FOLDER
     tools/onnx_models.py build/netc branch FOLDER
@@ -20,7 +21,8 @@ them with their weights and compares parameters and outputs with PyTorch's.
 without comments, parameters and multiplications before and after.
 `strip` writes such a model with ConstantOfShape nodes in the place of its weights,
 `tiny` a small one of many patterns with its input and output, `gru` that of
-libonnx-testdata whose reset gate comes first, `beside` one whose
+libonnx-testdata whose reset gate comes first, `rows` one of PyTorch that
+picks rows by their scores, `beside` one whose
 tensors are in a file of their own, `detector` torchvision's RetinaNet on a
 small backbone with its picture and what its heads give, `branch` a model of
 Ifs whose conditions are constant: they are in tests/data/import/onnx, the
@@ -516,6 +518,26 @@ def gru(folder):
     numpy.save(os.path.join(folder, "gru.y.npy"), arrays[4])
 
 
+def rows(folder):
+    """The best rows as two-stage detectors take them: GatherElements."""
+    import torch
+
+    class Best(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.score, self.out = torch.nn.Linear(8, 3), torch.nn.Linear(8, 4)
+
+        def forward(self, x):
+            best = self.score(x).max(-1).values.topk(3, dim=1).indices
+            return self.out(x.gather(1, best[..., None].expand(-1, -1, 8)))
+    torch.manual_seed(3)
+    net, x = Best(), torch.randn(1, 6, 8)
+    path = os.path.join(folder, "rows")
+    torch.onnx.export(net, x, path + ".onnx", opset_version=13)
+    numpy.save(path + ".x.npy", x.numpy())
+    numpy.save(path + ".y.npy", net(x).detach().numpy())
+
+
 def beside(folder):
     """A model and its tensors in values.bin; the same in one file."""
     random = numpy.random.RandomState(0)
@@ -593,6 +615,8 @@ def main():
         tiny(sys.argv[3])
     elif sys.argv[2] == "gru":
         gru(sys.argv[3])
+    elif sys.argv[2] == "rows":
+        rows(sys.argv[3])
     elif sys.argv[2] == "detector":
         detector(sys.argv[3])
     elif sys.argv[2] == "branch":

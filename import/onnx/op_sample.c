@@ -1,4 +1,5 @@
-/* Values at places that the net computes: GridSample, TopK, GatherND. */
+/* Values at places that the net computes: GridSample, TopK, GatherND,
+   GatherElements. */
 
 #include "import/onnx/reader.h"
 
@@ -92,19 +93,12 @@ bool op_topk(struct onnx *x) {
          (!onnx_is_read(x, 1) || give_best(x, &plain, axis, count, true));
 }
 
-/* Rows of each sample, by indices of its own. */
-bool op_gather_nd(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0), *which = onnx_input(x, 1);
+/* Rows of each sample, by a vector of indices of its own. */
+static bool gather_rows(struct onnx *x, const struct onnx_view *in,
+                        const struct onnx_view *which) {
   struct onnx_view rows, indices, result;
-  if (!in || !which)
-    return false;
-  if (onnx_int(x, "batch_dims", 0) != 1 || which->at.rank != 3 ||
-      which->at.dim[2] != 1 || in->at.rank < 2)
-    return onnx_fail(x, "only rows of each sample are supported");
-  indices = *which;
-  layout_drop(&indices.at, 2);
   if (!view_is_batch(x, in, 0) || !view_plain(x, in, &rows) ||
-      !view_is_batch(x, &indices, 0) || !view_plain(x, &indices, &indices) ||
+      !view_is_batch(x, which, 0) || !view_plain(x, which, &indices) ||
       graph_at(x->graph, rows.node)->shape.rank != in->at.rank - 1)
     return onnx_fail(x, "its rows are not those of each sample");
   struct graph_node *node = onnx_layer(x, WORD_GATHER, rows.node);
@@ -113,4 +107,46 @@ bool op_gather_nd(struct onnx *x) {
   node->shape.size[0] = which->at.dim[1];
   return view_resized(x, &rows, node->index, &result) &&
          onnx_give(x, 0, &result);
+}
+
+bool op_gather_nd(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0), *which = onnx_input(x, 1);
+  if (!in || !which)
+    return false;
+  if (onnx_int(x, "batch_dims", 0) != 1 || which->at.rank != 3 ||
+      which->at.dim[2] != 1 || in->at.rank < 2)
+    return onnx_fail(x, "only rows of each sample are supported");
+  struct onnx_view indices = *which;
+  layout_drop(&indices.at, 2);
+  return gather_rows(x, in, &indices);
+}
+
+/* Whether all places of an axis are one, seen again and again. */
+static bool is_repeated(const struct onnx_layout *at, int axis) {
+  for (int i = 0; i < at->count; i++)
+    if (at->atom[i].axis == axis && at->atom[i].size > 1 &&
+        at->atom[i].stride != 0)
+      return false;
+  return true;
+}
+
+/* x.gather(1, indices[..., None].expand(-1, -1, C)): each index is a row's. */
+bool op_gather_elements(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0), *which = onnx_input(x, 1);
+  if (!in || !which)
+    return false;
+  struct onnx_view indices = *which;
+  int rank = in->at.rank;
+  bool rows = rank >= 2 && which->at.rank == rank &&
+              onnx_axis(x, onnx_int(x, "axis", 0), rank) == 1;
+  for (int i = rank - 1; i > 1 && rows; i--) {
+    rows = which->at.dim[i] == in->at.dim[i] && is_repeated(&indices.at, i) &&
+           layout_slice(&indices.at, i, 0, 1);
+    if (rows)
+      layout_drop(&indices.at, i);
+  }
+  if (!rows)
+    return onnx_fail(x, "only whole rows of each sample are supported, by an "
+                        "index that is repeated for all values of the row");
+  return gather_rows(x, in, &indices);
 }
