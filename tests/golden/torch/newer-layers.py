@@ -1,5 +1,5 @@
 # newer, by netc 0.2.0:
-# 13,843 parameters, 694,470 MACs a sample
+# 14,487 parameters, 873,030 MACs a sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.
@@ -115,7 +115,7 @@ class Attention(nn.Module):
             scores = scores.masked_fill(hidden, -math.inf)
         return scores
 
-    def weights(self, q, k):
+    def weights(self, q, k, mask):
         if self.scale == "queries":
             q = q / math.sqrt(self.dim)
         scores = q @ k.transpose(-2, -1)
@@ -124,17 +124,19 @@ class Attention(nn.Module):
         if self.softcap:
             scores = torch.tanh(scores / self.softcap) * self.softcap
         scores = self.masked(scores)
+        if mask is not None:
+            scores = scores + mask
         return scores.softmax(-1)
 
-    def attend(self, q, k, v):
-        return self.weights(q, k) @ v
+    def attend(self, q, k, v, mask):
+        return self.weights(q, k, mask) @ v
 
     def repeated(self, y):
         serves = self.heads // self.kv_heads
         y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
         return y.flatten(-4, -3)
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
         if self.norm and self.norm_all:
             q, k = self.q_norm(q), self.k_norm(k)
@@ -150,7 +152,7 @@ class Attention(nn.Module):
                     for y in (q, k))
         if self.kv_heads != self.heads:
             k, v = self.repeated(k), self.repeated(v)
-        y = self.attend(q, k, v)
+        y = self.attend(q, k, v, mask)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
 
@@ -160,15 +162,18 @@ class PackedAttention(nn.Module):
     kv_heads: of keys and values; each serves heads / kv_heads
     bias: which of queries, keys, values and output have one
     norm: of each head's queries and keys
+    softcap: bounds scores
     """
 
     def __init__(self, channels, heads, kv_heads=None, bias="qkvo",
-                 causal=False, norm=None, sinks=False, talking=False):
+                 causal=False, norm=None, softcap=None, sinks=False,
+                 talking=False):
         super().__init__()
         self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = channels // heads
         kv_width = self.dim * self.kv_heads
         self.causal = causal
+        self.softcap = softcap
         self.norm = norm
         self.talking = talking
         self.sizes = channels, kv_width, kv_width
@@ -210,11 +215,15 @@ class PackedAttention(nn.Module):
     def mixed(self, scores, heads):
         return heads(scores.movedim(-3, -1)).movedim(-1, -3)
 
-    def weights(self, q, k):
+    def weights(self, q, k, mask):
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        if self.softcap:
+            scores = torch.tanh(scores / self.softcap) * self.softcap
         if self.talking:
             scores = self.mixed(scores, self.proj_l)
         scores = self.masked(scores)
+        if mask is not None:
+            scores = scores + mask
         if self.sinks is not None:
             sinks = self.sinks[:, None, None].expand(*scores.shape[:-1], 1)
             scores = torch.cat([scores, sinks], -1)
@@ -225,15 +234,15 @@ class PackedAttention(nn.Module):
             return weights
         return self.mixed(weights, self.proj_w)
 
-    def attend(self, q, k, v):
-        return self.weights(q, k) @ v
+    def attend(self, q, k, v, mask):
+        return self.weights(q, k, mask) @ v
 
     def repeated(self, y):
         serves = self.heads // self.kv_heads
         y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
         return y.flatten(-4, -3)
 
-    def forward(self, x, seen=None):
+    def forward(self, x, seen=None, mask=None):
         seen = x if seen is None else seen
         if x is seen:
             q, k, v = F.linear(x, self.in_proj_weight,
@@ -246,7 +255,7 @@ class PackedAttention(nn.Module):
             q, k = self.q_norm(q), self.k_norm(k)
         if self.kv_heads != self.heads:
             k, v = self.repeated(k), self.repeated(v)
-        y = self.attend(q, k, v)
+        y = self.attend(q, k, v, mask)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
 
@@ -397,7 +406,8 @@ class Stage2(nn.Module):
 
 
 class Newer(nn.Module):
-    """Gives (means, sums, planes, largest, smallest, one, map, sequence)."""
+    """Gives (means, sums, planes, largest, smallest, one, map, listed,
+    sequence)."""
 
     def __init__(self):
         super().__init__()
@@ -431,10 +441,10 @@ class Newer(nn.Module):
                       norm=lambda width, eps: HeadNorm(width, 2, eps),
                       norm_all=True),
         ])
-        self.attention = JointAttention(8, 2, bias="", other=8,
-                                        norm=lambda width,
-                                        eps: HeadNorm(width, 4, eps),
-                                        norm_all=True)
+        self.attention1 = JointAttention(8, 2, bias="", other=8,
+                                         norm=lambda width,
+                                         eps: HeadNorm(width, 4, eps),
+                                         norm_all=True)
         self.attentions2 = nn.ModuleList([
             Attention(8, 2, scale=None, softcap=5),
             PackedAttention(8, 2, talking=True),
@@ -455,10 +465,13 @@ class Newer(nn.Module):
             PackedJointAttention(8, 4, kv_heads=2, other=8),
             JointAttention(8, 2, other=8),
         ])
+        self.attention2 = Attention(8, 2)
+        self.attention3 = PackedAttention(8, 2, causal=True, softcap=5)
+        self.linear4 = nn.Linear(16, 4)
 
     def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor,
                                                      Tensor, Tensor, Tensor,
-                                                     Tensor, Tensor]:
+                                                     Tensor, Tensor, Tensor]:
         x = self.bn1(self.conv1(F.pad(a, (0, 1, 0, 1))))
         x = F.leaky_relu(x, negative_slope=0.2, inplace=True)
         x = F.max_pool2d(F.pad(x, (0, 0, 0, 1), value=-math.inf), 2)
@@ -528,7 +541,7 @@ class Newer(nn.Module):
         t2 = t2 + self.posembed2.weight[3]
         for attention1 in self.attentions1:
             t2 = attention1(t2)
-        t2 = self.attention(t2, b)
+        t2 = self.attention1(t2, b)
         for attention2 in self.attentions2:
             t2 = attention2(t2)
         t2 = F.gelu(self.linear3(t2), approximate="tanh")
@@ -536,15 +549,25 @@ class Newer(nn.Module):
             t2 = attention3(t2)
         for attention4 in self.attentions4:
             t2 = attention4(t2, b)
+        t3 = t2 @ t2.transpose(-2, -1)
+        t2 = self.attention2(t2, mask=t3[:, None])
+        t3 = t2.sum(2)
+        t2 = self.attention3(t2, mask=t3[:, None, None])
+        t3 = torch.tanh(t2)
+        t3 = [t2, t3]
+        t4 = F.relu(torch.cat(t3, 2))
+        t4 = self.linear4(t4)
+        t3 = [*t3, t4]
+        t3 = torch.sigmoid(torch.cat(t3, 2))
         t2 = F.glu(t2, 2)
         t2 = F.normalize(t2, dim=2)
         t2 = t2.detach()
-        t3 = t2.max(2)[0]
-        t3 = t3.topk(5, 1)[1]
-        t2 = t2.gather(1, t3[:, :, None].repeat(1, 1, 4))
+        t4 = t2.max(2)[0]
+        t4 = t4.topk(5, 1)[1]
+        t2 = t2.gather(1, t4[:, :, None].repeat(1, 1, 4))
         t2 = t2.topk(3, 1, largest=False)[0]
         t2 = t2.mean(1, keepdim=True)
-        return y, z, u, v.transpose(1, 2), w, t1, x, t2
+        return y, z, u, v.transpose(1, 2), w, t1, x, t3, t2
 
 
 if __name__ == "__main__":
