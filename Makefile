@@ -274,9 +274,9 @@ test_sources := $(filter-out \
                   $(if $(SAN)$(COVER),%/test_install.c %/test_header.c) \
                   $(if $(COVER),%/test_shown.c) \
                   $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
-                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_zoo.c %/test_round_trip.c) \
+                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_readers.c %/test_tflite.c %/test_openvino.c %/test_values.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
-                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_zoo.c %/test_round_trip.c) \
+                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c %/test_openvino.c), \
                   $(wildcard $(src)tests/test_*.c))
 
@@ -321,9 +321,9 @@ $(build)/tests/test_runtime $(build)/tests/test_q8: \
 $(build)/tests/test_runtime $(build)/tests/test_q8: private tensor_objects :=
 
 message_objects := $(build)/obj/gen/onnx.pb-c.o
-$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector: \
+$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector $(build)/tests/test_onnx_quant: \
     $(message_objects)
-$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector: \
+$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector $(build)/tests/test_onnx_quant: \
     private objects += $(message_objects) -lprotobuf-c
 
 # The program with folds of imports that go wrong.

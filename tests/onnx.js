@@ -1,5 +1,6 @@
 // Models of -o x.onnx beside netc run: make check-onnx.
-// onnx.js NETC FOLDER [NET...]: every net with weights and inputs by chance.
+// onnx.js NETC FOLDER [NET...]: every net with weights and inputs by chance;
+// then models of eight bits, which netc imports and runs in int8.
 "use strict";
 const { execFileSync } = require("child_process");
 const fs = require("fs");
@@ -67,6 +68,9 @@ const open = [["unet", maps, "64x64", "112x96", "256x240"],
 ].flatMap(([net, bounds, ...all]) => all.map((sizes) => [
   ...`examples/zoo/${net}`.replace(/^\S+/, "$&.net").split(" "),
   "--bounds", bounds, "--sizes", sizes]));
+
+const call = (...words) => execFileSync(netc, words, {
+  stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
 
 const random = (count, seed) => {
   let state = seed * 2654435761 >>> 0;
@@ -176,8 +180,6 @@ const sized = (net, sizes, to) => {
 const compare = async (source, options) => {
   const name = path.basename(source, ".net");
   const file = (end) => path.join(folder, name + end);
-  const call = (...words) => execFileSync(netc, words, {
-    stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
   const given = (word) => options.includes(word) &&
     options[options.indexOf(word) + 1];
   const without = (...words) => options.filter((o, i) =>
@@ -227,6 +229,44 @@ const compare = async (source, options) => {
   return [values, worst];
 };
 
+// Rows, columns, channels: one sample after the other, channels first.
+const samplesOf = (file) => {
+  const { dims, values } = readNpy(file);
+  const size = count(dims.slice(1));
+  return Array.from({ length: dims[0] }, (_, i) => new ort.Tensor("float32",
+    transpose(values.slice(i * size, (i + 1) * size), [1, ...dims.slice(1)],
+      [0, 3, 1, 2]), [1, dims[3], dims[1], dims[2]]));
+};
+
+// A model of tests/data/import/quant: the least and the largest steps between
+// what netc and onnxruntime give. Written next to them with WRITE=1.
+const eightBits = async (name) => {
+  const data = "tests/data/import/quant/";
+  const file = (end) => path.join(folder, name + end);
+  call("import", `${data}${name}.onnx`, "--weights", file(".st"), "-o",
+    file(".net"));
+  const session = await ort.InferenceSession.create(`${data}${name}.onnx`,
+    { logSeverityLevel: 3 });
+  const samples = samplesOf(`${data}x.npy`);
+  call("run", file(".net"), "--batch", `${samples.length}`, "--weights",
+    file(".st"), "--input", `${data}x.npy`, "-o", file(".npy"));
+  const head = fs.readFileSync(file(".st")).subarray(8).toString("latin1");
+  const step = (end) => Number(head.match(`"fc1.output.${end}":"([^"]*)"`)[1]);
+  const wanted = [];
+  for (const sample of samples)
+    wanted.push(...(await session.run({ x: sample })).y.data);
+  const numbers = Int8Array.from(wanted, (value) =>
+    Math.round(value / step("scale")) + step("zero_point"));
+  if (process.env.WRITE)
+    writeNpy(`${data}y.npy`, "|i1", [samples.length, wanted.length /
+      samples.length], numbers);
+  const bytes = fs.readFileSync(file(".npy"));
+  const ours = new Int8Array(bytes.subarray(bytes.length - numbers.length));
+  const worst = Math.max(...numbers.map((v, i) => Math.abs(v - ours[i])));
+  must(worst <= 1, `${name} differs by ${worst} steps`);
+  return [numbers.length, worst];
+};
+
 (async () => {
   const list = chosen.length ? chosen.map((net) => net.split(" "))
     : [...small, ...zoo, ...open];
@@ -241,6 +281,15 @@ const compare = async (source, options) => {
       failed = 1;
       console.log(`${net} ${options.join(" ")}: ${error.stderr || ""}` +
         error.message);
+    }
+  }
+  for (const name of chosen.length ? [] : ["qdq", "unsigned", "qlinear"]) {
+    try {
+      const [values, worst] = await eightBits(name);
+      console.log(`${name}: ${values} values of 8 bits, ${worst} steps`);
+    } catch (error) {
+      failed = 1;
+      console.log(`${name}: ${error.stderr || ""}${error.message}`);
     }
   }
   process.exit(failed);

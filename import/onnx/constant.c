@@ -327,6 +327,9 @@ struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
   result->real = c->real;
   result->whole = c->whole;
   result->proto = c->proto;
+  result->steps = c->steps;
+  if (c->stored)
+    result->stored = constant_with(x, c->stored, rank, dims);
   return result;
 }
 
@@ -373,6 +376,9 @@ struct constant *constant_through(struct onnx *x, struct constant *c,
   if (layout_equal(at, &dense) && layout_values(at) == c->count)
     return constant_with(x, c, at->rank, at->dim);
   struct constant *result = like(x, c, at->rank, at->dim);
+  result->steps = c->steps;
+  if (c->stored)
+    result->stored = constant_through(x, c->stored, at);
   struct cursor cursor = {.at = at, .place = at->first};
   if (c->fill || c->unknown || x->graph->failed || !constant_load(x, c))
     return result;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "import/onnx/reader.h"
+#include "import/onnx/steps.h"
 
 /* A node whose values lie as the file's, or as maps do in netc. */
 static bool settle_output(struct onnx *x, const struct onnx_view *view,
@@ -167,6 +168,18 @@ static void count_weights(struct onnx *x) {
   }
 }
 
+/* Numbers of 8 bits as they have a sign, of 32 as they are; NULL: none. */
+static const int32_t *stored_of(struct onnx *x, const struct constant *from) {
+  const struct constant *c = from->stored;
+  int64_t least = c && c->type == TYPE_UINT8 ? 128 : 0;
+  if (!c || !(c->whole || c->real))
+    return NULL;
+  int32_t *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+  for (int64_t i = 0; i < c->count; i++)
+    to[i] = (int32_t)(constant_whole(c, i) - least);
+  return to;
+}
+
 /* The weights' values, for a file. */
 static bool give_weights(struct onnx *x) {
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
@@ -186,7 +199,12 @@ static bool give_weights(struct onnx *x) {
                                 .is_matrix = w->is_matrix,
                                 .as_file = w->as_file,
                                 .real = c->real,
-                                .whole = c->whole};
+                                .whole = c->whole,
+                                .stored = stored_of(x, w->from)};
+      if (w->from->steps)
+        steps_put(x, w->from->steps,
+                  &node->weights.at[node->weights.count - 1].scale,
+                  &node->weights.at[node->weights.count - 1].zero);
     }
   }
   x->at = NULL;
@@ -216,5 +234,6 @@ bool onnx_finish(struct onnx *x) {
                         "pattern that is not here");
   }
   count_weights(x);
+  steps_settle(x);
   return !x->options->weights || give_weights(x);
 }

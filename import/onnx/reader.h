@@ -28,6 +28,8 @@ enum {
 /* Element types that matter, by the numbers of onnx.proto. */
 enum element_type {
   TYPE_FLOAT = 1,
+  TYPE_UINT8 = 2,
+  TYPE_INT8 = 3,
   TYPE_INT32 = 6,
   TYPE_INT64 = 7,
   TYPE_BOOL = 9,
@@ -65,6 +67,8 @@ struct constant {
   const struct constant *origin; /* that it is a view of, or NULL */
   const struct constant *longer; /* a table whose first rows they are */
   const struct band *band;       /* that stands for values which are not here */
+  struct constant *stored;       /* whole numbers that it stands for, or NULL */
+  const struct onnx_steps *steps; /* theirs */
 };
 
 /* What a layer gives, seen with the axes of the file, the batch among them. */
@@ -178,6 +182,8 @@ struct onnx {
   VEC(const struct constant *) left;   /* parameters of what is left out */
   bool lenient;                        /* nor what cannot be read as it is */
   bool folded; /* batch norms were folded, as it seems: folded.c */
+  bool quantised, wide, stored; /* what layers give is in steps, of more than 8
+                                   bits; weights are: op_quant.c */
 };
 
 /* Decoding. False with the graph's error. */

@@ -1,0 +1,157 @@
+/*
+ * ONNX models of eight bits: QuantizeLinear and DequantizeLinear around the
+ * operators, or one operator for all of that, are a net that computes in int8,
+ * with the bytes that onnxruntime gives (tools/onnx_quant.py, tests/onnx.js).
+ */
+#define _XOPEN_SOURCE 700
+#include "onnx.pb-c.h"
+
+#include "base/arena.h"
+
+#include "tests/imported.h"
+
+#define FOLDER "tests/data/import/quant/"
+
+static const char *const models[] = {"qdq", "unsigned", "qlinear"};
+
+/* The bytes of an array of int8 after its header. */
+static const char *values_at(const char *bytes) {
+  return bytes + 10 + (unsigned char)bytes[8] + 256 * (unsigned char)bytes[9];
+}
+
+static void they_run_in_int8_as_onnxruntime_does(void **state) {
+  (void)state;
+  const char *folder = scratch("quant");
+  size_t size, wanted_size;
+  char path[512];
+  char *wanted = read_text(FOLDER "y.npy", &wanted_size);
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    struct run r = run("%s import " FOLDER "%s.onnx --weights %s/w.safetensors "
+                       "-o %s/x.net",
+                       NETC, models[i], folder, folder);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+    snprintf(path, sizeof path, "%s/x.net", folder);
+    char *source = read_text(path, NULL);
+    assert_string_equal(source,
+                        "net quant\ninput 16x16x3\nconv 8 3x3 pad relu\n"
+                        "add { dwconv 3x3 pad relu; conv 8 1x1 } {}\n"
+                        "pool 2x2 -> 8x8x8\ngap      -> 1x1x8\nfc 10    -> 10\n"
+                        "infer dtype=i8\n");
+    r = run(
+        "%s run %s/x.net --batch 4 --weights %s/w.safetensors --input " FOLDER
+        "x.npy -o %s/y.npy",
+        NETC, folder, folder, folder);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+    snprintf(path, sizeof path, "%s/y.npy", folder);
+    char *bytes = read_text(path, &size);
+    const char *ours = values_at(bytes), *theirs = values_at(wanted);
+    assert_int_equal(bytes + size - ours, 40);
+    assert_int_equal(wanted + wanted_size - theirs, 40);
+    assert_memory_equal(ours, theirs, 40);
+    free(bytes);
+    free(source);
+  }
+  free(wanted);
+}
+
+/* What was changed in the file, and what is said then. */
+static Onnx__TensorProto *constant(Onnx__GraphProto *g, const char *name) {
+  for (size_t i = 0; i < g->n_initializer; i++)
+    if (strcmp(g->initializer[i]->name, name) == 0)
+      return g->initializer[i];
+  fail_msg("no %s", name);
+  return NULL;
+}
+
+static Onnx__NodeProto *node(Onnx__GraphProto *g, const char *name) {
+  for (size_t i = 0; i < g->n_node; i++)
+    if (strcmp(g->node[i]->name, name) == 0)
+      return g->node[i];
+  fail_msg("no %s", name);
+  return NULL;
+}
+
+static void without_steps(Onnx__GraphProto *g) {
+  memset(constant(g, "c1_s")->raw_data.data, 0, 4);
+}
+
+static void by_input(Onnx__GraphProto *g) {
+  strcpy(node(g, "c1_q")->input[1], "x");
+}
+
+static void along_no_axis(Onnx__GraphProto *g) {
+  node(g, "c1.weight_d")->attribute[0]->i = 1;
+}
+
+struct change {
+  void (*change)(Onnx__GraphProto *g);
+  const char *says;
+};
+
+static void write_changed(const char *path, const struct change *c) {
+  size_t size;
+  char *bytes = read_text(FOLDER "qdq.onnx", &size);
+  Onnx__ModelProto *model =
+      onnx__model_proto__unpack(NULL, size, (uint8_t *)bytes);
+  assert_non_null(model);
+  c->change(model->graph);
+  size = onnx__model_proto__get_packed_size(model);
+  uint8_t *packed = malloc(size);
+  onnx__model_proto__pack(model, packed);
+  write_text(path, (char *)packed, size);
+  free(packed);
+  onnx__model_proto__free_unpacked(model, NULL);
+  free(bytes);
+}
+
+static void other_steps_are_refused(void **state) {
+  (void)state;
+  static const struct change changes[] = {
+      {without_steps, "a scale of it is not above 0"},
+      {by_input, "its scale and zero point are not constants that fit"},
+      {along_no_axis, "its scales are not those of an axis"},
+  };
+  const char *folder = scratch("steps");
+  char path[512];
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    write_changed(path, &changes[i]);
+    struct run r = run("%s import %s", NETC, path);
+    assert_int_equal(r.status, 1);
+    assert_holds(r.err, changes[i].says);
+    run_free(&r);
+  }
+}
+
+/* Weights that stay real are not of 8 bits: neither is the net. */
+static void real_weight(Onnx__GraphProto *g) {
+  Onnx__NodeProto *n = node(g, "c3.weight_d");
+  strcpy(n->op_type, "Cast");
+  strcpy(n->attribute[0]->name, "to");
+  n->attribute[0]->i = 1;
+  n->n_input = 1;
+}
+
+static void what_is_not_all_of_8_bits_is_float32(void **state) {
+  (void)state;
+  static const struct change change = {real_weight, NULL};
+  const char *folder = scratch("mixed");
+  char path[512];
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  write_changed(path, &change);
+  char *source = import(path, "");
+  assert_holds(source, "# Some layers are of 8 bits in the file, and some are "
+                       "not: all are float32 here.");
+  assert_null(strstr(source, "dtype=i8"));
+  free(source);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(they_run_in_int8_as_onnxruntime_does),
+      cmocka_unit_test(other_steps_are_refused),
+      cmocka_unit_test(what_is_not_all_of_8_bits_is_float32)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
