@@ -458,6 +458,11 @@ check-onnx: $(build)/netc
 	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/onnx.js \
 	  $(abspath $(build))/netc $(abspath $(build))/onnx $(ONNX_NETS)
 
+# Files of other frameworks that are in FOLDER, as tests/data/import/gathered.csv
+# has them: by hand, since they are not part of the repository.
+check-gathered: $(build)/netc
+	python3 $(src)tools/gathered.py $(abspath $(build))/netc "$(FOLDER)"
+
 # editors/vscode: the grammar on samples that say their scopes and on every word
 # of the zoo and of golden layers, as netc reads it; then what stands beside it.
 grammar := editors/vscode/syntaxes/netc.tmLanguage.json
@@ -850,7 +855,7 @@ clean:
 
 FORCE:
 
-.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-editors check-lsp bench-lsp check-review static wheel check-python check-modules site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
+.PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-gathered check-editors check-lsp bench-lsp check-review static wheel check-python check-modules site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
         valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
