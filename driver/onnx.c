@@ -1,6 +1,7 @@
 /* -o x.onnx: the model's files, and where the values of weights come from. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ struct onnx_call {
   struct weight_set set;
   struct tensor_file file; /* unless weights are made up */
   struct output_file data; /* beside the model */
+  bool quantised;          /* the model is: weights with steps are whole */
   int status;
 };
 
@@ -27,15 +29,86 @@ static bool put_hole(const struct onnx_call *call, FILE *to, int64_t bytes) {
   return !appends && fseeko(to, (off_t)bytes, SEEK_CUR) == 0;
 }
 
+/* Steps */
+
+static bool give_steps(const struct tensor_steps *found,
+                       struct onnx_q8_steps *steps) {
+  if (found)
+    *steps = (struct onnx_q8_steps){
+        .count = found->count, .scale = found->scale, .zero = found->zero};
+  return found;
+}
+
+static bool output_steps(void *user, const char *layer,
+                         struct onnx_q8_steps *steps) {
+  struct onnx_call *call = user;
+  struct text key = text_new(&call->arena);
+  text_printf(&key, "%s.output", layer);
+  return give_steps(tensors_steps(&call->file, text_string(&key)), steps);
+}
+
+/* As the runtime's block has them: the largest of each output is 127. */
+static void make_steps(struct onnx_call *call, size_t weight,
+                       struct onnx_q8_steps *steps) {
+  const struct netc_weight *w = &call->set.weights.at[weight];
+  size_t count = (size_t)w->dims[0], each = (size_t)w->count / count;
+  float *scale = arena_alloc(&call->arena, count + 1, sizeof *scale);
+  float *values = arena_alloc(&call->arena, each + 1, sizeof *values);
+  for (size_t o = 0; o < count; o++) {
+    weight_set_values(&call->set, weight, (int64_t)(o * each), (int64_t)each,
+                      values);
+    for (size_t i = 0; i < each; i++)
+      scale[o] = fmaxf(scale[o], fabsf(values[i]));
+    scale[o] = scale[o] > 0 ? scale[o] / 127 : 1;
+  }
+  *steps = (struct onnx_q8_steps){
+      .count = count,
+      .scale = scale,
+      .zero = arena_alloc(&call->arena, count + 1, sizeof *steps->zero)};
+}
+
+/* Matrices and kernels without any get some; a bias stays real. */
+static bool weight_steps(void *user, size_t weight,
+                         struct onnx_q8_steps *steps) {
+  struct onnx_call *call = user;
+  const struct stored_tensor *stored = call->set.from[weight];
+  const struct netc_weight *w = &call->set.weights.at[weight];
+  bool found =
+      stored && give_steps(tensors_steps(&call->file, stored->name), steps);
+  if (!found && w->rank > 1 && w->count > 0 &&
+      slice_ends(slice_of(w->name), ".weight")) {
+    make_steps(call, weight, steps);
+    found = true;
+  }
+  steps->wide = found && slice_ends(slice_of(w->name), ".bias");
+  return found;
+}
+
+/* Whole numbers, of which `values` are what they stand for. */
+static void put_wholes(FILE *to, const struct onnx_q8_steps *steps,
+                       int64_t each, int64_t first, const float *values,
+                       size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    int64_t place = (first + (int64_t)i) / each;
+    int32_t number =
+        (int32_t)lrint((double)values[i] / (double)steps->scale[place]) +
+        steps->zero[place];
+    for (int k = 0; k < (steps->wide ? 4 : 1); k++)
+      fputc((int)((uint32_t)number >> 8 * k & 255), to);
+  }
+}
+
 /* Without a file what scales is 1 and the rest is 0; sines are known. In
  * pieces: they may be more than memory has. */
 static void put_weight(void *user, size_t weight) {
   enum { PIECE = 1 << 14 };
-  const struct onnx_call *call = user;
+  struct onnx_call *call = user;
   const struct netc_weight *w = &call->set.weights.at[weight];
   FILE *to = call->data.file ? call->data.file : call->request->file;
   bool known = call->request->weights || w->sines;
   float piece[PIECE];
+  struct onnx_q8_steps steps;
+  bool whole = call->quantised && weight_steps(user, weight, &steps);
   if (!known && w->center == 0 && put_hole(call, to, w->count * 4))
     return;
   for (int i = 0; i < PIECE && !known; i++)
@@ -44,7 +117,11 @@ static void put_weight(void *user, size_t weight) {
     int64_t n = w->count - i < PIECE ? w->count - i : PIECE;
     if (known)
       weight_set_values(&call->set, weight, i, n, piece);
-    floats_write(to, piece, (size_t)n);
+    if (whole)
+      put_wholes(to, &steps, w->count / (int64_t)steps.count, i, piece,
+                 (size_t)n);
+    else
+      floats_write(to, piece, (size_t)n);
   }
 }
 
@@ -95,11 +172,26 @@ static int write_files(struct onnx_call *call, struct onnx_model *model) {
              : write_model(call, model, NULL);
 }
 
+/* A net of `infer dtype=i8`, where its file has scales. */
+static int quantise(struct onnx_call *call, struct onnx_model *model) {
+  struct netc_q8_block block = {.size = sizeof block};
+  const struct onnx_scales scales = {call, weight_steps, output_steps};
+  if (netc_q8_block(call->request->netc, &block) != NETC_OK)
+    return EXIT_DONE;
+  call->quantised = onnx_quantise(model, &scales);
+  return call->quantised && model->opset < 13
+             ? complain(EXIT_USAGE, "a net of 8 bits needs `--opset 13` or "
+                                    "later: scales of channels are from there")
+             : EXIT_DONE;
+}
+
 static int with_weights(struct onnx_call *call, struct onnx_model *model) {
   const char *path = call->request->weights;
   int status = weight_file_open(&call->file, path, &call->arena);
   if (status == EXIT_DONE)
     status = weight_set_match(&call->set, path, &call->file, MATCH_BY_NAME);
+  if (status == EXIT_DONE)
+    status = quantise(call, model);
   return status == EXIT_DONE ? write_files(call, model) : status;
 }
 

@@ -19,41 +19,107 @@ static const char *values_at(const char *bytes) {
   return bytes + 10 + (unsigned char)bytes[8] + 256 * (unsigned char)bytes[9];
 }
 
+/* The net of FOLDER/x.net gives these 40 bytes, or differs by so many steps. */
+static void gives(const char *folder, const char *wanted, int most) {
+  char path[512];
+  size_t size;
+  struct run r = run("%s run %s/x.net --batch 4 --weights %s/w.safetensors "
+                     "--dtype i8 --input " FOLDER "x.npy -o %s/y.npy",
+                     NETC, folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  snprintf(path, sizeof path, "%s/y.npy", folder);
+  char *bytes = read_text(path, &size);
+  const char *ours = values_at(bytes);
+  assert_int_equal(bytes + size - ours, 40);
+  for (int i = 0; i < 40; i++)
+    assert_in_range((signed char)ours[i] - (signed char)wanted[i] + most, 0,
+                    2 * most);
+  free(bytes);
+}
+
+static void takes(const char *folder, const char *model) {
+  struct run r = run("%s import %s --weights %s/w.safetensors -o %s/x.net",
+                     NETC, model, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+static void writes(const char *folder) {
+  struct run r = run("%s %s/x.net --weights %s/w.safetensors -o %s/x.onnx",
+                     NETC, folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+}
+
+static const char written[] = "net quant\ninput 16x16x3\nconv 8 3x3 pad relu\n"
+                              "add { dwconv 3x3 pad relu; conv 8 1x1 } {}\n"
+                              "pool 2x2 -> 8x8x8\ngap      -> 1x1x8\n"
+                              "fc 10    -> 10\ninfer dtype=i8\n";
+
+static void has_source(const char *folder) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/x.net", folder);
+  char *text = read_text(path, NULL);
+  assert_string_equal(text, written);
+  free(text);
+}
+
+/* As they are, and after -o x.onnx, which has the same numbers. */
 static void they_run_in_int8_as_onnxruntime_does(void **state) {
   (void)state;
   const char *folder = scratch("quant");
-  size_t size, wanted_size;
-  char path[512];
-  char *wanted = read_text(FOLDER "y.npy", &wanted_size);
+  char model[512], own[512];
+  size_t size;
+  char *bytes = read_text(FOLDER "y.npy", &size);
+  const char *wanted = values_at(bytes);
+  assert_int_equal(bytes + size - wanted, 40);
+  snprintf(own, sizeof own, "%s/x.onnx", folder);
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-    struct run r = run("%s import " FOLDER "%s.onnx --weights %s/w.safetensors "
-                       "-o %s/x.net",
-                       NETC, models[i], folder, folder);
-    assert_int_equal(r.status, 0);
-    run_free(&r);
-    snprintf(path, sizeof path, "%s/x.net", folder);
-    char *source = read_text(path, NULL);
-    assert_string_equal(source,
-                        "net quant\ninput 16x16x3\nconv 8 3x3 pad relu\n"
-                        "add { dwconv 3x3 pad relu; conv 8 1x1 } {}\n"
-                        "pool 2x2 -> 8x8x8\ngap      -> 1x1x8\nfc 10    -> 10\n"
-                        "infer dtype=i8\n");
-    r = run(
-        "%s run %s/x.net --batch 4 --weights %s/w.safetensors --input " FOLDER
-        "x.npy -o %s/y.npy",
-        NETC, folder, folder, folder);
-    assert_int_equal(r.status, 0);
-    run_free(&r);
-    snprintf(path, sizeof path, "%s/y.npy", folder);
-    char *bytes = read_text(path, &size);
-    const char *ours = values_at(bytes), *theirs = values_at(wanted);
-    assert_int_equal(bytes + size - ours, 40);
-    assert_int_equal(wanted + wanted_size - theirs, 40);
-    assert_memory_equal(ours, theirs, 40);
-    free(bytes);
-    free(source);
+    snprintf(model, sizeof model, FOLDER "%s.onnx", models[i]);
+    takes(folder, model);
+    has_source(folder);
+    gives(folder, wanted, 0);
+    writes(folder);
+    takes(folder, own);
+    has_source(folder);
+    gives(folder, wanted, 0);
   }
-  free(wanted);
+  free(bytes);
+}
+
+/* Real weights get scales when the model is written, as in the runtime. */
+static void scales_from_samples_are_written(void **state) {
+  (void)state;
+  const char *folder = scratch("samples");
+  char path[512];
+  size_t size;
+  snprintf(path, sizeof path, "%s/x.net", folder);
+  write_text(path, written, strlen(written));
+  struct run r = run("%s weights %s --random 1 --quantize " FOLDER
+                     "x.npy -o %s/w.safetensors",
+                     NETC, path, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  r = run("%s run %s --batch 4 --weights %s/w.safetensors --input " FOLDER
+          "x.npy -o %s/y.npy",
+          NETC, path, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  snprintf(path, sizeof path, "%s/y.npy", folder);
+  char *bytes = read_text(path, &size);
+  assert_int_equal(bytes + size - values_at(bytes), 40);
+  writes(folder);
+  snprintf(path, sizeof path, "%s/x.onnx", folder);
+  takes(folder, path);
+  has_source(folder);
+  gives(folder, values_at(bytes), 1);
+  free(bytes);
+  r = run("%s %s/x.net --weights %s/w.safetensors --opset 12 -o %s/y.onnx",
+          NETC, folder, folder, folder);
+  assert_int_equal(r.status, 2);
+  assert_holds(r.err, "needs `--opset 13` or later");
+  run_free(&r);
 }
 
 /* What was changed in the file, and what is said then. */
@@ -151,6 +217,7 @@ static void what_is_not_all_of_8_bits_is_float32(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(they_run_in_int8_as_onnxruntime_does),
+      cmocka_unit_test(scales_from_samples_are_written),
       cmocka_unit_test(other_steps_are_refused),
       cmocka_unit_test(what_is_not_all_of_8_bits_is_float32)};
   return cmocka_run_group_tests(tests, NULL, NULL);

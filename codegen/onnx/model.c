@@ -85,13 +85,15 @@ void model_text(struct onnx_model *m, const char *name, const char *text) {
 
 /* Constants */
 
-static size_t bytes_of(enum onnx_element type) {
-  return type == ELEMENT_INT64 ? 8 : type == ELEMENT_BOOL ? 1 : 4;
+size_t model_element_bytes(enum onnx_element type) {
+  return type == ELEMENT_INT64                          ? 8
+         : type == ELEMENT_BOOL || type == ELEMENT_INT8 ? 1
+                                                        : 4;
 }
 
 value_id model_tensor(struct onnx_model *m, enum onnx_element type, int rank,
                       const int64_t *dims, const void *data) {
-  size_t bytes = bytes_of(type);
+  size_t bytes = model_element_bytes(type);
   for (int i = 0; i < rank; i++)
     bytes *= (size_t)dims[i];
   struct text key = text_new(m->arena);

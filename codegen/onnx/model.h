@@ -14,6 +14,7 @@
 /* Types of values, by the numbers of onnx.proto. */
 enum onnx_element {
   ELEMENT_FLOAT = 1,
+  ELEMENT_INT8 = 3,
   ELEMENT_INT32 = 6,
   ELEMENT_INT64 = 7,
   ELEMENT_BOOL = 9,
@@ -98,6 +99,9 @@ void model_ints(struct onnx_model *m, const char *name, const int64_t *numbers,
                 size_t count);
 void model_real(struct onnx_model *m, const char *name, double real);
 void model_text(struct onnx_model *m, const char *name, const char *text);
+
+/* Bytes of one. */
+size_t model_element_bytes(enum onnx_element type);
 
 /* Constants; equal ones are one. */
 value_id model_numbers(struct onnx_model *m, const int64_t *numbers, int count);

@@ -47,6 +47,26 @@ struct onnx_opening {
  */
 bool onnx_open(const struct onnx_opening *opening, struct text *why);
 
+/* What whole numbers stand for: (number - zero) x scale, with one of both or
+ * one for each place of the first axis. */
+struct onnx_q8_steps {
+  size_t count;
+  const float *scale;
+  const int32_t *zero;
+  bool wide; /* of 32 bits: zeros are 0 */
+};
+
+/* Of a weight, and of the output of a layer; false: there are none. */
+struct onnx_scales {
+  void *user;
+  bool (*weight)(void *user, size_t weight, struct onnx_q8_steps *steps);
+  bool (*output)(void *user, const char *layer, struct onnx_q8_steps *steps);
+};
+
+/* Makes it one of 8 bits, where layers have scales; whether any has. Weights
+ * with steps are then asked for as these numbers, of 1 byte or of 4. */
+bool onnx_quantise(struct onnx_model *model, const struct onnx_scales *from);
+
 /* Bytes of its weights. */
 int64_t onnx_weight_bytes(const struct onnx_model *model);
 
@@ -54,8 +74,8 @@ int64_t onnx_weight_bytes(const struct onnx_model *model);
 struct onnx_weights {
   void *user;
   const char *beside; /* the name of a file for all of them; NULL: inside */
-  /* Writes all of a weight, 4 bytes a value, to where the sink's bytes go or
-   * to the file beside the model. */
+  /* Writes all of a weight, 4 bytes a value unless it is quantised, to where
+   * the sink's bytes go or to the file beside the model. */
   void (*put)(void *user, size_t weight);
 };
 

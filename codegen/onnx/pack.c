@@ -8,7 +8,7 @@
 struct weight_in_file {
   Onnx__TensorProto *head; /* all but values that are inside */
   size_t weight;
-  int64_t count;
+  int64_t bytes;
 };
 
 struct packing {
@@ -106,7 +106,14 @@ static void set_data(struct packing *p, Onnx__TensorProto *tensor,
                      const struct model_value *value) {
   void *copy = arena_alloc(p->arena, value->bytes + 1, 1);
   memcpy(copy, value->data, value->bytes);
-  if (value->type == ELEMENT_INT64) {
+  if (value->type == ELEMENT_INT8) {
+    const int8_t *from = copy;
+    int32_t *to = arena_alloc(p->arena, value->bytes + 1, sizeof *to);
+    for (size_t i = 0; i < value->bytes; i++)
+      to[i] = from[i];
+    tensor->int32_data = to;
+    tensor->n_int32_data = value->bytes;
+  } else if (value->type == ELEMENT_INT64) {
     tensor->int64_data = copy;
     tensor->n_int64_data = value->bytes / sizeof(int64_t);
   } else {
@@ -131,26 +138,27 @@ static const char *number_text(struct packing *p, int64_t number) {
 }
 
 static void set_outside(struct packing *p, Onnx__TensorProto *tensor,
-                        int64_t count) {
+                        int64_t bytes) {
   tensor->external_data =
       arena_alloc(p->arena, 3, sizeof *tensor->external_data);
   add_entry(p, tensor, "location", p->from->beside);
   add_entry(p, tensor, "offset", number_text(p, p->offset));
-  add_entry(p, tensor, "length", number_text(p, count * 4));
+  add_entry(p, tensor, "length", number_text(p, bytes));
   tensor->has_data_location = 1;
   tensor->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-  p->offset += count * 4;
+  p->offset += bytes;
 }
 
 static void add_weight(struct packing *p, value_id id) {
   const struct model_value *value = model_at(p->model, id);
   struct weight_in_file *w = VEC_PUSH(p->arena, &p->weights);
   w->weight = (size_t)value->weight;
-  w->count = p->model->weights.at[w->weight].count;
-  w->head = tensor_of(p, value->name, ELEMENT_FLOAT, value->rank, value->dim);
+  w->bytes = p->model->weights.at[w->weight].count *
+             (int64_t)model_element_bytes(value->type);
+  w->head = tensor_of(p, value->name, value->type, value->rank, value->dim);
   if (!p->from->beside)
     return;
-  set_outside(p, w->head, w->count);
+  set_outside(p, w->head, w->bytes);
   p->from->put(p->from->user, w->weight);
 }
 
@@ -305,7 +313,7 @@ static uint64_t weight_size(const struct packing *p,
   uint64_t size = onnx__tensor_proto__get_packed_size(w->head);
   return p->from->beside
              ? size
-             : size + field_size(TENSOR_RAW_DATA, (uint64_t)w->count * 4);
+             : size + field_size(TENSOR_RAW_DATA, (uint64_t)w->bytes);
 }
 
 static void put_head(struct text_buffer *to, int field, uint64_t length) {
@@ -319,7 +327,7 @@ static void put_weight(const struct packing *p, const struct weight_in_file *w,
   onnx__tensor_proto__pack_to_buffer(w->head, &to->base);
   if (p->from->beside)
     return;
-  put_head(to, TENSOR_RAW_DATA, (uint64_t)w->count * 4);
+  put_head(to, TENSOR_RAW_DATA, (uint64_t)w->bytes);
   text_flush(&to->text);
   p->from->put(p->from->user, w->weight);
 }
