@@ -2,13 +2,10 @@
  * An ONNX model as a graph: values by name, operators in the file's order,
  * and what each is in netc (ops.def). github.com/onnx/onnx, docs/IR.md.
  */
-#include "base/check.h"
 #include "import/onnx/reader.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#include "base/shown.h"
 
 static const struct onnx_row {
   const char *name;
@@ -39,229 +36,6 @@ bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
   return false;
 }
 
-const char *onnx_shown(struct onnx *x, const char *name) {
-  struct text text = text_new(x->arena);
-  struct slice slice = slice_of(name ? name : "");
-  if (slice.length > 200)
-    slice.length = 200;
-  shown_put(&text, slice, 0);
-  return text_string(&text);
-}
-
-/* Messages. */
-
-static void put_attribute(struct onnx *x, struct text *text,
-                          const Onnx__AttributeProto *a) {
-  text_put(text, onnx_shown(x, a->name));
-  text_put(text, "=");
-  if (a->has_i)
-    text_int(text, a->i);
-  else if (a->has_f)
-    text_real(text, (double)a->f);
-  else if (a->has_s)
-    text_put(text,
-             onnx_shown(x, arena_copy(x->arena, (char *)a->s.data, a->s.len)));
-  else if (a->n_ints > 0)
-    for (size_t i = 0; i < a->n_ints && i < 8; i++) {
-      text_put(text, i ? "," : "[");
-      text_int(text, a->ints[i]);
-      if (i + 1 == a->n_ints || i == 7)
-        text_put(text, i + 1 == a->n_ints ? "]" : ",..]");
-    }
-  else
-    text_put(text, "..");
-}
-
-const char *onnx_op_text(struct onnx *x, const struct onnx_op *op) {
-  struct text text = text_new(x->arena);
-  text_put(&text, "`");
-  text_put(&text, onnx_shown(x, op->name));
-  text_put(&text, "` (");
-  text_put(&text, onnx_shown(x, op->type));
-  for (size_t i = 0; i < op->proto->n_attribute && i < 12; i++) {
-    text_put(&text, i ? ", " : "; ");
-    put_attribute(x, &text, op->proto->attribute[i]);
-  }
-  text_put(&text, ")");
-  return text_string(&text);
-}
-
-bool onnx_fail(struct onnx *x, const char *format, ...) {
-  struct text text = text_new(x->arena);
-  va_list args;
-  if (x->graph->failed)
-    return false;
-  va_start(args, format);
-  text_vprintf(&text, format, args);
-  va_end(args);
-  text_putc(&text, '\0');
-  return x->at ? graph_fail(x->graph, 0, "%s: %s", onnx_op_text(x, x->at),
-                            text.at)
-               : graph_fail(x->graph, 0, "%s", text.at);
-}
-
-/* Values. */
-
-static int value_of(struct onnx *x, struct map *names, const char *name) {
-  struct map_entry *entry = map_add(x->arena, names, slice_of(name));
-  if (!entry->number) {
-    struct onnx_value *value = VEC_PUSH(x->arena, &x->values);
-    value->name = name;
-    entry->number = (int64_t)x->values.count;
-  }
-  return (int)entry->number - 1;
-}
-
-/* Of the graph that is being read, else of those around it. */
-static int value_index(struct onnx *x, const char *name) {
-  for (struct onnx_scope *s = x->scope; s; s = s->outer) {
-    const struct map_entry *entry = map_find(&s->names, slice_of(name));
-    if (entry)
-      return (int)entry->number - 1;
-  }
-  return value_of(x, &x->names, name);
-}
-
-static int made_index(struct onnx *x, const char *name) {
-  return value_of(x, x->scope ? &x->scope->names : &x->names, name);
-}
-
-struct onnx_value *onnx_operand(struct onnx *x, size_t index) {
-  return &x->values.at[x->at->ins[index]];
-}
-
-bool onnx_has(const struct onnx *x, size_t index) {
-  return index < x->at->in_count && x->at->ins[index] >= 0;
-}
-
-struct constant *onnx_constant(struct onnx *x, size_t index) {
-  return onnx_has(x, index) ? onnx_operand(x, index)->constant : NULL;
-}
-
-/* A constant as a tensor that flows: queries that are learned. */
-static const struct onnx_view *weight_view(struct onnx *x, struct constant *c) {
-  struct onnx_axes axes = {.count = 0};
-  struct onnx_view *view = ARENA_NEW(x->arena, struct onnx_view);
-  for (int i = 0; i < c->rank; i++)
-    if (i > 0 || c->dims[0] > 1 || x->batch_axis != 0)
-      axes.order[axes.count++] = i;
-  if (axes.count == 0 || axes.count > LIMIT_RANK || x->batch > 1)
-    return NULL;
-  struct onnx_layout dense = layout_dense(c->rank, c->dims);
-  struct onnx_layout at = layout_order(&dense, axes.count, axes.order);
-  int node = onnx_weight(x, constant_through(x, c, &at))->index;
-  *view = view_fresh(x, node, c->rank, c->dims, axes.order, axes.count);
-  return view;
-}
-
-const struct onnx_view *onnx_input(struct onnx *x, size_t index) {
-  if (!onnx_has(x, index)) {
-    onnx_fail(x, "input %zu is missing", index);
-    return NULL;
-  }
-  struct onnx_value *value = onnx_operand(x, index);
-  if (!value->view && value->constant && constant_is_real(value->constant))
-    value->view = weight_view(x, value->constant);
-  if (!value->view)
-    onnx_fail(x, "input %zu is a constant, where that is not supported", index);
-  return value->view;
-}
-
-static const Onnx__TensorShapeProto *stated_shape(const Onnx__TypeProto *type) {
-  return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
-                 type->tensor_type
-             ? type->tensor_type->shape
-             : NULL;
-}
-
-/* The size of a stated axis; 0: it is not stated. */
-static int64_t stated_size(struct onnx *x,
-                           const Onnx__TensorShapeProto__Dimension *dim) {
-  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
-    return dim->dim_value;
-  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
-      dim->dim_param) {
-    const struct map_entry *given =
-        map_find(&x->sizes, slice_of(dim->dim_param));
-    return given ? given->number : 0;
-  }
-  return 0;
-}
-
-/* What the file says of a shape has to be what it is. */
-static bool check_stated(struct onnx *x, const struct onnx_value *value,
-                         int rank, const int64_t *dims) {
-  const Onnx__TensorShapeProto *shape = stated_shape(value->type);
-  if (!shape || shape->n_dim == 0)
-    return true;
-  bool same = (int)shape->n_dim == rank;
-  for (int i = 0; same && i < rank; i++) {
-    int64_t stated = stated_size(x, shape->dim[i]);
-    same = stated <= 0 || stated == dims[i];
-  }
-  if (same)
-    return true;
-  struct text text = text_new(x->arena);
-  for (size_t i = 0; i < shape->n_dim && i < MOST_AXES; i++)
-    text_printf(&text, "%s%" PRId64, i ? "x" : "",
-                stated_size(x, shape->dim[i]));
-  return onnx_fail(x, "`%s` is %s in the file, and %s by its inputs",
-                   onnx_shown(x, value->name), text_string(&text),
-                   graph_sizes(x->graph, dims, rank));
-}
-
-bool onnx_give_constant(struct onnx *x, size_t out, struct constant *constant) {
-  if (out >= x->at->out_count || x->at->outs[out] < 0)
-    return true;
-  struct onnx_value *value = &x->values.at[x->at->outs[out]];
-  if (value->buffer) { /* a fill stands for values that are not here */
-    constant->trained = constant->fill = false;
-    constant->buffer = true;
-    constant->unknown = true;
-    constant->real = NULL;
-  }
-  value->constant = constant;
-  return true;
-}
-
-bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view) {
-  if (out >= x->at->out_count || x->at->outs[out] < 0 || x->graph->failed)
-    return true;
-  struct onnx_value *value = &x->values.at[x->at->outs[out]];
-  for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
-    if (view->at.dim[i] > MOST_VALUES / values) {
-      onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
-                view->at.dim[i]);
-      return true;
-    }
-    values *= max_i64(view->at.dim[i], 1); /* of steps over nothing, too */
-  }
-  if (view->at.rank > MOST_AXES) {
-    onnx_fail(x, "a tensor of %d axes; at most %d are supported", view->at.rank,
-              MOST_AXES);
-    return true;
-  }
-  struct onnx_view *copy =
-      x->spare.count > 0 ? (struct onnx_view *)x->spare.at[--x->spare.count]
-                         : ARENA_NEW(x->arena, struct onnx_view);
-  *copy = *view;
-  value->view = copy;
-  check_stated(x, value, view->at.rank, view->at.dim);
-  return true;
-}
-
-bool onnx_give_node(struct onnx *x, const struct onnx_view *like, int node) {
-  return onnx_give(x, 0, &(struct onnx_view){node, like->at});
-}
-
-bool onnx_give_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
-                     const struct onnx_axes *axes) {
-  struct onnx_view view =
-      view_fresh(x, node, rank, dims, axes->order, axes->count);
-  onnx_give(x, 0, &view);
-  return true;
-}
-
 /* Reading. */
 
 static bool read_sizes(struct onnx *x) {
@@ -290,12 +64,12 @@ static void add_op(struct onnx *x, struct onnx_op *op,
   for (size_t i = 0; i < op->in_count; i++) {
     const char *name = i < proto->n_input ? proto->input[i]
                                           : inside.names.at[i - proto->n_input];
-    op->ins[i] = *name ? value_index(x, name) : -1;
+    op->ins[i] = *name ? onnx_value_index(x, name) : -1;
     if (op->ins[i] >= 0)
       x->values.at[op->ins[i]].uses++;
   }
   for (size_t i = 0; i < op->out_count; i++)
-    op->outs[i] = *proto->output[i] ? made_index(x, proto->output[i]) : -1;
+    op->outs[i] = *proto->output[i] ? onnx_made_index(x, proto->output[i]) : -1;
 }
 
 static bool read_opset(struct onnx *x) {
@@ -322,7 +96,7 @@ static bool add_initializers(struct onnx *x, const Onnx__GraphProto *g) {
   if (g->n_sparse_initializer > 0)
     return onnx_fail(x, "sparse initializers are not supported");
   for (size_t i = 0; i < g->n_initializer; i++) {
-    int index = made_index(x, g->initializer[i]->name);
+    int index = onnx_made_index(x, g->initializer[i]->name);
     if (x->values.at[index].made)
       return onnx_fail(x, "two initializers are called `%s`",
                        onnx_shown(x, g->initializer[i]->name));
@@ -341,11 +115,11 @@ static bool read_names(struct onnx *x) {
   for (size_t i = 0; i < g->n_node && !x->graph->failed; i++)
     add_op(x, VEC_PUSH(x->arena, &x->ops), g->node[i]);
   for (size_t i = 0; i < g->n_value_info; i++) {
-    int index = value_index(x, g->value_info[i]->name);
+    int index = onnx_value_index(x, g->value_info[i]->name);
     x->values.at[index].type = g->value_info[i]->type;
   }
   for (size_t i = 0; i < g->n_output; i++) {
-    int index = value_index(x, g->output[i]->name);
+    int index = onnx_value_index(x, g->output[i]->name);
     x->values.at[index].type = g->output[i]->type;
     x->values.at[index].output = true;
   }
@@ -494,7 +268,7 @@ bool onnx_read_graph(struct onnx *x, const Onnx__GraphProto *g,
     right = onnx_read_op(x);
   }
   for (size_t i = 0; right && i < count; i++) {
-    outs[i] = x->values.at[value_index(x, g->output[i]->name)];
+    outs[i] = x->values.at[onnx_value_index(x, g->output[i]->name)];
     if (!outs[i].made)
       right = onnx_fail(x, "nothing makes the output `%s` of its graph",
                         onnx_shown(x, g->output[i]->name));

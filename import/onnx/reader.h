@@ -224,6 +224,11 @@ bool onnx_one_of(struct onnx *x, const char *name, const char *const *words);
 /* How many; -1: it is not given; fails if more than `most`. */
 int onnx_ints(struct onnx *x, const char *name, int64_t *to, int most);
 
+/* Values by name, new ones included: of the graph that is being read, else of
+ * those around it; and one that it makes itself. */
+int onnx_value_index(struct onnx *x, const char *name);
+int onnx_made_index(struct onnx *x, const char *name);
+
 /* Operands of the current node. */
 struct onnx_value *onnx_operand(struct onnx *x, size_t index);
 bool onnx_has(const struct onnx *x, size_t index);
