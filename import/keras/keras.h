@@ -181,6 +181,10 @@ int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed);
 /* Axes of positions: without those of the lead, and without channels. */
 int keras_spatial(const struct keras_call *call);
+/* The axes of positions that the class's name says, as `Conv2D`; the same where
+ * these are all, outside TimeDistributed. False, and failed: others come in. */
+bool keras_axes(struct keras_call *call, int *axes);
+bool keras_own_axes(struct keras_call *call, int *axes);
 /* Values; false with an error where they pass 2^62. */
 bool keras_count(struct keras_call *call, const struct graph_shape *shape,
                  int64_t *count);
@@ -243,8 +247,17 @@ struct keras_rows {
   size_t count;
 };
 
+/* A class for maps of each number of axes. */
+#define KERAS_BY_AXES(name, end, add, ...)                                    \
+  {name "1D" end, add, {__VA_ARGS__}}, {name "2D" end, add, {__VA_ARGS__}}, { \
+    name "3D" end, add, {                                                     \
+      __VA_ARGS__                                                             \
+    }                                                                         \
+  }
+
 extern const struct keras_rows keras_norm_rows, keras_window_rows,
-    keras_sequence_rows, keras_merge_rows;
+    keras_border_rows, keras_sequence_rows, keras_merge_rows;
+
 /* What an activation or an operation of that number is. */
 size_t keras_activation_count(void);
 bool keras_activation_type(struct graph *graph, size_t index,

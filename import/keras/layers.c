@@ -349,8 +349,8 @@ static const struct keras_row rows[] = {
 
 static const struct keras_rows own_rows = {rows, sizeof rows / sizeof *rows};
 static const struct keras_rows *const tables[] = {
-    &own_rows, &keras_norm_rows, &keras_window_rows, &keras_merge_rows,
-    &keras_sequence_rows};
+    &own_rows,          &keras_norm_rows,  &keras_window_rows,
+    &keras_border_rows, &keras_merge_rows, &keras_sequence_rows};
 
 static const struct keras_row *find_row(const char *type) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)

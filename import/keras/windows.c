@@ -1,12 +1,10 @@
 /* Keras' layers with windows: sizes and padding as TensorFlow has them. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "import/keras/keras.h"
 
-/* The axes of positions that the class's name says, as `Conv2D`. */
-static bool take_axes(struct keras_call *call, int *axes) {
+bool keras_axes(struct keras_call *call, int *axes) {
   size_t length = strcspn(call->type, "123");
   int stated = call->type[length] ? call->type[length] - '0' : 0;
   *axes = keras_spatial(call);
@@ -19,9 +17,8 @@ static bool take_axes(struct keras_call *call, int *axes) {
   return true;
 }
 
-/* The same where these are all, outside TimeDistributed. */
-static bool take_own_axes(struct keras_call *call, int *axes) {
-  return take_axes(call, axes) &&
+bool keras_own_axes(struct keras_call *call, int *axes) {
+  return keras_axes(call, axes) &&
          (call->keras->lead == 0 ||
           keras_fail(call, "it is not supported in TimeDistributed"));
 }
@@ -61,7 +58,7 @@ static bool read_window(struct keras_call *call, const char *kernel,
   *w = (struct graph_window){0};
   if (strcmp(kernel, "kernel_size") == 0 && !keras_member(call->config, kernel))
     return keras_fail(call, "`kernel_size` is missing");
-  if (!take_axes(call, &axes) || !read_sizes(call, kernel, 2, axes, w->kernel))
+  if (!keras_axes(call, &axes) || !read_sizes(call, kernel, 2, axes, w->kernel))
     return false;
   w->axes = axes + call->keras->lead;
   memcpy(w->stride, w->kernel, sizeof w->stride);
@@ -331,7 +328,7 @@ static bool adaptive_pooling(struct keras_call *call) {
   struct graph_shape out = call->inputs[0].shape;
   int axes;
   bool mean = strstr(call->type, "Average");
-  if (!take_own_axes(call, &axes) ||
+  if (!keras_own_axes(call, &axes) ||
       !keras_ints(call, "output_size", 1, 1, axes, out.size))
     return false;
   struct graph_node *node =
@@ -342,220 +339,24 @@ static bool adaptive_pooling(struct keras_call *call) {
   return keras_give_node(call, node, &out);
 }
 
-/* Borders. */
-
-/* `padding` and `cropping`: one number, one an axis, or two an axis. */
-static bool read_sides(struct keras_call *call, const char *key, int axes,
-                       int64_t usual, int64_t *before, int64_t *after) {
-  const json_t *value = keras_member(call->config, key);
-  size_t count = json_array_size(value);
-  bool pair = axes == 1 && count == 2; /* of the one axis */
-  for (int i = 0; i < axes; i++) {
-    const json_t *item = pair || !json_is_array(value)
-                             ? value
-                             : json_array_get(value, (size_t)i);
-    before[i] = after[i] = usual;
-    if (!value)
-      continue;
-    if ((json_is_array(value) && !pair && count != (size_t)axes) ||
-        (json_is_array(item) && json_array_size(item) != 2))
-      return keras_fail(call, "`%s` needs a number for each side", key);
-    const json_t *low = json_is_array(item) ? json_array_get(item, 0) : item;
-    const json_t *high = json_is_array(item) ? json_array_get(item, 1) : item;
-    if (!keras_integer(call, low, key, 0, KERAS_MOST, &before[i]) ||
-        !keras_integer(call, high, key, 0, KERAS_MOST, &after[i]))
-      return false;
-  }
-  return true;
-}
-
-/* The next convolution takes the zeros as its padding. */
-static bool is_taken_by_user(const struct keras_call *call) {
-  static const char *const types[] = {
-      "Conv1D",          "Conv2D",          "Conv3D",         "DepthwiseConv1D",
-      "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D"};
-  if (!call->user_type || call->keras->lead > 0 ||
-      strcmp(keras_string(call->user_config, "padding", "valid"), "valid") != 0)
-    return false;
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (strcmp(types[i], call->user_type) == 0)
-      return true;
-  return false;
-}
-
-/* Of values that are not below 0 the largest is the same. */
-static bool is_taken_by_pool(const struct keras_call *call) {
-  enum layer_word word = graph_at(call->graph, call->inputs[0].node)->word;
-  return call->user_type && call->keras->lead == 0 &&
-         strncmp(call->user_type, "MaxPooling", 10) == 0 &&
-         strcmp(keras_string(call->user_config, "padding", "valid"), "valid") ==
-             0 &&
-         (word == WORD_RELU || word == WORD_RELU6);
-}
-
-static bool zero_padding(struct keras_call *call) {
-  struct keras_tensor out = {.padded = true};
-  struct graph *g = call->graph;
-  struct text text = text_new(g->arena);
-  int axes;
-  if (!take_own_axes(call, &axes))
-    return false;
-  if (!read_sides(call, "padding", axes, 1, out.before, out.after))
-    return false;
-  out.shape = call->inputs[0].shape;
-  out.node = keras_exact(call, &call->inputs[0]);
-  if (is_taken_by_user(call) || is_taken_by_pool(call)) {
-    *VEC_PUSH(g->arena, &call->outputs) = out;
-    return true;
-  }
-  struct graph_node *node = keras_node(call, WORD_PAD, out.node);
-  for (int i = 0; i < axes; i++) {
-    out.shape.size[i] += out.before[i] + out.after[i];
-    text_put(&text, i ? "x" : "");
-    text_printf(&text, "%" PRId64 ":%" PRId64, out.before[i], out.after[i]);
-  }
-  text_putc(&text, '\0');
-  bool even = true;
-  for (int i = 0; i < axes; i++)
-    even =
-        even && out.before[i] == out.before[0] && out.after[i] == out.before[0];
-  if (even)
-    graph_int(g, node, PART_PADDING, "", out.before[0]);
-  else
-    graph_arg(g, node, PART_PADDING, "", text.at);
-  node->shape = out.shape;
-  return keras_give(call, node->index, &out.shape);
-}
-
-static bool cropping(struct keras_call *call) {
-  int64_t before[3], after[3];
-  struct graph_shape out = call->inputs[0].shape;
-  int axes, node;
-  bool middle = true;
-  if (!take_own_axes(call, &axes))
-    return false;
-  if (!read_sides(call, "cropping", axes, axes == 1 ? 1 : 0, before, after))
-    return false;
-  for (int i = 0; i < axes; i++) {
-    if (before[i] + after[i] >= out.size[i])
-      return keras_fail(call, "it leaves nothing of its input");
-    middle = middle && before[i] == after[i];
-    out.size[i] -= before[i] + after[i];
-  }
-  node = keras_exact(call, &call->inputs[0]);
-  if (middle && axes == 2) {
-    struct graph_node *crop = keras_node(call, WORD_CROP, node);
-    graph_arg(call->graph, crop, PART_OTHER, "",
-              graph_sizes(call->graph, out.size, axes));
-    return keras_give_node(call, crop, &out);
-  }
-  for (int i = 0; i < axes; i++)
-    node = keras_part(call, node, i, before[i], before[i] + out.size[i]);
-  return keras_give(call, node, &out);
-}
-
-static bool center_crop(struct keras_call *call) {
-  struct graph_shape out = call->inputs[0].shape;
-  int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
-  int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
-  if (out.rank != 3 || height == 0 || width == 0 || height > out.size[0] ||
-      width > out.size[1])
-    return keras_fail(call, "it needs a map of at least its size");
-  out.size[0] = height;
-  out.size[1] = width;
-  struct graph_node *crop =
-      keras_node(call, WORD_CROP, keras_exact(call, &call->inputs[0]));
-  graph_arg(call->graph, crop, PART_OTHER, "",
-            graph_sizes(call->graph, out.size, 2));
-  return keras_give_node(call, crop, &out);
-}
-
-/* Sizes. */
-
-static bool put_mode(struct keras_call *call, struct graph_node *node) {
-  const char *mode = keras_string(call->config, "interpolation", "nearest");
-  if (strcmp(call->type, "Resizing") == 0)
-    mode = keras_string(call->config, "interpolation", "bilinear");
-  if (strcmp(mode, "nearest") != 0 && strcmp(mode, "bilinear") != 0)
-    return keras_fail(
-        call, "netc has no equivalent of the interpolation `%.32s`", mode);
-  if (strcmp(mode, "bilinear") == 0)
-    graph_flag(call->graph, node, "bilinear");
-  return true;
-}
-
-static bool upsampling(struct keras_call *call) {
-  struct graph_shape out = call->inputs[0].shape;
-  int64_t by[3] = {1, 1, 1};
-  int axes;
-  bool even = true;
-  if (!take_axes(call, &axes) ||
-      !keras_ints(call, "size", 2, 1, axes, by + call->keras->lead))
-    return false;
-  for (int i = 0; i < call->keras->lead + axes; i++) {
-    if (out.size[i] > KERAS_MOST)
-      return keras_fail(call, "its input is too large");
-    out.size[i] *= by[i];
-    even = even && by[i] == by[0];
-  }
-  struct graph_node *node =
-      keras_node(call, WORD_UP, keras_exact(call, &call->inputs[0]));
-  graph_arg(call->graph, node, PART_OTHER, "",
-            graph_sizes(call->graph, by, even ? 1 : call->keras->lead + axes));
-  node->shape = out;
-  return put_mode(call, node) && keras_give(call, node->index, &out);
-}
-
-static bool resizing(struct keras_call *call) {
-  struct graph_shape out = call->inputs[0].shape;
-  int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
-  int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
-  if (out.rank != 3 || height == 0 || width == 0)
-    return keras_fail(call, "it needs a map, `height` and `width`");
-  static const char *const kept[] = {"crop_to_aspect_ratio",
-                                     "pad_to_aspect_ratio"};
-  for (int i = 0; i < 2; i++)
-    if (keras_bool(call, kept[i], false) &&
-        out.size[0] * width != out.size[1] * height)
-      return keras_fail(call, "netc has no equivalent of `%s`", kept[i]);
-  out.size[0] = height;
-  out.size[1] = width;
-  struct graph_node *node =
-      keras_node(call, WORD_UP, keras_exact(call, &call->inputs[0]));
-  graph_arg(call->graph, node, PART_OTHER,
-            "size=", graph_sizes(call->graph, out.size, 2));
-  node->shape = out;
-  return put_mode(call, node) && keras_give(call, node->index, &out);
-}
-
-/* A class for maps of each number of axes. */
-#define BY_AXES(name, end, add, ...)                                          \
-  {name "1D" end, add, {__VA_ARGS__}}, {name "2D" end, add, {__VA_ARGS__}}, { \
-    name "3D" end, add, {                                                     \
-      __VA_ARGS__                                                             \
-    }                                                                         \
-  }
-
 static const struct keras_row rows[] = {
-    BY_AXES("Conv", "", convolution, WORD_CONV),
-    BY_AXES("Conv", "Transpose", transposed, WORD_DECONV),
+    KERAS_BY_AXES("Conv", "", convolution, WORD_CONV),
+    KERAS_BY_AXES("Conv", "Transpose", transposed, WORD_DECONV),
     {"DepthwiseConv1D", depthwise, {WORD_DWCONV}},
     {"DepthwiseConv2D", depthwise, {WORD_DWCONV}},
     {"SeparableConv1D", separable, {WORD_DWCONV, WORD_CONV}},
     {"SeparableConv2D", separable, {WORD_DWCONV, WORD_CONV}},
     {"LocallyConnected1D", locally, {WORD_LOCAL}},
     {"LocallyConnected2D", locally, {WORD_LOCAL}},
-    BY_AXES("MaxPooling", "", pooling, WORD_POOL),
-    BY_AXES("AveragePooling", "", pooling, WORD_AVGPOOL),
-    BY_AXES("GlobalAveragePooling", "", global_pooling, WORD_GAP, WORD_MEAN),
-    BY_AXES("GlobalMaxPooling", "", global_pooling, WORD_GMP, WORD_MAX),
-    BY_AXES("AdaptiveAveragePooling", "", adaptive_pooling, WORD_ADAPTPOOL),
-    BY_AXES("AdaptiveMaxPooling", "", adaptive_pooling, WORD_ADAPTMAXPOOL),
-    BY_AXES("ZeroPadding", "", zero_padding, WORD_PAD),
-    BY_AXES("Cropping", "", cropping, WORD_CROP, WORD_SLICE),
-    {"CenterCrop", center_crop, {WORD_CROP}},
-    BY_AXES("UpSampling", "", upsampling, WORD_UP),
-    {"Resizing", resizing, {WORD_UP}},
+    KERAS_BY_AXES("MaxPooling", "", pooling, WORD_POOL),
+    KERAS_BY_AXES("AveragePooling", "", pooling, WORD_AVGPOOL),
+    KERAS_BY_AXES("GlobalAveragePooling", "", global_pooling, WORD_GAP,
+                  WORD_MEAN),
+    KERAS_BY_AXES("GlobalMaxPooling", "", global_pooling, WORD_GMP, WORD_MAX),
+    KERAS_BY_AXES("AdaptiveAveragePooling", "", adaptive_pooling,
+                  WORD_ADAPTPOOL),
+    KERAS_BY_AXES("AdaptiveMaxPooling", "", adaptive_pooling,
+                  WORD_ADAPTMAXPOOL),
 };
 
 const struct keras_rows keras_window_rows = {rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,311 @@
+/*
+ * Nodes whose values lie as somebody wants them: what is reshaped, permuted,
+ * shuffled or repeated for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/onnx/reader.h"
+
+/* A place where what is wanted begins: the batch is left out. */
+static bool without_batch(struct onnx *x, int64_t values,
+                          const struct onnx_layout *want,
+                          struct onnx_layout *result) {
+  *result = *want;
+  if (x->batch == 1 || result->count == 0)
+    return true;
+  struct onnx_atom *first = &result->atom[0];
+  if (first->size * first->stride != x->batch * values ||
+      first->stride > values || values % first->stride != 0)
+    return false;
+  int64_t left = values / first->stride;
+  result->dim[first->axis] = result->dim[first->axis] / first->size * left;
+  first->size = left;
+  if (left == 1) {
+    memmove(first, first + 1, (size_t)--result->count * sizeof *first);
+  }
+  return true;
+}
+
+/* Whether atoms follow each other as the values lie, all of them. */
+static bool is_dense(const struct onnx_layout *want, int64_t values) {
+  int64_t stride = 1;
+  for (int i = want->count; i-- > 0;) {
+    if (want->atom[i].stride != stride)
+      return false;
+    stride *= want->atom[i].size;
+  }
+  return stride == values;
+}
+
+/* Whether atoms reach every value once. */
+static bool is_whole(const struct onnx_layout *want, int64_t values, int *by) {
+  int64_t stride = 1;
+  for (int i = 0; i < want->count; i++) {
+    int to = i;
+    while (to > 0 && want->atom[by[to - 1]].stride < want->atom[i].stride) {
+      by[to] = by[to - 1];
+      to--;
+    }
+    by[to] = i;
+  }
+  for (int i = want->count; i-- > 0;) {
+    if (want->atom[by[i]].stride != stride)
+      return false;
+    stride *= want->atom[by[i]].size;
+  }
+  return stride == values && want->first == 0;
+}
+
+static bool same_sizes(const struct graph_shape *shape,
+                       const struct onnx_layout *want, bool loose) {
+  int skip = 0, theirs = 0;
+  while (loose && skip < shape->rank && shape->size[skip] == 1)
+    skip++;
+  while (loose && theirs < want->rank && want->dim[theirs] == 1)
+    theirs++;
+  if (shape->rank - skip != want->rank - theirs)
+    return false;
+  for (int i = skip, k = theirs; i < shape->rank; i++, k++)
+    if (shape->size[i] != want->dim[k])
+      return false;
+  return true;
+}
+
+static void shape_of_layout(const struct onnx_layout *want,
+                            struct graph_shape *shape) {
+  shape->rank = 0;
+  for (int i = 0; i < want->rank && i < LIMIT_RANK; i++)
+    shape->size[shape->rank++] = want->dim[i];
+  if (shape->rank == 0)
+    shape->size[shape->rank++] = 1;
+}
+
+static void note_move(struct onnx *x, int node, int move) {
+  *VEC_PUSH(x->arena, &onnx_extra(x, node)->moves) = move;
+}
+
+/* A move that somebody wanted before; -1: nobody did. */
+static int same_move(struct onnx *x, int node, enum layer_word word,
+                     const struct graph_shape *shape, const int *order) {
+  const struct extra *extra = onnx_extra(x, node);
+  for (size_t i = 0; i < extra->moves.count; i++) {
+    const struct graph_node *move = graph_at(x->graph, extra->moves.at[i]);
+    bool same = move->word == word && graph_same_shape(&move->shape, shape);
+    for (size_t k = 0; same && order && k < move->args.count; k++)
+      same = atoi(move->args.at[k].value) == order[k];
+    if (same)
+      return move->index;
+  }
+  return -1;
+}
+
+static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
+  if (graph_same_shape(&graph_at(x->graph, node)->shape, shape))
+    return node;
+  bool flat = shape->rank == 1;
+  int same =
+      same_move(x, node, flat ? WORD_FLATTEN : WORD_RESHAPE, shape, NULL);
+  if (same >= 0)
+    return same;
+  struct graph_node *layer =
+      onnx_layer(x, flat ? WORD_FLATTEN : WORD_RESHAPE, node);
+  if (!flat)
+    graph_arg(x->graph, layer, PART_OTHER, "",
+              graph_sizes(x->graph, shape->size, shape->rank));
+  layer->shape = *shape;
+  note_move(x, node, layer->index);
+  return layer->index;
+}
+
+static int permuted(struct onnx *x, int node, const int *order) {
+  struct graph_shape shape = graph_at(x->graph, node)->shape, now = shape;
+  for (int i = 0; i < shape.rank; i++)
+    now.size[i] = shape.size[order[i]];
+  int same = same_move(x, node, WORD_PERMUTE, &now, order);
+  if (same >= 0)
+    return same;
+  struct graph_node *layer = onnx_layer(x, WORD_PERMUTE, node);
+  struct graph_shape from = layer->shape;
+  for (int i = 0; i < from.rank; i++) {
+    graph_int(x->graph, layer, PART_NONE, "", order[i]);
+    layer->shape.size[i] = from.size[order[i]];
+  }
+  note_move(x, node, layer->index);
+  return layer->index;
+}
+
+/* Channels of groups that alternate: the last axis is k x g of g x k. */
+static int64_t shuffle_of(const struct graph_shape *shape,
+                          const struct onnx_layout *want) {
+  int n = want->count;
+  int64_t channels = shape->size[shape->rank - 1], stride = channels;
+  if (n < 2 || !same_sizes(shape, want, false) ||
+      want->atom[n - 1].axis != want->rank - 1 ||
+      want->atom[n - 2].axis != want->rank - 1 ||
+      want->atom[n - 2].stride != 1 ||
+      want->atom[n - 1].stride != want->atom[n - 2].size ||
+      want->atom[n - 1].size * want->atom[n - 2].size != channels)
+    return 0;
+  for (int i = n - 2; i-- > 0;) {
+    if (want->atom[i].stride != stride)
+      return 0;
+    stride *= want->atom[i].size;
+  }
+  return want->atom[n - 1].size;
+}
+
+/* Axes of the node itself in another order: no reshape before it. */
+static bool axis_order(const struct graph_shape *shape,
+                       const struct onnx_layout *want, int *order) {
+  int64_t strides[LIMIT_RANK], stride = 1;
+  int next = 0, single = 0;
+  if (shape->rank != want->rank)
+    return false;
+  for (int i = shape->rank; i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape->size[i];
+  }
+  for (int i = 0; i < want->rank; i++) {
+    int found = -1;
+    if (want->dim[i] == 1) {
+      while (single < shape->rank && shape->size[single] != 1)
+        single++;
+      if (single == shape->rank)
+        return false;
+      order[i] = single++;
+      continue;
+    }
+    if (next >= want->count || want->atom[next].axis != i ||
+        want->atom[next].size != want->dim[i])
+      return false;
+    for (int k = 0; k < shape->rank; k++)
+      if (shape->size[k] == want->dim[i] &&
+          strides[k] == want->atom[next].stride)
+        found = k;
+    if (found < 0)
+      return false;
+    order[i] = found;
+    next++;
+  }
+  return true;
+}
+
+/* The inverse of a permutation's places: which source axis comes i-th. */
+static int moved(struct onnx *x, int node, const struct onnx_layout *want,
+                 const int *by) {
+  struct graph_shape parts = {0}, end;
+  int order[LIMIT_RANK];
+  struct graph_shape now = graph_at(x->graph, node)->shape;
+  int64_t groups = shuffle_of(&now, want);
+  if (groups) {
+    struct graph_node *layer = onnx_layer(x, WORD_SHUFFLE, node);
+    graph_int(x->graph, layer, PART_GROUPS, "", groups);
+    return layer->index;
+  }
+  if (axis_order(&now, want, order))
+    return permuted(x, node, order);
+  if (want->count > LIMIT_RANK)
+    return ONNX_NONE(x, "axes in an order that takes more than %d of them",
+                     LIMIT_RANK);
+  for (int i = 0; i < want->count; i++) {
+    parts.size[parts.rank++] = want->atom[by[i]].size;
+    order[by[i]] = i;
+  }
+  node = permuted(x, reshaped(x, node, &parts), order);
+  shape_of_layout(want, &end);
+  return reshaped(x, node, &end);
+}
+
+int view_cost(struct onnx *x, int node, const struct onnx_layout *want) {
+  struct onnx_layout inner;
+  int64_t values = onnx_values(x, node);
+  int by[LAYOUT_ATOMS];
+  if (!without_batch(x, values, want, &inner) || !is_whole(&inner, values, by))
+    return -1;
+  if (!is_dense(&inner, values))
+    return 2;
+  return !same_sizes(&graph_at(x->graph, node)->shape, &inner, true);
+}
+
+/* The same tensor `count` times, along an axis where it has one place. */
+static int repeated(struct onnx *x, int node, int axis, int64_t count) {
+  struct graph_shape shape = graph_at(x->graph, node)->shape;
+  shape.size[axis] = count;
+  int same = same_move(x, node, WORD_CONCAT, &shape, NULL);
+  if (same >= 0)
+    return same;
+  struct graph_node *join = graph_join(x->graph, WORD_CONCAT);
+  for (int64_t i = 0; i < count; i++)
+    graph_operand(x->graph, join, node);
+  join->shape = shape;
+  if (axis != shape.rank - 1)
+    graph_arg(x->graph, join, PART_NONE,
+              "axis=", onnx_axis_word(x, &join->shape, axis));
+  onnx_extra(x, join->index)->axis = axis;
+  note_move(x, node, join->index);
+  return join->index;
+}
+
+/*
+ * Axes that are repeated in part or as a whole, as heads of keys are that
+ * several heads of queries share: a join of the same tensor.
+ */
+static int repeat(struct onnx *x, int node, const struct onnx_layout *want) {
+  struct onnx_layout once = {.first = want->first};
+  struct graph_shape shape;
+  int axis = 0;
+  if (want->count > LIMIT_RANK)
+    return -1;
+  for (int i = 0; i < want->count; i++) {
+    const struct onnx_atom *atom = &want->atom[i];
+    bool repeats = atom->stride == 0;
+    if (repeats && atom->size > MOST_REPEATS)
+      return -1;
+    once.dim[once.rank++] = repeats ? 1 : atom->size;
+    if (!repeats)
+      once.atom[once.count++] = (struct onnx_atom){atom->size, atom->stride, i};
+  }
+  int by[LAYOUT_ATOMS];
+  if (!is_whole(&once, onnx_values(x, node), by))
+    return -1;
+  node = view_realise(x, node, &once, false);
+  for (axis = 0; axis < want->count && node >= 0; axis++)
+    if (want->atom[axis].stride == 0)
+      node = repeated(x, node, axis, want->atom[axis].size);
+  shape_of_layout(want, &shape);
+  return node < 0 ? node : reshaped(x, node, &shape);
+}
+
+static bool has_repeats(const struct onnx_layout *want) {
+  for (int i = 0; i < want->count; i++)
+    if (want->atom[i].stride == 0)
+      return true;
+  return false;
+}
+
+int view_realise(struct onnx *x, int node, const struct onnx_layout *want,
+                 bool loose) {
+  struct onnx_layout inner;
+  struct graph_shape shape;
+  int64_t values = onnx_values(x, node);
+  int by[LAYOUT_ATOMS];
+  if (!without_batch(x, values, want, &inner))
+    return ONNX_NONE(x, "the samples of a batch are mixed with other axes");
+  if (has_repeats(&inner) && inner.rank <= LIMIT_RANK) {
+    int all = repeat(x, node, &inner);
+    if (all >= 0)
+      return all;
+  }
+  if (!is_whole(&inner, values, by))
+    return ONNX_NONE(x, "its axes are in an order that no layer gives");
+  if (inner.rank > LIMIT_RANK)
+    return ONNX_NONE(x, "%d axes; a tensor has at most %d", inner.rank,
+                     LIMIT_RANK);
+  if (!is_dense(&inner, values))
+    return moved(x, node, &inner, by);
+  if (same_sizes(&graph_at(x->graph, node)->shape, &inner, loose))
+    return node;
+  shape_of_layout(&inner, &shape);
+  return reshaped(x, node, &shape);
+}
