@@ -263,6 +263,16 @@ static void put_hover(struct volumes *p, size_t box) {
               count_text(shape_values(shape_at(p, box))).text);
 }
 
+/* "1x1 conv" of "1x1 conv, 256, BN": what of the words fits, up to a comma. */
+static void put_phrase(struct volumes *p, struct text *out,
+                       const struct flow_box *box, double room) {
+  leaf_put_layer(out, &p->flow.leaves, flow_leaf(&p->flow, box));
+  for (size_t i = out->length; i-- > 1;)
+    if (out->at[i] == ',' &&
+        chart_text_width(text_slice(out), CHART_SMALL) > room)
+      out->length = i;
+}
+
 /* Without its groups, where it would not fit with them. */
 static void put_label_name(struct volumes *p, struct text *out, size_t box,
                            double room) {
@@ -275,11 +285,14 @@ static void put_label_name(struct volumes *p, struct text *out, size_t box,
     text_printf(out, "%s more", count_text((int64_t)flow_size(at)).text);
     return;
   }
+  struct text turns = text_new(p->c->arena);
+  flow_put_count(&turns, &p->flow, at);
+  room -= chart_text_width(text_slice(&turns), CHART_SMALL);
   if (p->c->options->plain)
-    leaf_put_layer(out, &p->flow.leaves, flow_leaf(&p->flow, at));
+    put_phrase(p, out, at, room);
   else
     leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
-  flow_put_count(out, &p->flow, at);
+  text_puts(out, text_slice(&turns));
 }
 
 /* Twice what is left beside it to arrows that lead to other lines of a U. */
@@ -309,19 +322,25 @@ static void draw_label(struct volumes *p, size_t box) {
   double right = box + levels < run.end ? volumes_crown(p, box + levels)
                                         : 2.0 * p->chart.width;
   double room = fmin(fmin(x - left, right - x) - 5, beside_steps(p, box, run));
+  double rooms[2] = {room, room}; /* of the shape, which fits; of the name */
+  /* What is moved from an edge has less on its other side. */
+  if (x - room / 2 < CHART_MARGIN / 2.0)
+    rooms[1] = fmin(room, (x + right - 5 - CHART_MARGIN) / 2);
+  if (x + room / 2 > p->chart.width - CHART_MARGIN / 2.0)
+    rooms[1] = fmin(room, p->chart.width - (x + left + 5 + CHART_MARGIN) / 2);
   struct text texts[2] = {text_new(p->c->arena), text_new(p->c->arena)};
   if (p->flow.boxes[box].elided)
     text_put(&texts[0], "...");
   else
     shape_put(&texts[0], shape_at(p, box), output_layout(p->c));
-  put_label_name(p, &texts[1], box, room);
+  put_label_name(p, &texts[1], box, rooms[1]);
   for (int i = 0; i < 2; i++) {
     struct slice text = text_tamed(p->c->arena, text_slice(&texts[i]), true);
-    double half = fmin(chart_text_width(text, CHART_SMALL), room) / 2;
+    double half = fmin(chart_text_width(text, CHART_SMALL), rooms[i]) / 2;
     double edge = CHART_MARGIN / 2.0 + half;
     double at = fmin(fmax(x, edge), p->chart.width - edge);
     chart_text_fit(&p->chart, i ? "faint" : "", CHART_SMALL, CHART_MIDDLE, at,
-                   y + 11 * i, fmax(room, 8), text);
+                   y + 11 * i, fmax(rooms[i], 8), text);
   }
 }
 
