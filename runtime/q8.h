@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "q8_arm.h"
 
 /*
  * Without a unit for float32, or with one that computes in more bits, the
@@ -72,9 +73,10 @@ static inline const int32_t *q8_bias_of(const struct netrt *net,
  * The products of n values, `step` apart, with the weights of four outputs,
  * `next` apart. Sums are in registers.
  */
-static inline void q8_add_four(const int8_t *x, ptrdiff_t step, int32_t zero,
-                               const int8_t *w, ptrdiff_t next, ptrdiff_t n,
-                               int32_t sum[4]) {
+static inline void q8_add_four_plain(const int8_t *x, ptrdiff_t step,
+                                     int32_t zero, const int8_t *w,
+                                     ptrdiff_t next, ptrdiff_t n,
+                                     int32_t sum[4]) {
   const int8_t *w1 = w + next, *w2 = w1 + next, *w3 = w2 + next;
   int32_t a = sum[0], b = sum[1], c = sum[2], d = sum[3];
   ptrdiff_t i;
@@ -91,13 +93,54 @@ static inline void q8_add_four(const int8_t *x, ptrdiff_t step, int32_t zero,
   sum[3] = d;
 }
 
-static inline int32_t q8_product(const int8_t *x, ptrdiff_t step, int32_t zero,
-                                 const int8_t *w, ptrdiff_t n) {
+static inline int32_t q8_product_plain(const int8_t *x, ptrdiff_t step,
+                                       int32_t zero, const int8_t *w,
+                                       ptrdiff_t n) {
   int32_t sum = 0;
   ptrdiff_t i;
   for (i = 0; i < n; i++)
     sum += (x[i * step] - zero) * w[i];
   return sum;
+}
+
+static inline void q8_add_four(const int8_t *x, ptrdiff_t step, int32_t zero,
+                               const int8_t *w, ptrdiff_t next, ptrdiff_t n,
+                               int32_t sum[4]) {
+#ifdef Q8_VECTORS
+  if (step == 1) {
+    q8_add_dense(x, zero, w, next, n, sum);
+    return;
+  }
+#endif
+  q8_add_four_plain(x, step, zero, w, next, n, sum);
+}
+
+static inline int32_t q8_product(const int8_t *x, ptrdiff_t step, int32_t zero,
+                                 const int8_t *w, ptrdiff_t n) {
+#ifdef Q8_VECTORS
+  if (step == 1)
+    return q8_dense_product(x, zero, w, n);
+#endif
+  return q8_product_plain(x, step, zero, w, n);
+}
+
+/* The products of four channels, `next` apart, with a weight each. */
+static inline void q8_add_channels(const int8_t *x, ptrdiff_t next,
+                                   int32_t zero, const int8_t *w,
+                                   struct q8_four *sums) {
+  int32_t sum[4];
+#ifdef Q8_VECTORS
+  if (next == 1) {
+    q8_add_dense_channels(x, zero, w, sums);
+    return;
+  }
+#endif
+  q8_four_put(sums, sum);
+  sum[0] += (x[0] - zero) * w[0];
+  sum[1] += (x[next] - zero) * w[1];
+  sum[2] += (x[2 * next] - zero) * w[2];
+  sum[3] += (x[3 * next] - zero) * w[3];
+  *sums = q8_four_of(sum);
 }
 
 static inline int8_t q8_clamp(int32_t value, const struct q8_range *to) {

@@ -71,30 +71,20 @@ static void four_channels(const struct q8_conv *c, const struct q8_taps *t,
                           ptrdiff_t o, int8_t *out) {
   const int8_t *in = t->in + o * c->in.stride[4];
   ptrdiff_t next = c->in.stride[4], d, h, w;
-  int32_t zero = c->range.in, sum[4], a, b, e, f;
+  int32_t zero = c->range.in, sum[4];
+  struct q8_four four;
   q8_begin(c, o, 4, sum);
-  a = sum[0];
-  b = sum[1];
-  e = sum[2];
-  f = sum[3];
+  four = q8_four_of(sum);
   for (d = t->from[0]; d < t->to[0]; d++)
     for (h = t->from[1]; h < t->to[1]; h++) {
       const int8_t *x = in + d * t->step[0] + h * t->step[1];
       const int8_t *y =
           c->weight + o + d * c->tap_stride[0] + h * c->tap_stride[1];
-      for (w = t->from[2]; w < t->to[2]; w++) {
-        const int8_t *value = x + w * t->step[2];
-        const int8_t *weight = y + w * c->tap_stride[2];
-        a += (value[0] - zero) * weight[0];
-        b += (value[next] - zero) * weight[1];
-        e += (value[2 * next] - zero) * weight[2];
-        f += (value[3 * next] - zero) * weight[3];
-      }
+      for (w = t->from[2]; w < t->to[2]; w++)
+        q8_add_channels(x + w * t->step[2], next, zero,
+                        y + w * c->tap_stride[2], &four);
     }
-  sum[0] = a;
-  sum[1] = b;
-  sum[2] = e;
-  sum[3] = f;
+  q8_four_put(&four, sum);
   q8_finish(c, sum, o, 4, out);
 }
 

@@ -1,8 +1,9 @@
 /*
  * Seconds of a whole net: compiled with -DMODEL=NAME_model beside `netc X.net
- * -o NAME.c`. Answers each line that it reads with the time of one run; the
- * line `profile` with the time of each operation. Its weights are those of a
- * file that `netc weights X.net --fold -o FILE.bin` has written, or random.
+ * -o NAME.c`. Answers each line that it reads with the time of one run, memory
+ * and, last, the processor's time; the line `profile` with the time of each
+ * operation. Its weights are those of a file that `netc weights X.net --fold -o
+ * FILE.bin` has written, or random.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -18,10 +19,14 @@ struct profile {
   double begun, seconds[NETRT_CODES];
 };
 
-static double now(void) {
+static double at(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double now(void) {
+  return at(CLOCK_MONOTONIC);
 }
 
 static int measure(void *user, const struct netrt *net, uint32_t op,
@@ -91,14 +96,14 @@ int main(int argc, char **argv) {
     net.hook = profiled ? measure : NULL;
     net.hook_user = &profile;
     put_inputs(&net);
-    double start = now();
+    double start = now(), begun = at(CLOCK_PROCESS_CPUTIME_ID);
     status = netrt_run(&net);
-    double end = now();
+    double end = now(), spent = at(CLOCK_PROCESS_CPUTIME_ID) - begun;
     if (profiled)
       print_profile(&net, &profile);
     else
-      printf("%.9f %ld %zu\n", end - start, resident_most(),
-             MODEL.weight_bytes + MODEL.arena_bytes);
+      printf("%.9f %ld %zu %.9f\n", end - start, resident_most(),
+             MODEL.weight_bytes + MODEL.arena_bytes, spent);
     fflush(stdout);
   }
   netrt_close(&net);

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Whole nets beside onnxruntime: nets.py BUILD [--rounds N] [--netc NETC] [NAME..].
 
-One thread each, in turns; the figures are minima, which other programs on the
-machine disturb least, as Markdown. Both run what netc writes of one net with
+One thread each, in turns; the figures are minima of the processor's time, which
+other programs on the machine disturb least, as Markdown. Both run what netc writes of one net with
 the same random weights: `-o X.c` and `-o X.onnx`. Needs onnxruntime-node in
 NODE_PATH. --netrt BUILD names another build whose runtime takes turns, too.
 """
@@ -35,7 +35,7 @@ NETS = {
 
 
 class Child:
-    """A program that answers each line with seconds."""
+    """A program that answers each line, last with the processor's seconds."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE,
@@ -44,7 +44,7 @@ class Child:
     def ask(self):
         self.process.stdin.write("run\n")
         self.process.stdin.flush()
-        return float(self.process.stdout.readline().split()[0])
+        return float(self.process.stdout.readline().split()[-1])
 
     def end(self):
         self.process.stdin.close()

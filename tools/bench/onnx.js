@@ -1,5 +1,5 @@
 // Seconds of an ONNX model in onnxruntime-node: onnx.js MODEL [THREADS].
-// Answers each line that it reads with the time of one run.
+// Answers each line that it reads with the time of one run, and the processor's.
 const ort = require('onnxruntime-node');
 const readline = require('readline');
 (async () => {
@@ -16,8 +16,11 @@ const readline = require('readline');
         new ort.Tensor('float32', new Float32Array(count).fill(0.5), input.shape);
   }
   for await (const _ of readline.createInterface({input: process.stdin})) {
+    const before = process.cpuUsage();
     const start = process.hrtime.bigint();
     await session.run(feeds);
-    console.log(Number(process.hrtime.bigint() - start) * 1e-9);
+    const spent = process.cpuUsage(before);
+    console.log(Number(process.hrtime.bigint() - start) * 1e-9,
+                (spent.user + spent.system) * 1e-6);
   }
 })();
