@@ -10,6 +10,7 @@
 #include "driver/export.h"
 #include "driver/must_fit.h"
 #include "driver/graphviz.h"
+#include "driver/live.h"
 #include "driver/max_input.h"
 #include "driver/net_options.h"
 #include "driver/output.h"
@@ -146,6 +147,13 @@ static bool exports(const struct net_options *o) {
   return false;
 }
 
+static bool writes(const struct net_options *o, const char *kind) {
+  for (size_t i = 0; i < o->wanted_count; i++)
+    if (strcmp(kind_of(&o->wanted[i]), kind) == 0)
+      return true;
+  return false;
+}
+
 static bool writes_files(const struct net_options *o) {
   for (size_t i = 0; i < o->wanted_count; i++)
     if (strcmp(o->wanted[i].path, "-") != 0)
@@ -168,10 +176,7 @@ static int check_kinds(struct net_options *o) {
   if (o->weights && !exports(o))
     return complain(EXIT_USAGE, "--weights goes into a model: write "
                                 "`-o x.onnx`, too; `netc run` runs them");
-  bool writes_python = false;
-  for (size_t i = 0; i < o->wanted_count; i++)
-    writes_python = writes_python || strcmp(kind_of(&o->wanted[i]), "py") == 0;
-  if (o->names && (!writes_python || strcmp(o->names, "netc") == 0))
+  if (o->names && (!writes(o, "py") || strcmp(o->names, "netc") == 0))
     return complain(EXIT_USAGE,
                     "--names=FILE goes with -o x.py; `netc weights` "
                     "takes `netc` and `py`, too");
@@ -184,6 +189,10 @@ static int check_kinds(struct net_options *o) {
   if (o->dynamic && !o->wanted_count)
     return complain(EXIT_USAGE, "--dynamic leaves the batch of a model open: "
                                 "write `-o x.onnx`, too");
+  if (o->live && !writes(o, "html"))
+    return complain(EXIT_USAGE, "--live goes with a page: write `-o x.html`");
+  if (o->live && live_check(o) != EXIT_DONE)
+    return EXIT_USAGE;
   if (o->dump && !is_kind(o->dump, NETC_FOR_DUMP))
     return complain(EXIT_USAGE, "--dump takes one of %s, not `%s`",
                     list_kinds(kinds, sizeof kinds, NETC_FOR_DUMP), o->dump);
@@ -264,6 +273,18 @@ static int write_emitted(struct netc *netc, struct net_options *o,
   return exit_status_of(netc, status);
 }
 
+static int write_live(struct netc *netc, struct net_options *o, FILE *file) {
+  struct bytes page = {0};
+  enum netc_status status =
+      netc_emit(netc, "html", &o->look, bytes_sink, &page);
+  int result = status == NETC_OK ? live_write(netc, o, &page, file)
+               : status == NETC_ERROR
+                   ? complain(EXIT_SOURCE, "%s", netc_message(netc))
+                   : exit_status_of(netc, status);
+  bytes_free(&page);
+  return result;
+}
+
 /* x.py, whose tensors are called as in a file of weights. */
 static int write_named(struct netc *netc, struct net_options *o,
                        const char *path, FILE *file) {
@@ -300,6 +321,8 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
                                  .user = o});
   if (o->names && strcmp(kind, "py") == 0)
     return write_named(netc, o, path, file);
+  if (o->live && strcmp(kind, "html") == 0)
+    return write_live(netc, o, file);
   struct netc_options look = o->look;
   return write_emitted(netc, o, kind, path, file, &look);
 }

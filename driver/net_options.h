@@ -68,6 +68,7 @@ struct net_options {
   bool fix;
   bool max_input;
   bool if_changed;
+  bool live;    /* the page compiles again */
   bool depfile; /* -MD or -MF */
   bool phony;   /* -MP */
   const char *dep_path, *dep_target;

@@ -284,6 +284,37 @@ const tests = {
     must(await page.isHidden("header") && await page.isVisible("#whole"),
       "embedded");
   },
+  async "a page of --live follows its sliders"(page) {
+    const written = (file, ...options) => execFileSync(netc,
+      ["resnet.net", "--gpu=t4", "-o", path.resolve(folder, file), ...options],
+      { cwd: zoo, stdio: ["ignore", "ignore", "pipe"] });
+    const has = (text) => page.waitForFunction((t) => document.querySelector(
+      "#layers").textContent.includes(t), text, { timeout: 10000 })
+      .catch(() => must(false, `the table has ${text}`));
+    written("still.html", "-Dwidth=128", "-Ddepth=18");
+    await page.goto("file://" + path.resolve(folder, "still.html"));
+    const rows = await page.textContent("#layers");
+    written("live.html", "--live", "-Dwidth=128");
+    await page.goto("file://" + path.resolve(folder, "live.html"));
+    await page.waitForSelector("#live[data-ready]");
+    await has("68,883,240"); // Wide ResNet-50
+    const slider = page.locator("#live label", { hasText: "depth" })
+      .locator("input");
+    await slider.focus();
+    await slider.press("Home");
+    // The same as the program writes for these values.
+    await page.waitForFunction((t) => document.querySelector("#layers")
+      .textContent === t, rows, { timeout: 10000 })
+      .catch(() => must(false, "the table of -Ddepth=18"));
+    must(await slider.evaluate((e) => e === document.activeElement),
+      "the slider keeps the focus");
+    await page.click("#layers tbody tr >> nth=2");
+    must(await page.isVisible("#detail"), "the new table has its script");
+    await page.fill("#query", "fc1");
+    must(/1 row/.test(await page.textContent("#found")), "and its search");
+    must(!fs.readFileSync(path.resolve(folder, "still.html"), "utf8")
+      .includes("wasm"), "without --live a page is as it was");
+  },
   async "times, for the reader"(page) {
     const ready = [], all = [];
     for (let i = 0; i < 5; i++) {

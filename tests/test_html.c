@@ -147,6 +147,45 @@ static void no_path_of_the_machine_is_told(void **state) {
   run_free(&r);
 }
 
+/* The compiler for the page is a file beside the program; here a word. */
+static void live_pages_have_the_compiler_and_what_was_chosen(void **state) {
+  static const char *const refused[][2] = {
+      {"--live", "--live goes with a page: write `-o x.html`"},
+      {"--live -o x.html --unfold", "cannot answer again with `--unfold`"},
+      {"--live -o x.html", "`make web` writes it"}};
+  static const char *const words[] = {
+      "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:",
+      "THE COMPILER\n<script>\n",
+      "\\u003c/script>",
+      "\"name\": \"x.net\"",
+      "\"batch\": \"4\"",
+      "\"n\": \"9\"",
+      "\"\": \"16\""};
+  const char *folder = scratch("html-live");
+  (void)state;
+  struct run r = run("cd %s && rm -rf bin share && mkdir -p bin share/netc && "
+                     "cp " NETC_PATH " bin && printf 'param n = 2\ninput 8\n"
+                     "fc n # </script>\n' >x.net",
+                     folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    r = run("cd %s && bin/netc x.net %s", folder, refused[i][0]);
+    assert_holds(r.err, refused[i][1]);
+    assert_int_equal(r.status, i == 2 ? 3 : 2);
+    run_free(&r);
+  }
+  r = run("cd %s && test ! -e x.html && echo THE COMPILER "
+          ">share/netc/live.html && bin/netc \"$PWD/x.net\" -Dn=9 --batch 4 "
+          "--input 16 --live -o x.html && cat x.html && ! grep -F \"$PWD\" "
+          "x.html",
+          folder);
+  assert_int_equal(r.status, 0);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    assert_holds(r.out, words[i]);
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(those_of_every_net_are_well_formed),
@@ -155,6 +194,7 @@ int main(void) {
       cmocka_unit_test(many_layers_stay_small),
       cmocka_unit_test(names_that_mean_something_else_are_harmless),
       cmocka_unit_test(no_path_of_the_machine_is_told),
+      cmocka_unit_test(live_pages_have_the_compiler_and_what_was_chosen),
   };
   return cmocka_run_group_tests_name("html", tests, NULL, NULL);
 }

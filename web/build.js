@@ -1,7 +1,8 @@
 // Makes the playground: build.js NETC.WASM FOLDER zoo/EXAMPLE.net...
 // huggingface/TEMPLATE.net...
-// index.html with netc.js, netc.css and netc.wasm; and netc.html, which has
-// all of them in it. Equal input gives equal bytes.
+// index.html with netc.js, netc.css and netc.wasm; netc.html, which has all of
+// them in it; and live.html, what `-o x.html --live` puts into its page. Equal
+// input gives equal bytes.
 "use strict";
 const { execFileSync } = require("child_process");
 const crypto = require("crypto");
@@ -87,21 +88,27 @@ const csp = (frames, script, rest) => ["default-src 'none'",
   "style-src 'self' 'unsafe-inline'", "img-src blob: data:", "worker-src blob:",
   ...rest, "base-uri 'none'", "form-action 'none'"].join("; ");
 
-const main = async () => {
+const bundled = async (entry) => {
   const bundle = await esbuild.build({
-    entryPoints: [path.join(__dirname, "page.js")], bundle: true, write: false,
+    entryPoints: [path.join(__dirname, entry)], bundle: true, write: false,
     minify: true, format: "iife", target: "es2021", legalComments: "none",
     charset: "utf8", plugins: [ours],
     nodePaths: (process.env.NODE_PATH || "").split(path.delimiter) });
   // Of the script a page ends at this; in strings it may be written so.
-  const script = bundle.outputFiles[0].text.replaceAll("</script", "<\\/script");
+  return bundle.outputFiles[0].text.replaceAll("</script", "<\\/script");
+};
+
+const main = async () => {
+  const script = await bundled("page.js");
   const style = esbuild.transformSync(read("page.css"),
     { loader: "css", minify: true }).code;
   const frames = await scripts();
   const page = (policy, css, js) => read("index.html")
     .replace("@csp@", () => policy).replace("@style@", () => css)
     .replace("@script@", () => js);
-  const packed = zlib.gzipSync(fs.readFileSync(wasm), { level: 9 });
+  const packed = zlib.gzipSync(fs.readFileSync(wasm), { level: 9 })
+    .toString("base64");
+  const inside = `<script type="text/plain" id="wasm">${packed}</script>\n`;
   fs.mkdirSync(folder, { recursive: true });
   const write = (name, content) => {
     fs.writeFileSync(path.join(folder, name + ".tmp"), content);
@@ -115,8 +122,8 @@ const main = async () => {
     '<script src="netc.js" defer></script>'));
   write("netc.html", page(csp(frames, hash(script), []),
     `<style>${style}</style>`,
-    `<script type="text/plain" id="wasm">${packed.toString("base64")}` +
-      `</script>\n<script>${script}</script>`));
+    `${inside}<script>${script}</script>`));
+  write("live.html", `${inside}<script>${await bundled("live.js")}</script>\n`);
   const sizes = ["netc.wasm", "netc.js", "netc.css", "index.html"].map((n) =>
     execFileSync("gzip", ["-9c", path.join(folder, n)], { maxBuffer: 1 << 28 })
       .length);

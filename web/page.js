@@ -5,6 +5,7 @@ import { Client } from "./client.js";
 import { fillMenus, showMenus, showSliders } from "./controls.js";
 import { makeEditor } from "./editor.js";
 import * as link from "./link.js";
+import { unpack } from "./module.js";
 
 // The zoo; what has a folder is for a config.json of Hugging Face.
 const examples = Object.fromEntries(Object.keys(nets).sort()
@@ -302,11 +303,7 @@ const wasm = async () => {
     document.head.append(meta);
     return bytes;
   }
-  const packed = Uint8Array.from(atob(here.textContent.trim()),
-    (c) => c.charCodeAt(0));
-  here.remove();
-  return new Response(new Blob([packed]).stream().pipeThrough(
-    new DecompressionStream("gzip"))).arrayBuffer();
+  return unpack(here);
 };
 
 const start = async () => {
