@@ -35,6 +35,9 @@ def check_svg(text):
         if e.tag == SVG + "text" and not (0 <= x <= width and
                                           0 <= y <= height):
             yield f"the text {e.text} is outside"
+        if any(not -1 <= float(number) <= width + height for number in
+               re.findall(r"-?[\d.]+(?:e[-+]?\d+)?", e.get("d", ""))):
+            yield f"the path {e.get('d')} leads outside"
         if e.tag in (SVG + "script", SVG + "image", SVG + "use"):
             yield f"{e.tag} is not for charts"
 

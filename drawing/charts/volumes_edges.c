@@ -14,12 +14,13 @@ static void draw_arrow(struct volumes *p, double x, double y, bool down) {
   chart_path_close(&p->chart, (struct slice){"", 0});
 }
 
-/* Where a box begins at an x: its upper side is slanted on the left. */
+/* Where a box begins at an x: its upper side is slanted on the left, unless
+ * it is a bar without depth. */
 static double top_at(const struct volumes *p, size_t box, double x) {
   const struct volume *v = &p->volumes[box];
   double dx = v->depth * VOLUME_SLANT_X, dy = v->depth * VOLUME_SLANT_Y;
   double top = volumes_top(p, box);
-  return x < v->x + dx ? top + dy * (1 - (x - v->x) / dx) : top;
+  return dx > 0 && x < v->x + dx ? top + dy * (1 - (x - v->x) / dx) : top;
 }
 
 /* To another line of a U: aside and down, or up and aside. */

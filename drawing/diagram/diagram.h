@@ -194,7 +194,6 @@ void diagram_close_rows(struct diagram *d);
 const struct diagram_section *section_of(const struct diagram *d, size_t row);
 int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
                     int64_t node);
-bool node_is_of(const struct node *node, const char *family);
 
 /* Whether it drops values at a rate; whether it only puts them elsewhere. */
 bool row_has_rate(const struct diagram *d, const struct row *row);

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-bool node_is_of(const struct node *node, const char *family) {
+static bool node_is_of(const struct node *node, const char *family) {
   return node->kind->family && strcmp(node->kind->family, family) == 0;
 }
 
