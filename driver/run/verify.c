@@ -56,7 +56,7 @@ static int run_parties(struct verifying *v) {
   for (size_t i = 0; i < PARTY_COUNT && !child_stopped(); i++) {
     if (v->small && i >= PARTY_ONNX) {
       snprintf(v->about[i], sizeof *v->about,
-               "it computes in float32, and the net in int8");
+               "verify compares nets of int8 with x.c alone");
       continue;
     }
     int status = parties[i](v);
