@@ -177,6 +177,23 @@ static void warn_of_text(const struct weights_request *r, long bytes) {
   fputc('\n', stderr);
 }
 
+/* A file has all values in float32: whoever asked for fewer bits is told. */
+static void warn_of_float32(const struct weights_request *r,
+                            const struct weight_set *set) {
+  struct netc_inference inference = {.size = sizeof inference};
+  int64_t values = 0;
+  for (size_t i = 0; i < set->weights.count; i++)
+    values += set->weights.at[i].buffer ? 0 : set->weights.at[i].count;
+  if (r->fold || weight_set_is_q8(set) ||
+      netc_inference(r->options.netc, &inference) != NETC_OK ||
+      inference.weight_bytes > 3 * values)
+    return;
+  say("netc: warning: %s is in float32; in the types of its settings the net "
+      "has %s of weights",
+      r->output, size_text(inference.weight_bytes, UNITS_IEC).text);
+  fputc('\n', stderr);
+}
+
 /* Neither the net nor the weights are replaced by what is made of them. */
 static int spare_inputs(const struct weights_request *r, const char *path) {
   if (r->from && output_same_file(path, r->from))
@@ -212,8 +229,10 @@ static int write_to(const struct weights_request *r,
     output_abandon(&output);
   else if (!output_commit(&output, false))
     status = output_failed(path, errno);
-  if (status == EXIT_DONE)
+  if (status == EXIT_DONE) {
     warn_of_text(r, bytes);
+    warn_of_float32(r, set);
+  }
   return status;
 }
 
