@@ -94,19 +94,20 @@ static bool same_sizes(const struct strides *a, const struct strides *b) {
 
 size_t tasks_joined(const struct tasks *b, size_t index, int *input) {
   const struct tape *tape = &b->trace.tape;
+  const struct tape_op *op = &tape->ops.at[index];
+  enum opcode opcode = tape_lowered(tape, index)->opcode;
+  if ((opcode != DOES_CONV && opcode != DOES_LINEAR) ||
+      op->facts->in_count != 1 || op->facts->out_count != 1)
+    return SIZE_MAX;
   size_t last = tasks_folded(b, index);
   last = last == SIZE_MAX ? index : last;
-  if (last + 1 >= tape->ops.count || b->settings->fuse == TOGGLE_OFF ||
-      element_is_integer(b->settings->dtype))
+  if (last + 1 >= tape->ops.count ||
+      tape_lowered(tape, last + 1)->opcode != DOES_ADD)
     return SIZE_MAX;
-  const struct tape_op *op = &tape->ops.at[index],
-                       *sum = &tape->ops.at[last + 1];
-  enum opcode opcode = tape_lowered(tape, index)->opcode;
+  const struct tape_op *sum = &tape->ops.at[last + 1];
   size_t made = tape->ops.at[last].first_out;
-  if ((opcode != DOES_CONV && opcode != DOES_LINEAR) ||
-      op->facts->in_count != 1 || op->facts->out_count != 1 ||
-      tape_lowered(tape, last + 1)->opcode != DOES_ADD ||
-      sum->facts->in_count != 2 || b->reads[made] != 1)
+  if (sum->facts->in_count != 2 || b->reads[made] != 1 ||
+      b->settings->fuse == TOGGLE_OFF || element_is_integer(b->settings->dtype))
     return SIZE_MAX;
   *input = tape_input(tape, sum, 0) == made ? 1 : 0;
   size_t other = tape_input(tape, sum, *input);
@@ -243,9 +244,8 @@ static struct task_origin origin_of(const struct tasks *b, size_t index) {
                               (uint32_t)index};
 }
 
-static void add_read(struct tasks *b, size_t value, bool spared,
+static void add_read(struct tasks *b, size_t tensor, bool spared,
                      struct plan_task *task) {
-  size_t tensor = b->tensor[tasks_root(b, value)];
   if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
     return; /* a parameter, or read already */
   b->stamp[tensor] = tape_place(&b->trace.tape, b->graph.tasks.count);
@@ -264,16 +264,16 @@ static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   size_t sum = tasks_joined(b, index, &input);
   task->first_read = tape_place(tape, b->graph.reads.count);
   for (int i = 0; i < op->facts->in_count; i++) {
-    size_t value = tape_input(tape, op, i);
-    bool spared = sum != SIZE_MAX ||
-                  (task->elementwise &&
-                   !in_step(b, index, b->tensor[tasks_root(b, value)]));
-    add_read(b, value, spared, task);
+    size_t tensor = b->tensor[tasks_root(b, tape_input(tape, op, i))];
+    bool spared =
+        sum != SIZE_MAX || (task->elementwise && !in_step(b, index, tensor));
+    add_read(b, tensor, spared, task);
   }
   if (sum == SIZE_MAX)
     return;
   task->elementwise = true;
-  add_read(b, tape_input(tape, &tape->ops.at[sum], input), false, task);
+  size_t begins = tape_input(tape, &tape->ops.at[sum], input);
+  add_read(b, b->tensor[tasks_root(b, begins)], false, task);
 }
 
 static bool may_overlap(const struct infer_settings *settings) {

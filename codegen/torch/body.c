@@ -225,7 +225,8 @@ static void put_input(struct body *b, struct torch_code *out,
   }
   const struct made *made = &b->p->made[value];
   if (made->list && !hole->starred)
-    code_format(out, "torch.cat(%S, %d)", name_of(b, value), made->joins);
+    code_format(out, "torch.cat(%S, %d)", name_of(b, value),
+                (int64_t)made->joins);
   else
     code_format(out, made->list ? "*%S" : "%S", name_of(b, value));
   *VEC_PUSH(b->p->arena, &b->read) = value;
@@ -254,7 +255,8 @@ static struct torch_code fill_in(struct body *b, int64_t node,
   struct torch_code whole = code_new(b->arena);
   if (!b->p->made[node].joins || b->p->made[node].list)
     return out;
-  code_format(&whole, "torch.cat(%c, %d)", &out, b->p->made[node].joins);
+  code_format(&whole, "torch.cat(%c, %d)", &out,
+              (int64_t)b->p->made[node].joins);
   return whole;
 }
 

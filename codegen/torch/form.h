@@ -51,7 +51,7 @@ struct torch_form {
   struct torch_code make; /* the module; empty: it has none of its own */
   struct torch_code call; /* the output */
   struct torch_seen out;
-  int64_t joins;       /* `call` is a list, joined along this; 0: it is none */
+  int8_t joins;        /* `call` is a list, joined along this; 0: it is none */
   bool loose;          /* `call` is an operator's, which binds loosely */
   bool repeats;        /* `call` has an input twice: it must be a name */
   bool learned;        /* form_make_learned made it */

@@ -186,7 +186,7 @@ static void put_growing(struct torch_form *f, struct torch_seen seen,
   }
   CALL(f, "]");
   f->out = joined(seen);
-  f->joins = dim;
+  f->joins = (int8_t)dim; /* one of a few axes */
 }
 
 void form_concat(struct torch_form *f) {

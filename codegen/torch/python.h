@@ -12,11 +12,11 @@ enum { PYTHON_MOST = 200000 }; /* layers of a file that PyTorch can build */
 struct made {
   struct torch_code make, call; /* of its form */
   struct torch_seen seen;
-  int64_t joins; /* `call` is a list, to be joined along this axis */
+  int8_t joins; /* `call` is a list, to be joined along this axis */
   bool loose, repeats;
+  bool list;         /* it stays one, and readers join it */
   unsigned helpers;  /* bits of enum helper */
   int taken;         /* layers that want it joined */
-  bool list;         /* it stays one, and readers join it */
   int64_t real;      /* the node whose value this is: itself, or its input's */
   int64_t readers;   /* of the value, and outputs of the net */
   int64_t unit;      /* whose class has it */

@@ -46,8 +46,7 @@ struct roofline {
   double top, below; /* of the two plots */
 };
 
-/* What they take at the least, and whether bytes take longer. */
-double roof_seconds(const struct roofline *r, double flops, double bytes);
+/* Whether bytes take longer than operations. */
 bool roof_is_bound(const struct roofline *r, double flops, double bytes);
 
 /* Axes: the place of an intensity and of a rate; the rate that is possible. */
