@@ -3,6 +3,10 @@
  * floating-point technique for extending the available precision", 1971); its
  * series converge as fast as their arguments are small.
  */
+#if defined __i386__ && defined __GNUC__ && !defined __clang__
+/* The x87 rounds to other bits than those of a double. */
+#pragma GCC target("sse2,fpmath=sse")
+#endif
 #include "base/real.h"
 
 #include <math.h>
