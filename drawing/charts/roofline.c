@@ -50,7 +50,8 @@ static double flops_of(const struct roofline *r, int64_t index) {
   return 2 * (double)model_cost(r->c->model, index)->macs * (double)r->batch;
 }
 
-static double roof_seconds(const struct roofline *r, double flops, double bytes) {
+static double roof_seconds(const struct roofline *r, double flops,
+                           double bytes) {
   double compute = flops / r->peak, memory = bytes / r->bandwidth;
   return compute > memory ? compute : memory;
 }
