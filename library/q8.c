@@ -49,7 +49,7 @@ static void add_weight(struct q8_listing *l, const struct program_op *op,
   const struct operand *weight = first + 1, *bias = first + 4;
   q8->weight = tensor_of(l, weight);
   q8->outputs = weight->dim[weight->rank - 1];
-  q8->outputs_first = weight->dim[weight->rank - 2] > 1;
+  q8->outputs_first = weight->rank > 1 && weight->dim[weight->rank - 2] > 1;
   if (op->ins == 5)
     q8->bias = bias->param < 0 ? load_made_bias(l->call, op->node)
                                : tensor_of(l, bias);

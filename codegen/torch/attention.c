@@ -102,10 +102,14 @@ static void note_call(struct attention_class *a, const struct made *made) {
   a->calls++;
 }
 
+static bool has_byte(struct slice text, char byte) {
+  return text.length && memchr(text.at, byte, text.length);
+}
+
 /* Whether a call may give the argument: it is one of the class. */
 static bool is_argument(const struct attention_class *a, int key) {
   struct slice value = a->value[key];
-  bool word = key != KEY_norm || !memchr(value.at, ' ', value.length);
+  bool word = key != KEY_norm || !has_byte(value, ' ');
   return a->given[key] && (!flat[key] || a->varies[key] || !word);
 }
 
@@ -166,9 +170,8 @@ static bool is_always(const struct attention_class *a, int key,
 
 /* The letters of the projections with a bias, where all calls have them. */
 static bool lacks_bias(const struct attention_class *a, char letter) {
-  struct slice letters = a->value[KEY_bias];
   return a->given[KEY_bias] && !a->varies[KEY_bias] &&
-         !memchr(letters.at, letter, letters.length);
+         !has_byte(a->value[KEY_bias], letter);
 }
 
 /* Where F.scaled_dot_product_attention is it. */
