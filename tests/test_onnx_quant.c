@@ -197,7 +197,8 @@ static void real_weight(Onnx__GraphProto *g) {
   strcpy(n->op_type, "Cast");
   strcpy(n->attribute[0]->name, "to");
   n->attribute[0]->i = 1;
-  n->n_input = 1;
+  while (n->n_input > 1)
+    free(n->input[--n->n_input]);
 }
 
 static void what_is_not_all_of_8_bits_is_float32(void **state) {
