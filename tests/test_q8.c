@@ -4,11 +4,11 @@
  * bytes are those of tools/q8_cases.py: tests/data/q8.
  */
 #include "runtime/q8.h"
-#include "tests/run.h"
+#include "tests/one_op.h"
 
 #define DATA "tests/data/q8"
 
-enum { OPERANDS = 8, POOL = 256, SAMPLES = 20 };
+enum { SAMPLES = 20 };
 
 /* One operation. */
 
@@ -29,24 +29,6 @@ struct one_case {
 
 static struct one_case *cases;
 static size_t case_count;
-
-static const struct {
-  const char *name;
-  int ins, most, elementwise;
-} operations[] = {
-#define OP(code, name, ins, most, numbers, reals, elementwise) \
-  {#name, ins, most, elementwise},
-#include "runtime/ops.def"
-#undef OP
-};
-
-static int code_of(const char *name) {
-  for (int i = 0; i < NETRT_CODES; i++)
-    if (strcmp(operations[i].name, name) == 0)
-      return i;
-  fail_msg("no operation %s", name);
-  return 0;
-}
 
 static size_t values_of(const struct operand *operand) {
   size_t values = 1;
@@ -81,8 +63,7 @@ static void read_line(char *line, const char **values) {
     *strchr(rest, ' ') = '\0';
     c->code = code_of(rest);
   } else if (strncmp(line, "numbers ", 8) == 0) {
-    for (char *at = rest; *at; at += *at == ' ')
-      c->numbers[c->number_count++] = (int32_t)strtol(at, &at, 10);
+    c->number_count = read_numbers(rest, c->numbers);
   } else if (strncmp(line, "in ", 3) == 0) {
     c->in[c->ins++] = read_operand(rest, values);
   } else {
@@ -101,18 +82,9 @@ static void read_cases(void) {
   free(text); /* the values stay */
 }
 
-/* A model of it. Values are dense, or the first axis runs fastest. */
-struct bench {
-  struct netrt_model model;
-  struct netrt_op op;
-  struct netrt_operand operands[OPERANDS];
-  struct netrt_port inputs[OPERANDS], output;
-  struct netrt_buffer buffers[OPERANDS];
-  int32_t numbers[POOL];
-  unsigned char *arena, *weights;
-};
+/* Its model. Values are dense, or the first axis runs fastest. */
 
-static void lay_out(struct bench *b, struct netrt_operand *to,
+static void lay_out(struct one_op *b, struct netrt_operand *to,
                     const struct operand *from, bool strided) {
   int32_t stride[NETRT_RANK], step = 1, last = from->rank - 1;
   for (int i = 0; i < from->rank; i++) {
@@ -124,31 +96,12 @@ static void lay_out(struct bench *b, struct netrt_operand *to,
     step += strided ? i + 1 : 0;
   }
   to->type = from->type;
-  to->rank = (uint8_t)from->rank;
-  to->shape = b->model.number_count;
-  for (int i = 0; i < from->rank; i++)
-    b->numbers[b->model.number_count++] = from->size[i];
-  for (int i = 0; i < from->rank; i++)
-    b->numbers[b->model.number_count++] = stride[i];
-  assert_true(b->model.number_count <= POOL);
+  one_op_shape(b, to, from->rank, from->size, stride);
 }
 
-static size_t span_of(const struct bench *b, const struct netrt_operand *at) {
-  const int32_t *size = &b->numbers[at->shape];
-  size_t last = 0;
-  for (int i = 0; i < at->rank; i++)
-    last += (size_t)(size[i] - 1) * (size_t)size[at->rank + i];
-  return (last + 1) * netrt_type_bytes(at->type);
-}
-
-static size_t place(size_t *end, size_t bytes) {
-  size_t at = *end;
-  *end = (at + bytes + 63) / 64 * 64;
-  return at;
-}
-
-static void fill(const struct bench *b, const struct netrt_operand *at,
-                 const struct operand *from, unsigned char *to) {
+static void fill(const struct one_op *b, const struct netrt_operand *at,
+                 const struct operand *from) {
+  unsigned char *to = one_op_data(b, at);
   const int32_t *stride = &b->numbers[at->shape + at->rank];
   size_t bytes = netrt_type_bytes(from->type), count = values_of(from);
   for (size_t i = 0; i < count; i++) {
@@ -159,75 +112,29 @@ static void fill(const struct bench *b, const struct netrt_operand *at,
   }
 }
 
-static void build(struct bench *b, const struct one_case *c, bool strided,
-                  bool in_place) {
-  struct netrt_model *m = &b->model;
-  *m = (struct netrt_model){.name = c->name,
-                            .version = NETRT_VERSION,
-                            .batch = 1,
-                            .weight_bytes = 64,
-                            .ops = &b->op,
-                            .operands = b->operands,
-                            .numbers = b->numbers,
-                            .kernels = netrt_kernels,
-                            .inputs = b->inputs,
-                            .outputs = &b->output,
-                            .buffers = b->buffers,
-                            .op_count = 1,
-                            .output_count = 1,
-                            .kernel_count = NETRT_CODES};
-  memcpy(b->numbers, c->numbers, sizeof c->numbers);
-  m->number_count = (uint32_t)c->number_count;
-  b->op = (struct netrt_op){
-      .ins = (uint16_t)c->ins, .outs = 1, .kernel = (uint8_t)c->code};
+static void open_case(struct one_op *b, const struct one_case *c, bool strided,
+                      bool in_place, struct netrt *net) {
+  bool pair = c->code == NETRT_Q8ADD || c->code == NETRT_Q8MUL;
+  one_op_begin(b, c->name, c->code, c->ins, c->numbers, c->number_count);
   lay_out(b, &b->operands[0], &c->out, strided);
   for (int i = 0; i < c->ins; i++) {
     struct netrt_operand *at = &b->operands[1 + i];
-    bool value = i == 0 ||
-                 (i == 1 && (c->code == NETRT_Q8ADD || c->code == NETRT_Q8MUL));
+    bool value = i == 0 || (i == 1 && pair);
     lay_out(b, at, &c->in[i], strided && value);
     at->place = value ? NETRT_IN_ARENA : NETRT_IN_WEIGHTS;
-    at->offset =
-        place(value ? &m->arena_bytes : &m->weight_bytes, span_of(b, at));
-    if (!value)
-      continue;
-    b->buffers[m->buffer_count++] = (struct netrt_buffer){
-        at->offset, span_of(b, at), 0, i == 0 && in_place};
-    b->inputs[m->input_count++].operand = *at;
+    one_op_input(b, at);
   }
-  b->operands[0].offset = b->operands[1].offset;
-  if (!in_place) {
-    b->operands[0].offset = place(&m->arena_bytes, span_of(b, &b->operands[0]));
-    b->buffers[m->buffer_count++] = (struct netrt_buffer){
-        b->operands[0].offset, span_of(b, &b->operands[0]), 0, 1};
-  }
-  m->operand_count = (uint32_t)(1 + c->ins);
-  b->output.operand = b->operands[0];
-  b->arena = aligned_alloc(64, m->arena_bytes + 64);
-  b->weights = calloc(1, m->weight_bytes);
-}
-
-/* Parts in another order than they come. */
-static void backwards(void *user, size_t count,
-                      void (*task)(void *data, size_t i), void *data) {
-  (void)user;
-  while (count-- > 0)
-    task(data, count);
+  one_op_output(b, in_place);
+  one_op_open(b, net);
+  for (int i = 0; i < c->ins; i++)
+    fill(b, &b->operands[1 + i], &c->in[i]);
 }
 
 static void run_form(const struct one_case *c, const char *form, bool strided,
                      bool in_place, unsigned threads) {
-  struct bench b = {.op.ins = 0};
+  struct one_op b = {.op.ins = 0};
   struct netrt net;
-  build(&b, c, strided, in_place);
-  assert_int_equal(netrt_open(&net, &b.model, b.weights, b.model.weight_bytes,
-                              b.arena, b.model.arena_bytes),
-                   NETRT_OK);
-  for (int i = 0; i < c->ins; i++) {
-    const struct netrt_operand *at = &b.operands[1 + i];
-    fill(&b, at, &c->in[i],
-         (at->place == NETRT_IN_WEIGHTS ? b.weights : b.arena) + at->offset);
-  }
+  open_case(&b, c, strided, in_place, &net);
   net.threads = threads;
   net.parallel = threads ? backwards : NULL;
   assert_int_equal(netrt_run(&net), NETRT_OK);
@@ -240,8 +147,7 @@ static void run_form(const struct one_case *c, const char *form, bool strided,
                (int8_t)c->out.values[i]);
   assert_true(net.high_water <= b.model.arena_bytes);
   free(made);
-  free(b.arena);
-  free(b.weights);
+  one_op_close(&b);
 }
 
 static void matches_numpy(void **state) {

@@ -6,10 +6,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "runtime/kernel.h"
-#include "tests/run.h"
-
-enum { OPERANDS = 12, POOL = 512, ALIGN = 64 };
+#include "tests/one_op.h"
 
 struct input {
   int rank;
@@ -33,25 +30,7 @@ struct one_case {
 static struct one_case *cases;
 static size_t case_count;
 
-static const struct {
-  const char *name;
-  int ins, most, elementwise;
-} operations[] = {
-#define OP(code, name, ins, most, numbers, reals, elementwise) \
-  {#name, ins, most, elementwise},
-#include "runtime/ops.def"
-#undef OP
-};
-
 /* Reading the cases. */
-
-static int code_of(const char *name) {
-  for (int i = 0; i < NETRT_CODES; i++)
-    if (strcmp(operations[i].name, name) == 0)
-      return i;
-  print_error("no operation %s\n", name);
-  return -1;
-}
 
 static size_t values_of(const struct input *in) {
   size_t values = 1;
@@ -86,7 +65,6 @@ static void begin_case(char *line) {
   snprintf(c->name, sizeof c->name, "%s", line);
   *name = '\0';
   c->code = code_of(line);
-  assert_true(c->code >= 0);
   case_count++;
 }
 
@@ -100,8 +78,7 @@ static void read_line(char *line, const float **expected) {
   else if (strncmp(line, "work ", 5) == 0)
     c->work = atoi(rest);
   else if (strncmp(line, "numbers ", 8) == 0)
-    for (char *at = rest; *at; at += *at == ' ')
-      c->numbers[c->number_count++] = (int32_t)strtol(at, &at, 10);
+    c->number_count = read_numbers(rest, c->numbers);
   else if (strncmp(line, "reals ", 6) == 0)
     for (char *at = rest; *at; at += *at == ' ')
       c->reals[c->real_count++] = strtof(at, &at);
@@ -124,18 +101,11 @@ static void read_cases(void) {
   free(text); /* the values stay */
 }
 
-/* A model of one operation. */
+/* Its model. */
 
 struct bench {
+  struct one_op one;
   const struct one_case *c;
-  struct netrt_model model;
-  struct netrt_op op;
-  struct netrt_operand operands[OPERANDS];
-  struct netrt_port inputs[OPERANDS], output;
-  struct netrt_buffer buffers[OPERANDS];
-  int32_t numbers[POOL];
-  float reals[4];
-  unsigned char *arena, *weights;
   bool strided, in_place;
 };
 
@@ -149,128 +119,67 @@ static bool recurrent(int code) {
   return code == NETRT_RNN || code == NETRT_LSTM || code == NETRT_GRU;
 }
 
-/* Where the value at `at` lies; the first axis runs fastest if strided. */
+/* The first axis runs fastest if strided. */
 static void lay_out(struct bench *b, struct netrt_operand *operand,
                     const struct input *in, const struct input *as,
                     bool strided) {
-  struct netrt_model *m = &b->model;
-  int32_t strides[NETRT_RANK], step = 1;
+  int32_t own[NETRT_RANK], spread[NETRT_RANK], step = 1;
   for (int i = 0; i < in->rank; i++) {
     int axis = strided ? i : in->rank - 1 - i;
-    strides[axis] = in->size[axis] == 1 && as != in ? 0 : step;
+    own[axis] = in->size[axis] == 1 && as != in ? 0 : step;
     step *= in->size[axis];
     step += strided ? i + 1 : 0;
   }
-  operand->type = in->type;
-  operand->shape = m->number_count;
-  operand->rank = (uint8_t)as->rank;
-  for (int i = 0; i < as->rank; i++)
-    b->numbers[m->number_count++] = as->size[i];
   for (int i = 0; i < as->rank; i++) {
-    int own = i - (as->rank - in->rank);
-    b->numbers[m->number_count++] = own < 0 ? 0 : strides[own];
+    int axis = i - (as->rank - in->rank);
+    spread[i] = axis < 0 ? 0 : own[axis];
   }
-  assert_true(m->number_count <= POOL);
-}
-
-/* Bytes from the first to the last value. */
-static size_t span_of(const struct bench *b,
-                      const struct netrt_operand *operand) {
-  const int32_t *size = &b->numbers[operand->shape];
-  size_t last = 0;
-  for (int i = 0; i < operand->rank; i++)
-    last += (size_t)(size[i] - 1) * (size_t)size[operand->rank + i];
-  return (last + 1) * netrt_type_bytes(operand->type);
-}
-
-static size_t place(size_t *end, size_t bytes) {
-  size_t at = *end;
-  *end = (at + bytes + ALIGN - 1) / ALIGN * ALIGN;
-  return at;
-}
-
-static void add_buffer(struct bench *b, const struct netrt_operand *operand,
-                       uint32_t last) {
-  b->buffers[b->model.buffer_count++] =
-      (struct netrt_buffer){operand->offset, span_of(b, operand), 0, last};
+  operand->type = in->type;
+  one_op_shape(&b->one, operand, as->rank, as->size, spread);
 }
 
 static void add_input(struct bench *b, int i, bool weight) {
   const struct one_case *c = b->c;
-  struct netrt_model *m = &b->model;
-  struct netrt_operand *operand = &b->operands[1 + i];
+  struct netrt_operand *operand = &b->one.operands[1 + i];
   bool matrix = recurrent(c->code) && i > 0; /* its rows are dense */
   lay_out(b, operand, &c->in[i], broadcasts(c->code) ? &c->out : &c->in[i],
           b->strided && !matrix);
   operand->place = weight ? NETRT_IN_WEIGHTS : NETRT_IN_ARENA;
-  operand->offset =
-      place(weight ? &m->weight_bytes : &m->arena_bytes, span_of(b, operand));
-  if (weight)
-    return;
-  add_buffer(b, operand, 0);
-  b->inputs[m->input_count++].operand = *operand;
+  one_op_input(&b->one, operand);
 }
 
 static void add_work(struct bench *b) {
   const struct input work = {.rank = 1, .size = {b->c->work}};
-  struct netrt_operand *operand = &b->operands[1 + b->c->ins];
+  struct netrt_operand *operand = &b->one.operands[1 + b->c->ins];
   lay_out(b, operand, &work, &work, false);
-  operand->offset = place(&b->model.arena_bytes, span_of(b, operand));
-  b->op.works = 1;
-  add_buffer(b, operand, 0);
+  one_op_place(&b->one, operand);
+  one_op_buffer(&b->one, operand, 0);
+  b->one.op.works = 1;
 }
 
-static void build(struct bench *b, const struct one_case *c) {
-  struct netrt_model *m = &b->model;
+static void open_bench(struct bench *b, const struct one_case *c,
+                       struct netrt *net) {
+  struct one_op *one = &b->one;
   bool in_weights = c->seed & 1 << 4;
   b->c = c;
-  *m = (struct netrt_model){.name = c->name,
-                            .version = NETRT_VERSION,
-                            .batch = 1,
-                            .ops = &b->op,
-                            .operands = b->operands,
-                            .numbers = b->numbers,
-                            .reals = b->reals,
-                            .kernels = netrt_kernels,
-                            .inputs = b->inputs,
-                            .outputs = &b->output,
-                            .buffers = b->buffers,
-                            .op_count = 1,
-                            .output_count = 1,
-                            .kernel_count = NETRT_CODES,
-                            .real_count = 4};
-  for (int i = 0; i < c->number_count; i++)
-    b->numbers[m->number_count++] = c->numbers[i];
-  memcpy(b->reals, c->reals, sizeof b->reals);
-  b->op = (struct netrt_op){
-      .ins = (uint16_t)c->ins, .outs = 1, .kernel = (uint8_t)c->code};
-  lay_out(b, &b->operands[0], &c->out, &c->out, b->strided);
+  one_op_begin(one, c->name, c->code, c->ins, c->numbers, c->number_count);
+  memcpy(one->reals, c->reals, sizeof one->reals);
+  lay_out(b, &one->operands[0], &c->out, &c->out, b->strided);
   for (int i = 0; i < c->ins; i++)
     add_input(b, i, i > 0 && in_weights);
-  if (b->in_place) {
-    b->operands[0].offset = b->operands[1].offset;
-    b->buffers[0].last = 1;
-  } else {
-    b->operands[0].offset = place(&m->arena_bytes, span_of(b, &b->operands[0]));
-    add_buffer(b, &b->operands[0], 1);
-  }
+  one_op_output(one, b->in_place);
   if (c->work)
     add_work(b);
-  m->operand_count = (uint32_t)(1 + c->ins + b->op.works);
-  b->output.operand = b->operands[0];
-  b->arena = aligned_alloc(ALIGN, m->arena_bytes + ALIGN);
-  b->weights = aligned_alloc(ALIGN, m->weight_bytes + ALIGN);
+  one_op_open(one, net);
 }
 
 /* The values that tools/runtime_cases.py made. */
 static void fill_input(struct bench *b, int i, uint32_t *state) {
   const struct input *in = &b->c->in[i];
-  const struct netrt_operand *operand = &b->operands[1 + i];
+  const struct netrt_operand *operand = &b->one.operands[1 + i];
   const int32_t *stride =
-      &b->numbers[operand->shape + 2 * operand->rank - (uint32_t)in->rank];
-  unsigned char *data =
-      (operand->place == NETRT_IN_WEIGHTS ? b->weights : b->arena) +
-      operand->offset;
+      &b->one.numbers[operand->shape + 2 * operand->rank - (uint32_t)in->rank];
+  unsigned char *data = one_op_data(&b->one, operand);
   int32_t at[NETRT_RANK] = {0};
   for (size_t k = 0; k < values_of(in); k++) {
     size_t offset = 0;
@@ -308,14 +217,6 @@ static double worst_error(const float *expected, const float *actual,
   return worst;
 }
 
-/* Parts in another order than they come. */
-static void backwards(void *user, size_t count,
-                      void (*task)(void *data, size_t i), void *data) {
-  (void)user;
-  while (count-- > 0)
-    task(data, count);
-}
-
 /* Indices are compared as numbers. */
 static void copy_values(const struct netrt *net, const struct input *out,
                         float *to) {
@@ -336,10 +237,7 @@ static void run_form(const struct one_case *c, const char *form, bool strided,
   struct bench b = {.strided = strided, .in_place = in_place};
   struct netrt net;
   uint32_t state = c->seed;
-  build(&b, c);
-  assert_int_equal(netrt_open(&net, &b.model, b.weights, b.model.weight_bytes,
-                              b.arena, b.model.arena_bytes),
-                   NETRT_OK);
+  open_bench(&b, c, &net);
   for (int i = 0; i < c->ins; i++)
     fill_input(&b, i, &state);
   net.flags = flags;
@@ -355,11 +253,10 @@ static void run_form(const struct one_case *c, const char *form, bool strided,
                 netrt_status_text((enum netrt_status)status), error);
   assert_int_equal(status, NETRT_OK);
   assert_true(error <= 1e-5);
-  assert_true(net.high_water <= b.model.arena_bytes);
+  assert_true(net.high_water <= b.one.model.arena_bytes);
   netrt_close(&net);
   free(actual);
-  free(b.arena);
-  free(b.weights);
+  one_op_close(&b.one);
 }
 
 static void matches_torch(void **state) {
@@ -385,21 +282,17 @@ static void matches_torch(void **state) {
 static void run_far(const char *name, unsigned flags, float *to) {
   static const float far[] = {NAN, -INFINITY, INFINITY, -1e30f, 1e30f, -89, 89};
   struct one_case c = {.code = code_of(name), .ins = 1, .reals = {0.25f}};
-  struct bench b = {0};
+  struct bench b = {.strided = false};
   struct netrt net;
   c.in[0] = c.out = (struct input){.rank = 1, .size = {40}};
-  build(&b, &c);
-  assert_int_equal(netrt_open(&net, &b.model, b.weights, b.model.weight_bytes,
-                              b.arena, b.model.arena_bytes),
-                   NETRT_OK);
+  open_bench(&b, &c, &net);
   for (size_t i = 0; i < 40; i++)
     ((float *)netrt_input(&net, 0))[i] = far[i % (sizeof far / sizeof *far)];
   net.flags = flags;
   assert_int_equal(netrt_run(&net), NETRT_OK);
   netrt_copy_output(&net, 0, to);
   netrt_close(&net);
-  free(b.arena);
-  free(b.weights);
+  one_op_close(&b.one);
 }
 
 static void far_values_are_alike(void **state) {
@@ -473,7 +366,7 @@ static void in_threads(void *user, size_t count,
 
 /* Larger than the cases: fast and plain agree, threads and one do exactly. */
 static void compare_large(struct one_case *c) {
-  struct bench b[3] = {{0}};
+  struct bench b[3] = {{.strided = false}};
   size_t count = values_of(&c->out);
   float *out[3];
   int calls = 0;
@@ -481,11 +374,7 @@ static void compare_large(struct one_case *c) {
   for (int i = 0; i < 3; i++) {
     struct netrt net;
     uint32_t state = c->seed;
-    build(&b[i], c);
-    assert_int_equal(netrt_open(&net, &b[i].model, b[i].weights,
-                                b[i].model.weight_bytes, b[i].arena,
-                                b[i].model.arena_bytes),
-                     NETRT_OK);
+    open_bench(&b[i], c, &net);
     for (int k = 0; k < c->ins; k++)
       fill_input(&b[i], k, &state);
     net.flags = i == 0 ? NETRT_REFERENCE : 0;
@@ -508,8 +397,7 @@ static void compare_large(struct one_case *c) {
   assert_true(calls > 0);
   for (int i = 0; i < 3; i++) {
     free(out[i]);
-    free(b[i].arena);
-    free(b[i].weights);
+    one_op_close(&b[i].one);
   }
 }
 
@@ -834,17 +722,13 @@ static void indices_are_looked_at(void **state) {
     struct bench b = {.strided = false};
     struct netrt net;
     uint32_t seed = c.seed;
-    build(&b, &c);
-    assert_int_equal(netrt_open(&net, &b.model, b.weights, b.model.weight_bytes,
-                                b.arena, b.model.arena_bytes),
-                     NETRT_OK);
+    open_bench(&b, &c, &net);
     for (int k = 0; k < c.ins; k++)
       fill_input(&b, k, &seed);
     *(int32_t *)netrt_input(&net, 0) = 11;
     assert_int_equal(netrt_run(&net), NETRT_BAD_INDEX);
     netrt_close(&net);
-    free(b.arena);
-    free(b.weights);
+    one_op_close(&b.one);
   }
 }
 
