@@ -29,8 +29,8 @@ static void find_givers(struct q8_listing *l) {
     l->gives[i] = (int64_t)i;
   for (size_t i = 0; i < plan->folds.count; i++)
     l->gives[plan->folds.at[i].into] = plan->folds.at[i].norm;
-  for (size_t i = 0; i < plan->clamps.count; i++)
-    l->gives[plan->clamps.at[i].into] = plan->clamps.at[i].node;
+  for (size_t i = 0; i < plan->merged.count; i++)
+    l->gives[plan->merged.at[i].into] = plan->merged.at[i].node;
 }
 
 static int64_t giver_of(const struct q8_listing *l, int64_t node) {

@@ -247,7 +247,7 @@ static bool find_plan(const struct model *model,
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
   bool leaps = !program;
   do {
-    f->folds.count = f->clamps.count = 0;
+    f->folds.count = f->merged.count = 0;
     b = (struct tasks){.arena = &tape,
                        .graph.arena = &scratch,
                        .model = model,

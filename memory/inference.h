@@ -14,8 +14,9 @@ struct arena_buffer {
   uint32_t first, last;
 };
 
-/* An operation that is part of what made its input: q8.h. */
-struct clamp {
+/* An operation that is part of what made its input: a limit of 8 bits (q8.h), a
+ * sum. */
+struct merged {
   int64_t node, into;
 };
 
@@ -30,7 +31,7 @@ struct inference {
   bool order_exact;     /* no order has less */
   int64_t cache;        /* keys and values of earlier positions */
   VEC(struct fold) folds;
-  VEC(struct clamp) clamps;
+  VEC(struct merged) merged;
   struct plan plan;
   VEC(struct arena_buffer) arena;
   VEC(struct plan_overlap) overlaps; /* of these */

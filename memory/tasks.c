@@ -181,33 +181,30 @@ static void find_roots(struct tasks *b) {
     }
 }
 
-/* What only limits values of 8 bits is part of the operation before it. */
-static void find_clamps(struct tasks *b) {
+/* An operation is part of the one that makes this input of it. */
+static void join_maker(struct tasks *b, size_t index, int input) {
   const struct tape *tape = &b->trace.tape;
-  for (size_t i = 0; i < tape->ops.count; i++) {
-    if (!q8_clamps(b, i))
-      continue;
-    const struct tape_op *op = &tape->ops.at[i];
-    size_t root = tasks_root(b, tape_input(tape, op, 0));
-    b->root[tape->values.at[op->first_out].storage] = (uint32_t)root;
-    *VEC_PUSH(b->model->arena, &b->inference->clamps) =
-        (struct clamp){op->node, tape->storages.at[root].node};
-  }
+  const struct tape_op *op = &tape->ops.at[index];
+  size_t root = tasks_root(b, tape_input(tape, op, input));
+  b->root[tape->values.at[op->first_out].storage] = (uint32_t)root;
+  *VEC_PUSH(b->model->arena, &b->inference->merged) =
+      (struct merged){op->node, tape->storages.at[root].node};
 }
 
-/* A sum that is part of what makes one of its values. */
+/* What only limits values of 8 bits. */
+static void find_clamps(struct tasks *b) {
+  for (size_t i = 0; i < b->trace.tape.ops.count; i++)
+    if (q8_clamps(b, i))
+      join_maker(b, i, 0);
+}
+
+/* Sums, which their maker begins with. */
 static void find_joins(struct tasks *b) {
-  const struct tape *tape = &b->trace.tape;
   int input;
-  for (size_t i = 0; i < tape->ops.count; i++) {
+  for (size_t i = 0; i < b->trace.tape.ops.count; i++) {
     size_t sum = tasks_joined(b, i, &input);
-    if (sum == SIZE_MAX)
-      continue;
-    const struct tape_op *op = &tape->ops.at[sum];
-    size_t root = tasks_root(b, tape_input(tape, op, 1 - input));
-    b->root[tape->values.at[op->first_out].storage] = (uint32_t)root;
-    *VEC_PUSH(b->model->arena, &b->inference->clamps) =
-        (struct clamp){op->node, tape->storages.at[root].node};
+    if (sum != SIZE_MAX)
+      join_maker(b, sum, 1 - input);
   }
 }
 

@@ -307,8 +307,8 @@ void header_put_layers(struct header *h) {
   }
   for (size_t i = 0; i < plan->folds.count; i++) /* it gives its result */
     l.op_of[plan->folds.at[i].norm] = l.op_of[plan->folds.at[i].into];
-  for (size_t i = 0; i < plan->clamps.count; i++)
-    l.op_of[plan->clamps.at[i].node] = l.op_of[plan->clamps.at[i].into];
+  for (size_t i = 0; i < plan->merged.count; i++)
+    l.op_of[plan->merged.at[i].node] = l.op_of[plan->merged.at[i].into];
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].kind != &model_input_kind &&
         !model->nodes.at[i].train_only)
