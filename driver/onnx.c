@@ -47,7 +47,7 @@ static bool output_steps(void *user, const char *layer,
   return give_steps(tensors_steps(&call->file, text_string(&key)), steps);
 }
 
-/* As the runtime's block has them: the largest of each output is 127. */
+/* As the runtime's block has them: a scale for each output. */
 static void make_steps(struct onnx_call *call, size_t weight,
                        struct onnx_q8_steps *steps) {
   const struct netc_weight *w = &call->set.weights.at[weight];
@@ -55,11 +55,12 @@ static void make_steps(struct onnx_call *call, size_t weight,
   float *scale = arena_alloc(&call->arena, count + 1, sizeof *scale);
   float *values = arena_alloc(&call->arena, each + 1, sizeof *values);
   for (size_t o = 0; o < count; o++) {
+    double largest = 0;
     weight_set_values(&call->set, weight, (int64_t)(o * each), (int64_t)each,
                       values);
     for (size_t i = 0; i < each; i++)
-      scale[o] = fmaxf(scale[o], fabsf(values[i]));
-    scale[o] = scale[o] > 0 ? scale[o] / 127 : 1;
+      largest = fmax(largest, fabs((double)values[i]));
+    scale[o] = weight_set_scale(largest);
   }
   *steps = (struct onnx_q8_steps){
       .count = count,

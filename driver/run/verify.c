@@ -20,12 +20,13 @@ static int stop(void *user, const struct netrt *net, uint32_t op,
   return child_stopped();
 }
 
+/* Those of the runtime are its own. */
 static void open_outputs(struct verifying *v) {
   const struct netrt_model *model = &v->run->model;
   for (int i = 0; i < PARTY_COUNT; i++) {
     v->outputs[i] = arena_alloc(&v->run->arena, model->output_count + 1U,
                                 sizeof *v->outputs[i]);
-    for (uint32_t k = 0; k < model->output_count; k++)
+    for (uint32_t k = 0; i != PARTY_RUNTIME && k < model->output_count; k++)
       v->outputs[i][k] = arena_alloc(
           &v->run->arena, netrt_values(model, &model->outputs[k].operand) + 1,
           sizeof(float));

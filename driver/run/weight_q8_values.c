@@ -74,14 +74,14 @@ static bool take_whole(struct q8_making *m, const struct netc_q8 *q8,
   return true;
 }
 
-/* Real weights: the largest of each output is 127. */
+/* Real weights: a scale for each output. */
 static void round_reals(const struct netc_q8 *q8, int64_t count,
                         const float *reals, int32_t *values, double *scales) {
   for (int64_t o = 0; o < q8->outputs; o++) {
     double largest = 0;
     for (int64_t i = o; i < count; i += q8->outputs)
       largest = fmax(largest, fabs((double)reals[i]));
-    scales[o] = largest > 0 ? (double)(float)(largest / 127) : 1;
+    scales[o] = (double)weight_set_scale(largest);
     for (int64_t i = o; i < count; i += q8->outputs)
       values[i] = (int32_t)nearbyint((double)reals[i] / scales[o]);
   }

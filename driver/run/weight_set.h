@@ -108,6 +108,11 @@ void weight_set_write_block(const struct weight_set *set, const void *block,
 /* Whether it is that of a net of 8 bits. */
 bool weight_set_is_q8(const struct weight_set *set);
 
+/* The scale of 8 bits of weights of which none is larger: it is 127. */
+static inline float weight_set_scale(double largest) {
+  return largest > 0 ? (float)(largest / 127) : 1;
+}
+
 /* That of a net of 8 bits. */
 int weight_set_q8(const struct weight_set *set, const char *path,
                   unsigned char *block);
