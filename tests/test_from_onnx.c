@@ -9,6 +9,8 @@
 
 #include "tests/imported.h"
 
+#define DATA "tests/data/import/onnx"
+
 enum { MOST = 64 };
 
 static void check_totals(const char *path, const char *source, int64_t params,
@@ -246,7 +248,7 @@ static void layers_are_those_that_the_list_has(void **state) {
       "tests/data/onnx/boxes.net"};
   struct run r = run("%s import --types", NETC);
   assert_int_equal(r.status, 0);
-  struct paths paths = find_paths("tests/data/import/onnx", ".onnx");
+  struct paths paths = find_paths(DATA, ".onnx");
   assert_true(paths.count > 5);
   for (size_t i = 0; i < paths.count; i++)
     check_types(r.out, paths.at[i]);
@@ -263,6 +265,31 @@ static void layers_are_those_that_the_list_has(void **state) {
   run_free(&r);
 }
 
+/* NAME.onnx gives the values of NAME.y.npy for those of NAME.x.npy. Returns
+ * its source, to be freed. */
+static char *check_values(const char *name, int batch, int64_t parameters) {
+  const char *folder = scratch(name);
+  char options[1024], net[512];
+  struct run r = run("%s import " DATA "/%s.onnx --weights %s/w.safetensors "
+                     "-o %s/x.net",
+                     NETC, name, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  snprintf(net, sizeof net, "%s/x.net", folder);
+  char *source = read_text(net, NULL);
+  if (parameters)
+    assert_int_equal(totals_of(net, source).param_count, parameters);
+  snprintf(options, sizeof options,
+           "--weights %s/w.safetensors --batch %d --input " DATA "/%s.x.npy",
+           folder, batch, name);
+  char *values = values_of(folder, net, options);
+  r = run("od -An -tfF -j128 " DATA "/%s.y.npy", name);
+  assert_near(values, r.out);
+  run_free(&r);
+  free(values);
+  return source;
+}
+
 /*
  * What PyTorch writes out: gates, a group norm, attention, gelu, an LSTM's
  * last state. The layers are found, and give what PyTorch gave.
@@ -272,69 +299,25 @@ static void a_net_of_pytorch_gives_its_values(void **state) {
   static const char *const found[] = {
       "bias bn silu", "gn 2 hswish", "attention 3", "gelu; linear 12",
       "lstm 5 bidir", "fc 7 relu",   "ln"};
-  const char *folder = scratch("tiny"), *data = "tests/data/import/onnx/tiny";
-  char options[1024], net[512];
-  struct run r = run("%s import %s.onnx --weights %s/w.safetensors -o %s/x.net",
-                     NETC, data, folder, folder);
-  assert_int_equal(r.status, 0);
-  run_free(&r);
-  snprintf(net, sizeof net, "%s/x.net", folder);
-  char *source = read_text(net, NULL);
+  char *source = check_values("tiny", 1, 3627);
   for (size_t i = 0; i < sizeof found / sizeof *found; i++)
     assert_holds(source, found[i]);
-  assert_int_equal(totals_of(net, source).param_count, 3627);
-  snprintf(options, sizeof options,
-           "--weights %s/w.safetensors --input %s.x.npy", folder, data);
-  char *values = values_of(folder, net, options);
-  r = run("od -An -tfF -j128 %s.y.npy", data);
-  assert_near(values, r.out);
-  run_free(&r);
-  free(values);
   free(source);
 }
 
 /* ONNX' own answer: the reset gate before the product, a batch behind steps. */
 static void a_gru_gives_what_onnx_says(void **state) {
   (void)state;
-  const char *folder = scratch("gru"), *data = "tests/data/import/onnx/gru";
-  char options[1024], net[512];
-  struct run r = run("%s import %s.onnx --weights %s/w.safetensors -o %s/x.net",
-                     NETC, data, folder, folder);
-  assert_int_equal(r.status, 0);
-  run_free(&r);
-  snprintf(net, sizeof net, "%s/x.net", folder);
-  char *source = read_text(net, NULL);
+  char *source = check_values("gru", 3, 0);
   assert_holds(source, "gru 5 reset=before last");
-  snprintf(options, sizeof options,
-           "--weights %s/w.safetensors --batch 3 --input %s.x.npy", folder,
-           data);
-  char *values = values_of(folder, net, options);
-  r = run("od -An -tfF -j128 %s.y.npy", data);
-  assert_near(values, r.out);
-  run_free(&r);
-  free(values);
   free(source);
 }
 
 /* Rows by indices that are repeated for each value. */
 static void rows_are_gathered_as_pytorch_does(void **state) {
   (void)state;
-  const char *folder = scratch("rows"), *data = "tests/data/import/onnx/rows";
-  char options[1024], net[512];
-  struct run r = run("%s import %s.onnx --weights %s/w.safetensors -o %s/x.net",
-                     NETC, data, folder, folder);
-  assert_int_equal(r.status, 0);
-  run_free(&r);
-  snprintf(net, sizeof net, "%s/x.net", folder);
-  char *source = read_text(net, NULL);
+  char *source = check_values("rows", 1, 0);
   assert_holds(source, "\ngather indices=TopK -> 3x8\n");
-  snprintf(options, sizeof options,
-           "--weights %s/w.safetensors --input %s.x.npy", folder, data);
-  char *values = values_of(folder, net, options);
-  r = run("od -An -tfF -j128 %s.y.npy", data);
-  assert_near(values, r.out);
-  run_free(&r);
-  free(values);
   free(source);
 }
 
