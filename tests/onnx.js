@@ -253,8 +253,9 @@ const numbersOf = async (file, samples, step) => {
 };
 
 // A model of tests/data/import/quant, and what netc writes of it: how many
-// steps netc and onnxruntime are apart. WRITE=1 keeps what the latter gives.
-const eightBits = async (name) => {
+// steps netc and onnxruntime are apart. `values` is the file of what the latter
+// gives, which WRITE=1 writes; `layer` has the steps of the output.
+const eightBits = async ([name, values, layer]) => {
   const data = "tests/data/import/quant/";
   const file = (end) => path.join(folder, name + end);
   call("import", `${data}${name}.onnx`, "--weights", file(".st"), "-o",
@@ -264,11 +265,11 @@ const eightBits = async (name) => {
   call("run", file(".net"), "--batch", `${samples.length}`, "--weights",
     file(".st"), "--input", `${data}x.npy`, "-o", file(".npy"));
   const head = fs.readFileSync(file(".st")).subarray(8).toString("latin1");
-  const step = (end) => Number(head.match(`"fc1.output.${end}":"([^"]*)"`)[1]);
+  const step = (end) => Number(head.match(`"${layer}.output.${end}":"([^"]*)"`)[1]);
   const theirs = await numbersOf(`${data}${name}.onnx`, samples, step);
   const written = await numbersOf(file(".onnx"), samples, step);
   if (process.env.WRITE)
-    writeNpy(`${data}y.npy`, "|i1", [samples.length, theirs.length /
+    writeNpy(`${data}${values}.npy`, "|i1", [samples.length, theirs.length /
       samples.length], theirs);
   const bytes = fs.readFileSync(file(".npy"));
   const ours = new Int8Array(bytes.subarray(bytes.length - theirs.length));
@@ -294,13 +295,15 @@ const eightBits = async (name) => {
         error.message);
     }
   }
-  for (const name of chosen.length ? [] : ["qdq", "unsigned", "qlinear"]) {
+  for (const model of chosen.length ? [] : [["qdq", "y", "fc1"],
+    ["unsigned", "y", "fc1"], ["qlinear", "y", "fc1"],
+    ["operators", "operators.y", "fc1.softmax"]]) {
     try {
-      const [values, worst] = await eightBits(name);
-      console.log(`${name}: ${values} values of 8 bits, ${worst} steps`);
+      const [values, worst] = await eightBits(model);
+      console.log(`${model[0]}: ${values} values of 8 bits, ${worst} steps`);
     } catch (error) {
       failed = 1;
-      console.log(`${name}: ${error.stderr || ""}${error.message}`);
+      console.log(`${model[0]}: ${error.stderr || ""}${error.message}`);
     }
   }
   process.exit(failed);

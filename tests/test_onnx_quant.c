@@ -12,8 +12,6 @@
 
 #define FOLDER "tests/data/import/quant/"
 
-static const char *const models[] = {"qdq", "unsigned", "qlinear"};
-
 /* The bytes of an array of int8 after its header. */
 static const char *values_at(const char *bytes) {
   return bytes + 10 + (unsigned char)bytes[8] + 256 * (unsigned char)bytes[9];
@@ -57,11 +55,24 @@ static const char written[] = "net quant\ninput 16x16x3\nconv 8 3x3 pad relu\n"
                               "pool 2x2 -> 8x8x8\ngap      -> 1x1x8\n"
                               "fc 10    -> 10\ninfer dtype=i8\n";
 
-static void has_source(const char *folder) {
+static const char others[] =
+    "net quant\ninput 16x16x3\nconv 8 3x3 pad leaky(0.1)\n"
+    "avgpool 2x2 -> 8x8x8\nconcat { silu } {}\n"
+    "gap                  -> 1x1x16\nfc 10 nobias softmax -> 10\n"
+    "infer dtype=i8\n";
+
+static const struct {
+  const char *name, *values, *source;
+} models[] = {{"qdq", "y", written},
+              {"unsigned", "y", written},
+              {"qlinear", "y", written},
+              {"operators", "operators.y", others}};
+
+static void has_source(const char *folder, const char *source) {
   char path[512];
   snprintf(path, sizeof path, "%s/x.net", folder);
   char *text = read_text(path, NULL);
-  assert_string_equal(text, written);
+  assert_string_equal(text, source);
   free(text);
 }
 
@@ -69,23 +80,24 @@ static void has_source(const char *folder) {
 static void they_run_in_int8_as_onnxruntime_does(void **state) {
   (void)state;
   const char *folder = scratch("quant");
-  char model[512], own[512];
-  size_t size;
-  char *bytes = read_text(FOLDER "y.npy", &size);
-  const char *wanted = values_at(bytes);
-  assert_int_equal(bytes + size - wanted, 40);
+  char path[512], own[512];
   snprintf(own, sizeof own, "%s/x.onnx", folder);
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-    snprintf(model, sizeof model, FOLDER "%s.onnx", models[i]);
-    takes(folder, model);
-    has_source(folder);
+    size_t size;
+    snprintf(path, sizeof path, FOLDER "%s.npy", models[i].values);
+    char *bytes = read_text(path, &size);
+    const char *wanted = values_at(bytes);
+    assert_int_equal(bytes + size - wanted, 40);
+    snprintf(path, sizeof path, FOLDER "%s.onnx", models[i].name);
+    takes(folder, path);
+    has_source(folder, models[i].source);
     gives(folder, wanted, 0);
     writes(folder);
     takes(folder, own);
-    has_source(folder);
+    has_source(folder, models[i].source);
     gives(folder, wanted, 0);
+    free(bytes);
   }
-  free(bytes);
 }
 
 /* Real weights get scales when the model is written, as in the runtime. */
@@ -112,7 +124,7 @@ static void scales_from_samples_are_written(void **state) {
   writes(folder);
   snprintf(path, sizeof path, "%s/x.onnx", folder);
   takes(folder, path);
-  has_source(folder);
+  has_source(folder, written);
   gives(folder, values_at(bytes), 1);
   free(bytes);
   r = run("%s %s/x.net --weights %s/w.safetensors --opset 12 -o %s/y.onnx",

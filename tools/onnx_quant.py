@@ -5,9 +5,11 @@
 
 `qdq.onnx` has QuantizeLinear and DequantizeLinear around its operators, with
 int8 between them, `unsigned.onnx` uint8, `qlinear.onnx` ONNX Runtime's operators for
-all of that. Weights and samples are by chance, scales those of the samples;
+all of that, `operators.onnx` those that it has beside them. Weights and samples
+are by chance, scales those of the samples;
 `x.npy` has four of them, rows, columns, channels. What onnxruntime makes of
-them, `y.npy`, `make check-onnx` compares. Needs python3-onnx and python3-torch.
+them, `y.npy` and `operators.y.npy`, `make check-onnx` compares. Needs
+python3-onnx and python3-torch.
 """
 import os
 import sys
@@ -148,6 +150,56 @@ def write(path, qlinear, unsigned, samples, w):
     net.save(path)
 
 
+def write_operators(path, samples, w):
+    """Each of ONNX Runtime's operators that `qlinear.onnx` lacks."""
+    net = Net(True, True)
+    weight = w[3][0].T
+    leaky = F.leaky_relu(F.conv2d(samples, *w[0], padding=1), 0.1)
+    mean = F.avg_pool2d(leaky, 2)
+    sigmoid = torch.sigmoid(mean)
+    joined = torch.cat((sigmoid * mean, mean), 1).mean((2, 3))
+    fc = joined @ torch.cat((weight, weight))
+    for name, values in (("x_q", samples), ("c1", leaky), ("leaky", leaky),
+                         ("mean", mean), ("sigmoid", sigmoid),
+                         ("gap", joined), ("fc", fc)):
+        net.steps_of(name, values)
+    for end in ("_s", "_z"):  # what is joined has one scale
+        net.constants["mul" + end] = net.constants["mean" + end]
+        net.constants["cat" + end] = net.constants["mean" + end]
+    net.constants["y_q_s"] = np.float32(1 / 256)  # as the runtime wants it
+    net.constants["y_q_z"] = np.uint8(0)
+
+    def with_steps(*names):
+        return [name + end for name in names for end in ("", "_s", "_z")]
+
+    def add(op, ins, out, **attributes):
+        net.add("QLinear" + op, [*with_steps(*ins), out + "_s", out + "_z"], out,
+                "com.microsoft", **attributes)
+
+    net.add("QuantizeLinear", ["x", "x_q_s", "x_q_z"], "x_q")
+    net.layer("c1", "x_q", "Conv", *(part.numpy() for part in w[0]), False,
+              **PADS)
+    add("LeakyRelu", ["c1"], "leaky", alpha=0.1)
+    add("AveragePool", ["leaky"], "mean", kernel_shape=[2, 2], strides=[2, 2])
+    add("Sigmoid", ["mean"], "sigmoid")
+    add("Mul", ["sigmoid", "mean"], "mul")
+    net.add("QLinearConcat", ["cat_s", "cat_z", *with_steps("mul", "mean")],
+            "cat", "com.microsoft", axis=1)
+    add("GlobalAveragePool", ["cat"], "gap")
+    net.add("Flatten", ["gap"], "flat")
+    matrix = torch.cat((weight, weight)).numpy()
+    net.constants["fc.weight_s"] = np.float32(np.abs(matrix).max() / 127)
+    net.constants["fc.weight_z"] = np.int8(0)
+    net.constants["fc.weight"] = np.rint(
+        matrix / net.constants["fc.weight_s"]).astype("i1")
+    net.add("QLinearMatMul", ["flat", "gap_s", "gap_z",
+                              *with_steps("fc.weight"), "fc_s", "fc_z"], "fc")
+    net.add("QLinearSoftmax", [*with_steps("fc"), "y_q_s", "y_q_z"], "y_q",
+            "com.microsoft", axis=-1, opset=13)
+    net.add("DequantizeLinear", with_steps("y_q"), "y")
+    net.save(path)
+
+
 def main(folder):
     chance = np.random.RandomState(3)
 
@@ -163,6 +215,7 @@ def main(folder):
                                     ("qlinear", True, True)):
         write(os.path.join(folder, name + ".onnx"), qlinear, unsigned, samples,
               w)
+    write_operators(os.path.join(folder, "operators.onnx"), samples, w)
     x = samples[:4].numpy().transpose(0, 2, 3, 1)
     np.save(os.path.join(folder, "x.npy"), np.ascontiguousarray(x))
 
