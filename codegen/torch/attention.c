@@ -224,7 +224,6 @@ static bool holds(const struct attention_class *a, struct slice word) {
       {"plain", !packed && !qkv},
       {"split", packed || qkv},
       {"cross", a->crosses && !joint && !values},
-      {"takes", a->crosses && !joint && !values},
       {"own", a->crosses < a->calls},
       {"words", is_described(a)},
       {"noout", no_out},
