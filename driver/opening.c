@@ -65,15 +65,21 @@ int opening_refuse(const struct opened_file *opening, enum file_kind_id kind) {
   return opening_refuse_file(opening->path, kind, "");
 }
 
-/* Told by its bytes, and not what a pipe began with. */
-static bool is_told(const struct opened_file *o) {
-  return strcmp(o->path, "-") != 0 && opening_kind(o->path) == o->kind;
-}
-
-/* Of all but files that nobody can use, or whose readers read themselves. */
-static bool is_read_whole(const struct opened_file *o) {
-  const struct file_kind *k = o->kind == KIND_COUNT ? NULL : file_kind(o->kind);
-  return !k || (k->read && !k->header && !(k->opens_file && is_told(o)));
+/* A file that is not what its name says, or is empty. */
+static int refuse_name(const struct opened_file *o) {
+  struct arena arena;
+  const char *name = file_kind(o->kind)->name;
+  arena_open(&arena, NULL, NULL);
+  const char *help = help_text(
+      &arena, "was it downloaded whole? `file %s` may say what it is", o->path);
+  int status =
+      o->text.length == 0
+          ? complain_of(EXIT_SOURCE, o->path, NULL, "the file is empty")
+          : complain_of(EXIT_SOURCE, o->path, help,
+                        "its name says %.*s, its first bytes do not",
+                        (int)strcspn(name, ","), name);
+  arena_close(&arena);
+  return status;
 }
 
 /* A pipe is read once: what it gave is all there is. */
@@ -82,10 +88,18 @@ static bool is_file(const struct opened_file *o) {
   return strcmp(o->path, "-") != 0 && byte_head(o->path, &first, 1) == 1;
 }
 
+/* Of all but files that nobody can use, or whose readers read themselves. */
+static bool is_read_whole(const struct opened_file *o) {
+  const struct file_kind *k = o->kind == KIND_COUNT ? NULL : file_kind(o->kind);
+  return !k || (k->read && !k->header && !(k->opens_file && is_file(o)));
+}
+
 /* Whether a file is read to its end. */
 static bool goes_on(void *user, struct slice head) {
   struct opened_file *o = user;
   o->kind = file_kind_of(o->path, head);
+  if (o->kind != KIND_COUNT && !file_kind_fits(o->kind, head))
+    return false;
   return o->kind == KIND_GZIP ? !is_file(o) : is_read_whole(o);
 }
 
@@ -141,7 +155,7 @@ static int unread(const struct opened_file *opening, enum file_status status) {
 }
 
 static bool is_tensors(const struct opened_file *o) {
-  return file_kind(o->kind)->tensors && is_told(o);
+  return file_kind(o->kind)->tensors && is_file(o);
 }
 
 static void open_file(void *user) {
@@ -162,7 +176,9 @@ static void open_file(void *user) {
     run->status = open_packed(o);
   if (run->status != EXIT_DONE)
     return;
-  if (o->kind != KIND_COUNT && !file_kind(o->kind)->read && !is_tensors(o))
+  if (o->kind != KIND_COUNT && !file_kind_fits(o->kind, o->text))
+    run->status = refuse_name(o);
+  else if (o->kind != KIND_COUNT && !file_kind(o->kind)->read && !is_tensors(o))
     run->status = opening_refuse(o, o->kind);
 }
 

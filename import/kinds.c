@@ -108,9 +108,11 @@ static bool kind_coreml(struct slice head) {
 }
 
 /* NetParameter { a name, then field 100 or 2, which are layers, or 3, which is
- * an input. */
+ * an input; without a name, a layer's. */
 static bool kind_caffemodel(struct slice head) {
   size_t at = field_at(head, 0, 0x0a), end = at + byte_at(head, 1);
+  if (has_prefix(head, "\xa2\x06"))
+    return byte_at(head, 2 + varint_length(head, 2)) == 0x0a;
   return at == 2 && is_name_at(head, at) &&
          (byte_at(head, end) == 0x12 || byte_at(head, end) == 0x1a ||
           (byte_at(head, end) == 0xa2 && byte_at(head, end + 1) == 6));
@@ -280,10 +282,10 @@ static bool kind_binary(struct slice head) {
 #define LOADED                                                   \
   "its net: load it in Python, torch.onnx.export(model, input, " \
   "\"model.onnx\"), then `netc model.onnx`"
-#define READABLE                                                          \
-  "netc reads its own sources, ONNX, Keras' .json, .h5 and .keras, "      \
-  "TensorFlow Lite's .tflite, GGUF, Hugging Face's config.json, Caffe's " \
-  ".prototxt and Darknet's .cfg"
+#define READABLE                                                      \
+  "netc reads its own sources, ONNX, Keras' .json, .h5 and .keras, "  \
+  "TensorFlow Lite's .tflite, OpenVINO's .xml, GGUF, Hugging Face's " \
+  "config.json, Caffe's .prototxt and Darknet's .cfg"
 #define PICTURE                                               \
   "netc writes pictures, `netc MODEL.net -o MODEL.svg`, and " \
   "reads none"
@@ -340,14 +342,18 @@ static bool has_line(struct slice head, const char *prefix) {
   return false;
 }
 
-static bool is_of(const struct file_kind *k, struct slice head) {
+static bool begins_as(const struct file_kind *k, struct slice head) {
   struct slice there = from(head, k->at);
   if (k->magic.length && (there.length < k->magic.length ||
                           memcmp(there.at, k->magic.at, k->magic.length) != 0))
     return false;
+  return !k->knows || k->knows(head);
+}
+
+static bool is_of(const struct file_kind *k, struct slice head) {
   return (!k->opens || opens_with(head, k->opens)) &&
          (!k->has || has_one_of(head, k->has)) &&
-         (!k->line || has_line(head, k->line)) && (!k->knows || k->knows(head));
+         (!k->line || has_line(head, k->line)) && begins_as(k, head);
 }
 
 static bool has_suffix(const char *path, const char *suffixes) {
@@ -364,6 +370,24 @@ static bool has_suffix(const char *path, const char *suffixes) {
 
 enum { KIND_VAGUE = KIND_ZIP }; /* and what follows */
 
+static enum file_kind_id vague_kind(struct slice head) {
+  for (int i = KIND_VAGUE; i < KIND_COUNT; i++)
+    if (is_of(&kinds[i], head))
+      return (enum file_kind_id)i;
+  return KIND_COUNT;
+}
+
+/* By its suffix, unless its bytes are something else. */
+static enum file_kind_id named_kind(enum file_kind_id named,
+                                    struct slice head) {
+  const struct file_kind *k = &kinds[named];
+  if (head.length && k->always && !begins_as(k, head)) {
+    enum file_kind_id vague = vague_kind(head);
+    return vague == KIND_COUNT || vague == KIND_BINARY ? named : vague;
+  }
+  return k->text && kind_binary(head) ? KIND_BINARY : named;
+}
+
 enum file_kind_id file_kind_of(const char *path, struct slice head) {
   static const char mark[] = "\xef\xbb\xbf"; /* Windows begins texts with it */
   if (has_prefix(head, mark))
@@ -374,9 +398,11 @@ enum file_kind_id file_kind_of(const char *path, struct slice head) {
       return (enum file_kind_id)i;
   for (int i = 0; i < KIND_COUNT; i++)
     if (has_suffix(path, kinds[i].suffixes))
-      return (enum file_kind_id)i;
-  for (int i = KIND_VAGUE; i < KIND_COUNT; i++)
-    if (is_of(&kinds[i], head))
-      return (enum file_kind_id)i;
-  return KIND_COUNT;
+      return named_kind((enum file_kind_id)i, head);
+  return vague_kind(head);
+}
+
+bool file_kind_fits(enum file_kind_id kind, struct slice head) {
+  const struct file_kind *k = &kinds[kind];
+  return head.length > 0 && (!k->always || begins_as(k, head));
 }

@@ -25,6 +25,8 @@ struct file_kind {
   const char *has;   /* "data.pkl|/code/": one of them is somewhere */
   const char *line;  /* what a line begins with, after blanks */
   bool (*knows)(struct slice head);
+  bool always;        /* what is called so begins so, or is something else */
+  bool text;          /* and so is what is no text */
   bool lines;         /* of a .net the compiler explains each line */
   bool read;          /* there is a reader, */
   bool header;        /* which needs no more than the first bytes, */
@@ -41,5 +43,8 @@ const struct file_kind *file_kind(enum file_kind_id kind);
  * KIND_COUNT: a source of netc's, as far as can be seen.
  */
 enum file_kind_id file_kind_of(const char *path, struct slice head);
+
+/* Whether a file that is called so can be of that kind, by its first bytes. */
+bool file_kind_fits(enum file_kind_id kind, struct slice head);
 
 #endif

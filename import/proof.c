@@ -30,6 +30,10 @@ static bool same_shape(const struct netc_shape *a,
   return true;
 }
 
+static const char *name_of(const struct graph_node *node) {
+  return node->name && *node->name ? node->name : node->kind;
+}
+
 /* What a node is; of `again`, what is used once more. */
 static const char *word_of(const struct graph *graph,
                            const struct graph_node *node) {
@@ -61,16 +65,14 @@ static bool verify(struct import_proof *p, struct graph *graph,
                         i, layer.op, word_of(graph, node));
     if (node->shape.rank > 0 && !same_shape(&layer.out, &node->shape))
       return graph_fail(graph, node->line,
-                        "%s gives %s in the file, `%s` gives %s",
-                        node->name ? node->name : node->kind,
+                        "%s gives %s in the file, `%s` gives %s", name_of(node),
                         graph_sizes(graph, node->shape.size, node->shape.rank),
                         layer.written, dims_text(graph, &layer.out));
     if (layer.param_count != node->params)
-      return graph_fail(graph, node->line,
-                        "%s has %" PRId64
-                        " parameters in the file, `%s` has %" PRId64,
-                        node->name ? node->name : node->kind, node->params,
-                        layer.written, layer.param_count);
+      return graph_fail(
+          graph, node->line,
+          "%s has %" PRId64 " parameters in the file, `%s` has %" PRId64,
+          name_of(node), node->params, layer.written, layer.param_count);
   }
   return true;
 }

@@ -99,8 +99,16 @@ static void a_fold_that_goes_wrong_is_not_written(void **state) {
 /* Weights of a reader are compared as its shapes are. */
 static void other_weights_than_the_files_are_an_error(void **state) {
   (void)state;
-  static const char *const paths[] = {
-      "darknet/tiny.cfg", "caffe/cifar10_quick.prototxt", "keras/cnn.json"};
+  static const char *const paths[] = {"darknet/tiny.cfg",
+                                      "caffe/cifar10_quick.prototxt",
+                                      "keras/cnn.json",
+                                      "saved/picture/model.h5",
+                                      "saved/picture/model.keras",
+                                      "saved/picture/model.json",
+                                      "onnx/tiny.onnx",
+                                      "quant/qlinear.onnx",
+                                      "tflite/conv0.tflite",
+                                      "openvino/made.xml"};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
     struct run r =
         run("MISCOUNT=1 %s/tests/misfold import tests/data/import/%s", BUILD,
@@ -868,7 +876,8 @@ static struct mistake {
     {"unknown-format", "a.xyz", "hello\n", "has no format that netc imports"},
     {"torch-pickle", "a.pt", "PK\3\4", "torch.onnx.export(model"},
     {"own-language", "a.net", "input 3\nfc 2\n", "a.net` compiles it"},
-    {"empty", "a.cfg", "", "the first section must be [net]"},
+    {"empty", "a.cfg", "", "the file is empty"},
+    {"comments", "a.cfg", "# none\n", "the first section must be [net]"},
 };
 
 /* A name that would end a comment, or is no UTF-8, stays in it. */

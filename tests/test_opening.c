@@ -22,7 +22,10 @@ static struct kind kinds[] = {
      BYTES("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."),
      "a model or weights of PyTorch", "torch.onnx.export("},
     {"torch-by-suffix", "x.pth", BYTES("\1\2\3\4"),
-     "a model or weights of PyTorch", "torch.onnx.export("},
+     "its name says a model or weights of PyTorch, its first bytes do not",
+     "was it downloaded whole? `file "},
+    {"torch-pickle", "x.pth", BYTES("\x80\4\x95\x1f\0\0\0\0\0\0\0}\x94"),
+     "a pickle of Python", "load it in Python"},
     {"torch-export", "x", BYTES("PK\3\4\0\0\0\0\0\0m/archive_format\0pt2"),
      "this is a program of torch.export", "torch.export.load(\""},
     {"torch-export-old", "x",
@@ -44,6 +47,12 @@ static struct kind kinds[] = {
      "this is Core ML", "torch.onnx.export("},
     {"caffemodel", "x", BYTES("\x0a\7VGG_net\xa2\6\x10\x0a\4\x64\x61"),
      "a file of weights of Caffe", ".prototxt"},
+    {"caffemodel-without-name", "x",
+     BYTES("\xa2\6\x08\x0a\4\x64\x61\x74\x61\x12\0"),
+     "a file of weights of Caffe", ".prototxt"},
+    {"caffemodel-of-text", "x.caffemodel", BYTES("Not Found\n"),
+     "its name says a file of weights of Caffe, its first bytes do not",
+     "`file "},
     {"darknet-weights", "yolo.weights", BYTES("\0\0\0\0\2\0\0\0\0\0\0\0"),
      "a file of weights of Darknet", ".cfg"},
     {"png", "x", BYTES("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), "this is a picture",
@@ -96,6 +105,22 @@ static struct kind kinds[] = {
      "a pointer of Git LFS", "git lfs pull"},
     {"solver", "x.prototxt", BYTES("net: \"a.prototxt\"\nbase_lr: 0.01\n"),
      "a solver of Caffe", "its `net:` or `train_net:` names"},
+    {"hdf5-of-text", "x.h5", BYTES("Not Found\n"),
+     "its name says HDF5 of Keras, its first bytes do not", "`file "},
+    {"hdf5-of-zip", "x.h5", BYTES("PK\3\4\x14\0\0\0\0\0a.txt"),
+     "this is a zip archive", "unpack it"},
+    {"safetensors-of-zeros", "x.safetensors", BYTES("\0\0\0\0\0\0\0\0\0\0"),
+     "its name says safetensors, its first bytes do not", "`file "},
+    {"tflite-of-text", "x.tflite", BYTES("<p>Too many requests</p>\n"),
+     "its name says TensorFlow Lite, its first bytes do not", "`file "},
+    {"gguf-of-zeros", "x.gguf", BYTES("\0\0\0\0\0\0\0\0\0\0"),
+     "its name says GGUF, its first bytes do not", "`file "},
+    {"keras-of-xml", "x.keras", BYTES("<?xml version=\"1.0\"?><Error>\n"),
+     "this is XML", "OpenVINO's .xml"},
+    {"cfg-of-bytes", "x.cfg", BYTES("\1\2\3\4[net]\n"),
+     "neither a text nor a model", "Darknet's .cfg"},
+    {"json-of-bytes", "x.json", BYTES("\1\2\3\4{}\n"),
+     "neither a text nor a model", "Keras' .json"},
     {"buffers", "x.csv", BYTES("# a plan\nid,size,upper,lower\nb1,4,3,0\n"),
      "this is a table of buffers", "netc plan "},
     {"pbtxt", "x", BYTES("node {\n  name: \"input\"\n  op: \"Placeholder\"\n"),
@@ -131,6 +156,50 @@ static void check_kind(void **state) {
   assert_int_equal(r.status, 1);
   assert_holds(r.err, "{\"slug\": \"refused\", \"severity\": \"error\"");
   run_free(&r);
+}
+
+/* A download that failed; an empty source has an error of its own. */
+static void an_empty_file_is_told(void **state) {
+  (void)state;
+  static const char *const names[] = {"onnx", "h5",       "json",        "cfg",
+                                      "pth",  "prototxt", "safetensors", "xml"};
+  static const char *const commands[] = {"", "import", "weights"};
+  const char *folder = scratch("empty");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+      struct run r = run("cd %s && : >x.%s && %s %s x.%s", folder, names[i],
+                         NETC_PATH, commands[k], names[i]);
+      char says[80];
+      snprintf(says, sizeof says, "x.%s: error: the file is empty\n", names[i]);
+      assert_int_equal(r.status, 1);
+      assert_string_equal(r.out, "");
+      assert_string_equal(r.err, says);
+      run_free(&r);
+    }
+}
+
+/* Zeros without an end say what they are at once, whatever their name. */
+static void a_large_hole_is_told(void **state) {
+  (void)state;
+  static const char *const names[][2] = {
+      {"onnx", "truncated or broken ONNX model: "},
+      {"h5", "its name says HDF5 of Keras, its first bytes do not"},
+      {"keras", "its name says an archive of Keras, its first bytes do not"},
+      {"safetensors", "its name says safetensors, its first bytes do not"},
+      {"json", "neither a text nor a model that netc knows"},
+      {"prototxt", "neither a text nor a model that netc knows"},
+      {"net", "neither a text nor a model that netc knows"}};
+  const char *folder = scratch("hole");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct run r =
+        run("cd %s && truncate -s 3G x.%s && { %s %s import x.%s; "
+            "status=$?; rm x.%s; exit $status; }",
+            folder, names[i][0], SANITIZED ? "" : "ulimit -v 60000 &&",
+            NETC_PATH, names[i][0], names[i][0]);
+    assert_int_equal(r.status, 1);
+    assert_holds(r.err, names[i][1]);
+    run_free(&r);
+  }
 }
 
 /* What import reads is compiled, with a note, as its source is. */
@@ -259,7 +328,7 @@ static void folders_are_known_by_a_file_in_them(void **state) {
        "tf2onnx.convert --saved-model FOLDER"},
       {"b/Manifest.json", "error: this is Core ML", "torch.onnx.export("},
       {"c/config.json", "/c: note: it is a folder; config.json in it is read",
-       "/c/config.json:1:1: error: "},
+       "/c/config.json: error: the file is empty"},
       {"d/e", "/d: Is a directory\n", "cannot read "}};
   const char *at = scratch("opening-folders");
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -470,6 +539,8 @@ static void a_name_leads_to_the_zoo(void **state) {
 
 int main(void) {
   static const struct CMUnitTest others[] = {
+      cmocka_unit_test(an_empty_file_is_told),
+      cmocka_unit_test(a_large_hole_is_told),
       cmocka_unit_test(a_file_with_a_reader_is_compiled),
       cmocka_unit_test(an_imported_file_is_a_source),
       cmocka_unit_test(no_more_than_64_kib_is_read),
