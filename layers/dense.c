@@ -212,7 +212,7 @@ static size_t fc_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   size_t flat = in[0];
   if (layer->in[0]->rank > 1)
-    flat = tape_flatten(tape, in[0]);
+    flat = tape_flatten(tape, in[0], layer->in[0]);
   return dense_trace(layer, tape, &flat);
 }
 

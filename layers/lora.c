@@ -65,6 +65,7 @@ static size_t drop(struct tape *tape, const struct lora *lora, size_t in) {
   return tape_run_on(tape, in,
                      (struct operation){.name = "lora_dropout",
                                         .out = *tape_extent(tape, in),
+                                        .elementwise = true,
                                         .by_channel = true,
                                         .kept = {mask},
                                         .always_makes = true});
@@ -134,7 +135,7 @@ static size_t times(struct tape *tape, const struct lora *lora,
 /* a + b, as `a` lies; `held` is alive until then. */
 static size_t plus(struct tape *tape, const struct lora_site *site, size_t a,
                    size_t b, const size_t *held, int held_count) {
-  size_t in[5] = {a, b};
+  size_t in[7] = {a, b};
   struct strides out = tape_strides(tape, a);
   struct strides lies[2] = {out, tape_strides(tape, b)};
   for (int i = 0; i < held_count; i++)
@@ -238,8 +239,10 @@ static size_t plain(struct tape *tape, const struct lora_site *site, size_t in,
 static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
                          size_t base, const struct lora_site *site) {
   size_t from = drop(tape, lora, in);
-  size_t made[3];
+  size_t made[5];
   int count = product_of(tape, lora, site, from, made);
+  made[count] = in; /* whoever calls the layer has it, too */
+  made[count + 1] = from;
   size_t factors = factors_of(tape, site, made[0]);
   bool rows = site->steps[0].rows;
   size_t wide = rows ? both(tape, site, from) : 0;
@@ -250,8 +253,8 @@ static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
   if (!rows)
     wide = both(tape, site, from);
   wide = times(tape, lora, site, scaled(tape, site, wide, factors));
-  wide = plus(tape, site, own, wide, made, count);
-  return plus(tape, site, base, wide, NULL, 0);
+  wide = plus(tape, site, own, wide, made, count + 2);
+  return plus(tape, site, base, wide, made + count, 2);
 }
 
 /* What the runtime has no kernel for, as an operation that it refuses. */

@@ -105,8 +105,10 @@ static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
       (struct operation){.name = "unfold",
                          .does = LOWERS(COPY, .in = &seen, .out = &to),
                          .out = extent_of(out),
+                         .layout = layout_of_map(tape, padded, out, LAST_NEVER),
                          .keeps = keeps ? KEEPS_IN(0) : 0,
                          .view = true, /* of columns, as maps */
+                         .map = MAP_FIRST,
                          .packs_gradient = PACKS_PLACES,
                          .gradient = GRADIENT_LARGER});
   tape_see(tape, value, &dense);

@@ -174,7 +174,7 @@ static bool crop_shape(struct layer *layer) {
 
 static size_t reshape_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
-  return tape_view(tape, layer->kind->name, in[0], &layer->out);
+  return tape_view(tape, layer->kind->name, in[0], layer->in[0], &layer->out);
 }
 
 static size_t permute_trace(const struct layer *layer, struct tape *tape,

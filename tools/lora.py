@@ -116,7 +116,8 @@ class Lora(nn.Module):
     def forward(self, x):
         result = self.base_layer(x)
         if hasattr(self, "lora_magnitude_vector"):
-            plain = isinstance(self.lora_dropout, nn.Identity)
+            plain = isinstance(self.lora_dropout, nn.Identity) or \
+                not self.training  # what the layer gave is reused
             if not plain:
                 x = self.lora_dropout(x)
             return result + self.lora_magnitude_vector(

@@ -139,97 +139,133 @@ static size_t whole_clip(const struct layer *layer, struct tape *tape,
           .cast = CAST_LOW});
 }
 
+/* Of a frame, in the order in which they come: gates, and what a convolution
+ * reads, are replaced in each step. */
+enum { CLIP, HIDDEN, CELL, FIRST_GATE, READ = FIRST_GATE + GATES, NAMES };
+
 struct convlstm_steps {
   const struct layer *layer;
   struct tape *tape;
   struct extent unit; /* a state */
-  size_t clip;
+  /* What a frame of Python has in hand: `names` of these. */
+  size_t frame[NAMES];
+  int names;
 };
 
-/* Of the first `count` tensors; the others are alive until it has ended. */
+/* Of one tensor or two; those in the frame are alive until it has ended. */
 static size_t run(const struct convlstm_steps *s, const size_t *in, int count,
-                  int held, struct operation op) {
-  op.in = in;
-  op.in_count = count + held;
-  op.held = held;
+                  struct operation op) {
+  size_t all[2 + NAMES];
+  memcpy(all, in, (size_t)count * sizeof *all);
+  memcpy(all + count, s->frame, (size_t)s->names * sizeof *all);
+  op.in = all;
+  op.in_count = count + s->names;
+  op.held = s->names;
   return tape_run(s->tape, &op);
 }
 
 static size_t activate(const struct convlstm_steps *s, size_t x,
                        const char *name) {
   return run(
-      s, &x, 1, 0,
+      s, &x, 1,
       (struct operation){.name = name, .out = s->unit, .keeps = KEEPS_OUT});
 }
 
-/* x y; the clip is there to the end, and a state until there is a new one. */
-static size_t multiply(const struct convlstm_steps *s, size_t x, size_t y,
-                       size_t old) {
-  return run(s, (size_t[]){x, y, old, s->clip}, 2, 2,
+static size_t multiply(const struct convlstm_steps *s, size_t x, size_t y) {
+  return run(s, (size_t[]){x, y}, 2,
              (struct operation){.name = "mul",
                                 .out = s->unit,
                                 .keeps = KEEPS_IN(0) | KEEPS_IN(1),
                                 .spares = true});
 }
 
+/* Of a clip, whose maps have their channels first. */
+static struct strides maps_first(const struct shape *clip) {
+  struct strides lies = strides_of(clip);
+  lies.stride[AXIS_COLUMNS] = 1;
+  lies.stride[AXIS_ROWS] = lies.dim[AXIS_COLUMNS];
+  lies.stride[AXIS_CHANNELS] =
+      size_product(lies.dim[AXIS_ROWS], lies.dim[AXIS_COLUMNS]);
+  return lies;
+}
+
+/*
+ * The clip with each map's channels in front, which all steps read: the sum of
+ * their gradients lies so, and is then one of those that the input has.
+ */
+static size_t clip_of(const struct layer *layer, struct tape *tape, size_t in) {
+  struct strides lies = maps_first(layer->in[0]);
+  return tape_run_on(
+      tape, in,
+      (struct operation){.name = "permute",
+                         .out = *tape_extent(tape, in),
+                         .layout = tape->values.at[in].strides,
+                         .result = RESULT_VIEW,
+                         .gradient = GRADIENT_SHARED,
+                         .turns = strides_rows(&lies, strides_values(&lies))});
+}
+
 /* The clip's map of a step: two views, whose gradients are whole clips. */
 static size_t map_of(const struct convlstm_steps *s) {
   int64_t channels = shape_channels(s->layer->in[0]);
-  struct extent all = *tape_extent(s->tape, s->clip);
+  struct extent all = *tape_extent(s->tape, s->frame[CLIP]);
   size_t whole = run(
-      s, &s->clip, 1, 0,
+      s, &s->frame[CLIP], 1,
       (struct operation){.name = "slice", .out = all, .result = RESULT_VIEW});
-  return run(s, &whole, 1, 0,
+  return run(s, &whole, 1,
              (struct operation){.name = "select",
                                 .out = maps(s->layer, 1, channels),
                                 .result = RESULT_VIEW});
 }
 
 /* Gates: input, forget, output, new. */
-static size_t cell_step(const struct convlstm_steps *s, size_t hidden,
-                        size_t *cell) {
+static void cell_step(struct convlstm_steps *s) {
   const struct convlstm *convlstm = s->layer->args;
+  size_t *gate = &s->frame[FIRST_GATE];
   struct extent all =
       maps(s->layer, 1, size_product(GATES, convlstm->channels));
   size_t read =
-      run(s, (size_t[]){map_of(s), hidden}, 2, 0,
+      run(s, (size_t[]){map_of(s), s->frame[HIDDEN]}, 2,
           (struct operation){.name = "concat",
                              .out = maps(s->layer, 1, read_channels(s->layer)),
                              .gradient = GRADIENT_SHARED});
-  size_t gates = run(s, &read, 1, 0,
+  s->names = s->names == NAMES ? READ : s->names;
+  size_t gates = run(s, &read, 1,
                      (struct operation){.name = "conv",
                                         .out = all,
                                         .keeps = KEEPS_IN(0),
                                         .param_count = 2 - convlstm->nobias,
                                         .splits = true,
                                         .cast = CAST_LOW});
-  size_t at = run(s, &gates, 1, 0,
+  size_t at = run(s, &gates, 1,
                   (struct operation){.name = "split",
                                      .out = s->unit,
                                      .outs = GATES,
                                      .result = RESULT_VIEW});
-  size_t in = activate(s, at, "sigmoid");
-  size_t forget = activate(s, at + 1, "sigmoid");
-  size_t out = activate(s, at + 2, "sigmoid");
-  size_t made = activate(s, at + 3, "tanh");
-  size_t parts[2] = {multiply(s, forget, *cell, hidden), 0};
-  parts[1] = multiply(s, in, made, hidden);
-  *cell = run(s, parts, 2, 0,
-              (struct operation){
-                  .name = "add", .out = s->unit, .gradient = GRADIENT_SHARED});
-  return multiply(s, out, activate(s, *cell, "tanh"), hidden);
+  s->names = FIRST_GATE + 1;
+  *gate = read;
+  size_t made[GATES];
+  for (size_t i = 0; i < GATES; i++)
+    made[i] = activate(s, at + i, i < GATES - 1 ? "sigmoid" : "tanh");
+  memcpy(gate, made, sizeof made);
+  s->frame[READ] = read;
+  s->names = NAMES;
+  size_t parts[2] = {multiply(s, gate[1], s->frame[CELL]), 0};
+  parts[1] = multiply(s, gate[0], gate[3]);
+  s->frame[CELL] =
+      run(s, parts, 2,
+          (struct operation){
+              .name = "add", .out = s->unit, .gradient = GRADIENT_SHARED});
+  s->frame[HIDDEN] = multiply(s, gate[2], activate(s, s->frame[CELL], "tanh"));
 }
 
 /* The last map, channels first; or all of them, seen with channels last. */
 static uint32_t layout_of_maps(const struct layer *layer, struct tape *tape,
                                size_t hidden) {
   const struct convlstm *convlstm = layer->args;
-  struct strides lies = strides_of(&layer->out);
   if (convlstm->last)
     return layout_of_map(tape, hidden, &layer->out, LAST_NEVER);
-  lies.stride[2] = 1;
-  lies.stride[1] = lies.dim[2];
-  lies.stride[3] = size_product(lies.dim[1], lies.dim[2]);
+  struct strides lies = maps_first(&layer->out);
   return layout_of_view(tape, &lies, false);
 }
 
@@ -241,32 +277,41 @@ static size_t step_by_step(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   const struct convlstm *convlstm = layer->args;
   int64_t count = layer->in[0]->dim[AXIS_STEPS];
-  struct convlstm_steps s = {layer, tape, maps(layer, 1, convlstm->channels),
-                             in[0]};
+  struct convlstm_steps s = {.layer = layer,
+                             .tape = tape,
+                             .unit = maps(layer, 1, convlstm->channels),
+                             .frame = {clip_of(layer, tape, in[0])},
+                             .names = HIDDEN};
   struct extent two = s.unit;
   two.count = size_product(2, two.count);
-  size_t hidden =
+  size_t zeros =
       tape_run(tape, &(struct operation){.name = "zeros", .out = two});
-  hidden = run(&s, &hidden, 1, 0,
-               (struct operation){
-                   .name = "unbind", .out = s.unit, .result = RESULT_VIEW});
-  size_t cell =
+  s.frame[HIDDEN] =
+      tape_run_on(tape, zeros,
+                  (struct operation){
+                      .name = "unbind", .out = s.unit, .result = RESULT_VIEW});
+  s.frame[CELL] =
       tape_run(tape, &(struct operation){.name = "zeros", .out = s.unit});
-  size_t *outs = arena_alloc(tape->arena, (size_t)count + 2, sizeof *outs);
-  for (int64_t i = 0; i < count; i++)
-    outs[i] = hidden = cell_step(&s, hidden, &cell);
-  if (convlstm->last) {
-    tape->values.at[hidden].strides = layout_of_maps(layer, tape, hidden);
-    return hidden;
+  s.names = FIRST_GATE;
+  size_t *outs = arena_alloc(tape->arena, (size_t)count + NAMES, sizeof *outs);
+  for (int64_t i = 0; i < count; i++) {
+    cell_step(&s);
+    outs[i] = s.frame[HIDDEN];
   }
-  outs[count] = in[0];
-  outs[count + 1] = cell;
-  return run(&s, outs, (int)count, 2,
-             (struct operation){.name = "stack",
-                                .out = extent_of(&layer->out),
-                                .layout = layout_of_maps(layer, tape, hidden),
-                                .view = true,
-                                .gradient = GRADIENT_SHARED});
+  uint32_t lies = layout_of_maps(layer, tape, s.frame[HIDDEN]);
+  if (convlstm->last) {
+    tape->values.at[s.frame[HIDDEN]].strides = lies;
+    return s.frame[HIDDEN];
+  }
+  memcpy(outs + count, s.frame, sizeof s.frame);
+  return tape_run(tape, &(struct operation){.name = "stack",
+                                            .in = outs,
+                                            .in_count = (int)count + NAMES,
+                                            .held = NAMES,
+                                            .out = extent_of(&layer->out),
+                                            .layout = lies,
+                                            .view = true,
+                                            .gradient = GRADIENT_SHARED});
 }
 
 static size_t convlstm_trace(const struct layer *layer, struct tape *tape,

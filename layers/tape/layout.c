@@ -273,13 +273,16 @@ static bool reshape(const struct strides *from, struct strides *to) {
   return true;
 }
 
-bool layout_reshape(struct tape *tape, size_t in, const struct strides *to,
-                    uint32_t *layout) {
+bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
+                    const struct strides *to, uint32_t *layout) {
   const struct tape_layout *from = layout_at(tape, in);
   struct strides seen = *to;
+  bool flat = to->rank == 1 && shape->rank > 1;
   *layout = tape->values.at[in].strides;
-  if (*layout == LAYOUT_LAST)
+  if (*layout == LAYOUT_LAST) { /* the vector has channels one by one */
     *layout = LAYOUT_ROWS;
+    return !flat || packing_of(shape) != PACKS_MAPS;
+  }
   if (!from)
     return *layout != LAYOUT_APART;
   if (from->by_steps) {
@@ -287,15 +290,21 @@ bool layout_reshape(struct tape *tape, size_t in, const struct strides *to,
     *layout = keep(tape, &parts);
     return to->rank > 1 && to->dim[0] == from->lies.dim[0];
   }
-  if (reshape(&from->lies, &seen)) {
+  struct strides lies = from->lies;
+  flat = flat && from->front && !from->boxes && !is_map(tape, in);
+  if (flat) /* axes as a framework has them */
+    lies = strides_move(&lies, lies.rank - 1, 0);
+  if (reshape(&lies, &seen)) {
     *layout = strides_are_dense(&seen) &&
                       strides_values(&seen) ==
                           tape_storage_extent(tape, tape->values.at[in].storage)
                               ->count
                   ? LAYOUT_ROWS
-                  : layout_of_view(tape, &seen, from->front);
+                  : layout_of_view(tape, &seen, from->front && !flat);
     return true;
   }
+  if (flat)
+    return false;
   *layout = LAYOUT_AS_INPUT; /* a framework sees a map in its own order */
   if (from->boxes) {
     *layout = to->dim[0] == from->lies.dim[0] ? LAYOUT_ROWS : LAYOUT_AS_INPUT;

@@ -73,9 +73,9 @@ uint32_t layout_of_rows(struct tape *tape, size_t in);
 uint32_t layout_of_joined(struct tape *tape, const size_t *in, int count,
                           const struct shape *out);
 
-/* `in` with other sizes: false if it must be copied first. */
-bool layout_reshape(struct tape *tape, size_t in, const struct strides *to,
-                    uint32_t *layout);
+/* `in`, of that shape, with other sizes: false if it must be copied first. */
+bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
+                    const struct strides *to, uint32_t *layout);
 
 /* Whether a matrix can be made of it without a copy. */
 bool layout_is_whole(const struct tape *tape, size_t in);

@@ -457,14 +457,28 @@ static bool is_whole(const struct tape *tape, size_t in) {
   return strides_are_dense(&lies);
 }
 
+/* In one piece, in the order of a framework's axes: of a map `lies` says so. */
+static size_t copy(struct tape *tape, size_t in, uint32_t lies) {
+  return tape_run_on(tape, in,
+                     (struct operation){.name = "copy",
+                                        .does = LOWERS(COPY, 0),
+                                        .out = *tape_extent(tape, in),
+                                        .layout = lies,
+                                        .gradient = GRADIENT_SHARED});
+}
+
 /* `out`: its sizes, as a plan sees them. */
 static size_t reshape(struct tape *tape, const char *name, size_t in,
-                      const struct strides *out, bool by_channel) {
+                      const struct shape *shape, const struct strides *out,
+                      bool by_channel) {
   uint32_t layout = LAYOUT_AS_INPUT;
   size_t from = in;
   if (tape->lowers ? !is_whole(tape, in)
-                   : !layout_reshape(tape, in, out, &layout)) {
-    from = tape_dense(tape, in);
+                   : !layout_reshape(tape, in, shape, out, &layout)) {
+    bool front = layout_of_axes(tape, tape->values.at[in].strides);
+    from =
+        copy(tape, in,
+             front ? layout_of_map(tape, in, shape, LAST_NEVER) : LAYOUT_ROWS);
     layout = LAYOUT_ROWS;
   }
   struct strides seen = *out;
@@ -480,26 +494,21 @@ static size_t reshape(struct tape *tape, const char *name, size_t in,
 }
 
 size_t tape_view(struct tape *tape, const char *name, size_t in,
-                 const struct shape *shape) {
-  struct strides out = strides_of(shape);
-  return reshape(tape, name, in, &out, false);
+                 const struct shape *from, const struct shape *to) {
+  struct strides out = strides_of(to);
+  return reshape(tape, name, in, from, &out, false);
 }
 
-size_t tape_flatten(struct tape *tape, size_t in) {
+size_t tape_flatten(struct tape *tape, size_t in, const struct shape *from) {
   int64_t values = tape_extent(tape, in)->count;
   struct strides flat = strides_dense(1, &values);
-  return reshape(tape, "flatten", in, &flat, true);
+  return reshape(tape, "flatten", in, from, &flat, true);
 }
 
 size_t tape_dense(struct tape *tape, size_t in) {
   if (tape->lowers ? is_whole(tape, in) : layout_is_whole(tape, in))
     return in;
-  return tape_run_on(tape, in,
-                     (struct operation){.name = "copy",
-                                        .does = LOWERS(COPY, 0),
-                                        .out = *tape_extent(tape, in),
-                                        .layout = LAYOUT_ROWS,
-                                        .gradient = GRADIENT_SHARED});
+  return copy(tape, in, LAYOUT_ROWS);
 }
 
 size_t tape_together(struct tape *tape, size_t in, enum row_order rows) {

@@ -424,12 +424,12 @@ void tape_see(struct tape *tape, size_t value, const struct strides *strides);
 void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
                 size_t first_out, int out_count);
 
-/* The same values with the sizes of `shape`. */
+/* The same values, of shape `from`, with the sizes of `to`. */
 size_t tape_view(struct tape *tape, const char *name, size_t in,
-                 const struct shape *shape);
+                 const struct shape *from, const struct shape *to);
 
 /* The same values of a sample as one vector. */
-size_t tape_flatten(struct tape *tape, size_t in);
+size_t tape_flatten(struct tape *tape, size_t in, const struct shape *from);
 
 /* A copy of strided values; others are returned as they are. */
 size_t tape_dense(struct tape *tape, size_t in);

@@ -191,10 +191,6 @@ def adapt(b, base, told, x):
     rank, alpha, dropout, dora = told
     whole = Lora(base, rank, alpha, dropout, dora)
     if dora:
-        if dropout:  # W x a second time
-            b.uncounted += base.weight.numel() * (
-                math.prod(b.emit(base, x).sizes[:-1]) * len(b.inputs[0]))
-            b.steps.pop()
         product = whole.lora_B.weight.shape[0] * rank
         if isinstance(base, nn.Linear):
             b.uncounted += base.in_features * (
@@ -432,7 +428,7 @@ def pad(b, x):
 
 @layer("crop", kinds=MAPS)
 def crop(b, x):
-    x = b.first(x)
+    """Of the axes as they lie: codegen/torch/forms_shape.c"""
     places(x)
     size = [b.here(f"size{i}", range(n, 0, -1), 0.8)
             for i, n in enumerate(x.spatial)]
@@ -440,8 +436,8 @@ def crop(b, x):
         raise Refused("all of it")
     starts = [(n - s) // 2 for n, s in zip(x.spatial, size)]
     cut = [slice(a, a + s) for a, s in zip(starts, size)]
-    return f"crop {join(size)}", b.emit(
-        lambda t: t[(..., *cut)], x)
+    cut = (..., *cut) if x.first else (slice(None), *cut)
+    return f"crop {join(size)}", b.emit(lambda t: t[cut], x)
 
 
 @layer("roll", kinds=MAPS)
