@@ -195,8 +195,8 @@ void phrase_put_name(struct text *out, struct slice name) {
     text_putc(out, '_');
 }
 
-/* param w in 8..64 = 16, param w = 16 in 8..64 step 8: the bounds of a param
-   stand after its default, and steps are the sweep's. */
+/* param w in 8..64 = 16, param w = 16 in 8..64 step 8, param w in [s m] = m:
+   the bounds of a param stand after its default, and steps are the sweep's. */
 static bool put_bounded_param(struct phrase *p, struct slice name,
                               struct slice value) {
   size_t in = slice_begins(value, "in ") ? 0 : slice_find(value, " in ");
@@ -214,12 +214,17 @@ static bool put_bounded_param(struct phrase *p, struct slice name,
     first = slice_trim(first, "= \t");
     bounds = slice_plain(slice_to(bounds, step));
     size_t range = slice_find(bounds, "..");
+    bool list = slice_begins(bounds, "[");
     if (!first.length)
       first = slice_to(bounds, range);
-    if (range == bounds.length || !slice_is_number(first))
+    if (!list && (range == bounds.length || !slice_is_number(first)))
+      return false;
+    if (list && slice_word(first).length != first.length)
       return false;
     text_printf(p->out, "param %.*s = %.*s in %.*s", SLICE_ARG(name),
                 SLICE_ARG(first), SLICE_ARG(bounds));
+    if (list)
+      return phrase_said(p, "the values of a param follow its default");
     return phrase_said(p, "the bounds of a param follow its default; `netc "
                           "sweep -D w=8..64:8` goes in steps");
   }
@@ -257,7 +262,8 @@ bool phrase_constant(struct phrase *p) {
     return false; /* a call is no constant */
   text_put(p->out, " = ");
   phrase_put_logic(p->out, value, false);
-  return phrase_said(p, "a constant is defined with `let`");
+  return phrase_said(p, param ? "a param is written `param depth = 4`"
+                              : "a constant is defined with `let`");
 }
 
 /* a:b: relu, stage-1: relu, "stem": relu, 1st: relu, conv1 = conv 64 3x3 */
