@@ -1,12 +1,15 @@
 #!/usr/bin/python3
-"""Whole nets beside onnxruntime: nets.py BUILD [--rounds N] [--netc NETC] [NAME..].
+"""Whole nets beside onnxruntime: nets.py BUILD.. [--runs N] [--rounds N] [--nets NAME..].
 
 One thread each, in turns; the figures are minima of the processor's time, which
-other programs on the machine disturb least, as Markdown. Both run what netc writes of one net with
-the same random weights: `-o X.c` and `-o X.onnx`. Needs onnxruntime-node in
-NODE_PATH. --netrt BUILD names another build whose runtime takes turns, too.
+other programs on the machine disturb least, as Markdown: the least of all, the
+ratio in each round, and the share of what peak.c multiplies and adds in the
+same turns. Both run what netc writes of one net with the same random weights:
+`-o X.c` and `-o X.onnx`. Needs onnxruntime-node in NODE_PATH. Other builds
+given beside the first take turns, too.
 """
 import argparse
+import json
 import math
 import os
 import subprocess
@@ -15,6 +18,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 ZOO, BENCH = "examples/zoo/", "tools/bench/nets/"
+PEAK_FLOPS = 0.768  # thousands of millions, of one answer of peak.c
 NETS = {
     "lenet5": [ZOO + "lenet5.net"],
     "DS-CNN": ["examples/firmware/kws.net"],
@@ -77,44 +81,83 @@ def theirs(build, net, folder):
     return Child("node", f"{HERE}/onnx.js", path + ".onnx", "1")
 
 
-def measure(builds, name, rounds):
+def peak_program(folder):
+    run("cc", "-O3", "-march=native", f"{HERE}/peak.c", "-o", f"{folder}/peak")
+    return Child(f"{folder}/peak")
+
+
+def multiply_adds(build, net):
+    """Of one run, in thousands of millions."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = f"{folder}/net.json"
+        run(f"{build}/netc", f"{ROOT}/{net[0]}", *net[1:], "-o", report)
+        with open(report) as file:
+            return json.load(file)["totals"]["mac_count"] * 1e-9
+
+
+def least(children, runs):
+    """Each child's least seconds of runs in turns; short ones run longer."""
+    best = [math.inf] * len(children)
+    done, spent = 0, 0
+    while done < runs or (spent < 0.3 and done < 40 * runs):
+        for i, child in enumerate(children):
+            seconds = child.ask()
+            best[i] = min(best[i], seconds)
+            spent += seconds
+        done += 1
+    return best
+
+
+def measure(builds, name, runs, rounds):
+    """Of each round the least seconds: the machine's peak, theirs, ours."""
     net = NETS[name]
     with tempfile.TemporaryDirectory() as folder:
-        children = [theirs(builds[0], net, folder)]
+        children = [peak_program(folder), theirs(builds[0], net, folder)]
         children += [ours(build, net, folder) for build in builds]
         for child in children:
             child.ask()
-        best = [math.inf] * len(children)
-        done, spent = 0, 0
-        while done < rounds or (spent < 0.3 and done < 40 * rounds):
-            for i, child in enumerate(children):
-                seconds = child.ask()
-                best[i] = min(best[i], seconds)
-                spent += seconds
-            done += 1
+        found = [least(children, runs) for _ in range(rounds)]
         for child in children:
             child.end()
-    return best
+    return found
+
+
+def row_of(builds, name, runs, rounds):
+    """Prints a row of the table; gives each round's ratios, by build."""
+    found = measure(builds, name, runs, rounds)
+    best = [min(column) for column in zip(*found)]
+    macs = multiply_adds(builds[0], NETS[name])
+    ratios = [[ours / round[1] for ours in round[2:]] for round in found]
+    cells = [name, f"{best[1] * 1e3:.3f}"]
+    for i, ours in enumerate(best[2:]):
+        speed = 2 * macs / ours
+        peak = PEAK_FLOPS / best[0]
+        cells += [f"{ours * 1e3:.3f}",
+                  ", ".join(f"{round[i]:.2f}" for round in ratios),
+                  f"{speed:.0f}", f"{100 * speed / peak:.0f} %"]
+    print("| " + " | ".join(cells) + " |", flush=True)
+    return ratios
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", nargs="+", help="folders of a build")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--runs", type=int, default=15, help="of a round")
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--nets", nargs="*", default=list(NETS))
     given = parser.parse_args()
-    ratios = []
     print(f"load {os.getloadavg()[0]:.1f}")
-    for name in given.nets:
-        best = measure(given.build, name, given.rounds)
-        row = [t / best[0] for t in best[1:]]
-        ratios.append(row)
-        print(f"| {name} | {best[0] * 1e3:.3f} | " + " | ".join(
-            f"{t * 1e3:.3f} | {r:.2f}" for t, r in zip(best[1:], row)) + " |",
-              flush=True)
-    for column in zip(*ratios):
-        mean = math.exp(sum(map(math.log, column)) / len(column))
-        print(f"geometric mean {mean:.3f}, worst {max(column):.2f}")
+    print("| net | onnxruntime ms |" + " ms | to onnxruntime | GFLOP/s | of the "
+          "peak |" * len(given.build))
+    print("|---|--:|" + "--:|--:|--:|--:|" * len(given.build))
+    rows = [row_of(given.build, name, given.runs, given.rounds)
+            for name in given.nets]
+    for i, build in enumerate(given.build):
+        for number in range(given.rounds):
+            column = [row[number][i] for row in rows]
+            mean = math.exp(sum(map(math.log, column)) / len(column))
+            print(f"{build}, round {number + 1}: geometric mean {mean:.3f}, "
+                  f"worst {max(column):.2f}")
     print(f"load {os.getloadavg()[0]:.1f}")
 
 
