@@ -47,21 +47,50 @@ static bool output_steps(void *user, const char *layer,
   return give_steps(tensors_steps(&call->file, text_string(&key)), steps);
 }
 
+/* Values of a weight as the model has them. */
+struct reading {
+  const struct weight_set *set;
+  size_t weight;
+  struct arena scratch;
+  float *all; /* NULL: they are as in the file, which is read in pieces */
+};
+
+static void open_reading(struct onnx_call *call, size_t weight,
+                         struct reading *r) {
+  *r = (struct reading){.set = &call->set, .weight = weight};
+  arena_open_in(&r->scratch, &call->arena);
+  if (!weight_set_is_computed(r->set, weight))
+    return;
+  size_t count = (size_t)r->set->weights.at[weight].count;
+  r->all = arena_room(&r->scratch, count + 1, sizeof *r->all);
+  weight_set_used(r->set, weight, r->all);
+}
+
+static void read_values(const struct reading *r, int64_t first, int64_t count,
+                        float *to) {
+  if (r->all)
+    memcpy(to, r->all + first, (size_t)count * sizeof *to);
+  else
+    weight_set_values(r->set, r->weight, first, count, to);
+}
+
 /* As the runtime's block has them: a scale for each output. */
 static void make_steps(struct onnx_call *call, size_t weight,
                        struct onnx_q8_steps *steps) {
   const struct netc_weight *w = &call->set.weights.at[weight];
   size_t count = (size_t)w->dims[0], each = (size_t)w->count / count;
   float *scale = arena_alloc(&call->arena, count + 1, sizeof *scale);
-  float *values = arena_alloc(&call->arena, each + 1, sizeof *values);
+  struct reading reading;
+  open_reading(call, weight, &reading);
+  float *values = arena_alloc(&reading.scratch, each + 1, sizeof *values);
   for (size_t o = 0; o < count; o++) {
     double largest = 0;
-    weight_set_values(&call->set, weight, (int64_t)(o * each), (int64_t)each,
-                      values);
+    read_values(&reading, (int64_t)(o * each), (int64_t)each, values);
     for (size_t i = 0; i < each; i++)
       largest = fmax(largest, fabs((double)values[i]));
     scale[o] = weight_set_scale(largest);
   }
+  arena_close(&reading.scratch);
   *steps = (struct onnx_q8_steps){
       .count = count,
       .scale = scale,
@@ -74,10 +103,11 @@ static bool weight_steps(void *user, size_t weight,
   struct onnx_call *call = user;
   const struct stored_tensor *stored = call->set.from[weight];
   const struct netc_weight *w = &call->set.weights.at[weight];
-  bool found =
-      stored && give_steps(tensors_steps(&call->file, stored->name), steps);
+  bool computed = weight_set_is_computed(&call->set, weight);
+  bool found = stored && !computed &&
+               give_steps(tensors_steps(&call->file, stored->name), steps);
   if (!found && w->rank > 1 && w->count > 0 &&
-      slice_ends(slice_of(w->name), ".weight")) {
+      (computed || slice_ends(slice_of(w->name), ".weight"))) {
     make_steps(call, weight, steps);
     found = true;
   }
@@ -110,20 +140,23 @@ static void put_weight(void *user, size_t weight) {
   float piece[PIECE];
   struct onnx_q8_steps steps;
   bool whole = call->quantised && weight_steps(user, weight, &steps);
+  struct reading reading;
   if (!known && w->center == 0 && put_hole(call, to, w->count * 4))
     return;
   for (int i = 0; i < PIECE && !known; i++)
     piece[i] = (float)w->center;
+  open_reading(call, weight, &reading);
   for (int64_t i = 0; i < w->count; i += PIECE) {
     int64_t n = w->count - i < PIECE ? w->count - i : PIECE;
     if (known)
-      weight_set_values(&call->set, weight, i, n, piece);
+      read_values(&reading, i, n, piece);
     if (whole)
       put_wholes(to, &steps, w->count / (int64_t)steps.count, i, piece,
                  (size_t)n);
     else
       floats_write(to, piece, (size_t)n);
   }
+  arena_close(&reading.scratch);
 }
 
 /* A file that ends in a hole is as long as it says. */

@@ -766,6 +766,20 @@ struct netc_weight {
 };
 
 /*
+ * What becomes of weights before a prediction, of which it reads the result
+ * alone: rows are places of the file's first axis, and of `parts` the weights
+ * are said in their order. docs/weights.md has the formulas.
+ */
+enum netc_computed {
+  NETC_AS_STORED,
+  NETC_WEIGHT_NORM,   /* rows, whose lengths are apart */
+  NETC_SPECTRAL_NORM, /* u and v: rows are places of `axis` */
+  NETC_STANDARDISED,  /* perhaps a gain: rows */
+  NETC_DORA,          /* A, B and lengths of rows */
+  NETC_LORA_PADDED    /* A and B, for queries and values alone */
+};
+
+/*
  * A tensor as a prediction reads it: dense, its axes in netc's own order (the
  * last is that of the outputs). Value (i, j, ..) is that of the file's tensor
  * at first + i * strides[0] + j * strides[1] ...
@@ -779,11 +793,15 @@ struct netc_tensor {
   int rank;
   const int64_t *dims, *strides;
   int64_t count;
-  int64_t offset;      /* bytes in the block, -1: folded away */
+  int64_t offset;      /* bytes in the block, -1: gone into others */
   int64_t norm;        /* the layer that is folded into it; -1: none */
   double eps;          /* of a norm, added to its variance */
   enum netc_type type; /* of a value in the block: float32, or in a net whose
                           dtype is i8 NETC_I8 and, of biases, NETC_I32 */
+  enum netc_computed computed;
+  int64_t parts[3]; /* tensors in the file; -1: none */
+  double factor;    /* of what A and B make */
+  int axis;         /* of the file's tensor that has the outputs, of a group */
 };
 
 /* NETC_USAGE behind the last one. */

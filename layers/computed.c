@@ -28,19 +28,20 @@ static struct param lengths_of(const struct param *weight) {
   struct param lengths = *weight;
   int last = weight->rank - 1;
   lengths.name = "weight_g";
+  lengths.part = true;
   for (int i = 0; i < last; i++)
     if (i < last - 1 || !is_turned(weight))
       lengths.dim[i] = 1;
   if (is_turned(weight))
     lengths.dim[last] = weight->groups;
   lengths.center = 1;
-  lengths.spread = 0;
+  lengths.spread = 0.5;
   return lengths;
 }
 
 /* torch.nn.utils.spectral_norm: the vectors of its power iteration. */
 static void add_vectors(struct params *params, const struct param *weight) {
-  struct param vector = {.rank = 1, .buffer = true, .spread = 1};
+  struct param vector = {.rank = 1, .buffer = true, .part = true, .spread = 1};
   vector.name = "weight_u";
   vector.dim[0] = rows_of(weight);
   params_add(params, vector);
@@ -49,18 +50,15 @@ static void add_vectors(struct params *params, const struct param *weight) {
   params_add(params, vector);
 }
 
-/* Nx1x1 in a file */
+/* Nx1x1x1 in a file: timm's ScaledStdConv2d. */
 static void add_gain(struct params *params, const struct param *weight) {
   struct param gain = *weight;
   gain.name = "gain";
-  gain.order = FILE_IN_FIRST;
-  gain.groups = outputs_of(weight);
-  gain.rank = weight->rank - 1;
+  gain.part = true;
   for (int i = 0; i < gain.rank - 1; i++)
     gain.dim[i] = 1;
-  gain.dim[gain.rank - 1] = outputs_of(weight);
   gain.center = 1;
-  gain.spread = 0;
+  gain.spread = 0.5;
   params_add(params, gain);
 }
 
@@ -73,13 +71,21 @@ void computed_params(struct params *params, enum computed how, bool gain,
     params_add(params, lengths_of(&weight));
   if (late)
     weight.name = how == WEIGHTS_WNORM ? "weight_v" : "weight_orig";
+  struct param plain = weight;
+  weight.computed = how;
+  if (how == WEIGHTS_SPECTRAL)
+    weight.parts[1] = 2;
+  if (late)
+    weight.parts[0] = how == WEIGHTS_WNORM ? -1 : 1;
+  else if (gain)
+    weight.parts[0] = bias.rank ? 2 : 1;
   params_add(params, weight);
   if (how == WEIGHTS_SPECTRAL)
-    add_vectors(params, &weight);
+    add_vectors(params, &plain);
   if (!late && bias.rank)
     params_add(params, bias);
   if (gain)
-    add_gain(params, &weight);
+    add_gain(params, &plain);
 }
 
 /* What is kept besides the weights, in values: of statistics, of lengths, or
@@ -97,7 +103,8 @@ static struct extent kept_of(enum computed how, bool gain,
 
 /*
  * A framework computes the weights in every step: F.batch_norm of each output
- * (timm's StdConv2d), torch._weight_norm, a division. A plan has them ready.
+ * (timm's StdConv2d), torch._weight_norm, a division. A plan has them ready,
+ * in the place of those that they are computed from.
  */
 bool computed_check(const struct layer *layer, enum computed how,
                     bool adapted) {
@@ -112,13 +119,6 @@ static const char *const names[] = {
     [WEIGHTS_SPECTRAL] = "spectral",
     [WEIGHTS_WS] = "ws",
 };
-
-bool computed_is(const char *operation) {
-  for (int i = WEIGHTS_WNORM; i <= WEIGHTS_WS; i++)
-    if (strcmp(operation, names[i]) == 0)
-      return true;
-  return false;
-}
 
 /* The input, by rows if it is asked for: with what was copied, which who calls
  * has in hand until the product is done. */
@@ -160,11 +160,9 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
   op.in_count = 1;
   op.keeps = KEEPS_IN(0);
   if (how == WEIGHTS_PLAIN || tape->lowers) {
-    static const struct lowering unknown = {.opcode = DOES_UNKNOWN};
-    if (how != WEIGHTS_PLAIN) {
-      op.all_params = true;
-      op.name = names[how];
-      op.does = &unknown;
+    if (how == WEIGHTS_WNORM || how == WEIGHTS_SPECTRAL) {
+      op.first_param = op.param_count - 1 + (how == WEIGHTS_WNORM);
+      op.param_step = -op.first_param; /* the bias is first */
     }
     add_input(tape, in, by_rows, read, &op);
     return tape_run(tape, &op);

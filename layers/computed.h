@@ -4,8 +4,6 @@
 
 #include "layers/layer.h"
 
-enum computed { WEIGHTS_PLAIN, WEIGHTS_WNORM, WEIGHTS_SPECTRAL, WEIGHTS_WS };
-
 #define COMPUTED(of)                                                           \
   ARG(WORDS, WORD, "weights", of, computed, .words = "wnorm spectral ws",      \
       .doc = "weights have their lengths apart, are divided by their largest " \
@@ -34,9 +32,5 @@ void computed_params(struct params *params, enum computed how, bool gain,
 size_t computed_trace(struct tape *tape, enum computed how, size_t in,
                       bool by_rows, const struct param *weight,
                       struct operation op);
-
-/* Whether that is the name of an operation with such weights: nothing runs
- * it, and it runs once they are folded, without its word. */
-bool computed_is(const char *operation);
 
 #endif

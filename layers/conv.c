@@ -135,10 +135,11 @@ void conv_add_params(const struct layer *layer, struct params *params,
 }
 
 /* A has the window, B is a window of one value. */
-static void add_lora(const struct layer *layer, struct params *params) {
+static void add_lora(const struct layer *layer, struct params *params,
+                     size_t first) {
   const struct conv *conv = layer->args;
   int spatial = shape_spatial(layer->in[0]);
-  struct param a = params->all.at[0], b = a;
+  struct param a = params->all.at[first], b = a;
   a.name = "lora_A.weight";
   b.name = "lora_B.weight";
   a.fixed = b.fixed = false;
@@ -157,16 +158,19 @@ static void add_lora(const struct layer *layer, struct params *params) {
   lengths.order = FILE_IN_FIRST;
   lengths.groups = lengths.dim[spatial] = 1;
   lengths.center = 1;
-  lengths.spread = 0;
-  if (conv->lora.dora)
-    params_add(params, lengths);
+  lengths.spread = 0.5;
+  if (!conv->lora.dora)
+    return;
+  params_add(params, lengths);
+  lora_fold(params, &conv->lora, WEIGHTS_DORA, first);
 }
 
 void conv_params(const struct layer *layer, struct params *params) {
   const struct conv *conv = layer->args;
+  size_t first = params->all.count;
   conv_add_params(layer, params, FILE_OUT_FIRST);
   if (conv->lora.rank)
-    add_lora(layer, params);
+    add_lora(layer, params, first);
 }
 
 /* Values of the output times the window and channels that each one reads. */

@@ -106,6 +106,7 @@ static struct param weight_of(const struct layer *layer) {
 static void dense_params(const struct layer *layer, struct params *params) {
   const struct dense *dense = layer->args;
   struct param bias = {0};
+  size_t first = params->all.count;
   if (dense->bias != BIAS_NO)
     bias = (struct param){.name = "bias",
                           .rank = 1,
@@ -115,7 +116,7 @@ static void dense_params(const struct layer *layer, struct params *params) {
   computed_params(params, (enum computed)dense->computed, false,
                   weight_of(layer), bias);
   if (dense->lora.rank)
-    lora_params(params, features(layer), dense->units, &dense->lora, "");
+    lora_params(params, features(layer), dense->units, &dense->lora, first, "");
 }
 
 static void dense_macs(const struct layer *layer, struct terms *terms) {

@@ -152,6 +152,8 @@ void layer_params(const struct layer *layer, struct params *params) {
       text_putc(&name, '.');
       text_put(&name, param.name);
       param.name = arena_copy(params->arena, name.at, name.length);
+      for (int k = 0; k < COMPUTED_PARTS; k++)
+        param.parts[k] *= (int)layer->copies;
       params_add(params, param);
     }
 }

@@ -170,6 +170,23 @@ enum file_order {
   FILE_FLAT,      /* all axes but the last are one */
 };
 
+/*
+ * Weights that are computed from other parameters: in every step of a
+ * training, but once for a prediction, which then reads them alone.
+ */
+enum computed {
+  WEIGHTS_PLAIN,
+  /* As the words of a layer say: computed.h. */
+  WEIGHTS_WNORM,
+  WEIGHTS_SPECTRAL,
+  WEIGHTS_WS,
+  /* Of lora.h: */
+  WEIGHTS_DORA,
+  WEIGHTS_PADDED
+};
+
+enum { COMPUTED_PARTS = 3 };
+
 /* A parameter or buffer tensor. The last axis is that of the outputs. */
 struct param {
   const char *name; /* of the parameter in PyTorch's module */
@@ -190,6 +207,13 @@ struct param {
   /* A random set: center +- spread, each value as likely. */
   double center, spread;
   bool sines; /* no, but sines and cosines of positions */
+
+  /* Of what it is computed besides: so many places on among the parameters of
+   * its layer, or back; 0: none. They are parts, which no prediction reads. */
+  enum computed computed;
+  int parts[COMPUTED_PARTS];
+  double factor; /* of what lora adds */
+  bool part;
 };
 
 struct params {

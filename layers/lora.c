@@ -37,24 +37,45 @@ static void add_matrix(struct params *params, int64_t in, int64_t out,
                                     .spread = spread_linear(in)});
 }
 
+static double factor_of(const struct lora *lora) {
+  return lora->alpha != 0 ? lora->alpha / (double)lora->rank : 1;
+}
+
+void lora_fold(struct params *params, const struct lora *lora,
+               enum computed how, size_t weight) {
+  int count = how == WEIGHTS_DORA ? 3 : 2;
+  struct param *to = &params->all.at[weight];
+  to->computed = how;
+  to->factor = factor_of(lora);
+  for (int i = 0; i < count; i++) {
+    size_t at = params->all.count - (size_t)(count - i);
+    to->parts[i] = (int)(at - weight);
+    params->all.at[at].part = true;
+  }
+}
+
 void lora_params(struct params *params, int64_t in, int64_t out,
-                 const struct lora *lora, const char *prefix) {
+                 const struct lora *lora, size_t weight, const char *prefix) {
   add_matrix(params, in, lora->rank, name_of(params, prefix, "lora_A.weight"));
   add_matrix(params, lora->rank, out, name_of(params, prefix, "lora_B.weight"));
-  if (lora->dora)
-    params_add(params,
-               (struct param){.name = name_of(params, prefix, LORA_LENGTHS),
-                              .rank = 1,
-                              .dim = {out},
-                              .adapter = true,
-                              .center = 1});
+  if (!lora->dora)
+    return;
+  params_add(params,
+             (struct param){.name = name_of(params, prefix, LORA_LENGTHS),
+                            .rank = 1,
+                            .dim = {out},
+                            .adapter = true,
+                            .center = 1,
+                            .spread = 0.5});
+  lora_fold(params, lora, WEIGHTS_DORA, weight);
 }
 
 void lora_padded_params(struct params *params, int64_t in, int64_t out,
-                        const struct lora *lora) {
+                        const struct lora *lora, size_t weight) {
   add_matrix(params, in, size_product(lora->rank, 2),
              name_of(params, "", "lora_A"));
   add_matrix(params, lora->rank, out, name_of(params, "", "lora_B"));
+  lora_fold(params, lora, WEIGHTS_PADDED, weight);
 }
 
 static size_t drop(struct tape *tape, const struct lora *lora, size_t in) {
@@ -121,8 +142,7 @@ static struct extent out_of(const struct lora_site *site) {
 
 static size_t times(struct tape *tape, const struct lora *lora,
                     const struct lora_site *site, size_t in) {
-  double factor = lora->alpha != 0 ? lora->alpha / (double)lora->rank : 1;
-  struct lowering does = {.opcode = DOES_SCALE, .real = {factor}};
+  struct lowering does = {.opcode = DOES_SCALE, .real = {factor_of(lora)}};
   return tape_run_on(tape, in,
                      (struct operation){.name = "lora_scale",
                                         .does = &does,
@@ -257,30 +277,16 @@ static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
   return plus(tape, site, base, wide, made + count, 2);
 }
 
-/* What the runtime has no kernel for, as an operation that it refuses. */
-static size_t refused(struct tape *tape, const struct lora_site *site,
-                      const char *name, size_t in) {
-  static const struct lowering unknown = {.opcode = DOES_UNKNOWN};
-  return tape_run_on(tape, in,
-                     (struct operation){.name = name,
-                                        .does = &unknown,
-                                        .out = out_of(site),
-                                        .elementwise = true,
-                                        .by_channel = true});
-}
-
 size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
                   size_t base, const struct lora_site *site) {
   bool pads = site->padded.count > 0;
-  if (pads && tape->lowers)
-    return refused(tape, site, "lora_on=padded", base);
-  if (lora->dora && !tape->lowers)
+  if (tape->lowers && (pads || lora->dora))
+    return base; /* whose weights have it in them */
+  if (lora->dora)
     return dora_trace(tape, lora, in, base, site);
   size_t from = drop(tape, lora, in);
   size_t wide = both(tape, site, from);
   size_t held[2] = {in, wide}; /* by frames of Python */
   wide = times(tape, lora, site, pads ? pad(tape, site, wide) : wide);
-  size_t sum = plus(tape, site, base, wide, held, pads ? 2 : 0);
-  /* A plan has the factors ready, but the runtime no kernel for them. */
-  return lora->dora ? refused(tape, site, "dora", sum) : sum;
+  return plus(tape, site, base, wide, held, pads ? 2 : 0);
 }

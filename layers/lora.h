@@ -10,7 +10,8 @@
  * huggingface/peft, whose names they have). rank 0: there is none. With `dora`
  * y = b + s (W + alpha / rank * B A) x, s = m / |W + alpha / rank * B A| for
  * each output, where m is trained, too, and what it is divided by is taken for
- * a constant (Liu et al. 2024, arXiv 2402.09353; peft's dora.py).
+ * a constant (Liu et al. 2024, arXiv 2402.09353; peft's dora.py). A prediction
+ * has s (W + alpha / rank * B A) as its weights.
  */
 struct lora {
   int64_t rank;
@@ -40,14 +41,19 @@ int lora_count(const struct lora *lora);
 
 /*
  * A and B of a dense layer, or of one projection whose name `prefix` begins
- * with: "q_proj.".
+ * with: "q_proj."; beside the parameter at `weight`.
  */
 void lora_params(struct params *params, int64_t in, int64_t out,
-                 const struct lora *lora, const char *prefix);
+                 const struct lora *lora, size_t weight, const char *prefix);
 
 /* Of queries and values alone, which share a matrix: litgpt's LoRAQKVLinear. */
 void lora_padded_params(struct params *params, int64_t in, int64_t out,
-                        const struct lora *lora);
+                        const struct lora *lora, size_t weight);
+
+/* The last parameters, A, B and perhaps lengths, as what the one at `weight`
+ * is computed of: a prediction has them in its weights. */
+void lora_fold(struct params *params, const struct lora *lora,
+               enum computed how, size_t weight);
 
 /* The name of the outputs' lengths, which stand after A and B. */
 #define LORA_LENGTHS "lora_magnitude_vector.weight"

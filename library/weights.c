@@ -16,6 +16,10 @@ struct weights {
   int64_t *tensor_of; /* by parameter of the model */
 };
 
+struct found {
+  size_t tensor, file;
+};
+
 struct collecting {
   struct load *load;
   const struct model *model;
@@ -26,6 +30,8 @@ struct collecting {
   const struct shape **in; /* room for a layer's inputs */
   struct file_maps maps;
   const struct program *program; /* of 8 bits, else NULL */
+  /* Of the parameters of a layer: the tensor and the file's, from 1. */
+  VEC(struct found) found;
 };
 
 static void view_param(const struct collecting *c, size_t index,
@@ -120,6 +126,7 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
   size_t file = add_file(c, index, param, &view);
   if (node->train_only)
     return; /* a prediction does not read it */
+  c->found.at[number] = (struct found){c->weights->tensors.count + 1, file + 1};
   c->weights->tensor_of[stored] = (int64_t)c->weights->tensors.count;
   *VEC_PUSH(c->arena, &c->weights->tensors) = (struct netc_tensor){
       .layer = (int64_t)index,
@@ -134,7 +141,31 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
                             c->model->params.at[stored].bias),
       .type = type_of(c, c->model->params.at[stored].bias),
       .norm = c->block.norm[stored],
-      .eps = eps_of(node)};
+      .eps = eps_of(node),
+      .parts = {-1, -1, -1}};
+}
+
+/* Of what a tensor is computed: all of them are there by now. */
+static void add_parts(struct collecting *c, size_t number) {
+  static const enum netc_computed ways[] = {
+      [WEIGHTS_PLAIN] = NETC_AS_STORED,
+      [WEIGHTS_WNORM] = NETC_WEIGHT_NORM,
+      [WEIGHTS_SPECTRAL] = NETC_SPECTRAL_NORM,
+      [WEIGHTS_WS] = NETC_STANDARDISED,
+      [WEIGHTS_DORA] = NETC_DORA,
+      [WEIGHTS_PADDED] = NETC_LORA_PADDED};
+  const struct param *param = &c->params.all.at[number];
+  if (!c->found.at[number].tensor)
+    return;
+  struct netc_tensor *tensor =
+      &c->weights->tensors.at[c->found.at[number].tensor - 1];
+  tensor->computed = ways[param->computed];
+  tensor->factor = param->factor;
+  tensor->axis = param->order == FILE_IN_FIRST ? 1 : 0;
+  for (int i = 0; i < COMPUTED_PARTS; i++)
+    if (param->parts[i])
+      tensor->parts[i] =
+          (int64_t)c->found.at[(int64_t)number + param->parts[i]].file - 1;
 }
 
 static void add_made_bias(struct collecting *c, size_t index) {
@@ -160,8 +191,13 @@ static void collect_node(struct collecting *c, size_t index) {
   struct layer layer = model_layer(c->model, (int64_t)index, c->in);
   c->params.all.count = 0;
   layer_params(&layer, &c->params);
+  c->found.count = 0;
+  for (size_t i = 0; i < c->params.all.count; i++)
+    *VEC_PUSH(c->arena, &c->found) = (struct found){0, 0};
   for (size_t i = 0; i < c->params.all.count; i++)
     add_tensor(c, index, i);
+  for (size_t i = 0; i < c->params.all.count; i++)
+    add_parts(c, i);
   add_made_bias(c, index);
 }
 

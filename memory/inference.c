@@ -198,11 +198,12 @@ static int64_t count_biases(const struct model *model,
 
 /*
  * Parameters, with `more` values beside them, so many of biases among all.
- * Some may have a type of their own; the others have that of all values.
+ * Some may have a type of their own; the others have that of all values. With
+ * `parts` those that weights are computed of, too, which no prediction reads.
  */
 static bool param_bytes(const struct model *model,
                         const struct infer_settings *infer, int64_t more,
-                        int64_t biases, int64_t *bytes) {
+                        int64_t biases, bool parts, int64_t *bytes) {
   struct arena scratch;
   struct weight_roles roles;
   int64_t plain, packed = 0;
@@ -210,16 +211,20 @@ static bool param_bytes(const struct model *model,
   arena_open_in(&scratch, model->arena);
   if (infer->weight_dtype)
     weight_roles_find(model, &scratch, &roles);
-  for (size_t i = 0; fits && infer->weight_dtype && i < model->params.count;
-       i++) {
+  for (size_t i = 0; fits && i < model->params.count; i++) {
     const struct model_param *param = &model->params.at[i];
     int64_t own;
-    if (param->shared || param->buffer || param->train_only)
+    bool gone = param->part && !parts;
+    if (param->shared || param->train_only)
+      continue;
+    if (gone)
+      plain -= param->count; /* a part of the total */
+    if (gone || param->buffer || !infer->weight_dtype)
       continue;
     fits = weight_bytes(model, &roles, infer, i, &own);
     if (!fits || own == WEIGHT_PLAIN)
       continue;
-    plain -= param->count; /* a part of the total */
+    plain -= param->count;
     fits = add_i64(packed, own, &packed);
   }
   arena_close(&scratch);
@@ -295,9 +300,9 @@ bool inference_find(const struct model *model, const struct settings *settings,
          find_plan(model, infer, f, &gone, NULL) &&
          param_bytes(model, infer, model->predicted.buffers - gone.folded,
                      count_biases(model, infer, f->folds.at, f->folds.count),
-                     &f->weights) &&
+                     false, &f->weights) &&
          add_i64(f->weights, gone.more, &f->weights) &&
-         param_bytes(model, infer, 0, count_biases(model, infer, NULL, 0),
+         param_bytes(model, infer, 0, count_biases(model, infer, NULL, 0), true,
                      &f->parameters) &&
          model_buffer_bytes(model, false, infer->dtype, &f->buffers) &&
          find_cache(model, infer, &f->cache);
@@ -308,7 +313,8 @@ bool inference_in_framework(const struct model *model,
   struct inference f = {0};
   return find_framework(model, settings, &f) &&
          param_bytes(model, &settings->infer, 0,
-                     count_biases(model, &settings->infer, NULL, 0), bytes) &&
+                     count_biases(model, &settings->infer, NULL, 0), true,
+                     bytes) &&
          model_buffer_bytes(model, false, settings->infer.dtype, &f.buffers) &&
          find_cache(model, &settings->infer, &f.cache) &&
          add_i64(*bytes, f.buffers, bytes) &&

@@ -155,11 +155,12 @@ static int64_t folded_values(const struct tasks *b, size_t index) {
 static void note_fold(struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *into = &tape->ops.at[index - 1];
+  const uint32_t *params = &tape->params.at[into->first_param];
   *VEC_PUSH(b->model->arena, &b->inference->folds) =
       (struct fold){.norm = tape->ops.at[index].node,
                     .into = into->node,
-                    .weight = tape->params.at[into->first_param],
-                    .count = tape_lowered(tape, index - 1)->weight_count};
+                    .weight = params[0],
+                    .bias = params[tasks_has_bias(b, index - 1) ? 1 : 0]};
 }
 
 /* The storages that share memory: views, and copies that a batch of 1 spares.

@@ -196,6 +196,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->bias = matrices && param->rank == 1 && strstr(param->name, "bias");
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->train_only = e->trains;
+    stored->part = param->part;
     stored->same = place(e, index);
     if (!node_count_param(param, &stored->count))
       return layer_refuse(layer, TOO_LARGE, NULL,

@@ -663,8 +663,6 @@ static void nets_that_cannot_be_written_have_one_status(void **state) {
       {"input 9x9x2\navgpool 3 dilate=2\n", "x.py", "for PyTorch: `dilate`"},
       {"input 9x9x2\navgpool 3x3 /3 dilate=2 ceil\n", "x.onnx", "is dilated"},
       {"input 8x8\nssm\n", "x.c", "can be measured, but not run"},
-      {"input 8x8\nlinear 4 wnorm\n", "x.c", "take `wnorm` away"},
-      {"input 8x8x3\nconv 4 3 ws\n", "x.onnx", "take the word away"},
       {"input 8x8\nattention 4 packed kv=2 bias=qvo\n", "x.c", "partial bias"},
       {"input 8x8\nattention 4 packed bias=qvo\n", "x.onnx", "partial bias"},
       {"input 8x8\nlinear 4\n", "x.c --weight-dtype int8", "weight_dtype"},

@@ -259,8 +259,8 @@ static void find_overlap(json_t *json, struct placed *p, const char *name,
       strcmp(name, json_string_value(find(layer, "name"))) != 0 ||
       !(pools || conv || strcmp(op, "dwconv") == 0) ||
       !(json_object_get(given, "kernel") || conv) ||
-      json_object_get(given, "indices") || json_object_get(given, "weights"))
-    return; /* weights that are computed are read, too */
+      json_object_get(given, "indices"))
+    return;
   struct row_walk r = {.in_rows = json_integer_value(json_array_get(in, 0)),
                        .out_rows = json_integer_value(json_array_get(out, 0)),
                        .batch = inference(json, "batch"),

@@ -31,6 +31,7 @@ static const struct whole wholes[] = {
      "tests/data/run/adapters.net",
      "",
      {"map", "states", "vector"}},
+    {"computed", "tests/data/run/computed.net", "", {"map", "states"}},
     {"maps", "tests/data/run/maps.net", "", {"map", "vector"}},
     {"patches", "tests/data/run/patches.net", "", {"map", "vector"}},
     {"sequences",

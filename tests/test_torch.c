@@ -12,11 +12,7 @@ static const char *const without_form[] = {
     "mla",   "moe",    "ssm",      "convlstm", NULL};
 
 /* Arguments of others that are refused: "layer.argument". */
-static const char *const without_argument[] = {"conv.gain",
-                                               "dwconv.gain",
-                                               "fc.weights",
-                                               "linear.weights",
-                                               "pool.indices",
+static const char *const without_argument[] = {"pool.indices",
                                                "lrn.within",
                                                "conv.lora",
                                                "conv.lora_alpha",
@@ -48,9 +44,9 @@ static const char *const without_file[] = {"examples/huggingface/qwen2_moe.net",
                                            "examples/zoo/mamba.net",
                                            "examples/zoo/mamba2.net",
                                            "examples/zoo/mixtral.net",
-                                           "examples/zoo/nfnet.net",
                                            "examples/zoo/qwen3_moe.net",
                                            "tests/data/run/adapters.net",
+                                           "tests/data/run/computed.net",
                                            "tests/data/run/patches.net",
                                            "tests/data/run/variants.net",
                                            NULL};
@@ -199,10 +195,8 @@ static struct refusal refusals[] = {
     {"TensorFlow's mean", "input 8x8x2; avgpool 3 /2 pad=tf", "`pad=tf`"},
     {"an expert's router", "input 4x8; moe experts=2 top=1 { linear 8 }",
      "netc cannot write `router`"},
-    {"an argument that is new", "input 8; fc 2 wnorm",
-     "netc cannot write its `weights`"},
-    {"weights that PyTorch has no module for", "input 8x8x2; conv 2 3 ws",
-     "standardised weights"},
+    {"an argument that is new", "input 8; fc 2 lora=2",
+     "netc cannot write its `lora`"},
     {"more layers than PyTorch can build", "input 4; repeat 200001 { relu }",
      "200,000"},
 };
@@ -269,7 +263,7 @@ static void weights_go_by_the_names_of_the_file(void **state) {
   run_free(&r);
   expect(NETC " weights examples/simple_cnn.net --names=torchvision", 2, "",
          "--names takes `netc`, `py`, or a file of weights whose names");
-  expect("echo 'input 8; fc 2 wnorm' | " NETC " weights - --names=py", 1, "",
+  expect("echo 'input 8; fc 2 lora=2' | " NETC " weights - --names=py", 1, "",
          "cannot be written for PyTorch");
 }
 

@@ -25,7 +25,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lora import Lora, LoraAttention
+from lora import Lora, LoraAttention, Padded
 
 SEED = 7
 LIMIT = 1e-4
@@ -660,6 +660,86 @@ class Adapters(nn.Module):
         return y.movedim(1, -1), x, self.last(x.flatten(1))
 
 
+class Standard(nn.Conv2d):
+    """timm's ScaledStdConv2d: timm/layers/std_conv.py"""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self.gain = nn.Parameter(torch.ones(self.out_channels, 1, 1, 1))
+
+    def forward(self, x):
+        scale = self.weight[0].numel() ** -0.5
+        weight = F.batch_norm(
+            self.weight.reshape(1, self.out_channels, -1), None, None,
+            weight=(self.gain * scale).view(-1), training=True, momentum=0,
+            eps=1e-6).reshape_as(self.weight)
+        return self._conv_forward(x, weight, self.bias)
+
+
+class StandardLinear(nn.Linear):
+    def forward(self, x):
+        weight = F.batch_norm(self.weight[None], None, None, training=True,
+                              momentum=0, eps=1e-6)[0]
+        return F.linear(x, weight, self.bias)
+
+
+class PaddedAttention(nn.Module):
+    def __init__(self, width, heads, rank):
+        super().__init__()
+        self.heads = heads
+        self.qkv = Padded(width, width, width, rank)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x):
+        q, k, v = (y.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+                   for y in self.qkv(x).chunk(3, -1))
+        scores = q @ k.transpose(2, 3) * q.shape[-1] ** -0.5
+        return self.out((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+class Computed(nn.Module):
+    """Weights that are computed in every step."""
+
+    def __init__(self):
+        super().__init__()
+        wnorm, spectral = nn.utils.weight_norm, nn.utils.spectral_norm
+        self.maps = nn.Sequential(
+            wnorm(nn.Conv2d(4, 8, 3, padding=1, bias=False)),
+            nn.BatchNorm2d(8), nn.ReLU(),
+            spectral(nn.Conv2d(8, 6, (3, 2), groups=2, bias=False)),
+            nn.BatchNorm2d(6),
+            Standard(6, 12, 3, padding=1, groups=6),
+            wnorm(nn.ConvTranspose2d(12, 6, 3, 2, groups=2)),
+            spectral(nn.ConvTranspose2d(6, 4, (2, 3), groups=2)), nn.ReLU(),
+            Standard(4, 6, (4, 3), 2, bias=False), nn.BatchNorm2d(6),
+            wnorm(nn.Conv2d(6, 6, 3, padding=1, groups=6)),
+            Lora(nn.Conv2d(6, 4, 3, padding=1, bias=False), 2, 3, dora=True),
+            nn.BatchNorm2d(4))
+        self.vector = nn.Sequential(
+            nn.Flatten(), StandardLinear(4 * 7 * 10, 18), nn.ReLU(),
+            wnorm(nn.Linear(18, 12)), spectral(nn.Linear(12, 24)),
+            nn.LeakyReLU(), Lora(nn.Linear(24, 24), 3, dora=True))
+        self.added = nn.ModuleList([
+            LoraAttention(6, 2, 3, "qkvo", dora=True),
+            LoraAttention(6, 3, 2, "qv", 3, packed=True, dora=True),
+            PaddedAttention(6, 2, 2)])
+        self.states = nn.Sequential(
+            Lora(nn.Linear(6, 5), 2, 1, dora=True), wnorm(nn.Linear(5, 6)),
+            spectral(nn.Linear(6, 7, bias=False)), StandardLinear(7, 4))
+
+    def forward(self, x):
+        y = self.maps(x)
+        x = self.vector(y).view(-1, 4, 6)
+        for block in self.added:
+            x = x + block(x)
+        return y.movedim(1, -1), self.states(x)
+
+
+def computed_extra(model):
+    padded = model.added[2].qkv
+    return {id(padded.linear): [padded.a, padded.b]}
+
+
 # What is compared: name, settings, module, and what is special.
 
 class Case:
@@ -728,6 +808,8 @@ CASES = [
          give=variants_give, path="tests/data/run/variants.net"),
     Case("adapters", [], Adapters, keep=True, lies=True,
          path="tests/data/run/adapters.net"),
+    Case("computed", [], Computed, keep=True, lies=True, extra=computed_extra,
+         path="tests/data/run/computed.net"),
     Case("maps", [], Maps, keep=True, path="tests/data/run/maps.net"),
     Case("patches", [], Patches, keep=True,
          path="tests/data/run/patches.net"),

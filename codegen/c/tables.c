@@ -2,7 +2,6 @@
 #include "codegen/c/tables.h"
 
 #include "base/check.h"
-#include "layers/computed.h"
 #include "memory/q8.h"
 
 enum { LOOK_BACK = 256 }; /* shapes that are not written twice */
@@ -234,10 +233,6 @@ static const char *no_kernel(struct table_making *m) {
     text_printf(&m->text, "the runtime does not know `%s` of ", op->name);
     model_put_name(&m->text, m->c->model, op->node);
     text_put(&m->text, ": this net can be measured, but not run");
-    if (computed_is(op->name))
-      text_printf(&m->text,
-                  "; take `%s` away, for a net whose weights are folded",
-                  op->name);
     return keep_text(m);
   }
   return NULL;

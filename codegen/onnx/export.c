@@ -97,12 +97,6 @@ static bool is_last(struct exporting *x, size_t index) {
          next.layer != x->op.layer;
 }
 
-/* Products whose weights are made of parameters first. */
-static bool is_computed(const char *part) {
-  return strcmp(part, "wnorm") == 0 || strcmp(part, "spectral") == 0 ||
-         strcmp(part, "ws") == 0;
-}
-
 static bool write_operation(struct exporting *x, size_t index) {
   const struct onnx_form *form = onnx_form_find(x->op.code);
   struct text scope = text_new(x->arena);
@@ -113,13 +107,7 @@ static bool write_operation(struct exporting *x, size_t index) {
     text_printf(&scope, "/%s", x->op.part);
   x->model.scope = arena_copy(x->arena, scope.at, scope.length);
   x->first_value = x->model.values.count;
-  if (is_computed(x->op.part))
-    onnx_refuse(x,
-                "`%s` computes its weights anew in every step: it can be "
-                "measured, but not run; take the word away, for a net whose "
-                "weights are folded",
-                x->op.part);
-  else if (!*x->op.code)
+  if (!*x->op.code)
     onnx_refuse(
         x,
         "nothing says what its `%s` computes: it can be measured, but not run",

@@ -15,6 +15,17 @@ bool onnx_constant_size(struct exporting *x, int rank, const int64_t *dims,
   return true;
 }
 
+/* What is computed of `weight_v` and others has the name of what it is. */
+static const char *weight_name(struct exporting *x,
+                               const struct netc_tensor *tensor,
+                               const char *name) {
+  const char *dot = strrchr(name, '.');
+  const char *end = strstr(dot ? dot : name, "weight_");
+  return tensor->computed != NETC_AS_STORED && end
+             ? arena_copy(x->arena, name, (size_t)(end - name) + 6)
+             : name;
+}
+
 /* The tensor in the file, of which netc reads the values in its own order. */
 static struct view weight_view(struct exporting *x, int64_t number,
                                const struct onnx_layout *at) {
@@ -25,7 +36,8 @@ static struct view weight_view(struct exporting *x, int64_t number,
       layout_of(tensor->rank, tensor->dims, tensor->strides, tensor->first);
   struct view view = {.of = block};
   if (block->seen.count == 0) {
-    value_id value = model_value(&x->model, FROM_CONSTANT, weight->name,
+    value_id value = model_value(&x->model, FROM_CONSTANT,
+                                 weight_name(x, tensor, weight->name),
                                  ELEMENT_FLOAT, weight->rank, weight->dims);
     x->model.values.at[value].weight = tensor->weight;
     *VEC_PUSH(x->arena, &block->seen) = (struct onnx_rendering){

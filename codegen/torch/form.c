@@ -101,6 +101,26 @@ const struct param *form_param(const struct torch_form *f, const char *name) {
   return NULL;
 }
 
+const struct param *form_matrix(const struct torch_form *f) {
+  static const char *const names[] = {"weight", "weight_orig", "weight_v"};
+  const struct param *weight = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && !weight; i++)
+    weight = form_param(f, names[i]);
+  return weight;
+}
+
+const char *form_start_weights(struct torch_form *f) {
+  switch (form_matrix(f)->computed) {
+  case WEIGHTS_WNORM: MAKE(f, "nn.utils.weight_norm("); return "))";
+  case WEIGHTS_SPECTRAL: MAKE(f, "nn.utils.spectral_norm("); return "))";
+  case WEIGHTS_WS:
+    MAKE(f, "standardised(");
+    f->helpers |= 1u << HELPER_standardised;
+    return form_param(f, "gain") ? "), gain=True)" : "))";
+  default: return ")";
+  }
+}
+
 int64_t form_owner(const struct torch_form *f, size_t param) {
   return f->owner[f->model->params.at[f->node->first_param + param].same];
 }

@@ -95,6 +95,13 @@ const struct range *form_range(const struct torch_form *f, const char *arg);
 /* The parameter of that name; NULL: the layer has none. */
 const struct param *form_param(const struct torch_form *f, const char *name);
 
+/* That of the weights, whatever is computed of it first. */
+const struct param *form_matrix(const struct torch_form *f);
+
+/* What is around the module for that, torch.nn.utils.weight_norm, say; gives
+ * what closes it and the module. */
+const char *form_start_weights(struct torch_form *f);
+
 /* The node whose module has the parameter of that number. */
 int64_t form_owner(const struct torch_form *f, size_t param);
 

@@ -49,29 +49,8 @@ static const struct torch_code *padded(struct torch_form *f,
   return code;
 }
 
-/* torch.nn.utils.weight_norm around the module, say; gives what closes it. */
-static const char *start_weights(struct torch_form *f) {
-  static const char *const around[][2] = {{"wnorm", "weight_norm"},
-                                          {"spectral", "spectral_norm"}};
-  int word = form_word(f, "weights");
-  struct slice how = word_at(form_spec(f, "weights")->words, word);
-  if (!word)
-    return ")";
-  for (size_t i = 0; i < sizeof around / sizeof *around; i++)
-    if (slice_is(how, around[i][0])) {
-      MAKE(f, "nn.utils.%s(", around[i][1]);
-      return "))";
-    }
-  f->refuses = "standardised weights, for which PyTorch has no module";
-  return ")";
-}
-
 static int64_t groups_of(const struct torch_form *f) {
-  const struct param *weight = form_param(f, "weight");
-  if (!weight)
-    weight = form_param(f, "weight_orig");
-  if (!weight)
-    weight = form_param(f, "weight_v");
+  const struct param *weight = form_matrix(f);
   return weight->groups ? weight->groups : 1;
 }
 
@@ -98,7 +77,7 @@ void form_conv(struct torch_form *f) {
   static const char *const modules[] = {"nn.Conv1d", "nn.Conv2d", "nn.Conv3d"};
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
-  const char *end = start_weights(f);
+  const char *end = form_start_weights(f);
   bool even = make_conv(f, modules[axes - 1], windows, axes, end);
   CALL(f, "%m(%c)", form_module(f),
        even ? form_in(f, 0, FIRST) : padded(f, windows, axes, ""));
@@ -142,7 +121,7 @@ void form_deconv(struct torch_form *f) {
     before[i] = size_at(&pad->before, i, 0);
     even = even && before[i] == size_at(&pad->after, i, 0);
   }
-  const char *end = start_weights(f);
+  const char *end = form_start_weights(f);
   MAKE(f, "nn.ConvTranspose%dd(%i, %i, %v%k%k%k%k%k%k%s", (int64_t)axes,
        "in_channels", shape_channels(f->layer->in[0]), "out_channels",
        shape_channels(&f->layer->out), "kernel_size",

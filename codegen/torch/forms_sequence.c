@@ -91,14 +91,15 @@ static const struct torch_code *dense_input(struct torch_form *f) {
 }
 
 void form_dense(struct torch_form *f) {
-  const struct param *weight = form_param(f, "weight");
+  const struct param *weight = form_matrix(f);
   if (weight->tied) {
     put_tied(f);
     return;
   }
   f->out = form_dense_out(f);
-  MAKE(f, "nn.Linear(%i, %i%k)", "in_features", weight->dim[0], "out_features",
-       weight->dim[1], "bias", "True", form_truth(form_param(f, "bias")));
+  const char *end = form_start_weights(f);
+  MAKE(f, "nn.Linear(%i, %i%k%s", "in_features", weight->dim[0], "out_features",
+       weight->dim[1], "bias", "True", form_truth(form_param(f, "bias")), end);
   CALL(f, "%m(%c)", form_module(f), dense_input(f));
 }
 

@@ -38,6 +38,7 @@ static void gather(const struct weight_set *set,
   arena_open_in(&scratch, set->arena);
   float *all = arena_room(&scratch, (size_t)weight->count + 1, sizeof *all);
   weight_set_values(set, (size_t)tensor->weight, 0, weight->count, all);
+  weight_set_compute(set, tensor, all);
   from.at = (const unsigned char *)(all + tensor->first);
   scattered_floats(&from, to);
   arena_close(&scratch);

@@ -23,7 +23,8 @@ static const struct stored_tensor *
 whole_tensor(const struct q8_making *m, const struct netc_tensor *tensor) {
   const struct stored_tensor *stored =
       tensor->weight >= 0 ? m->set->from[tensor->weight] : NULL;
-  bool whole = stored && !value_is_real(stored->type) && tensor->norm < 0;
+  bool whole = stored && !value_is_real(stored->type) && tensor->norm < 0 &&
+               tensor->computed == NETC_AS_STORED;
   return whole ? stored : NULL;
 }
 

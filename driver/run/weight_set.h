@@ -84,6 +84,17 @@ int weight_file_show(const char *path);
 void weight_set_values(const struct weight_set *set, size_t weight,
                        int64_t first, int64_t count, float *to);
 
+/* All values of a weight in the file's order, as a prediction has them: those
+ * that are computed, are. */
+void weight_set_used(const struct weight_set *set, size_t weight, float *all);
+
+/* Computes what of `all` values of its weight a tensor takes. */
+void weight_set_compute(const struct weight_set *set,
+                        const struct netc_tensor *tensor, float *all);
+
+/* Whether values of a weight are computed before they are used. */
+bool weight_set_is_computed(const struct weight_set *set, size_t weight);
+
 /* Writes all of them as safetensors, those of a net of 8 bits as the file has
  * them; the caller looks at ferror. */
 void weight_set_write(const struct weight_set *set, FILE *file);

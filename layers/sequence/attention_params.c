@@ -231,14 +231,15 @@ void attention_params(const struct layer *layer, struct params *params) {
     struct param bias = {
         .rank = 1, .dim = {p->biases}, .spread = spread_bias(p->in)};
     name_projection(layer, i, all, &weight, &bias);
+    size_t place = params->all.count;
     if (p->count > 0)
       params_add(params, weight);
     if (p->count > 1)
       params_add(params, bias);
     if (p->padded && p->adapted)
-      lora_padded_params(params, p->in, p->padded, &attention->lora);
+      lora_padded_params(params, p->in, p->padded, &attention->lora, place);
     else if (p->adapted)
-      lora_params(params, p->in, p->out, &attention->lora,
+      lora_params(params, p->in, p->out, &attention->lora, place,
                   adapter_prefix(layer, i, &weight));
   }
   relative_params(layer->args, params);

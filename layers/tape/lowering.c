@@ -111,7 +111,7 @@ void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
     *VEC_PUSH(tape->arena, &tape->numbers) = does->number[i];
   lower_inputs(tape, op, does, in, &first);
   for (int i = 0; i < op->param_count; i++) {
-    const struct tape_param *param = &tape->node_params[op->first_param + i];
+    const struct tape_param *param = &tape->node_params[operation_param(op, i)];
     *VEC_PUSH(tape->arena, &tape->params) = tape_place(tape, param->index);
     *VEC_PUSH(tape->arena, &tape->strides) =
         keep_strides(tape, does->weights ? &does->weights[i] : &param->lies);

@@ -97,11 +97,6 @@ bool tape_trains(const struct tape *tape, int index) {
          tape->node_params[index].trained;
 }
 
-/* A parameter of the operation, as its layer numbers them. */
-static int param_at(const struct operation *op, int i) {
-  return op->first_param + i * (op->param_step ? op->param_step : 1);
-}
-
 /* A matrix product without a gradient to its input does not keep the copy. */
 static bool keeps_weights(const struct tape *tape, const struct operation *op,
                           const size_t *in) {
@@ -117,7 +112,7 @@ static void cast_params(struct tape *tape, const struct operation *op,
                         struct extent *kept) {
   *kept = extent_fixed(0, WIDTH_LOW);
   for (int i = 0; i < op->param_count; i++) {
-    const struct tape_param *param = &tape->node_params[param_at(op, i)];
+    const struct tape_param *param = &tape->node_params[operation_param(op, i)];
     if (!param->matrix || tape->copied[param->index])
       continue;
     tape->copied[param->index] = param->trained;
@@ -152,7 +147,7 @@ static bool may_overwrite(const struct tape *tape, const struct operation *op) {
 static bool has_trained_params(const struct tape *tape,
                                const struct operation *op) {
   for (int i = 0; i < op->param_count; i++)
-    if (tape->node_params[param_at(op, i)].trained)
+    if (tape->node_params[operation_param(op, i)].trained)
       return true;
   return false;
 }
@@ -260,7 +255,7 @@ static int add_params(struct tape *tape, const struct operation *op,
                       bool trained) {
   int count = 0;
   for (int i = 0; i < op->param_count; i++) {
-    const struct tape_param *param = &tape->node_params[param_at(op, i)];
+    const struct tape_param *param = &tape->node_params[operation_param(op, i)];
     if (param->trained != trained)
       continue;
     for (size_t copy = 0; copy < param->copies; copy++)

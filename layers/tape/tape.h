@@ -353,6 +353,11 @@ size_t tape_widen(struct tape *tape, size_t in);
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);
 
+/* A parameter of the operation, as its layer numbers them. */
+static inline int operation_param(const struct operation *op, int i) {
+  return op->first_param + i * (op->param_step ? op->param_step : 1);
+}
+
 /* The same of one that reads the value `in` alone. */
 size_t tape_run_on(struct tape *tape, size_t in, struct operation op);
 

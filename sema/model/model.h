@@ -104,6 +104,7 @@ struct model_param {
   bool buffer : 1, fixed : 1, train_only : 1;
   bool shared : 1;   /* counted where it was first */
   bool bias : 1;     /* what a layer with matrices adds to their products */
+  bool part : 1;     /* weights are computed of it: no prediction reads it */
   bool detached : 1; /* `fixed`, as no gradient reaches it: detached.h */
 };
 

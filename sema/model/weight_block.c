@@ -20,6 +20,8 @@ static void place_param(const struct model *model, size_t index,
     block->wide[index] = block->wide[param->same];
     return;
   }
+  if (param->part)
+    return;
   block->at[index] = block->count;
   block->wide[index] = block->biases;
   block->count += param->count;
@@ -63,9 +65,8 @@ void weight_block_find(const struct model *model, const struct fold *folds,
                                  .made_wide = nowhere(arena, nodes)};
   for (size_t i = 0; i < fold_count; i++) {
     block->into[folds[i].norm] = folds[i].into;
-    for (int k = 0; k < folds[i].count; k++)
-      block->norm[folds[i].weight + (size_t)k] = folds[i].norm;
-    if (folds[i].count == 1)
+    block->norm[folds[i].weight] = block->norm[folds[i].bias] = folds[i].norm;
+    if (folds[i].weight == folds[i].bias)
       block->made[folds[i].into] = folds[i].norm;
   }
   for (size_t i = 0; i < nodes; i++)

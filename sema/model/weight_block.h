@@ -10,13 +10,15 @@
 /* A scale and shift that goes into the weights of the layer before it. */
 struct fold {
   int64_t norm, into;
-  size_t weight; /* the parameters of the model that change; those behind */
-  int count;     /* it; 1: there is no bias, so one is made */
+  /* The parameters of the model that change. They are the same if there is no
+   * bias, so that one is made. */
+  size_t weight, bias;
 };
 
 /* Places are in values; -1 stands for "none". */
 struct weight_block {
-  int64_t *at;   /* by parameter of the model; -1: it is folded away */
+  int64_t *at;   /* by parameter of the model; -1: it is folded away, or it is
+                    part of weights that are computed */
   int64_t *bias; /* by node: of a bias that folding makes */
   int64_t *into; /* by node: what it is folded into */
   int64_t *norm; /* by parameter: what is folded into it */
