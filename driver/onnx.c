@@ -48,7 +48,7 @@ static bool output_steps(void *user, const char *layer,
 }
 
 /* Values of a weight as the model has them. */
-struct reading {
+struct weight_reading {
   const struct weight_set *set;
   size_t weight;
   struct arena scratch;
@@ -56,8 +56,8 @@ struct reading {
 };
 
 static void open_reading(struct onnx_call *call, size_t weight,
-                         struct reading *r) {
-  *r = (struct reading){.set = &call->set, .weight = weight};
+                         struct weight_reading *r) {
+  *r = (struct weight_reading){.set = &call->set, .weight = weight};
   arena_open_in(&r->scratch, &call->arena);
   if (!weight_set_is_computed(r->set, weight))
     return;
@@ -66,8 +66,8 @@ static void open_reading(struct onnx_call *call, size_t weight,
   weight_set_used(r->set, weight, r->all);
 }
 
-static void read_values(const struct reading *r, int64_t first, int64_t count,
-                        float *to) {
+static void read_values(const struct weight_reading *r, int64_t first,
+                        int64_t count, float *to) {
   if (r->all)
     memcpy(to, r->all + first, (size_t)count * sizeof *to);
   else
@@ -80,7 +80,7 @@ static void make_steps(struct onnx_call *call, size_t weight,
   const struct netc_weight *w = &call->set.weights.at[weight];
   size_t count = (size_t)w->dims[0], each = (size_t)w->count / count;
   float *scale = arena_alloc(&call->arena, count + 1, sizeof *scale);
-  struct reading reading;
+  struct weight_reading reading;
   open_reading(call, weight, &reading);
   float *values = arena_alloc(&reading.scratch, each + 1, sizeof *values);
   for (size_t o = 0; o < count; o++) {
@@ -140,7 +140,7 @@ static void put_weight(void *user, size_t weight) {
   float piece[PIECE];
   struct onnx_q8_steps steps;
   bool whole = call->quantised && weight_steps(user, weight, &steps);
-  struct reading reading;
+  struct weight_reading reading;
   if (!known && w->center == 0 && put_hole(call, to, w->count * 4))
     return;
   for (int i = 0; i < PIECE && !known; i++)

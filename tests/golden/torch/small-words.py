@@ -18,15 +18,16 @@ def without_bias(norm):
 
 def standardised(module, gain=False):
     """Each output's weights with mean 0 and variance 1; timm's StdConv2d."""
-    kind = type(module)
+    kind, ones = type(module), [1] * (module.weight.dim() - 1)
 
     class Standardised(kind):
         def forward(self, x):
-            rows = self.weight.flatten(1)
-            rows = F.layer_norm(rows, rows.shape[1:], eps=1e-6)
+            rows, scale = self.weight.flatten(1), None
             if gain:
-                scale = rows.shape[1] ** -0.5
-                rows = rows * (self.gain.flatten()[:, None] * scale)
+                scale = self.gain * rows.shape[1] ** -0.5
+                scale = scale.view(-1)
+            rows = F.batch_norm(rows[None], None, None, scale,
+                                training=True, momentum=0, eps=1e-6)
             weight = rows.view_as(self.weight)
             if kind is nn.Linear:
                 return F.linear(x, weight, self.bias)
@@ -34,9 +35,7 @@ def standardised(module, gain=False):
 
     module.__class__ = Standardised
     if gain:
-        module.gain = nn.Parameter(torch.ones_like(
-            module.weight.flatten(1)[:, :1].view(
-                -1, *[1] * (module.weight.dim() - 1))))
+        module.gain = nn.Parameter(torch.ones(len(module.weight), *ones))
     return module
 
 
