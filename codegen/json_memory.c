@@ -419,6 +419,19 @@ static void put_arena(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
+/* The first stages, where they are computed row by row. */
+static void put_patches(struct json_writer *w) {
+  const struct inference_lines *lines = &w->c->memory.inference.lines;
+  if (!lines->count)
+    return;
+  json_member_open(&w->json, "patches", '{');
+  put_member_name(w, "first_layer", lines->first);
+  put_member_name(w, "last_layer", lines->last);
+  json_member_int(&w->json, "operations", (int64_t)lines->count);
+  json_member_int(&w->json, "row_bytes", lines->bytes);
+  json_put_close(&w->json, '}');
+}
+
 /* Of --predict: whether it fits a device that was named. */
 static void put_prediction_fit(struct json_writer *w) {
   const struct answer *a = w->c->options->predict ? asked_of(w->c) : NULL;
@@ -465,6 +478,7 @@ void writer_put_inference(struct json_writer *w) {
   if (infer->decode || infer->context || infer->sequences)
     put_lacks(w);
   put_prediction_fit(w);
+  put_patches(w);
   put_arena(w);
   json_put_close(json, '}');
 }

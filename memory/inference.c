@@ -2,6 +2,7 @@
 #include "memory/inference.h"
 
 #include "base/check.h"
+#include "memory/line_buffers.h"
 #include "memory/program_writer.h"
 #include "memory/step/training.h"
 #include "memory/weight_format.h"
@@ -31,6 +32,16 @@ static void add_overlap(struct placing *p, const struct plan_task *task) {
                             .above = task->above};
 }
 
+/* The node that gives a tensor; of several tasks in one each has its own. */
+static struct task_origin origin_of(const struct placing *p, size_t number,
+                                    size_t tensor) {
+  const struct line_buffers *lines = number == 0 ? p->b->lines : NULL;
+  for (size_t i = 0; lines && i < lines->count; i++)
+    if (lines->ops[i].tensor == tensor)
+      return lines->ops[i].origin;
+  return p->b->origins[number];
+}
+
 static void place_task(struct placing *p, uint32_t step, size_t number) {
   const struct task_graph *graph = &p->b->graph;
   const struct plan_task *task = &graph->tasks.at[number];
@@ -48,14 +59,17 @@ static void place_task(struct placing *p, uint32_t step, size_t number) {
   for (int i = 0; i < task->made_count; i++) {
     size_t made = graph->makes.at[task->first_made + (size_t)i];
     const struct plan_tensor *tensor = &graph->tensors.at[made];
-    p->buffer[made] = over != SIZE_MAX ? p->buffer[over]
-                                       : add_buffer(p, from->node, from->part,
-                                                    tensor->bytes, step);
+    struct task_origin by = origin_of(p, number, made);
+    p->buffer[made] =
+        over != SIZE_MAX ? p->buffer[over]
+                         : add_buffer(p, by.node, by.part, tensor->bytes, step);
     at = &p->inference->arena.at[p->buffer[made] - 1];
     at->last = tensor->lasts ? (uint32_t)graph->tasks.count : step;
   }
   if (task->work)
-    p->work[number] = add_buffer(p, from->node, "workspace", task->work, step);
+    p->work[number] = add_buffer(
+        p, from->node, number == 0 && p->b->lines ? "lines" : "workspace",
+        task->work, step);
 }
 
 static void find_buffers(struct placing *p) {
@@ -250,7 +264,7 @@ static bool find_plan(const struct model *model,
   struct tasks b;
   struct schedule order;
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
-  bool leaps = !program;
+  bool leaps = !program && settings->patches != PATCHES_AUTO;
   do {
     f->folds.count = f->merged.count = 0;
     b = (struct tasks){.arena = &tape,
@@ -262,6 +276,8 @@ static bool find_plan(const struct model *model,
     arena_open_in(&scratch, model->arena);
     arena_open_in(&tape, &scratch);
     tasks_find(&b);
+    if (settings->patches == PATCHES_AUTO && !b.uneven)
+      line_buffers_find(&b);
     if (!program)
       arena_close(&tape);
     if (b.uneven)

@@ -20,6 +20,13 @@ struct merged {
   int64_t node, into;
 };
 
+/* The first operations, line by line: line_buffers.h. */
+struct inference_lines {
+  size_t count;        /* 0: none are */
+  int32_t first, last; /* their nodes */
+  int64_t bytes;       /* of lines that are kept for a while */
+};
+
 /* Everything in bytes, for the batch of the settings. */
 struct inference {
   int64_t parameters, buffers;
@@ -32,6 +39,7 @@ struct inference {
   int64_t cache;        /* keys and values of earlier positions */
   VEC(struct fold) folds;
   VEC(struct merged) merged;
+  struct inference_lines lines;
   struct plan plan;
   VEC(struct arena_buffer) arena;
   VEC(struct plan_overlap) overlaps; /* of these */

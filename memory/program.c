@@ -2,6 +2,7 @@
 #include "memory/program.h"
 
 #include "base/check.h"
+#include "memory/line_buffers.h"
 #include "memory/program_writer.h"
 #include "memory/q8.h"
 
@@ -55,6 +56,17 @@ static void add_axes(struct program_writer *w, struct operand *operand,
   }
 }
 
+/* Where a tensor lies; of one in a line buffer that is made less high. */
+static int64_t place_of(const struct program_writer *w, size_t tensor,
+                        struct operand *operand) {
+  const struct line_op *lines = line_buffers_of(w->p->b, tensor);
+  if (!lines)
+    return w->p->inference->arena.at[w->p->buffer[tensor] - 1].offset;
+  operand->dim[1] = lines->kept;
+  operand->lines = true;
+  return w->p->inference->arena.at[w->p->work[0] - 1].offset + lines->offset;
+}
+
 static struct operand operand_of(struct program_writer *w, size_t value,
                                  const struct strides *lies) {
   const struct tasks *b = w->p->b;
@@ -69,8 +81,7 @@ static struct operand operand_of(struct program_writer *w, size_t value,
     operand.param = (int64_t)storage->weight - 1;
     operand.first = param_first(w, storage->weight - 1);
   } else {
-    size_t buffer = w->p->buffer[b->tensor[root] - 1] - 1;
-    operand.first = w->p->inference->arena.at[buffer].offset;
+    operand.first = place_of(w, b->tensor[root] - 1, &operand);
   }
   operand.first += bytes_before(w, &operand, lies->offset);
   return operand;
@@ -226,6 +237,8 @@ static void use_eight_bits(struct program_writer *w, size_t index,
   size_t place = step->first_operand + (size_t)(step->outs + step->ins) - 1;
   struct operand bias = {.rank = 0};
   step->opcode = form.opcode;
+  w->words = w->words_of[index];
+  w->tables = w->tables_of[index];
   size_t clamp = q8_clamped(b, index);
   if (clamp != SIZE_MAX) {
     step->clamp = b->trace.tape.ops.at[clamp].node;
@@ -251,28 +264,41 @@ static void use_eight_bits(struct program_writer *w, size_t index,
     add_operand(w, &bias);
 }
 
+/* Room for what operation `index` reads, after those before it. */
+static void lay_numbers(struct program_writer *w, size_t index) {
+  struct q8_form form = q8_form_of(w->p->b, index);
+  w->words_of[index] = w->words;
+  w->tables_of[index] = w->tables;
+  w->words += 4 * (form.scales + form.words); /* of which tasks have the sum */
+  w->tables += form.table;
+}
+
 /* Biases, scales and words, weights, tables. */
 static void lay_eight_bits(struct program_writer *w) {
   const struct tasks *b = w->p->b;
-  int64_t words = 0, tables = 0;
+  size_t ops = b->trace.tape.ops.count + 1;
+  size_t first = b->lines ? 1 : 0; /* that is several operations */
   w->program->q8 = true;
   w->program->ports = 4 * w->block.biases;
   w->words = w->program->ports + 4 * Q8_PORT_WORDS *
                                      (int64_t)(b->model->predicted_sources +
                                                b->model->predicted_outputs);
-  for (size_t i = 0; i < b->graph.tasks.count; i++) {
-    struct q8_form form = q8_form_of(b, b->origins[i].op);
-    words += form.scales + form.words; /* of which the tasks have the sum */
-    tables += form.table;
-  }
-  w->program->narrow = w->words + 4 * words;
-  w->tables = w->program->narrow + w->block.count - w->block.biases;
-  w->program->weight_bytes = w->tables + tables;
+  w->words_of = arena_alloc(b->arena, ops, sizeof *w->words_of);
+  w->tables_of = arena_alloc(b->arena, ops, sizeof *w->tables_of);
+  for (size_t i = 0; b->lines && i < b->lines->count; i++)
+    lay_numbers(w, b->lines->ops[i].origin.op);
+  for (size_t i = first; i < b->graph.tasks.count; i++)
+    lay_numbers(w, b->origins[i].op);
+  w->program->narrow = w->words;
+  int64_t begin = w->words + w->block.count - w->block.biases;
+  for (size_t i = 0; i < ops; i++)
+    w->tables_of[i] += begin;
+  w->program->weight_bytes = begin + w->tables;
 }
 
-static void add_step(struct program_writer *w, size_t number) {
+/* Operation `index`, which is task `number`; SIZE_MAX: a part of one. */
+static void add_step(struct program_writer *w, size_t index, size_t number) {
   const struct tasks *b = w->p->b;
-  size_t index = b->origins[number].op;
   const struct tape_op *op = &b->trace.tape.ops.at[index];
   const struct tape_lowered *lowered = tape_lowered(&b->trace.tape, index);
   struct program_op step = {.node = op->node,
@@ -297,12 +323,81 @@ static void add_step(struct program_writer *w, size_t number) {
   add_joined(w, index, &step);
   if (w->program->q8)
     use_eight_bits(w, index, &step);
-  add_work(w, number, &step);
+  if (number != SIZE_MAX)
+    add_work(w, number, &step);
   const struct operand *operand = w->program->operands.at + step.first_operand;
   for (int i = step.outs; i < step.outs + step.ins; i++)
     step.in_place = step.in_place || (!operand[i].weights &&
                                       operand[i].first == operand[0].first);
   *VEC_PUSH(w->arena, &w->program->ops) = step;
+}
+
+/* Line buffers */
+
+static void add_line_numbers(struct program_writer *w,
+                             const struct line_op *op) {
+  const struct tape *tape = &w->p->b->trace.tape;
+  const struct tape_lowered *lowered = tape_lowered(tape, op->origin.op);
+  int64_t numbers[] = {op->height, line_buffers_before(lowered->opcode),
+                       (int64_t)op->maps.count};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    *VEC_PUSH(w->arena, &w->program->numbers) = numbers[i];
+  for (size_t i = 0; i < op->maps.count; i++) {
+    const struct line_map *map = &op->maps.at[i];
+    int64_t reads[] = {map->place, map->maker, map->slide.extent,
+                       map->slide.stride, map->slide.before};
+    for (size_t k = 0; k < sizeof reads / sizeof *reads; k++)
+      *VEC_PUSH(w->arena, &w->program->numbers) = reads[k];
+  }
+}
+
+/* A tensor that is there as a whole. */
+static void add_whole(struct program_writer *w, size_t tensor) {
+  const struct tape *tape = &w->p->b->trace.tape;
+  for (size_t i = 0; i < tape->values.count; i++)
+    if (w->p->b->tensor[tasks_root(w->p->b, i)] == tensor + 1) {
+      struct strides lies = tape_strides(tape, i);
+      struct operand operand = operand_of(w, i, &lies);
+      add_operand(w, &operand);
+      return;
+    }
+}
+
+/* The task that is the first operations, which follow it. */
+static void add_lines(struct program_writer *w) {
+  const struct tasks *b = w->p->b;
+  const struct line_buffers *lines = b->lines;
+  const struct plan_task *task = &b->graph.tasks.at[0];
+  struct program_op step = {.node = b->origins[0].node,
+                            .name = "lines",
+                            .opcode = DOES_LINEBUFFER,
+                            .was = DOES_LINEBUFFER,
+                            .clamp = NO_NODE,
+                            .folded = NO_NODE,
+                            .scales = -1,
+                            .words = -1,
+                            .table = -1,
+                            .first_operand = w->program->operands.count,
+                            .first_number = w->program->numbers.count,
+                            .outs = task->made_count,
+                            .ins = task->read_count,
+                            .works = 1};
+  *VEC_PUSH(w->arena, &w->program->numbers) = (int64_t)lines->count;
+  for (size_t i = 0; i < lines->count; i++)
+    add_line_numbers(w, &lines->ops[i]);
+  step.numbers = (int)(w->program->numbers.count - step.first_number);
+  for (int i = 0; i < task->made_count; i++)
+    add_whole(w, b->graph.makes.at[task->first_made + (size_t)i]);
+  for (int i = 0; i < task->read_count; i++)
+    add_whole(w, b->graph.reads.at[task->first_read + (size_t)i]);
+  add_run(w, false, OPERAND_OWN,
+          w->p->inference->arena.at[w->p->work[0] - 1].offset,
+          lines->bytes / (element_bits(b->settings->dtype) / 8));
+  w->program->lines_at = w->program->ops.count;
+  w->program->lines = lines->count;
+  *VEC_PUSH(w->arena, &w->program->ops) = step;
+  for (size_t i = 0; i < lines->count; i++)
+    add_step(w, lines->ops[i].origin.op, SIZE_MAX);
 }
 
 bool program_write(struct placing *placing, struct program *program) {
@@ -314,8 +409,13 @@ bool program_write(struct placing *placing, struct program *program) {
   weight_block_find(model, f->folds.at, f->folds.count, b->arena, &w.block);
   if (q8_is_on(b->settings))
     lay_eight_bits(&w);
-  for (size_t i = 0; i < b->graph.tasks.count; i++)
-    add_step(&w, placing->schedule->order[i]);
+  for (size_t i = 0; i < b->graph.tasks.count; i++) {
+    size_t number = placing->schedule->order[i];
+    if (number == 0 && b->lines)
+      add_lines(&w);
+    else
+      add_step(&w, b->origins[number].op, number);
+  }
   for (size_t i = 0; i < model->predicted_sources; i++) {
     size_t value = b->trace.value_of[model->sources.at[i]];
     struct strides lies = tape_strides(&b->trace.tape, value);

@@ -24,6 +24,7 @@ enum operand_type {
  */
 struct operand {
   bool weights; /* it is in the block of weights, not in the arena */
+  bool lines;   /* of a map its last lines alone, which go on */
   enum operand_type type;
   int64_t node;  /* whose output it is; NO_NODE: none's */
   int64_t param; /* of the model, that it is; -1: none */
@@ -53,6 +54,8 @@ struct program {
   VEC(struct operand) operands;
   VEC(int64_t) numbers;
   VEC(struct operand) inputs, outputs;
+  /* Operation `lines_at` runs so many after it, line by line. */
+  size_t lines_at, lines;
   int64_t weight_bytes;
   /* Of 8 bits: the block has biases, words, then what has 8 bits. */
   bool q8;

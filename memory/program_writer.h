@@ -10,7 +10,9 @@ struct program_writer {
   struct program *program;
   struct arena *arena; /* of the program */
   struct weight_block block;
-  int64_t words, tables; /* of 8 bits: where the next ones lie */
+  /* Of 8 bits: where the next ones lie; by operation of the tape, where its
+   * first ones do, which does not depend on the order of tasks. */
+  int64_t words, tables, *words_of, *tables_of;
   bool overflow;
 };
 

@@ -274,7 +274,7 @@ static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   add_read(b, b->tensor[tasks_root(b, begins)], false, task);
 }
 
-static bool may_overlap(const struct infer_settings *settings) {
+bool tasks_may_overlap(const struct infer_settings *settings) {
   return settings->overlap ? settings->overlap == TOGGLE_ON
                            : element_is_integer(settings->dtype);
 }
@@ -301,7 +301,7 @@ static void find_overlap(struct tasks *b, size_t index,
   const struct slide *slide = &lowered->slide;
   size_t at = lowered->first_strides;
   if (!slide->extent || op->facts->in_count != 1 || task->elementwise ||
-      b->overflow || !may_overlap(b->settings))
+      b->overflow || !tasks_may_overlap(b->settings))
     return;
   struct strides in = tape_strides_at(tape, tape->strides.at[at]);
   struct strides out = tape_strides_at(

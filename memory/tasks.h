@@ -35,6 +35,7 @@ struct tasks {
   int64_t q8_bytes; /* of 8 bits: beside weights */
   bool small;       /* values are of 8 bits: q8.h */
   bool overflow;
+  struct line_buffers *lines; /* task 0 is all of these; NULL: none */
   bool leaps;  /* turns may be left out of the tape, though not of the graph */
   bool uneven; /* they must not: the graph is not complete */
 };
@@ -60,6 +61,9 @@ size_t tasks_joined(const struct tasks *b, size_t index, int *input);
 
 /* Whether operation `index` has a bias of its own. */
 bool tasks_has_bias(const struct tasks *b, size_t index);
+
+/* Whether results may lie over what they are made of. */
+bool tasks_may_overlap(const struct infer_settings *settings);
 
 /* Where it all lies. */
 struct placing {

@@ -31,7 +31,9 @@
 #define KERNEL_FAST(id) KERNEL(id)
 #endif
 
-enum { NOT_FOR_ME = -1, DONE_AHEAD = -2 }; /* of a fast kernel */
+/* Of a fast kernel; of one that has run those after it in the model, of which
+ * its first number says how many. */
+enum { NOT_FOR_ME = -1, DONE_AHEAD = -2, DONE_THOSE = -3 };
 
 /*
  * A sum of floats as exact as one of doubles, which small processors compute

@@ -212,7 +212,7 @@ static const struct netrt_op *ahead_of(const struct netrt *net, uint32_t i) {
 }
 #endif
 
-/* Adds 1 to *done where it has done the operation after it, too. */
+/* Adds to *done how many operations after it it has done, too. */
 static enum netrt_status run_op(struct netrt *net, uint32_t i, uint32_t *done) {
   const struct netrt_op *op = &net->model->ops[i];
   const struct netrt_kernel *kernel = net->model->kernels[op->kernel];
@@ -228,11 +228,13 @@ static enum netrt_status run_op(struct netrt *net, uint32_t i, uint32_t *done) {
     ++*done;
     status = NETRT_OK;
   }
-#else
-  (void)done;
 #endif
   if (status == NOT_FOR_ME)
     status = kernel->reference(net, op);
+  if (status == DONE_THOSE) {
+    *done += (uint32_t)net->model->numbers[op->args];
+    status = NETRT_OK;
+  }
 #ifdef NETRT_CHECK
   if (status == NETRT_OK)
     return netrt_check_after(net, i, sum);

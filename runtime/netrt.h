@@ -243,7 +243,8 @@ struct netrt_view {
   uint8_t type;
 };
 
-/* Returns NETRT_OK; a fast one may return -1, this is not for me, or -2,
+/* Returns NETRT_OK, or -3 if it has run operations after it, whose number is
+ * the first of its own; a fast one may return -1, this is not for me, or -2,
  * net->ahead is done, too. */
 typedef int netrt_kernel_fn(const struct netrt *net, const struct netrt_op *op);
 

@@ -383,6 +383,27 @@ static void every_word_can_be_completed(void **state) {
          0, "dwconv", "");
 }
 
+/* The table of patches beside rows is what the tool prints. */
+static void patches_are_as_the_tool_says(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"inverted2.body1.conv2 | 56x56x24 | 612,960 | +0.4 %", "612,960 | +0.4"},
+      {"416,480 | +6.0 % | 320,960 | +9.3 %", "416,480 | +6.0"},
+      {"320,960 | +9.3 %", "320,960 | +9.3"},
+      {"row by row to inverted4.body1.dwconv1: 266,112, +0.0 %",
+       "266,112 | +0.0"}};
+  char *page = read_text("docs/microcontrollers.md", NULL);
+  struct run r =
+      run("tools/patches.py %s examples/zoo/mobilenet_v2.net", NETC_PATH);
+  assert_int_equal(r.status, 0);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_non_null(strstr(r.out, rows[i][0]));
+    assert_non_null(strstr(page, rows[i][1]));
+  }
+  run_free(&r);
+  free(page);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(examples_in_the_manual_compile),
@@ -399,6 +420,7 @@ int main(void) {
       cmocka_unit_test(every_option_is_in_the_help_and_the_manual_page),
       cmocka_unit_test(help_is_80_columns_wide),
       cmocka_unit_test(every_word_can_be_completed),
+      slow_test(patches_are_as_the_tool_says),
   };
   return cmocka_run_group_tests_name("docs", tests, NULL, NULL);
 }

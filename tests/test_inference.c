@@ -122,6 +122,42 @@ static void windows_overlap_their_input(void **state) {
   assert_int_equal(ask_inference(visual, "overlap=on", ARENA), 4 * 37248);
 }
 
+/*
+ * Of a 3x3 window three rows are kept, of a 1x1 one; a map that goes on, and
+ * the input, are whole. Where the output may lie over the input, it ends
+ * before the first row that is still to be read.
+ */
+static void first_stages_keep_some_rows(void **state) {
+  (void)state;
+  const char *net = "net a\ninput 16x16x1\nconv 8 3x3 pad\nconv 8 3x3 /2\n"
+                    "conv 4 1x1\ngap\n";
+  const char *tall = "net a\ninput 16x16x4\nconv 8 3x3 pad\nconv 8 3x3 /2\n"
+                     "conv 4 1x1\ngap\n";
+  enum { IN = 256, ROWS = 3 * 16 * 8 + 7 * 8, OUT = 7 * 7 * 4 };
+  assert_int_equal(ask_inference(net, TIGHT " patches=auto", ARENA),
+                   4 * (IN + ROWS + OUT));
+  /* Row i of 56 values is written once rows to 2 i + 3 have been read. */
+  assert_int_equal(ask_inference(tall, TIGHT " patches=auto overlap=on", ARENA),
+                   4 * (4 * IN + 3 * 16 * 8));
+  assert_int_equal(ask_inference(net, TIGHT " patches=off", ARENA),
+                   4 * (256 * 8 + 49 * 8));
+}
+
+/* mobilenet_v2 of 224 rows in int8: MCUNetV2 publishes 1,372 kB, and 172 kB
+ * with patches. */
+static void first_stages_fit_a_microcontroller(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_inference found = {.size = sizeof found};
+  netc_set(netc, "dtype", "i8");
+  netc_set(netc, "patches", "auto");
+  assert_int_equal(netc_load_file(netc, "examples/zoo/mobilenet_v2.net"),
+                   NETC_OK);
+  assert_int_equal(netc_inference(netc, &found), NETC_OK);
+  assert_int_equal(found.arena_bytes, 266112);
+  netc_close(netc);
+}
+
 /* Two tensors of T positions for each head of keys; a window keeps fewer. */
 static void caches_hold_keys_and_values(void **state) {
   (void)state;
@@ -498,6 +534,8 @@ int main(void) {
       cmocka_unit_test(views_cost_nothing),
       cmocka_unit_test(padding_takes_no_memory),
       cmocka_unit_test(windows_overlap_their_input),
+      cmocka_unit_test(first_stages_keep_some_rows),
+      cmocka_unit_test(first_stages_fit_a_microcontroller),
       cmocka_unit_test(caches_hold_keys_and_values),
       cmocka_unit_test(small_types_are_rounded_up),
       cmocka_unit_test(blocks_of_weights_have_scales),

@@ -331,6 +331,100 @@ static void windows_write_over_what_they_have_read(void **state) {
               40000);
 }
 
+/* The net that a body describes. */
+static void write_body(char text[512], const char *settings, const char *body) {
+  snprintf(text, 512, "net n\ninfer align=4 %s\ninput %s\n", settings, body);
+  for (char *at = text; *at; at++)
+    if (*at == ';')
+      *at = '\n';
+}
+
+/* Row by row all bits are the same; returns the bytes that it saves. */
+static size_t check_patches(const char *text, unsigned flags) {
+  size_t whole, bytes, count, same;
+  float *a = run_text(text, "1", "patches", "off", flags, &whole, &count);
+  float *b = run_text(text, "1", "patches", "auto", flags, &bytes, &same);
+  assert_int_equal(count, same);
+  assert_true(bytes <= whole);
+  if (memcmp(a, b, count * sizeof *a) != 0)
+    fail_msg("%s: others by rows", text);
+  free(a);
+  free(b);
+  return whole - bytes;
+}
+
+/*
+ * Windows at strides, dilated, padded on one side, of an even and of an odd
+ * size, with rows that none reads; in one to three dimensions; forks, sums of
+ * what was made long before, concats; a map that is read after the stages.
+ */
+static void first_stages_run_row_by_row(void **state) {
+  (void)state;
+  static const char *const bodies[] = {
+      "17x9x3; conv 8 3x3 pad relu; conv 4 3x3 pad; gap",
+      "16x9x3; conv 24 3x3 /2 pad bn relu6; dwconv 3x3 pad bn; conv 6 1x1; gap",
+      "23x21x1; conv 48 5x5 /3 pad=tf; conv 16 3x3 pad=0:1 relu; pool 2x2; gap",
+      "21x8x2; conv 8 3x3 pad=2 dilate=2; pool 3x3 /2 pad; avgpool 2x2 /1; gap",
+      "15x7x2; conv 8 2x2 relu; avgpool 3x3 /2 pad; conv 6 1x1 /2; gap",
+      "20x8x3; conv 8 3x3 pad relu; pool 2x2 ceil; avgpool 3x3 /2 ceil; gap",
+      "19x8x4; conv 9 1x1; add { conv 9 3x3 pad relu; conv 9 5x5 pad } {}; gap",
+      ("19x8x1; add { conv 24 1x1 /2 bn } { conv 24 3x3 /2 pad bn; relu; conv "
+       "24 3x3 pad }; relu; conv 6 1x1; gap"),
+      ("16x8x4; concat { conv 8 1x1 } { conv 8 3x3 pad } { conv 4 7x7 pad }; "
+       "relu; conv 4 1x1; gap"),
+      "64x6; conv 16 5 pad; conv 16 3 /2 relu; pool 2; mean l",
+      "12x9x8x2; conv 8 3x3x3 pad; conv 4 3x3x3 /2; gap",
+      ("16x16x1; conv 4 3x3 pad; add { conv 32 3x3 pad relu; conv 4 3x3 pad; "
+       "instnorm } {}; gap")};
+  static const unsigned flags[] = {0, NETRT_REFERENCE, NETRT_NO_AVX512,
+                                   NETRT_NO_AVX512 | NETRT_NO_AVX2};
+  char text[512];
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+    for (size_t k = 0; k < 2 * sizeof flags / sizeof *flags; k++) {
+      write_body(text, k % 2 ? "overlap=on" : "fuse=off", bodies[i]);
+      size_t saved = check_patches(text, flags[k / 2]);
+      if (!saved)
+        fail_msg("%s: nothing saved", text);
+    }
+}
+
+/* A row that is gone when it is to be read ends the run. */
+static void rows_that_are_gone_are_found(void **state) {
+  (void)state;
+  static const char text[] = "net n\ninfer align=4 patches=auto\n"
+                             "input 16x8x2\nconv 8 3x3 pad\n"
+                             "conv 8 3x3 pad\nconv 2 1x1\ngap\n";
+  struct netc *netc = netc_open(NULL, NULL);
+  const struct netrt_model *tables;
+  struct netrt net;
+  netc_load_text(netc, "gone.net", text, strlen(text));
+  assert_int_equal(netc_runtime(netc, &tables), NETC_OK);
+  struct netrt_model model = *tables;
+  model.kernels = netrt_kernels;
+  model.kernel_count = NETRT_CODES;
+  assert_int_equal(model.ops[0].kernel, NETRT_LINEBUFFER);
+  size_t bytes = model.number_count * sizeof *model.numbers;
+  int32_t *numbers = malloc(bytes);
+  memcpy(numbers, model.numbers, bytes);
+  model.numbers = numbers;
+  float *weights = random_weights(netc, model.weight_bytes);
+  void *arena = aligned_alloc(64, (model.arena_bytes + 63) / 64 * 64);
+  for (int gone = 0; gone < 2; gone++) {
+    uint32_t shape = model.operands[model.ops[1].operands].shape;
+    assert_int_equal(numbers[shape + 1], 3); /* rows of the first map */
+    numbers[shape + 1] -= gone;
+    assert_int_equal(netrt_open(&net, &model, weights, model.weight_bytes,
+                                arena, model.arena_bytes),
+                     NETRT_OK);
+    random_inputs(&net, 1);
+    assert_int_equal(netrt_run(&net), gone ? NETRT_BAD_MODEL : NETRT_OK);
+  }
+  free(arena);
+  free(weights);
+  free(numbers);
+  netc_close(netc);
+}
+
 /*
  * Of convolutions, some grouped, some with a norm, and dense layers, with a
  * value that dies and with one that is read again, the input among them; of
@@ -437,6 +531,8 @@ int main(void) {
       cmocka_unit_test(layers_run_inside_of_their_plan),
       cmocka_unit_test(windows_write_over_what_they_have_read),
       cmocka_unit_test(overlaps_that_are_too_close_are_found),
+      cmocka_unit_test(first_stages_run_row_by_row),
+      cmocka_unit_test(rows_that_are_gone_are_found),
       cmocka_unit_test(sums_are_part_of_what_makes_them),
       cmocka_unit_test(functions_at_once_are_those_of_their_own),
       slow_test(nets_run_inside_of_their_plan),

@@ -123,6 +123,7 @@ static struct probe {
     {"fold", CNN, "", "off"},
     {"fuse", SKIP, "", "off"},
     {"overlap", CNN, "", "on"},
+    {"patches", CNN, "", "auto"},
     {"align", CNN, "", "4096"},
     {"decode", LM, "", "128"},
     {"context", LM, "gpu=t4", "128"},

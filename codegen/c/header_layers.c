@@ -275,7 +275,7 @@ static void put_layer(struct header_layers *l, int64_t index) {
   if (l->op_of[index]) {
     const struct operand *out =
         &h->program->operands.at[l->op_of[index]->first_operand];
-    if (!out->weights)
+    if (!out->weights && !out->lines)
       header_stem_macro(h, stem, "_ARENA_OFFSET", out->first);
   }
   arena_release(h->c->arena, mark);

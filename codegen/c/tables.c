@@ -163,6 +163,11 @@ static const struct netrt_port *ports(struct table_making *m, bool inputs) {
   return ports;
 }
 
+/* The operation of a step; those that another one runs follow it. */
+static uint32_t op_at(const struct program *program, uint32_t step) {
+  return step > program->lines_at ? step + (uint32_t)program->lines : step;
+}
+
 static const struct netrt_buffer *buffers(struct table_making *m) {
   const struct inference *plan = &m->program->plan;
   struct netrt_buffer *made =
@@ -171,8 +176,8 @@ static const struct netrt_buffer *buffers(struct table_making *m) {
     const struct arena_buffer *buffer = &plan->arena.at[i];
     made[i] = (struct netrt_buffer){.offset = (size_t)buffer->offset,
                                     .bytes = (size_t)buffer->bytes,
-                                    .first = (uint32_t)buffer->first,
-                                    .last = (uint32_t)buffer->last};
+                                    .first = op_at(m->program, buffer->first),
+                                    .last = op_at(m->program, buffer->last)};
   }
   return made;
 }

@@ -283,6 +283,22 @@ static void put_peak_buffers(struct section *b) {
   end_line(b);
 }
 
+/* The first stages, where they are computed row by row. */
+static void put_lines(struct section *b) {
+  const struct inference *f = &b->c->memory.inference;
+  if (!f->lines.count)
+    return;
+  text_put(&b->line, "  row by row: ");
+  model_put_name(&b->line, b->c->model, f->lines.first);
+  text_put(&b->line, " to ");
+  model_put_name(&b->line, b->c->model, f->lines.last);
+  text_printf(&b->line,
+              ", %zu operations that keep %s B of rows between them; nothing "
+              "is computed twice",
+              f->lines.count, count_text(f->lines.bytes).text);
+  end_line(b);
+}
+
 static void put_order(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
   if (f->live < f->source_order) {
@@ -340,6 +356,7 @@ static void put_inference(struct section *b) {
     end_line(b);
   }
   put_peak_buffers(b);
+  put_lines(b);
   put_order(b);
 }
 

@@ -92,6 +92,25 @@ static void find_flops(struct running *r, struct run_profile *p) {
   }
 }
 
+/* Layers whose operations another one runs take no time of their own. */
+static void give_flops(struct running *r, struct run_profile *p) {
+  const struct netrt_model *m = &r->model;
+  for (uint32_t i = 0; i < m->op_count; i++) {
+    if (m->ops[i].kernel != NETRT_LINEBUFFER)
+      continue;
+    struct run_row *all = &p->rows[m->ops[i].layer];
+    uint32_t count = (uint32_t)m->numbers[m->ops[i].args];
+    all->kernel = "row by row";
+    for (uint32_t k = 1; k <= count; k++) {
+      struct run_row *one = &p->rows[m->ops[i + k].layer];
+      if (one == all)
+        continue;
+      all->flops += one->flops;
+      one->flops = 0;
+    }
+  }
+}
+
 static int by_time(const void *a, const void *b) {
   const struct run_row *x = a, *y = b;
   if (x->seconds != y->seconds)
@@ -141,6 +160,7 @@ int run_profile(struct running *r) {
   double whole = 0;
   int rounds = 0;
   find_flops(r, &p);
+  give_flops(r, &p);
   r->net.hook = note_time;
   r->net.hook_user = &p;
   while (rounds == 0 || (whole < ENOUGH_SECONDS && rounds < MOST_ROUNDS)) {

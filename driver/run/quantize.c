@@ -38,6 +38,7 @@ static int open_net(struct quantizing *q, struct running *r,
     return r->options.files.status;
   netc_set(netc, "dtype", dtype);
   netc_set(netc, "fuse", "off"); /* each layer shows what it gives */
+  netc_set(netc, "patches", "off");
   r->weights = q->from;
   r->random = !q->from;
   r->seed = q->seed;

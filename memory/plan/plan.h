@@ -34,7 +34,7 @@ struct plan_buffer {
  */
 struct plan_overlap {
   size_t read, made;    /* buffers */
-  int64_t below, above; /* bytes, more than 0 */
+  int64_t below, above; /* bytes; above: more than 0 */
 };
 
 struct plan_options {

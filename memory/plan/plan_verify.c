@@ -174,7 +174,7 @@ static bool is_overlap(const struct plan_buffer *buffers,
                        const struct plan_overlap *o,
                        const struct plan_buffer *read,
                        const struct plan_buffer *made) {
-  return o && &buffers[o->read] == read && o->below > 0 && o->above > 0 &&
+  return o && &buffers[o->read] == read && o->below >= 0 && o->above > 0 &&
          made->lower + 1 == read->upper &&
          (made->offset <= read->offset - o->below ||
           made->offset >= read->offset + o->above);

@@ -25,7 +25,7 @@ size_t task_overwrites(const struct task_graph *graph,
 
 size_t task_overlaps(const struct task_graph *graph,
                      const struct plan_task *task, const int64_t *left) {
-  if (!task->below || task->made_count != 1 || task->read_count != 1)
+  if (!task->above || task->made_count != 1 || task->read_count != 1)
     return SIZE_MAX;
   size_t read = graph->reads.at[task->first_read];
   return left[read] == 1 && !graph->tensors.at[read].lasts ? read : SIZE_MAX;
@@ -302,7 +302,7 @@ static int64_t largest_overlapping(const struct task_graph *graph) {
     for (int k = 0; k < task->read_count; k++)
       need += graph->tensors.at[graph->reads.at[task->first_read + (size_t)k]]
                   .bytes;
-    if (task->below && task->read_count == 1 && task->made_count == 1)
+    if (task->above && task->read_count == 1 && task->made_count == 1)
       need -= shared_bytes(graph, task, graph->reads.at[task->first_read]);
     largest = max_i64(largest, need);
   }

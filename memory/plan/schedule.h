@@ -25,7 +25,7 @@ struct plan_task {
   uint32_t spared;  /* but not that of these reads: bits, from the first */
   /*
    * Its result may overlap its first read, if that dies here, where it begins
-   * so many bytes below or above it: struct plan_overlap. 0: not at all.
+   * so many bytes below or above it: struct plan_overlap. Above 0: not at all.
    */
   int64_t below, above;
 };

@@ -86,6 +86,7 @@ static const char offload_words[] = OFFLOADS(CHOICE_WORD);
 static const char scores_words[] = SCORES(CHOICE_WORD);
 static const char fits_words[] = FITS(CHOICE_WORD);
 static const char toggle_words[] = TOGGLES(CHOICE_WORD);
+static const char patches_words[] = PATCHES(CHOICE_WORD);
 
 /* Words without the blank in front of the first. */
 #define ELEMENT_WORDS (&element_words[1])
@@ -108,6 +109,7 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 #define NORM_WORDS (&NORMS[1])
 #define UNIT_WORDS (&unit_words[1])
 #define OFFLOAD_WORDS (&offload_words[1])
+#define PATCHES_WORDS (&patches_words[1])
 #define SCORES_WORDS (&scores_words[1])
 #define TOGGLE_WORDS (&toggle_words[1])
 #define FITS_WORDS (&fits_words[1])

@@ -66,6 +66,7 @@ enum optimizer {
 #define SCORES(choice) choice(SCORES_ALL, "all") choice(SCORES_LAST, "last")
 #define FITS(choice) \
   choice(FITS_TRAINING, "training") choice(FITS_PREDICTION, "prediction")
+#define PATCHES(choice) choice(PATCHES_AUTO, "auto") choice(PATCHES_OFF, "off")
 #define TOGGLES(choice) choice(TOGGLE_ON, "on") choice(TOGGLE_OFF, "off")
 
 #define CHOICE_CONSTANT(constant, word) constant,
@@ -85,6 +86,7 @@ enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
 enum scored_positions { SCORES_UNSET, SCORES(CHOICE_CONSTANT) };
 enum budget_fits { FITS_UNASKED, FITS(CHOICE_CONSTANT) };
 enum toggle { TOGGLE_UNSET, TOGGLES(CHOICE_CONSTANT) };
+enum patches { PATCHES_UNSET, PATCHES(CHOICE_CONSTANT) };
 
 enum { STEP_LLAMA_CPP = 1 };
 enum { BUCKET_VIEW = -1 };

@@ -1,0 +1,52 @@
+/*
+ * Line buffers: the first stages of a prediction become one task that makes
+ * their maps line by line and keeps of each only the lines that are still to
+ * be read. No map between them is ever there as a whole, and nothing is
+ * computed twice: runtime/line_buffer.c runs it.
+ */
+#ifndef NETC_MEMORY_LINE_BUFFERS_H
+#define NETC_MEMORY_LINE_BUFFERS_H
+
+#include "memory/tasks.h"
+
+/* A map that an operation reads. */
+struct line_map {
+  uint32_t tensor;
+  int place;     /* among the operation's operands */
+  int64_t maker; /* of the line buffers' operations; -1: it is there before */
+  int64_t height, bytes; /* its lines, and bytes of one */
+  struct slide slide;
+};
+
+struct line_op {
+  struct task_origin origin;
+  uint32_t tensor; /* that it makes */
+  int64_t height;  /* lines of it */
+  int64_t kept;    /* of these at a time; all, if other tasks read it */
+  int64_t bytes;   /* of a line */
+  int64_t offset;  /* in the work memory of the task, unless all are kept */
+  bool whole;      /* it is a tensor of the graph */
+  VEC(struct line_map) maps;
+};
+
+struct line_buffers {
+  size_t count;
+  struct line_op *ops;
+  int64_t bytes; /* of all lines that are kept for a while */
+};
+
+/*
+ * The stages, from the first task on, with which the least is alive: task 0 of
+ * the graph is then all of them. None if that spares nothing, if the batch is
+ * not 1, or if the first operations read more than some lines.
+ */
+void line_buffers_find(struct tasks *b);
+
+/* The operation whose lines a tensor is only; NULL: it is there as a whole. */
+const struct line_op *line_buffers_of(const struct tasks *b, size_t tensor);
+
+/* Where `before` of the first axis lies in an operation's numbers; -1: it has
+ * no window. */
+int line_buffers_before(enum opcode opcode);
+
+#endif

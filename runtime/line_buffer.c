@@ -1,0 +1,185 @@
+/*
+ * Operations whose maps are made line by line: as soon as what one reads is
+ * there it makes its next line, and of a map only the last lines are kept, in
+ * a line buffer. So maps that no memory holds are never there as a whole, and
+ * nothing is computed twice. The operations are those after this one in the
+ * model; a line of one is an operation, too, with tables of its own.
+ */
+#include "kernel.h"
+
+#include <string.h>
+
+/* As the planner keeps to: memory/line_buffers.h. */
+enum {
+  MOST_OPS = 48,
+  MOST_OPERANDS = 8,
+  MOST_SHAPES = 80, /* numbers of their shapes */
+  MOST_ARGS = 16
+};
+
+/* The numbers of an operation: then those of each map that it reads. */
+enum { HEIGHT, BEFORE_AT, MAPS, FIRST_MAP };
+enum { PLACE, MAKER, EXTENT, STRIDE, BEFORE, MAP_NUMBERS };
+
+struct lines {
+  const struct netrt *net;
+  const struct netrt_op *ops;
+  const int32_t *of[MOST_OPS]; /* numbers of each */
+  int32_t made[MOST_OPS];      /* lines of its map that have been made */
+  int32_t count;
+};
+
+/* An operation that makes one line. */
+struct one_line {
+  struct netrt net;
+  struct netrt_model model;
+  struct netrt_op op;
+  struct netrt_operand operands[MOST_OPERANDS];
+  int32_t numbers[MOST_SHAPES + MOST_ARGS];
+};
+
+/* Lines [*first, *last) of a map that a line reads; those of its padding, on
+ * both sides, are not among them. */
+static void lines_read(const struct lines *l, const int32_t *map,
+                       int32_t height, int32_t line, int32_t *first,
+                       int32_t *last) {
+  int32_t from = line * map[STRIDE] - map[BEFORE], to = from + map[EXTENT];
+  if (map[MAKER] >= 0)
+    height = l->of[map[MAKER]][HEIGHT];
+  *first = from > 0 ? from : 0;
+  *last = to < height ? to : height;
+}
+
+static int is_ready(const struct lines *l, int32_t i) {
+  const int32_t *of = l->of[i], *map = of + FIRST_MAP;
+  int32_t k, first, last;
+  for (k = 0; k < of[MAPS]; k++, map += MAP_NUMBERS) {
+    if (map[MAKER] < 0)
+      continue;
+    lines_read(l, map, 0, l->made[i], &first, &last);
+    if (last > l->made[map[MAKER]])
+      return 0;
+  }
+  return l->made[i] < of[HEIGHT];
+}
+
+/* Bytes from a line to the next. */
+static size_t line_bytes(const struct one_line *one,
+                         const struct netrt_operand *at) {
+  return (size_t)one->numbers[at->shape + at->rank + 1u] *
+         netrt_type_bytes(at->type);
+}
+
+/* The tables of operation i, and room for what changes. */
+static void copy_tables(const struct lines *l, int32_t i,
+                        struct one_line *one) {
+  const struct netrt_model *m = l->net->model;
+  const struct netrt_op *op = &l->ops[i];
+  uint32_t k, n, count = (uint32_t)op->outs + op->ins, at = 0;
+  one->net = *l->net;
+  one->model = *m;
+  one->op = *op;
+  for (k = 0; k < count; k++) {
+    struct netrt_operand *to = &one->operands[k];
+    *to = m->operands[op->operands + k];
+    memcpy(&one->numbers[at], &m->numbers[to->shape],
+           2 * sizeof *m->numbers * to->rank);
+    to->shape = at;
+    at += 2u * to->rank;
+  }
+  n = m->number_count - op->args;
+  memcpy(&one->numbers[at], &m->numbers[op->args],
+         sizeof *m->numbers * (n < MOST_ARGS ? n : MOST_ARGS));
+  one->op.args = at;
+  one->op.operands = 0;
+  one->model.operands = one->operands;
+  one->model.numbers = one->numbers;
+  one->model.ops = &one->op;
+  one->net.model = &one->model;
+  one->net.kept = NULL;
+  one->net.ahead = NULL;
+}
+
+/* The next line of what operation i makes; the oldest one goes for it. */
+static void make_room(const struct lines *l, int32_t i, struct one_line *one) {
+  struct netrt_operand *out = one->operands;
+  size_t bytes = line_bytes(one, out);
+  int32_t *kept = &one->numbers[out->shape + 1u], at = l->made[i];
+  unsigned char *begin = one->net.arena + out->offset;
+  if (at >= *kept) {
+    at = *kept - 1;
+    memmove(begin, begin + bytes, (size_t)at * bytes);
+  }
+  out->offset += (size_t)at * bytes;
+  *kept = 1;
+}
+
+/* The lines that it reads of a map; 0: they are not there. */
+static int see_lines(const struct lines *l, int32_t i, const int32_t *map,
+                     struct one_line *one) {
+  struct netrt_operand *in = &one->operands[map[PLACE]];
+  int32_t *kept = &one->numbers[in->shape + 1u], first, last;
+  int32_t made = map[MAKER] < 0 ? *kept : l->made[map[MAKER]];
+  int32_t oldest = made > *kept ? made - *kept : 0;
+  lines_read(l, map, *kept, l->made[i], &first, &last);
+  if (first < oldest || last > made || first >= last)
+    return 0;
+  in->offset += (size_t)(first - oldest) * line_bytes(one, in);
+  *kept = last - first;
+  if (map == l->of[i] + FIRST_MAP && l->of[i][BEFORE_AT] >= 0)
+    one->numbers[one->op.args + (uint32_t)l->of[i][BEFORE_AT]] =
+        first - (l->made[i] * map[STRIDE] - map[BEFORE]);
+  return 1;
+}
+
+static int make_line(struct lines *l, int32_t i) {
+  const struct netrt_kernel *kernel = l->net->model->kernels[l->ops[i].kernel];
+  const int32_t *map = l->of[i] + FIRST_MAP;
+  struct one_line one;
+  int32_t k;
+  int status = NOT_FOR_ME;
+  copy_tables(l, i, &one);
+  for (k = 0; k < l->of[i][MAPS]; k++, map += MAP_NUMBERS)
+    if (!see_lines(l, i, map, &one))
+      return NETRT_BAD_MODEL;
+  make_room(l, i, &one);
+  l->made[i]++;
+  if (kernel->fast && !(l->net->flags & NETRT_REFERENCE))
+    status = kernel->fast(&one.net, &one.op);
+  return status == NOT_FOR_ME ? kernel->reference(&one.net, &one.op) : status;
+}
+
+/* Whether there is room for the tables of an operation, and its numbers. */
+static int is_known(const struct netrt_op *op, const int32_t *of) {
+  return op->outs == 1 && !op->works && op->ins < MOST_OPERANDS &&
+         of[MAPS] <= op->ins;
+}
+
+static int netrt_reference_linebuffer(const struct netrt *net,
+                                      const struct netrt_op *op) {
+  const int32_t *numbers = netrt_args(net, op);
+  struct lines l;
+  int32_t i;
+  int status = NETRT_OK;
+  l.net = net;
+  l.ops = op + 1;
+  l.count = *numbers++;
+  if (l.count > MOST_OPS)
+    return NETRT_BAD_MODEL;
+  for (i = 0; i < l.count; i++) {
+    if (!is_known(&l.ops[i], numbers))
+      return NETRT_BAD_MODEL;
+    l.of[i] = numbers;
+    l.made[i] = 0;
+    numbers += FIRST_MAP + numbers[MAPS] * MAP_NUMBERS;
+  }
+  /* The last one that is ready, so that little waits. */
+  for (i = l.count - 1; i >= 0 && status == NETRT_OK; i--)
+    if (is_ready(&l, i)) {
+      status = make_line(&l, i);
+      i = l.count;
+    }
+  return status == NETRT_OK ? DONE_THOSE : status;
+}
+
+KERNEL(linebuffer);
