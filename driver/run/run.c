@@ -2,10 +2,11 @@
  * netc run: a prediction, by the runtime and the plan that a device has. The
  * weights are folded once, the arena is as large as the report says.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* madvise */
 #include "driver/run/run.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/guard.h"
 #include "driver/run/threads.h"
@@ -30,9 +31,20 @@ void run_close(struct running *r) {
   free(r);
 }
 
+/* Blocks of several MiB in large pages, if the system has them: a product
+ * reads weights across, so that each row of them is in a page of its own. */
 static void *allocate(size_t bytes) {
+  enum { LARGE_PAGE = 2 << 20 };
+  bool large = bytes >= 2 * LARGE_PAGE;
+  size_t align = large ? LARGE_PAGE : NETRT_ALIGN;
   void *at;
-  return posix_memalign(&at, NETRT_ALIGN, bytes ? bytes : 1) == 0 ? at : NULL;
+  if (posix_memalign(&at, align, bytes ? bytes : 1) != 0)
+    return NULL;
+#ifdef MADV_HUGEPAGE
+  if (large)
+    madvise(at, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+#endif
+  return at;
 }
 
 /* Weights */

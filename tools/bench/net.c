@@ -3,12 +3,14 @@
  * -o NAME.c`. Answers each line that it reads with the time of one run, memory
  * and, last, the processor's time; the line `profile` with the time of each
  * operation. Its weights are those of a file that `netc weights X.net --fold -o
- * FILE.bin` has written, or random.
+ * FILE.bin` has written, or random. Blocks of memory are in large pages, as
+ * docs/runtime.md says.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "netrt.h"
@@ -77,12 +79,23 @@ static void put_inputs(struct netrt *net) {
   }
 }
 
+static void *block(size_t bytes) {
+  size_t align = bytes >= 4 << 20 ? 2 << 20 : 64;
+  size_t whole = (bytes + align - 1) / align * align;
+  void *at = aligned_alloc(align, whole);
+#ifdef MADV_HUGEPAGE
+  if (at && align > 64)
+    madvise(at, whole, MADV_HUGEPAGE);
+#endif
+  return at;
+}
+
 int main(int argc, char **argv) {
   struct netrt net;
   struct profile profile;
   char line[64];
-  float *weights = aligned_alloc(64, (MODEL.weight_bytes + 63) / 64 * 64);
-  unsigned char *arena = aligned_alloc(64, (MODEL.arena_bytes + 63) / 64 * 64);
+  float *weights = block(MODEL.weight_bytes);
+  unsigned char *arena = block(MODEL.arena_bytes);
   for (size_t i = 0; i < MODEL.weight_bytes / 4; i++)
     weights[i] = (float)(i * 2654435761u % 2001) / 50000.0f - 0.02f;
   if (argc > 1 && !read_weights(argv[1], weights))
