@@ -1,5 +1,6 @@
 /* softmax and the other parts of attention, step by step or as one. */
 #include "kernel.h"
+#include "shift.h"
 #include "turn.h"
 
 /* exp(x - largest) / sum; or x - largest - log(sum). */
@@ -163,6 +164,41 @@ static int netrt_reference_relative(const struct netrt *net,
 }
 
 KERNEL(relative);
+
+/* Scores of a window and head: -100 is what Swin adds. */
+static void part_sides(const int32_t *args, ptrdiff_t window,
+                       const struct netrt_view views[2], float *out,
+                       const float *in) {
+  ptrdiff_t q, k;
+  for (q = 0; q < size_back(&views[0], 1); q++)
+    for (k = 0; k < size_back(&views[0], 0); k++) {
+      int apart = netrt_side(args, window, q) != netrt_side(args, window, k);
+      out[q * stride_back(&views[0], 1) + k * stride_back(&views[0], 0)] =
+          in[q * stride_back(&views[1], 1) + k * stride_back(&views[1], 0)] -
+          (apart ? 100.0f : 0.0f);
+    }
+}
+
+static int netrt_reference_shifted(const struct netrt *net,
+                                   const struct netrt_op *op) {
+  struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
+  ptrdiff_t g, h;
+  struct kernel_walk walk;
+  netrt_walk_open_outer(&walk, views, 2, 4);
+  do
+    for (g = 0; g < size_back(&views[0], 3); g++)
+      for (h = 0; h < size_back(&views[0], 2); h++)
+        part_sides(
+            netrt_args(net, op), g, views,
+            netrt_floats(&views[0]) + walk.offset[0] +
+                g * stride_back(&views[0], 3) + h * stride_back(&views[0], 2),
+            netrt_floats(&views[1]) + walk.offset[1] +
+                g * stride_back(&views[1], 3) + h * stride_back(&views[1], 2));
+  while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL(shifted);
 
 /* One query: the largest score and the sum so far scale what came before
  * (Milakov and Gimelshein 2018), so that no score is stored. */

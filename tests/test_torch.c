@@ -378,6 +378,36 @@ static void names_of_chains_are_kept(void **state) {
   run_free(&r);
 }
 
+/* A module saves those in it as they were made: Swin's merging of patches. */
+static void modules_may_be_saved_before_they_work(void **state) {
+  (void)state;
+  static const char net[] = "input 4x4x8\nln; linear 8\nln; linear 6 nobias\n"
+                            "ln; linear 5\n";
+  static const char tensors[] =
+      "a.norm.weight 8\na.norm.bias 8\na.fc.weight 8,8\na.fc.bias 8\n"
+      "b.reduction.weight 6,8\nb.norm.weight 8\nb.norm.bias 8\n"
+      "head.norm.weight 6\nhead.norm.bias 6\n"
+      "head.fc.weight 5,6\nhead.fc.bias 5\n";
+  struct run r = named(scratch("torch-early"), net, tensors);
+  if (r.status)
+    print_error("%s", r.err);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "self.b[\"reduction\"] = nn.Linear(8, 6, bias=False)");
+  assert_holds(r.out, "        x = self.b[\"norm\"](x)\n"
+                      "        x = self.b[\"reduction\"](x)\n");
+  run_free(&r);
+  /* Not beyond the module around it. */
+  r = named(scratch("torch-early"), net,
+            "a.norm.weight 8\na.norm.bias 8\na.fc.weight 8,8\na.fc.bias 8\n"
+            "c.reduction.weight 6,8\nb.norm.weight 8\nb.norm.bias 8\n"
+            "head.norm.weight 6\nhead.norm.bias 6\n"
+            "head.fc.weight 5,6\nhead.fc.bias 5\n");
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "tensor `c.reduction.weight` is 6x8, but `ln2.weight` "
+                      "needs 8 for `ln`");
+  run_free(&r);
+}
+
 /* Parameters beside modules, of the file's shapes; qkv and proj. */
 static void parameters_may_be_alone(void **state) {
   (void)state;
@@ -459,6 +489,7 @@ int main(void) {
       cmocka_unit_test(weights_go_by_the_names_of_the_file),
       cmocka_unit_test(names_are_those_of_a_file),
       cmocka_unit_test(names_of_chains_are_kept),
+      cmocka_unit_test(modules_may_be_saved_before_they_work),
       cmocka_unit_test(parameters_may_be_alone),
       cmocka_unit_test(names_that_no_module_has_are_refused),
   };

@@ -748,12 +748,44 @@ def best():
              lambda x, i: torch.stack([y[k] for y, k in zip(x, i)]))
 
 
+def shifted(scores, window, grid, moved):
+    """The numbers of regions of torchvision's swin_transformer, by axis."""
+    axes = len(window)
+    regions = torch.zeros([w * n for w, n in zip(window, grid)])
+    for axis in range(axes):
+        ids = torch.zeros(regions.shape[axis])
+        if moved[axis]:
+            ids[-moved[axis]:] = 2
+            ids[-window[axis]:-moved[axis]] = 1
+        shape = [1] * axes
+        shape[axis] = -1
+        regions = 3 * regions + ids.reshape(shape)
+    cut = [n for pair in zip(grid, window) for n in pair]
+    order = [2 * i for i in range(axes)] + [2 * i + 1 for i in range(axes)]
+    regions = regions.reshape(cut).permute(order)
+    regions = regions.reshape(int(numpy.prod(grid)), -1)
+    apart = regions[:, :, None] != regions[:, None]
+    return scores + apart[:, None] * -100.0
+
+
+def windows():
+    for batch, window, grid, moved in (
+            (1, (3,), (2,), (1,)), (2, (2, 2), (2, 3), (1, 1)),
+            (1, (2, 3), (3, 1), (0, 2)), (1, (3, 2), (1, 2), (2, 0)),
+            (2, (2, 2, 2), (2, 1, 2), (1, 0, 1))):
+        n, g = int(numpy.prod(window)), int(numpy.prod(grid))
+        axes = [x for axis in zip(window, grid, moved) for x in axis]
+        case("shifted", f"{len(window)} axes by {moved}",
+             [Input(batch, g, 2, n, n)],
+             lambda x: shifted(x, window, grid, moved), [len(window), *axes])
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
                  distances, gelu_by_tanh, reset_first, slower_turns, sampling,
-                 small_words, best, sums):
+                 small_words, best, sums, windows):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

@@ -481,44 +481,17 @@ class Gpt2(nn.Module):
 
 
 class Swin(nn.Module):
-    """torchvision's, but that windows that a shift has put together of two
-    edges see each other: netc has no such mask."""
-
     def __init__(self):
         super().__init__()
         import torchvision
-        from torchvision.models import swin_transformer
         self.net = torchvision.models.swin_t(weights=None)
-        for module in self.net.modules():
-            if isinstance(module, swin_transformer.ShiftedWindowAttention):
-                module.forward = self.attend_by(module)
-
-    def attend_by(self, module):
-        def forward(x):
-            size, shift = module.window_size[0], module.shift_size[0]
-            shift = 0 if x.shape[1] <= size else shift
-            n, h, w, c = x.shape
-            x = x.roll((-shift, -shift), (1, 2))
-            x = x.reshape(n, h // size, size, w // size, size, c)
-            x = x.transpose(2, 3).reshape(-1, size * size, c)
-            q, k, v = F.linear(x, module.qkv.weight, module.qkv.bias) \
-                .reshape(len(x), size * size, 3, module.num_heads, -1) \
-                .permute(2, 0, 3, 1, 4)
-            scores = q * q.shape[-1] ** -0.5 @ k.transpose(2, 3)
-            scores = scores + module.get_relative_position_bias()
-            x = (scores.softmax(-1) @ v).transpose(1, 2).reshape(-1, c)
-            x = F.linear(x, module.proj.weight, module.proj.bias)
-            x = x.reshape(n, h // size, w // size, size, size, c)
-            x = x.transpose(2, 3).reshape(n, h, w, c)
-            return x.roll((shift, shift), (1, 2))
-        return forward
 
     def forward(self, x):
         return self.net(x)
 
 
 def swin_give(model, inputs, weights):
-    """Blocks of 2x2 have another order."""
+    """What is saved first does not always work first."""
     net, names = model.net, iter(weights.items())
 
     def take(*tensors):
@@ -530,14 +503,8 @@ def swin_give(model, inputs, weights):
         if kind == "ShiftedWindowAttention":
             take(module.qkv.weight, module.qkv.bias, module.proj.weight,
                  module.proj.bias, module.relative_position_bias_table)
-        elif kind in ("PatchMerging", "PatchMergingV2"):
-            # torchvision: (row, column) 00 10 01 11; netc as pixel_unshuffle
-            c = module.norm.weight.numel() // 4
-            order = torch.arange(4 * c).reshape(c, 2, 2).permute(2, 1, 0)
-            order = order.flatten()
-            for tensor in (module.norm.weight, module.norm.bias):
-                tensor.data.copy_(next(names)[1][order])
-            module.reduction.weight.data.copy_(next(names)[1][:, order])
+        elif kind == "PatchMerging":
+            take(module.norm.weight, module.norm.bias, module.reduction.weight)
         elif own_tensors(module) and not list(module.children()):
             take(*own_tensors(module))
         else:

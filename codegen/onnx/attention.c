@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/onnx/export.h"
+#include "runtime/shift.h"
 #include "runtime/turn.h"
 
 /* 0, 1, .. as a column or as a row */
@@ -125,6 +126,40 @@ bool onnx_relative(struct exporting *x) {
   model_ints(&x->model, "perm", perm, 2);
   y = onnx_reshaped(x, y, &bias);
   return onnx_put_first(x, NODE(x, "Add", &at, scores, y), &at);
+}
+
+/* On which side of the map's edges each position of each window is, as a column
+ * or a row beside the scores. */
+static value_id sides(struct exporting *x, const struct onnx_layout *at,
+                      bool column) {
+  int32_t numbers[SHIFT_AXES + SHIFT_NUMBERS * LAYOUT_RANK];
+  int64_t groups = at->dim[at->rank - 4], places = at->dim[at->rank - 1];
+  int64_t dims[4] = {groups, 1, column ? places : 1, column ? 1 : places};
+  int64_t count;
+  if (!onnx_constant_size(x, 4, dims, &count))
+    return NO_VALUE;
+  int64_t *side = arena_alloc(x->arena, (size_t)count + 1, sizeof *side);
+  for (int64_t i = 0; i <= SHIFT_NUMBERS * x->op.numbers[SHIFT_RANK]; i++)
+    numbers[i] = (int32_t)x->op.numbers[i];
+  for (int64_t i = 0; i < count; i++)
+    side[i] = netrt_side(numbers, i / places, i % places);
+  return model_tensor(&x->model, ELEMENT_INT64, 4, dims, side);
+}
+
+/* The scores of what is on two sides of an edge are 100 less: Swin's mask */
+bool onnx_shifted(struct exporting *x) {
+  struct view in = onnx_in(x, 0);
+  struct onnx_layout at = onnx_out(x, 0), same = at;
+  value_id scores = onnx_get_spread(x, &in);
+  same.dim[0] = same.dim[same.rank - 3] = 1; /* for all samples and heads */
+  value_id column = sides(x, &at, true), row = sides(x, &at, false);
+  if (column == NO_VALUE || row == NO_VALUE)
+    return false;
+  same = layout_dense(same.rank - 1, same.dim + 1);
+  value_id equal =
+      onnx_typed(x, NODE(x, "Equal", &same, column, row), ELEMENT_BOOL);
+  value_id less = NODE(x, "Sub", &at, scores, model_scalar(&x->model, 100.0f));
+  return onnx_put_first(x, NODE(x, "Where", &at, equal, scores, less), &at);
 }
 
 /* The reals of the operation, and the rule's own of rope. */

@@ -14,6 +14,7 @@
   FLAT(causal)                 \
   LOOSE(window)                \
   LOOSE(relative)              \
+  LOOSE(shift)                 \
   FLAT(rope)                   \
   LOOSE(dropout)               \
   FLAT(out)                    \
@@ -153,6 +154,7 @@ void python_settle_attention(struct python *p) {
     const struct attention_class *a = &p->attentions[i];
     p->helpers |= a->given[KEY_rope] ? 1u << HELPER_rotate : 0;
     p->helpers |= a->given[KEY_relative] ? 1u << HELPER_relative_places : 0;
+    p->helpers |= a->given[KEY_shift] ? 1u << HELPER_other_edge : 0;
   }
 }
 
@@ -188,8 +190,8 @@ static bool is_simple(const struct attention_class *a) {
 }
 
 static bool is_described(const struct attention_class *a) {
-  static const int with[] = {KEY_kv_heads, KEY_window, KEY_relative,
-                             KEY_softcap, KEY_rotary};
+  static const int with[] = {KEY_kv_heads, KEY_window,  KEY_relative,
+                             KEY_shift,    KEY_softcap, KEY_rotary};
   for (size_t i = 0; i < sizeof with / sizeof *with; i++)
     if (a->given[with[i]])
       return true;

@@ -138,6 +138,19 @@ static struct slice window_of(const struct torch_form *f) {
                                       : slice_of("None");
 }
 
+/* How far the map was moved, by axis of its windows. */
+static struct slice shift_of(const struct torch_form *f) {
+  const struct sizes *shift = form_sizes(f, "shift");
+  int rank = form_sizes(f, "relative")->rank;
+  int64_t by_axis[LIMIT_RANK];
+  bool moved = false;
+  for (int i = 0; i < rank; i++) {
+    by_axis[i] = size_at(shift, i, 0);
+    moved |= by_axis[i] > 0;
+  }
+  return moved ? form_list(f, by_axis, rank) : slice_of("None");
+}
+
 /* With an axis of one place for each that it lacks, the heads among them. */
 static void put_mask(struct torch_form *f) {
   int last = f->layer->input_count - 1;
@@ -161,7 +174,7 @@ static void put_attention(struct torch_form *f, enum helper class) {
   f->helpers |= 1u << class;
   if (is_joint(f))
     seen = channels;
-  MAKE(f, "%s(%i, %i%k%k%k%k%k%k%k%k%k", attention_name(class), "channels",
+  MAKE(f, "%s(%i, %i%k%k%k%k%k%k%k%k%k%k", attention_name(class), "channels",
        channels, "heads", form_int(f, "heads"), "kv_heads", "None",
        kv && kv != form_int(f, "heads") ? form_number(f, kv) : none, "dim",
        "None", or_none(f, "dim"), "seen", "None",
@@ -169,9 +182,9 @@ static void put_attention(struct torch_form *f, enum helper class) {
        quoted(f, bias_letters(f)), "causal", "False",
        form_truth(form_word(f, "causal")), "window", "None", window_of(f),
        "relative", "None",
-       window->rank ? form_list(f, window->at, window->rank) : none, "rope",
-       "False", form_truth(form_word(f, "rope")), "dropout", "0",
-       form_decimal(f, form_real(f, "dropout")));
+       window->rank ? form_list(f, window->at, window->rank) : none, "shift",
+       "None", shift_of(f), "rope", "False", form_truth(form_word(f, "rope")),
+       "dropout", "0", form_decimal(f, form_real(f, "dropout")));
   if (is_joint(f))
     MAKE(f, ", other=%i", "other", other);
   if (has_values(f))

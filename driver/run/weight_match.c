@@ -156,24 +156,40 @@ static void name_superfluous(struct matching *m) {
   }
 }
 
-/* The module that a tensor is of, with its dot: "a.b." of a.b.weight. */
-static struct slice module_of(const struct stored_tensor *stored) {
-  struct slice path = slice_of(stored->name);
+/* Up to the last dot. */
+static struct slice up_to_dot(struct slice path) {
   while (path.length > 0 && path.at[path.length - 1] != '.')
     path.length--;
   return path;
+}
+
+/* The module that a tensor is of, with its dot: "a.b." of a.b.weight. */
+static struct slice module_of(const struct stored_tensor *stored) {
+  return up_to_dot(slice_of(stored->name));
+}
+
+/* The module around one: "a." of "a.b."; empty: none is. */
+static struct slice module_around(struct slice module) {
+  module.length -= module.length > 0;
+  return up_to_dot(module);
 }
 
 static bool is_below(const struct stored_tensor *stored, struct slice module) {
   return strncmp(stored->name, module.at, module.length) == 0;
 }
 
+/* A tensor that the net has later, but before that module ends. */
+struct put_aside {
+  const struct stored_tensor *tensor;
+  struct slice module;
+};
+
 /* Tensors in the order of the file, and those that are put aside until the
  * net has them. */
 struct in_order {
   struct matching *m;
   size_t at;
-  VEC(const struct stored_tensor *) aside;
+  VEC(struct put_aside) aside;
 };
 
 static const struct stored_tensor *next_of(struct in_order *o) {
@@ -199,16 +215,32 @@ static bool is_own(const struct in_order *o) {
   return false;
 }
 
+/*
+ * A module saves those in it as they were made, not as they work: Swin's
+ * merging of patches has `reduction` before the `norm` that comes first. So one
+ * is put aside where the tensor after it fits, of one beside it.
+ */
+static bool is_early(const struct in_order *o,
+                     const struct netc_weight *weight) {
+  const struct stored_tensor *tensors = o->m->file->tensors.at;
+  size_t i = o->at;
+  struct slice module = module_of(&tensors[i]), around = module_around(module);
+  while (i < o->m->file->tensors.count && is_below(&tensors[i], module))
+    i++;
+  return around.length > 0 && i < o->m->file->tensors.count &&
+         is_below(&tensors[i], around) && same_shape(weight, &tensors[i]);
+}
+
 /* The last of those put aside that fits, or whose module ends: its place in
  * the list and 1; 0: none. */
 static size_t find_aside(const struct in_order *o,
                          const struct netc_weight *weight,
                          const struct stored_tensor *next) {
   for (size_t i = o->aside.count; i-- > 0;) {
-    bool ends = !next || !is_below(next, module_of(o->aside.at[i]));
-    bool first = i == 0 || !slice_equal(module_of(o->aside.at[i]),
-                                        module_of(o->aside.at[i - 1]));
-    if (same_shape(weight, o->aside.at[i]) || (ends && first))
+    struct slice module = o->aside.at[i].module;
+    bool ends = !next || !is_below(next, module);
+    bool first = i == 0 || !slice_equal(module, o->aside.at[i - 1].module);
+    if (same_shape(weight, o->aside.at[i].tensor) || (ends && first))
       return i + 1;
   }
   return 0;
@@ -218,27 +250,30 @@ static size_t find_aside(const struct in_order *o,
 static const struct stored_tensor *pick(struct in_order *o,
                                         const struct netc_weight *weight) {
   for (size_t before = o->aside.count;;) {
-    const struct stored_tensor *next = next_of(o), *last;
-    last = o->aside.count ? o->aside.at[o->aside.count - 1] : NULL;
-    bool ends = last && (!next || !is_below(next, module_of(last)));
+    const struct stored_tensor *next = next_of(o);
+    const struct put_aside *last =
+        o->aside.count ? &o->aside.at[o->aside.count - 1] : NULL;
+    bool ends = last && (!next || !is_below(next, last->module));
     if (next && !ends && same_shape(weight, next)) {
       o->at++;
       return next;
     }
     size_t aside = find_aside(o, weight, next);
     if (aside > 0) {
-      const struct stored_tensor *found = o->aside.at[aside - 1];
+      const struct stored_tensor *found = o->aside.at[aside - 1].tensor;
       memmove(&o->aside.at[aside - 1], &o->aside.at[aside],
               (o->aside.count-- - aside) * sizeof *o->aside.at);
       return found;
     }
     if (!next)
       return NULL;
-    bool own = is_own(o);
+    bool own = is_own(o), early = is_early(o, weight);
+    struct slice module = module_of(next);
     o->at++;
-    if (!own) /* take() says that the first of them does not fit */
-      return o->aside.count > before ? o->aside.at[before] : next;
-    *VEC_PUSH(o->m->set->arena, &o->aside) = next;
+    if (!own && !early) /* take() says that the first of them does not fit */
+      return o->aside.count > before ? o->aside.at[before].tensor : next;
+    *VEC_PUSH(o->m->set->arena, &o->aside) =
+        (struct put_aside){next, own ? module : module_around(module)};
   }
 }
 

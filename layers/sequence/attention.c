@@ -33,6 +33,10 @@ static const struct arg_spec attention_specs[] = {
     ARG(SIZES, KEY, "relative", attention, relative, .min = 1,
         .fallback = "none",
         .doc = "learned bias by relative position in windows of this size"),
+    ARG(SIZES, KEY, "shift", attention, shift, .min = 0, .fallback = "none",
+        .doc = "with relative, how far `roll` moved the map before it was cut "
+               "into a grid of windows, for all axes or by axis: what comes "
+               "from two edges does not see each other, as in Swin"),
     ARG(WORDS, WORD, "rope", attention, rope, .words = "rope",
         .number = "rotary",
         .doc = "rotates queries and keys by their position"),
@@ -272,6 +276,52 @@ static bool check_relative(struct layer *layer,
          "and `permute` make; axes before the last two are a batch");
 }
 
+bool attention_is_shifted(const struct attention *attention) {
+  for (int i = 0; i < attention->shift.rank; i++)
+    if (attention->shift.at[i])
+      return true;
+  return false;
+}
+
+static bool check_grid(const struct layer *layer, int axes) {
+  int grid = layer->in[0]->rank - 2;
+  if (grid == axes)
+    return true;
+  struct diagnostic *d = layer_fail(
+      layer, WRONG_RANK, "shift",
+      "a shift along %d %s needs a grid of windows with as many axes: %s has "
+      "%d before its positions and channels",
+      axes, axes == 1 ? "axis" : "axes", shape_text(layer->in[0]).text, grid);
+  return diag_help(d, "of a map that was cut into windows of 7x7: `reshape "
+                      "(h/7) x (w/7) x 49 x c`");
+}
+
+/* Windows of a map that `roll` moved. */
+static bool check_shift(struct layer *layer) {
+  const struct attention *attention = layer->args;
+  const struct sizes *window = &attention->relative, *shift = &attention->shift;
+  if (!attention_is_shifted(attention))
+    return true;
+  if (!window->rank) {
+    struct diagnostic *d =
+        layer_fail(layer, MISSING_ARGUMENT, "shift",
+                   "`shift` does not say how large the windows are");
+    layer_offer_omission(layer, d);
+    return diag_help(d, "`relative=7x7` does");
+  }
+  if (shift->rank != 1 && shift->rank != window->rank)
+    return layer_refuse(layer, WRONG_RANK, "shift",
+                        "a shift of %d axes for windows of %d", shift->rank,
+                        window->rank);
+  for (int i = 0; i < window->rank; i++)
+    if (size_at(shift, i, 0) >= window->at[i])
+      return layer_refuse(layer, OUT_OF_RANGE, "shift",
+                          "a shift of %" PRId64 " for a window of %" PRId64
+                          " would leave nothing of it in its place",
+                          size_at(shift, i, 0), window->at[i]);
+  return check_grid(layer, window->rank);
+}
+
 /* Groups, heads, queries and keys; false: more axes than a shape has. */
 static bool find_scores(const struct layer *layer,
                         const struct attention_sizes *s, struct shape *scores) {
@@ -415,8 +465,8 @@ static bool attention_shape(struct layer *layer) {
          check_heads(layer, &sizes) && check_cross(layer) &&
          check_values(layer) && check_rope(layer, &sizes) &&
          check_rotary(layer, &sizes) && check_relative(layer, &sizes) &&
-         check_mask(layer, &sizes) && check_kernel(layer) && check_out(layer) &&
-         find_out(layer, &sizes);
+         check_shift(layer) && check_mask(layer, &sizes) &&
+         check_kernel(layer) && check_out(layer) && find_out(layer, &sizes);
 }
 
 /* Which bias each pair of a window has, in 64 bits: Swin's buffer. */

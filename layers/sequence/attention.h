@@ -42,7 +42,7 @@ struct attention {
   int64_t rotary; /* features that rope turns; 0: all of a head */
   struct rope_rule turns;
   int64_t window;
-  struct sizes relative;
+  struct sizes relative, shift;
   double dropout, softcap;
   int64_t out; /* features of the output; 0: as the input has */
   struct layer_ref cross;
@@ -108,6 +108,9 @@ struct attention_sizes {
 };
 
 struct attention_sizes attention_sizes(const struct layer *layer);
+
+/* Whether some positions of a window come from the other edge of the map. */
+bool attention_is_shifted(const struct attention *attention);
 
 /* What the scores go through that a fused kernel has not; NULL: nothing. */
 const char *attention_steps(const struct attention *attention);

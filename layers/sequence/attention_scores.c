@@ -164,6 +164,36 @@ static size_t add_relative(const struct attention_recorder *r, size_t scores) {
                                             .param_count = 1});
 }
 
+/*
+ * -100 where one of two positions of a window comes from the other edge of the
+ * map, a mask for each window of a sample
+ * (torchvision/models/swin_transformer.py).
+ */
+static size_t part_edges(const struct attention_recorder *r, size_t scores) {
+  const struct sizes *window = &r->attention->relative;
+  const struct shape *grid = r->layer->in[0];
+  struct lowering does = {.opcode = DOES_SHIFTED};
+  lowering_add(&does, window->rank);
+  if (!attention_is_shifted(r->attention))
+    return scores;
+  for (int i = 0; i < window->rank; i++) {
+    lowering_add(&does, window->at[i]);
+    lowering_add(&does, grid->dim[i]);
+    lowering_add(&does, size_at(&r->attention->shift, i, 0));
+  }
+  struct extent made = extent_fixed(
+      size_product(size_product(r->s.groups, r->s.queries), r->s.keys),
+      WIDTH_NET);
+  made.whole = true; /* it is that of all heads */
+  return attention_unary(r, scores,
+                         (struct operation){.name = "mask",
+                                            .does = &does,
+                                            .out = scores_of(r),
+                                            .work = attention_work(r, made),
+                                            .gradient = GRADIENT_SHARED,
+                                            .elementwise = true});
+}
+
 /* A mask in one piece, as groups x heads x queries x keys; or 1 for each. */
 static struct strides mask_strides(const struct attention_recorder *r) {
   const struct shape *mask = r->layer->in[attention_mask(r->attention)];
@@ -412,7 +442,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
   if (scaled(r) == ATTENTION_SCORES)
     scores = times(r, scores, r->factor);
   scores = talk(r, cap(r, scores), 0);
-  scores = add_mask(r, mask(r, add_relative(r, scores)));
+  scores = add_mask(r, mask(r, part_edges(r, add_relative(r, scores))));
   size_t weights = drop(r, talk(r, soften(r, scores), 1));
   size_t seen = v;
   if (!is_module(r) && !lie_first(r, PROJECTION_VALUE))

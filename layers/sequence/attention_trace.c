@@ -436,8 +436,9 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
                                 : tape->profile->fused_attention &&
                                       !r.attention->relative.rank &&
                                       !attention_steps(r.attention);
-  if (tape->lowers && attention_mask(r.attention))
-    r.fused = false; /* the runtime's kernel takes none */
+  if (tape->lowers &&
+      (attention_mask(r.attention) || r.attention->relative.rank))
+    r.fused = false; /* the runtime's kernel takes neither */
   attention_projections(layer, r.projections);
   r.places = attention_places(layer);
   project_all(&r, in, qkv);

@@ -1,5 +1,5 @@
 # sequences, by netc 0.2.0:
-# 6,565 parameters, 87,404 MACs a sample
+# 6,875 parameters, 91,628 MACs a sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.
@@ -53,6 +53,16 @@ def rotate(x):
     sine, cosine = angle.sin(), angle.cos()
     a, b = x[..., :half], x[..., half:]
     return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+
+def other_edge(grid, window, shift, device):
+    """-100 between what a shift has put together, as in Swin."""
+    side = torch.zeros(*grid, *window, device=device)
+    for axis, (size, moved) in enumerate(zip(window, shift)):
+        last = side.narrow(axis, grid[axis] - 1, 1)
+        last.narrow(len(grid) + axis, size - moved, moved).add_(2 ** axis)
+    side = side.flatten(len(grid))
+    return -100.0 * (side[..., None, :, None] != side[..., None, None, :])
 
 
 def relative_places(sizes):
@@ -151,16 +161,20 @@ class PackedAttention(nn.Module):
     bias: which of queries, keys, values and output have one
     window: how many of the latest positions are seen
         (half of them on each side if not causal)
+    relative: a window whose pairs of positions have biases
+    shift: how far the map was moved before it was cut into windows
     """
 
     def __init__(self, channels, heads, kv_heads=None, bias="qkvo",
-                 causal=False, window=None):
+                 causal=False, window=None, relative=None, shift=None):
         super().__init__()
         self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = channels // heads
         kv_width = self.dim * self.kv_heads
         self.causal = causal
         self.window = window
+        self.relative = relative
+        self.shift = shift
         self.sizes = channels, kv_width, kv_width
         rows = sum(self.sizes)
         self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
@@ -169,6 +183,12 @@ class PackedAttention(nn.Module):
         if "q" in bias:
             self.in_proj_bias = nn.Parameter(torch.zeros(rows))
         self.out_proj = nn.Linear(channels, channels, bias="o" in bias)
+        if relative:
+            pairs = math.prod(2 * size - 1 for size in relative)
+            self.relative_position_bias_table = nn.Parameter(
+                0.02 * torch.randn(pairs, heads))
+            self.register_buffer("places", relative_places(relative),
+                                 persistent=False)
 
     def hidden(self, queries, keys, device):
         behind = (torch.arange(queries, device=device)[:, None]
@@ -181,6 +201,13 @@ class PackedAttention(nn.Module):
         return hidden
 
     def masked(self, scores):
+        if self.relative:
+            bias = self.relative_position_bias_table[self.places]
+            scores = scores + bias.permute(2, 0, 1)
+        if self.shift:
+            scores = scores + other_edge(
+                scores.shape[-3 - len(self.shift):-3], self.relative,
+                self.shift, scores.device)
         if self.causal or self.window:
             hidden = self.hidden(*scores.shape[-2:], scores.device)
             scores = scores.masked_fill(hidden, -math.inf)
@@ -194,8 +221,9 @@ class PackedAttention(nn.Module):
     def attend(self, q, k, v):
         if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
             mask = None
-            if self.window:
-                mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+            if self.relative or self.window:
+                mask = self.masked(q.new_zeros(
+                    *q.shape[1:-3], 1, q.shape[-2], k.shape[-2]))
             return F.scaled_dot_product_attention(
                 q, k, v, attn_mask=mask,
                 is_causal=self.causal and mask is None)
@@ -227,7 +255,7 @@ class Sequences(nn.Module):
         self.posembed1 = Learned(weight=0.02 * torch.randn(30, 8))
         self.posembed2 = Fixed(weight=sines(12, 8))
         self.token = Learned(weight=0.02 * torch.randn(2, 8))
-        self.attentions = nn.ModuleList([
+        self.attentions1 = nn.ModuleList([
             Attention(8, 2),
             Attention(8, 4, kv_heads=2, causal=True, rope=True),
             Attention(8, 2, dim=5, bias="qvo", dropout=0.1),
@@ -239,8 +267,11 @@ class Sequences(nn.Module):
         self.attention4 = Attention(8, 2)
         self.attention5 = nn.MultiheadAttention(8, 2, batch_first=True)
         self.attention6 = Attention(8, 4, bias="", relative=(3, 4))
-        self.attention7 = PackedAttention(8, 2)
-        self.attention8 = Attention(8, 4, relative=(6,))
+        self.attentions2 = nn.ModuleList([
+            PackedAttention(8, 2),
+            Attention(8, 4, relative=(6,)),
+            PackedAttention(8, 2, relative=(6,), shift=(2,)),
+        ])
         self.rnn1 = nn.RNN(8, 6, batch_first=True)
         self.lstm1 = nn.LSTM(6, 5, num_layers=2, batch_first=True, dropout=0.1,
                              bidirectional=True)
@@ -266,8 +297,8 @@ class Sequences(nn.Module):
         x = x + self.posembed2.weight[:x.shape[1]]
         x = torch.cat([self.token.weight.expand(len(x), -1, -1), x], 1)
         x = x[:, 1:13]
-        for attention in self.attentions:
-            x = attention(x)
+        for attention1 in self.attentions1:
+            x = attention1(x)
         x = self.attention1(x, x, x, need_weights=False)[0]
         x = self.attention2(x)
         x = self.attention3(x)
@@ -275,8 +306,8 @@ class Sequences(nn.Module):
         x = self.attention5(x, memory, memory, need_weights=False)[0]
         x = self.attention6(x)
         x = x.reshape(-1, 2, 6, 8)
-        x = self.attention7(x)
-        x = self.attention8(x)
+        for attention2 in self.attentions2:
+            x = attention2(x)
         x = x.flatten(1, 2)
         x = self.rnn1(x)[0]
         x = self.lstm1(x)[0]
