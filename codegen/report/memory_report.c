@@ -286,6 +286,13 @@ static void put_peak_buffers(struct section *b) {
 /* The first stages, where they are computed row by row. */
 static void put_lines(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
+  const struct infer_settings *infer = &b->c->settings->infer;
+  if (!f->lines.count && infer->patches == PATCHES_AUTO) {
+    text_put(&b->line, infer->batch == 1
+                           ? "  row by row: no layers; it would take no less"
+                           : "  row by row: no layers; only with a batch of 1");
+    end_line(b);
+  }
   if (!f->lines.count)
     return;
   text_put(&b->line, "  row by row: ");
