@@ -204,12 +204,28 @@ static void put_point(struct text *text, const char *number) {
   text_put(text, number + whole + strcspn(number + whole, "0123456789"));
 }
 
+/* Digits that count: from the first that is not 0 to the exponent. */
+static int count_digits(const char *number) {
+  int digits = 0;
+  for (; *number && *number != 'e'; number++)
+    digits += (*number >= '1' && *number <= '9') || (digits && *number == '0');
+  return digits;
+}
+
+enum { FEW_DIGITS = 3, SURE_DIGITS = 15 /* a double has any such number */ };
+
 void text_real(struct text *text, double value) {
   char buffer[64];
   for (int precision = 1; precision <= 17; precision++) {
     snprintf(buffer, sizeof buffer, "%.*g", precision, value);
     if (strtod(buffer, NULL) == value)
       break;
+    if (precision != FEW_DIGITS)
+      continue;
+    /* Without zeros at its end, which are not written. */
+    snprintf(buffer, sizeof buffer, "%.*g", SURE_DIGITS, value);
+    precision =
+        strtod(buffer, NULL) == value ? count_digits(buffer) - 1 : SURE_DIGITS;
   }
   put_point(text, buffer);
 }

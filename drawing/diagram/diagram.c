@@ -73,6 +73,7 @@ static bool cut_frame(struct diagram *d, struct diagram_part *frame) {
 
 /* A frame longer than any page is cut, or taken off the chain it holds. */
 static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
+  bool taken_off = false;
   for (struct diagram_part **at = &net->first; *at;) {
     struct diagram_part *part = *at;
     if (!is_too_long(part)) {
@@ -80,6 +81,7 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
       continue;
     }
     l->made[0] = l->made[1] = false; /* looser parts would have been opened */
+    l->opened = true;
     if (cut_frame(l->d, part)) {
       part_measure(l->d, net);
       continue;
@@ -90,14 +92,16 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
     last->next = part->next;
     last->side = last->side ? last->side : part->side;
     *at = part->first->first;
+    taken_off = true;
   }
-  part_measure(l->d, net);
+  if (taken_off)
+    part_measure(l->d, net);
 }
 
 static void list_parts(struct diagram_paper *l) {
   struct diagram *d = l->d;
   l->parts.count = l->columns.count = 0;
-  l->is_u = false;
+  l->is_u = l->opened = false;
   l->corridors = 0;
   for (struct diagram_part *net = d->parts; net; net = net->next) {
     if (is_at_stub(d, net))
@@ -256,12 +260,15 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
   l->scale = -1;
   if (a.u && l->no_u)
     return false;
-  if (lay_out(l, a))
-    return true;
-  if (!l->has_sources)
-    return false;
-  d->sources_at_stubs = false;
-  return lay_out(l, a);
+  bool fits = lay_out(l, a), never = !l->is_u && !l->opened;
+  if (!fits && l->has_sources) {
+    d->sources_at_stubs = false;
+    fits = lay_out(l, a);
+    never = never && !l->is_u && !l->opened;
+  }
+  /* However tightly it is set, the skips are the same. */
+  l->no_u = l->no_u || (a.u && never);
+  return fits;
 }
 
 /* More boxes do not fit a page, however tightly they are set. */
@@ -286,41 +293,61 @@ static bool find_u(struct diagram_paper *l) {
   return false;
 }
 
-/*
- * The first that can be read on a page: a U, columns, and tighter ones. If
- * there is none, the largest.
- */
+/* The largest of those that are too small to be read. */
+struct largest {
+  struct attempt attempt;
+  int64_t scale;
+};
+
+static bool try_or_note(struct diagram_paper *l, struct attempt a,
+                        struct largest *largest) {
+  if (try_layout(l, a))
+    return true;
+  if (l->scale > largest->scale)
+    *largest = (struct largest){a, l->scale};
+  return false;
+}
+
+/* A U, columns, and tighter ones; where the first columns are far too small,
+ * only if the tightest are not. */
+static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
+                       struct largest *largest) {
+  int first = l->d->items.count > MOST_BOXES ? 2 * LEVELS - 1 : 0;
+  for (int i = first; i < 2 * LEVELS; i++) {
+    struct attempt a = {effort, i / 2, i % 2 == 0};
+    if (a.u && l->no_u)
+      continue;
+    if (try_or_note(l, a, largest))
+      return true;
+    a.level = LEVELS - 1;
+    if (i == 1 && l->no_u &&
+        l->scale * SMALL_SIZE < (int64_t)LEAST_TEXT * WHOLE * 2 / 3 &&
+        !try_or_note(l, a, largest))
+      break;
+  }
+  return false;
+}
+
+/* The first that can be read on a page. If there is none, the largest. */
 static bool find_layout(struct diagram_paper *l) {
-  struct attempt a = {0}, best = {0};
+  struct largest largest = {.scale = -1};
   if (find_u(l))
     return true;
-  int64_t most = -1;
   size_t boxes = SIZE_MAX / 2;
   for (int k = 0; k < EFFORTS; k++) {
     /* Where any height will do, what draws least is the shortest. */
-    a.effort = l->tall ? (enum diagram_effort)(EFFORTS - 1 - k)
-                       : (enum diagram_effort)k;
-    if (!(l->tall ? make_items : make_effort)(l, a.effort))
+    enum diagram_effort effort =
+        (enum diagram_effort)(l->tall ? EFFORTS - 1 - k : k);
+    if (!(l->tall ? make_items : make_effort)(l, effort))
       continue;
-    if (most >= SMALLEST && l->d->items.count > 2 * boxes)
+    if (largest.scale >= SMALLEST && l->d->items.count > 2 * boxes)
       break;
     boxes = l->tall ? l->d->items.count : SIZE_MAX / 2;
-    int first = l->d->items.count > MOST_BOXES ? 2 * LEVELS - 1 : 0;
-    for (int i = first; i < 2 * LEVELS; i++) {
-      a.level = i / 2;
-      a.u = i % 2 == 0;
-      if (a.u && l->no_u)
-        continue;
-      if (try_layout(l, a))
-        return true;
-      if (l->scale > most) {
-        most = l->scale;
-        best = a;
-      }
-    }
+    if (try_levels(l, effort, &largest))
+      return true;
   }
-  make_items(l, best.effort);
-  try_layout(l, best);
+  make_items(l, largest.attempt.effort);
+  try_layout(l, largest.attempt);
   return false;
 }
 

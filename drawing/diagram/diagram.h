@@ -103,7 +103,8 @@ struct diagram_unit {
   int64_t count;     /* turns */
   bool varies;
   const struct diagram_call
-      *call; /* that it shows for all of its kind; or NULL */
+      *call;          /* that it shows for all of its kind; or NULL */
+  struct slice title; /* of its frame, once it has been asked for */
   struct diagram_unit *child, *next; /* no child: one item */
 };
 
@@ -115,8 +116,8 @@ enum part_kind { PART_BOX, PART_CHAIN, PART_SPLIT, PART_FRAME };
 
 struct diagram_part {
   enum part_kind kind;
-  size_t item;                     /* PART_BOX; PART_SPLIT: the join */
-  const struct diagram_unit *unit; /* PART_FRAME */
+  size_t item;                /* PART_BOX; PART_SPLIT: the join */
+  struct diagram_unit *unit;  /* PART_FRAME */
   struct diagram_part *first; /* of a chain or frame; the branches of a split */
   struct diagram_part *next;
   struct diagram_part *side; /* chains that leave after this part and end */
@@ -309,14 +310,14 @@ void diagram_find_scales(struct diagram *d);
 
 /* diagram_tree.c: units to parts; a chain for each net that starts anew. */
 struct diagram_part *diagram_find_parts(struct diagram *d,
-                                        const struct diagram_unit *units);
+                                        struct diagram_unit *units);
 
 /* diagram_text.c: what stands in a box. */
 void item_find_text(struct diagram *d, size_t item);
 const char *item_sign(const struct diagram *d, size_t item);
 struct slice shape_words(struct diagram *d, const struct shape *shape);
 struct slice item_shape(struct diagram *d, size_t item); /* that leaves it */
-struct slice frame_title(struct diagram *d, const struct diagram_unit *unit);
+struct slice frame_title(struct diagram *d, struct diagram_unit *unit);
 
 /* What a source says of itself where no arrow has its shape beside it. */
 const struct diagram_label *source_label(struct diagram *d, size_t item);
@@ -429,13 +430,14 @@ bool is_bare(const struct diagram *d, const struct diagram_part *frame);
 
 /* Lengths, in tenths of a point. */
 enum {
-  LINE = 11 * POINT, /* of text in a box */
-  BUS = 10 * POINT,  /* from where branches part to their tops */
-  LANE = 9 * POINT,  /* of a skip */
-  PAD = 6 * POINT,   /* inside a frame */
-  BAND = 12 * POINT, /* for a frame's title */
-  BESIDE = 45,       /* from an arrow to its shape: clear of the head */
-  STACK = 25,        /* between the sheets of a stack */
+  LINE = 11 * POINT,         /* of text in a box */
+  BUS = 10 * POINT,          /* from where branches part to their tops */
+  LANE = 9 * POINT,          /* of a skip */
+  PAD = 6 * POINT,           /* inside a frame */
+  BAND = 12 * POINT,         /* for a frame's title */
+  BESIDE_TITLE = 10 * POINT, /* before it, and up to the corner after it */
+  BESIDE = 45,               /* from an arrow to its shape: clear of the head */
+  STACK = 25,                /* between the sheets of a stack */
   GUTTER = 26 * POINT,
   EDGE = 8 * POINT,  /* around the picture */
   OVER = 11 * POINT, /* from a line above the columns to their boxes */

@@ -156,10 +156,11 @@ static bool is_blocked(const struct diagram *d, const struct diagram_column *c,
   for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT;
        i++) {
     const struct diagram_item *it = &d->items.at[i];
-    int64_t low = item_low(d, i), size = d->lr ? it->width : it->height;
-    if (i != index && item_side(d, i, true) > right &&
-        item_side(d, i, false) < c->across + c->right && low - slack <= along &&
-        along <= low + size + slack)
+    int64_t low = (d->lr ? it->x : it->y) - slack;
+    int64_t size = (d->lr ? it->width : it->height) + 2 * slack;
+    if ((uint64_t)along - (uint64_t)low <= (uint64_t)size && i != index &&
+        item_side(d, i, true) > right &&
+        item_side(d, i, false) < c->across + c->right)
       return true;
   }
   return false;

@@ -46,6 +46,7 @@ struct diagram_paper {
   int corridors; /* below the columns, of skips that pass some */
   int64_t scale; /* of the layout, on a page: so many parts of WHOLE */
   bool is_u;
+  bool opened;      /* a frame was cut, or taken off its chain */
   bool tall;        /* no page limits its height */
   bool made[2];     /* the parts are of this layout: columns; a U */
   bool has_sources; /* that can stand at stubs */

@@ -112,6 +112,28 @@ const struct frame *diagram_turn_of(const struct frame *a,
              : NULL;
 }
 
+/* The turn of the outermost loop that a row is in, or NULL. */
+static const struct frame *outermost_turn(const struct diagram *d, size_t row) {
+  const struct frame *turn = NULL;
+  for (const struct frame *f =
+           d->c->model->nodes.at[d->rows.at[row].first].frame;
+       f; f = f->parent)
+    if (frame_kind(f) == FRAME_LOOP)
+      turn = f;
+  return turn;
+}
+
+/* Whether a row is in that turn or in the next one. */
+static bool is_near(const struct diagram *d, const struct frame *turn,
+                    size_t row) {
+  const struct frame *f = d->c->model->nodes.at[d->rows.at[row].first].frame;
+  for (size_t x = depth_of(f), y = depth_of(turn); x > y; x--)
+    f = f->parent;
+  return f && f->parent == turn->parent && frame_kind(f) == FRAME_LOOP &&
+         f->stmt->span.begin == turn->stmt->span.begin &&
+         f->ordinal <= turn->ordinal + 1;
+}
+
 /* Two turns of one `repeat`: the author calls them the same. */
 static bool are_repeated(const struct diagram *d, size_t a, size_t b) {
   const struct model *model = d->c->model;
@@ -223,17 +245,23 @@ struct diagram_run diagram_find_run(struct diagram *d,
   uint64_t power = 1;
   if (d->c->options->unfold)
     return best;
-  for (size_t period = 1; period <= LONGEST_TURN && at + 2 * period <= end &&
-                          saved + period < end - at && d->search > 0;
-       period++) {
+  const struct frame *turn =
+      d->effort >= EFFORT_LOOPS ? outermost_turn(d, row) : NULL;
+  size_t most = (end - at) / 2 < LONGEST_TURN ? (end - at) / 2 : LONGEST_TURN;
+  for (size_t period = 1;
+       period <= most && saved + period < end - at && d->search > 0; period++) {
     size_t next = p->at[at + period - 1].end, count = 1;
     bool varies = false;
     power *= base;
     for (; row + 1 < next; row++)
       reader = d->reader_of_row[row] > reader ? d->reader_of_row[row] : reader;
+    if (!turn && reader >= (int64_t)p->at[at + most - 1].end)
+      break; /* it is read outside of all turns */
     if (reader < (int64_t)next)
       count = count_turns(d, p, at, end, period, power, &varies);
-    if (d->effort >= EFFORT_LOOPS) {
+    if (turn && !is_near(d, turn, p->at[at + period].first))
+      turn = NULL; /* what is longer ends after the next turn, too */
+    if (turn) {
       size_t turns = diagram_find_loop(d, p, at, end, period);
       if (turns > count) {
         count = turns;

@@ -463,8 +463,10 @@ static struct slice turns_title(struct diagram *d,
                    : group_title(d, unit->group);
 }
 
-struct slice frame_title(struct diagram *d, const struct diagram_unit *unit) {
+struct slice frame_title(struct diagram *d, struct diagram_unit *unit) {
   struct text text = text_new(d->arena);
+  if (unit->title.at)
+    return unit->title;
   if (unit->call)
     text_printf(&text, "(%c) ", unit->call->letter);
   if (unit->group != NO_NODE)
@@ -472,7 +474,7 @@ struct slice frame_title(struct diagram *d, const struct diagram_unit *unit) {
   if (unit->count > 1)
     text_printf(&text, "%s\xC3\x97 %" PRId64, text.length ? "  " : "",
                 unit->count);
-  return text_slice(&text);
+  return unit->title = text_slice(&text);
 }
 
 struct slice item_shape(struct diagram *d, size_t index) {

@@ -25,7 +25,7 @@ struct diagram_place {
 
 struct region {
   struct diagram *d;
-  const struct diagram_unit **units;
+  struct diagram_unit **units;
   size_t count;
   size_t entry; /* the item that leads to it, or NO_ITEM */
   VEC(struct chain) chains;
@@ -34,7 +34,7 @@ struct region {
 };
 
 static struct diagram_part *region_part(struct diagram *d,
-                                        const struct diagram_unit *units,
+                                        struct diagram_unit *units,
                                         size_t entry, bool root);
 
 static struct diagram_part *new_part(struct diagram *d, enum part_kind kind) {
@@ -61,8 +61,8 @@ static size_t entry_of(const struct diagram *d,
   return NO_ITEM;
 }
 
-static struct diagram_part *
-unit_part(struct diagram *d, const struct diagram_unit *unit, bool root) {
+static struct diagram_part *unit_part(struct diagram *d,
+                                      struct diagram_unit *unit, bool root) {
   struct diagram_part *part;
   if (unit->end - unit->first == 1 && !unit->call) {
     part = new_part(d, PART_BOX);
@@ -409,7 +409,7 @@ static struct diagram_part *close_region(struct region *r) {
 }
 
 static struct diagram_part *region_part(struct diagram *d,
-                                        const struct diagram_unit *units,
+                                        struct diagram_unit *units,
                                         size_t entry, bool root) {
   struct region r = {.d = d, .entry = entry, .root = root};
   for (const struct diagram_unit *u = units; u; u = u->next)
@@ -417,7 +417,7 @@ static struct diagram_part *region_part(struct diagram *d,
   r.units = arena_alloc(d->arena, r.count + 1, sizeof *r.units);
   r.places = arena_alloc(d->arena, r.count + 1, sizeof *r.places);
   r.count = 0;
-  for (const struct diagram_unit *u = units; u; u = u->next)
+  for (struct diagram_unit *u = units; u; u = u->next)
     r.units[r.count++] = u;
   if (entry != NO_ITEM)
     open_chain(&r, FROM_ENTRY);
@@ -438,6 +438,6 @@ static struct diagram_part *region_part(struct diagram *d,
 }
 
 struct diagram_part *diagram_find_parts(struct diagram *d,
-                                        const struct diagram_unit *units) {
+                                        struct diagram_unit *units) {
   return units ? region_part(d, units, NO_ITEM, true) : NULL;
 }

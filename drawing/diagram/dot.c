@@ -35,8 +35,7 @@ static void put_box(struct diagram *d, struct text *out, size_t index,
 }
 
 static void put_units(struct diagram *d, struct text *out,
-                      const struct diagram_unit *unit, int depth,
-                      int *clusters) {
+                      struct diagram_unit *unit, int depth, int *clusters) {
   for (; unit; unit = unit->next) {
     if (unit->end - unit->first == 1 && !unit->call) {
       diagram_mark_repeat(d, unit);
