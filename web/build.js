@@ -1,8 +1,8 @@
 // Makes the playground: build.js NETC.WASM FOLDER zoo/EXAMPLE.net...
 // huggingface/TEMPLATE.net...
-// index.html with netc.js, netc.css and netc.wasm; netc.html, which has all of
-// them in it; and live.html, what `-o x.html --live` puts into its page. Equal
-// input gives equal bytes.
+// index.html with netc.js, netc.css and netc.wasm.lzma; netc.html, which has
+// all of them in it; and live.html, what `-o x.html --live` puts into its page.
+// Equal input gives equal bytes.
 "use strict";
 const { execFileSync } = require("child_process");
 const crypto = require("crypto");
@@ -83,6 +83,27 @@ const scripts = async () => {
   return first;
 };
 
+// A module of the page, here.
+const load = (name) => {
+  const module = { exports: {} };
+  const { code } = esbuild.transformSync(read(name), { format: "cjs" });
+  new Function("module", code)(module);
+  return module.exports;
+};
+
+// Streams, as LZMA: a sixth smaller than by gzip. xz leaves the size open.
+const pack = (wasm) => {
+  const { split, join } = load("streams.js");
+  const input = split(wasm);
+  const packed = execFileSync("xz", ["--format=lzma",
+    "--lzma1=preset=9e,lc=2,lp=0,pb=0", "--stdout"],
+  { input, maxBuffer: 1 << 28 });
+  packed.writeBigUInt64LE(BigInt(input.length), 5);
+  if (Buffer.compare(join(load("lzma.js").unlzma(packed)), wasm))
+    throw new Error("netc.wasm is not what was packed");
+  return packed;
+};
+
 const csp = (frames, script, rest) => ["default-src 'none'",
   `script-src ${script} ${frames.map(hash).join(" ")} 'wasm-unsafe-eval' blob:`,
   "style-src 'self' 'unsafe-inline'", "img-src blob: data:", "worker-src blob:",
@@ -106,15 +127,15 @@ const main = async () => {
   const page = (policy, css, js) => read("index.html")
     .replace("@csp@", () => policy).replace("@style@", () => css)
     .replace("@script@", () => js);
-  const packed = zlib.gzipSync(fs.readFileSync(wasm), { level: 9 })
-    .toString("base64");
-  const inside = `<script type="text/plain" id="wasm">${packed}</script>\n`;
+  const packed = pack(fs.readFileSync(wasm));
+  const inside = '<script type="text/plain" id="wasm">' +
+    `${packed.toString("base64")}</script>\n`;
   fs.mkdirSync(folder, { recursive: true });
   const write = (name, content) => {
     fs.writeFileSync(path.join(folder, name + ".tmp"), content);
     fs.renameSync(path.join(folder, name + ".tmp"), path.join(folder, name));
   };
-  fs.copyFileSync(wasm, path.join(folder, "netc.wasm"));
+  write("netc.wasm.lzma", packed);
   write("netc.js", script);
   write("netc.css", style);
   write("index.html", page(csp(frames, "'self'", ["connect-src 'self'"]),
@@ -124,7 +145,7 @@ const main = async () => {
     `<style>${style}</style>`,
     `${inside}<script>${script}</script>`));
   write("live.html", `${inside}<script>${await bundled("live.js")}</script>\n`);
-  const sizes = ["netc.wasm", "netc.js", "netc.css", "index.html"].map((n) =>
+  const sizes = ["netc.wasm.lzma", "netc.js", "netc.css", "index.html"].map((n) =>
     execFileSync("gzip", ["-9c", path.join(folder, n)], { maxBuffer: 1 << 28 })
       .length);
   console.log(`web: ${sizes[0]} bytes of wasm, ` +

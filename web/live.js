@@ -3,7 +3,7 @@
 // takes the place of what was there. It stands before the page's own script.
 import { Client } from "./client.js";
 import { showSliders } from "./controls.js";
-import { unpack } from "./module.js";
+import { moduleOf } from "./module.js";
 
 const by = (id) => document.getElementById(id);
 const net = JSON.parse(by("net").textContent);
@@ -84,8 +84,7 @@ const run = async (first) => {
 };
 
 const start = async () => {
-  const made = new Client(await WebAssembly.compile(await unpack(by("wasm"))),
-    net.files);
+  const made = new Client(await moduleOf(by("wasm")), net.files);
   await made.ready;
   client = made;
   await run(true);

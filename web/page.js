@@ -5,7 +5,7 @@ import { Client } from "./client.js";
 import { fillMenus, showMenus, showSliders } from "./controls.js";
 import { makeEditor } from "./editor.js";
 import * as link from "./link.js";
-import { unpack } from "./module.js";
+import { fetchModule, moduleOf } from "./module.js";
 
 // The zoo; what has a folder is for a config.json of Hugging Face.
 const examples = Object.fromEntries(Object.keys(nets).sort()
@@ -293,23 +293,21 @@ const embed = () => {
 };
 
 // The compiler is a file beside the page, or in it.
-const wasm = async () => {
+const compiler = async () => {
   const here = by("wasm");
-  if (!here) {
-    const bytes = await (await fetch("netc.wasm")).arrayBuffer();
-    const meta = document.createElement("meta");
-    meta.httpEquiv = "Content-Security-Policy";
-    meta.content = "connect-src 'none'"; // the last request was made
-    document.head.append(meta);
-    return bytes;
-  }
-  return unpack(here);
+  if (here) return moduleOf(here);
+  const module = await fetchModule("netc.wasm.lzma");
+  const meta = document.createElement("meta");
+  meta.httpEquiv = "Content-Security-Policy";
+  meta.content = "connect-src 'none'"; // the last request was made
+  document.head.append(meta);
+  return module;
 };
 
 const start = async () => {
   makeTabs();
   select("report");
-  const module = wasm().then((bytes) => WebAssembly.compile(bytes));
+  const module = compiler();
   editor = makeEditor(by("editor"), {
     ask: (job) => client.ask(job),
     // A completion waits until the compiler has seen the text.
