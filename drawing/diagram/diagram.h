@@ -81,6 +81,7 @@ struct diagram_item {
   int nested_count;
   bool is_entry; /* what a call that is drawn once starts from */
   size_t first_link, link_count;
+  size_t next_link; /* after the one that was drawn last */
   size_t first_stub, stub_count;
   int64_t reader;        /* the last item that reads it; -1: none */
   size_t kind;           /* of its layer, by number */

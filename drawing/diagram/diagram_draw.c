@@ -44,9 +44,11 @@ static void link_draw(struct diagram *d, size_t index,
   struct diagram_item *item = &d->items.at[index];
   if (pen->item == NO_ITEM)
     return;
-  for (size_t k = 0; k < item->link_count; k++) {
+  for (size_t i = 0; i < item->link_count; i++) {
+    size_t k = (item->next_link + i) % item->link_count;
     struct diagram_link *link = &d->links.at[item->first_link + k];
     if (link->from == pen->item) {
+      item->next_link = k + 1;
       link->drawn = true;
       pen_draw(d, pen, true);
       return;
