@@ -331,12 +331,12 @@ void flow_put_remarks(struct text *out, const struct flow *flow) {
     text_put(out, " Groups are closed, so that it fits.");
   if (flow->alike)
     text_put(out, " Turns of other sizes are drawn as their first.");
-  if (flow->elided) {
-    text_printf(out, " %s boxes in the middle are left out.",
-                count_text((int64_t)flow->elided).text);
-  }
-  if (flow->hidden) {
-    text_printf(out, " %s connections are not drawn.",
-                count_text((int64_t)flow->hidden).text);
-  }
+  if (flow->elided)
+    text_printf(out, " %s %s left out.", count_text((int64_t)flow->elided).text,
+                flow->elided == 1 ? "box in the middle is"
+                                  : "boxes in the middle are");
+  if (flow->hidden)
+    text_printf(out, " %s %s not drawn.",
+                count_text((int64_t)flow->hidden).text,
+                flow->hidden == 1 ? "connection is" : "connections are");
 }

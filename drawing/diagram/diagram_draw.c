@@ -175,7 +175,7 @@ static void draw_frame(struct diagram *d, const struct diagram_part *part) {
                            .fill = repeats ? PALETTE_REPEATS : NO_COLOUR,
                            .stroke = PALETTE_FRAMES,
                            .stroke_width = 60};
-  int64_t title = text_extent(part->title, SMALL_SIZE, true) + 6 * POINT;
+  int64_t title = text_extent(part->title, SMALL_SIZE, true) + BESIDE_TITLE;
   for (int64_t sheet = repeats ? 2 : 0; sheet > 0; sheet--) {
     struct scene_item below = box;
     below.x += sheet * STACK;

@@ -111,8 +111,8 @@ static void measure_frame(struct diagram *d, struct diagram_part *part) {
   }
   if (!part->title.at)
     part->title = frame_title(d, part->unit);
-  int64_t title = text_extent(part->title, SMALL_SIZE, true) + 6 * POINT;
-  bool band = title > 6 * POINT;
+  int64_t title = text_extent(part->title, SMALL_SIZE, true) + BESIDE_TITLE;
+  bool band = title > BESIDE_TITLE;
   part_measure(d, chain);
   part->left = chain->left + PAD;
   part->right = chain->right + PAD;

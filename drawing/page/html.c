@@ -120,7 +120,7 @@ static void put_answer(struct page_writer *w) {
   int count = summary_lines(w->c, lines);
   text_put(w->out, "<main>\n<section id=\"answer\" aria-label=\"Answer\">\n");
   put_verdict(w);
-  text_put(w->out, "<dl>\n");
+  text_printf(w->out, "<dl class=\"of-%d\">\n", count);
   for (int i = 0; i < count; i++) {
     text_printf(w->out, "<div><dt>%s</dt><dd><b>", lines[i].what);
     html_put(w, lines[i].size);
