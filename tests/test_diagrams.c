@@ -414,8 +414,8 @@ static void turns_that_move_and_drop_otherwise_are_drawn_once(void **state) {
   assert_texts(&p, "× 2", 3);
   assert_texts(&p, "× 6", 1);
   assert_texts(&p, "droppath 0–0.2", 1);
-  assert_texts(&p, "window_partition false/true", 3);
-  assert_texts(&p, "windows 12 false/true", 1);
+  assert_texts(&p, "window_partition 0–3", 3);
+  assert_texts(&p, "windows 12 0–3", 1);
   picture_free(&p);
   static const struct {
     const char *turns, *text;

@@ -11,16 +11,35 @@ static bool node_is_of(const struct node *node, const char *family) {
   return node->kind->family && strcmp(node->kind->family, family) == 0;
 }
 
+static bool is_attention(const struct node *node) {
+  return strcmp(node->kind->name, "attention") == 0;
+}
+
 bool row_has_rate(const struct diagram *d, const struct row *row) {
   if (row->group != NO_NODE)
     return false;
   for (int64_t i = row->first; i < row->end; i++)
-    if (node_is_of(&d->c->model->nodes.at[i], "Regularisation"))
+    if (node_is_of(&d->c->model->nodes.at[i], "Regularisation") ||
+        is_attention(&d->c->model->nodes.at[i]))
       return true;
   return false;
 }
 
-/* A rate makes no layer another one: blocks drop more the deeper they are. */
+/* "attention 3 shift=3 views" without its shift. */
+static void put_without_shift(struct text *out, const struct model *model,
+                              int64_t index) {
+  struct text layer = text_new(out->arena);
+  model_put_layer(&layer, model, index, NULL);
+  text_putc(&layer, '\0');
+  const char *shift = strstr(layer.at, " shift=");
+  size_t before = shift ? (size_t)(shift - layer.at) : strlen(layer.at);
+  text_printf(out, "%.*s", (int)before, layer.at);
+  if (shift)
+    text_put(out, shift + 1 + strcspn(shift + 1, " "));
+}
+
+/* A rate makes no layer another one: blocks drop more the deeper they are.
+ * Nor does a shift of windows. */
 static void put_without_rates(const struct diagram *d, struct text *out,
                               const struct row *row) {
   const struct model *model = d->c->model;
@@ -29,6 +48,8 @@ static void put_without_rates(const struct diagram *d, struct text *out,
     text_putc(out, ' ');
     if (node_is_of(node, "Regularisation"))
       text_put(out, node->kind->name);
+    else if (is_attention(node))
+      put_without_shift(out, model, i);
     else if (i == row->head || node->head == i)
       model_put_layer(out, model, i, NULL);
     else
