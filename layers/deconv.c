@@ -114,9 +114,11 @@ static size_t cut(const struct layer *layer, struct tape *tape, size_t value,
 }
 
 /* The output is made as large as the input, then cut or made anew:
-   ATen/native/NaiveConvolutionTranspose3d.cpp. */
+   ATen/native/NaiveConvolutionTranspose3d.cpp; those of groups are put
+   together. */
 static size_t deconv_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
+  const struct conv *conv = layer->args;
   struct layer whole = *layer;
   struct window windows[3];
   int axes = conv_windows(layer, windows);
@@ -127,14 +129,9 @@ static size_t deconv_trace(const struct layer *layer, struct tape *tape,
   if (!shape_count(&whole.out, &count))
     return conv_run(layer, tape, in[0], false); /* too large anyhow */
   size_t value = conv_run(&whole, tape, in[0], false);
-  count = shape_values(layer->in[0]);
-  struct extent extent = *tape_extent(tape, value);
-  struct tape_storage *to = &tape->storages.at[tape->values.at[value].storage];
   if (tape->profile->slow_volumes && shape_spatial(layer->in[0]) == 3 &&
-      count > extent.count) {
-    extent.count = count;
-    to->extent = tape_keep_extent(tape, extent);
-  }
+      conv->groups == 1)
+    tape_enlarge(tape, value, shape_values(layer->in[0]));
   return cuts ? cut(layer, tape, value, &whole.out) : value;
 }
 

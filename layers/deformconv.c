@@ -137,7 +137,7 @@ static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
                 .work = work,
                 .back_work = back,
                 .back_more = again,
-                .packs_gradient = PACKS_VALUES,
+                .packs_gradient = packing_of(&layer->out),
                 .gives_frozen = true,
                 .cast = CAST_FULL});
 }

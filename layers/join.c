@@ -428,9 +428,8 @@ static size_t matrices(struct tape *tape, size_t in,
     return tape_dense(tape, in);
   struct strides seen = layout_as_seen(tape, in, shape);
   seen.rank--; /* the axes in front of a matrix are the rows of one */
-  return tape_together(
-      tape, in,
-      strides_rows(&seen, tape_storage_extent(tape, value->storage)->count));
+  return tape_together(tape, in,
+                       strides_rows(&seen, tape_sample_values(tape, in)));
 }
 
 static size_t matmul_trace(const struct layer *layer, struct tape *tape,

@@ -112,10 +112,8 @@ static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
                          .packs_gradient = PACKS_PLACES,
                          .gradient = GRADIENT_LARGER});
   tape_see(tape, value, &dense);
-  struct extent whole = *tape_extent(tape, padded);
-  if (!tape->lowers && whole.count > tape_extent(tape, value)->count)
-    tape->storages.at[tape->values.at[value].storage].extent =
-        tape_keep_extent(tape, whole); /* empty_like, then a smaller size */
+  if (!tape->lowers)
+    tape_enlarge(tape, value, tape_extent(tape, padded)->count);
   return value;
 }
 

@@ -45,9 +45,10 @@ SCATTERS = {torch.ops.aten.scatter.src: torch.ops.aten.scatter_.src,
 class Watch(TorchDispatchMode):
     """The most that is alive after an operation: storages not in `outside`."""
 
-    def __init__(self, outside):
+    def __init__(self, outside, biases=()):
         super().__init__()
         self.outside, self.alive, self.peak = outside, {}, 0
+        self.biases = biases  # biases_of(): added in place
         self.zeros = None  # what zeros() has just made
         self.inside = 0  # tensors of the operation that ran last, at most
 
@@ -78,7 +79,7 @@ class Watch(TorchDispatchMode):
             # gather_backward and index_backward of
             # ATen/native/TensorAdvancedIndexing.cpp
             func = SCATTERS.get(func, func)
-        out = self.run(func, args, kwargs)
+        out = self.run(unwatched(func, args, self.biases), args, kwargs)
         self.zeros = out if func in ZEROS else None
         if func is torch.ops.aten.detach.default and \
                 isinstance(out, (float, int)):  # a saved number, unpacked
@@ -186,7 +187,7 @@ def measure(model, inputs, bits=0):
     alive = [held().tensor for held in kept if held()]
     saved = sum({key_of(t): size_of(t, bits) for t in alive}.values())
     del out, alive
-    with Watch(outside) as watch:
+    with Watch(outside, biases_of([model])) as watch:
         # Numbers that are saved as tensors no operation makes.
         with torch.autograd.graph.saved_tensors_hooks(watch.note,
                                                       lambda t: t):

@@ -48,10 +48,11 @@ static struct strides seen_by_heads(const struct attention_recorder *r,
                              : strides_insert(&lies, 2, r->s.heads / heads, 0);
 }
 
-/* Of one head it lies as it did, whatever is asked of it: no copy is needed. */
-static enum result moved(const struct attention_recorder *r) {
-  bool stays = r->s.heads == 1 && r->s.groups == 1 && !r->tape->lowers;
-  return stays ? RESULT_VIEW : RESULT_NEW;
+/* Of one head, or of one row, it lies as it did, whatever is asked of it: no
+ * copy is needed. */
+static enum result moved(const struct attention_recorder *r, bool one_row) {
+  bool stays = (r->s.heads == 1 || one_row) && r->s.groups == 1;
+  return stays && !r->tape->lowers ? RESULT_VIEW : RESULT_NEW;
 }
 
 /*
@@ -76,14 +77,18 @@ static size_t by_heads(const struct attention_recorder *r, size_t in,
   struct strides from = seen_by_heads(r, in);
   struct strides to = strides_dense(from.rank, from.dim);
   struct strides out = heads_strides(r, rows, r->s.dim);
+  /* Samples and heads of a packed row are no one axis, of one sample it is in
+   * one piece: what the module copies by contiguous(). */
+  bool one_row = rows == 1 && !attention_is_packed(r->attention);
+  bool of_one = is_module(r) ? rows == 1 : !repeats || r->s.kv == 1;
   size_t value = attention_unary(
       r, in,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = &from, .out = &to),
                          .out = attention_rows(r, rows, r->s.width),
-                         .result = is_module(r) ? RESULT_NEW : moved(r),
-                         .view_of_one = !is_module(r) && r->s.groups == 1 &&
-                                        (!repeats || r->s.kv == 1),
+                         .result =
+                             is_module(r) ? RESULT_NEW : moved(r, one_row),
+                         .view_of_one = of_one && r->s.groups == 1,
                          .gradient = repeats ? GRADIENT_NEW : GRADIENT_SHARED});
   if (from.rank > 4) /* copied for the heads that share it */
     tape_see(r->tape, value, &out);
@@ -244,7 +249,9 @@ size_t attention_together(const struct attention_recorder *r, size_t context,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = &from, .out = &to),
                          .out = unit,
-                         .result = r->attention->sbhd ? RESULT_NEW : moved(r),
+                         .result = r->attention->sbhd
+                                       ? RESULT_NEW
+                                       : moved(r, r->s.queries == 1),
                          .view_of_one = view_of_one,
                          .gradient = GRADIENT_SHARED});
   tape_see(r->tape, value, &rows);
@@ -290,7 +297,7 @@ static size_t turn(const struct attention_recorder *r, size_t scores,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = from, .out = &to),
                          .out = scores_of(r),
-                         .result = cut ? RESULT_NEW : moved(r),
+                         .result = cut ? RESULT_NEW : moved(r, false),
                          .view_of_one = !cut && r->s.groups == 1,
                          .gradient = GRADIENT_SHARED});
 }

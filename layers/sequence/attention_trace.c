@@ -68,11 +68,15 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
     does.opcode = DOES_UNKNOWN;
   enum row_order order;
   size_t from = tape_rows(r->tape, in, &order);
+  /* What addmm gives is seen otherwise: is_view() of layers/dense.c. */
+  bool view = p->count > 1 && r->s.groups == 1 && !r->tape->share &&
+              order == ROWS_TOGETHER && from == in;
   size_t value = attention_unary(
       r, from,
       (struct operation){.name = partial ? "partial bias of a packed matrix"
                                          : names[which % PROJECTION_JOINT],
                          .rows = order,
+                         .view = view,
                          .layout = LAYOUT_ROWS,
                          .does = &does,
                          .out = attention_rows(r, rows, p->out),

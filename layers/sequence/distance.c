@@ -84,14 +84,17 @@ static bool distances_shape(struct layer *layer) {
 /*
  * Numbers beside them while they are made: differences, of which T5's buckets
  * take several tensors as large, and the positions
- * (_relative_position_bucket of transformers/models/t5).
+ * (_relative_position_bucket of transformers/models/t5). A prediction has what
+ * its operations touch: at most the two whose least they take, what that is,
+ * and the distances; which way they are, too.
  */
-static int64_t work_of(const struct distances *distances, int64_t all) {
+static int64_t work_of(const struct distances *distances, int64_t all,
+                       bool training) {
   int64_t steps = distances->window.at[0];
   if (!distances->buckets)
     return all;
-  all = size_product(distances->causal ? 4 : 5, all);
-  return size_sum(all, steps);
+  all = size_product(3 + !distances->causal + training, all);
+  return training ? size_sum(all, steps) : all;
 }
 
 /* Each has 64 bits. */
@@ -123,7 +126,7 @@ static size_t distances_trace(const struct layer *layer, struct tape *tape,
     return value;
   }
   more = all;
-  more.count = tape->lowers ? 0 : work_of(distances, all.count);
+  more.count = tape->lowers ? 0 : work_of(distances, all.count, tape->training);
   return tape_run(tape, &(struct operation){.name = "distances",
                                             .does = &does,
                                             .out = all,

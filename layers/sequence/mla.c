@@ -149,22 +149,36 @@ static struct extent rows(const struct recorder *m, int64_t features) {
   return extent_sample(size_product(m->s.steps, features), WIDTH_NET);
 }
 
-static size_t project(const struct recorder *m, const char *name, size_t in,
-                      int64_t out, int param) {
+/* Meanwhile `held` are alive, too. */
+static size_t project_beside(const struct recorder *m, const char *name,
+                             size_t in, int64_t out, int param,
+                             const size_t *held, int held_count) {
   const int64_t dim[2] = {m->s.steps, out};
   struct strides lies = strides_dense(2, dim);
-  return attention_unary(
-      &m->r, in,
-      (struct operation){.name = name,
-                         .does = LOWERS(LINEAR, .out = &lies),
-                         .out = rows(m, out),
-                         .keeps = KEEPS_IN(0),
-                         .layout = LAYOUT_ROWS,
-                         .first_param = param,
-                         .param_count = 1,
-                         .splits = true,
-                         .spares = true,
-                         .cast = CAST_LOW});
+  enum row_order order;
+  size_t read[3] = {tape_rows(m->r.tape, in, &order)};
+  for (int i = 0; i < held_count; i++)
+    read[1 + i] = held[i];
+  return tape_run(m->r.tape,
+                  &(struct operation){.name = name,
+                                      .does = LOWERS(LINEAR, .out = &lies),
+                                      .in = read,
+                                      .in_count = 1 + held_count,
+                                      .held = held_count,
+                                      .out = rows(m, out),
+                                      .keeps = KEEPS_IN(0),
+                                      .rows = order,
+                                      .layout = LAYOUT_ROWS,
+                                      .first_param = param,
+                                      .param_count = 1,
+                                      .splits = true,
+                                      .spares = true,
+                                      .cast = CAST_LOW});
+}
+
+static size_t project(const struct recorder *m, const char *name, size_t in,
+                      int64_t out, int param) {
+  return project_beside(m, name, in, out, param, NULL, 0);
 }
 
 static size_t normalise(const struct recorder *m, size_t in, int64_t width,
@@ -285,7 +299,9 @@ static size_t record(const struct recorder *m, size_t x) {
                               : attention_weigh(&m->r, q, k, up + 1);
   struct strides lies = strides_dense(2, (int64_t[]){s->steps, s->value});
   tape_see(m->r.tape, context, &lies);
-  return project(m, "out", context, s->channels, m->at.out);
+  /* A frame of Python has the input and the values until the end. */
+  return project_beside(m, "out", context, s->channels, m->at.out,
+                        (size_t[]){x, up + 1}, 2);
 }
 
 static size_t mla_trace(const struct layer *layer, struct tape *tape,

@@ -65,12 +65,19 @@ static size_t multiply_in_place(struct recurrent_run *s, size_t x, size_t y) {
                                              .spares = true});
 }
 
+/* While `held` is there, too, if there is any. */
+static size_t multiply_beside(struct recurrent_run *s, size_t x, size_t y,
+                              size_t held) {
+  const size_t in[2] = {x, y};
+  return recurrent_many(s, in, 2, &held, held != SIZE_MAX,
+                        (struct operation){.name = "mul",
+                                           .out = s->unit,
+                                           .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                           .spares = true});
+}
+
 size_t recurrent_multiply(struct recurrent_run *s, size_t x, size_t y) {
-  return recurrent_binary(s, x, y,
-                          (struct operation){.name = "mul",
-                                             .out = s->unit,
-                                             .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                             .spares = true});
+  return multiply_beside(s, x, y, SIZE_MAX);
 }
 
 size_t recurrent_activate(struct recurrent_run *s, size_t x, const char *name,
@@ -128,7 +135,8 @@ size_t recurrent_project(struct recurrent_run *s, size_t hidden) {
                          .spares = true});
 }
 
-/* Gates: input, forget, cell, output. */
+/* Gates: input, forget, cell, output. Who calls it has the cell until there is
+ * a new one. */
 static size_t lstm_step(struct recurrent_run *s, size_t x, size_t hidden,
                         size_t *cell) {
   size_t all = add(s, recurrent_matrix(s, hidden, true, s->all, SIZE_MAX), x);
@@ -137,11 +145,11 @@ static size_t lstm_step(struct recurrent_run *s, size_t x, size_t hidden,
   size_t forget = recurrent_activate(s, at + 1, "sigmoid", RESULT_VIEW);
   size_t gate = recurrent_activate(s, at + 2, "tanh", RESULT_VIEW);
   size_t out = recurrent_activate(s, at + 3, "sigmoid", RESULT_VIEW);
-  size_t old = recurrent_multiply(s, forget, *cell);
-  *cell = add(s, old, recurrent_multiply(s, in, gate));
-  return recurrent_project(
-      s, recurrent_multiply(s, out,
-                            recurrent_activate(s, *cell, "tanh", RESULT_NEW)));
+  size_t old = *cell;
+  size_t kept = recurrent_multiply(s, forget, old);
+  *cell = add(s, kept, recurrent_multiply(s, in, gate));
+  size_t seen = recurrent_activate(s, *cell, "tanh", RESULT_NEW);
+  return recurrent_project(s, multiply_beside(s, out, seen, old));
 }
 
 /* Gates: reset, update, new. */
@@ -309,7 +317,8 @@ size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
   if (recurrent_has_cells(recurrent))
     return recurrent_cells(&s, in);
   s.read = in;
-  s.copies = !layout_lies_by_steps(tape, in, recurrent->batch_first);
+  s.copies = s.count > 1 && /* one step is a matrix as it lies */
+             !layout_lies_by_steps(tape, in, recurrent->batch_first);
   if (recurrent->batch_first)
     in = recurrent_unary(&s, in,
                          (struct operation){.name = "transpose",

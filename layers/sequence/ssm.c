@@ -295,8 +295,10 @@ static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
   struct extent all = rows(r, size_product(s->inner, s->state));
   bool matrix = s->steps > 1 && s->inner > 1;
   enum row_order turned = matrix ? ROWS_TURNED : ROWS_TOGETHER;
+  enum row_order order;
+  size_t read = tape_rows(r->tape, in, &order);
   size_t halves =
-      split(r, project(r, "in", in, s->front, INSIDE, 1, ROWS_TOGETHER), 2);
+      split(r, project(r, "in", read, s->front, INSIDE, 1, order), 2);
   /* Padded on both sides; what lies after the last position is cut off. */
   int64_t padded = size_product(size_sum(s->steps, s->conv - 1), s->inner);
   size_t x = run(r, &halves, 1,
@@ -340,7 +342,9 @@ static struct extent kept_heads(const struct ssm_recorder *r) {
 static size_t fused(const struct ssm_recorder *r, size_t in) {
   const struct ssm_sizes *s = &r->s;
   int64_t decays = s->heads ? s->heads : size_product(s->inner, s->state);
-  size_t front = project(r, "in", in, s->front, INSIDE, 1, ROWS_TOGETHER);
+  enum row_order order;
+  size_t read = tape_rows(r->tape, in, &order);
+  size_t front = project(r, "in", read, s->front, INSIDE, 1, order);
   size_t y = run(
       r, &front, 1,
       (struct operation){

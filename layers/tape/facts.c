@@ -106,3 +106,12 @@ uint32_t tape_keep_extent(struct tape *tape, struct extent extent) {
 void tape_resize(struct tape *tape, size_t value, struct extent extent) {
   tape->values.at[value].extent = tape_keep_extent(tape, extent);
 }
+
+void tape_enlarge(struct tape *tape, size_t value, int64_t count) {
+  struct extent extent = *tape_extent(tape, value);
+  struct tape_storage *to = &tape->storages.at[tape->values.at[value].storage];
+  if (count <= extent.count)
+    return;
+  extent.count = count;
+  to->extent = tape_keep_extent(tape, extent);
+}

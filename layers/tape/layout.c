@@ -161,7 +161,8 @@ bool layout_lies_by_steps(const struct tape *tape, size_t in, bool samples) {
   const struct tape_layout *layout = layout_at(tape, in);
   bool by_steps = layout && layout->by_steps;
   bool front = layout && layout->front;
-  return by_steps || (!samples && !front && layout_is_whole(tape, in));
+  return by_steps || (!samples && !front && layout_is_whole(tape, in) &&
+                      layout_rows(tape, in) != ROWS_OF_ONE);
 }
 
 uint32_t layout_of_part(struct tape *tape, size_t in,
@@ -194,7 +195,7 @@ uint32_t layout_of_result(struct tape *tape, size_t in, bool elementwise,
     return out ? first(tape, out) : LAYOUT_AS_INPUT;
   if (!layout)
     return own == LAYOUT_APART ? LAYOUT_AS_INPUT : own;
-  return layout->by_steps ? LAYOUT_AS_INPUT : LAYOUT_ROWS;
+  return LAYOUT_ROWS;
 }
 
 /* The same with channels where a framework has them: in `front` or last. */
@@ -242,8 +243,7 @@ static bool is_map(const struct tape *tape, size_t in) {
   if (!layout || !layout->front)
     return false;
   struct strides map = channels_first(&layout->lies);
-  int64_t storage =
-      tape_storage_extent(tape, tape->values.at[in].storage)->count;
+  int64_t storage = tape_sample_values(tape, in);
   return same_places(&layout->lies, &map) && storage == strides_values(&map);
 }
 
@@ -296,9 +296,7 @@ bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
     lies = strides_move(&lies, lies.rank - 1, 0);
   if (reshape(&lies, &seen)) {
     *layout = strides_are_dense(&seen) &&
-                      strides_values(&seen) ==
-                          tape_storage_extent(tape, tape->values.at[in].storage)
-                              ->count
+                      strides_values(&seen) == tape_sample_values(tape, in)
                   ? LAYOUT_ROWS
                   : layout_of_view(tape, &seen, from->front && !flat);
     return true;
@@ -322,14 +320,12 @@ bool layout_is_whole(const struct tape *tape, size_t in) {
 }
 
 enum row_order layout_rows(const struct tape *tape, size_t in) {
-  const struct tape_value *value = &tape->values.at[in];
   const struct tape_layout *layout = layout_at(tape, in);
   if (!layout)
     return ROWS_TOGETHER;
   if (layout->by_steps)
     return ROWS_OF_ONE;
-  return strides_rows(&layout->lies,
-                      tape_storage_extent(tape, value->storage)->count);
+  return strides_rows(&layout->lies, tape_sample_values(tape, in));
 }
 
 bool layout_of_axes(const struct tape *tape, uint32_t layout) {
@@ -354,7 +350,7 @@ static bool is_packed(const struct tape *tape, size_t in,
   struct strides lies = layout_as_seen(tape, in, shape),
                  sizes = strides_of(shape);
   struct strides map = channels_first(&sizes);
-  int64_t storage = tape_storage_extent(tape, value->storage)->count;
+  int64_t storage = tape_sample_values(tape, in);
   *one = may_be_last(tape, in, shape, last) ? strides_are_dense(&lies)
                                             : same_places(&lies, &map);
   const struct tape_layout *at = layout_at(tape, in);

@@ -20,7 +20,9 @@ struct extent extent_of(const struct shape *shape) {
 
 static size_t add_storage(struct tape *tape, struct extent extent, bool owned) {
   struct tape_storage *storage = VEC_PUSH(tape->arena, &tape->storages);
-  *storage = (struct tape_storage){.extent = tape_keep_extent(tape, extent),
+  uint32_t kept = tape_keep_extent(tape, extent);
+  *storage = (struct tape_storage){.extent = kept,
+                                   .sample = kept,
                                    .node = (int32_t)tape->node,
                                    .owned = owned};
   return tape->storages.count - 1;

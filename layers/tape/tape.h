@@ -163,6 +163,7 @@ struct tape_value {
 
 struct tape_storage {
   uint32_t extent;  /* tape_storage_extent() */
+  uint32_t sample;  /* of all samples: tape_sample_values() */
   int32_t pending;  /* layers that will still read it */
   int32_t node;     /* that made it */
   uint32_t view_of; /* at a batch of 1 it is that storage, from 1; 0: none */
@@ -341,6 +342,13 @@ static inline const struct extent *tape_storage_extent(const struct tape *tape,
   return &tape->extents.at[tape->storages.at[storage].extent];
 }
 
+/* How many values of its storage lie between two samples of a value. */
+static inline int64_t tape_sample_values(const struct tape *tape,
+                                         size_t value) {
+  size_t storage = tape->values.at[value].storage;
+  return tape->extents.at[tape->storages.at[storage].sample].count;
+}
+
 /* What operation `index` computes, if the tape lowers. */
 static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
                                                       size_t index) {
@@ -377,6 +385,10 @@ uint32_t tape_keep_extent(struct tape *tape, struct extent extent);
 
 /* Makes a value larger or smaller than it was recorded. */
 void tape_resize(struct tape *tape, size_t value, struct extent extent);
+
+/* Gives a value room for as many behind its samples: what PyTorch makes by
+ * empty_like() and then makes smaller. */
+void tape_enlarge(struct tape *tape, size_t value, int64_t count);
 
 /* Facts of operation `index` that are its own, to be changed. */
 struct op_facts *tape_own_facts(struct tape *tape, size_t index);

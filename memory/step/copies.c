@@ -69,6 +69,7 @@ static bool same_storages(const struct copy_pair *p) {
     const struct tape_storage *a = &p->tape->storages.at[p->a.storages + i];
     const struct tape_storage *b = a + p->by.storages;
     if (!tape_same_extent(p->tape, a->extent, b->extent) ||
+        !tape_same_extent(p->tape, a->sample, b->sample) ||
         a->owned != b->owned || a->leads_back != b->leads_back ||
         a->stays != b->stays || (size_t)b->node != (size_t)a->node + p->nodes ||
         !follows_if(a->view_of, b->view_of, p->before.storages,

@@ -136,8 +136,7 @@ class Prediction(Watch):
     goes after its last reader."""
 
     def __init__(self, outside, biases):
-        super().__init__(outside)
-        self.biases = biases
+        super().__init__(outside, biases)
         self.macs = self.now = 0
         self.lives = []  # [first, last, bytes]
         self.life_of = {}
@@ -220,7 +219,7 @@ def saved_bytes(program, outside):
 
 
 def step_peak(program, outside):
-    with Watch(outside) as watch:
+    with Watch(outside, biases_of(program.modules)) as watch:
         # Numbers that are saved as tensors no operation makes.
         with torch.autograd.graph.saved_tensors_hooks(
                 lambda t: alone(watch.note(t)), lambda t: t):
