@@ -161,11 +161,72 @@ static void a_detector_is_read_up_to_its_heads(void **state) {
   free(source);
 }
 
+/* The values of an output, which are those of a file. */
+static void check_output(const char *folder, const char *name,
+                         const char *wanted) {
+  struct run r = run("od -v -An -tfF -j128 %s/%s.npy", folder, name);
+  char *given = strdup(r.out);
+  assert_true(strlen(given) > 20);
+  run_free(&r);
+  r = run("od -v -An -tfF -j128 " FOLDER "%s.npy", wanted);
+  assert_near(given, r.out);
+  run_free(&r);
+  free(given);
+}
+
+/* Two stages: how many regions there are is said, and their heads are read. */
+static void heads_of_regions_are_read(void **state) {
+  (void)state;
+  const char *folder = scratch("regions");
+  char net[512];
+  struct run r = run("%s import " FOLDER "regions.onnx --allow-unknown "
+                     "--dim box_roi_pool=2 --dim mask_roi_pool=3 --weights "
+                     "%s/w.safetensors -o %s/x.net",
+                     NETC, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  snprintf(net, sizeof net, "%s/x.net", folder);
+  char *source = read_text(net, NULL);
+  assert_holds(source,
+               "# `box_roi_pool` is what RoiAlign pools: how many regions "
+               "there are, values choose; --dim box_roi_pool=N says how many "
+               "to count, here 2.\n");
+  assert_holds(source, "\ninput box_roi_pool 2x3x3x6\n");
+  assert_holds(source, "\ninput mask_roi_pool 3x4x4x6\n");
+  assert_holds(source, "\nconv 5 1x3x3 pad relu -> 3x4x4x5\n");
+  assert_holds(source, "\ndeconv 4 1x2x2 /1x2x2 relu -> 3x8x8x4\n");
+  assert_null(strstr(source, "Left out with them"));
+  assert_int_equal(totals_of(net, source).trainable_count, 2238);
+  int64_t macs = totals_of(net, source).mac_count;
+  free(source);
+  r = run("%s run %s --weights %s/w.safetensors --input picture=" FOLDER
+          "detector.x.npy --input box_roi_pool=" FOLDER
+          "regions.boxes.npy --input mask_roi_pool=" FOLDER
+          "regions.masks.npy -o roi_heads_Softmax=%s/scores.npy -o "
+          "roi_heads_Sigmoid=%s/shown.npy",
+          NETC, net, folder, folder, folder);
+  if (r.status)
+    print_error("%s", r.err);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  check_output(folder, "scores", "regions.scores");
+  check_output(folder, "shown", "regions.shown");
+  /* One of each, unless it is said. */
+  source = import(FOLDER "regions.onnx", "--allow-unknown");
+  assert_holds(source, "\ninput box_roi_pool 1x3x3x6\n");
+  int64_t box = 54 * 8 + 8 * 8 + 8 * 3 + 8 * 12;
+  int64_t mask =
+      16 * 9 * (6 * 5 + 5 * 7) + 16 * 4 * 7 * 4 + 64 * 4 * 3; /* 4x4, 8x8 */
+  assert_int_equal(macs - totals_of("a.net", source).mac_count, box + 2 * mask);
+  free(source);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_branch_that_is_taken_is_read),
       cmocka_unit_test(other_branches_are_refused),
       cmocka_unit_test(a_detector_is_read_up_to_its_heads),
+      cmocka_unit_test(heads_of_regions_are_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
     tools/onnx_models.py build/netc rows FOLDER
     tools/onnx_models.py build/netc beside FOLDER
     tools/onnx_models.py build/netc detector FOLDER
+    tools/onnx_models.py build/netc regions FOLDER
     tools/onnx_models.py build/netc branch FOLDER
 
 `testdata` are the models of Debian's libonnx-testdata with their inputs and
@@ -24,9 +25,10 @@ without comments, parameters and multiplications before and after.
 libonnx-testdata whose reset gate comes first, `rows` one of PyTorch that
 picks rows by their scores, `beside` one whose
 tensors are in a file of their own, `detector` torchvision's RetinaNet on a
-small backbone with its picture and what its heads give, `branch` a model of
+small backbone with its picture and what its heads give, `regions` Mask
+R-CNN with regions and what its heads give, `branch` a model of
 Ifs whose conditions are constant: they are in tests/data/import/onnx, the
-last two in tests/data/import/control.
+last three in tests/data/import/control.
 Needs python3-onnx, and for torchvision python3-torch and python3-torchvision.
 """
 import collections
@@ -464,6 +466,56 @@ def detector(folder):
     numpy.save(os.path.join(folder, "detector.y.npy"), scores.detach().numpy())
 
 
+def regions(folder):
+    """Two stages: heads on what RoiAlign pools of two levels."""
+    import torch
+    from torch import nn
+    from torchvision.models.detection import MaskRCNN
+    from torchvision.models.detection.anchor_utils import AnchorGenerator
+    from torchvision.models.detection.faster_rcnn import (FastRCNNPredictor,
+                                                          TwoMLPHead)
+    from torchvision.models.detection.mask_rcnn import (MaskRCNNHeads,
+                                                        MaskRCNNPredictor)
+    from torchvision.ops import MultiScaleRoIAlign
+
+    class Backbone(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Conv2d(3, 6, 3, padding=1, stride=4)
+            self.second = nn.Conv2d(6, 6, 3, padding=1, stride=2)
+            self.out_channels = 6
+
+        def forward(self, x):
+            x = torch.relu(self.first(x))
+            return {"0": x, "1": torch.relu(self.second(x))}
+
+    torch.manual_seed(5)
+    net = MaskRCNN(
+        Backbone(), None, min_size=24, max_size=64,
+        rpn_anchor_generator=AnchorGenerator(((4,), (8,)), ((1.0,), (1.0,))),
+        box_roi_pool=MultiScaleRoIAlign(["0", "1"], 3, 2),
+        box_head=TwoMLPHead(6 * 9, 8), box_predictor=FastRCNNPredictor(8, 3),
+        mask_roi_pool=MultiScaleRoIAlign(["0", "1"], 4, 2),
+        mask_head=MaskRCNNHeads(6, (5, 7), 1),
+        mask_predictor=MaskRCNNPredictor(7, 4, 3)).eval()
+    for part in net.parameters():
+        nn.init.normal_(part, std=.3)
+    torch.onnx.export(net, ([torch.rand(3, 16, 24)],),
+                      os.path.join(folder, "regions.onnx"),
+                      input_names=["picture"], opset_version=11)
+    boxes, masks = torch.randn(2, 6, 3, 3), torch.randn(3, 6, 4, 4)
+    heads = net.roi_heads
+    scores, _ = heads.box_predictor(heads.box_head(boxes))
+    shown = heads.mask_predictor(heads.mask_head(masks))
+    print("parameters: %d" % sum(p.numel() for p in net.parameters()))
+    for name, x in ("boxes", boxes.movedim(1, -1)), \
+                   ("masks", masks.movedim(1, -1)), \
+                   ("scores", scores.softmax(-1)), \
+                   ("shown", shown.sigmoid().movedim(1, -1)):
+        numpy.save(os.path.join(folder, f"regions.{name}.npy"),
+                   numpy.ascontiguousarray(x.detach().numpy()))
+
+
 def branch(folder):
     """The same names in both graphs, names from around them, one in one."""
     def tensor(name, values, kind=onnx.TensorProto.FLOAT):
@@ -619,6 +671,8 @@ def main():
         rows(sys.argv[3])
     elif sys.argv[2] == "detector":
         detector(sys.argv[3])
+    elif sys.argv[2] == "regions":
+        regions(sys.argv[3])
     elif sys.argv[2] == "branch":
         branch(sys.argv[3])
     elif sys.argv[2] == "beside":

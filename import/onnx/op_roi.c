@@ -1,4 +1,9 @@
-/* Boxes of a map: RoiAlign, MaxRoiPool. */
+/*
+ * Boxes of a map: RoiAlign, MaxRoiPool. Where values choose the boxes, what is
+ * pooled of them comes in, and the layers after it are read.
+ */
+#include <inttypes.h>
+#include <string.h>
 
 #include "import/onnx/reader.h"
 
@@ -67,4 +72,83 @@ bool op_roi_align(struct onnx *x) {
   node->shape = (struct graph_shape){4, {count, high, wide, channels}};
   struct onnx_view result = view_fresh(x, node->index, 4, dims, order, 4);
   return onnx_give(x, 0, &result);
+}
+
+/* "box_roi_pool" of /roi_heads/box_roi_pool/RoiAlign. */
+static const char *name_of_pool(struct onnx *x) {
+  const char *end = x->at->name ? strrchr(x->at->name, '/') : NULL;
+  const char *begin = end;
+  while (begin && begin > x->at->name && begin[-1] != '/')
+    begin--;
+  return end > begin ? graph_text(x->graph, "%.*s", (int)(end - begin), begin)
+                     : "regions";
+}
+
+/* --dim box_roi_pool=1000; else one. */
+static int64_t region_count(struct onnx *x, const char *name) {
+  const struct map_entry *given = map_find(&x->sizes, slice_of(name));
+  return given ? given->number : 1;
+}
+
+static bool is_read(const struct onnx *x, int node) {
+  for (size_t i = 0; i < x->graph->nodes.count; i++)
+    for (size_t k = 0; k < graph_feeds(x->graph->nodes.at[i]); k++)
+      if (graph_feed(x->graph->nodes.at[i], k) == node)
+        return true;
+  return false;
+}
+
+/* Regions of another level of a pyramid are those of the first one: the file
+ * puts them together before anything reads them. */
+static bool is_level(const struct onnx *x, const int64_t dims[4]) {
+  return x->regions && !is_read(x, x->regions->node) &&
+         memcmp(x->regions->at.dim + 1, dims + 1, 3 * sizeof *dims) == 0;
+}
+
+/* A map that is left out; what is pooled of it is an input. */
+static bool add_regions(struct onnx *x, const struct onnx_view *map) {
+  static const int order[4] = {0, 2, 3, 1};
+  const char *name = name_of_pool(x);
+  int64_t dims[4] = {region_count(x, name), map->at.dim[1],
+                     onnx_int(x, "output_height", 1),
+                     onnx_int(x, "output_width", 1)};
+  *VEC_PUSH(x->arena, &x->cuts) = map->node;
+  if (!is_level(x, dims)) {
+    struct graph_shape shape = {4, {dims[0], dims[2], dims[3], dims[1]}};
+    if (dims[2] < 1 || dims[3] < 1 || dims[2] > MOST_SIZE ||
+        dims[3] > MOST_SIZE || dims[0] < 1 || dims[0] > MOST_SIZE ||
+        graph_count(shape.size, 4) > MOST_VALUES)
+      return onnx_fail(x, "its regions are too large, or have no size");
+    struct onnx_view *view = ARENA_NEW(x->arena, struct onnx_view);
+    struct graph_node *node = graph_input(x->graph, name, &shape, NULL);
+    onnx_extra(x, node->index);
+    *view = view_fresh(x, node->index, 4, dims, order, 4);
+    x->regions = view;
+    graph_note(x->graph,
+               "`%s` is what RoiAlign pools: how many regions there are, "
+               "values choose; --dim %s=N says how many to count, here %" PRId64
+               ".",
+               onnx_shown(x, name), onnx_shown(x, name), dims[0]);
+  }
+  return onnx_give(x, 0, x->regions);
+}
+
+static bool is_type(const struct onnx *x, const char *type) {
+  return strcmp(x->at->type, type) == 0;
+}
+
+bool onnx_read_regions(struct onnx *x, bool *done) {
+  const struct onnx_value *first = x->at->in_count ? onnx_operand(x, 0) : NULL;
+  const struct onnx_value *last =
+      x->at->in_count > 2 ? onnx_operand(x, 2) : NULL;
+  bool levels = is_type(x, "ScatterElements") || is_type(x, "ScatterND");
+  if (!x->options->allow_unknown || !last)
+    return true;
+  if (is_type(x, "RoiAlign") && first->view && first->view->at.rank == 4) {
+    *done = true;
+    return add_regions(x, first->view);
+  }
+  *done = levels && x->regions && last->view &&
+          last->view->node == x->regions->node;
+  return !*done || onnx_give(x, 0, last->view);
 }

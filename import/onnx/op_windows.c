@@ -63,15 +63,55 @@ static void auto_pad(struct onnx *x, struct graph_window *w,
   }
 }
 
+/*
+ * Axes as a layer has them, channels last. Maps of regions are one map with
+ * these as its first axis.
+ */
+static bool maps_last(struct onnx *x, const struct onnx_view *in,
+                      struct onnx_view *map) {
+  static const int order[] = {0, 2, 3, 1};
+  if (in->at.rank != 4 || view_is_batch(x, in, 0))
+    return view_channels_last(x, in, map);
+  return view_rearrange(x, in, order, 4, map);
+}
+
+static bool is_of_regions(struct onnx *x, const struct onnx_view *map) {
+  return graph_at(x->graph, map->node)->shape.rank == map->at.rank;
+}
+
+/* The file's rows and columns. */
+static struct graph_shape rows_of(const struct onnx_view *in) {
+  struct graph_shape shape = {.rank = in->at.rank - 2};
+  for (int i = 0; i < shape.rank && i < LIMIT_RANK; i++)
+    shape.size[i] = in->at.dim[2 + i];
+  return shape;
+}
+
+/* A window of one region each. */
+static void put_regions(struct graph_window *w) {
+  for (int i = w->axes++; i > 0; i--) {
+    w->kernel[i] = w->kernel[i - 1];
+    w->stride[i] = w->stride[i - 1];
+    w->dilate[i] = w->dilate[i - 1];
+    w->before[i] = w->before[i - 1];
+    w->after[i] = w->after[i - 1];
+  }
+  w->kernel[0] = w->stride[0] = w->dilate[0] = 1;
+  w->before[0] = w->after[0] = 0;
+}
+
 /* The view of a map: batch, channels, rows, columns. */
 static struct onnx_view map_view(struct onnx *x, int node,
                                  const struct onnx_view *in) {
   const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   int64_t dims[MOST_AXES] = {in->at.dim[0], shape->size[shape->rank - 1]};
   struct onnx_axes axes = {.count = 0};
+  int first = shape->rank == in->at.rank;
+  if (first)
+    axes.order[axes.count++] = 0;
   for (int i = 2; i < in->at.rank; i++) {
     axes.order[axes.count++] = i;
-    dims[i] = shape->size[i - 2];
+    dims[i] = shape->size[i - 2 + first];
   }
   axes.order[axes.count++] = 1;
   return view_fresh(x, node, in->at.rank, dims, axes.order, axes.count);
@@ -118,10 +158,10 @@ bool op_conv(struct onnx *x) {
     return onnx_fail(x, "its weights are not a constant that fits the map");
   int64_t groups = onnx_int(x, "group", 1);
   int64_t channels = weight->dims[0];
-  if (!view_channels_last(x, in, &map) ||
+  if (!maps_last(x, in, &map) ||
       !read_window(x, in->at.rank - 2, weight->dims + 2, &w))
     return false;
-  const struct graph_shape *shape = &graph_at(x->graph, map.node)->shape;
+  struct graph_shape rows = rows_of(in);
   if (groups < 1 || channels < 1 || channels % groups != 0 ||
       weight->dims[1] > MOST_SIZE ||
       weight->dims[1] * groups != in->at.dim[1] ||
@@ -132,9 +172,11 @@ bool op_conv(struct onnx *x) {
                      "%" PRId64 " groups",
                      graph_sizes(x->graph, weight->dims, weight->rank),
                      in->at.dim[1], groups);
-  auto_pad(x, &w, shape);
+  auto_pad(x, &w, &rows);
+  if (is_of_regions(x, &map))
+    put_regions(&w);
   int from = past_borders(x, map.node, &w);
-  shape = &graph_at(x->graph, from)->shape;
+  const struct graph_shape *shape = &graph_at(x->graph, from)->shape;
   for (int i = 0; i < w.axes; i++)
     if (window_count(&w, i, shape->size[i]) < 1)
       return onnx_fail(x, "the window is larger than its padded input");
@@ -179,12 +221,17 @@ bool op_deconv(struct onnx *x) {
   if (!in || !weight || weight->rank != in->at.rank)
     return onnx_fail(x, "its weights are not a constant that fits the map");
   int64_t groups = onnx_int(x, "group", 1);
-  if (!view_channels_last(x, in, &map) ||
+  struct graph_shape rows = rows_of(in);
+  if (!maps_last(x, in, &map) ||
       !read_window(x, in->at.rank - 2, weight->dims + 2, &w) ||
       onnx_ints(x, "output_padding", outpad, 3) > w.axes ||
-      !is_small(x, outpad, 3, 0) ||
-      !output_shape(x, &w, &graph_at(x->graph, map.node)->shape, outpad))
+      !is_small(x, outpad, 3, 0) || !output_shape(x, &w, &rows, outpad))
     return false;
+  if (is_of_regions(x, &map)) {
+    put_regions(&w);
+    memmove(outpad + 1, outpad, 2 * sizeof *outpad);
+    outpad[0] = 0;
+  }
   if (groups < 1 || groups > MOST_SIZE || weight->dims[0] != in->at.dim[1] ||
       weight->dims[1] > MOST_SIZE || in->at.dim[1] % groups != 0)
     return onnx_fail(x, "its weights do not fit the map");

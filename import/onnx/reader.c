@@ -222,9 +222,11 @@ bool onnx_read_op(struct onnx *x) {
   if (!check_inputs(x, &absent) || !mark_outputs(x))
     return false;
   const struct onnx_row *row = row_of(x->at);
-  if (absent)
+  if (absent && !onnx_read_regions(x, &done))
+    return false;
+  if (absent && !done)
     return onnx_leave_out(x, false);
-  if (!fold_constants(x, &done))
+  if (!done && !fold_constants(x, &done))
     return false;
   if (done)
     return true;

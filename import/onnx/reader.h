@@ -180,6 +180,7 @@ struct onnx {
   VEC(struct onnx_absence) absences;   /* of operators that are left out */
   VEC(int) cuts;                       /* nodes that such operators read */
   VEC(const struct constant *) left;   /* parameters of what is left out */
+  const struct onnx_view *regions;     /* the last that were pooled, or NULL */
   bool lenient;                        /* nor what cannot be read as it is */
   bool folded; /* batch norms were folded, as it seems: folded.c */
   bool quantised, wide, stored; /* what layers give is in steps, of more than 8
@@ -394,6 +395,9 @@ bool onnx_knows(const struct onnx_op *op);
 bool onnx_refuse_unknown(struct onnx *x);
 /* The current one is, since it is `unknown` or follows from one; true. */
 bool onnx_leave_out(struct onnx *x, bool unknown);
+/* What reads something absent, but makes an input of its own; or is not
+ * `done`. */
+bool onnx_read_regions(struct onnx *x, bool *done);
 /* The current one cannot be read: it is left out, too, if that may be; true. */
 bool onnx_leave_failed(struct onnx *x);
 /* What these read are outputs where one of the file's is left out, too. */
