@@ -496,13 +496,13 @@ static void a_long_call_keeps_its_title(void **state) {
 static void a_tail_of_all_stands_in_the_legend(void **state) {
   (void)state;
   struct picture p = draw("examples/zoo/inception_v3.net", "");
-  assert_holds(p.svg, ">behind each conv: bn relu</text>");
+  assert_holds(p.svg, ">after each conv: bn relu</text>");
   assert_holds(p.svg, ">conv 32 3×3 /2</text>");
   assert_holds(p.svg, "<title>conv1: conv 32 3×3 /2 bn relu\n");
   picture_free(&p);
   struct run r = run("sed '0,/ bn relu/s// bn/' examples/zoo/inception_v3.net "
                      "| " NETC " --emit=svg -");
-  assert_null(strstr(r.out, "behind each"));
+  assert_null(strstr(r.out, "after each"));
   run_free(&r);
 }
 

@@ -432,6 +432,7 @@ static void papers_have_their_way(void **state) {
   /* Folded as on a page, and no taller than two of them. */
   assert_true(height_of("zoo/sd_unet",
                         "--labels=plain --width 240pt --emit=svg") < 1600);
+  assert_true(height_of("zoo/sd_unet", "--width 240pt --emit=svg") < 2200);
   expect(NETC " examples/vgg16.net --width 240 --emit=svg", 2, NULL,
          "--width 240: a length with its unit, pt, mm, cm or in");
   expect(NETC " examples/vgg16.net --width 1mm --emit=svg", 2, NULL,

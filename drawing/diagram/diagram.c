@@ -274,7 +274,9 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
 /* More boxes do not fit a page, however tightly they are set. */
 enum { MOST_BOXES = 600 };
 
-enum { SMALLEST = WHOLE * 5 / 8 /* letters of 5 pt, not many times as long */ };
+enum {
+  SMALLEST = WHOLE * 49 / 80 /* letters of 4.9 pt, not many times as long */
+};
 
 /* The U that says most; where a net is one, it is drawn so if a page has room.
  */

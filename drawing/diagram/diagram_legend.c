@@ -78,7 +78,7 @@ static void add_tail(struct legend *l, size_t kind) {
   struct text text = text_new(l->d->arena);
   if (!tail.length)
     return;
-  text_printf(&text, "behind each %s:", layer_kind_at(kind)->name);
+  text_printf(&text, "after each %s:", layer_kind_at(kind)->name);
   text_puts(&text, tail);
   add_swatch(l, NO_COLOUR, text_slice(&text));
 }
