@@ -147,6 +147,11 @@ static bool by_rows(const struct layer *layer, struct arena *arena) {
          (other->kind->input == INPUT_INDEX || features(layer) != dense->units);
 }
 
+/* Of one row for each sample any part is a matrix. */
+static bool several_rows(const struct layer *layer) {
+  return layer->out.rank > 2 || (layer->out.rank == 2 && layer->out.dim[0] > 1);
+}
+
 /* The product with A has the sizes of the output, but as many as the rank. */
 static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
                     size_t base) {
@@ -154,9 +159,10 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
   struct shape narrow = shape_with_channels(&layer->out, dense->lora.rank);
   struct strides lies[2] = {strides_of(&narrow), strides_of(&layer->out)};
   struct lora_site site = {
-      .steps = {{LOWERS(LINEAR, .out = &lies[0]), extent_of(&narrow), true},
-                {LOWERS(LINEAR, .out = &lies[1]), extent_of(&layer->out),
-                 true}},
+      .steps = {{LOWERS(LINEAR, .out = &lies[0]), extent_of(&narrow), true,
+                 several_rows(layer)},
+                {LOWERS(LINEAR, .out = &lies[1]), extent_of(&layer->out), true,
+                 several_rows(layer)}},
       .first = dense->bias != BIAS_NO ? 2 : 1,
       .in = features(layer),
       .out = dense->units};
@@ -172,11 +178,6 @@ static bool is_view(const struct layer *layer, const struct tape *tape,
   const struct dense *dense = layer->args;
   return layer->out.rank == 2 && dense->bias != BIAS_NO && !tape->share &&
          layout_rows(tape, in) == ROWS_TOGETHER;
-}
-
-/* Of one row for each sample any part is a matrix. */
-static bool several_rows(const struct layer *layer) {
-  return layer->out.rank > 2 || (layer->out.rank == 2 && layer->out.dim[0] > 1);
 }
 
 static size_t dense_trace(const struct layer *layer, struct tape *tape,

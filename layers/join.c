@@ -360,6 +360,7 @@ static size_t stack_trace(const struct layer *layer, struct tape *tape,
                                       .in = in,
                                       .in_count = layer->input_count,
                                       .out = extent_of(&layer->out),
+                                      .layout = LAYOUT_ROWS,
                                       .parts = rows_along(&layer->out, 0, 1),
                                       .gradient = GRADIENT_SHARED});
 }

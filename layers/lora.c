@@ -106,6 +106,7 @@ static size_t multiply(struct tape *tape, const char *name, size_t in,
                          .param_count = 1,
                          .splits = true,
                          .rows = order,
+                         .by_rows = step->several,
                          .layout = step->rows ? LAYOUT_ROWS : LAYOUT_AS_INPUT,
                          .spares = step->rows,
                          .cast = CAST_LOW});

@@ -62,7 +62,8 @@ void lora_fold(struct params *params, const struct lora *lora,
 struct lora_step {
   const struct lowering *does;
   struct extent out;
-  bool rows; /* it multiplies rows of a matrix: torch.nn.Linear */
+  bool rows;    /* it multiplies rows of a matrix: torch.nn.Linear */
+  bool several; /* of a sample: it copies a gradient whose rows are apart */
 };
 
 /* What is adapted; parameters as the layer numbers them. */

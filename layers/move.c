@@ -182,7 +182,7 @@ static size_t reorder(const struct layer *layer, struct tape *tape,
                 (struct operation){
                     .does = LOWERS(COPY, .in = from, .out = &to),
                     .layout = layout_of_map(tape, in[0], &layer->out, last),
-                    .map = MAP_AS_IN,
+                    .map = map_order(&layer->out, last),
                     .gradient = gradient});
   tape_see(tape, value, &out);
   return value;

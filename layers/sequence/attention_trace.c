@@ -456,5 +456,7 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
     return project(&r, PROJECTION_OUT, context, r.s.queries);
   struct strides lies = strides_of(&layer->out);
   tape_see(tape, context, &lies);
+  if (!tape->lowers) /* heads side by side again */
+    tape->values.at[context].strides = LAYOUT_ROWS;
   return context;
 }

@@ -207,6 +207,7 @@ static size_t token_trace(const struct layer *layer, struct tape *tape,
                                             .in = in,
                                             .in_count = tape->lowers ? 2 : 1,
                                             .out = extent_of(&layer->out),
+                                            .layout = LAYOUT_ROWS,
                                             .gradient = GRADIENT_SHARED,
                                             .all_params = !tape->lowers});
 }

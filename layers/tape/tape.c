@@ -480,14 +480,18 @@ static size_t reshape(struct tape *tape, const char *name, size_t in,
   }
   struct strides seen = *out;
   seen.offset = tape_strides(tape, from).offset;
-  return tape_run_on(tape, from,
-                     (struct operation){.name = name,
-                                        .does = LOWERS(VIEW, .out = &seen),
-                                        .out = *tape_extent(tape, in),
-                                        .layouts = &layout,
-                                        .result = RESULT_VIEW,
-                                        .gradient = GRADIENT_SHARED,
-                                        .by_channel = by_channel});
+  size_t value =
+      tape_run_on(tape, from,
+                  (struct operation){.name = name,
+                                     .does = LOWERS(VIEW, .out = &seen),
+                                     .out = *tape_extent(tape, in),
+                                     .layouts = &layout,
+                                     .result = RESULT_VIEW,
+                                     .gradient = GRADIENT_SHARED,
+                                     .by_channel = by_channel});
+  if (from != in) /* _unsafe_view, which autograd does not know as one */
+    tape->values.at[value].view = false;
+  return value;
 }
 
 size_t tape_view(struct tape *tape, const char *name, size_t in,
