@@ -396,7 +396,7 @@ check-web: $(build)/netc $(build)/web/netc.html
 wasm_cc = clang --target=wasm32-wasi --sysroot=/usr
 # Without files, setjmp and names of functions; small before fast.
 wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
-             -mllvm -disable-lsr -mbulk-memory -mnontrapping-fptoint -msign-ext \
+             -mllvm -disable-lsr -mnontrapping-fptoint -msign-ext \
              -ffunction-sections -fdata-sections \
              -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES -DNETC_NO_DUMPS
 # Of import/ what needs no other library, and web/absent.c for the rest.
@@ -430,8 +430,7 @@ $(build)/wasm/netc.wasm: $(wasm_objects)
 	  -Wl,-O2 -Wl,-s -Wl,-z,stack-size=1048576 \
 	  -Wl,--import-memory -Wl,--initial-memory=2097152 -o $@.tmp $^ -lm
 	@wasm-opt -Oz --dae-optimizing -Oz -ocimfs 60 --low-memory-unused \
-	  --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int \
-	  -o $@ $@.tmp
+	  --enable-sign-ext --enable-nontrapping-float-to-int -o $@ $@.tmp
 	@rm $@.tmp
 
 $(build)/npm/node_modules: $(src)web/package.json $(src)web/package-lock.json
