@@ -269,7 +269,7 @@ static int write_emitted(struct netc *netc, struct net_options *o,
   if (writing.error)
     return output_failed(path, writing.error);
   if (status == NETC_ERROR) /* of this output: the net itself has none */
-    return complain(EXIT_SOURCE, "%s", netc_message(netc));
+    return complain(EXIT_SOURCE, "%s: %s", o->files.at[0], netc_message(netc));
   return exit_status_of(netc, status);
 }
 

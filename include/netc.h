@@ -401,7 +401,14 @@ NETC_API enum netc_status netc_emit(struct netc *netc, const char *kind,
 
 /* The model: layers in the order of the source, inputs of the net first */
 
-enum netc_type { NETC_FLOAT, NETC_I32, NETC_I64, NETC_I8 };
+enum netc_type {
+  NETC_FLOAT,
+  NETC_I32,
+  NETC_I64,
+  NETC_I8,
+  NETC_F16, /* of weights alone */
+  NETC_BF16
+};
 
 /* In a partial model: of a size, a rank, or a count of a layer. */
 #define NETC_UNKNOWN (-1)
@@ -802,6 +809,8 @@ struct netc_tensor {
   int64_t parts[3]; /* tensors in the file; -1: none */
   double factor;    /* of what A and B make */
   int axis;         /* of the file's tensor that has the outputs, of a group */
+  int64_t scales;   /* of `weight_dtype=i8`, where one for each output lies:
+                       bytes in the block; -1: there are none */
 };
 
 /* NETC_USAGE behind the last one. */

@@ -29,6 +29,7 @@ static struct param lengths_of(const struct param *weight) {
   int last = weight->rank - 1;
   lengths.name = "weight_g";
   lengths.part = true;
+  lengths.narrow = false;
   for (int i = 0; i < last; i++)
     if (i < last - 1 || !is_turned(weight))
       lengths.dim[i] = 1;
@@ -55,6 +56,7 @@ static void add_gain(struct params *params, const struct param *weight) {
   struct param gain = *weight;
   gain.name = "gain";
   gain.part = true;
+  gain.narrow = false;
   for (int i = 0; i < gain.rank - 1; i++)
     gain.dim[i] = 1;
   gain.center = 1;

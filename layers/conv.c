@@ -139,7 +139,9 @@ static void add_lora(const struct layer *layer, struct params *params,
                      size_t first) {
   const struct conv *conv = layer->args;
   int spatial = shape_spatial(layer->in[0]);
-  struct param a = params->all.at[first], b = a;
+  struct param a = params->all.at[first], b;
+  a.narrow = false;
+  b = a;
   a.name = "lora_A.weight";
   b.name = "lora_B.weight";
   a.fixed = b.fixed = false;
@@ -169,6 +171,10 @@ void conv_params(const struct layer *layer, struct params *params) {
   const struct conv *conv = layer->args;
   size_t first = params->all.count;
   conv_add_params(layer, params, FILE_OUT_FIRST);
+  for (size_t i = first; i < params->all.count; i++)
+    params->all.at[i].narrow = layer->kind->opcode == DOES_CONV &&
+                               params->all.at[i].rank > 1 &&
+                               !params->all.at[i].part;
   if (conv->lora.rank)
     add_lora(layer, params, first);
 }

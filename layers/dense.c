@@ -100,6 +100,7 @@ static struct param weight_of(const struct layer *layer) {
                         .tied = dense->tie.node >= 0 ? &dense->tie : NULL,
                         .order = FILE_OUT_FIRST,
                         .fixed = dense->lora.rank > 0,
+                        .narrow = dense->tie.node < 0,
                         .spread = spread_relu(in)};
 }
 

@@ -214,6 +214,9 @@ struct param {
   int parts[COMPUTED_PARTS];
   double factor; /* of what lora adds */
   bool part;
+
+  bool narrow; /* convolutions and products alone read it: a prediction may
+                  have it in 8 or 16 bits, its last axis being the outputs */
 };
 
 struct params {

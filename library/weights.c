@@ -7,6 +7,7 @@
 #include "memory/q8.h"
 #include "sema/model/file_maps.h"
 #include "sema/model/weight_block.h"
+#include "sema/model/weights.h"
 
 struct weights {
   VEC(struct netc_weight) files;
@@ -111,6 +112,22 @@ static int64_t byte_offset(const struct collecting *c, int64_t at, int64_t wide,
   return bias ? wide * 4 : c->program->narrow + at - wide;
 }
 
+/* Those of fewer bits than the other values. */
+static void make_narrow(const struct collecting *c, size_t stored,
+                        struct netc_tensor *tensor) {
+  const struct infer_settings *infer = &c->load->settings.infer;
+  int bits = weight_block_narrow_bits(infer);
+  tensor->scales = -1;
+  if (c->block.narrow[stored] < 0)
+    return;
+  tensor->offset = 4 * c->block.count + c->block.narrow[stored] * bits / 8;
+  tensor->type = infer->weight_dtype == KERNELS_I8    ? NETC_I8
+                 : infer->weight_dtype == KERNELS_F16 ? NETC_F16
+                                                      : NETC_BF16;
+  if (c->block.scale[stored] >= 0)
+    tensor->scales = 4 * c->block.scale[stored];
+}
+
 static enum netc_type type_of(const struct collecting *c, bool bias) {
   return !c->program ? NETC_FLOAT : bias ? NETC_I32 : NETC_I8;
 }
@@ -143,6 +160,8 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
       .norm = c->block.norm[stored],
       .eps = eps_of(node),
       .parts = {-1, -1, -1}};
+  make_narrow(c, stored,
+              &c->weights->tensors.at[c->weights->tensors.count - 1]);
 }
 
 /* Of what a tensor is computed: all of them are there by now. */
@@ -184,7 +203,9 @@ static void add_made_bias(struct collecting *c, size_t index) {
       .offset =
           byte_offset(c, c->block.bias[index], c->block.made_wide[index], true),
       .type = type_of(c, true),
-      .norm = c->block.made[index]};
+      .norm = c->block.made[index],
+      .parts = {-1, -1, -1},
+      .scales = -1};
 }
 
 static void collect_node(struct collecting *c, size_t index) {
@@ -210,8 +231,8 @@ static void collect(struct call *call) {
                          .weights = ARENA_NEW(&load->arena, struct weights),
                          .params = {.arena = &load->arena},
                          .in = model_layer_room(&load->model)};
-  weight_block_find(c.model, inference->folds.at, inference->folds.count,
-                    &call->scratch, &c.block);
+  weight_block_find(c.model, &load->settings.infer, inference->folds.at,
+                    inference->folds.count, &call->scratch, &c.block);
   file_maps_find(c.model, &call->scratch, &c.maps);
   if (q8_is_on(&load->settings.infer))
     c.program = load_program(load);

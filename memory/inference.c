@@ -205,7 +205,7 @@ static int64_t count_biases(const struct model *model,
   if (!element_is_integer(infer->dtype) || infer->weight_dtype)
     return 0;
   arena_open_in(&scratch, model->arena);
-  weight_block_find(model, folds, fold_count, &scratch, &block);
+  weight_block_find(model, infer, folds, fold_count, &scratch, &block);
   arena_close(&scratch);
   return block.biases;
 }

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "memory/q8.h"
+#include "sema/model/weights.h"
 
 /* What runtime/line_buffer.c has room for. */
 enum { MOST_OPS = 48, MOST_OPERANDS = 8, MOST_RANK = 5 };
@@ -91,6 +92,15 @@ static bool joins_lines(const struct staging *s, size_t index) {
          tape->numbers.at[lowered->first_number] > 1;
 }
 
+/* Weights of 8 bits beside other values have an operand of scales. */
+static int has_scales(const struct tasks *b, size_t index) {
+  const struct tape *tape = &b->trace.tape;
+  return tape_lowered(tape, index)->weight_count > 0 &&
+         b->settings->weight_dtype == KERNELS_I8 &&
+         b->model->params.at[tape->params.at[tape->ops.at[index].first_param]]
+             .narrow;
+}
+
 static bool add_maps(struct staging *s, size_t index, struct line_op *op) {
   const struct tape *tape = &s->b->trace.tape;
   const struct tape_op *at = &tape->ops.at[index];
@@ -116,7 +126,8 @@ static bool add_maps(struct staging *s, size_t index, struct line_op *op) {
   int folds =
       tasks_folded(s->b, index) != SIZE_MAX && !tasks_has_bias(s->b, index);
   return add_map(s, op, tape_input(tape, &tape->ops.at[sum], input), &in,
-                 1 + at->facts->in_count + lowered->weight_count + folds,
+                 1 + at->facts->in_count + lowered->weight_count + folds +
+                     has_scales(s->b, index),
                  &(struct slide){.extent = 1, .stride = 1});
 }
 

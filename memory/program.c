@@ -5,6 +5,7 @@
 #include "memory/line_buffers.h"
 #include "memory/program_writer.h"
 #include "memory/q8.h"
+#include "sema/model/weights.h"
 
 static enum operand_type type_of(enum width width) {
   return width == WIDTH_INDEX ? OPERAND_I64
@@ -23,6 +24,10 @@ static int64_t weight_bytes(struct program_writer *w, int64_t values) {
 /* Where a parameter begins in the block. */
 static int64_t param_first(struct program_writer *w, size_t param) {
   const struct weight_block *block = &w->block;
+  if (block->narrow[param] >= 0)
+    return w->program->narrow +
+           block->narrow[param] * weight_block_narrow_bits(w->p->b->settings) /
+               8;
   if (!w->program->q8)
     return weight_bytes(w, block->at[param]);
   if (w->p->b->model->params.at[param].bias)
@@ -92,6 +97,14 @@ static void add_operand(struct program_writer *w,
   *VEC_PUSH(w->arena, &w->program->operands) = *operand;
 }
 
+static enum operand_type narrow_type(const struct program_writer *w) {
+  switch (w->p->b->settings->weight_dtype) {
+  case KERNELS_I8: return OPERAND_I8;
+  case KERNELS_F16: return OPERAND_F16;
+  default: return OPERAND_BF16;
+  }
+}
+
 /* A parameter is the same for all samples; -1: a bias that folding makes. */
 static void add_weight(struct program_writer *w, int64_t param, int64_t first,
                        const struct strides *lies) {
@@ -99,8 +112,22 @@ static void add_weight(struct program_writer *w, int64_t param, int64_t first,
       .weights = true, .first = first, .node = NO_NODE, .param = param};
   if (w->program->q8 && (param < 0 || w->p->b->model->params.at[param].bias))
     operand.type = OPERAND_I32;
+  if (param >= 0 && w->block.narrow[param] >= 0)
+    operand.type = narrow_type(w);
   add_axes(w, &operand, lies, false, 0);
   add_operand(w, &operand);
+}
+
+/* Weights of fewer bits have kernels of their own; of 8 bits these read
+ * scales, too. */
+static void use_narrow(struct program_writer *w, size_t param,
+                       const struct strides *lies, struct program_op *step) {
+  step->opcode = step->was == DOES_CONV ? DOES_NCONV : DOES_NLINEAR;
+  if (w->block.scale[param] < 0)
+    return;
+  struct strides scales = strides_dense(1, &lies->dim[lies->rank - 1]);
+  add_weight(w, -1, weight_bytes(w, w->block.scale[param]), &scales);
+  step->ins++;
 }
 
 static struct strides strides_at(const struct program_writer *w, size_t index,
@@ -138,8 +165,10 @@ static void add_inputs(struct program_writer *w, size_t index,
     size_t param = tape->params.at[op->first_param + (size_t)i];
     struct strides lies = strides_at(w, index, op->facts->in_count + i);
     add_weight(w, (int64_t)param, param_first(w, param), &lies);
+    if (w->block.narrow[param] >= 0)
+      use_narrow(w, param, &lies, step);
   }
-  step->ins = op->facts->in_count + lowered->weight_count;
+  step->ins += op->facts->in_count + lowered->weight_count;
 }
 
 /* Folding gives a bias to what has none. */
@@ -406,7 +435,9 @@ bool program_write(struct placing *placing, struct program *program) {
   const struct inference *f = placing->inference;
   struct program_writer w = {
       .p = placing, .program = program, .arena = model->arena};
-  weight_block_find(model, f->folds.at, f->folds.count, b->arena, &w.block);
+  weight_block_find(model, b->settings, f->folds.at, f->folds.count, b->arena,
+                    &w.block);
+  program->narrow = weight_bytes(&w, w.block.count);
   if (q8_is_on(b->settings))
     lay_eight_bits(&w);
   for (size_t i = 0; i < b->graph.tasks.count; i++) {
@@ -426,7 +457,10 @@ bool program_write(struct placing *placing, struct program *program) {
     struct strides lies = tape_strides(&b->trace.tape, value);
     *VEC_PUSH(w.arena, &program->outputs) = operand_of(&w, value, &lies);
   }
+  program->bytes = program->q8 || w.block.narrow_count > 0;
   if (!program->q8)
-    program->weight_bytes = weight_bytes(&w, w.block.count);
+    program->weight_bytes =
+        program->narrow +
+        w.block.narrow_count * weight_block_narrow_bits(b->settings) / 8;
   return !w.overflow;
 }

@@ -16,6 +16,10 @@ enum operand_type {
   OPERAND_I32,
   OPERAND_I64,
   OPERAND_REAL, /* float32, whatever the settings say */
+  /* Of weights alone: */
+  OPERAND_I8,
+  OPERAND_F16,
+  OPERAND_BF16,
 };
 
 /*
@@ -59,8 +63,9 @@ struct program {
   int64_t weight_bytes;
   /* Of 8 bits: the block has biases, words, then what has 8 bits. */
   bool q8;
+  bool bytes;     /* the block is not of float32 alone */
   int64_t ports;  /* scale and zero of inputs, then of outputs, in bytes */
-  int64_t narrow; /* where weights begin */
+  int64_t narrow; /* where weights begin; those of fewer bits, in float32 */
 };
 
 /*

@@ -75,10 +75,10 @@ static void find_param(struct finder *f, const struct node *node, size_t index,
   struct weight_roles *roles = f->roles;
   struct weight_tensor *tensor = &roles->at[index];
   *tensor = (struct weight_tensor){.block = max_i64(roles->blocks - 1, 0)};
-  if (param->rank == 2) {
+  if (param->rank == 2)
     tensor->in = param->dim[0];
-    tensor->out = param->dim[1];
-  }
+  if (param->rank > 1)
+    tensor->out = param->dim[param->rank - 1];
   tensor->role = role_of(f, node, index, param);
   if (tensor->role == ROLE_TABLE)
     note_table(f, index, param);
@@ -274,6 +274,10 @@ bool weight_bytes(const struct model *model, const struct weight_roles *roles,
     return true;
   if (type->scope == SCOPE_MATRICES)
     return param->rank < 2 || block_bytes(&type->block, param->count, bytes);
+  if (type->scope == SCOPE_KERNELS && !param->narrow)
+    return true;
+  if (type->scope == SCOPE_KERNELS)
+    return bytes_of_linear(type, tensor, param->count, bytes);
   if (type->scope == SCOPE_LINEARS)
     return !in_a_linear(tensor->role) ||
            bytes_of_linear(type, tensor, param->count, bytes);

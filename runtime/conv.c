@@ -4,37 +4,10 @@
  */
 #include "conv.h"
 
-static float *position_of(const struct kernel_map *map, ptrdiff_t batch,
-                          const ptrdiff_t at[3]) {
-  return map->data + batch * map->stride[0] + at[0] * map->stride[1] +
-         at[1] * map->stride[2] + at[2] * map->stride[3];
-}
-
 static const float *tap_of(const struct kernel_conv *c,
                            const ptrdiff_t tap[3]) {
   return c->weight + tap[0] * c->tap_stride[0] + tap[1] * c->tap_stride[1] +
          tap[2] * c->tap_stride[2];
-}
-
-/* The next of all positions in `size`; 0: there is none. */
-static int next_position(ptrdiff_t at[3], const ptrdiff_t size[3]) {
-  int i;
-  for (i = 2; i >= 0; i--) {
-    if (++at[i] < size[i])
-      return 1;
-    at[i] = 0;
-  }
-  return 0;
-}
-
-/* skip may be the output itself. */
-static void begin_row(const struct kernel_conv *c, ptrdiff_t batch,
-                      const ptrdiff_t at[3], float *out) {
-  const float *skip = c->skip.data ? position_of(&c->skip, batch, at) : NULL;
-  ptrdiff_t o;
-  for (o = 0; o < c->out.size[4]; o++)
-    out[o * c->out.stride[4]] = (skip ? skip[o * c->skip.stride[4]] : 0) +
-                                (c->bias ? c->bias[o * c->bias_stride] : 0);
 }
 
 /* Adds what the inputs of one position give the outputs of another. */

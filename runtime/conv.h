@@ -2,6 +2,7 @@
 #ifndef NETRT_CONV_H
 #define NETRT_CONV_H
 
+#include "narrow.h"
 #include "values.h"
 
 struct kernel_conv {
@@ -52,6 +53,45 @@ static inline struct kernel_conv conv_at(const struct netrt *net,
 static inline struct kernel_conv conv_of(const struct netrt *net,
                                          const struct netrt_op *op) {
   return conv_at(net, op, 1, netrt_args(net, op) + 1);
+}
+
+static inline float *position_of(const struct kernel_map *map, ptrdiff_t batch,
+                                 const ptrdiff_t at[3]) {
+  return map->data + batch * map->stride[0] + at[0] * map->stride[1] +
+         at[1] * map->stride[2] + at[2] * map->stride[3];
+}
+
+/* The next of all positions in `size`; 0: there is none. */
+static inline int next_position(ptrdiff_t at[3], const ptrdiff_t size[3]) {
+  int i;
+  for (i = 2; i >= 0; i--) {
+    if (++at[i] < size[i])
+      return 1;
+    at[i] = 0;
+  }
+  return 0;
+}
+
+/* skip may be the output itself. */
+static inline void begin_row(const struct kernel_conv *c, ptrdiff_t batch,
+                             const ptrdiff_t at[3], float *out) {
+  const float *skip = c->skip.data ? position_of(&c->skip, batch, at) : NULL;
+  ptrdiff_t o;
+  for (o = 0; o < c->out.size[4]; o++)
+    out[o * c->out.stride[4]] = (skip ? skip[o * c->skip.stride[4]] : 0) +
+                                (c->bias ? c->bias[o * c->bias_stride] : 0);
+}
+
+/* Of narrow weights: their scales are no bias. */
+static inline struct kernel_conv nconv_of(const struct netrt *net,
+                                          const struct netrt_op *op,
+                                          struct narrow_weights *narrow) {
+  struct kernel_conv c = conv_of(net, op);
+  uint32_t next;
+  *narrow = narrow_of(net, op, 1, &next);
+  if (c.bias == narrow->scale)
+    c.bias = NULL;
+  return c;
 }
 
 /* Places [from, to) of taps that are inside an axis of `size`. */

@@ -10,6 +10,7 @@
 #ifdef NETRT_HAS_FAST
 
 int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op);
+int netrt_fast_nconv(const struct netrt *net, const struct netrt_op *op);
 
 struct conv_source {
   const struct kernel_conv *conv;
@@ -136,8 +137,14 @@ static int merges_width(const struct kernel_conv *c, ptrdiff_t ins) {
          ins * c->window.kernel[2] <= GEMM_DEPTH;
 }
 
-static void run_group(const struct netrt *net, const struct kernel_conv *c,
-                      ptrdiff_t group) {
+struct conv_job {
+  const struct netrt *net;
+  struct kernel_conv conv;
+  struct narrow_weights narrow;
+};
+
+static void run_group(const struct conv_job *job, ptrdiff_t group) {
+  const struct kernel_conv *c = &job->conv;
   ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
   const struct kernel_window *w = &c->window;
   struct conv_source s;
@@ -148,7 +155,9 @@ static void run_group(const struct netrt *net, const struct kernel_conv *c,
   s.width = merges_width(c, ins) ? w->kernel[2] : 1;
   g.out = c->out.data + group * outs;
   g.out_row = c->out.stride[3];
-  g.b = c->weight + group * outs;
+  g.b = job->narrow.at ? NULL : c->weight + group * outs;
+  g.narrow = job->narrow;
+  g.narrow_first = g.narrow_out = group * outs;
   g.b_row = c->in_stride;
   g.b_step = 1;
   g.bias = c->bias ? c->bias + group * outs : NULL;
@@ -169,32 +178,72 @@ static void run_group(const struct netrt *net, const struct kernel_conv *c,
     g.skip = c->skip.data + group * outs;
   g.skip_row = c->skip.stride[3];
   g.after = c->after;
-  netrt_gemm(net, &g);
+  netrt_gemm(job->net, &g);
 }
 
-struct conv_job {
-  const struct netrt *net;
-  struct kernel_conv conv;
-};
+enum { DEPTHWISE_VALUES = 4096, DEPTHWISE_CHANNELS = 32 };
+
+static ptrdiff_t taps_of(const struct kernel_conv *c) {
+  return c->window.kernel[0] * c->window.kernel[1] * c->window.kernel[2];
+}
+
+/* The weights of some channels, as floats one tap after the other. */
+static void widen_channels(struct kernel_conv *part,
+                           const struct narrow_weights *narrow,
+                           ptrdiff_t channel, float *to) {
+  const ptrdiff_t *size = part->window.kernel, *stride = part->tap_stride;
+  ptrdiff_t count = part->groups, tap = 0, z, y, x;
+  for (z = 0; z < size[0]; z++)
+    for (y = 0; y < size[1]; y++)
+      for (x = 0; x < size[2]; x++)
+        widen(narrow, z * stride[0] + y * stride[1] + x * stride[2] + channel,
+              channel, count, to + tap++ * count);
+  part->weight = to;
+  part->tap_stride[2] = count;
+  part->tap_stride[1] = count * size[2];
+  part->tap_stride[0] = count * size[2] * size[1];
+}
+
+static int narrow_depthwise(const struct conv_job *job) {
+  const struct kernel_conv *c = &job->conv;
+  float weights[DEPTHWISE_VALUES];
+  ptrdiff_t all = DEPTHWISE_VALUES / taps_of(c), first;
+  all -= all % DEPTHWISE_CHANNELS;
+  for (first = 0; first < c->groups; first += all) {
+    struct kernel_conv part = *c;
+    part.groups = least(all, c->groups - first);
+    part.in.size[4] = part.out.size[4] = part.groups;
+    part.in.data += first;
+    part.out.data += first;
+    if (part.skip.data)
+      part.skip.data += first;
+    if (part.bias)
+      part.bias += first;
+    widen_channels(&part, &job->narrow, first, weights);
+    netrt_fast_depthwise(job->net, &part);
+  }
+  return NETRT_OK;
+}
 
 static int make_groups(void *user) {
   struct conv_job *job = user;
   ptrdiff_t group;
   if (is_depthwise(&job->conv))
-    return netrt_fast_depthwise(job->net, &job->conv);
-  if (job->conv.groups > 1 &&
+    return job->narrow.at ? narrow_depthwise(job)
+                          : netrt_fast_depthwise(job->net, &job->conv);
+  if (job->conv.groups > 1 && !job->narrow.at &&
       netrt_fast_grouped(job->net, &job->conv) == NETRT_OK)
     return NETRT_OK;
   for (group = 0; group < job->conv.groups; group++)
-    run_group(job->net, &job->conv, group);
+    run_group(job, group);
   return NETRT_OK;
 }
 
-int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
+static int run_conv(const struct netrt *net, const struct netrt_op *op,
+                    struct kernel_conv c, struct narrow_weights narrow) {
   struct conv_job job;
   struct kernel_rows rows;
   int status;
-  struct kernel_conv c = conv_of(net, op);
   ptrdiff_t ins = c.in.size[4] / c.groups;
   ptrdiff_t pixels = c.out.size[0] * c.out.size[1] * c.out.size[2];
   if (c.in.stride[4] != 1 || c.out.stride[4] != 1 ||
@@ -203,12 +252,17 @@ int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
     return NOT_FOR_ME;
   job.net = net;
   job.conv = c;
+  job.narrow = narrow;
   rows.out = &job.conv.out;
   rows.in = &job.conv.in;
   rows.window = &job.conv.window;
   rows.make = make_groups;
   rows.user = &job;
-  if (!netrt_overlap(&rows) && netrt_onednn_conv(net, op, &c) == NETRT_OK)
+  if (narrow.at && is_depthwise(&c) &&
+      taps_of(&c) > DEPTHWISE_VALUES / DEPTHWISE_CHANNELS)
+    return NOT_FOR_ME;
+  if (!narrow.at && !netrt_overlap(&rows) &&
+      netrt_onednn_conv(net, op, &c) == NETRT_OK)
     return NETRT_OK;
   if (!is_depthwise(&c) &&
       (!pixels_are_even(&c.out, 4) || c.out.size[4] / c.groups < 4))
@@ -218,6 +272,17 @@ int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
   job.conv.after = netrt_after(net);
   status = netrt_by_rows(&rows);
   return status == NETRT_OK && job.conv.after.function ? DONE_AHEAD : status;
+}
+
+int netrt_fast_conv(const struct netrt *net, const struct netrt_op *op) {
+  const struct narrow_weights none = {NULL, NULL, NETRT_F32};
+  return run_conv(net, op, conv_of(net, op), none);
+}
+
+int netrt_fast_nconv(const struct netrt *net, const struct netrt_op *op) {
+  struct narrow_weights narrow;
+  struct kernel_conv c = nconv_of(net, op, &narrow);
+  return run_conv(net, op, c, narrow);
 }
 
 #else

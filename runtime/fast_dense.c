@@ -4,6 +4,7 @@
 #ifdef NETRT_HAS_FAST
 
 int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op);
+int netrt_fast_nlinear(const struct netrt *net, const struct netrt_op *op);
 int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op);
 
 /* Columns with one value each to add: a view without its last axis. */
@@ -33,7 +34,8 @@ int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op) {
   uint32_t i;
   if (stride_back(&out, 0) != 1 || stride_back(&in, 0) != 1)
     return NOT_FOR_ME;
-  for (i = 2; i < op->ins; i++) {
+  g.narrow = narrow_of(net, op, 1, &i);
+  for (; i < op->ins; i++) {
     more = netrt_in(net, op, i);
     if (stride_back(&more, 0) != 1)
       return NOT_FOR_ME;
@@ -57,10 +59,14 @@ int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op) {
       g.skip = skip + walk.offset[2];
       g.skip_row = walk.step[2];
     }
-    if (netrt_onednn_linear(net, op, &g) != NETRT_OK)
+    if (g.narrow.at || netrt_onednn_linear(net, op, &g) != NETRT_OK)
       netrt_gemm(net, &g);
   } while (netrt_walk_next(&walk));
   return g.after.function ? DONE_AHEAD : NETRT_OK;
+}
+
+int netrt_fast_nlinear(const struct netrt *net, const struct netrt_op *op) {
+  return netrt_fast_linear(net, op);
 }
 
 int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op) {

@@ -45,7 +45,11 @@ static void columns_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   struct gemm part = *job->gemm;
   part.n = least(to * PANEL, part.n) - from * PANEL;
   part.out += from * PANEL;
-  part.b += from * PANEL * part.b_step;
+  if (part.narrow.at) {
+    part.narrow_first += from * PANEL;
+    part.narrow_out += from * PANEL;
+  } else
+    part.b += from * PANEL * part.b_step;
   part.bias = part.bias ? part.bias + from * PANEL : NULL;
   part.skip = part.skip ? part.skip + from * PANEL : NULL;
   netrt_gemm_part(job->isa, &part, 0, part.m);
@@ -56,7 +60,7 @@ void netrt_gemm(const struct netrt *net, const struct gemm *gemm) {
   ptrdiff_t work = gemm->taps * gemm->ins * gemm->n;
   job.gemm = gemm;
   job.isa = isa_of(net);
-  if (netrt_onednn_gemm(gemm) == NETRT_OK)
+  if (!gemm->narrow.at && netrt_onednn_gemm(gemm) == NETRT_OK)
     return;
   if (gemm->m >= 8 * GEMM_ROWS || gemm->n <= PANEL)
     netrt_run_parts(net, gemm->m, 1 + 200000 / work, rows_part, &job);

@@ -12,6 +12,7 @@
 #ifndef NETRT_GEMM_H
 #define NETRT_GEMM_H
 
+#include "narrow.h"
 #include "values.h"
 
 enum {
@@ -31,6 +32,9 @@ struct gemm {
   ptrdiff_t out_row;     /* values from row to row; a row is dense */
   ptrdiff_t b_row, b_step;
   ptrdiff_t m, n, taps, ins;
+  /* Instead of b: its rows lie b_row apart, a row is dense. */
+  struct narrow_weights narrow;
+  ptrdiff_t narrow_first, narrow_out; /* the first value, and its output */
   const ptrdiff_t *tap_rows; /* row of b of each tap; NULL: tap * ins */
   /*
    * Rows that may be asked for together end at multiples of `line`: the

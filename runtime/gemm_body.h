@@ -121,12 +121,37 @@ NAME(narrow_tile)(const struct NAME(tile) * t, ptrdiff_t rows) {
   }
 }
 
+/* Columns n.. of row k of b. */
+static inline TARGET void NAME(widen_row)(const struct gemm *g, ptrdiff_t k,
+                                          ptrdiff_t n, ptrdiff_t columns,
+                                          float *to) {
+  widen(&g->narrow, g->narrow_first + k * g->b_row + n, g->narrow_out + n,
+        columns, to);
+}
+
+static TARGET void NAME(pack_narrow)(const struct gemm *g, ptrdiff_t k,
+                                     ptrdiff_t count, ptrdiff_t n,
+                                     ptrdiff_t columns, ptrdiff_t width,
+                                     float *to) {
+  ptrdiff_t i, c;
+  for (i = 0; i < count; i++, to += width) {
+    NAME(widen_row)(g, k + i, n, columns, to);
+    for (c = columns; c < width; c++)
+      to[c] = 0;
+  }
+}
+
 /* Columns n.. of `count` rows of b from k on, zeros beyond the last one. */
 static TARGET void NAME(pack)(const struct gemm *g, ptrdiff_t k,
                               ptrdiff_t count, ptrdiff_t n, ptrdiff_t columns,
                               ptrdiff_t width, float *to) {
-  const float *from = g->b + k * g->b_row + n * g->b_step;
+  const float *from;
   ptrdiff_t i, c;
+  if (g->narrow.at) {
+    NAME(pack_narrow)(g, k, count, n, columns, width, to);
+    return;
+  }
+  from = g->b + k * g->b_row + n * g->b_step;
   if (g->b_step == 1) {
     for (i = 0; i < count; i++, from += g->b_row, to += width) {
       /* Rows are too far apart for the processor to see what comes. */
@@ -268,6 +293,38 @@ static TARGET void NAME(row_by_rows)(const struct gemm *g, const float *a,
   }
 }
 
+/* The same with rows that have to be widened, and in the same order. */
+static TARGET void NAME(row_by_narrow_rows)(const struct gemm *g,
+                                            const float *a, float *out) {
+  enum { COLUMNS = 512 };
+  float rows[4][COLUMNS];
+  ptrdiff_t block, n, k, i;
+  for (block = 0; block < g->n; block += COLUMNS) {
+    ptrdiff_t columns = least(COLUMNS, g->n - block);
+    float *to = out + block;
+    for (n = block; n < block + columns; n++)
+      out[n] = (g->skip ? g->skip[n] : 0) + (g->bias ? g->bias[n] : 0);
+    for (k = 0; k + 4 <= g->ins; k += 4) {
+      float a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3];
+      for (i = 0; i < 4; i++)
+        NAME(widen_row)(g, k + i, block, columns, rows[i]);
+      for (n = 0; n + LANES <= columns; n += LANES)
+        AT(to + n) += a0 * FROM(rows[0] + n) + a1 * FROM(rows[1] + n) +
+                      a2 * FROM(rows[2] + n) + a3 * FROM(rows[3] + n);
+      for (; n < columns; n++)
+        to[n] += a0 * rows[0][n] + a1 * rows[1][n] + a2 * rows[2][n] +
+                 a3 * rows[3][n];
+    }
+    for (; k < g->ins; k++) {
+      NAME(widen_row)(g, k, block, columns, rows[0]);
+      for (n = 0; n < columns; n++)
+        to[n] += a[k] * rows[0][n];
+    }
+    if (g->after.function)
+      g->after.function(to, to, columns, g->after.p);
+  }
+}
+
 /* One row with columns of b that are dense: tied to an embedding. */
 static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
                                         float *out) {
@@ -313,7 +370,7 @@ static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
         p.b = packed;
         p.b_row = p.width;
         if (to - from <= MAX_ROWS / 2 && g->b_step == 1 && !g->tap_rows &&
-            p.columns == p.width) {
+            !g->narrow.at && p.columns == p.width) {
           /* Packing would cost more than it gives. */
           p.b = g->b + (p.tap * g->ins + p.first) * g->b_row + p.n;
           p.b_row = g->b_row;
@@ -349,7 +406,10 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
   ptrdiff_t rows = BLOCK_VALUES / least(g->ins, GEMM_DEPTH), end;
   int finish = g->after.function && !g->after.limits;
   if (g->m == 1 && g->taps == 1 && !g->rows && g->b_step == 1) {
-    NAME(row_by_rows)(g, g->a, g->out);
+    if (g->narrow.at)
+      NAME(row_by_narrow_rows)(g, g->a, g->out);
+    else
+      NAME(row_by_rows)(g, g->a, g->out);
     return;
   }
   if (g->m == 1 && g->taps == 1 && !g->rows && g->b_row == 1) {

@@ -20,7 +20,13 @@ const char *netrt_status_text(enum netrt_status status) {
 }
 
 size_t netrt_type_bytes(uint8_t type) {
-  return type == NETRT_I64 ? 8 : type == NETRT_I8 ? 1 : 4;
+  switch (type) {
+  case NETRT_I64: return 8;
+  case NETRT_I8: return 1;
+  case NETRT_F16:
+  case NETRT_BF16: return 2;
+  default: return 4;
+  }
 }
 
 size_t netrt_values(const struct netrt_model *model,

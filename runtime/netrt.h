@@ -81,7 +81,14 @@ enum netrt_code {
   NETRT_CODES
 };
 
-enum netrt_type { NETRT_F32, NETRT_I32, NETRT_I64, NETRT_I8 };
+enum netrt_type {
+  NETRT_F32,
+  NETRT_I32,
+  NETRT_I64,
+  NETRT_I8,
+  NETRT_F16, /* of weights alone */
+  NETRT_BF16
+};
 enum netrt_place { NETRT_IN_ARENA, NETRT_IN_WEIGHTS };
 
 /* What an operation reads or writes. */

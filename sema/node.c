@@ -197,6 +197,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->train_only = e->trains;
     stored->part = param->part;
+    stored->narrow = param->narrow;
     stored->same = place(e, index);
     if (!node_count_param(param, &stored->count))
       return layer_refuse(layer, TOO_LARGE, NULL,
@@ -210,6 +211,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
         return false;
       stored->same = e->model->params.at[other->first_param].same;
       stored->fixed = e->model->params.at[stored->same].fixed;
+      e->model->params.at[stored->same].narrow = false; /* read otherwise */
       stored->shared = true;
     }
   }

@@ -665,7 +665,7 @@ static void nets_that_cannot_be_written_have_one_status(void **state) {
       {"input 8x8\nssm\n", "x.c", "can be measured, but not run"},
       {"input 8x8\nattention 4 packed kv=2 bias=qvo\n", "x.c", "partial bias"},
       {"input 8x8\nattention 4 packed bias=qvo\n", "x.onnx", "partial bias"},
-      {"input 8x8\nlinear 4\n", "x.c --weight-dtype int8", "weight_dtype"},
+      {"input 8x8\nlinear 4\n", "x.c --weight-dtype int8", "--weight-dtype i8"},
       {"input 8x8\nattention 2\n", "x.h -o x.c --decode 1", "`decode`"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -491,7 +491,7 @@ static void what_cannot_run_is_refused(void **state) {
                 "needs");
   check_refusal("net a\ninput 8x8x3\nconv 4 3x3\n",
                 "weights a.net --random 1 --fold --weight-dtype int8 -o a.bin",
-                "leave out `weight_dtype`");
+                "choose `--weight-dtype i8`");
 }
 
 /* kws with a QUANTIZE of another scale where it has a RESHAPE. */

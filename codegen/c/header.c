@@ -286,7 +286,7 @@ static void put_foot(struct header *h) {
       "struct netrt_model;\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
       "extern const struct netrt_model %.*s_model;\n"
       "extern const %s %.*s_weights[];\n",
-      SLICE_ARG(small), h->program->q8 ? "unsigned char" : "float",
+      SLICE_ARG(small), h->program->bytes ? "unsigned char" : "float",
       SLICE_ARG(small));
   put_run(h);
   text_put(h->out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");

@@ -299,8 +299,8 @@ void header_put_layers(struct header *h) {
           arena_alloc(h->c->arena, model->nodes.count + 1, sizeof *l.op_of)};
   l.convolution_of = arena_alloc(h->c->arena, model->nodes.count + 1,
                                  sizeof *l.convolution_of);
-  weight_block_find(model, plan->folds.at, plan->folds.count, h->c->arena,
-                    &l.block);
+  weight_block_find(model, &h->c->settings->infer, plan->folds.at,
+                    plan->folds.count, h->c->arena, &l.block);
   for (size_t i = 0; i < h->program->ops.count; i++) {
     l.op_of[h->program->ops.at[i].node] = &h->program->ops.at[i];
     find_convolution(&l, &h->program->ops.at[i]);

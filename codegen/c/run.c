@@ -59,10 +59,10 @@ static void put_copies(struct text *out, const struct run_ends *ends,
   }
 }
 
-/* The block of weights of 8 bits is one of bytes. */
+/* The block of weights that are not all of float32 is one of bytes. */
 static bool is_small(const struct netrt_model *model) {
   for (uint32_t i = 0; i < model->operand_count; i++)
-    if (model->operands[i].type == NETRT_I8)
+    if (model->operands[i].type >= NETRT_I8)
       return true;
   return false;
 }

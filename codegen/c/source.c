@@ -95,10 +95,10 @@ static void put_numbers(struct printing *p, struct text *item) {
 
 /* {offset, shape, rank, type, place} */
 static void format_operand(struct text *item, const struct netrt_operand *o) {
-  static const char *const types[] = {[NETRT_F32] = "NETRT_F32",
-                                      [NETRT_I32] = "NETRT_I32",
-                                      [NETRT_I64] = "NETRT_I64",
-                                      [NETRT_I8] = "NETRT_I8"};
+  static const char *const types[] = {
+      [NETRT_F32] = "NETRT_F32", [NETRT_I32] = "NETRT_I32",
+      [NETRT_I64] = "NETRT_I64", [NETRT_I8] = "NETRT_I8",
+      [NETRT_F16] = "NETRT_F16", [NETRT_BF16] = "NETRT_BF16"};
   text_putc(item, '{');
   text_int(item, (int64_t)o->offset);
   text_printf(item, ", %lu, %u, %s, %s}", (unsigned long)o->shape, o->rank,

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "memory/q8.h"
+#include "sema/model/weights.h"
 
 enum { LOOK_BACK = 256 }; /* shapes that are not written twice */
 
@@ -72,6 +73,9 @@ uint8_t tables_type(const struct program *program,
   case OPERAND_I32: return NETRT_I32;
   case OPERAND_I64: return NETRT_I64;
   case OPERAND_REAL: return NETRT_F32;
+  case OPERAND_I8: return NETRT_I8;
+  case OPERAND_F16: return NETRT_F16;
+  case OPERAND_BF16: return NETRT_BF16;
   case OPERAND_OWN: break;
   }
   return program->q8 ? NETRT_I8 : NETRT_F32;
@@ -266,6 +270,22 @@ static const char *long_sum(struct table_making *m) {
   return NULL;
 }
 
+/* What reads keys and values of positions before, with `decode`. */
+static const char *needs_cache(struct table_making *m) {
+  const struct model *model = m->c->model;
+  if (!m->c->settings->infer.decode)
+    return NULL;
+  text_put(&m->text, "the runtime computes all positions, and keeps no cache");
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].kind->cache && !model->nodes.at[i].train_only) {
+      text_put(&m->text, " for ");
+      model_put_name(&m->text, model, (int64_t)i);
+      break;
+    }
+  text_put(&m->text, ": leave out `decode`");
+  return keep_text(m);
+}
+
 /* Offsets are size_t, as they are where the tables run. */
 static bool is_addressed(int64_t bytes) {
   return bytes == (int64_t)(size_t)bytes;
@@ -278,15 +298,19 @@ const char *tables_make(const struct compiled *c, const struct program *program,
                            .program = program,
                            .model = model,
                            .text = text_new(c->model->arena)};
+  if (!weights_run(c->settings->infer.weight_dtype))
+    return "the runtime has no such weights: choose `--weight-dtype i8`, `f16` "
+           "or `bf16`; or `--dtype i8`, for values of 8 bits, too";
+  if (c->settings->infer.weight_dtype &&
+      c->settings->infer.dtype != ELEMENT_F32)
+    return "weights of another type are for values of float32: choose `--dtype "
+           "f32`, or leave out `weight_dtype`";
   if (c->settings->infer.dtype != ELEMENT_F32 && !program->q8)
     return "the runtime computes in float32 or int8: choose `--dtype f32` or "
            "`--dtype i8`";
-  if (c->settings->infer.weight_dtype)
-    return "the runtime has weights of the type of all values: leave out "
-           "`weight_dtype`, or choose `--dtype i8` for int8";
-  if (c->settings->infer.decode)
-    return "the runtime computes all positions, and keeps no cache: leave out "
-           "`decode`";
+  const char *cached = needs_cache(&m);
+  if (cached)
+    return cached;
   if (!is_addressed(program->weight_bytes) ||
       !is_addressed(program->plan.plan.height))
     return "weights or an arena beyond 4 GiB need a 64-bit netc: this one has "

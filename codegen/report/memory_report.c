@@ -357,7 +357,10 @@ static void put_inference(struct section *b) {
     put_row(b, "total", total);
   put_section(b);
   if (infer->weight_dtype) {
-    text_printf(&b->line, "  matrices as %s, ",
+    text_printf(&b->line, "  %s as %s, ",
+                weights_run(infer->weight_dtype)
+                    ? "weights of convolutions and dense layers"
+                    : "matrices",
                 weights_word(infer->weight_dtype));
     text_put(&b->line, weights_source(infer->weight_dtype));
     end_line(b);

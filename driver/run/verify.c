@@ -55,9 +55,10 @@ static int run_parties(struct verifying *v) {
       run_runtime, verify_run_c, verify_run_onnx, verify_run_torch};
   int first = EXIT_DONE;
   for (size_t i = 0; i < PARTY_COUNT && !child_stopped(); i++) {
-    if (v->small && i >= PARTY_ONNX) {
+    if ((v->small || v->narrow) && i >= PARTY_ONNX) {
       snprintf(v->about[i], sizeof *v->about,
-               "verify compares nets of int8 with x.c alone");
+               "verify compares %s with x.c alone",
+               v->small ? "nets of int8" : "weights of fewer bits");
       continue;
     }
     int status = parties[i](v);
@@ -84,6 +85,7 @@ static int prepare(struct verifying *v) {
   if (status == EXIT_DONE)
     status = run_fill_weights(r);
   v->small = status == EXIT_DONE && weight_set_is_q8(&r->set);
+  v->narrow = status == EXIT_DONE && weight_set_is_narrow(&r->set);
   return status;
 }
 

@@ -20,10 +20,30 @@ int64_t weight_set_block_bytes(const struct weight_set *set) {
   int64_t count = 0;
   if (netc_q8_block(set->netc, &q8) == NETC_OK)
     return q8.bytes;
+  for (size_t i = 0; i < set->tensors.count; i++) {
+    const struct netc_tensor *tensor = &set->tensors.at[i];
+    int64_t outs = tensor->rank ? tensor->dims[tensor->rank - 1] : 0;
+    if (tensor->offset < 0)
+      continue;
+    switch (tensor->type) {
+    case NETC_I8: count += tensor->count + 4 * outs; break;
+    case NETC_F16:
+    case NETC_BF16: count += 2 * tensor->count; break;
+    default: count += 4 * tensor->count;
+    }
+  }
+  return count;
+}
+
+bool weight_set_is_narrow(const struct weight_set *set) {
   for (size_t i = 0; i < set->tensors.count; i++)
-    if (set->tensors.at[i].offset >= 0)
-      count += set->tensors.at[i].count;
-  return 4 * count;
+    if (set->tensors.at[i].type != NETC_FLOAT)
+      return !weight_set_is_q8(set);
+  return false;
+}
+
+bool weight_set_is_bytes(const struct weight_set *set) {
+  return weight_set_is_q8(set) || weight_set_is_narrow(set);
 }
 
 /* All values of a weight, in memory for as long as they are needed. */
@@ -131,24 +151,72 @@ void weight_set_tensor(const struct weight_set *set,
     fold(set, tensor, to);
 }
 
+/* A tensor of fewer bits. */
+static bool put_narrow(const struct weight_set *set,
+                       const struct netc_tensor *tensor, unsigned char *block) {
+  struct arena scratch;
+  arena_open_in(&scratch, set->arena);
+  float *values =
+      arena_room(&scratch, (size_t)tensor->count + 1, sizeof *values);
+  weight_set_tensor(set, tensor, values);
+  int status = weight_narrow_put(set, tensor, values, block);
+  arena_close(&scratch);
+  return status == EXIT_DONE;
+}
+
 int weight_set_block(const struct weight_set *set, const char *path,
                      void *block) {
   if (weight_set_is_q8(set))
     return weight_set_q8(set, path, block);
   for (size_t i = 0; i < set->tensors.count; i++) {
     const struct netc_tensor *tensor = &set->tensors.at[i];
-    if (tensor->offset >= 0)
+    if (tensor->offset < 0)
+      continue;
+    if (tensor->type == NETC_FLOAT)
       weight_set_tensor(set, tensor, (float *)block + tensor->offset / 4);
+    else if (!put_narrow(set, tensor, block))
+      return EXIT_SOURCE;
   }
   return weight_set_check(set, path);
 }
 
+/* Bytes of a value that is not a word, and how many bytes are of words. */
+static size_t narrow_bytes(const struct weight_set *set) {
+  for (size_t i = 0; i < set->tensors.count; i++)
+    if (set->tensors.at[i].type == NETC_F16 ||
+        set->tensors.at[i].type == NETC_BF16)
+      return 2;
+  return 1;
+}
+
+static int64_t wide_bytes(const struct weight_set *set) {
+  struct netc_q8_block q8 = {.size = sizeof q8};
+  int64_t bytes = weight_set_block_bytes(set);
+  if (netc_q8_block(set->netc, &q8) == NETC_OK)
+    return q8.narrow;
+  for (size_t i = 0; i < set->tensors.count; i++) {
+    const struct netc_tensor *tensor = &set->tensors.at[i];
+    if (tensor->type != NETC_FLOAT && tensor->offset >= 0 &&
+        tensor->offset < bytes)
+      bytes = tensor->offset;
+  }
+  return bytes;
+}
+
 void weight_set_write_block(const struct weight_set *set, const void *block,
                             FILE *file) {
-  struct netc_q8_block q8 = {.size = sizeof q8};
-  size_t bytes = (size_t)weight_set_block_bytes(set), wide = bytes;
-  if (netc_q8_block(set->netc, &q8) == NETC_OK)
-    wide = (size_t)q8.narrow;
+  const unsigned char *from = block;
+  size_t bytes = (size_t)weight_set_block_bytes(set);
+  size_t wide = (size_t)wide_bytes(set), each = narrow_bytes(set);
   words_write(file, block, wide / 4);
-  fwrite((const unsigned char *)block + wide, 1, bytes - wide, file);
+  for (size_t i = wide; i < bytes; i += each) {
+    uint16_t half;
+    if (each == 1) {
+      fwrite(from + i, 1, bytes - i, file);
+      return;
+    }
+    memcpy(&half, from + i, sizeof half);
+    fputc(half & 255, file);
+    fputc(half >> 8, file);
+  }
 }

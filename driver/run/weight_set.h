@@ -116,6 +116,17 @@ int weight_set_block(const struct weight_set *set, const char *path,
 void weight_set_write_block(const struct weight_set *set, const void *block,
                             FILE *file);
 
+/* Whether it is bytes, and not float32 alone. */
+bool weight_set_is_bytes(const struct weight_set *set);
+
+/* Whether some weights have fewer bits than the other values. */
+bool weight_set_is_narrow(const struct weight_set *set);
+
+/* Puts values of a tensor that has; an exit status. */
+int weight_narrow_put(const struct weight_set *set,
+                      const struct netc_tensor *tensor, const float *values,
+                      unsigned char *block);
+
 /* Whether it is that of a net of 8 bits. */
 bool weight_set_is_q8(const struct weight_set *set);
 

@@ -72,9 +72,9 @@ static void put_bytes(const unsigned char *block, int64_t count, FILE *file) {
 static void put_array(const struct weight_set *set, const void *block,
                       const char *name, FILE *file) {
   int64_t bytes = weight_set_block_bytes(set);
-  bool q8 = weight_set_is_q8(set);
-  const char *type = q8 ? "unsigned char" : "float";
-  int64_t count = q8 ? bytes : bytes / 4;
+  bool small = weight_set_is_bytes(set);
+  const char *type = small ? "unsigned char" : "float";
+  int64_t count = small ? bytes : bytes / 4;
   fprintf(file,
           "/* Weights as the runtime reads them: netc weights --fold. */\n"
           "#if defined __GNUC__\n"
@@ -93,7 +93,7 @@ static void put_array(const struct weight_set *set, const void *block,
           "#ifdef __cplusplus\n}\n#endif\n\n"
           "ALIGNED PLACED const %s %s_weights[%" PRId64 "] = {",
           NETRT_ALIGN, NETRT_ALIGN, NETRT_ALIGN, type, name, type, name, count);
-  if (q8)
+  if (small)
     put_bytes(block, count, file);
   else
     put_floats(block, count, file);
@@ -151,7 +151,7 @@ static int write_block_as_c(const struct weights_request *r,
   const char *name;
   const float *values = block;
   int64_t count = weight_set_block_bytes(set) / 4;
-  for (int64_t i = 0; i < count && !weight_set_is_q8(set); i++)
+  for (int64_t i = 0; i < count && !weight_set_is_bytes(set); i++)
     if (!isfinite(values[i]))
       return complain(EXIT_SOURCE,
                       "a weight is infinite or no number, which C cannot say; "

@@ -227,6 +227,7 @@ void attention_params(const struct layer *layer, struct params *params) {
     struct param weight = {.rank = 2,
                            .dim = {p->in, p->out},
                            .order = FILE_OUT_FIRST,
+                           .narrow = true,
                            .spread = spread_linear(p->in)};
     struct param bias = {
         .rank = 1, .dim = {p->biases}, .spread = spread_bias(p->in)};

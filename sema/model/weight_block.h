@@ -1,11 +1,13 @@
 /*
  * The block of weights that a prediction reads: every tensor dense, in netc's
- * own order, one after the other without padding.
+ * own order, one after the other without padding. Those that have fewer bits
+ * than the other values come after these.
  */
 #ifndef NETC_SEMA_MODEL_WEIGHT_BLOCK_H
 #define NETC_SEMA_MODEL_WEIGHT_BLOCK_H
 
 #include "sema/model/model.h"
+#include "sema/model/settings.h"
 
 /* A scale and shift that goes into the weights of the layer before it. */
 struct fold {
@@ -27,6 +29,9 @@ struct weight_block {
   int64_t *wide;      /* by parameter: values of biases before it */
   int64_t *made_wide; /* by node: the same of a bias that folding makes */
   int64_t biases;     /* of all */
+  int64_t *narrow;    /* by parameter: where it is among those of fewer bits */
+  int64_t *scale;     /* its scales, one for each output, among the others */
+  int64_t narrow_count;
 };
 
 /*
@@ -34,9 +39,13 @@ struct weight_block {
  * that folding makes comes after the weights that it belongs to. All of it is
  * in `arena`.
  */
-void weight_block_find(const struct model *model, const struct fold *folds,
-                       size_t fold_count, struct arena *arena,
-                       struct weight_block *block);
+void weight_block_find(const struct model *model,
+                       const struct infer_settings *infer,
+                       const struct fold *folds, size_t fold_count,
+                       struct arena *arena, struct weight_block *block);
+
+/* Bits of each of these; 0: there are none. */
+int weight_block_narrow_bits(const struct infer_settings *infer);
 
 /*
  * Bytes of that many values, of which some are of biases: integer kernels add

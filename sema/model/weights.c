@@ -7,6 +7,7 @@ const char weights_words[] =
 #define WEIGHTS(constant, word, ...) " " word
 #define LINEARS(constant, word, ...) " " word
 #define TILES(constant, word, ...) " " word
+#define KERNELS(constant, word, ...) " " word
 #define MIX(constant, word, ...) " " word
 #include "sema/model/elements.def"
     ;
@@ -45,6 +46,12 @@ static const struct weights_type types[] = {
    .block = {eight, 0, 0, 0, 0},                       \
    .tile = rows,                                       \
    .by_tile = bits},
+#define KERNELS(constant, name, eight, out, text) \
+  {.word = name,                                  \
+   .source = text,                                \
+   .scope = SCOPE_KERNELS,                        \
+   .block = {eight, 0, 0, 0, 0},                  \
+   .by_output = out},
 #define MIX(constant, name, text, ...) \
   {.word = name, .source = text, .scope = SCOPE_FILE, .mix = {__VA_ARGS__}},
 #include "sema/model/elements.def"

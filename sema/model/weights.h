@@ -11,6 +11,7 @@ enum weight_element {
 #define WEIGHTS(constant, ...) WEIGHTS_##constant,
 #define LINEARS(constant, ...) LINEARS_##constant,
 #define TILES(constant, ...) TILES_##constant,
+#define KERNELS(constant, ...) KERNELS_##constant,
 #define MIX(constant, ...) MIX_##constant,
 #include "sema/model/elements.def"
 };
@@ -19,6 +20,7 @@ enum weight_element {
 enum weights_scope {
   SCOPE_MATRICES, /* all with two axes and more */
   SCOPE_LINEARS,  /* matrices, but not tables, the output and routers */
+  SCOPE_KERNELS,  /* of convolutions and dense layers, attention's among them */
   SCOPE_FILE,     /* all, each with a type of its own */
 };
 
@@ -83,6 +85,11 @@ extern const char weights_words[];
 extern const char base_words[];
 
 const struct weights_type *weights_type(int weights);
+
+/* Whether the runtime reads weights of that type. */
+static inline bool weights_run(int weights) {
+  return !weights || (weights >= KERNELS_F16 && weights <= KERNELS_I8);
+}
 
 /* "nf4"; and how many bits a value has with its scales, and whose it is. */
 const char *weights_word(int weights);

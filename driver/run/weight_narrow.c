@@ -1,0 +1,73 @@
+/*
+ * Weights of 8 or 16 bits beside values of float32 (`--weight-dtype`): rounded
+ * to the nearest, ties to even; of 8 bits with a scale for each output, whose
+ * largest is 127. The runtime widens them as it uses them (runtime/narrow.h).
+ */
+#include <math.h>
+
+#include "driver/run/weight_set.h"
+
+#define LARGEST_HALF 65504
+
+/* float32 without its last 16 bits. */
+static uint16_t bfloat_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* IEEE's half: 11 bits, or what is a multiple of 2^-24. */
+static uint16_t half_of(float value) {
+  double size = fabs((double)value);
+  uint32_t sign = signbit(value) ? 0x8000 : 0;
+  int power;
+  if (size < 0x1p-14)
+    return (uint16_t)(sign | (uint32_t)nearbyint(size * 0x1p24));
+  frexp(size, &power); /* a carry goes on into the exponent */
+  double steps = nearbyint(ldexp(size, 11 - power)) - 1024;
+  return (uint16_t)(sign | ((uint32_t)(power + 14) * 1024 + (uint32_t)steps));
+}
+
+static void put_half(unsigned char *block, int64_t at, uint16_t half) {
+  memcpy(block + at, &half, sizeof half);
+}
+
+static int put_halves(const struct weight_set *set,
+                      const struct netc_tensor *tensor, const float *values,
+                      unsigned char *block) {
+  bool brain = tensor->type == NETC_BF16;
+  for (int64_t i = 0; i < tensor->count; i++) {
+    if (!brain && !(fabs((double)values[i]) < LARGEST_HALF + 16))
+      return complain(EXIT_SOURCE,
+                      "`%s` has a value of %g, which float16 does not hold: "
+                      "choose `--weight-dtype bf16`",
+                      set->weights.at[tensor->weight].name, (double)values[i]);
+    put_half(block, tensor->offset + 2 * i,
+             brain ? bfloat_of(values[i]) : half_of(values[i]));
+  }
+  return EXIT_DONE;
+}
+
+static void put_bytes(const struct netc_tensor *tensor, const float *values,
+                      unsigned char *block) {
+  int64_t outs = tensor->dims[tensor->rank - 1];
+  for (int64_t o = 0; o < outs; o++) {
+    double largest = 0;
+    for (int64_t i = o; i < tensor->count; i += outs)
+      largest = fmax(largest, fabs((double)values[i]));
+    float scale = weight_set_scale(largest);
+    memcpy(block + tensor->scales + 4 * o, &scale, sizeof scale);
+    for (int64_t i = o; i < tensor->count; i += outs)
+      block[tensor->offset + i] = (unsigned char)(int8_t)nearbyint(
+          fmax(-127, fmin(127, (double)values[i] / (double)scale)));
+  }
+}
+
+int weight_narrow_put(const struct weight_set *set,
+                      const struct netc_tensor *tensor, const float *values,
+                      unsigned char *block) {
+  if (tensor->type != NETC_I8)
+    return put_halves(set, tensor, values, block);
+  put_bytes(tensor, values, block);
+  return EXIT_DONE;
+}
