@@ -77,8 +77,39 @@ static void nets_of_int8_are_compared_by_bytes(void **state) {
   ends_with(&r, 0, "runtime   x.c                0           0\n", "");
   ends_with(
       &r, 0,
-      "\nx.onnx    skipped: verify compares nets of int8 with x.c alone\n", "");
+      "\nx.onnx    skipped: weights that are made up have no scales for it\n",
+      "");
   ends_with(&r, 0, "\nalike: of int8, all bytes are equal\n", "");
+  run_free(&r);
+}
+
+/* An engine that says what x.c says, in float32 of the same reals, or a step
+ * more or two. */
+static void int8_is_compared_with_onnx(void **state) {
+  (void)state;
+  static const char net[] = "input 16x16x3\nconv 8 3x3 pad relu\ngap\nfc 2\n"
+                            "infer dtype=i8\n";
+  write_script("node", absent);
+  write_script("python3", "test $(wc -c <\"$4/in_real0\") = 6144 && "
+                          "grep -q 'in f32 2x16x16x3 in_real0' \"$4/ends\" && "
+                          "grep -q 'out f32 2x2 out0' \"$4/ends\" && "
+                          "cp \"$4/c.out0\" \"$4/onnx.out0\" && echo a copy");
+  struct run r = run("cd %s && printf '%s' >n.net && " NETC_PATH
+                     " weights n.net --random 1 --quantize "
+                     "$OLDPWD/tests/data/import/quant/x.npy -o w.st",
+                     folder, net);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  r = verify(net, "--weights w.st");
+  ends_with(&r, 0, "runtime   x.onnx             0           0\n", "");
+  ends_with(&r, 0, "all bytes are equal, those of x.onnx to a step\n", "");
+  run_free(&r);
+  write_script("python3", "head -c 4 \"$4/c.out0\" >\"$4/onnx.out0\"; "
+                          "printf '\\0\\0\\200\\77' >>\"$4/onnx.out0\"; "
+                          "tail -c 8 \"$4/c.out0\" >>\"$4/onnx.out0\"");
+  r = verify(net, "--weights w.st");
+  ends_with(&r, 1, "too far\n", "");
+  ends_with(&r, 1, "too far apart: of int8, all bytes must be equal", "");
   run_free(&r);
 }
 
@@ -240,6 +271,7 @@ int main(void) {
       cmocka_unit_test(a_program_of_x_c_computes_the_same),
       cmocka_unit_test(outputs_may_be_indices),
       cmocka_unit_test(nets_of_int8_are_compared_by_bytes),
+      cmocka_unit_test(int8_is_compared_with_onnx),
       cmocka_unit_test(nothing_compared_is_an_error),
       cmocka_unit_test(what_differs_is_told),
       cmocka_unit_test(a_late_child_and_an_interrupt_end_all),

@@ -55,10 +55,14 @@ static int run_parties(struct verifying *v) {
       run_runtime, verify_run_c, verify_run_onnx, verify_run_torch};
   int first = EXIT_DONE;
   for (size_t i = 0; i < PARTY_COUNT && !child_stopped(); i++) {
-    if ((v->small || v->narrow) && i >= PARTY_ONNX) {
+    if (v->narrow && i >= PARTY_ONNX) {
       snprintf(v->about[i], sizeof *v->about,
-               "verify compares %s with x.c alone",
-               v->small ? "nets of int8" : "weights of fewer bits");
+               "verify compares weights of fewer bits with x.c alone");
+      continue;
+    }
+    if (v->small && i == PARTY_TORCH) {
+      snprintf(v->about[i], sizeof *v->about,
+               "verify compares nets of int8 with x.c and x.onnx");
       continue;
     }
     int status = parties[i](v);

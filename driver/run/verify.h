@@ -19,8 +19,8 @@ struct verifying {
   struct running *run;
   const char *cc, *qemu; /* NULL: cc, and the machine here */
   char folder[512];      /* of the files; "": there is none */
-  bool small;            /* of int8: all bytes must be equal */
-  bool narrow;           /* weights have fewer bits than values */
+  bool small;  /* of int8: all bytes must be equal, or nearly, to x.onnx */
+  bool narrow; /* weights have fewer bits than values */
   /* By party: */
   bool asked[PARTY_COUNT];      /* netc has written what it needs */
   bool made[PARTY_COUNT];       /* there are outputs */

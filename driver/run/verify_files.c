@@ -38,27 +38,31 @@ static int write_bytes(const struct verifying *v, const char *name,
   return finish(v, name, file);
 }
 
+/* A model of ONNX has reals where the net has int8: of inputs in files of their
+ * own. */
 static void put_end(const struct verifying *v, const struct netrt_port *port,
-                    const char *what, uint32_t i, FILE *file) {
+                    const char *what, bool real, uint32_t i, FILE *file) {
   static const char *const types[] = {[NETRT_F32] = "f32",
                                       [NETRT_I32] = "i32",
                                       [NETRT_I64] = "i64",
                                       [NETRT_I8] = "i8"};
   const struct netrt_operand *operand = &port->operand;
-  fprintf(file, "%s %s ", what, types[operand->type]);
+  real = real && operand->type == NETRT_I8;
+  fprintf(file, "%s %s ", what, types[real ? NETRT_F32 : operand->type]);
   for (int axis = 0; axis < operand->rank; axis++)
     fprintf(file, "%s%d", axis ? "x" : "",
             (int)v->run->model.numbers[operand->shape + (uint32_t)axis]);
-  fprintf(file, " %s%u\n", what, (unsigned)i);
+  bool own = real && strcmp(what, "in") == 0;
+  fprintf(file, " %s%s%u\n", what, own ? "_real" : "", (unsigned)i);
 }
 
-static int write_ends(const struct verifying *v) {
+static int write_ends(const struct verifying *v, bool real) {
   const struct netrt_model *model = &v->run->model;
   FILE *file = create(v, "ends");
   for (uint32_t i = 0; file && i < model->input_count; i++)
-    put_end(v, &model->inputs[i], "in", i, file);
+    put_end(v, &model->inputs[i], "in", real, i, file);
   for (uint32_t i = 0; file && i < model->output_count; i++)
-    put_end(v, &model->outputs[i], "out", i, file);
+    put_end(v, &model->outputs[i], "out", real, i, file);
   return finish(v, "ends", file);
 }
 
@@ -94,7 +98,7 @@ int verify_write_files(struct verifying *v) {
                              netrt_type_bytes(operand->type));
   }
   if (status == EXIT_DONE)
-    status = write_ends(v);
+    status = write_ends(v, false);
   if (status == EXIT_DONE)
     status = write_folder(v);
   if (status == EXIT_DONE)
@@ -130,6 +134,32 @@ int verify_write_torch(struct verifying *v) {
   return status;
 }
 
+/* The reals that inputs of int8 stand for. */
+static int write_reals(const struct verifying *v, uint32_t i) {
+  struct running *r = v->run;
+  const struct netrt_port *port = &r->model.inputs[i];
+  size_t count = netrt_values(&r->model, &port->operand);
+  const int8_t *from = r->given[i];
+  float *reals = arena_alloc(&r->arena, count + 1, sizeof *reals), scale;
+  int32_t zero;
+  char name[32];
+  if (!netrt_step(&r->net, port, &scale, &zero))
+    return EXIT_DONE;
+  for (size_t k = 0; k < count; k++)
+    reals[k] = (float)(from[k] - zero) * scale;
+  snprintf(name, sizeof name, "in_real%u", (unsigned)i);
+  return write_bytes(v, name, reals, count * sizeof *reals);
+}
+
+/* Of int8: QuantizeLinear is in the model. */
+static int write_real_ends(const struct verifying *v) {
+  int status = write_ends(v, true);
+  for (uint32_t i = 0; i < v->run->model.input_count && status == EXIT_DONE;
+       i++)
+    status = write_reals(v, i);
+  return status;
+}
+
 int verify_write_onnx(struct verifying *v) {
   struct verify_path path = verify_path(v, "net.onnx");
   struct verify_path weights = verify_path(v, "net.safetensors");
@@ -146,5 +176,7 @@ int verify_write_onnx(struct verifying *v) {
   int status = file ? export_onnx(&request) : EXIT_DONE;
   int finished = finish(v, "net.onnx", file);
   v->asked[PARTY_ONNX] = !*about;
+  if (v->small && finished == EXIT_DONE)
+    finished = write_real_ends(v);
   return status ? status : finished;
 }

@@ -312,6 +312,11 @@ int verify_run_onnx(struct verifying *v) {
               {"python3", "run_onnx.py", "onnx"}};
   char why[3 * sizeof *v->about] = "";
   bool done = false;
+  if (v->small && (!v->run->weights || !v->made[PARTY_RUNTIME])) {
+    snprintf(v->about[PARTY_ONNX], sizeof *v->about,
+             "weights that are made up have no scales for it");
+    return EXIT_DONE;
+  }
   int status = verify_write_onnx(v);
   if (status != EXIT_DONE || !v->asked[PARTY_ONNX])
     return status;
