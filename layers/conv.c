@@ -225,11 +225,12 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
     windows[i] = (struct window){.kernel = 1, .dilation = 1, .stride = 1};
   lowering_add(&b, conv->groups);
   window_lower(&b, windows, axes, false);
-  struct lora_site site = {.steps = {{&a, extent_of(&narrow), false},
-                                     {&b, extent_of(&layer->out), false}},
-                           .first = conv->bias != BIAS_NO ? 2 : 1,
-                           .in = shape_channels(layer->in[0]),
-                           .out = shape_channels(&layer->out)};
+  struct lora_site site = {
+      .steps = {{&a, extent_of(&narrow), false, false},
+                {&b, extent_of(&layer->out), false, false}},
+      .first = conv->bias != BIAS_NO ? 2 : 1,
+      .in = shape_channels(layer->in[0]),
+      .out = shape_channels(&layer->out)};
   for (int i = 0; i < axes; i++)
     site.in = size_product(site.in, size_at(&conv->window.kernel, i, 1));
   return lora_trace(tape, &conv->lora, in, base, &site);
