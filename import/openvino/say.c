@@ -144,7 +144,8 @@ Onnx__TensorProto *ir_constant(struct ir *ir, const char *name, int type,
   c->data_type = type;
   c->n_dims = (size_t)rank;
   c->dims = arena_alloc(ir->arena, MOST_AXES, sizeof *c->dims);
-  memcpy(c->dims, dims, (size_t)rank * sizeof *dims);
+  if (rank)
+    memcpy(c->dims, dims, (size_t)rank * sizeof *dims);
   *VEC_PUSH(ir->arena, &ir->constants) = c;
   return c;
 }
