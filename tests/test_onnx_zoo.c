@@ -14,18 +14,22 @@ static const struct apart {
 } apart[] = {
     {"clip", "the exponential of a weight comes back as a constant", true,
      false},
+    {"encodec", "computed weights are written as what they give", true, false},
     {"flux", "joint attention comes back written out", false, true},
+    {"hifigan", "computed weights are written as what they give", true, false},
+    {"nfnet", "computed weights are written as what they give", true, false},
     {"sd3", "joint attention comes back written out", false, true},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
     {"sdxl", "levels of a U-Net make no loop of labels", false, true},
+    {"swin", "masks of shifted windows come back as constants", false, true},
+    {"tcn", "computed weights are written as what they give", true, false},
     {"wavenet", "skips that are summed at the end make no series", false, true},
 };
 
 /* Those whose layers ONNX cannot say, or not before opset 16. */
 static const char *const unwritten[] = {
-    "deepseek_v2", "deepseek_v3", "deformable_detr", "encodec",
-    "hifigan",     "mamba",       "mamba2",          "mixtral",
-    "nfnet",       "qwen3_moe",   "rt_detr",         "tcn",
+    "deepseek_v2", "deepseek_v3", "deformable_detr", "mamba",
+    "mamba2",      "mixtral",     "qwen3_moe",       "rt_detr",
 };
 
 static bool is_unwritten(const char *name) {

@@ -158,8 +158,9 @@ bool onnx_shifted(struct exporting *x) {
   same = layout_dense(same.rank - 1, same.dim + 1);
   value_id equal =
       onnx_typed(x, NODE(x, "Equal", &same, column, row), ELEMENT_BOOL);
-  value_id less = NODE(x, "Sub", &at, scores, model_scalar(&x->model, 100.0f));
-  return onnx_put_first(x, NODE(x, "Where", &at, equal, scores, less), &at);
+  value_id mask = NODE(x, "Where", &same, equal, model_scalar(&x->model, 0.0f),
+                       model_scalar(&x->model, -100.0f));
+  return onnx_put_first(x, NODE(x, "Add", &at, scores, mask), &at);
 }
 
 /* The reals of the operation, and the rule's own of rope. */

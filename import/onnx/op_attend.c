@@ -174,17 +174,20 @@ static void put_projections(struct onnx *x, const struct onnx_attention *a,
     option(x, node, "packed");
 }
 
-/* Positions as one axis: the product, which is of no more use, becomes it. */
-static int flattened(struct onnx *x, const struct onnx_attention *a, int from) {
+/* Positions, or groups of them, as one axis: the product, which is of no more
+ * use, becomes it. */
+static int flattened(struct onnx *x, const struct onnx_attention *a, int from,
+                     struct graph_shape shape) {
   const struct graph_shape *in = &graph_at(x->graph, from)->shape;
   struct graph_node *node = graph_at(x->graph, a->product);
-  node->shape = (struct graph_shape){2, {a->queries, in->size[in->rank - 1]}};
+  shape.size[shape.rank - 1] = in->size[in->rank - 1];
+  node->shape = shape;
   node->word = WORD_RESHAPE;
   node->args.count = 0;
   node->inputs.count = 1;
   node->inputs.at[0] = from;
   graph_arg(x->graph, node, PART_OTHER, "",
-            graph_sizes(x->graph, node->shape.size, 2));
+            graph_sizes(x->graph, node->shape.size, node->shape.rank));
   return node->index;
 }
 
@@ -194,8 +197,13 @@ void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   int other = graph_at(x->graph, a->part[PART_K].node)->inputs.at[0];
   int values = graph_at(x->graph, a->part[PART_V].node)->inputs.at[0];
   bool apart = values != other;
+  bool grid = !apart && other == from &&
+              graph_at(x->graph, from)->shape.rank > node->shape.rank;
   if (a->flat)
-    other = from = flattened(x, a, from);
+    other = from =
+        flattened(x, a, from, (struct graph_shape){2, {a->queries, 0}});
+  else if (grid)
+    other = from = values = flattened(x, a, from, node->shape);
   const struct graph_shape *in = &graph_at(x->graph, from)->shape;
   int64_t channels = in->size[in->rank - 1];
   int64_t out = node->shape.size[node->shape.rank - 1];
