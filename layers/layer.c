@@ -51,10 +51,7 @@ const struct layer_kind *layer_kind_find(struct slice name) {
 }
 
 static struct slice first_word(const char *words) {
-  size_t length = 0;
-  while (words[length] && words[length] != ' ')
-    length++;
-  return (struct slice){words, length};
+  return (struct slice){words, strcspn(words, " ")};
 }
 
 static const char *behind(struct slice word) {

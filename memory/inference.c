@@ -225,7 +225,8 @@ static bool param_bytes(const struct model *model,
   arena_open_in(&scratch, model->arena);
   if (infer->weight_dtype)
     weight_roles_find(model, &scratch, &roles);
-  for (size_t i = 0; fits && i < model->params.count; i++) {
+  bool differ = infer->weight_dtype || (model->computes && !parts);
+  for (size_t i = 0; fits && differ && i < model->params.count; i++) {
     const struct model_param *param = &model->params.at[i];
     int64_t own;
     bool gone = param->part && !parts;

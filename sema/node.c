@@ -197,6 +197,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
     stored->train_only = e->trains;
     stored->part = param->part;
+    e->model->computes = e->model->computes || param->part;
     stored->narrow = param->narrow;
     stored->same = place(e, index);
     if (!node_count_param(param, &stored->count))

@@ -174,7 +174,8 @@ struct model {
   VEC(struct node_turns) turns; /* after node_turns_find; apart, in order */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
   struct progress *progress;         /* told of long searches; or NULL */
-  bool stops; /* somewhere no gradient flows back: detached.h */
+  bool stops;    /* somewhere no gradient flows back: detached.h */
+  bool computes; /* some weights are computed of others: model_param.part */
 };
 
 /* The kind of the nodes that are inputs of the net. */
