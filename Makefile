@@ -221,10 +221,10 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	@$(link) -o $@ $^ $(program_libs)
 
-# What asks and answers, reads files of others and writes PyTorch is small before
+# What asks and answers, reads files of others, writes and draws is small before
 # fast: it takes little of any command's time. Tensors and their bytes take more.
 cold = $(call to_object,$(filter-out $(tensors),$(commands)) \
-         $(call files,layers/foreign codegen/torch))
+         $(call files,layers/foreign codegen drawing))
 $(cold): private override CFLAGS := $(patsubst -O2,-Os,$(CFLAGS))
 $(build)/obj/driver/installed.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/netc"'
 

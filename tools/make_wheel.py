@@ -76,6 +76,7 @@ def main():
                 os.remove(os.path.join(build, old))
         path = os.path.join(build, f"netc-{version}-{tag}.whl")
         with WheelFile(path, "w") as wheel:
+            wheel.compresslevel = 9
             fill(wheel, version, tag, abi, library, program)
     print(f"{path}: {os.path.getsize(path):,} B")
 
