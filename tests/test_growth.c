@@ -177,7 +177,7 @@ static const struct family drawn[] = {
     {"one join of many labels", 650,
      "input 8x8x4\nfor i in 1..@ { a[i]: relu }\n", NULL, NULL, "add a[1..@]\n",
      NULL, "svg dot pdf html mmd volumes.svg"},
-    {"one join of many labels", 149, /* above 600 boxes less is tried */
+    {"one join of many labels", 200,
      "input 8x8x4\nfor i in 1..@ { a[i]: relu }\n", NULL, NULL, "add a[1..@]\n",
      NULL, "tex"},
     {"lines with names, each another", 700, "input 8x8x4\n",

@@ -62,6 +62,7 @@ struct order_search {
   int64_t beyond; /* the least of what passed the limit */
   VEC(struct order_state) states;
   VEC(uint64_t) sets; /* by state: what it has, and what may come next */
+  size_t with_sets;   /* the first state that still has them */
   VEC(size_t) slots;  /* hash table of the last level: states, from 1 */
   size_t level;       /* its first state */
 };
@@ -93,12 +94,12 @@ static uint64_t hash_of(uint32_t chain) {
 }
 
 static const uint64_t *set_of(const struct order_search *s, size_t state) {
-  return &s->sets.at[state * 2 * s->words];
+  return &s->sets.at[(state - s->with_sets) * 2 * s->words];
 }
 
 /* Chains that may come next. */
 static uint64_t *next_of(struct order_search *s, size_t state) {
-  return &s->sets.at[(state * 2 + 1) * s->words];
+  return &s->sets.at[((state - s->with_sets) * 2 + 1) * s->words];
 }
 
 /* What is alive while a chain runs, and on its other side. */
@@ -267,7 +268,7 @@ static void begin_walk(struct order_search *s, enum direction direction,
   s->direction = direction;
   s->limit = limit;
   s->beyond = INT64_MAX;
-  s->states.count = s->sets.count = s->level = 0;
+  s->states.count = s->sets.count = s->level = s->with_sets = 0;
   uint64_t *set = VEC_MORE(arena, &s->sets, 2 * s->words);
   memcpy(set, end->set, bytes);
   memcpy(set + s->words, end->next, bytes);
@@ -304,8 +305,13 @@ static enum order_outcome expand(struct order_search *s, size_t state,
   return DEAD;
 }
 
-/* Room for the states of the next level, which are of one size. */
+/* Room for the states of the next level, which are of one size. Of the levels
+ * before the last one only the ways are still asked for, not the sets. */
 static void next_level(struct order_search *s) {
+  size_t gone = (s->level - s->with_sets) * 2 * s->words;
+  s->sets.count -= gone;
+  memmove(s->sets.at, s->sets.at + gone, s->sets.count * sizeof *s->sets.at);
+  s->with_sets = s->level;
   s->level = s->states.count;
   s->slots.count = 0;
 }
