@@ -122,6 +122,18 @@ static void other_branches_are_refused(void **state) {
   free(bytes);
 }
 
+/* What can be read of a detector: its source, with weights beside it. */
+static char *import_heads(const char *name, const char *options,
+                          const char *folder, char net[512]) {
+  struct run r = run("%s import " FOLDER "%s.onnx --allow-unknown %s --weights "
+                     "%s/w.safetensors -o %s/x.net",
+                     NETC, name, options, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  snprintf(net, 512, "%s/x.net", folder);
+  return read_text(net, NULL);
+}
+
 /* One picture without a batch, 3x16x24, and two maps of anchors. */
 static void a_detector_is_read_up_to_its_heads(void **state) {
   (void)state;
@@ -132,13 +144,7 @@ static void a_detector_is_read_up_to_its_heads(void **state) {
   assert_holds(r.err, "NonZero (4); the first is `/NonZero`");
   assert_holds(r.err, "--allow-unknown leaves them out");
   run_free(&r);
-  r = run("%s import " FOLDER "detector.onnx --allow-unknown --weights "
-          "%s/w.safetensors -o %s/x.net",
-          NETC, folder, folder);
-  assert_int_equal(r.status, 0);
-  run_free(&r);
-  snprintf(net, sizeof net, "%s/x.net", folder);
-  char *source = read_text(net, NULL);
+  char *source = import_heads("detector", "", folder, net);
   assert_holds(source, "# `/Greater` (Greater) and 1 more are left out, with "
                        "what follows from them: netc has no equivalent.\n"
                        "# What they read are outputs.\n");
@@ -179,14 +185,8 @@ static void heads_of_regions_are_read(void **state) {
   (void)state;
   const char *folder = scratch("regions");
   char net[512];
-  struct run r = run("%s import " FOLDER "regions.onnx --allow-unknown "
-                     "--dim box_roi_pool=2 --dim mask_roi_pool=3 --weights "
-                     "%s/w.safetensors -o %s/x.net",
-                     NETC, folder, folder);
-  assert_int_equal(r.status, 0);
-  run_free(&r);
-  snprintf(net, sizeof net, "%s/x.net", folder);
-  char *source = read_text(net, NULL);
+  char *source = import_heads(
+      "regions", "--dim box_roi_pool=2 --dim mask_roi_pool=3", folder, net);
   assert_holds(source,
                "# `box_roi_pool` is what RoiAlign pools: how many regions "
                "there are, values choose; --dim box_roi_pool=N says how many "
@@ -199,7 +199,8 @@ static void heads_of_regions_are_read(void **state) {
   assert_int_equal(totals_of(net, source).trainable_count, 2238);
   int64_t macs = totals_of(net, source).mac_count;
   free(source);
-  r = run("%s run %s --weights %s/w.safetensors --input picture=" FOLDER
+  struct run r =
+      run("%s run %s --weights %s/w.safetensors --input picture=" FOLDER
           "detector.x.npy --input box_roi_pool=" FOLDER
           "regions.boxes.npy --input mask_roi_pool=" FOLDER
           "regions.masks.npy -o roi_heads_Softmax=%s/scores.npy -o "

@@ -174,6 +174,23 @@ static void check_run(const char *path, struct netrt *net) {
   assert_true(net->high_water + NETRT_ALIGN > model->arena_bytes);
 }
 
+/* The tables with all kernels. */
+static struct netrt_model with_kernels(const struct netrt_model *tables) {
+  struct netrt_model model = *tables;
+  model.kernels = netrt_kernels;
+  model.kernel_count = NETRT_CODES;
+  return model;
+}
+
+/* The model of a net, which must have one. */
+static struct netrt_model load_model(struct netc *netc, const char *text) {
+  const struct netrt_model *tables;
+  netc_load_text(netc, "text.net", text, strlen(text));
+  if (netc_runtime(netc, &tables) != NETC_OK)
+    fail_msg("%s", text);
+  return with_kernels(tables);
+}
+
 /* Returns whether the net was small enough. */
 static bool run_net(const char *path, const char *batch, const char *fold) {
   struct netc *netc = load(path, batch, fold);
@@ -183,9 +200,7 @@ static bool run_net(const char *path, const char *batch, const char *fold) {
               is_small(netc, tables) && /* of 8 bits: test_q8.c */
               netc->load->settings.infer.dtype == ELEMENT_F32;
   if (runs) {
-    struct netrt_model model = *tables;
-    model.kernels = netrt_kernels;
-    model.kernel_count = NETRT_CODES;
+    struct netrt_model model = with_kernels(tables);
     float *weights = random_weights(netc, model.weight_bytes);
     size_t room = (model.arena_bytes + 4096 + 63) / 64 * 64;
     void *arena = aligned_alloc(64, room);
@@ -238,16 +253,10 @@ static float *run_text(const char *text, const char *batch, const char *name,
                        const char *value, unsigned flags, size_t *bytes,
                        size_t *count) {
   struct netc *netc = netc_open(NULL, NULL);
-  const struct netrt_model *tables;
   struct netrt net;
   assert_int_equal(netc_set(netc, "batch", batch), NETC_OK);
   assert_int_equal(netc_set(netc, name, value), NETC_OK);
-  netc_load_text(netc, "text.net", text, strlen(text));
-  if (netc_runtime(netc, &tables) != NETC_OK)
-    fail_msg("%s", text);
-  struct netrt_model model = *tables;
-  model.kernels = netrt_kernels;
-  model.kernel_count = NETRT_CODES;
+  struct netrt_model model = load_model(netc, text);
   float *weights = random_weights(netc, model.weight_bytes);
   size_t room = (model.arena_bytes + 63) / 64 * 64;
   void *arena = aligned_alloc(64, room);
@@ -395,13 +404,8 @@ static void rows_that_are_gone_are_found(void **state) {
                              "input 16x8x2\nconv 8 3x3 pad\n"
                              "conv 8 3x3 pad\nconv 2 1x1\ngap\n";
   struct netc *netc = netc_open(NULL, NULL);
-  const struct netrt_model *tables;
   struct netrt net;
-  netc_load_text(netc, "gone.net", text, strlen(text));
-  assert_int_equal(netc_runtime(netc, &tables), NETC_OK);
-  struct netrt_model model = *tables;
-  model.kernels = netrt_kernels;
-  model.kernel_count = NETRT_CODES;
+  struct netrt_model model = load_model(netc, text);
   assert_int_equal(model.ops[0].kernel, NETRT_LINEBUFFER);
   size_t bytes = model.number_count * sizeof *model.numbers;
   int32_t *numbers = malloc(bytes);
@@ -488,13 +492,8 @@ static void overlaps_that_are_too_close_are_found(void **state) {
       "net n\ninfer align=4 overlap=on\ninput 9x8x4\nconv 4 3x3 pad\n";
   enum { ROW = 8 * 4 * 4 };
   struct netc *netc = netc_open(NULL, NULL);
-  const struct netrt_model *tables;
   struct netrt net;
-  netc_load_text(netc, "close.net", text, strlen(text));
-  assert_int_equal(netc_runtime(netc, &tables), NETC_OK);
-  struct netrt_model model = *tables;
-  model.kernels = netrt_kernels;
-  model.kernel_count = NETRT_CODES;
+  struct netrt_model model = load_model(netc, text);
   struct netrt_operand operands[4];
   struct netrt_buffer buffers[2];
   assert_int_equal(model.op_count, 1);

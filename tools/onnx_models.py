@@ -430,12 +430,9 @@ def tiny(folder):
     print("parameters: %d" % sum(p.numel() for p in net.parameters()))
 
 
-def detector(folder):
-    """One picture without a batch; no score is high enough for a box."""
+def backbone_of_two_levels():
     import torch
     from torch import nn
-    from torchvision.models.detection import RetinaNet
-    from torchvision.models.detection.anchor_utils import AnchorGenerator
 
     class Backbone(nn.Module):
         def __init__(self):
@@ -448,8 +445,18 @@ def detector(folder):
             x = torch.relu(self.first(x))
             return {"0": x, "1": torch.relu(self.second(x))}
 
+    return Backbone()
+
+
+def detector(folder):
+    """One picture without a batch; no score is high enough for a box."""
+    import torch
+    from torch import nn
+    from torchvision.models.detection import RetinaNet
+    from torchvision.models.detection.anchor_utils import AnchorGenerator
+
     torch.manual_seed(4)
-    net = RetinaNet(Backbone(), 3, min_size=24, max_size=64,
+    net = RetinaNet(backbone_of_two_levels(), 3, min_size=24, max_size=64,
                     anchor_generator=AnchorGenerator(((4,), (8,)),
                                                      ((1.0,), (1.0,)))).eval()
     for part in net.parameters():
@@ -478,20 +485,9 @@ def regions(folder):
                                                         MaskRCNNPredictor)
     from torchvision.ops import MultiScaleRoIAlign
 
-    class Backbone(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first = nn.Conv2d(3, 6, 3, padding=1, stride=4)
-            self.second = nn.Conv2d(6, 6, 3, padding=1, stride=2)
-            self.out_channels = 6
-
-        def forward(self, x):
-            x = torch.relu(self.first(x))
-            return {"0": x, "1": torch.relu(self.second(x))}
-
     torch.manual_seed(5)
     net = MaskRCNN(
-        Backbone(), None, min_size=24, max_size=64,
+        backbone_of_two_levels(), None, min_size=24, max_size=64,
         rpn_anchor_generator=AnchorGenerator(((4,), (8,)), ((1.0,), (1.0,))),
         box_roi_pool=MultiScaleRoIAlign(["0", "1"], 3, 2),
         box_head=TwoMLPHead(6 * 9, 8), box_predictor=FastRCNNPredictor(8, 3),
