@@ -7,6 +7,7 @@ struct drop {
 
 #define PROBABILITY(value, text)                                   \
   ARG(REAL, POSITION, "p", drop, probability, .low = 0, .high = 1, \
+      .varies = true, /* blocks drop more the deeper they are */   \
       .initial_real = value, .fallback = text,                     \
       .doc = "share that is dropped, 0 <= p < 1")
 

@@ -103,6 +103,7 @@ struct arg_spec {
   bool bytes;       /* a size in memory: 24GiB */
   bool grows;       /* channels: more of them, and no count is less */
   bool counts;      /* a large number, as which 1e12 is taken, too */
+  bool varies;      /* blocks that differ in it are drawn as one */
   size_t offset;    /* in the layer's struct */
   int64_t min, max; /* TYPE_INT, TYPE_DECIMAL, TYPE_SIZES; max 0: no limit */
   double low, high; /* TYPE_REAL: low <= value < high; both 0: any */

@@ -197,8 +197,9 @@ const struct diagram_section *section_of(const struct diagram *d, size_t row);
 int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
                     int64_t node);
 
-/* Whether it drops values at a rate; whether it only puts them elsewhere. */
-bool row_has_rate(const struct diagram *d, const struct row *row);
+/* Whether it has arguments in which blocks drawn as one differ; whether it only
+ * puts them elsewhere. */
+bool row_may_vary(const struct diagram *d, const struct row *row);
 bool row_only_moves(const struct diagram *d, const struct row *row);
 
 /* The node that a chain begins with. */

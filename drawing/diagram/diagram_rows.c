@@ -11,49 +11,23 @@ static bool node_is_of(const struct node *node, const char *family) {
   return node->kind->family && strcmp(node->kind->family, family) == 0;
 }
 
-static bool is_attention(const struct node *node) {
-  return strcmp(node->kind->name, "attention") == 0;
-}
-
-bool row_has_rate(const struct diagram *d, const struct row *row) {
+bool row_may_vary(const struct diagram *d, const struct row *row) {
   if (row->group != NO_NODE)
     return false;
   for (int64_t i = row->first; i < row->end; i++)
-    if (node_is_of(&d->c->model->nodes.at[i], "Regularisation") ||
-        is_attention(&d->c->model->nodes.at[i]))
+    if (model_may_vary(d->c->model->nodes.at[i].kind))
       return true;
   return false;
 }
 
-/* "attention 3 shift=3 views" without its shift. */
-static void put_without_shift(struct text *out, const struct model *model,
-                              int64_t index) {
-  struct text layer = text_new(out->arena);
-  model_put_layer(&layer, model, index, NULL);
-  text_putc(&layer, '\0');
-  const char *shift = strstr(layer.at, " shift=");
-  size_t before = shift ? (size_t)(shift - layer.at) : strlen(layer.at);
-  text_printf(out, "%.*s", (int)before, layer.at);
-  if (shift)
-    text_put(out, shift + 1 + strcspn(shift + 1, " "));
-}
-
-/* A rate makes no layer another one: blocks drop more the deeper they are.
- * Nor does a shift of windows. */
-static void put_without_rates(const struct diagram *d, struct text *out,
-                              const struct row *row) {
+/* Without the arguments that make no block another one. */
+static void put_common(const struct diagram *d, struct text *out,
+                       const struct row *row) {
   const struct model *model = d->c->model;
   for (int64_t i = row->first; i < row->end; i++) {
-    const struct node *node = &model->nodes.at[i];
     text_putc(out, ' ');
-    if (node_is_of(node, "Regularisation"))
-      text_put(out, node->kind->name);
-    else if (is_attention(node))
-      put_without_shift(out, model, i);
-    else if (i == row->head || node->head == i)
-      model_put_layer(out, model, i, NULL);
-    else
-      model_put_tail(out, model, i, NULL);
+    model_put_common(out, model, i,
+                     i != row->head && model->nodes.at[i].head != i);
   }
 }
 
@@ -67,8 +41,8 @@ static void hash_rows(struct diagram *d) {
     text.length = 0;
     if (row_only_moves(d, &d->rows.at[i]))
       text_put(&text, "moves");
-    else if (row_has_rate(d, &d->rows.at[i]))
-      put_without_rates(d, &text, &d->rows.at[i]);
+    else if (row_may_vary(d, &d->rows.at[i]))
+      put_common(d, &text, &d->rows.at[i]);
     else
       row_put_acting(&text, d->c, &d->rows.at[i], false);
     d->hash_of_row[i] = hash_text(HASH_TEXT, text_slice(&text));

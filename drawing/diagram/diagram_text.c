@@ -252,7 +252,7 @@ static struct slice turns_words(struct diagram *d, size_t index) {
   struct diagram_item *item = &d->items.at[index];
   const struct diagram_item all = *item;
   const struct row *row = item_row(d, index);
-  bool any = row_has_rate(d, row) || row_only_moves(d, row);
+  bool any = row_may_vary(d, row) || row_only_moves(d, row);
   size_t turns = any ? item_all_turns(item) : item_turns(d, item);
   struct slice *words = arena_alloc(d->arena, turns + 1, sizeof *words);
   for (size_t i = 0; i < turns; i++) { /* as if it stood for this turn */

@@ -34,6 +34,7 @@ static const struct arg_spec attention_specs[] = {
         .fallback = "none",
         .doc = "learned bias by relative position in windows of this size"),
     ARG(SIZES, KEY, "shift", attention, shift, .min = 0, .fallback = "none",
+        .varies = true, /* every other block has one */
         .doc = "with relative, how far `roll` moved the map before it was cut "
                "into a grid of windows, for all axes or by axis: what comes "
                "from two edges does not see each other, as in Swin"),

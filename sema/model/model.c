@@ -259,14 +259,15 @@ static bool freezes_row(const struct model *model, int64_t index) {
   return params;
 }
 
-void model_put_layer(struct text *out, const struct model *model, int64_t index,
-                     const struct slice *labels) {
+static void put_layer(struct text *out, const struct model *model,
+                      int64_t index, const struct slice *labels, bool common) {
   const struct node *node = &model->nodes.at[index];
   text_put(out, node->kind->name);
   for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
     const struct arg_spec *spec = &node->kind->specs[i];
     const void *at = (const char *)node->args + spec->offset;
-    if (!(node->given >> i & 1) || is_unit_step(spec, at))
+    if (!(node->given >> i & 1) || is_unit_step(spec, at) ||
+        (common && spec->varies))
       continue;
     text_putc(out, ' ');
     put_arg(out, spec, at, labels);
@@ -275,6 +276,18 @@ void model_put_layer(struct text *out, const struct model *model, int64_t index,
     text_put(out, " frozen");
   if (node->inplace && node->head == index)
     text_put(out, node->inplace == TOGGLE_ON ? " inplace=on" : " inplace=off");
+}
+
+void model_put_layer(struct text *out, const struct model *model, int64_t index,
+                     const struct slice *labels) {
+  put_layer(out, model, index, labels, false);
+}
+
+bool model_may_vary(const struct layer_kind *kind) {
+  const struct arg_spec *spec = kind->specs;
+  while (spec && spec->name && !spec->varies)
+    spec++;
+  return spec && spec->name;
 }
 
 bool model_put_alike(const struct model *model, int64_t a, int64_t b) {
@@ -299,14 +312,14 @@ static void put_item(struct text *out, const struct arg_spec *spec,
   }
 }
 
-void model_put_tail(struct text *out, const struct model *model, int64_t index,
-                    const struct slice *labels) {
+static void put_tail(struct text *out, const struct model *model, int64_t index,
+                     const struct slice *labels, bool common) {
   const struct node *node = &model->nodes.at[index];
   const char *before = "(";
   text_put(out, node->kind->name);
   for (int i = 0; node->kind->specs && node->kind->specs[i].name; i++) {
     const struct arg_spec *spec = &node->kind->specs[i];
-    if (!(node->given >> i & 1))
+    if (!(node->given >> i & 1) || (common && spec->varies))
       continue;
     text_put(out, before);
     put_item(out, spec, (const char *)node->args + spec->offset, labels);
@@ -314,6 +327,19 @@ void model_put_tail(struct text *out, const struct model *model, int64_t index,
   }
   if (*before == ',')
     text_putc(out, ')');
+}
+
+void model_put_tail(struct text *out, const struct model *model, int64_t index,
+                    const struct slice *labels) {
+  put_tail(out, model, index, labels, false);
+}
+
+void model_put_common(struct text *out, const struct model *model,
+                      int64_t index, bool tail) {
+  if (tail)
+    put_tail(out, model, index, NULL, true);
+  else
+    put_layer(out, model, index, NULL, true);
 }
 
 void model_put_value(struct text *out, const struct arg_spec *spec,

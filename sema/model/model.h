@@ -232,6 +232,14 @@ void model_put_group_name(struct text *out, const struct model *model,
 void model_put_layer(struct text *out, const struct model *model, int64_t node,
                      const struct slice *labels);
 
+/* Whether a layer of that kind has arguments in which blocks may differ that
+ * are drawn as one. */
+bool model_may_vary(const struct layer_kind *kind);
+
+/* The layer, or a tail, without these. */
+void model_put_common(struct text *out, const struct model *model, int64_t node,
+                      bool tail);
+
 /* Whether two nodes are written alike so, by kind and arguments. */
 bool model_put_alike(const struct model *model, int64_t a, int64_t b);
 
