@@ -4,9 +4,10 @@
  * and, last, the processor's time; the line `profile` with the time of each
  * operation. Its weights are those of a file that `netc weights X.net --fold -o
  * FILE.bin` has written, or random. Blocks of memory are in large pages, as
- * docs/runtime.md says.
+ * docs/runtime.md says; with SMALL_PAGES in the environment they are not.
  */
 #define _DEFAULT_SOURCE
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,11 +81,12 @@ static void put_inputs(struct netrt *net) {
 }
 
 static void *block(size_t bytes) {
-  size_t align = bytes >= 4 << 20 ? 2 << 20 : 64;
+  bool large = bytes >= 4 << 20 && !getenv("SMALL_PAGES");
+  size_t align = large ? 2 << 20 : 64;
   size_t whole = (bytes + align - 1) / align * align;
   void *at = aligned_alloc(align, whole);
 #ifdef MADV_HUGEPAGE
-  if (at && align > 64)
+  if (at && large)
     madvise(at, whole, MADV_HUGEPAGE);
 #endif
   return at;

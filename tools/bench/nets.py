@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""Whole nets beside onnxruntime: nets.py BUILD.. [--runs N] [--rounds N] [--nets NAME..].
+"""Whole nets beside onnxruntime:
+nets.py BUILD.. [--runs N] [--rounds N] [--small-pages] [--nets NAME..].
 
 One thread each, in turns; the figures are minima of the processor's time, which
 other programs on the machine disturb least, as Markdown: the least of all, the
 ratio in each round, and the share of what peak.c multiplies and adds in the
 same turns. Both run what netc writes of one net with the same random weights:
 `-o X.c` and `-o X.onnx`. Needs onnxruntime-node in NODE_PATH. Other builds
-given beside the first take turns, too.
+given beside the first take turns, too; --small-pages adds the first build once
+more, without the large pages of docs/runtime.md.
 """
 import argparse
 import json
@@ -41,9 +43,10 @@ NETS = {
 class Child:
     """A program that answers each line, last with the processor's seconds."""
 
-    def __init__(self, *command):
+    def __init__(self, *command, **environment):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **environment})
 
     def ask(self):
         self.process.stdin.write("run\n")
@@ -60,7 +63,7 @@ def run(*command):
                    stderr=subprocess.DEVNULL)
 
 
-def ours(build, net, folder):
+def ours(build, net, folder, **environment):
     path = f"{folder}/{len(os.listdir(folder))}"
     source = [f"{ROOT}/{net[0]}", *net[1:]]
     run(f"{build}/netc", *source, "--prefix=net", "-o", path + ".h", "-o",
@@ -69,7 +72,7 @@ def ours(build, net, folder):
         path + ".bin")
     run("cc", "-O2", f"-I{ROOT}/runtime", f"-I{folder}", "-DMODEL=net_model",
         f"{HERE}/net.c", path + ".c", f"{build}/libnetrt.a", "-lm", "-o", path)
-    return Child(path, path + ".bin")
+    return Child(path, path + ".bin", **environment)
 
 
 def theirs(build, net, folder):
@@ -108,12 +111,14 @@ def least(children, runs):
     return best
 
 
-def measure(builds, name, runs, rounds):
+def measure(builds, small_pages, name, runs, rounds):
     """Of each round the least seconds: the machine's peak, theirs, ours."""
     net = NETS[name]
     with tempfile.TemporaryDirectory() as folder:
         children = [peak_program(folder), theirs(builds[0], net, folder)]
         children += [ours(build, net, folder) for build in builds]
+        if small_pages:
+            children.append(ours(builds[0], net, folder, SMALL_PAGES="1"))
         for child in children:
             child.ask()
         found = [least(children, runs) for _ in range(rounds)]
@@ -122,9 +127,9 @@ def measure(builds, name, runs, rounds):
     return found
 
 
-def row_of(builds, name, runs, rounds):
+def row_of(builds, small_pages, name, runs, rounds):
     """Prints a row of the table; gives each round's ratios, by build."""
-    found = measure(builds, name, runs, rounds)
+    found = measure(builds, small_pages, name, runs, rounds)
     best = [min(column) for column in zip(*found)]
     macs = multiply_adds(builds[0], NETS[name])
     ratios = [[ours / round[1] for ours in round[2:]] for round in found]
@@ -144,15 +149,17 @@ def main():
     parser.add_argument("build", nargs="+", help="folders of a build")
     parser.add_argument("--runs", type=int, default=15, help="of a round")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--small-pages", action="store_true")
     parser.add_argument("--nets", nargs="*", default=list(NETS))
     given = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f}")
+    measured = given.build + ["small pages"] * given.small_pages
     print("| net | onnxruntime ms |" + " ms | to onnxruntime | GFLOP/s | of the "
-          "peak |" * len(given.build))
-    print("|---|--:|" + "--:|--:|--:|--:|" * len(given.build))
-    rows = [row_of(given.build, name, given.runs, given.rounds)
-            for name in given.nets]
-    for i, build in enumerate(given.build):
+          "peak |" * len(measured))
+    print("|---|--:|" + "--:|--:|--:|--:|" * len(measured))
+    rows = [row_of(given.build, given.small_pages, name, given.runs,
+                   given.rounds) for name in given.nets]
+    for i, build in enumerate(measured):
         for number in range(given.rounds):
             column = [row[number][i] for row in rows]
             mean = math.exp(sum(map(math.log, column)) / len(column))
