@@ -255,14 +255,21 @@ static void other_types_are_told_what_runs(void **state) {
              folder, rows[i][0]);
     expect(command, 1, "", rows[i][1]);
   }
-  snprintf(command, sizeof command,
-           "cd %s && echo 'input 1; fc 1 nobias' >a.net && printf "
-           "'\\101\\0\\0\\0\\0\\0\\0\\0{\"fc1.weight\":{\"dtype\":\"F32\","
-           "\"shape\":[1,1],\"data_offsets\":[0,4]}}\\0\\0\\200\\107' >w.st && "
-           "$OLDPWD/" NETC " run a.net --weights w.st --random 1 "
-           "--weight-dtype f16",
-           folder);
-  expect(command, 1, "", "which float16 does not hold");
+  const char *const values[][3] = {
+      {"\\0\\0\\200\\107", "f16", "which float16 does not hold"},
+      {"\\377\\377\\377\\177", "f16", "that is NaN or infinite"},
+      {"\\377\\377\\377\\177", "bf16", "that is NaN or infinite"},
+      {"\\377\\377\\377\\177", "i8", "that is NaN or infinite"}};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    snprintf(command, sizeof command,
+             "cd %s && echo 'input 1; fc 1 nobias' >a.net && printf "
+             "'\\101\\0\\0\\0\\0\\0\\0\\0{\"fc1.weight\":{\"dtype\":\"F32\","
+             "\"shape\":[1,1],\"data_offsets\":[0,4]}}%s' >w.st && "
+             "$OLDPWD/" NETC " run a.net --weights w.st --random 1 "
+             "--weight-dtype %s",
+             folder, values[i][0], values[i][1]);
+    expect(command, 1, "", values[i][2]);
+  }
 }
 
 int main(void) {

@@ -66,6 +66,13 @@ static void put_bytes(const struct netc_tensor *tensor, const float *values,
 int weight_narrow_put(const struct weight_set *set,
                       const struct netc_tensor *tensor, const float *values,
                       unsigned char *block) {
+  for (int64_t i = 0; i < tensor->count; i++)
+    if (!isfinite(values[i]))
+      return complain(EXIT_SOURCE,
+                      "`%s` has a value that is NaN or infinite, which "
+                      "`--weight-dtype` does not round: `netc weights --check` "
+                      "counts them",
+                      set->weights.at[tensor->weight].name);
   if (tensor->type != NETC_I8)
     return put_halves(set, tensor, values, block);
   put_bytes(tensor, values, block);
