@@ -40,12 +40,19 @@ const sources = (files) => {
   return JSON.stringify(ordered);
 };
 
-// "worker:engine" is the worker's source, "data:nets" the nets.
+// "worker:engine" is the worker's source, "data:nets" the nets. Of the package
+// lzma1 what packs, which is four times what unpacks, stays out.
 const ours = {
   name: "ours",
   setup(build) {
     build.onResolve({ filter: /^(worker|data):/ }, (a) =>
       ({ path: a.path, namespace: "ours" }));
+    const lzma = path.dirname(require.resolve("lzma1/package.json"));
+    build.onResolve({ filter: /^lzma1\/decoder$/ }, (a) =>
+      ({ path: a.path, namespace: "ours" }));
+    build.onLoad({ filter: /^lzma1\/decoder$/, namespace: "ours" }, () => ({
+      contents: 'export * from "./lib/decoder.js"; ' +
+        'export * from "./lib/streams.js";', resolveDir: lzma }));
     build.onLoad({ filter: /^worker:/, namespace: "ours" }, () => ({
       contents: esbuild.transformSync(read("engine.js"),
         { minify: true, target: "es2021" }).code, loader: "text" }));
@@ -84,22 +91,20 @@ const scripts = async () => {
 };
 
 // A module of the page, here.
-const load = (name) => {
+const load = async (name) => {
   const module = { exports: {} };
-  const { code } = esbuild.transformSync(read(name), { format: "cjs" });
-  new Function("module", code)(module);
+  new Function("module", await bundled(name, "cjs"))(module);
   return module.exports;
 };
 
 // Streams, as LZMA: a sixth smaller than by gzip. xz leaves the size open.
-const pack = (wasm) => {
-  const { split, join } = load("streams.js");
-  const input = split(wasm);
+const pack = async (wasm) => {
+  const input = (await load("streams.js")).split(wasm);
   const packed = execFileSync("xz", ["--format=lzma",
     "--lzma1=preset=9e,lc=2,lp=0,pb=0", "--stdout"],
   { input, maxBuffer: 1 << 28 });
   packed.writeBigUInt64LE(BigInt(input.length), 5);
-  if (Buffer.compare(join(load("lzma.js").unlzma(packed)), wasm))
+  if (Buffer.compare((await load("module.js")).unpack(packed), wasm))
     throw new Error("netc.wasm is not what was packed");
   return packed;
 };
@@ -109,10 +114,10 @@ const csp = (frames, script, rest) => ["default-src 'none'",
   "style-src 'self' 'unsafe-inline'", "img-src blob: data:", "worker-src blob:",
   ...rest, "base-uri 'none'", "form-action 'none'"].join("; ");
 
-const bundled = async (entry) => {
+const bundled = async (entry, format = "iife") => {
   const bundle = await esbuild.build({
     entryPoints: [path.join(__dirname, entry)], bundle: true, write: false,
-    minify: true, format: "iife", target: "es2021", legalComments: "none",
+    minify: true, format, target: "es2021", legalComments: "none",
     charset: "utf8", plugins: [ours],
     nodePaths: (process.env.NODE_PATH || "").split(path.delimiter) });
   // Of the script a page ends at this; in strings it may be written so.
@@ -127,7 +132,7 @@ const main = async () => {
   const page = (policy, css, js) => read("index.html")
     .replace("@csp@", () => policy).replace("@style@", () => css)
     .replace("@script@", () => js);
-  const packed = pack(fs.readFileSync(wasm));
+  const packed = await pack(fs.readFileSync(wasm));
   const inside = '<script type="text/plain" id="wasm">' +
     `${packed.toString("base64")}</script>\n`;
   fs.mkdirSync(folder, { recursive: true });

@@ -1,8 +1,14 @@
 // The compiler, packed: a file beside the page, or in it in base64.
-import { unlzma } from "./lzma.js";
+import { Decoder, InputBuffer, OutputBuffer } from "lzma1/decoder";
 import { join } from "./streams.js";
 
-const compile = (packed) => WebAssembly.compile(join(unlzma(packed)));
+export const unpack = (packed) => {
+  const streams = new OutputBuffer(3 * packed.length);
+  new Decoder().decompress(new InputBuffer(packed), streams);
+  return join(streams.toArray());
+};
+
+const compile = (packed) => WebAssembly.compile(unpack(packed));
 
 export const fetchModule = async (url) => compile(
   new Uint8Array(await (await fetch(url)).arrayBuffer()));
