@@ -3,10 +3,8 @@
 
 #include "base/check.h"
 #include "memory/q8.h"
+#include "runtime/line_buffer.h"
 #include "sema/model/weights.h"
-
-/* What runtime/line_buffer.c has room for. */
-enum { MOST_OPS = 48, MOST_OPERANDS = 8, MOST_RANK = 5 };
 
 static const bool by_value[] = {
 #define OP(code, name, ins, most, numbers, reals, elementwise) elementwise,
@@ -32,7 +30,7 @@ int line_buffers_before(enum opcode opcode) {
 /* The stages as they are looked for. */
 struct staging {
   struct tasks *b;
-  struct line_op ops[MOST_OPS];
+  struct line_op ops[LINES_MOST_OPS];
   size_t count; /* that may be made line by line */
   int64_t *made, *kept;
   int64_t below; /* of the last one's output and the input: struct plan_task */
@@ -51,7 +49,7 @@ static bool has_lines(const struct staging *s, size_t value,
   const struct tasks *b = s->b;
   size_t root = tasks_root(b, value);
   const struct extent *extent = tape_storage_extent(&b->trace.tape, root);
-  return b->tensor[root] && lies->rank >= 2 && lies->rank < MOST_RANK &&
+  return b->tensor[root] && lies->rank >= 2 && lies->rank < LINES_MOST_RANK &&
          lies->offset == 0 && strides_are_dense(lies) &&
          strides_values(lies) == extent->count && !extent->fixed &&
          extent->width == WIDTH_NET;
@@ -146,9 +144,9 @@ static bool add_op(struct staging *s, size_t number) {
   size_t index = b->origins[number].op;
   const struct tape_op *at = &b->trace.tape.ops.at[index];
   const struct tape_lowered *lowered = tape_lowered(&b->trace.tape, index);
-  if (s->count == MOST_OPS || task->made_count != 1 || task->work ||
+  if (s->count == LINES_MOST_OPS || task->made_count != 1 || task->work ||
       lowered->opcode <= DOES_VIEW ||
-      count_operands(s, index) > MOST_OPERANDS ||
+      count_operands(s, index) > LINES_MOST_OPERANDS ||
       (b->small && q8_form_of(b, index).opcode == DOES_UNKNOWN))
     return false;
   struct strides out =

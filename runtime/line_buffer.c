@@ -5,15 +5,14 @@
  * nothing is computed twice. The operations are those after this one in the
  * model; a line of one is an operation, too, with tables of its own.
  */
-#include "kernel.h"
+#include "line_buffer.h"
 
 #include <string.h>
 
-/* As the planner keeps to: memory/line_buffers.h. */
+#include "kernel.h"
+
 enum {
-  MOST_OPS = 48,
-  MOST_OPERANDS = 8,
-  MOST_SHAPES = 80, /* numbers of their shapes */
+  MOST_SHAPES = 2 * LINES_MOST_RANK * LINES_MOST_OPERANDS, /* their numbers */
   MOST_ARGS = 16
 };
 
@@ -24,8 +23,8 @@ enum { PLACE, MAKER, EXTENT, STRIDE, BEFORE, MAP_NUMBERS };
 struct lines {
   const struct netrt *net;
   const struct netrt_op *ops;
-  const int32_t *of[MOST_OPS]; /* numbers of each */
-  int32_t made[MOST_OPS];      /* lines of its map that have been made */
+  const int32_t *of[LINES_MOST_OPS]; /* numbers of each */
+  int32_t made[LINES_MOST_OPS];      /* lines of its map that have been made */
   int32_t count;
 };
 
@@ -34,7 +33,7 @@ struct one_line {
   struct netrt net;
   struct netrt_model model;
   struct netrt_op op;
-  struct netrt_operand operands[MOST_OPERANDS];
+  struct netrt_operand operands[LINES_MOST_OPERANDS];
   int32_t numbers[MOST_SHAPES + MOST_ARGS];
 };
 
@@ -151,7 +150,7 @@ static int make_line(struct lines *l, int32_t i) {
 
 /* Whether there is room for the tables of an operation, and its numbers. */
 static int is_known(const struct netrt_op *op, const int32_t *of) {
-  return op->outs == 1 && !op->works && op->ins < MOST_OPERANDS &&
+  return op->outs == 1 && !op->works && op->ins < LINES_MOST_OPERANDS &&
          of[MAPS] <= op->ins;
 }
 
@@ -164,7 +163,7 @@ static int netrt_reference_linebuffer(const struct netrt *net,
   l.net = net;
   l.ops = op + 1;
   l.count = *numbers++;
-  if (l.count > MOST_OPS)
+  if (l.count > LINES_MOST_OPS)
     return NETRT_BAD_MODEL;
   for (i = 0; i < l.count; i++) {
     if (!is_known(&l.ops[i], numbers))
