@@ -80,6 +80,28 @@ static struct diagnostic *add(struct diags *diags, enum slug slug,
   return d;
 }
 
+void diag_allow(struct diags *diags, enum slug slug, struct span place) {
+  for (size_t i = 0; i < diags->sources->all.count; i++) {
+    const struct source *source = &diags->sources->all.at[i];
+    struct span file = {source->base,
+                        source->base + (uint32_t)source->text.length};
+    if (place.begin >= file.begin && place.begin < file.end)
+      *VEC_PUSH(diags->arena, &diags->allowed) =
+          (struct file_allowance){file, slug};
+  }
+}
+
+static bool is_allowed(const struct diags *diags, enum slug slug,
+                       struct span span) {
+  for (size_t i = 0; i < diags->allowed.count; i++) {
+    const struct file_allowance *a = &diags->allowed.at[i];
+    if (a->slug == slug && span.begin >= a->file.begin &&
+        span.begin < a->file.end)
+      return !diags->asked[slug];
+  }
+  return false;
+}
+
 /* A name of a million letters says no more than its ends do. */
 enum {
   LONGEST_NAME = 60, /* code points; longer ones keep their ends: */
@@ -148,7 +170,8 @@ struct diagnostic *diag_va(struct diags *diags, enum slug slug,
                            struct span span, const char *format, va_list args) {
   enum severity severity = (enum severity)diags->level[slug];
   diags->scratch = (struct diagnostic){0};
-  if (severity == SEVERITY_OFF || diags_full(diags))
+  if (severity == SEVERITY_OFF || is_allowed(diags, slug, span) ||
+      diags_full(diags))
     return &diags->scratch;
   if (diags->quiet) {
     count(diags, severity);

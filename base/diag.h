@@ -57,13 +57,21 @@ struct diagnostic {
   struct diags *owner;      /* NULL: nobody will see it */
 };
 
+/* A kind that a file is silent about: `allow "huge-fc"`. */
+struct file_allowance {
+  struct span file; /* its text, in which the warning's place is */
+  enum slug slug;
+};
+
 struct diags {
   struct arena *arena;
   struct sources *sources;
   VEC(struct diagnostic *) all;
   unsigned char level[SLUG_COUNT]; /* enum severity */
-  int64_t limit;                   /* of errors */
-  bool quiet;                      /* count, but keep and format nothing */
+  bool asked[SLUG_COUNT];          /* for, so that no file allows them */
+  VEC(struct file_allowance) allowed;
+  int64_t limit; /* of errors */
+  bool quiet;    /* count, but keep and format nothing */
   int64_t errors, warnings;
   int64_t repeated_errors;   /* one more turn of a loop, the same mistake */
   struct diagnostic scratch; /* for those that nobody will see */
@@ -72,6 +80,9 @@ struct diags {
 
 void diags_open(struct diags *diags, struct arena *arena,
                 struct sources *sources);
+
+/* From here on no warning of that kind is told of the file of that place. */
+void diag_allow(struct diags *diags, enum slug slug, struct span place);
 
 /* No more errors are wanted, nor the same ones again and again. */
 static inline bool diags_full(const struct diags *diags) {

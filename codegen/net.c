@@ -76,6 +76,21 @@ static void put_net_name(struct flat *f) {
   text_putc(f->out, '\n');
 }
 
+/* What the files allow, which is all one file here. */
+static void put_allowed(struct flat *f) {
+  bool any = false;
+  for (int slug = 0; slug < SLUG_COUNT; slug++) {
+    bool found = false;
+    for (size_t i = 0; i < f->c->diags->allowed.count; i++)
+      found = found || (int)f->c->diags->allowed.at[i].slug == slug;
+    if (found)
+      text_printf(f->out, "%s%s", any ? " " : "allow \"",
+                  slug_info((enum slug)slug)->name);
+    any = any || found;
+  }
+  text_put(f->out, any ? "\"\n" : "");
+}
+
 /* Numbers are in quotes. */
 static void put_choice(struct text *out, const struct arg_spec *spec,
                        struct slice word) {
@@ -378,6 +393,7 @@ void emit_net(const struct compiled *c, struct text *out) {
   f.labels = arena_alloc(c->arena, c->model->nodes.count + 1, sizeof *f.labels);
   find_entered(&f);
   put_net_name(&f);
+  put_allowed(&f);
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];
     if (repeat_block(&f, &rows, &i)) {

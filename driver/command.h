@@ -108,7 +108,12 @@ enum netc_style style_of(enum colour colour);
  * them, as text the first LIMIT_SHOWN_ALIKE warnings of each kind.
  */
 void show_diagnostics(struct netc *netc, enum netc_style style);
-/* Of a net of another framework: a line with their number. */
+
+/* A kind of warning that is about how a net was designed. */
+bool warning_is_choice(const char *slug);
+
+/* Of a net of another framework: a line with the number of those, and what
+ * else there is. */
 void count_diagnostics(struct netc *netc, enum netc_style style,
                        const char *path);
 

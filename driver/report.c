@@ -71,7 +71,20 @@ static void say_rest(const struct warning_kind *all) {
   }
 }
 
-void show_diagnostics(struct netc *netc, enum netc_style style) {
+bool warning_is_choice(const char *slug) {
+  static const char *const choices[] = {
+      "bias-before-norm", "dead-branch",      "dense-on-map",
+      "huge-fc",          "pool-padding",     "pool-remainder",
+      "redundant-layer",  "stride-remainder", "stride-skips",
+  };
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+    if (strcmp(slug, choices[i]) == 0)
+      return true;
+  return false;
+}
+
+/* All, or those that are about no choice of an author's. */
+static void show(struct netc *netc, enum netc_style style, bool choices) {
   struct warning_kind alike[MOST_KINDS] = {{NULL, 0}};
   bool json = style == NETC_STYLE_JSON;
   int errors = 0;
@@ -81,6 +94,8 @@ void show_diagnostics(struct netc *netc, enum netc_style style) {
       break;
     bool error = d.severity == NETC_SEVERITY_ERROR;
     errors += error;
+    if (!choices && !error && warning_is_choice(d.slug))
+      continue;
     if (!error && !json && ++alike_of(alike, d.slug)->count > LIMIT_SHOWN_ALIKE)
       continue;
     netc_diagnostic_emit(netc, i, style, file_sink, stderr);
@@ -92,12 +107,25 @@ void show_diagnostics(struct netc *netc, enum netc_style style) {
     complain(EXIT_SOURCE, "stopped after %d errors", LIMIT_ERRORS);
 }
 
+void show_diagnostics(struct netc *netc, enum netc_style style) {
+  show(netc, style, true);
+}
+
+static size_t count_choices(struct netc *netc) {
+  size_t count = 0;
+  for (size_t i = 0; i < netc_diagnostic_count(netc); i++) {
+    struct netc_diagnostic d = {.size = sizeof d};
+    count += netc_diagnostic(netc, i, &d) == NETC_OK &&
+             d.severity == NETC_SEVERITY_WARNING && warning_is_choice(d.slug);
+  }
+  return count;
+}
+
 void count_diagnostics(struct netc *netc, enum netc_style style,
                        const char *path) {
-  size_t count = netc_diagnostic_count(netc);
-  if (style == NETC_STYLE_JSON)
-    show_diagnostics(netc, style);
-  else if (count > 0)
+  size_t count = count_choices(netc);
+  show(netc, style, style == NETC_STYLE_JSON);
+  if (style != NETC_STYLE_JSON && count > 0)
     say_note(path, NULL,
              "%zu warning%s about what its author chose; `netc check "
              "%s` shows %s",

@@ -139,7 +139,8 @@ static void fill(struct choices *c, const struct source_names *names,
     add_layers(c, false);
     add_words(c,
               "input output net def let param repeat for if fork from again "
-              "use train infer budget freeze checkpoint error warn",
+              "use train infer budget freeze checkpoint error warn "
+              "allow",
               NETC_TOKEN_KEYWORD);
     break;
   case TOKEN_KW_FROM:

@@ -99,6 +99,7 @@ struct netc {
   VEC(struct slice) compared;      /* settings as on a `train` line */
   struct gpus gpus;                /* of the user */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
+  bool asked[SLUG_COUNT];          /* for by their names */
   enum netc_mode mode;
   bool partial;          /* of a source with errors the layers are kept */
   bool recalls;          /* what is known of a line is remembered */

@@ -30,6 +30,7 @@ static struct load *load_open(struct netc *netc) {
   load->sources.arena = &load->arena;
   diags_open(&load->diags, &load->arena, &load->sources);
   memcpy(load->diags.level, netc->level, sizeof netc->level);
+  memcpy(load->diags.asked, netc->asked, sizeof netc->asked);
   settings_open(&load->settings);
   load->settings.train.own = &netc->gpus;
   return load;

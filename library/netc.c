@@ -343,6 +343,7 @@ static void call_warn(struct call *call) {
     netc->level[slug] = error ? off ? SEVERITY_WARNING : SEVERITY_ERROR
                         : off ? SEVERITY_OFF
                               : SEVERITY_WARNING;
+    netc->asked[slug] = !off;
   }
 }
 

@@ -128,7 +128,7 @@ enum stmt_kind {
   STMT_IF,
   STMT_USE,
   STMT_SETTINGS, /* train, infer, budget */
-  STMT_MESSAGE,  /* error, warn */
+  STMT_MESSAGE,  /* error, warn, allow */
   STMT_HOLE,     /* a syntax error, which was reported */
 };
 

@@ -1,4 +1,8 @@
-/* Messages: `error "depth is {depth}"`, a text with values in it. */
+/*
+ * Messages: `error "depth is {depth}"`, a text with values in it, and
+ * `allow "huge-fc"`, warnings that a file is not told of.
+ */
+#include "base/suggest.h"
 #include "parser/build.h"
 #include "parser/syntax.h"
 
@@ -67,9 +71,54 @@ static bool read_parts(struct message *m) {
   return true;
 }
 
+/* A kind of warning; an error cannot be allowed. */
+static void allow(struct parser *p, struct slice name, struct span span) {
+  struct suggestion s = suggest_begin(name);
+  enum slug slug = slug_find(name);
+  if (slug < SLUG_COUNT && slug_info(slug)->severity != SEVERITY_ERROR) {
+    diag_allow(p->diags, slug, span);
+    return;
+  }
+  struct diagnostic *d =
+      diag(p->diags, UNKNOWN_CHOICE, span,
+           slug < SLUG_COUNT ? "`%.*s` is an error and cannot be allowed"
+                             : "unknown warning `%.*s`",
+           SLICE_ARG(name));
+  for (int i = 0; i < SLUG_COUNT; i++)
+    if (slug_info((enum slug)i)->severity != SEVERITY_ERROR)
+      suggest_offer(&s, slice_of(slug_info((enum slug)i)->name));
+  if (slug < SLUG_COUNT)
+    diag_offer_omission(d, span, "leave it out");
+  else if (s.best.at)
+    diag_suggest(d, span, s.best);
+  diag_otherwise(d, "a warning's name stands at its end, in brackets");
+}
+
+/* `allow "huge-fc stride-skips"` */
+static struct stmt *build_allow(struct parser *p, struct named word,
+                                struct span string, struct span span) {
+  struct stmt *stmt = build_named(p, STMT_MESSAGE, word, span);
+  struct span all = {string.begin + 1, string.end - 1};
+  struct slice text = sources_slice(p->diags->sources, all);
+  stmt->more->value = build_name(p, EXPR_TEXT, text, all);
+  for (size_t i = 0, end; i < text.length; i = end) {
+    struct slice name = {text.at + i, 0};
+    while (i + name.length < text.length && name.at[name.length] != ' ')
+      name.length++;
+    end = i + name.length + 1;
+    struct span place = {all.begin + (uint32_t)i,
+                         all.begin + (uint32_t)(i + name.length)};
+    if (name.length)
+      allow(p, name, place);
+  }
+  return stmt;
+}
+
 struct stmt *build_message(struct parser *p, struct named word,
                            struct span string, struct span span) {
   static const enum token line_end = TOKEN_NEWLINE;
+  if (slice_is(word.name, "allow"))
+    return build_allow(p, word, string, span);
   if (!slice_is(word.name, "error") && !slice_is(word.name, "warn")) {
     syntax_report(p, TOKEN_STRING, string, &line_end, 1);
     return NULL;

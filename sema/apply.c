@@ -35,6 +35,27 @@ static bool is_below(struct expander *e, struct diagnostic *d,
   return true;
 }
 
+/* `allow huge-fc` */
+static bool quote_names(struct expander *e, struct diagnostic *d,
+                        struct span span) {
+  struct slice rest = sources_rest(e->diags->sources, span.end);
+  struct text text = text_new(e->arena);
+  size_t begin = 0, end = 0;
+  while (end < rest.length && !strchr("\r\n#;{}\"", rest.at[end]))
+    end++;
+  while (end > 0 && rest.at[end - 1] == ' ')
+    end--;
+  while (begin < end && rest.at[begin] == ' ')
+    begin++;
+  text_printf(&text, "allow \"%.*s\"", (int)(end - begin), rest.at + begin);
+  struct slice quoted = text_slice(&text);
+  if (end > begin)
+    diag_offer(d, (struct span){span.begin, span.end + (uint32_t)end}, quoted,
+               "names of warnings are in quotes: `%.*s`", SLICE_ARG(quoted));
+  diag_otherwise(d, "names of warnings are in quotes: `allow \"huge-fc\"`");
+  return false;
+}
+
 static bool unknown_word(struct expander *e, struct slice name,
                          struct span span) {
   if (scope_lost(e, name))
@@ -45,6 +66,8 @@ static bool unknown_word(struct expander *e, struct slice name,
     return false;
   if (is_below(e, d, name, span))
     return false;
+  if (slice_is(name, "allow"))
+    return quote_names(e, d, span);
   struct suggestion s = suggest_begin(name);
   for (size_t i = 0; i < layer_kind_count(); i++)
     suggest_offer(&s, slice_of(layer_kind_at(i)->name));

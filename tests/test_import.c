@@ -400,6 +400,37 @@ static void warnings_of_imported_nets_are_counted(void **state) {
   run_free(&r);
 }
 
+/* Who has the source is not told of them again, but of other slips. */
+static void sources_allow_what_their_authors_chose(void **state) {
+  (void)state;
+  static const char text[] = "[net]\nheight=9\nwidth=9\nchannels=3\n"
+                             "[convolutional]\nfilters=8\nsize=1\nstride=2\n"
+                             "[maxpool]\nsize=2\nstride=2\npadding=0\n"
+                             "[connected]\noutput=10\n[softmax]\n";
+  const char *path = file_with("allows", "a.cfg", text);
+  struct run r = run("%s import %s -o %s.net", NETC, path, path);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.err, "note: 2 warnings about what its author chose, which "
+                      "the source allows; `netc check");
+  run_free(&r);
+  char *source = import(path, "");
+  assert_holds(source, "net a\nallow \"stride-skips pool-remainder\"\ninput");
+  free(source);
+  r = run("%s check %s.net", NETC, path);
+  assert_string_equal(r.err, "");
+  run_free(&r);
+  r = run("%s check %s.net --loss crossentropy -Wstride-skips", NETC, path);
+  assert_holds(r.err, "[stride-skips]");
+  assert_holds(r.err, "[softmax-before-loss]");
+  assert_null(strstr(r.err, "[pool-remainder]"));
+  run_free(&r);
+  r = run("%s %s --loss crossentropy", NETC, path);
+  assert_holds(r.err, "[softmax-before-loss]");
+  assert_holds(r.err, "note: 2 warnings about what its author chose");
+  assert_null(strstr(r.err, "[stride-skips]"));
+  run_free(&r);
+}
+
 static void a_nul_in_a_name_is_refused(void **state) {
   (void)state;
   static const char text[] = "name: 'a\0b'\ninput: 'x' input_dim: 1";
@@ -1070,6 +1101,7 @@ int main(void) {
       cmocka_unit_test(sections_of_forks_of_darknet_are_read),
       cmocka_unit_test(darknet_takes_another_input),
       cmocka_unit_test(warnings_of_imported_nets_are_counted),
+      cmocka_unit_test(sources_allow_what_their_authors_chose),
       cmocka_unit_test(a_nul_in_a_name_is_refused),
       cmocka_unit_test(darknet_nets_count_as_darknet_does),
       cmocka_unit_test(caffe_nets_are_as_caffe_says),

@@ -206,7 +206,7 @@ static const struct {
   const char *source, *there, *not_there;
 } places[] = {
     {"input 8x8x3\ndef f(c) { }\nc|\nrelu\n",
-     "conv f repeat output let error warn", "c"},
+     "conv f repeat output let error warn allow", "c"},
     {"input 8x8x3\nconv 4 |\n", "groups= pad nobias relu frozen inplace= min",
      "add repeat input causal"},
     {"input 8x8x3\ns: conv 4 1x1\nfrom |\nt: relu\n", "s", "t conv"},

@@ -137,9 +137,11 @@ static void comes_back(const char *text, bool one) {
   r = told(text, run("%s import %s/x.onnx --weights %s/b.safetensors -o "
                      "%s/b.net",
                      NETC, f, f, f));
-  if (*r.err)
-    print_error("%s", text);
-  assert_string_equal(r.err, ""); /* nor a note that it had to be flat */
+  bool quiet = !*r.err || (strstr(r.err, "what its author chose") &&
+                           strchr(r.err, '\n') == strrchr(r.err, '\n'));
+  if (!quiet)
+    print_error("%s%s", text, r.err);
+  assert_true(quiet); /* nor a note that it had to be flat */
   run_free(&r);
   struct netc_totals before = totals_of("a.net", text);
   snprintf(path, sizeof path, "%s/b.net", f);

@@ -21,7 +21,7 @@ static bool is_one_of(const char *text, size_t length, const char *words) {
 
 /* These begin statements, or part a range, by where they stand alone. */
 static bool heads(const char *text, size_t length) {
-  return is_one_of(text, length, "freeze checkpoint error warn step");
+  return is_one_of(text, length, "freeze checkpoint error warn allow step");
 }
 
 /* `s=2`; a `let` has a blank there. */

@@ -17,6 +17,65 @@ static int write_source(const struct import_request *r) {
   return EXIT_DONE;
 }
 
+/* After its name, or first. */
+static bool insert_line(struct bytes *source, struct slice line) {
+  struct bytes whole = {0};
+  size_t at = 0;
+  while (at < source->length && strncmp(source->at + at, "net ", 4) != 0) {
+    const char *end = memchr(source->at + at, '\n', source->length - at);
+    at = end ? (size_t)(end + 1 - source->at) : source->length;
+  }
+  const char *end = memchr(source->at + at, '\n', source->length - at);
+  at = end ? (size_t)(end + 1 - source->at) : 0;
+  bool done = bytes_sink(&whole, source->at, at) &&
+              bytes_sink(&whole, line.at, line.length) &&
+              bytes_sink(&whole, source->at + at, source->length - at);
+  bytes_free(done ? source : &whole);
+  if (done)
+    *source = whole;
+  return done;
+}
+
+/* The first warning of its kind. */
+static bool is_first(struct netc *netc, size_t index, const char *slug) {
+  for (size_t i = 0; i < index; i++) {
+    struct netc_diagnostic d = {.size = sizeof d};
+    if (netc_diagnostic(netc, i, &d) == NETC_OK && strcmp(d.slug, slug) == 0)
+      return false;
+  }
+  return true;
+}
+
+/*
+ * What its author chose is no slip of whoever has the source, who is told of it
+ * once. Such a line is a file's, not of what is compiled here and now: `netc
+ * check model.onnx` shows all.
+ */
+static int allow_choices(struct import_request *r) {
+  struct text line = text_new(&r->arena);
+  size_t count = 0;
+  for (size_t i = 0; i < netc_diagnostic_count(r->netc); i++) {
+    struct netc_diagnostic d = {.size = sizeof d};
+    if (netc_diagnostic(r->netc, i, &d) != NETC_OK ||
+        !warning_is_choice(d.slug))
+      continue;
+    if (is_first(r->netc, i, d.slug))
+      text_printf(&line, "%s%s", count ? " " : "allow \"", d.slug);
+    count++;
+  }
+  if (count == 0)
+    return EXIT_DONE;
+  text_put(&line, "\"\n");
+  if (!insert_line(&r->formatted, text_slice(&line)))
+    return complain(EXIT_IO, "out of memory");
+  say_note(r->path, NULL,
+           "%zu warning%s about what its author chose, which the source "
+           "allows; `netc check %s` shows %s",
+           count, count == 1 ? "" : "s", shell_word("%s", r->path).text,
+           count == 1 ? "it" : "them");
+  return EXIT_DONE;
+}
+
 static int write_weights(const struct import_request *r, struct graph *graph,
                          const struct imported *result) {
   struct output_file output;
@@ -80,6 +139,8 @@ static int serve(struct import_request *r) {
     return write_recognised(r);
   if (status == EXIT_DONE)
     status = request_make_source(r, &r->opening, &graph, &result);
+  if (status == EXIT_DONE && !graph.kept)
+    status = allow_choices(r);
   if (status == EXIT_DONE && r->weights)
     status = write_weights(r, &graph, &result);
   return status == EXIT_DONE ? write_source(r) : status;

@@ -43,7 +43,7 @@
 
 (defconst netc-mode-heads
   (split-string "
-    freeze checkpoint error warn
+    freeze checkpoint error warn allow
 "))
 
 (defconst netc-mode-choosers

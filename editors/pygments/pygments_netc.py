@@ -14,7 +14,7 @@ KEYWORDS = """
 """.split()
 OPERATORS = "and or not".split()
 CONSTANTS = "true false".split()
-HEADS = "freeze checkpoint error warn".split()
+HEADS = "freeze checkpoint error warn allow".split()
 LAYERS = """
     conv dwconv deconv deformconv local pool avgpool gap gmp adaptpool
     adaptmaxpool unpool roialign roipool mean sum fc linear bn instnorm gn

@@ -56,7 +56,7 @@ call s:Words('netcFork', '<fork>%(\s+train>)?',
   \ 'contained nextgroup=@netcFirst skipwhite')
 call s:Words('netcCall', '%(<%(net|input|fork|from|again|output|def|let|param|repeat|for|in|if|else|use|train|infer|budget)>)@!\h\w*', 'contained')
 call s:Words('netcHeadLayer', '<%(conv|dwconv|deconv|deformconv|local|pool|avgpool|gap|gmp|adaptpool|adaptmaxpool|unpool|roialign|roipool|mean|sum|fc|linear|bn|instnorm|gn|ln|rmsnorm|lrn|l2norm|relu|relu6|leaky|elu|selu|celu|prelu|gelu|glu|silu|mish|sigmoid|hsigmoid|hswish|tanh|softplus|softsign|hardtanh|softmax|logsoftmax|identity|sqrt|exp|log|sin|cos|abs|neg|pow|dropout|droppath|flatten|reshape|permute|slice|split|crop|detach|topk|gather|pad|roll|shuffle|pixelshuffle|space2depth|unfold|up|gridsample|scale|affine|weight|add|sub|mul|div|max|min|concat|stack|matmul|embed|posembed|distances|token|attention|mla|moe|ssm|rnn|lstm|gru|convlstm)>', 'contained')
-call s:Words('netcHead', '<%(freeze|checkpoint|error|warn)>', 'contained')
+call s:Words('netcHead', '<%(freeze|checkpoint|error|warn|allow)>', 'contained')
 call s:Words('netcLabel', '\h\w*%(%(\[[^]]*\])*\s*:)@=',
   \ 'contained nextgroup=netcIndex,netcColon skipwhite')
 call s:Words('netcColon', ':', 'contained nextgroup=@netcFirst skipwhite')
