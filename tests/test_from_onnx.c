@@ -265,14 +265,15 @@ static void layers_are_those_that_the_list_has(void **state) {
   run_free(&r);
 }
 
-/* NAME.onnx gives the values of NAME.y.npy for those of NAME.x.npy. Returns
- * its source, to be freed. */
-static char *check_values(const char *name, int batch, int64_t parameters) {
+/* A model gives the values of NAME.y.npy for those of NAME.x.npy. Returns its
+ * source, to be freed. */
+static char *check_model(const char *model, const char *name, int batch,
+                         int64_t parameters) {
   const char *folder = scratch(name);
   char options[1024], net[512];
-  struct run r = run("%s import " DATA "/%s.onnx --weights %s/w.safetensors "
+  struct run r = run("%s import " DATA "/%s --weights %s/w.safetensors "
                      "-o %s/x.net",
-                     NETC, name, folder, folder);
+                     NETC, model, folder, folder);
   assert_int_equal(r.status, 0);
   run_free(&r);
   snprintf(net, sizeof net, "%s/x.net", folder);
@@ -288,6 +289,12 @@ static char *check_values(const char *name, int batch, int64_t parameters) {
   run_free(&r);
   free(values);
   return source;
+}
+
+static char *check_values(const char *name, int batch, int64_t parameters) {
+  char model[64];
+  snprintf(model, sizeof model, "%s.onnx", name);
+  return check_model(model, name, batch, parameters);
 }
 
 /*
@@ -319,6 +326,20 @@ static void rows_are_gathered_as_pytorch_does(void **state) {
   char *source = check_values("rows", 1, 0);
   assert_holds(source, "\ngather indices=TopK -> 3x8\n");
   free(source);
+}
+
+/* torchvision's windows: masks that it computes by ScatterND, and biases whose
+ * rows it picks, or has picked. */
+static void windows_that_are_shifted_are_found(void **state) {
+  (void)state;
+  static const char *const models[] = {"windows.onnx.gz", "picked.onnx.gz"};
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    char *source = check_model(models[i], "windows", 1, 820);
+    assert_holds(source, "attention 2 relative=4x4 packed");
+    assert_holds(source, "attention 2 relative=4x4 shift=2 packed");
+    assert_null(strstr(source, "weight"));
+    free(source);
+  }
 }
 
 /* Weights make the round, too: the same inputs give the same outputs. */
@@ -421,6 +442,53 @@ static void attention_with_values_comes_back(void **state) {
   char *source = read_text(net, NULL);
   assert_holds(source, "repeat 4 { ln; attention 4 cross=");
   assert_holds(source, " values=");
+  free(source);
+}
+
+/* A mask for each window, which is the layer's own. */
+static void shifted_windows_come_back(void **state) {
+  (void)state;
+  const char *folder = scratch("shifted");
+  static const struct {
+    const char *cut, *order, *grid, *layer, *joined;
+  } how[] = {
+      {"2x4x3x4", "0 2 1 3", "2x3x16", "relative=4x4 shift=2", "2x3x4x4"},
+      {"2x4x3x4", "0 2 1 3", "2x3x16", "relative=4x4 shift=1x3", "2x3x4x4"},
+      {"4x2x4x3", "0 2 1 3", "4x4x6", "relative=2x3 shift=0x2", "4x4x2x3"},
+  };
+  char net[512];
+  for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+    snprintf(net, sizeof net, "%s/s.net", folder);
+    struct run r = run("echo 'input 8x12x3; conv 8 3x3 pad; reshape %sx8; "
+                       "permute %s 4; reshape %sx8; attention 2 %s; reshape "
+                       "%sx8; permute %s 4; reshape 96x8; linear 3' >%s",
+                       how[i].cut, how[i].order, how[i].grid, how[i].layer,
+                       how[i].joined, how[i].order, net);
+    run_free(&r);
+    check_round(folder, net, 13 + (int)i % 2 * 4);
+    snprintf(net, sizeof net, "%s/x.net", folder);
+    char *source = read_text(net, NULL);
+    assert_holds(source, how[i].layer);
+    free(source);
+  }
+}
+
+/* Other numbers than -100, or another place: a constant, as it stands. */
+static void masks_of_no_shift_stay_constants(void **state) {
+  (void)state;
+  const char *folder = scratch("edges");
+  char net[512];
+  snprintf(net, sizeof net, "%s/m.net", folder);
+  struct run r = run("echo 'input 8x12x3; conv 8 3x3 pad; fork { edges: "
+                     "weight 6x1x16x16 fixed }; reshape 2x4x3x4x8; permute 0 2 "
+                     "1 3 4; reshape 6x16x8; attention 2 mask=edges' >%s",
+                     net);
+  run_free(&r);
+  check_round(folder, net, 13);
+  snprintf(net, sizeof net, "%s/x.net", folder);
+  char *source = read_text(net, NULL);
+  assert_null(strstr(source, "shift="));
+  assert_holds(source, "weight 6x1x16x16 fixed");
   free(source);
 }
 
@@ -1141,11 +1209,14 @@ int main(void) {
       cmocka_unit_test(a_net_of_pytorch_gives_its_values),
       cmocka_unit_test(a_gru_gives_what_onnx_says),
       cmocka_unit_test(rows_are_gathered_as_pytorch_does),
+      cmocka_unit_test(windows_that_are_shifted_are_found),
       cmocka_unit_test(weights_come_back),
       cmocka_unit_test(sampled_maps_come_back),
       cmocka_unit_test(chosen_rows_come_back),
       cmocka_unit_test(attention_with_values_comes_back),
       cmocka_unit_test(attention_with_a_mask_comes_back),
+      cmocka_unit_test(shifted_windows_come_back),
+      cmocka_unit_test(masks_of_no_shift_stay_constants),
       cmocka_unit_test(operators_on_nothing_are_read_or_refused),
       cmocka_unit_test(files_that_end_early_are_refused),
       cmocka_unit_test(wrong_wires_are_refused),

@@ -21,7 +21,6 @@ static const struct apart {
     {"sd3", "joint attention comes back written out", false, true},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
     {"sdxl", "levels of a U-Net make no loop of labels", false, true},
-    {"swin", "masks of shifted windows come back as constants", false, true},
     {"tcn", "computed weights are written as what they give", true, false},
     {"wavenet", "skips that are summed at the end make no series", false, true},
 };

@@ -8,6 +8,7 @@
     tools/onnx_models.py build/netc tiny FOLDER
     tools/onnx_models.py build/netc gru FOLDER
     tools/onnx_models.py build/netc rows FOLDER
+    tools/onnx_models.py build/netc windows FOLDER
     tools/onnx_models.py build/netc beside FOLDER
     tools/onnx_models.py build/netc detector FOLDER
     tools/onnx_models.py build/netc regions FOLDER
@@ -23,7 +24,7 @@ without comments, parameters and multiplications before and after.
 `strip` writes such a model with ConstantOfShape nodes in the place of its weights,
 `tiny` a small one of many patterns with its input and output, `gru` that of
 libonnx-testdata whose reset gate comes first, `rows` one of PyTorch that
-picks rows by their scores, `beside` one whose
+picks rows by their scores, `windows` Swin's attention in shifted windows, `beside` one whose
 tensors are in a file of their own, `detector` torchvision's RetinaNet on a
 small backbone with its picture and what its heads give, `regions` Mask
 R-CNN with regions and what its heads give, `branch` a model of
@@ -566,6 +567,45 @@ def gru(folder):
     numpy.save(os.path.join(folder, "gru.y.npy"), arrays[4])
 
 
+def windows(folder):
+    """Swin's attention in windows, once shifted, and with its table picked."""
+    import torch
+    from torch import nn
+    from torchvision.models.swin_transformer import ShiftedWindowAttention
+
+    class Windows(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 8, 1)
+            self.plain = ShiftedWindowAttention(8, [4, 4], [0, 0], 2)
+            self.moved = ShiftedWindowAttention(8, [4, 4], [2, 2], 2)
+            self.norm = nn.LayerNorm(8)
+
+        def forward(self, x):
+            x = self.plain(self.conv(x).permute(0, 2, 3, 1))
+            return self.moved(self.norm(x)).permute(0, 3, 1, 2)
+
+    torch.manual_seed(6)
+    net = Windows().eval()
+    for part in net.parameters():
+        nn.init.normal_(part, std=.4)
+    x = torch.randn(1, 3, 8, 12)
+    path = os.path.join(folder, "windows")
+    for name, folds in ("windows", False), ("picked", True):
+        model = os.path.join(folder, name + ".onnx")
+        torch.onnx.export(net, x, model, opset_version=13,
+                          do_constant_folding=folds)
+        small = onnx.load(model)
+        for node in small.graph.node:
+            node.ClearField("doc_string")
+        onnx.save(small, model)
+    numpy.save(path + ".x.npy",
+               numpy.ascontiguousarray(x.numpy().transpose(0, 2, 3, 1)))
+    numpy.save(path + ".y.npy", numpy.ascontiguousarray(
+        net(x).detach().numpy().transpose(0, 2, 3, 1)))
+    print("parameters: %d" % sum(p.numel() for p in net.parameters()))
+
+
 def rows(folder):
     """The best rows as two-stage detectors take them: GatherElements."""
     import torch
@@ -663,6 +703,8 @@ def main():
         tiny(sys.argv[3])
     elif sys.argv[2] == "gru":
         gru(sys.argv[3])
+    elif sys.argv[2] == "windows":
+        windows(sys.argv[3])
     elif sys.argv[2] == "rows":
         rows(sys.argv[3])
     elif sys.argv[2] == "detector":

@@ -126,9 +126,8 @@ static void take_weights(struct onnx *x, const struct onnx_attention *a,
   take_projections(x, a, node);
   take_norm(x, a, node, PART_Q, "q_norm.weight", "q_norm.bias");
   take_norm(x, a, node, PART_K, "k_norm.weight", "k_norm.bias");
-  if (a->relative >= 0)
-    onnx_add_weight(x, node, "relative_position_bias_table",
-                    onnx_find_weight(x, a->relative, "weight"));
+  if (a->table)
+    onnx_add_weight(x, node, "relative_position_bias_table", a->table);
   onnx_add_weight(x, node, "out_proj.weight", weight);
   if (bias)
     onnx_add_weight(x, node, "out_proj.bias", bias);
@@ -159,8 +158,10 @@ static void put_scores(struct onnx *x, const struct onnx_attention *a,
   if (a->softcap > 0)
     graph_arg(x->graph, node, PART_NONE,
               "softcap=", onnx_real_text(x, round(a->softcap * 1e4) / 1e4));
-  if (a->relative >= 0)
+  if (a->table)
     graph_arg(x->graph, node, PART_NONE, "relative=", a->window_of);
+  if (a->edges >= 0)
+    shift_put(x, a, node);
 }
 
 static void put_projections(struct onnx *x, const struct onnx_attention *a,
@@ -191,6 +192,15 @@ static int flattened(struct onnx *x, const struct onnx_attention *a, int from,
   return node->index;
 }
 
+/* A grid of windows whose edges are masked is what the layer gives, too. */
+static int of_grid(struct onnx *x, const struct onnx_attention *a, int from) {
+  struct graph_node *node = graph_at(x->graph, a->out);
+  int64_t channels = node->shape.size[node->shape.rank - 1];
+  node->shape = a->grid;
+  node->shape.size[a->grid.rank - 1] = channels;
+  return shift_grid(x, a, from);
+}
+
 void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   struct graph_node *node = graph_at(x->graph, a->out);
   int from = graph_at(x->graph, a->part[PART_Q].node)->inputs.at[0];
@@ -202,6 +212,8 @@ void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   if (a->flat)
     other = from =
         flattened(x, a, from, (struct graph_shape){2, {a->queries, 0}});
+  else if (a->edges >= 0)
+    other = from = values = of_grid(x, a, from);
   else if (grid)
     other = from = values = flattened(x, a, from, node->shape);
   const struct graph_shape *in = &graph_at(x->graph, from)->shape;

@@ -187,8 +187,8 @@ static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {
 static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
   const struct graph_node *n = graph_at(x->graph, node);
   struct onnx_trace t = trace_of(x, node, false);
-  if (n->inputs.count != 1 || !is_word(x, t.base, WORD_EMBED) ||
-      a->relative >= 0 || !is_number(t.number, 1))
+  if (n->inputs.count != 1 || !is_word(x, t.base, WORD_EMBED) || a->table ||
+      !is_number(t.number, 1))
     return false;
   const struct graph_node *rows = graph_at(x->graph, t.base);
   const struct graph_node *distances = graph_at(x->graph, rows->inputs.at[0]);
@@ -200,9 +200,21 @@ static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
   if (distances->word != WORD_DISTANCES || distances->args.count != 1 ||
       last_size(x, t.base) != a->heads || !layout_equal(&t.at, &expected))
     return false;
-  a->relative = t.base;
+  a->table = onnx_find_weight(x, t.base, "weight");
   a->window_of = distances->args.at[0].value;
   return true;
+}
+
+/* The same, as an exporter leaves it that picks the rows itself. */
+static bool take_picked(struct onnx *x, struct onnx_attention *a, int weight) {
+  const struct graph_shape *shape = &graph_at(x->graph, weight)->shape;
+  if (a->table || a->queries != a->keys || shape->rank < 3 ||
+      shape->size[shape->rank - 3] != a->heads ||
+      shape->size[shape->rank - 2] != a->queries)
+    return false;
+  a->table = onnx_distance_table(x, onnx_find_weight(x, weight, "weight"),
+                                 a->heads, a->queries, &a->window_of);
+  return a->table;
 }
 
 /* Scores. */
@@ -242,6 +254,9 @@ static int add_to_scores(struct onnx *x, struct onnx_attention *a,
   int first = sum->inputs.at[0], second = sum->inputs.at[1];
   bool whole = is_number(number, 1);
   if (is_word(x, second, WORD_WEIGHT) && take_mask(x, a, second))
+    return first;
+  if (whole && is_word(x, second, WORD_WEIGHT) &&
+      (shift_take(x, a, second) || take_picked(x, a, second)))
     return first;
   if (whole && take_relative(x, a, second))
     return first;
@@ -415,8 +430,9 @@ static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
   if (a->mask >= 0 &&
       (a->flat || graph_at(x->graph, a->mask)->shape.rank > in->rank + 1))
     return false;
-  if (a->flat)
-    return from == to && to == of;
+  if (a->flat || a->edges >= 0)
+    return from == to && to == of &&
+           (a->edges < 0 || (!a->flat && shift_find(x, a, from)));
   for (int i = 0; i < in->rank - 2; i++)
     if (in->size[i] != seen->size[i])
       return false;
@@ -463,7 +479,7 @@ void onnx_find_attention(struct onnx *x) {
   const int *last = last_readers(x);
   int *mark = arena_alloc(x->arena, count + 1, sizeof *mark);
   for (size_t i = 0; i < count; i++) {
-    struct onnx_attention a = {.out = (int)i, .relative = -1, .mask = -1};
+    struct onnx_attention a = {.out = (int)i, .mask = -1, .edges = -1};
     const struct graph_node *node = x->graph->nodes.at[i];
     if (node->word == WORD_LINEAR && node->shape.rank >= 2 &&
         joins_heads(x, &a) && find_inputs(x, &a) &&

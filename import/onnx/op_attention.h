@@ -46,9 +46,12 @@ struct onnx_attention {
   int64_t window; /* positions; 0: all */
   double factor;  /* of the queries, beside 1 / sqrt(dim) */
   double softcap;
-  int relative;          /* the embedding whose rows are added; -1: none */
-  int mask;              /* what else is added to the scores; -1: nothing */
-  const char *window_of; /* the sizes that `relative` is for */
+  const struct constant *table; /* whose rows are added by distance, or NULL */
+  int mask;                /* what else is added to the scores; -1: nothing */
+  const char *window_of;   /* the sizes that `table` is for */
+  int edges;               /* a mask for each window: a weight; -1: none */
+  struct graph_shape grid; /* of these windows */
+  int64_t shift[LIMIT_RANK];
 };
 
 /* Back through what only moves values; `norms` and `ropes` as well. */
@@ -62,6 +65,15 @@ void rope_put(struct onnx *x, struct graph_node *node, const struct rope *rope,
 bool trace_agrees(struct onnx *x, const struct onnx_heads *h, int64_t dim);
 /* The features that its norm is of: a head's, or those of all. */
 int64_t trace_normed(struct onnx *x, const struct onnx_trace *t);
+
+/* A weight that is added to the scores may be the mask of shifted windows; it
+ * is if `from`, which the projections read, has windows, and the mask is that
+ * of a shift. */
+bool shift_take(struct onnx *x, struct onnx_attention *a, int weight);
+bool shift_find(struct onnx *x, struct onnx_attention *a, int from);
+int shift_grid(struct onnx *x, const struct onnx_attention *a, int from);
+void shift_put(struct onnx *x, const struct onnx_attention *a,
+               struct graph_node *node);
 
 struct onnx_layout trace_dense(struct onnx *x, int node);
 struct onnx_layout layout_without_ones(const struct onnx_layout *at);

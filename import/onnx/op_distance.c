@@ -30,19 +30,23 @@ static bool measures(const struct ruler *ruler, const struct constant *places,
   return true;
 }
 
-/* Rows and columns of a window of n positions that the table is for. */
+/* Sizes of a window of n positions that the table is for. */
 static bool has_window(struct ruler *ruler, const struct constant *places,
                        int64_t rows) {
   int32_t *window = ruler->args + DISTANCE_WINDOW;
-  int64_t n = side_of(places->count), side = side_of(n);
-  for (int i = 0; i < DISTANCE_AXES; i++)
-    window[i] = 1;
-  window[DISTANCE_AXES - 1] = (int32_t)n;
-  if (rows == 2 * n - 1)
-    return measures(ruler, places, rows);
-  window[DISTANCE_AXES - 2] = window[DISTANCE_AXES - 1] = (int32_t)side;
-  return side > 1 && rows == (2 * side - 1) * (2 * side - 1) &&
-         measures(ruler, places, rows);
+  int64_t n = side_of(places->count);
+  for (int64_t a = 1; a <= n; a++)
+    for (int64_t b = 1; n % a == 0 && b <= n / a; b++) {
+      int64_t c = n / a / b;
+      if (n / a % b != 0 || (2 * a - 1) * (2 * b - 1) * (2 * c - 1) != rows)
+        continue;
+      window[0] = (int32_t)a;
+      window[1] = (int32_t)b;
+      window[2] = (int32_t)c;
+      if (measures(ruler, places, rows))
+        return true;
+    }
+  return false;
 }
 
 /* The distance from which on all share a bucket; 128 is T5's. */
@@ -89,13 +93,14 @@ bool onnx_read_by_distance(struct onnx *x, struct constant *table,
   struct graph_node *node = graph_join(x->graph, WORD_DISTANCES);
   int rank = places->rank;
   int64_t n = side_of(places->count), dims[MOST_AXES], window[DISTANCE_AXES];
-  int axes = ruler.args[DISTANCE_WINDOW + DISTANCE_AXES - 2] > 1 ? 2 : 1;
-  for (int i = 0; i < axes; i++)
-    window[i] = ruler.args[DISTANCE_WINDOW + DISTANCE_AXES - 1];
+  int axes = 0;
+  for (int i = 0; i < DISTANCE_AXES; i++)
+    if (axes || i == DISTANCE_AXES - 1 || ruler.args[DISTANCE_WINDOW + i] > 1)
+      window[axes++] = ruler.args[DISTANCE_WINDOW + i];
   node->shape = (struct graph_shape){2, {n, n}};
-  graph_arg(
-      x->graph, node, PART_OTHER, "",
-      graph_sizes(x->graph, ruler.args[DISTANCE_BUCKETS] ? &n : window, axes));
+  graph_arg(x->graph, node, PART_OTHER, "",
+            ruler.args[DISTANCE_BUCKETS] ? graph_sizes(x->graph, &n, 1)
+                                         : graph_sizes(x->graph, window, axes));
   if (ruler.args[DISTANCE_BUCKETS]) {
     graph_int(x->graph, node, PART_NONE, "buckets=", table->dims[0]);
     graph_option(x->graph, node, PART_NONE, "most=", ruler.args[DISTANCE_MOST],
@@ -112,4 +117,61 @@ bool onnx_read_by_distance(struct onnx *x, struct constant *table,
   dims[rank] = table->dims[1];
   struct onnx_view view = {rows->index, layout_dense(rank + 1, dims)};
   return onnx_give(x, 0, &view);
+}
+
+/* Rows of heads from heads x n x n values, of which those of equal distances
+ * have to be equal. */
+static bool fill_table(const struct constant *bias, const int32_t *args,
+                       int64_t n, struct constant *table, float *rows) {
+  int64_t heads = table->dims[1], known = 0;
+  bool *seen = (bool *)(rows + table->count);
+  for (int64_t i = 0; i < bias->count; i++) {
+    int64_t place = i % (n * n);
+    int64_t row = netrt_distance(args, place / n, place % n);
+    int64_t at = row * heads + i / (n * n);
+    float value = (float)constant_real(bias, i);
+    if (seen[at] && (value < rows[at] || value > rows[at]))
+      return false;
+    rows[at] = value;
+    known += !seen[at];
+    seen[at] = true;
+  }
+  return known == table->count;
+}
+
+/* On how far apart positions are of all n: no window, but T5's buckets. */
+static bool depends_alone(const struct constant *c, int64_t n) {
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t row = i / n % n, column = i % n;
+    if (row > 0 && column > 0 &&
+        (constant_real(c, i) < constant_real(c, i - n - 1) ||
+         constant_real(c, i) > constant_real(c, i - n - 1)))
+      return false;
+  }
+  return true;
+}
+
+const struct constant *onnx_distance_table(struct onnx *x,
+                                           const struct constant *bias,
+                                           int64_t heads, int64_t n,
+                                           const char **window) {
+  int64_t side = side_of(n), span = 2 * side - 1;
+  int64_t dims[2] = {span * span, heads}, sides[2] = {side, side};
+  int32_t args[DISTANCE_NUMBERS] = {0};
+  for (int i = 0; i < DISTANCE_AXES; i++)
+    args[DISTANCE_WINDOW + i] = i ? (int32_t)side : 1;
+  if (side < 2 || !bias->trained || bias->count != heads * n * n ||
+      !constant_known(x, (struct constant *)bias))
+    return NULL;
+  struct constant *table = constant_new(x, bias->type, 2, dims);
+  size_t room = (size_t)table->count;
+  float *rows = arena_alloc(x->arena, room + room / sizeof *rows + 1,
+                            sizeof *rows); /* and a bool for each */
+  if (depends_alone(bias, n) || !fill_table(bias, args, n, table, rows))
+    return NULL;
+  table->trained = true;
+  table->name = bias->name;
+  table->real = rows;
+  *window = graph_sizes(x->graph, sides, 2);
+  return table;
 }

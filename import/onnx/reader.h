@@ -422,6 +422,12 @@ bool onnx_finish(struct onnx *x);
 /* Rows of a table by how far two positions are apart: embed of distances. */
 bool onnx_is_by_distance(struct onnx *x, const struct constant *table,
                          struct constant *places);
+/* The table that a bias of heads x n x n was picked from, if its values are of
+ * distances in a square window of n positions; else NULL. */
+const struct constant *onnx_distance_table(struct onnx *x,
+                                           const struct constant *bias,
+                                           int64_t heads, int64_t n,
+                                           const char **window);
 bool onnx_read_by_distance(struct onnx *x, struct constant *table,
                            struct constant *places);
 
