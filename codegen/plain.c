@@ -110,9 +110,8 @@ static void put_choice(struct text *out, const struct paper_words *p,
 static void put_node(struct text *out, const struct compiled *c,
                      int64_t index) {
   struct paper_words p = {c, &c->model->nodes.at[index], index};
-  struct slice words = slice_of(layer_plain_words(p.node->kind));
-  if (!words.length)
-    words = slice_of(p.node->kind->name);
+  const char *row_words = layer_plain_words(p.node->kind);
+  struct slice words = slice_of(row_words + (*row_words == '-'));
   while (words.length) {
     size_t open = find(words, 0, '[');
     put_words(out, &p, (struct slice){words.at, open});
@@ -149,7 +148,7 @@ void plain_put_call(struct text *out, struct slice call) {
 
 /* What no paper's figure has behind another layer. */
 static bool is_silent(const struct node *node) {
-  return !*layer_plain_words(node->kind);
+  return *layer_plain_words(node->kind) == '-';
 }
 
 void row_put_plain(struct text *out, const struct compiled *c,

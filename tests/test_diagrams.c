@@ -303,15 +303,14 @@ static void check_letters(const struct zoo_row *row, const struct picture *p) {
   }
 }
 
-/* What one page cannot hold, at 6 pt: attention that is written out, two
- * streams of five inputs, maps of four sizes that are sampled. */
+/* What one page cannot hold, at 6 pt: attention that is written out, maps of
+ * four sizes that are sampled. */
 static int pages_of(const char *net) {
   static const struct {
     const char *net;
     int pages;
   } more[] = {{"examples/zoo/deformable_detr.net", 3},
-              {"examples/zoo/rt_detr.net", 4},
-              {"examples/zoo/flux.net", 2},
+              {"examples/zoo/rt_detr.net", 3},
               {"examples/zoo/yolo11.net", 2}};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++)
     if (strcmp(net, more[i].net) == 0)
@@ -378,6 +377,20 @@ static void what_all_turns_read_is_named(void **state) {
   assert_texts(&p, "shared", 1);
   assert_texts(&p, "ada", 7); /* six that read it, and its frame */
   assert_texts(&p, "ada: 6912", 1);
+  picture_free(&p);
+}
+
+/* Modules of three and of four branches, with all that they exchange. */
+static void modules_of_many_branches_are_drawn_once(void **state) {
+  (void)state;
+  struct picture p = draw("examples/zoo/hrnet.net", "");
+  assert_texts(&p, "× 4", 1);
+  assert_texts(&p, "× 2", 1);
+  assert_texts(&p, "x[5–6][2]", 1);
+  assert_texts(&p, "y[6–7][1]", 3);
+  assert_texts(&p, "x[6–7][4]: + relu", 1);
+  assert_texts(&p, "x[7][1]", 1);
+  assert_texts(&p, "(A) basic", 1);
   picture_free(&p);
 }
 
@@ -889,6 +902,7 @@ int main(void) {
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(repeats_are_drawn_once),
       cmocka_unit_test(what_all_turns_read_is_named),
+      cmocka_unit_test(modules_of_many_branches_are_drawn_once),
       cmocka_unit_test(turns_that_differ_in_figures_are_drawn_once),
       cmocka_unit_test(turns_that_move_and_drop_otherwise_are_drawn_once),
       cmocka_unit_test(turns_that_are_read_one_by_one_are_drawn_each),

@@ -17,6 +17,8 @@ static const struct apart {
     {"encodec", "computed weights are written as what they give", true, false},
     {"flux", "joint attention comes back written out", false, true},
     {"hifigan", "computed weights are written as what they give", true, false},
+    {"hrnet", "branches that read each other make no loop of labels", false,
+     true},
     {"nfnet", "computed weights are written as what they give", true, false},
     {"sd3", "joint attention comes back written out", false, true},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},

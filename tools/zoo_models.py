@@ -1027,6 +1027,76 @@ class NfNet(nn.Module):
         return self.last(self.layers(x).mean((2, 3)))
 
 
+class HrNet(nn.Module):
+    """leoxiaobin/deep-high-resolution-net.pytorch pose_hrnet.py"""
+
+    @staticmethod
+    def unit(given, c, k=3, s=1, act=True):
+        return nn.Sequential(nn.Conv2d(given, c, k, s, k // 2, bias=False),
+                             nn.BatchNorm2d(c),
+                             *[nn.ReLU(True)] * act)
+
+    class Block(nn.Module):
+        def __init__(self, given, *layers):
+            super().__init__()
+            self.layers = nn.Sequential(*layers)
+            self.short = (HrNet.unit(given, 256, 1, act=False)
+                          if given == 64 and len(layers) == 3 else None)
+            self.act = nn.ReLU(True)
+
+        def forward(self, x):
+            y = self.layers(x)
+            y += self.short(x) if self.short else x
+            return self.act(y)
+
+    class Module(nn.Module):
+        def __init__(self, widths, outs):
+            super().__init__()
+            unit, n = HrNet.unit, len(widths)
+            self.branches = nn.ModuleList(nn.Sequential(*(
+                HrNet.Block(0, unit(c, c), unit(c, c, act=False))
+                for _ in range(4))) for c in widths)
+            self.parts = nn.ModuleList(nn.ModuleList(
+                nn.Identity() if i == j else
+                nn.Sequential(unit(widths[j], widths[i], 1, act=False),
+                              nn.Upsample(scale_factor=2 ** (j - i)))
+                if j > i else nn.Sequential(
+                    *(unit(widths[j], widths[j], 3, 2)
+                      for _ in range(i - j - 1)),
+                    unit(widths[j], widths[i], 3, 2, act=False))
+                for j in range(n)) for i in range(outs))
+
+        def forward(self, x):
+            x = [branch(y) for branch, y in zip(self.branches, x)]
+            return [F.relu(sum((part(y) for part, y in
+                                zip(parts[1:], x[1:])), parts[0](x[0])),
+                           inplace=False) for parts in self.parts]
+
+    def __init__(self, width):
+        super().__init__()
+        unit = self.unit
+        self.stem = nn.Sequential(
+            unit(3, 64, 3, 2), unit(64, 64, 3, 2),
+            *(self.Block(c, unit(c, 64, 1), unit(64, 64),
+                         unit(64, 256, 1, act=False))
+              for c in (64, 256, 256, 256)))
+        w = [width * 2 ** i for i in range(4)]
+        self.new = nn.ModuleList([unit(256, w[0]), unit(256, w[1], 3, 2),
+                                  unit(w[1], w[2], 3, 2),
+                                  unit(w[2], w[3], 3, 2)])
+        self.stages = nn.ModuleList(
+            nn.Sequential(*(self.Module(w[:n], outs) for outs in all_outs))
+            for n, all_outs in ((2, [2]), (3, [3] * 4), (4, [4, 4, 1])))
+        self.last = nn.Conv2d(width, 17, 1)
+
+    def forward(self, x):
+        x = self.stem(x)
+        x = [self.new[0](x), self.new[1](x)]
+        for stage, new in zip(self.stages, [None, *self.new[2:]]):
+            x = stage(x + ([new(x[-1])] if new else []))
+        return self.last(x[0])
+
+
 class Resnet(nn.Module):
     def __init__(self, c, out, time=1280):
         super().__init__()
@@ -1821,6 +1891,8 @@ MODELS = [
     ("siren", "", Siren, [values(65536, 2)]),
     ("srresnet", "", SrResnet, [image(3, 24)]),
     ("nfnet", "", NfNet, [image(3, 192)]),
+    ("hrnet", "", lambda: HrNet(32), [image(3, 256, 192)]),
+    ("hrnet", "width=48", lambda: HrNet(48), [image(3, 256, 192)]),
     ("sd_unet", "size=16", SdUnet,
      [image(4, 16), values(320), values(77, 768)]),
     ("sdxl", "size=16", Sdxl,

@@ -288,7 +288,7 @@ static bool find_u(struct diagram_paper *l) {
     a.effort = (enum diagram_effort)k;
     if (!make_effort(l, a.effort) || l->d->items.count > MOST_BOXES)
       continue;
-    for (a.level = 0; a.level < LEVELS && !l->no_u; a.level++)
+    for (a.level = 0; a.level < PAGE_LEVELS && !l->no_u; a.level++)
       if (try_layout(l, a))
         return true;
   }
@@ -314,14 +314,14 @@ static bool try_or_note(struct diagram_paper *l, struct attempt a,
  * only if the tightest are not. */
 static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
                        struct largest *largest) {
-  int first = l->d->items.count > MOST_BOXES ? 2 * LEVELS - 1 : 0;
-  for (int i = first; i < 2 * LEVELS; i++) {
+  int first = l->d->items.count > MOST_BOXES ? 2 * PAGE_LEVELS - 1 : 0;
+  for (int i = first; i < 2 * PAGE_LEVELS; i++) {
     struct attempt a = {effort, i / 2, i % 2 == 0};
     if (a.u && l->no_u)
       continue;
     if (try_or_note(l, a, largest))
       return true;
-    a.level = LEVELS - 1;
+    a.level = PAGE_LEVELS - 1;
     if (i == 1 && l->no_u &&
         l->scale * SMALL_SIZE < (int64_t)LEAST_TEXT * WHOLE * 2 / 3 &&
         !try_or_note(l, a, largest))
@@ -335,22 +335,45 @@ static bool find_layout(struct diagram_paper *l) {
   struct largest largest = {.scale = -1};
   if (find_u(l))
     return true;
-  size_t boxes = SIZE_MAX / 2;
-  for (int k = 0; k < EFFORTS; k++) {
-    /* Where any height will do, what draws least is the shortest. */
-    enum diagram_effort effort =
-        (enum diagram_effort)(l->tall ? EFFORTS - 1 - k : k);
-    if (!(l->tall ? make_items : make_effort)(l, effort))
-      continue;
-    if (largest.scale >= SMALLEST && l->d->items.count > 2 * boxes)
-      break;
-    boxes = l->tall ? l->d->items.count : SIZE_MAX / 2;
-    if (try_levels(l, effort, &largest))
+  for (int k = 0; k < EFFORTS; k++)
+    if (make_effort(l, (enum diagram_effort)k) &&
+        try_levels(l, (enum diagram_effort)k, &largest))
       return true;
-  }
   make_items(l, largest.attempt.effort);
   try_layout(l, largest.attempt);
   return false;
+}
+
+/* How long it is; what has smaller letters counts as longer. */
+static int64_t length_of(struct diagram_paper *l, struct attempt a) {
+  if (try_layout(l, a))
+    return l->height;
+  return l->scale < SMALLEST ? INT64_MAX - l->scale
+                             : l->height * READABLE / l->scale * 2;
+}
+
+/* Where any height will do, the shortest; of those alike what says most. */
+static void find_shortest(struct diagram_paper *l) {
+  struct attempt best = {0};
+  int64_t least = INT64_MAX;
+  size_t boxes = SIZE_MAX / 2;
+  l->tall = true; /* rather long than too small to be read */
+  for (int k = EFFORTS; k-- > 0;) {
+    struct attempt a = {.effort = (enum diagram_effort)k};
+    if (!make_items(l, a.effort) || l->d->items.count > 2 * boxes)
+      continue;
+    boxes = boxes < l->d->items.count ? boxes : l->d->items.count;
+    a.level = l->d->items.count > MOST_BOXES ? LEVELS - 1 : 0;
+    for (; a.level < LEVELS; a.level++) {
+      int64_t length = length_of(l, a);
+      if (length < least / 10 * 9 || least == INT64_MAX) {
+        least = length;
+        best = a;
+      }
+    }
+  }
+  make_items(l, best.effort);
+  try_layout(l, best);
 }
 
 void diagram_find_drawing(struct diagram *d) {
@@ -374,7 +397,7 @@ static void find_pages(struct diagram_paper *l) {
     }
   make_items(l, least);
   l->d->sources_at_stubs = false;
-  for (l->d->level = 0; l->d->level < LEVELS; l->d->level++) {
+  for (l->d->level = 0; l->d->level < PAGE_LEVELS; l->d->level++) {
     find_parts(l, false);
     layout_pages(l);
     if (l->page_count < fewest) {
@@ -454,8 +477,7 @@ static void draw_pages(const struct compiled *c, bool split,
   if (!fits && split) {
     find_pages(&l);
   } else if (!fits && c->options->picture_width) {
-    l.tall = true; /* rather long than too small to be read */
-    find_layout(&l);
+    find_shortest(&l);
   }
   for (size_t i = 0; i < l.page_count; i++) {
     struct scene *scene = ARENA_NEW(c->arena, struct scene);

@@ -58,7 +58,7 @@ struct diagram_turns {
 };
 
 /* How tightly a diagram is set: the first that can be read on a page. */
-enum { LEVELS = 5, BESIDE_FROM = 2 };
+enum { PAGE_LEVELS = 5, LEVELS, BESIDE_FROM = 2 }; /* the last in a column */
 
 /* What stands in a box, notes last, and what that takes. */
 struct diagram_label {
@@ -122,6 +122,7 @@ struct diagram_part {
   struct diagram_part *first; /* of a chain or frame; the branches of a split */
   struct diagram_part *next;
   struct diagram_part *side; /* chains that leave after this part and end */
+  bool ends;                 /* PART_CHAIN of a frame: no line leaves it */
   bool forks;                /* PART_SPLIT: its branches have a common start */
   bool bar;              /* PART_SPLIT: branches end on top of a wide join */
   bool flip;             /* the flow goes up */
@@ -416,7 +417,8 @@ struct diagram_tightness {
   bool bare_numbers; /* the legend says what they are */
   bool few_frames;   /* inner ones only where something is repeated */
   bool few_facts;    /* no numbers, no shapes inside branches */
-  bool few_tails;    /* a tail that a layer always has is in the legend */
+  bool no_shapes;
+  bool few_tails; /* a tail that a layer always has is in the legend */
 };
 
 const struct diagram_tightness *tightness(const struct diagram *d);
@@ -440,11 +442,18 @@ enum {
   BESIDE_TITLE = 10 * POINT, /* before it, and up to the corner after it */
   BESIDE = 45,               /* from an arrow to its shape: clear of the head */
   STACK = 25,                /* between the sheets of a stack */
-  GUTTER = 26 * POINT,
-  EDGE = 8 * POINT,  /* around the picture */
+  GUTTER = 26 * POINT,       /* between columns */
+  NARROW_GUTTER = 14 * POINT,
+  EDGE = 8 * POINT, /* around the picture */
+  NARROW_EDGE = 2 * POINT,
   OVER = 11 * POINT, /* from a line above the columns to their boxes */
   SIGN = 14 * POINT,
   TITLE_SIZE = 10 * POINT,
 };
+
+/* A column of text has its own margins. */
+static inline int64_t edge_of(const struct diagram *d) {
+  return d->c->options->picture_width ? NARROW_EDGE : EDGE;
+}
 
 #endif

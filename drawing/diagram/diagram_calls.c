@@ -8,6 +8,7 @@
 enum {
   LEAST_BOXES = 4,       /* of a call that is worth a letter */
   LEAST_SMALL = 8,       /* of all calls of a def that is smaller */
+  LEAST_SINGLE = 16,     /* of one box, whose words are longer in full */
   MOST_CALLS = 26,       /* letters */
   MOST_CANDIDATES = 1000 /* beyond, the net is drawn in full */
 };
@@ -184,7 +185,7 @@ static bool is_worth(const struct choice *c,
   if (boxes >= LEAST_BOXES)
     return seen > 1;
   return c->d->effort == EFFORT_SMALL && seen > 2 && boxes <= LEAST_BOXES &&
-         boxes * seen >= LEAST_SMALL &&
+         boxes * seen >= (boxes > 1 ? LEAST_SMALL : LEAST_SINGLE) &&
          (boxes > 1 || !holds_call(c, class->unit));
 }
 

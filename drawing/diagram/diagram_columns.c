@@ -20,27 +20,68 @@ static int64_t net_length(const struct diagram_paper *l, size_t first) {
   return length + BAND;
 }
 
+/* A net below another one, whose spines need not be one line. */
+static void shift_net(struct diagram_paper *l, struct diagram_column *column,
+                      size_t first, int64_t left, int64_t right) {
+  int64_t shift = 0;
+  if (left > column->left || left + right > column->left + column->right)
+    shift = left - column->left;
+  else if (right > column->right)
+    shift = column->right - right;
+  column->right = most(column->right, right + shift);
+  for (size_t i = first; i < column->end; i++)
+    l->parts.at[i].shift = shift;
+}
+
+/* The parts of a net that stand in a column, or of the first one there. */
+static void end_net(struct diagram_paper *l, struct diagram_column *column,
+                    size_t first, int64_t left, int64_t right) {
+  if (first > column->first) {
+    shift_net(l, column, first, left, right);
+  } else {
+    column->left = left;
+    column->right = right;
+  }
+}
+
 /* Deals parts out to at most so many columns, each no longer than that. */
 static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
                        int64_t length) {
   struct diagram_column *column = NULL;
+  size_t net = first; /* where the last one begins */
+  int64_t left = 0, right = 0, used = 0;
+  bool alone = l->d->effort == EFFORT_NONE;
   for (size_t i = first; i < l->parts.count; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
-    bool starts = s->starts && column &&
-                  (l->d->effort == EFFORT_NONE ||
-                   column->length + net_length(l, i) > length);
-    if (!column || starts || column->length + s->part->length > length) {
+    const struct diagram_part *part = s->part;
+    bool full = !column || used + part->length > length ||
+                (s->starts && (alone || used + net_length(l, i) > length));
+    if (full || s->starts) {
+      if (column) {
+        column->end = i;
+        column->length = used;
+        end_net(l, column, net, left, right);
+      }
+      left = right = 0;
+      net = i;
+      used += BAND; /* below what has ended */
+    }
+    if (full) {
       if (columns-- == 0)
         return false;
       column = column_add(l, i);
-      *column = (struct diagram_column){.first = i, .end = i};
-    } else if (s->starts)
-      column->length += BAND; /* below what has ended */
-    s->offset = column->length;
-    column->length += s->part->length;
-    column->left = most(column->left, s->part->left);
-    column->right = most(column->right, s->part->right);
-    column->end = i + 1;
+      used = 0;
+    }
+    s->offset = used;
+    s->shift = 0;
+    used += part->length;
+    left = most(left, part->left);
+    right = most(right, part->right);
+  }
+  if (column) {
+    column->end = l->parts.count;
+    column->length = used;
+    end_net(l, column, net, left, right);
   }
   return true;
 }
@@ -98,10 +139,10 @@ static void count_lanes(struct diagram_paper *l) {
 }
 
 int64_t columns_width(const struct diagram_paper *l) {
-  int64_t width = 2 * EDGE;
+  int64_t width = 2 * edge_of(l->d);
   for (size_t i = 0; i < l->columns.count; i++) {
     const struct diagram_column *c = &l->columns.at[i];
-    width += c->left + c->right + c->lanes * LANE + (i ? GUTTER : 0);
+    width += c->left + c->right + c->lanes * LANE + (i ? gutter_of(l) : 0);
   }
   return width;
 }
@@ -110,7 +151,7 @@ static int64_t columns_length(const struct diagram_paper *l) {
   int64_t length = 0;
   for (size_t i = 0; i < l->columns.count; i++)
     length = most(length, l->columns.at[i].length);
-  return length + l->corridors * LANE + 2 * EDGE + OVER;
+  return length + l->corridors * LANE + 2 * edge_of(l->d) + OVER;
 }
 
 static void finish_columns(struct diagram_paper *l) {
@@ -142,14 +183,18 @@ int64_t paper_scale(const struct diagram_paper *l, int64_t width,
     return page_scale(width, height);
   if (width > most_width)
     scale = most_width * WHOLE / width;
-  if (!l->tall && height > PAGE_HEIGHT && PAGE_HEIGHT * WHOLE / height < scale)
-    scale = PAGE_HEIGHT * WHOLE / height;
+  if (height > PAGE_HEIGHT) {
+    int64_t least = l->tall ? READABLE : 1;
+    int64_t low = most(PAGE_HEIGHT * WHOLE / height, least);
+    scale = low < scale ? low : scale;
+  }
   return scale > 0 ? scale : 1;
 }
 
 struct diagram_fitting {
   int64_t scale;
-  int64_t excess; /* of height over one and a half times the width */
+  int64_t height; /* on the paper */
+  int64_t excess; /* of height: what should be wider rather */
 };
 
 static struct diagram_fitting fit_columns(struct diagram_paper *l) {
@@ -159,18 +204,24 @@ static struct diagram_fitting fit_columns(struct diagram_paper *l) {
     width = height;
     height = swap;
   }
-  height += legend_measure(l->d, width - 2 * EDGE) + EDGE;
-  height += title_draw(l->d, width - 2 * EDGE, false);
+  height += legend_measure(l->d, width - 2 * edge_of(l->d)) + edge_of(l->d);
+  height += title_draw(l->d, width - 2 * edge_of(l->d), false);
+  int64_t scale = paper_scale(l, width, height);
+  int64_t printed = height * scale / WHOLE;
+  if (l->d->c->options->picture_width && scale >= READABLE)
+    return (struct diagram_fitting){READABLE, printed, most(printed, 4000)};
   return (struct diagram_fitting){
-      paper_scale(l, width, height),
+      scale, printed,
       l->d->parts && l->d->parts->next
           ? 0 /* each net in a column of its own */
           : most(0, height - most(2 * width, 4000))};
 }
 
 bool paper_is_readable(struct diagram_paper *l) {
-  l->scale = fit_columns(l).scale;
-  return l->scale * SMALL_SIZE >= (int64_t)LEAST_TEXT * WHOLE;
+  struct diagram_fitting fit = fit_columns(l);
+  l->scale = fit.scale;
+  l->height = fit.height;
+  return l->scale >= READABLE;
 }
 
 /* The least length that takes no more than so many columns. */
@@ -178,7 +229,8 @@ static int64_t least_length(struct diagram_paper *l, size_t columns) {
   int64_t low = 0, high = 1;
   for (size_t i = 0; i < l->parts.count; i++) {
     low = most(low, l->parts.at[i].part->length);
-    high += l->parts.at[i].part->length;
+    high +=
+        l->parts.at[i].part->length + (i && l->parts.at[i].starts ? BAND : 0);
   }
   if (l->d->parts && !l->d->parts->next) { /* what one chain is dealt out to */
     int64_t even = high / (int64_t)columns, longest = low;
@@ -197,17 +249,19 @@ static int64_t least_length(struct diagram_paper *l, size_t columns) {
 
 static void choose_columns(struct diagram_paper *l) {
   int64_t best_length = INT64_MAX / 4;
-  struct diagram_fitting best = {0, INT64_MAX};
+  bool narrow = l->d->c->options->picture_width > 0;
+  struct diagram_fitting best = {.excess = INT64_MAX};
   fill_columns(l, best_length);
   size_t least = l->columns.count;
-  for (size_t extra = 0; extra < MOST_COLUMNS; extra++) {
+  for (size_t extra = 0; least + extra < MOST_COLUMNS; extra++) {
     int64_t length = least_length(l, least + extra);
     fill_columns(l, length);
     finish_columns(l);
     struct diagram_fitting fit = fit_columns(l);
     if (fit.scale > best.scale ||
         (fit.scale == best.scale && fit.excess < best.excess &&
-         length <= best_length / 4 * 3)) {
+         (narrow ? fit.excess : length) <=
+             (narrow ? best.excess : best_length) / 4 * 3)) {
       best = fit;
       best_length = length;
     } else if (extra > 8 && fit.scale < best.scale * 9 / 10) {
@@ -258,7 +312,7 @@ void layout_pages(struct diagram_paper *l) {
   l->page_count = 1;
   for (size_t i = 0; i < l->columns.count; i++) {
     struct diagram_column *c = &l->columns.at[i];
-    int64_t width = c->left + c->right + c->lanes * LANE + GUTTER;
+    int64_t width = c->left + c->right + c->lanes * LANE + gutter_of(l);
     if (used > 0 && used + width > across) {
       used = 0;
       l->page_count++;

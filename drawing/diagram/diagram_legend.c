@@ -132,13 +132,14 @@ int64_t title_draw(struct diagram *d, int64_t width, bool drawn) {
     if (!line.length)
       line = words;
     if (drawn)
-      scene_add(d->scene, (struct scene_item){.kind = SCENE_TEXT,
-                                              .x = EDGE,
-                                              .y = y + EDGE + TITLE_SIZE - 10,
-                                              .size = TITLE_SIZE,
-                                              .bold = true,
-                                              .fill = PALETTE_WORDS,
-                                              .text = line});
+      scene_add(d->scene,
+                (struct scene_item){.kind = SCENE_TEXT,
+                                    .x = edge_of(d),
+                                    .y = y + edge_of(d) + TITLE_SIZE - 10,
+                                    .size = TITLE_SIZE,
+                                    .bold = true,
+                                    .fill = PALETTE_WORDS,
+                                    .text = line});
     size_t used = line.length + (line.length < words.length);
     words.at += used;
     words.length -= used;

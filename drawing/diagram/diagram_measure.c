@@ -6,11 +6,12 @@
 
 const struct diagram_tightness *tightness(const struct diagram *d) {
   static const struct diagram_tightness levels[LEVELS] = {
-      {110, 170, 120, 90, 1280, false, false, false, false},
-      {90, 140, 70, 90, 700, true, false, false, false},
-      {80, 130, 60, 80, 640, true, true, false, false},
-      {80, 130, 60, 80, 640, true, true, true, false},
-      {80, 130, 60, 80, 600, true, true, true, true}};
+      {110, 170, 120, 90, 1280, false, false, false, false, false},
+      {90, 140, 70, 90, 700, true, false, false, false, false},
+      {80, 130, 60, 80, 640, true, true, false, false, false},
+      {80, 130, 60, 80, 640, true, true, true, false, false},
+      {72, 115, 60, 80, 600, true, true, true, false, true},
+      {72, 115, 60, 80, 540, true, true, true, true, true}};
   return &levels[d->level];
 }
 
@@ -58,28 +59,113 @@ static void measure_box(struct diagram *d, struct diagram_part *part) {
 /* Whether a chain begins with what only a stub leads to. */
 static bool starts_alone(const struct diagram *d,
                          const struct diagram_part *part) {
-  while (part && (part->kind == PART_CHAIN || part->kind == PART_FRAME))
+  while (part && part->kind != PART_BOX && !part->forks)
     part = part->first;
   return part && part->kind == PART_BOX &&
          d->items.at[part->item].link_count == 0 &&
          d->items.at[part->item].stub_count > 0;
 }
 
-/* Sides stand to the right of all that follows their parts. */
-static void measure_sides(struct diagram *d, struct diagram_part *chain) {
-  int64_t at = 0, free = 0, right = chain->right;
+/* Sides that a line leads to, one below the other; then rows of the others. */
+struct pile {
+  size_t led;        /* so many are in the first column */
+  int64_t edge;      /* where rows end */
+  int64_t start;     /* of rows, across */
+  int64_t at, ahead; /* of the next one */
+  int64_t free;      /* below the row, or the column */
+  int64_t right, length;
+  bool wraps; /* there is more than one row */
+};
+
+static void pile_side(const struct diagram *d, struct pile *pile,
+                      struct diagram_part *side, int64_t least, bool led) {
+  int64_t gap = tightness(d)->branch_gap;
+  int64_t width = gap + side->left + side->right;
+  if (led) {
+    pile->ahead = pile->free > least ? pile->free + BUS : least;
+    pile->at = pile->start;
+  } else if (pile->at > pile->start && pile->at + width > pile->edge) {
+    pile->at = pile->start;
+    pile->ahead = pile->free > 0 ? pile->free + BUS : 0;
+    pile->wraps = true;
+  }
+  side->ahead = pile->ahead;
+  side->shift = pile->at + gap + side->left;
+  pile->at += width;
+  pile->free = most(pile->free, side->ahead + side->length);
+  pile->right = most(pile->right, pile->at);
+  pile->length = most(pile->length, pile->free);
+}
+
+/* The first row begins with a chain that ends, and is below what is led to. */
+static void pile_sides(const struct diagram *d,
+                       const struct diagram_part *chain, struct pile *pile) {
+  int64_t at = 0;
+  size_t number = 0;
+  bool row = chain->ends && pile->led == 0;
+  pile->at = pile->right = pile->start = chain->right;
+  pile->length = chain->length;
+  pile->free = pile->ahead = 0;
+  pile->wraps = false;
+  if (row) {
+    pile->start = -chain->left - tightness(d)->branch_gap;
+    pile->free = chain->length;
+  }
   for (struct diagram_part *p = chain->first; p; p = p->next) {
     at += p->length;
     for (struct diagram_part *side = p->side; side; side = side->next) {
-      part_measure(d, side);
-      int64_t start = starts_alone(d, side) ? 0 : at;
-      side->ahead = free > start ? free + BUS : start;
-      side->shift = right + tightness(d)->branch_gap + side->left;
-      free = side->ahead + side->length;
-      chain->right = most(chain->right, side->shift + side->right);
-      chain->length = most(chain->length, free);
+      bool led = number++ < pile->led;
+      pile_side(d, pile, side, starts_alone(d, side) ? 0 : at, led);
+      if (number == pile->led) {
+        pile->at = pile->start;
+        pile->ahead = pile->free + BUS;
+      }
     }
   }
+}
+
+enum {
+  LONG = PAGE_WIDTH * SMALL_SIZE / LEAST_TEXT - 100 * POINT /* on its side */
+};
+
+/* The area that it takes; what is longer than a page on its side counts more.
+ */
+static int64_t pile_cost(const struct diagram_part *chain,
+                         const struct pile *pile) {
+  int64_t area = (chain->left + pile->right) / POINT * pile->length;
+  return pile->length > LONG ? area / LONG * pile->length : area;
+}
+
+/*
+ * Sides stand to the right of all that follows their parts; rows are as long
+ * as takes the least of a page, and no longer than the paper is wide.
+ */
+static void measure_sides(struct diagram *d, struct diagram_part *chain) {
+  int64_t paper = d->c->options->picture_width * SMALL_SIZE / LEAST_TEXT;
+  struct pile pile = {.edge = chain->right}, best;
+  size_t number = 0;
+  for (struct diagram_part *p = chain->first; p; p = p->next)
+    for (struct diagram_part *side = p->side; side; side = side->next) {
+      part_measure(d, side);
+      number++;
+      if (!starts_alone(d, side))
+        pile.led = number;
+    }
+  if (number == 0)
+    return;
+  pile_sides(d, chain, &pile);
+  pile.edge = pile.right;
+  pile_sides(d, chain, &pile);
+  best = pile;
+  while (pile.wraps && (!paper || chain->left + pile.edge < paper)) {
+    pile.edge += 2 * BUS;
+    pile_sides(d, chain, &pile);
+    if (pile_cost(chain, &pile) < pile_cost(chain, &best))
+      best = pile;
+  }
+  pile_sides(d, chain, &best);
+  chain->right = best.right;
+  chain->length = best.length;
 }
 
 static void measure_chain(struct diagram *d, struct diagram_part *chain) {

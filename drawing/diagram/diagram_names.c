@@ -62,6 +62,8 @@ static struct slice labels_of_turns(const struct diagram *d, size_t row,
 /* Whether the text of a box begins with the label of what leaves it. */
 static bool is_shown(const struct diagram *d, const struct row *row,
                      int64_t node) {
+  if (d->c->options->plain) /* calls and layers are words */
+    return d->c->model->nodes.at[row->head].kind == &model_input_kind;
   return row->group == NO_NODE
              ? label_of_row(d, node).length > 0
              : is_labelled(&d->c->model->groups.at[row->group].name);
@@ -97,13 +99,17 @@ static struct slice name_of(struct diagram *d,
   if (all > 1 && row == from->row && names[0].length && *names[0].at != '[' &&
       reader->row > item_turn_row(from, all - 1))
     return labels_of_turns(d, row, stub->node);
+  size_t count = 1;
   for (size_t i = 1; i < turns; i++) {
     const struct row *turn = &d->rows.at[item_turn_row(reader, i)];
     int64_t node = node_input(
         model, &model->nodes.at[turn->first + stub->reader], stub->input);
-    names[i] = find_name(d, row_for(d, reader, node), node, signs);
+    row = row_for(d, reader, node);
+    bool itself = d->item_of_row[row] == d->item_of_row[reader->row];
+    if (!itself || label_of(d, node).length)
+      names[count++] = find_name(d, row, node, signs);
   }
-  return turns > 1 ? merge_turns(d->arena, names, turns) : names[0];
+  return count > 1 ? merge_turns(d->arena, names, count) : names[0];
 }
 
 /* What else than where it starts and what all calls read a call takes. */

@@ -40,11 +40,11 @@ static void place_column(struct sheet *s, struct diagram_column *c) {
   c->along = s->top;
   for (size_t i = c->first; i < c->end; i++) {
     const struct diagram_stretch *stretch = &s->l->parts.at[i];
-    part_place(diagram_at(s), stretch->part, c->across,
+    part_place(diagram_at(s), stretch->part, c->across + stretch->shift,
                c->along + stretch->offset);
     place_sides(s, c, stretch->part);
   }
-  s->across = c->across + c->right + c->lanes * LANE + GUTTER;
+  s->across = c->across + c->right + c->lanes * LANE + gutter_of(s->l);
   s->length = c->length > s->length ? c->length : s->length;
 }
 
@@ -84,12 +84,12 @@ static void turn_pen(struct sheet *s, const struct diagram_column *from,
   if (pen->count == 0)
     return;
   int64_t low = from->flip == to->flip ? column_low(s, from) : bottom;
-  pen_to(pen, from->across, low);
+  pen_to(pen, from->across + s->l->parts.at[from->end - 1].shift, low);
   if (to->flip) {
     pen_to(pen, to->across, low);
     return;
   }
-  int64_t gutter = to->across - to->left - GUTTER / 2;
+  int64_t gutter = to->across - to->left - gutter_of(s->l) / 2;
   pen_to(pen, gutter, low);
   pen_to(pen, gutter, s->top - OVER);
   pen_to(pen, to->across, s->top - OVER);
@@ -229,16 +229,16 @@ static void draw_skips(struct sheet *s) {
 }
 
 void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
+  struct diagram *d = l->d;
   struct sheet s = {.l = l,
                     .page = page,
-                    .across = EDGE,
-                    .top = EDGE + (l->columns.count > 1 && !l->is_u
-                                       ? 3 * POINT + OVER
-                                       : 8 * POINT),
+                    .across = edge_of(d),
+                    .top = edge_of(d) + (l->columns.count > 1 && !l->is_u
+                                             ? 3 * POINT + OVER
+                                             : 8 * POINT),
                     .pen = {.item = NO_ITEM}};
-  struct diagram *d = l->d;
   d->scene = scene;
-  int64_t title = title_draw(d, paper_width(l) - 2 * EDGE, false);
+  int64_t title = title_draw(d, paper_width(l) - 2 * edge_of(d), false);
   *(d->lr ? &s.across : &s.top) += title;
   int64_t narrow = LEAST_WIDTH - columns_width(l);
   if (!d->lr && l->page_count == 1 && narrow > 0)
@@ -255,18 +255,19 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
       draw_column(&s, i);
   }
   draw_skips(&s);
-  int64_t across = s.across + EDGE - (l->columns.count ? GUTTER : 0);
-  int64_t along = s.top + s.length + s.used * LANE + EDGE;
+  int64_t across =
+      s.across + edge_of(d) - (l->columns.count ? gutter_of(l) : 0);
+  int64_t along = s.top + s.length + s.used * LANE + edge_of(d);
   scene->width = d->lr ? along : across;
   scene->height = d->lr ? across : along;
   if (scene->width < LEAST_WIDTH)
     scene->width = LEAST_WIDTH;
-  if (title_draw(d, scene->width - 2 * EDGE, false) > title)
+  if (title_draw(d, scene->width - 2 * edge_of(d), false) > title)
     scene->width = paper_width(l);
-  title_draw(d, scene->width - 2 * EDGE, true);
-  int64_t legend = legend_measure(d, scene->width - 2 * EDGE);
-  legend_draw(d, EDGE, scene->height, scene->width - 2 * EDGE);
-  scene->height += legend + EDGE / 2;
+  title_draw(d, scene->width - 2 * edge_of(d), true);
+  int64_t legend = legend_measure(d, scene->width - 2 * edge_of(d));
+  legend_draw(d, edge_of(d), scene->height, scene->width - 2 * edge_of(d));
+  scene->height += legend + edge_of(d) / 2;
   int64_t scale = paper_scale(l, scene->width, scene->height);
   if (d->c->options->picture_width && scale < WHOLE)
     scene->print_width = scene->width * scale / WHOLE;

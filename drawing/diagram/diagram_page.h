@@ -6,6 +6,7 @@
 
 /* What still can be read when it is made smaller to fit a page. */
 enum {
+  READABLE = LEAST_TEXT * WHOLE / SMALL_SIZE,
   MOST_HEIGHT = PAGE_HEIGHT * SMALL_SIZE / LEAST_TEXT,
   LONGEST_PART = MOST_HEIGHT - 400,
 };
@@ -20,6 +21,7 @@ struct diagram_stretch {
   struct diagram_part *part;
   bool starts;    /* nothing leads to it */
   int64_t offset; /* from the start of its column */
+  int64_t shift;  /* from its spine */
 };
 
 struct diagram_column {
@@ -43,8 +45,9 @@ struct diagram_paper {
   size_t *part_of; /* by item: the part of an outermost chain */
   VEC(struct diagram_column) columns;
   size_t page_count;
-  int corridors; /* below the columns, of skips that pass some */
-  int64_t scale; /* of the layout, on a page: so many parts of WHOLE */
+  int corridors;  /* below the columns, of skips that pass some */
+  int64_t scale;  /* of the layout, on a page: so many parts of WHOLE */
+  int64_t height; /* then */
   bool is_u;
   bool opened;      /* a frame was cut, or taken off its chain */
   bool tall;        /* no page limits its height */
@@ -53,6 +56,13 @@ struct diagram_paper {
   bool no_u;        /* what is drawn has no skips that a U could show */
   bool *cuts[2];    /* links that are cut: only those of many; far ones, too */
 };
+
+/* Between columns, where skips may pass. */
+static inline int64_t gutter_of(const struct diagram_paper *l) {
+  return l->d->c->options->picture_width && (l->is_u || !l->skips.count)
+             ? NARROW_GUTTER
+             : GUTTER;
+}
 
 /* The width that may be had without text becoming too small to be read. */
 int64_t paper_width(const struct diagram_paper *l);

@@ -42,7 +42,7 @@ static void number_nets(struct cutter *c, const struct diagram_part *part,
 /* The name of what only the first turn of a repeat reads says nothing. */
 static bool is_kept(const struct cutter *c, const struct diagram_item *item,
                     const struct diagram_link *link) {
-  return link->carried && item_turns(c->d, item) < 2;
+  return link->carried && item->stride > 1 && item_turns(c->d, item) < 2;
 }
 
 /* Boxes that a line may pass; calls that are boxes name what they read. */

@@ -399,7 +399,8 @@ void item_find_text(struct diagram *d, size_t index) {
   item->width = item->label->width;
   item->height = item->label->height;
   item->out = (struct slice){0};
-  if (is_changed(d, item) && !(tightness(d)->few_facts && item->in_branch))
+  if (is_changed(d, item) && !tightness(d)->no_shapes &&
+      !(tightness(d)->few_facts && item->in_branch))
     item->out = item_shape(d, index);
   if (item->sign.length)
     item->out = out_with_sign(d, item);

@@ -227,7 +227,9 @@ static int64_t find_trunk(const struct region *r, const struct inputs *in) {
       trunk = in->at[i];
     }
   }
-  return r->root && longest < 10 + 3 * second ? FROM_NOWHERE : trunk;
+  bool alike = r->root ? longest < 10 + 3 * second
+                       : longest < 2 * second + (in->count > 2);
+  return alike ? FROM_NOWHERE : trunk;
 }
 
 enum branch { BRANCH_NONE, BRANCH_EMPTY, BRANCH_TAIL, BRANCH_CHAIN };
@@ -426,6 +428,10 @@ static struct diagram_part *region_part(struct diagram *d,
   }
   struct diagram_part *first = close_region(&r);
   if (!root && first && first->next) { /* beside the first one */
+    const struct diagram_part *last = first->first;
+    while (last->next)
+      last = last->next;
+    first->ends = last->item != r.units[r.count - 1]->end - 1;
     for (struct diagram_part *part = first->next; part;) {
       struct diagram_part *next = part->next;
       part->next = NULL;
