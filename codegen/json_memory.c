@@ -419,9 +419,32 @@ static void put_arena(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
+/* How a prediction takes a row of its input, or why it does not. */
+static void put_stream(struct json_writer *w,
+                       const struct inference_lines *lines) {
+  json_member_open(&w->json, "stream", '{');
+  json_member_bool(&w->json, "possible", lines->window > 0);
+  if (lines->window) {
+    put_member_name(w, "last_layer", lines->last);
+    json_member_int(&w->json, "window_rows", lines->window);
+    json_member_int(&w->json, "hop_rows", lines->hop);
+    json_member_int(&w->json, "state_bytes", lines->bytes);
+    json_member_int(&w->json, "mac_count", lines->macs);
+  }
+  if (lines->fault) {
+    put_member_name(w, "layer", lines->fault_node);
+    json_member_string(&w->json, "reason", slice_of(lines->fault));
+  }
+  json_put_close(&w->json, '}');
+}
+
 /* The first stages, where they are computed row by row. */
 static void put_patches(struct json_writer *w) {
   const struct inference_lines *lines = &w->c->memory.inference.lines;
+  if (lines->window || lines->fault) {
+    put_stream(w, lines);
+    return;
+  }
   if (!lines->count)
     return;
   json_member_open(&w->json, "patches", '{');

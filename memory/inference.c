@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "memory/line_buffers.h"
+#include "memory/line_stream.h"
 #include "memory/program_writer.h"
 #include "memory/step/training.h"
 #include "memory/weight_format.h"
@@ -60,9 +61,10 @@ static void place_task(struct placing *p, uint32_t step, size_t number) {
     size_t made = graph->makes.at[task->first_made + (size_t)i];
     const struct plan_tensor *tensor = &graph->tensors.at[made];
     struct task_origin by = origin_of(p, number, made);
-    p->buffer[made] =
-        over != SIZE_MAX ? p->buffer[over]
-                         : add_buffer(p, by.node, by.part, tensor->bytes, step);
+    if (over != SIZE_MAX)
+      p->buffer[made] = p->buffer[over];
+    else if (!p->buffer[made]) /* of a stream it was there before */
+      p->buffer[made] = add_buffer(p, by.node, by.part, tensor->bytes, step);
     at = &p->inference->arena.at[p->buffer[made] - 1];
     at->last = tensor->lasts ? (uint32_t)graph->tasks.count : step;
   }
@@ -70,6 +72,26 @@ static void place_task(struct placing *p, uint32_t step, size_t number) {
     p->work[number] = add_buffer(
         p, from->node, number == 0 && p->b->lines ? "lines" : "workspace",
         task->work, step);
+}
+
+/* Of a stream; returns its number, from 1. */
+static uint32_t add_lasting(struct placing *p, const struct task_origin *from,
+                            const char *part, size_t tensor) {
+  uint32_t buffer =
+      add_buffer(p, from->node, part, p->b->graph.tensors.at[tensor].bytes, 0);
+  p->inference->arena.at[buffer - 1].last = (uint32_t)p->b->graph.tasks.count;
+  p->buffer[tensor] = buffer;
+  return buffer;
+}
+
+/* What a run of a stream leaves to the next one is always alive. */
+static void place_state(struct placing *p) {
+  const struct line_buffers *lines = p->b->lines;
+  p->work[0] = add_lasting(p, &lines->ops[0].origin, "state", lines->state);
+  for (size_t i = 0; i < lines->count; i++)
+    if (line_op_stays(lines, i))
+      add_lasting(p, &lines->ops[i].origin, lines->ops[i].origin.part,
+                  lines->ops[i].tensor);
 }
 
 static void find_buffers(struct placing *p) {
@@ -88,6 +110,8 @@ static void find_buffers(struct placing *p) {
     if (tensor->lasts)
       p->inference->arena.at[i].last = (uint32_t)b->graph.tasks.count;
   }
+  if (b->lines && b->lines->window)
+    place_state(p);
   for (size_t i = 0; i < b->graph.tasks.count; i++)
     place_task(p, (uint32_t)i, p->schedule->order[i]);
 }
@@ -265,9 +289,11 @@ static bool find_plan(const struct model *model,
   struct tasks b;
   struct schedule order;
   struct placing p = {.b = &b, .schedule = &order, .inference = f};
-  bool leaps = !program && settings->patches != PATCHES_AUTO;
+  bool leaps = !program && settings->patches != PATCHES_AUTO &&
+               settings->stream != TOGGLE_ON;
   do {
     f->folds.count = f->merged.count = 0;
+    f->lines = (struct inference_lines){0};
     b = (struct tasks){.arena = &tape,
                        .graph.arena = &scratch,
                        .model = model,
@@ -277,7 +303,9 @@ static bool find_plan(const struct model *model,
     arena_open_in(&scratch, model->arena);
     arena_open_in(&tape, &scratch);
     tasks_find(&b);
-    if (settings->patches == PATCHES_AUTO && !b.uneven)
+    if (settings->stream == TOGGLE_ON && !b.uneven)
+      line_stream_find(&b);
+    else if (settings->patches == PATCHES_AUTO && !b.uneven)
       line_buffers_find(&b);
     if (!program)
       arena_close(&tape);

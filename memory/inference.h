@@ -25,6 +25,12 @@ struct inference_lines {
   size_t count;        /* 0: none are */
   int32_t first, last; /* their nodes */
   int64_t bytes;       /* of lines that are kept for a while */
+  /* Of a stream: rows of its window, rows from an output to the next, and MACs
+   * that this takes. window 0: it is none. */
+  int64_t window, hop, macs;
+  const char *fault;  /* what ends it, or why there is none; or NULL */
+  const char *advice; /* what to do about that; or NULL */
+  int32_t fault_node; /* of this one */
 };
 
 /* Everything in bytes, for the batch of the settings. */

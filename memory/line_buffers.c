@@ -2,167 +2,7 @@
 #include "memory/line_buffers.h"
 
 #include "base/check.h"
-#include "memory/q8.h"
-#include "runtime/line_buffer.h"
-#include "sema/model/weights.h"
-
-static const bool by_value[] = {
-#define OP(code, name, ins, most, numbers, reals, elementwise) elementwise,
-#include "runtime/ops.def"
-#undef OP
-};
-
-/* Each value of a line follows from the same line of what is read. */
-static bool keeps_lines(enum opcode opcode) {
-  return opcode > DOES_VIEW && by_value[opcode - (DOES_VIEW + 1)] &&
-         opcode != DOES_MASK && opcode != DOES_RELATIVE;
-}
-
-int line_buffers_before(enum opcode opcode) {
-  switch (opcode) {
-  case DOES_CONV:
-  case DOES_MAXPOOL: return 3;
-  case DOES_AVGPOOL: return 4;
-  default: return -1;
-  }
-}
-
-/* The stages as they are looked for. */
-struct staging {
-  struct tasks *b;
-  struct line_op ops[LINES_MOST_OPS];
-  size_t count; /* that may be made line by line */
-  int64_t *made, *kept;
-  int64_t below; /* of the last one's output and the input: struct plan_task */
-};
-
-static struct strides lies_at(const struct staging *s, size_t index,
-                              int place) {
-  const struct tape *tape = &s->b->trace.tape;
-  size_t at = tape_lowered(tape, index)->first_strides + (size_t)place;
-  return tape_strides_at(tape, tape->strides.at[at]);
-}
-
-/* All of a tensor of the net, with lines. */
-static bool has_lines(const struct staging *s, size_t value,
-                      const struct strides *lies) {
-  const struct tasks *b = s->b;
-  size_t root = tasks_root(b, value);
-  const struct extent *extent = tape_storage_extent(&b->trace.tape, root);
-  return b->tensor[root] && lies->rank >= 2 && lies->rank < LINES_MOST_RANK &&
-         lies->offset == 0 && strides_are_dense(lies) &&
-         strides_values(lies) == extent->count && !extent->fixed &&
-         extent->width == WIDTH_NET;
-}
-
-/* Windows that all have a line of the map. */
-static bool window_fits(const struct slide *slide, int64_t height,
-                        int64_t lines) {
-  return slide->before < slide->extent &&
-         (lines - 1) * slide->stride - slide->before < height;
-}
-
-/* A value that operation `index` reads as operand `place`. */
-static bool add_map(struct staging *s, struct line_op *op, size_t value,
-                    const struct strides *in, int place,
-                    const struct slide *slide) {
-  const struct tasks *b = s->b;
-  if (!has_lines(s, value, in) || !window_fits(slide, in->dim[0], op->height))
-    return false;
-  struct line_map map = {.tensor = b->tensor[tasks_root(b, value)] - 1,
-                         .place = place,
-                         .maker = -1,
-                         .height = in->dim[0],
-                         .slide = *slide};
-  for (size_t i = 0; i < s->count; i++)
-    if (s->ops[i].tensor == map.tensor)
-      map.maker = (int64_t)i;
-  map.bytes = b->graph.tensors.at[map.tensor].bytes / map.height;
-  *VEC_PUSH(b->graph.arena, &op->maps) = map;
-  return true;
-}
-
-/* Of a concat, along channels or a later axis than lines. */
-static bool joins_lines(const struct staging *s, size_t index) {
-  const struct tape *tape = &s->b->trace.tape;
-  const struct tape_lowered *lowered = tape_lowered(tape, index);
-  return lowered->opcode == DOES_CONCAT &&
-         tape->numbers.at[lowered->first_number] > 1;
-}
-
-/* Weights of 8 bits beside other values have an operand of scales. */
-static int has_scales(const struct tasks *b, size_t index) {
-  const struct tape *tape = &b->trace.tape;
-  return tape_lowered(tape, index)->weight_count > 0 &&
-         b->settings->weight_dtype == KERNELS_I8 &&
-         b->model->params.at[tape->params.at[tape->ops.at[index].first_param]]
-             .narrow;
-}
-
-static bool add_maps(struct staging *s, size_t index, struct line_op *op) {
-  const struct tape *tape = &s->b->trace.tape;
-  const struct tape_op *at = &tape->ops.at[index];
-  const struct tape_lowered *lowered = tape_lowered(tape, index);
-  struct slide slide = {.extent = 1, .stride = 1};
-  bool window = lowered->slide.extent && at->facts->in_count == 1 &&
-                line_buffers_before(lowered->opcode) >= 0;
-  if (window)
-    slide = lowered->slide;
-  else if (!keeps_lines(lowered->opcode) && !joins_lines(s, index))
-    return false;
-  int input;
-  for (int i = 0; i < at->facts->in_count; i++) {
-    struct strides in = lies_at(s, index, i);
-    if (!add_map(s, op, tape_input(tape, at, i), &in, 1 + i, &slide) ||
-        (!window && in.dim[0] != op->height))
-      return false;
-  }
-  size_t sum = tasks_joined(s->b, index, &input);
-  if (sum == SIZE_MAX)
-    return true;
-  struct strides in = lies_at(s, sum, input);
-  int folds =
-      tasks_folded(s->b, index) != SIZE_MAX && !tasks_has_bias(s->b, index);
-  return add_map(s, op, tape_input(tape, &tape->ops.at[sum], input), &in,
-                 1 + at->facts->in_count + lowered->weight_count + folds +
-                     has_scales(s->b, index),
-                 &(struct slide){.extent = 1, .stride = 1});
-}
-
-/* Operands of an operation, at most. */
-static int count_operands(const struct staging *s, size_t index) {
-  const struct tape *tape = &s->b->trace.tape;
-  enum { MORE = 3 }; /* a bias and a sum, or what 8 bits read */
-  return 1 + tape->ops.at[index].facts->in_count +
-         tape_lowered(tape, index)->weight_count + MORE;
-}
-
-/* Whether a task may be made line by line, after those before it. */
-static bool add_op(struct staging *s, size_t number) {
-  const struct tasks *b = s->b;
-  const struct plan_task *task = &b->graph.tasks.at[number];
-  size_t index = b->origins[number].op;
-  const struct tape_op *at = &b->trace.tape.ops.at[index];
-  const struct tape_lowered *lowered = tape_lowered(&b->trace.tape, index);
-  if (s->count == LINES_MOST_OPS || task->made_count != 1 || task->work ||
-      lowered->opcode <= DOES_VIEW ||
-      count_operands(s, index) > LINES_MOST_OPERANDS ||
-      (b->small && q8_form_of(b, index).opcode == DOES_UNKNOWN))
-    return false;
-  struct strides out =
-      lies_at(s, index, at->facts->in_count + lowered->weight_count);
-  if (!has_lines(s, at->first_out, &out))
-    return false;
-  struct line_op op = {.origin = b->origins[number],
-                       .tensor = b->graph.makes.at[task->first_made],
-                       .height = out.dim[0]};
-  op.bytes = b->graph.tensors.at[op.tensor].bytes / op.height;
-  if (element_bits(b->settings->dtype) < 8 || !add_maps(s, index, &op) ||
-      op.maps.count == 0)
-    return false;
-  s->ops[s->count++] = op;
-  return true;
-}
+#include "memory/line_stages.h"
 
 /* How many lines are kept: the runtime's order, line by line. */
 
@@ -242,22 +82,31 @@ static int32_t count_readers(const struct task_graph *g, size_t count,
   return readers;
 }
 
-/* Where each map lies that is no tensor of the graph any more. */
-static bool lay_lines(struct staging *s, size_t count,
-                      struct line_buffers *lines) {
-  const struct task_graph *g = &s->b->graph;
+/* Bytes, which the next offset may follow. */
+static bool align_bytes(const struct staging *s, int64_t *bytes) {
   int64_t align = s->b->settings->align;
+  return mul_i64(ceil_div_i64(*bytes, align), align, bytes);
+}
+
+/* Where each map lies that is no tensor of the graph any more; of a stream
+ * after how many rows have come. */
+bool line_stages_lay(struct staging *s, size_t count,
+                     struct line_buffers *lines) {
+  const struct task_graph *g = &s->b->graph;
   lines->count = count;
-  lines->bytes = 0;
+  lines->window = s->window;
+  lines->hop = s->hop;
+  lines->bytes = s->stream ? 4 : 0;
+  if (!align_bytes(s, &lines->bytes))
+    return false;
   for (size_t i = 0; i < count; i++) {
     struct line_op *op = &s->ops[i];
     op->whole = g->tensors.at[op->tensor].lasts ||
-                count_readers(g, count, op->tensor) > 0;
+                count_readers(g, count - s->stream, op->tensor) > 0;
     op->kept = op->whole ? op->height : s->kept[i];
     op->offset = lines->bytes;
     int64_t bytes = op->whole ? 0 : op->kept * op->bytes;
-    if (!mul_i64(ceil_div_i64(bytes, align), align, &bytes) ||
-        !add_i64(lines->bytes, bytes, &lines->bytes))
+    if (!align_bytes(s, &bytes) || !add_i64(lines->bytes, bytes, &lines->bytes))
       return false;
   }
   return true;
@@ -289,6 +138,15 @@ static void add_makes(const struct staging *s, size_t count,
     }
 }
 
+/* Of a stream the lines stay from one prediction to the next. */
+static void add_state(struct task_graph *g, struct plan_task *task) {
+  *VEC_PUSH(g->arena, &g->reads) = (uint32_t)g->tensors.count;
+  *VEC_PUSH(g->arena, &g->tensors) =
+      (struct plan_tensor){.bytes = task->work, .lasts = true, .given = true};
+  task->read_count++;
+  task->work = 0;
+}
+
 /* Arrays of their own, so that another count can be tried. */
 static struct task_graph merge(struct staging *s, size_t count, int64_t work) {
   const struct task_graph *from = &s->b->graph;
@@ -301,21 +159,28 @@ static struct task_graph merge(struct staging *s, size_t count, int64_t work) {
   for (size_t i = 0; i < from->makes.count; i++)
     *VEC_PUSH(g.arena, &g.makes) = from->makes.at[i];
   add_reads(s, count, &g, &task);
+  if (s->stream)
+    add_state(&g, &task);
   add_makes(s, count, &g, &task);
-  if (task.read_count == 1 && task.made_count == 1 && s->ops[count - 1].whole &&
-      tasks_may_overlap(s->b->settings)) {
+  if (!s->stream && task.read_count == 1 && task.made_count == 1 &&
+      s->ops[count - 1].whole && tasks_may_overlap(s->b->settings)) {
     task.below = s->below;
     task.above = from->tensors.at[g.reads.at[task.first_read]].bytes;
     g.overlaps = true;
   }
   *VEC_PUSH(g.arena, &g.tasks) = task;
-  for (size_t i = count; i < from->tasks.count; i++)
+  for (size_t i = count - s->stream; i < from->tasks.count; i++)
     *VEC_PUSH(g.arena, &g.tasks) = from->tasks.at[i];
   for (size_t i = 0; i < g.tensors.count; i++)
     g.tensors.at[i].readers = count_readers(&g, 0, (uint32_t)i);
   for (size_t i = 0; i < count; i++)
     if (!s->ops[i].whole)
       g.tensors.at[s->ops[i].tensor].bytes = 0;
+  if (s->stream)
+    g.tensors.at[s->ops[0].tensor].bytes = s->ops[0].bytes;
+  for (size_t i = 0; i < count && s->stream; i++)
+    if (s->ops[i].whole && s->ops[i].height > 1)
+      g.tensors.at[s->ops[i].tensor].lasts = true; /* for the next run */
   return g;
 }
 
@@ -324,30 +189,35 @@ static int64_t peak_with(struct staging *s, size_t count) {
   struct line_buffers lines;
   struct schedule order;
   count_lines(s, count);
-  if (!lay_lines(s, count, &lines))
+  if (!line_stages_lay(s, count, &lines))
     return INT64_MAX;
   struct task_graph g = merge(s, count, lines.bytes);
   schedule_find(&g, &order);
   return g.overflow ? INT64_MAX : order.peak;
 }
 
-static void take(struct staging *s, size_t count) {
+void line_stages_take(struct staging *s, size_t count) {
   struct tasks *b = s->b;
   struct arena *arena = b->graph.arena;
   struct line_buffers *lines = ARENA_NEW(arena, struct line_buffers);
-  count_lines(s, count);
-  lay_lines(s, count, lines);
+  line_stages_lay(s, count, lines);
+  lines->state = b->graph.tensors.count;
   lines->ops = arena_alloc(arena, count + 1, sizeof *lines->ops);
   memcpy(lines->ops, s->ops, count * sizeof *lines->ops);
   b->graph = merge(s, count, lines->bytes);
-  b->origins[count - 1].part = "lines";
-  b->origins += count - 1;
+  b->origins += count - s->stream - 1;
+  b->origins[0].part = "lines";
   b->lines = lines;
-  b->inference->lines =
-      (struct inference_lines){.count = count,
-                               .first = lines->ops[0].origin.node,
-                               .last = lines->ops[count - 1].origin.node,
-                               .bytes = lines->bytes};
+  struct inference_lines *found = &b->inference->lines;
+  found->count = count;
+  found->window = s->window;
+  found->hop = s->hop;
+  found->first = lines->ops[s->stream].origin.node;
+  found->last = lines->ops[count - 1].origin.node;
+  found->bytes = lines->bytes;
+  for (size_t i = 0; i < count; i++)
+    if (line_op_stays(lines, i))
+      found->bytes += lines->ops[i].height * lines->ops[i].bytes;
 }
 
 void line_buffers_find(struct tasks *b) {
@@ -356,7 +226,7 @@ void line_buffers_find(struct tasks *b) {
   size_t best = 0;
   if (b->settings->batch != 1 || b->graph.overflow || b->overflow)
     return;
-  while (s.count < b->graph.tasks.count && add_op(&s, s.count))
+  while (s.count < b->graph.tasks.count && line_stages_add(&s, s.count))
     ;
   s.made = arena_alloc(b->graph.arena, s.count + 1, sizeof *s.made);
   s.kept = arena_alloc(b->graph.arena, s.count + 1, sizeof *s.kept);
@@ -369,8 +239,10 @@ void line_buffers_find(struct tasks *b) {
       best = count;
     }
   }
-  if (best)
-    take(&s, best);
+  if (!best)
+    return;
+  count_lines(&s, best);
+  line_stages_take(&s, best);
 }
 
 const struct line_op *line_buffers_of(const struct tasks *b, size_t tensor) {

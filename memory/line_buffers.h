@@ -26,6 +26,8 @@ struct line_op {
   int64_t bytes;   /* of a line */
   int64_t offset;  /* in the work memory of the task, unless all are kept */
   bool whole;      /* it is a tensor of the graph */
+  int64_t first;   /* of a stream: rows of the input until its first line, */
+  int64_t every;   /* and from a line to the next */
   VEC(struct line_map) maps;
 };
 
@@ -33,6 +35,10 @@ struct line_buffers {
   size_t count;
   struct line_op *ops;
   int64_t bytes; /* of all lines that are kept for a while */
+  /* A stream, of which the first one keeps lines of the input itself: rows of
+   * its window, and from an output to the next. Else 0. */
+  int64_t window, hop;
+  size_t state; /* the tensor that has its lines, from one run to the next */
 };
 
 /*
@@ -42,11 +48,12 @@ struct line_buffers {
  */
 void line_buffers_find(struct tasks *b);
 
+/* Whether a run of a stream leaves a map to the next one as a whole. */
+static inline bool line_op_stays(const struct line_buffers *lines, size_t i) {
+  return lines->window && lines->ops[i].whole && lines->ops[i].height > 1;
+}
+
 /* The operation whose lines a tensor is only; NULL: it is there as a whole. */
 const struct line_op *line_buffers_of(const struct tasks *b, size_t tensor);
-
-/* Where `before` of the first axis lies in an operation's numbers; -1: it has
- * no window. */
-int line_buffers_before(enum opcode opcode);
 
 #endif

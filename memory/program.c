@@ -2,7 +2,7 @@
 #include "memory/program.h"
 
 #include "base/check.h"
-#include "memory/line_buffers.h"
+#include "memory/line_stages.h"
 #include "memory/program_writer.h"
 #include "memory/q8.h"
 #include "sema/model/weights.h"
@@ -302,7 +302,8 @@ static void lay_numbers(struct program_writer *w, size_t index) {
   w->tables += form.table;
 }
 
-/* Biases, scales and words, weights, tables. */
+/* Biases, scales and words, weights, tables: in the tape's order, whatever the
+ * settings of the plan. */
 static void lay_eight_bits(struct program_writer *w) {
   const struct tasks *b = w->p->b;
   size_t ops = b->trace.tape.ops.count + 1;
@@ -314,10 +315,15 @@ static void lay_eight_bits(struct program_writer *w) {
                                                b->model->predicted_outputs);
   w->words_of = arena_alloc(b->arena, ops, sizeof *w->words_of);
   w->tables_of = arena_alloc(b->arena, ops, sizeof *w->tables_of);
+  bool *runs = arena_alloc(b->arena, ops, sizeof *runs);
   for (size_t i = 0; b->lines && i < b->lines->count; i++)
-    lay_numbers(w, b->lines->ops[i].origin.op);
+    if (b->lines->ops[i].origin.op != NO_TAPE_OP) /* frames of a stream */
+      runs[b->lines->ops[i].origin.op] = true;
   for (size_t i = first; i < b->graph.tasks.count; i++)
-    lay_numbers(w, b->origins[i].op);
+    runs[b->origins[i].op] = true;
+  for (size_t i = 0; i < ops; i++)
+    if (runs[i])
+      lay_numbers(w, i);
   w->program->narrow = w->words;
   int64_t begin = w->words + w->block.count - w->block.biases;
   for (size_t i = 0; i < ops; i++)
@@ -363,12 +369,16 @@ static void add_step(struct program_writer *w, size_t index, size_t number) {
 
 /* Line buffers */
 
+/* Of a stream when it makes its lines, else how many. */
 static void add_line_numbers(struct program_writer *w,
                              const struct line_op *op) {
   const struct tape *tape = &w->p->b->trace.tape;
-  const struct tape_lowered *lowered = tape_lowered(tape, op->origin.op);
-  int64_t numbers[] = {op->height, line_buffers_before(lowered->opcode),
-                       (int64_t)op->maps.count};
+  bool stream = w->p->b->lines->window > 0;
+  int64_t numbers[] = {
+      stream ? op->first : op->height,
+      stream ? op->every
+             : line_stages_before(tape_lowered(tape, op->origin.op)->opcode),
+      (int64_t)op->maps.count};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     *VEC_PUSH(w->arena, &w->program->numbers) = numbers[i];
   for (size_t i = 0; i < op->maps.count; i++) {
@@ -378,6 +388,35 @@ static void add_line_numbers(struct program_writer *w,
     for (size_t k = 0; k < sizeof reads / sizeof *reads; k++)
       *VEC_PUSH(w->arena, &w->program->numbers) = reads[k];
   }
+}
+
+/* A line of the input that comes: the input of a stream. */
+static struct operand frame_of(struct program_writer *w) {
+  const struct tasks *b = w->p->b;
+  size_t value = b->trace.value_of[b->model->sources.at[0]];
+  struct strides lies = tape_strides(&b->trace.tape, value);
+  struct operand operand = operand_of(w, value, &lies);
+  size_t buffer = w->p->buffer[b->lines->ops[0].tensor] - 1;
+  operand.first = w->p->inference->arena.at[buffer].offset;
+  operand.dim[1] = 1;
+  operand.lines = false;
+  return operand;
+}
+
+/* An operation of the runtime's own, which reads `ins` operands. */
+static struct program_op own_op(const struct program_writer *w, int64_t node,
+                                const char *name, enum opcode opcode) {
+  return (struct program_op){.node = node,
+                             .name = name,
+                             .opcode = opcode,
+                             .was = opcode,
+                             .clamp = NO_NODE,
+                             .folded = NO_NODE,
+                             .scales = -1,
+                             .words = -1,
+                             .table = -1,
+                             .first_operand = w->program->operands.count,
+                             .first_number = w->program->numbers.count};
 }
 
 /* A tensor that is there as a whole. */
@@ -392,41 +431,64 @@ static void add_whole(struct program_writer *w, size_t tensor) {
     }
 }
 
+/* What comes is kept with the lines before it. */
+static void add_frame(struct program_writer *w) {
+  const struct tasks *b = w->p->b;
+  struct operand frame = frame_of(w);
+  struct program_op step =
+      own_op(w, b->model->sources.at[0], "rows", DOES_COPY);
+  add_whole(w, b->lines->ops[0].tensor);
+  add_operand(w, &frame);
+  step.outs = step.ins = 1;
+  *VEC_PUSH(w->arena, &w->program->ops) = step;
+}
+
+/* What the task reads of the arena, and where it keeps lines. */
+static void add_line_reads(struct program_writer *w, struct program_op *step) {
+  const struct tasks *b = w->p->b;
+  const struct plan_task *task = &b->graph.tasks.at[0];
+  bool stream = b->lines->window > 0;
+  struct operand frame = {0};
+  step->ins = stream ? 1 : task->read_count; /* and the lines */
+  step->works = 1;
+  step->stays = stream;
+  if (stream)
+    frame = frame_of(w);
+  for (int i = 0; i < step->ins; i++)
+    if (stream)
+      add_operand(w, &frame);
+    else
+      add_whole(w, b->graph.reads.at[task->first_read + (size_t)i]);
+  add_run(w, false, OPERAND_OWN,
+          w->p->inference->arena.at[w->p->work[0] - 1].offset,
+          b->lines->bytes / (element_bits(b->settings->dtype) / 8));
+}
+
 /* The task that is the first operations, which follow it. */
 static void add_lines(struct program_writer *w) {
   const struct tasks *b = w->p->b;
   const struct line_buffers *lines = b->lines;
   const struct plan_task *task = &b->graph.tasks.at[0];
-  struct program_op step = {.node = b->origins[0].node,
-                            .name = "lines",
-                            .opcode = DOES_LINEBUFFER,
-                            .was = DOES_LINEBUFFER,
-                            .clamp = NO_NODE,
-                            .folded = NO_NODE,
-                            .scales = -1,
-                            .words = -1,
-                            .table = -1,
-                            .first_operand = w->program->operands.count,
-                            .first_number = w->program->numbers.count,
-                            .outs = task->made_count,
-                            .ins = task->read_count,
-                            .works = 1};
-  *VEC_PUSH(w->arena, &w->program->numbers) = (int64_t)lines->count;
+  struct program_op step =
+      own_op(w, b->origins[0].node, "lines", DOES_LINEBUFFER);
+  int64_t numbers[] = {(int64_t)lines->count, lines->window, lines->hop};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    *VEC_PUSH(w->arena, &w->program->numbers) = numbers[i];
   for (size_t i = 0; i < lines->count; i++)
     add_line_numbers(w, &lines->ops[i]);
   step.numbers = (int)(w->program->numbers.count - step.first_number);
+  step.outs = task->made_count;
   for (int i = 0; i < task->made_count; i++)
     add_whole(w, b->graph.makes.at[task->first_made + (size_t)i]);
-  for (int i = 0; i < task->read_count; i++)
-    add_whole(w, b->graph.reads.at[task->first_read + (size_t)i]);
-  add_run(w, false, OPERAND_OWN,
-          w->p->inference->arena.at[w->p->work[0] - 1].offset,
-          lines->bytes / (element_bits(b->settings->dtype) / 8));
+  add_line_reads(w, &step);
   w->program->lines_at = w->program->ops.count;
   w->program->lines = lines->count;
   *VEC_PUSH(w->arena, &w->program->ops) = step;
   for (size_t i = 0; i < lines->count; i++)
-    add_step(w, lines->ops[i].origin.op, SIZE_MAX);
+    if (lines->ops[i].origin.op == NO_TAPE_OP)
+      add_frame(w);
+    else
+      add_step(w, lines->ops[i].origin.op, SIZE_MAX);
 }
 
 bool program_write(struct placing *placing, struct program *program) {
@@ -450,7 +512,9 @@ bool program_write(struct placing *placing, struct program *program) {
   for (size_t i = 0; i < model->predicted_sources; i++) {
     size_t value = b->trace.value_of[model->sources.at[i]];
     struct strides lies = tape_strides(&b->trace.tape, value);
-    *VEC_PUSH(w.arena, &program->inputs) = operand_of(&w, value, &lies);
+    *VEC_PUSH(w.arena, &program->inputs) = b->lines && b->lines->window
+                                               ? frame_of(&w)
+                                               : operand_of(&w, value, &lies);
   }
   for (size_t i = 0; i < model->predicted_outputs; i++) {
     size_t value = b->trace.value_of[model->outputs.at[i].node];

@@ -44,6 +44,7 @@ struct program_op {
   enum opcode opcode, was; /* in 8 bits: what it is in float32 */
   size_t first_operand, first_number;
   int outs, ins, works, numbers;
+  bool stays; /* its workspace, for the next run */
   double real[LOWERING_REALS];
   bool in_place;
   int64_t folded;     /* the node that is part of its weights; NO_NODE: none */

@@ -6,11 +6,13 @@
 #include "memory/step/trace.h"
 #include "memory/plan/schedule.h"
 
+#define NO_TAPE_OP UINT32_MAX
+
 /* Where a task comes from. */
 struct task_origin {
   const char *part; /* its name inside the layer; NULL: what the layer gives */
   int32_t node;
-  uint32_t op;
+  uint32_t op; /* of the tape; NO_TAPE_OP: it is not on it */
 };
 
 /*

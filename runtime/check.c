@@ -23,9 +23,26 @@ static int holds(const struct netrt_buffer *buffer, size_t offset) {
   return buffer->offset <= offset && offset - buffer->offset < buffer->bytes;
 }
 
+/* Whether the run before has left it. */
+static int is_state(const struct netrt_model *m, const struct netrt_op *op,
+                    const struct netrt_buffer *buffer) {
+  const struct netrt_operand *at = &m->operands[op->operands];
+  uint32_t i;
+  if (op->works != NETRT_STAYS || buffer->last + 1 < m->op_count)
+    return 0;
+  for (i = 0; i < op->outs; i++)
+    if (holds(buffer, at[i].offset))
+      return 1;
+  return holds(buffer, at[op->outs + op->ins].offset);
+}
+
+/* Alive before the first operation. */
 static int is_input(const struct netrt_model *m,
                     const struct netrt_buffer *buffer) {
   uint32_t i;
+  for (i = 0; i < m->op_count && buffer->first == 0; i++)
+    if (is_state(m, &m->ops[i], buffer))
+      return 1;
   for (i = 0; i < m->input_count && buffer->first == 0; i++)
     if (holds(buffer, m->inputs[i].operand.offset))
       return 1;
@@ -85,7 +102,7 @@ static void fill_around(struct netrt *net, uint32_t op, int after, size_t from,
 /* Whether an operation may write a buffer: its outputs, its work memory. */
 static int may_write(const struct netrt_model *m, const struct netrt_op *op,
                      const struct netrt_buffer *buffer) {
-  uint32_t i, count = (uint32_t)op->outs + op->ins + op->works;
+  uint32_t i, count = (uint32_t)op->outs + op->ins + (op->works != 0);
   for (i = 0; i < count; i++) {
     const struct netrt_operand *at = &m->operands[op->operands + i];
     int read = i >= op->outs && i < (uint32_t)op->outs + op->ins;

@@ -4,6 +4,10 @@
  * a line buffer. So maps that no memory holds are never there as a whole, and
  * nothing is computed twice. The operations are those after this one in the
  * model; a line of one is an operation, too, with tables of its own.
+ *
+ * Of a stream a run adds a line to those that the runs before have left. Its
+ * windows have no padding; when one has a new line follows from how many rows
+ * of the input have come.
  */
 #include "line_buffer.h"
 
@@ -19,6 +23,9 @@ enum {
 /* The numbers of an operation: then those of each map that it reads. */
 enum { HEIGHT, BEFORE_AT, MAPS, FIRST_MAP };
 enum { PLACE, MAKER, EXTENT, STRIDE, BEFORE, MAP_NUMBERS };
+/* Of a stream: rows of the input until its first line, and from one to the
+ * next. */
+enum { FIRST = HEIGHT, EVERY = BEFORE_AT };
 
 struct lines {
   const struct netrt *net;
@@ -26,6 +33,7 @@ struct lines {
   const int32_t *of[LINES_MOST_OPS]; /* numbers of each */
   int32_t made[LINES_MOST_OPS];      /* lines of its map that have been made */
   int32_t count;
+  int32_t window, hop; /* 0: it is no stream */
 };
 
 /* An operation that makes one line. */
@@ -43,6 +51,11 @@ static void lines_read(const struct lines *l, const int32_t *map,
                        int32_t height, int32_t line, int32_t *first,
                        int32_t *last) {
   int32_t from = line * map[STRIDE] - map[BEFORE], to = from + map[EXTENT];
+  if (l->window) { /* the last ones */
+    *last = map[MAKER] < 0 ? height : l->made[map[MAKER]];
+    *first = *last - map[EXTENT];
+    return;
+  }
   if (map[MAKER] >= 0)
     height = l->of[map[MAKER]][HEIGHT];
   *first = from > 0 ? from : 0;
@@ -125,7 +138,7 @@ static int see_lines(const struct lines *l, int32_t i, const int32_t *map,
     return 0;
   in->offset += (size_t)(first - oldest) * line_bytes(one, in);
   *kept = last - first;
-  if (map == l->of[i] + FIRST_MAP && l->of[i][BEFORE_AT] >= 0)
+  if (map == l->of[i] + FIRST_MAP && l->of[i][BEFORE_AT] >= 0 && !l->window)
     one->numbers[one->op.args + (uint32_t)l->of[i][BEFORE_AT]] =
         first - (l->made[i] * map[STRIDE] - map[BEFORE]);
   return 1;
@@ -154,16 +167,57 @@ static int is_known(const struct netrt_op *op, const int32_t *of) {
          of[MAPS] <= op->ins;
 }
 
+/* The last one that is ready, so that little waits. */
+static int make_all(struct lines *l) {
+  int32_t i;
+  int status = NETRT_OK;
+  for (i = l->count - 1; i >= 0 && status == NETRT_OK; i--)
+    if (is_ready(l, i)) {
+      status = make_line(l, i);
+      i = l->count;
+    }
+  return status;
+}
+
+/* How many lines an operation of a stream has made, with so many rows. */
+static int32_t lines_after(const int32_t *of, int32_t rows) {
+  return rows < of[FIRST] ? 0 : (rows - of[FIRST]) / of[EVERY] + 1;
+}
+
+/* A line of each that has one now. Rows are counted before the lines: so far
+ * only that each later window is like one of those before. */
+static int add_row(struct lines *l, unsigned char *counted) {
+  int32_t i, rows;
+  int status = NETRT_OK, is_window;
+  memcpy(&rows, counted, sizeof rows);
+  for (i = 0; i < l->count; i++) {
+    if (l->of[i][EVERY] < 1)
+      return NETRT_BAD_MODEL;
+    l->made[i] = lines_after(l->of[i], rows);
+  }
+  rows++;
+  for (i = 0; i < l->count && status == NETRT_OK; i++)
+    if (lines_after(l->of[i], rows) > l->made[i])
+      status = make_line(l, i);
+  is_window = rows >= l->window && (rows - l->window) % l->hop == 0;
+  if (rows == l->window + l->hop)
+    rows = l->window;
+  memcpy(counted, &rows, sizeof rows);
+  return status == NETRT_OK && !is_window ? NETRT_NOT_YET : status;
+}
+
 static int netrt_reference_linebuffer(const struct netrt *net,
                                       const struct netrt_op *op) {
   const int32_t *numbers = netrt_args(net, op);
   struct lines l;
   int32_t i;
-  int status = NETRT_OK;
+  int status;
   l.net = net;
   l.ops = op + 1;
   l.count = *numbers++;
-  if (l.count > LINES_MOST_OPS)
+  l.window = *numbers++;
+  l.hop = *numbers++;
+  if (l.count > LINES_MOST_OPS || (l.window && l.hop < 1))
     return NETRT_BAD_MODEL;
   for (i = 0; i < l.count; i++) {
     if (!is_known(&l.ops[i], numbers))
@@ -172,12 +226,8 @@ static int netrt_reference_linebuffer(const struct netrt *net,
     l.made[i] = 0;
     numbers += FIRST_MAP + numbers[MAPS] * MAP_NUMBERS;
   }
-  /* The last one that is ready, so that little waits. */
-  for (i = l.count - 1; i >= 0 && status == NETRT_OK; i--)
-    if (is_ready(&l, i)) {
-      status = make_line(&l, i);
-      i = l.count;
-    }
+  status =
+      l.window ? add_row(&l, netrt_in(net, op, op->ins).data) : make_all(&l);
   return status == NETRT_OK ? DONE_THOSE : status;
 }
 

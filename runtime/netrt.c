@@ -13,6 +13,8 @@ const char *netrt_status_text(enum netrt_status status) {
   case NETRT_MISALIGNED: return "arena or weights are not aligned";
   case NETRT_BAD_INDEX: return "an index is not in its table";
   case NETRT_STOPPED: return "stopped by the hook";
+  case NETRT_NOT_YET:
+    return "no window ends with this row: go on with the next one";
   case NETRT_STRAY_WRITE: return "bytes outside the plan were written";
   case NETRT_DEAD_READ: return "bytes were read that nothing had written";
   }
@@ -73,7 +75,7 @@ static int is_sound(const struct netrt_model *m) {
   uint32_t i, k;
   for (i = 0; i < m->op_count; i++) {
     const struct netrt_op *op = &m->ops[i];
-    uint32_t count = (uint32_t)op->outs + op->ins + op->works;
+    uint32_t count = (uint32_t)op->outs + op->ins + (op->works != 0);
     if (op->kernel >= m->kernel_count || !m->kernels[op->kernel] ||
         op->outs == 0 || op->operands > m->operand_count ||
         m->operand_count - op->operands < count || op->args > m->number_count ||
@@ -90,6 +92,18 @@ static int is_sound(const struct netrt_model *m) {
     if (!is_sound_port(m, &m->outputs[i]))
       return 0;
   return 1;
+}
+
+/* Rows are counted where the work memory begins. */
+void netrt_reset(struct netrt *net) {
+  const struct netrt_model *m = net->model;
+  uint32_t i;
+  for (i = 0; i < m->op_count; i++) {
+    const struct netrt_op *op = &m->ops[i];
+    if (op->works == NETRT_STAYS)
+      memset(net->arena + m->operands[op->operands + op->outs + op->ins].offset,
+             0, sizeof(int32_t));
+  }
 }
 
 /* 64-bit indices need more than 32-bit reals. */
@@ -123,6 +137,7 @@ enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
 #ifdef NETRT_CHECK
   netrt_check_open(net);
 #endif
+  netrt_reset(net);
   netrt_onednn_open(net);
   return NETRT_OK;
 }

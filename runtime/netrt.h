@@ -64,6 +64,7 @@ enum netrt_status {
   NETRT_MISALIGNED,    /* arena or weights are not where numbers may lie */
   NETRT_BAD_INDEX,     /* an input has an index that its table has not */
   NETRT_STOPPED,       /* the hook wanted it */
+  NETRT_NOT_YET,       /* a stream: no window ends with this row */
   /* Of a build with NETRT_CHECK: */
   NETRT_STRAY_WRITE, /* a byte outside the plan was changed */
   NETRT_DEAD_READ    /* something was read that nothing had written */
@@ -101,6 +102,12 @@ struct netrt_operand {
 };
 
 /*
+ * What works may be but 0 or 1: a run leaves the work memory, and what the
+ * operation makes that is alive to the end, to the next run.
+ */
+enum { NETRT_STAYS = 2 };
+
+/*
  * One operation. Its operands lie side by side: what it makes, what it reads
  * in the order of ops.def, then its work memory (of rank 1), if it has some.
  */
@@ -111,7 +118,7 @@ struct netrt_op {
   uint32_t reals;    /* the first of its reals */
   uint16_t ins;      /* operands that it reads */
   uint8_t outs;      /* operands that it makes */
-  uint8_t works;     /* 1: it has work memory */
+  uint8_t works;     /* it has work memory; NETRT_STAYS */
   uint8_t kernel;    /* in the model's kernels */
 };
 
@@ -203,6 +210,12 @@ struct netrt {
 enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
                              const void *weights, size_t weight_bytes,
                              void *arena, size_t arena_bytes);
+
+/*
+ * Of a stream (`stream` in docs/runtime.md), whose runs take a row of the input
+ * each: forgets the rows that have come, as netrt_open does.
+ */
+void netrt_reset(struct netrt *net);
 
 /*
  * Ends what netrt_open began; nothing else frees. Only a build with oneDNN

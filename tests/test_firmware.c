@@ -66,7 +66,7 @@ struct printed {
   long arena, weights, stack, scores[12];
 };
 
-static struct printed read_scores(struct run r) {
+static struct printed read_scores(struct run r, int scores) {
   struct printed p = {0};
   int read = 0, at = 0;
   const char *line = strstr(r.out, "arena ");
@@ -77,7 +77,7 @@ static struct printed read_scores(struct run r) {
   assert_int_equal(sscanf(line, "arena %ld B, weights %ld B, stack %ld B\n%n",
                           &p.arena, &p.weights, &p.stack, &at),
                    3);
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < scores; i++) {
     line += at;
     assert_int_equal(sscanf(line, "%d %ld\n%n", &read, &p.scores[i], &at), 2);
     assert_int_equal(read, i);
@@ -163,7 +163,8 @@ static void check_boards(const char *name, const char *net, long arena,
       {"riscv", "riscv64-unknown-elf-gcc", "qemu-system-riscv32", ""}};
   struct printed here =
       read_scores(run(MAKE, "cortex-m", scratch(text_of("%s-here", name)), net,
-                      "CC=cc SIZE=true BOARD= LINK= EMULATOR="));
+                      "CC=cc SIZE=true BOARD= LINK= EMULATOR="),
+                  12);
   assert_int_equal(here.arena, arena);
   for (size_t i = 0; i < sizeof boards / sizeof *boards; i++) {
     if (!on_path(boards[i].compiler) || !on_path(boards[i].emulator))
@@ -171,7 +172,8 @@ static void check_boards(const char *name, const char *net, long arena,
     struct printed p = read_scores(
         run(MAKE, boards[i].folder,
             scratch(text_of("%s-%s-%zu", name, boards[i].folder, i)), net,
-            boards[i].core));
+            boards[i].core),
+        12);
     assert_int_equal(p.arena, here.arena);
     assert_int_equal(p.weights, here.weights);
     assert_true(p.stack > 256 && p.stack < 2048); /* of NETRT_SMALL */
@@ -233,6 +235,26 @@ static void the_page_has_the_size_of_wake_words(void **state) {
   free(page);
 }
 
+/* A frame at a time, after 30 of them what the window gives. */
+static void a_board_takes_a_frame_at_a_time(void **state) {
+  (void)state;
+  if (!on_path("arm-none-eabi-gcc") || !on_path("qemu-system-arm"))
+    skip();
+  const char *options =
+      import_options("sww-net", "tests/data/q8/str_ww_ref_model.tflite");
+  struct printed window =
+      read_scores(run(MAKE, "cortex-m", scratch("sww"), options, ""), 3);
+  struct printed frame = read_scores(run(MAKE, "cortex-m", scratch("sww-frame"),
+                                         options, "PLAN='--stream on'"),
+                                     3);
+  assert_int_equal(window.arena, 3712);
+  assert_int_equal(frame.arena, 4544);
+  assert_int_equal(frame.weights, window.weights);
+  assert_true(frame.stack > 256 && frame.stack < 2048);
+  for (int k = 0; k < 3; k++)
+    assert_int_equal(frame.scores[k], window.scores[k]);
+}
+
 /* Of the table beside TensorFlow Lite Micro's planner. */
 static void the_page_has_the_arenas(void **state) {
   (void)state;
@@ -261,6 +283,7 @@ int main(void) {
       slow_test(the_page_has_the_size_of_wake_words),
       slow_test(boards_compute_what_this_machine_does),
       slow_test(boards_compute_in_8_bits),
+      slow_test(a_board_takes_a_frame_at_a_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -397,6 +397,144 @@ static void first_stages_run_row_by_row(void **state) {
     }
 }
 
+/*
+ * Rows that come one by one: each output is that of the window they end. Of
+ * one position a fast kernel sums in another order.
+ */
+static void check_stream(const char *body, int rows, int window, int hop,
+                         unsigned flags) {
+  char text[512];
+  struct netrt whole, stream;
+  struct netc *netc[2];
+  void *arena[2];
+  float *weights[2];
+  for (int k = 0; k < 2; k++) {
+    const struct netrt_model *tables;
+    static struct netrt_model model[2];
+    netc[k] = netc_open(NULL, NULL);
+    write_body(text, k ? "stream=on" : "stream=off", body);
+    netc_load_text(netc[k], "text.net", text, strlen(text));
+    if (netc_runtime(netc[k], &tables) != NETC_OK)
+      fail_msg("%s: %s", text, netc_message(netc[k]));
+    model[k] = *tables;
+    model[k].kernels = netrt_kernels;
+    model[k].kernel_count = NETRT_CODES;
+    size_t room = (model[k].arena_bytes + 63) / 64 * 64;
+    arena[k] = aligned_alloc(64, room);
+    weights[k] = random_weights(netc[k], model[k].weight_bytes);
+    assert_int_equal(netrt_open(k ? &stream : &whole, &model[k], weights[k],
+                                model[k].weight_bytes, arena[k], room),
+                     NETRT_OK);
+  }
+  whole.flags = stream.flags = flags;
+  size_t in = netrt_values(whole.model, &whole.model->inputs[0].operand);
+  size_t out = netrt_values(whole.model, &whole.model->outputs[0].operand);
+  size_t row = in / (size_t)window;
+  assert_int_equal(netrt_values(stream.model, &stream.model->inputs[0].operand),
+                   row);
+  float *values = malloc((size_t)rows * row * sizeof *values);
+  for (size_t i = 0; i < (size_t)rows * row; i++)
+    values[i] = sinf((float)(i * i % 1009));
+  for (int turn = 0; turn < 2; turn++) {
+    for (int i = 0; i < rows; i++) {
+      memcpy(netrt_input(&stream, 0), values + (size_t)i * row,
+             row * sizeof *values);
+      enum netrt_status status = netrt_run(&stream);
+      int since = i + 1 - window;
+      if (status != (since < 0 || since % hop ? NETRT_NOT_YET : NETRT_OK))
+        fail_msg("%s: row %d: %s", text, i, netrt_status_text(status));
+      if (status != NETRT_OK)
+        continue;
+      memcpy(netrt_input(&whole, 0), values + (size_t)(i + 1 - window) * row,
+             in * sizeof *values);
+      assert_int_equal(netrt_run(&whole), NETRT_OK);
+      const float *x = netrt_output(&stream, 0), *y = netrt_output(&whole, 0);
+      for (size_t k = 0; k < out; k++)
+        if (!(fabsf(x[k] - y[k]) <=
+              (flags & NETRT_REFERENCE ? 0 : 1e-5f * (1 + fabsf(y[k])))))
+          fail_msg("%s: row %d gives %g, not %g", text, i, (double)x[k],
+                   (double)y[k]);
+    }
+    netrt_reset(&stream); /* and once more from the first row on */
+  }
+  free(values);
+  for (int k = 0; k < 2; k++) {
+    netrt_close(k ? &stream : &whole);
+    free(arena[k]);
+    free(weights[k]);
+    netc_close(netc[k]);
+  }
+}
+
+static void streams_give_what_windows_give(void **state) {
+  (void)state;
+  static const struct {
+    const char *body;
+    int rows, window, hop;
+  } nets[] = {
+      /* up to one row */
+      {("30x1x40; dwconv 3x1; conv 16 1x1 relu; dwconv 5x1; conv 16 1x1 relu; "
+        "dwconv 10x1; conv 24 1x1; dwconv 15x1; conv 8 1x1; fc 3 softmax"),
+       70, 30, 1},
+      {("12x9x3; conv 8 3x3 bn relu6; pool 2x2 /1; conv 6 5x3 dilate=2x1; "
+        "fc 4"),
+       20, 12, 1},
+      {("16x8; conv 12 3 relu; add { conv 12 1 } {}; concat { conv 4 1 } "
+        "{ conv 3 1 }; avgpool 14; linear 5"),
+       40, 16, 1},
+      /* what comes after sees all rows, of one map or two */
+      {"20x6x2; conv 8 3x3 pad=0x1 relu; conv 4 3x3 pad=0x1; gap; fc 3", 50, 20,
+       1},
+      {"20x6x2; conv 8 3x3 pad=0x1 bn relu; conv 4 3x3 pad relu; fc 3", 50, 20,
+       1},
+      {"11x4; conv 8 3 relu; lstm 6; linear 2", 30, 11, 1},
+      {"11x4; concat { conv 8 3 relu; gap } { conv 8 5 relu; gap }; fc 3", 30,
+       11, 1},
+      /* which are the output */
+      {"11x4; conv 8 3 relu; conv 5 3", 30, 11, 1},
+      /* with strides */
+      {"31x7x3; conv 8 3x3 /2x1 pad=0x1 relu; conv 4 3x3 pad=0x1; gap; fc 3",
+       90, 31, 2},
+      {"26x4; conv 8 4 /2 relu; pool 2 /2; conv 6 3 relu; avgpool 4; fc 3", 90,
+       26, 4},
+      {"13x4; conv 8 3 /2 relu; conv 6 6", 40, 13, 2},
+      {"13x4; concat { conv 8 3 /2; conv 6 6 } { conv 8 4 /3; conv 5 4 }; fc 3",
+       50, 13, 6},
+      {"13x4; concat { conv 8 3 /2; gap } { conv 8 4 /3; gap }; fc 3", 50, 13,
+       6}};
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    check_stream(nets[i].body, nets[i].rows, nets[i].window, nets[i].hop, 0);
+    check_stream(nets[i].body, nets[i].rows, nets[i].window, nets[i].hop,
+                 NETRT_REFERENCE);
+  }
+}
+
+/* What is no stream is named, with the reason. */
+static void what_is_no_stream_is_named(void **state) {
+  (void)state;
+  static const char *const bodies[][2] = {
+      {"9x1x4; conv 8 3x1 pad; conv 8 9x1; fc 3",
+       "conv1 pads rows; pad columns alone, `pad=0x1`, or leave out `stream`"},
+      {"9x1x4; conv 8 2x1 /2; conv 8 4x1; fc 3", "conv1 leaves rows unread"},
+      {"9x1x4; gap; fc 3", "gap1 takes all rows at once; leave out `stream`"},
+      {"9x4; lstm 8; linear 3", "lstm1 takes all rows at once"},
+      {"9x4; concat { conv 4 1 } { gap; linear 4; up 9 }; fc 3",
+       "input is read as a whole, too"},
+      {"9; linear 4", "input has no rows"},
+      {"1x9x3; conv 8 1x3; fc 4", "input has no rows"}};
+  for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+    char text[512];
+    const struct netrt_model *tables;
+    struct netc *netc = netc_open(NULL, NULL);
+    write_body(text, "stream=on", bodies[i][0]);
+    netc_load_text(netc, "text.net", text, strlen(text));
+    assert_int_equal(netc_runtime(netc, &tables), NETC_ERROR);
+    if (!strstr(netc_message(netc), bodies[i][1]))
+      fail_msg("%s: %s", text, netc_message(netc));
+    netc_close(netc);
+  }
+}
+
 /* A row that is gone when it is to be read ends the run. */
 static void rows_that_are_gone_are_found(void **state) {
   (void)state;
@@ -532,6 +670,8 @@ int main(void) {
       cmocka_unit_test(overlaps_that_are_too_close_are_found),
       cmocka_unit_test(first_stages_run_row_by_row),
       cmocka_unit_test(rows_that_are_gone_are_found),
+      cmocka_unit_test(streams_give_what_windows_give),
+      cmocka_unit_test(what_is_no_stream_is_named),
       cmocka_unit_test(sums_are_part_of_what_makes_them),
       cmocka_unit_test(functions_at_once_are_those_of_their_own),
       slow_test(nets_run_inside_of_their_plan),

@@ -209,7 +209,7 @@ static const struct net {
     {"str_ww_ref_model", "30, 1, 40", 1200, 3},
 };
 
-enum { NETS = sizeof nets / sizeof *nets, RESNET = 2 };
+enum { NETS = sizeof nets / sizeof *nets, RESNET = 2, STREAMING = 4 };
 
 /* Bytes by chance, as an array x.npy and alone. */
 static void write_inputs(const char *folder, const char *shape, int samples,
@@ -324,6 +324,57 @@ static void a_program_gives_the_same_bytes(void **state) {
 static void stages_by_rows_give_the_same_bytes(void **state) {
   (void)state;
   compile(&nets[RESNET], "--patches auto", "-DNETRT_CHECK");
+}
+
+/* Frames of sound one by one, and the windows that they end: the same bytes. */
+static const char frames[] =
+    "#include <stdio.h>\n#include <string.h>\n"
+    "#include \"netrt.h\"\n#include \"net.h\"\n"
+    "#include \"stream.h\"\n"
+    "static unsigned char a[NET_ARENA_BYTES], b[STREAM_ARENA_BYTES];\n"
+    "int main(void) {\n"
+    "  struct netrt net, stream;\n"
+    "  static char all[60 * STREAM_INPUT_0_BYTES];\n"
+    "  size_t frame = STREAM_INPUT_0_BYTES, i;\n"
+    "  int windows = 0;\n"
+    "  if (fread(all, 1, sizeof all, stdin) != sizeof all ||\n"
+    "      netrt_open(&net, &net_model, net_weights, NET_WEIGHT_BYTES, a,\n"
+    "                 sizeof a) ||\n"
+    "      netrt_open(&stream, &stream_model, net_weights, NET_WEIGHT_BYTES,\n"
+    "                 b, sizeof b))\n"
+    "    return 2;\n"
+    "  for (i = 0; i < 60; i++) {\n"
+    "    memcpy(netrt_input(&stream, 0), all + i * frame, frame);\n"
+    "    if (netrt_run(&stream) != (i < 29 ? NETRT_NOT_YET : NETRT_OK))\n"
+    "      return 3;\n"
+    "    if (i < 29)\n      continue;\n"
+    "    memcpy(netrt_input(&net, 0), all + (i - 29) * frame, 30 * frame);\n"
+    "    if (netrt_run(&net) != NETRT_OK ||\n"
+    "        memcmp(netrt_output(&net, 0), netrt_output(&stream, 0), 3))\n"
+    "      return 4;\n"
+    "    windows++;\n"
+    "  }\n"
+    "  printf(\"%d %zu\", windows, frame);\n"
+    "  return 0;\n"
+    "}\n";
+
+static void streams_give_the_same_bytes(void **state) {
+  (void)state;
+  const char *folder = prepare(&nets[STREAMING]);
+  write_in(folder, "frames.c", frames);
+  struct run r =
+      run("cd %s && %s net.net --prefix=net -o net.h -o net.c && "
+          "%s net.net --stream on --prefix=stream -o stream.h -o stream.c && "
+          "%s weights net.net --prefix=net --from w.st --fold -o w.S && "
+          "r=$OLDPWD/runtime && ${CC:-cc} -O2 -DNETRT_CHECK -Wall -Wextra "
+          "-Werror -I$r frames.c net.c stream.c w.S $r/q8_*.c $r/netrt.c "
+          "$r/kernel.c $r/check.c $r/overlap.c $r/line_buffer.c $r/move.c -lm "
+          "-o f && ./f <x.bin",
+          folder, NETC_PATH, NETC_PATH, NETC_PATH);
+  if (r.status)
+    fail_msg("%d: %s%s", r.status, r.out, r.err);
+  assert_string_equal(r.out, "31 40");
+  run_free(&r);
 }
 
 /* What MLPerf Tiny's nets have not, by floats here, by integers there. */
@@ -524,6 +575,7 @@ int main(void) {
       cmocka_unit_test(a_run_gives_the_same_bytes),
       cmocka_unit_test(a_program_gives_the_same_bytes),
       cmocka_unit_test(stages_by_rows_give_the_same_bytes),
+      cmocka_unit_test(streams_give_the_same_bytes),
       cmocka_unit_test(decoders_give_the_same_bytes),
       slow_test(programs_give_the_same_bytes),
       cmocka_unit_test(reals_become_int8),

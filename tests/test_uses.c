@@ -41,6 +41,7 @@ static const struct row {
   "}\n}\nln\nlinear 512\n"                                       \
   "train loss=crossentropy batch=8 optimizer=adam\n"
 #define FC "input 30\nfc 1000\nfc 1000\nfc 10\ntrain optimizer=adam\n"
+#define WINDOW "net n\ninput 9x1x4\nconv 8 3x1 relu\nconv 8 7x1\nfc 3\n"
 #define CNN                                                           \
   "input 30x30x3\nconv 15 3x3 pad bn relu\nconv 30 3x3 pad bn relu\n" \
   "pool 2x2\nconv 61 3x3 pad relu\ngap\nfc 10 softmax\ntrain batch=8\n"
@@ -124,6 +125,7 @@ static struct probe {
     {"fuse", SKIP, "", "off"},
     {"overlap", CNN, "", "on"},
     {"patches", CNN, "", "auto"},
+    {"stream", WINDOW, "", "on"},
     {"align", CNN, "", "4096"},
     {"decode", LM, "", "128"},
     {"context", LM, "gpu=t4", "128"},

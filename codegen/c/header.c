@@ -80,6 +80,10 @@ static void put_totals(struct header *h) {
   header_macro(h, "WEIGHT_BYTES", known->weights);
   header_macro(h, "WEIGHT_ALIGN", NETRT_ALIGN);
   header_macro(h, "CACHE_BYTES", known->cache);
+  if (!f->lines.window)
+    return;
+  header_macro(h, "WINDOW_ROWS", f->lines.window);
+  header_macro(h, "HOP_ROWS", f->lines.hop);
 }
 
 /* Training: the peak as a function of the batch */
@@ -255,12 +259,16 @@ static void put_promises(struct header *h) {
 /* X_run(), for which the source is compiled with -DNETRT_RUN. */
 static void put_run(struct header *h) {
   const struct program *program = h->program;
-  size_t inputs = program->inputs.count, outputs = program->outputs.count;
-  uint8_t *types = arena_alloc(h->c->arena, inputs + outputs + 1, 1);
-  for (size_t i = 0; i < inputs; i++)
+  struct run_ends ends = {.name = identifiers_small(&h->ids),
+                          .inputs = program->inputs.count,
+                          .outputs = program->outputs.count,
+                          .stream = program->plan.lines.window > 0};
+  uint8_t *types = arena_alloc(h->c->arena, ends.inputs + ends.outputs + 1, 1);
+  for (size_t i = 0; i < ends.inputs; i++)
     types[i] = tables_type(program, &program->inputs.at[i]);
-  for (size_t i = 0; i < outputs; i++)
-    types[inputs + i] = tables_type(program, &program->outputs.at[i]);
+  for (size_t i = 0; i < ends.outputs; i++)
+    types[ends.inputs + i] = tables_type(program, &program->outputs.at[i]);
+  ends.types = types;
   text_put(h->out, "\n/*\n * Predicts once: the values of each input, and room "
                    "for those of each\n"
                    " * output. Returns an enum netrt_status, 0 if all went "
@@ -268,11 +276,17 @@ static void put_run(struct header *h) {
                    " * of its own, so only one thread may call it; for it the "
                    "source is compiled\n"
                    " * with -DNETRT_RUN.\n */\n");
-  run_put_prototype(h->out,
-                    &(struct run_ends){.name = identifiers_small(&h->ids),
-                                       .types = types,
-                                       .inputs = inputs,
-                                       .outputs = outputs});
+  run_put_prototype(h->out, &ends);
+  text_put(h->out, ";\n");
+  if (!ends.stream)
+    return;
+  text_put(h->out,
+           "\n/*\n * Each call takes the next row of the input. Without "
+           "a window that ends with it\n"
+           " * it returns NETRT_NOT_YET and leaves the output as it "
+           "is. This forgets the\n"
+           " * rows that have come.\n */\n");
+  run_put_reset(h->out, &ends);
   text_put(h->out, ";\n");
 }
 
@@ -310,6 +324,8 @@ static void take_names(struct identifiers *ids) {
                                       "WEIGHT_BYTES",
                                       "WEIGHT_ALIGN",
                                       "CACHE_BYTES",
+                                      "WINDOW_ROWS",
+                                      "HOP_ROWS",
                                       "TRAIN_BATCH",
                                       "TRAIN_PEAK_BYTES",
                                       "TRAIN_BYTES",

@@ -69,7 +69,11 @@ static const char *const end_endings[] = {
 static void put_end(struct header *h, const char *kind, size_t number,
                     int64_t node, struct slice name,
                     const struct operand *operand) {
-  const struct shape *shape = h->c->model->nodes.at[node].out;
+  struct shape row = *h->c->model->nodes.at[node].out;
+  const struct shape *shape = &row;
+  bool stream = h->program->plan.lines.window && kind[0] == 'I';
+  if (stream)
+    row.dim[0] = 1; /* that comes */
   struct text text = text_new(h->c->arena);
   int64_t count =
       size_product(shape_values(shape), h->c->settings->infer.batch);
@@ -79,7 +83,7 @@ static void put_end(struct header *h, const char *kind, size_t number,
   c_put_comment(h->out, name);
   text_put(h->out, ": ");
   shape_put(h->out, shape, LAYOUT_HWC);
-  text_put(h->out, " */\n");
+  text_put(h->out, stream ? ", a row at a time */\n" : " */\n");
   put_shape(h, stem, shape);
   header_stem_macro(h, stem, "_COUNT", count);
   header_stem_macro(h, stem, "_BYTES", bytes_of(h, operand, count));

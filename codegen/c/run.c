@@ -30,6 +30,10 @@ void run_put_prototype(struct text *out, const struct run_ends *ends) {
   text_putc(out, ')');
 }
 
+void run_put_reset(struct text *out, const struct run_ends *ends) {
+  text_printf(out, "void %.*s_reset(void)", SLICE_ARG(ends->name));
+}
+
 static unsigned long long values_of(const struct netrt_model *model,
                                     const struct netrt_operand *at) {
   unsigned long long values = 1;
@@ -59,6 +63,16 @@ static void put_copies(struct text *out, const struct run_ends *ends,
   }
 }
 
+/* What X_run has opened is that of X_reset, too. */
+static void put_reset(struct text *out, const struct run_ends *ends) {
+  text_put(out, "static struct netrt net;\n\n"
+                "#ifdef __cplusplus\nextern \"C\"\n#endif\n");
+  run_put_reset(out, ends);
+  text_put(out, ";\n\n");
+  run_put_reset(out, ends);
+  text_put(out, " {\n  if (net.model)\n    netrt_reset(&net);\n}\n");
+}
+
 /* The block of weights that are not all of float32 is one of bytes. */
 static bool is_small(const struct netrt_model *model) {
   for (uint32_t i = 0; i < model->operand_count; i++)
@@ -81,14 +95,18 @@ void run_put_function(struct text *out, const struct run_ends *ends,
   text_put(out, "#ifdef __cplusplus\nextern \"C\"\n#endif\n");
   run_put_prototype(out, ends);
   text_printf(
-      out, ";\nstatic NETRT_ARENA unsigned char arena[%llu];\n\n",
+      out, ";\nstatic NETRT_ARENA unsigned char arena[%llu];\n",
       (unsigned long long)(model->arena_bytes ? model->arena_bytes : 1));
+  if (ends->stream)
+    put_reset(out, ends);
+  text_putc(out, '\n');
   run_put_prototype(out, ends);
   text_printf(out,
-              " {\n  static struct netrt net;\n"
+              " {\n%s"
               "  enum netrt_status status = NETRT_OK;\n"
               "  if (!net.model)\n"
               "    status = netrt_open(&net, &%.*s_model, ",
+              ends->stream ? "" : "  static struct netrt net;\n",
               SLICE_ARG(ends->name));
   if (weights)
     text_printf(out, "%.*s_weights,\n", SLICE_ARG(ends->name));

@@ -251,20 +251,22 @@ static void put_model(struct printing *p) {
   text_put(p->out, ", BUFFER_COUNT};\n");
 }
 
-static void put_run(struct printing *p, struct arena *arena) {
+static void put_run(struct printing *p, const struct compiled *c) {
   const struct netrt_model *m = p->model;
   size_t inputs = m->input_count, outputs = m->output_count;
-  uint8_t *types = arena_alloc(arena, inputs + outputs + 1, 1);
+  uint8_t *types = arena_alloc(c->arena, inputs + outputs + 1, 1);
   for (size_t i = 0; i < inputs; i++)
     types[i] = m->inputs[i].operand.type;
   for (size_t i = 0; i < outputs; i++)
     types[inputs + i] = m->outputs[i].operand.type;
-  run_put_function(p->out,
-                   &(struct run_ends){.name = p->name,
-                                      .types = types,
-                                      .inputs = inputs,
-                                      .outputs = outputs},
-                   m);
+  run_put_function(
+      p->out,
+      &(struct run_ends){.name = p->name,
+                         .types = types,
+                         .inputs = inputs,
+                         .outputs = outputs,
+                         .stream = c->memory.inference.lines.window > 0},
+      m);
 }
 
 void emit_source(const struct compiled *c, struct text *out) {
@@ -286,5 +288,5 @@ void emit_source(const struct compiled *c, struct text *out) {
   put_names(&p, &item);
   put_buffers(&p, &item);
   put_model(&p);
-  put_run(&p, c->arena);
+  put_run(&p, c);
 }

@@ -125,7 +125,7 @@ static void add_op(struct table_making *m, const struct program_op *op) {
                           .reals = small(m, m->reals.count),
                           .ins = (uint16_t)op->ins,
                           .outs = (uint8_t)op->outs,
-                          .works = (uint8_t)op->works,
+                          .works = op->stays ? NETRT_STAYS : (uint8_t)op->works,
                           .kernel = (uint8_t)code};
   m->too_large = m->too_large || op->ins > UINT16_MAX || op->outs > UINT8_MAX;
   for (int i = 0; i < op->numbers; i++)
@@ -247,6 +247,20 @@ static const char *no_kernel(struct table_making *m) {
   return NULL;
 }
 
+/* What keeps the net from taking a row at a time, if that is asked for. */
+static const char *no_stream(struct table_making *m) {
+  const struct inference_lines *lines = &m->program->plan.lines;
+  if (!lines->fault || lines->window)
+    return NULL;
+  text_put(&m->text, "this net cannot take a row at a time: ");
+  model_put_name(&m->text, m->c->model, lines->fault_node);
+  text_printf(&m->text, " %s; ", lines->fault);
+  if (lines->advice)
+    text_printf(&m->text, "%s, or ", lines->advice);
+  text_put(&m->text, "leave out `stream`");
+  return keep_text(m);
+}
+
 /* Sums of 8 bits are in 32: of products of 8 and 9. */
 static const char *long_sum(struct table_making *m) {
   for (size_t i = 0; i < m->program->ops.count; i++) {
@@ -315,7 +329,9 @@ const char *tables_make(const struct compiled *c, const struct program *program,
       !is_addressed(program->plan.plan.height))
     return "weights or an arena beyond 4 GiB need a 64-bit netc: this one has "
            "32 bits";
-  const char *unknown = no_kernel(&m);
+  const char *unknown = no_stream(&m);
+  if (!unknown)
+    unknown = no_kernel(&m);
   if (!unknown)
     unknown = long_sum(&m);
   if (unknown)

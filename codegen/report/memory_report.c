@@ -283,10 +283,45 @@ static void put_peak_buffers(struct section *b) {
   end_line(b);
 }
 
+static void put_fault(struct section *b, const struct inference_lines *lines) {
+  model_put_name(&b->line, b->c->model, lines->fault_node);
+  text_printf(&b->line, " %s", lines->fault);
+}
+
+/* How a prediction takes a row of its input, or why it does not. */
+static void put_stream(struct section *b) {
+  const struct inference_lines *lines = &b->c->memory.inference.lines;
+  text_put(&b->line, "  a row at a time: ");
+  if (!lines->window) {
+    text_put(&b->line, "not possible: ");
+    put_fault(b, lines);
+    end_line(b);
+    return;
+  }
+  text_put(&b->line, "up to ");
+  model_put_name(&b->line, b->c->model, lines->last);
+  if (lines->fault) {
+    text_put(&b->line, " (");
+    put_fault(b, lines);
+    text_putc(&b->line, ')');
+  }
+  text_printf(&b->line, "; %s B stay; ", count_text(lines->bytes).text);
+  if (lines->hop > 1)
+    text_printf(&b->line, "an output every %s rows, for ",
+                count_text(lines->hop).text);
+  text_printf(&b->line, "%s MACs%s", count_text(lines->macs).text,
+              lines->hop > 1 ? "" : " a row");
+  end_line(b);
+}
+
 /* The first stages, where they are computed row by row. */
 static void put_lines(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
   const struct infer_settings *infer = &b->c->settings->infer;
+  if (infer->stream == TOGGLE_ON) {
+    put_stream(b);
+    return;
+  }
   if (!f->lines.count && infer->patches == PATCHES_AUTO) {
     text_put(&b->line, infer->batch == 1
                            ? "  row by row: no layers; it would take no less"

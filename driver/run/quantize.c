@@ -39,6 +39,7 @@ static int open_net(struct quantizing *q, struct running *r,
   netc_set(netc, "dtype", dtype);
   netc_set(netc, "fuse", "off"); /* each layer shows what it gives */
   netc_set(netc, "patches", "off");
+  netc_set(netc, "stream", "off");
   r->weights = q->from;
   r->random = !q->from;
   r->seed = q->seed;

@@ -99,6 +99,12 @@ int run_open_net(struct running *r) {
   r->model = *tables;
   r->model.kernels = netrt_kernels;
   r->model.kernel_count = NETRT_CODES;
+  for (uint32_t i = 0; i < r->model.op_count; i++)
+    if (r->model.ops[i].works == NETRT_STAYS)
+      return complain(EXIT_USAGE,
+                      "%s: whole windows are computed here, which have the "
+                      "same outputs: leave out `--stream`",
+                      r->options.files.at[0]);
   r->arena_block = allocate(r->model.arena_bytes);
   if (!r->arena_block)
     return complain(EXIT_IO, "out of memory: the arena has %zu bytes",
@@ -223,6 +229,8 @@ int command_run(int argc, char **argv) {
   if (!netc || !r)
     complain(EXIT_IO, "out of memory");
   if (netc && r) {
+    netc_set(netc, "stream", "off"); /* whatever the source says: whole windows,
+                                      * which have the same outputs */
     if (!net_options_read_more(&r->options, COMMAND_RUN, netc, argc, argv, take,
                                r))
       r->status = r->options.files.status;

@@ -141,7 +141,8 @@ static int verify(struct verifying *v, struct netc *netc, int argc,
                   char **argv) {
   struct arena *const arenas[GUARD_ARENAS] = {&v->run->arena};
   v->run->seed = 1;
-  if (netc_set(netc, "batch", "2") != NETC_OK)
+  if (netc_set(netc, "batch", "2") != NETC_OK ||
+      netc_set(netc, "stream", "off") != NETC_OK)
     return complain(EXIT_IO, "out of memory");
   if (!net_options_read_more(&v->run->options, COMMAND_VERIFY, netc, argc, argv,
                              take, v))

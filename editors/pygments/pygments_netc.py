@@ -39,7 +39,8 @@ CHOOSERS = """
     loss loss_dtype rule norms profile keep_gradients keep_outputs
     checkpoint gpu unit reshard prefetch bucket offload sequence_parallel
     keep_gathered flat_gather schedule cut weight_dtype fold fuse overlap
-    patches cache cache_v step flash sampler gpu_layers host_experts fits
+    patches stream cache cache_v step flash sampler gpu_layers host_experts
+    fits
 """.split()
 FUNCTIONS = "min max floor ceil round sqrt log2 divisible".split()
 

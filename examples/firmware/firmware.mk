@@ -5,6 +5,8 @@ RUNTIME = $(shell pkg-config --variable=sources netrt)
 NET = ../firmware/kws.net
 # Weights by chance; trained ones: WEIGHTS = --from trained.safetensors
 WEIGHTS = --random 1
+# Settings of the plan: --stream on, --patches auto
+PLAN =
 CFLAGS = -Os -Wall -Wextra
 out = build
 
@@ -34,7 +36,7 @@ $(out)/reached.o: $(filter-out $(out)/main.o $(out)/weights.o,$(objects))
 
 $(out)/kws.h $(out)/kws.c &: $(NET)
 	@mkdir -p $(out)
-	$(NETC) $< --header=deploy --prefix=kws -o $(out)/kws.h -o $(out)/kws.c
+	$(NETC) $< $(PLAN) --header=deploy --prefix=kws -o $(out)/kws.h -o $(out)/kws.c
 
 $(out)/weights.S: $(NET)
 	@mkdir -p $(out)

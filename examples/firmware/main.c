@@ -16,6 +16,11 @@ typedef float number;
 #define FRAME(i) ((number)((i) % 17) / 8 - 1)
 #define MILLIONTHS(score) ((long)((score)*1e6f))
 #endif
+#ifndef KWS_WINDOW_ROWS
+#define KWS_WINDOW_ROWS                                \
+  1 /* all frames at once; infer stream=on: one by one \
+     */
+#endif
 static number frames[KWS_INPUT_0_COUNT], scores[KWS_OUTPUT_0_COUNT];
 
 /* The stack below main() is filled with a pattern, and looked at afterwards. */
@@ -34,11 +39,14 @@ static int stack_used(const volatile unsigned char *top) {
 }
 
 int main(void) {
-  for (int i = 0; i < KWS_INPUT_0_COUNT; i++)
-    frames[i] = FRAME(i);
   unsigned char *top = __builtin_frame_address(0);
+  int status = 0;
   paint_stack(top);
-  int status = kws_run(frames, scores);
+  for (int row = 0; row < KWS_WINDOW_ROWS; row++) {
+    for (int i = 0; i < KWS_INPUT_0_COUNT; i++)
+      frames[i] = FRAME(row * KWS_INPUT_0_COUNT + i);
+    status = kws_run(frames, scores); /* only the last row ends a window */
+  }
   int used = stack_used(top);
   if (status != 0) {
     printf("kws_run: status %d\n", status);
