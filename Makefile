@@ -163,13 +163,27 @@ runtime_flags = -std=c99 $(filter-out -std=c11 -I% -fsanitize=fuzzer-no-link \
                 $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)
 runtime_libs = $(if $(NETRT_ONEDNN),-ldnnl) -lm
 
-$(build)/obj/runtime/%.o: $(src)runtime/%.c
+# How objects are made. Where that changes, but for -Werror and ccache, they are
+# made again. `make install` takes those that there are, and `make -n` writes
+# nothing.
+made = $(build)/made
+made_by := $(filter-out ccache -Werror,$(CC) $(flags) $(runtime_flags))
+takes := install% uninstall clean lint dist portable
+ifneq ($(made_by),$(file <$(made)))
+ifeq ($(and $(wildcard $(made)),$(or \
+        $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))), \
+        $(if $(filter-out $(takes),$(or $(MAKECMDGOALS),all)),,takes))),)
+$(shell mkdir -p $(build))$(file >$(made),$(made_by))
+endif
+endif
+
+$(build)/obj/runtime/%.o: $(src)runtime/%.c $(made)
 	@mkdir -p $(@D)
 	@echo "CC $(<:$(src)%=%)"
 	@$(CC) $(runtime_flags) -MMD -MP -c -o $@ $<
 
 # The same with all checks of a plan, for tests.
-$(build)/checked/%.o: $(src)runtime/%.c
+$(build)/checked/%.o: $(src)runtime/%.c $(made)
 	@mkdir -p $(@D)
 	@$(CC) $(runtime_flags) -DNETRT_CHECK -MMD -MP -c -o $@ $<
 
@@ -177,12 +191,12 @@ $(build)/libnetrt.a: $(runtime_objects)
 	@echo "LINK $@"
 	@rm -f $@ && $(AR) rcsD $@ $^
 
-$(build)/obj/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
+$(build)/obj/%.o: $(src)%.c $(made) | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
 	@echo "CC $(<:$(src)%=%)"
 	@$(CC) $(flags) -MMD -MP -c -o $@ $<
 
-$(build)/obj/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
+$(build)/obj/gen/%.o: $(gen)/%.c $(made) | $(gen)/grammar.h
 	@mkdir -p $(@D)
 	@echo "CC $*.c"
 	@$(CC) $(flags) -MMD -MP -c -o $@ $(abspath $<)
@@ -301,11 +315,11 @@ $(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
 # The library once more, which counts its steps: how does its work grow?
 counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
 
-$(build)/steps/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
+$(build)/steps/gen/%.o: $(gen)/%.c $(made) | $(gen)/grammar.h
 	@mkdir -p $(@D)
 	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $(abspath $<)
 
-$(build)/steps/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
+$(build)/steps/%.o: $(src)%.c $(made) | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
 	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $<
 

@@ -394,6 +394,19 @@ static void shells_take_the_completion(void **state) {
                  "");
 }
 
+/* An object is made where there is none, or by other flags. */
+static void other_flags_make_objects_again(void **state) {
+  (void)state;
+  const char *dir = scratch("flags");
+  expect_run(run("unset MAKEFLAGS MAKELEVEL; o=%s/b/obj/runtime/kernel.o;"
+                 "m() { make -s build=%s/b \"$@\"; echo $?; };"
+                 "m $o CFLAGS=-O0; m $o CFLAGS=-O0; m $o CFLAGS=-O0 CI=1;"
+                 "m -n $o CFLAGS=-O1; m -n uninstall install CFLAGS=-O1 "
+                 ">%s/log; m $o CFLAGS=-O0; m $o CFLAGS=-O1",
+                 dir, dir, dir),
+             "CC runtime/kernel.c\n0\n0\n0\n0\n0\nCC runtime/kernel.c\n0\n");
+}
+
 static void uninstall_leaves_nothing(void **state) {
   (void)state;
   struct run r = run("unset MAKEFLAGS MAKELEVEL; make -s uninstall build=%s "
@@ -420,6 +433,7 @@ int main(void) {
       cmocka_unit_test(the_runtime_names_are_its_own),
       cmocka_unit_test(the_manual_and_completion_are_there),
       cmocka_unit_test(shells_take_the_completion),
+      cmocka_unit_test(other_flags_make_objects_again),
       cmocka_unit_test(uninstall_leaves_nothing),
   };
   return cmocka_run_group_tests_name("install", tests, install, NULL);
