@@ -97,6 +97,12 @@ void writer_put_argument(struct json_writer *w, const struct arg_spec *spec,
       json_put_int(json, ((const struct numbers *)at)->at[i]);
     json_put_close(json, ']');
     break;
+  case TYPE_MAPS:
+    json_put_open(json, '[');
+    for (int i = 0; i < ((const struct map_list *)at)->count; i++)
+      put_sizes(json, &((const struct map_list *)at)->at[i]);
+    json_put_close(json, ']');
+    break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     if (spec->type == TYPE_CHOICE && *(const int *)at == 0)

@@ -1,7 +1,7 @@
 /* gridsample: values of a map at places that the net computes. */
-#include <inttypes.h>
+#include "layers/gridsample.h"
 
-#include "layers/layer.h"
+#include <inttypes.h>
 
 struct gridsample {
   struct layer_ref grid;
@@ -81,10 +81,24 @@ static size_t merge(struct tape *tape, size_t in) {
                                         .gradient = GRADIENT_SHARED});
 }
 
-/*
- * aten::grid_sampler_2d, _3d: both inputs are kept, in 32 bits. Places get a
- * gradient, wanted or not (aten/src/ATen/native/GridSampler.cpp).
- */
+size_t gridsample_run(struct tape *tape, const size_t *pair,
+                      const struct lowering *does, const struct shape *out) {
+  struct extent unwanted =
+      extent_sample(tape_extent(tape, pair[1])->count, WIDTH_NET);
+  uint32_t layout = layout_of_map(tape, pair[0], out, LAST_NEVER);
+  if (tape->values.at[pair[1]].needs_gradient)
+    unwanted.count = 0;
+  return tape_run(tape, &(struct operation){.name = "gridsample",
+                                            .does = does,
+                                            .in = pair,
+                                            .in_count = 2,
+                                            .out = extent_of(out),
+                                            .layout = layout,
+                                            .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                                            .back_more = unwanted,
+                                            .cast = CAST_FULL});
+}
+
 static size_t gridsample_trace(const struct layer *layer, struct tape *tape,
                                const size_t *in) {
   const struct gridsample *sample = layer->args;
@@ -103,19 +117,7 @@ static size_t gridsample_trace(const struct layer *layer, struct tape *tape,
     if (!layout_is_whole(tape, in[1]))
       pair[1] = merge(tape, in[1]);
   }
-  uint32_t layout = layout_of_map(tape, in[0], &layer->out, LAST_NEVER);
-  struct extent unwanted = extent_of(layer->in[1]);
-  if (tape->values.at[in[1]].needs_gradient)
-    unwanted.count = 0;
-  return tape_run(tape, &(struct operation){.name = "gridsample",
-                                            .does = &does,
-                                            .in = pair,
-                                            .in_count = 2,
-                                            .out = extent_of(&layer->out),
-                                            .layout = layout,
-                                            .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                            .back_more = unwanted,
-                                            .cast = CAST_FULL});
+  return gridsample_run(tape, pair, &does, &layer->out);
 }
 
 LAYER_KIND(gridsample, "Shape",

@@ -51,6 +51,12 @@ struct numbers {
   int64_t at[LIMIT_NUMBERS];
 };
 
+/* Sizes of maps, one after the other. */
+struct map_list {
+  int count;
+  struct sizes at[LIMIT_NUMBERS];
+};
+
 /* An axis by its letter; numbers count from 0. */
 enum { AXIS_C = 100, AXIS_W, AXIS_H, AXIS_D, AXIS_LENGTH };
 
@@ -76,6 +82,7 @@ enum arg_type {
   TYPE_AXIS,    /* struct axes, one of them */
   TYPE_AXES,    /* struct axes, all positions that follow */
   TYPE_NUMBERS, /* struct numbers, likewise */
+  TYPE_MAPS,    /* struct map_list, likewise */
   TYPE_WORDS,   /* int: 0, or the place of the word in `words` from 1 */
   TYPE_BIAS,    /* enum bias */
   TYPE_LAYER,   /* struct layer_ref: whose parameters are meant */

@@ -32,6 +32,7 @@ static const char *value_word(const struct arg_spec *spec) {
   case TYPE_AXIS: return "AXIS";
   case TYPE_AXES: return "AXES";
   case TYPE_NUMBERS: return "N..";
+  case TYPE_MAPS: return "SIZE..";
   case TYPE_LAYER:
   case TYPE_INPUT: return "LABEL";
   default: return settings_is_cut(spec) ? "N,N,.." : "WORD";

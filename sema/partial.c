@@ -83,6 +83,11 @@ static bool vary(const struct arg_spec *spec, void *at, int which) {
       return false;
     *(struct numbers *)at = (struct numbers){1, {which + 1}};
     return true;
+  case TYPE_MAPS:
+    if (i >= sizeof windows / sizeof *windows)
+      return false;
+    *(struct map_list *)at = (struct map_list){1, {{1, {windows[i]}}}};
+    return true;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     if (!word_at(spec->words, which + 1).length)

@@ -21,6 +21,9 @@ const small = [
     (net) => [`tests/data/onnx/${net}.net`, "--batch", "2", "--opset",
       `${opset}`]).slice(0, opset < 19 ? 2 : 3)),
   ["tests/data/onnx/windows.net", "--batch", "2", "--opset", "21"],
+  ...[16, 17, 20, 21].flatMap((opset) => [[], ["--dynamic"]].map((more) => [
+    "tests/data/onnx/places.net", "--batch", "2", "--opset", `${opset}`,
+    ...more])),
   ...[1, 3].flatMap((batch) => ["windows", "values", "shapes", "sequences",
     "recurrent", "ends"].map((net) => [`tests/data/onnx/${net}.net`,
     "--dynamic", "--batch", `${batch}`])),

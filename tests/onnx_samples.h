@@ -22,6 +22,7 @@ static const struct {
     {"div", "8x8x4", "div {} {}"},
     {"min", "8x8x4", "min {} {}"},
     {"mla", "8x16", "mla 4 latent=8 rope=4"},
+    {"deformattn", "8x4", "deformattn 2 2x3 1x2 at=where"},
     {"moe", "8x4", "moe experts=4 top=2 { linear 8; linear 4 }"},
     {"ssm", "8x4", "ssm"},
     {"distances", "8x4", "distances 3x2"},
@@ -76,6 +77,7 @@ static const struct {
 static inline const char *second_input(const char *written) {
   return strstr(written, "boxes=")     ? "input boxes 5x4\n"
          : strstr(written, "offsets=") ? "input offsets 8x8x18\n"
+         : strstr(written, "at=where") ? "input where 8x2\n"
          : strstr(written, " grid")    ? "input grid 5x5x2\n"
                                        : "";
 }

@@ -333,7 +333,8 @@ static void the_checker_agrees_with_every_shape(void **state) {
       "exit 1; "
       "done; done; for n in tests/data/onnx/*.net; do for o in $(seq 11 17); "
       "do %s $n --opset $o --batch 3 -o %s/test.$(basename $n .net).$o.onnx "
-      "2>/dev/null || case $n in *later.net);; *) exit 1;; esac; done; done; "
+      "2>/dev/null || case $n in *later.net | *places.net);; *) exit 1;; "
+      "esac; done; done; "
       "/usr/bin/python3 tests/onnx_check.py %s/*.onnx",
       NETC, folder, NETC, folder, folder);
   if (r.status)

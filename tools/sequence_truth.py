@@ -657,6 +657,58 @@ def latents():
         case(f"input 6x16; linear 16; mla 3 {words} naive", module, (6, 16))
 
 
+# Attention at places
+
+def read_places(value, maps, places, weights, check):
+    """Each head's places of each map: ms_deform_attn_core_pytorch() of
+    fundamentalvision/Deformable-DETR models/ops/functions"""
+    n, _, heads, dim = value.shape
+    rows = value.split([h * w for h, w in maps], 1)
+    grids, found = 2 * places - 1, []
+    for i, (h, w) in enumerate(maps):
+        level = rows[i].flatten(2).transpose(1, 2).reshape(
+            n * heads, dim, h, w)
+        grid = grids[:, :, :, i].transpose(1, 2).flatten(0, 1)
+        found.append(F.grid_sample(level, check(grid), align_corners=False))
+    weights = weights.transpose(1, 2).reshape(
+        n * heads, 1, places.shape[1], -1)
+    y = (torch.stack(found, -2).flatten(-2) * weights).sum(-1)
+    return y.view(n, heads * dim, -1).transpose(1, 2).contiguous()
+
+
+class DeformableAttention(nn.Module):
+    """MSDeformAttn of models/ops/modules; `check` sees where it reads"""
+
+    def __init__(self, channels, heads, maps, points=4, seen=None,
+                 check=lambda places: places):
+        super().__init__()
+        self.check = check
+        self.heads, self.maps, self.points = heads, maps, points
+        count = heads * len(maps) * points
+        self.where = nn.Linear(channels, 2 * count)
+        self.counts = nn.Linear(channels, count)
+        self.value = nn.Linear(seen or channels, channels)
+        self.out = nn.Linear(channels, channels)
+
+    def forward(self, x, at, seen):
+        n, rows, maps = *x.shape[:2], len(self.maps)
+        value = self.value(seen)
+        value = value.view(n, value.shape[1], self.heads, -1)
+        moved = self.where(x).view(n, rows, self.heads, maps, self.points, 2)
+        weights = self.counts(x).view(n, rows, self.heads, -1)
+        weights = F.softmax(weights, -1)
+        if at.dim() == 3:
+            at = at[:, :, None]
+        if at.shape[-1] == 2:
+            sizes = torch.tensor([(w, h) for h, w in self.maps])
+            places = at[:, :, None, :, None] + moved / sizes[:, None]
+        else:
+            places = at[:, :, None, :, None, :2] + moved / self.points * at[
+                :, :, None, :, None, 2:] * 0.5
+        return self.out(read_places(value, self.maps, places, weights,
+                                    self.check))
+
+
 # State spaces
 
 class Mamba(nn.Module):

@@ -19,6 +19,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from alive import Held, alone
+from sequence_truth import DeformableAttention
 
 torch.manual_seed(1)
 ONLY = sys.argv[1:]
@@ -366,6 +367,38 @@ class SampledByHeads(nn.Module):
                          .contiguous())
 
 
+class Attending(nn.Module):
+    """Deformable attention of what dense layers make, and one after it."""
+
+    def __init__(self, numbers, maps, own=False, seen=6, heads=2, points=4):
+        super().__init__()
+        self.x = nn.Linear(4, 8)
+        self.at = nn.Linear(4, numbers) if numbers else None
+        self.seen = None if own else nn.Linear(4, seen)
+        self.attend = DeformableAttention(8, heads, maps, points,
+                                          8 if own else seen)
+        self.last, self.maps = nn.Linear(8, 1), len(maps)
+
+    def forward(self, x, memory=None, at=None):
+        y = self.x(x)
+        if self.at:
+            at = self.at(x).sigmoid()
+            if at.shape[-1] not in (2, 4):
+                at = at.view(*at.shape[:2], self.maps, -1)
+        seen = self.seen(memory) if self.seen else y
+        return self.last(self.attend(y, at, seen))
+
+
+class Own(Attending):
+    """Places are an input, and values its own."""
+
+    def __init__(self, maps, points=4):
+        super().__init__(0, maps, True, heads=4, points=points)
+
+    def forward(self, x, at):
+        return super().forward(x, None, at)
+
+
 class Deformed(nn.Module):
     """torchvision.ops.DeformConv2d with the layers that say where it reads"""
 
@@ -404,6 +437,22 @@ def sampling():
          "linear 8; reshape 6x5x8; "
          "gridsample g; reshape 30x3x2x4; mul w; sum h; reshape 30x8; "
          "linear 1", SampledByHeads(), (30, 4), batches=(3,))
+    maps, head = [(4, 5), (2, 3), (2, 2)], "input x 7x4; input m 30x4; "
+    for numbers, shape in (2, ""), (4, ""), (6, "; reshape 7x3x2"), \
+                          (12, "; reshape 7x3x4"):
+        case(f"{head}from m; seen: linear 6; from x; fork {{ linear {numbers} "
+             f"sigmoid{shape}; at: identity }}; linear 8; deformattn 2 4x5 "
+             "2x3 2 at=at values=seen; linear 1", Attending(numbers, maps),
+             (7, 4), (30, 4))
+    for words, options in ("4x5 2x3 2", {}), ("4x5 2x3 2 points=1", {
+            "points": 1}), ("5x6", {"maps": [(5, 6)]}):
+        options = {"maps": maps, **options}
+        case("input x 30x4; input at 30x2; from x; linear 8; deformattn 4 "
+             f"{words} at=at; linear 1", Own(**options), (30, 4), (30, 2))
+    case("input x 1x4; input m 30x4; from m; seen: linear 6; from x; fork { "
+         "linear 4 sigmoid; at: identity }; linear 8; deformattn 1 4x5 2x3 2 "
+         "at=at values=seen; linear 1", Attending(4, maps, heads=1), (1, 4),
+         (30, 4))
     for words, options in ("", {}), (" nobias", {"bias": False}), \
                           (" groups=2", {"groups": 2, "parts": 2}), \
                           (" /2", {"stride": 2}):

@@ -88,6 +88,10 @@ const struct scale_by *form_scale_by(const struct torch_form *f,
   return find(f, arg, TYPE_SCALE);
 }
 
+const struct map_list *form_maps(const struct torch_form *f, const char *arg) {
+  return find(f, arg, TYPE_MAPS);
+}
+
 const struct range *form_range(const struct torch_form *f, const char *arg) {
   return find(f, arg, TYPE_RANGE);
 }

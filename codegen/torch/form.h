@@ -90,6 +90,7 @@ const struct padding *form_padding(const struct torch_form *f, const char *arg);
 const struct axes *form_axes(const struct torch_form *f, const char *arg);
 const struct scale_by *form_scale_by(const struct torch_form *f,
                                      const char *arg);
+const struct map_list *form_maps(const struct torch_form *f, const char *arg);
 const struct range *form_range(const struct torch_form *f, const char *arg);
 
 /* The parameter of that name; NULL: the layer has none. */

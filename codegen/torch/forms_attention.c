@@ -239,3 +239,33 @@ void form_attention(struct torch_form *f) {
                : (packed ? HELPER_PackedAttention : HELPER_Attention));
   }
 }
+
+/* [(80, 80), (40, 40)] */
+static struct slice list_maps(const struct torch_form *f) {
+  const struct map_list *maps = form_maps(f, "maps");
+  struct text text = text_new(f->arena);
+  for (int i = 0; i < maps->count; i++) {
+    const int64_t size[2] = {size_at(&maps->at[i], 0, 1),
+                             size_at(&maps->at[i], 1, 1)};
+    text_put(&text, i ? ", " : "[");
+    text_puts(&text, form_list(f, size, 2));
+  }
+  text_put(&text, "]");
+  return text_slice(&text);
+}
+
+void form_deformattn(struct torch_form *f) {
+  int last = f->layer->input_count - 1;
+  int values = form_given(f, "values") ? last : 0;
+  int64_t channels = shape_channels(f->layer->in[0]);
+  int64_t seen = shape_channels(f->layer->in[values]);
+  f->helpers |= 1u << HELPER_DeformableAttention;
+  MAKE(f, "DeformableAttention(%i, %i, %v%k%k)", "channels", channels, "heads",
+       form_int(f, "heads"), "maps", list_maps(f), "points", "4",
+       form_number(f, form_int(f, "points")), "seen", "None",
+       seen == channels ? slice_of("None") : form_number(f, seen));
+  CALL(f, "%m(%c, %c, %c)", form_module(f), form_in(f, 0, LAST),
+       form_in(f, 1, LAST), form_in(f, values, LAST));
+  f->out = LAST;
+  f->repeats = !values;
+}

@@ -29,7 +29,7 @@
     flatten reshape permute slice split crop detach topk gather pad roll
     shuffle pixelshuffle space2depth unfold up gridsample scale affine
     weight add sub mul div max min concat stack matmul embed posembed
-    distances token attention mla moe ssm rnn lstm gru convlstm
+    distances token attention mla deformattn moe ssm rnn lstm gru convlstm
 "))
 
 (defconst netc-mode-options

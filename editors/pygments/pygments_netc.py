@@ -24,7 +24,7 @@ LAYERS = """
     flatten reshape permute slice split crop detach topk gather pad roll
     shuffle pixelshuffle space2depth unfold up gridsample scale affine
     weight add sub mul div max min concat stack matmul embed posembed
-    distances token attention mla moe ssm rnn lstm gru convlstm
+    distances token attention mla deformattn moe ssm rnn lstm gru convlstm
 """.split()
 OPTIONS = """
     pad bias nobias wnorm spectral ws gain dora ceil indices aligned keep

@@ -61,7 +61,8 @@ static bool is_axes(const struct arg_spec *spec) {
 
 /* All positions that follow are its. */
 static bool is_list(const struct arg_spec *spec) {
-  return spec->type == TYPE_AXES || spec->type == TYPE_NUMBERS;
+  return spec->type == TYPE_AXES || spec->type == TYPE_NUMBERS ||
+         spec->type == TYPE_MAPS;
 }
 
 static void put_axis(struct binding *b, int row, int64_t axis) {

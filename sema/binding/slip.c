@@ -156,7 +156,8 @@ void slip_product(struct expander *e, const struct expr *expr) {
 bool slip_check(struct expander *e, struct binding *b,
                 const struct arg_spec *spec, const struct expr *expr,
                 struct span argument) {
-  if (spec->type == TYPE_SIZES || spec->type == TYPE_SHAPE)
+  if (spec->type == TYPE_SIZES || spec->type == TYPE_SHAPE ||
+      spec->type == TYPE_MAPS)
     slip_product(e, expr);
   if (stride_in_sizes(e, b, spec, expr) ||
       padding_word(e, b, spec, expr, argument) || shorthand_value(e, b, expr))

@@ -289,6 +289,19 @@ static bool store_numbers(struct slot *s) {
   return true;
 }
 
+/* The sizes of one more map. */
+static bool store_map(struct slot *s) {
+  struct map_list *maps = s->at;
+  if (maps->count == LIMIT_NUMBERS) {
+    report(s->e, WRONG_COUNT, s->expr->span, "%s takes at most %d maps",
+           s->b->owner, LIMIT_NUMBERS);
+    s->b->failed = true;
+    return false;
+  }
+  s->at = &maps->at[maps->count++];
+  return store_sizes(s);
+}
+
 /* `bias=true`, for values that come from elsewhere. */
 static bool store_truth(struct slot *s) {
   bool pair = s->spec->type == TYPE_BIAS;
@@ -331,6 +344,7 @@ bool slot_store(struct slot *s) {
   case TYPE_AXIS:
   case TYPE_AXES: return store_axes(s);
   case TYPE_NUMBERS: return store_numbers(s);
+  case TYPE_MAPS: return store_map(s);
   case TYPE_WORDS:
   case TYPE_BIAS: return store_truth(s);
   case TYPE_LAYER:

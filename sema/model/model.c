@@ -149,6 +149,14 @@ static void put_numbers(struct text *out, const struct numbers *numbers) {
   }
 }
 
+static void put_maps(struct text *out, const struct map_list *maps,
+                     const char *between) {
+  for (int i = 0; i < maps->count; i++) {
+    text_put(out, i ? between : "");
+    put_sizes(out, &maps->at[i], &maps->at[i]);
+  }
+}
+
 static const char *axes_key(const struct arg_spec *spec) {
   return spec->place == PLACE_WORD ? spec->name : NULL;
 }
@@ -209,6 +217,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
   case TYPE_AXIS:
   case TYPE_AXES: put_axes(out, at, axes_key(spec), labels, " "); break;
   case TYPE_NUMBERS: put_numbers(out, at); break;
+  case TYPE_MAPS: put_maps(out, at, " "); break;
   case TYPE_WORDS:
   case TYPE_CHOICE:
     text_puts(out, word_at(spec->words, *(const int *)at));
@@ -304,6 +313,8 @@ static void put_item(struct text *out, const struct arg_spec *spec,
                      const void *at, const struct slice *labels) {
   if (spec->type == TYPE_AXES) {
     put_axes(out, at, axes_key(spec), labels, ", ");
+  } else if (spec->type == TYPE_MAPS) {
+    put_maps(out, at, ", ");
   } else if (spec->place == PLACE_STRIDE) {
     text_printf(out, "%s=", spec->name);
     put_value(out, spec, at, labels);

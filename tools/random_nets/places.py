@@ -3,8 +3,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from sequence_truth import DeformableAttention
 from maps import CONV, MAPS, begin, is_even, padding, places, window, words_of
 from net import Refused, head, join, layer
+from values import fork
 
 try:
     from torchvision import ops
@@ -38,6 +40,58 @@ def gridsample(b, x):
     return (f"fork {{ {text}; {label}: conv {axes} 1 }}; gridsample {label}"
             f"{words}", b.emit(lambda t, g: F.grid_sample(
                 t, calm(g), mode, beyond, corners), x, grid))
+
+
+def maps_of(b, rows):
+    """Sizes of maps that have so many rows together."""
+    maps = []
+    for i in range(b.here("maps", [1, 2, 3], 0.8) - 1):
+        own = b.here(f"rows{i}", range(1, max(rows - 1, 2)), 1)
+        maps.append(own)
+        rows -= own
+    if rows < 1:
+        raise Refused("no rows")
+    maps.append(rows)
+    for i, own in enumerate(maps):
+        height = b.here(f"height{i}", [h for h in range(1, own + 1)
+                                       if own % h == 0], 0.7)
+        maps[i] = height, own // height
+    return maps
+
+
+@layer("deformattn", kinds=("rows", "mixed"), often=2)
+def deformattn(b, x):
+    x = b.last(x)
+    if len(x.sizes) != 2:
+        raise Refused("no sequence")
+    heads = b.here("heads", [h for h in (1, 2, 4) if x.channels % h == 0], 0.8)
+    points = b.here("points", [4, 1, 2], 0.5)
+    text, seen, more = "", x, ""
+    if b.here("values", [False, True], 0.8):
+        text, label, seen = fork(b, "seen", x, 2, lambda y: len(y.sizes) == 2)
+        text, seen = text + "; ", b.last(seen)
+        more = f" values={label}"
+    maps = maps_of(b, seen.sizes[0])
+    numbers = b.here("numbers", [2, 4], 0.5)
+    each = b.here("each", [0, 1, len(maps)], 0.6)
+    dense = nn.Linear(x.channels, numbers * max(each, 1))
+    at = b.emit(torch.sigmoid, b.emit(dense, x))
+    label = b.label()
+    told = f"linear {dense.out_features} sigmoid"
+    if each:
+        sizes = x.sizes[0], each, numbers
+        at = b.emit(lambda t: t.reshape(-1, *sizes), at)
+        told += f"; reshape {join(sizes)}"
+    if b.here("held", [False, True], 0.3):
+        at = b.emit(lambda t: t.detach(), at)
+        told += "; detach"
+        b.stops = True
+    module = DeformableAttention(x.channels, heads, maps, points,
+                                 seen.channels, calm)
+    text += (f"fork {{ {told}; {label}: identity }}; deformattn {heads} "
+             + " ".join(join(size) for size in maps) + f" at={label}{more}")
+    text += f" points={points}" if points != 4 else ""
+    return text + b.frozen(module), b.emit(module, x, at, seen, framed=True)
 
 
 if ops:

@@ -1,5 +1,5 @@
 # newer, by netc 0.2.0:
-# 14,487 parameters, 873,030 MACs a sample
+# 15,213 parameters, 876,134 MACs a sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.
@@ -47,6 +47,44 @@ class HeadNorm(nn.Module):
         heads = x.unflatten(-1, (-1, self.dim))
         heads = F.layer_norm(heads, (self.dim,), eps=self.eps)
         return heads.flatten(-2) * self.weight
+
+
+class DeformableAttention(nn.Module):
+    """Each head reads a few places of each map, as in Deformable DETR."""
+
+    def __init__(self, channels, heads, maps, points=4, seen=None):
+        super().__init__()
+        self.heads, self.maps, self.points = heads, maps, points
+        count = heads * len(maps) * points
+        self.sampling_offsets = nn.Linear(channels, 2 * count)
+        self.attention_weights = nn.Linear(channels, count)
+        self.value_proj = nn.Linear(seen or channels, channels)
+        self.output_proj = nn.Linear(channels, channels)
+
+    def forward(self, x, at, seen):
+        n, heads = max(len(x), len(at), len(seen)), self.heads
+        values = self.value_proj(seen).expand(n, -1, -1)
+        values = values.split([h * w for h, w in self.maps], 1)
+        moved = self.sampling_offsets(x).unflatten(
+            2, (heads, len(self.maps), self.points, 2))
+        weights = self.attention_weights(x).unflatten(2, (heads, -1))
+        weights = weights.softmax(-1).expand(n, -1, -1, -1)
+        at = (at[:, :, None] if at.dim() == 3 else at)[:, :, None, :, None]
+        if at.shape[-1] == 2:
+            sizes = x.new_tensor([(w, h) for h, w in self.maps])
+            places = at + moved / sizes[:, None]
+        else:
+            places = at[..., :2] + moved / self.points * at[..., 2:] * 0.5
+        places = (2 * places - 1).expand(n, -1, -1, -1, -1, -1)
+        found = []
+        for i, (h, w) in enumerate(self.maps):
+            level = values[i].transpose(1, 2).reshape(n * heads, -1, h, w)
+            grid = places[:, :, :, i].transpose(1, 2).flatten(0, 1)
+            found.append(F.grid_sample(level, grid, align_corners=False))
+        weights = weights.transpose(1, 2).flatten(0, 1)[:, None]
+        y = (torch.stack(found, -2).flatten(-2) * weights).sum(-1)
+        y = y.reshape(n, -1, x.shape[1]).transpose(1, 2)
+        return self.output_proj(y.contiguous())
 
 
 def rotate(x, base=10000.0, stretch=1.0, trained=None):
@@ -468,6 +506,13 @@ class Newer(nn.Module):
         self.attention2 = Attention(8, 2)
         self.attention3 = PackedAttention(8, 2, causal=True, softcap=5)
         self.linear4 = nn.Linear(16, 4)
+        self.linear5 = nn.Linear(4, 4)
+        self.deformattn1 = DeformableAttention(4, 2, [(2, 2), (1, 1)])
+        self.linear6 = nn.Linear(4, 4)
+        self.deformattn2 = DeformableAttention(4, 4, [(2, 4), (2, 2)],
+                                               points=2, seen=8)
+        self.spots = Learned(weight=torch.randn(5, 2))
+        self.deformattn3 = DeformableAttention(4, 1, [(5, 1)])
 
     def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor,
                                                      Tensor, Tensor, Tensor,
@@ -565,6 +610,13 @@ class Newer(nn.Module):
         t4 = t2.max(2)[0]
         t4 = t4.topk(5, 1)[1]
         t2 = t2.gather(1, t4[:, :, None].repeat(1, 1, 4))
+        t4 = torch.sigmoid(self.linear5(t2))
+        t2 = self.deformattn1(t2, t4, t2)
+        t4 = torch.sigmoid(self.linear6(t2))
+        t4 = t4.reshape(-1, 5, 2, 2)
+        t2 = self.deformattn2(t2, t4, b)
+        t4 = self.spots.weight[None]
+        t2 = self.deformattn3(t2, t4, t2)
         t2 = t2.topk(3, 1, largest=False)[0]
         t2 = t2.mean(1, keepdim=True)
         return y, z, u, v.transpose(1, 2), w, t1, x, t3, t2
