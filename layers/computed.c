@@ -178,6 +178,10 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
   /* A quotient's gradient; that of bmm's lies transposed, and is copied. */
   int64_t steps = how == WEIGHTS_SPECTRAL ? 3 : turned && late;
   int64_t numbers = gain ? tape->profile->keeps_numbers : 0;
+  struct extent made = kept_of(how, gain, weight);
+  struct extent gone = tape->training || how == WEIGHTS_SPECTRAL
+                           ? (struct extent){0}
+                           : made; /* in a prediction, with the kernel */
   size_t before;
   int held = late ? replace_weights(tape, &before) : 0;
   read[1] = tape_run(
@@ -187,8 +191,8 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
                           .in_count = held,
                           .held = held,
                           .out = extent_fixed(count_of(weight), WIDTH_NET),
-                          .kept = {kept_of(how, gain, weight),
-                                   extent_fixed(numbers, WIDTH_INDEX)},
+                          .kept = {made, extent_fixed(numbers, WIDTH_INDEX)},
+                          .work = gone,
                           .always_makes = true,
                           .back_work = extent_fixed(
                               size_product(steps, count_of(weight)), WIDTH_NET),

@@ -382,13 +382,13 @@ size_t layer_run(const struct layer *layer, struct tape *tape, size_t in,
 
 size_t layer_moves(const struct layer *layer, struct tape *tape,
                    const size_t *in, const struct lowering *does,
-                   uint32_t layout) {
+                   uint32_t layout, enum map_order map) {
   struct operation op = {.name = layer->kind->name,
                          .does = does,
                          .layout = layout,
                          .in = in,
                          .in_count = layer->input_count,
-                         .map = MAP_AS_IN,
+                         .map = map,
                          .out = extent_of(&layer->out)};
   op.layout = layout_of_out(layer, tape, in[0], &op);
   return tape_run(tape, &op);
@@ -397,15 +397,13 @@ size_t layer_moves(const struct layer *layer, struct tape *tape,
 size_t layer_cut(const struct layer *layer, struct tape *tape, size_t in,
                  const struct strides *lies) {
   struct extent part = extent_of(&layer->out);
-  bool front = layout_of_axes(tape, tape->values.at[in].strides);
   part.count = strides_values(lies);
-  return tape_run_on(
-      tape, in,
-      (struct operation){.name = layer->kind->name,
-                         .does = LOWERS(VIEW, .out = lies),
-                         .out = part,
-                         .layout = layout_of_view(tape, lies, front),
-                         .result = RESULT_VIEW});
+  return tape_run_on(tape, in,
+                     (struct operation){.name = layer->kind->name,
+                                        .does = LOWERS(VIEW, .out = lies),
+                                        .out = part,
+                                        .layout = layout_of_cut(tape, in, lies),
+                                        .result = RESULT_VIEW});
 }
 
 size_t layer_weigh(struct tape *tape, size_t in, int factors, bool folds,

@@ -433,7 +433,7 @@ size_t layer_run(const struct layer *layer, struct tape *tape, size_t in,
 /* A new tensor of the output's extent; nothing is kept. */
 size_t layer_moves(const struct layer *layer, struct tape *tape,
                    const size_t *in, const struct lowering *does,
-                   uint32_t layout);
+                   uint32_t layout, enum map_order map);
 
 /* A view of a part, as `lies` says; its gradient is a tensor of zeros around
    it. */

@@ -112,6 +112,10 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
     places.width = WIDTH_INDEX;
     *(tape->training ? &op.kept[0] : &op.work) = places;
     op.always_makes = true;
+    bool front = layout_of_axes(tape, tape->values.at[in[0]].strides);
+    op.map = front ? MAP_FIRST : MAP_NONE; /* values among zeros */
+    if (!tape->lowers && !over->keep && gone[layer->in[0]->rank - 1])
+      op.layout = LAYOUT_ROWS;
   }
   size_t value = layer_run(layer, tape, in[0], op);
   tape_see(tape, value, &out);

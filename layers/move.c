@@ -89,9 +89,9 @@ static size_t pad_channels(const struct layer *layer, struct tape *tape,
   does->in = &seen;
   does->out = &to;
   lowering_add(does, size_at(&pad->channels.before, 0, 0));
-  size_t value =
-      layer_moves(layer, tape, in, does,
-                  layout_of_map(tape, in[0], &layer->out, LAST_2D | LAST_3D));
+  size_t value = layer_moves(
+      layer, tape, in, does,
+      layout_of_map(tape, in[0], &layer->out, LAST_2D | LAST_3D), MAP_AS_OUT);
   tape_see(tape, value, &out);
   return value;
 }
@@ -151,7 +151,7 @@ static size_t roll_trace(const struct layer *layer, struct tape *tape,
   uint32_t layout =
       front ? layout_of_map(tape, in[0], &layer->out, LAST_2D | LAST_3D)
             : LAYOUT_AS_INPUT;
-  return layer_moves(layer, tape, in, &does, layout);
+  return layer_moves(layer, tape, in, &does, layout, MAP_AS_OUT);
 }
 
 struct factor {
@@ -182,7 +182,9 @@ static size_t reorder(const struct layer *layer, struct tape *tape,
                 (struct operation){
                     .does = LOWERS(COPY, .in = from, .out = &to),
                     .layout = layout_of_map(tape, in[0], &layer->out, last),
-                    .map = map_order(&layer->out, last),
+                    .map = layout_has_last(&layer->out, last)
+                               ? MAP_AS_OUT
+                               : map_order(&layer->out, last),
                     .gradient = gradient});
   tape_see(tape, value, &out);
   return value;
@@ -369,7 +371,8 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
   lowering_add(&does, 0); /* corners need not meet */
   int last = up->mode == UP_BICUBIC ? LAST_NEVER : LAST_2D | LAST_3D;
   return layer_moves(layer, tape, in, &does,
-                     layout_of_map(tape, in[0], &layer->out, last));
+                     layout_of_map(tape, in[0], &layer->out, last),
+                     last == LAST_NEVER ? MAP_FIRST : MAP_AS_OUT);
 }
 
 #define MOVE(id, text, rows, type, ...)                                      \

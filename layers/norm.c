@@ -287,7 +287,7 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
     padded = max_i64(padded, 2 * shape_channels(shape));
   uint32_t layout = LAYOUT_AS_INPUT;
   if (!tape->lowers) /* the input, divided */
-    layout = layout_of_result(tape, in[0], true, false, NULL);
+    layout = layout_of_front(tape, in[0]);
   return normalise(
       layer, tape, in,
       (struct operation){

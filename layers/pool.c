@@ -156,6 +156,7 @@ static size_t maximum_trace(const struct layer *layer, struct tape *tape,
           .layout = layout_of_map(tape, from, &layer->out, LAST_1D | LAST_2D),
           .map = map_order(layer->in[0], LAST_1D | LAST_2D),
           .by_channel = true,
+          .view = layer->out.rank == 2, /* of a map of one row */
           .always_makes = true,
           .kept = {tape->training ? places : (struct extent){0}},
           .work = tape->training ? (struct extent){0} : places});
@@ -179,6 +180,7 @@ static size_t mean_trace(const struct layer *layer, struct tape *tape,
           .keeps = keeps ? KEEPS_IN(0) : 0,
           .layout = layout_of_map(tape, from, &layer->out, LAST_1D | LAST_2D),
           .map = map_order(layer->in[0], LAST_1D | LAST_2D),
+          .view = layer->out.rank == 2,
           .by_channel = true});
 }
 
@@ -250,20 +252,22 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
   uint32_t layout = layout_of_map(tape, in[0], &layer->out, LAST_2D);
   bool first = tape->lowers ||
                layout_of_map(tape, in[1], &layer->out, LAST_2D) != LAYOUT_LAST;
+  enum tape_packing packs = packing_of(layer->in[0]);
   if (!tape->training)
     pair[1] = in[1] + 1;
-  return tape_run(tape, &(struct operation){.name = "unpool",
-                                            .does = LOWERS(UNPOOL, .out = &out),
-                                            .in = pair,
-                                            .in_count = tape->training ? 1 : 2,
-                                            .out = extent_of(&layer->out),
-                                            .kept = {places},
-                                            .layout = layout,
-                                            .map = MAP_FIRST,
-                                            .packs_gradient =
-                                                first ? packing_of(layer->in[0])
-                                                      : PACKS_FIRST,
-                                            .by_channel = true});
+  return tape_run(
+      tape, &(struct operation){.name = "unpool",
+                                .does = LOWERS(UNPOOL, .out = &out),
+                                .in = pair,
+                                .in_count = tape->training ? 1 : 2,
+                                .out = extent_of(&layer->out),
+                                .kept = {places},
+                                .layout = layout,
+                                .map = MAP_FIRST,
+                                .packs_gradient = packs == PACKS_MAPS && !first
+                                                      ? PACKS_FIRST
+                                                      : packs,
+                                .by_channel = true});
 }
 
 LAYER_KIND(unpool, "Pooling",

@@ -100,13 +100,12 @@ static size_t split_trace(const struct layer *layer, struct tape *tape,
   struct strides *out = arena_alloc(tape->arena, (size_t)count, sizeof *out);
   uint32_t *layouts = arena_alloc(tape->arena, (size_t)count, sizeof *layouts);
   int64_t rest = shape_values(shape) / shape->dim[axis], share;
-  bool front = layout_of_axes(tape, tape->values.at[in[0]].strides);
   for (int i = 0; i < count; i++) {
     out[i] = from;
     out[i].offset +=
         begin_of(split, shape->dim[axis], i + 1, &share) * from.stride[axis];
     out[i].dim[axis] = share;
-    layouts[i] = layout_of_view(tape, &out[i], front);
+    layouts[i] = layout_of_cut(tape, in[0], &out[i]);
   }
   size_t first =
       tape_run_on(tape, in[0],

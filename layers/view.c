@@ -217,6 +217,9 @@ static size_t crop_trace(const struct layer *layer, struct tape *tape,
                          const size_t *in) {
   struct strides lies = layout_as_seen(tape, in[0], layer->in[0]);
   size_t value = in[0];
+  bool front = layout_of_axes(tape, tape->values.at[value].strides);
+  if (!tape->lowers && !front) /* x[:, a:b], where x[..., a:b] would do */
+    value = layer_cut(layer, tape, value, &lies);
   for (int i = 0; i < layer->out.rank; i++) {
     int64_t rest = layer->in[0]->dim[i] - layer->out.dim[i];
     lies.offset += rest / 2 * lies.stride[i];

@@ -292,12 +292,13 @@ static size_t cap(const struct attention_recorder *r, size_t scores) {
 static size_t turn(const struct attention_recorder *r, size_t scores,
                    const struct strides *from, bool cut) {
   struct strides to = strides_dense(from->rank, from->dim);
+  bool one = r->s.queries == 1 && r->s.keys == 1;
   return attention_unary(
       r, scores,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = from, .out = &to),
                          .out = scores_of(r),
-                         .result = cut ? RESULT_NEW : moved(r, false),
+                         .result = cut ? RESULT_NEW : moved(r, one),
                          .view_of_one = !cut && r->s.groups == 1,
                          .gradient = GRADIENT_SHARED});
 }

@@ -209,6 +209,7 @@ static size_t token_trace(const struct layer *layer, struct tape *tape,
                                             .out = extent_of(&layer->out),
                                             .layout = LAYOUT_ROWS,
                                             .gradient = GRADIENT_SHARED,
+                                            .parts = ROWS_OF_ONE,
                                             .all_params = !tape->lowers});
 }
 

@@ -26,7 +26,8 @@ static bool same_form(const struct op_facts *a, const struct op_facts *b) {
          a->scores == b->scores && a->rings == b->rings &&
          a->exchanges == b->exchanges && a->core == b->core &&
          a->macs == b->macs && a->ahead == b->ahead &&
-         a->by_sample == b->by_sample && a->packs == b->packs &&
+         a->by_sample == b->by_sample &&
+         a->input_by_sample == b->input_by_sample && a->packs == b->packs &&
          a->on_view == b->on_view && a->turns == b->turns && a->map == b->map &&
          a->parts == b->parts && a->by_rows == b->by_rows &&
          a->matrix_last == b->matrix_last &&

@@ -138,6 +138,17 @@ uint32_t layout_of_view(struct tape *tape, const struct strides *lies,
   return keep(tape, &layout);
 }
 
+uint32_t layout_of_cut(struct tape *tape, size_t in,
+                       const struct strides *lies) {
+  uint32_t own = tape->values.at[in].strides;
+  const struct tape_layout *from = layout_at(tape, in);
+  if (!from || !from->by_steps || lies->dim[0] == 1)
+    return layout_of_view(tape, lies, layout_of_axes(tape, own));
+  struct tape_layout part = *from; /* samples lie inside its steps still */
+  part.lies = strides_dense(lies->rank, lies->dim);
+  return keep(tape, &part);
+}
+
 uint32_t layout_of_boxes(struct tape *tape, const struct shape *shape) {
   struct strides box = strides_of(shape);
   int64_t boxes = box.dim[0], values = strides_values(&box) / boxes;
@@ -210,11 +221,19 @@ static uint32_t with_front(struct tape *tape, uint32_t lies, bool front) {
   return keep(tape, &other);
 }
 
-uint32_t layout_of_rows(struct tape *tape, size_t in) {
+static uint32_t of_values(struct tape *tape, size_t in, bool front) {
   if (tape->lowers)
     return LAYOUT_AS_INPUT;
   uint32_t lies = layout_of_result(tape, in, true, false, NULL);
-  return with_front(tape, lies, false);
+  return with_front(tape, lies, front);
+}
+
+uint32_t layout_of_rows(struct tape *tape, size_t in) {
+  return of_values(tape, in, false);
+}
+
+uint32_t layout_of_front(struct tape *tape, size_t in) {
+  return of_values(tape, in, true);
 }
 
 uint32_t layout_alike(struct tape *tape, size_t in, uint32_t lies) {
@@ -287,8 +306,11 @@ bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
     return *layout != LAYOUT_APART;
   if (from->by_steps) {
     struct tape_layout parts = {.lies = *to, .by_steps = true};
+    int64_t steps = from->lies.dim[0];
+    if (from->front) /* positions of a map */
+      steps = strides_values(&from->lies) / from->lies.dim[from->lies.rank - 1];
     *layout = keep(tape, &parts);
-    return to->rank > 1 && to->dim[0] == from->lies.dim[0];
+    return to->rank > 1 && to->dim[0] == steps;
   }
   struct strides lies = from->lies;
   flat = flat && from->front && !from->boxes && !is_map(tape, in);

@@ -60,6 +60,10 @@ uint32_t layout_of_result(struct tape *tape, size_t in, bool elementwise,
    has its channels where it has those of `in`. */
 uint32_t layout_alike(struct tape *tape, size_t in, uint32_t lies);
 
+/* That of a part of `in`, which lies so. */
+uint32_t layout_of_cut(struct tape *tape, size_t in,
+                       const struct strides *lies);
+
 /* What is computed value by value of a part of it. */
 uint32_t layout_of_part(struct tape *tape, size_t in,
                         const struct strides *part);
@@ -67,6 +71,9 @@ uint32_t layout_of_part(struct tape *tape, size_t in,
 /* Of what is computed value by value of `in`, whose channels a framework sees
    as the last axis. */
 uint32_t layout_of_rows(struct tape *tape, size_t in);
+
+/* The same, but that they are in front. */
+uint32_t layout_of_front(struct tape *tape, size_t in);
 
 /* Of several that are put together: channels stay last if all have them so
    (compute_output_memory_format() of ATen/native/TensorShape.cpp). */

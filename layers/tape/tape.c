@@ -278,10 +278,8 @@ static size_t run_with_all(struct tape *tape, const struct operation *op) {
 /* bmm, where matmul does not fold the axes: ATen/native/LinearAlgebra.cpp */
 static bool multiplies_samples(const struct tape *tape,
                                const struct operation *op) {
-  return op->cast == CAST_LOW && op->spares &&
-         tape_trains(tape, op->first_param) && op->param_count &&
-         op->in_count && tape->profile->turned_products &&
-         op->rows == ROWS_TURNED;
+  return op->cast == CAST_LOW && op->spares && op->in_count &&
+         tape->profile->turned_products && op->rows == ROWS_TURNED;
 }
 
 /* Of constants and of parameters; a plan has it for each sample. */
@@ -330,7 +328,12 @@ static struct op_facts facts_of(const struct tape *tape,
   facts.exchanges = op->exchanges;
   facts.core = tape->core;
   facts.macs = op->macs;
-  facts.by_sample = multiplies_samples(tape, op);
+  if (multiplies_samples(tape, op)) {
+    facts.input_by_sample = op->in_count - op->held > 1 &&
+                            tape->values.at[op->in[1]].needs_gradient;
+    facts.by_sample = op->in_count - op->held == 1 && op->param_count &&
+                      tape_trains(tape, op->first_param);
+  }
   facts.turns = op->turns;
   facts.map = op->map;
   facts.packs = op->packs;

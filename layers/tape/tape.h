@@ -64,9 +64,10 @@ enum gradient {
 
 /* How the gradients of an operation on maps lie. */
 enum map_order {
-  MAP_NONE,  /* it is none */
-  MAP_AS_IN, /* as the input does */
-  MAP_FIRST, /* channels first */
+  MAP_NONE,   /* it is none */
+  MAP_AS_IN,  /* as the input does */
+  MAP_AS_OUT, /* as the output's gradient does, of a map with channels last */
+  MAP_FIRST,  /* channels first */
 };
 
 /* What of a gradient is copied, so that it is in one piece. */
@@ -185,10 +186,11 @@ struct op_facts {
   bool elementwise, folds;
   bool listed; /* its inputs are among the tape's parts */
   bool splits, by_channel, scores, rings, exchanges;
-  bool core;      /* of attention, where every position meets others */
-  int64_t macs;   /* of that, in a sample */
-  bool ahead;     /* gradients of parameters are made forward */
-  bool by_sample; /* its matrix first has a gradient for each sample */
+  bool core;            /* of attention, where every position meets others */
+  int64_t macs;         /* of that, in a sample */
+  bool ahead;           /* gradients of parameters are made forward */
+  bool by_sample;       /* its matrix first has a gradient for each sample */
+  bool input_by_sample; /* so has its second input, which is a matrix */
   bool packs;
   bool on_view; /* it writes over a view: CopySlices of autograd */
   enum map_order map;

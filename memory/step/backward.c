@@ -6,7 +6,7 @@
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes) {
   run_note_change(run, CHANGE_BUFFER, run->buffers.count);
   run_change(run, PART_TEMPORARY, bytes);
-  *VEC_PUSH(run->s->arena, &run->buffers) = (struct buffer){bytes, 1, node};
+  *VEC_PUSH(run->s->arena, &run->buffers) = (struct buffer){bytes, 0, 1, node};
   return run->buffers.count;
 }
 
@@ -57,14 +57,29 @@ static int64_t sample_gradients(struct run *run, const struct tape_op *op) {
   return run_bytes_of(run, &extent);
 }
 
-/* They are summed; the sum lies transposed, so that it is copied. */
+/* They are summed, before the gradients of its inputs go on: the matrix was
+ * the last to be spread over the samples. */
 static void sum_samples(struct run *run, const struct tape_op *op,
                         int64_t each) {
   size_t param = run->tape->params.at[op->first_param];
-  int64_t bytes = param_bytes(run, param, run->s->element);
-  run_change(run, PART_TEMPORARY, bytes);
+  run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -each);
+}
+
+/* The same of a matrix that is its second input. */
+static void sum_input(struct run *run, const struct tape_op *op, size_t *made) {
+  size_t in = run_input_of(run, op, 1);
+  size_t sum = run_new_buffer(run, op->node, run_value_bytes(run, in));
+  run_sample(run, op);
+  release_buffer(run, *made);
+  *made = sum;
+}
+
+/* The sum lies transposed, so that it is copied. */
+static void turn_sum(struct run *run, const struct tape_op *op) {
+  size_t param = run->tape->params.at[op->first_param];
+  int64_t bytes = param_bytes(run, param, run->s->element);
   if (run->has_gradient[param])
     add_to_param(run, op, param);
   run_add_param_gradient(run, param);
@@ -79,8 +94,9 @@ static bool may_add_to(struct run *run, size_t buffer, int64_t bytes) {
          at->bytes == bytes;
 }
 
-/* A tensor that several read gets the sum of their gradients. */
-static void deliver(struct run *run, const struct tape_op *op, size_t value,
+/* A tensor that several read gets the sum of their gradients; returns whether
+ * `buffer` was added to what was there, and may go. */
+static bool deliver(struct run *run, const struct tape_op *op, size_t value,
                     size_t buffer, enum row_order rows) {
   const struct tape_value *to = run_value_at(run, value);
   size_t *held = run_gradient_of(run, value);
@@ -90,23 +106,25 @@ static void deliver(struct run *run, const struct tape_op *op, size_t value,
       run_add_param_gradient(run, to->param - 1 + i);
     if (again)
       add_to_param(run, op, to->param - 1);
-    release_buffer(run, buffer);
-  } else if (!*held) {
+    return true;
+  }
+  if (!*held) {
     *held = buffer;
     *run_turned(run, value) = rows;
-  } else if (may_add_to(run, *held, run_extent_bytes(run, to->extent))) {
+    return false;
+  }
+  if (may_add_to(run, *held, run_extent_bytes(run, to->extent))) {
     run_sample(run, op);
-    release_buffer(run, buffer);
   } else {
     size_t sum =
         run_new_buffer(run, op->node, run_extent_bytes(run, to->extent));
     run_sample(run, op);
     release_buffer(run, *held);
-    release_buffer(run, buffer);
     *held = sum;
     if (*run_turned(run, value) == ROWS_CUT)
       *run_turned(run, value) = ROWS_TOGETHER;
   }
+  return true;
 }
 
 /* One number spread, as of a sum, lies in no order: then the output's rules. */
@@ -147,17 +165,26 @@ static void param_gradients(struct run *run, const struct tape_op *op,
   }
 }
 
-/* A product's matrix, whose gradient is transposed, comes last. */
+/* A product's matrix, whose gradient is transposed, comes last, by itself; of
+ * others that are added each is there until all are: give_on(). */
 static void sum_param_gradients(struct run *run, const struct tape_op *op,
                                 const bool *again) {
-  for (int k = 0; k < op->facts->param_count - op->facts->by_sample; k++) {
+  int count = op->facts->param_count - op->facts->by_sample, added = 0;
+  const uint32_t *params = &run->tape->params.at[op->first_param];
+  for (int k = 0; k < count; k++) {
     int i = op->facts->matrix_last ? op->facts->param_count - 1 - k : k;
-    size_t param = run->tape->params.at[op->first_param + (size_t)i];
     if (!again[i])
       continue;
-    add_to_param(run, op, param);
-    run_change(run, PART_TEMPORARY, -param_bytes(run, param, run->s->element));
+    add_to_param(run, op, params[i]);
+    added++;
+    if (op->facts->matrix_last)
+      run_change(run, PART_TEMPORARY,
+                 -param_bytes(run, params[i], run->s->element));
   }
+  for (int i = 0; added && !op->facts->matrix_last && i < count; i++)
+    if (again[i])
+      run_change(run, PART_TEMPORARY,
+                 -param_bytes(run, params[i], run->s->element));
 }
 
 /* The gradient of its output, or of one of its outputs; 0 without any. */
@@ -195,6 +222,11 @@ static void release_saved(struct run *run, const struct tape_op *op) {
 static int64_t gradient_bytes(struct run *run, const struct tape_op *op,
                               size_t in) {
   int64_t bytes = run_value_bytes(run, in);
+  struct extent each = {0};
+  if (op->facts->input_by_sample && in == run_input_of(run, op, 1)) {
+    each.count = tape_extent(run->tape, in)->count;
+    return run_bytes_of(run, &each);
+  }
   return op->facts->gradient == GRADIENT_LARGER
              ? max_i64(bytes, run_value_bytes(run, op->first_out))
              : bytes;
@@ -204,7 +236,7 @@ static int64_t gradient_bytes(struct run *run, const struct tape_op *op,
 static void input_gradients(struct run *run, const struct tape_op *op,
                             size_t given, size_t *made) {
   int read = op->facts->in_count - op->facts->held_count;
-  bool number = is_number(run, given);
+  bool number = op->facts->gradient == GRADIENT_MOVED && is_number(run, given);
   for (int i = 0; i < op->facts->in_count; i++) {
     size_t in = run_input_of(run, op, i);
     made[i] = 0;
@@ -214,7 +246,10 @@ static void input_gradients(struct run *run, const struct tape_op *op,
       made[i] = given;
       run->buffers.at[given - 1].users++;
     } else {
+      int64_t bytes = run_value_bytes(run, in);
       made[i] = run_new_buffer(run, op->node, gradient_bytes(run, op, in));
+      run->buffers.at[made[i] - 1].room =
+          run->buffers.at[made[i] - 1].bytes - bytes;
     }
   }
 }
@@ -256,6 +291,12 @@ static int64_t before_sums(struct run *run, const struct tape_op *op,
   return more;
 }
 
+/* Bytes that a buffer has beyond those of a value, but for room behind it. */
+static int64_t more_than(struct run *run, size_t buffer, size_t value) {
+  const struct buffer *at = &run->buffers.at[buffer - 1];
+  return at->bytes - at->room - run_value_bytes(run, value);
+}
+
 /* That, or one of fewer values, spread over some axes. */
 static bool is_spread(struct run *run, const struct tape_op *op, size_t given) {
   const struct tape_value *out = run_value_at(run, op->first_out);
@@ -287,7 +328,7 @@ static int64_t packed_bytes(struct run *run, const struct tape_op *op) {
   size_t given = given_gradient(run, op), out = op->first_out;
   int64_t own = run_value_bytes(run, out);
   uint32_t lies = run_value_at(run, out)->strides;
-  bool part = run->s->batch > 1 && run->buffers.at[given - 1].bytes > own;
+  bool part = run->s->batch > 1 && more_than(run, given, out) > 0;
   bool last = (lies == LAYOUT_ROWS || layout_of_axes(run->tape, lies)) &&
               !*run_turned(run, out);
   bool copies = (packs > PACKS_PARTS && part) ||
@@ -365,19 +406,17 @@ static bool lies_apart(const struct run *run, enum row_order rows) {
   return rows >= ROWS_APART || (rows && run->s->batch > 1);
 }
 
-/* Bytes that a buffer has beyond those of a value. */
-static int64_t more_than(struct run *run, size_t buffer, size_t value) {
-  return run->buffers.at[buffer - 1].bytes - run_value_bytes(run, value);
-}
-
 /* A product copies rows that are no matrix, a norm of each map by itself the
  * maps that lie in larger ones, a view places of which some are spread. */
 static bool is_copied(struct run *run, const struct tape_op *op, size_t held,
                       enum row_order rows) {
   switch (op->facts->packs_gradient) {
   case PACKS_PLACES: return rows == ROWS_APART && is_spread(run, op, held);
-  case PACKS_PARTS:
-    return run->s->batch > 1 && more_than(run, held, op->first_out) > 0;
+  case PACKS_PARTS: {
+    uint32_t lies = run_value_at(run, op->first_out)->strides;
+    return run->s->batch > 1 && (more_than(run, held, op->first_out) > 0 ||
+                                 (!rows && layout_turned(run->tape, lies)));
+  }
   default:
     return op->facts->by_rows && !op->facts->by_sample && lies_apart(run, rows);
   }
@@ -395,6 +434,8 @@ static enum row_order put_together(struct run *run, const struct tape_op *op) {
   if (is_number(run, *held)) { /* spread: as what is kept, or as the axes */
     uint32_t lies = run_value_at(run, op->first_out)->strides;
     bool kept = op->facts->saved_count || op->facts->kept[2].count;
+    if (op->facts->elementwise && op->facts->matrix_last)
+      kept = false; /* times factors: that of its input does not read it */
     return rows_if(kept ? layout_turned(run->tape, lies)
                         : layout_of_axes(run->tape, lies));
   }
@@ -435,6 +476,9 @@ static enum row_order stays_turned(const struct run *run,
                                    enum row_order rows) {
   const struct op_facts *facts = op->facts;
   uint32_t lies = run_value_at(run, in)->strides;
+  if (facts->map == MAP_AS_OUT && rows < ROWS_APART &&
+      layout_of_axes(run->tape, run_value_at(run, op->first_out)->strides))
+    return rows_if(rows);
   if (facts->map)
     return rows_if(lies >= LAYOUT_KNOWN ||
                    (facts->map == MAP_FIRST &&
@@ -503,6 +547,29 @@ static void step_params(struct run *run, const struct tape_op *op) {
   }
 }
 
+/*
+ * What was made for the inputs goes on. What is added to other gradients is
+ * there until all of it has gone on (InputBuffer::accumulate of
+ * torch/csrc/autograd/input_buffer.cpp moves nothing): so many of them are
+ * left, first in `made`. Products have views around them, which go on alone.
+ */
+static int give_on(struct run *run, const struct tape_op *op, size_t *made,
+                   enum row_order rows) {
+  int added = 0;
+  for (int i = 0; i < op->facts->in_count; i++) {
+    if (!made[i])
+      continue;
+    size_t in = run_input_of(run, op, i), buffer = made[i];
+    if (!deliver(run, op, in, buffer, made_rows(run, op, in, buffer, rows)))
+      continue;
+    if (op->facts->matrix_last)
+      release_buffer(run, buffer);
+    else
+      made[added++] = buffer;
+  }
+  return added;
+}
+
 static void backward(struct run *run, const struct tape_op *op) {
   bool few_again[8], *again = few_again;
   run->released = false;
@@ -523,14 +590,17 @@ static void backward(struct run *run, const struct tape_op *op) {
   look_at_work(run, op, made);
   release_gradients(run, op);
   release_saved(run, op);
-  for (int i = 0; i < op->facts->in_count - op->facts->held_count; i++)
-    if (made[i])
-      deliver(run, op, run_input_of(run, op, i), made[i],
-              made_rows(run, op, run_input_of(run, op, i), made[i], rows));
   if (op->facts->by_sample)
     sum_samples(run, op, samples);
+  else if (op->facts->input_by_sample)
+    sum_input(run, op, &made[1]);
+  int added = give_on(run, op, made, rows);
+  if (op->facts->by_sample)
+    turn_sum(run, op);
   else
     sum_param_gradients(run, op, again);
+  while (added > 0)
+    release_buffer(run, made[--added]);
   if (run->s->stepped)
     step_params(run, op);
 }

@@ -7,6 +7,7 @@
 /* Bytes of a gradient that is not a parameter's; several may use it. */
 struct buffer {
   int64_t bytes;
+  int64_t room; /* of these, behind all samples */
   int64_t users;
   int64_t node;
 };
