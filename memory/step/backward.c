@@ -1,7 +1,6 @@
 /* Backward: gradients are made, summed and given on. */
 #include "base/check.h"
 #include "memory/step/leap.h"
-#include "sema/model/optimizer.h"
 
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes) {
   run_note_change(run, CHANGE_BUFFER, run->buffers.count);
@@ -18,55 +17,6 @@ static void release_buffer(struct run *run, size_t buffer) {
   run_change(run, PART_TEMPORARY, -at->bytes);
 }
 
-static int64_t param_bytes(struct run *run, size_t param, int element) {
-  struct extent extent = {.count = run->s->model->params.at[param].count,
-                          .fixed = true};
-  if (element == run->s->element)
-    return run_bytes_of(run, &extent);
-  return extent_bytes(&extent, 1, element, run->tape->profile->block,
-                      &run->s->overflow);
-}
-
-void run_add_param_gradient(struct run *run, size_t param) {
-  const struct simulation *s = run->s;
-  if (!run->has_gradient[param])
-    run_change(run, PART_GRADIENTS,
-               param_bytes(run, param, s->summed ? s->summed : s->element));
-  run->has_gradient[param] = true;
-}
-
-/*
- * A parameter that has a gradient gets the sum of both: a third tensor, unless
- * it is added to the first.
- */
-static void add_to_param(struct run *run, const struct tape_op *op,
-                         size_t param) {
-  bool in_place = run->tape->profile->sums_in_place || run->s->gradients_before;
-  int64_t sum = in_place ? 0 : param_bytes(run, param, run->s->element);
-  run_change(run, PART_TEMPORARY, sum);
-  run_sample(run, op);
-  run_change(run, PART_TEMPORARY, -sum);
-}
-
-/* Its matrix has a gradient for each sample: `bytes` of them. */
-static int64_t sample_gradients(struct run *run, const struct tape_op *op) {
-  if (!op->facts->by_sample)
-    return 0;
-  size_t param = run->tape->params.at[op->first_param];
-  struct extent extent = {.count = run->s->model->params.at[param].count};
-  return run_bytes_of(run, &extent);
-}
-
-/* They are summed, before the gradients of its inputs go on: the matrix was
- * the last to be spread over the samples. */
-static void sum_samples(struct run *run, const struct tape_op *op,
-                        int64_t each) {
-  size_t param = run->tape->params.at[op->first_param];
-  run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
-  run_sample(run, op);
-  run_change(run, PART_TEMPORARY, -each);
-}
-
 /* The same of a matrix that is its second input. */
 static void sum_input(struct run *run, const struct tape_op *op, size_t *made) {
   size_t in = run_input_of(run, op, 1);
@@ -74,17 +24,6 @@ static void sum_input(struct run *run, const struct tape_op *op, size_t *made) {
   run_sample(run, op);
   release_buffer(run, *made);
   *made = sum;
-}
-
-/* The sum lies transposed, so that it is copied. */
-static void turn_sum(struct run *run, const struct tape_op *op) {
-  size_t param = run->tape->params.at[op->first_param];
-  int64_t bytes = param_bytes(run, param, run->s->element);
-  if (run->has_gradient[param])
-    add_to_param(run, op, param);
-  run_add_param_gradient(run, param);
-  run_sample(run, op);
-  run_change(run, PART_TEMPORARY, -bytes);
 }
 
 /* A gradient that nothing else uses, and that is not a part of a larger one. */
@@ -105,7 +44,7 @@ static bool deliver(struct run *run, const struct tape_op *op, size_t value,
     for (size_t i = 0; i < to->param_count; i++)
       run_add_param_gradient(run, to->param - 1 + i);
     if (again)
-      add_to_param(run, op, to->param - 1);
+      run_add_to_param(run, op, to->param - 1);
     return true;
   }
   if (!*held) {
@@ -146,45 +85,6 @@ static bool shares_gradient(const struct run *run, const struct tape_op *op,
            in == run_input_of(run, op, 0))) &&
          (!op->facts->elementwise ||
           (of->count == out->count && (of->fixed == out->fixed || one)));
-}
-
-/*
- * Gradients of its parameters, beside those of others that share them; marks
- * these in `again`.
- */
-static void param_gradients(struct run *run, const struct tape_op *op,
-                            bool *again) {
-  for (int i = op->facts->by_sample; i < op->facts->param_count; i++) {
-    size_t param = run->tape->params.at[op->first_param + (size_t)i];
-    /* It is made in the net's type, and added to what is there. */
-    again[i] =
-        !op->facts->ahead && (run->has_gradient[param] || run->s->summed);
-    if (again[i])
-      run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
-    run_add_param_gradient(run, param);
-  }
-}
-
-/* A product's matrix, whose gradient is transposed, comes last, by itself; of
- * others that are added each is there until all are: give_on(). */
-static void sum_param_gradients(struct run *run, const struct tape_op *op,
-                                const bool *again) {
-  int count = op->facts->param_count - op->facts->by_sample, added = 0;
-  const uint32_t *params = &run->tape->params.at[op->first_param];
-  for (int k = 0; k < count; k++) {
-    int i = op->facts->matrix_last ? op->facts->param_count - 1 - k : k;
-    if (!again[i])
-      continue;
-    add_to_param(run, op, params[i]);
-    added++;
-    if (op->facts->matrix_last)
-      run_change(run, PART_TEMPORARY,
-                 -param_bytes(run, params[i], run->s->element));
-  }
-  for (int i = 0; added && !op->facts->matrix_last && i < count; i++)
-    if (again[i])
-      run_change(run, PART_TEMPORARY,
-                 -param_bytes(run, params[i], run->s->element));
 }
 
 /* The gradient of its output, or of one of its outputs; 0 without any. */
@@ -254,7 +154,7 @@ static void input_gradients(struct run *run, const struct tape_op *op,
   }
 }
 
-static int64_t sum_of(struct run *run, int64_t a, int64_t b) {
+int64_t run_sum(struct run *run, int64_t a, int64_t b) {
   if (add_i64(a, b, &a))
     return a;
   run->s->overflow = true;
@@ -285,8 +185,8 @@ static int64_t before_sums(struct run *run, const struct tape_op *op,
   for (int i = op->facts->gradient == GRADIENT_FIRST; i < op->facts->in_count;
        i++)
     if (made[i] && is_summed(run, op, i, made[i])) {
-      more = sum_of(run, more, out - run->buffers.at[made[i] - 1].bytes);
-      *large = sum_of(run, *large, out);
+      more = run_sum(run, more, out - run->buffers.at[made[i] - 1].bytes);
+      *large = run_sum(run, *large, out);
     }
   return more;
 }
@@ -316,7 +216,7 @@ static int64_t view_bytes(struct run *run, const struct tape_op *op) {
   const struct buffer *given = &run->buffers.at[given_gradient(run, op) - 1];
   int64_t whole = run_storage_bytes(run, run_storage_of(run, in));
   int64_t all =
-      sum_of(run, sum_of(run, whole, whole), run_value_bytes(run, in));
+      run_sum(run, run_sum(run, whole, whole), run_value_bytes(run, in));
   return max_i64(all - (given->users > 1 ? 0 : given->bytes), whole);
 }
 
@@ -338,17 +238,6 @@ static int64_t packed_bytes(struct run *run, const struct tape_op *op) {
   return copies ? own : 0;
 }
 
-/* Gradients of parameters that are not trained. */
-static int64_t frozen_bytes(struct run *run, const struct tape_op *op) {
-  int64_t bytes = 0;
-  size_t first = op->first_param + (size_t)op->facts->param_count;
-  for (int i = 0; i < op->facts->frozen_count; i++)
-    bytes = sum_of(run, bytes,
-                   param_bytes(run, run->tape->params.at[first + (size_t)i],
-                               run->s->element));
-  return bytes;
-}
-
 /*
  * Bytes beside the gradients of its inputs while these are computed: parts of
  * a split that have no gradient get one of zeros.
@@ -357,24 +246,24 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
   int64_t work =
       run_work_bytes(run, op, &op->facts->back_work, &op->facts->back_gathered);
   int64_t more = run_bytes_of(run, &op->facts->back_more);
-  work = sum_of(run, work, run_fetched_bytes(run, op));
-  work = sum_of(run, work, view_bytes(run, op));
-  work = sum_of(run, work, packed_bytes(run, op));
+  work = run_sum(run, work, run_fetched_bytes(run, op));
+  work = run_sum(run, work, view_bytes(run, op));
+  work = run_sum(run, work, packed_bytes(run, op));
   if (op->facts->gives_frozen)
-    work = sum_of(run, work, frozen_bytes(run, op));
+    work = run_sum(run, work, run_frozen_bytes(run, op));
   for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
-      more = sum_of(run, more, run_value_bytes(run, value));
+      more = run_sum(run, more, run_value_bytes(run, value));
   }
-  return sum_of(run, work, more);
+  return run_sum(run, work, more);
 }
 
 /* What is there only while the gradients are computed. */
 static void look_at_work(struct run *run, const struct tape_op *op,
                          const size_t *made) {
   int64_t large, work = work_of(run, op);
-  work = sum_of(run, work, before_sums(run, op, made, &large));
+  work = run_sum(run, work, before_sums(run, op, made, &large));
   run_change(run, PART_TEMPORARY, work);
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -work);
@@ -382,19 +271,6 @@ static void look_at_work(struct run *run, const struct tape_op *op,
   if (large)
     run_sample(run, op);
   run_change(run, PART_TEMPORARY, -large);
-}
-
-/*
- * The gradient of a bias that is added after the product, and whose gradient
- * thus comes before it: one kernel does both where rows are a matrix anyway
- * (ATen/native/Linear.cpp).
- */
-static int64_t bias_bytes(struct run *run, const struct tape_op *op) {
-  bool together = run_value_at(run, op->first_out)->view;
-  if (!op->facts->matrix_last || op->facts->param_count != 2 || together)
-    return 0;
-  return param_bytes(run, run->tape->params.at[op->first_param + 1],
-                     run->s->element);
 }
 
 /* In another order than its axes: those of a sample are a matrix still. */
@@ -442,7 +318,7 @@ static enum row_order put_together(struct run *run, const struct tape_op *op) {
   bool together = !*rows && op->facts->packs_gradient != PACKS_PARTS;
   if (together || !is_copied(run, op, *held, *rows))
     return *rows;
-  int64_t bias = bias_bytes(run, op);
+  int64_t bias = run_bias_bytes(run, op);
   size_t copy =
       run_new_buffer(run, op->node, run_value_bytes(run, op->first_out));
   run_change(run, PART_TEMPORARY, bias);
@@ -519,34 +395,6 @@ static size_t *made_room(struct run *run, size_t inputs) {
   return run->made;
 }
 
-static void step_param(struct run *run, const struct tape_op *op,
-                       size_t param) {
-  if (!run->has_gradient[param] ||
-      run->first_use[param] != (size_t)(op - run->tape->ops.at))
-    return; /* another layer has a part of its gradient */
-  int64_t bytes = param_bytes(run, param, run->s->element);
-  int64_t work = optimizer_alone(run->s->stepped, bytes);
-  run_change(run, PART_TEMPORARY, work);
-  run_sample(run, op);
-  run_change(run, PART_TEMPORARY, -work);
-  run_change(run, PART_GRADIENTS, -bytes);
-  run->has_gradient[param] = false;
-}
-
-/*
- * A hook steps what has its whole gradient, which is then freed:
- * register_post_accumulate_grad_hook() (torchtune's optimizer_in_bwd).
- */
-static void step_params(struct run *run, const struct tape_op *op) {
-  for (int i = 0; i < op->facts->param_count; i++)
-    step_param(run, op, run->tape->params.at[op->first_param + (size_t)i]);
-  for (int i = 0; i < op->facts->in_count; i++) {
-    const struct tape_value *in = run_value_at(run, run_input_of(run, op, i));
-    for (size_t k = 0; in->param && k < in->param_count; k++)
-      step_param(run, op, in->param - 1 + k);
-  }
-}
-
 /*
  * What was made for the inputs goes on. What is added to other gradients is
  * there until all of it has gone on (InputBuffer::accumulate of
@@ -582,27 +430,27 @@ static void backward(struct run *run, const struct tape_op *op) {
                         sizeof *again);
   size_t *made = made_room(run, (size_t)op->facts->in_count);
   input_gradients(run, op, given, made);
-  int64_t samples = sample_gradients(run, op);
-  param_gradients(run, op, again);
+  int64_t samples = run_sample_gradients(run, op);
+  run_param_gradients(run, op, again);
   if (op->facts->by_sample) /* the bias has been added after it */
-    sum_param_gradients(run, op, again);
+    run_sum_param_gradients(run, op, again);
   run_change(run, PART_TEMPORARY, samples);
   look_at_work(run, op, made);
   release_gradients(run, op);
   release_saved(run, op);
   if (op->facts->by_sample)
-    sum_samples(run, op, samples);
+    run_sum_samples(run, op, samples);
   else if (op->facts->input_by_sample)
     sum_input(run, op, &made[1]);
   int added = give_on(run, op, made, rows);
   if (op->facts->by_sample)
-    turn_sum(run, op);
+    run_turn_sum(run, op);
   else
-    sum_param_gradients(run, op, again);
+    run_sum_param_gradients(run, op, again);
   while (added > 0)
     release_buffer(run, made[--added]);
   if (run->s->stepped)
-    step_params(run, op);
+    run_step_params(run, op);
 }
 
 static bool gets_gradient(const struct run *run,

@@ -286,13 +286,46 @@ void run_backward(struct run *run);
 /* A new buffer for a gradient, from 1. */
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes);
 
-/* The gradient of a parameter stays until the next step. */
-void run_add_param_gradient(struct run *run, size_t param);
+int64_t run_sum(struct run *run, int64_t a, int64_t b);
 
 /*
  * A loss starts from a gradient of 1, which its caller holds. Without one,
  * a number is spread over each output, which takes no memory.
  */
 void run_start_backward(struct run *run, size_t end);
+
+/* Gradients of parameters: params.c */
+
+/* The gradient of a parameter stays until the next step. */
+void run_add_param_gradient(struct run *run, size_t param);
+
+/*
+ * A parameter that has a gradient gets the sum of both: a third tensor, unless
+ * it is added to the first.
+ */
+void run_add_to_param(struct run *run, const struct tape_op *op, size_t param);
+
+/*
+ * Those of an operation, beside those of others that share its parameters,
+ * which are marked in `again`; then these are added.
+ */
+void run_param_gradients(struct run *run, const struct tape_op *op,
+                         bool *again);
+void run_sum_param_gradients(struct run *run, const struct tape_op *op,
+                             const bool *again);
+
+/* A matrix that first has one for each sample: the bytes of all of them; their
+ * sum, before the gradients of its inputs go on; its copy, after that. */
+int64_t run_sample_gradients(struct run *run, const struct tape_op *op);
+void run_sum_samples(struct run *run, const struct tape_op *op, int64_t each);
+void run_turn_sum(struct run *run, const struct tape_op *op);
+
+/* Of parameters that are not trained; of a bias that has its own before that of
+ * the product. */
+int64_t run_frozen_bytes(struct run *run, const struct tape_op *op);
+int64_t run_bias_bytes(struct run *run, const struct tape_op *op);
+
+/* A hook steps what has its whole gradient. */
+void run_step_params(struct run *run, const struct tape_op *op);
 
 #endif

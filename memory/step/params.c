@@ -1,0 +1,160 @@
+/* Gradients of parameters: made, summed, and kept until the step. */
+#include "base/check.h"
+#include "memory/step/run.h"
+#include "sema/model/optimizer.h"
+
+static size_t param_of(const struct run *run, const struct tape_op *op, int i) {
+  return run->tape->params.at[op->first_param + (size_t)i];
+}
+
+static int64_t param_bytes(struct run *run, size_t param, int element) {
+  struct extent extent = {.count = run->s->model->params.at[param].count,
+                          .fixed = true};
+  if (element == run->s->element)
+    return run_bytes_of(run, &extent);
+  return extent_bytes(&extent, 1, element, run->tape->profile->block,
+                      &run->s->overflow);
+}
+
+void run_add_param_gradient(struct run *run, size_t param) {
+  const struct simulation *s = run->s;
+  if (!run->has_gradient[param])
+    run_change(run, PART_GRADIENTS,
+               param_bytes(run, param, s->summed ? s->summed : s->element));
+  run->has_gradient[param] = true;
+}
+
+/*
+ * A parameter that has a gradient gets the sum of both: a third tensor, unless
+ * it is added to the first.
+ */
+void run_add_to_param(struct run *run, const struct tape_op *op, size_t param) {
+  bool in_place = run->tape->profile->sums_in_place || run->s->gradients_before;
+  int64_t sum = in_place ? 0 : param_bytes(run, param, run->s->element);
+  run_change(run, PART_TEMPORARY, sum);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -sum);
+}
+
+/* Its matrix has a gradient for each sample: `bytes` of them. */
+int64_t run_sample_gradients(struct run *run, const struct tape_op *op) {
+  if (!op->facts->by_sample)
+    return 0;
+  size_t param = param_of(run, op, 0);
+  struct extent extent = {.count = run->s->model->params.at[param].count};
+  return run_bytes_of(run, &extent);
+}
+
+/* They are summed, before the gradients of its inputs go on: the matrix was
+ * the last to be spread over the samples. */
+void run_sum_samples(struct run *run, const struct tape_op *op, int64_t each) {
+  size_t param = param_of(run, op, 0);
+  run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -each);
+}
+
+/* The sum lies transposed, so that it is copied. */
+void run_turn_sum(struct run *run, const struct tape_op *op) {
+  size_t param = param_of(run, op, 0);
+  int64_t bytes = param_bytes(run, param, run->s->element);
+  if (run->has_gradient[param])
+    run_add_to_param(run, op, param);
+  run_add_param_gradient(run, param);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -bytes);
+}
+
+/*
+ * Gradients of its parameters, beside those of others that share them; marks
+ * these in `again`.
+ */
+void run_param_gradients(struct run *run, const struct tape_op *op,
+                         bool *again) {
+  for (int i = op->facts->by_sample; i < op->facts->param_count; i++) {
+    size_t param = param_of(run, op, i);
+    /* It is made in the net's type, and added to what is there. */
+    again[i] =
+        !op->facts->ahead && (run->has_gradient[param] || run->s->summed);
+    if (again[i])
+      run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
+    run_add_param_gradient(run, param);
+  }
+}
+
+/* What has been added to the gradient of one of its parameters. */
+static void drop_added(struct run *run, const struct tape_op *op, int i) {
+  int64_t bytes = param_bytes(run, param_of(run, op, i), run->s->element);
+  run_change(run, PART_TEMPORARY, -bytes);
+}
+
+/* A product's matrix, whose gradient is transposed, comes last, by itself; of
+ * others that are added each is there until all are: give_on(). */
+void run_sum_param_gradients(struct run *run, const struct tape_op *op,
+                             const bool *again) {
+  int count = op->facts->param_count - op->facts->by_sample, added = 0;
+  for (int k = 0; k < count; k++) {
+    int i = op->facts->matrix_last ? op->facts->param_count - 1 - k : k;
+    if (!again[i])
+      continue;
+    run_add_to_param(run, op, param_of(run, op, i));
+    added++;
+    if (op->facts->matrix_last)
+      drop_added(run, op, i);
+  }
+  for (int i = 0; added && !op->facts->matrix_last && i < count; i++)
+    if (again[i])
+      drop_added(run, op, i);
+}
+
+/* Gradients of parameters that are not trained. */
+int64_t run_frozen_bytes(struct run *run, const struct tape_op *op) {
+  int64_t bytes = 0;
+  size_t first = op->first_param + (size_t)op->facts->param_count;
+  for (int i = 0; i < op->facts->frozen_count; i++)
+    bytes = run_sum(run, bytes,
+                    param_bytes(run, run->tape->params.at[first + (size_t)i],
+                                run->s->element));
+  return bytes;
+}
+
+/*
+ * The gradient of a bias that is added after the product, and whose gradient
+ * thus comes before it: one kernel does both where rows are a matrix anyway
+ * (ATen/native/Linear.cpp).
+ */
+int64_t run_bias_bytes(struct run *run, const struct tape_op *op) {
+  bool together = run_value_at(run, op->first_out)->view;
+  if (!op->facts->matrix_last || op->facts->param_count != 2 || together)
+    return 0;
+  return param_bytes(run, run->tape->params.at[op->first_param + 1],
+                     run->s->element);
+}
+
+static void step_param(struct run *run, const struct tape_op *op,
+                       size_t param) {
+  if (!run->has_gradient[param] ||
+      run->first_use[param] != (size_t)(op - run->tape->ops.at))
+    return; /* another layer has a part of its gradient */
+  int64_t bytes = param_bytes(run, param, run->s->element);
+  int64_t work = optimizer_alone(run->s->stepped, bytes);
+  run_change(run, PART_TEMPORARY, work);
+  run_sample(run, op);
+  run_change(run, PART_TEMPORARY, -work);
+  run_change(run, PART_GRADIENTS, -bytes);
+  run->has_gradient[param] = false;
+}
+
+/*
+ * A hook steps what has its whole gradient, which is then freed:
+ * register_post_accumulate_grad_hook() (torchtune's optimizer_in_bwd).
+ */
+void run_step_params(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->param_count; i++)
+    step_param(run, op, param_of(run, op, i));
+  for (int i = 0; i < op->facts->in_count; i++) {
+    const struct tape_value *in = run_value_at(run, run_input_of(run, op, i));
+    for (size_t k = 0; in->param && k < in->param_count; k++)
+      step_param(run, op, in->param - 1 + k);
+  }
+}
