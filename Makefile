@@ -328,8 +328,10 @@ $(build)/tests/test_growth: private objects := $(counting)
 
 checked := $(patsubst $(src)runtime/%.c,$(build)/checked/%.o,$(runtime))
 $(build)/tests/test_runtime $(build)/tests/test_program \
-    $(build)/tests/test_narrow $(build)/tests/test_q8: $(checked)
-$(build)/tests/test_program $(build)/tests/test_narrow: \
+    $(build)/tests/test_narrow $(build)/tests/test_panels \
+    $(build)/tests/test_q8: $(checked)
+$(build)/tests/test_program $(build)/tests/test_narrow \
+    $(build)/tests/test_panels: \
     private objects += $(checked) $(runtime_libs)
 $(build)/tests/test_runtime $(build)/tests/test_q8: \
     private objects := $(checked) $(runtime_libs)

@@ -5,6 +5,7 @@
 #include "memory/line_stages.h"
 #include "memory/program_writer.h"
 #include "memory/q8.h"
+#include "runtime/netrt.h"
 #include "sema/model/weights.h"
 
 static enum operand_type type_of(enum width width) {
@@ -105,6 +106,19 @@ static enum operand_type narrow_type(const struct program_writer *w) {
   }
 }
 
+/* A matrix in float32 that products and convolutions of one group alone read,
+ * of more than one panel. */
+static bool may_be_panels(const struct program_writer *w, int64_t param,
+                          const struct strides *lies) {
+  const struct model *model = w->p->b->model;
+  if (param < 0 || w->program->q8 || w->p->b->settings->weight_dtype)
+    return false;
+  const struct model_param *own = &model->params.at[param];
+  const struct model_param *stored = &model->params.at[own->same];
+  return stored->narrow && !stored->grouped &&
+         lies->dim[lies->rank - 1] > NETRT_PANEL;
+}
+
 /* A parameter is the same for all samples; -1: a bias that folding makes. */
 static void add_weight(struct program_writer *w, int64_t param, int64_t first,
                        const struct strides *lies) {
@@ -114,6 +128,7 @@ static void add_weight(struct program_writer *w, int64_t param, int64_t first,
     operand.type = OPERAND_I32;
   if (param >= 0 && w->block.narrow[param] >= 0)
     operand.type = narrow_type(w);
+  operand.panels = may_be_panels(w, param, lies);
   add_axes(w, &operand, lies, false, 0);
   add_operand(w, &operand);
 }

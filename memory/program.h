@@ -29,6 +29,7 @@ enum operand_type {
 struct operand {
   bool weights; /* it is in the block of weights, not in the arena */
   bool lines;   /* of a map its last lines alone, which go on */
+  bool panels;  /* weights that may lie in panels: runtime/netrt.h */
   enum operand_type type;
   int64_t node;  /* whose output it is; NO_NODE: none's */
   int64_t param; /* of the model, that it is; -1: none */

@@ -183,8 +183,7 @@ static void conv_position(const struct kernel_conv *c, ptrdiff_t batch,
                out);
 }
 
-static int make_positions(void *user) {
-  const struct kernel_conv *c = user;
+static void make_outputs(const struct kernel_conv *c) {
   ptrdiff_t batch;
   for (batch = 0; batch < c->out.size[0]; batch++) {
     ptrdiff_t at[3] = {0, 0, 0};
@@ -192,6 +191,40 @@ static int make_positions(void *user) {
       conv_position(c, batch, at);
     while (next_position(at, c->out.size + 1));
   }
+}
+
+#ifdef NETRT_HAS_PANELS
+/* The outputs of one panel, as a convolution of their own. */
+static struct kernel_conv panel_of(const struct kernel_conv *c,
+                                   ptrdiff_t first) {
+  struct kernel_conv part = *c;
+  ptrdiff_t ins = c->in.size[4], i;
+  part.out.size[4] = least(NETRT_PANEL, c->out.size[4] - first);
+  part.out.data += first * c->out.stride[4];
+  if (c->skip.data)
+    part.skip.data += first * c->skip.stride[4];
+  if (c->bias)
+    part.bias += first * c->bias_stride;
+  part.in_stride = part.out.size[4];
+  for (i = 2; i >= 0; ins *= c->window.kernel[i--])
+    part.tap_stride[i] = ins * part.in_stride;
+  part.weight += first * ins;
+  return part;
+}
+#endif
+
+static int make_positions(void *user) {
+  const struct kernel_conv *c = user;
+#ifdef NETRT_HAS_PANELS
+  ptrdiff_t first;
+  for (first = 0; c->panels && first < c->out.size[4]; first += NETRT_PANEL) {
+    struct kernel_conv part = panel_of(c, first);
+    make_outputs(&part);
+  }
+  if (c->panels)
+    return NETRT_OK;
+#endif
+  make_outputs(c);
   return NETRT_OK;
 }
 

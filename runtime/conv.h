@@ -11,6 +11,9 @@ struct kernel_conv {
   const float *weight, *bias; /* bias NULL: none */
   ptrdiff_t tap_stride[3], in_stride, out_stride, bias_stride;
   ptrdiff_t groups;
+#ifdef NETRT_HAS_FAST
+  int panels; /* the weights are in panels; strides are those without */
+#endif
   struct kernel_after after; /* of fast kernels */
 };
 
@@ -33,6 +36,9 @@ static inline struct kernel_conv conv_at(const struct netrt *net,
     c.window.kernel[i] = size_back(&weight, 4 - i);
     c.tap_stride[i] = stride_back(&weight, 4 - i);
   }
+#ifdef NETRT_HAS_FAST
+  c.panels = netrt_in_panels(net, op, first);
+#endif
   c.bias = NULL;
   c.bias_stride = 0;
   c.skip.data = NULL;

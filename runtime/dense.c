@@ -7,6 +7,9 @@ struct dense_product {
   const float *a, *b, *bias, *skip; /* skip: at this row, or NULL */
   ptrdiff_t n, k, m, out_row, out_step, a_row, a_step, b_row, b_step;
   ptrdiff_t bias_step, skip_step;
+#ifdef NETRT_HAS_PANELS
+  int panels; /* b is */
+#endif
 };
 
 static void product_row(const struct dense_product *p, const float *a,
@@ -25,6 +28,27 @@ static void product_row(const struct dense_product *p, const float *a,
     for (o = 0; o < p->m; o++)
       out[o * to] += value * row[o * p->b_step];
   }
+}
+
+/* The outputs of each panel as a product of their own. */
+static void make_row(const struct dense_product *p, const float *a,
+                     float *out) {
+#ifdef NETRT_HAS_PANELS
+  ptrdiff_t first;
+  for (first = 0; p->panels && first < p->m; first += NETRT_PANEL) {
+    struct dense_product part = *p;
+    part.m = part.b_row = least(NETRT_PANEL, p->m - first);
+    part.b += first * p->k;
+    if (p->bias)
+      part.bias += first * p->bias_step;
+    if (p->skip)
+      part.skip += first * p->skip_step;
+    product_row(&part, a, out + first * p->out_step);
+  }
+  if (p->panels)
+    return;
+#endif
+  product_row(p, a, out);
 }
 
 static int netrt_reference_linear(const struct netrt *net,
@@ -49,6 +73,9 @@ static int netrt_reference_linear(const struct netrt *net,
   p.m = weight.size[1];
   p.b_row = weight.stride[0];
   p.b_step = weight.stride[1];
+#ifdef NETRT_HAS_PANELS
+  p.panels = netrt_in_panels(net, op, 1);
+#endif
   p.out_step = stride_back(&views[0], 0);
   p.a_step = stride_back(&views[1], 0);
   if (count > 2)
@@ -57,8 +84,8 @@ static int netrt_reference_linear(const struct netrt *net,
   do {
     if (count > 2)
       p.skip = netrt_floats(&views[2]) + walk.offset[2];
-    product_row(&p, netrt_floats(&views[1]) + walk.offset[1],
-                netrt_floats(&views[0]) + walk.offset[0]);
+    make_row(&p, netrt_floats(&views[1]) + walk.offset[1],
+             netrt_floats(&views[0]) + walk.offset[0]);
   } while (netrt_walk_next(&walk));
   return NETRT_OK;
 }

@@ -160,6 +160,7 @@ static void run_group(const struct conv_job *job, ptrdiff_t group) {
   g.narrow_first = g.narrow_out = group * outs;
   g.b_row = c->in_stride;
   g.b_step = 1;
+  g.panels = c->panels;
   g.bias = c->bias ? c->bias + group * outs : NULL;
   g.m = c->out.size[0] * c->out.size[1] * c->out.size[2] * c->out.size[3];
   g.n = outs;

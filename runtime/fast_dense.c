@@ -47,6 +47,7 @@ int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op) {
   }
   views[0] = without_last(out);
   views[1] = without_last(in);
+  g.panels = netrt_in_panels(net, op, 1);
   g.after = netrt_after(net);
   netrt_walk_open(&walk, views, count);
   g.m = g.line = walk.length;

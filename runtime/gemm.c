@@ -5,8 +5,17 @@
 
 enum {
   BLOCK_VALUES = 131072, /* half a megabyte: of most second caches */
-  NEAR_ROWS = 128        /* for which packing weights pays, at least */
+  NEAR_ROWS = 128,       /* for which packing weights pays, at least */
+  PANELS_AT_ONCE = 2     /* of one row: AVX2 has no more registers */
 };
+
+/* Column n of row k of b, in a panel whose rows are *row apart. */
+static inline const float *in_panel(const struct gemm *g, ptrdiff_t k,
+                                    ptrdiff_t n, ptrdiff_t *row) {
+  ptrdiff_t first = n - n % NETRT_PANEL;
+  *row = least(NETRT_PANEL, g->n - first);
+  return g->b + first * g->taps * g->ins + k * *row + n % NETRT_PANEL;
+}
 
 #define BODY "gemm_body.h"
 #include "isa_each.h"
@@ -38,20 +47,19 @@ static void rows_part(void *data, ptrdiff_t from, ptrdiff_t to) {
 }
 
 /* Parts of columns: of few rows, each with a panel of its own. */
-enum { PANEL = 32 };
-
 static void columns_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   const struct gemm_job *job = data;
   struct gemm part = *job->gemm;
-  part.n = least(to * PANEL, part.n) - from * PANEL;
-  part.out += from * PANEL;
+  part.n = least(to * NETRT_PANEL, part.n) - from * NETRT_PANEL;
+  part.out += from * NETRT_PANEL;
   if (part.narrow.at) {
-    part.narrow_first += from * PANEL;
-    part.narrow_out += from * PANEL;
+    part.narrow_first += from * NETRT_PANEL;
+    part.narrow_out += from * NETRT_PANEL;
   } else
-    part.b += from * PANEL * part.b_step;
-  part.bias = part.bias ? part.bias + from * PANEL : NULL;
-  part.skip = part.skip ? part.skip + from * PANEL : NULL;
+    part.b +=
+        from * NETRT_PANEL * (part.panels ? part.taps * part.ins : part.b_step);
+  part.bias = part.bias ? part.bias + from * NETRT_PANEL : NULL;
+  part.skip = part.skip ? part.skip + from * NETRT_PANEL : NULL;
   netrt_gemm_part(job->isa, &part, 0, part.m);
 }
 
@@ -62,11 +70,11 @@ void netrt_gemm(const struct netrt *net, const struct gemm *gemm) {
   job.isa = isa_of(net);
   if (!gemm->narrow.at && netrt_onednn_gemm(gemm) == NETRT_OK)
     return;
-  if (gemm->m >= 8 * GEMM_ROWS || gemm->n <= PANEL)
+  if (gemm->m >= 8 * GEMM_ROWS || gemm->n <= NETRT_PANEL)
     netrt_run_parts(net, gemm->m, 1 + 200000 / work, rows_part, &job);
   else
-    netrt_run_parts(net, (gemm->n + PANEL - 1) / PANEL,
-                    1 + 200000 / (work / gemm->n * PANEL * gemm->m),
+    netrt_run_parts(net, (gemm->n + NETRT_PANEL - 1) / NETRT_PANEL,
+                    1 + 200000 / (work / gemm->n * NETRT_PANEL * gemm->m),
                     columns_part, &job);
 }
 

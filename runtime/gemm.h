@@ -32,6 +32,7 @@ struct gemm {
   ptrdiff_t out_row;     /* values from row to row; a row is dense */
   ptrdiff_t b_row, b_step;
   ptrdiff_t m, n, taps, ins;
+  int panels; /* b is, of taps * ins rows: netrt.h */
   /* Instead of b: its rows lie b_row apart, a row is dense. */
   struct narrow_weights narrow;
   ptrdiff_t narrow_first, narrow_out; /* the first value, and its output */

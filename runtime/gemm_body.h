@@ -146,17 +146,17 @@ static TARGET void NAME(pack)(const struct gemm *g, ptrdiff_t k,
                               ptrdiff_t count, ptrdiff_t n, ptrdiff_t columns,
                               ptrdiff_t width, float *to) {
   const float *from;
-  ptrdiff_t i, c;
+  ptrdiff_t row = g->b_row, i, c;
   if (g->narrow.at) {
     NAME(pack_narrow)(g, k, count, n, columns, width, to);
     return;
   }
-  from = g->b + k * g->b_row + n * g->b_step;
+  from = g->panels ? in_panel(g, k, n, &row) : g->b + k * row + n * g->b_step;
   if (g->b_step == 1) {
-    for (i = 0; i < count; i++, from += g->b_row, to += width) {
+    for (i = 0; i < count; i++, from += row, to += width) {
       /* Rows are too far apart for the processor to see what comes. */
       for (c = 0; c < columns && i + 12 < count; c += 16)
-        __builtin_prefetch(from + 12 * g->b_row + c);
+        __builtin_prefetch(from + 12 * row + c);
       for (c = 0; c < columns; c++)
         to[c] = from[c];
       for (; c < width; c++)
@@ -166,7 +166,7 @@ static TARGET void NAME(pack)(const struct gemm *g, ptrdiff_t k,
   }
   for (c = 0; c < width; c++)
     for (i = 0; i < count; i++)
-      to[i * width + c] = c < columns ? from[c * g->b_step + i * g->b_row] : 0;
+      to[i * width + c] = c < columns ? from[c * g->b_step + i * row] : 0;
 }
 
 /* Rows [from, to) with what is packed, or with b itself if b is not NULL. */
@@ -293,6 +293,72 @@ static TARGET void NAME(row_by_rows)(const struct gemm *g, const float *a,
   }
 }
 
+/* The same with panels, and in the same order: `panels` side by side, so that
+ * as many streams come from memory. */
+static inline __attribute__((always_inline)) TARGET void
+NAME(add_panels)(const struct gemm *g, const float *a, ptrdiff_t n,
+                 const int panels, float *out) {
+  enum { VECTORS = NETRT_PANEL / LANES };
+  VECTOR sums[PANELS_AT_ONCE][VECTORS];
+  const float *b = g->b + n * g->ins;
+  ptrdiff_t k;
+  int p, v;
+  for (p = 0; p < panels; p++)
+    for (v = 0; v < VECTORS; v++)
+      sums[p][v] = FROM(out + n + p * NETRT_PANEL + v * LANES);
+  for (k = 0; k + 4 <= g->ins; k += 4, b += 4 * NETRT_PANEL)
+    for (p = 0; p < panels; p++)
+      for (v = 0; v < VECTORS; v++) {
+        const float *at = b + p * NETRT_PANEL * g->ins + v * LANES;
+        sums[p][v] += a[k] * FROM(at) + a[k + 1] * FROM(at + NETRT_PANEL) +
+                      a[k + 2] * FROM(at + 2 * NETRT_PANEL) +
+                      a[k + 3] * FROM(at + 3 * NETRT_PANEL);
+      }
+  for (; k < g->ins; k++, b += NETRT_PANEL)
+    for (p = 0; p < panels; p++)
+      for (v = 0; v < VECTORS; v++)
+        sums[p][v] += a[k] * FROM(b + p * NETRT_PANEL * g->ins + v * LANES);
+  for (p = 0; p < panels; p++)
+    for (v = 0; v < VECTORS; v++)
+      AT(out + n + p * NETRT_PANEL + v * LANES) = sums[p][v];
+}
+
+/* What is left over: less than a panel. */
+static TARGET void NAME(add_last_panel)(const struct gemm *g, const float *a,
+                                        ptrdiff_t n, float *out) {
+  ptrdiff_t row = g->n - n, k, i;
+  const float *b = g->b + n * g->ins;
+  out += n;
+  for (k = 0; k + 4 <= g->ins; k += 4, b += 4 * row) {
+    for (i = 0; i + LANES <= row; i += LANES)
+      AT(out + i) += a[k] * FROM(b + i) + a[k + 1] * FROM(b + row + i) +
+                     a[k + 2] * FROM(b + 2 * row + i) +
+                     a[k + 3] * FROM(b + 3 * row + i);
+    for (; i < row; i++)
+      out[i] += a[k] * b[i] + a[k + 1] * b[row + i] +
+                a[k + 2] * b[2 * row + i] + a[k + 3] * b[3 * row + i];
+  }
+  for (; k < g->ins; k++, b += row)
+    for (i = 0; i < row; i++)
+      out[i] += a[k] * b[i];
+}
+
+static TARGET void NAME(row_by_panels)(const struct gemm *g, const float *a,
+                                       float *out) {
+  enum { AT_ONCE = PANELS_AT_ONCE * NETRT_PANEL };
+  ptrdiff_t n;
+  for (n = 0; n < g->n; n++)
+    out[n] = (g->skip ? g->skip[n] : 0) + (g->bias ? g->bias[n] : 0);
+  for (n = 0; n + AT_ONCE <= g->n; n += AT_ONCE)
+    NAME(add_panels)(g, a, n, PANELS_AT_ONCE, out);
+  for (; n + NETRT_PANEL <= g->n; n += NETRT_PANEL)
+    NAME(add_panels)(g, a, n, 1, out);
+  if (n < g->n)
+    NAME(add_last_panel)(g, a, n, out);
+  if (g->after.function)
+    g->after.function(out, out, g->n, g->after.p);
+}
+
 /* The same with rows that have to be widened, and in the same order. */
 static TARGET void NAME(row_by_narrow_rows)(const struct gemm *g,
                                             const float *a, float *out) {
@@ -348,6 +414,29 @@ static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
     g->after.function(out, out, g->n, g->after.p);
 }
 
+/* Where b is: packed, or as it lies, for so few rows that packing would cost
+ * more than it gives, or where it is in panels. */
+static TARGET void NAME(find_b)(const struct gemm *g, struct NAME(panel) * p,
+                                ptrdiff_t rows, float *packed) {
+  ptrdiff_t k = p->tap * g->ins + p->first, i;
+  int whole = p->columns == p->width;
+  p->b = packed;
+  p->b_row = p->width;
+  if (whole && g->panels)
+    p->b = in_panel(g, k, p->n, &p->b_row);
+  else if (whole && rows <= MAX_ROWS / 2 && g->b_step == 1 && !g->tap_rows &&
+           !g->narrow.at) {
+    p->b = g->b + k * g->b_row + p->n;
+    p->b_row = g->b_row;
+  } else
+    for (i = 0; i < p->taps; i++) {
+      k = (g->tap_rows ? g->tap_rows[p->tap + i] : (p->tap + i) * g->ins);
+      NAME(pack)
+      (g, k + p->first, p->count, p->n, p->columns, p->width,
+       packed + i * p->count * p->width);
+    }
+}
+
 static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
                                     ptrdiff_t to) {
   float packed[GEMM_DEPTH * 2 * LANES];
@@ -356,7 +445,7 @@ static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
   /* Several taps at a time, as equal in number as can be. */
   ptrdiff_t fit = pieces > 1 ? 1 : GEMM_DEPTH / piece;
   ptrdiff_t chunks = (g->taps + fit - 1) / fit;
-  ptrdiff_t taps = (g->taps + chunks - 1) / chunks, i;
+  ptrdiff_t taps = (g->taps + chunks - 1) / chunks;
   struct NAME(panel) p;
   for (p.n = 0; p.n < g->n; p.n += p.columns) {
     p.columns = least(g->n - p.n, 2 * LANES);
@@ -367,21 +456,7 @@ static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
         p.count = least(piece, g->ins - p.first);
         p.begins = p.tap == 0 && p.first == 0;
         p.ends = p.tap + p.taps == g->taps && p.first + p.count == g->ins;
-        p.b = packed;
-        p.b_row = p.width;
-        if (to - from <= MAX_ROWS / 2 && g->b_step == 1 && !g->tap_rows &&
-            !g->narrow.at && p.columns == p.width) {
-          /* Packing would cost more than it gives. */
-          p.b = g->b + (p.tap * g->ins + p.first) * g->b_row + p.n;
-          p.b_row = g->b_row;
-        } else
-          for (i = 0; i < p.taps; i++) {
-            ptrdiff_t row =
-                g->tap_rows ? g->tap_rows[p.tap + i] : (p.tap + i) * g->ins;
-            NAME(pack)
-            (g, row + p.first, p.count, p.n, p.columns, p.width,
-             packed + i * p.count * p.width);
-          }
+        NAME(find_b)(g, &p, to - from, packed);
         NAME(run_panel)(g, &p, from, to);
       }
     }
@@ -408,6 +483,8 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
   if (g->m == 1 && g->taps == 1 && !g->rows && g->b_step == 1) {
     if (g->narrow.at)
       NAME(row_by_narrow_rows)(g, g->a, g->out);
+    else if (g->panels)
+      NAME(row_by_panels)(g, g->a, g->out);
     else
       NAME(row_by_rows)(g, g->a, g->out);
     return;

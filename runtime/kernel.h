@@ -20,6 +20,11 @@
 #define NETRT_HAS_FAST 1
 #endif
 
+/* What reads weights in panels; oneDNN has an order of its own. */
+#if defined NETRT_HAS_FAST && !defined NETRT_ONEDNN
+#define NETRT_HAS_PANELS 1
+#endif
+
 #define KERNEL(id) \
   const struct netrt_kernel netrt_##id = {#id, netrt_reference_##id, NULL}
 #ifdef NETRT_HAS_FAST
@@ -64,7 +69,7 @@ netrt_view(const struct netrt *net, const struct netrt_op *op, uint32_t i) {
   struct netrt_view view;
   /* Weights lose their const here; no kernel writes what it reads. */
   const unsigned char *base =
-      at->place == NETRT_IN_WEIGHTS ? net->weights : net->arena;
+      at->place >= NETRT_IN_WEIGHTS ? net->weights : net->arena;
   view.data = (unsigned char *)(uintptr_t)base + at->offset;
   view.size = &model->numbers[at->shape];
   view.stride = view.size + at->rank;
@@ -81,6 +86,21 @@ static inline struct netrt_view netrt_out(const struct netrt *net,
 static inline struct netrt_view
 netrt_in(const struct netrt *net, const struct netrt_op *op, uint32_t i) {
   return netrt_view(net, op, (uint32_t)(op->outs + i));
+}
+
+/* Whether operand i of those that are read is in panels. */
+static inline int netrt_in_panels(const struct netrt *net,
+                                  const struct netrt_op *op, uint32_t i) {
+#ifdef NETRT_HAS_PANELS
+  return net->panels &&
+         net->model->operands[op->operands + op->outs + i].place ==
+             NETRT_IN_PANELS;
+#else
+  (void)net;
+  (void)op;
+  (void)i;
+  return 0;
+#endif
 }
 
 static inline const int32_t *netrt_args(const struct netrt *net,

@@ -9,7 +9,8 @@ const char *netrt_status_text(enum netrt_status status) {
   case NETRT_OK: return "done";
   case NETRT_BAD_MODEL: return "the model's tables are not of this version";
   case NETRT_SMALL_ARENA: return "the arena has too few bytes";
-  case NETRT_WRONG_WEIGHTS: return "the weights are not of this model's size";
+  case NETRT_WRONG_WEIGHTS:
+    return "the weights are not of this model's size, or in another order";
   case NETRT_MISALIGNED: return "arena or weights are not aligned";
   case NETRT_BAD_INDEX: return "an index is not in its table";
   case NETRT_STOPPED: return "stopped by the hook";
@@ -40,15 +41,31 @@ size_t netrt_values(const struct netrt_model *model,
   return values;
 }
 
+#ifndef NETRT_SMALL
+/* "netrt: weights in panels of 32 outputs, 1", as little-endian words. */
+const uint32_t netrt_panels[NETRT_PANELS_BYTES / 4] = {
+    0x7274656e, 0x77203a74, 0x68676965, 0x69207374, 0x6170206e, 0x736c656e,
+    0x20666f20, 0x6f203233, 0x75707475, 0x202c7374, 0x00000031, 0x00000000,
+};
+#endif
+
+int netrt_reads_panels(void) {
+#ifdef NETRT_HAS_PANELS
+  return 1;
+#else
+  return 0;
+#endif
+}
+
 /* The bytes of an operand are where there are some. */
 static int lies_inside(const struct netrt_model *model,
                        const struct netrt_operand *at) {
   const int32_t *size = &model->numbers[at->shape];
   size_t values = 1, bytes = netrt_type_bytes(at->type);
   size_t limit =
-      at->place == NETRT_IN_WEIGHTS ? model->weight_bytes : model->arena_bytes;
+      at->place == NETRT_IN_ARENA ? model->arena_bytes : model->weight_bytes;
   int i;
-  if (at->rank > NETRT_RANK || at->place > NETRT_IN_WEIGHTS ||
+  if (at->rank > NETRT_RANK || at->place > NETRT_IN_PANELS ||
       at->shape > model->number_count ||
       model->number_count - at->shape < 2u * at->rank)
     return 0;
@@ -116,6 +133,22 @@ static int aligned(const struct netrt_model *model, const void *at) {
   return (uintptr_t)at % align == 0;
 }
 
+#ifdef NETRT_HAS_PANELS
+/* A block that is so of a model that has weights which may be so. */
+static int is_in_panels(const struct netrt_model *model, const void *weights,
+                        size_t bytes) {
+  uint32_t i;
+  if (bytes < NETRT_PANELS_BYTES ||
+      bytes - NETRT_PANELS_BYTES != model->weight_bytes || !weights ||
+      memcmp(weights, netrt_panels, NETRT_PANELS_BYTES) != 0)
+    return 0;
+  for (i = 0; i < model->operand_count; i++)
+    if (model->operands[i].place == NETRT_IN_PANELS)
+      return 1;
+  return 0;
+}
+#endif
+
 enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
                              const void *weights, size_t weight_bytes,
                              void *arena, size_t arena_bytes) {
@@ -124,6 +157,13 @@ enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
     return NETRT_BAD_MODEL;
   if (arena_bytes < model->arena_bytes || (!arena && model->arena_bytes))
     return NETRT_SMALL_ARENA;
+#ifdef NETRT_HAS_PANELS
+  if (is_in_panels(model, weights, weight_bytes)) {
+    net->panels = 1;
+    weights = (const unsigned char *)weights + NETRT_PANELS_BYTES;
+    weight_bytes -= NETRT_PANELS_BYTES;
+  }
+#endif
   if (weight_bytes != model->weight_bytes || (!weights && weight_bytes))
     return NETRT_WRONG_WEIGHTS;
   if (!aligned(model, arena) || (uintptr_t)weights % 4 != 0)
@@ -158,7 +198,7 @@ const void *netrt_output(const struct netrt *net, uint32_t i) {
   if (!net->model || i >= net->model->output_count)
     return NULL;
   at = &net->model->outputs[i].operand;
-  return (at->place == NETRT_IN_WEIGHTS ? net->weights : net->arena) +
+  return (at->place >= NETRT_IN_WEIGHTS ? net->weights : net->arena) +
          at->offset;
 }
 

@@ -60,7 +60,7 @@ enum netrt_status {
   NETRT_OK,
   NETRT_BAD_MODEL,     /* NULL, of another version, or not a table of ours */
   NETRT_SMALL_ARENA,   /* fewer bytes than the model's arena_bytes */
-  NETRT_WRONG_WEIGHTS, /* other than the model's weight_bytes */
+  NETRT_WRONG_WEIGHTS, /* other than weight_bytes, or not in that order */
   NETRT_MISALIGNED,    /* arena or weights are not where numbers may lie */
   NETRT_BAD_INDEX,     /* an input has an index that its table has not */
   NETRT_STOPPED,       /* the hook wanted it */
@@ -90,7 +90,24 @@ enum netrt_type {
   NETRT_F16, /* of weights alone */
   NETRT_BF16
 };
-enum netrt_place { NETRT_IN_ARENA, NETRT_IN_WEIGHTS };
+enum netrt_place {
+  NETRT_IN_ARENA,
+  NETRT_IN_WEIGHTS,
+  NETRT_IN_PANELS /* in the weights: in panels, if the block has them */
+};
+
+/*
+ * A block of weights may have its matrices of inputs x outputs in panels: the
+ * first 32 outputs of all inputs, the next 32, and so on, at last what is left
+ * over, each panel dense. Fast kernels read them as they lie. Such a block
+ * begins with netrt_panels, in words as the machine has them; the weights, of
+ * which the model says where they lie, follow it.
+ */
+enum { NETRT_PANEL = 32, NETRT_PANELS_BYTES = 64 };
+extern const uint32_t netrt_panels[NETRT_PANELS_BYTES / 4];
+
+/* Whether this build reads such blocks: not with NETRT_SMALL, nor oneDNN. */
+int netrt_reads_panels(void);
 
 /* What an operation reads or writes. */
 struct netrt_operand {
@@ -197,6 +214,7 @@ struct netrt {
   size_t high_water;  /* NETRT_CHECK: bytes of the arena that were used */
   void *kept;         /* a build with oneDNN: until netrt_close; else NULL */
   unsigned isa;       /* instructions that netrt_open found: isa.h */
+  int panels;         /* whether weights are in panels */
   /* A function of each value that the operation which runs makes, in its
    * place: a kernel that computes it, too, says so. NULL: there is none. */
   const struct netrt_op *ahead;
@@ -204,8 +222,9 @@ struct netrt {
 
 /*
  * Checks the model against what is given to it. The arena may have more than
- * the model's arena_bytes; weights must have exactly weight_bytes, and may be
- * NULL if that is 0. Both stay the caller's.
+ * the model's arena_bytes; weights must have exactly the model's weight_bytes,
+ * in panels NETRT_PANELS_BYTES more, and may be NULL if that is 0. Both stay
+ * the caller's.
  */
 enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
                              const void *weights, size_t weight_bytes,

@@ -290,6 +290,13 @@ static void put_run(struct header *h) {
   text_put(h->out, ";\n");
 }
 
+static bool has_panels(const struct program *program) {
+  for (size_t i = 0; i < program->operands.count; i++)
+    if (program->operands.at[i].panels)
+      return true;
+  return false;
+}
+
 /* netrt.h may be included before it, after it, or not at all. */
 static void put_foot(struct header *h) {
   struct slice small = identifiers_small(&h->ids);
@@ -302,6 +309,11 @@ static void put_foot(struct header *h) {
       "extern const %s %.*s_weights[];\n",
       SLICE_ARG(small), h->program->bytes ? "unsigned char" : "float",
       SLICE_ARG(small));
+  if (has_panels(h->program))
+    text_printf(h->out,
+                "/* That of --panels: NETRT_PANELS_BYTES more. */\n"
+                "extern const float %.*s_panels[];\n",
+                SLICE_ARG(small));
   put_run(h);
   text_put(h->out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -99,12 +99,13 @@ static void format_operand(struct text *item, const struct netrt_operand *o) {
       [NETRT_F32] = "NETRT_F32", [NETRT_I32] = "NETRT_I32",
       [NETRT_I64] = "NETRT_I64", [NETRT_I8] = "NETRT_I8",
       [NETRT_F16] = "NETRT_F16", [NETRT_BF16] = "NETRT_BF16"};
+  static const char *const places[] = {[NETRT_IN_ARENA] = "NETRT_IN_ARENA",
+                                       [NETRT_IN_WEIGHTS] = "NETRT_IN_WEIGHTS",
+                                       [NETRT_IN_PANELS] = "NETRT_IN_PANELS"};
   text_putc(item, '{');
   text_int(item, (int64_t)o->offset);
   text_printf(item, ", %lu, %u, %s, %s}", (unsigned long)o->shape, o->rank,
-              types[o->type],
-              o->place == NETRT_IN_WEIGHTS ? "NETRT_IN_WEIGHTS"
-                                           : "NETRT_IN_ARENA");
+              types[o->type], places[o->place]);
 }
 
 static void put_operands(struct printing *p, struct text *item) {

@@ -95,7 +95,9 @@ static struct netrt_operand operand_of(struct table_making *m,
       .shape = operand->rank ? shape_at(m, first, 2 * operand->rank) : 0,
       .rank = (uint8_t)operand->rank,
       .type = tables_type(m->program, operand),
-      .place = operand->weights ? NETRT_IN_WEIGHTS : NETRT_IN_ARENA};
+      .place = operand->panels    ? NETRT_IN_PANELS
+               : operand->weights ? NETRT_IN_WEIGHTS
+                                  : NETRT_IN_ARENA};
 }
 
 static uint32_t name_at(struct table_making *m, int64_t node) {

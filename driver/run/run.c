@@ -24,7 +24,7 @@ void run_close(struct running *r) {
   netrt_close(&r->net);
   threads_close(r->pool);
   tensors_close(&r->file);
-  free(r->weight_block);
+  free(r->block);
   free(r->arena_block);
   arena_close(&r->arena);
   net_options_close(&r->options);
@@ -78,10 +78,11 @@ int run_match_weights(struct running *r) {
 }
 
 int run_fill_weights(struct running *r) {
-  r->weight_block = allocate(r->model.weight_bytes);
-  if (!r->weight_block)
+  r->block = allocate(NETRT_PANELS_BYTES + r->model.weight_bytes);
+  if (!r->block)
     return complain(EXIT_IO, "out of memory: the weights have %zu bytes",
                     r->model.weight_bytes);
+  r->weight_block = (unsigned char *)r->block + NETRT_PANELS_BYTES;
   return weight_set_block(&r->set, r->weights, r->weight_block);
 }
 
@@ -113,8 +114,11 @@ int run_open_net(struct running *r) {
 }
 
 int run_start(struct running *r) {
+  bool panels = netrt_reads_panels() && weight_panels_some(&r->model) &&
+                weight_panels_pack(&r->model, r->block);
   enum netrt_status status =
-      netrt_open(&r->net, &r->model, r->weight_block, r->model.weight_bytes,
+      netrt_open(&r->net, &r->model, panels ? r->block : r->weight_block,
+                 r->model.weight_bytes + (panels ? NETRT_PANELS_BYTES : 0),
                  r->arena_block, r->model.arena_bytes);
   if (status != NETRT_OK)
     return complain(EXIT_BUG, "%s", netrt_status_text(status));

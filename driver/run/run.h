@@ -29,7 +29,9 @@ struct running {
 
   struct netrt_model model;
   struct netrt net;
-  void *weight_block, *arena_block; /* from malloc */
+  void *block; /* from malloc: room for a head, then the weights */
+  unsigned char *weight_block;
+  void *arena_block; /* from malloc */
   void **given; /* by input: its values, which a run may overwrite; or NULL */
   /* By input of 8 bits: values that become these, and their file; or NULL. */
   struct {

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "driver/command.h"
 #include "import/tensors/tensors.h"
+#include "runtime/netrt.h"
 
 struct weight_set {
   struct netc *netc;
@@ -111,6 +112,13 @@ void weight_set_tensor(const struct weight_set *set,
 int64_t weight_set_block_bytes(const struct weight_set *set);
 int weight_set_block(const struct weight_set *set, const char *path,
                      void *block);
+
+/* Whether some weights of a net may lie in panels. */
+bool weight_panels_some(const struct netrt_model *model);
+
+/* Puts them so in a block that has room for NETRT_PANELS_BYTES in front, which
+ * say it; false: there is no memory for it, and nothing has changed. */
+bool weight_panels_pack(const struct netrt_model *model, void *block);
 
 /* Its bytes, little-endian. */
 void weight_set_write_block(const struct weight_set *set, const void *block,

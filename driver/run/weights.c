@@ -21,7 +21,8 @@ struct weights_request {
   struct net_options options;
   struct arena arena;
   const char *from, *check, *output, *names;
-  bool random, by_order, fold;
+  bool random, by_order, fold, panels;
+  const struct netrt_model *model; /* with `fold` */
   int64_t seed;
   struct quantizing quantizing; /* if a file is given for it */
   int status;
@@ -68,11 +69,24 @@ static void put_bytes(const unsigned char *block, int64_t count, FILE *file) {
     fprintf(file, "%s%d,", i % 16 ? " " : "\n  ", block[i]);
 }
 
+/* What the header of the net calls the array, after the net's name. */
+static const char *array_name(const struct weights_request *r) {
+  return r->panels ? "panels" : "weights";
+}
+
+/* Bytes of the block that is written. */
+static int64_t block_bytes(const struct weights_request *r,
+                           const struct weight_set *set) {
+  return weight_set_block_bytes(set) + (r->panels ? NETRT_PANELS_BYTES : 0);
+}
+
 /* `name` is that of the net in C: its header declares the array. */
-static void put_array(const struct weight_set *set, const void *block,
+static void put_array(const struct weights_request *r,
+                      const struct weight_set *set, const void *block,
                       const char *name, FILE *file) {
-  int64_t bytes = weight_set_block_bytes(set);
+  int64_t bytes = block_bytes(r, set);
   bool small = weight_set_is_bytes(set);
+  const char *array = array_name(r);
   const char *type = small ? "unsigned char" : "float";
   int64_t count = small ? bytes : bytes / 4;
   fprintf(file,
@@ -89,10 +103,11 @@ static void put_array(const struct weight_set *set, const void *block,
           "#define PLACED __attribute__((section(NETC_WEIGHTS_SECTION)))\n"
           "#else\n#define PLACED\n#endif\n\n"
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
-          "extern const %s %s_weights[];\n"
+          "extern const %s %s_%s[];\n"
           "#ifdef __cplusplus\n}\n#endif\n\n"
-          "ALIGNED PLACED const %s %s_weights[%" PRId64 "] = {",
-          NETRT_ALIGN, NETRT_ALIGN, NETRT_ALIGN, type, name, type, name, count);
+          "ALIGNED PLACED const %s %s_%s[%" PRId64 "] = {",
+          NETRT_ALIGN, NETRT_ALIGN, NETRT_ALIGN, type, name, array, type, name,
+          array, count);
   if (small)
     put_bytes(block, count, file);
   else
@@ -106,7 +121,8 @@ static const char *base_name(const char *path) {
 }
 
 /* The same array, whose values the assembler takes from a file. */
-static void put_stub(const char *data, const char *name, FILE *file) {
+static void put_stub(const char *data, const char *name, const char *array,
+                     FILE *file) {
   fputs("/* Weights as the runtime reads them: netc weights --fold. For gcc "
         "and\n * clang, which look for the file where they are and in the "
         "folders of -I. */\n"
@@ -118,7 +134,7 @@ static void put_stub(const char *data, const char *name, FILE *file) {
   fprintf(file,
           "\"\n#endif\n\n"
           "#define JOIN(a, b) a##b\n#define PREFIXED(a, b) JOIN(a, b)\n"
-          "#define ARRAY PREFIXED(__USER_LABEL_PREFIX__, %s_weights)\n\n"
+          "#define ARRAY PREFIXED(__USER_LABEL_PREFIX__, %s_%s)\n\n"
           "#if defined NETC_WEIGHTS_SECTION\n"
           "  .section NETC_WEIGHTS_SECTION,\"a\",%%progbits\n"
           "#elif defined __APPLE__\n  .const\n"
@@ -129,7 +145,7 @@ static void put_stub(const char *data, const char *name, FILE *file) {
           "#if defined __ELF__\n  .type ARRAY, %%object\n"
           "  .size ARRAY, . - ARRAY\n"
           "  .section .note.GNU-stack,\"\",%%progbits\n#endif\n",
-          name, NETRT_ALIGN);
+          name, array, NETRT_ALIGN);
 }
 
 static bool has_suffix(const char *path, const char *suffix) {
@@ -140,9 +156,24 @@ static bool has_suffix(const char *path, const char *suffix) {
 /* Before an output is opened, for which there may be no memory left. */
 static int make_block(const struct weights_request *r,
                       const struct weight_set *set, void **block) {
-  size_t bytes = (size_t)weight_set_block_bytes(set);
+  size_t bytes = (size_t)block_bytes(r, set);
+  size_t head = bytes - (size_t)weight_set_block_bytes(set);
   *block = arena_alloc(set->arena, bytes / 4 + 2, sizeof(float));
-  return weight_set_block(set, r->from, *block);
+  int status = weight_set_block(set, r->from, (unsigned char *)*block + head);
+  if (status == EXIT_DONE && head && !weight_panels_pack(r->model, *block))
+    return complain(EXIT_IO, "out of memory: the weights have %zu bytes",
+                    bytes);
+  return status;
+}
+
+static void write_block(const struct weights_request *r,
+                        const struct weight_set *set, const void *block,
+                        FILE *file) {
+  if (r->panels)
+    words_write(file, block, NETRT_PANELS_BYTES / 4);
+  weight_set_write_block(
+      set, (const unsigned char *)block + (r->panels ? NETRT_PANELS_BYTES : 0),
+      file);
 }
 
 static int write_block_as_c(const struct weights_request *r,
@@ -150,7 +181,7 @@ static int write_block_as_c(const struct weights_request *r,
                             FILE *file) {
   const char *name;
   const float *values = block;
-  int64_t count = weight_set_block_bytes(set) / 4;
+  int64_t count = block_bytes(r, set) / 4;
   for (int64_t i = 0; i < count && !weight_set_is_bytes(set); i++)
     if (!isfinite(values[i]))
       return complain(EXIT_SOURCE,
@@ -160,7 +191,7 @@ static int write_block_as_c(const struct weights_request *r,
       netc_c_name(r->options.netc, &r->options.look, &name);
   if (status != NETC_OK)
     return exit_status_of(r->options.netc, status);
-  put_array(set, block, name, file);
+  put_array(r, set, block, name, file);
   return EXIT_DONE;
 }
 
@@ -221,7 +252,7 @@ static int write_to(const struct weights_request *r,
   else if (has_suffix(path, ".c"))
     status = write_block_as_c(r, set, block, output.file);
   else
-    weight_set_write_block(set, block, output.file);
+    write_block(r, set, block, output.file);
   long bytes = ftell(output.file);
   if (status == EXIT_DONE)
     status = weight_set_check(set, r->from);
@@ -292,24 +323,27 @@ static int write_stub(const struct weights_request *r,
     output_abandon(&stub);
     return status;
   }
-  put_stub(data, name, stub.file);
-  weight_set_write_block(set, block, values.file);
+  put_stub(data, name, array_name(r), stub.file);
+  write_block(r, set, block, values.file);
   return commit_both(&values, data, &stub, r->output);
 }
 
 /* The block is the runtime's: of what it cannot run there is none. */
-static int check_runtime(const struct weights_request *r) {
-  const struct netrt_model *model;
+static int check_runtime(struct weights_request *r) {
   struct netc *netc = r->options.netc;
-  enum netc_status status = netc_runtime(netc, &model);
+  enum netc_status status = netc_runtime(netc, &r->model);
   if (status == NETC_ERROR)
     return complain(EXIT_SOURCE, "%s: %s", r->options.files.at[0],
                     netc_message(netc));
+  if (status == NETC_OK && r->panels && !weight_panels_some(r->model))
+    return complain(EXIT_SOURCE,
+                    "%s: there is nothing that --panels would put in another "
+                    "order: leave it out",
+                    r->options.files.at[0]);
   return status == NETC_OK ? EXIT_DONE : exit_status_of(netc, status);
 }
 
-static int write_file(const struct weights_request *r,
-                      const struct weight_set *set) {
+static int write_file(struct weights_request *r, const struct weight_set *set) {
   int status = r->fold ? check_runtime(r) : EXIT_DONE;
   if (status != EXIT_DONE)
     return status;
@@ -412,6 +446,8 @@ static int check_request(const struct weights_request *r) {
   if (r->check && (r->output || r->fold))
     return complain(EXIT_USAGE, "--check writes nothing: leave out %s",
                     r->output ? "-o" : "--fold");
+  if (r->panels && !r->fold)
+    return complain(EXIT_USAGE, "--panels needs --fold");
   if (r->by_order && !r->from)
     return complain(EXIT_USAGE, "--by-order needs --from FILE");
   if (sources && !r->check && !r->output)
@@ -478,6 +514,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_PERCENTILE:
     right = take_percentile(value, &r->quantizing.percentile);
     break;
+  case OPTION_PANELS: r->panels = true; break;
   default: r->fold = true;
   }
   return right ? EXIT_DONE : EXIT_USAGE;

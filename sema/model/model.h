@@ -106,6 +106,7 @@ struct model_param {
   bool bias : 1;     /* what a layer with matrices adds to their products */
   bool part : 1;     /* weights are computed of it: no prediction reads it */
   bool narrow : 1;   /* a prediction may have fewer bits of it */
+  bool grouped : 1;  /* an output of a convolution sees some inputs alone */
   bool detached : 1; /* `fixed`, as no gradient reaches it: detached.h */
 };
 

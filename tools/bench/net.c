@@ -3,8 +3,9 @@
  * -o NAME.c`. Answers each line that it reads with the time of one run, memory
  * and, last, the processor's time; the line `profile` with the time of each
  * operation. Its weights are those of a file that `netc weights X.net --fold -o
- * FILE.bin` has written, or random. Blocks of memory are in large pages, as
- * docs/runtime.md says; with SMALL_PAGES in the environment they are not.
+ * FILE.bin` has written, with or without --panels, or random. Blocks of memory
+ * are in large pages, as docs/runtime.md says; with SMALL_PAGES in the
+ * environment they are not.
  */
 #define _DEFAULT_SOURCE
 #include <stdbool.h>
@@ -61,12 +62,13 @@ static long resident_most(void) {
   return most;
 }
 
-static int read_weights(const char *path, float *weights) {
+/* How many bytes there are, if no more than `room`. */
+static size_t read_weights(const char *path, float *weights, size_t room) {
   FILE *file = fopen(path, "rb");
-  size_t read = file ? fread(weights, 1, MODEL.weight_bytes, file) : 0;
+  size_t read = file ? fread(weights, 1, room, file) : 0;
   if (file)
     fclose(file);
-  return read == MODEL.weight_bytes;
+  return read;
 }
 
 static void put_inputs(struct netrt *net) {
@@ -96,15 +98,16 @@ int main(int argc, char **argv) {
   struct netrt net;
   struct profile profile;
   char line[64];
-  float *weights = block(MODEL.weight_bytes);
+  size_t bytes = MODEL.weight_bytes, room = bytes + NETRT_PANELS_BYTES;
+  float *weights = block(room);
   unsigned char *arena = block(MODEL.arena_bytes);
-  for (size_t i = 0; i < MODEL.weight_bytes / 4; i++)
+  for (size_t i = 0; i < bytes / 4; i++)
     weights[i] = (float)(i * 2654435761u % 2001) / 50000.0f - 0.02f;
-  if (argc > 1 && !read_weights(argv[1], weights))
-    return 1;
+  if (argc > 1)
+    bytes = read_weights(argv[1], weights, room);
   memset(arena, 0, MODEL.arena_bytes);
-  enum netrt_status status = netrt_open(
-      &net, &MODEL, weights, MODEL.weight_bytes, arena, MODEL.arena_bytes);
+  enum netrt_status status =
+      netrt_open(&net, &MODEL, weights, bytes, arena, MODEL.arena_bytes);
   while (status == NETRT_OK && fgets(line, sizeof line, stdin)) {
     int profiled = strncmp(line, "profile", 7) == 0;
     memset(&profile, 0, sizeof profile);

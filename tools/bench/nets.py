@@ -6,7 +6,7 @@ One thread each, in turns; the figures are minima of the processor's time, which
 other programs on the machine disturb least, as Markdown: the least of all, the
 ratio in each round, and the share of what peak.c multiplies and adds in the
 same turns. Both run what netc writes of one net with the same random weights:
-`-o X.c` and `-o X.onnx`. Needs onnxruntime-node in NODE_PATH. Other builds
+`-o X.c`, its weights in panels, and `-o X.onnx`. Needs onnxruntime-node in NODE_PATH. Other builds
 given beside the first take turns, too; --small-pages adds the first build once
 more, without the large pages of docs/runtime.md.
 """
@@ -68,8 +68,10 @@ def ours(build, net, folder, **environment):
     source = [f"{ROOT}/{net[0]}", *net[1:]]
     run(f"{build}/netc", *source, "--prefix=net", "-o", path + ".h", "-o",
         path + ".c")
-    run(f"{build}/netc", "weights", *source, "--random=1", "--fold", "-o",
-        path + ".bin")
+    with open(path + ".h") as header:
+        panels = ["--panels"] * ("_panels[]" in header.read())
+    run(f"{build}/netc", "weights", *source, "--random=1", "--fold", *panels,
+        "-o", path + ".bin")
     run("cc", "-O2", f"-I{ROOT}/runtime", f"-I{folder}", "-DMODEL=net_model",
         f"{HERE}/net.c", path + ".c", f"{build}/libnetrt.a", "-lm", "-o", path)
     return Child(path, path + ".bin", **environment)
