@@ -5,6 +5,8 @@
  */
 #include "tests/run.h"
 
+#include <math.h>
+
 static char folder[1024];
 
 /* Writes an executable script into the folder. */
@@ -110,6 +112,72 @@ static void int8_is_compared_with_onnx(void **state) {
   r = verify(net, "--weights w.st");
   ends_with(&r, 1, "too far\n", "");
   ends_with(&r, 1, "too far apart: of int8, all bytes must be equal", "");
+  run_free(&r);
+}
+
+static float *outputs_of(const char *options, size_t *count) {
+  struct run r = run("cd %s && " NETC_PATH " run n.net --random 1 %s -o o.npy",
+                     folder, options);
+  size_t length;
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  char *file = read_text(text_of("%s/o.npy", folder), &length);
+  assert_true(length > 128);
+  memmove(file, file + 128, length - 128);
+  *count = (length - 128) / sizeof(float);
+  return (float *)(void *)file;
+}
+
+/* The largest difference of two runs. */
+static double apart(const char *one, const char *other) {
+  size_t count, again;
+  float *a = outputs_of(one, &count), *b = outputs_of(other, &again);
+  double most = 0;
+  assert_int_equal(count, again);
+  for (size_t i = 0; i < count; i++)
+    most = fmax(most, fabs((double)a[i] - (double)b[i]));
+  free(a);
+  free(b);
+  return most;
+}
+
+/* Engines of float32 get weights that give what fewer bits give, though norms
+ * are folded into them before they are rounded. */
+static void engines_get_rounded_weights(void **state) {
+  (void)state;
+  static const char net[] =
+      "input 9x8x3\nconv 8 3x3 pad bn relu\ndwconv 3x3 bn\nconv 6 1x1 "
+      "groups=2\nflatten\nlinear 16 relu\nreshape 4x4\n"
+      "attention 2 packed\nfc 5\n";
+  static const char *const types[] = {"i8", "f16", "bf16"};
+  write_script("node", absent);
+  write_script("python3", "cp \"$4/net.safetensors\" rounded.st; exit 77");
+  struct run r = run("cd %s && printf '%s' >n.net && " NETC_PATH
+                     " weights n.net --random 5 -o w.st",
+                     folder, net);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  for (size_t i = 0; i < 3; i++) {
+    char option[64];
+    snprintf(option, sizeof option, "--weights w.st --weight-dtype %s",
+             types[i]);
+    r = verify(net, text_of("%s --cc no-such-cc", option));
+    ends_with(&r, 2, "", "nothing was compared");
+    run_free(&r);
+    double rounded = apart(option, "--weights rounded.st");
+    double whole = apart(option, "--weights w.st");
+    if (rounded > 4e-6 || whole < 20 * rounded)
+      fail_msg("%s: %g from rounded weights, %g from others", types[i], rounded,
+               whole);
+  }
+  write_script("python3", absent);
+  r = verify("input 8x4\nconv 6 3 wnorm\n",
+             "--weight-dtype f16 --cc no-such-cc");
+  ends_with(&r, 2, "", "nothing was compared");
+  ends_with(&r, 2,
+            "\nx.onnx    skipped: weights that are computed and then "
+            "rounded are those of x.c alone\n",
+            "");
   run_free(&r);
 }
 
@@ -272,6 +340,7 @@ int main(void) {
       cmocka_unit_test(outputs_may_be_indices),
       cmocka_unit_test(nets_of_int8_are_compared_by_bytes),
       cmocka_unit_test(int8_is_compared_with_onnx),
+      cmocka_unit_test(engines_get_rounded_weights),
       cmocka_unit_test(nothing_compared_is_an_error),
       cmocka_unit_test(what_differs_is_told),
       cmocka_unit_test(a_late_child_and_an_interrupt_end_all),

@@ -57,7 +57,8 @@ static int run_parties(struct verifying *v) {
   for (size_t i = 0; i < PARTY_COUNT && !child_stopped(); i++) {
     if (v->narrow && i >= PARTY_ONNX) {
       snprintf(v->about[i], sizeof *v->about,
-               "verify compares weights of fewer bits with x.c alone");
+               "weights that are computed and then rounded are those of x.c "
+               "alone");
       continue;
     }
     if (v->small && i == PARTY_TORCH) {
@@ -89,7 +90,8 @@ static int prepare(struct verifying *v) {
   if (status == EXIT_DONE)
     status = run_fill_weights(r);
   v->small = status == EXIT_DONE && weight_set_is_q8(&r->set);
-  v->narrow = status == EXIT_DONE && weight_set_is_narrow(&r->set);
+  v->narrow = status == EXIT_DONE && weight_set_is_narrow(&r->set) &&
+              !weight_narrow_round(&r->set, r->weight_block);
   return status;
 }
 

@@ -20,7 +20,7 @@ struct verifying {
   const char *cc, *qemu; /* NULL: cc, and the machine here */
   char folder[512];      /* of the files; "": there is none */
   bool small;  /* of int8: all bytes must be equal, or nearly, to x.onnx */
-  bool narrow; /* weights have fewer bits than values */
+  bool narrow; /* no weights of float32 give what fewer bits give */
   /* By party: */
   bool asked[PARTY_COUNT];      /* netc has written what it needs */
   bool made[PARTY_COUNT];       /* there are outputs */

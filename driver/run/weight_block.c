@@ -47,8 +47,8 @@ bool weight_set_is_bytes(const struct weight_set *set) {
 }
 
 /* All values of a weight, in memory for as long as they are needed. */
-static void gather(const struct weight_set *set,
-                   const struct netc_tensor *tensor, float *to) {
+void weight_set_gather(const struct weight_set *set,
+                       const struct netc_tensor *tensor, float *to) {
   const struct netc_weight *weight = &set->weights.at[tensor->weight];
   struct scattered from = {.type = VALUE_F32,
                            .axes = tensor->rank,
@@ -98,7 +98,7 @@ static void read_norm(const struct weight_set *set, int64_t layer,
     const struct netc_tensor *tensor = &set->tensors.at[i];
     float *values =
         arena_alloc(scratch, (size_t)tensor->count + 1, sizeof *values);
-    gather(set, tensor, values);
+    weight_set_gather(set, tensor, values);
     f->eps = tensor->eps;
     f->channels = tensor->count;
     if (strcmp(tensor->name, "weight") == 0)
@@ -144,7 +144,7 @@ static void fold(const struct weight_set *set, const struct netc_tensor *tensor,
 void weight_set_tensor(const struct weight_set *set,
                        const struct netc_tensor *tensor, float *to) {
   if (tensor->weight >= 0)
-    gather(set, tensor, to);
+    weight_set_gather(set, tensor, to);
   else
     memset(to, 0, (size_t)tensor->count * sizeof *to);
   if (tensor->norm >= 0)

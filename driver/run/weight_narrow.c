@@ -78,3 +78,75 @@ int weight_narrow_put(const struct weight_set *set,
   put_bytes(tensor, values, block);
   return EXIT_DONE;
 }
+
+/* Back to float32 */
+
+/* A tensor as the block has it. */
+static void widen(const struct netc_tensor *tensor, const unsigned char *block,
+                  float *to) {
+  int64_t one = 1, outs = tensor->dims[tensor->rank - 1];
+  struct scattered from = {.type = tensor->type == NETC_I8     ? VALUE_I8
+                                   : tensor->type == NETC_BF16 ? VALUE_BF16
+                                                               : VALUE_F16,
+                           .axes = 1,
+                           .size = &tensor->count,
+                           .stride = &one,
+                           .at = block + tensor->offset};
+  scattered_floats(&from, to);
+  for (int64_t i = 0; tensor->type == NETC_I8 && i < tensor->count; i++) {
+    float scale;
+    memcpy(&scale, block + tensor->scales + 4 * (i % outs), sizeof scale);
+    to[i] *= scale;
+  }
+}
+
+/* Where a value of the tensor lies in the file. */
+static int64_t place_of(const struct netc_tensor *tensor, int64_t at) {
+  int64_t place = tensor->first;
+  for (int axis = tensor->rank; axis-- > 0; at /= tensor->dims[axis])
+    place += at % tensor->dims[axis] * tensor->strides[axis];
+  return place;
+}
+
+/* A norm has scaled a value before it was rounded: values of the file are
+ * rounded by as much. */
+static void round_tensor(struct weight_set *set,
+                         const struct netc_tensor *tensor,
+                         const unsigned char *block) {
+  size_t weight = (size_t)tensor->weight, count = (size_t)tensor->count;
+  int64_t all = set->weights.at[weight].count;
+  struct arena scratch;
+  arena_open_in(&scratch, set->arena);
+  float *own = arena_room(&scratch, count + 1, sizeof *own);
+  float *used = arena_room(&scratch, count + 1, sizeof *used);
+  float *wide = arena_room(&scratch, count + 1, sizeof *wide);
+  float *to = set->rounded[weight];
+  weight_set_gather(set, tensor, own);
+  weight_set_tensor(set, tensor, used);
+  widen(tensor, block, wide);
+  if (!to) {
+    to = arena_room(set->arena, (size_t)all + 1, sizeof *to);
+    weight_set_values(set, weight, 0, all, to);
+    set->rounded[weight] = to;
+  }
+  for (int64_t i = 0; i < tensor->count; i++) {
+    double factor = used[i] != 0 ? (double)wide[i] / (double)used[i] : 1;
+    to[place_of(tensor, i)] = (float)((double)own[i] * factor);
+  }
+  arena_close(&scratch);
+}
+
+bool weight_narrow_round(struct weight_set *set, const unsigned char *block) {
+  bool computed = false;
+  set->rounded =
+      arena_alloc(set->arena, set->weights.count + 1, sizeof *set->rounded);
+  for (size_t i = 0; i < set->tensors.count; i++) {
+    const struct netc_tensor *tensor = &set->tensors.at[i];
+    if (tensor->type == NETC_FLOAT || tensor->offset < 0 || tensor->weight < 0)
+      continue;
+    computed = computed || tensor->computed != NETC_AS_STORED;
+    if (tensor->computed == NETC_AS_STORED)
+      round_tensor(set, tensor, block);
+  }
+  return !computed;
+}

@@ -89,7 +89,9 @@ static void make_up(const struct weight_set *set,
 void weight_set_values(const struct weight_set *set, size_t weight,
                        int64_t first, int64_t count, float *to) {
   const struct stored_tensor *stored = set->from[weight];
-  if (!stored)
+  if (set->rounded && set->rounded[weight])
+    memcpy(to, set->rounded[weight] + first, (size_t)count * sizeof *to);
+  else if (!stored)
     make_up(set, &set->weights.at[weight], first, count, to);
   else if (!tensors_floats(set->file, stored, first, count, to))
     memset(to, 0, (size_t)count * sizeof *to); /* weight_set_check says it */

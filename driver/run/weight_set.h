@@ -17,6 +17,7 @@ struct weight_set {
   const char **names; /* by weight, in a file that is written; NULL: its own */
   struct netc_tensor_shape *shapes; /* by weight, as the file of names has it */
   uint64_t seed;                    /* of what is made up */
+  float **rounded; /* by weight, its values instead; NULL: none has such */
   bool shifted; /* so are vectors that would change nothing: of norms, biases */
 };
 
@@ -100,6 +101,10 @@ bool weight_set_is_computed(const struct weight_set *set, size_t weight);
  * them; the caller looks at ferror. */
 void weight_set_write(const struct weight_set *set, FILE *file);
 
+/* Values of a weight as a tensor has them, without what folds into it. */
+void weight_set_gather(const struct weight_set *set,
+                       const struct netc_tensor *tensor, float *to);
+
 /* A tensor as a prediction reads it, with what folds into it. */
 void weight_set_tensor(const struct weight_set *set,
                        const struct netc_tensor *tensor, float *to);
@@ -134,6 +139,13 @@ bool weight_set_is_narrow(const struct weight_set *set);
 int weight_narrow_put(const struct weight_set *set,
                       const struct netc_tensor *tensor, const float *values,
                       unsigned char *block);
+
+/*
+ * Takes values as the block has them that was made of the set, so that float32
+ * gives what fewer bits give. false: some are computed of other weights, which
+ * no values of these are.
+ */
+bool weight_narrow_round(struct weight_set *set, const unsigned char *block);
 
 /* Whether it is that of a net of 8 bits. */
 bool weight_set_is_q8(const struct weight_set *set);
