@@ -272,8 +272,28 @@ static void other_types_are_told_what_runs(void **state) {
   }
 }
 
+/* The report names the layers whose matrices stay as they are. */
+static void what_stays_wide_is_told(void **state) {
+  (void)state;
+  const char *const rows[][2] = {
+      {"lstm 6\\ngru 5\\ndeconv 3 3\\nlinear 3",
+       "; other matrices stay float32 (lstm1 and 2 more)"},
+      {"deconv 4 3", "; other matrices stay float32 (deconv1)"},
+      {"conv 4 3 wnorm bn\\nattention 2\\nfc 2",
+       "which the runtime widens live"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct run r = run("printf 'input 8x4\\n%s\\n' | " NETC
+                       " - --predict --weight-dtype i8 | tr -s '\\n ' ' '",
+                       rows[i][0]);
+    if (r.status || !strstr(r.out, rows[i][1]))
+      fail_msg("%s\n%s%s", rows[i][0], r.out, r.err);
+    run_free(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_stays_wide_is_told),
       cmocka_unit_test(the_bits_are_those_of_rounded_weights),
       cmocka_unit_test(so_they_are_row_by_row),
       cmocka_unit_test(weights_are_rounded_to_the_nearest),

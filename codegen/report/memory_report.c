@@ -369,6 +369,51 @@ static void put_unkept(struct section *b) {
     text_put(&b->grid.pool, "; no layer looks back");
 }
 
+/* Whether a layer has matrices that the runtime reads in float32 alone. */
+static bool has_wide_matrices(const struct model *model, size_t index) {
+  const struct node *node = &model->nodes.at[index];
+  for (int i = 0; i < (int)node->param_count; i++) {
+    const struct model_param *param =
+        &model->params.at[node->first_param + (size_t)i];
+    if (param->rank >= 2 && !param->narrow && !param->buffer && !param->part &&
+        !param->train_only)
+      return true;
+  }
+  return false;
+}
+
+static void put_wide_matrices(struct section *b) {
+  const struct model *model = b->c->model;
+  size_t first = 0, layers = 0;
+  for (size_t i = model->nodes.count; i-- > 0;)
+    if (has_wide_matrices(model, i)) {
+      first = i;
+      layers++;
+    }
+  if (!layers)
+    return;
+  text_put(&b->line, "; other matrices stay float32 (");
+  model_put_name(&b->line, model, (int64_t)first);
+  if (layers > 1)
+    text_printf(&b->line, " and %zu more", layers - 1);
+  text_putc(&b->line, ')');
+}
+
+static void put_weight_dtype(struct section *b) {
+  const struct infer_settings *infer = &b->c->settings->infer;
+  if (!infer->weight_dtype)
+    return;
+  text_printf(&b->line, "  %s as %s, ",
+              weights_run(infer->weight_dtype)
+                  ? "weights of convolutions and dense layers"
+                  : "matrices",
+              weights_word(infer->weight_dtype));
+  text_put(&b->line, weights_source(infer->weight_dtype));
+  if (weights_run(infer->weight_dtype))
+    put_wide_matrices(b);
+  end_line(b);
+}
+
 static void put_inference(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
   const struct infer_settings *infer = &b->c->settings->infer;
@@ -391,15 +436,7 @@ static void put_inference(struct section *b) {
       add_i64(total, f->cache, &total))
     put_row(b, "total", total);
   put_section(b);
-  if (infer->weight_dtype) {
-    text_printf(&b->line, "  %s as %s, ",
-                weights_run(infer->weight_dtype)
-                    ? "weights of convolutions and dense layers"
-                    : "matrices",
-                weights_word(infer->weight_dtype));
-    text_put(&b->line, weights_source(infer->weight_dtype));
-    end_line(b);
-  }
+  put_weight_dtype(b);
   put_peak_buffers(b);
   put_lines(b);
   put_order(b);
