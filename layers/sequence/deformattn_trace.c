@@ -168,18 +168,9 @@ static size_t scale_map(const struct deform_recorder *r, size_t offsets,
                       .out = extent_sample(strides_values(&both), WIDTH_NET)});
 }
 
-/* torch.div by the sizes of the maps, a tensor of integers. */
-static size_t by_maps(const struct deform_recorder *r, size_t offsets) {
+/* The same of all maps. */
+static size_t scale_maps(const struct deform_recorder *r, size_t offsets) {
   int maps = (int)r->s.maps;
-  struct operation op = {.name = "div",
-                         .in = &offsets,
-                         .in_count = 1,
-                         .out = by_query(r, r->s.offsets),
-                         .elementwise = true};
-  if (!r->tape->lowers) {
-    tape_makes(r->tape, &op, extent_fixed(2 * r->s.maps, WIDTH_INDEX));
-    return tape_run(r->tape, &op);
-  }
   size_t parts[LIMIT_NUMBERS];
   struct strides lies[LIMIT_NUMBERS], out;
   const int64_t dim[2] = {r->s.queries * r->s.heads, 2 * r->s.points};
@@ -192,20 +183,39 @@ static size_t by_maps(const struct deform_recorder *r, size_t offsets) {
     return parts[0];
   out = strides_dense(2, all);
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
-  lowering_add(&does, 2);
-  op.does = &does;
-  op.in = parts;
-  op.in_count = maps;
-  op.elementwise = false;
-  return tape_run(r->tape, &op);
+  lowering_add(&does, 2); /* the last axis; the batch is in front */
+  return tape_run(r->tape,
+                  &(struct operation){.name = "concat",
+                                      .does = &does,
+                                      .in = parts,
+                                      .in_count = maps,
+                                      .out = by_query(r, r->s.offsets)});
+}
+
+/* torch.div by the sizes of the maps, a tensor of integers. */
+static size_t by_maps(const struct deform_recorder *r, size_t offsets,
+                      size_t *sizes) {
+  if (r->tape->lowers)
+    return scale_maps(r, offsets);
+  *sizes = tape_run(
+      r->tape,
+      &(struct operation){.name = "sizes",
+                          .out = extent_fixed(2 * r->s.maps, WIDTH_INDEX)});
+  return tape_run(r->tape,
+                  &(struct operation){.name = "div",
+                                      .in = (size_t[]){offsets, *sizes},
+                                      .in_count = 2,
+                                      .out = by_query(r, r->s.offsets),
+                                      .keeps = KEEPS_IN(1),
+                                      .elementwise = true});
 }
 
 /* From 0 to 1, of boxes as parts of their size: points of a point each. */
-static size_t locate(const struct deform_recorder *r, size_t offsets,
-                     size_t at) {
+static size_t locate(const struct deform_recorder *r, size_t offsets, size_t at,
+                     size_t *sizes) {
   size_t middle = cut_places(r, at, 0), size;
   if (r->s.numbers == DEFORM_POINT) {
-    offsets = by_maps(r, offsets);
+    offsets = by_maps(r, offsets, sizes);
   } else {
     offsets = with_number(r, offsets, DOES_SCALE, 1 / (double)r->s.points);
     size = cut_places(r, at, 2);
@@ -387,7 +397,8 @@ size_t deformattn_trace(const struct layer *layer, struct tape *tape,
   size_t weights = project(&r, "weights", in[0], r.s.queries, r.s.weights,
                            DEFORM_WEIGHTS, NULL, 0);
   weights = soften(&r, weights);
-  size_t at = locate(&r, offsets, in[DEFORM_AT]);
+  size_t sizes = offsets; /* of boxes nothing more */
+  size_t at = locate(&r, offsets, in[DEFORM_AT], &sizes);
   size_t places = with_number(&r, at, DOES_SCALE, 2);
   places = with_number(&r, places, DOES_SHIFT, -1);
   size_t first = tape->lowers ? value : split_maps(&r, value);
@@ -403,7 +414,8 @@ size_t deformattn_trace(const struct layer *layer, struct tape *tape,
   found[maps + 1] = turned;
   size_t sum = sum_up(&r, weighed, found, maps + 2);
   /* A frame of Python has these until the end. */
-  size_t held[] = {in[0], in[DEFORM_AT], seen, value, offsets, weights, at};
+  size_t held[] = {in[0],   in[DEFORM_AT], seen, value,
+                   offsets, weights,       at,   sizes};
   return project(&r, "out", sum, r.s.queries, r.s.channels, DEFORM_OUT, held,
                  sizeof held / sizeof *held);
 }
