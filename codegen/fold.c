@@ -46,28 +46,47 @@ static size_t written_alike(const struct model *model, const struct rows *rows,
              : SIZE_MAX;
 }
 
+/* Of the words, of which less is left: the numbers between brackets go. */
+static uint64_t hash_series(struct text *words) {
+  size_t length = 0;
+  bool inside = false;
+  for (size_t i = 0; i < words->length; i++) {
+    char at = words->at[i];
+    inside = at == '[' || (inside && at != ']');
+    if (!inside || !is_digit(at))
+      words->at[length++] = at;
+  }
+  return hash_bytes(HASH_TEXT, words->at, length);
+}
+
 /* Once: rows are folded twice where a page has no room for all. */
 static void hash_words(const struct compiled *c, struct rows *rows) {
   struct text words = text_new(c->arena);
   if (rows->words)
     return;
   rows->words = arena_alloc(c->arena, rows->count + 1, sizeof *rows->words);
+  rows->series = arena_alloc(c->arena, rows->count + 1, sizeof *rows->series);
   size_t *late = arena_alloc(c->arena, c->model->costs.count + 1, sizeof *late);
   for (size_t i = 0; i < rows->count; i++) {
     size_t alike = written_alike(c->model, rows, i, late);
     words.length = 0;
-    if (alike == SIZE_MAX)
-      row_put_layer(&words, c, &rows->at[i], false);
-    rows->words[i] = alike == SIZE_MAX
-                         ? hash_bytes(HASH_TEXT, words.at, words.length)
-                         : rows->words[alike];
+    if (alike != SIZE_MAX) {
+      rows->words[i] = rows->words[alike];
+      rows->series[i] = rows->series[alike];
+      continue;
+    }
+    row_put_layer(&words, c, &rows->at[i], false);
+    rows->words[i] = hash_bytes(HASH_TEXT, words.at, words.length);
+    rows->series[i] = words.length && memchr(words.at, '[', words.length)
+                          ? hash_series(&words)
+                          : rows->words[i];
   }
 }
 
 static uint64_t hash_row(const struct folder *f, size_t index) {
   const struct row *row = &f->rows->at[index];
   const struct shape *shape = row_shape(f->c, row);
-  uint64_t hash = f->rows->words[index];
+  uint64_t hash = (f->alike ? f->rows->series : f->rows->words)[index];
   if (f->c->model->nodes.at[row->head].kind == &model_input_kind)
     return hash_bytes(hash, &row->head, sizeof row->head); /* never equal */
   if (f->alike)

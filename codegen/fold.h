@@ -33,7 +33,7 @@ struct folds {
 enum fold_how {
   FOLD_NONE,  /* each row is a line, and groups have none */
   FOLD_EQUAL, /* turns that are equal */
-  FOLD_ALIKE, /* also those that are written alike, of other sizes */
+  FOLD_ALIKE, /* also those that are written alike, of other sizes or inputs */
 };
 
 /* All rows as lines. */

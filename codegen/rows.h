@@ -24,6 +24,7 @@ struct rows {
   size_t count;
   int64_t *of_node; /* by node: its row */
   uint64_t *words;  /* by row: a hash of its layer; NULL: not asked for yet */
+  uint64_t *series; /* the same without the numbers of labels: `x[3]` */
 };
 
 /* The rows of a compiled net. A few of one group may not be neighbours. */

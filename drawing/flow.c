@@ -241,6 +241,9 @@ static bool is_of_one_kind(const struct flow *flow,
   for (size_t i = box->first + 1; i < box->end; i++) {
     const struct row *row = leaf_row(&flow->leaves, &flow->leaves.at[i]);
     bool groups = first->group != NO_NODE && row->group != NO_NODE;
+    if ((flow->leaves.at[i].line->period > 1) !=
+        (flow_leaf(flow, box)->line->period > 1))
+      return false;
     if (!groups &&
         (first->group != NO_NODE || row->group != NO_NODE ||
          model->nodes.at[first->head].kind != model->nodes.at[row->head].kind))
@@ -330,7 +333,7 @@ void flow_put_remarks(struct text *out, const struct flow *flow) {
   if (flow->leaves.closed)
     text_put(out, " Groups are closed, so that it fits.");
   if (flow->alike)
-    text_put(out, " Turns of other sizes are drawn as their first.");
+    text_put(out, " Turns of other sizes or inputs are drawn as their first.");
   if (flow->elided)
     text_printf(out, " %s %s left out.", count_text((int64_t)flow->elided).text,
                 flow->elided == 1 ? "box in the middle is"

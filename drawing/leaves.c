@@ -146,10 +146,13 @@ void leaf_put_own_name(struct text *out, const struct leaves *leaves,
   const struct fold_line *line = leaf->line;
   const struct model *model = leaves->c->model;
   const struct row *row = &leaves->rows.at[line->row];
-  if (line->group == NO_NODE && line->period == 1 && row->group == NO_NODE)
-    name_put(out, &model->nodes.at[row->head].name);
-  else
+  if (line->group != NO_NODE || row->group != NO_NODE) {
     leaf_put_name(out, leaves, leaf);
+    return;
+  }
+  name_put(out, &model->nodes.at[row->head].name);
+  if (line->period > 1)
+    text_put(out, "..");
 }
 
 void leaf_put_layer(struct text *out, const struct leaves *leaves,
@@ -167,6 +170,9 @@ void leaf_put_layer(struct text *out, const struct leaves *leaves,
     plain_put_call(out, call);
   else if (call.length)
     text_puts(out, call);
-  else
+  else if (plain) {
+    row_put_plain(out, leaves->c, &leaves->rows.at[line->row]);
+    text_put(out, ", \xE2\x80\xA6");
+  } else
     text_printf(out, "%zu rows", line->period);
 }

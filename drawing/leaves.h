@@ -49,7 +49,7 @@ static inline const struct row *leaf_row(const struct leaves *leaves,
 void leaf_put_name(struct text *out, const struct leaves *leaves,
                    const struct leaf *leaf);
 
-/* The same of a layer without the groups around it. */
+/* The same of a layer without the groups around it; "ln1..". */
 void leaf_put_own_name(struct text *out, const struct leaves *leaves,
                        const struct leaf *leaf);
 

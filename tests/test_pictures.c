@@ -224,6 +224,15 @@ static double height_of(const char *net, const char *options) {
 static void volumes_of_a_u_make_a_u(void **state) {
   (void)state;
   assert_true(height_of("unet", "--emit=volumes.svg") > 600);
+  assert_true(height_of("zoo/sd_unet", "--emit=volumes.svg") > 600);
+  expect(NETC " examples/zoo/sd_unet.net --emit=volumes.svg", 0,
+         "boxes that have their number", NULL);
+  expect(NETC " examples/zoo/sd_unet.net --emit=volumes.svg | "
+              "grep -c 'not drawn'",
+         1, "0", NULL);
+  expect(NETC " examples/zoo/sd_unet.net --emit=volumes.svg | "
+              "grep -o 'y=\"[0-9.]*\"[^>]*>8×8×1280<' | sort -u | wc -l",
+         0, "3", NULL);
   assert_true(height_of("zoo/resnet", "--emit=volumes.svg") < 600);
   expect(NETC " examples/unet.net --emit=volumes.svg | grep -c 'class=\"skip\" "
               "d=\"M[^\"HV]*H[^\"HV]*V[^\"HV]*\"'",
@@ -244,6 +253,16 @@ static void charts_of_deep_nets_show_all_of_them(void **state) {
          1, "0", NULL);
   expect(NETC " examples/zoo/densenet.net --emit=volumes.svg", 0,
          "Turns of other sizes", NULL);
+  expect(NETC " examples/zoo/detr.net --emit=volumes.svg | "
+              "grep -c 'left out'",
+         1, "0", NULL);
+  expect(NETC " examples/zoo/detr.net --emit=volumes.svg", 0,
+         ">add13.. +6</text>", NULL);
+  expect(NETC " examples/zoo/detr.net --emit=bars.svg", 0,
+         ">add1..x[1].ln2 × 6</text>", NULL);
+  expect(NETC " examples/zoo/detr.net --emit=bars.svg | "
+              "grep -c ' others</text>'",
+         1, "0", NULL);
   expect(NETC " examples/resnet50.net --emit=roofline.svg | "
               "grep -c 'small over.*>bottleneck[0-9]*.conv[0-9] +'",
          0, "8", NULL);

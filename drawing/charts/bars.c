@@ -186,9 +186,11 @@ static struct slice subtitle_of(struct bars *b, struct text *out) {
   for (size_t i = 0; i < b->count; i++)
     repeats = repeats || b->leaves.at[b->at[i].leaf].turns > 1;
   if (repeats)
-    text_put(out, b->alike
-                      ? " \xC3\x97 N: N blocks together, some of other sizes."
-                      : " \xC3\x97 N: N equal blocks together.");
+    text_put(
+        out,
+        b->alike
+            ? " \xC3\x97 N: N blocks together, some of other sizes or inputs."
+            : " \xC3\x97 N: N equal blocks together.");
   if (b->leaves.closed)
     text_put(out, " Groups are closed, so that the rows fit.");
   if (b->empty) {

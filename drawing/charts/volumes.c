@@ -54,7 +54,7 @@ static void measure(struct volumes *p, size_t box) {
   }
   int64_t turns = flow_turns(&p->flow, &p->flow.boxes[box]);
   v->copies = turns < COPIES ? (int)turns : COPIES;
-  v->copies = p->flow.boxes[box].elided ? 1 : v->copies;
+  v->copies = p->flow.boxes[box].elided || p->single ? 1 : v->copies;
   p->has_copies = p->has_copies || flow_size(&p->flow.boxes[box]) > 1;
   double width = v->width * v->copies + v->depth * VOLUME_SLANT_X;
   v->slot = fmax(p->spacing->least_slot, width + p->spacing->gap);
@@ -109,14 +109,55 @@ static void set_spacing(struct volumes *p, size_t index) {
     measure(p, i);
 }
 
+/* Twice what is left beside it to arrows that lead to other lines of a U. */
+static double beside_steps(const struct volumes *p, size_t box,
+                           struct volume_run run) {
+  double x = volumes_crown(p, box), left = p->chart.width, right = left;
+  int line = p->volumes[box].line;
+  if (!p->is_u)
+    return left;
+  if (run.first > 0 && p->volumes[run.first - 1].line > line)
+    left = x - volumes_crown(p, run.first - 1);
+  if (run.end < p->flow.count && p->volumes[run.end].line > line)
+    right = volumes_crown(p, run.end) - x;
+  return 2 * (fmin(left, right) - 3);
+}
+
+/* What a label below the line has; the next one in its level begins there. */
+static double label_room(const struct volumes *p, size_t box, double *left,
+                         double *right) {
+  struct volume_run run = volumes_run(p, box);
+  size_t levels = (size_t)p->lines[p->volumes[box].line].levels;
+  double x = volumes_crown(p, box);
+  *left = box - run.first >= levels ? volumes_crown(p, box - levels)
+                                    : -p->chart.width;
+  *right = box + levels < run.end ? volumes_crown(p, box + levels)
+                                  : 2.0 * p->chart.width;
+  return fmin(fmin(x - *left, *right - x) - 5, beside_steps(p, box, run));
+}
+
+/* Names may be shortened, not shapes. */
+static bool shapes_fit(struct volumes *p) {
+  double left, right;
+  for (size_t i = 0; i < p->flow.count; i++) {
+    put_shape(p, i);
+    if (chart_text_width(chart_note(&p->chart), CHART_SMALL) >
+        label_room(p, i, &left, &right))
+      return false;
+  }
+  return true;
+}
+
 /* As a U, or in one line, if that can be. */
 static void lay_out(struct volumes *p) {
   enum { COUNT = sizeof spacings / sizeof *spacings };
-  for (size_t k = 0; k < COUNT; k++) {
-    set_spacing(p, k);
-    if (volumes_make_u(p))
+  for (size_t k = 0; k < 2 * COUNT; k++) {
+    p->single = k >= COUNT;
+    set_spacing(p, k % COUNT);
+    if (volumes_make_u(p) && shapes_fit(p))
       return;
   }
+  p->single = p->is_u = p->has_numbers = false;
   for (size_t k = 0; k <= COUNT; k++) {
     set_spacing(p, k % COUNT); /* the first again: none does */
     break_lines(p);
@@ -126,7 +167,9 @@ static void lay_out(struct volumes *p) {
 }
 
 int volumes_lane(const struct volumes *p, const struct flow_edge *edge) {
-  return p->is_u && edge->lane > 0 ? 1 : edge->lane;
+  if (p->is_u && edge->lane)
+    return p->has_numbers ? 3 : 1;
+  return edge->lane;
 }
 
 /* Where the lines stand; returns the y below the last. */
@@ -295,20 +338,6 @@ static void put_label_name(struct volumes *p, struct text *out, size_t box,
   text_puts(out, text_slice(&turns));
 }
 
-/* Twice what is left beside it to arrows that lead to other lines of a U. */
-static double beside_steps(const struct volumes *p, size_t box,
-                           struct volume_run run) {
-  double x = volumes_crown(p, box), left = p->chart.width, right = left;
-  int line = p->volumes[box].line;
-  if (!p->is_u)
-    return left;
-  if (run.first > 0 && p->volumes[run.first - 1].line > line)
-    left = x - volumes_crown(p, run.first - 1);
-  if (run.end < p->flow.count && p->volumes[run.end].line > line)
-    right = volumes_crown(p, run.end) - x;
-  return 2 * (fmin(left, right) - 3);
-}
-
 /* Below the line, in levels by turns; its room ends where the next begins. */
 static void draw_label(struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
@@ -317,11 +346,7 @@ static void draw_label(struct volumes *p, size_t box) {
   size_t place = box - run.first, levels = (size_t)line->levels;
   double x = volumes_crown(p, box);
   double y = line->bottom + 14 + (double)(place % levels) * LABEL;
-  double left =
-      place >= levels ? volumes_crown(p, box - levels) : -p->chart.width;
-  double right = box + levels < run.end ? volumes_crown(p, box + levels)
-                                        : 2.0 * p->chart.width;
-  double room = fmin(fmin(x - left, right - x) - 5, beside_steps(p, box, run));
+  double left, right, room = label_room(p, box, &left, &right);
   double rooms[2] = {room, room}; /* of the shape, which fits; of the name */
   /* What is moved from an edge has less on its other side. */
   if (x - room / 2 < CHART_MARGIN / 2.0)
@@ -380,10 +405,15 @@ static struct slice subtitle_of(struct volumes *p, struct text *out) {
     text_put(out, " The darker end of a box is its activation.");
   if (p->flow.frames.count)
     text_put(out, " A dashed frame is there as often as it says.");
+  if (p->is_u)
+    p->flow.hidden = 0; /* each line has room for all */
   flow_put_remarks(out, &p->flow);
   if (p->line_count > 1 && !p->is_u)
     text_put(out, " A number stands at both ends of what leads to another "
                   "line.");
+  if (p->has_numbers)
+    text_put(out, " Vectors and sequences lead to the boxes that have their "
+                  "number.");
   return text_slice(out);
 }
 

@@ -41,7 +41,9 @@ struct volumes {
   struct volume *volumes;
   struct volume_line lines[MOST_VOLUMES];
   int line_count;
-  bool is_u; /* a line for each size of maps */
+  bool is_u;        /* a line for each size of maps */
+  bool single;      /* equal boxes have no copies: a U has no room for them */
+  bool has_numbers; /* there, of what has no size of its own */
   const struct volume_spacing *spacing;
   double scale; /* px for the root of a side of 1 */
   bool has_vectors, has_sequences, has_more_axes, has_copies, has_stripes;
@@ -49,6 +51,8 @@ struct volumes {
 
 /* volumes_u.c: places measured boxes as a U; false: they are none. */
 bool volumes_make_u(struct volumes *p);
+
+bool volumes_has_number(const struct volumes *p, const struct flow_edge *edge);
 
 /* The boxes beside this one in its line. */
 struct volume_run {

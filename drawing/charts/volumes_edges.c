@@ -58,8 +58,12 @@ static void draw_next(struct volumes *p, const struct flow_edge *edge) {
 static void draw_mark(struct volumes *p, const struct flow_edge *edge,
                       int *numbered) {
   struct volume *from = &p->volumes[edge->from], *to = &p->volumes[edge->to];
-  double x0 = volumes_crown(p, edge->from) + 2;
+  double x0 =
+      volumes_crown(p, edge->from) + (p->is_u       ? -3
+                                      : from->marks ? MARK * from->marks - 2
+                                                    : 2);
   double x1 = volumes_crown(p, edge->to) - 2 + MARK * to->marks++;
+  x1 += p->is_u ? MARK : 0; /* beside what leads to the next line */
   double y0 = top_at(p, edge->from, x0), y1 = top_at(p, edge->to, x1);
   if (!from->number) {
     from->number = ++*numbered;
@@ -83,7 +87,7 @@ static void draw_skip(struct volumes *p, const struct flow_edge *edge,
   double x1 = volumes_crown(p, edge->to) - 2;
   double lane =
       p->lines[from].top - 3 - VOLUME_LANE * (volumes_lane(p, edge) - 0.5);
-  if (from == to) {
+  if (from == to && !volumes_has_number(p, edge)) {
     double y1 = top_at(p, edge->to, x1);
     chart_path(&p->chart, "skip");
     chart_to(&p->chart, x0, top_at(p, edge->from, x0));
@@ -103,7 +107,7 @@ void volumes_draw_edges(struct volumes *p) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
     if (edge->lane == 0)
       draw_next(p, edge);
-    else if (edge->lane > 0)
+    else if (edge->lane > 0 || p->is_u)
       draw_skip(p, edge, &numbered);
   }
 }

@@ -12,19 +12,41 @@ enum {
   STEP = 6 /* px more, where a line is left */
 };
 
-/* What passes over boxes; false: not as in a U. */
+/* What passes over maps that are smaller; others stay in their line. */
+static bool is_arm(const struct volumes *p, const struct flow_edge *edge) {
+  for (size_t i = edge->from + 1; i < edge->to; i++)
+    if (p->volumes[i].depth > 0 &&
+        p->volumes[i].height < p->volumes[edge->from].height)
+      return p->volumes[edge->from].depth > 0;
+  return false;
+}
+
+/*
+ * Of those that end at one box the longest, which others of its size join.
+ * False: not as in a U.
+ */
+static bool add_arm(const struct volumes *p, const struct flow_edge **arms,
+                    int *count, const struct flow_edge *edge) {
+  if (p->volumes[edge->from].height != p->volumes[edge->to].height)
+    return false;
+  for (int k = 0; k < *count; k++)
+    if (arms[k]->to == edge->to) {
+      arms[k] = arms[k]->from < edge->from ? arms[k] : edge;
+      return true;
+    }
+  if (*count == MOST_ARMS)
+    return false;
+  arms[(*count)++] = edge;
+  return true;
+}
+
 static bool find_arms(const struct volumes *p, const struct flow_edge **arms,
                       int *count) {
   *count = 0;
   for (size_t i = 0; i < p->flow.edges.count; i++) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
-    const struct volume *from = &p->volumes[edge->from];
-    if (edge->lane == 0)
-      continue;
-    if (edge->lane < 0 || *count == MOST_ARMS || from->depth <= 0 ||
-        from->height != p->volumes[edge->to].height)
+    if (is_arm(p, edge) && !add_arm(p, arms, count, edge))
       return false;
-    arms[(*count)++] = edge;
   }
   for (int i = 0; i < *count; i++)
     for (int k = 0; k < *count; k++) {
@@ -36,6 +58,11 @@ static bool find_arms(const struct volumes *p, const struct flow_edge **arms,
         return false;
     }
   return *count > 1;
+}
+
+/* Sequences and vectors that many boxes read have numbers. */
+bool volumes_has_number(const struct volumes *p, const struct flow_edge *edge) {
+  return edge->lane && p->is_u && p->volumes[edge->from].depth <= 0;
 }
 
 /* How many arms pass over a box that is smaller than what they carry. */
@@ -67,8 +94,7 @@ bool volumes_make_u(struct volumes *p) {
   const struct flow_edge *arms[MOST_ARMS];
   int count;
   double x = CHART_MARGIN;
-  if (p->flow.frames.count || p->flow.elided || p->flow.hidden ||
-      !find_arms(p, arms, &count))
+  if (p->flow.frames.count || p->flow.elided || !find_arms(p, arms, &count))
     return false;
   memset(p->lines, 0, sizeof p->lines);
   for (size_t i = 0; i < p->flow.count; i++) {
@@ -91,5 +117,7 @@ bool volumes_make_u(struct volumes *p) {
     line->levels = line->levels < boxes ? boxes : line->levels;
     line->levels = line->levels < MOST_LEVELS ? line->levels : MOST_LEVELS;
   }
+  for (size_t i = 0; p->is_u && i < p->flow.edges.count; i++)
+    p->has_numbers |= volumes_has_number(p, &p->flow.edges.at[i]);
   return p->is_u;
 }
