@@ -224,9 +224,18 @@ static void put_name(struct bars *b, struct text *out, const struct bar *bar) {
     return;
   }
   const struct leaf *leaf = &b->leaves.at[bar->leaf];
-  leaf_put_name(out, &b->leaves, leaf);
+  struct text turns = text_new(b->c->arena);
   if (leaf->turns > 1)
-    text_printf(out, " \xC3\x97 %lld", (long long)leaf->turns);
+    text_printf(&turns, " \xC3\x97 %lld", (long long)leaf->turns);
+  size_t begin = out->length;
+  leaf_put_name(out, &b->leaves, leaf);
+  double width = chart_text_width(text_slice(out), CHART_SMALL) +
+                 chart_text_width(text_slice(&turns), CHART_SMALL);
+  if (width > b->widths.name && leaf->line->period > 1) {
+    out->length = begin; /* "concat1..": its first row says most */
+    leaf_put_own_name(out, &b->leaves, leaf);
+  }
+  text_puts(out, text_slice(&turns));
 }
 
 /* Where there is no room for figures, shares alone are beside the bars. */

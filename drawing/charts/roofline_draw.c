@@ -153,8 +153,9 @@ void roof_draw_layers(struct roofline *r) {
     chart_text(&r->chart, CHART_SMALL, CHART_END, ROOF_LEFT - 5, y + 3.5,
                chart_note(&r->chart));
   }
-  chart_text(&r->chart, CHART_TEXT, CHART_START, ROOF_LEFT, r->below - 9,
-             slice_of("share of the least time of a forward pass"));
+  chart_text_as(&r->chart, "over", CHART_TEXT, CHART_START, ROOF_LEFT,
+                r->below - 9,
+                slice_of("share of the least time of a forward pass"));
   for (int i = 0; i < ROOF_BINS; i++)
     if (r->bins[i].count)
       draw_bin(r, &r->bins[i], &scale);

@@ -4,6 +4,10 @@
  */
 #include "drawing/charts/roofline.h"
 
+#include <math.h>
+
+#include "sema/model/gpu.h"
+
 enum { LABELS = 8, FLAGS = 12, LINE = 13, WIDE_NAME = 120 /* px */ };
 
 double roof_bin_x(const struct roofline *r, const struct roof_bin *bin) {
@@ -87,6 +91,16 @@ static struct flag flag_of(struct roofline *r, const struct roof_bin *bin) {
   return flag;
 }
 
+/* Whether the word of a type stands beside the plot at a height. */
+static bool has_type(const struct roofline *r, double y) {
+  for (int e = 1; e <= ELEMENT_BF16; e++) {
+    double rate = (double)gpu_rate(r->gpu, e) * 1e9;
+    if (rate > 0 && fabs(roof_y(r, rate) + 3.5 - y) < LINE - 2)
+      return true;
+  }
+  return false;
+}
+
 /*
  * From right to left: a name that reaches below other dots stands below their
  * names, and so crosses none of their lines. False: it would leave the plot.
@@ -100,6 +114,8 @@ static bool place_flags(const struct roofline *r, struct flag *flags,
     for (int k = i + 1; k < count; k++)
       if (flags[k].x - 2 < end && flags[k].y + LINE > f->y)
         f->y = flags[k].y + LINE;
+    while (end > r->right + 4 && has_type(r, f->y))
+      f->y += LINE;
     if (f->y > r->top + ROOF_HEIGHT - 3 || end > r->chart.width)
       return false;
   }

@@ -3,6 +3,7 @@
 #include "sema/model/gpu.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum {
   MOST_COLUMNS = 400, /* thinner ones could not be hovered over */
@@ -137,14 +138,19 @@ static void draw_peak(struct timeline *t) {
   step_put_place(&t->step, &t->chart.note, &t->step.at);
   struct slice label = chart_note(&t->chart);
   double width = chart_text_width(label, CHART_TEXT);
-  width = width < room ? width : room;
+  double end = left ? x + 3.5 : x - 3.5 + width;
+  if (width > room) { /* beyond the middle, too */
+    room = t->right - LEFT;
+    width = fmin(width, room);
+    end = fmin(fmax(end, LEFT + width), t->right);
+    left = true;
+  }
   /* Nothing is higher than the peak, but for lines between. */
-  chart_rect(
-      &t->chart, "paper",
-      (struct chart_box){left ? x + 3.5 - width : x - 3.5, y - 18, width, 13},
-      (struct slice){"", 0});
+  chart_rect(&t->chart, "paper",
+             (struct chart_box){end - width, y - 18, width, 13},
+             (struct slice){"", 0});
   chart_text_fit(&t->chart, "", CHART_TEXT, left ? CHART_END : CHART_START,
-                 left ? x + 3.5 : x - 3.5, y - 8, room, label);
+                 left ? end : end - width, y - 8, room, label);
 }
 
 static void name_device(struct timeline *t) {
@@ -166,7 +172,8 @@ static struct scene *draw_one(const struct compiled *c) {
   struct text above = text_new(c->arena), below = text_new(c->arena);
   t->c = c;
   t->chart = chart_new(c, "timeline");
-  t->right = t->chart.width - RIGHT_ROOM;
+  bool free = chart_is_narrow(&t->chart) && !c->memory.fit.device.bytes;
+  t->right = t->chart.width - (free ? CHART_MARGIN : RIGHT_ROOM);
   t->step = step_open(&t->chart, c, c->settings, &c->memory, output_units(c),
                       MOST_COLUMNS);
   struct slice subtitle = subtitle_of(t, &above);

@@ -412,8 +412,7 @@ static struct slice subtitle_of(struct volumes *p, struct text *out) {
     text_put(out, " A number stands at both ends of what leads to another "
                   "line.");
   if (p->has_numbers)
-    text_put(out, " Vectors and sequences lead to the boxes that have their "
-                  "number.");
+    text_put(out, " A number is a vector or sequence.");
   return text_slice(out);
 }
 
