@@ -178,8 +178,8 @@ static int check_kinds(struct net_options *o) {
                                 "`-o x.onnx`, too; `netc run` runs them");
   if (o->names && (!writes(o, "py") || strcmp(o->names, "netc") == 0))
     return complain(EXIT_USAGE,
-                    "--names=FILE goes with -o x.py; `netc weights` "
-                    "takes `netc` and `py`, too");
+                    "--names=torchvision and --names=FILE go with -o x.py; "
+                    "`netc weights` takes `netc` and `py`, too");
   if (o->no_source && !exports(o))
     return complain(EXIT_USAGE, "--no-source leaves the source out of a model: "
                                 "write `-o x.onnx`, too");

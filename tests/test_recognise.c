@@ -68,6 +68,23 @@ static void put_tensors(const char *path, const char *lines) {
   free(header);
 }
 
+/* The word gives the names that the file does, and their shapes. */
+static void check_names(const char *path) {
+  const char *net = path_of("x.net");
+  struct run word = run("%s weights %s --names=torchvision", NETC, net);
+  assert_int_equal(word.status, 0);
+  struct run file = run("%s weights %s --names=%s", NETC, net, path);
+  assert_int_equal(file.status, 0);
+  assert_string_equal(word.out, file.out);
+  run_free(&file);
+  file = run("%s %s --emit=py --names=%s", NETC, net, path);
+  run_free(&word);
+  word = run("%s %s --emit=py --names=torchvision", NETC, net);
+  assert_string_equal(word.out, file.out);
+  run_free(&word);
+  run_free(&file);
+}
+
 static void check_model(void **state) {
   const struct model *m = *state;
   char text[200], path[1200];
@@ -92,7 +109,45 @@ static void check_model(void **state) {
   assert_int_equal(strncmp(source, "# guessed from the names and shapes", 35),
                    0);
   free(source);
+  check_names(path);
   unlink(path);
+}
+
+/* What torchvision.def says of each net fits it. */
+static void all_nets_have_their_names(void **state) {
+  static const struct {
+    const char *net, *params;
+  } nets[] = {
+#define NAMES(net, params, names) {net, params},
+#include "driver/run/torchvision.def"
+#undef NAMES
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    struct run r = run("%s weights zoo:%s $(echo '%s' | sed 's/[^ "
+                       "]*=/-D$(printf -- '-D%%s ' %s) /g') "
+                       "--names=torchvision",
+                       NETC, nets[i].net, nets[i].params);
+    if (r.status)
+      print_error("%s %s: %s", nets[i].net, nets[i].params, r.err);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+  }
+}
+
+static void other_nets_have_none(void **state) {
+  (void)state;
+  struct run r = run("%s weights zoo:unet --names=torchvision", NETC);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "unet: error: torchvision has no such net");
+  assert_holds(r.err, "resnet, alexnet, vgg");
+  run_free(&r);
+  r = run("sed 's/^fc 1000/&; fc 10/' examples/zoo/alexnet.net | "
+          "%s - --names=torchvision -o %s",
+          NETC, path_of("x.py"));
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "torchvision's has 8 layers with weights, this one 9");
+  run_free(&r);
 }
 
 /* With another head, or a tensor more, it is another net. */
@@ -229,6 +284,8 @@ int main(void) {
       cmocka_unit_test(chains_are_guessed),
       cmocka_unit_test(branches_are_refused),
       cmocka_unit_test(one_channel_is_recognised),
+      cmocka_unit_test(all_nets_have_their_names),
+      cmocka_unit_test(other_nets_have_none),
   };
   snprintf(folder, sizeof folder, "%s", scratch("recognise"));
   return run_table("recognise", models, read_models(models), sizeof *models,

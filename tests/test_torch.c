@@ -475,7 +475,7 @@ static void names_that_no_module_has_are_refused(void **state) {
     run_free(&r);
   }
   expect(NETC " examples/simple_cnn.net -o x.json --names=x.pth", 2, "",
-         "--names=FILE goes with -o x.py");
+         "--names=FILE go with -o x.py");
 }
 
 int main(void) {

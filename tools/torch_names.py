@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""`-o x.py --names=FILE` against torchvision: its names, and its outputs.
+"""`-o x.py --names=torchvision` and `--names=FILE` against torchvision: its
+names, and its outputs.
 
     torch_names.py NETC             all of the list below
     torch_names.py NETC NAME...     those of that name
 
 Each model of torchvision, with values by chance, is saved; netc writes the
-zoo's net with the names of that file, which has to have the same names and
-shapes and take the file, and whose outputs have to be the model's, to 1e-4 of
+zoo's net with torchvision's names, twice with the same text: by that word and as
+that file has them. It has to have the same names and shapes and take the file, and whose outputs have to be the model's, to 1e-4 of
 the largest; both have the eps of the zoo's norms. A row each: the difference,
 lines of x.py, or why netc refuses. Needs python3-torch and python3-torchvision; run by hand.
 """
@@ -33,21 +34,26 @@ MODELS = {
     "mnasnet1_0": "mnasnet alpha=1.0",
     "shufflenet_v2_x1_0": "shufflenet_v2 size=1.0",
     "googlenet": "googlenet aux=false",
+    "googlenet aux": "googlenet aux=true",
     "inception_v3": "inception_v3 aux=false",
+    "inception_v3 aux": "inception_v3 aux=true",
     "efficientnet_b0": "efficientnet b=0",
     "efficientnet_v2_s": "efficientnet_v2 size=s",
     "regnet_y_400mf": "regnet y=true mf=400",
     "vit_b_16": "vit", "swin_t": "swin", "convnext_tiny": "convnext",
 }
-SIZES = {"inception_v3": 299, "efficientnet_v2_s": 384}
+SIZES = {"inception_v3": 299, "inception_v3 aux": 299,
+         "efficientnet_v2_s": 384}
+BY_WORD = {"googlenet aux"}  # heads are last in the file, not in the net
 EPS = 1e-5  # of the zoo's norms
 
 
 def model_of(name):
     options = {}
-    if name in ("googlenet", "inception_v3"):
-        options = {"aux_logits": False, "init_weights": False}
-    model = getattr(torchvision.models, name)(weights=None, **options).eval()
+    kind, *aux = name.split()
+    if kind in ("googlenet", "inception_v3"):
+        options = {"aux_logits": bool(aux), "init_weights": False}
+    model = getattr(torchvision.models, kind)(weights=None, **options).eval()
     for module in model.modules():
         if hasattr(module, "eps"):
             module.eps = EPS
@@ -72,12 +78,18 @@ def check(name, folder):
     weights = os.path.join(folder, "w.pth")
     path = os.path.join(folder, "x.py")
     torch.save(model.state_dict(), weights)
-    done = subprocess.run(
-        [netc, "zoo:" + words[0], "-o", path, "--names=" + weights]
-        + [word for s in words[1:] for word in ("-D", s)],
-        capture_output=True, text=True)
-    if done.returncode:
-        return done.stderr.splitlines()[0], 0
+    texts = []
+    for names in ["torchvision"] + ([weights] if name not in BY_WORD else []):
+        done = subprocess.run(
+            [netc, "zoo:" + words[0], "-o", path, "--names=" + names]
+            + [word for s in words[1:] for word in ("-D", s)],
+            capture_output=True, text=True)
+        if done.returncode:
+            return done.stderr.splitlines()[0], 0
+        with open(path) as file:
+            texts.append(file.read())
+    if len(set(texts)) != 1:
+        sys.exit(f"{name}: the file gives other names than the word")
     net = module_of(path)
     state = torch.load(weights)
     net.load_state_dict(state)

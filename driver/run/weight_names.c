@@ -17,10 +17,11 @@ static int open_named(struct tensor_file *file, const char *path,
                       struct arena *arena) {
   if (tensors_open(file, path, arena))
     return EXIT_DONE;
-  return complain_of(file->unread ? EXIT_USAGE : EXIT_SOURCE, path,
-                     "--names takes `netc`, `py`, or a file of weights whose "
-                     "names these are to be: --names=resnet50.pth",
-                     "%s", file->fault);
+  return complain_of(
+      file->unread ? EXIT_USAGE : EXIT_SOURCE, path,
+      "--names takes `netc`, `py`, `torchvision`, or a file of weights whose "
+      "names these are to be: --names=resnet50.pth",
+      "%s", file->fault);
 }
 
 static struct netc_tensor_shape shape_of(const struct weight_set *set,
@@ -57,6 +58,8 @@ int weight_set_rename(struct weight_set *set, const char *wanted) {
   const char **names =
       arena_alloc(set->arena, set->weights.count + 1, sizeof *names);
   set->names = names;
+  if (strcmp(wanted, "torchvision") == 0)
+    return torchvision_names(set, names);
   return strcmp(wanted, "py") == 0 ? take_torch(set, names)
                                    : take_stored(set, wanted, names);
 }

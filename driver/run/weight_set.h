@@ -38,6 +38,9 @@ const char *weight_set_torch_name(const struct weight_set *set, size_t weight);
    as a file of weights does whose tensors they are by order; an exit status. */
 int weight_set_rename(struct weight_set *set, const char *wanted);
 
+/* What torchvision calls them, of a net of the zoo; shapes are as there. */
+int torchvision_names(struct weight_set *set, const char **names);
+
 /* The same names and shapes for an x.py of the net that is loaded. */
 int weight_names_find(struct netc *netc, const char *wanted,
                       struct arena *arena, struct netc_options *options);
