@@ -230,11 +230,13 @@ bool onnx_read_op(struct onnx *x) {
     return false;
   if (done)
     return true;
-  if (!row)
-    return x->options->allow_unknown
-               ? onnx_leave_out(x, true)
-               : onnx_fail(
-                     x, "netc has no equivalent of it, except among constants");
+  if (!row && x->options->allow_unknown)
+    return onnx_leave_out(x, true);
+  if (!row) {
+    onnx_fail(x, "netc has no equivalent of it, except among constants");
+    return graph_help(x->graph, "--allow-unknown leaves it out, with what "
+                                "follows from it");
+  }
   if (!row->read(x)) {
     onnx_fail(x, "netc has no equivalent of it");
     return onnx_leave_failed(x);
