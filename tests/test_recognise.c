@@ -124,8 +124,7 @@ static void all_nets_have_their_names(void **state) {
   };
   (void)state;
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-    struct run r = run("%s weights zoo:%s $(echo '%s' | sed 's/[^ "
-                       "]*=/-D$(printf -- '-D%%s ' %s) /g') "
+    struct run r = run("%s weights zoo:%s $(echo '%s' | sed 's/[^ ]*=/-D&/g') "
                        "--names=torchvision",
                        NETC, nets[i].net, nets[i].params);
     if (r.status)

@@ -334,7 +334,7 @@ SMALL = [
     ("gpt2", "n_layer=2 length=64 embd_pdrop=0 attn_pdrop=0 resid_pdrop=0"),
     ("bert", "num_hidden_layers=2"),
     ("t5", "num_layers=1"),
-    ("phi", "num_hidden_layers=2 hidden_size=96 num_attention_heads=2 "
+    ("phi", "num_hidden_layers=2 hidden_size=80 num_attention_heads=2 "
             "max_position_embeddings=16"),
     ("phi3", "num_hidden_layers=2 hidden_size=64 num_attention_heads=4 "
              "num_key_value_heads=2 intermediate_size=96 "
