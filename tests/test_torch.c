@@ -261,8 +261,10 @@ static void weights_go_by_the_names_of_the_file(void **state) {
   assert_string_equal(r.err, "");
   assert_int_equal(r.status, 0);
   run_free(&r);
-  expect(NETC " weights examples/simple_cnn.net --names=torchvision", 2, "",
-         "--names takes `netc`, `py`, or a file of weights whose names");
+  expect(NETC " weights examples/simple_cnn.net --names=torchvision", 1, "",
+         "torchvision has no such net");
+  expect(NETC " weights examples/simple_cnn.net --names=timm", 2, "",
+         "--names takes `netc`, `py`, `torchvision`, or a file of weights ");
   expect("echo 'input 8; fc 2 lora=2' | " NETC " weights - --names=py", 1, "",
          "cannot be written for PyTorch");
 }
