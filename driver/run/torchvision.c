@@ -17,7 +17,7 @@ enum { NETS = sizeof nets / sizeof *nets };
 
 /* Names, as shells expand them */
 
-struct names {
+struct expanded_names {
   struct arena *arena;
   VEC(const char *) words;
 };
@@ -33,18 +33,19 @@ static size_t end_of(struct slice s, size_t from, bool at_commas) {
   return s.length;
 }
 
-static void expand(struct names *n, struct slice before, struct slice word);
+static void expand(struct expanded_names *n, struct slice before,
+                   struct slice word);
 
 /* The text before, this part of the group and what follows the group. */
-static void expand_part(struct names *n, struct slice before, struct slice part,
-                        struct slice after) {
+static void expand_part(struct expanded_names *n, struct slice before,
+                        struct slice part, struct slice after) {
   struct text text = text_new(n->arena);
   text_puts(&text, part);
   text_puts(&text, after);
   expand(n, before, text_slice(&text));
 }
 
-static void expand_range(struct names *n, struct slice before,
+static void expand_range(struct expanded_names *n, struct slice before,
                          struct slice group, struct slice after) {
   char *end;
   for (long i = strtol(group.at, &end, 10), last = strtol(end + 2, NULL, 10);
@@ -55,7 +56,8 @@ static void expand_range(struct names *n, struct slice before,
   }
 }
 
-static void expand(struct names *n, struct slice before, struct slice word) {
+static void expand(struct expanded_names *n, struct slice before,
+                   struct slice word) {
   size_t open = 0, close;
   struct text text = text_new(n->arena);
   while (open < word.length && word.at[open] != '{')
@@ -85,7 +87,7 @@ static void expand(struct names *n, struct slice before, struct slice word) {
   }
 }
 
-static void expand_all(struct names *n, const char *patterns) {
+static void expand_all(struct expanded_names *n, const char *patterns) {
   while (*patterns) {
     size_t length = strcspn(patterns, " ");
     expand(n, (struct slice){"", 0}, (struct slice){patterns, length});
@@ -206,7 +208,7 @@ static void name_tensor(struct weight_set *set, const char **names, size_t i,
 
 int torchvision_names(struct weight_set *set, const char **names) {
   const struct torchvision_net *net = find_net(set);
-  struct names n = {.arena = set->arena};
+  struct expanded_names n = {.arena = set->arena};
   size_t layers = 0, count = set->weights.count;
   if (!net)
     return EXIT_SOURCE;
