@@ -383,13 +383,14 @@ void diagram_find_drawing(struct diagram *d) {
 }
 
 /*
- * The fewest pages, with the fewest boxes; of layouts that take as many, the
- * one that says most.
+ * The fewest pages on which all can be read, with the fewest boxes; of layouts
+ * that take as many, the one that says most.
  */
 static void find_pages(struct diagram_paper *l) {
   enum diagram_effort least = EFFORT_NONE;
   size_t boxes = SIZE_MAX, fewest = SIZE_MAX;
   int best = 0;
+  bool fitted = false;
   for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORTS; effort++)
     if (make_items(l, effort) && l->d->items.count < boxes) {
       boxes = l->d->items.count;
@@ -399,8 +400,9 @@ static void find_pages(struct diagram_paper *l) {
   l->d->sources_at_stubs = false;
   for (l->d->level = 0; l->d->level < PAGE_LEVELS; l->d->level++) {
     find_parts(l, false);
-    layout_pages(l);
-    if (l->page_count < fewest) {
+    bool fits = layout_pages(l);
+    if (fits > fitted || (fits == fitted && l->page_count < fewest)) {
+      fitted = fits;
       fewest = l->page_count;
       best = l->d->level;
     }

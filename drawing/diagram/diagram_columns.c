@@ -44,18 +44,31 @@ static void end_net(struct diagram_paper *l, struct diagram_column *column,
   }
 }
 
+/* Sides stand one after the other: where the last one of a part ends, if it
+ * leaves at `at` and the one before it ends at `free`. */
+static int64_t place_ahead(const struct diagram_part *part, int64_t at,
+                           int64_t free) {
+  for (struct diagram_part *side = part->side; side; side = side->next) {
+    side->ahead = free > at ? free + BUS : at;
+    free = side->ahead + side->length;
+  }
+  return free;
+}
+
 /* Deals parts out to at most so many columns, each no longer than that. */
 static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
                        int64_t length) {
   struct diagram_column *column = NULL;
   size_t net = first; /* where the last one begins */
-  int64_t left = 0, right = 0, used = 0;
+  int64_t left = 0, right = 0, used = 0, free = 0;
   bool alone = l->d->effort == EFFORT_NONE;
   for (size_t i = first; i < l->parts.count; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
     const struct diagram_part *part = s->part;
     bool full = !column || used + part->length > length ||
-                (s->starts && (alone || used + net_length(l, i) > length));
+                (s->starts && (alone || used + net_length(l, i) > length)) ||
+                (l->paged && place_ahead(part, used + part->length, free) >
+                                 most(length, free));
     if (full || s->starts) {
       if (column) {
         column->end = i;
@@ -70,11 +83,12 @@ static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
       if (columns-- == 0)
         return false;
       column = column_add(l, i);
-      used = 0;
+      used = free = 0;
     }
     s->offset = used;
     s->shift = 0;
     used += part->length;
+    free = place_ahead(part, used, free);
     left = most(left, part->left);
     right = most(right, part->right);
   }
@@ -101,11 +115,9 @@ static void add_sides(struct diagram_paper *l, struct diagram_column *column) {
   int64_t free = 0, right = column->right;
   for (size_t i = column->first; i < column->end; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
-    int64_t at = s->offset + s->part->length;
+    free = place_ahead(s->part, s->offset + s->part->length, free);
     for (struct diagram_part *side = s->part->side; side; side = side->next) {
-      side->ahead = free > at ? free + BUS : at;
       side->shift = right + tightness(l->d)->branch_gap + side->left;
-      free = side->ahead + side->length;
       column->right = most(column->right, side->shift + side->right);
       column->length = most(column->length, free);
     }
@@ -305,9 +317,12 @@ void columns_add(struct diagram_paper *l, size_t first) {
 
 /* Pages */
 
-void layout_pages(struct diagram_paper *l) {
+bool layout_pages(struct diagram_paper *l) {
   int64_t across = l->d->lr ? MOST_HEIGHT : paper_width(l), used = 0;
-  fill_columns(l, (l->d->lr ? paper_width(l) : MOST_HEIGHT) - 60 * POINT);
+  int64_t along = (l->d->lr ? paper_width(l) : MOST_HEIGHT) - 60 * POINT;
+  bool fits = true;
+  l->paged = true;
+  fill_columns(l, along);
   finish_columns(l);
   l->page_count = 1;
   for (size_t i = 0; i < l->columns.count; i++) {
@@ -319,7 +334,9 @@ void layout_pages(struct diagram_paper *l) {
     }
     used += width;
     c->page = l->page_count - 1;
+    fits = fits && c->length <= along;
   }
+  return fits;
 }
 
 bool layout_columns(struct diagram_paper *l) {

@@ -51,6 +51,7 @@ struct diagram_paper {
   bool is_u;
   bool opened;      /* a frame was cut, or taken off its chain */
   bool tall;        /* no page limits its height */
+  bool paged;       /* sides of parts do not reach over the end of a page */
   bool made[2];     /* the parts are of this layout: columns; a U */
   bool has_sources; /* that can stand at stubs */
   bool no_u;        /* what is drawn has no skips that a U could show */
@@ -97,8 +98,9 @@ bool layout_u(struct diagram_paper *l);
 /* The best columns; false if a page would make them too small to be read. */
 bool layout_columns(struct diagram_paper *l);
 
-/* Columns as long as a page, on as many pages as they take. */
-void layout_pages(struct diagram_paper *l);
+/* Columns as long as a page, on as many pages as they take; false if a part is
+ * longer than a page. */
+bool layout_pages(struct diagram_paper *l);
 
 void page_draw(struct diagram_paper *l, size_t page, struct scene *scene);
 
