@@ -10,6 +10,8 @@
 #include "layers/sequence/deformattn.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 
 #include "base/check.h"
 
@@ -92,6 +94,19 @@ static int64_t all_rows(const struct layer *layer) {
   return rows;
 }
 
+/* The maps of a pyramid are squares: what the last ones leave may be another.
+ */
+static void offer_square(struct diagnostic *d, int64_t left) {
+  int64_t side = left > 0 && left < 1 << 30 ? (int64_t)sqrt((double)left) : 0;
+  char map[32];
+  if (side < 1 || side * side != left)
+    return;
+  int length = snprintf(map, sizeof map, " %" PRId64 "x%" PRId64, side, side);
+  diag_offer(d, (struct span){d->span.end, d->span.end},
+             (struct slice){map, (size_t)length},
+             "%" PRId64 " rows are left: another map, `%s`?", left, map + 1);
+}
+
 static bool check_maps(const struct layer *layer) {
   const struct deformattn *deform = layer->args;
   const struct map_list *maps = &deform->maps;
@@ -119,6 +134,7 @@ static bool check_maps(const struct layer *layer) {
                  "%s %" PRId64 " rows, but %s %" PRId64,
                  maps->count == 1 ? "this map has" : "these maps have", rows,
                  word ? "`values` has" : "the input has", values->dim[0]);
+  offer_square(d, values->dim[0] - rows);
   return diag_help(d, "name the size of each map whose rows `concat axis=l` "
                       "joined, in that order: `80x80 40x40 20x20`");
 }

@@ -74,6 +74,11 @@ bool hint_is_shorthand(const struct arg_spec *specs, struct slice name) {
   return find_shorthand(specs, name) >= 0;
 }
 
+bool hint_is_key(const struct arg_spec *specs, struct slice name) {
+  const struct arg_spec *spec = find_spec(specs, name);
+  return spec && spec->place == PLACE_KEY;
+}
+
 bool hint_shorthand(struct diagnostic *d, const struct arg_spec *specs,
                     struct slice name, struct span span) {
   int row = find_shorthand(specs, name);

@@ -17,6 +17,9 @@ bool hint_shorthand(struct diagnostic *d, const struct arg_spec *specs,
 
 bool hint_is_shorthand(const struct arg_spec *specs, struct slice name);
 
+/* Whether a name is that of an option with a value. */
+bool hint_is_key(const struct arg_spec *specs, struct slice name);
+
 /* An option by its name elsewhere; false: it is none of these specs. */
 bool hint_foreign_option(struct expander *e, struct diagnostic *d,
                          const struct binding *b, const struct arg *arg);

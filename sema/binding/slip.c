@@ -100,11 +100,14 @@ static bool padding_word(struct expander *e, struct binding *b,
   return true;
 }
 
-/* conv 64 k3 */
-static bool shorthand_value(struct expander *e, struct binding *b,
+/* `conv 64 k3`; `deformattn 8 4x4 points 2`, where a list takes each value. */
+static bool option_as_value(struct expander *e, struct binding *b,
+                            const struct arg_spec *spec,
                             const struct expr *expr) {
+  bool list = spec->type == TYPE_MAPS || spec->type == TYPE_NUMBERS;
   if (expr->kind != EXPR_NAME || scope_find(e->scope, expr->name) ||
-      !hint_is_shorthand(b->specs, expr->name) ||
+      !(hint_is_shorthand(b->specs, expr->name) ||
+        (list && hint_is_key(b->specs, expr->name))) ||
       path_find(e, NULL, expr->name, NULL)) /* a label in a fork: `p1` */
     return false;
   report_unknown_name(e, expr->name, expr->span, NAME_OF_TAIL, b->specs);
@@ -160,7 +163,8 @@ bool slip_check(struct expander *e, struct binding *b,
       spec->type == TYPE_MAPS)
     slip_product(e, expr);
   if (stride_in_sizes(e, b, spec, expr) ||
-      padding_word(e, b, spec, expr, argument) || shorthand_value(e, b, expr))
+      padding_word(e, b, spec, expr, argument) ||
+      option_as_value(e, b, spec, expr))
     return true;
   warn_of_division(e, b, spec, expr);
   return false;
