@@ -18,6 +18,18 @@ enum slug slug_find(struct slice name) {
   return SLUG_COUNT;
 }
 
+bool slug_is_choice(const char *name) {
+  static const char *const choices[] = {
+      "bias-before-norm", "dead-branch",      "dense-on-map",
+      "huge-fc",          "pool-padding",     "pool-remainder",
+      "redundant-layer",  "stride-remainder", "stride-skips",
+  };
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+    if (strcmp(name, choices[i]) == 0)
+      return true;
+  return false;
+}
+
 void diags_open(struct diags *diags, struct arena *arena,
                 struct sources *sources) {
   memset(diags, 0, sizeof *diags);

@@ -27,6 +27,10 @@ const struct slug_info *slug_info(enum slug slug);
 /* The slug of that name, or SLUG_COUNT. */
 enum slug slug_find(struct slice name);
 
+/* Whether such warnings are about how a net was designed: no slip of whoever
+ * has it from its author. */
+bool slug_is_choice(const char *name);
+
 /* A place with what is said of it, or what would mend the source there. */
 struct label {
   struct span span;

@@ -109,9 +109,6 @@ enum netc_style style_of(enum colour colour);
  */
 void show_diagnostics(struct netc *netc, enum netc_style style);
 
-/* A kind of warning that is about how a net was designed. */
-bool warning_is_choice(const char *slug);
-
 /* Of a net of another framework: a line with the number of those, and what
  * else there is. */
 void count_diagnostics(struct netc *netc, enum netc_style style,

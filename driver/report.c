@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/diag.h"
 #include "base/limits.h"
 #include "driver/command.h"
 
@@ -71,18 +72,6 @@ static void say_rest(const struct warning_kind *all) {
   }
 }
 
-bool warning_is_choice(const char *slug) {
-  static const char *const choices[] = {
-      "bias-before-norm", "dead-branch",      "dense-on-map",
-      "huge-fc",          "pool-padding",     "pool-remainder",
-      "redundant-layer",  "stride-remainder", "stride-skips",
-  };
-  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-    if (strcmp(slug, choices[i]) == 0)
-      return true;
-  return false;
-}
-
 /* All, or those that are about no choice of an author's. */
 static void show(struct netc *netc, enum netc_style style, bool choices) {
   struct warning_kind alike[MOST_KINDS] = {{NULL, 0}};
@@ -94,7 +83,7 @@ static void show(struct netc *netc, enum netc_style style, bool choices) {
       break;
     bool error = d.severity == NETC_SEVERITY_ERROR;
     errors += error;
-    if (!choices && !error && warning_is_choice(d.slug))
+    if (!choices && !error && slug_is_choice(d.slug))
       continue;
     if (!error && !json && ++alike_of(alike, d.slug)->count > LIMIT_SHOWN_ALIKE)
       continue;
@@ -116,7 +105,7 @@ static size_t count_choices(struct netc *netc) {
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++) {
     struct netc_diagnostic d = {.size = sizeof d};
     count += netc_diagnostic(netc, i, &d) == NETC_OK &&
-             d.severity == NETC_SEVERITY_WARNING && warning_is_choice(d.slug);
+             d.severity == NETC_SEVERITY_WARNING && slug_is_choice(d.slug);
   }
   return count;
 }

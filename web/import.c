@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "import/allow.h"
 #include "import/proof.h"
 #include "web/session.h"
 
@@ -42,6 +43,20 @@ static int refuse(const struct graph *graph) {
   return NETC_ERROR;
 }
 
+static bool put_text(void *user, const char *bytes, size_t length) {
+  text_puts(user, (struct slice){bytes, length});
+  return true;
+}
+
+static int put_source(struct netc *netc, struct arena *arena) {
+  struct text source = text_new(arena), out = text_to(arena, web_put, NULL);
+  enum netc_status status = netc_emit(netc, "fmt", NULL, put_text, &source);
+  if (status == NETC_OK)
+    import_allow(netc, text_slice(&source), &out);
+  text_flush(&out);
+  return (int)status;
+}
+
 /* What the source that was made of it says, or else what is wrong with it. */
 static int make_source(struct netc *netc, struct graph *graph,
                        const struct import_reader *reader, const char *path,
@@ -56,7 +71,7 @@ static int make_source(struct netc *netc, struct graph *graph,
     return refuse(graph);
   web_clear();
   if (import_prove(&proof, graph, false, &result))
-    return (int)netc_emit(netc, "fmt", NULL, web_put, NULL);
+    return put_source(netc, graph->arena);
   if (graph->failed)
     return refuse(graph);
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++)

@@ -4,6 +4,7 @@
 
 #include "base/guard.h"
 #include "driver/import/request.h"
+#include "import/allow.h"
 #include "import/weights.h"
 
 static int write_source(const struct import_request *r) {
@@ -17,56 +18,14 @@ static int write_source(const struct import_request *r) {
   return EXIT_DONE;
 }
 
-/* After its name, or first. */
-static bool insert_line(struct bytes *source, struct slice line) {
-  struct bytes whole = {0};
-  size_t at = 0;
-  while (at < source->length && strncmp(source->at + at, "net ", 4) != 0) {
-    const char *end = memchr(source->at + at, '\n', source->length - at);
-    at = end ? (size_t)(end + 1 - source->at) : source->length;
-  }
-  const char *end = memchr(source->at + at, '\n', source->length - at);
-  at = end ? (size_t)(end + 1 - source->at) : 0;
-  bool done = bytes_sink(&whole, source->at, at) &&
-              bytes_sink(&whole, line.at, line.length) &&
-              bytes_sink(&whole, source->at + at, source->length - at);
-  bytes_free(done ? source : &whole);
-  if (done)
-    *source = whole;
-  return done;
-}
-
-/* The first warning of its kind. */
-static bool is_first(struct netc *netc, size_t index, const char *slug) {
-  for (size_t i = 0; i < index; i++) {
-    struct netc_diagnostic d = {.size = sizeof d};
-    if (netc_diagnostic(netc, i, &d) == NETC_OK && strcmp(d.slug, slug) == 0)
-      return false;
-  }
-  return true;
-}
-
-/*
- * What its author chose is no slip of whoever has the source, who is told of it
- * once. Such a line is a file's, not of what is compiled here and now: `netc
- * check model.onnx` shows all.
- */
 static int allow_choices(struct import_request *r) {
-  struct text line = text_new(&r->arena);
-  size_t count = 0;
-  for (size_t i = 0; i < netc_diagnostic_count(r->netc); i++) {
-    struct netc_diagnostic d = {.size = sizeof d};
-    if (netc_diagnostic(r->netc, i, &d) != NETC_OK ||
-        !warning_is_choice(d.slug))
-      continue;
-    if (is_first(r->netc, i, d.slug))
-      text_printf(&line, "%s%s", count ? " " : "allow \"", d.slug);
-    count++;
-  }
+  struct text out = text_new(&r->arena);
+  struct slice source = {r->formatted.at, r->formatted.length};
+  size_t count = import_allow(r->netc, source, &out);
   if (count == 0)
     return EXIT_DONE;
-  text_put(&line, "\"\n");
-  if (!insert_line(&r->formatted, text_slice(&line)))
+  r->formatted.length = 0;
+  if (!bytes_sink(&r->formatted, out.at, out.length))
     return complain(EXIT_IO, "out of memory");
   say_note(r->path, NULL,
            "%zu warning%s about what its author chose, which the source "
