@@ -5,11 +5,13 @@ names, and its outputs.
     torch_names.py NETC             all of the list below
     torch_names.py NETC NAME...     those of that name
 
-Each model of torchvision, with values by chance, is saved; netc writes the
-zoo's net with torchvision's names, twice with the same text: by that word and as
-that file has them. It has to have the same names and shapes and take the file, and whose outputs have to be the model's, to 1e-4 of
-the largest; both have the eps of the zoo's norms. A row each: the difference,
-lines of x.py, or why netc refuses. Needs python3-torch and python3-torchvision; run by hand.
+Each model of torchvision, with values by chance, is saved. netc writes the
+zoo's net with torchvision's names, once by that word and once as the file has
+them: the texts have to be the same. The module has to have the file's names and
+shapes, to take it, and to give the model's outputs, to 1e-4 of the largest;
+both have the eps of the zoo's norms. A row each: the difference,
+lines of x.py, or why netc refuses. Needs python3-torch and python3-torchvision;
+run by hand.
 """
 import importlib.util
 import inspect
