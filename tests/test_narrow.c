@@ -7,7 +7,7 @@
 
 #include "netc.h"
 #include "runtime/netrt.h"
-#include "tests/run.h"
+#include "tests/model_run.h"
 
 static const char *const types[] = {"i8", "f16", "bf16"};
 
@@ -46,11 +46,6 @@ static const struct netrt_model *tables_of(struct netc *netc) {
   return model;
 }
 
-static uint32_t next_bits(uint64_t *seed) {
-  *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(*seed >> 32);
-}
-
 /* A value of 16 bits near 1, or subnormal. */
 static float put_half(unsigned char *to, bool brain, uint32_t bits) {
   uint32_t exponent = bits >> 16 & 3;
@@ -80,7 +75,7 @@ static void fill(struct netc *netc, struct netc *plain, unsigned char *block,
     narrow += t.type != NETC_FLOAT;
     for (int64_t k = 0; t.offset >= 0 && k < t.count; k++) {
       float *to = floats + wide.offset / 4 + k;
-      uint32_t bits = next_bits(&seed);
+      uint32_t bits = model_bits(&seed);
       if (t.type == NETC_I8) {
         float scale = ldexpf((float)(3 + k % outs % 5), -9);
         int8_t value = (int8_t)(bits >> 24);
@@ -96,34 +91,6 @@ static void fill(struct netc *netc, struct netc *plain, unsigned char *block,
     }
   }
   assert_true(narrow > 0);
-}
-
-/* All outputs, one after the other. */
-static size_t run_model(const struct netrt_model *model, const void *weights,
-                        unsigned flags, unsigned char *out) {
-  struct netrt net;
-  struct netrt_model all = *model;
-  all.kernels = netrt_kernels;
-  all.kernel_count = NETRT_CODES;
-  void *arena = malloc(model->arena_bytes + 64);
-  assert_non_null(arena);
-  assert_int_equal(netrt_open(&net, &all, weights, model->weight_bytes, arena,
-                              model->arena_bytes),
-                   NETRT_OK);
-  net.flags = flags;
-  float *in = netrt_input(&net, 0);
-  uint64_t seed = 5;
-  size_t count = netrt_values(&all, &model->inputs[0].operand), used = 0;
-  for (size_t i = 0; i < count; i++)
-    in[i] = (float)(int32_t)next_bits(&seed) * 0x1p-31F;
-  assert_int_equal(netrt_run(&net), NETRT_OK);
-  for (uint32_t i = 0; i < model->output_count; i++) {
-    netrt_copy_output(&net, i, out + used);
-    used += 4 * netrt_values(&all, &model->outputs[i].operand);
-  }
-  netrt_close(&net);
-  free(arena);
-  return used;
 }
 
 /* Of which no kernel of float32 is one: their codes. */
@@ -153,9 +120,11 @@ static bool check_bits(const char *text, const char *type, int batch,
   unsigned char *out = malloc(1 << 20), *truth = malloc(1 << 20);
   fill(netc, plain, block, floats, 77);
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-    size_t used = run_model(model, floats, flags[i], truth);
+    size_t used =
+        model_run(model, floats, model->weight_bytes, flags[i], truth);
     assert_true(used > 0 && used < 1 << 20);
-    assert_int_equal(run_model(small, block, flags[i], out), used);
+    assert_int_equal(
+        model_run(small, block, small->weight_bytes, flags[i], out), used);
     if (memcmp(out, truth, used) != 0)
       print_error("%s, %s, batch %d, flags %u\n", text, type, batch, flags[i]);
     assert_memory_equal(out, truth, used);

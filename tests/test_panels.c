@@ -5,7 +5,7 @@
  */
 #include "netc.h"
 #include "runtime/netrt.h"
-#include "tests/run.h"
+#include "tests/model_run.h"
 
 static const char *const nets[] = {
     "input 9x11x5; conv 40 3 pad bn relu; conv 98 3x2 /2 relu6; "
@@ -44,11 +44,6 @@ static struct netc *load(const char *net, int batch, const char *patches,
   return netc;
 }
 
-static uint32_t next_bits(uint64_t *seed) {
-  *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return (uint32_t)(*seed >> 32);
-}
-
 /* The same values in panels, after what says it; how many tensors are. */
 static size_t put_panels(const struct netrt_model *m, const float *rows,
                          float *block) {
@@ -76,47 +71,6 @@ static size_t put_panels(const struct netrt_model *m, const float *rows,
   return tensors;
 }
 
-/* Tasks one after the other, the last one first. */
-static void run_tasks(void *user, size_t count,
-                      void (*task)(void *data, size_t i), void *data) {
-  (void)user;
-  while (count-- > 0)
-    task(data, count);
-}
-
-/* All outputs, one after the other. */
-static size_t run_model(const struct netrt_model *model, const void *weights,
-                        size_t more, unsigned flag, unsigned char *out) {
-  struct netrt net;
-  struct netrt_model all = *model;
-  all.kernels = netrt_kernels;
-  all.kernel_count = NETRT_CODES;
-  void *arena = malloc(model->arena_bytes + 64);
-  assert_non_null(arena);
-  assert_int_equal(netrt_open(&net, &all, weights, model->weight_bytes + more,
-                              arena, model->arena_bytes),
-                   NETRT_OK);
-  assert_int_equal(net.panels, more > 0);
-  net.flags = flag;
-  if (flag == NETRT_APART) {
-    net.parallel = run_tasks;
-    net.threads = 3;
-  }
-  float *in = netrt_input(&net, 0);
-  uint64_t seed = 5;
-  size_t count = netrt_values(&all, &model->inputs[0].operand), used = 0;
-  for (size_t i = 0; i < count; i++)
-    in[i] = (float)(int32_t)next_bits(&seed) * 0x1p-31F;
-  assert_int_equal(netrt_run(&net), NETRT_OK);
-  for (uint32_t i = 0; i < model->output_count; i++) {
-    netrt_copy_output(&net, i, out + used);
-    used += 4 * netrt_values(&all, &model->outputs[i].operand);
-  }
-  netrt_close(&net);
-  free(arena);
-  return used;
-}
-
 /* Returns how many tensors are in panels. */
 static size_t check_bits(struct netc *netc, const char *text,
                          const unsigned *by, size_t kinds) {
@@ -127,12 +81,14 @@ static size_t check_bits(struct netc *netc, const char *text,
   unsigned char *out = malloc(1 << 20), *truth = malloc(1 << 20);
   uint64_t seed = 77;
   for (size_t i = 0; i < model->weight_bytes / 4; i++)
-    rows[i] = (float)(int32_t)next_bits(&seed) * 0x1p-34F;
+    rows[i] = (float)(int32_t)model_bits(&seed) * 0x1p-34F;
   size_t tensors = put_panels(model, rows, panels);
   for (size_t i = 0; i < kinds; i++) {
-    size_t used = run_model(model, rows, 0, by[i], truth);
+    size_t used = model_run(model, rows, model->weight_bytes, by[i], truth);
     assert_true(used > 0 && used < 1 << 20);
-    assert_int_equal(run_model(model, panels, NETRT_PANELS_BYTES, by[i], out),
+    assert_int_equal(model_run(model, panels,
+                               model->weight_bytes + NETRT_PANELS_BYTES, by[i],
+                               out),
                      used);
     if (memcmp(out, truth, used) != 0)
       print_error("%s, batch %u, flags %u\n", text, model->batch, by[i]);
