@@ -60,15 +60,15 @@ static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
                        int64_t length) {
   struct diagram_column *column = NULL;
   size_t net = first; /* where the last one begins */
-  int64_t left = 0, right = 0, used = 0, free = 0;
+  int64_t left = 0, right = 0, free = 0;
+  int64_t used = length + 1; /* a column begins */
   bool alone = l->d->effort == EFFORT_NONE;
   for (size_t i = first; i < l->parts.count; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
     const struct diagram_part *part = s->part;
-    bool full = !column || used + part->length > length ||
-                (s->starts && (alone || used + net_length(l, i) > length)) ||
-                (l->paged && place_ahead(part, used + part->length, free) >
-                                 most(length, free));
+    int64_t ends = l->paged ? place_ahead(part, used + part->length, free) : 0;
+    bool full = used + part->length > length || ends > most(length, free) ||
+                (s->starts && (alone || used + net_length(l, i) > length));
     if (full || s->starts) {
       if (column) {
         column->end = i;
@@ -83,12 +83,13 @@ static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
       if (columns-- == 0)
         return false;
       column = column_add(l, i);
-      used = free = 0;
+      used = 0;
+      ends = l->paged ? place_ahead(part, part->length, 0) : 0;
     }
     s->offset = used;
     s->shift = 0;
     used += part->length;
-    free = place_ahead(part, used, free);
+    free = ends;
     left = most(left, part->left);
     right = most(right, part->right);
   }
