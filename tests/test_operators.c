@@ -2426,6 +2426,9 @@ static struct row {
      "input 10x8\n"
      "pad 0 c=1:1\n"
      ""},
+    {"Pad-22", "Pad", "x i0,2,0,0,0,2,0,0", "mode='reflect'", NULL,
+     "error: `y` (Pad; mode=reflect): channels are padded with zeros only, not "
+     "by `reflect`"},
     {"Pad-21", "Pad", "x i0,0,0,2,0,0,0,0", "mode='edge'", NULL,
      "input 6x10x8\n"
      "pad 0x2:0 replicate -> 6x12x8\n"

@@ -284,6 +284,10 @@ static struct graph_node *pad_node(struct onnx *x, int in,
     onnx_fail(x, "netc has no equivalent of a border of a vector");
     return NULL;
   }
+  if (mode && (b->before[last] || b->after[last])) {
+    onnx_fail(x, "channels are padded with zeros only, not by `%s`", mode);
+    return NULL;
+  }
   graph_arg(x->graph, node, PART_PADDING, "",
             graph_sides(x->graph, b->before, b->after, last));
   if (mode)
