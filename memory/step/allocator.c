@@ -20,83 +20,128 @@ void allocator_open(struct allocator *a, struct arena *arena) {
 }
 
 /*
- * Free blocks by bytes, then by address: a search tree that is a heap by what
- * is mixed of their places, so that it stays low. A step may free 100,000.
+ * Free blocks by bytes, then by address, in chunks of an array: a search takes
+ * few steps, and what is moved to insert a block is short, however many of
+ * them there are. A step may free 100,000.
  */
-static bool is_less(const struct allocator *a, uint32_t x, uint32_t y) {
-  const struct allocator_block *one = &a->blocks.at[x], *two = &a->blocks.at[y];
+enum { CHUNK = 64 };
+
+struct allocator_chunk {
+  size_t count; /* at least 1 */
+  struct allocator_free at[CHUNK];
+};
+
+/* Where a block is, or would be: of the last chunk, after its last block. */
+struct place {
+  size_t chunk, at;
+};
+
+static bool is_below(const struct allocator_free *one,
+                     const struct allocator_free *two) {
   return one->bytes < two->bytes ||
          (one->bytes == two->bytes && one->address < two->address);
 }
 
-static uint32_t rank(uint32_t block) {
-  block = (block ^ block >> 16) * 0x7feb352d; /* a bijection: no two equal */
-  return (block ^ block >> 15) * 0x846ca68b;
+/* The first that is not below `key`. */
+static struct place find_free(const struct allocator *a, bool large,
+                              struct allocator_free key) {
+  struct allocator_chunk *const *chunks = a->free[large].at;
+  size_t low = 0, high = a->free[large].count;
+  while (low < high) { /* the first chunk whose last block is not below it */
+    size_t middle = low + (high - low) / 2;
+    const struct allocator_chunk *chunk = chunks[middle];
+    if (is_below(&chunk->at[chunk->count - 1], &key))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  struct place place = {low, 0};
+  if (low == a->free[large].count)
+    return place;
+  for (high = chunks[low]->count; place.at < high;) {
+    size_t middle = place.at + (high - place.at) / 2;
+    if (is_below(&chunks[low]->at[middle], &key))
+      place.at = middle + 1;
+    else
+      high = middle;
+  }
+  return place;
 }
 
-/* Those below `key`, and the others. */
-static void part(struct allocator *a, uint32_t tree, uint32_t key,
-                 uint32_t *less, uint32_t *others) {
-  while (tree) {
-    struct allocator_block *b = &a->blocks.at[tree];
-    if (is_less(a, tree, key)) {
-      *less = tree;
-      less = &b->right;
-      tree = b->right;
-    } else {
-      *others = tree;
-      others = &b->left;
-      tree = b->left;
-    }
-  }
-  *less = *others = 0;
+static struct place place_of(const struct allocator *a, uint32_t block) {
+  const struct allocator_block *b = &a->blocks.at[block];
+  return find_free(a, b->large,
+                   (struct allocator_free){b->bytes, b->address, block});
 }
 
-/* All of `less` are below all of `more`. */
-static uint32_t unite(struct allocator *a, uint32_t less, uint32_t more) {
-  uint32_t root = 0, *to = &root;
-  while (less && more) {
-    bool first = rank(less) > rank(more);
-    *to = first ? less : more;
-    if (first) {
-      to = &a->blocks.at[less].right;
-      less = *to;
-    } else {
-      to = &a->blocks.at[more].left;
-      more = *to;
-    }
-  }
-  *to = less ? less : more;
-  return root;
+static void move(struct allocator_free *to, const struct allocator_free *from,
+                 size_t count) {
+  memmove(to, from, count * sizeof *to);
+}
+
+/* An empty chunk in front of those from `at` on. */
+static struct allocator_chunk *add_chunk(struct allocator *a, bool large,
+                                         size_t at) {
+  struct allocator_chunk *chunk = a->empty;
+  a->empty = NULL;
+  if (!chunk)
+    chunk = ARENA_NEW(a->arena, struct allocator_chunk);
+  VEC_PUSH(a->arena, &a->free[large]);
+  struct allocator_chunk **chunks = a->free[large].at + at;
+  memmove(chunks + 1, chunks,
+          (a->free[large].count - 1 - at) * sizeof(struct allocator_chunk *));
+  return *chunks = chunk;
 }
 
 static void put_free(struct allocator *a, uint32_t block) {
-  struct allocator_block *b = &a->blocks.at[block];
-  uint32_t *tree = &a->free[b->large], less, more;
-  part(a, *tree, block, &less, &more);
-  b->left = b->right = 0;
-  *tree = unite(a, unite(a, less, block), more);
-}
-
-static void take_free(struct allocator *a, uint32_t block) {
-  uint32_t *tree = &a->free[a->blocks.at[block].large], less, more, *at = &more;
-  part(a, *tree, block, &less, &more);
-  while (*at != block) /* the least of these */
-    at = &a->blocks.at[*at].left;
-  *at = a->blocks.at[block].right;
-  *tree = unite(a, less, more);
-}
-
-/* The least that holds so many bytes; 0: none. */
-static uint32_t find_free(const struct allocator *a, bool large,
-                          int64_t bytes) {
-  uint32_t found = 0, tree = a->free[large];
-  while (tree) {
-    const struct allocator_block *b = &a->blocks.at[tree];
-    found = b->bytes >= bytes ? tree : found;
-    tree = b->bytes >= bytes ? b->left : b->right;
+  const struct allocator_block *b = &a->blocks.at[block];
+  struct allocator_free key = {b->bytes, b->address, block};
+  struct place to = find_free(a, b->large, key);
+  if (to.chunk > 0 && to.chunk == a->free[b->large].count)
+    to =
+        (struct place){to.chunk - 1, a->free[b->large].at[to.chunk - 1]->count};
+  else if (to.chunk == a->free[b->large].count)
+    add_chunk(a, b->large, 0)->count = 0;
+  struct allocator_chunk *chunk = a->free[b->large].at[to.chunk];
+  if (chunk->count == CHUNK) { /* its upper half becomes one of its own */
+    struct allocator_chunk *upper = add_chunk(a, b->large, to.chunk + 1);
+    chunk->count = upper->count = CHUNK / 2;
+    move(upper->at, chunk->at + CHUNK / 2, CHUNK / 2);
+    if (to.at > CHUNK / 2) {
+      chunk = upper;
+      to.at -= CHUNK / 2;
+    }
   }
-  return found;
+  move(chunk->at + to.at + 1, chunk->at + to.at, chunk->count++ - to.at);
+  chunk->at[to.at] = key;
+}
+
+static void take_free(struct allocator *a, bool large, struct place place) {
+  struct allocator_chunk **chunks = a->free[large].at + place.chunk;
+  struct allocator_chunk *chunk = *chunks;
+  size_t after = --chunk->count - place.at;
+  move(chunk->at + place.at, chunk->at + place.at + 1, after);
+  if (chunk->count)
+    return;
+  a->empty = chunk;
+  size_t left = --a->free[large].count - place.chunk;
+  memmove(chunks, chunks + 1, left * sizeof(struct allocator_chunk *));
+}
+
+/* What is at a place is now `block`: mostly, that remains sorted. */
+static void change_free(struct allocator *a, struct place place,
+                        uint32_t block) {
+  const struct allocator_block *b = &a->blocks.at[block];
+  struct allocator_chunk *chunk = a->free[b->large].at[place.chunk];
+  struct allocator_free key = {b->bytes, b->address, block};
+  struct allocator_free *at = &chunk->at[place.at];
+  if (place.at > 0 && place.at + 1 < chunk->count && is_below(at - 1, &key) &&
+      is_below(&key, at + 1)) {
+    *at = key;
+    return;
+  }
+  take_free(a, b->large, place);
+  put_free(a, block);
 }
 
 static uint32_t new_block(struct allocator *a, struct allocator_block block) {
@@ -121,12 +166,12 @@ static uint32_t new_segment(struct allocator *a, bool large, int64_t bytes) {
   return new_block(a, block);
 }
 
-/* What is left of a block is free, if it is worth while. */
-static void split(struct allocator *a, uint32_t block, int64_t bytes) {
+/* What is left of a block, if it is worth while; or 0. */
+static uint32_t split(struct allocator *a, uint32_t block, int64_t bytes) {
   struct allocator_block *b = &a->blocks.at[block];
   int64_t rest = b->bytes - bytes;
   if (b->large ? rest <= SMALL : rest < BLOCK)
-    return;
+    return 0;
   uint32_t other =
       new_block(a, (struct allocator_block){.bytes = rest,
                                             .address = b->address + bytes,
@@ -138,18 +183,23 @@ static void split(struct allocator *a, uint32_t block, int64_t bytes) {
     a->blocks.at[b->after].before = other;
   b->after = other;
   b->bytes = bytes;
-  put_free(a, other);
+  return other;
 }
 
 uint32_t allocator_take(struct allocator *a, int64_t bytes) {
   int64_t size = up_to(max_i64(bytes, 1), BLOCK);
   bool large = size > SMALL;
-  uint32_t block = find_free(a, large, size);
-  if (block)
-    take_free(a, block);
-  else
-    block = new_segment(a, large, size);
-  split(a, block, size);
+  struct place place = find_free(a, large, (struct allocator_free){size, 0, 0});
+  bool found = place.chunk < a->free[large].count;
+  uint32_t block = found ? a->free[large].at[place.chunk]->at[place.at].block
+                         : new_segment(a, large, size);
+  uint32_t rest = split(a, block, size);
+  if (found && rest)
+    change_free(a, place, rest);
+  else if (found)
+    take_free(a, large, place);
+  else if (rest)
+    put_free(a, rest);
   a->blocks.at[block].given = true;
   a->allocated += a->blocks.at[block].bytes;
   a->most = max_i64(a->most, a->allocated);
@@ -167,24 +217,28 @@ static void join(struct allocator *a, uint32_t block) {
     a->blocks.at[b->after].before = block;
 }
 
-static bool takes_free(struct allocator *a, uint32_t block) {
-  const struct allocator_block *b = &a->blocks.at[block];
-  if (!block || b->given)
-    return false;
-  take_free(a, block);
-  return true;
+static bool is_free(const struct allocator *a, uint32_t block) {
+  return block && !a->blocks.at[block].given;
 }
 
 void allocator_give(struct allocator *a, uint32_t block) {
   struct allocator_block *b = &a->blocks.at[block];
-  uint32_t before = b->before;
+  uint32_t before = b->before, after = b->after;
+  bool joins = is_free(a, before), joined = is_free(a, after);
   a->allocated -= b->bytes;
   b->given = false;
-  if (takes_free(a, b->after))
+  if (joins && joined)
+    take_free(a, b->large, place_of(a, after));
+  struct place place = {0, 0};
+  if (joins || joined)
+    place = place_of(a, joins ? before : after);
+  if (joined)
     join(a, block);
-  if (takes_free(a, before)) {
+  if (joins)
     join(a, before);
-    block = before;
-  }
-  put_free(a, block);
+  block = joins ? before : block;
+  if (joins || joined)
+    change_free(a, place, block);
+  else
+    put_free(a, block);
 }

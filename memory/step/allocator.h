@@ -15,18 +15,27 @@
 struct allocator_block {
   int64_t bytes, address;
   uint32_t before, after;
-  uint32_t left, right; /* of those that are free, in their tree */
   bool large, given;
 };
+
+/* A free block, with the key that free blocks are sorted by. */
+struct allocator_free {
+  int64_t bytes, address;
+  uint32_t block;
+};
+
+struct allocator_chunk;
 
 struct allocator {
   struct arena *arena;
   VEC(struct allocator_block) blocks; /* the first is none */
   VEC(uint32_t) spare;                /* places of blocks that are joined */
-  uint32_t free[2];                   /* trees: in small, in large segments */
-  VEC(int64_t) segments;              /* their bytes */
-  int64_t reserved, allocated;        /* now; a cache does not shrink */
-  int64_t most;                       /* that were allocated */
+  VEC(struct allocator_chunk *)
+  free[2];                       /* sorted: in small, in large segments */
+  struct allocator_chunk *empty; /* one that may be used again, or NULL */
+  VEC(int64_t) segments;         /* their bytes */
+  int64_t reserved, allocated;   /* now; a cache does not shrink */
+  int64_t most;                  /* that were allocated */
 };
 
 void allocator_open(struct allocator *a, struct arena *arena);

@@ -7,107 +7,142 @@
 /* What is no tensor of the passes. */
 enum kind { LASTING, GRADIENT, GATHERED, WORK, KINDS };
 
-struct reserve_request {
-  uint32_t block;
-  uint32_t below; /* the one before of the same name, from 1 */
-};
-
-/* Requests of a name that are open: the latest, from 1. */
-struct reserve_named {
-  uint64_t name; /* 0: free */
-  uint32_t top;
+/* A request that is made, with the room for its block; a free has the same. */
+struct asked {
+  int64_t bytes; /* below 0: it is given back */
+  uint32_t slot; /* of `blocks`; 0: a gradient of a parameter */
 };
 
 struct requests {
   struct arena *arena;
   struct allocator allocator;
-  VEC(struct reserve_request) all;
-  uint32_t unused; /* of these, likewise */
-  uint32_t of_kind[KINDS];
-  struct reserve_named *names; /* in a power of two of places */
+  VEC(struct asked) passes;     /* of forward and backward */
+  VEC(uint32_t) blocks;         /* by slot; the first is none */
+  VEC(uint32_t) left;           /* slots of what passes do not give back */
+  VEC(uint32_t) of_kind[KINDS]; /* blocks */
+};
+
+static void ask(struct requests *r, enum kind kind, int64_t bytes) {
+  if (bytes > 0)
+    *VEC_PUSH(r->arena, &r->of_kind[kind]) =
+        allocator_take(&r->allocator, bytes);
+}
+
+static void give_kind(struct requests *r, enum kind kind) {
+  while (r->of_kind[kind].count)
+    allocator_give(&r->allocator,
+                   r->of_kind[kind].at[--r->of_kind[kind].count]);
+}
+
+/* Pairs: what is given back, with what was asked for */
+
+/* Slots that are in use under a name: the latest. */
+struct named {
+  uint64_t name; /* 0: free */
+  uint32_t top;
+};
+
+struct pairs {
+  struct arena *arena;
+  struct named *names; /* in a power of two of places */
   size_t count, room;
-  bool apart; /* gradients of parameters are not asked for */
-  bool lost;  /* what was given back had not been asked for */
+  VEC(uint32_t) below; /* by slot: the one before of the same name, or 0 */
+  uint32_t unused;     /* slots, by `below` */
 };
 
 /* Those of a key, or of a size. */
-static uint64_t name_of(size_t key, int64_t bytes) {
-  return key ? (uint64_t)key * 2 + 1 : (uint64_t)bytes * 2;
+static uint64_t name_of(const struct step_request *of) {
+  return of->key ? (uint64_t)of->key * 2 + 1
+                 : (uint64_t)(of->bytes < 0 ? -of->bytes : of->bytes) * 2;
 }
 
-static struct reserve_named *find(const struct requests *r, uint64_t name) {
-  size_t at = (size_t)hash_mix(0, name) & (r->room - 1);
-  while (r->names[at].name && r->names[at].name != name)
-    at = (at + 1) & (r->room - 1);
-  return &r->names[at];
+static struct named *find(const struct pairs *p, uint64_t name) {
+  size_t at = (size_t)hash_mix(0, name) & (p->room - 1);
+  while (p->names[at].name && p->names[at].name != name)
+    at = (at + 1) & (p->room - 1);
+  return &p->names[at];
 }
 
-static struct reserve_named *find_or_add(struct requests *r, uint64_t name) {
-  if (r->count * 2 >= r->room) {
-    struct reserve_named *old = r->names;
-    size_t before = r->room;
-    r->room = before ? 2 * before : 256;
-    r->names = arena_alloc(r->arena, r->room, sizeof *r->names);
+static struct named *find_or_add(struct pairs *p, uint64_t name) {
+  if (p->count * 2 >= p->room) {
+    struct named *old = p->names;
+    size_t before = p->room;
+    p->room = before ? 2 * before : 256;
+    p->names = arena_alloc(p->arena, p->room, sizeof *p->names);
     for (size_t i = 0; i < before; i++)
       if (old[i].name)
-        *find(r, old[i].name) = old[i];
+        *find(p, old[i].name) = old[i];
   }
-  struct reserve_named *named = find(r, name);
-  r->count += !named->name;
+  struct named *named = find(p, name);
+  p->count += !named->name;
   named->name = name;
   return named;
 }
 
-static void ask(struct requests *r, uint32_t *top, int64_t bytes) {
-  uint32_t at = r->unused;
-  if (bytes <= 0)
-    return;
-  if (at) {
-    r->unused = r->all.at[at - 1].below;
+static uint32_t new_slot(struct pairs *p, struct named *named) {
+  uint32_t slot = p->unused;
+  if (slot) {
+    p->unused = p->below.at[slot];
   } else {
-    VEC_PUSH(r->arena, &r->all);
-    at = (uint32_t)r->all.count;
+    slot = (uint32_t)p->below.count;
+    VEC_PUSH(p->arena, &p->below);
   }
-  r->all.at[at - 1] =
-      (struct reserve_request){allocator_take(&r->allocator, bytes), *top};
-  *top = at;
+  p->below.at[slot] = named->top;
+  return named->top = slot;
 }
 
-static void give_back(struct requests *r, uint32_t *top) {
-  uint32_t at = *top;
-  allocator_give(&r->allocator, r->all.at[at - 1].block);
-  *top = r->all.at[at - 1].below;
-  r->all.at[at - 1].below = r->unused;
-  r->unused = at;
+static uint32_t old_slot(struct pairs *p, struct named *named) {
+  uint32_t slot = named->top;
+  named->top = p->below.at[slot];
+  p->below.at[slot] = p->unused;
+  return p->unused = slot;
 }
 
-static void give_kind(struct requests *r, enum kind kind) {
-  while (r->of_kind[kind])
-    give_back(r, &r->of_kind[kind]);
+/*
+ * Finds for each request of the passes its slot. Gradients of parameters stay,
+ * unless they are counted `apart`. False if what is given back had not been
+ * asked for.
+ */
+static bool pair(struct requests *r, const struct simulation *s, bool apart) {
+  struct pairs p = {.arena = r->arena};
+  VEC_PUSH(r->arena, &p.below);
+  for (size_t i = 0; i < s->requests.count; i++) {
+    const struct step_request *of = &s->requests.at[i];
+    struct asked asked = {of->bytes, 0};
+    if (of->part == PART_GRADIENTS && (apart || of->bytes < 0))
+      continue;
+    if (of->part != PART_GRADIENTS) {
+      struct named *named = find_or_add(&p, name_of(of));
+      if (of->bytes < 0 && !named->top)
+        return false;
+      asked.slot = of->bytes > 0 ? new_slot(&p, named) : old_slot(&p, named);
+    }
+    *VEC_PUSH(r->arena, &r->passes) = asked;
+  }
+  for (size_t i = 0; i < p.room; i++)
+    for (uint32_t at = p.names[i].top; at; at = p.below.at[at])
+      *VEC_PUSH(r->arena, &r->left) = at;
+  r->blocks.count = 0;
+  memset(VEC_MORE(r->arena, &r->blocks, p.below.count), 0,
+         p.below.count * sizeof *r->blocks.at);
+  return true;
 }
 
-void reserve_change(struct requests *r, size_t key, enum memory_part part,
-                    int64_t bytes) {
-  if (bytes == 0 || (part == PART_GRADIENTS && r->apart))
-    return;
-  if (part == PART_GRADIENTS) {
-    ask(r, &r->of_kind[GRADIENT], bytes);
-  } else if (bytes > 0) {
-    ask(r, &find_or_add(r, name_of(key, bytes))->top, bytes);
-  } else {
-    struct reserve_named *named = find_or_add(r, name_of(key, -bytes));
-    if (named->top)
-      give_back(r, &named->top);
+/* Steps */
+
+/* What the passes do not give back, they return at the end. */
+static void run_passes(struct requests *r) {
+  for (size_t i = 0; i < r->passes.count; i++) {
+    const struct asked *asked = &r->passes.at[i];
+    if (!asked->slot)
+      ask(r, GRADIENT, asked->bytes);
+    else if (asked->bytes > 0)
+      r->blocks.at[asked->slot] = allocator_take(&r->allocator, asked->bytes);
     else
-      r->lost = true;
+      allocator_give(&r->allocator, r->blocks.at[asked->slot]);
   }
-}
-
-/* What the passes have not given back, as what they return. */
-static void end_passes(struct requests *r) {
-  for (size_t i = 0; i < r->room; i++)
-    while (r->names[i].top)
-      give_back(r, &r->names[i].top);
+  for (size_t i = 0; i < r->left.count; i++)
+    allocator_give(&r->allocator, r->blocks.at[r->left.at[i]]);
 }
 
 /* Tensors of the sizes of parameters that are `bytes` together. */
@@ -121,10 +156,10 @@ static void spread(struct requests *r, const struct model *model,
     const struct model_param *param = &model->params.at[i];
     int64_t own = param->shared ? 0 : share_i64(bytes, param->count, all);
     own = min_i64(own, left);
-    ask(r, &r->of_kind[kind], own);
+    ask(r, kind, own);
     left -= own;
   }
-  ask(r, &r->of_kind[kind], left); /* what is rounded away */
+  ask(r, kind, left); /* what is rounded away */
 }
 
 /* The state has so many tensors of 32 bits by parameter, or one. */
@@ -140,30 +175,24 @@ static void make_state(struct requests *r, const struct model *model,
 /* What was stepped is gathered: a device's own, pieces of all, and these in a
    row. */
 static void gather_flat(struct requests *r, const struct reserve_of *of) {
-  uint32_t *work = &r->of_kind[WORK];
-  ask(r, work, of->flat_part);
+  ask(r, WORK, of->flat_part);
   for (int64_t left = of->flat; left > 0; left -= of->flat_part)
-    ask(r, work, min_i64(left, of->flat_part));
-  ask(r, work, of->flat);
+    ask(r, WORK, min_i64(left, of->flat_part));
+  ask(r, WORK, of->flat);
   give_kind(r, WORK);
 }
 
 /* Passes and a step; what they leave in the cache is there in the next. */
-static void play(struct requests *r, const struct simulation *s,
+static void play(struct requests *r, const struct model *model,
                  const struct reserve_of *of, bool first) {
-  struct simulation run = *s;
-  uint32_t *gathered = &r->of_kind[GATHERED];
   give_kind(r, GRADIENT);
-  ask(r, gathered, of->gathered / 2); /* a unit, and the next one */
-  ask(r, gathered, of->gathered - of->gathered / 2);
-  run.requests = r;
-  simulate(&run);
-  r->lost = r->lost || run.overflow;
-  end_passes(r);
+  ask(r, GATHERED, of->gathered / 2); /* a unit, and the next one */
+  ask(r, GATHERED, of->gathered - of->gathered / 2);
+  run_passes(r);
   give_kind(r, GATHERED);
   if (first)
-    make_state(r, s->model, of->state);
-  spread(r, s->model, WORK, of->work);
+    make_state(r, model, of->state);
+  spread(r, model, WORK, of->work);
   give_kind(r, WORK);
   if (of->flat_part)
     gather_flat(r, of);
@@ -171,12 +200,17 @@ static void play(struct requests *r, const struct simulation *s,
 
 bool reserve_find(const struct simulation *s, const struct reserve_of *of,
                   struct reserved *reserved) {
-  struct requests r = {.arena = s->arena, .apart = of->gradients > 0};
+  struct requests r = {.arena = s->arena};
+  struct simulation run = *s;
+  run.asks = run.skips = run.peaks_only = true;
+  simulate(&run);
+  if (run.overflow || !pair(&r, &run, of->gradients > 0))
+    return false;
   allocator_open(&r.allocator, s->arena);
   spread(&r, s->model, LASTING, of->standing);
   spread(&r, s->model, LASTING, of->gradients);
-  play(&r, s, of, true);
-  play(&r, s, of, false);
+  play(&r, s->model, of, true);
+  play(&r, s->model, of, false);
   *reserved = (struct reserved){r.allocator.reserved, r.allocator.most};
-  return !r.lost;
+  return true;
 }

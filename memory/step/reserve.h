@@ -1,7 +1,8 @@
 /*
- * Reserve: what the allocator holds for a step, segments and all. Requests are
- * made of it in their order, of two steps: the second one finds what the first
- * one left.
+ * Reserve: what the allocator holds for a step, segments and all. The passes
+ * are simulated once, which lists what they request; the requests are then
+ * made in their order, of two steps: the second one finds what the first one
+ * left.
  */
 #ifndef NETC_MEMORY_STEP_RESERVE_H
 #define NETC_MEMORY_STEP_RESERVE_H
@@ -28,11 +29,5 @@ struct reserved {
 /* False if what the passes of `s` give back is not what they asked for. */
 bool reserve_find(const struct simulation *s, const struct reserve_of *of,
                   struct reserved *reserved);
-
-/* Inside: what a simulation asks for, or gives back (bytes < 0), of the same
-   key, or of 0 the latest of as many bytes. */
-struct requests;
-void reserve_change(struct requests *requests, size_t key,
-                    enum memory_part part, int64_t bytes);
 
 #endif

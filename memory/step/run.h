@@ -58,7 +58,7 @@ struct run_skip {
   size_t turn;                /* backward: the current one, or run */
   struct held_gradient *held; /* by value of an iteration */
   struct moment now, peak;
-  size_t peak_changes, changes, buffers;
+  size_t peak_changes, changes, requests, buffers;
   int64_t cached;
 };
 
@@ -157,6 +157,11 @@ static inline bool run_lies_turned(const struct run *run, size_t value) {
 
 static inline size_t *run_gradient_of(const struct run *run, size_t value) {
   return &run->gradient[value - run->first_value];
+}
+
+/* Whether tensors are told apart: by key, of which buffers have one each. */
+static inline bool run_lists(const struct run *run) {
+  return run->s->lists || run->s->asks;
 }
 
 /* In front of run_change(). */

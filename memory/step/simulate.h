@@ -29,7 +29,12 @@ struct step_alive {
   enum memory_part part;
 };
 
-struct requests;
+/* Bytes that are asked of an allocator, or given back: below 0. */
+struct step_request {
+  size_t key; /* of what they are for; 0: of the latest request of as many */
+  int64_t bytes;
+  enum memory_part part;
+};
 
 typedef void moment_fn(void *user, const struct moment *moment);
 
@@ -86,12 +91,12 @@ struct simulation {
   bool own_inputs;   /* what a part reads from before it is counted, too */
   moment_fn *each;   /* called at every moment; may be NULL */
   void *user;
-  bool saves_only;           /* what is kept is found, and nothing runs */
-  bool peaks_only;           /* what is kept is not summed up */
-  bool skips;                /* iterations that are alike need not all run */
-  bool lists;                /* the tensors at the peak are collected */
-  struct requests *requests; /* of an allocator: reserve.h; or NULL */
-  int64_t most; /* bytes; more than these count as too many; 0: any */
+  bool saves_only; /* what is kept is found, and nothing runs */
+  bool peaks_only; /* what is kept is not summed up */
+  bool skips;      /* iterations that are alike need not all run */
+  bool lists;      /* the tensors at the peak are collected */
+  bool asks;       /* requests of the allocator are listed */
+  int64_t most;    /* bytes; more than these count as too many; 0: any */
   struct step_mark *marks; /* in order; what is there is filled in */
   size_t mark_count;
   struct leg *legs;        /* one more */
@@ -103,7 +108,8 @@ struct simulation {
   int64_t saved;                   /* unique storages kept for backward */
   int64_t *saved_by_node;          /* NULL: not asked for */
   VEC(struct step_alive)
-  alive;         /* at the peak of the passes, if it was asked for */
+  alive; /* at the peak of the passes, if it was asked for */
+  VEC(struct step_request) requests;
   bool overflow; /* a sum passed 2^63 - 1, or `most` */
   bool
       uneven; /* the trace must not leave out any iterations: it did overflow */

@@ -105,6 +105,7 @@ static void begin_turn(struct run *run, struct run_skip *skip) {
   skip->peak = *peak;
   skip->peak_changes = run->changes_before[run->now.phase];
   skip->changes = run->changes.count;
+  skip->requests = run->s->requests.count;
   skip->buffers = run->buffers.count;
   skip->cached = run->cached;
   peak->bytes = -1;
@@ -158,23 +159,41 @@ static void see_peak(struct run *run, const struct run_skip *skip, size_t times,
       own_changes + times * (run->changes.count - skip->changes);
 }
 
-/* What comes and goes in an iteration, of whose buffers there are so many. */
+/* What a change is of in the k-th iteration after it. */
+static size_t later(const struct run *run, const struct run_skip *skip,
+                    size_t change, size_t k, size_t buffers) {
+  size_t by = k * skip->turns.storages * CHANGES;
+  if (change % CHANGES == CHANGE_BUFFER)
+    return change + k * buffers * CHANGES;
+  if (change < skip->turns.storage * CHANGES)
+    return change;
+  return run->now.phase == PHASE_FORWARD ? change + by : change - by;
+}
+
+/* What comes and goes in an iteration, which makes so many buffers. */
 static void add_changes(struct run *run, const struct run_skip *skip,
                         size_t times, size_t buffers) {
   size_t from = skip->changes, count = run->changes.count - from;
-  bool ahead = run->now.phase == PHASE_FORWARD;
-  size_t by = skip->turns.storages * CHANGES;
   if (count == 0 || !run->s->lists)
     return;
   size_t *to = VEC_MORE(run->s->arena, &run->changes, count * times);
   for (size_t k = 1; k <= times; k++)
-    for (size_t i = 0; i < count; i++) {
-      size_t change = run->changes.at[from + i];
-      if (change % CHANGES == CHANGE_BUFFER)
-        change += k * buffers * CHANGES;
-      else if (change >= skip->turns.storage * CHANGES)
-        change += ahead ? k * by : 0 - k * by;
-      *to++ = change;
+    for (size_t i = 0; i < count; i++)
+      *to++ = later(run, skip, run->changes.at[from + i], k, buffers);
+}
+
+static void add_requests(struct run *run, const struct run_skip *skip,
+                         size_t times, size_t buffers) {
+  struct simulation *s = run->s;
+  size_t from = skip->requests, count = s->requests.count - from;
+  if (count == 0)
+    return;
+  struct step_request *to = VEC_MORE(s->arena, &s->requests, count * times);
+  for (size_t k = 1; k <= times; k++)
+    for (size_t i = 0; i < count; i++, to++) {
+      *to = s->requests.at[from + i];
+      if (to->key)
+        to->key = later(run, skip, to->key - 1, k, buffers) + 1;
     }
 }
 
@@ -216,6 +235,7 @@ static void skip_ahead(struct run *run, struct run_skip *skip) {
   end_turn(run, skip, &own, &own_changes);
   see_peak(run, skip, times, own, own_changes);
   add_changes(run, skip, times, 0);
+  add_requests(run, skip, times, 0);
   count_outside(run, skip, times);
   fill_uses(run, skip);
   run->cached += (run->cached - skip->cached) * (int64_t)times;
@@ -304,7 +324,7 @@ static bool is_settled(const struct run *run, const struct run_skip *skip) {
 static void add_buffers(struct run *run, const struct run_skip *skip,
                         size_t times) {
   size_t from = skip->buffers, made = run->buffers.count - from;
-  if (made == 0 || !run->s->lists)
+  if (made == 0 || !run_lists(run))
     return;
   struct buffer *to = VEC_MORE(run->s->arena, &run->buffers, made * times);
   for (size_t k = 1; k <= times; k++)
@@ -361,9 +381,10 @@ static void skip_back(struct run *run, struct run_skip *skip) {
   end_turn(run, skip, &own, &own_changes);
   see_peak(run, skip, times, own, own_changes);
   add_changes(run, skip, times, made);
+  add_requests(run, skip, times, made);
   release_outside(run, skip, times);
   add_buffers(run, skip, times);
-  move_held(run, skip, run->s->lists ? times * made : 0);
+  move_held(run, skip, run_lists(run) ? times * made : 0);
   struct moment now = run->now;
   add_times(run, skip, times, &now);
   run->now = now;

@@ -1,7 +1,6 @@
 /* Storages while a step is simulated: who uses them, for how long. */
 #include "base/check.h"
 #include "memory/step/loose.h"
-#include "memory/step/reserve.h"
 #include "memory/step/run.h"
 
 /* Bytes of so many values, in whole blocks. */
@@ -83,8 +82,9 @@ void run_change(struct run *run, enum memory_part part, int64_t bytes) {
     run->s->overflow = true;
   else
     run->now.parts[part] += bytes; /* never more than the sum */
-  if (run->s->requests)
-    reserve_change(run->s->requests, run->key, part, bytes);
+  if (run->s->asks && bytes != 0)
+    *VEC_PUSH(run->s->arena, &run->s->requests) =
+        (struct step_request){run->key, bytes, part};
   run->key = 0;
 }
 
