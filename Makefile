@@ -238,7 +238,8 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 # What asks and answers, reads files of others, writes and draws is small before
 # fast: it takes little of any command's time. Tensors and their bytes take more.
 cold = $(call to_object,$(filter-out $(tensors),$(commands)) \
-         $(call files,layers/foreign codegen drawing))
+         $(filter-out $(addprefix $(src)codegen/json_,form.c layers.c), \
+           $(call files,layers/foreign codegen drawing)))
 $(cold): private override CFLAGS := $(patsubst -O2,-Os,$(CFLAGS))
 $(build)/obj/driver/installed.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/netc"'
 
@@ -691,6 +692,12 @@ bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
 	@$(build)/bench/planner $(planned)
 	@$(build)/bench/planner seeds $(lucky)
 
+# Instructions of commands beside the committed counts; BLESS=1 writes them.
+bench-instructions: $(build)/netc
+	$(call need,valgrind,valgrind)
+	@cd $(here) && tools/bench/instructions.py $(abspath $(build))/netc \
+	  $(BLESS:%=--bless)
+
 # Coverage-guided fuzzing: each target of tests/fuzz for FUZZ seconds, or
 # those of TARGETS. What one finds is a file in $(build)/san/fuzz, whose name
 # it says. READER=Keras: the first byte does not choose the reader.
@@ -877,7 +884,7 @@ clean:
 FORCE:
 
 .PHONY: FORCE jansson zlib expat protobuf-c all check check-long web check-web check-onnx check-gathered check-editors check-lsp bench-lsp check-review static wheel check-python check-modules site check-site check-torch random check-small bless lint docs pictures gallery zoo accuracy calibrate \
-        valgrind portable bench bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
+        valgrind portable bench bench-instructions bench-runtime fuzz cover mutants print-objects print-program-objects release-check \
         install install-program install-shared install-library \
         install-runtime uninstall dist \
         deb clean

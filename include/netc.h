@@ -368,6 +368,7 @@ struct netc_options {
    * netc_weight says; NULL: those. */
   const struct netc_tensor_shape *tensor_shapes;
   const struct netc_front *front; /* of pareto.svg and its like alone */
+  bool details; /* the report has what PyTorch's allocator holds, too */
 };
 
 /* Limits of netc_options.picture_width. */

@@ -66,12 +66,12 @@ static bool has_row(const struct arg_spec *specs, const char *name) {
 }
 
 static const struct arg_spec *setting_at(size_t index, const char **section) {
-  for (const struct arg_spec *s = train_specs; s->name; s++) {
-    if (index-- > 0)
-      continue;
+  if (index < train_spec_count) {
+    const struct arg_spec *s = &train_specs[index];
     *section = has_row(infer_specs, s->name) ? "train infer" : "train";
     return s;
   }
+  index -= train_spec_count;
   *section = "infer";
   for (const struct arg_spec *s = infer_specs; s->name; s++)
     if (!has_row(train_specs, s->name) && index-- == 0)

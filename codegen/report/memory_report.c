@@ -245,7 +245,8 @@ static void put_training(struct section *b) {
                 saved_bits(train));
     end_line(b);
   }
-  put_reserved(b);
+  if (b->c->options->details) /* it replays two steps' requests */
+    put_reserved(b);
   put_clip(b);
   put_alive(b);
   put_checkpoints(b);

@@ -8,7 +8,7 @@
 enum kind { LASTING, GRADIENT, GATHERED, WORK, KINDS };
 
 /* A request that is made, with the room for its block; a free has the same. */
-struct asked {
+struct placed_request {
   int64_t bytes; /* below 0: it is given back */
   uint32_t slot; /* of `blocks`; 0: a gradient of a parameter */
 };
@@ -16,10 +16,10 @@ struct asked {
 struct requests {
   struct arena *arena;
   struct allocator allocator;
-  VEC(struct asked) passes;     /* of forward and backward */
-  VEC(uint32_t) blocks;         /* by slot; the first is none */
-  VEC(uint32_t) left;           /* slots of what passes do not give back */
-  VEC(uint32_t) of_kind[KINDS]; /* blocks */
+  VEC(struct placed_request) passes; /* of forward and backward */
+  VEC(uint32_t) blocks;              /* by slot; the first is none */
+  VEC(uint32_t) left;                /* slots of what passes do not give back */
+  VEC(uint32_t) of_kind[KINDS];      /* blocks */
 };
 
 static void ask(struct requests *r, enum kind kind, int64_t bytes) {
@@ -37,14 +37,14 @@ static void give_kind(struct requests *r, enum kind kind) {
 /* Pairs: what is given back, with what was asked for */
 
 /* Slots that are in use under a name: the latest. */
-struct named {
+struct open_slots {
   uint64_t name; /* 0: free */
   uint32_t top;
 };
 
 struct pairs {
   struct arena *arena;
-  struct named *names; /* in a power of two of places */
+  struct open_slots *names; /* in a power of two of places */
   size_t count, room;
   VEC(uint32_t) below; /* by slot: the one before of the same name, or 0 */
   uint32_t unused;     /* slots, by `below` */
@@ -56,16 +56,16 @@ static uint64_t name_of(const struct step_request *of) {
                  : (uint64_t)(of->bytes < 0 ? -of->bytes : of->bytes) * 2;
 }
 
-static struct named *find(const struct pairs *p, uint64_t name) {
+static struct open_slots *find(const struct pairs *p, uint64_t name) {
   size_t at = (size_t)hash_mix(0, name) & (p->room - 1);
   while (p->names[at].name && p->names[at].name != name)
     at = (at + 1) & (p->room - 1);
   return &p->names[at];
 }
 
-static struct named *find_or_add(struct pairs *p, uint64_t name) {
+static struct open_slots *find_or_add(struct pairs *p, uint64_t name) {
   if (p->count * 2 >= p->room) {
-    struct named *old = p->names;
+    struct open_slots *old = p->names;
     size_t before = p->room;
     p->room = before ? 2 * before : 256;
     p->names = arena_alloc(p->arena, p->room, sizeof *p->names);
@@ -73,13 +73,13 @@ static struct named *find_or_add(struct pairs *p, uint64_t name) {
       if (old[i].name)
         *find(p, old[i].name) = old[i];
   }
-  struct named *named = find(p, name);
+  struct open_slots *named = find(p, name);
   p->count += !named->name;
   named->name = name;
   return named;
 }
 
-static uint32_t new_slot(struct pairs *p, struct named *named) {
+static uint32_t new_slot(struct pairs *p, struct open_slots *named) {
   uint32_t slot = p->unused;
   if (slot) {
     p->unused = p->below.at[slot];
@@ -91,7 +91,7 @@ static uint32_t new_slot(struct pairs *p, struct named *named) {
   return named->top = slot;
 }
 
-static uint32_t old_slot(struct pairs *p, struct named *named) {
+static uint32_t old_slot(struct pairs *p, struct open_slots *named) {
   uint32_t slot = named->top;
   named->top = p->below.at[slot];
   p->below.at[slot] = p->unused;
@@ -108,11 +108,11 @@ static bool pair(struct requests *r, const struct simulation *s, bool apart) {
   VEC_PUSH(r->arena, &p.below);
   for (size_t i = 0; i < s->requests.count; i++) {
     const struct step_request *of = &s->requests.at[i];
-    struct asked asked = {of->bytes, 0};
+    struct placed_request asked = {of->bytes, 0};
     if (of->part == PART_GRADIENTS && (apart || of->bytes < 0))
       continue;
     if (of->part != PART_GRADIENTS) {
-      struct named *named = find_or_add(&p, name_of(of));
+      struct open_slots *named = find_or_add(&p, name_of(of));
       if (of->bytes < 0 && !named->top)
         return false;
       asked.slot = of->bytes > 0 ? new_slot(&p, named) : old_slot(&p, named);
@@ -133,7 +133,7 @@ static bool pair(struct requests *r, const struct simulation *s, bool apart) {
 /* What the passes do not give back, they return at the end. */
 static void run_passes(struct requests *r) {
   for (size_t i = 0; i < r->passes.count; i++) {
-    const struct asked *asked = &r->passes.at[i];
+    const struct placed_request *asked = &r->passes.at[i];
     if (!asked->slot)
       ask(r, GRADIENT, asked->bytes);
     else if (asked->bytes > 0)

@@ -136,6 +136,7 @@ const struct arg_spec budget_specs[] = {
 #include "sema/model/settings.def"
     SPEC_END};
 
+const size_t train_spec_count = sizeof train_specs / sizeof *train_specs - 1;
 _Static_assert(sizeof train_specs / sizeof *train_specs <= LIMIT_SPECS + 1,
                "all settings may be given at once");
 

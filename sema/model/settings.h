@@ -159,6 +159,7 @@ struct settings {
 };
 
 extern const struct arg_spec train_specs[];
+extern const size_t train_spec_count;
 extern const struct arg_spec infer_specs[];
 extern const struct arg_spec budget_specs[];
 
