@@ -16,12 +16,15 @@
 
 /*
  * Without a unit for float32, or with one that computes in more bits, the
- * same product is made of integers.
+ * same product is made of integers. FLT_EVAL_METHOD 0, 16 and 32 compute a
+ * float as one (C11 5.2.4.2.2; ISO/IEC TS 18661-3): gcc says 16 where half
+ * floats have instructions, as on a Cortex-M55.
  */
 #ifndef NETRT_Q8_INTEGER
 #if (defined __arm__ && !defined __ARM_FP) ||     \
     (defined __riscv && !defined __riscv_flen) || \
-    (defined FLT_EVAL_METHOD && FLT_EVAL_METHOD != 0)
+    (defined FLT_EVAL_METHOD &&                   \
+     (FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2))
 #define NETRT_Q8_INTEGER 1
 #else
 #define NETRT_Q8_INTEGER 0
