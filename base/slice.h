@@ -51,6 +51,11 @@ static inline size_t slice_line_end(struct slice s, size_t at) {
   return at;
 }
 
+static inline bool slice_begins(struct slice s, const char *start) {
+  size_t length = strlen(start);
+  return s.length >= length && memcmp(s.at, start, length) == 0;
+}
+
 static inline bool slice_ends(struct slice s, const char *end) {
   size_t length = strlen(end);
   return s.length >= length &&

@@ -51,7 +51,7 @@ static bool was_defined(const struct net_options *o, const char *argument) {
 }
 
 /* Several values, where they are run through. */
-static bool is_axis(const struct net_options *o, const char *values) {
+bool net_options_is_axis(const struct net_options *o, const char *values) {
   return o->axis && (strchr(values, ',') || strstr(values, ".."));
 }
 
@@ -68,7 +68,7 @@ static int add_define(struct net_options *o, char *argument) {
     return EXIT_DONE;
   if (equals)
     *equals = '\0';
-  if (equals && is_axis(o, equals + 1)) {
+  if (equals && net_options_is_axis(o, equals + 1)) {
     int status = o->axis(o->user, OPTION_DEFINE, argument, equals + 1);
     *equals = '=';
     return status;
@@ -98,7 +98,7 @@ static int set_sizes(struct net_options *o, const char *argument) {
                     "--input %s: one size, or bounds A..B; `netc sweep` runs "
                     "through A..B:STEP",
                     argument);
-  if (is_axis(o, sizes))
+  if (net_options_is_axis(o, sizes))
     return o->axis(o->user, OPTION_SIZES, name, sizes);
   if (netc_input_sizes(o->netc, name, sizes) == NETC_OK)
     return EXIT_DONE;
@@ -268,7 +268,7 @@ static int take_setting(struct net_options *o, const char *name,
     return EXIT_DONE;
   }
   bool turns = strcmp(name, "cut") == 0 && *value >= '0' && *value <= '9';
-  bool several = strchr(value, ',') || is_axis(o, value);
+  bool several = strchr(value, ',') || net_options_is_axis(o, value);
   return several && !turns ? add_listed(o, &list) : add_setting(o, name, value);
 }
 

@@ -91,6 +91,9 @@ bool net_options_read_more(struct net_options *options, enum command command,
                            struct netc *netc, int argc, char **argv,
                            option_fn *more, void *user);
 
+/* Whether a command that runs through values takes these so: several. */
+bool net_options_is_axis(const struct net_options *options, const char *values);
+
 /* The one output that -o names; NULL: none, "-" included if it is said. False
  * and a complaint if there are several. */
 bool net_options_output(const struct net_options *options, const char **path);

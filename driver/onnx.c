@@ -212,6 +212,9 @@ static int quantise(struct onnx_call *call, struct onnx_model *model) {
   const struct onnx_scales scales = {call, weight_steps, output_steps};
   if (netc_q8_block(call->request->netc, &block) != NETC_OK)
     return EXIT_DONE;
+  int status = weight_set_check_scales(&call->set, call->request->weights);
+  if (status != EXIT_DONE)
+    return status;
   call->quantised = onnx_quantise(model, &scales);
   return call->quantised && model->opset < 13
              ? complain(EXIT_USAGE, "a net of 8 bits needs `--opset 13` or "

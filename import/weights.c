@@ -201,8 +201,8 @@ bool import_weights(struct netc *netc, const struct imported *result,
     netc_weight(netc, i, &weight);
     tensors.at[i].type = type_of(&weight, stored);
   }
-  safetensors_write_header(file, tensors.at, tensors.count, steps.at,
-                           steps.count, arena);
+  struct written_about about = {steps.at, steps.count, NULL};
+  safetensors_write_header(file, tensors.at, tensors.count, &about, arena);
   for (size_t i = 0; i < tensors.count; i++) {
     struct arena inner;
     arena_open_in(&inner, arena);

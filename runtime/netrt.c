@@ -49,6 +49,26 @@ const uint32_t netrt_panels[NETRT_PANELS_BYTES / 4] = {
 };
 #endif
 
+#ifndef NETRT_SMALL
+/* FNV-1a by words: http://www.isthe.com/chongo/tech/comp/fnv. */
+static uint32_t mix(uint32_t hash, uint32_t word) {
+  return (hash ^ word) * 0x01000193u;
+}
+
+uint32_t netrt_panels_layout(const struct netrt_model *model) {
+  uint32_t hash = 0x811c9dc5u, i, k;
+  for (i = 0; i < model->operand_count; i++) {
+    const struct netrt_operand *at = &model->operands[i];
+    if (at->place != NETRT_IN_WEIGHTS && at->place != NETRT_IN_PANELS)
+      continue;
+    hash = mix(mix(mix(hash, (uint32_t)at->offset), at->place), at->type);
+    for (k = 0; k < 2u * at->rank; k++)
+      hash = mix(hash, (uint32_t)model->numbers[at->shape + k]);
+  }
+  return hash ? hash : 1;
+}
+#endif
+
 int netrt_reads_panels(void) {
 #ifdef NETRT_HAS_PANELS
   return 1;
@@ -138,10 +158,14 @@ static int aligned(const struct netrt_model *model, const void *at) {
 static int is_in_panels(const struct netrt_model *model, const void *weights,
                         size_t bytes) {
   uint32_t i;
+  uint32_t layout;
   if (bytes < NETRT_PANELS_BYTES ||
       bytes - NETRT_PANELS_BYTES != model->weight_bytes || !weights ||
-      memcmp(weights, netrt_panels, NETRT_PANELS_BYTES) != 0)
+      memcmp(weights, netrt_panels, NETRT_PANELS_BYTES - 4) != 0)
     return 0;
+  memcpy(&layout, (const unsigned char *)weights + NETRT_PANELS_BYTES - 4, 4);
+  if (layout != 0 && layout != netrt_panels_layout(model))
+    return 0; /* of another model of as many bytes */
   for (i = 0; i < model->operand_count; i++)
     if (model->operands[i].place == NETRT_IN_PANELS)
       return 1;

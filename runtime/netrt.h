@@ -104,7 +104,12 @@ enum netrt_place {
  * which the model says where they lie, follow it.
  */
 enum { NETRT_PANEL = 32, NETRT_PANELS_BYTES = 64 };
+struct netrt_model;
 extern const uint32_t netrt_panels[NETRT_PANELS_BYTES / 4];
+
+/* Where a model has its weights, and of what sizes, as a hash; never 0. The
+ * last word of a block in panels is that of the model it was made for, or 0. */
+uint32_t netrt_panels_layout(const struct netrt_model *model);
 
 /* Whether this build reads such blocks: not with NETRT_SMALL, nor oneDNN. */
 int netrt_reads_panels(void);

@@ -49,7 +49,9 @@ static size_t put_panels(const struct netrt_model *m, const float *rows,
                          float *block) {
   float *to = block + NETRT_PANELS_BYTES / 4;
   size_t tensors = 0;
+  uint32_t layout = netrt_panels_layout(m);
   memcpy(block, netrt_panels, NETRT_PANELS_BYTES);
+  memcpy(to - 1, &layout, sizeof layout);
   memcpy(to, rows, m->weight_bytes);
   for (uint32_t i = 0; i < m->operand_count; i++) {
     const struct netrt_operand *at = &m->operands[i];
@@ -207,6 +209,29 @@ static void other_orders_are_refused(void **state) {
   netc_close(netc);
 }
 
+/* A block of another net with as many bytes, by its last word; 0 is of a block
+ * that says nothing. */
+static void blocks_of_other_nets_are_refused(void **state) {
+  (void)state;
+  struct netc *one = load("input 64; fc 40 nobias", 1, "off", "off");
+  struct netc *two = load("input 40; fc 64 nobias", 1, "off", "off");
+  const struct netrt_model *m, *other;
+  assert_int_equal(netc_runtime(one, &m), NETC_OK);
+  assert_int_equal(netc_runtime(two, &other), NETC_OK);
+  assert_int_equal(m->weight_bytes, other->weight_bytes);
+  size_t bytes = m->weight_bytes + NETRT_PANELS_BYTES;
+  float *rows = calloc(m->weight_bytes / 4, 4), *block = calloc(bytes / 4, 4);
+  assert_int_equal(put_panels(m, rows, block), 1);
+  assert_int_equal(open_status(m, block, bytes), NETRT_OK);
+  assert_int_equal(open_status(other, block, bytes), NETRT_WRONG_WEIGHTS);
+  memset(block + NETRT_PANELS_BYTES / 4 - 1, 0, sizeof *block);
+  assert_int_equal(open_status(other, block, bytes), NETRT_OK);
+  free(block);
+  free(rows);
+  netc_close(one);
+  netc_close(two);
+}
+
 static float *read_floats(const char *folder, const char *name, size_t *bytes) {
   char path[1100];
   snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -288,6 +313,7 @@ int main(void) {
       cmocka_unit_test(so_they_are_of_whole_nets),
       cmocka_unit_test(others_stay_in_rows),
       cmocka_unit_test(other_orders_are_refused),
+      cmocka_unit_test(blocks_of_other_nets_are_refused),
       cmocka_unit_test(files_have_them),
       cmocka_unit_test(what_does_not_go_is_told),
   };

@@ -204,6 +204,38 @@ static void is_repeatable(void **state) {
   run_free(&r);
 }
 
+/* A copy of the net takes scales, with settings of its own; another net does
+ * not, nor does its ONNX; a file without an origin is taken. */
+static void scales_of_another_net_are_refused(void **state) {
+  static const struct {
+    const char *change;
+    int status;
+  } rows[] = {{"cat q.net", 0},
+              {"sed /infer/d q.net", 0},
+              {"sed '1s/^/# a copy\\n/' q.net", 0},
+              {"sed 's/conv 4 3x3 pad/& dilate=2/' q.net", 1}};
+  (void)state;
+  const char *folder = prepare(0);
+  struct run r = quantized(folder, "");
+  run_free(&r);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int strip = 0; strip < 2; strip++) {
+      r = run(
+          "cd %s && rm -f o.onnx && { %s; } >o.net && sed "
+          "'s/\"netc.origin\"/\"%s.origin\"/' w8.st >o.st && %s run o.net "
+          "--dtype i8 --weights o.st --input one.npy >o.out; echo $?; %s o.net "
+          "--dtype i8 -o o.onnx --weights o.st; echo $?",
+          folder, rows[i].change, strip ? "netd" : "netc", NETC_PATH,
+          NETC_PATH);
+      bool refused = rows[i].status && !strip;
+      if (strcmp(r.out, refused ? "1\n1\n" : "0\n0\n") != 0)
+        fail_msg("%s: %s%s", rows[i].change, r.out, r.err);
+      if (refused)
+        assert_holds(r.err, "its scales were measured on another net");
+      run_free(&r);
+    }
+}
+
 /* One value of many does not widen the range then. */
 static void percentile_leaves_outliers_out(void **state) {
   (void)state;
@@ -292,6 +324,7 @@ int main(void) {
       cmocka_unit_test(errors_of_decoders_are_small),
       cmocka_unit_test(runs_near_float32),
       cmocka_unit_test(is_repeatable),
+      cmocka_unit_test(scales_of_another_net_are_refused),
       cmocka_unit_test(percentile_leaves_outliers_out),
       cmocka_unit_test(inputs_have_names),
       cmocka_unit_test(what_is_wrong_is_said),

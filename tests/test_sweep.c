@@ -28,7 +28,8 @@ static void rows_of_a_sweep_are_the_same(void **state) {
   run_free(&r);
   expect(SWEEP, 0,
          "width,input,param_count,mac_count,arena_bytes,weight_bytes,"
-         "training_peak_bytes\n4,48,56370,595360,36864,225480,823296\n",
+         "training_peak_bytes,origin\n"
+         "4,48,56370,595360,36864,225480,823296,netc-0.2-",
          "");
   expect(text_of(NETC " sweep " WIDTHS_NET " -D width=5..9 --append -o "
                       "%s/a.csv",
@@ -80,7 +81,7 @@ static void sweeps_that_cannot_be_are_errors(void **state) {
   }
   expect("cat " WIDTHS_NET " | " NETC " sweep - -D width=1..2 -o x.ninja", 2,
          "", "jobs need a file");
-  expect(NETC " sweep " WIDTHS_NET " -D width=-1..1", 0, "-1,,,,,\n0,,,,,\n1,4",
+  expect(NETC " sweep " WIDTHS_NET " -D width=-1..1", 0, "-1,,,,,,netc-",
          "2 of 3 variants do not compile");
   expect(NETC " check " WIDTHS_NET " -D width=1..2", 2, "", "`netc sweep`");
   expect(NETC " " WIDTHS_NET " -D width=1..3", 2, "", "`netc sweep`");
@@ -102,6 +103,80 @@ static void rows_of_another_sweep_are_not_taken(void **state) {
   assert_string_equal(r.out, "2\n2\n");
   assert_non_null(strstr(r.err, "line 2 of"));
   run_free(&r);
+}
+
+/*
+ * Rows carry their origin: those of another source, of a file that it uses,
+ * of other settings or another version are refused by --append and --from, and
+ * what was there stays as it is. The same question goes on.
+ */
+static void rows_of_another_origin_are_refused(void **state) {
+  static const struct {
+    const char *change, *arguments, *says; /* NULL: it goes on */
+  } rows[] = {
+      {"true", "", NULL},
+      {"true", "--jobs 2", NULL},
+      {"true", "--batch 32 --batch=4", NULL}, /* the last one counts */
+      {"true", "-I .", NULL},
+      {"cp n.net m.net; cat m.net >n.net", "", NULL},
+      {"echo '# more' >>n.net", "", "of another source"},
+      {"echo 'param d = 2' >>part.net", "", "of another source"},
+      {"true", "--batch 8", "with other settings"},
+      {"true", "--optimizer adam", "with other settings"},
+      {"true", "-D k=5", "with other settings"},
+      {"true", "--input 12x12x4", "with other settings"},
+      {"true", "--dtype f16", "with other settings"},
+      {"sed -i s/netc-0[.][0-9]*-/netc-0.1-/ $f", "",
+       "of another version of netc"},
+  };
+  static const char *const more[] = {
+      "s/^2,\\([0-9]*\\),/2,\\1,\\1,/", /* a cell too many */
+      "3s/$/,/",
+      "3s/^2,[0-9]*,/2,/",     /* one too few */
+      "3s/^2,[0-9]*,/2,12x,/", /* no number */
+      "3s/^2,[0-9]*,/2,012,/", /* not as netc writes it */
+      "3s/^2,[0-9]*,/2,-1,/",
+      "3s/^2,[0-9]*,/2,1\\x00,/", /* a zero byte */
+      "3s/^2,[0-9]*,/2,99999999999999999999,/",
+      "3s/^2.*/2,1,1/", /* torn, with a line end */
+      "3s/^2,[0-9]*,/2,1111111111222222222233333333334444444444555555,/",
+      "1s/origin/orign/"};
+  (void)state;
+  const char *dir = scratch("origin");
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int kind = 0; kind < 3; kind++) {
+      const char *file = kind == 2 ? "a.jsonl" : "a.csv";
+      bool from = kind == 1;
+      struct run r = run(
+          "cd %s && rm -f * && printf 'use \"part.net\"\nparam c = 4\nparam k "
+          "= 3\ninput 8x8x4\nconv c k pad\npart\n' >n.net && printf 'def part "
+          "{ relu }\n' >part.net && s='" NETC_PATH " sweep n.net -D c=1..4 "
+          "--batch 4' f=a.%s && $s -o $f && cp $f whole && { %s; } && head -n "
+          "%d $f >b.%s && cp b.%s before && $s %s %s; echo $?; cmp b.%s %s",
+          dir, file + 2, rows[i].change, from ? 9 : 3, file + 2, file + 2,
+          rows[i].arguments,
+          from ? "--from b.csv -o new.csv && cmp new.csv whole"
+               : text_of("--append -o b.%s", file + 2),
+          file + 2, rows[i].says || from ? "before" : "whole");
+      if (strcmp(r.out, rows[i].says ? "2\n" : "0\n") != 0 ||
+          (rows[i].says && !strstr(r.err, rows[i].says)))
+        fail_msg("%s %s, %d: %s%s", rows[i].change, rows[i].arguments, kind,
+                 r.out, r.err);
+      run_free(&r);
+    }
+  for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+    struct run r =
+        run("cd %s && " NETC_PATH " sweep n.net -D c=1..4 -o w.csv "
+            "&& sed '%s' w.csv >v.csv && ! cmp -s v.csv w.csv && cp "
+            "v.csv before && " NETC_PATH " sweep n.net -D c=1..4 "
+            "--append -o v.csv; echo $?; " NETC_PATH
+            " sweep n.net -D c=1..4 --from v.csv -o no.csv; echo $?; "
+            "cmp v.csv before; ls no.csv 2>&1 | wc -l",
+            dir, more[i]);
+    if (strcmp(r.out, "2\n2\n1\n") != 0)
+      fail_msg("%s: %s%s", more[i], r.out, r.err);
+    run_free(&r);
+  }
 }
 
 /* A writer that is killed leaves rows, with which the next one goes on. */
@@ -135,6 +210,7 @@ static int read_rows(const char *path, int64_t rows[][COLUMNS]) {
       if (i + 1 < COLUMNS)
         at++;
     }
+    at = strchr(at, '\n'); /* behind its origin */
   }
   free(text);
   return count;
@@ -370,6 +446,7 @@ int main(void) {
       cmocka_unit_test(rows_of_a_sweep_are_the_same),
       cmocka_unit_test(sweeps_that_cannot_be_are_errors),
       cmocka_unit_test(rows_of_another_sweep_are_not_taken),
+      cmocka_unit_test(rows_of_another_origin_are_refused),
       cmocka_unit_test(a_killed_sweep_goes_on),
       cmocka_unit_test(a_front_is_what_nothing_beats),
       cmocka_unit_test(a_front_obeys_its_goals),

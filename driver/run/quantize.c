@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/guard.h"
+#include "driver/origin.h"
 
 enum { BINS = 4096 }; /* of absolute values, for --percentile */
 
@@ -338,6 +339,9 @@ static void put_steps(struct quantizing *q) {
   if (file->steps.count)
     qsort(file->steps.at, file->steps.count, sizeof *file->steps.at, by_name);
   q->small->set.file = file;
+  struct origin origin;
+  if (origin_of_layers(q->small->set.netc, &origin))
+    file->origin = arena_copy(q->arena, origin.text, strlen(origin.text));
 }
 
 static int serve(struct quantizing *q) {

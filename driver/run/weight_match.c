@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "driver/opening.h"
+#include "driver/origin.h"
 #include "driver/run/weight_set.h"
 
 enum { MOST_COMPLAINTS = 20 };
@@ -464,4 +465,21 @@ int weight_set_match(struct weight_set *set, const char *path,
   return match == MATCH_BY_ORDER || has_most(&m) || !file->tensors.count
              ? refuse(&m, match, false)
              : match_others(&m);
+}
+
+int weight_set_check_scales(const struct weight_set *set, const char *path) {
+  struct origin origin;
+  const char *stored = set->file ? set->file->origin : NULL;
+  if (!stored)
+    return EXIT_DONE;
+  if (!origin_of_layers(set->netc, &origin))
+    return complain(EXIT_IO, "out of memory");
+  if (!origin_other_net(&origin, slice_of(stored)))
+    return EXIT_DONE;
+  return complain_of(EXIT_SOURCE, path,
+                     "`netc weights X.net --from FILE --quantize SAMPLES.npy "
+                     "-o w8.safetensors` measures them again",
+                     "its scales were measured on another net (%s, and this "
+                     "one is %s)",
+                     stored, origin.text);
 }

@@ -66,8 +66,11 @@ bool weight_panels_pack(const struct netrt_model *model, void *block) {
     if (i == 0 || all[i]->offset != all[i - 1]->offset)
       pack((float *)(void *)(weights + all[i]->offset),
            inputs_of(model, all[i]), outputs_of(model, all[i]), scratch);
-  if (fits)
+  uint32_t layout = netrt_panels_layout(model);
+  if (fits) {
     memcpy(block, netrt_panels, NETRT_PANELS_BYTES);
+    memcpy(weights - sizeof layout, &layout, sizeof layout);
+  }
   free(scratch);
   free(all);
   return fits;

@@ -147,6 +147,9 @@ int weight_set_q8(const struct weight_set *set, const char *path,
   struct netc_layer layer = {.size = sizeof layer};
   struct q8_making m = {.set = set, .path = path, .block = bytes};
   size_t layers = 0;
+  int status = weight_set_check_scales(set, path);
+  if (status != EXIT_DONE)
+    return status;
   netc_q8_block(set->netc, &block);
   while (netc_layer(set->netc, layers, &layer) == NETC_OK)
     layers++;

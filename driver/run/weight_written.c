@@ -74,8 +74,9 @@ void weight_set_write(const struct weight_set *set, FILE *file) {
     if (slice_ends(slice_of(from->name), ".output"))
       *VEC_PUSH(&scratch, &steps) = written(from, from->name, &scratch);
   }
-  safetensors_write_header(file, tensors, count, steps.at, steps.count,
-                           &scratch);
+  struct written_about about = {steps.at, steps.count,
+                                q8 ? set->file->origin : NULL};
+  safetensors_write_header(file, tensors, count, &about, &scratch);
   for (size_t i = 0; i < count && !ferror(file); i++) {
     struct arena inner;
     arena_open_in(&inner, &scratch);

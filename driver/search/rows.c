@@ -1,10 +1,12 @@
 /* Rows of a sweep: CSV with a header, or JSON with an object a line. */
 #include "driver/search/rows.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/json.h"
 
 /* The columns of figures: on which scripts rely. */
@@ -16,6 +18,7 @@ static const struct {
     {"arena_bytes", FIGURE_ARENA},         {"weight_bytes", FIGURE_WEIGHTS},
     {"training_peak_bytes", FIGURE_TRAIN},
 };
+#define ORIGIN "origin"
 #define BILLION INT64_C(1000000000)
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
@@ -72,6 +75,7 @@ bool rows_header(struct sweep_rows *rows, const struct space *space) {
     put_cell(&row, NULL, "bound_seconds");
     put_cell(&row, NULL, "verdict");
   }
+  put_cell(&row, NULL, ORIGIN);
   return row_end(&row);
 }
 
@@ -102,84 +106,112 @@ bool rows_add(struct sweep_rows *rows, const struct space *space,
     put_cell(&row, "bound_seconds", right && time ? value : NULL);
     put_cell(&row, "verdict", right ? variant->verdict : NULL);
   }
+  put_cell(&row, ORIGIN, rows->origin.text);
   return row_end(&row);
 }
 
-/* Reading */
+/* Reading: a row is right if what it has makes the same bytes again. */
 
-bool rows_is_header(struct sweep_rows *rows, const struct space *space,
-                    const char *line, size_t length) {
-  struct bytes *made = &rows->made;
-  made->length = 0;
-  bool same = rows_header(rows, space) && made->length == length &&
-              memcmp(made->at, line, length) == 0;
-  made->length = 0;
+static bool is_made(struct sweep_rows *rows, bool made, struct slice line) {
+  bool same =
+      made &&
+      slice_equal((struct slice){rows->made.at, rows->made.length}, line);
+  rows->made.length = 0;
   return same;
 }
 
-bool rows_is(struct sweep_rows *rows, const struct space *space,
-             const int64_t *places, const char *line, size_t length) {
-  struct bytes *made = &rows->made;
-  struct sweep_row row;
-  made->length = 0;
-  row_open(&row, rows);
-  put_places(&row, space, places);
-  if (!rows->json && space->count)
-    text_putc(&row.out, ','); /* 4 is not 48 */
-  bool same = text_flush(&row.out) && length > made->length &&
-              memcmp(made->at, line, made->length) == 0 &&
-              (!rows->json || !space->count || line[made->length] == ',');
-  made->length = 0;
-  return same && line[length - 1] == '\n';
+bool rows_is_header(struct sweep_rows *rows, const struct space *space,
+                    struct slice line) {
+  rows->made.length = 0;
+  return is_made(rows, rows_header(rows, space), line);
 }
 
-/* "12" or "0.000000012" and what ends the cell; an empty one is none. */
-static const char *read_cell(const char *at, int64_t *value, bool *empty) {
-  char *end;
-  *empty = *at == ',' || *at == '\n';
-  *value = 0;
-  if (*empty)
-    return at;
-  *value = strtoll(at, &end, 10);
-  if (*end == '.' && end > at && strspn(end + 1, "0123456789") == 9)
-    *value = *value * BILLION + strtoll(end + 1, &end, 10);
-  return end > at && (*end == ',' || *end == '\n') ? end : NULL;
+/* The next cell: of JSON the value after its key. */
+static struct slice next_cell(const struct sweep_rows *rows,
+                              struct slice *line) {
+  struct slice cell = *line;
+  const char *ends = rows->json ? ",}" : ",\n";
+  const char *colon = rows->json ? memchr(cell.at, ':', cell.length) : NULL;
+  if (colon)
+    cell =
+        (struct slice){colon + 1, cell.length - (size_t)(colon + 1 - cell.at)};
+  size_t skipped = cell.length;
+  while (cell.length && *cell.at == ' ')
+    cell = (struct slice){cell.at + 1, cell.length - 1};
+  skipped = cell.length;
+  size_t length = 0;
+  while (length < cell.length && !memchr(ends, cell.at[length], 2))
+    length++;
+  *line = length < skipped
+              ? (struct slice){cell.at + length + 1, skipped - length - 1}
+              : (struct slice){cell.at + length, 0};
+  return (struct slice){cell.at, length};
 }
 
-static const char *verdict_of(const char *at) {
-  static const char *const verdicts[] = {"fits", "tight", "does not fit"};
-  for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-    if (strncmp(at, verdicts[i], strlen(verdicts[i])) == 0 &&
-        at[strlen(verdicts[i])] == '\n')
-      return verdicts[i];
-  return *at == '\n' ? "" : NULL;
+/* Without the marks around a string. */
+static struct slice unquoted(struct slice cell) {
+  return cell.length >= 2 && *cell.at == '"'
+             ? (struct slice){cell.at + 1, cell.length - 2}
+             : cell;
 }
 
-bool rows_read(struct sweep_rows *rows, const struct space *space,
-               const int64_t *places, const char *line, size_t length,
-               struct measured_net *variant) {
-  bool empty, wrong = false;
-  *variant = (struct measured_net){.verdict = ""};
-  if (!rows_is(rows, space, places, line, length))
+/* "12", or "0.000000012" in billionths. */
+static bool read_number(struct slice cell, int64_t *value) {
+  char text[40], *end = text;
+  if (cell.length == 0 || cell.length >= sizeof text)
     return false;
-  const char *at = line;
+  memcpy(text, cell.at, cell.length);
+  text[cell.length] = '\0';
+  errno = 0;
+  *value = strtoll(text, &end, 10);
+  bool fits = errno == 0;
+  if (*end == '.' && strspn(end + 1, "0123456789") == 9)
+    fits = mul_i64(*value, BILLION, value) &&
+           add_i64(*value, strtoll(end + 1, &end, 10), value);
+  return fits && *end == '\0' && *value >= 0;
+}
+
+static const char *verdict_of(struct slice cell) {
+  static const char *const verdicts[] = {"", "fits", "tight", "does not fit"};
+  for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+    if (slice_is(cell, verdicts[i]))
+      return verdicts[i];
+  return NULL;
+}
+
+static bool is_empty(struct slice cell) {
+  return cell.length == 0 || slice_is(cell, "null");
+}
+
+const char *rows_read(struct sweep_rows *rows, const struct space *space,
+                      const int64_t *places, struct slice line,
+                      struct measured_net *variant) {
+  struct slice rest = line;
+  bool right = true;
+  *variant = (struct measured_net){.verdict = ""};
   for (size_t i = 0; i < space->count; i++)
-    at = strchr(at, ',') + 1;
-  for (int i = 0; i < COLUMN_COUNT; i++) {
-    int64_t *value = &variant->at[columns[i].figure];
-    at = read_cell(at, value, &empty);
-    wrong = wrong || empty;
-    bool last = i + 1 == COLUMN_COUNT && !rows->on_device;
-    if (!at || *at != (last ? '\n' : ',') || *value < 0)
-      return false;
-    at++;
+    next_cell(rows, &rest);
+  for (int i = 0; i < COLUMN_COUNT && right; i++) {
+    struct slice cell = next_cell(rows, &rest);
+    if (is_empty(cell))
+      variant->state = VARIANT_WRONG;
+    else
+      right = read_number(cell, &variant->at[columns[i].figure]);
   }
-  if (rows->on_device) {
-    at = read_cell(at, &variant->at[FIGURE_SECONDS], &empty);
-    if (!at || *at != ',' || !(variant->verdict = verdict_of(at + 1)))
-      return false;
+  if (rows->on_device && right) {
+    struct slice time = next_cell(rows, &rest);
+    right = is_empty(time) || read_number(time, &variant->at[FIGURE_SECONDS]);
+    struct slice verdict = unquoted(next_cell(rows, &rest));
+    variant->verdict = verdict_of(is_empty(verdict) ? slice_of("") : verdict);
+    right = right && variant->verdict;
   }
-  if (wrong)
-    variant->state = VARIANT_WRONG;
-  return true;
+  struct slice origin = unquoted(next_cell(rows, &rest));
+  const char *differs = right && slice_begins(origin, "netc-")
+                            ? origin_differs(&rows->origin, origin)
+                            : NULL;
+  rows->made.length = 0;
+  if (differs)
+    return differs;
+  right = right && is_made(rows, rows_add(rows, space, places, variant), line);
+  return right ? NULL : "not of this sweep";
 }

@@ -234,6 +234,7 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
   if (status != EXIT_DONE)
     return status;
   first->rows.on_device = names_device(first);
+  first->rows.origin = origin_of_rows(&first->options);
   int64_t wanted = first->jobs;
   if (strcmp(first->options.files.at[0], "-") == 0 || first->from_count)
     wanted = 1; /* it can be read once; there is nothing to compile */
@@ -245,6 +246,7 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
     status = bench_open(&job->bench, &job->options, &job->space);
     job->rows.json = first->rows.json;
     job->rows.on_device = first->rows.on_device;
+    job->rows.origin = first->rows.origin;
   }
   return status == EXIT_DONE ? sweep_run(run) : status;
 }

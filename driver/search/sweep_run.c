@@ -14,6 +14,8 @@
 #include "driver/run/threads.h"
 #include "driver/search/sweep.h"
 
+#define NOT_OF_IT "not of this sweep"
+
 static void make_rows(void *user, size_t index) {
   struct sweep_job *job = ((struct sweep_job **)user)[index];
   int64_t places[MOST_AXES];
@@ -68,12 +70,12 @@ static int make_header(struct sweep_job *job) {
              : complain(EXIT_IO, "out of memory");
 }
 
-static int complain_of_row(const struct sweep_run *run, int64_t line) {
+static int complain_of_row(const struct sweep_run *run, int64_t line,
+                           const char *why) {
   return complain(EXIT_USAGE,
-                  "--append: line %" PRId64
-                  " of %s is not of this sweep; write "
-                  "to another file",
-                  line, run->path);
+                  "--append: line %" PRId64 " of %s is %s; write to another "
+                  "file",
+                  line, run->path, why);
 }
 
 /*
@@ -85,6 +87,7 @@ static int skip_rows(struct sweep_run *run, struct sweep_job *job) {
   size_t room = 0;
   ssize_t length;
   int64_t places[MOST_AXES], number = 0;
+  struct measured_net v;
   off_t whole = 0;
   int status = EXIT_DONE;
   bool header = !job->rows.json;
@@ -93,15 +96,16 @@ static int skip_rows(struct sweep_run *run, struct sweep_job *job) {
     if (line[length - 1] != '\n')
       break;
     number++;
-    bool right = false;
+    const char *why = NOT_OF_IT;
+    struct slice text = {line, (size_t)length};
     if (header) {
-      right = rows_is_header(&job->rows, &job->space, line, (size_t)length);
+      why = rows_is_header(&job->rows, &job->space, text) ? NULL : NOT_OF_IT;
     } else if (run->first < run->end) {
       space_place(&job->space, run->first++, places);
-      right = rows_is(&job->rows, &job->space, places, line, (size_t)length);
+      why = rows_read(&job->rows, &job->space, places, text, &v);
     }
-    if (!right)
-      status = complain_of_row(run, number);
+    if (why)
+      status = complain_of_row(run, number, why);
     header = false;
     whole += length;
   }
@@ -158,11 +162,11 @@ static int run_blocks(struct sweep_run *run) {
 
 /* Rows of parts that were written before, in place of compiling */
 
-static int complain_of_part(const char *path, int64_t line) {
+static int complain_of_part(const char *path, int64_t line, const char *why) {
   return complain(EXIT_USAGE,
-                  "--from: line %" PRId64 " of %s is not of this sweep; parts "
-                  "are named in their order, and are x.csv",
-                  line, path);
+                  "--from: line %" PRId64 " of %s is %s; parts are named in "
+                  "their order, and are x.csv of the same net and settings",
+                  line, path, why);
 }
 
 static int take_row(struct sweep_run *run, const struct measured_net *v,
@@ -180,7 +184,8 @@ static int take_row(struct sweep_run *run, const struct measured_net *v,
 
 static int read_part(struct sweep_run *run, const char *path, FILE *file) {
   struct sweep_job *job = run->jobs[0];
-  struct sweep_rows read = {.on_device = job->rows.on_device};
+  struct sweep_rows read = {.on_device = job->rows.on_device,
+                            .origin = job->rows.origin};
   struct measured_net v;
   int64_t places[MOST_AXES], number = 0;
   int status = EXIT_DONE;
@@ -188,22 +193,22 @@ static int read_part(struct sweep_run *run, const char *path, FILE *file) {
   size_t room = 0;
   ssize_t length;
   while (status == EXIT_DONE && (length = getline(&line, &room, file)) > 0) {
-    bool right;
+    const char *why = NOT_OF_IT;
+    struct slice text = {line, (size_t)length};
     if (number++ == 0) {
-      right = rows_is_header(&read, &job->space, line, (size_t)length);
-    } else {
+      why = rows_is_header(&read, &job->space, text) ? NULL : NOT_OF_IT;
+    } else if (run->first < run->end) {
       space_place(&job->space, run->first, places);
-      right = run->first < run->end &&
-              rows_read(&read, &job->space, places, line, (size_t)length, &v);
-      if (right)
+      why = rows_read(&read, &job->space, places, text, &v);
+      if (!why)
         status = take_row(run, &v, places);
       run->first++;
     }
-    if (!right)
-      status = complain_of_part(path, number);
+    if (why)
+      status = complain_of_part(path, number, why);
   }
   if (status == EXIT_DONE && number == 0)
-    status = complain_of_part(path, 1);
+    status = complain_of_part(path, 1, NOT_OF_IT);
   free(line);
   bytes_free(&read.made);
   return status;

@@ -15,6 +15,7 @@ struct safetensors_reading {
   int64_t data_bytes;
 };
 
+#define ORIGIN "netc.origin"
 #define fault(r, ...) tensors_fail((r)->file, (r)->arena, __VA_ARGS__)
 
 /* One tensor. */
@@ -156,8 +157,12 @@ static bool read_steps(const struct safetensors_reading *r,
 static bool read_metadata(const struct safetensors_reading *r,
                           json_t *metadata) {
   static const char ending[] = ".scale";
-  const char *key;
+  const char *key, *origin;
   json_t *value;
+  origin = json_string_value(json_object_get(metadata, ORIGIN));
+  if (origin && strspn(origin, "abcdefghijklmnopqrstuvwxyz0123456789.-") ==
+                    strlen(origin)) /* as netc writes it, at least */
+    r->file->origin = arena_copy(r->arena, origin, strlen(origin));
   json_object_foreach(metadata, key, value) {
     struct slice name = slice_of(key);
     if (!slice_ends(name, ending) || !json_is_string(value))
@@ -290,12 +295,15 @@ static void put_tensor(struct text *out, const struct written_tensor *tensor,
 
 /* Blanks fill it up, so that the values are aligned. */
 void safetensors_write_header(FILE *file, const struct written_tensor *tensors,
-                              size_t count, const struct written_steps *steps,
-                              size_t step_count, struct arena *scratch) {
+                              size_t count, const struct written_about *about,
+                              struct arena *scratch) {
+  const struct written_steps *steps = about->steps;
   struct text out = text_new(scratch);
   int64_t offset = 0;
   text_put(&out, "{\"__metadata__\":{\"format\":\"pt\"");
-  for (size_t i = 0; i < step_count; i++)
+  if (about->origin)
+    text_printf(&out, ",\"" ORIGIN "\":\"%s\"", about->origin);
+  for (size_t i = 0; i < about->step_count; i++)
     text_printf(&out, ",\"%s.scale\":\"%s\",\"%s.zero_point\":\"%s\"",
                 steps[i].name, steps[i].scale, steps[i].name, steps[i].zero);
   text_putc(&out, '}');

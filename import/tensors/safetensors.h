@@ -29,10 +29,17 @@ struct written_steps {
   const char *name, *scale, *zero;
 };
 
+/* What a file has beside its tensors. */
+struct written_about {
+  const struct written_steps *steps;
+  size_t step_count;
+  const char *origin; /* metadata netc.origin: tensors.h; NULL: it has none */
+};
+
 /* The header; the values follow. The caller looks at ferror. */
 void safetensors_write_header(FILE *file, const struct written_tensor *tensors,
-                              size_t count, const struct written_steps *steps,
-                              size_t step_count, struct arena *scratch);
+                              size_t count, const struct written_about *about,
+                              struct arena *scratch);
 
 /* Values, little-endian. */
 void floats_write(FILE *file, const float *values, size_t count);

@@ -46,9 +46,10 @@ struct tensor_file {
   VEC(struct stored_tensor) tensors; /* in the file's order */
   size_t *by_name;                   /* places in it */
   VEC(struct tensor_steps) steps;    /* by name, too */
-  uint64_t missing;                  /* bytes of values that are cut off */
-  char fault[512];                   /* what is wrong with the file */
-  bool unread;                       /* it is not even there */
+  const char *origin; /* of the net that steps were measured on, or NULL */
+  uint64_t missing;   /* bytes of values that are cut off */
+  char fault[512];    /* what is wrong with the file */
+  bool unread;        /* it is not even there */
 };
 
 /*

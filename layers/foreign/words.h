@@ -30,11 +30,6 @@ static inline struct slice slice_plain(struct slice s) {
   return slice_trim(s, " \t\r\n");
 }
 
-static inline bool slice_begins(struct slice s, const char *with) {
-  size_t length = strlen(with);
-  return s.length >= length && memcmp(s.at, with, length) == 0;
-}
-
 static inline size_t slice_find(struct slice s, const char *what) {
   size_t at = 0;
   while (at < s.length && !slice_begins(slice_from(s, at), what))
