@@ -320,7 +320,8 @@ void writer_put_training(struct json_writer *w) {
   json_member_int(json, "forward_peak_bytes", t->forward);
   json_member_int(json, "backward_peak_bytes", t->backward);
   json_member_int(json, "step_peak_bytes", t->step);
-  json_member_int(json, "peak_bytes", t->peak);
+  json_member_int(json, "peak_bytes", memory_device(&w->c->memory).peak);
+  json_member_int(json, "alone_peak_bytes", t->peak);
   json_member_some(&w->json, "allocated_bytes", reserved.given);
   json_member_some(&w->json, "reserved_bytes", reserved.bytes);
   int64_t context = fit_context(train, reserved.bytes);

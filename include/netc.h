@@ -499,7 +499,8 @@ NETC_API enum netc_status netc_totals(const struct netc *netc,
 
 enum netc_phase { NETC_FORWARD, NETC_BACKWARD, NETC_STEP };
 
-/* A training step on one device. */
+/* A training step. Bytes are those of one device that holds all of the net,
+ * except for peak_bytes and device_saved_bytes. */
 struct netc_training {
   size_t size;
   const char *profile;   /* the framework that is simulated */
@@ -512,12 +513,13 @@ struct netc_training {
   int64_t workspace_bytes; /* inside the optimizer's step */
   int64_t saved_bytes;     /* kept for backward when forward has ended */
   int64_t forward_peak_bytes, backward_peak_bytes, step_peak_bytes;
-  int64_t peak_bytes;
+  int64_t peak_bytes; /* of the most loaded device of the settings */
   enum netc_phase peak_phase;
   int64_t peak_layer;      /* -1: in the optimizer's step */
   int64_t extra_mac_count; /* computed once more, for checkpoints */
-  /* The same of the most loaded of the settings' devices. */
+  /* Of the most loaded device; the former is an older name of peak_bytes. */
   int64_t device_peak_bytes, device_saved_bytes;
+  int64_t alone_peak_bytes; /* of one device that holds all of the net */
 };
 
 /* How long a step takes on the devices of the settings: docs/placement.md. */

@@ -34,12 +34,13 @@ enum netc_status netc_training(struct netc *netc,
                                 .forward_peak_bytes = t->forward,
                                 .backward_peak_bytes = t->backward,
                                 .step_peak_bytes = t->step,
-                                .peak_bytes = t->peak,
+                                .peak_bytes = device.peak,
                                 .peak_phase = phases[t->at.phase],
                                 .peak_layer = t->at.node,
                                 .extra_mac_count = m->extra_macs,
                                 .device_peak_bytes = device.peak,
-                                .device_saved_bytes = device.activations};
+                                .device_saved_bytes = device.activations,
+                                .alone_peak_bytes = t->peak};
   return FILL(training, &found);
 }
 

@@ -135,6 +135,17 @@ class Nets(unittest.TestCase):
         self.assertEqual(net.training.peak_bytes,
                          said["training"]["peak_bytes"])
         self.assertGreater(net.largest_batch, 4)
+        for shared in ({"data_parallel": 4, "zero": 3}, {"tensor_parallel": 2},
+                       {"pipeline": 2, "batch": 4}, {"context_parallel": 2}):
+            net = netc.load("zoo:gpt2", **shared)
+            said = json.loads(net.json())
+            self.assertEqual(net.training.peak_bytes,
+                             said["training"]["peak_bytes"])
+            self.assertEqual(net.training.peak_bytes, said["answer"]["bytes"])
+            self.assertEqual(net.training.alone_peak_bytes,
+                             said["training"]["alone_peak_bytes"])
+            self.assertLess(net.training.peak_bytes,
+                            net.training.alone_peak_bytes)
         self.assertIsNone(netc.loads(SOURCE).largest_batch)
 
     def test_have_layers(self):

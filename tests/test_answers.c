@@ -40,6 +40,21 @@ static struct asked_question questions[] = {
      true},
     {"stages", LLAMA, "pipeline=4 batch=8 microbatches=8 gpu=h100", false},
     {"stages-without-a-device", GPT2, "pipeline=3 batch=6", false},
+    {"virtual-stages", GPT2,
+     "pipeline=2 virtual_stages=2 batch=8 "
+     "microbatches=4",
+     false},
+    {"replicas", GPT2, "data_parallel=4 batch=2 optimizer=adam", false},
+    {"shared-by-zero-1", GPT2, "data_parallel=4 zero=1 optimizer=adam", false},
+    {"shared-by-zero-2", GPT2, "data_parallel=4 zero=2 optimizer=adam", false},
+    {"shared-in-groups", GPT2, "data_parallel=4 zero=3 shard_devices=2", false},
+    {"sequence-parallel", GPT2, "tensor_parallel=4 sequence_parallel=on",
+     false},
+    {"context-parallel", LLAMA, "context_parallel=4", false},
+    {"experts-apart", "examples/zoo/mixtral.net",
+     "data_parallel=4 expert_parallel=4 zero=1", false},
+    {"three-ways", LLAMA,
+     "tensor_parallel=2 pipeline=2 data_parallel=2 zero=1 batch=4", false},
     {"tensor-parallel", LLAMA, "tensor_parallel=4 gpu=a100-80", false},
     {"offloaded", LLAMA, "offload=optimizer host_memory=1TiB gpu=rtx4090",
      false},
@@ -212,6 +227,10 @@ static void check_json(struct netc *netc, const struct asked_question *q,
     assert_true(json_is_true(find(json, "answer.fits")) == a->fits);
     assert_true(json_is_true(find(json, fit)) == a->fits);
   }
+  if (a->question == NETC_TRAINING) {
+    assert_true(number(json, "training.peak_bytes") == a->bytes);
+    assert_true(number(json, "training.alone_peak_bytes") == a->alone_bytes);
+  }
   if (a->question == NETC_SERVING)
     assert_true(number(json, "serving.need_bytes") == a->bytes);
   if (a->layer_count) {
@@ -241,11 +260,37 @@ static void check_library(struct netc *netc, const struct asked_question *q,
     return;
   }
   assert_int_equal(netc_verdict(netc, &verdict), NETC_OK);
+  assert_true(training.peak_bytes == a->bytes);
   assert_true(training.device_peak_bytes == a->bytes);
-  assert_true(training.peak_bytes == a->alone_bytes);
+  assert_true(training.alone_peak_bytes == a->alone_bytes);
   assert_true(!verdict.asked || verdict.peak_bytes == a->bytes);
   assert_true(verdict.asked == a->on_device && verdict.fits == a->fits);
   assert_string_equal(verdict.verdict, a->verdict);
+}
+
+/* The peak of a step in C, in a row of a sweep, and as a budget. */
+static void check_step(const struct asked_question *q,
+                       const struct netc_answer *a) {
+  if (q->predict)
+    return;
+  struct run r = run(NETC " %s %s --emit=h", q->net, as_options(q));
+  check_line(r.out, "#define ", "");
+  const char *macro = strstr(r.out, "_TRAIN_PEAK_BYTES ");
+  assert_non_null(macro);
+  assert_true(strtoll(strpbrk(macro, "0123456789"), NULL, 10) == a->bytes);
+  run_free(&r);
+  r = run(NETC " sweep %s %s --samples 10,11 | sed -n 's/^11,[0-9]*,[0-9]*,"
+               "[0-9]*,[0-9]*,\\([0-9]*\\),.*/\\1/p'",
+          q->net, as_options(q));
+  if (strtoll(r.out, NULL, 10) != a->bytes)
+    fail_msg("sweep: %s%s", r.out, r.err);
+  run_free(&r);
+  for (int over = 0; over < 2; over++) {
+    r = run(NETC " check %s %s --budget train=%lldB", q->net, as_options(q),
+            (long long)(a->bytes - over));
+    assert_true(!strstr(r.err, "while training") == !over);
+    run_free(&r);
+  }
 }
 
 static void every_output_says_the_same(void **state) {
@@ -280,6 +325,7 @@ static void every_output_says_the_same(void **state) {
   check_layers(text, &a);
   free(text);
   netc_close(netc);
+  check_step(q, &a);
   struct run r = run(NETC " diff %s %s %s", q->net, q->net, as_options(q));
   assert_int_equal(r.status, 0);
   check_line(r.out, what(q), text_size);

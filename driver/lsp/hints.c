@@ -59,7 +59,7 @@ static void put_training(struct bytes *title, struct netc *netc) {
   struct netc_answer answer = {.size = sizeof answer};
   if (netc_training(netc, &training) == NETC_OK)
     lsp_put(title, "training %s (batch %lld, %s)",
-            size_text(training.device_peak_bytes, UNITS_IEC).text,
+            size_text(training.peak_bytes, UNITS_IEC).text,
             (long long)training.batch, training.optimizer);
   if (netc_answer(netc, false, &answer) == NETC_OK && answer.on_device)
     lsp_put(title, ", %s", answer.verdict);

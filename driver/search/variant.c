@@ -134,7 +134,7 @@ static void read_figures(struct bench *bench, struct measured_net *v) {
   netc_verdict(netc, &verdict);
   v->at[FIGURE_PARAMS] = totals.param_count;
   v->at[FIGURE_MACS] = totals.mac_count;
-  v->at[FIGURE_TRAIN] = training.device_peak_bytes;
+  v->at[FIGURE_TRAIN] = training.peak_bytes;
   v->at[FIGURE_ARENA] = inference.arena_bytes;
   v->at[FIGURE_WEIGHTS] = inference.weight_bytes;
   int64_t *infer = &v->at[FIGURE_INFER]; /* as a budget has it */

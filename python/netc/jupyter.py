@@ -55,7 +55,7 @@ def html_of(net) -> str:
     head = "".join(_cell("th", word) for word in _COLUMNS.values())
     facts = [f"{net.param_count:,} parameters",
              f"{net.mac_count:,} multiply-accumulates",
-             f"{_bytes(net.training.device_peak_bytes)} to train a batch of "
+             f"{_bytes(net.training.peak_bytes)} to train a batch of "
              f"{net.training.batch:,}",
              f"{_bytes(net.inference.weight_bytes + net.inference.arena_bytes)}"
              " to predict"]
