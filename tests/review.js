@@ -121,6 +121,23 @@ function forms_are_checked() {
     /^::error::there is no commit HEAD~99: .*fetch-depth/);
 }
 
+// Programs that a pull request brings along, where PATH has relative folders.
+function no_program_of_the_tree_runs() {
+  const ran = path.join(folder, "ran");
+  const planted = ["git", "tar", "node", "netc"];
+  for (const name of planted) {
+    put(name, `#!/bin/sh\necho ${name} >>${ran}\n`);
+    fs.chmodSync(path.join(tree, name), 0o755);
+  }
+  const done = spawnSync(process.execPath, [review, "check", netc, "HEAD^1", "*.net", "",
+    "false", comment], { cwd: tree, encoding: "utf8",
+    env: { ...process.env, PATH: `::.:${process.env.PATH}:` } });
+  assert.match(done.stdout, /nets, of which [0-9]+ change/);
+  assert.ok(!fs.existsSync(ran), "a program of the tree has run");
+  for (const name of planted)
+    fs.rmSync(path.join(tree, name));
+}
+
 // GitHub's API: as much as is called.
 const api = { comments: [], calls: [], next: 1000 };
 const server = http.createServer((request, response) => {
@@ -281,6 +298,7 @@ async function all() {
   changes_are_told();
   texts_are_escaped();
   forms_are_checked();
+  no_program_of_the_tree_runs();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   await one_comment_is_edited(server.address().port);
   await forks_call_nothing(server.address().port);

@@ -14,6 +14,10 @@ const fs = require("fs");
 const os = require("os");
 const path = require("path");
 
+// Programs are found in absolute folders: the current one is a stranger's.
+process.env.PATH = (process.env.PATH || "").split(":")
+  .filter(path.isAbsolute).join(":") || "/usr/bin:/bin";
+
 const MARK = "<!-- netc: nets of this pull request -->\n";
 const MOST = 60000; // GitHub takes 65,536 characters
 const OF_ONE = 10000;
