@@ -1,5 +1,5 @@
 /* Other programs as child processes, and a folder for their files. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* a child in another folder */
 #include "driver/child.h"
 
 #include <dirent.h>
@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "driver/executable.h"
 
 extern char **environ;
 
@@ -40,7 +42,11 @@ static void watch_signals(void) {
 }
 
 /* The child begins with signals as they are usually: netc ignores some. */
-static int spawn(char *const argv[], const char *log, pid_t *pid) {
+static int spawn(char *argv[], const char *folder, const char *log,
+                 pid_t *pid) {
+  struct executable program;
+  if (!executable_find(argv[0], &program))
+    return ENOENT;
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   sigset_t usual;
@@ -53,12 +59,18 @@ static int spawn(char *const argv[], const char *log, pid_t *pid) {
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log,
                                    O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&files, folder);
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setpgroup(&attributes, 0); /* to be killed with its own */
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  int reason = posix_spawnp(pid, argv[0], &files, &attributes, argv, environ);
+  char *name = argv[0];
+  if (strchr(name, '/'))
+    argv[0] = program.text; /* programs look beside themselves */
+  int reason =
+      posix_spawn(pid, program.text, &files, &attributes, argv, environ);
+  argv[0] = name;
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   return reason;
@@ -70,14 +82,14 @@ static double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-enum child_end child_run(char *const argv[], const char *log, long seconds,
-                         int *status) {
+enum child_end child_run(char *argv[], const char *folder, const char *log,
+                         long seconds, int *status) {
   static const struct timespec moment = {0, 5 * 1000 * 1000};
   double deadline = seconds_now() + (double)seconds;
   pid_t pid, ended;
   if (child_stopped())
     return CHILD_STOPPED;
-  int reason = spawn(argv, log, &pid);
+  int reason = spawn(argv, folder, log, &pid);
   if (reason != 0) {
     errno = reason;
     return reason == ENOENT ? CHILD_ABSENT : CHILD_FAILED;

@@ -14,12 +14,13 @@ enum child_end {
 };
 
 /*
- * Runs argv[0], which is looked for in PATH, with no input. What it prints
- * goes to the file `log`. `status` is that of waitpid. Its own children end
- * with it.
+ * Runs argv[0], found by executable_find, in a folder that netc made, with no
+ * input: a current folder is searched by many programs, and here it is nobody
+ * else's. Paths in argv are absolute. What it prints goes to the file `log`.
+ * `status` is that of waitpid. Its own children end with it.
  */
-enum child_end child_run(char *const argv[], const char *log, long seconds,
-                         int *status);
+enum child_end child_run(char *argv[], const char *folder, const char *log,
+                         long seconds, int *status);
 
 /*
  * A folder of a name of its own, whose path goes to `path`; false: errno. From

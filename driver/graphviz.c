@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "driver/executable.h"
+
 static const char *const pictures[] = {"png",          "timeline.png",
                                        "arena.png",    "bars.png",
                                        "roofline.png", "volumes.png"};
@@ -83,8 +85,11 @@ static void shut(int *fd) {
 }
 
 static int spawn_dot(struct child *child) {
+  struct executable program;
   char *argv[] = {"dot", "-Kneato", "-n2", "-Tpng", NULL};
   int to[2], from[2];
+  if (!executable_find(argv[0], &program))
+    return ENOENT;
   if (pipe(to) != 0)
     return errno;
   if (pipe(from) != 0) {
@@ -99,7 +104,8 @@ static int spawn_dot(struct child *child) {
   posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
   posix_spawn_file_actions_addclose(&actions, to[1]);
   posix_spawn_file_actions_addclose(&actions, from[0]);
-  int reason = posix_spawnp(&child->pid, "dot", &actions, NULL, argv, environ);
+  int reason =
+      posix_spawn(&child->pid, program.text, &actions, NULL, argv, environ);
   posix_spawn_file_actions_destroy(&actions);
   close(to[0]);
   close(from[1]);

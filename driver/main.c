@@ -13,6 +13,7 @@
 
 #include "base/suggest.h"
 #include "driver/command.h"
+#include "driver/executable.h"
 
 static const struct command_row commands[] = {
 #define COMMAND(constant, word, function, operands, summary) \
@@ -64,6 +65,7 @@ static void keep_memory(void) {
 int main(int argc, char **argv) {
   keep_memory();
   open_standard_descriptors();
+  executable_keep_absolute();
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of that write */
   signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not be so large */
   for (int i = 1; argc > 1 && i < COMMAND_COUNT; i++)

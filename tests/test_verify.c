@@ -151,7 +151,9 @@ static void engines_get_rounded_weights(void **state) {
       "attention 2 packed\nfc 5\n";
   static const char *const types[] = {"i8", "f16", "bf16"};
   write_script("node", absent);
-  write_script("python3", "cp \"$4/net.safetensors\" rounded.st; exit 77");
+  write_script(
+      "python3",
+      text_of("cp \"$4/net.safetensors\" %s/rounded.st; exit 77", folder));
   struct run r = run("cd %s && printf '%s' >n.net && " NETC_PATH
                      " weights n.net --random 5 -o w.st",
                      folder, net);
@@ -229,7 +231,8 @@ static void what_differs_is_told(void **state) {
 /* A child that would take long, and its own child. */
 static void a_late_child_and_an_interrupt_end_all(void **state) {
   (void)state;
-  write_script("python3", "sleep 50 & echo $$ $! >>../pids; sleep 50");
+  write_script("python3",
+               text_of("sleep 50 & echo $$ $! >>%s/pids; sleep 50", folder));
   write_script("node", absent);
   struct run r =
       run("cd %s && rm -f pids && printf '%s' >n.net && "
@@ -321,7 +324,9 @@ static void nets_of_every_kind(void **state) {
       "examples/zoo/lenet5.net",
   };
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-    struct run r = run(NETC " verify %s", nets[i]);
+    struct run r =
+        run("NODE_PATH=$(cd " BUILD " && pwd)/node_modules " NETC " verify %s",
+            nets[i]);
     ends_with(&r, 0, "\nalike: the bound", "");
     run_free(&r);
   }
@@ -348,7 +353,11 @@ int main(void) {
       slow_test(every_layer_in_c),
       slow_test(nets_of_every_kind),
   };
-  snprintf(folder, sizeof folder, "%s", scratch("verify"));
+  char *here = realpath(scratch("verify"), NULL);
+  if (!here)
+    return 1;
+  snprintf(folder, sizeof folder, "%s", here);
+  free(here);
   struct run made = run("mkdir -p %s/bin %s/tmp", folder, folder);
   run_free(&made);
   return cmocka_run_group_tests(tests, NULL, NULL);

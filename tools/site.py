@@ -24,7 +24,7 @@ GROUPS = [
     ("show", "playground pictures html"),
     ("exchange", "import interchange weights"),
     ("build", "microcontrollers header runtime run plan performance"),
-    ("work", "search python editors ci diagnostics"),
+    ("work", "search python editors ci security diagnostics"),
     ("change", "CONTRIBUTING architecture testing CHANGELOG"),
 ]
 AT_ROOT = {"README", "CONTRIBUTING", "CHANGELOG"}

@@ -7,6 +7,9 @@ shift
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
+# netc takes onnxruntime-node from no folder that is not named.
+NODE_PATH=$(cd "$(dirname "$netc")" && pwd)/node_modules:${NODE_PATH:-}
+export NODE_PATH
 # shellcheck disable=SC2046
 [ $# -gt 0 ] || set -- \
   $(find tests/golden/layers -name '*.net' ! -name '*.out.net' | sort) \

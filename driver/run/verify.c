@@ -3,9 +3,12 @@
  * of x.c, ONNX Runtime with x.onnx and PyTorch with x.py get the same weights
  * and inputs, and what they compute is compared.
  */
+#define _XOPEN_SOURCE 700
 #include "driver/run/verify.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/guard.h"
 #include "driver/child.h"
@@ -117,6 +120,23 @@ static int serve(struct verifying *v) {
   return status ? status : compared;
 }
 
+/* An absolute path, for a child has another current folder. */
+static int take_node_modules(struct verifying *v, const char *folder) {
+  static const char package[] = "onnxruntime-node/package.json";
+  char path[VERIFY_PATH + sizeof package];
+  char *real = realpath(folder, NULL);
+  snprintf(path, sizeof path, "%s/%s", real ? real : "", package);
+  bool there = real && access(path, R_OK) == 0;
+  snprintf(v->node_modules, sizeof v->node_modules, "%s", real ? real : "");
+  free(real);
+  return there ? EXIT_DONE
+               : complain(EXIT_USAGE,
+                          "--node-modules %s: there is no onnxruntime-node in "
+                          "this folder; `npm install onnxruntime-node` makes a "
+                          "folder node_modules that has it",
+                          folder);
+}
+
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
   struct verifying *v = user;
@@ -124,6 +144,7 @@ static int take(void *user, enum option_id option, const char *name,
   switch (option) {
   case OPTION_WEIGHTS: v->run->weights = value; break;
   case OPTION_CC: v->cc = value; break;
+  case OPTION_NODE_MODULES: return take_node_modules(v, value);
   case OPTION_QEMU: v->qemu = value; return verify_check_board(value);
   default:
     v->run->random = true;

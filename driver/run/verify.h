@@ -17,8 +17,9 @@ enum verify_party {
 
 struct verifying {
   struct running *run;
-  const char *cc, *qemu; /* NULL: cc, and the machine here */
-  char folder[512];      /* of the files; "": there is none */
+  const char *cc, *qemu;          /* NULL: cc, and the machine here */
+  char node_modules[VERIFY_PATH]; /* that may have onnxruntime-node; "" */
+  char folder[512];               /* of the files; "": there is none */
   bool small;  /* of int8: all bytes must be equal, or nearly, to x.onnx */
   bool narrow; /* no weights of float32 give what fewer bits give */
   /* By party: */

@@ -85,7 +85,8 @@ static int ask(struct verifying *v, enum verify_party party,
   int status = 0;
   *done = false;
   words->at[words->count] = NULL;
-  switch (child_run(words->at, log.text, seconds_for_each(), &status)) {
+  switch (
+      child_run(words->at, v->folder, log.text, seconds_for_each(), &status)) {
   case CHILD_ABSENT:
     snprintf(about, sizeof *v->about, "there is no program `%s`", program);
     return EXIT_DONE;
@@ -298,6 +299,8 @@ static int ask_script(struct verifying *v, enum verify_party party,
   if (engine)
     add(&words, engine);
   add(&words, v->folder);
+  if (strcmp(program, "node") == 0 && *v->node_modules)
+    add(&words, v->node_modules);
   int status = ask(v, party, &words, done);
   if (*done)
     first_line(verify_path(v, "log").text, v->about[party], sizeof *v->about);

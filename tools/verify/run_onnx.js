@@ -1,25 +1,43 @@
 // netc verify: the model of x.onnx with netc's inputs, by onnxruntime-node.
-// run_onnx.js FOLDER: net.onnx and `ends` are there; outputs become onnx.out0
-// and so on. Prints what computed them. Exit status 77: it is absent.
+// run_onnx.js FOLDER [NODE_MODULES]: net.onnx and `ends` are in FOLDER; outputs
+// become onnx.out0 and so on. Prints what computed them. Exit status 77: it is
+// absent.
 "use strict";
 const fs = require("fs");
+const Module = require("module");
 const path = require("path");
 
 const absent = (why) => {
   console.log(why);
   process.exit(77);
 };
-const find = (name) => require.resolve(name, { paths: [process.cwd(),
-  path.join(process.cwd(), "build"), __dirname] });
+const NAME = "onnxruntime-node";
+const [folder, named] = process.argv.slice(2);
+
+// The folders that may have it: neither the current one nor those above any.
+const places = [named, ...(process.env.NODE_PATH || "").split(path.delimiter),
+  path.resolve(process.execPath, "../../lib/node_modules"),
+  "/usr/local/lib/node_modules"].filter((at) => at && path.isAbsolute(at));
+const place = places.find((at) =>
+  fs.existsSync(path.join(at, NAME, "package.json")));
+if (!place)
+  absent(`node has no ${NAME}`);
+
+// What the package itself needs is beside it, or in the same folder: for
+// that, too, Node would walk up to the root.
+const home = fs.realpathSync(path.join(place, NAME));
+const within = [fs.realpathSync(place), path.dirname(home)];
+const walk = Module._nodeModulePaths;
+Module._nodeModulePaths = (from) => walk(from).filter((at) =>
+  within.some((root) => at === root || at.startsWith(root + path.sep)));
 let ort, version;
 try {
-  ort = require(find("onnxruntime-node"));
-  version = require(find("onnxruntime-node/package.json")).version;
+  ort = require(home);
+  version = require(path.join(home, "package.json")).version;
 } catch (error) {
-  absent("node has no onnxruntime-node");
+  absent(`node cannot load ${home}: ${String(error.message).split("\n")[0]}`);
 }
 
-const folder = process.argv[2];
 const file = (name) => path.join(folder, name);
 const KINDS = { f32: ["float32", Float32Array], i32: ["int32", Int32Array],
   i64: ["int64", BigInt64Array] };
