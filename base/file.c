@@ -3,7 +3,7 @@
  * library knows of a file system is here; NETC_NO_FILES leaves it out.
  */
 #ifndef NETC_NO_FILES
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
 #endif
 #include "base/file.h"
 
@@ -18,6 +18,23 @@
 struct file_id file_identify(const char *path) {
   (void)path;
   return (struct file_id){false, 0, 0};
+}
+
+bool file_real(struct arena *arena, const char *path, struct slice *real) {
+  (void)arena;
+  (void)path;
+  (void)real;
+  return false;
+}
+
+bool file_is_link(const char *path) {
+  (void)path;
+  return false;
+}
+
+enum file_status file_read_named(struct arena *arena, const char *path,
+                                 struct slice *text) {
+  return file_read(arena, path, text);
 }
 
 enum file_status file_read_asking(struct arena *arena, const char *path,
@@ -36,6 +53,7 @@ enum file_status file_read_asking(struct arena *arena, const char *path,
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +64,19 @@ struct file_id file_identify(const char *path) {
   return (struct file_id){true, (uint64_t)found.st_dev, (uint64_t)found.st_ino};
 }
 
+bool file_real(struct arena *arena, const char *path, struct slice *real) {
+  char *place = realpath(path, NULL);
+  if (place)
+    *real = slice_of(arena_copy(arena, place, strlen(place)));
+  free(place);
+  return place != NULL;
+}
+
+bool file_is_link(const char *path) {
+  struct stat found;
+  return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+}
+
 struct reading {
   struct arena *arena;
   int file;
@@ -54,6 +85,7 @@ struct reading {
   struct slice *text;
   enum file_status status;
   bool waited; /* for somebody who writes */
+  bool named;  /* by a source: file_read_named */
 };
 
 /* Whether all of it may be read: nobody waits for 70 GB to be refused. */
@@ -61,6 +93,14 @@ static bool is_small(const struct reading *r) {
   struct stat found;
   return fstat(r->file, &found) != 0 || !S_ISREG(found.st_mode) ||
          (uint64_t)found.st_size <= LIMIT_SOURCE_BYTES;
+}
+
+/* Files of /proc are plain ones of no size, and may have no end. */
+static bool is_endless(const struct reading *r, size_t bytes) {
+  struct stat found;
+  return r->named && bytes > LIMIT_SPECIAL_BYTES &&
+         (fstat(r->file, &found) != 0 || !S_ISREG(found.st_mode) ||
+          (uint64_t)found.st_size <= LIMIT_SPECIAL_BYTES);
 }
 
 static bool read_on(struct reading *r, struct slice head) {
@@ -112,6 +152,8 @@ static void read_all(void *user) {
       r->status = FILE_FAILED;
     else if (bytes.count > LIMIT_SOURCE_BYTES)
       r->status = FILE_TOO_LARGE;
+    else if (is_endless(r, bytes.count))
+      r->status = FILE_ENDLESS;
     else if (!asked && (end || bytes.count == FILE_HEAD)) {
       asked = true;
       end = !read_on(r, (struct slice){bytes.at, bytes.count}) || end;
@@ -121,11 +163,8 @@ static void read_all(void *user) {
   *r->text = (struct slice){bytes.at, bytes.count};
 }
 
-enum file_status file_read_asking(struct arena *arena, const char *path,
-                                  file_ask_fn *ask, void *user,
-                                  struct slice *text) {
-  struct reading r = {arena, STDIN_FILENO, ask, user, text, FILE_OK, false};
-  struct arena *const arenas[GUARD_ARENAS] = {arena};
+static enum file_status read_file(struct reading r, const char *path) {
+  struct arena *const arenas[GUARD_ARENAS] = {r.arena};
   bool input = strcmp(path, "-") == 0;
   errno = 0;
   if (!input)
@@ -138,8 +177,23 @@ enum file_status file_read_asking(struct arena *arena, const char *path,
     close(r.file);
   errno = reason;
   if (!done)
-    arena_fail(arena);
+    arena_fail(r.arena);
   return r.status;
+}
+
+enum file_status file_read_asking(struct arena *arena, const char *path,
+                                  file_ask_fn *ask, void *user,
+                                  struct slice *text) {
+  struct reading r = {arena, STDIN_FILENO, ask,   user,
+                      text,  FILE_OK,      false, false};
+  return read_file(r, path);
+}
+
+enum file_status file_read_named(struct arena *arena, const char *path,
+                                 struct slice *text) {
+  struct reading r = {arena, STDIN_FILENO, NULL,  NULL,
+                      text,  FILE_OK,      false, true};
+  return read_file(r, path);
 }
 
 #endif
@@ -153,6 +207,8 @@ struct file_reason file_reason(enum file_status status) {
   struct file_reason reason = {"it cannot be read"};
   if (status == FILE_TOO_LARGE)
     strcpy(reason.text, "it is larger than 1 GiB");
+  else if (status == FILE_ENDLESS)
+    strcpy(reason.text, "it is no plain file, of which 4 MB are read at most");
   else if (status == FILE_SILENT)
     strcpy(reason.text, "it is a pipe to which nobody writes");
 #ifndef NETC_NO_FILES

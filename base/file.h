@@ -13,7 +13,8 @@ enum file_status {
   FILE_ABSENT,
   FILE_FAILED,
   FILE_TOO_LARGE,
-  FILE_SILENT, /* a pipe to which nobody writes */
+  FILE_SILENT,  /* a pipe to which nobody writes */
+  FILE_ENDLESS, /* no plain file, and more than such a one may have */
 };
 
 /* Which file it is, by whatever path it was reached. */
@@ -30,12 +31,23 @@ static inline bool file_same(const struct file_id *a, const struct file_id *b) {
 /* The identity of the file at a path; not known if there is none. */
 struct file_id file_identify(const char *path);
 
+/* Where a path leads, without links, `.` and `..`; false: there is no file. */
+bool file_real(struct arena *arena, const char *path, struct slice *real);
+
+/* A link, though it may lead nowhere. */
+bool file_is_link(const char *path);
+
 /*
  * Reads a file ("-" is standard input) into the arena. FILE_FAILED leaves
  * the reason in errno.
  */
 enum file_status file_read(struct arena *arena, const char *path,
                            struct slice *text);
+
+/* The same of a file that a source names: FILE_ENDLESS ends a device, or a
+ * file whose size is not known, at LIMIT_SPECIAL_BYTES. */
+enum file_status file_read_named(struct arena *arena, const char *path,
+                                 struct slice *text);
 
 /*
  * The same, but after its first FILE_HEAD bytes, or all if it has fewer, `ask`

@@ -10,6 +10,9 @@
 /* Bytes of all the texts of a compilation together. */
 #define LIMIT_SOURCE_BYTES ((size_t)1 << 30)
 
+/* Bytes of a used file that is no plain file, or does not know its size. */
+#define LIMIT_SPECIAL_BYTES ((size_t)4 << 20)
+
 /* Errors in one run; then the compiler gives up. */
 #define LIMIT_ERRORS 20
 

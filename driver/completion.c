@@ -214,7 +214,7 @@ static void put_zsh_options(enum command command) {
     snprintf(name, sizeof name, row->name ? "--%s" : "%s",
              row->name ? row->name : "");
     if (row->name)
-      put_zsh_spec(name, row->help, row->value != NULL,
+      put_zsh_spec(name, row->help, row->value && !row->optional,
                    is_choice(row->value) ? row->value : "");
   }
   for (size_t i = 0; option_setting(command, &i, &setting);) {
@@ -301,7 +301,7 @@ static void put_fish_row(const struct option_row *row) {
     printf(" -s %c", row->letter);
   if (row->name)
     printf(" -l %s", row->name);
-  if (row->value)
+  if (row->value && !row->optional)
     fputs(" -r", stdout);
   if (is_choice(row->value)) {
     fputs(" -f -a '", stdout);

@@ -38,6 +38,8 @@ static void keep_absolute(const char *name) {
   if (used) {
     kept[used - 1] = '\0';
     setenv(name, kept, 1);
+  } else if (list && strcmp(name, "PATH") == 0) {
+    setenv(name, "/nonexistent", 1); /* without one, shells have their own */
   } else {
     unsetenv(name);
   }

@@ -2,12 +2,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "driver/opening.h"
+#include "driver/net_options.h"
 #include "driver/options.h"
 #include "driver/output.h"
 
 struct format_options {
   bool in_place, compare, shapes;
+  bool confined;
+  const char *folder; /* of --confine; NULL: the net's own */
 };
 
 /* Only errors of syntax keep a source from being formatted. */
@@ -16,6 +18,10 @@ static int format_text(const char *path, struct slice text,
   struct netc *netc = netc_open(NULL, NULL);
   if (!netc)
     return complain(EXIT_IO, "out of memory");
+  if (o->confined && net_options_confine(netc, o->folder) != EXIT_DONE) {
+    netc_close(netc);
+    return EXIT_USAGE;
+  }
   enum netc_status status = netc_load_text(netc, path, text.at, text.length);
   if (status == NETC_OK || status == NETC_ERROR)
     status = netc_emit(netc, o->shapes ? "fmt-shapes" : "fmt", NULL, bytes_sink,
@@ -72,15 +78,18 @@ static int take(void *user, enum option_id option, const char *name,
                 char *value) {
   struct format_options *o = user;
   (void)name;
-  (void)value;
   o->in_place = o->in_place || option == OPTION_IN_PLACE;
   o->compare = o->compare || option == OPTION_CHECK;
+  if (option == OPTION_CONFINE) {
+    o->confined = true;
+    o->folder = value;
+  }
   o->shapes = o->shapes || option == OPTION_SHAPES;
   return EXIT_DONE;
 }
 
 int command_format(int argc, char **argv) {
-  struct format_options options = {false, false, false};
+  struct format_options options = {.in_place = false};
   struct operands files;
   int worst = EXIT_DONE;
   if (!options_read(COMMAND_FORMAT, argc, argv, take, &options, &files))

@@ -3,6 +3,7 @@
 #include "driver/net_options.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -296,6 +297,16 @@ static int read_devices(struct netc *netc, const char *path) {
   return call.status;
 }
 
+int net_options_confine(struct netc *netc, const char *folder) {
+  struct stat found;
+  if (folder && (stat(folder, &found) != 0 || !S_ISDIR(found.st_mode)))
+    return complain(EXIT_USAGE,
+                    "--confine=%s: this is no folder; `--confine` alone takes "
+                    "that of the net",
+                    folder);
+  return exit_status_of(netc, netc_confine(netc, folder ? folder : ""));
+}
+
 static int set_warning(struct net_options *o, const char *option) {
   if (netc_warn(o->netc, option) == NETC_OK)
     return EXIT_DONE;
@@ -373,6 +384,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_SIZES: return set_sizes(o, value);
   case OPTION_LORA: return set_lora(o, value);
   case OPTION_INCLUDE: netc_include(o->netc, value); break;
+  case OPTION_CONFINE: return net_options_confine(o->netc, value);
   case OPTION_WARNING: return set_warning(o, value);
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
   case OPTION_UNITS:

@@ -98,6 +98,9 @@ bool net_options_is_axis(const struct net_options *options, const char *values);
  * and a complaint if there are several. */
 bool net_options_output(const struct net_options *options, const char **path);
 
+/* --confine: NULL is the net's own folder; an exit status. */
+int net_options_confine(struct netc *netc, const char *folder);
+
 /* A complaint if a setting has several values, where there is no table. */
 int net_options_single(const struct net_options *options);
 

@@ -145,11 +145,10 @@ bool option_setting(enum command command, size_t *index,
   return false;
 }
 
-static void add_long(struct option_parser *p, const char *name, bool has_value,
+static void add_long(struct option_parser *p, const char *name, int argument,
                      enum option_id option) {
   p->longs[p->count] =
-      (struct option){name, has_value ? required_argument : no_argument, NULL,
-                      FIRST_CODE + (int)p->count};
+      (struct option){name, argument, NULL, FIRST_CODE + (int)p->count};
   p->codes[p->count++] = option;
 }
 
@@ -157,7 +156,7 @@ static void add_setting(struct option_parser *p,
                         const struct netc_setting *setting) {
   struct option_text *name = &p->names[p->count];
   put_hyphens(name, setting->name);
-  add_long(p, name->text, true, OPTION_SETTING);
+  add_long(p, name->text, required_argument, OPTION_SETTING);
 }
 
 static void open_parser(struct option_parser *p, enum command command) {
@@ -170,7 +169,11 @@ static void open_parser(struct option_parser *p, enum command command) {
     if (!option_taken(command, row))
       continue;
     if (row->name)
-      add_long(p, row->name, row->value != NULL, (enum option_id)i);
+      add_long(p, row->name,
+               row->optional ? optional_argument
+               : row->value  ? required_argument
+                             : no_argument,
+               (enum option_id)i);
     if (row->letter)
       *letter++ = row->letter;
     if (row->letter && row->value)

@@ -31,6 +31,7 @@ struct option_row {
   const char *name;  /* --name; NULL: there is only the letter */
   char letter;       /* -x */
   const char *value; /* what it takes: "N", "iec|si|bytes"; NULL: nothing */
+  bool optional;     /* its value, after a `=` */
   const int *values; /* what each of its words stands for */
   size_t flag;       /* where it sets a bool in struct net_options, or 0 */
   unsigned commands; /* FOR(...) those that take it */

@@ -91,6 +91,10 @@ NETC_API const char *netc_message(const struct netc *netc);
  *                                     "1..512" has bounds
  *   netc_warn(netc, "no-huge-fc")     the text behind -W
  *   netc_include(netc, "lib")         a folder for `use`
+ *   netc_confine(netc, "nets")        `use` opens no file but below this folder
+ *                                     and those of netc_include, links
+ *                                     followed; "": the net's own; again for
+ *                                     further folders
  *
  * A second value for a name replaces the first.
  */
@@ -111,6 +115,7 @@ NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
 NETC_API enum netc_status netc_lora(struct netc *netc, int64_t rank, bool all);
 NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
+NETC_API enum netc_status netc_confine(struct netc *netc, const char *folder);
 
 /* What the loads that follow are for. */
 enum netc_mode {

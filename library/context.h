@@ -16,6 +16,9 @@ struct unit {
   struct file_id id;
   int source;
   const struct block *program; /* NULL: it could not be parsed at all */
+  struct span used;            /* the name in the `use` that took it in */
+  bool hidden;                 /* no line of it is shown: quote.c */
+  bool hinted;                 /* that it has an error is said once */
 };
 
 /* Texts about a layer, made when it is first asked for. */
@@ -96,8 +99,9 @@ struct netc {
   struct context_pairs settings, budgets, defines, inputs;
   struct adapters adapters;
   VEC(struct slice) folders;
-  VEC(struct slice) compared;      /* settings as on a `train` line */
-  struct gpus gpus;                /* of the user */
+  VEC(struct slice) confines; /* what `use` is kept below; none: anywhere */
+  VEC(struct slice) compared; /* settings as on a `train` line */
+  struct gpus gpus;           /* of the user */
   unsigned char level[SLUG_COUNT]; /* of diagnostics: enum severity */
   bool asked[SLUG_COUNT];          /* for by their names */
   enum netc_mode mode;
@@ -193,6 +197,9 @@ struct netc_place load_place(struct load *load, struct span span);
 
 /* How `use` finds other texts: use.c */
 struct loader load_loader(struct netc *netc);
+
+/* Takes text of used files that are no netc sources out of diagnostics. */
+void quote_sources(struct load *load);
 
 /* Reads a text as `read` or the file system has it. */
 enum file_status load_read(struct netc *netc, struct slice path,

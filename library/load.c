@@ -491,6 +491,7 @@ static void call_load(struct call *call) {
     context_say(netc, "the text is larger than 1 GiB");
   else
     call->status = compile_net(netc);
+  quote_sources(load);
   if (netc->recalls && (call->status == NETC_OK || call->status == NETC_ERROR))
     recall_lines(call);
 }

@@ -333,7 +333,7 @@ static void walk_use(struct name_walk *w, const struct stmt *stmt) {
   const struct block *program = NULL;
   struct slice reason;
   int source =
-      loader.load(loader.user, stmt->name, stmt->span.begin, &program, &reason);
+      loader.load(loader.user, stmt->name, stmt->name_span, &program, &reason);
   for (size_t i = 1; i < w->load->units.count; i++) {
     const struct unit *unit = &w->load->units.at[i];
     if (source < 0 || unit->source != source || w->used[i] || !unit->program)

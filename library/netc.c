@@ -366,6 +366,18 @@ enum netc_status netc_include(struct netc *netc, const char *folder) {
   return context_call(netc, CALL_CHANGES, call_include, &text);
 }
 
+static void call_confine(struct call *call) {
+  struct netc *netc = call->netc;
+  const struct slice *folder = call->request;
+  *VEC_PUSH(&netc->arena, &netc->confines) =
+      context_keep(&netc->arena, *folder);
+}
+
+enum netc_status netc_confine(struct netc *netc, const char *folder) {
+  struct slice text = slice_of(folder);
+  return context_call(netc, CALL_CHANGES, call_confine, &text);
+}
+
 enum netc_status netc_partial(struct netc *netc, bool on) {
   enum netc_status status = may_change(netc);
   if (status == NETC_OK)

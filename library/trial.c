@@ -16,14 +16,14 @@ static struct mend_trial *trial_of(void *user) {
 }
 
 /* A file that is used is not read again, but the mended one is another. */
-static int trial_use(void *user, struct slice path, uint32_t from,
+static int trial_use(void *user, struct slice path, struct span named,
                      const struct block **program, struct slice *reason) {
   struct mend_trial *t = trial_of(user);
   struct loader loader = load_loader(t->m->netc);
-  if (from >= t->base)
-    from = t->m->base;
+  if (named.begin >= t->base)
+    named.begin = named.end = t->m->base;
   static const struct block nothing = {0};
-  int source = loader.load(loader.user, path, from, program, reason);
+  int source = loader.load(loader.user, path, named, program, reason);
   if (source < 0) { /* it is not read for a trial */
     *program = &nothing;
     return (int)t->sources.all.count;

@@ -59,7 +59,7 @@ enum file_status load_read(struct netc *netc, struct slice path,
                            struct slice *text) {
   if (netc->read)
     return read_by_callback(netc, path, text);
-  return file_read(&netc->load->arena, path.at, text);
+  return file_read_named(&netc->load->arena, path.at, text);
 }
 
 /* Paths */
@@ -120,6 +120,78 @@ static struct slice beside(struct netc *netc, struct slice folder,
   return normal(arena, text_slice(&joined), !netc->read);
 }
 
+/* Confining */
+
+/* `inside` the folder, or the folder itself. */
+static bool is_within(struct slice inside, struct slice folder) {
+  while (folder.length && folder.at[folder.length - 1] == '/')
+    folder.length--; /* of "/", too */
+  return inside.length >= folder.length &&
+         memcmp(inside.at, folder.at, folder.length) == 0 &&
+         (inside.length == folder.length || inside.at[folder.length] == '/');
+}
+
+/* Without files a relative path is below "" unless it climbs out of it. */
+static bool is_within_names(struct slice inside, struct slice folder) {
+  static const char up[] = "..";
+  bool climbs = inside.length >= 2 && memcmp(inside.at, up, 2) == 0 &&
+                (inside.length == 2 || inside.at[2] == '/');
+  if (folder.length == 0)
+    return !climbs && (inside.length == 0 || *inside.at != '/');
+  return is_within(inside, folder);
+}
+
+/* Links followed; "" is the current folder, which a callback has not. */
+static bool is_in_folder(struct netc *netc, struct slice real,
+                         struct slice folder) {
+  struct arena *arena = &netc->load->arena;
+  struct slice place;
+  if (netc->read)
+    return is_within_names(real, normal(arena, folder, false));
+  return file_real(arena, folder.length ? folder.at : ".", &place) &&
+         is_within(real, place);
+}
+
+static struct slice folder_of(struct arena *arena, struct slice path) {
+  while (path.length && path.at[path.length - 1] != '/')
+    path.length--;
+  while (path.length > 1 && path.at[path.length - 1] == '/')
+    path.length--;
+  return context_keep(arena, path);
+}
+
+static bool is_allowed(struct netc *netc, struct slice real) {
+  struct load *load = netc->load;
+  bool allowed = false;
+  for (size_t i = 0; i < netc->folders.count && !allowed; i++)
+    allowed = is_in_folder(netc, real, netc->folders.at[i]);
+  for (size_t i = 0; i < netc->confines.count && !allowed; i++) {
+    struct slice folder = netc->confines.at[i];
+    allowed = is_in_folder(
+        netc, real,
+        folder.length ? folder
+                      : folder_of(&load->arena, load->units.at[0].path));
+  }
+  return allowed;
+}
+
+/*
+ * Opens nothing. Of a file that is not there, it is the folder that counts, so
+ * that nobody learns which files there are outside.
+ */
+static bool is_confined(struct netc *netc, struct slice path) {
+  struct arena *arena = &netc->load->arena;
+  struct slice real = path;
+  if (netc->confines.count == 0)
+    return true;
+  while (!netc->read && !file_real(arena, path.length ? path.at : ".", &real)) {
+    if (file_is_link(path.at) || path.length == 0)
+      return false;
+    path = folder_of(arena, path);
+  }
+  return is_allowed(netc, real);
+}
+
 /* Finding */
 
 static const struct unit *find_unit(const struct load *load, struct slice path,
@@ -132,11 +204,23 @@ static const struct unit *find_unit(const struct load *load, struct slice path,
   return NULL;
 }
 
+/* Where it is quoted, it is a source by its name: not by that of a link. */
+static bool is_named_as_source(struct netc *netc, struct slice path) {
+  struct slice real = path;
+  return (netc->read || file_real(&netc->load->arena, path.at, &real)) &&
+         slice_ends(real, ".net");
+}
+
 /* One place where the text may be; 1: found, 0: not there, -1: unreadable. */
-static int try_path(struct netc *netc, struct slice path,
+static int try_path(struct netc *netc, struct slice path, struct span named,
                     const struct unit **unit, struct slice *reason) {
   struct load *load = netc->load;
   struct file_id id = {.known = false};
+  if (!is_confined(netc, path)) {
+    *reason = slice_of("it is outside of the folders that --confine and -I "
+                       "allow");
+    return 0;
+  }
   if (!netc->read)
     id = file_identify(path.at);
   *unit = find_unit(load, path, &id);
@@ -148,25 +232,30 @@ static int try_path(struct netc *netc, struct slice path,
   *reason = context_keep(&load->arena, slice_of(file_reason(status).text));
   if (status != FILE_OK)
     return status == FILE_ABSENT ? 0 : -1;
-  *unit = load_add_unit(load, path, id, text);
-  if ((*unit)->source >= 0)
+  struct unit *made = load_add_unit(load, path, id, text);
+  made->used = named;
+  made->hidden = !is_named_as_source(netc, path);
+  *unit = made;
+  if (made->source >= 0)
     return 1;
   *reason = slice_of("all sources together pass 1 GiB");
   return -1;
 }
 
-static int load_used(void *user, struct slice path, uint32_t from,
+static int load_used(void *user, struct slice path, struct span named,
                      const struct block **program, struct slice *reason) {
   static const struct block nothing = {0};
   struct netc *netc = user;
   struct slice user_file =
-      sources_position(&netc->load->sources, from).source->name;
+      sources_position(&netc->load->sources, named.begin).source->name;
   const struct unit *unit;
-  struct slice full = beside(netc, user_file, path, true);
-  int found = try_path(netc, full, &unit, reason);
+  struct slice full = beside(netc, user_file, path, true), other;
+  int found = try_path(netc, full, named, &unit, reason);
   for (size_t i = 0; i < netc->folders.count && found == 0; i++)
     found = try_path(netc, beside(netc, netc->folders.at[i], path, false),
-                     &unit, reason);
+                     named, &unit, found == 0 ? &other : reason);
+  if (found < 0)
+    *reason = reason->length ? *reason : other;
   if (found <= 0)
     return -1;
   *program = unit->program ? unit->program : &nothing;

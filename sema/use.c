@@ -39,8 +39,8 @@ void expand_use(struct expander *e, const struct stmt *stmt) {
   const struct loader *loader = &e->in->loader;
   const struct block *program = NULL;
   struct slice reason = {0};
-  int source = loader->load(loader->user, stmt->name, stmt->span.begin,
-                            &program, &reason);
+  int source = loader->load(loader->user, stmt->name, stmt->name_span, &program,
+                            &reason);
   if (source < 0) {
     struct diagnostic *d =
         report(e, CANNOT_READ, stmt->name_span, "cannot use \"%.*s\": %.*s",

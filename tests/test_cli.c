@@ -910,9 +910,10 @@ static void graphviz_draws_the_diagram(void **state) {
 static void without_graphviz_a_picture_is_refused(void **state) {
   (void)state;
   const char *dir = scratch("nodot");
-  struct run r = run("PATH=%s " NETC " examples/unet.net -o %s/u.png; echo $?;"
-                     " ls %s",
-                     dir, dir, dir);
+  struct run r =
+      run("PATH=$(realpath %s) " NETC " examples/unet.net -o %s/u.png; echo $?;"
+          " ls %s",
+          dir, dir, dir);
   assert_string_equal(r.out, "3\n");
   assert_holds(r.err, "apt-get install graphviz");
   run_free(&r);
@@ -921,11 +922,12 @@ static void without_graphviz_a_picture_is_refused(void **state) {
 static void a_graphviz_that_fails_leaves_no_picture(void **state) {
   (void)state;
   const char *dir = scratch("baddot");
-  struct run r = run("printf '#!/bin/sh\\nhead -c 9 >/dev/null\\necho half\\n"
-                     "exit 3\\n' >%s/dot; chmod +x %s/dot; PATH=%s:$PATH " NETC
-                     " examples/resnet50.net -Wno-stride-skips -o %s/u.png;"
-                     " echo $?; ls %s",
-                     dir, dir, dir, dir, dir);
+  struct run r =
+      run("printf '#!/bin/sh\\nhead -c 9 >/dev/null\\necho half\\n"
+          "exit 3\\n' >%s/dot; chmod +x %s/dot; PATH=$(realpath %s):$PATH " NETC
+          " examples/resnet50.net -Wno-stride-skips -o %s/u.png;"
+          " echo $?; ls %s",
+          dir, dir, dir, dir, dir);
   assert_string_equal(r.out, "3\ndot\n");
   assert_holds(r.err, "dot failed with status 3");
   run_free(&r);
@@ -948,13 +950,13 @@ static void fake_dots_are_told(void **state) {
   for (size_t i = 0; i < sizeof fake_dots / sizeof *fake_dots; i++) {
     const struct fake_dot *fake = &fake_dots[i];
     const char *dir = scratch("fakedot");
-    struct run r =
-        run("cat >%s/dot <<'END'\n#!/bin/sh\n%s\nEND\n"
-            "chmod +x %s/dot; NETC_DOT_SECONDS=%d PATH=%s:$PATH " NETC
-            " examples/resnet50.net -Wno-stride-skips -o %s/u.png;"
-            " echo $?; ls %s",
-            dir, fake->body, dir, strstr(fake->body, "600") ? 1 : 60, dir, dir,
-            dir);
+    struct run r = run(
+        "cat >%s/dot <<'END'\n#!/bin/sh\n%s\nEND\n"
+        "chmod +x %s/dot; NETC_DOT_SECONDS=%d PATH=$(realpath %s):$PATH " NETC
+        " examples/resnet50.net -Wno-stride-skips -o %s/u.png;"
+        " echo $?; ls %s",
+        dir, fake->body, dir, strstr(fake->body, "600") ? 1 : 60, dir, dir,
+        dir);
     assert_string_equal(r.out, "3\ndot\n");
     assert_holds(r.err, fake->message);
     run_free(&r);

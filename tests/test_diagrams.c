@@ -711,9 +711,10 @@ static void the_gallery_is_current(void **state) {
 static void only_png_needs_graphviz(void **state) {
   (void)state;
   const char *dir = scratch("diagram-alone");
-  struct run r = run("PATH=%s %s examples/unet.net -o %s/u.svg -o %s/u.pdf && "
-                     "PATH=%s %s examples/unet.net -o %s/u.png",
-                     dir, NETC_PATH, dir, dir, dir, NETC_PATH, dir);
+  struct run r =
+      run("PATH=$(realpath %s) %s examples/unet.net -o %s/u.svg -o %s/u.pdf && "
+          "PATH=$(realpath %s) %s examples/unet.net -o %s/u.png",
+          dir, NETC_PATH, dir, dir, dir, NETC_PATH, dir);
   assert_int_equal(r.status, 3);
   assert_holds(r.err, "apt-get install graphviz");
   run_free(&r);
@@ -727,7 +728,7 @@ static void a_png_that_viewers_refuse_is_said_so(void **state) {
       "printf '#!/bin/sh\\ncat >/dev/null\\nprintf \"\\\\211PNG\\\\r\\\\n"
       "\\\\032\\\\n\\\\0\\\\0\\\\0\\\\015IHDR\\\\0\\\\0\\\\116\\\\040\\\\0\\\\0"
       "\\\\0\\\\144\\\\0\\\\0\\\\0\\\\0IEND\\\\256B\\\\140\\\\202\"\\n' "
-      ">%s/dot; chmod +x %s/dot; PATH=%s:$PATH %s "
+      ">%s/dot; chmod +x %s/dot; PATH=$(realpath %s):$PATH %s "
       "examples/unet.net -o %s/u.png",
       dir, dir, dir, NETC, dir);
   assert_int_equal(r.status, 3);

@@ -576,7 +576,14 @@ static void texts_may_come_from_memory(void **state) {
   assert_string_equal(netc_source(netc, 2), "nets/lib/b.net");
   assert_string_equal(netc_source(netc, 3), "include/std.net");
   assert_null(netc_source(netc, 4));
-  assert_int_equal(folder.asked, 5); /* std.net in two places */
+  assert_int_equal(folder.asked, 5);                 /* std.net in two places */
+  assert_int_equal(netc_confine(netc, ""), NETC_OK); /* they are all inside */
+  assert_int_equal(netc_load_file(netc, "nets/main.net"), NETC_OK);
+  static const char climbs[] = "use \"../locked.net\"\ninput 4\n";
+  folder.asked = 0;
+  assert_int_equal(netc_load_text(netc, "nets/x.net", climbs, strlen(climbs)),
+                   NETC_ERROR);
+  assert_int_equal(folder.asked, 0);
   assert_int_equal(netc_load_file(netc, "README.md"), NETC_IO);
   assert_int_equal(netc_load_file(netc, "locked.net"), NETC_IO);
   static const char reads[] = "use \"/etc/passwd\"\nuse \"locked.net\"\n"

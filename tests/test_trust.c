@@ -160,12 +160,176 @@ static void a_folder_of_modules_can_be_named(void **state) {
   nothing_ran("PATH=$own:$PATH", "verify n.net --node-modules nowhere", 2, "");
 }
 
+/* Where `use` leads */
+
+static const char *const leaks[][2] = {
+    {"secret.ini", "[db]\npassword = hunter2 [\n"},
+    {"secret.net", "def hunter2(n) { fc n }\n"},
+    {"nets-evil/lib.net", "def head(n) { fc n }\n"},
+    {"lib/std.net", "def head(n) { fc n }\n"},
+    {"nets/sub/real.net", "def head(n) { fc n }\n"},
+    {"nets/sub/deep.net", "use \"../../secret.ini\"\n"},
+    {"nets/a.net", "use \"../secret.ini\"\nparam w = 4\ninput 8\nfc w\n"},
+    {"nets/b.net", "use \"../secret.net\"\ninput 8\nfc 4\n"},
+    {"nets/none.net", "use \"../none.ini\"\ninput 8\nfc 4\n"},
+    {"nets/evil.net", "use \"../nets-evil/lib.net\"\ninput 8\nhead 4\n"},
+    {"nets/deep.net", "use \"sub/deep.net\"\ninput 8\nfc 4\n"},
+    {"nets/link.net", "use \"leads.net\"\ninput 8\nfc 4\n"},
+    {"nets/dangling.net", "use \"nowhere.net\"\ninput 8\nfc 4\n"},
+    {"nets/folder.net", "use \"up/none/x.net\"\ninput 8\nfc 4\n"},
+    {"nets/absolute.net", "use \"/etc/passwd\"\ninput 8\nfc 4\n"},
+    {"nets/device.net", "use \"/proc/self/environ\"\ninput 8\nfc 4\n"},
+    {"nets/ok.net", "use \"inside.net\"\ninput 8\nhead 4\n"},
+    {"nets/other.net", "use \"std.net\"\ninput 8\nhead 4\n"},
+    {"nets/up.net", "use \"../lib/std.net\"\ninput 8\nhead 4\n"},
+    {"nets/absent.net", "use \"sub/none.net\"\ninput 8\nfc 4\n"},
+    {"nets/pipe.net", "use \"../pipe\"\ninput 8\nfc 4\n"},
+    {"nets/zero.net", "use \"/dev/zero\"\ninput 8\nfc 4\n"},
+    {"nets/pages.net", "use \"/proc/self/pagemap\"\ninput 8\nfc 4\n"},
+    {"nets/words.net", "use \"words.inc\"\ninput 8\nfc 4\n"},
+    {"nets/words.inc", "let hunter2 = hunter3\n"},
+    {"nets/wrong.net", "use \"sub/wrong.net\"\ninput 8\nfc 4\n"},
+    {"nets/sub/wrong.net", "let quoted = [\n"},
+};
+
+static void write_leaks(void) {
+  shell("mkdir -p conf/nets/sub conf/nets-evil conf/lib && cd conf/nets && "
+        "ln -sf ../secret.ini leads.net && ln -sf ../nothing nowhere.net && "
+        "ln -sf sub/real.net inside.net && ln -sfn .. up && rm -f ../pipe && "
+        "mkfifo ../pipe");
+  for (size_t i = 0; i < sizeof leaks / sizeof *leaks; i++)
+    write_in(text_of("%s/conf", folder), leaks[i][0], leaks[i][1]);
+}
+
+/* In F/conf; nothing of a secret is said, as text or as JSON. */
+static void says(const char *command, int status, const char *said) {
+  struct run r =
+      run("cd %s/conf && timeout 20 " NETC_PATH " %s", folder, command);
+  if (r.status != status || !strstr(r.err, said) || strstr(r.err, "hunter") ||
+      strstr(r.out, "hunter") || strstr(r.err, "root:") ||
+      strstr(r.err, "PATH="))
+    fail_msg("%s: status %d\n%s%s", command, r.status, r.out, r.err);
+  run_free(&r);
+}
+
+static const char outside[] =
+    "it is outside of the folders that --confine and -I allow";
+
+static void use_is_confined(void **state) {
+  (void)state;
+  static const struct {
+    const char *command;
+    int status;
+    const char *said;
+  } cases[] = {
+      {"check --confine nets/a.net", 1, outside},
+      {"check --confine nets/b.net", 1, outside},
+      {"check --confine nets/none.net", 1, outside},
+      {"check --confine nets/evil.net", 1, outside},
+      {"check --confine=nets nets/evil.net", 1, outside},
+      {"check --confine nets/deep.net", 1, outside},
+      {"check --confine nets/link.net", 1, outside},
+      {"check --confine nets/dangling.net", 1, outside},
+      {"check --confine nets/folder.net", 1, outside},
+      {"check --confine nets/absolute.net", 1, outside},
+      {"check --confine nets/device.net", 1, outside},
+      {"check --confine nets/pipe.net", 1, outside},
+      {"check --confine nets/up.net", 1, outside},
+      {"check --confine=lib nets/ok.net", 1, outside},
+      {"check --confine nets/absent.net", 1, "No such file"},
+      {"check --confine nets/ok.net", 0, ""},
+      {"check --confine=. nets/up.net", 0, ""},
+      {"check --confine=. nets/evil.net", 0, ""},
+      {"check --confine=/ nets/up.net", 0, ""},
+      {"check --confine --confine=lib nets/up.net", 0, ""},
+      {"check --confine -I lib nets/other.net", 0, ""},
+      {"check --confine -I nets/../lib nets/other.net", 0, ""},
+      {"check --confine -I lib nets/up.net", 0, ""},
+      {"check --confine -I lib nets/a.net", 1, outside},
+      {"check --confine=none nets/ok.net", 2, "this is no folder"},
+      {"check --confine=secret.ini nets/ok.net", 2, "this is no folder"},
+      {"check --diagnostics=json --confine nets/a.net", 1, outside},
+      {"check --confine - <nets/deep.net", 1, "No such file"},
+      {"check --confine - <nets/a.net", 1, outside},
+  };
+  write_leaks();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    says(cases[i].command, cases[i].status, cases[i].said);
+  static const char *const commands[] = {
+      "%s",
+      "check %s",
+      "diff %s nets/ok.net",
+      "params %s",
+      "place %s --gpus 2xt4",
+      "fit %s --free w=1..4 --maximize params",
+      "sweep %s -D w=1..4",
+      "weights %s",
+      "run %s --random 1",
+      "verify %s --cc none",
+      "fmt --shapes %s"};
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    char command[200];
+    snprintf(command, sizeof command, commands[i], "nets/a.net --confine");
+    bool formats = strncmp(command, "fmt", 3) == 0; /* wrong as it may be */
+    says(command, formats ? 0 : 1, formats ? "" : outside);
+  }
+}
+
+/* A writer to a pipe waits until somebody opens it. */
+static void what_is_outside_is_not_opened(void **state) {
+  (void)state;
+  write_leaks();
+  shell("cd conf && rm -f opened && { sh -c 'echo x >pipe; : >opened' & } && "
+        "{ " NETC_PATH " check --confine nets/pipe.net 2>&1; " NETC_PATH
+        " fmt --confine nets/pipe.net; sleep 0.2; "
+        "test ! -e opened; s=$?; cat pipe >/dev/null; wait; exit $s; }");
+}
+
+static void only_sources_are_quoted(void **state) {
+  (void)state;
+  static const char hidden[] =
+      "which is not shown: the name of the file does not end in .net";
+  write_leaks();
+  says("check nets/a.net", 1, hidden);
+  says("check nets/a.net", 1,
+       "nets/a.net:1:5: error: line 1 of "
+       "\"nets/../secret.ini\" has an error");
+  says("check --diagnostics=json nets/a.net", 1, hidden);
+  says("check nets/deep.net", 1, hidden);
+  says("check nets/deep.net", 1, "nets/sub/deep.net:1:5: error: line 1");
+  says("check nets/link.net", 1, hidden);
+  says("check nets/words.net", 1, hidden);
+  says("check nets/absolute.net", 1, hidden);
+  says("check nets/device.net", 1, hidden);
+  says("check nets/wrong.net", 1, "let quoted = [");
+}
+
+static void what_has_no_end_is_read_to_4_mb(void **state) {
+  (void)state;
+  write_leaks();
+  says("check nets/zero.net", 1,
+       "it is no plain file, of which 4 MB are read at most");
+  says("check nets/pages.net", 1, "");
+  shell("cd conf && { head -c 5000000 /dev/zero | tr '\\0' '#' >pipe & } "
+        "&& " NETC_PATH
+        " check nets/pipe.net 2>&1 | grep 'of which 4 MB are read'");
+  shell("cd conf && { echo 'let a = 1' >pipe & } && " NETC_PATH
+        " check nets/pipe.net");
+  shell("cd conf && head -c 5000000 /dev/zero | tr '\\0' '#' >large.net && "
+        "printf 'use \"large.net\"\\ninput 4\\nfc 2\\n' >uses.net && " NETC_PATH
+        " check uses.net");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(programs_are_those_of_absolute_folders),
       cmocka_unit_test(modules_of_python_are_not_those_of_a_folder),
       cmocka_unit_test(modules_of_node_are_those_of_named_folders),
       cmocka_unit_test(a_folder_of_modules_can_be_named),
+      cmocka_unit_test(use_is_confined),
+      cmocka_unit_test(what_is_outside_is_not_opened),
+      cmocka_unit_test(only_sources_are_quoted),
+      cmocka_unit_test(what_has_no_end_is_read_to_4_mb),
   };
   char *here = realpath(scratch("trust"), NULL);
   if (!here)

@@ -161,7 +161,7 @@ int command_import(int argc, char **argv) {
   r.path = files.count ? files.at[0] : NULL;
   if (check_places(&r) != EXIT_DONE)
     return EXIT_USAGE;
-  r.netc = netc_open(NULL, NULL);
+  r.netc = request_context();
   if (!r.netc)
     return complain(EXIT_IO, "out of memory");
   arena_open(&r.arena, NULL, NULL);

@@ -100,7 +100,7 @@ int opening_import(struct opened_file *opening,
   struct import_opened o = {.opening = opening, .given = given, .count = count};
   struct import_request *r = &o.request;
   struct arena *const arenas[GUARD_ARENAS] = {&r->arena, &opening->arena};
-  r->netc = netc_open(NULL, NULL);
+  r->netc = request_context();
   if (!r->netc)
     return complain(EXIT_IO, "out of memory");
   arena_open(&r->arena, NULL, NULL);

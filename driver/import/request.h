@@ -30,6 +30,10 @@ int request_take(void *user, enum option_id option, const char *name,
                  char *value);
 int request_take_input(struct import_request *r, char *value);
 
+/* A context that opens no file: a file's own source may have a stranger's
+ * `use`, which netc writes into none. */
+struct netc *request_context(void);
+
 /* The file as a source, which `formatted` has then, compared with it. */
 int request_make_source(struct import_request *r,
                         const struct opened_file *opening, struct graph *graph,

@@ -10,11 +10,11 @@
 /* Reads another source file for `use`; see driver and library. */
 struct loader {
   /*
-   * Parses the file that `path` means in the source `from`. Returns its
-   * number among the sources, with its tree in *program; -1 if it cannot be
-   * read, with the reason in *reason.
+   * Parses the file that `path`, which is at `named`, means there. Returns
+   * its number among the sources, with its tree in *program; -1 if it cannot
+   * be read, with the reason in *reason.
    */
-  int (*load)(void *user, struct slice path, uint32_t from,
+  int (*load)(void *user, struct slice path, struct span named,
               const struct block **program, struct slice *reason);
   void *user;
 };
