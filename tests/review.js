@@ -121,6 +121,31 @@ function forms_are_checked() {
     /^::error::there is no commit HEAD~99: .*fetch-depth/);
 }
 
+// Whatever is outside the repository is not read; what is inside, is.
+function use_is_confined() {
+  fs.writeFileSync(path.join(folder, "secret.ini"), "[token]\nhunter2\n");
+  fs.writeFileSync(path.join(folder, "lib.net"), "def hunter2(n) { fc n }\n");
+  put("lib/head.net", "def head(n) { gap; fc n }\n");
+  put("nets/inside.net", 'use "../lib/head.net"\ninput 24x24x3\nhead 10\n');
+  put("nets/ini.net", `use "../../secret.ini"\n${net(10)}`);
+  put("nets/lib.net", `use "../../lib.net"\n${net(10)}`);
+  commit();
+  put("lib/head.net", "def head(n) { gap; fc n; fc n }\n");
+  put("nets/ini.net", `use "../../secret.ini"\n${net(20)}`);
+  put("nets/lib.net", `use "../../lib.net"\n${net(20)}`);
+  commit();
+  const done = check("", "false");
+  const text = fs.readFileSync(comment, "utf8");
+  assert.ok(!(done.stdout + text).includes("hunter2"), done.stdout + text);
+  assert.match(done.stdout, /ini.net,line=1,col=5::[^\n]*outside of the folders/);
+  assert.match(done.stdout, /lib.net,line=1,col=5::[^\n]*outside of the folders/);
+  assert.match(text, /#### `nets\/inside.net`\n\n\| \| before \| after/);
+  for (const name of ["nets/ini.net", "nets/lib.net", "nets/inside.net",
+    "lib/head.net"])
+    fs.rmSync(path.join(tree, name));
+  commit();
+}
+
 // Programs that a pull request brings along, where PATH has relative folders.
 function no_program_of_the_tree_runs() {
   const ran = path.join(folder, "ran");
@@ -298,6 +323,7 @@ async function all() {
   changes_are_told();
   texts_are_escaped();
   forms_are_checked();
+  use_is_confined();
   no_program_of_the_tree_runs();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   await one_comment_is_edited(server.address().port);

@@ -24,6 +24,9 @@ const OF_ONE = 10000;
 
 const run = (netc, ...args) => spawnSync(netc, args, { encoding: "utf8",
   maxBuffer: 1 << 28, timeout: 120000 });
+// `use` reaches no file outside the repository, as it is now or was before.
+const confine = (...roots) => roots.map((root) => `--confine=${root}`);
+const root = () => git("rev-parse", "--show-toplevel").replace(/\n$/, "");
 
 function fail(text) {
   console.log(`::error::${data(text)}`);
@@ -78,8 +81,8 @@ function nets(pattern, commit) {
 const file = (folder, name) => path.join(folder, name).replace(/^-/, "./-");
 
 function diagnosed(netc, name, options) {
-  const done = run(netc, "check", "--diagnostics=json", ...options,
-    file("", name));
+  const done = run(netc, "check", "--diagnostics=json", ...confine(root()),
+    ...options, file("", name));
   const found = done.stderr.split("\n").filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line));
   return { status: done.status ?? done.signal, found };
@@ -104,7 +107,7 @@ function annotate(name, { status, found }) {
 }
 
 function formatted(netc, name) {
-  const done = run(netc, "fmt", "--check", file("", name));
+  const done = run(netc, "fmt", "--check", ...confine(root()), file("", name));
   if (done.status !== 0)
     console.log(`::error file=${property(name)},line=1::not in canonical ` +
       "form: netc fmt -i writes it so");
@@ -117,10 +120,11 @@ function compared(netc, folder, name, before, now) {
   if (!now)
     return `${title}is gone.\n`;
   const old = file(folder, name), own = file("", name);
-  if (before && run(netc, "diff", old, own).status === 0)
+  const kept = confine(root(), folder);
+  if (before && run(netc, "diff", ...kept, old, own).status === 0)
     return "";
-  const made = before ? run(netc, "diff", "--exit-zero", "--markdown", old,
-    own) : run(netc, "--emit=md", own);
+  const made = before ? run(netc, "diff", "--exit-zero", "--markdown", ...kept,
+    old, own) : run(netc, "--emit=md", ...kept, own);
   if (made.status !== 0 && before &&
       fs.readFileSync(old).equals(fs.readFileSync(own)))
     return ""; // it was so before
