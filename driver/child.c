@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* a child in another folder */
 #include "driver/child.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "driver/executable.h"
+#include "driver/temporary.h"
 
 extern char **environ;
 
@@ -106,16 +105,33 @@ enum child_end child_run(char *argv[], const char *folder, const char *log,
   return child_stopped() ? CHILD_STOPPED : CHILD_LATE;
 }
 
+/* What is held stays open: children hold it, too, when netc is killed. */
+static bool make_held(char *path, size_t letters) {
+  enum { TRIES = 100 };
+  for (int i = 0; i < TRIES; i++) {
+    memset(path + letters, 'X', strlen(path) - letters);
+    if (!mkdtemp(path))
+      return false;
+    int fd = open(path, O_RDONLY | O_DIRECTORY);
+    if (fd < 0 || temporary_hold(fd))
+      return true;
+    close(fd);
+  }
+  errno = EEXIST;
+  return false;
+}
+
 bool child_folder_make(char *path, unsigned long room) {
   const char *place = getenv("TMPDIR");
-  int length = snprintf(path, room, "%s/netc.XXXXXX",
-                        place && *place == '/' ? place : "/tmp");
+  place = place && *place == '/' ? place : "/tmp";
+  int length = snprintf(path, room, "%s/" TEMPORARY_FOLDER "XXXXXX", place);
   if (length < 0 || (unsigned long)length >= room) {
     errno = ENAMETOOLONG;
     return false;
   }
+  temporary_sweep(place, TEMPORARY_FOLDER);
   watch_signals();
-  if (!mkdtemp(path)) {
+  if (!make_held(path, (size_t)length - strlen("XXXXXX"))) {
     *path = '\0';
     return false;
   }
@@ -123,29 +139,9 @@ bool child_folder_make(char *path, unsigned long room) {
   return true;
 }
 
-/* A folder in it has files alone, or folders like that. */
-static void remove_folder(const char *path, int deeper) {
-  DIR *folder = opendir(path);
-  for (struct dirent *entry; folder && (entry = readdir(folder));) {
-    char name[8192];
-    struct stat about;
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-        (size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >=
-            sizeof name)
-      continue;
-    if (deeper > 0 && lstat(name, &about) == 0 && S_ISDIR(about.st_mode))
-      remove_folder(name, deeper - 1);
-    else
-      unlink(name);
-  }
-  if (folder)
-    closedir(folder);
-  rmdir(path);
-}
-
 void child_folder_remove(const char *path) {
   if (*path)
-    remove_folder(path, 4);
+    temporary_remove(path);
   if (!stopped_by)
     return;
   signal(stopped_by, SIG_DFL);

@@ -23,7 +23,8 @@ enum child_end child_run(char *argv[], const char *folder, const char *log,
                          long seconds, int *status);
 
 /*
- * A folder of a name of its own, whose path goes to `path`; false: errno. From
+ * A folder of a name of its own, whose path goes to `path`; false: errno. Those
+ * of runs that were killed are removed, unless a child lives on. From
  * then on signals that end a program are only noted, so that the folder can be
  * removed; a second one ends it.
  */

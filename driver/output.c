@@ -1,13 +1,16 @@
 /* Outputs: files that are whole or not there. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "driver/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "driver/temporary.h"
 
 /*
  * Temporary files that are there now. A signal handler can see nothing but
@@ -114,34 +117,93 @@ static mode_t mode_for(const char *path) {
   return 0666 & ~mask;
 }
 
-/* Beside it, by a name of its own: that of a file may be of 255 bytes. */
-static bool open_temporary(struct output_file *output) {
+static char *folder_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash == path ? path_copy("/", 1, "")
+         : slash       ? path_copy(path, (size_t)(slash - path), "")
+                       : path_copy(".", 1, "");
+}
+
+/* Beside the output, by a name of its own: that of a file may be of 255 bytes.
+ * -1: errno. */
+static int make_named(struct output_file *output) {
   const char *slash = strrchr(output->path, '/');
   size_t folder = slash ? (size_t)(slash + 1 - output->path) : 0;
-  output->temporary = path_copy(output->path, folder, "netc.XXXXXX");
+  free(output->temporary);
+  output->temporary = path_copy(output->path, folder, TEMPORARY_FILE "XXXXXX");
+  return output->temporary ? mkstemp(output->temporary) : -1;
+}
+
+/* /proc gives a file its name at the end, where there is one. */
+struct descriptor_path {
+  char text[64];
+};
+static struct descriptor_path descriptor_path(int fd) {
+  struct descriptor_path path;
+  snprintf(path.text, sizeof path.text, "/proc/self/fd/%d", fd);
+  return path;
+}
+
+static int open_unnamed(const char *folder) {
+#ifdef O_TMPFILE
+  int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  struct stat found;
+  if (fd < 0 || stat(descriptor_path(fd).text, &found) == 0)
+    return fd;
+  close(fd);
+#endif
+  (void)folder;
+  return -1;
+}
+
+static int open_named(struct output_file *output) {
+  enum { TRIES = 100 };
+  int fd = -1;
+  for (int i = 0; i < TRIES; i++) {
+    fd = make_named(output);
+    if (fd < 0 || temporary_hold(fd))
+      break;
+    close(fd); /* another process took it for left */
+    fd = -1;
+  }
+  if (fd >= 0)
+    output->slot = note_temporary(output->temporary);
+  return fd;
+}
+
+static bool open_temporary(struct output_file *output) {
+  char *folder = folder_of(output->path);
+  int fd = -1;
   watch_signals();
-  int fd = output->temporary ? mkstemp(output->temporary) : -1;
+  if (folder) {
+    temporary_sweep(folder, TEMPORARY_FILE);
+    fd = open_unnamed(folder);
+  }
+  free(folder);
+  if (fd >= 0)
+    temporary_hold(fd); /* for when it gets a name */
+  else
+    fd = open_named(output);
   if (fd < 0) {
-    output->slot = -1;
     forget(output);
     return false;
   }
-  output->slot = note_temporary(output->temporary);
-  bool opened = fchmod(fd, mode_for(output->path)) == 0;
+  output->placed = true;
+  output->held = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  bool opened = output->held >= 0 && fchmod(fd, mode_for(output->path)) == 0;
   output->file = opened ? fdopen(fd, "wb") : NULL;
   if (!output->file) {
     int reason = errno;
     close(fd);
-    unlink(output->temporary);
     errno = reason;
-    forget(output);
+    output_abandon(output);
   }
-  return output->file != NULL;
+  return opened && output->file;
 }
 
 bool output_open(struct output_file *output, const char *path) {
   struct stat stat_of;
-  *output = (struct output_file){.slot = -1};
+  *output = (struct output_file){.slot = -1, .held = -1};
   if (strcmp(path, "-") == 0) {
     output->file = stdout;
     return true;
@@ -190,19 +252,62 @@ static bool close_file(struct output_file *output) {
   return written;
 }
 
-bool output_commit(struct output_file *output, bool if_changed) {
-  bool done = close_file(output);
-  if (output->temporary) {
-    bool same =
-        done && if_changed && same_content(output->temporary, output->path);
-    if (done && !same)
-      done = rename(output->temporary, output->path) == 0;
-    int reason = errno;
-    if (same || !done)
-      unlink(output->temporary);
-    errno = reason;
+/* Gives an unnamed file a temporary name, held by this process. */
+static bool name_unnamed(struct output_file *output) {
+#ifdef O_TMPFILE
+  enum { TRIES = 100 };
+  for (int i = 0; i < TRIES; i++) {
+    int fd = make_named(output); /* to find a name that is free */
+    if (fd < 0)
+      return false;
+    close(fd);
+    unlink(output->temporary);
+    output->slot = note_temporary(output->temporary);
+    if (linkat(AT_FDCWD, descriptor_path(output->held).text, AT_FDCWD,
+               output->temporary, AT_SYMLINK_FOLLOW) == 0)
+      return true;
+    if (output->slot >= 0)
+      temporary_files[output->slot] = NULL;
+    if (errno != EEXIST)
+      break;
   }
+#endif
+  free(output->temporary);
+  output->temporary = NULL;
+  return false;
+}
+
+/* The file takes its place: at once, or that of another one. */
+static bool place(struct output_file *output) {
+  if (!output->temporary &&
+      linkat(AT_FDCWD, descriptor_path(output->held).text, AT_FDCWD,
+             output->path, AT_SYMLINK_FOLLOW) == 0)
+    return true;
+  return (output->temporary || name_unnamed(output)) &&
+         rename(output->temporary, output->path) == 0;
+}
+
+static void let_go(struct output_file *output, bool placed) {
+  int reason = errno;
+  if (output->temporary && !placed)
+    unlink(output->temporary);
+  if (output->placed && output->held >= 0)
+    close(output->held);
+  errno = reason;
   forget(output);
+}
+
+bool output_commit(struct output_file *output, bool if_changed) {
+  bool done = close_file(output), placed = false;
+  if (output->placed && done) {
+    struct descriptor_path made = descriptor_path(output->held);
+    bool same = if_changed &&
+                same_content(output->temporary ? output->temporary : made.text,
+                             output->path);
+    placed = !same && place(output);
+    done = same || placed;
+  }
+  let_go(output, placed);
   return done;
 }
 
@@ -210,9 +315,7 @@ void output_abandon(struct output_file *output) {
   if (output->file && output->file != stdout)
     fclose(output->file);
   output->file = NULL;
-  if (output->temporary)
-    unlink(output->temporary);
-  forget(output);
+  let_go(output, false);
 }
 
 /* Where nobody reads any more, there is nobody to tell. */

@@ -5,16 +5,19 @@
 #include "driver/command.h"
 
 /*
- * A file on its way: bytes go to a temporary one beside it, which takes its
- * place in output_commit and is removed in output_abandon, or when a signal
- * ends the program. A file that is replaced leaves its mode to the new one.
- * What is not a plain file (a device, a pipe) is written to as it is; a link is
- * followed.
+ * A file on its way: bytes go to one without a name in its folder, which takes
+ * its place in output_commit, and is gone in output_abandon, or when the
+ * program ends. Where a file system has none it has a temporary name, which a
+ * signal removes; what SIGKILL leaves the next output there does. A file that
+ * is replaced leaves its mode to the new one. What is not a plain file (a
+ * device, a pipe) is written to as it is; a link is followed.
  */
 struct output_file {
   char *path;
-  char *temporary; /* NULL: bytes go straight to `file` */
+  bool placed;     /* in the end; if not, bytes go straight to `file` */
+  char *temporary; /* NULL: it has no name yet, or none is needed */
   int slot;        /* among those that a signal removes */
+  int held;        /* the file, if it is placed, until that is done */
   FILE *file;
 };
 
