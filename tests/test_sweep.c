@@ -340,6 +340,34 @@ static void jobs_of_the_examples_are_current(void **state) {
   run_free(&r);
 }
 
+/* Ninja has no escape for these; a script for Slurm is the way out, unless it
+ * is itself called so. */
+static void names_that_ninja_cannot_read_are_refused(void **state) {
+  (void)state;
+  static const char *const names[] = {"a\nrule z", "a|b", "a\rb",
+                                      "a\\\nb",    "|",   "a\n"};
+  const char *dir = scratch("hostile");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    bool bar = strchr(names[i], '|');
+    struct run r = run(
+        "cd %s && rm -f * && n='%s' && netc=" NETC_PATH " && printf 'param c = "
+        "4\ninput 8x8x4\nconv c 3x3\n' | tee ./\"$n.net\" >good.net && "
+        "s() { $netc sweep \"$@\" -D c=1..4; echo $?; } && "
+        "s \"$n.net\" -o all.csv -o j.ninja; s good.net -o \"$n.csv\" -o "
+        "j.ninja; s good.net -o \"$n.ninja\"; ls -b | wc -l; "
+        "s \"$n.net\" -o all.csv -o j.sbatch --shards 2; for k in 1 2 0; do "
+        "NETC=$netc SLURM_ARRAY_TASK_ID=$k sh j.sbatch; done; "
+        "$netc sweep good.net -D c=1..4 -o - | cmp - all.csv && echo same; "
+        "s good.net -o \"$n.sbatch\"",
+        dir, names[i]);
+    assert_string_equal(r.out, bar ? "2\n2\n2\n2\n0\nsame\n0\n"
+                                   : "2\n2\n2\n2\n0\nsame\n2\n");
+    assert_holds(r.err, bar ? "which has a `|`; change it, or write a script"
+                            : "which has a line break; change it, or write");
+    run_free(&r);
+  }
+}
+
 static void ninja_makes_the_same(void **state) {
   (void)state;
   const char *dir = scratch("ninja");
@@ -448,6 +476,7 @@ int main(void) {
       cmocka_unit_test(rows_of_another_sweep_are_not_taken),
       cmocka_unit_test(rows_of_another_origin_are_refused),
       cmocka_unit_test(a_killed_sweep_goes_on),
+      cmocka_unit_test(names_that_ninja_cannot_read_are_refused),
       cmocka_unit_test(a_front_is_what_nothing_beats),
       cmocka_unit_test(a_front_obeys_its_goals),
       cmocka_unit_test(charts_are_drawn_of_fronts),

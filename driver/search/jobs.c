@@ -172,6 +172,42 @@ static void put_ninja(const struct job_list *list) {
   text_putc(out, '\n');
 }
 
+/* A path cannot have a bar, and nothing a line's end: Ninja has no escape for
+ * them. The first text that has one, or NULL. */
+static const char *unwritable(const struct job_list *list) {
+  static const char ends[] = "\n\r", in_paths[] = "|\n\r";
+  const struct net_options *o = list->options;
+  const char *text;
+  for (size_t i = 0; (text = netc_source(o->netc, i)) != NULL; i++)
+    if (*text != '<' && strpbrk(text, in_paths))
+      return text;
+  for (size_t i = 0; i < o->wanted_count; i++)
+    if (strpbrk(o->wanted[i].path, in_paths))
+      return o->wanted[i].path;
+  for (size_t i = 0; i < o->given_count; i++) {
+    text = o->given[i].value;
+    bool path = o->given[i].option == OPTION_DEVICES;
+    if (text && strpbrk(text, path ? in_paths : ends))
+      return text;
+  }
+  return strpbrk(o->files.at[0], ends) ? o->files.at[0] : NULL;
+}
+
+static int refuse_unwritable(const struct job_list *list) {
+  const char *text = list->ninja ? unwritable(list) : NULL;
+  if (strpbrk(list->run->list, "\n\r")) /* its comment has the name */
+    return complain(EXIT_USAGE,
+                    "%s: the name of a file of jobs cannot have a line break",
+                    list->run->list);
+  if (!text)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE,
+                  "%s: Ninja cannot read `%s`, which has %s; change it, or "
+                  "write a script for Slurm, `-o x.sbatch`",
+                  list->run->list, text,
+                  strpbrk(text, "\n\r") ? "a line break" : "a `|`");
+}
+
 /* Slurm */
 
 static void put_slurm(const struct job_list *list) {
@@ -230,7 +266,9 @@ int sweep_write_jobs(struct sweep_run *run) {
                           .options = &job->options,
                           .parts = job->parts ? job->parts : USUAL_PARTS,
                           .ninja = path_ends(run->list, ".ninja")};
-  int status = name_parts(&list);
+  int status = refuse_unwritable(&list);
+  if (status == EXIT_DONE)
+    status = name_parts(&list);
   if (status != EXIT_DONE)
     return status;
   if (!output_open(&output, run->list))
