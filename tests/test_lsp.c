@@ -223,12 +223,67 @@ static void a_broken_frame_is_an_error(void **state) {
   for (size_t i = 0; i < sizeof broken_frames / sizeof *broken_frames; i++) {
     struct talk t = talk_open();
     bool zeros = strstr(broken_frames[i], ": 5\r\n\r\n") != NULL;
-    bool endless = strstr(broken_frames[i], "999") != NULL;
     talk_raw(&t, broken_frames[i], strlen(broken_frames[i]) + (zeros ? 5 : 0));
     expect_answer(&t, "\"id\":null,\"error\":{\"code\":-32700");
-    if (!endless) { /* what comes after it is answered */
-      talk_send(&t, initialize);
-      expect_answer(&t, "\"id\":1,\"result\":{\"capabilities\"");
+    talk_send(&t, initialize); /* what comes after it is answered */
+    expect_answer(&t, "\"id\":1,\"result\":{\"capabilities\"");
+    assert_int_equal(talk_end(&t), 1);
+  }
+}
+
+/* What stands above a message of 61 bytes, with its own length or another. */
+static const char *const wrong_heads[] = {
+    "Content-Length: 62\r\n\r\n",
+    "Content-Length: 70\r\n\r\n",
+    "Content-Length: 100\r\n\r\n",
+    "Content-Length: 150\r\n\r\n",
+    "Content-Length: 250\r\n\r\n",
+    "Content-Length: 100000\r\n\r\n",
+    "Content-Length: 99999999999\r\n\r\n",
+    "Content-Length: 60\r\n\r\n",
+    "Content-Length: 1\r\n\r\n",
+    "Content-Length: 0\r\n\r\n",
+    "Content-Length: 00\r\n\r\n",
+    "Content-Length: -61\r\n\r\n",
+    "Content-Length: many\r\n\r\n",
+    "Content-Length:\r\n\r\n",
+    "Content-Length 61\r\n\r\n",
+    "Content-Length: 61\r\nContent-Length: x\r\n\r\n",
+    "Content-Type: a\r\n\r\n",
+    "\r\n\r\n",
+    "",
+};
+
+/* All at once, or so many bytes at a time: answers to what comes after it. */
+static void after_a_wrong_length_requests_are_answered(void **state) {
+  (void)state;
+  static const char body[] = "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"none/"
+                             "of/these/at/all/here\"}";
+  static const size_t pieces[] = {10000, 7};
+  for (size_t i = 0; i < 2 * sizeof wrong_heads / sizeof *wrong_heads; i++) {
+    struct talk t = talk_open();
+    char one[100], all[1000];
+    size_t used = (size_t)snprintf(all, sizeof all, "%s", wrong_heads[i / 2]);
+    for (int id = 6; id <= 9; id++) {
+      int length = snprintf(one, sizeof one, body, id);
+      assert_int_equal(length, 61);
+      used +=
+          (size_t)snprintf(all + used, sizeof all - used,
+                           id == 6 ? "%.0d%s" : "Content-Length: %d\r\n\r\n%s",
+                           id == 6 ? 0 : length, one);
+    }
+    talk_send(&t, initialize);
+    expect_answer(&t, "\"capabilities\"");
+    for (size_t at = 0, n = pieces[i % 2]; at < used; at += n)
+      talk_raw(&t, all + at, used - at < n ? used - at : n);
+    expect_answer(&t, "\"id\":null,\"error\":{\"code\":-32700");
+    for (int id = 7, errors = 0; id <= 9;) {
+      char *answer = talk_read(&t, PATIENCE);
+      snprintf(one, sizeof one, "\"id\":%d,", id);
+      if (!answer || (!strstr(answer, one) && ++errors > 3))
+        fail_msg("%s: no answer to %d, but %s", wrong_heads[i / 2], id, answer);
+      id += strstr(answer, one) != NULL;
+      free(answer);
     }
     assert_int_equal(talk_end(&t), 1);
   }
@@ -731,6 +786,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(conversations),
       cmocka_unit_test(a_broken_frame_is_an_error),
+      cmocka_unit_test(after_a_wrong_length_requests_are_answered),
       cmocka_unit_test(a_message_may_not_be_endless),
       cmocka_unit_test(it_ends_with_its_client),
       cmocka_unit_test(requests_can_be_cancelled),

@@ -138,6 +138,8 @@ static void take_frames(struct lsp_server *server) {
       message = json_loadb(frame.at, frame.length,
                            JSON_ALLOW_NUL | JSON_DECODE_ANY, &reason);
       frame = slice_of(reason.text);
+      if (!message)
+        wire_refuse(&server->wire);
     }
     if (message) {
       put_waiting(server, message);

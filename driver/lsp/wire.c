@@ -28,13 +28,6 @@ static bool make_room(struct lsp_wire *wire) {
   return true;
 }
 
-static void drop_skipped(struct lsp_wire *wire) {
-  size_t there = wire->end - wire->begin;
-  size_t gone = wire->skip < there ? wire->skip : there;
-  wire->begin += gone;
-  wire->skip -= gone;
-}
-
 bool wire_read(struct lsp_wire *wire, int milliseconds) {
   struct pollfd fd = {wire->in, POLLIN, 0};
   if (wire->ended)
@@ -49,7 +42,6 @@ bool wire_read(struct lsp_wire *wire, int milliseconds) {
   if (got > 0)
     wire->end += (size_t)got;
   wire->ended = got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
-  drop_skipped(wire);
   return got > 0;
 }
 
@@ -102,34 +94,88 @@ static size_t find_length(const char *at, size_t length) {
   return found;
 }
 
+/*
+ * Looks for "Content-Length: 80" with the line's end from `from` on, where all
+ * may be out of step. A body has none: JSON has no line's end in a string. In
+ * *at the place, or behind what cannot be the beginning of one.
+ */
+static bool find_next(const struct lsp_wire *wire, size_t from, size_t *at) {
+  enum { LONGEST_LINE = 64 };
+  const char *bytes = wire->at + wire->begin;
+  size_t length = wire->end - wire->begin, i = from;
+  for (; i < length; i++) {
+    size_t rest = length - i, most = rest < LONGEST_LINE ? rest : LONGEST_LINE;
+    if ((bytes[i] != 'C' && bytes[i] != 'c') ||
+        !is_field(bytes + i, rest, "content-length:"))
+      continue;
+    const char *line = memchr(bytes + i, '\n', most);
+    if (line &&
+        find_length(bytes + i, (size_t)(line - bytes) + 1 - i) != SIZE_MAX)
+      break;
+  }
+  *at = i < length                     ? i
+        : length > from + LONGEST_LINE ? length - LONGEST_LINE
+                                       : from;
+  return i < length;
+}
+
+/* Goes to the next head; false: it has not come yet. */
+static bool find_way(struct lsp_wire *wire) {
+  size_t at;
+  wire->lost = !find_next(wire, 0, &at);
+  wire->begin += at;
+  return !wire->lost;
+}
+
+/* What begins here is no frame; a head may follow from its second byte on. */
+static enum lsp_frame lose(struct lsp_wire *wire, struct slice *frame,
+                           const char *why) {
+  wire->begin++;
+  wire->looked = 0;
+  wire->lost = true;
+  *frame = slice_of(why);
+  return LSP_FRAME_BROKEN;
+}
+
+void wire_refuse(struct lsp_wire *wire) {
+  wire->begin = wire->body;
+  wire->lost = true;
+}
+
+/* A body that is not whole, unless the next head has come before its end. */
+static enum lsp_frame wait(struct lsp_wire *wire, size_t after,
+                           struct slice *frame) {
+  size_t at;
+  if (!find_next(wire, wire->looked > after ? wire->looked : after, &at)) {
+    wire->looked = at;
+    return LSP_FRAME_NONE;
+  }
+  wire->begin += at;
+  wire->looked = 0;
+  *frame = slice_of("a message that is shorter than its Content-Length");
+  return LSP_FRAME_BROKEN;
+}
+
 enum lsp_frame wire_take(struct lsp_wire *wire, struct slice *frame) {
-  size_t head, after, there = wire->end - wire->begin;
-  if (wire->skip || there == 0)
+  size_t head, after;
+  if (wire->begin == wire->end || (wire->lost && !find_way(wire)))
     return LSP_FRAME_NONE;
-  if (!find_head(wire, &head, &after)) {
-    if (there < LSP_MOST_HEAD)
-      return LSP_FRAME_NONE;
-    wire->begin += LSP_MOST_HEAD;
-    *frame = slice_of("no end of the header in 8192 bytes");
-    return LSP_FRAME_BROKEN;
-  }
+  size_t there = wire->end - wire->begin;
+  if (!find_head(wire, &head, &after))
+    return there < LSP_MOST_HEAD
+               ? LSP_FRAME_NONE
+               : lose(wire, frame, "no end of the header in 8192 bytes");
   size_t length = find_length(wire->at + wire->begin, head);
-  if (length == SIZE_MAX) {
-    wire->begin += after;
-    *frame = slice_of("a header without a valid Content-Length");
-    return LSP_FRAME_BROKEN;
-  }
-  if (length > LSP_MOST_FRAME) {
-    wire->begin += after;
-    wire->skip = length;
-    drop_skipped(wire);
-    *frame = slice_of("a message of more than 64 MiB");
-    return LSP_FRAME_BROKEN;
-  }
+  if (length == SIZE_MAX)
+    return lose(wire, frame, "a header without a valid Content-Length");
+  if (length > LSP_MOST_FRAME)
+    return lose(wire, frame, "a message of more than 64 MiB");
   if (there - after < length)
-    return LSP_FRAME_NONE;
-  *frame = (struct slice){wire->at + wire->begin + after, length};
-  wire->begin += after + length;
+    return wait(wire, after, frame);
+  wire->body = wire->begin + after;
+  wire->looked = 0;
+  *frame = (struct slice){wire->at + wire->body, length};
+  wire->begin = wire->body + length;
   return LSP_FRAME_WHOLE;
 }
 

@@ -13,8 +13,10 @@ struct lsp_wire {
   int in, out;
   char *at; /* what was read: [begin, end) */
   size_t begin, end, room;
-  size_t skip; /* bytes to come that belong to a refused frame */
-  bool ended;  /* nothing more comes, or nobody reads */
+  size_t body;   /* of the frame that was taken last */
+  size_t looked; /* bytes from `begin` in which no head begins */
+  bool lost;     /* the next head is looked for, wherever it begins */
+  bool ended;    /* nothing more comes, or nobody reads */
 };
 
 enum lsp_frame {
@@ -28,6 +30,10 @@ enum lsp_frame {
 bool wire_read(struct lsp_wire *wire, int milliseconds);
 
 enum lsp_frame wire_take(struct lsp_wire *wire, struct slice *frame);
+
+/* The frame that was taken is no message: if its length was wrong, the next
+ * head begins in it. Before more is read. */
+void wire_refuse(struct lsp_wire *wire);
 
 void wire_write(struct lsp_wire *wire, struct slice body);
 void wire_close(struct lsp_wire *wire);
