@@ -288,9 +288,9 @@ COVER =
 test_sources := $(filter-out \
                   $(if $(SAN)$(COVER),%/test_install.c %/test_header.c) \
                   $(if $(COVER),%/test_shown.c) \
-                  $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_operators.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_readers.c %/test_tflite.c %/test_openvino.c %/test_values.c %/test_operators.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_readers.c %/test_tflite.c %/test_openvino.c %/test_values.c %/test_operators.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c %/test_openvino.c), \
                   $(wildcard $(src)tests/test_*.c))
@@ -343,6 +343,13 @@ $(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_
     $(message_objects)
 $(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector $(build)/tests/test_onnx_quant: \
     private objects += $(message_objects) -lprotobuf-c
+
+# Readers in the test's own process: tens of thousands of models a second.
+reading := $(call to_object,$(readers) $(call files,codegen/onnx) \
+             $(wildcard $(src)tests/operands_*.c)) $(message_objects)
+$(build)/tests/test_operands: $(reading) $(src)tests/operands.h
+$(build)/tests/test_operands: private objects += $(reading) -lprotobuf-c -lexpat
+$(build)/obj/tests/operands_onnx.o: | $(gen)/onnx.pb-c.h
 
 # The program with folds of imports that go wrong.
 $(build)/tests/misfold: $(src)tests/misfold.c $(objects) $(program_objects) \

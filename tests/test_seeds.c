@@ -2,7 +2,8 @@
  * What fuzzing and reviews have found, again: every file of tests/data/seeds
  * ends with the status 0 or 1, in bounded time and memory. A source's first
  * line may give options, as those of the golden cases do; a file of another
- * framework is imported. Those in slow/ take more than a second.
+ * framework is imported, strictly and with --allow-unknown. Those in slow/
+ * take more than a second.
  */
 #include "tests/run.h"
 
@@ -19,8 +20,8 @@ static const char *options_of(char *text) {
   return text + sizeof mark - 1;
 }
 
-static void replay(void **state) {
-  const char *path = *state, *suffix = strrchr(path, '.');
+static void replay_with(const char *path, const char *import) {
+  const char *suffix = strrchr(path, '.');
   bool slow = strstr(path, "/slow/"), net = strcmp(suffix, ".net") == 0;
   int seconds = slow ? LONG_SECONDS : SECONDS;
   char memory[64] = "", *text = read_text(path, NULL);
@@ -30,7 +31,7 @@ static void replay(void **state) {
              slow ? 4 * KIBIBYTES : KIBIBYTES);
   struct run r =
       run("ulimit -t %d && %s %s %s %s %s", SANITIZED ? 10 * seconds : seconds,
-          memory, NETC, net ? "" : "import", path, net ? options_of(text) : "");
+          memory, NETC, net ? "" : import, path, net ? options_of(text) : "");
   if (r.status != 0 && r.status != 1)
     print_error("%s: status %d\n%.2000s\n", path, r.status, r.err);
   assert_in_range(r.status, 0, 1);
@@ -38,6 +39,13 @@ static void replay(void **state) {
     assert_true(strstr(r.err, "error: ") || strstr(r.err, "netc: "));
   run_free(&r);
   free(text);
+}
+
+static void replay(void **state) {
+  const char *path = *state;
+  replay_with(path, "import");
+  if (strcmp(strrchr(path, '.'), ".net") != 0)
+    replay_with(path, "import --allow-unknown");
 }
 
 int main(void) {

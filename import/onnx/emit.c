@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { MOST_ATTRIBUTES = 16 };
+enum {
+  MOST_ATTRIBUTES = 16,
+  MOST_DEPTH = 8, /* of parts within parts, also if one has itself in it */
+};
 
 /* protobuf-c's texts are not const, but nobody changes them. */
 static char *copied(struct onnx *x, const char *text) {
@@ -72,6 +75,7 @@ static int new_value(struct onnx *x) {
   return (int)x->values.count - 1;
 }
 
+/* A part that is left out is none: the whole fails, and is left out itself. */
 int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count) {
   const struct onnx_op *outer = x->at;
   struct onnx_op *op = ARENA_NEW(x->arena, struct onnx_op);
@@ -80,6 +84,7 @@ int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count) {
   *op = (struct onnx_op){.proto = node,
                          .type = node->op_type,
                          .name = outer->name,
+                         .depth = outer->depth + 1,
                          .in_count = (size_t)count,
                          .out_count = 1};
   op->ins = arena_alloc(x->arena, (size_t)count + 1, sizeof *op->ins);
@@ -87,7 +92,8 @@ int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count) {
   memcpy(op->ins, ins, (size_t)count * sizeof *ins);
   op->outs[0] = new_value(x);
   onnx_begin(x, op);
-  bool right = onnx_read_op(x) && !x->graph->failed;
+  bool right = op->depth < MOST_DEPTH && onnx_read_op(x) && !x->graph->failed &&
+               !x->values.at[op->outs[0]].absent;
   if (!right)
     onnx_fail(x, "it is not supported");
   onnx_begin(x, outer);

@@ -73,8 +73,8 @@ bool onnx_leave_out(struct onnx *x, bool unknown) {
 
 bool onnx_leave_failed(struct onnx *x) {
   struct graph_error *error = &x->graph->error;
-  if (!x->lenient)
-    return false;
+  if (!x->lenient || x->at->depth > 0)
+    return false; /* a part's failure is that of the whole */
   count_absence(x, x->at,
                 graph_text(x->graph, "%.*s", SLICE_ARG(error->message)));
   *error = (struct graph_error){0};

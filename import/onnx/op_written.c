@@ -126,6 +126,8 @@ bool op_triangle(struct onnx *x) {
   int value = emit_input(x, 0), rank = emit_dims(x, value, dims);
   if (rank < 2)
     return onnx_fail(x, "it is not a matrix");
+  if (onnx_has(x, 1) && !onnx_constant(x, 1))
+    return onnx_fail(x, "its diagonal is not a constant");
   struct constant *ones = constant_new(x, TYPE_FLOAT, 2, dims + rank - 2);
   if (x->graph->failed || !constant_room(x, ones->count))
     return false;

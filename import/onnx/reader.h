@@ -103,6 +103,7 @@ struct onnx_op {
   size_t in_count, out_count;
   int *ins, *outs; /* values; -1: not given */
   bool idle;       /* it is not read */
+  int depth;       /* 0: of the file; it is a part of one of depth - 1 */
 };
 
 /* A weight of a layer: its values have the axes of a weights file. */
