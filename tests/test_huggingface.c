@@ -247,6 +247,21 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"llama\", \"quantization_config\": "
        "{\"quant_method\": \"fp8\", \"weight_block_size\": [64, 128]}}",
        "its quantization_config, fp8, is not supported"},
+      {"{\"model_type\": \"llama\", \"text_config\": {\"quantization_config\": "
+       "{\"quant_method\": \"compressed-tensors\"}}}",
+       "its text_config_quantization_config, compressed-tensors, is not "
+       "supported"},
+      {"{\"model_type\": \"llama\", \"compression_config\": "
+       "{\"quant_method\": \"compressed-tensors\"}}",
+       "its compression_config, compressed-tensors, is not supported"},
+      {"{\"model_type\": \"llama\", \"quantization\": {\"bits\": 3, "
+       "\"group_size\": 64}}",
+       "its quantization, 3 bits of MLX, is not supported"},
+      {"{\"model_type\": \"llama\", \"quantization\": {\"bits\": 4, "
+       "\"group_size\": 64, \"lm_head\": {\"bits\": 8, \"group_size\": 64}}}",
+       "its quantization, 4 bits of MLX, is not supported"},
+      {"{\"model_type\": \"llama\", \"quantization\": \"q4\"}",
+       "`quantization` is q4, not an object"},
       {"{\"model_type\": \"llama\"", "not JSON: a comma was expected"},
       {"{\"model_type\": \"llama\"} {}", "something follows the object"},
   };
@@ -288,6 +303,82 @@ static void quantised_weights_have_their_type(void **state) {
     snprintf(command, sizeof command, NETC " import %s/config.json", folder);
     expect(command, 0, cases[i][1], NULL);
   }
+}
+
+/* As mlx_lm writes it, and the bytes of Qwen3-8B-4bit's tensors. */
+static void mlx_has_groups_of_all_matrices(void **state) {
+  (void)state;
+  static const char config[] =
+      "{\"model_type\": \"qwen3\", \"architectures\": [\"Qwen3ForCausalLM\"], "
+      "\"torch_dtype\": \"bfloat16\", \"head_dim\": 128, \"hidden_size\": "
+      "4096, "
+      "\"intermediate_size\": 12288, \"num_attention_heads\": 32, "
+      "\"num_hidden_layers\": 36, \"num_key_value_heads\": 8, "
+      "\"tie_word_embeddings\": false, \"vocab_size\": 151936, ";
+  static const char *const ways[] = {
+      "\"quantization\": {\"group_size\": 64, \"bits\": 4}}",
+      "\"quantization\": {\"group_size\": 64, \"bits\": 4, \"mode\": "
+      "\"affine\"}, \"quantization_config\": {\"group_size\": 64, \"bits\": 4, "
+      "\"mode\": \"affine\"}}"};
+  const char *folder = scratch("huggingface-mlx");
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    write_in(folder, "config.json", text_of("%s%s", config, ways[i]));
+    struct run r = run(NETC " %s --predict -o %s/x.json && grep -m1 "
+                            "weight_bytes %s/x.json",
+                       folder, folder, folder);
+    assert_holds(r.out, "\"weight_bytes\": 4607731712");
+    run_free(&r);
+  }
+}
+
+/* NVIDIA's modelopt says it beside the config. */
+static void a_neighbour_may_say_how_weights_are_stored(void **state) {
+  (void)state;
+  static const struct {
+    const char *says, *out, *err; /* err: of a refusal */
+  } cases[] = {
+      {"\"quant_algo\": \"FP8\", \"exclude_modules\": [\"lm_head\"]",
+       "infer dtype=f16 weight_dtype=fp8\n", NULL},
+      {"\"quant_algo\": \"FP8\", \"exclude_modules\": [\"lm_head\", "
+       "\"model.layers.0*\"]",
+       "", "its hf_quant_config.json, FP8, is not supported"},
+      {"\"quant_algo\": \"FP8\"", "",
+       "its hf_quant_config.json, FP8, is not supported"},
+      {"\"quant_algo\": \"NVFP4\", \"group_size\": 16, \"exclude_modules\": "
+       "[\"lm_head\"]",
+       "", "its hf_quant_config.json, NVFP4, is not supported"},
+      {"\"quant_algo\"", "", "cannot read hf_quant_config.json"},
+  };
+  const char *folder = scratch("huggingface-modelopt");
+  char command[1400];
+  write_in(folder, "config.json",
+           "{\"model_type\": \"llama\", \"torch_dtype\": \"float16\"}");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_in(folder, "hf_quant_config.json",
+             text_of("{\"producer\": {\"name\": \"modelopt\"}, "
+                     "\"quantization\": {%s}}",
+                     cases[i].says));
+    snprintf(command, sizeof command, NETC " import %s/config.json", folder);
+    expect(command, cases[i].err != NULL, cases[i].out, cases[i].err);
+    snprintf(command, sizeof command, NETC " %s --predict", folder);
+    expect(command, cases[i].err != NULL, NULL, cases[i].err);
+  }
+  /* The way out that is offered. */
+  write_in(folder, "hf_quant_config.json",
+           "{\"quantization\": {\"quant_algo\": \"NVFP4\"}}");
+  struct run r =
+      run(NETC " %s --predict --allow-unknown --weight-dtype mxfp4", folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "weights 3.");
+  run_free(&r);
+  snprintf(command, sizeof command,
+           NETC " import %s/config.json "
+                "--allow-unknown",
+           folder);
+  expect(command, 0,
+         "its hf_quant_config.json, NVFP4, is not counted: weights have the "
+         "net's type",
+         NULL);
 }
 
 /* Published totals of bytes, which weights with their scales are equal to. */
@@ -418,6 +509,8 @@ int main(void) {
       cmocka_unit_test(configs_answer_at_once),
       cmocka_unit_test(wrong_values_are_told_with_their_place),
       cmocka_unit_test(quantised_weights_have_their_type),
+      cmocka_unit_test(mlx_has_groups_of_all_matrices),
+      cmocka_unit_test(a_neighbour_may_say_how_weights_are_stored),
       cmocka_unit_test(quantised_weights_have_the_bytes_of_their_index),
       cmocka_unit_test(a_layer_for_further_words_is_told),
       cmocka_unit_test(shapes_of_gguf_are_compared),

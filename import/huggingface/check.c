@@ -130,7 +130,8 @@ void hugging_note_bytes(struct hugging *h, struct slice source) {
     return;
   graph_note(h->graph, "%s has %s bytes %s than this net in %s%s",
              h->stored.name, count_text(rest < 0 ? -rest : rest).text,
-             rest > 0 ? "more" : "less", h->weight_dtype,
+             rest > 0 ? "more" : "less",
+             h->weight_dtype ? h->weight_dtype : h->dtype,
              rest > 0 && has_further(h)
                  ? graph_text(h->graph,
                               ", with layer %" PRId64

@@ -62,9 +62,7 @@ static bool choose_type(struct hugging *h) {
   return h->type || unknown_type(h, fact);
 }
 
-/* "a=1 b=word": the next pair; false: there is none. */
-static bool next_pair(const char **at, struct slice *name,
-                      struct slice *value) {
+bool hugging_pair(const char **at, struct slice *name, struct slice *value) {
   *at += strspn(*at, " ");
   size_t length = strcspn(*at, " "), equals = strcspn(*at, "=");
   if (length == 0)
@@ -121,7 +119,7 @@ static void count_labels(struct hugging *h) {
 
 static void put_defaults(struct hugging *h) {
   struct slice name, value;
-  for (const char *at = h->type->defaults; next_pair(&at, &name, &value);)
+  for (const char *at = h->type->defaults; hugging_pair(&at, &name, &value);)
     if (!is_said(h, name))
       put_fact(h->facts, name, value);
 }
@@ -204,44 +202,6 @@ static bool choose_dtype(struct hugging *h) {
   return !fact || h->dtype || hugging_refuse(h, fact, "a type of values");
 }
 
-/* Whether facts of quantization_config are those of "bits=4 group_size=64". */
-static bool has_all(const struct hugging *h, const char *conditions) {
-  struct slice name, value;
-  while (next_pair(&conditions, &name, &value)) {
-    const char *key =
-        graph_text(h->graph, "quantization_config_%.*s", SLICE_ARG(name));
-    const struct fact *fact = fact_of(h->facts, key);
-    if (slice_is(value, "none") ? fact != NULL
-                                : !fact || !slice_equal(fact->text, value))
-      return false;
-  }
-  return true;
-}
-
-static bool choose_quantisation(struct hugging *h) {
-  static const char method[] = "quantization_config_quant_method";
-  const struct fact *fact = fact_of(h->facts, "quantization_config");
-  const struct fact *named = fact_of(h->facts, method);
-  struct slice told = named ? named->text : slice_of("which names no method");
-  if (!fact || (fact->kind == FACT_OBJECT && fact->integer == 0))
-    return true;
-  if (fact->kind != FACT_OBJECT)
-    return hugging_refuse(h, fact, "an object");
-#define QUANTISED(name, conditions, word)                          \
-  if (fact_is(h->facts, method, name) && has_all(h, conditions)) { \
-    h->weight_dtype = word;                                        \
-    return true;                                                   \
-  }
-#include "import/huggingface/huggingface.def"
-  fact_fail(h->facts, fact, "its quantization_config, %.*s, is not supported",
-            SLICE_ARG(told));
-  return graph_help(h->graph,
-                    "supported are gptq, awq (groups of 32, 64, 128), "
-                    "bitsandbytes and fp8 (by tensor, or tiles of 128 x 128); "
-                    "without the quantization_config, "
-                    "`--weight-dtype` takes the types of `netc help settings`");
-}
-
 bool hugging_choose(struct hugging *h) {
   if (!choose_type(h))
     return false;
@@ -250,5 +210,5 @@ bool hugging_choose(struct hugging *h) {
   choose_pattern(h);
   choose_window(h);
   choose_rotation(h);
-  return choose_head(h) && choose_dtype(h) && choose_quantisation(h);
+  return choose_head(h) && choose_dtype(h) && hugging_quantised(h);
 }

@@ -107,6 +107,5 @@ bool huggingface_read(struct graph *graph, struct slice file,
                       .origin = "config.json"};
   if (!facts_read_json(&facts, graph, file))
     return false;
-  h.quantised = fact_of(&facts, "quantization_config");
   return stored_read(&h.stored, graph, options->folder) && hugging_make(&h);
 }

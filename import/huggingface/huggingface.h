@@ -54,6 +54,10 @@ enum { HUGGING_MOST = 1 << 30 }; /* that a number may be */
 /* "`NAME` is VALUE, not WHAT", at its place; false. */
 bool hugging_refuse(struct hugging *h, const struct fact *fact,
                     const char *what);
+/* "a=1 b=word": the next pair; false: there is none. */
+bool hugging_pair(const char **at, struct slice *name, struct slice *value);
+/* How weights are stored; false: refused. */
+bool hugging_quantised(struct hugging *h);
 bool hugging_unknown_head(struct hugging *h);
 
 /* Those of a part of several are found without its name, too. */
