@@ -39,6 +39,7 @@ static bool broadcast(struct shape *out, const struct shape *in) {
       return false;
     result.dim[offset + i] = a == 1 ? b : a;
   }
+  result.point = out->point && in->point;
   *out = result;
   return true;
 }
@@ -92,7 +93,9 @@ static bool elementwise_shape(struct layer *layer) {
   if (!check_alone(layer))
     return false;
   if (isnan(join->number) && (join->over.axes.count || join->over.keep))
-    return over_shape(layer, &join->over);
+    return layer->in[0]->point
+               ? layer_refuse(layer, WRONG_AXIS, "axis", "it has no axis")
+               : over_shape(layer, &join->over);
   layer->out = *layer->in[0];
   for (int i = 1; i < layer->input_count; i++)
     if (!broadcast(&layer->out, layer->in[i]))
@@ -235,9 +238,12 @@ static void divide(const struct tape *tape, struct operation *op) {
 /* Two at a time; smaller operands are spread over the larger. */
 static size_t pairwise(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
-  if (layer->input_count == 1)
-    return alone(layer, tape, in);
   size_t pair[2] = {in[0]};
+  if (layer->input_count == 1) {
+    pair[0] = alone(layer, tape, in);
+    tape->values.at[pair[0]].point = layer->out.point;
+    return pair[0];
+  }
   struct shape made = *layer->in[0];
   struct strides out, lies[2];
   op.does = &(struct lowering){
@@ -259,6 +265,7 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
       lies[k] = strides_spread(&lies[k], &out);
     }
     pair[0] = tape_run(tape, &op);
+    tape->values.at[pair[0]].point = made.point;
   }
   return pair[0];
 }

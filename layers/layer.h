@@ -274,7 +274,8 @@ struct layer_kind {
   enum input_type input;
   bool source; /* makes a tensor of its own, takes none */
   bool join;   /* takes operands: blocks and labels */
-  bool alone;  /* a join that with an argument needs no operand */
+  bool alone;  /* a join that with an argument needs no operand: value by
+                  value, so that a value without an axis may be one, too */
   /*
    * It takes one block: `front` runs on the current tensor and gives the
    * block its own, and the layer itself reads what the block gives, what

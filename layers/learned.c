@@ -75,8 +75,8 @@ struct weight {
 };
 
 static const struct arg_spec weight_specs[] = {
-    ARG(SHAPE, POSITION, "shape", weight, shape, .required = true,
-        .doc = "its sizes"),
+    ARG(SHAPE, POSITION, "shape", weight, shape,
+        .doc = "its sizes; without them one value, which widens no others"),
     ARG(WORDS, WORD, "fixed", weight, fixed, .words = "fixed",
         .doc = "a constant, which training leaves alone"),
     SPEC_END};
@@ -84,6 +84,10 @@ static const struct arg_spec weight_specs[] = {
 static bool weight_shape(struct layer *layer) {
   const struct weight *weight = layer->args;
   layer->out = weight->shape;
+  if (layer->out.rank == 0) {
+    layer->out = shape_of(1, &(int64_t){1});
+    layer->out.point = true;
+  }
   for (int i = 0; i < layer->out.rank; i++) {
     if (layer->out.dim[i] != SIZE_ANY)
       continue;
@@ -112,6 +116,8 @@ static void weight_params(const struct layer *layer, struct params *params) {
     if (!mul_i64(param.dim[to], layer->out.dim[i], &param.dim[to]))
       param.dim[to] = INT64_MAX; /* counted as an overflow later */
   }
+  if (layer->out.point)
+    param.rank = 0;
   params_add(params, param);
 }
 
@@ -121,6 +127,7 @@ static size_t weight_trace(const struct layer *layer, struct tape *tape,
   size_t value = tape_parameter(tape, 0);
   struct strides lies = strides_of(&layer->out);
   tape_see(tape, value, &lies);
+  tape->values.at[value].point = layer->out.point;
   return value;
 }
 

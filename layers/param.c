@@ -109,7 +109,7 @@ void param_view(const struct param *param, const struct shape *in_map,
   order_axes(&l);
   find_strides(&l);
   if (param->whole) {
-    view->rank = param->whole->rank;
+    view->rank = param->whole->point ? 0 : param->whole->rank;
     memcpy(view->dim, param->whole->dim, sizeof view->dim);
   }
   if (param->rows) {

@@ -51,9 +51,25 @@ static bool check_input_types(const struct layer *layer) {
   return true;
 }
 
+/* Nothing but sums, products and their kin reads a value without an axis. */
+static bool check_axes(const struct layer *layer) {
+  for (int i = 0; i < layer->input_count; i++) {
+    if (!layer->in[i]->point || layer->kind->alone)
+      continue;
+    struct diagnostic *d = layer_fail(layer, WRONG_RANK, NULL,
+                                      "%s takes tensors with axes, not a "
+                                      "value without one",
+                                      layer->kind->name);
+    diag_help(d, "`weight 1` is a vector of one value");
+    return false;
+  }
+  return true;
+}
+
 bool node_infer(struct layer *layer) {
   int64_t count;
-  if (!check_input_types(layer) || !layer->kind->shape(layer))
+  if (!check_input_types(layer) || !check_axes(layer) ||
+      !layer->kind->shape(layer))
     return false;
   if (shape_count(&layer->out, &count))
     return true;
@@ -140,7 +156,7 @@ static bool share_params(struct expander *e, const struct layer *layer,
 /* Most tensors have sizes that there have been of late. */
 static const struct shape *keep_shape(struct expander *e,
                                       const struct shape *shape) {
-  uint64_t hash = (uint64_t)shape->rank;
+  uint64_t hash = (uint64_t)(shape->point ? 0 : shape->rank);
   for (int i = 0; i < shape->rank; i++) /* sizes are often powers of two */
     hash = hash_word(hash, (uint64_t)shape->dim[i]);
   const struct shape **kept = &e->shapes[(hash >> 32) % RECENT_SHAPES];

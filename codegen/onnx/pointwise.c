@@ -219,6 +219,12 @@ static bool covers(const struct onnx_layout *at, const struct view *views) {
   return true;
 }
 
+/* A weight without an axis, which ONNX spreads over any tensor as it is. */
+static value_id point_of(const struct view *view) {
+  const struct onnx_rendering *made = view->of->seen.at;
+  return view->of->seen.count && made->at.rank == 0 ? made->value : NO_VALUE;
+}
+
 bool onnx_binary(struct exporting *x) {
   struct view views[2] = {onnx_in(x, 0), onnx_in(x, 1)};
   struct onnx_layout at = onnx_choose_layout(x, views, 2), as;
@@ -228,10 +234,15 @@ bool onnx_binary(struct exporting *x) {
              NO_VALUE;
     views[i].at = as;
   }
-  value_id a = covers(&at, views) && !view_mixes(&views[0])
-                   ? onnx_get(x, &views[0])
-                   : onnx_get_spread(x, &views[0]);
-  value_id b = view_mixes(&views[1]) ? onnx_get_spread(x, &views[1])
-                                     : onnx_get(x, &views[1]);
+  value_id a = point_of(&views[0]), b = point_of(&views[1]);
+  bool points =
+      a != NO_VALUE && b != NO_VALUE; /* their sum would be one, too */
+  if (a == NO_VALUE || points)
+    a = covers(&at, views) && !view_mixes(&views[0])
+            ? onnx_get(x, &views[0])
+            : onnx_get_spread(x, &views[0]);
+  if (b == NO_VALUE || points)
+    b = view_mixes(&views[1]) ? onnx_get_spread(x, &views[1])
+                              : onnx_get(x, &views[1]);
   return onnx_put_first(x, NODE(x, operator_of(x), &at, a, b), &at);
 }

@@ -143,6 +143,8 @@ static void make_sizes(struct torch_form *f, const struct module_name *name,
                        const char *const *hints) {
   const struct param *param = &f->params.all.at[0];
   int own = 0;
+  if (param->rank == 0)
+    MAKE(f, "()");
   for (int i = 0; i < (name ? name->shape.rank : param->rank); i++) {
     MAKE(f, i ? ", " : "");
     if (name && name->shape.dims[i] == 1) {
@@ -209,6 +211,8 @@ struct slice form_truth(bool value) {
 struct slice form_list(const struct torch_form *f, const int64_t *values,
                        int count) {
   struct text text = text_new(f->arena);
+  if (count == 0)
+    return slice_of("()");
   for (int i = 0; i < count; i++) {
     text_put(&text, i ? ", " : "(");
     text_int(&text, values[i]);

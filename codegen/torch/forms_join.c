@@ -1,13 +1,19 @@
 /* Joins, and arithmetic of one tensor: with a number, over axes. */
 #include "codegen/torch/form.h"
 
-/* All as they lie, if they lie alike; else in one order for all. */
+/* All as they lie, if they lie alike; else in one order for all. A value
+ * without an axis has none. */
 static struct torch_seen order_of_all(const struct torch_form *f) {
-  struct torch_seen seen = f->in[0];
+  int first = 0;
+  while (first + 1 < f->layer->input_count && f->layer->in[first]->point)
+    first++;
+  struct torch_seen seen = f->in[first];
   bool alike = true, ranks = true;
-  for (int i = 1; i < f->layer->input_count; i++) {
+  for (int i = first + 1; i < f->layer->input_count; i++) {
     const struct torch_seen *other = &f->in[i];
-    ranks = ranks && f->layer->in[i]->rank == f->layer->in[0]->rank;
+    if (f->layer->in[i]->point)
+      continue;
+    ranks = ranks && f->layer->in[i]->rank == f->layer->in[first]->rank;
     alike = alike && other->order == seen.order &&
             (seen.order != ORDER_FLAT || shape_equal(other->map, seen.map));
   }
@@ -21,6 +27,11 @@ static const struct torch_code *operand(struct torch_form *f, int i,
                                         struct torch_seen seen) {
   int lacks = f->layer->out.rank - f->layer->in[i]->rank;
   struct torch_code *code = ARENA_NEW(f->arena, struct torch_code);
+  if (f->layer->in[i]->point) {
+    *code = code_new(f->arena);
+    code_format(code, "%x", i);
+    return code;
+  }
   if (lacks == 0)
     return form_on(f, i, seen);
   *code = code_new(f->arena);

@@ -284,11 +284,11 @@ void form_weight(struct torch_form *f) {
   if (form_word(f, "fixed")) {
     f->helpers |= 1u << HELPER_Fixed;
     MAKE(f, "Fixed(weight=torch.randn(%v))", "shape",
-         form_list(f, shape->dim, shape->rank));
+         form_list(f, shape->dim, shape->point ? 0 : shape->rank));
   } else {
     form_make_learned(f, "torch.randn", hints);
   }
   form_parameter(f, &f->call, 0);
-  CALL(f, "[None]");
+  CALL(f, shape->point ? "" : "[None]");
   f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};
 }

@@ -54,12 +54,13 @@ struct graph_node *onnx_weight(struct onnx *x, struct constant *c) {
   node->shape.rank = c->rank;
   for (int i = 0; i < c->rank && i < LIMIT_RANK; i++)
     node->shape.size[i] = c->dims[i];
-  if (c->rank == 0)
-    node->shape.size[node->shape.rank++] = 1;
   if (c->rank > LIMIT_RANK)
     onnx_fail(x, "a constant of %d axes", c->rank);
-  graph_arg(x->graph, node, PART_OTHER, "",
-            graph_sizes(x->graph, node->shape.size, node->shape.rank));
+  if (c->rank > 0)
+    graph_arg(x->graph, node, PART_OTHER, "",
+              graph_sizes(x->graph, node->shape.size, node->shape.rank));
+  else
+    node->shape.size[node->shape.rank++] = 1;
   if (!c->trained)
     graph_flag(x->graph, node, "fixed");
   if (c->name)

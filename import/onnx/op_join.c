@@ -228,7 +228,7 @@ static bool of_weight(struct onnx *x, enum layer_word word,
   if (node < 0)
     node = pattern_weight(x, word, whole->node, lying);
   if (node < 0) {
-    int weight = onnx_weight(x, lying)->index;
+    int weight = onnx_weight(x, c->rank ? lying : c)->index;
     struct graph_node *join =
         graph_pair(x->graph, word, swapped ? weight : whole->node,
                    swapped ? whole->node : weight);

@@ -45,7 +45,7 @@ int64_t shape_rows(const struct shape *shape) {
 bool shape_equal(const struct shape *a, const struct shape *b) {
   if (a == b)
     return true;
-  if (a->rank != b->rank || a->dtype != b->dtype)
+  if (a->rank != b->rank || a->dtype != b->dtype || a->point != b->point)
     return false;
   for (int i = 0; i < a->rank; i++)
     if (a->dim[i] != b->dim[i])

@@ -23,6 +23,7 @@ enum dtype {
 struct shape {
   int rank; /* 0: unknown, likewise */
   enum dtype dtype;
+  bool point; /* a value without an axis, which counts as one axis of 1 here */
   int64_t dim[LIMIT_RANK];
 };
 

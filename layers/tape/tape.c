@@ -44,6 +44,15 @@ size_t tape_outside(struct tape *tape, struct extent extent, bool trained) {
 
 /* Mixed precision */
 
+static bool all_points(const struct tape *tape, const struct operation *op) {
+  for (int i = 0; i < op->in_count; i++)
+    if (!tape->values.at[op->in[i]].point)
+      return false;
+  return true;
+}
+
+/* A tensor without an axis has no say beside others, and is not copied:
+ * c10/core/ScalarType.h, TensorIterator. */
 static enum width width_of(const struct tape *tape,
                            const struct operation *op) {
   enum width widest = WIDTH_LOW;
@@ -52,7 +61,8 @@ static enum width width_of(const struct tape *tape,
   if (op->cast != CAST_NONE)
     return op->cast == CAST_LOW ? WIDTH_LOW : WIDTH_NET;
   for (int i = 0; i < op->in_count; i++)
-    if (tape_extent(tape, op->in[i])->width != WIDTH_LOW)
+    if (tape_extent(tape, op->in[i])->width != WIDTH_LOW &&
+        (!tape->values.at[op->in[i]].point || all_points(tape, op)))
       widest = WIDTH_NET;
   return op->in_count ? widest : WIDTH_NET;
 }
@@ -61,7 +71,7 @@ static enum width width_of(const struct tape *tape,
 static size_t cast_input(struct tape *tape, size_t in, enum width width) {
   struct extent extent = *tape_extent(tape, in);
   bool real = extent.width == WIDTH_NET || extent.width == WIDTH_LOW;
-  if (!real || extent.width == width)
+  if (!real || extent.width == width || tape->values.at[in].point)
     return in;
   extent.width = width;
   struct operation op = {.name = "cast",

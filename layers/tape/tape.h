@@ -158,6 +158,7 @@ struct tape_value {
   bool needs_gradient : 1;
   bool still : 1;  /* there once for all samples */
   bool shared : 1; /* two layers read it */
+  bool point : 1;  /* without an axis: it widens no values of fewer bits */
   bool part : 1;   /* one of several views, which are never written over */
   bool view : 1;   /* autograd knows it as a view: struct operation */
 };
