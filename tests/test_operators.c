@@ -243,6 +243,16 @@ static struct row {
     {"Softmax", "Softmax", "x", "axis=1", NULL, "softmax"},
     {"Softmax-2", "Softmax", "x", "", NULL, "softmax w"},
     {"Softmax-3", "Softmax", "x", "axis=2", NULL, "softmax h"},
+    {"Softmax-of-samples", "Softmax", "x", "axis=0", "2x4x3",
+     "input 2x4x3\n"
+     "softmax h"},
+    {"LpNormalization-of-samples", "LpNormalization", "x", "axis=0", "2x2x3",
+     "input 2x2x3\n"
+     "permute 1 2 0 -> 2x3x2\n"
+     "l2norm\n"
+     "permute 2 0 1 -> 2x2x3"},
+    {"ReduceMean-of-samples", "ReduceMean", "x", "axes=0,", "2x4x3",
+     "# The batch is the second axis of the file's inputs."},
     {"Softmax-4", "Softmax", "x", "axis=0", NULL,
      "permute 2 0 1            -> 8x6x10\n"
      "reshape 8x6x10x1 softmax -> 8x6x10x1\n"

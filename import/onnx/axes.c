@@ -41,6 +41,11 @@ bool view_to_last(struct onnx *x, const struct onnx_view *view, int axis,
   const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   bool idle = shape->rank > 2 && shape->size[0] == 1;
   axes->count = 0;
+  if (axis == x->batch_axis && (x->open_batch || view->at.dim[axis] > 1) &&
+      view_is_batch(x, view, axis)) {
+    x->over_batch = true;
+    return onnx_fail(x, "axis %d, which it is over, is the batch", axis);
+  }
   if (view_axis(x, view, axis) == shape->rank - 1 && view->at.dim[axis] > 1 &&
       (!idle || shape->rank != 3)) {
     *result = *view;

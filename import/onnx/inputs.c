@@ -265,9 +265,11 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
     const struct map_entry *entry =
         param ? map_find(&x->sizes, slice_of(param)) : NULL;
     dims[i] = has && dim->dim_value ? dim->dim_value : 0;
+    bool open = !entry && (!has || dim->dim_value <= 0);
+    x->open_batch = x->open_batch || (open && i == x->batch_axis);
     if (entry)
       dims[i] = entry->number;
-    else if (!has || dim->dim_value <= 0)
+    else if (open)
       dims[i] = i == x->batch_axis || given ? 1 : 0;
     if (dims[i] == 0)
       return unknown_axis(x, info->name, i, param);

@@ -329,13 +329,15 @@ bool onnx_read_model(struct graph *graph, struct byte_store *store,
   static const int batch_axes[] = {0, 1, -1};
   size_t last = sizeof batch_axes / sizeof *batch_axes;
   bool whole = false; /* the first axis is the batch, and all are of one */
+  bool none = false;  /* the first axis is an axis like any other */
   struct graph clean, first = *graph;
   onnx_fill(model);
   if (says_something(model->graph->name))
     graph->name = model->graph->name;
   clean = *graph;
   for (size_t i = 0; i <= last; i++) {
-    if ((whole && i < last) || (i == last && !options->allow_unknown))
+    if ((whole && i < last) || (none && batch_axes[i % last] == 1) ||
+        (i == last && !options->allow_unknown))
       continue;
     struct onnx x = {
         .graph = graph,
@@ -351,11 +353,15 @@ bool onnx_read_model(struct graph *graph, struct byte_store *store,
         .batch = 1};
     *graph = clean;
     graph->nodes.count = 0;
-    if ((i == 0 && onnx_take_source(&x)) || attempt(&x))
+    if ((i == 0 && onnx_take_source(&x)) || attempt(&x)) {
+      if (x.batch_axis == 1 && x.batch > 1)
+        graph_note(graph, "The batch is the second axis of the file's inputs.");
       return true;
+    }
     if (i == 0)
       first = *graph;
-    whole = whole || (i == 0 && x.batch == 1 && !x.other_batch);
+    none = none || (i == 0 && x.over_batch);
+    whole = whole || (i == 0 && x.batch == 1 && !x.other_batch && !none);
   }
   *graph = first;
   return false;

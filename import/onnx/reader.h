@@ -172,6 +172,8 @@ struct onnx {
   int batch_axis;           /* of inputs; -1: they have none */
   int64_t batch;            /* samples that the file's sizes speak of */
   bool other_batch;         /* an operator has them along another axis */
+  bool open_batch;          /* how many samples there are is not stated */
+  bool over_batch;          /* an operator is over that axis: it is none */
   int64_t room;             /* values that constants may still take */
   VEC(struct external_file *) files;   /* that hold values, beside the model */
   struct map beside;                   /* them by name: the index plus 1 */
