@@ -61,6 +61,22 @@ void row_options_clear(struct expander *e) {
   e->row = (struct row_options){.frozen = e->freezes};
 }
 
+/* Names of all layers that may, as a sentence has them. */
+static const char *overwriting(struct arena *arena) {
+  struct text text = text_new(arena);
+  size_t last = layer_kind_count(), count = 0;
+  while (!layer_kind_at(last - 1)->overwrites)
+    last--;
+  for (size_t i = 0; i < last; i++)
+    if (layer_kind_at(i)->overwrites)
+      text_printf(&text, "%s%s",
+                  count++ == 0    ? ""
+                  : i + 1 == last ? " and "
+                                  : ", ",
+                  layer_kind_at(i)->name);
+  return text_string(&text);
+}
+
 /* What is said of a row must mean something for one of its layers. */
 bool row_options_check(struct expander *e, const struct binding *options,
                        int64_t first) {
@@ -86,9 +102,8 @@ bool row_options_check(struct expander *e, const struct binding *options,
         report(e, UNKNOWN_OPTION, options->spans[ROW_INPLACE],
                "%s never overwrites its input", options->owner);
     diag_offer_omission(d, d->span, "leave it out");
-    return diag_help(d,
-                     "relu, relu6, leaky, elu, silu, mish, hswish and add do, "
-                     "where nothing else needs it");
+    return diag_help(d, "%s do, where nothing else needs it",
+                     overwriting(e->arena));
   }
   return true;
 }

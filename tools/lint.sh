@@ -86,6 +86,11 @@ named=$(git grep -nE "\blayer_($names)\b" -- '*.[chly]' '*.def' \
   ':!layers' ':!tests' ':!driver/run/torchvision.def' | head -5)
 [ -z "$named" ] || say "a layer is named outside layers/: $named"
 
+# Nor does a message list them: the rows know which have a property.
+listed=$(git grep -nE "\"[^\"]*\b($names), ($names)(,| and) " -- '*.c' '*.y' \
+  ':!layers' ':!tests' ':!tools' | head -5)
+[ -z "$listed" ] || say "a message lists layers outside layers/: $listed"
+
 # A tag stands once: whoever reads it knows which is meant.
 # shellcheck disable=SC2046
 twice=$(sed -nE 's/^(struct|enum|union) ([a-z_0-9]+) \{.*/\2/p' \
