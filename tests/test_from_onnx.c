@@ -50,6 +50,36 @@ static void models_of_others_have_their_counts(void **state) {
   }
 }
 
+/*
+ * torch.onnx writes a Linear that is used twice with two equal matrices and one
+ * bias, and two layers that are copies alike: both count, and a note says so.
+ */
+static void equal_matrices_are_noted(void **state) {
+  (void)state;
+  const char *path = DATA "/siamese_seq.onnx";
+  char *source = import(path, "");
+  check_totals(path, source, 384, 2 * 11 * (14 * 8 + 8 * 8));
+  assert_holds(source, "# 2 layers have the bias and the values of another "
+                       "one's matrix, as `enc.0.bias`. Each is counted;");
+  free(source);
+  source = import(DATA "/siamese.onnx", "");
+  assert_null(strstr(source, "Each is counted"));
+  free(source);
+  /* Other values in one of them: there is one pair less. */
+  size_t length;
+  char *bytes = read_text(path, &length), copy[700];
+  size_t last = 0; /* the initializer's name, which its values follow */
+  for (size_t i = 0; i + 4 < length; i++)
+    last = memcmp(bytes + i, "w2_1", 4) == 0 ? i : last;
+  bytes[last + 16] ^= 1;
+  snprintf(copy, sizeof copy, "%s/a.onnx", scratch("equal-matrices"));
+  write_text(copy, bytes, length);
+  source = import(copy, "");
+  assert_holds(source, "# 1 layer has the bias");
+  free(source);
+  free(bytes);
+}
+
 static void *take_in(void *arena, size_t size) {
   return arena_alloc(arena, size ? size : 1, 1);
 }
@@ -1200,6 +1230,7 @@ static void what_was_given_comes_back(void **state) {
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(models_of_others_have_their_counts),
+      cmocka_unit_test(equal_matrices_are_noted),
       cmocka_unit_test(other_commands_take_the_options_of_import),
       cmocka_unit_test(batch_norms_that_were_folded_are_told),
       cmocka_unit_test(exports_come_back),

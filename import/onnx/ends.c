@@ -1,6 +1,8 @@
 /* The end of a model: its outputs, what hangs on none, what is shared. */
+#include <inttypes.h>
 #include <string.h>
 
+#include "import/onnx/external.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/steps.h"
 
@@ -145,6 +147,65 @@ static void find_ties(struct onnx *x) {
   }
 }
 
+/* A layer's tensor of the file; NULL: it has none of its own. */
+static struct constant *tensor_of(struct onnx *x, int node, const char *name) {
+  const struct constant *c = origin_of(onnx_find_weight(x, node, name));
+  return c && c->trained ? (struct constant *)c : NULL;
+}
+
+/* Its values are here, and no more than a comment is worth. */
+static bool can_compare(struct onnx *x, struct constant *c) {
+  bool outside =
+      c->proto && external_is(c->proto) && !external_is_there(x, c->proto);
+  return !outside && c->count <= MOST_FOLDED && c->count <= x->room / 2 &&
+         constant_known(x, c) && c->real;
+}
+
+/* Equal values that are not all the same, as those of a new layer may be. */
+static bool has_equal_matrix(struct onnx *x, int a, int b) {
+  struct constant *one = tensor_of(x, a, "weight"),
+                  *two = tensor_of(x, b, "weight");
+  double even;
+  return one && two && one != two && one->rank == 2 && two->rank == 2 &&
+         memcmp(one->dims, two->dims, 2 * sizeof *one->dims) == 0 &&
+         can_compare(x, one) && can_compare(x, two) && !one->fill &&
+         !two->fill && !constant_is_even(x, one, &even) &&
+         memcmp(one->real, two->real, (size_t)one->count * sizeof(float)) == 0;
+}
+
+/*
+ * PyTorch writes the matrix of a layer that is used twice as two, with one
+ * bias; but so it writes layers that are copies of each other, as a new
+ * nn.TransformerEncoder has them. Both are counted, and a note says so.
+ */
+static void note_copies(struct onnx *x) {
+  struct map owners = {0}; /* of biases */
+  int64_t copies = 0;
+  const char *first = NULL;
+  for (size_t i = 0; i < x->graph->nodes.count; i++) {
+    const struct constant *bias = tensor_of(x, (int)i, "bias");
+    if (!bias || graph_at(x->graph, (int)i)->again)
+      continue;
+    struct slice key = {arena_copy(x->arena, (char *)&bias, sizeof bias),
+                        sizeof bias};
+    struct map_entry *entry = map_add(x->arena, &owners, key);
+    if (!entry->number) {
+      entry->number = (int64_t)i + 1;
+    } else if (has_equal_matrix(x, (int)entry->number - 1, (int)i)) {
+      first = first ? first : bias->name;
+      copies++;
+    }
+  }
+  if (copies)
+    graph_note(x->graph,
+               "%" PRId64
+               " layer%s %s the bias and the values of another one's "
+               "matrix, as `%s`. Each is counted; if the model uses one layer "
+               "several times, write `again` for it.",
+               copies, copies > 1 ? "s" : "", copies > 1 ? "have" : "has",
+               onnx_shown(x, first ? first : ""));
+}
+
 static bool is_fixed(const struct graph_node *node) {
   for (size_t i = 0; i < node->args.count; i++)
     if (strcmp(node->args.at[i].value, "fixed") == 0)
@@ -221,6 +282,7 @@ bool onnx_finish(struct onnx *x) {
   onnx_find_attention(x);
   drop_dead(x);
   find_ties(x);
+  note_copies(x);
   if (x->graph->nodes.count == 0)
     return onnx_fail(x, "nothing is left of the net");
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
