@@ -146,7 +146,7 @@ static void put_name(struct text *out, struct slice name) {
   size_t end = bytes_of(name, width - NAME_END);
   text_bytes(out, name.at, bytes_of(name, NAME_BEGIN));
   text_put(out, "...");
-  text_bytes(out, name.at + end, name.length - end);
+  text_puts(out, slice_from(name, end));
 }
 
 static struct slice format_whole(struct diagnostic *d, const char *format,

@@ -38,6 +38,25 @@ static inline bool slice_is(struct slice s, const char *text) {
   return slice_equal(s, slice_of(text));
 }
 
+/*
+ * Pieces of a text. All that shorten one go through these, which never leave
+ * it: a length that wrapped would read far behind the text.
+ */
+static inline struct slice slice_from(struct slice s, size_t at) {
+  if (at > s.length)
+    at = s.length;
+  return at ? (struct slice){s.at + at, s.length - at} : s;
+}
+
+static inline struct slice slice_to(struct slice s, size_t end) {
+  return (struct slice){s.at, end < s.length ? end : s.length};
+}
+
+/* Without its last `count` bytes. */
+static inline struct slice slice_less(struct slice s, size_t count) {
+  return slice_to(s, s.length > count ? s.length - count : 0);
+}
+
 /* Where the line of a byte begins, and where it ends, without its '\n'. */
 static inline size_t slice_line_begin(struct slice s, size_t at) {
   while (at > 0 && s.at[at - 1] != '\n')
@@ -56,10 +75,18 @@ static inline bool slice_begins(struct slice s, const char *start) {
   return s.length >= length && memcmp(s.at, start, length) == 0;
 }
 
+static inline bool slice_ends_in(struct slice s, struct slice end) {
+  return s.length >= end.length &&
+         slice_equal(slice_from(s, s.length - end.length), end);
+}
+
 static inline bool slice_ends(struct slice s, const char *end) {
-  size_t length = strlen(end);
-  return s.length >= length &&
-         memcmp(s.at + s.length - length, end, length) == 0;
+  return slice_ends_in(s, slice_of(end));
+}
+
+/* Without `end`, if it ends so. */
+static inline struct slice slice_without(struct slice s, struct slice end) {
+  return slice_ends_in(s, end) ? slice_less(s, end.length) : s;
 }
 
 #endif

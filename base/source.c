@@ -121,5 +121,5 @@ struct slice sources_slice(const struct sources *sources, struct span span) {
 struct slice sources_rest(const struct sources *sources, uint32_t offset) {
   const struct source *source = find(sources, offset);
   size_t at = offset - source->base;
-  return (struct slice){source->text.at + at, source->text.length - at};
+  return slice_from(source->text, at);
 }

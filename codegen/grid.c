@@ -121,8 +121,7 @@ void text_wrap(struct text *out, struct slice paragraph, size_t indent,
     size_t length = line_length(paragraph, room);
     text_bytes(out, paragraph.at, length);
     text_putc(out, '\n');
-    paragraph = skip_blanks(
-        (struct slice){paragraph.at + length, paragraph.length - length});
+    paragraph = skip_blanks(slice_from(paragraph, length));
     if (!paragraph.length)
       return;
     text_fill(out, ' ', indent);
@@ -139,8 +138,7 @@ size_t grid_lines(const struct grid *grid) {
       size_t width = grid->columns[i].width, own = 0;
       while (!grid->columns[i].dropped && cell.length) {
         size_t length = line_length(cell, width);
-        cell =
-            skip_blanks((struct slice){cell.at + length, cell.length - length});
+        cell = skip_blanks(slice_from(cell, length));
         own++;
       }
       most = own > most ? own : most;

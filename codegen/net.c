@@ -34,8 +34,7 @@ static struct slice unique_label(struct flat *f, struct slice name) {
     struct text block = text_new(f->c->arena);
     int64_t group = f->open.at[f->open.count - 1].group;
     model_put_group_name(&block, f->model, group);
-    name.at += block.length + 1;
-    name.length -= block.length + 1;
+    name = slice_from(name, block.length + 1);
   }
   for (size_t i = 0; i < name.length; i++)
     if (name.at[i] != ']')

@@ -103,8 +103,7 @@ static void put_choice(struct text *out, const struct paper_words *p,
   if (says_something(p, (struct slice){choice.at, colon}))
     put_words(out, p, (struct slice){choice.at + colon + 1, bar - colon - 1});
   else if (bar < choice.length)
-    put_words(out, p,
-              (struct slice){choice.at + bar + 1, choice.length - bar - 1});
+    put_words(out, p, slice_from(choice, bar + 1));
 }
 
 static void put_node(struct text *out, const struct compiled *c,
@@ -119,8 +118,7 @@ static void put_node(struct text *out, const struct compiled *c,
     if (open < words.length)
       put_choice(out, &p, (struct slice){words.at + open + 1, end - open - 1});
     end += end < words.length;
-    words.at += end;
-    words.length -= end;
+    words = slice_from(words, end);
   }
 }
 

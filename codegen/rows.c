@@ -80,7 +80,7 @@ static void put_inside(struct text *out, const struct model *model,
   size_t length = around.length;
   if (length && name.length > length + 1 && name.at[length] == '.' &&
       memcmp(name.at, around.at, length) == 0)
-    name = (struct slice){name.at + length + 1, name.length - length - 1};
+    name = slice_from(name, length + 1);
   text_puts(out, name);
 }
 

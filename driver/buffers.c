@@ -125,7 +125,7 @@ static struct slice kept(struct reader *r) {
 
 static struct slice unquoted(struct slice s) {
   if (s.length >= 2 && *s.at == '"' && s.at[s.length - 1] == '"')
-    return (struct slice){s.at + 1, s.length - 2};
+    return slice_less(slice_from(s, 1), 1);
   return s;
 }
 
@@ -197,8 +197,7 @@ static bool next_line(struct reader *r, struct slice *rest) {
   size_t length = end ? (size_t)(end - rest->at) : rest->length;
   r->line = (struct slice){rest->at, length};
   r->number++;
-  rest->at += length + (end != NULL);
-  rest->length -= length + (end != NULL);
+  *rest = slice_from(*rest, length + (end != NULL));
   if (r->line.length && r->line.at[r->line.length - 1] == '\r')
     r->line.length--;
   return true;

@@ -39,6 +39,6 @@ size_t import_allow(struct netc *netc, struct slice source, struct text *out) {
     count++;
   }
   text_put(out, count ? "\"\n" : "");
-  text_puts(out, (struct slice){source.at + place, source.length - place});
+  text_puts(out, slice_from(source, place));
   return count;
 }

@@ -17,14 +17,9 @@ static bool has_word(struct slice text, const char *word, size_t length) {
   return memmem(text.at, text.length, word, length) != NULL;
 }
 
-static struct slice from(struct slice text, size_t at) {
-  at = at < text.length ? at : text.length;
-  return (struct slice){text.at + at, text.length - at};
-}
-
 static struct slice without_blanks(struct slice text) {
   while (text.length && strchr(" \t\r\n\f\v", *text.at))
-    text = from(text, *text.at ? 1 : text.length);
+    text = slice_from(text, *text.at ? 1 : text.length);
   return text;
 }
 
@@ -35,9 +30,9 @@ static bool next_line(struct slice *text, struct slice *line) {
   const char *end = memchr(text->at, '\n', text->length);
   size_t length = end ? (size_t)(end - text->at) : text->length;
   *line = (struct slice){text->at, length};
-  *text = from(*text, length + 1);
+  *text = slice_from(*text, length + 1);
   while (line->length && (*line->at == ' ' || *line->at == '\t'))
-    *line = from(*line, 1);
+    *line = slice_from(*line, 1);
   while (line->length && strchr(" \t\r", line->at[line->length - 1]))
     line->length--;
   return true;
@@ -147,7 +142,7 @@ static bool kind_buffers(struct slice head) {
     size_t length = comma ? (size_t)(comma - rest.at) : rest.length;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
       found += slice_is((struct slice){rest.at, length}, columns[i]);
-    rest = from(rest, length + 1);
+    rest = slice_from(rest, length + 1);
   }
   return found == sizeof columns / sizeof *columns;
 }
@@ -158,9 +153,9 @@ static bool kind_caffe(struct slice head) {
   for (const char *at = head.at; next_line(&head, &line); at = head.at) {
     if (line.at != at || !has_prefix(line, "layer"))
       continue;
-    line = from(line, 5 + (byte_at(line, 5) == 's'));
+    line = slice_from(line, 5 + (byte_at(line, 5) == 's'));
     while (line.length && *line.at == ' ')
-      line = from(line, 1);
+      line = slice_from(line, 1);
     if (has_prefix(line, "{"))
       return true;
   }
@@ -194,10 +189,10 @@ static struct slice name_of(struct slice text) {
  */
 static struct slice imported_by(struct slice line) {
   if (has_prefix(line, "import ") && !memchr(line.at, '"', line.length))
-    return name_of(from(line, 7));
+    return name_of(slice_from(line, 7));
   if (has_prefix(line, "from ") && has_word(line, " import ", 8))
-    return name_of(from(line, 5));
-  return from(line, line.length);
+    return name_of(slice_from(line, 5));
+  return slice_from(line, line.length);
 }
 
 static bool imports(struct slice head, const char *const *names) {
@@ -234,13 +229,13 @@ static bool kind_python(struct slice head) {
 /* "Net(", then "  (conv1): Conv2d(3, 64, ...". */
 static bool kind_printed(struct slice head) {
   struct slice line, rest = without_blanks(head);
-  rest = from(rest, name_of(rest).length);
+  rest = slice_from(rest, name_of(rest).length);
   if (!has_prefix(rest, "(\n") && !has_prefix(rest, "(\r"))
     return false;
   while (next_line(&head, &line)) {
-    rest = from(line, 1);
+    rest = slice_from(line, 1);
     while (rest.length && (name_of(rest).length || *rest.at == '.'))
-      rest = from(rest, 1);
+      rest = slice_from(rest, 1);
     if (has_prefix(line, "(") && has_prefix(rest, "): ") &&
         isupper((int)byte_at(rest, 3)))
       return true;
@@ -343,7 +338,7 @@ static bool has_line(struct slice head, const char *prefix) {
 }
 
 static bool begins_as(const struct file_kind *k, struct slice head) {
-  struct slice there = from(head, k->at);
+  struct slice there = slice_from(head, k->at);
   if (k->magic.length && (there.length < k->magic.length ||
                           memcmp(there.at, k->magic.at, k->magic.length) != 0))
     return false;
@@ -391,7 +386,7 @@ static enum file_kind_id named_kind(enum file_kind_id named,
 enum file_kind_id file_kind_of(const char *path, struct slice head) {
   static const char mark[] = "\xef\xbb\xbf"; /* Windows begins texts with it */
   if (has_prefix(head, mark))
-    head = from(head, sizeof mark - 1);
+    head = slice_from(head, sizeof mark - 1);
   bool source = has_suffix(path, ".net");
   for (int i = 0; i < KIND_VAGUE; i++)
     if (!(source && kinds[i].lines) && is_of(&kinds[i], head))

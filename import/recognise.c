@@ -134,7 +134,7 @@ bool recognise_set_params(struct arena *arena, const char *params,
                    (struct slice){params + name + 1, length - name - 1}))
       return false;
     text_putc(&out, '\0');
-    *source = (struct slice){out.at, out.length - 1};
+    *source = slice_less(text_slice(&out), 1);
     params += length + (params[length] == ' ');
   }
   return true;

@@ -71,7 +71,7 @@ static bool read_number(struct number *n, struct slice text) {
     n->exponent = true;
     return read_exponent(text, i);
   }
-  struct slice unit = {text.at + i, text.length - i};
+  struct slice unit = slice_from(text, i);
   if (!unit.length)
     return true;
   for (size_t u = 1; u < sizeof units / sizeof *units; u++) {
@@ -133,7 +133,7 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
     large += text.at[i] == 'X';
     text_putc(&right, text.at[i] == 'X' ? 'x' : text.at[i]);
   }
-  struct slice unit = {text.at + digits, text.length - digits};
+  struct slice unit = slice_from(text, digits);
   const char *known = scan_unit(unit);
   if (known) {
     struct text unit_text = text_new(scan->arena);
@@ -159,8 +159,8 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
                    (int)digits, text.at);
     return true;
   }
-  struct slice shorter = {text.at, text.length - 1}; /* 2., 1_, 3KiBs */
-  struct slice singular = {unit.at, unit.length - (unit.length > 0)};
+  struct slice shorter = slice_less(text, 1); /* 2., 1_, 3KiBs */
+  struct slice singular = slice_less(unit, 1);
   if (unit.length == 1 ? strchr("._", *unit.at) != NULL
                        : slice_ends(unit, "s") && scan_unit(singular))
     diag_suggest(d, span, shorter);

@@ -21,7 +21,7 @@ static struct slice stem(struct arena *arena, struct slice path) {
   size_t start = path.length;
   while (start > 0 && path.at[start - 1] != '/')
     start--;
-  struct slice name = {path.at + start, path.length - start};
+  struct slice name = slice_from(path, start);
   for (size_t i = name.length; i-- > 1;)
     if (name.at[i] == '.') {
       name.length = i;

@@ -135,7 +135,7 @@ static struct slice plain_value(struct arena *arena,
   size_t prefix = sizeof stage - 1;
   if (spec->type == TYPE_INT && value.length > prefix &&
       memcmp(value.at, stage, prefix) == 0)
-    return (struct slice){value.at + prefix, value.length - prefix};
+    return slice_from(value, prefix);
   if (spec->type == TYPE_CHOICE) {
     const char *several;
     if (settings_is_cut(spec) && value.length && is_digit(*value.at)) {
@@ -442,8 +442,7 @@ static void skip_mark(struct slice *text) {
   size_t length = sizeof mark - 1;
   if (text->length < length || memcmp(text->at, mark, length) != 0)
     return;
-  text->at += length;
-  text->length -= length;
+  *text = slice_from(*text, length);
 }
 
 struct unit *load_add_unit(struct load *load, struct slice path,

@@ -310,8 +310,7 @@ static bool strip(struct slice *text, const char *prefix) {
   size_t length = strlen(prefix);
   if (text->length < length || memcmp(text->at, prefix, length) != 0)
     return false;
-  text->at += length;
-  text->length -= length;
+  *text = slice_from(*text, length);
   return true;
 }
 

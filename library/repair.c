@@ -116,8 +116,7 @@ static bool try(struct repairer *r, size_t at, const char *text) {
     return true;
   arena_open_in(&arena, &r->load->arena);
   struct slice with = put_insertion(&arena, r->text, &insertion);
-  with.at += from;
-  with.length -= from;
+  with = slice_from(with, from);
   int64_t errors = count_errors(r, &arena, with, r->best_errors);
   arena_close(&arena);
   if (errors < r->best_errors) {

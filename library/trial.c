@@ -45,7 +45,7 @@ struct slice mend_put(struct arena *arena, struct slice text, uint32_t base,
     text_puts(&out, edit->text);
     at = end;
   }
-  text_bytes(&out, text.at + at, text.length - at);
+  text_puts(&out, slice_from(text, at));
   return text_slice(&out);
 }
 

@@ -272,7 +272,7 @@ static struct slice module_of(struct slice tensor, const char *own) {
   if (tensor.length <= length || !slice_ends(tensor, own) ||
       tensor.at[tensor.length - length] != '.')
     return (struct slice){NULL, 0};
-  return (struct slice){tensor.at, tensor.length - length};
+  return slice_less(tensor, length);
 }
 
 /* The same of layer1.attn.qkv.weight, as most programs call what

@@ -32,12 +32,6 @@ static struct slice trim(struct slice s) {
   return s;
 }
 
-static struct slice from(struct slice s, size_t at) {
-  if (at > s.length)
-    at = s.length;
-  return (struct slice){s.at + at, s.length - at};
-}
-
 static bool begins(struct slice s, const char *with) {
   size_t length = strlen(with);
   return s.length >= length && memcmp(s.at, with, length) == 0;
@@ -55,7 +49,7 @@ static struct slice last_word(struct slice s) {
   size_t start = s.length;
   while (start > 0 && is_word_byte(s.at[start - 1]))
     start--;
-  return from(s, start);
+  return slice_from(s, start);
 }
 
 static bool begins_with_word(struct slice s, const char *word) {
@@ -92,7 +86,7 @@ static bool comment(struct advice *a) {
   size_t at = a->span.begin - a->p->scan.base;
   if (at > 0 && text.at[at - 1] == '/')
     at--;
-  struct slice here = from(text, at);
+  struct slice here = slice_from(text, at);
   if (!begins(here, "//") && !begins(here, "/*"))
     return false;
   uint32_t place = a->p->scan.base + (uint32_t)at;
@@ -112,7 +106,7 @@ static bool comment(struct advice *a) {
 static bool foreign_word(struct advice *a) {
   struct slice word = a->word;
   if (a->found == TOKEN_DOT)
-    word = first_word(from(a->line, 1));
+    word = first_word(slice_from(a->line, 1));
   else if (a->found != TOKEN_FUNC)
     return false;
   const struct foreign_layer *layer =
@@ -139,7 +133,8 @@ static bool operands(struct advice *a) {
 static bool net_name(struct advice *a) {
   if (!begins_with_word(a->before, "net") || a->found == TOKEN_END)
     return false;
-  struct slice name = a->before.length > 3 ? trim(from(a->before, 3)) : a->word;
+  struct slice name =
+      a->before.length > 3 ? trim(slice_from(a->before, 3)) : a->word;
   struct slice end = to_line_end(a->line);
   name.length = (size_t)(end.at + end.length - name.at);
   struct text text = text_new(a->p->arena);
@@ -162,7 +157,7 @@ static bool net_name(struct advice *a) {
 static bool string(struct advice *a) {
   if (a->found != TOKEN_STRING || a->word.length < 2)
     return false;
-  struct slice inside = {a->word.at + 1, a->word.length - 2};
+  struct slice inside = slice_less(slice_from(a->word, 1), 1);
   diag_otherwise(a->d,
                  "only a path is written in quotes: `use \"blocks.net\"`; a "
                  "name stands alone: `%.*s`",
@@ -205,7 +200,7 @@ static bool turns(struct advice *a) {
   while (at > 0 && is_digit(text.at[at - 1]))
     at--;
   if (a->found != TOKEN_COMMA || at == comma || at < sizeof key - 1 ||
-      !begins(from(text, at - (sizeof key - 1)), key))
+      !begins(slice_from(text, at - (sizeof key - 1)), key))
     return false;
   while (end < text.length && (is_digit(text.at[end]) || text.at[end] == ','))
     end++;
@@ -220,8 +215,8 @@ static bool turns(struct advice *a) {
 
 /* `act=leaky 0.1` and `act=(leaky 0.1)`: a layer that is a value. */
 static bool layer_value(struct advice *a) {
-  struct slice layer = last_word(a->before), front = a->before;
-  front.length -= layer.length;
+  struct slice layer = last_word(a->before);
+  struct slice front = slice_less(a->before, layer.length);
   bool number = a->found == TOKEN_INT || a->found == TOKEN_REAL;
   bool bracket = slice_ends(front, "=(");
   if (!number || !layer_kind_find(layer) ||
@@ -230,7 +225,7 @@ static bool layer_value(struct advice *a) {
   struct slice text = a->p->scan.text;
   uint32_t base = a->p->scan.base;
   struct span span = {base + (uint32_t)(layer.at - text.at), a->span.end};
-  bool closed = begins(from(text, span.end - base), ")");
+  bool closed = begins(slice_from(text, span.end - base), ")");
   if (bracket)
     span = (struct span){span.begin - 1, span.end + 1};
   struct text value = text_new(a->p->arena);
@@ -245,7 +240,8 @@ static bool layer_value(struct advice *a) {
 
 /* `repeat 3` and its brace on the next line. */
 static bool brace_below(struct advice *a) {
-  struct slice rest = from(a->p->scan.text, a->span.begin - a->p->scan.base);
+  struct slice rest =
+      slice_from(a->p->scan.text, a->span.begin - a->p->scan.base);
   size_t at = 0;
   while (at < rest.length && is_blank(rest.at[at]))
     at++;
@@ -358,7 +354,7 @@ void advice_give(struct parser *p, struct diagnostic *d, enum token found,
   const struct scan *scan = &a->p->scan;
   size_t at = a->span.begin - scan->base;
   a->word = sources_slice(a->p->diags->sources, a->span);
-  a->line = from(scan->text, at);
+  a->line = slice_from(scan->text, at);
   a->line.length = find_byte(a->line, '\n');
   a->before = statement_before(a->p, a->span.begin);
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -368,8 +364,8 @@ void advice_give(struct parser *p, struct diagnostic *d, enum token found,
 
 /* Braces that the rest of the line opens, and that the parser skips. */
 static int count_open(const struct parser *p, struct span span) {
-  struct slice rest =
-      to_line_end(from(p->scan.text, (size_t)(span.begin - p->scan.base)));
+  struct slice rest = to_line_end(
+      slice_from(p->scan.text, (size_t)(span.begin - p->scan.base)));
   int open = 0;
   for (size_t i = 0; i < rest.length; i++)
     open += (rest.at[i] == '{') - (rest.at[i] == '}');

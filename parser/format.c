@@ -169,8 +169,7 @@ static size_t open_lines(const struct formatter *f) {
 }
 
 static void end_cell(struct formatter *f) {
-  struct slice cell = {f->text.at + f->cell_start,
-                       f->text.length - f->cell_start};
+  struct slice cell = slice_from(text_slice(&f->text), f->cell_start);
   if (cell.length)
     *VEC_PUSH(f->arena, &f->line->cells) =
         (struct slice){arena_copy(f->arena, cell.at, cell.length), cell.length};
@@ -184,8 +183,7 @@ static void end_line(struct formatter *f) {
     end_cell(f);
   struct slice all = text_slice(&f->text);
   if (f->mark_start) {
-    f->line->mark = (struct slice){all.at + f->mark_start + 1,
-                                   all.length - f->mark_start - 1};
+    f->line->mark = slice_from(all, f->mark_start + 1);
     all.length = f->mark_start;
   }
   f->line->text = all;

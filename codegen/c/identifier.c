@@ -63,8 +63,7 @@ static bool is_taken(const struct identifiers *ids, struct slice name) {
     const struct map_entry *stem =
         name.at[i] == '_' ? map_find(&ids->stems, (struct slice){name.at, i})
                           : NULL;
-    if (stem &&
-        has_ending(stem->pointer, (struct slice){name.at + i, name.length - i}))
+    if (stem && has_ending(stem->pointer, slice_from(name, i)))
       return true;
   }
   return map_find(&ids->taken, name);

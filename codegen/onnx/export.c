@@ -161,8 +161,7 @@ static const char *graph_name(struct exporting *x) {
   while (rest.length) {
     size_t length = utf8_length(rest.at, rest.length);
     text_bytes(&valid, length ? rest.at : "?", length ? length : 1);
-    rest.at += length ? length : 1;
-    rest.length -= length ? length : 1;
+    rest = slice_from(rest, length ? length : 1);
   }
   shown_put(&text, text_slice(&valid), 0);
   if (text.length == 0)

@@ -513,7 +513,7 @@ static void end_verdict(struct summary *s, enum fit_verdict verdict) {
   text_put(out, colour);
   text_puts(out, said);
   text_put(out, "\x1b[0m");
-  text_bytes(out, all.at + said.length, all.length - said.length);
+  text_puts(out, slice_from(all, said.length));
 }
 
 void summary_put(const struct compiled *c, struct text *out) {

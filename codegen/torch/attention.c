@@ -251,7 +251,7 @@ static bool holds(const struct attention_class *a, struct slice word) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (slice_is(word, words[i].word))
       return words[i].holds;
-  word.length -= suffix == '~' || suffix == '?';
+  word = slice_less(word, suffix == '~' || suffix == '?');
   for (int key = 0; key < KEYS; key++)
     if (slice_is(word, keys[key]))
       return holds_argument(a, key, suffix);
@@ -267,7 +267,7 @@ static bool one_holds(const struct attention_class *a, struct slice words) {
     if (holds(a, (struct slice){words.at + not, length - not }) != not )
       return true;
     length += bar != NULL;
-    words = (struct slice){words.at + length, words.length - length};
+    words = slice_from(words, length);
   }
   return false;
 }
@@ -280,7 +280,7 @@ static bool all_hold(const struct attention_class *a, struct slice words) {
     if (!one_holds(a, (struct slice){words.at, length}))
       return false;
     length += blank != NULL;
-    words = (struct slice){words.at + length, words.length - length};
+    words = slice_from(words, length);
   }
   return true;
 }

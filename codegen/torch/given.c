@@ -13,14 +13,13 @@ static struct slice step_of(struct slice path) {
 /* What follows the first `length` bytes, and the dot there. */
 static struct slice after(struct slice path, size_t length) {
   length += length > 0 && length < path.length;
-  return (struct slice){path.at + length, path.length - length};
+  return slice_from(path, length);
 }
 
 static struct slice parent_of(struct slice path) {
   while (path.length > 0 && path.at[path.length - 1] != '.')
     path.length--;
-  path.length -= path.length > 0;
-  return path;
+  return slice_less(path, 1);
 }
 
 static bool is_inside(struct slice path, struct slice of) {

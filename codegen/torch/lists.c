@@ -21,8 +21,7 @@ static struct slice list_of(const struct python *p, int64_t node) {
   struct slice path = path_of(p, node);
   while (path.length > 0 && path.at[path.length - 1] != '[')
     path.length--;
-  path.length -= path.length > 0;
-  return path;
+  return slice_less(path, 1);
 }
 
 /* Whether lines of the turn have a name already. */
@@ -47,7 +46,7 @@ static struct slice loop_variable(struct torch_listing *l,
   struct text name = text_new(l->p->arena);
   text_puts(&name, base);
   if (!l->p->given)
-    text_bytes(&name, list.at + plural.length, list.length - plural.length);
+    text_puts(&name, slice_from(list, plural.length));
   while (!python_is_variable(text_slice(&name)) ||
          is_said(l, turn, text_slice(&name)))
     text_putc(&name, '_');

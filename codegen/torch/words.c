@@ -177,14 +177,14 @@ static bool put_sum(struct text *out, struct slice line, size_t column) {
   text_fill(out, ' ', column);
   text_puts(out, (struct slice){line.at, head});
   text_putc(out, '(');
-  line = (struct slice){line.at + head, line.length - head};
+  line = slice_from(line, head);
   column += head + 1;
   for (size_t place; column + line.length + 1 > COLUMNS &&
                      (place = operator_place(line, column)) > 0;) {
     text_puts(out, (struct slice){line.at, place});
     text_putc(out, '\n');
     text_fill(out, ' ', column);
-    line = (struct slice){line.at + place + 1, line.length - place - 1};
+    line = slice_from(line, place + 1);
   }
   text_puts(out, line);
   text_put(out, ")\n");
@@ -196,7 +196,7 @@ static void put_line(struct text *out, struct slice line, size_t column) {
   struct brackets open = {.depth = 0};
   size_t first = 0;
   while (line.length && line.at[0] == ' ') {
-    line = (struct slice){line.at + 1, line.length - 1};
+    line = slice_from(line, 1);
     column++;
   }
   first = column;
@@ -210,7 +210,7 @@ static void put_line(struct text *out, struct slice line, size_t column) {
     text_fill(out, ' ', column);
     text_puts(out, (struct slice){line.at, place - blank});
     text_putc(out, '\n');
-    line = (struct slice){line.at + place, line.length - place};
+    line = slice_from(line, place);
     column = blank ? open.at[open.depth - 1] + 1 : first + 4;
     if (!blank)
       open.at[open.depth - 1] = first + 3;
@@ -226,6 +226,6 @@ void python_put_lines(struct text *out, struct slice lines, size_t indent) {
     size_t length = end ? (size_t)(end - lines.at) : lines.length;
     put_line(out, (struct slice){lines.at, length}, indent);
     length += end != NULL;
-    lines = (struct slice){lines.at + length, lines.length - length};
+    lines = slice_from(lines, length);
   }
 }

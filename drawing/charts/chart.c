@@ -186,7 +186,7 @@ static void put_shortened(struct text *to, struct slice text, double width,
   }
   text_bytes(to, text.at, left);
   text_put(to, "\xE2\x80\xA6");
-  text_bytes(to, text.at + right, text.length - right);
+  text_puts(to, slice_from(text, right));
 }
 
 void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
@@ -236,8 +236,7 @@ static struct slice next_line(struct slice *rest, enum chart_font font,
       end = i;
   }
   struct slice line = {rest->at, end};
-  rest->at += end;
-  rest->length -= end;
+  *rest = slice_from(*rest, end);
   if (rest->length) {
     rest->at++;
     rest->length--;

@@ -141,8 +141,7 @@ int64_t title_draw(struct diagram *d, int64_t width, bool drawn) {
                                     .fill = PALETTE_WORDS,
                                     .text = line});
     size_t used = line.length + (line.length < words.length);
-    words.at += used;
-    words.length -= used;
+    words = slice_from(words, used);
     y += TITLE_LINE;
   }
   return y;

@@ -14,15 +14,43 @@ const char *item_sign(const struct diagram *d, size_t item) {
              : NULL;
 }
 
+/* A chain that only moves values, which is drawn by its kinds or its call. */
+static bool is_chain(const struct diagram *d, const struct row *row) {
+  return row->end - row->first > 1 && row_only_moves(d, row);
+}
+
+/* The call of the def that a row is all of, where the row is a chain. */
+static struct slice call_of_chain(const struct diagram *d,
+                                  const struct row *row) {
+  const struct model *model = d->c->model;
+  int64_t group = model->nodes.at[row->first].group;
+  if (group > 0 && is_chain(d, row) &&
+      model->groups.at[group].first == row->first &&
+      model->groups.at[group].end == row->end)
+    return model->groups.at[group].call;
+  return (struct slice){0};
+}
+
 /* Tails */
 
 /* " bn relu": what is written after the layer that a box begins with. */
-static struct slice tail_of(struct diagram *d, size_t item) {
-  const struct row *row = item_row(d, item);
+static struct slice tail_of(struct diagram *d, const struct row *row) {
   struct text head = text_new(d->arena), all = head;
+  if (is_chain(d, row))
+    return (struct slice){0};
   model_put_layer(&head, d->c->model, row->head, NULL);
   row_put_acting(&all, d->c, row, false);
-  return (struct slice){all.at + head.length, all.length - head.length};
+  return slice_from(text_slice(&all), head.length);
+}
+
+/* The same of an item, if it is that in all turns. */
+static struct slice common_tail(struct diagram *d, size_t index) {
+  const struct diagram_item *item = &d->items.at[index];
+  struct slice tail = tail_of(d, item_row(d, index));
+  for (size_t i = 0; i < item_all_turns(item) && tail.length; i++)
+    if (!slice_equal(tail, tail_of(d, &d->rows.at[item_any_row(item, i)])))
+      return (struct slice){0};
+  return tail;
 }
 
 enum { FEW = 6 }; /* boxes, whose tails need no line in the legend */
@@ -36,7 +64,7 @@ void diagram_find_tails(struct diagram *d) {
     if (item_row(d, i)->group != NO_NODE || kind == kinds || item_sign(d, i) ||
         d->items.at[i].is_entry)
       continue;
-    struct slice tail = tail_of(d, i);
+    struct slice tail = common_tail(d, i);
     if (boxes[kind]++ == 0)
       d->tails[kind] = tail;
     else if (!slice_equal(tail, d->tails[kind]))
@@ -103,8 +131,7 @@ static void add_words(struct diagram_label *label, struct slice words,
     }
     add_line(label, line, width);
     size_t used = line.length + (line.length < words.length);
-    words.at += used;
-    words.length -= used;
+    words = slice_from(words, used);
   }
 }
 
@@ -164,18 +191,6 @@ static struct slice rounded(struct arena *arena, struct slice words) {
   return text_slice(&out);
 }
 
-/* The call of the def that a row is all of, where the row is a chain. */
-static struct slice call_of_chain(const struct diagram *d,
-                                  const struct row *row) {
-  const struct model *model = d->c->model;
-  int64_t group = model->nodes.at[row->first].group;
-  if (group > 0 && row->end - row->first > 1 && row_only_moves(d, row) &&
-      model->groups.at[group].first == row->first &&
-      model->groups.at[group].end == row->end)
-    return model->groups.at[group].call;
-  return (struct slice){0};
-}
-
 /* "roll reshape permute": the figures of a chain would fill a box. */
 static void put_kinds(struct diagram *d, struct text *out,
                       const struct row *row) {
@@ -192,7 +207,7 @@ static void put_written(struct diagram *d, struct text *out,
     text_puts(out, call);
     return;
   }
-  if (row->end - row->first > 1 && row_only_moves(d, row))
+  if (is_chain(d, row))
     put_kinds(d, out, row);
   else
     row_put_acting(out, d->c, row, false);
@@ -225,11 +240,11 @@ static struct slice layer_words(struct diagram *d, size_t index) {
   struct text text = text_new(d->arena), layer = text;
   struct slice label = label_of(d, index);
   put_written(d, &layer, row);
-  if (tightness(d)->few_tails && row->group == NO_NODE &&
+  struct slice written = text_slice(&layer);
+  if (tightness(d)->few_tails && row->group == NO_NODE && !is_chain(d, row) &&
       d->items.at[index].kind < layer_kind_count())
-    layer.length -= d->tails[d->items.at[index].kind].length;
-  struct slice written = text_tamed(d->arena, text_slice(&layer), true);
-  written = rounded(d->arena, written);
+    written = slice_without(written, d->tails[d->items.at[index].kind]);
+  written = rounded(d->arena, text_tamed(d->arena, written, true));
   label = text_tamed(d->arena, label, false);
   if (label.length && !slice_equal(label, written)) {
     text_printf(&text, "%.*s%s", SLICE_ARG(label), written.length ? ": " : "");
@@ -238,8 +253,7 @@ static struct slice layer_words(struct diagram *d, size_t index) {
   if (sign) { /* what follows its word is its tail */
     size_t word = strlen(item_node(d, index)->kind->name);
     text_put(&text, sign);
-    written.at += word;
-    written.length -= word;
+    written = slice_from(written, word);
   }
   text_puts(&text, written);
   if (!text.length)

@@ -19,7 +19,7 @@ void html_put_file(struct page_writer *w, struct slice name) {
   while (start > 0 && name.at[start - 1] != '/')
     start--;
   if (name.length && *name.at == '/') /* where it lies is nobody's business */
-    name = (struct slice){name.at + start, name.length - start};
+    name = slice_from(name, start);
   html_put(w, name);
 }
 

@@ -102,7 +102,7 @@ static void put_text(struct listing *l, size_t number) {
            l->diags[l->next]->span.begin < source->base + past)
       put_diag(l, l->diags[l->next++]);
     length += end != NULL;
-    rest = (struct slice){rest.at + length, rest.length - length};
+    rest = slice_from(rest, length);
   }
   /* What stands after the last line, and in a source without any. */
   while (l->next < l->count &&

@@ -94,7 +94,7 @@ static size_t put_clean(struct text *out, struct slice text) {
 
 void text_put_clean(struct text *out, struct slice text) {
   for (size_t i = 0; i < text.length;)
-    i += put_clean(out, (struct slice){text.at + i, text.length - i});
+    i += put_clean(out, slice_from(text, i));
 }
 
 static const char *entity_of(char c) {
@@ -116,7 +116,7 @@ void put_xml(struct text *out, struct slice text) {
     else if (c >= ' ' && c <= '~')
       text_putc(out, c);
     else
-      i += put_clean(out, (struct slice){text.at + i, text.length - i}) - 1;
+      i += put_clean(out, slice_from(text, i)) - 1;
     i++;
   }
 }

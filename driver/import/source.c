@@ -76,7 +76,7 @@ static int settle(struct import_request *r, struct graph *graph,
 /* Windows puts a mark before texts. */
 static struct slice without_mark(struct slice file) {
   if (file.length >= 3 && memcmp(file.at, "\xEF\xBB\xBF", 3) == 0)
-    return (struct slice){file.at + 3, file.length - 3};
+    return slice_from(file, 3);
   return file;
 }
 

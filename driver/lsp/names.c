@@ -23,11 +23,9 @@ static json_t *used_file(struct lsp_document *d,
                        token->place.end - token->place.begin};
   if (token->kind != NETC_TOKEN_STRING || word.length < 3)
     return NULL;
-  word.at++;
-  word.length -= 2;
+  word = slice_less(slice_from(word, 1), 1);
   while (word.length > 2 && (memcmp(word.at, "./", 2) == 0)) {
-    word.at += 2;
-    word.length -= 2;
+    word = slice_from(word, 2);
   }
   for (size_t i = 1; (path = netc_source(d->check, i)); i++) {
     size_t length = strlen(path);

@@ -21,7 +21,7 @@ static json_t *line_edit(const struct lsp_document *d, struct slice made) {
          ((length > tail && text[length - 1 - tail] != '\n') ||
           (made.length > tail && made.at[made.length - 1 - tail] != '\n')))
     tail--;
-  struct slice rest = {made.at + head, made.length - head - tail};
+  struct slice rest = slice_less(slice_from(made, head), tail);
   return json_pack("[{s:o, s:o}]", "range",
                    document_range(d, head, length - tail), "newText",
                    lsp_string(rest));

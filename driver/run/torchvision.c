@@ -71,7 +71,7 @@ static void expand(struct expanded_names *n, struct slice before,
   before = text_slice(&text);
   close = end_of(word, open + 1, false);
   struct slice group = {word.at + open + 1, close - open - 1};
-  struct slice after = {word.at + close + 1, word.length - close - 1};
+  struct slice after = slice_from(word, close + 1);
   size_t digits = 0;
   while (digits < group.length && is_digit(group.at[digits]))
     digits++;

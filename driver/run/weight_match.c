@@ -171,8 +171,7 @@ static struct slice module_of(const struct stored_tensor *stored) {
 
 /* The module around one: "a." of "a.b."; empty: none is. */
 static struct slice module_around(struct slice module) {
-  module.length -= module.length > 0;
-  return up_to_dot(module);
+  return up_to_dot(slice_less(module, 1));
 }
 
 static bool is_below(const struct stored_tensor *stored, struct slice module) {

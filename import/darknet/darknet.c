@@ -9,7 +9,7 @@
 
 struct slice darknet_trim(struct slice s) {
   while (s.length && isspace((unsigned char)*s.at))
-    s = (struct slice){s.at + 1, s.length - 1};
+    s = slice_from(s, 1);
   while (s.length && isspace((unsigned char)s.at[s.length - 1]))
     s.length--;
   return s;

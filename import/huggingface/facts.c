@@ -147,7 +147,7 @@ static bool read_literal(struct json_reader *r, struct fact *fact) {
   } words[] = {{"null", FACT_NULL, false},
                {"true", FACT_BOOL, true},
                {"false", FACT_BOOL, false}};
-  struct slice rest = {r->text.at + r->at, r->text.length - r->at};
+  struct slice rest = slice_from(r->text, r->at);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     size_t length = strlen(words[i].text);
     if (rest.length < length || memcmp(rest.at, words[i].text, length) != 0)

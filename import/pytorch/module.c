@@ -25,7 +25,7 @@ struct slice module_class(const struct pickle_value *module) {
   bool ours = class->text.length > sizeof nn &&
               memcmp(class->text.at, nn, sizeof nn - 1) == 0;
   size_t from = ours ? class->name : 0;
-  return (struct slice){class->text.at + from, class->text.length - from};
+  return slice_from(class->text, from);
 }
 
 /* Options */

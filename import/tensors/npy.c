@@ -71,7 +71,7 @@ static bool read_type(struct npy_header *h) {
     return fault(h->npy, "its values are records; a plain array is needed");
   if (!take_string(h, &text) || text.length < 2)
     return fault(h->npy, "its header has no type of values");
-  struct slice name = {text.at + 1, text.length - 1};
+  struct slice name = slice_from(text, 1);
   h->npy->type = value_npy(name);
   if (h->npy->type == VALUE_COUNT)
     return fault(h->npy,

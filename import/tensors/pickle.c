@@ -271,7 +271,7 @@ static enum pickle_role role_of(struct slice module, struct slice name) {
                     memcmp(module.at, row.at, row.length) == 0
               : slice_equal(module, row) && has_name(rows[i].names, name))
       return rows[i].role;
-    if (below && slice_equal(module, (struct slice){row.at, row.length - 1}))
+    if (below && slice_equal(module, slice_less(row, 1)))
       return rows[i].role;
   }
   return PICKLE_UNKNOWN;

@@ -167,7 +167,7 @@ static bool read_metadata(const struct safetensors_reading *r,
     struct slice name = slice_of(key);
     if (!slice_ends(name, ending) || !json_is_string(value))
       continue;
-    name.length -= sizeof ending - 1;
+    name = slice_without(name, slice_of(ending));
     if (!read_steps(r, metadata, name, json_string_value(value)))
       return false;
   }

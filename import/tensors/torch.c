@@ -40,8 +40,7 @@ static const char *path_of(struct torch_reading *t) {
 /* Storages */
 
 static struct slice own_name(const struct pickle_value *global) {
-  return (struct slice){global->text.at + global->name,
-                        global->text.length - global->name};
+  return slice_from(global->text, global->name);
 }
 
 /* A member of the archive that is named by the key. */

@@ -217,14 +217,14 @@ static struct slice item_name(struct slice item, struct slice *how) {
   *how = (struct slice){item.at, 0};
   if (item.at[0] == '-' || item.at[0] == '/') {
     how->length = 1;
-    return (struct slice){item.at + 1, item.length - 1};
+    return slice_from(item, 1);
   }
   while (at < item.length && item.at[at] != '=' && item.at[at] != ':')
     at++;
   if (at == item.length)
     return item;
   how->length = at;
-  return (struct slice){item.at + at + 1, item.length - at - 1};
+  return slice_from(item, at + 1);
 }
 
 /* The argument for a place of the signature; -1: it is not given. */

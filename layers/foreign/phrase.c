@@ -267,7 +267,7 @@ static bool yolo(struct phrase *p, struct slice line) {
   if (!slice_begins(line, "- [") && !slice_begins(line, "-["))
     return false;
   list = slice_from(line, slice_find(line, "[") + 1);
-  list = slice_to(list, list.length - 1);
+  list = slice_less(list, 1);
   for (int i = 0; i < 4; i++)
     item[i] = slice_trim(slice_item(&list), "'\"");
   struct slice name = item[2];
@@ -381,7 +381,7 @@ static bool put_statement(struct phrase *p, struct slice line) {
   if (line.length > 1 && (line.at[0] == '(' || line.at[0] == '[') &&
       slice_close(line) + 1 == line.length) {
     why = "a layer stands without brackets";
-    line = slice_plain(slice_to(slice_from(line, 1), line.length - 2));
+    line = slice_plain(slice_less(slice_from(line, 1), 1));
   }
   line = matlab(p, line);
   if ((phrase_is_one_of(method, "flatten Flatten") && open + 2 < line.length) ||
@@ -486,7 +486,7 @@ static bool several(struct phrase *p) {
   all = slice_to(slice_from(all, 1), slice_close(all) - 1);
   all = slice_plain(all);
   if (slice_begins(all, "[") && slice_close(all) + 1 == all.length)
-    all = slice_plain(slice_to(slice_from(all, 1), all.length - 2));
+    all = slice_plain(slice_less(slice_from(all, 1), 1));
   while (all.length) {
     int depth = 0;
     size_t end = 0;

@@ -48,7 +48,7 @@ bool phrase_method(struct phrase *p) {
   if (slice_find(line, "Sequential()") < line.length)
     return phrase_said(p, "layers follow each other as they are written");
   if (line.length > 1 && line.at[line.length - 1] == ':' &&
-      phrase_is_name(slice_to(line, line.length - 1)) &&
+      phrase_is_name(slice_less(line, 1)) &&
       !phrase_is_one_of(word, "else repeat"))
     return phrase_said(p, "a group is `name: { ... }`");
   return false;

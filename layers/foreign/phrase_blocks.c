@@ -12,7 +12,7 @@
 /* Bodies: { ... }, or what stands after a colon. */
 
 void phrase_put_call(struct text *out, struct slice word, struct slice call) {
-  call = slice_to(slice_from(call, 1), call.length - 2);
+  call = slice_less(slice_from(call, 1), 1);
   text_puts(out, word);
   while (call.length) {
     text_putc(out, ' ');

@@ -7,16 +7,6 @@
 
 #include "base/slice.h"
 
-static inline struct slice slice_from(struct slice s, size_t at) {
-  if (at > s.length)
-    at = s.length;
-  return (struct slice){s.at + at, s.length - at};
-}
-
-static inline struct slice slice_to(struct slice s, size_t end) {
-  return (struct slice){s.at, end < s.length ? end : s.length};
-}
-
 /* Without any of `signs` around it. */
 static inline struct slice slice_trim(struct slice s, const char *signs) {
   while (s.length && s.at[0] && strchr(signs, s.at[0]))

@@ -381,7 +381,7 @@ struct symbol *label_find(struct expander *e, const struct expr *expr) {
   size_t length = r.root->name.length;
   root = find_root(e, &r, &length, &family);
   struct slice all = text_slice(&r.text);
-  struct slice rest = {all.at + length, all.length - length};
+  struct slice rest = slice_from(all, length);
   if (!root && family) {
     if (length > r.root->name.length) {
       report_index(e, &r, family);

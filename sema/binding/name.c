@@ -33,9 +33,9 @@ static bool taken_by_word(const struct map *map, struct slice label) {
   size_t digits = 0;
   int64_t number = 0;
   while (digits < label.length && digits < 18 &&
-         ends_in_digit((struct slice){label.at, label.length - digits}))
+         ends_in_digit(slice_less(label, digits)))
     digits++;
-  struct slice word = {label.at, label.length - digits};
+  struct slice word = slice_less(label, digits);
   for (size_t i = word.length; i < label.length; i++)
     number = number * 10 + (label.at[i] - '0');
   const struct map_entry *entry = map_find(map, word);

@@ -121,7 +121,7 @@ struct symbol *path_find(struct expander *e, const struct symbol *label,
     while (end < path.length && path.at[end] != '.')
       end++;
     struct slice name = {path.at + start, end - start};
-    path = (struct slice){path.at + end, path.length - end};
+    path = slice_from(path, end);
     if (is_row(place))
       return NULL; /* a tail is one with its layer: it may work in place */
     const struct path_index *index = look_into(e, place / 2 - 1);

@@ -356,8 +356,7 @@ static bool read_names(struct gpu_table *t, const struct gpu_cell *cell) {
     size_t length = bar ? (size_t)(bar - rest.at) : rest.length;
     if (!is_free(t, cell, (struct slice){rest.at, length}))
       return false;
-    rest.at += length + (bar != NULL);
-    rest.length -= length + (bar != NULL);
+    rest = slice_from(rest, length + (bar != NULL));
   }
   return true;
 }

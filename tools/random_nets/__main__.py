@@ -41,6 +41,8 @@ def parse():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--part", type=int, help="of the jobs: for itself")
     parser.add_argument("--show", action="store_true", help="texts of all")
+    parser.add_argument("--texts", action="store_true",
+                        help="a line for each net, and nothing is compared")
     parser.add_argument("--rows", help="a file for rows of what was found")
     parser.add_argument("--most", type=int, default=0,
                         help="rows of what agrees, too: texts of so many")
@@ -56,6 +58,14 @@ def drawn_by(options, kinds):
         words = [line.split()[:2] for line in told]
     return [(w[0], int(w[1])) for w in words if len(w) == 2 and w[0] in kinds
             and w[1].isdigit()]
+
+
+def write_texts(options, kinds):
+    from net import draw
+    for kind, seed in drawn_by(options, kinds):
+        drawn = draw(kind, seed)
+        if drawn:
+            print(drawn[1].replace("\n", "; "))
 
 
 def work(options, kinds):
@@ -186,6 +196,9 @@ def main():
     import rows  # noqa: F401
     import values  # noqa: F401
     kinds = options.kinds.split(",") if options.kinds else sorted(HEADS)
+    if options.texts:
+        write_texts(options, kinds)
+        return
     if options.part is not None:
         work(options, kinds)
         return
