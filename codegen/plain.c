@@ -1,10 +1,12 @@
 /* The words of papers for rows: layers/plain.def with its values. */
+#define _GNU_SOURCE /* memmem */
 #include "codegen/plain.h"
 
 struct paper_words {
   const struct compiled *c;
   const struct node *node;
   int64_t index;
+  uint64_t said; /* arguments, by their place, that are said in any case */
 };
 
 static const struct arg_spec *spec_of(const struct paper_words *p,
@@ -31,6 +33,8 @@ static bool is_one(const struct sizes *sizes) {
 /* Given, and not what it would be anyway: `/1`, `groups=1`, `causal=false`. */
 static bool says_something(const struct paper_words *p, struct slice name) {
   const struct arg_spec *spec = spec_of(p, name);
+  if (spec && p->said >> (spec - p->node->kind->specs) & 1)
+    return true;
   if (!spec || !(p->node->given >> (spec - p->node->kind->specs) & 1))
     return false;
   const void *at = value_of(p, spec);
@@ -53,6 +57,8 @@ static void put_sizes(struct text *out, const struct paper_words *p,
     axes = shape_spatial(p->c->model->nodes.at[in].out);
   }
   bool same = true;
+  if (sizes.rank == 0)
+    sizes = (struct sizes){.rank = 1, .at = {1}};
   for (int i = 1; i < sizes.rank; i++)
     same = same && sizes.at[i] == sizes.at[0];
   if (same && !window)
@@ -106,9 +112,9 @@ static void put_choice(struct text *out, const struct paper_words *p,
     put_words(out, p, slice_from(choice, bar + 1));
 }
 
-static void put_node(struct text *out, const struct compiled *c,
-                     int64_t index) {
-  struct paper_words p = {c, &c->model->nodes.at[index], index};
+static void put_node(struct text *out, const struct compiled *c, int64_t index,
+                     uint64_t said) {
+  struct paper_words p = {c, &c->model->nodes.at[index], index, said};
   const char *row_words = layer_plain_words(p.node->kind);
   struct slice words = slice_of(row_words + (*row_words == '-'));
   while (words.length) {
@@ -119,6 +125,51 @@ static void put_node(struct text *out, const struct compiled *c,
       put_choice(out, &p, (struct slice){words.at + open + 1, end - open - 1});
     end += end < words.length;
     words = slice_from(words, end);
+  }
+}
+
+/* "dilation 2", "5x5 depthwise conv": what holds that argument of the words. */
+static void put_argument(struct text *out, const struct paper_words *p,
+                         const struct arg_spec *spec) {
+  struct slice words = slice_of(layer_plain_words(p->node->kind));
+  struct text name = text_new(p->c->arena);
+  text_printf(&name, "{%s}", spec->name);
+  const char *at = memmem(words.at, words.length, name.at, name.length);
+  if (!at) {
+    text_printf(out, "%s ", spec->name);
+    put_value(out, p, slice_of(spec->name));
+    return;
+  }
+  size_t begin = (size_t)(at - words.at), end = begin;
+  while (begin > 0 && !strchr(",:|[]", words.at[begin - 1]))
+    begin--;
+  while (end < words.length && !strchr(",|[]", words.at[end]))
+    end++;
+  begin += words.at[begin] == ' ';
+  put_words(out, p, slice_from(slice_to(words, end), begin));
+}
+
+void group_put_differences(struct text *out, const struct compiled *c,
+                           int64_t group, int64_t from) {
+  const struct model *model = c->model;
+  const struct group *g = &model->groups.at[group];
+  int64_t other = model->groups.at[from].first;
+  for (int64_t i = g->first; i < g->end; i++, other++) {
+    struct paper_words p = {c, &model->nodes.at[i], i, 0};
+    const struct arg_spec *spec = p.node->kind->specs;
+    for (; spec && spec->name; spec++) {
+      struct text words = text_new(c->arena);
+      if (p.node->kind != model->nodes.at[other].kind ||
+          model_same_window(model, i, other, spec))
+        continue;
+      text_put(&words, c->options->plain ? ", " : " ");
+      if (c->options->plain)
+        put_argument(&words, &p, spec);
+      else
+        model_put_argument(&words, model, i, spec);
+      if (!memmem(out->at, out->length, words.at, words.length))
+        text_puts(out, text_slice(&words));
+    }
   }
 }
 
@@ -149,8 +200,22 @@ static bool is_silent(const struct node *node) {
   return *layer_plain_words(node->kind) == '-';
 }
 
+void row_find_varying(const struct compiled *c, const struct row *row,
+                      const struct row *turn, uint64_t *said) {
+  const struct model *model = c->model;
+  for (int64_t i = row->first; i < row->end; i++) {
+    int64_t other = turn->first + (i - row->first);
+    const struct arg_spec *specs = model->nodes.at[i].kind->specs;
+    for (int k = 0; specs && specs[k].name; k++)
+      if (other < turn->end &&
+          model->nodes.at[i].kind == model->nodes.at[other].kind &&
+          !model_same_window(model, i, other, &specs[k]))
+        said[i - row->first] |= (uint64_t)1 << k;
+  }
+}
+
 void row_put_plain(struct text *out, const struct compiled *c,
-                   const struct row *row) {
+                   const struct row *row, const uint64_t *said) {
   const struct model *model = c->model;
   size_t begin = out->length;
   if (row->group != NO_NODE) {
@@ -163,12 +228,12 @@ void row_put_plain(struct text *out, const struct compiled *c,
   }
   if (model->nodes.at[row->head].kind == &model_input_kind)
     return;
-  put_node(out, c, row->head);
+  put_node(out, c, row->head, said ? said[row->head - row->first] : 0);
   for (int64_t i = row->first + 1; i < row->end; i++) {
     if (is_silent(&model->nodes.at[i]))
       continue;
     text_put(out, ", ");
-    put_node(out, c, i);
+    put_node(out, c, i, said ? said[i - row->first] : 0);
   }
   raise(out, begin);
 }

@@ -163,7 +163,7 @@ void leaf_put_layer(struct text *out, const struct leaves *leaves,
     call = leaves->c->model->groups.at[line->group].call;
   bool plain = leaves->c->options->plain;
   if (line->period == 1 && plain)
-    row_put_plain(out, leaves->c, &leaves->rows.at[line->row]);
+    row_put_plain(out, leaves->c, &leaves->rows.at[line->row], NULL);
   else if (line->period == 1)
     row_put_acting(out, leaves->c, &leaves->rows.at[line->row], false);
   else if (call.length && plain)
@@ -171,7 +171,7 @@ void leaf_put_layer(struct text *out, const struct leaves *leaves,
   else if (call.length)
     text_puts(out, call);
   else if (plain) {
-    row_put_plain(out, leaves->c, &leaves->rows.at[line->row]);
+    row_put_plain(out, leaves->c, &leaves->rows.at[line->row], NULL);
     text_put(out, ", \xE2\x80\xA6");
   } else
     text_printf(out, "%zu rows", line->period);

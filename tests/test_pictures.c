@@ -466,6 +466,18 @@ static void papers_have_their_way(void **state) {
   expect(NETC " examples/vgg16.net --title '' --emit=bars.svg", 0, NULL, NULL);
 }
 
+/* Kernels, strides, dilations and groups that the net has are all shown. */
+static void letters_hide_nothing_that_differs(void **state) {
+  (void)state;
+  expect("/usr/bin/python3 tests/plain.py " NETC
+         " examples/zoo/*.net examples/*.net",
+         0, NULL, NULL);
+  /* The stem, its pool, and a block for each of three stages. */
+  expect(NETC " examples/zoo/detr.net --labels=plain --width 240pt --emit=svg "
+              "| grep -c '>[^<]*stride 2[^<]*</text>'",
+         0, "5\n", NULL);
+}
+
 /* Every layer has its words. */
 static void papers_know_every_layer(void **state) {
   (void)state;
@@ -603,6 +615,7 @@ int main(void) {
       cmocka_unit_test(a_suffix_may_be_of_any_case),
       cmocka_unit_test(charts_are_drawn_for_paper_too),
       cmocka_unit_test(papers_have_their_way),
+      cmocka_unit_test(letters_hide_nothing_that_differs),
       cmocka_unit_test(papers_know_every_layer),
       cmocka_unit_test(the_manual_shows_what_is_drawn),
       cmocka_unit_test(colours_are_told_apart),

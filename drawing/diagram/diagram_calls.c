@@ -1,14 +1,14 @@
 /*
  * Calls that are drawn once. Where a net is too large for a page, calls of a
  * def that are equal but for sizes become boxes with a letter, and one of them
- * is drawn beside the net, as papers do it.
+ * is drawn beside the net, as papers do it. What else differs, as a kernel or a
+ * stride, is in the words of the box.
  */
 #include "drawing/diagram/diagram.h"
 
 enum {
   LEAST_BOXES = 4,       /* of a call that is worth a letter */
   LEAST_SMALL = 8,       /* of all calls of a def that is smaller */
-  LEAST_SINGLE = 16,     /* of one box, whose words are longer in full */
   MOST_CALLS = 26,       /* letters */
   MOST_CANDIDATES = 1000 /* beyond, the net is drawn in full */
 };
@@ -168,25 +168,13 @@ static void count_boxes(const struct choice *c,
   }
 }
 
-/* Whether it is no more than a call that has a letter. */
-static bool holds_call(const struct choice *c,
-                       const struct diagram_unit *unit) {
-  for (const struct diagram_unit *u = unit->child; u; u = u->child) {
-    const struct diagram_candidate *class = class_of(c, u);
-    if (class && class->chosen)
-      return true;
-  }
-  return false;
-}
-
 static bool is_worth(const struct choice *c,
                      const struct diagram_candidate *class, size_t seen) {
   size_t boxes = boxes_of(c, class->unit);
   if (boxes >= LEAST_BOXES)
     return seen > 1;
-  return c->d->effort == EFFORT_SMALL && seen > 2 && boxes <= LEAST_BOXES &&
-         boxes * seen >= (boxes > 1 ? LEAST_SMALL : LEAST_SINGLE) &&
-         (boxes > 1 || !holds_call(c, class->unit));
+  return c->d->effort == EFFORT_SMALL && seen > 2 && boxes > 1 &&
+         boxes * seen >= LEAST_SMALL;
 }
 
 static void choose(struct choice *c) {

@@ -213,8 +213,20 @@ static void put_written(struct diagram *d, struct text *out,
     row_put_acting(out, d->c, row, false);
 }
 
+/* In which windows a call that is a box differs from what is drawn of it, if
+ * its arguments do not say it. */
+static void put_differences(struct diagram *d, struct text *out,
+                            const struct row *row) {
+  const struct diagram_call *call = call_of_group(d, row->group);
+  const struct group *groups = d->c->model->groups.at;
+  if (call && (d->c->options->plain ||
+               slice_equal(groups[row->group].call, groups[call->group].call)))
+    group_put_differences(out, d->c, row->group, call->group);
+}
+
 /* In the words of papers, which need no name of the source beside them. */
-static struct slice plain_words(struct diagram *d, size_t index) {
+static struct slice plain_words(struct diagram *d, size_t index,
+                                const uint64_t *said) {
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena);
   const char *sign = item_sign(d, index);
@@ -222,7 +234,8 @@ static struct slice plain_words(struct diagram *d, size_t index) {
   if (call.length)
     plain_put_call(&text, call);
   else
-    row_put_plain(&text, d->c, row);
+    row_put_plain(&text, d->c, row, said);
+  put_differences(d, &text, row);
   struct slice words = text_tamed(d->arena, text_slice(&text), true);
   if (sign && row->end - row->first == 1)
     words = slice_of(sign);
@@ -233,13 +246,15 @@ static struct slice plain_words(struct diagram *d, size_t index) {
   return text_slice(&text);
 }
 
-static struct slice layer_words(struct diagram *d, size_t index) {
+static struct slice layer_words(struct diagram *d, size_t index,
+                                const uint64_t *said) {
   if (d->c->options->plain)
-    return plain_words(d, index);
+    return plain_words(d, index, said);
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena), layer = text;
   struct slice label = label_of(d, index);
   put_written(d, &layer, row);
+  put_differences(d, &layer, row);
   struct slice written = text_slice(&layer);
   if (tightness(d)->few_tails && row->group == NO_NODE && !is_chain(d, row) &&
       d->items.at[index].kind < layer_kind_count())
@@ -269,9 +284,16 @@ static struct slice turns_words(struct diagram *d, size_t index) {
   bool any = row_may_vary(d, row) || row_only_moves(d, row);
   size_t turns = any ? item_all_turns(item) : item_turns(d, item);
   struct slice *words = arena_alloc(d->arena, turns + 1, sizeof *words);
+  size_t nodes = (size_t)(row->end - row->first);
+  uint64_t *said = arena_alloc(d->arena, nodes + 1, sizeof *said);
+  for (size_t i = 0; i < turns; i++)
+    row_find_varying(
+        d->c, row,
+        &d->rows.at[any ? item_any_row(&all, i) : item_turn_row(&all, i)],
+        said);
   for (size_t i = 0; i < turns; i++) { /* as if it stood for this turn */
     item->row = any ? item_any_row(&all, i) : item_turn_row(&all, i);
-    words[i] = layer_words(d, index);
+    words[i] = layer_words(d, index, said);
   }
   item->row = all.row;
   return merge_turns(d->arena, words, turns);

@@ -268,6 +268,12 @@ static bool freezes_row(const struct model *model, int64_t index) {
   return params;
 }
 
+void model_put_argument(struct text *out, const struct model *model,
+                        int64_t node, const struct arg_spec *spec) {
+  put_arg(out, spec, (const char *)model->nodes.at[node].args + spec->offset,
+          NULL);
+}
+
 static void put_layer(struct text *out, const struct model *model,
                       int64_t index, const struct slice *labels, bool common) {
   const struct node *node = &model->nodes.at[index];
@@ -306,6 +312,32 @@ bool model_put_alike(const struct model *model, int64_t a, int64_t b) {
          freezes_row(model, a) == freezes_row(model, b) &&
          (x->args == y->args ||
           memcmp(x->args, y->args, x->kind->args_size) == 0);
+}
+
+/* 3 and 3x3 are the same window of a map; so are no sizes and 1. */
+static bool same_sizes(const struct sizes *a, const struct sizes *b) {
+  int axes = a->rank > b->rank ? a->rank : b->rank;
+  for (int i = 0; i < axes; i++) {
+    int64_t x = a->rank == 0 ? 1 : a->at[a->rank == 1 ? 0 : i];
+    int64_t y = b->rank == 0 ? 1 : b->at[b->rank == 1 ? 0 : i];
+    if (x != y)
+      return false;
+  }
+  return true;
+}
+
+bool model_same_window(const struct model *model, int64_t a, int64_t b,
+                       const struct arg_spec *spec) {
+  const void *x = (const char *)model->nodes.at[a].args + spec->offset;
+  const void *y = (const char *)model->nodes.at[b].args + spec->offset;
+  const struct scale_by *by = x, *other = y;
+  if (spec->type == TYPE_SIZES)
+    return same_sizes(x, y);
+  if (spec->type == TYPE_SCALE)
+    return same_sizes(&by->whole, &other->whole) && by->real == other->real;
+  if (spec->type == TYPE_INT && strcmp(spec->name, "groups") == 0)
+    return *(const int64_t *)x == *(const int64_t *)y;
+  return true;
 }
 
 /* In parentheses a stride has its name, and commas part the axes. */

@@ -233,6 +233,10 @@ void model_put_group_name(struct text *out, const struct model *model,
 void model_put_layer(struct text *out, const struct model *model, int64_t node,
                      const struct slice *labels);
 
+/* An argument as it is written: "/2", "groups=4". */
+void model_put_argument(struct text *out, const struct model *model,
+                        int64_t node, const struct arg_spec *spec);
+
 /* Whether a layer of that kind has arguments in which blocks may differ that
  * are drawn as one. */
 bool model_may_vary(const struct layer_kind *kind);
@@ -243,6 +247,11 @@ void model_put_common(struct text *out, const struct model *model, int64_t node,
 
 /* Whether two nodes are written alike so, by kind and arguments. */
 bool model_put_alike(const struct model *model, int64_t a, int64_t b);
+
+/* Whether two layers of a kind agree in an argument, as far as it is no size of
+ * a tensor but a window, a scale or a number of groups. */
+bool model_same_window(const struct model *model, int64_t a, int64_t b,
+                       const struct arg_spec *spec);
 
 /* The same in the tail of another layer: leaky(0.1). */
 void model_put_tail(struct text *out, const struct model *model, int64_t node,
