@@ -170,6 +170,34 @@ static int count_crossings(const struct picture *p, const char *net) {
   return crossings;
 }
 
+static bool is_inside(const struct rect *r, double x, double y, double slack) {
+  return x > r->x + slack && x < r->x + r->width - slack && y > r->y + slack &&
+         y < r->y + r->height - slack;
+}
+
+/* Lines that leave a frame in which both of their ends are. */
+static int count_escapes(const struct picture *p, const char *net) {
+  int escapes = 0;
+  for (size_t k = 0; k < p->rect_count; k++) {
+    const struct rect *frame = &p->rects[k];
+    for (size_t i = 0, end; frame->frame && i < p->leg_count; i = end) {
+      bool outside = false;
+      for (end = i; end < p->leg_count && p->legs[end].line == p->legs[i].line;
+           end++)
+        outside =
+            outside || !is_inside(frame, p->legs[end].x1, p->legs[end].y1, 0);
+      const struct leg *first = &p->legs[i], *last = &p->legs[end - 1];
+      if (outside && is_inside(frame, first->x0, first->y0, 1) &&
+          is_inside(frame, last->x1, last->y1, 1)) {
+        print_error("%s: a line from %.1f %.1f leaves its frame\n", net,
+                    first->x0, first->y0);
+        escapes++;
+      }
+    }
+  }
+  return escapes;
+}
+
 /* PDF, read back: pages, and the least size of text on them. */
 
 struct pages {
@@ -318,6 +346,13 @@ static int pages_of(const char *net) {
   return 1;
 }
 
+static void check_lines(const char *net, const char *options) {
+  struct picture p = draw(net, options);
+  assert_int_equal(count_crossings(&p, net), 0);
+  assert_int_equal(count_escapes(&p, net), 0);
+  picture_free(&p);
+}
+
 /* One A4 page that can be read; a picture that says the same both ways. */
 static void check_zoo(void **state) {
   const struct zoo_row *row = *state;
@@ -334,11 +369,12 @@ static void check_zoo(void **state) {
   assert_true(pages.least >= 5.995);
   assert_true(pages.widest <= PAGE_WIDTH / 10.0 &&
               pages.longest <= PAGE_HEIGHT / 10.0);
-  assert_int_equal(count_crossings(&p, row->net), 0);
   picture_free(&p);
-  struct picture right = draw(row->net, "--direction=lr --notes=none");
-  assert_int_equal(count_crossings(&right, row->net), 0);
-  picture_free(&right);
+  check_lines(row->net, "");
+  check_lines(row->net, "--direction=lr --notes=none");
+  struct picture narrow = draw(row->net, "--labels=plain --width 500pt");
+  assert_int_equal(count_escapes(&narrow, row->net), 0);
+  picture_free(&narrow);
 }
 
 /* Single facts */

@@ -5,16 +5,51 @@
  */
 #include "drawing/diagram/diagram_page.h"
 
+/* The innermost frame of each item. */
+static void find_frames(struct diagram_part *part, struct diagram_part *around,
+                        struct diagram_part **frames) {
+  if (part->kind == PART_FRAME) {
+    part->around = around;
+    around = part;
+  }
+  if (part->kind == PART_BOX || part->kind == PART_SPLIT)
+    frames[part->item] = around;
+  for (struct diagram_part *p = part->first; p; p = p->next)
+    find_frames(p, around, frames);
+  for (struct diagram_part *p = part->side; p; p = p->next)
+    find_frames(p, around, frames);
+}
+
+enum { MOST_INSIDE = 40 }; /* skips in a frame, each with a lane of its own */
+
+/* A skip inside of a frame stays there. */
+static void find_lane(struct diagram_skip *skip, struct diagram_part *frame) {
+  while (frame &&
+         (skip->to < frame->unit->first || skip->to >= frame->unit->end))
+    frame = frame->around;
+  skip->frame = frame;
+  if (frame)
+    skip->lane = frame->lanes < MOST_INSIDE ? frame->lanes++ : MOST_INSIDE - 1;
+}
+
 /* The skips: links that no chain or split has drawn. */
-static void find_skips(struct diagram_paper *l) {
+static void find_skips(struct diagram_paper *l, bool u) {
   struct diagram *d = l->d;
+  struct diagram_part **frames =
+      arena_alloc(d->arena, d->items.count + 1, sizeof *frames);
+  for (struct diagram_part *net = d->parts; net; net = net->next)
+    find_frames(net, NULL, frames);
   for (size_t i = 0; i < d->items.count; i++) {
     const struct diagram_item *item = &d->items.at[i];
     for (size_t k = 0; k < item->link_count; k++) {
       const struct diagram_link *link = &d->links.at[item->first_link + k];
-      if (!link->drawn)
-        *VEC_PUSH(d->arena, &l->skips) =
-            (struct diagram_skip){link->from, i, item->first_link + k};
+      if (link->drawn)
+        continue;
+      struct diagram_skip *skip = VEC_PUSH(d->arena, &l->skips);
+      *skip = (struct diagram_skip){
+          .from = link->from, .to = i, .link = item->first_link + k};
+      if (!u)
+        find_lane(skip, frames[skip->from]);
     }
   }
 }
@@ -81,7 +116,7 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
       continue;
     }
     l->made[0] = l->made[1] = false; /* looser parts would have been opened */
-    l->opened = true;
+    l->opened = part->opened = true;
     if (cut_frame(l->d, part)) {
       part_measure(l->d, net);
       continue;
@@ -172,7 +207,7 @@ static void make_parts(struct diagram_paper *l, bool u) {
   find_structure(l);
   diagram_name_stubs(d);
   l->has_sources = diagram_find_sources(d);
-  find_skips(l);
+  find_skips(l, u);
   if (u)
     l->no_u = l->skips.count < 2;
 }

@@ -124,11 +124,13 @@ struct diagram_part {
   struct diagram_part *side; /* chains that leave after this part and end */
   bool ends;                 /* PART_CHAIN of a frame: no line leaves it */
   bool forks;                /* PART_SPLIT: its branches have a common start */
-  bool bar;              /* PART_SPLIT: branches end on top of a wide join */
-  bool flip;             /* the flow goes up */
-  bool nested;           /* PART_FRAME: inside another one */
-  size_t main;           /* PART_SPLIT: the branch on the spine; or none */
-  int lanes;             /* skips that end inside it and pass on its side */
+  bool bar;    /* PART_SPLIT: branches end on top of a wide join */
+  bool flip;   /* the flow goes up */
+  bool nested; /* PART_FRAME: inside another one */
+  size_t main; /* PART_SPLIT: the branch on the spine; or none */
+  struct diagram_part *around; /* PART_FRAME: the frame that it is in */
+  int lanes;   /* PART_FRAME: of skips inside it, on the right of its chain */
+  bool opened; /* PART_FRAME: it is cut, or no more drawn */
   struct slice title;    /* PART_FRAME: once it has been measured */
   int64_t left, right;   /* extent across the flow, from the spine */
   int64_t length;        /* along the flow, with `after` */

@@ -142,6 +142,8 @@ enum { MOST_LANES = 40 };
 static void count_lanes(struct diagram_paper *l) {
   l->corridors = 0;
   for (size_t i = 0; i < l->skips.count; i++) {
+    if (skip_is_framed(&l->skips.at[i]))
+      continue;
     size_t from = column_of(l, l->skips.at[i].from);
     size_t to = column_of(l, l->skips.at[i].to);
     struct diagram_column *column = &l->columns.at[from];

@@ -190,7 +190,7 @@ static void measure_frame(struct diagram *d, struct diagram_part *part) {
   if (is_bare(d, part)) {
     part_measure(d, chain);
     part->left = chain->left;
-    part->right = chain->right;
+    part->right = chain->right + part->lanes * LANE;
     part->length = chain->length;
     part->after = chain->after;
     return;
@@ -201,7 +201,7 @@ static void measure_frame(struct diagram *d, struct diagram_part *part) {
   bool band = title > BESIDE_TITLE;
   part_measure(d, chain);
   part->left = chain->left + PAD;
-  part->right = chain->right + PAD;
+  part->right = chain->right + part->lanes * LANE + PAD;
   if (!d->lr && band && title > part->left)
     part->right = most(part->right, title);
   if (d->lr && band) {

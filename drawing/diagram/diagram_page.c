@@ -146,11 +146,20 @@ static int64_t lane_of(struct diagram_column *c, int *used) {
   return c->across + c->right + lane * LANE + LANE;
 }
 
+/* Beside the chain of its frame, or beside its column. */
+static int64_t lane_of_skip(const struct diagram_skip *skip,
+                            struct diagram_column *c, int *used) {
+  if (!skip_is_framed(skip))
+    return lane_of(c, used);
+  const struct diagram_part *chain = skip->frame->first;
+  return chain->across + chain->right + skip->lane * LANE + LANE;
+}
+
 enum { MOST_LOOKED_AT = 300 }; /* items: beyond, a line may cross a box */
 
-/* Whether a box of its column stands beside an item, so far along. */
-static bool is_blocked(const struct diagram *d, const struct diagram_column *c,
-                       size_t index, int64_t along) {
+/* Whether a box stands between an item and a lane beside it, so far along. */
+static bool is_blocked(const struct diagram *d, int64_t lane, size_t index,
+                       int64_t along) {
   int64_t right = item_side(d, index, false), slack = 15;
   size_t first = index > MOST_LOOKED_AT ? index - MOST_LOOKED_AT : 0;
   for (size_t i = first; i < d->items.count && i < index + MOST_LOOKED_AT;
@@ -159,8 +168,7 @@ static bool is_blocked(const struct diagram *d, const struct diagram_column *c,
     int64_t low = (d->lr ? it->x : it->y) - slack;
     int64_t size = (d->lr ? it->width : it->height) + 2 * slack;
     if ((uint64_t)along - (uint64_t)low <= (uint64_t)size && i != index &&
-        item_side(d, i, true) > right &&
-        item_side(d, i, false) < c->across + c->right)
+        item_side(d, i, true) > right && item_side(d, i, false) < lane)
       return true;
   }
   return false;
@@ -168,12 +176,12 @@ static bool is_blocked(const struct diagram *d, const struct diagram_column *c,
 
 /* Where a skip leaves an item: at its side, or below, where it is free. */
 static void leave_item(struct sheet *s, const struct diagram_column *c,
-                       size_t index, struct diagram_pen *pen) {
+                       int64_t lane, size_t index, struct diagram_pen *pen) {
   struct diagram *d = diagram_at(s);
   const struct diagram_item *it = &d->items.at[index];
   int64_t along = item_middle(d, index);
-  bool side =
-      s->l->is_u || (!item_sign(d, index) && !is_blocked(d, c, index, along));
+  bool side = s->l->is_u ||
+              (!item_sign(d, index) && !is_blocked(d, lane, index, along));
   if (side) {
     pen_to(pen, item_side(d, index, true), along);
     return;
@@ -183,7 +191,7 @@ static void leave_item(struct sheet *s, const struct diagram_column *c,
   exit += c->flip ? 0 : d->lr ? it->width : it->height;
   along = exit + (c->flip ? -25 : 25);
   for (int64_t far = 25; far <= 150; far += 15)
-    if (!is_blocked(d, c, index, exit + (c->flip ? -far : far))) {
+    if (!is_blocked(d, lane, index, exit + (c->flip ? -far : far))) {
       along = exit + (c->flip ? -far : far);
       break;
     }
@@ -203,10 +211,11 @@ static void draw_skip(struct sheet *s, const struct diagram_skip *skip,
     return;
   }
   int64_t end = item_middle(d, skip->to);
-  leave_item(s, a, skip->from, &pen);
+  int64_t lane =
+      s->l->is_u ? a->across + a->right : lane_of_skip(skip, a, &used[from]);
+  leave_item(s, a, lane, skip->from, &pen);
   int64_t start = pen.at[pen.count - 1].y;
   if (!s->l->is_u) {
-    int64_t lane = lane_of(a, &used[from]);
     pen_to(&pen, lane, start);
     if (to > from + 1 || to < from) {
       int64_t corridor = s->top + s->length + ++s->used * LANE;

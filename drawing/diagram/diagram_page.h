@@ -14,7 +14,14 @@ enum {
 struct diagram_skip {
   size_t from, to; /* items */
   size_t link;
+  const struct diagram_part *frame; /* the innermost around both; NULL: none */
+  int lane;                         /* of the frame */
 };
+
+/* Whether a skip passes inside of a frame, and not beside its column. */
+static inline bool skip_is_framed(const struct diagram_skip *skip) {
+  return skip->frame && !skip->frame->opened;
+}
 
 /* A part of an outermost chain. */
 struct diagram_stretch {
