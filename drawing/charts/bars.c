@@ -292,8 +292,8 @@ static void draw_line(struct bars *b, const struct bar *bar, double y) {
     leaf_put_layer(&b->chart.note, &b->leaves, &b->leaves.at[bar->leaf]);
   name = chart_note(&b->chart);
   if (name.length && b->widths.name - width > 40)
-    chart_text_cut(&b->chart, "faint", CHART_SMALL, CHART_MARGIN + width, y,
-                   b->widths.name - width, name);
+    chart_text_words(&b->chart, "faint", CHART_SMALL, CHART_MARGIN + width, y,
+                     b->widths.name - width, name);
   for (int p = 0; p < PANELS; p++)
     draw_bar(b, bar, p, y);
 }

@@ -201,28 +201,6 @@ void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
   chart_text_as(s, class, font, anchor, x, y, text_slice(&shortened));
 }
 
-void chart_text_cut(struct chart *s, const char *class, enum chart_font font,
-                    double x, double y, double width, struct slice text) {
-  struct slice whole = text;
-  double used = chart_text_width(slice_of("\xE2\x80\xA6"), font);
-  if (chart_text_width(text, font) <= width) {
-    chart_text_as(s, class, font, CHART_START, x, y, text);
-    return;
-  }
-  do
-    text.length--;
-  while (text.length && (text.at[text.length] != ' ' ||
-                         chart_text_width(text, font) + used > width));
-  if (!text.length) { /* not even its first word */
-    chart_text_fit(s, class, font, CHART_START, x, y, width, whole);
-    return;
-  }
-  struct text cut = text_new(s->scene->arena);
-  text_puts(&cut, text);
-  text_put(&cut, "\xE2\x80\xA6");
-  chart_text_as(s, class, font, CHART_START, x, y, text_slice(&cut));
-}
-
 /* The next line of a text that is broken at blanks. */
 static struct slice next_line(struct slice *rest, enum chart_font font,
                               double width) {
@@ -242,6 +220,12 @@ static struct slice next_line(struct slice *rest, enum chart_font font,
     rest->length--;
   }
   return line;
+}
+
+void chart_text_words(struct chart *s, const char *class, enum chart_font font,
+                      double x, double y, double width, struct slice text) {
+  chart_text_fit(s, class, font, CHART_START, x, y, width,
+                 next_line(&text, font, width));
 }
 
 int chart_lines(enum chart_font font, double width, struct slice text) {

@@ -84,9 +84,9 @@ void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
                     enum chart_anchor anchor, double x, double y, double width,
                     struct slice text);
 
-/* The same, without its last words: what differs stands in front. */
-void chart_text_cut(struct chart *s, const char *class, enum chart_font font,
-                    double x, double y, double width, struct slice text);
+/* The words that there is room for: what differs stands in front. */
+void chart_text_words(struct chart *s, const char *class, enum chart_font font,
+                      double x, double y, double width, struct slice text);
 
 /* From below upwards, beginning at that place. */
 void chart_text_up(struct chart *s, const char *class, double x, double y,

@@ -156,9 +156,9 @@ static void draw_rows(struct comparing *t) {
 struct scene *timeline_compare(const struct compiled *c) {
   struct comparing *t = ARENA_NEW(c->arena, struct comparing);
   struct text above = text_new(c->arena), below = text_new(c->arena);
-  double width = chart_inner(&t->chart);
   t->c = c;
   t->chart = chart_new(c, "timeline");
+  double width = chart_inner(&t->chart);
   open_panels(t);
   struct slice subtitle = subtitle_of(t, &above);
   double top = chart_head_height(&t->chart, subtitle) + 8;
