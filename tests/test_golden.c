@@ -120,6 +120,17 @@ static void cut(char *page, const char *const *lines) {
   free(part);
 }
 
+/* The files of fonts are looked at in tests/pdf.py. */
+static void cut_fonts(char *pdf) {
+  static const char begin[] = "/FlateDecode] >>\nstream\n", end[] = "~>\n";
+  for (char *at = pdf; (at = strstr(at, begin));) {
+    at += sizeof begin - 1;
+    char *rest = strstr(at, end);
+    assert_non_null(rest);
+    memmove(at, rest, strlen(rest) + 1);
+  }
+}
+
 /* An output is that of a command which ends as CASE.err says, or well. */
 static void check_status(const struct golden *g, const struct run *r) {
   int stated = status_in(g->beside);
@@ -169,6 +180,8 @@ static char *result_of(const struct golden *g) {
     cut(text, web_style);
     cut(text, web_script);
   }
+  if (strstr(g->kind->suffix, ".pdf"))
+    cut_fonts(text);
   run_free(&r);
   return text;
 }

@@ -410,13 +410,42 @@ static void charts_are_drawn_for_paper_too(void **state) {
     snprintf(command, sizeof command,
              NETC " examples/simple_cnn.net -Wno-pool-remainder -o %s/a.%s.pdf "
                   "-o %s/a.%s.tex -o %s/a.%s.png && "
-                  "grep -aq '^BT .*%s.*Tj ET$' %s/a.%s.pdf && "
+                  "/usr/bin/python3 tests/pdf.py %s/a.%s.pdf | "
+                  "grep -q '%s' && "
                   "grep -q 'node.*%s' %s/a.%s.tex && "
                   "od -An -tu1 -j16 -N4 %s/a.%s.png",
-             folder, name, folder, name, folder, name, title, folder, name,
+             folder, name, folder, name, folder, name, folder, name, title,
              title, folder, name, folder, name);
     expect(command, 0, "0   0   8  85", NULL); /* 800 pt at 192 dpi */
   }
+}
+
+/* Publishers refuse PDFs with fonts that are not in the file. */
+static void fonts_are_in_the_file(void **state) {
+  (void)state;
+  const char *folder = scratch("pictures-fonts");
+  struct paths nets = find_paths("examples", ".net");
+  for (size_t i = 0; i < nets.count; i++) {
+    char command[1024];
+    snprintf(command, sizeof command,
+             NETC " %s -o %s/x.pdf -o %s/y.volumes.pdf >/dev/null && "
+                  "/usr/bin/python3 tests/pdf.py %s/*.pdf",
+             nets.at[i], folder, folder, folder);
+    if (in_part(i, 8))
+      expect(command, 0, "\n", NULL);
+  }
+  paths_free(&nets);
+  expect(text_of(NETC " examples/simple_cnn.net -o %s/z.pdf --title "
+                      "'Größe α→β ≤ ½ "
+                      "– Łukasz … 漢' && "
+                      "/usr/bin/python3 tests/pdf.py %s/z.pdf",
+                 folder, folder),
+         0,
+         "Größe α→β ≤ ½ – "
+         "Łukasz … ?\n",
+         NULL);
+  if (on_path("pdffonts"))
+    expect(text_of("pdffonts %s/z.pdf", folder), 0, "yes yes yes", NULL);
 }
 
 /* The words of papers, a title, no legend, and the width of a column. */
@@ -614,6 +643,7 @@ int main(void) {
       cmocka_unit_test(a_suffix_of_two_words_is_a_chart),
       cmocka_unit_test(a_suffix_may_be_of_any_case),
       cmocka_unit_test(charts_are_drawn_for_paper_too),
+      cmocka_unit_test(fonts_are_in_the_file),
       cmocka_unit_test(papers_have_their_way),
       cmocka_unit_test(letters_hide_nothing_that_differs),
       cmocka_unit_test(papers_know_every_layer),

@@ -3,27 +3,11 @@
 
 #include "base/shown.h"
 #include "base/utf8.h"
+#include "drawing/scene/font.h"
 
 void scene_add(struct scene *scene, struct scene_item item) {
   *VEC_PUSH(scene->arena, &scene->items) = item;
 }
-
-/* Adobe's metrics of Helvetica and Helvetica-Bold, from blank to tilde. */
-static const short widths[2][95] = {
-    {278, 278, 355, 556, 556,  889, 667, 191, 333, 333, 389, 584, 278, 333,
-     278, 278, 556, 556, 556,  556, 556, 556, 556, 556, 556, 556, 278, 278,
-     584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278,
-     500, 667, 556, 833, 722,  778, 667, 778, 722, 667, 611, 722, 667, 944,
-     667, 667, 611, 278, 278,  278, 469, 556, 333, 556, 556, 500, 556, 556,
-     278, 556, 556, 222, 222,  500, 222, 833, 556, 556, 556, 556, 333, 500,
-     278, 556, 500, 722, 500,  500, 500, 334, 260, 334, 584},
-    {278, 333, 474, 556, 556, 889, 722, 238, 333, 333, 389, 584, 278, 333,
-     278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 333, 333,
-     584, 584, 584, 611, 975, 722, 722, 722, 722, 667, 611, 778, 722, 278,
-     556, 722, 611, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944,
-     667, 667, 611, 333, 278, 333, 584, 556, 333, 556, 611, 556, 611, 556,
-     333, 611, 611, 278, 278, 556, 278, 889, 611, 611, 611, 611, 389, 556,
-     333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584}};
 
 uint32_t text_code_point(struct slice text, size_t at, size_t *bytes) {
   size_t length = utf8_length(text.at + at, text.length - at);
@@ -37,7 +21,7 @@ int64_t text_extent(struct slice text, int64_t size, bool bold) {
     char c = text.at[at];
     bytes = 1;
     if (c >= ' ' && c <= '~')
-      sum += widths[bold][c - ' '];
+      sum += font_width(c - ' ' + 1, bold); /* the first glyphs */
     else
       sum += text_code_point(text, at, &bytes) < 0x2E80
                  ? 600

@@ -73,7 +73,8 @@ struct scene {
 /* Appends; the members that are not given are 0. */
 void scene_add(struct scene *scene, struct scene_item item);
 
-/* How wide a text is in Helvetica, whose metrics Arial and Liberation share. */
+/* How wide a text is in Helvetica, whose metrics Arial and Liberation share;
+ * about as wide, if it has letters beyond ASCII. */
 int64_t text_extent(struct slice text, int64_t size, bool bold);
 
 /* A text without what reorders or hides its neighbours; `x` in 3x3 as ×. */

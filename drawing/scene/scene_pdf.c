@@ -1,12 +1,13 @@
 /*
- * Scenes as PDF 1.4, a page each, after ISO 32000-1: boxes, lines and the two
- * standard fonts that every viewer has. No date and no random number goes in,
- * so equal nets give equal bytes. These fonts have the characters of Windows
- * 1252; others are shown as `?`.
+ * Scenes as PDF 1.4, a page each, after ISO 32000-1: boxes, lines and texts,
+ * with the font in the file, as publishers ask for, and what its glyphs mean,
+ * so that words are found. No date and no random number goes in, so equal nets
+ * give equal bytes. Characters that the font lacks are shown as `?`.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "drawing/scene/font.h"
 #include "drawing/scene/scene.h"
 
 struct pdf_writer {
@@ -14,7 +15,14 @@ struct pdf_writer {
   size_t length; /* bytes before the current ones */
   VEC(size_t) offsets;
   struct arena *arena;
+  size_t fonts[2]; /* by weight: the object; 0: no text has it */
 };
+
+/* Objects by number: the catalogue, the list of pages, what glyphs mean; two
+ * for each page; those of the fonts. */
+enum { MEANING = 3, FIRST_PAGE, FONT_OBJECTS = 4 };
+
+static const char *const weights[] = {"R", "B"};
 
 static void put_real(struct text *out, int64_t tenths) {
   put_length(out, tenths);
@@ -95,38 +103,34 @@ static void put_box(struct text *out, const struct scene_item *item) {
   put_paint(out, item);
 }
 
-/* The character's place in Windows 1252; 0: it has none. */
-static int ansi_of(uint32_t point) {
-  if ((point >= ' ' && point < 0x7F) || (point >= 0xA0 && point <= 0xFF))
-    return (int)point;
-  return point == 0x2026 ? 0x85 : point == 0x2013 ? 0x96 : 0;
-}
-
 /* `mode` 0 fills the letters, 1 draws around them. */
 static void put_letters(struct text *out, const struct scene_item *item,
                         int64_t x, int mode) {
-  text_printf(out, "/%s ", item->bold ? "B" : "R");
+  text_printf(out, "/%s ", weights[item->bold]);
   put_real(out, item->size);
   /* The page is upside down: text is not. */
   text_printf(out, "Tf %s ", item->up ? "0 -1 -1 0" : "1 0 0 -1");
   put_real(out, x);
   put_real(out, item->y);
   text_put(out, "Tm ");
-  text_put(out, item->halo ? mode ? "1 Tr (" : "0 Tr (" : "(");
-  for (size_t at = 0, bytes; at < item->text.length; at += bytes) {
-    int c = ansi_of(text_code_point(item->text, at, &bytes));
-    if (c == 0)
-      text_putc(out, '?');
-    else if (c > 0x7E)
-      text_printf(out, "\\%03o", (unsigned)c);
-    else
-      text_printf(out, "%s%c", strchr("()\\", c) ? "\\" : "", c);
-  }
-  text_put(out, ") Tj ");
+  text_put(out, item->halo ? mode ? "1 Tr <" : "0 Tr <" : "<");
+  for (size_t at = 0, bytes; at < item->text.length; at += bytes)
+    text_printf(out, "%04X",
+                (unsigned)font_glyph(text_code_point(item->text, at, &bytes)));
+  text_put(out, "> Tj ");
+}
+
+/* As its glyphs are; boxes are measured by text_extent. */
+static int64_t width_of(const struct scene_item *item) {
+  int64_t sum = 0;
+  for (size_t at = 0, bytes; at < item->text.length; at += bytes)
+    sum += font_width(font_glyph(text_code_point(item->text, at, &bytes)),
+                      item->bold);
+  return sum * item->size / 1000;
 }
 
 static void put_words(struct text *out, const struct scene_item *item) {
-  int64_t width = text_extent(item->text, item->size, item->bold);
+  int64_t width = width_of(item);
   int64_t x = item->anchor == ANCHOR_START    ? item->x
               : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
                                               : item->x - width;
@@ -222,10 +226,12 @@ static void put_page(struct pdf_writer *w, const struct scene *scene) {
   text_put(&page, "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ");
   put_real(&page, scene->width * scale / 10000);
   put_length(&page, scene->height * scale / 10000);
-  text_printf(&page,
-              "] /Contents %zu 0 R /Resources << /Font << /R 3 0 R "
-              "/B 4 0 R >> >> >>",
+  text_printf(&page, "] /Contents %zu 0 R /Resources << /Font <<",
               w->offsets.count + 2);
+  for (int bold = 0; bold < 2; bold++)
+    if (w->fonts[bold])
+      text_printf(&page, " /%s %zu 0 R", weights[bold], w->fonts[bold]);
+  text_put(&page, " >> >> >>");
   put_object(w, &page);
   text_printf(&stream, "<< /Length %zu >>\nstream\n", content.length);
   text_puts(&stream, content);
@@ -239,17 +245,93 @@ static void put_catalogue(struct pdf_writer *w, size_t pages) {
   put_object(w, &catalogue);
   text_put(&kids, "<< /Type /Pages /Kids [");
   for (size_t i = 0; i < pages; i++)
-    text_printf(&kids, "%s%zu 0 R", i ? " " : "", 5 + 2 * i);
+    text_printf(&kids, "%s%zu 0 R", i ? " " : "", FIRST_PAGE + 2 * i);
   text_printf(&kids, "] /Count %zu >>", pages);
   put_object(w, &kids);
-  for (int bold = 0; bold < 2; bold++) {
-    struct text font = text_new(w->arena);
-    text_printf(&font,
-                "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica%s "
-                "/Encoding /WinAnsiEncoding >>",
-                bold ? "-Bold" : "");
-    put_object(w, &font);
+}
+
+/* Fonts: glyphs are written by their numbers. */
+
+/* The last glyph of those from one on that have one point after the other, in
+ * a row of numbers that differ in their last byte alone. */
+static int end_of_run(int first) {
+  int last = first;
+  while (last < font_count() && (last + 1) % 256 &&
+         font_point(last + 1) == font_point(last) + 1 &&
+         font_point(last + 1) % 256)
+    last++;
+  return last;
+}
+
+/* From glyphs to characters, for both fonts. */
+static void put_meaning(struct pdf_writer *w) {
+  struct text map = text_new(w->arena), stream = map;
+  text_put(&map, "/CIDInit /ProcSet findresource begin\n12 dict begin\n"
+                 "begincmap\n/CMapName /Netc def\n/CMapType 2 def\n"
+                 "1 begincodespacerange\n<0000> <FFFF>\n"
+                 "endcodespacerange\n");
+  for (int first = 1, last; first <= font_count(); first = last + 1) {
+    last = end_of_run(first);
+    text_printf(&map, "1 beginbfrange\n<%04X> <%04X> <%04X>\nendbfrange\n",
+                (unsigned)first, (unsigned)last, (unsigned)font_point(first));
   }
+  text_put(&map, "endcmap\nCMapName currentdict /CMap defineresource pop\n"
+                 "end\nend\n");
+  text_printf(&stream, "<< /Length %zu >>\nstream\n", map.length);
+  text_puts(&stream, text_slice(&map));
+  text_put(&stream, "endstream");
+  put_object(w, &stream);
+}
+
+/* The font, what it is made of, what it looks like, and its file. Figures of
+ * the letters are those of Liberation Sans. */
+static void put_font(struct pdf_writer *w, bool bold) {
+  struct text font = text_new(w->arena), parts = font, looks = font,
+              file = font, stream = font;
+  const char *name =
+      bold ? "NETCBB+LiberationSans-Bold" : "NETCAA+LiberationSans";
+  size_t number = w->offsets.count + 1;
+  text_printf(&font,
+              "<< /Type /Font /Subtype /Type0 /BaseFont /%s /Encoding "
+              "/Identity-H /DescendantFonts [%zu 0 R] /ToUnicode %d 0 R >>",
+              name, number + 1, MEANING);
+  put_object(w, &font);
+  text_printf(&parts,
+              "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /%s "
+              "/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) "
+              "/Supplement 0 >> /CIDToGIDMap /Identity /FontDescriptor "
+              "%zu 0 R /DW 1000 /W [1 [",
+              name, number + 2);
+  for (int glyph = 1; glyph <= font_count(); glyph++)
+    text_printf(&parts, "%s%d", glyph % 16 == 1 ? "\n" : " ",
+                font_width(glyph, bold));
+  text_put(&parts, "]] >>");
+  put_object(w, &parts);
+  text_printf(&looks,
+              "<< /Type /FontDescriptor /FontName /%s /Flags 32 /FontBBox [%s] "
+              "/ItalicAngle 0 /Ascent 905 /Descent -212 /CapHeight 688 /StemV "
+              "%d /FontFile2 %zu 0 R >>",
+              name, bold ? "-482 -376 1304 1033" : "-544 -303 1302 980",
+              bold ? 140 : 80, number + 3);
+  put_object(w, &looks);
+  font_put_file(&file, bold);
+  text_printf(&stream,
+              "<< /Length %zu /Length1 %d /Filter [/ASCII85Decode "
+              "/FlateDecode] >>\nstream\n",
+              file.length, font_bytes(bold));
+  text_puts(&stream, text_slice(&file));
+  text_put(&stream, "endstream");
+  put_object(w, &stream);
+}
+
+static bool has_weight(const struct scene *const *pages, size_t count,
+                       bool bold) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < pages[i]->items.count; k++)
+      if (pages[i]->items.at[k].kind == SCENE_TEXT &&
+          pages[i]->items.at[k].bold == bold)
+        return true;
+  return false;
 }
 
 void scene_put_pdf(const struct scene *const *pages, size_t count,
@@ -257,9 +339,19 @@ void scene_put_pdf(const struct scene *const *pages, size_t count,
   struct pdf_writer w = {.out = out, .arena = pages[0]->arena};
   struct text end = text_new(w.arena);
   put_raw(&w, slice_of("%PDF-1.4\n"));
+  size_t next = FIRST_PAGE + 2 * count;
   put_catalogue(&w, count);
+  put_meaning(&w);
+  for (int bold = 0; bold < 2; bold++)
+    if (has_weight(pages, count, bold)) {
+      w.fonts[bold] = next;
+      next += FONT_OBJECTS;
+    }
   for (size_t i = 0; i < count; i++)
     put_page(&w, pages[i]);
+  for (int bold = 0; bold < 2; bold++)
+    if (w.fonts[bold])
+      put_font(&w, bold);
   text_printf(&end, "xref\n0 %zu\n0000000000 65535 f \n", w.offsets.count + 1);
   for (size_t i = 0; i < w.offsets.count; i++)
     text_printf(&end, "%010zu 00000 n \n", w.offsets.at[i]);
