@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""pictures.py FILE...: exits with 1 if a picture is not as it must be.
+"""pictures.py [--shown] FILE...: exits with 1 if a picture is not as it must
+be. --shown: as one of the manual, in which no text is cut.
 
 SVG: well-formed, named and described, of at most 400 kB, and nothing that can
-be read or seen lies outside. TeX: braces match, commands end. Mermaid: each
+be read or seen lies outside; no line leaves a frame that has both of its ends,
+and none has a path of the machine that made it. TeX: braces match, commands end. Mermaid: each
 line is a box, an edge or a word on the whole.
 """
 import re
@@ -25,7 +27,7 @@ def check_svg(text):
         yield "a length is no number"
     for e in root.iter():
         x, y = float(e.get("x", 0)), float(e.get("y", 0))
-        if e.get("class") == "paper":
+        if e is root or e.get("class") == "paper":
             continue
         wide, high = float(e.get("width", 0)), float(e.get("height", 0))
         if e.tag == SVG + "rect" and not (
@@ -40,6 +42,40 @@ def check_svg(text):
             yield f"the path {e.get('d')} leads outside"
         if e.tag in (SVG + "script", SVG + "image", SVG + "use"):
             yield f"{e.tag} is not for charts"
+
+
+def check_frames(text):
+    """Lines between boxes of a frame stay in it: diagrams."""
+    rects, lines = [], []
+    for e in xml.fromstring(text).iter():
+        if e.tag == SVG + "rect" and e.get("rx"):
+            x, y, wide, high = (float(e.get(key))
+                                for key in ("x", "y", "width", "height"))
+            rects.append((x, y, x + wide, y + high))
+        if e.tag == SVG + "path" and e.get("fill") == "none":
+            points = re.findall(r"([\d.]+) ([\d.]+)(?=[LCM]|$)", e.get("d"))
+            lines.append([tuple(map(float, at)) for at in points])
+
+    def inside(at, r, slack):
+        return r[0] + slack < at[0] < r[2] - slack and \
+            r[1] + slack < at[1] < r[3] - slack
+    for r in rects:
+        for line in lines:
+            if inside(line[0], r, 1) and inside(line[-1], r, 1) and \
+                    not all(inside(at, r, 0) for at in line):
+                yield f"a line from {line[0]} leaves the frame {r}"
+
+
+def check_shown(text):
+    """No text is cut."""
+    for words in re.findall(r"<text[^>]*>([^<]*)</text>", text):
+        if words.endswith("\u2026"):
+            yield f"{words} is cut"
+
+
+def check_paths(text):
+    for words in re.findall(r"(?:href=\"|>|\n)(/[^/\"<\n]+/[^\"<\n]*)", text):
+        yield f"a path of this machine: {words}"
 
 
 def corners(path):
@@ -140,9 +176,13 @@ def check_mermaid(text):
 
 checks = {"svg": check_svg, "tex": check_tex, "mmd": check_mermaid}
 failed = False
-for path in sys.argv[1:]:
+shown = sys.argv[1] == "--shown"
+for path in sys.argv[1 + shown:]:
     raw = open(path, "rb").read()
     found = list(checks[path.rsplit(".", 1)[1]](raw.decode()))
+    if path.endswith(".svg"):
+        for check in (check_frames, check_paths, *[check_shown][:shown]):
+            found += check(raw.decode())
     for kind, check in (("volumes", check_volumes),
                         ("roofline", check_roofline)):
         if path.endswith(f".{kind}.svg"):

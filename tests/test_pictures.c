@@ -495,6 +495,21 @@ static void papers_have_their_way(void **state) {
   expect(NETC " examples/vgg16.net --title '' --emit=bars.svg", 0, NULL, NULL);
 }
 
+/* No link, no tooltip and no title says where a source was. */
+static void papers_name_no_file(void **state) {
+  (void)state;
+  static const char *const sources[] = {"$PWD/examples/unet.net", "zoo:resnet"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    expect(text_of("for kind in svg dot mmd tex pdf volumes.svg bars.svg "
+                   "timeline.svg arena.svg; do " NETC " %s --labels=plain "
+                   "--emit=$kind || exit; done 2>/dev/null | grep -a -e "
+                   "'net\\.net' -e /examples -e 'href='; test $? = 1",
+                   sources[i]),
+           0, NULL, NULL);
+  expect(NETC " $PWD/examples/unet.net --emit=svg | grep -c 'href=\"/'", 0,
+         NULL, NULL);
+}
+
 /* Kernels, strides, dilations and groups that the net has are all shown. */
 static void letters_hide_nothing_that_differs(void **state) {
   (void)state;
@@ -530,6 +545,15 @@ static void the_manual_shows_what_is_drawn(void **state) {
     print_error("%s%s", r.out, r.err);
   assert_int_equal(r.status, 0);
   run_free(&r);
+}
+
+/* Pictures of the manual, which are those that netc draws, are whole. */
+static void the_manual_shows_no_faults(void **state) {
+  (void)state;
+  expect("/usr/bin/python3 tests/pictures.py --shown "
+         "$(grep -l aria-labelledby docs/*.svg) docs/charts/*.svg "
+         "docs/gallery/*.svg >&2",
+         0, NULL, NULL);
 }
 
 /* Colours */
@@ -645,9 +669,11 @@ int main(void) {
       cmocka_unit_test(charts_are_drawn_for_paper_too),
       cmocka_unit_test(fonts_are_in_the_file),
       cmocka_unit_test(papers_have_their_way),
+      cmocka_unit_test(papers_name_no_file),
       cmocka_unit_test(letters_hide_nothing_that_differs),
       cmocka_unit_test(papers_know_every_layer),
       cmocka_unit_test(the_manual_shows_what_is_drawn),
+      cmocka_unit_test(the_manual_shows_no_faults),
       cmocka_unit_test(colours_are_told_apart),
       cmocka_unit_test(every_gpu_has_a_roof),
   };

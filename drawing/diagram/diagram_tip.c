@@ -44,7 +44,8 @@ static struct slice item_href(struct diagram *d, const struct position *at) {
                 (unsigned)at->line);
     return text_slice(&href);
   }
-  if (name.length == 0 || *name.at == '<' || slice_is(name, "-"))
+  if (d->c->options->plain || name.length == 0 || *name.at == '<' ||
+      slice_is(name, "-")) /* a figure of a paper names no file */
     return text_slice(&href);
   const char *links = d->c->options->links ? d->c->options->links : "";
   if (*name.at != '/' && (*links ? *links : *name.at) != '.')
@@ -62,11 +63,14 @@ struct tip {
   put_fn *put;
   const char *newline;
   struct text line;
+  bool begun;
 };
 
-static void end_line(struct tip *tip, const char *newline) {
+static void end_line(struct tip *tip) {
+  if (tip->begun && tip->line.length)
+    text_put(tip->out, tip->newline);
+  tip->begun = true;
   tip->put(tip->out, text_tamed(tip->d->arena, text_slice(&tip->line), false));
-  text_put(tip->out, newline);
   tip->line.length = 0;
 }
 
@@ -78,14 +82,14 @@ static void put_fact(struct tip *tip, int64_t value, const char *unit) {
     put_plural(&tip->line, unit, value == 1);
   else
     text_put(&tip->line, unit);
-  end_line(tip, tip->newline);
+  end_line(tip);
 }
 
 void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
               const char *newline) {
   const struct diagram_item *item = &d->items.at[index];
   const struct row *row = item_row(d, index);
-  struct tip tip = {d, out, put, newline, text_new(d->arena)};
+  struct tip tip = {d, out, put, newline, text_new(d->arena), false};
   struct position at =
       sources_position(d->c->sources, item_node(d, index)->span.begin);
   struct text layer = text_new(d->arena);
@@ -93,19 +97,21 @@ void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
   row_put_name(&tip.line, d->c, row);
   text_put(&tip.line, layer.length ? ": " : "");
   text_puts(&tip.line, text_tamed(d->arena, text_slice(&layer), true));
-  end_line(&tip, newline);
+  end_line(&tip);
   text_puts(&tip.line, shape_words(d, row_shape(d->c, row)));
-  end_line(&tip, newline);
+  end_line(&tip);
   put_fact(&tip, row->cost.params, " parameters");
   put_fact(&tip, row->cost.macs, " MACs");
   if (item->times > 1)
     put_fact(&tip, item->times,
              item->varies ? " times, of different sizes"
                           : " times, each like this");
-  if (!d->c->inlined) /* a page names its sources by itself */
-    text_puts(&tip.line, at.source->name);
-  text_printf(&tip.line, d->c->inlined ? "line %u" : ":%u", (unsigned)at.line);
-  end_line(&tip, "");
+  if (d->c->inlined) /* a page names its sources by itself */
+    text_printf(&tip.line, "line %u", (unsigned)at.line);
+  else if (!d->c->options->plain)
+    text_printf(&tip.line, "%.*s:%u", SLICE_ARG(at.source->name),
+                (unsigned)at.line);
+  end_line(&tip);
 }
 
 /* What a call starts from is shown elsewhere: no id, no link. */
