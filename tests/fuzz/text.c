@@ -65,6 +65,7 @@ static void read_layers(struct netc *netc, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct netc_output_kind kind = {.size = sizeof kind};
+  static const int64_t widths[] = {0, 2400, 5000, NETC_LEAST_WIDTH};
   struct netc_options options = {.size = sizeof options, .explain = true};
   struct netc *netc = netc_open(NULL, NULL);
   const char *text = (const char *)data;
@@ -74,6 +75,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   netc_load_text(netc, "fuzz.net", text, size);
   render(netc);
   read_layers(netc, size);
+  options.plain = first >> 1 & 1;
+  options.direction = first >> 2 & 1 ? NETC_RIGHT : NETC_DOWN;
+  options.unfold = first >> 3 & 1;
+  options.picture_width = widths[first >> 4 & 3];
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {
     struct buffer out = {0};
     if (netc_layer_count(netc) < MOST_LAYERS && (i + first) % PARTS == 0)
