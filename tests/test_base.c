@@ -407,6 +407,25 @@ static void json_strings_survive(void **state) {
   json_decref(read);
 }
 
+/* Slices */
+
+static void a_piece_stays_in_its_text(void **state) {
+  static const char text[] = "conv relu";
+  struct slice s = {text, 4}, empty = {NULL, 0};
+  (void)state;
+  assert_true(slice_is(slice_from(s, 2), "nv"));
+  assert_int_equal(slice_from(s, 9).length, 0);
+  assert_true(slice_is(slice_to(s, 9), "conv"));
+  assert_true(slice_is(slice_less(s, 1), "con"));
+  assert_int_equal(slice_less(s, 5).length, 0);
+  assert_true(slice_is(slice_without(s, slice_of("nv")), "co"));
+  assert_true(slice_is(slice_without(s, slice_of("relu")), "conv"));
+  assert_true(slice_is(slice_without(s, slice_of(" conv relu")), "conv"));
+  assert_int_equal(slice_without(s, s).length, 0);
+  assert_int_equal(slice_from(empty, 0).length, 0);
+  assert_true(slice_is(slice_without(s, empty), "conv"));
+}
+
 /* Maps and suggestions */
 
 static void a_map_finds_what_was_put_in(void **state) {
@@ -576,6 +595,7 @@ int main(void) {
     TEST(utf8_sequences_are_told_from_others),
     TEST(what_is_shown_does_nothing_to_a_terminal),
     TEST(json_strings_survive),
+    TEST(a_piece_stays_in_its_text),
     TEST(a_map_finds_what_was_put_in),
     TEST(close_names_are_suggested_and_others_are_not),
     TEST(places_are_lines_and_columns),

@@ -553,6 +553,12 @@ static void a_tail_of_all_stands_in_the_legend(void **state) {
                      "| " NETC " --emit=svg -");
   assert_null(strstr(r.out, "after each"));
   run_free(&r);
+  /* A chain that is drawn by its kinds does not end in the tail of one. */
+  p = draw("tests/data/seeds/svg-two-streams.net", "");
+  assert_texts(&p, "reshape", 7);
+  assert_texts(&p, "permute", 7);
+  assert_null(strstr(p.svg, "after each reshape"));
+  picture_free(&p);
 }
 
 static double place_of(const struct picture *p, const char *text) {
