@@ -536,6 +536,7 @@ check-site: site
 # Python's package, and whether it does in a fresh venv what its page says.
 wheel: $(build)/static/netc $(build)/$(soname)
 	$(call need,cpp,cpp)
+	$(call need,advzip,advancecomp)
 	@$(src)tools/make_wheel.py $(build)
 python = /usr/bin/python3
 check-python: wheel

@@ -78,6 +78,8 @@ def main():
         with WheelFile(path, "w") as wheel:
             wheel.compresslevel = 9
             fill(wheel, version, tag, abi, library, program)
+    # Deflated once more: smaller by a thirtieth than by zlib.
+    subprocess.run(["advzip", "-z", "-3", "-q", path], check=True)
     print(f"{path}: {os.path.getsize(path):,} B")
 
 
