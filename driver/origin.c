@@ -135,13 +135,10 @@ bool origin_of_layers(struct netc *netc, struct origin *origin) {
 /* The part after so many hyphens, up to the next one; or an empty one. */
 static struct slice part_of(struct slice text, int index) {
   const char *hyphen;
-  for (; (hyphen = memchr(text.at, '-', text.length)) && index > 0; index--) {
-    size_t skip = (size_t)(hyphen - text.at) + 1;
-    text = (struct slice){text.at + skip, text.length - skip};
-  }
-  if (index > 0 || hyphen)
-    text.length = index > 0 ? 0 : (size_t)(hyphen - text.at);
-  return text;
+  for (; (hyphen = memchr(text.at, '-', text.length)) && index > 0; index--)
+    text = slice_from(text, (size_t)(hyphen - text.at) + 1);
+  size_t end = hyphen ? (size_t)(hyphen - text.at) : text.length;
+  return slice_to(text, index > 0 ? 0 : end);
 }
 
 const char *origin_differs(const struct origin *origin, struct slice stored) {

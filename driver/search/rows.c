@@ -129,30 +129,21 @@ bool rows_is_header(struct sweep_rows *rows, const struct space *space,
 /* The next cell: of JSON the value after its key. */
 static struct slice next_cell(const struct sweep_rows *rows,
                               struct slice *line) {
-  struct slice cell = *line;
   const char *ends = rows->json ? ",}" : ",\n";
-  const char *colon = rows->json ? memchr(cell.at, ':', cell.length) : NULL;
-  if (colon)
-    cell =
-        (struct slice){colon + 1, cell.length - (size_t)(colon + 1 - cell.at)};
-  size_t skipped = cell.length;
-  while (cell.length && *cell.at == ' ')
-    cell = (struct slice){cell.at + 1, cell.length - 1};
-  skipped = cell.length;
+  const char *colon = rows->json ? memchr(line->at, ':', line->length) : NULL;
+  if (colon) /* and a blank */
+    *line = slice_from(*line, (size_t)(colon - line->at) + 2);
   size_t length = 0;
-  while (length < cell.length && !memchr(ends, cell.at[length], 2))
+  while (length < line->length && !memchr(ends, line->at[length], 2))
     length++;
-  *line = length < skipped
-              ? (struct slice){cell.at + length + 1, skipped - length - 1}
-              : (struct slice){cell.at + length, 0};
-  return (struct slice){cell.at, length};
+  struct slice cell = slice_to(*line, length);
+  *line = slice_from(*line, length + 1);
+  return cell;
 }
 
 /* Without the marks around a string. */
 static struct slice unquoted(struct slice cell) {
-  return cell.length >= 2 && *cell.at == '"'
-             ? (struct slice){cell.at + 1, cell.length - 2}
-             : cell;
+  return slice_begins(cell, "\"") ? slice_less(slice_from(cell, 1), 1) : cell;
 }
 
 /* "12", or "0.000000012" in billionths. */
