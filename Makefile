@@ -423,7 +423,8 @@ wasm_cc = clang --target=wasm32-wasi --sysroot=/usr
 wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
              -mllvm -disable-lsr -mnontrapping-fptoint -msign-ext \
              -ffunction-sections -fdata-sections \
-             -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES -DNETC_NO_DUMPS
+             -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES \
+             -DNETC_NO_DUMPS -DNETC_NO_PDF
 # Of import/ what needs no other library, and web/absent.c for the rest.
 wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c values.c \
                  weights.c caffe/caffe_values.c darknet/darknet_values.c \
@@ -431,7 +432,8 @@ wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c values.c \
                  $(wildcard $(addprefix $(src)import/,*.c caffe/*.c \
                    darknet/*.c huggingface/*.c)))
 wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
-                 $(library) $(wasm_readers) $(wildcard $(src)web/*.c)) \
+                 $(filter-out %/scene_pdf.c,$(library)) $(wasm_readers) \
+                 $(wildcard $(src)web/*.c)) \
                $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
 playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
 examples := $(wildcard $(src)examples/zoo/*.net $(src)examples/huggingface/*.net)
@@ -454,7 +456,7 @@ $(build)/wasm/netc.wasm: $(wasm_objects)
 	@$(wasm_cc) -mexec-model=reactor -Wl,--stack-first -Wl,--gc-sections \
 	  -Wl,-O2 -Wl,-s -Wl,-z,stack-size=1048576 \
 	  -Wl,--import-memory -Wl,--initial-memory=2097152 -o $@.tmp $^ -lm
-	@wasm-opt -Oz --dae-optimizing -Oz -ocimfs 60 --low-memory-unused \
+	@wasm-opt -Oz --dae-optimizing -Oz --converge -ocimfs 60 --low-memory-unused \
 	  --enable-sign-ext --enable-nontrapping-float-to-int -o $@ $@.tmp
 	@rm $@.tmp
 

@@ -4,9 +4,9 @@ embed, from Debian's fonts-liberation2 (LiberationSans-Regular and -Bold), as
 rows of text. Instructions are left out, which a page at its size does not
 need, and so is the name, which the licence reserves for the whole font.
 
-GLYPH(code point, width, bold width) in the order of the glyphs, from 1, then
-the bytes of both files, and LINE("...") of one after the other: deflated, as
-ASCII85.
+GLYPH(code point, width, bold width), beyond ASCII OTHER, in the order of the
+glyphs, from 1, then the bytes of both files, and LINE("...") of one after the
+other: deflated, as ASCII85.
 """
 import base64
 import struct
@@ -185,7 +185,7 @@ def main():
     print("/*\n * Made by tools/font.py from Liberation Sans 2.1.5: LICENSE. "
           "Do not edit.\n */")
     for point in points:
-        print(f"GLYPH(0x{point:04X}, "
+        print(f"{'GLYPH' if point < 0x80 else 'OTHER'}(0x{point:04X}, "
               f"{', '.join(str(font.width(point)) for font in fonts)})")
     files = [subset(font, points) for font in fonts]
     print(f"FILES({', '.join(str(len(file)) for file in files)})")

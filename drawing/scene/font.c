@@ -2,7 +2,13 @@
  * Helvetica and Arial. */
 #include "drawing/scene/font.h"
 
+/* Layout counts letters beyond ASCII alike; only a PDF has their widths. */
 #define GLYPH(point, width, bold) {point, {width, bold}},
+#ifdef NETC_NO_PDF
+#define OTHER(point, width, bold)
+#else
+#define OTHER GLYPH
+#endif
 #define LINE(text)
 #define FILES(regular, bold)
 static const struct {
@@ -12,12 +18,14 @@ static const struct {
 #include "drawing/scene/sans.def"
 };
 #undef GLYPH
+#undef OTHER
 #undef LINE
 #undef FILES
 
 enum { GLYPHS = sizeof glyphs / sizeof *glyphs, LINE_ROOM = 65 };
 
 #define GLYPH(point, width, bold)
+#define OTHER(point, width, bold)
 #define LINE(text) text,
 #define FILES(regular, bold)
 static const char files[][LINE_ROOM] = {
