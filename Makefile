@@ -432,8 +432,7 @@ wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c values.c \
                  $(wildcard $(addprefix $(src)import/,*.c caffe/*.c \
                    darknet/*.c huggingface/*.c)))
 wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
-                 $(filter-out %/scene_pdf.c,$(library)) $(wasm_readers) \
-                 $(wildcard $(src)web/*.c)) \
+                 $(library) $(wasm_readers) $(wildcard $(src)web/*.c)) \
                $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
 playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
 examples := $(wildcard $(src)examples/zoo/*.net $(src)examples/huggingface/*.net)

@@ -11,12 +11,12 @@
 #define TWELVE_DIGITS UINT64_C(0xffffffffffff)
 
 /* "netc-0.2": figures may change with a minor version, but not in between. */
-static int put_version(struct origin *origin) {
+static int put_version(struct origin_word *origin) {
   return snprintf(origin->text, sizeof origin->text, "netc-%d.%d",
                   NETC_VERSION_NUMBER / 10000, NETC_VERSION_NUMBER / 100 % 100);
 }
 
-static void put_hash(struct origin *origin, uint64_t hash) {
+static void put_hash(struct origin_word *origin, uint64_t hash) {
   size_t length = strlen(origin->text);
   snprintf(origin->text + length, sizeof origin->text - length, "-%012" PRIx64,
            hash & TWELVE_DIGITS);
@@ -96,8 +96,8 @@ static uint64_t hash_settings(const struct net_options *o) {
   return sum;
 }
 
-struct origin origin_of_rows(const struct net_options *options) {
-  struct origin origin;
+struct origin_word origin_of_rows(const struct net_options *options) {
+  struct origin_word origin;
   put_version(&origin);
   put_hash(&origin, hash_sources(options->netc));
   put_hash(&origin, hash_settings(options));
@@ -114,7 +114,7 @@ static bool is_usage(struct slice line) {
   return false;
 }
 
-bool origin_of_layers(struct netc *netc, struct origin *origin) {
+bool origin_of_layers(struct netc *netc, struct origin_word *origin) {
   struct bytes made = {NULL, 0, 0};
   struct netc_options look = {.size = sizeof look};
   uint64_t hash = HASH_TEXT;
@@ -141,7 +141,8 @@ static struct slice part_of(struct slice text, int index) {
   return slice_to(text, index > 0 ? 0 : end);
 }
 
-const char *origin_differs(const struct origin *origin, struct slice stored) {
+const char *origin_differs(const struct origin_word *origin,
+                           struct slice stored) {
   static const char *const how[] = {NULL, "of another version of netc",
                                     "of another source", "with other settings"};
   struct slice own = slice_of(origin->text);
@@ -153,6 +154,6 @@ const char *origin_differs(const struct origin *origin, struct slice stored) {
   return "of something else";
 }
 
-bool origin_other_net(const struct origin *origin, struct slice stored) {
+bool origin_other_net(const struct origin_word *origin, struct slice stored) {
   return !slice_equal(part_of(slice_of(origin->text), 2), part_of(stored, 2));
 }

@@ -9,7 +9,7 @@
 #include "driver/net_options.h"
 
 /* "netc-0.2-SOURCES-SETTINGS", hashes of twelve digits; or without settings. */
-struct origin {
+struct origin_word {
   char text[64];
 };
 
@@ -18,18 +18,19 @@ struct origin {
  * options that change figures. Options with ranges do not count: their values
  * are in the rows.
  */
-struct origin origin_of_rows(const struct net_options *options);
+struct origin_word origin_of_rows(const struct net_options *options);
 
 /* Of a net as it computes: its layers and shapes, without settings and names of
    files. False if memory ran out. */
-bool origin_of_layers(struct netc *netc, struct origin *origin);
+bool origin_of_layers(struct netc *netc, struct origin_word *origin);
 
 /* How a stored origin differs, as a sentence's end: "of another source"; NULL:
  * it does not. */
-const char *origin_differs(const struct origin *origin, struct slice stored);
+const char *origin_differs(const struct origin_word *origin,
+                           struct slice stored);
 
 /* Whether a net with a stored origin is another one: the version does not
  * count, as long as layers are written in the same words. */
-bool origin_other_net(const struct origin *origin, struct slice stored);
+bool origin_other_net(const struct origin_word *origin, struct slice stored);
 
 #endif

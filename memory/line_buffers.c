@@ -82,6 +82,17 @@ static int32_t count_readers(const struct task_graph *g, size_t count,
   return readers;
 }
 
+/* Of all tensors, in one pass. */
+static void count_all_readers(struct task_graph *g) {
+  for (size_t i = 0; i < g->tensors.count; i++)
+    g->tensors.at[i].readers = 0;
+  for (size_t i = 0; i < g->tasks.count; i++)
+    for (int k = 0; k < g->tasks.at[i].read_count; k++) {
+      uint32_t read = g->reads.at[g->tasks.at[i].first_read + (size_t)k];
+      g->tensors.at[read].readers++;
+    }
+}
+
 /* Bytes, which the next offset may follow. */
 static bool align_bytes(const struct staging *s, int64_t *bytes) {
   int64_t align = s->b->settings->align;
@@ -148,9 +159,10 @@ static void add_state(struct task_graph *g, struct plan_task *task) {
 }
 
 /* Arrays of their own, so that another count can be tried. */
-static struct task_graph merge(struct staging *s, size_t count, int64_t work) {
+static struct task_graph merge(struct staging *s, size_t count, int64_t work,
+                               struct arena *arena) {
   const struct task_graph *from = &s->b->graph;
-  struct task_graph g = {.arena = from->arena, .overlaps = from->overlaps};
+  struct task_graph g = {.arena = arena, .overlaps = from->overlaps};
   struct plan_task task = {.work = work};
   for (size_t i = 0; i < from->tensors.count; i++)
     *VEC_PUSH(g.arena, &g.tensors) = from->tensors.at[i];
@@ -171,8 +183,7 @@ static struct task_graph merge(struct staging *s, size_t count, int64_t work) {
   *VEC_PUSH(g.arena, &g.tasks) = task;
   for (size_t i = count - s->stream; i < from->tasks.count; i++)
     *VEC_PUSH(g.arena, &g.tasks) = from->tasks.at[i];
-  for (size_t i = 0; i < g.tensors.count; i++)
-    g.tensors.at[i].readers = count_readers(&g, 0, (uint32_t)i);
+  count_all_readers(&g);
   for (size_t i = 0; i < count; i++)
     if (!s->ops[i].whole)
       g.tensors.at[s->ops[i].tensor].bytes = 0;
@@ -191,8 +202,11 @@ static int64_t peak_with(struct staging *s, size_t count) {
   count_lines(s, count);
   if (!line_stages_lay(s, count, &lines))
     return INT64_MAX;
-  struct task_graph g = merge(s, count, lines.bytes);
+  struct arena scratch;
+  arena_open_in(&scratch, s->b->graph.arena);
+  struct task_graph g = merge(s, count, lines.bytes, &scratch);
   schedule_find(&g, &order);
+  arena_close(&scratch);
   return g.overflow ? INT64_MAX : order.peak;
 }
 
@@ -204,7 +218,7 @@ void line_stages_take(struct staging *s, size_t count) {
   lines->state = b->graph.tensors.count;
   lines->ops = arena_alloc(arena, count + 1, sizeof *lines->ops);
   memcpy(lines->ops, s->ops, count * sizeof *lines->ops);
-  b->graph = merge(s, count, lines->bytes);
+  b->graph = merge(s, count, lines->bytes, arena);
   b->origins += count - s->stream - 1;
   b->origins[0].part = "lines";
   b->lines = lines;

@@ -216,8 +216,8 @@ static void boards_compute_in_8_bits(void **state) {
 }
 
 /*
- * Instructions of keyword spotting, which QEMU counts: those of the page. A core
- * whose float32 is taken for something else computes in integers, with the
+ * Instructions of keyword spotting, which QEMU counts: those of the page. A
+ * core whose float32 is taken for something else computes in integers, with the
  * same bytes and more than twice the instructions.
  */
 static void boards_take_the_instructions_of_the_page(void **state) {

@@ -1,8 +1,6 @@
-/* What a page has not: files beside a model, and PDF, whose font would be a
- * fourteenth of the compiler. */
+/* What import/ reads from files that lie beside: a page has none. */
 #include <stdio.h>
 
-#include "drawing/scene/scene.h"
 #include "import/caffe/caffe.h"
 #include "import/darknet/darknet.h"
 #include "import/huggingface/huggingface.h"
@@ -119,11 +117,4 @@ size_t fread(void *to, size_t size, size_t count, FILE *file) {
 int getc(FILE *file) {
   (void)file;
   return EOF;
-}
-
-void scene_put_pdf(const struct scene *const *pages, size_t count,
-                   struct text *out) {
-  (void)pages;
-  (void)count;
-  (void)out;
 }

@@ -339,7 +339,7 @@ static void put_steps(struct quantizing *q) {
   if (file->steps.count)
     qsort(file->steps.at, file->steps.count, sizeof *file->steps.at, by_name);
   q->small->set.file = file;
-  struct origin origin;
+  struct origin_word origin;
   if (origin_of_layers(q->small->set.netc, &origin))
     file->origin = arena_copy(q->arena, origin.text, strlen(origin.text));
 }

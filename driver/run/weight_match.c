@@ -467,7 +467,7 @@ int weight_set_match(struct weight_set *set, const char *path,
 }
 
 int weight_set_check_scales(const struct weight_set *set, const char *path) {
-  struct origin origin;
+  struct origin_word origin;
   const char *stored = set->file ? set->file->origin : NULL;
   if (!stored)
     return EXIT_DONE;

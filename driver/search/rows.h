@@ -9,7 +9,7 @@ struct sweep_rows {
   struct bytes made;
   bool json;
   bool on_device; /* seconds and verdicts, too */
-  struct origin origin;
+  struct origin_word origin;
 };
 
 /* These add to what is made; false when out of memory. */
