@@ -28,7 +28,7 @@
 /*
  * What is carried out, loops unrolled, before a net is called endless: turns,
  * statements, operators, functions, pieces of a message, parameters of a call,
- * operands of a join, and four for a call or checkpoint.
+ * four for a call or checkpoint, and eight for an operand of a join.
  */
 #define LIMIT_STEPS 20000000
 
