@@ -28,9 +28,12 @@
 /*
  * What is carried out, loops unrolled, before a net is called endless: turns,
  * statements, operators, functions, pieces of a message, parameters of a call,
- * four for a call or checkpoint, and eight for an operand of a join.
+ * four for a call or checkpoint, and ten for an operand of a join.
  */
 #define LIMIT_STEPS 20000000
+
+/* Layers of a net that becomes code: a program of so many does not compile. */
+#define LIMIT_CODE_LAYERS 20000
 
 /* Axes of a tensor. */
 #define LIMIT_RANK 8

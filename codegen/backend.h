@@ -83,6 +83,7 @@ struct backend {
   void (*emit)(const struct compiled *c, struct text *out);
   /* Why it cannot be written, and the way out; NULL, or gives NULL: it can. */
   const char *(*refuses)(const struct compiled *c);
+  int64_t most_layers; /* of a net that it can be of; 0: any number */
 };
 
 size_t backend_count(void);

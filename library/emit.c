@@ -56,6 +56,20 @@ static void unknown_kind(struct call *call, const char *kind) {
 }
 
 /* What an output allocates is gone when it has been written. */
+/* Refuses a net that has more layers than the output is for. */
+static bool too_many_layers(struct call *call, const struct backend *backend,
+                            const struct model *model) {
+  struct text why = text_new(&call->scratch);
+  int64_t layers = (int64_t)model->nodes.count;
+  if (!backend->most_layers || layers <= backend->most_layers)
+    return false;
+  text_printf(&why, "the net has %s layers; `-o x.%s` takes at most %s",
+              count_text(layers).text, backend->name,
+              count_text(backend->most_layers).text);
+  refuse(call, NETC_ERROR, text_string(&why));
+  return true;
+}
+
 static void write_output(struct call *call, const struct backend *backend,
                          const struct emission *e) {
   const struct load *load = call->netc->load;
@@ -82,6 +96,8 @@ static void write_output(struct call *call, const struct backend *backend,
     refuse(call, NETC_ERROR, why);
     return;
   }
+  if (too_many_layers(call, backend, &model))
+    return;
   if (backend->refuses && (why = backend->refuses(&compiled)) != NULL) {
     refuse(call, NETC_ERROR, why);
     return;

@@ -8,8 +8,8 @@ struct operand_taker {
   struct span span;
 };
 
-/* An operand takes about 75 bytes, and as long as eight other steps. */
-enum { OPERAND_STEPS = 8 };
+/* An operand takes about 75 bytes, and as long as ten other steps. */
+enum { OPERAND_STEPS = 10 };
 
 static bool is_word(const struct arg *arg) {
   return arg->form == ARG_PLAIN && arg->value->kind == EXPR_NAME;

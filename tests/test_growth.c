@@ -107,6 +107,10 @@ static struct source source_of(const struct family *f, int size) {
 }
 
 static const struct family families[] = {
+    {"skips with line buffers", 250,
+     "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1 }\n"
+     "for i in @..1 step -1 { add a[i] {} }\n",
+     NULL, NULL, NULL, "patches=auto", NULL},
     {"a long line of layers, each with a warning", 200, "input 8x8x8\n",
      "conv 8 3x3 pad bias bn relu;", NULL, NULL, NULL, NULL},
     {"a long line of layers, each with a warning in JSON", 200, "input 8x8x8\n",
@@ -474,7 +478,38 @@ static void a_diagram_has_a_limit(void **state) {
     assert_non_null(strstr(netc_message(netc), "50,002 boxes"));
     assert_non_null(strstr(netc_message(netc), "--depth"));
   }
+  static const char *const code[] = {"c", "h", "py"};
+  for (size_t i = 0; i < sizeof code / sizeof *code; i++) {
+    assert_int_equal(netc_emit(netc, code[i], NULL, never, NULL), NETC_ERROR);
+    assert_non_null(strstr(netc_message(netc), "at most 20,000"));
+  }
   assert_int_equal(netc_emit(netc, "csv", NULL, drop, NULL), NETC_OK);
+  netc_close(netc);
+  free(source.at);
+}
+
+/* What a few lines could ask for in bytes ends with the limit's name. */
+static void joins_end_before_memory_does(void **state) {
+  static const struct family f = {
+      "chains of joins by labels",
+      5000,
+      "input 8x8x4\na[0]: conv 4 1x1\n"
+      "for i in 1..@ { b: concat a[0..i-1]\na[i]: conv 4 1x1 }\n",
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL};
+  (void)state;
+  struct work work = compile(&f, f.size);
+  assert_in_range(work.most, 0, 200000000);
+  struct source source = source_of(&f, f.size);
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_diagnostic d = {.size = sizeof d};
+  assert_int_equal(netc_load_text(netc, "x.net", source.at, source.length),
+                   NETC_ERROR);
+  assert_int_equal(netc_diagnostic(netc, 0, &d), NETC_OK);
+  assert_non_null(strstr(d.message, "more than 20,000,000 steps"));
   netc_close(netc);
   free(source.at);
 }
@@ -505,10 +540,11 @@ int main(void) {
       cmocka_unit_test(searches_end_soon),
       cmocka_unit_test(a_layer_costs_little),
       cmocka_unit_test(reports_end_soon),
-      cmocka_unit_test(a_diagram_has_a_limit)};
+      cmocka_unit_test(a_diagram_has_a_limit),
+      cmocka_unit_test(joins_end_before_memory_does)};
   struct family rows[WRITTEN + MOST_DRAWN];
   memcpy(rows, families, sizeof families);
   size_t count = (size_t)(add_drawn(rows + WRITTEN) - rows);
   return run_table("growth", rows, count, sizeof *rows,
-                   work_grows_with_the_size, others, 4);
+                   work_grows_with_the_size, others, 5);
 }

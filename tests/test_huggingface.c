@@ -196,6 +196,8 @@ static void wrong_values_are_told_with_their_place(void **state) {
   } cases[] = {
       {"{\"model_type\": \"llama\",\n \"num_attention_heads\": -3}",
        ":2:25: error: `num_attention_heads` is -3, not from 1 to 2^30"},
+      {"{\"model_type\": \"gpt2\",\n \"n_layer\": 150000}",
+       "error: `n_layer` is 150000, not from 1 to 10,000"},
       {"{\"model_type\": \"llama\", \"hidden_size\": NaN}",
        "NaN and Infinity are not numbers"},
       {"{\"model_type\": \"llama\", \"hidden_size\": 1e400}",

@@ -1,14 +1,27 @@
 /*
  * What fuzzing and reviews have found, again: every file of tests/data/seeds
  * ends with the status 0 or 1, in bounded time and memory. A source's first
- * line may give options, as those of the golden cases do; a file of another
- * framework is imported, strictly and with --allow-unknown. Those in slow/
- * take more than a second.
+ * line may give options, as those of the golden cases do, with a command in
+ * front of them; a file of another framework is imported, strictly and with
+ * --allow-unknown. Those in slow/ take more than a second; those in bounds/ end
+ * within two seconds and 200 MB, or name the limit that they pass.
  */
 #include "tests/run.h"
 
-/* Of processor and of addresses, which sanitizers take terabytes of. */
-enum { SECONDS = 5, LONG_SECONDS = 60, KIBIBYTES = 1 << 20 };
+/* By folder: of processor and of addresses, which sanitizers take terabytes
+   of. */
+static const struct bounds {
+  const char *folder;
+  int seconds, kibibytes;
+} bounds[] = {
+    {"/slow/", 60, 4 << 20}, {"/bounds/", 2, 200000}, {"", 5, 1 << 20}};
+
+static const struct bounds *bounds_of(const char *path) {
+  const struct bounds *b = bounds;
+  while (!strstr(path, b->folder))
+    b++;
+  return b;
+}
 
 static const char mark[] = "# netc: ";
 
@@ -21,17 +34,18 @@ static const char *options_of(char *text) {
 }
 
 static void replay_with(const char *path, const char *import) {
-  const char *suffix = strrchr(path, '.');
-  bool slow = strstr(path, "/slow/"), net = strcmp(suffix, ".net") == 0;
-  int seconds = slow ? LONG_SECONDS : SECONDS;
+  const struct bounds *b = bounds_of(path);
+  bool net = strcmp(strrchr(path, '.'), ".net") == 0;
   char memory[64] = "", *text = read_text(path, NULL);
   assert_non_null(text);
   if (!SANITIZED)
-    snprintf(memory, sizeof memory, "ulimit -v %d &&",
-             slow ? 4 * KIBIBYTES : KIBIBYTES);
+    snprintf(memory, sizeof memory, "ulimit -v %d &&", b->kibibytes);
+  const char *options = net ? options_of(text) : "";
+  int command = *options == '-' ? 0 : (int)strcspn(options, " ");
   struct run r =
-      run("ulimit -t %d && %s %s %s %s %s", SANITIZED ? 10 * seconds : seconds,
-          memory, NETC, net ? "" : import, path, net ? options_of(text) : "");
+      run("ulimit -t %d && %s %s %.*s %s %s %s",
+          SANITIZED ? 10 * b->seconds : b->seconds, memory, NETC, command,
+          options, net ? "" : import, path, options + command);
   if (r.status != 0 && r.status != 1)
     print_error("%s: status %d\n%.2000s\n", path, r.status, r.err);
   assert_in_range(r.status, 0, 1);

@@ -49,7 +49,10 @@ struct hugging {
   bool quantised;     /* values are stored with others beside them */
 };
 
-enum { HUGGING_MOST = 1 << 30 }; /* that a number may be */
+enum {
+  HUGGING_MOST = 1 << 30,      /* that a number may be */
+  HUGGING_MOST_LAYERS = 10000, /* as many blocks: a line makes millions else */
+};
 
 /* "`NAME` is VALUE, not WHAT", at its place; false. */
 bool hugging_refuse(struct hugging *h, const struct fact *fact,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "import/huggingface/huggingface.h"
+#include "layers/foreign/words.h"
 
 static bool is_allowed(const struct stmt *param, struct slice word) {
   bool any = false;
@@ -39,10 +40,14 @@ static struct settled word_of(struct hugging *h, const struct stmt *param,
 static struct settled integer_of(struct hugging *h, const struct fact *fact,
                                  const struct settled *usual) {
   int64_t least = usual->kind == KNOWN_INT && usual->integer < 1 ? 0 : 1;
-  if (fact->kind == FACT_INT && fact->integer >= least &&
-      fact->integer <= HUGGING_MOST)
+  bool layers = slice_find(fact->name, "layer") < fact->name.length;
+  int64_t most = layers ? HUGGING_MOST_LAYERS : HUGGING_MOST;
+  if (fact->kind == FACT_INT && fact->integer >= least && fact->integer <= most)
     return known_int(fact->integer);
-  hugging_refuse(h, fact, least ? "from 1 to 2^30" : "from 0 to 2^30");
+  hugging_refuse(h, fact,
+                 layers  ? "from 1 to 10,000"
+                 : least ? "from 1 to 2^30"
+                         : "from 0 to 2^30");
   return (struct settled){.kind = KNOWN_NOT};
 }
 
