@@ -22,6 +22,7 @@ static int format_text(const char *path, struct slice text,
     netc_close(netc);
     return EXIT_USAGE;
   }
+  netc_mode(netc, NETC_FOR_CHECK); /* no memory is printed */
   enum netc_status status = netc_load_text(netc, path, text.at, text.length);
   if (status == NETC_OK || status == NETC_ERROR)
     status = netc_emit(netc, o->shapes ? "fmt-shapes" : "fmt", NULL, bytes_sink,
