@@ -138,12 +138,13 @@ static void put_weight(void *user, size_t weight) {
   FILE *to = call->data.file ? call->data.file : call->request->file;
   bool known = call->request->weights || w->sines;
   float piece[PIECE];
+  int64_t used = w->count < PIECE ? w->count : PIECE;
   struct onnx_q8_steps steps;
   bool whole = call->quantised && weight_steps(user, weight, &steps);
   struct weight_reading reading;
   if (!known && w->center == 0 && put_hole(call, to, w->count * 4))
     return;
-  for (int i = 0; i < PIECE && !known; i++)
+  for (int64_t i = 0; i < used && !known; i++)
     piece[i] = (float)w->center;
   open_reading(call, weight, &reading);
   for (int64_t i = 0; i < w->count; i += PIECE) {

@@ -18,14 +18,14 @@ struct writing {
 };
 
 static int64_t *room(struct writing *w, size_t count) {
-  return arena_alloc(w->arena, count + 1, sizeof(int64_t));
+  return arena_alloc(w->arena, count, sizeof(int64_t));
 }
 
 /* Sizes and strides, after the batch if there is one. */
 static void add_axes(struct writing *w, struct netc_operand *operand,
                      const struct strides *lies, bool batch, int64_t stride) {
-  int64_t *dims = room(w, STRIDES_RANK + 1);
-  int64_t *strides = room(w, STRIDES_RANK + 1);
+  int64_t *dims = room(w, (size_t)lies->rank + batch);
+  int64_t *strides = room(w, (size_t)lies->rank + batch);
   operand->rank = 0;
   operand->first = lies->offset;
   if (batch) {
@@ -87,7 +87,7 @@ static const struct netc_operand *outputs_of(struct writing *w, size_t index) {
   const struct tape_op *op = &tape->ops.at[index];
   int before = op->facts->in_count + tape_lowered(tape, index)->weight_count;
   struct netc_operand *outs =
-      arena_alloc(w->arena, (size_t)op->facts->out_count + 1, sizeof *outs);
+      arena_alloc(w->arena, (size_t)op->facts->out_count, sizeof *outs);
   for (int i = 0; i < op->facts->out_count; i++) {
     struct strides lies = strides_at(tape, index, before + i);
     outs[i] = operand_of(w, op->first_out + (size_t)i, &lies);
@@ -109,7 +109,7 @@ static void add_operation(struct writing *w, size_t index,
         .layer = op->node, .part = op->facts->name, .code = ""};
     return;
   }
-  struct netc_operand *in = arena_alloc(w->arena, ins + 1, sizeof *in);
+  struct netc_operand *in = arena_alloc(w->arena, ins, sizeof *in);
   int64_t *number = room(w, numbers);
   double *real = arena_alloc(w->arena, LOWERING_REALS, sizeof *real);
   add_inputs(w, index, in);

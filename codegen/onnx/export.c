@@ -7,28 +7,15 @@
 #include "base/utf8.h"
 #include "codegen/onnx/onnx.h"
 
-/* The model outlives the net: others are compiled, to leave sizes open. */
-static const char *keep(struct exporting *x, const char *text) {
+const char *onnx_keep(struct exporting *x, const char *text) {
   return arena_copy(x->arena, text, strlen(text));
-}
-
-static void keep_weight(struct exporting *x, const struct netc_weight *from) {
-  struct netc_weight *weight = VEC_PUSH(x->arena, &x->model.weights);
-  int64_t *dims = arena_alloc(x->arena, (size_t)from->rank + 1, sizeof *dims);
-  for (int i = 0; i < from->rank; i++)
-    dims[i] = from->dims[i];
-  *weight = *from;
-  weight->name = keep(x, from->name);
-  weight->dims = dims;
 }
 
 static void read_weights(struct exporting *x) {
   struct netc_weight weight = {.size = sizeof weight};
-  struct netc_tensor tensor = {.size = sizeof tensor};
   for (size_t i = 0; netc_weight(x->netc, i, &weight) == NETC_OK; i++)
-    keep_weight(x, &weight);
-  for (size_t i = 0; netc_tensor(x->netc, i, &tensor) == NETC_OK; i++)
-    *VEC_PUSH(x->arena, &x->tensors) = tensor;
+    *VEC_PUSH(x->arena, &x->model.weights) =
+        (struct model_weight){weight.count, weight.buffer};
   size_t count = x->model.weights.count;
   x->weights = arena_alloc(x->arena, count + 1, sizeof *x->weights);
   for (size_t i = 0; i < count; i++)
@@ -74,20 +61,20 @@ static void open_inputs(struct exporting *x) {
     bool real = operand.type == NETC_FLOAT;
     if (real && at.rank > 3)
       at = layout_channels_first(&at);
-    value_id id = model_value(&x->model, FROM_INPUT, keep(x, end.name),
+    value_id id = model_value(&x->model, FROM_INPUT, onnx_keep(x, end.name),
                               element_of(operand.type), at.rank, at.dim);
     *VEC_PUSH(x->arena, &x->model.inputs) = id;
     if (real && at.rank == 3)
       block->input = id;
     else
-      *VEC_PUSH(x->arena, &block->seen) = (struct onnx_rendering){id, at, true};
+      onnx_show(x, block, id, &at, true);
   }
 }
 
 static const char *layer_name(struct exporting *x, int64_t layer) {
   struct netc_layer found = {.size = sizeof found};
   netc_layer(x->netc, (size_t)layer, &found);
-  return keep(x, found.name);
+  return onnx_keep(x, found.name);
 }
 
 /* A layer's operations follow each other. */
@@ -99,13 +86,10 @@ static bool is_last(struct exporting *x, size_t index) {
 
 static bool write_operation(struct exporting *x, size_t index) {
   const struct onnx_form *form = onnx_form_find(x->op.code);
-  struct text scope = text_new(x->arena);
   x->layer = layer_name(x, x->op.layer);
   x->is_last = is_last(x, index);
-  text_put(&scope, x->layer);
-  if (!x->is_last)
-    text_printf(&scope, "/%s", x->op.part);
-  x->model.scope = arena_copy(x->arena, scope.at, scope.length);
+  x->model.scope =
+      x->is_last ? x->layer : model_name(&x->model, x->layer, x->op.part);
   x->first_value = x->model.values.count;
   if (!*x->op.code)
     onnx_refuse(
@@ -138,7 +122,7 @@ static bool write_outputs(struct exporting *x) {
        i++) {
     netc_output(x->netc, i, &end);
     struct view view = onnx_operand_view(x, &operand);
-    x->layer = x->model.scope = keep(x, end.name);
+    x->layer = x->model.scope = onnx_keep(x, end.name);
     if (operand.type == NETC_FLOAT && view.at.rank > 3) {
       view.at = layout_channels_first(&view.at);
     } else if (operand.type == NETC_FLOAT && view.at.rank == 3) {

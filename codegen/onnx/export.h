@@ -12,8 +12,8 @@
 /* A tensor that shows a block. */
 struct onnx_rendering {
   value_id value;
-  struct onnx_layout at;
-  bool whole; /* all of the block */
+  const struct onnx_layout *at; /* many renderings have the same one */
+  bool whole;                   /* all of the block */
 };
 
 struct onnx_block {
@@ -31,15 +31,22 @@ struct exporting {
   struct arena *arena;
   struct netc *netc;
   struct onnx_model model;
-  VEC(struct netc_tensor) tensors;
   struct onnx_block *blocks, *weights; /* by block; by tensor in the file */
   struct netc_operation op;            /* current */
   const char *layer;                   /* its name */
   size_t first_value;                  /* what it makes */
   bool is_last;                        /* of its layer */
-  struct map shared; /* what several layers read, by its name */
-  const char *why;   /* why it cannot be; NULL: it can */
+  struct map shared;  /* what several layers read, by its name */
+  struct map layouts; /* of renderings, each once, by its bytes */
+  const char *why;    /* why it cannot be; NULL: it can */
 };
+
+/* The model outlives the net: others are compiled, to leave sizes open. */
+const char *onnx_keep(struct exporting *x, const char *text);
+
+/* A tensor shows a block, with a copy of its layout. */
+void onnx_show(struct exporting *x, struct onnx_block *block, value_id value,
+               const struct onnx_layout *at, bool whole);
 
 /* "... cannot be written"; returns NO_VALUE. */
 value_id onnx_refuse(struct exporting *x, const char *format, ...)

@@ -2,6 +2,7 @@
 #include "codegen/onnx/model.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 value_id model_value(struct onnx_model *m, enum value_from from,
                      const char *name, enum onnx_element type, int rank,
@@ -10,16 +11,30 @@ value_id model_value(struct onnx_model *m, enum value_from from,
   *value = (struct model_value){
       .name = name, .from = from, .type = type, .rank = rank, .weight = -1};
   assert(rank <= LAYOUT_RANK);
+  value->dim = arena_alloc(m->arena, (size_t)rank, sizeof *value->dim);
   for (int i = 0; i < rank; i++)
     value->dim[i] = dims[i];
   return (value_id)m->values.count - 1;
 }
 
-/* "stem.conv1/Transpose" */
-static const char *name_in_scope(struct onnx_model *m, const char *word) {
-  struct text text = text_new(m->arena);
-  text_printf(&text, "%s/%s", m->scope, word);
-  return arena_copy(m->arena, text.at, text.length);
+void model_open_axis(struct onnx_model *m, struct model_value *value, int axis,
+                     const char *name) {
+  if (!value->open)
+    value->open =
+        arena_alloc(m->arena, (size_t)value->rank, sizeof *value->open);
+  value->open[axis] = name;
+}
+
+const char *model_name(struct onnx_model *m, const char *scope,
+                       const char *word) {
+  size_t before = strlen(scope), after = word ? strlen(word) + 1 : 0;
+  char *name = arena_room(m->arena, before + after + 1, 1);
+  memcpy(name, scope, before + 1);
+  if (word) {
+    name[before] = '/';
+    memcpy(name + before + 1, word, after);
+  }
+  return name;
 }
 
 value_id model_node(struct onnx_model *m, const char *op,
@@ -27,11 +42,11 @@ value_id model_node(struct onnx_model *m, const char *op,
                     const value_id *ins, size_t in_count) {
   while (in_count && ins[in_count - 1] == NO_VALUE)
     in_count--;
-  value_id *copy = arena_alloc(m->arena, in_count + 1, sizeof *copy);
+  value_id *copy = arena_alloc(m->arena, in_count, sizeof *copy);
   for (size_t i = 0; i < in_count; i++)
     copy[i] = ins[i];
   value_id out =
-      model_value(m, FROM_NODE, name_in_scope(m, op), type, rank, dims);
+      model_value(m, FROM_NODE, model_name(m, m->scope, op), type, rank, dims);
   *VEC_PUSH(m->arena, &m->nodes) = (struct onnx_node){.op = op,
                                                       .ins = copy,
                                                       .in_count = in_count,
@@ -43,17 +58,24 @@ value_id model_node(struct onnx_model *m, const char *op,
 value_id model_second(struct onnx_model *m, enum onnx_element type) {
   struct onnx_node *node = &m->nodes.at[m->nodes.count - 1];
   struct model_value first = m->values.at[node->out];
-  node->second = model_value(m, FROM_NODE, name_in_scope(m, node->op), type,
-                             first.rank, first.dim);
+  node->second = model_value(m, FROM_NODE, model_name(m, m->scope, node->op),
+                             type, first.rank, first.dim);
   return node->second;
+}
+
+struct attribute *model_attribute(struct onnx_model *m,
+                                  struct onnx_node *node) {
+  struct attribute **end = &node->attributes;
+  while (*end)
+    end = &(*end)->next;
+  return *end = ARENA_NEW(m->arena, struct attribute);
 }
 
 /* Attributes of the last node. */
 
 static void add_attribute(struct onnx_model *m, struct attribute attribute) {
   if (m->nodes.count > 0) /* or a form that was refused */
-    *VEC_PUSH(m->arena, &m->nodes.at[m->nodes.count - 1].attributes) =
-        attribute;
+    *model_attribute(m, &m->nodes.at[m->nodes.count - 1]) = attribute;
 }
 
 void model_int(struct onnx_model *m, const char *name, int64_t number) {
@@ -63,7 +85,7 @@ void model_int(struct onnx_model *m, const char *name, int64_t number) {
 
 void model_ints(struct onnx_model *m, const char *name, const int64_t *numbers,
                 size_t count) {
-  int64_t *copy = arena_alloc(m->arena, count + 1, sizeof *copy);
+  int64_t *copy = arena_alloc(m->arena, count, sizeof *copy);
   for (size_t i = 0; i < count; i++)
     copy[i] = numbers[i];
   add_attribute(m, (struct attribute){.name = name,
@@ -96,18 +118,22 @@ value_id model_tensor(struct onnx_model *m, enum onnx_element type, int rank,
   size_t bytes = model_element_bytes(type);
   for (int i = 0; i < rank; i++)
     bytes *= (size_t)dims[i];
-  struct text key = text_new(m->arena);
-  text_printf(&key, "%d %d", (int)type, rank);
+  struct text *key = &m->key;
+  key->arena = m->arena;
+  key->length = 0;
+  text_printf(key, "%d %d", (int)type, rank);
   for (int i = 0; i < rank; i++)
-    text_printf(&key, " %lld", (long long)dims[i]);
-  text_putc(&key, ':');
-  size_t head = key.length;
-  text_bytes(&key, data, bytes);
-  struct map_entry *entry = map_add(m->arena, &m->constants, text_slice(&key));
+    text_printf(key, " %lld", (long long)dims[i]);
+  text_putc(key, ':');
+  text_fill(key, ' ', (size_t)-key->length % sizeof(int64_t)); /* aligned */
+  size_t head = key->length;
+  text_bytes(key, data, bytes);
+  struct map_entry *entry = map_add(m->arena, &m->constants, text_slice(key));
   if (entry->number)
     return entry->number - 1;
   value_id id = model_value(m, FROM_CONSTANT, "constant", type, rank, dims);
-  m->values.at[id].data = key.at + head;
+  entry->key.at = arena_copy(m->arena, key->at, key->length);
+  m->values.at[id].data = entry->key.at + head;
   m->values.at[id].bytes = bytes;
   entry->number = id + 1;
   return id;
@@ -134,15 +160,14 @@ static void name_value(struct onnx_model *m, struct map *taken,
   if (!entry->number++)
     return;
   for (;;) {
-    struct text text = text_new(m->arena);
+    char digits[TEXT_DIGITS + 1];
     int64_t number = ++map_add(m->arena, next, wish)->number + 1;
-    text_printf(&text, "%s/%lld", value->name, (long long)number);
-    struct slice name = {arena_copy(m->arena, text.at, text.length),
-                         text.length};
-    entry = map_add(m->arena, taken, name);
+    snprintf(digits, sizeof digits, "%lld", (long long)number);
+    const char *name = model_name(m, value->name, digits);
+    entry = map_add(m->arena, taken, slice_of(name));
     if (entry->number++)
       continue;
-    value->name = name.at;
+    value->name = name;
     return;
   }
 }

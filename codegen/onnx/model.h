@@ -32,9 +32,9 @@ struct model_value {
   enum onnx_element type;
   bool output; /* of the model: it keeps its name */
   int rank;
-  int64_t dim[LAYOUT_RANK];
-  const char *open[LAYOUT_RANK]; /* a size that is left open: its name, or ""
-                                    without one; NULL: it is a number */
+  int64_t *dim;
+  const char **open; /* by axis: the name of a size that is left open, or ""
+                        without one, or NULL; NULL: all are numbers */
 
   /* A constant: its bytes; or NULL, and a tensor in the file of weights. */
   const void *data;
@@ -50,10 +50,11 @@ enum attribute_type {
 };
 
 struct attribute {
+  struct attribute *next;
   const char *name;
   enum attribute_type type;
-  int64_t number;
   float real;
+  int64_t number;
   const char *text;
   size_t count;
   const int64_t *numbers;
@@ -64,7 +65,13 @@ struct onnx_node {
   const value_id *ins;
   size_t in_count;
   value_id out, second; /* NO_VALUE: there is only one */
-  VEC(struct attribute) attributes;
+  struct attribute *attributes;
+};
+
+/* A tensor in the file of weights. */
+struct model_weight {
+  int64_t count; /* of values */
+  bool buffer;
 };
 
 struct onnx_model {
@@ -74,10 +81,11 @@ struct onnx_model {
   VEC(struct model_value) values;
   VEC(struct onnx_node) nodes;
   VEC(value_id) inputs, outputs;
-  VEC(struct netc_weight) weights; /* all of the net */
-  struct map constants;            /* by their bytes: each is there once */
-  const char *scope;               /* what the next values are called after */
-  struct slice source, params;     /* that the file keeps: seal.h; or none */
+  VEC(struct model_weight) weights; /* all of the net */
+  struct map constants;             /* by their bytes: each is there once */
+  struct text key;                  /* of the constant that is looked for */
+  const char *scope;                /* what the next values are called after */
+  struct slice source, params;      /* that the file keeps: seal.h; or none */
 };
 
 /* A value of that shape, with its own name. */
@@ -92,6 +100,13 @@ value_id model_node(struct onnx_model *m, const char *op,
 
 /* One more value that the last node makes, of the same sizes. */
 value_id model_second(struct onnx_model *m, enum onnx_element type);
+
+/* The size of an axis is left open. */
+void model_open_axis(struct onnx_model *m, struct model_value *value, int axis,
+                     const char *name);
+
+/* An attribute of a node, after those that it has. */
+struct attribute *model_attribute(struct onnx_model *m, struct onnx_node *node);
 
 /* Attributes of the last node. */
 void model_int(struct onnx_model *m, const char *name, int64_t number);
@@ -108,6 +123,10 @@ value_id model_numbers(struct onnx_model *m, const int64_t *numbers, int count);
 value_id model_tensor(struct onnx_model *m, enum onnx_element type, int rank,
                       const int64_t *dims, const void *data);
 value_id model_scalar(struct onnx_model *m, double real);
+
+/* "stem.conv1/Transpose"; without a word, the scope alone. */
+const char *model_name(struct onnx_model *m, const char *scope,
+                       const char *word);
 
 /* Every value gets the name that it wants, or that with a number appended. */
 void model_name_values(struct onnx_model *m);

@@ -89,7 +89,7 @@ const char *open_name(const struct open_model *o, const int64_t *sizes) {
   for (size_t i = 0; i < o->m->inputs.count; i++) {
     const struct model_value *in = model_at(o->m, o->m->inputs.at[i]);
     for (int k = 0; k < in->rank; k++) {
-      bool same = in->open[k] && *in->open[k];
+      bool same = in->open && in->open[k] && *in->open[k];
       for (size_t s = 0; s < o->count && same; s++)
         same = model_at(o->models[s], o->models[s]->inputs.at[i])->dim[k] ==
                sizes[s];
@@ -107,7 +107,7 @@ static void open_value(struct open_model *o, const value_id *values) {
     if (!open_varies(o, sizes))
       continue;
     if (value->from != FROM_INPUT)
-      value->open[k] = open_name(o, sizes);
+      model_open_axis(o->m, value, k, open_name(o, sizes));
     sizes_add(&o->sizes, values[0], k, sizes);
   }
 }
@@ -143,7 +143,7 @@ static void open_inputs(struct open_model *o) {
     for (int k = 0; k < in->rank; k++) {
       const int64_t *sizes = sizes_of(o, values, k);
       if (open_varies(o, sizes))
-        in->open[k] = k ? word_for(o, sizes) : "batch";
+        model_open_axis(o->m, in, k, k ? word_for(o, sizes) : "batch");
     }
     open_value(o, values);
   }

@@ -27,12 +27,12 @@ static struct origins origins_of(struct arena *arena,
 
 /* The same operators */
 
-static const struct attribute *attribute_of(const struct onnx_node *node,
-                                            const char *name) {
-  for (size_t i = 0; i < node->attributes.count; i++)
-    if (strcmp(node->attributes.at[i].name, name) == 0)
-      return &node->attributes.at[i];
-  return NULL;
+static struct attribute *attribute_of(const struct onnx_node *node,
+                                      const char *name) {
+  struct attribute *found = node->attributes;
+  while (found && strcmp(found->name, name) != 0)
+    found = found->next;
+  return found;
 }
 
 static bool same_attribute(const struct attribute *x,
@@ -54,8 +54,7 @@ static bool pads_freely(const struct onnx_node *node) {
 
 static bool has_attributes(const struct onnx_node *a,
                            const struct onnx_node *of) {
-  for (size_t i = 0; i < of->attributes.count; i++) {
-    const struct attribute *y = &of->attributes.at[i];
+  for (const struct attribute *y = of->attributes; y; y = y->next) {
     const struct attribute *x = attribute_of(a, y->name);
     if (pads_freely(of) && strcmp(y->name, "pads") == 0)
       continue;
@@ -77,7 +76,7 @@ static bool same_operand(const struct onnx_model *a, value_id x,
   /* A buffer has as many rows as there are positions. */
   return p->weight == q->weight &&
          (p->weight < 0 || a->weights.at[p->weight].buffer ||
-          memcmp(p->dim, q->dim, sizeof p->dim) == 0);
+          memcmp(p->dim, q->dim, (size_t)p->rank * sizeof *p->dim) == 0);
 }
 
 size_t open_same_nodes(struct arena *arena, const struct onnx_model *a,
@@ -210,15 +209,12 @@ bool open_padding(struct open_model *o, size_t i) {
   for (size_t k = 0; k < axes; k++)
     if (!pad_axis(o, i, k, axes, &pads[k], &pads[axes + k]))
       return open_refuse(o, node->out);
-  struct attribute *to = NULL;
-  for (size_t k = 0; k < node->attributes.count; k++)
-    if (strcmp(node->attributes.at[k].name, "pads") == 0)
-      to = &node->attributes.at[k];
+  struct attribute *to = attribute_of(node, "pads");
   if (!to)
-    to = VEC_PUSH(o->m->arena, &node->attributes);
-  *to = (struct attribute){.name = "pads",
-                           .type = ATTRIBUTE_INTS,
-                           .count = 2 * axes,
-                           .numbers = pads};
+    to = model_attribute(o->m, node);
+  to->name = "pads";
+  to->type = ATTRIBUTE_INTS;
+  to->count = 2 * axes;
+  to->numbers = pads;
   return true;
 }

@@ -23,8 +23,9 @@ static bool differ(const struct open_model *o, const struct per_sample *all) {
   const struct model_value *first = &all->at[0];
   bool constant = first->from == FROM_CONSTANT;
   for (size_t s = 0; s < o->count && constant; s++)
-    if (all->at[s].bytes != first->bytes ||
-        memcmp(all->at[s].dim, first->dim, sizeof first->dim) != 0 ||
+    if (all->at[s].bytes != first->bytes || all->at[s].rank != first->rank ||
+        memcmp(all->at[s].dim, first->dim,
+               (size_t)first->rank * sizeof *first->dim) != 0 ||
         (first->data &&
          memcmp(all->at[s].data, first->data, first->bytes) != 0))
       return true;
@@ -209,7 +210,7 @@ static value_id cut(struct open_model *o, const struct per_sample *all) {
     for (size_t s = 0; s < o->count; s++)
       sizes[s] = all->at[s].dim[axes[k]];
     if (open_varies(o, sizes))
-      value->open[axes[k]] = open_name(o, sizes);
+      model_open_axis(o->m, value, (int)axes[k], open_name(o, sizes));
   }
   entry->number = out + 1;
   return out;

@@ -23,25 +23,27 @@ static const char *weight_name(struct exporting *x,
   const char *end = strstr(dot ? dot : name, "weight_");
   return tensor->computed != NETC_AS_STORED && end
              ? arena_copy(x->arena, name, (size_t)(end - name) + 6)
-             : name;
+             : onnx_keep(x, name);
 }
 
 /* The tensor in the file, of which netc reads the values in its own order. */
 static struct view weight_view(struct exporting *x, int64_t number,
                                const struct onnx_layout *at) {
-  const struct netc_tensor *tensor = &x->tensors.at[number];
-  const struct netc_weight *weight = &x->model.weights.at[tensor->weight];
-  struct onnx_block *block = &x->weights[tensor->weight];
+  struct netc_tensor tensor = {.size = sizeof tensor};
+  struct netc_weight weight = {.size = sizeof weight};
+  netc_tensor(x->netc, (size_t)number, &tensor);
+  netc_weight(x->netc, (size_t)tensor.weight, &weight);
+  struct onnx_block *block = &x->weights[tensor.weight];
   struct onnx_layout lies =
-      layout_of(tensor->rank, tensor->dims, tensor->strides, tensor->first);
+      layout_of(tensor.rank, tensor.dims, tensor.strides, tensor.first);
   struct view view = {.of = block};
   if (block->seen.count == 0) {
     value_id value = model_value(&x->model, FROM_CONSTANT,
-                                 weight_name(x, tensor, weight->name),
-                                 ELEMENT_FLOAT, weight->rank, weight->dims);
-    x->model.values.at[value].weight = tensor->weight;
-    *VEC_PUSH(x->arena, &block->seen) = (struct onnx_rendering){
-        value, layout_dense(weight->rank, weight->dims), true};
+                                 weight_name(x, &tensor, weight.name),
+                                 ELEMENT_FLOAT, weight.rank, weight.dims);
+    x->model.values.at[value].weight = tensor.weight;
+    struct onnx_layout stored = layout_dense(weight.rank, weight.dims);
+    onnx_show(x, block, value, &stored, true);
   }
   if (!layout_through(&lies, at, &view.at))
     onnx_refuse(x, "the layout of its weights has no axes");
@@ -104,22 +106,17 @@ value_id onnx_node(struct exporting *x, const char *op,
 
 /* Its last value has the layer's name, those before that of their part. */
 static void name_result(struct exporting *x, value_id value) {
-  struct text text = text_new(x->arena);
-  if ((size_t)value < x->first_value)
-    return;
-  text_put(&text, x->layer);
-  if (!x->is_last)
-    text_printf(&text, "/%s", x->op.part);
-  x->model.values.at[value].name = arena_copy(x->arena, text.at, text.length);
+  if ((size_t)value >= x->first_value)
+    x->model.values.at[value].name = x->model.scope;
 }
 
 void onnx_put(struct exporting *x, size_t out, value_id value,
               const struct onnx_layout *at) {
   struct view view = onnx_operand_view(x, &x->op.outs[out]);
-  struct onnx_rendering made = {.value = value, .whole = true};
-  if (!layout_through(&view.at, at, &made.at))
+  struct onnx_layout made;
+  if (!layout_through(&view.at, at, &made))
     onnx_refuse(x, "the layout of its output has no axes");
-  *VEC_PUSH(x->arena, &view.of->seen) = made;
+  onnx_show(x, view.of, value, &made, true);
   name_result(x, value);
 }
 
@@ -165,7 +162,7 @@ static bool order_of(const struct view *view, const struct onnx_rendering *seen,
   bool used[LAYOUT_RANK] = {false};
   *order = (struct onnx_order){.rank = view->at.rank};
   int made = 0;
-  if (!seen->whole || !layout_seen(&view->at, &seen->at, &at))
+  if (!seen->whole || !layout_seen(&view->at, seen->at, &at))
     return false;
   for (int i = 0; i < view->at.rank && view->at.dim[i] == 1; i++) {
     order->axis[made++] = i;
@@ -259,7 +256,7 @@ struct onnx_layout onnx_choose_layout(struct exporting *x,
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < views[i].of->seen.count; k++) {
       const struct onnx_rendering *seen = &views[i].of->seen.at[k];
-      if (seen->whole && layout_seen(&views[i].at, &seen->at, &at))
+      if (seen->whole && layout_seen(&views[i].at, seen->at, &at))
         weigh(x, views, count, &at, &best, &least);
     }
   weigh(x, views, count, &dense, &best, &least);

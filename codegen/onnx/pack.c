@@ -4,22 +4,18 @@
 #include "codegen/onnx/onnx.h"
 #include "codegen/onnx/seal.h"
 
-/* A weight of the net, whose values go straight to a file. */
-struct weight_in_file {
-  Onnx__TensorProto *head; /* all but values that are inside */
-  size_t weight;
-  int64_t bytes;
-};
-
+/*
+ * The graph is written message by message, each in memory only while it is
+ * made: once to know how long all are, and once to their file.
+ */
 struct packing {
-  struct arena *arena;
+  struct arena arena; /* of the message that is made */
   struct onnx_model *model;
   const struct onnx_weights *from;
-  int64_t offset; /* in the file beside it */
-  VEC(Onnx__NodeProto *) nodes;
-  VEC(Onnx__TensorProto *) tensors;
-  VEC(struct weight_in_file) weights;
-  VEC(Onnx__ValueInfoProto *) values;
+  int64_t offset;         /* in the file beside it */
+  struct sealing *seal;   /* of what is measured; NULL: there is none */
+  struct text_buffer *to; /* NULL: it is measured */
+  uint64_t size;
 };
 
 /* protobuf-c's texts are not const, but it leaves them alone. */
@@ -36,8 +32,8 @@ static char *name_of(const struct packing *p, value_id id) {
   return id == NO_VALUE ? none : text_of(model_at(p->model, id)->name);
 }
 
-#define MESSAGE(p, type, INIT, to)                   \
-  type *to = arena_alloc((p)->arena, 1, sizeof *to); \
+#define MESSAGE(p, type, INIT, to)                    \
+  type *to = arena_alloc(&(p)->arena, 1, sizeof *to); \
   *to = (type)INIT
 
 /* Types */
@@ -48,16 +44,17 @@ static Onnx__TypeProto *type_of(struct packing *p,
   MESSAGE(p, Onnx__TypeProto__Tensor, ONNX__TYPE_PROTO__TENSOR__INIT, tensor);
   MESSAGE(p, Onnx__TensorShapeProto, ONNX__TENSOR_SHAPE_PROTO__INIT, shape);
   shape->n_dim = (size_t)value->rank;
-  shape->dim = arena_alloc(p->arena, shape->n_dim + 1, sizeof *shape->dim);
+  shape->dim = arena_alloc(&p->arena, shape->n_dim + 1, sizeof *shape->dim);
   for (int i = 0; i < value->rank; i++) {
     MESSAGE(p, Onnx__TensorShapeProto__Dimension,
             ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT, dim);
-    if (!value->open[i]) {
+    const char *open = value->open ? value->open[i] : NULL;
+    if (!open) {
       dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
       dim->dim_value = value->dim[i];
-    } else if (*value->open[i]) {
+    } else if (*open) {
       dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
-      dim->dim_param = text_of(value->open[i]);
+      dim->dim_param = text_of(open);
     }
     shape->dim[i] = dim;
   }
@@ -76,15 +73,6 @@ static Onnx__ValueInfoProto *info_of(struct packing *p, value_id id) {
   return info;
 }
 
-static Onnx__ValueInfoProto **infos_of(struct packing *p, const value_id *ids,
-                                       size_t count) {
-  Onnx__ValueInfoProto **infos =
-      arena_alloc(p->arena, count + 1, sizeof *infos);
-  for (size_t i = 0; i < count; i++)
-    infos[i] = info_of(p, ids[i]);
-  return infos;
-}
-
 /* Constants */
 
 static Onnx__TensorProto *tensor_of(struct packing *p, const char *name,
@@ -95,29 +83,36 @@ static Onnx__TensorProto *tensor_of(struct packing *p, const char *name,
   tensor->has_data_type = 1;
   tensor->data_type = (int32_t)type;
   tensor->n_dims = (size_t)rank;
-  tensor->dims = arena_alloc(p->arena, (size_t)rank + 1, sizeof *tensor->dims);
+  tensor->dims = arena_alloc(&p->arena, (size_t)rank + 1, sizeof *tensor->dims);
   for (int i = 0; i < rank; i++)
     tensor->dims[i] = dims[i];
   return tensor;
 }
 
+/* protobuf-c's numbers are not const either. */
+static void *data_of(const struct model_value *value) {
+  union {
+    const void *in;
+    void *out;
+  } same = {value->data};
+  return same.out;
+}
+
 /* As numbers, not as bytes: the order of bytes is then the library's. */
 static void set_data(struct packing *p, Onnx__TensorProto *tensor,
                      const struct model_value *value) {
-  void *copy = arena_alloc(p->arena, value->bytes + 1, 1);
-  memcpy(copy, value->data, value->bytes);
   if (value->type == ELEMENT_INT8) {
-    const int8_t *from = copy;
-    int32_t *to = arena_alloc(p->arena, value->bytes + 1, sizeof *to);
+    const int8_t *from = value->data;
+    int32_t *to = arena_alloc(&p->arena, value->bytes + 1, sizeof *to);
     for (size_t i = 0; i < value->bytes; i++)
       to[i] = from[i];
     tensor->int32_data = to;
     tensor->n_int32_data = value->bytes;
   } else if (value->type == ELEMENT_INT64) {
-    tensor->int64_data = copy;
+    tensor->int64_data = data_of(value);
     tensor->n_int64_data = value->bytes / sizeof(int64_t);
   } else {
-    tensor->float_data = copy;
+    tensor->float_data = data_of(value);
     tensor->n_float_data = value->bytes / sizeof(float);
   }
 }
@@ -132,42 +127,21 @@ static void add_entry(struct packing *p, Onnx__TensorProto *tensor,
 }
 
 static const char *number_text(struct packing *p, int64_t number) {
-  struct text text = text_new(p->arena);
+  struct text text = text_new(&p->arena);
   text_int(&text, number);
-  return arena_copy(p->arena, text.at, text.length);
+  return arena_copy(&p->arena, text.at, text.length);
 }
 
 static void set_outside(struct packing *p, Onnx__TensorProto *tensor,
                         int64_t bytes) {
   tensor->external_data =
-      arena_alloc(p->arena, 3, sizeof *tensor->external_data);
+      arena_alloc(&p->arena, 3, sizeof *tensor->external_data);
   add_entry(p, tensor, "location", p->from->beside);
   add_entry(p, tensor, "offset", number_text(p, p->offset));
   add_entry(p, tensor, "length", number_text(p, bytes));
   tensor->has_data_location = 1;
   tensor->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
   p->offset += bytes;
-}
-
-static void add_weight(struct packing *p, value_id id) {
-  const struct model_value *value = model_at(p->model, id);
-  struct weight_in_file *w = VEC_PUSH(p->arena, &p->weights);
-  w->weight = (size_t)value->weight;
-  w->bytes = p->model->weights.at[w->weight].count *
-             (int64_t)model_element_bytes(value->type);
-  w->head = tensor_of(p, value->name, value->type, value->rank, value->dim);
-  if (!p->from->beside)
-    return;
-  set_outside(p, w->head, w->bytes);
-  p->from->put(p->from->user, w->weight);
-}
-
-static void add_constant(struct packing *p, value_id id) {
-  const struct model_value *value = model_at(p->model, id);
-  Onnx__TensorProto *tensor =
-      tensor_of(p, value->name, value->type, value->rank, value->dim);
-  set_data(p, tensor, value);
-  *VEC_PUSH(p->arena, &p->tensors) = tensor;
 }
 
 /* Nodes */
@@ -190,7 +164,7 @@ static Onnx__AttributeProto *attribute_of(struct packing *p,
     break;
   case ATTRIBUTE_INTS:
     to->n_ints = from->count;
-    to->ints = arena_alloc(p->arena, from->count + 1, sizeof *to->ints);
+    to->ints = arena_alloc(&p->arena, from->count + 1, sizeof *to->ints);
     memcpy(to->ints, from->numbers, from->count * sizeof *to->ints);
     break;
   case ATTRIBUTE_FLOAT:
@@ -206,40 +180,29 @@ static Onnx__AttributeProto *attribute_of(struct packing *p,
   return to;
 }
 
-static void add_node(struct packing *p, const struct onnx_node *from) {
+static Onnx__NodeProto *node_of(struct packing *p,
+                                const struct onnx_node *from) {
   MESSAGE(p, Onnx__NodeProto, ONNX__NODE_PROTO__INIT, to);
+  size_t count = 0;
   to->name = name_of(p, from->out);
   to->op_type = text_of(from->op);
   to->n_input = from->in_count;
   to->n_output = from->second == NO_VALUE ? 1 : 2;
-  to->n_attribute = from->attributes.count;
-  to->input = arena_alloc(p->arena, to->n_input + 1, sizeof *to->input);
-  to->output = arena_alloc(p->arena, 2, sizeof *to->output);
-  to->attribute =
-      arena_alloc(p->arena, to->n_attribute + 1, sizeof *to->attribute);
+  for (const struct attribute *a = from->attributes; a; a = a->next)
+    count++;
+  to->input = arena_alloc(&p->arena, to->n_input + 1, sizeof *to->input);
+  to->output = arena_alloc(&p->arena, 2, sizeof *to->output);
+  to->attribute = arena_alloc(&p->arena, count + 1, sizeof *to->attribute);
   for (size_t i = 0; i < to->n_input; i++)
     to->input[i] = name_of(p, from->ins[i]);
   to->output[0] = name_of(p, from->out);
   to->output[1] = name_of(p, from->second);
-  for (size_t i = 0; i < to->n_attribute; i++)
-    to->attribute[i] = attribute_of(p, &from->attributes.at[i]);
-  *VEC_PUSH(p->arena, &p->nodes) = to;
+  for (const struct attribute *a = from->attributes; a; a = a->next)
+    to->attribute[to->n_attribute++] = attribute_of(p, a);
+  return to;
 }
 
 /* The graph */
-
-/* The shape of everything that is neither an input nor an output. */
-static void add_values(struct packing *p) {
-  for (size_t i = 0; i < p->model->values.count; i++) {
-    const struct model_value *value = model_at(p->model, (value_id)i);
-    if (value->from == FROM_CONSTANT && value->weight >= 0)
-      add_weight(p, (value_id)i);
-    else if (value->from == FROM_CONSTANT)
-      add_constant(p, (value_id)i);
-    else if (value->from == FROM_NODE && !value->output)
-      *VEC_PUSH(p->arena, &p->values) = info_of(p, (value_id)i);
-  }
-}
 
 struct text_buffer {
   ProtobufCBuffer base;
@@ -252,39 +215,14 @@ static void append(ProtobufCBuffer *buffer, size_t length,
              length);
 }
 
-/*
- * The graph, field by field in the order of their numbers, as protobuf's own
- * libraries write it: what comes before the values of weights, and what comes
- * after them. A message in two parts is one message.
- */
-struct graph_parts {
-  Onnx__GraphProto before, after;
-};
-
-static struct graph_parts graph_of(struct packing *p) {
-  struct onnx_model *m = p->model;
-  struct graph_parts parts = {ONNX__GRAPH_PROTO__INIT, ONNX__GRAPH_PROTO__INIT};
-  for (size_t i = 0; i < m->nodes.count; i++)
-    add_node(p, &m->nodes.at[i]);
-  add_values(p);
-  parts.before.name = text_of(m->name);
-  parts.before.n_node = p->nodes.count;
-  parts.before.node = p->nodes.at;
-  parts.before.n_initializer = p->tensors.count;
-  parts.before.initializer = p->tensors.at;
-  parts.after.n_input = m->inputs.count;
-  parts.after.input = infos_of(p, m->inputs.at, m->inputs.count);
-  parts.after.n_output = m->outputs.count;
-  parts.after.output = infos_of(p, m->outputs.at, m->outputs.count);
-  parts.after.n_value_info = p->values.count;
-  parts.after.value_info = p->values.at;
-  return parts;
-}
-
 /* Fields of bytes by their numbers in onnx.proto. */
 enum {
   MODEL_GRAPH = 7,
+  GRAPH_NODE = 1,
   GRAPH_INITIALIZER = 5,
+  GRAPH_INPUT = 11,
+  GRAPH_OUTPUT = 12,
+  GRAPH_VALUE_INFO = 13,
   TENSOR_RAW_DATA = 9,
   BYTES = 2,
 };
@@ -304,45 +242,133 @@ static struct field_head head_of(int field, uint64_t length) {
   return head;
 }
 
-static uint64_t field_size(int field, uint64_t length) {
-  return head_of(field, length).length + length;
-}
-
-static uint64_t weight_size(const struct packing *p,
-                            const struct weight_in_file *w) {
-  uint64_t size = onnx__tensor_proto__get_packed_size(w->head);
-  return p->from->beside
-             ? size
-             : size + field_size(TENSOR_RAW_DATA, (uint64_t)w->bytes);
-}
-
-static void put_head(struct text_buffer *to, int field, uint64_t length) {
+static void put_head(struct packing *p, int field, uint64_t length) {
   struct field_head head = head_of(field, length);
-  text_bytes(&to->text, head.bytes, head.length);
+  p->size += head.length;
+  if (p->to)
+    text_bytes(&p->to->text, head.bytes, head.length);
 }
 
-static void put_weight(const struct packing *p, const struct weight_in_file *w,
-                       struct text_buffer *to) {
-  put_head(to, GRAPH_INITIALIZER, weight_size(p, w));
-  onnx__tensor_proto__pack_to_buffer(w->head, &to->base);
-  if (p->from->beside)
-    return;
-  put_head(to, TENSOR_RAW_DATA, (uint64_t)w->bytes);
-  text_flush(&to->text);
-  p->from->put(p->from->user, w->weight);
+static void put_fields(struct packing *p, const ProtobufCMessage *message,
+                       uint64_t size) {
+  p->size += size;
+  if (p->to)
+    protobuf_c_message_pack_to_buffer(message, &p->to->base);
 }
 
-static void put_graph(struct packing *p, const struct graph_parts *parts,
-                      struct text_buffer *to) {
-  uint64_t size = onnx__graph_proto__get_packed_size(&parts->before) +
-                  onnx__graph_proto__get_packed_size(&parts->after);
-  for (size_t i = 0; i < p->weights.count; i++)
-    size += field_size(GRAPH_INITIALIZER, weight_size(p, &p->weights.at[i]));
-  put_head(to, MODEL_GRAPH, size);
-  onnx__graph_proto__pack_to_buffer(&parts->before, &to->base);
-  for (size_t i = 0; i < p->weights.count; i++)
-    put_weight(p, &p->weights.at[i], to);
-  onnx__graph_proto__pack_to_buffer(&parts->after, &to->base);
+/* A message of a field, after which `more` bytes of it follow. */
+static void put_message(struct packing *p, int field,
+                        const ProtobufCMessage *message, uint64_t more) {
+  uint64_t size = protobuf_c_message_get_packed_size(message);
+  put_head(p, field, size + more);
+  put_fields(p, message, size);
+}
+
+static void put_node(struct packing *p, const struct onnx_node *from) {
+  Onnx__NodeProto *node = node_of(p, from);
+  if (p->seal)
+    seal_node(p->seal, node);
+  put_message(p, GRAPH_NODE, &node->base, 0);
+}
+
+static void put_constant(struct packing *p, const struct model_value *value) {
+  Onnx__TensorProto *tensor =
+      tensor_of(p, value->name, value->type, value->rank, value->dim);
+  set_data(p, tensor, value);
+  if (p->seal)
+    seal_tensor(p->seal, tensor);
+  put_message(p, GRAPH_INITIALIZER, &tensor->base, 0);
+}
+
+/* A weight of the net, whose values go straight to a file. */
+static void put_weight(struct packing *p, const struct model_value *value) {
+  size_t weight = (size_t)value->weight;
+  int64_t bytes = p->model->weights.at[weight].count *
+                  (int64_t)model_element_bytes(value->type);
+  Onnx__TensorProto *head =
+      tensor_of(p, value->name, value->type, value->rank, value->dim);
+  struct field_head raw = head_of(TENSOR_RAW_DATA, (uint64_t)bytes);
+  bool inside = !p->from->beside;
+  if (!inside)
+    set_outside(p, head, bytes);
+  if (p->seal)
+    seal_tensor(p->seal, head);
+  put_message(p, GRAPH_INITIALIZER, &head->base,
+              inside ? raw.length + (uint64_t)bytes : 0);
+  if (inside) {
+    put_head(p, TENSOR_RAW_DATA, (uint64_t)bytes);
+    p->size += (uint64_t)bytes;
+  }
+  if (inside && p->to)
+    text_flush(&p->to->text);
+  if (p->to)
+    p->from->put(p->from->user, weight);
+}
+
+static void put_info(struct packing *p, int field, value_id id) {
+  Onnx__ValueInfoProto *info = info_of(p, id);
+  if (p->seal && field != GRAPH_VALUE_INFO)
+    seal_info(p->seal, info);
+  put_message(p, field, &info->base, 0);
+}
+
+/* The message is over, and what it was made of. */
+static void end_message(struct packing *p) {
+  arena_close(&p->arena);
+  arena_open_in(&p->arena, p->model->arena);
+}
+
+static void put_ends(struct packing *p, int field, const value_id *ids,
+                     size_t count) {
+  if (p->seal)
+    seal_number(p->seal, (int64_t)count);
+  for (size_t i = 0; i < count; i++) {
+    put_info(p, field, ids[i]);
+    end_message(p);
+  }
+}
+
+enum packed_kind { CONSTANT, WEIGHT, INNER, OTHER };
+
+static enum packed_kind kind_of(const struct model_value *value) {
+  return value->from == FROM_CONSTANT ? value->weight >= 0 ? WEIGHT : CONSTANT
+         : value->from == FROM_NODE && !value->output ? INNER
+                                                      : OTHER;
+}
+
+/* INNER: the shape of everything that is neither an input nor an output. */
+static void put_values(struct packing *p, enum packed_kind kind) {
+  for (size_t i = 0; i < p->model->values.count; i++) {
+    const struct model_value *value = model_at(p->model, (value_id)i);
+    if (kind_of(value) != kind)
+      continue;
+    if (kind == WEIGHT)
+      put_weight(p, value);
+    else if (kind == CONSTANT)
+      put_constant(p, value);
+    else
+      put_info(p, GRAPH_VALUE_INFO, (value_id)i);
+    end_message(p);
+  }
+}
+
+/* Field by field in the order of their numbers, as protobuf's own libraries
+ * write it. */
+static void put_graph(struct packing *p) {
+  struct onnx_model *m = p->model;
+  Onnx__GraphProto named = ONNX__GRAPH_PROTO__INIT;
+  named.name = text_of(m->name);
+  p->offset = 0;
+  for (size_t i = 0; i < m->nodes.count; i++) {
+    put_node(p, &m->nodes.at[i]);
+    end_message(p);
+  }
+  put_fields(p, &named.base, onnx__graph_proto__get_packed_size(&named));
+  put_values(p, CONSTANT);
+  put_values(p, WEIGHT);
+  put_ends(p, GRAPH_INPUT, m->inputs.at, m->inputs.count);
+  put_ends(p, GRAPH_OUTPUT, m->outputs.at, m->outputs.count);
+  put_values(p, INNER);
 }
 
 /* Metadata; one that says nothing is left out. */
@@ -354,10 +380,10 @@ static void put_entry(struct packing *p, Onnx__ModelProto *model,
   MESSAGE(p, Onnx__StringStringEntryProto,
           ONNX__STRING_STRING_ENTRY_PROTO__INIT, entry);
   entry->key = text_of(key);
-  entry->value = text_of(arena_copy(p->arena, value.at, value.length));
+  entry->value = text_of(arena_copy(&p->arena, value.at, value.length));
   if (!model->metadata_props)
     model->metadata_props =
-        arena_alloc(p->arena, MOST_ENTRIES, sizeof *model->metadata_props);
+        arena_alloc(&p->arena, MOST_ENTRIES, sizeof *model->metadata_props);
   model->metadata_props[model->n_metadata_props++] = entry;
 }
 
@@ -367,7 +393,7 @@ static void put_entry(struct packing *p, Onnx__ModelProto *model,
  * have a place of their own.
  */
 static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
-  struct text names = text_new(p->arena);
+  struct text names = text_new(&p->arena);
   for (size_t i = 0; i < p->model->values.count; i++) {
     const struct model_value *value = &p->model->values.at[i];
     struct slice name = slice_of(value->name);
@@ -381,24 +407,12 @@ static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
 }
 
 /* The source that the model is of, and by what it is known to be still. */
-static void put_source(struct packing *p, const struct graph_parts *parts,
+static void put_source(struct packing *p, const struct sealing *sealing,
                        Onnx__ModelProto *model) {
   const struct onnx_model *m = p->model;
-  Onnx__GraphProto all = parts->before;
   if (!m->source.length)
     return;
-  all.n_initializer += p->weights.count;
-  all.initializer =
-      arena_alloc(p->arena, all.n_initializer + 1, sizeof *all.initializer);
-  for (size_t i = 0; i < p->tensors.count; i++)
-    all.initializer[i] = p->tensors.at[i];
-  for (size_t i = 0; i < p->weights.count; i++)
-    all.initializer[p->tensors.count + i] = p->weights.at[i].head;
-  all.n_input = parts->after.n_input;
-  all.input = parts->after.input;
-  all.n_output = parts->after.n_output;
-  all.output = parts->after.output;
-  struct seal seal = seal_of(&all, m->opset, m->source, m->params);
+  struct seal seal = seal_close(sealing);
   put_entry(p, model, SEAL_SOURCE, m->source);
   put_entry(p, model, SEAL_PARAMS, m->params);
   put_entry(p, model, SEAL_HASH, slice_of(seal.digits));
@@ -417,29 +431,44 @@ static int64_t version_of(int opset) {
   return opset >= 21 ? 10 : opset >= 19 ? 9 : 8;
 }
 
+/* Measured first: a message begins with its length. */
+static void write_graph(struct packing *p, struct sealing *sealing,
+                        struct text_buffer *to) {
+  const struct onnx_model *m = p->model;
+  *sealing = seal_open(m->opset, m->source, m->params);
+  p->seal = m->source.length ? sealing : NULL;
+  put_graph(p);
+  p->seal = NULL;
+  p->to = to;
+  put_head(p, MODEL_GRAPH, p->size);
+  put_graph(p);
+}
+
 void onnx_write(struct onnx_model *m, const struct onnx_weights *from,
                 netc_sink_fn *sink, void *user) {
-  struct packing *p =
-      &(struct packing){.arena = m->arena, .model = m, .from = from};
-  model_name_values(m);
-  MESSAGE(p, Onnx__ModelProto, ONNX__MODEL_PROTO__INIT, head);
-  MESSAGE(p, Onnx__ModelProto, ONNX__MODEL_PROTO__INIT, tail);
-  MESSAGE(p, Onnx__OperatorSetIdProto, ONNX__OPERATOR_SET_ID_PROTO__INIT, set);
+  struct packing *p = &(struct packing){.model = m, .from = from};
   struct text_buffer buffer = {{append}, text_to(m->arena, sink, user)};
-  head->has_ir_version = 1;
-  head->ir_version = version_of(m->opset);
-  head->producer_name = text_of("netc");
-  head->producer_version = text_of(NETC_VERSION);
-  set->domain = text_of("");
-  set->has_version = 1;
-  set->version = m->opset;
-  tail->n_opset_import = 1;
-  tail->opset_import = &set;
-  struct graph_parts parts = graph_of(p);
-  put_buffers(p, tail);
-  put_source(p, &parts, tail);
-  onnx__model_proto__pack_to_buffer(head, &buffer.base);
-  put_graph(p, &parts, &buffer);
-  onnx__model_proto__pack_to_buffer(tail, &buffer.base);
+  struct sealing sealing;
+  Onnx__ModelProto head = ONNX__MODEL_PROTO__INIT;
+  Onnx__ModelProto tail = ONNX__MODEL_PROTO__INIT;
+  Onnx__OperatorSetIdProto set = ONNX__OPERATOR_SET_ID_PROTO__INIT;
+  Onnx__OperatorSetIdProto *sets[] = {&set};
+  model_name_values(m);
+  head.has_ir_version = 1;
+  head.ir_version = version_of(m->opset);
+  head.producer_name = text_of("netc");
+  head.producer_version = text_of(NETC_VERSION);
+  set.domain = text_of("");
+  set.has_version = 1;
+  set.version = m->opset;
+  tail.n_opset_import = 1;
+  tail.opset_import = sets;
+  arena_open_in(&p->arena, m->arena);
+  onnx__model_proto__pack_to_buffer(&head, &buffer.base);
+  write_graph(p, &sealing, &buffer);
+  put_buffers(p, &tail);
+  put_source(p, &sealing, &tail);
+  onnx__model_proto__pack_to_buffer(&tail, &buffer.base);
   text_flush(&buffer.text);
+  arena_close(&p->arena);
 }

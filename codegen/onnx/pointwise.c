@@ -222,7 +222,7 @@ static bool covers(const struct onnx_layout *at, const struct view *views) {
 /* A weight without an axis, which ONNX spreads over any tensor as it is. */
 static value_id point_of(const struct view *view) {
   const struct onnx_rendering *made = view->of->seen.at;
-  return view->of->seen.count && made->at.rank == 0 ? made->value : NO_VALUE;
+  return view->of->seen.count && made->at->rank == 0 ? made->value : NO_VALUE;
 }
 
 bool onnx_binary(struct exporting *x) {

@@ -46,7 +46,7 @@ static value_id add(struct quantising *q, const char *op,
   const struct model_value from = q->m->values.at[in];
   const value_id ins[] = {in, scale, zero};
   value_id out = model_node(q->m, op, type, from.rank, from.dim, ins, 3);
-  memcpy(q->m->values.at[out].open, from.open, sizeof from.open);
+  q->m->values.at[out].open = from.open;
   return out;
 }
 

@@ -47,7 +47,7 @@ static value_id in_gates(struct exporting *x, const struct cell_kind *kind,
 static value_id join(struct exporting *x, value_id a, value_id b, int axis) {
   int64_t dims[LAYOUT_RANK];
   const struct model_value *first = model_at(&x->model, a);
-  memcpy(dims, first->dim, sizeof dims);
+  memcpy(dims, first->dim, (size_t)first->rank * sizeof *dims);
   dims[axis] *= 2;
   struct onnx_layout at = layout_dense(first->rank, dims);
   value_id y = NODE(x, "Concat", &at, a, b);

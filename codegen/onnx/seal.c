@@ -9,18 +9,13 @@
 
 #include "base/hash.h"
 
-struct sealing {
-  ProtobufCBuffer base;
-  uint64_t hash;
-};
-
 static void append(ProtobufCBuffer *buffer, size_t length,
                    const uint8_t *bytes) {
   struct sealing *s = (struct sealing *)(void *)buffer;
   s->hash = hash_text(s->hash, (struct slice){(const char *)bytes, length});
 }
 
-static void seal_number(struct sealing *s, int64_t number) {
+void seal_number(struct sealing *s, int64_t number) {
   s->hash = hash_mix(s->hash, (uint64_t)number);
 }
 
@@ -30,7 +25,7 @@ static void seal_text(struct sealing *s, struct slice text) {
 }
 
 /* Who reads a model may have put empty texts where there were none. */
-static void seal_node(struct sealing *s, const Onnx__NodeProto *node) {
+void seal_node(struct sealing *s, const Onnx__NodeProto *node) {
   Onnx__NodeProto plain = *node;
   if (plain.domain && !*plain.domain)
     plain.domain = NULL;
@@ -45,7 +40,7 @@ static bool is_weight(const Onnx__TensorProto *t) {
          0;
 }
 
-static void seal_tensor(struct sealing *s, const Onnx__TensorProto *tensor) {
+void seal_tensor(struct sealing *s, const Onnx__TensorProto *tensor) {
   if (!is_weight(tensor)) {
     onnx__tensor_proto__pack_to_buffer(tensor, &s->base);
     return;
@@ -56,26 +51,40 @@ static void seal_tensor(struct sealing *s, const Onnx__TensorProto *tensor) {
     seal_number(s, tensor->dims[i]);
 }
 
+void seal_info(struct sealing *s, const Onnx__ValueInfoProto *info) {
+  onnx__value_info_proto__pack_to_buffer(info, &s->base);
+}
+
 static void seal_infos(struct sealing *s, Onnx__ValueInfoProto **infos,
                        size_t count) {
   seal_number(s, (int64_t)count);
   for (size_t i = 0; i < count; i++)
-    onnx__value_info_proto__pack_to_buffer(infos[i], &s->base);
+    seal_info(s, infos[i]);
+}
+
+struct sealing seal_open(int64_t opset, struct slice source,
+                         struct slice params) {
+  struct sealing s = {{append}, HASH_TEXT};
+  seal_number(&s, opset);
+  seal_text(&s, source);
+  seal_text(&s, params);
+  return s;
+}
+
+struct seal seal_close(const struct sealing *s) {
+  struct seal seal;
+  snprintf(seal.digits, sizeof seal.digits, "%016" PRIx64, s->hash);
+  return seal;
 }
 
 struct seal seal_of(const Onnx__GraphProto *graph, int64_t opset,
                     struct slice source, struct slice params) {
-  struct sealing s = {{append}, HASH_TEXT};
-  struct seal seal;
-  seal_number(&s, opset);
-  seal_text(&s, source);
-  seal_text(&s, params);
+  struct sealing s = seal_open(opset, source, params);
   for (size_t i = 0; i < graph->n_node; i++)
     seal_node(&s, graph->node[i]);
   for (size_t i = 0; i < graph->n_initializer; i++)
     seal_tensor(&s, graph->initializer[i]);
   seal_infos(&s, graph->input, graph->n_input);
   seal_infos(&s, graph->output, graph->n_output);
-  snprintf(seal.digits, sizeof seal.digits, "%016" PRIx64, s.hash);
-  return seal;
+  return seal_close(&s);
 }

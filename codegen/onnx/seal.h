@@ -20,4 +20,21 @@ struct seal {
 struct seal seal_of(const Onnx__GraphProto *graph, int64_t opset,
                     struct slice source, struct slice params);
 
+/*
+ * The same of a graph that is never there as a whole: its nodes, its tensors,
+ * the number of its inputs and each of them, and likewise of its outputs.
+ */
+struct sealing {
+  ProtobufCBuffer base;
+  uint64_t hash;
+};
+
+struct sealing seal_open(int64_t opset, struct slice source,
+                         struct slice params);
+void seal_node(struct sealing *s, const Onnx__NodeProto *node);
+void seal_tensor(struct sealing *s, const Onnx__TensorProto *tensor);
+void seal_number(struct sealing *s, int64_t number);
+void seal_info(struct sealing *s, const Onnx__ValueInfoProto *info);
+struct seal seal_close(const struct sealing *s);
+
 #endif

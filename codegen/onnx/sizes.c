@@ -43,7 +43,7 @@ value_id sizes_list(struct open_sizes *o, const value_id *numbers, int count) {
     return numbers[0];
   value_id list = sizes_node(o, "Concat", count, numbers, (size_t)count);
   struct onnx_node *node = &o->nodes.at[o->nodes.count - 1];
-  *VEC_PUSH(o->m->arena, &node->attributes) =
+  *model_attribute(o->m, node) =
       (struct attribute){.name = "axis", .type = ATTRIBUTE_INT};
   return list;
 }

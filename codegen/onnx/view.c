@@ -38,6 +38,38 @@ value_id onnx_refuse(struct exporting *x, const char *format, ...) {
   return NO_VALUE;
 }
 
+/* The bytes of its atoms and sizes, without the room that is left. */
+static struct slice layout_key(struct exporting *x,
+                               const struct onnx_layout *at) {
+  struct text *key = &x->model.key;
+  const int64_t head[] = {at->rank, at->count, at->first};
+  key->arena = x->arena;
+  key->length = 0;
+  text_bytes(key, (const char *)head, sizeof head);
+  text_bytes(key, (const char *)at->dim, (size_t)at->rank * sizeof *at->dim);
+  for (int i = 0; i < at->count; i++) {
+    const struct onnx_atom *atom = &at->atom[i];
+    const int64_t numbers[] = {atom->size, atom->stride, atom->axis};
+    text_bytes(key, (const char *)numbers, sizeof numbers);
+  }
+  return text_slice(key);
+}
+
+void onnx_show(struct exporting *x, struct onnx_block *block, value_id value,
+               const struct onnx_layout *at, bool whole) {
+  struct slice key = layout_key(x, at);
+  struct map_entry *entry = map_add(x->arena, &x->layouts, key);
+  if (!entry->pointer) {
+    struct onnx_layout *copy = ARENA_NEW(x->arena, struct onnx_layout);
+    *copy = *at;
+    entry->key.at = arena_copy(x->arena, key.at, key.length);
+    entry->pointer = copy;
+  }
+  VEC_RESERVE(x->arena, &block->seen, 0);
+  *VEC_PUSH(x->arena, &block->seen) =
+      (struct onnx_rendering){value, entry->pointer, whole};
+}
+
 void view_sizes(const struct view *view, int64_t *dims) {
   for (int i = 0; i < view->at.rank; i++)
     dims[i] = 1;
@@ -127,7 +159,7 @@ static bool part_atom(struct onnx_fitting *f, const struct onnx_atom *atom,
 }
 
 static void look(struct onnx_fitting *f, const struct view *want) {
-  const struct onnx_layout *have = &f->from->at;
+  const struct onnx_layout *have = f->from->at;
   int64_t now[LAYOUT_RANK], then[LAYOUT_RANK];
   int order = -1;
   f->parts = f->slices = f->moves = false;
@@ -156,12 +188,12 @@ static bool fit(const struct onnx_rendering *from, const struct view *want,
   int64_t place = want->at.first;
   *f = (struct onnx_fitting){.from = from};
   if (!from->whole)
-    return layout_equal(&from->at, &want->at);
-  int count = find_wishes(&from->at, &want->at, wishes);
+    return layout_equal(from->at, &want->at);
+  int count = find_wishes(from->at, &want->at, wishes);
   if (count < 0)
     return false;
-  for (int i = 0; i < from->at.count; i++) {
-    const struct onnx_atom *atom = &from->at.atom[i];
+  for (int i = 0; i < from->at->count; i++) {
+    const struct onnx_atom *atom = &from->at->atom[i];
     int made = of_digit(wishes, count, i, of);
     if (!part_atom(f, atom, of, made, place / atom->stride % atom->size))
       return false;
@@ -208,7 +240,7 @@ static void reshape(struct onnx_making *m, int rank, const int64_t *dims) {
 }
 
 static void begin(struct onnx_making *m, const struct onnx_fitting *f) {
-  const struct onnx_layout *have = &f->from->at;
+  const struct onnx_layout *have = f->from->at;
   int64_t dims[LAYOUT_RANK];
   m->value = f->from->value;
   m->rank = have->rank;
@@ -314,8 +346,7 @@ static void keep(struct exporting *x, const struct view *view,
   bool whole = f->from && !f->slices && f->from->whole;
   for (int i = 0; i < view->at.count; i++)
     whole = whole && view->at.atom[i].stride != 0;
-  *VEC_PUSH(x->arena, &view->of->seen) =
-      (struct onnx_rendering){value, view->at, whole};
+  onnx_show(x, view->of, value, &view->at, whole);
 }
 
 void onnx_settle(struct exporting *x, const struct view *view) {
@@ -327,9 +358,8 @@ void onnx_settle(struct exporting *x, const struct view *view) {
   struct onnx_layout first = layout_channels_first(&lies);
   if (value->rank == 3 && layout_equal(&view->at, &first))
     lies = first;
-  memcpy(value->dim, lies.dim, sizeof value->dim);
-  *VEC_PUSH(x->arena, &block->seen) =
-      (struct onnx_rendering){block->input, lies, true};
+  memcpy(value->dim, lies.dim, (size_t)value->rank * sizeof *value->dim);
+  onnx_show(x, block, block->input, &lies, true);
   block->input = NO_VALUE;
 }
 
@@ -339,13 +369,13 @@ static bool get_dense(struct exporting *x, const struct view *view,
   struct view dense = {.of = view->of};
   if (view->of->seen.count == 0)
     return false;
-  const struct onnx_layout *have = &view->of->seen.at[0].at;
+  const struct onnx_layout *have = view->of->seen.at[0].at;
   int64_t values = layout_values(have);
   dense.at = layout_dense(1, &values);
   if (!find_fitting(&dense, f))
     return false;
   /* It is not made if it does not help. */
-  struct onnx_rendering flat = {.at = dense.at, .whole = true};
+  struct onnx_rendering flat = {.at = &dense.at, .whole = true};
   return fit(&flat, view, f) && onnx_get(x, &dense) != NO_VALUE &&
          find_fitting(view, f);
 }
@@ -353,7 +383,7 @@ static bool get_dense(struct exporting *x, const struct view *view,
 /* Windows that overlap: each value is picked by its place in the sample. */
 static value_id get_picked(struct exporting *x, const struct view *view) {
   int64_t total =
-      view->of->seen.count ? layout_values(&view->of->seen.at[0].at) : 0;
+      view->of->seen.count ? layout_values(view->of->seen.at[0].at) : 0;
   int64_t batch = view->at.dim[0], count;
   int64_t dims[LAYOUT_RANK], shape[2] = {batch, total / batch};
   const int64_t *inner = view->at.dim + 1, axis = 1;
@@ -434,8 +464,8 @@ static value_id get_part(struct exporting *x, const struct view *view) {
   if (value == NO_VALUE)
     return NO_VALUE;
   part->input = NO_VALUE;
-  *VEC_PUSH(x->arena, &part->seen) = (struct onnx_rendering){
-      value, layout_dense(run.at.rank, run.at.dim), true};
+  struct onnx_layout dense = layout_dense(run.at.rank, run.at.dim);
+  onnx_show(x, part, value, &dense, true);
   as.at.first = 0;
   for (int i = count; i-- > 0; stride *= as.at.atom[order[i]].size)
     as.at.atom[order[i]].stride = stride;

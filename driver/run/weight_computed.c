@@ -157,16 +157,14 @@ void weight_set_compute(const struct weight_set *set,
 }
 
 bool weight_set_is_computed(const struct weight_set *set, size_t weight) {
-  for (size_t i = 0; i < set->tensors.count; i++)
-    if (set->tensors.at[i].weight == (int64_t)weight &&
-        set->tensors.at[i].computed != NETC_AS_STORED)
+  for (size_t i = set->first[weight]; i; i = set->next[i - 1])
+    if (set->tensors.at[i - 1].computed != NETC_AS_STORED)
       return true;
   return false;
 }
 
 void weight_set_used(const struct weight_set *set, size_t weight, float *all) {
   weight_set_values(set, weight, 0, set->weights.at[weight].count, all);
-  for (size_t i = 0; i < set->tensors.count; i++)
-    if (set->tensors.at[i].weight == (int64_t)weight)
-      weight_set_compute(set, &set->tensors.at[i], all);
+  for (size_t i = set->first[weight]; i; i = set->next[i - 1])
+    weight_set_compute(set, &set->tensors.at[i - 1], all);
 }

@@ -14,6 +14,13 @@ void weight_set_open(struct weight_set *set, struct netc *netc,
   for (size_t i = 0; netc_tensor(netc, i, &tensor) == NETC_OK; i++)
     *VEC_PUSH(arena, &set->tensors) = tensor;
   set->from = arena_alloc(arena, set->weights.count + 1, sizeof *set->from);
+  set->first = arena_alloc(arena, set->weights.count, sizeof *set->first);
+  set->next = arena_alloc(arena, set->tensors.count, sizeof *set->next);
+  for (size_t i = set->tensors.count; i > 0; i--) {
+    size_t *first = &set->first[set->tensors.at[i - 1].weight];
+    set->next[i - 1] = *first;
+    *first = i;
+  }
 }
 
 const char *weight_set_torch_name(const struct weight_set *set, size_t weight) {

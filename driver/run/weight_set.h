@@ -10,8 +10,10 @@
 struct weight_set {
   struct netc *netc;
   struct arena *arena;
-  VEC(struct netc_weight) weights;   /* as files have them */
-  VEC(struct netc_tensor) tensors;   /* as a prediction reads them */
+  VEC(struct netc_weight) weights; /* as files have them */
+  VEC(struct netc_tensor) tensors; /* as a prediction reads them */
+  size_t *first, *next; /* tensors of a weight, from 1, 0: no more; by weight
+                           the first, by tensor the next */
   struct tensor_file *file;          /* whose values are taken */
   const struct stored_tensor **from; /* by weight; NULL: it is made up */
   const char **names; /* by weight, in a file that is written; NULL: its own */
