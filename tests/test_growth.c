@@ -87,7 +87,8 @@ struct family {
   const char *back; /* and then this; `@` counts downwards */
   const char *foot;
   const char *options; /* "batch=8", of netc_set; "check", of netc_mode */
-  const char *output;  /* "names": netc_name_at; NULL: it is only checked */
+  const char *output;  /* "names": netc_name_at; "place": netc_place; NULL: it
+                          is only checked */
 };
 
 static struct source source_of(const struct family *f, int size) {
@@ -168,6 +169,18 @@ static const struct family families[] = {
     {"names, each used in a def before it", 1000, "input 8\n",
      "def f_@(a, b=2) { linear value_@ }\n", "let value_@ = 8\nf_@ 3 b=4\n",
      NULL, "check", "names"},
+    /* Of smaller ones, most traces are remembered. */
+    {"place one join of many labels", 1250,
+     "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1 }\nadd a[1..@]\n", NULL,
+     NULL, NULL, NULL, "place"},
+    {"place many heads and one join", 1250,
+     "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1; fork { fc 4 } }\n"
+     "add a[1..@]\n",
+     NULL, NULL, NULL, NULL, "place"},
+    {"place far skips", 1250,
+     "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1 }\n"
+     "for i in @..1 step -1 { add a[i] {} }\n",
+     NULL, NULL, NULL, NULL, "place"},
 };
 
 /* Diagrams: `output` lists those that are drawn of a family. */
@@ -381,6 +394,10 @@ static struct work compile(const struct family *f, int size) {
   if (f->output && strcmp(f->output, "names") == 0) {
     struct netc_name name = {.size = sizeof name};
     assert_int_equal(netc_name_at(netc, 0, &name), NETC_OK);
+  } else if (f->output && strcmp(f->output, "place") == 0) {
+    const struct netc_place_options on = {.size = sizeof on, .gpus = "8xt4"};
+    struct netc_placing placing = {.size = sizeof placing};
+    assert_int_equal(netc_place(netc, &on, &placing), NETC_OK);
   } else if (f->output) {
     assert_int_equal(netc_emit(netc, f->output, NULL, drop, NULL), NETC_OK);
   }
