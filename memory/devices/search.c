@@ -6,18 +6,30 @@
 #include "base/check.h"
 #include "memory/devices/cut.h"
 
-enum { MOST_UNITS = 64 }; /* between which a pipeline is cut */
+enum {
+  MOST_UNITS = 64,    /* between which a pipeline is cut */
+  MOST_OPS = 1 << 15, /* of tapes that are remembered, of 1 KB or so each */
+};
+
+/* Where a tape has been cut. */
+struct tape_cut {
+  struct alike alike;
+  const size_t *far;
+  const int64_t *cut;
+  size_t units;
+  struct tape_cut *next;
+};
 
 /* The tape of a search, for others that differ in what no tape knows. */
 struct tape_known {
+  struct train_settings asked; /* before types are chosen */
   struct step own;
   struct shards shards;
   const struct value_sums *sums;
   bool *expert, *dense;
-  struct alike alike; /* where it has been cut */
-  const size_t *far;
-  int64_t *cut;
-  size_t units;
+  bool overflow;
+  struct tape_cut *cuts;
+  struct tape_known *next;
 };
 
 /* Cuts */
@@ -138,17 +150,22 @@ static struct train_settings tape_settings(const struct train_settings *train) {
   memcpy(&same, train, sizeof same); /* with what lies between members */
   same.batch = same.microbatches = same.accumulate = same.memory = 0;
   same.zero = 0;
+  same.data_parallel = same.shard_devices = 0;
+  same.pipeline = same.virtual_stages = 0;
+  same.schedule = same.offload = 0;
   same.optimizer = same.gpu = same.cut = 0;
   same.turns = NULL;
   return same;
 }
 
-static bool same_tape(const struct step *a, const struct step *b) {
-  struct train_settings x = tape_settings(&a->settings);
-  struct train_settings y = tape_settings(&b->settings);
-  return memcmp(&x, &y, sizeof x) == 0 && a->ranges.count == b->ranges.count &&
+static bool same_tape(const struct tape_known *known, const struct step *own) {
+  struct train_settings x = tape_settings(&known->asked);
+  struct train_settings y = tape_settings(&own->settings);
+  const struct step *a = &known->own;
+  return memcmp(&x, &y, sizeof x) == 0 &&
+         a->ranges.count == own->ranges.count &&
          (a->ranges.count == 0 ||
-          memcmp(a->ranges.at, b->ranges.at,
+          memcmp(a->ranges.at, own->ranges.at,
                  a->ranges.count * sizeof *a->ranges.at) == 0);
 }
 
@@ -164,62 +181,108 @@ static void take_tape(struct search *s, struct step *own,
   s->sums = known->sums;
   s->expert = known->expert;
   s->dense = known->dense;
+  s->overflow = known->overflow;
+}
+
+static struct tape_cut *find_cut(const struct search *s,
+                                 const struct tape_known *known) {
+  struct tape_cut *found = known->cuts;
+  size_t bytes = (s->units + 1) * sizeof *s->cut;
+  while (found &&
+         (s->units != found->units || memcmp(s->cut, found->cut, bytes) != 0))
+    found = found->next;
+  return found;
 }
 
 /* Where it can be cut, and which of the parts are alike. */
-static void find_parts(struct search *s, const struct tape_known *known) {
-  if (known && s->units == known->units &&
-      memcmp(s->cut, known->cut, (s->units + 1) * sizeof *s->cut) == 0) {
-    s->alike = known->alike;
-    chain_open(s, known->far);
+static void find_parts(struct search *s, struct tape_known *known) {
+  struct tape_cut *cut = known ? find_cut(s, known) : NULL;
+  struct arena *arena = s->arena;
+  if (cut) {
+    s->alike = cut->alike;
+    chain_open(s, cut->far);
   } else {
+    s->arena = known ? s->step->runs->arena : arena;
     alike_find(&s->alike, s->step, s->cut, s->units, s->arena);
     chain_open(s, NULL);
+    s->arena = arena;
+  }
+  if (known && !cut) {
+    int64_t *at = arena_alloc(s->step->runs->arena, s->units + 1, sizeof *at);
+    memcpy(at, s->cut, (s->units + 1) * sizeof *at);
+    cut = ARENA_NEW(s->step->runs->arena, struct tape_cut);
+    *cut = (struct tape_cut){s->alike, s->chain.far, at, s->units, known->cuts};
+    known->cuts = cut;
   }
   s->linked = arena_alloc(s->arena, s->units + 1, sizeof *s->linked);
 }
 
-static void remember(const struct search *s) {
-  struct tape_known *known = ARENA_NEW(s->arena, struct tape_known);
-  *known = (struct tape_known){.own = *s->step,
+static struct tape_known *remember(const struct search *s,
+                                   const struct step *step) {
+  struct runs *runs = s->step->runs;
+  struct tape_known *known = ARENA_NEW(runs->arena, struct tape_known);
+  size_t ranges = s->step->ranges.count;
+  *known = (struct tape_known){.asked = step->settings,
+                               .own = *s->step,
                                .shards = s->shards,
                                .sums = s->sums,
                                .expert = s->expert,
                                .dense = s->dense,
-                               .alike = s->alike,
-                               .far = s->chain.far,
-                               .cut = s->cut,
-                               .units = s->units};
-  s->step->runs->tape = known;
+                               .overflow = s->overflow,
+                               .next = runs->tapes};
+  known->own.ranges.at =
+      arena_alloc(runs->arena, ranges, sizeof *known->own.ranges.at);
+  for (size_t i = 0; i < ranges; i++)
+    known->own.ranges.at[i] = s->step->ranges.at[i];
+  runs->ops += s->trace->tape.ops.count;
+  return runs->tapes = known;
+}
+
+/* Memory is cut by the tape before devices share it out, which none is kept
+   of: that of the step, if it has been traced. */
+static bool may_be_known(const struct step *step) {
+  const struct train_settings *train = &step->settings;
+  return step->trace.tape.ops.count > 0 || train->pipeline == 1 ||
+         train->cut != CUT_MEMORY;
+}
+
+static struct tape_known *find_known(const struct step *own) {
+  struct tape_known *known = own->runs->tapes;
+  while (known && !same_tape(known, own))
+    known = known->next;
+  return known;
 }
 
 /*
  * A tape of its own, which is changed; or that of an earlier search, if what
- * is cut is there as it was before. The first one is remembered.
+ * is cut is there as it was before. The first ones are remembered.
  */
 static void find_tape(struct search *s, struct step *own,
                       const struct step *step) {
   struct runs *runs = own->runs;
+  bool may = may_be_known(step);
+  struct tape_known *known = may ? find_known(own) : NULL;
+  struct arena *arena = s->arena;
   bool traced = step->trace.tape.ops.count > 0;
-  const struct tape_known *known = traced ? runs->tape : NULL;
-  if (known && !same_tape(&known->own, own))
-    known = NULL;
-  if (traced && !runs->tape)
+  bool fits = runs->ops + own->model->nodes.count < MOST_OPS;
+  bool keeps = may && !known && (fits || (traced && !runs->tapes));
+  if (keeps)
     s->arena = runs->arena;
   if (known)
     take_tape(s, own, known);
   else
     step_trace(own, s->arena);
   s->plain = traced ? step : own;
+  s->arena = arena;
   find_units(s);
+  s->arena = keeps ? runs->arena : arena;
   if (!known) {
     find_experts(s);
     shard_trace(&own->trace, own->model, &own->settings, &s->shards, s->arena);
     stage_sums_open(s);
   }
-  find_parts(s, known);
-  if (traced && !runs->tape)
-    remember(s);
+  s->arena = arena;
+  find_parts(s, keeps ? remember(s, step) : known);
 }
 
 void search_open(struct search *s, struct step *own, const struct step *step,
@@ -240,7 +303,6 @@ void search_open(struct search *s, struct step *own, const struct step *step,
                        .microbatch = train->batch,
                        .microbatches = 1};
   find_tape(s, own, step);
-  s->arena = arena;
   s->stages = (size_t)min_i64(train->pipeline, (int64_t)s->units);
   s->parts = s->stages;
   if (s->stages > 1 && s->stages * (size_t)stage_parts(train) <= s->units)

@@ -35,7 +35,8 @@ struct net_borders;
 
 struct runs {
   struct arena *arena;
-  const struct tape_known *tape;     /* of the first step that was traced */
+  struct tape_known *tapes;          /* of steps, the last one first */
+  size_t ops;                        /* of all these tapes */
   const struct net_borders *borders; /* of the net; NULL: not yet looked for */
   VEC(struct known_cuts) cuts;
   struct ran *at; /* in `room` places, a power of two */
