@@ -120,8 +120,15 @@ static struct slice beside(struct netc *netc, struct slice folder,
   return normal(arena, text_slice(&joined), !netc->read);
 }
 
-/* Confining */
+/* Confining: a page has no files of others to keep apart. */
 
+#ifdef NETC_NO_FILES
+static bool is_confined(struct netc *netc, struct slice path) {
+  (void)netc;
+  (void)path;
+  return true;
+}
+#else
 /* `inside` the folder, or the folder itself. */
 static bool is_within(struct slice inside, struct slice folder) {
   while (folder.length && folder.at[folder.length - 1] == '/')
@@ -191,6 +198,7 @@ static bool is_confined(struct netc *netc, struct slice path) {
   }
   return is_allowed(netc, real);
 }
+#endif
 
 /* Finding */
 
