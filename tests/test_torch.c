@@ -197,8 +197,8 @@ static struct refusal refusals[] = {
      "netc cannot write `router`"},
     {"an argument that is new", "input 8; fc 2 lora=2",
      "netc cannot write its `lora`"},
-    {"more layers than PyTorch can build", "input 4; repeat 200001 { relu }",
-     "200,000"},
+    {"more layers than code may have", "input 4; repeat 20001 { relu }",
+     "the net has 20,002 layers; `-o x.py` takes at most 20,000"},
 };
 
 static void is_refused(void **state) {

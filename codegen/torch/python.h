@@ -6,8 +6,6 @@
 #include "codegen/backend.h"
 #include "codegen/torch/form.h"
 
-enum { PYTHON_MOST = 200000 }; /* layers of a file that PyTorch can build */
-
 /* What a node becomes. */
 struct made {
   struct torch_code make, call; /* of its form */

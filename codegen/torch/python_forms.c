@@ -174,9 +174,8 @@ void python_find_forms(struct python *p) {
   struct torch_seen *in =
       arena_alloc(p->arena, (size_t)p->model->most_inputs + 1, sizeof *in);
   const bool *in_place;
-  if (count > PYTHON_MOST) {
-    p->refuses = "a file of over 200,000 layers is more than PyTorch can "
-                 "build";
+  if (count > LIMIT_CODE_LAYERS) { /* of --names=py: -o is refused before */
+    p->refuses = "a net of over 20,000 layers is not written as code";
     return;
   }
   p->made = arena_alloc(p->arena, count + 1, sizeof *p->made);
