@@ -668,6 +668,7 @@ int main(void) {
       cmocka_unit_test(a_suffix_may_be_of_any_case),
       cmocka_unit_test(charts_are_drawn_for_paper_too),
       cmocka_unit_test(fonts_are_in_the_file),
+      slow_test(fonts_are_in_the_file),
       cmocka_unit_test(papers_have_their_way),
       cmocka_unit_test(papers_name_no_file),
       cmocka_unit_test(letters_hide_nothing_that_differs),
