@@ -101,7 +101,7 @@ const load = async (name) => {
 const pack = async (wasm) => {
   const input = (await load("streams.js")).split(wasm);
   const packed = execFileSync("xz", ["--format=lzma",
-    "--lzma1=preset=9e,lc=2,lp=0,pb=0", "--stdout"],
+    "--lzma1=preset=9e,lc=1,lp=0,pb=0,nice=128", "--stdout"],
   { input, maxBuffer: 1 << 28 });
   packed.writeBigUInt64LE(BigInt(input.length), 5);
   if (Buffer.compare((await load("module.js")).unpack(packed), wasm))

@@ -2,23 +2,13 @@
  * Scenes as PDF 1.4, a page each, after ISO 32000-1: boxes, lines and texts,
  * with the font in the file, as publishers ask for, and what its glyphs mean,
  * so that words are found. No date and no random number goes in, so equal nets
- * give equal bytes. Characters that the font lacks are shown as `?`. A build
- * with NETC_NO_PDF, as the page's, is spared the font and writes nothing.
+ * give equal bytes. Characters that the font lacks are shown as `?`.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "drawing/scene/font.h"
 #include "drawing/scene/scene.h"
-
-#ifdef NETC_NO_PDF
-void scene_put_pdf(const struct scene *const *pages, size_t count,
-                   struct text *out) {
-  (void)pages;
-  (void)count;
-  (void)out;
-}
-#else
 
 struct pdf_writer {
   struct text *out;
@@ -370,4 +360,3 @@ void scene_put_pdf(const struct scene *const *pages, size_t count,
               w.offsets.count + 1, w.length);
   put_raw(&w, text_slice(&end));
 }
-#endif
