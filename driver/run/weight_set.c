@@ -17,9 +17,11 @@ void weight_set_open(struct weight_set *set, struct netc *netc,
   set->first = arena_alloc(arena, set->weights.count, sizeof *set->first);
   set->next = arena_alloc(arena, set->tensors.count, sizeof *set->next);
   for (size_t i = set->tensors.count; i > 0; i--) {
-    size_t *first = &set->first[set->tensors.at[i - 1].weight];
-    set->next[i - 1] = *first;
-    *first = i;
+    int64_t of = set->tensors.at[i - 1].weight;
+    if (of < 0) /* a bias that folding makes */
+      continue;
+    set->next[i - 1] = set->first[of];
+    set->first[of] = i;
   }
 }
 
