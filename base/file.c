@@ -208,7 +208,7 @@ struct file_reason file_reason(enum file_status status) {
   if (status == FILE_TOO_LARGE)
     strcpy(reason.text, "it is larger than 1 GiB");
   else if (status == FILE_ENDLESS)
-    strcpy(reason.text, "it is no plain file, of which 4 MB are read at most");
+    strcpy(reason.text, "it is not a regular file; netc reads 4 MB of it");
   else if (status == FILE_SILENT)
     strcpy(reason.text, "it is a pipe to which nobody writes");
 #ifndef NETC_NO_FILES

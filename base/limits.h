@@ -32,7 +32,8 @@
  */
 #define LIMIT_STEPS 20000000
 
-/* Layers of a net that becomes code: a program of so many does not compile. */
+/* Layers of a net that becomes C or Python, which takes 2 to 4.5 KB of memory a
+   layer while it is written. */
 #define LIMIT_CODE_LAYERS 20000
 
 /* Axes of a tensor. */

@@ -105,7 +105,7 @@ enum child_end child_run(char *argv[], const char *folder, const char *log,
   return child_stopped() ? CHILD_STOPPED : CHILD_LATE;
 }
 
-/* What is held stays open: children hold it, too, when netc is killed. */
+/* Held files stay open: children hold them if netc is killed. */
 static bool make_held(char *path, size_t letters) {
   enum { TRIES = 100 };
   for (int i = 0; i < TRIES; i++) {

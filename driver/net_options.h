@@ -91,7 +91,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
                            struct netc *netc, int argc, char **argv,
                            option_fn *more, void *user);
 
-/* Whether a command that runs through values takes these so: several. */
+/* True if a command with axes takes these values as a range or a list. */
 bool net_options_is_axis(const struct net_options *options, const char *values);
 
 /* The one output that -o names; NULL: none, "-" included if it is said. False

@@ -37,7 +37,7 @@ static uint64_t hash_sources(const struct netc *netc) {
   return hash;
 }
 
-/* Whether an option changes what is computed, beside the sources. */
+/* True for options that change figures: sources are hashed apart. */
 static bool counts(const struct option_given *given) {
   return given->option == OPTION_SETTING ||
          (given->option < OPTION_COUNT && given->option != OPTION_INCLUDE &&
@@ -132,7 +132,7 @@ bool origin_of_layers(struct netc *netc, struct origin_word *origin) {
   return right;
 }
 
-/* The part after so many hyphens, up to the next one; or an empty one. */
+/* The index-th part of a word with hyphens, from 0; empty if there is none. */
 static struct slice part_of(struct slice text, int index) {
   const char *hyphen;
   for (; (hyphen = memchr(text.at, '-', text.length)) && index > 0; index--)

@@ -14,14 +14,14 @@ struct origin_word {
 };
 
 /*
- * Of a net that was loaded: hashes of the texts of all its sources, and of
+ * The origin of a loaded net: hashes of the texts of all its sources, and of
  * options that change figures. Options with ranges do not count: their values
  * are in the rows.
  */
 struct origin_word origin_of_rows(const struct net_options *options);
 
-/* Of a net as it computes: its layers and shapes, without settings and names of
-   files. False if memory ran out. */
+/* The origin of a net as it computes: its layers and shapes, without settings
+   and names of files. False if memory ran out. */
 bool origin_of_layers(struct netc *netc, struct origin_word *origin);
 
 /* How a stored origin differs, as a sentence's end: "of another source"; NULL:
@@ -29,7 +29,7 @@ bool origin_of_layers(struct netc *netc, struct origin_word *origin);
 const char *origin_differs(const struct origin_word *origin,
                            struct slice stored);
 
-/* Whether a net with a stored origin is another one: the version does not
+/* True if a net with a stored origin is another one: the version does not
  * count, as long as layers are written in the same words. */
 bool origin_other_net(const struct origin_word *origin, struct slice stored);
 

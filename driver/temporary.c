@@ -49,7 +49,7 @@ void temporary_remove(const char *path) {
   remove_folder(path, DEEPEST);
 }
 
-/* Whether it is ours and held by nobody; the lock is then that of *fd. */
+/* True if it is ours and held by nobody; the lock is then that of *fd. */
 static bool is_left(const char *path, struct stat *about, int *fd) {
   struct stat found;
   *fd = -1;

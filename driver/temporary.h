@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* What their names begin with; six letters follow. */
+/* The beginning of their names; six letters follow. */
 #define TEMPORARY_FILE "netc-tmp."
 #define TEMPORARY_FOLDER "netc-verify."
 

@@ -82,7 +82,7 @@ static int32_t count_readers(const struct task_graph *g, size_t count,
   return readers;
 }
 
-/* Of all tensors, in one pass. */
+/* Counts the readers of all tensors in one pass. */
 static void count_all_readers(struct task_graph *g) {
   for (size_t i = 0; i < g->tensors.count; i++)
     g->tensors.at[i].readers = 0;

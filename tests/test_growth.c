@@ -505,7 +505,7 @@ static void a_diagram_has_a_limit(void **state) {
   free(source.at);
 }
 
-/* What a few lines could ask for in bytes ends with the limit's name. */
+/* A short source that asks for gigabytes ends with the limit's name. */
 static void joins_end_before_memory_does(void **state) {
   static const struct family f = {
       "chains of joins by labels",

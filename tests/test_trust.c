@@ -309,11 +309,11 @@ static void what_has_no_end_is_read_to_4_mb(void **state) {
   (void)state;
   write_leaks();
   says("check nets/zero.net", 1,
-       "it is no plain file, of which 4 MB are read at most");
+       "it is not a regular file; netc reads 4 MB of it");
   says("check nets/pages.net", 1, "");
   shell("cd conf && { head -c 5000000 /dev/zero | tr '\\0' '#' >pipe & } "
         "&& " NETC_PATH
-        " check nets/pipe.net 2>&1 | grep 'of which 4 MB are read'");
+        " check nets/pipe.net 2>&1 | grep 'netc reads 4 MB of it'");
   shell("cd conf && { echo 'let a = 1' >pipe & } && " NETC_PATH
         " check nets/pipe.net");
   shell("cd conf && head -c 5000000 /dev/zero | tr '\\0' '#' >large.net && "

@@ -22,7 +22,7 @@ struct seal seal_of(const Onnx__GraphProto *graph, int64_t opset,
 
 /*
  * The same of a graph that is never there as a whole: its nodes, its tensors,
- * the number of its inputs and each of them, and likewise of its outputs.
+ * the number of its inputs and each of them, then the same for its outputs.
  */
 struct sealing {
   ProtobufCBuffer base;

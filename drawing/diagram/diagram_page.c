@@ -157,7 +157,7 @@ static int64_t lane_of_skip(const struct diagram_skip *skip,
 
 enum { MOST_LOOKED_AT = 300 }; /* items: beyond, a line may cross a box */
 
-/* Whether a box stands between an item and a lane beside it, so far along. */
+/* True if a box is between an item and a lane beside it, so far along. */
 static bool is_blocked(const struct diagram *d, int64_t lane, size_t index,
                        int64_t along) {
   int64_t right = item_side(d, index, false), slack = 15;

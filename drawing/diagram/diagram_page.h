@@ -18,7 +18,7 @@ struct diagram_skip {
   int lane;                         /* of the frame */
 };
 
-/* Whether a skip passes inside of a frame, and not beside its column. */
+/* True if a skip passes inside of a frame, and not beside its column. */
 static inline bool skip_is_framed(const struct diagram_skip *skip) {
   return skip->frame && !skip->frame->opened;
 }

@@ -8,7 +8,7 @@
 /* The glyph of a code point, or that of `?`. */
 int font_glyph(uint32_t point);
 
-/* Its width, in thousandths of the size; those of Helvetica. */
+/* The glyph's width in thousandths of the size, as in Helvetica. */
 int font_width(int glyph, bool bold);
 
 /* How many glyphs there are, which are numbered from 1, and their points. */

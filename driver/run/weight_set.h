@@ -70,8 +70,8 @@ int weight_set_match(struct weight_set *set, const char *path,
    status. */
 int weight_set_check(const struct weight_set *set, const char *path);
 
-/* Whether scales of its file were measured on this net, if it says on which:
-   else a complaint; an exit status. */
+/* Checks that the scales of its file were measured on this net; a file without
+   an origin passes. An exit status. */
 int weight_set_check_scales(const struct weight_set *set, const char *path);
 
 /* Says of which tensors of the file values are no weights: not finite, or a

@@ -20,7 +20,7 @@ bool rows_header(struct sweep_rows *rows, const struct space *space);
 bool rows_add(struct sweep_rows *rows, const struct space *space,
               const int64_t *places, const struct measured_net *variant);
 
-/* Whether a line is that header; false when out of memory, too. */
+/* True if a line is that header; false when out of memory, too. */
 bool rows_is_header(struct sweep_rows *rows, const struct space *space,
                     struct slice line);
 

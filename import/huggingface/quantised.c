@@ -12,7 +12,8 @@ static const char modelopt[] = "hf_quant_config.json";
 static const char *const places[] = {"quantization_config", "quantization",
                                      "compression_config", modelopt};
 
-/* What NVIDIA's modelopt writes beside a config.json becomes a member. */
+/* The file that NVIDIA's modelopt writes beside config.json becomes a member.
+ */
 static bool read_beside(struct hugging *h) {
   struct facts facts;
   struct slice text;
@@ -45,7 +46,7 @@ static bool read_beside(struct hugging *h) {
 }
 
 /*
- * Whether members of a place are those of "bits=4 group_size=64 mode=none";
+ * True if members of a place are those of "bits=4 group_size=64 mode=none";
  * `members` is how many it has.
  */
 static bool has_all(const struct hugging *h, const struct fact *place,

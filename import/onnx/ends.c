@@ -153,7 +153,7 @@ static struct constant *tensor_of(struct onnx *x, int node, const char *name) {
   return c && c->trained ? (struct constant *)c : NULL;
 }
 
-/* Its values are here, and no more than a comment is worth. */
+/* True if its values are in memory, and few enough to compare for a comment. */
 static bool can_compare(struct onnx *x, struct constant *c) {
   bool outside =
       c->proto && external_is(c->proto) && !external_is_there(x, c->proto);

@@ -29,7 +29,7 @@ struct written_steps {
   const char *name, *scale, *zero;
 };
 
-/* What a file has beside its tensors. */
+/* Metadata of a file. */
 struct written_about {
   const struct written_steps *steps;
   size_t step_count;

@@ -128,7 +128,7 @@ static void take_free(struct allocator *a, bool large, struct place place) {
   memmove(chunks, chunks + 1, left * sizeof(struct allocator_chunk *));
 }
 
-/* What is at a place is now `block`: mostly, that remains sorted. */
+/* Puts `block` at a place. The order mostly remains right without a move. */
 static void change_free(struct allocator *a, struct place place,
                         uint32_t block) {
   const struct allocator_block *b = &a->blocks.at[block];
@@ -166,7 +166,7 @@ static uint32_t new_segment(struct allocator *a, bool large, int64_t bytes) {
   return new_block(a, block);
 }
 
-/* What is left of a block, if it is worth while; or 0. */
+/* Splits a block as PyTorch does: the rest as a block, or 0 if it is small. */
 static uint32_t split(struct allocator *a, uint32_t block, int64_t bytes) {
   struct allocator_block *b = &a->blocks.at[block];
   int64_t rest = b->bytes - bytes;

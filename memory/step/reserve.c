@@ -130,7 +130,8 @@ static bool pair(struct requests *r, const struct simulation *s, bool apart) {
 
 /* Steps */
 
-/* What the passes do not give back, they return at the end. */
+/* Makes the requests of both passes, then frees tensors that they still hold.
+ */
 static void run_passes(struct requests *r) {
   for (size_t i = 0; i < r->passes.count; i++) {
     const struct placed_request *asked = &r->passes.at[i];

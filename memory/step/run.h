@@ -159,7 +159,7 @@ static inline size_t *run_gradient_of(const struct run *run, size_t value) {
   return &run->gradient[value - run->first_value];
 }
 
-/* Whether tensors are told apart: by key, of which buffers have one each. */
+/* True if changes need keys, so that each buffer has a number of its own. */
 static inline bool run_lists(const struct run *run) {
   return run->s->lists || run->s->asks;
 }

@@ -159,7 +159,7 @@ static void see_peak(struct run *run, const struct run_skip *skip, size_t times,
       own_changes + times * (run->changes.count - skip->changes);
 }
 
-/* What a change is of in the k-th iteration after it. */
+/* The key of a change, moved to the k-th iteration after it. */
 static size_t later(const struct run *run, const struct run_skip *skip,
                     size_t change, size_t k, size_t buffers) {
   size_t by = k * skip->turns.storages * CHANGES;
@@ -170,7 +170,7 @@ static size_t later(const struct run *run, const struct run_skip *skip,
   return run->now.phase == PHASE_FORWARD ? change + by : change - by;
 }
 
-/* What comes and goes in an iteration, which makes so many buffers. */
+/* Repeats the changes of an iteration that makes `buffers` buffers. */
 static void add_changes(struct run *run, const struct run_skip *skip,
                         size_t times, size_t buffers) {
   size_t from = skip->changes, count = run->changes.count - from;

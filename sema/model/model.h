@@ -248,7 +248,7 @@ void model_put_common(struct text *out, const struct model *model, int64_t node,
 /* Whether two nodes are written alike so, by kind and arguments. */
 bool model_put_alike(const struct model *model, int64_t a, int64_t b);
 
-/* Whether two layers of a kind agree in an argument, as far as it is no size of
+/* True if two layers of a kind agree in an argument, as far as it is no size of
  * a tensor but a window, a scale or a number of groups. */
 bool model_same_window(const struct model *model, int64_t a, int64_t b,
                        const struct arg_spec *spec);
