@@ -62,7 +62,7 @@ flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
 # Rooms of the library, from the ground up; then those that only the program
 # has: files of others need jansson and zlib, ONNX protobuf-c,
 # OpenVINO expat.
-rooms := base lexer layers parser sema memory codegen drawing library
+rooms := base lexer ops layers parser sema memory codegen drawing library
 files = $(wildcard $(addprefix $(src),$(addsuffix /*.c,$(1) $(addsuffix /*,$(1)))))
 library := $(filter-out $(src)codegen/onnx/%,$(call files,$(rooms)))
 tensors := $(call files,import/bytes import/tensors)

@@ -89,4 +89,16 @@ static inline struct slice slice_without(struct slice s, struct slice end) {
   return slice_ends_in(s, end) ? slice_less(s, end.length) : s;
 }
 
+/* Lists of words with blanks between them. */
+
+/* The place of a word among `words`, from 1; 0 if it is not there. */
+int word_index(const char *words, struct slice word);
+
+/* The place of the first that is the same, as `same` has it. */
+int word_index_as(const char *words, struct slice word,
+                  bool same(struct slice, struct slice));
+
+/* The word at a place from 1. */
+struct slice word_at(const char *words, int index);
+
 #endif

@@ -78,18 +78,6 @@ void graph_note(struct graph *graph, const char *format, ...) {
     *VEC_PUSH(graph->arena, &graph->notes) = text.at;
 }
 
-const char *graph_word(enum layer_word word) {
-  static const char *const words[] = {
-      [WORD_NONE] = "",
-#define LAYER(id, WORD) [WORD_##WORD] = #id,
-#include "layers/layers.def"
-#undef LAYER
-      [WORD_INPUT] = "input", [WORD_AGAIN] = "again",
-      [WORD_ERF] = "erf",     [WORD_CENTRE] = "mean",
-  };
-  return words[word];
-}
-
 bool graph_has_weights(enum layer_word word) {
   switch (word) {
   case WORD_CONV:

@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "layers/word.h"
+#include "ops/function.h"
 
 /*
  * What an argument counts. Where equal blocks differ in one only, it becomes
@@ -134,9 +134,6 @@ static inline struct graph_node *graph_at(const struct graph *graph,
                                           int index) {
   return graph->nodes.at[index];
 }
-
-/* "conv" */
-const char *graph_word(enum layer_word word);
 
 /* Keeps the first error; returns false, so that readers may return it. */
 bool graph_fail(struct graph *graph, size_t line, const char *format, ...)

@@ -28,6 +28,17 @@ void import_type_set(struct import_type *type, const char *name,
   memcpy(type->words, words, sizeof type->words);
 }
 
+bool import_function_type(struct graph *graph, enum dialect dialect,
+                          const char *format, size_t index,
+                          struct import_type *type) {
+  struct slice name;
+  const struct function *function = function_name_at(dialect, index, &name);
+  if (function)
+    *type = (struct import_type){graph_text(graph, format, SLICE_ARG(name)),
+                                 {function->word}};
+  return function;
+}
+
 #define TYPES(name, list) import_type_fn list;
 #include "import/types.def"
 #undef TYPES
@@ -36,7 +47,7 @@ static void put_type(struct text *out, const char *format,
                      const struct import_type *type) {
   text_printf(out, "%s\t%s\t", format, type->name);
   for (int i = 0; i < IMPORT_WORDS && type->words[i]; i++)
-    text_printf(out, "%s%s", i ? " " : "", graph_word(type->words[i]));
+    text_printf(out, "%s%s", i ? " " : "", word_name(type->words[i]));
   text_putc(out, '\n');
 }
 

@@ -38,7 +38,7 @@ static const char *name_of(const struct graph_node *node) {
 static const char *word_of(const struct graph *graph,
                            const struct graph_node *node) {
   bool again = node->word == WORD_AGAIN;
-  return graph_word(again ? graph->nodes.at[node->keyed]->word : node->word);
+  return word_name(again ? graph->nodes.at[node->keyed]->word : node->word);
 }
 
 /* An import that says something else than its file is a bug of ours. */

@@ -66,6 +66,12 @@ struct import_type {
 void import_type_set(struct import_type *type, const char *name,
                      const enum layer_word *words);
 
+/* The functions that a dialect calls by a name, as layers of its reader:
+ * `format` has a %.*s for the name. False: there are fewer. */
+bool import_function_type(struct graph *graph, enum dialect dialect,
+                          const char *format, size_t index,
+                          struct import_type *type);
+
 /* The reader's layer of that number; false: there are fewer. */
 typedef bool import_type_fn(struct graph *graph, size_t index,
                             struct import_type *type);

@@ -59,7 +59,7 @@ bool statement_names_layer(const struct statement *s) {
 
 bool source_has_word(const struct source_plan *plan, const char *name) {
   for (size_t i = 0; i < plan->graph->nodes.count; i++)
-    if (strcmp(graph_word(plan->graph->nodes.at[i]->word), name) == 0)
+    if (strcmp(word_name(plan->graph->nodes.at[i]->word), name) == 0)
       return true;
   for (size_t i = 0; i < plan->defs.all.count; i++)
     if (strcmp(plan->defs.all.at[i].pieces.at[1].text.value, name) == 0)

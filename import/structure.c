@@ -94,7 +94,7 @@ static void put_in_tail(struct source_builder *b, struct statement *s,
                         const struct graph_node *node) {
   struct text text = text_new(b->arena);
   size_t shown = 0;
-  text_put(&text, graph_word(node->word));
+  text_put(&text, word_name(node->word));
   for (size_t i = 0; i < node->args.count; i++) {
     const struct part_text *arg = &node->args.at[i];
     if (!part_is_shown(arg))
@@ -241,7 +241,7 @@ static void put_layer(struct source_builder *b, struct source_block *out,
     return;
   }
   struct statement s = {.node = node->index, .first = b->plan->count};
-  put_word(b, &s, graph_word(node->again ? WORD_AGAIN : node->word));
+  put_word(b, &s, word_name(node->again ? WORD_AGAIN : node->word));
   if (!node->again) {
     put_args(b, &s, node);
     put_bias(b, &s, node);

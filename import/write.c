@@ -302,7 +302,7 @@ void source_write(struct source_plan *plan, struct text *out) {
   /* A label `add` would hide the layer. */
   for (size_t i = 0; i < graph->nodes.count; i++)
     map_add(graph->arena, &w.names,
-            slice_of(graph_word(graph->nodes.at[i]->word)));
+            slice_of(word_name(graph->nodes.at[i]->word)));
   for (size_t i = 0; i < graph->notes.count; i++)
     text_printf(out, "# %s\n", graph->notes.at[i]);
   if (graph->name)

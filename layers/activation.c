@@ -1,10 +1,10 @@
-/* relu to logsoftmax: functions of each value, or along the last axis. */
+/* Functions of each value, or along an axis. */
 #include <inttypes.h>
 
 #include "layers/layer.h"
 
 struct activation {
-  double parameter; /* slope of leaky, alpha of elu, least of hardtanh */
+  double parameter; /* slope, alpha, exponent, or least of hardtanh */
   double most;      /* hardtanh */
   int approximate;  /* gelu: by tanh */
   int shared;       /* prelu: one slope */
@@ -20,6 +20,11 @@ static const struct arg_spec leaky_specs[] = {
     PARAMETER("slope", 0.01, "0.01", "factor for values below 0"), SPEC_END};
 static const struct arg_spec elu_specs[] = {
     PARAMETER("alpha", 1.0, "1", "limit for values below 0"), SPEC_END};
+
+static const struct arg_spec pow_specs[] = {
+    ARG(REAL, POSITION, "exponent", activation, parameter, .required = true,
+        .doc = "a number: `pow 2`, `pow -0.5`"),
+    SPEC_END};
 
 static const struct arg_spec hardtanh_specs[] = {
     PARAMETER("low", -1.0, "-1", "the least value"),
@@ -95,7 +100,7 @@ static size_t function(const struct layer *layer, struct tape *tape,
   return layer_run(layer, tape, in[0], op);
 }
 
-/* relu: backward looks at the output. */
+/* Backward looks at the output, and they may run in place. */
 static size_t trace_output(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(
@@ -103,7 +108,7 @@ static size_t trace_output(const struct layer *layer, struct tape *tape,
       (struct operation){.keeps = KEEPS_OUT, .result = RESULT_IN_PLACE});
 }
 
-/* leaky, elu: at the input, or in place at the output. */
+/* At the input, or in place at the output: leaky, elu. */
 static size_t trace_either(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(
@@ -111,7 +116,7 @@ static size_t trace_either(const struct layer *layer, struct tape *tape,
       (struct operation){.keeps = KEEPS_IN(0), .result = RESULT_IN_PLACE});
 }
 
-/* relu6, hardtanh, silu, mish, hswish: in place they clone the input for it. */
+/* At the input, which they clone for it where they run in place. */
 static size_t trace_clones(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(layer, tape, in,
@@ -120,16 +125,75 @@ static size_t trace_clones(const struct layer *layer, struct tape *tape,
                                      .in_place_clones = true});
 }
 
-/* sigmoid, tanh: at the output, and never in place. */
+/* At the output, and never in place. */
 static size_t trace_result(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(layer, tape, in, (struct operation){.keeps = KEEPS_OUT});
 }
 
-/* gelu and others: at the input, and never in place. */
+/* At the input, and never in place. */
 static size_t trace_input(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   return function(layer, tape, in, (struct operation){.keeps = KEEPS_IN(0)});
+}
+
+/* Backward holds `count` values for each value of the output. */
+static struct extent held(const struct layer *layer, int64_t count) {
+  return extent_sample(size_product(count, shape_values(&layer->out)),
+                       WIDTH_NET);
+}
+
+/* gradient * output */
+static size_t trace_exp(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return trace_result(layer, tape, in);
+}
+
+/* gradient / (2 * output) */
+static size_t trace_sqrt(const struct layer *layer, struct tape *tape,
+                         const size_t *in) {
+  return function(
+      layer, tape, in,
+      (struct operation){.keeps = KEEPS_OUT, .back_work = held(layer, 1)});
+}
+
+/* gradient / input */
+static size_t trace_log(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return trace_input(layer, tape, in);
+}
+
+/* gradient * sign(input) */
+static size_t trace_abs(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(
+      layer, tape, in,
+      (struct operation){.keeps = KEEPS_IN(0), .back_work = held(layer, 1)});
+}
+
+/* gradient * cos(input) */
+static size_t trace_sin(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return trace_abs(layer, tape, in);
+}
+
+/* gradient * -sin(input) */
+static size_t trace_cos(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(
+      layer, tape, in,
+      (struct operation){.keeps = KEEPS_IN(0), .back_work = held(layer, 2)});
+}
+
+static size_t trace_neg(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return function(layer, tape, in, (struct operation){.keeps = 0});
+}
+
+/* gradient * (exponent * input^(exponent - 1)) */
+static size_t trace_pow(const struct layer *layer, struct tape *tape,
+                        const size_t *in) {
+  return trace_cos(layer, tape, in);
 }
 
 /*
@@ -300,30 +364,32 @@ static bool hardtanh_shape(struct layer *layer) {
              .opcode = DOES_##code, .shape = layer_same_shape,  \
              .trace = trace_##how, __VA_ARGS__)
 
+/* Without arguments: all that they are is a row of ops.def. Those of
+ * arithmetic are counted as activations by the rule of thumb. */
+#define TRAIT_ARITHMETIC
+#define TRAIT_PLAIN .memory = OUTPUT_IN_PLACE
+#define TRAIT_IN_PLACE .memory = OUTPUT_IN_PLACE, .overwrites = true
+#define TRAIT_CLIPS TRAIT_IN_PLACE, .redundant = same_kind
+#define TRAIT_CHANCE .memory = OUTPUT_IN_PLACE, .loss = "bce"
+#define FUNCTION(id, code, plain, call, how, trait, formula, ...) \
+  LAYER_KIND(id, "Activation", formula, .opcode = DOES_##code,    \
+             .shape = layer_same_shape, .trace = trace_##how, TRAIT_##trait);
+#include "ops/ops.def"
+
 #define IN_PLACE .overwrites = true
 #define WITH(rows) LAYER_ARGS(activation, rows)
 
-ACTIVATION(relu, RELU, "max(x, 0)", output, IN_PLACE, .redundant = same_kind);
-ACTIVATION(relu6, RELU6, "min(max(x, 0), 6)", clones, IN_PLACE,
-           .redundant = same_kind);
 ACTIVATION(leaky, LEAKY, "x, or slope * x below 0", either, IN_PLACE,
            WITH(leaky_specs));
 ACTIVATION(elu, ELU, "x, or alpha * (exp(x) - 1) below 0", either, IN_PLACE,
            WITH(elu_specs));
 ACTIVATION(celu, CELU, "x, or alpha * (exp(x / alpha) - 1) below 0", either,
            IN_PLACE, WITH(elu_specs));
-ACTIVATION(selu, SELU, "scaled elu, which keeps mean and variance", input, );
 ACTIVATION(prelu, PRELU, "x, or a learned slope by channel * x below 0", prelu,
            .params = prelu_params, WITH(prelu_specs));
 ACTIVATION(gelu, GELU, "x * Phi(x)", input, WITH(gelu_specs));
-ACTIVATION(silu, SILU, "x * sigmoid(x), also called swish", clones, IN_PLACE);
-ACTIVATION(mish, MISH, "x * tanh(softplus(x))", clones, IN_PLACE);
-ACTIVATION(sigmoid, SIGMOID, "1 / (1 + exp(-x))", result, .loss = "bce");
-ACTIVATION(hsigmoid, HSIGMOID, "relu6(x + 3) / 6", input, );
-ACTIVATION(hswish, HSWISH, "x * relu6(x + 3) / 6", clones, IN_PLACE);
-ACTIVATION(tanh, TANH, "hyperbolic tangent", result, );
-ACTIVATION(softplus, SOFTPLUS, "log(1 + exp(x))", input, );
-ACTIVATION(softsign, SOFTSIGN, "x / (1 + |x|)", softsign, );
+LAYER_KIND(pow, "Activation", "a power of each value", .opcode = DOES_POW,
+           .shape = layer_same_shape, .trace = trace_pow, WITH(pow_specs));
 LAYER_KIND(hardtanh, "Activation", "min(max(x, low), high)",
            .memory = OUTPUT_IN_PLACE, .opcode = DOES_HARDTANH,
            .shape = hardtanh_shape, .trace = trace_clones, IN_PLACE,

@@ -7,33 +7,18 @@
 #include "base/check.h"
 #include "lexer/scan.h"
 
-#define LAYER(id, WORD) extern const struct layer_kind layer_##id;
-#include "layers/layers.def"
-#undef LAYER
+#define LAYER(id, ...) extern const struct layer_kind layer_##id;
+#include "ops/ops.def"
 
 static const struct {
   struct slice name; /* once more: most of the others are told by its length */
   const struct layer_kind *kind;
+  const char *plain;
 } kinds[] = {
-#define LAYER(id, WORD) {{#id, sizeof #id - 1}, &layer_##id},
-#include "layers/layers.def"
-#undef LAYER
+#define LAYER(id, WORD, plain, ...) \
+  {{#id, sizeof #id - 1}, &layer_##id, plain},
+#include "ops/ops.def"
 };
-
-const char *layer_plain_words(const struct layer_kind *kind) {
-  static const struct {
-    const struct layer_kind *kind;
-    const char *words;
-  } plain[] = {
-#define PLAIN(id, words) {&layer_##id, words},
-#include "layers/plain.def"
-#undef PLAIN
-  };
-  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-    if (plain[i].kind == kind)
-      return plain[i].words;
-  return "";
-}
 
 size_t layer_kind_count(void) {
   return sizeof kinds / sizeof *kinds;
@@ -50,34 +35,11 @@ const struct layer_kind *layer_kind_find(struct slice name) {
   return NULL;
 }
 
-static struct slice first_word(const char *words) {
-  return (struct slice){words, strcspn(words, " ")};
-}
-
-static const char *behind(struct slice word) {
-  const char *end = word.at + word.length;
-  return end + (*end == ' ');
-}
-
-int word_index_as(const char *words, struct slice word,
-                  bool same(struct slice, struct slice)) {
-  for (int i = 1; words && *words; i++) {
-    struct slice known = first_word(words);
-    if (same(known, word))
-      return i;
-    words = behind(known);
-  }
-  return 0;
-}
-
-int word_index(const char *words, struct slice word) {
-  return word_index_as(words, word, slice_equal);
-}
-
-struct slice word_at(const char *words, int index) {
-  for (; index > 1 && *words; index--)
-    words = behind(first_word(words));
-  return first_word(words);
+const char *layer_plain_words(const struct layer_kind *kind) {
+  for (size_t i = 0; i < layer_kind_count(); i++)
+    if (kinds[i].kind == kind)
+      return kinds[i].plain;
+  return "";
 }
 
 void terms_add(struct terms *terms, struct term term) {

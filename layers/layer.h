@@ -331,22 +331,12 @@ struct layer_kind {
   const char *sign;  /* of a join in diagrams: "+"; NULL: it has none */
 };
 
-/* The place of a word among `words`, from 1; 0 if it is not there. */
-int word_index(const char *words, struct slice word);
-
-/* The place of the first that is the same, as `same` has it. */
-int word_index_as(const char *words, struct slice word,
-                  bool same(struct slice, struct slice));
-
-/* The word at a place from 1. */
-struct slice word_at(const char *words, int index);
-
-/* The table of all layers, in the order of layers.def. */
+/* The table of all layers, in the order of ops.def. */
 size_t layer_kind_count(void);
 const struct layer_kind *layer_kind_at(size_t index);
 const struct layer_kind *layer_kind_find(struct slice name);
 
-/* What papers call it, as plain.def says; "" for what no table has. */
+/* The words of papers, from ops.def; "" for a kind that is not in it. */
 const char *layer_plain_words(const struct layer_kind *kind);
 
 /*

@@ -1,4 +1,4 @@
-/* sqrt to pow, sin, cos, mean, sum: functions of each value, and over axes. */
+/* mean, sum: over axes; and how a value and a number are computed. */
 #include "layers/math.h"
 
 /* Axes */
@@ -152,21 +152,7 @@ static size_t sum_trace(const struct layer *layer, struct tape *tape,
 OVER(mean, "the mean over axes, which go");
 OVER(sum, "the sum over axes, which go");
 
-/* Functions of each value */
-
-/* `more`: values for each value of the output that backward holds besides. */
-static size_t each(const struct layer *layer, struct tape *tape,
-                   const size_t *in, struct operation op, int64_t more) {
-  struct strides out = strides_of(&layer->out);
-  int64_t values = shape_values(&layer->out);
-  struct lowering does = *op.does;
-  does.out = &out;
-  op.does = &does;
-  op.elementwise = true;
-  op.by_channel = true;
-  op.back_work = extent_sample(size_product(more, values), WIDTH_NET);
-  return layer_run(layer, tape, in[0], op);
-}
+/* With a number */
 
 /* Backward takes the gradient where a mask says so, else one number: 0. */
 static void choose(const struct layer *layer, struct operation *op) {
@@ -208,83 +194,3 @@ size_t number_trace(const struct layer *layer, struct tape *tape,
   op.by_channel = true;
   return layer_run(layer, tape, in[0], op);
 }
-
-static size_t function(const struct layer *layer, struct tape *tape,
-                       const size_t *in, int keeps, int64_t more) {
-  struct lowering does = {.opcode = layer->kind->opcode};
-  return each(layer, tape, in,
-              (struct operation){.does = &does, .keeps = keeps}, more);
-}
-
-/* gradient * output */
-static size_t exp_trace(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  return function(layer, tape, in, KEEPS_OUT, 0);
-}
-
-/* gradient / (2 * output) */
-static size_t sqrt_trace(const struct layer *layer, struct tape *tape,
-                         const size_t *in) {
-  return function(layer, tape, in, KEEPS_OUT, 1);
-}
-
-/* gradient / input */
-static size_t log_trace(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  return function(layer, tape, in, KEEPS_IN(0), 0);
-}
-
-/* gradient * sign(input) */
-static size_t abs_trace(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  return function(layer, tape, in, KEEPS_IN(0), 1);
-}
-
-/* gradient * cos(input) */
-static size_t sin_trace(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  return function(layer, tape, in, KEEPS_IN(0), 1);
-}
-
-/* gradient * -sin(input) */
-static size_t cos_trace(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  return function(layer, tape, in, KEEPS_IN(0), 2);
-}
-
-static size_t neg_trace(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  return function(layer, tape, in, 0, 0);
-}
-
-struct power {
-  double exponent;
-};
-
-static const struct arg_spec pow_specs[] = {
-    ARG(REAL, POSITION, "exponent", power, exponent, .required = true,
-        .doc = "a number: `pow 2`, `pow -0.5`"),
-    SPEC_END};
-
-/* gradient * (exponent * input^(exponent - 1)) */
-static size_t pow_trace(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  const struct power *power = layer->args;
-  struct lowering does = {.opcode = layer->kind->opcode,
-                          .real = {power->exponent}};
-  return each(layer, tape, in,
-              (struct operation){.does = &does, .keeps = KEEPS_IN(0)}, 2);
-}
-
-#define FUNCTION(id, code, text, ...)                       \
-  LAYER_KIND(id, "Activation", text, .opcode = DOES_##code, \
-             .shape = layer_same_shape, .trace = id##_trace, __VA_ARGS__)
-
-FUNCTION(sqrt, SQRT, "the square root of each value", );
-FUNCTION(exp, EXP, "e to the power of each value", );
-FUNCTION(log, LOG, "the natural logarithm of each value", );
-FUNCTION(abs, ABS, "each value without its sign", );
-FUNCTION(sin, SIN, "the sine of each value", );
-FUNCTION(cos, COS, "the cosine of each value", );
-FUNCTION(neg, NEG, "each value with the other sign", );
-FUNCTION(pow, POW, "a power of each value", LAYER_ARGS(power, pow_specs));

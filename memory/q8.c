@@ -9,40 +9,15 @@ static enum opcode opcode_at(const struct tasks *b, size_t index) {
   return tape_lowered(&b->trace.tape, index)->opcode;
 }
 
-/* Of one value: 256 of them are all that there are. */
+/* A function of one value: 256 values are all that it has in eight bits. */
 static bool is_unary(enum opcode opcode) {
-  switch (opcode) {
-  case DOES_RELU:
-  case DOES_RELU6:
-  case DOES_LEAKY:
-  case DOES_ELU:
-  case DOES_SELU:
-  case DOES_CELU:
-  case DOES_GELU:
-  case DOES_GELUTANH:
-  case DOES_SILU:
-  case DOES_MISH:
-  case DOES_SIGMOID:
-  case DOES_HSIGMOID:
-  case DOES_HSWISH:
-  case DOES_TANH:
-  case DOES_SOFTPLUS:
-  case DOES_SOFTSIGN:
-  case DOES_HARDTANH:
-  case DOES_SQRT:
-  case DOES_EXP:
-  case DOES_LOG:
-  case DOES_SIN:
-  case DOES_COS:
-  case DOES_ABS:
-  case DOES_NEG:
-  case DOES_POW:
-  case DOES_SHIFT:
-  case DOES_ATLEAST:
-  case DOES_ATMOST:
-  case DOES_SCALE: return true;
-  default: return false;
-  }
+  static const bool unary[] = {
+#define OP(code, ...) [DOES_##code] = false,
+#define UNARY(code, ...) [DOES_##code] = true,
+#include "runtime/ops.def"
+#undef OP
+  };
+  return unary[opcode];
 }
 
 /* Sizes of what it makes; of its first output. */

@@ -38,34 +38,27 @@ static int run_unary(const struct netrt *net, const struct netrt_op *op,
   return NETRT_OK;
 }
 
-#define UNARY(id, p)                                                        \
+/* The number of a function that has one, as leaky has its slope. */
+#define NUMBER(reals) (sizeof(reals) > 1 ? netrt_reals(net, op)[0] : 0)
+
+#define OP(...)
+#define FAST(code, id, reals)                                               \
   int netrt_fast_##id(const struct netrt *net, const struct netrt_op *op);  \
   int netrt_fast_##id(const struct netrt *net, const struct netrt_op *op) { \
-    return run_unary(net, op, netrt_values_of(net)->id, p);                 \
+    return run_unary(net, op, netrt_values_of(net)->id, NUMBER(reals));     \
   }
-
-UNARY(relu, 0)
-UNARY(relu6, 0)
-UNARY(leaky, netrt_reals(net, op)[0])
-UNARY(elu, netrt_reals(net, op)[0])
-UNARY(selu, 0)
-UNARY(gelu, 0)
-UNARY(silu, 0)
-UNARY(mish, 0)
-UNARY(sigmoid, 0)
-UNARY(hsigmoid, 0)
-UNARY(hswish, 0)
-UNARY(tanh, 0)
-UNARY(scale, netrt_reals(net, op)[0])
+#include "ops.def"
 
 /* By their kernels, which a program has that has one of these. */
 static const struct function {
   netrt_kernel_fn *fast;
   size_t place; /* in struct values */
+  int numbered; /* it has a number */
 } functions[] = {
-#define FUNCTION(id) {netrt_fast_##id, offsetof(struct values, id)},
-    EACH_FUNCTION
-#undef FUNCTION
+#define FAST(code, id, reals) \
+  {netrt_fast_##id, offsetof(struct values, id), sizeof(reals) > 1},
+#include "ops.def"
+#undef OP
 };
 
 struct kernel_after netrt_after(const struct netrt *net) {
@@ -80,17 +73,17 @@ struct kernel_after netrt_after(const struct netrt *net) {
     return after;
   kernel = net->model->kernels[net->ahead->kernel];
   for (i = 0; i < sizeof functions / sizeof *functions; i++)
-    if (kernel->fast == functions[i].fast)
+    if (kernel->fast == functions[i].fast) {
       memcpy(&after.function,
              (const char *)netrt_values_of(net) + functions[i].place,
              sizeof after.function);
+      if (functions[i].numbered)
+        after.p = netrt_reals(net, net->ahead)[0];
+    }
   if (kernel->fast == netrt_fast_relu)
     after.limits = above;
   else if (kernel->fast == netrt_fast_relu6)
     after.limits = six;
-  else if (kernel->fast == netrt_fast_leaky || kernel->fast == netrt_fast_elu ||
-           kernel->fast == netrt_fast_scale)
-    after.p = netrt_reals(net, net->ahead)[0];
   return after;
 }
 

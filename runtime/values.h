@@ -6,21 +6,6 @@
 
 #include "isa.h"
 
-#define EACH_FUNCTION \
-  FUNCTION(relu)      \
-  FUNCTION(relu6)     \
-  FUNCTION(leaky)     \
-  FUNCTION(elu)       \
-  FUNCTION(selu)      \
-  FUNCTION(gelu)      \
-  FUNCTION(silu)      \
-  FUNCTION(mish)      \
-  FUNCTION(sigmoid)   \
-  FUNCTION(hsigmoid)  \
-  FUNCTION(hswish)    \
-  FUNCTION(tanh)      \
-  FUNCTION(scale)
-
 /* The places of a window that are in the map. */
 struct pool_window {
   const float *in;
@@ -35,9 +20,10 @@ typedef void pairs_fn(float *out, const float *a, const float *b,
                       ptrdiff_t a_step, ptrdiff_t b_step, ptrdiff_t count);
 
 struct values {
-#define FUNCTION(id) unary_fn *id;
-  EACH_FUNCTION
-#undef FUNCTION
+#define OP(...)
+#define FAST(code, id, reals) unary_fn *id;
+#include "ops.def"
+#undef OP
   pairs_fn *add, *sub, *mul, *max;
   void (*softmax)(float *out, const float *in, ptrdiff_t n);
   /* scale and shift may be NULL */

@@ -171,10 +171,11 @@ static TARGET void NAME(pool)(const struct pool_window *w, float *out,
 }
 
 static const struct values NAME(values) = {
-#define FUNCTION(id) NAME(id),
-    EACH_FUNCTION
-#undef FUNCTION
-        NAME(add),
+#define OP(...)
+#define FAST(code, id, reals) NAME(id),
+#include "ops.def"
+#undef OP
+    NAME(add),
     NAME(sub),
     NAME(mul),
     NAME(max),

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "netc.h"
 #include "onnx.pb-c.h"
+#include "ops/function.h"
 #include "tests/onnx_samples.h"
 #include "tests/run.h"
 
@@ -558,6 +559,8 @@ static const struct {
 #define FORM(code, function, nodes) {#code, nodes},
 #include "codegen/onnx/forms.def"
 #undef FORM
+#define FUNCTION(id, ...) {#id, NULL},
+#include "ops/ops.def"
 };
 
 static const struct {
@@ -648,6 +651,20 @@ static void put_layer(struct text *out, const struct netc_layer_kind *kind) {
   drop(model);
 }
 
+/* "Mish from opset 18 on; before, Softplus, Tanh, Mul" */
+static void put_function(struct text *out, const struct function *function) {
+  const char *own = function->names[IN_ONNX];
+  if (own)
+    text_put(out, own);
+  if (own && function->since)
+    text_printf(out, " from opset %d on; before, ", function->since);
+  for (const char *at = function->steps; *at; at++)
+    if (*at == ' ')
+      text_put(out, ", ");
+    else
+      text_putc(out, *at);
+}
+
 static void put_tables(struct text *out) {
   struct netc_layer_kind kind = {.size = sizeof kind};
   text_put(out, "| layer | as written | nodes, at opset 17 |\n|---|---|---|\n");
@@ -655,7 +672,13 @@ static void put_tables(struct text *out) {
     put_layer(out, &kind);
   text_put(out, "\n| operation | nodes |\n|---|---|\n");
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    text_printf(out, "| %s | %s |\n", forms[i].code, forms[i].nodes);
+    if (forms[i].nodes)
+      text_printf(out, "| %s | %s |\n", forms[i].code, forms[i].nodes);
+  for (size_t i = 0; function_at(i); i++) {
+    text_printf(out, "| %s | ", function_at(i)->opcode);
+    put_function(out, function_at(i));
+    text_put(out, " |\n");
+  }
 }
 
 /* The tables of the manual are what the program does; make docs. */

@@ -522,16 +522,6 @@ static void letters_hide_nothing_that_differs(void **state) {
          0, "5\n", NULL);
 }
 
-/* Every layer has its words. */
-static void papers_know_every_layer(void **state) {
-  (void)state;
-  expect("sed -n 's/^LAYER(\\([a-z0-9]*\\),.*/\\1/p' layers/layers.def "
-         ">build/tests/a.words && "
-         "sed -n 's/^PLAIN(\\([a-z0-9]*\\),.*/\\1/p' layers/plain.def | "
-         "diff - build/tests/a.words",
-         0, NULL, NULL);
-}
-
 /* Those of the manual are what `make docs` makes. */
 static void the_manual_shows_what_is_drawn(void **state) {
   (void)state;
@@ -672,7 +662,6 @@ int main(void) {
       cmocka_unit_test(papers_have_their_way),
       cmocka_unit_test(papers_name_no_file),
       cmocka_unit_test(letters_hide_nothing_that_differs),
-      cmocka_unit_test(papers_know_every_layer),
       cmocka_unit_test(the_manual_shows_what_is_drawn),
       cmocka_unit_test(the_manual_shows_no_faults),
       cmocka_unit_test(colours_are_told_apart),

@@ -35,7 +35,7 @@ elif [ -n "${CI:-}" ]; then
 fi
 
 # An include points left in this list: of rooms, and of what a room is made of.
-order="include runtime base lexer layers/tape layers layers/sequence \
+order="include runtime base lexer ops layers/tape layers layers/sequence \
 layers/foreign parser sema/model sema/binding sema sema/lint memory/plan \
 memory/step memory/checkpoint memory/devices memory memory/serving \
 memory/answer codegen codegen/report codegen/serving codegen/c codegen/torch \
@@ -50,10 +50,10 @@ runtime        -
 memory/plan    base
 layers/tape    base runtime
 drawing/scene  base
-codegen/onnx   include runtime base
+codegen/onnx   include runtime base ops
 import/bytes   base
 import/tensors base import/bytes
-import         include runtime base lexer layers import/bytes import/tensors
+import         include runtime base lexer ops layers import/bytes import/tensors
 driver include base codegen/onnx import/bytes import/tensors import driver/run \
 runtime
 driver/run     include base import/bytes import/tensors import driver runtime
@@ -80,7 +80,7 @@ done | head -5)
 [ -z "$strayed" ] || say "an include does not point left: $strayed"
 
 # Layers are data: nobody else names one. (layer_scale is torchvision's.)
-names=$(sed -n 's/^LAYER(\([a-z0-9]*\),.*/\1/p' layers/layers.def |
+names=$(sed -nE 's/^(LAYER|FUNCTION)\(([a-z0-9]*),.*/\2/p' ops/ops.def |
           paste -sd'|')
 named=$(git grep -nE "\blayer_($names)\b" -- '*.[chly]' '*.def' \
   ':!layers' ':!tests' ':!driver/run/torchvision.def' | head -5)

@@ -150,5 +150,6 @@ const struct onnx_form *onnx_form_find(const char *code);
 #define FORM(code, function, ...) onnx_fn function;
 #include "codegen/onnx/forms.def"
 #undef FORM
+onnx_fn onnx_function;
 
 #endif

@@ -12,6 +12,8 @@ static const struct onnx_form forms[] = {
 #define FORM(code, function, nodes) {#code, function, nodes},
 #include "codegen/onnx/forms.def"
 #undef FORM
+#define FUNCTION(id, ...) {#id, onnx_function, ""},
+#include "ops/ops.def"
 };
 
 static const struct onnx_form *onnx_form_at(size_t index) {

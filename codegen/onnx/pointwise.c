@@ -1,7 +1,9 @@
 /* Functions of each value, of two, or along the last axis. */
 #include <math.h>
+#include <string.h>
 
 #include "codegen/onnx/export.h"
+#include "ops/function.h"
 
 /* The first input with the axes that suit it. */
 static value_id get_input(struct exporting *x, struct onnx_layout *at) {
@@ -16,14 +18,48 @@ static const char *operator_of(const struct exporting *x) {
   return onnx_form_find(x->op.code)->nodes;
 }
 
-bool onnx_unary(struct exporting *x) {
+static bool unary(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
   return onnx_put_first(x, NODE(x, operator_of(x), &at, in), &at);
 }
 
+/* One operator of the steps that make `y` of `in`. */
+static value_id add_step(struct exporting *x, struct slice op,
+                         const struct onnx_layout *at, value_id in,
+                         value_id y) {
+  if (slice_is(op, "Mul"))
+    return NODE(x, "Mul", at, in, y);
+  if (slice_is(op, "Clip")) /* of relu6 */
+    return NODE(x, "Clip", at, y, model_scalar(&x->model, 0),
+                model_scalar(&x->model, 6));
+  y = NODE(x, arena_copy(x->arena, op.at, op.length), at, y);
+  if (slice_is(op, "HardSigmoid")) { /* relu6(x + 3) / 6 */
+    model_real(&x->model, "alpha", 1.0 / 6);
+    model_real(&x->model, "beta", 0.5);
+  }
+  return y;
+}
+
+/* A function of ops.def: its operator, or the steps that say the same. */
+bool onnx_function(struct exporting *x) {
+  const struct function *function = function_at(0);
+  for (size_t i = 0; strcmp(function->opcode, x->op.code) != 0; i++)
+    function = function_at(i);
+  const char *own = function->names[IN_ONNX], *at = function->steps;
+  struct onnx_layout layout;
+  value_id in = get_input(x, &layout), y = in;
+  if (own && x->model.opset >= function->since)
+    at = own;
+  for (struct slice op; *at; at += op.length + (at[op.length] == ' ')) {
+    op = (struct slice){at, strcspn(at, " ")};
+    y = add_step(x, op, &layout, in, y);
+  }
+  return onnx_put_first(x, y, &layout);
+}
+
 bool onnx_slope(struct exporting *x) {
-  bool done = onnx_unary(x);
+  bool done = unary(x);
   if (done)
     model_real(&x->model, "alpha", x->op.reals[0]);
   return done;
@@ -49,10 +85,6 @@ static bool clip(struct exporting *x, double least, double most) {
   value_id low = model_scalar(&x->model, least);
   value_id high = model_scalar(&x->model, most);
   return onnx_put_first(x, NODE(x, "Clip", &at, in, low, high), &at);
-}
-
-bool onnx_relu6(struct exporting *x) {
-  return clip(x, 0, 6);
 }
 
 bool onnx_hardtanh(struct exporting *x) {
@@ -123,52 +155,6 @@ bool onnx_gelutanh(struct exporting *x) {
   y = NODE(x, "Mul", &at, in, y);
   y = NODE(x, "Mul", &at, y, model_scalar(&x->model, 0.5));
   return onnx_put_first(x, y, &at);
-}
-
-static bool times(struct exporting *x, const char *first, const char *second) {
-  struct onnx_layout at;
-  value_id in = get_input(x, &at), y = in;
-  y = NODE(x, first, &at, y);
-  if (second)
-    y = NODE(x, second, &at, y);
-  return onnx_put_first(x, NODE(x, "Mul", &at, in, y), &at);
-}
-
-bool onnx_silu(struct exporting *x) {
-  return times(x, "Sigmoid", NULL);
-}
-
-bool onnx_mish(struct exporting *x) {
-  struct onnx_layout at;
-  if (x->model.opset >= 18) {
-    value_id in = get_input(x, &at);
-    return onnx_put_first(x, NODE(x, "Mish", &at, in), &at);
-  }
-  return times(x, "Softplus", "Tanh");
-}
-
-/* relu6(x + 3) / 6 */
-static value_id hard_sigmoid(struct exporting *x, const struct onnx_layout *at,
-                             value_id in) {
-  value_id y = NODE(x, "HardSigmoid", at, in);
-  model_real(&x->model, "alpha", 1.0 / 6);
-  model_real(&x->model, "beta", 0.5);
-  return y;
-}
-
-bool onnx_hsigmoid(struct exporting *x) {
-  struct onnx_layout at;
-  value_id in = get_input(x, &at);
-  return onnx_put_first(x, hard_sigmoid(x, &at, in), &at);
-}
-
-bool onnx_hswish(struct exporting *x) {
-  struct onnx_layout at;
-  value_id in = get_input(x, &at);
-  if (x->model.opset >= 14)
-    return onnx_put_first(x, NODE(x, "HardSwish", &at, in), &at);
-  return onnx_put_first(x, NODE(x, "Mul", &at, in, hard_sigmoid(x, &at, in)),
-                        &at);
 }
 
 /* Before opset 13 all axes after that one are one. */

@@ -3,27 +3,24 @@
 
 #include <assert.h>
 
-#define FORM(id, ...) void form_##id(struct torch_form *f);
-#include "codegen/torch/forms.def"
-#undef FORM
+#define PART LAYER(part, PART, "", part, "part")
 
+#define LAYER(id, WORD, plain, form, args) \
+  void form_##form(struct torch_form *f);
+PART
+#include "ops/ops.def"
+
+#define form_refused NULL
 static const struct form_kind kinds[] = {
-#define FORM(id, WORD, args) {WORD_##WORD, args, form_##id},
-#include "codegen/torch/forms.def"
-#undef FORM
-};
-
-static const char *const words[] = {
-#define LAYER(id, WORD) [WORD_##WORD] = #id,
-#include "layers/layers.def"
-#undef LAYER
-    [WORD_PART] = "part",
+#define LAYER(id, WORD, plain, form, args) {WORD_##WORD, args, form_##form},
+    PART
+#include "ops/ops.def"
 };
 
 const struct form_kind *form_find(const char *layer) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strcmp(words[kinds[i].word], layer) == 0)
-      return &kinds[i];
+    if (strcmp(word_name(kinds[i].word), layer) == 0)
+      return kinds[i].write ? &kinds[i] : NULL;
   return NULL;
 }
 

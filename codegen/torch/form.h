@@ -5,7 +5,7 @@
 #include "sema/model/file_maps.h"
 #include "codegen/backend.h"
 #include "codegen/torch/code.h"
-#include "layers/word.h"
+#include "ops/function.h"
 
 /*
  * How the axes of a tensor lie. The batch is always in front; what netc calls

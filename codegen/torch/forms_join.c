@@ -147,10 +147,6 @@ void form_over(struct torch_form *f) {
 
 /* Functions of each value */
 
-void form_function(struct torch_form *f) {
-  CALL(f, "torch.%s(%c)", f->layer->kind->name, form_in(f, 0, f->in[0]));
-}
-
 void form_pow(struct torch_form *f) {
   CALL(f, "%c ** %v", form_on(f, 0, f->in[0]), "exponent",
        form_decimal(f, form_real(f, "exponent")));

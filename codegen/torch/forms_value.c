@@ -118,48 +118,48 @@ void form_l2norm(struct torch_form *f) {
 
 /* Activations */
 
-static const struct {
-  const char *call;
-  const char *arg, *key, *usual; /* its number, if it has one */
-  bool in_place;                 /* it can be written over its input */
-} functions[] = {
-    [WORD_RELU] = {"F.relu", NULL, NULL, NULL, true},
-    [WORD_RELU6] = {"F.relu6", NULL, NULL, NULL, true},
-    [WORD_LEAKY] = {"F.leaky_relu", "slope", "negative_slope", "0.01", true},
-    [WORD_ELU] = {"F.elu", "alpha", "alpha", "1", true},
-    [WORD_SELU] = {"F.selu", NULL, NULL, NULL, false},
-    [WORD_CELU] = {"F.celu", "alpha", "alpha", "1", true},
-    [WORD_GELU] = {"F.gelu", NULL, NULL, NULL, false},
-    [WORD_SILU] = {"F.silu", NULL, NULL, NULL, true},
-    [WORD_MISH] = {"F.mish", NULL, NULL, NULL, true},
-    [WORD_SIGMOID] = {"torch.sigmoid", NULL, NULL, NULL, false},
-    [WORD_HSIGMOID] = {"F.hardsigmoid", NULL, NULL, NULL, false},
-    [WORD_HSWISH] = {"F.hardswish", NULL, NULL, NULL, true},
-    [WORD_TANH] = {"torch.tanh", NULL, NULL, NULL, false},
-    [WORD_SOFTPLUS] = {"F.softplus", NULL, NULL, NULL, false},
-    [WORD_SOFTSIGN] = {"F.softsign", NULL, NULL, NULL, false},
-};
-
-static void end_activation(struct torch_form *f, bool in_place) {
-  bool over = in_place && f->in_place && !f->in[0].views;
+static void end_activation(struct torch_form *f) {
+  bool over = f->layer->kind->overwrites && f->in_place && !f->in[0].views;
   CALL(f, over ? ", inplace=True)" : ")");
+}
+
+void form_function(struct torch_form *f) {
+  CALL(f, "%s(%c", function_of(f->word)->call, form_in(f, 0, f->in[0]));
+  end_activation(f);
 }
 
 void form_hardtanh(struct torch_form *f) {
   CALL(f, "F.hardtanh(%c%k%k", form_in(f, 0, f->in[0]), "min_val", "-1",
        form_decimal(f, form_real(f, "low")), "max_val", "1",
        form_decimal(f, form_real(f, "high")));
-  end_activation(f, true);
+  end_activation(f);
 }
 
-void form_activation(struct torch_form *f) {
-  CALL(f, "%s(%c", functions[f->word].call, form_in(f, 0, f->in[0]));
-  if (functions[f->word].arg)
-    CALL(f, "%k", functions[f->word].key, functions[f->word].usual,
-         form_decimal(f, form_real(f, functions[f->word].arg)));
-  if (f->word == WORD_GELU && form_word(f, "approximate"))
+static void put_activation(struct torch_form *f, const char *call,
+                           const char *arg, const char *key,
+                           const char *usual) {
+  CALL(f, "%s(%c%k", call, form_in(f, 0, f->in[0]), key, usual,
+       form_decimal(f, form_real(f, arg)));
+  end_activation(f);
+}
+
+void form_leaky(struct torch_form *f) {
+  put_activation(f, "F.leaky_relu", "slope", "negative_slope", "0.01");
+}
+
+void form_elu(struct torch_form *f) {
+  put_activation(f, "F.elu", "alpha", "alpha", "1");
+}
+
+void form_celu(struct torch_form *f) {
+  put_activation(f, "F.celu", "alpha", "alpha", "1");
+}
+
+void form_gelu(struct torch_form *f) {
+  CALL(f, "F.gelu(%c", form_in(f, 0, f->in[0]));
+  if (form_word(f, "approximate"))
     CALL(f, "%k", "approximate", "\"none\"", slice_of("\"tanh\""));
-  end_activation(f, functions[f->word].in_place);
+  end_activation(f);
 }
 
 void form_prelu(struct torch_form *f) {

@@ -259,11 +259,14 @@ extern const struct keras_rows keras_norm_rows, keras_window_rows,
     keras_border_rows, keras_sequence_rows, keras_merge_rows;
 
 /* What an activation or an operation of that number is. */
-size_t keras_activation_count(void);
 bool keras_activation_type(struct graph *graph, size_t index,
                            struct import_type *type);
 bool keras_operation_type(struct graph *graph, size_t index,
                           struct import_type *type);
+/* Functions of ops.def, by the names of both or of `own` alone. */
+bool keras_function_type(struct graph *graph, enum dialect own,
+                         const char *format, size_t index,
+                         struct import_type *type);
 /* The first tensor's axes in the order that a list gives, from its item
  * `from` on, which counts the batch as 0. */
 bool keras_permute(struct keras_call *call, const struct keras_tensor *in,

@@ -379,9 +379,11 @@ bool keras_type(struct graph *graph, size_t index, struct import_type *type) {
     }
     index -= tables[t]->count;
   }
-  return keras_activation_type(graph, index, type) ||
-         (index >= keras_activation_count() &&
-          keras_operation_type(graph, index - keras_activation_count(), type));
+  size_t activations = 0;
+  while (keras_activation_type(graph, activations, type))
+    if (activations++ == index)
+      return true;
+  return keras_operation_type(graph, index - activations, type);
 }
 
 /* Keras 1 had other names for classes and their options. */

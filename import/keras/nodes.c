@@ -218,41 +218,38 @@ static const struct keras_activation {
   const char *argument;
 } activations[] = {
     {"linear", WORD_NONE, NULL},
-    {"relu", WORD_RELU, NULL},
-    {"relu6", WORD_RELU6, NULL},
     {"leaky_relu", WORD_LEAKY, "0.2"},
-    {"sigmoid", WORD_SIGMOID, NULL},
-    {"tanh", WORD_TANH, NULL},
     {"softmax", WORD_SOFTMAX, NULL},
     {"log_softmax", WORD_LOGSOFTMAX, NULL},
     {"elu", WORD_ELU, NULL},
-    {"selu", WORD_SELU, NULL},
     {"gelu", WORD_GELU, NULL},
-    {"swish", WORD_SILU, NULL},
-    {"silu", WORD_SILU, NULL},
-    {"mish", WORD_MISH, NULL},
-    {"softplus", WORD_SOFTPLUS, NULL},
-    {"softsign", WORD_SOFTSIGN, NULL},
     {"hard_tanh", WORD_HARDTANH, NULL},
     {"celu", WORD_CELU, NULL},
-    {"exponential", WORD_EXP, NULL},
-    {"hard_sigmoid", WORD_HSIGMOID, NULL},
-    {"hard_swish", WORD_HSWISH, NULL},
-    {"hard_silu", WORD_HSWISH, NULL},
 };
-
-size_t keras_activation_count(void) {
-  return sizeof activations / sizeof *activations;
-}
 
 bool keras_activation_type(struct graph *graph, size_t index,
                            struct import_type *type) {
-  if (index >= keras_activation_count())
-    return false;
+  const size_t count = sizeof activations / sizeof *activations;
+  if (index >= count)
+    return keras_function_type(graph, IN_KERAS_ACTIVATIONS, "activation=%.*s",
+                               index - count, type);
   const struct keras_activation *a = &activations[index];
   *type = (struct import_type){graph_text(graph, "activation=%s", a->theirs),
                                {a->ours}};
   return true;
+}
+
+/* The names of both, then those of activations or of operations alone. */
+bool keras_function_type(struct graph *graph, enum dialect own,
+                         const char *format, size_t index,
+                         struct import_type *type) {
+  struct slice name;
+  size_t both = 0;
+  while (function_name_at(IN_KERAS, both, &name))
+    both++;
+  return index < both
+             ? import_function_type(graph, IN_KERAS, format, index, type)
+             : import_function_type(graph, own, format, index - both, type);
 }
 
 /* Of QKeras, which rounds what it gives: the function that is rounded. */
@@ -324,6 +321,12 @@ int keras_activate(struct keras_call *call, int node, const json_t *value) {
       graph_flag(call->graph, active, a->argument);
     return active->index;
   }
+  const struct function *function =
+      name ? function_find(IN_KERAS, slice_of(name)) : NULL;
+  if (name && !function)
+    function = function_find(IN_KERAS_ACTIVATIONS, slice_of(name));
+  if (function)
+    return keras_node(call, function->word, node)->index;
   keras_fail(call, "netc has no equivalent of the activation `%.64s`",
              name ? name : "?");
   return -1;

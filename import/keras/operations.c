@@ -414,32 +414,11 @@ static const struct keras_row operations[] = {
     {"pow", power, {WORD_POW}},
     {"square", square, {WORD_POW}},
     {"rsqrt", rsqrt, {WORD_POW}},
-    {"relu", NULL, {WORD_RELU}},
-    {"relu6", NULL, {WORD_RELU6}},
     {"leakyrelu", leaky, {WORD_LEAKY}},
-    {"sigmoid", NULL, {WORD_SIGMOID}},
-    {"tanh", NULL, {WORD_TANH}},
     {"gelu", NULL, {WORD_GELU}},
-    {"silu", NULL, {WORD_SILU}},
-    {"swish", NULL, {WORD_SILU}},
     {"elu", NULL, {WORD_ELU}},
-    {"selu", NULL, {WORD_SELU}},
-    {"softplus", NULL, {WORD_SOFTPLUS}},
-    {"softsign", NULL, {WORD_SOFTSIGN}},
-    {"sin", NULL, {WORD_SIN}},
-    {"cos", NULL, {WORD_COS}},
-    {"hardsigmoid", NULL, {WORD_HSIGMOID}},
-    {"hardsilu", NULL, {WORD_HSWISH}},
-    {"hardswish", NULL, {WORD_HSWISH}},
     {"softmax", softmax, {WORD_SOFTMAX}},
     {"logsoftmax", softmax, {WORD_LOGSOFTMAX}},
-    {"exp", NULL, {WORD_EXP}},
-    {"log", NULL, {WORD_LOG}},
-    {"sqrt", NULL, {WORD_SQRT}},
-    {"abs", NULL, {WORD_ABS}},
-    {"absolute", NULL, {WORD_ABS}},
-    {"negative", NULL, {WORD_NEG}},
-    {"neg", NULL, {WORD_NEG}},
     {"cast", same, {WORD_NONE}},
     {"identity", same, {WORD_NONE}},
     {"stopgradient", same, {WORD_NONE}},
@@ -465,15 +444,17 @@ static const struct keras_row operations[] = {
 
 bool keras_operation_type(struct graph *graph, size_t index,
                           struct import_type *type) {
-  if (index >= sizeof operations / sizeof *operations)
-    return false;
+  const size_t count = sizeof operations / sizeof *operations;
+  if (index >= count)
+    return keras_function_type(graph, IN_KERAS_OPERATIONS, "ops.%.*s",
+                               index - count, type);
   import_type_set(type, graph_text(graph, "ops.%s", operations[index].type),
                   operations[index].words);
   return true;
 }
 
 /* "math.reduce_mean" and "Mean" are `mean`. */
-static bool is_called(const char *theirs, const char *name) {
+static bool is_called(const char *theirs, struct slice name) {
   const char *dot = strrchr(theirs, '.');
   theirs = dot ? dot + 1 : theirs;
   if (strncmp(theirs, "reduce_", 7) == 0)
@@ -481,15 +462,32 @@ static bool is_called(const char *theirs, const char *name) {
   for (; *theirs; theirs++) {
     if (*theirs == '_')
       continue;
-    if (tolower((unsigned char)*theirs) != *name++)
+    if (slice_begins(name, "_"))
+      name = slice_from(name, 1);
+    if (!name.length || tolower((unsigned char)*theirs) != name.at[0])
       return false;
+    name = slice_from(name, 1);
   }
-  return *name == '\0';
+  return name.length == 0;
+}
+
+/* The function of that name; NULL: it is none. */
+static const struct function *function_called(const char *theirs) {
+  static const enum dialect dialects[] = {IN_KERAS, IN_KERAS_OPERATIONS};
+  struct slice name;
+  const struct function *function;
+  for (size_t d = 0; d < sizeof dialects / sizeof *dialects; d++)
+    for (size_t i = 0; (function = function_name_at(dialects[d], i, &name));
+         i++)
+      if (is_called(theirs, name))
+        return function;
+  return NULL;
 }
 
 bool keras_makes_mask(const char *function) {
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-    if (operations[i].add == mask && is_called(function, operations[i].type))
+    if (operations[i].add == mask &&
+        is_called(function, slice_of(operations[i].type)))
       return true;
   return false;
 }
@@ -500,10 +498,14 @@ bool keras_add_operation(struct keras_call *call, const char *function) {
   if (call->input_count == 0)
     return keras_fail(call, "it reads no tensor");
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-    if (is_called(function, operations[i].type)) {
+    if (is_called(function, slice_of(operations[i].type))) {
       call->row = &operations[i];
       return call->row->add ? call->row->add(call) : keras_add_plain(call);
     }
+  const struct function *known = function_called(function);
+  if (known)
+    return keras_give_same(
+        call, keras_node(call, known->word, call->inputs[0].node)->index);
   return keras_leave(call, function,
                      graph_text(call->graph,
                                 "netc has no equivalent of the operation %.64s",

@@ -6,13 +6,9 @@
 #include "import/onnx/emit.h"
 
 static bool is_activation(const char *type) {
-  static const char *const types[] = {"Relu", "LeakyRelu", "PRelu",
-                                      "Clip", "Elu",       "Sigmoid",
-                                      "Tanh", "HardSwish", "Mish"};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (strcmp(type, types[i]) == 0)
-      return true;
-  return false;
+  static const char others[] = "LeakyRelu PRelu Clip Elu";
+  return function_find(IN_ONNX, slice_of(type)) ||
+         word_index(others, slice_of(type));
 }
 
 /* Folding makes a new tensor, `onnx::Conv_193`: what is still called as the

@@ -110,8 +110,6 @@ bool op_quick_gelu(struct onnx *x) {
 
 /* `activation` of another operator's result. */
 static int activated(struct onnx *x, int value) {
-  static const char *const known[] = {"Relu", "Tanh", "Sigmoid", "HardSwish",
-                                      "Softplus"};
   const Onnx__AttributeProto *a = onnx_attribute(x, "activation");
   const Onnx__AttributeProto *params = onnx_attribute(x, "activation_params");
   double alpha = params && params->n_floats > 0
@@ -123,9 +121,8 @@ static int activated(struct onnx *x, int value) {
   if (!a || !a->has_s || a->s.len == 0 || value < 0)
     return value;
   const char *word = arena_copy(x->arena, (char *)a->s.data, a->s.len);
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(known[i], word) == 0)
-      return emit_one(x, word, value);
+  if (function_find(IN_ONNX, slice_of(word)))
+    return emit_one(x, word, value);
   if (strcmp(word, "Clip") == 0) {
     const int ins[3] = {value, emit_scalar(x, alpha), emit_scalar(x, beta)};
     return emit(x, emit_open(x, word), ins, 3);

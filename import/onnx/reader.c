@@ -17,22 +17,32 @@ static const struct onnx_row {
 #undef OP
 };
 
+/* The row of an operator; a function of ops.def without one is a layer. */
+static struct onnx_row row_named(const char *name) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].name, name) == 0)
+      return rows[i];
+  const struct function *function = function_find(IN_ONNX, slice_of(name));
+  if (function)
+    return (struct onnx_row){name, op_plain, {function->word}};
+  return (struct onnx_row){.name = NULL};
+}
+
+/* Rows, functions without one, and what is only folded. */
 bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
-  const size_t count = sizeof rows / sizeof *rows;
-  (void)graph;
-  if (index < count) {
+  size_t at = sizeof rows / sizeof *rows;
+  if (index < at) {
     import_type_set(type, rows[index].name, rows[index].words);
     return true;
   }
-  for (size_t i = 0, at = count; (type->name = fold_name(i)); i++) {
-    bool twice = false;
-    for (size_t k = 0; k < count; k++)
-      twice = twice || strcmp(rows[k].name, type->name) == 0;
-    if (!twice && at++ == index) {
+  for (size_t i = 0; import_function_type(graph, IN_ONNX, "%.*s", i, type); i++)
+    if (row_named(type->name).name == type->name && at++ == index)
+      return true;
+  for (size_t i = 0; (type->name = fold_name(i)); i++)
+    if (!row_named(type->name).name && at++ == index) {
       type->words[0] = WORD_NONE;
       return true;
     }
-  }
   return false;
 }
 
@@ -159,22 +169,19 @@ static void find_buffers(struct onnx *x) {
 
 /* Operators. */
 
-static const struct onnx_row *row_of(const struct onnx_op *op) {
+static struct onnx_row row_of(const struct onnx_op *op) {
   const char *domain = op->proto->domain;
   bool usual = !domain || !*domain || strcmp(domain, "ai.onnx") == 0 ||
                strcmp(domain, "com.microsoft") == 0;
-  for (size_t i = 0; usual && i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(rows[i].name, op->type) == 0)
-      return &rows[i];
-  return NULL;
+  return usual ? row_named(op->type) : (struct onnx_row){.name = NULL};
 }
 
 enum layer_word onnx_word(const struct onnx *x) {
-  return row_of(x->at)->words[0];
+  return row_of(x->at).words[0];
 }
 
 bool onnx_knows(const struct onnx_op *op) {
-  return row_of(op);
+  return row_of(op).name;
 }
 
 /* Whether all that a node reads is there; what graphs inside it read may be
@@ -221,7 +228,7 @@ bool onnx_read_op(struct onnx *x) {
   bool absent, done = false;
   if (!check_inputs(x, &absent) || !mark_outputs(x))
     return false;
-  const struct onnx_row *row = row_of(x->at);
+  onnx_op_fn *read = row_of(x->at).read;
   if (absent && !onnx_read_regions(x, &done))
     return false;
   if (absent && !done)
@@ -230,14 +237,14 @@ bool onnx_read_op(struct onnx *x) {
     return false;
   if (done)
     return true;
-  if (!row && x->options->allow_unknown)
+  if (!read && x->options->allow_unknown)
     return onnx_leave_out(x, true);
-  if (!row) {
+  if (!read) {
     onnx_fail(x, "netc has no equivalent of it, except among constants");
     return graph_help(x->graph, "--allow-unknown leaves it out, with what "
                                 "follows from it");
   }
-  if (!row->read(x)) {
+  if (!read(x)) {
     onnx_fail(x, "netc has no equivalent of it");
     return onnx_leave_failed(x);
   }

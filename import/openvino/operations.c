@@ -20,19 +20,27 @@ static const struct ir_row {
 #undef OP
 };
 
-static const struct ir_row *row_of(const struct ir_layer *layer) {
+/* The row of an operation; a function of ops.def is ONNX's, too. */
+static struct ir_row row_of(const struct ir_layer *layer) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].name, layer->type) == 0)
-      return &rows[i];
-  return NULL;
+      return rows[i];
+  const struct function *function =
+      function_find(IN_OPENVINO, slice_of(layer->type));
+  if (function)
+    return (struct ir_row){layer->type, function->names[IN_ONNX], ir_plain,
+                           ALL};
+  return (struct ir_row){"", "", ir_say_unknown, ALL};
 }
 
 bool openvino_type(struct graph *graph, size_t index,
                    struct import_type *type) {
   static const enum layer_word none[IMPORT_WORDS] = {WORD_NONE};
   struct import_type other;
-  if (index >= sizeof rows / sizeof *rows)
-    return false;
+  const size_t count = sizeof rows / sizeof *rows;
+  if (index >= count)
+    return import_function_type(graph, IN_OPENVINO, "%.*s", index - count,
+                                type);
   import_type_set(type, rows[index].name, none);
   for (size_t i = 0; onnx_type(graph, i, &other); i++)
     if (strcmp(other.name, rows[index].onnx) == 0)
@@ -41,12 +49,11 @@ bool openvino_type(struct graph *graph, size_t index,
 }
 
 const char *ir_onnx(const struct ir_layer *layer) {
-  return row_of(layer)->onnx;
+  return row_of(layer).onnx;
 }
 
 size_t ir_uses(const struct ir_layer *layer) {
-  const struct ir_row *row = row_of(layer);
-  return row ? row->uses : ALL;
+  return row_of(layer).uses;
 }
 
 bool ir_is_true(const struct ir *ir, const char *name) {
@@ -328,7 +335,6 @@ bool ir_window(struct ir *ir, struct ir_layer *layer) {
 }
 
 bool ir_say(struct ir *ir, struct ir_layer *layer) {
-  const struct ir_row *row = row_of(layer);
   ir->at = layer;
-  return (row ? row->say : ir_say_unknown)(ir, layer) && !ir->graph->failed;
+  return row_of(layer).say(ir, layer) && !ir->graph->failed;
 }

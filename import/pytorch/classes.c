@@ -301,35 +301,29 @@ static const struct module_row rows[] = {
     {"Dropout2d", add_dropout, {WORD_DROPOUT}},
     {"Dropout3d", add_dropout, {WORD_DROPOUT}},
     {"Identity", add_nothing, {WORD_NONE}},
-    {"ReLU", NULL, {WORD_RELU}},
-    {"ReLU6", NULL, {WORD_RELU6}},
     {"LeakyReLU", add_leaky, {WORD_LEAKY}},
     {"PReLU", add_prelu, {WORD_PRELU}},
     {"ELU", add_elu, {WORD_ELU}},
-    {"SELU", NULL, {WORD_SELU}},
     {"GELU", add_gelu, {WORD_GELU}},
-    {"SiLU", NULL, {WORD_SILU}},
-    {"Mish", NULL, {WORD_MISH}},
-    {"Sigmoid", NULL, {WORD_SIGMOID}},
-    {"Hardsigmoid", NULL, {WORD_HSIGMOID}},
-    {"Hardswish", NULL, {WORD_HSWISH}},
-    {"Tanh", NULL, {WORD_TANH}},
-    {"Softsign", NULL, {WORD_SOFTSIGN}},
     {"Softmax", add_softmax, {WORD_SOFTMAX}},
     {"LogSoftmax", add_softmax, {WORD_LOGSOFTMAX}},
 };
 
-const struct module_row *module_row(struct slice class) {
+struct module_row module_row(struct slice class) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (slice_is(class, rows[i].class))
-      return &rows[i];
-  return NULL;
+      return rows[i];
+  const struct function *function = function_find(IN_TORCH, class);
+  if (function)
+    return (struct module_row){
+        function->names[IN_TORCH], NULL, {function->word}};
+  return (struct module_row){.class = NULL};
 }
 
 bool modules_type(struct graph *graph, size_t index, struct import_type *type) {
-  (void)graph;
-  if (index >= sizeof rows / sizeof *rows)
-    return false;
+  const size_t count = sizeof rows / sizeof *rows;
+  if (index >= count)
+    return import_function_type(graph, IN_TORCH, "%.*s", index - count, type);
   import_type_set(type, rows[index].class, rows[index].words);
   return true;
 }

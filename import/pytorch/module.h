@@ -57,8 +57,8 @@ struct module_row {
   enum layer_word words[IMPORT_WORDS];
 };
 
-/* NULL: netc knows no class of that name; classes.c */
-const struct module_row *module_row(struct slice class);
+/* Without a class: netc knows none of that name; classes.c */
+struct module_row module_row(struct slice class);
 
 /* Those that an nn.Sequential has; modules.c */
 bool module_add_children(struct modules *m);

@@ -25,11 +25,11 @@ static bool has_hooks(struct modules *m) {
 static bool add_module(struct modules *m, const struct pickle_value *module) {
   m->module = module;
   m->class = module_class(module);
-  const struct module_row *row = module_row(m->class);
+  struct module_row row = module_row(m->class);
   m->graph->at = (struct graph_origin){
       .name = graph_text(m->graph, "%.*s", SLICE_ARG(m->path)),
       .kind = graph_text(m->graph, "%.*s", SLICE_ARG(m->class))};
-  if (!row) {
+  if (!row.class) {
     module_fail(m, "what such a module computes is code, which is not in the "
                    "file");
     return graph_help(m->graph, "torch.onnx.export(model, input, "
@@ -41,8 +41,8 @@ static bool add_module(struct modules *m, const struct pickle_value *module) {
   if (++m->count > MODULES_COUNT)
     return module_fail(m, "more than %d modules are not supported",
                        MODULES_COUNT);
-  return row->add ? row->add(m)
-                  : module_give(m, module_layer(m, row->words[0]));
+  return row.add ? row.add(m)
+                 : module_give(m, module_layer(m, row.words[0]));
 }
 
 bool module_add_children(struct modules *m) {

@@ -22,23 +22,28 @@ static const char *const names[] = {
 
 bool tflite_type_at(struct graph *graph, size_t index,
                     struct import_type *type) {
-  (void)graph;
-  if (index >= sizeof rows / sizeof *rows)
-    return false;
+  const size_t count = sizeof rows / sizeof *rows;
+  if (index >= count)
+    return import_function_type(graph, IN_TFLITE, "%.*s", index - count, type);
   import_type_set(type, rows[index].name, rows[index].words);
   return true;
 }
 
-static const struct tflite_row *find_row(const struct tflite *t) {
+/* The row of an operator; a function of ops.def without one is a layer. */
+static struct tflite_row find_row(const struct tflite *t) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].code == t->at->code &&
         (!*t->at->custom || strcmp(rows[i].name, t->at->custom) == 0))
-      return &rows[i];
-  return NULL;
+      return rows[i];
+  const struct function *function = function_find(IN_TFLITE, slice_of(t->word));
+  if (function && !*t->at->custom)
+    return (struct tflite_row){t->at->code, t->word, tflite_plain,
+                               {function->word}};
+  return (struct tflite_row){.name = NULL};
 }
 
 enum layer_word tflite_word(const struct tflite *t) {
-  return find_row(t)->words[0];
+  return find_row(t).words[0];
 }
 
 /* The model */
@@ -191,7 +196,7 @@ static struct tflite_reads look_at_operands(struct tflite *t) {
 
 static bool read_op(struct tflite *t, const struct tflite_op *op) {
   begin_op(t, op);
-  const struct tflite_row *row = find_row(t);
+  struct tflite_row row = find_row(t);
   struct tflite_reads in = look_at_operands(t);
   bool sizes = op->code == SHAPE || (in.sizes && !in.values);
   for (uint64_t i = 0; sizes && i < op->outputs.count; i++)
@@ -200,9 +205,9 @@ static bool read_op(struct tflite *t, const struct tflite_op *op) {
   if (sizes)
     return true;
   if (in.unknown)
-    return leave_more(t, row && (row->words[0] == WORD_NONE ||
-                                 row->words[0] == WORD_RESHAPE));
-  return row ? row->read(t) : leave_unknown(t);
+    return leave_more(t, row.read && (row.words[0] == WORD_NONE ||
+                                     row.words[0] == WORD_RESHAPE));
+  return row.read ? row.read(t) : leave_unknown(t);
 }
 
 /* Of the file; or, where that is left out, what it is made of. */

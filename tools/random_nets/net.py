@@ -6,6 +6,7 @@ and what it gives. What was picked is remembered, so that the same function
 builds a net again after the reducer has changed something.
 """
 import random
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,9 +60,8 @@ class Net:
 
 
 def defined_layers():
-    table = Path(__file__).resolve().parents[2] / "layers/layers.def"
-    return [row[6:].split(",")[0] for row in table.read_text().split("\n")
-            if row.startswith("LAYER(")]
+    table = Path(__file__).resolve().parents[2] / "ops/ops.def"
+    return re.findall(r"^(?:LAYER|FUNCTION)\((\w+),", table.read_text(), re.M)
 
 
 DEFINED = defined_layers()
@@ -69,7 +69,7 @@ LAYERS = {}  # by name: (function, kinds that draw it)
 
 
 def layer(*words, kinds=("maps",), often=1):
-    """The function below builds these words of layers.def. `kinds` draw it."""
+    """The function below builds these words of ops.def. `kinds` draw it."""
     def add(function):
         LAYERS[function.__name__] = function, set(kinds), words, often
         return function
