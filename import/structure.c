@@ -66,26 +66,19 @@ static void note_bn_in_tail(struct statement *s, enum layer_word word) {
   }
 }
 
+/* Activations and norms that follow a layer on its line. */
 static bool may_be_in_tail(const struct graph_node *node) {
   switch (node->word) {
   case WORD_BN:
-  case WORD_RELU:
-  case WORD_RELU6:
   case WORD_LEAKY:
   case WORD_GELU:
-  case WORD_SILU:
-  case WORD_MISH:
-  case WORD_SIGMOID:
-  case WORD_TANH:
-  case WORD_HSIGMOID:
-  case WORD_HSWISH:
   case WORD_ELU:
-  case WORD_SELU:
   case WORD_SOFTMAX:
   case WORD_PRELU:
-  case WORD_LOGSOFTMAX:
-  case WORD_SOFTPLUS: return graph_feeds(node) == 1;
-  default: return false;
+  case WORD_LOGSOFTMAX: return graph_feeds(node) == 1;
+  default:
+    return function_of(node->word) && !function_of(node->word)->arithmetic &&
+           graph_feeds(node) == 1;
   }
 }
 

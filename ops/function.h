@@ -25,6 +25,7 @@ enum dialect {
 struct function {
   enum layer_word word;
   const char *opcode;          /* of runtime/ops.def */
+  bool arithmetic;             /* as exp is; not an activation */
   const char *call;            /* in PyTorch */
   int since;                   /* the opset from which ONNX has it, or 0 */
   const char *steps;           /* ONNX's operators otherwise, or "" */
@@ -39,6 +40,10 @@ const struct function *function_of(enum layer_word word);
 
 /* The function with that name in a dialect; NULL: there is none. */
 const struct function *function_find(enum dialect dialect, struct slice name);
+
+/* The function that one operator of ONNX computes, perhaps by attributes;
+ * NULL: there is none. */
+const struct function *function_of_onnx(struct slice op);
 
 /* The name of that index among all that a dialect has, and whose it is; NULL
  * after the last. */

@@ -14,10 +14,12 @@ const char *word_name(enum layer_word word) {
   return names[word];
 }
 
+enum trait { PLAIN, IN_PLACE, CLIPS, CHANCE, ARITHMETIC };
+
 static const struct function functions[] = {
 #define FUNCTION(id, WORD, plain, call, trace, trait, formula, since, steps, \
                  ...)                                                        \
-  {WORD_##WORD, #id, call, since, steps, {__VA_ARGS__}},
+  {WORD_##WORD, #id, trait == ARITHMETIC, call, since, steps, {__VA_ARGS__}},
 #include "ops/ops.def"
 };
 
@@ -31,6 +33,13 @@ const struct function *function_of(enum layer_word word) {
     if (functions[i].word == word)
       return &functions[i];
   return NULL;
+}
+
+const struct function *function_of_onnx(struct slice op) {
+  for (size_t i = 0; function_at(i); i++)
+    if (slice_is(op, functions[i].steps))
+      return &functions[i];
+  return function_find(IN_ONNX, op);
 }
 
 const struct function *function_name_at(enum dialect dialect, size_t index,

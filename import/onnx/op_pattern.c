@@ -40,9 +40,23 @@ static bool joins(struct onnx *x, int node, enum layer_word word, int *a,
   return true;
 }
 
-/* x of `word`(x) where the other one is x, too. */
-static bool gated(struct onnx *x, int gate, int in, enum layer_word word) {
-  return below(x, gate, word) == in;
+/* The value from which the steps before `Mul` lead to `node`; -1: others do. */
+static int below_steps(struct onnx *x, int node, const char *steps) {
+  const char *rest = strchr(steps, ' ');
+  if (!rest)
+    return strcmp(steps, "Mul") == 0 ? node : -1;
+  const struct function *step =
+      function_of_onnx((struct slice){steps, (size_t)(rest - steps)});
+  return step ? below(x, below_steps(x, node, rest + 1), step->word) : -1;
+}
+
+/* A function of ops.def that multiplies its input by steps of it; -1. */
+static int gated(struct onnx *x, int in, int gate) {
+  const struct function *function;
+  for (size_t i = 0; (function = function_at(i)); i++)
+    if (below_steps(x, gate, function->steps) == in)
+      return onnx_layer(x, function->word, in)->index;
+  return -1;
 }
 
 /* Factors of a product: tensors, and the number before them. */
@@ -218,13 +232,9 @@ int pattern_join(struct onnx *x, enum layer_word word, int a, int b) {
     return -1;
   for (int i = 0; i < 2; i++) {
     int in = i ? b : a, gate = i ? a : b;
-    if (gated(x, gate, in, WORD_SIGMOID))
-      return onnx_layer(x, WORD_SILU, in)->index;
-    if (gated(x, gate, in, WORD_HSIGMOID))
-      return onnx_layer(x, WORD_HSWISH, in)->index;
-    int deep = below(x, gate, WORD_TANH);
-    if (deep >= 0 && gated(x, deep, in, WORD_SOFTPLUS))
-      return onnx_layer(x, WORD_MISH, in)->index;
+    int made = gated(x, in, gate);
+    if (made >= 0)
+      return made;
     int normed = norm(x, in, gate, true);
     if (normed >= 0)
       return normed;
