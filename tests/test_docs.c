@@ -220,7 +220,7 @@ static void foreign_words_lead_to_words_of_ours(void **state) {
   const char *ours;
   for (size_t i = 0; (ours = foreign_layer_target(i)); i++)
     if (*ours && !layer_kind_find(slice_of(ours)))
-      fail_msg("foreign.def leads to `%s`, which is not a layer", ours);
+      fail_msg("typed.def leads to `%s`, which is not a layer", ours);
 }
 
 /* docs/gpus.md has all devices, and each figure of a process its source. */

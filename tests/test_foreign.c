@@ -107,17 +107,17 @@ static void every_row_is_found(void **state) {
   (void)state;
   static const struct foreign_layer layers[] = {
 #define LAYER(...) {__VA_ARGS__},
-#include "layers/foreign/foreign.def"
+#include "ops/typed.def"
 #undef LAYER
   };
   static const struct foreign_option options[] = {
 #define OPTION(...) {__VA_ARGS__},
-#include "layers/foreign/foreign.def"
+#include "ops/typed.def"
 #undef OPTION
   };
   static const char *const choices[][3] = {
 #define CHOICE(...) {__VA_ARGS__},
-#include "layers/foreign/foreign.def"
+#include "ops/typed.def"
 #undef CHOICE
   };
   size_t layer_count = sizeof layers / sizeof *layers,

@@ -265,10 +265,10 @@ static void adapters_of_sdxl_are_those_of_diffusers(void **state) {
   expect(NETC " examples/zoo/sdxl.net --lora 4", 0, "; 5,806,080 trained", "");
 }
 
-/* What foreign.def says of `resnet50` and others that are whole nets. */
+/* What typed.def says of `resnet50` and others that are whole nets. */
 static void words_for_whole_nets_lead_to_nets(void **state) {
   (void)state;
-  char *text = read_text("layers/foreign/foreign.def", NULL), *at = text;
+  char *text = read_text("ops/typed.def", NULL), *at = text;
   int count = 0;
   assert_non_null(text);
   for (; (at = strstr(at, "\", WHOLE(\"")); count++) {

@@ -3,25 +3,30 @@
 
 #include "layers/foreign/words.h"
 #include "layers/layer.h"
+#include "ops/function.h"
 
 static const struct foreign_layer layers[] = {
 #define LAYER(word, ours, arguments, note) {word, ours, arguments, note},
-#include "layers/foreign/foreign.def"
-#undef LAYER
+#include "ops/typed.def"
+};
+
+/* A function is known by the names that ops.def has of it, but for those that
+ * are its own word in other letters. */
+static const struct foreign_layer functions[] = {
+#define FUNCTION(id, ...) {#id, #id, "-", ""},
+#include "ops/ops.def"
 };
 
 static const struct foreign_option options[] = {
 #define OPTION(word, ours, note) {word, ours, note},
-#include "layers/foreign/foreign.def"
-#undef OPTION
+#include "ops/typed.def"
 };
 
 static const struct {
   const char *option, *word, *ours;
 } choices[] = {
 #define CHOICE(option, word, ours) {option, word, ours},
-#include "layers/foreign/foreign.def"
-#undef CHOICE
+#include "ops/typed.def"
 };
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
@@ -88,15 +93,24 @@ bool foreign_same(struct slice a, struct slice b) {
     for (size_t i = 0; i < COUNT(rows); i++)          \
       if (plain_is(&plain, slice_of((rows)[i].word))) \
         return &(rows)[i];                            \
-    return NULL;                                      \
   } while (0)
 
 const struct foreign_layer *foreign_layer_find(struct slice word) {
+  struct slice name;
   FIND(layers, word);
+  struct plain plain = plain_of(word);
+  const struct function *function;
+  for (int d = 0; d < DIALECTS; d++)
+    for (size_t i = 0; (function = function_name_at(d, i, &name)); i++)
+      if (plain_is(&plain, name) &&
+          !plain_is(&plain, slice_of(word_name(function->word))))
+        return &functions[function - function_at(0)];
+  return NULL;
 }
 
 const struct foreign_option *foreign_option_find(struct slice word) {
   FIND(options, word);
+  return NULL;
 }
 
 const char *foreign_choice_find(const char *option, struct slice word) {

@@ -1,4 +1,4 @@
-/* Words of other frameworks, and how they are written here: foreign.def. */
+/* Words of other frameworks, and how they are written here: typed.def. */
 #ifndef NETC_LAYERS_FOREIGN_FOREIGN_H
 #define NETC_LAYERS_FOREIGN_FOREIGN_H
 
