@@ -64,7 +64,7 @@ flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
 # OpenVINO expat.
 rooms := base lexer ops layers parser sema memory codegen drawing library
 files = $(wildcard $(addprefix $(src),$(addsuffix /*.c,$(1) $(addsuffix /*,$(1)))))
-library := $(filter-out $(src)codegen/onnx/%,$(call files,$(rooms)))
+library := $(call files,$(rooms))
 tensors := $(call files,import/bytes import/tensors)
 readers := $(filter-out $(tensors) %/absent.c \
              $(if $(filter 0,$(ONNX)),$(src)import/onnx/% $(src)import/openvino/%), \
@@ -76,7 +76,7 @@ commands := $(tensors) \
   $(if $(filter 0,$(IMPORT)),$(src)driver/import/absent.c, \
     $(filter-out %/absent.c,$(call files,driver/import))) \
   $(if $(filter 0,$(IMPORT)),$(src)import/kinds.c,$(readers)) \
-  $(if $(filter 0,$(ONNX)),,$(call files,codegen/onnx))
+  $(if $(filter 0,$(ONNX)),,$(call files,export))
 generated := scan.c grammar.c grammar.h pages.c web.c
 # Messages of ONNX: the program's alone, too.
 messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)
@@ -260,7 +260,7 @@ jansson:
 	  exit 1; }
 
 ifneq ($(messages),)
-$(filter %/onnx.pb-c.o $(build)/obj/codegen/onnx/% $(build)/obj/import/onnx/% $(build)/obj/import/openvino/%, \
+$(filter %/onnx.pb-c.o $(build)/obj/export/% $(build)/obj/import/onnx/% $(build)/obj/import/openvino/%, \
   $(program_objects)): | \
   protobuf-c $(gen)/onnx.pb-c.h
 endif
@@ -345,7 +345,7 @@ $(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_
     private objects += $(message_objects) -lprotobuf-c
 
 # Readers in the test's own process: tens of thousands of models a second.
-reading := $(call to_object,$(readers) $(call files,codegen/onnx) \
+reading := $(call to_object,$(readers) $(call files,export) \
              $(wildcard $(src)tests/operands_*.c)) $(message_objects)
 $(build)/tests/test_operands: $(reading) $(src)tests/operands.h
 $(build)/tests/test_operands: private objects += $(reading) -lprotobuf-c -lexpat
@@ -607,7 +607,7 @@ bless: $(build)/netc $(build)/tests/test_golden $(build)/tests/test_figures \
 	  exit $$status
 
 lint:
-	@tools/lint.sh
+	@BUILD=$(build) tools/lint.sh
 
 interchange := $(if $(filter 0,$(IMPORT) $(ONNX)),,$(build)/tests/test_interchange)
 docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange) \
@@ -719,7 +719,7 @@ fuzz_objects := $(objects) $(call to_object,$(tensors) \
                   $(filter-out $(src)import/weights.c,$(readers)) $(src)driver/buffers.c \
                   $(src)tests/fuzz/common.c \
                   $(if $(messages),$(src)tests/fuzz/onnx.c \
-                    $(filter-out %/absent.c,$(call files,codegen/onnx)))) \
+                    $(filter-out %/absent.c,$(call files,export)))) \
                 $(if $(messages),$(message_objects))
 
 $(build)/obj/tests/fuzz/onnx.o: | $(gen)/onnx.pb-c.h

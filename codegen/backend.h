@@ -1,4 +1,4 @@
-/* Back ends: each writes one kind of output; outputs.def lists them. */
+/* Back ends: each writes one kind of output; library/outputs.def has them. */
 #ifndef NETC_CODEGEN_BACKEND_H
 #define NETC_CODEGEN_BACKEND_H
 
@@ -86,13 +86,8 @@ struct backend {
   int64_t most_layers; /* of a net that it can be of; 0: any number */
 };
 
-size_t backend_count(void);
-const struct backend *backend_at(size_t index);
-const struct backend *backend_find(struct slice name);
-
-#define OUTPUT(emit, ...) void emit(const struct compiled *c, struct text *out);
-#include "codegen/outputs.def"
-#undef OUTPUT
+/* The diagram as SVG, which a page of HTML has in it, too. */
+void emit_svg(const struct compiled *c, struct text *out);
 
 const char *source_refuses(const struct compiled *c);
 const char *python_refuses(const struct compiled *c);

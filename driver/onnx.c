@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/guard.h"
-#include "codegen/onnx/onnx.h"
+#include "export/onnx.h"
 #include "driver/export.h"
 #include "driver/onnx_open.h"
 #include "driver/output.h"

@@ -1,6 +1,6 @@
 /*
  * Models whose batch, or sizes with bounds, are left open: the net is compiled
- * with several sizes, and codegen/onnx/open.c finds what they change.
+ * with several sizes, and export/open.c finds what they change.
  */
 #include "driver/onnx_open.h"
 

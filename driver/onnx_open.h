@@ -2,7 +2,7 @@
 #ifndef NETC_DRIVER_ONNX_OPEN_H
 #define NETC_DRIVER_ONNX_OPEN_H
 
-#include "codegen/onnx/onnx.h"
+#include "export/onnx.h"
 #include "driver/export.h"
 
 /* Whether the net that is compiled has inputs with bounds. */

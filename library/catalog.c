@@ -1,4 +1,5 @@
 /* What exists: outputs, settings, layers and kinds of diagnostics. */
+#include "library/backends.h"
 #include "library/context.h"
 #include "library/pages.h"
 

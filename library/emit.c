@@ -1,6 +1,7 @@
 /* Outputs, written to a sink. */
 #include "base/suggest.h"
 #include "codegen/columns.h"
+#include "library/backends.h"
 #include "library/uses.h"
 
 struct emission {

@@ -175,14 +175,7 @@ static const struct values NAME(values) = {
 #define FAST(code, id, reals) NAME(id),
 #include "ops.def"
 #undef OP
-    NAME(add),
-    NAME(sub),
-    NAME(mul),
-    NAME(max),
-    NAME(softmax),
-    NAME(normalise),
-    NAME(affine),
-    NAME(blend),
-    NAME(pool)};
+    NAME(add),       NAME(sub),    NAME(mul),   NAME(max), NAME(softmax),
+    NAME(normalise), NAME(affine), NAME(blend), NAME(pool)};
 
 #undef INLINE

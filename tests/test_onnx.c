@@ -557,7 +557,7 @@ static const struct {
   const char *code, *nodes;
 } forms[] = {
 #define FORM(code, function, nodes) {#code, nodes},
-#include "codegen/onnx/forms.def"
+#include "export/forms.def"
 #undef FORM
 #define FUNCTION(id, ...) {#id, NULL},
 #include "ops/ops.def"

@@ -39,8 +39,8 @@ order="include runtime base lexer ops layers/tape layers layers/sequence \
 layers/foreign parser sema/model sema/binding sema sema/lint memory/plan \
 memory/step memory/checkpoint memory/devices memory memory/serving \
 memory/answer codegen codegen/report codegen/serving codegen/c codegen/torch \
-codegen/onnx drawing/scene drawing drawing/diagram drawing/charts \
-drawing/page library import/bytes import/tensors import import/caffe \
+drawing/scene drawing drawing/diagram drawing/charts drawing/page library \
+export import/bytes import/tensors import import/caffe \
 import/darknet import/keras import/pytorch import/tflite import/onnx \
 import/openvino import/huggingface driver driver/run driver/search \
 driver/import driver/lsp web"
@@ -50,11 +50,11 @@ runtime        -
 memory/plan    base
 layers/tape    base runtime
 drawing/scene  base
-codegen/onnx   include runtime base ops
+export         include runtime base ops
 import/bytes   base
 import/tensors base import/bytes
 import         include runtime base lexer ops layers import/bytes import/tensors
-driver include base codegen/onnx import/bytes import/tensors import driver/run \
+driver include base export import/bytes import/tensors import driver/run \
 runtime
 driver/run     include base import/bytes import/tensors import driver runtime
 driver/search  include base driver driver/run
@@ -78,6 +78,12 @@ strayed=$(for room in $order; do
     done
 done | head -5)
 [ -z "$strayed" ] || say "an include does not point left: $strayed"
+
+# Nor does a name that an object takes, where there are objects.
+# shellcheck disable=SC2046
+strayed=$(tools/links.sh "${BUILD:-build}" $(echo "$order" | tr ' ' '\n' |
+            sed 's|/.*||' | uniq) | head -5)
+[ -z "$strayed" ] || say "a name is taken from the right: $strayed"
 
 # Layers are data: nobody else names one. (layer_scale is torchvision's.)
 names=$(sed -nE 's/^(LAYER|FUNCTION)\(([a-z0-9]*),.*/\2/p' ops/ops.def |

@@ -138,4 +138,13 @@ typedef struct scene *chart_fn(const struct compiled *c);
 chart_fn timeline_scene, arena_scene, bars_scene, roofline_scene, volumes_scene,
     pareto_scene;
 
+/* The charts as outputs, of each form. */
+#define CHART(id, about)                                            \
+  void emit_##id(const struct compiled *c, struct text *out);       \
+  void emit_##id##_pdf(const struct compiled *c, struct text *out); \
+  void emit_##id##_tex(const struct compiled *c, struct text *out); \
+  void emit_##id##_drawing(const struct compiled *c, struct text *out);
+#define SEARCH CHART
+#include "drawing/charts/charts.def"
+
 #endif

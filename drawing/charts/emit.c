@@ -9,14 +9,10 @@ static void put_pdf(const struct scene *scene, struct text *out) {
   void function(const struct compiled *c, struct text *out) { \
     put(scene_of(c), out);                                    \
   }
-#define CHART(name)                                         \
-  OUTPUT_OF(emit_##name, name##_scene, scene_put_svg)       \
-  OUTPUT_OF(emit_##name##_pdf, name##_scene, put_pdf)       \
-  OUTPUT_OF(emit_##name##_tex, name##_scene, scene_put_tex) \
-  OUTPUT_OF(emit_##name##_drawing, name##_scene, scene_put_dot)
-CHART(timeline)
-CHART(arena)
-CHART(bars)
-CHART(roofline)
-CHART(volumes)
-CHART(pareto)
+#define CHART(id, about)                                \
+  OUTPUT_OF(emit_##id, id##_scene, scene_put_svg)       \
+  OUTPUT_OF(emit_##id##_pdf, id##_scene, put_pdf)       \
+  OUTPUT_OF(emit_##id##_tex, id##_scene, scene_put_tex) \
+  OUTPUT_OF(emit_##id##_drawing, id##_scene, scene_put_dot)
+#define SEARCH CHART
+#include "drawing/charts/charts.def"

@@ -8,6 +8,7 @@
 #include "codegen/report/summary.h"
 #include "codegen/asked.h"
 #include "codegen/report/memory_report.h"
+#include "drawing/charts/chart.h"
 #include "drawing/scene/scene.h"
 
 void html_put(struct page_writer *w, struct slice text) {

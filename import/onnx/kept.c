@@ -2,7 +2,7 @@
  * The source that netc wrote a model from, which the file keeps, if nothing
  * has changed the model since.
  */
-#include "codegen/onnx/seal.h"
+#include "export/seal.h"
 #include "import/onnx/reader.h"
 #include "import/recognise.h"
 

@@ -11,7 +11,7 @@
 #include "import/reader.h"
 #include "import/window.h"
 #include "onnx.pb-c.h"
-#include "codegen/onnx/layout.h"
+#include "export/layout.h"
 
 enum {
   MOST_AXES = 12,          /* of a value */

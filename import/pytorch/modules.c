@@ -41,8 +41,7 @@ static bool add_module(struct modules *m, const struct pickle_value *module) {
   if (++m->count > MODULES_COUNT)
     return module_fail(m, "more than %d modules are not supported",
                        MODULES_COUNT);
-  return row.add ? row.add(m)
-                 : module_give(m, module_layer(m, row.words[0]));
+  return row.add ? row.add(m) : module_give(m, module_layer(m, row.words[0]));
 }
 
 bool module_add_children(struct modules *m) {

@@ -37,8 +37,8 @@ static struct tflite_row find_row(const struct tflite *t) {
       return rows[i];
   const struct function *function = function_find(IN_TFLITE, slice_of(t->word));
   if (function && !*t->at->custom)
-    return (struct tflite_row){t->at->code, t->word, tflite_plain,
-                               {function->word}};
+    return (struct tflite_row){
+        t->at->code, t->word, tflite_plain, {function->word}};
   return (struct tflite_row){.name = NULL};
 }
 
@@ -206,7 +206,7 @@ static bool read_op(struct tflite *t, const struct tflite_op *op) {
     return true;
   if (in.unknown)
     return leave_more(t, row.read && (row.words[0] == WORD_NONE ||
-                                     row.words[0] == WORD_RESHAPE));
+                                      row.words[0] == WORD_RESHAPE));
   return row.read ? row.read(t) : leave_unknown(t);
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/guard.h"
-#include "codegen/onnx/onnx.h"
+#include "export/onnx.h"
 #include "import/reader.h"
 #include "tests/fuzz/fuzz.h"
 

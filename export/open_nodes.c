@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "codegen/onnx/open.h"
+#include "export/open.h"
 
 /* Where a value comes from: an input, or a node, of two outputs perhaps. */
 struct origins {

@@ -6,7 +6,7 @@
 #define NETC_CODEGEN_ONNX_ONNX_H
 
 #include "base/text.h"
-#include "codegen/onnx/model.h"
+#include "export/model.h"
 #include "netc.h"
 
 /* More bytes of weights than this go to a file beside the model; and of such

@@ -1,7 +1,7 @@
 /* rnn, lstm, gru: RNN, LSTM, GRU, whose gates are in another order. */
 #include <string.h>
 
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 /* ONNX's gates by PyTorch's numbers: i o f c of i f g o; z r h of r z n. */
 static const struct cell_kind {

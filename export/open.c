@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "codegen/onnx/open.h"
+#include "export/open.h"
 
 /* A value is called after what reads it, if it is a constant. */
 bool open_refuse(struct open_model *o, value_id value) {

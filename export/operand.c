@@ -1,6 +1,6 @@
 /* What an operation reads and makes, and in which order of its axes. */
 #include "base/check.h"
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 enum { IMPOSSIBLE = 1 << 20 };
 

@@ -2,8 +2,8 @@
 #ifndef NETC_CODEGEN_ONNX_OPEN_H
 #define NETC_CODEGEN_ONNX_OPEN_H
 
-#include "codegen/onnx/onnx.h"
-#include "codegen/onnx/sizes.h"
+#include "export/onnx.h"
+#include "export/sizes.h"
 
 struct open_model {
   struct open_sizes sizes; /* of them all */

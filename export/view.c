@@ -1,7 +1,7 @@
 /* Views: how a block of values becomes a tensor with the axes it is asked. */
 #include <stdarg.h>
 
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 enum { COST_MOVE = 8 }; /* a Transpose beside a Reshape or Slice */
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "codegen/onnx/open.h"
+#include "export/open.h"
 
 struct per_sample {
   struct model_value *at; /* by sample */

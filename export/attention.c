@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 #include "runtime/shift.h"
 #include "runtime/turn.h"
 

@@ -1,5 +1,5 @@
 /* Values at places that the net computes: gridsample, topk, gather. */
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 /* Samples and groups are one axis there, the group's channels the next. */
 static bool by_groups(struct onnx_layout *map, int64_t groups) {

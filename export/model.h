@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "codegen/onnx/layout.h"
+#include "export/layout.h"
 #include "netc.h"
 
 /* Types of values, by the numbers of onnx.proto. */

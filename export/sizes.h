@@ -5,7 +5,7 @@
 #ifndef NETC_CODEGEN_ONNX_SIZES_H
 #define NETC_CODEGEN_ONNX_SIZES_H
 
-#include "codegen/onnx/model.h"
+#include "export/model.h"
 
 /* An axis of a tensor that is there, by its sizes in each sample. */
 struct open_dim {

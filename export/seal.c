@@ -2,7 +2,7 @@
  * What a model says as one number: its nodes, constants, inputs and outputs,
  * and the names and shapes of weights, which alone have raw or outside data.
  */
-#include "codegen/onnx/seal.h"
+#include "export/seal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

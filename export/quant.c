@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "codegen/onnx/onnx.h"
+#include "export/onnx.h"
 
 struct quantising {
   struct onnx_model *m;

@@ -1,5 +1,5 @@
 /* Values that move or go: pad, roll, up, concat, embed, last, reduce. */
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 #include "runtime/distance.h"
 
 enum { MOST_AXES = 8 };

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 #include "ops/function.h"
 
 /* The first input with the axes that suit it. */

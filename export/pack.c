@@ -1,8 +1,8 @@
 /* A model as the bytes of a file. */
 #include <string.h>
 
-#include "codegen/onnx/onnx.h"
-#include "codegen/onnx/seal.h"
+#include "export/onnx.h"
+#include "export/seal.h"
 
 /*
  * The graph is written message by message, each in memory only while it is

@@ -1,7 +1,7 @@
 /* Windows over maps: convolution and pooling. Channels are first. */
 #include <string.h>
 
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 enum { MOST_AXES = 8 };
 

@@ -1,5 +1,5 @@
 /* Boxes of a map: roialign, roipool. */
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 /* All boxes of the batch, one after the other. */
 static value_id get_boxes(struct exporting *x, int64_t *count) {

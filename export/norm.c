@@ -1,7 +1,7 @@
 /* Normalisation. */
 #include <string.h>
 
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 /* A vector of one value for each channel. */
 static value_id filled(struct exporting *x, int64_t count, float with) {

@@ -1,5 +1,5 @@
 /* A model on its way: values, the nodes that make them, and constants. */
-#include "codegen/onnx/model.h"
+#include "export/model.h"
 
 #include <assert.h>
 #include <stdio.h>

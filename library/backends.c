@@ -1,5 +1,9 @@
 /* The table of outputs, from outputs.def. */
-#include "codegen/backend.h"
+#include "library/backends.h"
+
+#define OUTPUT(emit, ...) void emit(const struct compiled *c, struct text *out);
+#include "library/outputs.def"
+#undef OUTPUT
 
 static const struct backend backends[] = {
 #define OUTPUT(function, kind, need, who, ...) \
@@ -8,7 +12,7 @@ static const struct backend backends[] = {
    .purpose = who,                             \
    .emit = function,                           \
    .summary = __VA_ARGS__},
-#include "codegen/outputs.def"
+#include "library/outputs.def"
 #undef OUTPUT
 };
 

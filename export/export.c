@@ -1,11 +1,11 @@
 /* -o x.onnx: the net, operation by operation, as a model of ONNX. */
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 #include <string.h>
 
 #include "base/shown.h"
 #include "base/utf8.h"
-#include "codegen/onnx/onnx.h"
+#include "export/onnx.h"
 
 const char *onnx_keep(struct exporting *x, const char *text) {
   return arena_copy(x->arena, text, strlen(text));

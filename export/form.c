@@ -1,7 +1,7 @@
 /* The table of forms. */
 #include <string.h>
 
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 /* An operation without a form: its row says why. */
 bool onnx_none(struct exporting *x) {
@@ -10,7 +10,7 @@ bool onnx_none(struct exporting *x) {
 
 static const struct onnx_form forms[] = {
 #define FORM(code, function, nodes) {#code, function, nodes},
-#include "codegen/onnx/forms.def"
+#include "export/forms.def"
 #undef FORM
 #define FUNCTION(id, ...) {#id, onnx_function, ""},
 #include "ops/ops.def"

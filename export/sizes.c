@@ -1,5 +1,5 @@
 /* Sizes that are left open, as numbers that a model computes. */
-#include "codegen/onnx/sizes.h"
+#include "export/sizes.h"
 
 #include "base/check.h"
 

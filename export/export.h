@@ -6,7 +6,7 @@
 #ifndef NETC_CODEGEN_ONNX_EXPORT_H
 #define NETC_CODEGEN_ONNX_EXPORT_H
 
-#include "codegen/onnx/model.h"
+#include "export/model.h"
 #include "netc.h"
 
 /* A tensor that shows a block. */
@@ -148,7 +148,7 @@ struct onnx_form {
 const struct onnx_form *onnx_form_find(const char *code);
 
 #define FORM(code, function, ...) onnx_fn function;
-#include "codegen/onnx/forms.def"
+#include "export/forms.def"
 #undef FORM
 onnx_fn onnx_function;
 

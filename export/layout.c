@@ -1,5 +1,5 @@
 /* Layouts: how the axes of a tensor lie in a block of values. */
-#include "codegen/onnx/layout.h"
+#include "export/layout.h"
 
 #include <assert.h>
 #include <string.h>

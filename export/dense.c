@@ -1,5 +1,5 @@
 /* Products of matrices: linear, matmul. */
-#include "codegen/onnx/export.h"
+#include "export/export.h"
 
 /* The parts of an axis in the order in which another one lies in its file. */
 struct onnx_parts {
