@@ -230,47 +230,50 @@ static int add_listed(struct net_options *o, const struct listed *listed) {
       return EXIT_USAGE;
   }
   o->listed_count += i == o->listed_count;
-  for (; i > 0 && strcmp(listed->name, "gpu") == 0; i--) /* it leads */
-    o->listed[i] = o->listed[i - 1];
+  if (setting_row(slice_of(listed->name)).leads)
+    for (; i > 0; i--)
+      o->listed[i] = o->listed[i - 1];
   o->listed[i] = *listed;
   return EXIT_DONE;
 }
 
 /* All names of devices, apart by commas. */
-static int add_all_devices(struct net_options *o) {
+static int add_all_devices(struct net_options *o, const char *setting) {
   struct netc_gpu gpu = {.size = sizeof gpu};
-  struct listed list = {"gpu", o->devices};
+  struct listed list = {setting, o->devices};
   size_t used = 0;
   for (size_t i = 0; netc_gpu(o->netc, i, &gpu) == NETC_OK; i++) {
     used += (size_t)snprintf(o->devices + used, sizeof o->devices - used,
                              "%s%s", i ? "," : "", gpu.name);
     if (used >= sizeof o->devices)
-      return complain(EXIT_USAGE, "--gpu all: these are too many devices; name "
-                                  "some: --gpu rtx4090,h100");
+      return complain(EXIT_USAGE,
+                      "--%s all: these are too many devices; name some: "
+                      "--%s rtx4090,h100",
+                      setting, setting);
   }
   return add_listed(o, &list);
 }
 
-static int add_gpu(struct net_options *o) {
-  struct listed list = {"gpu", o->gpu};
-  if (strcmp(o->gpu, "all") == 0)
-    return add_all_devices(o);
-  return strchr(o->gpu, ',') ? add_listed(o, &list)
-                             : add_setting(o, "gpu", o->gpu);
+/* `--batch 1,8,32` asks for a table, as `--gpu all` does. */
+static int set_listed(struct net_options *o, const struct listed *given) {
+  struct setting_row row = setting_row(slice_of(given->name));
+  const char *value = given->values;
+  bool whole = row.whole && *value >= '0' && *value <= '9';
+  bool axis = !row.last && net_options_is_axis(o, value);
+  if (row.devices && strcmp(value, "all") == 0)
+    return add_all_devices(o, given->name);
+  return (strchr(value, ',') || axis) && !whole
+             ? add_listed(o, given)
+             : add_setting(o, given->name, value);
 }
 
-/* `--batch 1,8,32` asks for a table, as `--gpu all` does; `--cut 4,4,8` is one
-   cut. */
 static int take_setting(struct net_options *o, const char *name,
                         const char *value) {
-  struct listed list = {name, value};
-  if (strcmp(name, "gpu") == 0) {
-    o->gpu = value; /* --devices may follow */
-    return EXIT_DONE;
-  }
-  bool turns = strcmp(name, "cut") == 0 && *value >= '0' && *value <= '9';
-  bool several = strchr(value, ',') || net_options_is_axis(o, value);
-  return several && !turns ? add_listed(o, &list) : add_setting(o, name, value);
+  struct listed given = {name, value};
+  if (!setting_row(slice_of(name)).last)
+    return set_listed(o, &given);
+  o->last = given;
+  return EXIT_DONE;
 }
 
 static void add_devices(void *user) {
@@ -351,34 +354,22 @@ static int set_word(struct net_options *o, enum option_id option,
     option = OPTION_FILL; /* --color=macs is older than --fill */
   if (!option_choose(option, value, &found))
     return EXIT_USAGE;
-  switch (option) {
-  case OPTION_UNITS: o->look.units = (enum netc_units)found; break;
-  case OPTION_LAYOUT: o->look.channels_first = found; break;
-  case OPTION_HEADER: o->look.deploy = found; break;
-  case OPTION_DIRECTION: o->look.direction = (enum netc_direction)found; break;
-  case OPTION_FILL: o->look.tint = (enum netc_tint)found; break;
-  case OPTION_NOTES: o->look.notes = (unsigned)found; break;
-  case OPTION_LABELS: o->look.plain = found; break;
-  case OPTION_LEGEND: o->look.no_legend = found; break;
-  case OPTION_COLOR: o->colour = (enum colour)found; break;
-  default: complain_as(o->style = (enum netc_style)found);
-  }
+  const struct option_row *row = option_row(option);
+  char *to = (char *)o + row->word;
+  if (row->word_size == sizeof(bool))
+    *(bool *)to = found;
+  else
+    memcpy(to, &found, row->word_size);
+  if (option == OPTION_DIAGNOSTICS)
+    complain_as(o->style);
   return EXIT_DONE;
 }
 
-static int take(void *user, enum option_id option, const char *name,
-                char *value) {
-  struct net_options *o = user;
-  if (o->given_count == MOST_GIVEN)
-    return complain(EXIT_USAGE, "more than %d options", MOST_GIVEN);
-  o->given[o->given_count++] = (struct option_given){option, name, value};
-  if (option < OPTION_COUNT && option_row(option)->flag) {
-    *(bool *)((char *)o + option_row(option)->flag) = true;
-    return EXIT_DONE;
-  }
+/* Those whose value is more than a member: see options.def. */
+static int call_option(struct net_options *o, enum option_id option,
+                       const char *name, char *value) {
   switch (option) {
   case OPTION_OUTPUT: return add_output(o, "", 0, value);
-  case OPTION_PREFIX: o->look.prefix = value; break;
   case OPTION_EMIT: return add_emit(o, value);
   case OPTION_DEFINE: return add_define(o, value);
   case OPTION_SIZES: return set_sizes(o, value);
@@ -387,17 +378,6 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_CONFINE: return net_options_confine(o->netc, value);
   case OPTION_WARNING: return set_warning(o, value);
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
-  case OPTION_UNITS:
-  case OPTION_LAYOUT:
-  case OPTION_HEADER:
-  case OPTION_DIRECTION:
-  case OPTION_FILL:
-  case OPTION_COLOR:
-  case OPTION_NOTES:
-  case OPTION_LABELS:
-  case OPTION_LEGEND:
-  case OPTION_DIAGNOSTICS: return set_word(o, option, value);
-  case OPTION_TITLE: o->look.title = value; break;
   case OPTION_WIDTH: return look_set_width(&o->look, value);
   case OPTION_DEPTH: return set_depth(o, value);
   case OPTION_COLUMNS: return look_set_columns(&o->look, value);
@@ -406,7 +386,6 @@ static int take(void *user, enum option_id option, const char *name,
     return option_number(OPTION_TOP, value, 1, INT32_MAX, &o->look.top)
                ? EXIT_DONE
                : EXIT_USAGE;
-  case OPTION_DUMP: o->dump = value; break;
   case OPTION_BUDGET: return add_budget(o, value);
   case OPTION_COMPARE: return add_compared(o, value);
   case OPTION_DEVICES: return read_devices(o->netc, value);
@@ -418,6 +397,25 @@ static int take(void *user, enum option_id option, const char *name,
     break; /* when the file is opened: opening_import */
   default: return o->more(o->user, option, name, value);
   }
+  return EXIT_DONE;
+}
+
+static int take(void *user, enum option_id option, const char *name,
+                char *value) {
+  struct net_options *o = user;
+  if (o->given_count == MOST_GIVEN)
+    return complain(EXIT_USAGE, "more than %d options", MOST_GIVEN);
+  o->given[o->given_count++] = (struct option_given){option, name, value};
+  const struct option_row *row =
+      option < OPTION_COUNT ? option_row(option) : NULL;
+  if (row && row->flag)
+    *(bool *)((char *)o + row->flag) = true;
+  else if (row && row->text)
+    *(const char **)((char *)o + row->text) = value;
+  else if (row && row->word)
+    return set_word(o, option, value);
+  else
+    return call_option(o, option, name, value);
   return EXIT_DONE;
 }
 
@@ -519,8 +517,8 @@ bool net_options_read_more(struct net_options *options, enum command command,
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;
-  if (options->gpu)
-    files->status = add_gpu(options);
+  if (options->last.name)
+    files->status = set_listed(options, &options->last);
   if (files->status != EXIT_DONE)
     return false;
   progress_open(&options->progress, netc);

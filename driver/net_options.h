@@ -50,7 +50,7 @@ struct net_options {
   struct netc_options look;
   struct listed listed[MOST_LISTED]; /* a table */
   size_t listed_count;
-  const char *gpu;     /* taken when all is read: --devices may follow */
+  struct listed last;  /* set when all is read: --devices may follow */
   char devices[16384]; /* the names of all, for --gpu all */
   bool markdown;
   bool exit_zero;     /* differences are no failure */

@@ -34,13 +34,15 @@ enum { ALL_NOTES = NETC_NOTE_PARAMS | NETC_NOTE_MACS | NETC_NOTE_BYTES };
 
 #define WORD_TEXT(word, stands_for) "|" #word
 #define WORD_VALUE(word, stands_for) stands_for,
-#define WORDS(option)                                                    \
+/* Members of struct net_options that options set. */
+#define FLAG(member) .flag = offsetof(struct net_options, member)
+#define TEXT(member) .text = offsetof(struct net_options, member)
+#define WORDS(option, member)                                            \
+  .word = offsetof(struct net_options, member),                          \
+  .word_size = sizeof(((struct net_options *)NULL)->member),             \
   .value = &("" option##_WORDS(WORD_TEXT))[1], .values = (const int[]) { \
     option##_WORDS(WORD_VALUE)                                           \
   }
-
-/* Sets a bool of struct net_options. */
-#define FLAG(member) .flag = offsetof(struct net_options, member)
 
 static const struct option_row rows[] = {
 #define OPTION(constant, ...) [OPTION_##constant] = {__VA_ARGS__},
@@ -195,6 +197,18 @@ static bool is_word_of(const char *words, struct slice name) {
   return false;
 }
 
+struct setting_row setting_row(struct slice name) {
+  static const struct setting_row known[] = {
+#define SETTING(name, ...) {name, __VA_ARGS__},
+#include "driver/settings.def"
+#undef SETTING
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (slice_is(name, known[i].name))
+      return known[i];
+  return (struct setting_row){.name = ""};
+}
+
 static bool is_setting(struct slice name) {
   struct netc_setting setting = {.size = sizeof setting};
   for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
@@ -213,7 +227,7 @@ static bool takes(const struct option_parser *p, const char *at) {
   struct slice name = {at + 2, strcspn(at + 2, " =`")};
   for (size_t i = 0; i < p->count; i++)
     if (slice_is(name, p->longs[i].name))
-      return p->command != COMMAND_PLACE || !slice_is(name, "gpu");
+      return !(setting_row(name).hidden & 1u << p->command);
   return false;
 }
 

@@ -33,7 +33,9 @@ struct option_row {
   const char *value; /* what it takes: "N", "iec|si|bytes"; NULL: nothing */
   bool optional;     /* its value, after a `=` */
   const int *values; /* what each of its words stands for */
-  size_t flag;       /* where it sets a bool in struct net_options, or 0 */
+  /* Where it sets a bool, a text, or a word of so many bytes in struct
+   * net_options; 0: it does not. */
+  size_t flag, text, word, word_size;
   unsigned commands; /* FOR(...) those that take it */
   enum option_group group;
   const char *shown; /* in the help, instead of what the above make */
@@ -41,6 +43,20 @@ struct option_row {
 };
 
 const struct option_row *option_row(enum option_id option);
+
+/* What the command line does with a setting besides setting it. */
+struct setting_row {
+  const char *name;
+  const char *heading; /* of its column in a table; NULL: its name */
+  bool last;           /* set when all options are read: --devices may follow */
+  bool leads;          /* several values of it are a table's first column */
+  bool devices;        /* it names a device, and `all` is all of them */
+  bool whole;          /* from a digit on, commas are part of one value */
+  unsigned hidden;     /* FOR(...) the commands whose hints never name it */
+};
+
+/* The row of settings.def; one without members for other settings. */
+struct setting_row setting_row(struct slice name);
 
 /* What stands at the left, and its explanation from `column` on. */
 void put_beside(const char *left, size_t column, const char *text);

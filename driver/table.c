@@ -220,7 +220,8 @@ static void put_left(const struct table_run *s) {
 /* The table */
 
 static const char *heading(const struct listed *list) {
-  return strcmp(list->name, "gpu") == 0 ? "device" : list->name;
+  struct setting_row row = setting_row(slice_of(list->name));
+  return row.heading ? row.heading : list->name;
 }
 
 static void put_head(struct table_run *s) {
@@ -363,7 +364,8 @@ static int check_lists(const struct table_run *s) {
 
 /* Batches stand beside each other where the rows are devices that train. */
 static void open_lists(struct table_run *s) {
-  s->on_devices = lists(s, "gpu");
+  for (size_t i = 0; i < s->o->listed_count; i++)
+    s->on_devices |= setting_row(slice_of(s->o->listed[i].name)).devices;
   for (size_t i = 0; i < s->o->listed_count; i++) {
     const struct listed *list = &s->o->listed[i];
     struct table_list *row = &s->lists[s->count];

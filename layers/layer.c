@@ -15,8 +15,7 @@ static const struct {
   const struct layer_kind *kind;
   const char *plain;
 } kinds[] = {
-#define LAYER(id, WORD, plain, ...) \
-  {{#id, sizeof #id - 1}, &layer_##id, plain},
+#define LAYER(id, WORD, plain, ...) {{#id, sizeof #id - 1}, &layer_##id, plain},
 #include "ops/ops.def"
 };
 

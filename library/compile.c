@@ -130,18 +130,21 @@ static struct expansion expansion_of(struct netc *netc) {
                             .ignore_marks = load->inputs.count > 0};
 }
 
-static bool is_set(const struct netc *netc, const char *name) {
+bool context_is_set(const struct netc *netc, const char *name) {
   for (size_t i = 0; i < netc->settings.count; i++)
     if (slice_is(netc->settings.at[i].name, name))
       return true;
   return false;
 }
 
-/* A device that is named here is not that of the source, by any word. */
+/* What the command line says of a device is not mixed with what the source
+ * says, by another word. */
 static void choose_settings(struct netc *netc) {
   struct load *load = netc->load;
-  if (is_set(netc, "gpu"))
-    load->settings.train.memory = 0;
+#define EXCLUDES(setting, other, help) \
+  if (context_is_set(netc, #setting))  \
+    load->settings.train.other = 0;
+#include "library/uses.def"
   for (size_t i = 0; i < load->chosen.count; i++)
     expand_choice(&load->expansion, load->chosen.at[i]);
 }

@@ -216,6 +216,9 @@ void mend_offers(struct netc *netc);
 enum netc_status compile_net(struct netc *netc);
 
 /* Whether the model is whole; if not, says what a pass has left. */
+/* Whether a setting was given by a call, not by the source. */
+bool context_is_set(const struct netc *netc, const char *name);
+
 bool context_verify(struct netc *netc, const char *pass);
 
 /* Copies what fits the caller's size; NETC_USAGE if that is not a size. */

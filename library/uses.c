@@ -139,20 +139,22 @@ static const struct need *lacks(const struct netc *netc, struct slice setting,
   return NULL;
 }
 
-/* Two words for what a device has: the command line's own is the one. */
-static bool one_device(struct call *call, const struct use *use) {
-  static const char *const both[] = {"gpu", "memory"};
-  const struct context_pairs *given = &call->netc->settings;
-  int found = 0;
-  for (size_t i = 0; i < given->count; i++)
-    for (int k = 0; k < 2; k++)
-      found |= slice_is(given->at[i].name, both[k]) << k;
-  if (!use->judges || found != 3)
-    return true;
-  context_say(call->netc, "--gpu and --memory both say what the device has; "
-                          "give one of them");
-  call->status = NETC_USAGE;
-  return false;
+/* Two words for one thing: the command line has one of them. */
+static bool excludes(struct call *call, const struct use *use) {
+  static const struct {
+    const char *setting, *other, *help;
+  } rows[] = {
+#define EXCLUDES(setting, other, help) {#setting, #other, help},
+#include "library/uses.def"
+  };
+  for (size_t i = 0; use->judges && i < sizeof rows / sizeof *rows; i++)
+    if (context_is_set(call->netc, rows[i].setting) &&
+        context_is_set(call->netc, rows[i].other)) {
+      context_say(call->netc, "%s", rows[i].help);
+      call->status = NETC_USAGE;
+      return false;
+    }
+  return true;
 }
 
 /* Hours and money follow from a predicted time alone. */
@@ -205,7 +207,7 @@ bool uses_all(struct call *call, const char *output, bool predict) {
       return false;
     }
   }
-  return one_device(call, use) && costs(call, output, predict);
+  return excludes(call, use) && costs(call, output, predict);
 }
 
 struct use_request {

@@ -3,7 +3,7 @@
  * diagnostic, layer and option has its place.
  */
 #include "base/diag.h"
-#include "codegen/backend.h"
+#include "library/backends.h"
 #include "layers/foreign/foreign.h"
 #include "layers/layer.h"
 #include "netc.h"

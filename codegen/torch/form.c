@@ -11,9 +11,9 @@ PART
 #include "ops/ops.def"
 
 #define form_refused NULL
-static const struct form_kind kinds[] = {
+    static const struct form_kind kinds[] = {
 #define LAYER(id, WORD, plain, form, args) {WORD_##WORD, args, form_##form},
-    PART
+        PART
 #include "ops/ops.def"
 };
 

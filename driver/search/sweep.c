@@ -213,7 +213,7 @@ static int choose_rows(struct sweep_run *run, const struct sweep_job *job) {
 static bool names_device(struct sweep_job *job) {
   struct netc_verdict verdict = {.size = sizeof verdict};
   for (size_t i = 0; i < job->space.count; i++)
-    if (strcmp(job->space.axes[i].name, "gpu") == 0)
+    if (setting_row(slice_of(job->space.axes[i].name)).devices)
       return true;
   return netc_verdict(job->netc, &verdict) == NETC_OK && verdict.asked;
 }
