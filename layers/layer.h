@@ -71,23 +71,9 @@ struct layer_ref {
 };
 
 enum arg_type {
-  TYPE_INT,     /* int64_t */
-  TYPE_DECIMAL, /* int64_t: millionths of a number */
-  TYPE_REAL,    /* double */
-  TYPE_SIZES,   /* struct sizes */
-  TYPE_SCALE,   /* struct scale_by */
-  TYPE_PADDING, /* struct padding */
-  TYPE_SHAPE,   /* struct shape, with SIZE_ANY */
-  TYPE_RANGE,   /* struct range */
-  TYPE_AXIS,    /* struct axes, one of them */
-  TYPE_AXES,    /* struct axes, all positions that follow */
-  TYPE_NUMBERS, /* struct numbers, likewise */
-  TYPE_MAPS,    /* struct map_list, likewise */
-  TYPE_WORDS,   /* int: 0, or the place of the word in `words` from 1 */
-  TYPE_BIAS,    /* enum bias */
-  TYPE_LAYER,   /* struct layer_ref: whose parameters are meant */
-  TYPE_INPUT,   /* struct layer_ref: whose tensor is one more input */
-  TYPE_CHOICE,  /* int: the place of the word in `words` from 1 */
+#define TYPE(name, ...) TYPE_##name,
+#include "layers/arg_types.def"
+#undef TYPE
 };
 
 enum arg_place {
@@ -124,6 +110,26 @@ struct arg_spec {
 
 static inline bool arg_is_int64(const struct arg_spec *spec) {
   return spec->type == TYPE_INT || spec->type == TYPE_DECIMAL;
+}
+
+/* All positions that follow belong to it. */
+static inline bool arg_is_list(const struct arg_spec *spec) {
+  static const bool lists[] = {
+#define TYPE(name, store, value, list) list,
+#include "layers/arg_types.def"
+#undef TYPE
+  };
+  return lists[spec->type];
+}
+
+static inline bool arg_is_axes(const struct arg_spec *spec) {
+  return spec->type == TYPE_AXIS || spec->type == TYPE_AXES;
+}
+
+/* One word among several, for which no value can stand. */
+static inline bool arg_is_choice(const struct arg_spec *spec) {
+  return spec->type == TYPE_CHOICE ||
+         (spec->type == TYPE_WORDS && word_at(spec->words, 2).length);
 }
 
 /* Callbacks. */

@@ -21,23 +21,14 @@ enum netc_status netc_output_kind(size_t index, struct netc_output_kind *kind) {
 /* Arguments */
 
 static const char *value_word(const struct arg_spec *spec) {
-  switch (spec->type) {
-  case TYPE_INT: return spec->bytes ? "SIZE" : "N";
-  case TYPE_DECIMAL:
-  case TYPE_REAL: return "X";
-  case TYPE_SIZES:
-  case TYPE_SCALE:
-  case TYPE_PADDING: return "SIZE";
-  case TYPE_SHAPE: return "SIZES";
-  case TYPE_RANGE: return "A:B";
-  case TYPE_AXIS: return "AXIS";
-  case TYPE_AXES: return "AXES";
-  case TYPE_NUMBERS: return "N..";
-  case TYPE_MAPS: return "SIZE..";
-  case TYPE_LAYER:
-  case TYPE_INPUT: return "LABEL";
-  default: return settings_is_cut(spec) ? "N,N,.." : "WORD";
-  }
+  static const char *const values[] = {
+#define TYPE(name, store, value, list) value,
+#include "layers/arg_types.def"
+#undef TYPE
+  };
+  return spec->bytes             ? "SIZE"
+         : settings_is_cut(spec) ? "N,N,.."
+                                 : values[spec->type];
 }
 
 static enum netc_status fill_argument(struct netc_argument *to,

@@ -42,8 +42,7 @@ static int64_t row_of(const struct arg_spec *specs, struct slice word) {
   static const char letters[] = "c h w d l len";
   for (int64_t i = 0; specs && word.length && specs[i].name; i++) {
     bool padding = specs[i].type == TYPE_PADDING;
-    bool axes = specs[i].type == TYPE_AXIS || specs[i].type == TYPE_AXES;
-    if ((axes && specs[i].place == PLACE_POSITION &&
+    if ((arg_is_axes(&specs[i]) && specs[i].place == PLACE_POSITION &&
          word_index(letters, word)) ||
         (specs[i].place == PLACE_WORD && word_index(specs[i].words, word)) ||
         ((specs[i].place == PLACE_KEY || padding) &&
@@ -91,9 +90,8 @@ static bool is_choice(const struct arg_spec *specs, struct slice key,
   if (row < 0 || value->kind != EXPR_NAME)
     return false;
   const struct arg_spec *spec = &specs[row];
-  return spec->type == TYPE_CHOICE ||
-         (spec->type == TYPE_INT && word_index(spec->words, value->name)) ||
-         (spec->type == TYPE_WORDS && word_at(spec->words, 2).length);
+  return arg_is_choice(spec) ||
+         (spec->type == TYPE_INT && word_index(spec->words, value->name));
 }
 
 static void walk_call(struct name_walk *w, const struct expr *call) {

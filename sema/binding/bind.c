@@ -55,16 +55,6 @@ static int64_t axis_letter(struct slice word) {
   return 0;
 }
 
-static bool is_axes(const struct arg_spec *spec) {
-  return spec->type == TYPE_AXIS || spec->type == TYPE_AXES;
-}
-
-/* All positions that follow are its. */
-static bool is_list(const struct arg_spec *spec) {
-  return spec->type == TYPE_AXES || spec->type == TYPE_NUMBERS ||
-         spec->type == TYPE_MAPS;
-}
-
 static void put_axis(struct binding *b, int row, int64_t axis) {
   struct axes *axes = (void *)((char *)b->args + b->specs[row].offset);
   if (axes->count < LIMIT_RANK)
@@ -81,17 +71,11 @@ static void given_twice(struct expander *e, struct binding *b, int row,
   b->failed = true;
 }
 
-/* A word among several, for which no value stands. */
-static bool is_choice(const struct arg_spec *spec) {
-  return spec->type == TYPE_CHOICE ||
-         (spec->type == TYPE_WORDS && word_at(spec->words, 2).length);
-}
-
 static void bind_row(struct expander *e, struct binding *b, int row,
                      const struct expr *expr, struct span span) {
   const struct arg_spec *spec = &b->specs[row];
   struct slot s = {e, b, spec, expr, {0}, (char *)b->args + spec->offset, {0}};
-  if (is_given(b, row) && !is_list(spec)) {
+  if (is_given(b, row) && !arg_is_list(spec)) {
     given_twice(e, b, row, span);
     return;
   }
@@ -109,14 +93,14 @@ static void bind_row(struct expander *e, struct binding *b, int row,
     *(int64_t *)s.at = -word;
   } else if (expr->kind == EXPR_TEXT) {
     slot_choose(&s, expr->name);
-  } else if (is_choice(spec) && (name || expr->kind == EXPR_BINARY ||
-                                 expr->kind == EXPR_PATH || /* llama.cpp */
-                                 settings_is_gpu(spec))) {  /* 4090 */
+  } else if (arg_is_choice(spec) && (name || expr->kind == EXPR_BINARY ||
+                                     expr->kind == EXPR_PATH || /* llama.cpp */
+                                     settings_is_gpu(spec))) {  /* 4090 */
     slot_choose(&s, sources_slice(e->diags->sources, expr->span));
   } else if (spec->type == TYPE_PADDING && name && slice_is(expr->name, "tf") &&
              !scope_find(e->scope, expr->name)) {
     *(struct padding *)s.at = (struct padding){.mode = PADDING_TF};
-  } else if (is_axes(spec) && name && axis_letter(expr->name)) {
+  } else if (arg_is_axes(spec) && name && axis_letter(expr->name)) {
     put_axis(b, row, axis_letter(expr->name));
   } else {
     s.value = eval(e, expr);
@@ -133,7 +117,7 @@ static void bind_row(struct expander *e, struct binding *b, int row,
 static int free_position(const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
-    if (spec->place == PLACE_POSITION && (!is_given(b, i) || is_list(spec)))
+    if (spec->place == PLACE_POSITION && (!is_given(b, i) || arg_is_list(spec)))
       return i;
   }
   return -1;
@@ -162,20 +146,20 @@ bool bind_knows(const struct binding *b, struct slice word) {
 
 bool bind_is_axis(const struct binding *b, struct slice word) {
   int index, row = word_row(b, word, &index);
-  return row >= 0 && is_axes(&b->specs[row]);
+  return row >= 0 && arg_is_axes(&b->specs[row]);
 }
 
 bool bind_word(struct expander *e, struct binding *b, struct slice word,
                struct span span) {
   int index, position = free_position(b);
   bool axis =
-      position >= 0 && is_axes(&b->specs[position]) && axis_letter(word);
+      position >= 0 && arg_is_axes(&b->specs[position]) && axis_letter(word);
   int row = axis ? position : word_row(b, word, &index);
   if (row < 0)
     return false;
   const struct arg_spec *spec = &b->specs[row];
   void *at = (char *)b->args + spec->offset;
-  if (is_axes(spec))
+  if (arg_is_axes(spec))
     put_axis(b, row, axis_letter(word));
   else if (is_given(b, row))
     given_twice(e, b, row, span);

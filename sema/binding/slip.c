@@ -104,7 +104,7 @@ static bool padding_word(struct expander *e, struct binding *b,
 static bool option_as_value(struct expander *e, struct binding *b,
                             const struct arg_spec *spec,
                             const struct expr *expr) {
-  bool list = spec->type == TYPE_MAPS || spec->type == TYPE_NUMBERS;
+  bool list = arg_is_list(spec) && !arg_is_axes(spec);
   if (expr->kind != EXPR_NAME || scope_find(e->scope, expr->name) ||
       !(hint_is_shorthand(b->specs, expr->name) ||
         (list && hint_is_key(b->specs, expr->name))) ||

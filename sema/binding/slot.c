@@ -331,27 +331,18 @@ static bool store_layer(struct slot *s) {
   return true;
 }
 
+/* A word was looked for before: this is none of them. */
+static bool store_choice(struct slot *s) {
+  return refuse(s, WRONG_TYPE, "one of its words");
+}
+
 bool slot_store(struct slot *s) {
-  switch (s->spec->type) {
-  case TYPE_INT: return store_int(s);
-  case TYPE_DECIMAL: return store_decimal(s);
-  case TYPE_REAL: return store_real(s);
-  case TYPE_SIZES: return store_sizes(s);
-  case TYPE_SCALE: return store_scale(s);
-  case TYPE_PADDING: return store_padding(s);
-  case TYPE_SHAPE: return store_shape(s);
-  case TYPE_RANGE: return store_range(s);
-  case TYPE_AXIS:
-  case TYPE_AXES: return store_axes(s);
-  case TYPE_NUMBERS: return store_numbers(s);
-  case TYPE_MAPS: return store_map(s);
-  case TYPE_WORDS:
-  case TYPE_BIAS: return store_truth(s);
-  case TYPE_LAYER:
-  case TYPE_INPUT: return store_layer(s);
-  case TYPE_CHOICE: return refuse(s, WRONG_TYPE, "one of its words");
-  }
-  return false;
+  static bool (*const stores[])(struct slot * s) = {
+#define TYPE(name, store, ...) store_##store,
+#include "layers/arg_types.def"
+#undef TYPE
+  };
+  return stores[s->spec->type](s);
 }
 
 /* Another device would have another size: none is suggested. */
