@@ -33,7 +33,7 @@ static struct text harmless(struct graph *graph, const char *format,
 }
 
 bool graph_fail(struct graph *graph, size_t line, const char *format, ...) {
-  if (graph->failed)
+  if (graph->failed || graph->refused)
     return false;
   va_list args;
   va_start(args, format);
@@ -114,6 +114,7 @@ static struct graph_node *add(struct graph *graph, enum layer_word word) {
   struct graph_node *node = ARENA_NEW(graph->arena, struct graph_node);
   node->index = (int)graph->nodes.count;
   node->word = word;
+  node->open = graph->ruled && word != WORD_INPUT;
   node->keyed = node->values = node->mask = -1;
   node->name = graph->at.name;
   node->kind = graph->at.kind;
@@ -141,7 +142,7 @@ struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input) {
   struct graph_node *node = add(graph, word);
   graph_operand(graph, node, input);
-  node->shape = graph_at(graph, input)->shape;
+  node->shape = *graph_shape(graph, input);
   return node;
 }
 

@@ -88,6 +88,8 @@ struct graph_node {
   size_t line;      /* of the file; 0: none */
   const void *source;
   struct graph_shape shape;
+  bool open;      /* the rule of its layer has yet to give its shape, */
+  bool indices;   /* and says that its values are indices */
   int64_t params; /* that it has in the file: the sizes of GRAPH_TENSOR */
   VEC(struct graph_weight) weights;
   const char *scale, *zero; /* of what it gives, as a weight's */
@@ -111,6 +113,9 @@ struct graph_origin {
 
 struct graph {
   struct arena *arena;
+  bool ruled;         /* the rules of layers give all shapes, */
+  struct netc *rules; /* compiled here; NULL: nobody has asked for one */
+  bool refused;       /* one refuses a layer: the source will not compile */
   struct graph_origin at;
   const char *name; /* of the net */
   VEC(struct graph_node *) nodes;
@@ -169,6 +174,19 @@ struct graph_node *graph_input(struct graph *graph, const char *name,
 bool graph_has_weights(enum layer_word word);
 
 bool graph_same_shape(const struct graph_shape *a, const struct graph_shape *b);
+
+/*
+ * The shape of a node. Where the graph is `ruled`, the rule of its layer gives
+ * it when it is first asked for, by the arguments that are there by then. If
+ * the rule refuses the layer, the graph is `refused`: nothing else is an error
+ * from then on, and its reader may stop, as the source will not compile.
+ */
+const struct graph_shape *graph_shape(struct graph *graph, int index);
+/* The same; returns the slug of the error if the rule refuses it now, or NULL.
+ */
+const char *graph_refusal(struct graph *graph, int index);
+/* Gives all nodes their shapes, once the graph is read. */
+void graph_close_rules(struct graph *graph);
 
 /* A layer on one tensor, for now of its shape; inputs exist already. */
 struct graph_node *graph_layer(struct graph *graph, enum layer_word word,

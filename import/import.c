@@ -194,7 +194,9 @@ bool import_longer(struct graph *graph, struct imported *result) {
 bool import_file(const struct import_reader *reader, struct slice file,
                  const char *name, const struct import_options *options,
                  struct graph *graph, struct imported *result) {
-  if (!reader->read(graph, file, options))
+  reader->read(graph, file, options);
+  graph_close_rules(graph);
+  if (graph->failed)
     return false;
   *result = (struct imported){.source = graph->source};
   if (graph->source.length)

@@ -45,6 +45,12 @@ static const char *word_of(const struct graph *graph,
 static bool verify(struct import_proof *p, struct graph *graph,
                    const struct imported *result) {
   size_t count = netc_layer_count(p->netc);
+  if (graph->refused) {
+    graph->refused = false;
+    return graph_fail(graph, 0,
+                      "a layer that is refused by itself is none "
+                      "here; please report this");
+  }
   if (graph->kept)
     return !netc_source(p->netc, 1) && import_has_weights(p->netc, graph);
   if (graph->source.length) /* the reader compared it */

@@ -27,6 +27,14 @@ static struct graph_shape only_picture(const struct graph *graph) {
   return found;
 }
 
+bool window_fits(struct graph *graph, const struct graph_node *node) {
+  const char *refusal = graph_refusal(graph, node->index);
+  if (!refusal || strcmp(refusal, "kernel-too-large") != 0)
+    return true;
+  graph->refused = false; /* the reader has words of its own for it */
+  return false;
+}
+
 bool window_help(struct graph *graph) {
   graph->error.input = only_picture(graph);
   return graph_help(graph, "a larger input: --input HEIGHTxWIDTHxCHANNELS");

@@ -14,6 +14,10 @@ struct graph_window {
 /* The same on each of so many axes, without padding. */
 struct graph_window window_square(int axes, int64_t kernel, int64_t stride);
 
+/* Whether the layer's rule finds its window no larger than the padded input;
+ * a layer that it refuses for another reason is reported later. */
+bool window_fits(struct graph *graph, const struct graph_node *node);
+
 /* What to do where a window is larger than its padded input; false. */
 bool window_help(struct graph *graph);
 

@@ -1,5 +1,5 @@
-/* Darknet's sections: what darknet.c reads and darknet_layers.c turns into
- * layers. */
+/* Darknet's sections: what darknet.c reads becomes layers by the rows of
+ * darknet.def. */
 #ifndef NETC_IMPORT_DARKNET_DARKNET_H
 #define NETC_IMPORT_DARKNET_DARKNET_H
 
@@ -26,14 +26,15 @@ struct darknet {
   struct graph *graph;
   VEC(struct darknet_section) sections;
   const struct import_options *options;
-  VEC(int) layers; /* by Darknet's number: the node of its output */
+  VEC(int) layers;      /* by Darknet's number: the node of its output */
+  enum layer_word word; /* the first of the row that is being read */
   struct darknet_values *values; /* NULL: they are not wanted */
 };
 
-/* Without the blanks at both ends. */
+/* Removes the blanks at both ends. */
 struct slice darknet_trim(struct slice text);
 
-/* The option of that name; the last one counts, as in Darknet's own list. */
+/* The option of that name; the first one counts. */
 struct darknet_option *darknet_find(struct darknet_section *s, const char *key);
 /* Notes options that nobody has read and that look like one that is missing. */
 void darknet_note_slips(struct darknet *d, struct darknet_section *s);
@@ -52,42 +53,34 @@ int64_t darknet_number(struct darknet *d, struct darknet_section *s,
 int64_t darknet_at_least(struct darknet *d, struct darknet_section *s,
                          const char *key, int64_t usual, int64_t least);
 
-/* Fails; what a layer then gives, a node that there is, is not looked at. */
-#define DARKNET_FAIL(...) (graph_fail(__VA_ARGS__), 0)
+/* Fails at the section; the result, a node that exists, is not looked at. */
+#define DARKNET_FAIL(d, s, ...) \
+  (graph_fail((d)->graph, (s)->line, __VA_ARGS__), 0)
 
-/* Layers, and what they are made with. */
+/* Layers: each function adds a section's to a node and returns the last. */
+
+typedef int darknet_add_fn(struct darknet *d, struct darknet_section *s,
+                           int input);
+#define SECTION(name, short_name, function, ...) darknet_add_fn function;
+#include "import/darknet/darknet.def"
+#undef SECTION
 
 struct darknet_size {
   int64_t height, width, channels;
 };
 
 struct darknet_size darknet_size(struct darknet *d, int index);
-/* A layer's shape; its index. */
-int darknet_map(struct graph_node *node, int64_t height, int64_t width,
-                int64_t channels);
 /* The section's activation after a layer. */
 int darknet_activate(struct darknet *d, struct darknet_section *s, int input,
                      const char *usual);
-/* Fails where a window gives no map. */
-bool darknet_fits(struct darknet *d, const struct darknet_section *s,
-                  int64_t height, int64_t width);
-/* Kernel, strides and padding of a section. */
+/* The layer; fails where its window is larger than its padded input. */
+int darknet_fit(struct darknet *d, const struct darknet_section *s,
+                const struct graph_node *node);
+/* Kernel and stride of a section; some have a stride for each axis, too. */
 struct graph_window darknet_window(struct darknet *d, struct darknet_section *s,
                                    int64_t usual_size);
-
-/* Those with weights: each adds a section's layers to a node. */
-typedef int darknet_add_fn(struct darknet *d, struct darknet_section *s,
-                           int input);
-darknet_add_fn darknet_convolution;
-darknet_add_fn darknet_deconvolution;
-darknet_add_fn darknet_connected;
-darknet_add_fn darknet_rnn;
-darknet_add_fn darknet_crnn;
-darknet_add_fn darknet_local;
-darknet_add_fn darknet_implicit;
-darknet_add_fn darknet_gru;
-darknet_add_fn darknet_lstm;
-darknet_add_fn darknet_batchnorm;
+void darknet_strides(struct darknet *d, struct darknet_section *s,
+                     struct graph_window *w);
 
 /*
  * The file of weights, if it is wanted: opened, and read in the order of the

@@ -7,8 +7,7 @@
 #include "base/suggest.h"
 #include "import/darknet/darknet.h"
 
-/* The last one of a name counts, as in Darknet's own list. */
-
+/* The first one of a name counts, as in Darknet's own list. */
 struct darknet_option *darknet_find(struct darknet_section *s,
                                     const char *key) {
   for (size_t i = 0; i < s->options.count; i++)
