@@ -115,7 +115,7 @@ struct graph {
   struct arena *arena;
   bool ruled;         /* the rules of layers give all shapes, */
   struct netc *rules; /* compiled here; NULL: nobody has asked for one */
-  bool refused;       /* one refuses a layer: the source will not compile */
+  struct graph_node *refused; /* by one: the source will not compile */
   struct graph_origin at;
   const char *name; /* of the net */
   VEC(struct graph_node *) nodes;
@@ -185,7 +185,8 @@ const struct graph_shape *graph_shape(struct graph *graph, int index);
 /* The same; returns the slug of the error if the rule refuses it now, or NULL.
  */
 const char *graph_refusal(struct graph *graph, int index);
-/* Gives all nodes their shapes, once the graph is read. */
+/* Gives all nodes their shapes, once the graph is read; those from a refused
+ * one on have none. */
 void graph_close_rules(struct graph *graph);
 
 /* A layer on one tensor, for now of its shape; inputs exist already. */

@@ -46,7 +46,7 @@ static bool verify(struct import_proof *p, struct graph *graph,
                    const struct imported *result) {
   size_t count = netc_layer_count(p->netc);
   if (graph->refused) {
-    graph->refused = false;
+    graph->refused = NULL;
     return graph_fail(graph, 0,
                       "a layer that is refused by itself is none "
                       "here; please report this");

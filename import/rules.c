@@ -77,7 +77,7 @@ const char *graph_refusal(struct graph *graph, int index) {
     arena_fail(graph->arena);
   struct text text = source_of(graph, node);
   if (netc_load_text(graph->rules, "", text.at, text.length) != NETC_OK) {
-    graph->refused = true;
+    graph->refused = node;
     return error_of(graph->rules);
   }
   netc_layer(graph->rules, netc_layer_count(graph->rules) - 1, &layer);
@@ -94,8 +94,12 @@ const struct graph_shape *graph_shape(struct graph *graph, int index) {
 }
 
 void graph_close_rules(struct graph *graph) {
-  for (size_t i = 0; i < graph->nodes.count; i++)
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    struct graph_node *node = graph->nodes.at[i];
     graph_shape(graph, (int)i);
+    if (node->open || node == graph->refused)
+      node->shape.rank = 0;
+  }
   netc_close(graph->rules);
   graph->rules = NULL;
 }

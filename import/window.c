@@ -31,7 +31,7 @@ bool window_fits(struct graph *graph, const struct graph_node *node) {
   const char *refusal = graph_refusal(graph, node->index);
   if (!refusal || strcmp(refusal, "kernel-too-large") != 0)
     return true;
-  graph->refused = false; /* the reader has words of its own for it */
+  graph->refused = NULL; /* the reader has words of its own for it */
   return false;
 }
 

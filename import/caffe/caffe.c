@@ -15,6 +15,7 @@ static const char *text_of(struct caffe *c, struct slice text) {
 void caffe_set(struct caffe *c, size_t top, int node) {
   if (top < c->at->top_count)
     map_add(c->graph->arena, &c->blobs, c->at->tops[top])->number = node + 1;
+  graph_shape(c->graph, node);
 }
 
 /* Types that are not layers of a net. */
@@ -342,6 +343,7 @@ bool caffe_read(struct graph *graph, struct slice file,
                 const struct import_options *options) {
   struct caffe c = {.graph = graph, .options = options};
   struct prototxt_field net = {0};
+  graph->ruled = true;
   if (!prototxt_read(graph, file, &net.inside))
     return false;
   c.layers = net.inside;
@@ -350,7 +352,8 @@ bool caffe_read(struct graph *graph, struct slice file,
     graph->name = text_of(&c, name);
   if (!read_inputs(&c, &net) || !caffe_values_open(&c))
     return false;
-  for (struct prototxt_field *f = net.inside; f && !graph->failed; f = f->next)
+  for (struct prototxt_field *f = net.inside;
+       f && !graph->failed && !graph->refused; f = f->next)
     if (slice_is(f->name, "layer") || slice_is(f->name, "layers"))
       read_layer(&c, f);
   caffe_values_end(&c);

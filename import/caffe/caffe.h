@@ -1,4 +1,6 @@
-/* A Caffe net while it is read: caffe.c walks it, caffe_layers.c knows types.
+/*
+ * A Caffe net while it is read: caffe.c walks it, and the rows of caffe.def
+ * know its types.
  */
 #ifndef NETC_IMPORT_CAFFE_CAFFE_H
 #define NETC_IMPORT_CAFFE_CAFFE_H
@@ -21,9 +23,13 @@ struct caffe {
   struct graph *graph;
   const struct import_options *options;
   struct prototxt_field *layers; /* of the net, with its other fields */
-  struct map blobs; /* by name: the node that made it last, plus 1 */
-  const struct caffe_layer *at; /* that is being read */
-  struct caffe_values *values;  /* NULL: they are not wanted */
+  struct map blobs;            /* by name: the node that made it last, plus 1 */
+  struct caffe_values *values; /* NULL: they are not wanted */
+  /* The layer that is being read: */
+  const struct caffe_layer *at;
+  int in;                              /* its first bottom */
+  enum layer_word word;                /* the first of its row */
+  const struct prototxt_field *params; /* its message of parameters, or NULL */
 };
 
 enum { CAFFE_MOST = 1 << 30 };
@@ -31,28 +37,42 @@ enum { CAFFE_MOST = 1 << 30 };
 /* The current layer's; false with the graph's error. */
 bool caffe_add(struct caffe *caffe);
 
-/* Says that blob `top` of the current layer is what `node` gives. */
+/* Makes `node` the blob `top` of the current layer. */
 void caffe_set(struct caffe *caffe, size_t top, int node);
 
-/* For the layers. */
+/* Parameters of the current layer. */
 
-const struct graph_shape *caffe_shape(struct caffe *caffe, int index);
-/* Values of that shape; 0: too many to count. */
-int64_t caffe_count(const struct graph_shape *shape);
-/* Channels of the first bottom. */
+/* An integer of at least `least`, or `usual`. */
+int64_t caffe_int(struct caffe *caffe, const char *name, int64_t usual,
+                  int64_t least);
+double caffe_real(struct caffe *caffe, const char *name, double usual);
+bool caffe_bool(struct caffe *caffe, const char *name, bool usual);
+/* Whether it is given as that enumerator, by word or by number. */
+bool caffe_is(struct caffe *caffe, const char *name, const char *word,
+              const char *number);
+/* `axis`, of which -1 is the last. */
+int64_t caffe_given_axis(struct caffe *caffe, int64_t usual);
+
+/* Layers. */
+
+/* The sizes of the first bottom, and its channels. */
+const struct graph_shape *caffe_shape(struct caffe *caffe);
 int64_t caffe_channels(struct caffe *caffe);
 /* Axis 1 of N x C x H x W is netc's last, axis 2 its first; -1: the batch. */
 int caffe_axis(const struct graph_shape *shape, int64_t axis);
 struct graph_node *caffe_part(struct caffe *caffe, int input, int axis,
                               int64_t from, int64_t to);
-/* The `..._param` message of the layer, or NULL. */
-struct prototxt_field *caffe_param(const struct caffe *caffe, const char *name);
-/* A layer of netc on the first bottom, for now with its shape. */
+/* A layer of netc on the first bottom. */
 struct graph_node *caffe_first(struct caffe *caffe, enum layer_word word);
-/* Its first top is that node; returns whether all went well. */
+/* A layer with a number, on another one. */
+struct graph_node *caffe_with_real(struct caffe *caffe, enum layer_word word,
+                                   int input, double value);
+/* Makes the node the first top; returns whether all went well. */
 bool caffe_give(struct caffe *caffe, const struct graph_node *node);
 /* "`conv1` (Convolution): WHAT"; false. */
 bool caffe_fail(struct caffe *caffe, const char *what);
+/* Whether its `axis` is that of channels, the usual one. */
+bool caffe_is_by_channel(struct caffe *caffe);
 /* Fails unless the first bottom is a picture. */
 bool caffe_is_map(struct caffe *caffe);
 
@@ -77,27 +97,10 @@ void caffe_tensor(struct caffe *caffe, struct graph_node *node,
                   const char *name, int place, const int64_t *sizes,
                   size_t count);
 
-bool caffe_convolution(struct caffe *caffe);
-bool caffe_depthwise(struct caffe *caffe);
-bool caffe_grouped(struct caffe *caffe);
-bool caffe_deconvolution(struct caffe *caffe);
-bool caffe_inner_product(struct caffe *caffe);
-bool caffe_batch_norm(struct caffe *caffe);
-bool caffe_whole_norm(struct caffe *caffe);
-bool caffe_lrn(struct caffe *caffe);
-/* Of a blob of two axes, over the second. */
-bool caffe_turned_softmax(struct caffe *caffe);
-bool caffe_upsample(struct caffe *caffe);
-bool caffe_pooling(struct caffe *caffe);
-bool caffe_flatten(struct caffe *caffe);
-bool caffe_reshape(struct caffe *caffe);
-bool caffe_permute(struct caffe *caffe);
-bool caffe_crop(struct caffe *caffe);
-bool caffe_reorg(struct caffe *caffe);
-bool caffe_shuffle(struct caffe *caffe);
-bool caffe_embed(struct caffe *caffe);
-bool caffe_reduction(struct caffe *caffe);
-bool caffe_roi_pooling(struct caffe *caffe);
+typedef bool caffe_add_fn(struct caffe *caffe);
+#define TYPE(name, old, function, ...) caffe_add_fn function;
+#include "import/caffe/caffe.def"
+#undef TYPE
 
 /* Whether netc has that type, as it is written today. */
 bool caffe_knows_type(const char *type);

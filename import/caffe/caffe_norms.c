@@ -17,10 +17,8 @@ static void take_statistics(struct caffe *c, struct graph_node *node) {
 /* Statistics alone; a Scale after it makes it the usual bn. */
 bool caffe_batch_norm(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_BN);
-  double eps =
-      prototxt_real(c->graph, caffe_param(c, "batch_norm_param"), "eps", 1e-5);
   graph_flag(c->graph, node, "noaffine");
-  graph_eps(c->graph, node, eps);
+  graph_eps(c->graph, node, caffe_real(c, "eps", 1e-5));
   take_statistics(c, node);
   return caffe_give(c, node);
 }
@@ -28,22 +26,19 @@ bool caffe_batch_norm(struct caffe *c) {
 /* SegNet's, and that of Caffe for videos: with a scale and a shift. */
 bool caffe_whole_norm(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_BN);
-  double eps = prototxt_real(c->graph, caffe_param(c, "bn_param"), "eps", 1e-5);
-  graph_eps(c->graph, node, eps);
+  graph_eps(c->graph, node, caffe_real(c, "eps", 1e-5));
   if (caffe_lacks_values(c, "its weights are not converted: forks of Caffe "
                             "differ in what they are"))
     return false;
-  GRAPH_TENSOR(node, 2, node->shape.size[node->shape.rank - 1]);
+  GRAPH_TENSOR(node, 2, caffe_channels(c));
   return caffe_give(c, node);
 }
 
 bool caffe_lrn(struct caffe *c) {
-  struct prototxt_field *p = caffe_param(c, "lrn_param");
-  struct slice region = prototxt_text(p, "norm_region", "ACROSS_CHANNELS");
   struct graph_node *node = caffe_first(c, WORD_LRN);
-  double alpha = prototxt_real(c->graph, p, "alpha", 1);
-  double beta = prototxt_real(c->graph, p, "beta", 0.75);
-  double k = prototxt_real(c->graph, p, "k", 1);
+  double alpha = caffe_real(c, "alpha", 1);
+  double beta = caffe_real(c, "beta", 0.75);
+  double k = caffe_real(c, "k", 1);
   if (alpha < 1e-4 || alpha > 1e-4 || beta < 0.75 || beta > 0.75 || k < 1 ||
       k > 1)
     graph_note(c->graph,
@@ -51,27 +46,38 @@ bool caffe_lrn(struct caffe *c) {
                "0.0001, 0.75 and 1.",
                c->at->name, graph_number(c->graph, alpha),
                graph_number(c->graph, beta), graph_number(c->graph, k));
-  graph_int(c->graph, node, PART_NONE, "",
-            prototxt_int(c->graph, p, "local_size", 5, 1, CAFFE_MOST));
-  if (slice_is(region, "WITHIN_CHANNEL") || slice_is(region, "1"))
+  graph_int(c->graph, node, PART_NONE, "", caffe_int(c, "local_size", 5, 1));
+  if (caffe_is(c, "norm_region", "WITHIN_CHANNEL", "1"))
     graph_flag(c->graph, node, "within");
   return caffe_give(c, node);
 }
 
-/* Over the other axis of two: transposed, and back. */
-bool caffe_turned_softmax(struct caffe *c) {
-  struct graph_node *node = graph_at(c->graph, c->at->bottoms[0]);
-  static const enum layer_word words[] = {WORD_PERMUTE, WORD_SOFTMAX,
-                                          WORD_PERMUTE};
-  for (int i = 0; i < 3; i++) {
-    node = graph_layer(c->graph, words[i], node->index);
-    if (i == 1)
-      continue;
-    graph_int(c->graph, node, PART_NONE, "", 1);
-    graph_int(c->graph, node, PART_NONE, "", 0);
-    int64_t first = node->shape.size[0];
-    node->shape.size[0] = node->shape.size[1];
-    node->shape.size[1] = first;
-  }
+bool caffe_normalize(struct caffe *c) {
+  if (caffe_bool(c, "across_spatial", true) ||
+      caffe_bool(c, "channel_shared", true))
+    return caffe_fail(
+        c, "only a norm over channels with a factor for each is supported");
+  struct graph_node *node =
+      graph_layer(c->graph, WORD_SCALE, caffe_first(c, WORD_L2NORM)->index);
+  CAFFE_TENSOR(c, node, "weight", 0, caffe_channels(c));
   return caffe_give(c, node);
+}
+
+/* Exchanges both axes. */
+static int transposed(struct caffe *c, int input) {
+  struct graph_node *node = graph_layer(c->graph, WORD_PERMUTE, input);
+  graph_int(c->graph, node, PART_NONE, "", 1);
+  graph_int(c->graph, node, PART_NONE, "", 0);
+  return node->index;
+}
+
+bool caffe_softmax(struct caffe *c) {
+  if (caffe_shape(c)->rank == 2 && caffe_given_axis(c, 1) == 2) {
+    int turned = transposed(c, c->in);
+    turned = graph_layer(c->graph, WORD_SOFTMAX, turned)->index;
+    return caffe_give(c, graph_at(c->graph, transposed(c, turned)));
+  }
+  if (!caffe_is_by_channel(c))
+    return caffe_fail(c, "only a softmax over channels is supported");
+  return caffe_plain(c);
 }
