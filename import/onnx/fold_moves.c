@@ -193,13 +193,50 @@ bool fold_concat(struct onnx *x, struct constant **in) {
   return true;
 }
 
+/* The operation of two values that a reduction repeats. */
+static enum layer_word joins_by(const char *type) {
+  return strcmp(type, "ReduceProd") == 0  ? WORD_MUL
+         : strcmp(type, "ReduceMax") == 0 ? WORD_MAX
+         : strcmp(type, "ReduceMin") == 0 ? WORD_MIN
+                                          : WORD_ADD;
+}
+
+static double joined(enum layer_word word, double a, double b) {
+  switch (word) {
+  case WORD_MUL: return a * b;
+  case WORD_MAX: return b > a ? b : a;
+  case WORD_MIN: return b < a ? b : a;
+  default: return a + b;
+  }
+}
+
+/* Joins the values of a constant over axes into those of a smaller one. */
+static double *reduced(struct onnx *x, const struct constant *c,
+                       const struct constant *to, const bool *over) {
+  enum layer_word word = joins_by(x->at->type);
+  double *results =
+      arena_alloc(x->arena, (size_t)to->count + 1, sizeof *results);
+  bool *begun = arena_alloc(x->arena, (size_t)to->count + 1, 1);
+  for (int64_t i = 0; i < c->count; i++) {
+    int64_t rest = i, at = 0, stride = 1;
+    for (int k = c->rank; k-- > 0;) {
+      at += over[k] ? 0 : rest % c->dims[k] * stride;
+      stride *= to->dims[k];
+      rest /= c->dims[k];
+    }
+    double v = constant_real(c, i);
+    results[at] = begun[at] ? joined(word, results[at], v) : v;
+    begun[at] = true;
+  }
+  return results;
+}
+
 /* Over all axes or some of them. */
 bool fold_reduced(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
   int64_t axes[MOST_AXES], dims[MOST_AXES];
   bool over[MOST_AXES];
   bool keep = onnx_int(x, "keepdims", 1) != 0;
-  const char *type = x->at->type;
   int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
                   ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
                   : 0;
@@ -220,31 +257,10 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
   int64_t *wholes;
   if (!fold_room(x, &flat, &reals, &wholes) || each == 0)
     return onnx_fail(x, "nothing is left of it");
-  double *sums = arena_alloc(x->arena, (size_t)result->count + 1, sizeof *sums);
-  bool *begun = arena_alloc(x->arena, (size_t)result->count + 1, 1);
-  for (int64_t i = 0; i < c->count; i++) {
-    int64_t rest = i, to = 0, stride = 1;
-    for (int k = c->rank; k-- > 0;) {
-      to += over[k] ? 0 : rest % c->dims[k] * stride;
-      stride *= dims[k];
-      rest /= c->dims[k];
-    }
-    double v = constant_real(c, i);
-    if (!begun[to])
-      sums[to] = v;
-    else if (strcmp(type, "ReduceProd") == 0)
-      sums[to] *= v;
-    else if (strcmp(type, "ReduceMax") == 0)
-      sums[to] = v > sums[to] ? v : sums[to];
-    else if (strcmp(type, "ReduceMin") == 0)
-      sums[to] = v < sums[to] ? v : sums[to];
-    else
-      sums[to] += v;
-    begun[to] = true;
-  }
-  bool mean = strcmp(type, "ReduceMean") == 0;
+  const double *results = reduced(x, c, result, over);
+  double by = strcmp(x->at->type, "ReduceMean") == 0 ? (double)each : 1;
   for (int64_t i = 0; i < result->count; i++)
-    fold_put(reals, wholes, i, mean ? sums[i] / (double)each : sums[i]);
+    fold_put(reals, wholes, i, results[i] / by);
   int rank = 0;
   for (int i = 0; i < c->rank; i++)
     if (keep || !over[i])

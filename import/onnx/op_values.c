@@ -1,4 +1,5 @@
 /* Operators that work value by value, or along one axis. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -217,10 +218,10 @@ static const struct onnx_reduction {
 };
 
 static const struct onnx_reduction *reduction_of(const char *type) {
-  size_t i = 0;
-  while (i + 1 < sizeof reductions / sizeof *reductions &&
-         strcmp(reductions[i].type, type) != 0)
+  size_t i = 0, count = sizeof reductions / sizeof *reductions;
+  while (i < count && strcmp(reductions[i].type, type) != 0)
     i++;
+  assert(i < count); /* ops.def has no other */
   return &reductions[i];
 }
 
