@@ -4,24 +4,6 @@
 #include "import/reader.h"
 #include "import/statement.h"
 
-#define READ(constant, reader, ...) import_read_fn reader;
-#define TOLD(...)
-#include "import/kinds.def"
-#undef READ
-
-static const struct import_reader readers[] = {
-#define READ(constant, reader, label, ...) {label, reader},
-#include "import/kinds.def"
-#undef READ
-};
-
-static const enum file_kind_id kinds[] = {
-#define READ(constant, ...) KIND_##constant,
-#include "import/kinds.def"
-#undef READ
-#undef TOLD
-};
-
 void import_type_set(struct import_type *type, const char *name,
                      const enum layer_word *words) {
   type->name = name;
@@ -37,33 +19,6 @@ bool import_function_type(struct graph *graph, enum dialect dialect,
     *type = (struct import_type){graph_text(graph, format, SLICE_ARG(name)),
                                  {function->word}};
   return function;
-}
-
-#define TYPES(name, list) import_type_fn list;
-#include "import/types.def"
-#undef TYPES
-
-static void put_type(struct text *out, const char *format,
-                     const struct import_type *type) {
-  text_printf(out, "%s\t%s\t", format, type->name);
-  for (int i = 0; i < IMPORT_WORDS && type->words[i]; i++)
-    text_printf(out, "%s%s", i ? " " : "", word_name(type->words[i]));
-  text_putc(out, '\n');
-}
-
-void import_types(struct graph *graph, struct text *out) {
-  static const struct {
-    const char *name;
-    import_type_fn *list;
-  } formats[] = {
-#define TYPES(name, list) {name, list},
-#include "import/types.def"
-#undef TYPES
-  };
-  struct import_type type;
-  for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
-    for (size_t i = 0; formats[f].list(graph, i, &type); i++)
-      put_type(out, formats[f].name, &type);
 }
 
 bool import_given(const struct import_options *options, struct slice name,
@@ -84,21 +39,6 @@ struct byte_store import_bytes(const struct import_options *options,
   if (options->path && byte_store_open(&store, options->path))
     return store;
   return byte_store_of(file);
-}
-
-size_t import_reader_count(void) {
-  return sizeof readers / sizeof *readers;
-}
-
-const struct import_reader *import_reader_at(size_t index) {
-  return &readers[index];
-}
-
-const struct import_reader *import_reader_of(enum file_kind_id kind) {
-  for (size_t i = 0; i < import_reader_count(); i++)
-    if (kinds[i] == kind)
-      return &readers[i];
-  return NULL;
 }
 
 enum { MOST_TO_TRY = 20000 }; /* layers: for more, the first way has to do */

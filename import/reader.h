@@ -79,6 +79,7 @@ typedef bool import_type_fn(struct graph *graph, size_t index,
 struct import_reader {
   const char *name; /* "Darknet" */
   import_read_fn *read;
+  enum file_kind_id kind;
 };
 
 size_t import_reader_count(void);

@@ -20,7 +20,7 @@ static void put_input(struct graph *graph, struct text *out, int index) {
 }
 
 static void put_layer(struct text *out, const struct graph_node *node) {
-  text_put(out, graph_word(node->word));
+  text_put(out, word_name(node->word));
   for (size_t i = 0; i < node->args.count; i++)
     text_printf(out, " %s%s%s", node->args.at[i].before, node->args.at[i].value,
                 node->args.at[i].after ? node->args.at[i].after : "");

@@ -16,9 +16,9 @@ static const struct import_reader *reader_of(struct slice name) {
   static const struct {
     const char *suffix;
     struct import_reader reader;
-  } readers[] = {{".cfg", {"Darknet", darknet_read}},
-                 {".prototxt", {"Caffe", caffe_read}},
-                 {".json", {"Hugging Face", huggingface_read}}};
+  } readers[] = {{".cfg", {"Darknet", darknet_read, KIND_DARKNET}},
+                 {".prototxt", {"Caffe", caffe_read, KIND_CAFFE}},
+                 {".json", {"Hugging Face", huggingface_read, KIND_CONFIG}}};
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
     if (slice_ends(name, readers[i].suffix))
       return &readers[i].reader;

@@ -214,7 +214,8 @@ static int put_formatted(struct import_request *r, const struct graph *graph) {
 int request_make_source(struct import_request *r,
                         const struct opened_file *opening, struct graph *graph,
                         struct imported *result) {
-  static const struct import_reader modules = {"PyTorch", modules_read};
+  static const struct import_reader modules = {.name = "PyTorch",
+                                               .read = modules_read};
   const struct import_reader *reader =
       opening->modules ? &modules : import_reader_of(opening->kind);
   r->path = opening->path;
