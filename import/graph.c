@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/shown.h"
 #include "base/utf8.h"
+#include "layers/layer.h"
 
 void graph_open(struct graph *graph, struct arena *arena) {
   *graph = (struct graph){.arena = arena};
@@ -79,29 +80,8 @@ void graph_note(struct graph *graph, const char *format, ...) {
 }
 
 bool graph_has_weights(enum layer_word word) {
-  switch (word) {
-  case WORD_CONV:
-  case WORD_DWCONV:
-  case WORD_DECONV:
-  case WORD_LOCAL:
-  case WORD_FC:
-  case WORD_LINEAR:
-  case WORD_BN:
-  case WORD_LN:
-  case WORD_GN:
-  case WORD_PRELU:
-  case WORD_INSTNORM:
-  case WORD_RMSNORM:
-  case WORD_SCALE:
-  case WORD_AFFINE:
-  case WORD_EMBED:
-  case WORD_RNN:
-  case WORD_LSTM:
-  case WORD_GRU:
-  case WORD_ATTENTION:
-  case WORD_WEIGHT: return true;
-  default: return false;
-  }
+  const struct layer_kind *kind = layer_kind_find(slice_of(graph_word(word)));
+  return kind && kind->params;
 }
 
 bool graph_same_shape(const struct graph_shape *a,
