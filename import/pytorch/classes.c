@@ -4,7 +4,7 @@
 #include "import/pytorch/module.h"
 #include "import/window.h"
 
-/* Axes of windows, by the digit of its class: Conv2d, MaxPool1d. */
+/* The axes of windows, by the digit of its class: Conv2d, MaxPool1d. */
 static int axes_of(const struct modules *m) {
   return m->class.at[m->class.length - 2] - '0';
 }
@@ -66,13 +66,11 @@ static int64_t kernel_values(const struct graph_window *w, int64_t out,
   return graph_count(sizes, 3);
 }
 
-static bool is_left(struct modules *m, const struct graph_node *node) {
-  for (int i = 0; i < node->shape.rank; i++)
-    if (node->shape.size[i] < 1) {
-      module_fail(m, "its window is larger than the padded input");
-      return window_help(m->graph);
-    }
-  return true;
+static bool fits(struct modules *m, const struct graph_node *node) {
+  if (window_fits(m->graph, node))
+    return true;
+  module_fail(m, "its window is larger than the padded input");
+  return window_help(m->graph);
 }
 
 static bool add_conv(struct modules *m) {
@@ -82,7 +80,7 @@ static bool add_conv(struct modules *m) {
       !take_channels(m, &in, &out, &groups) || !module_has_channels(m, in))
     return false;
   struct graph_node *node = window_conv(m->graph, m->at, in, out, groups, &w);
-  return is_left(m, node) &&
+  return fits(m, node) &&
          take_biased(m, node, kernel_values(&w, out, in / groups), out);
 }
 
@@ -94,9 +92,9 @@ static bool add_deconv(struct modules *m) {
       !module_sizes(m, "output_padding", w.axes, 0, more) ||
       !take_channels(m, &in, &out, &groups) || !module_has_channels(m, in))
     return false;
-  if (!window_deconv(m->graph, m->at, out, groups, &w, more, &node))
-    return is_left(m, node);
-  return take_biased(m, node, kernel_values(&w, in, out / groups), out);
+  window_deconv(m->graph, m->at, out, groups, &w, more, &node);
+  return fits(m, node) &&
+         take_biased(m, node, kernel_values(&w, in, out / groups), out);
 }
 
 static bool add_linear(struct modules *m) {
@@ -111,7 +109,6 @@ static bool add_linear(struct modules *m) {
   struct graph_node *node =
       module_layer(m, module_shape(m)->rank == 1 ? WORD_FC : WORD_LINEAR);
   graph_int(m->graph, node, PART_CHANNELS, "", out);
-  node->shape.size[node->shape.rank - 1] = out;
   return take_biased(m, node, in * out, out);
 }
 
@@ -139,19 +136,14 @@ static bool pool(struct modules *m, enum layer_word word) {
   if (!is_map(m) || !take_window(m, &w))
     return false;
   bool ceil = module_is_true(m, "ceil_mode", false), padded = false;
-  struct graph_shape shape = *module_shape(m);
-  for (int i = 0; i < w.axes; i++) {
-    shape.size[i] = ceil ? window_count_up(&w, i, shape.size[i])
-                         : window_count(&w, i, shape.size[i]);
+  for (int i = 0; i < w.axes; i++)
     padded = padded || w.before[i];
-  }
   if (module_is_true(m, "return_indices", false) ||
       (padded && !module_is_true(m, "count_include_pad", true)) ||
       pickle_is(module_option(m, "divisor_override"), PICKLE_INTEGER))
     return module_fail(m, "its options are not supported");
   struct graph_node *node = window_pool(m->graph, word, m->at, &w, ceil);
-  node->shape = shape;
-  return is_left(m, node) && module_give(m, node);
+  return fits(m, node) && module_give(m, node);
 }
 
 static bool add_max_pool(struct modules *m) {
@@ -167,13 +159,10 @@ static bool whole(struct modules *m, enum layer_word word) {
   int axes = axes_of(m);
   if (!is_map(m) || !module_sizes(m, "output_size", axes, 1, sizes))
     return false;
-  struct graph_node *node = module_layer(m, word);
-  for (int i = 0; i < axes; i++) {
+  for (int i = 0; i < axes; i++)
     if (sizes[i] != 1)
       return module_fail(m, "only an output_size of 1 is supported");
-    node->shape.size[i] = 1;
-  }
-  return module_give(m, node);
+  return module_give(m, module_layer(m, word));
 }
 
 static bool add_whole_mean(struct modules *m) {
@@ -187,18 +176,13 @@ static bool add_whole_max(struct modules *m) {
 static bool add_flatten(struct modules *m) {
   const struct pickle_value *end = module_option(m, "end_dim");
   int64_t first = 0;
-  const struct graph_shape shape = *module_shape(m);
+  int rank = module_shape(m)->rank;
   if (!module_size(m, "start_dim", 0, &first))
     return false;
   if (first != 1 || !pickle_is(end, PICKLE_INTEGER) ||
-      (end->integer != -1 && end->integer != shape.rank))
+      (end->integer != -1 && end->integer != rank))
     return module_fail(m, "only a Flatten of all axes is supported");
-  if (shape.rank == 1)
-    return true;
-  struct graph_node *node = module_layer(m, WORD_FLATTEN);
-  node->shape =
-      (struct graph_shape){1, {graph_count(shape.size, (size_t)shape.rank)}};
-  return module_give(m, node);
+  return rank == 1 || module_give(m, module_layer(m, WORD_FLATTEN));
 }
 
 static bool add_dropout(struct modules *m) {

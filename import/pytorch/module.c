@@ -79,7 +79,7 @@ bool module_real(struct modules *m, const char *key, double *to) {
 /* Shapes */
 
 const struct graph_shape *module_shape(const struct modules *m) {
-  return &graph_at(m->graph, m->at)->shape;
+  return graph_shape(m->graph, m->at);
 }
 
 static int64_t channels_of(const struct modules *m) {
@@ -96,7 +96,8 @@ bool module_has_channels(struct modules *m, int64_t channels) {
 
 bool module_give(struct modules *m, const struct graph_node *node) {
   m->at = node->index;
-  return !m->graph->failed;
+  module_shape(m);
+  return !m->graph->failed && !m->graph->refused;
 }
 
 struct graph_node *module_layer(struct modules *m, enum layer_word word) {

@@ -60,12 +60,10 @@ static bool sort_names(struct tensor_file *file, struct arena *arena) {
   size_t count = file->tensors.count;
   const struct stored_tensor **named =
       arena_alloc(arena, count + 1, sizeof *named);
-  file->by_name = arena_alloc(arena, count + 1, sizeof *file->by_name);
+  file->by_name = named;
   for (size_t i = 0; i < count; i++)
     named[i] = &file->tensors.at[i];
   qsort(named, count, sizeof *named, by_name);
-  for (size_t i = 0; i < count; i++)
-    file->by_name[i] = (size_t)(named[i] - file->tensors.at);
   for (size_t i = 1; i < count; i++)
     if (strcmp(named[i - 1]->name, named[i]->name) == 0)
       return tensors_fail(file, arena, "two tensors are named `%s`",
@@ -122,35 +120,19 @@ void tensors_close(struct tensor_file *file) {
 
 const struct stored_tensor *tensors_find(const struct tensor_file *file,
                                          const char *name) {
-  size_t low = 0, high = file->tensors.count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const struct stored_tensor *at = &file->tensors.at[file->by_name[middle]];
-    int order = strcmp(name, at->name);
-    if (order == 0)
-      return at;
-    if (order < 0)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return NULL;
+  const struct stored_tensor key = {.name = name}, *at = &key, **found = NULL;
+  if (file->tensors.count)
+    found = bsearch(&at, file->by_name, file->tensors.count, sizeof *found,
+                    by_name);
+  return found ? *found : NULL;
 }
 
 const struct tensor_steps *tensors_steps(const struct tensor_file *file,
                                          const char *name) {
-  size_t low = 0, high = file->steps.count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    int order = strcmp(name, file->steps.at[middle].name);
-    if (order == 0)
-      return &file->steps.at[middle];
-    if (order < 0)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return NULL;
+  const struct tensor_steps key = {.name = name};
+  return file->steps.count ? bsearch(&key, file->steps.at, file->steps.count,
+                                     sizeof key, by_step)
+                           : NULL;
 }
 
 /* Values */

@@ -42,10 +42,10 @@ struct tensor_file {
   struct byte_store store;
   const char *format; /* "safetensors" */
   const char *part;   /* "state_dict": what of the file they are; NULL: all */
-  const struct pickle_value *module; /* a whole one of PyTorch, or NULL */
-  VEC(struct stored_tensor) tensors; /* in the file's order */
-  size_t *by_name;                   /* places in it */
-  VEC(struct tensor_steps) steps;    /* by name, too */
+  const struct pickle_value *module;    /* a whole one of PyTorch, or NULL */
+  VEC(struct stored_tensor) tensors;    /* in the file's order */
+  const struct stored_tensor **by_name; /* they, in order */
+  VEC(struct tensor_steps) steps;       /* by name, too */
   const char *origin; /* of the net that steps were measured on, or NULL */
   uint64_t missing;   /* bytes of values that are cut off */
   char fault[512];    /* what is wrong with the file */
