@@ -80,7 +80,7 @@ void graph_note(struct graph *graph, const char *format, ...) {
 }
 
 bool graph_has_weights(enum layer_word word) {
-  const struct layer_kind *kind = layer_kind_find(slice_of(graph_word(word)));
+  const struct layer_kind *kind = layer_kind_find(slice_of(word_name(word)));
   return kind && kind->params;
 }
 

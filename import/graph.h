@@ -113,8 +113,9 @@ struct graph_origin {
 
 struct graph {
   struct arena *arena;
-  bool ruled;         /* the rules of layers give all shapes, */
-  struct netc *rules; /* compiled here; NULL: nobody has asked for one */
+  bool ruled;              /* the rules of layers give all shapes, */
+  struct netc *rules;      /* compiled here; NULL: nobody has asked for one */
+  struct map ruled_before; /* nodes with a shape, by what was compiled */
   struct graph_node *refused; /* by one: the source will not compile */
   struct graph_origin at;
   const char *name; /* of the net */

@@ -3,31 +3,40 @@
  * inputs of its operands' shapes and compiled. A reader that names a layer
  * and its arguments needs no arithmetic of its own.
  */
-#include <string.h>
-
 #include "import/graph.h"
 #include "netc.h"
 
-/* `input n3 14x14x256`, once for each tensor. */
-static void put_input(struct graph *graph, struct text *out, int index) {
+/* `input n1 14x14x256` */
+static void put_input(struct graph *graph, struct text *out, const char *name,
+                      int number, int index) {
   const struct graph_node *node = graph_at(graph, index);
   const struct graph_shape *shape = graph_shape(graph, index);
   bool indices =
       node->indices || (node->word == WORD_INPUT && node->args.count > 0);
-  text_printf(out, "input n%d ", index);
+  text_printf(out, "input %s%d ", name, number);
   text_sizes(out, shape->size, shape->rank);
   text_printf(out, "%s\n", indices ? " : i32" : "");
 }
 
+/* The place of an operand's tensor among the operands: each has one input. */
+static int place_of(const struct graph_node *node, size_t i) {
+  int place = 0;
+  while (node->inputs.at[place] != node->inputs.at[i])
+    place++;
+  return place;
+}
+
 static void put_layer(struct text *out, const struct graph_node *node) {
   text_put(out, word_name(node->word));
-  for (size_t i = 0; i < node->args.count; i++)
-    text_printf(out, " %s%s%s", node->args.at[i].before, node->args.at[i].value,
-                node->args.at[i].after ? node->args.at[i].after : "");
+  for (size_t i = 0; i < node->args.count; i++) {
+    const struct part_text *arg = &node->args.at[i];
+    text_printf(out, " %s%s%s", arg->before, arg->value,
+                arg->after ? arg->after : "");
+  }
   for (size_t i = 0; node->inputs.count > 1 && i < node->inputs.count; i++)
-    text_printf(out, " n%d", node->inputs.at[i]);
+    text_printf(out, " n%d", place_of(node, i));
   if (node->keyed >= 0)
-    text_printf(out, " %sn%d", node->key, node->keyed);
+    text_printf(out, " %skeyed0", node->key);
   text_putc(out, '\n');
 }
 
@@ -35,27 +44,24 @@ static void put_layer(struct text *out, const struct graph_node *node) {
 static void put_keyed(struct graph *graph, struct text *out, int index) {
   const struct graph_node *node = graph_at(graph, index);
   if (node->word == WORD_INPUT) {
-    put_input(graph, out, index);
+    put_input(graph, out, "keyed", 0, index);
     return;
   }
-  put_input(graph, out, node->inputs.at[0]);
-  text_printf(out, "n%d: ", index);
+  put_input(graph, out, "keyed", 1, node->inputs.at[0]);
+  text_put(out, "keyed0: ");
   put_layer(out, node);
 }
 
-static struct text source_of(struct graph *graph, struct graph_node *node) {
+/* Equal layers on equal shapes have the same text. */
+static struct slice source_of(struct graph *graph, struct graph_node *node) {
   struct text out = text_new(graph->arena);
   if (node->keyed >= 0)
     put_keyed(graph, &out, node->keyed);
-  for (size_t i = 0; i < node->inputs.count; i++) {
-    size_t k = 0;
-    while (node->inputs.at[k] != node->inputs.at[i])
-      k++;
-    if (k == i && node->inputs.at[i] != node->keyed)
-      put_input(graph, &out, node->inputs.at[i]);
-  }
+  for (size_t i = 0; i < node->inputs.count; i++)
+    if (place_of(node, i) == (int)i && node->inputs.at[i] != node->keyed)
+      put_input(graph, &out, "n", (int)i, node->inputs.at[i]);
   put_layer(&out, node);
-  return out;
+  return text_slice(&out);
 }
 
 /* The slug of the first error; warnings may come before it. */
@@ -67,25 +73,41 @@ static const char *error_of(struct netc *netc) {
   return "";
 }
 
-const char *graph_refusal(struct graph *graph, int index) {
-  struct graph_node *node = graph_at(graph, index);
+/* Compiles the source, whose last layer the node is; an error, or NULL. */
+static const char *compile(struct graph *graph, struct slice source,
+                           struct graph_node *node) {
   struct netc_layer layer = {.size = sizeof layer};
-  if (!node->open || graph->failed || graph->refused)
-    return NULL;
-  node->open = false;
   if (!graph->rules && !(graph->rules = netc_open(NULL, NULL)))
     arena_fail(graph->arena);
-  struct text text = source_of(graph, node);
-  if (netc_load_text(graph->rules, "", text.at, text.length) != NETC_OK) {
-    graph->refused = node;
+  if (netc_load_text(graph->rules, "", source.at, source.length) != NETC_OK)
     return error_of(graph->rules);
-  }
   netc_layer(graph->rules, netc_layer_count(graph->rules) - 1, &layer);
   node->shape.rank = layer.out.rank;
   for (int i = 0; i < layer.out.rank; i++)
     node->shape.size[i] = layer.out.dims[i];
   node->indices = layer.out.type != NETC_FLOAT;
   return NULL;
+}
+
+const char *graph_refusal(struct graph *graph, int index) {
+  struct graph_node *node = graph_at(graph, index);
+  if (!node->open || graph->failed || graph->refused)
+    return NULL;
+  node->open = false;
+  struct slice source = source_of(graph, node);
+  struct map_entry *entry = map_add(graph->arena, &graph->ruled_before, source);
+  const struct graph_node *before = entry->pointer;
+  if (before) {
+    node->shape = before->shape;
+    node->indices = before->indices;
+    return NULL;
+  }
+  const char *error = compile(graph, source, node);
+  if (error)
+    graph->refused = node;
+  else
+    entry->pointer = node;
+  return error;
 }
 
 const struct graph_shape *graph_shape(struct graph *graph, int index) {
