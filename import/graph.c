@@ -16,8 +16,8 @@ void graph_open(struct graph *graph, struct arena *arena) {
 }
 
 /*
- * What a file says, without what could do things to a terminal, end a comment
- * or make the source no UTF-8.
+ * A text of the file without bytes that control a terminal, end a comment or
+ * are not UTF-8.
  */
 static struct text harmless(struct graph *graph, const char *format,
                             va_list args) {
@@ -150,7 +150,7 @@ int64_t graph_count(const int64_t *sizes, size_t count) {
   return product;
 }
 
-/* What is too large for a number no net has: it is not compared. */
+/* No net has so many that the count passes 2^63 - 1; it is not compared. */
 void graph_tensor(struct graph_node *node, const int64_t *sizes, size_t count) {
   if (!add_i64(node->params, graph_count(sizes, count), &node->params))
     node->params = INT64_MAX;

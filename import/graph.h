@@ -17,9 +17,9 @@
 #include "ops/function.h"
 
 /*
- * What an argument counts. Where equal blocks differ in one only, it becomes
- * a parameter of that letter; those of PART_NONE are the same or no block is
- * shared.
+ * An argument counts one of these. If equal blocks differ in one argument, it
+ * becomes a parameter with that letter. Blocks whose arguments of PART_NONE
+ * differ are not equal.
  */
 enum graph_part {
   PART_NONE,
@@ -43,7 +43,8 @@ struct part_text {
   const char *after; /* ":_"; NULL: nothing */
 };
 
-/* Of layers with weights; written where netc would choose otherwise. */
+/* Layers with weights have a bias or none; it is written where netc would
+ * choose otherwise. */
 enum graph_bias { BIAS_UNSAID, BIAS_WITH, BIAS_WITHOUT };
 
 /*
@@ -103,7 +104,7 @@ struct graph_error {
   struct graph_shape input; /* what another size of it may mend; rank 0: no */
 };
 
-/* What of the file is read: whatever is added to the graph is of it. */
+/* The part of the file that is being read: new nodes belong to it. */
 struct graph_origin {
   const char *name, *kind;
   size_t line;
@@ -150,7 +151,7 @@ bool graph_help(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Something of the file that the net does not have; said once. */
 void graph_note(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* What a layer reads: its inputs, then what it names by a key. */
+/* A layer reads its inputs, then the tensors that it names by keys. */
 static inline size_t graph_feeds(const struct graph_node *node) {
   return node->inputs.count + (node->keyed >= 0) + (node->values >= 0) +
          (node->mask >= 0);
@@ -171,7 +172,7 @@ struct graph_node *graph_input(struct graph *graph, const char *name,
                                const struct graph_shape *shape,
                                const char *dtype);
 
-/* Whether training changes something of layers of that word. */
+/* True if layers of that word have parameters. */
 bool graph_has_weights(enum layer_word word);
 
 bool graph_same_shape(const struct graph_shape *a, const struct graph_shape *b);
@@ -183,8 +184,8 @@ bool graph_same_shape(const struct graph_shape *a, const struct graph_shape *b);
  * from then on, and its reader may stop, as the source will not compile.
  */
 const struct graph_shape *graph_shape(struct graph *graph, int index);
-/* The same; returns the slug of the error if the rule refuses it now, or NULL.
- */
+/* Asks for the shape, too: the slug of the error if the rule refuses the layer
+ * now, or NULL. */
 const char *graph_refusal(struct graph *graph, int index);
 /* Gives all nodes their shapes, once the graph is read; those from a refused
  * one on have none. */
@@ -228,7 +229,7 @@ void graph_real(struct graph *graph, struct graph_node *node,
 void graph_eps(struct graph *graph, struct graph_node *node, double eps);
 /* The value that the last argument is left out for. */
 void graph_usual(struct graph_node *node, const char *value);
-/* The same, left out where the value is the usual one. */
+/* An integer that is left out where it has the usual value. */
 void graph_option(struct graph *graph, struct graph_node *node,
                   enum graph_part part, const char *before, int64_t value,
                   int64_t usual);

@@ -43,7 +43,7 @@ struct byte_store import_bytes(const struct import_options *options,
 
 enum { MOST_TO_TRY = 20000 }; /* layers: for more, the first way has to do */
 
-/* What outlives the passes: names of outputs, the source, its layers. */
+/* Keeps what outlives the passes: names of outputs, the source, its layers. */
 static void keep_plan(struct graph *graph, const struct source_plan *plan,
                       const struct text *source, struct imported *result) {
   for (size_t i = 0; i < graph->nodes.count; i++) {

@@ -1,6 +1,6 @@
 /*
- * What was imported is compiled, and every layer compared with what the file
- * says of its shape and its parameters.
+ * The source of an import is compiled, and each layer's shape and parameters
+ * are compared with the file's.
  */
 #include "import/proof.h"
 
@@ -34,7 +34,7 @@ static const char *name_of(const struct graph_node *node) {
   return node->name && *node->name ? node->name : node->kind;
 }
 
-/* What a node is; of `again`, what is used once more. */
+/* The word of a node's layer; for `again` that of the layer it uses. */
 static const char *word_of(const struct graph *graph,
                            const struct graph_node *node) {
   bool again = node->word == WORD_AGAIN;
@@ -88,7 +88,7 @@ bool import_holds(struct import_proof *p, struct graph *graph,
   struct slice text = text_slice(&result->source);
   graph->failed = false;
   graph->error = (struct graph_error){0};
-  /* Its lines are none of the file's. */
+  /* The lines of the source are none of the file's. */
   p->loaded =
       netc_load_text(p->netc, graph_text(graph, "%s, imported", p->path),
                      text.at, text.length);

@@ -85,21 +85,21 @@ struct import_reader {
 size_t import_reader_count(void);
 const struct import_reader *import_reader_at(size_t index);
 
-/* Of a kind of files; NULL: it has none. */
+/* The reader of a kind of files; NULL: there is none. */
 const struct import_reader *import_reader_of(enum file_kind_id kind);
 
 /* A table of all that readers know, a line each: format, layer, words. */
 void import_types(struct graph *graph, struct text *out);
 
-/* What an import gives: the source, and the layers of its lines, if the reader
-   gave layers and no source. */
+/* The result of an import: the source, and the layers of its lines, if the
+   reader gave layers and no source. */
 enum { IMPORT_WAYS = 32 };
 
 struct imported {
   struct text source;
   size_t layer_count;
   struct graph_node **layers; /* in the order of the source's layers */
-  /* Of each way to say it that was tried, and of the one that this is. */
+  /* By way to write it: the lines of each that was tried; those of this one. */
   int lines[IMPORT_WAYS], least;
 };
 
@@ -111,10 +111,10 @@ bool import_file(const struct import_reader *reader, struct slice file,
                  const char *name, const struct import_options *options,
                  struct graph *graph, struct imported *result);
 
-/* The same graph in the next way, with more lines; false: there is none. */
+/* Writes the graph in the next way, with more lines; false: there is none. */
 bool import_longer(struct graph *graph, struct imported *result);
 
-/* The same graph once more, with a line a layer. */
+/* Writes the graph with a line a layer. */
 void import_flat(struct graph *graph, struct imported *result);
 
 #endif

@@ -129,7 +129,7 @@ struct graph_node *window_conv(struct graph *graph, int input,
   return node;
 }
 
-/* What is cut off at the sides. */
+/* The padding of `deconv` is cut off at the sides. */
 static void put_cut(struct graph *graph, struct graph_node *node,
                     const struct graph_window *w) {
   bool even = is_even(w->before, w->axes) && is_even(w->after, w->axes);

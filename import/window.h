@@ -11,14 +11,14 @@ struct graph_window {
   int64_t kernel[3], stride[3], dilate[3], before[3], after[3];
 };
 
-/* The same on each of so many axes, without padding. */
+/* A window that is equal on all axes, without padding. */
 struct graph_window window_square(int axes, int64_t kernel, int64_t stride);
 
-/* Whether the layer's rule finds its window no larger than the padded input;
+/* False if the layer's rule finds its window larger than the padded input;
  * a layer that it refuses for another reason is reported later. */
 bool window_fits(struct graph *graph, const struct graph_node *node);
 
-/* What to do where a window is larger than its padded input; false. */
+/* Adds the help for a window that is larger than its padded input; false. */
 bool window_help(struct graph *graph);
 
 /*

@@ -57,7 +57,7 @@ static int put_source(struct netc *netc, struct arena *arena) {
   return (int)status;
 }
 
-/* What the source that was made of it says, or else what is wrong with it. */
+/* Shows the source that was made of the file, or else its errors. */
 static int make_source(struct netc *netc, struct graph *graph,
                        const struct import_reader *reader, const char *path,
                        const char *text) {

@@ -53,7 +53,7 @@ int request_refuse(const struct import_request *r, struct graph *graph) {
                      SLICE_ARG(e->message));
 }
 
-/* That a shorter source is not the file's net is a mistake of ours. */
+/* If a shorter source is not the file's net, the mistake is ours. */
 static int settle(struct import_request *r, struct graph *graph,
                   struct imported *result) {
   struct import_proof proof = {.netc = r->netc, .path = r->path};
@@ -94,7 +94,7 @@ static void tell_folded(const struct import_request *r,
              graph->folded);
 }
 
-/* What lies in the file: netc's own type is one for all of the net. */
+/* Reports the types in the file, since netc has one for all of the net. */
 static void tell_stored(const struct import_request *r,
                         const struct graph *graph) {
   struct netc_inference ours = {.size = sizeof ours};
@@ -146,8 +146,8 @@ static int find_values(struct import_request *r,
 }
 
 /*
- * What an error says of a picture that is too small, with the first usual size
- * that the file can be read with: templates have 1x1x3.
+ * Mends the help for a picture that is too small: it names the first usual size
+ * with which the file can be read. Templates have 1x1x3.
  */
 static void try_sizes(struct import_request *r,
                       const struct import_reader *reader, struct slice text,

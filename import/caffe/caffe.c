@@ -153,7 +153,8 @@ static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
   return add_input(c, top, layer->line, &size);
 }
 
-/* What a data layer reads; after the first are labels, for the loss alone. */
+/* Makes an input of what a data layer reads: its first top. The others are
+ * labels, which the loss alone needs. */
 static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
   struct prototxt_field *shape =
       prototxt_find(prototxt_find(layer->message, "input_param"), "shape");
@@ -232,8 +233,8 @@ static void read_tops(struct caffe *c, struct caffe_layer *layer) {
 }
 
 /*
- * What a data layer gives beside its first top, or in the training phase
- * alone, is an input if something reads it.
+ * Another top of a data layer, or one of the training phase alone, is an input
+ * if something reads it.
  */
 static bool add_missing(struct caffe *c, struct slice top) {
   for (struct prototxt_field *f = c->layers; f && !c->graph->failed;

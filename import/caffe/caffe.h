@@ -47,7 +47,7 @@ int64_t caffe_int(struct caffe *caffe, const char *name, int64_t usual,
                   int64_t least);
 double caffe_real(struct caffe *caffe, const char *name, double usual);
 bool caffe_bool(struct caffe *caffe, const char *name, bool usual);
-/* Whether it is given as that enumerator, by word or by number. */
+/* True if it is given as that enumerator, by word or by number. */
 bool caffe_is(struct caffe *caffe, const char *name, const char *word,
               const char *number);
 /* `axis`, of which -1 is the last. */
@@ -71,7 +71,7 @@ struct graph_node *caffe_with_real(struct caffe *caffe, enum layer_word word,
 bool caffe_give(struct caffe *caffe, const struct graph_node *node);
 /* "`conv1` (Convolution): WHAT"; false. */
 bool caffe_fail(struct caffe *caffe, const char *what);
-/* Whether its `axis` is that of channels, the usual one. */
+/* True if its `axis` is that of channels, the usual one. */
 bool caffe_is_by_channel(struct caffe *caffe);
 /* Fails unless the first bottom is a picture. */
 bool caffe_is_map(struct caffe *caffe);
@@ -86,7 +86,7 @@ void caffe_values_end(struct caffe *caffe);
    wanted, or there is an error. */
 float *caffe_take(struct caffe *caffe, struct graph_node *node,
                   const char *name, int place, int64_t count);
-/* Whether values are wanted, which this layer's cannot be converted to. */
+/* True, with an error, if values are wanted: this layer's are not converted. */
 bool caffe_lacks_values(struct caffe *caffe, const char *why);
 /* A trained tensor: its sizes in the file, and its values. */
 #define CAFFE_TENSOR(caffe, node, name, place, ...) \
@@ -102,7 +102,7 @@ typedef bool caffe_add_fn(struct caffe *caffe);
 #include "import/caffe/caffe.def"
 #undef TYPE
 
-/* Whether netc has that type, as it is written today. */
+/* True if netc has that type, as it is written today. */
 bool caffe_knows_type(const char *type);
 /* Today's name of a type of the old `layers`: CONVOLUTION; NULL: none. */
 const char *caffe_type(struct slice old);

@@ -302,7 +302,7 @@ static bool says_dropout(struct slice text) {
   return false;
 }
 
-/* Its name is all that is known: ENet's spatial dropout. */
+/* Nothing but its name is known: ENet's spatial dropout. */
 bool caffe_python(struct caffe *c) {
   if (!says_dropout(prototxt_text(c->params, "layer", "")) &&
       !says_dropout(prototxt_text(c->params, "module", "")))

@@ -173,7 +173,7 @@ bool caffe_reduction(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-/* Of Fast R-CNN: a map and its boxes, each with the sample that it is of. */
+/* Fast R-CNN reads a map and boxes, each with the number of its sample. */
 bool caffe_roi_pooling(struct caffe *c) {
   int64_t size[3] = {caffe_int(c, "pooled_h", 0, 1),
                      caffe_int(c, "pooled_w", 0, 1), caffe_channels(c)};

@@ -82,7 +82,7 @@ bool caffe_depthwise(struct caffe *c) {
   return convolution(c, caffe_channels(c), caffe_channels(c));
 }
 
-/* Of other forks: a convolution whose `group` says it. */
+/* In other forks it is a convolution, and `group` says how many. */
 bool caffe_grouped(struct caffe *c) {
   if (prototxt_find(c->params, "group"))
     return caffe_convolution(c);
@@ -107,8 +107,8 @@ bool caffe_deconvolution(struct caffe *c) {
   return give_biased(c, node, out);
 }
 
-/* Whether an output is rounded up; only with padding a window has to begin
- * inside it. */
+/* True if the size is rounded up. A window has to begin inside the padded
+ * input only if there is padding. */
 static bool is_cut(const struct graph_window *w, int axis, int64_t in) {
   int64_t out = window_count(w, axis, in);
   if (w->before[0] || w->before[1])

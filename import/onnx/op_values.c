@@ -201,7 +201,7 @@ bool op_softmax(struct onnx *x) {
 
 /* Reductions. */
 
-/* What is done to each value before and to each result after them. */
+/* A reduction applies a layer to each value before, and one to each result. */
 static const struct onnx_reduction {
   const char *type;
   enum layer_word before, word, after;

@@ -1,4 +1,4 @@
-/* What each class of torch.nn becomes. */
+/* Classes of torch.nn become layers: a row each. */
 #include <inttypes.h>
 
 #include "import/pytorch/module.h"

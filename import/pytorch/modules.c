@@ -1,5 +1,5 @@
 /*
- * What torch.save wrote of a whole nn.Sequential: a tree of modules with
+ * Reads a whole nn.Sequential that torch.save wrote: a tree of modules with
  * their options as data. Modules of other classes have their order in code,
  * which nobody runs here: they are refused by name.
  */
@@ -75,7 +75,7 @@ static const struct pickle_value *first_of(const struct pickle_value *module) {
   return module;
 }
 
-/* What the first module reads; a map's size is not in the file. */
+/* The input is that of the first module; a map's size is not in the file. */
 static bool add_input(struct modules *m) {
   struct graph_shape shape = {0};
   const struct pickle_value *channels;

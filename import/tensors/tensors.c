@@ -251,7 +251,7 @@ bool tensors_floats(struct tensor_file *file, const struct stored_tensor *t,
   return true;
 }
 
-/* What PyTorch's norms count, and tables that are no parameters. */
+/* PyTorch's norms keep statistics, and some tables are no parameters. */
 bool tensor_is_buffer(const struct stored_tensor *t) {
   static const char *const buffers[] = {"running_mean", "running_var",
                                         "num_batches_tracked", "inv_freq",

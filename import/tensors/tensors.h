@@ -26,8 +26,8 @@ struct stored_tensor {
 };
 
 /*
- * What whole numbers stand for: (value - zero) * scale, with one of both for
- * all values, or for each place of the first axis.
+ * Whole numbers stand for (value - zero) * scale, with one scale and zero for
+ * all values, or one for each place of the first axis.
  */
 struct tensor_steps {
   const char *name; /* "conv1.weight", or "conv1.output" of a layer */
@@ -58,7 +58,7 @@ struct tensor_file {
  */
 bool tensors_open(struct tensor_file *file, const char *path,
                   struct arena *arena);
-/* The same of a file that is open, which stays so. */
+/* Reads a file that is open already, and leaves it open. */
 bool tensors_open_file(struct tensor_file *file, int open, struct arena *arena);
 void tensors_close(struct tensor_file *file);
 
@@ -78,7 +78,7 @@ bool tensors_floats(struct tensor_file *file, const struct stored_tensor *t,
 const struct tensor_steps *tensors_steps(const struct tensor_file *file,
                                          const char *name);
 
-/* The same of whole numbers of up to 32 bits. */
+/* Values that are whole numbers of up to 32 bits. */
 bool tensors_ints(struct tensor_file *file, const struct stored_tensor *t,
                   int64_t first, int64_t count, int32_t *to);
 
@@ -86,7 +86,7 @@ bool tensors_ints(struct tensor_file *file, const struct stored_tensor *t,
 bool tensors_bytes(struct tensor_file *file, const struct stored_tensor *t,
                    uint64_t first, size_t count, void *to);
 
-/* Whether its values are no parameters: statistics, tables, counters. */
+/* True if its values are no parameters: statistics, tables, counters. */
 bool tensor_is_buffer(const struct stored_tensor *t);
 
 /* For readers of formats: false each, with `fault` made harmless. */
