@@ -203,7 +203,7 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
     keep_weights(tape, read[1]);
   op.in_count = 2;
   add_input(tape, in, by_rows, read, &op);
-  if (!op.spares || tape->values.at[in].needs_gradient)
+  if (!op.guarded || tape->values.at[in].needs_gradient)
     op.keeps |= KEEPS_IN(1);
   op.first_param = late ? 0 : 1;
   op.param_count = plain;

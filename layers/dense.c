@@ -206,7 +206,7 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
                          .layout = LAYOUT_ROWS,
                          .splits = true,
                          .by_rows = several_rows(layer),
-                         .spares = true,
+                         .guarded = true,
                          .cast = CAST_LOW});
   return dense->lora.rank ? adapt(layer, tape, in[0], base) : base;
 }

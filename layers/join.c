@@ -302,7 +302,7 @@ static size_t mul_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   return pairwise(layer, tape, in,
                   (struct operation){.keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                     .spares = true,
+                                     .guarded = true,
                                      .reduces = true});
 }
 
@@ -464,7 +464,7 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
                                             .out = extent_of(&layer->out),
                                             .layout = LAYOUT_ROWS,
                                             .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                            .spares = true,
+                                            .guarded = true,
                                             .cast = CAST_LOW});
 }
 

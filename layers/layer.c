@@ -392,5 +392,5 @@ size_t layer_weigh(struct tape *tape, size_t in, int factors, bool folds,
                                             .by_channel = true,
                                             .folds = folds,
                                             .back_work = summed,
-                                            .spares = true});
+                                            .guarded = true});
 }

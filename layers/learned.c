@@ -37,7 +37,7 @@ static size_t affine_trace(const struct layer *layer, struct tape *tape,
                                       .elementwise = true,
                                       .by_channel = true,
                                       .folds = true,
-                                      .spares = true,
+                                      .guarded = true,
                                       .back_work = summed,
                                       .back_more = factors});
 }

@@ -108,7 +108,7 @@ static size_t multiply(struct tape *tape, const char *name, size_t in,
                          .rows = order,
                          .by_rows = step->several,
                          .layout = step->rows ? LAYOUT_ROWS : LAYOUT_AS_INPUT,
-                         .spares = step->rows,
+                         .guarded = step->rows,
                          .cast = CAST_LOW});
 }
 
@@ -233,7 +233,7 @@ static size_t scaled(struct tape *tape, const struct lora_site *site, size_t in,
                                             .in_count = 2,
                                             .out = site->steps[1].out,
                                             .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                            .spares = true,
+                                            .guarded = true,
                                             .reduces = true,
                                             .elementwise = true,
                                             .by_channel = true});

@@ -98,7 +98,7 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
   if (reduction == REDUCE_SUM) {
     op.gradient = GRADIENT_SHARED;
     op.map = MAP_NONE;
-    op.turns = tape->lowers ? ROWS_TOGETHER : spread_rows(layer, gone);
+    op.gradient_rows = tape->lowers ? ROWS_TOGETHER : spread_rows(layer, gone);
   }
   if (largest && over->axes.count > 1) {
     op.keeps = KEEPS_IN(0) | KEEPS_OUT;     /* backward compares them again */

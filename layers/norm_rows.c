@@ -120,7 +120,7 @@ static size_t rms_steps(struct tape *tape, size_t in,
   step.in_count = 2;
   step.keeps = KEEPS_IN(0) | KEEPS_IN(1);
   step.inner = false;
-  step.elementwise = step.spares = step.reduces = true;
+  step.elementwise = step.guarded = step.reduces = true;
   size_t value = tape_run(tape, &step);
   if (scale < 0)
     return value;

@@ -193,7 +193,7 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
                                        .layout = lies,
                                        .keeps = KEEPS_IN(0),
                                        .param_count = 1,
-                                       .spares = true,
+                                       .guarded = true,
                                        .view = true, /* of what bmm gives */
                                        .packs_gradient = patch->bias == BIAS_NO
                                                              ? PACKS_PLACES

@@ -188,14 +188,15 @@ static size_t permute_trace(const struct layer *layer, struct tape *tape,
     out.stride[i] = from.stride[axis];
     gradient.stride[axis] = given.stride[i];
   }
-  return layer_run(layer, tape, in[0],
-                   (struct operation){
-                       .name = "permute",
-                       .does = LOWERS(VIEW, .out = &out),
-                       .layout = layout_of_view(tape, &out, false),
-                       .result = RESULT_VIEW,
-                       .gradient = GRADIENT_SHARED,
-                       .turns = strides_rows(&gradient, strides_values(&out))});
+  return layer_run(
+      layer, tape, in[0],
+      (struct operation){.name = "permute",
+                         .does = LOWERS(VIEW, .out = &out),
+                         .layout = layout_of_view(tape, &out, false),
+                         .result = RESULT_VIEW,
+                         .gradient = GRADIENT_SHARED,
+                         .gradient_rows =
+                             strides_rows(&gradient, strides_values(&out))});
 }
 
 static size_t slice_trace(const struct layer *layer, struct tape *tape,

@@ -119,8 +119,8 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
                           .by_channel = true,
                           .out = out,
                           .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                          .spares = true,
-                          .rings = true,
+                          .guarded = true,
+                          .attends = true,
                           .macs = size_product(scores_of(r).count, r->s.dim),
                           .cast = CAST_LOW});
 }
@@ -325,7 +325,7 @@ static size_t talk(const struct attention_recorder *r, size_t scores,
                                          .keeps = KEEPS_IN(0),
                                          .first_param = r->places.talk[which],
                                          .param_count = 2,
-                                         .spares = true,
+                                         .guarded = true,
                                          .cast = CAST_LOW});
   if (r->tape->lowers)
     out = strides_move(&out, 3, 1);

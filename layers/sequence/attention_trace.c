@@ -84,7 +84,7 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
                          .first_param = p->first,
                          .param_count = p->count,
                          .splits = true,
-                         .spares = true,
+                         .guarded = true,
                          .cast = CAST_LOW});
   if (p->adapted)
     value = adapt(r, p, in, value, rows, &seen);
@@ -411,7 +411,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                           .in = in,
                           .in_count = 3 + masked,
                           .by_channel = true,
-                          .rings = true,
+                          .attends = true,
                           .out = attention_rows(r, r->s.queries, r->s.width),
                           .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) |
                                    KEEPS_OUT | (masked ? KEEPS_IN(3) : 0),

@@ -176,7 +176,7 @@ static size_t multiply(const struct convlstm_steps *s, size_t x, size_t y) {
              (struct operation){.name = "mul",
                                 .out = s->unit,
                                 .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                .spares = true});
+                                .guarded = true});
 }
 
 /* Of a clip, whose maps have their channels first. */
@@ -195,14 +195,14 @@ static struct strides maps_first(const struct shape *clip) {
  */
 static size_t clip_of(const struct layer *layer, struct tape *tape, size_t in) {
   struct strides lies = maps_first(layer->in[0]);
-  return tape_run_on(
-      tape, in,
-      (struct operation){.name = "permute",
-                         .out = *tape_extent(tape, in),
-                         .layout = tape->values.at[in].strides,
-                         .result = RESULT_VIEW,
-                         .gradient = GRADIENT_SHARED,
-                         .turns = strides_rows(&lies, strides_values(&lies))});
+  return tape_run_on(tape, in,
+                     (struct operation){.name = "permute",
+                                        .out = *tape_extent(tape, in),
+                                        .layout = tape->values.at[in].strides,
+                                        .result = RESULT_VIEW,
+                                        .gradient = GRADIENT_SHARED,
+                                        .gradient_rows = strides_rows(
+                                            &lies, strides_values(&lies))});
 }
 
 /* The clip's map of a step: two views, whose gradients are whole clips. */

@@ -50,7 +50,7 @@ static size_t project(const struct deform_recorder *r, const char *name,
                       .param_count = 2,
                       .splits = true,
                       .by_rows = rows > 1,
-                      .spares = true,
+                      .guarded = true,
                       .cast = CAST_LOW});
 }
 
@@ -221,7 +221,7 @@ static size_t locate(const struct deform_recorder *r, size_t offsets, size_t at,
     size = cut_places(r, at, 2);
     offsets = with_places(r, offsets, size, 2,
                           (struct operation){.keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                             .spares = true,
+                                             .guarded = true,
                                              .reduces = true});
     offsets = with_number(r, offsets, DOES_SCALE, 0.5);
   }
@@ -346,7 +346,7 @@ static size_t weigh(const struct deform_recorder *r, size_t found,
                    .out = by_query(r, size_product(r->s.seen, r->s.channels)),
                    .elementwise = true,
                    .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                   .spares = true,
+                   .guarded = true,
                    .reduces = true});
 }
 

@@ -172,7 +172,7 @@ static size_t project_beside(const struct recorder *m, const char *name,
                                       .first_param = param,
                                       .param_count = 1,
                                       .splits = true,
-                                      .spares = true,
+                                      .guarded = true,
                                       .cast = CAST_LOW});
 }
 

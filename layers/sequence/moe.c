@@ -116,7 +116,7 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                                            .out = all,
                                            .keeps = KEEPS_IN(0),
                                            .all_params = true,
-                                           .spares = true,
+                                           .guarded = true,
                                            .cast = CAST_LOW});
   scores = unary(
       tape, scores,
@@ -250,7 +250,7 @@ static size_t moe_trace(const struct layer *layer, struct tape *tape,
                                          .in_count = 2,
                                          .out = rows,
                                          .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                         .spares = true,
+                                         .guarded = true,
                                          .back_work = rows});
   tape->share = NULL;
   turn->sum = combine(tape, weighed);

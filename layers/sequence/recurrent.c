@@ -302,7 +302,7 @@ static size_t whole_layers(const struct layer *layer, struct tape *tape,
                            .back_work = work,
                            .first_param = (int)(i * ways) * params,
                            .param_count = (int)ways * params,
-                           .spares = true,
+                           .guarded = true,
                            .cast = CAST_LOW});
     work = all;
     if (i + 1 < recurrent->layers)
@@ -321,7 +321,7 @@ static size_t by_samples(const struct layer *layer, struct tape *tape,
                          .out = *tape_extent(tape, x),
                          .result = RESULT_VIEW,
                          .gradient = GRADIENT_SHARED,
-                         .turns = ROWS_OF_ONE};
+                         .gradient_rows = ROWS_OF_ONE};
   op.layout = layout_by_steps(tape, &layer->out, false);
   return tape_run_on(tape, x, op);
 }

@@ -126,7 +126,7 @@ static size_t product(struct recurrent_run *s, size_t x, const size_t *weights,
   return recurrent_many(
       s, in, weights[1] == SIZE_MAX ? 2 : 3, NULL, 0,
       (struct operation){
-          .name = "linear", .out = out, .keeps = KEEPS_IN(0), .spares = true});
+          .name = "linear", .out = out, .keeps = KEEPS_IN(0), .guarded = true});
 }
 
 /* (1 - z) tanh(n + W (r h)) + z h */

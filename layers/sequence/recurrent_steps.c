@@ -62,7 +62,7 @@ static size_t multiply_in_place(struct recurrent_run *s, size_t x, size_t y) {
                                              .result = RESULT_VIEW,
                                              .keeps = KEEPS_IN(1),
                                              .kept = {s->unit},
-                                             .spares = true});
+                                             .guarded = true});
 }
 
 /* While `held` is there, too, if there is any. */
@@ -73,7 +73,7 @@ static size_t multiply_beside(struct recurrent_run *s, size_t x, size_t y,
                         (struct operation){.name = "mul",
                                            .out = s->unit,
                                            .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                           .spares = true});
+                                           .guarded = true});
 }
 
 size_t recurrent_multiply(struct recurrent_run *s, size_t x, size_t y) {
@@ -113,7 +113,7 @@ size_t recurrent_matrix(struct recurrent_run *s, size_t x, bool state,
                          .first_param = s->first_param + state,
                          .param_count = 1 + recurrent_has_bias(s, state),
                          .param_step = 2,
-                         .spares = true});
+                         .guarded = true});
 }
 
 static size_t rnn_step(struct recurrent_run *s, size_t x, size_t hidden) {
@@ -132,7 +132,7 @@ size_t recurrent_project(struct recurrent_run *s, size_t hidden) {
                          .keeps = KEEPS_IN(0),
                          .first_param = s->first_param + params - 1,
                          .param_count = 1,
-                         .spares = true});
+                         .guarded = true});
 }
 
 /* Gates: input, forget, cell, output. Who calls it has the cell until there is
@@ -325,7 +325,7 @@ size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
                                             .out = *tape_extent(tape, in),
                                             .result = RESULT_VIEW,
                                             .gradient = GRADIENT_SHARED,
-                                            .turns = ROWS_OF_ONE});
+                                            .gradient_rows = ROWS_OF_ONE});
   s.hidden = recurrent_zeros(&s, size_product((int64_t)all, s.state));
   if (gates == 4)
     s.cell = recurrent_zeros(&s, size_product((int64_t)all, s.units));

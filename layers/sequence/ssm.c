@@ -190,7 +190,7 @@ static size_t project(const struct ssm_recorder *r, const char *name, size_t in,
                                 .first_param = param,
                                 .param_count = count,
                                 .splits = true,
-                                .spares = true,
+                                .guarded = true,
                                 .cast = CAST_LOW});
 }
 
@@ -366,7 +366,7 @@ static size_t fused(const struct ssm_recorder *r, size_t in) {
                                                         : (int)OUTSIDE,
                                 .param_count = 1,
                                 .splits = true,
-                                .spares = true,
+                                .guarded = true,
                                 .cast = CAST_LOW});
 }
 

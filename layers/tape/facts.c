@@ -3,9 +3,9 @@
 
 #include "base/hash.h"
 
-enum { RECENT = 64 }; /* a power of two: kinds of operations that alternate */
+enum { RECENT = 64 }; /* kinds of operations that alternate; a power of two */
 
-/* By some members, none of them an address: equal bytes on every run. */
+/* Addresses are left out, so that every run chooses the same places. */
 static size_t place_of(const struct op_facts *facts) {
   uint64_t sum = hash_text(HASH_TEXT, slice_of(facts->name));
   sum = hash_word(sum, (uint64_t)facts->work.count);
@@ -15,40 +15,28 @@ static size_t place_of(const struct op_facts *facts) {
   return (size_t)(sum >> 32) % RECENT;
 }
 
-static bool same_form(const struct op_facts *a, const struct op_facts *b) {
-  return a->name == b->name && a->in_count == b->in_count &&
-         a->out_count == b->out_count && a->saved_count == b->saved_count &&
-         a->held_count == b->held_count && a->param_count == b->param_count &&
-         a->frozen_count == b->frozen_count && a->result == b->result &&
-         a->gradient == b->gradient && a->elementwise == b->elementwise &&
-         a->folds == b->folds && a->listed == b->listed &&
-         a->splits == b->splits && a->by_channel == b->by_channel &&
-         a->scores == b->scores && a->rings == b->rings &&
-         a->exchanges == b->exchanges && a->core == b->core &&
-         a->macs == b->macs && a->ahead == b->ahead &&
-         a->by_sample == b->by_sample &&
-         a->input_by_sample == b->input_by_sample && a->packs == b->packs &&
-         a->on_view == b->on_view && a->turns == b->turns && a->map == b->map &&
-         a->parts == b->parts && a->by_rows == b->by_rows &&
-         a->matrix_last == b->matrix_last &&
-         a->packs_gradient == b->packs_gradient && a->reduces == b->reduces &&
-         a->gradient_as_in == b->gradient_as_in &&
-         a->gives_frozen == b->gives_frozen && a->quiet == b->quiet &&
-         a->inner == b->inner && a->drops == b->drops;
+static bool extents_equal(const void *a, const void *b, size_t size) {
+  const struct extent *x = a, *y = b;
+  for (size_t i = 0; i < size / sizeof *x; i++)
+    if (!extent_equal(&x[i], &y[i]))
+      return false;
+  return true;
 }
 
 bool facts_equal(const struct op_facts *a, const struct op_facts *b) {
   if (a == b)
     return true;
-  bool same = same_form(a, b) && extent_equal(&a->work, &b->work) &&
-              extent_equal(&a->back_work, &b->back_work) &&
-              extent_equal(&a->back_more, &b->back_more) &&
-              extent_equal(&a->unpacked, &b->unpacked) &&
-              extent_equal(&a->gathered, &b->gathered) &&
-              extent_equal(&a->back_gathered, &b->back_gathered);
-  for (size_t i = 0; same && i < sizeof a->kept / sizeof *a->kept; i++)
-    same = extent_equal(&a->kept[i], &b->kept[i]);
-  return same;
+#define FACT(type, member)    \
+  if (a->member != b->member) \
+    return false;
+#define FOUND FACT
+#include "layers/tape/facts.def"
+#define FOUND_EXTENT(member)                                    \
+  if (!extents_equal(&a->member, &b->member, sizeof a->member)) \
+    return false;
+#define EXTENT(member, said, found) FOUND_EXTENT(member)
+#include "layers/tape/facts.def"
+  return true;
 }
 
 const struct op_facts *tape_facts(struct tape *tape,

@@ -113,7 +113,7 @@ bool tape_trains(const struct tape *tape, int index) {
 static bool keeps_weights(const struct tape *tape, const struct operation *op,
                           const size_t *in) {
   return tape->mixed && op->cast == CAST_LOW && op->param_count &&
-         (!op->spares || tape->values.at[in[0]].needs_gradient);
+         (!op->guarded || tape->values.at[in[0]].needs_gradient);
 }
 
 /*
@@ -185,7 +185,7 @@ static void save(struct tape *tape, struct recorded *stored, size_t value) {
  */
 static bool is_read(const struct tape *tape, const struct operation *op,
                     const size_t *in, int which) {
-  if (!op->spares || (op->param_count && tape_trains(tape, op->first_param)))
+  if (!op->guarded || (op->param_count && tape_trains(tape, op->first_param)))
     return true;
   for (int i = 0; i < op->in_count - op->held; i++)
     if (i != which && tape->values.at[in[i]].needs_gradient)
@@ -288,7 +288,7 @@ static size_t run_with_all(struct tape *tape, const struct operation *op) {
 /* bmm, where matmul does not fold the axes: ATen/native/LinearAlgebra.cpp */
 static bool multiplies_samples(const struct tape *tape,
                                const struct operation *op) {
-  return op->cast == CAST_LOW && op->spares && op->in_count &&
+  return op->cast == CAST_LOW && op->guarded && op->in_count &&
          tape->profile->turned_products && op->rows == ROWS_TURNED;
 }
 
@@ -320,41 +320,20 @@ static struct op_facts facts_of(const struct tape *tape,
                                 const struct operation *op) {
   struct op_facts facts;
   memset(&facts, 0, sizeof facts); /* the holes, too: tape_facts() */
-  facts.name = op->name;
-  facts.in_count = op->in_count;
-  facts.held_count = op->held;
-  facts.result = op->result == RESULT_IN_PLACE && !may_overwrite(tape, op)
-                     ? RESULT_NEW
-                     : op->result;
+#define FACT(type, member) facts.member = op->member;
+#include "layers/tape/facts.def"
+  if (op->result == RESULT_IN_PLACE && !may_overwrite(tape, op))
+    facts.result = RESULT_NEW;
   facts.on_view =
       facts.result == RESULT_IN_PLACE && tape->values.at[op->in[0]].view;
-  facts.gradient = op->gradient;
-  facts.elementwise = op->elementwise;
-  facts.folds = op->folds;
-  facts.splits = op->splits;
-  facts.by_channel = op->by_channel;
-  facts.scores = op->scores;
-  facts.rings = op->rings;
-  facts.exchanges = op->exchanges;
   facts.core = tape->core;
-  facts.macs = op->macs;
   if (multiplies_samples(tape, op)) {
     facts.input_by_sample = op->in_count - op->held > 1 &&
                             tape->values.at[op->in[1]].needs_gradient;
     facts.by_sample = op->in_count - op->held == 1 && op->param_count &&
                       tape_trains(tape, op->first_param);
   }
-  facts.turns = op->turns;
-  facts.map = op->map;
-  facts.packs = op->packs;
-  facts.parts = op->parts;
-  facts.by_rows = op->by_rows;
-  facts.packs_gradient = op->packs_gradient;
-  facts.matrix_last = op->spares;
-  facts.reduces = op->reduces;
-  facts.gradient_as_in = op->gradient_as_in;
-  facts.gives_frozen = op->gives_frozen;
-  facts.inner = op->inner;
+  facts.matrix_last = op->guarded;
   facts.quiet = tape->turn && tape->turn->share && tape->turn->share->count > 1;
   return facts;
 }

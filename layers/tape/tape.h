@@ -1,8 +1,8 @@
 /*
- * Tape: the operations that a framework runs for a net, in their order, with
- * what each keeps for its backward pass. Layers record, memory/ reads.
+ * Tape: the operations that a framework runs for a net, in order, with what
+ * each keeps for its backward pass. Layers record it and memory/ reads it.
  *
- * A value is a tensor; its bytes are in a storage, which views and in-place
+ * A value is a tensor. Its bytes are in a storage, which views and in-place
  * results share. Sizes are linear in the batch, so that one tape serves all
  * batches.
  */
@@ -16,73 +16,73 @@
 #include "layers/tape/strides.h"
 
 enum width {
-  WIDTH_NET, /* what the net computes in; resolved when it is recorded */
+  WIDTH_NET, /* the net's element; resolved when it is recorded */
   WIDTH_LOW, /* mixed precision: 16 bits */
   WIDTH_F32, /* statistics */
   WIDTH_I32,
   WIDTH_INDEX, /* 64 bits */
-  WIDTH_MASK,  /* of dropout: the net's, or a byte */
+  WIDTH_MASK,  /* of dropout: the net's element, or a byte */
   WIDTH_BOOL,
 };
 
 /*
- * Experts [first, first + count) of `of`, over which the rows of the batch are
- * spread as evenly as they can be: what is left over goes to the first ones.
+ * Experts [first, first + count) of `of`. The rows of the batch are divided
+ * among all experts evenly; the first ones get the remainder.
  */
 struct share {
   int64_t first, count, of;
-  int64_t rows; /* of a sample, of all experts */
+  int64_t rows; /* of a sample, for all experts together */
 };
 
-/* `count` values a sample, or in all if `fixed`. */
+/* `count` values per sample, or in total if `fixed`. */
 struct extent {
   int64_t count;
-  const struct share *share; /* of which only their part; NULL: all */
+  const struct share *share; /* only these experts' part; NULL: all of it */
   bool fixed;
-  bool mask;    /* of dropout */
-  bool whole;   /* each of several devices has all of it */
-  bool meets;   /* a value for each two positions: scores of attention */
-  bool several; /* nothing of a single sample */
-  unsigned char at_once; /* so many samples at most; 0: all */
+  bool mask;             /* a dropout mask */
+  bool whole;            /* every device has all of it */
+  bool meets;            /* a value per pair of tokens: scores of attention */
+  bool several;          /* empty at a batch of 1 */
+  unsigned char at_once; /* maximum number of samples; 0: all */
   enum width width;
 };
 
 enum result {
   RESULT_NEW,
-  RESULT_VIEW,     /* the first input, seen otherwise */
-  RESULT_IN_PLACE, /* written over the first input, where that is allowed */
+  RESULT_VIEW,     /* a view of the first input */
+  RESULT_IN_PLACE, /* overwrites the first input, where that is allowed */
 };
 
 /* The gradients of the inputs that need one. */
 enum gradient {
-  GRADIENT_NEW,    /* each of its input's size */
+  GRADIENT_NEW,    /* new tensors of the inputs' sizes */
   GRADIENT_SHARED, /* the output's own, or a part of it */
-  GRADIENT_FIRST,  /* so only the first input's: a difference */
-  GRADIENT_MOVED,  /* new, but one number that is spread stays one */
-  GRADIENT_LARGER, /* of the output's size, where that is larger */
+  GRADIENT_FIRST,  /* the first input's is shared: a difference */
+  GRADIENT_MOVED,  /* new, but an expanded number stays one number */
+  GRADIENT_LARGER, /* of the output's size if that is larger */
 };
 
-/* How the gradients of an operation on maps lie. */
+/* The memory format of the gradients of an operation on maps. */
 enum map_order {
-  MAP_NONE,   /* it is none */
-  MAP_AS_IN,  /* as the input does */
-  MAP_AS_OUT, /* as the output's gradient does, of a map with channels last */
+  MAP_NONE,   /* not an operation on maps */
+  MAP_AS_IN,  /* the input's format */
+  MAP_AS_OUT, /* the output gradient's, for a map with channels last */
   MAP_FIRST,  /* channels first */
 };
 
-/* What of a gradient is copied, so that it is in one piece. */
+/* Gradients that are copied to be in one piece; each row adds to the last. */
 enum tape_packing {
   PACKS_NOTHING,
-  PACKS_PLACES, /* spread over some places, which are seen as one axis */
-  PACKS_PARTS,  /* of a larger one, whose samples lie apart */
-  PACKS_VALUES, /* and one number that is spread */
-  PACKS_MAPS,   /* and a map that has its channels last */
-  PACKS_FIRST,  /* or, but for one channel or place, first */
+  PACKS_PLACES, /* expanded over places that are viewed as one axis */
+  PACKS_PARTS,  /* slices of a larger one, with gaps between samples */
+  PACKS_VALUES, /* one expanded number */
+  PACKS_MAPS,   /* a map with channels last */
+  PACKS_FIRST,  /* a map with channels first, unless it has one of either */
 };
 
-/* Mixed precision: what an operation computes in (ATen/autocast_mode.h). */
+/* The element an operation computes in under ATen/autocast_mode.h. */
 enum cast {
-  CAST_NONE, /* the widest of its inputs */
+  CAST_NONE, /* the widest element of its inputs */
   CAST_LOW,
   CAST_FULL,
 };
@@ -90,137 +90,64 @@ enum cast {
 enum { KEEPS_OUT = 1 << 8 };
 #define KEEPS_IN(i) (1 << (i))
 
-/* What a layer records. Unused members are zero. */
+/* An operation as a layer records it; facts.def has the members. Unused ones
+ * are zero. */
 struct operation {
-  const char *name;
-  const struct lowering *does; /* what it computes; NULL: only in training */
-  const size_t *in;
-  int in_count;
-  bool listed;       /* `in` is part of the tape's parts: */
-  size_t first_part; /* from there, which is not copied */
-  int held; /* the last so many inputs: alive while it runs, but not read */
-  struct extent out;
-  int outs; /* several of the same extent, as a split gives; 0: one */
-  enum result result;
-  bool elementwise; /* may be written over its first input */
-  bool packs;       /* the output is in one piece, however the input lies */
-  uint32_t layout;  /* of the output: layout.h */
-  const uint32_t *layouts; /* of each of several */
-  enum map_order map;      /* how its gradients lie */
-  enum row_order rows;     /* the input's, of a product of rows */
-  bool view_of_one;        /* at a batch of 1 no copy is needed */
-  int keeps;               /* KEEPS_IN(i) | KEEPS_OUT */
-  bool in_place_clones;    /* in place it keeps a copy of its input instead */
-  bool view;               /* autograd knows the output as a view of another */
-  bool stops;              /* no gradient passes */
-  struct extent kept[2];   /* more that backward needs */
-  bool always_makes;  /* these, while training, also if nothing needs them */
-  struct extent work; /* while it runs */
-  enum gradient gradient;
-  enum row_order turns; /* a view: so lie the rows of its input's gradient */
-  enum row_order parts; /* of its gradient, which it gives its inputs */
-  bool by_rows; /* a gradient whose rows are not together is copied first */
-  enum tape_packing packs_gradient;   /* before the kernel sees it */
-  struct extent back_work, back_more; /* while its gradients are computed */
-  bool reduces; /* of a smaller input first a gradient of the output's size */
-  bool gradient_as_in; /* elementwise: it lies as the input does */
-  bool gives_frozen;   /* parameters that are not trained get gradients, too */
-  /* Of the layer, which it reads and gives gradients; or all of them. */
-  int first_param, param_count;
-  int param_step; /* from one to the next; 0: 1 */
-  bool all_params;
-  bool splits;     /* its weights may be spread over devices */
-  bool by_channel; /* no channel of its output needs another one */
-  bool scores;     /* devices that share a layer can compare parts of the
-                      channels, and sum up what they found: a loss */
-  bool rings;      /* every position meets every row of its operands but the
-                      first: attention */
-  bool exchanges;  /* rows come from and go to experts */
-  int64_t macs;    /* of a sample, where `checkpoint=selective` asks */
-  bool folds;      /* scale and shift: a plan folds it away */
-  enum cast cast;
-  bool still;  /* the same for every sample, and so there once: constants */
-  bool inner;  /* a step of several that are one kernel where speed counts */
-  bool spares; /* backward reads each operand, or its matrix, only for the
-                  gradients of the others */
+#define SAID(type, member) type member;
+#define FACT SAID
+#define EXTENT(member, said, found) struct extent member said;
+#include "layers/tape/facts.def"
 };
 
-/* Places in the tape's arrays have 32 bits: there are as many as layers. */
+/* Places in the tape's arrays have 32 bits: a large net has many of them. */
 struct tape_value {
   uint32_t extent; /* tape_extent() */
   uint32_t storage;
   uint32_t strides;     /* in the tape's numbers, if it lowers; else layout.h */
-  uint32_t param;       /* it is this one of the model, from 1; 0: none */
-  uint32_t param_count; /* and those after it, so many in all */
+  uint32_t param;       /* the model's parameter that it is, from 1; 0: none */
+  uint32_t param_count; /* it and the parameters after it */
   uint32_t first_part;  /* of a concat, in the tape's parts */
   uint32_t part_count;
   signed char axis;
   bool needs_gradient : 1;
-  bool still : 1;  /* there once for all samples */
+  bool still : 1;  /* stored once for all samples */
   bool shared : 1; /* two layers read it */
-  bool point : 1;  /* without an axis: it widens no values of fewer bits */
-  bool part : 1;   /* one of several views, which are never written over */
-  bool view : 1;   /* autograd knows it as a view: struct operation */
+  bool point : 1;  /* a 0-d tensor, which promotes no narrower element */
+  bool part : 1;   /* one of several views, which are never overwritten */
+  bool view : 1;   /* is_view() of autograd: facts.def */
 };
 
 struct tape_storage {
   uint32_t extent;  /* tape_storage_extent() */
   uint32_t sample;  /* of all samples: tape_sample_values() */
-  int32_t pending;  /* layers that will still read it */
-  int32_t node;     /* that made it */
-  uint32_t view_of; /* at a batch of 1 it is that storage, from 1; 0: none */
-  uint32_t weight;  /* it is that parameter of the model, from 1; 0: none */
+  int32_t pending;  /* layers that have yet to read it */
+  int32_t node;     /* the node that made it */
+  uint32_t view_of; /* the storage it is at a batch of 1, from 1; 0: none */
+  uint32_t weight;  /* the model's parameter it is, from 1; 0: none */
   bool owned : 1;   /* neither parameter nor input of the net */
   bool saved : 1;
   bool leads_back : 1; /* a gradient passes through it */
-  bool stays : 1;      /* a module has it until it computes it again */
+  bool stays : 1;      /* a module holds it until it computes it again */
 };
 
-/* What an operation is: the same for all that are alike. */
+/* Facts of a recorded operation: facts.def has the members. Operations that are
+ * alike share one. */
 struct op_facts {
-  const char *name;
-  int in_count, out_count, saved_count;
-  int held_count;                /* of the inputs, the last */
-  int param_count, frozen_count; /* that are trained; after these, others */
-  enum result result;
-  enum gradient gradient;
-  bool elementwise, folds;
-  bool listed; /* its inputs are among the tape's parts */
-  bool splits, by_channel, scores, rings, exchanges;
-  bool core;            /* of attention, where every position meets others */
-  int64_t macs;         /* of that, in a sample */
-  bool ahead;           /* gradients of parameters are made forward */
-  bool by_sample;       /* its matrix first has a gradient for each sample */
-  bool input_by_sample; /* so has its second input, which is a matrix */
-  bool packs;
-  bool on_view; /* it writes over a view: CopySlices of autograd */
-  enum map_order map;
-  enum row_order turns; /* of the input's gradient, if they do otherwise */
-  enum row_order parts;
-  bool by_rows;
-  enum tape_packing packs_gradient;
-  bool matrix_last; /* its gradient comes after those of its bias */
-  bool reduces; /* a smaller input's gradient is summed up from a larger one */
-  bool gradient_as_in;
-  bool gives_frozen;
-  bool inner; /* a step of what is timed as one kernel */
-  bool quiet; /* many alike at once: what is alive meanwhile says nothing */
-  bool drops; /* what would be kept, for nothing needs a gradient */
-  struct extent kept[4]; /* the last two: a clone, 16-bit matrices */
-  struct extent work, back_work, back_more;
-  struct extent unpacked; /* matrices in blocks, written out while it runs */
-  /* Of several devices: what is whole while it runs, forward and backward. */
-  struct extent gathered, back_gathered;
+#define FACT(type, member) type member;
+#define FOUND FACT
+#define EXTENT(member, said, found) struct extent member found;
+#define FOUND_EXTENT(member) struct extent member;
+#include "layers/tape/facts.def"
 };
 
-/* One channel, or one place, lies in one order only. */
+/* A map of one channel or one place has no order of channels. */
 static inline enum tape_packing packing_of(const struct shape *map) {
   return shape_channels(map) > 1 && shape_rows(map) > 1 ? PACKS_MAPS
                                                         : PACKS_VALUES;
 }
 
-/* Kernels have channels first, but where they may be `last`: layout_of_map()
- * says so of values. */
+/* Kernels have channels first unless they may be `last`; layout_of_map() is the
+ * same rule for values. */
 static inline enum map_order map_order(const struct shape *map, int last) {
   return map->rank == 1 || layout_has_last(map, last) ? MAP_AS_IN : MAP_FIRST;
 }
@@ -230,7 +157,7 @@ struct tape_op {
   const struct op_facts *facts; /* tape_own_facts() changes them */
   int32_t node;
   uint32_t first_in, first_out, first_saved, first_param;
-  uint32_t first_storage; /* it makes none before */
+  uint32_t first_storage; /* its own storages are at and after this one */
 };
 
 /*
@@ -245,11 +172,11 @@ struct tape_lowered {
   struct slide slide;
 };
 
-/* A parameter's part in the tape. */
+/* A parameter as the tape sees it. */
 struct tape_param {
-  size_t index; /* in the model; that of the first, if it is shared */
+  size_t index; /* in the model; the first one's index if it is shared */
   int64_t count;
-  size_t copies; /* so many in the model, one after the other */
+  size_t copies; /* equal parameters of the model from there on */
   bool trained, matrix;
   struct strides lies; /* if the tape lowers */
 };

@@ -165,9 +165,9 @@ static void find_gathered(const struct sharding *s, size_t index) {
     facts->back_gathered.count = size_product(facts->gathered.count, 2);
   } else if (s->sequence && role != SHARD_NONE) {
     facts->gathered = facts->back_gathered = *moved;
-  } else if (facts->rings && s->context > 1) {
+  } else if (facts->attends && s->context > 1) {
     int64_t others = 0;
-    for (int k = 1; k < facts->in_count - facts->held_count; k++)
+    for (int k = 1; k < facts->in_count - facts->held; k++)
       others += tape_extent(s->tape, input_of(s->tape, op, k))->count;
     bool part = s->sharded[op->first_out];
     s->shards->role[index] = SHARD_RING;

@@ -6,7 +6,8 @@
 #include "memory/plan/plan_state.h"
 
 int64_t plan_log2(int64_t value) {
-  /* log2(1 + i / 256) * 256 */
+  /* floor(256 * log2(1 + i / 256)): less than a 256th too low. It is a table
+   * because math libraries differ in the last bit, and then plans would. */
   static const uint8_t fraction[256] = {
       0,   1,   2,   4,   5,   7,   8,   9,   11,  12,  14,  15,  16,  18,  19,
       21,  22,  23,  25,  26,  27,  29,  30,  31,  33,  34,  35,  37,  38,  39,

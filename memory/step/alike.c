@@ -1,8 +1,16 @@
 /* Alike: parts of a net that run alike need to be run only once. */
 #include "memory/step/alike.h"
 
+enum { RECENT = 64 };
+
+struct facts_mixed {
+  const struct op_facts *of;
+  uint64_t sum;
+};
+
 struct mixer {
   const struct step *step;
+  struct facts_mixed facts[RECENT];
   uint64_t sum;
   size_t segment; /* the next one of the step */
 };
@@ -23,7 +31,7 @@ static void mix_extent(struct mixer *m, const struct extent *extent) {
              extent->fixed);
 }
 
-/* Parameters that are shared are the same in no other part. */
+/* A shared parameter equals one of no other part: its index goes in. */
 static void mix_param(struct mixer *m, size_t index) {
   const struct model_param *param = &m->step->model->params.at[index];
   mix(m, (uint64_t)param->count);
@@ -34,7 +42,7 @@ static void mix_param(struct mixer *m, size_t index) {
     mix(m, index);
 }
 
-/* `here`: the first value and storage of the operation that it is of. */
+/* Places are relative to those of the operation, so that parts can agree. */
 static void mix_value(struct mixer *m, size_t value, const struct tape_op *op) {
   const struct tape *tape = &m->step->trace.tape;
   const struct tape_value *v = &tape->values.at[value];
@@ -51,32 +59,34 @@ static void mix_value(struct mixer *m, size_t value, const struct tape_op *op) {
   mix_extent(m, tape_storage_extent(tape, v->storage));
 }
 
+/* A run reads all that is known of an operation but its name. */
+static void mix_facts(struct mixer *m, const struct op_facts *facts) {
+#define FOUND(type, member) mix(m, (uint64_t)facts->member);
+#define FACT FOUND
+#define NAME(member)
+#define FOUND_EXTENT(member)                                                \
+  for (size_t i = 0; i < sizeof facts->member / sizeof(struct extent); i++) \
+    mix_extent(m, (const struct extent *)&facts->member + i);
+#define EXTENT(member, said, found) FOUND_EXTENT(member)
+#include "layers/tape/facts.def"
+}
+
+/* Few operations differ in their facts, and each has most users nearby. */
+static uint64_t facts_sum(struct mixer *m, const struct op_facts *facts) {
+  struct facts_mixed *seen = &m->facts[(uintptr_t)facts / 64 % RECENT];
+  if (seen->of != facts) {
+    struct mixer own = {0};
+    mix_facts(&own, facts);
+    *seen = (struct facts_mixed){facts, own.sum};
+  }
+  return seen->sum;
+}
+
 static void mix_op(struct mixer *m, size_t index) {
   const struct tape *tape = &m->step->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
   const struct segment *segments = m->step->segments.at;
-  const struct extent *extents[] = {
-      &op->facts->kept[0],  &op->facts->kept[1],  &op->facts->kept[2],
-      &op->facts->kept[3],  &op->facts->work,     &op->facts->back_work,
-      &op->facts->unpacked, &op->facts->gathered, &op->facts->back_gathered,
-      &op->facts->back_more};
-  for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
-    mix_extent(m, extents[i]);
-  mix(m, (uint64_t)op->facts->result << 8 | (uint64_t)op->facts->gradient << 4 |
-             (uint64_t)op->facts->elementwise << 3 |
-             (uint64_t)op->facts->drops << 2 |
-             (uint64_t)op->facts->splits << 1 | op->facts->ahead);
-  mix(m,
-      (uint64_t)op->facts->by_rows << 8 | (uint64_t)op->facts->by_sample << 5 |
-          (uint64_t)op->facts->packs << 4 | (uint64_t)op->facts->turns << 10 |
-
-          (uint64_t)op->facts->packs_gradient << 15 |
-          (uint64_t)op->facts->map << 13 | (uint64_t)op->facts->on_view << 6 |
-          (uint64_t)op->facts->matrix_last << 2 |
-          (uint64_t)op->facts->gradient_as_in << 20 |
-          (uint64_t)op->facts->parts << 21 | (uint64_t)op->facts->reduces << 1 |
-          op->facts->quiet);
-  mix(m, (uint64_t)op->facts->held_count);
+  mix(m, facts_sum(m, op->facts));
   for (int i = 0; i < op->facts->in_count; i++)
     mix_value(m, tape_input(tape, op, i), op);
   for (int i = 0; i < op->facts->out_count; i++)
@@ -95,7 +105,7 @@ static void mix_op(struct mixer *m, size_t index) {
   }
 }
 
-/* The group right inside the net that a node is in. */
+/* The outermost group around a node; 0: none but the net. */
 static int64_t outermost(const struct model *model, int64_t group) {
   while (group > 0 && model->groups.at[group].parent > 0)
     group = model->groups.at[group].parent;

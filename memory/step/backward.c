@@ -135,7 +135,7 @@ static int64_t gradient_bytes(struct run *run, const struct tape_op *op,
 /* Makes the gradients of the inputs; `made` has room for them. */
 static void input_gradients(struct run *run, const struct tape_op *op,
                             size_t given, size_t *made) {
-  int read = op->facts->in_count - op->facts->held_count;
+  int read = op->facts->in_count - op->facts->held;
   bool number = op->facts->gradient == GRADIENT_MOVED && is_number(run, given);
   for (int i = 0; i < op->facts->in_count; i++) {
     size_t in = run_input_of(run, op, i);
@@ -359,10 +359,10 @@ static enum row_order stays_turned(const struct run *run,
     return rows_if(lies >= LAYOUT_KNOWN ||
                    (facts->map == MAP_FIRST &&
                     (lies == LAYOUT_ROWS || lies == LAYOUT_LAST)));
-  if (facts->turns && rows) /* turned back, as its value lies */
+  if (facts->gradient_rows && rows) /* turned back, as its value lies */
     return rows_if(layout_of_axes(run->tape, lies));
-  if (facts->turns)
-    return facts->turns;
+  if (facts->gradient_rows)
+    return facts->gradient_rows;
   if (!rows && is_view_of_one(run, op)) /* the product gives it as it got it */
     return rows_if(layout_of_axes(run->tape, lies) || run_lies_turned(run, in));
   if (!rows && is_seen_otherwise(run, op))
@@ -379,9 +379,9 @@ static enum row_order stays_turned(const struct run *run,
 static enum row_order made_rows(struct run *run, const struct tape_op *op,
                                 size_t in, size_t made, enum row_order rows) {
   bool cut = rows == ROWS_CUT || (!rows && lies_apart(run, op->facts->parts));
-  if (cut && !op->facts->turns && more_than(run, made, in) > 0)
+  if (cut && !op->facts->gradient_rows && more_than(run, made, in) > 0)
     return ROWS_CUT;
-  if (op->facts->turns == ROWS_APART && more_than(run, made, in) < 0)
+  if (op->facts->gradient_rows == ROWS_APART && more_than(run, made, in) < 0)
     return ROWS_APART;
   return stays_turned(run, op, in, cut ? ROWS_TOGETHER : rows);
 }

@@ -44,7 +44,7 @@ static void pass_on(struct loose_walk *walk, size_t index, uint32_t until) {
     size_t in = tape_input(tape, op, i);
     refer(walk, in, (uint32_t)index + 1);
     if (!tape->values.at[in].needs_gradient ||
-        i >= op->facts->in_count - op->facts->held_count)
+        i >= op->facts->in_count - op->facts->held)
       continue;
     walk->led[in] = walk->led[in] || leads;
     refer(walk, in, until);
