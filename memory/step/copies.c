@@ -9,13 +9,16 @@
 #include "memory/step/copies.h"
 
 enum {
-  SEEN = 4
-}; /* iterations, before others are copied: the first, and three */
+  SEEN = 4, /* iterations, before others are copied: the first, and three */
+  BACK = 3, /* iterations at the end that are recorded if others are left out */
+  LEAPS_FROM = SEEN + BACK + 1, /* iterations */
+};
 
 struct copier {
   struct trace *trace;
   const struct model *model;
   const struct trace_options *options;
+  bool leaps;
   size_t next;                    /* of the stretches of the net */
   size_t seen;                    /* of these */
   size_t range;                   /* of the checkpointed: the next one */
@@ -26,14 +29,45 @@ struct copier {
 struct copy_pair {
   const struct tape *tape;
   struct tape_marks before; /* in front of the first iteration */
+  struct tape_marks stays;  /* references to what is in front do not move */
   struct tape_marks a, b;
   struct tape_marks by; /* how long each of both is */
   size_t nodes;
-  size_t param_before, params;
+  size_t param_stays, params;
 };
 
+/* Iterations read something in front of them all. */
+static bool reads_far(const struct model *model,
+                      const struct node_turns *turns) {
+  int64_t begin = turns->first + turns->length;
+  for (int64_t i = begin; i < begin + turns->length; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      if (node_input(model, node, k) < turns->first)
+        return true;
+  }
+  return false;
+}
+
+bool copies_may_leap(const struct model *model,
+                     const struct trace_options *options) {
+  bool worth = false;
+  if (!options->leaps || options->range_count ||
+      model->stops) /* what is kept there goes before backward */
+    return false;
+  for (size_t i = 0; i < model->turns.count; i++) {
+    const struct node_turns *turns = &model->turns.at[i];
+    if (turns->count < LEAPS_FROM)
+      continue;
+    if (reads_far(model, turns))
+      return false;
+    worth = true;
+  }
+  return worth;
+}
+
 struct copier *copies_open(struct trace *trace, const struct model *model,
-                           const struct trace_options *options) {
+                           const struct trace_options *options, bool leaps) {
   struct copier *copier;
   if (!model->turns.count)
     return NULL;
@@ -41,6 +75,7 @@ struct copier *copies_open(struct trace *trace, const struct model *model,
   copier->trace = trace;
   copier->model = model;
   copier->options = options;
+  copier->leaps = leaps;
   return copier;
 }
 
@@ -72,9 +107,9 @@ static bool same_storages(const struct copy_pair *p) {
         !tape_same_extent(p->tape, a->sample, b->sample) ||
         a->owned != b->owned || a->leads_back != b->leads_back ||
         a->stays != b->stays || (size_t)b->node != (size_t)a->node + p->nodes ||
-        !follows_if(a->view_of, b->view_of, p->before.storages,
+        !follows_if(a->view_of, b->view_of, p->stays.storages,
                     p->by.storages) ||
-        !follows_if(a->weight, b->weight, p->param_before, p->params))
+        !follows_if(a->weight, b->weight, p->param_stays, p->params))
       return false;
   }
   return true;
@@ -88,8 +123,8 @@ static bool same_values(const struct copy_pair *p) {
         a->first_part != b->first_part || a->part_count != b->part_count ||
         a->param_count != b->param_count ||
         (b->storage >= p->before.storages && b->storage < p->a.storages) ||
-        !follows(a->storage, b->storage, p->before.storages, p->by.storages) ||
-        !follows_if(a->param, b->param, p->param_before, p->params))
+        !follows(a->storage, b->storage, p->stays.storages, p->by.storages) ||
+        !follows_if(a->param, b->param, p->param_stays, p->params))
       return false;
   }
   return true;
@@ -121,11 +156,11 @@ static bool are_alike(const struct copy_pair *p, const struct tape_marks *end) {
   struct tape_marks by = between(&p->b, end);
   return memcmp(&by, &p->by, sizeof by) == 0 && by.parts == 0 && by.ops &&
          same_storages(p) && same_values(p) && same_ops(p) &&
-         same_places(tape->ins.at, p->a.ins, p->b.ins, p->before.values,
+         same_places(tape->ins.at, p->a.ins, p->b.ins, p->stays.values,
                      by.values) &&
-         same_places(tape->saved.at, p->a.saved, p->b.saved, p->before.storages,
+         same_places(tape->saved.at, p->a.saved, p->b.saved, p->stays.storages,
                      by.storages) &&
-         same_places(tape->params.at, p->a.params, p->b.params, p->param_before,
+         same_places(tape->params.at, p->a.params, p->b.params, p->param_stays,
                      p->params);
 }
 
@@ -155,8 +190,8 @@ static void copy_storages(const struct copy_pair *p, struct tape *tape,
       *to = from[i];
       to->node += (int32_t)(k * p->nodes);
       to->pending = 0;
-      to->view_of = moved_if(to->view_of, p->before.storages, k * length);
-      to->weight = moved_if(to->weight, p->param_before, k * p->params);
+      to->view_of = moved_if(to->view_of, p->stays.storages, k * length);
+      to->weight = moved_if(to->weight, p->param_stays, k * p->params);
     }
 }
 
@@ -171,8 +206,8 @@ static void copy_values(const struct copy_pair *p, struct tape *tape,
   for (size_t k = 1; k <= count; k++)
     for (size_t i = 0; i < length; i++, to++) {
       *to = from[i];
-      to->storage = moved(to->storage, p->before.storages, k * p->by.storages);
-      to->param = moved_if(to->param, p->param_before, k * p->params);
+      to->storage = moved(to->storage, p->stays.storages, k * p->by.storages);
+      to->param = moved_if(to->param, p->param_stays, k * p->params);
     }
 }
 
@@ -227,12 +262,12 @@ static void copy_lists(const struct copy_pair *p, struct tape *tape,
   const struct tape_marks *first = &p->b, *by = &p->by;
   const uint32_t *saved =
       copy_places(tape, &tape->saved, first->saved, by->saved,
-                  p->before.storages, by->storages, count);
+                  p->stays.storages, by->storages, count);
   for (size_t i = 0; i < by->saved * count; i++)
     tape->storages.at[saved[i]].saved = true;
-  copy_places(tape, &tape->ins, first->ins, by->ins, p->before.values,
+  copy_places(tape, &tape->ins, first->ins, by->ins, p->stays.values,
               by->values, count);
-  copy_places(tape, &tape->params, first->params, by->params, p->param_before,
+  copy_places(tape, &tape->params, first->params, by->params, p->param_stays,
               p->params, count);
 }
 
@@ -244,7 +279,7 @@ static void copy_nodes(const struct copy_pair *p, struct trace *trace,
     uint32_t before = value[i - p->nodes]; /* not run: UINT32_MAX */
     value[i] = before;
     if (before != UINT32_MAX)
-      value[i] = moved(before, p->before.values, p->by.values);
+      value[i] = moved(before, p->stays.values, p->by.values);
     op[i] = op[i - p->nodes] + (uint32_t)p->by.ops;
   }
 }
@@ -259,6 +294,31 @@ static void copy_turns(const struct copy_pair *p, struct trace *trace,
   if (tape->lowers)
     copy_lowered(p, tape, count);
   copy_nodes(p, trace, node, count);
+}
+
+/* What is left out stands for the same of the iteration before it. */
+static size_t leave_out(const struct copy_pair *p, struct trace *trace,
+                        const struct node_turns *turns) {
+  struct tape_marks now = tape_marks(&trace->tape);
+  int64_t count = turns->count - SEEN - BACK;
+  size_t from = (size_t)(turns->first + SEEN * turns->length);
+  size_t end = from + (size_t)count * p->nodes;
+  *VEC_PUSH(trace->tape.arena, &trace->leaps) =
+      (struct step_leap){.node = (int64_t)end,
+                         .length = turns->length,
+                         .count = count,
+                         .op = now.ops,
+                         .storage = now.storages,
+                         .value = now.values,
+                         .ops = p->by.ops,
+                         .storages = p->by.storages,
+                         .values = p->by.values,
+                         .ins = p->by.ins};
+  for (size_t i = from; i < end; i++) {
+    trace->value_of[i] = trace->value_of[i - p->nodes];
+    trace->op_end[i] = (uint32_t)now.ops; /* a place in the tape */
+  }
+  return end;
 }
 
 /* Passing by */
@@ -289,17 +349,22 @@ static size_t pass_last(struct copier *t, const struct node_turns *turns,
                            .before = at[0],
                            .by = between(&at[1], &at[2]),
                            .nodes = length,
-                           .param_before = params_before(t->model, first),
                            .params = params_before(t->model, first + length) -
                                      params_before(t->model, first)};
-  if (is_cut(t, turns))
+  if (is_cut(t, turns) || (t->leaps && turns->count < LEAPS_FROM))
     return node;
+  if (!t->leaps) {
+    pair.stays = at[0];
+    pair.param_stays = params_before(t->model, first);
+  }
   for (size_t i = 2; i < SEEN; i++) {
     pair.a = at[i - 1];
     pair.b = at[i];
     if (!are_alike(&pair, &at[i + 1]))
       return node;
   }
+  if (t->leaps)
+    return leave_out(&pair, trace, turns);
   size_t count = (size_t)turns->count - SEEN - 1;
   copy_turns(&pair, trace, node, count);
   *VEC_PUSH(trace->tape.arena, &trace->turns) =

@@ -7,20 +7,6 @@
 
 #include "memory/step/run.h"
 
-/* While a net is traced: where it may be left out. */
-struct leaping;
-
-/* NULL: nothing may be, or nothing repeats. */
-struct leaping *leap_open(struct trace *trace, const struct model *model,
-                          const struct trace_options *options);
-
-/*
- * The node to trace in place of `node`. Once two iterations have left the tape
- * alike, that is one of the last iterations; what is left out stands for the
- * same of the iteration before it.
- */
-size_t leap_from(struct leaping *leaping, size_t node);
-
 /* How often what a node keeps is kept: also by those left out like it. */
 int64_t leap_times(const struct trace *trace, int64_t node);
 

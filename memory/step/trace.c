@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "memory/step/echo.h"
 #include "memory/step/copies.h"
-#include "memory/step/leap.h"
 #include "memory/step/loose.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
@@ -340,15 +339,13 @@ static void trace_nodes(struct trace *trace, const struct model *model,
       most = model->nodes.at[i].param_count;
   t.node_params = arena_alloc(arena, (size_t)most + 1, sizeof *t.node_params);
   find_blocks(&t, arena);
-  struct leaping *leaping = leap_open(trace, model, options);
-  struct copier *copier = leaping ? NULL : copies_open(trace, model, options);
+  bool leaps = copies_may_leap(model, options);
+  struct copier *copier = copies_open(trace, model, options, leaps);
   for (size_t i = 0; i < model->nodes.count;) {
-    if (leaping)
-      i = leap_from(leaping, i);
     size_t next = copier ? copies_pass(copier, i) : i;
-    for (; i < next; i++)
+    for (; i < next && !leaps; i++)
       note_node(&t, i, 0);
-    i = trace_next(&t, i, 0);
+    i = trace_next(&t, next, 0);
   }
 }
 
