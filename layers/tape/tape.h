@@ -254,6 +254,14 @@ static inline struct tape_marks tape_marks(const struct tape *tape) {
                              tape->parts.count};
 }
 
+static inline struct tape_marks tape_between(const struct tape_marks *a,
+                                             const struct tape_marks *b) {
+  return (struct tape_marks){b->values - a->values, b->storages - a->storages,
+                             b->ops - a->ops,       b->ins - a->ins,
+                             b->saved - a->saved,   b->params - a->params,
+                             b->parts - a->parts};
+}
+
 /* The value that is an operation's input `i`. */
 static inline size_t tape_input(const struct tape *tape,
                                 const struct tape_op *op, int i) {

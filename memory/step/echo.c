@@ -4,11 +4,12 @@
  * and results; what does not count, facts and strides, is shared.
  */
 #include "memory/step/echo.h"
+#include "memory/step/splice.h"
 
 enum {
-  KEPT = 256,      /* a power of two: layers that alternate */
-  WAYS = 4,        /* of one layer, whose inputs are others: q, k and v */
-  MOST_INPUTS = 4, /* of a layer that is echoed */
+  KEPT = 256, /* a power of two: layers that alternate */
+  WAYS = 4,   /* of one layer, whose inputs are others: q, k and v */
+  MOST_INPUTS = SPLICE_SWAPS, /* of a layer that is echoed */
 };
 
 /* An input as it was before the layer recorded. */
@@ -26,6 +27,7 @@ struct fragment {
   int64_t node;
   bool in_place;
   const struct share *share; /* of experts */
+  int in_count;
   struct seen in[MOST_INPUTS];
   struct tape_marks first, end;
   size_t out;
@@ -82,166 +84,51 @@ static bool same_inputs(const struct tape *tape, const struct fragment *f,
   return true;
 }
 
-/* A copy in the making: whose, of what, and where it begins. */
-struct copy {
-  struct echo *echo;
-  const struct fragment *f;
-  const struct node *from, *to;
-  const size_t *in;
-  struct tape_marks now;
-};
+/* Whether a value, storage or parameter is the layer's own, or its input's. */
 
-/* What stands for a value, or a storage; SIZE_MAX: nothing does. */
-
-static size_t value_for(const struct copy *c, size_t value) {
-  if (value >= c->f->first.values)
-    return value - c->f->first.values + c->now.values;
-  for (int i = 0; i < c->from->input_count; i++)
-    if (c->f->in[i].at == value)
-      return c->in[i];
-  return SIZE_MAX;
+static bool has_value(const struct fragment *f, size_t value) {
+  bool has = value >= f->first.values;
+  for (int i = 0; !has && i < f->in_count; i++)
+    has = f->in[i].at == value;
+  return has;
 }
 
-static size_t storage_for(const struct copy *c, size_t storage) {
-  if (storage >= c->f->first.storages)
-    return storage - c->f->first.storages + c->now.storages;
-  for (int i = 0; i < c->from->input_count; i++)
-    if (c->f->in[i].value.storage == storage)
-      return c->echo->tape->values.at[c->in[i]].storage;
-  return SIZE_MAX;
+static bool has_storage(const struct fragment *f, size_t storage) {
+  bool has = storage >= f->first.storages;
+  for (int i = 0; !has && i < f->in_count; i++)
+    has = f->in[i].value.storage == storage;
+  return has;
 }
 
-static size_t param_for(const struct copy *c, size_t param) {
-  size_t index = param - c->from->first_param; /* wraps: too large */
-  return index < (size_t)c->from->param_count ? c->to->first_param + index
-                                              : SIZE_MAX;
+static bool has_param(const struct node *node, size_t param) {
+  size_t index = param - node->first_param; /* wraps: too large */
+  return index < (size_t)node->param_count;
 }
 
-/* Whether all that it refers to is its own, or one of its inputs. */
-static bool is_closed(const struct copy *c) {
-  const struct tape *tape = c->echo->tape;
-  const struct tape_marks *first = &c->f->first, *end = &c->f->end;
-  bool closed =
-      value_for(c, c->f->out) != SIZE_MAX && tape->parts.count == first->parts;
+/* Whether all that it refers to can be found from another layer's inputs. */
+static bool is_closed(const struct tape *tape, const struct fragment *f,
+                      const struct node *node) {
+  const struct tape_marks *first = &f->first, *end = &f->end;
+  bool closed = has_value(f, f->out) && tape->parts.count == first->parts;
   for (size_t i = first->values; i < end->values; i++) {
     const struct tape_value *value = &tape->values.at[i];
-    closed = closed && storage_for(c, value->storage) != SIZE_MAX &&
-             (!value->param || param_for(c, value->param - 1) != SIZE_MAX);
+    closed = closed && has_storage(f, value->storage) &&
+             (!value->param || has_param(node, value->param - 1));
   }
   for (size_t i = first->storages; i < end->storages; i++) {
     const struct tape_storage *s = &tape->storages.at[i];
-    closed = closed &&
-             (!s->view_of || storage_for(c, s->view_of - 1) != SIZE_MAX) &&
-             (!s->weight || param_for(c, s->weight - 1) != SIZE_MAX);
+    closed = closed && (!s->view_of || has_storage(f, s->view_of - 1)) &&
+             (!s->weight || has_param(node, s->weight - 1));
   }
   for (size_t i = first->ops; i < end->ops; i++)
     closed = closed && !tape->ops.at[i].facts->listed;
   for (size_t i = first->ins; i < end->ins; i++)
-    closed = closed && value_for(c, tape->ins.at[i]) != SIZE_MAX;
+    closed = closed && has_value(f, tape->ins.at[i]);
   for (size_t i = first->saved; i < end->saved; i++)
-    closed = closed && storage_for(c, tape->saved.at[i]) != SIZE_MAX;
+    closed = closed && has_storage(f, tape->saved.at[i]);
   for (size_t i = first->params; i < end->params; i++)
-    closed = closed && param_for(c, tape->params.at[i]) != SIZE_MAX;
+    closed = closed && has_param(node, tape->params.at[i]);
   return closed;
-}
-
-/* All places have 32 bits, as echo_node() sees to. */
-
-static void copy_storages(const struct copy *c) {
-  struct tape *tape = c->echo->tape;
-  size_t first = c->f->first.storages, count = c->f->end.storages - first;
-  if (count == 0)
-    return; /* there may be no array yet */
-  struct tape_storage *to = VEC_MORE(tape->arena, &tape->storages, count);
-  memcpy(to, tape->storages.at + first, count * sizeof *to);
-  for (size_t i = 0; i < count; i++) {
-    to[i].node = (int32_t)tape->node;
-    to[i].pending = 0;
-    to[i].saved = false;
-    if (to[i].view_of)
-      to[i].view_of = (uint32_t)storage_for(c, to[i].view_of - 1) + 1;
-    if (to[i].weight)
-      to[i].weight = (uint32_t)param_for(c, to[i].weight - 1) + 1;
-  }
-}
-
-static void copy_values(const struct copy *c) {
-  struct tape *tape = c->echo->tape;
-  size_t first = c->f->first.values, count = c->f->end.values - first;
-  if (count == 0)
-    return;
-  struct tape_value *to = VEC_MORE(tape->arena, &tape->values, count);
-  memcpy(to, tape->values.at + first, count * sizeof *to);
-  for (size_t i = 0; i < count; i++) {
-    to[i].storage = (uint32_t)storage_for(c, to[i].storage);
-    if (to[i].param)
-      to[i].param = (uint32_t)param_for(c, to[i].param - 1) + 1;
-  }
-}
-
-static void copy_saved(const struct copy *c) {
-  struct tape *tape = c->echo->tape;
-  size_t first = c->f->first.saved, count = c->f->end.saved - first;
-  if (count == 0)
-    return;
-  uint32_t *to = VEC_MORE(tape->arena, &tape->saved, count);
-  for (size_t i = 0; i < count; i++) {
-    size_t storage = storage_for(c, tape->saved.at[first + i]);
-    tape->storages.at[storage].saved = true;
-    to[i] = (uint32_t)storage;
-  }
-}
-
-static void copy_inputs(const struct copy *c) {
-  struct tape *tape = c->echo->tape;
-  size_t first = c->f->first.ins, count = c->f->end.ins - first;
-  if (count == 0)
-    return;
-  uint32_t *to = VEC_MORE(tape->arena, &tape->ins, count);
-  for (size_t i = 0; i < count; i++)
-    to[i] = (uint32_t)value_for(c, tape->ins.at[first + i]);
-}
-
-static void copy_params(const struct copy *c) {
-  struct tape *tape = c->echo->tape;
-  size_t first = c->f->first.params, count = c->f->end.params - first;
-  if (count == 0)
-    return;
-  uint32_t *to = VEC_MORE(tape->arena, &tape->params, count);
-  for (size_t i = 0; i < count; i++)
-    to[i] = (uint32_t)param_for(c, tape->params.at[first + i]);
-}
-
-/* How far the places of an array move; below 0 as what adds up to that. */
-static uint32_t moved(size_t from, size_t to) {
-  return (uint32_t)(to - from);
-}
-
-static void copy_ops(const struct copy *c) {
-  struct tape *tape = c->echo->tape;
-  const struct tape_marks *first = &c->f->first, *now = &c->now;
-  size_t count = c->f->end.ops - first->ops;
-  if (count == 0)
-    return;
-  struct tape_op *op = VEC_MORE(tape->arena, &tape->ops, count);
-  memcpy(op, tape->ops.at + first->ops, count * sizeof *op);
-  for (size_t i = 0; i < count; i++) {
-    op[i].node = (int32_t)tape->node;
-    op[i].first_in += moved(first->ins, now->ins);
-    op[i].first_out += moved(first->values, now->values);
-    op[i].first_saved += moved(first->saved, now->saved);
-    op[i].first_param += moved(first->params, now->params);
-    op[i].first_storage += moved(first->storages, now->storages);
-  }
-}
-
-static void copy_lowered(const struct copy *c) {
-  struct tape *tape = c->echo->tape;
-  size_t first = c->f->first.ops, count = c->f->end.ops - first;
-  if (count == 0)
-    return;
-  uint32_t *to = VEC_MORE(tape->arena, &tape->lowered_of, count);
-  memcpy(to, tape->lowered_of.at + first, count * sizeof *to);
 }
 
 /* Where the fragments of a layer are, or will be. */
@@ -270,20 +157,25 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   const struct fragment *f = find(echo, index, in);
   if (!f)
     return SIZE_MAX;
-  struct copy copy = {echo, f,  &echo->model->nodes.at[f->node],
-                      node, in, tape_marks(tape)};
-  copy_storages(&copy);
-  copy_values(&copy);
-  copy_saved(&copy);
-  copy_inputs(&copy);
-  copy_params(&copy);
-  copy_ops(&copy);
-  if (tape->lowers)
-    copy_lowered(&copy);
-  struct tape_marks end = tape_marks(tape);
-  tape_place(tape,
-             end.values | end.storages | end.ins | end.saved | end.params);
-  return value_for(&copy, f->out);
+  const struct node *from = &echo->model->nodes.at[f->node];
+  struct tape_marks now = tape_marks(tape);
+  struct splice splice = {.first = f->first,
+                          .length = tape_between(&f->first, &f->end),
+                          .by = tape_between(&f->first, &now),
+                          .nodes = (size_t)(index - f->node)};
+  struct splice_move *values = &splice.values, *storages = &splice.storages;
+  *values = (struct splice_move){f->first.values, splice.by.values,
+                                 .swaps = f->in_count};
+  *storages = (struct splice_move){f->first.storages, splice.by.storages,
+                                   .swaps = f->in_count};
+  splice.params.by = node->first_param - from->first_param;
+  for (int i = 0; i < f->in_count; i++) {
+    values->swap[i] = (struct splice_swap){f->in[i].at, in[i]};
+    storages->swap[i] = (struct splice_swap){f->in[i].value.storage,
+                                             tape->values.at[in[i]].storage};
+  }
+  splice_append(tape, &splice, 1);
+  return splice_moved(values, (uint32_t)f->out, 1);
 }
 
 /* Room for one more, in front of the others: that of the oldest, if full. */
@@ -312,6 +204,7 @@ void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
   f->in_place = tape->in_place;
   f->share = tape->share;
   f->first = tape_marks(tape);
+  f->in_count = node->input_count;
   for (int i = 0; i < node->input_count; i++)
     f->in[i] = look_at(tape, in[i]);
   echo->open = f;
@@ -319,14 +212,9 @@ void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
 
 void echo_end(struct echo *echo, size_t out) {
   struct fragment *f = echo->open;
-  size_t in[MOST_INPUTS];
   if (!f)
     return;
-  const struct node *node = &echo->model->nodes.at[f->node];
-  for (int i = 0; i < node->input_count; i++)
-    in[i] = f->in[i].at;
   f->out = out;
   f->end = tape_marks(echo->tape);
-  struct copy itself = {echo, f, node, node, in, f->first};
-  f->there = is_closed(&itself);
+  f->there = is_closed(echo->tape, f, &echo->model->nodes.at[f->node]);
 }

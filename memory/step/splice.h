@@ -1,0 +1,44 @@
+/* Splice: a piece of the tape that is recorded again, somewhere further on. */
+#ifndef NETC_MEMORY_STEP_SPLICE_H
+#define NETC_MEMORY_STEP_SPLICE_H
+
+#include "layers/tape/tape.h"
+
+enum { SPLICE_SWAPS = 4 };
+
+struct splice_swap {
+  size_t from, to;
+};
+
+/* How references to values, storages or parameters differ from copy to copy.
+ * Places before `stays` are not part of what repeats: they are swapped, or else
+ * remain. */
+struct splice_move {
+  size_t stays, by;
+  int swaps;
+  struct splice_swap swap[SPLICE_SWAPS];
+};
+
+struct splice {
+  struct tape_marks first, length; /* the piece */
+  struct tape_marks by;            /* how far each copy is behind the last */
+  size_t nodes;                    /* the same in nodes of the net */
+  struct splice_move values, storages, params;
+};
+
+/* Appends `count` copies of the piece to the tape. */
+void splice_append(struct tape *tape, const struct splice *splice,
+                   size_t count);
+
+/* The reference of copy `k` where the piece has `x`. */
+static inline uint32_t splice_moved(const struct splice_move *move, uint32_t x,
+                                    size_t k) {
+  if (x >= move->stays)
+    return x + (uint32_t)(k * move->by); /* 32 bits: splice_append() checks */
+  for (int i = 0; i < move->swaps; i++)
+    if (move->swap[i].from == x)
+      return (uint32_t)move->swap[i].to;
+  return x;
+}
+
+#endif
