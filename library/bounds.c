@@ -2,7 +2,7 @@
 #include "library/bounds.h"
 
 #include "sema/expand.h"
-#include "sema/model/node_turns.h"
+#include "sema/repeat/node_turns.h"
 
 static void report_low(struct load *load, const struct diagnostic *first) {
   struct diagnostic *d =

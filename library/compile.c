@@ -11,7 +11,7 @@
 #include "base/shown.h"
 #include "sema/model/degrees.h"
 #include "sema/model/detached.h"
-#include "sema/model/node_turns.h"
+#include "sema/repeat/node_turns.h"
 #include "sema/model/verify.h"
 #include "memory/serving/serving.h"
 

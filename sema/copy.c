@@ -56,9 +56,13 @@ static int64_t turns_within(const struct expander *e, const struct loop *loop,
 static struct frame *copy_frames(struct expander *e, const struct loop *loop,
                                  int64_t done, int64_t turns) {
   struct frame *frames = arena_room(e->arena, (size_t)turns, sizeof *frames);
+  int64_t first = (int64_t)loop->at[2].nodes;
+  int64_t length = first - (int64_t)loop->at[1].nodes;
   for (int64_t i = 0; i < turns; i++) {
     frames[i] = *e->model->nodes.at[loop->at[1].nodes].frame;
     frames[i].ordinal = (int32_t)(done + i + 1);
+    frames[i].first = (int32_t)(first + i * length);
+    frames[i].end = (int32_t)(first + (i + 1) * length);
   }
   return frames;
 }

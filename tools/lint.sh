@@ -36,7 +36,8 @@ fi
 
 # An include points left in this list: of rooms, and of what a room is made of.
 order="include runtime base lexer ops layers/tape layers layers/sequence \
-layers/foreign parser sema/model sema/binding sema sema/lint memory/plan \
+layers/foreign parser sema/model sema/repeat sema/binding sema sema/lint \
+memory/plan \
 memory/step memory/checkpoint memory/devices memory memory/serving \
 memory/answer codegen codegen/report codegen/serving codegen/c codegen/torch \
 drawing/scene drawing drawing/diagram drawing/charts drawing/page library \

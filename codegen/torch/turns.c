@@ -52,24 +52,14 @@ static bool is_turn(const struct frame *frame) {
   return frame_kind(frame) == FRAME_LOOP && frame->total > 1;
 }
 
-/* Nodes of a turn follow each other. */
 static void add_turns(struct torch_turns *t) {
   const struct model *model = t->p->model;
-  struct map known = {0};
-  for (size_t i = 0; i < model->nodes.count; i++)
-    for (const struct frame *f = model->nodes.at[i].frame; f; f = f->parent) {
-      if (!is_turn(f))
-        continue;
-      struct slice key = {arena_copy(t->p->arena, (const char *)&f, sizeof f),
-                          sizeof f};
-      struct map_entry *entry = map_add(t->p->arena, &known, key);
-      if (!entry->number) {
+  for (int64_t i = 0; i < (int64_t)model->nodes.count; i++)
+    for (const struct frame *f = model->nodes.at[i].frame; f && f->first == i;
+         f = f->parent)
+      if (is_turn(f))
         *VEC_PUSH(t->p->arena, &t->parts) =
-            (struct turns_part){.first = (int64_t)i, .turn = f};
-        entry->number = (int64_t)t->parts.count;
-      }
-      t->parts.at[entry->number - 1].end = (int64_t)i + 1;
-    }
+            (struct turns_part){.first = i, .end = f->end, .turn = f};
 }
 
 static void find_groups_of_turns(struct torch_turns *t) {

@@ -270,10 +270,6 @@ struct diagram_pieces {
 void diagram_sum_pieces(struct diagram *d, struct diagram_pieces *p);
 void diagram_open_search(struct diagram *d);
 
-/* The frame of a row of one turn, where the other is of the next one; NULL. */
-const struct frame *diagram_turn_of(const struct frame *a,
-                                    const struct frame *b);
-
 /* The turns from piece `at` on that save most. */
 struct diagram_run {
   size_t period, count; /* pieces of a turn; turns */

@@ -5,6 +5,7 @@
  * same of all turns, as the sum over WaveNet's skips does.
  */
 #include "drawing/diagram/diagram.h"
+#include "sema/repeat/iteration.h"
 
 enum {
   MOST_CARRIED = 4, /* tensors that a turn hands to the next */
@@ -85,25 +86,21 @@ static bool same_inputs(struct diagram_loop *l, int64_t a, int64_t row) {
   return true;
 }
 
-static const struct frame *frame_of(const struct diagram_loop *l, int64_t row) {
-  return l->d->c->model->nodes.at[row_at(l, row)->first].frame;
+static int64_t node_of(const struct diagram_loop *l, int64_t row) {
+  return row_at(l, row)->first;
 }
 
 /* The turn that is one row's, of the innermost loop of which the other has the
  * next one; NULL: of none. */
 static const struct frame *turn_of(const struct diagram_loop *l, int64_t a,
                                    int64_t b) {
-  return diagram_turn_of(frame_of(l, a), frame_of(l, b));
+  return iteration_before(l->d->c->model, node_of(l, a), node_of(l, b));
 }
 
 static bool is_inside(const struct diagram_loop *l, int64_t row,
                       const struct frame *turn) {
-  if (row < 0 || (size_t)row >= l->d->rows.count)
-    return false;
-  const struct frame *frame = frame_of(l, row);
-  while (frame && frame != turn)
-    frame = frame->parent;
-  return frame != NULL;
+  return row >= 0 && (size_t)row < l->d->rows.count &&
+         iteration_has(turn, node_of(l, row));
 }
 
 static bool same_text(const struct diagram_loop *l, int64_t a, int64_t b) {
@@ -118,10 +115,8 @@ static bool same_text(const struct diagram_loop *l, int64_t a, int64_t b) {
 /* The turn after a turn, which starts at a row, has no more rows. */
 static bool last_is_whole(const struct diagram_loop *l, int64_t row,
                           const struct frame *before) {
-  const struct frame *turn = frame_of(l, row);
-  while (turn && (turn->parent != before->parent ||
-                  turn->stmt->span.begin != before->stmt->span.begin))
-    turn = turn->parent;
+  const struct frame *turn =
+      iteration_apart(l->d->c->model, node_of(l, row), before->first);
   return turn && !is_inside(l, row + l->length, turn);
 }
 
@@ -217,9 +212,9 @@ static bool same_groups(const struct diagram_pieces *p, size_t a, size_t b,
 
 /* A loop that is read from inside again and again is left as it is. */
 static bool has_failed(const struct diagram *d, const struct diagram_loop *l) {
-  const struct frame *turn = frame_of(l, l->first);
-  while (turn && frame_kind(turn) != FRAME_LOOP)
-    turn = turn->parent;
+  const struct model *model = d->c->model;
+  const struct frame *turn =
+      iteration_around(model->nodes.at[node_of(l, l->first)].frame);
   return turn && turn->parent == d->failed.parent &&
          turn->stmt->span.begin == d->failed.begin &&
          d->failed.count > MOST_FAILURES;

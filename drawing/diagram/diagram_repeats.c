@@ -7,6 +7,7 @@
  * is the same tensor.
  */
 #include "drawing/diagram/diagram.h"
+#include "sema/repeat/iteration.h"
 
 /* Two neighbouring turns: the first row of each. */
 struct diagram_pair {
@@ -89,29 +90,6 @@ static bool is_closed(const struct diagram *d, size_t first, size_t end) {
   return true;
 }
 
-static size_t depth_of(const struct frame *frame) {
-  size_t depth = 0;
-  for (; frame; frame = frame->parent)
-    depth++;
-  return depth;
-}
-
-const struct frame *diagram_turn_of(const struct frame *a,
-                                    const struct frame *b) {
-  size_t x = depth_of(a), y = depth_of(b);
-  for (; x > y; x--)
-    a = a->parent;
-  for (; y > x; y--)
-    b = b->parent;
-  for (; a && b && a->parent != b->parent; b = b->parent)
-    a = a->parent;
-  return a && b && frame_kind(a) == FRAME_LOOP && frame_kind(b) == FRAME_LOOP &&
-                 a->stmt->span.begin == b->stmt->span.begin &&
-                 b->ordinal == a->ordinal + 1
-             ? a
-             : NULL;
-}
-
 /* The turn of the outermost loop that a row is in, or NULL. */
 static const struct frame *outermost_turn(const struct diagram *d, size_t row) {
   const struct frame *turn = NULL;
@@ -126,20 +104,15 @@ static const struct frame *outermost_turn(const struct diagram *d, size_t row) {
 /* Whether a row is in that turn or in the next one. */
 static bool is_near(const struct diagram *d, const struct frame *turn,
                     size_t row) {
-  const struct frame *f = d->c->model->nodes.at[d->rows.at[row].first].frame;
-  for (size_t x = depth_of(f), y = depth_of(turn); x > y; x--)
-    f = f->parent;
-  return f && f->parent == turn->parent && frame_kind(f) == FRAME_LOOP &&
-         f->stmt->span.begin == turn->stmt->span.begin &&
-         f->ordinal <= turn->ordinal + 1;
+  int64_t node = d->rows.at[row].first;
+  return iteration_has(turn, node) ||
+         iteration_before(d->c->model, turn->first, node) == turn;
 }
 
 /* Two turns of one `repeat`: the author calls them the same. */
 static bool are_repeated(const struct diagram *d, size_t a, size_t b) {
-  const struct model *model = d->c->model;
   const struct frame *turn =
-      diagram_turn_of(model->nodes.at[d->rows.at[a].head].frame,
-                      model->nodes.at[d->rows.at[b].head].frame);
+      iteration_before(d->c->model, d->rows.at[a].head, d->rows.at[b].head);
   if (!turn)
     return false;
   struct slice word = sources_slice(d->c->sources, turn->stmt->span);

@@ -6,6 +6,7 @@
 #include "drawing/diagram/diagram.h"
 
 #include "base/hash.h"
+#include "sema/repeat/iteration.h"
 
 static bool node_is_of(const struct node *node, const char *family) {
   return node->kind->family && strcmp(node->kind->family, family) == 0;
@@ -112,14 +113,6 @@ bool row_only_moves(const struct diagram *d, const struct row *row) {
   return true;
 }
 
-/* The turn of the innermost loop that a node is in; NULL: of none. */
-static const struct frame *turn_of(const struct node *node) {
-  const struct frame *frame = node->frame;
-  while (frame && frame_kind(frame) != FRAME_LOOP)
-    frame = frame->parent;
-  return frame;
-}
-
 /*
  * Rows that only change values go into the tail of the one before them; a
  * chain of rows that only move them, as one that parts a map into windows, is
@@ -142,7 +135,8 @@ static bool is_tail(const struct diagram *d, const struct row *row,
     return false;
   if (node_moves(d, row->first))
     return row_only_moves(d, before) &&
-           turn_of(node) == turn_of(&model->nodes.at[before->first]);
+           iteration_around(node->frame) ==
+               iteration_around(model->nodes.at[before->first].frame);
   return kind->memory != OUTPUT_VIEW &&
          shape_equal(node->out, row_shape(d->c, before));
 }

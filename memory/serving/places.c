@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "memory/serving/serving.h"
+#include "sema/repeat/iteration.h"
 
 /* A layer that grows, and the turn of the loop that it is in; NULL: none. */
 struct anchor {
@@ -19,34 +20,6 @@ struct anchors {
   VEC(const struct frame *) loops; /* of each that repeats them, a turn */
   int64_t *reach; /* the last node that reads what is made before each */
 };
-
-static int depth_of(const struct frame *frame) {
-  int depth = 0;
-  for (; frame; frame = frame->parent)
-    depth++;
-  return depth;
-}
-
-static bool is_inside(const struct frame *frame, const struct frame *turn) {
-  while (frame && frame != turn)
-    frame = frame->parent;
-  return frame && turn;
-}
-
-/* Of the loop that `b` is in another turn of, the one that `a` is in. */
-static const struct frame *turn_apart(const struct frame *a,
-                                      const struct frame *b) {
-  int deeper = depth_of(a) - depth_of(b);
-  for (; deeper > 0; deeper--)
-    a = a->parent;
-  for (; deeper < 0; deeper++)
-    b = b->parent;
-  if (a == b)
-    return NULL;
-  for (; a->parent != b->parent; b = b->parent)
-    a = a->parent;
-  return frame_kind(a) == FRAME_LOOP && a->stmt == b->stmt ? a : NULL;
-}
 
 static bool repeats(const struct anchors *anchors, const struct frame *turn) {
   for (size_t i = 0; i < anchors->loops.count; i++)
@@ -62,8 +35,7 @@ static void find_turns(const struct model *model, struct arena *arena,
   struct anchor *at = anchors->all.at;
   for (size_t i = 1; i < anchors->all.count; i++) {
     const struct frame *turn =
-        turn_apart(model->nodes.at[at[i].node].frame,
-                   model->nodes.at[at[i - 1].node].frame);
+        iteration_apart(model, at[i].node, at[i - 1].node);
     if (turn && !repeats(anchors, turn))
       *VEC_PUSH(arena, &anchors->loops) = turn;
   }
@@ -109,12 +81,8 @@ static int64_t led_to(const struct anchors *anchors, int64_t node,
 }
 
 /* The node after the turn, or after what stands alone. */
-static int64_t end_of(const struct model *model, const struct anchor *anchor) {
-  int64_t node = anchor->node + 1, count = (int64_t)model->nodes.count;
-  while (anchor->turn && node < count &&
-         is_inside(model->nodes.at[node].frame, anchor->turn))
-    node++;
-  return node;
+static int64_t end_of(const struct anchor *anchor) {
+  return anchor->turn ? anchor->turn->end : anchor->node + 1;
 }
 
 /* What stands alone before the first turn begins after the table of words. */
@@ -140,26 +108,21 @@ static int64_t begin_of(const struct model *model,
                         const struct anchors *anchors,
                         const struct anchor *anchor,
                         const struct anchor *before) {
-  int64_t node = anchor->node, least = before ? before->node + 1 : 0;
-  bool inner = before && depth_of(before->turn) > depth_of(anchor->turn);
+  int64_t least = before ? before->node + 1 : 0;
   if (!anchor->turn)
-    return !before        ? after_table(model, node)
-           : before->turn ? end_of(model, before)
-                          : led_to(anchors, node, before->node);
-  for (; node > least; node--) {
-    const struct frame *frame = model->nodes.at[node - 1].frame;
-    if (!is_inside(frame, anchor->turn) ||
-        (inner && is_inside(frame, before->turn)))
-      break;
-  }
-  return node;
+    return !before        ? after_table(model, anchor->node)
+           : before->turn ? end_of(before)
+                          : led_to(anchors, anchor->node, before->node);
+  if (before && end_of(before) <= anchor->node)
+    least = end_of(before);
+  return max_i64(least, anchor->turn->first);
 }
 
 /* What scores words, with all that is after the last turn. */
 static int64_t output_of(const struct model *model, const struct anchor *last) {
   int64_t count = (int64_t)model->nodes.count;
   if (last->turn)
-    return end_of(model, last);
+    return end_of(last);
   for (int64_t i = count - 1; i > last->node; i--)
     if (model->nodes.at[i].param_count && !model->nodes.at[i].train_only)
       return i;

@@ -105,6 +105,7 @@ bool frame_enter(struct expander *e, struct frame frame) {
     entered = ARENA_NEW(e->arena, struct frame);
   *entered = frame;
   entered->parent = e->frame;
+  entered->first = (int32_t)e->model->nodes.count; /* below LIMIT_LAYERS */
   e->frame = entered;
   e->entered[e->depth++] = e->model->nodes.count;
   return true;
@@ -114,6 +115,7 @@ bool frame_enter(struct expander *e, struct frame frame) {
 void frame_leave(struct expander *e) {
   struct frame *left = e->frame;
   e->frame = left->parent;
+  left->end = (int32_t)e->model->nodes.count;
   if (e->entered[--e->depth] < e->model->nodes.count)
     return;
   left->parent = e->spare_frames;

@@ -16,6 +16,7 @@ struct frame {
   struct frame *parent;
   const struct stmt *stmt; /* the call, with the def's name, or the loop */
   int32_t ordinal, total;  /* "3rd of 5"; total 0: not counted */
+  int32_t first, end;      /* nodes [first, end) were made in it */
 };
 
 static inline enum frame_kind frame_kind(const struct frame *frame) {
@@ -172,7 +173,7 @@ struct model {
   uint32_t *like;
   struct cost total;
   struct cost predicted;        /* without layers that only training runs */
-  VEC(struct node_turns) turns; /* after node_turns_find; apart, in order */
+  VEC(struct node_turns) turns; /* by node_turns_find, apart and in order */
   VEC(struct node_warning) warnings; /* in the order of the nodes */
   struct progress *progress;         /* told of long searches; or NULL */
   bool stops;    /* somewhere no gradient flows back: detached.h */

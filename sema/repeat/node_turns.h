@@ -1,6 +1,6 @@
 /* Stretches of a net whose layers repeat, as those of a loop do. */
-#ifndef NETC_SEMA_MODEL_NODE_TURNS_H
-#define NETC_SEMA_MODEL_NODE_TURNS_H
+#ifndef NETC_SEMA_REPEAT_NODE_TURNS_H
+#define NETC_SEMA_REPEAT_NODE_TURNS_H
 
 #include "sema/model/model.h"
 

@@ -1,5 +1,5 @@
 /* Stretches of a net whose layers repeat, as those of a loop do. */
-#include "sema/model/node_turns.h"
+#include "sema/repeat/node_turns.h"
 
 struct finding {
   struct model *model;
