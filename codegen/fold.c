@@ -5,6 +5,7 @@
  */
 #include "codegen/fold.h"
 #include "base/hash.h"
+#include "sema/repeat/stretch.h"
 
 enum {
   CANDIDATES = 8, /* next rows of the same words that are tried as a turn */
@@ -128,25 +129,12 @@ static int64_t common_group(const struct model *model, int64_t a, int64_t b) {
   return a;
 }
 
-/* Inputs of two nodes: from the same distance, or the same tensor. */
-static bool same_inputs(const struct model *model, int64_t a, int64_t b) {
-  const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
-  if (x->kind != y->kind || x->input_count != y->input_count)
-    return false;
-  for (int i = 0; i < x->input_count; i++) {
-    int64_t p = node_input(model, x, i), q = node_input(model, y, i);
-    if (p != q && a - p != b - q)
-      return false;
-  }
-  return true;
-}
-
 static bool same_row(const struct folder *f, size_t i, size_t k) {
   const struct row *a = &f->rows->at[i], *b = &f->rows->at[k];
   if (f->hash[i] != f->hash[k])
     return false;
   for (int64_t n = 0; n < a->end - a->first && !f->alike; n++)
-    if (!same_inputs(f->c->model, a->first + n, b->first + n))
+    if (!stretch_reads_alike(f->c->model, a->first + n, b->first + n))
       return false;
   return true;
 }

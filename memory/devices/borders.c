@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "sema/repeat/stretch.h"
 
 struct border_finding {
   const struct model *model;
@@ -43,7 +44,6 @@ static int64_t turns_from(const struct border_finding *f, int64_t first,
   return count;
 }
 
-/* Nodes of [first, end) are each like the one `length` before it. */
 static void add_stretch(struct border_finding *f, int64_t first, int64_t end,
                         int64_t length) {
   const struct model *model = f->model;
@@ -62,38 +62,6 @@ static void add_stretch(struct border_finding *f, int64_t first, int64_t end,
   }
   if (best.count > 1)
     *VEC_PUSH(f->arena, &f->all) = best;
-}
-
-/* The last node so far that looks so, from 1; it is `node` from now on. */
-static int64_t take_recent(const struct border_finding *f, int64_t *recent,
-                           size_t mask, int64_t node) {
-  size_t at = (size_t)f->look[node] & mask;
-  while (recent[at] && f->look[recent[at] - 1] != f->look[node])
-    at = (at + 1) & mask;
-  int64_t before = recent[at];
-  recent[at] = node + 1;
-  return before;
-}
-
-/* A stretch begins where a node looks like one before it, and goes on while
-   those after it look like those that are as far from theirs. */
-static void find_stretches(struct border_finding *f) {
-  int64_t count = (int64_t)f->model->nodes.count, first = 0, length = 0;
-  size_t room = 4;
-  while (room < 2 * f->model->nodes.count)
-    room *= 2;
-  int64_t *recent = arena_alloc(f->arena, room, sizeof *recent);
-  for (int64_t i = 0; i < count; i++) {
-    int64_t before = take_recent(f, recent, room - 1, i) - 1;
-    if (length && f->look[i] == f->look[i - length])
-      continue;
-    if (length)
-      add_stretch(f, first, i, length);
-    length = before < 0 ? 0 : i - before;
-    first = before;
-  }
-  if (length)
-    add_stretch(f, first, count, length);
 }
 
 static struct repeated longest(const struct border_finding *f) {
@@ -160,7 +128,9 @@ struct net_borders borders_find(const struct model *model,
     f.single[borders.single.at.at[i]] = true;
   for (size_t i = 0; i < nodes; i++)
     f.look[i] = look_of(model, &model->nodes.at[i]);
-  find_stretches(&f);
+  stretch_list all = stretches_find(model, f.look, false, arena);
+  for (size_t i = 0; i < all.count; i++)
+    add_stretch(&f, all.at[i].first, all.at[i].end, all.at[i].length);
   borders.repeated = longest(&f);
   find_hidden(&f, hidden);
   for (size_t i = 0; i < borders.single.at.count; i++) {

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "memory/step/echo.h"
 #include "memory/step/copies.h"
+#include "sema/repeat/stretch.h"
 #include "memory/step/loose.h"
 
 enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
@@ -280,7 +281,7 @@ static bool is_cut(const struct tracing *t, size_t front, size_t end) {
 
 /* It can run in iterations if what is in it reads and gives nothing elsewhere.
  */
-static bool stands_apart(const struct tracing *t, const size_t *last_reader,
+static bool stands_apart(const struct tracing *t, const int64_t *last_reader,
                          size_t front, size_t end) {
   const struct model *model = t->model;
   if (t->trace->tape.lowers || end == front + 1 ||
@@ -288,7 +289,7 @@ static bool stands_apart(const struct tracing *t, const size_t *last_reader,
     return false;
   for (size_t i = front; i < end; i++) {
     const struct node *node = &model->nodes.at[i];
-    if (last_reader[i] > end || (i > front && t->behind[i]))
+    if (last_reader[i] > (int64_t)end || (i > front && t->behind[i]))
       return false;
     for (int k = 0; i > front && k < node->input_count; k++)
       if ((size_t)node_input(model, node, k) < front)
@@ -305,18 +306,14 @@ static void find_blocks(struct tracing *t, struct arena *arena) {
     blocks = model->nodes.at[i].kind->front;
   if (!blocks)
     return;
-  size_t *last = arena_alloc(arena, count + 1, sizeof *last);
+  int64_t *last = stretch_readers(model, arena);
   t->behind = arena_alloc(arena, count + 1, sizeof *t->behind);
   t->apart = arena_alloc(arena, count + 1, sizeof *t->apart);
   for (size_t i = 0; i < count; i++) {
     const struct node *node = &model->nodes.at[i];
-    for (int k = 0; k < node->input_count; k++)
-      last[node_input(model, node, k)] = i;
     if (node->kind->front)
       t->behind[node_input(model, node, 1)] = i;
   }
-  for (size_t i = 0; i < model->outputs.count; i++)
-    last[model->outputs.at[i].node] = SIZE_MAX;
   for (size_t i = 0; i < count; i++)
     t->apart[i] = t->behind[i] && stands_apart(t, last, i, t->behind[i]);
 }

@@ -1,25 +1,15 @@
 /* Stretches of a net whose layers repeat, as those of a loop do. */
 #include "sema/repeat/node_turns.h"
 
+#include "base/check.h"
+#include "sema/repeat/stretch.h"
+
 struct finding {
   struct model *model;
   int64_t *last; /* by node: the last one that reads it */
   bool *inside;  /* by node: of a block, after its first layer */
   bool *tied;    /* by parameter: several layers use it; NULL: none is */
 };
-
-/* An output of the net is read after all of its layers. */
-static void find_readers(struct finding *s, struct arena *arena) {
-  const struct model *model = s->model;
-  s->last = arena_alloc(arena, model->nodes.count + 1, sizeof *s->last);
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    const struct node *node = &model->nodes.at[i];
-    for (int k = 0; k < node->input_count; k++)
-      s->last[node_input(model, node, k)] = (int64_t)i;
-  }
-  for (size_t i = 0; i < model->outputs.count; i++)
-    s->last[model->outputs.at[i].node] = INT64_MAX;
-}
 
 /* Blocks are recorded as one: no turn begins in the middle. */
 static void find_inside(struct finding *s, struct arena *arena) {
@@ -44,19 +34,16 @@ static void find_tied(struct finding *s, struct arena *arena) {
   }
 }
 
-/* Whether a node is like the one `length` before it, and reads likewise. */
-static bool repeats(const struct model *model, int64_t index, int64_t length) {
-  const struct node *a = &model->nodes.at[index - length];
-  const struct node *b = &model->nodes.at[index];
-  if (model->like[index] != model->like[index - length] ||
-      a->inplace != b->inplace || b->kind == &model_input_kind)
-    return false;
-  for (int i = 0; i < b->input_count; i++) {
-    int64_t apart = node_input(model, b, i) - node_input(model, a, i);
-    if (apart != length && apart != 0)
-      return false;
+/* Nodes of one key are the same layer; an input of the net is like no other. */
+static uint64_t *keys_of(const struct model *model, struct arena *arena) {
+  uint64_t *keys = arena_room(arena, model->nodes.count + 1, sizeof *keys);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    keys[i] = node->kind == &model_input_kind
+                  ? UINT64_MAX - i
+                  : (uint64_t)node->inplace << 32 | model->like[i];
   }
-  return true;
+  return keys;
 }
 
 /* Whether a node matters to nothing from node `end` on. */
@@ -73,10 +60,15 @@ static void add_if_long(struct finding *s, struct node_turns turns) {
     *VEC_PUSH(s->model->arena, &s->model->turns) = turns;
 }
 
-/* Of nodes [first, end), parted where one is read from further behind. */
+/* A stretch may have begun in the one before it. It is parted where one node
+ * is read from further behind. */
 static void add_stretch(struct finding *s, int64_t first, int64_t end,
                         int64_t length) {
-  struct node_turns turns = {first, length, 1};
+  const struct model *model = s->model;
+  const struct node_turns *last =
+      model->turns.count ? &model->turns.at[model->turns.count - 1] : NULL;
+  int64_t free = last ? last->first + last->length * last->count : 0;
+  struct node_turns turns = {max_i64(first, free), length, 1};
   while (turns.first < end && s->inside[turns.first])
     turns.first++;
   int64_t begin = turns.first;
@@ -94,46 +86,17 @@ static void add_stretch(struct finding *s, int64_t first, int64_t end,
   add_if_long(s, turns);
 }
 
-static int64_t end_of(const struct model *model) {
-  const struct node_turns *last =
-      model->turns.count ? &model->turns.at[model->turns.count - 1] : NULL;
-  return last ? last->first + last->length * last->count : 0;
-}
-
-/*
- * A stretch begins where a node is like the last one that was, and goes on
- * while those after it are as far from theirs; it may have begun before.
- */
-static void find_all(struct finding *s, struct arena *arena) {
-  const struct model *model = s->model;
-  int64_t first = 0, length = 0, count = (int64_t)model->nodes.count;
-  int64_t *recent = /* by what it is like: a node, from 1 */
-      arena_alloc(arena, model->costs.count + 1, sizeof *recent);
-  for (int64_t i = 0; i < count; i++) {
-    int64_t before = recent[model->like[i]] - 1;
-    recent[model->like[i]] = i + 1;
-    if (length && repeats(model, i, length))
-      continue;
-    if (length)
-      add_stretch(s, first, i, length);
-    length = 0;
-    if (before < 0 || !repeats(model, i, i - before))
-      continue;
-    length = i - before;
-    first = before < end_of(model) ? end_of(model) : before;
-  }
-  if (length)
-    add_stretch(s, first, count, length);
-}
-
 void node_turns_find(struct model *model) {
   struct finding s = {.model = model};
   struct arena scratch;
   model->turns.count = 0;
   arena_open_in(&scratch, model->arena);
-  find_readers(&s, &scratch);
+  s.last = stretch_readers(model, &scratch);
   find_inside(&s, &scratch);
   find_tied(&s, &scratch);
-  find_all(&s, &scratch);
+  stretch_list all =
+      stretches_find(model, keys_of(model, &scratch), true, &scratch);
+  for (size_t i = 0; i < all.count; i++)
+    add_stretch(&s, all.at[i].first, all.at[i].end, all.at[i].length);
   arena_close(&scratch);
 }
