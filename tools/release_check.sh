@@ -1,5 +1,5 @@
 #!/bin/sh
-# release_check.sh NAME TARBALL BUILD: see the Makefile.
+# release_check.sh NAME TARBALL BUILD: see dist.mk.
 set -eu
 name=$1
 tarball=$2

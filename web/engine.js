@@ -17,7 +17,7 @@ const refused = (name) => () => {
 
 const start = async (module) => {
   const imports = {};
-  memory = new WebAssembly.Memory({ initial: 32 }); // as the Makefile says
+  memory = new WebAssembly.Memory({ initial: 32 }); // as docs/docs.mk says
   for (const i of WebAssembly.Module.imports(module))
     (imports[i.module] ??= {})[i.name] = i.kind === "memory" ? memory
       : refused(i.name);

@@ -1,0 +1,104 @@
+# Documentation and the playground: a part of the Makefile.
+
+# The playground: the library for WebAssembly, and a page of web/ with the
+# packages that web/package-lock.json names; as files, and as one.
+wasm_cc = clang --target=wasm32-wasi --sysroot=/usr
+# Without files, setjmp and names of functions; small before fast.
+wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
+             -mllvm -disable-lsr -mnontrapping-fptoint -msign-ext \
+             -ffunction-sections -fdata-sections \
+             -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES \
+             -DNETC_NO_DUMPS -DNETC_NO_PDF
+# Of import/ what needs no other library, and web/absent.c for the rest.
+wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c readers.c \
+                 values.c weights.c caffe/caffe_values.c darknet/darknet_values.c \
+                 huggingface/gguf.c huggingface/stored.c), \
+                 $(wildcard $(addprefix $(src)import/,*.c caffe/*.c \
+                   darknet/*.c huggingface/*.c)))
+wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
+                 $(library) $(wasm_readers) $(wildcard $(src)web/*.c)) \
+               $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
+playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
+examples := $(wildcard $(src)examples/zoo/*.net $(src)examples/huggingface/*.net)
+
+$(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(wasm_cc) $(wasm_flags) -MMD -MP -c -o $@ $<
+
+$(build)/wasm/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(wasm_cc) $(wasm_flags) -MMD -MP -c -o $@ $(abspath $<)
+
+# Binaryen makes it smaller by a thirtieth; a long function with one caller stays
+# apart, which is smaller after gzip. The stack is first in memory, so
+# that nothing else is in its lowest kilobyte. Of a memory that is imported the
+# data stay in one piece, which is smaller after gzip.
+$(build)/wasm/netc.wasm: $(wasm_objects)
+	$(call need,wasm-opt,binaryen)
+	@echo "LINK $@"
+	@$(wasm_cc) -mexec-model=reactor -Wl,--stack-first -Wl,--gc-sections \
+	  -Wl,-O2 -Wl,-s -Wl,-z,stack-size=1048576 \
+	  -Wl,--import-memory -Wl,--initial-memory=2097152 -o $@.tmp $^ -lm
+	@wasm-opt -Oz --dae-optimizing -Oz --converge -ocimfs 60 --low-memory-unused \
+	  --enable-sign-ext --enable-nontrapping-float-to-int -o $@ $@.tmp
+	@rm $@.tmp
+
+$(build)/npm/node_modules: $(src)web/package.json $(src)web/package-lock.json
+	$(call need,npm,npm)
+	@mkdir -p $(@D)
+	cp $^ $(@D)
+	cd $(@D) && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+web: $(build)/web/netc.html
+$(build)/web/netc.html: $(build)/wasm/netc.wasm $(build)/npm/node_modules \
+                        $(playground) $(examples)
+	$(call need,xz,xz-utils)
+	@mkdir -p $(@D)
+	@NODE_PATH=$(abspath $(build))/npm/node_modules node $(src)web/build.js \
+	  $(abspath $(build)/wasm/netc.wasm) $(abspath $(@D)) $(examples)
+
+# The documentation as a site, with the playground where `make web` has left
+# one. All of its links must lead somewhere.
+site:
+	$(call need,pandoc,pandoc)
+	@$(src)tools/site.py $(abspath $(build))/site \
+	  $(patsubst %/index.html,%,$(wildcard $(abspath $(build))/web/index.html))
+check-site: site
+	@$(src)tests/site.py $(build)/site
+
+# Pages that the program and its tests write.
+interchange := $(if $(filter 0,$(IMPORT) $(ONNX)),,$(build)/tests/test_interchange)
+docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange) \
+      $(build)/tests/test_uses $(build)/tests/test_editors
+	$(build)/netc layers --markdown >docs/layers.md
+	$(build)/netc help gpus --markdown >docs/gpus.md
+	BLESS=1 $(build)/tests/test_uses >/dev/null
+	BLESS=1 $(build)/tests/test_editors >/dev/null
+	$(if $(messages),BLESS=1 $(build)/tests/test_onnx >/dev/null)
+	$(if $(interchange),BLESS=1 $(interchange) >/dev/null)
+
+pictures: $(build)/netc
+	tools/charts.sh $(build)/netc docs/charts
+	tools/diagrams.sh $(build)/netc docs
+	tools/gallery.sh $(build)/netc docs $(shown)
+
+# The page of docs has eight of the zoo, that of $(build) all.
+shown = densenet googlenet yolov3 wavenet vit bert whisper deepseek_v2
+gallery: $(build)/netc
+	tools/gallery.sh $(build)/netc docs $(shown)
+	tools/gallery.sh $(build)/netc $(build)
+
+zoo: $(build)/netc
+	tools/zoo.py $(build)/netc >docs/zoo.md
+
+accuracy: $(build)/netc
+	tools/accuracy.py $(build)/netc >docs/accuracy.md
+
+# Published step times, beside the predicted: memory/devices/times.def.
+calibrate: $(build)/netc
+	tools/calibrate.py $(build)/netc
+
+-include $(wasm_objects:.o=.d)
+
+.PHONY: web site check-site docs pictures gallery zoo accuracy calibrate

@@ -1,0 +1,382 @@
+# Tests, benchmarks and fuzzing: a part of the Makefile.
+
+# A program for each tests/test_*.c; they run in the repository. Programs of
+# others link what test_install and test_header try, so that it is neither
+# sanitized nor counts branches. test_shown runs nothing that no other test does.
+COVER =
+test_sources := $(filter-out \
+                  $(if $(SAN)$(COVER),%/test_install.c %/test_header.c) \
+                  $(if $(COVER),%/test_shown.c) \
+                  $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_operators.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
+                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_readers.c %/test_tflite.c %/test_openvino.c %/test_values.c %/test_operators.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
+                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
+                  $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c %/test_openvino.c), \
+                  $(wildcard $(src)tests/test_*.c))
+
+$(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
+                  $(src)tests/report.h $(src)tests/imported.h \
+                  $(src)tests/nets.h \
+                  $(src)tests/macros.h $(objects) $(tensor_objects)
+	@mkdir -p $(@D)
+	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
+	  cmocka: apt-get install libcmocka-dev))
+	@echo "LINK $@"
+	@$(CC) $(filter-out -fvisibility=hidden,$(flags)) \
+	  -DNETC='"$(seen)/netc"' \
+	  -DNETC_PATH='"$(abspath $(build))/netc"' \
+	  -DBUILD='"$(seen)"' \
+	  -DPROGRAM='"$*"' \
+	  -DNETRT_LIBS='"$(runtime_libs)"' \
+	  $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN) \
+	  -o $@ $< $(src)tests/run.c $(objects) $(tensor_objects) \
+	  -lcmocka -ljansson -lz -lm -pthread
+
+# The library once more, which counts its steps: how does its work grow?
+counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
+
+$(build)/steps/gen/%.o: $(gen)/%.c $(made) | $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $(abspath $<)
+
+$(build)/steps/%.o: $(src)%.c $(made) | $(gen)/scan.c $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $<
+
+$(build)/tests/test_growth: $(counting)
+$(build)/tests/test_growth: private objects := $(counting)
+
+checked := $(patsubst $(src)runtime/%.c,$(build)/checked/%.o,$(runtime))
+$(build)/tests/test_runtime $(build)/tests/test_program \
+    $(build)/tests/test_narrow $(build)/tests/test_panels \
+    $(build)/tests/test_q8: $(checked)
+$(build)/tests/test_program $(build)/tests/test_narrow \
+    $(build)/tests/test_panels: \
+    private objects += $(checked) $(runtime_libs)
+$(build)/tests/test_runtime $(build)/tests/test_q8: \
+    private objects := $(checked) $(runtime_libs)
+$(build)/tests/test_runtime $(build)/tests/test_q8: private tensor_objects :=
+
+message_objects := $(build)/obj/gen/onnx.pb-c.o
+$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector $(build)/tests/test_onnx_quant: \
+    $(message_objects)
+$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector $(build)/tests/test_onnx_quant: \
+    private objects += $(message_objects) -lprotobuf-c
+
+# Readers in the test's own process: tens of thousands of models a second.
+reading := $(call to_object,$(readers) $(call files,export) \
+             $(wildcard $(src)tests/operands_*.c)) $(message_objects)
+$(build)/tests/test_operands: $(reading) $(src)tests/operands.h
+$(build)/tests/test_operands: private objects += $(reading) -lprotobuf-c -lexpat
+$(build)/obj/tests/operands_onnx.o: | $(gen)/onnx.pb-c.h
+
+# The program with folds of imports that go wrong.
+$(build)/tests/misfold: $(src)tests/misfold.c $(objects) $(program_objects) \
+                        $(build)/libnetrt.a
+	@mkdir -p $(@D)
+	@echo "LINK $@"
+	@$(CC) $(flags) -Wl,--wrap=source_fold,--wrap=graph_tensor -o $@ $^ $(program_libs)
+
+$(build)/tests/test_import: | $(build)/tests/misfold
+
+# What those who colour sources without netc are held against.
+$(build)/tests/tokens: $(src)tests/tokens.c $(objects)
+	@mkdir -p $(@D)
+	@echo "LINK $@"
+	@$(CC) $(flags) -o $@ $^ -lm
+
+$(build)/tests/test_editors: | $(build)/tests/tokens
+
+# `make check` runs what takes a minute, `make check-long` the rest: these
+# programs, and of others the tests that are marked as slow. T="golden cli"
+# runs two programs whole. FULL=1 takes all of a set of which a tenth is tried.
+long_tests := docs growth install onnx_zoo
+tests := $(sort $(test_sources:$(src)tests/test_%.c=%))
+# What lasts longest comes first, so that no processor waits for it.
+longest := properties shown cli import library
+unknown := $(if $(filter check check-long,$(MAKECMDGOALS)), \
+             $(filter-out $(tests),$(T)))
+ifneq ($(strip $(unknown)),)
+$(error there is no test $(strip $(unknown)); there are: $(tests))
+endif
+parted = $(filter-out $(long_tests),$(patsubst $(src)tests/test_%.c,%, \
+           $(shell grep -lw -e slow_test -e SLOW -e in_part $(test_sources))))
+fast = $(or $(sort $(T)),$(filter-out $(long_tests),$(tests)))
+slow = $(or $(sort $(T)),$(filter $(long_tests),$(tests)) $(parted))
+programs = $(patsubst %,$(build)/tests/test_%,$(1))
+PART =
+JOBS = $(shell nproc)
+FULL =
+run_tests = @cd $(here) && FULL=$(FULL) tests/check.sh $(JOBS)
+
+check: all $(build)/netc.1 $(call programs,$(fast))
+	$(run_tests) $(addsuffix $(if $(PART)$(T),$(PART:%=:%),:fast), \
+	  $(abspath $(call programs,$(filter $(longest),$(fast)) \
+	    $(filter-out $(longest),$(fast)))))
+
+check-long: all $(build)/netc.1 $(call programs,$(slow)) \
+    $(filter check,$(MAKECMDGOALS))
+	$(run_tests) $(abspath $(call programs,$(filter $(T) $(long_tests),$(slow)))) \
+	  $(if $(T),,$(addsuffix :slow,$(abspath $(call programs,$(parted)))))
+
+# The page of `-o x.html` and the playground in a browser; `make check` does
+# without one.
+CHROMIUM = /usr/bin/chromium
+NODE_PATH = $(here)/node_modules:$(abspath $(build))/node_modules:$(abspath $(build))/npm/node_modules
+check-web: $(build)/netc $(build)/web/netc.html
+	@test -x $(CHROMIUM) || { echo "check-web needs Chromium:" \
+	  "apt-get install chromium" >&2; exit 1; }
+	@command -v node >/dev/null || { echo "check-web needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@mkdir -p $(build)/page
+	@cd $(here) && NODE_PATH=$(NODE_PATH) CHROMIUM=$(CHROMIUM) \
+	  node tests/web.js $(abspath $(build))/netc $(abspath $(build))/page
+	@cd $(here) && NODE_PATH=$(NODE_PATH) CHROMIUM=$(CHROMIUM) \
+	  node tests/playground.js $(abspath $(build))/netc \
+	  $(abspath $(build))/page $(abspath $(build))/web
+
+# Models of -o x.onnx, as onnxruntime runs them.
+check-onnx: $(build)/netc
+	@command -v node >/dev/null || { echo "check-onnx needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@NODE_PATH=$(NODE_PATH) node -e 'require("onnxruntime-node")' \
+	  2>/dev/null || { echo "check-onnx needs onnxruntime-node:" \
+	  "ONNXRUNTIME_NODE_INSTALL=skip npm install --prefix $(build)" \
+	  "onnxruntime-node" >&2; exit 1; }
+	@mkdir -p $(build)/onnx
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/onnx.js \
+	  $(abspath $(build))/netc $(abspath $(build))/onnx $(ONNX_NETS)
+
+# Files of other frameworks that are in FOLDER, as tests/data/import/gathered.csv
+# has them: by hand, since they are not part of the repository.
+check-gathered: $(build)/netc
+	python3 $(src)tools/gathered.py $(abspath $(build))/netc "$(FOLDER)"
+
+# editors/vscode: the grammar on samples that say their scopes and on every word
+# of the zoo and of golden layers, as netc reads it; then what stands beside it.
+grammar := editors/vscode/syntaxes/netc.tmLanguage.json
+check-editors: $(build)/netc $(build)/tests/tokens
+	@command -v node >/dev/null || { echo "check-editors needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@cd $(here) && tests=$$(NODE_PATH=$(NODE_PATH) node -p \
+	  'require.resolve("vscode-tmgrammar-test/dist/unit.js")' 2>/dev/null) || \
+	  { echo "check-editors needs vscode-tmgrammar-test:" \
+	  "npm install --prefix $(build) vscode-tmgrammar-test" >&2; exit 1; }; \
+	  node "$$tests" -g $(grammar) 'tests/grammar/*.net'
+	@mkdir -p $(build)/editors
+	@cd $(here) && $(abspath $(build))/tests/tokens examples/zoo/*.net \
+	  tests/golden/layers/*.net >$(abspath $(build))/editors/tokens
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/grammar.js \
+	  $(abspath $(build))/editors/tokens
+	@cd $(here) && node tests/vscode.js $(abspath $(build))/netc \
+	  $(abspath $(build))/editors
+
+# netc lsp with clients of others: VS Code's JSON-RPC, Neovim.
+check-lsp: $(build)/netc
+	@command -v node >/dev/null || { echo "check-lsp needs node:" \
+	  "apt-get install nodejs" >&2; exit 1; }
+	@NODE_PATH=$(NODE_PATH) node -e 'require("vscode-jsonrpc/node")' \
+	  2>/dev/null || { echo "check-lsp needs vscode-jsonrpc:" \
+	  "npm install --prefix $(build) vscode-jsonrpc" >&2; exit 1; }
+	@command -v nvim >/dev/null || { echo "check-lsp needs nvim:" \
+	  "apt-get install neovim" >&2; exit 1; }
+	@rm -rf $(build)/lsp && mkdir -p $(build)/lsp
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/lsp.js \
+	  $(abspath $(build))/netc $(abspath $(build))/lsp
+	@cd $(here) && PATH=$(abspath $(build)):$$PATH FOLDER=$(abspath $(build))/lsp \
+	  timeout 120 nvim --headless -u NONE -i NONE -c 'luafile tests/lsp.lua'
+
+# The wheel does in a fresh venv what its page says.
+PYTHON = /usr/bin/python3
+check-python: wheel
+	@rm -rf $(build)/venv
+	@$(PYTHON) -m venv --system-site-packages $(build)/venv
+	@$(build)/venv/bin/pip install --quiet --no-index \
+	  --disable-pip-version-check $(build)/netc-*.whl
+	@$(build)/venv/bin/python $(src)tests/python.py $(abspath $(build))
+	@$(build)/venv/bin/python $(src)tests/notebook.py $(src)docs/notebook.ipynb \
+	  $(abspath $(build))/notebook.html
+
+# What a pull request is told: tools/review.js beside a fake of GitHub's API, and
+# the hooks of pre-commit.
+check-review: $(build)/netc
+	$(call need,node,nodejs)
+	$(call need,pandoc,pandoc)
+	@cd $(here) && node tests/review.js $(abspath $(build))/netc \
+	  $(abspath $(build))/review
+
+# How long its answers take: docs/editors.md.
+bench-lsp: $(build)/netc
+	@cd $(here) && NODE_PATH=$(NODE_PATH) node tests/lsp.js \
+	  $(abspath $(build))/netc $(abspath $(build)) time
+
+# Files of -o x.py, as PyTorch runs them: every net of the zoo in all its
+# variants, or TORCH_NETS. Minutes; by hand, since it needs PyTorch.
+check-torch: $(build)/netc
+	@$(PYTHON) -c 'import torch' 2>/dev/null || { echo "check-torch needs" \
+	  "PyTorch: apt-get install python3-torch" >&2; exit 1; }
+	$(PYTHON) $(src)tools/torch_export.py $(abspath $(build))/netc $(TORCH_NETS)
+	$(PYTHON) $(src)tools/torch_names.py $(abspath $(build))/netc $(TORCH_NETS)
+
+# netc.from_torch with thirty modules of torchvision: minutes.
+modules = alexnet vgg11 vgg16_bn resnet18 resnet50 resnet152 resnext50_32x4d \
+  wide_resnet50_2 densenet121 densenet169 squeezenet1_0 squeezenet1_1 vgg19 \
+  inception_v3 mobilenet_v2 mobilenet_v3_small mobilenet_v3_large mnasnet0_5 \
+  mnasnet1_0 shufflenet_v2_x0_5 shufflenet_v2_x1_0 efficientnet_b0 \
+  efficientnet_b3 efficientnet_v2_s regnet_x_400mf regnet_y_400mf convnext_tiny \
+  vit_b_16 vit_b_32 swin_t
+check-modules: check-python
+	MODELS="$(modules)" $(build)/venv/bin/python $(src)tests/python.py \
+	  $(abspath $(build)) Modules.test_of_torchvision_have_them
+
+# Random nets beside PyTorch: N of them, from SEED on. ROWS=x.csv writes rows of
+# tests/data/random.csv for what is found.
+ROWS =
+random: N = 5000
+random: $(build)/netc
+	@$(PYTHON) -c 'import torch' 2>/dev/null || { echo "random needs" \
+	  "PyTorch: apt-get install python3-torch" >&2; exit 1; }
+	$(PYTHON) $(src)tools/random_nets $(abspath $(build))/netc $(N) $(SEED) \
+	  --jobs $(JOBS) $(ROWS:%=--rows %)
+
+# What golden cases, figures and limits must say, as it is now: read what
+# changed. T=part is for the golden cases whose names have that part; another
+# exit status needs FORCE=1.
+bless: $(build)/netc $(build)/tests/test_golden $(build)/tests/test_figures \
+       $(build)/tests/test_foreign
+	@BLESS=1 $(build)/tests/test_golden "$(T)" >$(build)/bless.log 2>&1; \
+	  status=$$?; $(if $(T),,for test in figures foreign; do \
+	    BLESS=1 $(build)/tests/test_$$test >>$(build)/bless.log 2>&1 || \
+	      status=1; done;) \
+	  grep -v '^\[' $(build)/bless.log; \
+	  git status --short tests; git --no-pager diff tests/golden \
+	    tests/data/figures.csv tests/data/limits.txt tests/data/foreign.txt; \
+	  exit $$status
+
+lint:
+	@BUILD=$(build) tools/lint.sh
+
+# Every golden source under valgrind, but for those that loop for long; with
+# EVERY=4 a quarter of them.
+EVERY = 1
+valgrind: $(build)/shared/netc
+	@ls tests/golden/*/*.net examples/*.net examples/zoo/*.net | \
+	  grep -v 'never-ends\|billion' | awk 'NR % $(EVERY) == 0' | \
+	  xargs -P $(JOBS) -I NET sh -c \
+	  'valgrind -q --error-exitcode=99 --leak-check=full $(build)/shared/netc NET \
+	  -o - --emit=json --emit=net --emit=dot >$(build)/valgrind.$$$$ 2>&1; \
+	  test $$? != 99 || { cat $(build)/valgrind.$$$$; exit 255; }; \
+	  rm $(build)/valgrind.$$$$'
+
+# Speed, as ratios; the figures in tools/bench/README.md come from here.
+$(build)/bench/json_reference: $(src)tools/bench/json_reference.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CFLAGS) -o $@ $< -ljansson
+
+$(build)/bench/planner: $(src)tools/bench/planner.c $(objects)
+	@mkdir -p $(@D)
+	$(CC) $(flags) -o $@ $< $(objects) -lm
+
+$(build)/bench/bare.c: $(src)tools/bench/bare.sh $(src)lexer/scan.l
+	@mkdir -p $(@D)
+	$^ >$(@:.c=.l)
+	flex -o $@ $(@:.c=.l)
+
+$(build)/bench/parse: $(src)tools/bench/parse.c $(build)/bench/bare.c $(objects)
+	$(CC) $(filter-out -W% -std=c11,$(flags)) -o $@ $^ -lm
+
+$(build)/bench/kernels: $(src)tools/bench/kernels.c $(build)/libnetrt.a
+	@mkdir -p $(@D)
+	$(CC) $(flags) -o $@ $^ $(runtime_libs)
+
+# The runtime beside PyTorch and onnxruntime: docs/performance.md.
+bench-runtime: $(build)/netc $(build)/libnetrt.a $(build)/bench/kernels
+	@NETRT_LIBS="$(runtime_libs)" tools/bench/runtime.py $(build)
+
+tables := tests/data/planner
+planned := $(filter-out %/LOWER_BOUNDS.csv,$(wildcard $(tables)/cnn/*.csv)) \
+           $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv)) \
+           $(wildcard $(tables)/minimalloc/[CDJ].*.csv) \
+           $(wildcard $(tables)/perfect/*.csv) \
+           training=2000 training=20000 training=60000
+
+# Seconds each: an instance may be solved by the luck of one seed.
+lucky := $(addsuffix @1048576,$(wildcard $(tables)/minimalloc/?.*.csv)) \
+         $(wildcard $(tables)/minimalloc/[CD].*.csv $(tables)/perfect/*.csv)
+
+bench: $(build)/netc $(build)/bench/json_reference $(build)/bench/planner \
+       $(build)/bench/parse
+	@tools/bench/run.sh $(build)/netc $(build)/bench/json_reference
+	@$(build)/bench/parse 40 examples/zoo/*.net
+	@tools/bench/zoo.sh $(build)/netc
+	@tools/bench/scale.sh $(build)/netc
+	@$(build)/bench/planner $(planned)
+	@$(build)/bench/planner seeds $(lucky)
+
+# Instructions of commands beside the committed counts; BLESS=1 writes them.
+bench-instructions: $(build)/netc
+	$(call need,valgrind,valgrind)
+	@cd $(here) && tools/bench/instructions.py $(abspath $(build))/netc \
+	  $(BLESS:%=--bless)
+
+# Coverage-guided fuzzing: each target of tests/fuzz for FUZZ seconds, or
+# those of TARGETS. What one finds is a file in $(build)/san/fuzz, whose name
+# it says. READER=Keras: the first byte does not choose the reader.
+FUZZ = 60
+READER =
+TARGETS = text calls files $(if $(filter 0,$(IMPORT)),,import \
+          $(if $(messages),export))
+ifeq ($(SAN),1)
+fuzz_objects := $(objects) $(call to_object,$(tensors) \
+                  $(filter-out $(src)import/weights.c,$(readers)) $(src)driver/buffers.c \
+                  $(src)tests/fuzz/common.c \
+                  $(if $(messages),$(src)tests/fuzz/onnx.c \
+                    $(filter-out %/absent.c,$(call files,export)))) \
+                $(if $(messages),$(message_objects))
+
+$(build)/obj/tests/fuzz/onnx.o: | $(gen)/onnx.pb-c.h
+$(build)/obj/tests/fuzz/import.o: private CFLAGS += \
+  $(if $(messages),-DFUZZ_ONNX)
+
+$(build)/fuzz/library.a: $(fuzz_objects)
+	@mkdir -p $(@D)
+	@rm -f $@ && $(AR) rcsD $@ $^
+
+$(addprefix $(build)/fuzz/,$(TARGETS)): $(build)/fuzz/%: \
+    $(build)/obj/tests/fuzz/%.o $(build)/fuzz/library.a
+	@echo "LINK $@"
+	@$(link) -fsanitize=fuzzer -o $@ $^ $(program_libs)
+
+fuzz: $(addprefix fuzz-,$(TARGETS))
+$(addprefix fuzz-,$(TARGETS)): fuzz-%: $(build)/fuzz/% $(build)/netc
+	@cd $(here) && READER="$(READER)" tools/fuzz.sh $(abspath $(build)) $(FUZZ) $*
+else
+fuzz:
+	@$(MAKE) fuzz SAN=1 build=$(build)/san CC=clang CFLAGS='-O1 -g'
+endif
+
+# Lines and branches that the tests reach, by file and by room. T="golden cli"
+# runs two programs, and adds to what is counted since the last build.
+cover:
+	-GCOV_ERROR_FILE=/dev/null $(MAKE) check COVER=1 build=build/cover \
+	  CFLAGS='--coverage -O0'
+	@tools/cover.sh build/cover
+
+# Changes one operator or constant of layers/ or memory/plan/ after another:
+# does a test notice? N of them, drawn by SEED.
+N = 300
+SEED = 1
+print-objects:
+	@echo $(objects)
+print-program-objects:
+	@echo $(program_objects)
+mutants: all
+	@cd $(here) && tools/mutants.py $(abspath $(build)) $(N) $(SEED) $(JOBS)
+
+-include $(counting:.o=.d) $(checked:.o=.d) $(fuzz_objects:.o=.d)
+
+.PHONY: check check-long check-web check-onnx check-gathered check-editors \
+        check-lsp check-python check-review check-torch check-modules \
+        random bless lint valgrind bench bench-lsp bench-runtime \
+        bench-instructions fuzz cover mutants print-objects \
+        print-program-objects
