@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 struct activation {
   double parameter; /* slope, alpha, exponent, or least of hardtanh */

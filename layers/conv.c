@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 
 static const struct arg_spec conv_specs[] = {
     CONV_CHANNELS, CONV_KERNEL,

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/conv.h"
+#include "layers/tape/lowering.h"
 
 static const struct arg_spec deformconv_specs[] = {
     CONV_CHANNELS,

@@ -3,6 +3,7 @@
 
 #include "layers/computed.h"
 #include "layers/lora.h"
+#include "layers/tape/lowering.h"
 
 struct dense {
   int64_t units;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 struct topk {
   int64_t count;

@@ -1,6 +1,8 @@
 /* gridsample: values of a map at places that the net computes. */
 #include "layers/gridsample.h"
 
+#include "layers/tape/lowering.h"
+
 #include <inttypes.h>
 
 struct gridsample {

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/math.h"
+#include "layers/tape/lowering.h"
 
 struct join {
   struct axes axis;

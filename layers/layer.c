@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 #include "lexer/scan.h"
 
 #define LAYER(id, ...) extern const struct layer_kind layer_##id;

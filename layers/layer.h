@@ -325,7 +325,7 @@ struct layer_kind {
   /* A node of this kind for each of the tensors that it gives; or NULL. */
   const struct layer_kind *parts;
 
-  enum opcode opcode; /* of its own operation, where it has one */
+  unsigned opcode; /* enum opcode of its own operation, where it has one */
 
   /* Facts that checks and rules ask for. */
   bool per_position; /* dense, and the same at every position */

@@ -1,6 +1,7 @@
 /* scale, affine, weight: learned tensors by themselves. */
 #include "base/check.h"
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 struct scale {
   int bias;

@@ -2,6 +2,7 @@
 #include "layers/lora.h"
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 
 bool lora_check(const struct layer *layer, const struct lora *lora) {
   const char *said = lora->alpha != 0     ? "lora_alpha"

@@ -1,6 +1,8 @@
 /* mean, sum: over axes; and how a value and a number are computed. */
 #include "layers/math.h"
 
+#include "layers/tape/lowering.h"
+
 /* Axes */
 
 /* The axes as places from 0; false if one is not there, or is there twice. */

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 static bool too_large(const struct layer *layer) {
   return layer_refuse(layer, TOO_LARGE, NULL,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 #include "layers/norm.h"
 
 struct norm {

@@ -1,6 +1,7 @@
 /* unfold, local: the patches that a window sees, and weights for each. */
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 #include "layers/window.h"
 
 struct patch {

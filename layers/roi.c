@@ -1,6 +1,7 @@
 /* roialign, roipool: boxes of a map as maps of one size. */
 
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 struct roi {
   struct sizes size;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 
 static const struct arg_spec split_specs[] = {
     ARG(AXIS, POSITION, "axis", split, axis, .required = true,

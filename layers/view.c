@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 static bool flatten_shape(struct layer *layer) {
   int64_t count = shape_values(layer->in[0]);

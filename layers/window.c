@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 
 /* Larger sizes are refused, so that sums of a few of them cannot overflow. */
 #define LARGEST_SIZE ((int64_t)1 << 40)

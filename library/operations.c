@@ -1,5 +1,6 @@
 /* What the layers compute: the tape of a prediction, as data. */
 #include "codegen/c/tables.h"
+#include "layers/tape/lowering.h"
 #include "library/context.h"
 #include "memory/step/trace.h"
 

@@ -7,6 +7,7 @@
 #ifndef NETC_MEMORY_LINE_BUFFERS_H
 #define NETC_MEMORY_LINE_BUFFERS_H
 
+#include "layers/tape/lowering.h"
 #include "memory/tasks.h"
 
 /* A map that an operation reads. */

@@ -6,6 +6,7 @@
 #ifndef NETC_MEMORY_LINE_STAGES_H
 #define NETC_MEMORY_LINE_STAGES_H
 
+#include "layers/tape/lowering.h"
 #include "memory/line_buffers.h"
 #include "runtime/line_buffer.h"
 

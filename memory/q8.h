@@ -6,6 +6,7 @@
 #ifndef NETC_MEMORY_Q8_H
 #define NETC_MEMORY_Q8_H
 
+#include "layers/tape/lowering.h"
 #include "memory/tasks.h"
 
 enum {

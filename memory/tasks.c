@@ -1,4 +1,5 @@
 /* Tasks: what a prediction has to run, before it is planned. */
+#include "layers/tape/lowering.h"
 #include "memory/q8.h"
 
 #include "base/check.h"

@@ -1,5 +1,6 @@
 /* attention: its scores, with every step in memory. */
 #include "layers/sequence/attention.h"
+#include "layers/tape/lowering.h"
 
 /* A weight for each query, key and head. */
 static struct extent scores_of(const struct attention_recorder *r) {

@@ -3,6 +3,7 @@
 
 #include "layers/norm.h"
 #include "layers/sequence/attention.h"
+#include "layers/tape/lowering.h"
 
 /* Values of a sample: rows of features, over all groups. */
 struct extent attention_rows(const struct attention_recorder *r, int64_t rows,

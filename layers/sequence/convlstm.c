@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 enum { GATES = 4 };
 

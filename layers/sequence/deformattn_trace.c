@@ -2,6 +2,7 @@
 #include "layers/gridsample.h"
 #include "layers/math.h"
 #include "layers/sequence/deformattn.h"
+#include "layers/tape/lowering.h"
 
 enum { MOST_HELD = LIMIT_NUMBERS + 4 }; /* while an operation runs */
 

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 #include "runtime/distance.h"
 
 struct distances {

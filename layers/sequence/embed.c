@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 /* Of learned positions and tokens, beside inputs of about 1. */
 #define SMALL 0.1

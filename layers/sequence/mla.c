@@ -11,6 +11,7 @@
 
 #include "layers/norm.h"
 #include "layers/sequence/attention.h"
+#include "layers/tape/lowering.h"
 
 struct mla {
   int64_t heads, latent, rope, dim, vdim, qlatent;

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 enum { SCORES_SOFTMAX = 1, SCORES_SIGMOID };
 enum { NORM_ON = 1, NORM_OFF };

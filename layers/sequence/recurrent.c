@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 #include "layers/sequence/recurrent.h"
 
 enum {

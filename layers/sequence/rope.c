@@ -1,6 +1,7 @@
 /* rope: its base, and how it is stretched. */
 #include "layers/sequence/rope.h"
 
+#include "layers/tape/lowering.h"
 #include "runtime/turn.h"
 
 bool rope_check(const struct layer *layer, const struct rope_rule *rule,

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "layers/layer.h"
+#include "layers/tape/lowering.h"
 
 enum { SSM_FUSED = 1, SSM_NAIVE };
 enum { CHUNK = 2048 }; /* positions between states that the kernel keeps */

@@ -1,5 +1,5 @@
 /* Lowering: what the tape keeps of what its operations compute. */
-#include "layers/tape/tape.h"
+#include "layers/tape/lowering.h"
 
 /* rank, offset, sizes, strides */
 static uint32_t keep_strides(struct tape *tape, const struct strides *strides) {

@@ -3,6 +3,7 @@
 #define NETC_LAYERS_TAPE_LOWERING_H
 
 #include "layers/tape/strides.h"
+#include "layers/tape/tape.h"
 
 /*
  * What the runtime knows; its table says which operands, numbers and reals
@@ -47,6 +48,24 @@ struct lowering {
 
 /* The lowering of an operation that has no more to say. */
 #define LOWERS(id, ...) (&(struct lowering){.opcode = DOES_##id, __VA_ARGS__})
+
+/*
+ * The lowering of an operation of the tape. Ranges are into the tape's arrays;
+ * weights are among its parameters, counted from the operation's first.
+ */
+struct tape_lowered {
+  enum opcode opcode;
+  uint32_t first_number, first_strides;
+  int number_count, weight_count;
+  double real[LOWERING_REALS];
+  struct slide slide;
+};
+
+/* The lowering of operation `index`, if the tape lowers. */
+static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
+                                                      size_t index) {
+  return &tape->lowered.at[tape->lowered_of.at[index]];
+}
 
 static inline void lowering_add(struct lowering *to, int64_t number) {
   to->number[to->count++] = number;

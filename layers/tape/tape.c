@@ -1,6 +1,8 @@
 /* Tape: the operations that a framework runs for a net, in their order. */
 #include "layers/tape/tape.h"
 
+#include "layers/tape/lowering.h"
+
 enum { FEW = 4 }; /* inputs of most operations */
 
 struct extent extent_fixed(int64_t count, enum width width) {

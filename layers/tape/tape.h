@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "layers/tape/layout.h"
-#include "layers/tape/lowering.h"
 #include "layers/tape/profile.h"
 #include "layers/tape/strides.h"
 
@@ -90,6 +89,9 @@ enum cast {
 enum { KEEPS_OUT = 1 << 8 };
 #define KEEPS_IN(i) (1 << (i))
 
+struct lowering; /* lowering.h, which few files need */
+struct tape_lowered;
+
 /* An operation as a layer records it; facts.def has the members. Unused ones
  * are zero. */
 struct operation {
@@ -160,19 +162,11 @@ struct tape_op {
   uint32_t first_storage; /* its own storages are at and after this one */
 };
 
-/*
- * What an operation of the tape computes. Ranges are into its arrays; weights
- * are among its parameters, from that of the operation.
- */
-struct tape_lowered {
-  enum opcode opcode;
-  uint32_t first_number, first_strides;
-  int number_count, weight_count;
-  double real[LOWERING_REALS];
-  struct slide slide;
-};
+struct lowering; /* lowering.h, which few files need */
+struct tape_lowered;
 
-/* A parameter as the tape sees it. */
+/* An operation as a layer records it; facts.def has the members. Unused ones
+ * are zero. */
 struct tape_param {
   size_t index; /* in the model; the first one's index if it is shared */
   int64_t count;
@@ -285,12 +279,6 @@ static inline int64_t tape_sample_values(const struct tape *tape,
                                          size_t value) {
   size_t storage = tape->values.at[value].storage;
   return tape->extents.at[tape->storages.at[storage].sample].count;
-}
-
-/* What operation `index` computes, if the tape lowers. */
-static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
-                                                      size_t index) {
-  return &tape->lowered.at[tape->lowered_of.at[index]];
 }
 
 /* A value in the net's width, if mixed precision has it in 16 bits: a copy. */

@@ -2,6 +2,7 @@
 #include "sema/model/written.h"
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 
 /* Scores of as many queries as there are keys. */
 static bool is_square(const struct shape *shape) {
