@@ -1,7 +1,8 @@
 /* Running commands and comparing texts, for all test programs. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* program_invocation_short_name, nftw */
 #include "tests/run.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -215,12 +216,12 @@ void assert_holds(const char *text, const char *part) {
 }
 
 const char *scratch(const char *name) {
-  static char path[1024];
-  snprintf(path, sizeof path,
-           "rm -rf %s/tests/scratch/%s-%s && mkdir -p %s/tests/scratch/%s-%s",
-           BUILD, PROGRAM, name, BUILD, PROGRAM, name);
-  assert_int_equal(system(path), 0);
-  snprintf(path, sizeof path, "%s/tests/scratch/%s-%s", BUILD, PROGRAM, name);
+  static char path[512];
+  char command[1100];
+  snprintf(path, sizeof path, "%s/tests/scratch/%s-%s", BUILD,
+           program_invocation_short_name, name);
+  snprintf(command, sizeof command, "rm -rf %s && mkdir -p %s", path, path);
+  assert_int_equal(system(command), 0);
   return path;
 }
 

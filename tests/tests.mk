@@ -7,30 +7,40 @@ COVER =
 test_sources := $(filter-out \
                   $(if $(SAN)$(COVER),%/test_install.c %/test_header.c) \
                   $(if $(COVER),%/test_shown.c) \
-                  $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_operators.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_cases.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_readers.c %/test_tflite.c %/test_openvino.c %/test_values.c %/test_operators.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(filter 0,$(IMPORT)),%/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_tflite.c %/test_openvino.c %/test_values.c %/test_cases.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c %/test_openvino.c), \
                   $(wildcard $(src)tests/test_*.c))
 
-$(build)/tests/%: $(src)tests/%.c $(src)tests/run.c $(src)tests/run.h \
-                  $(src)tests/report.h $(src)tests/imported.h \
-                  $(src)tests/nets.h \
-                  $(src)tests/macros.h $(objects) $(tensor_objects)
-	@mkdir -p $(@D)
+# Tests are objects as any; a program takes of the library what it uses.
+tried_objects := $(call to_object,$(test_sources) \
+                   $(addprefix $(src)tests/,run.c cases.c onnx_text.c tokens.c misfold.c))
+$(tried_objects): private override CFLAGS := $(patsubst -O2,-O1,$(CFLAGS)) \
+  -DNETC='"$(seen)/netc"' -DNETC_PATH='"$(abspath $(build))/netc"' \
+  -DBUILD='"$(seen)"' -DNETRT_LIBS='"$(runtime_libs)"' \
+  $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)
+$(tried_objects): | cmocka
+cmocka:
 	$(if $(wildcard /usr/include/cmocka.h),,$(error netc check needs \
 	  cmocka: apt-get install libcmocka-dev))
+
+# An archive that names its objects, so that nothing is copied.
+whole = $(build)/tests/library.a
+helpers := $(call to_object,$(addprefix $(src)tests/,run.c cases.c onnx_text.c))
+$(build)/tests/library.a: $(helpers) $(objects) $(tensor_objects)
+$(build)/steps/library.a: $(helpers) $(tensor_objects)
+%/library.a:
+	@mkdir -p $(@D)
+	@rm -f $@ && $(AR) rcsDT $@ $^
+
+also =
+$(build)/tests/%: $(build)/obj/tests/%.o $(build)/tests/library.a
+	@mkdir -p $(@D)
 	@echo "LINK $@"
-	@$(CC) $(filter-out -fvisibility=hidden,$(flags)) \
-	  -DNETC='"$(seen)/netc"' \
-	  -DNETC_PATH='"$(abspath $(build))/netc"' \
-	  -DBUILD='"$(seen)"' \
-	  -DPROGRAM='"$*"' \
-	  -DNETRT_LIBS='"$(runtime_libs)"' \
-	  $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN) \
-	  -o $@ $< $(src)tests/run.c $(objects) $(tensor_objects) \
-	  -lcmocka -ljansson -lz -lm -pthread
+	@$(CC) $(sanitize) $(CFLAGS) -o $@ $(filter %.o,$^) $(whole) $(also) \
+	  -lcmocka -ljansson -lz $(runtime_libs) -pthread
 
 # The library once more, which counts its steps: how does its work grow?
 counting := $(patsubst $(build)/obj/%,$(build)/steps/%,$(objects))
@@ -43,48 +53,37 @@ $(build)/steps/%.o: $(src)%.c $(made) | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
 	@$(CC) $(flags) -O1 -fsanitize-coverage=trace-pc -MMD -MP -c -o $@ $<
 
-$(build)/tests/test_growth: $(counting)
-$(build)/tests/test_growth: private objects := $(counting)
+$(build)/steps/library.a: $(counting)
+$(build)/tests/test_growth: $(build)/steps/library.a
+$(build)/tests/test_growth: private whole := $(build)/steps/library.a
 
 checked := $(patsubst $(src)runtime/%.c,$(build)/checked/%.o,$(runtime))
-$(build)/tests/test_runtime $(build)/tests/test_program \
-    $(build)/tests/test_narrow $(build)/tests/test_panels \
-    $(build)/tests/test_q8: $(checked)
-$(build)/tests/test_program $(build)/tests/test_narrow \
-    $(build)/tests/test_panels: \
-    private objects += $(checked) $(runtime_libs)
-$(build)/tests/test_runtime $(build)/tests/test_q8: \
-    private objects := $(checked) $(runtime_libs)
-$(build)/tests/test_runtime $(build)/tests/test_q8: private tensor_objects :=
+$(addprefix $(build)/tests/test_,runtime program narrow panels q8): $(checked)
 
 message_objects := $(build)/obj/gen/onnx.pb-c.o
-$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector $(build)/tests/test_onnx_quant: \
-    $(message_objects)
-$(build)/tests/test_onnx $(build)/tests/test_onnx_open $(build)/tests/test_from_onnx $(build)/tests/test_onnx_detector $(build)/tests/test_onnx_quant: \
-    private objects += $(message_objects) -lprotobuf-c
+with_messages := $(addprefix $(build)/tests/test_, \
+                   onnx onnx_open from_onnx onnx_detector onnx_quant)
+$(with_messages): $(message_objects)
+$(with_messages): private also := -lprotobuf-c
+$(patsubst $(build)/tests/%,$(build)/obj/tests/%.o,$(with_messages)) \
+  $(build)/obj/tests/operands_onnx.o: | $(gen)/onnx.pb-c.h
 
 # Readers in the test's own process: tens of thousands of models a second.
-reading := $(call to_object,$(readers) $(call files,export) \
-             $(wildcard $(src)tests/operands_*.c)) $(message_objects)
-$(build)/tests/test_operands: $(reading) $(src)tests/operands.h
-$(build)/tests/test_operands: private objects += $(reading) -lprotobuf-c -lexpat
-$(build)/obj/tests/operands_onnx.o: | $(gen)/onnx.pb-c.h
+$(build)/tests/test_operands: $(call to_object,$(readers) \
+  $(call files,export) $(wildcard $(src)tests/operands_*.c)) \
+  $(message_objects)
+$(build)/tests/test_operands: private also := -lprotobuf-c -lexpat
 
 # The program with folds of imports that go wrong.
-$(build)/tests/misfold: $(src)tests/misfold.c $(objects) $(program_objects) \
-                        $(build)/libnetrt.a
-	@mkdir -p $(@D)
+$(build)/tests/misfold: $(build)/obj/tests/misfold.o $(program_objects) \
+                        $(build)/tests/library.a $(build)/libnetrt.a
 	@echo "LINK $@"
-	@$(CC) $(flags) -Wl,--wrap=source_fold,--wrap=graph_tensor -o $@ $^ $(program_libs)
+	@$(CC) $(sanitize) $(CFLAGS) -Wl,--wrap=source_fold,--wrap=graph_tensor \
+	  -o $@ $^ $(program_libs)
 
 $(build)/tests/test_import: | $(build)/tests/misfold
 
-# What those who colour sources without netc are held against.
-$(build)/tests/tokens: $(src)tests/tokens.c $(objects)
-	@mkdir -p $(@D)
-	@echo "LINK $@"
-	@$(CC) $(flags) -o $@ $^ -lm
-
+# tokens: the words of a source, for grammars of editors.
 $(build)/tests/test_editors: | $(build)/tests/tokens
 
 # `make check` runs what takes a minute, `make check-long` the rest: these
@@ -239,17 +238,16 @@ random: $(build)/netc
 	$(PYTHON) $(src)tools/random_nets $(abspath $(build))/netc $(N) $(SEED) \
 	  --jobs $(JOBS) $(ROWS:%=--rows %)
 
-# What golden cases, figures and limits must say, as it is now: read what
-# changed. T=part is for the golden cases whose names have that part; another
-# exit status needs FORCE=1.
-bless: $(build)/netc $(build)/tests/test_golden $(build)/tests/test_figures \
-       $(build)/tests/test_foreign
-	@BLESS=1 $(build)/tests/test_golden "$(T)" >$(build)/bless.log 2>&1; \
-	  status=$$?; $(if $(T),,for test in figures foreign; do \
-	    BLESS=1 $(build)/tests/test_$$test >>$(build)/bless.log 2>&1 || \
-	      status=1; done;) \
+# Writes what golden cases, text cases, figures and limits must say, as it is
+# now: read what changed. T=part is for the cases whose names have that part;
+# another exit status needs FORCE=1.
+blessed := figures foreign
+bless: $(build)/netc $(addprefix $(build)/tests/test_,golden cases $(blessed))
+	@status=0; for test in golden cases $(if $(T),,$(blessed)); do \
+	    BLESS=1 $(build)/tests/test_$$test $(T:%="%") || status=1; \
+	  done >$(build)/bless.log 2>&1; \
 	  grep -v '^\[' $(build)/bless.log; \
-	  git status --short tests; git --no-pager diff tests/golden \
+	  git status --short tests; git --no-pager diff tests/golden tests/cases \
 	    tests/data/figures.csv tests/data/limits.txt tests/data/foreign.txt; \
 	  exit $$status
 
@@ -339,8 +337,6 @@ $(build)/obj/tests/fuzz/import.o: private CFLAGS += \
   $(if $(messages),-DFUZZ_ONNX)
 
 $(build)/fuzz/library.a: $(fuzz_objects)
-	@mkdir -p $(@D)
-	@rm -f $@ && $(AR) rcsD $@ $^
 
 $(addprefix $(build)/fuzz/,$(TARGETS)): $(build)/fuzz/%: \
     $(build)/obj/tests/fuzz/%.o $(build)/fuzz/library.a
@@ -373,9 +369,10 @@ print-program-objects:
 mutants: all
 	@cd $(here) && tools/mutants.py $(abspath $(build)) $(N) $(SEED) $(JOBS)
 
--include $(counting:.o=.d) $(checked:.o=.d) $(fuzz_objects:.o=.d)
+-include $(tried_objects:.o=.d) $(counting:.o=.d) $(checked:.o=.d) \
+         $(fuzz_objects:.o=.d)
 
-.PHONY: check check-long check-web check-onnx check-gathered check-editors \
+.PHONY: cmocka check check-long check-web check-onnx check-gathered check-editors \
         check-lsp check-python check-review check-torch check-modules \
         random bless lint valgrind bench bench-lsp bench-runtime \
         bench-instructions fuzz cover mutants print-objects \
