@@ -16,7 +16,8 @@ test_sources := $(filter-out \
 
 # Tests are objects as any; a program takes of the library what it uses.
 tried_objects := $(call to_object,$(test_sources) \
-                   $(addprefix $(src)tests/,run.c cases.c onnx_text.c tokens.c misfold.c))
+                   $(addprefix $(src)tests/,run.c cases.c onnx_text.c tokens.c misfold.c \
+                     portable.c))
 $(tried_objects): private override CFLAGS := $(patsubst -O2,-O1,$(CFLAGS)) \
   -DNETC='"$(seen)/netc"' -DNETC_PATH='"$(abspath $(build))/netc"' \
   -DBUILD='"$(seen)"' -DNETRT_LIBS='"$(runtime_libs)"' \
@@ -91,8 +92,12 @@ $(build)/tests/test_editors: | $(build)/tests/tokens
 # runs two programs whole. FULL=1 takes all of a set of which a tenth is tried.
 long_tests := docs growth install onnx_zoo
 tests := $(sort $(test_sources:$(src)tests/test_%.c=%))
-# What lasts longest comes first, so that no processor waits for it.
-longest := properties shown cli import library
+# Those that last come first, the longest before all, so that no processor waits
+# for one at the end.
+longest := drawn verify cli partial from_onnx search properties import sweep q8 \
+           operands firmware ways golden cases places program random run \
+           growth inference huggingface seeds shown
+longest_first = $(filter $(1),$(longest)) $(filter-out $(longest),$(1))
 unknown := $(if $(filter check check-long,$(MAKECMDGOALS)), \
              $(filter-out $(tests),$(T)))
 ifneq ($(strip $(unknown)),)
@@ -110,13 +115,13 @@ run_tests = @cd $(here) && FULL=$(FULL) tests/check.sh $(JOBS)
 
 check: all $(build)/netc.1 $(call programs,$(fast))
 	$(run_tests) $(addsuffix $(if $(PART)$(T),$(PART:%=:%),:fast), \
-	  $(abspath $(call programs,$(filter $(longest),$(fast)) \
-	    $(filter-out $(longest),$(fast)))))
+	  $(abspath $(call programs,$(call longest_first,$(fast)))))
 
 check-long: all $(build)/netc.1 $(call programs,$(slow)) \
     $(filter check,$(MAKECMDGOALS))
-	$(run_tests) $(abspath $(call programs,$(filter $(T) $(long_tests),$(slow)))) \
-	  $(if $(T),,$(addsuffix :slow,$(abspath $(call programs,$(parted)))))
+	$(run_tests) $(foreach test,$(call longest_first,$(slow)), \
+	  $(abspath $(call programs,$(test)))$(if \
+	    $(filter $(T) $(long_tests),$(test)),,:slow))
 
 # The page of `-o x.html` and the playground in a browser; `make check` does
 # without one.
@@ -318,13 +323,13 @@ bench-instructions: $(build)/netc
 	  $(BLESS:%=--bless)
 
 # Coverage-guided fuzzing: each target of tests/fuzz for FUZZ seconds, or
-# those of TARGETS. What one finds is a file in $(build)/san/fuzz, whose name
-# it says. READER=Keras: the first byte does not choose the reader.
+# those of TARGETS. What one finds is a file in $(build)/sanfuzz/fuzz, whose
+# name it says. READER=Keras: the first byte does not choose the reader.
 FUZZ = 60
 READER =
 TARGETS = text calls files $(if $(filter 0,$(IMPORT)),,import \
           $(if $(messages),export))
-ifeq ($(SAN),1)
+ifeq ($(SAN),fuzz)
 fuzz_objects := $(objects) $(call to_object,$(tensors) \
                   $(filter-out $(src)import/weights.c,$(readers)) $(src)driver/buffers.c \
                   $(src)tests/fuzz/common.c \
@@ -344,11 +349,13 @@ $(addprefix $(build)/fuzz/,$(TARGETS)): $(build)/fuzz/%: \
 	@$(link) -fsanitize=fuzzer -o $@ $^ $(program_libs)
 
 fuzz: $(addprefix fuzz-,$(TARGETS))
-$(addprefix fuzz-,$(TARGETS)): fuzz-%: $(build)/fuzz/% $(build)/netc
-	@cd $(here) && READER="$(READER)" tools/fuzz.sh $(abspath $(build)) $(FUZZ) $*
+$(addprefix fuzz-,$(TARGETS)): fuzz-%: $(build)/fuzz/%
+	@cd $(here) && READER="$(READER)" NETC="$(NETC)" \
+	  tools/fuzz.sh $(abspath $(build)) $(FUZZ) $*
 else
-fuzz:
-	@$(MAKE) fuzz SAN=1 build=$(build)/san CC=clang CFLAGS='-O1 -g'
+fuzz: $(build)/netc
+	@$(MAKE) fuzz SAN=fuzz build=$(build)/sanfuzz CC=clang CFLAGS='-O1 -g1' \
+	  NETC=$(abspath $<)
 endif
 
 # Lines and branches that the tests reach, by file and by room. T="golden cli"

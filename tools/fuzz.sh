@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs a target of tests/fuzz: fuzz.sh BUILD SECONDS TARGET. What it found in
 # earlier runs is kept in BUILD/fuzz/TARGET.corpus; seeds are small, since a
-# run takes as long as its net is large. READER=Keras in the environment: files
-# of that format alone. Ends with 1 if it finds anything.
+# run takes as long as its net is large. NETC in the environment is a program
+# that writes some of them. READER=Keras: files of that format alone. Ends with
+# 1 if it finds anything.
 set -u
 build=$1 seconds=$2 target=$3
-netc=$build/netc
+netc=${NETC:?}
 reader=${READER:-}
 
 seed() { # HEAD MOST FILE: a seed of these bytes and the file

@@ -1,18 +1,20 @@
 #!/bin/sh
-# The library for other platforms: portable.sh NETC SOURCES... compiles it for
-# musl, for 32 bits and for WebAssembly without files or setjmp, and compares
-# the reports of some nets with those of this machine, byte by byte. A platform
+# The library for other platforms: portable.sh GENERATED NATIVE SOURCES...
+# compiles it for musl, for 32 bits and for WebAssembly without files or setjmp,
+# and compares the reports of some nets with those of the program NATIVE, byte
+# by byte. A platform
 # whose compiler is absent is named, and is a failure under CI. WebAssembly's
 # stack of 64 KiB comes first in memory: what outgrows it stops, and does not
 # write over data in silence.
 set -eu
 gen=$1
-shift
+native=$2
+shift 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 include="-I. -Iinclude -I$gen"
 missing=0
-built=""
+built=" native"
 compilers=""
 
 # build NAME TOOL PACKAGES COMMAND...
@@ -47,11 +49,11 @@ EOT
 run() {
   case $1 in
     wasm) node --no-warnings "$folder/run.mjs" "$folder/wasm" "$2" ;;
+    native) "$native" "$2" ;;
     *) "$folder/$1" "$2" ;;
   esac
 }
 
-build native cc gcc cc
 build musl musl-gcc musl-tools musl-gcc -static
 build bits32 'gcc -m32' gcc-multilib cc -m32
 if command -v node >/dev/null; then
