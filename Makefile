@@ -81,6 +81,8 @@ commands := $(tensors) \
   $(if $(filter 0,$(IMPORT)),$(src)import/kinds.c,$(readers)) \
   $(if $(filter 0,$(ONNX)),,$(call files,export))
 generated := scan.c grammar.c grammar.h pages.c web.c
+# The program's alone.
+templates := template.c
 # Messages of ONNX: the program's alone, too.
 messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)
 runtime := $(wildcard $(src)runtime/*.c)
@@ -88,7 +90,7 @@ to_object = $(patsubst $(src)%.c,$(build)/obj/%.o,$(1))
 objects = $(call to_object,$(library)) \
           $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
           $(build)/obj/gen/pages.o $(build)/obj/gen/web.o
-program_objects = $(call to_object,$(commands)) \
+program_objects = $(call to_object,$(commands)) $(build)/obj/gen/template.o \
                   $(if $(messages),$(build)/obj/gen/onnx.pb-c.o)
 program_libs = -ljansson -lz $(if $(messages),-lprotobuf-c -lexpat) $(runtime_libs) -pthread
 tensor_objects = $(call to_object,$(tensors))
@@ -111,7 +113,8 @@ need = @command -v $(1) >/dev/null || { \
 
 # A release (make dist) brings what flex, bison, protoc-c and scdoc would make.
 ifneq ($(wildcard $(src)generated/scan.c),)
-$(addprefix $(gen)/,$(generated) $(messages)): $(gen)/%: $(src)generated/%
+$(addprefix $(gen)/,$(generated) $(templates) $(messages)): \
+  $(gen)/%: $(src)generated/%
 	@mkdir -p $(gen)
 	cp $< $@
 else
@@ -141,6 +144,11 @@ web := $(src)drawing/page/page.css $(src)drawing/page/page.js
 $(gen)/web.c: $(src)tools/web.sh $(web)
 	@mkdir -p $(gen)
 	$(src)tools/web.sh $(web) >$@.tmp
+	mv $@.tmp $@
+
+$(gen)/template.c: $(src)tools/template.sh $(src)driver/netc.bash.in
+	@mkdir -p $(gen)
+	$(src)tools/template.sh $(src)driver/netc.bash.in >$@.tmp
 	mv $@.tmp $@
 
 # What the format's own definition says; libprotobuf-c packs and unpacks it.

@@ -1,6 +1,8 @@
 /* netc completion: what a shell needs to complete commands and options. */
 #include <string.h>
 
+#include "base/slice.h"
+#include "driver/completion.h"
 #include "driver/export.h"
 #include "driver/init.h"
 #include "driver/options.h"
@@ -105,71 +107,59 @@ static void put_bash_value(const char *option, const char *words) {
   puts("\" ;;");
 }
 
-static void put_bash(void) {
-  puts("# bash completion for netc: netc completion bash\n"
-       "_netc() {\n"
-       "  local word=\"${COMP_WORDS[COMP_CWORD]}\" words=\"\"\n"
-       "  local before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
-       "  if [ \"$word\" = \"=\" ]; then word=\"\"; fi\n"
-       "  if [ \"$before\" = \"=\" ]; then "
-       "before=\"${COMP_WORDS[COMP_CWORD-2]}\"; fi\n"
-       "  local at net=\"\"\n"
-       "  for at in \"${COMP_WORDS[@]}\"; do\n"
-       "    case \"$at\" in *.net) net=\"$at\" ;; esac\n"
-       "  done\n"
-       "  if [ \"$before\" = -D ] && [ -n \"$net\" ]; then\n"
-       "    COMPREPLY=($(compgen -S = -W \"$(netc params \"$net\" 2>/dev/null |"
-       " sed '1d;s/ .*//')\" -- \"$word\"))\n"
-       "    compopt -o nospace\n"
-       "    return\n"
-       "  fi\n"
-       "  if [ \"$before\" = : ] || [ \"$word\" = : ]; then\n"
-       "    [ \"$word\" != : ] || word=\"\"\n"
-       "    COMPREPLY=($(compgen -W \"$(netc zoo | sed '/^ /d;s/ .*//')\" -- "
-       "\"$word\"))\n"
-       "    return\n"
-       "  fi\n"
-       "  case \"$before\" in");
-  each_value(put_bash_value);
-  fputs("    --emit) words=\"", stdout);
-  put_kinds(' ');
-  fputs("\" ;;\n    --dump) words=\"", stdout);
-  put_stages(' ');
-  puts("\" ;;\n  esac\n"
-       "  if [ -z \"$words\" ]; then\n"
-       "    case \"${COMP_WORDS[1]}\" in");
+/* What else a command takes. */
+static void put_operands(enum command command) {
+  switch (command) {
+  case COMMAND_LAYERS: put_layers(' '); break;
+  case COMMAND_EXPLAIN: put_slugs(' '); break;
+  case COMMAND_CHECK: put_warnings(' '); break;
+  case COMMAND_COMPLETION: fputs("bash zsh fish", stdout); break;
+  case COMMAND_INIT: put_templates(' '); break;
+  default: break;
+  }
+}
+
+static void put_bash_commands(void) {
   for (int c = 1; c < COMMAND_COUNT; c++) {
-    const char *name = command_row((enum command)c)->word;
-    printf("      %s) words=\"", name);
+    printf("      %s) words=\"", command_row((enum command)c)->word);
     put_options((enum command)c, ' ');
-    if (c == COMMAND_LAYERS)
-      put_layers(' ');
-    if (c == COMMAND_EXPLAIN)
-      put_slugs(' ');
-    if (c == COMMAND_CHECK)
-      put_warnings(' ');
-    if (c == COMMAND_COMPLETION)
-      fputs("bash zsh fish", stdout);
-    if (c == COMMAND_INIT)
-      put_templates(' ');
+    put_operands((enum command)c);
     puts("\" ;;");
   }
-  fputs("      *) words=\"", stdout);
-  put_options(COMMAND_BUILD, ' ');
-  put_warnings(' ');
-  puts("\"\n"
-       "        if [ \"$COMP_CWORD\" = 1 ]; then");
-  fputs("          words=\"$words", stdout);
-  for (int c = 1; c < COMMAND_COUNT; c++)
-    printf(" %s", command_row((enum command)c)->word);
-  puts(" zoo:\"\n        fi ;;\n    esac\n  fi\n"
-       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-       "  case \"$word\" in -*) ;; *)\n"
-       "    COMPREPLY+=($(compgen -f -X '!*.net' -- \"$word\")\n"
-       "                $(compgen -d -S / -- \"$word\")) ;;\n"
-       "  esac\n"
-       "}\n"
-       "complete -o filenames -F _netc netc");
+}
+
+/* What stands for a word of the template. */
+static void put_bash_part(struct slice word) {
+  if (slice_is(word, "values"))
+    each_value(put_bash_value);
+  else if (slice_is(word, "commands"))
+    put_bash_commands();
+  else if (slice_is(word, "kinds"))
+    put_kinds(' ');
+  else if (slice_is(word, "stages"))
+    put_stages(' ');
+  else if (slice_is(word, "options")) {
+    put_options(COMMAND_BUILD, ' ');
+    put_warnings(' ');
+  } else
+    for (int c = 1; c < COMMAND_COUNT; c++)
+      printf(" %s", command_row((enum command)c)->word);
+}
+
+/* driver/netc.bash.in, with what is in place of each `@word@`. */
+static void put_bash(void) {
+  for (const char *const *line = completion_bash; *line; line++) {
+    const char *at = *line, *end;
+    bool whole = *at == '@'; /* its parts are lines of their own */
+    for (const char *next;
+         (next = strstr(at, "@")) && (end = strchr(next + 1, '@')) &&
+         !memchr(next, ' ', (size_t)(end - next));
+         at = end + 1) {
+      printf("%.*s", (int)(next - at), at);
+      put_bash_part((struct slice){next + 1, (size_t)(end - next - 1)});
+    }
+    printf("%s%s", at, whole ? "" : "\n");
+  }
 }
 
 /* zsh: _arguments of each command */

@@ -13,7 +13,7 @@ static const struct {
   const char *name;
 } codes[] = {
 #define OP(code, name, ...) {code, #name},
-#include "import/tflite/ops.def"
+#include "ops/tflite.def"
 #undef OP
 };
 

@@ -15,7 +15,7 @@ portable: $(library) $(addprefix $(gen)/,$(filter %.c,$(generated))) \
 # A release: the tracked files, and what flex, bison, protoc-c and scdoc make.
 release = netc-$(version)
 tarball = $(build)/$(release).tar.gz
-dist: $(addprefix $(gen)/,$(generated) $(messages)) $(build)/netc.1
+dist: $(addprefix $(gen)/,$(generated) $(templates) $(messages)) $(build)/netc.1
 	tools/dist.sh $(release) $(tarball) $^
 
 # A netc without what can be left out: it says what is missing. It is linked

@@ -98,8 +98,8 @@ void caffe_tensor(struct caffe *caffe, struct graph_node *node,
                   size_t count);
 
 typedef bool caffe_add_fn(struct caffe *caffe);
-#define TYPE(name, old, function, ...) caffe_add_fn function;
-#include "import/caffe/caffe.def"
+#define TYPE(name, function, ...) caffe_add_fn function;
+#include "ops/caffe.def"
 #undef TYPE
 
 /* True if netc has that type, as it is written today. */

@@ -2,6 +2,7 @@
  * Caffe's layer types: what each is in netc (src/caffe/layers). One row a type
  * in caffe.def.
  */
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -318,51 +319,67 @@ bool caffe_python(struct caffe *c) {
 
 static const struct caffe_row {
   const char *type;
-  const char *old; /* in `layers`: the same in capitals and underlines */
   caffe_add_fn *add;
   const char *params;
   bool on_map; /* works on height and width */
   enum layer_word words[IMPORT_WORDS];
 } rows[] = {
-#define TYPE(name, old, function, params, on_map, ...) \
-  {name, old, function, params, on_map, {__VA_ARGS__}},
-#include "import/caffe/caffe.def"
+#define TYPE(name, function, params, on_map, ...) \
+  {name, function, params, on_map, {__VA_ARGS__}},
+#include "ops/caffe.def"
 #undef TYPE
 };
 
-static const struct caffe_row *row_of(const char *type) {
+/* The row of a type; a function of ops.def without one is a layer. */
+static struct caffe_row row_of(const char *type) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].type, type) == 0)
-      return &rows[i];
-  return NULL;
+      return rows[i];
+  const struct function *function = function_find(IN_CAFFE, slice_of(type));
+  if (function)
+    return (struct caffe_row){type, caffe_plain, "", false, {function->word}};
+  return (struct caffe_row){.type = NULL};
 }
 
 bool caffe_knows_type(const char *type) {
-  return row_of(type) != NULL;
+  return row_of(type).type != NULL;
+}
+
+/* InnerProduct is INNER_PRODUCT in the old `layers`. */
+static bool is_old_name(struct slice old, const char *type) {
+  for (size_t i = 0; i < old.length; i++)
+    if (old.at[i] != '_' && toupper((unsigned char)*type++) != old.at[i])
+      return false;
+  return !*type;
 }
 
 const char *caffe_type(struct slice old) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (rows[i].old && slice_is(old, rows[i].old))
+    if (is_old_name(old, rows[i].type))
       return rows[i].type;
+  for (size_t i = 0; function_at(i); i++) {
+    const char *name = function_at(i)->names[IN_CAFFE];
+    if (name && is_old_name(old, name))
+      return name;
+  }
   return NULL;
 }
 
 bool caffe_type_at(struct graph *graph, size_t index,
                    struct import_type *type) {
-  (void)graph;
-  if (index >= sizeof rows / sizeof *rows)
-    return false;
+  const size_t count = sizeof rows / sizeof *rows;
+  if (index >= count)
+    return import_function_type(graph, IN_CAFFE, "%.*s", index - count, type);
   import_type_set(type, rows[index].type, rows[index].words);
   return true;
 }
 
 bool caffe_add(struct caffe *c) {
-  const struct caffe_row *row = row_of(c->at->type);
-  if (!row)
+  struct caffe_row row = row_of(c->at->type);
+  if (!row.type)
     return unknown(c);
   c->in = c->at->bottoms[0];
-  c->word = row->words[0];
-  c->params = prototxt_find(c->at->message, row->params);
-  return (!row->on_map || caffe_is_map(c)) && row->add(c);
+  c->word = row.words[0];
+  c->params = prototxt_find(c->at->message, row.params);
+  return (!row.on_map || caffe_is_map(c)) && row.add(c);
 }

@@ -62,7 +62,7 @@ int64_t darknet_at_least(struct darknet *d, struct darknet_section *s,
 typedef int darknet_add_fn(struct darknet *d, struct darknet_section *s,
                            int input);
 #define SECTION(name, short_name, function, ...) darknet_add_fn function;
-#include "import/darknet/darknet.def"
+#include "ops/darknet.def"
 #undef SECTION
 
 struct darknet_size {

@@ -64,12 +64,9 @@ static const struct darknet_activation {
   enum layer_word ours;
   const char *argument;
 } activations[] = {
-    {"leaky", WORD_LEAKY, "0.1"},     {"relu", WORD_RELU, NULL},
-    {"logistic", WORD_SIGMOID, NULL}, {"mish", WORD_MISH, NULL},
-    {"swish", WORD_SILU, NULL},       {"tanh", WORD_TANH, NULL},
-    {"silu", WORD_SILU, NULL},        {"elu", WORD_ELU, NULL},
-    {"selu", WORD_SELU, NULL},        {"gelu", WORD_GELU, NULL},
-    {"relu6", WORD_RELU6, NULL},
+    {"leaky", WORD_LEAKY, "0.1"},
+    {"elu", WORD_ELU, NULL},
+    {"gelu", WORD_GELU, NULL},
 };
 
 int darknet_activate(struct darknet *d, struct darknet_section *s, int input,
@@ -86,6 +83,9 @@ int darknet_activate(struct darknet *d, struct darknet_section *s, int input,
         graph_flag(d->graph, node, activations[i].argument);
       return node->index;
     }
+  const struct function *function = function_find(IN_DARKNET, name);
+  if (function)
+    return graph_layer(d->graph, function->word, input)->index;
   if (slice_is(name, "ramp"))
     graph_note(d->graph, "Darknet's `ramp` is left out: it has no weights.");
   else
@@ -350,7 +350,7 @@ static const struct darknet_row {
 } rows[] = {
 #define SECTION(name, short_name, function, on_map, ...) \
   {name, short_name, function, on_map, {__VA_ARGS__}},
-#include "import/darknet/darknet.def"
+#include "ops/darknet.def"
 #undef SECTION
 };
 
@@ -364,8 +364,11 @@ bool darknet_type(struct graph *graph, size_t index, struct import_type *type) {
     const struct darknet_activation *a = &activations[index - ROWS];
     *type = (struct import_type){graph_text(graph, "activation=%s", a->theirs),
                                  {a->ours}};
+  } else {
+    return import_function_type(graph, IN_DARKNET, "activation=%.*s",
+                                index - ROWS - active, type);
   }
-  return index < ROWS + active;
+  return true;
 }
 
 static const struct darknet_row *row_of(struct slice name) {

@@ -221,7 +221,7 @@ static const struct onnx_reduction *reduction_of(const char *type) {
   size_t i = 0, count = sizeof reductions / sizeof *reductions;
   while (i < count && strcmp(reductions[i].type, type) != 0)
     i++;
-  assert(i < count); /* ops.def has no other */
+  assert(i < count); /* onnx.def has no other */
   return &reductions[i];
 }
 

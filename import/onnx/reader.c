@@ -1,6 +1,6 @@
 /*
  * An ONNX model as a graph: values by name, operators in the file's order,
- * and what each is in netc (ops.def). github.com/onnx/onnx, docs/IR.md.
+ * and what each is in netc (ops/onnx.def). github.com/onnx/onnx, docs/IR.md.
  */
 #include "import/onnx/reader.h"
 
@@ -13,7 +13,7 @@ static const struct onnx_row {
   enum layer_word words[IMPORT_WORDS];
 } rows[] = {
 #define OP(name, function, ...) {#name, function, {__VA_ARGS__}},
-#include "import/onnx/ops.def"
+#include "ops/onnx.def"
 #undef OP
 };
 

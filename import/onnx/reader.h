@@ -206,7 +206,7 @@ struct onnx_raw {
   uint64_t at, count;
 };
 
-/* The first layer of the operator's row in ops.def. */
+/* The first layer of the operator's row in ops/onnx.def. */
 enum layer_word onnx_word(const struct onnx *x);
 
 /* "`conv1` (Conv; group=1): WHAT"; false. */
@@ -390,7 +390,7 @@ bool layout_spread(const struct onnx_layout *at, int rank, const int64_t *dims,
 
 /* The operator and its attributes, for messages. */
 const char *onnx_op_text(struct onnx *x, const struct onnx_op *op);
-/* Whether it has a row in ops.def. */
+/* Whether it has a row in ops/onnx.def. */
 bool onnx_knows(const struct onnx_op *op);
 
 /* Operators without an equivalent: all at once, before anything else is said;
@@ -446,7 +446,7 @@ const char *fold_name(size_t index);
 typedef bool onnx_op_fn(struct onnx *x);
 
 #define OP(name, function, ...) onnx_op_fn function;
-#include "import/onnx/ops.def"
+#include "ops/onnx.def"
 #undef OP
 
 #endif

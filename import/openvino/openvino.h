@@ -1,7 +1,7 @@
 /*
  * OpenVINO's IR while it is read: xml.c has what the file says, operations.c
- * says it in ONNX's words (operations.def), which has the same axes, and whose
- * reader does the rest. Values are in a .bin beside the .xml.
+ * says it in ONNX's words (ops/openvino.def), which has the same axes, and
+ * whose reader does the rest. Values are in a .bin beside the .xml.
  */
 #ifndef NETC_IMPORT_OPENVINO_OPENVINO_H
 #define NETC_IMPORT_OPENVINO_OPENVINO_H
@@ -123,12 +123,12 @@ bool ir_has_output(struct ir *ir, const struct ir_layer *layer);
 /* One that ONNX has no word for: its reader says so, or leaves it out. */
 bool ir_say_unknown(struct ir *ir, struct ir_layer *layer);
 
-/* Operations: a row of operations.def each. */
+/* Operations: a row of ops/openvino.def each. */
 
 typedef bool ir_op_fn(struct ir *ir, struct ir_layer *layer);
 
 #define OP(name, onnx, function, uses) ir_op_fn function;
-#include "import/openvino/operations.def"
+#include "ops/openvino.def"
 #undef OP
 
 /* ONNX's word for a layer that has a row. */

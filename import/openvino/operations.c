@@ -1,5 +1,5 @@
 /*
- * Operations of OpenVINO in ONNX's words, a row of operations.def each: ends,
+ * Operations of OpenVINO in ONNX's words, a row of ops/openvino.def each: ends,
  * values and windows.
  */
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const struct ir_row {
   size_t uses;
 } rows[] = {
 #define OP(name, onnx, function, uses) {#name, onnx, function, uses},
-#include "import/openvino/operations.def"
+#include "ops/openvino.def"
 #undef OP
 };
 

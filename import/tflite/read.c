@@ -12,7 +12,7 @@ static const struct tflite_row {
 } rows[] = {
 #define OP(number, name, function, ...) \
   {number, #name, function, {__VA_ARGS__}},
-#include "import/tflite/ops.def"
+#include "ops/tflite.def"
 #undef OP
 };
 

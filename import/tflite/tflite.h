@@ -1,6 +1,6 @@
 /*
  * A TensorFlow Lite model while it is read: model.c has what the file says,
- * read.c walks its operators, the others know them (ops.def). Tensors have
+ * read.c walks its operators, the others know them (tflite.def). Tensors have
  * their batch first and their channels last, netc's have no batch.
  */
 #ifndef NETC_IMPORT_TFLITE_TFLITE_H
@@ -137,12 +137,12 @@ float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor);
    error. */
 bool tflite_svdf_state(struct tflite *t, int number);
 
-/* Operators: a row of ops.def each. */
+/* Operators: a row of tflite.def each. */
 
 typedef bool tflite_op_fn(struct tflite *t);
 
 #define OP(number, name, function, ...) tflite_op_fn function;
-#include "import/tflite/ops.def"
+#include "ops/tflite.def"
 #undef OP
 
 #endif

@@ -37,7 +37,7 @@ static const struct attack {
 };
 
 /* A run of sections of one height; it is known by its first section. */
-struct stretch {
+struct skyline_part {
   int32_t before, end; /* the stretch before it, -1: none */
   int64_t height;
 };
@@ -53,7 +53,7 @@ struct skyline {
   struct plan_points points;
   uint32_t *rank;  /* by item: its place in the order of attack */
   uint32_t *order; /* items by rank */
-  struct stretch *stretches;
+  struct skyline_part *stretches;
   VEC(struct valley) queue; /* a heap; some are out of date */
   int64_t *place;           /* out, by item */
   int64_t *greatest;        /* by item: the logarithm of its greatest load */
@@ -97,14 +97,14 @@ static struct valley pop(struct skyline *s) {
 
 static void put_stretch(struct skyline *s, int32_t begin, int32_t end,
                         int32_t before, int64_t height) {
-  s->stretches[begin] = (struct stretch){before, end, height};
+  s->stretches[begin] = (struct skyline_part){before, end, height};
   if (end < s->part->sections)
     s->stretches[end].before = begin;
 }
 
 /* The stretch rises and becomes one with neighbours of its new height. */
 static void rise(struct skyline *s, int32_t begin, int64_t height) {
-  struct stretch here = s->stretches[begin];
+  struct skyline_part here = s->stretches[begin];
   int32_t next = here.end;
   if (next < s->part->sections && s->stretches[next].height == height) {
     here.end = s->stretches[next].end;
@@ -120,7 +120,7 @@ static void rise(struct skyline *s, int32_t begin, int64_t height) {
 }
 
 /* The lower one of the edges beside a stretch. */
-static int64_t edge(const struct skyline *s, const struct stretch *here) {
+static int64_t edge(const struct skyline *s, const struct skyline_part *here) {
   int64_t left =
       here->before < 0 ? INT64_MAX : s->stretches[here->before].height;
   int64_t right = here->end == s->part->sections
@@ -132,7 +132,7 @@ static int64_t edge(const struct skyline *s, const struct stretch *here) {
 /* The stretch at [first, last) of the valley rises; what is left stays. */
 static void build_on(struct skyline *s, int32_t begin, int32_t first,
                      int32_t last, int64_t top) {
-  struct stretch here = s->stretches[begin];
+  struct skyline_part here = s->stretches[begin];
   if (last < here.end) {
     put_stretch(s, last, here.end, first, here.height);
     push(s, last);
@@ -178,7 +178,7 @@ static void descend(struct skyline *s) {
   push(s, 0);
   for (size_t left = part->count; left > 0;) {
     struct valley low = pop(s);
-    struct stretch *here = &s->stretches[low.begin];
+    struct skyline_part *here = &s->stretches[low.begin];
     if (here->height != low.height)
       continue; /* it rose or became part of another */
     uint32_t rank = choose(s, low.begin, here->end);

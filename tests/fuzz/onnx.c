@@ -11,7 +11,7 @@
 
 static const char *const operators[] = {
 #define OP(name, ...) #name,
-#include "import/onnx/ops.def"
+#include "ops/onnx.def"
 #undef OP
     "Constant", "ConstantOfShape", "Range",     "Tile", "Equal",
     "Not",      "Trilu",           "ScatterND", "Warp", "CumSum"};
