@@ -1,6 +1,6 @@
 /*
- * What stands in several places becomes a `def`: of all runs of statements of
- * one form, those that save most lines come first, until none saves any.
+ * Runs of statements that appear in several places become a `def`. Among runs
+ * of one form, those that save most lines come first, until none saves any.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -57,8 +57,7 @@ static bool runs_alike(const struct source_plan *plan,
  */
 static bool may_move(const struct source_plan *plan, const struct statement *s,
                      int first, bool looped) {
-  const char *word = statement_word(s);
-  if (strcmp(word, "input") == 0 || strcmp(word, "output") == 0)
+  if (statement_is(s, "input") || statement_is(s, "output"))
     return false;
   if (s->series_until > 0 && s->series_from < first)
     return false;
@@ -98,11 +97,11 @@ static void note_run(struct define_search *search, struct source_run run,
     *VEC_PUSH(search->arena, &f->runs) = run;
 }
 
-/* What only begins with `from` is better called after it. */
+/* A run that only begins with `from` is better called after it. */
 static bool only_begins_outside(const struct source_plan *plan,
                                 const struct source_run *run) {
   const struct statement *s = &run->block->all.at[run->from];
-  if (strcmp(statement_word(s), "from") != 0)
+  if (!statement_is(s, "from"))
     return false;
   struct source_run rest = {run->block, run->from + 1, run->length - 1};
   return run->length == 1 || run_is_closed(plan, &rest, true);
@@ -203,12 +202,9 @@ static const char *common_name(struct source_plan *plan,
 
 static bool has_loop(const struct def_family *f) {
   const struct source_run *run = &f->runs.at[0];
-  for (size_t i = 0; i < run->length; i++) {
-    const struct source_piece *piece =
-        &run->block->all.at[run->from + i].pieces.at[0];
-    if (piece->kind == PIECE_TEXT && strcmp(piece->text.value, "repeat") == 0)
+  for (size_t i = 0; i < run->length; i++)
+    if (statement_is(&run->block->all.at[run->from + i], "repeat"))
       return true;
-  }
   return false;
 }
 

@@ -13,7 +13,7 @@ static void count_calls(struct source_block *block, const char *name,
                         struct calls *calls) {
   for (size_t i = 0; i < block->all.count; i++) {
     const struct statement *s = &block->all.at[i];
-    if (strcmp(statement_word(s), name) == 0) {
+    if (statement_is(s, name)) {
       calls->block = block;
       calls->at = i;
       calls->count++;
@@ -28,7 +28,7 @@ static struct source_block *body_of(const struct statement *def) {
   return def->pieces.at[def->pieces.count - 1].block;
 }
 
-/* What a call gives for the parameter that begins `value`; NULL: none does. */
+/* The argument of a call for the parameter that begins `value`, or NULL. */
 static const struct source_piece *given(const struct statement *def,
                                         const struct statement *call,
                                         const char *value, size_t *length) {
@@ -142,7 +142,7 @@ static void rename_calls(struct source_block *block, const char *from,
                          const char *to) {
   for (size_t i = 0; i < block->all.count; i++) {
     struct statement *s = &block->all.at[i];
-    if (strcmp(statement_word(s), from) == 0)
+    if (statement_is(s, from))
       s->pieces.at[0].text.value = to;
     for (size_t k = 0; k < s->pieces.count; k++)
       if (s->pieces.at[k].kind == PIECE_BLOCK)

@@ -19,7 +19,7 @@ static uint64_t mix_text(uint64_t hash, const char *text) {
   return mix(hash, 256);
 }
 
-/* Whether a fold may put a parameter in its place: a number or sizes. */
+/* True for a number or sizes, which a fold may replace with a parameter. */
 static bool is_free(const struct part_text *text) {
   return text->part != PART_NONE && !strchr(text->value, ':');
 }
@@ -52,9 +52,12 @@ const char *statement_word(const struct statement *s) {
   return s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
 }
 
+bool statement_is(const struct statement *s, const char *word) {
+  return strcmp(statement_word(s), word) == 0;
+}
+
 bool statement_names_layer(const struct statement *s) {
-  const char *word = statement_word(s);
-  return strcmp(word, "again") == 0 || strcmp(word, "unpool") == 0;
+  return statement_is(s, "again") || statement_is(s, "unpool");
 }
 
 bool source_has_word(const struct source_plan *plan, const char *name) {

@@ -41,7 +41,7 @@ struct statement {
   uint64_t exact;    /* hash, but for what labels name */
   uint64_t form;     /* the same without the values of parts */
   const char *index; /* its label's, in the loop of a series; or NULL */
-  /* Of a loop with series: the least ordinal before it and the last that
+  /* A loop with series has the least ordinal before it and the last that
    * names one of its iterations. */
   int series_from, series_until;
   int lines; /* that it takes, about */
@@ -97,10 +97,11 @@ void source_fold(struct source_plan *plan);
 void source_fold_block(struct source_plan *plan, struct source_block *block,
                        bool tables);
 
-/* What appears in several places becomes a `def`, the longest first. */
+/* Makes a `def` of each run that appears in several places, the longest
+ * first. */
 void source_fold_defs(struct source_plan *plan);
 
-/* What is called once only is written where it is called. */
+/* Writes a `def` that is called only once where it is called. */
 void source_inline_defs(struct source_plan *plan);
 
 /* Fills in a statement's hashes and extent from its pieces. */
@@ -116,12 +117,13 @@ void statement_put_text(const struct source_plan *plan,
                         const char *text);
 /* The word that a statement begins with. */
 const char *statement_word(const struct statement *statement);
+bool statement_is(const struct statement *statement, const char *word);
 
-/* Whether the label that it names is that of a layer itself, not of what this
- * gives: neither a def's argument nor one with an index. */
+/* True if it names a layer itself and not the tensor that the layer gives: such
+ * a label is neither a def's argument nor has an index. */
 bool statement_names_layer(const struct statement *statement);
 
-/* Whether a layer or a def is called so. */
+/* True if a layer or a def has that name. */
 bool source_has_word(const struct source_plan *plan, const char *name);
 
 /* Measures all statements of a block, the inner ones first. */
@@ -136,11 +138,11 @@ struct likeness {
   int first_a, first_b;
 };
 
-/* Whether they are the same but for their own labels. */
+/* True if they are the same but for their own labels. */
 bool statement_same(const struct likeness *how, const struct statement *a,
                     const struct statement *b);
 
-/* Whether an argument is written. */
+/* True if an argument is written. */
 bool part_is_shown(const struct part_text *text);
 
 /* The width of `{ a; b }`, or WIDE. */

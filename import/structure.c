@@ -110,7 +110,7 @@ static bool frozen_alike(const struct source_builder *b,
   return !weighs || node->frozen == head->frozen;
 }
 
-/* Whether `node` can stand in the tail of the last statement. */
+/* True if `node` can stand in the tail of the last statement. */
 static bool joins_tail(const struct source_builder *b,
                        const struct source_block *out,
                        const struct graph_node *node) {
@@ -197,7 +197,7 @@ static void put_named_operands(struct source_builder *b, struct statement *s,
   }
 }
 
-/* The same, and blocks for what nothing else uses. */
+/* Operands by name, and as blocks where nothing else uses them. */
 static void put_mixed_operands(struct source_builder *b, struct statement *s,
                                const struct graph_node *node, int current) {
   bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&
@@ -213,7 +213,7 @@ static void put_mixed_operands(struct source_builder *b, struct statement *s,
   }
 }
 
-/* Whether the layers after a join of long blocks are separate lines. */
+/* True if the layers after a join of long blocks are separate lines. */
 static bool is_long(struct source_builder *b, struct statement *s) {
   for (size_t i = 0; i < s->pieces.count; i++)
     if (s->pieces.at[i].kind == PIECE_BLOCK)
@@ -259,7 +259,7 @@ static void put_layer(struct source_builder *b, struct source_block *out,
   if (node->frozen)
     put_word(b, &s, "frozen");
   s.last = b->plan->count;
-  /* Its tail would be shared, too. */
+  /* A shared layer has no tail, which would be shared, too. */
   bool keeps = node->shared || node->again || node->word == WORD_AGAIN;
   bool bare = b->layout.bare_joins && graph_feeds(node) > 1;
   s.takes_tail = !keeps && !bare && !(form == FORM_MIXED && is_long(b, &s)) &&
@@ -439,8 +439,8 @@ static void put_inputs(struct source_builder *b, int *current) {
 static void name_input(struct source_builder *b) {
   struct statement *s = &b->plan->top.all.at[0];
   if (b->plan->top.all.count == 0 || s->node < 0 || s->pieces.count < 2 ||
-      strcmp(s->pieces.at[0].text.value, "input") != 0 ||
-      s->pieces.at[1].kind == PIECE_LABEL || !b->plan->labelled[s->node])
+      !statement_is(s, "input") || s->pieces.at[1].kind == PIECE_LABEL ||
+      !b->plan->labelled[s->node])
     return;
   put(b, s, PIECE_LABEL);
   for (size_t i = s->pieces.count - 1; i > 1; i--)
@@ -464,7 +464,7 @@ static void build(struct source_builder *b) {
   name_input(b);
 }
 
-/* What others name is that layer alone, not the end of several. */
+/* Others name that layer alone, not the end of several. */
 static void mark_shared(struct source_builder *b) {
   for (size_t i = 0; i < b->graph->nodes.count; i++) {
     const struct graph_node *node = b->graph->nodes.at[i];

@@ -164,8 +164,7 @@ static void rows_text(struct source_writer *w, const struct source_piece *piece,
 }
 
 static bool is_loop(const struct statement *s) {
-  const char *word = s->pieces.at[0].text.value;
-  return strcmp(word, "repeat") == 0 || strcmp(word, "for") == 0;
+  return statement_is(s, "repeat") || statement_is(s, "for");
 }
 
 static void part_text(struct source_writer *w, const struct part_text *text) {
@@ -207,7 +206,7 @@ static void statement_text(struct source_writer *w, const struct statement *s,
                            int indent, bool on_one_line) {
   size_t line = w->line;
   bool fits = on_one_line || s->width + indent <= LINE;
-  bool named = s->labelled && strcmp(s->pieces.at[0].text.value, "input") != 0;
+  bool named = s->labelled && !statement_is(s, "input");
   if (named) {
     text_put(w->out,
              s->index ? indexed(w, s->node, s->index) : label_of(w, s->node));
@@ -216,7 +215,7 @@ static void statement_text(struct source_writer *w, const struct statement *s,
   size_t begun = w->out->length;
   pieces_text(w, s, indent, fits);
   if (fits && !on_one_line && column(w) > LINE) {
-    /* Its labels are longer than thought. */
+    /* The labels are longer than `width` took them to be. */
     w->line = line;
     w->out->length = begun;
     pieces_text(w, s, indent, false);
@@ -265,9 +264,8 @@ static void def_text(struct source_writer *w, size_t index) {
 
 static const struct graph_shape *shape_of(const struct source_writer *w,
                                           const struct statement *s) {
-  const char *word = s->pieces.at[0].text.value;
-  if (s->node < 0 || is_loop(s) || strcmp(word, "from") == 0 ||
-      strcmp(word, "output") == 0 || strcmp(word, "input") == 0)
+  if (s->node < 0 || is_loop(s) || statement_is(s, "from") ||
+      statement_is(s, "output") || statement_is(s, "input"))
     return NULL;
   return &w->plan->graph->nodes.at[s->node]->shape;
 }
@@ -311,7 +309,7 @@ void source_write(struct source_plan *plan, struct text *out) {
   bool defined = false;
   for (size_t i = 0; i < plan->top.all.count; i++) {
     const struct statement *s = &plan->top.all.at[i];
-    bool is_input = strcmp(s->pieces.at[0].text.value, "input") == 0;
+    bool is_input = statement_is(s, "input");
     for (size_t d = 0; !is_input && !defined && d < plan->defs.all.count; d++)
       def_text(&w, d);
     defined = defined || !is_input;
