@@ -833,6 +833,18 @@ static struct mistake {
      "[net]\nheight=8\nwidth=8\nchannels=3\n"
      "[\xff\xfe\x1b[2J]\n",
      "a.cfg:5: error: netc has no equivalent of [???[2J]"},
+    /* The first mistake of a file is told, though the reader finds another. */
+    {"refused-by-its-layer", "a.cfg",
+     "[net]\nheight=8\nwidth=8\nchannels=3\n"
+     "[convolutional]\nfilters=3\n[reorg]\nstride=3\n"
+     "[shortcut]\nfrom=0\n[route]\nlayers=9\n",
+     "blocks of 3 do not tile the map of 8x8x3"},
+    {"refused-by-its-type", "a.prototxt",
+     "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
+     "layer { name: \"s\" type: \"ShuffleChannel\" bottom: \"d\" top: \"s\" "
+     "shuffle_channel_param { group: 2 } }\n"
+     "layer { name: \"r\" type: \"ReLU\" bottom: \"none\" top: \"r\" }\n",
+     "2 groups do not divide 3 channels"},
     {"values-of-2-to-the-120", "a.cfg",
      "[net]\nheight=1000000000\nwidth=1000000000\nchannels=1000000000\n"
      "[convolutional]\nfilters=1000000000\n",
