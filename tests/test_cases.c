@@ -1,15 +1,16 @@
 /*
  * Operators and layers of other frameworks, each in a model of its own or a few
- * of them: the source that `netc import` writes, or why it refuses. The cases
- * are in tests/cases.
+ * of them, and files that cannot be read: the source that `netc import` writes,
+ * or why it refuses. The cases are in tests/cases.
  */
 #define _XOPEN_SOURCE 700
 #include "tests/cases.h"
 #include "tests/onnx_text.h"
 
-/* Imports a file of the scratch folder: the source, or messages and status. */
-static char *import(const char *folder, const char *file) {
-  struct run r = run("cd %s && " NETC_PATH " import %s", folder, file);
+#include <unistd.h>
+
+/* The source, or messages and status. */
+static char *result_of(struct run r) {
   char *result;
   if (r.status == 0 && !*r.err) {
     result = r.out;
@@ -22,6 +23,10 @@ static char *import(const char *folder, const char *file) {
   snprintf(result, room, "%s%sexit %d\n", r.out, r.err, r.status);
   run_free(&r);
   return result;
+}
+
+static char *import(const char *folder, const char *file) {
+  return result_of(run("cd %s && " NETC_PATH " import %s", folder, file));
 }
 
 static char *import_onnx(const struct text_case *c) {
@@ -83,6 +88,20 @@ static char *import_keras(const struct text_case *c) {
   return import(folder, "a.json");
 }
 
+/* The first line is the file's name. Nothing is written of what is refused. */
+static char *import_file(const struct text_case *c) {
+  const char *folder = scratch("files");
+  char name[64];
+  int length = (int)strcspn(c->given, "\n");
+  snprintf(name, sizeof name, "%.*s", length, c->given);
+  write_in(folder, name, c->given + length + 1);
+  struct run r =
+      run("cd %s && " NETC_PATH " import %s -o out.net", folder, name);
+  assert_int_equal(r.status == 0,
+                   access(text_of("%s/out.net", folder), F_OK) == 0);
+  return result_of(r);
+}
+
 /* A file without values may list parameters of the module as inputs first. */
 static void named_inputs_are_parameters(void **state) {
   (void)state;
@@ -106,6 +125,7 @@ int main(int argc, char **argv) {
       {"tests/cases/onnx.txt", import_onnx},
       {"tests/cases/caffe.txt", import_caffe},
       {"tests/cases/keras.txt", import_keras},
+      {"tests/cases/files.txt", import_file},
   };
   static const struct CMUnitTest others[] = {
       cmocka_unit_test(named_inputs_are_parameters),
