@@ -37,7 +37,7 @@ static inline void read_header(struct header *h, char *text) {
   }
 }
 
-/* What a group of macros side by side must be, whatever their order. */
+/* Rules for a group of macros side by side, whatever their order. */
 struct wanted {
   struct macro at[64];
   size_t count;

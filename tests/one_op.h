@@ -104,7 +104,7 @@ static inline void one_op_place(struct one_op *b,
   *end = (*end + one_op_span(b, operand) + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* What is there until operation `last` has run: 0 or 1, after it. */
+/* Values needed until operation `last` has run: 0 or 1, after it. */
 static inline void one_op_buffer(struct one_op *b,
                                  const struct netrt_operand *operand,
                                  uint32_t last) {

@@ -73,7 +73,7 @@ static const struct {
     {"gru", "8x4", "gru 6"},
 };
 
-/* What a layer reads beside its input. */
+/* Inputs of a layer beside its first. */
 static inline const char *second_input(const char *written) {
   return strstr(written, "boxes=")     ? "input boxes 5x4\n"
          : strstr(written, "offsets=") ? "input offsets 8x8x18\n"

@@ -30,7 +30,7 @@ struct trial {
   unsigned seed;      /* which */
 };
 
-/* Whether the trial has that attribute. */
+/* True if the trial has that attribute. */
 bool trial_has(const struct trial *trial, unsigned attribute);
 
 /* Operands of the one behind, which reads the result. */

@@ -78,7 +78,7 @@ static char *text(const struct trial *t, const char *of) {
   return arena_copy(t->arena, of, strlen(of));
 }
 
-/* Of every kind at once: a reader takes the one that it wants. */
+/* All kinds at once: a reader takes the one that it wants. */
 static Onnx__AttributeProto *attribute(const struct trial *t, size_t index) {
   Onnx__AttributeProto *a =
       MADE(t, Onnx__AttributeProto, ONNX__ATTRIBUTE_PROTO__INIT);

@@ -70,7 +70,7 @@ static void text_field(struct flat *f, size_t from, const char *text) {
   memcpy(f->at + at, text, strlen(text));
 }
 
-/* Of that name; one that netc does not know is CUSTOM. */
+/* The operator of that name; one that netc does not know is CUSTOM. */
 static int code_of(const char *name) {
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     if (strcmp(codes[i].name, name) == 0)

@@ -20,7 +20,7 @@
 #define BUILD "build"
 #endif
 
-/* Whether ASan is in the program, which takes ten times as long. */
+/* 1 if ASan is in the program, which takes ten times as long. */
 #if defined __SANITIZE_ADDRESS__
 #define SANITIZED 1
 #elif defined __has_feature
@@ -50,7 +50,7 @@ void run_in_both_parts(void);
 /* A tenth of so many random cases; with FULL in the environment all. */
 int tenth(int cases);
 
-/* What a shell command left; free with run_free. */
+/* The result of a shell command; free with run_free. */
 struct run {
   char *out, *err;
   int status;
@@ -71,7 +71,7 @@ char *read_text(const char *path, size_t *length);
 void write_text(const char *path, const char *text, size_t length);
 void write_in(const char *folder, const char *name, const char *text);
 
-/* Whether the shell finds a command. */
+/* True if the shell finds a command. */
 bool on_path(const char *command);
 
 /* Prints the lines that differ and fails. */

@@ -48,7 +48,7 @@ static bool poisoned(const char *at) {
   return __asan_address_is_poisoned(at) != 0;
 }
 
-/* What runs past the end of a request, or comes back to it, is seen. */
+/* A write past the end of a request, or a return to it, is noticed. */
 static void sanitizers_see_the_ends_of_requests(void **state) {
   char *before = arena_room(*state, 16, 1), *at = arena_room(*state, 10, 4);
   assert_false(poisoned(before + 15) || poisoned(at) || poisoned(at + 39));
@@ -337,7 +337,7 @@ static void utf8_sequences_are_told_from_others(void **state) {
   assert_int_equal(utf8_length("", 0), 0);
 }
 
-/* What a terminal must not be given, with the columns of the rest. */
+/* Bytes that a terminal must not get, with the columns of the rest. */
 static void what_is_shown_does_nothing_to_a_terminal(void **state) {
 #define HIDDEN "\xEF\xBF\xBD"
   static const struct {

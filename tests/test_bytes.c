@@ -319,7 +319,7 @@ static void archives_are_read(void **state) {
   check_good((struct archive){.wide = true}, "PK", 8);
 }
 
-/* What is wrong with archives. */
+/* Archives that are wrong. */
 
 enum { DIRECTORY_CRC = 16, DIRECTORY_SIZE = 24, DIRECTORY_HEADER = 42 };
 

@@ -1,4 +1,4 @@
-/* What a job in CI sees: exit statuses, complaints as objects, budgets. */
+/* A job in CI: exit statuses, diagnostics as objects, budgets. */
 #include "tests/run.h"
 
 /* Complaints as JSON: every line follows the schema. */
@@ -123,7 +123,7 @@ static void budgets_of_the_command_line_are_checked(void **state) {
          1, "", "over-budget");
 }
 
-/* What people type by mistake, and the way out that they are told. */
+/* Mistakes that people type, and the help that is printed. */
 static void mistakes_have_a_way_out(void **state) {
   (void)state;
   static const struct {

@@ -115,7 +115,7 @@ static void options_of_other_programs_lead_to_ours(void **state) {
          0, "", "");
 }
 
-/* What a command does not take is not offered there. */
+/* Help offers no option that a command does not take. */
 static void an_offer_can_be_taken(void **state) {
   (void)state;
   expect(NETC " examples/vgg16.net --bs 4", 2, "", "write `--batch N`");
@@ -159,7 +159,7 @@ static void a_prediction_has_a_verdict(void **state) {
          "The prediction fits: ", NULL);
 #undef GPT
 #define LLAMA " examples/zoo/llama.net --predict --gpu h100 --prefill 2048 "
-  /* Of sequences that are served it is theirs. */
+  /* With --sequences the verdict is about them. */
   expect(NETC LLAMA "--context 8192 --sequences 13", 0,
          "13 sequences of 8,192 positions fit: ", "");
   expect(NETC LLAMA "--context 8192 --sequences 14", 0,
@@ -404,7 +404,7 @@ static void only_plain_files_are_replaced(void **state) {
   run_free(&r);
 }
 
-/* What cannot be written is never taken for written. */
+/* An output that cannot be written is an error. */
 /* --input replaces sizes, and says which inputs there are. */
 static void inputs_take_other_sizes(void **state) {
   (void)state;
@@ -477,7 +477,7 @@ static void devices_may_be_a_table(void **state) {
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     expect(wrong[i][0], 2, NULL, wrong[i][1]);
-  /* Of words of the language, too; a card of 1 MiB is one. */
+  /* Words of the language, too; a card of 1 MiB is one. */
   expect("printf 'name,card_mib,kind\\nx,1,geforce\\nnet,2,\\n' "
          ">" DEVICES "; for g in x net; do " NETC NET "--devices " DEVICES
          " --brief --gpu $g; done | "
@@ -491,7 +491,7 @@ static void devices_may_be_a_table(void **state) {
 #undef NET
 }
 
-/* What --max-input finds fits, and the next multiple does not. */
+/* The size that --max-input finds fits, and the next multiple does not. */
 static void the_largest_input_fits(void **state) {
   (void)state;
   struct run r = run(NETC " examples/zoo/yolov3.net --max-input --gpu t4");
@@ -551,7 +551,7 @@ static void words_of_params_are_refused_where_they_are_allowed(void **state) {
 #undef YOLO
 }
 
-/* What -D can choose; of a net that is refused, too. */
+/* The params that -D can set; also those of a net with errors. */
 static void params_are_listed(void **state) {
   (void)state;
   struct run r = run(NETC " params examples/zoo/vgg.net");
@@ -653,7 +653,7 @@ static void the_longest_names_can_be_written(void **state) {
   run_free(&r);
 }
 
-/* What no output holds is the net's fault, whichever output it is. */
+/* A net that no output can hold is an error of the net, not of the output. */
 static void nets_that_cannot_be_written_have_one_status(void **state) {
   (void)state;
   const char *dir = scratch("cannot");
@@ -1144,7 +1144,7 @@ static void the_manual_page_has_every_command_and_option(void **state) {
   run_free(&r);
 }
 
-/* What docs/ci.md shows must not end a script that runs under `set -e`. */
+/* The commands of docs/ci.md must not end a script under `set -e`. */
 static void a_difference_need_not_end_a_job(void **state) {
   (void)state;
   expect("set -e; " NETC " diff examples/resnet50.net examples/vgg16.net "
@@ -1180,7 +1180,7 @@ static void a_host_may_have_any_size(void **state) {
   }
 }
 
-/* What the error says works does, and nothing between. */
+/* The values that the error names work, and none between them. */
 static void sizes_that_are_offered_work(void **state) {
   (void)state;
   static const char unet[] =
@@ -1300,7 +1300,7 @@ static void what_lasts_shows_its_progress_on_a_terminal(void **state) {
   assert_null(strstr(r.err, "planning"));
   assert_null(strchr(r.err, '\r'));
   run_free(&r);
-  /* What is quick says nothing. */
+  /* A quick run prints no progress. */
   r = run("TERM=xterm tests/terminal.py " NETC " examples/unet.net");
   assert_string_equal(r.out, "");
   run_free(&r);

@@ -142,7 +142,7 @@ static struct rect words_rect(const struct words *w) {
   return (struct rect){x, w->y - 0.7 * w->size, width, 0.7 * w->size, false};
 }
 
-/* Whether a leg passes through a rectangle, more than `slack` inside. */
+/* True if a leg passes through a rectangle, more than `slack` inside. */
 static bool crosses(const struct leg *l, const struct rect *r, double slack) {
   double left = fmin(l->x0, l->x1), right = fmax(l->x0, l->x1);
   double top = fmin(l->y0, l->y1), bottom = fmax(l->y0, l->y1);
@@ -315,7 +315,7 @@ static void check_names(const struct zoo_row *row, const struct picture *p) {
   run_free(&dot);
 }
 
-/* What has a letter is drawn in one frame. */
+/* A part with a letter is drawn in one frame. */
 static void check_letters(const struct zoo_row *row, const struct picture *p) {
   for (char letter = 'A'; letter <= 'Z'; letter++) {
     char name[] = {'(', letter, ')', '\0'};
@@ -924,7 +924,7 @@ static void a_dark_screen_shows_what_paper_does(void **state) {
     assert_true(contrast(palette_heat(i), paper->dark) >= 3);
 }
 
-/* What is outside of boxes has a colour that changes. */
+/* Text outside of boxes has a colour that changes. */
 static void all_words_and_lines_outside_of_boxes_change(void **state) {
   (void)state;
   const char *dir = scratch("diagram-inks");

@@ -213,7 +213,7 @@ static void the_examples_of_the_readme_compile(void **state) {
   run_free(&r);
 }
 
-/* What words of other frameworks lead to must be there. */
+/* The pages that words of other frameworks lead to must exist. */
 static void foreign_words_lead_to_words_of_ours(void **state) {
   (void)state;
   assert_true(foreign_count() >= 120);
@@ -344,7 +344,7 @@ static void every_option_is_in_the_help_and_the_manual_page(void **state) {
   run_free(&help);
 }
 
-/* What a screen of 80 columns would break where it likes. */
+/* Lines that a screen of 80 columns would break anywhere. */
 static void help_is_80_columns_wide(void **state) {
   (void)state;
   expect("for c in help 'help settings' '--help' 'check --help' 'diff --help' "

@@ -61,7 +61,7 @@ static void add_keywords(struct words *words) {
   }
 }
 
-/* What may begin a statement, besides. */
+/* Other words that may begin a statement. */
 static void add_heads(struct words *words) {
   struct netc *netc = netc_open(NULL, NULL);
   struct netc_choice choice = {.size = sizeof choice};

@@ -228,7 +228,7 @@ static const char *const integers[] = {"-2",
 static const char *const reals[] = {"-1",  "0", "0.25", "0.5",   "1",
                                     "1.5", "2", "100",  "1e300", NULL};
 
-/* What is tried at a place; behind a digit of a size it is not below 0. */
+/* Numbers tried at a place; behind a digit of a size none is below 0. */
 static const char *const *numbers_at(const char *net, const char *hole) {
   if (*hole == '?')
     return reals;
@@ -254,7 +254,7 @@ static size_t count_errors(const char *net) {
   return count;
 }
 
-/* What comes of a net: an error, or the figures that go into `sum`. */
+/* The result of a net: an error, or the figures that go into `sum`. */
 static char *outcome(const char *net, uint32_t *sum) {
   struct netc *netc = netc_open(NULL, NULL);
   char *what = NULL;
@@ -279,7 +279,7 @@ static char *outcome(const char *net, uint32_t *sum) {
   return what;
 }
 
-/* Whether two errors are of one kind. */
+/* True if two errors are of one kind. */
 static bool alike(const char *a, const char *b) {
   size_t length = a ? strcspn(a, ":") : 0;
   return a && b ? strncmp(a, b, length + 1) == 0 : a == b;

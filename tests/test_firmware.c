@@ -207,7 +207,7 @@ static const char *import_options(const char *name, const char *path) {
   return options;
 }
 
-/* What TensorFlow Lite's file computes: five scores that are not 0. */
+/* The results of TensorFlow Lite's file: five scores that are not 0. */
 static void boards_compute_in_8_bits(void **state) {
   (void)state;
   const char *options =

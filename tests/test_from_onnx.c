@@ -219,7 +219,7 @@ static void exports_come_back(void **state) {
   }
 }
 
-/* Whether `--types` says that some operator of the model becomes `word`. */
+/* True if `--types` says that some operator of the model becomes `word`. */
 static bool is_promised(const Onnx__GraphProto *g, char *types,
                         const char *word) {
   static const char *const moves[] = {"input",   "weight",  "identity",
@@ -267,7 +267,7 @@ static void check_types(char *types, const char *path) {
   free(bytes);
 }
 
-/* What `netc import --types` lists is what becomes of the files here. */
+/* The files here become the layers that `netc import --types` lists. */
 static void layers_are_those_that_the_list_has(void **state) {
   (void)state;
   static const char *const nets[] = {
@@ -1084,7 +1084,7 @@ static void what_is_unknown_is_left_out_if_asked(void **state) {
   free(source);
 }
 
-/* What cannot be read as it stands there, too; parameters are counted. */
+/* Operators with missing parts, too; their parameters are counted. */
 static void what_is_left_out_has_its_parameters_counted(void **state) {
   (void)state;
   static struct model model;
@@ -1205,7 +1205,7 @@ static void the_source_comes_back(void **state) {
   }
 }
 
-/* What was given with -D is a param's default; weights are the file's. */
+/* A value given with -D becomes the param's default; weights are the file's. */
 static void what_was_given_comes_back(void **state) {
   (void)state;
   const char *folder = scratch("kept-weights");

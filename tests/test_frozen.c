@@ -139,7 +139,7 @@ static void checkpoints_that_fit_are_found(void **state) {
   json_decref(json);
 }
 
-/* Of a prediction `fork train` leaves nothing; of training, a fork. */
+/* `fork train` leaves nothing in inference, and a fork in training. */
 static void only_training_runs_a_fork_of_training(void **state) {
   (void)state;
   static const char *const inside[] = {"weight_bytes", "arena.bytes",

@@ -233,7 +233,7 @@ static void what_crosses_is_on_both(void **state) {
 
 #define PARTED NETC " examples/llama3.net --predict --weight-dtype q4_k_m "
 
-/* What is written out is a block as those of the loop are. */
+/* Layers that are written out are a block like those of the loop. */
 static void layers_that_stand_alone_are_equal(void **state) {
   (void)state;
   int64_t host[6];

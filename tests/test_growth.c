@@ -169,7 +169,7 @@ static const struct family families[] = {
     {"names, each used in a def before it", 1000, "input 8\n",
      "def f_@(a, b=2) { linear value_@ }\n", "let value_@ = 8\nf_@ 3 b=4\n",
      NULL, "check", "names"},
-    /* Of smaller ones, most traces are remembered. */
+    /* Most traces of smaller nets are remembered. */
     {"place one join of many labels", 1250,
      "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1 }\nadd a[1..@]\n", NULL,
      NULL, NULL, NULL, "place"},
@@ -478,7 +478,7 @@ static bool never(void *user, const char *bytes, size_t length) {
   return user != NULL;
 }
 
-/* What nobody could look at ends with a way out, and before anything. */
+/* An output too large to look at is refused with a way out, before any work. */
 static void a_diagram_has_a_limit(void **state) {
   static const struct family f = {
       "",   50001, "input 8x8x4\n", "a@: conv 4 1x1 leaky(0.@)\n", NULL, NULL,

@@ -5,7 +5,7 @@
 #include "runtime/netrt.h"
 #include "tests/macros.h"
 
-/* What the archive of the runtime needs. */
+/* Libraries that the archive of the runtime needs. */
 #ifndef NETRT_LIBS
 #define NETRT_LIBS "-lm"
 #endif
@@ -176,7 +176,7 @@ struct known {
   int64_t weights; /* bytes of the layers until now */
 };
 
-/* Whether an operation reads 32 bits at that place of the block. */
+/* True if an operation reads 32 bits at that place of the block. */
 static bool is_wide(const struct netrt_model *m, int64_t offset) {
   for (uint32_t i = 0; i < m->operand_count; i++)
     if (m->operands[i].place == NETRT_IN_WEIGHTS &&
@@ -336,7 +336,7 @@ static int64_t predicted(const json_t *ends) {
   return (int64_t)json_array_size(ends);
 }
 
-/* What layers have that only training runs. */
+/* Layers that only training runs. */
 static int64_t trained(const struct known *k, const char *name) {
   size_t i;
   json_t *layer;
@@ -608,7 +608,7 @@ static const char runner[] =
     "  go(&m5_model, M5_WEIGHT_BYTES, M5_INPUT_0_COUNT);\n"
     "  return 0;\n}\n";
 
-/* What a build of the runtime keeps from run to run is freed. */
+/* Memory that the runtime keeps from run to run is freed. */
 static void expect_no_leaks(void) {
   char command[600];
   if (SANITIZED || !on_path("valgrind"))
@@ -654,7 +654,7 @@ static void tables_run(void **state) {
   expect_compiles(command);
 }
 
-/* What begins inside of a buffer is not aligned as buffers are. */
+/* A part that begins inside a buffer is not aligned as buffers are. */
 static void an_output_that_is_a_part_says_its_alignment(void **state) {
   (void)state;
   static const char net[] =

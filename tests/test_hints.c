@@ -120,7 +120,7 @@ static void formulas(void **state) {
   netc_close(netc);
 }
 
-/* What is at a `^` under a text's line 2. */
+/* The word at a `^` under a text's line 2. */
 static const struct {
   const char *text, *marks, *words, *rows;
 } hovers[] = {

@@ -188,7 +188,7 @@ static void configs_answer_at_once(void **state) {
          0, "total", NULL);
 }
 
-/* What stands in a config: its place, what is wrong, a way out. */
+/* Mistakes in a config: the place, the mistake, a way out. */
 static void wrong_values_are_told_with_their_place(void **state) {
   (void)state;
   static const struct {

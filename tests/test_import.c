@@ -41,7 +41,7 @@ static void check_totals(const char *path, const char *source,
   assert_int_equal(totals_of(path, source).mac_count, expected[1]);
 }
 
-/* What Windows writes: a mark before the text, CRLF; 16 bits are told. */
+/* Files of Windows: a mark before the text, CRLF; UTF-16 is named. */
 static void files_of_windows_are_read(void **state) {
   (void)state;
   const char *cfg = "[net]\r\nheight=8\r\nwidth=8\r\nchannels=3\r\n"
@@ -319,7 +319,7 @@ static void layers_of_forks_of_caffe_are_read(void **state) {
   free(source);
 }
 
-/* What Darknet and its forks read, though it looks wrong, or is rare. */
+/* Sections that Darknet and its forks read, though wrong or rare. */
 static void sections_of_forks_of_darknet_are_read(void **state) {
   (void)state;
   static const struct {
@@ -537,7 +537,7 @@ static void check_canonical(const char *folder, const char *path) {
   run_free(&r);
 }
 
-/* What is written is canonical. */
+/* Written sources are canonical. */
 static void sources_are_canonical(void **state) {
   (void)state;
   static const struct {

@@ -175,7 +175,7 @@ static void caches_hold_keys_and_values(void **state) {
                    2 * 3 * 5 * 10 * (2 * 8) * 4);
   assert_int_equal(ask_inference(text, "decode=7 batch=5", "cache_bytes"),
                    2 * 3 * 5 * 7 * (2 * 8) * 4);
-  /* What sees all positions at once keeps none. */
+  /* A layer that reads all tokens at once keeps none. */
   assert_int_equal(ask_inference("net a\ninput 16x64\nattention 8\n",
                                  "decode=100", "cache_bytes"),
                    0);

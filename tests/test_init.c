@@ -66,7 +66,7 @@ static void templates_are_what_they_say(void **state) {
   paths_free(&paths);
 }
 
-/* What a comment offers to try. */
+/* Commands that a comment offers to try. */
 static void params_of_templates_can_be_changed(void **state) {
   (void)state;
   expect(NETC " check examples/templates/cnn.net -D width=64 -D classes=100 "

@@ -1,4 +1,4 @@
-/* What `make install` puts there, as other programs use it. */
+/* The files of `make install`, as other programs use them. */
 #include <unistd.h>
 
 #include "tests/run.h"
@@ -327,7 +327,7 @@ static void cmake_lines_of_readme_make_a_program(void **state) {
   run_free(&r);
 }
 
-/* What netc writes, run by the installed archive, or by the sources alone. */
+/* Written C, run by the installed archive, or by the sources alone. */
 static void programs_run_a_net(void **state) {
   (void)state;
   const char *dir = scratch("consumer-runtime");

@@ -196,7 +196,7 @@ static void the_manual_says_what_becomes_of_what(void **state) {
   free(page);
 }
 
-/* What a reader says that a layer becomes is a layer. */
+/* Every word that a reader promises is a layer. */
 static void readers_name_layers(void **state) {
   (void)state;
   struct run r = run("%s import --types", NETC);

@@ -315,7 +315,7 @@ static void values_may_lie_beyond_a_gibibyte(void **state) {
   free(file);
 }
 
-/* Its last member, stored plainly; the sum is that of the small one. */
+/* The archive's last member, stored plainly; the sum is the small one's. */
 static void archives_may_be_larger_than_a_gibibyte(void **state) {
   char path[300], kernel[KERNEL];
   size_t length;

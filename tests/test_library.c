@@ -67,7 +67,7 @@ static struct netc *load(const char *text) {
   return netc;
 }
 
-/* What nothing computes has a shape: whoever reads it sees all its axes. */
+/* A view that nothing computes has all its axes for its readers. */
 static void operands_have_the_rank_of_their_layer(void **state) {
   (void)state;
   static const int64_t dims[2][5] = {{1, 6, 12, 10, 4}, {1, 6, 12, 4, 10}};
@@ -116,7 +116,7 @@ static void a_net_is_loaded_and_read(void **state) {
   netc_close(netc);
 }
 
-/* What a search found, for the chart that is of one. */
+/* Results of a search, for the chart of one. */
 static const struct netc_options *options_of(enum netc_purpose purpose) {
   static const struct netc_goal goals[] = {
       {"MACs", NETC_AMOUNT_COUNT, false},
@@ -355,7 +355,7 @@ static void an_unused_definition_is_a_slip(void **state) {
   netc_close(netc);
 }
 
-/* What is found, without any JSON */
+/* Results, without any JSON */
 
 static void layers_say_what_they_are(void **state) {
   (void)state;
@@ -760,7 +760,7 @@ static void a_step_is_compared_with_others(void **state) {
   netc_close(netc);
 }
 
-/* What exists */
+/* Lists of what exists */
 
 static void what_exists_can_be_listed(void **state) {
   (void)state;

@@ -103,7 +103,7 @@ static char *talk_read(struct talk *t, int milliseconds) {
   }
 }
 
-/* Its exit status; it must not last. */
+/* The server's exit status; the server must end soon. */
 static int talk_end(struct talk *t) {
   int status = -1;
   if (t->to >= 0)
@@ -231,7 +231,7 @@ static void a_broken_frame_is_an_error(void **state) {
   }
 }
 
-/* What stands above a message of 61 bytes, with its own length or another. */
+/* The header of a message of 61 bytes, with its own length or another. */
 static const char *const wrong_heads[] = {
     "Content-Length: 62\r\n\r\n",
     "Content-Length: 70\r\n\r\n",
@@ -312,7 +312,7 @@ static void a_message_may_not_be_endless(void **state) {
   assert_int_equal(talk_end(&t), 1);
 }
 
-/* Its end is that of whoever started it. */
+/* The server ends with the process that started it. */
 static void it_ends_with_its_client(void **state) {
   (void)state;
   static const char *const last[] = {"", "Content-Le", "Content-Length: 50\r\n",

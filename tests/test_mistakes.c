@@ -74,7 +74,7 @@ static bool says(struct netc *netc, const char *word) {
   return false;
 }
 
-/* What a net is: its layers with their arguments, shapes and settings. */
+/* A net's meaning: its layers with their arguments, shapes and settings. */
 struct rendered {
   char at[MOST];
   size_t length;
@@ -200,7 +200,7 @@ static int line_of(const char *text, size_t at) {
   return line;
 }
 
-/* Whether an error begins on the lines that a fix wrote. */
+/* True if an error begins on the lines that a fix wrote. */
 static bool is_wrong_at(struct netc *netc, const char *text, size_t begin,
                         size_t end) {
   struct netc_diagnostic d = {.size = sizeof d};
@@ -263,7 +263,7 @@ static bool read_source(const char *path, char *text) {
   return whole && memchr(text, '\0', length) == NULL;
 }
 
-/* What `look` counts in the sources of a folder, all together. */
+/* The counts of `look` over all sources of a folder. */
 static int sum_of_folder(const char *folder, int *count,
                          int (*look)(const char *source, int *count)) {
   struct paths paths = find_paths(folder, ".net");

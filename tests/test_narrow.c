@@ -93,7 +93,7 @@ static void fill(struct netc *netc, struct netc *plain, unsigned char *block,
   assert_true(narrow > 0);
 }
 
-/* Of which no kernel of float32 is one: their codes. */
+/* No kernel is one of float32. */
 static void check_kernels(const struct netrt_model *model) {
   for (uint32_t i = 0; i < model->op_count; i++)
     assert_true(model->ops[i].kernel != NETRT_CONV &&
@@ -208,7 +208,7 @@ static void weights_are_rounded_to_the_nearest(void **state) {
   check_rounding("i8", byte, bytes, sizeof bytes);
 }
 
-/* What cannot be: other types, values that a half does not hold. */
+/* Errors: other types, values that a half does not hold. */
 static void other_types_are_told_what_runs(void **state) {
   (void)state;
   const char *folder = scratch("told");

@@ -642,7 +642,7 @@ static void put_layer(struct text *out, const struct netc_layer_kind *kind) {
   run_free(&r);
   strcat(path, ".onnx");
   Onnx__ModelProto *model = read_model(path);
-  /* What gives an input another name is not the layer's. */
+  /* An operator that renames an input is not the layer's. */
   if (model->graph->n_node == 1 && count_nodes(model, "Identity"))
     text_put(out, "nothing");
   else

@@ -45,7 +45,7 @@ static void the_branch_that_is_taken_is_read(void **state) {
   free(source);
 }
 
-/* What was changed in the file, and what is said then. */
+/* Changes to the file, and the messages that follow. */
 static void by_input(Onnx__GraphProto *g) {
   strcpy(g->node[4]->input[0], "x");
 }
@@ -122,7 +122,7 @@ static void other_branches_are_refused(void **state) {
   free(bytes);
 }
 
-/* What can be read of a detector: its source, with weights beside it. */
+/* The readable part of a detector: its source, with weights beside it. */
 static char *import_heads(const char *name, const char *options,
                           const char *folder, char net[512]) {
   struct run r = run("%s import " FOLDER "%s.onnx --allow-unknown %s --weights "

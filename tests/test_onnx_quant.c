@@ -134,7 +134,7 @@ static void scales_from_samples_are_written(void **state) {
   run_free(&r);
 }
 
-/* What was changed in the file, and what is said then. */
+/* Changes to the file, and the messages that follow. */
 static Onnx__TensorProto *constant(Onnx__GraphProto *g, const char *name) {
   for (size_t i = 0; i < g->n_initializer; i++)
     if (strcmp(g->initializer[i]->name, name) == 0)

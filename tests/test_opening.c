@@ -1,4 +1,4 @@
-/* What `netc FILE` says of files that are no sources, and how soon. */
+/* Messages of `netc FILE` about files that are no sources, and their time. */
 #include "tests/run.h"
 
 /* The first bytes of a file, its name, and what must be said of it. */
@@ -129,7 +129,7 @@ static struct kind kinds[] = {
      "torch.onnx.export("},
 };
 
-/* What a terminal gets is ASCII, whatever the file has. */
+/* A terminal gets ASCII, whatever the file has. */
 static void assert_ascii(const char *text) {
   for (; *text; text++)
     assert_true((unsigned char)*text < 0x7f);
@@ -202,7 +202,7 @@ static void a_large_hole_is_told(void **state) {
   }
 }
 
-/* What import reads is compiled, with a note, as its source is. */
+/* Files that import reads are compiled, with a note, as their source is. */
 static void a_file_with_a_reader_is_compiled(void **state) {
   (void)state;
   static const char *const files[][2] = {
@@ -451,7 +451,7 @@ static void a_source_stays_a_source(void **state) {
   expect("printf '#!/usr/bin/env netc\\n# import torch\\ninput 3\\nbackbone: fc"
          " 3\\nfrom backbone\\nfc 2\\n' | " NETC " -",
          0, "fc 2", NULL);
-  /* What is meant as one is explained line by line. */
+  /* A file meant as a source is explained line by line. */
   struct run r =
       run("printf 'import torch\\nnn.ReLU()\\n' >%s/a.net; " NETC " %s/a.net",
           scratch("opening-source"), scratch("opening-source"));

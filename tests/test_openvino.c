@@ -130,7 +130,7 @@ static void check_mistake(void **state) {
   run_free(&r);
 }
 
-/* What numbers are needed for, and what is left out. */
+/* Constants that are read, and those that are left out. */
 static void what_a_bin_would_say_is_told(void **state) {
   (void)state;
   const char *folder = scratch("absent");

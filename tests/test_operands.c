@@ -33,7 +33,7 @@ struct row {
   bool imported; /* some case was */
 };
 
-/* What a child tells. */
+/* The report of a child process. */
 struct progress {
   size_t at;
   bool imported;

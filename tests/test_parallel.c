@@ -269,7 +269,7 @@ static int64_t in_flight(int stage, int stages, int microbatches, bool gpipe) {
   return gpipe || microbatches < waiting ? microbatches : waiting;
 }
 
-/* Of all cuts: stages from `stage` on with the layers from `a` on. */
+/* Tries all cuts: stages from `stage` on with the layers from `a` on. */
 static int64_t least_by_hand(int stage, int stages, int a, int microbatches,
                              bool gpipe) {
   int64_t samples = (SAMPLES + microbatches - 1) / microbatches;
@@ -481,7 +481,7 @@ static void a_pipeline_keeps_whole_gradients(void **state) {
   json_decref(json);
 }
 
-/* Of a recomputed segment that a stage cuts each recomputes its part. */
+/* Where stages cut a recomputed segment, each recomputes its part. */
 static void cut_segments_are_two(void **state) {
   (void)state;
   const char *net = "input 8x32\nlinear 32\n"
@@ -500,7 +500,7 @@ static void cut_segments_are_two(void **state) {
   json_decref(apart);
 }
 
-/* What columns read is kept whole, once for all that read the same. */
+/* The input of column-parallel layers is kept whole, once for all readers. */
 static void what_is_gathered_is_kept(void **state) {
   (void)state;
   const char *net = "input 16x32\nrepeat 2 { ln\nmul { linear 64 nobias } "
@@ -732,7 +732,7 @@ static int64_t device_by_hand(const int *cut, int device, int stages, int turns,
   return sum + most;
 }
 
-/* Of all cuts into parts. */
+/* The least of all cuts into parts. */
 static int64_t least_of_devices(int *cut, int at, int stages, int turns,
                                 int microbatches, int64_t samples) {
   int parts = stages * turns;

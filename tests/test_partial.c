@@ -31,7 +31,7 @@ static void put_shape(char *out, const struct netc_shape *shape) {
                                    (long long)shape->dims[i]);
 }
 
-/* What an editor would show at the end of each line. */
+/* The hints that an editor would show at the end of each line. */
 static void read_hints(struct netc *netc, const char *path,
                        struct hints *hints) {
   memset(hints, 0, sizeof *hints);
@@ -176,7 +176,7 @@ static void measure(const char *path, int deletions, struct tally *tally) {
   free(text);
 }
 
-/* Of all lines at least `least` % are exact; of 1000 at most ten wrong. */
+/* At least `least` % of the lines are exact; at most 1 % are wrong. */
 static void measure_zoo(int deletions, int least) {
   struct tally all = {0};
   struct paths paths = find_paths("examples", ".net");
@@ -392,7 +392,7 @@ static void single_mistakes(void **state) {
   assert_int_equal(failed, 0);
 }
 
-/* What is not known is absent: figures of layers, totals, outputs. */
+/* Unknown figures of layers, totals and outputs are absent. */
 static void figures(void **state) {
   (void)state;
   static const char source[] = "input 8x8x3\nconv 4 3x3\nfoo\n";

@@ -182,7 +182,7 @@ static void tex_compiles(void **state) {
   tex_takes(folder, "t?.tex");
 }
 
-/* What they say is what the report says. */
+/* Charts and the report have the same figures. */
 static void they_say_what_the_report_says(void **state) {
   (void)state;
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
@@ -394,7 +394,7 @@ static void a_suffix_may_be_of_any_case(void **state) {
   expect(command, 2, NULL, "this chart is written as svg, pdf, tex and png");
 }
 
-/* What every chart says stands in each of its files, and a PNG is as large. */
+/* Each file of a chart has its text, and a PNG is as large. */
 static void charts_are_drawn_for_paper_too(void **state) {
   (void)state;
   static const char *const charts[][2] = {

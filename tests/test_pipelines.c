@@ -52,7 +52,7 @@ static double of_first(json_t *json, const char *fields) {
   return sum;
 }
 
-/* What the allocator holds by what it has given. */
+/* The allocator's reserved over its allocated bytes. */
 static double held(json_t *json) {
   return (double)number(json, "training.reserved_bytes") /
          (double)number(json, "training.allocated_bytes");

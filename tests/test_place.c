@@ -213,7 +213,7 @@ static void a_bound_is_of_the_fastest_cut(void **state) {
   double own = first_bound(EVEN, STAGES "--schedule zb_h1");
   double least = first_bound(EVEN, STAGES "--schedule zb_h1 --cut memory");
   double given = first_bound(EVEN, STAGES "--cut 1,1,1,1,1,1,1,25");
-  /* Its 32 layers are 8 stages: 64 microbatches, and a fourth of 7. */
+  /* The 32 layers are 8 stages: 64 microbatches, and a fourth of 7. */
   double even = pass / 8 * (64 + 7 / 4.0);
   even += 2 * 12 * 32.0 * (2 * 1024 * 4096 + 7 * 1024) / 8 / 3350e9; /* Adam */
   assert_true(own > 0.98 * even && own < 1.02 * even);

@@ -21,7 +21,7 @@ static struct netc *load(const char *path, const char *batch,
   return netc;
 }
 
-/* What a kind of layer does at a prediction. */
+/* The operation of a kind of layer in inference. */
 static void note_kinds(const struct load *load, bool *runs, bool *seen) {
   struct program program;
   const struct model *model = &load->model;
@@ -167,7 +167,7 @@ static void check_run(const char *path, struct netrt *net) {
     print_error("%s: %s at %s\n", path, netrt_status_text(status),
                 model->layers[model->ops[net->failed_op].layer]);
   assert_int_equal(status, NETRT_OK);
-  /* What is used ends where the plan does, but for rounding it up. */
+  /* The used part ends where the plan does, but for rounding up. */
   assert_true(net->high_water <= model->arena_bytes);
   if (net->high_water + NETRT_ALIGN <= model->arena_bytes)
     print_error("%s: %zu of %zu\n", path, net->high_water, model->arena_bytes);
@@ -509,7 +509,7 @@ static void streams_give_what_windows_give(void **state) {
   }
 }
 
-/* What is no stream is named, with the reason. */
+/* A net that is no stream is named, with the reason. */
 static void what_is_no_stream_is_named(void **state) {
   (void)state;
   static const char *const bodies[][2] = {

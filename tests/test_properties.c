@@ -9,7 +9,7 @@
 
 static struct paths nets;
 
-/* Whether diagnostics beside a golden case say that it fails. */
+/* True if diagnostics beside a golden case say that it fails. */
 static bool may_fail(const char *path) {
   struct run r = run("s=%s; grep -qs '^exit [^0]' ${s%%.net}.err "
                      "${s%%.net}.jsondiag",

@@ -82,7 +82,7 @@ static void read_cases(void) {
   free(text); /* the values stay */
 }
 
-/* Its model. Values are dense, or the first axis runs fastest. */
+/* The model of one operation. Values are dense, or axis 0 runs fastest. */
 
 static void lay_out(struct one_op *b, struct netrt_operand *to,
                     const struct operand *from, bool strided) {
@@ -377,7 +377,7 @@ static void streams_give_the_same_bytes(void **state) {
   run_free(&r);
 }
 
-/* What MLPerf Tiny's nets have not, by floats here, by integers there. */
+/* Layers that MLPerf Tiny's nets lack, by floats here, by integers there. */
 static void decoders_give_the_same_bytes(void **state) {
   (void)state;
   const char *folder = scratch("decoder");
@@ -442,7 +442,7 @@ static void reals_become_int8(void **state) {
   free(file);
 }
 
-/* What follows a text in a file. */
+/* The part of a file that follows a text. */
 static size_t after(const char *file, size_t length, const char *text) {
   size_t known = strlen(text), i = 0;
   while (i + known < length && memcmp(file + i, text, known) != 0)
@@ -518,7 +518,7 @@ static void check_refusal(const char *source, const char *arguments,
   run_free(&r);
 }
 
-/* What has no kernel of 8 bits is named, with the way out. */
+/* An operation without a kernel of 8 bits is named, with the way out. */
 static void what_cannot_run_is_refused(void **state) {
   (void)state;
   check_refusal("net a\ninput 8x8x3\nconv 4 3x3 relu\npad 1 reflect\n"

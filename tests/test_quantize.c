@@ -23,7 +23,7 @@ static const char net[] = "net q\n"
                           "fc 10 softmax\n"
                           "infer dtype=i8\n";
 
-/* What takes a map to a larger one, slopes that are learned, and reductions. */
+/* Layers that enlarge a map, learned slopes, and reductions. */
 static const char decoder[] = "net d\n"
                               "input 12x12x3 : i8\n"
                               "conv 8 3x3 /2 pad bn prelu\n"
@@ -160,7 +160,7 @@ static void errors_of_decoders_are_small(void **state) {
   run_free(&r);
 }
 
-/* What is written runs, and comes within two steps of float32. */
+/* The written net runs, and comes within two steps of float32. */
 static void runs_near_float32(void **state) {
   (void)state;
   size_t length;

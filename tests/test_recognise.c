@@ -113,7 +113,7 @@ static void check_model(void **state) {
   unlink(path);
 }
 
-/* What torchvision.def says of each net fits it. */
+/* The row of torchvision.def fits each net. */
 static void all_nets_have_their_names(void **state) {
   static const struct {
     const char *net, *params;

@@ -171,7 +171,7 @@ static void drawn_nets_come_back(void **state) {
   }
 }
 
-/* What `again` names is a layer, which no loop or def has in it. */
+/* `again` names a layer that is in no loop or def. */
 static void layers_that_are_used_again_come_back(void **state) {
   (void)state;
   static const char *const nets[] = {

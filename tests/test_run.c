@@ -294,7 +294,7 @@ static void check_said(void **state) {
   run_free(&made);
 }
 
-/* What relu gives of 0, 1, 2 .. is that; the axes tell how it was read. */
+/* relu of 0, 1, 2 .. is the same; the axes show how it was read. */
 static void check_values(const char *options, const float *wanted,
                          size_t count) {
   struct run made = run_net(map, options);
@@ -345,7 +345,7 @@ static void outputs_are_described_without_files(void **state) {
   run_free(&made);
 }
 
-/* What training overwrites is no matter of a prediction. */
+/* Writing in place in training does not matter in inference. */
 static void inplace_changes_no_prediction(void **state) {
   (void)state;
   const char *to = scratch("inplace");

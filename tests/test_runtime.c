@@ -545,7 +545,7 @@ static void every_kernel_has_cases(void **state) {
   assert_true(all);
 }
 
-/* What the checks find. */
+/* Mistakes that the checks find. */
 
 static int writes_beyond(const struct netrt *net, const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op);
@@ -680,7 +680,7 @@ static void wrong_tables_are_refused(void **state) {
   memcpy(operands, chain_operands, sizeof operands);
   operands[3].offset = 52;
   assert_int_equal(netrt_open(&net, &bad, NULL, 0, arena, 64), NETRT_BAD_MODEL);
-  /* What is called all the same does nothing. */
+  /* Calls after a refused model do nothing. */
   assert_int_equal(netrt_run(&net), NETRT_BAD_MODEL);
   assert_null(netrt_input(&net, 0));
   assert_null(netrt_output(&net, 0));

@@ -27,7 +27,7 @@ static const char header[] =
 
 _Static_assert((int)COLUMNS <= (int)CSV_COLUMNS, "tests/csv.h");
 
-/* Of buffers that no constant was read off. */
+/* Buffers of rows that no constant was read off. */
 static struct { int all, held; } buffers;
 
 /* "3402.96 MiB + 223.33 MiB" */

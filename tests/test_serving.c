@@ -331,7 +331,7 @@ static void a_prompt_is_a_prediction(void **state) {
   }
 }
 
-/* Its output is narrow, so that scores of one word or all are no peak. */
+/* The output is narrow, so that scores of one token or all are no peak. */
 #define NET_LOOKS                                                      \
   "net a\ninput source 200 x 16\ninput tokens 64 : i32\nfrom source\n" \
   "linear 64\nadd { ln; attention 4 } {}\nmemory: ln\nfrom tokens\n"   \
@@ -441,7 +441,7 @@ static void devices_send_sums_and_scores(void **state) {
   assert_int_equal(serving(json, "decode_sent.all_gather_bytes"),
                    16 * 128256 * 2 * 7 / 8);
   json_decref(json);
-  /* Of experts the sum is sent: 32 layers and the table. */
+  /* Experts send the sum: 32 layers and the table. */
   assert_int_equal(ask_serving("examples/zoo/mixtral.net",
                                "context=100 tensor_parallel=2",
                                "prefill_sent.all_reduce_bytes"),

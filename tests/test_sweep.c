@@ -216,7 +216,7 @@ static int read_rows(const char *path, int64_t rows[][COLUMNS]) {
   return count;
 }
 
-/* Whether a is at least as good: more params and MACs, less arena. */
+/* True if a is at least as good: more params and MACs, less arena. */
 static bool is_as_good(const int64_t *a, const int64_t *b) {
   return a[2] >= b[2] && a[3] >= b[3] && a[4] <= b[4];
 }
@@ -246,7 +246,7 @@ static void a_front_is_what_nothing_beats(void **state) {
   assert_true(best > 5 && best < count);
 }
 
-/* Of equal goals the later one; less of a count where it is asked for. */
+/* The later of equal goals; less of a count where that is asked for. */
 static void a_front_obeys_its_goals(void **state) {
   (void)state;
   expect(NETC " sweep " WIDTHS_NET " -D width=2..4 --optimizer sgd,adam "

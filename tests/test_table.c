@@ -21,7 +21,7 @@ static void a_table_gets_its_offsets(void **state) {
   run_free(&r);
 }
 
-/* What netc wrote is read again; other columns stay what they were. */
+/* A table that netc wrote is read again; other columns stay as they were. */
 static void columns_are_found_by_name(void **state) {
   (void)state;
   expect("printf 'size,who,upper,id,lower\\r\\n4,\"a, b\",2,x,0\\r\\n"

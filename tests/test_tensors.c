@@ -36,7 +36,7 @@ static const char *put_safetensors(const char *header, long long length,
   return path;
 }
 
-/* What is wrong with safetensors files. */
+/* Files of safetensors that are wrong. */
 
 struct wrong {
   const char *name, *header;

@@ -88,7 +88,7 @@ static const struct stateful *find_stateful(const char *path) {
   return NULL;
 }
 
-/* What `netc run` gives of NAME.x.npy. */
+/* The result of `netc run` for NAME.x.npy. */
 static char *run_values(const char *folder, const char *stem, int length) {
   char net[600], options[2000];
   const struct stateful *s = find_stateful(stem);

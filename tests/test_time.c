@@ -123,7 +123,7 @@ static void the_library_says_it(void **state) {
   netc_close(netc);
 }
 
-/* What no published run is like has a bound alone. */
+/* A net unlike all published runs has a bound alone. */
 static void what_is_missing_is_said(void **state) {
   (void)state;
   static const struct {

@@ -80,7 +80,7 @@ static void every_layer_has_a_form_or_is_listed(void **state) {
   assert_int_equal(failed, 0);
 }
 
-/* What a form knows and no layer has would be a leftover. */
+/* A form that no layer has would be a leftover. */
 static void every_argument_of_a_form_is_one_of_its_layer(void **state) {
   (void)state;
   for (size_t i = 0; i < layer_kind_count(); i++) {

@@ -437,7 +437,7 @@ static void no_set_of_blocks_is_cheaper_than_the_choice(void **state) {
   }
 }
 
-/* What fits */
+/* Nets that fit */
 
 static void the_largest_batch_is_the_largest(void **state) {
   (void)state;
@@ -657,7 +657,7 @@ static void check_timeline(json_t *json) {
   assert_true(last == left || left == 0);
 }
 
-/* What is named at the peak is there; statistics have no tensor's name. */
+/* Tensors named at the peak exist; statistics have no tensor's name. */
 static void check_alive(json_t *json) {
   json_t *tensor, *gradients = NULL, *moment;
   int64_t alive = 0;

@@ -8,7 +8,7 @@
 
 static char folder[1024]; /* absolute */
 
-/* What is planted: it leaves its name in F/ran. */
+/* Planted programs: each leaves its name in F/ran. */
 static const char *const programs[] = {"cc",
                                        "gcc",
                                        "as",
@@ -321,7 +321,7 @@ static void what_has_no_end_is_read_to_4_mb(void **state) {
         " check uses.net");
 }
 
-/* What is left behind */
+/* Files that are left behind */
 
 /* The first output waits for the second one, which blocks. */
 static void a_killed_run_leaves_no_output(void **state) {

@@ -7,7 +7,7 @@
 #include "memory/checkpoint/checkpoint.h"
 #include "tests/nets.h"
 
-/* What a net takes. */
+/* The memory of a net. */
 struct measured {
   struct step step;
   struct simulation run;

@@ -460,7 +460,7 @@ static void the_manual_has_every_setting(void **state) {
              "<!-- end of settings -->", page);
 }
 
-/* What is as if nothing had been said is not refused; nor is the source. */
+/* A default that is given is not refused; nor is the source. */
 static void defaults_are_never_refused(void **state) {
   (void)state;
 #define PREDICT NETC " examples/llama3.net --predict --emit=csv=/dev/null "
@@ -477,7 +477,7 @@ static void defaults_are_never_refused(void **state) {
 #undef PREDICT
 }
 
-/* What nothing uses without another setting. */
+/* Settings that nothing uses without another one. */
 static void what_is_alone_is_refused(void **state) {
   (void)state;
 #define LLAMA NETC " examples/llama3.net --brief "
@@ -496,7 +496,7 @@ static void what_is_alone_is_refused(void **state) {
   expect(LLAMA "--cache i8 --host-memory 64GiB --emit=svg=/dev/null", 0, "",
          "");
   expect(LLAMA "--zero 3", 0, "(163.62 GiB without --zero)", "");
-  /* What shapes a file that is not written has nothing to do with it. */
+  /* Options that shape a file that is not written do not matter here. */
   expect(LLAMA "--header=deploy --direction=lr --opset 17", 0, "training", "");
 #undef LLAMA
 }

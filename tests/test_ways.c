@@ -299,7 +299,7 @@ static int64_t find_choices(struct choices *c, struct subject *s) {
   return least;
 }
 
-/* Of another batch. */
+/* The same with another batch. */
 static int64_t least_peak(struct choices *c, struct subject *s, int64_t batch) {
   struct subject other = {.step = s->step};
   arena_open_in(&other.scratch, &s->scratch);

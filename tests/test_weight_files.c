@@ -61,7 +61,7 @@ static void check_row(void **state) {
     assert_int_equal(mine + besides, bytes);
   assert_true(mine <= bytes + rounding);
   assert_true(mine + besides >= bytes - rounding);
-  /* What is left open is less than 2.5 % of the file. */
+  /* The unexplained rest is less than 2.5 % of the file. */
   assert_true(besides + rounding < bytes / 40);
   assert_true(sum_printed(row->at[PRINTED]) - (double)bytes < 1 &&
               (double)bytes - sum_printed(row->at[PRINTED]) < 1);

@@ -28,7 +28,7 @@ struct named {
   char *net, *tensors;
 };
 
-/* What netc says, as tests/data/weights/names.txt has it. */
+/* The output of netc, as tests/data/weights/names.txt has it. */
 static void check_names(void **state) {
   const struct named *named = *state;
   struct netc *netc = load_text(named->net);
@@ -335,7 +335,7 @@ static void own_parameters_come_when_their_module_ends(void **state) {
   run_free(&refused);
 }
 
-/* What names tell of the order: another one is refused. */
+/* The order that names imply: another one is refused. */
 static void names_may_contradict_the_order(void **state) {
   static const char *const sorted[] = {"n.bias", "n.weight"};
   static const char *const turned[] = {"b.weight", "b.bias", "a.weight",

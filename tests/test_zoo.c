@@ -33,7 +33,7 @@ static struct netc *load(const struct row *row, const char *batch,
   return netc;
 }
 
-/* What layers with weights, norms and pools are called in the tables. */
+/* Names of layers with weights, norms and pools in the tables. */
 static const char *kind_of(const char *op) {
   static const char *const kinds[][2] = {
       {"conv", "conv"},      {"dwconv", "conv"},
@@ -265,7 +265,7 @@ static void adapters_of_sdxl_are_those_of_diffusers(void **state) {
   expect(NETC " examples/zoo/sdxl.net --lora 4", 0, "; 5,806,080 trained", "");
 }
 
-/* What typed.def says of `resnet50` and others that are whole nets. */
+/* The help of typed.def on `resnet50` and other whole nets. */
 static void words_for_whole_nets_lead_to_nets(void **state) {
   (void)state;
   char *text = read_text("ops/typed.def", NULL), *at = text;

@@ -9,7 +9,7 @@ struct moved {
   int64_t kernel, stride, step, before, after;
 };
 
-/* Of attention, `kernel` is that of its projections. */
+/* For attention, `kernel` is the size of its projections. */
 static inline bool has_window(json_t *layer) {
   const char *op = json_string_value(find(layer, "op"));
   return strstr(op, "pool") || strstr(op, "conv") ||

@@ -1,4 +1,4 @@
-/* What the targets of `make fuzz` share: a sink and settings. */
+/* Parts that the targets of `make fuzz` share: a sink and settings. */
 #include "tests/fuzz/fuzz.h"
 
 bool collect(void *user, const char *bytes, size_t length) {

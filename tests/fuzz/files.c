@@ -28,7 +28,7 @@ struct attempt {
 
 static volatile int sum;
 
-/* What is said of a table goes nowhere. */
+/* Messages about a table are dropped. */
 int complain(int status, const char *format, ...) {
   (void)format;
   return status;
@@ -57,7 +57,7 @@ static void try_npy(struct attempt *a) {
     abort();
 }
 
-/* What is guessed compiles. */
+/* A guessed net compiles. */
 static void try_chain(struct attempt *a, const struct tensor_file *file) {
   struct recognised found;
   struct netc *netc = netc_open(NULL, NULL);
@@ -129,7 +129,7 @@ static void try_table(struct attempt *a) {
     check_plan(&table, &plan);
 }
 
-/* What the directory promises is there, or said not to be. */
+/* Entries of the directory exist, or are reported as missing. */
 static void try_zip(struct attempt *a) {
   struct byte_store store;
   struct zip zip;

@@ -42,7 +42,7 @@ static uint32_t choose(struct netc *netc, const uint8_t *data, size_t size) {
   return hash;
 }
 
-/* What is said of the text, in every style. */
+/* Diagnostics of the text, in every style. */
 static void render(struct netc *netc) {
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++)
     for (int style = NETC_STYLE_TEXT; style <= NETC_STYLE_JSON; style++) {
