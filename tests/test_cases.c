@@ -88,15 +88,17 @@ static char *import_keras(const struct text_case *c) {
   return import(folder, "a.json");
 }
 
-/* The first line is the file's name. Nothing is written of what is refused. */
+/*
+ * The first line has the file's name and options. Nothing is written of what is
+ * refused.
+ */
 static char *import_file(const struct text_case *c) {
   const char *folder = scratch("files");
-  char name[64];
-  int length = (int)strcspn(c->given, "\n");
-  snprintf(name, sizeof name, "%.*s", length, c->given);
-  write_in(folder, name, c->given + length + 1);
-  struct run r =
-      run("cd %s && " NETC_PATH " import %s -o out.net", folder, name);
+  int name = (int)strcspn(c->given, " \n"), line = (int)strcspn(c->given, "\n");
+  write_in(folder, text_of("%.*s", name, c->given), c->given + line + 1);
+  struct run r = run("cd %s && " NETC_PATH " import %.*s -o out.net && "
+                     "cat out.net",
+                     folder, line, c->given);
   assert_int_equal(r.status == 0,
                    access(text_of("%s/out.net", folder), F_OK) == 0);
   return result_of(r);

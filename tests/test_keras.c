@@ -1,142 +1,12 @@
 /*
- * netc import of what Keras and TensorFlow.js save: the forms that a model's
- * JSON comes in, and what it is read as.
+ * netc import of files that Keras and TensorFlow.js save, with their weights;
+ * tests/cases/files.txt has the forms that a model's JSON comes in.
  */
 #define _XOPEN_SOURCE 700
 #define _FILE_OFFSET_BITS 64
 #include "tests/imported.h"
 
 #define WEIGHTS "--weights w.safetensors"
-#define INPUT \
-  "{'class_name': 'InputLayer', 'config': {'batch_shape': [null, 8]}}"
-#define DENSE                                                    \
-  "{'class_name': 'Dense', 'config': {'name': 'd', 'units': 3, " \
-  "'batch_input_shape': [null, 8]}}"
-#define CHAIN(layers) \
-  "{'class_name': 'Sequential', 'config': {'layers': [" layers "]}}"
-#define INNER(first)                                                         \
-  "{'class_name': 'Functional', 'config': {'name': 'inner', 'layers': ["     \
-  "{'class_name': 'ReLU', 'name': 'r', 'config': {}, 'inbound_nodes': "      \
-  "[[['i', 0, 0, {}]]]}, {'class_name': 'InputLayer', 'name': 'i', 'config'" \
-  ": {'batch_shape': [null, 7]}, 'inbound_nodes': []}], 'input_layers': "    \
-  "[['i', 0, 0]], 'output_layers': [['r', 0, 0]]}}" first
-
-/* Texts have ' for "; `says` is in the source, or in the error. */
-static const struct row {
-  const char *name, *text, *options, *says;
-} rows[] = {
-    {"tfjs",
-     "{'format': 'layers-model', 'modelTopology': {'keras_version': "
-     "'2.15', 'model_config': " CHAIN(INPUT ", " DENSE) "}}",
-     "", "\ninput 8\nfc 3\n"},
-    {"tfjs-of-tfjs", "{'modelTopology': " CHAIN(INPUT ", " DENSE) "}", "",
-     "\ninput 8\nfc 3\n"},
-    {"tfjs-graph", "{'format': 'graph-model', 'modelTopology': {'node': []}}",
-     "", "error: it has a graph of TensorFlow's operations, not Keras' layers"},
-    {"tfjs-without-model", "{'weightsManifest': []}", "",
-     "error: not a Keras model: it has no `class_name`"},
-    {"class-of-ones-own",
-     "{'class_name': 'Nested', 'config': {'name': 'n', 'num': 3}}", "",
-     "error: `Nested` is a class of its author's own: its layers are in "
-     "Python, not in the file\n   = help: tf2onnx"},
-    {"twice",
-     "'{\\'class_name\\': \\'Sequential\\', \\'config\\': ["
-     "{\\'class_name\\': \\'Dense\\', \\'config\\': {\\'units\\': 3, "
-     "\\'batch_input_shape\\': [null, 8]}}]}'",
-     "", "\ninput 8\nfc 3\n"},
-    {"twice-and-cut", "'{\\'class_name\\': [}'", "",
-     "x.json:1:17: error: not JSON"},
-    {"begins-with-a-chain", CHAIN(CHAIN(DENSE) ", " DENSE), "",
-     "\ninput 8\nrepeat 2 { fc 3 }\n"},
-    {"begins-with-a-chain-in-a-list",
-     "{'class_name': 'Sequential', 'config': [" CHAIN(DENSE) "]}", "",
-     "\ninput 8\nfc 3\n"},
-    {"begins-with-a-chain-of-a-size", CHAIN(CHAIN(DENSE) ", " DENSE),
-     "--input 5", "\ninput 5\nrepeat 2 { fc 3 }\n"},
-    {"begins-with-a-model", CHAIN(INNER(", ") DENSE), "",
-     "\ninput 7\nrelu\nfc 3\n"},
-    {"begins-with-a-model-after-its-input", CHAIN(INPUT ", " INNER(", ") DENSE),
-     "", "\ninput 8\nrelu\nfc 3\n"},
-    {"begins-with-what-was-built",
-     CHAIN("{'class_name': 'Sequential', 'config': {'build_input_shape': "
-           "[null, 6], 'layers': [{'class_name': 'Dense', 'config': {'units': "
-           "3}}]}}"),
-     "", "\ninput 6\nfc 3\n"},
-    {"begins-with-nothing-known",
-     CHAIN(CHAIN("{'class_name': 'Dense', 'config': {'units': 3}}")), "",
-     "`input` (InputLayer): an input needs from 1 to 7 sizes"},
-    {"lambda",
-     CHAIN(INPUT ", {'class_name': 'Lambda', 'config': {'name': 'half', "
-                 "'function': ['a\\u0000b', null]}}"),
-     "",
-     "`half` (Lambda): what it computes is Python, which the file has only "
-     "compiled\n   = help: --allow-unknown leaves it out, as if it kept the "
-     "shape of its input"},
-    {"lambda-left-out",
-     CHAIN(INPUT
-           ", {'class_name': 'Lambda', 'config': {'name': 'half'}}, " DENSE),
-     "--allow-unknown",
-     "# `half` (Lambda) is left out, whatever it computes: its output is taken "
-     "to have the shape of its input.\nnet x_\ninput 8\nfc 3\n"},
-    {"qkeras",
-     CHAIN("{'class_name': 'QConv2D', 'config': {'filters': 4, 'kernel_size': "
-           "3, 'batch_input_shape': [null, 6, 6, 2], 'activation': "
-           "'quantized_relu(6)', 'kernel_quantizer': {'class_name': "
-           "'quantized_bits', 'config': {'bits': 6}}}}, {'class_name': "
-           "'QActivation', 'config': {'activation': 'quantized_tanh(4,0)'}}, "
-           "{'class_name': 'QBatchNormalization', 'config': {}}, "
-           "{'class_name': 'Flatten', 'config': {}}, {'class_name': 'QDense', "
-           "'config': {'units': 3, 'activation': {'class_name': "
-           "'quantized_bits', 'config': {'bits': 4}}}}"),
-     "",
-     "# Layers of QKeras are read as those of Keras, without what rounds their "
-     "values.\nnet x_\ninput 6x6x2\nconv 4 3x3 bias relu tanh bn(eps=0.001) -> "
-     "4x4x4\nfc 3 "},
-    {"hard-sigmoid",
-     CHAIN("{'class_name': 'Dense', 'config': {'units': 3, 'activation': "
-           "'hard_sigmoid', 'batch_input_shape': [null, 8]}}"),
-     "", "\ninput 8\nfc 3 hsigmoid\n"},
-    {"hard-sigmoid-of-keras-2",
-     "{'model_config': {'class_name': 'Sequential', 'config': [{'class_name': "
-     "'Dense', 'config': {'units': 3, 'activation': 'hard_sigmoid', "
-     "'batch_input_shape': [null, 8]}}]}, 'keras_version': '2.2.4-tf'}",
-     "", "\ninput 8\nfc 3\nmul 0.2\nadd 0.5 relu\nmin 1\n"},
-    {"hard-sigmoid-of-keras-3",
-     "{'model_config': {'class_name': 'Sequential', 'config': [{'class_name': "
-     "'Dense', 'config': {'units': 3, 'activation': 'hard_sigmoid', "
-     "'batch_input_shape': [null, 8]}}]}, 'keras_version': '3.0.1'}",
-     "", "\ninput 8\nfc 3 hsigmoid\n"},
-    {"qkeras-other",
-     CHAIN(INPUT ", {'class_name': 'QOddity', 'config': {'name': 'o'}}"), "",
-     "`o` (QOddity): netc has no equivalent of this class"},
-    {"qkeras-in-a-wrapper",
-     CHAIN("{'class_name': 'TimeDistributed', 'config': {'batch_input_shape': "
-           "[null, 4, 8], 'layer': {'class_name': 'QDense', 'config': "
-           "{'units': 3}}}}"),
-     "", "\ninput 4x8\nlinear 3\n"},
-};
-
-/* Writes x.json and imports it; what it says stands in `text`. */
-static struct run import_row(const struct row *row, const char *folder) {
-  char text[4096];
-  size_t length = strlen(row->text);
-  assert_true(length < sizeof text);
-  memcpy(text, row->text, length + 1);
-  for (size_t i = 0; i < length; i++)
-    if (text[i] == '\'')
-      text[i] = '"';
-  write_in(folder, "x.json", text);
-  return run("cd %s && %s import %s x.json", folder, NETC_PATH, row->options);
-}
-
-static void check_row(void **state) {
-  const struct row *row = *state;
-  char folder[64];
-  snprintf(folder, sizeof folder, "keras-%s", row->name);
-  struct run r = import_row(row, scratch(folder));
-  assert_holds(r.status ? r.err : r.out, row->says);
-  run_free(&r);
-}
 
 /*
  * What tools/keras_saved.js and .py made: three nets in three forms, and what
@@ -458,22 +328,15 @@ static void check_damage(void **state) {
 }
 
 int main(void) {
-  enum {
-    FIRST = 5,
-    ROWS = sizeof rows / sizeof *rows,
-    DAMAGES = sizeof damages / sizeof *damages
-  };
-  struct CMUnitTest tests[FIRST + ROWS + DAMAGES] = {
+  enum { FIRST = 5, DAMAGES = sizeof damages / sizeof *damages };
+  struct CMUnitTest tests[FIRST + DAMAGES] = {
       cmocka_unit_test(saved_models_compute_the_same),
       cmocka_unit_test(quantized_shards_are_read),
       cmocka_unit_test(bytes_tell_what_it_is),
       cmocka_unit_test(values_may_lie_beyond_a_gibibyte),
       cmocka_unit_test(archives_may_be_larger_than_a_gibibyte)};
-  for (size_t i = 0; i < ROWS; i++)
-    tests[FIRST + i] = (struct CMUnitTest){
-        .name = rows[i].name, check_row, .initial_state = (void *)&rows[i]};
   for (size_t i = 0; i < DAMAGES; i++)
-    tests[FIRST + ROWS + i] =
+    tests[FIRST + i] =
         (struct CMUnitTest){.name = damages[i].name,
                             check_damage,
                             .initial_state = (void *)&damages[i]};
