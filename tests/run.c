@@ -77,6 +77,14 @@ bool on_path(const char *command) {
   return there;
 }
 
+void skip_without_python(const char *modules) {
+  struct run r = run("/usr/bin/python3 -c 'import %s'", modules);
+  bool absent = r.status != 0;
+  run_free(&r);
+  if (absent)
+    skip();
+}
+
 struct run run(const char *format, ...) {
   char command[4096], whole[4400];
   char out[] = "/tmp/netc-out-XXXXXX", err[] = "/tmp/netc-err-XXXXXX";

@@ -74,6 +74,9 @@ void write_in(const char *folder, const char *name, const char *text);
 /* True if the shell finds a command. */
 bool on_path(const char *command);
 
+/* Skips the test where Debian's Python lacks one of these modules. */
+void skip_without_python(const char *modules);
+
 /* Prints the lines that differ and fails. */
 void assert_same_text(const char *name, const char *expected,
                       const char *actual);

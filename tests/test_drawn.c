@@ -113,11 +113,7 @@ static void random_nets_are_drawn(void **state) {
   (void)state;
   if (!in_part(1, 2))
     return; /* this takes long */
-  struct run have = run("/usr/bin/python3 -c 'import torch'");
-  bool absent = have.status != 0;
-  run_free(&have);
-  if (absent)
-    skip(); /* python3-torch is not installed */
+  skip_without_python("torch");
   struct run r =
       run("/usr/bin/python3 tools/random_nets " NETC " %d 100001 --texts",
           RANDOM_NETS);

@@ -286,14 +286,10 @@ static void editors_colour_as_netc_reads(void **state) {
 static void pygments_colours_as_netc_reads(void **state) {
   (void)state;
   const char *folder = scratch("pygments");
-  struct run r = run("/usr/bin/python3 -c 'import pygments, tomllib'");
-  int status = r.status;
-  run_free(&r);
-  if (status)
-    skip();
+  skip_without_python("pygments, tomllib");
   write_tokens(folder);
-  r = run("/usr/bin/python3 tests/words.py %s/tokens >%s/found", folder,
-          folder);
+  struct run r = run("/usr/bin/python3 tests/words.py %s/tokens >%s/found",
+                     folder, folder);
   if (r.status)
     print_error("%s", r.err);
   assert_int_equal(r.status, 0);

@@ -321,11 +321,7 @@ static void equal_nets_give_equal_bytes(void **state) {
 /* ONNX's own checker and inference, where Python has them. */
 static void the_checker_agrees_with_every_shape(void **state) {
   (void)state;
-  struct run have = run("/usr/bin/python3 -c 'import onnx'");
-  int absent = have.status;
-  run_free(&have);
-  if (absent)
-    skip(); /* python3-onnx is not installed */
+  skip_without_python("onnx");
   const char *folder = scratch("onnx-checked");
   struct run r = run(
       "for n in examples/*.net examples/zoo/*.net; do for o in 13 17; do "

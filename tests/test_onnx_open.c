@@ -318,11 +318,7 @@ static void other_outputs_are_of_the_bounds(void **state) {
 /* ONNX's own checker and inference, where Python has them. */
 static void the_checker_agrees(void **state) {
   (void)state;
-  struct run have = run("/usr/bin/python3 -c 'import onnx'");
-  int absent = have.status;
-  run_free(&have);
-  if (absent)
-    skip(); /* python3-onnx is not installed */
+  skip_without_python("onnx");
   const char *folder = scratch("onnx-open-checked");
   struct run r = run("for n in " FOLDER "/*.net; do for o in 11 13 17; do "
                      "for d in '' --dynamic; do %s $n $d --opset $o -o "

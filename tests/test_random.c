@@ -55,11 +55,7 @@ static void differences_have_causes(void **state) {
 
 static void random_nets_are_as_pytorch_has_them(void **state) {
   (void)state;
-  struct run have = run("/usr/bin/python3 -c 'import torch'");
-  bool absent = have.status != 0;
-  run_free(&have);
-  if (absent)
-    skip(); /* python3-torch is not installed */
+  skip_without_python("torch");
   struct run r =
       run("/usr/bin/python3 tools/random_nets " NETC " %d 1", tenth(5000));
   if (r.status)

@@ -236,7 +236,7 @@ static struct netc *open_random(const char *net) {
       {"saved_dtype", "i4"}};
   struct netc *netc = netc_open(NULL, NULL);
   size_t at = draw(2 * sizeof words / sizeof *words);
-  char batch[8];
+  char batch[12];
   snprintf(batch, sizeof batch, "%d", 1 + (int)draw(40));
   assert_int_equal(netc_set(netc, "batch", batch), NETC_OK);
   if (at < sizeof words / sizeof *words)

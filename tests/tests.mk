@@ -18,7 +18,8 @@ test_sources := $(filter-out \
 tried_objects := $(call to_object,$(test_sources) \
                    $(addprefix $(src)tests/,run.c cases.c onnx_text.c tokens.c misfold.c \
                      portable.c))
-$(tried_objects): private override CFLAGS := $(patsubst -O2,-O1,$(CFLAGS)) \
+$(tried_objects): private override CFLAGS := \
+  $(patsubst -O2,-O1,$(CFLAGS)) -pthread \
   -DNETC='"$(seen)/netc"' -DNETC_PATH='"$(abspath $(build))/netc"' \
   -DBUILD='"$(seen)"' -DNETRT_LIBS='"$(runtime_libs)"' \
   $(if $(NETRT_ONEDNN),-DNETRT_ONEDNN)

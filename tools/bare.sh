@@ -37,7 +37,7 @@ mmdebstrap --quiet --mode=root --variant=minbase "$@" "$suite" "$root" \
   "$folder/${sources##*/}"
 
 git clone -q . "$root/opt/netc"
-tests=$(grep -lE 'skip\(\)|on_path' tests/test_*.c |
+tests=$(grep -lE 'skip\(\)|skip_without|on_path' tests/test_*.c |
   sed 's|tests/test_||; s|\.c$||' | grep -vx install | paste -sd' ' |
   sed 's/ /\\ /g')
 mount -t proc proc "$root/proc"
