@@ -151,7 +151,7 @@ $(gen)/template.c: $(src)tools/template.sh $(src)driver/netc.bash.in
 	$(src)tools/template.sh $(src)driver/netc.bash.in >$@.tmp
 	mv $@.tmp $@
 
-# What the format's own definition says; libprotobuf-c packs and unpacks it.
+# From the format's own definition; libprotobuf-c packs and unpacks it.
 $(gen)/onnx.pb-c.c: $(wildcard $(ONNX_PROTO))
 	@mkdir -p $(gen)
 	$(call need,protoc-c,protobuf-c-compiler$(comma) or make ONNX=0)
@@ -246,7 +246,7 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	@$(link) -o $@ $^ $(program_libs)
 
-# What asks and answers, reads files of others, writes and draws is small before
+# Code that asks and answers, reads files, writes and draws is small before
 # fast: it takes little of any command's time. Tensors and their bytes take more.
 cold = $(call to_object,$(filter-out $(tensors),$(commands)) \
          $(filter-out $(addprefix $(src)codegen/json_,form.c layers.c), \
@@ -292,7 +292,7 @@ $(build)/$(soname): $(objects)
 	@$(link) -shared -Wl,-soname,$(soname) \
 	  -Wl,--no-undefined -o $@ $^ -lm
 
-# What make would run, for editors.
+# The commands of make, for editors.
 compile_commands.json: FORCE
 	@$(MAKE) -s -B -n all | awk '/ -c -o / { printf \
 	  "%s{\"directory\": \"$(CURDIR)\", \"file\": \"%s\", \"command\": \"%s\"}", \

@@ -202,7 +202,7 @@ check-python: wheel
 	@$(build)/venv/bin/python $(src)tests/notebook.py $(src)docs/notebook.ipynb \
 	  $(abspath $(build))/notebook.html
 
-# What a pull request is told: tools/review.js beside a fake of GitHub's API, and
+# Comments on pull requests: tools/review.js beside a fake of GitHub's API; and
 # the hooks of pre-commit.
 check-review: $(build)/netc
 	$(call need,node,nodejs)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What reviewers would have to look for: formatting, directions of includes,
+# Rules that reviewers would have to check: formatting, directions of includes,
 # layers named outside layers/, and what flex, bison and shellcheck think.
 set -u
 failed=0

@@ -38,7 +38,7 @@ cat >"$folder/run.mjs" <<'EOT'
 import { WASI } from 'node:wasi'
 import { readFileSync } from 'node:fs'
 process.removeAllListeners('warning')
-// What node 18 has, too.
+// Node 18 has this, too.
 const wasi = new WASI({ version: 'preview1', returnOnExit: true,
   args: process.argv.slice(2) })
 const bytes = readFileSync(process.argv[2])
