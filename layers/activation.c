@@ -1,4 +1,4 @@
-/* Functions of each value, or along an axis. */
+/* Activations: elementwise functions, gated ones, and softmax along an axis. */
 #include <inttypes.h>
 
 #include "layers/layer.h"
@@ -8,9 +8,9 @@ struct activation {
   double parameter; /* slope, alpha, exponent, or least of hardtanh */
   double most;      /* hardtanh */
   int approximate;  /* gelu: by tanh */
-  int shared;       /* prelu: one slope */
-  struct axes axis; /* softmax; none: the last */
-  int causal;       /* softmax */
+  int shared;       /* slope, alpha, exponent; hardtanh: the minimum */
+  struct axes axis; /* hardtanh: the maximum */
+  int causal;       /* gelu: the tanh approximation */
 };
 
 #define PARAMETER(arg, value, text, what)                                \
@@ -57,7 +57,7 @@ static const struct arg_spec prelu_specs[] = {
         .doc = "one slope for all channels, as nn.PReLU() has"),
     SPEC_END};
 
-/* relu of relu, or of a sigmoid, changes nothing. */
+/* A second relu, or a relu after a sigmoid, changes nothing. */
 static bool same_kind(const struct layer *layer, const struct layer *before) {
   return layer->kind == before->kind;
 }
@@ -68,7 +68,7 @@ static void prelu_params(const struct layer *layer, struct params *params) {
   params_add_vector(params, "weight", slopes, 0.25, 0);
 }
 
-/* What the runtime computes; parameters stand in the order of its reals. */
+/* The runtime's operation; its reals are in the order of the members. */
 static struct lowering lowered(const struct layer *layer) {
   const struct activation *activation = layer->args;
   struct lowering does = {.opcode = layer->kind->opcode};
@@ -81,7 +81,8 @@ static struct lowering lowered(const struct layer *layer) {
   return does;
 }
 
-/* How the framework computes a function; MEMORY: docs/memory.md, section 2. */
+/* Records a function as a framework runs it. MEMORY: docs/memory.md, section
+ * 2. */
 static size_t function(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
   struct strides out = strides_of(&layer->out);
@@ -91,7 +92,7 @@ static size_t function(const struct layer *layer, struct tape *tape,
   if (!does.out)
     does.out = &out;
   op.elementwise = true;
-  op.packs = op.cast == CAST_FULL;      /* not by value */
+  op.packs = op.cast == CAST_FULL;      /* not elementwise */
   op.by_channel = op.cast != CAST_FULL; /* not softmax */
   op.gradient_as_in = /* threshold_backward, leaky_relu_backward */
       layer->kind->opcode == DOES_RELU || layer->kind->opcode == DOES_LEAKY;
@@ -101,7 +102,7 @@ static size_t function(const struct layer *layer, struct tape *tape,
   return layer_run(layer, tape, in[0], op);
 }
 
-/* Backward looks at the output, and they may run in place. */
+/* Backward reads the output; the function may run in place. */
 static size_t trace_output(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(
@@ -109,7 +110,7 @@ static size_t trace_output(const struct layer *layer, struct tape *tape,
       (struct operation){.keeps = KEEPS_OUT, .result = RESULT_IN_PLACE});
 }
 
-/* At the input, or in place at the output: leaky, elu. */
+/* Backward reads the input, or the output if it runs in place: leaky, elu. */
 static size_t trace_either(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(
@@ -117,7 +118,7 @@ static size_t trace_either(const struct layer *layer, struct tape *tape,
       (struct operation){.keeps = KEEPS_IN(0), .result = RESULT_IN_PLACE});
 }
 
-/* At the input, which they clone for it where they run in place. */
+/* Backward reads the input; running in place saves a clone of it. */
 static size_t trace_clones(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(layer, tape, in,
@@ -126,19 +127,19 @@ static size_t trace_clones(const struct layer *layer, struct tape *tape,
                                      .in_place_clones = true});
 }
 
-/* At the output, and never in place. */
+/* Backward reads the output; never in place. */
 static size_t trace_result(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   return function(layer, tape, in, (struct operation){.keeps = KEEPS_OUT});
 }
 
-/* At the input, and never in place. */
+/* Backward reads the input; never in place. */
 static size_t trace_input(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   return function(layer, tape, in, (struct operation){.keeps = KEEPS_IN(0)});
 }
 
-/* Backward holds `count` values for each value of the output. */
+/* Workspace of backward: `count` values for each value of the output. */
 static struct extent held(const struct layer *layer, int64_t count) {
   return extent_sample(size_product(count, shape_values(&layer->out)),
                        WIDTH_NET);
@@ -198,10 +199,11 @@ static size_t trace_pow(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * One slope for all is seen as often as there are channels, wherever a
- * framework has these; others are of the first axis. Output and gradient lie as
- * maps do (suggest_memory_format), and the input gets one, wanted or not:
- * prelu_cpu() and prelu_backward_cpu() of ATen/native/Activation.cpp.
+ * prelu_cpu() and prelu_backward_cpu() of ATen/native/Activation.cpp: a shared
+ * slope is expanded to the channels, with which a framework has its axes.
+ * Otherwise channels are the first axis. Output and gradient have the map's
+ * memory format (suggest_memory_format). The input gets a gradient even if none
+ * is needed.
  */
 static size_t trace_prelu(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
@@ -230,14 +232,14 @@ static size_t trace_prelu(const struct layer *layer, struct tape *tape,
                          .back_work = unwanted});
 }
 
-/* softsign: x / (|x| + 1), of three operations, which keep the sum, too; the
+/* softsign, x / (|x| + 1): three operations, which also keep the sum. The
  * quotient's gradient for it takes three steps. */
 static size_t trace_softsign(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   struct extent values = extent_of(&layer->out), work = values, size = {0};
   work.count = size_product(3, values.count);
   if (!tape->lowers && !tape->values.at[in[0]].needs_gradient)
-    size = values; /* the sum is not kept */
+    size = values; /* the sum is freed */
   return function(layer, tape, in,
                   (struct operation){.keeps = KEEPS_IN(0),
                                      .kept = {values},
@@ -276,20 +278,21 @@ static bool softmax_shape(struct layer *layer) {
   return check_causal(layer) && layer_same_shape(layer);
 }
 
-/* Softmax twice along one axis only evens it out: a slip. */
+/* A second softmax along the same axis is a mistake: it only flattens
+ * values. */
 static bool same_axis(const struct layer *layer, const struct layer *before) {
   return same_kind(layer, before) &&
          softmax_axis(layer) == softmax_axis(before);
 }
 
-/* torch.masked_fill with a mask that is made for it. */
+/* torch.masked_fill; the mask is made for it. */
 static size_t hide(const struct layer *layer, struct tape *tape, size_t in) {
   const struct shape *shape = layer->in[0];
   struct extent hidden = extent_fixed(
       size_product(shape->dim[shape->rank - 2], shape->dim[shape->rank - 1]),
       WIDTH_BOOL);
   struct lowering does = {.opcode = DOES_MASK};
-  lowering_add(&does, -1); /* as far back as there is */
+  lowering_add(&does, -1); /* no lower limit */
   lowering_add(&does, 0);
   hidden.whole = true;
   struct operation op = {.name = "mask", .does = &does, .elementwise = true};
@@ -321,7 +324,7 @@ static size_t trace_softmax(const struct layer *layer, struct tape *tape,
   return value;
 }
 
-/* Half of the channels are gates for the others. */
+/* Half of the channels gate the other half. */
 static bool glu_shape(struct layer *layer) {
   int64_t channels = shape_channels(layer->in[0]);
   if (channels % 2 != 0) {
@@ -365,8 +368,8 @@ static bool hardtanh_shape(struct layer *layer) {
              .opcode = DOES_##code, .shape = layer_same_shape,  \
              .trace = trace_##how, __VA_ARGS__)
 
-/* Without arguments: all that they are is a row of ops.def. Those of
- * arithmetic are counted as activations by the rule of thumb. */
+/* Functions without arguments: rows of ops.def define them. The rule of thumb
+ * counts arithmetic as activations. */
 #define TRAIT_ARITHMETIC
 #define TRAIT_PLAIN .memory = OUTPUT_IN_PLACE
 #define TRAIT_IN_PLACE .memory = OUTPUT_IN_PLACE, .overwrites = true
@@ -406,7 +409,7 @@ SOFTMAX(softmax, SOFTMAX, "exp(x) / sum, along an axis", softmax_specs);
 SOFTMAX(logsoftmax, LOGSOFTMAX, "log of softmax, along an axis",
         logsoftmax_specs);
 
-/* The trace of its input. */
+/* The output is the input's value. */
 static size_t same(const struct layer *layer, struct tape *tape,
                    const size_t *in) {
   (void)layer;

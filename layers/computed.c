@@ -12,18 +12,18 @@ static int64_t outputs_of(const struct param *weight) {
   return weight->dim[weight->rank - 1];
 }
 
-/* Those of deconv lie as I x O/groups x K.. in PyTorch. */
+/* deconv stores its weights as I x O/groups x K.. in PyTorch. */
 static bool is_turned(const struct param *weight) {
   return weight->order == FILE_IN_FIRST;
 }
 
-/* The rows of the matrix that spectral_norm makes of the weights. */
+/* Rows of the matrix that spectral_norm reshapes the weights to. */
 static int64_t rows_of(const struct param *weight) {
   return is_turned(weight) ? outputs_of(weight) / weight->groups
                            : outputs_of(weight);
 }
 
-/* torch.nn.utils.weight_norm: a length for each place of the first axis. */
+/* torch.nn.utils.weight_norm: a length for each index of the first axis. */
 static struct param lengths_of(const struct param *weight) {
   struct param lengths = *weight;
   int last = weight->rank - 1;
@@ -40,7 +40,7 @@ static struct param lengths_of(const struct param *weight) {
   return lengths;
 }
 
-/* torch.nn.utils.spectral_norm: the vectors of its power iteration. */
+/* torch.nn.utils.spectral_norm: the two vectors of its power iteration. */
 static void add_vectors(struct params *params, const struct param *weight) {
   struct param vector = {.rank = 1, .buffer = true, .part = true, .spread = 1};
   vector.name = "weight_u";
@@ -51,7 +51,7 @@ static void add_vectors(struct params *params, const struct param *weight) {
   params_add(params, vector);
 }
 
-/* Nx1x1x1 in a file: timm's ScaledStdConv2d. */
+/* Stored as Nx1x1x1 in files: timm's ScaledStdConv2d. */
 static void add_gain(struct params *params, const struct param *weight) {
   struct param gain = *weight;
   gain.name = "gain";
@@ -90,8 +90,8 @@ void computed_params(struct params *params, enum computed how, bool gain,
     add_gain(params, &plain);
 }
 
-/* What is kept besides the weights, in values: of statistics, of lengths, or
- * copies of the vectors and the singular value. */
+/* Values kept besides the weights: statistics, lengths, or copies of the
+ * vectors and the singular value. */
 static struct extent kept_of(enum computed how, bool gain,
                              const struct param *weight) {
   int64_t rows = rows_of(weight);
@@ -105,8 +105,8 @@ static struct extent kept_of(enum computed how, bool gain,
 
 /*
  * A framework computes the weights in every step: F.batch_norm of each output
- * (timm's StdConv2d), torch._weight_norm, a division. A plan has them ready,
- * in the place of those that they are computed from.
+ * (timm's StdConv2d), torch._weight_norm, or a division. A plan stores the
+ * computed weights in place of the parameters they come from.
  */
 bool computed_check(const struct layer *layer, enum computed how,
                     bool adapted) {
@@ -122,8 +122,8 @@ static const char *const names[] = {
     [WEIGHTS_WS] = "ws",
 };
 
-/* The input, by rows if it is asked for: with what was copied, which who calls
- * has in hand until the product is done. */
+/* Reads the input, copied to rows if `by_rows`. The caller's reference keeps
+ * the original in memory until the product is done. */
 static void add_input(struct tape *tape, size_t in, bool by_rows, size_t *read,
                       struct operation *op) {
   read[0] = in;
@@ -136,9 +136,9 @@ static void add_input(struct tape *tape, size_t in, bool by_rows, size_t *read,
 }
 
 /*
- * torch.nn.utils set the weights as an attribute of the module, which has them
- * until it computes others: in `before` those of the use before, while these
- * are computed. Returns how many.
+ * torch.nn.utils set the weights as an attribute of the module, which holds
+ * them until the next ones are computed. The weights of the last use are put in
+ * `before` if they are still in memory. Returns how many: 0 or 1.
  */
 static int replace_weights(struct tape *tape, size_t *before) {
   uint32_t *had = &tape->computed[tape->node_params[0].index];
@@ -170,18 +170,19 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
     return tape_run(tape, &op);
   }
   bool late = how != WEIGHTS_WS;
-  int plain = op.param_count - 1; /* a bias or none */
+  int plain = op.param_count - 1; /* 1 with a bias, 0 without */
   int used = tape->node_param_count - plain;
-  bool gain = !late && used > 1; /* times a number, after the bias */
+  bool gain = !late && used > 1; /* a gain, stored after the bias */
   bool turned = by_rows && tape->profile->turned_products &&
-                layout_rows(tape, in) == ROWS_TURNED; /* by bmm */
-  /* A quotient's gradient; that of bmm's lies transposed, and is copied. */
+                layout_rows(tape, in) == ROWS_TURNED; /* the product uses bmm */
+  /* A quotient needs work for its gradient; the gradient of bmm is transposed
+   * and is copied. */
   int64_t steps = how == WEIGHTS_SPECTRAL ? 3 : turned && late;
   int64_t numbers = gain ? tape->profile->keeps_numbers : 0;
   struct extent made = kept_of(how, gain, weight);
   struct extent gone = tape->training || how == WEIGHTS_SPECTRAL
                            ? (struct extent){0}
-                           : made; /* in a prediction, with the kernel */
+                           : made; /* inference frees it with the kernel */
   size_t before;
   int held = late ? replace_weights(tape, &before) : 0;
   read[1] = tape_run(

@@ -16,18 +16,20 @@
   ARG(WORDS, WORD, "gain", of, gain, .words = "gain", \
       .doc = "with `ws`: a learned factor for each output channel")
 
-/* Reports, and returns false, if weights are both computed and adapted. */
+/* Reports an error and returns false if weights are both computed and
+ * adapted. */
 bool computed_check(const struct layer *layer, enum computed how, bool adapted);
 
-/* A weight and a bias of `bias` values, or of none; the weight's last axis is
- * that of the outputs. In PyTorch's order. `gain`: ws with a gain. */
+/* Adds a weight and, if its rank is not 0, a bias, in PyTorch's order. The
+ * weight's last axis is that of the outputs. `gain`: ws with a gain. */
 void computed_params(struct params *params, enum computed how, bool gain,
                      struct param weight, struct param bias);
 
 /*
- * Records a product of `in` and these weights, `op` but for its inputs; its
- * `param_count` is that of plain weights. `weight` is what computed_params()
- * was given. `by_rows`: of the rows of `in`, once there are the weights.
+ * Records a product of `in` and these weights. `op` is complete but for its
+ * inputs; its `param_count` is that of plain weights, and `weight` is the one
+ * given to computed_params(). `by_rows`: the product reads rows of `in`, which
+ * are made after the weights.
  */
 size_t computed_trace(struct tape *tape, enum computed how, size_t in,
                       bool by_rows, const struct param *weight,

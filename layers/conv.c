@@ -40,7 +40,7 @@ bool conv_check_groups(const struct layer *layer) {
   return diag_help(d, "the largest number that divides both is %" PRId64, most);
 }
 
-/* B has the groups of the layer, A has none. */
+/* Groups divide B, which has the layer's groups; A has one group. */
 static bool check_lora(const struct layer *layer) {
   const struct conv *conv = layer->args;
   if (!lora_check(layer, &conv->lora) ||
@@ -102,7 +102,8 @@ static struct param weight_of(const struct layer *layer,
                               enum file_order order) {
   const struct conv *conv = layer->args;
   int64_t in = shape_channels(layer->in[0]), out = shape_channels(&layer->out);
-  int64_t groups = conv->channels ? conv->groups : in; /* dwconv: each one */
+  int64_t groups = conv->channels ? conv->groups : in; /* dwconv: one for each
+                                                        * channel */
   int64_t fan_in = in / groups;
   int spatial = shape_spatial(layer->in[0]);
   struct param param = {
@@ -135,7 +136,7 @@ void conv_add_params(const struct layer *layer, struct params *params,
                   bias);
 }
 
-/* A has the window, B is a window of one value. */
+/* A has the layer's window, B a window of one value. */
 static void add_lora(const struct layer *layer, struct params *params,
                      size_t first) {
   const struct conv *conv = layer->args;
@@ -180,7 +181,7 @@ void conv_params(const struct layer *layer, struct params *params) {
     add_lora(layer, params, first);
 }
 
-/* Values of the output times the window and channels that each one reads. */
+/* Values of the output, times the window, times the channels read by each. */
 void conv_macs(const struct layer *layer, struct terms *terms) {
   const struct conv *conv = layer->args;
   int64_t in = shape_channels(layer->in[0]);
@@ -210,7 +211,7 @@ int conv_windows(const struct layer *layer, struct window *windows) {
   return shape_spatial(layer->in[0]);
 }
 
-/* A moves the same window, B mixes what it gave at each place. */
+/* A slides the same window; B mixes the channels of A's output by position. */
 static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
                     size_t base, bool padded) {
   const struct conv *conv = layer->args;

@@ -1,4 +1,4 @@
-/* Convolutions: what those that go forth, back, or where the net says share. */
+/* Convolutions: shared by conv, dwconv, deconv and deformconv. */
 #ifndef NETC_LAYERS_CONV_H
 #define NETC_LAYERS_CONV_H
 
@@ -15,7 +15,7 @@ struct conv {
   struct layer_ref offsets, mask; /* deformconv */
   enum bias bias;
   int computed;     /* enum computed */
-  int gain;         /* of ws */
+  int gain;         /* with `ws` */
   struct lora lora; /* conv */
 };
 
@@ -43,21 +43,21 @@ struct conv {
       .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, " \
              "`pad=0:1`, `pad=tf`")
 
-/* Groups divide the channels of the input and of the output. */
+/* Reports an error unless groups divide the input's and output's channels. */
 bool conv_check_groups(const struct layer *layer);
 
 int conv_windows(const struct layer *layer, struct window *windows);
 
-/* Weights, and a bias for each of the outputs, in that order of a file. */
+/* Adds weights and a bias for each output, stored in files in this order. */
 void conv_add_params(const struct layer *layer, struct params *params,
                      enum file_order order);
 
-/* PyTorch has weights of N x C/G x K.. */
+/* PyTorch stores weights as N x C/G x K.. */
 void conv_params(const struct layer *layer, struct params *params);
 
 void conv_macs(const struct layer *layer, struct terms *terms);
 
-/* The product itself; what was padded before needs no padding. */
+/* Records the product; `padded` input needs no padding. */
 size_t conv_run(const struct layer *layer, struct tape *tape, size_t in,
                 bool padded);
 

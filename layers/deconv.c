@@ -75,12 +75,12 @@ static bool deconv_shape(struct layer *layer) {
   return true;
 }
 
-/* PyTorch has C x N/G x K.. */
+/* PyTorch stores weights as C x N/G x K.. */
 static void deconv_params(const struct layer *layer, struct params *params) {
   conv_add_params(layer, params, FILE_IN_FIRST);
 }
 
-/* Each value of the input meets the window and its group's outputs. */
+/* Values of the input, times the window, times the outputs of a group. */
 static void deconv_macs(const struct layer *layer, struct terms *terms) {
   const struct conv *conv = layer->args;
   int spatial = shape_spatial(layer->in[0]);
@@ -93,7 +93,8 @@ static void deconv_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
-/* What is cut off differs from side to side: a framework does it afterwards. */
+/* True if a framework crops the output in separate operations: PyTorch takes
+ * the same padding at both sides of an axis only. */
 static bool cuts_after(const struct tape *tape, const struct window *windows,
                        int axes) {
   for (int i = 0; i < axes && !tape->lowers; i++)
@@ -102,7 +103,7 @@ static bool cuts_after(const struct tape *tape, const struct window *windows,
   return false;
 }
 
-/* A part of one axis, then of the next. */
+/* Crops one axis after the other. */
 static size_t cut(const struct layer *layer, struct tape *tape, size_t value,
                   const struct shape *whole) {
   struct strides lies = layout_as_seen(tape, value, whole);
@@ -114,9 +115,9 @@ static size_t cut(const struct layer *layer, struct tape *tape, size_t value,
   return value;
 }
 
-/* The output is made as large as the input, then cut or made anew:
-   ATen/native/NaiveConvolutionTranspose3d.cpp; those of groups are put
-   together. */
+/* PyTorch's kernel first allocates the output with the size of the input, then
+ * resizes it (ATen/native/NaiveConvolutionTranspose3d.cpp). With groups, the
+ * groups' outputs are concatenated instead. */
 static size_t deconv_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   const struct conv *conv = layer->args;
@@ -128,7 +129,7 @@ static size_t deconv_trace(const struct layer *layer, struct tape *tape,
     whole.out.dim[i] += windows[i].before + windows[i].after;
   int64_t count;
   if (!shape_count(&whole.out, &count))
-    return conv_run(layer, tape, in[0], false); /* too large anyhow */
+    return conv_run(layer, tape, in[0], false); /* too large in any case */
   size_t value = conv_run(&whole, tape, in[0], false);
   if (tape->profile->slow_volumes && shape_spatial(layer->in[0]) == 3 &&
       conv->groups == 1)

@@ -1,4 +1,5 @@
-/* deformconv: convolutions whose windows read where the net says. */
+/* deformconv: convolution whose windows read at positions that the net
+ * gives. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -20,13 +21,14 @@ static const struct arg_spec deformconv_specs[] = {
     CONV_BIAS,
     SPEC_END};
 
-/* Values of a window of two axes. */
+/* Values of a window with two axes. */
 static int64_t window_values(const struct conv *conv) {
   return size_product(size_at(&conv->window.kernel, 0, 1),
                       size_at(&conv->window.kernel, 1, 1));
 }
 
-/* A map beside the output, with so many channels for each group. */
+/* True if the input is a map of the output's size with `each` channels for each
+ * of `groups`; `groups` 0: any number of groups. */
 static bool check_beside(const struct layer *layer, int input, const char *arg,
                          int64_t each, int64_t groups) {
   const struct shape *in = layer->in[input], *out = &layer->out;
@@ -68,7 +70,7 @@ static bool deformconv_shape(struct layer *layer) {
   return layer->input_count < 3 || check_beside(layer, 2, "mask", each, groups);
 }
 
-/* Its gradient is made after those of the others: a view that has it. */
+/* A view that holds the bias: its gradient is computed after the others. */
 static size_t bias_last(struct tape *tape, size_t in) {
   return tape_run_on(tape, in,
                      (struct operation){.name = "bias",
@@ -81,10 +83,11 @@ static size_t bias_last(struct tape *tape, size_t in) {
 
 /*
  * torchvision/csrc/ops/cpu/deform_conv2d_kernel.cpp: the windows of at most 32
- * samples at once as columns of a matrix, the output twice more; backward, of
- * several samples, one of its gradient; and copies of what does not lie as a
- * map with its channels in front. Every input gets a gradient, and the weights,
- * wanted or not. Without a bias one of zeros is kept.
+ * samples are columns of a matrix, beside two more tensors of the output's
+ * size. Backward of several samples needs one more of its gradient. Inputs are
+ * copied unless they are maps with channels first. Every input and the weights
+ * get a gradient, even if none is needed. Without a bias, a bias of zeros is
+ * kept.
  */
 static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
                                const size_t *in) {
@@ -122,7 +125,7 @@ static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
   work.count = size_sum(work.count, size_product(2, made.count));
   again.several = true;
   if (conv->channels == 1)
-    again.count = 0; /* which is a matrix already */
+    again.count = 0; /* it is a matrix already */
   if (tape->lowers)
     work.count = 0;
   return tape_run(

@@ -1,4 +1,4 @@
-/* fc, linear: every input value meets every output. */
+/* fc, linear: every output is a sum over all input features. */
 #include <inttypes.h>
 
 #include "layers/computed.h"
@@ -25,7 +25,7 @@ static const struct arg_spec dense_specs[] = {
     LORA_SPECS(dense, lora),
     SPEC_END};
 
-/* The features that one output sees. */
+/* Input features of one output. */
 static int64_t features(const struct layer *layer) {
   if (layer->out.rank == 1)
     return shape_values(layer->in[0]);
@@ -37,7 +37,7 @@ static bool same_sizes(int64_t a, int64_t b, const struct param *param) {
                               (param->dim[0] == b && param->dim[1] == a));
 }
 
-/* What is shared is not adapted: the other layer would be, too. */
+/* Tied weights are not adapted: that would change the other layer, too. */
 static bool check_lora(const struct layer *layer) {
   const struct dense *dense = layer->args;
   if (!lora_check(layer, &dense->lora) ||
@@ -137,7 +137,8 @@ static void dense_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
-/* An embedding has a row for what is a column here, and so may others. */
+/* True if the tied weight is stored transposed: an embedding has a row for each
+ * output, and other layers may. */
 static bool by_rows(const struct layer *layer, struct arena *arena) {
   const struct dense *dense = layer->args;
   const struct layer *other = dense->tie.layer;
@@ -149,12 +150,12 @@ static bool by_rows(const struct layer *layer, struct arena *arena) {
          (other->kind->input == INPUT_INDEX || features(layer) != dense->units);
 }
 
-/* Of one row for each sample any part is a matrix. */
+/* With one row for each sample, any slice of the batch is a matrix. */
 static bool several_rows(const struct layer *layer) {
   return layer->out.rank > 2 || (layer->out.rank == 2 && layer->out.dim[0] > 1);
 }
 
-/* The product with A has the sizes of the output, but as many as the rank. */
+/* The product with A has the output's shape, with `rank` channels. */
 static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
                     size_t base) {
   const struct dense *dense = layer->args;
@@ -172,8 +173,8 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
 }
 
 /*
- * Rows of samples are one matrix for the kernel that adds the bias, too, if
- * they lie in one piece: ATen/native/Linear.cpp. Those of experts are one.
+ * ATen/native/Linear.cpp: rows of samples that are contiguous are one matrix
+ * for the kernel that also adds the bias. Rows of experts are a matrix already.
  */
 static bool is_view(const struct layer *layer, const struct tape *tape,
                     size_t in) {

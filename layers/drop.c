@@ -1,4 +1,4 @@
-/* dropout, droppath: noise while training, nothing at prediction. */
+/* dropout, droppath: noise in training, the identity in inference. */
 #include "layers/layer.h"
 
 struct drop {
@@ -7,7 +7,7 @@ struct drop {
 
 #define PROBABILITY(value, text)                                   \
   ARG(REAL, POSITION, "p", drop, probability, .low = 0, .high = 1, \
-      .varies = true, /* blocks drop more the deeper they are */   \
+      .varies = true, /* deeper blocks have larger ones */         \
       .initial_real = value, .fallback = text,                     \
       .doc = "share that is dropped, 0 <= p < 1")
 
@@ -16,7 +16,7 @@ static const struct arg_spec dropout_specs[] = {PROBABILITY(0.5, "0.5"),
 static const struct arg_spec droppath_specs[] = {PROBABILITY(0.1, "0.1"),
                                                  SPEC_END};
 
-/* x * mask; a mask of p = 0 is not made. */
+/* x * mask. There is no mask at p = 0. */
 static size_t drop(const struct layer *layer, struct tape *tape,
                    const size_t *in, struct extent mask) {
   const struct drop *drop = layer->args;
@@ -35,7 +35,7 @@ static size_t dropout_trace(const struct layer *layer, struct tape *tape,
               extent_sample(shape_values(&layer->out), WIDTH_MASK));
 }
 
-/* One factor for the whole sample. */
+/* One factor for each sample. */
 static size_t droppath_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   return drop(layer, tape, in, extent_sample(1, WIDTH_NET));

@@ -1,4 +1,4 @@
-/* topk, gather: the largest values, and the rows that they are of. */
+/* topk, gather: the largest values, and rows selected by index. */
 #include <inttypes.h>
 
 #include "layers/layer.h"
@@ -6,7 +6,7 @@
 
 struct topk {
   int64_t count;
-  struct axes axis; /* none: the last */
+  struct axes axis; /* not given: the last */
   int smallest, indices;
 };
 
@@ -54,7 +54,7 @@ static bool topk_stops(const void *args) {
   return ((const struct topk *)args)->indices;
 }
 
-/* Both are made, whichever is read: ATen/native/Sorting.cpp. */
+/* Values and indices are both computed: ATen/native/Sorting.cpp. */
 static size_t topk_trace(const struct layer *layer, struct tape *tape,
                          const size_t *in) {
   const struct topk *topk = layer->args;
@@ -62,7 +62,7 @@ static size_t topk_trace(const struct layer *layer, struct tape *tape,
   struct lowering does = {.opcode = DOES_TOPK, .out = &out};
   struct extent other = extent_of(&layer->out);
   other.width = topk->indices ? WIDTH_NET : WIDTH_INDEX;
-  lowering_add(&does, topk_axis(layer) + 1); /* the batch is in front */
+  lowering_add(&does, topk_axis(layer) + 1); /* axis 0 is the batch */
   lowering_add(&does, topk->smallest);
   lowering_add(&does, topk->indices);
   struct operation op = {.does = &does, .stops = topk->indices};
@@ -106,8 +106,8 @@ static bool gather_shape(struct layer *layer) {
 }
 
 /*
- * x.gather(1, indices[..., None].repeat(1, 1, C)), as two-stage detectors
- * write it (Deformable DETR, DINO, RT-DETR): both are kept.
+ * x.gather(1, indices[..., None].repeat(1, 1, C)), as two-stage detectors write
+ * it (Deformable DETR, DINO, RT-DETR): both tensors are kept.
  */
 static size_t gather_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {

@@ -1,4 +1,4 @@
-/* gridsample: values of a map at places that the net computes. */
+/* gridsample: values of a map at positions that the net computes. */
 #include "layers/gridsample.h"
 
 #include "layers/tape/lowering.h"
@@ -9,7 +9,7 @@ struct gridsample {
   struct layer_ref grid;
   int mode;    /* 0, 1: bilinear; 2: nearest; 3: bicubic */
   int beyond;  /* 0, 1: zeros; 2: border; 3: reflection */
-  int corners; /* -1 and 1 are the middles of the outer values */
+  int corners; /* align_corners: -1 and 1 are the centers of the outer values */
 };
 
 static const struct arg_spec gridsample_specs[] = {
@@ -26,7 +26,7 @@ static const struct arg_spec gridsample_specs[] = {
         .doc = "-1 and 1 are the middles of the outer values: align_corners"),
     SPEC_END};
 
-/* Groups of channels that have places of their own. */
+/* Groups of channels with separate positions. */
 static int64_t groups_of(const struct layer *layer) {
   const struct shape *grid = layer->in[1];
   return grid->rank > layer->in[0]->rank ? grid->dim[0] : 1;
@@ -71,9 +71,9 @@ static bool gridsample_shape(struct layer *layer) {
 }
 
 /*
- * Samples and groups are one axis (Deformable DETR, models/ops/functions/
- * ms_deform_attn_func.py): what has the groups inside is copied, but of one
- * sample.
+ * Deformable DETR merges samples and groups into one axis
+ * (models/ops/functions/ms_deform_attn_func.py). A tensor whose groups are an
+ * inner axis is copied, unless the batch is 1.
  */
 static size_t merge(struct tape *tape, size_t in) {
   return tape_run_on(tape, in,

@@ -1,4 +1,4 @@
-/* add, sub, mul, div, max, min, concat, stack, matmul: tensors become one. */
+/* add, sub, mul, div, max, min, concat, stack, matmul: combine tensors. */
 #include <math.h>
 
 #include "base/check.h"
@@ -8,8 +8,8 @@
 struct join {
   struct axes axis;
   int transpose, list;
-  double number;    /* a second operand of this value; NAN: it has none */
-  struct over over; /* max, min: no second operand either */
+  double number;    /* second operand; NAN: none */
+  struct over over; /* max, min over axes: no second operand */
 };
 
 #define NUMBER                                                     \
@@ -20,7 +20,7 @@ static const struct arg_spec number_specs[] = {NUMBER, SPEC_END};
 static const struct arg_spec largest_specs[] = {
     NUMBER, OVER_AXES(join, over), OVER_KEEP(join, over), SPEC_END};
 
-/* Reports that operand `i` does not agree with the first. */
+/* Reports that the shapes of operand `i` and of the first do not fit. */
 static bool mismatch(struct layer *layer, int i, const char *what) {
   struct diagnostic *d = layer_fail(
       layer, SHAPE_MISMATCH, NULL, "cannot %s %s and %s", layer->kind->name,
@@ -28,7 +28,8 @@ static bool mismatch(struct layer *layer, int i, const char *what) {
   return diag_help(d, "%s", what);
 }
 
-/* Sizes agree from the last axis on, or one of the two is 1. */
+/* Broadcasting: aligned at the last axis, sizes are equal or one of them is 1.
+ * False if they are not. */
 static bool broadcast(struct shape *out, const struct shape *in) {
   const struct shape *longer = out->rank >= in->rank ? out : in;
   const struct shape *shorter = longer == out ? in : out;
@@ -45,9 +46,10 @@ static bool broadcast(struct shape *out, const struct shape *in) {
   return true;
 }
 
-/* Maps of equal channels, of which one lost the same at each axis. */
+/* Rows by which two maps of equal channels differ on every axis; 0 if they do
+ * not differ so. */
 static int64_t lost_rows(const struct shape *a, const struct shape *b) {
-  enum { MOST = 16 }; /* rows that convolutions without padding cost */
+  enum { MOST = 16 }; /* maximum that convolutions without padding lose */
   int64_t lost = a->rank > 2 && a->rank == b->rank ? a->dim[0] - b->dim[0] : 0;
   for (int i = 0; i < a->rank - 1 && lost; i++)
     if (a->dim[i] - b->dim[i] != lost)
@@ -69,13 +71,13 @@ static const char *elementwise_help(const struct layer *layer, int i) {
                "features";
 }
 
-/* A number or axes stand for the second operand. */
+/* Checks that a number or axes take the place of the second operand. */
 static bool check_alone(struct layer *layer) {
   const struct join *join = layer->args;
   bool number = !isnan(join->number);
   const char *arg = number ? "number" : join->over.axes.count ? "axis" : NULL;
   if (!arg && !join->over.keep)
-    return true; /* of one tensor alone: a range of labels may be short */
+    return true; /* one tensor is allowed: a range of labels may have one */
   struct diagnostic *d = NULL;
   if (layer->input_count > 1 || (number && join->over.axes.count)) {
     d = layer_fail(layer, WRONG_COUNT, arg, "%s takes operands%s",
@@ -158,7 +160,7 @@ static const struct arg_spec matmul_specs[] = {
         .doc = "takes the second operand as ..xMxK"),
     SPEC_END};
 
-/* Sizes n, k of the first and k, m of the second operand. */
+/* Sizes of an n x k times k x m product; k2 is the second operand's k. */
 struct join_product {
   int64_t n, k, k2, m;
 };
@@ -208,7 +210,7 @@ static void matmul_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
-/* The current tensor alone, with a number or over axes. */
+/* The current tensor with a number, or reduced over axes. */
 static size_t alone(const struct layer *layer, struct tape *tape,
                     const size_t *in) {
   const struct join *join = layer->args;
@@ -221,9 +223,9 @@ static size_t alone(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * a / b: of the dividend only b's gradient knows, -gradient * (a / b / b):
- * div_tensor_other_grad of torch/csrc/autograd/FunctionsManual.cpp, which
- * comes before a's.
+ * a / b: b's gradient, -gradient * (a / b / b), is the only one that reads the
+ * dividend. It is computed before a's: div_tensor_other_grad of
+ * torch/csrc/autograd/FunctionsManual.cpp.
  */
 static void divide(const struct tape *tape, struct operation *op) {
   op->keeps = KEEPS_IN(1);
@@ -236,7 +238,7 @@ static void divide(const struct tape *tape, struct operation *op) {
   op->back_work.count = size_product(before, op->out.count);
 }
 
-/* Two at a time; smaller operands are spread over the larger. */
+/* Combines two operands at a time; the smaller one is broadcast. */
 static size_t pairwise(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
   size_t pair[2] = {in[0]};
@@ -256,7 +258,7 @@ static size_t pairwise(const struct layer *layer, struct tape *tape,
   op.by_channel = true;
   for (int i = 1; i < layer->input_count; i++) {
     pair[1] = in[i];
-    broadcast(&made, layer->in[i]); /* they have been checked */
+    broadcast(&made, layer->in[i]); /* the shape rule has checked them */
     op.out = extent_of(&made);
     out = strides_of(&made);
     if (layer->kind->opcode == DOES_DIV)
@@ -278,8 +280,8 @@ static bool all_equal(const struct layer *layer) {
   return true;
 }
 
-/* `out += x`, as residual nets of convolutions write it, whose results are no
-   views; gradients pass through. */
+/* `out += x`, as residual networks write it: the results of convolutions are no
+ * views. Gradients pass unchanged. */
 static size_t add_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   bool view = tape->training && tape->values.at[in[0]].view;
@@ -290,7 +292,7 @@ static size_t add_trace(const struct layer *layer, struct tape *tape,
                          .gradient = GRADIENT_SHARED});
 }
 
-/* The second one's gradient is turned round first. */
+/* The gradient of the second operand is negated first. */
 static size_t sub_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   return pairwise(
@@ -298,7 +300,7 @@ static size_t sub_trace(const struct layer *layer, struct tape *tape,
       (struct operation){.gradient = GRADIENT_FIRST, .reduces = true});
 }
 
-/* Each operand is the other one's derivative. */
+/* The derivative for each operand is the other operand. */
 static size_t mul_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   return pairwise(layer, tape, in,
@@ -313,8 +315,8 @@ static size_t div_trace(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * Half of the gradient where both are equal, and two masks: `maximum` of
- * tools/autograd/derivatives.yaml.
+ * Where both are equal, each gets half of the gradient. Backward needs two
+ * masks: `maximum` of tools/autograd/derivatives.yaml.
  */
 static size_t max_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
@@ -333,7 +335,7 @@ static size_t min_trace(const struct layer *layer, struct tape *tape,
   return max_trace(layer, tape, in);
 }
 
-/* Tensors with an axis of 1 in front are put together along it. */
+/* Strides of the operands with a new first axis of 1, for a concatenation. */
 static struct strides *stacked(const struct layer *layer,
                                const struct tape *tape, const size_t *in) {
   struct strides *lies =
@@ -345,7 +347,7 @@ static struct strides *stacked(const struct layer *layer,
   return lies;
 }
 
-/* How the rows of `size` parts of an axis lie in the whole. */
+/* Order of the rows of a slice of `size` along `axis`. */
 static enum row_order rows_along(const struct shape *shape, int axis,
                                  int64_t size) {
   struct strides part = strides_of(shape);
@@ -354,12 +356,12 @@ static enum row_order rows_along(const struct shape *shape, int axis,
   return strides_rows(&part, values);
 }
 
-/* Gradients are parts of the output's. */
+/* Gradients are slices of the output's gradient. */
 static size_t stack_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   struct strides out = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_CONCAT, .out = &out};
-  lowering_add(&does, 1); /* the batch is in front */
+  lowering_add(&does, 1); /* axis 0 is the batch */
   if (tape->lowers)
     does.in = stacked(layer, tape, in);
   return tape_run(tape,
@@ -374,9 +376,9 @@ static size_t stack_trace(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * `list`: dense nets may keep a list of tensors, and put all of it together for
- * every layer (torchvision/models/densenet.py). One layer reads it, and the
- * next concat; nothing writes over its tensors.
+ * `list`: a dense net may keep a list of tensors and concatenate all of them
+ * for every layer (torchvision/models/densenet.py). The layer and the next
+ * concat read the result; nothing overwrites the tensors of the list.
  */
 static size_t concat_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
@@ -392,7 +394,7 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
                 value.axis == axis && tape->part_count < LIMIT_PARTS;
     tape->part_count += list ? value.part_count : 1;
     if (list && i == 0 && value.first_part + value.part_count == first) {
-      first = value.first_part; /* its list goes on with the other operands */
+      first = value.first_part; /* extend that list with the other operands */
       count = (int)value.part_count;
       continue;
     }
@@ -404,7 +406,7 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
   }
   struct strides lies = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_CONCAT, .out = &lies};
-  lowering_add(&does, axis + 1); /* the batch is in front */
+  lowering_add(&does, axis + 1); /* axis 0 is the batch */
   uint32_t layout =
       layout_of_joined(tape, &tape->parts.at[first], count, &layer->out);
   size_t out = tape_run(
@@ -427,8 +429,9 @@ static size_t concat_trace(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * A batch of matrices is one axis: torch.matmul copies what cannot be seen so.
- * The matrices themselves may lie as they like; a plan has its own copy.
+ * torch.matmul merges the axes before the matrices into one, and copies an
+ * operand if it cannot. The matrices may have any strides. A plan makes its own
+ * copy.
  */
 static size_t matrices(struct tape *tape, size_t in,
                        const struct shape *shape) {
@@ -436,7 +439,8 @@ static size_t matrices(struct tape *tape, size_t in,
   if (tape->lowers || value->strides == LAYOUT_APART)
     return tape_dense(tape, in);
   struct strides seen = layout_as_seen(tape, in, shape);
-  seen.rank--; /* the axes in front of a matrix are the rows of one */
+  seen.rank--; /* treat the axes before the matrices as the rows of one
+                * matrix */
   return tape_together(tape, in,
                        strides_rows(&seen, tape_sample_values(tape, in)));
 }

@@ -1,4 +1,4 @@
-/* The table of layers, and what their rules share. */
+/* The table of layers, and functions that their rules share. */
 #include "layers/layer.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "ops/ops.def"
 
 static const struct {
-  struct slice name; /* once more: most of the others are told by its length */
+  struct slice name; /* repeated here: its length rules out most rows */
   const struct layer_kind *kind;
   const char *plain;
 } kinds[] = {
@@ -102,7 +102,8 @@ void layer_params(const struct layer *layer, struct params *params) {
     return;
   }
   layer->kind->params(layer, &own);
-  struct text name = text_new(params->arena); /* of one after the other */
+  struct text name = text_new(params->arena); /* all copies of a parameter are
+                                               * consecutive */
   for (size_t i = 0; i < own.all.count; i++)
     for (int64_t copy = 0; copy < layer->copies; copy++) {
       struct param param = own.all.at[i];
@@ -286,7 +287,8 @@ bool layer_check_sequence(const struct layer *layer) {
   struct diagnostic *d =
       layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
                  layer->kind->name, shape_text(in).text);
-  if (in->rank == 3 && shape_channels(in) == 1) { /* a picture, row by row */
+  if (in->rank == 3 && shape_channels(in) == 1) { /* an image as rows of
+                                                   * pixels */
     layer_offer_before(d, "reshape %" PRId64 "x%" PRId64, in->dim[0],
                        in->dim[1]);
     return diag_help(
@@ -325,7 +327,7 @@ bool layer_moves_nothing(const struct layer *layer,
   return shape_equal(layer->in[0], &layer->out);
 }
 
-/* Of what is computed of `in`, if the operation does not say more. */
+/* Layout of an output computed from `in`, unless the operation states one. */
 static uint32_t layout_of_out(const struct layer *layer, struct tape *tape,
                               size_t in, const struct operation *op) {
   struct strides out = strides_of(&layer->out);
@@ -372,11 +374,11 @@ size_t layer_weigh(struct tape *tape, size_t in, int factors, bool folds,
                    struct extent out) {
   struct strides lies[2] = {tape_strides(tape, in)};
   struct lowering does = {.opcode = DOES_MUL, .in = lies};
-  struct extent summed = out; /* over the rows, later */
+  struct extent summed = out; /* summed over the rows later */
   size_t pair[2] = {in};
   if (!tape_trains(tape, factors))
     summed.count = 0;
-  if (tape->lowers) { /* the parameter is an operand like others */
+  if (tape->lowers) { /* the parameter is an ordinary operand */
     pair[1] = tape_parameter(tape, factors);
     lies[1] = strides_dense(1, &lies[0].dim[lies[0].rank - 1]);
     lies[1] = strides_spread(&lies[1], &lies[0]);

@@ -1,4 +1,4 @@
-/* scale, affine, weight: learned tensors by themselves. */
+/* scale, affine, weight: learned tensors. */
 #include "base/check.h"
 #include "layers/layer.h"
 #include "layers/tape/lowering.h"
@@ -20,11 +20,13 @@ static void scale_params(const struct layer *layer, struct params *params) {
     params_add_vector(params, "bias", channels, 0, 0);
 }
 
-/* x * weight + bias at once: torch.addcmul. */
+/* x * weight + bias in one operation: torch.addcmul. */
 static size_t affine_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  struct extent summed = extent_of(&layer->out);      /* over the map, later */
-  struct extent factors = extent_fixed(0, WIDTH_NET); /* times one number */
+  struct extent summed = extent_of(&layer->out);      /* summed over the map
+                                                       * later */
+  struct extent factors = extent_fixed(0, WIDTH_NET); /* the factors times one
+                                                       * number */
   if (!tape_trains(tape, 0)) {
     summed.count = 0;
     factors.count = shape_channels(layer->in[0]);
@@ -43,7 +45,7 @@ static size_t affine_trace(const struct layer *layer, struct tape *tape,
                                       .back_more = factors});
 }
 
-/* A framework runs a product and a sum, a plan both at once. */
+/* A framework runs a product and a sum; a plan runs both as one operation. */
 static size_t scale_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct scale *scale = layer->args;
@@ -98,14 +100,15 @@ static bool weight_shape(struct layer *layer) {
   return true;
 }
 
-/* More than 5 axes are counted together: nothing needs them apart. */
+/* More than 5 axes are merged: nothing needs them separately. */
 static void weight_params(const struct layer *layer, struct params *params) {
   const struct weight *weight = layer->args;
   struct param param = {.name = "weight",
                         .rank = 5,
                         .buffer = weight->fixed,
                         .whole = &layer->out,
-                        .center = weight->fixed, /* others are divided by it */
+                        .center = weight->fixed, /* 1: other layers divide by
+                                                  * it */
                         .spread = weight->fixed ? 0.5 : 1};
   for (int i = 0; i < 5; i++)
     param.dim[i] = 1;
@@ -115,7 +118,7 @@ static void weight_params(const struct layer *layer, struct params *params) {
   for (int i = 0; i < layer->out.rank; i++) {
     int to = i < first ? 0 : i - first;
     if (!mul_i64(param.dim[to], layer->out.dim[i], &param.dim[to]))
-      param.dim[to] = INT64_MAX; /* counted as an overflow later */
+      param.dim[to] = INT64_MAX; /* reported as an overflow later */
   }
   if (layer->out.point)
     param.rank = 0;

@@ -1,4 +1,4 @@
-/* lora: two narrow matrices that are trained beside frozen weights. */
+/* lora: two narrow trained matrices beside frozen weights. */
 #include "layers/lora.h"
 
 #include "base/check.h"
@@ -113,15 +113,15 @@ static size_t multiply(struct tape *tape, const char *name, size_t in,
                          .cast = CAST_LOW});
 }
 
-/* A product of `in` and A, and of what that is and B. */
+/* B A x. */
 static size_t both(struct tape *tape, const struct lora_site *site, size_t in) {
   size_t narrow = multiply(tape, "lora_A", in, &site->steps[0], site->first);
   return multiply(tape, "lora_B", narrow, &site->steps[1], site->first + 1);
 }
 
 /*
- * `index_copy` into zeros, of rows that lie by positions: it keeps these and
- * where their features go, a tensor that is made anew.
+ * `index_copy` into zeros, from rows in the order of positions. It keeps the
+ * rows and a new tensor with the indices of their features.
  */
 static size_t pad(struct tape *tape, const struct lora_site *site, size_t in) {
   size_t rows = tape_run_on(tape, in,
@@ -154,7 +154,7 @@ static size_t times(struct tape *tape, const struct lora *lora,
                                         .by_channel = true});
 }
 
-/* a + b, as `a` lies; `held` is alive until then. */
+/* a + b with the strides of `a`; `held` values stay in memory until then. */
 static size_t plus(struct tape *tape, const struct lora_site *site, size_t a,
                    size_t b, const size_t *held, int held_count) {
   size_t in[7] = {a, b};
@@ -174,9 +174,9 @@ static size_t plus(struct tape *tape, const struct lora_site *site, size_t a,
                                 .by_channel = true});
 }
 
-/* dora: lengths of the outputs' weights, and what is made of them. */
+/* dora: lengths of the outputs' weights, and the factors computed from them. */
 
-/* An operation on one value, whose result has `count` values for all. */
+/* An operation on one value; the result has `count` values for all samples. */
 static size_t fixed(struct tape *tape, const char *name, size_t in,
                     int64_t count, struct operation op) {
   op.name = name;
@@ -187,9 +187,10 @@ static size_t fixed(struct tape *tape, const char *name, size_t in,
 }
 
 /*
- * B A of a matrix, which A and B multiply a unit matrix for (a window's are
- * multiplied themselves), what these read, and no gradient. A frame of Python
- * has them until the layer is done.
+ * The product B A without a gradient. A dense layer computes it by applying A
+ * and B to a unit matrix; a convolution multiplies the kernels. Puts the
+ * product and its intermediates in `made`, which Python's frame holds until the
+ * layer is done; returns their number.
  */
 static int product_of(struct tape *tape, const struct lora *lora,
                       const struct lora_site *site, size_t in, size_t *made) {
@@ -225,7 +226,7 @@ static size_t factors_of(struct tape *tape, const struct lora_site *site,
                                   .param_count = 1});
 }
 
-/* A factor for each output. */
+/* Multiplies each output by its factor. */
 static size_t scaled(struct tape *tape, const struct lora_site *site, size_t in,
                      size_t factors) {
   size_t pair[2] = {in, factors};
@@ -240,7 +241,7 @@ static size_t scaled(struct tape *tape, const struct lora_site *site, size_t in,
                                             .by_channel = true});
 }
 
-/* W x: without the bias, or once more of what has been dropped. */
+/* W x: `base` without the bias, or another product if x had dropout. */
 static size_t plain(struct tape *tape, const struct lora_site *site, size_t in,
                     size_t base, bool dropped) {
   struct lora_step once = {.out = site->steps[1].out,
@@ -263,7 +264,7 @@ static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
   size_t from = drop(tape, lora, in);
   size_t made[5];
   int count = product_of(tape, lora, site, from, made);
-  made[count] = in; /* whoever calls the layer has it, too */
+  made[count] = in; /* the layer's caller holds it, too */
   made[count + 1] = from;
   size_t factors = factors_of(tape, site, made[0]);
   bool rows = site->steps[0].rows;
@@ -283,12 +284,12 @@ size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
                   size_t base, const struct lora_site *site) {
   bool pads = site->padded.count > 0;
   if (tape->lowers && (pads || lora->dora))
-    return base; /* whose weights have it in them */
+    return base; /* the weights include it */
   if (lora->dora)
     return dora_trace(tape, lora, in, base, site);
   size_t from = drop(tape, lora, in);
   size_t wide = both(tape, site, from);
-  size_t held[2] = {in, wide}; /* by frames of Python */
+  size_t held[2] = {in, wide}; /* Python's frames hold them */
   wide = times(tape, lora, site, pads ? pad(tape, site, wide) : wide);
   return plus(tape, site, base, wide, held, pads ? 2 : 0);
 }

@@ -1,4 +1,4 @@
-/* lora: two narrow matrices that are trained beside frozen weights. */
+/* lora: two narrow trained matrices beside frozen weights. */
 #ifndef NETC_LAYERS_LORA_H
 #define NETC_LAYERS_LORA_H
 
@@ -6,16 +6,16 @@
 
 /*
  * y = W x + b + alpha / rank * B A dropout(x), where only A and B are trained
- * (Hu et al. 2021, "LoRA", arXiv 2106.09685; src/peft/tuners/lora/layer.py of
- * huggingface/peft, whose names they have). rank 0: there is none. With `dora`
- * y = b + s (W + alpha / rank * B A) x, s = m / |W + alpha / rank * B A| for
- * each output, where m is trained, too, and what it is divided by is taken for
- * a constant (Liu et al. 2024, arXiv 2402.09353; peft's dora.py). A prediction
- * has s (W + alpha / rank * B A) as its weights.
+ * (Hu et al. 2021, "LoRA", arXiv 2106.09685). Names are those of
+ * src/peft/tuners/lora/layer.py of huggingface/peft. rank 0: no lora. With
+ * `dora`, y = b + s (W + alpha / rank * B A) x and s = m / |W + alpha / rank *
+ * B A| for each output. m is trained, too; its divisor is treated as a constant
+ * (Liu et al. 2024, arXiv 2402.09353; peft's dora.py). The weights of inference
+ * are s (W + alpha / rank * B A).
  */
 struct lora {
   int64_t rank;
-  double alpha; /* 0: as the rank, a factor of 1 */
+  double alpha; /* 0: the rank, which makes the factor 1 */
   double dropout;
   int dora;
 };
@@ -33,50 +33,52 @@ struct lora {
       ARG(WORDS, WORD, "dora", owner, member.dora, .words = "dora",           \
           .doc = "the length of each output's weights is trained, too")
 
-/* Reports, and returns false, what is said of it without a rank. */
+/* Reports an error and returns false if an option is given without a rank. */
 bool lora_check(const struct layer *layer, const struct lora *lora);
 
-/* How many parameters it adds: A, B and lengths. */
+/* Number of parameters it adds: A, B and lengths. */
 int lora_count(const struct lora *lora);
 
 /*
- * A and B of a dense layer, or of one projection whose name `prefix` begins
- * with: "q_proj."; beside the parameter at `weight`.
+ * Adds A and B of a dense layer, or of the projection with the name `prefix`
+ * ("q_proj."), beside the parameter at index `weight`.
  */
 void lora_params(struct params *params, int64_t in, int64_t out,
                  const struct lora *lora, size_t weight, const char *prefix);
 
-/* Of queries and values alone, which share a matrix: litgpt's LoRAQKVLinear. */
+/* For queries and values that share a matrix: litgpt's LoRAQKVLinear. */
 void lora_padded_params(struct params *params, int64_t in, int64_t out,
                         const struct lora *lora, size_t weight);
 
-/* The last parameters, A, B and perhaps lengths, as what the one at `weight`
- * is computed of: a prediction has them in its weights. */
+/* Marks the last parameters (A, B and lengths, if any) as sources of the one at
+ * index `weight`: the weights of inference include them. */
 void lora_fold(struct params *params, const struct lora *lora,
                enum computed how, size_t weight);
 
-/* The name of the outputs' lengths, which stand after A and B. */
+/* Name of the outputs' lengths, which follow A and B. */
 #define LORA_LENGTHS "lora_magnitude_vector.weight"
 
-/* A and B: how an operation makes each, with one parameter. */
+/* The operation with A, or with B: it has one parameter. */
 struct lora_step {
   const struct lowering *does;
   struct extent out;
-  bool rows;    /* it multiplies rows of a matrix: torch.nn.Linear */
-  bool several; /* of a sample: it copies a gradient whose rows are apart */
+  bool rows;    /* multiplies rows of a matrix: torch.nn.Linear */
+  bool several; /* several rows a sample: a gradient whose rows are apart is
+                 * copied */
 };
 
-/* What is adapted; parameters as the layer numbers them. */
+/* The adapted weights; parameters are numbered as in the layer. */
 struct lora_site {
   struct lora_step steps[2]; /* A and B */
-  int weight;                /* W; a bias is after it, or is not */
-  int first;                 /* A, which B and the lengths follow */
-  int64_t in, out;           /* values that one output sees; outputs */
-  struct extent padded;      /* B's outputs among zeros; 0: they are all */
-  int64_t kept_out;          /* features of B's outputs, if these are padded */
+  int weight;                /* index of W; the bias, if any, follows it */
+  int first;                 /* index of A; B and the lengths follow it */
+  int64_t in, out;           /* input values of one output; outputs */
+  struct extent padded;      /* B's outputs among zeros; count 0: there are no
+                              * others */
+  int64_t kept_out;          /* features of B's outputs, if `padded` */
 };
 
-/* Adds to `base` what A and B make of `in`. */
+/* Adds the product of A, B and `in` to `base`. */
 size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
                   size_t base, const struct lora_site *site);
 

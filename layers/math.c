@@ -1,11 +1,11 @@
-/* mean, sum: over axes; and how a value and a number are computed. */
+/* mean, sum: reductions over axes; and arithmetic with a number. */
 #include "layers/math.h"
 
 #include "layers/tape/lowering.h"
 
 /* Axes */
 
-/* The axes as places from 0; false if one is not there, or is there twice. */
+/* Sets `gone` by axis. False if an axis is missing or given twice. */
 static bool find_axes(const struct layer *layer, const struct over *over,
                       bool *gone) {
   for (int i = 0; i < over->axes.count; i++) {
@@ -40,12 +40,12 @@ bool over_shape(struct layer *layer, const struct over *over) {
   for (int i = 0; i < in->rank; i++)
     if (!gone[i] || over->keep)
       layer->out.dim[layer->out.rank++] = gone[i] ? 1 : in->dim[i];
-  if (layer->out.rank == 0) /* one value is a vector */
+  if (layer->out.rank == 0) /* the result has at least one axis */
     layer->out.dim[layer->out.rank++] = 1;
   return true;
 }
 
-/* Axes that stay in front; those that are reduced after them. */
+/* Moves the axes that are reduced behind those that stay. */
 static struct strides in_order(const struct layer *layer,
                                const struct strides *from, const bool *gone,
                                struct strides *out) {
@@ -65,7 +65,7 @@ static struct strides in_order(const struct layer *layer,
   return in;
 }
 
-/* How the rows lie of a gradient that is spread over the axes that are gone. */
+/* Order of the rows of a gradient that is expanded over the reduced axes. */
 static enum row_order spread_rows(const struct layer *layer, const bool *gone) {
   const struct shape *in = layer->in[0];
   bool spread = false, stays = false;
@@ -77,8 +77,8 @@ static enum row_order spread_rows(const struct layer *layer, const bool *gone) {
 }
 
 /*
- * torch.mean, sum, and amax over several axes, which looks for the largest
- * again; max over one axis writes down where it was.
+ * torch.mean, sum and, over several axes, amax, whose backward compares the
+ * values again. max over one axis stores indices.
  */
 size_t over_trace(const struct layer *layer, struct tape *tape,
                   const size_t *in, const struct over *over,
@@ -91,7 +91,7 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
   bool largest = reduction == REDUCE_MAX || reduction == REDUCE_MIN;
   find_axes(layer, over, gone);
   if (!tape->lowers && (over->keep || !gone[layer->in[0]->rank - 1]))
-    to = out; /* a map still */
+    to = out; /* the result is a map */
   if (tape->lowers)
     from = in_order(layer, &lies, gone, &to);
   lowering_add(&does, (int64_t)reduction);
@@ -103,10 +103,11 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
     op.gradient_rows = tape->lowers ? ROWS_TOGETHER : spread_rows(layer, gone);
   }
   if (largest && over->axes.count > 1) {
-    op.keeps = KEEPS_IN(0) | KEEPS_OUT;     /* backward compares them again */
-    op.back_work = extent_of(layer->in[0]); /* which are: a mask */
+    op.keeps = KEEPS_IN(0) | KEEPS_OUT;     /* backward compares them */
+    op.back_work = extent_of(layer->in[0]); /* a mask of the values that are
+                                             * equal */
     op.back_work.width = WIDTH_BOOL;
-    op.back_more = extent_of(&layer->out); /* how many, and parts of them */
+    op.back_more = extent_of(&layer->out); /* their number, and quotients */
     op.back_more.count = size_product(3, op.back_more.count);
     op.back_more.width = WIDTH_I32;
   } else if (largest && tape->profile->pool_indices) {
@@ -156,7 +157,7 @@ OVER(sum, "the sum over axes, which go");
 
 /* With a number */
 
-/* Backward takes the gradient where a mask says so, else one number: 0. */
+/* Backward selects the gradient or the number 0 by a mask. */
 static void choose(const struct layer *layer, struct operation *op) {
   op->keeps = KEEPS_IN(0);
   op->back_work = extent_of(&layer->out);

@@ -1,13 +1,13 @@
-/* Arithmetic with a number, and over axes: what joins share with layers. */
+/* Arithmetic with a number, and reductions over axes; shared with joins. */
 #ifndef NETC_LAYERS_MATH_H
 #define NETC_LAYERS_MATH_H
 
 #include "layers/layer.h"
 
-/* Axes that become one value: by letter, or `axis=0`. */
+/* Axes that are reduced: by letter, or `axis=0`. */
 struct over {
   struct axes axes;
-  int keep; /* they stay, with a size of 1 */
+  int keep; /* the axes stay, with a size of 1 */
 };
 
 #define OVER_AXES(of, field)                                    \
@@ -17,7 +17,7 @@ struct over {
   ARG(WORDS, WORD, "keep", of, field.keep, .words = "keep", \
       .doc = "the axes stay, with a size of 1")
 
-/* The shape without these axes. */
+/* Shape rule of a reduction. */
 bool over_shape(struct layer *layer, const struct over *over);
 
 enum reduction { REDUCE_SUM, REDUCE_MEAN, REDUCE_MAX, REDUCE_MIN };
@@ -26,7 +26,7 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
                   const size_t *in, const struct over *over,
                   enum reduction reduction);
 
-/* How a framework computes a value and a number. */
+/* Records an operation of a value and a number. */
 size_t number_trace(const struct layer *layer, struct tape *tape,
                     const size_t *in, double number);
 

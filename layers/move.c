@@ -1,4 +1,4 @@
-/* pad, roll, shuffle, pixelshuffle, space2depth, up: values moved around. */
+/* pad, roll, shuffle, pixelshuffle, space2depth, up: rearrange values. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -29,7 +29,7 @@ static const struct arg_spec pad_specs[] = {
         .doc = "channels of zeros: `pad 0 c=16` on both sides, `c=0:16` after"),
     SPEC_END};
 
-/* Channels take a number or a pair, and zeros only. */
+/* Channels accept a number or a pair, and zeros only. */
 static bool check_channels(const struct layer *layer) {
   const struct pad *pad = layer->args;
   enum padding_mode mode = pad->channels.mode;
@@ -75,7 +75,7 @@ static bool pad_shape(struct layer *layer) {
   return true;
 }
 
-/* Channels are one more axis of a map, whose values have one channel. */
+/* A plan views channels as one more spatial axis, with one channel. */
 static size_t pad_channels(const struct layer *layer, struct tape *tape,
                            const size_t *in, struct lowering *does) {
   const struct pad *pad = layer->args;
@@ -97,7 +97,7 @@ static size_t pad_channels(const struct layer *layer, struct tape *tape,
   return value;
 }
 
-/* Of what is not zero, backward asks the input for its size. */
+/* Unless it pads with zeros, backward reads the input for its size. */
 static size_t pad_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   const struct pad *pad = layer->args;
@@ -108,7 +108,8 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
     lowering_add(&does, size_at(&pad->pad.before, i, 0));
   if (pad->channels.mode == PADDING_GIVEN)
     return pad_channels(layer, tape, in, &does);
-  int64_t work = 0; /* slices written one by one: three gradients as large */
+  int64_t work = 0; /* slices are written one by one: three gradients of that
+                     * size */
   if (pad->mode == PAD_CIRCULAR)
     work =
         size_product(2, shape_values(&layer->out)) - shape_values(layer->in[0]);
@@ -172,7 +173,7 @@ static bool shuffle_shape(struct layer *layer) {
   return layer_check_groups(layer, groups->by) && layer_same_shape(layer);
 }
 
-/* A copy that takes the values in another order. */
+/* A copy in another order. */
 static size_t reorder(const struct layer *layer, struct tape *tape,
                       const size_t *in, const struct strides *from,
                       enum gradient gradient, int last) {
@@ -203,13 +204,14 @@ static size_t shuffle_trace(const struct layer *layer, struct tape *tape,
   return reorder(layer, tape, in, &from, GRADIENT_MOVED, LAST_NEVER);
 }
 
-/* torch.nn.PixelShuffle: C x block by axis; each goes after its axis. */
+/* torch.nn.PixelShuffle: channels are C x block by axis; each block moves
+ * behind its axis. */
 static size_t pixelshuffle_trace(const struct layer *layer, struct tape *tape,
                                  const size_t *in) {
   const struct factor *factor = layer->args;
   struct strides from = tape_strides(tape, in[0]);
   int spatial = tape->lowers ? from.rank - 1 : 0;
-  for (int i = 0; i < spatial; i++) { /* the block of the last axis first */
+  for (int i = 0; i < spatial; i++) { /* last axis first */
     int64_t rest = from.dim[from.rank - 1] / factor->by;
     from = strides_split(&from, from.rank - 1, rest);
     from = strides_move(&from, from.rank - 1, spatial - i);
@@ -230,7 +232,7 @@ static size_t space2depth_trace(const struct layer *layer, struct tape *tape,
   return reorder(layer, tape, in, &from, GRADIENT_NEW, LAST_2D);
 }
 
-/* The values of one position when a block of positions becomes channels. */
+/* Values of a block, which become the channels of one position. */
 static bool block_values(const struct layer *layer, int64_t *values) {
   const struct factor *factor = layer->args;
   *values = 1;
@@ -315,7 +317,7 @@ static bool up_is_clear(const struct layer *layer) {
                    "`up 2` doubles a map, `up size=14x14` gives one of 14x14");
 }
 
-/* As PyTorch rounds: floor(size * factor), in double precision. */
+/* PyTorch rounds down, in double precision: floor(size * factor). */
 static bool scaled(int64_t size, const struct scale_by *by, int axis,
                    int64_t *out) {
   if (by->real == 0)
@@ -351,7 +353,8 @@ static bool up_shape(struct layer *layer) {
   return true;
 }
 
-/* With a factor PyTorch steps by it, and not by what the sizes make. */
+/* True if the step follows from the sizes. With a factor, PyTorch uses the
+ * factor itself. */
 static bool steps_by_sizes(const struct layer *layer) {
   const struct up *up = layer->args;
   bool same = true;
@@ -369,7 +372,7 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
   if (!steps_by_sizes(layer) || up->mode == UP_BICUBIC)
     does.opcode = DOES_UNKNOWN;
   lowering_add(&does, up->mode == 2);
-  lowering_add(&does, 0); /* corners need not meet */
+  lowering_add(&does, 0); /* align_corners is off */
   int last = up->mode == UP_BICUBIC ? LAST_NEVER : LAST_2D | LAST_3D;
   return layer_moves(layer, tape, in, &does,
                      layout_of_map(tape, in[0], &layer->out, last),

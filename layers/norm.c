@@ -7,9 +7,9 @@
 #include "layers/norm.h"
 
 struct norm {
-  int64_t groups; /* gn; lrn: the window over channels */
+  int64_t groups; /* gn: groups; lrn: the window over channels */
   int without;    /* enum without */
-  int within;     /* lrn: the window lies on the map */
+  int within;     /* lrn: the window is over the map */
   double eps;
 };
 
@@ -64,7 +64,7 @@ static void affine_params(const struct layer *layer, struct params *params) {
     add_vector(layer, params, "bias", 0, false);
 }
 
-/* PyTorch counts batches in an int64, which published counts leave out. */
+/* PyTorch's int64 counter of batches; published counts omit it. */
 static int64_t bn_counter(const void *args, const struct shape *out) {
   (void)args;
   (void)out;
@@ -111,7 +111,7 @@ static size_t run_norm(const struct layer *layer, struct tape *tape,
   return layer_run(layer, tape, in[0], op);
 }
 
-/* The input and two 32-bit statistics for each of `groups` are kept. */
+/* Keeps the input and two 32-bit statistics for each of `groups`. */
 static size_t normalise(const struct layer *layer, struct tape *tape,
                         const size_t *in, struct operation op) {
   op.keeps = KEEPS_IN(0);
@@ -133,7 +133,7 @@ static size_t bn_trace(const struct layer *layer, struct tape *tape,
           .kept = {extent_fixed(size_product(2, channels), WIDTH_F32)}});
 }
 
-/* A parameter for each sample, whose gradients are summed. */
+/* A parameter repeated for each sample; its gradients are summed. */
 static size_t repeat(struct tape *tape, int param, int64_t channels) {
   return tape_run_on(
       tape, tape_parameter(tape, param),
@@ -141,12 +141,12 @@ static size_t repeat(struct tape *tape, int param, int64_t channels) {
                          .out = extent_sample(channels, WIDTH_F32)});
 }
 
-/* Who calls has what was copied in its hands until the norm has run. */
+/* True if the caller holds `in` while the norm reads a copy of it. */
 static bool holds(const struct tape *tape, size_t in, size_t copy) {
   return tape->training && copy != in;
 }
 
-/* It is a bn of N*C channels: ATen/native/Normalization.cpp. */
+/* ATen/native/Normalization.cpp: a bn of N*C channels. */
 static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   const struct norm *norm = layer->args;
@@ -233,8 +233,8 @@ static size_t rmsnorm_trace(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * x / (1 + alpha * mean of the squares of a window)^beta, of separate
- * operations: Caffe's lrn_layer.cpp.
+ * Caffe's lrn_layer.cpp: x / (1 + alpha * mean of the squares of a window)^beta
+ * in separate operations.
  */
 static size_t within_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
@@ -246,7 +246,7 @@ static size_t within_trace(const struct layer *layer, struct tape *tape,
       .elementwise = true, .inner = true, .cast = CAST_FULL};
   struct operation power = step, scale = step, one = step;
   power.keeps = KEEPS_IN(0);
-  power.back_work = twice; /* n * x^(n - 1), before its product */
+  power.back_work = twice; /* n * x^(n - 1), before the product */
   scale.kept[0] = extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX);
   one.gradient = GRADIENT_SHARED;
   size_t pair[2] = {in[0], layer_run(layer, tape, in[0], power)};
@@ -270,8 +270,8 @@ static size_t within_trace(const struct layer *layer, struct tape *tape,
                                             .cast = CAST_FULL});
 }
 
-/* x / (alpha * mean of padded squares + k)^beta keeps its four steps. The
- * squares have (size - 1) / 2 and size / 2 channels of zeros around them. */
+/* x / (alpha * mean of padded squares + k)^beta in four steps. Zeros pad the
+ * squares by (size - 1) / 2 channels before and size / 2 after. */
 static size_t lrn_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   if (((const struct norm *)layer->args)->within)
@@ -284,7 +284,8 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
       !add_i64(padded, 2 * shape_channels(shape), &kept))
     kept = padded = INT64_MAX;
   bool predicts = !tape->lowers && !tape->values.at[in[0]].needs_gradient;
-  if (tape->training) /* a name for the squares until they are the divisor */
+  if (tape->training) /* a variable holds the squares until they are the
+                       * divisor */
     padded = max_i64(padded, 2 * shape_channels(shape));
   uint32_t layout = LAYOUT_AS_INPUT;
   if (!tape->lowers) /* the input, divided */
@@ -301,7 +302,8 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
           .cast = CAST_FULL});
 }
 
-/* torch.nn.functional.normalize: the norms, and the same with a least. */
+/* torch.nn.functional.normalize: the norms, and the norms with a lower
+ * limit. */
 static size_t l2norm_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   int64_t norms = size_product(2, shape_rows(layer->in[0]));

@@ -1,24 +1,23 @@
-/* Norms as operations, inside of other layers, too: norm_rows.c */
+/* Norms as operations, also inside other layers: norm_rows.c */
 #ifndef NETC_LAYERS_NORM_H
 #define NETC_LAYERS_NORM_H
 
 #include "layers/layer.h"
 
-/* With what the operation keeps: a prediction has it while the norm runs. */
+/* Adds workspace for what the operation keeps, for inference. */
 struct operation norm_with_statistics(const struct tape *tape,
                                       struct operation op);
 
 /*
- * ln on `rows` vectors of `values` together; without a name, sizes, parameters
- * and what is computed. If the tape says so, a kernel of apex
+ * ln of `rows` vectors with `values` values in total. The caller sets name,
+ * sizes, parameters and lowering. A kernel of apex, if the tape selects it
  * (apex/normalization/fused_layer_norm.py).
  */
 struct operation norm_ln(const struct tape *tape, int64_t rows, int64_t values);
 
 /*
- * rmsnorm of `in`, likewise; its name, sizes and what is computed are those of
- * `whole`. `scale` is the place of the factors among the layer's parameters;
- * -1: there are none.
+ * rmsnorm of `in`, by the same choice of kernels. `whole` has name, sizes and
+ * lowering. `scale` is the index of the layer's parameter; -1: none.
  */
 size_t norm_rms(struct tape *tape, size_t in, struct operation whole,
                 int64_t rows, int scale);

@@ -1,4 +1,4 @@
-/* Norms of rows, ln and rmsnorm, as operations: of layers and inside others. */
+/* Norms of rows, ln and rmsnorm, as operations; also inside other layers. */
 #include "base/check.h"
 #include "layers/norm.h"
 
@@ -10,8 +10,8 @@ struct operation norm_with_statistics(const struct tape *tape,
 }
 
 /*
- * Kernels of apex: the input and 32-bit statistics of each row are kept, or
- * the output and 1/deviation alone; in the type that autocast computes in.
+ * Kernels of apex keep the input and 32-bit statistics of each row, or the
+ * output and 1/deviation alone, in autocast's type.
  */
 static struct operation fused(const struct tape *tape, int64_t rows,
                               int statistics) {
@@ -30,8 +30,8 @@ static bool is_fused(const struct tape *tape) {
          !tape->lowers;
 }
 
-/* Of `values` in 16 bits a copy in 32 is kept in their place, besides `kept`
- * in 32 bits; as large are what is computed of it and `back` gradients. */
+/* Keeps a 32-bit copy in place of the 16-bit `values`, beside `kept` 32-bit
+ * values. The result and `back` gradients have the size of the copy. */
 static struct operation in_float(int64_t values, int64_t kept, int back) {
   if (!add_i64(values, kept, &kept))
     kept = INT64_MAX;
@@ -58,10 +58,10 @@ struct operation norm_ln(const struct tape *tape, int64_t rows,
           .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE});
 }
 
-/* One kernel, or what is computed in 32 bits. */
+/* rmsnorm as one kernel, or computed in 32 bits. */
 static struct operation rms_at_once(const struct tape *tape, int64_t rows,
                                     int64_t values, bool trained) {
-  int64_t besides; /* torch1-cpu's squares have 32 bits, too */
+  int64_t besides; /* the squares of torch1-cpu have 32 bits, too */
   if (is_fused(tape))
     return fused(tape, rows, 1);
   if (tape->lowers)
@@ -92,8 +92,8 @@ static size_t rms_factors(struct tape *tape, size_t in, struct operation step,
   return tape_run_on(tape, tape_run_on(tape, value, add), root);
 }
 
-/* A map whose channels a framework has in front is turned, and read twice then:
- * its gradients are summed up there. */
+/* A map with channels first is transposed, and then read twice: its gradients
+ * are summed after the transpose. */
 static size_t as_rows(struct tape *tape, size_t in, struct operation step) {
   if (!layout_of_axes(tape, tape->values.at[in].strides))
     return in;
@@ -104,7 +104,7 @@ static size_t as_rows(struct tape *tape, size_t in, struct operation step) {
   return tape_run_on(tape, in, step);
 }
 
-/* scale * (x * rsqrt(mean(x^2) + eps)), of separate operations. */
+/* scale * (x * rsqrt(mean(x^2) + eps)) in separate operations. */
 static size_t rms_steps(struct tape *tape, size_t in,
                         const struct operation *whole, int64_t rows,
                         int scale) {
@@ -129,7 +129,7 @@ static size_t rms_steps(struct tape *tape, size_t in,
   step.reduces = false;
   step.first_param = scale;
   step.param_count = 1;
-  if (tape_trains(tape, scale)) /* summed over the rows, later */
+  if (tape_trains(tape, scale)) /* summed over the rows later */
     step.back_work = whole->out;
   return tape_run_on(tape, value, step);
 }

@@ -1,18 +1,17 @@
 /*
- * How a parameter lies in a file. Its axes in netc's order, each in pieces
- * where PyTorch orders the pieces otherwise (a flattened map, groups), are put
- * down in PyTorch's order; walking that from its end gives every piece its
- * stride.
+ * Maps parameters to tensors in files. netc's axes are divided into pieces
+ * where PyTorch orders them differently (a flattened map, groups). The pieces
+ * are put in PyTorch's order; a walk from its end gives each piece its stride.
  */
 #include "layers/param.h"
 
 #include <string.h>
 
-/* Pieces of axes in the file's order; `begins` starts another of its axes. */
+/* Pieces of axes in the file's order; `begins`: a new axis of the file. */
 struct laying {
   const struct param *param;
   struct param_view *view;
-  int begin[LIMIT_RANK], end[LIMIT_RANK]; /* pieces of an axis of ours */
+  int begin[LIMIT_RANK], end[LIMIT_RANK]; /* range of pieces of netc's axis */
   int order[PARAM_AXES];
   bool begins[PARAM_AXES];
   int count;
@@ -31,7 +30,7 @@ static bool flattens(const struct shape *map, int64_t size) {
   return map && shape_values(map) == size;
 }
 
-/* The pieces of our axes, in our order. */
+/* Divides netc's axes into pieces, in netc's order. */
 static void part_axes(struct laying *l, const struct shape *in_map,
                       const struct shape *out_map) {
   const struct param *param = l->param;
@@ -59,7 +58,7 @@ static void put(struct laying *l, int piece, bool begins) {
   l->order[l->count++] = piece;
 }
 
-/* An axis of ours as one of the file: channels first, if it is a map. */
+/* Makes netc's axis an axis of the file; a map gets its channels first. */
 static void put_axis(struct laying *l, int axis, bool begins) {
   put(l, l->end[axis] - 1, begins);
   for (int i = l->begin[axis]; i < l->end[axis] - 1; i++)

@@ -1,4 +1,4 @@
-/* unfold, local: the patches that a window sees, and weights for each. */
+/* unfold, local: patches under a window, and weights for each patch. */
 
 #include "base/check.h"
 #include "layers/tape/lowering.h"
@@ -36,7 +36,7 @@ static int patch_windows(const struct layer *layer, struct window *windows) {
   return shape_spatial(layer->in[0]);
 }
 
-/* Values of a patch: C, and the window. */
+/* Values of a patch: channels times the window. */
 static bool patch_values(const struct layer *layer, int64_t *values) {
   struct window windows[3];
   int axes = patch_windows(layer, windows);
@@ -68,7 +68,7 @@ static bool local_shape(struct layer *layer) {
   return patch_shape(layer, ((const struct patch *)layer->args)->channels);
 }
 
-/* A patch seen as C x K.. beside each position: neighbours share values. */
+/* Patches as C x K.. at each position; neighbours share values. */
 static struct strides see_patches(const struct layer *layer,
                                   const struct strides *map) {
   struct window windows[3];
@@ -85,10 +85,10 @@ static struct strides see_patches(const struct layer *layer,
 }
 
 /*
- * torch.nn.functional.unfold, whose channels are C x K..: made as large as the
- * input, where that is larger (ATen/native/Im2Col.cpp); the gradient is made as
- * large as they are and then cut (Col2Im.cpp). A plan copies
- * patches of a padded map. `out` is the map with them.
+ * torch.nn.functional.unfold, whose channels are C x K... Its result is
+ * allocated with the input's size if that is larger (ATen/native/Im2Col.cpp);
+ * the gradient is allocated with the patches' size, then cropped (Col2Im.cpp).
+ * A plan copies patches of a padded map. `out` is the shape of the result.
  */
 static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
                       const struct shape *out) {
@@ -108,7 +108,7 @@ static size_t patches(const struct layer *layer, struct tape *tape, size_t in,
                          .out = extent_of(out),
                          .layout = layout_of_map(tape, padded, out, LAST_NEVER),
                          .keeps = keeps ? KEEPS_IN(0) : 0,
-                         .view = true, /* of columns, as maps */
+                         .view = true, /* of columns, seen as maps */
                          .map = MAP_FIRST,
                          .packs_gradient = PACKS_PLACES,
                          .gradient = GRADIENT_LARGER});
@@ -148,7 +148,7 @@ static void local_macs(const struct layer *layer, struct terms *terms) {
   terms_add(terms, term);
 }
 
-/* A plan multiplies each patch as a row, with the weights of its position. */
+/* In a plan, each patch is a row; its position has a matrix of its own. */
 static size_t planned_product(const struct layer *layer, struct tape *tape,
                               size_t patches) {
   const struct patch *patch = layer->args;
@@ -179,7 +179,7 @@ static size_t planned_product(const struct layer *layer, struct tape *tape,
   return tape_run(tape, &op);
 }
 
-/* unfold, torch.bmm by position, and a sum with the bias. */
+/* unfold, torch.bmm by position, then the bias is added. */
 static size_t local_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct patch *patch = layer->args;
@@ -195,7 +195,7 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
                                        .keeps = KEEPS_IN(0),
                                        .param_count = 1,
                                        .guarded = true,
-                                       .view = true, /* of what bmm gives */
+                                       .view = true, /* of the output of bmm */
                                        .packs_gradient = patch->bias == BIAS_NO
                                                              ? PACKS_PLACES
                                                              : PACKS_NOTHING,

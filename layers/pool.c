@@ -1,4 +1,4 @@
-/* pool, avgpool, gap, gmp, adaptpool, adaptmaxpool: fewer positions. */
+/* pool, avgpool, gap, gmp, adaptpool, adaptmaxpool, unpool. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -30,7 +30,7 @@ static struct window_args pool_args(const struct layer *layer) {
   return args;
 }
 
-/* A window wholly in the padding would be the maximum of nothing. */
+/* Refuses padding that contains whole windows: they would have no maximum. */
 static bool padding_is_covered(const struct layer *layer,
                                const struct window *windows) {
   for (int i = 0; i < shape_spatial(layer->in[0]); i++) {
@@ -65,7 +65,7 @@ static int pool_windows(const struct layer *layer, struct window *windows) {
   return shape_spatial(layer->in[0]);
 }
 
-/* All positions become one; a map stays a map: 1x1xC. */
+/* One position remains; a map stays a map: 1x1xC. */
 static bool global_shape(struct layer *layer) {
   if (!layer_check_map(layer))
     return false;
@@ -101,8 +101,8 @@ static bool adapt_shape(struct layer *layer) {
   return true;
 }
 
-/* The mean counts padding, but not what `ceil` adds after it; TensorFlow's
- * counts values only. */
+/* The mean counts padding, but not what `ceil` adds after it. TensorFlow counts
+ * values of the map only. */
 static struct lowering pool_lowering(const struct layer *layer,
                                      const struct strides *out) {
   struct lowering does = {.opcode = layer->kind->opcode, .out = out};
@@ -117,7 +117,7 @@ static struct lowering pool_lowering(const struct layer *layer,
   return does;
 }
 
-/* TensorFlow's padding is a tensor of its own; a plan has none. */
+/* TensorFlow's padding is a separate operation; a plan needs none. */
 static size_t padded(const struct layer *layer, struct tape *tape, size_t in) {
   if (!layer->kind->windows || tape->lowers)
     return in;
@@ -126,7 +126,7 @@ static size_t padded(const struct layer *layer, struct tape *tape, size_t in) {
                                      : in;
 }
 
-/* Where the largest values were, as a value after that of the pool. */
+/* Indices of the largest values: the value after the pool's. */
 static void add_places(const struct layer *layer, struct tape *tape, size_t in,
                        struct lowering *does) {
   struct extent places = extent_of(&layer->out);
@@ -138,7 +138,7 @@ static void add_places(const struct layer *layer, struct tape *tape, size_t in,
       (struct operation){.name = "indices", .does = does, .out = places});
 }
 
-/* Which value was the largest is written down at prediction, too. */
+/* Inference writes the indices of the largest values, too. */
 static size_t maximum_trace(const struct layer *layer, struct tape *tape,
                             const size_t *in) {
   const struct window_args *args = layer->args;
@@ -157,7 +157,7 @@ static size_t maximum_trace(const struct layer *layer, struct tape *tape,
           .layout = layout_of_map(tape, from, &layer->out, LAST_1D | LAST_2D),
           .map = map_order(layer->in[0], LAST_1D | LAST_2D),
           .by_channel = true,
-          .view = layer->out.rank == 2, /* of a map of one row */
+          .view = layer->out.rank == 2, /* of a map with one row */
           .always_makes = true,
           .kept = {tape->training ? places : (struct extent){0}},
           .work = tape->training ? (struct extent){0} : places});
@@ -240,7 +240,7 @@ static bool unpool_shape(struct layer *layer) {
   return true;
 }
 
-/* torch.nn.MaxUnpool2d keeps the indices, which the pool keeps, too. */
+/* torch.nn.MaxUnpool2d keeps the indices; so does the pool. */
 static size_t unpool_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   struct strides out = strides_of(&layer->out);
@@ -249,7 +249,7 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
   struct extent places = extent_of(layer->in[1]);
   places.width = WIDTH_INDEX;
   places.count = kept ? 0 : places.count;
-  /* max_pool_double_backward: where the pool had channels last, they stay. */
+  /* max_pool_double_backward: channels stay last if the pool had them last. */
   uint32_t layout = layout_of_map(tape, in[0], &layer->out, LAST_2D);
   bool first = tape->lowers ||
                layout_of_map(tape, in[1], &layer->out, LAST_2D) != LAYOUT_LAST;

@@ -1,4 +1,4 @@
-/* roialign, roipool: boxes of a map as maps of one size. */
+/* roialign, roipool: resample boxes of a map to one size. */
 
 #include "layers/layer.h"
 #include "layers/tape/lowering.h"
@@ -7,7 +7,7 @@ struct roi {
   struct sizes size;
   struct layer_ref boxes;
   double scale;
-  int64_t samples; /* roialign; 0: as many as a box has values */
+  int64_t samples; /* roialign; 0: one for each value of the map in a cell */
   int aligned;     /* roialign */
 };
 
@@ -54,14 +54,14 @@ static bool roi_shape(struct layer *layer) {
 }
 
 /*
- * Boxes with the numbers of their samples in front, five values each. Of
- * several samples both are put together first: convert_boxes_to_roi_format of
- * torchvision/ops/_utils.py.
+ * convert_boxes_to_roi_format of torchvision/ops/_utils.py: prepends the
+ * sample's index to each box, which makes five values. With several samples,
+ * both are concatenated first.
  */
 static size_t number_boxes(const struct layer *layer, struct tape *tape,
                            size_t boxes) {
   struct extent each =
-      extent_sample(layer->in[1]->dim[0], WIDTH_NET); /* a number for each */
+      extent_sample(layer->in[1]->dim[0], WIDTH_NET); /* an index for each */
   struct extent five = each;
   five.count = size_product(5, each.count);
   size_t numbers = tape_run_on(
@@ -80,8 +80,8 @@ static size_t number_boxes(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * torchvision.ops keeps the numbered boxes, and roi_pool where the largest
- * values were, in 32 bits. Boxes learn nothing.
+ * torchvision.ops keeps the boxes with their indices; roi_pool also keeps
+ * 32-bit indices of the largest values. Boxes get no gradient.
  */
 static size_t roi_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
@@ -97,7 +97,7 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
     lowering_add(&does, roi->aligned);
   }
   size_t pair[2] = {in[0], in[1]};
-  bool frames = !tape->lowers; /* a framework runs it */
+  bool frames = !tape->lowers; /* for a framework */
   if (frames)
     pair[1] = number_boxes(layer, tape, in[1]);
   if (align || !frames)
@@ -116,7 +116,7 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
                                 .kept = {places},
                                 .always_makes = true,
                                 .work = tape->training ? none : places,
-                                .back_work = places, /* zeros for them */
+                                .back_work = places, /* zeros of that size */
                                 .cast = CAST_FULL});
 }
 

@@ -1,4 +1,4 @@
-/* split: several tensors of one, as views of it; its parts. */
+/* split: parts of a tensor, as views of it. */
 #include "layers/split.h"
 
 #include <inttypes.h>
@@ -27,7 +27,8 @@ int64_t split_count(const struct split *split) {
   return split->parts.count > 1 ? split->parts.count : split->parts.at[0];
 }
 
-/* Where a part begins on an axis of `size`, and what is its share. */
+/* The first index of a part on an axis of `size`; `share` is set to its
+ * size. */
 static int64_t begin_of(const struct split *split, int64_t size, int64_t index,
                         int64_t *share) {
   int64_t begin = 0;
@@ -35,7 +36,7 @@ static int64_t begin_of(const struct split *split, int64_t size, int64_t index,
   if (split->parts.count == 1)
     return *share * (index - 1);
   for (int i = 0; i < index - 1; i++)
-    begin += split->parts.at[i]; /* at most the axis: split_shape */
+    begin += split->parts.at[i]; /* no overflow: split_shape() */
   *share = split->parts.at[index - 1];
   return begin;
 }
@@ -69,7 +70,7 @@ static bool sizes_fit(struct layer *layer, int64_t size) {
                    "parts of other sizes are named each: `split c 64 32 32`");
 }
 
-/* The tensor itself: what is read of it are its parts. */
+/* The node of the split is the tensor itself; others read its parts. */
 static bool split_shape(struct layer *layer) {
   const struct split *split = layer->args;
   const struct shape *in = layer->in[0];
@@ -83,7 +84,7 @@ static bool split_shape(struct layer *layer) {
 static bool part_shape(struct layer *layer) {
   const struct part *part = layer->args;
   int axis = axis_of(part->split, layer->in[0]);
-  if (axis < 0) /* of a split in error */
+  if (axis < 0) /* the split is in error */
     return false;
   layer->out = *layer->in[0];
   begin_of(part->split, layer->in[0]->dim[axis], part->index,
@@ -91,7 +92,8 @@ static bool part_shape(struct layer *layer) {
   return true;
 }
 
-/* torch.chunk, torch.split: backward puts the gradients of all together. */
+/* torch.chunk, torch.split: backward concatenates the gradients of all
+ * parts. */
 static size_t split_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct split *split = layer->args;

@@ -1,4 +1,4 @@
-/* split: what expansion knows of it, which makes its parts. */
+/* split: shared with sema, which adds a node for each part. */
 #ifndef NETC_LAYERS_SPLIT_H
 #define NETC_LAYERS_SPLIT_H
 
@@ -6,10 +6,10 @@
 
 struct split {
   struct axes axis;
-  struct numbers parts; /* one: how many; several: the size of each */
+  struct numbers parts; /* one: the number of parts; several: their sizes */
 };
 
-/* The arguments of a part, which nobody writes. */
+/* Arguments of a part; they have no syntax. */
 struct part {
   int64_t index; /* from 1 */
   const struct split *split;

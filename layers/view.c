@@ -1,5 +1,4 @@
-/* flatten, reshape, permute, slice, crop, detach: the same values seen
- * otherwise. */
+/* flatten, reshape, permute, slice, crop, detach: views of the same values. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -212,15 +211,16 @@ static size_t slice_trace(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * A framework takes a part of one axis, then of the next; a plan of all.
- * torchvision.transforms.CenterCrop would round an odd rest differently.
+ * A framework crops one axis after the other, a plan all at once.
+ * torchvision.transforms.CenterCrop rounds an odd remainder differently.
  */
 static size_t crop_trace(const struct layer *layer, struct tape *tape,
                          const size_t *in) {
   struct strides lies = layout_as_seen(tape, in[0], layer->in[0]);
   size_t value = in[0];
   bool front = layout_of_axes(tape, tape->values.at[value].strides);
-  if (!tape->lowers && !front) /* x[:, a:b], where x[..., a:b] would do */
+  if (!tape->lowers && !front) /* x[:, a:b] needs no view of its own where
+                                * x[..., a:b] does */
     value = layer_cut(layer, tape, value, &lies);
   for (int i = 0; i < layer->out.rank; i++) {
     int64_t rest = layer->in[0]->dim[i] - layer->out.dim[i];
@@ -233,7 +233,7 @@ static size_t crop_trace(const struct layer *layer, struct tape *tape,
                                         : value;
 }
 
-/* An alias that autograd knows nothing of. */
+/* An alias outside autograd's graph. */
 static size_t detach_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   if (!tape->training)

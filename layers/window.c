@@ -1,4 +1,4 @@
-/* Windows that move over a map: the arithmetic of convolution and pooling. */
+/* Sliding windows: the arithmetic of convolution and pooling. */
 #include "layers/window.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "layers/tape/lowering.h"
 
-/* Larger sizes are refused, so that sums of a few of them cannot overflow. */
+/* Larger sizes are refused, so that sums of a few sizes cannot overflow. */
 #define LARGEST_SIZE ((int64_t)1 << 40)
 
 int64_t window_extent(const struct window *window) {
@@ -26,7 +26,7 @@ static void set_padding(struct window *w, const struct padding *pad, int axis) {
     w->before = size_at(&pad->before, axis, 0);
     w->after = size_at(&pad->after, axis, 0);
     break;
-  case PADDING_TF: /* so that the output is ceil(in / stride) */
+  case PADDING_TF: /* the output is ceil(in / stride) */
     all = (ceil_div_i64(w->in, w->stride) - 1) * w->stride + window_extent(w) -
           w->in;
     all = max_i64(all, 0);
@@ -185,8 +185,9 @@ struct shape window_shape(const struct layer *layer,
 
 /*
  * torch.nn.functional.pad. TensorFlow's padding at a stride depends on the
- * size, so that it is always apart (timm's Conv2dSame and MaxPool2dSame). What
- * a plan runs reads zeros beyond the map, however many there are on each side.
+ * input's size and is always a separate operation (timm's Conv2dSame and
+ * MaxPool2dSame). Kernels of a plan read zeros outside of the map, with any
+ * padding on each side.
  */
 size_t window_pad(const struct layer *layer, const struct window_args *args,
                   struct tape *tape, size_t in, bool always) {
@@ -209,7 +210,7 @@ size_t window_pad(const struct layer *layer, const struct window_args *args,
   struct strides out = strides_of(&padded);
   int64_t count;
   if (!shape_count(&padded, &count))
-    count = INT64_MAX; /* which the sums report */
+    count = INT64_MAX; /* reported by the sums */
   does.out = &out;
   return tape_run_on(
       tape, in,

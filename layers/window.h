@@ -1,16 +1,17 @@
-/* Windows that move over a map: the arithmetic of convolution and pooling. */
+/* Sliding windows: the arithmetic of convolution and pooling. */
 #ifndef NETC_LAYERS_WINDOW_H
 #define NETC_LAYERS_WINDOW_H
 
 #include "layers/layer.h"
 
-/* What the arguments of such a layer say. */
+/* Arguments of such a layer. */
 struct window_args {
   struct sizes kernel, stride, dilation;
   struct padding pad;
   int ceil;              /* 1: round the output up */
-  int indices;           /* 1: of a pool, also where the largest were */
-  bool stride_is_kernel; /* without a stride, windows do not overlap */
+  int indices;           /* 1: a pool also gives the indices of the largest
+                          * values */
+  bool stride_is_kernel; /* default of the stride */
 };
 
 /*
@@ -22,22 +23,22 @@ struct window_args {
 void window_plan(const struct layer *layer, const struct window_args *args,
                  struct window *windows);
 
-/* Checks that the arguments fit the map, and that no sum of them overflows. */
+/* Checks that the arguments fit the map and that no sum of them overflows. */
 bool window_check_args(const struct layer *layer,
                        const struct window_args *args);
 
-/* The same with all checks; reports and returns false. */
+/* window_check_args(), and that each axis has a window. Fills `windows`. */
 bool window_check(const struct layer *layer, const struct window_args *args,
                   struct window *windows);
 
-/* The map that comes out, with `channels` channels. */
+/* The output's shape, with `channels` channels. */
 struct shape window_shape(const struct layer *layer,
                           const struct window *windows, int64_t channels);
 
 /*
- * Pads in an operation of its own where a framework does: for uneven padding,
- * and for TensorFlow's at a stride; or, if `always`, whenever there is padding,
- * in a plan, too. Returns the padded value, or `in`.
+ * Pads in a separate operation where a framework does: for uneven padding, and
+ * for TensorFlow's at a stride. `always`: wherever there is padding, in a plan,
+ * too. Returns the padded value, or `in`.
  */
 size_t window_pad(const struct layer *layer, const struct window_args *args,
                   struct tape *tape, size_t in, bool always);
@@ -50,7 +51,7 @@ void window_lower(struct lowering *to, const struct window *windows, int axes,
 void window_lower_pool(struct lowering *to, const struct window *windows,
                        int axes);
 
-/* How such an operation moves along the first axis. */
+/* The window along the first axis. */
 struct slide window_slide(const struct window *windows);
 
 /* The effective size of a dilated kernel: D(K-1) + 1. */
