@@ -199,11 +199,10 @@ static size_t trace_pow(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * prelu_cpu() and prelu_backward_cpu() of ATen/native/Activation.cpp: a shared
- * slope is expanded to the channels, with which a framework has its axes.
- * Otherwise channels are the first axis. Output and gradient have the map's
- * memory format (suggest_memory_format). The input gets a gradient even if none
- * is needed.
+ * prelu_cpu() and prelu_backward_cpu() of ATen/native/Activation.cpp. A shared
+ * slope is broadcast over the channels on any axis; other slopes need channels
+ * on the first axis. Output and gradient have the map's memory format
+ * (suggest_memory_format). The input gets a gradient even if none is needed.
  */
 static size_t trace_prelu(const struct layer *layer, struct tape *tape,
                           const size_t *in) {

@@ -1,4 +1,4 @@
-/* Finding words of other frameworks; writing their calls as ours. */
+/* Finds words of other frameworks and converts their calls to netc's. */
 #include "layers/foreign/foreign.h"
 
 #include "layers/foreign/words.h"
@@ -10,8 +10,8 @@ static const struct foreign_layer layers[] = {
 #include "ops/typed.def"
 };
 
-/* A function is known by the names that ops.def has of it, but for those that
- * are its own word in other letters. */
+/* Functions are found by their names in ops.def, unless a name only spells
+ * netc's word differently. */
 static const struct foreign_layer functions[] = {
 #define FUNCTION(id, ...) {#id, #id, "-", ""},
 #include "ops/ops.def"
@@ -39,10 +39,10 @@ const char *foreign_layer_target(size_t index) {
   return index < COUNT(layers) ? layers[index].ours : NULL;
 }
 
-/* Words without what people write differently */
+/* Words in a normal form */
 
 struct plain {
-  char at[64]; /* longer words are nobody's */
+  char at[64]; /* longer words match nothing */
   size_t length;
 };
 
@@ -83,7 +83,7 @@ bool foreign_same(struct slice a, struct slice b) {
   return plain_is(&plain, b);
 }
 
-/* Conv2d is PyTorch's and Conv2D is Keras': the very letters come first. */
+/* Exact spelling comes first: Conv2d is PyTorch's, Conv2D is Keras'. */
 #define FIND(rows, word)                              \
   do {                                                \
     for (size_t i = 0; i < COUNT(rows); i++)          \
@@ -126,7 +126,7 @@ const char *foreign_choice_find(const char *option, struct slice word) {
 enum { MOST_ITEMS = 24 };
 
 struct foreign_call {
-  struct slice key[MOST_ITEMS]; /* .at is NULL: by position */
+  struct slice key[MOST_ITEMS]; /* .at NULL: positional */
   struct slice value[MOST_ITEMS];
   bool used[MOST_ITEMS];
   int count;
@@ -142,7 +142,7 @@ static void add_item(struct foreign_call *call, struct slice item) {
   item = trim(item);
   size_t key = slice_find(item, "=");
   if (!item.length || i == MOST_ITEMS || word_index(tensors, item))
-    return; /* F.relu(x): the tensor is never written */
+    return; /* F.relu(x): netc does not write the tensor */
   call->value[i] = item;
   if (key < slice_find(item, "(")) {
     call->key[i] = trim(slice_to(item, key));
@@ -158,7 +158,7 @@ static struct foreign_call read_call(struct slice arguments) {
   return call;
 }
 
-/* (3, 3) is 3x3 here. */
+/* (3, 3) is 3x3 in netc. */
 static void put_value(struct text *out, struct slice value) {
   if (!slice_begins(value, "(") && !slice_begins(value, "[")) {
     text_puts(out, value);
@@ -202,7 +202,7 @@ static void put_tail(struct text *out, struct slice value) {
     text_puts(out, value);
 }
 
-/* An item of a template: what it says of the argument `value`. */
+/* Writes the argument `value` by an item of a template. */
 static void put_item(struct text *out, struct slice how, struct slice value) {
   if (slice_is(how, "pad")) {
     put_padding(out, value);
@@ -241,7 +241,7 @@ static struct slice item_name(struct slice item, struct slice *how) {
   return slice_from(item, at + 1);
 }
 
-/* The argument for a place of the signature; -1: it is not given. */
+/* Index of the argument at a place of the signature; -1: not given. */
 static int find_item(const struct foreign_call *call, struct slice name,
                      int place) {
   int position = 0;
@@ -253,7 +253,7 @@ static int find_item(const struct foreign_call *call, struct slice name,
   return -1;
 }
 
-/* Linear(512): a lone value is not the width of the input. */
+/* Linear(512): a single value is the output's width, not the input's. */
 static bool lacks_input(const struct foreign_call *call, const char *template) {
   int positions = 0;
   for (int i = 0; i < call->count; i++)
@@ -276,7 +276,7 @@ static void put_by_template(struct text *out, struct foreign_call *call,
   }
 }
 
-/* What changes no shape, count or byte, or is inferred. */
+/* Arguments that change no shape, count or byte, or are inferred. */
 static bool may_be_lost(struct slice key) {
   static const char words[] =
       "inplace eps epsilon momentum affine track_running_stats device dtype "

@@ -1,4 +1,4 @@
-/* Reads what a line of a layer has, in any order and spelling. */
+/* Reads the items of a layer's line, in any order and spelling. */
 #include "layers/foreign/items.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ bool items_has_units(const struct layer_kind *kind) {
          spec->type == TYPE_INT;
 }
 
-/* Keys by their meaning. */
+/* Keys by meaning. */
 static const struct {
   const char *keys, *ours, *why;
 } keys[] = {
@@ -91,7 +91,7 @@ const char *items_meaning(const struct layer_kind *kind, struct slice key) {
   for (const struct arg_spec *spec = kind ? kind->specs : NULL;
        spec && spec->name; spec++)
     if (slice_is(key, spec->name) && !items_among(key, placed))
-      return NULL; /* an option of its own */
+      return NULL; /* the layer's own option */
   bool share = kind && kind->specs && kind->specs[0].name &&
                kind->specs[0].type == TYPE_REAL;
   if (share && items_among(key, "rate prob p drop_rate"))
@@ -124,7 +124,7 @@ static void put_item(struct items *items, enum item_kind kind, struct slice key,
     items->at[items->count++] = (struct item){kind, key, value};
 }
 
-/* 3x3, 3*3 and 64 at the start; its length, 0: none is there. */
+/* Length of 3x3, 3*3 or 64 at the start; 0: there is none. */
 size_t items_number_length(struct slice s) {
   size_t i = s.length && s.at[0] == '-', digits = i;
   while (i < s.length &&
@@ -137,7 +137,7 @@ size_t items_number_length(struct slice s) {
   return i > digits ? i : 0;
 }
 
-/* Numbers joined by x, of a text with other signs between them. */
+/* Joins the numbers of a text with x; other separators are dropped. */
 static struct slice joined(struct items *items, struct slice s) {
   struct text out = text_new(items->arena);
   bool apart = false;
@@ -171,7 +171,7 @@ static void put_number(struct items *items, struct slice key, struct slice s) {
            key, value);
 }
 
-/* Signs that join in other languages what stands side by side here. */
+/* Separators of other languages, where netc has blanks. */
 static void skip_sign(struct items *items, struct slice s) {
   items->failed = items->failed || slice_begins(s, "==");
   items->failed = items->failed || !strchr(" \t\n,|@+-=>:;&.", s.at[0]) ||
@@ -195,7 +195,7 @@ static bool is_option_key(const struct items *items, struct slice word) {
          strcmp(meaning, "share") == 0;
 }
 
-/* A value after a key: a number, a tuple, a word or a string. */
+/* Reads a value after a key: a number, a tuple, a word or a string. */
 static size_t read_value(struct items *items, struct slice key,
                          struct slice s) {
   size_t length = items_number_length(s);

@@ -1,4 +1,4 @@
-/* What a line of a layer has: its values, keys and words, one by one. */
+/* Items of a layer's line: values, keys and words. */
 #ifndef NETC_LAYERS_FOREIGN_ITEMS_H
 #define NETC_LAYERS_FOREIGN_ITEMS_H
 
@@ -23,24 +23,24 @@ enum { MOST_ITEMS = 40, DEEPEST = 8 };
 
 struct items {
   struct arena *arena;
-  const struct layer_kind *of; /* whose options `stride 2` could be */
+  const struct layer_kind *of; /* the layer; its options decide on `stride 2` */
   struct item at[MOST_ITEMS];
-  int count, depth; /* of brackets */
+  int count, depth; /* depth: of brackets */
   bool failed;
-  const char *why; /* the first slip */
+  const char *why; /* explains the first mistake */
 };
 
 /* Adds the items of a text. */
 void items_read(struct items *items, struct slice s);
 
-/* 3x3, 3*3 and 64 at the start; its length, 0: none is there. */
+/* Length of 3x3, 3*3 or 64 at the start; 0: there is none. */
 size_t items_number_length(struct slice s);
 
-/* What a key means here, or NULL; and what to say of it, or NULL. */
+/* The meaning of a key, and the advice for it; NULL: none. */
 const char *items_meaning(const struct layer_kind *kind, struct slice key);
 const char *items_why(const char *meaning, struct slice key);
 
-/* The first slip is the one that is said. */
+/* Sets `why` unless an earlier mistake has. */
 void items_say_why(const char **why, const char *what);
 
 bool items_among(struct slice word, const char *words);

@@ -1,7 +1,7 @@
 /*
- * A layer as it is written elsewhere, or here with slips, as it is written
- * here: `self.c1 = nn.Conv2d(3, 64, 3)`, `conv 64, 3x3, stride=2`, `conv3-64`.
- * No value that was given is lost: what finds no place makes it no layer.
+ * Converts a layer from another language, or with mistakes, to netc's syntax:
+ * `self.c1 = nn.Conv2d(3, 64, 3)`, `conv 64, 3x3, stride=2`, `conv3-64`. No
+ * value is dropped: a line with a value that fits nowhere is not converted.
  */
 #include "layers/foreign/line.h"
 
@@ -29,7 +29,7 @@ static bool is_false_value(struct slice value) {
   return items_among(value, "false no off none 0");
 }
 
-/* One value for an option, and not another one after it. */
+/* Sets an option; a second, different value is a failure. */
 static void put_once(struct layer_writing *w, struct slice *at,
                      struct slice value) {
   w->failed = w->failed || (at->at && !slice_equal(*at, value));
@@ -72,7 +72,7 @@ static void put_tail_layer(struct layer_writing *w, struct slice word) {
     text_printf(&w->tail, " %s", kind->name);
 }
 
-/* A key and its value, by what it means. */
+/* Writes a key and its value by the key's meaning. */
 static void put_keyed(struct layer_writing *w, const struct item *item) {
   const char *meaning = items_meaning(w->kind, item->key);
   items_say_why(&w->why, meaning ? items_why(meaning, item->key) : NULL);
@@ -117,7 +117,7 @@ static void put_keyed(struct layer_writing *w, const struct item *item) {
     put_option(w, meaning, item->value);
 }
 
-/* A bare word in front of the tail; false: it may be a layer of the tail. */
+/* Writes a bare word before the tail. False: it may be a layer of the tail. */
 static bool put_own_word(struct layer_writing *w, struct slice word) {
   const char *name = w->kind->name;
   bool pools = strcmp(name, "pool") == 0 || strcmp(name, "avgpool") == 0;
@@ -160,7 +160,8 @@ static bool put_own_word(struct layer_writing *w, struct slice word) {
   return false;
 }
 
-/* `dropout 0.2`, `LeakyReLU(0.1)` behind the layer; how many items it takes. */
+/* Writes a layer of the tail: `dropout 0.2`, `LeakyReLU(0.1)`. Returns the
+ * number of items used. */
 static int put_tail(struct layer_writing *w, const struct items *items,
                     int at) {
   const struct item *item = &items->at[at];
@@ -209,7 +210,7 @@ static int64_t int_of(struct slice s) {
   return strtoll(digits, NULL, 10);
 }
 
-/* 3x3x64: the window and the channels in one. */
+/* 3x3x64: window and channels together. */
 static void split_sizes(struct layer_writing *w) {
   struct slice all = w->sizes[0];
   size_t last = all.length;
@@ -225,7 +226,7 @@ static void split_sizes(struct layer_writing *w) {
   w->sizes[0] = slice_to(all, last - 1);
 }
 
-/* Channels, window, stride and padding among bare numbers. */
+/* Assigns bare numbers to channels, window, stride and padding. */
 static void place_conv(struct layer_writing *w) {
   struct slice n[8] = {{0}};
   int count = 0, at = 0;
@@ -335,7 +336,7 @@ static bool write_layer(struct layer_writing *w, struct text *out) {
   return !w->failed;
 }
 
-/* The layer `kind` with the items, and with what follows it. */
+/* Writes layer `kind` with its items and its tail. */
 static bool write_items(struct text *out, const struct layer_kind *kind,
                         struct slice label, struct items *items) {
   struct layer_writing w = {.arena = items->arena,
@@ -379,7 +380,8 @@ static bool write_items(struct text *out, const struct layer_kind *kind,
   return written;
 }
 
-/* conv3x3, conv3, fc4096, maxpool2: the word, and where its numbers begin. */
+/* conv3x3, conv3, fc4096, maxpool2: the layer; `end` is set to where its
+ * numbers begin. */
 static const struct layer_kind *glued(struct slice word, size_t *end) {
   for (*end = word.length; *end > 0; --*end) {
     char last = word.at[*end - 1];
@@ -391,7 +393,7 @@ static const struct layer_kind *glued(struct slice word, size_t *end) {
   return line_layer(slice_to(word, *end));
 }
 
-/* A call of a framework, whose arguments have an order of their own. */
+/* Writes a call by the order of arguments in its framework. */
 static bool write_call(struct text *out, struct slice label, struct slice word,
                        struct slice arguments, struct arena *arena) {
   const struct layer_kind *kind = line_layer(word);
@@ -405,7 +407,7 @@ static bool write_call(struct text *out, struct slice label, struct slice word,
     return false;
   struct items items = {.arena = arena, .of = kind};
   while (slice_starts_word(arguments, "x"))
-    slice_item(&arguments); /* the tensor, which is never written */
+    slice_item(&arguments); /* netc does not write the tensor */
   items_read(&items, arguments);
   return !items.failed && write_items(out, kind, (struct slice){0}, &items);
 }
@@ -460,7 +462,7 @@ bool line_write(struct arena *arena, struct slice line, struct slice label,
   if (slice_begins(channels, "-") && slice_is_number(channels)) {
     channels = slice_from(channels, 1);
     text_printf(&vgg, "%.*s", SLICE_ARG(channels));
-    if (window.length) /* conv3-64, of the table of VGG */
+    if (window.length) /* conv3-64: VGG's table */
       text_printf(&vgg, " %.*sx%.*s pad", SLICE_ARG(window), SLICE_ARG(window));
     rest = text_slice(&vgg);
   }

@@ -1,4 +1,4 @@
-/* Layers as they are written elsewhere: one line. */
+/* Layers in the syntax of other frameworks, one a line. */
 #ifndef NETC_LAYERS_FOREIGN_LINE_H
 #define NETC_LAYERS_FOREIGN_LINE_H
 
@@ -10,9 +10,9 @@ struct layer_kind;
 const struct layer_kind *line_layer(struct slice word);
 
 /*
- * Writes the layer of a line in our words, with that label; false: it is none,
- * or it has a value that finds no place. The text then has rubbish. `why`
- * says what the slip was.
+ * Writes the line's layer in netc's syntax, with that label. False: it is no
+ * layer, or has a value that fits nowhere; the text is then undefined. `why`
+ * explains the mistake.
  */
 bool line_write(struct arena *arena, struct slice line, struct slice label,
                 struct text *out, const char **why);

@@ -1,7 +1,6 @@
 /*
- * Statements as other languages have them: `for i in range(3):`, `x =
- * F.relu(x)`, `batch_size = 32`. A rule for each kind; those of layers are in
- * line.c.
+ * Statements of other languages: `for i in range(3):`, `x = F.relu(x)`,
+ * `batch_size = 32`. There is a rule for each kind; layers are in line.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,14 +62,15 @@ int phrase_numbers(struct slice s, struct slice *numbers, int most) {
 
 /* Joins */
 
-/* What is the current tensor anyway. */
+/* True if the word names the current tensor. */
 static bool is_current(struct slice word) {
   return phrase_is_one_of(word,
                           "x out y h prev previous last self current input _ "
                           "this hidden output");
 }
 
-/* Operands: labels and blocks, without what separates them. */
+/* Writes operands, labels and blocks, without separators. Returns their number;
+ * -1: there is something else. */
 static int put_operands(struct text *out, struct slice rest) {
   int count = 0;
   rest = slice_trim(rest, "()[] \t");
@@ -166,7 +166,7 @@ static bool join(struct phrase *p) {
 
 /* Inputs */
 
-/* Of an input, as the language has it; "": values, NULL: no type. */
+/* The input's type in netc's syntax; "": values, NULL: not a type. */
 static const char *type_of(struct slice word) {
   return phrase_is_one_of(word, "i8 int8")             ? " : i8"
          : phrase_is_one_of(word, "i32 int32 int")     ? " : i32"
@@ -228,7 +228,7 @@ static bool input(struct phrase *p) {
 
 /* Layers */
 
-/* `self.conv1 = ..`: conv1; x and its like are no labels. */
+/* `self.conv1 = ..`: conv1. x and similar names are no labels. */
 static struct slice label_before(struct slice *line) {
   size_t assigned = slice_find(*line, "=");
   struct slice left = slice_plain(slice_to(*line, assigned));
@@ -246,7 +246,7 @@ static struct slice label_before(struct slice *line) {
   return flows ? (struct slice){NULL, 0} : left;
 }
 
-/* What is inside of model.add(..), Sequential(.., ..): each a statement. */
+/* Writes the items of model.add(..) or Sequential(.., ..) as statements. */
 static bool put_list(struct phrase *p, struct slice list) {
   int count = 0;
   list = slice_trim(list, "[] \t\n");
@@ -261,7 +261,7 @@ static bool put_list(struct phrase *p, struct slice list) {
   return count > 0;
 }
 
-/* - [-1, 1, Conv, [64, 3, 2]] of YOLO's YAML. */
+/* YOLO's YAML: - [-1, 1, Conv, [64, 3, 2]]. */
 static bool yolo(struct phrase *p, struct slice line) {
   struct slice list, item[4], arguments, n[8];
   if (!slice_begins(line, "- [") && !slice_begins(line, "-["))
@@ -306,7 +306,7 @@ static bool yolo(struct phrase *p, struct slice line) {
   return true;
 }
 
-/* convolution2dLayer(3, 64, 'Padding', 'same') of MATLAB, as a call. */
+/* MATLAB's convolution2dLayer(3, 64, 'Padding', 'same') as a call. */
 static struct slice matlab(struct phrase *p, struct slice line) {
   struct slice word = slice_word(line);
   size_t end = slice_find(word, "Layer");
@@ -443,7 +443,7 @@ static bool call(struct phrase *p) {
   return true;
 }
 
-/* `maxpool(enc1, 2)`: the tensor that it is applied to comes first. */
+/* `maxpool(enc1, 2)`: the first argument is the tensor to apply it to. */
 static bool applied(struct phrase *p) {
   struct slice line = phrase_bare(p->line);
   label_before(&line);

@@ -1,13 +1,13 @@
 /*
- * What stands around layers in other languages: files that are taken in,
- * classes and methods, settings, constants and labels.
+ * Code around layers in other languages: included files, classes and methods,
+ * settings, constants and labels.
  */
 #include "layers/foreign/phrase.h"
 
 #include "layers/foreign/line.h"
 #include "layers/layer.h"
 
-/* What is not said here at all */
+/* Statements that netc does not need */
 
 /* import "a.net", #include "a.net", use a.net */
 bool phrase_taken_in(struct phrase *p) {
@@ -120,7 +120,7 @@ static const char unsaid[] =
     "shuffle scheduler metrics verbose device num_workers decay steps "
     "max_epochs iterations";
 
-/* batch=64, optimizer: "adam": those that are settings. */
+/* Writes batch=64, optimizer: "adam", if they are settings. */
 static bool put_settings(struct phrase *p, struct slice rest) {
   int count = 0;
   rest = slice_trim(rest, "{}() \t\n:");
@@ -195,8 +195,8 @@ void phrase_put_name(struct text *out, struct slice name) {
     text_putc(out, '_');
 }
 
-/* param w in 8..64 = 16, param w = 16 in 8..64 step 8, param w in [s m] = m:
-   the bounds of a param stand after its default, and steps are the sweep's. */
+/* param w in 8..64 = 16, param w = 16 in 8..64 step 8, param w in [s m] = m: in
+ * netc, bounds follow the default, and steps belong to sweep. */
 static bool put_bounded_param(struct phrase *p, struct slice name,
                               struct slice value) {
   size_t in = slice_begins(value, "in ") ? 0 : slice_find(value, " in ");
@@ -259,7 +259,7 @@ bool phrase_constant(struct phrase *p) {
   text_put(p->out, param ? "param " : "let ");
   phrase_put_name(p->out, name);
   if (memchr(value.at, '(', value.length) && !slice_begins(value, "("))
-    return false; /* a call is no constant */
+    return false; /* a call is not a constant */
   text_put(p->out, " = ");
   phrase_put_logic(p->out, value, false);
   return phrase_said(p, param ? "a param is written `param depth = 4`"

@@ -1,6 +1,6 @@
 /*
- * Statements with a body: `for i in range(3):`, `if in.c == 3 {`, `def
- * block(c):`, as other languages have them.
+ * Statements with a body in other languages: `for i in range(3):`, `if in.c ==
+ * 3 {`, `def block(c):`.
  */
 #include "layers/foreign/phrase.h"
 
@@ -9,7 +9,7 @@
 
 #include "layers/layer.h"
 
-/* Bodies: { ... }, or what stands after a colon. */
+/* Bodies: { ... }, or the text after a colon. */
 
 void phrase_put_call(struct text *out, struct slice word, struct slice call) {
   call = slice_less(slice_from(call, 1), 1);
@@ -64,7 +64,7 @@ static void put_less_one(struct text *out, struct slice high) {
   }
 }
 
-/* low and high of `1...3`, `0..<3`, `range(3)`, `1 to 3`, `1:3`, `3` */
+/* Writes the range of `1...3`, `0..<3`, `range(3)`, `1 to 3`, `1:3`, `3`. */
 static bool put_range(struct text *out, struct slice s) {
   struct slice n[8];
   bool less = slice_find(s, "<") < s.length && slice_find(s, "<=") == s.length;
@@ -98,7 +98,7 @@ static bool put_range(struct text *out, struct slice s) {
   return true;
 }
 
-/* A table of rows: [64 3; 128 4], [(64,3), (128,4)], [[64 3] [128 4]] */
+/* Writes the rows of [64 3; 128 4], [(64,3), (128,4)], [[64 3] [128 4]]. */
 static bool put_rows(struct text *out, struct slice s) {
   int rows = 0, values = 0;
   s = slice_plain(s);

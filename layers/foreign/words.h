@@ -1,4 +1,4 @@
-/* Texts of foreign statements: pieces of a line. */
+/* Pieces of a line of a foreign statement. */
 #ifndef NETC_LAYERS_FOREIGN_WORDS_H
 #define NETC_LAYERS_FOREIGN_WORDS_H
 
@@ -7,7 +7,7 @@
 
 #include "base/slice.h"
 
-/* Without any of `signs` around it. */
+/* Removes leading and trailing `signs`. */
 static inline struct slice slice_trim(struct slice s, const char *signs) {
   while (s.length && s.at[0] && strchr(signs, s.at[0]))
     s = slice_from(s, 1);
@@ -38,7 +38,7 @@ static inline bool slice_starts_word(struct slice s, const char *word) {
   return slice_is(slice_word(s), word);
 }
 
-/* Where the bracket at the start is closed; the length, if nowhere. */
+/* Index of the bracket that closes the first one; the length, if none does. */
 static inline size_t slice_close(struct slice s) {
   int depth = 0;
   for (size_t i = 0; i < s.length; i++) {
@@ -50,7 +50,7 @@ static inline size_t slice_close(struct slice s) {
   return s.length;
 }
 
-/* Takes a piece up to a comma at depth 0 off the front. */
+/* Removes and returns the piece before the first comma at depth 0. */
 static inline struct slice slice_item(struct slice *s) {
   int depth = 0;
   size_t i = 0;

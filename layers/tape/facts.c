@@ -1,11 +1,11 @@
-/* Facts of operations, and extents: most are alike, and so kept once. */
+/* Facts and extents of operations. Equal ones are stored once. */
 #include "layers/tape/tape.h"
 
 #include "base/hash.h"
 
-enum { RECENT = 64 }; /* kinds of operations that alternate; a power of two */
+enum { RECENT = 64 }; /* recent facts that are compared; a power of two */
 
-/* Addresses are left out, so that every run chooses the same places. */
+/* Addresses are not hashed, so that every run finds the same slots. */
 static size_t place_of(const struct op_facts *facts) {
   uint64_t sum = hash_text(HASH_TEXT, slice_of(facts->name));
   sum = hash_word(sum, (uint64_t)facts->work.count);

@@ -1,9 +1,9 @@
-/* Layout: how a framework's tensors lie in memory. */
+/* Layout: strides of a framework's tensors. */
 #include "layers/tape/layout.h"
 
 #include "layers/tape/tape.h"
 
-enum { LATE = 16 }; /* layouts that alternate */
+enum { LATE = 16 }; /* recent layouts that are compared */
 
 static const struct tape_layout *known(const struct tape *tape,
                                        uint32_t layout) {
@@ -35,7 +35,7 @@ static uint32_t keep(struct tape *tape, const struct tape_layout *layout) {
   return LAYOUT_KNOWN + tape_place(tape, count);
 }
 
-/* Strides as they are, but without gaps: as TensorIterator allocates. */
+/* The same order of axes without gaps: TensorIterator allocates so. */
 static struct strides compact(const struct strides *lies) {
   struct strides result = *lies;
   bool done[STRIDES_RANK] = {false};
@@ -53,7 +53,7 @@ static struct strides compact(const struct strides *lies) {
   return result;
 }
 
-/* Channels first, of sizes that have them last. */
+/* Strides with channels first, for sizes with channels last. */
 static struct strides channels_first(const struct strides *sizes) {
   struct strides lies = strides_dense(sizes->rank, sizes->dim);
   int last = lies.rank - 1;
@@ -75,12 +75,12 @@ static bool same_places(const struct strides *a, const struct strides *b) {
 static uint32_t first(struct tape *tape, const struct strides *sizes) {
   struct tape_layout map = {.lies = channels_first(sizes), .front = true};
   if (sizes->dim[sizes->rank - 1] != 1 && strides_are_dense(&map.lies))
-    return LAYOUT_AS_INPUT; /* one position */
+    return LAYOUT_AS_INPUT; /* with one position, first and last are the same */
   return keep(tape, &map);
 }
 
-/* Channels innermost, then places: is_channels_last_strides_2d_s4() and 3d_s5()
- * of c10/core/MemoryFormat.h. */
+/* c10/core/MemoryFormat.h, is_channels_last_strides_2d_s4() and 3d_s5():
+ * channels are innermost, then positions. */
 static bool has_channels_last(const struct strides *lies) {
   int last = lies->rank - 1;
   int64_t least = 0;
@@ -97,7 +97,7 @@ bool layout_has_last(const struct shape *shape, int last) {
          (last >> (shape->rank - 2)) & 1;
 }
 
-/* Channels stay last. */
+/* True if a kernel that supports channels last would keep them last. */
 static bool may_be_last(const struct tape *tape, size_t in,
                         const struct shape *shape, int last) {
   uint32_t lies = tape->values.at[in].strides;
@@ -144,7 +144,7 @@ uint32_t layout_of_cut(struct tape *tape, size_t in,
   const struct tape_layout *from = layout_at(tape, in);
   if (!from || !from->by_steps || lies->dim[0] == 1)
     return layout_of_view(tape, lies, layout_of_axes(tape, own));
-  struct tape_layout part = *from; /* samples lie inside its steps still */
+  struct tape_layout part = *from; /* samples are still inside its steps */
   part.lies = strides_dense(lies->rank, lies->dim);
   return keep(tape, &part);
 }
@@ -186,7 +186,8 @@ uint32_t layout_of_part(struct tape *tape, size_t in,
   if (own < LAYOUT_KNOWN)
     return own;
   if (strides_are_dense(&packed.lies) &&
-      (!front || has_channels_last(&packed.lies))) /* one channel need not */
+      (!front || has_channels_last(&packed.lies))) /* one channel may have any
+                                                    * stride */
     return front ? LAYOUT_LAST : LAYOUT_ROWS;
   return keep(tape, &packed);
 }
@@ -209,7 +210,7 @@ uint32_t layout_of_result(struct tape *tape, size_t in, bool elementwise,
   return LAYOUT_ROWS;
 }
 
-/* The same with channels where a framework has them: in `front` or last. */
+/* The same layout, with the framework's channel axis in `front` or last. */
 static uint32_t with_front(struct tape *tape, uint32_t lies, bool front) {
   const struct tape_layout *layout = known(tape, lies);
   if (lies == LAYOUT_LAST || lies == LAYOUT_ROWS)
@@ -256,7 +257,7 @@ uint32_t layout_of_joined(struct tape *tape, const size_t *in, int count,
   return last ? LAYOUT_LAST : first(tape, &sizes);
 }
 
-/* Whether it is a map in one piece, channels in front. */
+/* True if it is a contiguous map with channels first. */
 static bool is_map(const struct tape *tape, size_t in) {
   const struct tape_layout *layout = layout_at(tape, in);
   if (!layout || !layout->front)
@@ -267,8 +268,8 @@ static bool is_map(const struct tape *tape, size_t in) {
 }
 
 /*
- * Axes of `to` are parts of those of `from`, or several of them that lie one in
- * the other: computeStride of aten/src/ATen/TensorUtils.cpp.
+ * computeStride of aten/src/ATen/TensorUtils.cpp: each axis of `to` is a part
+ * of an axis of `from`, or several adjacent ones merged.
  */
 static bool reshape(const struct strides *from, struct strides *to) {
   int at = from->rank - 1, end = to->rank - 1;
@@ -298,7 +299,7 @@ bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
   struct strides seen = *to;
   bool flat = to->rank == 1 && shape->rank > 1;
   *layout = tape->values.at[in].strides;
-  if (*layout == LAYOUT_LAST) { /* the vector has channels one by one */
+  if (*layout == LAYOUT_LAST) { /* a vector has channels in order */
     *layout = LAYOUT_ROWS;
     return !flat || packing_of(shape) != PACKS_MAPS;
   }
@@ -314,7 +315,7 @@ bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
   }
   struct strides lies = from->lies;
   flat = flat && from->front && !from->boxes && !is_map(tape, in);
-  if (flat) /* axes as a framework has them */
+  if (flat) /* axes in the framework's order */
     lies = strides_move(&lies, lies.rank - 1, 0);
   if (reshape(&lies, &seen)) {
     *layout = strides_are_dense(&seen) &&
@@ -325,7 +326,8 @@ bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
   }
   if (flat)
     return false;
-  *layout = LAYOUT_AS_INPUT; /* a framework sees a map in its own order */
+  *layout = LAYOUT_AS_INPUT; /* a framework views a map in its own order of
+                              * axes */
   if (from->boxes) {
     *layout = to->dim[0] == from->lies.dim[0] ? LAYOUT_ROWS : LAYOUT_AS_INPUT;
     return true;
@@ -364,8 +366,8 @@ bool layout_turned(const struct tape *tape, uint32_t layout) {
   return !strides_are_dense(&packed);
 }
 
-/* A map in one piece, whose channels may be `last`. Only its samples may lie
- * apart if it is in `one`. */
+/* True if it is a contiguous map; channels may be `last`. `one`: true if each
+ * sample is contiguous, with or without gaps between samples. */
 static bool is_packed(const struct tape *tape, size_t in,
                       const struct shape *shape, int last, bool *one) {
   const struct tape_value *value = &tape->values.at[in];

@@ -1,10 +1,10 @@
 /*
- * Layout: how a framework's tensors lie in memory, one notion for all
- * operations. A view has the strides that it has in PyTorch; what is computed
- * value by value lies as its first operand, in one piece; convolutions and
- * their kin give channels first, products of rows and norms of them channels
- * last. From that follows what must be copied, and what autograd then keeps.
- * A plan has layouts of its own: tape_strides().
+ * Layout: strides of a framework's tensors; the rules are the same for all
+ * operations. A view has PyTorch's strides. An elementwise result is
+ * contiguous, in the order of its first operand. Convolutions and similar
+ * kernels make channels first; products and norms of rows make channels last.
+ * The layout decides which tensors are copied, and which autograd keeps. A plan
+ * has layouts of its own: tape_strides().
  */
 #ifndef NETC_LAYERS_TAPE_LAYOUT_H
 #define NETC_LAYERS_TAPE_LAYOUT_H
@@ -13,24 +13,26 @@
 
 struct tape;
 
-/* A value's layout, or that of an operation's output: */
+/* The layout of a value, or of an operation's output. */
 enum {
-  LAYOUT_AS_INPUT, /* an operation: by the rule above; a value: in one piece,
-                      in the order that its readers like */
-  LAYOUT_ROWS,     /* in one piece, channels last */
-  LAYOUT_LAST,     /* likewise, of a map that has them in front as its axes */
-  LAYOUT_APART,    /* rows of something larger, of which no more is known */
-  LAYOUT_KNOWN,    /* and beyond: in tape->layouts */
+  LAYOUT_AS_INPUT, /* operation: by the rules above; value: contiguous, in any
+                    * order that its readers need */
+  LAYOUT_ROWS,     /* contiguous, channels last */
+  LAYOUT_LAST,     /* the same for a map whose first axis is that of the
+                    * channels */
+  LAYOUT_APART,    /* rows of a larger tensor; no more is known */
+  LAYOUT_KNOWN,    /* from here on: index in tape->layouts */
 };
 
 struct tape_layout {
   struct strides lies;
-  bool front;    /* the framework has its channels in front */
-  bool by_steps; /* samples lie inside the first axis: recurrent layers */
-  bool boxes;    /* its first axis and the samples are one: maps of boxes */
+  bool front;    /* the framework's first axis is that of the channels */
+  bool by_steps; /* samples are inside the first axis: recurrent layers */
+  bool boxes;    /* the first axis and the samples are one axis: maps of
+                  * boxes */
 };
 
-/* Maps of so many axes may have their channels last, where a kernel asks. */
+/* Kernels that support channels last, by the number of spatial axes. */
 enum layout_last {
   LAST_NEVER,
   LAST_1D = 1,
@@ -40,79 +42,79 @@ enum layout_last {
 
 bool layout_has_last(const struct shape *shape, int last);
 
-/* The layout of a map that an operation makes of value `in`: channels first, or
-   as they are if they may be `last` (suggest_memory_format of PyTorch). */
+/* The layout of a map that an operation computes from `in`: channels first, or
+ * still last if `last` allows it (suggest_memory_format of PyTorch). */
 uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape,
                        int last);
 
-/* That of a view: a value, or what `lies` says of a storage; `front`: the
-   framework has the channels in front. */
+/* The strides of `in` as a view of `shape`.
+ * The layout of a view with the strides `lies`. `front`: the framework's first
+ * axis is that of the channels. */
 struct strides layout_as_seen(const struct tape *tape, size_t in,
                               const struct shape *shape);
 uint32_t layout_of_view(struct tape *tape, const struct strides *lies,
                         bool front);
 
-/* What is computed of `in` by an operation of which no more is said. */
+/* The layout computed from `in` by an operation that states none. */
 uint32_t layout_of_result(struct tape *tape, size_t in, bool elementwise,
                           bool packs, const struct strides *out);
 
-/* The same of `in` as of a value with the layout `lies`, but that a framework
-   has its channels where it has those of `in`. */
+/* The layout `lies`, with the channel axis where `in` has it. */
 uint32_t layout_alike(struct tape *tape, size_t in, uint32_t lies);
 
-/* That of a part of `in`, which lies so. */
+/* The layout of a slice of `in` with the strides `lies`. */
 uint32_t layout_of_cut(struct tape *tape, size_t in,
                        const struct strides *lies);
 
-/* What is computed value by value of a part of it. */
+/* The layout of an elementwise function of a slice. */
 uint32_t layout_of_part(struct tape *tape, size_t in,
                         const struct strides *part);
 
-/* Of what is computed value by value of `in`, whose channels a framework sees
-   as the last axis. */
+/* The layout of an elementwise function of `in`, for which the framework's last
+ * axis is that of the channels. */
 uint32_t layout_of_rows(struct tape *tape, size_t in);
 
-/* The same, but that they are in front. */
+/* The same with channels on the first axis. */
 uint32_t layout_of_front(struct tape *tape, size_t in);
 
-/* Of several that are put together: channels stay last if all have them so
-   (compute_output_memory_format() of ATen/native/TensorShape.cpp). */
+/* The layout of a concatenation: channels stay last if they are last in all
+ * inputs (compute_output_memory_format() of ATen/native/TensorShape.cpp). */
 uint32_t layout_of_joined(struct tape *tape, const size_t *in, int count,
                           const struct shape *out);
 
-/* `in`, of that shape, with other sizes: false if it must be copied first. */
+/* Reshapes `in` of `shape` to `to`: false if it must be copied first. */
 bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
                     const struct strides *to, uint32_t *layout);
 
-/* Whether a matrix can be made of it without a copy. */
+/* True if it can be viewed as a matrix without a copy. */
 bool layout_is_whole(const struct tape *tape, size_t in);
 
-/* Rows of `in`, for a product. */
+/* The order of the rows of `in`, for a product. */
 enum row_order layout_rows(const struct tape *tape, size_t in);
 
-/* Whether a framework's axes are those of a map, channels in front. */
+/* True if the framework's first axis is that of the channels. */
 bool layout_of_axes(const struct tape *tape, uint32_t layout);
 
-/* Maps of boxes: each is a sample to a framework, channels first. */
+/* Maps of boxes: to a framework each is a sample with channels first. */
 uint32_t layout_of_boxes(struct tape *tape, const struct shape *shape);
 
-/* What a recurrent layer gives, in one piece for each step; or, in `front`, a
-   product for each position of a map. */
+/* The output of a recurrent layer, contiguous by step; or with `front`,
+ * products by position of a map. */
 uint32_t layout_by_steps(struct tape *tape, const struct shape *shape,
                          bool front);
 
-/* Whether the samples of each step are one piece. Where `samples` are not
-   written first, what is in one piece is taken to be so. */
+/* True if the samples of each step are contiguous. A contiguous value counts as
+ * such, unless its `samples` come first. */
 bool layout_lies_by_steps(const struct tape *tape, size_t in, bool samples);
 
-/* Its last axis is not the innermost. */
+/* True if the last axis is not the innermost. */
 bool layout_turned(const struct tape *tape, uint32_t layout);
 
-/* A map in one piece: `in`, or a copy of it; channels may be `last`. */
+/* `in` as a contiguous map, copied if needed; channels may be `last`. */
 size_t layout_pack(struct tape *tape, size_t in, const struct shape *shape,
                    int last);
 
-/* Values that a kernel copies of it while it runs, which wants it so. */
+/* Values copied while a kernel runs that needs a contiguous map. */
 int64_t layout_copied(const struct tape *tape, size_t in,
                       const struct shape *shape);
 

@@ -1,7 +1,7 @@
-/* Lowering: what the tape keeps of what its operations compute. */
+/* Lowering: the tape's record of what operations compute. */
 #include "layers/tape/lowering.h"
 
-/* rank, offset, sizes, strides */
+/* Stores rank, offset, sizes, strides. */
 static uint32_t keep_strides(struct tape *tape, const struct strides *strides) {
   uint32_t at = tape_place(tape, tape->numbers.count);
   *VEC_PUSH(tape->arena, &tape->numbers) = strides->rank;
@@ -33,7 +33,7 @@ struct strides tape_strides(const struct tape *tape, size_t value) {
 
 bool tape_same_strides(const struct tape *tape, size_t a, size_t b) {
   if (!tape->lowers || a == b)
-    return a == b; /* there may be no numbers at all */
+    return a == b; /* `numbers` may be empty */
   const int64_t *x = tape->numbers.at + a, *y = tape->numbers.at + b;
   return *x == *y && memcmp(x, y, (size_t)(2 + 2 * *x) * sizeof *x) == 0;
 }
@@ -41,7 +41,8 @@ bool tape_same_strides(const struct tape *tape, size_t a, size_t b) {
 bool tape_same_lowered(const struct tape *tape, size_t a, size_t b) {
   const struct tape_lowered *x = tape_lowered(tape, a);
   const struct tape_lowered *y = tape_lowered(tape, b);
-  const struct op_facts *facts = tape->ops.at[a].facts; /* those of b, too */
+  const struct op_facts *facts = tape->ops.at[a].facts; /* b's facts are
+                                                         * equal */
   if (x == y)
     return true;
   if (x->opcode != y->opcode || x->number_count != y->number_count ||
@@ -64,7 +65,7 @@ void tape_see(struct tape *tape, size_t value, const struct strides *strides) {
     tape->values.at[value].strides = keep_strides(tape, strides);
 }
 
-/* The sizes of the first input; if they are others, a vector. */
+/* The sizes of the first input, or one axis if its size differs. */
 static struct strides usual_out(const struct tape *tape,
                                 const struct strides *in, size_t out) {
   int64_t count = tape_extent(tape, out)->count;

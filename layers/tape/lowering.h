@@ -1,4 +1,4 @@
-/* Lowering: what an operation computes, as data. */
+/* Lowering: the computation of an operation, as data. */
 #ifndef NETC_LAYERS_TAPE_LOWERING_H
 #define NETC_LAYERS_TAPE_LOWERING_H
 
@@ -6,12 +6,12 @@
 #include "layers/tape/tape.h"
 
 /*
- * What the runtime knows; its table says which operands, numbers and reals
- * each has. VIEW: nothing is computed, values are only seen otherwise.
+ * Operations of the runtime; its table lists operands, numbers and reals of
+ * each. VIEW computes nothing: it only changes strides.
  */
 enum opcode {
   DOES_NONE,
-  DOES_UNKNOWN, /* something, but the runtime has no kernel for it */
+  DOES_UNKNOWN, /* not supported by the runtime */
   DOES_VIEW,
 #define OP(code, ...) DOES_##code,
 #include "runtime/ops.def"
@@ -21,37 +21,36 @@ enum opcode {
 enum { LOWERING_NUMBERS = 24, LOWERING_REALS = 3 };
 
 /*
- * A window that moves along the first axis of a map, by which rows of the
- * output and of the input are numbered: row i reads rows i * stride - before
- * to that + extent - 1, and the kernel makes rows one by one, in whatever
- * order. extent 0: there is no such window.
+ * A window that slides along the first axis of a map. Output row i reads input
+ * rows i * stride - before to i * stride - before + extent - 1. The kernel
+ * makes rows one by one, in any order. extent 0: no such window.
  */
 struct slide {
   int64_t extent, stride, before;
 };
 
 /*
- * An opcode with its numbers. Inputs are seen as they lie, parameters as
- * their layer has them, and the output is in one piece with the sizes of the
- * first input, unless it is said. Parameters follow the inputs.
+ * An opcode and its numbers. Defaults of strides: inputs have those of their
+ * values, parameters those of their layer, and outputs are contiguous with the
+ * sizes of the first input. Parameters follow the inputs.
  */
 struct lowering {
   enum opcode opcode;
-  const struct strides *in;      /* one for each input */
-  const struct strides *out;     /* one for each output */
-  const struct strides *weights; /* one for each parameter */
+  const struct strides *in;      /* by input; NULL: default */
+  const struct strides *out;     /* by output; NULL: default */
+  const struct strides *weights; /* by parameter; NULL: default */
   int count;
   int64_t number[LOWERING_NUMBERS];
   double real[LOWERING_REALS];
   struct slide slide;
 };
 
-/* The lowering of an operation that has no more to say. */
+/* A lowering without numbers. */
 #define LOWERS(id, ...) (&(struct lowering){.opcode = DOES_##id, __VA_ARGS__})
 
 /*
- * The lowering of an operation of the tape. Ranges are into the tape's arrays;
- * weights are among its parameters, counted from the operation's first.
+ * The lowering of an operation on the tape. Ranges are in the tape's arrays;
+ * weights are the operation's first parameters.
  */
 struct tape_lowered {
   enum opcode opcode;
@@ -61,7 +60,7 @@ struct tape_lowered {
   struct slide slide;
 };
 
-/* The lowering of operation `index`, if the tape lowers. */
+/* The lowering of operation `index`. The tape must lower. */
 static inline const struct tape_lowered *tape_lowered(const struct tape *tape,
                                                       size_t index) {
   return &tape->lowered.at[tape->lowered_of.at[index]];

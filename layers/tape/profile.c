@@ -1,4 +1,4 @@
-/* Profiles: how a framework runs a net, as far as memory depends on it. */
+/* Profiles: behaviour of a framework that memory depends on. */
 #include "layers/tape/profile.h"
 
 static const struct profile profiles[] = {

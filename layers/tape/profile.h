@@ -1,4 +1,4 @@
-/* Profiles: how a framework runs a net, as far as memory depends on it. */
+/* Profiles: behaviour of a framework that memory depends on. */
 #ifndef NETC_LAYERS_TAPE_PROFILE_H
 #define NETC_LAYERS_TAPE_PROFILE_H
 
@@ -7,44 +7,48 @@
 
 #include "base/slice.h"
 
-/* One row of a table; docs/memory.md says where each fact comes from. */
+/* A row of profiles.def. docs/memory.md has the source of each fact. */
 struct profile {
   const char *name;
-  bool measured;         /* its figures are equal to measured ones */
-  const char *said;      /* of its figures, in a report */
-  int64_t block;         /* bytes that an allocation is rounded up to */
+  bool measured;         /* figures are equal to measured ones */
+  const char *said;      /* a report's note on the figures */
+  int64_t block;         /* allocations are rounded up to a multiple; bytes */
   bool byte_masks;       /* dropout keeps one byte a value, not the type's */
-  bool sums_in_place;    /* gradients of a fan-out are added to the first */
-  bool concat_anew;      /* `concat list` copies all parts each time */
+  bool sums_in_place;    /* dropout keeps one byte a value, not the net's
+                          * element */
+  bool concat_anew;      /* gradients of a fan-out are added to the first one */
   bool mean_keeps_input; /* a global mean saves what it averaged */
-  bool keeps_numbers;    /* a product keeps a number where tensors are */
-  bool slow_volumes;     /* a deconv of volumes begins with its input's size */
-  bool unfold_keeps_input; /* its backward asks the input for its size */
-  bool turned_products;    /* by sample, where its matrix is transposed */
-  bool maps_prelu;         /* what prelu gives lies as maps do */
+  bool keeps_numbers;    /* a product keeps numbers as tensors */
+  bool slow_volumes;     /* a deconv of volumes first allocates its input's
+                          * size */
+  bool unfold_keeps_input; /* backward of unfold reads the input for its size */
+  bool turned_products;    /* a product by sample, if its matrix is
+                            * transposed */
+  bool maps_prelu;         /* prelu's output has a map's memory format */
   bool recurrent_steps;    /* recurrent layers run step by step */
   bool pool_indices;       /* maximum pooling writes int64 places */
   bool fused_attention;    /* attention weights are never stored */
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
-  bool packed_keeps_input; /* so does a product whose matrix is in blocks, and
-                              written out in f16 before it is bf16 */
-  bool caches;             /* an allocator with segments gives all tensors */
-  bool foreach_optimizer;  /* a step works on all parameters at once */
-  int64_t context;         /* bytes of the device's context, a typical value */
-  int64_t workspace;       /* bytes of a handle of cuBLAS, if the card has no
-                              others (sema/model/contexts.def) */
-  int64_t beside;          /* what vLLM takes off its share for all but tensors,
-                              the context not among it */
+  bool packed_keeps_input; /* a product with a matrix in blocks keeps its input,
+                            * and unpacks the matrix in f16 before bf16 */
+  bool caches;             /* a caching allocator with segments */
+  bool foreach_optimizer;  /* an optimizer step updates all parameters at
+                            * once */
+  int64_t context;         /* typical bytes of a device's context */
+  int64_t workspace;       /* bytes of a cuBLAS handle, unless the card has
+                            * others (sema/model/contexts.def) */
+  int64_t beside;          /* bytes that vLLM reserves for all but tensors,
+                            * without the context */
   int reserve;             /* percent of a step that an estimate keeps free */
 };
 
-/* A blank and a word for each profile. */
+/* All names of profiles, each after a blank. */
 extern const char profile_words[];
 
-/* The profile of a word's place, from 1. */
+/* The profile at a place from 1. */
 const struct profile *profile_at(int place);
 
-/* A net that runs from a plan: no framework, nothing but the tensors. */
+/* A net that runs from a plan: no framework, only tensors. */
 extern const struct profile profile_planned;
 
 #endif

@@ -57,7 +57,7 @@ static bool channels_first(const struct shape *shape, enum layout layout) {
   return layout == LAYOUT_CHW && shape->dtype == DTYPE_FLOAT;
 }
 
-/* The axis that is shown at place `i`. */
+/* The axis printed at position `i`. */
 static int shown_axis(const struct shape *shape, enum layout layout, int i) {
   if (!channels_first(shape, layout))
     return i;
@@ -82,7 +82,7 @@ void shape_put(struct text *out, const struct shape *shape,
     text_putc(out, '?');
 }
 
-/* Its digits; how many they are. Layers in error ask for many. */
+/* Writes the digits and returns their number. Errors format many shapes. */
 static size_t write_size(char *to, int64_t size) {
   char digits[24];
   size_t count = 0, at = 0;

@@ -1,4 +1,4 @@
-/* Strides: how a value lies in its storage. */
+/* Strides: positions of a value in its storage. */
 #include "layers/tape/strides.h"
 
 #include <assert.h>
@@ -87,7 +87,7 @@ enum row_order strides_rows(const struct strides *seen, int64_t values) {
       seen->stride[0] == 1 && seen->stride[1] == seen->dim[0] &&
       size_product(seen->dim[0], seen->dim[1]) == values)
     return ROWS_TURNED;
-  int64_t next = 0; /* how far apart neighbours on the axis before must be */
+  int64_t next = 0; /* required stride of the axis before */
   for (int i = seen->rank - 2; i >= 0; i--) {
     if (seen->dim[i] == 1)
       continue;

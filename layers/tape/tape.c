@@ -1,9 +1,9 @@
-/* Tape: the operations that a framework runs for a net, in their order. */
+/* Tape: records the operations that a framework runs for a net, in order. */
 #include "layers/tape/tape.h"
 
 #include "layers/tape/lowering.h"
 
-enum { FEW = 4 }; /* inputs of most operations */
+enum { FEW = 4 }; /* room for the inputs of most operations */
 
 struct extent extent_fixed(int64_t count, enum width width) {
   return (struct extent){.count = count, .fixed = true, .width = width};
@@ -53,8 +53,8 @@ static bool all_points(const struct tape *tape, const struct operation *op) {
   return true;
 }
 
-/* A tensor without an axis has no say beside others, and is not copied:
- * c10/core/ScalarType.h, TensorIterator. */
+/* c10/core/ScalarType.h, TensorIterator: a 0-d tensor beside others does not
+ * widen the result, and is not cast. */
 static enum width width_of(const struct tape *tape,
                            const struct operation *op) {
   enum width widest = WIDTH_LOW;
@@ -69,7 +69,7 @@ static enum width width_of(const struct tape *tape,
   return op->in_count ? widest : WIDTH_NET;
 }
 
-/* The input in the precision that the operation computes in. */
+/* The input, cast to the operation's precision. */
 static size_t cast_input(struct tape *tape, size_t in, enum width width) {
   struct extent extent = *tape_extent(tape, in);
   bool real = extent.width == WIDTH_NET || extent.width == WIDTH_LOW;
@@ -81,7 +81,7 @@ static size_t cast_input(struct tape *tape, size_t in, enum width width) {
                          .in_count = 1,
                          .out = extent,
                          .cast = width == WIDTH_LOW ? CAST_LOW : CAST_FULL};
-  /* The copy itself must not be cast again. */
+  /* The cast itself must not be cast again. */
   bool mixed = tape->mixed;
   tape->mixed = false;
   size_t out = tape_run(tape, &op);
@@ -93,11 +93,11 @@ size_t tape_widen(struct tape *tape, size_t in) {
   return tape->mixed ? cast_input(tape, in, WIDTH_NET) : in;
 }
 
-/* All inputs in that precision; `few` has room for some of them. */
+/* All inputs, cast to `width`; `few` has room for FEW of them. */
 static const size_t *cast_inputs(struct tape *tape, const struct operation *op,
                                  enum width width, size_t *few) {
   if (!tape->mixed)
-    return op->in; /* a long chain of concats has millions of them */
+    return op->in; /* a long chain of concats has millions of inputs */
   size_t *in = op->in_count <= FEW
                    ? few
                    : arena_alloc(tape->arena, (size_t)op->in_count, sizeof *in);
@@ -111,7 +111,7 @@ bool tape_trains(const struct tape *tape, int index) {
          tape->node_params[index].trained;
 }
 
-/* A matrix product without a gradient to its input does not keep the copy. */
+/* A matrix product keeps the 16-bit copy only for the gradient of its input. */
 static bool keeps_weights(const struct tape *tape, const struct operation *op,
                           const size_t *in) {
   return tape->mixed && op->cast == CAST_LOW && op->param_count &&
@@ -119,8 +119,8 @@ static bool keeps_weights(const struct tape *tape, const struct operation *op,
 }
 
 /*
- * Each matrix is copied once, and the copy is kept for backward. Of those that
- * are not trained, every use makes one: cached_cast() of autocast_mode.cpp.
+ * cached_cast() of autocast_mode.cpp: each trained matrix is copied once, and
+ * the copy is kept for backward. Frozen matrices are copied for every use.
  */
 static void cast_params(struct tape *tape, const struct operation *op,
                         struct extent *kept) {
@@ -135,7 +135,7 @@ static void cast_params(struct tape *tape, const struct operation *op,
   }
 }
 
-/* What the net's width is for this operation. */
+/* The extent with the net's width replaced by the operation's. */
 static struct extent resolve(const struct tape *tape, struct extent extent,
                              enum width width) {
   extent.mask = extent.width == WIDTH_MASK;
@@ -150,7 +150,7 @@ static struct extent resolve(const struct tape *tape, struct extent extent,
 
 /* Recording */
 
-/* PyTorch refuses to overwrite what is saved; the net must not read it. */
+/* PyTorch does not overwrite a saved tensor. No later layer may read it. */
 static bool may_overwrite(const struct tape *tape, const struct operation *op) {
   const struct tape_value *in = &tape->values.at[op->in[0]];
   const struct tape_storage *storage = &tape->storages.at[in->storage];
@@ -182,8 +182,8 @@ static void save(struct tape *tape, struct recorded *stored, size_t value) {
 }
 
 /*
- * Where each operand has a derivative of its own, autograd keeps what those
- * that are asked for read: guard_for() of tools/autograd/gen_variable_type.py.
+ * guard_for() of tools/autograd/gen_variable_type.py: autograd saves an operand
+ * only if a gradient that is needed reads it.
  */
 static bool is_read(const struct tape *tape, const struct operation *op,
                     const size_t *in, int which) {
@@ -211,7 +211,7 @@ static void keep_for_backward(struct tape *tape, struct recorded *stored,
       save(tape, stored, stored->op.first_out + (size_t)i);
 }
 
-/* How an output lies; of several views each for itself. */
+/* The layout of output `i`. */
 static uint32_t layout_of(struct tape *tape, const struct op_facts *facts,
                           const struct operation *op, const size_t *in, int i) {
   const struct strides *out = op->does ? op->does->out : NULL;
@@ -221,7 +221,7 @@ static uint32_t layout_of(struct tape *tape, const struct op_facts *facts,
     return op->layout;
   if (facts->result != RESULT_NEW)
     return tape->values.at[in[0]].strides;
-  int like = 0; /* an operand that is not spread over others */
+  int like = 0; /* an operand that is not broadcast */
   while (op->elementwise && like < op->in_count - 1 &&
          tape_extent(tape, in[like])->count != op->out.count)
     like++;
@@ -230,7 +230,7 @@ static uint32_t layout_of(struct tape *tape, const struct op_facts *facts,
   return like ? layout_alike(tape, in[0], lies) : lies;
 }
 
-/* What is written over a view is one still. */
+/* A view that is overwritten stays a view. */
 static bool is_view(const struct tape *tape, const struct op_facts *facts,
                     const struct operation *op, const size_t *in) {
   return facts->result == RESULT_NEW    ? op->view
@@ -263,8 +263,8 @@ static void add_outputs(struct tape *tape, struct op_facts *facts,
     tape_lower(tape, op, in, first, facts->out_count);
 }
 
-/* Notes those parameters that are trained, or that are not; returns how many.
- */
+/* Records the parameters that are trained, or those that are not. Returns their
+ * number. */
 static int add_params(struct tape *tape, const struct operation *op,
                       bool trained) {
   int count = 0;
@@ -287,14 +287,15 @@ static size_t run_with_all(struct tape *tape, const struct operation *op) {
   return tape_run(tape, &all);
 }
 
-/* bmm, where matmul does not fold the axes: ATen/native/LinearAlgebra.cpp */
+/* ATen/native/LinearAlgebra.cpp: bmm, where matmul does not merge the axes. */
 static bool multiplies_samples(const struct tape *tape,
                                const struct operation *op) {
   return op->cast == CAST_LOW && op->guarded && op->in_count &&
          tape->profile->turned_products && op->rows == ROWS_TURNED;
 }
 
-/* Of constants and of parameters; a plan has it for each sample. */
+/* True if it depends on constants and parameters only. A plan computes it for
+ * each sample. */
 static bool is_still(const struct tape *tape, const struct operation *op) {
   bool still = op->still;
   if (tape->lowers || op->still)
@@ -317,11 +318,11 @@ static size_t run_once(struct tape *tape, const struct operation *op) {
   return tape_run(tape, &once);
 }
 
-/* What is known of an operation before it is recorded. */
+/* The facts that are known before recording. */
 static struct op_facts facts_of(const struct tape *tape,
                                 const struct operation *op) {
   struct op_facts facts;
-  memset(&facts, 0, sizeof facts); /* the holes, too: tape_facts() */
+  memset(&facts, 0, sizeof facts); /* clears the padding, too: tape_facts() */
 #define FACT(type, member) facts.member = op->member;
 #include "layers/tape/facts.def"
   if (op->result == RESULT_IN_PLACE && !may_overwrite(tape, op))
@@ -348,7 +349,7 @@ static bool leads_back(const struct tape *tape, const struct operation *op,
   return gradient;
 }
 
-/* The parameters, and what is kept for backward. */
+/* Records the parameters, and what is kept for backward. */
 static void record_training(struct tape *tape, struct recorded *stored,
                             const struct operation *op, const size_t *in,
                             bool gradient) {
@@ -368,7 +369,7 @@ static void record_training(struct tape *tape, struct recorded *stored,
     cast_params(tape, op, &facts->kept[3]);
 }
 
-/* A prediction has what operations touch, whoever else has it in hand. */
+/* In inference, values that callers merely hold are not inputs. */
 static size_t run_without_held(struct tape *tape, const struct operation *op) {
   struct operation alone = *op;
   alone.in_count -= op->held;
@@ -403,7 +404,7 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
       .first_param = tape_place(tape, tape->params.count),
       .first_storage = tape_place(tape, tape->storages.count)};
   for (int i = 0; !stored.facts.listed && i < op->in_count; i++)
-    *VEC_PUSH(tape->arena, &tape->ins) = (uint32_t)in[i]; /* a place */
+    *VEC_PUSH(tape->arena, &tape->ins) = (uint32_t)in[i]; /* a tape_place() */
   add_outputs(tape, &stored.facts, op, in, gradient);
   if (tape->training)
     record_training(tape, &stored, op, in, gradient);
@@ -442,13 +443,13 @@ void tape_makes(const struct tape *tape, struct operation *op,
 
 /* Common kinds of layers */
 
-/* A plan's own layout. */
+/* True if the value is contiguous in a plan. */
 static bool is_whole(const struct tape *tape, size_t in) {
   struct strides lies = tape_strides(tape, in);
   return strides_are_dense(&lies);
 }
 
-/* In one piece, in the order of a framework's axes: of a map `lies` says so. */
+/* A contiguous copy in the framework's order of axes; `lies` states a map's. */
 static size_t copy(struct tape *tape, size_t in, uint32_t lies) {
   return tape_run_on(tape, in,
                      (struct operation){.name = "copy",
@@ -458,7 +459,7 @@ static size_t copy(struct tape *tape, size_t in, uint32_t lies) {
                                         .gradient = GRADIENT_SHARED});
 }
 
-/* `out`: its sizes, as a plan sees them. */
+/* `out`: sizes of the result in a plan. */
 static size_t reshape(struct tape *tape, const char *name, size_t in,
                       const struct shape *shape, const struct strides *out,
                       bool by_channel) {
@@ -483,7 +484,7 @@ static size_t reshape(struct tape *tape, const char *name, size_t in,
                                      .result = RESULT_VIEW,
                                      .gradient = GRADIENT_SHARED,
                                      .by_channel = by_channel});
-  if (from != in) /* _unsafe_view, which autograd does not know as one */
+  if (from != in) /* _unsafe_view: not a view to autograd */
     tape->values.at[value].view = false;
   return value;
 }
@@ -521,7 +522,7 @@ size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows) {
   *rows = layout_rows(tape, in);
   bool turned = *rows == ROWS_TURNED && tape->profile->turned_products;
   if (turned)
-    return in; /* the runtime's kernel walks rows as they lie */
+    return in; /* the kernel reads rows with any strides */
   size_t out = tape_together(tape, in, *rows);
   *rows = ROWS_TOGETHER;
   return out;

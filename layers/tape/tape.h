@@ -15,12 +15,12 @@
 #include "layers/tape/strides.h"
 
 enum width {
-  WIDTH_NET, /* the net's element; resolved when it is recorded */
+  WIDTH_NET, /* the net's element type; recording resolves it */
   WIDTH_LOW, /* mixed precision: 16 bits */
   WIDTH_F32, /* statistics */
   WIDTH_I32,
   WIDTH_INDEX, /* 64 bits */
-  WIDTH_MASK,  /* of dropout: the net's element, or a byte */
+  WIDTH_MASK,  /* of dropout: the net's element type, or a byte */
   WIDTH_BOOL,
 };
 
@@ -30,7 +30,7 @@ enum width {
  */
 struct share {
   int64_t first, count, of;
-  int64_t rows; /* of a sample, for all experts together */
+  int64_t rows; /* of a sample, over all experts */
 };
 
 /* `count` values per sample, or in total if `fixed`. */
@@ -39,7 +39,7 @@ struct extent {
   const struct share *share; /* only these experts' part; NULL: all of it */
   bool fixed;
   bool mask;             /* a dropout mask */
-  bool whole;            /* every device has all of it */
+  bool whole;            /* every device holds all of it */
   bool meets;            /* a value per pair of tokens: scores of attention */
   bool several;          /* empty at a batch of 1 */
   unsigned char at_once; /* maximum number of samples; 0: all */
@@ -65,23 +65,25 @@ enum gradient {
 enum map_order {
   MAP_NONE,   /* not an operation on maps */
   MAP_AS_IN,  /* the input's format */
-  MAP_AS_OUT, /* the output gradient's, for a map with channels last */
+  MAP_AS_OUT, /* the output gradient's, if its map has channels last */
   MAP_FIRST,  /* channels first */
 };
 
-/* Gradients that are copied to be in one piece; each row adds to the last. */
+/* Gradients that are copied to be contiguous; each value includes those
+ * above. */
 enum tape_packing {
   PACKS_NOTHING,
-  PACKS_PLACES, /* expanded over places that are viewed as one axis */
+  PACKS_PLACES, /* expanded over positions that are viewed as one axis */
   PACKS_PARTS,  /* slices of a larger one, with gaps between samples */
   PACKS_VALUES, /* one expanded number */
   PACKS_MAPS,   /* a map with channels last */
-  PACKS_FIRST,  /* a map with channels first, unless it has one of either */
+  PACKS_FIRST,  /* a map with channels first, unless it has one channel or
+                 * position */
 };
 
-/* The element an operation computes in under ATen/autocast_mode.h. */
+/* The element type of an operation under ATen/autocast_mode.h. */
 enum cast {
-  CAST_NONE, /* the widest element of its inputs */
+  CAST_NONE, /* the widest type of its inputs */
   CAST_LOW,
   CAST_FULL,
 };
@@ -89,10 +91,10 @@ enum cast {
 enum { KEEPS_OUT = 1 << 8 };
 #define KEEPS_IN(i) (1 << (i))
 
-struct lowering; /* lowering.h, which few files need */
+struct lowering; /* lowering.h; few files need it */
 struct tape_lowered;
 
-/* An operation as a layer records it; facts.def has the members. Unused ones
+/* An operation as a layer records it. facts.def lists the members; unused ones
  * are zero. */
 struct operation {
 #define SAID(type, member) type member;
@@ -101,39 +103,41 @@ struct operation {
 #include "layers/tape/facts.def"
 };
 
-/* Places in the tape's arrays have 32 bits: a large net has many of them. */
+/* Indices into the tape's arrays have 32 bits: a large net has many values. */
 struct tape_value {
   uint32_t extent; /* tape_extent() */
   uint32_t storage;
-  uint32_t strides;     /* in the tape's numbers, if it lowers; else layout.h */
-  uint32_t param;       /* the model's parameter that it is, from 1; 0: none */
-  uint32_t param_count; /* it and the parameters after it */
-  uint32_t first_part;  /* of a concat, in the tape's parts */
+  uint32_t strides;     /* if the tape lowers, in `numbers`; else see
+                         * layout.h */
+  uint32_t param;       /* the model's parameter, from 1; 0: none */
+  uint32_t param_count; /* this one and those after it */
+  uint32_t first_part;  /* of a concat, in tape->parts */
   uint32_t part_count;
   signed char axis;
   bool needs_gradient : 1;
   bool still : 1;  /* stored once for all samples */
   bool shared : 1; /* two layers read it */
-  bool point : 1;  /* a 0-d tensor, which promotes no narrower element */
-  bool part : 1;   /* one of several views, which are never overwritten */
+  bool point : 1;  /* a 0-d tensor, which does not widen other elements */
+  bool part : 1;   /* one of several views; never overwritten */
   bool view : 1;   /* is_view() of autograd: facts.def */
 };
 
 struct tape_storage {
   uint32_t extent;  /* tape_storage_extent() */
-  uint32_t sample;  /* of all samples: tape_sample_values() */
+  uint32_t sample;  /* extent of a sample: tape_sample_values() */
   int32_t pending;  /* layers that have yet to read it */
-  int32_t node;     /* the node that made it */
-  uint32_t view_of; /* the storage it is at a batch of 1, from 1; 0: none */
-  uint32_t weight;  /* the model's parameter it is, from 1; 0: none */
-  bool owned : 1;   /* neither parameter nor input of the net */
+  int32_t node;     /* the node that allocates it */
+  uint32_t view_of; /* the storage that it aliases at a batch of 1, from 1; 0:
+                     * none */
+  uint32_t weight;  /* the model's parameter, from 1; 0: none */
+  bool owned : 1;   /* neither a parameter nor an input of the net */
   bool saved : 1;
   bool leads_back : 1; /* a gradient passes through it */
-  bool stays : 1;      /* a module holds it until it computes it again */
+  bool stays : 1;      /* a module holds it until it is computed again */
 };
 
-/* Facts of a recorded operation: facts.def has the members. Operations that are
- * alike share one. */
+/* Facts of a recorded operation: facts.def has the members. Equal facts are
+ * shared. */
 struct op_facts {
 #define FACT(type, member) type member;
 #define FOUND FACT
@@ -142,101 +146,106 @@ struct op_facts {
 #include "layers/tape/facts.def"
 };
 
-/* A map of one channel or one place has no order of channels. */
+/* A map of one channel or one position has no order of channels. */
 static inline enum tape_packing packing_of(const struct shape *map) {
   return shape_channels(map) > 1 && shape_rows(map) > 1 ? PACKS_MAPS
                                                         : PACKS_VALUES;
 }
 
-/* Kernels have channels first unless they may be `last`; layout_of_map() is the
- * same rule for values. */
+/* Kernels have channels first unless `last` allows otherwise; layout_of_map()
+ * is the same rule for values. */
 static inline enum map_order map_order(const struct shape *map, int last) {
   return map->rank == 1 || layout_has_last(map, last) ? MAP_AS_IN : MAP_FIRST;
 }
 
-/* An operation on the tape. Ranges are into the tape's arrays. */
+/* An operation on the tape. Indices are into the tape's arrays. */
 struct tape_op {
-  const struct op_facts *facts; /* tape_own_facts() changes them */
+  const struct op_facts *facts; /* tape_own_facts() makes a copy to change */
   int32_t node;
   uint32_t first_in, first_out, first_saved, first_param;
-  uint32_t first_storage; /* its own storages are at and after this one */
+  uint32_t first_storage; /* the first of its own storages */
 };
 
-struct lowering; /* lowering.h, which few files need */
+struct lowering;
 struct tape_lowered;
 
-/* An operation as a layer records it; facts.def has the members. Unused ones
- * are zero. */
+/* A parameter of the layer that records. */
 struct tape_param {
-  size_t index; /* in the model; the first one's index if it is shared */
+  size_t index; /* in the model; a shared one has the first one's index */
   int64_t count;
-  size_t copies; /* equal parameters of the model from there on */
+  size_t copies; /* number of equal parameters of the model from there on */
   bool trained, matrix;
   struct strides lies; /* if the tape lowers */
 };
 
 /*
- * A block of experts runs in iterations, of some of them each. The layers in
- * front of it and after it tell each other here what goes around it.
+ * A block of experts runs in iterations with some of the experts each. The
+ * layers before and after it share the values that pass by it.
  */
 struct expert_turn {
   const struct share *share; /* NULL: all at once */
   bool first, last;
-  struct extent out; /* what the experts' results are added to */
-  size_t weights, mask, places, sum; /* values */
+  struct extent out;                 /* the experts' results are added to it */
+  size_t weights, mask, places, sum; /* indices of values */
 };
 
-/* Norms of rows: as the profile has them, one kernel, one that keeps less, on
- * a copy in 32 bits of what has 16. */
+/* Kernels for norms of rows: the profile's, one fused kernel, a fused kernel
+ * that keeps less, or one on a 32-bit copy of 16-bit rows. */
 enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT, NORMS_FLOAT };
 
-/* Places in arrays of the tape. */
+/* Indices into the tape's arrays. */
 typedef VEC(uint32_t) tape_places;
 
 struct tape {
   struct arena *arena;
   const struct profile *profile;
   bool training, in_place, mixed;
-  bool half; /* products have 16 bits, by themselves or under autocast */
+  bool half; /* products have 16 bits: the net's, or autocast's */
   enum tape_norms norms;
-  bool packed; /* products with frozen matrices, in blocks, keep their input */
-  bool stops;  /* a gradient ends before it reaches all that would take it */
+  bool packed; /* products keep their input for a frozen matrix in blocks */
+  bool stops;  /* a gradient ended before it reached everything that needs
+                * one */
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;
-  VEC(struct extent) extents;      /* those that differ, of all of these */
-  VEC(struct tape_layout) layouts; /* likewise: layout.h */
+  VEC(struct extent) extents;      /* each once, if a recent one is equal */
+  VEC(struct tape_layout) layouts; /* the same; see layout.h */
   const struct op_facts **recent;  /* facts.c */
   uint32_t *recent_extents;
-  tape_places ins;    /* values */
-  tape_places saved;  /* storages */
-  VEC(size_t) parts;  /* values: of concats, also of several */
-  size_t part_count;  /* all of these concats together */
-  tape_places params; /* in the model: of training, or of what is lowered */
+  tape_places ins;    /* indices of values */
+  tape_places saved;  /* indices of storages */
+  VEC(size_t) parts;  /* values of concats; ranges may be shared */
+  size_t part_count;  /* parts of all concats in total */
+  tape_places params; /* indices in the model; only in training, or if the tape
+                       * lowers */
   size_t fence;       /* storages before it are not overwritten: checkpoints */
 
-  /* For a net that will run: what its operations compute, and on what. */
+  /* For a net that will run: computations and their strides. */
   bool lowers;
-  bool single; /* a batch of 1, for which some copies are views */
-  VEC(struct tape_lowered) lowered; /* operations that are alike have one */
-  VEC(uint32_t) lowered_of;         /* by operation */
-  VEC(int64_t) numbers;             /* of lowered operations, and layouts */
-  VEC(uint32_t) strides; /* of inputs, parameters and outputs: in numbers */
+  bool single; /* a batch of 1, at which some copies are views */
+  VEC(struct tape_lowered) lowered; /* equal operations share one */
+  VEC(uint32_t) lowered_of;         /* index in `lowered`, by operation */
+  VEC(int64_t)
+  numbers; /* numbers of lowered operations, and
+            * strides */
+  VEC(uint32_t)
+  strides; /* of inputs, parameters and outputs: index in
+            * `numbers` */
 
-  bool *copied;       /* mixed: parameters whose 16-bit copy is there */
-  uint32_t *computed; /* by parameter: the value from 1 that a module has */
+  bool *copied;       /* mixed: by parameter, true if it has a 16-bit copy */
+  uint32_t *computed; /* by parameter: the value, from 1, that a module holds */
 
-  struct expert_turn *turn;  /* NULL: no block of experts */
-  const struct share *share; /* of the rows that are recorded now */
+  struct expert_turn *turn;  /* NULL: outside a block of experts */
+  const struct share *share; /* experts whose rows are recorded now */
 
   /* While a layer records: */
-  bool core; /* the core of attention */
+  bool core; /* it is in the core of attention */
   int64_t node;
   const struct tape_param *node_params;
   int node_param_count;
 };
 
-/* How long the tape's arrays are. */
+/* Lengths of the tape's arrays. */
 struct tape_marks {
   size_t values, storages, ops, ins, saved, params, parts;
 };
@@ -263,7 +272,8 @@ static inline size_t tape_input(const struct tape *tape,
   return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
 }
 
-/* How large a value is, and its storage; until the tape records another. */
+/* The extent of a value, and of its storage. Valid until the tape records
+ * another. */
 static inline const struct extent *tape_extent(const struct tape *tape,
                                                size_t value) {
   return &tape->extents.at[tape->values.at[value].extent];
@@ -274,63 +284,63 @@ static inline const struct extent *tape_storage_extent(const struct tape *tape,
   return &tape->extents.at[tape->storages.at[storage].extent];
 }
 
-/* How many values of its storage lie between two samples of a value. */
+/* The distance between two samples of a value, in values of its storage. */
 static inline int64_t tape_sample_values(const struct tape *tape,
                                          size_t value) {
   size_t storage = tape->values.at[value].storage;
   return tape->extents.at[tape->storages.at[storage].sample].count;
 }
 
-/* A value in the net's width, if mixed precision has it in 16 bits: a copy. */
+/* The value in the net's width: a copy if mixed precision made it 16 bits. */
 size_t tape_widen(struct tape *tape, size_t in);
 
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);
 
-/* A parameter of the operation, as its layer numbers them. */
+/* The layer's index of parameter `i` of the operation. */
 static inline int operation_param(const struct operation *op, int i) {
   return op->first_param + i * (op->param_step ? op->param_step : 1);
 }
 
-/* The same of one that reads the value `in` alone. */
+/* Records an operation with the single input `in`. */
 size_t tape_run_on(struct tape *tape, size_t in, struct operation op);
 
-/* A place in an array, or a number of as many: 32 bits, checked. */
+/* An index or a count as 32 bits; fails if it does not fit. */
 static inline uint32_t tape_place(const struct tape *tape, size_t place) {
   if (place > UINT32_MAX)
     arena_fail(tape->arena); /* hundreds of GiB */
   return (uint32_t)place;
 }
 
-/* Facts like those of an operation before are the same ones: facts.c */
+/* Stores facts, or returns a recent equal copy: facts.c */
 const struct op_facts *tape_facts(struct tape *tape,
                                   const struct op_facts *facts);
 
-/* The place of an extent in the tape's: alike ones have the same of late. */
+/* Stores an extent, or returns the index of a recent equal one. */
 uint32_t tape_keep_extent(struct tape *tape, struct extent extent);
 
-/* Makes a value larger or smaller than it was recorded. */
+/* Changes the extent of a recorded value. */
 void tape_resize(struct tape *tape, size_t value, struct extent extent);
 
-/* Gives a value room for as many behind its samples: what PyTorch makes by
- * empty_like() and then makes smaller. */
+/* Enlarges the storage of a value to `count` values: PyTorch allocates it with
+ * empty_like() and then shrinks it. */
 void tape_enlarge(struct tape *tape, size_t value, int64_t count);
 
-/* Facts of operation `index` that are its own, to be changed. */
+/* A copy of the facts of operation `index` that may be changed. */
 struct op_facts *tape_own_facts(struct tape *tape, size_t index);
 
-/* A value whose storage is not the net's own: an input, a parameter. */
+/* A value with a storage outside the net: an input, a parameter. */
 size_t tape_outside(struct tape *tape, struct extent extent, bool trained);
 
 bool extent_equal(const struct extent *a, const struct extent *b);
 
-/* Of those that the tape keeps, each once unless many others came between. */
+/* Compares extents; equal ones mostly have the same index. */
 bool tape_same_extent(const struct tape *tape, size_t a, size_t b);
 
-/* By members: the holes between them may hold anything. */
+/* Compares members: padding between them may hold anything. */
 bool facts_equal(const struct op_facts *a, const struct op_facts *b);
 
-/* Whether two values are alike, but for what they refer to and are parts of. */
+/* True if two values are equal but for their storage, parameter and parts. */
 bool tape_alike(const struct tape *tape, const struct tape_value *a,
                 const struct tape_value *b);
 
@@ -340,54 +350,55 @@ struct extent extent_fixed(int64_t count, enum width width);
 struct extent extent_sample(int64_t count, enum width width);
 
 /*
- * What an operation makes beside its output: kept for backward, or gone when it
- * has run. A plan has none: the runtime's kernels do without.
+ * A result beside the output, which is kept for backward, or freed with the
+ * operation. A plan has none: the runtime's kernels do not need it.
  */
 void tape_makes(const struct tape *tape, struct operation *op,
                 struct extent extent);
 
 /* Common kinds of layers. */
 
-/* How a value lies; without any axis if the tape does not lower. */
+/* The strides of a value; rank 0 if the tape does not lower. */
 struct strides tape_strides(const struct tape *tape, size_t value);
 
-/* The same from their place in the tape's numbers. */
+/* The strides at an index of the tape's numbers. */
 struct strides tape_strides_at(const struct tape *tape, size_t place);
 
-/* Whether what is at both places says the same. */
+/* True if the strides at both indices are equal. */
 bool tape_same_strides(const struct tape *tape, size_t a, size_t b);
 
-/* Whether two operations compute the same, if the tape lowers. */
+/* True if two operations compute the same; the tape must lower. */
 bool tape_same_lowered(const struct tape *tape, size_t a, size_t b);
 
-/* Sees a value that the layer has just made with other sizes. */
+/* Gives a value that the layer has just made other strides. */
 void tape_see(struct tape *tape, size_t value, const struct strides *strides);
 
-/* Keeps what an operation computes: lowering.c */
+/* Stores an operation's lowering: lowering.c */
 void tape_lower(struct tape *tape, const struct operation *op, const size_t *in,
                 size_t first_out, int out_count);
 
-/* The same values, of shape `from`, with the sizes of `to`. */
+/* Views `in` of shape `from` as shape `to`. */
 size_t tape_view(struct tape *tape, const char *name, size_t in,
                  const struct shape *from, const struct shape *to);
 
-/* The same values of a sample as one vector. */
+/* Views `in` as one vector a sample. */
 size_t tape_flatten(struct tape *tape, size_t in, const struct shape *from);
 
-/* A copy of strided values; others are returned as they are. */
+/* A contiguous copy; `in` if it is contiguous. */
 size_t tape_dense(struct tape *tape, size_t in);
 
-/* Of which the rows lie so: a copy, unless they are together. Of one sample it
-   is a view, unless they are apart. */
+/* `in` with its rows together. Unless `rows` is ROWS_TOGETHER it is a copy, or
+ * at a batch of 1 a view unless `rows` is ROWS_APART. */
 size_t tape_together(struct tape *tape, size_t in, enum row_order rows);
 
-/* The rows of a matrix: copied, if they are apart; how they lie then. */
+/* `in` as rows of a matrix, copied if they are apart. Sets the result's
+ * order. */
 size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows);
 
 /* A parameter of the layer as a value. */
 size_t tape_parameter(struct tape *tape, int index);
 
-/* Whether that parameter of the layer is trained. */
+/* True if that parameter of the layer is trained. */
 bool tape_trains(const struct tape *tape, int index);
 
 #endif
