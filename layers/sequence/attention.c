@@ -1,4 +1,4 @@
-/* attention: every position looks at every other, by several heads. */
+/* attention: every position attends to every other, with several heads. */
 #include "layers/sequence/attention.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static const struct arg_spec attention_specs[] = {
         .fallback = "none",
         .doc = "learned bias by relative position in windows of this size"),
     ARG(SIZES, KEY, "shift", attention, shift, .min = 0, .fallback = "none",
-        .varies = true, /* every other block has one */
+        .varies = true, /* differs between alternating blocks */
         .doc = "with relative, how far `roll` moved the map before it was cut "
                "into a grid of windows, for all axes or by axis: what comes "
                "from two edges does not see each other, as in Swin"),
@@ -115,17 +115,17 @@ struct attention_sizes attention_sizes(const struct layer *layer) {
       .kv = attention->kv ? attention->kv : attention->heads,
   };
   for (int i = 0; i < in->rank - 2; i++)
-    s.groups *= in->dim[i]; /* a part of the input's count: no overflow */
+    s.groups *= in->dim[i]; /* no overflow: divides the input's count */
   s.dim = attention->dim ? attention->dim : s.channels / s.heads;
   if (!mul_i64(s.dim, s.heads, &s.width) || !mul_i64(s.dim, s.kv, &s.kv_width))
-    s.width = s.kv_width = INT64_MAX; /* counted as an overflow later */
+    s.width = s.kv_width = INT64_MAX; /* reported as an overflow later */
   s.out = attention->noout || joint ? s.width
           : attention->out          ? attention->out
                                     : s.channels;
   return s;
 }
 
-/* The argument that gives an input; NULL: none does. */
+/* The argument that names an input; NULL: it is the current tensor. */
 static const char *input_word(const struct layer *layer, int input) {
   const struct attention *attention = layer->args;
   return input > attention_values(attention) ? "mask"
@@ -178,7 +178,7 @@ static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
   return true;
 }
 
-/* A value for each key. */
+/* Checks that there is a value for each key. */
 static bool check_values(struct layer *layer) {
   const struct attention *attention = layer->args;
   struct shape keys = *layer->in[attention_keys(attention)];
@@ -224,7 +224,7 @@ static bool check_cross(struct layer *layer) {
   return diag_help(d, "all axes before the last two must be equal");
 }
 
-/* What is turned is a part of a head, in pairs. */
+/* Checks that rope rotates pairs within a head. */
 static bool check_rotary(struct layer *layer, const struct attention_sizes *s) {
   const struct attention *attention = layer->args;
   if (!attention->rotary)
@@ -297,7 +297,7 @@ static bool check_grid(const struct layer *layer, int axes) {
                       "(h/7) x (w/7) x 49 x c`");
 }
 
-/* Windows of a map that `roll` moved. */
+/* Checks the windows of a map that was shifted with `roll`. */
 static bool check_shift(struct layer *layer) {
   const struct attention *attention = layer->args;
   const struct sizes *window = &attention->relative, *shift = &attention->shift;
@@ -323,7 +323,7 @@ static bool check_shift(struct layer *layer) {
   return check_grid(layer, window->rank);
 }
 
-/* Groups, heads, queries and keys; false: more axes than a shape has. */
+/* The scores' shape: groups, heads, queries, keys. False: too many axes. */
 static bool find_scores(const struct layer *layer,
                         const struct attention_sizes *s, struct shape *scores) {
   int groups = layer->in[0]->rank - 2;
@@ -338,7 +338,8 @@ static bool find_scores(const struct layer *layer,
   return true;
 }
 
-/* It is spread over the scores: for each group, or the same for all. */
+/* True if the mask broadcasts to the scores:
+ * one for each group, or one for all. */
 static bool mask_fits(const struct shape *mask, const struct shape *scores) {
   bool each = true, same = true, fits = mask->rank <= scores->rank;
   for (int i = 1; fits && i <= mask->rank; i++) {
@@ -371,7 +372,7 @@ static bool check_mask(struct layer *layer, const struct attention_sizes *s) {
                    s->queries, s->keys);
 }
 
-/* What one kernel for all of attention does not know. */
+/* Refuses what fused kernels do not support. */
 static bool check_kernel(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (attention->kernel != ATTENTION_FUSED || !attention_steps(attention))
@@ -382,7 +383,7 @@ static bool check_kernel(const struct layer *layer) {
   return diag_help(d, "leave out `fused`: the weights are stored then");
 }
 
-/* Two streams are one sequence. */
+/* Checks the arguments of two streams that become one sequence. */
 static bool check_joint(const struct layer *layer) {
   const struct attention *attention = layer->args;
   struct diagnostic *d;
@@ -409,7 +410,7 @@ static bool check_out(const struct layer *layer) {
       "`noout` removes the projection that would have that many features");
 }
 
-/* Two words on one thing. */
+/* Refuses two arguments for the same setting. */
 static bool check_bias_words(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (!attention->nobias || attention->biases == 1)
@@ -418,7 +419,7 @@ static bool check_bias_words(const struct layer *layer) {
                               "`nobias` takes the bias of every projection");
 }
 
-/* Two parts of one matrix; its outputs have no lengths of their own. */
+/* Checks that there is one matrix; its parts have no lengths of their own. */
 static bool check_padded(const struct layer *layer) {
   const struct attention *attention = layer->args;
   if (attention->adapted != LORA_PADDED)
@@ -470,7 +471,7 @@ static bool attention_shape(struct layer *layer) {
          check_kernel(layer) && check_out(layer) && find_out(layer, &sizes);
 }
 
-/* Which bias each pair of a window has, in 64 bits: Swin's buffer. */
+/* The int64 index of a bias for each pair of positions: Swin's buffer. */
 static int64_t attention_indices(const void *args, const struct shape *out) {
   const struct attention *attention = args;
   int64_t positions = attention->relative.rank > 0;

@@ -1,10 +1,10 @@
-/* attention: its parameters, products and cache. */
+/* attention: parameters, MACs and KV cache. */
 #include <string.h>
 
 #include "base/check.h"
 #include "layers/sequence/attention.h"
 
-/* With biases for queries, keys, values and the output, or some of them. */
+/* True if the projection has a bias: all have one, or those of `bias=`. */
 static bool has_bias(const struct attention *attention, int projection) {
   projection %= PROJECTION_JOINT;
   struct slice letters = word_at(ATTENTION_BIASES, attention->biases);
@@ -21,16 +21,16 @@ static bool is_adapted(const struct attention *attention, int projection) {
          (projection != PROJECTION_OUT || attention->adapted == LORA_QKVO);
 }
 
-/* Keys and values are of another tensor. */
+/* True if keys and values come from another tensor. */
 static bool crosses(const struct layer *layer) {
   return attention_keys(layer->args) && !attention_is_joint(layer->args);
 }
 
-/* Puts the projection `from` into the matrix of `to`. */
+/* Merges the projection `from` into the matrix of `to`. */
 static void pack(struct projection *to, struct projection *from) {
   if (!add_i64(to->out, from->out, &to->out) ||
       !add_i64(to->biases, from->biases, &to->biases))
-    to->out = INT64_MAX; /* counted as an overflow later */
+    to->out = INT64_MAX; /* reported as an overflow later */
   to->adapted = to->adapted || from->adapted;
   from->out = from->biases = 0;
 }
@@ -65,7 +65,7 @@ void attention_projections(const struct layer *layer,
       pack(&projections[first], &projections[i]);
     for (int i = PROJECTION_JOINT + 1; i < PROJECTIONS; i++)
       pack(&projections[PROJECTION_JOINT], &projections[i]);
-    if (attention->adapted == LORA_PADDED) /* less than all, which is checked */
+    if (attention->adapted == LORA_PADDED) /* < out, which is checked */
       projections[first].padded = projections[first].out - s.kv_width;
   }
   for (int i = 0; i < PROJECTIONS; i++) {
@@ -77,7 +77,7 @@ void attention_projections(const struct layer *layer,
   }
 }
 
-/* Of queries and keys, of each stream. */
+/* Norms of queries and keys of each stream. */
 static int norm_count(const struct attention *attention) {
   return attention_is_joint(attention) ? 4 : 2;
 }
@@ -110,7 +110,7 @@ struct attention_places attention_places(const struct layer *layer) {
   return places;
 }
 
-/* One bias for every head and pair of positions that are equally far. */
+/* One bias for each head and distance of two positions. */
 static void relative_params(const struct attention *attention,
                             struct params *params) {
   const struct sizes *window = &attention->relative;
@@ -127,9 +127,9 @@ static void relative_params(const struct attention *attention,
 
 /*
  * torch.nn.MultiheadAttention keeps queries, keys and values in one tensor,
- * also where they come from two inputs; `packed` here means that. Those that
- * are apart have the names of fairseq and of transformers' BART, those of the
- * other stream of `joint` diffusers'.
+ * even if they come from two inputs: `packed`. Separate projections have the
+ * names of fairseq and of transformers' BART; those of the other stream of
+ * `joint` have diffusers' names.
  */
 static void name_projection(const struct layer *layer, int which,
                             const struct projection all[PROJECTIONS],
@@ -161,13 +161,13 @@ static void name_projection(const struct layer *layer, int which,
   if (packed && crosses(layer) && q->in == k->in) {
     if (!add_i64(q->out, k->out, &weight->rows) ||
         !add_i64(q->biases, k->biases, &bias->rows))
-      weight->rows = INT64_MAX; /* counted as an overflow later */
+      weight->rows = INT64_MAX; /* reported as an overflow later */
     weight->first = which == PROJECTION_KEY ? q->out : 0;
     bias->first = which == PROJECTION_KEY ? q->biases : 0;
   }
 }
 
-/* Of every head alike, or of all of them: Qwen3's names, and OLMo 2's. */
+/* Norms of each head, or of all heads: names of Qwen3 and OLMo 2. */
 static void norm_params(const struct layer *layer, struct params *params) {
   static const char *const names[4][2] = {
       {"q_norm.weight", "q_norm.bias"},
@@ -186,7 +186,7 @@ static void norm_params(const struct layer *layer, struct params *params) {
   }
 }
 
-/* CaiT's names, and gpt-oss's. */
+/* Names of CaiT and gpt-oss. */
 static void head_params(const struct attention *attention,
                         struct params *params) {
   static const char *const names[2][2] = {{"proj_l.weight", "proj_l.bias"},
@@ -200,7 +200,7 @@ static void head_params(const struct attention *attention,
     params_add_vector(params, "sinks", heads, 0, 1);
 }
 
-/* Of the module that the weights are in; a packed one is the layer itself. */
+/* Name of the weights' module; a packed projection is in the layer itself. */
 static const char *adapter_prefix(const struct layer *layer, int which,
                                   const struct param *weight) {
   static const char *const names[PROJECTIONS] = {
@@ -257,7 +257,7 @@ static void product(struct terms *terms, int64_t groups, int64_t rows,
                                  .split = 2});
 }
 
-/* Of lora, for each projection that has it. */
+/* MACs of lora for each adapted projection. */
 static void adapter_macs(const struct layer *layer,
                          const struct attention_sizes *s, struct terms *terms) {
   const struct attention *attention = layer->args;
@@ -278,7 +278,7 @@ static void adapter_macs(const struct layer *layer,
   }
 }
 
-/* Four projections; scores and weighted sums of every head. */
+/* Projections, then scores and weighted sums of all heads. */
 void attention_macs(const struct layer *layer, struct terms *terms) {
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
@@ -309,8 +309,8 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
 }
 
 /*
- * Only positions that are looked back at are kept, and none beyond a window; of
- * another tensor all, for each query sees a window of its own there.
+ * Causal attention keeps the positions of the context, at most a window.
+ * Cross-attention keeps all: each query has its own window in them.
  */
 int64_t attention_cache(const struct layer *layer, int64_t context) {
   const struct attention *attention = layer->args;

@@ -1,4 +1,4 @@
-/* attention: its scores, with every step in memory. */
+/* attention: scores, with every step in memory. */
 #include "layers/sequence/attention.h"
 #include "layers/tape/lowering.h"
 
@@ -10,7 +10,7 @@ static struct extent scores_of(const struct attention_recorder *r) {
   return scores;
 }
 
-/* Heads first: rows of the features of each. */
+/* Strides with heads first. */
 static struct strides heads_strides(const struct attention_recorder *r,
                                     int64_t rows, int64_t features) {
   const int64_t dim[4] = {r->s.groups, r->s.heads, rows, features};
@@ -19,28 +19,29 @@ static struct strides heads_strides(const struct attention_recorder *r,
 
 /*
  * torch.nn.MultiheadAttention packs its projections, copies their parts and
- * scales the queries; a causal model as GPT-2's scales the scores.
+ * scales the queries. Causal models such as GPT-2 scale the scores.
  */
 static bool scales_queries(const struct attention_recorder *r) {
   return r->attention->packed && !r->attention->views &&
          !r->attention->causal && !attention_is_joint(r->attention);
 }
 
-/* It rotates nothing. */
+/* True for torch.nn.MultiheadAttention, which has no rope. */
 static bool is_module(const struct attention_recorder *r) {
   return scales_queries(r) && !r->attention->rope;
 }
 
-/* Heads first, each of them as often as it serves others. */
+/* Strides with heads first, with a head
+ * repeated for each query head it serves. */
 static struct strides seen_by_heads(const struct attention_recorder *r,
                                     size_t in) {
   struct strides lies = tape_strides(r->tape, in);
-  if (!r->tape->lowers || lies.rank == 4) /* it is seen so already */
+  if (!r->tape->lowers || lies.rank == 4) /* heads are first already */
     return lies;
   int64_t heads = lies.dim[2] / r->s.dim;
   lies = attention_heads(r, &lies);
   lies = strides_move(&lies, 2, 1);
-  if (heads == 1 && r->s.heads > 1) { /* one for all, seen again and again */
+  if (heads == 1 && r->s.heads > 1) { /* one head for all queries, expanded */
     lies.dim[1] = r->s.heads;
     lies.stride[1] = 0;
     heads = r->s.heads;
@@ -49,17 +50,17 @@ static struct strides seen_by_heads(const struct attention_recorder *r,
                              : strides_insert(&lies, 2, r->s.heads / heads, 0);
 }
 
-/* Of one head, or of one row, it lies as it did, whatever is asked of it: no
- * copy is needed. */
+/* A view if a transpose to heads first keeps
+ * the order of values: one head, or one row. */
 static enum result moved(const struct attention_recorder *r, bool one_row) {
   bool stays = (r->s.heads == 1 || one_row) && r->s.groups == 1;
   return stays && !r->tape->lowers ? RESULT_VIEW : RESULT_NEW;
 }
 
 /*
- * Keys or values for the heads that share them, before anything reads them:
- * repeat_kv of transformers. One head of them is only expanded, and copied by
- * the product. A plan does all that at once.
+ * repeat_kv of transformers: repeats heads of keys or values for the query
+ * heads that share them, before any is read. A single head is only expanded;
+ * the product copies it. A plan needs no copies.
  */
 static size_t repeat(const struct attention_recorder *r, size_t in) {
   if (r->tape->lowers || r->s.kv == r->s.heads)
@@ -71,15 +72,15 @@ static size_t repeat(const struct attention_recorder *r, size_t in) {
                          .result = r->s.kv == 1 ? RESULT_VIEW : RESULT_NEW});
 }
 
-/* Heads first: a copy, unless it lies so. */
+/* Puts heads first: a copy, unless they are first already. */
 static size_t by_heads(const struct attention_recorder *r, size_t in,
                        int64_t rows) {
   bool repeats = r->tape->lowers && r->s.kv != r->s.heads;
   struct strides from = seen_by_heads(r, in);
   struct strides to = strides_dense(from.rank, from.dim);
   struct strides out = heads_strides(r, rows, r->s.dim);
-  /* Samples and heads of a packed row are no one axis, of one sample it is in
-   * one piece: what the module copies by contiguous(). */
+  /* The module calls contiguous(): samples and heads of a packed row do not
+   * merge to one axis. At a batch of 1 the row is contiguous. */
   bool one_row = rows == 1 && !attention_is_packed(r->attention);
   bool of_one = is_module(r) ? rows == 1 : !repeats || r->s.kv == 1;
   size_t value = attention_unary(
@@ -91,14 +92,14 @@ static size_t by_heads(const struct attention_recorder *r, size_t in,
                              is_module(r) ? RESULT_NEW : moved(r, one_row),
                          .view_of_one = of_one && r->s.groups == 1,
                          .gradient = repeats ? GRADIENT_NEW : GRADIENT_SHARED});
-  if (from.rank > 4) /* copied for the heads that share it */
+  if (from.rank > 4) /* copied for the query heads that share it */
     tape_see(r->tape, value, &out);
   return value;
 }
 
 /*
- * matmul copies what does not lie by samples and heads inside; what it was
- * given, the `held`, is there until it returns.
+ * matmul copies operands whose samples and heads do not merge to one axis. Its
+ * arguments, the `held`, stay in memory until it returns.
  */
 static size_t product(const struct attention_recorder *r, size_t a, size_t b,
                       bool transposes, struct extent out,
@@ -127,15 +128,15 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
 }
 
 /*
- * Hidden positions are filled in by a mask of its own for each layer; a server
- * makes one for each sequence.
+ * Masks hidden positions. Each layer makes a mask of its own; a server makes
+ * one for each sequence.
  */
 static size_t mask(const struct attention_recorder *r, size_t scores) {
   if (!r->attention->causal && !r->attention->window)
     return scores;
   struct extent hidden =
       extent_fixed(size_product(r->s.queries, r->s.keys), WIDTH_BOOL);
-  hidden.whole = true; /* it is that of all heads */
+  hidden.whole = true; /* shared by all heads */
   hidden.meets = scores_of(r).meets;
   struct lowering does = {.opcode = DOES_MASK};
   attention_lower_mask(r, &does);
@@ -171,9 +172,8 @@ static size_t add_relative(const struct attention_recorder *r, size_t scores) {
 }
 
 /*
- * -100 where one of two positions of a window comes from the other edge of the
- * map, a mask for each window of a sample
- * (torchvision/models/swin_transformer.py).
+ * Adds -100 where two positions of a window come from opposite edges of the
+ * map, with a mask for each window (torchvision/models/swin_transformer.py).
  */
 static size_t part_edges(const struct attention_recorder *r, size_t scores) {
   const struct sizes *window = &r->attention->relative;
@@ -190,7 +190,7 @@ static size_t part_edges(const struct attention_recorder *r, size_t scores) {
   struct extent made = extent_fixed(
       size_product(size_product(r->s.groups, r->s.queries), r->s.keys),
       WIDTH_NET);
-  made.whole = true; /* it is that of all heads */
+  made.whole = true; /* shared by all heads */
   return attention_unary(r, scores,
                          (struct operation){.name = "mask",
                                             .does = &does,
@@ -200,7 +200,8 @@ static size_t part_edges(const struct attention_recorder *r, size_t scores) {
                                             .elementwise = true});
 }
 
-/* A mask in one piece, as groups x heads x queries x keys; or 1 for each. */
+/* Contiguous strides of a mask: groups x
+ * heads x queries x keys, or 1 for each. */
 static struct strides mask_strides(const struct attention_recorder *r) {
   const struct shape *mask = r->layer->in[attention_mask(r->attention)];
   int64_t dim[4] = {1, 1, 1, 1};
@@ -211,7 +212,7 @@ static struct strides mask_strides(const struct attention_recorder *r) {
   return strides_dense(4, dim);
 }
 
-/* A tensor that is spread over the scores. */
+/* Adds the mask's tensor, broadcast to the scores. */
 static size_t add_mask(const struct attention_recorder *r, size_t scores) {
   int input = attention_mask(r->attention);
   if (!input)
@@ -238,7 +239,7 @@ static size_t add_mask(const struct attention_recorder *r, size_t scores) {
                                                .reduces = true});
 }
 
-/* The features of all heads of a position again side by side. */
+/* Moves the heads back behind the positions. */
 size_t attention_together(const struct attention_recorder *r, size_t context,
                           struct extent unit, bool view_of_one) {
   struct strides lies = tape_strides(r->tape, context);
@@ -267,7 +268,7 @@ static size_t times(const struct attention_recorder *r, size_t in,
       (struct operation){.name = "scale",
                          .does = &does,
                          .out = *tape_extent(r->tape, in),
-                         .kept = {extent_fixed(1, WIDTH_INDEX)}, /* 64 bits */
+                         .kept = {extent_fixed(1, WIDTH_INDEX)}, /* a double */
                          .elementwise = true});
 }
 
@@ -287,8 +288,8 @@ static size_t cap(const struct attention_recorder *r, size_t scores) {
 }
 
 /*
- * Scores lie otherwise, in one piece but for a batch of 1. `cut`: they are a
- * part of longer rows, which are no matrix without a copy.
+ * Transposes scores: a contiguous copy, or a view at a batch of 1. `cut`: a
+ * slice of longer rows, which has to be copied to be a matrix.
  */
 static size_t turn(const struct attention_recorder *r, size_t scores,
                    const struct strides *from, bool cut) {
@@ -305,8 +306,8 @@ static size_t turn(const struct attention_recorder *r, size_t scores,
 }
 
 /*
- * A dense layer on the heads of each pair of positions, which are turned to
- * the end for it (timm/models/cait.py).
+ * A dense layer over the heads of each pair of positions, for which these are
+ * moved to the end (timm/models/cait.py).
  */
 static size_t talk(const struct attention_recorder *r, size_t scores,
                    int which) {
@@ -334,20 +335,20 @@ static size_t talk(const struct attention_recorder *r, size_t scores,
   return value;
 }
 
-/* Weights as the product with the values takes them. */
+/* Weights in the layout that the product with values needs. */
 static size_t turn_back(const struct attention_recorder *r, size_t weights) {
   struct strides lies = tape_strides(r->tape, weights);
   return r->attention->talking ? turn(r, weights, &lies, false) : weights;
 }
 
-/* One more score for each row: that of its head. */
+/* Appends the score of its head to each row. */
 static size_t add_sinks(const struct attention_recorder *r, size_t scores,
                         struct extent wider) {
   size_t pair[2] = {scores};
   struct strides lies[2] = {tape_strides(r->tape, scores)};
   struct strides out = heads_strides(r, r->s.queries, r->s.keys + 1);
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
-  lowering_add(&does, 4); /* the last axis; the batch is in front */
+  lowering_add(&does, 4); /* the last axis; axis 0 is the batch */
   if (r->tape->lowers) {
     pair[1] = tape_parameter(r->tape, r->places.sinks);
     lies[1] = heads_strides(r, r->s.queries, 1);
@@ -365,14 +366,14 @@ static size_t add_sinks(const struct attention_recorder *r, size_t scores,
                                       .param_count = !r->tape->lowers});
 }
 
-/* x - x.max(): where the largest score was is kept. */
+/* x - x.max(): keeps the index of the maximum. */
 static size_t shift(const struct attention_recorder *r, size_t scores,
                     struct extent wider) {
   struct extent rows = attention_rows(r, r->s.heads, r->s.queries);
   struct extent places = rows;
   struct operation op = {.name = "max", .out = rows};
   places.width = WIDTH_INDEX;
-  if (r->tape->lowers) /* softmax does it by itself */
+  if (r->tape->lowers) /* included in softmax */
     return scores;
   tape_makes(r->tape, &op, places);
   size_t pair[2] = {scores, attention_unary(r, scores, op)};
@@ -386,13 +387,14 @@ static size_t shift(const struct attention_recorder *r, size_t scores,
                                                .reduces = true});
 }
 
-/* exp(score) / sum of a row; sinks have a part that nothing reads. */
+/* exp(score) / sum of a row. The weights of sinks are dropped. */
 static size_t soften(const struct attention_recorder *r, size_t scores) {
   struct extent all = scores_of(r);
   struct strides own = heads_strides(r, r->s.queries, r->s.keys);
   if (r->attention->sinks) {
     all = attention_rows(r, size_product(r->s.heads, r->s.queries),
-                         r->s.keys + 1); /* fewer than values of an input */
+                         r->s.keys + 1); /* no overflow: fewer than the input's
+                                          * values */
     scores = shift(r, add_sinks(r, scores, all), all);
     for (int i = 0; i < 3; i++)
       own.stride[i] += own.stride[i] / r->s.keys;
@@ -414,7 +416,7 @@ static size_t soften(const struct attention_recorder *r, size_t scores) {
                                             .result = RESULT_VIEW});
 }
 
-/* What is divided by the root of a head's features. */
+/* The tensor that is divided by the root of a head's features. */
 static int scaled(const struct attention_recorder *r) {
   if (r->attention->scale)
     return r->attention->scale;
@@ -432,8 +434,8 @@ static size_t drop(const struct attention_recorder *r, size_t weights) {
                                             .kept = {drops}});
 }
 
-/* Which of them lie heads first: what was copied for several heads, or joined,
- * as by rope that turns a part. */
+/* True if it already has heads first: it was copied for several heads, or
+ * concatenated, for example by rope of a part. */
 static bool lie_first(const struct attention_recorder *r, int which) {
   if (r->tape->lowers)
     return false;

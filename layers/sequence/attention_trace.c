@@ -1,11 +1,10 @@
-/* attention: the operations that a framework makes of it. */
+/* attention: the operations of a framework. */
 #include <math.h>
 
 #include "layers/norm.h"
 #include "layers/sequence/attention.h"
 #include "layers/tape/lowering.h"
 
-/* Values of a sample: rows of features, over all groups. */
 struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
                              int64_t features) {
   return extent_sample(size_product(size_product(r->s.groups, rows), features),
@@ -14,18 +13,17 @@ struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
 
 size_t attention_unary(const struct attention_recorder *r, size_t in,
                        struct operation op) {
-  op.by_channel = !op.splits; /* heads are split between devices */
+  op.by_channel = !op.splits; /* heads are divided among devices */
   return tape_run_on(r->tape, in, op);
 }
 
-/* Rows of features, one group after the other. */
 struct strides attention_strides(const struct attention_recorder *r,
                                  int64_t rows, int64_t features) {
   const int64_t dim[3] = {r->s.groups, rows, features};
   return strides_dense(3, dim);
 }
 
-/* The product with A has the rows of `seen`, as many columns as the rank. */
+/* The product with A has the rows of `seen` and `rank` columns. */
 static size_t adapt(const struct attention_recorder *r,
                     const struct projection *p, size_t in, size_t base,
                     int64_t rows, const struct strides *seen) {
@@ -53,7 +51,7 @@ static size_t adapt(const struct attention_recorder *r,
   return lora_trace(r->tape, lora, in, base, &site);
 }
 
-/* The leading axes of what comes in are a batch, too. */
+/* Leading axes of the input are a batch, too. */
 static size_t project(const struct attention_recorder *r, int which, size_t in,
                       int64_t rows) {
   static const char *const names[] = {"query", "key", "value", "out"};
@@ -63,13 +61,13 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
     seen.dim[seen.rank - 1] = p->out;
   struct strides out = strides_dense(seen.rank, seen.dim);
   struct lowering does = {.opcode = DOES_LINEAR, .out = &out};
-  /* Of a packed matrix: the runtime would read biases that are not there. */
+  /* The runtime cannot read a partial bias of a packed matrix. */
   bool partial = p->biases && p->biases < p->out && r->tape->lowers;
   if (partial)
     does.opcode = DOES_UNKNOWN;
   enum row_order order;
   size_t from = tape_rows(r->tape, in, &order);
-  /* What addmm gives is seen otherwise: is_view() of layers/dense.c. */
+  /* The result of addmm is viewed: is_view() of layers/dense.c. */
   bool view = p->count > 1 && r->s.groups == 1 && !r->tape->share &&
               order == ROWS_TOGETHER && from == in;
   size_t value = attention_unary(
@@ -95,7 +93,7 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
   return value;
 }
 
-/* Parts of a packed projection; their gradients are put together again. */
+/* Parts of a packed projection; backward concatenates their gradients. */
 static size_t split(const struct attention_recorder *r, size_t packed,
                     int64_t rows, int parts) {
   struct strides lies[3];
@@ -117,7 +115,8 @@ static size_t split(const struct attention_recorder *r, size_t packed,
                          .layout = LAYOUT_APART});
 }
 
-/* All of one tensor, by the projections from `first` on. */
+/* Projects queries, keys and values of one
+ * tensor, by `first` and the next ones. */
 static void project_own(const struct attention_recorder *r, int first,
                         size_t in, int64_t rows, size_t qkv[3]) {
   if (!attention_is_packed(r->attention)) {
@@ -147,20 +146,18 @@ static void project_cross(const struct attention_recorder *r, const size_t *in,
   }
 }
 
-/* Rows of features, each with its heads. */
 struct strides attention_heads(const struct attention_recorder *r,
                                const struct strides *rows) {
   return strides_split(rows, 2, rows->dim[2] / r->s.dim);
 }
 
-/* A framework has it of several operations, the runtime of one. */
 struct extent attention_work(const struct attention_recorder *r,
                              struct extent extent) {
   return r->tape->lowers ? extent_fixed(0, extent.width) : extent;
 }
 
-/* Each head's features by themselves, as transformers' Qwen3 has it, or those
- * of all heads, as OLMo 2. */
+/* Normalises the features of each head
+ * (transformers' Qwen3), or of all heads (OLMo 2). */
 static size_t normalise(const struct attention_recorder *r, size_t in,
                         int which) {
   struct extent extent = *tape_extent(r->tape, in);
@@ -183,7 +180,7 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
   op.name = "norm";
   op.does = &does;
   op.out = extent;
-  op.by_channel = true; /* heads are split between devices */
+  op.by_channel = true; /* heads are divided among devices */
   op.first_param = r->places.norm[which];
   bool own = r->attention->qknorm == QKLN_OWN;
   op.param_count = own ? 0 : 2;
@@ -195,7 +192,7 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
              : value;
 }
 
-/* The rows of the other stream, and then its own: torch.cat. */
+/* torch.cat of the other stream's rows and its own. */
 static size_t join(const struct attention_recorder *r, size_t other, size_t own,
                    int64_t features) {
   size_t pair[2] = {other, own};
@@ -203,7 +200,7 @@ static size_t join(const struct attention_recorder *r, size_t other, size_t own,
                             tape_strides(r->tape, own)};
   struct strides out = attention_strides(r, r->s.queries, features);
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
-  lowering_add(&does, 2); /* groups and the batch are in front */
+  lowering_add(&does, 2); /* axes 0 and 1 are the batch and the groups */
   return tape_run(r->tape, &(struct operation){
                                .name = "concat",
                                .does = &does,
@@ -215,8 +212,9 @@ static size_t join(const struct attention_recorder *r, size_t other, size_t own,
 }
 
 /*
- * What a stream brings, heads first. The gradient is a part of a larger one,
- * which neither a norm nor the split of a packed matrix copies: its rows are.
+ * Projections of a stream with heads first. Their gradient is a slice; norms
+ * and the split of a packed matrix read it without a copy, other rows are
+ * copied.
  */
 static void project_stream(const struct attention_recorder *r, int first,
                            size_t in, int64_t rows, size_t qkv[3]) {
@@ -236,7 +234,7 @@ static void project_stream(const struct attention_recorder *r, int first,
 }
 
 /*
- * Each stream by its own projections and norms, then both as one sequence
+ * Each stream has its own projections and norms; then both are concatenated
  * (black-forest-labs/flux, DoubleStreamBlock of modules/layers.py).
  */
 static void project_joint(const struct attention_recorder *r, const size_t *in,
@@ -264,9 +262,9 @@ static void project_all(const struct attention_recorder *r, const size_t *in,
 }
 
 /*
- * x cosines + turned(x) sines, as transformers' apply_rotary_pos_emb has it. In
- * training what it has at most is in backward; in front of a fused kernel a
- * server turns in place.
+ * x cosines + rotated(x) sines: apply_rotary_pos_emb of transformers. In
+ * training its maximum of memory is in backward. Before a fused kernel, a
+ * server rotates in place.
  */
 size_t attention_rotate(const struct attention_recorder *r, size_t in,
                         const struct lowering *does) {
@@ -279,7 +277,7 @@ size_t attention_rotate(const struct attention_recorder *r, size_t in,
   }
   half.count /= 2;
   size_t pair[2] = {attention_unary(r, in, op)};
-  op.work = half; /* the half whose sign changes */
+  op.work = half; /* the half that is negated */
   pair[1] = attention_unary(r, in, op);
   op.work.count = 0;
   pair[1] = attention_unary(r, pair[1], op);
@@ -292,11 +290,12 @@ static size_t turn(const struct attention_recorder *r, size_t in,
                    const struct strides *heads) {
   struct strides out = strides_dense(heads->rank, heads->dim);
   struct lowering does = {.in = heads, .out = &out};
-  rope_lower(&does, &r->attention->turns, false); /* halves of a head: Llama */
+  rope_lower(&does, &r->attention->turns, false); /* pairs are halves of a head:
+                                                   * Llama */
   return attention_rotate(r, in, &does);
 }
 
-/* The first features of each head are turned, and joined to the others. */
+/* Rotates the first features of each head and concatenates the others. */
 static size_t turn_part(const struct attention_recorder *r, size_t in,
                         const struct strides *heads) {
   struct extent extent = *tape_extent(r->tape, in);
@@ -325,7 +324,7 @@ static size_t turn_part(const struct attention_recorder *r, size_t in,
   size_t pair[2] = {turn(r, first, &lies[0]), first + 1};
   lies[0] = strides_dense(lies[0].rank, lies[0].dim);
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
-  lowering_add(&does, heads->rank); /* the last axis; the batch is in front */
+  lowering_add(&does, heads->rank); /* the last axis; axis 0 is the batch */
   return tape_run(r->tape, &(struct operation){.name = "concat",
                                                .does = &does,
                                                .in = pair,
@@ -357,13 +356,11 @@ void attention_lower_mask(const struct attention_recorder *r,
 }
 
 /*
- * What a concat gives lies heads first. It is that of the features that rope
- * turns with the others; timm and litgpt join them where there are no others,
- * too, and `joint` joins two streams. The output of the kernel for 16 bits lies
- * as the queries do
- * (`empty_like(q_padded)` in aten/src/ATen/native/transformers/cuda/flash_attn/
- * flash_api.cpp), so that it is copied to have its heads side by side; that of
- * the one for 32 bits has them so.
+ * A concatenation has heads first: of rotated and other features, in timm and
+ * litgpt even without others, and of the two streams of `joint`. The output of
+ * the 16-bit kernel has the queries' strides (`empty_like(q_padded)` in
+ * aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp) and is then
+ * copied to have its heads together. The 32-bit kernel's has them together.
  */
 static bool gives_heads_first(const struct attention_recorder *r) {
   bool joins =
@@ -372,7 +369,7 @@ static bool gives_heads_first(const struct attention_recorder *r) {
   return r->tape->half && !r->tape->lowers && joins;
 }
 
-/* Before it is summed up: one for each score. */
+/* The mask's gradient before it is reduced: a value for each score. */
 static struct extent mask_gradient(const struct attention_recorder *r) {
   bool trained = attention_mask(r->attention) &&
                  r->tape->values.at[r->mask].needs_gradient;
@@ -381,8 +378,8 @@ static struct extent mask_gradient(const struct attention_recorder *r) {
 }
 
 /*
- * One kernel that keeps its inputs, its output, and the logarithm of each
- * row's sum in 32 bits (torch.nn.functional.scaled_dot_product_attention).
+ * One kernel, which keeps its inputs, its output, and a 32-bit logarithm of
+ * each row's sum (torch.nn.functional.scaled_dot_product_attention).
  */
 static size_t attend_fused(const struct attention_recorder *r, size_t q,
                            size_t k, size_t v) {
@@ -443,7 +440,7 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
                                       !attention_steps(r.attention);
   if (tape->lowers &&
       (attention_mask(r.attention) || r.attention->relative.rank))
-    r.fused = false; /* the runtime's kernel takes neither */
+    r.fused = false; /* not supported by the runtime's kernel */
   attention_projections(layer, r.projections);
   r.places = attention_places(layer);
   project_all(&r, in, qkv);
@@ -457,7 +454,7 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
     return project(&r, PROJECTION_OUT, context, r.s.queries);
   struct strides lies = strides_of(&layer->out);
   tape_see(tape, context, &lies);
-  if (!tape->lowers) /* heads side by side again */
+  if (!tape->lowers) /* heads are together */
     tape->values.at[context].strides = LAYOUT_ROWS;
   return context;
 }

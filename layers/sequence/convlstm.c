@@ -1,6 +1,6 @@
 /*
- * convlstm: an lstm whose state is a map, and whose products are convolutions
- * (Shi et al. 2015, arXiv 1506.04214; Keras's ConvLSTM2D).
+ * convlstm: an lstm of maps, with convolutions as its products (Shi et al.
+ * 2015, arXiv 1506.04214; Keras's ConvLSTM2D).
  */
 #include <inttypes.h>
 
@@ -9,7 +9,7 @@
 
 enum { GATES = 4 };
 
-/* With more they are counted as one operation. */
+/* Longer clips are one operation. */
 enum { MOST_STEPS = 2048 };
 
 struct convlstm {
@@ -32,7 +32,7 @@ static const struct arg_spec convlstm_specs[] = {
 /* A clip is TxHxWxC. */
 enum { AXIS_STEPS, AXIS_ROWS, AXIS_COLUMNS, AXIS_CHANNELS, CLIP_RANK };
 
-/* What the one convolution of all gates reads: input and state. */
+/* Channels of the input and the state, which one convolution reads. */
 static int64_t read_channels(const struct layer *layer) {
   const struct convlstm *convlstm = layer->args;
   return size_sum(shape_channels(layer->in[0]), convlstm->channels);
@@ -110,7 +110,7 @@ static void convlstm_macs(const struct layer *layer, struct terms *terms) {
                     .split = 5});
 }
 
-/* Channels of the map in each of `steps`. */
+/* Extent of the maps of `steps`. */
 static struct extent maps(const struct layer *layer, int64_t steps,
                           int64_t channels) {
   const struct shape *in = layer->in[0];
@@ -119,7 +119,7 @@ static struct extent maps(const struct layer *layer, int64_t steps,
                        WIDTH_NET);
 }
 
-/* All steps at once, where there are too many to be told apart. */
+/* All steps as one operation. */
 static size_t whole_clip(const struct layer *layer, struct tape *tape,
                          const size_t *in) {
   const struct convlstm *convlstm = layer->args;
@@ -140,20 +140,21 @@ static size_t whole_clip(const struct layer *layer, struct tape *tape,
           .cast = CAST_LOW});
 }
 
-/* Of a frame, in the order in which they come: gates, and what a convolution
- * reads, are replaced in each step. */
+/* Variables of a Python frame in order of assignment. Each step replaces the
+ * gates and the convolution's input. */
 enum { CLIP, HIDDEN, CELL, FIRST_GATE, READ = FIRST_GATE + GATES, NAMES };
 
 struct convlstm_steps {
   const struct layer *layer;
   struct tape *tape;
-  struct extent unit; /* a state */
-  /* What a frame of Python has in hand: `names` of these. */
+  struct extent unit; /* extent of a state */
+  /* values of the Python frame; `names` are assigned */
   size_t frame[NAMES];
   int names;
 };
 
-/* Of one tensor or two; those in the frame are alive until it has ended. */
+/* An operation on `count` values. Those of
+ * the frame stay in memory until it has run. */
 static size_t run(const struct convlstm_steps *s, const size_t *in, int count,
                   struct operation op) {
   size_t all[2 + NAMES];
@@ -180,7 +181,7 @@ static size_t multiply(const struct convlstm_steps *s, size_t x, size_t y) {
                                 .guarded = true});
 }
 
-/* Of a clip, whose maps have their channels first. */
+/* Strides of a clip whose maps have channels first. */
 static struct strides maps_first(const struct shape *clip) {
   struct strides lies = strides_of(clip);
   lies.stride[AXIS_COLUMNS] = 1;
@@ -191,8 +192,8 @@ static struct strides maps_first(const struct shape *clip) {
 }
 
 /*
- * The clip with each map's channels in front, which all steps read: the sum of
- * their gradients lies so, and is then one of those that the input has.
+ * The clip with channels first in each map. All steps read it: their gradients
+ * are summed in this layout, and the sum becomes a gradient of the input.
  */
 static size_t clip_of(const struct layer *layer, struct tape *tape, size_t in) {
   struct strides lies = maps_first(layer->in[0]);
@@ -206,7 +207,7 @@ static size_t clip_of(const struct layer *layer, struct tape *tape, size_t in) {
                                             &lies, strides_values(&lies))});
 }
 
-/* The clip's map of a step: two views, whose gradients are whole clips. */
+/* The map of a step: two views, whose gradients have the size of the clip. */
 static size_t map_of(const struct convlstm_steps *s) {
   int64_t channels = shape_channels(s->layer->in[0]);
   struct extent all = *tape_extent(s->tape, s->frame[CLIP]);
@@ -260,7 +261,7 @@ static void cell_step(struct convlstm_steps *s) {
   s->frame[HIDDEN] = multiply(s, gate[2], activate(s, s->frame[CELL], "tanh"));
 }
 
-/* The last map, channels first; or all of them, seen with channels last. */
+/* The last map with channels first, or all maps viewed with channels last. */
 static uint32_t layout_of_maps(const struct layer *layer, struct tape *tape,
                                size_t hidden) {
   const struct convlstm *convlstm = layer->args;
@@ -271,8 +272,8 @@ static uint32_t layout_of_maps(const struct layer *layer, struct tape *tape,
 }
 
 /*
- * Cell by cell, operation by operation, as ndrplz/ConvLSTM_pytorch; the states
- * are put together when all are there.
+ * ndrplz/ConvLSTM_pytorch, operation by operation; the states are stacked after
+ * the last step.
  */
 static size_t step_by_step(const struct layer *layer, struct tape *tape,
                            const size_t *in) {

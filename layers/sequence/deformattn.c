@@ -1,11 +1,11 @@
 /*
- * deformattn: attention that reads a few places of maps in place of all of them
- * (Zhu et al. 2021, "Deformable DETR", arXiv 2010.04159).
+ * deformattn: attention that reads a few positions of each map (Zhu et al.
+ * 2021, "Deformable DETR", arXiv 2010.04159).
  *
- * What runs is `ms_deform_attn_core_pytorch` of fundamentalvision/Deformable-
- * DETR and `MSDeformableAttention` of lyuwenyu/RT-DETR: linear, softmax,
- * grid_sample of each map, a weighted sum. Theirs is also the order of the
- * parameters.
+ * It runs like `ms_deform_attn_core_pytorch` of
+ * fundamentalvision/Deformable-DETR and `MSDeformableAttention` of
+ * lyuwenyu/RT-DETR: linear, softmax, grid_sample of each map, a weighted sum.
+ * Parameters have their order.
  */
 #include "layers/sequence/deformattn.h"
 
@@ -85,7 +85,7 @@ static bool check_heads(const struct layer *layer) {
   return false;
 }
 
-/* So many rows in all. */
+/* Rows of all maps. */
 static int64_t all_rows(const struct layer *layer) {
   const struct deformattn *deform = layer->args;
   int64_t rows = 0;
@@ -94,8 +94,7 @@ static int64_t all_rows(const struct layer *layer) {
   return rows;
 }
 
-/* The maps of a pyramid are squares: what the last ones leave may be another.
- */
+/* Maps of a pyramid are square: offers the missing rows as one more map. */
 static void offer_square(struct diagnostic *d, int64_t left) {
   int64_t side = left > 0 && left < 1 << 30 ? (int64_t)sqrt((double)left) : 0;
   char map[32];
@@ -185,7 +184,7 @@ static void deformattn_params(const struct layer *layer,
             s.channels);
 }
 
-/* What is sampled and summed is no product of matrices, and is not counted: as
+/* Sampling and sums are not matrix products and are not counted, as for
  * `gridsample`, `mul` and `sum`. */
 static void deformattn_macs(const struct layer *layer, struct terms *terms) {
   struct deform_sizes s = deformattn_sizes(layer);

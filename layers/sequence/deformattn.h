@@ -1,4 +1,4 @@
-/* deformattn: its arguments and sizes, for its two files. */
+/* deformattn: arguments and sizes, shared by its two files. */
 #ifndef NETC_LAYERS_SEQUENCE_DEFORMATTN_H
 #define NETC_LAYERS_SEQUENCE_DEFORMATTN_H
 
@@ -10,7 +10,7 @@ struct deformattn {
   struct layer_ref at, values;
 };
 
-/* Where its projections stand among its parameters. */
+/* First parameter of each projection. */
 enum {
   DEFORM_OFFSETS = 0,
   DEFORM_WEIGHTS = 2,
@@ -18,18 +18,17 @@ enum {
   DEFORM_OUT = 6
 };
 
-/* The input that says where, and how many numbers that takes. */
+/* The input with positions, and the numbers of a point or a box. */
 enum { DEFORM_AT = 1, DEFORM_POINT = 2, DEFORM_BOX = 4 };
 
-/* The input that is read. */
+/* Index of the input that is read. */
 int deformattn_values(const struct deformattn *deform);
 
-/* Sizes of one sample. Products that pass 2^63 - 1 are that: their sums report
- * it later. */
+/* Sizes of one sample. Overflows are INT64_MAX, which later sums report. */
 struct deform_sizes {
   int64_t queries, channels, heads, dim; /* dim: features of a head */
-  int64_t maps, points, seen;            /* seen: places, by each head */
-  int64_t rows, row_channels;            /* of what is read */
+  int64_t maps, points, seen;            /* seen: positions read by a head */
+  int64_t rows, row_channels;            /* of the input that is read */
   int64_t weights, offsets;              /* of all heads of a query */
   int64_t places, numbers;               /* of `at`, for a query */
 };
@@ -39,7 +38,7 @@ struct deform_sizes deformattn_sizes(const struct layer *layer);
 int64_t deformattn_height(const struct sizes *map);
 int64_t deformattn_width(const struct sizes *map);
 
-/* The rows of a map. */
+/* Rows of a map. */
 int64_t deformattn_rows(const struct layer *layer, int map);
 
 /* layer->kind->trace */

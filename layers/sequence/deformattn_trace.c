@@ -1,10 +1,10 @@
-/* deformattn: the operations that a framework makes of it. */
+/* deformattn: the operations of a framework. */
 #include "layers/gridsample.h"
 #include "layers/math.h"
 #include "layers/sequence/deformattn.h"
 #include "layers/tape/lowering.h"
 
-enum { MOST_HELD = LIMIT_NUMBERS + 4 }; /* while an operation runs */
+enum { MOST_HELD = LIMIT_NUMBERS + 4 }; /* inputs of an operation */
 
 struct deform_recorder {
   const struct layer *layer;
@@ -13,7 +13,7 @@ struct deform_recorder {
   struct deform_sizes s;
 };
 
-/* So many values of each query. */
+/* Extent of `values` for each query. */
 static struct extent by_query(const struct deform_recorder *r, int64_t values) {
   return extent_sample(size_product(r->s.queries, values), WIDTH_NET);
 }
@@ -24,7 +24,7 @@ static struct strides places_strides(const struct deform_recorder *r) {
   return strides_dense(5, dim);
 }
 
-/* Meanwhile `held` are alive, too. */
+/* `held` values stay in memory until it has run. */
 static size_t project(const struct deform_recorder *r, const char *name,
                       size_t in, int64_t rows, int64_t out, int param,
                       const size_t *held, int held_count) {
@@ -55,7 +55,7 @@ static size_t project(const struct deform_recorder *r, const char *name,
                       .cast = CAST_LOW});
 }
 
-/* Of each query and head all places of all maps together. */
+/* Softmax over all positions of all maps, for each query and head. */
 static size_t soften(const struct deform_recorder *r, size_t weights) {
   const int64_t dim[3] = {r->s.queries, r->s.heads, r->s.seen};
   struct strides lies = strides_dense(3, dim);
@@ -69,7 +69,7 @@ static size_t soften(const struct deform_recorder *r, size_t weights) {
                          .cast = CAST_FULL});
 }
 
-/* A number with each value: torch.mul and div, or add and sub. */
+/* Arithmetic with a number: torch.mul and div, or add and sub. */
 static size_t with_number(const struct deform_recorder *r, size_t in,
                           enum opcode opcode, double number) {
   struct strides lies = places_strides(r);
@@ -86,8 +86,8 @@ static size_t with_number(const struct deform_recorder *r, size_t in,
   return tape_run_on(r->tape, in, op);
 }
 
-/* Two numbers of each of `at`, from `first` on: all heads and points have
- * them, and all maps unless each has its own. */
+/* Strides of two numbers of `at` from index `first`, broadcast to heads and
+ * points, and to maps unless each has its own. */
 static struct strides spread_places(const struct deform_recorder *r, size_t at,
                                     int64_t first) {
   struct strides lies = tape_strides(r->tape, at), out = places_strides(r);
@@ -102,7 +102,8 @@ static struct strides spread_places(const struct deform_recorder *r, size_t at,
   return out;
 }
 
-/* These of boxes, as a framework sees them; a plan reads them in the whole. */
+/* The same numbers of boxes as a slice,
+ * in a framework. A plan needs no slice. */
 static size_t cut_places(const struct deform_recorder *r, size_t at,
                          int64_t first) {
   struct strides lies = layout_as_seen(r->tape, at, r->layer->in[DEFORM_AT]);
@@ -113,7 +114,7 @@ static size_t cut_places(const struct deform_recorder *r, size_t at,
   return layer_cut(r->layer, r->tape, at, &lies);
 }
 
-/* Offsets, and what cut_places() gave: times width and height, plus x and y. */
+/* Offsets times width and height, or plus x and y of `at`. */
 static size_t with_places(const struct deform_recorder *r, size_t offsets,
                           size_t at, int64_t first, struct operation op) {
   struct strides out = places_strides(r);
@@ -129,7 +130,7 @@ static size_t with_places(const struct deform_recorder *r, size_t offsets,
   return tape_run(r->tape, &op);
 }
 
-/* Offsets of a map as parts of its width and height, for a plan. */
+/* In a plan: divides the offsets of a map by its width and height. */
 static size_t scale_map(const struct deform_recorder *r, size_t offsets,
                         int map) {
   const struct sizes *size = &r->deform->maps.at[map];
@@ -159,7 +160,7 @@ static size_t scale_map(const struct deform_recorder *r, size_t offsets,
   both.dim[2] = 2;
   both = strides_dense(3, both.dim);
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &both};
-  lowering_add(&does, 3); /* the last axis; the batch is in front */
+  lowering_add(&does, 3); /* the last axis; axis 0 is the batch */
   return tape_run(r->tape,
                   &(struct operation){
                       .name = "concat",
@@ -169,7 +170,7 @@ static size_t scale_map(const struct deform_recorder *r, size_t offsets,
                       .out = extent_sample(strides_values(&both), WIDTH_NET)});
 }
 
-/* The same of all maps. */
+/* scale_map() of all maps. */
 static size_t scale_maps(const struct deform_recorder *r, size_t offsets) {
   int maps = (int)r->s.maps;
   size_t parts[LIMIT_NUMBERS];
@@ -184,7 +185,7 @@ static size_t scale_maps(const struct deform_recorder *r, size_t offsets) {
     return parts[0];
   out = strides_dense(2, all);
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
-  lowering_add(&does, 2); /* the last axis; the batch is in front */
+  lowering_add(&does, 2); /* the last axis; axis 0 is the batch */
   return tape_run(r->tape,
                   &(struct operation){.name = "concat",
                                       .does = &does,
@@ -193,7 +194,7 @@ static size_t scale_maps(const struct deform_recorder *r, size_t offsets) {
                                       .out = by_query(r, r->s.offsets)});
 }
 
-/* torch.div by the sizes of the maps, a tensor of integers. */
+/* torch.div by the maps' sizes, an integer tensor. */
 static size_t by_maps(const struct deform_recorder *r, size_t offsets,
                       size_t *sizes) {
   if (r->tape->lowers)
@@ -211,7 +212,8 @@ static size_t by_maps(const struct deform_recorder *r, size_t offsets,
                                       .elementwise = true});
 }
 
-/* From 0 to 1, of boxes as parts of their size: points of a point each. */
+/* Positions from 0 to 1. Offsets are relative to the map, or for boxes to the
+ * box and the number of points. */
 static size_t locate(const struct deform_recorder *r, size_t offsets, size_t at,
                      size_t *sizes) {
   size_t middle = cut_places(r, at, 0), size;
@@ -230,8 +232,8 @@ static size_t locate(const struct deform_recorder *r, size_t offsets, size_t at,
                      (struct operation){.gradient = GRADIENT_SHARED});
 }
 
-/* Heads in front of positions and samples in one axis with them: a copy, but
- * of one sample. */
+/* Moves heads before positions and merges them
+ * with samples: a copy, unless the batch is 1. */
 static size_t by_heads(const struct deform_recorder *r, size_t in,
                        int64_t positions) {
   if (r->tape->lowers || positions == 1 || r->s.heads == 1)
@@ -244,8 +246,7 @@ static size_t by_heads(const struct deform_recorder *r, size_t in,
                                         .gradient = GRADIENT_SHARED});
 }
 
-/* The rows of each map, for a framework: torch.split. A plan reads them in the
- * whole. */
+/* torch.split: the rows of each map, in a framework. A plan needs no split. */
 static size_t split_maps(const struct deform_recorder *r, size_t value) {
   int maps = (int)r->s.maps;
   int64_t dim[2] = {0, r->s.channels};
@@ -271,16 +272,16 @@ static size_t split_maps(const struct deform_recorder *r, size_t value) {
   return first;
 }
 
-/* Of all places those of one map, [heads, queries, points, 2]. */
+/* Strides of the positions of one map: [heads, queries, points, 2]. */
 static struct strides places_of(const struct deform_recorder *r, int map) {
   struct strides lies = places_strides(r);
   lies.offset = map * lies.stride[2];
   lies = strides_move(&lies, 2, 4);
-  lies.rank--; /* the maps */
+  lies.rank--; /* drops the axis of the maps */
   return strides_move(&lies, 1, 0);
 }
 
-/* What is read of a map, which begins at row `begin` of the values. */
+/* Samples a map, whose first row of the values is `begin`. */
 static size_t sample(const struct deform_recorder *r, size_t value,
                      size_t places, int map, int64_t begin) {
   const struct sizes *size = &r->deform->maps.at[map];
@@ -294,7 +295,7 @@ static size_t sample(const struct deform_recorder *r, size_t value,
   size_t pair[2] = {value, places};
   lies[0].offset = size_product(begin, r->s.channels);
   for (int i = 0; i < 3; i++)
-    lowering_add(&does, 0); /* bilinear, zeros, corners need not meet */
+    lowering_add(&does, 0); /* bilinear, zeros, align_corners off */
   if (!r->tape->lowers) {
     seen.offset = map * seen.stride[2];
     seen.dim[2] = 1;
@@ -305,14 +306,14 @@ static size_t sample(const struct deform_recorder *r, size_t value,
   return gridsample_run(r->tape, pair, &does, &out);
 }
 
-/* All that a query sees, side by side: torch.stack. */
+/* torch.stack: all positions read by a query. */
 static size_t join(const struct deform_recorder *r, const size_t *found) {
   int maps = (int)r->s.maps;
   const int64_t own[3] = {r->s.queries, r->s.points, r->s.channels};
   const int64_t all[3] = {r->s.queries, r->s.seen, r->s.channels};
   struct strides lies[LIMIT_NUMBERS], out = strides_dense(3, all);
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
-  lowering_add(&does, 2); /* the points; the batch is in front */
+  lowering_add(&does, 2); /* the points; axis 0 is the batch */
   for (int i = 0; i < maps; i++)
     lies[i] = strides_dense(3, own);
   if (maps == 1 && r->tape->lowers)
@@ -328,7 +329,7 @@ static size_t join(const struct deform_recorder *r, const size_t *found) {
                    .gradient = GRADIENT_SHARED});
 }
 
-/* The weight of a place is that of all features of its head. */
+/* Multiplies all features of a head by the weight of the position. */
 static size_t weigh(const struct deform_recorder *r, size_t found,
                     size_t weights) {
   const int64_t dim[4] = {r->s.queries, r->s.seen, r->s.heads, r->s.dim};
@@ -351,8 +352,8 @@ static size_t weigh(const struct deform_recorder *r, size_t found,
                    .reduces = true});
 }
 
-/* The sum over all that is seen. A framework has positions last, and copies
- * them; until then its function has `held` in hand. */
+/* Sums over all positions read. A framework has queries last and copies the
+ * result, while its function holds the `held` values. */
 static size_t sum_up(const struct deform_recorder *r, size_t weighed,
                      const size_t *held, int held_count) {
   const int64_t dim[4] = {r->s.queries, r->s.heads, r->s.dim, r->s.seen};
@@ -398,7 +399,7 @@ size_t deformattn_trace(const struct layer *layer, struct tape *tape,
   size_t weights = project(&r, "weights", in[0], r.s.queries, r.s.weights,
                            DEFORM_WEIGHTS, NULL, 0);
   weights = soften(&r, weights);
-  size_t sizes = offsets; /* of boxes nothing more */
+  size_t sizes = offsets; /* unused for boxes */
   size_t at = locate(&r, offsets, in[DEFORM_AT], &sizes);
   size_t places = with_number(&r, at, DOES_SCALE, 2);
   places = with_number(&r, places, DOES_SHIFT, -1);
@@ -414,7 +415,7 @@ size_t deformattn_trace(const struct layer *layer, struct tape *tape,
   found[maps] = places;
   found[maps + 1] = turned;
   size_t sum = sum_up(&r, weighed, found, maps + 2);
-  /* A frame of Python has these until the end. */
+  /* Python's frame holds these until the end. */
   size_t held[] = {in[0],   in[DEFORM_AT], seen, value,
                    offsets, weights,       at,   sizes};
   return project(&r, "out", sum, r.s.queries, r.s.channels, DEFORM_OUT, held,

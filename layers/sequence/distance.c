@@ -1,4 +1,4 @@
-/* distances: indices of a table, by how far two positions are apart. */
+/* distances: table indices by the distance of two positions. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -29,7 +29,7 @@ static const struct arg_spec distances_specs[] = {
         .doc = "a buffer of the module, made once, as Swin's: never saved"),
     SPEC_END};
 
-/* With buckets: those that hold one distance each. */
+/* With buckets: the number of buckets with a single distance. */
 static int64_t exact_ones(const struct distances *distances) {
   return distances->buckets / (distances->causal ? 2 : 4);
 }
@@ -83,11 +83,10 @@ static bool distances_shape(struct layer *layer) {
 }
 
 /*
- * Numbers beside them while they are made: differences, of which T5's buckets
- * take several tensors as large, and the positions
- * (_relative_position_bucket of transformers/models/t5). A prediction has what
- * its operations touch: at most the two whose least they take, what that is,
- * and the distances; which way they are, too.
+ * Workspace. T5's buckets (_relative_position_bucket of transformers/models/t5)
+ * take several tensors of the result's size, and the positions. Inference has
+ * those that are operands at once: two inputs of a minimum, its result, the
+ * distances, and their signs unless causal.
  */
 static int64_t work_of(const struct distances *distances, int64_t all,
                        bool training) {
@@ -98,13 +97,14 @@ static int64_t work_of(const struct distances *distances, int64_t all,
   return training ? size_sum(all, steps) : all;
 }
 
-/* Each has 64 bits. */
+/* Bytes of the buffer: 64 bits each. */
 static int64_t distances_bytes(const void *args, const struct shape *out) {
   const struct distances *distances = args;
   return distances->buffer ? size_product(8, shape_values(out)) : 0;
 }
 
-/* They are made in every forward pass, once for all samples, or are there. */
+/* Computed in every forward pass, once
+ * for all samples, or read from a buffer. */
 static size_t distances_trace(const struct layer *layer, struct tape *tape,
                               const size_t *in) {
   const struct distances *distances = layer->args;

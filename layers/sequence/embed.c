@@ -1,11 +1,11 @@
-/* embed, posembed, token: how sequences begin. */
+/* embed, posembed, token: the first layers of a sequence model. */
 #include <inttypes.h>
 
 #include "base/check.h"
 #include "layers/layer.h"
 #include "layers/tape/lowering.h"
 
-/* Of learned positions and tokens, beside inputs of about 1. */
+/* Spread of learned positions and tokens, small beside inputs of about 1. */
 #define SMALL 0.1
 
 struct embed {
@@ -38,7 +38,7 @@ static void embed_params(const struct layer *layer, struct params *params) {
                                     .spread = spread_linear(embed->features)});
 }
 
-/* The gradient is a dense table: torch.nn.Embedding. */
+/* torch.nn.Embedding: the gradient is a dense table. */
 static size_t embed_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   struct strides out = strides_of(&layer->out);
@@ -59,8 +59,9 @@ LAYER_KIND(embed, "Sequence",
 enum { ROW_OF_POSITION = -1 };
 
 struct posembed {
-  int64_t longest; /* 0: as long as the input */
-  int64_t at;      /* the row for every position; ROW_OF_POSITION: its own */
+  int64_t longest; /* 0: the length of the input */
+  int64_t at;      /* row for every position; ROW_OF_POSITION: the position's
+                    * own */
   int fixed;
 };
 
@@ -123,7 +124,8 @@ static void posembed_params(const struct layer *layer, struct params *params) {
                                     .sines = posembed->fixed});
 }
 
-/* Its gradient is the sum over the batch; a row for all is looked up. */
+/* The table's gradient is the sum over the
+ * batch. A row for all positions is looked up. */
 static size_t posembed_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   const struct posembed *posembed = layer->args;
@@ -132,7 +134,7 @@ static size_t posembed_trace(const struct layer *layer, struct tape *tape,
   size_t pair[2] = {in[0]};
   struct strides lies[2] = {tape_strides(tape, in[0])};
   struct lowering does = {.opcode = DOES_ADD, .in = lies};
-  if (tape->lowers) { /* the first rows of the table, for every sample */
+  if (tape->lowers) { /* first rows of the table, for every sample */
     pair[1] = tape_parameter(tape, 0);
     lies[1] = strides_dense(lies[0].rank, lies[0].dim);
     for (int i = 0; one && i < lies[1].rank - 1; i++)
@@ -197,7 +199,7 @@ static size_t token_trace(const struct layer *layer, struct tape *tape,
   struct strides lies[2] = {strides_dense(2, sizes), tape_strides(tape, in[0])};
   struct lowering does = {.opcode = DOES_CONCAT, .in = lies, .out = &out};
   size_t pair[2];
-  lowering_add(&does, 1); /* the batch is in front */
+  lowering_add(&does, 1); /* axis 0 is the batch */
   if (tape->lowers) {
     pair[0] = tape_parameter(tape, 0);
     pair[1] = in[0];

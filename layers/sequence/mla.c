@@ -1,9 +1,9 @@
 /*
- * mla: attention whose keys and values come from a small latent vector
- * (DeepSeek-V2, arXiv 2405.04434), which is all that a context leaves behind.
+ * mla: attention whose keys and values come from a small latent vector, the
+ * only thing in its KV cache (DeepSeek-V2, arXiv 2405.04434).
  *
- * A head's queries and keys are `dim` features of their own and `rope` that
- * are turned by position, whose keys all heads share. What runs is that of
+ * Queries and keys of a head are `dim` features of its own, and `rope` features
+ * that are rotated; all heads share those of the keys. It runs like
  * transformers/models/deepseek_v2/modeling_deepseek_v2.py.
  */
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static const struct arg_spec mla_specs[] = {
         .doc = "whether the attention weights are ever stored"),
     SPEC_END};
 
-/* Products that pass 2^63 - 1 are that: their sums report it later. */
+/* Overflows are INT64_MAX, which later sums report. */
 struct mla_sizes {
   int64_t steps, channels, heads;
   int64_t dim, rope, vdim, key;  /* of a head; key: dim + rope */
@@ -91,7 +91,7 @@ static bool mla_shape(struct layer *layer) {
   return rope_check(layer, &mla->turns, true) && layer_same_shape(layer);
 }
 
-/* Its parameters by place; -1: it has none. */
+/* Indices of the parameters; -1: none. */
 struct mla_places {
   int q_down, q_norm, q, down, norm, up, out;
 };
@@ -130,7 +130,7 @@ static void mla_macs(const struct layer *layer, struct terms *terms) {
   terms_add_product(terms, s.steps, s.value, s.channels);
 }
 
-/* The latent vector and the keys that all heads share, of each position. */
+/* For each token: the latent vector and the keys that all heads share. */
 static int64_t mla_cache(const struct layer *layer, int64_t context) {
   const struct mla *mla = layer->args;
   return mla->causal ? size_product(context, sizes_of(layer).down) : 0;
@@ -150,7 +150,7 @@ static struct extent rows(const struct recorder *m, int64_t features) {
   return extent_sample(size_product(m->s.steps, features), WIDTH_NET);
 }
 
-/* Meanwhile `held` are alive, too. */
+/* `held` values stay in memory until it has run. */
 static size_t project_beside(const struct recorder *m, const char *name,
                              size_t in, int64_t out, int param,
                              const size_t *held, int held_count) {
@@ -197,8 +197,8 @@ static size_t normalise(const struct recorder *m, size_t in, int64_t width,
   return value;
 }
 
-/* Two parts of every head, or of every row if `heads` is 1: [heads, steps,
- * features]. */
+/* Two parts of every head, or with `heads`
+ * 1 of every row: [heads, steps, features]. */
 static size_t split(const struct recorder *m, size_t in, int64_t heads,
                     int64_t first, int64_t second) {
   const int64_t dim[4] = {1, m->s.steps, heads, size_sum(first, second)};
@@ -220,7 +220,8 @@ static size_t split(const struct recorder *m, size_t in, int64_t heads,
   return parts;
 }
 
-/* Neighbouring pairs; the runtime has heads behind positions. */
+/* Rotates neighbouring pairs. The runtime's
+ * kernel has heads behind positions. */
 static size_t rotate(const struct recorder *m, size_t in) {
   struct strides lies = tape_strides(m->r.tape, in), out;
   struct lowering does = {.in = &lies, .out = &out};
@@ -235,7 +236,8 @@ static size_t rotate(const struct recorder *m, size_t in) {
   return value;
 }
 
-/* A head's own features and the turned ones, which heads may share. */
+/* Concatenates a head's own features and
+ * the rotated ones, which heads may share. */
 static size_t join(const struct recorder *m, size_t own, size_t turned) {
   size_t pair[2] = {own, turned};
   struct tape *tape = m->r.tape;
@@ -248,7 +250,7 @@ static size_t join(const struct recorder *m, size_t own, size_t turned) {
     lies[1].dim[1] = m->s.heads;
     lies[1].stride[1] = 0;
   }
-  lowering_add(&does, 4); /* the last axis; the batch is in front */
+  lowering_add(&does, 4); /* the last axis; axis 0 is the batch */
   return tape_run(tape, &(struct operation){.name = "concat",
                                             .does = &does,
                                             .in = pair,
@@ -300,7 +302,7 @@ static size_t record(const struct recorder *m, size_t x) {
                               : attention_weigh(&m->r, q, k, up + 1);
   struct strides lies = strides_dense(2, (int64_t[]){s->steps, s->value});
   tape_see(m->r.tape, context, &lies);
-  /* A frame of Python has the input and the values until the end. */
+  /* Python's frame holds the input and the values until the end. */
   return project_beside(m, "out", context, s->channels, m->at.out,
                         (size_t[]){x, up + 1}, 2);
 }

@@ -1,13 +1,12 @@
 /*
- * moe: a router sends every token to some of several experts, whose results
- * it weighs (Shazeer et al. 2017, arXiv 1701.06538).
+ * moe: a router sends every token to some of several experts and weighs their
+ * results (Shazeer et al. 2017, arXiv 1701.06538).
  *
- * What runs, and what training keeps, is that of MixtralSparseMoeBlock
- * (transformers/models/mixtral/modeling_mixtral.py): expert after expert,
- * each on the tokens that chose it. The experts see tokens x top rows in
- * all, however these are spread over them, so that sums over the experts
- * need no assumption; what is alive while one of them runs does: that all
- * have as many.
+ * It runs like MixtralSparseMoeBlock
+ * (transformers/models/mixtral/modeling_mixtral.py): one expert after the
+ * other, each on the tokens that chose it. The experts process tokens x top
+ * rows in total, for any routing, so that sums over experts are exact. The
+ * memory while one expert runs assumes that all have equally many rows.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +20,7 @@ enum { NORM_ON = 1, NORM_OFF };
 
 struct moe {
   int64_t experts, top;
-  double capacity; /* 0: as many rows as come */
+  double capacity; /* 0: unlimited rows */
   int scores, norm, bias;
 };
 
@@ -46,7 +45,7 @@ static const struct arg_spec moe_specs[] = {
         .doc = "the router has a bias"),
     SPEC_END};
 
-/* Rows that one expert has room for; 0: there is no limit. */
+/* Maximum number of rows of an expert; 0: unlimited. */
 static int64_t capacity_of(const struct moe *moe, int64_t tokens) {
   double rows = ceil(moe->capacity * (double)tokens * (double)moe->top /
                      (double)moe->experts);
@@ -55,7 +54,7 @@ static int64_t capacity_of(const struct moe *moe, int64_t tokens) {
   return rows < 0x1p40 ? max_i64((int64_t)rows, 1) : (int64_t)1 << 40;
 }
 
-/* ..x top x C: a token's experts side by side; or experts x capacity x C. */
+/* ..x top x C: a row for each expert of a token; or experts x capacity x C. */
 static bool router_shape(struct layer *layer) {
   const struct moe *moe = layer->args;
   const struct shape *in = layer->in[0];
@@ -98,7 +97,7 @@ static void router_macs(const struct layer *layer, struct terms *terms) {
                                  .split = 2});
 }
 
-/* Which rows an expert sees depends on the values: no plan has that. */
+/* An expert's rows depend on values, so that no plan runs it. */
 static size_t unary(struct tape *tape, size_t in, struct operation op) {
   op.does = LOWERS(UNKNOWN, 0);
   return tape_run_on(tape, in, op);
@@ -128,7 +127,7 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
             (struct operation){.name = "top", .out = top, .kept = {places}});
   if (moe->norm != NORM_ON)
     return scores;
-  /* x /= x.sum(): the sum, and x as it was. */
+  /* x /= x.sum() keeps the sum and the old x. */
   return unary(
       tape, scores,
       (struct operation){.name = "norm",
@@ -137,7 +136,8 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                          .kept = {top, extent_sample(tokens, WIDTH_NET)}});
 }
 
-/* What all experts share: weights, a sum that begins at 0, who goes where. */
+/* Values shared by all experts: weights,
+ * the sum (initially 0) and the routing. */
 static void begin(const struct layer *layer, struct tape *tape, size_t x) {
   const struct moe *moe = layer->args;
   int64_t tokens = shape_rows(layer->in[0]);
@@ -163,7 +163,7 @@ static size_t router_trace(const struct layer *layer, struct tape *tape,
   if (turn->first)
     begin(layer, tape, in[0]);
   tape->share = turn->share;
-  /* Whose row it is, and which of its experts: two indices. */
+  /* Two indices for each row: its token and which of its experts. */
   turn->places =
       unary(tape, turn->mask,
             (struct operation){
@@ -194,7 +194,7 @@ static const struct layer_kind router = {
     .trace = router_trace,
 };
 
-/* The tokens again, with the features that the experts give. */
+/* The input's shape with the experts' features. */
 static bool moe_shape(struct layer *layer) {
   const struct shape *made = layer->in[0], *rows = layer->in[1];
   struct shape same = shape_with_channels(rows, shape_channels(made));
@@ -210,7 +210,7 @@ static bool moe_shape(struct layer *layer) {
   return true;
 }
 
-/* Rows are added to their tokens'. */
+/* Adds rows to their tokens. */
 static size_t combine(struct tape *tape, size_t weighed) {
   struct expert_turn *turn = tape->turn;
   size_t in[5] = {turn->sum, weighed, turn->places, turn->mask, turn->weights};
@@ -227,7 +227,7 @@ static size_t combine(struct tape *tape, size_t weighed) {
                                       .keeps = KEEPS_IN(1) | KEEPS_IN(2)});
 }
 
-/* Each row times its weight, and the rows of a token together. */
+/* Weighs each row, and adds up the rows of a token. */
 static size_t moe_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   struct expert_turn *turn = tape->turn;

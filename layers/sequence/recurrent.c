@@ -1,4 +1,4 @@
-/* rnn, lstm, gru: a state that runs along a sequence. */
+/* rnn, lstm, gru: a state that is updated along a sequence. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -9,7 +9,7 @@ enum {
   BIASES_NONE,
   BIASES_TWO,
   BIASES_ONE,
-  LOWERED_RESET_FIRST = 4 /* beside them, for the runtime */
+  LOWERED_RESET_FIRST = 4 /* a flag for the runtime, beside the biases */
 };
 
 static const struct arg_spec recurrent_specs[] = {
@@ -72,7 +72,7 @@ static int64_t directions(const struct layer *layer) {
   return recurrent_directions(layer->args);
 }
 
-/* Features that a layer of the stack reads. */
+/* Input features of a layer of the stack. */
 static int64_t features(const struct layer *layer, int64_t depth) {
   const struct recurrent *recurrent = layer->args;
   int64_t width;
@@ -83,7 +83,7 @@ static int64_t features(const struct layer *layer, int64_t depth) {
              : INT64_MAX;
 }
 
-/* Two words on one thing. */
+/* Refuses two arguments for the same setting. */
 static bool check_biases(const struct layer *layer) {
   const struct recurrent *recurrent = layer->args;
   bool chosen = recurrent->biases != BIASES_TWO;
@@ -136,7 +136,7 @@ static const char *name_at(const struct layer *layer, struct params *params,
   return arena_copy(params->arena, text.at, text.length);
 }
 
-/* Of both products of a direction: that of the input, and of the state. */
+/* Norms of both products of a direction: the input's and the state's. */
 static void norm_params(const struct layer *layer, struct params *params,
                         int64_t rows, int64_t i) {
   static const char *const products[] = {"bn_ih", "bn_hh"};
@@ -163,13 +163,13 @@ static void norm_params(const struct layer *layer, struct params *params,
     }
 }
 
-/* PyTorch's: two matrices, their biases for every direction of a layer. */
+/* PyTorch's parameters: two matrices and their biases for each direction. */
 static void recurrent_params(const struct layer *layer, struct params *params,
                              int64_t gates) {
   const struct recurrent *recurrent = layer->args;
   int64_t units = recurrent->units, rows;
   if (!mul_i64(gates, units, &rows))
-    rows = INT64_MAX; /* counted as an overflow later */
+    rows = INT64_MAX; /* reported as an overflow later */
   for (int64_t i = 0; i < recurrent->layers * directions(layer); i++) {
     const int64_t in[2] = {features(layer, i / directions(layer)),
                            recurrent_state(recurrent)};
@@ -216,24 +216,24 @@ static void recurrent_macs(const struct layer *layer, struct terms *terms,
 }
 
 /*
- * What a direction of a layer keeps of each step, for one unit; the states
- * before each step only for the gradients of its matrices.
+ * Values that a direction of a layer keeps for all steps. The states before
+ * each step are kept only for the gradients of its matrices.
  */
 static int64_t kept_values(const struct recurrent *recurrent, int64_t gates,
                            int64_t steps, bool trained) {
   int64_t units = recurrent->units, projected;
   bool normed = recurrent->norm, reset_first = recurrent->reset_first;
-  /* Cell by cell: both products, the last one from the second step on if
-   * nothing is trained; gates, states; gru: also one part of a sum, 1 - z. */
+  /* Cell by cell: both products (the state's from the second step on if nothing
+   * is trained), gates, states; gru: also a term of a sum, and 1 - z. */
   int64_t products = normed ? size_product(2 * steps - !trained, gates) : 0;
   if (gates == 1) /* the states, and the first one */
     return size_product(size_sum(products, steps + trained), units);
   int each = (normed && gates == 3 ? 8 : 6 + trained) - reset_first;
-  /* lstm: 4 gates, c before, tanh c, h before; gru: also 7, or 3 gates, 1 - z,
-   * h before and what is reset of it */
+  /* lstm: 4 gates, c before, tanh c, h before. gru: 7 as well, or with reset
+   * first 3 gates, 1 - z, h before and its reset part. */
   int64_t kept =
       size_product(size_sum(products, size_product(each, steps)), units);
-  /* with a projection also what comes before it; h before is projected */
+  /* with a projection also its input; h before is the projected one */
   return add_i64(kept, size_product(steps, recurrent->proj), &projected)
              ? projected
              : INT64_MAX;
@@ -261,7 +261,7 @@ size_t recurrent_dropout(const struct recurrent *recurrent, struct tape *tape,
                          .kept = {extent_sample(extent.count, WIDTH_MASK)}});
 }
 
-/* The layers one by one, each with all its steps and directions at once. */
+/* Each layer as one operation for all steps and directions. */
 static size_t whole_layers(const struct layer *layer, struct tape *tape,
                            size_t x, int64_t gates) {
   const struct recurrent *recurrent = layer->args;
@@ -279,7 +279,7 @@ static size_t whole_layers(const struct layer *layer, struct tape *tape,
   lowering_add(&does, biases_of(recurrent) |
                           (recurrent->reset_first ? LOWERED_RESET_FIRST : 0));
 
-  /* Cell by cell: those of a step; a prediction has all of them. */
+  /* Cell by cell, training needs one step; inference has all of them. */
   bool by_cell = recurrent->reset_first && tape->training;
   int64_t at_once = recurrent->norm ? 3 : by_cell ? 1 : steps;
   struct extent all = extent_sample(
@@ -312,7 +312,7 @@ static size_t whole_layers(const struct layer *layer, struct tape *tape,
   return x;
 }
 
-/* The steps of all samples, seen by samples. */
+/* A view with samples before steps. */
 static size_t by_samples(const struct layer *layer, struct tape *tape,
                          size_t x) {
   const struct recurrent *recurrent = layer->args;
@@ -336,7 +336,7 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
   if (recurrent->last && steps && !recurrent_has_cells(recurrent))
     return x;
   if (!recurrent->last && !tape->lowers)
-    tape->values.at[x].strides = LAYOUT_ROWS; /* step by step */
+    tape->values.at[x].strides = LAYOUT_ROWS; /* contiguous by step */
   if (!recurrent->last)
     return by_samples(layer, tape, x);
   struct strides one = strides_of(&layer->out);

@@ -1,4 +1,4 @@
-/* Inside rnn, lstm and gru: what their files share. */
+/* rnn, lstm and gru: shared by their files. */
 #ifndef NETC_LAYERS_SEQUENCE_RECURRENT_H
 #define NETC_LAYERS_SEQUENCE_RECURRENT_H
 
@@ -10,20 +10,20 @@ struct recurrent {
   double dropout;
 };
 
-/* Parameters of a direction of a layer. */
+/* Number of parameters of a direction of a layer. */
 int recurrent_param_count(const struct recurrent *recurrent);
 
-/* Features of the state that a step gives. */
+/* Features of the state after a step. */
 int64_t recurrent_state(const struct recurrent *recurrent);
 
 int64_t recurrent_directions(const struct recurrent *recurrent);
 
-/* Whether its cells are none that a library has: recurrent_cells.c */
+/* True if no library has its cells: recurrent_cells.c */
 bool recurrent_has_cells(const struct recurrent *recurrent);
 
 /*
- * Whether the tape has each step of its own, as a framework without a kernel
- * for all of them runs it.
+ * True if the tape has the operations of each step, as a framework without a
+ * kernel for all steps runs them.
  */
 bool recurrent_has_steps(const struct layer *layer, const struct tape *tape);
 
@@ -31,7 +31,7 @@ bool recurrent_has_steps(const struct layer *layer, const struct tape *tape);
 size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
                        int64_t gates);
 
-/* What is dropped between two layers. */
+/* Dropout between two layers. */
 size_t recurrent_dropout(const struct recurrent *recurrent, struct tape *tape,
                          size_t in, struct extent extent);
 

@@ -1,8 +1,8 @@
 /*
  * Recurrent layers whose cells no library has, operation by operation: with
- * batch norm inside, and a gru whose reset gate acts before the product. As
- * Normed and ResetFirst of tools/sequence_truth.py have them, whose variables
- * hold what they had before.
+ * batch norm inside, or a gru whose reset gate acts before the product. They
+ * run like Normed and ResetFirst of tools/sequence_truth.py, whose variables
+ * hold the old values until they are assigned.
  */
 #include "layers/sequence/recurrent_steps.h"
 
@@ -10,7 +10,7 @@ bool recurrent_has_cells(const struct recurrent *recurrent) {
   return recurrent->norm || recurrent->reset_first;
 }
 
-/* Products whose norms are the layer's parameters from 2 on. */
+/* A product with its norm; parameters of the norms start at 2. */
 static size_t normed(struct recurrent_run *s, size_t x, bool state,
                      const size_t held[2]) {
   enum { NORM_PARAMS = 4 }; /* scale, shift, and two buffers */
@@ -65,7 +65,7 @@ static size_t normed_gru(struct recurrent_run *s, const size_t both[2],
   return sum(s, made, recurrent_multiply(s, gate[1], hidden), s->unit);
 }
 
-/* The steps, each as a view. */
+/* A view of each step. */
 static size_t unbind(struct recurrent_run *s, size_t x) {
   struct extent step = *tape_extent(s->tape, x);
   step.count /= s->count;
@@ -87,7 +87,8 @@ static size_t normed_layer(struct recurrent_run *s, size_t x) {
     size_t now[2] = {normed(s, each + (size_t)i, false, none)};
     now[1] = normed(s, hidden, true, both);
     memcpy(both, now, sizeof both);
-    if (s->gates != 3) /* parts of an lstm's are there until new ones are */
+    if (s->gates != 3) /* views of an lstm's sums hold these until the next
+                        * step's */
       sums = recurrent_many(s, both, 2, &sums, s->gates == 4 && i > 0,
                             (struct operation){.name = "add",
                                                .out = s->all,
@@ -107,7 +108,7 @@ static size_t normed_layer(struct recurrent_run *s, size_t x) {
           .name = "stack", .out = out, .gradient = GRADIENT_SHARED});
 }
 
-/* The part of a parameter for two gates, and for the last one. */
+/* The rows of a parameter for two gates, and for the last gate. */
 static size_t split(struct recurrent_run *s, int index, int64_t rows) {
   struct extent two = extent_fixed(size_product(2 * rows, s->units), WIDTH_NET);
   struct extent one = extent_fixed(size_product(rows, s->units), WIDTH_NET);
@@ -119,7 +120,7 @@ static size_t split(struct recurrent_run *s, int index, int64_t rows) {
   return parts;
 }
 
-/* Of the state: weights `part` of the matrix and of its bias. */
+/* The state's product with `part` of the weights and of the bias. */
 static size_t product(struct recurrent_run *s, size_t x, const size_t *weights,
                       size_t part, struct extent out) {
   const size_t in[3] = {x, weights[0] + part, weights[1] + part};
@@ -152,8 +153,8 @@ static size_t reset_step(struct recurrent_run *s, size_t x, size_t hidden,
   return sum(s, made, recurrent_multiply(s, gate[1], hidden), s->unit);
 }
 
-/* The state's matrix is split once, and of every step's gradients both parts
- * are summed before they are put together. */
+/* The state's matrix is split once. The gradients of each part are summed over
+ * all steps, then concatenated. */
 static size_t reset_layer(struct recurrent_run *s, size_t x) {
   struct extent out = s->out;
   bool bias = recurrent_has_bias(s, true);

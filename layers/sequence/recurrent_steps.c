@@ -1,12 +1,12 @@
 /*
- * rnn, lstm and gru step by step, operation by operation: what PyTorch runs on
- * a CPU, where it has no kernel for a whole layer. Order, what is written in
- * place and what is held meanwhile are those of aten/src/ATen/native/RNN.cpp,
- * and were measured allocation by allocation: tests/data/sequence.csv.
+ * rnn, lstm and gru, operation by operation, as PyTorch runs them on a CPU
+ * without a kernel for whole layers. The order, in-place writes and held values
+ * are those of aten/src/ATen/native/RNN.cpp. They were measured allocation by
+ * allocation: tests/data/sequence.csv.
  */
 #include "layers/sequence/recurrent_steps.h"
 
-/* With more steps in all they are counted as one operation. */
+/* With more steps in total, each layer is one operation. */
 enum { MOST_STEPS = 2048 };
 
 bool recurrent_has_steps(const struct layer *layer, const struct tape *tape) {
@@ -54,7 +54,7 @@ static size_t add(struct recurrent_run *s, size_t x, size_t y) {
                                              .gradient = GRADIENT_SHARED});
 }
 
-/* x *= y: of x, y's gradient needs a copy. */
+/* x *= y: y's gradient needs a copy of x. */
 static size_t multiply_in_place(struct recurrent_run *s, size_t x, size_t y) {
   return recurrent_binary(s, x, y,
                           (struct operation){.name = "mul",
@@ -65,7 +65,7 @@ static size_t multiply_in_place(struct recurrent_run *s, size_t x, size_t y) {
                                              .guarded = true});
 }
 
-/* While `held` is there, too, if there is any. */
+/* x * y, while `held` stays in memory; SIZE_MAX: none. */
 static size_t multiply_beside(struct recurrent_run *s, size_t x, size_t y,
                               size_t held) {
   const size_t in[2] = {x, y};
@@ -135,8 +135,8 @@ size_t recurrent_project(struct recurrent_run *s, size_t hidden) {
                          .guarded = true});
 }
 
-/* Gates: input, forget, cell, output. Who calls it has the cell until there is
- * a new one. */
+/* Gates: input, forget, cell, output. The caller
+ * holds the old cell until there is a new one. */
 static size_t lstm_step(struct recurrent_run *s, size_t x, size_t hidden,
                         size_t *cell) {
   size_t all = add(s, recurrent_matrix(s, hidden, true, s->all, SIZE_MAX), x);
@@ -175,16 +175,16 @@ static size_t gru_step(struct recurrent_run *s, size_t x, size_t hidden) {
 }
 
 /*
- * A direction of a layer: all inputs at once, then step after step; their
- * states side by side. `gates`: of the direction before, which are held until
- * there are new ones; then these.
+ * A direction of a layer: the products of all inputs, then step after step,
+ * then a stack of the states. `gates` holds those of the direction before until
+ * the new ones replace them.
  */
 static size_t direction(struct recurrent_run *s, size_t x, bool reverse,
                         size_t *outs, size_t *gates, size_t last) {
   struct extent all = s->all, out = s->out;
   all.count = size_product(s->count, all.count);
   out.count = size_product(s->count, out.count);
-  if (s->copies) /* by the product */
+  if (s->copies) /* made by the product */
     x = recurrent_unary(s, x,
                         (struct operation){.name = "copy",
                                            .out = *tape_extent(s->tape, x),
@@ -244,8 +244,8 @@ size_t recurrent_zeros(struct recurrent_run *s, int64_t count) {
                                       .out = extent_sample(count, WIDTH_NET)});
 }
 
-/* The last layer's state after the last step, of both directions side by side:
- * of those of all layers, which it is a part of. */
+/* The last layer's state after the last step, both directions concatenated: a
+ * view of the states of all layers. */
 static size_t last_state(struct recurrent_run *s, size_t states) {
   struct extent both = s->out;
   if (recurrent_directions(s->recurrent) == 1)
@@ -267,8 +267,8 @@ static size_t last_state(struct recurrent_run *s, size_t states) {
                                              .gradient = GRADIENT_SHARED});
 }
 
-/* What the layer gives: all states of its last layer, or the last one. The last
- * states of all layers are made, whoever wants them. */
+/* The layer's output: all states of its last layer, or the last state. The last
+ * states of all layers are computed in any case. */
 static size_t finals(struct recurrent_run *s, size_t out, size_t count) {
   struct extent extent = s->out;
   size_t held[5], made = 0;
@@ -317,7 +317,7 @@ size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
   if (recurrent_has_cells(recurrent))
     return recurrent_cells(&s, in);
   s.read = in;
-  s.copies = s.count > 1 && /* one step is a matrix as it lies */
+  s.copies = s.count > 1 && /* one step is already a matrix */
              !layout_lies_by_steps(tape, in, recurrent->batch_first);
   if (recurrent->batch_first)
     in = recurrent_unary(&s, in,

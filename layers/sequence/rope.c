@@ -1,4 +1,4 @@
-/* rope: its base, and how it is stretched. */
+/* rope: checks and lowers base and stretch. */
 #include "layers/sequence/rope.h"
 
 #include "layers/tape/lowering.h"

@@ -1,14 +1,14 @@
-/* rope: how far positions rotate the features of a head. */
+/* rope: rotates the features of a head by position. */
 #ifndef NETC_LAYERS_SEQUENCE_ROPE_H
 #define NETC_LAYERS_SEQUENCE_ROPE_H
 
 #include "layers/layer.h"
 
 /*
- * Pair i of D features is rotated by position / base^(2 i / D) (Su et al.
- * 2021, "RoFormer", arXiv 2104.09864), and slower where nets are made to read
- * on: positions divided by `stretch` (arXiv 2306.15595), or what Llama 3.1
- * does if `trained` is given (runtime/turn.h). 0: not given.
+ * Pair i of D features is rotated by position / base^(2 i / D) (Su et al. 2021,
+ * "RoFormer", arXiv 2104.09864). To extend the context, positions are divided
+ * by `stretch` (arXiv 2306.15595), or with `trained` as in Llama 3.1
+ * (runtime/turn.h). 0: not given.
  */
 struct rope_rule {
   double base, stretch;
@@ -29,11 +29,11 @@ struct rope_rule {
               "positions in which what rotates less than once is stretched, " \
               "and what rotates 4 times is not: Llama 3.1")
 
-/* Reports, and returns false, what is said of it that changes nothing. */
+/* Reports an error and returns false if an option has no effect. */
 bool rope_check(const struct layer *layer, const struct rope_rule *rule,
                 bool turns);
 
-/* Writes opcode, numbers and reals; neighbours: of pairs 2 i and 2 i + 1. */
+/* Sets opcode, numbers and reals. `neighbours`: pairs are 2 i and 2 i + 1. */
 void rope_lower(struct lowering *does, const struct rope_rule *rule,
                 bool neighbours);
 

@@ -1,11 +1,11 @@
 /*
- * ssm: a selective state space, the mixer of Mamba (arXiv 2312.00752), and of
- * Mamba 2 (arXiv 2405.21060) where it has heads.
+ * ssm: a selective state space, the mixer of Mamba (arXiv 2312.00752), or with
+ * heads that of Mamba 2 (arXiv 2405.21060).
  *
- * `naive` runs as MambaMixer.slow_forward of transformers/models/mamba, which
- * keeps every state; `fused` as mamba_inner_fn and, with heads,
- * mamba_split_conv1d_scan_combined of state-spaces/mamba, which compute most
- * of it once more: what these keep was read in their save_for_backward
+ * `naive` runs like MambaMixer.slow_forward of transformers/models/mamba, which
+ * keeps every state. `fused` runs like mamba_inner_fn or, with heads,
+ * mamba_split_conv1d_scan_combined of state-spaces/mamba, which recompute most
+ * of it. Kept tensors are those of their save_for_backward
  * (mamba_ssm/ops/selective_scan_interface.py, ops/triton/ssd_combined.py).
  */
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "layers/tape/lowering.h"
 
 enum { SSM_FUSED = 1, SSM_NAIVE };
-enum { CHUNK = 2048 }; /* positions between states that the kernel keeps */
+enum { CHUNK = 2048 }; /* positions between two states that the kernel keeps */
 
 struct ssm {
   int64_t state, conv, expand, rank, heads, groups;
@@ -43,12 +43,12 @@ static const struct arg_spec ssm_specs[] = {
         .doc = "whether every state is stored"),
     SPEC_END};
 
-/* Products that pass 2^63 - 1 are that: their sums report it later. */
+/* Overflows are INT64_MAX, which later sums report. */
 struct ssm_sizes {
   int64_t steps, channels, inner, state, conv, rank, heads, groups;
   int64_t mixed; /* channels of the convolution */
   int64_t front; /* features of the first projection */
-  int64_t dbl;   /* of steps, what enters and what leaves the state */
+  int64_t dbl;   /* features for steps, and for input and output of the state */
 };
 
 static struct ssm_sizes sizes_of(const struct layer *layer) {
@@ -76,9 +76,9 @@ static struct ssm_sizes sizes_of(const struct layer *layer) {
   return s;
 }
 
-/* The state, and the positions that the convolution will read once more:
-   vllm/model_executor/layers/mamba/mamba_utils.py, MambaStateShapeCalculator.
- */
+/* The state, and the positions in the convolution's window:
+ * vllm/model_executor/layers/mamba/mamba_utils.py,
+ * MambaStateShapeCalculator. */
 static int64_t ssm_state(const struct layer *layer) {
   struct ssm_sizes s = sizes_of(layer);
   return size_sum(size_product(s.inner, s.state),
@@ -113,11 +113,11 @@ static bool ssm_shape(struct layer *layer) {
   return check_heads(layer, &s) && layer_same_shape(layer);
 }
 
-/* Parameters, by their place. */
+/* Indices of the parameters. */
 enum { INSIDE, CONV, CONV_BIAS, X, STEP, STEP_BIAS, DECAY, SKIP, OUTSIDE };
 enum { HEADS_STEP = X, HEADS_DECAY, HEADS_SKIP, HEADS_NORM, HEADS_OUTSIDE };
 
-/* transformers' names. */
+/* Names of transformers. */
 static void ssm_params(const struct layer *layer, struct params *params) {
   struct ssm_sizes s = sizes_of(layer);
   params_add_matrix(params, "in_proj.weight", s.channels, s.front);
@@ -146,7 +146,7 @@ static void ssm_params(const struct layer *layer, struct params *params) {
   params_add_matrix(params, "out_proj.weight", s.inner, s.channels);
 }
 
-/* Projections, the convolution, and what leaves the state. */
+/* Projections, the convolution, and the state's output. */
 static void ssm_macs(const struct layer *layer, struct terms *terms) {
   struct ssm_sizes s = sizes_of(layer);
   terms_add_product(terms, s.steps, s.channels, s.front);
@@ -164,12 +164,12 @@ struct ssm_recorder {
   struct ssm_sizes s;
 };
 
-/* Features of every step. */
+/* Extent of features of every step. */
 static struct extent rows(const struct ssm_recorder *r, int64_t features) {
   return extent_sample(size_product(r->s.steps, features), WIDTH_NET);
 }
 
-/* The runtime has no kernel for the scan; so none of it is lowered. */
+/* The runtime has no kernel for the scan, so that nothing is lowered. */
 static size_t run(const struct ssm_recorder *r, const size_t *in, int count,
                   struct operation op) {
   op.in = in;
@@ -178,7 +178,7 @@ static size_t run(const struct ssm_recorder *r, const size_t *in, int count,
   return tape_run(r->tape, &op);
 }
 
-/* `rows_in`: how they lie; channels of steps do one by one. */
+/* `rows_in`: order of the input's rows; in steps, channels are contiguous. */
 static size_t project(const struct ssm_recorder *r, const char *name, size_t in,
                       int64_t out, int param, int count,
                       enum row_order rows_in) {
@@ -222,8 +222,8 @@ static size_t multiply(const struct ssm_recorder *r, size_t a, size_t b,
 }
 
 /*
- * exp(-exp(A_log) * step) for each step, channel and value of the state. What
- * A_log's gradient reads is kept if that is trained.
+ * exp(-exp(A_log) * step) for each step, channel and value of the state.
+ * Tensors for the gradient of A_log are kept if it is trained.
  */
 static size_t decay(const struct ssm_recorder *r, size_t step,
                     struct extent all) {
@@ -243,9 +243,9 @@ static size_t decay(const struct ssm_recorder *r, size_t step,
 }
 
 /*
- * Gradients of decays and inputs, each as large as all of them, step by step,
- * beside those that are made. One state is there last; of two steps the second
- * has seen all of the gradient that is given, of one there is no sum.
+ * Values of the gradients of decays and inputs, each of full size, which steps
+ * make beside the result. One state is left at the end. With two steps the
+ * second has the whole given gradient; with one step nothing is summed.
  */
 static int64_t gradients_of_steps(const struct ssm_sizes *s) {
   int64_t states = size_product(size_product(2, s->steps) - 1, s->state);
@@ -253,7 +253,7 @@ static int64_t gradients_of_steps(const struct ssm_sizes *s) {
   return s->steps == 1 ? 0 : size_product(s->inner, states - seen);
 }
 
-/* state = decay * state + input; every one is kept, the first one, too. */
+/* state = decay * state + input. Every state is kept, also the first. */
 static size_t scan(const struct ssm_recorder *r, size_t decays, size_t input,
                    size_t leaves, struct extent all) {
   const size_t in[3] = {decays, input, leaves};
@@ -261,8 +261,8 @@ static size_t scan(const struct ssm_recorder *r, size_t decays, size_t input,
                                 size_product(r->s.inner, r->s.state));
   struct extent back = all;
   back.count = gradients_of_steps(&r->s);
-  /* The last step's product, and in a prediction the state before it, where
-     one output is not there yet; or outputs of all steps, put together. */
+  /* Training: the last product, or the outputs of all steps for the stack.
+   * Inference: also the state before, when one output is not there yet. */
   bool keeps = r->tape->training;
   int64_t last = size_product(keeps ? 1 : 2, r->s.state) - 1;
   int64_t work =
@@ -280,7 +280,7 @@ static size_t scan(const struct ssm_recorder *r, size_t decays, size_t input,
 /* y + x * D */
 static size_t skip(const struct ssm_recorder *r, size_t y, size_t x) {
   const size_t in[2] = {y, x};
-  bool trains = tape_trains(r->tape, SKIP); /* its product is summed up */
+  bool trains = tape_trains(r->tape, SKIP); /* the product is summed */
   return run(r, in, 2,
              (struct operation){.name = "skip",
                                 .out = rows(r, r->s.inner),
@@ -301,7 +301,7 @@ static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
   size_t read = tape_rows(r->tape, in, &order);
   size_t halves =
       split(r, project(r, "in", read, s->front, INSIDE, 1, order), 2);
-  /* Padded on both sides; what lies after the last position is cut off. */
+  /* Padded on both sides; positions after the last are cropped. */
   int64_t padded = size_product(size_sum(s->steps, s->conv - 1), s->inner);
   size_t x = run(r, &halves, 1,
                  (struct operation){.name = "conv",
@@ -323,7 +323,7 @@ static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
   return project(r, "out", y, s->channels, OUTSIDE, 1, turned);
 }
 
-/* What the kernel of Mamba keeps besides the first projection's output. */
+/* Values that Mamba's kernel keeps besides the first projection's output. */
 static struct extent kept_fused(const struct ssm_recorder *r) {
   const struct ssm_sizes *s = &r->s;
   int64_t values =
@@ -335,12 +335,12 @@ static struct extent kept_fused(const struct ssm_recorder *r) {
                        WIDTH_NET);
 }
 
-/* And that of Mamba 2: its output before the norm, and a factor a row. */
+/* Mamba 2 also keeps its output before the norm, and a factor for each row. */
 static struct extent kept_heads(const struct ssm_recorder *r) {
   return rows(r, size_sum(r->s.inner, r->s.groups));
 }
 
-/* Its output is computed once more for the gradient of the last matrix. */
+/* The output is recomputed for the gradient of the last matrix. */
 static size_t fused(const struct ssm_recorder *r, size_t in) {
   const struct ssm_sizes *s = &r->s;
   int64_t decays = s->heads ? s->heads : size_product(s->inner, s->state);

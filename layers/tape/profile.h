@@ -14,31 +14,27 @@ struct profile {
   const char *said;      /* a report's note on the figures */
   int64_t block;         /* allocations are rounded up to a multiple; bytes */
   bool byte_masks;       /* dropout keeps one byte a value, not the type's */
-  bool sums_in_place;    /* dropout keeps one byte a value, not the net's
-                          * element */
+  bool sums_in_place;    /* dropout keeps one byte a value */
   bool concat_anew;      /* gradients of a fan-out are added to the first one */
   bool mean_keeps_input; /* a global mean saves what it averaged */
   bool keeps_numbers;    /* a product keeps numbers as tensors */
-  bool slow_volumes;     /* a deconv of volumes first allocates its input's
-                          * size */
-  bool unfold_keeps_input; /* backward of unfold reads the input for its size */
-  bool turned_products;    /* a product by sample, if its matrix is
+  bool slow_volumes;     /* a deconv of volumes allocates its input's size */
+  bool unfold_keeps_input; /* backward of unfold reads the input */
+  bool turned_products;    /* a product by sample, if the matrix is
                             * transposed */
   bool maps_prelu;         /* prelu's output has a map's memory format */
   bool recurrent_steps;    /* recurrent layers run step by step */
   bool pool_indices;       /* maximum pooling writes int64 places */
   bool fused_attention;    /* attention weights are never stored */
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
-  bool packed_keeps_input; /* a product with a matrix in blocks keeps its input,
-                            * and unpacks the matrix in f16 before bf16 */
+  bool packed_keeps_input; /* a product keeps its input if its matrix is in
+                            * blocks, and unpacks that in f16 before bf16 */
   bool caches;             /* a caching allocator with segments */
-  bool foreach_optimizer;  /* an optimizer step updates all parameters at
-                            * once */
+  bool foreach_optimizer;  /* an optimizer step updates all parameters */
   int64_t context;         /* typical bytes of a device's context */
-  int64_t workspace;       /* bytes of a cuBLAS handle, unless the card has
-                            * others (sema/model/contexts.def) */
-  int64_t beside;          /* bytes that vLLM reserves for all but tensors,
-                            * without the context */
+  int64_t workspace;       /* bytes of a cuBLAS handle; some cards have others
+                            * (sema/model/contexts.def) */
+  int64_t beside;          /* bytes vLLM reserves beside tensors and context */
   int reserve;             /* percent of a step that an estimate keeps free */
 };
 

@@ -69,16 +69,15 @@ enum map_order {
   MAP_FIRST,  /* channels first */
 };
 
-/* Gradients that are copied to be contiguous; each value includes those
- * above. */
+/* Gradients that are copied to be contiguous;
+ * each value includes those above. */
 enum tape_packing {
   PACKS_NOTHING,
   PACKS_PLACES, /* expanded over positions that are viewed as one axis */
   PACKS_PARTS,  /* slices of a larger one, with gaps between samples */
   PACKS_VALUES, /* one expanded number */
   PACKS_MAPS,   /* a map with channels last */
-  PACKS_FIRST,  /* a map with channels first, unless it has one channel or
-                 * position */
+  PACKS_FIRST,  /* a map with channels first, unless trivial */
 };
 
 /* The element type of an operation under ATen/autocast_mode.h. */
@@ -94,8 +93,8 @@ enum { KEEPS_OUT = 1 << 8 };
 struct lowering; /* lowering.h; few files need it */
 struct tape_lowered;
 
-/* An operation as a layer records it. facts.def lists the members; unused ones
- * are zero. */
+/* An operation as a layer records it. facts.def
+ * lists the members; unused ones are zero. */
 struct operation {
 #define SAID(type, member) type member;
 #define FACT SAID
@@ -107,8 +106,8 @@ struct operation {
 struct tape_value {
   uint32_t extent; /* tape_extent() */
   uint32_t storage;
-  uint32_t strides;     /* if the tape lowers, in `numbers`; else see
-                         * layout.h */
+  uint32_t strides;     /* index in `numbers` if the tape lowers, else in
+                         * `layouts`: layout.h */
   uint32_t param;       /* the model's parameter, from 1; 0: none */
   uint32_t param_count; /* this one and those after it */
   uint32_t first_part;  /* of a concat, in tape->parts */
@@ -127,8 +126,7 @@ struct tape_storage {
   uint32_t sample;  /* extent of a sample: tape_sample_values() */
   int32_t pending;  /* layers that have yet to read it */
   int32_t node;     /* the node that allocates it */
-  uint32_t view_of; /* the storage that it aliases at a batch of 1, from 1; 0:
-                     * none */
+  uint32_t view_of; /* the storage it aliases at batch 1, from 1; 0: none */
   uint32_t weight;  /* the model's parameter, from 1; 0: none */
   bool owned : 1;   /* neither a parameter nor an input of the net */
   bool saved : 1;
@@ -136,8 +134,7 @@ struct tape_storage {
   bool stays : 1;      /* a module holds it until it is computed again */
 };
 
-/* Facts of a recorded operation: facts.def has the members. Equal facts are
- * shared. */
+/* Facts of a recorded operation: facts.def has the members. Shared if equal. */
 struct op_facts {
 #define FACT(type, member) type member;
 #define FOUND FACT
@@ -193,7 +190,8 @@ struct expert_turn {
  * that keeps less, or one on a 32-bit copy of 16-bit rows. */
 enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT, NORMS_FLOAT };
 
-/* Indices into the tape's arrays. */
+/* Kernels for norms of rows: as in the profile, fused, fused and keeping less,
+ * or on a copy in 32 bits. */
 typedef VEC(uint32_t) tape_places;
 
 struct tape {
@@ -208,7 +206,9 @@ struct tape {
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;
-  VEC(struct extent) extents;      /* each once, if a recent one is equal */
+  VEC(struct extent)
+  extents;                         /* a gradient ended before all that needs
+                                    * one */
   VEC(struct tape_layout) layouts; /* the same; see layout.h */
   const struct op_facts **recent;  /* facts.c */
   uint32_t *recent_extents;
@@ -218,7 +218,7 @@ struct tape {
   size_t part_count;  /* parts of all concats in total */
   tape_places params; /* indices in the model; only in training, or if the tape
                        * lowers */
-  size_t fence;       /* storages before it are not overwritten: checkpoints */
+  size_t fence;       /* indices in the model, if it trains or lowers */
 
   /* For a net that will run: computations and their strides. */
   bool lowers;
@@ -229,10 +229,9 @@ struct tape {
   numbers; /* numbers of lowered operations, and
             * strides */
   VEC(uint32_t)
-  strides; /* of inputs, parameters and outputs: index in
-            * `numbers` */
+  strides; /* of lowered operations, and strides */
 
-  bool *copied;       /* mixed: by parameter, true if it has a 16-bit copy */
+  bool *copied;       /* of inputs, parameters, outputs: in `numbers` */
   uint32_t *computed; /* by parameter: the value, from 1, that a module holds */
 
   struct expert_turn *turn;  /* NULL: outside a block of experts */
@@ -272,8 +271,8 @@ static inline size_t tape_input(const struct tape *tape,
   return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
 }
 
-/* The extent of a value, and of its storage. Valid until the tape records
- * another. */
+/* The extent of a value, and of its storage.
+ * Valid until the tape records another. */
 static inline const struct extent *tape_extent(const struct tape *tape,
                                                size_t value) {
   return &tape->extents.at[tape->values.at[value].extent];
@@ -391,11 +390,11 @@ size_t tape_dense(struct tape *tape, size_t in);
  * at a batch of 1 a view unless `rows` is ROWS_APART. */
 size_t tape_together(struct tape *tape, size_t in, enum row_order rows);
 
-/* `in` as rows of a matrix, copied if they are apart. Sets the result's
- * order. */
+/* `in` as rows of a matrix, copied if they
+ * are apart. Sets the result's order. */
 size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows);
 
-/* A parameter of the layer as a value. */
+/* `in` as rows of a matrix, copied if they are apart; sets their order. */
 size_t tape_parameter(struct tape *tape, int index);
 
 /* True if that parameter of the layer is trained. */
