@@ -7,8 +7,8 @@
 
 #include "base/guard.h"
 
-/* Under ASan the rest of a block is poisoned, and a few bytes after each
-   request stay so: what runs past the end of one is seen. */
+/* With ASan, free space of a block is poisoned, and so are a few bytes after
+ * each allocation: an access past its end is reported. */
 #if defined __has_feature
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__
@@ -24,13 +24,13 @@ enum { ARENA_GAP = 0 };
 #endif
 
 enum {
-  ARENA_ALIGN = 8,         /* no type here needs more */
+  ARENA_ALIGN = 8,         /* enough for all types in use */
   ARENA_BLOCK = 64 * 1024, /* bytes; larger requests get their own block */
 };
 
 struct arena_block {
   struct arena_block *next, *prev;
-  size_t size; /* of the whole block, this header included */
+  size_t size; /* bytes of the block, with this header */
 };
 
 static size_t header_size(void) {
@@ -71,7 +71,7 @@ void arena_close(struct arena *arena) {
 
 void arena_open_in(struct arena *arena, struct arena *outer) {
   arena_open(arena, outer->resize, outer->user);
-  outer = arena_deepest(outer); /* it is closed after this one */
+  outer = arena_deepest(outer); /* the outer one is closed after this one */
   arena->outer = outer;
   arena->earlier = outer->inner;
   outer->inner = arena;
@@ -113,7 +113,7 @@ static struct arena_block *new_block(struct arena *arena, size_t payload) {
   return block;
 }
 
-/* The bytes of a request, at least one. */
+/* Bytes of an allocation, at least one. */
 static size_t round_up(struct arena *arena, size_t count, size_t size) {
   if (size && count > (SIZE_MAX / 2 - ARENA_ALIGN) / size)
     arena_fail(arena);
@@ -186,7 +186,8 @@ char *arena_copy(struct arena *arena, const char *bytes, size_t length) {
   return copy;
 }
 
-/* A large array has a block of its own, which the allocator can extend. */
+/* A large array has a block of its own, which the allocator
+ * can extend in place. */
 static char *grow_own_block(struct arena *arena, char *at, size_t bytes) {
   struct arena_block *old = (void *)(at - header_size());
   struct arena_block *block =

@@ -20,48 +20,49 @@ struct arena {
   struct arena_block *blocks;
   char *next; /* free space of the current block */
   char *end;
-  struct guard *guard;         /* where arena_fail goes */
-  struct arena *outer, *inner; /* arena_open_in: inner ones close first */
-  struct arena *earlier;       /* opened in the same one, and closed later */
+  struct guard *guard;         /* arena_fail() jumps there */
+  struct arena *outer, *inner; /* arena_open_in(); inner ones close first */
+  struct arena *earlier;       /* the one opened before in the same arena;
+                                * closes later */
 };
 
 /* `resize` may be NULL for the C library's allocator. */
 void arena_open(struct arena *arena, netc_resize_fn *resize, void *user);
 
-/* Frees all that was ever allocated from it. */
+/* Frees everything allocated from it. */
 void arena_close(struct arena *arena);
 
 /*
- * Zeroed room for `count` items of `size` bytes. Never returns NULL: an
- * overflow or a failing allocator goes to the arena's guard, so that no
- * caller needs an error path for it.
+ * Zeroed memory for `count` items of `size` bytes. Never returns NULL: on
+ * overflow or without memory it jumps to the arena's guard, so that callers
+ * need no error path.
  */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
-/* The same without zeros, for what is written before it is read. */
+/* arena_alloc() without zeroing, for memory that is written
+ * before it is read. */
 void *arena_room(struct arena *arena, size_t count, size_t size);
 
-/* Gives back `bytes` at `at`, if nothing was allocated after them, or if they
-   are so many that they have a block of their own. */
+/* Frees `bytes` at `at` if they are the last allocation, or so many that they
+ * have a block of their own. */
 void arena_take_back(struct arena *arena, void *at, size_t bytes);
 
-/* A place in an arena, to give back all that was allocated after it. */
+/* A position in an arena, to free everything allocated after it. */
 struct arena_mark {
   char *next, *end;
 };
 
 struct arena_mark arena_mark(const struct arena *arena);
 
-/* Gives it back, as far as it lies in the block of the mark. */
+/* Frees to the mark, if the current block is still the mark's. */
 void arena_release(struct arena *arena, struct arena_mark mark);
 
-/* A copy of `length` bytes with a NUL after it. */
+/* Copies `length` bytes and appends a NUL. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 
 /*
- * An array `at` with room for `*room` items of which `count` are used,
- * made larger; what is new is not zeroed. The old array must not be used
- * afterwards.
+ * Enlarges the array `at` with room for `*room` items, of which `count` are
+ * used. New items are not zeroed. The old array must not be used afterwards.
  */
 void *arena_grow(struct arena *arena, void *at, size_t *room, size_t count,
                  size_t size);
@@ -73,18 +74,18 @@ void *arena_grow_by(struct arena *arena, void *at, size_t *room, size_t count,
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), 1, sizeof(type)))
 
 /*
- * An arena inside another, for what is needed only for a while: close it when
- * it is over. Out of memory closes it and goes to where `outer` says.
+ * Opens an arena inside another, for temporary memory; the caller closes it.
+ * Out of memory closes it and jumps to the guard of `outer`.
  */
 void arena_open_in(struct arena *arena, struct arena *outer);
 
-/* The outermost arena, whose guard is gone to when memory runs out. */
+/* The outermost arena, whose guard handles running out of memory. */
 struct arena *arena_root(struct arena *arena);
 
-/* The innermost one that is open inside it; itself, if there is none. */
+/* The innermost arena that is open inside it, or itself. */
 struct arena *arena_deepest(struct arena *arena);
 
-/* Goes to the guard of the outermost one. */
+/* Jumps to the guard of the outermost arena. */
 _Noreturn void arena_fail(struct arena *arena);
 
 /* A growing array: struct { type *at; size_t count, room; }. */
@@ -94,7 +95,7 @@ _Noreturn void arena_fail(struct arena *arena);
     size_t count, room; \
   }
 
-/* Appends a zeroed item and yields its address. */
+/* Appends a zeroed item; its address. */
 #define VEC_PUSH(arena, vec)                                             \
   ((vec)->count == (vec)->room                                           \
        ? (void)((vec)->at = arena_grow((arena), (vec)->at, &(vec)->room, \
@@ -103,8 +104,8 @@ _Noreturn void arena_fail(struct arena *arena);
    memset(&(vec)->at[(vec)->count], 0, sizeof *(vec)->at),               \
    &(vec)->at[(vec)->count++])
 
-/* `more` items, at least one, at the end, which are not zeroed: the address of
-   the first. */
+/* Appends `more` items, at least one, without zeroing; the
+ * first one's address. */
 #define VEC_MORE(arena, vec, more)                                          \
   ((vec)->room - (vec)->count < (more)                                      \
        ? (void)((vec)->at =                                                 \
@@ -113,7 +114,7 @@ _Noreturn void arena_fail(struct arena *arena);
        : (void)0,                                                           \
    (vec)->count += (more), (vec)->at + (vec)->count - (more))
 
-/* Room for `wanted` items before the first one: no growing, no waste. */
+/* Reserves `wanted` items before the first is appended. */
 #define VEC_RESERVE(arena, vec, wanted)                               \
   ((vec)->room ? (void)0                                              \
                : (void)((vec)->at = arena_room((arena), (wanted) + 1, \

@@ -32,7 +32,7 @@ static inline int64_t ceil_div_i64(int64_t a, int64_t b) {
   return a / b + (a % b > 0);
 }
 
-/* The largest that divides both; of 0 and b, b. */
+/* The greatest common divisor; of 0 and b it is b. */
 static inline int64_t gcd_i64(int64_t a, int64_t b) {
   while (b) {
     int64_t rest = a % b;
@@ -43,8 +43,9 @@ static inline int64_t gcd_i64(int64_t a, int64_t b) {
 }
 
 /*
- * `bytes` x `count` / `all`, in integers: equal on all machines. 0 <= count <=
- * all, 0 < all; exact unless the product of count and the rest passes 63 bits.
+ * `bytes` x `count` / `all` in integers, equal on all machines. Requires 0 <=
+ * count <= all and 0 < all. Exact unless the product of `count` and the
+ * remainder exceeds 63 bits.
  */
 static inline int64_t share_i64(int64_t bytes, int64_t count, int64_t all) {
   int64_t rest = bytes % all, part;
@@ -64,7 +65,7 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* As qsort wants it: below 0 if `a` comes first. */
+/* Comparison for qsort: negative if `a` comes first. */
 static inline int compare_i64(int64_t a, int64_t b) {
   return (a > b) - (a < b);
 }

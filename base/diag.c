@@ -1,4 +1,4 @@
-/* Diagnostics: what a user is told, as data; the renderers are apart. */
+/* Diagnostics as data; rendering is separate. */
 #include "base/diag.h"
 
 static const struct slug_info slugs[] = {
@@ -114,12 +114,12 @@ static bool is_allowed(const struct diags *diags, enum slug slug,
   return false;
 }
 
-/* A name of a million letters says no more than its ends do. */
+/* Long names are shortened in the middle. */
 enum {
-  LONGEST_NAME = 60, /* code points; longer ones keep their ends: */
+  LONGEST_NAME = 60, /* code points; longer names keep both ends */
   NAME_BEGIN = 40,
   NAME_END = 16,
-  LONGEST_TEXT = 500, /* bytes of all */
+  LONGEST_TEXT = 500, /* bytes of a message */
 };
 
 static bool in_name(char c) {
@@ -305,7 +305,7 @@ void diag_otherwise(struct diagnostic *d, const char *format, ...) {
   va_end(args);
 }
 
-/* Before what explains it. */
+/* Puts the offer's help before other help. */
 void diag_take(struct diagnostic *d, const struct offer *offer) {
   struct arena *arena = d->owner->arena;
   VEC_PUSH(arena, &d->help);

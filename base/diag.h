@@ -1,4 +1,4 @@
-/* Diagnostics: what a user is told, as data; the renderers are apart. */
+/* Diagnostics as data; rendering is separate. */
 #ifndef NETC_BASE_DIAG_H
 #define NETC_BASE_DIAG_H
 
@@ -8,7 +8,7 @@
 
 enum severity { SEVERITY_OFF, SEVERITY_WARNING, SEVERITY_ERROR };
 
-/* Every kind of diagnostic; a slug keeps its meaning for ever. */
+/* Every kind of diagnostic. A slug never changes its meaning. */
 enum slug {
 #define SLUG(id, name, severity, summary) id,
 #include "base/slugs.def"
@@ -18,7 +18,7 @@ enum slug {
 
 struct slug_info {
   const char *name;
-  enum severity severity; /* unless -W says otherwise */
+  enum severity severity; /* without -W */
   const char *summary;
 };
 
@@ -27,22 +27,22 @@ const struct slug_info *slug_info(enum slug slug);
 /* The slug of that name, or SLUG_COUNT. */
 enum slug slug_find(struct slice name);
 
-/* Whether such warnings are about how a net was designed: no slip of whoever
- * has it from its author. */
+/* True if such a warning is about a net's design: not a mistake of somebody who
+ * uses a published net. */
 bool slug_is_choice(const char *name);
 
-/* A place with what is said of it, or what would mend the source there. */
+/* A place with a remark, or with text that fixes the source there. */
 struct label {
   struct span span;
   struct slice text;
 };
 
-/* A replacement that is tried before anybody sees it: library/mend.c. */
+/* A replacement, shown only if the source with it compiles: library/mend.c. */
 struct offer {
   struct span span;
   struct slice text;
-  struct slice help; /* how it is said */
-  bool last;         /* only where nothing else was meant */
+  struct slice help; /* the sentence that offers it */
+  bool last;         /* tried after all others */
 };
 
 struct diagnostic {
@@ -50,20 +50,20 @@ struct diagnostic {
   enum severity severity;
   struct span span;
   struct slice message;
-  struct slice at_span; /* what is said under the place itself */
+  struct slice at_span; /* remark at the place itself */
   VEC(struct label) labels;
   VEC(struct slice) notes;
   VEC(struct slice) help;
   VEC(struct label) fixits;
-  VEC(struct offer) offers; /* the best one first */
-  struct slice otherwise;   /* help, where there is no other */
-  int64_t repeats;          /* the same diagnostic at the same place, again */
-  struct diags *owner;      /* NULL: nobody will see it */
+  VEC(struct offer) offers; /* best first */
+  struct slice otherwise;   /* help, if there is no other */
+  int64_t repeats;          /* further reports of the same at this place */
+  struct diags *owner;      /* NULL: not shown */
 };
 
-/* A kind that a file is silent about: `allow "huge-fc"`. */
+/* A warning that a file disables: `allow "huge-fc"`. */
 struct file_allowance {
-  struct span file; /* its text, in which the warning's place is */
+  struct span file; /* the file's text */
   enum slug slug;
 };
 
@@ -72,37 +72,39 @@ struct diags {
   struct sources *sources;
   VEC(struct diagnostic *) all;
   unsigned char level[SLUG_COUNT]; /* enum severity */
-  bool asked[SLUG_COUNT];          /* for, so that no file allows them */
+  bool asked[SLUG_COUNT];          /* enabled explicitly, so that no file
+                                    * disables them */
   VEC(struct file_allowance) allowed;
-  int64_t limit; /* of errors */
+  int64_t limit; /* maximum number of errors */
   bool quiet;    /* count, but keep and format nothing */
   int64_t errors, warnings;
-  int64_t repeated_errors;   /* one more turn of a loop, the same mistake */
-  struct diagnostic scratch; /* for those that nobody will see */
-  VEC(uint32_t) table; /* hash of (slug, span) -> index in `all`, plus 1 */
+  int64_t repeated_errors;   /* of further iterations of loops */
+  struct diagnostic scratch; /* for diagnostics that are not shown */
+  VEC(uint32_t) table; /* hash table of (slug, span): index in `all` plus 1 */
 };
 
 void diags_open(struct diags *diags, struct arena *arena,
                 struct sources *sources);
 
-/* From here on no warning of that kind is told of the file of that place. */
+/* Disables a warning in the file of `place` from here on. */
 void diag_allow(struct diags *diags, enum slug slug, struct span place);
 
-/* No more errors are wanted, nor the same ones again and again. */
+/* True if there are enough errors, or enough repeats of errors. */
 static inline bool diags_full(const struct diags *diags) {
   return diags->errors >= diags->limit ||
          diags->repeated_errors >= LIMIT_REPEATED_ERRORS;
 }
 
 /*
- * Reports. The result is never NULL and takes labels, notes and help. One
- * slug at one place is reported once; further ones count as its repeats.
+ * Reports a diagnostic. The result is never NULL and takes labels, notes and
+ * help. A slug is reported once at each place; further reports count as
+ * repeats.
  */
 struct diagnostic *diag(struct diags *diags, enum slug slug, struct span span,
                         const char *format, ...) PRINTF_LIKE(4, 5);
 struct diagnostic *diag_va(struct diags *diags, enum slug slug,
                            struct span span, const char *format, va_list args);
-/* Whether it will be shown; if not, no help need be looked for. */
+/* True if it will be shown; otherwise there is no need to search for help. */
 static inline bool diag_is_shown(const struct diagnostic *d) {
   return d->owner;
 }
@@ -111,36 +113,36 @@ void diag_here(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
 void diag_label(struct diagnostic *d, struct span span, const char *format, ...)
     PRINTF_LIKE(3, 4);
 void diag_note(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
-/* False, so that what refuses something may return it. */
+/* Returns false, so that a check can return it. */
 bool diag_help(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /*
- * Offers `text` for what stands in `span`, and says so in the words of
- * `format`. Both are shown if the source then compiles there, as soon as all
- * errors are known, and the first of several that does.
+ * Offers `text` as replacement of `span`; `format` is the sentence that says
+ * so. When all errors are known, the first offer with which the source compiles
+ * is shown.
  */
 void diag_offer(struct diagnostic *d, struct span span, struct slice text,
                 const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* The same of leaving out what stands in `span`, and blanks before it: where
- * the line is not known from elsewhere, either. */
+/* Offers to omit `span` and the blanks before it. Tried last, and only if the
+ * line is not known from elsewhere. */
 void diag_offer_omission(struct diagnostic *d, struct span span,
                          const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* "did you mean `text`?" */
 void diag_suggest(struct diagnostic *d, struct span span, struct slice text);
 
-/* Help for where nothing else can be said. */
+/* Help that is shown if there is no other. */
 void diag_otherwise(struct diagnostic *d, const char *format, ...)
     PRINTF_LIKE(2, 3);
 
-/* Shows an offer that holds. */
+/* Shows an offer that compiles. */
 void diag_take(struct diagnostic *d, const struct offer *offer);
 
-/* All offers were tried: what is there to say without one? */
+/* Drops all offers; none compiles. */
 void diag_settle(struct diagnostic *d);
 
-/* The two renderers. Text ends with a newline, JSON is one object. */
+/* Renderers. Text ends with a newline; JSON is one object. */
 void diag_render_text(struct text *out, struct sources *sources,
                       const struct diagnostic *d, bool colour);
 void diag_render_json(struct json *json, struct sources *sources,

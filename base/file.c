@@ -1,6 +1,6 @@
 /*
- * Files: a whole text in, with a status instead of a message. All that the
- * library knows of a file system is here; NETC_NO_FILES leaves it out.
+ * Files: reads a whole file and returns a status. The library's only access to
+ * a file system; NETC_NO_FILES omits it.
  */
 #ifndef NETC_NO_FILES
 #define _XOPEN_SOURCE 700 /* realpath */
@@ -84,18 +84,20 @@ struct reading {
   void *user;
   struct slice *text;
   enum file_status status;
-  bool waited; /* for somebody who writes */
-  bool named;  /* by a source: file_read_named */
+  bool waited; /* for a writer of the pipe */
+  bool named;  /* by a source: file_read_named() */
 };
 
-/* Whether all of it may be read: nobody waits for 70 GB to be refused. */
+/* True if it may be read as a whole: larger files are
+ * refused before reading. */
 static bool is_small(const struct reading *r) {
   struct stat found;
   return fstat(r->file, &found) != 0 || !S_ISREG(found.st_mode) ||
          (uint64_t)found.st_size <= LIMIT_SOURCE_BYTES;
 }
 
-/* Files of /proc are plain ones of no size, and may have no end. */
+/* True for a file without an end: files of /proc are
+ * regular and have size 0. */
 static bool is_endless(const struct reading *r, size_t bytes) {
   struct stat found;
   return r->named && bytes > LIMIT_SPECIAL_BYTES &&
@@ -111,11 +113,14 @@ static bool read_on(struct reading *r, struct slice head) {
   return r->status == FILE_OK;
 }
 
-enum { WRITER_MS = 3000 }; /* that a named pipe is given to find a writer */
+enum {
+  WRITER_MS = 3000
+}; /* milliseconds to wait for a writer of a named
+    * pipe */
 
 /*
- * Whether to read again what gave nothing: a pipe is opened without waiting,
- * and waited for as long as somebody has it open. Nobody may have yet.
+ * True if reading again may give more. A pipe is opened without waiting;
+ * reading waits while it has a writer, or once for the first writer.
  */
 static bool may_follow(struct reading *r, ssize_t got, size_t count) {
   struct pollfd wanted = {.fd = r->file, .events = POLLIN};
@@ -173,7 +178,7 @@ static enum file_status read_file(struct reading r, const char *path) {
     return errno == ENOENT ? FILE_ABSENT : FILE_FAILED;
   bool done = guard_run(arenas, read_all, &r);
   int reason = errno;
-  if (!input) /* it is closed, even when there is no memory to read it */
+  if (!input) /* also if there was no memory to read it */
     close(r.file);
   errno = reason;
   if (!done)

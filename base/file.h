@@ -1,4 +1,4 @@
-/* Files: a whole text in, with a status instead of a message. */
+/* Files: reads a whole file and returns a status. */
 #ifndef NETC_BASE_FILE_H
 #define NETC_BASE_FILE_H
 
@@ -13,13 +13,13 @@ enum file_status {
   FILE_ABSENT,
   FILE_FAILED,
   FILE_TOO_LARGE,
-  FILE_SILENT,  /* a pipe to which nobody writes */
-  FILE_ENDLESS, /* no plain file, and more than such a one may have */
+  FILE_SILENT,  /* a pipe without a writer */
+  FILE_ENDLESS, /* not a regular file, and larger than such a file may be */
 };
 
-/* Which file it is, by whatever path it was reached. */
+/* The identity of a file, equal for all paths to it. */
 struct file_id {
-  bool known; /* not of standard input */
+  bool known; /* false for standard input */
   uint64_t device, number;
 };
 
@@ -31,10 +31,10 @@ static inline bool file_same(const struct file_id *a, const struct file_id *b) {
 /* The identity of the file at a path; not known if there is none. */
 struct file_id file_identify(const char *path);
 
-/* Where a path leads, without links, `.` and `..`; false: there is no file. */
+/* The absolute path without links, `.` and `..`; false: there is no file. */
 bool file_real(struct arena *arena, const char *path, struct slice *real);
 
-/* A link, though it may lead nowhere. */
+/* True if it is a link, even a dangling one. */
 bool file_is_link(const char *path);
 
 /*
@@ -44,14 +44,15 @@ bool file_is_link(const char *path);
 enum file_status file_read(struct arena *arena, const char *path,
                            struct slice *text);
 
-/* The same of a file that a source names: FILE_ENDLESS ends a device, or a
- * file whose size is not known, at LIMIT_SPECIAL_BYTES. */
+/* file_read() for a file that a source names: FILE_ENDLESS if a device, or a
+ * file of unknown size, exceeds LIMIT_SPECIAL_BYTES. */
 enum file_status file_read_named(struct arena *arena, const char *path,
                                  struct slice *text);
 
 /*
- * The same, but after its first FILE_HEAD bytes, or all if it has fewer, `ask`
- * says whether to read on. If not, these are the text, and that is FILE_OK.
+ * file_read() that calls `ask` after the first FILE_HEAD bytes, or after all if
+ * there are fewer. If `ask` returns false, the text is these bytes, with
+ * FILE_OK.
  */
 enum { FILE_HEAD = 1 << 16 };
 typedef bool file_ask_fn(void *user, struct slice head);
@@ -59,7 +60,7 @@ enum file_status file_read_asking(struct arena *arena, const char *path,
                                   file_ask_fn *ask, void *user,
                                   struct slice *text);
 
-/* Why a file could not be read, from the status and errno. */
+/* The reason why a file was not read, from the status and errno. */
 struct file_reason {
   char text[160];
 };

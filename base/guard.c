@@ -1,4 +1,4 @@
-/* Guard: the one place that work which cannot go on comes back to. */
+/* Guard: where execution resumes after a failure that nothing can handle. */
 #include "base/guard.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ _Noreturn void guard_fail(struct guard *guard) {
 
 struct guard {
   jmp_buf at;
-  struct arena *deepest[GUARD_ARENAS]; /* what it found open, or NULL */
+  struct arena *deepest[GUARD_ARENAS]; /* open arenas at the start, or NULL */
 };
 
 static void exchange(struct arena *const arenas[GUARD_ARENAS],
@@ -58,7 +58,7 @@ bool guard_run(struct arena *const arenas[GUARD_ARENAS],
 
 _Noreturn void guard_fail(struct guard *guard) {
   if (!guard)
-    abort(); /* an arena outside of any guard: a bug of ours */
+    abort(); /* an arena without a guard: a bug in netc */
   for (int i = 0; i < GUARD_ARENAS; i++)
     while (guard->deepest[i] && guard->deepest[i]->inner)
       arena_close(guard->deepest[i]->inner);

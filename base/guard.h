@@ -1,4 +1,4 @@
-/* Guard: the one place that work which cannot go on comes back to. */
+/* Guard: where execution resumes after a failure that nothing can handle. */
 #ifndef NETC_BASE_GUARD_H
 #define NETC_BASE_GUARD_H
 
@@ -8,14 +8,14 @@
 struct arena;
 struct guard;
 
-enum { GUARD_ARENAS = 3 }; /* NULL: no further one */
+enum { GUARD_ARENAS = 3 }; /* NULL: unused */
 
 /*
- * Runs `call`. If one of the arenas cannot get memory meanwhile, or the work
- * is stopped (arena_fail), returns false: what was opened meanwhile inside any
- * of the arenas is closed, they themselves are not.
- * Guards nest; the innermost of an arena is the one that is returned to.
- * Where the platform has no setjmp (NETC_NO_SETJMP), the program ends.
+ * Runs `call`. Returns false if one of the arenas runs out of memory, or if the
+ * work is stopped (arena_fail). Arenas opened inside them meanwhile are then
+ * closed; they themselves stay open. Guards nest: an arena fails to its
+ * innermost guard. On platforms without setjmp (NETC_NO_SETJMP) the program
+ * aborts.
  */
 bool guard_run(struct arena *const arenas[GUARD_ARENAS],
                void (*call)(void *user), void *user);

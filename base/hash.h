@@ -1,4 +1,4 @@
-/* Hashes: of texts, and of words that are mostly small or alike. */
+/* Hashes of texts, and of words that are mostly small or similar. */
 #ifndef NETC_BASE_HASH_H
 #define NETC_BASE_HASH_H
 
@@ -14,13 +14,13 @@ static inline uint64_t hash_text(uint64_t hash, struct slice text) {
   return hash;
 }
 
-/* One multiplication, by 2^64 over the golden ratio: high bits are the good
-   ones (Knuth, volume 3, 6.4). */
+/* Multiplication by 2^64 over the golden ratio (Knuth, volume 3, 6.4).
+ * Use the high bits. */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word) {
   return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The same where low bits are looked at, or more words follow. */
+/* hash_word() with good low bits, and for chains of words. */
 static inline uint64_t hash_mix(uint64_t hash, uint64_t word) {
   hash = hash_word(hash, word);
   return hash ^ hash >> 32;

@@ -1,4 +1,4 @@
-/* JSON: a writer that streams, so that a large report needs no memory. */
+/* JSON: a streaming writer; large reports are not built in memory. */
 #include "base/json.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static void new_line(struct json *json) {
   text_fill(json->out, ' ', (size_t)json->depth);
 }
 
-/* What stands before a value or a key: a comma, a line end. */
+/* Writes the comma or line end before a value or a key. */
 static void separate(struct json *json) {
   if (json->after_key) {
     json->after_key = false;
@@ -52,7 +52,7 @@ static void put_key(struct text *out, const char *key, size_t length) {
   text_bytes(out, "\": ", 3);
 }
 
-/* Large reports are made of keys on one line: these are put at once. */
+/* Most of a large report are keys on one line: fast path. */
 void json_put_key(struct json *json, const char *key) {
   struct text *out = json->out;
   size_t length = strlen(key);
@@ -106,28 +106,28 @@ static void escape(struct text *out, unsigned char c) {
   case '\\': text_put(out, "\\\\"); break;
   case '\n': text_put(out, "\\n"); break;
   case '\t': text_put(out, "\\t"); break;
-  default: /* a control character, or a byte that is not UTF-8 */
+  default: /* a control character, or not UTF-8 */
     text_printf(out, "\\u%04x", c < 0x80 ? c : 0xFFFDu);
     break;
   }
 }
 
 /*
- * Whether all eight bytes can be copied as they are. A byte is 0 if taking
- * away 1 borrows from its highest bit, which was not set.
+ * True if none of eight bytes needs escaping. A byte is 0 if subtracting 1
+ * borrows from its highest bit, which was not set.
  */
 static bool are_plain(const char *at) {
   const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
   uint64_t bytes;
   memcpy(&bytes, at, sizeof bytes);
   uint64_t quote = bytes ^ ones * '"', back = bytes ^ ones * '\\';
-  uint64_t control = bytes & ones * 0xE0; /* 0 of what is below 0x20 */
+  uint64_t control = bytes & ones * 0xE0; /* 0 for bytes below 0x20 */
   uint64_t found = ((quote - ones) & ~quote) | ((back - ones) & ~back) |
                    ((control - ones) & ~control) | bytes;
   return !(found & high);
 }
 
-/* Bytes at `at` that can be copied as they are; 0: one must be escaped. */
+/* Number of bytes at `at` that need no escaping; 0: the first needs it. */
 static size_t plain_bytes(const char *at, size_t length) {
   size_t plain = 0;
   while (length - plain >= 8 && are_plain(at + plain))
@@ -168,7 +168,7 @@ static size_t digits(struct slice value, size_t from) {
   return i - from;
 }
 
-/* -12 or 0.75; a zero in front or an exponent is not asked for. */
+/* -12 or 0.75; no leading zeros, no exponents. */
 static bool is_number(struct slice value) {
   size_t at = value.length && *value.at == '-';
   size_t whole = digits(value, at);

@@ -1,4 +1,4 @@
-/* Map: from names to pointers or numbers. */
+/* Map: names to pointers or numbers. */
 #include "base/map.h"
 
 #include "base/hash.h"

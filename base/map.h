@@ -1,4 +1,4 @@
-/* Map: from names to pointers or numbers. */
+/* Map: names to pointers or numbers. */
 #ifndef NETC_BASE_MAP_H
 #define NETC_BASE_MAP_H
 
@@ -8,26 +8,27 @@
 #include "base/slice.h"
 
 struct map_entry {
-  struct slice key; /* .at is NULL while free */
+  struct slice key; /* .at NULL: free */
   union {
     void *pointer;
     int64_t number;
   };
 };
 
-/* Zero-initialised, it is empty. The keys' texts are not copied. */
+/* Zero initialization makes it empty. Keys are not copied. */
 struct map {
   struct map_entry *entries;
   size_t count, room;
 };
 
-/* The entry of that key, or NULL. */
+/* The entry of a key, or NULL. */
 struct map_entry *map_find(const struct map *map, struct slice key);
 
-/* Empty again, with its room. */
+/* Removes all entries and keeps the memory. */
 void map_clear(struct map *map);
 
-/* The entry of that key; a new one holds 0. Valid until the next one. */
+/* Finds or adds the entry of a key; a new value is 0. Valid until the
+ * next one is added. */
 struct map_entry *map_add(struct arena *arena, struct map *map,
                           struct slice key);
 

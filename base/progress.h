@@ -1,4 +1,4 @@
-/* Progress: who is told how far long work has come, and may stop it. */
+/* Progress: reports of long work to a callback that may stop it. */
 #ifndef NETC_BASE_PROGRESS_H
 #define NETC_BASE_PROGRESS_H
 
@@ -8,18 +8,18 @@
 
 #include "base/arena.h"
 
-/* `total` 0: nobody knows how much there will be. False: stop. */
+/* `total` 0: unknown. Returns false to stop. */
 typedef bool progress_fn(void *user, const char *what, int64_t done,
                          int64_t total);
 
 struct progress {
   progress_fn *tell;
   void *user;
-  struct arena *arena; /* stopped work goes to its guard */
-  bool stopped;        /* that, and not memory, is why */
+  struct arena *arena; /* stopping jumps to its guard */
+  bool stopped;        /* true if the callback stopped the work */
 };
 
-/* NULL: nobody wants to know. Does not return to work that is stopped. */
+/* Reports progress; `progress` may be NULL. Does not return if stopped. */
 static inline void progress_tell(struct progress *progress, const char *what,
                                  int64_t done, int64_t total) {
   if (!progress || !progress->tell ||

@@ -1,10 +1,10 @@
 /*
- * A number as the sum of two doubles has some 100 bits (T. J. Dekker, "A
- * floating-point technique for extending the available precision", 1971); its
- * series converge as fast as their arguments are small.
+ * Numbers are sums of two doubles, with about 100 bits (T. J. Dekker, "A
+ * floating-point technique for extending the available precision", 1971). Small
+ * arguments make the series converge fast.
  */
 #if defined __i386__ && defined __GNUC__ && !defined __clang__
-/* The x87 rounds to other bits than those of a double. */
+/* The x87 does not round to the bits of a double. */
 #pragma GCC target("sse2,fpmath=sse")
 #endif
 #include "base/real.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* `low` is what rounding to `high` left. */
+/* `low` is the rounding error of `high`. */
 struct real_pair {
   double high, low;
 };
@@ -62,8 +62,8 @@ static struct real_pair divide(struct real_pair a, struct real_pair b) {
   return ordered_sum(first, rest.high / b.high);
 }
 
-/* ln(m) = 2 artanh(s), s = (m - 1) / (m + 1); of m between sqrt(1/2) and
- * sqrt(2), s^2 is below 0.03. */
+/* ln(m) = 2 artanh(s), s = (m - 1) / (m + 1). With m from sqrt(1/2) to sqrt(2),
+ * s^2 is below 0.03. */
 static struct real_pair log2_of(double value) {
   int exponent;
   double m = frexp(value, &exponent);
@@ -80,7 +80,7 @@ static struct real_pair log2_of(double value) {
   return add((struct real_pair){exponent, 0}, multiply(ln, log2_e));
 }
 
-/* 2^x: 2^round(x), and a series of what that leaves. */
+/* 2^x = 2^round(x) times a series in the remainder. */
 static double exp2_of(struct real_pair x) {
   if (x.high >= 1025 || x.high < -1080)
     return x.high > 0 ? (double)INFINITY : 0;
@@ -113,7 +113,7 @@ double real_pow(double base, double exponent) {
     return 1;
   if (isnan(base) || isnan(exponent))
     return base + exponent;
-  if (fabs(exponent) > 0x1p80) /* infinities, and what comes to them */
+  if (fabs(exponent) > 0x1p80) /* infinities, and exponents that give them */
     return size == 1 ? 1 : (size > 1) == (exponent > 0) ? (double)INFINITY : 0;
   if (size == 0 || isinf(size))
     result = (size == 0) == (exponent < 0) ? (double)INFINITY : 0;

@@ -1,4 +1,4 @@
-/* Diagnostics as text with source lines and carets, and as JSON. */
+/* Renders diagnostics as text with source lines and carets, and as JSON. */
 #include "base/diag.h"
 #include "base/shown.h"
 
@@ -35,7 +35,7 @@ static size_t columns(struct arena *arena, struct slice line) {
   return shown_put(&scratch, line, TAB);
 }
 
-/* The piece of a long line that is shown. */
+/* The part of a long line that is shown. */
 struct line_window {
   size_t begin, end; /* bytes of the line */
 };
@@ -84,7 +84,7 @@ static void put_underline(struct renderer *r, const struct position *p,
   size_t length = label.span.end - label.span.begin;
   size_t room = text.length - p->offset;
   if (length > room)
-    length = room; /* a span over several lines: its first one */
+    length = room; /* of several lines, mark the first one */
   size_t start = p->offset < w.begin ? w.begin : p->offset;
   size_t stop = start + length > w.end ? w.end : start + length;
   if (stop < start)
@@ -109,7 +109,7 @@ static void put_underline(struct renderer *r, const struct position *p,
   text_putc(r->out, '\n');
 }
 
-/* All places of a diagnostic in the order of the source. */
+/* Sorts all places of a diagnostic by position in the source. */
 static size_t sort_places(const struct diagnostic *d,
                           struct label_place *sorted) {
   size_t count = 0;

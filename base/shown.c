@@ -1,4 +1,4 @@
-/* Shown: what others wrote, as a terminal may be given it. */
+/* Shown: makes foreign text safe for a terminal. */
 #include "base/shown.h"
 
 #include <stdio.h>
@@ -11,14 +11,14 @@ bool shown_is_hidden(uint32_t point) {
       {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
       {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0xE007F}};
   if (point >= ' ' && point <= '~')
-    return false; /* most are */
+    return false; /* fast path */
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
     if (point >= ranges[i][0] && point <= ranges[i][1])
       return true;
   return false;
 }
 
-/* A terminal may take bytes that are not UTF-8 for anything. */
+/* Terminals may misinterpret bytes that are not UTF-8. */
 static bool is_harmless(const char *at, size_t length) {
   return length && !shown_is_hidden(utf8_code_point(at, length));
 }

@@ -1,4 +1,4 @@
-/* Lists of words: "conv pool". */
+/* Lists of words separated by blanks: "conv pool". */
 #include "base/slice.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Slice: a piece of text that somebody else owns, not NUL-terminated. */
+/* Slice: a borrowed piece of text, not NUL-terminated. */
 #ifndef NETC_BASE_SLICE_H
 #define NETC_BASE_SLICE_H
 
@@ -11,8 +11,8 @@ struct slice {
   size_t length;
 };
 
-/* For "%.*s": the length as printf wants it, and the text; of a struct text,
-   too. `s` stands twice: it must have an address, so that no call compiles. */
+/* Arguments for "%.*s"; `s` may be a struct text. `s` is evaluated twice and
+ * must have an address, so that a call does not compile. */
 #define SLICE_ARG(s) (int)(&(s))->length, (&(s))->at
 
 /* isdigit() depends on the locale. */
@@ -39,8 +39,8 @@ static inline bool slice_is(struct slice s, const char *text) {
 }
 
 /*
- * Pieces of a text. All that shorten one go through these, which never leave
- * it: a length that wrapped would read far behind the text.
+ * Parts of a text. All code that shortens a slice uses these: they never exceed
+ * it, while a length that wraps would read far outside.
  */
 static inline struct slice slice_from(struct slice s, size_t at) {
   if (at > s.length)
@@ -57,7 +57,8 @@ static inline struct slice slice_less(struct slice s, size_t count) {
   return slice_to(s, s.length > count ? s.length - count : 0);
 }
 
-/* Where the line of a byte begins, and where it ends, without its '\n'. */
+/* Offsets of the line that contains byte `at`: its start,
+ * and its '\n' or end. */
 static inline size_t slice_line_begin(struct slice s, size_t at) {
   while (at > 0 && s.at[at - 1] != '\n')
     at--;
@@ -84,21 +85,21 @@ static inline bool slice_ends(struct slice s, const char *end) {
   return slice_ends_in(s, slice_of(end));
 }
 
-/* Without `end`, if it ends so. */
+/* Removes the suffix `end`, if there is one. */
 static inline struct slice slice_without(struct slice s, struct slice end) {
   return slice_ends_in(s, end) ? slice_less(s, end.length) : s;
 }
 
 /* Lists of words with blanks between them. */
 
-/* The place of a word among `words`, from 1; 0 if it is not there. */
+/* The position of a word in `words`, from 1; 0: not found. */
 int word_index(const char *words, struct slice word);
 
-/* The place of the first that is the same, as `same` has it. */
+/* The position of the first word for which `same` is true. */
 int word_index_as(const char *words, struct slice word,
                   bool same(struct slice, struct slice));
 
-/* The word at a place from 1. */
+/* The word at a position from 1. */
 struct slice word_at(const char *words, int index);
 
 #endif

@@ -1,15 +1,16 @@
-/* Source map: the texts of a compilation, and where a span lies in them. */
+/* Source map: the texts of a compilation, and positions in them. */
 #include "base/source.h"
 
 #include "base/text.h"
 
-enum { COLUMN_STEP = 256 }; /* bytes that are counted for a column */
+enum { COLUMN_STEP = 256 }; /* bytes between counted positions */
 
 int sources_add(struct sources *sources, struct slice name, struct slice text) {
   size_t base = 0;
   if (sources->all.count) {
     const struct source *last = &sources->all.at[sources->all.count - 1];
-    base = last->base + last->text.length + 1; /* its end is a place too */
+    base = last->base + last->text.length + 1; /* the end of a text has an
+                                                * offset, too */
   }
   if (base > LIMIT_SOURCE_BYTES || text.length > LIMIT_SOURCE_BYTES - base)
     return -1;
@@ -56,7 +57,8 @@ static void count_code_points(struct sources *sources, struct source *source) {
   }
 }
 
-/* Who asks for many places goes through the text: the line of late first. */
+/* Most requests are for the line of the last one or the next,
+ * which are tried first. */
 static size_t line_of(struct source *source, uint32_t at) {
   size_t low = 0, high = source->line_count, late = source->late_line;
   if (source->lines[late] <= at)

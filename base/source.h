@@ -1,4 +1,4 @@
-/* Source map: the texts of a compilation, and where a span lies in them. */
+/* Source map: the texts of a compilation, and positions in them. */
 #ifndef NETC_BASE_SOURCE_H
 #define NETC_BASE_SOURCE_H
 
@@ -9,8 +9,8 @@
 #include "base/slice.h"
 
 /*
- * Bytes [begin, end) of all texts put one after the other. Line and column
- * are computed only when something is printed.
+ * Bytes [begin, end) in the concatenation of all texts. Line and column are
+ * computed only for printing.
  */
 struct span {
   uint32_t begin, end;
@@ -20,10 +20,10 @@ struct source {
   struct slice name; /* as the user wrote it */
   struct slice text; /* immutable */
   uint32_t base;     /* offset of its first byte among all texts */
-  uint32_t *lines;   /* offset of each line's start, made when asked for */
+  uint32_t *lines;   /* offsets of line starts; NULL until needed */
   size_t line_count;
-  size_t late_line; /* that a place was asked for in */
-  /* Code points before each COLUMN_STEP bytes: lines may be very long. */
+  size_t late_line; /* line of the last request */
+  /* Code points before every COLUMN_STEP bytes, for very long lines. */
   uint32_t *code_points;
 };
 
@@ -33,20 +33,20 @@ struct sources {
 };
 
 /*
- * Adds a text, which must live as long as the arena; its number, or -1 if
- * LIMIT_SOURCE_BYTES would be passed.
+ * Adds a text, which must live as long as the arena. Returns its index, or -1
+ * if LIMIT_SOURCE_BYTES would be exceeded.
  */
 int sources_add(struct sources *sources, struct slice name, struct slice text);
 
-/* The name of a text that is an option of the program. */
+/* The name of a text that is a command-line option. */
 #define COMMAND_LINE "<command line>"
 
-/* A position as editors show it: line and column from 1. */
+/* A position as in editors: line and column from 1. */
 struct position {
   const struct source *source;
   uint32_t line, column; /* column in code points */
-  struct slice text;     /* the whole line, without its end */
-  uint32_t offset;       /* bytes before it in that line */
+  struct slice text;     /* the whole line without its end */
+  uint32_t offset;       /* bytes from the line's start */
 };
 
 struct position sources_position(struct sources *sources, uint32_t offset);

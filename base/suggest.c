@@ -36,14 +36,14 @@ static size_t edit_distance(struct slice a, struct slice b) {
   return last[b.length];
 }
 
-/* A far guess is worse than none: `--tp` is not `--top`. */
+/* A distant guess is worse than none: `--tp` is not `--top`. */
 struct suggestion suggest_begin(struct slice wanted) {
   size_t length = wanted.length;
   size_t most = length < 3 ? 0 : length < 6 ? 1 : length < 9 ? 2 : 3;
   return (struct suggestion){.wanted = wanted, .distance = most};
 }
 
-/* Words that begin otherwise, and other numbers, are other words. */
+/* Penalty for a different first letter, and for different digits. */
 static size_t strangeness(struct slice a, struct slice b) {
   size_t i = 0, k = 0, more = 0;
   bool swapped =

@@ -6,13 +6,13 @@
 
 struct suggestion {
   struct slice wanted;
-  struct slice best; /* .at is NULL while nothing is close enough */
+  struct slice best; /* .at NULL: nothing is close enough */
   size_t distance;
 };
 
 struct suggestion suggest_begin(struct slice wanted);
 
-/* Offers a known name; call once for each. */
+/* Compares with a known name; call once for each. */
 void suggest_offer(struct suggestion *suggestion, struct slice known);
 
 #endif

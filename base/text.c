@@ -41,7 +41,7 @@ const char *text_string(struct text *text) {
 
 static void make_room(struct text *text, size_t length) {
   if (!text->at)
-    text->room = 16; /* which grows: most texts are short words */
+    text->room = 16; /* most texts are short words */
   do
     text->at = arena_grow(text->arena, text->at, &text->room, text->length, 1);
   while (text->room - text->length < length);
@@ -56,7 +56,7 @@ void text_overflow(struct text *text, const char *bytes, size_t length) {
         text->failed = !text->sink(text->user, bytes, length);
       return;
     }
-    if (length > text->room - text->length) /* a sink has made some */
+    if (length > text->room - text->length) /* a flush may have made room */
       make_room(text, length);
   }
   if (length)
@@ -96,7 +96,8 @@ void text_printf(struct text *text, const char *format, ...) {
   va_end(args);
 }
 
-/* The digits of |value|, right-aligned in `end`; returns their start. */
+/* Writes the digits of `value` right-aligned before `end`;
+ * returns their start. */
 static char *digits(char *end, int64_t value, int group) {
   uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
   int count = 0;
@@ -112,7 +113,7 @@ static char *digits(char *end, int64_t value, int group) {
   return end;
 }
 
-/* The same without groups, two digits at a time: half of the divisions. */
+/* digits() without groups, two digits for each division. */
 static char *plain_digits(char *end, int64_t value) {
   static const char pairs[] =
       "00010203040506070809101112131415161718192021222324"
@@ -133,7 +134,8 @@ static char *plain_digits(char *end, int64_t value) {
 }
 
 void text_int(struct text *text, int64_t value) {
-  char buffer[2 * TEXT_DIGITS] = {0}; /* as many can always be copied */
+  char buffer[2 * TEXT_DIGITS] = {0}; /* TEXT_DIGITS bytes can be copied from
+                                       * any start */
   char *end = buffer + TEXT_DIGITS;
   char *start = plain_digits(end, value);
   size_t length = (size_t)(end - start);
@@ -162,7 +164,7 @@ static void print_counter(struct counter *counter, int64_t value) {
 }
 
 void text_counter(struct text *text, struct counter *counter, int64_t value) {
-  int64_t more = value - counter->value; /* 0 or more: no sum is below 0 */
+  int64_t more = value - counter->value; /* not negative: no sum is negative */
   if (!counter->length || more < 0 || more > 9 ||
       more > '9' - counter->digits[counter->length - 1]) {
     print_counter(counter, value);
@@ -172,7 +174,7 @@ void text_counter(struct text *text, struct counter *counter, int64_t value) {
   }
   if (text->room - text->length < sizeof counter->digits) {
     text_bytes(text, counter->digits, counter->length);
-  } else { /* more than there are: a length that is known is copied at once */
+  } else { /* copying a constant length is faster */
     memcpy(text->at + text->length, counter->digits, sizeof counter->digits);
     text->length += counter->length;
   }
@@ -193,8 +195,8 @@ struct count_text count_text(int64_t value) {
   return result;
 }
 
-/* printf writes the locale's point: what can be nothing else in a number. Ours
-   is always "."; localeconv() is not safe among threads. */
+/* printf writes the locale's decimal point, the only other character of a
+ * number. netc always writes ".". localeconv() is not thread-safe. */
 static void put_point(struct text *text, const char *number) {
   size_t whole = strspn(number, "-+0123456789aefin");
   text_bytes(text, number, whole);
@@ -204,7 +206,7 @@ static void put_point(struct text *text, const char *number) {
   text_put(text, number + whole + strcspn(number + whole, "0123456789"));
 }
 
-/* Digits that count: from the first that is not 0 to the exponent. */
+/* Significant digits: from the first that is not 0 to the exponent. */
 static int count_digits(const char *number) {
   int digits = 0;
   for (; *number && *number != 'e'; number++)
@@ -212,7 +214,11 @@ static int count_digits(const char *number) {
   return digits;
 }
 
-enum { FEW_DIGITS = 3, SURE_DIGITS = 15 /* a double has any such number */ };
+enum {
+  FEW_DIGITS = 3,
+  SURE_DIGITS = 15 /* every such decimal survives a
+                    * double */
+};
 
 void text_real(struct text *text, double value) {
   char buffer[64];
@@ -222,7 +228,7 @@ void text_real(struct text *text, double value) {
       break;
     if (precision != FEW_DIGITS)
       continue;
-    /* Without zeros at its end, which are not written. */
+    /* Trailing zeros are not written. */
     snprintf(buffer, sizeof buffer, "%.*g", SURE_DIGITS, value);
     precision =
         strtod(buffer, NULL) == value ? count_digits(buffer) - 1 : SURE_DIGITS;

@@ -10,39 +10,39 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* Takes bytes; returns false when it could not (a full disk, say). */
+/* Takes bytes; returns false on failure, such as a full disk. */
 typedef bool netc_sink_fn(void *user, const char *bytes, size_t length);
 
 struct text {
   struct arena *arena;
   char *at;
   size_t length, room;
-  netc_sink_fn *sink; /* NULL: the text stays in `at` */
+  netc_sink_fn *sink; /* NULL: the text stays in memory */
   void *user;
-  bool failed; /* the sink refused: what follows is dropped */
+  bool failed; /* the sink failed; all further text is dropped */
 };
 
 /* A text in memory. */
 struct text text_new(struct arena *arena);
 
-/* A text that goes to `sink` piece by piece; end with text_flush. */
+/* A text that is written to `sink` in pieces; finish with text_flush(). */
 struct text text_to(struct arena *arena, netc_sink_fn *sink, void *user);
-/* The same by way of the caller's `at`, without an arena: numbers, strings and
- * JSON go through it, formats of at most 255 bytes. */
+/* text_to() with the caller's buffer and no arena: for numbers, strings and
+ * JSON, and formats of at most 255 bytes. */
 struct text text_by(char *at, size_t room, netc_sink_fn *sink, void *user);
 bool text_flush(struct text *text);
 
 struct slice text_slice(const struct text *text);
 
-/* The same with a NUL after it, which counts. */
+/* The text with a NUL, which is included in its length. */
 const char *text_string(struct text *text);
 
-/* text_bytes for what has no room yet. */
+/* text_bytes() if there is not enough room. */
 void text_overflow(struct text *text, const char *bytes, size_t length);
 
 /*
- * These are in the header because the reports of large nets are made of
- * hundreds of millions of small pieces.
+ * Inline, because reports of large nets consist of hundreds of millions of
+ * small pieces.
  */
 static inline void text_bytes(struct text *text, const char *bytes,
                               size_t length) {
@@ -78,22 +78,22 @@ void text_fill(struct text *text, char c, size_t count);
 #define PRINTF_LIKE(string, first)
 #endif
 
-/* Use no conversion of reals here: they depend on the locale. */
+/* Do not format reals with these: printf depends on the locale. */
 void text_printf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_vprintf(struct text *text, const char *format, va_list args);
 
 /* Plain decimal digits. */
 void text_int(struct text *text, int64_t value);
 
-enum { TEXT_DIGITS = 20 }; /* the most of a number, with a sign */
+enum { TEXT_DIGITS = 20 }; /* maximum of an int64_t, with its sign */
 
 /*
- * A number that is printed again and again, and is mostly the same or a little
- * more: then one digit is changed, which takes a third of the time of all.
+ * A number that is printed often and mostly stays or grows a little: changing
+ * one digit takes a third of the time.
  */
 struct counter {
-  int64_t value; /* at least 0 */
-  size_t length; /* 0: nothing yet */
+  int64_t value; /* not negative */
+  size_t length; /* 0: not printed yet */
   char digits[TEXT_DIGITS];
 };
 void text_counter(struct text *text, struct counter *counter, int64_t value);
@@ -104,19 +104,19 @@ void text_sizes(struct text *text, const int64_t *sizes, int count);
 /* With thousands separators: 4,632,902. */
 void text_count(struct text *text, int64_t value);
 
-/* The same as a string, for text_printf. */
+/* text_count() as a string, for text_printf(). */
 struct count_text {
   char text[32];
 };
 struct count_text count_text(int64_t value);
 
-/* The shortest decimal that reads back as the same double; always ".". */
+/* The shortest decimal that reads back as the same double, always with ".". */
 void text_real(struct text *text, double value);
 
 /* 900000 as 0.9 */
 void text_millionths(struct text *text, int64_t value);
 
-/* `value` with `decimals` digits after the point. */
+/* `value` with `decimals` decimals. */
 void text_fixed(struct text *text, double value, int decimals);
 
 /* "1.154 s", "521.4 ms": four digits. */
@@ -133,11 +133,11 @@ void text_size(struct text *text, int64_t bytes, enum text_units units,
                int decimals);
 struct count_text size_text(int64_t bytes, enum text_units units);
 
-/* Three digits of a number from 10^9 on, as it is said: " (79.1 T)"; nothing of
- * a shorter one. `units` are those of 10^9, 10^12 and so on: "GTP". */
+/* A number from 10^9 on with three digits and a unit: " (79.1 T)". Nothing for
+ * smaller ones. `units` are those of 10^9, 10^12 and so on: "GTP". */
 void text_rounded(struct text *text, int64_t value, const char *units);
 
-/* Number of code points, for columns. */
+/* Number of code points. */
 size_t text_width(struct slice slice);
 
 #endif

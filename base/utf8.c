@@ -1,4 +1,4 @@
-/* UTF-8: the sequence that starts here, and its code point. */
+/* UTF-8: length and code point of a sequence. */
 #include "base/utf8.h"
 
 static int is_tail(unsigned char c) {

@@ -1,4 +1,4 @@
-/* UTF-8: the sequence that starts here, and its code point. */
+/* UTF-8: length and code point of a sequence. */
 #ifndef NETC_BASE_UTF8_H
 #define NETC_BASE_UTF8_H
 
@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 /*
- * Bytes of the valid sequence at `at`, of which `length` remain; 0 if there
- * is none (overlong forms, surrogates, values past U+10FFFF: RFC 3629).
+ * Length of the valid sequence at `at`, of which `length` bytes remain; 0 if it
+ * is invalid (overlong forms, surrogates, values past U+10FFFF: RFC 3629).
  */
 size_t utf8_length(const char *at, size_t length);
 
-/* The code point of a valid sequence of that many bytes. */
+/* The code point of a valid sequence of `length` bytes. */
 uint32_t utf8_code_point(const char *at, size_t length);
 
 #endif

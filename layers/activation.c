@@ -81,8 +81,8 @@ static struct lowering lowered(const struct layer *layer) {
   return does;
 }
 
-/* Records a function as a framework runs
- * it. MEMORY: docs/memory.md, section 2. */
+/* Records a function as a framework runs it. MEMORY:
+ * docs/memory.md, section 2. */
 static size_t function(const struct layer *layer, struct tape *tape,
                        const size_t *in, struct operation op) {
   struct strides out = strides_of(&layer->out);
@@ -277,8 +277,8 @@ static bool softmax_shape(struct layer *layer) {
   return check_causal(layer) && layer_same_shape(layer);
 }
 
-/* A second softmax along the same axis
- * is a mistake: it only flattens values. */
+/* A second softmax along the same axis is a mistake: it
+ * only flattens values. */
 static bool same_axis(const struct layer *layer, const struct layer *before) {
   return same_kind(layer, before) &&
          softmax_axis(layer) == softmax_axis(before);

@@ -175,8 +175,8 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
   bool gain = !late && used > 1; /* a gain, stored after the bias */
   bool turned = by_rows && tape->profile->turned_products &&
                 layout_rows(tape, in) == ROWS_TURNED; /* the product uses bmm */
-  /* A quotient needs work for its gradient; the
-   * gradient of bmm is transposed and is copied. */
+  /* A quotient needs work for its gradient; the gradient of bmm is
+   * transposed and is copied. */
   int64_t steps = how == WEIGHTS_SPECTRAL ? 3 : turned && late;
   int64_t numbers = gain ? tape->profile->keeps_numbers : 0;
   struct extent made = kept_of(how, gain, weight);

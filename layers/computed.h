@@ -16,8 +16,8 @@
   ARG(WORDS, WORD, "gain", of, gain, .words = "gain", \
       .doc = "with `ws`: a learned factor for each output channel")
 
-/* Reports an error and returns false if
- * weights are both computed and adapted. */
+/* Reports an error and returns false if weights are both
+ * computed and adapted. */
 bool computed_check(const struct layer *layer, enum computed how, bool adapted);
 
 /* Adds a weight and, if its rank is not 0, a bias, in PyTorch's order. The

@@ -1,5 +1,5 @@
-/* deformconv: convolution whose windows
- * read at positions that the net gives. */
+/* deformconv: convolution whose windows read at positions
+ * that the net gives. */
 #include <inttypes.h>
 
 #include "base/check.h"

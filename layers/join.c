@@ -46,8 +46,8 @@ static bool broadcast(struct shape *out, const struct shape *in) {
   return true;
 }
 
-/* Rows by which two maps of equal channels differ
- * on every axis; 0 if they do not differ so. */
+/* Rows by which two maps of equal channels differ on every axis; 0 if
+ * they do not differ so. */
 static int64_t lost_rows(const struct shape *a, const struct shape *b) {
   enum { MOST = 16 }; /* maximum that convolutions without padding lose */
   int64_t lost = a->rank > 2 && a->rank == b->rank ? a->dim[0] - b->dim[0] : 0;

@@ -353,8 +353,8 @@ static bool up_shape(struct layer *layer) {
   return true;
 }
 
-/* True if the step follows from the sizes. With
- * a factor, PyTorch uses the factor itself. */
+/* True if the step follows from the sizes. With a factor, PyTorch uses
+ * the factor itself. */
 static bool steps_by_sizes(const struct layer *layer) {
   const struct up *up = layer->args;
   bool same = true;

@@ -302,8 +302,8 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
           .cast = CAST_FULL});
 }
 
-/* torch.nn.functional.normalize: the
- * norms, and the norms with a lower limit. */
+/* torch.nn.functional.normalize: the norms, and the norms
+ * with a lower limit. */
 static size_t l2norm_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   int64_t norms = size_product(2, shape_rows(layer->in[0]));

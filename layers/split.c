@@ -27,8 +27,8 @@ int64_t split_count(const struct split *split) {
   return split->parts.count > 1 ? split->parts.count : split->parts.at[0];
 }
 
-/* The first index of a part on an axis
- * of `size`; `share` is set to its size. */
+/* The first index of a part on an axis of `size`; `share`
+ * is set to its size. */
 static int64_t begin_of(const struct split *split, int64_t size, int64_t index,
                         int64_t *share) {
   int64_t begin = 0;
@@ -92,8 +92,8 @@ static bool part_shape(struct layer *layer) {
   return true;
 }
 
-/* torch.chunk, torch.split: backward
- * concatenates the gradients of all parts. */
+/* torch.chunk, torch.split: backward concatenates the
+ * gradients of all parts. */
 static size_t split_trace(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
   const struct split *split = layer->args;

@@ -1,4 +1,4 @@
-/* Numbers: digits with `_` between, a fraction, an exponent or a unit. */
+/* Numbers: digits with `_` between them, a fraction, an exponent or a unit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static const struct {
 };
 
 struct number {
-  int64_t digits; /* all digits, the point left out */
-  int64_t scale;  /* the power of ten by which they are too large */
+  int64_t digits; /* all digits, without the point */
+  int64_t scale;  /* power of ten to divide `digits` by */
   bool overflow, fraction, exponent;
   size_t unit;
 };
@@ -59,7 +59,7 @@ static bool read_exponent(struct slice text, size_t i) {
   return i > start && i == text.length;
 }
 
-/* False if the text is not a number at all. */
+/* False if the text is not a number. */
 static bool read_number(struct number *n, struct slice text) {
   *n = (struct number){.scale = 1};
   size_t i = read_digits(n, text, 0, false);
@@ -84,14 +84,14 @@ static bool read_number(struct number *n, struct slice text) {
 }
 
 /*
- * strtod follows the locale and takes no `_`: hand it what it wants. How a
- * point is written is what printf writes: localeconv is not thread-safe.
+ * strtod depends on the locale and does not accept `_`, so that it gets a copy.
+ * The decimal point comes from printf: localeconv() is not thread-safe.
  */
 static double to_real(struct scan *scan, struct slice text) {
   struct text plain = text_new(scan->arena);
   char half[16];
   snprintf(half, sizeof half, "%.1f", 0.5);
-  size_t point = strlen(half) - 2; /* between 0 and 5 */
+  size_t point = strlen(half) - 2; /* the characters between 0 and 5 */
   for (size_t i = 0; i < text.length; i++) {
     char c = text.at[i];
     if (c == '.')
@@ -123,7 +123,7 @@ const char *scan_unit(struct slice letters) {
   return NULL;
 }
 
-/* 32X32X3, 8gb and `repeat 3x`. */
+/* Explains 32X32X3, 8gb and `repeat 3x`. */
 static bool hint_number(struct scan *scan, struct diagnostic *d,
                         struct slice text, struct span span) {
   struct text right = text_new(scan->arena);
@@ -147,7 +147,8 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
     return true;
   }
   if (unit.length > 1 && unit.length <= 3 &&
-      (unit.at[unit.length - 1] | 0x20) == 'b') { /* of bytes, of sorts */
+      (unit.at[unit.length - 1] | 0x20) == 'b') { /* similar to a unit of
+                                                   * bytes */
     diag_help(d, "units are K M G, and of bytes B KB MB GB TB KiB MiB GiB TiB");
     return true;
   }
@@ -217,7 +218,7 @@ static int whole_number(struct scan *scan, const struct number *n,
   }
   if (!units[n->unit].bytes)
     return real_number(scan, n, text);
-  if (units[n->unit].factor > 1) { /* 39.38GiB, as programs print it */
+  if (units[n->unit].factor > 1) { /* 39.38GiB, as other programs print it */
     scan->value->integer = value / n->scale;
     return TOKEN_INT;
   }

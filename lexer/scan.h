@@ -1,10 +1,10 @@
-/* The scanner: bytes in, tokens with spans out. */
+/* Scanner: converts bytes to tokens with spans. */
 #ifndef NETC_LEXER_SCAN_H
 #define NETC_LEXER_SCAN_H
 
 #include "base/diag.h"
 
-/* Tokens are numbered as bison numbers them. */
+/* Token numbers are bison's. */
 enum token {
   TOKEN_END = 0,
   TOKEN_ERROR = 256, /* already reported */
@@ -15,28 +15,28 @@ enum token {
   TOKEN_AFTER_LAST
 };
 
-/* How a token is called in a message: "name", "`->`". */
+/* A token's name in messages: "name", "`->`". */
 const char *token_words(enum token token);
 
-/* Whether `-` or `x` after it would be an operator. */
+/* True if `-` or `x` after it is an operator. */
 bool token_ends_operand(enum token token);
 
-/* Whether a text can name something: no word of the language, no sign. */
+/* True if the text can be a name: not a keyword, not a sign. */
 bool is_name(struct slice text);
 
-/* A unit in letters of any case, as it is written: GiB, M; or NULL. */
+/* The unit with these letters in any case: GiB, M; or NULL. */
 const char *scan_unit(struct slice letters);
 
-/* Blanks in a line. */
+/* True for blanks within a line. */
 static inline bool scan_is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Where the statement of a byte begins, after its label: after a line's end,
- * `{` or `;` and blanks. */
+/* Offset of the statement of a byte, with its label: after the last line end,
+ * `{` or `;`, and blanks. */
 size_t scan_statement_begin(struct slice text, size_t at);
 
-/* What a token carries. */
+/* A token's value. */
 union scan_value {
   int64_t integer;
   double real;
@@ -44,24 +44,24 @@ union scan_value {
 };
 
 /*
- * Blanks around a token decide what `/2`, `-1` and `f(` mean, so the scanner
- * keeps the little context that this takes.
+ * Blanks around a token decide what `/2`, `-1` and `f(` mean, for which the
+ * scanner keeps a little context.
  */
 struct scan {
   struct diags *diags;
-  struct arena *arena; /* as long as it scans */
+  struct arena *arena; /* lives as long as the scan */
   uint32_t begin, end; /* the current token, in the source map */
   union scan_value *value;
   enum token last, before; /* the two tokens before */
-  enum token first;        /* of the statement */
-  bool at_start;           /* of it */
-  bool headed;             /* the last token is its first */
-  bool labels;             /* what was read of it may be a label */
-  bool parted;             /* its `=` or `in` was there */
+  enum token first;        /* first token of the statement */
+  bool at_start;           /* the next token starts a statement */
+  bool headed;             /* the last token started the statement */
+  bool labels;             /* the tokens so far may be a label */
+  bool parted;             /* after its `=` or `in` */
   bool arguments;          /* the statement takes arguments */
-  bool failed;             /* nested too deep: no more tokens */
-  bool silent;             /* the line has an error, and needs no second one */
-  int depth;               /* brackets that are open, and which */
+  bool failed;             /* nested too deep; no more tokens */
+  bool silent;             /* the line has an error already */
+  int depth;               /* open brackets, and their kinds */
   char open[LIMIT_DEPTH];
   uint32_t open_at[LIMIT_DEPTH];
   struct slice text;
@@ -72,17 +72,16 @@ struct scan {
 void scan_begin(struct scan *scan, struct arena *arena, struct diags *diags,
                 int source);
 
-/* A piece of a source by itself: one value, as if in parentheses. */
+/* Scans a part of a source as one value, as if in parentheses. */
 void scan_begin_value(struct scan *scan, struct arena *arena,
                       struct diags *diags, struct span span);
 
-/* The next token; TOKEN_END at the end, again and again. */
+/* The next token. At the end always TOKEN_END. */
 enum token scan_next(struct scan *scan, union scan_value *value,
                      struct span *span);
 
 /*
- * Checks that a text is UTF-8 without NUL; reports the first byte that is
- * not.
+ * Checks that a text is UTF-8 without NUL; reports the first byte that is not.
  */
 bool scan_check_text(struct diags *diags, int source);
 

@@ -1,4 +1,4 @@
-/* Stray: what belongs to no token, and what was meant by it. */
+/* Characters that belong to no token, and what was probably meant. */
 
 #include "base/shown.h"
 #include "base/utf8.h"
@@ -16,7 +16,7 @@ static struct diagnostic *report(struct scan *scan, const char *format, ...) {
   return d;
 }
 
-/* Offers what was meant; `how` says so, whether it holds or not. */
+/* Offers `meant`. `how` explains it, even if the offer does not compile. */
 static void mean(struct diagnostic *d, const struct scan *scan,
                  const char *meant, const char *how) {
   struct text help = text_new(scan->arena);
@@ -44,7 +44,7 @@ static void stray_ascii(struct scan *scan, char c) {
     diag_help(d, "strings are written in double quotes");
 }
 
-/* Signs that word processors and web pages put in the place of ours. */
+/* Characters of word processors and web pages, and the ASCII ones meant. */
 static const struct {
   uint32_t first, last;
   const char *meant;

@@ -1,4 +1,4 @@
-/* What the rules of scan.l call: words, signs, strings, brackets. */
+/* Functions for the rules of scan.l: words, signs, strings, brackets. */
 #include "lexer/token.h"
 
 #include "base/utf8.h"
@@ -28,7 +28,7 @@ static bool is_blank(char c) {
   return scan_is_blank(c) || c == '\n' || c == '\0' || c == '\\';
 }
 
-/* `skip[i]`: inside, blanks and line ends are as between parentheses. */
+/* `skip[i]`: blanks and line ends inside are as in parentheses. */
 enum { SUBSCRIPT = 's' };
 
 static char innermost(const struct scan *scan) {
@@ -36,7 +36,7 @@ static char innermost(const struct scan *scan) {
   return open == SUBSCRIPT ? '(' : open;
 }
 
-/* Whether `else` is the next word, behind blanks, lines and comments. */
+/* True if `else` is the next word after blanks, line ends and comments. */
 static bool else_follows(const struct scan *scan) {
   uint32_t at = scan->end;
   for (;;) {
@@ -113,10 +113,10 @@ bool is_name(struct slice text) {
     if (!is_word_byte(text.at[i]))
       return false;
   return text.length && !is_digit(text.at[0]) && !slice_is(text, "_") &&
-         keyword_of(text) == TOKEN_NAME; /* x and in need a look around */
+         keyword_of(text) == TOKEN_NAME; /* x and in depend on the context */
 }
 
-/* The next byte that is not blank, and does not end the value. */
+/* Offset of the next byte that is not blank and does not end the value. */
 static uint32_t skip_blanks(const struct scan *scan) {
   bool lines = innermost(scan) == '(';
   uint32_t at = scan->end;
@@ -129,7 +129,7 @@ static uint32_t skip_blanks(const struct scan *scan) {
   }
 }
 
-/* `k=3`, and no `k==3` */
+/* `k=3`, but not `k==3`. */
 static bool is_key(const struct scan *scan, uint32_t at) {
   while (is_word_byte(scan_byte(scan, at)))
     at++;
@@ -137,8 +137,8 @@ static bool is_key(const struct scan *scan, uint32_t at) {
 }
 
 /*
- * x joins what stands on both sides of it. Where nothing that has a size
- * stands before it, or none follows, it is a name like others.
+ * x joins the sizes on both sides. It is a name if no size is before it, or
+ * none follows.
  */
 static bool is_join(const struct scan *scan) {
   bool names = !scan->parted &&
@@ -152,8 +152,7 @@ static bool is_join(const struct scan *scan) {
          (is_word_byte(next) && !is_key(scan, at));
 }
 
-/* `in` stands between names and values in loops and params; `in.c` is a size.
- */
+/* `in` separates names and values in loops and params; `in.c` is a size. */
 static bool is_in(const struct scan *scan) {
   bool header = scan->first == TOKEN_KW_PARAM ||
                 (scan->first == TOKEN_KW_FOR && !scan->parted);
@@ -175,7 +174,7 @@ int scan_word(struct scan *scan, size_t length) {
   return keyword;
 }
 
-/* Signs that mean one thing with blanks around them and another without */
+/* Signs whose meaning depends on blanks around them */
 
 bool token_ends_operand(enum token token) {
   switch (token) {
@@ -193,7 +192,7 @@ bool token_ends_operand(enum token token) {
   }
 }
 
-/* A blank before and none behind: a sign or a stride, not an operator. */
+/* With a blank before and none after, it is a sign or a stride, no operator. */
 static bool stands_alone(const struct scan *scan) {
   return is_blank(scan_byte(scan, scan->begin - 1)) &&
          !is_blank(scan_byte(scan, scan->end));
@@ -220,7 +219,7 @@ bool scan_floors(const struct scan *scan) {
   return !is_stride(scan);
 }
 
-/* These take one expression, in which `-` and `/` are always operators. */
+/* Statements with one expression, in which `-` and `/` are always operators. */
 static bool takes_expression(enum token token) {
   switch (token) {
   case TOKEN_KW_LET:
@@ -231,13 +230,13 @@ static bool takes_expression(enum token token) {
   }
 }
 
-/* A label's colon, or `fork`: a statement follows that takes arguments. */
+/* A label's colon, or `fork`: a statement with arguments follows. */
 static bool is_prefix(const struct scan *scan, enum token token) {
   return (token == TOKEN_COLON && scan->labels) || token == TOKEN_KW_FORK ||
          (token == TOKEN_KW_TRAIN && scan->last == TOKEN_KW_FORK);
 }
 
-/* A token inside a statement, or the first one. */
+/* Updates the context after a token in a statement, or after its first. */
 static void follow_inside(struct scan *scan, enum token token) {
   bool inside = scan->depth && scan->open[scan->depth - 1] == SUBSCRIPT;
   scan->headed = scan->at_start;
@@ -260,7 +259,7 @@ void scan_follow(struct scan *scan, enum token token) {
   case TOKEN_SEMICOLON: scan->at_start = innermost(scan) == '{'; break;
   case TOKEN_BRACE:
   case TOKEN_KW_ELSE: /* `else if` */ scan->at_start = true; break;
-  case TOKEN_BRACE_CLOSE: /* `add { a } /2`: arguments of the word before */
+  case TOKEN_BRACE_CLOSE: /* `add { a } /2`: further arguments of `add` */
     scan->at_start = scan->headed = false;
     scan->arguments = true;
     break;
@@ -284,7 +283,7 @@ int scan_open_string(struct scan *scan) {
   return TOKEN_ERROR;
 }
 
-/* `skip[i]` and `h[i][j]`, where `for c in [1 2]` has a blank. */
+/* `skip[i]` and `h[i][j]`; `for c in [1 2]` has a blank. */
 static bool is_subscript(const struct scan *scan, char bracket) {
   return bracket == '[' && !is_blank(scan_byte(scan, scan->begin - 1)) &&
          (scan->last == TOKEN_NAME || scan->last == TOKEN_BRACKET_CLOSE);
@@ -308,7 +307,7 @@ int scan_open(struct scan *scan, char bracket) {
                           : TOKEN_BRACE;
 }
 
-/* What does not match is left to the parser, which knows what it expects. */
+/* The parser reports brackets that do not match: it knows what it expects. */
 int scan_close(struct scan *scan, char bracket) {
   char open = bracket == ')' ? '(' : bracket == ']' ? '[' : '{';
   char other = bracket == ']' ? SUBSCRIPT : open;
@@ -324,11 +323,11 @@ int scan_close(struct scan *scan, char bracket) {
 }
 
 int scan_eof(struct scan *scan) {
-  scan->begin = scan->end; /* no rule matched: the end is empty */
+  scan->begin = scan->end; /* the end matches no rule and is empty */
   return TOKEN_END;
 }
 
-/* Eight bytes of ASCII, of which none is NUL: most of any text. */
+/* True for eight bytes of ASCII without NUL, the common case. */
 static bool are_ascii(const char *at) {
   const uint64_t ones = 0x0101010101010101, tops = ones << 7;
   uint64_t bytes;

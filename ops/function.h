@@ -1,6 +1,6 @@
 /*
- * Functions of each value that have no arguments, from ops.def: what they are
- * called in PyTorch, ONNX and the formats that are read.
+ * Elementwise functions without arguments, from ops.def: their names in
+ * PyTorch, ONNX and the formats that netc reads.
  */
 #ifndef NETC_OPS_FUNCTION_H
 #define NETC_OPS_FUNCTION_H
@@ -8,13 +8,14 @@
 #include "base/slice.h"
 #include "ops/word.h"
 
-/* Who calls a function by a name of its own. */
+/* Dialects with names of their own for functions. */
 enum dialect {
-  IN_ONNX, /* the operator of exactly this function */
+  IN_ONNX, /* the operator that is exactly this function */
   IN_OPENVINO,
   IN_TFLITE,
-  IN_KERAS,             /* an activation, and an operation on tensors */
-  IN_KERAS_ACTIVATIONS, /* more names of the first, and of the second */
+  IN_KERAS,             /* names of both an activation and an operation on
+                         * tensors */
+  IN_KERAS_ACTIVATIONS, /* further names of activations, and of operations */
   IN_KERAS_OPERATIONS,
   IN_CAFFE,
   IN_DARKNET,
@@ -24,29 +25,29 @@ enum dialect {
 
 struct function {
   enum layer_word word;
-  const char *opcode;          /* of runtime/ops.def */
-  bool arithmetic;             /* as exp is; not an activation */
+  const char *opcode;          /* in runtime/ops.def */
+  bool arithmetic;             /* such as exp; not an activation */
   const char *call;            /* in PyTorch */
-  int since;                   /* the opset from which ONNX has it, or 0 */
-  const char *steps;           /* ONNX's operators otherwise, or "" */
-  const char *names[DIALECTS]; /* words; NULL: it has none there */
+  int since;                   /* opset that added it to ONNX, or 0 */
+  const char *steps;           /* ONNX's operators before that, or "" */
+  const char *names[DIALECTS]; /* words separated by blanks; NULL: none */
 };
 
 /* The functions in the order of ops.def; NULL after the last. */
 const struct function *function_at(size_t index);
 
-/* The function that the word stands for; NULL: it stands for another layer. */
+/* The function of a word; NULL: the word is another layer's. */
 const struct function *function_of(enum layer_word word);
 
-/* The function with that name in a dialect; NULL: there is none. */
+/* The function with that name in a dialect; NULL: none. */
 const struct function *function_find(enum dialect dialect, struct slice name);
 
-/* The function that one operator of ONNX computes, perhaps by attributes;
- * NULL: there is none. */
+/* The function that one operator of ONNX computes, perhaps with
+ * attributes; NULL: none. */
 const struct function *function_of_onnx(struct slice op);
 
-/* The name of that index among all that a dialect has, and whose it is; NULL
- * after the last. */
+/* Name `index` of all names in a dialect, and its function;
+ * NULL after the last. */
 const struct function *function_name_at(enum dialect dialect, size_t index,
                                         struct slice *name);
 

@@ -1,4 +1,4 @@
-/* The table of words, and of functions. */
+/* Tables of layer words and of functions. */
 #include <string.h>
 
 #include "ops/function.h"

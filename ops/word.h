@@ -1,6 +1,6 @@
 /*
- * The words of layers as numbers, from ops.def: for importers and exporters,
- * which speak of layers without calling them.
+ * Layer words as numbers, from ops.def, for importers and exporters: they refer
+ * to layers without calling them.
  */
 #ifndef NETC_OPS_WORD_H
 #define NETC_OPS_WORD_H
@@ -9,15 +9,15 @@ enum layer_word {
   WORD_NONE,
 #define LAYER(id, WORD, ...) WORD_##WORD,
 #include "ops/ops.def"
-  WORD_PART, /* of a split */
-  /* Only importers know the rest. */
+  WORD_PART, /* one part of a split */
+  /* Only importers use the rest. */
   WORD_INPUT,
   WORD_AGAIN,  /* another use of a layer */
-  WORD_ERF,    /* only ever a part of gelu */
-  WORD_CENTRE, /* a mean over the channels, which a norm may contain */
+  WORD_ERF,    /* always a part of gelu */
+  WORD_CENTRE, /* a mean over channels, as norms contain it */
 };
 
-/* The word as a source has it; "" for WORD_NONE. */
+/* The word in sources; "" for WORD_NONE. */
 const char *word_name(enum layer_word word);
 
 #endif

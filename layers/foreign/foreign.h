@@ -21,8 +21,8 @@ struct foreign_option {
 const struct foreign_layer *foreign_layer_find(struct slice word);
 const struct foreign_option *foreign_option_find(struct slice word);
 
-/* A value of an option in netc's words,
- * NULL: unknown; several words: any of them. */
+/* A value of an option in netc's words, NULL: unknown; several
+ * words: any of them. */
 const char *foreign_choice_find(const char *option, struct slice word);
 
 /* True if equal but for case, `_`, `-`, blanks, and a maker's name in front. */

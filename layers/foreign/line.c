@@ -380,8 +380,8 @@ static bool write_items(struct text *out, const struct layer_kind *kind,
   return written;
 }
 
-/* conv3x3, conv3, fc4096, maxpool2: the layer;
- * `end` is set to where its numbers begin. */
+/* conv3x3, conv3, fc4096, maxpool2: the layer; `end` is set to where
+ * its numbers begin. */
 static const struct layer_kind *glued(struct slice word, size_t *end) {
   for (*end = word.length; *end > 0; --*end) {
     char last = word.at[*end - 1];

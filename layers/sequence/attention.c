@@ -338,8 +338,8 @@ static bool find_scores(const struct layer *layer,
   return true;
 }
 
-/* True if the mask broadcasts to the scores:
- * one for each group, or one for all. */
+/* True if the mask broadcasts to the scores: one for each
+ * group, or one for all. */
 static bool mask_fits(const struct shape *mask, const struct shape *scores) {
   bool each = true, same = true, fits = mask->rank <= scores->rank;
   for (int i = 1; fits && i <= mask->rank; i++) {

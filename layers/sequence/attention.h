@@ -81,8 +81,8 @@ static inline bool attention_is_joint(const struct attention *attention) {
   return attention->joint.name.length > 0;
 }
 
-/* Indices of the inputs that keys (or the
- * other stream) and values come from. */
+/* Indices of the inputs that keys (or the other stream)
+ * and values come from. */
 static inline int attention_keys(const struct attention *attention) {
   return attention->cross.name.length > 0 || attention_is_joint(attention);
 }
@@ -199,8 +199,8 @@ size_t attention_rotate(const struct attention_recorder *r, size_t in,
 size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
                        size_t v);
 
-/* Moves the heads back: the features of
- * all heads of a position are contiguous. */
+/* Moves the heads back: the features of all heads of a
+ * position are contiguous. */
 size_t attention_together(const struct attention_recorder *r, size_t context,
                           struct extent unit, bool view_of_one);
 

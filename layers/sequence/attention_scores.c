@@ -31,8 +31,8 @@ static bool is_module(const struct attention_recorder *r) {
   return scales_queries(r) && !r->attention->rope;
 }
 
-/* Strides with heads first, with a head
- * repeated for each query head it serves. */
+/* Strides with heads first, with a head repeated for each
+ * query head it serves. */
 static struct strides seen_by_heads(const struct attention_recorder *r,
                                     size_t in) {
   struct strides lies = tape_strides(r->tape, in);
@@ -50,8 +50,8 @@ static struct strides seen_by_heads(const struct attention_recorder *r,
                              : strides_insert(&lies, 2, r->s.heads / heads, 0);
 }
 
-/* A view if a transpose to heads first keeps
- * the order of values: one head, or one row. */
+/* A view if a transpose to heads first keeps the order of values:
+ * one head, or one row. */
 static enum result moved(const struct attention_recorder *r, bool one_row) {
   bool stays = (r->s.heads == 1 || one_row) && r->s.groups == 1;
   return stays && !r->tape->lowers ? RESULT_VIEW : RESULT_NEW;
@@ -200,8 +200,8 @@ static size_t part_edges(const struct attention_recorder *r, size_t scores) {
                                             .elementwise = true});
 }
 
-/* Contiguous strides of a mask: groups x
- * heads x queries x keys, or 1 for each. */
+/* Contiguous strides of a mask: groups x heads x queries x
+ * keys, or 1 for each. */
 static struct strides mask_strides(const struct attention_recorder *r) {
   const struct shape *mask = r->layer->in[attention_mask(r->attention)];
   int64_t dim[4] = {1, 1, 1, 1};

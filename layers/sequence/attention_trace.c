@@ -115,8 +115,8 @@ static size_t split(const struct attention_recorder *r, size_t packed,
                          .layout = LAYOUT_APART});
 }
 
-/* Projects queries, keys and values of one
- * tensor, by `first` and the next ones. */
+/* Projects queries, keys and values of one tensor, by `first`
+ * and the next ones. */
 static void project_own(const struct attention_recorder *r, int first,
                         size_t in, int64_t rows, size_t qkv[3]) {
   if (!attention_is_packed(r->attention)) {
@@ -156,8 +156,8 @@ struct extent attention_work(const struct attention_recorder *r,
   return r->tape->lowers ? extent_fixed(0, extent.width) : extent;
 }
 
-/* Normalises the features of each head
- * (transformers' Qwen3), or of all heads (OLMo 2). */
+/* Normalises the features of each head (transformers' Qwen3), or of
+ * all heads (OLMo 2). */
 static size_t normalise(const struct attention_recorder *r, size_t in,
                         int which) {
   struct extent extent = *tape_extent(r->tape, in);

@@ -153,8 +153,8 @@ struct convlstm_steps {
   int names;
 };
 
-/* An operation on `count` values. Those of
- * the frame stay in memory until it has run. */
+/* An operation on `count` values. Those of the frame stay in
+ * memory until it has run. */
 static size_t run(const struct convlstm_steps *s, const size_t *in, int count,
                   struct operation op) {
   size_t all[2 + NAMES];

@@ -102,8 +102,8 @@ static struct strides spread_places(const struct deform_recorder *r, size_t at,
   return out;
 }
 
-/* The same numbers of boxes as a slice,
- * in a framework. A plan needs no slice. */
+/* The same numbers of boxes as a slice, in a framework. A
+ * plan needs no slice. */
 static size_t cut_places(const struct deform_recorder *r, size_t at,
                          int64_t first) {
   struct strides lies = layout_as_seen(r->tape, at, r->layer->in[DEFORM_AT]);
@@ -232,8 +232,8 @@ static size_t locate(const struct deform_recorder *r, size_t offsets, size_t at,
                      (struct operation){.gradient = GRADIENT_SHARED});
 }
 
-/* Moves heads before positions and merges them
- * with samples: a copy, unless the batch is 1. */
+/* Moves heads before positions and merges them with samples: a copy,
+ * unless the batch is 1. */
 static size_t by_heads(const struct deform_recorder *r, size_t in,
                        int64_t positions) {
   if (r->tape->lowers || positions == 1 || r->s.heads == 1)

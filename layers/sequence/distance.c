@@ -103,8 +103,8 @@ static int64_t distances_bytes(const void *args, const struct shape *out) {
   return distances->buffer ? size_product(8, shape_values(out)) : 0;
 }
 
-/* Computed in every forward pass, once
- * for all samples, or read from a buffer. */
+/* Computed in every forward pass, once for all samples, or
+ * read from a buffer. */
 static size_t distances_trace(const struct layer *layer, struct tape *tape,
                               const size_t *in) {
   const struct distances *distances = layer->args;

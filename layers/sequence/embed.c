@@ -124,8 +124,8 @@ static void posembed_params(const struct layer *layer, struct params *params) {
                                     .sines = posembed->fixed});
 }
 
-/* The table's gradient is the sum over the
- * batch. A row for all positions is looked up. */
+/* The table's gradient is the sum over the batch. A row for all
+ * positions is looked up. */
 static size_t posembed_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   const struct posembed *posembed = layer->args;

@@ -197,8 +197,8 @@ static size_t normalise(const struct recorder *m, size_t in, int64_t width,
   return value;
 }
 
-/* Two parts of every head, or with `heads`
- * 1 of every row: [heads, steps, features]. */
+/* Two parts of every head, or with `heads` 1 of every row:
+ * [heads, steps, features]. */
 static size_t split(const struct recorder *m, size_t in, int64_t heads,
                     int64_t first, int64_t second) {
   const int64_t dim[4] = {1, m->s.steps, heads, size_sum(first, second)};
@@ -220,8 +220,8 @@ static size_t split(const struct recorder *m, size_t in, int64_t heads,
   return parts;
 }
 
-/* Rotates neighbouring pairs. The runtime's
- * kernel has heads behind positions. */
+/* Rotates neighbouring pairs. The runtime's kernel has
+ * heads behind positions. */
 static size_t rotate(const struct recorder *m, size_t in) {
   struct strides lies = tape_strides(m->r.tape, in), out;
   struct lowering does = {.in = &lies, .out = &out};
@@ -236,8 +236,8 @@ static size_t rotate(const struct recorder *m, size_t in) {
   return value;
 }
 
-/* Concatenates a head's own features and
- * the rotated ones, which heads may share. */
+/* Concatenates a head's own features and the rotated ones,
+ * which heads may share. */
 static size_t join(const struct recorder *m, size_t own, size_t turned) {
   size_t pair[2] = {own, turned};
   struct tape *tape = m->r.tape;

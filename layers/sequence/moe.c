@@ -136,8 +136,8 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                          .kept = {top, extent_sample(tokens, WIDTH_NET)}});
 }
 
-/* Values shared by all experts: weights,
- * the sum (initially 0) and the routing. */
+/* Values shared by all experts: weights, the sum (initially
+ * 0) and the routing. */
 static void begin(const struct layer *layer, struct tape *tape, size_t x) {
   const struct moe *moe = layer->args;
   int64_t tokens = shape_rows(layer->in[0]);

@@ -135,8 +135,8 @@ size_t recurrent_project(struct recurrent_run *s, size_t hidden) {
                          .guarded = true});
 }
 
-/* Gates: input, forget, cell, output. The caller
- * holds the old cell until there is a new one. */
+/* Gates: input, forget, cell, output. The caller holds the old cell until
+ * there is a new one. */
 static size_t lstm_step(struct recurrent_run *s, size_t x, size_t hidden,
                         size_t *cell) {
   size_t all = add(s, recurrent_matrix(s, hidden, true, s->all, SIZE_MAX), x);

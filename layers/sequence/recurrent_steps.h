@@ -24,8 +24,8 @@ size_t recurrent_unary(struct recurrent_run *s, size_t in, struct operation op);
 size_t recurrent_binary(struct recurrent_run *s, size_t a, size_t b,
                         struct operation op);
 
-/* An operation on `count` values; `held`
- * values stay in memory until it has run. */
+/* An operation on `count` values; `held` values stay in
+ * memory until it has run. */
 size_t recurrent_many(struct recurrent_run *s, const size_t *in, size_t count,
                       const size_t *held, size_t held_count,
                       struct operation op);

@@ -47,9 +47,9 @@ bool layout_has_last(const struct shape *shape, int last);
 uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape,
                        int last);
 
-/* The strides of `in` as a view of `shape`.
- * The layout of a view with the strides `lies`. `front`: the framework's first
- * axis is that of the channels. */
+/* The strides of `in` as a view of `shape`. The layout of a view
+ * with the strides `lies`. `front`: the framework's first axis is
+ * that of the channels. */
 struct strides layout_as_seen(const struct tape *tape, size_t in,
                               const struct shape *shape);
 uint32_t layout_of_view(struct tape *tape, const struct strides *lies,

@@ -263,8 +263,8 @@ static void add_outputs(struct tape *tape, struct op_facts *facts,
     tape_lower(tape, op, in, first, facts->out_count);
 }
 
-/* Records the parameters that are trained, or
- * those that are not. Returns their number. */
+/* Records the parameters that are trained, or those that are not.
+ * Returns their number. */
 static int add_params(struct tape *tape, const struct operation *op,
                       bool trained) {
   int count = 0;
@@ -294,8 +294,8 @@ static bool multiplies_samples(const struct tape *tape,
          tape->profile->turned_products && op->rows == ROWS_TURNED;
 }
 
-/* True if it depends on constants and parameters
- * only. A plan computes it for each sample. */
+/* True if it depends on constants and parameters only. A plan computes
+ * it for each sample. */
 static bool is_still(const struct tape *tape, const struct operation *op) {
   bool still = op->still;
   if (tape->lowers || op->still)

@@ -69,8 +69,8 @@ enum map_order {
   MAP_FIRST,  /* channels first */
 };
 
-/* Gradients that are copied to be contiguous;
- * each value includes those above. */
+/* Gradients that are copied to be contiguous; each value
+ * includes those above. */
 enum tape_packing {
   PACKS_NOTHING,
   PACKS_PLACES, /* expanded over positions that are viewed as one axis */
@@ -93,8 +93,8 @@ enum { KEEPS_OUT = 1 << 8 };
 struct lowering; /* lowering.h; few files need it */
 struct tape_lowered;
 
-/* An operation as a layer records it. facts.def
- * lists the members; unused ones are zero. */
+/* An operation as a layer records it. facts.def lists the members;
+ * unused ones are zero. */
 struct operation {
 #define SAID(type, member) type member;
 #define FACT SAID
@@ -271,8 +271,8 @@ static inline size_t tape_input(const struct tape *tape,
   return op->facts->listed ? tape->parts.at[at] : tape->ins.at[at];
 }
 
-/* The extent of a value, and of its storage.
- * Valid until the tape records another. */
+/* The extent of a value, and of its storage. Valid until the
+ * tape records another. */
 static inline const struct extent *tape_extent(const struct tape *tape,
                                                size_t value) {
   return &tape->extents.at[tape->values.at[value].extent];
@@ -390,8 +390,8 @@ size_t tape_dense(struct tape *tape, size_t in);
  * at a batch of 1 a view unless `rows` is ROWS_APART. */
 size_t tape_together(struct tape *tape, size_t in, enum row_order rows);
 
-/* `in` as rows of a matrix, copied if they
- * are apart. Sets the result's order. */
+/* `in` as rows of a matrix, copied if they are apart. Sets
+ * the result's order. */
 size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows);
 
 /* `in` as rows of a matrix, copied if they are apart; sets their order. */
