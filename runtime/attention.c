@@ -1,9 +1,9 @@
-/* softmax and the other parts of attention, step by step or as one. */
+/* softmax, and the operations of attention: step by step, or fused. */
 #include "kernel.h"
 #include "shift.h"
 #include "turn.h"
 
-/* exp(x - largest) / sum; or x - largest - log(sum). */
+/* exp(x - largest) / sum, or x - largest - log(sum). */
 static int softmax_rows(const struct netrt *net, const struct netrt_op *op,
                         int logarithm) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
@@ -43,8 +43,8 @@ KERNEL_FAST(softmax);
 KERNEL(logsoftmax);
 
 /*
- * Pairs of features of a head are rotated by their position: feature i with
- * i + D / 2 as Llama does, or 2 i with 2 i + 1.
+ * Rotates pairs of features of a head by position: features i and i + D / 2
+ * (Llama), or 2 i and 2 i + 1.
  */
 static int turn_pairs(const struct netrt *net, const struct netrt_op *op,
                       const float *rule) {
@@ -92,7 +92,7 @@ static int netrt_reference_stretched(const struct netrt *net,
 KERNEL(rope);
 KERNEL(stretched);
 
-/* Whether query q sees key k. */
+/* True if query q attends to key k. */
 static int sees(ptrdiff_t q, ptrdiff_t k, int32_t behind, int32_t ahead) {
   return (behind < 0 || q - k <= behind) && (ahead < 0 || k - q <= ahead);
 }
@@ -122,7 +122,7 @@ static int netrt_reference_mask(const struct netrt *net,
 
 KERNEL(mask);
 
-/* Where the bias of a query and a key is in the table, in rows of heads. */
+/* Index of the bias of a query and a key in the table. */
 static ptrdiff_t relative_place(const int32_t *window, int rank, ptrdiff_t q,
                                 ptrdiff_t k, const struct netrt_view *table) {
   ptrdiff_t place = 0;
@@ -165,7 +165,7 @@ static int netrt_reference_relative(const struct netrt *net,
 
 KERNEL(relative);
 
-/* Scores of a window and head: -100 is what Swin adds. */
+/* Scores of a window and head. Swin adds -100. */
 static void part_sides(const int32_t *args, ptrdiff_t window,
                        const struct netrt_view views[2], float *out,
                        const float *in) {
@@ -200,8 +200,8 @@ static int netrt_reference_shifted(const struct netrt *net,
 
 KERNEL(shifted);
 
-/* One query: the largest score and the sum so far scale what came before
- * (Milakov and Gimelshein 2018), so that no score is stored. */
+/* State of one query. Earlier terms are rescaled by the maximum and the sum so
+ * far (Milakov and Gimelshein 2018), so that no score is stored. */
 struct query {
   const struct netrt_view *out, *q, *k, *v;
   ptrdiff_t dim, keys;
@@ -235,7 +235,7 @@ static void attend(const struct query *a, float *out, const float *q,
     out[i * to] /= sum;
 }
 
-/* The vector of a batch, group, step and head. */
+/* The vector at a batch index, group, step and head. */
 static float *vector_at(const struct netrt_view *view, const ptrdiff_t at[3],
                         ptrdiff_t head) {
   return netrt_floats(view) + at[0] * view->stride[0] +

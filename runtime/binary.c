@@ -1,4 +1,4 @@
-/* add, sub, mul, div, max, min, prelu: functions of two values. */
+/* add, sub, mul, div, max, min, prelu: elementwise functions of two values. */
 #include "kernel.h"
 
 static float add(float a, float b) {

@@ -1,13 +1,13 @@
 /*
- * NETRT_CHECK: is the plan kept? What is not alive holds a signalling NaN,
- * so that no byte of it changes unseen, and what reads it carries the NaN
- * into its output. Needs the model's table of buffers.
+ * NETRT_CHECK: verifies that the run keeps to the plan. Memory that is not in
+ * use holds a signalling NaN: a stray write changes it, and a stray read
+ * carries it into an output. Needs the model's table of buffers.
  */
 #include "kernel.h"
 
 #ifdef NETRT_CHECK
 
-/* A signalling NaN; an operation makes it quiet and keeps the rest. */
+/* A signalling NaN. Operations make it quiet and keep the other bits. */
 static const unsigned char poison[4] = {0xad, 0xde, 0xa0, 0x7f};
 
 static void fill(struct netrt *net, size_t from, size_t to) {
@@ -23,7 +23,7 @@ static int holds(const struct netrt_buffer *buffer, size_t offset) {
   return buffer->offset <= offset && offset - buffer->offset < buffer->bytes;
 }
 
-/* Whether the run before has left it. */
+/* True if the buffer has the state of the run before. */
 static int is_state(const struct netrt_model *m, const struct netrt_op *op,
                     const struct netrt_buffer *buffer) {
   const struct netrt_operand *at = &m->operands[op->operands];
@@ -36,7 +36,7 @@ static int is_state(const struct netrt_model *m, const struct netrt_op *op,
   return holds(buffer, at[op->outs + op->ins].offset);
 }
 
-/* Alive before the first operation. */
+/* True if the buffer is in use before the first operation. */
 static int is_input(const struct netrt_model *m,
                     const struct netrt_buffer *buffer) {
   uint32_t i;
@@ -49,7 +49,7 @@ static int is_input(const struct netrt_model *m,
   return 0;
 }
 
-/* The next bytes [*from, *to) that are in no living buffer; 0: none. */
+/* The next bytes [*from, *to) that no buffer in use contains; 0: none. */
 static int next_gap(const struct netrt_model *m, uint32_t op, int inputs,
                     size_t *from, size_t *to) {
   uint32_t i;
@@ -78,8 +78,8 @@ void netrt_check_open(struct netrt *net) {
 }
 
 /*
- * Poisons bytes [from, to), but for those that a buffer holds, from number i
- * on, that is alive before the operation or, if `after`, behind it.
+ * Poisons bytes [from, to), except those of buffers, from index i on, that are
+ * in use before the operation, or with `after` behind it.
  */
 static void fill_around(struct netrt *net, uint32_t op, int after, size_t from,
                         size_t to, uint32_t i) {
@@ -99,7 +99,7 @@ static void fill_around(struct netrt *net, uint32_t op, int after, size_t from,
   fill(net, from, to);
 }
 
-/* Whether an operation may write a buffer: its outputs, its work memory. */
+/* True if the operation may write the buffer: an output, or work memory. */
 static int may_write(const struct netrt_model *m, const struct netrt_op *op,
                      const struct netrt_buffer *buffer) {
   uint32_t i, count = (uint32_t)op->outs + op->ins + (op->works != 0);
@@ -112,8 +112,8 @@ static int may_write(const struct netrt_model *m, const struct netrt_op *op,
   return 0;
 }
 
-/* Whether what begins with the operation may share its bytes: overlap.c looks
- * after these. */
+/* True if a buffer that starts with the operation may share its bytes;
+ * overlap.c checks these. */
 static int is_overlaid(const struct netrt_model *m, uint32_t op,
                        const struct netrt_buffer *buffer) {
   uint32_t i;
@@ -127,7 +127,7 @@ static int is_overlaid(const struct netrt_model *m, uint32_t op,
   return 0;
 }
 
-/* FNV-1a of what the operation must leave alone. */
+/* FNV-1a of the bytes that the operation must not change. */
 static uint64_t sum_of_others(const struct netrt *net, uint32_t op) {
   const struct netrt_model *m = net->model;
   uint64_t sum = UINT64_C(14695981039346656037);
@@ -159,7 +159,7 @@ uint64_t netrt_check_before(struct netrt *net, uint32_t op) {
   return sum_of_others(net, op);
 }
 
-/* Whether an output has a value that came from poison. */
+/* True if an output contains poison. */
 static int is_poisoned(const struct netrt *net, const struct netrt_op *op,
                        uint32_t out) {
   struct netrt_view view = netrt_view(net, op, out);
@@ -206,5 +206,5 @@ enum netrt_status netrt_check_after(struct netrt *net, uint32_t op,
 }
 
 #else
-typedef int netrt_check_is_off; /* a file is never empty */
+typedef int netrt_check_is_off; /* an empty file is not valid C */
 #endif

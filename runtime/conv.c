@@ -1,6 +1,6 @@
 /*
- * Convolution and its transpose, plain: any strides, one to three axes,
- * groups. Where values lie side by side, sums are in registers.
+ * Convolution and its transpose, plain: any strides, one to three axes, groups.
+ * If values are contiguous, sums stay in registers.
  */
 #include "conv.h"
 
@@ -10,7 +10,7 @@ static const float *tap_of(const struct kernel_conv *c,
          tap[2] * c->tap_stride[2];
 }
 
-/* Adds what the inputs of one position give the outputs of another. */
+/* Adds the products of the inputs at one position to the outputs at another. */
 static void spread(const struct kernel_conv *c, const float *in,
                    const float *weight, float *out) {
   ptrdiff_t ins = c->in.size[4] / c->groups, outs = c->out.size[4] / c->groups;
@@ -31,7 +31,7 @@ static void spread(const struct kernel_conv *c, const float *in,
   }
 }
 
-/* The taps of a position that are inside: from the first of them on. */
+/* The taps of a position that are inside the map, from the first one on. */
 struct conv_taps {
   const float *in, *weight;
   ptrdiff_t count[3];
@@ -55,8 +55,8 @@ static struct conv_taps taps_of(const struct kernel_conv *c, ptrdiff_t batch,
   return taps;
 }
 
-/* The same for where values and weights of all outputs lie side by side: how
- * many taps there are, values of each, and how far apart all of them are. */
+/* The same for contiguous values and weights: the number of taps, the values of
+ * each, and their strides. */
 struct dense_taps {
   ptrdiff_t count[3], ins, row, map[3], tap[3];
 };
@@ -76,7 +76,7 @@ static struct dense_taps dense_taps_of(const struct kernel_conv *c,
   }
   d.ins = c->in.size[4] / c->groups;
   d.row = c->in_stride;
-  /* Taps of a line that follow each other, as their weights do, are one. */
+  /* Taps of a line that are contiguous, with their weights, become one. */
   if (d.count[2] > 0 && d.map[2] == d.ins && d.tap[2] == d.ins * d.row &&
       c->groups == 1) {
     d.ins *= d.count[2];
@@ -85,8 +85,8 @@ static struct dense_taps dense_taps_of(const struct kernel_conv *c,
   return d;
 }
 
-/* Some outputs at once, whose sums are in registers: of one group, or of
- * groups of one channel, `ONE_EACH`. */
+/* Sums for several outputs in registers: of one group, or of groups with one
+ * channel (`OF_OWN_GROUPS`). */
 #define EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define FOUR(X) X(0) X(1) X(2) X(3)
 #define ONE(X) X(0)
@@ -147,7 +147,7 @@ static void dense_position(const struct kernel_conv *c,
                            const struct conv_taps *taps, float *out) {
   struct dense_taps d = dense_taps_of(c, taps);
   ptrdiff_t outs = c->out.size[4] / c->groups, g = 0;
-  /* One group has its taps of a line joined: it is not one of several. */
+  /* With one group the taps of a line are merged: not for that case. */
   if (outs == 1 && c->groups > 1 && c->groups == c->in.size[4]) {
     for (; g + 8 <= c->groups; g += 8)
       add_eight_groups(&d, taps->in + g, taps->weight + g, out + g);
@@ -194,7 +194,7 @@ static void make_outputs(const struct kernel_conv *c) {
 }
 
 #ifdef NETRT_HAS_PANELS
-/* The outputs of one panel, as a convolution of their own. */
+/* A convolution of the outputs in one panel. */
 static struct kernel_conv panel_of(const struct kernel_conv *c,
                                    ptrdiff_t first) {
   struct kernel_conv part = *c;

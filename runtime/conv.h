@@ -1,4 +1,4 @@
-/* A convolution's operands and numbers, for its plain and fast kernels. */
+/* Operands and numbers of a convolution, for plain and fast kernels. */
 #ifndef NETRT_CONV_H
 #define NETRT_CONV_H
 
@@ -6,18 +6,19 @@
 #include "values.h"
 
 struct kernel_conv {
-  struct kernel_map out, in, skip; /* skip.data NULL: nothing is added */
+  struct kernel_map out, in, skip; /* skip.data NULL: nothing to add */
   struct kernel_window window;
   const float *weight, *bias; /* bias NULL: none */
   ptrdiff_t tap_stride[3], in_stride, out_stride, bias_stride;
   ptrdiff_t groups;
 #ifdef NETRT_HAS_FAST
-  int panels; /* the weights are in panels; strides are those without */
+  int panels; /* weights are in panels; strides do not apply to panels */
 #endif
-  struct kernel_after after; /* of fast kernels */
+  struct kernel_after after; /* for fast kernels */
 };
 
-/* Its weights are operand `first`, its numbers those from `args` on. */
+/* Reads a convolution whose weights are operand `first` and whose
+ * window starts at `args`. */
 static inline struct kernel_conv conv_at(const struct netrt *net,
                                          const struct netrt_op *op,
                                          uint32_t first, const int32_t *args) {
@@ -67,7 +68,7 @@ static inline float *position_of(const struct kernel_map *map, ptrdiff_t batch,
          at[1] * map->stride[2] + at[2] * map->stride[3];
 }
 
-/* The next of all positions in `size`; 0: there is none. */
+/* Advances to the next position in `size`; 0: there is none. */
 static inline int next_position(ptrdiff_t at[3], const ptrdiff_t size[3]) {
   int i;
   for (i = 2; i >= 0; i--) {
@@ -78,7 +79,7 @@ static inline int next_position(ptrdiff_t at[3], const ptrdiff_t size[3]) {
   return 0;
 }
 
-/* skip may be the output itself. */
+/* Initial sums: bias and skip, which may be the output itself. */
 static inline void begin_row(const struct kernel_conv *c, ptrdiff_t batch,
                              const ptrdiff_t at[3], float *out) {
   const float *skip = c->skip.data ? position_of(&c->skip, batch, at) : NULL;
@@ -88,7 +89,7 @@ static inline void begin_row(const struct kernel_conv *c, ptrdiff_t batch,
                                 (c->bias ? c->bias[o * c->bias_stride] : 0);
 }
 
-/* Of narrow weights: their scales are no bias. */
+/* A convolution with narrow weights: their scales are not a bias. */
 static inline struct kernel_conv nconv_of(const struct netrt *net,
                                           const struct netrt_op *op,
                                           struct narrow_weights *narrow) {
@@ -100,7 +101,7 @@ static inline struct kernel_conv nconv_of(const struct netrt *net,
   return c;
 }
 
-/* Places [from, to) of taps that are inside an axis of `size`. */
+/* Range [from, to) of the taps inside an axis of `size`. */
 static inline void taps_inside(ptrdiff_t first, ptrdiff_t dilation,
                                ptrdiff_t taps, ptrdiff_t size, ptrdiff_t *from,
                                ptrdiff_t *to) {
@@ -109,7 +110,7 @@ static inline void taps_inside(ptrdiff_t first, ptrdiff_t dilation,
       first >= size ? 0 : least((size - first + dilation - 1) / dilation, taps);
 }
 
-/* Whether the weights are rows of outputs in the order of the taps. */
+/* True if weights are rows of outputs in the order of the taps. */
 static inline int weights_are_rows(const struct kernel_conv *c, ptrdiff_t ins) {
   const ptrdiff_t *size = c->window.kernel, *stride = c->tap_stride;
   ptrdiff_t expected = ins * c->in_stride;
@@ -122,9 +123,9 @@ static inline int weights_are_rows(const struct kernel_conv *c, ptrdiff_t ins) {
   return c->out_stride == 1;
 }
 
-/* Of one group for each channel. */
+/* For convolutions with a group for each channel. */
 int netrt_fast_depthwise(const struct netrt *net, const struct kernel_conv *c);
-/* Of groups that are parts of a vector; NOT_FOR_ME: others. */
+/* For groups that are a part of a vector; else returns NOT_FOR_ME. */
 int netrt_fast_grouped(const struct netrt *net, const struct kernel_conv *c);
 
 #endif

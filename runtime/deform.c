@@ -1,4 +1,4 @@
-/* deformconv: as torchvision.ops.deform_conv2d computes it. */
+/* deformconv: computes torchvision.ops.deform_conv2d. */
 #include "conv.h"
 
 struct deforming {
@@ -7,7 +7,7 @@ struct deforming {
   int masked;
 };
 
-/* Between four values, or nothing beyond the map; NaN is beyond, too. */
+/* Interpolates between four values; outside the map, and at NaN, it is 0. */
 static float read_at(const struct kernel_map *in, const float *from, float y,
                      float x) {
   ptrdiff_t i, k, top, left;
@@ -34,7 +34,7 @@ static float beside(const struct netrt_view *view, const ptrdiff_t at[3],
             at[2] * view->stride[2] + channel * view->stride[3]];
 }
 
-/* What value `tap` of the window at a place gives all outputs. */
+/* Adds tap `tap` of the window at a position to all outputs. */
 static void one_tap(const struct deforming *d, const ptrdiff_t at[3],
                     ptrdiff_t tap, float *out) {
   const struct kernel_conv *c = &d->c;

@@ -1,14 +1,14 @@
-/* linear, matmul: products of matrices, plain. */
+/* linear, matmul: plain matrix products. */
 #include "kernel.h"
 
 /* out[n, m] = skip[n, m] + bias[m] + sum over k of a[n, k] b[k, m] */
 struct dense_product {
   float *out;
-  const float *a, *b, *bias, *skip; /* skip: at this row, or NULL */
+  const float *a, *b, *bias, *skip; /* skip: the current row, or NULL */
   ptrdiff_t n, k, m, out_row, out_step, a_row, a_step, b_row, b_step;
   ptrdiff_t bias_step, skip_step;
 #ifdef NETRT_HAS_PANELS
-  int panels; /* b is */
+  int panels; /* b is in panels */
 #endif
 };
 
@@ -30,7 +30,7 @@ static void product_row(const struct dense_product *p, const float *a,
   }
 }
 
-/* The outputs of each panel as a product of their own. */
+/* A product for the outputs of each panel. */
 static void make_row(const struct dense_product *p, const float *a,
                      float *out) {
 #ifdef NETRT_HAS_PANELS

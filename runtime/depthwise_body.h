@@ -1,13 +1,13 @@
 /*
- * Depthwise convolution for one instruction set (isa.h): one vector of
- * channels at a time goes along a line of the map, four pixels side by side,
- * whose weights are loaded once.
+ * Depthwise convolution for one instruction set (isa.h). A vector of channels
+ * moves along a line of the map, four pixels at a time, so that weights are
+ * loaded once.
  */
 typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4)));
 #define VECTOR NAME(vector)
 #define AT(p) (*(const VECTOR *)(const void *)(p))
 
-/* Pixels ow.. of a line; with `check` some of their taps are outside. */
+/* Pixels from ow on. `check`: some of their taps are outside the map. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(pixels)(const struct kernel_conv *c, const struct depthwise_line *l,
              ptrdiff_t ow, ptrdiff_t channel, const int pixels,

@@ -1,6 +1,6 @@
 /*
- * How far two positions are apart, as a row of a table. Tables that are
- * computed beforehand are written with it, too.
+ * The distance of two positions as a row of a table. Code generators precompute
+ * tables with it, too.
  */
 #ifndef NETRT_DISTANCE_H
 #define NETRT_DISTANCE_H
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The numbers of `distances` in ops.def. */
+/* Numbers of `distances` in ops.def. */
 enum {
   DISTANCE_BUCKETS,
   DISTANCE_MOST,
@@ -19,9 +19,9 @@ enum {
 };
 
 /*
- * Half of the buckets are a distance each, the others grow with its logarithm
- * up to `most`; without `causal` positions ahead have the upper half of all:
- * _relative_position_bucket() of transformers' T5, in 32 bits as there.
+ * _relative_position_bucket() of transformers' T5, in 32 bits as there. Half of
+ * the buckets have one distance each; the others grow logarithmically up to
+ * `most`. Without `causal`, positions ahead have the upper half of all buckets.
  */
 static inline int64_t netrt_bucket(const int32_t *args, int64_t ahead) {
   int64_t count = args[DISTANCE_BUCKETS], row = 0, far = -ahead, exact;
@@ -41,7 +41,7 @@ static inline int64_t netrt_bucket(const int32_t *args, int64_t ahead) {
   return row + (far < count ? far : count - 1);
 }
 
-/* Of places in a window: (q - k + window - 1) by axis, as one number. */
+/* Window positions: (q - k + window - 1) by axis, as one index. */
 static inline int64_t netrt_distance(const int32_t *args, int64_t q,
                                      int64_t k) {
   int64_t row = 0, step = 1;

@@ -1,7 +1,7 @@
 /*
- * Convolution as products of matrices whose rows are found in the map itself:
- * pixels of a line lie evenly. Padding is a row of zeros; only where part of a
- * line's pixels is outside, their values are gathered.
+ * Convolution as matrix products that read rows directly from the map: pixels
+ * of a line have equal distances. Padding is a row of zeros. Pixels are
+ * gathered only where some of a line are outside the map.
  */
 #include "onednn.h"
 
@@ -14,12 +14,13 @@ int netrt_fast_nconv(const struct netrt *net, const struct netrt_op *op);
 
 struct conv_source {
   const struct kernel_conv *conv;
-  ptrdiff_t channel; /* the first of the group */
-  ptrdiff_t width;   /* taps of the width that are one: 1, or all */
-  ptrdiff_t ins;     /* of a tap by itself */
+  ptrdiff_t channel; /* first channel of the group */
+  ptrdiff_t width;   /* taps of the width merged into one: 1, or all */
+  ptrdiff_t ins;     /* inputs of a single tap */
 };
 
-/* Where pixel m and its tap begin; 0: outside in depth or height. */
+/* The line of pixel m at a tap, and its column; NULL: outside
+ * in depth or height. */
 static const float *begin_of(const struct conv_source *s, uint32_t m,
                              uint32_t tap, ptrdiff_t *column) {
   const struct kernel_conv *c = s->conv;
@@ -45,14 +46,14 @@ static const float *begin_of(const struct conv_source *s, uint32_t m,
          y * c->in.stride[2] + s->channel;
 }
 
-/* Values [from, from + count) of taps side by side, zeros where there is no
- * map. */
+/* Copies values [from, from + count) of adjacent taps, with
+ * zeros outside the map. */
 static void gather(const struct conv_source *s, const float *line,
                    ptrdiff_t column, ptrdiff_t from, ptrdiff_t count,
                    float *to) {
   const struct kernel_map *in = &s->conv->in;
   ptrdiff_t i;
-  if (s->width > 1) { /* its pixels lie together */
+  if (s->width > 1) { /* pixels are contiguous */
     ptrdiff_t begin = column * s->ins + from;
     ptrdiff_t first = least(most(0, -begin), count);
     ptrdiff_t end = most(first, least(count, in->size[3] * s->ins - begin));
@@ -103,7 +104,7 @@ static struct gemm_rows conv_rows(const struct gemm *gemm, ptrdiff_t m,
   return found;
 }
 
-/* Whether pixels lie evenly, in `axes` of the axes from the last one on. */
+/* True if the pixels of the last `axes` axes have equal distances. */
 static int pixels_are_even(const struct kernel_map *map, int axes) {
   ptrdiff_t expected = map->stride[3] * map->size[3];
   int i;
@@ -130,7 +131,7 @@ static int is_depthwise(const struct kernel_conv *c) {
          c->groups == c->out.size[4];
 }
 
-/* Taps of the width are one where the channels of a pixel are few. */
+/* True if taps of the width are merged: pixels have few channels. */
 static int merges_width(const struct kernel_conv *c, ptrdiff_t ins) {
   return c->groups == 1 && ins < 32 && c->window.dilation[2] == 1 &&
          c->in.stride[3] == ins && c->window.kernel[2] > 1 &&
@@ -188,7 +189,7 @@ static ptrdiff_t taps_of(const struct kernel_conv *c) {
   return c->window.kernel[0] * c->window.kernel[1] * c->window.kernel[2];
 }
 
-/* The weights of some channels, as floats one tap after the other. */
+/* Converts the weights of some channels to floats, tap after tap. */
 static void widen_channels(struct kernel_conv *part,
                            const struct narrow_weights *narrow,
                            ptrdiff_t channel, float *to) {
@@ -287,5 +288,5 @@ int netrt_fast_nconv(const struct netrt *net, const struct netrt_op *op) {
 }
 
 #else
-typedef int netrt_fast_conv_is_off; /* a file is never empty */
+typedef int netrt_fast_conv_is_off; /* an empty file is not valid C */
 #endif

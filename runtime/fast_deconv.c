@@ -1,7 +1,6 @@
 /*
- * Transposed convolution, from the side of its outputs: of every stride-th
- * pixel of a line, those taps are summed that reach it, which is a product
- * as a convolution's is.
+ * Transposed convolution by outputs: every stride-th pixel of a line sums the
+ * taps that reach it, which is a matrix product as for convolutions.
  */
 #include "conv.h"
 #include "gemm.h"
@@ -14,7 +13,7 @@ int netrt_fast_deconv(const struct netrt *net, const struct netrt_op *op);
 
 enum { TAPS = 256 };
 
-/* A tap that reaches the line: the input's line, and where it begins. */
+/* A tap that reaches the line: the input's line, and its first column. */
 struct reach {
   const float *line;
   ptrdiff_t column;
@@ -26,7 +25,7 @@ struct deconv_phase {
   ptrdiff_t rows[TAPS], taps;
 };
 
-/* The place of the input that gives `out` through a tap; -1: none. */
+/* Input index that a tap maps to `out`; -1: none. */
 static ptrdiff_t comes_from(const struct kernel_conv *c, int axis,
                             ptrdiff_t out, ptrdiff_t tap) {
   ptrdiff_t at = out + c->window.before[axis] - tap * c->window.dilation[axis];
@@ -36,7 +35,7 @@ static ptrdiff_t comes_from(const struct kernel_conv *c, int axis,
   return at < c->in.size[axis + 1] ? at : -1;
 }
 
-/* The taps of the width that pixels of a phase need, on one line. */
+/* Adds the taps of the width that the pixels of a phase need on one line. */
 static void add_line(struct deconv_phase *p, const float *line, ptrdiff_t tap,
                      ptrdiff_t first, ptrdiff_t ins) {
   const struct kernel_window *w = &p->conv->window;
@@ -88,7 +87,7 @@ static void fill_bias(const struct gemm *g) {
       g->out[m * g->out_row + n] = g->bias ? g->bias[n] : 0;
 }
 
-/* Every stride-th pixel from `first` on of a line of the output. */
+/* Computes every stride-th pixel of an output line, from `first` on. */
 static void run_phase(const struct deconv_job *job, const ptrdiff_t at[3],
                       ptrdiff_t first, ptrdiff_t group) {
   const struct kernel_conv *c = job->conv;
@@ -164,5 +163,5 @@ int netrt_fast_deconv(const struct netrt *net, const struct netrt_op *op) {
 }
 
 #else
-typedef int netrt_fast_deconv_is_off; /* a file is never empty */
+typedef int netrt_fast_deconv_is_off; /* an empty file is not valid C */
 #endif

@@ -1,4 +1,4 @@
-/* linear, matmul: views whose rows lie evenly, as products of matrices. */
+/* linear, matmul: matrix products of views whose rows have equal distances. */
 #include "onednn.h"
 
 #ifdef NETRT_HAS_FAST
@@ -7,7 +7,7 @@ int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op);
 int netrt_fast_nlinear(const struct netrt *net, const struct netrt_op *op);
 int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op);
 
-/* Columns with one value each to add: a view without its last axis. */
+/* A view without its last axis, to walk over rows. */
 static struct netrt_view without_last(struct netrt_view view) {
   view.rank--;
   return view;
@@ -94,5 +94,5 @@ int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op) {
 }
 
 #else
-typedef int netrt_fast_dense_is_off; /* a file is never empty */
+typedef int netrt_fast_dense_is_off; /* an empty file is not valid C */
 #endif

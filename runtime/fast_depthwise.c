@@ -1,5 +1,4 @@
-/* Depthwise convolution, and that of small groups: lines of the output, each
- * with its taps. */
+/* Depthwise convolution, and convolution of small groups, by output line. */
 #include "conv.h"
 #include "isa.h"
 
@@ -7,14 +6,14 @@
 
 /* One line of the output. */
 struct depthwise_line {
-  const float *in; /* the first tap of its first pixel, but for the width */
+  const float *in; /* depth and height of the first tap; column 0 */
   float *out;
-  const float *skip;              /* or NULL */
-  ptrdiff_t from[2], to[2];       /* taps of depth and height inside */
-  ptrdiff_t inner_from, inner_to; /* pixels all of whose taps are inside */
+  const float *skip;              /* NULL: none */
+  ptrdiff_t from[2], to[2];       /* taps inside the map, by depth and height */
+  ptrdiff_t inner_from, inner_to; /* pixels whose taps are all inside */
 };
 
-/* Channels that fill no vector. */
+/* Channels that do not fill a vector. */
 static void depthwise_rest(const struct kernel_conv *c,
                            const struct depthwise_line *l, ptrdiff_t channel) {
   const struct kernel_window *w = &c->window;
@@ -45,7 +44,7 @@ typedef void line_fn(const struct kernel_conv *c,
 #define BODY "depthwise_body.h"
 #include "isa_each.h"
 
-/* gcc 12, clang: a shuffle whose places are constants. */
+/* gcc 12 and clang: a shuffle with constant indices. */
 #if defined __has_builtin
 #if __has_builtin(__builtin_shufflevector)
 #define HAS_SHUFFLE 1
@@ -86,7 +85,7 @@ struct depthwise_job {
   line_fn *line;
 };
 
-/* While it is near. */
+/* Applies the next function while the line is in the cache. */
 static void finish_line(const struct kernel_conv *c, float *line) {
   const struct kernel_after *after = &c->after;
   ptrdiff_t width = c->out.size[3], channels = c->out.size[4], x;
@@ -154,5 +153,5 @@ int netrt_fast_grouped(const struct netrt *net, const struct kernel_conv *c) {
 }
 
 #else
-typedef int netrt_depthwise_is_off; /* a file is never empty */
+typedef int netrt_depthwise_is_off; /* an empty file is not valid C */
 #endif

@@ -1,7 +1,7 @@
 /*
- * rnn, lstm, gru: what the inputs of all steps give the gates is one product
- * of matrices; then, step by step, all samples of a batch at once, what the
- * state gives. Threads share the units of a step.
+ * rnn, lstm, gru: the inputs of all steps are one matrix product. Then each
+ * step adds the state's product for all samples of the batch. Threads divide
+ * the units of a step.
  */
 #include "gemm.h"
 #include "recurrent.h"
@@ -20,8 +20,8 @@ struct recurrent_product {
   ptrdiff_t batch, depth, columns;
 };
 
-/* Units [from, to) of a step of one sample; of the first, before and cells
- * are NULL. */
+/* Units [from, to) of a step of one sample. `before` and `cells` are NULL in
+ * the first step. */
 struct recurrent_units {
   float *gates, *state;
   const float *before, *cells, *bias;
@@ -55,14 +55,14 @@ static const struct recurrent_steps *steps_of(const struct netrt *net) {
 struct recurrent_job {
   const struct recurrent_way *way;
   const struct recurrent_steps *steps;
-  ptrdiff_t i; /* place of the step in its way */
+  ptrdiff_t i; /* index of the step in its direction */
 };
 
-/* Units that go together: whole vectors, whatever they are. */
+/* units of a task: whole vectors of any instruction set */
 enum { PANEL = 64, GRAIN = 400000 };
 
-/* Adds what the last states give gates [gate, gate + gates), or a new gate in
- * the place of the state. */
+/* Adds the product of the last states to gates [gate, gate + gates), or to a
+ * new gate that is stored in place of the state. */
 static void add_states(const struct recurrent_job *job, ptrdiff_t gate,
                        ptrdiff_t gates, ptrdiff_t from, ptrdiff_t to,
                        int in_state) {
@@ -103,7 +103,8 @@ static struct recurrent_units units_of(const struct recurrent_job *job,
   return s;
 }
 
-/* The bias of a gru's new gate, or 0, where the state will be. */
+/* Initializes the new gate of a gru, in place of the state,
+ * with its bias or 0. */
 static void begin_state(const struct recurrent_job *job, ptrdiff_t from,
                         ptrdiff_t to) {
   const struct recurrent_way *w = job->way;
@@ -115,8 +116,8 @@ static void begin_state(const struct recurrent_job *job, ptrdiff_t from,
   }
 }
 
-/* A gru whose reset gate acts on the state: all of what it leaves is needed
- * before the new gate. */
+/* A gru whose reset gate acts on the state: the new gate needs the
+ * whole reset state. */
 static void reset_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   const struct recurrent_job *job = data;
   const struct recurrent_way *w = job->way;
@@ -130,7 +131,7 @@ static void reset_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   }
 }
 
-/* What was reset lies in the first gate. */
+/* The reset state is in the first gate. */
 static void add_reset(const struct recurrent_job *job, ptrdiff_t from,
                       ptrdiff_t to) {
   const struct recurrent_way *w = job->way;
@@ -173,8 +174,8 @@ static void step_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   }
 }
 
-/* What the inputs of all steps give the gates: one product if samples follow
- * each other as steps do. */
+/* Products of the inputs of all steps: one product if samples are as
+ * far apart as steps. */
 static void begin_gates(const struct recurrent_way *w) {
   ptrdiff_t batch = w->out.size[0], b;
   struct gemm g = {0};
@@ -233,5 +234,5 @@ int netrt_fast_gru(const struct netrt *net, const struct netrt_op *op) {
 }
 
 #else
-typedef int netrt_fast_recurrent_is_off; /* a file is never empty */
+typedef int netrt_fast_recurrent_is_off; /* an empty file is not valid C */
 #endif

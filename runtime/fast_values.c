@@ -1,11 +1,11 @@
-/* Functions of each value, of pairs and of rows, where rows are dense. */
+/* Functions of values, pairs and rows, for contiguous rows. */
 #include "values.h"
 
 #include <string.h>
 
 #ifdef NETRT_HAS_FAST
 
-/* A row that is long is cut into parts. */
+/* values of a task */
 enum { GRAIN = 16384 };
 
 struct unary_job {
@@ -38,7 +38,7 @@ static int run_unary(const struct netrt *net, const struct netrt_op *op,
   return NETRT_OK;
 }
 
-/* The number of a function that has one, as leaky has its slope. */
+/* The parameter of a function that has one, such as the slope of leaky. */
 #define NUMBER(reals) (sizeof(reals) > 1 ? netrt_reals(net, op)[0] : 0)
 
 #define OP(...)
@@ -49,11 +49,11 @@ static int run_unary(const struct netrt *net, const struct netrt_op *op,
   }
 #include "ops.def"
 
-/* By their kernels, which a program has that has one of these. */
+/* Functions by kernel; a linked kernel links this one. */
 static const struct function {
   netrt_kernel_fn *fast;
-  size_t place; /* in struct values */
-  int numbered; /* it has a number */
+  size_t place; /* offset in struct values */
+  int numbered; /* it has a parameter */
 } functions[] = {
 #define FAST(code, id, reals) \
   {netrt_fast_##id, offsetof(struct values, id), sizeof(reals) > 1},
@@ -67,7 +67,7 @@ struct kernel_after netrt_after(const struct netrt *net) {
   const struct netrt_kernel *kernel;
   size_t i;
 #ifdef NETRT_ONEDNN
-  net = NULL; /* which computes the products */
+  net = NULL; /* oneDNN computes the products */
 #endif
   if (!net || !net->ahead)
     return after;
@@ -136,7 +136,7 @@ PAIRS(sub)
 PAIRS(mul)
 PAIRS(max)
 
-/* Rows of the last axis, which lie evenly in all of the others. */
+/* Rows of the last axis; all rows have equal distances. */
 struct rows_job {
   const struct values *values;
   float *out;
@@ -214,7 +214,7 @@ int netrt_fast_rmsnorm(const struct netrt *net, const struct netrt_op *op) {
   return run_norm(net, op, 0);
 }
 
-/* Scale and shift of some channels at a time, for all rows. */
+/* channels whose scale and shift are computed at a time */
 enum { CHANNELS = 512 };
 
 static void find_affine(const struct netrt *net, const struct netrt_op *op,
@@ -222,7 +222,7 @@ static void find_affine(const struct netrt *net, const struct netrt_op *op,
                         float *shift) {
   const float *vectors[4] = {NULL};
   float eps = netrt_reals(net, op)[0];
-  int k, given = op->ins - 1, mean = given - 2; /* the last two */
+  int k, given = op->ins - 1, mean = given - 2; /* the last two vectors */
   ptrdiff_t i;
   for (k = 0; k < given; k++) {
     struct netrt_view view = netrt_in(net, op, (uint32_t)k + 1);
@@ -269,5 +269,5 @@ int netrt_fast_bn(const struct netrt *net, const struct netrt_op *op) {
 }
 
 #else
-typedef int netrt_fast_values_is_off; /* a file is never empty */
+typedef int netrt_fast_values_is_off; /* an empty file is not valid C */
 #endif

@@ -1,15 +1,16 @@
-/* Products of matrices for each instruction set, in parts by rows. */
+/* Matrix products for each instruction set, divided by rows. */
 #include "onednn.h"
 
 #ifdef NETRT_HAS_FAST
 
 enum {
-  BLOCK_VALUES = 131072, /* half a megabyte: of most second caches */
-  NEAR_ROWS = 128,       /* for which packing weights pays, at least */
-  PANELS_AT_ONCE = 2     /* of one row: AVX2 has no more registers */
+  BLOCK_VALUES = 131072, /* 512 KiB, which fits most second-level caches */
+  NEAR_ROWS = 128,       /* minimum number of rows for which packing weights
+                          * pays */
+  PANELS_AT_ONCE = 2     /* for one row; AVX2 has no registers for more */
 };
 
-/* Column n of row k of b, in a panel whose rows are *row apart. */
+/* Row k of b at column n in its panel; *row is the distance of rows. */
 static inline const float *in_panel(const struct gemm *g, ptrdiff_t k,
                                     ptrdiff_t n, ptrdiff_t *row) {
   ptrdiff_t first = n - n % NETRT_PANEL;
@@ -46,7 +47,7 @@ static void rows_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   netrt_gemm_part(job->isa, job->gemm, from, to);
 }
 
-/* Parts of columns: of few rows, each with a panel of its own. */
+/* With few rows, tasks divide columns, each with panels of its own. */
 static void columns_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   const struct gemm_job *job = data;
   struct gemm part = *job->gemm;
@@ -79,5 +80,5 @@ void netrt_gemm(const struct netrt *net, const struct gemm *gemm) {
 }
 
 #else
-typedef int netrt_gemm_is_off; /* a file is never empty */
+typedef int netrt_gemm_is_off; /* an empty file is not valid C */
 #endif

@@ -1,13 +1,12 @@
 /*
- * The product of matrices on which convolutions, linear layers and matmul
- * are built:
+ * The matrix product of convolutions, linear layers and matmul:
  *
  *   out[m, n] = after(skip[m, n] + bias[n] + sum over taps t and i < ins of
  *                     a(m, t)[i] * b[(t * ins + i), n])
  *
- * A tap is a place of a convolution's window; products of matrices have one.
- * Rows of `a` are found by a callback, for a few m at a time whose rows lie
- * evenly, so that nothing is unfolded in memory (im2col).
+ * A tap is a position of a convolution's window; matrices have one. A callback
+ * finds rows of `a`, a few with equal distances at a time, so that nothing is
+ * unfolded in memory (im2col).
  */
 #ifndef NETRT_GEMM_H
 #define NETRT_GEMM_H
@@ -16,11 +15,11 @@
 #include "values.h"
 
 enum {
-  GEMM_ROWS = 14,  /* of a tile at most */
-  GEMM_DEPTH = 256 /* values of b's columns that are packed at a time */
+  GEMM_ROWS = 14,  /* maximum of a tile */
+  GEMM_DEPTH = 256 /* maximum number of rows of b that are packed at a time */
 };
 
-/* Rows m, m + 1, ... at one tap: `step` values apart. */
+/* Rows m, m + 1, ... at one tap, `step` values apart. */
 struct gemm_rows {
   const float *a;
   ptrdiff_t step;
@@ -28,42 +27,42 @@ struct gemm_rows {
 
 struct gemm {
   float *out;
-  const float *b, *bias; /* bias: dense or NULL */
-  ptrdiff_t out_row;     /* values from row to row; a row is dense */
+  const float *b, *bias; /* bias: contiguous, or NULL */
+  ptrdiff_t out_row;     /* values between rows; rows are contiguous */
   ptrdiff_t b_row, b_step;
   ptrdiff_t m, n, taps, ins;
-  int panels; /* b is, of taps * ins rows: netrt.h */
-  /* Instead of b: its rows lie b_row apart, a row is dense. */
+  int panels; /* b is in panels of taps * ins rows: netrt.h */
+  /* Replaces b; its rows are b_row apart and contiguous. */
   struct narrow_weights narrow;
-  ptrdiff_t narrow_first, narrow_out; /* the first value, and its output */
+  ptrdiff_t narrow_first, narrow_out; /* first value, and its output */
   const ptrdiff_t *tap_rows; /* row of b of each tap; NULL: tap * ins */
   /*
-   * Rows that may be asked for together end at multiples of `line`: the
-   * pixels of one line of a map.
+   * Rows of one request are within a multiple of `line`: the pixels of a line
+   * of a map.
    */
   ptrdiff_t line;
-  /* The plain case, rows NULL: a + m * a_row. */
+  /* If rows is NULL: a + m * a_row. */
   const float *a;
   ptrdiff_t a_row;
   /*
-   * Values [from, from + count) of rows m.. at a tap; what is not there in
-   * memory goes into scratch, rows * count values.
+   * Values [from, from + count) of rows from m on, at a tap. Values that are
+   * not in memory are written to scratch, which has rows * count values.
    */
   struct gemm_rows (*rows)(const struct gemm *gemm, ptrdiff_t m, ptrdiff_t rows,
                            ptrdiff_t tap, ptrdiff_t from, ptrdiff_t count,
                            float *scratch);
   const void *user;
-  /* May be the output itself; NULL: there is none. */
+  /* May be the output itself; NULL: nothing to add. */
   const float *skip;
   ptrdiff_t skip_row;
   struct kernel_after after;
 };
 
-/* Rows [from, to) in one thread. */
+/* Computes rows [from, to) in this thread. */
 void netrt_gemm_part(enum isa isa, const struct gemm *gemm, ptrdiff_t from,
                      ptrdiff_t to);
 
-/* All of it, in the caller's threads. */
+/* Computes all rows, in the caller's threads. */
 void netrt_gemm(const struct netrt *net, const struct gemm *gemm);
 
 #endif

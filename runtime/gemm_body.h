@@ -1,7 +1,7 @@
 /*
- * gemm for one instruction set (isa_each.h). A tile is rows, MAX_ROWS at most,
- * x two vectors of the output, which stay in registers while it goes down the
- * columns of b.
+ * gemm for one instruction set (isa_each.h). A tile has up to MAX_ROWS rows and
+ * two vectors of the output, which stay in registers while it moves down the
+ * rows of b.
  */
 #define MAX_ROWS (LANES == 16 ? 14 : 6)
 typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4)));
@@ -9,17 +9,17 @@ typedef int32_t NAME(mask) __attribute__((vector_size(LANES * 4), aligned(4)));
 #define VECTOR NAME(vector)
 
 struct NAME(tile) {
-  const struct gemm_rows *runs; /* where a's rows are */
-  ptrdiff_t count, length;      /* of runs; values of each */
-  const float *b;               /* packed, or as it is */
+  const struct gemm_rows *runs; /* rows of a */
+  ptrdiff_t count, length;      /* number of runs; values of each */
+  const float *b;               /* packed, or in place */
   ptrdiff_t b_row;
-  float *out; /* whole vectors of each row */
+  float *out; /* whole vectors in each row */
   ptrdiff_t out_row;
-  const float *begin; /* the rows that the output begins as */
+  const float *begin; /* initial values of the output */
   ptrdiff_t begin_row;
-  int gathered;        /* which are those of memory, not one for all */
-  const float *bias;   /* two vectors to add to these; NULL: none */
-  const float *limits; /* what the output is held between; NULL: nothing */
+  int gathered;        /* `begin` has a row for each, not one for all */
+  const float *bias;   /* two vectors to add; NULL: none */
+  const float *limits; /* minimum and maximum of the output; NULL: none */
 };
 
 #define EACH_ROW(X) \
@@ -27,7 +27,7 @@ struct NAME(tile) {
 #define AT(p) (*(VECTOR *)(void *)(p))
 #define FROM(p) (*(const VECTOR *)(const void *)(p))
 
-/* NaN stays. */
+/* NaN is kept. */
 static inline __attribute__((always_inline)) TARGET VECTOR
 NAME(limit)(VECTOR x, VECTOR low, VECTOR high) {
   NAME(mask) below = x<low, above = x> high;
@@ -35,7 +35,7 @@ NAME(limit)(VECTOR x, VECTOR low, VECTOR high) {
   return (VECTOR)(((NAME(mask))high & above) | ((NAME(mask))x & ~above));
 }
 
-/* rows and vectors are constants where this is inlined. */
+/* rows and vectors are constants after inlining. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(tile_of)(const struct NAME(tile) * t, const int rows, const int vectors) {
   const VECTOR zero = {0};
@@ -121,7 +121,7 @@ NAME(narrow_tile)(const struct NAME(tile) * t, ptrdiff_t rows) {
   }
 }
 
-/* Columns n.. of row k of b. */
+/* Columns from n on of row k of b, as floats. */
 static inline TARGET void NAME(widen_row)(const struct gemm *g, ptrdiff_t k,
                                           ptrdiff_t n, ptrdiff_t columns,
                                           float *to) {
@@ -141,7 +141,8 @@ static TARGET void NAME(pack_narrow)(const struct gemm *g, ptrdiff_t k,
   }
 }
 
-/* Columns n.. of `count` rows of b from k on, zeros beyond the last one. */
+/* Packs columns from n on of `count` rows of b, with zeros
+ * after the last column. */
 static TARGET void NAME(pack)(const struct gemm *g, ptrdiff_t k,
                               ptrdiff_t count, ptrdiff_t n, ptrdiff_t columns,
                               ptrdiff_t width, float *to) {
@@ -154,7 +155,7 @@ static TARGET void NAME(pack)(const struct gemm *g, ptrdiff_t k,
   from = g->panels ? in_panel(g, k, n, &row) : g->b + k * row + n * g->b_step;
   if (g->b_step == 1) {
     for (i = 0; i < count; i++, from += row, to += width) {
-      /* Rows are too far apart for the processor to see what comes. */
+      /* Rows are too far apart for the hardware prefetcher. */
       for (c = 0; c < columns && i + 12 < count; c += 16)
         __builtin_prefetch(from + 12 * row + c);
       for (c = 0; c < columns; c++)
@@ -169,16 +170,16 @@ static TARGET void NAME(pack)(const struct gemm *g, ptrdiff_t k,
       to[i * width + c] = c < columns ? from[c * g->b_step + i * row] : 0;
 }
 
-/* Rows [from, to) with what is packed, or with b itself if b is not NULL. */
+/* A panel for rows [from, to): packed, or b itself if b is not NULL. */
 struct NAME(panel) {
-  ptrdiff_t tap, taps, first, count; /* values first.. of each of the taps */
+  ptrdiff_t tap, taps, first, count; /* first: of the values of each tap */
   ptrdiff_t n, columns, width;
   const float *b;
   ptrdiff_t b_row;
   int begins, ends;
 };
 
-/* A tile, or a part of one: its columns by way of a whole one. */
+/* Computes a tile; an incomplete one goes through a temporary tile. */
 static TARGET void NAME(run_tile)(const struct NAME(panel) * p,
                                   struct NAME(tile) * t, ptrdiff_t rows) {
   float whole[MAX_ROWS * 2 * LANES], *out = t->out;
@@ -208,7 +209,8 @@ static TARGET void NAME(run_tile)(const struct NAME(panel) * p,
   t->out_row = out_row;
 }
 
-/* What rows m.. begin as: the output itself after the first part. */
+/* Initial values of rows from m on: the output itself, except
+ * in the first part. */
 static TARGET void NAME(begin_tile)(const struct gemm *g,
                                     const struct NAME(panel) * p,
                                     struct NAME(tile) * t, ptrdiff_t m,
@@ -243,7 +245,7 @@ static TARGET void NAME(run_panel)(const struct gemm *g,
   t.bias = p->begins && g->skip ? begin : NULL;
   t.limits = p->ends ? g->after.limits : NULL;
   while (m < to) {
-    /* To the end of the line in equal steps. */
+    /* In equal steps to the end of the line. */
     ptrdiff_t left = least(to, (m / g->line + 1) * g->line) - m;
     ptrdiff_t tiles = (left + MAX_ROWS - 1) / MAX_ROWS;
     ptrdiff_t rows = (left + tiles - 1) / tiles;
@@ -264,8 +266,8 @@ static TARGET void NAME(run_panel)(const struct gemm *g,
 }
 
 /*
- * One row: bound by how fast b comes from memory, so that it is read in
- * order, four of its rows at a time, for as many columns as stay near.
+ * One row is limited by reading b from memory. It is read in order, four rows
+ * at a time, for as many columns as stay in the cache.
  */
 static TARGET void NAME(row_by_rows)(const struct gemm *g, const float *a,
                                      float *out) {
@@ -293,8 +295,7 @@ static TARGET void NAME(row_by_rows)(const struct gemm *g, const float *a,
   }
 }
 
-/* The same with panels, and in the same order: `panels` side by side, so that
- * as many streams come from memory. */
+/* The same for panels: `panels` at a time, for as many streams from memory. */
 static inline __attribute__((always_inline)) TARGET void
 NAME(add_panels)(const struct gemm *g, const float *a, ptrdiff_t n,
                  const int panels, float *out) {
@@ -323,7 +324,7 @@ NAME(add_panels)(const struct gemm *g, const float *a, ptrdiff_t n,
       AT(out + n + p * NETRT_PANEL + v * LANES) = sums[p][v];
 }
 
-/* What is left over: less than a panel. */
+/* The last, incomplete panel. */
 static TARGET void NAME(add_last_panel)(const struct gemm *g, const float *a,
                                         ptrdiff_t n, float *out) {
   ptrdiff_t row = g->n - n, k, i;
@@ -359,7 +360,7 @@ static TARGET void NAME(row_by_panels)(const struct gemm *g, const float *a,
     g->after.function(out, out, g->n, g->after.p);
 }
 
-/* The same with rows that have to be widened, and in the same order. */
+/* The same for narrow rows, in the same order of summation. */
 static TARGET void NAME(row_by_narrow_rows)(const struct gemm *g,
                                             const float *a, float *out) {
   enum { COLUMNS = 512 };
@@ -391,7 +392,7 @@ static TARGET void NAME(row_by_narrow_rows)(const struct gemm *g,
   }
 }
 
-/* One row with columns of b that are dense: tied to an embedding. */
+/* One row times contiguous columns of b: tied to an embedding. */
 static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
                                         float *out) {
   ptrdiff_t n, k;
@@ -414,8 +415,8 @@ static TARGET void NAME(row_by_columns)(const struct gemm *g, const float *a,
     g->after.function(out, out, g->n, g->after.p);
 }
 
-/* Where b is: packed, or as it lies, for so few rows that packing would cost
- * more than it gives, or where it is in panels. */
+/* Finds b: packed, or in place if there are too few rows for packing to pay, or
+ * if it is in panels. */
 static TARGET void NAME(find_b)(const struct gemm *g, struct NAME(panel) * p,
                                 ptrdiff_t rows, float *packed) {
   ptrdiff_t k = p->tap * g->ins + p->first, i;
@@ -442,7 +443,7 @@ static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
   float packed[GEMM_DEPTH * 2 * LANES];
   ptrdiff_t pieces = (g->ins + GEMM_DEPTH - 1) / GEMM_DEPTH;
   ptrdiff_t piece = (g->ins + pieces - 1) / pieces;
-  /* Several taps at a time, as equal in number as can be. */
+  /* Several taps at a time, in groups of equal size. */
   ptrdiff_t fit = pieces > 1 ? 1 : GEMM_DEPTH / piece;
   ptrdiff_t chunks = (g->taps + fit - 1) / fit;
   ptrdiff_t taps = (g->taps + chunks - 1) / chunks;
@@ -463,7 +464,7 @@ static TARGET void NAME(gemm_block)(const struct gemm *g, ptrdiff_t from,
   }
 }
 
-/* Rows [from, to) while they are near. */
+/* Applies the next function to rows [from, to) in the cache. */
 static void NAME(finish_block)(const struct gemm *g, ptrdiff_t from,
                                ptrdiff_t to) {
   float *out = g->out + from * g->out_row;
@@ -475,7 +476,7 @@ static void NAME(finish_block)(const struct gemm *g, ptrdiff_t from,
     g->after.function(out, out, g->n, g->after.p);
 }
 
-/* Blocks of rows whose values stay near while b goes by. */
+/* Blocks of rows that stay in the cache while b is read. */
 static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
                                    ptrdiff_t to) {
   ptrdiff_t rows = BLOCK_VALUES / least(g->ins, GEMM_DEPTH), end;
@@ -498,7 +499,7 @@ static TARGET void NAME(gemm_part)(const struct gemm *g, ptrdiff_t from,
   if (rows >= g->line)
     rows -= rows % g->line;
   for (; from < to; from = end) {
-    /* None is so small that packing b for it would not pay. */
+    /* No block is too small for packing b to pay. */
     end = to - from < 2 * rows ? to : from + rows;
     if (rows >= g->line && end < to)
       end -= end % g->line;

@@ -1,15 +1,15 @@
 /*
- * Convolution of small groups for one instruction set (isa.h): several groups
- * fill a vector of outputs, which goes along a line of the map as in
- * depthwise_body.h. A group has as many inputs as outputs, 4, 8 or 16; input i
- * of each is given to all outputs of its group by a shuffle.
+ * Convolution of small groups for one instruction set (isa.h). Several groups
+ * fill a vector of outputs, which moves along a line as in depthwise_body.h. A
+ * group has as many inputs as outputs: 4, 8 or 16. A shuffle broadcasts input i
+ * of each group to its outputs.
  */
 typedef float NAME(groups) __attribute__((vector_size(LANES * 4), aligned(4)));
 #define VECTOR NAME(groups)
 #define FROM(p) (*(const VECTOR *)(const void *)(p))
-#define PIXELS (LANES == 16 ? 8 : 4) /* at a time: what registers hold */
+#define PIXELS (LANES == 16 ? 8 : 4) /* at a time, in registers */
 
-/* By outputs of a group: the places of a vector that have its input i. */
+/* Shuffle indices by outputs of a group: input i of each group. */
 #define FOUR(at) (at), (at), (at), (at)
 #define EIGHT(at) FOUR(at), FOUR(at)
 #if LANES == 16
@@ -56,8 +56,8 @@ typedef float NAME(groups) __attribute__((vector_size(LANES * 4), aligned(4)));
   if (pixels > p)      \
     *(VECTOR *)(void *)(out + (p)*c->out.stride[3]) = x##p;
 
-/* Pixels ow.. of a line; with `check` some of their taps are outside. Then the
- * whole line. */
+/* Pixels from ow on, with `check` if some taps are outside;
+ * then the whole line. */
 #define GROUPED(outs)                                                         \
   static inline __attribute__((always_inline)) TARGET void NAME(              \
       grouped_pixels_##outs)(                                                 \
@@ -120,7 +120,7 @@ GROUPED(8)
 GROUPED(16)
 #endif
 
-/* NULL: there is none for groups of so many outputs. */
+/* NULL: no kernel for groups of `outs` outputs. */
 static line_fn *NAME(grouped_line)(ptrdiff_t outs) {
 #if LANES >= 16
   if (outs == 16)

@@ -1,10 +1,10 @@
 /*
- * Fast kernels are compiled for several instruction sets, one of which is
- * taken when they run. Their bodies are in *_body.h, included once for each:
- * target_clones would do it without that, but clang 14 does not know it.
+ * Fast kernels are compiled for several instruction sets, and one is chosen at
+ * run time. *_body.h are included once for each: clang 14 does not support
+ * target_clones.
  *
- * Vectors are those of gcc and clang; with other compilers, or NETRT_SMALL,
- * there are only the plain kernels.
+ * Vectors are extensions of gcc and clang. Other compilers, and NETRT_SMALL,
+ * have only the plain kernels.
  */
 #ifndef NETRT_ISA_H
 #define NETRT_ISA_H
@@ -24,10 +24,10 @@ enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512 };
 #endif
 
 /*
- * The best one that the processor has, and whose registers the system saves.
- * gcc's __builtin_cpu_supports() would ask at the start of every program that
- * has the runtime in it, also where no net runs: in a virtual machine a tenth
- * of the time that a start takes.
+ * The best instruction set of the processor whose registers the system saves.
+ * gcc's __builtin_cpu_supports() would run at the start of every program with
+ * the runtime, even if it runs no net: in a virtual machine a tenth of the
+ * start time.
  */
 static inline enum isa isa_here(void) {
 #if ISA_HAS_X86
@@ -47,7 +47,7 @@ static inline enum isa isa_here(void) {
 #endif
 }
 
-/* What netrt_open has found, if the flags allow it. */
+/* The set that netrt_open() found, unless flags exclude it. */
 static inline enum isa isa_of(const struct netrt *net) {
   enum isa most = net->flags & NETRT_NO_AVX2     ? ISA_BASE
                   : net->flags & NETRT_NO_AVX512 ? ISA_AVX2

@@ -1,6 +1,7 @@
 /*
- * Includes the file BODY once for each instruction set: NAME(id) names its
- * functions, TARGET is their attribute, LANES the values of a vector (isa.h).
+ * Includes the file BODY once for each instruction set: NAME(id) is a
+ * function's name, TARGET its attribute, LANES the number of floats of a vector
+ * (isa.h).
  */
 #define NAME(id) base_##id
 #define TARGET

@@ -1,4 +1,4 @@
-/* What kernels share: walks over strided views, maps, work in parts. */
+/* Shared by kernels: walks over strided views, maps, parallel work. */
 #include "kernel.h"
 
 static void add_axis(struct kernel_walk *walk, const struct netrt_view *views,
@@ -10,7 +10,7 @@ static void add_axis(struct kernel_walk *walk, const struct netrt_view *views,
     walk->stride[k][to] = views[k].stride[axis];
 }
 
-/* Whether `axis` continues what the walk's last axis began, in all views. */
+/* True if `axis` merges with the walk's last axis in all views. */
 static int continues(const struct kernel_walk *walk,
                      const struct netrt_view *views, int axis) {
   int k, last = walk->rank - 1;
@@ -126,7 +126,7 @@ struct kernel_window netrt_window_of_pool(const int32_t *args, int axes) {
   return window_of(args, axes, 1);
 }
 
-/* Sums of eight, four or one output. */
+/* Sums for eight, four or one output. */
 #define EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define FOUR(X) X(0) X(1) X(2) X(3)
 #define ONE(X) X(0)
@@ -179,7 +179,7 @@ static void run_part(void *data, size_t i) {
 
 void netrt_run_parts(const struct netrt *net, ptrdiff_t count, ptrdiff_t grain,
                      part_fn *part, void *data) {
-  /* A few parts for each thread: they need not take equally long. */
+  /* Several parts for each thread: they may take different times. */
   ptrdiff_t parts = net->threads > 1 ? (ptrdiff_t)net->threads * 4 : 1;
   struct kernel_parts p;
   parts = least(parts, count / most(grain, 1));

@@ -1,6 +1,6 @@
 /*
- * What kernels share: views of operands, walks over them, maps of five axes,
- * work cut into parts. Of the runtime's own; users need only netrt.h.
+ * Shared by kernels: views of operands, walks over them, maps of five axes, and
+ * parallel work. Internal to the runtime; users need only netrt.h.
  */
 #ifndef NETRT_KERNEL_H
 #define NETRT_KERNEL_H
@@ -10,17 +10,17 @@
 #include "netrt.h"
 
 /*
- * A kernel that has only the plain form, or a plain and a fast one. With
- * NETRT_SMALL there are no fast ones: for devices with little flash. They
- * need the vectors of gcc and clang, and floats that are computed as such,
- * which the x87 of an i386 without SSE does not.
+ * KERNEL has a plain form, KERNEL_FAST also a fast one. NETRT_SMALL omits fast
+ * kernels for devices with little flash. They need vectors of gcc or clang, and
+ * float arithmetic in 32 bits, which the x87 of an i386 without SSE does not
+ * have.
  */
 #if defined __GNUC__ && !defined NETRT_SMALL && \
     !(defined __i386__ && !defined __SSE2_MATH__)
 #define NETRT_HAS_FAST 1
 #endif
 
-/* What reads weights in panels; oneDNN has an order of its own. */
+/* Kernels can read weights in panels; oneDNN has its own order. */
 #if defined NETRT_HAS_FAST && !defined NETRT_ONEDNN
 #define NETRT_HAS_PANELS 1
 #endif
@@ -36,13 +36,14 @@
 #define KERNEL_FAST(id) KERNEL(id)
 #endif
 
-/* Of a fast kernel; of one that has run those after it in the model, of which
- * its first number says how many. */
+/* Results of kernels. NOT_FOR_ME: the fast one does not support the operation.
+ * DONE_AHEAD: it also ran net->ahead. DONE_THOSE: it also ran following
+ * operations, whose number is its first number. */
 enum { NOT_FOR_ME = -1, DONE_AHEAD = -2, DONE_THOSE = -3 };
 
 /*
- * A sum of floats as exact as one of doubles, which small processors compute
- * in software (Neumaier's). What is infinite or NaN stays so.
+ * A sum of floats with nearly the accuracy of doubles, which small processors
+ * compute in software (Neumaier's algorithm). Infinities and NaN are kept.
  */
 struct netrt_sum {
   float sum, rest;
@@ -61,13 +62,13 @@ static inline float netrt_sum_total(const struct netrt_sum *of) {
   return isnan(of->rest) ? of->sum : of->sum + of->rest;
 }
 
-/* The operand at place i: first what is made, then what is read. */
+/* The view of operand i: outputs first, then inputs. */
 static inline struct netrt_view
 netrt_view(const struct netrt *net, const struct netrt_op *op, uint32_t i) {
   const struct netrt_model *model = net->model;
   const struct netrt_operand *at = &model->operands[op->operands + i];
   struct netrt_view view;
-  /* Weights lose their const here; no kernel writes what it reads. */
+  /* Casts away const of weights; no kernel writes its inputs. */
   const unsigned char *base =
       at->place >= NETRT_IN_WEIGHTS ? net->weights : net->arena;
   view.data = (unsigned char *)(uintptr_t)base + at->offset;
@@ -88,7 +89,7 @@ netrt_in(const struct netrt *net, const struct netrt_op *op, uint32_t i) {
   return netrt_view(net, op, (uint32_t)(op->outs + i));
 }
 
-/* Whether operand i of those that are read is in panels. */
+/* True if input i is in panels. */
 static inline int netrt_in_panels(const struct netrt *net,
                                   const struct netrt_op *op, uint32_t i) {
 #ifdef NETRT_HAS_PANELS
@@ -117,7 +118,7 @@ static inline float *netrt_floats(const struct netrt_view *view) {
   return (float *)(void *)view->data;
 }
 
-/* The size and stride of an axis counted from the last one, 0. */
+/* Size and stride of an axis, counted from the last one, 0. */
 static inline ptrdiff_t size_back(const struct netrt_view *view, int i) {
   return i < view->rank ? view->size[view->rank - 1 - i] : 1;
 }
@@ -126,7 +127,7 @@ static inline ptrdiff_t stride_back(const struct netrt_view *view, int i) {
   return i < view->rank ? view->stride[view->rank - 1 - i] : 0;
 }
 
-/* Values in all axes but the last `without` ones. */
+/* Product of the sizes of all axes but the last `without`. */
 static inline ptrdiff_t rows_of(const struct netrt_view *view, int without) {
   ptrdiff_t rows = 1;
   int i;
@@ -135,7 +136,7 @@ static inline ptrdiff_t rows_of(const struct netrt_view *view, int without) {
   return rows;
 }
 
-/* Whether values of the last axes lie one after the other. */
+/* True if the last `axes` axes are contiguous. */
 static inline int is_dense(const struct netrt_view *view, int axes) {
   ptrdiff_t expected = 1;
   int i;
@@ -156,9 +157,9 @@ static inline ptrdiff_t most(ptrdiff_t a, ptrdiff_t b) {
 }
 
 /*
- * A walk over several views of equal sizes: rows of the last axis, or of
- * several that lie as one, the caller's loop goes along. offset[k] is where
- * the row begins in view k.
+ * A walk over several views of equal sizes, row by row. A row is the last axis,
+ * or several merged axes, and the caller loops over it. offset[k] is the start
+ * of the row in view k.
  */
 enum { WALK_VIEWS = 6 };
 
@@ -170,18 +171,18 @@ struct kernel_walk {
   ptrdiff_t offset[WALK_VIEWS];
 };
 
-/* All axes, those that lie together as one; views[0] gives the sizes. */
+/* Walks over all axes, merged where possible; views[0] has the sizes. */
 void netrt_walk_open(struct kernel_walk *walk, const struct netrt_view *views,
                      int count);
 
-/* All but the last `kept` axes, which become no rows: length is 1. */
+/* Walks over all but the last `kept` axes; a row has length 1. */
 void netrt_walk_open_outer(struct kernel_walk *walk,
                            const struct netrt_view *views, int count, int kept);
 
-/* The next row; 0: there is none. */
+/* Advances to the next row; 0: there is none. */
 int netrt_walk_next(struct kernel_walk *walk);
 
-/* A vector by channel as a view of the sizes of another: 0 strides. */
+/* A vector by channel, broadcast to the sizes of another view. */
 struct kernel_along {
   struct netrt_view view;
   int32_t stride[NETRT_RANK];
@@ -191,40 +192,40 @@ void netrt_along_last(struct kernel_along *along,
                       const struct netrt_view *like);
 
 /*
- * A map: batch, depth, height, width, channels. Axes that it has not are of
- * size 1, so that kernels of one, two and three axes are one.
+ * A map: batch, depth, height, width, channels. Missing axes have size 1, so
+ * that one kernel serves one, two and three axes.
  */
 struct kernel_map {
-  float *data;   /* or */
-  int8_t *small; /* of 8 bits; the other one is NULL */
+  float *data;   /* NULL: 8 bits */
+  int8_t *small; /* 8 bits; NULL: floats */
   ptrdiff_t size[5], stride[5];
 };
 struct kernel_map netrt_map_of(const struct netrt_view *view);
 
-/* A window over the three axes of a map; kernel sizes are set apart. */
+/* A window over the three axes of a map. Convolutions set the kernel later. */
 struct kernel_window {
   ptrdiff_t kernel[3], stride[3], dilation[3], before[3], after[3];
 };
 
-/* [stride dilation before] for each axis, from `args` on. */
+/* Reads [stride dilation before] of each axis from `args`. */
 struct kernel_window netrt_window_of_conv(const int32_t *args, int axes);
-/* [kernel stride dilation before after] */
+/* Reads [kernel stride dilation before after]. */
 struct kernel_window netrt_window_of_pool(const int32_t *args, int axes);
 
-/* Runs task(data, from, to) for parts of 0..count; each part has at least
- * `grain` of them. Deterministic: a value is computed by one part only. */
+/* Runs part(data, from, to) for parts of 0..count with at least `grain` each.
+ * Deterministic: each value is computed by one part. */
 typedef void part_fn(void *data, ptrdiff_t from, ptrdiff_t to);
 void netrt_run_parts(const struct netrt *net, ptrdiff_t count, ptrdiff_t grain,
                      part_fn *part, void *data);
 
-/* out[o] += sum over i < ins of in[i] * matrix[i * row + o], o < outs: for the
- * plain kernels; sums are in registers. */
+/* out[o] += sum over i < ins of in[i] * matrix[i * row + o] for o < outs, with
+ * sums in registers. For plain kernels. */
 void netrt_add_product(float *out, const float *in, const float *matrix,
                        ptrdiff_t ins, ptrdiff_t row, ptrdiff_t outs);
 
 /*
- * A window whose output may lie over its input: `make` fills in `out` from
- * `in`, all of it or one row along the first axis of the map (overlap.c).
+ * A window whose output may overlap its input: `make` computes `out` from `in`,
+ * as a whole or one row along the map's first axis (overlap.c).
  */
 struct kernel_rows {
   struct kernel_map *out, *in;
@@ -233,11 +234,11 @@ struct kernel_rows {
   void *user;
 };
 
-/* 0: they are apart; 1: the output begins below the input; -1: above. */
+/* 0: disjoint; 1: the output starts before the input; -1: after. */
 int netrt_overlap(const struct kernel_rows *rows);
 
-/* Makes all at once if they are apart, else one row after the other in the
- * order that the overlap asks for; the maps are changed then. */
+/* Computes all at once if disjoint, else row by row in the order that the
+ * overlap requires. Changes the maps. */
 int netrt_by_rows(const struct kernel_rows *rows);
 
 /* NETRT_CHECK: check.c. */

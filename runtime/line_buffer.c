@@ -1,13 +1,13 @@
 /*
- * Operations whose maps are made line by line: as soon as what one reads is
- * there it makes its next line, and of a map only the last lines are kept, in
- * a line buffer. So maps that no memory holds are never there as a whole, and
- * nothing is computed twice. The operations are those after this one in the
- * model; a line of one is an operation, too, with tables of its own.
+ * Runs operations line by line: each makes its next line as soon as its inputs
+ * are there, and only the last lines of each map are kept, in a line buffer.
+ * Maps that do not fit memory never exist as a whole, and nothing is computed
+ * twice. The operations are the next ones in the model; a line is an operation
+ * with tables of its own.
  *
- * Of a stream a run adds a line to those that the runs before have left. Its
- * windows have no padding; when one has a new line follows from how many rows
- * of the input have come.
+ * In a stream, each run adds a line to those of the runs before. Its windows
+ * have no padding. The number of input rows so far decides which operations
+ * have a new line.
  */
 #include "line_buffer.h"
 
@@ -20,23 +20,22 @@ enum {
   MOST_ARGS = 16
 };
 
-/* The numbers of an operation: then those of each map that it reads. */
+/* Numbers of an operation, followed by those of each map it reads. */
 enum { HEIGHT, BEFORE_AT, MAPS, FIRST_MAP };
 enum { PLACE, MAKER, EXTENT, STRIDE, BEFORE, MAP_NUMBERS };
-/* Of a stream: rows of the input until its first line, and from one to the
- * next. */
+/* In a stream: input rows until its first line, and from line to line. */
 enum { FIRST = HEIGHT, EVERY = BEFORE_AT };
 
 struct lines {
   const struct netrt *net;
   const struct netrt_op *ops;
-  const int32_t *of[LINES_MOST_OPS]; /* numbers of each */
-  int32_t made[LINES_MOST_OPS];      /* lines of its map that have been made */
+  const int32_t *of[LINES_MOST_OPS]; /* numbers of each operation */
+  int32_t made[LINES_MOST_OPS];      /* number of lines made so far */
   int32_t count;
-  int32_t window, hop; /* 0: it is no stream */
+  int32_t window, hop; /* 0: not a stream */
 };
 
-/* An operation that makes one line. */
+/* The tables of an operation that makes one line. */
 struct one_line {
   struct netrt net;
   struct netrt_model model;
@@ -45,13 +44,12 @@ struct one_line {
   int32_t numbers[MOST_SHAPES + MOST_ARGS];
 };
 
-/* Lines [*first, *last) of a map that a line reads; those of its padding, on
- * both sides, are not among them. */
+/* Lines [*first, *last) of a map that a line reads, without padding. */
 static void lines_read(const struct lines *l, const int32_t *map,
                        int32_t height, int32_t line, int32_t *first,
                        int32_t *last) {
   int32_t from = line * map[STRIDE] - map[BEFORE], to = from + map[EXTENT];
-  if (l->window) { /* the last ones */
+  if (l->window) { /* the most recent ones */
     *last = map[MAKER] < 0 ? height : l->made[map[MAKER]];
     *first = *last - map[EXTENT];
     return;
@@ -75,14 +73,14 @@ static int is_ready(const struct lines *l, int32_t i) {
   return l->made[i] < of[HEIGHT];
 }
 
-/* Bytes from a line to the next. */
+/* Bytes between two lines. */
 static size_t line_bytes(const struct one_line *one,
                          const struct netrt_operand *at) {
   return (size_t)one->numbers[at->shape + at->rank + 1u] *
          netrt_type_bytes(at->type);
 }
 
-/* The tables of operation i, and room for what changes. */
+/* Copies the tables of operation i, so that they can be changed. */
 static void copy_tables(const struct lines *l, int32_t i,
                         struct one_line *one) {
   const struct netrt_model *m = l->net->model;
@@ -112,7 +110,8 @@ static void copy_tables(const struct lines *l, int32_t i,
   one->net.ahead = NULL;
 }
 
-/* The next line of what operation i makes; the oldest one goes for it. */
+/* Makes room for the next line of operation i; drops the
+ * oldest one if needed. */
 static void make_room(const struct lines *l, int32_t i, struct one_line *one) {
   struct netrt_operand *out = one->operands;
   size_t bytes = line_bytes(one, out);
@@ -126,7 +125,7 @@ static void make_room(const struct lines *l, int32_t i, struct one_line *one) {
   *kept = 1;
 }
 
-/* The lines that it reads of a map; 0: they are not there. */
+/* Sets the lines that it reads of a map; 0: they are not in memory. */
 static int see_lines(const struct lines *l, int32_t i, const int32_t *map,
                      struct one_line *one) {
   struct netrt_operand *in = &one->operands[map[PLACE]];
@@ -161,13 +160,13 @@ static int make_line(struct lines *l, int32_t i) {
   return status == NOT_FOR_ME ? kernel->reference(&one.net, &one.op) : status;
 }
 
-/* Whether there is room for the tables of an operation, and its numbers. */
+/* True if an operation's tables and numbers fit. */
 static int is_known(const struct netrt_op *op, const int32_t *of) {
   return op->outs == 1 && !op->works && op->ins < LINES_MOST_OPERANDS &&
          of[MAPS] <= op->ins;
 }
 
-/* The last one that is ready, so that little waits. */
+/* Always runs the last operation that is ready, so that few lines are kept. */
 static int make_all(struct lines *l) {
   int32_t i;
   int status = NETRT_OK;
@@ -179,13 +178,13 @@ static int make_all(struct lines *l) {
   return status;
 }
 
-/* How many lines an operation of a stream has made, with so many rows. */
+/* Number of lines that an operation of a stream has made after `rows` rows. */
 static int32_t lines_after(const int32_t *of, int32_t rows) {
   return rows < of[FIRST] ? 0 : (rows - of[FIRST]) / of[EVERY] + 1;
 }
 
-/* A line of each that has one now. Rows are counted before the lines: so far
- * only that each later window is like one of those before. */
+/* Makes a line of each operation that has one after this row. The counter wraps
+ * at window + hop, since all later windows repeat the same pattern. */
 static int add_row(struct lines *l, unsigned char *counted) {
   int32_t i, rows;
   int status = NETRT_OK, is_window;

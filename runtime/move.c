@@ -1,10 +1,10 @@
-/* copy, concat, pad, roll, embed, gather, last: values moved elsewhere. */
+/* copy, concat, pad, roll, embed, gather, last: moves of values. */
 #include "distance.h"
 #include "kernel.h"
 
 #include <string.h>
 
-/* Rows of two axes: shuffles have very short ones. */
+/* Rows of two axes, since shuffles have very short rows. */
 struct plane {
   ptrdiff_t rows, out_row, in_row, length, out_step, in_step;
 };
@@ -35,7 +35,7 @@ static void copy_doubles(const struct plane *p, uint64_t *out,
       out[k * p->out_step] = in[k * p->in_step];
 }
 
-/* Two views of equal sizes, of any type. */
+/* Copies a view of any type to one of equal sizes. */
 static void copy_view(const struct netrt_view *out,
                       const struct netrt_view *in) {
   struct netrt_view views[2];
@@ -92,7 +92,7 @@ static int netrt_reference_concat(const struct netrt *net,
 
 KERNEL(concat);
 
-/* Where the value of place `at` comes from; -1: it is zero. */
+/* Source index of index `at`; -1: zero. */
 static ptrdiff_t mirrored(ptrdiff_t at, ptrdiff_t size, int mode) {
   if (at >= 0 && at < size)
     return at;
@@ -100,17 +100,17 @@ static ptrdiff_t mirrored(ptrdiff_t at, ptrdiff_t size, int mode) {
     return -1;
   if (mode == 2 || size == 1)
     return at < 0 ? 0 : size - 1;
-  at %= 2 * (size - 1); /* without the value at the border */
+  at %= 2 * (size - 1); /* the border is not repeated */
   if (at < 0)
     at += 2 * (size - 1);
   return at < size ? at : 2 * (size - 1) - at;
 }
 
-/* Maps whose values come from one place each, or from none. */
+/* Maps with at most one source position for each position. */
 struct moving {
   struct kernel_map out, in;
-  ptrdiff_t shift[3]; /* what is before, or to where it rolls */
-  int mode;           /* 0 to 2 as pad, 3: in a circle */
+  ptrdiff_t shift[3]; /* padding before, or distance of the roll */
+  int mode;           /* 0 to 2 as in pad; 3: circular */
 };
 
 static ptrdiff_t comes_from(const struct moving *m, int axis, ptrdiff_t at) {
@@ -188,7 +188,7 @@ static int netrt_reference_embed(const struct netrt *net,
   ptrdiff_t c;
   views[0] = netrt_in(net, op, 0);
   views[1] = out;
-  views[1].rank--; /* both of the sizes of the indices */
+  views[1].rank--; /* both have the indices' sizes */
   netrt_walk_open_outer(&walk, views, 2, 0);
   do {
     int64_t row = index_at(&views[0], walk.offset[0]);
@@ -205,7 +205,7 @@ static int netrt_reference_embed(const struct netrt *net,
 
 KERNEL(embed);
 
-/* What follows the first two axes. */
+/* A view without its first two axes. */
 static struct netrt_view row_of(struct netrt_view view) {
   view.size += 2;
   view.stride += 2;
@@ -254,7 +254,7 @@ static int netrt_reference_distances(const struct netrt *net,
 
 KERNEL(distances);
 
-/* The first way ends at the last step, the second one at the first. */
+/* The first direction ends at the last step, the second one at the first. */
 static int netrt_reference_last(const struct netrt *net,
                                 const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);

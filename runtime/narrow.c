@@ -1,8 +1,8 @@
 /*
- * nconv, nlinear: conv and linear whose weights have 8 or 16 bits. A strip of
- * them, some outputs of some inputs, becomes floats on the stack, with which
- * all places of the map are gone through. An output sums in the order of conv
- * and linear: it has the bits that these give with the same weights.
+ * nconv, nlinear: conv and linear with weights of 8 or 16 bits. A strip of
+ * them, some outputs of some inputs, is converted to floats on the stack and
+ * applied to the whole map. Sums have the order of conv and linear: the bits
+ * are equal.
  */
 #include "conv.h"
 
@@ -16,9 +16,9 @@ struct narrow_conv {
 struct strip {
   const struct kernel_conv *conv;
   const struct narrow_weights *narrow;
-  ptrdiff_t tap[3], in, out; /* the first channels */
+  ptrdiff_t tap[3], in, out; /* first channels */
   ptrdiff_t ins, outs;
-  int own; /* each output has an input of its own */
+  int own; /* each output has one input of its own */
   float weights[STRIP_ROWS * STRIP_OUTS];
 };
 
@@ -51,7 +51,7 @@ static void range_of(const struct strip *s, int axis, ptrdiff_t *from,
   *to = high < 0 ? 0 : least(high / step + 1, c->out.size[axis + 1]);
 }
 
-/* All places of the map. */
+/* Applies a strip to all positions of the map. */
 static void run_strip(const struct strip *s) {
   const struct kernel_conv *c = s->conv;
   ptrdiff_t from[3], to[3], at[3], in[3], batch;
@@ -72,7 +72,7 @@ static void run_strip(const struct strip *s) {
         }
 }
 
-/* The inputs from s->in on of one tap, which begin at `first`. */
+/* Inputs from s->in on of one tap, whose weights start at `first`. */
 static void run_inputs(struct strip *s, ptrdiff_t first, ptrdiff_t ins) {
   const struct kernel_conv *c = s->conv;
   ptrdiff_t begin = s->in, i, k;
@@ -87,7 +87,7 @@ static void run_inputs(struct strip *s, ptrdiff_t first, ptrdiff_t ins) {
   s->in = begin;
 }
 
-/* Outputs from s->out on, all taps. */
+/* All taps for outputs from s->out on. */
 static void run_taps(struct strip *s, ptrdiff_t ins) {
   const struct kernel_conv *c = s->conv;
   ptrdiff_t z, y, x;
@@ -144,9 +144,9 @@ static int netrt_reference_nconv(const struct netrt *net,
 
 KERNEL_FAST(nconv);
 
-/* Rows of a matrix, wherever they lie. */
+/* Rows of a matrix with any strides. */
 struct narrow_rows {
-  struct netrt_view views[3]; /* out, in; what is added */
+  struct netrt_view views[3]; /* out, in, skip */
   int count;
   const float *bias;
   ptrdiff_t bias_step;

@@ -1,4 +1,4 @@
-/* Weights of 8 or 16 bits that become floats as they are used. */
+/* Weights of 8 or 16 bits, converted to floats when used. */
 #ifndef NETRT_NARROW_H
 #define NETRT_NARROW_H
 
@@ -6,15 +6,15 @@
 
 #include "kernel.h"
 
-/* Values side by side are those of outputs that follow each other. */
+/* Consecutive values belong to consecutive outputs. */
 struct narrow_weights {
-  const unsigned char *at; /* NULL: they are floats, and elsewhere */
+  const unsigned char *at; /* NULL: weights are floats, elsewhere */
   const float *scale;      /* of 8 bits: one for each output */
   uint8_t type;
 };
 
-/* Operand i of an operation and, of 8 bits, the scales after it; *next is
- * then the operand after these. */
+/* Operand i of an operation, with the scales after it if it has 8 bits; *next
+ * is the operand after these. */
 static inline struct narrow_weights narrow_of(const struct netrt *net,
                                               const struct netrt_op *op,
                                               uint32_t i, uint32_t *next) {
@@ -38,15 +38,16 @@ static inline float float_of_bits(uint32_t bits) {
   return value;
 }
 
-/* IEEE's half, if it is finite: its exponent is 112 less than a float's. */
+/* A finite half-precision value: its exponent bias is 112
+ * less than a float's. */
 static inline float float_of_half(uint32_t half) {
   float magnitude =
       float_of_bits((half & 0x7fff) << 13) * 5.192296858534828e33F;
   return half & 0x8000 ? -magnitude : magnitude;
 }
 
-/* `count` values from the one at place `first` on, of outputs from `output`
- * on. */
+/* Converts `count` values from index `first` on, of
+ * outputs from `output` on. */
 static inline void widen(const struct narrow_weights *w, ptrdiff_t first,
                          ptrdiff_t output, ptrdiff_t count, float *to) {
   const int8_t *bytes = (const int8_t *)w->at + first;

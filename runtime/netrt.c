@@ -1,4 +1,4 @@
-/* The runtime: opening a model, and running its operations. */
+/* The runtime: opens a model and runs its operations. */
 #include "isa.h"
 #include "onednn.h"
 
@@ -77,7 +77,7 @@ int netrt_reads_panels(void) {
 #endif
 }
 
-/* The bytes of an operand are where there are some. */
+/* True if all bytes of an operand are in the arena or the weights. */
 static int lies_inside(const struct netrt_model *model,
                        const struct netrt_operand *at) {
   const int32_t *size = &model->numbers[at->shape];
@@ -131,7 +131,7 @@ static int is_sound(const struct netrt_model *m) {
   return 1;
 }
 
-/* Rows are counted where the work memory begins. */
+/* The count of rows is at the start of the work memory. */
 void netrt_reset(struct netrt *net) {
   const struct netrt_model *m = net->model;
   uint32_t i;
@@ -143,7 +143,7 @@ void netrt_reset(struct netrt *net) {
   }
 }
 
-/* 64-bit indices need more than 32-bit reals. */
+/* 64-bit inputs need an alignment of 8. */
 static int aligned(const struct netrt_model *model, const void *at) {
   uint32_t i;
   size_t align = 4;
@@ -154,7 +154,7 @@ static int aligned(const struct netrt_model *model, const void *at) {
 }
 
 #ifdef NETRT_HAS_PANELS
-/* A block that is so of a model that has weights which may be so. */
+/* True if the block is in panels and the model has weights that may be. */
 static int is_in_panels(const struct netrt_model *model, const void *weights,
                         size_t bytes) {
   uint32_t i;
@@ -165,7 +165,7 @@ static int is_in_panels(const struct netrt_model *model, const void *weights,
     return 0;
   memcpy(&layout, (const unsigned char *)weights + NETRT_PANELS_BYTES - 4, 4);
   if (layout != 0 && layout != netrt_panels_layout(model))
-    return 0; /* of another model of as many bytes */
+    return 0; /* made for another model of the same size */
   for (i = 0; i < model->operand_count; i++)
     if (model->operands[i].place == NETRT_IN_PANELS)
       return 1;
@@ -210,7 +210,7 @@ void netrt_close(struct netrt *net) {
   netrt_onednn_close(net);
 }
 
-/* netrt_open leaves no model where it fails. */
+/* After a failed netrt_open() there is no model. */
 void *netrt_input(struct netrt *net, uint32_t i) {
   if (!net->model || i >= net->model->input_count)
     return NULL;
@@ -235,7 +235,7 @@ int netrt_step(const struct netrt *net, const struct netrt_port *port,
   return 1;
 }
 
-/* An operand of a port as a view. */
+/* The view of an output. */
 static struct netrt_view port_view(const struct netrt *net, uint32_t i) {
   const struct netrt_operand *at = &net->model->outputs[i].operand;
   struct netrt_view view;
@@ -275,7 +275,7 @@ void netrt_copy_output(const struct netrt *net, uint32_t i, void *to) {
 }
 
 #ifdef NETRT_HAS_FAST
-/* Whether two operands are the same dense values of the arena. */
+/* True if two operands are the same contiguous floats of the arena. */
 static int is_same(const struct netrt_model *m, const struct netrt_operand *a,
                    const struct netrt_operand *b) {
   return a->offset == b->offset && a->place == b->place && a->rank == b->rank &&
@@ -284,7 +284,7 @@ static int is_same(const struct netrt_model *m, const struct netrt_operand *a,
                 2 * sizeof *m->numbers * a->rank) == 0;
 }
 
-/* The operation after it, if it has one input, which it writes over. */
+/* The next operation, if it only overwrites this one's output. */
 static const struct netrt_op *ahead_of(const struct netrt *net, uint32_t i) {
   const struct netrt_model *m = net->model;
   const struct netrt_op *op = &m->ops[i], *next = op + 1;
@@ -297,7 +297,7 @@ static const struct netrt_op *ahead_of(const struct netrt *net, uint32_t i) {
 }
 #endif
 
-/* Adds to *done how many operations after it it has done, too. */
+/* Runs operation i. *done counts further operations it ran. */
 static enum netrt_status run_op(struct netrt *net, uint32_t i, uint32_t *done) {
   const struct netrt_op *op = &net->model->ops[i];
   const struct netrt_kernel *kernel = net->model->kernels[op->kernel];
@@ -328,7 +328,7 @@ static enum netrt_status run_op(struct netrt *net, uint32_t i, uint32_t *done) {
 }
 
 enum netrt_status netrt_run(struct netrt *net) {
-  uint32_t i, done = 0; /* operations that have been run */
+  uint32_t i, done = 0; /* operations that have run */
   if (!net->model)
     return NETRT_BAD_MODEL;
   for (i = 0; i < net->model->op_count; i++) {

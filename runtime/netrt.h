@@ -1,5 +1,5 @@
 /*
- * netrt: runs a net in an arena of the caller's, by the plan that netc made.
+ * netrt: runs a net in the caller's arena, by a plan of netc.
  *
  *   static NETRT_ALIGNED unsigned char arena[VGG16_ARENA_BYTES];
  *   struct netrt net;
@@ -10,9 +10,9 @@
  *   const float *scores = netrt_output(&net, 0);
  *   netrt_close(&net);
  *
- * C99 and libm. Nothing is allocated, but by a build with oneDNN; no state is
- * global: two threads may run two `struct netrt` of one model. Kernels take at
- * most NETRT_STACK_BYTES of stack.
+ * C99 and libm. It allocates nothing, except in a build with oneDNN. It has no
+ * global state: two threads may run two `struct netrt` of one model. Kernels
+ * use at most NETRT_STACK_BYTES of stack.
  */
 #ifndef NETRT_H
 #define NETRT_H
@@ -27,18 +27,18 @@ extern "C" {
 #define NETRT_VERSION 1 /* of the tables: netrt_model.version */
 
 enum {
-  NETRT_RANK = 10, /* axes of an operand at most */
-  NETRT_ALIGN = 64 /* bytes; what kernels like best */
+  NETRT_RANK = 10, /* maximum number of axes of an operand */
+  NETRT_ALIGN = 64 /* bytes, the best alignment for kernels */
 };
 
-/* Of stack that netrt_run takes at most: for #if. */
+/* Maximum stack of netrt_run() in bytes; usable in #if. */
 #ifdef NETRT_SMALL
 #define NETRT_STACK_BYTES 2048
 #else
 #define NETRT_STACK_BYTES 65536
 #endif
 
-/* Before the type of an arena that is an object of yours. */
+/* Alignment for an arena that you define. */
 #if defined __GNUC__
 #define NETRT_ALIGNED __attribute__((aligned(64)))
 #elif defined __cplusplus && __cplusplus >= 201103L
@@ -49,7 +49,7 @@ enum {
 #define NETRT_ALIGNED
 #endif
 
-/* The same, in a section of yours: -DNETRT_ARENA_SECTION='".sram2"'. */
+/* NETRT_ALIGNED in a section of yours: -DNETRT_ARENA_SECTION='".sram2"'. */
 #ifdef NETRT_ARENA_SECTION
 #define NETRT_ARENA NETRT_ALIGNED __attribute__((section(NETRT_ARENA_SECTION)))
 #else
@@ -58,22 +58,22 @@ enum {
 
 enum netrt_status {
   NETRT_OK,
-  NETRT_BAD_MODEL,     /* NULL, of another version, or not a table of ours */
+  NETRT_BAD_MODEL,     /* NULL, another version, or invalid tables */
   NETRT_SMALL_ARENA,   /* fewer bytes than the model's arena_bytes */
-  NETRT_WRONG_WEIGHTS, /* other than weight_bytes, or not in that order */
-  NETRT_MISALIGNED,    /* arena or weights are not where numbers may lie */
-  NETRT_BAD_INDEX,     /* an input has an index that its table has not */
-  NETRT_STOPPED,       /* the hook wanted it */
+  NETRT_WRONG_WEIGHTS, /* not of weight_bytes, or in another order */
+  NETRT_MISALIGNED,    /* arena or weights are not aligned */
+  NETRT_BAD_INDEX,     /* an input has an index outside its table */
+  NETRT_STOPPED,       /* by the hook */
   NETRT_NOT_YET,       /* a stream: no window ends with this row */
-  /* Of a build with NETRT_CHECK: */
+  /* with NETRT_CHECK: */
   NETRT_STRAY_WRITE, /* a byte outside the plan was changed */
-  NETRT_DEAD_READ    /* something was read that nothing had written */
+  NETRT_DEAD_READ    /* bytes were read that nothing had written */
 };
 
 /* The status in words. */
 const char *netrt_status_text(enum netrt_status status);
 
-/* What a model is: tables that `netc X.net -o x.c` writes. */
+/* Models: tables that `netc X.net -o x.c` writes. */
 
 enum netrt_code {
 #define OP(code, name, ins, most, numbers, reals, elementwise) NETRT_##code,
@@ -87,34 +87,34 @@ enum netrt_type {
   NETRT_I32,
   NETRT_I64,
   NETRT_I8,
-  NETRT_F16, /* of weights alone */
+  NETRT_F16, /* weights only */
   NETRT_BF16
 };
 enum netrt_place {
   NETRT_IN_ARENA,
   NETRT_IN_WEIGHTS,
-  NETRT_IN_PANELS /* in the weights: in panels, if the block has them */
+  NETRT_IN_PANELS /* weights, in panels if the block has them */
 };
 
 /*
  * A block of weights may have its matrices of inputs x outputs in panels: the
- * first 32 outputs of all inputs, the next 32, and so on, at last what is left
- * over, each panel dense. Fast kernels read them as they lie. Such a block
- * begins with netrt_panels, in words as the machine has them; the weights, of
- * which the model says where they lie, follow it.
+ * first 32 outputs of all inputs, the next 32, and so on, then the rest; each
+ * panel is contiguous. Fast kernels read them in place. Such a block starts
+ * with netrt_panels, in the machine's byte order; the weights follow at the
+ * model's offsets.
  */
 enum { NETRT_PANEL = 32, NETRT_PANELS_BYTES = 64 };
 struct netrt_model;
 extern const uint32_t netrt_panels[NETRT_PANELS_BYTES / 4];
 
-/* Where a model has its weights, and of what sizes, as a hash; never 0. The
- * last word of a block in panels is that of the model it was made for, or 0. */
+/* A hash of the offsets and sizes of a model's weights; never 0. In a block in
+ * panels the last word of netrt_panels is the hash of its model, or 0. */
 uint32_t netrt_panels_layout(const struct netrt_model *model);
 
-/* Whether this build reads such blocks: not with NETRT_SMALL, nor oneDNN. */
+/* True if this build reads panels: not with NETRT_SMALL or oneDNN. */
 int netrt_reads_panels(void);
 
-/* What an operation reads or writes. */
+/* An input or output of an operation. */
 struct netrt_operand {
   size_t offset;  /* of its first value, in bytes */
   uint32_t shape; /* in numbers: `rank` sizes, then `rank` strides, in values */
@@ -124,34 +124,34 @@ struct netrt_operand {
 };
 
 /*
- * What works may be but 0 or 1: a run leaves the work memory, and what the
- * operation makes that is alive to the end, to the next run.
+ * A value of `works`: the work memory, and outputs that are in use until the
+ * end, keep their contents for the next run.
  */
 enum { NETRT_STAYS = 2 };
 
 /*
- * One operation. Its operands lie side by side: what it makes, what it reads
- * in the order of ops.def, then its work memory (of rank 1), if it has some.
+ * One operation. Its operands are consecutive: outputs, inputs in the order of
+ * ops.def, then work memory (rank 1), if any.
  */
 struct netrt_op {
-  uint32_t layer;    /* in the model's names */
-  uint32_t operands; /* the first of its operands */
-  uint32_t args;     /* the first of its numbers */
-  uint32_t reals;    /* the first of its reals */
-  uint16_t ins;      /* operands that it reads */
-  uint8_t outs;      /* operands that it makes */
-  uint8_t works;     /* it has work memory; NETRT_STAYS */
-  uint8_t kernel;    /* in the model's kernels */
+  uint32_t layer;    /* index in the model's names */
+  uint32_t operands; /* index of the first operand */
+  uint32_t args;     /* index of the first number */
+  uint32_t reals;    /* index of the first real */
+  uint16_t ins;      /* number of inputs */
+  uint8_t outs;      /* number of outputs */
+  uint8_t works;     /* 1: it has work memory; NETRT_STAYS */
+  uint8_t kernel;    /* index in the model's kernels */
 };
 
-/* An input or output of the net: its name, and which operand. */
+/* An input or output of the net. */
 struct netrt_port {
   const char *name;
   struct netrt_operand operand;
-  size_t step; /* of 8 bits: where in the weights its scale and zero lie */
+  size_t step; /* 8 bits: offset of its scale and zero in the weights */
 };
 
-/* For NETRT_CHECK: from operation `first` to `last` these bytes are alive. */
+/* For NETRT_CHECK: bytes in use from operation `first` to `last`. */
 struct netrt_buffer {
   size_t offset, bytes;
   uint32_t first, last; /* inputs begin at 0, outputs end at op_count */
@@ -165,111 +165,112 @@ struct netrt_model {
   uint32_t version; /* NETRT_VERSION */
   uint32_t batch;
   size_t arena_bytes, weight_bytes;
-  const struct netrt_op *ops; /* in their order */
+  const struct netrt_op *ops; /* in order of execution */
   const struct netrt_operand *operands;
   const int32_t *numbers;
   const float *reals;
   /*
-   * Only the kernels that it needs, so that a linker leaves out the others:
-   * {&netrt_conv, &netrt_relu}; or netrt_kernels, whose order is that of the
-   * codes.
+   * Only the kernels it needs, so that the linker omits others: {&netrt_conv,
+   * &netrt_relu}; or netrt_kernels, in the order of the codes.
    */
   const struct netrt_kernel *const *kernels;
   const struct netrt_port *inputs, *outputs;
-  const char *const *layers;          /* their names; may be NULL */
-  const struct netrt_buffer *buffers; /* may be NULL: nothing is checked */
+  const char *const *layers;          /* names; may be NULL */
+  const struct netrt_buffer *buffers; /* NULL: no checks */
   uint32_t op_count, operand_count, number_count, real_count, kernel_count;
   uint32_t input_count, output_count, layer_count, buffer_count;
 };
 
-/* Running it. */
+/* Running a model */
 
-/* Calls task(data, i) for every i < count, in any order; returns when all
- * are done. */
+/* Calls task(data, i) for every i < count, in any order;
+ * returns after the last. */
 typedef void netrt_parallel_fn(void *user, size_t count,
                                void (*task)(void *data, size_t i), void *data);
 
 enum netrt_when { NETRT_BEFORE, NETRT_AFTER };
 
-/* Is called around operation `op`; stops the run if it returns other than 0. */
+/* Called before and after operation `op`. A result other
+ * than 0 stops the run. */
 typedef int netrt_hook_fn(void *user, const struct netrt *net, uint32_t op,
                           enum netrt_when when);
 
 /* Flags of struct netrt. */
 enum {
-  NETRT_REFERENCE = 1, /* only the plain kernels */
-  NETRT_NO_AVX512 = 2, /* as if the processor had it not; to test others */
-  NETRT_NO_AVX2 = 4,   /* nor this */
-  NETRT_APART = 8      /* each operation by itself: a hook sees what it made */
+  NETRT_REFERENCE = 1, /* plain kernels only */
+  NETRT_NO_AVX512 = 2, /* ignore AVX-512, for tests */
+  NETRT_NO_AVX2 = 4,   /* ignore AVX2, too */
+  NETRT_APART = 8      /* no fused operations: a hook sees each output */
 };
 
 struct netrt {
   const struct netrt_model *model;
   const unsigned char *weights;
   unsigned char *arena;
-  /* Yours to set after netrt_open, which sets them to 0: */
+  /* Set these after netrt_open(), which sets them to 0: */
   netrt_parallel_fn *parallel; /* NULL: one thread */
   void *parallel_user;
-  unsigned threads; /* that `parallel` has; work is cut accordingly */
+  unsigned threads; /* number of threads of `parallel` */
   unsigned flags;
   netrt_hook_fn *hook;
   void *hook_user;
-  /* What a run leaves: */
-  uint32_t failed_op; /* where it was not NETRT_OK */
-  size_t high_water;  /* NETRT_CHECK: bytes of the arena that were used */
-  void *kept;         /* a build with oneDNN: until netrt_close; else NULL */
-  unsigned isa;       /* instructions that netrt_open found: isa.h */
-  int panels;         /* whether weights are in panels */
-  /* A function of each value that the operation which runs makes, in its
-   * place: a kernel that computes it, too, says so. NULL: there is none. */
+  /* Set by netrt: */
+  uint32_t failed_op; /* the operation that failed */
+  size_t high_water;  /* NETRT_CHECK: bytes of the arena in use */
+  void *kept;         /* oneDNN's state until netrt_close(), else NULL */
+  unsigned isa;       /* instruction set that netrt_open() found: isa.h */
+  int panels;         /* true if weights are in panels */
+  /* The next operation, if it is an elementwise function that overwrites the
+   * current one's output: the current kernel may run it, too. NULL: none. */
   const struct netrt_op *ahead;
 };
 
 /*
- * Checks the model against what is given to it. The arena may have more than
- * the model's arena_bytes; weights must have exactly the model's weight_bytes,
- * in panels NETRT_PANELS_BYTES more, and may be NULL if that is 0. Both stay
- * the caller's.
+ * Checks the model, arena and weights. The arena may be larger than
+ * arena_bytes; weights must have weight_bytes, or in panels NETRT_PANELS_BYTES
+ * more, and may be NULL if that is 0. The caller owns both.
  */
 enum netrt_status netrt_open(struct netrt *net, const struct netrt_model *model,
                              const void *weights, size_t weight_bytes,
                              void *arena, size_t arena_bytes);
 
 /*
- * Of a stream (`stream` in docs/runtime.md), whose runs take a row of the input
- * each: forgets the rows that have come, as netrt_open does.
+ * For a stream (`stream` in docs/runtime.md), whose runs take one input row
+ * each: forgets all rows, as netrt_open() does.
  */
 void netrt_reset(struct netrt *net);
 
 /*
- * Ends what netrt_open began; nothing else frees. Only a build with oneDNN
- * takes memory (docs/runtime.md): there the weights must not change between
- * the two, and one that is opened again must have been closed. Does nothing
- * after a netrt_open that failed, or a second time.
+ * Ends the use of a net. Only a build with oneDNN allocates memory
+ * (docs/runtime.md), which this frees; there the weights must not change
+ * before, and a net must be closed before it is opened again. Does nothing
+ * after a failed netrt_open(), or the second time.
  */
 void netrt_close(struct netrt *net);
 
 /*
- * Where the values of an input belong, batch first, densely, as netrt_input_
- * type says; NULL if there is no such input. A run may overwrite them.
+ * The memory of an input, contiguous with the batch first, of the type of
+ * model->inputs[i].operand; NULL if there is no such input. A run may overwrite
+ * it.
  */
 void *netrt_input(struct netrt *net, uint32_t i);
 
-/* Where an output begins after a run, until the next one; see
- * netrt_output_dense. NULL if there is no such output. */
+/* The start of an output, valid until the next run; see netrt_output_dense().
+ * NULL if there is no such output. */
 const void *netrt_output(const struct netrt *net, uint32_t i);
 
-/* 1 if the values of output i lie one after the other; else they have the
- * strides of model->outputs[i].operand, or netrt_copy_output puts them so. */
+/* 1 if output i is contiguous. Otherwise it has the strides
+ * of model->outputs[i].operand, and netrt_copy_output() makes
+ * a contiguous copy. */
 int netrt_output_dense(const struct netrt *net, uint32_t i);
 void netrt_copy_output(const struct netrt *net, uint32_t i, void *to);
 
-/* Of 8 bits: a value q of a port stands for (q - zero) * scale. Returns 0 if
- * it is of another type. */
+/* 8 bits: a value q of the port represents (q - zero) * scale. Returns
+ * 0 for other types. */
 int netrt_step(const struct netrt *net, const struct netrt_port *port,
                float *scale, int32_t *zero);
 
-/* Values of an operand, and bytes of one value. */
+/* Number of values of an operand; bytes of a value. */
 size_t netrt_values(const struct netrt_model *model,
                     const struct netrt_operand *operand);
 size_t netrt_type_bytes(uint8_t type);
@@ -277,25 +278,25 @@ size_t netrt_type_bytes(uint8_t type);
 /* Runs all operations. */
 enum netrt_status netrt_run(struct netrt *net);
 
-/* Kernels. */
+/* Kernels */
 
-/* One operation as a kernel sees it. */
+/* An operand as kernels use it. */
 struct netrt_view {
-  unsigned char *data; /* of weights it is only read */
+  unsigned char *data; /* read-only for weights */
   const int32_t *size, *stride;
   int rank;
   uint8_t type;
 };
 
-/* Returns NETRT_OK, or -3 if it has run operations after it, whose number is
- * the first of its own; a fast one may return -1, this is not for me, or -2,
- * net->ahead is done, too. */
+/* Returns NETRT_OK, or -3 if it ran following operations, whose number is its
+ * first number. A fast kernel may return -1 (not supported) or -2 (it ran
+ * net->ahead, too). */
 typedef int netrt_kernel_fn(const struct netrt *net, const struct netrt_op *op);
 
 struct netrt_kernel {
   const char *name;
-  netrt_kernel_fn *reference; /* takes any strides */
-  netrt_kernel_fn *fast;      /* NULL: there is none */
+  netrt_kernel_fn *reference; /* accepts any strides */
+  netrt_kernel_fn *fast;      /* NULL: none */
 };
 
 #define OP(code, name, ins, most, numbers, reals, elementwise) \
@@ -303,7 +304,7 @@ struct netrt_kernel {
 #include "ops.def"
 #undef OP
 
-/* All of them by code; using it links all of them. */
+/* All kernels by code; using it links all of them. */
 extern const struct netrt_kernel *const netrt_kernels[NETRT_CODES];
 
 #ifdef __cplusplus

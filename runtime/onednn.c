@@ -1,9 +1,9 @@
 /*
  * NETRT_ONEDNN: convolutions and products by oneDNN 2 (Debian's libdnnl-dev),
- * called by the fast kernels' functions. All of its C interface is here, since
- * version 3 has another one. What oneDNN makes of an operation (code, weights
- * in an order of its own) is made in the first run and kept until netrt_close:
- * memory beside the plan, as are oneDNN's threads.
+ * called from fast kernels. All uses of its C interface are here, because
+ * version 3 has another one. Its code and its copies of weights are made in the
+ * first run and kept until netrt_close(): memory beside the plan, as are its
+ * threads.
  */
 #include "onednn.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows lie evenly: C = A B, with the bias written before. */
+/* C = A B for rows with equal distances; C starts as the bias. */
 int netrt_onednn_gemm(const struct gemm *g) {
   char transposed = g->b_step == 1 ? 'N' : 'T';
   ptrdiff_t row = g->b_step == 1 ? g->b_row : g->b_step, m;
@@ -32,19 +32,19 @@ int netrt_onednn_gemm(const struct gemm *g) {
 
 enum onednn_state { NEW, READY, REFUSED };
 
-/* What is kept of an operation; NULL: it has none. */
+/* Kept for an operation. NULL: unused. */
 struct onednn_layer {
   enum onednn_state state;
   dnnl_primitive_t primitive;
   dnnl_memory_t in, out, weight, bias, scratch;
 };
 
-/* What is kept of a net: netrt.kept. */
+/* Kept for a net: netrt.kept. */
 struct kept {
   dnnl_engine_t engine;
   dnnl_stream_t stream;
   dnnl_primitive_attr_t attributes;
-  void *room; /* that operations use one after the other */
+  void *room; /* scratch memory shared by all operations */
   size_t room_bytes;
   uint32_t count;
   struct onednn_layer layers[]; /* by operation */
@@ -84,7 +84,7 @@ void netrt_onednn_close(struct netrt *net) {
   free(kept);
 }
 
-/* Without memory nothing is kept, and the portable kernels run. */
+/* If there is no memory, the portable kernels run. */
 void netrt_onednn_open(struct netrt *net) {
   uint32_t count = net->model->op_count;
   struct kept *kept = calloc(1, sizeof *kept + count * sizeof *kept->layers);
@@ -92,7 +92,7 @@ void netrt_onednn_open(struct netrt *net) {
   if (!kept)
     return;
   kept->count = count;
-  /* Its own scratch memory would belong to the thread that made it. */
+  /* oneDNN's own scratch memory would belong to one thread. */
   if (dnnl_engine_create(&kept->engine, dnnl_cpu, 0) != dnnl_success ||
       dnnl_stream_create(&kept->stream, kept->engine,
                          dnnl_stream_default_flags) != dnnl_success ||
@@ -102,7 +102,7 @@ void netrt_onednn_open(struct netrt *net) {
     netrt_onednn_close(net);
 }
 
-/* Where an operation is kept: one whose weights are those of the net. */
+/* The entry of an operation whose weights are the net's; else NULL. */
 static struct onednn_layer *layer_of(const struct netrt *net,
                                      const struct netrt_op *op) {
   struct kept *kept = net->kept;
@@ -115,11 +115,11 @@ static struct onednn_layer *layer_of(const struct netrt *net,
   return l->state == REFUSED ? NULL : l;
 }
 
-/* What an operation reads and makes, as oneDNN is told. */
+/* Operands of an operation as oneDNN's descriptions. */
 struct onednn_parts {
   dnnl_memory_desc_t in, out, bias;
-  dnnl_memory_desc_t weight;            /* as it lies in the net's weights */
-  dnnl_memory_desc_t any;               /* the same in any order */
+  dnnl_memory_desc_t weight;            /* in the net's order */
+  dnnl_memory_desc_t any;               /* in any order */
   const float *weight_data, *bias_data; /* bias NULL: none */
 };
 
@@ -166,7 +166,7 @@ static int reorder(const struct kept *kept, const dnnl_memory_desc_t *from_desc,
   return done;
 }
 
-/* The weights in the order that oneDNN wants: those of the net, or a copy. */
+/* The weights in oneDNN's order: the net's, or a copy. */
 static int pack_weights(const struct kept *kept, struct onednn_layer *l,
                         const_dnnl_primitive_desc_t made,
                         const struct onednn_parts *parts) {
@@ -186,7 +186,7 @@ static int pack_weights(const struct kept *kept, struct onednn_layer *l,
   return done;
 }
 
-/* Scratch memory: that of the largest operation serves all. */
+/* Scratch memory: the largest operation's serves all. */
 static int take_room(struct kept *kept, struct onednn_layer *l,
                      const_dnnl_primitive_desc_t made) {
   const dnnl_memory_desc_t *wanted =
@@ -207,8 +207,8 @@ static int take_room(struct kept *kept, struct onednn_layer *l,
 
 enum { WIDE = 128 }; /* pixels of a line */
 
-/* Measured without AVX-512: where windows of several pixels go along wide
- * lines of channels, oneDNN 2 is slower than the runtime's own kernel. */
+/* Measured without AVX-512: for windows of several pixels on wide lines, oneDNN
+ * 2 is slower than the runtime's kernel. */
 static int is_slow(const_dnnl_primitive_desc_t made,
                    const struct onednn_parts *parts) {
   const char *name = NULL;
@@ -218,7 +218,8 @@ static int is_slow(const_dnnl_primitive_desc_t made,
          strcmp(name, "jit:avx2") == 0;
 }
 
-/* Makes it, once: what oneDNN does not take is refused for ever. */
+/* Creates the primitive. If oneDNN does not support it, it
+ * is not tried again. */
 static void make_layer(struct kept *kept, struct onednn_layer *l,
                        const_dnnl_op_desc_t what,
                        const struct onednn_parts *parts) {
@@ -273,7 +274,7 @@ static int run_layer(const struct kept *kept, const struct onednn_layer *l,
              : NOT_FOR_ME;
 }
 
-/* Two axes: batch, channels, height, width, wherever they lie. */
+/* With two spatial axes: batch, channels, height, width, with any strides. */
 static int map_desc(const struct kernel_map *map, dnnl_memory_desc_t *desc) {
   dnnl_dims_t size = {map->size[0], map->size[4], map->size[2], map->size[3]};
   dnnl_dims_t stride = {map->stride[0], map->stride[4], map->stride[2],
@@ -334,8 +335,8 @@ int netrt_onednn_conv(const struct netrt *net, const struct netrt_op *op,
   return run_layer(net->kept, l, c->in.data, c->out.data);
 }
 
-/* Rows are pixels of one line, and the product a convolution of 1 x 1: the
- * products of oneDNN 2 pack their weights in each run but for AVX-512. */
+/* Rows are pixels of one line, and the product is a 1 x 1 convolution: oneDNN 2
+ * packs the weights of products in each run, except with AVX-512. */
 static int describe_linear(const struct gemm *g, struct onednn_parts *parts,
                            dnnl_convolution_desc_t *conv) {
   dnnl_dims_t in = {1, g->ins, 1, g->m}, out = {1, g->n, 1, g->m};
@@ -358,7 +359,7 @@ static int describe_linear(const struct gemm *g, struct onednn_parts *parts,
              none) == dnnl_success;
 }
 
-/* One row is read in the order of the weights: a copy would gain nothing. */
+/* One row reads the weights once in order: a packed copy gains nothing. */
 int netrt_onednn_linear(const struct netrt *net, const struct netrt_op *op,
                         const struct gemm *g) {
   struct onednn_layer *l = layer_of(net, op);
@@ -372,5 +373,5 @@ int netrt_onednn_linear(const struct netrt *net, const struct netrt_op *op,
 }
 
 #else
-typedef int netrt_onednn_is_off; /* a file is never empty */
+typedef int netrt_onednn_is_off; /* an empty file is not valid C */
 #endif

@@ -1,4 +1,4 @@
-/* Convolutions and products by oneDNN; without NETRT_ONEDNN never. */
+/* Convolutions and products by oneDNN; only with NETRT_ONEDNN. */
 #ifndef NETRT_ONEDNN_H
 #define NETRT_ONEDNN_H
 
@@ -8,13 +8,13 @@
 #ifdef NETRT_ONEDNN
 int netrt_onednn_gemm(const struct gemm *gemm);
 
-/* Of operation `op`, whose weights are packed in its first run. */
+/* Run operation `op`; its first run packs the weights. */
 int netrt_onednn_conv(const struct netrt *net, const struct netrt_op *op,
                       const struct kernel_conv *conv);
 int netrt_onednn_linear(const struct netrt *net, const struct netrt_op *op,
                         const struct gemm *gemm);
 
-/* What is kept from run to run: net->kept. */
+/* State between runs: net->kept. */
 void netrt_onednn_open(struct netrt *net);
 void netrt_onednn_close(struct netrt *net);
 #else

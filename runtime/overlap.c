@@ -1,7 +1,7 @@
 /*
- * Windows whose output lies over their input: made row by row, so that a row
- * is written when what it covers is read no more. From the first row on where
- * the output begins below the input, from the last on where above.
+ * Windows whose output overlaps their input run row by row, so that a row is
+ * written after its bytes have been read for the last time. Rows run from the
+ * first if the output starts before the input, else from the last.
  */
 #include "kernel.h"
 
@@ -14,7 +14,7 @@ static ptrdiff_t bytes_of(const struct kernel_map *map, ptrdiff_t values) {
   return map->data ? values * (ptrdiff_t)sizeof *map->data : values;
 }
 
-/* Behind the last value of a map. */
+/* The end of a map. */
 static const unsigned char *end_of(const struct kernel_map *map) {
   ptrdiff_t values = 1;
   int i;
@@ -23,7 +23,7 @@ static const unsigned char *end_of(const struct kernel_map *map) {
   return begin_of(map) + bytes_of(map, values);
 }
 
-/* Values further on. */
+/* Advances a map by `values`. */
 static void go(struct kernel_map *map, ptrdiff_t values) {
   if (map->data)
     map->data += values;
@@ -38,7 +38,7 @@ int netrt_overlap(const struct kernel_rows *rows) {
   return begin_of(out) < begin_of(in) ? 1 : -1;
 }
 
-/* One run of them. */
+/* State of a run by rows. */
 struct rows_run {
   const struct kernel_rows *rows;
   int way, axis;
@@ -46,7 +46,7 @@ struct rows_run {
 };
 
 #ifdef NETRT_CHECK
-/* FNV-1a of the input that row `at` and those after it may read. */
+/* FNV-1a of the input that row `at` and later rows may read. */
 static uint64_t sum_of_live(const struct rows_run *r, ptrdiff_t at) {
   const struct kernel_map *in = r->rows->in;
   const struct kernel_window *w = r->rows->window;
@@ -67,7 +67,7 @@ static uint64_t sum_of_live(const struct rows_run *r, ptrdiff_t at) {
 }
 #endif
 
-/* Makes row `at` of a sample. */
+/* Computes row `at` of a sample. */
 static int make_row(const struct rows_run *r, ptrdiff_t at) {
   struct kernel_map *out = r->rows->out;
   ptrdiff_t *before = &r->rows->window->before[r->axis - 1];
@@ -98,7 +98,7 @@ int netrt_by_rows(const struct kernel_rows *rows) {
   if (!r.way)
     return rows->make(rows->user);
   for (r.axis = 1; r.axis < 3 && out->size[r.axis] == 1; r.axis++)
-    ; /* the first that has rows */
+    ; /* the first axis with several rows */
   r.begin = begin_of(in);
   r.end = end_of(in);
   lines = out->size[r.axis];

@@ -1,6 +1,6 @@
 /*
- * Pooling: the largest or the mean of windows, given or adaptive. The fast
- * form takes all channels of a position together.
+ * Pooling: maximum or mean of windows, given or adaptive. The fast form handles
+ * all channels of a position together.
  */
 #include "values.h"
 
@@ -12,8 +12,8 @@ struct pool {
   const struct values *values; /* NULL: plain */
 };
 
-/* The places [from, to) of an axis by `step`, and how many there are with
- * those in the padding. */
+/* Positions [from, to) of an axis by `step`, and their number
+ * including padding. */
 struct pool_places {
   ptrdiff_t from, to, step, all;
 };
@@ -65,7 +65,7 @@ static float pool_value(const struct pool *pool, const float *in,
   return value;
 }
 
-/* The places of each axis; returns how many a mean counts. */
+/* Finds the positions on each axis; returns how many a mean counts. */
 static float find_places(const struct pool *pool, const ptrdiff_t at[3],
                          struct pool_places p[3]) {
   float count = 1;
@@ -107,7 +107,7 @@ static void pool_fast(const struct pool *pool, const float *in, float *out,
 #endif
 }
 
-/* Lines of the output. */
+/* Computes lines of the output. */
 static void pool_lines(void *data, ptrdiff_t line, ptrdiff_t to) {
   const struct pool *pool = data;
   const struct kernel_map *in = &pool->in, *out = &pool->out;

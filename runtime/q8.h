@@ -1,9 +1,9 @@
 /*
- * What kernels of 8 bits share. A value q stands for (q - zero) * scale, with
- * one scale and zero for all values of a tensor; weights have a scale for each
- * output, and their zero is 0. Products are summed in 32 bits; the sum times
- * in's scale * weight's scale / out's scale is the output's distance from its
- * zero, rounded as float32 is: docs/runtime.md.
+ * Shared by 8-bit kernels. A value q represents (q - zero) * scale; a tensor
+ * has one scale and one zero. Weights have a scale for each output, and a zero
+ * of 0. Products are summed in 32 bits. The sum times in's scale * weight's
+ * scale / out's scale, rounded as float32, is the output's distance from its
+ * zero: docs/runtime.md.
  */
 #ifndef NETRT_Q8_H
 #define NETRT_Q8_H
@@ -15,10 +15,10 @@
 #include "q8_arm.h"
 
 /*
- * Without a unit for float32, or with one that computes in more bits, the
- * same product is made of integers. FLT_EVAL_METHOD 0, 16 and 32 compute a
- * float as one (C11 5.2.4.2.2; ISO/IEC TS 18661-3): gcc says 16 where half
- * floats have instructions, as on a Cortex-M55.
+ * Without float32 hardware, or with one of higher precision, the product is
+ * computed with integers. FLT_EVAL_METHOD 0, 16 and 32 compute a float as one
+ * (C11 5.2.4.2.2; ISO/IEC TS 18661-3): gcc has 16 with half-float instructions,
+ * as on a Cortex-M55.
  */
 #ifndef NETRT_Q8_INTEGER
 #if (defined __arm__ && !defined __ARM_FP) ||     \
@@ -31,8 +31,8 @@
 #endif
 #endif
 
-/* What a sum becomes: of the words of an operation, zero of the input, of the
- * output, and the least and largest value that it may have. */
+/* Zeros of input and output, and the output's minimum and maximum; read from an
+ * operand of words. */
 struct q8_range {
   int32_t in, zero, low, high;
 };
@@ -49,7 +49,7 @@ static inline const int32_t *netrt_words(const struct netrt_view *view) {
   return (const int32_t *)(const void *)view->data;
 }
 
-/* Operand `at` that is read. */
+/* Reads the range from input `at`. */
 static inline struct q8_range
 q8_range_of(const struct netrt *net, const struct netrt_op *op, uint32_t at) {
   struct netrt_view view = netrt_in(net, op, at);
@@ -62,7 +62,7 @@ q8_range_of(const struct netrt *net, const struct netrt_op *op, uint32_t at) {
   return range;
 }
 
-/* The last operand of those that have weights; NULL: they have no bias. */
+/* The bias, the last operand of operations with weights; NULL: none. */
 static inline const int32_t *q8_bias_of(const struct netrt *net,
                                         const struct netrt_op *op) {
   struct netrt_view bias;
@@ -73,8 +73,8 @@ static inline const int32_t *q8_bias_of(const struct netrt *net,
 }
 
 /*
- * The products of n values, `step` apart, with the weights of four outputs,
- * `next` apart. Sums are in registers.
+ * Adds the products of n values, `step` apart, with the weights of four
+ * outputs, `next` apart. Sums stay in registers.
  */
 static inline void q8_add_four_plain(const int8_t *x, ptrdiff_t step,
                                      int32_t zero, const int8_t *w,
@@ -127,7 +127,7 @@ static inline int32_t q8_product(const int8_t *x, ptrdiff_t step, int32_t zero,
   return q8_product_plain(x, step, zero, w, n);
 }
 
-/* The products of four channels, `next` apart, with a weight each. */
+/* Adds the products of four channels, `next` apart, with a weight each. */
 static inline void q8_add_channels(const int8_t *x, ptrdiff_t next,
                                    int32_t zero, const int8_t *w,
                                    struct q8_four *sums) {
@@ -152,7 +152,7 @@ static inline int8_t q8_clamp(int32_t value, const struct q8_range *to) {
                                      : value);
 }
 
-/* value / 2^by, to the nearest; ties to even. by < 64 */
+/* value / 2^by, rounded to the nearest, ties to even; by < 64. */
 static inline uint64_t q8_halved(uint64_t value, int by) {
   uint64_t odd = by ? value >> by & 1 : 0;
   return by ? (value + ((uint64_t)1 << (by - 1)) - 1 + odd) >> by : value;
@@ -166,8 +166,8 @@ static inline int q8_bits(uint64_t value) {
 }
 
 /*
- * (float)sum * scale to the nearest integer, at most 2^20 from 0, by integers
- * alone: both roundings of float32, then the last one.
+ * (float)sum * scale, rounded to an integer and limited to +-2^20, with
+ * integers only: both roundings of float32, then the last one.
  */
 static inline int32_t q8_product_of_integers(int32_t sum, float scale) {
   enum { MOST = 1 << 20 };
@@ -194,12 +194,12 @@ static inline int32_t q8_product_of_integers(int32_t sum, float scale) {
   return sum < 0 ? -(int32_t)product : (int32_t)product;
 }
 
-/* The same by float32. */
+/* The same with float32. */
 static inline int32_t q8_product_of_floats(int32_t sum, float scale) {
   float x = (float)sum * scale, most = 1048576.0F;
   int32_t bits;
   x = x < -most ? -most : x > most ? most : x;
-  x += 12582912.0F; /* 1.5 * 2^23: what is left of the fraction is rounded */
+  x += 12582912.0F; /* 1.5 * 2^23: rounds the fraction */
   memcpy(&bits, &x, sizeof bits);
   return bits - 0x4b400000;
 }

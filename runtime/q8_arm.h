@@ -1,8 +1,8 @@
 /*
- * Products of 8 bits by the vector instructions of Cortex-M, where a compiler
- * says that it has them: Helium (M55, M85) of 16 values, else the DSP
- * extension's smlad of two (M4, M7, M33). All bytes are those of the plain
- * loops: sums of 32 bits wrap. NETRT_Q8_PLAIN leaves them out.
+ * 8-bit products with vector instructions of Cortex-M, if the compiler reports
+ * them: Helium (M55, M85) with 16 values, else smlad of the DSP extension with
+ * two (M4, M7, M33). The bytes are equal to those of the plain loops: 32-bit
+ * sums wrap. NETRT_Q8_PLAIN disables them.
  */
 #ifndef NETRT_Q8_ARM_H
 #define NETRT_Q8_ARM_H
@@ -23,7 +23,7 @@
 #include <arm_mve.h>
 #endif
 
-/* Sums of four channels, which lie side by side. */
+/* Sums of four adjacent channels. */
 struct q8_four {
 #ifdef Q8_MVE
   int32x4_t all;
@@ -56,8 +56,8 @@ static inline void q8_four_put(const struct q8_four *four, int32_t sum[4]) {
 #define Q8_VECTORS 1
 
 /*
- * The zero is taken away at the end: sum of (x - zero) w = sum of x w - zero *
- * sum of w. Lanes beyond n are 0.
+ * Subtracts the zero at the end: sum of (x - zero) w = sum of x w - zero * sum
+ * of w. Lanes from n on are 0.
  */
 static inline void q8_add_dense(const int8_t *x, int32_t zero, const int8_t *w,
                                 ptrdiff_t next, ptrdiff_t n, int32_t sum[4]) {
@@ -117,12 +117,12 @@ static inline void q8_add_dense_channels(const int8_t *x, int32_t zero,
 #include <arm_acle.h>
 #define Q8_VECTORS 1
 
-/* Four values as two halves of 16 bits: of places 0 and 2, of 1 and 3. */
+/* Four values as two pairs of 16 bits: values 0 and 2, and 1 and 3. */
 struct q8_halves {
   int16x2_t even, odd;
 };
 
-/* `add` has two numbers of 16 bits, one for each of a pair. */
+/* `add` has a 16-bit number for each of a pair. */
 static inline struct q8_halves q8_halves_of(const int8_t *from, int16x2_t add) {
   struct q8_halves halves;
   int8x4_t four;

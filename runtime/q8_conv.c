@@ -1,13 +1,13 @@
 /*
- * Convolution of 8 bits. Four outputs are summed in registers, of each all
- * that a row of the window reads; in a depthwise one four channels.
+ * 8-bit convolution. The sums of four outputs stay in registers over a row of
+ * the window; in a depthwise one, those of four channels.
  */
 #include "q8_conv.h"
 
-/* The taps of a position that lie in the map, by axis. */
+/* The taps of a position inside the map, by axis. */
 struct q8_taps {
   ptrdiff_t from[3], to[3];
-  const int8_t *in; /* where the first tap of all is, be it there or not */
+  const int8_t *in; /* the first tap, even if it is outside */
   ptrdiff_t step[3];
 };
 
@@ -28,7 +28,7 @@ static void find_taps(const struct q8_conv *c, const ptrdiff_t at[3],
   }
 }
 
-/* A row of taps along the last axis. */
+/* Adds a row of taps along the last axis. */
 static void add_taps(const struct q8_conv *c, const struct q8_taps *t,
                      const int8_t *in, const int8_t *w, int count,
                      int32_t sum[4]) {
@@ -36,13 +36,13 @@ static void add_taps(const struct q8_conv *c, const struct q8_taps *t,
   ptrdiff_t from = t->from[2], to = t->to[2];
   if (from < to && each == n && t->step[2] == n * c->in.stride[4])
     q8_add_row(c, in + from * t->step[2], w + from * each, (to - from) * n,
-               count, sum); /* they lie in one row */
+               count, sum); /* contiguous taps are one row */
   else
     for (k = from; k < to; k++)
       q8_add_row(c, in + k * t->step[2], w + k * each, n, count, sum);
 }
 
-/* `count` outputs of a group, from `o` on. */
+/* Computes `count` outputs of a group, from `o` on. */
 static void some_outputs(const struct q8_conv *c, const struct q8_taps *t,
                          ptrdiff_t o, int count, int8_t *out) {
   const int8_t *in = t->in + o / c->outs * c->ins * c->in.stride[4];
@@ -66,7 +66,7 @@ static void mixed_position(const struct q8_conv *c, const struct q8_taps *t,
       some_outputs(c, t, g * c->outs + o, (int)least(4, c->outs - o), out);
 }
 
-/* Four channels, each by itself, whose weights lie side by side. */
+/* Computes four depthwise channels with contiguous weights. */
 static void four_channels(const struct q8_conv *c, const struct q8_taps *t,
                           ptrdiff_t o, int8_t *out) {
   const int8_t *in = t->in + o * c->in.stride[4];
@@ -88,7 +88,7 @@ static void four_channels(const struct q8_conv *c, const struct q8_taps *t,
   q8_finish(c, sum, o, 4, out);
 }
 
-/* One output of one input channel. */
+/* Computes one output of one input channel. */
 static void one_channel(const struct q8_conv *c, const struct q8_taps *t,
                         ptrdiff_t o, int8_t *out) {
   const int8_t *in = t->in + o / c->outs * c->in.stride[4];
@@ -117,7 +117,7 @@ static void apart_position(const struct q8_conv *c, const struct q8_taps *t,
     one_channel(c, t, o, out);
 }
 
-/* Lines of the output. */
+/* Computes lines of the output. */
 static void conv_lines(void *data, ptrdiff_t line, ptrdiff_t to) {
   const struct q8_conv *c = data;
   const struct kernel_map *in = &c->in, *out = &c->out;

@@ -1,4 +1,4 @@
-/* A convolution's operands and numbers in 8 bits, transposed or not. */
+/* Operands and numbers of an 8-bit convolution, transposed or not. */
 #ifndef NETRT_Q8_CONV_H
 #define NETRT_Q8_CONV_H
 
@@ -40,7 +40,7 @@ static inline void q8_conv_open(struct q8_conv *c, const struct netrt *net,
   }
 }
 
-/* The products of n values with the weights of `count` outputs, from 1 to 4. */
+/* Adds the products of n values with the weights of `count` outputs, 1 to 4. */
 static inline void q8_add_row(const struct q8_conv *c, const int8_t *x,
                               const int8_t *w, ptrdiff_t n, int count,
                               int32_t sum[4]) {
@@ -53,7 +53,7 @@ static inline void q8_add_row(const struct q8_conv *c, const int8_t *x,
       sum[k] += q8_product(x, step, c->range.in, w + k * next, n);
 }
 
-/* Sums of `count` outputs, from output `o` on. */
+/* Initial sums of `count` outputs, from output `o` on. */
 static inline void q8_begin(const struct q8_conv *c, ptrdiff_t o, int count,
                             int32_t sum[4]) {
   int k;

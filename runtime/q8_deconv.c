@@ -1,10 +1,10 @@
 /*
- * Transposed convolution of 8 bits: of each place of the output the products
- * of all that taps read, in one sum, so that it is rounded once.
+ * 8-bit transposed convolution. Each output position sums the products of all
+ * its taps at once, so that it is rounded once.
  */
 #include "q8_conv.h"
 
-/* What a tap of an axis reads for place `at` of the output; -1: nothing. */
+/* Input index that a tap of an axis reads for output index `at`; -1: none. */
 static ptrdiff_t place_read(const struct q8_conv *c, int axis, ptrdiff_t at,
                             ptrdiff_t tap) {
   const struct kernel_window *w = &c->window;
@@ -15,7 +15,7 @@ static ptrdiff_t place_read(const struct q8_conv *c, int axis, ptrdiff_t at,
   return far < c->in.size[axis + 1] ? far : -1;
 }
 
-/* `count` outputs of a group, from `o` on. */
+/* Computes `count` outputs of a group, from `o` on. */
 static void some_outputs(const struct q8_conv *c, const ptrdiff_t at[3],
                          const int8_t *in, ptrdiff_t o, int count,
                          int8_t *out) {

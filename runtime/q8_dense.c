@@ -1,7 +1,5 @@
-/*
- * Dense layers of 8 bits: the values of a row meet the weights of each output,
- * which lie in a row, too.
- */
+/* 8-bit dense layers: both a row and the weights of an
+ * output are contiguous. */
 #include "q8.h"
 
 struct q8_dense {
@@ -10,7 +8,7 @@ struct q8_dense {
   const float *scales;
   struct q8_range range;
   ptrdiff_t ins, outs, in_step, out_step, row;
-  struct kernel_walk walk; /* over the rows of out and in */
+  struct kernel_walk walk; /* over rows of out and in */
   struct netrt_view out, in;
 };
 

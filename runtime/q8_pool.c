@@ -1,8 +1,9 @@
 /*
- * Pooling of 8 bits. The largest value needs no scale. Where input and output
- * have the same scale and zero, a mean of windows is the sum of stored values
- * by their number, rounded away from 0, as TensorFlow Lite's AVERAGE_POOL_2D
- * has it; else, as an adaptive one always, it goes through float32 as any sum.
+ * 8-bit pooling. A maximum needs no scale. If input and output have the same
+ * scale and zero, a mean is the sum of the stored values divided by their
+ * number, rounded away from 0, as in AVERAGE_POOL_2D of TensorFlow Lite.
+ * Otherwise, and for adaptive pooling, it is rounded through float32 like other
+ * sums.
  */
 #include "q8.h"
 
@@ -15,7 +16,7 @@ struct q8_pool {
   struct q8_range range;
 };
 
-/* Those in the map, and all that are counted. */
+/* Positions inside the map, and the number that counts. */
 struct q8_places {
   ptrdiff_t from, to, step, all;
 };
@@ -45,7 +46,7 @@ static struct q8_places places_at(const struct q8_pool *p, int axis,
   return places;
 }
 
-/* The largest or the sum of a channel's values. */
+/* Maximum or sum of a channel's values. */
 static int32_t gather(const struct q8_pool *pool, const int8_t *in,
                       const struct q8_places p[3]) {
   const ptrdiff_t *stride = pool->in.stride + 1;
@@ -60,7 +61,7 @@ static int32_t gather(const struct q8_pool *pool, const int8_t *in,
   return value;
 }
 
-/* The mean of `all` places, of which `there` have the sum. */
+/* The mean of `all` positions, of which `there` are in the sum. */
 static int8_t mean_of(const struct q8_pool *p, int32_t sum, int32_t there,
                       int32_t all) {
   int same = p->range.in == p->range.zero && p->scale >= 1 && p->scale <= 1;

@@ -1,6 +1,6 @@
 /*
- * reduce of 8 bits: the sum, mean, largest or smallest value over the last
- * axes, which then becomes a value of the output as any sum does.
+ * 8-bit reduce: sum, mean, maximum or minimum over the last axes, rounded like
+ * other sums.
  */
 #include "q8.h"
 
@@ -12,7 +12,7 @@ static int32_t taken(int mode, int32_t found, int32_t x) {
                                             : found;
 }
 
-/* Over all places of a view, less zero. */
+/* Reduces all values of a view, each minus zero. */
 static int32_t over_places(const struct netrt_view *part, int mode,
                            int32_t zero) {
   int32_t found = mode <= MEAN ? 0 : netrt_bytes(part)[0] - zero;

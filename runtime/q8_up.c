@@ -1,15 +1,14 @@
 /*
- * up of 8 bits: scale and zero stay, so that a place of the nearest value is a
- * copy, and one between others their mean, in integers alone. Places are in
- * 1/1024, as in TensorFlow Lite's ResizeBilinearInteger() of
- * reference/resize_bilinear.h, and so are the parts; their sum is rounded to
- * the nearest, ties away from 0.
+ * 8-bit up: scale and zero stay. Nearest values are copied; values in between
+ * are integer means. Positions and weights are in 1/1024, as in
+ * ResizeBilinearInteger() of TensorFlow Lite's reference/resize_bilinear.h.
+ * Sums are rounded to the nearest, ties away from 0.
  */
 #include "q8.h"
 
 enum { ONE_PLACE = 1024 };
 
-/* Two places of an axis, and what each of them counts. */
+/* Two positions of an axis and their weights. */
 struct q8_between {
   ptrdiff_t at[2];
   int32_t part[2];
@@ -69,7 +68,7 @@ static void blend(const struct q8_up *up, const struct q8_between b[3],
   }
 }
 
-/* Places [at, to) of all maps. */
+/* Computes positions [at, to) of all maps. */
 static void up_places(void *data, ptrdiff_t at, ptrdiff_t to) {
   const struct q8_up *up = data;
   for (; at < to; at++) {

@@ -1,7 +1,7 @@
-/* Values of 8 bits one by one, pairs of them, and softmax, by integers. */
+/* 8-bit functions of values and pairs, and softmax, with integers. */
 #include "q8.h"
 
-/* The value of each of the 256 that there are. */
+/* A table of all 256 values. */
 static int netrt_reference_q8table(const struct netrt *net,
                                    const struct netrt_op *op) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
@@ -21,14 +21,14 @@ static int netrt_reference_q8table(const struct netrt *net,
 
 KERNEL(q8table);
 
-/* value / 2^by, to the nearest; ties to the larger. */
+/* value / 2^by, rounded to the nearest, ties up. */
 static int32_t shifted(int32_t value, int by) {
   value += (int32_t)1 << (by - 1);
   return value >= 0 ? value >> by : ~(~value >> by);
 }
 
-/* Two inputs, walked beside the output, and the words of the operation, of
- * which the last three are the output's zero, least and largest value. */
+/* Two inputs walked with the output, and the operation's words; the last three
+ * are the output's zero, minimum and maximum. */
 struct q8_pairs {
   struct kernel_walk walk;
   int8_t *out;
@@ -98,7 +98,7 @@ static int netrt_reference_q8mul(const struct netrt *net,
 
 KERNEL(q8mul);
 
-/* x, or below 0 x times the slope of its channel; scales of both */
+/* x, or below 0 x times the channel's slope; each has a scale */
 static int netrt_reference_q8prelu(const struct netrt *net,
                                    const struct netrt_op *op) {
   struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0)};
@@ -129,8 +129,8 @@ static int netrt_reference_q8prelu(const struct netrt *net,
 KERNEL(q8prelu);
 
 /*
- * exp(-n * scale) in units of 2^-32, the product of the powers whose bits n
- * has; words[i] is exp(-2^i * scale).
+ * exp(-n * scale) in units of 2^-32, as the product of the powers for the bits
+ * of n; words[i] is exp(-2^i * scale).
  */
 static uint32_t power_of(const uint32_t *words, int n) {
   uint32_t value = UINT32_MAX;
@@ -141,7 +141,7 @@ static uint32_t power_of(const uint32_t *words, int n) {
   return value;
 }
 
-/* Of scale 1/256 and zero -128, which is what probabilities have. */
+/* The output has scale 1/256 and zero -128, as probabilities need. */
 static int netrt_reference_q8softmax(const struct netrt *net,
                                      const struct netrt_op *op) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
@@ -171,7 +171,7 @@ static int netrt_reference_q8softmax(const struct netrt *net,
 
 KERNEL(q8softmax);
 
-/* Zeros around a map, which are that of its values. */
+/* Pads a map with the zero of its values. */
 static int netrt_reference_q8pad(const struct netrt *net,
                                  const struct netrt_op *op) {
   struct netrt_view to = netrt_out(net, op), from = netrt_in(net, op, 0);

@@ -1,4 +1,4 @@
-/* rnn, lstm, gru, plain: a state that runs along a sequence. */
+/* rnn, lstm, gru, plain: a state that is updated along a sequence. */
 #include "recurrent.h"
 
 /* to[0..rows) += vector times matrix[:, from..from + rows) */
@@ -55,7 +55,7 @@ static void step_lstm(const struct recurrent_way *w, float *gates, float *state,
   }
 }
 
-/* What is reset of the state lies where the reset gate was. */
+/* The reset state replaces the reset gate. */
 static void reset_state(const struct recurrent_way *w, float *gates,
                         const float *before) {
   ptrdiff_t u, to = w->out.stride[2], n = w->units;
@@ -64,8 +64,8 @@ static void reset_state(const struct recurrent_way *w, float *gates,
   add_product(gates + 2 * n, gates, 1, &w->hidden, 2 * n, n);
 }
 
-/* Gates: reset, update, new; the reset one acts on what the state gives, or
- * on the state. */
+/* Gates: reset, update, new. The reset gate acts on the state's
+ * product, or on the state. */
 static void step_gru(const struct recurrent_way *w, float *gates, float *state,
                      const float *before) {
   ptrdiff_t u, i, to = w->out.stride[2], n = w->units;
@@ -92,7 +92,7 @@ static void step_gru(const struct recurrent_way *w, float *gates, float *state,
   }
 }
 
-/* What the inputs of all steps give the gates. */
+/* Computes the products of the inputs of all steps. */
 static void begin_gates(const struct recurrent_way *w, ptrdiff_t batch) {
   ptrdiff_t rows = w->gates * w->units, step, r;
   for (step = 0; step < w->steps; step++) {

@@ -2,15 +2,15 @@
 #include "vector_body.h"
 
 /*
- * Adds the products. Rows of the matrix are read in the order in which they
- * lie, eight at a time, and by all samples while they are near.
+ * Reads rows of the matrix in order, eight at a time, for all samples while
+ * they are in the cache.
  */
 static TARGET void NAME(add_product)(const struct recurrent_product *p) {
   ptrdiff_t k, b, n;
   for (k = 0; k < p->depth; k += 8) {
     ptrdiff_t rows = least(8, p->depth - k), i;
     const float *m = p->matrix + k * p->matrix_row, *at[8];
-    for (i = 0; i < 8; i++) /* beyond the last row: times 0 */
+    for (i = 0; i < 8; i++) /* rows after the last are multiplied by 0 */
       at[i] = m + least(i, rows - 1) * p->matrix_row;
     for (b = 0; b < p->batch; b++) {
       const float *from = p->vector + b * p->vector_row + k;
@@ -38,7 +38,7 @@ INLINE NAME(floats) NAME(squash)(NAME(floats) x) {
   return 1 / (1 + NAME(exp)(-x));
 }
 
-/* Values u.. of a gate, with its bias. */
+/* Values from u on of a gate, with its bias. */
 INLINE NAME(floats)
     NAME(gate)(const struct recurrent_units *s, ptrdiff_t gate, ptrdiff_t u) {
   ptrdiff_t at = gate * s->units + u, left = s->to - u;
@@ -69,7 +69,7 @@ static TARGET void NAME(end_lstm)(const struct recurrent_units *s) {
   }
 }
 
-/* What the reset gate leaves of the state takes its place. */
+/* The reset state replaces the reset gate. */
 static TARGET void NAME(reset)(const struct recurrent_units *s) {
   ptrdiff_t u;
   for (u = s->from; u < s->to; u += LANES)
@@ -79,7 +79,7 @@ static TARGET void NAME(reset)(const struct recurrent_units *s) {
    s->to - u);
 }
 
-/* The state holds what the last one gives the new gate. */
+/* The state holds the product of the last state for the new gate. */
 static TARGET void NAME(end_gru)(const struct recurrent_units *s) {
   ptrdiff_t u;
   for (u = s->from; u < s->to; u += LANES) {

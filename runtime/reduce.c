@@ -1,9 +1,9 @@
-/* reduce: the sum, mean, largest or smallest value over the last axes. */
+/* reduce: sum, mean, maximum or minimum over the last axes. */
 #include "kernel.h"
 
 enum { SUM, MEAN, LARGEST, SMALLEST };
 
-/* The next place of the axes from `first` on; 0: there is none. */
+/* Advances over the axes from `first` on; 0: there are no more. */
 static int next_place(const struct netrt_view *in, int first,
                       int32_t at[NETRT_RANK], ptrdiff_t *offset) {
   int i;

@@ -1,7 +1,7 @@
-/* roialign, roipool: as torchvision.ops computes them. */
+/* roialign, roipool: compute torchvision.ops. */
 #include "kernel.h"
 
-enum { MOST_POINTS = 1 << 12 }; /* of a cell by axis */
+enum { MOST_POINTS = 1 << 12 }; /* maximum of a cell by axis */
 
 struct rois {
   struct kernel_map in;
@@ -10,13 +10,13 @@ struct rois {
   int samples, aligned;
 };
 
-/* A box on one axis: where it begins, and how long a cell is. */
+/* A box on one axis: its start, and the size of a cell. */
 struct roi_span {
   float start, cell;
   ptrdiff_t points;
 };
 
-/* Two places of an axis and what the second one counts; 0: outside. */
+/* Two positions of an axis and the weight of the second; 0: outside. */
 static int between(float at, ptrdiff_t size, ptrdiff_t place[2], float *part) {
   if (!(at >= -1 && at <= (float)size))
     return 0;
@@ -57,7 +57,7 @@ static struct roi_span span_of(const struct rois *r, float from, float to,
     length = 1;
   s.cell = length / (float)cells;
   s.points = r->samples;
-  if (s.points == 0 && s.cell > 0) /* boxes may be anything, NaN too */
+  if (s.points == 0 && s.cell > 0) /* boxes may be anything, even NaN */
     s.points = (ptrdiff_t)ceilf(fminf(s.cell, MOST_POINTS));
   return s;
 }
@@ -77,7 +77,7 @@ static float aligned_cell(const struct rois *r, const float *from,
   return sum / (float)count;
 }
 
-/* Whole values of a cell, at both ends rounded outwards. */
+/* Maximum of a cell, whose bounds are rounded outwards. */
 static float largest_cell(const struct rois *r, const float *from,
                           const struct roi_span s[2], const ptrdiff_t at[2]) {
   ptrdiff_t low[2], high[2], h, w;
@@ -108,7 +108,7 @@ static struct roi_span whole_span(const struct rois *r, float from, float to,
   return s;
 }
 
-/* All cells of a box, for all channels. */
+/* Computes all cells of a box for all channels. */
 static void one_box(const struct rois *r, ptrdiff_t b, ptrdiff_t n, int align) {
   const int32_t *to = r->out.stride, *size = r->out.size;
   const float *box =

@@ -1,7 +1,7 @@
 /* glu, l2norm, affine: functions of the values of the last axis. */
 #include "kernel.h"
 
-/* The first half times the sigmoid of the second one (nn.GLU). */
+/* nn.GLU: the first half times the sigmoid of the second. */
 static int netrt_reference_glu(const struct netrt *net,
                                const struct netrt_op *op) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};
@@ -20,7 +20,7 @@ static int netrt_reference_glu(const struct netrt *net,
 
 KERNEL(glu);
 
-/* By the root of the sum of squares, at least eps (F.normalize). */
+/* F.normalize: divides by the root of the sum of squares, at least eps. */
 static int netrt_reference_l2norm(const struct netrt *net,
                                   const struct netrt_op *op) {
   struct netrt_view views[2] = {netrt_out(net, op), netrt_in(net, op, 0)};

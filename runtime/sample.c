@@ -1,4 +1,4 @@
-/* gridsample: as torch.nn.functional.grid_sample computes it. */
+/* gridsample: computes torch.nn.functional.grid_sample. */
 #include "kernel.h"
 
 enum { LINEAR, NEAREST, CUBIC };
@@ -10,14 +10,14 @@ struct sampling {
   int mode, beyond, align, axes;
 };
 
-/* The values of an axis that a place reads, and what each one counts. */
+/* Indices on an axis that a position reads, and their weights. */
 struct taps {
   ptrdiff_t at[4];
   float weight[4];
   int count;
 };
 
-/* Into [0, size), or as many values beyond it. */
+/* Reflects into [0, size), give or take the border. */
 static float reflect(float x, ptrdiff_t size, int align) {
   float low = align ? 0 : -0.5f;
   float span = align ? (float)(size - 1) : (float)size;
@@ -34,17 +34,17 @@ static float bounded(const struct sampling *s, float x, ptrdiff_t size) {
     x = reflect(x, size, s->align);
   if (s->beyond != ZEROS)
     x = fminf(fmaxf(x, 0), (float)(size - 1));
-  return x > -16777216 && x < 16777216 ? x : -16777216; /* NaN, too */
+  return x > -16777216 && x < 16777216 ? x : -16777216; /* also NaN */
 }
 
-/* A whole place; what is beyond the map counts nothing. */
+/* Adds an index; outside the map its weight is 0. */
 static void add_tap(struct taps *taps, float at, float weight, ptrdiff_t size) {
   int within = at >= 0 && at < (float)size;
   taps->at[taps->count] = within ? (ptrdiff_t)at : 0;
   taps->weight[taps->count++] = within ? weight : 0;
 }
 
-/* Convolution with a cubic kernel of -0.75 (Keys, 1981). */
+/* Cubic convolution with a = -0.75 (Keys, 1981). */
 static float cubic(float x) {
   const float a = -0.75f;
   x = fabsf(x);
@@ -90,7 +90,7 @@ static float blended(const struct sampling *s, const float *from,
   return sum;
 }
 
-/* All channels of a group at one place. */
+/* Computes all channels of a group at one position. */
 static void one_place(const struct sampling *s, ptrdiff_t b, ptrdiff_t group,
                       const ptrdiff_t at[3]) {
   const int32_t *step = s->places.stride;
@@ -100,7 +100,7 @@ static void one_place(const struct sampling *s, ptrdiff_t b, ptrdiff_t group,
   struct taps taps[3];
   int i, axes = s->axes;
   for (i = 0; i < 3; i++) {
-    int axis = i - (3 - axes); /* of the places; below 0: there is none */
+    int axis = i - (3 - axes); /* axis of the positions; negative: none */
     taps[i].count = 1;
     taps[i].at[0] = 0;
     taps[i].weight[0] = 1;

@@ -1,19 +1,19 @@
 /*
- * Windows of a map that was moved in a circle: on which side of its edges each
- * position is. Masks that are computed beforehand are written with it, too.
+ * Windows of a map that was rolled: on which side of the seam a position is.
+ * Code generators precompute masks with it, too.
  */
 #ifndef NETRT_SHIFT_H
 #define NETRT_SHIFT_H
 
 #include <stdint.h>
 
-/* The numbers of `shifted` in ops.def: how many axes there are, then of each
- * the size of a window, how many there are, and how far it was moved. */
+/* Numbers of `shifted` in ops.def: the number of axes, then for each the
+ * window's size, the number of windows, and the shift. */
 enum { SHIFT_RANK, SHIFT_AXES, SHIFT_NUMBERS = 3 };
 
 /*
- * A bit for each axis: set in the last window, from the place on that came from
- * the other edge. What sees each other has the same number.
+ * A bit for each axis, set in the last window for positions that came from the
+ * other edge. Positions with equal numbers attend to each other.
  */
 static inline int netrt_side(const int32_t *args, int64_t window,
                              int64_t place) {

@@ -1,4 +1,4 @@
-/* All kernels by their code, for models that are made while a program runs. */
+/* All kernels by code, for models that are built at run time. */
 #include "netrt.h"
 
 const struct netrt_kernel *const netrt_kernels[NETRT_CODES] = {

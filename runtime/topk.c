@@ -1,4 +1,4 @@
-/* topk: the largest values along an axis, or where they were. */
+/* topk: the largest values along an axis, or their indices. */
 #include "kernel.h"
 
 /* A tensor without one of its axes. */
@@ -22,7 +22,7 @@ static void open_across(struct across *a, const struct netrt_view *view,
   a->rest.rank = to;
 }
 
-/* Whether `a` comes before `b`; what is no number is larger than all. */
+/* True if `a` comes before `b`; NaN is larger than all numbers. */
 static int comes_before(float a, float b, int smallest) {
   if (isnan(a) || isnan(b))
     return smallest ? isnan(b) && !isnan(a) : isnan(a) && !isnan(b);
@@ -30,7 +30,8 @@ static int comes_before(float a, float b, int smallest) {
 }
 
 /*
- * The next one after that at `last` (-1: none), of equal ones by their places.
+ * Index of the value after the one at `last` (-1: the first). Equal values are
+ * in the order of their indices.
  */
 static ptrdiff_t next_of(const float *from, ptrdiff_t size, ptrdiff_t step,
                          ptrdiff_t last, int smallest) {
@@ -40,7 +41,7 @@ static ptrdiff_t next_of(const float *from, ptrdiff_t size, ptrdiff_t step,
     if (last >= 0 &&
         (comes_before(x, from[last * step], smallest) ||
          (i <= last && !comes_before(from[last * step], x, smallest))))
-      continue; /* it has been */
+      continue; /* taken before */
     if (found < 0 || comes_before(x, from[found * step], smallest))
       found = i;
   }

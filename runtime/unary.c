@@ -1,4 +1,4 @@
-/* relu to softplus, sqrt to pow, scale to atmost: functions of each value. */
+/* relu to softplus, sqrt to pow, scale to atmost: elementwise functions. */
 #include "kernel.h"
 
 static float relu6(float x, float p) {
@@ -43,7 +43,7 @@ static float silu(float x, float p) {
   return x / (1 + expf(-x));
 }
 
-/* Beyond 20 it is x itself in 32 bits (nn.Softplus). */
+/* From 20 on it is x in 32 bits (nn.Softplus). */
 static float softplus(float x, float p) {
   (void)p;
   return x > 20 ? x : log1pf(expf(x));
@@ -126,7 +126,7 @@ static float at_most(float x, float p) {
   return x > p ? p : x;
 }
 
-/* views[0] of views[1], which may be the same. */
+/* Applies a function; both views may be the same. */
 static int each_of(struct netrt_view views[2], float (*function)(float, float),
                    float p) {
   struct kernel_walk walk;
@@ -165,7 +165,7 @@ KERNEL(hardtanh);
   }                                                            \
   KERNEL_FAST(id)
 
-/* Those that nearly every small net has: no call for each value. */
+/* Functions of nearly every small net: no call for each value. */
 #define INLINED(id, expression)                                              \
   static int netrt_reference_##id(const struct netrt *net,                   \
                                   const struct netrt_op *op) {               \
@@ -201,7 +201,7 @@ UNARY(hswish, hswish, 0);
 UNARY(tanh, hyperbolic, 0);
 UNARY(scale, scale, netrt_reals(net, op)[0]);
 
-/* Of the others there is only the plain form. */
+/* Functions with only the plain form. */
 #define PLAIN(id, function, p)                                 \
   static int netrt_reference_##id(const struct netrt *net,     \
                                   const struct netrt_op *op) { \

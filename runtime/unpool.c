@@ -1,7 +1,7 @@
-/* places, unpool, lrnwithin: windows on a map, channel by channel. */
+/* places, unpool, lrnwithin: windows over a map, by channel. */
 #include "kernel.h"
 
-/* The place in the window with the largest value, as an index in the map. */
+/* The map index of the largest value in the window. */
 static int64_t largest_place(const struct kernel_map *in,
                              const struct kernel_window *w, const float *from,
                              const ptrdiff_t at[3]) {
@@ -60,7 +60,7 @@ static void put_zeros(const struct netrt_view *out) {
   while (netrt_walk_next(&walk));
 }
 
-/* One value to its place; places are indices in the map. */
+/* Copies one value to the map index in `places`. */
 static int put_value(const struct kernel_map *out, const struct kernel_map *in,
                      const int64_t *places, const struct kernel_map *at,
                      const ptrdiff_t i[5]) {
@@ -105,7 +105,7 @@ static int netrt_reference_unpool(const struct netrt *net,
 
 KERNEL(unpool);
 
-/* The sum of squares of a window of `size` around a place. */
+/* Sum of squares in a window of `size` around a position. */
 static float squares_around(const struct kernel_map *in, const float *from,
                             const ptrdiff_t at[3], ptrdiff_t size) {
   ptrdiff_t low[3], high[3], d, h, w;

@@ -1,7 +1,7 @@
-/* up: a larger map, of the nearest values or linear in every direction. */
+/* up: a larger map, by nearest values or linear interpolation. */
 #include "values.h"
 
-/* Two places of an axis and the weight of the second one. */
+/* Two positions of an axis, and the weight of the second. */
 struct up_between {
   ptrdiff_t low, high;
   float part;
@@ -27,7 +27,7 @@ static struct up_between between_of(ptrdiff_t in, ptrdiff_t out, ptrdiff_t at,
   return b;
 }
 
-/* The places around, and what each one counts: eight at most. */
+/* The positions around, and their weights: at most eight. */
 struct corners {
   const float *at[8];
   float weight[8];
@@ -80,7 +80,7 @@ static void blend(const struct upsampling *up, float *out,
   }
 }
 
-/* Pixels [pixel, to) of all maps. */
+/* Computes pixels [pixel, to) of all maps. */
 static void up_pixels(void *data, ptrdiff_t pixel, ptrdiff_t to) {
   const struct upsampling *up = data;
   for (; pixel < to; pixel++) {

@@ -17,5 +17,5 @@ const struct values *netrt_values_of(const struct netrt *net) {
 }
 
 #else
-typedef int netrt_values_is_off; /* a file is never empty */
+typedef int netrt_values_is_off; /* an empty file is not valid C */
 #endif

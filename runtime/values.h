@@ -6,11 +6,11 @@
 
 #include "isa.h"
 
-/* The places of a window that are in the map. */
+/* The positions of a window inside the map. */
 struct pool_window {
   const float *in;
   ptrdiff_t count[3], step[3];
-  float factor; /* of a mean: 1 / places */
+  float factor; /* for a mean: 1 / number of positions */
   int mean;
 };
 
@@ -38,18 +38,18 @@ struct values {
                ptrdiff_t channels);
 };
 
-/* Those of the processor's best instruction set. */
+/* The functions for the processor's best instruction set. */
 const struct values *netrt_values_of(const struct netrt *net);
 
-/* A function of values while they are near; in registers, where it only limits
- * them. */
+/* A function that is applied to values in the cache, or in registers if
+ * it only limits them. */
 struct kernel_after {
-  unary_fn *function; /* NULL: nothing is done */
+  unary_fn *function; /* NULL: none */
   float p;
-  const float *limits; /* the least and the largest value, or NULL */
+  const float *limits; /* minimum and maximum, or NULL */
 };
 
-/* What net->ahead does, if it is such a function. */
+/* The function of net->ahead, if it is one. */
 struct kernel_after netrt_after(const struct netrt *net);
 
 #endif

@@ -1,7 +1,7 @@
-/* Functions of each value, and of rows, for one instruction set (isa.h). */
+/* Functions of values and rows for one instruction set (isa.h). */
 #include "vector_body.h"
 
-/* out[i] = what the expression makes of x */
+/* out[i] = expression in x */
 #define FUNCTION(id, expression)                                            \
   static TARGET void NAME(id)(float *out, const float *in, ptrdiff_t count, \
                               float p) {                                    \
@@ -21,7 +21,7 @@ FUNCTION(selu,
          NAME(choose)(x > 0, x, NAME(expm1)(x) * 1.67326324f) * 1.05070099f)
 FUNCTION(gelu, x * 0.5f * (NAME(erf)(x * 0.70710678f) + 1))
 FUNCTION(sigmoid, 1 / (NAME(exp)(-x) + 1))
-/* Of -inf it is NaN, as in PyTorch: exp(inf) is not infinite here. */
+/* NaN for -inf, as in PyTorch: exp(inf) is finite here. */
 FUNCTION(silu,
          NAME(choose)(x < -FLT_MAX, NAME(all)(NAN), x / (NAME(exp)(-x) + 1)))
 FUNCTION(hsigmoid, NAME(most)(NAME(least)(x + 3, 6), 0) / 6)
@@ -43,7 +43,7 @@ static TARGET void NAME(mish)(float *out, const float *in, ptrdiff_t count,
   }
 }
 
-/* Of two rows, where a step of 0 is one value for all. */
+/* Functions of two rows; with a step of 0, one value for all. */
 #define PAIRS(id, expression)                                             \
   static TARGET void NAME(id)(float *out, const float *a, const float *b, \
                               ptrdiff_t a_step, ptrdiff_t b_step,         \
@@ -139,7 +139,7 @@ static TARGET void NAME(affine)(float *out, const float *in, const float *scale,
    n - i);
 }
 
-/* Sums of rows with a weight each: what maps that grow need. */
+/* A weighted sum of rows, for up. */
 static TARGET void NAME(blend)(float *out, const float *const *rows,
                                const float *weights, int count, ptrdiff_t n) {
   ptrdiff_t i;
@@ -152,7 +152,7 @@ static TARGET void NAME(blend)(float *out, const float *const *rows,
   }
 }
 
-/* The largest or the mean of a window's places, for all channels. */
+/* Maximum or mean of a window's positions, for all channels. */
 static TARGET void NAME(pool)(const struct pool_window *w, float *out,
                               ptrdiff_t channels) {
   ptrdiff_t c, d, h, x;

@@ -1,6 +1,6 @@
 /*
- * Vectors of LANES values for one instruction set (isa.h), and functions of
- * them. Included by the bodies that use them.
+ * Vectors of LANES values for one instruction set (isa.h), and their functions.
+ * Other bodies include it.
  */
 typedef float NAME(floats) __attribute__((vector_size(LANES * 4), aligned(4)));
 typedef int32_t NAME(ints) __attribute__((vector_size(LANES * 4), aligned(4)));
@@ -46,17 +46,17 @@ INLINE NAME(floats) NAME(most)(NAME(floats) a, float b) {
   return NAME(choose)(a < v, v, a);
 }
 
-/* The larger values; of NaN and a number NaN. */
+/* The larger values; NaN if either is. */
 INLINE NAME(floats) NAME(larger)(NAME(floats) a, NAME(floats) b) {
   return NAME(choose)((a > b) | (a != a), a, b);
 }
 
 /*
- * x = n log(2) + r, |r| <= log(2) / 2. *less_one: exp(r) - 1, by the
+ * x = n log(2) + r, |r| <= log(2) / 2. Sets *less_one to exp(r) - 1 by the
  * polynomial of Cephes' expf; returns 2^n. For -87.3 <= x <= 88.3.
  */
 INLINE NAME(floats) NAME(exp_parts)(NAME(floats) x, NAME(floats) * less_one) {
-  const float round = 12582912.0f; /* 1.5 * 2^23: makes integers */
+  const float round = 12582912.0f; /* 1.5 * 2^23: rounds to integers */
   NAME(floats) n = x * 1.44269504088896341f + round;
   NAME(ints) power = ((NAME(ints))n - 0x4b400000 + 127) << 23;
   NAME(floats) y;
@@ -95,7 +95,7 @@ INLINE NAME(floats) NAME(tanh_of)(NAME(floats) x) {
   return NAME(choose)(z < 0.390625f, y, far);
 }
 
-/* A rational function, which is 1 in 32 bits from 4 on (Eigen's erf). */
+/* A rational approximation, which is 1 in 32 bits from 4 on (Eigen's erf). */
 INLINE NAME(floats) NAME(erf)(NAME(floats) x) {
   NAME(floats) z, p, q;
   x = NAME(most)(NAME(least)(x, 4), -4);
