@@ -57,7 +57,7 @@ struct diagnostic {
   VEC(struct label) fixits;
   VEC(struct offer) offers; /* best first */
   struct slice otherwise;   /* help, if there is no other */
-  int64_t repeats;          /* further reports of the same at this place */
+  int64_t repeats;          /* further reports at this place */
   struct diags *owner;      /* NULL: not shown */
 };
 
@@ -117,8 +117,8 @@ void diag_note(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
 bool diag_help(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /*
- * Offers `text` as replacement of `span`; `format` is the sentence that says
- * so. When all errors are known, the first offer with which the source compiles
+ * Offers `text` as replacement of `span`; `format` is the sentence that offers
+ * it. When all errors are known, the first offer with which the source compiles
  * is shown.
  */
 void diag_offer(struct diagnostic *d, struct span span, struct slice text,

@@ -115,8 +115,9 @@ static bool read_on(struct reading *r, struct slice head) {
 
 enum {
   WRITER_MS = 3000
-}; /* milliseconds to wait for a writer of a named
-    * pipe */
+};
+    /* time for a named pipe to get a writer */ /* milliseconds to wait for a
+                                                 * writer of a named pipe */
 
 /*
  * True if reading again may give more. A pipe is opened without waiting;

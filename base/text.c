@@ -214,11 +214,7 @@ static int count_digits(const char *number) {
   return digits;
 }
 
-enum {
-  FEW_DIGITS = 3,
-  SURE_DIGITS = 15 /* every such decimal survives a
-                    * double */
-};
+enum { FEW_DIGITS = 3, SURE_DIGITS = 15 /* a double has any such number */ };
 
 void text_real(struct text *text, double value) {
   char buffer[64];

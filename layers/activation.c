@@ -5,12 +5,12 @@
 #include "layers/tape/lowering.h"
 
 struct activation {
-  double parameter; /* slope, alpha, exponent, or least of hardtanh */
-  double most;      /* hardtanh */
-  int approximate;  /* gelu: by tanh */
-  int shared;       /* slope, alpha, exponent; hardtanh: the minimum */
-  struct axes axis; /* hardtanh: the maximum */
-  int causal;       /* gelu: the tanh approximation */
+  double parameter; /* slope, alpha, exponent; hardtanh: the minimum */
+  double most;      /* hardtanh: the maximum */
+  int approximate;  /* gelu: the tanh approximation */
+  int shared;       /* prelu: one slope for all channels */
+  struct axes axis; /* softmax; not given: the last */
+  int causal;       /* softmax of scores: hides later positions */
 };
 
 #define PARAMETER(arg, value, text, what)                                \

@@ -83,11 +83,10 @@ static size_t bias_last(struct tape *tape, size_t in) {
 
 /*
  * torchvision/csrc/ops/cpu/deform_conv2d_kernel.cpp: the windows of at most 32
- * samples are columns of a matrix, beside two more tensors of the output's
- * size. Backward of several samples needs one more of its gradient. Inputs are
- * copied unless they are maps with channels first. Every input and the weights
- * get a gradient, even if none is needed. Without a bias, a bias of zeros is
- * kept.
+ * samples are columns of a matrix, and two more tensors have the output's size.
+ * Backward of several samples needs one more of its gradient. Inputs are copied
+ * unless they are maps with channels first. Every input and the weights get a
+ * gradient, even if none is needed. Without a bias, a bias of zeros is kept.
  */
 static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
                                const size_t *in) {

@@ -97,13 +97,13 @@ struct arg_spec {
   bool grows;       /* channels: a larger number decreases no count */
   bool counts;      /* a large number; 1e12 is accepted */
   bool varies;      /* blocks that differ only in it are drawn as one */
-  size_t offset;    /* bytes, in the layer's struct */
+  size_t offset;    /* in the layer's struct */
   int64_t min, max; /* TYPE_INT, TYPE_DECIMAL, TYPE_SIZES; max 0: no limit */
   double low, high; /* TYPE_REAL: low <= value < high; both 0: no limits */
   int64_t initial;  /* TYPE_INT, TYPE_DECIMAL, TYPE_CHOICE: the default */
   double initial_real;
   const char *words;    /* accepted words, separated by blanks */
-  const char *number;   /* TYPE_WORDS: the key that takes a number, or NULL */
+  const char *number;   /* TYPE_WORDS: the key for a number, or NULL */
   const char *fallback; /* the default, for the manual */
   const char *doc;
 };

@@ -41,7 +41,7 @@ int lora_count(const struct lora *lora);
 
 /*
  * Adds A and B of a dense layer, or of the projection with the name `prefix`
- * ("q_proj."), beside the parameter at index `weight`.
+ * ("q_proj."). They adapt the parameter at index `weight`.
  */
 void lora_params(struct params *params, int64_t in, int64_t out,
                  const struct lora *lora, size_t weight, const char *prefix);

@@ -45,7 +45,7 @@ bool over_shape(struct layer *layer, const struct over *over) {
   return true;
 }
 
-/* Moves the axes that are reduced behind those that stay. */
+/* Moves reduced axes to the end. */
 static struct strides in_order(const struct layer *layer,
                                const struct strides *from, const bool *gone,
                                struct strides *out) {

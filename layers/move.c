@@ -204,8 +204,8 @@ static size_t shuffle_trace(const struct layer *layer, struct tape *tape,
   return reorder(layer, tape, in, &from, GRADIENT_MOVED, LAST_NEVER);
 }
 
-/* torch.nn.PixelShuffle: channels are C x block by axis; each block moves
- * behind its axis. */
+/* torch.nn.PixelShuffle: channels are C x block by axis; each block moves to
+ * the end of its axis. */
 static size_t pixelshuffle_trace(const struct layer *layer, struct tape *tape,
                                  const size_t *in) {
   const struct factor *factor = layer->args;

@@ -4,7 +4,7 @@
 
 #include "layers/layer.h"
 
-/* Adds workspace for what the operation keeps, for inference. */
+/* Adds workspace for what the operation keeps, if the tape is of inference. */
 struct operation norm_with_statistics(const struct tape *tape,
                                       struct operation op);
 

@@ -30,7 +30,7 @@ static bool is_fused(const struct tape *tape) {
          !tape->lowers;
 }
 
-/* Keeps a 32-bit copy in place of the 16-bit `values`, beside `kept` 32-bit
+/* Keeps a 32-bit copy in place of the 16-bit `values`, and `kept` 32-bit
  * values. The result and `back` gradients have the size of the copy. */
 static struct operation in_float(int64_t values, int64_t kept, int back) {
   if (!add_i64(values, kept, &kept))

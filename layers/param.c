@@ -1,7 +1,7 @@
 /*
  * Maps parameters to tensors in files. netc's axes are divided into pieces
- * where PyTorch orders them differently (a flattened map, groups). The pieces
- * are put in PyTorch's order; a walk from its end gives each piece its stride.
+ * where PyTorch orders them differently (a flattened map, groups). The strides
+ * of the pieces follow from PyTorch's order of them.
  */
 #include "layers/param.h"
 

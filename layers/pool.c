@@ -101,8 +101,8 @@ static bool adapt_shape(struct layer *layer) {
   return true;
 }
 
-/* The mean counts padding, but not what `ceil` adds after it. TensorFlow counts
- * values of the map only. */
+/* The mean counts padding, but not the rows that `ceil` adds. TensorFlow counts
+ * only values of the map. */
 static struct lowering pool_lowering(const struct layer *layer,
                                      const struct strides *out) {
   struct lowering does = {.opcode = layer->kind->opcode, .out = out};

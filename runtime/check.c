@@ -79,7 +79,7 @@ void netrt_check_open(struct netrt *net) {
 
 /*
  * Poisons bytes [from, to), except those of buffers, from index i on, that are
- * in use before the operation, or with `after` behind it.
+ * in use before the operation, or after it if `after`.
  */
 static void fill_around(struct netrt *net, uint32_t op, int after, size_t from,
                         size_t to, uint32_t i) {

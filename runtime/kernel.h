@@ -196,8 +196,8 @@ void netrt_along_last(struct kernel_along *along,
  * that one kernel serves one, two and three axes.
  */
 struct kernel_map {
-  float *data;   /* NULL: 8 bits */
-  int8_t *small; /* 8 bits; NULL: floats */
+  float *data;   /* NULL: values have 8 bits */
+  int8_t *small; /* NULL: values are floats */
   ptrdiff_t size[5], stride[5];
 };
 struct kernel_map netrt_map_of(const struct netrt_view *view);

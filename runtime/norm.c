@@ -8,7 +8,8 @@ static int netrt_reference_bn(const struct netrt *net,
   struct kernel_along along[4];
   struct kernel_walk walk;
   float eps = netrt_reals(net, op)[0];
-  int vectors = op->ins - 1, mean = vectors, i; /* the last two */
+  int vectors = op->ins - 1, mean = vectors, i; /* mean and variance are the
+                                                 * last two vectors */
   for (i = 0; i < vectors; i++) {
     struct netrt_view vector = netrt_in(net, op, (uint32_t)i + 1);
     netrt_along_last(&along[i], &vector, &views[0]);
@@ -35,8 +36,8 @@ static int netrt_reference_bn(const struct netrt *net,
 
 KERNEL_FAST(bn);
 
-/* Mean and 1 / sqrt(variance + eps) of the values that a walk gives, those
- * of channels [from, to). */
+/* Mean and 1 / sqrt(variance + eps) of a walk's values in
+ * channels [from, to). */
 struct moments {
   float mean, factor;
 };
@@ -70,9 +71,9 @@ static struct norm_scope scope_of(const struct netrt *net,
   return s;
 }
 
-/* One sample's channels [from, from + count), at all its positions. */
+/* Channels [from, from + count) of a sample, at all its positions. */
 struct norm_part {
-  struct netrt_view views[2]; /* out, in: without the batch */
+  struct netrt_view views[2]; /* out, in; without the batch axis */
   int32_t size[NETRT_RANK];
 };
 
@@ -134,7 +135,7 @@ static void write_part(const struct norm_scope *s, struct norm_part *part,
   while (netrt_walk_next(&walk));
 }
 
-/* `groups` of the channels of each sample, over all positions. */
+/* Normalises `groups` of channels of each sample, over all positions. */
 static int normalise_groups(const struct netrt *net, const struct netrt_op *op,
                             ptrdiff_t groups) {
   struct norm_scope s = scope_of(net, op);
@@ -145,7 +146,8 @@ static int normalise_groups(const struct netrt *net, const struct netrt_op *op,
       float values = (float)(rows_of(&s.in, 1) / s.in.size[0] * each);
       struct moments m;
       m.mean = sum_part(&part, 0, 0) / values;
-      /* Once more about the mean: what rounding took from the first sum. */
+      /* A second pass around the mean removes the rounding
+       * error of the first sum. */
       m.mean += sum_part(&part, m.mean, 0) / values;
       m.factor = 1 / sqrtf(sum_part(&part, m.mean, 1) / values + s.eps);
       write_part(&s, &part, g * each, m);
@@ -167,7 +169,7 @@ static int netrt_reference_instnorm(const struct netrt *net,
 KERNEL(gn);
 KERNEL(instnorm);
 
-/* Rows of the last axis: ln, or without a mean rmsnorm. */
+/* Rows of the last axis: ln, or rmsnorm, which has no mean. */
 static int normalise_rows(const struct netrt *net, const struct netrt_op *op,
                           int centre) {
   struct norm_scope s = scope_of(net, op);

@@ -2,8 +2,8 @@
  * NETRT_ONEDNN: convolutions and products by oneDNN 2 (Debian's libdnnl-dev),
  * called from fast kernels. All uses of its C interface are here, because
  * version 3 has another one. Its code and its copies of weights are made in the
- * first run and kept until netrt_close(): memory beside the plan, as are its
- * threads.
+ * first run and kept until netrt_close(). This memory and its threads are not
+ * in the plan.
  */
 #include "onednn.h"
 

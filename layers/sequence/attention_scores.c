@@ -239,7 +239,6 @@ static size_t add_mask(const struct attention_recorder *r, size_t scores) {
                                                .reduces = true});
 }
 
-/* Moves the heads back behind the positions. */
 size_t attention_together(const struct attention_recorder *r, size_t context,
                           struct extent unit, bool view_of_one) {
   struct strides lies = tape_strides(r->tape, context);

@@ -221,7 +221,7 @@ static size_t split(const struct recorder *m, size_t in, int64_t heads,
 }
 
 /* Rotates neighbouring pairs. The runtime's kernel has
- * heads behind positions. */
+ * positions before heads. */
 static size_t rotate(const struct recorder *m, size_t in) {
   struct strides lies = tape_strides(m->r.tape, in), out;
   struct lowering does = {.in = &lies, .out = &out};

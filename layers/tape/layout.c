@@ -35,7 +35,7 @@ static uint32_t keep(struct tape *tape, const struct tape_layout *layout) {
   return LAYOUT_KNOWN + tape_place(tape, count);
 }
 
-/* The same order of axes without gaps: TensorIterator allocates so. */
+/* Removes gaps but keeps the order of axes: TensorIterator allocates so. */
 static struct strides compact(const struct strides *lies) {
   struct strides result = *lies;
   bool done[STRIDES_RANK] = {false};
@@ -366,8 +366,8 @@ bool layout_turned(const struct tape *tape, uint32_t layout) {
   return !strides_are_dense(&packed);
 }
 
-/* True if it is a contiguous map; channels may be `last`. `one`: true if each
- * sample is contiguous, with or without gaps between samples. */
+/* True if it is a contiguous map, whose channels may be `last`. `one`: true if
+ * its samples are contiguous, even with gaps between them. */
 static bool is_packed(const struct tape *tape, size_t in,
                       const struct shape *shape, int last, bool *one) {
   const struct tape_value *value = &tape->values.at[in];

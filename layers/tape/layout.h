@@ -15,13 +15,13 @@ struct tape;
 
 /* The layout of a value, or of an operation's output. */
 enum {
-  LAYOUT_AS_INPUT, /* operation: by the rules above; value: contiguous, in any
-                    * order that its readers need */
+  LAYOUT_AS_INPUT, /* operation: by the rules above; value: contiguous, in the
+                    * order its readers need */
   LAYOUT_ROWS,     /* contiguous, channels last */
   LAYOUT_LAST,     /* the same for a map whose first axis is that of the
                     * channels */
   LAYOUT_APART,    /* rows of a larger tensor; no more is known */
-  LAYOUT_KNOWN,    /* from here on: index in tape->layouts */
+  LAYOUT_KNOWN,    /* from here on: index in `layouts` */
 };
 
 struct tape_layout {
@@ -47,9 +47,8 @@ bool layout_has_last(const struct shape *shape, int last);
 uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape,
                        int last);
 
-/* The strides of `in` as a view of `shape`. The layout of a view
- * with the strides `lies`. `front`: the framework's first axis is
- * that of the channels. */
+/* The strides of `in`, viewed as `shape`; the layout of a view with the strides
+ * `lies`. `front`: the framework's first axis is that of the channels. */
 struct strides layout_as_seen(const struct tape *tape, size_t in,
                               const struct shape *shape);
 uint32_t layout_of_view(struct tape *tape, const struct strides *lies,

@@ -10,21 +10,21 @@
 /* A row of profiles.def. docs/memory.md has the source of each fact. */
 struct profile {
   const char *name;
-  bool measured;         /* figures are equal to measured ones */
-  const char *said;      /* a report's note on the figures */
-  int64_t block;         /* allocations are rounded up to a multiple; bytes */
-  bool byte_masks;       /* dropout keeps one byte a value, not the type's */
-  bool sums_in_place;    /* dropout keeps one byte a value */
-  bool concat_anew;      /* gradients of a fan-out are added to the first one */
-  bool mean_keeps_input; /* a global mean saves what it averaged */
-  bool keeps_numbers;    /* a product keeps numbers as tensors */
-  bool slow_volumes;     /* a deconv of volumes allocates its input's size */
+  bool measured;           /* figures are equal to measured ones */
+  const char *said;        /* a report's note on the figures */
+  int64_t block;           /* allocations are rounded up to a multiple; bytes */
+  bool byte_masks;         /* dropout keeps one byte a value */
+  bool sums_in_place;      /* gradients of a fan-out are added to the first */
+  bool concat_anew;        /* `concat list` copies all parts each time */
+  bool mean_keeps_input;   /* a global mean saves its input */
+  bool keeps_numbers;      /* a product keeps numbers as tensors */
+  bool slow_volumes;       /* a deconv of volumes allocates its input's size */
   bool unfold_keeps_input; /* backward of unfold reads the input */
   bool turned_products;    /* a product by sample, if the matrix is
                             * transposed */
   bool maps_prelu;         /* prelu's output has a map's memory format */
   bool recurrent_steps;    /* recurrent layers run step by step */
-  bool pool_indices;       /* maximum pooling writes int64 places */
+  bool pool_indices;       /* maximum pooling writes int64 indices */
   bool fused_attention;    /* attention weights are never stored */
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
   bool packed_keeps_input; /* a product keeps its input if its matrix is in
@@ -34,7 +34,8 @@ struct profile {
   int64_t context;         /* typical bytes of a device's context */
   int64_t workspace;       /* bytes of a cuBLAS handle; some cards have others
                             * (sema/model/contexts.def) */
-  int64_t beside;          /* bytes vLLM reserves beside tensors and context */
+  int64_t beside;          /* bytes that vLLM reserves for all but tensors and
+                            * the context */
   int reserve;             /* percent of a step that an estimate keeps free */
 };
 

@@ -449,7 +449,8 @@ static bool is_whole(const struct tape *tape, size_t in) {
   return strides_are_dense(&lies);
 }
 
-/* A contiguous copy in the framework's order of axes; `lies` states a map's. */
+/* A contiguous copy in the framework's order of axes;
+ * `lies`: a map's layout. */
 static size_t copy(struct tape *tape, size_t in, uint32_t lies) {
   return tape_run_on(tape, in,
                      (struct operation){.name = "copy",

@@ -186,12 +186,11 @@ struct expert_turn {
   size_t weights, mask, places, sum; /* indices of values */
 };
 
-/* Kernels for norms of rows: the profile's, one fused kernel, a fused kernel
- * that keeps less, or one on a 32-bit copy of 16-bit rows. */
-enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT, NORMS_FLOAT };
-
 /* Kernels for norms of rows: as in the profile, fused, fused and keeping less,
  * or on a copy in 32 bits. */
+enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT, NORMS_FLOAT };
+
+/* Indices into the tape's arrays. */
 typedef VEC(uint32_t) tape_places;
 
 struct tape {
@@ -201,14 +200,11 @@ struct tape {
   bool half; /* products have 16 bits: the net's, or autocast's */
   enum tape_norms norms;
   bool packed; /* products keep their input for a frozen matrix in blocks */
-  bool stops;  /* a gradient ended before it reached everything that needs
-                * one */
+  bool stops;  /* a gradient ended before all that needs one */
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;
-  VEC(struct extent)
-  extents;                         /* a gradient ended before all that needs
-                                    * one */
+  VEC(struct extent) extents;      /* each once, if a recent one is equal */
   VEC(struct tape_layout) layouts; /* the same; see layout.h */
   const struct op_facts **recent;  /* facts.c */
   uint32_t *recent_extents;
@@ -216,22 +212,18 @@ struct tape {
   tape_places saved;  /* indices of storages */
   VEC(size_t) parts;  /* values of concats; ranges may be shared */
   size_t part_count;  /* parts of all concats in total */
-  tape_places params; /* indices in the model; only in training, or if the tape
-                       * lowers */
-  size_t fence;       /* indices in the model, if it trains or lowers */
+  tape_places params; /* indices in the model, if it trains or lowers */
+  size_t fence;       /* storages before it are not overwritten: checkpoints */
 
   /* For a net that will run: computations and their strides. */
   bool lowers;
   bool single; /* a batch of 1, at which some copies are views */
   VEC(struct tape_lowered) lowered; /* equal operations share one */
   VEC(uint32_t) lowered_of;         /* index in `lowered`, by operation */
-  VEC(int64_t)
-  numbers; /* numbers of lowered operations, and
-            * strides */
-  VEC(uint32_t)
-  strides; /* of lowered operations, and strides */
+  VEC(int64_t) numbers;             /* of lowered operations, and strides */
+  VEC(uint32_t) strides; /* of inputs, parameters, outputs: in numbers */
 
-  bool *copied;       /* of inputs, parameters, outputs: in `numbers` */
+  bool *copied;       /* mixed: by parameter, true if it has a 16-bit copy */
   uint32_t *computed; /* by parameter: the value, from 1, that a module holds */
 
   struct expert_turn *turn;  /* NULL: outside a block of experts */
@@ -333,7 +325,7 @@ size_t tape_outside(struct tape *tape, struct extent extent, bool trained);
 
 bool extent_equal(const struct extent *a, const struct extent *b);
 
-/* Compares extents; equal ones mostly have the same index. */
+/* True if two extents are equal. */
 bool tape_same_extent(const struct tape *tape, size_t a, size_t b);
 
 /* Compares members: padding between them may hold anything. */
@@ -390,11 +382,10 @@ size_t tape_dense(struct tape *tape, size_t in);
  * at a batch of 1 a view unless `rows` is ROWS_APART. */
 size_t tape_together(struct tape *tape, size_t in, enum row_order rows);
 
-/* `in` as rows of a matrix, copied if they are apart. Sets
- * the result's order. */
+/* `in` as rows of a matrix, copied if they are apart; sets their order. */
 size_t tape_rows(struct tape *tape, size_t in, enum row_order *rows);
 
-/* `in` as rows of a matrix, copied if they are apart; sets their order. */
+/* A parameter of the layer as a value. */
 size_t tape_parameter(struct tape *tape, int index);
 
 /* True if that parameter of the layer is trained. */
