@@ -22,8 +22,7 @@ struct arena {
   char *end;
   struct guard *guard;         /* arena_fail() jumps there */
   struct arena *outer, *inner; /* arena_open_in(); inner ones close first */
-  struct arena *earlier;       /* the one opened before in the same arena;
-                                * closes later */
+  struct arena *earlier;       /* opened before it in `outer`; closes later */
 };
 
 /* `resize` may be NULL for the C library's allocator. */

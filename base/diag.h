@@ -72,8 +72,7 @@ struct diags {
   struct sources *sources;
   VEC(struct diagnostic *) all;
   unsigned char level[SLUG_COUNT]; /* enum severity */
-  bool asked[SLUG_COUNT];          /* enabled explicitly, so that no file
-                                    * disables them */
+  bool asked[SLUG_COUNT];          /* enabled by name: no file disables them */
   VEC(struct file_allowance) allowed;
   int64_t limit; /* maximum number of errors */
   bool quiet;    /* count, but keep and format nothing */

@@ -113,11 +113,7 @@ static bool read_on(struct reading *r, struct slice head) {
   return r->status == FILE_OK;
 }
 
-enum {
-  WRITER_MS = 3000
-};
-    /* time for a named pipe to get a writer */ /* milliseconds to wait for a
-                                                 * writer of a named pipe */
+enum { WRITER_MS = 3000 }; /* wait for a writer of a named pipe */
 
 /*
  * True if reading again may give more. A pipe is opened without waiting;

@@ -9,8 +9,7 @@ int sources_add(struct sources *sources, struct slice name, struct slice text) {
   size_t base = 0;
   if (sources->all.count) {
     const struct source *last = &sources->all.at[sources->all.count - 1];
-    base = last->base + last->text.length + 1; /* the end of a text has an
-                                                * offset, too */
+    base = last->base + last->text.length + 1; /* the end has an offset */
   }
   if (base > LIMIT_SOURCE_BYTES || text.length > LIMIT_SOURCE_BYTES - base)
     return -1;

@@ -134,8 +134,7 @@ static char *plain_digits(char *end, int64_t value) {
 }
 
 void text_int(struct text *text, int64_t value) {
-  char buffer[2 * TEXT_DIGITS] = {0}; /* TEXT_DIGITS bytes can be copied from
-                                       * any start */
+  char buffer[2 * TEXT_DIGITS] = {0}; /* room to copy TEXT_DIGITS bytes */
   char *end = buffer + TEXT_DIGITS;
   char *start = plain_digits(end, value);
   size_t length = (size_t)(end - start);

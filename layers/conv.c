@@ -102,8 +102,7 @@ static struct param weight_of(const struct layer *layer,
                               enum file_order order) {
   const struct conv *conv = layer->args;
   int64_t in = shape_channels(layer->in[0]), out = shape_channels(&layer->out);
-  int64_t groups = conv->channels ? conv->groups : in; /* dwconv: one for each
-                                                        * channel */
+  int64_t groups = conv->channels ? conv->groups : in; /* dwconv: channels */
   int64_t fan_in = in / groups;
   int spatial = shape_spatial(layer->in[0]);
   struct param param = {

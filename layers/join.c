@@ -439,8 +439,7 @@ static size_t matrices(struct tape *tape, size_t in,
   if (tape->lowers || value->strides == LAYOUT_APART)
     return tape_dense(tape, in);
   struct strides seen = layout_as_seen(tape, in, shape);
-  seen.rank--; /* treat the axes before the matrices as the rows of one
-                * matrix */
+  seen.rank--; /* the axes before a matrix are its rows */
   return tape_together(tape, in,
                        strides_rows(&seen, tape_sample_values(tape, in)));
 }

@@ -102,8 +102,7 @@ void layer_params(const struct layer *layer, struct params *params) {
     return;
   }
   layer->kind->params(layer, &own);
-  struct text name = text_new(params->arena); /* all copies of a parameter are
-                                               * consecutive */
+  struct text name = text_new(params->arena); /* copies are consecutive */
   for (size_t i = 0; i < own.all.count; i++)
     for (int64_t copy = 0; copy < layer->copies; copy++) {
       struct param param = own.all.at[i];
@@ -287,8 +286,7 @@ bool layer_check_sequence(const struct layer *layer) {
   struct diagnostic *d =
       layer_fail(layer, WRONG_RANK, NULL, "%s needs a sequence (LxC), not %s",
                  layer->kind->name, shape_text(in).text);
-  if (in->rank == 3 && shape_channels(in) == 1) { /* an image as rows of
-                                                   * pixels */
+  if (in->rank == 3 && shape_channels(in) == 1) { /* an image */
     layer_offer_before(d, "reshape %" PRId64 "x%" PRId64, in->dim[0],
                        in->dim[1]);
     return diag_help(

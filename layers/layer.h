@@ -207,8 +207,7 @@ struct param {
   int rank;
   int64_t dim[5];
   bool fixed;                   /* a parameter that training leaves alone */
-  bool buffer;                  /* no parameter: running statistics, for
-                                 * example */
+  bool buffer;                  /* not a parameter: running statistics */
   bool adapter;                 /* trained even if its layer is frozen */
   const struct layer_ref *tied; /* shares the first parameter of that layer */
 
@@ -216,8 +215,8 @@ struct param {
   enum file_order order;
   int64_t groups;            /* FILE_IN_FIRST; 0: 1 */
   const struct shape *whole; /* FILE_SAME: the shape, if it has more axes */
-  int64_t first, rows;       /* rows from `first` of a shared tensor of `rows`
-                              * rows; 0: a tensor of its own */
+  int64_t first, rows;       /* rows from `first` of a tensor of `rows` that
+                              * parameters share; 0: its own */
 
   /* Uniform random values in center +- spread. */
   double center, spread;
@@ -230,8 +229,8 @@ struct param {
   double factor; /* of the product that lora adds */
   bool part;
 
-  bool narrow; /* only convolutions and products read it: inference may store it
-                * in 8 or 16 bits, quantized by its last axis */
+  bool narrow; /* only convolutions and products read it: inference may quantize
+                * it */
 };
 
 struct params {
@@ -282,8 +281,7 @@ struct layer_kind {
   enum input_type input;
   bool source; /* makes a tensor without any input */
   bool join;   /* takes operands: blocks and labels */
-  bool alone;  /* needs no operand if it has an argument; elementwise, so that
-                * it accepts values without an axis */
+  bool alone;  /* needs no operand if it has an argument; accepts 0-d values */
   /*
    * A layer with one block. `front` runs on the current tensor and makes the
    * block's input. The layer reads the block's output, the output of `front`

@@ -23,10 +23,8 @@ static void scale_params(const struct layer *layer, struct params *params) {
 /* x * weight + bias in one operation: torch.addcmul. */
 static size_t affine_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  struct extent summed = extent_of(&layer->out);      /* summed over the map
-                                                       * later */
-  struct extent factors = extent_fixed(0, WIDTH_NET); /* the factors times one
-                                                       * number */
+  struct extent summed = extent_of(&layer->out);      /* summed over the map */
+  struct extent factors = extent_fixed(0, WIDTH_NET); /* times one number */
   if (!tape_trains(tape, 0)) {
     summed.count = 0;
     factors.count = shape_channels(layer->in[0]);
@@ -107,8 +105,7 @@ static void weight_params(const struct layer *layer, struct params *params) {
                         .rank = 5,
                         .buffer = weight->fixed,
                         .whole = &layer->out,
-                        .center = weight->fixed, /* 1: other layers divide by
-                                                  * it */
+                        .center = weight->fixed, /* used as a divisor */
                         .spread = weight->fixed ? 0.5 : 1};
   for (int i = 0; i < 5; i++)
     param.dim[i] = 1;

@@ -63,8 +63,7 @@ struct lora_step {
   const struct lowering *does;
   struct extent out;
   bool rows;    /* multiplies rows of a matrix: torch.nn.Linear */
-  bool several; /* several rows a sample: a gradient whose rows are apart is
-                 * copied */
+  bool several; /* several rows a sample: copies a gradient with rows apart */
 };
 
 /* The adapted weights; parameters are numbered as in the layer. */
@@ -73,8 +72,7 @@ struct lora_site {
   int weight;                /* index of W; the bias, if any, follows it */
   int first;                 /* index of A; B and the lengths follow it */
   int64_t in, out;           /* input values of one output; outputs */
-  struct extent padded;      /* B's outputs among zeros; count 0: there are no
-                              * others */
+  struct extent padded;      /* B's outputs among zeros; count 0: no zeros */
   int64_t kept_out;          /* features of B's outputs, if `padded` */
 };
 

@@ -104,8 +104,7 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
   }
   if (largest && over->axes.count > 1) {
     op.keeps = KEEPS_IN(0) | KEEPS_OUT;     /* backward compares them */
-    op.back_work = extent_of(layer->in[0]); /* a mask of the values that are
-                                             * equal */
+    op.back_work = extent_of(layer->in[0]); /* mask of equal values */
     op.back_work.width = WIDTH_BOOL;
     op.back_more = extent_of(&layer->out); /* their number, and quotients */
     op.back_more.count = size_product(3, op.back_more.count);

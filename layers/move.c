@@ -108,8 +108,7 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
     lowering_add(&does, size_at(&pad->pad.before, i, 0));
   if (pad->channels.mode == PADDING_GIVEN)
     return pad_channels(layer, tape, in, &does);
-  int64_t work = 0; /* slices are written one by one: three gradients of that
-                     * size */
+  int64_t work = 0; /* slices, one by one: three gradients of that size */
   if (pad->mode == PAD_CIRCULAR)
     work =
         size_product(2, shape_values(&layer->out)) - shape_values(layer->in[0]);

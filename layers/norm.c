@@ -284,8 +284,7 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
       !add_i64(padded, 2 * shape_channels(shape), &kept))
     kept = padded = INT64_MAX;
   bool predicts = !tape->lowers && !tape->values.at[in[0]].needs_gradient;
-  if (tape->training) /* a variable holds the squares until they are the
-                       * divisor */
+  if (tape->training) /* a variable holds the squares */
     padded = max_i64(padded, 2 * shape_channels(shape));
   uint32_t layout = LAYOUT_AS_INPUT;
   if (!tape->lowers) /* the input, divided */

@@ -219,8 +219,7 @@ static size_t crop_trace(const struct layer *layer, struct tape *tape,
   struct strides lies = layout_as_seen(tape, in[0], layer->in[0]);
   size_t value = in[0];
   bool front = layout_of_axes(tape, tape->values.at[value].strides);
-  if (!tape->lowers && !front) /* x[:, a:b] makes one view more than x[...,
-                                * a:b] */
+  if (!tape->lowers && !front) /* x[:, a:b] makes one more view */
     value = layer_cut(layer, tape, value, &lies);
   for (int i = 0; i < layer->out.rank; i++) {
     int64_t rest = layer->in[0]->dim[i] - layer->out.dim[i];

@@ -9,8 +9,7 @@ struct window_args {
   struct sizes kernel, stride, dilation;
   struct padding pad;
   int ceil;              /* 1: round the output up */
-  int indices;           /* 1: a pool also gives the indices of the largest
-                          * values */
+  int indices;           /* 1: a pool gives indices of the maxima, too */
   bool stride_is_kernel; /* default of the stride */
 };
 

@@ -147,8 +147,7 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
     return true;
   }
   if (unit.length > 1 && unit.length <= 3 &&
-      (unit.at[unit.length - 1] | 0x20) == 'b') { /* similar to a unit of
-                                                   * bytes */
+      (unit.at[unit.length - 1] | 0x20) == 'b') { /* like a unit of bytes */
     diag_help(d, "units are K M G, and of bytes B KB MB GB TB KiB MiB GiB TiB");
     return true;
   }

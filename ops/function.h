@@ -13,8 +13,7 @@ enum dialect {
   IN_ONNX, /* the operator that is exactly this function */
   IN_OPENVINO,
   IN_TFLITE,
-  IN_KERAS,             /* names of both an activation and an operation on
-                         * tensors */
+  IN_KERAS,             /* names of an activation and an operation */
   IN_KERAS_ACTIVATIONS, /* further names of activations, and of operations */
   IN_KERAS_OPERATIONS,
   IN_CAFFE,

@@ -5,8 +5,7 @@
 
 enum {
   BLOCK_VALUES = 131072, /* 512 KiB, which fits most second-level caches */
-  NEAR_ROWS = 128,       /* minimum number of rows for which packing weights
-                          * pays */
+  NEAR_ROWS = 128,       /* minimum rows for which packing weights pays */
   PANELS_AT_ONCE = 2     /* for one row; AVX2 has no registers for more */
 };
 

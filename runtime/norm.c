@@ -8,8 +8,7 @@ static int netrt_reference_bn(const struct netrt *net,
   struct kernel_along along[4];
   struct kernel_walk walk;
   float eps = netrt_reals(net, op)[0];
-  int vectors = op->ins - 1, mean = vectors, i; /* mean and variance are the
-                                                 * last two vectors */
+  int vectors = op->ins - 1, mean = vectors, i; /* the last two */
   for (i = 0; i < vectors; i++) {
     struct netrt_view vector = netrt_in(net, op, (uint32_t)i + 1);
     netrt_along_last(&along[i], &vector, &views[0]);

@@ -14,8 +14,7 @@ struct recurrent_way {
   struct netrt_view out, in, input, hidden; /* weights I,rows; units,rows */
   const float *input_bias, *hidden_bias;    /* NULL: none; contiguous */
   float *work;
-  ptrdiff_t gates, units, steps, first; /* first: of its features in the
-                                         * output */
+  ptrdiff_t gates, units, steps, first; /* first: its offset in the output */
   int backward;
   int reset_first; /* a gru's reset gate acts before the product */
 };

@@ -98,8 +98,7 @@ static inline int attention_mask(const struct attention *attention) {
 
 /* Sizes of one sample. */
 struct attention_sizes {
-  int64_t groups;  /* product of the leading axes; groups do not attend to each
-                    * other */
+  int64_t groups;  /* leading axes; each has attention of its own */
   int64_t queries; /* positions of the queries */
   int64_t keys;    /* positions of the keys */
   int64_t joined;  /* positions of the other stream, included in both */

@@ -392,8 +392,7 @@ static size_t soften(const struct attention_recorder *r, size_t scores) {
   struct strides own = heads_strides(r, r->s.queries, r->s.keys);
   if (r->attention->sinks) {
     all = attention_rows(r, size_product(r->s.heads, r->s.queries),
-                         r->s.keys + 1); /* no overflow: fewer than the input's
-                                          * values */
+                         r->s.keys + 1); /* less than the input's values */
     scores = shift(r, add_sinks(r, scores, all), all);
     for (int i = 0; i < 3; i++)
       own.stride[i] += own.stride[i] / r->s.keys;

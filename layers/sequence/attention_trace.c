@@ -290,8 +290,7 @@ static size_t turn(const struct attention_recorder *r, size_t in,
                    const struct strides *heads) {
   struct strides out = strides_dense(heads->rank, heads->dim);
   struct lowering does = {.in = heads, .out = &out};
-  rope_lower(&does, &r->attention->turns, false); /* pairs are halves of a head:
-                                                   * Llama */
+  rope_lower(&does, &r->attention->turns, false); /* halves of a head: Llama */
   return attention_rotate(r, in, &does);
 }
 

@@ -60,8 +60,7 @@ enum { ROW_OF_POSITION = -1 };
 
 struct posembed {
   int64_t longest; /* 0: the length of the input */
-  int64_t at;      /* row for every position; ROW_OF_POSITION: the position's
-                    * own */
+  int64_t at;      /* row of all positions, or ROW_OF_POSITION */
   int fixed;
 };
 

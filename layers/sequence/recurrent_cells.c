@@ -87,8 +87,7 @@ static size_t normed_layer(struct recurrent_run *s, size_t x) {
     size_t now[2] = {normed(s, each + (size_t)i, false, none)};
     now[1] = normed(s, hidden, true, both);
     memcpy(both, now, sizeof both);
-    if (s->gates != 3) /* views of an lstm's sums hold these until the next
-                        * step's */
+    if (s->gates != 3) /* an lstm's parts hold these until the next step */
       sums = recurrent_many(s, both, 2, &sums, s->gates == 4 && i > 0,
                             (struct operation){.name = "add",
                                                .out = s->all,

@@ -12,10 +12,8 @@ struct recurrent_run {
   int first_param;              /* of the direction */
   bool copies;                  /* the input is not contiguous by step */
   size_t hidden, cell;          /* initial zeros */
-  size_t read;                  /* input of the first layer; the caller holds
-                                 * it */
-  size_t *outs;                 /* outputs of the steps of a layer's
-                                 * directions */
+  size_t read;                  /* by the first layer; its caller holds it */
+  size_t *outs;                 /* by step, for each direction of a layer */
   size_t from;                  /* input of the current layer */
   size_t *last_hidden, *last_cell; /* by layer and direction */
 };

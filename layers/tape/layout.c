@@ -186,8 +186,7 @@ uint32_t layout_of_part(struct tape *tape, size_t in,
   if (own < LAYOUT_KNOWN)
     return own;
   if (strides_are_dense(&packed.lies) &&
-      (!front || has_channels_last(&packed.lies))) /* one channel may have any
-                                                    * stride */
+      (!front || has_channels_last(&packed.lies))) /* or with one channel */
     return front ? LAYOUT_LAST : LAYOUT_ROWS;
   return keep(tape, &packed);
 }
@@ -326,8 +325,7 @@ bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
   }
   if (flat)
     return false;
-  *layout = LAYOUT_AS_INPUT; /* a framework views a map in its own order of
-                              * axes */
+  *layout = LAYOUT_AS_INPUT; /* a framework views a map in its own order */
   if (from->boxes) {
     *layout = to->dim[0] == from->lies.dim[0] ? LAYOUT_ROWS : LAYOUT_AS_INPUT;
     return true;

@@ -15,11 +15,10 @@ struct tape;
 
 /* The layout of a value, or of an operation's output. */
 enum {
-  LAYOUT_AS_INPUT, /* operation: by the rules above; value: contiguous, in the
+  LAYOUT_AS_INPUT, /* operation: by the rules above; value: contiguous, in any
                     * order its readers need */
   LAYOUT_ROWS,     /* contiguous, channels last */
-  LAYOUT_LAST,     /* the same for a map whose first axis is that of the
-                    * channels */
+  LAYOUT_LAST,     /* the same for a map with channels on the first axis */
   LAYOUT_APART,    /* rows of a larger tensor; no more is known */
   LAYOUT_KNOWN,    /* from here on: index in `layouts` */
 };
@@ -28,8 +27,7 @@ struct tape_layout {
   struct strides lies;
   bool front;    /* the framework's first axis is that of the channels */
   bool by_steps; /* samples are inside the first axis: recurrent layers */
-  bool boxes;    /* the first axis and the samples are one axis: maps of
-                  * boxes */
+  bool boxes;    /* the first axis and samples are one: maps of boxes */
 };
 
 /* Kernels that support channels last, by the number of spatial axes. */

@@ -41,8 +41,7 @@ bool tape_same_strides(const struct tape *tape, size_t a, size_t b) {
 bool tape_same_lowered(const struct tape *tape, size_t a, size_t b) {
   const struct tape_lowered *x = tape_lowered(tape, a);
   const struct tape_lowered *y = tape_lowered(tape, b);
-  const struct op_facts *facts = tape->ops.at[a].facts; /* b's facts are
-                                                         * equal */
+  const struct op_facts *facts = tape->ops.at[a].facts; /* equal to b's */
   if (x == y)
     return true;
   if (x->opcode != y->opcode || x->number_count != y->number_count ||

@@ -20,22 +20,21 @@ struct profile {
   bool keeps_numbers;      /* a product keeps numbers as tensors */
   bool slow_volumes;       /* a deconv of volumes allocates its input's size */
   bool unfold_keeps_input; /* backward of unfold reads the input */
-  bool turned_products;    /* a product by sample, if the matrix is
-                            * transposed */
+  bool turned_products;    /* a product by sample, for a transposed matrix */
   bool maps_prelu;         /* prelu's output has a map's memory format */
   bool recurrent_steps;    /* recurrent layers run step by step */
   bool pool_indices;       /* maximum pooling writes int64 indices */
   bool fused_attention;    /* attention weights are never stored */
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
-  bool packed_keeps_input; /* a product keeps its input if its matrix is in
-                            * blocks, and unpacks that in f16 before bf16 */
+  bool packed_keeps_input; /* a product with a matrix in blocks keeps its input
+                            * and unpacks f16 before bf16 */
   bool caches;             /* a caching allocator with segments */
   bool foreach_optimizer;  /* an optimizer step updates all parameters */
   int64_t context;         /* typical bytes of a device's context */
-  int64_t workspace;       /* bytes of a cuBLAS handle; some cards have others
-                            * (sema/model/contexts.def) */
-  int64_t beside;          /* bytes that vLLM reserves for all but tensors and
-                            * the context */
+  int64_t workspace;       /* bytes of a cuBLAS handle, unless in
+                            * sema/model/contexts.def */
+  int64_t beside;          /* bytes vLLM reserves for all but tensors and
+                            * context */
   int reserve;             /* percent of a step that an estimate keeps free */
 };
 

@@ -106,8 +106,8 @@ struct operation {
 struct tape_value {
   uint32_t extent; /* tape_extent() */
   uint32_t storage;
-  uint32_t strides;     /* index in `numbers` if the tape lowers, else in
-                         * `layouts`: layout.h */
+  uint32_t strides;     /* index in `numbers` if the tape lowers; else
+                         * layout.h */
   uint32_t param;       /* the model's parameter, from 1; 0: none */
   uint32_t param_count; /* this one and those after it */
   uint32_t first_part;  /* of a concat, in tape->parts */
