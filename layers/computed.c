@@ -103,11 +103,6 @@ static struct extent kept_of(enum computed how, bool gain,
   }
 }
 
-/*
- * A framework computes the weights in every step: F.batch_norm of each output
- * (timm's StdConv2d), torch._weight_norm, or a division. A plan stores the
- * computed weights in place of the parameters they come from.
- */
 bool computed_check(const struct layer *layer, enum computed how,
                     bool adapted) {
   if (how == WEIGHTS_PLAIN || !adapted)
@@ -154,6 +149,11 @@ static void keep_weights(struct tape *tape, size_t weights) {
   tape->storages.at[tape->values.at[weights].storage].stays = tape->training;
 }
 
+/*
+ * A framework computes the weights in every step: F.batch_norm of each output
+ * (timm's StdConv2d), torch._weight_norm, or a division. A plan stores the
+ * computed weights in place of the parameters they come from.
+ */
 size_t computed_trace(struct tape *tape, enum computed how, size_t in,
                       bool by_rows, const struct param *weight,
                       struct operation op) {

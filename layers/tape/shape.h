@@ -15,7 +15,7 @@ enum dtype {
 };
 
 /*
- * Channels come last: HxWxC for pictures, LxC for sequences, DxHxWxC for
+ * Channels come last: HxWxC for images, LxC for sequences, DxHxWxC for
  * volumes, C for vectors.
  */
 #define SIZE_UNKNOWN (-1) /* after an error: sema/partial.c */
