@@ -163,9 +163,6 @@ struct tape_op {
   uint32_t first_storage; /* the first of its own storages */
 };
 
-struct lowering;
-struct tape_lowered;
-
 /* A parameter of the layer that records. */
 struct tape_param {
   size_t index; /* in the model; a shared one has the first one's index */
