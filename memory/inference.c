@@ -1,4 +1,4 @@
-/* Inference: the memory of a prediction, from a plan or in a framework. */
+/* Inference memory: planned by netc, or as a framework allocates it. */
 #include "memory/inference.h"
 
 #include "base/check.h"
@@ -8,7 +8,7 @@
 #include "memory/step/training.h"
 #include "memory/weight_format.h"
 
-enum { PLAN_EFFORT = 20000 }; /* nodes; a report is made in milliseconds */
+enum { PLAN_EFFORT = 20000 }; /* search nodes, for milliseconds */
 
 /* The arena */
 
@@ -20,7 +20,9 @@ static uint32_t add_buffer(struct placing *p, int32_t node, const char *part,
   return tape_place(&p->b->trace.tape, p->inference->arena.count);
 }
 
-/* Which buffers may overlap, while they lie where the plan puts them. */
+/*
+ * Records that the task's result may overlap an input at the planned offsets.
+ */
 static void add_overlap(struct placing *p, const struct plan_task *task) {
   const struct task_graph *graph = &p->b->graph;
   size_t read = task_overlaps(graph, task, p->left);
@@ -33,7 +35,8 @@ static void add_overlap(struct placing *p, const struct plan_task *task) {
                             .above = task->above};
 }
 
-/* The node that gives a tensor; of several tasks in one each has its own. */
+/* The node that produces a tensor. Line buffers merge several tasks into one,
+ * so each of their tensors has its own. */
 static struct task_origin origin_of(const struct placing *p, size_t number,
                                     size_t tensor) {
   const struct line_buffers *lines = number == 0 ? p->b->lines : NULL;
@@ -63,7 +66,7 @@ static void place_task(struct placing *p, uint32_t step, size_t number) {
     struct task_origin by = origin_of(p, number, made);
     if (over != SIZE_MAX)
       p->buffer[made] = p->buffer[over];
-    else if (!p->buffer[made]) /* of a stream it was there before */
+    else if (!p->buffer[made]) /* a stream's buffer exists already */
       p->buffer[made] = add_buffer(p, by.node, by.part, tensor->bytes, step);
     at = &p->inference->arena.at[p->buffer[made] - 1];
     at->last = tensor->lasts ? (uint32_t)graph->tasks.count : step;
@@ -74,7 +77,9 @@ static void place_task(struct placing *p, uint32_t step, size_t number) {
         task->work, step);
 }
 
-/* Of a stream; returns its number, from 1. */
+/*
+ * Adds a stream's buffer that lasts for all steps; returns its number, from 1.
+ */
 static uint32_t add_lasting(struct placing *p, const struct task_origin *from,
                             const char *part, size_t tensor) {
   uint32_t buffer =
@@ -84,7 +89,7 @@ static uint32_t add_lasting(struct placing *p, const struct task_origin *from,
   return buffer;
 }
 
-/* What a run of a stream leaves to the next one is always alive. */
+/* Buffers that one run of a stream leaves to the next are always in memory. */
 static void place_state(struct placing *p) {
   const struct line_buffers *lines = p->b->lines;
   p->work[0] = add_lasting(p, &lines->ops[0].origin, "state", lines->state);
@@ -138,7 +143,7 @@ static bool place(struct inference *f, const struct model *model,
   return true;
 }
 
-/* The order of layers, if it is another one than the source has. */
+/* Records the order of layers if it differs from the source. */
 static void find_order(struct placing *p) {
   struct inference *f = p->inference;
   int64_t last = NO_NODE;
@@ -152,7 +157,7 @@ static void find_order(struct placing *p) {
   }
 }
 
-/* What is alive at the step that needs most. */
+/* Finds the buffers in memory at the peak. */
 static void find_peak(struct placing *p) {
   struct inference *f = p->inference;
   size_t step = p->schedule->peak_at;
@@ -164,12 +169,12 @@ static void find_peak(struct placing *p) {
       *VEC_PUSH(p->b->model->arena, &f->at_peak) = i;
 }
 
-/* Of keys and values, the values; MLA's latent vectors are keys. */
+/* The values' share of the KV cache; MLA's latent vectors count as keys. */
 static int64_t layer_cached_values(const struct layer *layer, int64_t all) {
   return layer->kind->heads && layer->kind->heads(layer).keys ? all / 2 : 0;
 }
 
-/* Keys and values of all attention that looks back, for a context. */
+/* KV cache bytes of all causal attention for the context length. */
 static bool find_cache(const struct model *model,
                        const struct infer_settings *settings, int64_t *bytes) {
   const struct shape **in = model_layer_room(model);
@@ -189,7 +194,7 @@ static bool find_cache(const struct model *model,
          cache_bytes(settings, keys, values, bytes);
 }
 
-/* Liveness as a framework runs it, in its own order and places. */
+/* Simulates liveness as the framework runs it, in its order and in place. */
 static bool find_framework(const struct model *model,
                            const struct settings *settings,
                            struct inference *f) {
@@ -213,14 +218,14 @@ static bool find_framework(const struct model *model,
     trace_model(&tape, model, &options, &scratch);
     simulate(&s);
     arena_close(&scratch);
-    options.leaps = false; /* if it has to be run again */
+    options.leaps = false; /* in case it has to be run again */
   } while (s.uneven);
   f->framework = s.forward.bytes;
   return !s.overflow;
 }
 
-/* Values of biases, where these have a type of their own; with `folds` those
- * that folding makes, too. */
+/* Counts biases where they have a type of their own. `folds` adds the biases
+ * that folding creates. */
 static int64_t count_biases(const struct model *model,
                             const struct infer_settings *infer,
                             const struct fold *folds, size_t fold_count) {
@@ -235,9 +240,9 @@ static int64_t count_biases(const struct model *model,
 }
 
 /*
- * Parameters, with `more` values beside them, so many of biases among all.
- * Some may have a type of their own; the others have that of all values. With
- * `parts` those that weights are computed of, too, which no prediction reads.
+ * Bytes of the parameters and `more` values, of which `biases` are biases. A
+ * parameter with a type of its own is counted in it. `parts`: also count the
+ * tensors that weights are computed from, which inference does not read.
  */
 static bool param_bytes(const struct model *model,
                         const struct infer_settings *infer, int64_t more,
@@ -257,7 +262,7 @@ static bool param_bytes(const struct model *model,
     if (param->shared || param->train_only)
       continue;
     if (gone)
-      plain -= param->count; /* a part of the total */
+      plain -= param->count; /* cannot underflow: it is part of the total */
     if (gone || param->buffer || !infer->weight_dtype)
       continue;
     fits = weight_bytes(model, &roles, infer, i, &own);
@@ -271,15 +276,15 @@ static bool param_bytes(const struct model *model,
          add_i64(*bytes, packed, bytes);
 }
 
-/* Values that folding takes away, and bytes that 8 bits need more. */
+/* Values that folding removes, and extra bytes that int8 needs. */
 struct gone {
   int64_t folded, more;
 };
 
 /*
- * The best order, and a plan for it. The program is written if it is wanted;
- * else the tape is gone before the order is searched, and the graph before the
- * plan is.
+ * Finds the best order and a plan for it; writes the program if one is wanted.
+ * Otherwise frees the tape before the order is searched, and the graph before
+ * the plan.
  */
 static bool find_plan(const struct model *model,
                       const struct infer_settings *settings,
@@ -311,7 +316,7 @@ static bool find_plan(const struct model *model,
       arena_close(&tape);
     if (b.uneven)
       arena_close(&scratch);
-    leaps = false; /* if they have to be found again */
+    leaps = false; /* in case the tasks have to be found again */
   } while (b.uneven);
   schedule_find(&b.graph, &order);
   bool fits = !b.overflow && !b.graph.overflow;
@@ -324,7 +329,7 @@ static bool find_plan(const struct model *model,
     find_peak(&p);
     find_order(&p);
   }
-  if (program) /* which says where all of it lies */
+  if (program) /* the program needs every offset */
     fits = fits && place(f, model, settings, &scratch) &&
            program_write(&p, program);
   arena_close(&scratch);

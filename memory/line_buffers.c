@@ -1,10 +1,10 @@
-/* Line buffers: the first stages of a prediction, made line by line. */
+/* Line buffers: finds the first stages of inference that run line by line. */
 #include "memory/line_buffers.h"
 
 #include "base/check.h"
 #include "memory/line_stages.h"
 
-/* How many lines are kept: the runtime's order, line by line. */
+/* Counts the lines to keep by running the stages in the runtime's order. */
 
 /* The first line of a map that the next line of operation `i` reads. */
 static int64_t first_read(const struct staging *s, size_t i,
@@ -26,7 +26,7 @@ static bool is_ready(const struct staging *s, size_t i) {
   return true;
 }
 
-/* With one more line of operation `i`. */
+/* Counts one more line of operation `i`. */
 static void count_line(struct staging *s, size_t i, size_t count) {
   int64_t oldest = s->made[i]++;
   for (size_t k = i + 1; k < count; k++)
@@ -38,8 +38,8 @@ static void count_line(struct staging *s, size_t i, size_t count) {
 }
 
 /*
- * How far below what is there before the last operation's map must begin, so
- * that its next line lies before all that is still to be read of it.
+ * Finds how far below an existing input the last operation's map must begin, so
+ * that its next line ends before every line that is still to be read.
  */
 static void count_overlap(struct staging *s, size_t count) {
   const struct line_op *last = &s->ops[count - 1];
@@ -56,7 +56,9 @@ static void count_overlap(struct staging *s, size_t count) {
     }
 }
 
-/* Of the first `count` operations: always the last one that is ready. */
+/*
+ * Simulates the first `count` operations; the last one that is ready runs next.
+ */
 static void count_lines(struct staging *s, size_t count) {
   s->below = 0;
   for (size_t i = 0; i < count; i++)
@@ -70,9 +72,9 @@ static void count_lines(struct staging *s, size_t count) {
     }
 }
 
-/* The graph in which the first tasks are one. */
+/* The graph after the first tasks are merged into one */
 
-/* Tasks from `count` on that read a tensor. */
+/* Counts the reads of a tensor by tasks from `count` on. */
 static int32_t count_readers(const struct task_graph *g, size_t count,
                              uint32_t tensor) {
   int32_t readers = 0;
@@ -93,14 +95,14 @@ static void count_all_readers(struct task_graph *g) {
     }
 }
 
-/* Bytes, which the next offset may follow. */
+/* Rounds bytes up to the alignment of the next offset. */
 static bool align_bytes(const struct staging *s, int64_t *bytes) {
   int64_t align = s->b->settings->align;
   return mul_i64(ceil_div_i64(*bytes, align), align, bytes);
 }
 
-/* Where each map lies that is no tensor of the graph any more; of a stream
- * after how many rows have come. */
+/* Places each map that is no longer a tensor of the graph. For a stream, also
+ * finds after how many rows its lines come. */
 bool line_stages_lay(struct staging *s, size_t count,
                      struct line_buffers *lines) {
   const struct task_graph *g = &s->b->graph;
@@ -149,7 +151,7 @@ static void add_makes(const struct staging *s, size_t count,
     }
 }
 
-/* Of a stream the lines stay from one prediction to the next. */
+/* The lines of a stream stay from one run to the next. */
 static void add_state(struct task_graph *g, struct plan_task *task) {
   *VEC_PUSH(g->arena, &g->reads) = (uint32_t)g->tensors.count;
   *VEC_PUSH(g->arena, &g->tensors) =
@@ -158,7 +160,7 @@ static void add_state(struct task_graph *g, struct plan_task *task) {
   task->work = 0;
 }
 
-/* Arrays of their own, so that another count can be tried. */
+/* Copies the arrays, so that another count can be tried. */
 static struct task_graph merge(struct staging *s, size_t count, int64_t work,
                                struct arena *arena) {
   const struct task_graph *from = &s->b->graph;
@@ -195,7 +197,7 @@ static struct task_graph merge(struct staging *s, size_t count, int64_t work,
   return g;
 }
 
-/* The peak with the first `count` tasks as one; INT64_MAX: it is not known. */
+/* The peak if the first `count` tasks are one; INT64_MAX: unknown. */
 static int64_t peak_with(struct staging *s, size_t count) {
   struct line_buffers lines;
   struct schedule order;

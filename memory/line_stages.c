@@ -1,4 +1,5 @@
-/* What can be made line by line: windows, values one by one, what they join. */
+/* Line stages: operations that can run line by line, such as windows and
+ * elementwise operations. */
 #include "memory/line_stages.h"
 
 #include "base/check.h"
@@ -11,7 +12,7 @@ static const bool by_value[] = {
 #undef OP
 };
 
-/* Each value of a line follows from the same line of what is read. */
+/* True if output row i depends only on input row i. */
 static bool keeps_lines(enum opcode opcode) {
   return opcode > DOES_VIEW && by_value[opcode - (DOES_VIEW + 1)] &&
          opcode != DOES_MASK && opcode != DOES_RELATIVE;
@@ -44,14 +45,14 @@ bool line_stages_have(const struct staging *s, size_t value,
          extent->width == WIDTH_NET;
 }
 
-/* Windows that all have a line of the map. */
+/* True if every window overlaps the map. */
 static bool window_fits(const struct slide *slide, int64_t height,
                         int64_t lines) {
   return slide->before < slide->extent &&
          (lines - 1) * slide->stride - slide->before < height;
 }
 
-/* A value that operation `index` reads as operand `place`. */
+/* Adds a value that operation `index` reads as operand `place`. */
 static bool add_map(struct staging *s, struct line_op *op, size_t value,
                     const struct strides *in, int place,
                     const struct slide *slide) {
@@ -72,7 +73,7 @@ static bool add_map(struct staging *s, struct line_op *op, size_t value,
   return true;
 }
 
-/* Of a concat, along channels or a later axis than lines. */
+/* True for a concat along channels or an axis after the lines. */
 static bool joins_lines(const struct staging *s, size_t index) {
   const struct tape *tape = &s->b->trace.tape;
   const struct tape_lowered *lowered = tape_lowered(tape, index);
@@ -80,7 +81,7 @@ static bool joins_lines(const struct staging *s, size_t index) {
          tape->numbers.at[lowered->first_number] > 1;
 }
 
-/* Weights of 8 bits beside other values have an operand of scales. */
+/* int8 weights of a net with another type have an operand of scales. */
 static int has_scales(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   return tape_lowered(tape, index)->weight_count > 0 &&
@@ -119,10 +120,10 @@ static bool add_maps(struct staging *s, size_t index, struct line_op *op) {
                  &(struct slide){.extent = 1, .stride = 1});
 }
 
-/* Operands of an operation, at most. */
+/* Upper bound of an operation's operands. */
 static int count_operands(const struct staging *s, size_t index) {
   const struct tape *tape = &s->b->trace.tape;
-  enum { MORE = 3 }; /* a bias and a sum, or what 8 bits read */
+  enum { MORE = 3 }; /* a bias and a sum, or what int8 reads */
   return 1 + tape->ops.at[index].facts->in_count +
          tape_lowered(tape, index)->weight_count + MORE;
 }

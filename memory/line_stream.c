@@ -1,7 +1,7 @@
 /*
- * Streams: predictions of windows that slide over the input, a row at a time.
- * Of what windows without padding make, a line goes on into all later windows
- * that have it: it is made once, and kept from one prediction to the next.
+ * Streams: inference on windows that slide over the input by rows. Without
+ * padding, a line that one window makes is also part of the later windows: it
+ * is made once and kept from one run to the next.
  */
 #include "memory/line_stream.h"
 
@@ -11,7 +11,7 @@
 static const char pads[] = "pads rows";
 static const char leaves[] = "leaves rows unread";
 
-/* Says what ends the operations of a stream, or why there is none. */
+/* Records what ends the stream's operations, or why there is no stream. */
 static void end_stream(struct tasks *b, int64_t node, const char *fault) {
   b->inference->lines.fault = fault;
   b->inference->lines.advice = fault == pads ? "pad columns alone, `pad=0x1`"
@@ -20,7 +20,7 @@ static void end_stream(struct tasks *b, int64_t node, const char *fault) {
   b->inference->lines.fault_node = (int32_t)node;
 }
 
-/* Keeps lines of the input; or what stands in the way. */
+/* Adds the operation that keeps input lines; or returns why it cannot. */
 static const char *add_frames(struct staging *s) {
   const struct tasks *b = s->b;
   int64_t node = b->model->sources.at[0];
@@ -57,8 +57,9 @@ static bool lcm_i64(int64_t a, int64_t b, int64_t *out) {
 }
 
 /*
- * When the last operation makes its lines; or what it does that one with a line
- * more could not. Its last line is always that of the window's last row.
+ * Finds when the last operation makes its lines; or returns why an additional
+ * row does not give one more line. The last line always comes with the last row
+ * of the window.
  */
 static const char *find_times(struct staging *s) {
   struct line_op *op = &s->ops[s->count - 1];
@@ -86,7 +87,7 @@ static const char *find_times(struct staging *s) {
   return NULL;
 }
 
-/* One row of a map of one row has no others to go on. */
+/* A map of one row has no further rows to continue with. */
 static bool has_one_row(const struct line_op *op) {
   bool one = op->height == 1;
   for (size_t i = 0; i < op->maps.count; i++)
@@ -94,7 +95,7 @@ static bool has_one_row(const struct line_op *op) {
   return one;
 }
 
-/* Adds a task, if it may go on from a row to the next; or what it does. */
+/* Adds a task if it continues from row to row; or returns why it does not. */
 static const char *add_task(struct staging *s, size_t number) {
   if (s->count == LINES_MOST_OPS)
     return "comes after too many operations";
@@ -105,7 +106,7 @@ static const char *add_task(struct staging *s, size_t number) {
   return fault;
 }
 
-/* Whether a task reads one of the maps, of which there are several rows. */
+/* True if a task reads one of the maps that has several rows. */
 static bool reads_rows(const struct staging *s, size_t number) {
   const struct task_graph *g = &s->b->graph;
   const struct plan_task *task = &g->tasks.at[number];
@@ -117,7 +118,7 @@ static bool reads_rows(const struct staging *s, size_t number) {
   return false;
 }
 
-/* The tasks that were added go before the others, which read what they make. */
+/* Puts the added tasks before the others, which read their outputs. */
 static void put_first(struct tasks *b, const bool *added) {
   size_t count = b->graph.tasks.count, at = 0;
   struct arena *arena = b->graph.arena;
@@ -133,7 +134,7 @@ static void put_first(struct tasks *b, const bool *added) {
   b->origins = origins;
 }
 
-/* Tells the first layer at which rows do not go on. */
+/* Adds the stream's tasks and records the first layer where rows end. */
 static bool find_stream(struct staging *s) {
   struct tasks *b = s->b;
   bool *added =
@@ -151,7 +152,7 @@ static bool find_stream(struct staging *s) {
   return s->count > 1;
 }
 
-/* As many lines as the window with the most of them reads. */
+/* Keeps as many lines as the tallest window reads. */
 static void keep_windows(struct staging *s) {
   for (size_t i = 0; i < s->count; i++)
     s->kept[i] = 1;
@@ -162,7 +163,9 @@ static void keep_windows(struct staging *s) {
     }
 }
 
-/* From an output to the next, all that is read as a whole has a new line. */
+/*
+ * Finds the rows between outputs, at which every complete map has a new line.
+ */
 static bool find_hop(struct staging *s) {
   int64_t end;
   s->window = s->ops[0].height;
@@ -173,7 +176,7 @@ static bool find_hop(struct staging *s) {
   return add_i64(s->window, s->hop, &end) && end <= INT32_MAX;
 }
 
-/* Of all that an output takes: lines of `hop` rows, then the rest. */
+/* MACs per output: lines of `hop` rows, and the rest of the net. */
 static bool count_macs(const struct staging *s, int64_t *macs) {
   const struct model *model = s->b->model;
   *macs = model->predicted.macs;

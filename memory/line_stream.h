@@ -1,7 +1,7 @@
 /*
- * Streams: a prediction takes one more row of the input and makes one more line
- * of each map, of which it keeps the lines that later windows read. The
- * operations after the last one of these see its map as it is in the window.
+ * Streams: each run takes one more input row, makes one more line of each map
+ * and keeps the lines that later windows read. Later operations read the
+ * complete map of the window.
  */
 #ifndef NETC_MEMORY_LINE_STREAM_H
 #define NETC_MEMORY_LINE_STREAM_H
@@ -9,8 +9,8 @@
 #include "memory/tasks.h"
 
 /*
- * Makes task 0 of the graph of the first operations whose windows go on from
- * one prediction to the next. inference_lines says where they end, and why
+ * Merges the first operations whose windows continue from one run to the next
+ * into task 0 of the graph. inference_lines records where they end, or why
  * there are none.
  */
 void line_stream_find(struct tasks *b);

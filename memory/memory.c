@@ -1,4 +1,4 @@
-/* Memory: what training and prediction take, exactly, by a profile. */
+/* Memory: the exact memory of training and inference under a profile. */
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "sema/model/given.h"
 #include "memory/devices/cut_check.h"
 
-enum { LISTED_NODES = 100000 }; /* whose tensors at the peak are listed */
+enum { LISTED_NODES = 100000 }; /* above: tensors are not listed */
 
 struct question {
   const struct model *model;
@@ -34,7 +34,7 @@ static int by_node(const void *a, const void *b) {
   return (int)x->part - (int)y->part;
 }
 
-/* The tensors at the peak, those of a layer and kind as one. */
+/* Lists the tensors at the peak; those of a layer and kind become one item. */
 static void list_alive(const struct question *q, struct simulation *s) {
   struct alive_list *list = &q->memory->alive;
   if (s->alive.count == 0)
@@ -44,14 +44,16 @@ static void list_alive(const struct question *q, struct simulation *s) {
     const struct step_alive *alive = &s->alive.at[i];
     struct step_alive *last = list->count ? &list->at[list->count - 1] : NULL;
     if (last && last->node == alive->node && last->part == alive->part)
-      last->bytes += alive->bytes; /* at most the peak */
+      last->bytes += alive->bytes; /* cannot overflow: at most the peak */
     else
       *VEC_PUSH(q->model->arena, list) = *alive;
   }
   qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
-/* Whether turns may be left out: nobody looks at the trace or at moments. */
+/*
+ * True if iterations may be left out: nothing reads the trace or the moments.
+ */
 static bool may_leap(const struct question *q, const struct simulation *s) {
   const struct train_settings *train = &q->settings->train;
   return !s->lists && !fit_room(train) && !parallel_wanted(train) &&
@@ -59,7 +61,9 @@ static bool may_leap(const struct question *q, const struct simulation *s) {
          train->update != UPDATE_BACKWARD;
 }
 
-/* Traces and runs it, without leaving out any turns if that is uneven. */
+/*
+ * Traces and runs the step. If its iterations differ, runs it again with all.
+ */
 static bool measure(struct question *q, struct step *step, struct simulation *s,
                     struct arena *lasting, struct arena *scratch) {
   struct simulation run = *s;
@@ -81,7 +85,7 @@ struct stage memory_device(const struct memory *memory) {
                          : stage_of_step(&memory->training);
 }
 
-/* The step is traced in `lasting`; what else it takes is in `scratch`. */
+/* Traces the step in `lasting`; everything else is in `scratch`. */
 static bool find_training(struct question *q, struct arena *lasting,
                           struct arena *scratch) {
   struct memory *m = q->memory;
@@ -91,7 +95,7 @@ static bool find_training(struct question *q, struct arena *lasting,
                          .lists = q->model->nodes.count <= LISTED_NODES};
   step->model = q->model;
   step->settings = q->settings->train;
-  step->runs = ARENA_NEW(lasting, struct runs); /* parts run again and again */
+  step->runs = ARENA_NEW(lasting, struct runs); /* repeated parts */
   step->runs->arena = lasting;
   if (!measure(q, step, &s, lasting, scratch))
     return false;
@@ -99,7 +103,8 @@ static bool find_training(struct question *q, struct arena *lasting,
   m->extra_macs = step->extra_macs;
   for (size_t i = 0; i < step->ranges.count; i++)
     *VEC_PUSH(q->model->arena, &m->ranges) = step->ranges.at[i];
-  if (m->training.at.number) /* in the optimizer's step none of the net is */
+  if (m->training.at.number) /* else the peak is in the optimizer's step,
+                                outside the net */
     list_alive(q, &s);
   if (fit_room(&step->settings))
     fit_find(step, scratch, &m->fit);
@@ -107,7 +112,7 @@ static bool find_training(struct question *q, struct arena *lasting,
          parallel_find(step, scratch, q->model->arena, &m->parallel);
 }
 
-/* A net of many layers is not searched again: its tape need not be kept. */
+/* A net of many layers is not searched again, so its tape is freed. */
 static bool trace_training(struct question *q) {
   struct arena scratch;
   bool small = q->model->nodes.count <= QUICK_NODES;
@@ -119,7 +124,7 @@ static bool trace_training(struct question *q) {
   return fits;
 }
 
-/* What the settings' own batch takes: the first of all trials. */
+/* The first trial: the batch of the settings. */
 static struct fit_tried own_trial(const struct memory *memory) {
   const struct parallel *p = &memory->parallel;
   const struct train_settings *train = &memory->step->settings;
@@ -135,7 +140,7 @@ static struct fit_tried own_trial(const struct memory *memory) {
   return fit_held(train, own);
 }
 
-/* Whether a step of one sample, which the settings have, fits no device. */
+/* True if no device fits a step of one sample, which the settings have. */
 static bool none_fits(const struct train_settings *train,
                       const struct fit_tried *own, size_t count,
                       const int64_t *bytes) {
@@ -157,7 +162,7 @@ bool memory_largest_batches(const struct memory *memory, size_t count,
     return false;
   struct step step = *memory->step;
   step.alike = &memory->training;
-  /* A pipeline is cut anew for each batch that is tried. */
+  /* Each batch would need new pipeline cuts. */
   if (step.settings.pipeline > 1 && step.model->nodes.count > QUICK_NODES / 8)
     return false;
   struct fit_tried own = own_trial(memory);
@@ -176,15 +181,15 @@ bool memory_largest_batches(const struct memory *memory, size_t count,
 
 /* A step with settings of its own, for searches over them. */
 struct simulated {
-  struct training training; /* of one device that has all */
-  struct parallel parallel; /* without stages: there is only that one */
-  int64_t peak;             /* of the most loaded device */
-  int64_t extra_macs;       /* computed once more, a sample */
+  struct training training; /* without sharing among devices */
+  struct parallel parallel; /* no stages: there is one device */
+  int64_t peak;             /* most loaded device */
+  int64_t extra_macs;       /* recomputed, per sample */
 };
 
 /*
- * Runs it as memory_find would, without anything else that a report needs.
- * Everything is in `arena`. False if a sum passes 2^63 - 1.
+ * Runs the step as memory_find does, without the rest of a report. All memory
+ * is in `arena`. False if a sum passes 2^63 - 1.
  */
 static bool run_step(const struct model *model,
                      const struct train_settings *train, struct arena *arena,
@@ -231,7 +236,8 @@ struct reserved memory_reserved(const struct model *model,
   struct step step = {.model = model, .settings = settings->train};
   struct reserved found = {0};
   if (!reserved_is_known(&step) ||
-      memory_device(memory).peak > INT64_MAX / 8) /* sums of it are taken */
+      memory_device(memory).peak >
+          INT64_MAX / 8) /* so that sums cannot overflow */
     return found;
   arena_open_in(&scratch, model->arena);
   for (size_t i = 0; i < memory->ranges.count; i++)
@@ -289,7 +295,7 @@ static void too_large(const struct model *model, struct diags *diags) {
   diag_help(d, "a smaller batch, or smaller tensors");
 }
 
-/* The most parts of a stage that there are cuts for; at most 1: none. */
+/* The largest number of parts per stage that can be cut; at most 1: none. */
 static int64_t most_parts(const struct model *model,
                           const struct train_settings *train, size_t units) {
   struct train_settings other = *train;
@@ -306,7 +312,7 @@ static int64_t most_parts(const struct model *model,
   return parts;
 }
 
-/* The longest pipeline that there are cuts for. */
+/* The longest pipeline that can be cut. */
 static int64_t most_stages(const struct model *model,
                            const struct train_settings *train, size_t units) {
   struct train_settings other = *train;
@@ -347,7 +353,7 @@ static void say_stages(const struct model *model,
                "leave out `pipeline`: nowhere does one tensor alone lead on");
 }
 
-/* Where the net can be cut is known when it has been run. */
+/* Possible cuts are known only after the step has run. */
 static bool enough_stages(const struct model *model,
                           const struct settings *settings,
                           const struct parallel *p, struct diags *diags) {
@@ -389,16 +395,15 @@ static bool enough_parts(const struct model *model,
 bool memory_is_asked(const struct settings *settings) {
   struct settings usual;
   settings_open(&usual);
-  usual.train.own = settings->train.own; /* which none need be chosen of */
+  usual.train.own = settings->train.own; /* not a choice of settings */
   return settings->budget_given ||
          memcmp(&settings->train, &usual.train, sizeof usual.train) != 0 ||
          memcmp(&settings->infer, &usual.infer, sizeof usual.infer) != 0;
 }
 
 /*
- * Whatever a step keeps is made of values that a layer reads, writes, learns
- * or multiplies; that each is there 2^20 bytes often is far beyond all there
- * is.
+ * A step keeps only values that a layer reads, writes, learns or multiplies. A
+ * factor of 2^20 bytes for each is far above any real step.
  */
 bool memory_is_small(const struct model *model,
                      const struct settings *settings) {

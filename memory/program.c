@@ -1,4 +1,5 @@
-/* Program: what a prediction runs, in its order, and where it all lies. */
+/* Program: the operations of inference in order, with the offset of each
+ * operand. */
 #include "memory/program.h"
 
 #include "base/check.h"
@@ -14,7 +15,7 @@ static enum operand_type type_of(enum width width) {
                               : OPERAND_OWN;
 }
 
-/* Bytes of values of the weights. */
+/* Bytes of `values` weights. */
 static int64_t weight_bytes(struct program_writer *w, int64_t values) {
   int64_t bytes = 0;
   bool fits = element_bytes(w->p->b->settings->dtype, values, &bytes);
@@ -22,7 +23,7 @@ static int64_t weight_bytes(struct program_writer *w, int64_t values) {
   return bytes;
 }
 
-/* Where a parameter begins in the block. */
+/* Offset of a parameter in the block. */
 static int64_t param_first(struct program_writer *w, size_t param) {
   const struct weight_block *block = &w->block;
   if (block->narrow[param] >= 0)
@@ -36,7 +37,7 @@ static int64_t param_first(struct program_writer *w, size_t param) {
   return w->program->narrow + block->at[param] - block->wide[param];
 }
 
-/* Bytes of values that lie before another one. */
+/* Bytes of `values` values of an operand's type. */
 static int64_t bytes_before(struct program_writer *w,
                             const struct operand *operand, int64_t values) {
   int64_t bytes = 0;
@@ -48,7 +49,7 @@ static int64_t bytes_before(struct program_writer *w,
   return bytes;
 }
 
-/* Puts the batch in front, whose samples lie `stride` values apart. */
+/* Adds the axes, the batch first; its samples are `stride` values apart. */
 static void add_axes(struct program_writer *w, struct operand *operand,
                      const struct strides *lies, bool batch, int64_t stride) {
   operand->rank = 0;
@@ -62,7 +63,9 @@ static void add_axes(struct program_writer *w, struct operand *operand,
   }
 }
 
-/* Where a tensor lies; of one in a line buffer that is made less high. */
+/*
+ * Offset of a tensor in the arena. In a line buffer it has only the kept lines.
+ */
 static int64_t place_of(const struct program_writer *w, size_t tensor,
                         struct operand *operand) {
   const struct line_op *lines = line_buffers_of(w->p->b, tensor);
@@ -106,8 +109,8 @@ static enum operand_type narrow_type(const struct program_writer *w) {
   }
 }
 
-/* A matrix in float32 that products and convolutions of one group alone read,
- * of more than one panel. */
+/* True for a float32 matrix wider than one panel that only products and
+ * convolutions of one group read. */
 static bool may_be_panels(const struct program_writer *w, int64_t param,
                           const struct strides *lies) {
   const struct model *model = w->p->b->model;
@@ -119,7 +122,9 @@ static bool may_be_panels(const struct program_writer *w, int64_t param,
          lies->dim[lies->rank - 1] > NETRT_PANEL;
 }
 
-/* A parameter is the same for all samples; -1: a bias that folding makes. */
+/*
+ * Adds a parameter, which has no batch axis; -1: a bias that folding creates.
+ */
 static void add_weight(struct program_writer *w, int64_t param, int64_t first,
                        const struct strides *lies) {
   struct operand operand = {
@@ -133,8 +138,7 @@ static void add_weight(struct program_writer *w, int64_t param, int64_t first,
   add_operand(w, &operand);
 }
 
-/* Weights of fewer bits have kernels of their own; of 8 bits these read
- * scales, too. */
+/* Narrow weights have kernels of their own; for int8 these read scales, too. */
 static void use_narrow(struct program_writer *w, size_t param,
                        const struct strides *lies, struct program_op *step) {
   step->opcode = step->was == DOES_CONV ? DOES_NCONV : DOES_NLINEAR;
@@ -165,7 +169,7 @@ static void add_outputs(struct program_writer *w, size_t index,
   step->outs = op->facts->out_count;
 }
 
-/* What it reads of the arena, and its parameters. */
+/* Adds the inputs in the arena and the parameters. */
 static void add_inputs(struct program_writer *w, size_t index,
                        struct program_op *step) {
   const struct tape *tape = &w->p->b->trace.tape;
@@ -186,7 +190,7 @@ static void add_inputs(struct program_writer *w, size_t index,
   step->ins += op->facts->in_count + lowered->weight_count;
 }
 
-/* Folding gives a bias to what has none. */
+/* Adds the bias that folding creates for a layer without one. */
 static void add_folded(struct program_writer *w, size_t index,
                        struct program_op *step) {
   const struct tasks *b = w->p->b;
@@ -206,7 +210,7 @@ static void add_folded(struct program_writer *w, size_t index,
   step->ins++;
 }
 
-/* What it begins with comes last. */
+/* Adds the addend that a sum starts from, as the last input. */
 static void add_joined(struct program_writer *w, size_t index,
                        struct program_op *step) {
   const struct tape *tape = &w->p->b->trace.tape;
@@ -221,7 +225,7 @@ static void add_joined(struct program_writer *w, size_t index,
   step->ins++;
 }
 
-/* Values side by side that are no tensor of the net. */
+/* Adds contiguous values that are no tensor of the net. */
 static void add_run(struct program_writer *w, bool weights,
                     enum operand_type type, int64_t first, int64_t count) {
   struct operand operand = {.weights = weights,
@@ -243,7 +247,7 @@ static void add_work(struct program_writer *w, size_t number,
     return;
   const struct extent *work =
       &b->trace.tape.ops.at[b->origins[number].op].facts->work;
-  int64_t count = work->count; /* its bytes have been counted */
+  int64_t count = work->count; /* cannot overflow: its bytes were counted */
   if (!work->fixed)
     count *= b->settings->batch;
   add_run(w, false, OPERAND_OWN, w->p->inference->arena.at[buffer - 1].offset,
@@ -251,9 +255,9 @@ static void add_work(struct program_writer *w, size_t number,
   step->works = 1;
 }
 
-/* Eight bits */
+/* int8 */
 
-/* `count` values of 32 or 8 bits in the block, after those before. */
+/* Adds `count` values of 32 or 8 bits to the block, after the previous ones. */
 static int64_t add_numbers(struct program_writer *w, enum operand_type type,
                            int64_t count) {
   int64_t *at = type == OPERAND_OWN ? &w->tables : &w->words, first = *at;
@@ -262,7 +266,9 @@ static int64_t add_numbers(struct program_writer *w, enum operand_type type,
   return first;
 }
 
-/* The weights of each output lie side by side, but where it has one input. */
+/*
+ * Makes the weights of each output contiguous, unless an output has one input.
+ */
 static void put_outputs_first(struct operand *weight) {
   int last = weight->rank - 1;
   int64_t step = 1;
@@ -273,7 +279,9 @@ static void put_outputs_first(struct operand *weight) {
   weight->stride[last] = step;
 }
 
-/* What the operation reads besides; its bias, if it has one, comes last. */
+/*
+ * Adds scales, words and table of an operation; its bias, if any, comes last.
+ */
 static void use_eight_bits(struct program_writer *w, size_t index,
                            struct program_op *step) {
   const struct tasks *b = w->p->b;
@@ -308,21 +316,24 @@ static void use_eight_bits(struct program_writer *w, size_t index,
     add_operand(w, &bias);
 }
 
-/* Room for what operation `index` reads, after those before it. */
+/*
+ * Reserves the numbers that operation `index` reads, after the previous ones.
+ */
 static void lay_numbers(struct program_writer *w, size_t index) {
   struct q8_form form = q8_form_of(w->p->b, index);
   w->words_of[index] = w->words;
   w->tables_of[index] = w->tables;
-  w->words += 4 * (form.scales + form.words); /* of which tasks have the sum */
+  w->words += 4 * (form.scales +
+                   form.words); /* cannot overflow: tasks_find summed it */
   w->tables += form.table;
 }
 
-/* Biases, scales and words, weights, tables: in the tape's order, whatever the
- * settings of the plan. */
+/* Places biases, scales and words, weights, and tables in the tape's order,
+ * which does not depend on the plan's settings. */
 static void lay_eight_bits(struct program_writer *w) {
   const struct tasks *b = w->p->b;
   size_t ops = b->trace.tape.ops.count + 1;
-  size_t first = b->lines ? 1 : 0; /* that is several operations */
+  size_t first = b->lines ? 1 : 0; /* task 0 is several operations */
   w->program->q8 = true;
   w->program->ports = 4 * w->block.biases;
   w->words = w->program->ports + 4 * Q8_PORT_WORDS *
@@ -332,7 +343,7 @@ static void lay_eight_bits(struct program_writer *w) {
   w->tables_of = arena_alloc(b->arena, ops, sizeof *w->tables_of);
   bool *runs = arena_alloc(b->arena, ops, sizeof *runs);
   for (size_t i = 0; b->lines && i < b->lines->count; i++)
-    if (b->lines->ops[i].origin.op != NO_TAPE_OP) /* frames of a stream */
+    if (b->lines->ops[i].origin.op != NO_TAPE_OP) /* else frames of a stream */
       runs[b->lines->ops[i].origin.op] = true;
   for (size_t i = first; i < b->graph.tasks.count; i++)
     runs[b->origins[i].op] = true;
@@ -346,7 +357,7 @@ static void lay_eight_bits(struct program_writer *w) {
   w->program->weight_bytes = begin + w->tables;
 }
 
-/* Operation `index`, which is task `number`; SIZE_MAX: a part of one. */
+/* Adds operation `index` of task `number`; SIZE_MAX: one part of a task. */
 static void add_step(struct program_writer *w, size_t index, size_t number) {
   const struct tasks *b = w->p->b;
   const struct tape_op *op = &b->trace.tape.ops.at[index];
@@ -384,7 +395,8 @@ static void add_step(struct program_writer *w, size_t index, size_t number) {
 
 /* Line buffers */
 
-/* Of a stream when it makes its lines, else how many. */
+/* For a stream, adds when an operation makes its lines; else, how many it
+ * makes. */
 static void add_line_numbers(struct program_writer *w,
                              const struct line_op *op) {
   const struct tape *tape = &w->p->b->trace.tape;
@@ -405,7 +417,7 @@ static void add_line_numbers(struct program_writer *w,
   }
 }
 
-/* A line of the input that comes: the input of a stream. */
+/* The input of a stream: the next line of the net's input. */
 static struct operand frame_of(struct program_writer *w) {
   const struct tasks *b = w->p->b;
   size_t value = b->trace.value_of[b->model->sources.at[0]];
@@ -418,7 +430,7 @@ static struct operand frame_of(struct program_writer *w) {
   return operand;
 }
 
-/* An operation of the runtime's own, which reads `ins` operands. */
+/* An operation of the runtime itself. */
 static struct program_op own_op(const struct program_writer *w, int64_t node,
                                 const char *name, enum opcode opcode) {
   return (struct program_op){.node = node,
@@ -434,7 +446,7 @@ static struct program_op own_op(const struct program_writer *w, int64_t node,
                              .first_number = w->program->numbers.count};
 }
 
-/* A tensor that is there as a whole. */
+/* Adds a tensor that is complete. */
 static void add_whole(struct program_writer *w, size_t tensor) {
   const struct tape *tape = &w->p->b->trace.tape;
   for (size_t i = 0; i < tape->values.count; i++)
@@ -446,7 +458,7 @@ static void add_whole(struct program_writer *w, size_t tensor) {
     }
 }
 
-/* What comes is kept with the lines before it. */
+/* Adds the copy of the new row behind the rows before it. */
 static void add_frame(struct program_writer *w) {
   const struct tasks *b = w->p->b;
   struct operand frame = frame_of(w);
@@ -458,13 +470,13 @@ static void add_frame(struct program_writer *w) {
   *VEC_PUSH(w->arena, &w->program->ops) = step;
 }
 
-/* What the task reads of the arena, and where it keeps lines. */
+/* Adds the task's inputs in the arena and its workspace for lines. */
 static void add_line_reads(struct program_writer *w, struct program_op *step) {
   const struct tasks *b = w->p->b;
   const struct plan_task *task = &b->graph.tasks.at[0];
   bool stream = b->lines->window > 0;
   struct operand frame = {0};
-  step->ins = stream ? 1 : task->read_count; /* and the lines */
+  step->ins = stream ? 1 : task->read_count; /* besides the lines */
   step->works = 1;
   step->stays = stream;
   if (stream)
@@ -479,7 +491,7 @@ static void add_line_reads(struct program_writer *w, struct program_op *step) {
           b->lines->bytes / (element_bits(b->settings->dtype) / 8));
 }
 
-/* The task that is the first operations, which follow it. */
+/* Adds the task that runs the operations after it line by line. */
 static void add_lines(struct program_writer *w) {
   const struct tasks *b = w->p->b;
   const struct line_buffers *lines = b->lines;

@@ -1,4 +1,5 @@
-/* Program: what a prediction runs, in its order, and where it all lies. */
+/* Program: the operations of inference in order, with the offset of each
+ * operand. */
 #ifndef NETC_MEMORY_PROGRAM_H
 #define NETC_MEMORY_PROGRAM_H
 
@@ -7,72 +8,72 @@
 #include "sema/model/model.h"
 #include "sema/model/settings.h"
 
-/* The batch is one more axis. */
+/* The batch is an additional axis. */
 enum { OPERAND_RANK = STRIDES_RANK + 1 };
 
-/* Of a value. */
+/* Type of an operand's values. */
 enum operand_type {
-  OPERAND_OWN, /* as the settings say */
+  OPERAND_OWN, /* as in the settings */
   OPERAND_I32,
   OPERAND_I64,
-  OPERAND_REAL, /* float32, whatever the settings say */
-  /* Of weights alone: */
+  OPERAND_REAL, /* always float32 */
+  /* only for weights: */
   OPERAND_I8,
   OPERAND_F16,
   OPERAND_BF16,
 };
 
 /*
- * Sizes and strides in values, the batch first but for parameters that are
- * the same for all samples.
+ * Sizes and strides in values. The batch is first, except for parameters, which
+ * are the same for all samples.
  */
 struct operand {
-  bool weights; /* it is in the block of weights, not in the arena */
-  bool lines;   /* of a map its last lines alone, which go on */
-  bool panels;  /* weights that may lie in panels: runtime/netrt.h */
+  bool weights; /* in the block of weights, not in the arena */
+  bool lines;   /* only the last lines of a map, as a ring */
+  bool panels;  /* weights that may be stored in panels: runtime/netrt.h */
   enum operand_type type;
-  int64_t node;  /* whose output it is; NO_NODE: none's */
-  int64_t param; /* of the model, that it is; -1: none */
-  int64_t first; /* where the first value lies, in bytes */
+  int64_t node;  /* node with this output; NO_NODE: none */
+  int64_t param; /* model parameter; -1: none */
+  int64_t first; /* offset of the first value in bytes */
   int rank;
   int64_t dim[OPERAND_RANK], stride[OPERAND_RANK];
 };
 
-/* Its operands are what it makes, what it reads, and its workspace. */
+/* Operands are in the order outputs, inputs, workspace. */
 struct program_op {
   int64_t node;
-  const char *name;        /* inside its layer: "scores" */
-  enum opcode opcode, was; /* in 8 bits: what it is in float32 */
+  const char *name;        /* name inside its layer, as "scores" */
+  enum opcode opcode, was; /* was: for int8, the opcode in float32 */
   size_t first_operand, first_number;
   int outs, ins, works, numbers;
-  bool stays; /* its workspace, for the next run */
+  bool stays; /* the workspace is kept for the next run */
   double real[LOWERING_REALS];
   bool in_place;
-  int64_t folded;     /* the node that is part of its weights; NO_NODE: none */
-  int64_t clamp;      /* the node that limits its values: q8.h; NO_NODE: none */
-  enum opcode limits; /* what that does */
-  int64_t scales, words, table; /* of 8 bits: bytes in the block; -1: none */
+  int64_t folded;     /* node folded into its weights; NO_NODE: none */
+  int64_t clamp;      /* node that clamps its values (q8.h); NO_NODE: none */
+  enum opcode limits; /* opcode of that clamp */
+  int64_t scales, words, table; /* int8: offsets in the block; -1: none */
 };
 
 struct program {
-  struct inference plan; /* what a plan of the arena fills in of it */
+  struct inference plan; /* the plan of the arena */
   VEC(struct program_op) ops;
   VEC(struct operand) operands;
   VEC(int64_t) numbers;
   VEC(struct operand) inputs, outputs;
-  /* Operation `lines_at` runs so many after it, line by line. */
+  /* Operation `lines_at` runs the `lines` operations after it, line by line. */
   size_t lines_at, lines;
   int64_t weight_bytes;
-  /* Of 8 bits: the block has biases, words, then what has 8 bits. */
+  /* int8: the block has biases, words, then int8 values. */
   bool q8;
-  bool bytes;     /* the block is not of float32 alone */
-  int64_t ports;  /* scale and zero of inputs, then of outputs, in bytes */
-  int64_t narrow; /* where weights begin; those of fewer bits, in float32 */
+  bool bytes;     /* the block is not all float32 */
+  int64_t ports;  /* offset of scale and zero of the inputs, then the outputs */
+  int64_t narrow; /* offset of int8 weights; without q8, of narrow weights */
 };
 
 /*
- * The plan that inference_find() made, operation by operation; all of it in
- * the model's arena. False if a sum passes 2^63 - 1.
+ * Writes the plan of inference_find() as operations, all in the model's arena.
+ * False if a sum passes 2^63 - 1.
  */
 bool program_find(const struct model *model, const struct settings *settings,
                   struct program *program);

@@ -1,4 +1,4 @@
-/* Inside the plan of a prediction: how it becomes a program. */
+/* Program writer: turns the inference plan into a program. */
 #ifndef NETC_MEMORY_PROGRAM_WRITER_H
 #define NETC_MEMORY_PROGRAM_WRITER_H
 
@@ -10,13 +10,13 @@ struct program_writer {
   struct program *program;
   struct arena *arena; /* of the program */
   struct weight_block block;
-  /* Of 8 bits: where the next ones lie; by operation of the tape, where its
-   * first ones do, which does not depend on the order of tasks. */
+  /* int8: offsets of the next words and tables, and of the first ones by tape
+   * operation. The latter do not depend on the order of tasks. */
   int64_t words, tables, *words_of, *tables_of;
   bool overflow;
 };
 
-/* All that is planned, operation by operation; false if a sum overflows. */
+/* Writes all planned operations; false if a sum overflows. */
 bool program_write(struct placing *placing, struct program *program);
 
 #endif

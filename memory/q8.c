@@ -1,4 +1,4 @@
-/* Eight bits: forms of operations, and what becomes part of others. */
+/* int8: the operations' int8 forms, and clamps that merge into others. */
 #include "memory/q8.h"
 
 bool q8_is_on(const struct infer_settings *settings) {
@@ -9,7 +9,7 @@ static enum opcode opcode_at(const struct tasks *b, size_t index) {
   return tape_lowered(&b->trace.tape, index)->opcode;
 }
 
-/* A function of one value: 256 values are all that it has in eight bits. */
+/* True for a function of one value, which has only 256 results in int8. */
 static bool is_unary(enum opcode opcode) {
   static const bool unary[] = {
 #define OP(code, ...) [DOES_##code] = false,
@@ -20,7 +20,7 @@ static bool is_unary(enum opcode opcode) {
   return unary[opcode];
 }
 
-/* Sizes of what it makes; of its first output. */
+/* Strides of the first output. */
 static struct strides made_by(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_lowered *lowered = tape_lowered(tape, index);
@@ -30,7 +30,8 @@ static struct strides made_by(const struct tasks *b, size_t index) {
   return tape_strides_at(tape, tape->strides.at[at]);
 }
 
-/* Its inputs and outputs are values of the net, not indices or counts. */
+/* True if inputs and the only output are values of the net, not indices or
+ * counts. */
 static bool is_of_values(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -40,7 +41,8 @@ static bool is_of_values(const struct tasks *b, size_t index) {
   return values && tape_extent(tape, op->first_out)->width == WIDTH_NET;
 }
 
-/* Weights as their layer has them: each output's become a row. */
+/* True if the weights are stored as the layer has them, so that those of each
+ * output can become a row. */
 static bool has_own_weights(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -103,7 +105,7 @@ int64_t q8_bytes(const struct q8_form *form) {
   return 4 * (form->scales + form->words) + form->table;
 }
 
-/* Those whose sum is rounded and limited at the end. */
+/* True if the operation rounds and clamps a sum at the end. */
 static bool has_limits(enum opcode opcode) {
   return opcode == DOES_CONV || opcode == DOES_DECONV ||
          opcode == DOES_LINEAR || opcode == DOES_ADD || opcode == DOES_SUB ||
@@ -124,7 +126,7 @@ bool q8_clamps(const struct tasks *b, size_t index) {
   if (before->first_out != in || b->reads[in] != 1 || !is_of_values(b, index))
     return false;
   if (maker > 0 && tasks_folded(b, maker - 1) == maker)
-    maker--; /* a norm between that is gone */
+    maker--; /* skips a folded norm */
   return has_limits(opcode_at(b, maker)) &&
          q8_form_of(b, maker).opcode != DOES_UNKNOWN;
 }

@@ -1,4 +1,4 @@
-/* Tasks: what a prediction has to run, before it is planned. */
+/* Tasks: the operations that inference has to run, before they are planned. */
 #include "layers/tape/lowering.h"
 #include "memory/q8.h"
 
@@ -32,7 +32,7 @@ static void find_tied(struct tasks *b) {
       b->tied[model->params.at[i].same] = true;
 }
 
-/* Weights of several layers are not those of one norm. */
+/* True if several layers share a weight; a norm of one cannot fold into it. */
 static bool has_tied(const struct tasks *b, int64_t index) {
   const struct node *node = &b->model->nodes.at[index];
   for (int i = 0; i < node->param_count; i++)
@@ -41,7 +41,7 @@ static bool has_tied(const struct tasks *b, int64_t index) {
   return false;
 }
 
-/* A factor and a term for each output can become part of its weights. */
+/* True if a factor and a term per output can be folded into the weights. */
 static bool multiplies(const struct tasks *b, size_t index) {
   enum opcode opcode = tape_lowered(&b->trace.tape, index)->opcode;
   return opcode == DOES_CONV || opcode == DOES_DECONV ||
@@ -49,8 +49,8 @@ static bool multiplies(const struct tasks *b, size_t index) {
 }
 
 /*
- * bn after a layer with weights becomes part of them. Its output is then
- * the storage of its input.
+ * True if a batch norm folds into the weights of the layer before it. Its
+ * output then shares the storage of its input.
  */
 static bool folds(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
@@ -71,14 +71,14 @@ size_t tasks_folded(const struct tasks *b, size_t index) {
                                                                     : SIZE_MAX;
 }
 
-/* Sizes and places of values that an operation reads or makes. */
+/* Strides of a value that an operation reads or makes. */
 static struct strides lies_at(const struct tasks *b, size_t index, int place) {
   const struct tape *tape = &b->trace.tape;
   size_t at = tape_lowered(tape, index)->first_strides + (size_t)place;
   return tape_strides_at(tape, tape->strides.at[at]);
 }
 
-/* Whether a value is all of its tensor, as it lies. */
+/* True if a value is all of its tensor, contiguous from offset 0. */
 static bool is_whole(const struct tasks *b, size_t value,
                      const struct strides *lies) {
   const struct tape *tape = &b->trace.tape;
@@ -136,7 +136,7 @@ static void count_reads(struct tasks *b) {
     b->reads[b->trace.value_of[b->model->outputs.at[i].node]]++;
 }
 
-/* Values that folding saves: bn has four vectors, a bias is only one. */
+/* Values that folding saves: a batch norm has four vectors, a bias has one. */
 static int64_t folded_values(const struct tasks *b, size_t index) {
   const struct tape_op *op = &b->trace.tape.ops.at[index];
   const struct model *model = b->model;
@@ -146,7 +146,7 @@ static int64_t folded_values(const struct tasks *b, size_t index) {
     const struct model_param *param =
         &model->params.at[node->first_param + (size_t)i];
     if (!param->shared)
-      values += param->count; /* at most the total */
+      values += param->count; /* cannot overflow: at most the total */
   }
   if (!tasks_has_bias(b, index - 1))
     values -= shape_channels(node->out);
@@ -164,8 +164,8 @@ static void note_fold(struct tasks *b, size_t index) {
                     .bias = params[tasks_has_bias(b, index - 1) ? 1 : 0]};
 }
 
-/* The storages that share memory: views, and copies that a batch of 1 spares.
- */
+/* Finds storages that share memory: views, and copies that a batch of 1 makes
+ * unnecessary. */
 static void find_roots(struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
   for (size_t i = 0; i < tape->storages.count; i++) {
@@ -183,7 +183,7 @@ static void find_roots(struct tasks *b) {
     }
 }
 
-/* An operation is part of the one that makes this input of it. */
+/* Merges an operation into the one that makes its input `input`. */
 static void join_maker(struct tasks *b, size_t index, int input) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -193,14 +193,14 @@ static void join_maker(struct tasks *b, size_t index, int input) {
       (struct merged){op->node, tape->storages.at[root].node};
 }
 
-/* What only limits values of 8 bits. */
+/* Merges clamps of int8 values into the operation before them. */
 static void find_clamps(struct tasks *b) {
   for (size_t i = 0; i < b->trace.tape.ops.count; i++)
     if (q8_clamps(b, i))
       join_maker(b, i, 0);
 }
 
-/* Sums, which their maker begins with. */
+/* Merges sums into an operation that starts from the other addend. */
 static void find_joins(struct tasks *b) {
   int input;
   for (size_t i = 0; i < b->trace.tape.ops.count; i++) {
@@ -210,7 +210,7 @@ static void find_joins(struct tasks *b) {
   }
 }
 
-/* Inputs of the net are there before the first task. */
+/* Inputs of the net exist before the first task. */
 static void add_inputs(struct tasks *b) {
   for (size_t i = 0; i < b->model->predicted_sources; i++) {
     size_t value = b->trace.value_of[b->model->sources.at[i]];
@@ -219,7 +219,9 @@ static void add_inputs(struct tasks *b) {
   }
 }
 
-/* Whether an operation reads all of a tensor as it writes its result. */
+/*
+ * True if an operation reads all of a tensor in the order in which it writes.
+ */
 static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -235,7 +237,9 @@ static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   return true;
 }
 
-/* The node whose output a value is; inner results have names of their own. */
+/*
+ * The node with this output; results inside a layer have a name of their own.
+ */
 static struct task_origin origin_of(const struct tasks *b, size_t index) {
   const struct tape_op *op = &b->trace.tape.ops.at[index];
   bool last = index + 1 == b->trace.op_end[op->node];
@@ -246,7 +250,7 @@ static struct task_origin origin_of(const struct tasks *b, size_t index) {
 static void add_read(struct tasks *b, size_t tensor, bool spared,
                      struct plan_task *task) {
   if (!tensor || b->stamp[tensor] == b->graph.tasks.count)
-    return; /* a parameter, or read already */
+    return; /* a parameter, or counted already */
   b->stamp[tensor] = tape_place(&b->trace.tape, b->graph.tasks.count);
   *VEC_PUSH(b->graph.arena, &b->graph.reads) = (uint32_t)tensor - 1;
   b->graph.tensors.at[tensor - 1].readers++;
@@ -255,7 +259,8 @@ static void add_read(struct tasks *b, size_t tensor, bool spared,
   task->read_count++;
 }
 
-/* What it begins with may be written over, but what it multiplies may not. */
+/* The addend it starts from may be overwritten; the inputs that it multiplies
+ * may not. */
 static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -280,7 +285,8 @@ bool tasks_may_overlap(const struct infer_settings *settings) {
                            : element_is_integer(settings->dtype);
 }
 
-/* Bytes of rows; in parts of bytes they may begin anywhere. */
+/* Bytes of a row. False for types below a byte, whose rows may begin inside
+ * one. */
 static bool row_bytes(struct tasks *b, const struct strides *lies,
                       int64_t *bytes) {
   return element_bits(b->settings->dtype) >= 8 &&
@@ -289,10 +295,11 @@ static bool row_bytes(struct tasks *b, const struct strides *lies,
 }
 
 /*
- * How far apart what a window reads and makes must begin. Row i is written
- * before any row below those that it reads is gone: from the first row on it
- * ends at or before the first that it and later ones read; from the last row
- * on it begins at or after the end of what it and earlier ones read.
+ * Finds the distances at which a window's input and output may overlap. Row i
+ * is written before any row below those it reads is overwritten. If written
+ * from the first row on, it ends at or before the first row that it or a later
+ * one reads. If written from the last row on, it begins at or after the end of
+ * the rows that it or an earlier one reads.
  */
 static void find_overlap(struct tasks *b, size_t index,
                          struct plan_task *task) {
@@ -314,7 +321,7 @@ static void find_overlap(struct tasks *b, size_t index,
     return;
   int64_t last = b->settings->batch - 1;
   int64_t apart = last * (out.dim[0] * made - in.dim[0] * read);
-  /* Both are linear in i between rows where a window meets an edge. */
+  /* Both are linear in i between the rows where a window meets an edge. */
   const int64_t edges[] = {0, in.dim[0], -slide->extent,
                            in.dim[0] - slide->extent,
                            out.dim[0] * slide->stride};
@@ -339,7 +346,7 @@ static void add_q8(struct tasks *b, size_t index) {
     b->overflow = true;
 }
 
-/* Views do nothing at a prediction. */
+/* Views are no tasks of inference. */
 static void add_task(struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -368,9 +375,9 @@ static void add_task(struct tasks *b, size_t index) {
   b->graph.tasks.at[number] = made;
 }
 
-/* Turns that are not on the tape */
+/* Iterations that are not on the tape */
 
-/* How long the arrays of the graph are. */
+/* Lengths of the graph's arrays. */
 struct task_marks {
   size_t tasks, tensors, reads, makes;
   int64_t q8_bytes;
@@ -388,7 +395,7 @@ static bool same_task(const struct plan_task *a, const struct plan_task *b) {
          a->below == b->below && a->above == b->above && a->spared == b->spared;
 }
 
-/* Whether places of one turn are those of the turn before, `by` further on. */
+/* True if the indices of an iteration are those of the one before plus `by`. */
 static bool moved(const uint32_t *at, size_t from, size_t to, size_t by) {
   for (size_t i = from; i < to; i++)
     if (at[i] + by != at[i + (to - from)])
@@ -396,7 +403,7 @@ static bool moved(const uint32_t *at, size_t from, size_t to, size_t by) {
   return true;
 }
 
-/* Whether the last two turns gave the same tasks, and folded nothing. */
+/* True if the last two iterations gave the same tasks and folded nothing. */
 static bool are_alike(const struct tasks *b, const struct step_leap *leap,
                       const struct task_marks *at) {
   const struct task_graph *g = &b->graph;
@@ -419,7 +426,7 @@ static bool are_alike(const struct tasks *b, const struct step_leap *leap,
          moved(g->makes.at, x->makes, y->makes, tensors);
 }
 
-/* The tasks of those left out: each as the one a turn before. */
+/* Adds the tasks of the omitted iterations as copies of the last one. */
 static void repeat_tasks(struct tasks *b, const struct step_leap *leap,
                          const struct task_marks *from) {
   struct task_graph *g = &b->graph;
@@ -452,11 +459,11 @@ static void repeat_tasks(struct tasks *b, const struct step_leap *leap,
     *VEC_PUSH(g->arena, &g->makes) = made;
   }
   for (size_t i = leap->storage - leap->storages; i < leap->storage; i++)
-    if (b->tensor[i]) /* what is after reads the last turn's */
+    if (b->tensor[i]) /* later tasks read the last iteration */
       b->tensor[i] += (uint32_t)(turns * tensors);
 }
 
-/* Before operation `index`, where `*leap` is the next one. */
+/* Runs before operation `index`; `*leap` is the next leap. */
 static void pass(struct tasks *b, size_t index, size_t *leap,
                  struct task_marks *at) {
   if (*leap == b->trace.leaps.count)
@@ -476,7 +483,7 @@ static void pass(struct tasks *b, size_t index, size_t *leap,
 }
 
 static void add_tasks(struct tasks *b) {
-  struct task_marks at[2] = {0}; /* before the last two turns */
+  struct task_marks at[2] = {0}; /* before the last two iterations */
   size_t leap = 0;
   for (size_t i = 0; i < b->trace.tape.ops.count && !b->uneven; i++) {
     pass(b, i, &leap, at);
@@ -484,7 +491,7 @@ static void add_tasks(struct tasks *b) {
   }
 }
 
-/* With those that are not on the tape. */
+/* Includes those that are not on the tape. */
 static struct task_marks count_all(const struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
   struct task_marks all = {tape->ops.count, tape->storages.count + 1,

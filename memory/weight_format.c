@@ -1,4 +1,4 @@
-/* Weight formats: the bytes of each tensor, by what it is to the net. */
+/* Weight formats: the bytes of each tensor, by its role in the net. */
 #include "memory/weight_format.h"
 
 #include <string.h>
@@ -12,15 +12,15 @@ struct finder {
   struct params params; /* of a node, as its layer lists them */
   const struct layer_kind **fronts;
   size_t front_count;
-  int64_t words, width; /* of the first table */
-  size_t table;         /* its parameter */
+  int64_t words, width; /* of the first embedding */
+  size_t table;         /* index of its parameter */
 };
 
 static bool begins(const char *name, const char *with) {
   return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* By the names that PyTorch's modules give them. */
+/* By the parameter names of PyTorch's modules. */
 static enum weight_role role_in_attention(const char *name) {
   if (begins(name, "k_proj"))
     return ROLE_KEY;
@@ -51,7 +51,7 @@ static enum weight_role role_of(const struct finder *f, const struct node *node,
     return ROLE_TABLE;
   if (node->kind->cache)
     return param->name ? role_in_attention(param->name) : ROLE_OTHER;
-  if (!node->kind->macs) /* added to what is there, not multiplied with it */
+  if (!node->kind->macs) /* it is added, not multiplied */
     return ROLE_OTHER;
   if (is_front(f, node->kind))
     return ROLE_ROUTER;
@@ -67,7 +67,7 @@ static void note_table(struct finder *f, size_t index,
   f->words = param->dim[0];
   f->width = param->dim[1];
   f->table = index;
-  f->roles->tied = true; /* until there is a head of its own */
+  f->roles->tied = true; /* until there is a separate head */
 }
 
 static void find_param(struct finder *f, const struct node *node, size_t index,
@@ -129,7 +129,7 @@ void weight_roles_find(const struct model *model, struct arena *arena,
       find_node(&f, (int64_t)i, in);
 }
 
-/* What files of llama.cpp have */
+/* Mixes of llama.cpp's files */
 
 static bool is_some(enum some where, int64_t i, int64_t count) {
   bool ends = i < count / 8 || i >= 7 * count / 8;
@@ -150,7 +150,7 @@ static enum blocks choose(const struct some_blocks *some, int64_t i,
   return is_some(some->where, i, count) ? some->first : some->others;
 }
 
-/* 70 B: 80 layers with groups of queries. */
+/* A net of 80 layers with grouped queries is a 70B model. */
 static enum blocks blocks_of_values(const struct weights_mix *mix,
                                     const struct weight_roles *roles,
                                     int64_t block) {
@@ -167,7 +167,7 @@ static enum blocks blocks_of_values(const struct weights_mix *mix,
   return roles->blocks == 80 && shared > 1 && raised ? BLOCKS_Q5_K : found;
 }
 
-/* Values of a row, which blocks must divide. */
+/* Values of a row; the block size must divide them. */
 static int64_t row_of(const struct weight_tensor *tensor) {
   return tensor->role == ROLE_TABLE ? tensor->out : tensor->in;
 }
@@ -184,7 +184,7 @@ static enum blocks blocks_of_keys(const struct weights_mix *mix,
   return mix->key;
 }
 
-/* BLOCKS_NONE: as most. */
+/* The type where it differs from most tensors; BLOCKS_NONE: it does not. */
 static enum blocks blocks_besides(const struct weights_mix *mix,
                                   const struct weight_roles *roles,
                                   const struct weight_tensor *tensor) {
@@ -214,7 +214,7 @@ static enum blocks blocks_for(const struct weights_mix *mix,
   return besides ? besides : mix->most;
 }
 
-/* tensor_type_fallback: blocks do not go beyond a row. */
+/* llama.cpp's tensor_type_fallback: a block must not span rows. */
 static enum blocks that_divide(enum blocks blocks, int64_t row) {
   enum blocks small = blocks;
   if (blocks == BLOCKS_F32 || row % blocks_values(blocks) == 0)
@@ -242,7 +242,7 @@ static bool in_a_linear(enum weight_role role) {
   return role >= ROLE_LATENT;
 }
 
-/* Bits of scales of tiles, whose last ones may be smaller. */
+/* Bits of the scales of tiles; the last tiles may be smaller. */
 static bool bits_of_tiles(const struct weights_type *type,
                           const struct weight_tensor *tensor, int64_t *bits) {
   *bits = 0;

@@ -5,53 +5,53 @@
 #include "sema/model/model.h"
 #include "sema/model/settings.h"
 
-/* What a parameter is to a language model, as files of weights see it. */
+/* A parameter's role in a language model, as weight files distinguish it. */
 enum weight_role {
-  ROLE_OTHER,  /* one axis, kernels, tables that are added */
-  ROLE_TABLE,  /* a row for each word */
-  ROLE_HEAD,   /* a score for each word */
-  ROLE_ROUTER, /* a score for each expert */
-  ROLE_LATENT, /* of attention, to a vector that all heads read */
-  ROLE_QUERY,  /* of attention */
+  ROLE_OTHER,  /* vectors, kernels, tables that are added */
+  ROLE_TABLE,  /* one row per token of the vocabulary */
+  ROLE_HEAD,   /* one score per token of the vocabulary */
+  ROLE_ROUTER, /* one score per expert */
+  ROLE_LATENT, /* attention: projection to a latent vector for all heads */
+  ROLE_QUERY,  /* attention: projection to queries */
   ROLE_KEY,
   ROLE_VALUE,
   ROLE_JOINT,    /* queries, keys and values in one */
-  ROLE_ATTENDED, /* of attention's output */
+  ROLE_ATTENDED, /* attention: output projection */
   ROLE_LINEAR,
-  ROLE_BACK, /* a linear layer that leads to the table's width */
+  ROLE_BACK, /* linear layer back to the embedding's width */
 };
 
-/* A parameter as a file has it. */
+/* A parameter as stored in a file. */
 struct weight_tensor {
   enum weight_role role;
   int64_t in, out; /* of a matrix */
-  int64_t block;   /* attention layers before it, its own among them, less 1 */
+  int64_t block;   /* index of the attention layer it belongs to or follows */
 };
 
 struct weight_roles {
   struct weight_tensor *at; /* by parameter of the model */
-  int64_t blocks;           /* attention layers */
-  int64_t queries, keys;    /* outputs of the first one's, 0 if packed */
-  bool tied;                /* the table is the head, too */
-  int64_t experts;          /* the most that a layer has; 1: none */
+  int64_t blocks;           /* number of attention layers */
+  int64_t queries, keys;    /* outputs in the first one; 0: packed */
+  bool tied;                /* the embedding is also the head */
+  int64_t experts;          /* maximum of a layer; 1: none */
 };
 
-/* All of it is in `arena`. */
+/* Allocates everything in `arena`. */
 void weight_roles_find(const struct model *model, struct arena *arena,
                        struct weight_roles *roles);
 
-/* A parameter has the type of all other values. */
+/* A parameter of the same type as all other values. */
 enum { WEIGHT_PLAIN = -1 };
 
 /*
  * Bytes of parameter `index`, or WEIGHT_PLAIN; false if they pass 2^63 - 1.
  *
- * The types in a file are those that llama.cpp chooses (src/llama-quant.cpp,
- * commit 007dbbf, llama_tensor_get_type_impl), with an importance matrix below
- * IQ3_S, where types need one, and with queries, keys and values in one matrix
- * as in the files that there are, made before that commit;
- * with its fallbacks for rows that blocks do not divide; norms, biases, routers
- * and tables that are added have 32 bits.
+ * The types are those that llama.cpp chooses (src/llama-quant.cpp, commit
+ * 007dbbf, llama_tensor_get_type_impl), with its fallbacks for rows that the
+ * block size does not divide. Below IQ3_S, where types need one, an importance
+ * matrix is assumed. Queries, keys and values in one matrix have the types of
+ * published files, which are older than that commit. Norms, biases, routers and
+ * added tables have 32 bits.
  */
 bool weight_bytes(const struct model *model, const struct weight_roles *roles,
                   const struct infer_settings *infer, size_t index,
