@@ -1,15 +1,16 @@
-/* Chains: tasks that a best order runs one right after the other. */
+/* Chains: tasks that some best order runs without interruption. */
 #include "memory/plan/chains.h"
 
 #include "base/check.h"
 
-/* A chain so far; bytes beside what is alive before it begins. */
+/* A chain so far, in bytes on top of those in memory before it. */
 struct growth {
-  int64_t frees, frees_least;      /* what its first task frees */
-  int64_t first_least, first_most; /* while the first task runs */
-  int64_t later; /* while later ones run, before what the first one freed */
-  int64_t left;  /* its result */
-  size_t result; /* the tensor; SIZE_MAX: none, or several */
+  int64_t frees, frees_least;      /* bytes that its first task frees */
+  int64_t first_least, first_most; /* while its first task runs */
+  int64_t later; /* while later tasks run, before subtracting what the first one
+                    freed */
+  int64_t left;  /* size of its result */
+  size_t result; /* that tensor; SIZE_MAX: none, or several */
 };
 
 static const struct plan_tensor *made_by(const struct task_graph *graph,
@@ -42,7 +43,8 @@ static struct growth begin(const struct task_graph *graph,
   return g;
 }
 
-/* Whether `task` reads what the chain gives, and nobody else does. */
+/* True if `task` is the only reader of the chain's result and reads nothing
+ * else. */
 static bool continues(const struct task_graph *graph, const struct growth *g,
                       const struct plan_task *task) {
   return g->result != SIZE_MAX && task->read_count == 1 &&
@@ -51,7 +53,7 @@ static bool continues(const struct task_graph *graph, const struct growth *g,
          !graph->tensors.at[g->result].lasts && task->made_count == 1;
 }
 
-/* Adds the task to the chain, if that is never worse. */
+/* Adds the task to the chain if that is never worse. */
 static bool extend(const struct task_graph *graph, struct growth *g,
                    const struct plan_task *task) {
   int64_t left = made_by(graph, task, 0)->bytes;

@@ -1,29 +1,31 @@
-/* Needed: what any order of tasks needs while one of them runs. */
+/*
+ * Needed: a lower bound of the memory in use while a task runs, in any order.
+ */
 #include "memory/plan/needed.h"
 
 #include "base/check.h"
 
-enum { MOST_EFFORT = 200000 }; /* edges that are looked at */
+enum { MOST_EFFORT = 200000 }; /* edges visited */
 
 #define ENDLESS (INT64_MAX / 4)
 
-/* A way for flow, and the way back at the number beside it, even and odd. */
+/* An edge of the flow network. Edges 2k and 2k + 1 are each other's reverse. */
 struct edge {
-  size_t to, next; /* of those from the same node, from 1 */
+  size_t to, next; /* next edge of the same node, from 1 */
   int64_t room;
 };
 
 /*
- * Nodes are tasks, then tensors. A task is on the side of the source if it
- * has run. A tensor whose maker has run and one of whose readers has not is
- * alive: the edge from its maker is cut.
+ * Nodes are tasks, then tensors. A task on the side of the source has run. A
+ * tensor is in memory if its maker has run and one of its readers has not: then
+ * the edge from its maker is cut.
  */
 struct network {
   const struct task_graph *graph;
   struct arena *arena;
   size_t source, sink;
-  size_t *task_node; /* ancestors of the task are the source, what follows
-                        from it and itself are the sink */
+  size_t *task_node; /* the task's ancestors are the source, it and its
+                        descendants the sink */
   size_t *first;     /* by node: its edges, from 1 */
   size_t *by;        /* by node: the edge that leads to it, from 1 */
   size_t *queue;
@@ -40,7 +42,7 @@ static void add_edge(struct network *n, size_t from, size_t to, int64_t room) {
   }
 }
 
-/* A way from the source to the sink that has room; false: none. */
+/* Finds a path with capacity from the source to the sink. */
 static bool find_way(struct network *n) {
   size_t count = 0;
   for (size_t i = 0; i <= n->sink; i++)
@@ -64,7 +66,7 @@ static struct edge *back_of(struct network *n, size_t edge) {
   return &n->edges.at[(edge - 1) ^ 1];
 }
 
-/* The largest flow, which no cut is less than. */
+/* The maximum flow, which equals the minimum cut. */
 static int64_t find_flow(struct network *n) {
   int64_t flow = 0;
   while (find_way(n)) {
@@ -80,7 +82,7 @@ static int64_t find_flow(struct network *n) {
   return flow;
 }
 
-/* Which tasks must have run, and which cannot have. */
+/* Finds the tasks that must have run and those that cannot have. */
 static void find_sides(struct network *n, const size_t *maker, size_t index) {
   const struct task_graph *graph = n->graph;
   for (size_t i = 0; i < graph->tasks.count; i++)
@@ -109,7 +111,8 @@ static size_t maker_node(const struct network *n, const size_t *maker,
   return maker[tensor] == SIZE_MAX ? n->source : n->task_node[maker[tensor]];
 }
 
-/* What a task reads must have been made, and is alive until it has run. */
+/* An input of a task that has to be made before it is in memory until the task
+ * has run. */
 static void add_reads(struct network *n, const size_t *maker, size_t index) {
   const struct plan_task *task = &n->graph->tasks.at[index];
   size_t reader = n->task_node[index];
@@ -117,7 +120,7 @@ static void add_reads(struct network *n, const size_t *maker, size_t index) {
     size_t tensor = n->graph->reads.at[task->first_read + (size_t)k];
     size_t by = maker_node(n, maker, tensor);
     if (by == n->sink)
-      continue; /* it is not there yet */
+      continue; /* it is not made yet */
     add_edge(n, n->graph->tasks.count + tensor, reader, ENDLESS);
     if (reader != n->sink && by != n->source)
       add_edge(n, reader, by, ENDLESS);

@@ -1,14 +1,16 @@
-/* Order: the search for the best order of a part of a net. */
+/*
+ * Order: turns a part of a net into a problem of chains and searches its order.
+ */
 #include "memory/plan/order.h"
 
 #include "base/check.h"
 #include "memory/plan/chains.h"
 #include "memory/plan/order_search.h"
 
-/* Steps of all searches, in all parts. */
+/* Effort of all searches in all parts. */
 #define ALL_EFFORT 4000000
 
-/* A part as it is made into the problem of its chains. */
+/* A part and the problem of its chains. */
 struct building {
   const struct order_part *part;
   struct chains chains;
@@ -32,8 +34,8 @@ static int64_t made_by(const struct task_graph *graph,
   return bytes;
 }
 
-/* What a chain needs and leaves; of its tasks, only the first reads what
-   others made or read. */
+/* Finds the bytes that a chain needs and leaves. Only its first task reads
+ * tensors of other chains. */
 static void weigh(const struct building *b, size_t chain,
                   struct order_chain *out) {
   const struct task_graph *graph = b->part->graph;
@@ -50,7 +52,7 @@ static void weigh(const struct building *b, size_t chain,
   }
 }
 
-/* Whether a task may overwrite what it reads there, if nobody else will. */
+/* True if a task may overwrite its read `i` as the last reader. */
 static bool replaces(const struct task_graph *graph,
                      const struct plan_task *task, int i) {
   const struct plan_tensor *read =
@@ -59,7 +61,8 @@ static bool replaces(const struct task_graph *graph,
          read->bytes == made_by(graph, task, false);
 }
 
-/* What the chain's first task reads: others make it, and it may die here. */
+/* Adds the reads of the chain's first task. Other chains make them, and they
+ * may be freed here. */
 static void add_reads(struct building *b, size_t chain) {
   const struct order_part *part = b->part;
   const struct task_graph *graph = part->graph;
@@ -87,7 +90,7 @@ static void add_reads(struct building *b, size_t chain) {
   out->needs_end = (uint32_t)b->problem.needs.count;
 }
 
-/* Who reads each value: the reads, the other way round. */
+/* Lists the readers of each value. */
 static void find_readers(struct order_problem *problem) {
   size_t count = problem->values.count;
   uint32_t *at = arena_alloc(problem->arena, count + 2, sizeof *at);
@@ -107,7 +110,7 @@ static void find_readers(struct order_problem *problem) {
   }
 }
 
-/* The needs, the other way round. */
+/* Lists the chains that need each chain. */
 static void find_followers(struct order_problem *problem) {
   size_t count = problem->count;
   uint32_t *at = arena_alloc(problem->arena, count + 2, sizeof *at);

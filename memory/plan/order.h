@@ -4,17 +4,17 @@
 
 #include "memory/plan/schedule.h"
 
-/* By tensor, for all parts one after the other: they are many. */
+/* Scratch memory by tensor, shared by all parts because there are many. */
 struct order_room {
-  size_t *maker;   /* the task that makes it; SIZE_MAX: none */
+  size_t *maker;   /* task that makes it; SIZE_MAX: none */
   size_t *reader;  /* for chains_find */
-  uint32_t *value; /* its number in a part's problem, from 1 */
+  uint32_t *value; /* number in the part's problem, from 1 */
   uint64_t effort; /* of all searches */
 };
 
 /*
- * A part between two cuts: tasks [from, from + count) of the source order,
- * and no other task reads what they read.
+ * A part between two cuts: tasks [from, from + count) of the source order. No
+ * other task reads their inputs.
  */
 struct order_part {
   struct task_graph *graph;
@@ -23,10 +23,10 @@ struct order_part {
 };
 
 /*
- * Finds an order of a part that needs less than `bound`, or leaves the one at
- * hand; `live` bytes are alive before it. True: none needs less than it, or
- * than *least. What the part is known to need at least, so does the net:
- * *least grows to that.
+ * Finds an order of a part that needs less than `bound`, or keeps the current
+ * one. `live` bytes are in memory before the part. Returns true if no order
+ * needs less than the new one or than *least. Raises *least to the proven
+ * minimum of the part, which the whole net needs, too.
  */
 bool order_improve(struct order_part *part, int64_t live, int64_t bound,
                    int64_t *least, size_t *order);

@@ -1,23 +1,22 @@
 /*
- * Order search: a limit of memory is raised from what every order needs until
- * one is found that keeps within it.
+ * Order search: raises a memory limit from a lower bound until an order fits.
  *
- * Below a limit, sets of chains that may have run are followed from the
- * beginning, and sets that may run last from the end, all of one size before
- * the larger ones. The first set Q that leaves no more alive than there was
- * where it began is gone to for good, and what is left is searched from there:
- * some best order passes through it. For what is alive after a set is
- * submodular, alive(D or Q) + alive(D and Q) <= alive(D) + alive(Q), whatever
- * set D an order passes through, and alive(D and Q) >= alive(Q): the smaller
- * sets within reach all left more, and if any part of Q left less, the least
- * would be within reach. So alive(D or Q) <= alive(D), and the order may run Q
- * first and then the rest as it did. (In trees, Q is a segment between
- * valleys: Liu 1987.) That results may take the place of what dies changes
- * nothing: beside what is alive before it, a chain needs less the more has
- * run, and beside what is alive after it, less the less has run.
+ * Below a limit, the search expands sets of chains that may have run, from the
+ * beginning, and sets that may run last, from the end, all sets of one size
+ * before larger ones. It commits to the first set Q that leaves no more in
+ * memory than there was at the start, and continues from there, because some
+ * best order passes through Q. Proof: memory after a set is submodular, alive(D
+ * or Q) + alive(D and Q) <= alive(D) + alive(Q) for every set D that an order
+ * passes through. Also alive(D and Q) >= alive(Q): all smaller sets within
+ * reach left more, and if any part of Q left less, the smallest would be within
+ * reach. So alive(D or Q) <= alive(D), and the order may run Q first and then
+ * the rest as before. (In trees, Q is a segment between valleys: Liu 1987.)
+ * Results that overwrite freed tensors change nothing. On top of the memory
+ * before it, a chain needs less the more has run; on top of the memory after
+ * it, less the less has run.
  *
- * Where the limit is too low the sets die out, from one end sooner than from
- * the other: so both have the same effort, which doubles.
+ * If the limit is too low, no set can be expanded; one end shows this sooner
+ * than the other. So both get the same effort, which doubles.
  */
 #include "memory/plan/order_search.h"
 
@@ -27,23 +26,23 @@
 #include "base/check.h"
 
 enum {
-  FIRST_EFFORT = 2000,  /* steps of a walk, at first */
-  MOST_EFFORT = 200000, /* of all that are exact, and of the last one */
+  FIRST_EFFORT = 2000,  /* of the first walk */
+  MOST_EFFORT = 200000, /* of all exact walks together, and of the last walk */
 };
 
 enum direction { FORWARD, BACKWARD };
 
-/* Chains that have run, or from the end, those that have not. */
+/* Chains that have run; from the end, chains that have not. */
 struct order_state {
   uint64_t hash;
   int64_t live, peak;
-  size_t parent;  /* in the states */
-  uint32_t chain; /* that led here */
+  size_t parent;  /* index in the states */
+  uint32_t chain; /* last chain */
 };
 
-/* What is decided: the chains that run first, and those that run last. */
+/* The decided chains: those that run first, or those that run last. */
 struct end {
-  uint64_t *set, *next; /* what may come after them */
+  uint64_t *set, *next; /* next: chains that may follow */
   int64_t live;         /* bytes between them and the rest */
   size_t count;
 };
@@ -54,17 +53,17 @@ struct order_search {
   struct end ends[2];
   uint32_t *sequence;
   uint64_t effort;
-  int64_t least; /* no order needs less */
+  int64_t least; /* proven: no order needs less */
 
-  /* The walk at hand: */
+  /* The current walk: */
   enum direction direction;
   int64_t limit;
-  int64_t beyond; /* the least of what passed the limit */
+  int64_t beyond; /* smallest need above the limit */
   VEC(struct order_state) states;
-  VEC(uint64_t) sets; /* by state: what it has, and what may come next */
-  size_t with_sets;   /* the first state that still has them */
+  VEC(uint64_t) sets; /* by state: its chains, and those that may follow */
+  size_t with_sets;   /* first state with sets */
   VEC(size_t) slots;  /* hash table of the last level: states, from 1 */
-  size_t level;       /* its first state */
+  size_t level;       /* first state of that level */
 };
 
 static bool has(const uint64_t *set, size_t i) {
@@ -86,7 +85,7 @@ static size_t next_in(const uint64_t *set, size_t i, size_t end) {
   return end;
 }
 
-/* A set's hash is the sum of those of its members. */
+/* The hash of a set is the sum of its members' hashes. */
 static uint64_t hash_of(uint32_t chain) {
   uint64_t h = (chain + 1) * 0x9E3779B97F4A7C15u;
   h = (h ^ h >> 29) * 0xBF58476D1CE4E5B9u;
@@ -102,14 +101,14 @@ static uint64_t *next_of(struct order_search *s, size_t state) {
   return &s->sets.at[((state - s->with_sets) * 2 + 1) * s->words];
 }
 
-/* What is alive while a chain runs, and on its other side. */
+/* Bytes in memory while a chain runs, and after it in the walk's direction. */
 struct order_turn {
   int64_t during, live;
 };
 
 /*
- * Whether all readers of a value but that chain have run. Those that have not
- * are looked for where most of them are: after, or in front.
+ * True if all readers of a value except that chain have run. Starts where most
+ * readers that have not run are: at the end, or at the start.
  */
 static bool dies_with(struct order_search *s, const uint64_t *set,
                       const struct order_value *value, uint32_t chain) {
@@ -148,7 +147,7 @@ static struct order_turn try_chain(struct order_search *s, size_t state,
   return (struct order_turn){before + during, live};
 }
 
-/* Whether a set is that of a state and one more. */
+/* True if a set is that of a state plus one chain. */
 static bool is_set(const struct order_search *s, const uint64_t *set,
                    size_t state, uint32_t chain) {
   const uint64_t *without = set_of(s, state);
@@ -174,7 +173,7 @@ static void grow_slots(struct order_search *s) {
     *free_slot(s, s->states.at[i].hash) = i + 1;
 }
 
-/* What may come now that the chain has: it was all that some waited for. */
+/* Adds the chains that were waiting only for chain `number`. */
 static void find_next(struct order_search *s, size_t state, uint32_t number) {
   const struct order_problem *problem = s->problem;
   const struct order_chain *chain = &problem->chains[number];
@@ -214,7 +213,9 @@ static size_t add_state(struct order_search *s, size_t from, uint32_t chain,
   return state;
 }
 
-/* The state after another, which is new or known to be reached better. */
+/*
+ * Finds or adds the state after another one, and keeps the better path to it.
+ */
 static size_t reach(struct order_search *s, size_t from, uint32_t chain,
                     const struct order_turn *turn) {
   if (2 * (s->states.count - s->level) >= s->slots.count)
@@ -238,7 +239,7 @@ static size_t reach(struct order_search *s, size_t from, uint32_t chain,
   return number;
 }
 
-/* The way to a state is decided. */
+/* Commits to the path to a state. */
 static void settle(struct order_search *s, size_t state) {
   struct end *end = &s->ends[s->direction], *other = &s->ends[!s->direction];
   size_t steps = 0, at;
@@ -276,12 +277,12 @@ static void begin_walk(struct order_search *s, enum direction direction,
 }
 
 enum order_outcome {
-  SETTLED, /* one end is nearer to the other */
-  DEAD,    /* there is no way within the limit */
-  GAVE_UP, /* the effort was spent */
+  SETTLED, /* an end has advanced */
+  DEAD,    /* no path within the limit */
+  GAVE_UP, /* effort exhausted */
 };
 
-/* Follows every chain that may come after a state. */
+/* Adds every chain that may follow a state. */
 static enum order_outcome expand(struct order_search *s, size_t state,
                                  uint64_t until, bool exact) {
   size_t count = s->problem->count;
@@ -305,8 +306,8 @@ static enum order_outcome expand(struct order_search *s, size_t state,
   return DEAD;
 }
 
-/* Room for the states of the next level, which are of one size. Of the levels
- * before the last one only the ways are still asked for, not the sets. */
+/* Starts the next level, whose states are one chain larger. Earlier levels keep
+ * only their paths, not their sets. */
 static void next_level(struct order_search *s) {
   size_t gone = (s->level - s->with_sets) * 2 * s->words;
   s->sets.count -= gone;
@@ -316,7 +317,7 @@ static void next_level(struct order_search *s) {
   s->slots.count = 0;
 }
 
-/* Every state within the limit, until one is safe to go to. */
+/* Expands every state within the limit until one is safe to commit to. */
 static enum order_outcome walk(struct order_search *s, enum direction direction,
                                uint64_t effort) {
   size_t left = chains_left(s), begin = 0, end = 1;
@@ -350,8 +351,8 @@ static int compare_scored(const void *a, const void *b) {
   return order ? order : compare_i64((int64_t)x->state, (int64_t)y->state);
 }
 
-/* Some states within the limit, as many as the effort allows at each level,
-   to the other end. */
+/* Expands some states within the limit, as many per level as the effort allows,
+ * to the other end. */
 static bool find_some_way(struct order_search *s, int64_t limit,
                           uint64_t effort) {
   struct arena *arena = s->problem->arena;
@@ -402,8 +403,8 @@ static void open_ends(struct order_search *s) {
     s->ends[BACKWARD].live -= problem->values.at[i].bytes;
 }
 
-/* Both ends go on as far as the effort reaches, or until no order is better
-   than the current one. */
+/* Advances both ends until the effort is spent or no order beats the current
+ * one. */
 static void walk_ends(struct order_search *s, uint64_t effort) {
   for (int i = 0; i < 2; i++)
     while (chains_left(s) && s->least < s->problem->bound &&

@@ -1,4 +1,4 @@
-/* Order search: the best order of chains, whose memory is given in numbers. */
+/* Order search: the best order of chains, given the bytes of each. */
 #ifndef NETC_MEMORY_PLAN_ORDER_SEARCH_H
 #define NETC_MEMORY_PLAN_ORDER_SEARCH_H
 
@@ -8,29 +8,30 @@
 
 #include "base/arena.h"
 
-/* Bytes beside what is alive before a chain begins. */
+/* A chain; bytes on top of those in memory before it. */
 struct order_chain {
-  int64_t first; /* while its first task runs, if it overwrites nothing */
-  int64_t later; /* at most while others run, before what the first one frees */
-  int64_t left;  /* what it leaves, likewise */
-  uint32_t reads, reads_end;         /* in the problem's arrays */
+  int64_t first; /* while its first task runs and overwrites nothing */
+  int64_t later; /* maximum of the other tasks, before subtracting what the
+                    first one frees */
+  int64_t left;  /* after it, before subtracting the same */
+  uint32_t reads, reads_end;         /* indices into the problem's arrays */
   uint32_t needs, needs_end;         /* chains that run before it */
   uint32_t followers, followers_end; /* chains that need it */
 };
 
-/* A chain's read of a value; its first task may take the value's place. */
+/* A value that a chain reads; replaces: its first task may overwrite it. */
 struct order_read {
   uint32_t value;
   bool replaces;
 };
 
-/* What dies when the last of its readers has run. */
+/* A value, which is freed after its last reader. */
 struct order_value {
   int64_t bytes;
   uint32_t readers, readers_end;
 };
 
-/* Chains are in an order that works. */
+/* Chains are in a valid order. */
 struct order_problem {
   struct arena *arena;
   struct order_chain *chains;
@@ -39,19 +40,19 @@ struct order_problem {
   VEC(struct order_value) values;
   VEC(uint32_t) needs;
   uint32_t *readers, *followers;
-  int64_t live;  /* bytes before all of them */
+  int64_t live;  /* bytes before all chains */
   int64_t least; /* orders that need no more are equally good */
-  int64_t bound; /* of the current order: one is sought that needs less */
+  int64_t bound; /* of the current order; the search looks for less */
 };
 
 struct order_found {
-  bool better;   /* `sequence` has an order that needs less than the bound */
-  bool complete; /* nothing needs less than that, or than the least */
-  int64_t least; /* no order needs less */
+  bool better;   /* `sequence` is an order that needs less than the bound */
+  bool complete; /* no order needs less than that, or than `least` */
+  int64_t least; /* proven: no order needs less */
   uint64_t effort;
 };
 
-/* `sequence`: the chains, in the order that was found. */
+/* Writes the order of chains that is found to `sequence`. */
 struct order_found order_search(const struct order_problem *problem,
                                 uint32_t *sequence);
 

@@ -1,6 +1,6 @@
 /*
  * Arena planner: compresses time to sections and sizes to units, splits the
- * buffers where none lives, and plans each part.
+ * buffers at moments without any, and plans each part.
  */
 #include "memory/plan/plan.h"
 
@@ -10,7 +10,7 @@
 #include "memory/plan/plan_overlap.h"
 #include "memory/plan/planner.h"
 
-enum { FEW_MOVES = 8 }; /* of a buffer, on average */
+enum { FEW_MOVES = 8 }; /* per buffer, on average */
 
 struct planner {
   struct arena *arena; /* of this plan */
@@ -36,9 +36,9 @@ static int64_t align_of(const struct planner *p, const struct plan_buffer *b) {
 }
 
 /*
- * Sizes are rounded to what all alignments have in common. The unit divides
- * all sizes, and all alignments unless they divide it. False if the sum of
- * all could exceed what any plan computes with.
+ * Finds the unit. Sizes are rounded up to the greatest common divisor of the
+ * alignments. The unit divides all sizes, and every alignment that does not
+ * divide it. False if a sum could overflow in a plan.
  */
 static bool find_unit(struct planner *p) {
   int64_t grain = 0, sizes = 0, aligns = 0, sum = 0;
@@ -89,7 +89,8 @@ static int by_death(const void *a, const void *b) {
   return order ? order : compare_i64((intptr_t)x->item, (intptr_t)y->item);
 }
 
-/* Those of layers are in order, or nearly so: few are moved past others. */
+/* Insertion sort, because buffers of layers are almost in order; qsort if they
+ * are not. */
 static void sort_lives(struct plan_life *lives, size_t count,
                        int (*compare)(const void *a, const void *b)) {
   size_t moves = 0;
@@ -106,7 +107,7 @@ static void sort_lives(struct plan_life *lives, size_t count,
   }
 }
 
-/* The items in order of birth, with their lives in order of death. */
+/* Sorts the items by birth; returns their lives sorted by death. */
 static struct plan_life *sort_items(struct planner *p) {
   size_t n = p->item_count;
   struct plan_life *lives = arena_alloc(p->arena, n, sizeof *lives);
@@ -143,9 +144,8 @@ static void close_part(struct planner *p, struct plan_item *end,
 }
 
 /*
- * A section is a moment after which a buffer dies, if one was born since the
- * last section: what lives at other moments also lives together at one of
- * these.
+ * A section ends when a buffer dies, if one was born since the last section.
+ * Buffers that are in memory together at any moment are so in one of these.
  */
 static void find_sections(struct planner *p) {
   struct plan_life *deaths = sort_items(p);
@@ -183,14 +183,14 @@ static int by_bound(const void *a, const void *b) {
   return order ? order : compare_i64((intptr_t)x->items, (intptr_t)y->items);
 }
 
-/* The fullest part first: the others need not be lower than it is. */
+/* Plans the fullest part first: the others need not be lower. */
 static void plan_parts(struct planner *p, struct plan *plan) {
   int64_t height = 0, bound = 0;
   int64_t capacity = p->options.capacity / (p->unit ? p->unit : 1);
   if (p->parts.count)
     qsort(p->parts.at, p->parts.count, sizeof *p->parts.at, by_bound);
   if (p->parts.count && p->parts.at[0].bound > capacity)
-    capacity = 0; /* out of reach: show the least */
+    capacity = 0; /* out of reach: find the lowest plan */
   for (size_t i = 0; i < p->parts.count; i++) {
     struct plan_part *part = &p->parts.at[i];
     plan_part(p->arena, part, max_i64(capacity, height), &p->options,

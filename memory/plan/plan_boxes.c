@@ -1,12 +1,12 @@
 /*
- * Boxes: buffers that are planned as one. Two that live in the same sections
- * are stacked; of two of the same size one takes the place of the other when
- * that dies. Neither wastes a byte, and what was joined may be joined again.
- * Often a few boxes are left of hundreds of buffers, and a search sees through
- * these at once: in a plan without gaps most buffers lie in such boxes.
+ * Boxes: buffers that are planned as one. Two buffers of the same sections are
+ * stacked. Of two of the same size, one takes the other's place when that dies.
+ * Neither wastes a byte, and boxes can be joined again. Often hundreds of
+ * buffers become a few boxes, which a search handles quickly: in a plan without
+ * gaps most buffers are in such boxes.
  *
- * Whom a buffer is joined to is drawn. The best plan of some boxes may be worse
- * than that of the buffers: then others are drawn.
+ * Partners are drawn at random. If the best plan of the boxes is worse than
+ * that of the buffers, others are drawn.
  */
 #include "memory/plan/plan_boxes.h"
 
@@ -20,10 +20,10 @@ enum { BORN, DEAD, LISTS };
 
 struct plan_stack {
   struct plan_item item;
-  uint32_t low, high;   /* what is in it; NOBODY: it is a buffer */
-  uint32_t next[LISTS]; /* of those born in its first section, and so on */
-  bool stacked;         /* `high` lies on `low`, not in the same place */
-  bool joined;          /* it is in another one */
+  uint32_t low, high;   /* contents; NOBODY: it is a buffer */
+  uint32_t next[LISTS]; /* next box born in the same section, and so on */
+  bool stacked;         /* `high` is on top of `low`, not after it */
+  bool joined;          /* it is inside another box */
   int64_t offset;
 };
 
@@ -31,13 +31,15 @@ struct plan_boxes {
   struct plan_part *part;
   struct plan_part boxed;
   struct plan_stack
-      *boxes; /* the buffers, then boxes, each after what is in it */
+      *boxes; /* the buffers, then boxes, each after its contents */
   size_t count;
-  uint32_t *lists[LISTS]; /* by section: born in it, dead since it */
+  uint32_t *lists[LISTS]; /* by section: boxes born in it, and boxes dead from
+                             it on */
   uint32_t *left;         /* not looked at yet */
   size_t left_count;
   int64_t *load;
-  int32_t *kept; /* by section: how many before it are sections of `boxed` */
+  int32_t *kept; /* by section: how many of those before it are sections of
+                    `boxed` */
 };
 
 static void enter(struct plan_boxes *b, uint32_t index) {
@@ -62,7 +64,7 @@ static void enter_all(struct plan_boxes *b) {
   }
 }
 
-/* The one at `at` in a list, from which those that are joined are taken. */
+/* The first free box of a list from `at` on; removes joined ones. */
 static uint32_t find_free(struct plan_boxes *b, uint32_t *at, int list) {
   while (*at != NOBODY && b->boxes[*at].joined)
     *at = b->boxes[*at].next[list];
@@ -77,7 +79,7 @@ static bool can_join(const struct plan_item *a, const struct plan_item *b) {
   return a->size == b->size && (a->last == b->first || b->last == a->first);
 }
 
-/* One of those that a box can be joined to, each as likely as the others. */
+/* A random one of the boxes that a box can be joined to, all equally likely. */
 static uint32_t find_partner(struct plan_boxes *b, uint32_t index,
                              uint64_t *random) {
   const struct plan_item *item = &b->boxes[index].item;
@@ -127,8 +129,8 @@ static void join_all(struct plan_boxes *b, uint64_t *random) {
 }
 
 /*
- * The part of the boxes, in order of birth. Of its sections only those stay
- * after which a box dies, if one was born since the last of these.
+ * Builds the part of the boxes in order of birth. A section is kept if a box
+ * dies after it and one was born since the last kept section.
  */
 static void collect(struct plan_boxes *b) {
   struct plan_part *boxed = &b->boxed;
@@ -161,7 +163,7 @@ struct plan_boxes *plan_boxes_open(struct arena *arena,
                                    struct plan_part *part) {
   struct plan_boxes *b = ARENA_NEW(arena, struct plan_boxes);
   size_t n = part->count, sections = (size_t)part->sections;
-  uint64_t random = 1; /* any: whether two can be joined is not luck */
+  uint64_t random = 1; /* any seed will do here */
   b->part = part;
   b->boxes = arena_alloc(arena, 2 * n, sizeof *b->boxes);
   b->left = arena_alloc(arena, 2 * n, sizeof *b->left);

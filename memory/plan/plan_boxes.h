@@ -10,12 +10,12 @@ struct plan_boxes;
 struct plan_boxes *plan_boxes_open(struct arena *arena, struct plan_part *part);
 
 /*
- * Draws boxes: a part of fewer items, without a plan. It and its plan are good
- * until the next draw.
+ * Draws boxes: a part of fewer items, without a plan. The part and its plan are
+ * valid until the next draw.
  */
 struct plan_part *plan_boxes_draw(struct plan_boxes *boxes, uint64_t *random);
 
-/* The plan of the boxes becomes one of the buffers if it is the lowest yet. */
+/* Converts the plan of the boxes to the buffers if it is the lowest so far. */
 void plan_boxes_take(struct plan_boxes *boxes);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * First fit in the order of births: every buffer at the lowest place that is
- * free when it is born. Chains of layers, which have few buffers at a time,
- * need no more than that, and networks of millions of layers are chains. Those
- * that are born together come in their order or, in a part that is not
- * searched, the longest lives first: so transformers are without gaps.
+ * First fit in order of birth: each buffer gets the lowest offset that is free
+ * when it is born. Chains of layers, which have few buffers at a time, need no
+ * more, and networks of millions of layers are chains. Buffers born together
+ * are placed in their order or, in a part that is not searched, the longest
+ * lives first, which leaves no gaps in transformers.
  */
 #include "memory/plan/planner.h"
 
-enum { MOST_ALIVE = 128 }; /* they are looked through for each newcomer */
+enum { MOST_ALIVE = 128 }; /* all are scanned for each new buffer */
 
-/* A buffer that lives, in the order of offsets. */
+/* A buffer in memory, in the order of offsets. */
 struct plan_alive {
   int64_t offset, end; /* units */
   int32_t last;
@@ -22,7 +22,7 @@ struct first_fit {
   int64_t height, goal;
 };
 
-/* Removes what has died before `section`. */
+/* Removes buffers that died before `section`. */
 static void bury(struct first_fit *f, int32_t section) {
   size_t left = 0;
   for (size_t i = 0; i < f->count; i++)
@@ -31,7 +31,7 @@ static void bury(struct first_fit *f, int32_t section) {
   f->count = left;
 }
 
-/* False: it ends above the goal. There is room in `alive`. */
+/* Places an item; `alive` has room. False: it ends above the goal. */
 static bool place(struct first_fit *f, size_t index) {
   const struct plan_item *item = &f->part->items[index];
   struct plan_alive *alive = f->alive;
@@ -48,7 +48,7 @@ static bool place(struct first_fit *f, size_t index) {
   return f->height <= f->goal;
 }
 
-/* Those that are born at a time, in their order or the longest lives first. */
+/* Places buffers born together in their order, or the longest lives first. */
 static bool place_newborn(struct first_fit *f, size_t begin, size_t end,
                           bool longest_first) {
   const struct plan_item *items = f->part->items;

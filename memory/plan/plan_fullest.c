@@ -1,9 +1,9 @@
 /*
- * The fullest sections first: the buffers of each take the lowest places that
- * are free as long as they live. Where a section is full to the bound, nothing
- * may lie between its buffers, and those of others find room around them. (By
- * breadth: Pisarchyk and Lee 2020, arXiv 2001.03288.) Most networks in which
- * first fit leaves a gap need no more than that.
+ * Fullest sections first: the buffers of each section take the lowest offsets
+ * that are free during their lives. Where a section is full to the bound, no
+ * gap is allowed between its buffers, and buffers of others are placed around
+ * them. (By breadth: Pisarchyk and Lee 2020, arXiv 2001.03288.) This closes the
+ * gap that first fit leaves in most networks.
  */
 #include "memory/plan/planner.h"
 
@@ -12,11 +12,11 @@
 #include "base/check.h"
 
 enum {
-  MOST_LIVING = 64, /* items in a section, on average */
-  MOST_BESIDE = 256 /* placed items that live together with one */
+  MOST_LIVING = 64, /* items per section, on average */
+  MOST_BESIDE = 256 /* placed items that share a section with one */
 };
 
-/* A place that is taken. */
+/* An occupied range. */
 struct plan_place {
   int64_t offset, end; /* units */
 };
@@ -24,14 +24,14 @@ struct plan_place {
 struct filling {
   struct plan_part *part;
   size_t *from;     /* by section: the first item born in it or later */
-  size_t *at;       /* by section: its items in `living` */
-  uint32_t *living; /* those that live there and were born before */
+  size_t *at;       /* by section: start of its items in `living` */
+  uint32_t *living; /* items in memory in a section and born before it */
   struct plan_place beside[MOST_BESIDE];
   size_t count;
   int64_t height, goal;
 };
 
-/* False: there are too many. */
+/* Lists the items of each section; false: too many. */
 static bool find_living(struct arena *arena, struct filling *f) {
   const struct plan_part *part = f->part;
   size_t sections = (size_t)part->sections, sum = 0;
@@ -58,7 +58,7 @@ static bool find_living(struct arena *arena, struct filling *f) {
   return true;
 }
 
-/* Notes what a placed item takes, in the order of offsets. */
+/* Adds the range of a placed item, in the order of offsets. */
 static bool avoid(struct filling *f, size_t item) {
   int64_t offset = f->part->best[item];
   if (offset < 0)
@@ -73,8 +73,8 @@ static bool avoid(struct filling *f, size_t item) {
   return true;
 }
 
-/* The lowest place that is free; false: too many are placed beside it, or it
-   ends above the goal. */
+/* Places an item at the lowest free offset. False: too many neighbours are
+ * placed, or it ends above the goal. */
 static bool place(struct filling *f, size_t index) {
   const struct plan_item *item = &f->part->items[index];
   int64_t offset = 0;
@@ -118,8 +118,7 @@ static struct fullness *sort_sections(struct arena *arena,
   return order;
 }
 
-/* What lives in a section and is not placed, by birth or size; false: there
-   are too many. */
+/* Lists the unplaced items of a section by birth or size; false: too many. */
 static bool find_unplaced(const struct filling *f, size_t section,
                           bool smallest_first, uint32_t *order, size_t *count) {
   const struct plan_item *items = f->part->items;
@@ -143,7 +142,7 @@ static bool find_unplaced(const struct filling *f, size_t section,
   return true;
 }
 
-/* False: there are too many, or it ends above the goal. */
+/* Fills the sections in order. False: too many items, or the goal is passed. */
 static bool fill(struct filling *f, const struct fullness *sections,
                  bool smallest_first) {
   uint32_t order[MOST_BESIDE];

@@ -1,9 +1,9 @@
 /*
- * Overlaps: a plan in which some pairs of buffers share bytes, because the
- * one is read row by row while the other is written. Starts where the most
- * is alive and goes on with what is fullest; each buffer lies against the
- * ground, the ceiling or a neighbour, and the search goes back where that
- * fails, until its effort is spent.
+ * Overlaps: a plan in which some pairs of buffers share bytes, because one is
+ * read row by row while the other is written. Starts at the moment with the
+ * most bytes and continues with the next fullest. Each buffer is placed at the
+ * bottom, the ceiling or a neighbour. The search backtracks until its effort is
+ * spent.
  */
 #include "memory/plan/plan_overlap.h"
 
@@ -11,21 +11,21 @@
 
 enum {
   MOST_BUFFERS = 1000,
-  EFFORT = 4000, /* positions for each ceiling that is tried */
-  CEILINGS = 8,  /* between the bound and the plan that there is */
+  EFFORT = 4000, /* placements per ceiling */
+  CEILINGS = 8,  /* tried between the bound and the current plan */
 };
 
 struct overlapping {
   const struct plan_buffer *buffers;
   const struct plan_options *options;
   size_t count;
-  size_t *order;   /* those that live, in the order of placing */
-  size_t placed;   /* of these */
-  int64_t *offset; /* by buffer, of those that are placed */
+  size_t *order;   /* buffers with a lifetime, in the order of placing */
+  size_t placed;   /* number of these that are placed */
+  int64_t *offset; /* by buffer, if placed */
   int64_t *size;   /* by buffer, rounded up to the alignment */
-  int64_t *load;   /* by buffer: the most that is alive with it */
-  const struct plan_overlap **made; /* by buffer: whom it may overlap as it */
-  const struct plan_overlap **read; /* begins, and as it ends; NULL: none */
+  int64_t *load;   /* by buffer: maximum bytes in memory during its life */
+  const struct plan_overlap **made; /* by buffer: the overlap as it begins, */
+  const struct plan_overlap **read; /* and as it ends; NULL: none */
   int64_t ceiling;
   int64_t effort;
 };
@@ -45,7 +45,8 @@ int64_t plan_overlap_bytes(const struct plan_overlap *o, int64_t read,
   return min_i64(min_i64(below, above), read + made);
 }
 
-/* Offsets of `at` strictly between *low and *high are taken by `other`. */
+/* Finds *low and *high: offsets of `at` strictly between them conflict with
+ * `other`. */
 static void forbidden(const struct overlapping *p, size_t at, size_t other,
                       int64_t *low, int64_t *high) {
   const struct plan_overlap *made = p->made[at], *read = p->read[at];
@@ -101,7 +102,7 @@ static bool try_at(struct overlapping *p, size_t at, int64_t offset) {
   return false;
 }
 
-/* Places the rest, or nothing; depth is at most MOST_BUFFERS. */
+/* Places the rest, or nothing; recursion depth is at most MOST_BUFFERS. */
 static bool place_next(struct overlapping *p) {
   int64_t low, high;
   if (p->placed == p->count)
@@ -120,7 +121,7 @@ static bool place_next(struct overlapping *p) {
   return false;
 }
 
-/* Bytes that are alive when a buffer begins, at least. */
+/* Lower bound of the bytes in memory at `moment`. */
 static int64_t load_at(const struct overlapping *p, int64_t moment) {
   int64_t load = 0;
   for (size_t i = 0; i < p->count; i++) {
@@ -137,7 +138,7 @@ static int64_t load_at(const struct overlapping *p, int64_t moment) {
   return load;
 }
 
-/* The most that is alive at once, at least, and with each buffer. */
+/* Lower bound of the peak; also finds the load of each buffer. */
 static int64_t find_loads(struct overlapping *p) {
   int64_t most = 0;
   for (size_t i = 0; i < p->count; i++) {
@@ -153,7 +154,7 @@ static int64_t find_loads(struct overlapping *p) {
   return most;
 }
 
-/* The fullest moments first, and there the largest. */
+/* Fullest moments first; among equals, the largest buffers. */
 static bool comes_before(const struct overlapping *p, size_t a, size_t b) {
   if (p->load[a] != p->load[b])
     return p->load[a] > p->load[b];
@@ -176,7 +177,9 @@ static bool try_ceiling(struct overlapping *p, int64_t ceiling) {
   return place_next(p);
 }
 
-/* The plan at the least of some ceilings below the height that there is. */
+/*
+ * Tries increasing ceilings below the current height and keeps the first plan.
+ */
 static bool lower_ceiling(struct overlapping *p, int64_t bound,
                           int64_t height) {
   for (int i = 0; i < CEILINGS; i++) {

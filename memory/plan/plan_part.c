@@ -1,21 +1,21 @@
 /*
- * How a part is planned: first fit, by births or by full sections, then skyline
- * descents, then searches at the least height that can be, for the buffers and
- * for boxes of them, in turns that grow; and at heights between when the effort
- * runs out.
+ * Part planner: first fit by birth, then by full sections, then skyline
+ * descents. Then searches at the lowest possible height alternate between the
+ * buffers and boxes of them, in growing rounds. Heights in between follow when
+ * the effort runs out.
  */
 #include "base/check.h"
 #include "memory/plan/plan.h"
 #include "memory/plan/plan_boxes.h"
 
 enum {
-  FEW_DESCENTS = 8, /* of a part that is searched, and of boxes */
+  FEW_DESCENTS = 8, /* for a part that is searched, and for boxes */
   MANY_DESCENTS = 1000,
-  TURN = 32,    /* nodes of the first turn, for each buffer */
-  BOX_WALK = 8, /* nodes of the first search of some boxes, for each */
+  TURN = 32,    /* nodes of the first round, per buffer */
+  BOX_WALK = 8, /* nodes of the first search of some boxes, per box */
 };
 
-/* Any but 0. */
+/* Any number but 0. */
 #define USUAL_SEED 0x9C3A48CE9260CEA1u
 
 struct plan_work {
@@ -23,7 +23,7 @@ struct plan_work {
   struct plan_part *part;
   struct plan_effort *effort;
   struct plan_search *search;
-  struct plan_boxes *boxes; /* NULL: there are none */
+  struct plan_boxes *boxes; /* NULL: none */
   uint64_t random;
   uint64_t draws; /* of boxes, at this height */
 };
@@ -33,9 +33,9 @@ static uint64_t least(uint64_t a, uint64_t b) {
 }
 
 /*
- * A plan of new boxes of at most `goal`; false: none was found. The lengths of
- * the searches are 1, 2, 1, 4, 1, 2, 1, 8, ...: most boxes show soon what they
- * are worth, but not all.
+ * Looks for a plan of new boxes of at most `goal`. The lengths of the searches
+ * are 1, 2, 1, 4, 1, 2, 1, 8, ...: most boxes show their worth soon, but not
+ * all.
  */
 static bool try_boxes(struct plan_work *w, int64_t goal, uint64_t most) {
   struct plan_part *boxed = plan_boxes_draw(w->boxes, &w->random);
@@ -64,7 +64,7 @@ static bool search_boxes(struct plan_work *w, int64_t goal, uint64_t budget) {
   return false;
 }
 
-/* Turns of boxes and of buffers, longer and longer. */
+/* Alternates rounds of boxes and buffers, each longer than the last. */
 static enum plan_found search_at(struct plan_work *w, int64_t goal,
                                  uint64_t budget) {
   uint64_t end = w->effort->spent + budget, turn = TURN * w->part->count;
@@ -80,7 +80,8 @@ static enum plan_found search_at(struct plan_work *w, int64_t goal,
   return found;
 }
 
-/* Heights between the bound and the best, a quarter of the effort for each. */
+/* Searches heights between the bound and the best, with a quarter of the effort
+ * for each. */
 static void bisect(struct plan_work *w, int64_t goal) {
   struct plan_part *part = w->part;
   struct plan_effort *effort = w->effort;
@@ -98,7 +99,7 @@ static void bisect(struct plan_work *w, int64_t goal) {
   }
 }
 
-/* About as many steps as a node of the search takes. */
+/* Estimates the steps of one search node. */
 static uint64_t steps_of_a_node(const struct plan_part *part) {
   uint64_t n = part->count, spans = 0, pairs = 0;
   for (size_t i = 0; i < n; i++) {
@@ -121,9 +122,9 @@ static bool find_effort(const struct plan_part *part, uint64_t asked,
     if (effort->most > PLAN_NODES)
       effort->most = PLAN_NODES;
     if (effort->most < 4 * part->count)
-      return false; /* not a single walk would arrive */
+      return false; /* too little for a single walk */
   }
-  return effort->spent < effort->most; /* one for all parts */
+  return effort->spent < effort->most; /* all parts share the effort */
 }
 
 void plan_part(struct arena *arena, struct plan_part *part, int64_t goal,

@@ -1,6 +1,6 @@
 /*
- * Lifetimes as points (first, last), in a tree that halves them by one and the
- * other in turn (k-d tree, Bentley 1975), with the least rank in each node.
+ * Lifetimes as points (first, last) in a k-d tree (Bentley 1975). Each node
+ * stores the minimum rank below it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ void plan_points_fill(struct plan_points *p, const uint32_t *rank) {
   fill(p, 1, 0, p->count);
 }
 
-/* The items of a leaf: the halves that lead to it. */
+/* Finds the items of a leaf by following the path to it. */
 static void find_leaf(const struct plan_points *p, size_t node, size_t *begin,
                       size_t *end) {
   int depth = 63 - __builtin_clzll((unsigned long long)node);
@@ -133,7 +133,7 @@ static bool is_apart(struct plan_box a, struct plan_box b) {
          a.last > b.last_most || a.last_most < b.last;
 }
 
-/* The least of `best` and the ranks in the box below a node. */
+/* The minimum of `best` and the ranks in the box below a node. */
 static uint32_t find(struct plan_points *p, struct plan_box box, size_t node,
                      size_t begin, size_t end, uint32_t best) {
   const struct plan_point_node *here = &p->nodes[node];

@@ -1,12 +1,13 @@
 /*
  * Search for a plan of a given height. A node has the unplaced buffers of a
- * group; one that can be placed and that no other can lie below is either
- * placed, or it waits. Buffers that share no section with the others any more
- * are groups of their own, solved one after the other. Many short searches
- * with changing tastes find what one long search would miss.
+ * group. It chooses a buffer that can be placed and that no other can be below;
+ * that buffer is placed, or it waits. Buffers that no longer share a section
+ * with the others form groups of their own, solved one after the other. Many
+ * short searches with varying tastes find plans that one long search would
+ * miss.
  *
- * The tree is walked with a stack of our own: a large part would need a deep
- * one of the processor's.
+ * The tree is walked with an explicit stack, because a large part could exceed
+ * the processor's.
  */
 #include <string.h>
 
@@ -14,32 +15,32 @@
 #include "memory/plan/plan_state.h"
 
 enum {
-  TURN = 800, /* nodes for each item */
-  SHORT = 32, /* the most nodes of a short walk for each item */
-  LONG = 240, /* of a long one */
-  TRIES = 16, /* of a group in a short walk */
-  BEST = 6,   /* drawn walks of each length that are remembered */
+  TURN = 800, /* nodes per item in a round */
+  SHORT = 32, /* maximum nodes per item in a short walk */
+  LONG = 240, /* in a long walk */
+  TRIES = 16, /* per group in a short walk */
+  BEST = 6,   /* random walks of each length that are remembered */
 };
 
-/* A set of unplaced items, its groups one after the other. */
+/* A set of unplaced items, grouped. */
 struct plan_frame {
-  size_t begin;   /* of its items in `items` */
+  size_t begin;   /* first of its items in `items` */
   size_t at, end; /* the current group; those before it are placed */
   size_t all_end;
   int32_t first, last; /* sections of the group */
-  size_t open;         /* of the trail, before the group was opened */
-  size_t mark;         /* before the current choice */
-  size_t home;         /* the frame that has the whole group */
-  uint64_t refused;    /* of a home: choices within its group */
+  size_t open;         /* trail before the group was opened */
+  size_t mark;         /* trail before the current choice */
+  size_t home;         /* frame that has the whole group */
+  uint64_t refused;    /* for a home: choices refused in its group */
   int tries;           /* of its group */
   uint16_t chosen;
 };
 
-/* A drawn walk, and how far it came. */
+/* A random walk and its result. */
 struct drawn_walk {
   struct plan_taste taste;
   uint64_t limit;
-  int64_t left; /* plan_state's, at its best moment */
+  int64_t left; /* minimum of plan_state's `left` */
 };
 
 struct drawn_walks {
@@ -58,13 +59,13 @@ struct plan_search {
   struct plan_taste taste;
   uint64_t random;
   uint64_t nodes, end;         /* of this walk */
-  uint64_t limit;              /* choices of it that may be refused */
-  bool anew;                   /* groups that take long are begun anew */
-  bool cut;                    /* some were given up: no proof */
-  int64_t left;                /* the least of it */
+  uint64_t limit;              /* refused choices allowed in it */
+  bool anew;                   /* restart groups that take long */
+  bool cut;                    /* a group was given up: no proof */
+  int64_t left;                /* its minimum so far */
   struct drawn_walks walks[2]; /* short ones, long ones */
   int64_t capacity;
-  uint64_t spent[2]; /* at this capacity: fixed tastes, drawn ones */
+  uint64_t spent[2]; /* at this capacity: fixed tastes, random tastes */
   size_t fixed;      /* walks with fixed tastes */
   struct plan_effort *effort;
 };
@@ -101,7 +102,7 @@ static void keep_best(struct plan_search *s) {
   memcpy(part->best, s->state.pos, part->count * sizeof *part->best);
 }
 
-/* Finds the next group of a frame; false: there is none left. */
+/* Finds the next group of a frame; false: none left. */
 static bool open_group(struct plan_search *s, struct plan_frame *f) {
   const struct plan_item *items = s->part->items;
   if (f->at == f->all_end)
@@ -128,7 +129,7 @@ static bool open_group(struct plan_search *s, struct plan_frame *f) {
   return true;
 }
 
-/* Places the chosen item; what is left becomes a new frame. */
+/* Places the chosen item; the remaining items become a new frame. */
 static bool descend(struct plan_search *s, struct plan_frame *f) {
   struct plan_frame *child = &s->frames[s->depth];
   if (!plan_state_place(&s->state, group_of(s, f), f->chosen))
@@ -145,14 +146,15 @@ static bool descend(struct plan_search *s, struct plan_frame *f) {
   return true;
 }
 
-/* One more choice is refused. False: it was one too many for its group. */
+/* Counts a refused choice. False: the group has reached its limit. */
 static bool refuse(struct plan_search *s, const struct plan_frame *f) {
   struct plan_frame *home = &s->frames[f->home];
   uint64_t share = s->limit * (home->end - home->at) / s->part->count;
   return home->refused++ <= share;
 }
 
-/* Decides on the current group, until a descent begins or nothing is left. */
+/* Makes choices in the current group until an item can be placed or none is
+ * left. */
 static enum plan_found decide(struct plan_search *s, struct plan_frame *f,
                               bool refused) {
   for (;;) {
@@ -177,9 +179,9 @@ static enum plan_found decide(struct plan_search *s, struct plan_frame *f,
 }
 
 /*
- * A group that takes long is begun anew, with another taste: what was placed
- * in others is not lost. If it still finds none, it counts as one without a
- * plan. False: the walk ends.
+ * Restarts a group that takes long with another taste, without losing other
+ * groups. After the last try, counts it as one without a plan. False: the walk
+ * ends.
  */
 static bool begin_anew(struct plan_search *s, bool *refused) {
   size_t home = s->frames[s->depth - 1].home;
@@ -230,7 +232,7 @@ static enum plan_found walk(struct plan_search *s) {
   }
 }
 
-/* A weight like another one: a quarter more or less; at times any. */
+/* A similar weight: up to a quarter more or less, sometimes any value. */
 static int64_t shake(struct plan_search *s, int64_t weight, int64_t most) {
   uint64_t draw = plan_random(&s->random) >> 24;
   if ((draw & 7) == 0)
@@ -239,7 +241,7 @@ static int64_t shake(struct plan_search *s, int64_t weight, int64_t most) {
   return max_i64(weight + weight * change / 128 + most * change / 1024, 0);
 }
 
-/* Like a walk that came far. */
+/* Draws a walk similar to one that came far. */
 static void draw_like(struct plan_search *s, const struct drawn_walk *walk) {
   uint64_t n = s->part->count, draw = plan_random(&s->random) >> 21 & 3;
   const struct plan_taste *good = &walk->taste;
@@ -257,10 +259,10 @@ static void draw_like(struct plan_search *s, const struct drawn_walk *walk) {
 }
 
 /*
- * Walks that arrive do so soon, and many short ones find it; where a mistake
- * shows late, long ones do. So each has its turn. Which tastes do well depends
- * on the instance: every second walk is drawn near one of those that came
- * farthest.
+ * Draws a walk. Successful walks end soon, so that many short ones find a plan;
+ * where mistakes show late, long ones do. So both lengths alternate. Good
+ * tastes depend on the instance: half of the walks are drawn near one of those
+ * that came farthest.
  */
 static struct drawn_walks *draw_walk(struct plan_search *s) {
   uint64_t n = s->part->count;
@@ -276,7 +278,7 @@ static struct drawn_walks *draw_walk(struct plan_search *s) {
   return walks;
 }
 
-/* Keeps the walk if it came farther than one that is kept. */
+/* Keeps the walk if it came farther than a kept one. */
 static void note_walk(const struct plan_search *s, struct drawn_walks *walks) {
   struct drawn_walk now = {s->taste, s->limit, s->left};
   size_t worst = 0;
@@ -292,9 +294,9 @@ static void note_walk(const struct plan_search *s, struct drawn_walks *walks) {
 }
 
 /*
- * Walks with fixed tastes and growing limits come to an end, with a plan or
- * with the proof that there is none; they get a quarter of the effort, and
- * walks with drawn tastes, which are luckier, the rest.
+ * Walks with fixed tastes and growing limits end with a plan or a proof that
+ * there is none; they get a quarter of the effort. Walks with random tastes,
+ * which succeed more often, get the rest.
  */
 static enum plan_found walk_on(struct plan_search *s, uint64_t budget) {
   bool drawn = s->spent[1] < 3 * s->spent[0];
@@ -317,7 +319,7 @@ static enum plan_found walk_on(struct plan_search *s, uint64_t budget) {
   return found;
 }
 
-/* Forgets what was found out at another capacity. */
+/* Resets the results of another capacity. */
 static void begin(struct plan_search *s, int64_t capacity) {
   s->capacity = capacity;
   s->spent[0] = s->spent[1] = 0;

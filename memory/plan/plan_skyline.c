@@ -1,14 +1,14 @@
 /*
- * Skyline descents: good plans without a search. The lowest place that any
- * buffer could take is taken, again and again, by the buffer that the order of
- * attack puts first, so that the arena fills like a glass. A few orders find
- * the least height for most networks.
+ * Skyline descents: good plans without a search. At the lowest offset where any
+ * buffer fits, the descent places the buffer that comes first in an order of
+ * attack, and repeats this, so that the arena fills from below. A few orders
+ * find the minimum height for most networks.
  *
- * What is filled is a skyline over the sections. Only buffers whose sections
- * lie within its lowest valley can lie on the valley's ground; if there is
- * none, the valley is filled up to its lower edge. A tree over the points
- * (first, last) finds the first such buffer, so that a descent looks at each
- * buffer and each valley once, not at all buffers that each step moves.
+ * The filled area is a skyline over the sections. Only buffers whose sections
+ * are within its lowest valley fit on the valley's floor; if there is none, the
+ * valley is filled up to its lower edge. A tree over the points (first, last)
+ * finds the first such buffer, so that a descent visits each buffer and each
+ * valley once instead of all buffers at each step.
  */
 #include "memory/plan/plan_points.h"
 
@@ -20,13 +20,13 @@
 enum { WORK = 400000000 }; /* steps in all descents of a part */
 
 /*
- * Orders of attack: the logarithms of a buffer's lifetime, its size and the
- * largest load during its life, weighted. A large weight makes the order
+ * Orders of attack: a weighted sum of the logarithms of a buffer's lifetime,
+ * its size and the maximum load during its life. A large weight makes the order
  * lexicographic.
  */
 static const struct attack {
   int64_t load, width, size;
-  bool fit; /* first of all who leaves no gap beside it */
+  bool fit; /* buffers that leave no gap come first */
 } attacks[] = {
     {1 << 20, 1 << 10, 1, false},
     {1 << 20, 1, 1, false},
@@ -36,9 +36,9 @@ static const struct attack {
     {1 << 20, 1, 1, true},
 };
 
-/* A run of sections of one height; it is known by its first section. */
+/* A stretch of sections of one height, identified by its first section. */
 struct skyline_part {
-  int32_t before, end; /* the stretch before it, -1: none */
+  int32_t before, end; /* before: the preceding stretch, -1: none */
   int64_t height;
 };
 
@@ -51,12 +51,12 @@ struct skyline {
   struct plan_part *part;
   struct arena *arena;
   struct plan_points points;
-  uint32_t *rank;  /* by item: its place in the order of attack */
+  uint32_t *rank;  /* by item: its position in the order of attack */
   uint32_t *order; /* items by rank */
   struct skyline_part *stretches;
-  VEC(struct valley) queue; /* a heap; some are out of date */
-  int64_t *place;           /* out, by item */
-  int64_t *greatest;        /* by item: the logarithm of its greatest load */
+  VEC(struct valley) queue; /* a heap; some entries are outdated */
+  int64_t *place;           /* output, by item */
+  int64_t *greatest;        /* by item: the logarithm of its maximum load */
   bool fit;
 };
 
@@ -93,7 +93,7 @@ static struct valley pop(struct skyline *s) {
   return first;
 }
 
-/* The stretches; `height` is -1 where none begins. */
+/* Sets a stretch; `height` is -1 where none begins. */
 
 static void put_stretch(struct skyline *s, int32_t begin, int32_t end,
                         int32_t before, int64_t height) {
@@ -102,7 +102,7 @@ static void put_stretch(struct skyline *s, int32_t begin, int32_t end,
     s->stretches[end].before = begin;
 }
 
-/* The stretch rises and becomes one with neighbours of its new height. */
+/* Raises a stretch and merges it with neighbours of its new height. */
 static void rise(struct skyline *s, int32_t begin, int64_t height) {
   struct skyline_part here = s->stretches[begin];
   int32_t next = here.end;
@@ -119,7 +119,7 @@ static void rise(struct skyline *s, int32_t begin, int64_t height) {
   push(s, begin);
 }
 
-/* The lower one of the edges beside a stretch. */
+/* The lower edge of a stretch. */
 static int64_t edge(const struct skyline *s, const struct skyline_part *here) {
   int64_t left =
       here->before < 0 ? INT64_MAX : s->stretches[here->before].height;
@@ -129,7 +129,7 @@ static int64_t edge(const struct skyline *s, const struct skyline_part *here) {
   return min_i64(left, right);
 }
 
-/* The stretch at [first, last) of the valley rises; what is left stays. */
+/* Raises [first, last) of the valley's stretch and splits off the rest. */
 static void build_on(struct skyline *s, int32_t begin, int32_t first,
                      int32_t last, int64_t top) {
   struct skyline_part here = s->stretches[begin];
@@ -146,7 +146,9 @@ static void build_on(struct skyline *s, int32_t begin, int32_t first,
   rise(s, first, top);
 }
 
-/* Who lies next on the ground of a valley; PLAN_NOBODY: no one can. */
+/*
+ * The rank of the buffer to place on a valley's floor; PLAN_NOBODY: none fits.
+ */
 static uint32_t choose(struct skyline *s, int32_t begin, int32_t end) {
   uint32_t best = PLAN_NOBODY;
   if (s->fit) {
@@ -166,7 +168,7 @@ static uint32_t choose(struct skyline *s, int32_t begin, int32_t end) {
                           (struct plan_box){begin, end, begin, end});
 }
 
-/* Places all in that order, while it is below the best plan so far. */
+/* Places all buffers in that order while the plan is lower than the best. */
 static void descend(struct skyline *s) {
   struct plan_part *part = s->part;
   int64_t height = 0;
@@ -180,7 +182,7 @@ static void descend(struct skyline *s) {
     struct valley low = pop(s);
     struct skyline_part *here = &s->stretches[low.begin];
     if (here->height != low.height)
-      continue; /* it rose or became part of another */
+      continue; /* it rose or was merged */
     uint32_t rank = choose(s, low.begin, here->end);
     if (rank == PLAN_NOBODY) {
       rise(s, low.begin, edge(s, here));
@@ -212,7 +214,9 @@ static int by_score(const void *a, const void *b) {
   return order ? order : compare_i64(x->item, y->item);
 }
 
-/* The greatest load of each item, by a tree of maxima over the sections. */
+/*
+ * Finds the maximum load of each item with a tree of maxima over the sections.
+ */
 static void find_greatest_loads(struct skyline *s) {
   const struct plan_part *part = s->part;
   size_t sections = (size_t)part->sections;
@@ -234,7 +238,7 @@ static void find_greatest_loads(struct skyline *s) {
   }
 }
 
-/* The first orders are fixed, those after them are drawn. */
+/* The first orders are fixed, later ones are random. */
 static void choose_order(struct skyline *s, size_t number,
                          struct scored *scored, uint64_t *random) {
   const struct plan_part *part = s->part;

@@ -1,6 +1,6 @@
 /*
- * The state of a search for a plan, and what follows from a decision: bounds
- * rise until none moves any more, or a section overflows.
+ * State of a plan search, and the consequences of a choice: raises bounds until
+ * none changes or a section overflows.
  */
 #include "memory/plan/plan_state.h"
 
@@ -12,7 +12,7 @@
 /* Passes over the waiting buffers before their bounds are found directly. */
 enum { PATIENCE = 8 };
 
-/* Counts become the places where each list begins. */
+/* Turns counts into the start index of each list. */
 static void add_up(uint32_t *at, size_t count) {
   uint32_t sum = 0;
   for (size_t i = 0; i <= count; i++) {
@@ -22,13 +22,13 @@ static void add_up(uint32_t *at, size_t count) {
   }
 }
 
-/* Filling moved each beginning to the next one. */
+/* Filling moved each start to the next one; moves them back. */
 static void move_back(uint32_t *at, size_t count) {
   memmove(at + 1, at, count * sizeof *at);
   at[0] = 0;
 }
 
-/* Items are sorted by their first section. */
+/* Lists each item's neighbours; items are sorted by first section. */
 static void list_neighbours(struct plan_state *s, struct arena *arena) {
   const struct plan_item *items = s->part->items;
   size_t n = s->part->count;
@@ -52,7 +52,8 @@ static int by_number(const void *a, const void *b) {
   return compare_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* Short lives first: they find the lowest places. */
+/* Lists the members of each section, short lives first: they find the lowest
+ * offsets. */
 static void list_members(struct plan_state *s, struct arena *arena) {
   const struct plan_item *items = s->part->items;
   size_t n = s->part->count, sections = (size_t)s->part->sections;
@@ -130,7 +131,7 @@ void plan_state_undo(struct plan_state *s, size_t mark) {
   }
 }
 
-/* The search learns where it fails; returns false. */
+/* Counts a failure at the item's fullest section; returns false. */
 static bool fail_at(struct plan_state *s, size_t item) {
   const struct plan_item *it = &s->part->items[item];
   int32_t fullest = it->first;
@@ -141,7 +142,7 @@ static bool fail_at(struct plan_state *s, size_t item) {
   return false;
 }
 
-/* Floors in its sections may rise. */
+/* Marks the item's sections: their floors may rise. */
 static void touch(struct plan_state *s, const struct plan_item *item) {
   if (item->first < s->touched_first)
     s->touched_first = item->first;
@@ -149,7 +150,7 @@ static void touch(struct plan_state *s, const struct plan_item *item) {
     s->touched_last = item->last;
 }
 
-/* An unplaced item will not lie lower than `low`; PLAN_FAR: nowhere. */
+/* Raises an unplaced item's lower bound to `low`; PLAN_FAR: it fits nowhere. */
 static bool raise(struct plan_state *s, size_t item, int64_t low) {
   const struct plan_item *it = &s->part->items[item];
   low = plan_align(low, it->align);
@@ -163,7 +164,7 @@ static bool raise(struct plan_state *s, size_t item, int64_t low) {
   return true;
 }
 
-/* All that is left in a section must fit above its floor. */
+/* Finds a section's floor. All unplaced items must fit above it. */
 static bool find_floor(struct plan_state *s, int32_t section) {
   uint16_t *member = s->member + s->member_at[section];
   const int64_t *low = s->low;
@@ -178,7 +179,7 @@ static bool find_floor(struct plan_state *s, int32_t section) {
       lowest = here < least ? item : lowest;
       least = min_i64(here, least);
       i++;
-    } else { /* placed: to the others after those that are not */
+    } else { /* placed: swap it behind the unplaced ones */
       member[i] = member[--count];
       member[count] = item;
     }
@@ -187,7 +188,7 @@ static bool find_floor(struct plan_state *s, int32_t section) {
   if (count < s->alive[section])
     plan_state_set(s, &s->alive[section], count);
   if (least == floor)
-    return true; /* floors never sink: no need to look at the others */
+    return true; /* floors never sink: the others need no check */
   plan_state_set(s, &s->floor[section], least);
   if (least == PLAN_FAR || least <= s->capacity - s->load[section])
     return true;
@@ -205,7 +206,7 @@ static bool find_floors(struct plan_state *s) {
 
 uint16_t plan_state_lowest(struct plan_state *s, int32_t section) {
   if (s->low[s->lowest[section]] != s->floor[section])
-    find_floor(s, section); /* it stays, and who has it is found */
+    find_floor(s, section); /* unchanged; finds the item that has it */
   return s->lowest[section];
 }
 
@@ -214,8 +215,8 @@ static bool is_waiting(const struct plan_state *s, size_t item) {
 }
 
 /*
- * The lowest top that an unplaced neighbour can have, or one that is as good:
- * not above `low`.
+ * The lowest top of an unplaced neighbour, or one that is as good: not above
+ * `low`.
  */
 static int64_t find_support(struct plan_state *s, size_t item, int64_t low) {
   const uint16_t *over = s->over + s->over_at[item];
@@ -233,9 +234,9 @@ static int64_t find_support(struct plan_state *s, size_t item, int64_t low) {
 }
 
 /*
- * True if a neighbour may still lie so low that the item finds no room at its
- * `pos`. If there is none the item could be moved down there: what follows
- * differs in no way that matters from what was tried.
+ * True if a neighbour may still be so low that the item does not fit at its
+ * `pos`. If there is none, the item could be moved down to `pos`, and the plan
+ * would not differ in any way that matters from one that was tried.
  */
 static bool is_hindered(struct plan_state *s, size_t item) {
   int64_t top = s->pos[item] + s->part->items[item].size;
@@ -265,8 +266,8 @@ static bool raise_waiting(struct plan_state *s, struct plan_group group) {
 
 /*
  * Small buffers that wait for one another would climb in small steps. Instead,
- * as in Dijkstra's shortest paths, the lowest bound is final and serves the
- * others; who is reached by none can rest on nothing.
+ * as in Dijkstra's shortest paths, the lowest bound is final and updates the
+ * others. An item that none reaches has nothing to rest on.
  */
 static bool raise_waiting_at_once(struct plan_state *s,
                                   struct plan_group group) {
@@ -304,7 +305,7 @@ static bool raise_waiting_at_once(struct plan_state *s,
   return true;
 }
 
-/* Until no bound moves any more. */
+/* Repeats until no bound changes. */
 static bool propagate(struct plan_state *s, struct plan_group group) {
   size_t before;
   int pass = 0;

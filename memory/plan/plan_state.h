@@ -1,4 +1,4 @@
-/* The state of a search for a plan: which buffers lie where, and bounds. */
+/* State of a plan search: placed buffers, and bounds of the others. */
 #ifndef NETC_MEMORY_PLAN_PLAN_STATE_H
 #define NETC_MEMORY_PLAN_PLAN_STATE_H
 
@@ -7,14 +7,14 @@
 /* Higher than any capacity, with room to add a size. */
 #define PLAN_FAR (INT64_MAX / 2)
 
-/* How the next buffer is chosen; logarithms are weighted in 1/256. */
+/* Weights for choosing the next buffer; logarithms are weighted in 1/256. */
 struct plan_taste {
   int64_t width, size; /* of the buffer */
-  int64_t load;        /* the greatest over its sections, of what is left */
+  int64_t load;        /* maximum unplaced load over its sections */
   int64_t noise;
-  int64_t wall;    /* for each side that stands against something */
+  int64_t wall;    /* per side that touches a wall or a higher floor */
   int64_t failure; /* sections where the search failed often */
-  bool tight;      /* where least room is left, not at the lowest place */
+  bool tight;      /* prefer the least free space to the lowest offset */
 };
 
 struct plan_change {
@@ -22,42 +22,41 @@ struct plan_change {
 };
 
 /*
- * A buffer is placed on top of another or on the ground, and only when no
- * unplaced one can lie below it any more. An unplaced buffer whose `low` is
- * above its `pos` is waiting: it was decided that it rests on one that is not
- * placed yet.
+ * A buffer is placed on top of another or at the bottom, once no unplaced one
+ * can be below it any more. An unplaced buffer whose `low` is above its `pos`
+ * is waiting: it will rest on a buffer that is not placed yet.
  */
 struct plan_state {
   const struct plan_part *part;
   int64_t capacity;
-  int64_t left; /* units times sections of what is not placed */
+  int64_t left; /* units times sections of the unplaced items */
 
-  /* By item. */
-  int64_t *pos;  /* the top of what is placed below it; its place at the end */
-  int64_t *low;  /* it will not lie lower; PLAN_FAR: it is placed */
+  /* By item: */
+  int64_t *pos;  /* top of the placed items below it; finally its offset */
+  int64_t *low;  /* lower bound of its offset; PLAN_FAR: placed */
   int64_t *top;  /* low + size, or PLAN_FAR */
-  int64_t *rank; /* the part of its score that stays */
+  int64_t *rank; /* constant part of its score */
   int64_t *log_width, *log_size;
-  int64_t *support; /* for those that wait: the lowest top to rest on */
-  uint16_t *holder; /* for those that wait: on whom, when last seen */
-  uint16_t *hinder; /* and who may lie where it would lie else */
+  int64_t *support; /* if waiting: the lowest top to rest on */
+  uint16_t *holder; /* if waiting: the item to rest on, when last checked */
+  uint16_t *hinder; /* an item that may be below it, when last checked */
 
-  /* By section. */
-  int64_t *load;     /* units that are not placed */
-  int64_t *alive;    /* members that may be unplaced: no others are */
-  int64_t *floor;    /* the least `low` of what is not placed */
-  int64_t *failures; /* how often the search failed here */
-  int64_t *ground;   /* the top of what is placed there */
-  uint16_t *lowest;  /* a member whose `low` is the floor, when last seen */
+  /* By section: */
+  int64_t *load;     /* unplaced units */
+  int64_t *alive;    /* leading members, which include all unplaced ones */
+  int64_t *floor;    /* minimum `low` of the unplaced items */
+  int64_t *failures; /* failures of the search here */
+  int64_t *ground;   /* top of the placed items */
+  uint16_t *lowest;  /* a member whose `low` is the floor, when last checked */
   int32_t touched_first, touched_last; /* where floors may rise */
-  int32_t conflict; /* where it failed last; -1: one was placed there since */
+  int32_t conflict; /* last failure; -1: an item was placed there since */
 
   /* Lists by item and by section: [at[i], at[i + 1]). */
   uint32_t *over_at, *member_at;
-  uint16_t *over;   /* items that live at the same time */
-  uint16_t *member; /* items that live in the section, unplaced ones first */
+  uint16_t *over;   /* items in memory at the same time */
+  uint16_t *member; /* items of the section, unplaced ones first */
 
-  /* What to undo. */
+  /* Changes to undo: */
   struct {
     struct plan_change *at;
     size_t count, room;
@@ -65,8 +64,8 @@ struct plan_state {
   struct arena *arena;
 };
 
-/* Unplaced items of the sections [first, last), which share none of them
-   with other unplaced ones. */
+/* Unplaced items of the sections [first, last), which no other unplaced items
+ * share. */
 struct plan_group {
   const uint16_t *items; /* by first section */
   size_t count;
@@ -76,10 +75,10 @@ struct plan_group {
 void plan_state_open(struct plan_state *state, struct arena *arena,
                      const struct plan_part *part);
 
-/* All unplaced, on the ground. */
+/* Resets all items to unplaced, at the bottom. */
 void plan_state_reset(struct plan_state *state, int64_t capacity);
 
-/* Each is false if no plan of that capacity can follow. */
+/* Make a choice and propagate it. False if no plan of that capacity is left. */
 bool plan_state_place(struct plan_state *state, struct plan_group group,
                       uint16_t item);
 bool plan_state_wait(struct plan_state *state, struct plan_group group,
@@ -101,12 +100,12 @@ void plan_state_undo(struct plan_state *state, size_t mark);
 /* The member whose `low` is the floor. */
 uint16_t plan_state_lowest(struct plan_state *state, int32_t section);
 
-/* plan_taste.c: the choice among the buffers that can be placed. */
+/* plan_taste.c: the choice among buffers that can be placed. */
 size_t plan_taste_count(void);
 const struct plan_taste *plan_taste_at(size_t index);
 struct plan_taste plan_taste_drawn(uint64_t *random);
 
-/* Ranks a group anew, by the loads that are left. */
+/* Ranks a group again, by its unplaced loads. */
 void plan_taste_rank(struct plan_state *state, const struct plan_taste *taste,
                      struct plan_group group, uint64_t *random);
 

@@ -1,13 +1,15 @@
 /*
- * Which buffer a search for a plan places next: scores in whole numbers, so
- * that every machine makes the same choice.
+ * Taste: the choice of the next buffer in a plan search. Scores are integers,
+ * so that every machine makes the same choice.
  */
 #include "base/check.h"
 #include "memory/plan/plan_state.h"
 
 int64_t plan_log2(int64_t value) {
-  /* floor(256 * log2(1 + i / 256)): less than a 256th too low. It is a table
-   * because math libraries differ in the last bit, and then plans would. */
+  /*
+   * floor(256 * log2(1 + i / 256)): less than 1/256 too low. It is a table
+   * because math libraries differ in the last bit, and then plans would differ.
+   */
   static const uint8_t fraction[256] = {
       0,   1,   2,   4,   5,   7,   8,   9,   11,  12,  14,  15,  16,  18,  19,
       21,  22,  23,  25,  26,  27,  29,  30,  31,  33,  34,  35,  37,  38,  39,
@@ -88,14 +90,14 @@ void plan_taste_rank(struct plan_state *s, const struct plan_taste *taste,
   }
 }
 
-/* Beside it nothing is left, or nothing so low. */
+/* True at the border, or if the section's floor is above `place`. */
 static bool is_wall(const struct plan_state *s, int32_t section,
                     int64_t place) {
   return section < 0 || section == s->part->sections ||
          s->floor[section] > place;
 }
 
-/* Sections [first, last) of one floor, which is `place`. */
+/* Sections [first, last) whose floor is `place`. */
 struct plan_valley {
   int64_t place;
   int32_t first, last;
@@ -118,10 +120,10 @@ static bool is_over(const struct plan_item *item, int32_t section) {
 }
 
 /*
- * Where to place next: where the last attempt failed, for whatever else comes
- * first is likely to fail there again (last conflicts: Lecoutre and others,
- * 2009). Else the lowest section of the group, or of those with the least room
- * to spare.
+ * The section to place in next: where the last attempt failed, because any
+ * other choice is likely to fail there again (last conflicts: Lecoutre and
+ * others, 2009). Otherwise the lowest section of the group, or the lowest of
+ * those with the least free space.
  */
 static int32_t find_section(const struct plan_state *s,
                             const struct plan_taste *taste,
@@ -146,8 +148,8 @@ static int32_t find_section(const struct plan_state *s,
 }
 
 /*
- * Down from a section to where no neighbour is lower: sections of one floor.
- * Who can be placed there lies below all others that live with it.
+ * Descends from a section to sections of one floor with no lower neighbour. An
+ * item that can be placed there is below all its neighbours.
  */
 static struct plan_valley
 find_valley(struct plan_state *s, struct plan_group group, int32_t section) {
@@ -168,7 +170,7 @@ find_valley(struct plan_state *s, struct plan_group group, int32_t section) {
   return valley;
 }
 
-/* More than any score. */
+/* Above any score. */
 #define FIRST (INT64_MAX / 4)
 
 uint16_t plan_taste_choose(struct plan_state *s, const struct plan_taste *taste,

@@ -1,7 +1,7 @@
 /*
- * Plan verifier: walks through time. A newcomer is compared with all that live,
- * as long as these are few; else with its neighbours in the set of living
- * buffers ordered by offset, for one that fits between these fits everywhere.
+ * Plan verifier: walks through time. A new buffer is compared with all buffers
+ * in memory while these are few; otherwise with its neighbours in the set of
+ * buffers ordered by offset, which is enough because that set has no overlaps.
  */
 #include <stdlib.h>
 
@@ -9,8 +9,8 @@
 #include "memory/plan/plan.h"
 
 /*
- * A set of numbers below 64^LEVELS: a bit for each, and above every 64 bits
- * one that says whether any of them is set.
+ * A set of numbers below 64^LEVELS: one bit each, and per 64 bits a bit one
+ * level up that is set if any of them is.
  */
 enum { LEVELS = 6 };
 
@@ -38,7 +38,7 @@ static void set_remove(struct bit_set *set, size_t number) {
   }
 }
 
-/* The largest member below `number`; false: none. */
+/* Finds the largest member below `number`; false: none. */
 static bool set_below(const struct bit_set *set, size_t number, size_t *found) {
   for (int i = 0; i < LEVELS; i++, number /= 64) {
     uint64_t bits =
@@ -55,7 +55,7 @@ static bool set_below(const struct bit_set *set, size_t number, size_t *found) {
   return false;
 }
 
-/* The smallest member above `number`; false: none. */
+/* Finds the smallest member above `number`; false: none. */
 static bool set_above(const struct bit_set *set, size_t number, size_t *found) {
   for (int i = 0; i < LEVELS; i++, number /= 64) {
     uint64_t bits = set->level[i][number / 64] >> number % 64 >> 1;
@@ -72,7 +72,7 @@ static bool set_above(const struct bit_set *set, size_t number, size_t *found) {
 
 struct plan_placed {
   const struct plan_buffer *buffer;
-  size_t rank; /* among all, by offset */
+  size_t rank; /* index by offset */
 };
 
 static int by_offset(const void *a, const void *b) {
@@ -94,7 +94,7 @@ static int by_death(const void *a, const void *b) {
   return compare_i64(x->upper, y->upper);
 }
 
-/* They mostly are in order. */
+/* Sorts births, which mostly are in order already. */
 static void sort_births(struct plan_placed *births, size_t count) {
   for (size_t i = 1; i < count; i++)
     if (by_birth(&births[i - 1], &births[i]) > 0) {
@@ -112,7 +112,9 @@ static bool is_in_place(const struct plan_buffer *buffer,
 
 enum { FEW = 64 };
 
-/* Walks as long as few live. False: too many do, and *fine says nothing. */
+/*
+ * Walks while few buffers are in memory. False: too many, *fine is undefined.
+ */
 static bool walk_few(const struct plan_placed *births, size_t count,
                      bool *fine) {
   const struct plan_buffer *alive[FEW];
@@ -169,7 +171,7 @@ static bool walk_many(struct arena *arena, struct plan_placed *births,
   return true;
 }
 
-/* Whether two that share bytes may, and lie as they must. */
+/* True if two buffers may share bytes and their offsets keep the distance. */
 static bool is_overlap(const struct plan_buffer *buffers,
                        const struct plan_overlap *o,
                        const struct plan_buffer *read,
@@ -180,7 +182,7 @@ static bool is_overlap(const struct plan_buffer *buffers,
           made->offset >= read->offset + o->above);
 }
 
-/* Walks with all that live; overlaps by the buffer that is made. */
+/* Compares all buffers in memory; overlaps are found by the buffer made. */
 static bool walk_overlapping(struct arena *arena,
                              const struct plan_buffer *buffers, size_t all,
                              const struct plan_options *options,

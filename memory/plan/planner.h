@@ -1,4 +1,4 @@
-/* The inside of the planner, shared by its files; others want plan.h. */
+/* Planner internals, shared by its files; other code uses plan.h. */
 #ifndef NETC_MEMORY_PLAN_PLANNER_H
 #define NETC_MEMORY_PLAN_PLANNER_H
 
@@ -10,25 +10,25 @@
 #include "base/progress.h"
 
 /*
- * A buffer after compression. Time is counted in sections, each a largest set
- * of buffers that live at once; sizes are counted in units, the greatest
- * common divisor of them all.
+ * A buffer after compression. Time is counted in sections, each a maximal set
+ * of buffers in memory together. Sizes are counted in units, their greatest
+ * common divisor.
  */
 struct plan_item {
   int32_t first, last; /* sections [first, last) of its part */
   int64_t size;        /* units */
   int64_t align;       /* units */
-  size_t origin;       /* the buffer it stands for */
+  size_t origin;       /* index of its buffer */
 };
 
-/* Buffers that share no moment with others: planned alone. */
+/* Buffers that share no moment with others, planned separately. */
 struct plan_part {
   struct plan_item *items; /* by first section */
   size_t count;
-  const int64_t *load; /* units that live in each section */
+  const int64_t *load; /* units in each section */
   int32_t sections;
-  int64_t bound;  /* no plan is lower: first the largest load */
-  int64_t height; /* of the best plan so far; INT64_MAX: none yet */
+  int64_t bound;  /* proven: no plan is lower; at first the maximum load */
+  int64_t height; /* of the best plan so far; INT64_MAX: none */
   int64_t *best;  /* its offsets, by item */
 };
 
@@ -41,7 +41,7 @@ static inline uint64_t plan_random(uint64_t *state) {
   return *state = x;
 }
 
-/* Rounds an offset up; almost always `align` is 1. */
+/* Rounds an offset up; `align` is almost always 1. */
 static inline int64_t plan_align(int64_t offset, int64_t align) {
   if (align == 1 || offset % align == 0)
     return offset;
@@ -51,27 +51,28 @@ static inline int64_t plan_align(int64_t offset, int64_t align) {
 /* log2(value) x 256, rounded down; 0 for values below 1. */
 int64_t plan_log2(int64_t value);
 
-/* Buffers of a part beyond which it is not searched. */
+/* Maximum buffers of a part that is searched. */
 enum { PLAN_SEARCHED = 4000 };
 
 /*
- * plan_first.c: a plan at most `goal` high where the plainest of all finds
- * one; else false, and there is still none.
+ * plan_first.c: first fit. False, without a plan, if it is higher than `goal`.
  */
 bool plan_first_fit(struct plan_part *part, int64_t goal);
 
-/* plan_fullest.c: the same, by another plain way. */
+/*
+ * plan_fullest.c: fullest sections first. False, without a plan, if it fails.
+ */
 bool plan_fullest_first(struct arena *arena, struct plan_part *part,
                         int64_t goal);
 
 /*
  * plan_skyline.c: good plans quickly, `most` of them or until one is at most
- * `goal` high. There is always one.
+ * `goal` high. Always finds one.
  */
 void plan_skyline(struct arena *arena, struct plan_part *part, int64_t goal,
                   size_t most);
 
-/* How much effort is spent of how much; `progress` may be NULL. */
+/* Effort spent, and the maximum; `progress` may be NULL. */
 struct plan_effort {
   struct progress *progress;
   uint64_t spent, most;
@@ -86,9 +87,9 @@ static inline void plan_effort_spend(struct plan_effort *effort,
 
 /* plan_search.c: looks for a plan of a given height. */
 enum plan_found {
-  PLAN_FOUND,   /* now the best of the part */
-  PLAN_NONE,    /* there is none: proven */
-  PLAN_GAVE_UP, /* the effort was spent */
+  PLAN_FOUND,   /* it is now the best of the part */
+  PLAN_NONE,    /* proven: there is none */
+  PLAN_GAVE_UP, /* effort exhausted */
 };
 
 struct plan_search;
@@ -98,14 +99,12 @@ struct plan_search *plan_search_open(struct arena *arena,
                                      struct plan_part *part,
                                      struct plan_effort *effort, uint64_t seed);
 
-/* Spends about `budget` nodes; with the capacity of last time it goes on. */
+/* Spends about `budget` nodes; continues if the capacity is that of the last
+ * call. */
 enum plan_found plan_search_at(struct plan_search *search, int64_t capacity,
                                uint64_t budget);
 
-/*
- * plan_part.c: a plan of at most `goal` if one is found, else the lowest that
- * is.
- */
+/* plan_part.c: finds a plan of at most `goal`, else the lowest it can. */
 struct plan_options;
 void plan_part(struct arena *arena, struct plan_part *part, int64_t goal,
                const struct plan_options *options, struct plan_effort *effort);

@@ -1,4 +1,4 @@
-/* Schedule: an order of tasks in which the least memory is alive at once. */
+/* Schedule: an order of tasks with the lowest peak of memory. */
 #include "memory/plan/schedule.h"
 
 #include "base/check.h"
@@ -6,7 +6,7 @@
 #include "memory/plan/order.h"
 #include "memory/plan/plan_overlap.h"
 
-enum { LEAST_GAIN = 10000 }; /* a smaller part of the peak is not searched */
+enum { LEAST_GAIN = 10000 }; /* minimum gain: 1 / this of the peak */
 
 size_t task_overwrites(const struct task_graph *graph,
                        const struct plan_task *task, const int64_t *left) {
@@ -31,7 +31,7 @@ size_t task_overlaps(const struct task_graph *graph,
   return left[read] == 1 && !graph->tensors.at[read].lasts ? read : SIZE_MAX;
 }
 
-/* Bytes that two tensors share at most. */
+/* Maximum bytes that two tensors share. */
 static int64_t shared_bytes(const struct task_graph *graph,
                             const struct plan_task *task, size_t read) {
   const struct plan_overlap overlap = {.below = task->below,
@@ -41,15 +41,15 @@ static int64_t shared_bytes(const struct task_graph *graph,
   return bytes + made - plan_overlap_bytes(&overlap, bytes, made);
 }
 
-/* What is alive while tasks run one by one. */
+/* Bytes in memory while tasks run one by one. */
 struct walk {
   const struct task_graph *graph;
-  bool overlaps; /* are counted */
-  int64_t *left; /* by tensor: readers to come */
+  bool overlaps; /* overlaps are counted */
+  int64_t *left; /* by tensor: remaining readers */
   int64_t live, peak;
 };
 
-/* Runs a task; returns what is alive in the middle of it. */
+/* Runs a task; returns the bytes in memory while it runs. */
 static int64_t step(struct walk *walk, const struct plan_task *task) {
   const struct task_graph *graph = walk->graph;
   size_t over = task_overwrites(graph, task, walk->left);
@@ -90,7 +90,7 @@ static void begin(struct walk *walk, const struct task_graph *graph) {
   }
 }
 
-/* The most that is alive in an order, and where. */
+/* The peak of an order, and its position. */
 static int64_t peak_of(const struct task_graph *graph, const size_t *order,
                        bool overlaps, size_t *at) {
   struct walk walk;
@@ -136,7 +136,7 @@ int64_t task_adds(const struct task_graph *graph,
   return made - over + task->work;
 }
 
-/* No order needs less than its largest task. */
+/* A lower bound of every order: its largest task. */
 static int64_t largest_task(const struct task_graph *graph) {
   int64_t largest = 0;
   for (size_t i = 0; i < graph->tasks.count; i++) {
@@ -150,11 +150,11 @@ static int64_t largest_task(const struct task_graph *graph) {
   return largest;
 }
 
-/* Where a part may end. */
+/* Conditions for a cut. */
 struct cutting {
   bool strict;        /* only where no order can run across */
-  size_t last_source; /* no task after it reads nothing */
-  size_t dead_ends;   /* tasks so far whose results nobody reads */
+  size_t last_source; /* last task that reads nothing */
+  size_t dead_ends;   /* tasks so far whose results have no reader */
 };
 
 static bool is_dead_end(const struct task_graph *graph,
@@ -176,9 +176,9 @@ static struct cutting begin_cutting(const struct task_graph *graph,
 }
 
 /*
- * Where one tensor alone leads on. No order runs across if all that is
- * before leads there and all that is after comes from there: neither a
- * second output of the net before it nor a task that reads nothing after.
+ * True if one tensor alone leads from the tasks before to the tasks after. No
+ * order runs across if, in addition, there is no second output of the net
+ * before it and no task without reads after it.
  */
 static bool is_cut(const struct cutting *cutting, const struct walk *walk,
                    size_t place, int64_t open) {
@@ -190,7 +190,7 @@ static bool is_cut(const struct cutting *cutting, const struct walk *walk,
          (cutting->dead_ends == 0 && place >= cutting->last_source);
 }
 
-/* Tensors that tasks to come will read; inputs of the net are among them. */
+/* Inputs of the net that tasks will read. */
 static int64_t count_open(const struct task_graph *graph) {
   int64_t open = 0;
   for (size_t i = 0; i < graph->tensors.count; i++)
@@ -209,7 +209,7 @@ static int64_t open_change(const struct walk *walk,
   return change;
 }
 
-/* Each part between cuts is searched if it needs more than any task does. */
+/* Searches each part between cuts that needs more than any single task. */
 static bool improve_parts(struct task_graph *graph, bool strict, int64_t least,
                           size_t *order) {
   struct cutting cutting = begin_cutting(graph, strict);
@@ -240,7 +240,7 @@ static bool improve_parts(struct task_graph *graph, bool strict, int64_t least,
   return exact;
 }
 
-/* All bytes together must fit, so that no sum below can overflow. */
+/* True if no sum below can overflow, because all bytes together fit. */
 static bool sums_fit(const struct task_graph *graph) {
   int64_t sum = 0;
   for (size_t i = 0; i < graph->tensors.count; i++)
@@ -252,7 +252,7 @@ static bool sums_fit(const struct task_graph *graph) {
   return true;
 }
 
-/* The tasks as they come. */
+/* The order of the graph. */
 static size_t *own_order(const struct task_graph *graph) {
   size_t *order =
       arena_alloc(graph->arena, graph->tasks.count + 1, sizeof *order);
@@ -261,7 +261,8 @@ static size_t *own_order(const struct task_graph *graph) {
   return order;
 }
 
-/* Parts that an order might run across: an order, but not the best one. */
+/* Searches smaller parts, which an order might run across: the result is valid,
+ * but may not be the best. */
 static void try_smaller_parts(struct task_graph *graph, int64_t least,
                               struct schedule *schedule) {
   size_t at;
@@ -293,7 +294,7 @@ static void find_order(struct task_graph *graph, struct schedule *schedule) {
   schedule->exact = schedule->exact || schedule->peak <= least;
 }
 
-/* No order needs less than its largest task. */
+/* A lower bound of every order, with overlaps: its largest task. */
 static int64_t largest_overlapping(const struct task_graph *graph) {
   int64_t largest = 0;
   for (size_t i = 0; i < graph->tasks.count; i++) {
@@ -310,8 +311,8 @@ static int64_t largest_overlapping(const struct task_graph *graph) {
 }
 
 /*
- * The search knew of no overlaps: of its order and the graph's own the one
- * that needs less with them.
+ * The search ignores overlaps. With them counted, keeps the better of its order
+ * and the graph's own.
  */
 static void count_overlaps(struct task_graph *graph,
                            struct schedule *schedule) {
