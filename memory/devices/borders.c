@@ -1,4 +1,4 @@
-/* Borders: where people cut a net into the stages of a pipeline. */
+/* Borders: finds where nets are usually cut into pipeline stages. */
 #include "memory/devices/borders.h"
 
 #include "base/check.h"
@@ -8,12 +8,12 @@
 struct border_finding {
   const struct model *model;
   struct arena *arena;
-  uint64_t *look; /* by node: equal for those that look alike */
-  bool *single;   /* by node: one tensor alone leads to it and beyond */
+  uint64_t *look; /* by node: equal for nodes that look alike */
+  bool *single;   /* by node: one tensor alone leads to it and on */
   VEC(struct repeated) all;
 };
 
-/* What a node looks like: its kind, and the sizes of what it gives and has. */
+/* Hash of a node's kind and the sizes of its output and parameters. */
 static uint64_t look_of(const struct model *model, const struct node *node) {
   uint64_t hash = hash_text(HASH_TEXT, slice_of(node->kind->name));
   for (int i = 0; i < node->out->rank; i++)
@@ -24,17 +24,16 @@ static uint64_t look_of(const struct model *model, const struct node *node) {
   return hash;
 }
 
-/* Stretches */
+/* Repeating blocks */
 
-/* A turn begins where a loop's or a call's nodes do. */
+/* True if the nodes of a loop iteration or a call begin here. */
 static bool is_begin(const struct model *model, int64_t node) {
   const struct node *at = &model->nodes.at[node];
   return at->head == node && (node == 0 || at[0].frame != at[-1].frame ||
                               at[0].group != at[-1].group);
 }
 
-/* How often a turn that begins at `first` comes before `end`; 0: between two
-   of them several tensors lead on. */
+/* Blocks from `first` to `end`; 0: several tensors lead between them. */
 static int64_t turns_from(const struct border_finding *f, int64_t first,
                           int64_t end, int64_t length) {
   int64_t count = (end - first) / length;
@@ -92,7 +91,7 @@ bool borders_by_turns(const struct repeated *repeated, int64_t parts,
 
 enum { OUTER, INSIDE_PART, INSIDE_TURN };
 
-/* Groups with others in them, or with turns, are cut inside. */
+/* Hides the inside of groups that contain no other groups or blocks. */
 static void find_hidden(const struct border_finding *f, char *hidden) {
   const struct model *model = f->model;
   bool *holds = arena_alloc(f->arena, model->groups.count + 1, sizeof *holds);

@@ -1,4 +1,4 @@
-/* Bound: no step can be shorter than this. */
+/* Bound: a lower bound of the duration of a step. */
 #include "memory/devices/bound.h"
 
 #include "base/check.h"
@@ -6,7 +6,7 @@
 
 /* Work of the nodes */
 
-/* Matrices of a node: values in all, and of what is trained. */
+/* Number of values in a node's matrices. */
 struct matrices {
   double all, trained;
 };
@@ -25,14 +25,14 @@ static struct matrices matrices_of(const struct model *model,
   return found;
 }
 
-/* Scores of attention: what is left beside its projections. */
+/* MACs of attention scores: those that are not in its projections. */
 static double scores_of(const struct node *node, double macs, double values) {
   double positions = node->out->rank > 1 ? (double)node->out->dim[0] : 1;
   double rest = macs - positions * values;
   return node->kind->heads && rest > 0 ? rest : 0;
 }
 
-/* How many gradients of what it reads a node has: 0 where nothing learns. */
+/* Number of input gradients that a node computes; 0: nothing is trained. */
 static double gradients_read(const struct trace *trace, int64_t node) {
   const struct tape *tape = &trace->tape;
   size_t first = node ? trace->op_end[node - 1] : 0;
@@ -74,7 +74,7 @@ struct work work_find(const struct model *model,
     double times = values.all > 0 ? (reads > 0) + values.trained / values.all
                    : reads > 2    ? 2
                                   : reads;
-    bool read = macs > 0 && node->copies <= 1; /* not all of experts' need be */
+    bool read = macs > 0 && node->copies <= 1; /* experts may stay unread */
     work.forward[i + 1] = work.forward[i] + macs;
     work.backward[i + 1] = work.backward[i] + times * macs;
     work.weights[i + 1] = work.weights[i] + (read ? values.all : 0);
@@ -87,7 +87,7 @@ struct work work_find(const struct model *model,
 
 /* Rates */
 
-/* A type may be run as a faster one that has as many bits. */
+/* The best rate of a type; a type may run as a faster one with as many bits. */
 int64_t bound_rate(const struct train_settings *train, const struct gpu *gpu) {
   int64_t rate = gpu_rate(gpu, train->dtype);
   if (element_bits(train->dtype) == 16 || train->precision != PRECISION_FULL)
@@ -105,7 +105,7 @@ struct bound_cluster bound_cluster_of(const struct train_settings *train,
       min_i64(train->host_devices ? train->host_devices : 8, devices);
   if (!network)
     cluster.network = gpu->links[LINK_FAR];
-  if (!cluster.network) /* nothing leaves it faster than by its bus */
+  if (!cluster.network) /* no link beats the bus */
     cluster.network = gpu->links[LINK_HOST];
   return cluster;
 }
@@ -144,7 +144,7 @@ static double between(const double *sums, struct node_range nodes) {
 
 /* Stages */
 
-/* Segments in a part are computed once more. */
+/* MACs that checkpointed segments of a part recompute. */
 static double repeated(const double *forward, const double *core,
                        const struct step *step, struct node_range nodes) {
   double macs = 0;
@@ -159,7 +159,7 @@ static double repeated(const double *forward, const double *core,
   return macs;
 }
 
-/* MACs of a sample through a part of a stage, and back. */
+/* MACs of a sample, forward and backward, through a part of a stage. */
 static double part_macs(const struct work *work, const struct step *step,
                         struct node_range nodes) {
   return between(work->forward, nodes) + between(work->backward, nodes) +
@@ -179,7 +179,7 @@ struct stage_work bound_work(const struct work *work, const struct step *step,
   return found;
 }
 
-/* Of a microbatch. */
+/* Seconds of a microbatch. */
 static double seconds_of(double macs, const struct step *step,
                          const struct parallel *parallel,
                          const struct bound_cluster *cluster) {
@@ -190,7 +190,7 @@ static double seconds_of(double macs, const struct step *step,
          operations_a_second(train, cluster->gpu);
 }
 
-/* A microbatch on a stage: its operations, and bytes from memory. */
+/* A microbatch on a stage: its operations and its memory traffic. */
 struct pass_time {
   double macs, bytes; /* seconds */
 };
@@ -210,7 +210,7 @@ static struct pass_time pass_of(const struct work *work,
   int bits =
       train->precision == PRECISION_FULL ? element_bits(train->dtype) : 16;
   double bytes = 2 * values / (double)train->tensor_parallel * bits / 8;
-  if (train->base) /* in blocks: no type of them has fewer bits than 1 */
+  if (train->base) /* packed blocks have at least 1 bit per value */
     bytes = 0;
   bytes +=
       2 * (double)stage->activations / (double)max_i64(stage->in_flight, 1);
@@ -219,8 +219,8 @@ static struct pass_time pass_of(const struct work *work,
 }
 
 /*
- * The operations of stages whose slowest one is fastest; of stages with
- * several parts as much each. Bytes are shared evenly.
+ * Replaces the operations of the stages by those of the cut whose slowest stage
+ * is fastest, evenly if stages have several parts. Bytes are shared evenly.
  */
 static void make_even(const struct work *work, const struct step *step,
                       const struct parallel *parallel,
@@ -308,7 +308,7 @@ static void find_passes(const struct work *work, const struct step *step,
 
 /* Links */
 
-/* Devices that send to each other: `count` of them, `apart` numbers apart. */
+/* A ring of `count` devices whose numbers differ by `apart`. */
 struct ring {
   double count, inside, hosts;
 };
@@ -320,7 +320,7 @@ static struct ring ring_of(int64_t count, int64_t apart,
                        (double)ceil_div_i64(count, inside)};
 }
 
-/* What part of the bytes has to go from host to host. */
+/* The fraction of bytes that must go from host to host. */
 static double far_part(enum among among, const struct train_settings *train,
                        const struct bound_cluster *cluster) {
   int64_t tensor = train->tensor_parallel, context = train->context_parallel;
@@ -346,7 +346,7 @@ static double far_part(enum among among, const struct train_settings *train,
   return ring.count < 2 ? 0 : (ring.hosts - 1) / (ring.count - 1);
 }
 
-/* Without a figure nothing is sent: netc_place sees to it. */
+/* A rate of 0 is unknown and adds no time; netc_place checks for it. */
 static double sending(double bytes, int64_t rate) {
   return rate ? bytes / ((double)rate * 1e6) : 0;
 }
@@ -394,10 +394,10 @@ struct place_bound bound_find(const struct work *work, const struct step *step,
 }
 
 /*
- * Stages that are cut so that none ends later than the others: each has
- * 1 - 1 / M of the time of the one before, so that of T in all the first one
- * has T / (M (1 - (1 - 1 / M)^P)). With V parts each waits for a V-th: then
- * V M instead of both M.
+ * Duration with stages cut so that none ends later than the others. Each stage
+ * has 1 - 1 / M of the time of the one before, so that of T in total the first
+ * one has T / (M (1 - (1 - 1 / M)^P)). With V parts each stage waits for a
+ * V-th: then V M replaces both M.
  */
 static double pipelined(const struct train_settings *train, double seconds,
                         double passes) {

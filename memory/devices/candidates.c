@@ -1,4 +1,4 @@
-/* Candidates: every way of placing a net, in an order of its own. */
+/* Candidates: all ways to place a net, in a fixed order. */
 #include "memory/devices/candidates.h"
 
 #include <stdlib.h>
@@ -7,27 +7,27 @@
 #include "sema/model/degrees.h"
 #include "memory/devices/floor.h"
 
-enum { MOST_UNITS = 64 }; /* that a pipeline is cut from: parallel.c */
+enum { MOST_UNITS = 64 }; /* units of a pipeline's cut: parallel.c */
 
 struct lister {
   const struct place_request *request;
   struct arena *arena;
   struct candidates *all;
   struct floor floor;
-  int64_t samples; /* of the microbatch */
+  int64_t samples; /* per microbatch */
   struct train_settings now;
   int64_t checkpoints[3]; /* to choose from; 0: none */
   int checkpoint_count;
-  int64_t layers; /* with attention */
-  bool cut;       /* with stages, also as many segments as these are cut from */
+  int64_t layers; /* layers with attention */
+  bool cut;       /* with stages, also as many segments as units of the cut */
 };
 
-/* A setting that the source or the user chose is kept. */
+/* True if a value agrees with the choice of the source or the user. */
 static bool may_be(int64_t chosen, int64_t usual, int64_t value) {
   return chosen == usual || chosen == value;
 }
 
-/* Loops, from the innermost one */
+/* Loops, innermost first */
 
 static void add(struct lister *l) {
   struct place_candidate *c = VEC_PUSH(l->arena, &l->all->at);
@@ -56,7 +56,7 @@ static void each_offload(struct lister *l) {
     try_offload(l, words[i]);
 }
 
-/* Whether ZeRO shares as many have the same, or given groups of them. */
+/* True if ZeRO shards among all copies, or in groups that divide them. */
 static bool groups_share(const struct lister *l, int64_t copies) {
   int64_t group = l->request->train->shard_devices;
   return !group || (l->now.zero && copies % group == 0);
@@ -89,7 +89,7 @@ static void each_checkpoint(struct lister *l) {
   }
 }
 
-/* `parts` microbatches of a step, as settings that were given have them. */
+/* Sets `parts` microbatches per step; false if the given settings differ. */
 static bool take_parts(struct lister *l, int64_t parts) {
   const struct train_settings *chosen = l->request->train;
   if (l->now.pipeline == 1) {
@@ -115,7 +115,7 @@ static void each_microbatch(struct lister *l) {
   }
 }
 
-/* Parts of stages: each has as many layers as the others. */
+/* Virtual stages: each part has the same number of layers. */
 static void each_virtual(struct lister *l) {
   enum { MOST_PARTS = 8 };
   const struct train_settings *chosen = l->request->train;
@@ -135,7 +135,7 @@ static void each_virtual(struct lister *l) {
   }
 }
 
-/* Stages, and copies of what is left. */
+/* Stages, and data parallel copies of the remaining devices. */
 static void each_pipeline(struct lister *l, int64_t devices) {
   const struct train_settings *chosen = l->request->train;
   int64_t most = min_i64(MOST_UNITS, (int64_t)l->request->model->nodes.count);
@@ -154,7 +154,7 @@ static void each_pipeline(struct lister *l, int64_t devices) {
   }
 }
 
-/* Whether heads, positions and experts can be shared so, with some use. */
+/* True if heads, tokens and experts divide by the degrees, with some effect. */
 static bool shares(struct lister *l) {
   const struct train_settings *chosen = l->request->train;
   struct arena scratch;
@@ -171,7 +171,7 @@ static bool shares(struct lister *l) {
   diags_open(&quiet, &scratch, NULL);
   quiet.quiet = true;
   bool shared = degrees_divide(&model, &trial, &quiet);
-  /* What was given stays, be it of use or not. */
+  /* Given degrees stay, even without effect. */
   if (chosen->tensor_parallel > 1)
     trial.train.tensor_parallel = 1;
   if (chosen->context_parallel > 1)
@@ -216,7 +216,8 @@ static void each_tensor(struct lister *l) {
   }
 }
 
-/* A segment for each layer with attention, or so that few are long. */
+/* Finds checkpoint settings: a segment per layer with attention, or about
+ * sqrt(n) segments. */
 static void find_checkpoints(struct lister *l) {
   const struct model *model = l->request->model;
   struct arena scratch;

@@ -1,4 +1,4 @@
-/* Candidates: every way of placing a net, in an order of its own. */
+/* Candidates: all ways to place a net, in a fixed order. */
 #ifndef NETC_MEMORY_DEVICES_CANDIDATES_H
 #define NETC_MEMORY_DEVICES_CANDIDATES_H
 
@@ -7,8 +7,8 @@
 struct place_candidate {
   struct train_settings settings;
   size_t order;
-  double least;  /* seconds: neither bound nor prediction is shorter */
-  int64_t holds; /* bytes: its most loaded device has no fewer */
+  double least;  /* seconds: lower bound of bound and estimate */
+  int64_t holds; /* bytes: lower bound of the most loaded device */
 };
 
 struct candidates {

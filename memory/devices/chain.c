@@ -1,4 +1,4 @@
-/* Chain: what a stage of many units takes, from runs of three of them each. */
+/* Chain: memory of a stage of many units, from runs of three units each. */
 #include "memory/devices/chain.h"
 
 void chain_open(struct search *s, const size_t *far) {
@@ -23,7 +23,7 @@ static struct unit_linked run_three(struct search *s, size_t from) {
   return linked;
 }
 
-/* Three units from one on; or an earlier run that was alike. */
+/* Runs three units from `from` on, or returns an earlier run of equal ones. */
 static const struct unit_linked *three_from(struct search *s, size_t from) {
   struct ran *ran;
   if (s->linked[from])

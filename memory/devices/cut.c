@@ -1,5 +1,5 @@
 /*
- * Cut: which layers each part of a pipeline has.
+ * Cut: the layers of each part of a pipeline.
  *
  * Sources: Megatron-LM's megatron/core/transformer/transformer_block.py
  * (get_num_layers_to_build), torchtitan's generate_split_points of December
@@ -10,11 +10,11 @@
 #include "base/check.h"
 
 /*
- * Turns of part `part` of some, where these are not given: as many each. Of a
- * rest, the stages from the second one on have one more, and the first one
- * only if all but the last have: as Megatron-LM counts a table of words and a
- * loss as layers (--account-for-embedding-in-pipeline-split, ..-loss-..), and
- * torchtitan splits (generate_split_points).
+ * Default number of blocks in part `part`: equal, with the remainder one each
+ * to the stages from the second one on. The first stage gets one only if all
+ * but the last do: Megatron-LM counts an embedding and a loss as layers
+ * (--account-for-embedding-in-pipeline-split, ..-loss-..), and torchtitan
+ * splits so (generate_split_points).
  */
 static int64_t turns_of_part(int64_t turns, int64_t parts, int64_t part) {
   int64_t rest = turns % parts;
@@ -24,15 +24,15 @@ static int64_t turns_of_part(int64_t turns, int64_t parts, int64_t part) {
 
 /* By work */
 
-/* Places from 0 to `count`, where the first one is 0 and the last the end. */
+/* Places from 0 to `count`; the first is 0, the last is the end of the net. */
 struct work_search {
-  const double *at; /* work before each */
+  const double *at; /* work before each place */
   int64_t count;
-  double least;   /* of the part that has most */
-  int64_t *needs; /* by place: parts from there on */
+  double least;   /* minimum of the part with the maximum */
+  int64_t *needs; /* by place: parts needed from there on */
 };
 
-/* Parts of at most `most` each; more than the places if one has more. */
+/* Number of parts of at most `most` work; count + 1 if a place exceeds it. */
 static int64_t parts_of(const struct work_search *w, double most) {
   int64_t parts = 1;
   double from = w->at[0];
@@ -70,7 +70,7 @@ static void find_needs(struct work_search *w) {
   }
 }
 
-/* The end of a part, near the mean of those that are left. */
+/* The end of a part, as near as possible to the mean of the remaining parts. */
 static int64_t end_of_part(const struct work_search *w, int64_t from,
                            int64_t left) {
   double goal = w->at[from] + (w->at[w->count] - w->at[from]) / (double)left;
@@ -114,9 +114,9 @@ double *cut_macs_before(const struct model *model, struct arena *arena) {
   return before;
 }
 
-/* By turns */
+/* By blocks */
 
-/* Of each part as given, or NULL: as many each. */
+/* Cuts after the given number of blocks of each part; NULL: the default. */
 static void cut_at_turns(const struct repeated *r, const int64_t *given,
                          int64_t parts, struct arena *arena,
                          struct cuts *cuts) {

@@ -1,4 +1,4 @@
-/* Cut check: whether turns that were given are the net's, and even ones. */
+/* Cut check: validates given numbers of blocks, and warns of uneven stages. */
 #include "memory/devices/cut_check.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include "memory/devices/cut.h"
 #include "sema/model/given.h"
 
-/* Whether the turns that were given are those of the net. */
+/* Checks that the given blocks are those of the net. */
 bool cut_check(const struct model *model, const struct settings *settings,
                struct diags *diags) {
   const struct train_settings *train = &settings->train;
@@ -50,8 +50,8 @@ bool cut_check(const struct model *model, const struct settings *settings,
   return false;
 }
 
-/* The cut between turns whose slowest stage is fastest, as "4,4,8"; false: it
-   is no faster than one of so many MACs. */
+/* Finds the cut between blocks whose slowest stage is fastest, as "4,4,8".
+ * False: it is no faster than `most` MACs. */
 static bool find_even_turns(const struct model *model, const double *before,
                             const struct repeated *r, int64_t parts,
                             double most, struct arena *arena,
@@ -80,7 +80,7 @@ static bool find_even_turns(const struct model *model, const double *before,
   return slowest < 0.999 * most;
 }
 
-/* All stages wait for the slowest one. */
+/* Warns because all stages wait for the slowest one. */
 void cut_warn(const struct model *model, const struct settings *settings,
               const struct parallel *p, struct diags *diags) {
   struct span place = given_train(model, settings, "pipeline");

@@ -1,11 +1,11 @@
-/* Fit: whether a step fits a device, and what would make it fit. */
+/* Fit: whether a step fits a device, and settings that make it fit. */
 #include "memory/devices/fit.h"
 
 #include "base/check.h"
 #include "sema/model/gpu.h"
 #include "memory/checkpoint/checkpoint.h"
 
-#define MOST_BATCH (INT64_MAX / 4) /* that is tried */
+#define MOST_BATCH (INT64_MAX / 4) /* largest batch tried */
 
 static int64_t device_bytes(const struct train_settings *train) {
   if (train->memory)
@@ -20,8 +20,8 @@ static int64_t recorded_context(const struct train_settings *train) {
 }
 
 /*
- * The context, and a workspace for each handle of cuBLAS: a thread has one, and
- * backward runs in a thread of its own (recorded: tests/data/cuda).
+ * Bytes of the context, and of a cuBLAS workspace per handle. A thread has one
+ * handle, and backward runs in a thread of its own (recorded: tests/data/cuda).
  */
 static int64_t taken_bytes(const struct train_settings *train, bool predict) {
   const struct profile *profile = profile_at(train->profile);
@@ -36,7 +36,7 @@ int64_t fit_context(const struct train_settings *train, int64_t reserved) {
   return reserved && reserved <= device_bytes(train) - context ? context : 0;
 }
 
-/* Of what is left, a part that grows with the step is kept free. */
+/* Bytes for a step. A reserve in proportion to the step stays free. */
 static int64_t room_of(const struct train_settings *train, bool predict) {
   int64_t device = device_bytes(train), most;
   int64_t left = max_i64(device - taken_bytes(train, predict), 1);
@@ -52,7 +52,7 @@ int64_t fit_room(const struct train_settings *train) {
   return room_of(train, false);
 }
 
-/* More than `most` may be INT64_MAX; 0: all that it takes is wanted. */
+/* Runs a step. A peak above `most` may become INT64_MAX; most 0: exact. */
 static struct fit_tried try_step(const struct step *step, int64_t most,
                                  struct arena *arena) {
   struct fit_tried trial = {.batch = step->settings.batch};
@@ -81,14 +81,14 @@ int64_t fit_peak(const struct model *model, const struct train_settings *train,
   return peak;
 }
 
-/* Trials of many batches. */
+/* A search over batches. */
 struct batch_search {
   const struct step *step;
   int64_t room;
   struct arena *arena;
-  bool chooses; /* each has checkpoints of its own: they depend on the batch */
-  struct step plain; /* checkpoint=auto: with none but the source's */
-  struct step bare;  /* and without these */
+  bool chooses;      /* each batch has checkpoints of its own */
+  struct step plain; /* checkpoint=auto: only the source's checkpoints */
+  struct step bare;  /* the same without any */
 };
 
 static void open_search(struct batch_search *s) {
@@ -125,7 +125,7 @@ static struct fit_tried try_batch(const struct batch_search *s,
   return found;
 }
 
-/* The last batch that fits on the line of a trial. */
+/* The last batch that fits according to the line of a trial. */
 static int64_t on_line(const struct fit_tried *trial, int64_t room) {
   double left = (double)(room - trial->line.fixed);
   double fits = trial->line.moving > 0
@@ -134,7 +134,7 @@ static int64_t on_line(const struct fit_tried *trial, int64_t room) {
   return fits < (double)MOST_BATCH ? (int64_t)fits : MOST_BATCH;
 }
 
-/* The largest of trials that fits, and the least that does not. */
+/* The largest trial that fits and the smallest that does not. */
 struct fit_bracket {
   struct fit_tried fits, fails;
 };
@@ -147,7 +147,7 @@ static void narrow(struct fit_bracket *b, const struct fit_tried *trial,
     b->fits = *trial;
 }
 
-/* The middle now and then, so that a bad line does no harm. */
+/* Every fourth time takes the middle, to limit the harm of a bad line. */
 static int64_t next_batch(const struct fit_bracket *b,
                           const struct fit_tried *last, int64_t room,
                           int turn) {
@@ -160,9 +160,9 @@ static int64_t next_batch(const struct fit_bracket *b,
 }
 
 /*
- * A peak is the largest of lines over the batch, one for each moment, but for
- * the rounding of tensors to blocks. So the line of a trial leads close to
- * the answer, which two or three simulations settle.
+ * A peak is the maximum of lines over the batch, one per moment, apart from
+ * rounding tensors to blocks. So the line of a trial leads close to the answer,
+ * and two or three simulations settle it.
  */
 static int64_t follow_lines(const struct batch_search *s,
                             const struct step *step, struct fit_tries *known,
@@ -174,7 +174,7 @@ static int64_t follow_lines(const struct batch_search *s,
                           : b.fails.batch < INT64_MAX ? b.fails
                                                       : b.fits;
   for (int i = 0; b.fails.batch - b.fits.batch > 1; i++) {
-    if (b.fits.batch >= MOST_BATCH) /* nothing of it grows with the batch */
+    if (b.fits.batch >= MOST_BATCH) /* nothing grows with the batch */
       break;
     int64_t next = next_batch(&b, &last, s->room, i);
     bool ends = next == b.fits.batch + 1; /* unless that fits, too */
@@ -190,13 +190,13 @@ static bool batch_fits(const struct batch_search *s, int64_t batch) {
   return try_batch(s, s->step, s->chooses, batch, s->room).peak <= s->room;
 }
 
-/* The largest batch that fits from `fits` on, in steps that double. */
+/* The largest batch that fits from `fits` on, in doubling steps. */
 static int64_t bisect_batch(const struct batch_search *s, int64_t fits) {
   int64_t step = max_i64(fits, 1), fails = fits + step;
   for (; batch_fits(s, fails); fails += step) {
     fits = fails;
     if (fails > MOST_BATCH)
-      return fits; /* nothing of it grows with the batch */
+      return fits; /* nothing grows with the batch */
     step *= 2;
   }
   while (fails - fits > 1) {
@@ -210,9 +210,9 @@ static int64_t bisect_batch(const struct batch_search *s, int64_t fits) {
 }
 
 /*
- * checkpoint=auto, from a batch on that fits: the choice that takes least of
- * the next batch fits others, too. Where there is none that fits, the batch
- * was the largest.
+ * For checkpoint=auto, starts from a batch that fits. The best choice for the
+ * next batch fits further batches, too. If no choice fits, the batch is the
+ * largest.
  */
 static int64_t follow_choices(const struct batch_search *s, int64_t fits) {
   bool more = true;
@@ -255,7 +255,7 @@ int64_t fit_largest_batch(const struct step *step, int64_t room,
   return largest;
 }
 
-/* "--batch 177" */
+/* Formats an option, as "--batch 177". */
 static const char *way_text(struct arena *arena, const char *what,
                             int64_t number) {
   struct text text = text_new(arena);
@@ -267,12 +267,12 @@ static const char *way_text(struct arena *arena, const char *what,
   return arena_copy(arena, text.at, text.length);
 }
 
-/* Tries the settings; whether the step fits with them. */
+/* Tries settings and records them if the step fits. */
 static bool try_way(const struct step *step, struct fit *fit,
                     struct arena *arena, const char *what, int64_t number,
                     const struct train_settings *settings) {
   struct arena scratch;
-  struct step trial = *step; /* its operations, if these stay the same */
+  struct step trial = *step; /* keeps the trace if it stays valid */
   const struct train_settings *given = &step->settings;
   bool same = settings->precision == given->precision;
   bool chosen = settings->checkpoint == given->checkpoint &&
@@ -282,7 +282,7 @@ static bool try_way(const struct step *step, struct fit *fit,
   trial.settings = *settings;
   if (!same || (settings->checkpoint && !chosen)) {
     trial = (struct step){.model = step->model, .settings = *settings};
-    trial.runs = same ? step->runs : NULL; /* they know of no types */
+    trial.runs = same ? step->runs : NULL; /* runs do not depend on types */
     checkpoint_choose(&trial, fit->device.room, &scratch);
   }
   int64_t peak = fit_held(&trial.settings, try_step(&trial, 0, &scratch)).peak;
@@ -293,7 +293,7 @@ static bool try_way(const struct step *step, struct fit *fit,
   return peak <= fit->device.room;
 }
 
-/* The cheapest first: what changes the least of what is learned. */
+/* Tries the cheapest ways first: those that change training least. */
 static void find_ways(const struct step *step, struct fit *fit,
                       struct arena *arena) {
   static const struct {

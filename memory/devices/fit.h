@@ -1,34 +1,35 @@
-/* Fit: whether a step fits a device, and what would make it fit. */
+/* Fit: whether a step fits a device, and settings that make it fit. */
 #ifndef NETC_MEMORY_DEVICES_FIT_H
 #define NETC_MEMORY_DEVICES_FIT_H
 
 #include "memory/devices/parallel.h"
 
-/* Nets of so many layers are searched again and again without being asked. */
+/* Larger nets are not searched repeatedly unless asked for. */
 enum { QUICK_NODES = 5000 };
 
-/* A change of the settings, and what the step takes with it. */
+/* A change of the settings, and the step with it. */
 struct way_out {
-  const char *options; /* "--precision mixed" */
+  const char *options; /* as "--precision mixed" */
   int64_t peak;        /* bytes */
   int64_t extra_macs;
 };
 
-/* What a device has, and where it goes; all 0: none was named. */
+/* Memory of a device and its use; all 0: none named. */
 struct fit_device {
   int64_t bytes;
-  int64_t taken;   /* by the framework itself: context, workspace */
-  int64_t reserve; /* kept free for what is not counted */
-  int64_t room;    /* for the step */
+  int64_t taken;   /* by PyTorch itself: context, workspace */
+  int64_t reserve; /* kept free for uncounted memory */
+  int64_t room;    /* available to the step */
 };
 
 struct fit {
-  bool alone; /* nothing is asked but whether it fits */
+  bool alone; /* only the verdict is wanted */
   struct fit_device device;
-  int64_t peak;             /* of the most loaded device */
-  int64_t host, host_room;  /* of those of a host; what that has; 0: not said */
-  int64_t largest_batch;    /* 0: not even one sample fits */
-  VEC(struct way_out) ways; /* if the step is tight or too much; that fit */
+  int64_t peak;            /* most loaded device */
+  int64_t host, host_room; /* use and size of a host's memory; 0: unknown */
+  int64_t largest_batch;   /* 0: not even one sample fits */
+  VEC(struct way_out)
+  ways; /* that fit, if any are needed */
 };
 
 enum fit_verdict {
@@ -39,13 +40,13 @@ enum fit_verdict {
 };
 
 /*
- * Tight: into what is kept free, so that it holds if an allocator wastes less.
- * A host keeps nothing free; `host_room` 0: it was not said what it has.
+ * Tight: the step uses the reserve, so it fits if the allocator wastes less. A
+ * host has no reserve; `host_room` 0: its size is unknown.
  */
 enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t reserve,
                            int64_t host, int64_t host_room);
 
-/* What `fits` says of it in outputs; --must-fit fails for the others. */
+/* The value of `fits` in outputs; --must-fit fails if it is false. */
 static inline bool verdict_holds(enum fit_verdict verdict) {
   return verdict == VERDICT_FITS || verdict == VERDICT_TIGHT;
 }
@@ -53,52 +54,52 @@ static inline bool verdict_holds(enum fit_verdict verdict) {
 /* "fits", "tight", "does not fit" */
 const char *fit_word(enum fit_verdict verdict);
 
-/* Of a fit whose device was named. */
+/* The verdict on a fit with a named device. */
 enum fit_verdict fit_verdict(const struct fit *fit);
 
-/* Bytes that a step may take on the device of the settings; 0: none named. */
+/* Bytes available to a step on the device of the settings; 0: none named. */
 int64_t fit_room(const struct train_settings *train);
 
 /*
- * What a process on the settings' card has beside what is reserved, if it was
- * recorded and the card has both, so that none is given back; or 0.
+ * Bytes of a process on the settings' card besides reserved memory. 0 if not
+ * recorded, or if the card cannot hold both, so that memory is given back.
  */
 int64_t fit_context(const struct train_settings *train, int64_t reserved);
 
 /* The device of the settings. */
 struct fit_device fit_device(const struct train_settings *train, bool predict);
 
-/* A batch and what a step with it takes, of the device and of the host. */
+/* A batch and the bytes of its step on the device and on the host. */
 struct fit_tried {
   int64_t batch, peak, host;
   struct peak_line line;
 };
 
-/* What the host does not hold is too much for any device: INT64_MAX. */
+/* Sets the peak to INT64_MAX if the host's memory does not suffice. */
 struct fit_tried fit_held(const struct train_settings *train,
                           struct fit_tried trial);
 
-/* Those of a step, in any order. */
+/* Trials of a step, in any order. */
 struct fit_tries {
   VEC(struct fit_tried) all;
 };
 
 /*
- * The largest batch whose peak is at most `room`; each has checkpoints of its
- * own, where the settings ask for them. What else was tried of the step is in
- * `known`, and what is tried is added.
+ * The largest batch whose peak is at most `room`; each batch has checkpoints of
+ * its own if the settings ask for them. `known` has earlier trials of the step,
+ * and new ones are added.
  */
 int64_t fit_largest_batch(const struct step *step, int64_t room,
                           struct fit_tries *known, struct arena *arena);
 
 /*
- * The peak of a step of another batch, on the most loaded device, with
- * checkpoints of its own; INT64_MAX if it passes 2^63 - 1.
+ * The peak of the most loaded device for another batch, with checkpoints of its
+ * own; INT64_MAX if it passes 2^63 - 1.
  */
 int64_t fit_peak(const struct model *model, const struct train_settings *train,
                  int64_t batch, struct arena *arena);
 
-/* The ways are in the model's arena. */
+/* Fills in `fit`; the ways are in the model's arena. */
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit);
 
 #endif

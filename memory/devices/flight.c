@@ -1,5 +1,5 @@
 /*
- * Flight: what waits on a device of a pipeline for its backward.
+ * Flight: microbatches on a pipeline's device that wait for backward.
  *
  * Sources: PipeDream-Flush (arXiv 2006.09503), GPipe (arXiv 1811.06965),
  * interleaved (arXiv 2104.04473), zero bubble (arXiv 2401.10241: sections 2.3
@@ -40,15 +40,15 @@ static int64_t passes_of(int64_t passes, int64_t part, int64_t stages,
   return passes / turn * stages + max_i64(0, min_i64(rest, stages));
 }
 
-/* A device of a V: what it has done, and when most has waited. */
+/* A device of a V schedule: its progress, and its peak. */
 struct v_device {
   int64_t microbatches;
-  int64_t forward[2], back[2], weights[2]; /* of each part */
+  int64_t forward[2], back[2], weights[2]; /* by part */
   struct in_turn *parts, most[2];
   int64_t bytes;
 };
 
-/* Microbatches that there are not are listed, too, and left out. */
+/* Passes done; the schedule may list more microbatches than there are. */
 static int64_t done(const struct v_device *d, const int64_t *count, int part) {
   return min_i64(count[part], d->microbatches);
 }
@@ -90,9 +90,8 @@ static void both(struct v_device *d, int part) {
 }
 
 /*
- * The list of a device, in which gradients of weights come right after those
- * of inputs until the last ones. More than 4 P microbatches repeat what has
- * been.
+ * Runs the schedule of a device, in which weight gradients directly follow
+ * input gradients until the last ones. More than 4 P microbatches only repeat.
  */
 static void run_v(struct v_device *d, int64_t stages, int64_t index) {
   int64_t all = max_i64(2 * stages - 1, min_i64(d->microbatches, 4 * stages));

@@ -1,4 +1,4 @@
-/* Floor: what no placement can be below, without simulating it. */
+/* Floor: lower bounds of a placement without simulating it. */
 #include "memory/devices/floor.h"
 
 #include "base/check.h"
@@ -51,7 +51,7 @@ void floor_open(struct floor *floor, const struct place_request *request,
                      (double)model->total.trainable;
 }
 
-/* What is kept, node by node: run once for each microbatch. */
+/* Finds the bytes kept for backward by node; runs once per microbatch size. */
 static const struct floor_passage *
 passage_of(struct floor *f, int64_t checkpoint, int64_t samples) {
   const struct model *model = f->request->model;
@@ -69,7 +69,7 @@ passage_of(struct floor *f, int64_t checkpoint, int64_t samples) {
   step.settings.batch = samples;
   arena_open_in(&scratch, f->arena);
   s.saved_by_node = arena_alloc(&scratch, count + 1, sizeof(int64_t));
-  /* An automatic choice depends on what a device has: nothing is kept. */
+  /* An automatic choice depends on the device: assume nothing is kept. */
   bool known = checkpoint != CHECKPOINT_AUTO;
   if (known)
     checkpoint_choose(&step, 0, &scratch);
@@ -91,7 +91,7 @@ passage_of(struct floor *f, int64_t checkpoint, int64_t samples) {
   return found;
 }
 
-/* A sample on one stage: run once for each way of sharing layers. */
+/* Runs one sample on one stage, once per way of sharding layers. */
 static const struct floor_sharing *sharing_of(struct floor *f,
                                               const struct train_settings *t) {
   struct floor_sharing *found = f->sharings.at;
@@ -125,7 +125,7 @@ static const struct floor_sharing *sharing_of(struct floor *f,
   return found;
 }
 
-/* The stage that sends most sends no less than they do on average. */
+/* Lower bound of seconds of transfers: the average over the stages. */
 static double sent_seconds(struct floor *f, const struct train_settings *t) {
   const struct floor_sharing *sharing = sharing_of(f, t);
   const struct place_request *request = f->request;
@@ -133,7 +133,7 @@ static double sent_seconds(struct floor *f, const struct train_settings *t) {
   struct place_bound bound = {0};
   size_t end = request->model->nodes.count;
   double copies = (double)t->data_parallel * (double)t->context_parallel;
-  double each = 0.99 / (double)t->pipeline; /* but for roundings */
+  double each = 0.99 / (double)t->pipeline; /* for rounding */
   double samples = (double)(request->batch / t->data_parallel);
   double passes = parallel_holds_whole(t, t->microbatches) ? 1
                   : t->pipeline > 1 ? (double)t->microbatches
@@ -157,7 +157,7 @@ static double sent_seconds(struct floor *f, const struct train_settings *t) {
   return bound.near > bound.far ? bound.near : bound.far;
 }
 
-/* The optimizer reads and writes its state. */
+/* Lower bound of the seconds in which the optimizer updates its state. */
 static double stepping_seconds(const struct floor *f,
                                const struct train_settings *t) {
   double layers = (double)t->tensor_parallel * (double)t->expert_parallel *
@@ -172,7 +172,7 @@ static double stepping_seconds(const struct floor *f,
          ((double)f->request->cluster.gpu->bandwidth * 1e9);
 }
 
-/* As the settings cut it: predictions are of these stages. */
+/* The largest stage's share of work in the settings' cut, as in estimates. */
 static double find_share(struct floor *f, const struct train_settings *t) {
   const struct model *model = f->request->model;
   const struct work *w = f->work;
@@ -214,12 +214,12 @@ static double share_of(struct floor *f, const struct train_settings *t) {
   return share;
 }
 
-/* Of what a prediction has: a little less, so that no order of its sums, and no
-   stage that has some operations fewer, is below what is taken for a floor. */
+/* Safety factors. They keep the floor below an estimate whose sums are in
+ * another order, or whose stage has a few operations fewer. */
 #define OF_PRODUCTS 0.99
 #define OF_BYTES 0.98
 
-/* Of the stage that has most, without what is computed again. */
+/* Lower bound of seconds of the largest stage without recomputation. */
 static double longest_seconds(struct floor *f, const struct train_settings *t) {
   struct train_settings one = *t;
   one.pipeline = 1;
@@ -230,7 +230,7 @@ static double longest_seconds(struct floor *f, const struct train_settings *t) {
 double floor_seconds(struct floor *floor, const struct train_settings *train,
                      int64_t samples) {
   const struct floor_passage *p = passage_of(floor, train->checkpoint, samples);
-  /* What stages cut through is not computed again. */
+  /* Segments cut by stages are not recomputed. */
   double again = p->again - p->longest * (double)(train->pipeline - 1);
   const struct bound_cluster *cluster = &floor->request->cluster;
   double computes = bound_least(floor->work, floor->request->model, train,
@@ -251,7 +251,7 @@ double floor_seconds(struct floor *floor, const struct train_settings *train,
          (computes + steps > sent ? computes + steps : sent);
 }
 
-/* Bytes that each node adds to a stage: of parameters, and of what is kept. */
+/* Bytes per parameter, trained parameter and saved byte of a node. */
 struct rates {
   double value, trained, kept;
 };
@@ -273,14 +273,14 @@ static struct rates rates_of(const struct floor *f,
                           ? few
                           : 1)) /
         layers;
-  /* Nothing is shared among more; less than 2 % are roundings. */
+  /* No further sharding; rounding is below 2 %. */
   if (!(t->offload & OFFLOAD_ACTIVATIONS))
     rates.kept =
         0.98 / (double)t->tensor_parallel / (double)t->context_parallel;
   return rates;
 }
 
-/* Whether stages of at most `most` bytes hold all; any node ends one. */
+/* True if stages of at most `most` bytes, cut at any node, suffice. */
 static bool holds(const struct floor *f, const struct floor_passage *p,
                   const struct rates *r, const struct train_settings *t,
                   double most) {
@@ -317,7 +317,7 @@ int64_t floor_bytes(struct floor *floor, const struct train_settings *train,
   double low = 0, high = rates.value * floor->values[end] +
                          rates.trained * floor->trained[end] +
                          rates.kept * p->kept[end];
-  if (stage_parts(train) > 1) { /* units go to any device */
+  if (stage_parts(train) > 1) { /* units may go to any device */
     high /= (double)train->pipeline;
   } else if (train->pipeline > 1) {
     high *= (double)max_i64(train->microbatches, 1);

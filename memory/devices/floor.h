@@ -1,4 +1,4 @@
-/* Floor: what no placement can be below, without simulating it. */
+/* Floor: lower bounds of a placement without simulating it. */
 #ifndef NETC_MEMORY_DEVICES_FLOOR_H
 #define NETC_MEMORY_DEVICES_FLOOR_H
 
@@ -8,19 +8,19 @@
 /* A microbatch through the whole net on one device. */
 struct floor_passage {
   int64_t checkpoint, samples;
-  double *kept;   /* bytes that nodes before each keep for backward */
-  double again;   /* MACs of a sample that are computed once more */
+  double *kept;   /* prefix sums of bytes kept for backward */
+  double again;   /* recomputed MACs of a sample */
   double longest; /* those of the largest segment */
   double touched; /* bytes */
 };
 
-/* What a sample's passes send among the devices that share layers. */
+/* Bytes of a sample's passes among devices that share layers. */
 struct floor_sharing {
   int64_t tensor, sequence, context, expert;
   int64_t sent[AMONG_COUNT];
 };
 
-/* The most MACs of a stage, of all. */
+/* The largest stage's share of all MACs. */
 struct floor_stage {
   int64_t pipeline, virtual_stages;
   double share;
@@ -30,26 +30,26 @@ struct floor {
   const struct place_request *request;
   const struct work *work;
   struct arena *arena;
-  double *values, *trained;      /* parameters of the nodes before each */
-  double bytes, summed, stepped; /* of a parameter, gradient, state */
+  double *values, *trained;      /* prefix sums of parameters */
+  double bytes, summed, stepped; /* bytes per parameter, gradient, state */
   VEC(struct floor_passage) passages;
   VEC(struct floor_sharing) sharings;
   VEC(struct floor_stage) stages;
   struct runs *runs;
-  struct net_borders *borders; /* NULL: not yet */
-  const char *missing;         /* why no times are predicted; or NULL */
+  struct net_borders *borders; /* NULL: not computed yet */
+  const char *missing;         /* why times cannot be estimated; or NULL */
 };
 
-/* By how much longer than its bound what is not predicted is taken to be:
-   published runs come first. */
+/* Factor on the bound of a placement without an estimate: placements like
+ * published runs rank first. */
 #define FLOOR_NOT_PREDICTED 1e6
 
 void floor_open(struct floor *floor, const struct place_request *request,
                 const struct work *work, struct runs *runs,
                 struct arena *arena);
 
-/* Seconds, predicted or at all, and bytes of the most loaded device, that it
-   has at least. */
+/* Lower bounds of a placement's seconds, estimated or by the bound, and of the
+ * bytes of its most loaded device. */
 double floor_seconds(struct floor *floor, const struct train_settings *train,
                      int64_t samples);
 int64_t floor_bytes(struct floor *floor, const struct train_settings *train,

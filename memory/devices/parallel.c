@@ -1,4 +1,4 @@
-/* Parallel: what each of several devices holds while a net is trained. */
+/* Parallel: memory of each of several devices that train a net. */
 #include "memory/devices/parallel.h"
 
 #include "base/check.h"
@@ -41,7 +41,7 @@ bool parallel_wanted(const struct train_settings *train) {
          train->offload;
 }
 
-/* What stands, what the passes have besides, and what the step has. */
+/* Sums the memory that persists, of the passes, and of the optimizer step. */
 static void find_peak(struct search *s, struct stage *stage) {
   int64_t standing =
       stage_sum(s, stage_sum(s, stage->parameters, stage->gradients),
@@ -57,7 +57,7 @@ static void find_peak(struct search *s, struct stage *stage) {
                          stage_flat_copies(s, stage));
   int64_t step = stage_sum(s, work, stage->paged);
   stage->steps = step > alive;
-  if (stage->steps) { /* it comes after all of it */
+  if (stage->steps) { /* the step runs after the passes */
     stage->activations = stage->gathered = stage->deferred = 0;
     stage->temporary = work;
     alive = step;
@@ -65,7 +65,7 @@ static void find_peak(struct search *s, struct stage *stage) {
   stage->peak = stage_sum(s, standing, alive);
 }
 
-/* Earlier microbatches wait for their backward with what they keep. */
+/* Earlier microbatches keep their activations until backward. */
 static void multiply(struct search *s, struct stage *stage, int64_t waiting) {
   stage->in_flight = waiting;
   stage->activations = stage_product(s, stage->activations, waiting);
@@ -75,7 +75,7 @@ static void multiply(struct search *s, struct stage *stage, int64_t waiting) {
   stage->activations = 0;
 }
 
-/* Those that run alike are measured once. */
+/* Measures a span of units, once for all equal spans. */
 static struct stage known_stage(struct search *s, size_t from, size_t to) {
   uint64_t key = alike_span(&s->alike, from, to);
   struct node_range nodes = {s->cut[from], s->cut[to]};
@@ -91,12 +91,12 @@ static struct stage known_stage(struct search *s, size_t from, size_t to) {
   return stage;
 }
 
-/* Units [from, to) as the `index`-th of some stages. */
+/* Units [from, to) as stage `index` of `stages`. */
 static struct stage measure(struct search *s, size_t from, size_t to,
                             size_t index, size_t stages) {
   struct node_range nodes = {s->cut[from], s->cut[to]};
   struct stage stage = known_stage(s, from, to);
-  bool apart = s->parts == s->stages; /* else parts are cut alike */
+  bool apart = s->parts == s->stages; /* else parts are cut equally */
   int64_t late = apart ? flight_late(s->train, (int64_t)index, (int64_t)stages,
                                      s->microbatches)
                        : 0;
@@ -110,7 +110,7 @@ static struct stage measure(struct search *s, size_t from, size_t to,
   return stage;
 }
 
-/* The most loaded of stages that have as many units each. */
+/* The peak of the most loaded stage if all have the same number of units. */
 static int64_t even_peak(struct search *s, size_t stages) {
   int64_t most = 0;
   for (size_t p = 0; p < stages; p++)
@@ -120,14 +120,14 @@ static int64_t even_peak(struct search *s, size_t stages) {
   return most;
 }
 
-/* A state of the search: stages from one on hold the units from one on. */
+/* A state of the search: from one stage and one unit on to the end. */
 struct cut {
-  int64_t least; /* what the most loaded of them holds; INT64_MAX: too much */
-  size_t next;   /* unit, where the next one begins */
+  int64_t least; /* bytes of the most loaded stage; INT64_MAX: too many */
+  size_t next;   /* unit where the next stage begins */
 };
 
-/* A longer stage may be lighter where this one cuts through a checkpoint: it
-   keeps its part of it, but nothing of one that it has all of. */
+/* True if a cut splits a checkpoint. A longer stage may then need less: it
+ * keeps its part of a split checkpoint, but nothing of a complete one. */
 static bool cuts_checkpoint(const struct search *s, size_t unit) {
   const struct node_range *ranges = s->step->ranges.at;
   for (size_t i = 0; i < s->step->ranges.count; i++)
@@ -136,7 +136,7 @@ static bool cuts_checkpoint(const struct search *s, size_t unit) {
   return false;
 }
 
-/* The best end of stage `p` that begins at unit `u`; none above `most`. */
+/* The best end of stage `p` from unit `u` on; none if it exceeds `most`. */
 static struct cut best_cut(struct search *s, const struct cut *rest, size_t p,
                            size_t u, size_t stages, int64_t most) {
   struct cut best = {INT64_MAX, 0};
@@ -148,14 +148,14 @@ static struct cut best_cut(struct search *s, const struct cut *rest, size_t p,
     if (both < best.least && both <= most)
       best = (struct cut){both, to};
     if ((peak >= best.least || peak > most) && !cuts_checkpoint(s, to))
-      break; /* longer ones are not lighter */
+      break; /* longer ones do not need less */
   }
   return best;
 }
 
 /*
- * Dynamic programming over where stages begin, from the last one. What is
- * worse than stages of as many units each is not looked at.
+ * Dynamic programming over the starts of stages, from the last one. Skips cuts
+ * worse than stages with the same number of units.
  */
 static void cut_stages(struct search *s, size_t stages, size_t *begins) {
   size_t row = s->units + 1, at = 0;
@@ -172,11 +172,12 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
       cuts[p * row + u] = best_cut(s, &cuts[(p + 1) * row], p, u, stages, most);
       if (p + 1 == stages && cuts[p * row + u].least == INT64_MAX &&
           !cuts_checkpoint(s, u))
-        break; /* it begins too early */
+        break; /* earlier starts are too large, too */
     }
   }
-  /* A longer stage may be lighter, if it holds the whole of a checkpoint that
-     a shorter one cuts: then the search may find none, not even the even ones.
+  /*
+   * A longer stage may need less if it contains all of a checkpoint that a
+   * shorter one cuts: then the search may find no cut, not even the even one.
    */
   bool found = cuts[0].least < INT64_MAX;
   for (size_t p = 0; p < stages; p++) {
@@ -186,9 +187,9 @@ static void cut_stages(struct search *s, size_t stages, size_t *begins) {
   begins[stages] = s->units;
 }
 
-/* Several parts of a device */
+/* Several parts per device */
 
-/* One more part of a device; gathered and temporary are there one by one. */
+/* Adds a part to a device; gathered and temporary tensors are not added up. */
 static void add_part(struct search *s, struct stage *to,
                      const struct stage *part) {
   int64_t *sums[] = {&to->parameters, &to->gradients, &to->optimizer,
@@ -212,14 +213,14 @@ static void add_part(struct search *s, struct stage *to,
   to->temporary = max_i64(to->temporary, part->temporary);
 }
 
-/* Where part `k` of device `index` stands among all of them. */
+/* Index of part `k` of device `index` among all parts. */
 static size_t part_at(const struct search *s, size_t index, size_t k) {
   if (s->train->schedule == PIPELINE_ZB_V && k)
     return s->parts - 1 - index;
   return index + k * s->stages;
 }
 
-/* All parts of device `index`. */
+/* Measures all parts of device `index`. */
 static struct stage measure_parts(struct search *s, const size_t *begins,
                                   size_t index) {
   size_t count = s->parts / s->stages;
@@ -245,15 +246,15 @@ static struct stage measure_parts(struct search *s, const size_t *begins,
   return stage;
 }
 
-/* The devices' peaks while units move from part to part. */
+/* The devices' peaks while units move between parts. */
 struct leveling {
   struct search *s;
   size_t *begins;
   int64_t *peaks;  /* by device */
-  int64_t efforts; /* devices that may still be measured */
+  int64_t efforts; /* measurements of devices left */
 };
 
-/* Some units go from a part to another; those between them move as far. */
+/* Moves units from one part to another; the parts between them shift. */
 struct move {
   size_t from, to, units;
 };
@@ -276,7 +277,8 @@ static bool has_part(const struct search *s, size_t device, size_t low,
   return false;
 }
 
-/* The most that devices with one of the parts then hold; none above `most`. */
+/* The peak after a move of devices with a part that changes; at least `most` if
+ * it is no better. */
 static int64_t after_move(struct leveling *l, struct move m, int64_t most) {
   struct search *s = l->s;
   size_t low = m.from < m.to ? m.from : m.to;
@@ -292,7 +294,7 @@ static int64_t after_move(struct leveling *l, struct move m, int64_t most) {
   return peak;
 }
 
-/* The best way to take units from part `from`, if it is below `best`. */
+/* Finds the best move of units from part `from`, if it is below *least. */
 static void try_part(struct leveling *l, size_t from, struct move *best,
                      int64_t *least) {
   enum { MOST_UNITS_MOVED = 4 };
@@ -308,7 +310,7 @@ static void try_part(struct leveling *l, size_t from, struct move *best,
     }
 }
 
-/* Takes units off the most loaded device; false: nothing helps. */
+/* Takes units from the most loaded device; false: nothing helps. */
 static bool move_best(struct leveling *l) {
   struct search *s = l->s;
   struct move best = {0};
@@ -328,9 +330,8 @@ static bool move_best(struct leveling *l) {
 }
 
 /*
- * Parts were cut so that the largest has least; what counts is what a device
- * has in all of them. A few units at a time are moved off the most loaded one,
- * as long as that helps.
+ * Parts were cut to minimize the largest part, but the sum per device counts.
+ * Moves a few units at a time off the most loaded device while that helps.
  */
 static void level_devices(struct search *s, size_t *begins) {
   enum { MOST_EFFORTS = 100000 };
@@ -342,12 +343,12 @@ static void level_devices(struct search *s, size_t *begins) {
     continue;
 }
 
-/* Where each part begins, and where the last one ends. */
+/* Finds where each part begins, and where the last one ends. */
 static void find_begins(struct search *s, size_t *begins) {
   size_t count = s->parts / s->stages;
   s->of_device = arena_alloc(s->arena, count, sizeof *s->of_device);
   s->turns = arena_alloc(s->arena, count, sizeof *s->turns);
-  if (s->train->cut != CUT_MEMORY) { /* units are the parts, if there are */
+  if (s->train->cut != CUT_MEMORY) { /* units are the parts */
     for (size_t p = 0; p <= s->parts; p++)
       begins[p] = s->units * p / s->parts;
     return;
@@ -376,7 +377,7 @@ static struct stage measure_stage(struct search *s, const size_t *begins,
 
 /* All together */
 
-/* Devices that share a host: the most loaded of its stages, all of them. */
+/* Host memory: every device of a host counts as the most loaded stage. */
 static void find_host(struct search *s, struct parallel *parallel) {
   int64_t most = 0;
   for (size_t p = 0; p < parallel->stages.count; p++)
@@ -413,7 +414,7 @@ bool parallel_find(const struct step *step, struct arena *arena,
   return !s.overflow;
 }
 
-/* A moment of one microbatch, as the device has it. */
+/* Adapts a moment of one microbatch to its device. */
 struct stage_watch {
   const struct stage *stage;
   int64_t earlier; /* kept for the backward of earlier microbatches */
@@ -421,7 +422,7 @@ struct stage_watch {
   void *user;
 };
 
-/* Sums that pass 2^63 - 1 would have done so in parallel_find. */
+/* Sums cannot overflow: parallel_find checked them. */
 static void pass_moment(void *user, const struct moment *moment) {
   const struct stage_watch *watch = user;
   struct moment own = *moment;
@@ -461,7 +462,7 @@ int64_t parallel_turns(const struct parallel *parallel,
 
 struct peak_line stage_line(const struct stage *stage) {
   int64_t moving = stage->activations + stage->deferred + stage->temporary +
-                   stage->input; /* at most the peak */
+                   stage->input; /* cannot overflow: at most the peak */
   return (struct peak_line){stage->peak - moving, moving};
 }
 

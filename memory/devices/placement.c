@@ -1,4 +1,4 @@
-/* Placement: how a number of devices may train a net, and what is best. */
+/* Placement: searches the ways in which several devices can train a net. */
 #include "memory/devices/placement.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "memory/devices/candidates.h"
 #include "memory/devices/floor.h"
 
-/* Segments that a setting makes of a batch. */
+/* Segments of a checkpoint setting and a batch. */
 struct segmented {
   int64_t checkpoint, batch;
   struct node_range *ranges;
@@ -26,7 +26,7 @@ struct place_finder {
   VEC(struct segmented) segmented;
 };
 
-/* One device, as the parallel ones are described. */
+/* Describes one device as the parallel ones are. */
 static bool measure_one(struct step *step, struct arena *arena,
                         struct parallel *parallel) {
   struct simulation s = {0};
@@ -40,7 +40,7 @@ static bool measure_one(struct step *step, struct arena *arena,
   return true;
 }
 
-/* Chooses the ranges of a step, or remembers them. */
+/* Chooses the segments of a step, or reuses an earlier choice. */
 static void choose_ranges(struct place_finder *f, struct step *step) {
   const struct train_settings *train = &step->settings;
   struct segmented *found = f->segmented.at;
@@ -67,7 +67,7 @@ static void choose_ranges(struct place_finder *f, struct step *step) {
   step->ranges.count = found->count;
 }
 
-/* In three digits. */
+/* Rounds to three digits. */
 static double rounded(double seconds) {
   double unit = 1e-12;
   while (seconds >= 1000 * unit)
@@ -83,7 +83,7 @@ static void find_rank(struct placement *p) {
                                           : b->step * FLOOR_NOT_PREDICTED);
 }
 
-/* As a report would have it; false if it cannot be so, or overflows. */
+/* Measures a candidate as a report does; false if impossible or too large. */
 static bool measure(struct place_finder *f,
                     const struct place_candidate *candidate,
                     struct placement *placement) {
@@ -134,7 +134,7 @@ static int64_t lacks(const struct place_finder *f, const struct placement *p) {
   return max_i64(p->peak - f->placing->room, 0) + max_i64(p->host - host, 0);
 }
 
-/* Which is better, if both fit. */
+/* Orders placements that fit, the best first. */
 static int by_rank(const void *a, const void *b) {
   const struct placement *x = a, *y = b;
   if (x->rank != y->rank)
@@ -148,7 +148,7 @@ static int by_rank(const void *a, const void *b) {
   return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Better, and not larger. */
+/* True if `a` is better and not larger. */
 static bool beats(const struct placement *a, const struct placement *b) {
   return a->peak <= b->peak && by_rank(a, b) < 0;
 }
@@ -167,12 +167,12 @@ static void consider(struct place_finder *f,
   *VEC_PUSH(f->arena, &placing->best) = *placement;
 }
 
-/* A slower one is listed if it takes at most SLOWEST times as long as the
-   fastest, and leaves a part in SPARED of the room more than those before. */
+/* A slower placement is listed if it takes at most SLOWEST times as long as the
+ * fastest, and frees 1 / SPARED of the room more than those before. */
 #define SLOWEST 1.25
 enum { SPARED = 10 };
 
-/* Whether the candidate cannot be listed, for one that was found. */
+/* True if a measured placement rules a candidate out. */
 static bool is_beaten(const struct place_placing *placing,
                       const struct place_candidate *candidate) {
   double least = rounded(candidate->least);
@@ -206,7 +206,7 @@ static int by_holds(const void *a, const void *b) {
   return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Nothing fits: what lacks least. */
+/* If nothing fits, finds the placement that exceeds the memory least. */
 static void find_nearest(struct place_finder *f, struct candidates *all) {
   struct placement nearest, placement;
   int64_t least = INT64_MAX;

@@ -1,4 +1,4 @@
-/* Placement: how a number of devices may train a net, and what is best. */
+/* Placement: searches the ways in which several devices can train a net. */
 #ifndef NETC_MEMORY_DEVICES_PLACEMENT_H
 #define NETC_MEMORY_DEVICES_PLACEMENT_H
 
@@ -7,46 +7,44 @@
 
 struct place_request {
   const struct model *model;
-  const struct train_settings *train; /* degrees that are not 1 are kept */
+  const struct train_settings *train; /* degrees other than 1 are fixed */
   struct bound_cluster cluster;
-  int64_t batch; /* samples in a step, of all devices */
-  bool cut;      /* as it was given, which the time is of, too */
-  bool zero;     /* likewise: 0 stays, too */
+  int64_t batch; /* samples per step, of all devices */
+  bool cut;      /* the cut is fixed, also for times */
+  bool zero;     /* ZeRO is fixed, even at 0 */
 };
 
 struct placement {
-  struct train_settings settings; /* with which a report says the same */
-  int64_t peak;                   /* of the most loaded device, bytes */
-  int64_t host;                   /* of a host's memory, all its devices */
-  int64_t microbatch, passes;     /* samples, and how often in a step */
+  struct train_settings settings; /* a report with these gives the same */
+  int64_t peak;                   /* most loaded device, bytes */
+  int64_t host;                   /* bytes of all devices of a host */
+  int64_t microbatch, passes;     /* samples, and microbatches per step */
   struct step_time time;
-  double rank;  /* seconds, predicted or at least, to three digits; what is not
-                   predicted comes after all that is */
-  double sent;  /* the slowest link's, of several that are as fast */
-  size_t order; /* of several that are as good, the first is taken */
+  double rank;  /* seconds to three digits; bounds rank last */
+  double sent;  /* seconds on the slowest link, to break ties */
+  size_t order; /* last tie-breaker */
 };
 
 struct place_placing {
   VEC(struct placement)
-  best;                     /* none better in time and memory; fastest first */
-  bool found;               /* some degrees share the net and the batch */
-  enum fit_verdict verdict; /* unless it fits `best` has what lacks least */
+  best;       /* no other is better in time and memory; fastest first */
+  bool found; /* some degrees divide the net and batch */
+  enum fit_verdict verdict; /* does not fit: `best` has the nearest */
   int64_t room;             /* bytes for a step */
-  int64_t tried, measured;  /* placements; of these, not left out by bounds */
-  const char *missing;      /* why no times are predicted; or NULL */
+  int64_t tried, measured;  /* placements; measured: not excluded by bounds */
+  const char *missing;      /* why no times are estimated; or NULL */
 };
 
 /*
- * All degrees of tensor, sequence, context, expert, pipeline and data
- * parallelism that divide the devices and what they share, with ZeRO 0 to 3,
- * microbatches, checkpoints (none, selective, a segment for each layer with
- * attention, or as many as the stages are cut from) and, with a host's memory,
- * what is offloaded there. Fast is what is predicted to be, or without
- * predictions what has a small bound; of those that are as fast in three
- * digits, what sends less, then what has larger microbatches. What floors say
- * cannot be better is not measured.
- * Slower ones are in `best` if they leave a tenth of the room more, and take at
- * most a quarter longer than the fastest. Everything is in `arena`.
+ * Tries all degrees of tensor, sequence, context, expert, pipeline and data
+ * parallelism that divide the devices and the net, with ZeRO 0 to 3,
+ * microbatches, checkpoints (none, selective, a segment per layer with
+ * attention, or one per unit of the cut) and offloading if the host's memory is
+ * known. Placements are ranked by estimated time, or by the bound without an
+ * estimate. At equal time to three digits, fewer bytes sent and then larger
+ * microbatches win. Floors exclude placements that cannot be better before they
+ * are measured. `best` includes slower ones that leave a tenth of the room more
+ * and take at most a quarter longer than the fastest. Everything is in `arena`.
  */
 void place_find(const struct place_request *request, struct arena *arena,
                 struct place_placing *placing);

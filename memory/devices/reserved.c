@@ -1,11 +1,11 @@
-/* Reserved: what the allocator of the most loaded device holds. */
+/* Reserved: memory that the allocator of the most loaded device reserves. */
 #include "memory/devices/reserved.h"
 
 #include "base/check.h"
 #include "memory/devices/stage.h"
 
-/* Turns that are alike are all run, and each tensor is a request or more: a
-   report is to take milliseconds. */
+/* Limits that keep a report within milliseconds: every iteration is run, and
+ * each tensor is at least one request. */
 enum { MOST_NODES = 1500, MOST_PARAMS = 2000 };
 
 bool reserved_is_known(const struct step *step) {
@@ -24,7 +24,7 @@ bool reserved_alone(const struct step *step, const struct training *t,
                            .batch = step->settings.batch,
                            .segments = step->segments.at,
                            .segment_count = step->segments.count};
-  int64_t state = t->optimizer + t->master; /* a part of what stands */
+  int64_t state = t->optimizer + t->master; /* no underflow */
   struct reserve_of of = {.standing = t->standing - state,
                           .state = state,
                           .work = max_i64(t->workspace, t->clip.bytes)};
@@ -39,7 +39,7 @@ bool reserved_shared(const struct step *step, const struct parallel *parallel,
   struct search s;
   search_open(&s, &own, step, arena);
   struct simulation run = stage_simulation(&s, stage->nodes, arena);
-  /* Sums that pass 2^63 - 1 would have done so in parallel_find. */
+  /* Sums cannot overflow: parallel_find checked them. */
   struct reserve_of of = {.standing = stage->parameters + stage->buffers +
                                       stage->averaged + stage->input +
                                       stage->buckets,

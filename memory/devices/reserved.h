@@ -1,7 +1,7 @@
 /*
- * Reserved: what the allocator of the most loaded device holds, by
- * memory/step/reserve.h. Not of a pipeline, whose microbatches are counted
- * and not run.
+ * Reserved: memory that the allocator of the most loaded device reserves
+ * (memory/step/reserve.h). Not for pipelines, whose microbatches are counted,
+ * not run.
  */
 #ifndef NETC_MEMORY_DEVICES_RESERVED_H
 #define NETC_MEMORY_DEVICES_RESERVED_H
@@ -11,11 +11,11 @@
 
 bool reserved_is_known(const struct step *step);
 
-/* Of a step of one device; false: it is not known after all. */
+/* For a step on one device; false: unknown. */
 bool reserved_alone(const struct step *step, const struct training *t,
                     struct arena *arena, struct reserved *reserved);
 
-/* Of one of several. */
+/* For one of several devices; false: unknown. */
 bool reserved_shared(const struct step *step, const struct parallel *parallel,
                      struct arena *arena, struct reserved *reserved);
 

@@ -1,4 +1,4 @@
-/* Search: a tape as one of several devices runs it, and where it is cut. */
+/* Search: the tape that one of several devices runs, and its cuts. */
 #include "memory/devices/chain.h"
 
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "memory/devices/cut.h"
 
 enum {
-  MOST_UNITS = 64,    /* between which a pipeline is cut */
-  MOST_OPS = 1 << 15, /* of tapes that are remembered, of 1 KB or so each */
+  MOST_UNITS = 64,    /* of a pipeline's cut */
+  MOST_OPS = 1 << 15, /* of all remembered tapes, about 1 KB each */
 };
 
-/* Where a tape has been cut. */
+/* A cut of a tape. */
 struct tape_cut {
   struct alike alike;
   const size_t *far;
@@ -20,7 +20,7 @@ struct tape_cut {
   struct tape_cut *next;
 };
 
-/* The tape of a search, for others that differ in what no tape knows. */
+/* A tape kept for other searches, whose settings do not change it. */
 struct tape_known {
   struct train_settings asked; /* before types are chosen */
   struct step own;
@@ -49,8 +49,8 @@ static void add_cuts(struct cuts *cuts, const struct cuts *more,
 }
 
 /*
- * Checkpoints keep only what they read, so that most of a net with them would
- * be one part. Where they are fewer than the stages, a few are cut.
+ * Adds cuts by work. Checkpoints keep only their inputs, so that most of a net
+ * would be one part. If there are fewer than stages, some are cut.
  */
 static void divide_checkpoints(struct search *s, int64_t most, int64_t parts,
                                struct cuts *cuts) {
@@ -60,7 +60,7 @@ static void divide_checkpoints(struct search *s, int64_t most, int64_t parts,
   add_cuts(cuts, &work, s->arena);
 }
 
-/* A long search asks for the same cuts again and again. */
+/* A long search repeats the same cuts, so they are remembered. */
 static void find_cuts(struct search *s, int64_t most, int64_t least,
                       struct cuts *cuts) {
   struct runs *runs = s->step->runs;
@@ -100,7 +100,7 @@ const struct net_borders *search_borders(struct search *s) {
   return runs->borders;
 }
 
-/* So that the search has something to choose from. */
+/* Finds many cuts, to give the search a choice. */
 static void find_many(struct search *s, struct cuts *cuts) {
   int64_t parts = s->train->pipeline * stage_parts(s->train);
   int64_t most = cuts_most(s->plain, MOST_UNITS);
@@ -118,7 +118,7 @@ static void find_units(struct search *s) {
     cut_find(s->step->model, search_borders(s), s->train, s->arena, &cuts);
   s->units = cuts.at.count + 1;
   s->cut = arena_alloc(s->arena, s->units + 1, sizeof *s->cut);
-  /* More than there are spans, so that there is always a free place. */
+  /* More slots than spans, so that one is always free. */
   s->known_room = (s->units + 1) * (s->units + 1);
   s->known = arena_alloc(s->arena, s->known_room, sizeof *s->known);
   for (size_t i = 0; i < cuts.at.count; i++)
@@ -128,7 +128,7 @@ static void find_units(struct search *s) {
 
 /* Tapes */
 
-/* Parameters of experts, and others. */
+/* Marks parameters of experts, and others. */
 static void find_experts(struct search *s) {
   const struct model *model = s->step->model;
   size_t count = model->params.count + 1;
@@ -144,10 +144,10 @@ static void find_experts(struct search *s) {
     s->dense[i] = !s->expert[i];
 }
 
-/* Settings of which the operations of a device know nothing. */
+/* Clears settings that do not change a device's operations. */
 static struct train_settings tape_settings(const struct train_settings *train) {
   struct train_settings same;
-  memcpy(&same, train, sizeof same); /* with what lies between members */
+  memcpy(&same, train, sizeof same); /* padding bytes included */
   same.batch = same.microbatches = same.accumulate = same.memory = 0;
   same.zero = 0;
   same.data_parallel = same.shard_devices = 0;
@@ -194,7 +194,7 @@ static struct tape_cut *find_cut(const struct search *s,
   return found;
 }
 
-/* Where it can be cut, and which of the parts are alike. */
+/* Finds the cuts, and which parts are alike. */
 static void find_parts(struct search *s, struct tape_known *known) {
   struct tape_cut *cut = known ? find_cut(s, known) : NULL;
   struct arena *arena = s->arena;
@@ -238,8 +238,8 @@ static struct tape_known *remember(const struct search *s,
   return runs->tapes = known;
 }
 
-/* Memory is cut by the tape before devices share it out, which none is kept
-   of: that of the step, if it has been traced. */
+/* True if a tape may be reused. cut=memory needs the unsharded tape, of which
+ * only that of a traced step is kept. */
 static bool may_be_known(const struct step *step) {
   const struct train_settings *train = &step->settings;
   return step->trace.tape.ops.count > 0 || train->pipeline == 1 ||
@@ -254,8 +254,8 @@ static struct tape_known *find_known(const struct step *own) {
 }
 
 /*
- * A tape of its own, which is changed; or that of an earlier search, if what
- * is cut is there as it was before. The first ones are remembered.
+ * Makes a tape to shard, or reuses one of an earlier search. The first ones are
+ * remembered.
  */
 static void find_tape(struct search *s, struct step *own,
                       const struct step *step) {
@@ -312,6 +312,6 @@ void search_open(struct search *s, struct step *own, const struct step *step,
   s->microbatches =
       train->microbatches ? train->microbatches : (int64_t)s->stages;
   s->microbatch = ceil_div_i64(train->batch, s->microbatches);
-  /* There are no more of them than the batch fills. */
+  /* The batch may fill fewer of them. */
   s->microbatches = ceil_div_i64(train->batch, s->microbatch);
 }

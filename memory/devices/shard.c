@@ -1,18 +1,18 @@
-/* Shards: a tape as one of several devices runs it that share each layer. */
+/* Shards: the tape of one of several devices that share each layer. */
 #include "memory/devices/shard.h"
 
 #include "base/check.h"
 
 struct sharding {
   struct tape *tape;
-  struct op_facts **facts; /* by operation: its own */
+  struct op_facts **facts; /* by operation: its own copy */
   const struct model *model;
   int64_t devices, context;
-  bool sequence; /* what is not shared out by channels is by positions */
+  bool sequence; /* shard the rest by tokens */
   struct shards *shards;
-  bool *wanted;  /* by value: all that read it take a part */
-  bool *read;    /* by value: something does */
-  bool *sharded; /* by value: a device has a part of its channels */
+  bool *wanted;  /* by value: all readers take a part */
+  bool *read;    /* by value: it has a reader */
+  bool *sharded; /* by value: sharded by channels */
 };
 
 static size_t input_of(const struct tape *tape, const struct tape_op *op,
@@ -27,7 +27,8 @@ static bool output_wanted(const struct sharding *s, const struct tape_op *op) {
   return true;
 }
 
-/* From the end: a part is wanted by a layer with weights, and before it. */
+/* From the end: layers with weights want a shard, and so do operations by
+ * channel before them. */
 static void find_wanted(struct sharding *s) {
   for (size_t i = s->tape->ops.count; i-- > 0;) {
     const struct tape_op *op = &s->tape->ops.at[i];
@@ -47,7 +48,7 @@ static void find_sharded(struct sharding *s) {
     bool part = false;
     for (int k = 0; k < op->facts->in_count; k++)
       part = part || s->sharded[input_of(s->tape, op, k)];
-    /* By columns if it has all channels, then by rows to all of them. */
+    /* By columns if it reads all channels, then by rows to all of them. */
     bool out = op->facts->splits
                    ? !part && output_wanted(s, op)
                    : op->facts->by_channel && part && output_wanted(s, op);
@@ -56,7 +57,7 @@ static void find_sharded(struct sharding *s) {
   }
 }
 
-/* Whether a node gives positions; what is inside it then has them, too. */
+/* True if a node's output has tokens; then so do values inside it. */
 static bool is_sequence(const struct sharding *s, int64_t node) {
   const struct shape *shape = s->model->nodes.at[node].out;
   return shape->rank > (shape->dtype == DTYPE_FLOAT);
@@ -67,7 +68,7 @@ static void divide(struct extent *extent, int64_t devices) {
     extent->count = ceil_div_i64(extent->count, devices);
 }
 
-/* By positions: what is fixed has none. */
+/* Divides by tokens; fixed extents have none. */
 static void divide_positions(const struct sharding *s, struct extent *extent,
                              int64_t node, bool by_channel) {
   if (extent->fixed || !is_sequence(s, node))
@@ -79,7 +80,7 @@ static void divide_positions(const struct sharding *s, struct extent *extent,
 
 enum { BY_CHANNELS = 1, BY_POSITIONS = 2 };
 
-/* Views share a storage: it has a part if what made it has. */
+/* Views share a storage, which is sharded if its first value is. */
 static void divide_values(struct sharding *s, unsigned char *done) {
   struct tape *tape = s->tape;
   for (size_t i = 0; i < tape->values.count; i++) {
@@ -115,7 +116,7 @@ static void divide_op(const struct sharding *s, size_t index) {
     if (facts->by_channel && part)
       divide(extents[k], s->devices);
     divide_positions(s, extents[k], op->node, by_channel && part);
-    /* The mask of attention: a row for each of the positions here. */
+    /* The attention mask has a row for each token of the device. */
     if (facts->core && extents[k]->fixed)
       extents[k]->count = ceil_div_i64(extents[k]->count, s->context);
   }
@@ -145,11 +146,12 @@ static enum shard_role role_of(const struct sharding *s,
     return SHARD_LOOKUP;
   if (part)
     return SHARD_ROWS;
-  /* With positions shared out, what leads nowhere is split as logits are. */
+  /* With sharded tokens, an output without a reader is split like logits. */
   return s->sequence || s->sharded[op->first_out] ? SHARD_COLUMNS : SHARD_ROWS;
 }
 
-/* Before anything is divided: what is whole while an operation runs. */
+/* Before anything is divided: finds tensors that are gathered while an
+ * operation runs. */
 static void find_gathered(const struct sharding *s, size_t index) {
   const struct tape_op *op = &s->tape->ops.at[index];
   struct op_facts *facts = s->facts[index];
@@ -161,7 +163,7 @@ static void find_gathered(const struct sharding *s, size_t index) {
     *moved = whole_value(s, op->first_out);
   if (s->sequence && role == SHARD_COLUMNS) {
     facts->gathered = facts->back_gathered = *moved;
-    /* Backward its gradient besides, before that is summed. */
+    /* In backward also the gradient, before it is summed. */
     facts->back_gathered.count = size_product(facts->gathered.count, 2);
   } else if (s->sequence && role != SHARD_NONE) {
     facts->gathered = facts->back_gathered = *moved;
@@ -176,14 +178,14 @@ static void find_gathered(const struct sharding *s, size_t index) {
     moved->count = ceil_div_i64(moved->count, s->context);
     facts->gathered = facts->back_gathered = *moved;
     facts->gathered.count = size_product(moved->count, s->context > 2 ? 2 : 1);
-    /* Their gradients go round with them. */
+    /* Their gradients go around with them. */
     facts->back_gathered.count = size_product(facts->gathered.count, 2);
   }
 }
 
 /*
- * What columns read is kept whole, once for all that read the same, and not
- * gathered again (nanotron's tp_recompute_allgather=false).
+ * The input of column layers is kept gathered, once for all that read it, and
+ * is not gathered again (nanotron's tp_recompute_allgather=false).
  */
 static void keep_gathered(const struct sharding *s) {
   const struct tape *tape = s->tape;
@@ -196,7 +198,7 @@ static void keep_gathered(const struct sharding *s) {
     uint32_t in = tape->values.at[input_of(tape, op, 0)].storage;
     bool saves =
         facts->saved_count == 1 && tape->saved.at[op->first_saved] == in;
-    facts->back_gathered = facts->gathered; /* its gradient alone */
+    facts->back_gathered = facts->gathered; /* only its gradient */
     if (!saves)
       continue;
     facts->saved_count = 0;
@@ -206,7 +208,7 @@ static void keep_gathered(const struct sharding *s) {
   }
 }
 
-/* Rows on their way to experts, and as these give them back. */
+/* Rows sent to experts, and rows received from them. */
 static void find_exchanged(const struct sharding *s, size_t index,
                            int64_t experts) {
   const struct tape_op *op = &s->tape->ops.at[index];
@@ -214,7 +216,7 @@ static void find_exchanged(const struct sharding *s, size_t index,
     return;
   struct op_facts *facts = s->facts[index];
   struct extent out = whole_value(s, op->first_out);
-  /* What comes back is the second operand, beside the sum. */
+  /* Returned rows are the second operand, next to the sum. */
   int rows = op->facts->in_count > 2;
   struct extent in = whole_value(s, input_of(s->tape, op, rows));
   facts->gathered = facts->back_gathered = rows ? in : out;
@@ -234,7 +236,7 @@ static void share_params(const struct sharding *s, int64_t experts) {
       divide(&s->facts[i]->unpacked, s->devices);
     for (int k = 0; op->facts->splits && k < params; k++) {
       size_t param = s->tape->params.at[op->first_param + (size_t)k];
-      if (model->params.at[param].rank > 1) /* biases are small: everywhere */
+      if (model->params.at[param].rank > 1) /* biases are replicated */
         share[param] = ceil_div_i64(model->params.at[param].count, s->devices);
     }
   }
@@ -248,7 +250,7 @@ static void share_params(const struct sharding *s, int64_t experts) {
   }
 }
 
-/* Mixed precision's copies of matrices: those of what the device has. */
+/* Mixed precision's copies of matrices have the device's share. */
 static void share_copies(const struct sharding *s) {
   const struct tape *tape = s->tape;
   for (size_t i = 0; i < tape->ops.count; i++) {
@@ -264,7 +266,7 @@ static void share_copies(const struct sharding *s) {
     }
     if (facts->kept[3].count == all)
       facts->kept[3].count = here;
-    else if (facts->splits) /* some have a copy already, or are in blocks */
+    else if (facts->splits) /* some are copied already or packed */
       divide(&facts->kept[3], s->devices);
   }
 }
@@ -308,5 +310,5 @@ void shard_trace(struct trace *trace, const struct model *model,
     keep_gathered(&s);
   share_params(&s, train->expert_parallel);
   share_copies(&s);
-  trace->turns.count = 0; /* what each has become nobody has compared */
+  trace->turns.count = 0; /* iterations may now differ */
 }

@@ -1,9 +1,9 @@
 /*
- * Stage: what a device has of a part of the net.
+ * Stage: memory of a device for its part of the net.
  *
- * Sources: ZeRO (arXiv 1910.02054), FullyShardedDataParallel (arXiv
- * 2304.11277, torch/distributed/fsdp/), ZeRO-Offload (arXiv 2101.06840) and
- * DeepSpeed's runtime/zero/, DistributedDataParallel (arXiv 2006.15704).
+ * Sources: ZeRO (arXiv 1910.02054), FullyShardedDataParallel (arXiv 2304.11277,
+ * torch/distributed/fsdp/), ZeRO-Offload (arXiv 2101.06840) and DeepSpeed's
+ * runtime/zero/, DistributedDataParallel (arXiv 2006.15704).
  */
 #include "memory/devices/stage.h"
 
@@ -26,7 +26,7 @@ int64_t stage_product(struct search *s, int64_t a, int64_t b) {
 
 struct copies_of stage_copies(const struct search *s, bool experts) {
   const struct train_settings *train = s->train;
-  /* Both have been checked to be small. */
+  /* Cannot overflow: both were checked to be small. */
   struct copies_of copies = {.devices = train->data_parallel *
                                         train->context_parallel};
   if (experts)
@@ -41,7 +41,7 @@ static int64_t all_of(struct search *s, const struct stage_held *held) {
   return stage_sum(s, stage_sum(s, held->dense, held->expert), held->small);
 }
 
-/* Shared by ZeRO; what is small is shared, too, or is not. */
+/* Bytes after ZeRO shards them; `small`: small parameters are sharded, too. */
 static int64_t shared(struct search *s, const struct stage_held *held,
                       bool small) {
   struct copies_of dense = stage_copies(s, false);
@@ -52,12 +52,12 @@ static int64_t shared(struct search *s, const struct stage_held *held,
   return small ? bytes : stage_sum(s, bytes, held->small);
 }
 
-/* Buffers that hold no values. */
+/* Bytes of buffers that hold indices, not values. */
 static int64_t counters(struct search *s, struct node_range nodes) {
   int64_t bytes = 0;
   for (int64_t i = nodes.first; i < nodes.end; i++) {
     const struct node *node = &s->step->model->nodes.at[i];
-    if (node->shares < nodes.first) /* its own, or those of another stage */
+    if (node->shares < nodes.first) /* its own, or shared with another stage */
       bytes = stage_sum(s, bytes, node_index_bytes(node));
   }
   return bytes;
@@ -74,7 +74,7 @@ struct segment stage_ops(const struct search *s, struct node_range nodes) {
                                       : 0};
 }
 
-/* Checkpoints inside a stage; of one that is cut through, both parts. */
+/* Copies the checkpoints of a stage; one that is cut counts on both sides. */
 static void choose_segments(const struct search *s, struct simulation *run) {
   size_t from = 0, to = s->step->segments.count;
   const struct segment *segments = s->step->segments.at;
@@ -108,7 +108,7 @@ struct simulation stage_simulation(const struct search *s,
                            .segments = s->step->segments.at,
                            .segment_count = s->step->segments.count};
   step_types(s->train, &run);
-  run.gradients_before = false; /* they are counted apart */
+  run.gradients_before = false; /* counted separately */
   run.offload = offloads(s->train, OFFLOAD_ACTIVATIONS);
   if (is_whole(s, nodes))
     return run;
@@ -134,7 +134,7 @@ int64_t stage_run(struct search *s, struct node_range nodes, moment_fn *each,
   return run.saved;
 }
 
-/* Without the gradients of parameters, which are counted apart. */
+/* Peak without gradients of parameters, which are counted separately. */
 static void watch_moment(void *user, const struct moment *moment) {
   int64_t *most = user;
   *most = max_i64(*most, moment->bytes - moment->parts[PART_GRADIENTS]);
@@ -146,7 +146,7 @@ struct run_key stage_key(const struct search *s, uint64_t part) {
                           .moved = offloads(s->train, OFFLOAD_ACTIVATIONS)};
 }
 
-/* One run, or an earlier one that was alike. */
+/* Runs units [from, to), or returns an earlier run of equal ones. */
 static struct ran run_once(struct search *s, size_t from, size_t to) {
   struct run_key key = stage_key(s, alike_span(&s->alike, from, to));
   struct node_range nodes = {s->cut[from], s->cut[to]};
@@ -165,8 +165,9 @@ static struct ran run_once(struct search *s, size_t from, size_t to) {
 }
 
 /*
- * The activations of a microbatch, and all that is alive beside them. In the
- * host's memory are those of all microbatches: the caller counts them.
+ * Finds the activations of a microbatch and the memory besides. With
+ * offloading, the caller counts the activations of all microbatches in host
+ * memory.
  */
 static void run_stage(struct search *s, struct stage *stage, size_t from,
                       size_t to) {
@@ -202,7 +203,7 @@ int64_t stage_weight_bytes(struct search *s, struct node_range nodes) {
 
 /* ZeRO */
 
-/* The largest of the parts that the net names, or of its layers. */
+/* The largest of the net's named parts, or of its layers. */
 static int64_t largest_unit(struct search *s, struct node_range nodes,
                             enum stage_values kind) {
   const struct model *model = s->step->model;
@@ -220,12 +221,12 @@ static int64_t largest_unit(struct search *s, struct node_range nodes,
   }
   const int64_t *alone = stage_alone(s, kind);
   for (int64_t i = nodes.first; i < nodes.end; i++)
-    if (layers || model->nodes.at[i].group <= 0) /* else in one of these */
+    if (layers || model->nodes.at[i].group <= 0) /* else inside one of these */
       largest = max_i64(largest, alone[i]);
   return largest;
 }
 
-/* Gradients on their way: of a unit, or of two buckets. */
+/* Gradients in reduction at a time: those of a unit, or of two buckets. */
 static int64_t reduced_at_once(struct search *s, const struct stage *stage,
                                int64_t gradients) {
   int64_t two = 0;
@@ -235,18 +236,18 @@ static int64_t reduced_at_once(struct search *s, const struct stage *stage,
   return min_i64(two, gradients);
 }
 
-/* Parameters that are whole: of units for a while, or from forward on. */
+/* Parameters gathered at a time: of units, or all from forward on. */
 static int64_t gathered_at_once(struct search *s, struct stage *stage,
                                 const struct stage_held *params) {
   int64_t unit = largest_unit(s, stage->nodes, VALUES_ALL);
   if (s->train->reshard == TOGGLE_OFF ||
       parallel_holds_whole(s->train, s->microbatches))
     return stage->whole = stage_sum(s, params->dense, params->expert);
-  /* The next unit is fetched meanwhile. */
+  /* The next unit is prefetched. */
   return s->train->prefetch == TOGGLE_ON ? stage_product(s, unit, 2) : unit;
 }
 
-/* What data parallel devices share, and what that costs. */
+/* Bytes after sharding by data parallel devices, and the buffers for it. */
 static void share_data(struct search *s, struct stage *stage,
                        const struct stage_held *params,
                        const struct stage_held *gradients) {
@@ -267,7 +268,7 @@ static void share_data(struct search *s, struct stage *stage,
       stage_sum(s, stage->gathered, gathered_at_once(s, stage, params));
 }
 
-/* From sums, which many parts have in common, or counted one by one. */
+/* Optimizer bytes from prefix sums if possible, else counted one by one. */
 static struct optimizer_cost cost_of(struct search *s,
                                      struct param_range *params, int experts) {
   const struct model *model = s->step->model;
@@ -285,7 +286,7 @@ static struct optimizer_cost cost_of(struct search *s,
   return cost;
 }
 
-/* What is stepped: that of experts is shared by fewer devices. */
+/* Optimizer state of the stage; fewer devices share that of experts. */
 static void find_optimizer(struct search *s, struct stage *stage) {
   const struct model *model = s->step->model;
   struct param_range params = {
@@ -312,9 +313,9 @@ static void find_optimizer(struct search *s, struct stage *stage) {
 }
 
 /*
- * `all_gather` of lists: pieces of all devices, each flat, and once more in a
- * row (nanotron, distributed.py, all_gather_coalesced(); ProcessGroupNCCL.cpp,
- * newLikeFlat()), and what the device itself has stepped.
+ * `all_gather` of lists: flat pieces of all devices, a contiguous copy of them
+ * (nanotron, distributed.py, all_gather_coalesced(); ProcessGroupNCCL.cpp,
+ * newLikeFlat()), and the device's own share.
  */
 static void find_flat(struct search *s, struct stage *stage) {
   const struct train_settings *train = s->train;
@@ -335,13 +336,13 @@ int64_t stage_flat_copies(struct search *s, const struct stage *stage) {
 /* The host */
 
 /*
- * The optimizer steps there, on gradients in 32 bits and, if there is no copy
- * of the parameters yet, on one of these. ZeRO 2 sends gradients there as they
- * are summed.
+ * The optimizer steps on the host, with 32-bit gradients and, if there is no
+ * master copy yet, 32-bit parameters. ZeRO 2 sends gradients there as they are
+ * summed.
  */
 static void offload_optimizer(struct search *s, struct stage *stage) {
   bool copied = stage->master > 0;
-  int64_t trained = stage->gradients; /* of the share that is stepped */
+  int64_t trained = stage->gradients; /* of the device's share */
   if (s->train->zero == 1)
     trained = ceil_div_i64(trained, stage_copies(s, false).sharing);
   int64_t values =

@@ -1,4 +1,4 @@
-/* Time: how long a step takes, predicted from runs that others published. */
+/* Time: estimates the duration of a step from published runs. */
 #include "memory/devices/time.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "sema/model/given.h"
 
-/* What published runs took on a card of the seconds that its peaks would. */
+/* Measured time of published runs on a card, relative to its peak rates. */
 struct time_card {
   const char *card;
   double multiprocessors, gigahertz;
@@ -27,14 +27,14 @@ static const struct time_card *card_of(const struct gpu *gpu) {
   return NULL;
 }
 
-/* What no published run is like */
+/* Cases without a comparable published run */
 
 static bool looks_back(const struct layer *layer) {
   return layer->kind->cache &&
          layer->kind->cache(layer, 2) > layer->kind->cache(layer, 1);
 }
 
-/* A decoder: attention that looks back, and matrices at every position. */
+/* True for a decoder: causal attention, and matrices at every token. */
 static bool is_decoder(const struct model *model) {
   const struct shape **in = model_layer_room(model);
   double like = 0, all = 0;
@@ -81,12 +81,12 @@ const char *time_missing_way(const struct train_settings *train) {
 
 /* Stages */
 
-/* The parts of all passes of a stage, and of what follows once. */
+/* Parts of the time for all passes of a stage, and once per step. */
 struct stage_time {
   double passes[TIME_PARTS], once[TIME_PARTS];
 };
 
-/* Operations a second of attention: 2,048 a multiprocessor and clock. */
+/* Attention operations per second: 2,048 per multiprocessor and clock. */
 static double attention_rate(const struct train_settings *train,
                              const struct gpu *gpu) {
   const struct time_card *card = card_of(gpu);
@@ -130,7 +130,7 @@ static double sum_of(const double parts[TIME_PARTS], const double *times) {
   return sum;
 }
 
-/* In six digits, which are the same on all machines. */
+/* Rounds to six digits, which are equal on all machines. */
 static double six_digits(double value) {
   double scale = 1;
   while (value > 0 && value * scale < 1e5 && scale < 1e18)
@@ -138,7 +138,7 @@ static double six_digits(double value) {
   return value < 1e12 ? (double)(int64_t)(value * scale + 0.5) / scale : value;
 }
 
-/* Words of a sample: places of its first input of integers; 0: none. */
+/* Tokens of a sample: the size of its first integer input; 0: none. */
 static int64_t tokens_of(const struct model *model) {
   for (size_t i = 0; i < model->sources.count; i++) {
     const struct shape *shape = model->nodes.at[model->sources.at[i]].out;

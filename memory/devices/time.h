@@ -1,43 +1,42 @@
-/* Time: how long a step takes, predicted from runs that others published. */
+/* Time: estimates the duration of a step from published runs. */
 #ifndef NETC_MEMORY_DEVICES_TIME_H
 #define NETC_MEMORY_DEVICES_TIME_H
 
 #include "memory/devices/bound.h"
 
-/* Of what a step's seconds consist. */
+/* Parts of a step's time. */
 enum time_part {
-  TIME_PRODUCTS,  /* of matrices, at the peak */
-  TIME_ATTENTION, /* of positions that meet, causal ones half; at the speed of
-                     Ampere's instructions, which published kernels use */
-  TIME_MEMORY,    /* bytes that all other operations and the optimizer touch */
-  TIME_SENT,      /* bytes, over the links */
+  TIME_PRODUCTS,  /* matrix products, at the peak rate */
+  TIME_ATTENTION, /* attention scores, causal ones half; at the rate of Ampere's
+                     instructions, which published kernels use */
+  TIME_MEMORY,    /* bytes touched by all other operations and the optimizer */
+  TIME_SENT,      /* bytes over the links */
   TIME_PARTS
 };
 
-/* A whole training of so many tokens or samples, and its price; 0: not asked,
-   or nothing is predicted. */
+/* Duration and price of a whole training; 0: not requested, or no estimate. */
 struct time_cost {
   double hours, money;
 };
 
 struct step_time {
   struct place_bound bound;
-  double parts[TIME_PARTS]; /* of the stage that takes longest */
+  double parts[TIME_PARTS]; /* of the slowest stage */
   double predicted;         /* seconds; 0: see `missing` */
-  double mfu; /* of the peak: operations without those that are repeated */
+  double mfu;               /* operations without recomputation / peak */
   struct time_cost cost;
-  const char *missing; /* why nothing is predicted; or NULL */
+  const char *missing; /* why there is no estimate; or NULL */
 };
 
-/* Why no step of this net on this device is predicted; NULL: it is. */
+/* Why a step of this net on this device has no estimate; NULL: it has. */
 const char *time_missing(const struct model *model,
                          const struct train_settings *train,
                          const struct gpu *gpu);
 
-/* Likewise, of how devices share it. */
+/* Why this way of parallelism has no estimate; NULL: it has. */
 const char *time_missing_way(const struct train_settings *train);
 
-/* Whether what is asked of it can be said; else an error. */
+/* Reports a requested time without an estimate as an error; returns false. */
 bool time_check(const struct model *model, const struct settings *settings,
                 struct diags *diags);
 
@@ -45,14 +44,14 @@ struct time_cost time_cost(const struct model *model,
                            const struct train_settings *train, int64_t devices,
                            double predicted);
 
-/* Seconds that parts take, if there are figures of the card. */
+/* Seconds that parts take, if the card's figures are known. */
 double time_sum(const struct gpu *gpu, const double parts[TIME_PARTS]);
 
 /*
- * The parts of each stage times what their like took of the device in published
- * runs (times.def); M microbatches of the slowest stage and one of the others,
- * of V parts each a V-th of these. With `places` the bound is of the fastest
- * cut, the prediction of the stages that `parallel` has.
+ * Multiplies the parts of each stage by the ratios measured on the device in
+ * published runs (times.def). Sums M microbatches of the slowest stage and one
+ * of each other; with V parts, a V-th of these. With `places` the bound is of
+ * the fastest cut, the estimate of the stages in `parallel`.
  */
 struct step_time time_find(const struct work *work, const struct step *step,
                            const struct parallel *parallel,

@@ -1,9 +1,9 @@
-/* Touched: bytes that operations without products read and write. */
+/* Touched: bytes that operations other than products read and write. */
 #include "memory/devices/touched.h"
 
 #include "base/check.h"
 
-/* What a view shows is not read, and products are counted as such. */
+/* Views read nothing, and products are counted separately. */
 static bool touches(const struct op_facts *facts) {
   return facts->result != RESULT_VIEW && !facts->inner && !facts->splits &&
          facts->macs == 0;

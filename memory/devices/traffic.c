@@ -1,12 +1,11 @@
 /*
  * Traffic: bytes that a device sends in a step, by kind.
  *
- * Collectives are rings, of which each of n devices sends (n - 1) / n of what
- * is gathered or scattered, and twice that to sum it everywhere (NCCL's
- * bandwidths, nccl-tests/doc/PERFORMANCE.md). Of data parallel devices that is
- * what ZeRO counts: 2, 2 and 3 values a parameter (arXiv 1910.02054, section
- * 7); of tensor parallel ones arXiv 1909.08053, section 3, and 2205.05198,
- * section 4.2.2.
+ * Collectives are rings: each of n devices sends (n - 1) / n of the bytes
+ * gathered or scattered, and twice that for an all-reduce (NCCL's bandwidths,
+ * nccl-tests/doc/PERFORMANCE.md). Data parallel devices send as ZeRO counts: 2,
+ * 2 and 3 values per parameter (arXiv 1910.02054, section 7). Tensor parallel
+ * ones: arXiv 1909.08053, section 3, and 2205.05198, section 4.2.2.
  */
 #include "base/check.h"
 #include "memory/devices/stage.h"
@@ -15,7 +14,7 @@
 struct sender {
   struct search *s;
   struct stage *stage;
-  int64_t passes; /* microbatches in a step */
+  int64_t passes; /* microbatches per step */
 };
 
 static void send(struct sender *t, enum among among, enum traffic kind,
@@ -25,7 +24,7 @@ static void send(struct sender *t, enum among among, enum traffic kind,
   stage->sent_among[among] = stage_sum(t->s, stage->sent_among[among], bytes);
 }
 
-/* Of `bytes` in all, among n devices: (n - 1) / n. */
+/* Bytes that each of n devices sends in a ring: (n - 1) / n. */
 static int64_t ring(int64_t bytes, int64_t n) {
   return bytes - bytes / n;
 }
@@ -35,7 +34,7 @@ static int64_t bytes_of(struct sender *t, const struct extent *extent) {
                       &t->s->overflow);
 }
 
-/* One pass of an operation; how often it runs forward. */
+/* Adds an operation's transfers. `forward`: forward runs per pass. */
 static void send_of_op(struct sender *t, size_t index, int64_t forward,
                        bool same_input) {
   const struct train_settings *train = t->s->train;
@@ -48,7 +47,7 @@ static void send_of_op(struct sender *t, size_t index, int64_t forward,
   int64_t ahead = stage_product(t->s, part, forward);
   bool learns = tape->values.at[tape_input(tape, op, 0)].needs_gradient;
   switch (t->s->shards.role[index]) {
-  case SHARD_COLUMNS: /* those that read the same are summed together */
+  case SHARD_COLUMNS: /* equal inputs are summed together */
     if (same_input)
       return;
     if (!sequence) {
@@ -108,7 +107,7 @@ static void send_of_part(struct sender *t, struct node_range nodes) {
   }
 }
 
-/* Whether another part of the stage ends, or begins, where one does. */
+/* True if two parts of the stage meet at `at`. */
 static bool is_own(const struct stage *stage, int64_t at) {
   int found = 0;
   for (size_t k = 0; k < stage->part_count; k++)
@@ -116,7 +115,7 @@ static bool is_own(const struct stage *stage, int64_t at) {
   return found > 1;
 }
 
-/* Stages: what leads on, and the gradient of what came. */
+/* Between stages: the output, and the gradient of the input. */
 static void send_on(struct sender *t, struct node_range nodes) {
   const struct trace *trace = t->s->trace;
   int64_t ends[2] = {nodes.first - 1, nodes.end - 1};
@@ -133,7 +132,7 @@ static void send_on(struct sender *t, struct node_range nodes) {
   }
 }
 
-/* Gradients are summed, parameters gathered; of layers or of experts. */
+/* Sums gradients and gathers parameters, of layers or of experts. */
 static void send_of_copies(struct sender *t, int64_t gradients, int64_t params,
                            int64_t trained, struct copies_of copies) {
   const struct train_settings *train = t->s->train;
@@ -146,7 +145,7 @@ static void send_of_copies(struct sender *t, int64_t gradients, int64_t params,
          stage_product(t->s, 2, ring(gradients, copies.devices)));
     return;
   }
-  /* From ZeRO 2 on there is no room for a sum of several batches. */
+  /* From ZeRO 2 on, gradients of several batches cannot be summed locally. */
   send(t, AMONG_COPIES, TRAFFIC_REDUCE_SCATTER,
        stage_product(t->s, ring(gradients, n), train->zero >= 2 ? times : 1));
   if (others > 1)
@@ -177,7 +176,7 @@ static void send_to_copies(struct sender *t, struct node_range nodes) {
                    stage_copies(s, true));
 }
 
-/* The host: gradients there and parameters back; what is kept, both ways. */
+/* Host: gradients there and parameters back; activations both ways. */
 static void send_to_host(struct sender *t, struct node_range nodes) {
   struct search *s = t->s;
   const struct train_settings *train = s->train;

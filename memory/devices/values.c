@@ -1,23 +1,23 @@
-/* Values: parameters of a part of the net, before they are shared by ZeRO. */
+/* Values: parameters of a part of the net, before ZeRO. */
 #include "memory/devices/stage.h"
 
 #include "base/check.h"
 
-/* Values, and bytes of what is in blocks. */
+/* Number of values, and bytes of packed ones. */
 struct amount {
   int64_t values, packed;
 };
 
 enum { DENSE, EXPERT, SMALL, SORTS };
 
-/* Of all nodes before one, by enum stage_values. */
+/* Prefix sums over the nodes, by enum stage_values. */
 struct value_sums {
   struct amount of[VALUES_KINDS][SORTS];
   int64_t count[VALUES_KINDS];
-  size_t shared; /* parameters that may be there already */
+  size_t shared; /* number of shared parameters */
 };
 
-/* Whether it is there already, as the same parameter of an earlier node. */
+/* True if the parameter is shared with an earlier node of the part. */
 static bool is_repeated(const struct model_param *param, size_t first) {
   return param->shared && param->same >= first;
 }
@@ -43,7 +43,8 @@ static void add_param(struct search *s, struct value_sums *sums, int kind,
     s->overflow = true;
 }
 
-/* `first`: of the parameters of a part; what it repeats of them is left out. */
+/* Adds a node's parameters. `first`: first parameter of the part, whose
+ * repetitions are left out. */
 static void add_node(struct search *s, struct value_sums *sums, int64_t index,
                      size_t first) {
   const struct node *node = &s->step->model->nodes.at[index];
@@ -67,7 +68,7 @@ void stage_sums_open(struct search *s) {
   s->sums = sums;
 }
 
-/* What is tied to another stage's is on both. */
+/* Sums of a part. A parameter tied to another stage is on both. */
 static struct value_sums sums_of(struct search *s, struct node_range nodes) {
   struct value_sums sums = s->sums[nodes.end];
   const struct value_sums *before = &s->sums[nodes.first];
