@@ -1,4 +1,4 @@
-/* Answer: what serving needs, how far a device goes, and a table of both. */
+/* Answer: memory that serving needs, and what a device can serve. */
 #include <string.h>
 
 #include "base/check.h"
@@ -26,20 +26,20 @@ static struct served_part part_of(struct serving *s, enum served_place place,
   return part;
 }
 
-/* One of the two grows, in steps, the other is given. */
+/* A search over one value in steps; the other one is fixed. */
 struct serving_search {
   struct serving *serving;
   int64_t room;
-  int64_t host_room; /* 0: what is on the host is not asked */
-  int64_t sequences; /* 0: these grow */
-  int64_t context;   /* 0: it grows, by whole blocks */
-  int64_t most;      /* steps */
+  int64_t host_room; /* 0: the host is not checked */
+  int64_t sequences; /* 0: searched */
+  int64_t context;   /* 0: searched, in whole blocks */
+  int64_t most;      /* maximum steps */
 };
 
-/* Where an estimate is taken: activations grow by a line. */
+/* Tokens at which an estimate is taken, as activations grow linearly. */
 enum { SAMPLE = 1024 };
 
-/* Nearly the same, without a simulation. */
+/* Estimates the need without a simulation. */
 static int64_t estimate(struct serving *s, enum served_place place,
                         int64_t context, int64_t sequences) {
   if (serving_is_llama_cpp(s))
@@ -81,8 +81,7 @@ static bool fits(const struct serving_search *q, int64_t value, bool exactly) {
          (!q->host_room || need_in(q, ON_HOST, value, exactly) <= q->host_room);
 }
 
-/* The largest value from `low`, which fits, and below `high`, which does not.
- */
+/* The largest value that fits; `low` fits and `high` does not. */
 static int64_t bisect(const struct serving_search *q, int64_t low, int64_t high,
                       bool exactly) {
   while (high - low > 1) {
@@ -95,7 +94,7 @@ static int64_t bisect(const struct serving_search *q, int64_t low, int64_t high,
   return low;
 }
 
-/* The largest value that fits: near the estimate, but exact. 0: none does. */
+/* The largest value that fits, exactly, starting at the estimate. 0: none. */
 static int64_t largest(const struct serving_search *q) {
   int64_t low = bisect(q, 0, q->most + 1, false), high = low, step = 1;
   if (fits(q, low, true))
@@ -121,7 +120,7 @@ static int64_t most_sequences(struct serving *s, const struct serving_answer *a,
   return largest(&q);
 }
 
-/* No further than the table of positions goes. */
+/* Limited by the table of learned positions. */
 static int64_t longest_context(struct serving *s,
                                const struct serving_answer *a,
                                int64_t sequences) {
@@ -135,7 +134,7 @@ static int64_t longest_context(struct serving *s,
   return limit ? min_i64(found, limit) : found;
 }
 
-/* Contexts and sequences that people ask for. */
+/* Fills the table with common contexts and numbers of sequences. */
 static void fill_table(struct serving *s, struct serving_answer *a) {
   static const int64_t contexts[SERVED_ROWS] = {2048,  4096,  8192,
                                                 16384, 32768, 131072};
@@ -143,7 +142,7 @@ static void fill_table(struct serving *s, struct serving_answer *a) {
   for (int i = 0; i < SERVED_ROWS; i++) {
     struct served *row = &a->by_context[i];
     row->context = contexts[i];
-    if (a->limit) /* parts of it */
+    if (a->limit) /* fractions of the limit */
       row->context = max_i64(a->limit >> (SERVED_ROWS - 1 - i), 1);
     row->cache = serving_cache(s, ON_CARD, row->context);
     row->sequences = most_sequences(s, a, row->context);
@@ -155,7 +154,7 @@ static void fill_table(struct serving *s, struct serving_answer *a) {
   a->count = SERVED_ROWS;
 }
 
-/* Rows of a learned table of positions; it is added, not multiplied with. */
+/* Rows of a learned table of positions, which is added, not multiplied. */
 static int64_t table_of_positions(const struct model *model, const bool *after,
                                   int64_t words) {
   const struct shape **in = model_layer_room(model);
@@ -182,7 +181,7 @@ int64_t serving_position_limit(const struct model *model) {
                             count);
 }
 
-/* The most layers whose part fits the card; none are always possible. */
+/* Finds the largest number of layers on the card; zero is always possible. */
 static bool choose_layers(struct serving *s, const struct serving_answer *a) {
   int64_t low = 0, high = s->blocks + 1;
   while (high - low > 1) {

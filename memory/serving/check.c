@@ -1,4 +1,4 @@
-/* Check: whether a net can be served as the settings say. */
+/* Check: whether a net can be served with the settings. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -19,21 +19,21 @@ bool serving_asked(const struct settings *settings) {
   return serving_wanted(settings) || settings->infer.tensor_parallel > 1;
 }
 
-enum { MOST_LISTED = 4096 }; /* devices that a message names */
+enum { MOST_LISTED = 4096 }; /* devices listed in a message */
 
 struct refusal {
   struct text *why, *help;
-  const char *setting; /* that asked for it */
+  const char *setting; /* the setting that causes it */
 };
 
-/* A head of keys may be on several devices, but not parts of heads. */
+/* True if heads divide. Devices may share a head of keys, but not split it. */
 static bool shares(const struct head_counts *heads, int64_t degree) {
   int64_t keys = heads->keys;
   return heads->queries % degree == 0 &&
          (!keys || keys % degree == 0 || degree % keys == 0);
 }
 
-/* "1, 2, 4 or 8 devices": what shares out the heads of all layers. */
+/* Prints the degrees that divide all heads, as "1, 2, 4 or 8 devices". */
 static void put_degrees(struct text *out, const struct head_counts *heads,
                         int64_t shared) {
   int64_t last = 0, count = 0;
@@ -79,7 +79,7 @@ static bool has_positions(struct refusal *r, const struct model *model,
   return false;
 }
 
-/* It continues a sequence of words, and looks back. */
+/* Checks that the net continues a sequence of tokens with causal layers. */
 static bool is_served(struct refusal *r, const struct model *model) {
   int64_t words = serving_words(model);
   bool reads = false;
@@ -123,7 +123,7 @@ static bool heads_divide(struct refusal *r, const struct model *model,
   return true;
 }
 
-/* Layers are parted between one card and its host. */
+/* Checks that layers can be divided between one card and its host. */
 static bool can_part(struct refusal *r, const struct model *model,
                      const struct infer_settings *infer) {
   struct arena scratch;
@@ -157,7 +157,7 @@ static bool can_part(struct refusal *r, const struct model *model,
   return false;
 }
 
-/* Blocks of keys and values do not go beyond a head, or a latent vector. */
+/* Checks that quantized blocks do not span heads or latent vectors. */
 static bool blocks_divide(struct refusal *r, const struct model *model,
                           const struct infer_settings *infer) {
   const struct shape **in = model_layer_room(model);
@@ -185,7 +185,7 @@ static bool blocks_divide(struct refusal *r, const struct model *model,
   return true;
 }
 
-/* The setting that makes it a question about serving. */
+/* The setting that requests serving. */
 static const char *asking(const struct infer_settings *infer) {
   return infer->context                        ? "context"
          : infer->sequences                    ? "sequences"
@@ -212,7 +212,7 @@ static bool keeps_values(struct refusal *r,
   return false;
 }
 
-/* What llama.cpp's step has no use for. */
+/* Rejects settings that llama.cpp's step does not have. */
 static bool step_has(struct refusal *r, const struct infer_settings *infer) {
   if (infer->step != STEP_LLAMA_CPP)
     return true;
@@ -231,7 +231,7 @@ static bool step_has(struct refusal *r, const struct infer_settings *infer) {
   return false;
 }
 
-/* vLLM's share has no reserve, and no layer of it is elsewhere. */
+/* Checks that vLLM's utilization is the only reserve, without a host. */
 static bool share_is_whole(struct refusal *r, const struct settings *settings) {
   bool parted = serving_parts(&settings->infer);
   if (!settings->infer.utilization || (settings->train.reserve < 0 && !parted))
@@ -262,10 +262,10 @@ bool serving_possible(const struct model *model,
   return is_possible(&r, model, settings);
 }
 
-/* Contexts and sequences that no model needs are counted at once. */
+/* Checks that unusually large contexts and sequences can be counted. */
 static bool is_countable(const struct model *model,
                          const struct settings *settings) {
-  enum { USUAL = 1 << 30 }; /* positions in all */
+  enum { USUAL = 1 << 30 }; /* tokens in total */
   const struct infer_settings *infer = &settings->infer;
   struct arena scratch;
   struct serving_answer answer;
@@ -278,7 +278,7 @@ static bool is_countable(const struct model *model,
   if (context <= USUAL / max_i64(infer->sequences, 1))
     return true;
   same.train.gpu = 0;
-  same.train.memory = 0; /* what fits is not asked */
+  same.train.memory = 0; /* do not check whether it fits */
   arena_open_in(&scratch, model->arena);
   copy.arena = &scratch;
   bool counted = serving_find(&copy, &same, &scratch, false, &answer);

@@ -1,16 +1,16 @@
 /*
  * llama.cpp: one compute buffer for both steps, as its logs print it. It
- * reserves a step of n_ubatch positions with the scores of words of each, in
- * 32 bits (src/llama-context.cpp, graph_reserve); a server of late only those
- * of its slots (n_outputs_max), which scores=last is. Without flash attention
- * there are also the scores of one layer's heads, softened in place, with a
- * mask, and four rows of the net's width, six where queries, keys and values
- * are one matrix: four and six were read off logs.
+ * reserves a step of n_ubatch tokens with 32-bit logits for each
+ * (src/llama-context.cpp, graph_reserve); recent servers only those of their
+ * slots (n_outputs_max), which is scores=last. Without flash attention it adds
+ * the attention scores of one layer, with in-place softmax and a mask, and four
+ * rows of the net's width, or six where queries, keys and values are one
+ * matrix. Four and six come from logs.
  */
 #include "base/check.h"
 #include "memory/serving/serving.h"
 
-enum { FLOAT = 4, CELLS = 256 }; /* n_ctx is a multiple of these */
+enum { FLOAT = 4, CELLS = 256 }; /* n_ctx is a multiple of CELLS */
 
 bool serving_is_llama_cpp(const struct serving *s) {
   return s->settings->infer.step == STEP_LLAMA_CPP;
@@ -21,7 +21,7 @@ int64_t serving_page(const struct infer_settings *infer) {
 }
 
 struct widest {
-  int64_t heads, width; /* of all layers that look back */
+  int64_t heads, width; /* maxima over the causal layers */
 };
 
 static struct widest find_widest(const struct serving *s,
@@ -37,7 +37,7 @@ static struct widest find_widest(const struct serving *s,
   return most;
 }
 
-/* With the output there: scores of `ends`; everywhere rows of the width. */
+/* Logits of `ends` tokens, if the output is here, and `rows` rows. */
 static int64_t of_words(const struct serving *s, enum served_place place,
                         int64_t rows, int64_t ends, int64_t width) {
   int64_t last = (int64_t)s->model->nodes.count - 1;

@@ -1,8 +1,8 @@
 /*
- * Places: the last layers of a net on a card, the others in the host's memory,
- * as llama.cpp parts them (src/llama-model.cpp, load_tensors): a layer is a
- * turn of the loop that keeps keys and values, or a state; the output is one
- * more; what stands before all of them, the table of words, is on the host.
+ * Places: the last layers of a net on a card, the others in host memory, as
+ * llama.cpp divides them (src/llama-model.cpp, load_tensors). A layer is a loop
+ * iteration with a KV cache or a state. The output counts as one more layer.
+ * Nodes before all layers, the embedding, are on the host.
  */
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #include "memory/serving/serving.h"
 #include "sema/repeat/iteration.h"
 
-/* A layer that grows, and the turn of the loop that it is in; NULL: none. */
+/* A layer that grows, and its loop iteration; NULL: none. */
 struct anchor {
   int64_t node;
   const struct frame *turn;
 };
 struct anchors {
   VEC(struct anchor) all;
-  VEC(const struct frame *) loops; /* of each that repeats them, a turn */
-  int64_t *reach; /* the last node that reads what is made before each */
+  VEC(const struct frame *) loops; /* one iteration of each repeating loop */
+  int64_t *reach; /* by node: the last reader of the values made before it */
 };
 
 static bool repeats(const struct anchors *anchors, const struct frame *turn) {
@@ -29,7 +29,7 @@ static bool repeats(const struct anchors *anchors, const struct frame *turn) {
   return false;
 }
 
-/* The innermost loops that have anchors in several turns. */
+/* Finds the innermost loops with anchors in several iterations. */
 static void find_turns(const struct model *model, struct arena *arena,
                        struct anchors *anchors) {
   struct anchor *at = anchors->all.at;
@@ -72,7 +72,7 @@ static void find_readers(const struct model *model, struct arena *arena,
   anchors->reach = reach;
 }
 
-/* The last node up to `node` that one tensor alone leads to, or `least`. */
+/* The last node up to `node` to which one tensor alone leads, or `least`. */
 static int64_t led_to(const struct anchors *anchors, int64_t node,
                       int64_t least) {
   while (node > least && anchors->reach[node - 1] >= node)
@@ -80,12 +80,12 @@ static int64_t led_to(const struct anchors *anchors, int64_t node,
   return node;
 }
 
-/* The node after the turn, or after what stands alone. */
+/* The node after the iteration, or after the single anchor. */
 static int64_t end_of(const struct anchor *anchor) {
   return anchor->turn ? anchor->turn->end : anchor->node + 1;
 }
 
-/* What stands alone before the first turn begins after the table of words. */
+/* The node after the embedding, where a single first anchor's layer begins. */
 static int64_t after_table(const struct model *model, int64_t anchor) {
   int64_t node = anchor;
   while (node > 0 && model->nodes.at[node - 1].kind->input != INPUT_INDEX)
@@ -93,8 +93,8 @@ static int64_t after_table(const struct model *model, int64_t anchor) {
   return node;
 }
 
-/* What stands alone after what stands alone is a layer of its own where one
-   tensor leads from one to the other. */
+/* True if both are in one iteration. Successive single anchors are separate
+ * layers if one tensor leads from one to the next. */
 static bool is_same_layer(const struct anchors *anchors,
                           const struct anchor *anchor,
                           const struct anchor *before) {
@@ -103,7 +103,7 @@ static bool is_same_layer(const struct anchors *anchors,
           led_to(anchors, anchor->node, before->node) == before->node);
 }
 
-/* The first node of the layer that an anchor is in; `before` may be NULL. */
+/* The first node of an anchor's layer; `before` may be NULL. */
 static int64_t begin_of(const struct model *model,
                         const struct anchors *anchors,
                         const struct anchor *anchor,
@@ -118,7 +118,7 @@ static int64_t begin_of(const struct model *model,
   return max_i64(least, anchor->turn->first);
 }
 
-/* What scores words, with all that is after the last turn. */
+/* The first node of the output: the head, or all after the last iteration. */
 static int64_t output_of(const struct model *model, const struct anchor *last) {
   int64_t count = (int64_t)model->nodes.count;
   if (last->turn)
@@ -174,7 +174,7 @@ static void clear(struct serving *s, bool **marks, size_t count) {
   memset(*marks, 0, count);
 }
 
-/* Each storage is where it is made, and where it is read. */
+/* Marks each storage where it is made and where it is read. */
 static void find_reach(struct serving *s) {
   const struct tape *tape = &s->trace.tape;
   for (int place = 0; place < SERVED_PLACES; place++)

@@ -1,4 +1,4 @@
-/* Serving: weights, keys and values, and steps of one of the devices. */
+/* Serving: weights, KV cache and steps of one of the devices. */
 #include "memory/serving/serving.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { FAR = 1 << 30 }; /* a context that fills every window */
 
-/* Positions of a second input, whose keys and values stay; 0: there is none. */
+/* Tokens of a second input, whose keys and values are kept; 0: none. */
 static int64_t source_positions(const struct serving *s, int64_t node) {
   const struct node *of = &s->model->nodes.at[node];
   if (of->input_count < 2)
@@ -30,7 +30,7 @@ static void add_layer(struct serving *s, const struct layer *layer,
   if (layer->kind->heads)
     served.heads = layer->kind->heads(layer);
   int64_t keys = served.heads.keys;
-  /* A head of keys is on one device at least. */
+  /* Each device has at least one head of keys. */
   int64_t share = keys ? max_i64(keys / s->devices, 1) : 1;
   int64_t whole = max_i64(keys, 1);
   if (each > 0) {
@@ -59,7 +59,7 @@ static void find_layers(struct serving *s) {
   }
 }
 
-/* Of keys and values there is one head on a device at least. */
+/* Each device has at least one head of keys and values. */
 static int64_t share_of(const struct serving *s, enum weight_role role,
                         int64_t bytes) {
   int64_t keys = s->layers.count ? s->layers.at[0].heads.keys : 0;
@@ -88,7 +88,7 @@ bool serving_weight(const struct serving *s, size_t index, int64_t *bytes) {
   return true;
 }
 
-/* The layer that scores words; what is after it works on few positions. */
+/* Finds the head; nodes after it process few tokens. */
 static void find_head(struct serving *s) {
   const struct model *model = s->model;
   s->head = (int64_t)model->nodes.count;
@@ -102,13 +102,13 @@ static void find_head(struct serving *s) {
 
 /* Activations */
 
-enum { EXTENTS = 6 }; /* of an operation */
+enum { EXTENTS = 6 }; /* per operation */
 
 static struct extent *extent_at(struct op_facts *facts, int i) {
   return i < 4 ? &facts->kept[i] : i == 4 ? &facts->work : &facts->back_work;
 }
 
-/* Sizes as they were traced, which each simulation changes. */
+/* Keeps the traced sizes, because each simulation changes them. */
 static void keep_extents(struct serving *s) {
   struct tape *tape = &s->trace.tape;
   s->values = arena_alloc(s->arena, tape->values.count + 1, sizeof *s->values);
@@ -134,8 +134,9 @@ static void keep_extents(struct serving *s) {
 }
 
 /*
- * What does not come from the words is an encoder's, as the source has it;
- * what is not `there`, where the step is simulated, takes nothing.
+ * Scales a traced extent to the step. Values that do not depend on the tokens
+ * belong to an encoder and keep their size; values that are not `there`, where
+ * the step is simulated, need nothing.
  */
 static bool scale(const struct serving *s, int64_t node, bool there, bool after,
                   const struct extent *was, struct extent *is) {
@@ -159,7 +160,7 @@ static bool scale(const struct serving *s, int64_t node, bool there, bool after,
   return true;
 }
 
-/* The place of what an extent of the tape becomes. */
+/* Index of the scaled extent on the tape. */
 static uint32_t scaled(struct serving *s, uint32_t storage, bool after,
                        uint32_t was, bool *fits) {
   struct tape *tape = &s->trace.tape;
@@ -174,7 +175,7 @@ static uint32_t scaled(struct serving *s, uint32_t storage, bool after,
 static bool scale_all(struct serving *s) {
   struct tape *tape = &s->trace.tape;
   bool fits = true;
-  tape->extents.count = s->recorded; /* without those of the last simulation */
+  tape->extents.count = s->recorded; /* removes those of the last simulation */
   for (size_t i = 0; i < tape->values.count; i++) {
     struct tape_value *value = &tape->values.at[i];
     value->extent = scaled(s, value->storage, !s->after || s->values_after[i],
@@ -229,7 +230,7 @@ int64_t serving_step(struct serving *s, enum served_place place,
   return known->bytes;
 }
 
-/* Of a net with an encoder: what comes from the words, and what does not. */
+/* For a net with an encoder, finds the values that depend on the tokens. */
 static void part_source(struct serving *s, int64_t words) {
   const struct tape *tape = &s->trace.tape;
   if (s->model->predicted_sources < 2)
@@ -242,7 +243,7 @@ static void part_source(struct serving *s, int64_t words) {
     s->storages_after[tape->values.at[i].storage] |= s->values_after[i];
 }
 
-/* The layers as one of the devices runs them. */
+/* Shards the layers as one of the devices runs them. */
 static void share_layers(struct serving *s) {
   struct train_settings train = s->settings->train;
   struct shards shards;
@@ -306,7 +307,7 @@ int64_t serving_sampler(const struct serving *s, enum served_place place,
              : INT64_MAX;
 }
 
-/* Keys and values */
+/* KV cache */
 
 static int64_t whole_blocks(const struct serving *s, int64_t positions) {
   int64_t page = serving_page(&s->settings->infer);
@@ -323,8 +324,8 @@ int64_t serving_positions(const struct serving *s,
     return all;
   if (serving_is_llama_cpp(s))
     return min_i64(all, whole_blocks(s, layer->window + infer->ubatch));
-  /* It slides, so that it begins anywhere in a block; a chunk of a prompt has
-     those of its first position until it has run. */
+  /* The window may begin anywhere in a block. A prefill chunk keeps the tokens
+   * of its first position until it has run. */
   int64_t window =
       whole_blocks(s, layer->window - 1 + infer->prefill) + infer->page;
   return min_i64(all, window + whole_blocks(s, infer->sinks));
@@ -344,7 +345,7 @@ int64_t serving_states(const struct serving *s, enum served_place place) {
                                                                  : INT64_MAX;
 }
 
-/* All of its values on the device; false if they pass 2^63 - 1. */
+/* Values that a layer keeps on the device; false if they pass 2^63 - 1. */
 static bool kept_values(const struct serving *s,
                         const struct served_layer *layer, int64_t context,
                         int64_t *values) {
@@ -355,7 +356,7 @@ static bool kept_values(const struct serving *s,
   return !layer->each || mul_i64(layer->each, positions, values);
 }
 
-/* Keys and values of a context, or of a source alone. */
+/* KV cache bytes of a context, or only of a source. */
 static int64_t kept_bytes(const struct serving *s, enum served_place place,
                           int64_t context, bool source) {
   int64_t keys = 0, values = 0, all, bytes;
@@ -365,7 +366,7 @@ static int64_t kept_bytes(const struct serving *s, enum served_place place,
       continue;
     if (!kept_values(s, layer, context, &all))
       return INT64_MAX;
-    int64_t half = layer->heads.keys ? all / 2 : 0; /* MLA's latent: keys */
+    int64_t half = layer->heads.keys ? all / 2 : 0; /* MLA: all keys */
     if (!add_i64(keys, all - half, &keys) || !add_i64(values, half, &values))
       return INT64_MAX;
   }

@@ -1,12 +1,12 @@
 /*
- * Source: what a decoder attends to. The words are one input of a net; all that
- * does not come from them is an encoder, which runs once for a sequence, and
- * whose keys and values stay.
+ * Source: the encoder that a decoder attends to. The tokens are one input of
+ * the net. Values that do not depend on them are an encoder's: it runs once per
+ * sequence, and its keys and values are kept.
  */
 #include "layers/sequence/attention.h"
 #include "memory/serving/serving.h"
 
-enum { MOST_SOURCES = 63 }; /* a bit for each */
+enum { MOST_SOURCES = 63 }; /* one bit each */
 
 bool serving_grows(const struct layer *layer) {
   return layer->kind->state ||
@@ -14,14 +14,14 @@ bool serving_grows(const struct layer *layer) {
           layer->kind->cache(layer, 2) > layer->kind->cache(layer, 1));
 }
 
-/* Keys and values of a second input, `cross=`, which a layer only looks at;
-   `values=` alone are of the positions that ask. */
+/* True for keys and values from a second input (`cross=`), which a layer only
+ * attends to. `values=` alone have the tokens of the query. */
 static bool only_looks(const struct node *node, int input) {
   return node->kind->cache && input > 0 &&
          (node->kind->trace != attention_trace || attention_keys(node->args));
 }
 
-/* Inputs of a net, as bits: what grows comes from some, others are seen. */
+/* Inputs of a net as bits: sources of growing layers, and attended ones. */
 struct ends {
   uint64_t grow, seen;
 };

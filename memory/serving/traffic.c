@@ -1,8 +1,8 @@
-/* Traffic: what devices that share each layer send one another in a step. */
+/* Traffic: bytes that devices send in a step when they shard each layer. */
 #include "base/check.h"
 #include "memory/serving/serving.h"
 
-/* Elements that all devices have in the end. */
+/* Elements of tensors that all devices need completely. */
 struct shared_tensors {
   int64_t summed, gathered;
 };
@@ -13,9 +13,9 @@ static bool add_rows(int64_t rows, int64_t features, int64_t *sum) {
 }
 
 /*
- * A matrix that is split by its rows gives each device a part of every sum, and
- * so does a table, of whose rows a device has some. Experts are added up
- * before that, so that a layer of them counts once.
+ * A matrix split by rows gives each device a part of every sum, and so does a
+ * table split by rows. Experts are summed before that, so that a layer of them
+ * counts once.
  */
 static bool add_node(const struct serving *s, const struct node *node,
                      int64_t rows, int64_t ends, struct shared_tensors *all) {
@@ -33,7 +33,7 @@ static bool add_node(const struct serving *s, const struct node *node,
   return true;
 }
 
-/* Of `count` values that are summed or gathered, the part (T - 1) / T. */
+/* The part (T - 1) / T of `count` values that are summed or gathered. */
 static bool part_bytes(const struct serving *s, int64_t count, int64_t times,
                        int64_t *bytes) {
   int64_t all;
@@ -42,7 +42,7 @@ static bool part_bytes(const struct serving *s, int64_t count, int64_t times,
          (*bytes = ceil_div_i64(*bytes, s->devices), true);
 }
 
-/* Positions of a node that run in a step. */
+/* Tokens that a node processes in a step. */
 static bool rows_of(const struct serving *s, size_t node,
                     const struct served_step *step, int64_t *rows) {
   const struct shape *shape = s->model->nodes.at[node].out;

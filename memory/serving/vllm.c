@@ -1,11 +1,11 @@
 /*
- * vLLM: the share of a card that it takes, and the positions that keys and
- * values have room for in what weights and a step leave of it, as its logs end.
+ * vLLM: the share of a card that it uses, and the KV cache tokens that fit
+ * besides weights and a step, as its logs report.
  */
 #include "base/check.h"
 #include "memory/serving/serving.h"
 
-enum { WHOLE = 1000000 }; /* of utilization= */
+enum { WHOLE = 1000000 }; /* utilization= is in millionths */
 
 struct fit_device serving_device(const struct settings *settings) {
   const struct train_settings *train = &settings->train;
@@ -20,7 +20,7 @@ struct fit_device serving_device(const struct settings *settings) {
   return d;
 }
 
-/* Blocks lie in all layers, and as many as a sequence has make one more. */
+/* A block is allocated in all layers; a sequence needs whole blocks. */
 void serving_positions_in_all(const struct serving *s,
                               struct serving_answer *a) {
   const struct served_part *card = &a->card;
