@@ -1,15 +1,15 @@
-/* Checkpoints: which layers keep only their inputs until backward. */
+/* Checkpoints: layers that keep only their inputs until backward. */
 #include "memory/checkpoint/checkpoint.h"
 
 #include "base/check.h"
 #include "memory/checkpoint/ways.h"
 
-enum { MOST_ROUNDS = 12 }; /* of choosing, measured in between */
+enum { MOST_ROUNDS = 12 }; /* choices with a measurement */
 
-/* Bytes of a step that fits no device, and whose sums might pass 2^63. */
+/* A step of so many bytes fits no device; larger sums could pass 2^63. */
 #define LARGEST (INT64_MAX / 1024)
 
-/* The outermost groups that the source checkpoints. */
+/* Finds the outermost groups that the source checkpoints. */
 static void checkpoint_groups(struct step *step, struct arena *arena) {
   const struct model *model = step->model;
   int64_t end = 0;
@@ -17,7 +17,7 @@ static void checkpoint_groups(struct step *step, struct arena *arena) {
   for (size_t i = 0; i < model->groups.count; i++) {
     const struct group *group = &model->groups.at[i];
     if (!group->checkpoint || group->first < end || group->first == group->end)
-      continue; /* inside another one, or empty */
+      continue; /* nested or empty */
     *VEC_PUSH(arena, &step->ranges) =
         (struct node_range){group->first, group->end};
     end = group->end;
@@ -25,15 +25,15 @@ static void checkpoint_groups(struct step *step, struct arena *arena) {
 }
 
 /*
- * `count` segments that keep about as much each; the last one is not
- * checkpointed, because it runs backward at once (Chen et al. 2016, arXiv
- * 1604.06174; torch.utils.checkpoint.checkpoint_sequential).
+ * Makes `count` segments that save about the same number of bytes. The last one
+ * is not checkpointed, because its backward follows at once (Chen et al. 2016,
+ * arXiv 1604.06174; torch.utils.checkpoint.checkpoint_sequential).
  */
 static void checkpoint_even(struct step *step, int64_t count,
                             struct arena *arena) {
   struct cuts cuts = {0};
   int64_t first = 0;
-  step->ranges.count = 0; /* those of the source: it is a choice instead */
+  step->ranges.count = 0; /* replaces the source's */
   step_trace(step, arena);
   if (count > (int64_t)step->model->nodes.count)
     count = (int64_t)step->model->nodes.count;
@@ -47,13 +47,13 @@ static void checkpoint_even(struct step *step, int64_t count,
 
 /* Choosing */
 
-/* Choices that are measured, the best of them, and the last one. */
+/* The search: the best and the last measured choice. */
 struct choosing {
   struct step *step;
   int64_t memory;
   struct arena *arena;
   struct spans spans;
-  int64_t around; /* bytes beside the passes */
+  int64_t around; /* bytes besides the passes */
   struct step best, last;
   int64_t best_peak, last_peak;
   bool found;
@@ -67,7 +67,7 @@ static void take_ranges(struct step *to, const struct step *from,
     *VEC_PUSH(arena, &to->ranges) = from->ranges.at[i];
 }
 
-/* Measures the ranges of a trial, which become the last. */
+/* Measures the ranges of a trial, which becomes the last choice. */
 static void measure_last(struct choosing *c, struct step *trial,
                          struct arena *scratch) {
   struct peak_line line;
@@ -77,8 +77,8 @@ static void measure_last(struct choosing *c, struct step *trial,
 }
 
 /*
- * The choice within a budget, measured, becomes the last; false: none. `most`
- * is what it takes if spans are right.
+ * Measures the choice within a budget, which becomes the last; false: none.
+ * `most` is its need if spans are exact.
  */
 static bool choose_and_measure(struct choosing *c, int64_t budget,
                                int64_t *most) {
@@ -98,7 +98,7 @@ static bool choose_and_measure(struct choosing *c, int64_t budget,
   return chosen;
 }
 
-/* Of those that compute as much again the one that takes least. */
+/* Keeps the choice with fewer recomputed MACs, then the lower peak. */
 static void keep_the_better(struct choosing *c) {
   if (c->found && (c->last.extra_macs > c->best.extra_macs ||
                    (c->last.extra_macs == c->best.extra_macs &&
@@ -109,7 +109,7 @@ static void keep_the_better(struct choosing *c) {
   c->found = true;
 }
 
-/* Segments of as many units each, all but the last checkpointed. */
+/* Tries segments of equally many units; the last is not checkpointed. */
 static void try_even_splits(struct choosing *c) {
   const struct spans *s = &c->spans;
   for (size_t each = 1; each < s->units; each += (each + 1) / 2) {
@@ -128,10 +128,10 @@ static void try_even_splits(struct choosing *c) {
 }
 
 /*
- * Where spans are not what a run of the whole finds, as they take more if
- * something would be written over that was made before a cut (spans.c), the
- * budget is bisected until it is the largest whose choice fits. The first
- * one has been chosen, or not, and measured.
+ * Spans can need more than a run of the whole net, if an operation would
+ * overwrite a tensor made before a cut (spans.c). So the budget is bisected for
+ * the largest one whose choice fits. The first choice is already made and
+ * measured.
  */
 static void bisect_budget(struct choosing *c, int64_t budget, bool chosen) {
   int64_t low = 0, high = 2 * budget, most;
@@ -162,8 +162,8 @@ static void find_best(struct choosing *c) {
 }
 
 /*
- * Segments that fit with the fewest MACs computed once more (ways.h). False
- * if none fit; the step is as before.
+ * Finds segments that fit with the fewest recomputed MACs (ways.h). False if
+ * none fit; the step is then unchanged.
  */
 static bool checkpoint_auto(struct step *step, int64_t memory,
                             struct arena *arena) {
@@ -177,7 +177,7 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
                        .last = plain};
   const struct training *t = &c.spans.training;
   step_trace(&plain, arena);
-  /* What stands, gradients and the optimizer are there whatever is chosen. */
+  /* Persistent memory, gradients and optimizer do not depend on the choice. */
   if (!spans_measure(&c.spans) || t->step > memory)
     return false;
   c.around = t->standing - t->paged;

@@ -1,11 +1,11 @@
-/* Cuts: places where a net hangs together by one tensor alone. */
+/* Cuts: places in a net where one tensor alone leads on. */
 #include "memory/checkpoint/cuts.h"
 
 #include "base/check.h"
 
-enum { MOST_EFFORT = 20000000 }; /* operations that are simulated */
+enum { MOST_EFFORT = 20000000 }; /* simulated operations */
 
-/* Readers of every node's tensor; views are their input's. */
+/* Counts readers of every node's tensor; views are counted at their input. */
 static int64_t *count_readers(const struct model *model, struct arena *arena) {
   int64_t *left = arena_alloc(arena, model->nodes.count + 1, sizeof *left);
   for (size_t i = 0; i < model->inputs.count; i++)
@@ -30,12 +30,12 @@ void cuts_all(const struct model *model, struct cuts *cuts,
   }
 }
 
-/* Cuts around a goal, which only grows: the first of each number of bytes. */
+/* Cuts around a goal that only grows; the first of each number of bytes. */
 struct around {
   size_t below, above;
 };
 
-/* The cut before which nearest to `goal` bytes have been kept. */
+/* The cut that is nearest to `goal` saved bytes. */
 static int64_t nearest_cut(const struct cuts *cuts, const int64_t *before,
                            struct around *around, double goal) {
   const int64_t *at = cuts->at.at;
@@ -52,7 +52,7 @@ static int64_t nearest_cut(const struct cuts *cuts, const int64_t *before,
   return at[under <= over ? around->below : around->above];
 }
 
-/* Bytes kept by all nodes before each, in a step without checkpoints. */
+/* Prefix sums of saved bytes by node, without checkpoints. */
 static int64_t *kept_before(const struct step *step, struct arena *arena) {
   size_t nodes = step->model->nodes.count;
   int64_t *before = arena_alloc(arena, nodes + 2, sizeof *before);
@@ -78,13 +78,13 @@ static void choose_even(const struct cuts *all, const int64_t *before,
   }
 }
 
-/* All that there are, or `count` parts that keep about as much each. */
+/* Chooses all cuts, or `count` parts that save about the same bytes. */
 static void divide(const struct step *step, int64_t count,
                    const struct cuts *all, struct arena *arena,
                    struct cuts *chosen) {
   int64_t *before = kept_before(step, arena);
   double total = (double)before[step->model->nodes.count];
-  if (count > (int64_t)all->at.count) /* there are no more of them */
+  if (count > (int64_t)all->at.count) /* too few */
     *chosen = *all;
   else
     choose_even(all, before, total, count, arena, chosen);
@@ -92,7 +92,7 @@ static void divide(const struct step *step, int64_t count,
 
 /* Places for checkpoints */
 
-#define MOST_BYTES (INT64_MAX >> 25) /* of a tensor that fits no device */
+#define MOST_BYTES (INT64_MAX >> 25) /* above any real tensor */
 
 /* Bytes of a node's tensor, for the batch. */
 static int64_t cut_bytes(const struct step *step, int64_t node) {
@@ -105,7 +105,7 @@ static int64_t cut_bytes(const struct step *step, int64_t node) {
   return overflow ? MOST_BYTES : min_i64(bytes, MOST_BYTES);
 }
 
-/* Bytes that lead from the nodes before each to those after. */
+/* Bytes of tensors that lead from before each node to after it. */
 static int64_t *crossing_bytes(const struct step *step, struct arena *arena) {
   const struct model *model = step->model;
   int64_t *left = count_readers(model, arena);
@@ -122,7 +122,7 @@ static int64_t *crossing_bytes(const struct step *step, struct arena *arena) {
   return bytes;
 }
 
-/* Places that fewer bytes lead over than over those around them. */
+/* Finds places that fewer bytes cross than their neighbours. */
 static bool *find_narrow(const struct step *step, struct arena *arena) {
   int64_t end = (int64_t)step->model->nodes.count;
   const int64_t *bytes = crossing_bytes(step, arena);
@@ -136,7 +136,7 @@ static bool *find_narrow(const struct step *step, struct arena *arena) {
   return narrow;
 }
 
-/* What is computed next writes over the tensor there, as ReLU does. */
+/* True if the next operation overwrites the tensor there, as ReLU does. */
 static bool is_overwritten(const struct step *step, int64_t cut) {
   const struct trace *trace = &step->trace;
   const struct tape *tape = &trace->tape;
@@ -147,7 +147,7 @@ static bool is_overwritten(const struct step *step, int64_t cut) {
          tape->values.at[tape->ops.at[op].first_out].storage == made;
 }
 
-/* Some of the others, too, evenly, until there are `count` parts. */
+/* Adds some of the other places, evenly, until there are `count` parts. */
 static void fill_up(const struct cuts *all, const struct cuts *even,
                     int64_t count, struct arena *arena, struct cuts *chosen) {
   int64_t others = (int64_t)(all->at.count - even->at.count);
@@ -163,7 +163,7 @@ static void fill_up(const struct cuts *all, const struct cuts *even,
   }
 }
 
-/* Those of one tensor and, if these are too few, where little leads over. */
+/* Places of one tensor and, if `few`, those that few bytes cross. */
 static void places_of(const struct step *step, bool few, struct arena *arena,
                       struct cuts *all) {
   struct cuts single = {0};
@@ -187,7 +187,7 @@ void cuts_for_segments(const struct step *step, int64_t count,
   fill_up(&all, &even, count, arena, chosen);
 }
 
-/* What the part keeps that keeps most. */
+/* Maximum saved bytes of a part. */
 static int64_t most_kept(const int64_t *before, int64_t all,
                          const struct cuts *chosen) {
   int64_t from = 0, most = 0;
@@ -221,7 +221,7 @@ void cuts_divide_kept(const struct step *step, int64_t count,
     *chosen = other;
 }
 
-/* MACs of all nodes before each. */
+/* Prefix sums of the nodes' MACs. */
 static int64_t *macs_before(const struct model *model, struct arena *arena) {
   int64_t *before = arena_alloc(arena, model->nodes.count + 2, sizeof *before);
   for (size_t i = 0; i < model->nodes.count; i++) /* at most the total */
@@ -252,7 +252,7 @@ void cuts_divide_work(const struct step *step, int64_t count, int64_t least,
                 arena, chosen);
 }
 
-/* Each span between cuts is gone through: a sixth of the parts cubed. */
+/* Every span between cuts is simulated: a sixth of the parts cubed. */
 int64_t cuts_most(const struct step *step, int64_t most) {
   size_t ops = step->trace.tape.ops.count + 1;
   int64_t parts = most;

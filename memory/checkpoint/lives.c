@@ -1,4 +1,4 @@
-/* Lives: who uses each tensor of a step. */
+/* Lives: the uses of each tensor in a step. */
 #include "memory/checkpoint/lives.h"
 
 static uint32_t storage_of(const struct lives *l, size_t value) {
@@ -7,7 +7,7 @@ static uint32_t storage_of(const struct lives *l, size_t value) {
 
 static void find_makers(struct lives *l, const struct step *step) {
   const struct tape *tape = l->tape;
-  bool overflow = false; /* the run would have found it */
+  bool overflow = false; /* would have ended the run */
   for (size_t i = 0; i < tape->storages.count; i++)
     l->life[i].made = l->life[i].saved = NO_OP;
   for (size_t i = 0; i < tape->ops.count; i++) {
@@ -38,7 +38,7 @@ static void find_held(struct lives *l, const struct step *step) {
       l->life[i].held = l->life[i].stays = true;
 }
 
-/* From the last operation on, so that each use knows the next one. */
+/* From the last operation back, so that each use knows the next one. */
 static void find_uses(struct lives *l, struct arena *arena) {
   const struct tape *tape = l->tape;
   size_t ops = tape->ops.count;
@@ -84,7 +84,7 @@ static void find_saves(struct lives *l, struct arena *arena) {
   l->saves = saves.at;
 }
 
-/* An output that is kept, too, is there in any case: beside all backward. */
+/* An output that is also saved is in memory during all of backward. */
 static void add_held(const struct lives *l, struct op_level *levels,
                      bool packs) {
   int64_t bytes = 0;
@@ -108,7 +108,7 @@ static struct op_level *run_levels(const struct step *step, int64_t *packed,
   return step_measure(step, arena, &s, training) ? s.levels : NULL;
 }
 
-/* A checkpoint that runs again keeps all as it is. */
+/* A checkpoint that is recomputed saves tensors in their own type. */
 static struct op_level *
 run_again(const struct lives *l, const struct step *step, struct arena *arena) {
   struct training training;

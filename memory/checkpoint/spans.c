@@ -1,11 +1,11 @@
-/* Spans: what parts of a net take in a step. */
+/* Spans: memory of parts of a net in a step. */
 #include "memory/checkpoint/spans.h"
 
 #include "base/check.h"
 
 /* Crossing tensors */
 
-/* What one of them is told by: all else of its uses is the same. */
+/* Finds or adds a crossing tensor; equal uses share one entry. */
 static size_t find_crossing(struct spans *s,
                             const struct span_crossing *wanted) {
   for (size_t i = s->crossings.count; i-- > 0;) {
@@ -18,11 +18,11 @@ static size_t find_crossing(struct spans *s,
   return s->crossings.count - 1;
 }
 
-/* By storage: units that use it, that keep it, that make it. */
+/* By storage: units that use it, units that save it, and its maker. */
 struct used {
   uint64_t uses, keeps;
   size_t made;
-  size_t crossing; /* from 1; 0: it is used in one unit alone, or an output */
+  size_t crossing; /* from 1; 0: used in one unit only, or an output */
 };
 
 static void see_unit(const struct spans *s, size_t unit, struct used *used) {
@@ -67,8 +67,8 @@ static struct used *find_used(struct spans *s, struct arena *arena) {
   return used;
 }
 
-/* In groups it is another tensor: they are read until forward needs them no
-   more, whoever keeps them. */
+/* Packed copies are other tensors: the originals are read until forward no
+ * longer needs them. */
 static int64_t packing_over(const struct spans *s, size_t cut) {
   int64_t bytes = 0;
   for (size_t i = 0; i < s->crossings.count; i++)
@@ -87,15 +87,15 @@ static void number_crossings(struct spans *s) {
         s->bits[i * row + cut] = (uint64_t)1 << next++;
 }
 
-/* Units that are run once */
+/* Units without recomputation */
 
 /* A sweep over the operations of a unit. */
 struct sweep {
   struct spans *s;
   const struct used *used;
   size_t unit, first, end;
-  uint32_t *keeper; /* by storage, room for an operation of the unit */
-  int64_t alive;    /* of what is made in it, and what is counted so */
+  uint32_t *keeper; /* by storage: scratch, one operation of the unit */
+  int64_t alive;    /* of tensors made in the unit, and others counted there */
   int64_t most;
 };
 
@@ -109,7 +109,7 @@ static void last_turn(struct sweep *w) {
   *VEC_PUSH(w->s->arena, &w->s->turns) = (struct turn){w->most, SIZE_MAX, 0};
 }
 
-/* What operation i makes. */
+/* Bytes that operation i makes. */
 static int64_t made_bytes(const struct lives *l, size_t i) {
   int64_t bytes = 0;
   for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++)
@@ -118,7 +118,7 @@ static int64_t made_bytes(const struct lives *l, size_t i) {
   return bytes;
 }
 
-/* What operation i is the first to keep of what was made from `first` on. */
+/* Bytes made from `first` on that operation i is the first to save. */
 static int64_t kept_bytes(const struct lives *l, size_t i, size_t first,
                           bool packed_only) {
   int64_t bytes = 0;
@@ -130,13 +130,13 @@ static int64_t kept_bytes(const struct lives *l, size_t i, size_t first,
   return bytes;
 }
 
-/* The storages that operation i keeps, one by one; a view is its own. */
+/* The storage of saved tensor `k` of operation i; views share one. */
 static uint32_t kept_by(const struct lives *l, size_t i, int k) {
   const struct tape_op *op = &l->tape->ops.at[i];
   return lives_root(l, l->tape->saved.at[op->first_saved + (size_t)k]);
 }
 
-/* Tensors from before the unit that are there in groups from operation i on. */
+/* Adds packed copies, from operation i on, of tensors made before the unit. */
 static void begin_packed(struct sweep *w, size_t i) {
   const struct lives *l = &w->s->lives;
   for (int k = 0; k < l->tape->ops.at[i].facts->saved_count; k++) {
@@ -149,7 +149,7 @@ static void begin_packed(struct sweep *w, size_t i) {
   }
 }
 
-/* Operation i has read what nothing reads after it. */
+/* Frees tensors whose last reader is operation i. */
 static void end_read(struct sweep *w, size_t i) {
   const struct lives *l = &w->s->lives;
   for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
@@ -165,7 +165,7 @@ static void end_read(struct sweep *w, size_t i) {
   }
 }
 
-/* A unit that keeps what its backward needs, as it first runs. */
+/* The first run of a unit that saves tensors for its backward. */
 static void run_forward(struct sweep *w) {
   const struct lives *l = &w->s->lives;
   w->most = -1;
@@ -182,7 +182,7 @@ static void run_forward(struct sweep *w) {
   last_turn(w);
 }
 
-/* Of what operation i keeps of those before the unit nothing else is left. */
+/* Frees tensors from before the unit that operation i alone still keeps. */
 static void end_kept(struct sweep *w, size_t i) {
   const struct lives *l = &w->s->lives;
   for (int k = 0; k < l->tape->ops.at[i].facts->saved_count; k++) {
@@ -190,7 +190,7 @@ static void end_kept(struct sweep *w, size_t i) {
     if (!w->used[storage].crossing || l->life[storage].made >= w->first ||
         w->keeper[storage] != i)
       continue;
-    w->keeper[storage] = NO_OP; /* an operation may keep it twice */
+    w->keeper[storage] = NO_OP; /* an operation may save it twice */
     end_turn(w, storage, l->life[storage].stored);
   }
 }
@@ -232,9 +232,9 @@ static void measure_units(struct spans *s, const struct used *used,
   }
 }
 
-/* Spans that run again */
+/* Spans with recomputation */
 
-/* The most of forward, when nothing is kept: of units [from, each end). */
+/* Peaks of forward without saving, for units [from, each end). */
 static void first_forward(struct spans *s, size_t from) {
   const struct lives *l = &s->lives;
   size_t first = s->op[from];
@@ -259,7 +259,7 @@ static void first_forward(struct spans *s, size_t from) {
   }
 }
 
-/* The most of backward, from the last unit of [from, each end) on. */
+/* Peaks of backward, from the last unit of [from, each end) on. */
 static void its_backward(struct spans *s, size_t from) {
   const struct lives *l = &s->lives;
   size_t first = s->op[from];
@@ -280,7 +280,7 @@ static void its_backward(struct spans *s, size_t from) {
   }
 }
 
-/* The most of forward once more, where nothing after `end` reads. */
+/* Peak of the recomputed forward, with no readers after `end`. */
 static int64_t most_again(const struct lives *l, size_t first, size_t end) {
   int64_t alive = 0, most = 0;
   for (size_t i = first; i < end; i++) {
@@ -292,7 +292,7 @@ static int64_t most_again(const struct lives *l, size_t first, size_t end) {
       const struct life *life = &l->life[l->uses[k].storage];
       bool idle = l->uses[k].next >= end && life->saved >= end;
       if (life->stays ? life->made == i : idle && life->made >= first)
-        alive -= life->bytes; /* in place of what was there */
+        alive -= life->bytes; /* replaces the earlier one */
     }
   }
   return most;
@@ -342,7 +342,7 @@ static void find_ops(struct spans *s) {
   s->op[s->units + 1] = s->step->trace.tape.ops.count;
 }
 
-/* Whether a unit writes over what another has made. */
+/* True if a unit overwrites a tensor of another unit. */
 static bool writes_over_cuts(const struct spans *s) {
   const struct lives *l = &s->lives;
   for (size_t unit = 0; unit < s->units; unit++)
@@ -357,8 +357,8 @@ static bool writes_over_cuts(const struct spans *s) {
 }
 
 /*
- * Nothing is written over across the ends of a checkpoint: then nothing is
- * across any cut, which is too much only where none ends between.
+ * Prevents overwriting across the ends of a checkpoint, at every cut. This
+ * overestimates only at cuts where no checkpoint ends.
  */
 static void fence(struct spans *s) {
   struct training training;
@@ -372,7 +372,7 @@ static void fence(struct spans *s) {
   fenced->segments.count = 0;
   s->step = fenced;
   s->fenced = true;
-  lives_open(&s->lives, fenced, &training, s->arena); /* as it did before */
+  lives_open(&s->lives, fenced, &training, s->arena); /* it succeeded before */
   find_ops(s);
 }
 
@@ -395,7 +395,7 @@ void spans_open(struct spans *s) {
   find_ops(s);
   if (writes_over_cuts(s))
     fence(s);
-  if (s->step->trace.until) /* what leads to a detach may be gone earlier */
+  if (s->step->trace.until) /* tensors before a detach may be freed earlier */
     s->fenced = true;
   find_outputs(s);
   arena_open_in(&scratch, s->arena);

@@ -1,12 +1,12 @@
 /*
- * Spans: what parts of a net take in a step, so that checkpoints can be chosen
- * between them. Exactly what a run of the whole would find there.
+ * Spans: memory of parts of a net in a step, from which checkpoints are chosen.
+ * The results equal those of a run of the whole net.
  *
- * Whatever is checkpointed, the backward of an operation has the same beside
- * it: gradients, and its own room. Else there is what spans before it keep,
- * and what its own span has kept until then. So a span is a sum of what is
- * held before it and of what it takes by itself, but for tensors that lead
- * over cuts: one of them is held once, whoever keeps it.
+ * Whatever is checkpointed, the backward of an operation has the same gradients
+ * and workspace besides. The rest is what earlier spans keep, and what its own
+ * span has kept until then. So the memory of a span is a sum of the bytes held
+ * before it and its own bytes, except for tensors that cross cuts: such a
+ * tensor is held once, whoever keeps it.
  */
 #ifndef NETC_MEMORY_CHECKPOINT_SPANS_H
 #define NETC_MEMORY_CHECKPOINT_SPANS_H
@@ -15,61 +15,61 @@
 #include "memory/checkpoint/lives.h"
 
 enum {
-  MOST_UNITS = 48,   /* parts of the net that are chosen between; a bit each */
-  MOST_CROSSING = 64 /* of the tensors over a cut it is known who keeps them */
+  MOST_UNITS = 48,   /* parts of the net to choose from; one bit each */
+  MOST_CROSSING = 64 /* tensors over a cut that are tracked */
 };
 
-/* Tensors that lead over the same cuts, and are used alike after them. */
+/* Tensors that cross the same cuts and have the same uses after them. */
 struct span_crossing {
   size_t made;           /* unit */
-  uint64_t uses, keeps;  /* by unit: reads or keeps it; keeps it */
-  int64_t bytes, stored; /* while they are read; as they are kept */
-  bool packs;            /* that is another tensor */
+  uint64_t uses, keeps;  /* by unit: it reads or saves it; it saves it */
+  int64_t bytes, stored; /* while read; as saved */
+  bool packs;            /* the saved tensor is a packed copy */
 };
 
-/* While a unit runs, until a tensor from before it goes. */
+/* Part of a unit's run, until a tensor from before the unit is freed. */
 struct turn {
-  int64_t bytes;   /* the most, without what is counted as crossing; -1: none */
-  size_t crossing; /* this goes then; SIZE_MAX: nothing, it is the last turn */
+  int64_t bytes;   /* peak without crossing tensors; -1: none */
+  size_t crossing; /* freed at the end; SIZE_MAX: the last part */
   int64_t goes;
 };
 
-/* A unit that is run once. Bytes. */
+/* A unit without recomputation. Bytes. */
 struct unit_cost {
-  size_t forward, backward; /* their first turns */
-  int64_t holds;            /* for backward, of what it makes */
+  size_t forward, backward; /* their first parts */
+  int64_t holds;            /* saved for backward, of the tensors it makes */
 };
 
 /* Units [from, to) as one checkpoint. Bytes, and MACs of a sample. */
 struct span_cost {
-  int64_t forward;  /* the most, beside what is held before it */
-  int64_t backward; /* likewise, with its forward once more */
-  int64_t cached;   /* until forward has ended */
-  int64_t macs;     /* that are computed again; -1: nothing in it learns */
+  int64_t forward;  /* peak on top of the bytes held before it */
+  int64_t backward; /* the same with recomputed forward */
+  int64_t cached;   /* freed at the end of forward */
+  int64_t macs;     /* recomputed; -1: nothing in it is trained */
 };
 
 struct spans {
   const struct step *step; /* traced without checkpoints */
-  bool fenced;             /* some choices take less than is said: spans.c */
+  bool fenced;             /* some choices need less than reported: spans.c */
   struct lives lives;
-  struct training training; /* of the step without any */
+  struct training training; /* of the step without checkpoints */
   struct arena *arena;
-  size_t units; /* after the last come the operations of the loss: one more */
-  int64_t *cut; /* nodes before each, units + 1 of them */
-  size_t *op;   /* operations before each, units + 2 of them */
+  size_t units;            /* and one more for the operations of the loss */
+  int64_t *cut;            /* nodes before each; units + 1 */
+  size_t *op;              /* operations before each; units + 2 */
   struct unit_cost *alone; /* units + 1 */
   struct span_cost *costs; /* of [from, to) at from * (units + 1) + to */
   int64_t *outputs;        /* of the net, made before each unit */
   VEC(struct turn) turns;
   VEC(struct span_crossing) crossings;
-  uint64_t *bits; /* of crossing i among those over cut c, at
-                     i * (units + 2) + c; 0: not over it, or one too many */
+  uint64_t *bits; /* of crossing i over cut c at i * (units + 2) + c; 0: it does
+                     not cross, or is not tracked */
 };
 
 /* Runs the step without checkpoints; false if a sum passes 2^63 - 1. */
 bool spans_measure(struct spans *s);
 
-/* Cuts what has been measured, and finds what each span takes. */
+/* Cuts the measured step, and finds the memory of each span. */
 void spans_open(struct spans *s);
 
 static inline struct span_cost *span_at(const struct spans *s, size_t from,
@@ -77,7 +77,7 @@ static inline struct span_cost *span_at(const struct spans *s, size_t from,
   return &s->costs[from * (s->units + 1) + to];
 }
 
-/* The bit by which it is known whether a tensor over a cut is kept. */
+/* The bit for a tensor that is kept over a cut. */
 static inline uint64_t span_bit(const struct spans *s, size_t crossing,
                                 size_t cut) {
   return s->bits[crossing * (s->units + 2) + cut];

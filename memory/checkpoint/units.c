@@ -1,9 +1,9 @@
-/* Units: spans of a net, joined from runs of three parts of it each. */
+/* Units: joins long spans of a net from runs of three units each. */
 #include "memory/checkpoint/units.h"
 
 #include "base/check.h"
 
-/* Operations before a unit; after the last come those of the loss. */
+/* Operations before a unit; those of the loss follow the last one. */
 static size_t units_op(const struct units *u, size_t unit) {
   int64_t node = u->cut[unit];
   if (unit == u->count)
@@ -25,8 +25,9 @@ static size_t unit_of(const struct units *u, size_t op) {
   return low;
 }
 
-/* A checkpoint over a cut is kept whole if a stage begins there: marks the
-   units that it is in. */
+/*
+ * Marks the units of checkpoints over a cut, which a later stage keeps whole.
+ */
 static void mark_cut(const struct units *u, bool *cut) {
   for (size_t i = 0; i < u->segment_count; i++) {
     const struct segment *segment = &u->segments[i];
@@ -39,12 +40,12 @@ static void mark_cut(const struct units *u, bool *cut) {
 
 static size_t root_of(const struct units *u, size_t storage) {
   const struct tape_storage *at = u->trace->tape.storages.at;
-  while (at[storage].view_of) /* whatever the batch is */
+  while (at[storage].view_of) /* for any batch */
     storage = at[storage].view_of - 1;
   return storage;
 }
 
-/* Whether it reads or keeps nothing that was made before a storage. */
+/* True if the operation uses no storage made before `first`. */
 static bool reads_from(const struct units *u, const struct tape_op *op,
                        size_t first) {
   const struct tape *tape = &u->trace->tape;
@@ -60,7 +61,7 @@ static bool reads_from(const struct units *u, const struct tape_op *op,
   return true;
 }
 
-/* Whether it reads nothing from before but the tensor that leads there. */
+/* True if the operation reads nothing earlier except the unit's input. */
 static bool reads_one(const struct units *u, const struct tape_op *op,
                       size_t unit) {
   const struct tape *tape = &u->trace->tape;
@@ -76,7 +77,7 @@ static bool reads_one(const struct units *u, const struct tape_op *op,
   return true;
 }
 
-/* Whether a unit reaches back no further than its neighbour. */
+/* True if a unit uses nothing from before its neighbour. */
 static bool is_near(const struct units *u, size_t unit) {
   const struct tape *tape = &u->trace->tape;
   size_t begin = units_op(u, unit), end = units_op(u, unit + 1), first = 0;
@@ -100,7 +101,7 @@ static bool has_shared(const struct units *u, size_t unit) {
   return false;
 }
 
-/* An output before the end is held only where the whole net ends. */
+/* True if an output before the last unit is held to the end of the net. */
 static bool has_output(const struct units *u, size_t unit) {
   const struct model *model = u->model;
   for (size_t i = 0; i < model->outputs.count && unit + 1 < u->count; i++) {
@@ -135,7 +136,7 @@ static struct unit_link link_of(const struct leg *in) {
       .forward = in->forward, .backward = in->backward, .saved = in->saved};
 }
 
-/* Differences of what was alive, none of which can pass 2^63 - 1. */
+/* Differences of memory in use; they cannot pass 2^63 - 1. */
 static struct unit_linked link_units(const struct step_mark *marks,
                                      const struct leg *in) {
   const struct step_mark *a = &marks[0], *b = &marks[1];
@@ -180,11 +181,11 @@ struct unit_linked units_link(const struct units *u, size_t from,
   return linked;
 }
 
-/* Joining them */
+/* Joining */
 
 struct joining {
   int64_t level, cached, saved;
-  int64_t forward, backward; /* the most */
+  int64_t forward, backward; /* maxima */
   bool fits;
 };
 

@@ -1,13 +1,13 @@
 /*
  * Ways: the cheapest choice of checkpoints that fits.
  *
- * From the front on, a number of ways lead to each cut between units. Each
- * holds so many bytes for backward, computes so many MACs again, and keeps
- * some of the tensors that lead over the cut. One that holds no more than
- * another, even with what only the other keeps, and computes no more leaves
- * that behind: whatever follows fits it, too. Else those are left out from
- * which nothing that fits is as cheap as what is known, so that the cheapest
- * at the end is the cheapest of all.
+ * From the front on, several ways lead to each cut between units. Each holds
+ * bytes for backward, recomputes MACs, and keeps some of the tensors that cross
+ * the cut. A way dominates another if it recomputes no more and holds no more,
+ * even including the tensors that only the other keeps: then every continuation
+ * of the other fits it, too. Ways are also dropped if no continuation that fits
+ * is as cheap as a known result. So the cheapest way at the end is the cheapest
+ * of all.
  */
 #include "memory/checkpoint/ways.h"
 
@@ -17,16 +17,16 @@
 struct way {
   int64_t held, cached, macs;
   const struct way *before;
-  uint64_t kept; /* of the tensors over the cut: those that are held already */
+  uint64_t kept; /* tensors over the cut that are held already */
   uint32_t cut;
-  bool checkpointed; /* the last span of it */
+  bool checkpointed; /* its last span */
 };
 
-/* Ways that keep the same, by what they hold. */
+/* Ways that keep the same tensors, ordered by held bytes. */
 struct front {
   uint64_t kept;
   VEC(struct way) ways;
-  int64_t *ahead; /* by level; NULL: nothing is known of what is ahead */
+  int64_t *ahead; /* by level; NULL: not computed */
 };
 
 struct way_finding {
@@ -37,23 +37,23 @@ struct way_finding {
     VEC(struct front) at;
   } * fronts; /* by cut */
   VEC(struct way) merged;
-  size_t most_ways; /* to a front */
-  bool limited;     /* some had more */
+  size_t most_ways; /* per front */
+  bool limited;     /* some fronts had more */
   int64_t most_macs;
-  size_t levels; /* of MACs that are still to be computed again */
-  int64_t level; /* MACs of one */
+  size_t levels; /* of MACs still to be recomputed */
+  int64_t level; /* MACs per level */
 };
 
-/* A span after ways that keep the same. */
+/* A span after ways that keep the same tensors. */
 struct hop {
   size_t from, to;
   bool checkpointed;
-  int64_t forward, backward; /* the most, beside what is held */
+  int64_t forward, backward; /* peaks on top of held bytes */
   int64_t holds, cached, macs;
   uint64_t kept; /* after it */
 };
 
-/* What it adds to what is held, and what passes it unheld. */
+/* Adds the bytes that a hop holds, and those that cross it unheld. */
 static void cross(const struct spans *s, uint64_t kept, struct hop *hop) {
   uint64_t inside = span_bits(hop->from, hop->to);
   for (size_t i = 0; i < s->crossings.count; i++) {
@@ -67,13 +67,13 @@ static void cross(const struct spans *s, uint64_t kept, struct hop *hop) {
     else if (before && !held && c->uses >> hop->to && !c->packs)
       hop->forward += c->bytes;
     if (c->packs && keeps && hop->checkpointed)
-      hop->backward += c->bytes; /* written out of groups */
+      hop->backward += c->bytes; /* the unpacked copy */
     if (held || keeps)
       hop->kept |= span_bit(s, i, hop->to);
   }
 }
 
-/* The most of a unit's turns; what waits is not held by others. */
+/* Peak of a unit's parts, with waiting tensors that no other unit holds. */
 static int64_t most_of_turns(const struct spans *s, const struct turn *turns,
                              size_t at, uint64_t kept) {
   int64_t waits = 0, most = 0;
@@ -112,8 +112,7 @@ static struct hop hop_of(const struct spans *s, size_t from, size_t to,
 
 /* Fronts */
 
-/* Of all that hold no more. Those that it leaves out are never needed; that
-   it keeps one too many does no harm. */
+/* True if a way that holds no more dominates this one; may miss some. */
 static bool is_left_behind(const struct way_finding *f, const struct way *way) {
   enum { LOOKED_AT = 8 };
   for (size_t i = f->merged.count; i > 0 && i + LOOKED_AT > f->merged.count;
@@ -123,7 +122,7 @@ static bool is_left_behind(const struct way_finding *f, const struct way *way) {
         last->held + last->cached <= way->held + way->cached)
       return true;
     if (way->cached == 0 && last->cached == 0)
-      return false; /* it computes least of all */
+      return false; /* it recomputes the fewest MACs */
   }
   return false;
 }
@@ -133,7 +132,7 @@ static void add_way(struct way_finding *f, const struct way *way) {
     *VEC_PUSH(&f->arena, &f->merged) = *way;
 }
 
-/* So many may lead to a place; of more every second one is left out. */
+/* Limits the ways to a place; drops every second one if there are more. */
 static void limit_ways(struct way_finding *f) {
   size_t count = f->merged.count, left = 0;
   if (count <= f->most_ways)
@@ -157,7 +156,7 @@ static struct front *known_front(const struct way_finding *f, size_t cut,
   return NULL;
 }
 
-/* NULL: there would be too many of them. */
+/* Finds or adds a front; NULL: there are too many. */
 static struct front *front_of(struct way_finding *f, size_t cut,
                               uint64_t kept) {
   enum { MOST_FRONTS = 4096 };
@@ -169,8 +168,8 @@ static struct front *front_of(struct way_finding *f, size_t cut,
   return front;
 }
 
-/* Whether no way that holds so much can get from here to the end, or none that
-   computes as little as is known to be enough. */
+/* True if no way with these bytes can reach the end, or none with as few MACs
+ * as a known result. */
 static bool leads_nowhere(const struct way_finding *f,
                           const struct front *front, const struct way *way) {
   return front->ahead &&
@@ -192,7 +191,7 @@ static bool goes_on(const struct way_finding *f, const struct way *way,
          way->held + hop->backward <= budget;
 }
 
-/* Ways of a front go on, among those that lead there otherwise. */
+/* Extends the ways of a front by a hop and merges them with others there. */
 static void follow(struct way_finding *f, struct front *from,
                    const struct hop *hop) {
   struct way way;
@@ -220,7 +219,7 @@ static void follow(struct way_finding *f, struct front *from,
     *VEC_PUSH(&f->arena, &to->ways) = f->merged.at[i];
 }
 
-/* Bytes of what one front keeps over a cut, and another does not. */
+/* Bytes that one front keeps over a cut and another does not. */
 static int64_t kept_more(const struct spans *s, size_t cut, uint64_t more) {
   int64_t bytes = 0;
   for (size_t i = 0; i < s->crossings.count; i++)
@@ -229,7 +228,7 @@ static int64_t kept_more(const struct spans *s, size_t cut, uint64_t more) {
   return bytes;
 }
 
-/* Takes out ways that one of another front leaves behind. */
+/* Removes ways that a way of another front dominates. */
 static void thin(struct way_finding *f, size_t cut, const struct front *by,
                  struct front *front) {
   int64_t more = kept_more(f->spans, cut, front->kept & ~by->kept);
@@ -249,7 +248,7 @@ static void thin(struct way_finding *f, size_t cut, const struct front *by,
 typedef void hop_fn(struct way_finding *f, struct front *from,
                     const struct hop *hop);
 
-/* All hops from a front. */
+/* Calls `then` for all hops from a front. */
 static void each_hop(struct way_finding *f, size_t cut, struct front *from,
                      hop_fn *then) {
   const struct spans *s = f->spans;
@@ -276,10 +275,10 @@ static void go_on_from(struct way_finding *f, size_t cut) {
       each_hop(f, cut, &at[i], follow);
 }
 
-/* What is ahead */
+/* Bounds from the end */
 
-/* What can be held before a hop, by what can be after it. Both may be more
-   than is so: what is cached before is left out, and parts of levels are. */
+/* Raises the bytes that may be held before a hop, from those after it. Both are
+ * upper bounds: cached bytes and fractions of levels are ignored. */
 static void look_over(struct way_finding *f, struct front *from,
                       const struct hop *hop) {
   const struct front *to = known_front(f, hop->to, hop->kept);
@@ -293,8 +292,8 @@ static void look_over(struct way_finding *f, struct front *from,
 }
 
 /*
- * From the end on, the most that a way to each front may hold, so that it can
- * lead to the end and compute no more than so many levels of MACs from there.
+ * From the end back, finds the maximum bytes that a way to each front may hold
+ * to reach the end within each level of recomputed MACs.
  */
 static void look_ahead(struct way_finding *f) {
   enum { MOST_LEVELS = 256, MOST_ENTRIES = 1 << 20 };
@@ -305,7 +304,7 @@ static void look_ahead(struct way_finding *f) {
   f->levels = fronts * MOST_LEVELS < MOST_ENTRIES ? MOST_LEVELS
                                                   : MOST_ENTRIES / fronts + 1;
   f->level = f->most_macs / (int64_t)f->levels + 1;
-  for (size_t cut = s->units + 1; cut-- > 0;) /* but the end */
+  for (size_t cut = s->units + 1; cut-- > 0;) /* except the end */
     for (size_t i = 0; i < f->fronts[cut].at.count; i++) {
       struct front *front = &f->fronts[cut].at.at[i];
       front->ahead = arena_alloc(&f->arena, f->levels, sizeof *front->ahead);
@@ -317,9 +316,9 @@ static void look_ahead(struct way_finding *f) {
     }
 }
 
-/* What was found */
+/* Results */
 
-/* Where a range begins, ends or stands: the unit. */
+/* The unit at which a range begins, ends or is. */
 static size_t unit_at(const struct spans *s, int64_t node) {
   size_t unit = 0;
   while (s->cut[unit] < node)
@@ -377,8 +376,8 @@ static bool go_to_end(struct way_finding *f) {
   const struct front *end = known_front(f, s->units + 1, 0);
   if (!end || !end->ways.count)
     return false;
-  /* Of those that compute least the one that holds most: not always the last,
-     as others may have less cached. */
+  /* Of those with the fewest MACs takes the one that holds most: not always the
+   * last, as others may have less cached. */
   const struct way *best = &end->ways.at[0];
   for (size_t i = 1; i < end->ways.count; i++)
     if (end->ways.at[i].macs <= best->macs)
@@ -389,8 +388,8 @@ static bool go_to_end(struct way_finding *f) {
 }
 
 /*
- * First with few ways to each front. If there are more, what was found is a
- * bound: those from which nothing as cheap leads to the end are left out.
+ * Starts with few ways per front. If there are more, the result is a bound:
+ * ways that cannot be as cheap at the end are dropped.
  */
 bool ways_find(struct ways *ways) {
   enum { FEW_WAYS = 64, MOST_WAYS = 8192 };
@@ -402,7 +401,7 @@ bool ways_find(struct ways *ways) {
   f.most_macs = INT64_MAX;
   bool found = go_to_end(&f);
   if (f.limited) {
-    /* All of them, if none was found. */
+    /* Otherwise everything is checkpointed. */
     f.most_macs = found ? ways->macs : span_at(s, 0, s->units)->macs;
     f.most_ways = MOST_WAYS;
     look_ahead(&f);

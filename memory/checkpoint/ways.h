@@ -1,6 +1,6 @@
 /*
  * Ways: the cheapest choice of checkpoints between the units of a net that
- * fits: a shortest path whose length are the MACs that are computed again.
+ * fits: a shortest path whose length is the recomputed MACs.
  */
 #ifndef NETC_MEMORY_CHECKPOINT_WAYS_H
 #define NETC_MEMORY_CHECKPOINT_WAYS_H
@@ -9,15 +9,15 @@
 
 struct ways {
   const struct spans *spans;
-  int64_t budget; /* bytes, for all that does not stand */
-  bool any;       /* whether there is one: the cheapest is not asked for */
-  size_t few;     /* ways to a place at first; 0: as many as pay */
+  int64_t budget; /* bytes besides persistent memory */
+  bool any;       /* find any choice, not the cheapest */
+  size_t few;     /* initial ways per place; 0: the default */
   struct arena *arena;
 
-  /* What was found. */
-  struct node_range *ranges; /* from the front */
+  /* Results: */
+  struct node_range *ranges; /* in order */
   size_t count;
-  int64_t most; /* bytes that it takes, at most the budget */
+  int64_t most; /* bytes needed, at most the budget */
   int64_t macs;
 };
 
@@ -25,8 +25,8 @@ struct ways {
 bool ways_find(struct ways *ways);
 
 /*
- * What a step takes beside what stands, in bytes, if ranges between the cuts
- * are checkpointed in each of which something learns.
+ * Bytes of a step besides persistent memory, if `ranges` between cuts are
+ * checkpointed, with trained parameters in each.
  */
 int64_t ways_most(const struct spans *spans, const struct node_range *ranges,
                   size_t count);
