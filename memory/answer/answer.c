@@ -1,4 +1,4 @@
-/* Answer: what is asked of a net, and the number that answers it. */
+/* Answer: the requested figure for a net. */
 #include "memory/answer/answer.h"
 
 #include "base/check.h"
@@ -21,7 +21,7 @@ static void find_training(const struct memory *memory, struct answer *a) {
   a->largest_batch = fit->largest_batch;
 }
 
-/* A prediction, run by the framework of the profile: nothing is folded. */
+/* Inference in the profile's framework, without folding. */
 
 /* The settings with one member changed. */
 struct trial {
@@ -38,7 +38,7 @@ static bool fits(struct trial *trial, int64_t value) {
          bytes <= trial->room;
 }
 
-/* The largest value that fits, from 0; what does not grow has no limit. */
+/* The largest value that fits, from 0; no limit if memory does not grow. */
 static int64_t search(struct trial *trial) {
   int64_t low = 0, high = 1;
   for (; fits(trial, high); high *= 2) {
@@ -71,7 +71,7 @@ int64_t answer_planned_bytes(const struct inference *f) {
   return size_sum(size_sum(f->weights, f->plan.height), f->cache);
 }
 
-/* A net that continues words is served; others look back at what they kept. */
+/* A net that continues tokens is served; others only have a cache. */
 static bool find_context(const struct answer_request *r, struct answer *a,
                          struct trial *trial) {
   struct text why = text_new(r->arena), help = why;
@@ -114,7 +114,7 @@ static bool find_prediction(const struct answer_request *r, struct answer *a) {
 
 /* Serving */
 
-/* As one device has it; what that could hold is not asked. */
+/* Bytes on one device, without its limits. */
 static bool find_alone(const struct answer_request *r, int64_t *bytes) {
   struct settings one = *r->settings;
   struct serving_answer found;
