@@ -1,4 +1,4 @@
-/* Operators on numbers, by the rules of the language: no report, no net. */
+/* Arithmetic by the rules of the language, without reports. */
 #include "sema/binding/arith.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static enum arith_fault real(double value, struct arith *result) {
   return ARITH_RIGHT;
 }
 
-/* As in Python: rounded down, and a rest has the divisor's sign. */
+/* As in Python: rounds down, and a remainder has the divisor's sign. */
 static bool divide(enum op op, int64_t a, int64_t b, int64_t *result) {
   *result = 0;
   if (b == -1)

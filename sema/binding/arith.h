@@ -1,4 +1,4 @@
-/* Operators on numbers, by the rules of the language. */
+/* Arithmetic by the rules of the language. */
 #ifndef NETC_SEMA_BINDING_ARITH_H
 #define NETC_SEMA_BINDING_ARITH_H
 
@@ -9,14 +9,16 @@
 
 enum arith_fault { ARITH_RIGHT, ARITH_OVERFLOW, ARITH_BY_ZERO };
 
-/* An integer, or a real number, which need not be finite. */
+/* An integer, or a real number, which may be infinite or NaN. */
 struct arith {
   bool is_real;
   int64_t integer;
   double real;
 };
 
-/* Of + - * / // % and **. A quotient of integers is one where it is exact. */
+/*
+ * Operators + - * / // % and **. An exact quotient of integers is an integer.
+ */
 enum arith_fault arith_integers(enum op op, int64_t a, int64_t b,
                                 struct arith *result);
 enum arith_fault arith_reals(enum op op, double a, double b,

@@ -1,4 +1,4 @@
-/* Arguments: which row of its layer takes each of those that are written. */
+/* Arguments: finds the row of the layer that takes each written argument. */
 
 #include "sema/binding/hint.h"
 #include "sema/binding/slip.h"
@@ -23,7 +23,7 @@ static void room_for_spans(struct expander *e, struct binding *b) {
 void bind_begin(struct expander *e, struct binding *b, const char *owner,
                 const struct arg_spec *specs, size_t size) {
   static const struct arg_spec none[] = {SPEC_END};
-  memset(b, 0, offsetof(struct binding, spans)); /* whose room stays */
+  memset(b, 0, offsetof(struct binding, spans)); /* keeps their memory */
   b->specs = specs ? specs : none;
   b->owner = owner;
   room_for_spans(e, b);
@@ -86,7 +86,7 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   bool failed = b->failed;
   b->failed = false;
   bool name = expr->kind == EXPR_NAME;
-  /* torch2-cuda: a word may have a hyphen, which looks like a difference. */
+  /* A word may have a hyphen, as torch2-cuda, and parse as a difference. */
   int word =
       name && spec->type == TYPE_INT ? word_index(spec->words, expr->name) : 0;
   if (word) { /* auto: below any number */
@@ -113,7 +113,7 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   b->failed = failed || b->failed;
 }
 
-/* The next free position; -1: there is none. */
+/* The next free position; -1: none. */
 static int free_position(const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
@@ -127,7 +127,7 @@ bool bind_wants_position(const struct binding *b) {
   return free_position(b) >= 0;
 }
 
-/* The row that a bare word is an option of, with its place in *index; -1. */
+/* The row with a bare word as an option, and its index in *index; -1: none. */
 static int word_row(const struct binding *b, struct slice word, int *index) {
   for (int i = 0; b->specs[i].name; i++) {
     const struct arg_spec *spec = &b->specs[i];
@@ -249,7 +249,7 @@ void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
   int row;
   switch (arg->form) {
   case ARG_STRIDE: bind_stride(e, b, arg); break;
-  case ARG_KEYED: /* a word may be written like a key: qknorm=all */
+  case ARG_KEYED: /* a word may look like a key: qknorm=all */
     if (bind_word(e, b, sources_slice(e->diags->sources, arg->span), arg->span))
       break;
     row = find_key(b, arg->key);
@@ -272,7 +272,7 @@ void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
   }
 }
 
-/* `pad bn relu` below a conv: an option of the layer before. */
+/* True for an option of the layer before, as `pad bn relu` below a conv. */
 static bool continues_line(struct expander *e, const char *word) {
   if (e->current == NO_NODE)
     return false;
@@ -284,7 +284,7 @@ static bool continues_line(struct expander *e, const char *word) {
   return false;
 }
 
-/* Inputs stand as the rows do, in whatever order they are written. */
+/* Puts inputs in the order of the rows, however they are written. */
 static void order_inputs(struct binding *b) {
   b->extra_count = 0;
   for (int i = 0; b->specs[i].name; i++) {
@@ -311,7 +311,7 @@ void bind_end(struct expander *e, struct binding *b, struct span span) {
   }
 }
 
-/* Whether layers are named in them, of which more will be known. */
+/* True if arguments name layers, which may change later. */
 static bool refers(const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++)
     if ((b->specs[i].type == TYPE_LAYER || b->specs[i].type == TYPE_INPUT) &&

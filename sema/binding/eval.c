@@ -1,4 +1,4 @@
-/* Evaluation of expressions, with every overflow noticed. */
+/* Evaluation of expressions; checks every overflow. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -26,7 +26,7 @@ struct value eval_real(struct expander *e, double value, struct span span) {
   return value_poison;
 }
 
-/* NULL, and silence, for a poison. */
+/* Returns NULL, without a report, for a poison. */
 static struct diagnostic *report_type(struct expander *e,
                                       const struct value *value,
                                       struct span span, const char *wanted) {
@@ -144,11 +144,11 @@ static struct value eval_name(struct expander *e, const struct expr *expr) {
   return value;
 }
 
-/* in.c and the like */
+/* Fields, as in.c */
 
-enum { FIELD_SIZE = AXIS_LENGTH + 1 }; /* in.size: no axis, all values */
+enum { FIELD_SIZE = AXIS_LENGTH + 1 }; /* in.size: all values, not an axis */
 
-/* What the word behind `in.` means; 0 if it is none. */
+/* The axis of the word behind `in.`; 0: none. */
 static int64_t axis_of_field(struct slice name) {
   static const struct {
     const char *name;
@@ -197,7 +197,7 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
     return value_poison;
   if (field == FIELD_SIZE)
     return eval_integer(shape_values(shape), expr->span);
-  bool index = shape->dtype != DTYPE_FLOAT; /* it has a length only */
+  bool index = shape->dtype != DTYPE_FLOAT; /* it has only a length */
   int axis = !index ? axis_index(field, shape) : field == AXIS_LENGTH ? 0 : -1;
   if (axis >= 0 && shape->dim[axis] != SIZE_UNKNOWN)
     return eval_integer(shape->dim[axis], expr->span);
@@ -247,7 +247,7 @@ static struct value compare(struct expander *e, const struct expr *expr,
   return boolean(result, expr->span);
 }
 
-/* `and` and `or` stop at the side that decides. */
+/* `and` and `or` stop at the operand that decides. */
 static struct value eval_logic(struct expander *e, const struct expr *expr) {
   bool left, right;
   if (!eval_bool(e, expr->left, &left))
@@ -294,7 +294,7 @@ static struct value eval_unary(struct expander *e, const struct expr *expr) {
 
 /* Sizes and pairs */
 
-/* `1..512` of an input: the net is that of one end. */
+/* `1..512` of an input: the net is built for one of the bounds. */
 static struct value eval_bounds(struct expander *e, const struct expr *expr) {
   int64_t low, high;
   if (!eval_int(e, expr->left, &low) || !eval_int(e, expr->right, &high))
@@ -321,7 +321,7 @@ static bool eval_size(struct expander *e, const struct expr *expr,
   return expr->kind == EXPR_ANY || eval_int(e, expr, out);
 }
 
-/* One of what x joins: a size, a pair of them, or several sizes. */
+/* Evaluates an operand of x: a size, a pair, or several sizes. */
 static bool eval_part(struct expander *e, const struct expr *item,
                       struct value *part) {
   *part = (struct value){.kind = VALUE_SIZES, .count = 1};
@@ -366,12 +366,12 @@ static struct value eval_sizes(struct expander *e, const struct expr *expr) {
     }
     value.paired = value.paired || part.paired;
     if (expr->kind == EXPR_PAIR)
-      break; /* its `next` is another argument's */
+      break; /* its `next` belongs to another argument */
   }
   return value;
 }
 
-/* The items of a layer are bound elsewhere, and are never evaluated here. */
+/* Items of a layer are bound elsewhere and never evaluated here. */
 static struct value eval_keyed(struct expander *e, const struct expr *expr) {
   struct diagnostic *d =
       report(e, UNKNOWN_OPTION, expr->span, "a function has no option `%.*s`",

@@ -1,4 +1,4 @@
-/* Frames: how the source came to a place, as notes under a message. */
+/* Frames: the calls and loops that lead to a place, as notes of a message. */
 #include <inttypes.h>
 
 #include "sema/binding/expander.h"
@@ -37,7 +37,7 @@ static void put_frame(struct text *out, struct sources *sources,
   }
 }
 
-/* A call that stands in a loop says which turn it is itself. */
+/* Adds the iteration of the loop around a call to the call's own note. */
 static bool merge_loop(struct text *out, const struct frame *frame) {
   const struct frame *loop = frame->parent;
   if (frame_kind(frame) == FRAME_LOOP || !loop ||
@@ -50,7 +50,7 @@ static bool merge_loop(struct text *out, const struct frame *frame) {
   return true;
 }
 
-/* A frame, with the loop that it stands in; returns the next one. */
+/* Prints a frame with the loop around it; returns the next one. */
 static const struct frame *put_step(struct text *out, struct sources *sources,
                                     const struct frame *frame) {
   put_frame(out, sources, frame);
@@ -111,7 +111,7 @@ bool frame_enter(struct expander *e, struct frame frame) {
   return true;
 }
 
-/* Nodes remember their frames; one without nodes can be used again. */
+/* Nodes refer to their frames; a frame without nodes is reused. */
 void frame_leave(struct expander *e) {
   struct frame *left = e->frame;
   e->frame = left->parent;

@@ -1,4 +1,4 @@
-/* Functions of expressions: min, floor, divisible and the like. */
+/* Functions of expressions: min, floor, divisible and others. */
 #include <math.h>
 
 #include "base/check.h"
@@ -12,7 +12,7 @@ static struct value to_integer(struct expander *e, double value,
   return eval_overflow(e, span);
 }
 
-/* Halves go to the even neighbour, as Python's round does. */
+/* Rounds halves to even, as Python's round does. */
 static double round_half_even(double value) {
   double below = floor(value), rest = value - below;
   if (rest != 0.5)
@@ -32,8 +32,8 @@ static struct value rounded(struct expander *e, const struct expr *expr,
 }
 
 /*
- * The multiple of m that is nearest to v, but never under 90 % of it:
- * _make_divisible of torchvision/models/_utils.py.
+ * The multiple of m nearest to v, but at least 90 % of v: _make_divisible of
+ * torchvision/models/_utils.py.
  */
 static struct value divisible(struct expander *e, const struct expr *expr,
                               const struct value *a) {
@@ -136,7 +136,7 @@ static struct value call(struct expander *e, const struct expr *expr,
   return rounded(e, expr, a);
 }
 
-/* A def is none, but is said to be one: eval_layer() knows more. */
+/* Includes defs, which eval_layer() then reports in more detail. */
 static bool is_layer(struct expander *e, struct slice name) {
   const struct symbol *symbol = scope_resolve(e->scope, name);
   if (!symbol)

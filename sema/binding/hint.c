@@ -1,4 +1,4 @@
-/* What people write who come from elsewhere, and how it is written here. */
+/* Hints: spellings from other tools, and netc's own. */
 #include "sema/binding/hint.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "layers/foreign/foreign.h"
 #include "sema/model/gpu.h"
 
-/* "a, b or c" of words that are separated by blanks. */
+/* Prints words separated by blanks as "a, b or c". */
 static void hint_put_words(struct text *out, const char *words) {
   struct slice word;
   for (int i = 1; (word = word_at(words, i)).length; i++) {
@@ -58,7 +58,7 @@ static const struct {
     {'k', "kernel", "%.*s"},
 };
 
-/* The row of `shorthands` that a name is; -1: none. */
+/* The index of a name in `shorthands`; -1: none. */
 static int find_shorthand(const struct arg_spec *specs, struct slice name) {
   for (size_t i = 1; i < name.length; i++)
     if (name.at[i] < '0' || name.at[i] > '9')
@@ -93,7 +93,7 @@ bool hint_shorthand(struct diagnostic *d, const struct arg_spec *specs,
 
 /* Options */
 
-/* Whether what `ours` says is a row of these: `/%`, `pad=%`. */
+/* True if `ours` is one of these rows: `/%`, `pad=%`. */
 static bool takes(const struct arg_spec *specs, const char *ours) {
   if (*ours == '/')
     return find_spec(specs, slice_of("stride"));
@@ -108,7 +108,7 @@ bool hint_foreign_option(struct expander *e, struct diagnostic *d,
     return false;
   const struct expr *value = arg->value;
   bool word = value->kind == EXPR_NAME && !scope_find(e->scope, value->name);
-  if (*option->ours && !(word && *option->note)) { /* no padding=same */
+  if (*option->ours && !(word && *option->note)) { /* not for padding=same */
     struct text text = text_new(e->arena);
     foreign_put_option(&text, option,
                        sources_slice(e->diags->sources, value->span));
@@ -138,7 +138,7 @@ int hint_find_choice(const struct arg_spec *spec,
   return word_index_as(spec->words, word, foreign_same);
 }
 
-/* `train adam`: settings, unlike options of layers, all have a name. */
+/* `train adam`: settings always have a name, unlike options of layers. */
 static bool hint_setting(struct expander *e, struct diagnostic *d,
                          const struct binding *b, const struct expr *value) {
   if (layer_kind_find(slice_of(b->owner)))

@@ -1,4 +1,4 @@
-/* Labels with an index, and what a reference to a label means. */
+/* Labels with an index, and references to labels. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -6,13 +6,13 @@
 #include "sema/binding/expander.h"
 #include "layers/split.h"
 
-/* `skip[1]`, `skip[2]`, ..: all of one name, in their def or file. */
+/* Labels of one name in a def or file: `skip[1]`, `skip[2]`, ... */
 struct family {
-  struct map members; /* by their whole name */
+  struct map members; /* by full name */
   struct symbol *first, *last;
 };
 
-/* skip[3]: in front of a layer, or false and reported. */
+/* Formats a label in front of a layer, as skip[3]; false with a report. */
 bool label_text(struct expander *e, const struct stmt *stmt,
                 struct slice *label) {
   struct text text = text_new(e->arena);
@@ -27,7 +27,8 @@ bool label_text(struct expander *e, const struct stmt *stmt,
   return true;
 }
 
-/* The scope of the def or file around; `again` needs those inside it. */
+/* The scope of the enclosing def or file. Keeps the scopes inside it, which
+ * `again` needs. */
 static struct scope *find_home(struct expander *e) {
   struct scope *scope = e->scope;
   while (scope->home == SCOPE_INNER) {
@@ -43,7 +44,7 @@ static bool in_turn(const struct scope *scope, const struct stmt *loop) {
   return scope;
 }
 
-/* Whether it stands in an earlier turn of a loop that goes on. */
+/* True if the label is from an earlier iteration of a running loop. */
 static bool is_over(const struct expander *e, const struct symbol *label) {
   const struct scope *scope = label->scope;
   while (scope && scope->home == SCOPE_INNER && !(scope->loop && scope->left))
@@ -66,7 +67,7 @@ struct symbol *label_declare(struct expander *e, struct slice base,
     before = entry->pointer;
   }
   if (before && before->kind == SYMBOL_LABEL && is_over(e, before)) {
-    before->span = span; /* in its place: the latest turn's */
+    before->span = span; /* the latest iteration replaces it */
     return before;
   }
   if (before) {
@@ -86,15 +87,15 @@ struct symbol *label_declare(struct expander *e, struct slice base,
   return symbol;
 }
 
-/* References: a name, and what follows it as text: `[3].conv1` */
+/* A reference: a name, and the text after it: `[3].conv1` */
 
 struct reference {
   const struct expr *expr;
   const struct expr *root;
-  struct text text; /* all of it, indices as numbers */
+  struct text text; /* full text, with evaluated indices */
 };
 
-/* `in.conv1`, where `in.c` is a size. */
+/* `in.conv1`, where `in.c` would be a size. */
 static const struct expr in_label = {.kind = EXPR_NAME, .name = {"in", 2}};
 
 static bool put_reference(struct expander *e, struct reference *r,
@@ -130,7 +131,7 @@ static bool put_reference(struct expander *e, struct reference *r,
   }
 }
 
-/* Which indices there are */
+/* Existing indices */
 
 static int compare_indices(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -144,7 +145,7 @@ static void put_run(struct text *out, const char *between, int64_t first,
     text_printf(out, last > first + 1 ? " to %" PRId64 : " and %" PRId64, last);
 }
 
-/* "1 to 3, 5": those of one index; others by their names. */
+/* Formats single indices as "1 to 3, 5", others by their names. */
 static struct slice known_indices(struct expander *e,
                                   const struct family *family) {
   enum { SHOWN = 8 };
@@ -175,7 +176,7 @@ static struct slice known_indices(struct expander *e,
   return text_slice(&out);
 }
 
-/* Of `skip[4]`, whose index is written as a number: the nearest one. */
+/* Offers the nearest index for `skip[4]`, if it is written as a number. */
 static void offer_nearest(struct diagnostic *d, const struct reference *r,
                           const struct symbol *family) {
   const struct expr *index =
@@ -222,7 +223,7 @@ static struct span root_span(const struct reference *r) {
   return (struct span){begin, begin + (uint32_t)r->root->name.length};
 }
 
-/* `path` leads nowhere inside `root`, or inside the net. */
+/* Reports that `path` does not exist inside `root`, or in the net. */
 static void report_unknown(struct expander *e, const struct reference *r,
                            const struct symbol *root, struct slice path) {
   struct slice name = text_slice(&r->text);
@@ -239,7 +240,7 @@ static void report_unknown(struct expander *e, const struct reference *r,
   struct slice near = {NULL, 0};
   bool dotted = r->expr->kind == EXPR_PATH || r->expr->kind == EXPR_FIELD;
   if (dotted)
-    path_find(e, root, path, &near); /* once more, for what is near */
+    path_find(e, root, path, &near); /* again, for the closest name */
   if (near.at)
     diag_help(d, "did you mean `%.*s` in it?", SLICE_ARG(near));
   else if (s.best.at && s.distance)
@@ -256,7 +257,7 @@ static void report_unknown(struct expander *e, const struct reference *r,
                    r->expr->kind == EXPR_INDEX ? "def" : "braces");
 }
 
-/* `c[1]`, `c.conv1` and `from c`, where c is something else. */
+/* Reports `c[1]`, `c.conv1` and `from c` if c is no such label. */
 static void report_other(struct expander *e, const struct reference *r,
                          const struct symbol *symbol) {
   bool poison =
@@ -275,7 +276,7 @@ static void report_other(struct expander *e, const struct reference *r,
                SLICE_ARG(r->root->name));
 }
 
-/* The member of a family, with the length of its name in the text. */
+/* The member of a family, and the length of its name in the text. */
 static struct symbol *find_member(const struct symbol *family,
                                   const struct reference *r, size_t *length) {
   struct text key = text_new(r->text.arena);
@@ -299,8 +300,8 @@ static struct symbol *find_member(const struct symbol *family,
   return entry ? entry->pointer : NULL;
 }
 
-/* The node of a part of a `split` beside part `first`; NO_NODE: it is none, or
- * there are only `count`. */
+/* The node of part `index` of a `split`, given its part `first`. NO_NODE: no
+ * split, or the index exceeds *count. */
 static int64_t part_find(const struct expander *e, int64_t first, int64_t index,
                          int64_t *count) {
   const struct node *node = &e->model->nodes.at[first];
@@ -312,7 +313,7 @@ static int64_t part_find(const struct expander *e, int64_t first, int64_t index,
   return index >= 1 && index <= *count ? first + index - part->index : NO_NODE;
 }
 
-/* p[2], where p is a split; NULL: it is none, or reported. */
+/* p[2] of a split p; NULL: no split, or reported. */
 static struct symbol *find_part(struct expander *e, const struct reference *r,
                                 const struct symbol *root, struct slice rest,
                                 bool *is_split) {
@@ -321,7 +322,7 @@ static struct symbol *find_part(struct expander *e, const struct reference *r,
   *is_split = false;
   if (rest.length < 3 || *rest.at != '[')
     return NULL;
-  index = strtoll(rest.at + 1, &end, 10); /* to the `]` */
+  index = strtoll(rest.at + 1, &end, 10); /* up to the `]` */
   if (end + 1 != rest.at + rest.length)
     return NULL;
   node = part_find(e, root->node, index, &count);
@@ -346,7 +347,7 @@ static struct symbol *find_part(struct expander *e, const struct reference *r,
   return symbol;
 }
 
-/* What stands for a name: a label, the member of a family, or NULL. */
+/* The label, family member or other symbol at the root; NULL: none. */
 static struct symbol *find_root(struct expander *e, const struct reference *r,
                                 size_t *length, struct symbol **family) {
   *family = NULL;
@@ -365,7 +366,7 @@ static struct symbol *find_root(struct expander *e, const struct reference *r,
   return NULL;
 }
 
-/* Of what is in error: whether it would have parts, or nobody knows. */
+/* True if an erroneous label may be a split. */
 static bool may_be_split(const struct symbol *label) {
   const struct layer_kind *kind =
       label->stmt ? layer_kind_find(label->stmt->name) : NULL;
@@ -398,7 +399,7 @@ struct symbol *label_find(struct expander *e, const struct expr *expr) {
     return root;
   if (root && root->kind == SYMBOL_LABEL && root->node == NO_NODE &&
       (*rest.at == '.' || may_be_split(root)))
-    return NULL; /* in error, and reported there */
+    return NULL; /* reported at its own place */
   if (root && root->kind == SYMBOL_LABEL && root->node != NO_NODE) {
     bool is_split;
     struct symbol *part = find_part(e, &r, root, rest, &is_split);
@@ -416,7 +417,7 @@ struct symbol *label_find(struct expander *e, const struct expr *expr) {
   return found;
 }
 
-/* `skip[1..n]`: each of them in turn. */
+/* Takes each label of `skip[1..n]`. */
 bool label_each(struct expander *e, const struct expr *expr,
                 bool (*take)(void *user, struct symbol *label), void *user) {
   const struct expr *range = expr->right;

@@ -1,5 +1,5 @@
-/* Arguments of an equal text that stood before (parser/alike.c), as if they
-   had been parsed where they are now. */
+/* Moved arguments: copies those of an earlier equal text (parser/alike.c) with
+ * positions of the current one. */
 #include "sema/binding/expander.h"
 
 static struct span moved_span(struct span span, uint32_t by) {

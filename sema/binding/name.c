@@ -1,10 +1,10 @@
-/* Names of nodes and groups: unique within their group. */
+/* Names of nodes and groups, unique within their group. */
 #include <inttypes.h>
 
 #include "base/check.h"
 #include "sema/binding/expander.h"
 
-enum { GROUP_STEPS = 4 }; /* so that empty ones take no more than layers do */
+enum { GROUP_STEPS = 4 }; /* so that empty groups do not exceed layers */
 
 static struct map *counters(struct expander *e) {
   while (e->counters.count <= (size_t)e->group)
@@ -19,16 +19,16 @@ static struct slice numbered(struct expander *e, struct slice text,
   return text_slice(&name);
 }
 
-/* Labels that end in a digit could be what a word and a number make. */
+/* A label that ends in a digit may equal a word with a number. */
 static bool ends_in_digit(struct slice text) {
   char last = text.length ? text.at[text.length - 1] : 'a';
   return last >= '0' && last <= '9';
 }
 
-/* Marks in the map that some label of the group ends in a digit. */
+/* A mark in the map: some label of the group ends in a digit. */
 static const struct slice digit_mark = {"0", 1};
 
-/* A label like `conv2` where a second unnamed conv has that name already. */
+/* True for a label like `conv2` if an unnamed conv has that name already. */
 static bool taken_by_word(const struct map *map, struct slice label) {
   size_t digits = 0;
   int64_t number = 0;

@@ -1,7 +1,7 @@
-/* Paths: layers and groups by the names that reports give them. */
+/* Paths: finds layers and groups by the names in reports. */
 #include "sema/binding/expander.h"
 
-/* The names inside a group, as far as they have been looked at. */
+/* The names inside a group that have been indexed so far. */
 struct path_index {
   struct map names; /* of places: see place_of_group and place_of_row */
   int64_t groups, nodes;
@@ -29,8 +29,7 @@ static void add_name(struct expander *e, struct path_index *index,
     *number = place;
 }
 
-/* Looks at what the group got since the last time, so that no name is looked
- * at twice. */
+/* Indexes the names that were added to a group since the last call. */
 static struct path_index *look_into(struct expander *e, int64_t group) {
   const struct model *model = e->model;
   while (e->paths.count <= (size_t)group)
@@ -59,11 +58,11 @@ static struct path_index *look_into(struct expander *e, int64_t group) {
   return index;
 }
 
-/* The place that a label names: its group, or its row. */
+/* The place of a label: its group, or its row. */
 static int64_t place_of_label(const struct model *model,
                               const struct symbol *label) {
   size_t low = 0, high = model->groups.count;
-  while (low < high) { /* groups are in the order of their first nodes */
+  while (low < high) { /* groups are ordered by first node */
     size_t middle = low + (high - low) / 2;
     if (model->groups.at[middle].first < label->first)
       low = middle + 1;
@@ -102,7 +101,7 @@ static struct symbol *symbol_of(struct expander *e, int64_t place) {
   return symbol;
 }
 
-/* The name inside a group that is nearest to one that is not there. */
+/* The name inside a group that is closest to a missing one. */
 static struct slice nearest(const struct path_index *index, struct slice name) {
   struct suggestion s = suggest_begin(name);
   for (size_t i = 0; i < index->names.room; i++)
@@ -115,7 +114,7 @@ struct symbol *path_find(struct expander *e, const struct symbol *label,
                          struct slice path, struct slice *near) {
   int64_t place = label ? place_of_label(e->model, label) : place_of_group(0);
   if (e->model->groups.count == 0)
-    return NULL; /* a value by itself */
+    return NULL; /* a single value */
   while (path.length) {
     size_t start = *path.at == '.', end = start;
     while (end < path.length && path.at[end] != '.')
@@ -123,7 +122,7 @@ struct symbol *path_find(struct expander *e, const struct symbol *label,
     struct slice name = {path.at + start, end - start};
     path = slice_from(path, end);
     if (is_row(place))
-      return NULL; /* a tail is one with its layer: it may work in place */
+      return NULL; /* a tail belongs to its layer: it may run in place */
     const struct path_index *index = look_into(e, place / 2 - 1);
     const struct map_entry *entry = map_find(&index->names, name);
     if (!entry) {
@@ -138,7 +137,7 @@ struct symbol *path_find(struct expander *e, const struct symbol *label,
   return open ? NULL : symbol_of(e, place);
 }
 
-/* Whether it stands in a loop that goes on, where each turn has its own. */
+/* True if the node is in a running loop, whose iterations have their own. */
 static bool is_of_turn(const struct expander *e, int64_t node) {
   const struct frame *made = e->model->nodes.at[node].frame;
   for (; made; made = made->parent)

@@ -1,9 +1,9 @@
-/* Scopes: which names a place in the source sees. */
+/* Scopes: the names that are visible at a place in the source. */
 #include "sema/binding/scope.h"
 
 enum {
-  FEW = 8,   /* names that are searched faster than hashed */
-  MUCH = 16, /* room of an index, for each name of its scope */
+  FEW = 8,   /* names; searching them is faster than hashing */
+  MUCH = 16, /* maximum room of an index per name of its scope */
 };
 
 struct scope *scope_enter(struct scope_pool *pool, struct scope *parent) {
@@ -26,7 +26,7 @@ struct scope *scope_leave(struct scope_pool *pool, struct scope *scope) {
     pool->symbols = scope->first;
   }
   if (scope->index.room > MUCH * scope->count)
-    scope->index = (struct map){0}; /* emptying it would take longer */
+    scope->index = (struct map){0}; /* clearing it would take longer */
   map_clear(&scope->index);
   scope->parent = pool->scopes;
   pool->scopes = scope;

@@ -1,4 +1,4 @@
-/* Scopes: which names a place in the source sees. */
+/* Scopes: the names that are visible at a place in the source. */
 #ifndef NETC_SEMA_BINDING_SCOPE_H
 #define NETC_SEMA_BINDING_SCOPE_H
 
@@ -18,35 +18,35 @@ struct symbol {
   enum symbol_kind kind;
   struct slice name;
   struct span span;
-  struct value *value;     /* SYMBOL_CONSTANT; others may have room for one */
+  struct value *value; /* SYMBOL_CONSTANT; other kinds may have memory for it */
   const struct stmt *stmt; /* SYMBOL_DEF, SYMBOL_LABEL */
-  struct scope *scope;     /* where the def or label stands */
+  struct scope *scope;     /* scope of the def or label */
   int64_t node;            /* SYMBOL_LABEL: the tensor; NO_NODE: poisoned */
-  int64_t first, end;      /* SYMBOL_LABEL: the nodes it made */
+  int64_t first, end;      /* SYMBOL_LABEL: its nodes */
   struct family *family;   /* SYMBOL_FAMILY: label.c */
-  bool active;             /* SYMBOL_DEF: being called */
+  bool active;             /* SYMBOL_DEF: a call is running */
   struct symbol *next;
 };
 
-/* Whose scope it is: labels with an index belong to defs and files. */
+/* Kind of a scope. Labels with an index belong to defs and files. */
 enum scope_home {
-  SCOPE_INNER, /* of braces */
-  SCOPE_HOME,  /* of a call or the file */
-  SCOPE_AGAIN, /* of a group applied again; sees the labels around it, too */
+  SCOPE_INNER, /* braces */
+  SCOPE_HOME,  /* a call or a file */
+  SCOPE_AGAIN, /* a group applied again; outer labels are visible, too */
 };
 
 struct scope {
   struct scope *parent;
   struct symbol *first, *last;
   size_t count;
-  struct map index; /* once there are many */
+  struct map index; /* used for many names */
   enum scope_home home;
-  bool kept; /* a label that lives longer stands in it: not used again */
+  bool kept; /* a longer-lived label refers to it: do not reuse */
   bool left;
-  const struct stmt *loop; /* of which it is a turn, or NULL */
+  const struct stmt *loop; /* loop of which it is an iteration, or NULL */
 };
 
-/* Scopes and symbols that were left, to be used again. */
+/* Free lists of scopes and symbols. */
 struct scope_pool {
   struct arena *arena;
   struct scope *scopes;
@@ -55,26 +55,26 @@ struct scope_pool {
 
 struct scope *scope_enter(struct scope_pool *pool, struct scope *parent);
 
-/* Nothing can see into it any more: it is used again. Returns its parent. */
+/* Leaves a scope, which is reused unless kept. Returns its parent. */
 struct scope *scope_leave(struct scope_pool *pool, struct scope *scope);
 
-/* The symbol that a name means here, or NULL. */
+/* The symbol of a name here, or NULL. */
 struct symbol *scope_find(struct scope *scope, struct slice name);
 
-/* The same, where a constant that holds a def or label stands for it. */
+/* The same; resolves a constant that holds a def or label. */
 struct symbol *scope_resolve(struct scope *scope, struct slice name);
 
 /* The def or label that a constant holds, or the symbol itself. */
 struct symbol *scope_stands_for(struct symbol *symbol);
 
-/* The symbol of that name in this very scope, or NULL. */
+/* The symbol of that name in exactly this scope, or NULL. */
 struct symbol *scope_own(struct scope *scope, struct slice name);
 
 struct symbol *scope_add(struct scope_pool *pool, struct scope *scope,
                          enum symbol_kind kind, struct slice name,
                          struct span span);
 
-/* Offers the names of a kind in all scopes from here on outwards. */
+/* Offers the names of a kind in this scope and all outer ones. */
 void scope_suggest(struct scope *scope, enum symbol_kind kind,
                    struct suggestion *suggestion);
 

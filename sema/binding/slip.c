@@ -1,4 +1,4 @@
-/* Arguments that mean something else here than what was meant. */
+/* Mistakes in arguments: legal text that likely means something else. */
 #include "sema/binding/slip.h"
 
 #include "base/check.h"
@@ -21,7 +21,7 @@ static void offer_stride(struct expander *e, struct diagnostic *d,
              blank, SLICE_ARG(text));
 }
 
-/* `conv 8 4 / 2`: a window of 2, where a stride was meant. */
+/* `conv 8 4 / 2`: a kernel of 2, where a stride was probably meant. */
 static void warn_of_division(struct expander *e, const struct binding *b,
                              const struct arg_spec *spec,
                              const struct expr *expr) {
@@ -35,14 +35,14 @@ static void warn_of_division(struct expander *e, const struct binding *b,
   struct span before = {expr->span.begin - 1, expr->span.begin};
   if (all.length != left.length + right.length + 3 ||
       slice_is(sources_slice(e->diags->sources, before), "("))
-    return; /* without blanks, or in parentheses: a division is meant */
+    return; /* without blanks or in parentheses, a division is meant */
   struct diagnostic *d =
       report(e, STRIDE_OR_DIVISION, expr->span,
              "`%.*s` is a division, not a stride", SLICE_ARG(all));
   offer_stride(e, d, expr->span, left, right, "no blank after");
 }
 
-/* `conv 8 3x3/2`: a size of 3/2. */
+/* `conv 8 3x3/2`: parses as a size of 3/2. */
 static bool stride_in_sizes(struct expander *e, struct binding *b,
                             const struct arg_spec *spec,
                             const struct expr *expr) {
@@ -100,7 +100,7 @@ static bool padding_word(struct expander *e, struct binding *b,
   return true;
 }
 
-/* `conv 64 k3`; `deformattn 8 4x4 points 2`, where a list takes each value. */
+/* `conv 64 k3`; `deformattn 8 4x4 points 2`: a list takes every value. */
 static bool option_as_value(struct expander *e, struct binding *b,
                             const struct arg_spec *spec,
                             const struct expr *expr) {
@@ -115,7 +115,7 @@ static bool option_as_value(struct expander *e, struct binding *b,
   return true;
 }
 
-/* How many numbers a product has, 32*32*3; 0: it is no such product. */
+/* Number of factors of a product of numbers, as 32*32*3; 0: it is none. */
 static int factors_of(const struct expr *expr) {
   int count = 1;
   for (; expr->kind == EXPR_BINARY && expr->op == OP_MUL; count++) {
@@ -126,7 +126,7 @@ static int factors_of(const struct expr *expr) {
   return expr->kind == EXPR_INT ? count : 0;
 }
 
-/* Writes them as sizes; false if their product passes 2^63 - 1. */
+/* Prints the factors as sizes; false if their product passes 2^63 - 1. */
 static bool put_factors(struct text *out, const struct expr *expr,
                         int64_t *product) {
   bool several = expr->kind == EXPR_BINARY;

@@ -1,4 +1,4 @@
-/* Values of arguments: checked, and stored where the layer declares them. */
+/* Slots: checks values of arguments and stores them in the layer's struct. */
 #include "sema/binding/slot.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "sema/binding/hint.h"
 #include "sema/model/gpu.h"
 
-/* conv 3x3 64: the sizes stand where the channels belong. */
+/* conv 3x3 64: sizes in place of the channels. */
 static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
   const struct arg_spec *next = s->spec + 1;
   if (s->value.kind != VALUE_SIZES || s->spec->place != PLACE_POSITION ||
@@ -36,7 +36,7 @@ static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
   return true;
 }
 
-/* rope=0.5: a word where another key takes the number. */
+/* rope=0.5: a word is expected; another key takes the number. */
 static bool help_number(const struct slot *s, struct diagnostic *d) {
   const struct arg_spec *spec = s->b->specs;
   if (!s->spec->number || !value_is_number(&s->value))
@@ -52,7 +52,7 @@ static bool help_number(const struct slot *s, struct diagnostic *d) {
   return true;
 }
 
-/* As a number or sizes, not as a name that holds them. */
+/* True for a literal number or sizes, not a name that holds them. */
 static bool is_written(const struct slot *s) {
   struct slice text = sources_slice(s->e->diags->sources, s->expr->span);
   for (size_t i = 0; i < text.length; i++)
@@ -61,7 +61,7 @@ static bool is_written(const struct slot *s) {
   return true;
 }
 
-/* Sizes, none of them below `least`; `to` differs from `at` in paddings. */
+/* Raises sizes below `least`; `to` differs from `at` in paddings. */
 static void find_nearest(struct slot *s, const struct sizes *at,
                          const struct sizes *to, int64_t least) {
   struct text text = text_new(s->e->arena);
@@ -76,7 +76,7 @@ static void find_nearest(struct slot *s, const struct sizes *at,
   s->nearest = text_slice(&text);
 }
 
-/* What is wrong with a value, at the value, in terms of its argument. */
+/* Reports a wrong value of an argument, at the value. */
 static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   s->b->failed = true;
   if (s->value.kind == VALUE_POISON)
@@ -150,8 +150,8 @@ static bool store_real(struct slot *s) {
 }
 
 /*
- * Millionths are kept, so that what is counted with them is the same on every
- * machine. A decimal of six places is within 10^-9 of such a number of them.
+ * Stores millionths, so that sums are the same on every machine. A decimal of
+ * six places is within 10^-9 of a number of millionths.
  */
 static bool store_decimal(struct slot *s) {
   const struct arg_spec *spec = s->spec;
@@ -174,7 +174,7 @@ static bool store_decimal(struct slot *s) {
   return refuse(s, OUT_OF_RANGE, text_string(&wanted));
 }
 
-/* One size for all axes, or one for each; false if it is neither. */
+/* Reads one size for all axes, or one per axis; false if neither. */
 static bool read_sizes(const struct value *value, struct sizes *at,
                        struct sizes *to) {
   if (value->kind == VALUE_INT) {
@@ -289,7 +289,7 @@ static bool store_numbers(struct slot *s) {
   return true;
 }
 
-/* The sizes of one more map. */
+/* Stores the sizes of one more map. */
 static bool store_map(struct slot *s) {
   struct map_list *maps = s->at;
   if (maps->count == LIMIT_NUMBERS) {
@@ -302,7 +302,7 @@ static bool store_map(struct slot *s) {
   return store_sizes(s);
 }
 
-/* `bias=true`, for values that come from elsewhere. */
+/* `bias=true`, for values from expressions. */
 static bool store_truth(struct slot *s) {
   bool pair = s->spec->type == TYPE_BIAS;
   if (s->value.kind != VALUE_BOOL ||
@@ -323,7 +323,7 @@ static bool store_layer(struct slot *s) {
   struct layer_ref *ref = s->at;
   *ref = (struct layer_ref){symbol->name, s->expr->span, symbol->node, NULL};
   if (symbol->node == NO_NODE) {
-    s->b->failed = true; /* in error, and reported there */
+    s->b->failed = true; /* reported at its own place */
     return false;
   }
   if (s->spec->type != TYPE_INPUT) /* its tail has no weights */
@@ -331,7 +331,7 @@ static bool store_layer(struct slot *s) {
   return true;
 }
 
-/* A word was looked for before: this is none of them. */
+/* The value is no word of the row: those were checked before. */
 static bool store_choice(struct slot *s) {
   return refuse(s, WRONG_TYPE, "one of its words");
 }
@@ -345,7 +345,7 @@ bool slot_store(struct slot *s) {
   return stores[s->spec->type](s);
 }
 
-/* Another device would have another size: none is suggested. */
+/* Suggests no other device, because it would have another size. */
 static void help_gpu(const struct slot *s, struct diagnostic *d,
                      struct slice word) {
   struct text help = text_new(s->e->arena);
@@ -353,7 +353,7 @@ static void help_gpu(const struct slot *s, struct diagnostic *d,
   diag_help(d, "%.*s", SLICE_ARG(help));
 }
 
-/* "4,4,8" */
+/* Parses "4,4,8". */
 static bool store_turns(struct slot *s, struct slice text) {
   struct turn_list *turns = ARENA_NEW(s->e->arena, struct turn_list);
   int64_t *at = arena_alloc(s->e->arena, text.length, sizeof *at);
@@ -375,7 +375,7 @@ static bool store_turns(struct slot *s, struct slice text) {
   return digits;
 }
 
-/* "UD-Q4_K_XL" */
+/* True for "UD-Q4_K_XL". */
 static bool is_unsloths(const struct slot *s, struct slice word) {
   return strcmp(s->spec->name, "weight_dtype") == 0 && word.length > 3 &&
          (word.at[0] | 32) == 'u' && (word.at[1] | 32) == 'd' &&

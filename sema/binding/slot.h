@@ -1,4 +1,4 @@
-/* One argument on its way into the struct that a layer declares. */
+/* Slot: one argument before it is stored in the layer's struct. */
 #ifndef NETC_SEMA_BINDING_SLOT_H
 #define NETC_SEMA_BINDING_SLOT_H
 
@@ -11,13 +11,13 @@ struct slot {
   const struct expr *expr;
   struct value value;
   void *at;
-  struct slice nearest; /* value that is allowed, of one that is not */
+  struct slice nearest; /* nearest allowed value of a wrong one */
 };
 
-/* Stores its value by the type of its row; false: a diagnostic says why not. */
+/* Stores its value by the type of its row; false with a report. */
 bool slot_store(struct slot *s);
 
-/* The same of a bare word, for a row that has a list of words. */
+/* Stores a bare word in a row that has a list of words. */
 bool slot_choose(struct slot *s, struct slice word);
 
 #endif

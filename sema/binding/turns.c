@@ -1,9 +1,9 @@
-/* Turns: the values of a range, and the steps that all loops may take. */
+/* Ranges: their values, and the steps that all loops may take. */
 #include <inttypes.h>
 
 #include "sema/binding/expander.h"
 
-enum { TOLD_EVERY = 4096 }; /* steps, which take some milliseconds */
+enum { TOLD_EVERY = 4096 }; /* steps, which take a few milliseconds */
 
 bool turns_of(struct expander *e, const struct expr *low,
               const struct expr *high, const struct expr *step,
@@ -27,7 +27,7 @@ bool turns_of(struct expander *e, const struct expr *low,
   turns->count = 0;
   if (down ? last > turns->first : last < turns->first)
     return true;
-  uint64_t steps = (to - from) / by; /* may be all of 64 bits */
+  uint64_t steps = (to - from) / by; /* may need all 64 bits */
   turns->count = steps < INT64_MAX ? (int64_t)steps + 1 : INT64_MAX;
   return true;
 }

@@ -1,7 +1,7 @@
-/* Names that are not defined: the report, and what may have been meant. */
+/* Undefined names: the report, and suggestions. */
 #include "sema/binding/hint.h"
 
-/* `3xk` or `kxk`, where every part is a number or a constant. */
+/* True for `3xk` or `kxk` if every part is a number or a constant. */
 static bool looks_like_sizes(struct expander *e, struct slice name) {
   size_t start = 0, parts = 0;
   for (size_t i = 0; i <= name.length; i++) {
@@ -44,7 +44,7 @@ static bool hint_sizes(struct expander *e, struct diagnostic *d,
   return true;
 }
 
-/* Whether a word at a place may be defined there: `c = 4`, `def f(c):`. */
+/* True if a word may be defined at a place: `c = 4`, `def f(c):`. */
 static bool defines(struct slice text, size_t begin, size_t end) {
   while (begin > 0 && text.at[begin - 1] == ' ')
     begin--;
@@ -72,7 +72,7 @@ bool scope_lost(const struct expander *e, struct slice name) {
   return false;
 }
 
-/* What may stand in that place, and nothing else. */
+/* The closest name that is allowed in that place. */
 static struct slice closest_name(struct expander *e, struct slice name,
                                  enum name_place place,
                                  const struct arg_spec *specs) {
@@ -93,7 +93,7 @@ static struct slice closest_name(struct expander *e, struct slice name,
   return s.best;
 }
 
-/* `groups 2` lacks a sign between. */
+/* Offers `=` for `groups 2`. */
 static void offer_sign(struct expander *e, struct diagnostic *d,
                        struct slice name, struct span span) {
   struct slice rest = sources_rest(e->diags->sources, span.end);
@@ -112,7 +112,7 @@ static void offer_sign(struct expander *e, struct diagnostic *d,
              SLICE_ARG(text));
 }
 
-/* `stride 2`, which is `/2` here or has a sign between. */
+/* Hints at `/2` or `=` for `stride 2`. */
 static bool hint_value(struct expander *e, struct diagnostic *d,
                        const struct arg_spec *spec, struct slice name,
                        struct span span) {
@@ -130,7 +130,7 @@ static bool hint_value(struct expander *e, struct diagnostic *d,
   return false;
 }
 
-/* `3 // three`: a comment, as other languages have it. */
+/* `3 // three`: a comment of other languages. */
 static bool hint_comment(struct expander *e, struct diagnostic *d,
                          struct span span) {
   struct sources *sources = e->diags->sources;

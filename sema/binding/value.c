@@ -1,4 +1,4 @@
-/* Values: what expressions evaluate to while a net is built. */
+/* Values: results of expressions while a net is built. */
 #include "sema/binding/value.h"
 
 #include "sema/model/model.h"

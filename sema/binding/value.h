@@ -1,4 +1,4 @@
-/* Values: what expressions evaluate to while a net is built. */
+/* Values: results of expressions while a net is built. */
 #ifndef NETC_SEMA_BINDING_VALUE_H
 #define NETC_SEMA_BINDING_VALUE_H
 
@@ -7,7 +7,7 @@
 #include "layers/layer.h"
 
 enum value_kind {
-  VALUE_POISON, /* in error, and reported */
+  VALUE_POISON, /* erroneous, and reported */
   VALUE_INT,
   VALUE_REAL,
   VALUE_BOOL,
@@ -33,10 +33,10 @@ struct value {
   struct symbol *symbol; /* VALUE_NAME: the def or label; NULL: a layer */
   const struct layer_value *layer; /* VALUE_NAME: its arguments, or NULL */
   int count;                       /* VALUE_SIZES */
-  bool paired;                     /* some are pairs; else to equals at */
+  bool paired;                     /* some are pairs; else `to` equals `at` */
   int64_t at[LIMIT_RANK];          /* SIZE_ANY: `_` */
   int64_t to[LIMIT_RANK];
-  struct span span; /* where it was written last */
+  struct span span; /* latest place in the source */
 };
 
 extern const struct value value_poison;
@@ -54,10 +54,10 @@ static inline bool value_is_number(const struct value *value) {
   return value->kind == VALUE_INT || value->kind == VALUE_REAL;
 }
 
-/* Whether two values are the same; a number is so in either kind. */
+/* True if two values are equal; an integer may equal a real number. */
 bool value_equal(const struct value *a, const struct value *b);
 
-/* Like strcmp, for numbers. */
+/* Compares numbers, like strcmp. */
 int value_compare(const struct value *a, const struct value *b);
 
 #endif
