@@ -1,11 +1,11 @@
-/* Warnings: what is legal but awkward. */
+/* Lint: warnings about legal but awkward nets. */
 #include <inttypes.h>
 
 #include "base/check.h"
 #include "sema/lint/linter.h"
 #include "sema/model/written.h"
 
-/* `huge-fc` is for layers that are large by any measure, too. */
+/* `huge-fc` also requires a layer that is large in absolute terms. */
 enum { HUGE_PARAMS = 10 * 1000 * 1000 };
 enum { ALIGNMENT = 8 }; /* of channels, for tensor cores and SIMD */
 
@@ -45,7 +45,7 @@ void lint_offer_word(struct lint *l, struct diagnostic *d, int64_t node,
 
 /* bias-before-norm */
 
-/* The row of a layer's arguments that is about its bias; -1: none is. */
+/* The row of a layer's bias argument; -1: none. */
 static int bias_row(const struct layer_kind *kind) {
   for (int i = 0; kind->specs && kind->specs[i].name; i++)
     if (kind->specs[i].type == TYPE_BIAS)
@@ -79,7 +79,7 @@ static void check_bias(struct lint *l, int64_t node) {
 
 /* huge-fc */
 
-/* The map that a layer takes as a vector, itself or after a `flatten`. */
+/* The map that a layer reads as a vector, directly or after `flatten`. */
 static const struct shape *flattened_map(const struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
   while (n->input_count == 1) {
@@ -109,7 +109,7 @@ static int64_t params_behind_gap(struct lint *l, int64_t node) {
   for (size_t i = 0; i < params.all.count; i++) {
     int64_t count = 1;
     for (int k = 0; k < params.all.at[i].rank; k++)
-      count *= params.all.at[i].dim[k]; /* fewer than it has now */
+      count *= params.all.at[i].dim[k]; /* less than now */
     sum += count;
   }
   return sum;
@@ -152,7 +152,7 @@ static void check_redundant(struct lint *l, int64_t node) {
   struct diagnostic *d = lint_warn(
       l, REDUNDANT_LAYER, node, "%.*s changes nothing here", SLICE_ARG(text));
   diag_label(d, b->span, "gives %s", shape_text(b->out).text);
-  if (!n->frame) /* elsewhere it may change something */
+  if (!n->frame) /* elsewhere it may have an effect */
     diag_offer_omission(d, n->span, "leave it out");
 }
 
@@ -207,7 +207,7 @@ static void find_alive(struct lint *l) {
   }
 }
 
-/* The labelled fork that ends with this node, if there is one. */
+/* The labelled fork that ends with this node; NULL: none. */
 static const struct stmt *fork_of(const struct lint *l, int64_t node) {
   int64_t group = l->model->nodes.at[node].group;
   for (; group > 0; group = l->model->groups.at[group].parent) {
@@ -218,7 +218,7 @@ static const struct stmt *fork_of(const struct lint *l, int64_t node) {
   return NULL;
 }
 
-/* Only the last layer of a dead branch is named: one mistake, one warning. */
+/* Warns only of the last layer of a dead branch: one mistake, one warning. */
 static void check_dead(struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
   bool part = n->input_count == 1 &&
@@ -250,7 +250,7 @@ static void check_dead(struct lint *l, int64_t node) {
   }
 }
 
-/* nothing-kept: of one layer, though others may be alike */
+/* nothing-kept: reported once */
 
 static void check_kept(struct lint *l) {
   const struct infer_settings *infer = &l->expansion->settings->infer;
@@ -276,7 +276,7 @@ static void check_kept(struct lint *l) {
                "ones; its words: `netc layers attention`");
 }
 
-/* One more check is a function and a line. */
+/* A new check is a function and a line here. */
 static void (*const checks[])(struct lint *l, int64_t node) = {
     lint_channels_first, lint_windows, lint_pool_padding, lint_dense_on_map,
     check_bias,          check_share,  check_redundant,   check_alignment,

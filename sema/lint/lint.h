@@ -1,18 +1,18 @@
-/* Warnings: what is legal but awkward. */
+/* Lint: warnings about legal but awkward nets. */
 #ifndef NETC_SEMA_LINT_LINT_H
 #define NETC_SEMA_LINT_LINT_H
 
 #include "sema/expand.h"
 
-/* Warns about the net that was built; needs its costs. */
+/* Warns about the built net; needs its costs. */
 void lint_model(const struct expansion *expansion, const struct block *program,
                 struct model *model);
 
-/* Statements that compile, and look like another: by the text alone. */
+/* Warns, from the text alone, of statements that look like others. */
 void lint_statements(const struct expansion *expansion,
                      const struct block *program);
 
-/* Names that are defined and never used: by the text alone. */
+/* Warns, from the text alone, of unused names. */
 void lint_names(struct diags *diags, const struct block *program);
 
 #endif

@@ -1,16 +1,16 @@
-/* Inside the linter: what its files share. */
+/* Linter internals, shared by its files. */
 #ifndef NETC_SEMA_LINT_LINTER_H
 #define NETC_SEMA_LINT_LINTER_H
 
 #include "sema/lint/lint.h"
 #include "sema/lint/remainder.h"
 
-/* The node that gave a map its size, and the number of the input behind. */
+/* The node that gave a map its size, and the index of the input behind it. */
 struct map_origin {
   int64_t node, input; /* input -1: a learned tensor */
 };
 
-/* A layer whose windows leave nothing, on such a map. */
+/* A layer whose windows leave no remainder on such a map. */
 struct fitting {
   const struct layer_kind *kind;
   const void *args;
@@ -25,35 +25,35 @@ struct lint {
   struct model *model;
   struct diags *diags;
   const struct shape **in;
-  int32_t *readers;                     /* by node: how many nodes read it */
-  int32_t *reader;                      /* by node: the last of them */
-  bool *output;                         /* by node: it is one */
-  bool *alive;                          /* by node: some output depends on it */
+  int32_t *readers;                     /* by node: number of readers */
+  int32_t *reader;                      /* by node: the last reader */
+  bool *output;                         /* by node: it is an output */
+  bool *alive;                          /* by node: an output depends on it */
   bool strided;                         /* a layer with weights has a stride */
   struct clean_sizes *clean;            /* by input */
-  int64_t clean_effort;                 /* that is left to find them */
-  struct map_origin *maps;              /* by node, once they are asked for */
-  struct fitting fitting[LINT_FITTING]; /* of late, by model->like */
+  int64_t clean_effort;                 /* effort left to find them */
+  struct map_origin *maps;              /* by node, computed on demand */
+  struct fitting fitting[LINT_FITTING]; /* recent ones, by model->like */
 };
 
-/* Reports about a node, and remembers it for the rows of reports. */
+/* Reports a warning about a node, and records it for reports. */
 struct diagnostic *lint_warn(struct lint *l, enum slug slug, int64_t node,
                              const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* conv 64 3x3 pad */
+/* The text of a layer, as conv 64 3x3 pad */
 struct slice lint_layer_text(struct lint *l, int64_t node);
 
 /*
- * Offers one more word for a layer, in the words of `help`; help alone where
- * it is written otherwise, or may be several layers.
+ * Offers to add `word` to a layer, as described by `help`. Only gives help if
+ * the layer is written otherwise, or may be several layers.
  */
 void lint_offer_word(struct lint *l, struct diagnostic *d, int64_t node,
                      const char *word, const char *help);
 
-/* Windows that leave values unread, or step over some: lint_window.c */
+/* Windows that leave or skip values: window.c */
 void lint_windows(struct lint *l, int64_t node);
 
-/* Slips of the pen: lint_slip.c */
+/* Likely mistakes: slip.c */
 void lint_channels_first(struct lint *l, int64_t node);
 void lint_pool_padding(struct lint *l, int64_t node);
 void lint_dense_on_map(struct lint *l, int64_t node);

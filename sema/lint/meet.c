@@ -1,11 +1,11 @@
-/* Meeting: sizes of an input at which the inputs of a join have equal sizes. */
+/* Meeting: input sizes at which the inputs of a join have equal sizes. */
 #include "sema/lint/meet.h"
 
 #include "sema/lint/rebuild.h"
 
 enum {
-  TRIALS = 64,    /* sizes tried for each axis */
-  NODES = 200000, /* built in all of them */
+  TRIALS = 64,    /* sizes tried per axis */
+  NODES = 200000, /* built in all trials */
 };
 
 static bool builds(const struct rebuild *rebuild, const struct shape *shape) {
@@ -19,7 +19,7 @@ static bool builds(const struct rebuild *rebuild, const struct shape *shape) {
   return built;
 }
 
-/* The least size from that of one axis on, of all axes alike; 0: none. */
+/* The smallest size from one axis's own on, for all axes alike; 0: none. */
 static int64_t search(const struct rebuild *rebuild, const struct shape *shape,
                       int axis) {
   struct shape tried = *shape;
@@ -32,7 +32,7 @@ static int64_t search(const struct rebuild *rebuild, const struct shape *shape,
   return 0;
 }
 
-/* Axes seldom know of each other: each is found where all are like it. */
+/* Axes rarely interact: each size is found with all axes equal. */
 static bool find_shape(const struct rebuild *rebuild, struct shape *shape) {
   struct shape found = *shape;
   for (int i = 0; i < shape_spatial(shape); i++) {
@@ -47,7 +47,7 @@ static bool find_shape(const struct rebuild *rebuild, struct shape *shape) {
   return builds(rebuild, shape);
 }
 
-/* The first of them, where there are no others. */
+/* The first shape mismatch if there are no other errors. */
 static struct diagnostic *mismatch_of(const struct diags *diags) {
   struct diagnostic *first = NULL;
   for (size_t i = 0; i < diags->all.count; i++) {

@@ -1,4 +1,4 @@
-/* Rebuild: the net once more with another size of an input. */
+/* Rebuild: builds the net again with another size of an input. */
 #include "sema/lint/rebuild.h"
 
 #include "base/check.h"

@@ -1,18 +1,18 @@
-/* Rebuild: the net once more with another size of an input. */
+/* Rebuild: builds the net again with another size of an input. */
 #ifndef NETC_SEMA_LINT_REBUILD_H
 #define NETC_SEMA_LINT_REBUILD_H
 
 #include "sema/expand.h"
 
-/* What is tried: the net of `program` as `expansion` made it. */
+/* The net of `program` as made by `expansion`. */
 struct rebuild {
   const struct expansion *expansion;
   const struct block *program;
-  int64_t input; /* its number among the inputs */
-  int64_t *left; /* nodes that may be built, all trials together */
+  int64_t input; /* index of the input */
+  int64_t *left; /* nodes left to build in all trials */
 };
 
-/* Whether it compiles; `model` is then of `arena`. Nothing is reported. */
+/* True if it compiles; `model` is then in `arena`. Reports nothing. */
 bool rebuild_net(const struct rebuild *rebuild, const struct shape *shape,
                  struct arena *arena, struct model *model);
 

@@ -7,15 +7,15 @@
 #include "sema/lint/replay.h"
 
 enum {
-  TRIALS = 512,         /* sizes tried in each direction */
-  REPLAYS = 16,         /* that cost as much as building the nodes anew */
+  TRIALS = 512, /* sizes tried in each direction */
+  REPLAYS = 16, /* replays that cost as much as building the nodes again */
   NODES_ALWAYS = 50000, /* built for small nets */
-  NODES_EACH = 8,       /* and for each node of a net, in all its searches */
+  NODES_EACH = 8,       /* plus so many per node, in all searches of a net */
 };
 
 /*
- * What is padded may stay unread, and so may as many values as are skipped
- * between two windows.
+ * Padding may stay unread, and as many values as are skipped between two
+ * windows.
  */
 static struct remainder remainder_of(const struct window *w) {
   int64_t extent = window_extent(w);
@@ -47,18 +47,18 @@ int remainders_of(const struct model *model, int64_t index,
 }
 
 struct remainder_search {
-  struct rebuild rebuild;    /* with another size of one of the inputs */
-  const struct shape *shape; /* as it is */
+  struct rebuild rebuild;    /* with another size of one input */
+  const struct shape *shape; /* its current shape */
   bool together;             /* all axes are equal and change together */
   struct replay replay;
 };
 
-/* Of an input with so many axes, the one that matters; -1: all of them. */
+/* The axis that matters for an input with so many axes; -1: all. */
 struct remainder_axis {
   int spatial, axis;
 };
 
-/* Whether a layer leaves no remainder there. */
+/* True if a layer leaves no remainder there. */
 static bool is_clean_layer(const void *user, const struct layer *layer) {
   const struct remainder_axis *along = user;
   struct window windows[3];
@@ -83,7 +83,7 @@ static bool is_clean(const struct replay *replay,
   return true;
 }
 
-/* Builds the net with another input; whether it is clean then. */
+/* Builds the net with another input; true if it has no remainder. */
 static bool build_and_check(struct remainder_search *s, struct arena *arena,
                             const struct remainder_axis *along,
                             const struct shape *shape) {
@@ -128,7 +128,7 @@ static int64_t search_axis(struct remainder_search *s, int axis, int64_t step) {
   return 0;
 }
 
-/* Axes that leave no remainder keep their size. */
+/* Axes without a remainder keep their size. */
 static bool search_sizes(struct remainder_search *s, int64_t step,
                          struct shape *found) {
   int spatial = shape_spatial(s->shape);

@@ -1,4 +1,4 @@
-/* Replay: the shapes of a net if an input had others, without expanding it. */
+/* Replay: shapes of a net for another input shape, without expansion. */
 #include "sema/lint/replay.h"
 
 #include "sema/statements.h"
@@ -59,7 +59,8 @@ struct layer replay_layer(const struct replay *replay, int64_t index) {
                         .copies = node->copies};
 }
 
-/* What expansion would refuse: by the shape rule, or for its parameters. */
+/* Infers a layer's shape; false where expansion would reject the shape or the
+ * parameters. */
 static bool infer(struct replay *replay, struct layer *layer) {
   static const struct span nowhere[LIMIT_SPECS];
   struct layer_site site = {.diags = &replay->quiet,
@@ -77,7 +78,7 @@ static bool infer(struct replay *replay, struct layer *layer) {
   return fits;
 }
 
-/* Whether expressions asked this node for what is other now. */
+/* True if expressions asked this node for a size that has changed. */
 static bool was_asked(const struct node *node, const struct shape *now) {
   const struct shape *then = node->out;
   return node->sizes_asked || (node->channels_asked &&

@@ -1,4 +1,4 @@
-/* Warnings on slips of the pen: what compiles, and is not what was meant. */
+/* Likely mistakes: legal nets that mean something else. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -14,7 +14,7 @@ static bool has_windows(const struct lint *l) {
   return false;
 }
 
-/* Height, width and channels of an input, whose channels are number `at`. */
+/* Offers height, width and channels of an input whose channels are dim `at`. */
 static void offer_sizes(struct lint *l, struct diagnostic *d, int64_t node,
                         int at) {
   const struct node *n = &l->model->nodes.at[node];
@@ -31,13 +31,13 @@ static void offer_sizes(struct lint *l, struct diagnostic *d, int64_t node,
             SLICE_ARG(sizes));
   for (size_t i = begin; i < text.length; i++)
     if (text.at[i] != 'x' && (text.at[i] < '0' || text.at[i] > '9'))
-      return; /* they have names */
+      return; /* sizes are names */
   diag_offer(d, (struct span){n->span.begin + (uint32_t)begin, n->span.end},
              text_slice(&sizes), "write `input %.*s`", SLICE_ARG(sizes));
 }
 
 void lint_channels_first(struct lint *l, int64_t node) {
-  enum { MOST_CHANNELS = 4 }; /* of pictures: with a depth or an alpha */
+  enum { MOST_CHANNELS = 4 }; /* of images with a depth or alpha channel */
   const struct node *n = &l->model->nodes.at[node];
   const struct shape *map = n->out;
   if (n->kind == &model_input_kind && map->rank == 4 &&
@@ -63,7 +63,7 @@ void lint_channels_first(struct lint *l, int64_t node) {
   offer_sizes(l, d, node, 0);
 }
 
-/* pool-padding: other frameworks refuse more than half of the window */
+/* pool-padding: other frameworks reject more than half of the window */
 
 void lint_pool_padding(struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];

@@ -1,4 +1,4 @@
-/* Statements that compile, and were meant as another: found in the text. */
+/* Statements that compile but look like others, found in the text. */
 #include "base/check.h"
 #include "sema/lint/lint.h"
 
@@ -28,7 +28,7 @@ static void check_output(struct statement_walk *w, const struct stmt *stmt) {
              SLICE_ARG(stmt->name));
 }
 
-/* `block 64 * 3`: the blanks tell it from a width. */
+/* `block 64 * 3`: the blanks distinguish it from a width. */
 static void check_product(struct statement_walk *w, const struct stmt *stmt) {
   const struct arg *last = stmt->args;
   while (last && last->next)
@@ -96,7 +96,7 @@ static void walk_block(struct statement_walk *w, const struct block *block) {
     walk_stmt(w, stmt);
 }
 
-/* `#include "a.net"` at the begin of a line. */
+/* `#include "a.net"` at the start of a line. */
 static void check_includes(struct diags *diags, const struct source *source) {
   static const char word[] = "#include \"";
   struct slice text = source->text;

@@ -1,19 +1,19 @@
-/* Names that are defined and never used: found in the text alone. */
+/* Unused names, found in the text alone. */
 #include "sema/lint/lint.h"
 
 struct name {
   struct slice name;
   struct span span;
   enum slug slug;
-  const char *what; /* NULL: only hides what is outside */
+  const char *what; /* NULL: only hides an outer name */
   bool used;
-  int64_t hidden; /* the outer one of that name, from 1; 0: there is none */
+  int64_t hidden; /* the outer name, from 1; 0: none */
 };
 
 struct unused_walk {
   struct diags *diags;
   VEC(struct name) names; /* visible ones, the innermost last */
-  struct map innermost;   /* by name: its place in `names`, from 1 */
+  struct map innermost;   /* by name: index in `names`, from 1 */
 };
 
 static void walk_block(struct unused_walk *w, const struct block *block);
@@ -26,7 +26,7 @@ static void define(struct unused_walk *w, struct slice name, struct span span,
   *place = (int64_t)w->names.count;
 }
 
-/* Loop variables and labels only hide what is outside, if there is such. */
+/* Loop variables and labels only hide outer names, if there are any. */
 static void hide(struct unused_walk *w, struct slice name, struct span span) {
   const struct map_entry *outer = map_find(&w->innermost, name);
   if (outer && outer->number)

@@ -1,12 +1,10 @@
-/* Warnings on windows: pool-remainder, stride-remainder, stride-skips. */
+/* Warnings about windows: pool-remainder, stride-remainder, stride-skips. */
 #include <inttypes.h>
 
 #include "base/check.h"
 #include "sema/lint/linter.h"
 
-/* pool-remainder, stride-remainder, stride-skips */
-
-/* 25x25: the spatial part of a shape. */
+/* The spatial part of a shape, as 25x25. */
 static struct shape_text map_text(const struct shape *shape) {
   struct shape map = *shape;
   map.rank = shape_spatial(shape);
@@ -21,7 +19,7 @@ static bool same_map(const struct shape *a, const struct shape *b) {
   return same;
 }
 
-/* Where maps come from, by the first inputs of nodes; and what strides. */
+/* Finds the origin of maps by the first inputs of nodes, and strided layers. */
 static void find_maps(struct lint *l) {
   const struct model *model = l->model;
   size_t source = 0;
@@ -48,7 +46,7 @@ static void find_maps(struct lint *l) {
   }
 }
 
-/* "1 row and 1 column" */
+/* Prints "1 row and 1 column". */
 static void put_unread(struct text *out, const struct remainder *r, int axes) {
   static const char *const names[] = {"column", "row", "plane"};
   int parts = 0;
@@ -149,10 +147,10 @@ static bool skips_values(struct lint *l, int64_t node) {
   return false;
 }
 
-/* A shortcut may skip what the branch beside it reads. */
+/* A shortcut may skip values that a neighbouring branch reads. */
 static bool another_reads_all(struct lint *l, int64_t node) {
   int64_t from = node_input(l->model, &l->model->nodes.at[node], 0);
-  enum { NEAR = 256 }; /* branches stand side by side */
+  enum { NEAR = 256 }; /* branches are close to each other */
   int64_t first = max_i64(from + 1, node - NEAR);
   int64_t end = min_i64((int64_t)l->model->nodes.count, node + NEAR);
   for (int64_t i = first; i < end && l->readers[from] > 1; i++) {
@@ -173,7 +171,7 @@ void lint_windows(struct lint *l, int64_t node) {
   struct fitting *late = &l->fitting[l->model->like[node] % LINT_FITTING];
   struct fitting this = {n->kind, n->args, model_input(l->model, n)};
   if (memcmp(late, &this, sizeof this) == 0)
-    return; /* as at an earlier turn of a loop */
+    return; /* as in an earlier iteration */
   int axes = remainders_of(l->model, node, l->in, windows, r);
   bool unread = false, skipped = false;
   for (int i = 0; i < axes; i++) {
