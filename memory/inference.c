@@ -20,9 +20,7 @@ static uint32_t add_buffer(struct placing *p, int32_t node, const char *part,
   return tape_place(&p->b->trace.tape, p->inference->arena.count);
 }
 
-/*
- * Records that the task's result may overlap an input at the planned offsets.
- */
+/* Records that the task's result may overlap an input in the plan. */
 static void add_overlap(struct placing *p, const struct plan_task *task) {
   const struct task_graph *graph = &p->b->graph;
   size_t read = task_overlaps(graph, task, p->left);
@@ -77,9 +75,7 @@ static void place_task(struct placing *p, uint32_t step, size_t number) {
         task->work, step);
 }
 
-/*
- * Adds a stream's buffer that lasts for all steps; returns its number, from 1.
- */
+/* Adds a stream's buffer for all steps; returns its number, from 1. */
 static uint32_t add_lasting(struct placing *p, const struct task_origin *from,
                             const char *part, size_t tensor) {
   uint32_t buffer =

@@ -8,8 +8,7 @@
 
 /* A buffer of the arena, in memory from step `first` to step `last`. */
 struct arena_buffer {
-  const char
-      *part; /* name inside its layer, as "scores"; NULL: the layer's output */
+  const char *part; /* name in its layer, as "scores"; NULL: its output */
   int64_t offset, bytes;
   int32_t node;
   uint32_t first, last;

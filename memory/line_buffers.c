@@ -56,9 +56,7 @@ static void count_overlap(struct staging *s, size_t count) {
     }
 }
 
-/*
- * Simulates the first `count` operations; the last one that is ready runs next.
- */
+/* Simulates `count` operations; the last one that is ready runs next. */
 static void count_lines(struct staging *s, size_t count) {
   s->below = 0;
   for (size_t i = 0; i < count; i++)

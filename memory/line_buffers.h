@@ -54,9 +54,7 @@ static inline bool line_op_stays(const struct line_buffers *lines, size_t i) {
   return lines->window && lines->ops[i].whole && lines->ops[i].height > 1;
 }
 
-/*
- * The operation that buffers lines of a tensor; NULL: the tensor is complete.
- */
+/* The operation that buffers lines of a tensor; NULL: it is complete. */
 const struct line_op *line_buffers_of(const struct tasks *b, size_t tensor);
 
 #endif

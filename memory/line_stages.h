@@ -19,9 +19,7 @@ struct staging {
   int64_t below; /* last output and the input: see struct plan_task */
 };
 
-/*
- * Index of the first axis's `before` in an operation's numbers; -1: no window.
- */
+/* Index of the first axis's `before` in an operation's numbers; -1: none. */
 int line_stages_before(enum opcode opcode);
 
 /* True if a value is a complete tensor of the net and has lines. */

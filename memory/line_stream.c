@@ -163,9 +163,7 @@ static void keep_windows(struct staging *s) {
     }
 }
 
-/*
- * Finds the rows between outputs, at which every complete map has a new line.
- */
+/* Finds the rows between outputs: every complete map then has a new line. */
 static bool find_hop(struct staging *s) {
   int64_t end;
   s->window = s->ops[0].height;

@@ -51,9 +51,7 @@ static void list_alive(const struct question *q, struct simulation *s) {
   qsort(list->at, list->count, sizeof *list->at, by_bytes);
 }
 
-/*
- * True if iterations may be left out: nothing reads the trace or the moments.
- */
+/* True if iterations may be left out: neither trace nor moments are read. */
 static bool may_leap(const struct question *q, const struct simulation *s) {
   const struct train_settings *train = &q->settings->train;
   return !s->lists && !fit_room(train) && !parallel_wanted(train) &&
@@ -61,9 +59,7 @@ static bool may_leap(const struct question *q, const struct simulation *s) {
          train->update != UPDATE_BACKWARD;
 }
 
-/*
- * Traces and runs the step. If its iterations differ, runs it again with all.
- */
+/* Traces and runs the step; if its iterations differ, again with all. */
 static bool measure(struct question *q, struct step *step, struct simulation *s,
                     struct arena *lasting, struct arena *scratch) {
   struct simulation run = *s;
@@ -236,8 +232,7 @@ struct reserved memory_reserved(const struct model *model,
   struct step step = {.model = model, .settings = settings->train};
   struct reserved found = {0};
   if (!reserved_is_known(&step) ||
-      memory_device(memory).peak >
-          INT64_MAX / 8) /* so that sums cannot overflow */
+      memory_device(memory).peak > INT64_MAX / 8) /* for the sums */
     return found;
   arena_open_in(&scratch, model->arena);
   for (size_t i = 0; i < memory->ranges.count; i++)

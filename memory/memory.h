@@ -66,9 +66,7 @@ bool memory_is_asked(const struct settings *settings);
 bool memory_is_small(const struct model *model,
                      const struct settings *settings);
 
-/*
- * Finds all of `memory`. If a sum passes 63 bits, reports it and returns false.
- */
+/* Finds all of `memory`. Reports a sum beyond 63 bits and returns false. */
 bool memory_find(const struct model *model, const struct settings *settings,
                  struct diags *diags, struct memory *memory);
 

@@ -1,5 +1,4 @@
-/* Program: the operations of inference in order, with the offset of each
- * operand. */
+/* Program: the operations of inference in order, and their operands. */
 #include "memory/program.h"
 
 #include "base/check.h"
@@ -63,9 +62,7 @@ static void add_axes(struct program_writer *w, struct operand *operand,
   }
 }
 
-/*
- * Offset of a tensor in the arena. In a line buffer it has only the kept lines.
- */
+/* Offset of a tensor. One in a line buffer has only the kept lines. */
 static int64_t place_of(const struct program_writer *w, size_t tensor,
                         struct operand *operand) {
   const struct line_op *lines = line_buffers_of(w->p->b, tensor);
@@ -122,9 +119,7 @@ static bool may_be_panels(const struct program_writer *w, int64_t param,
          lies->dim[lies->rank - 1] > NETRT_PANEL;
 }
 
-/*
- * Adds a parameter, which has no batch axis; -1: a bias that folding creates.
- */
+/* Adds a parameter, without a batch axis; -1: a bias made by folding. */
 static void add_weight(struct program_writer *w, int64_t param, int64_t first,
                        const struct strides *lies) {
   struct operand operand = {
@@ -266,9 +261,7 @@ static int64_t add_numbers(struct program_writer *w, enum operand_type type,
   return first;
 }
 
-/*
- * Makes the weights of each output contiguous, unless an output has one input.
- */
+/* Makes the weights of each output contiguous if it has several inputs. */
 static void put_outputs_first(struct operand *weight) {
   int last = weight->rank - 1;
   int64_t step = 1;
@@ -279,9 +272,7 @@ static void put_outputs_first(struct operand *weight) {
   weight->stride[last] = step;
 }
 
-/*
- * Adds scales, words and table of an operation; its bias, if any, comes last.
- */
+/* Adds an operation's scales, words and table; its bias, if any, is last. */
 static void use_eight_bits(struct program_writer *w, size_t index,
                            struct program_op *step) {
   const struct tasks *b = w->p->b;
@@ -316,15 +307,12 @@ static void use_eight_bits(struct program_writer *w, size_t index,
     add_operand(w, &bias);
 }
 
-/*
- * Reserves the numbers that operation `index` reads, after the previous ones.
- */
+/* Reserves numbers of operation `index`, after the previous ones. */
 static void lay_numbers(struct program_writer *w, size_t index) {
   struct q8_form form = q8_form_of(w->p->b, index);
   w->words_of[index] = w->words;
   w->tables_of[index] = w->tables;
-  w->words += 4 * (form.scales +
-                   form.words); /* cannot overflow: tasks_find summed it */
+  w->words += 4 * (form.scales + form.words); /* tasks_find summed it */
   w->tables += form.table;
 }
 
@@ -395,8 +383,7 @@ static void add_step(struct program_writer *w, size_t index, size_t number) {
 
 /* Line buffers */
 
-/* For a stream, adds when an operation makes its lines; else, how many it
- * makes. */
+/* For a stream, adds when an operation makes its lines; else, their number. */
 static void add_line_numbers(struct program_writer *w,
                              const struct line_op *op) {
   const struct tape *tape = &w->p->b->trace.tape;

@@ -1,5 +1,4 @@
-/* Program: the operations of inference in order, with the offset of each
- * operand. */
+/* Program: the operations of inference in order, and their operands. */
 #ifndef NETC_MEMORY_PROGRAM_H
 #define NETC_MEMORY_PROGRAM_H
 

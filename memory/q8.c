@@ -30,8 +30,7 @@ static struct strides made_by(const struct tasks *b, size_t index) {
   return tape_strides_at(tape, tape->strides.at[at]);
 }
 
-/* True if inputs and the only output are values of the net, not indices or
- * counts. */
+/* True if inputs and one output are values of the net, not indices. */
 static bool is_of_values(const struct tasks *b, size_t index) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];

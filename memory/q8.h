@@ -44,9 +44,7 @@ int64_t q8_bytes(const struct q8_form *form);
  */
 size_t q8_clamped(const struct tasks *b, size_t index);
 
-/*
- * True if operation `index` is a clamp that becomes part of the one before it.
- */
+/* True if operation `index` is a clamp that merges into the one before. */
 bool q8_clamps(const struct tasks *b, size_t index);
 
 #endif

@@ -164,8 +164,7 @@ static void note_fold(struct tasks *b, size_t index) {
                     .bias = params[tasks_has_bias(b, index - 1) ? 1 : 0]};
 }
 
-/* Finds storages that share memory: views, and copies that a batch of 1 makes
- * unnecessary. */
+/* Finds storages that share memory: views, and with a batch of 1 copies. */
 static void find_roots(struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
   for (size_t i = 0; i < tape->storages.count; i++) {
@@ -219,9 +218,7 @@ static void add_inputs(struct tasks *b) {
   }
 }
 
-/*
- * True if an operation reads all of a tensor in the order in which it writes.
- */
+/* True if an operation reads all of a tensor in the order of its writes. */
 static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -237,9 +234,7 @@ static bool in_step(const struct tasks *b, size_t index, size_t tensor) {
   return true;
 }
 
-/*
- * The node with this output; results inside a layer have a name of their own.
- */
+/* The node with this output; results inside a layer have their own name. */
 static struct task_origin origin_of(const struct tasks *b, size_t index) {
   const struct tape_op *op = &b->trace.tape.ops.at[index];
   bool last = index + 1 == b->trace.op_end[op->node];
@@ -259,8 +254,7 @@ static void add_read(struct tasks *b, size_t tensor, bool spared,
   task->read_count++;
 }
 
-/* The addend it starts from may be overwritten; the inputs that it multiplies
- * may not. */
+/* The addend may be overwritten, the inputs of the product may not. */
 static void add_reads(struct tasks *b, size_t index, struct plan_task *task) {
   const struct tape *tape = &b->trace.tape;
   const struct tape_op *op = &tape->ops.at[index];
@@ -285,8 +279,7 @@ bool tasks_may_overlap(const struct infer_settings *settings) {
                            : element_is_integer(settings->dtype);
 }
 
-/* Bytes of a row. False for types below a byte, whose rows may begin inside
- * one. */
+/* Bytes of a row; false for types below a byte: rows may begin inside one. */
 static bool row_bytes(struct tasks *b, const struct strides *lies,
                       int64_t *bytes) {
   return element_bits(b->settings->dtype) >= 8 &&

@@ -7,8 +7,7 @@
 struct growth {
   int64_t frees, frees_least;      /* bytes that its first task frees */
   int64_t first_least, first_most; /* while its first task runs */
-  int64_t later; /* while later tasks run, before subtracting what the first one
-                    freed */
+  int64_t later; /* in later tasks, before subtracting those freed */
   int64_t left;  /* size of its result */
   size_t result; /* that tensor; SIZE_MAX: none, or several */
 };
@@ -43,8 +42,7 @@ static struct growth begin(const struct task_graph *graph,
   return g;
 }
 
-/* True if `task` is the only reader of the chain's result and reads nothing
- * else. */
+/* True if `task` is the chain's only reader and reads nothing else. */
 static bool continues(const struct task_graph *graph, const struct growth *g,
                       const struct plan_task *task) {
   return g->result != SIZE_MAX && task->read_count == 1 &&

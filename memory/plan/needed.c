@@ -1,6 +1,4 @@
-/*
- * Needed: a lower bound of the memory in use while a task runs, in any order.
- */
+/* Needed: a lower bound of memory while a task runs, in any order. */
 #include "memory/plan/needed.h"
 
 #include "base/check.h"
@@ -111,8 +109,7 @@ static size_t maker_node(const struct network *n, const size_t *maker,
   return maker[tensor] == SIZE_MAX ? n->source : n->task_node[maker[tensor]];
 }
 
-/* An input of a task that has to be made before it is in memory until the task
- * has run. */
+/* If an input of a task has to be made, it is in memory until the task ran. */
 static void add_reads(struct network *n, const size_t *maker, size_t index) {
   const struct plan_task *task = &n->graph->tasks.at[index];
   size_t reader = n->task_node[index];

@@ -1,6 +1,4 @@
-/*
- * Needed: a lower bound of the memory in use while a task runs, in any order.
- */
+/* Needed: a lower bound of memory while a task runs, in any order. */
 #ifndef NETC_MEMORY_PLAN_NEEDED_H
 #define NETC_MEMORY_PLAN_NEEDED_H
 

@@ -1,6 +1,4 @@
-/*
- * Order: turns a part of a net into a problem of chains and searches its order.
- */
+/* Order: searches the order of a part of a net as a problem of chains. */
 #include "memory/plan/order.h"
 
 #include "base/check.h"

@@ -213,9 +213,7 @@ static size_t add_state(struct order_search *s, size_t from, uint32_t chain,
   return state;
 }
 
-/*
- * Finds or adds the state after another one, and keeps the better path to it.
- */
+/* Finds or adds the state after another one; keeps the better path to it. */
 static size_t reach(struct order_search *s, size_t from, uint32_t chain,
                     const struct order_turn *turn) {
   if (2 * (s->states.count - s->level) >= s->slots.count)
@@ -403,8 +401,7 @@ static void open_ends(struct order_search *s) {
     s->ends[BACKWARD].live -= problem->values.at[i].bytes;
 }
 
-/* Advances both ends until the effort is spent or no order beats the current
- * one. */
+/* Advances both ends while effort is left and a better order is possible. */
 static void walk_ends(struct order_search *s, uint64_t effort) {
   for (int i = 0; i < 2; i++)
     while (chains_left(s) && s->least < s->problem->bound &&

@@ -89,8 +89,7 @@ static int by_death(const void *a, const void *b) {
   return order ? order : compare_i64((intptr_t)x->item, (intptr_t)y->item);
 }
 
-/* Insertion sort, because buffers of layers are almost in order; qsort if they
- * are not. */
+/* Insertion sort, as lives of layers are almost in order; else qsort. */
 static void sort_lives(struct plan_life *lives, size_t count,
                        int (*compare)(const void *a, const void *b)) {
   size_t moves = 0;

@@ -33,13 +33,11 @@ struct plan_boxes {
   struct plan_stack
       *boxes; /* the buffers, then boxes, each after its contents */
   size_t count;
-  uint32_t *lists[LISTS]; /* by section: boxes born in it, and boxes dead from
-                             it on */
+  uint32_t *lists[LISTS]; /* by section: born in it, dead from it on */
   uint32_t *left;         /* not looked at yet */
   size_t left_count;
   int64_t *load;
-  int32_t *kept; /* by section: how many of those before it are sections of
-                    `boxed` */
+  int32_t *kept; /* by section: sections of `boxed` before it */
 };
 
 static void enter(struct plan_boxes *b, uint32_t index) {

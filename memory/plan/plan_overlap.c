@@ -45,8 +45,7 @@ int64_t plan_overlap_bytes(const struct plan_overlap *o, int64_t read,
   return min_i64(min_i64(below, above), read + made);
 }
 
-/* Finds *low and *high: offsets of `at` strictly between them conflict with
- * `other`. */
+/* Finds the open interval (*low, *high) of `at` that `other` excludes. */
 static void forbidden(const struct overlapping *p, size_t at, size_t other,
                       int64_t *low, int64_t *high) {
   const struct plan_overlap *made = p->made[at], *read = p->read[at];
@@ -177,9 +176,7 @@ static bool try_ceiling(struct overlapping *p, int64_t ceiling) {
   return place_next(p);
 }
 
-/*
- * Tries increasing ceilings below the current height and keeps the first plan.
- */
+/* Tries increasing ceilings below the height; keeps the first plan. */
 static bool lower_ceiling(struct overlapping *p, int64_t bound,
                           int64_t height) {
   for (int i = 0; i < CEILINGS; i++) {

@@ -80,8 +80,7 @@ static enum plan_found search_at(struct plan_work *w, int64_t goal,
   return found;
 }
 
-/* Searches heights between the bound and the best, with a quarter of the effort
- * for each. */
+/* Bisects between the bound and the best, a quarter of the effort each. */
 static void bisect(struct plan_work *w, int64_t goal) {
   struct plan_part *part = w->part;
   struct plan_effort *effort = w->effort;

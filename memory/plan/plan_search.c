@@ -153,8 +153,7 @@ static bool refuse(struct plan_search *s, const struct plan_frame *f) {
   return home->refused++ <= share;
 }
 
-/* Makes choices in the current group until an item can be placed or none is
- * left. */
+/* Makes choices in the group until an item can be placed or none is left. */
 static enum plan_found decide(struct plan_search *s, struct plan_frame *f,
                               bool refused) {
   for (;;) {

@@ -146,9 +146,7 @@ static void build_on(struct skyline *s, int32_t begin, int32_t first,
   rise(s, first, top);
 }
 
-/*
- * The rank of the buffer to place on a valley's floor; PLAN_NOBODY: none fits.
- */
+/* The rank of the buffer to place on a valley's floor, or PLAN_NOBODY. */
 static uint32_t choose(struct skyline *s, int32_t begin, int32_t end) {
   uint32_t best = PLAN_NOBODY;
   if (s->fit) {
@@ -214,9 +212,7 @@ static int by_score(const void *a, const void *b) {
   return order ? order : compare_i64(x->item, y->item);
 }
 
-/*
- * Finds the maximum load of each item with a tree of maxima over the sections.
- */
+/* Finds each item's maximum load with a tree of maxima over the sections. */
 static void find_greatest_loads(struct skyline *s) {
   const struct plan_part *part = s->part;
   size_t sections = (size_t)part->sections;

@@ -52,8 +52,7 @@ static int by_number(const void *a, const void *b) {
   return compare_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* Lists the members of each section, short lives first: they find the lowest
- * offsets. */
+/* Lists members by section, short lives first: they find the lowest places. */
 static void list_members(struct plan_state *s, struct arena *arena) {
   const struct plan_item *items = s->part->items;
   size_t n = s->part->count, sections = (size_t)s->part->sections;

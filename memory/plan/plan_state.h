@@ -64,8 +64,7 @@ struct plan_state {
   struct arena *arena;
 };
 
-/* Unplaced items of the sections [first, last), which no other unplaced items
- * share. */
+/* Unplaced items of the sections [first, last); no others are in these. */
 struct plan_group {
   const uint16_t *items; /* by first section */
   size_t count;

@@ -112,9 +112,7 @@ static bool is_in_place(const struct plan_buffer *buffer,
 
 enum { FEW = 64 };
 
-/*
- * Walks while few buffers are in memory. False: too many, *fine is undefined.
- */
+/* Walks while few buffers are in memory. False: too many; ignore *fine. */
 static bool walk_few(const struct plan_placed *births, size_t count,
                      bool *fine) {
   const struct plan_buffer *alive[FEW];

@@ -54,14 +54,10 @@ int64_t plan_log2(int64_t value);
 /* Maximum buffers of a part that is searched. */
 enum { PLAN_SEARCHED = 4000 };
 
-/*
- * plan_first.c: first fit. False, without a plan, if it is higher than `goal`.
- */
+/* plan_first.c: first fit. False, without a plan, if it exceeds `goal`. */
 bool plan_first_fit(struct plan_part *part, int64_t goal);
 
-/*
- * plan_fullest.c: fullest sections first. False, without a plan, if it fails.
- */
+/* plan_fullest.c: fullest sections first. False, without a plan: failed. */
 bool plan_fullest_first(struct arena *arena, struct plan_part *part,
                         int64_t goal);
 
@@ -99,8 +95,7 @@ struct plan_search *plan_search_open(struct arena *arena,
                                      struct plan_part *part,
                                      struct plan_effort *effort, uint64_t seed);
 
-/* Spends about `budget` nodes; continues if the capacity is that of the last
- * call. */
+/* Spends about `budget` nodes; continues while the capacity is the same. */
 enum plan_found plan_search_at(struct plan_search *search, int64_t capacity,
                                uint64_t budget);
 
