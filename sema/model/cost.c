@@ -70,8 +70,8 @@ static bool same_param(const struct model *model, size_t a, size_t b) {
 }
 
 /*
- * Whether two nodes are the same layer, with parameters of its own, on tensors
- * of the same sizes.
+ * True if two nodes are the same layer, with parameters of their own, on
+ * tensors of the same sizes.
  */
 static bool same_layer(const struct model *model, int64_t a, int64_t b) {
   const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
@@ -84,16 +84,16 @@ static bool same_layer(const struct model *model, int64_t a, int64_t b) {
     if (!shape_equal(model->nodes.at[node_input(model, x, i)].out,
                      model->nodes.at[node_input(model, y, i)].out))
       return false;
-  for (int i = 0; i < x->param_count; i += x->copies) /* which are alike */
+  for (int i = 0; i < x->param_count; i += x->copies) /* copies are alike */
     if (!same_param(model, x->first_param + (size_t)i,
                     y->first_param + (size_t)i))
       return false;
   return true;
 }
 
-enum { HASHED = 16 }; /* words of a layer's arguments, the first */
+enum { HASHED = 16 }; /* leading words of a layer's arguments */
 
-/* The same for nodes that are. */
+/* Equal layers have the same hash. */
 static uint64_t layer_hash(const struct model *model, const struct node *node) {
   const char *name = node->kind->name; /* of at least one letter */
   uint64_t hash = (uint64_t)name[0] << 8 | (uint64_t)name[1];
@@ -113,8 +113,8 @@ static uint64_t layer_hash(const struct model *model, const struct node *node) {
 }
 
 enum {
-  MEMOS = 128, /* sets of layers that take turns, with hashes that end alike */
-  WAYS = 4,    /* in a set */
+  MEMOS = 128, /* sets of recent layers, by hash */
+  WAYS = 4,    /* per set */
 };
 
 struct memo {
@@ -128,7 +128,7 @@ static bool costs_alike(const struct model *model, int64_t a, int64_t b) {
          same_layer(model, a, b);
 }
 
-/* Gives a node the costs of one like it, if there was one of late. */
+/* Gives a node the costs of an equal recent node, if there is one. */
 static bool costs_the_same(const struct model *model, int64_t index,
                            struct memo (*memos)[WAYS]) {
   uint64_t hash = layer_hash(model, &model->nodes.at[index]);

@@ -5,7 +5,7 @@
 #include "sema/model/model.h"
 #include "sema/model/settings.h"
 
-/* Fills model->costs and model->total; an overflow is reported. */
+/* Fills in model->costs and model->total; reports overflow. */
 bool cost_find(struct model *model, const struct settings *settings,
                struct diags *diags);
 

@@ -1,4 +1,4 @@
-/* Degrees: whether devices can share a net as the settings say. */
+/* Degrees: checks that devices can share a net with the settings. */
 #include "sema/model/degrees.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static struct span place_of(const struct check *c, const char *setting) {
   return given_train(c->model, c->settings, setting);
 }
 
-/* The nearest degrees that divide `count`. */
+/* Suggests the nearest degrees that divide `count`. */
 static void say_nearest(const struct check *c, struct diagnostic *d,
                         const char *setting, int64_t degree, int64_t count) {
   int64_t below = min_i64(degree, count), above = below;
@@ -38,7 +38,7 @@ static void say_nearest(const struct check *c, struct diagnostic *d,
                setting, below, setting, above);
 }
 
-/* `degree` shares `count` of something; says the nearest ones that can. */
+/* Checks that `degree` divides `count`; suggests the nearest that do. */
 static void check_divides(struct check *c, struct span at, const char *setting,
                           int64_t degree, int64_t count, const char *what) {
   if (count % degree == 0)
@@ -54,7 +54,7 @@ static struct span node_span(const struct check *c, size_t node) {
   return c->model->nodes.at[node].span;
 }
 
-/* A setting that means nothing without others. */
+/* Reports a setting that has no meaning without others. */
 static void needs(struct check *c, const char *setting, const char *text,
                   const char *help) {
   struct span place = place_of(c, setting);
@@ -78,7 +78,7 @@ static void check_heads(struct check *c) {
   }
 }
 
-/* Positions of a tensor; 0: it has none, or one alone, as a class has. */
+/* Tokens of a tensor; 0: none, or only one, as for a class. */
 static int64_t positions_of(const struct shape *shape) {
   bool some = shape->rank > (shape->dtype == DTYPE_FLOAT);
   return some && shape->dim[0] > 1 ? shape->dim[0] : 0;
@@ -126,7 +126,7 @@ static void check_experts(struct check *c) {
           "`tensor_parallel`");
 }
 
-/* Devices with a batch each share experts; or so many that can. */
+/* Checks that expert parallel divides data parallel; offers one that does. */
 static void check_data(struct check *c) {
   int64_t degree = c->train->expert_parallel, data = c->train->data_parallel;
   int64_t most = data, below = data / degree * degree;
@@ -231,7 +231,7 @@ static void check_base(struct check *c) {
           "option `--lora 16`");
 }
 
-/* One kernel computes the last product and the loss. */
+/* Checks fused_crossentropy, which includes the last product. */
 static void check_loss(struct check *c) {
   const struct model *model = c->model;
   if (c->train->loss != LOSS_FUSED_CROSSENTROPY)
@@ -240,7 +240,7 @@ static void check_loss(struct check *c) {
     int64_t node = model->outputs.at[i].node;
     const struct layer_kind *kind = model->nodes.at[node].kind;
     if (kind->per_position && model->nodes.at[node].param_count <= 2)
-      continue; /* more of them: adapters, whose sum comes last */
+      continue; /* more: adapters, whose sum comes last */
     c->good = false;
     given_help(diag(c->diags, OUT_OF_RANGE, node_span(c, (size_t)node),
                     "fused_crossentropy multiplies by the last matrix itself, "
@@ -251,7 +251,7 @@ static void check_loss(struct check *c) {
   }
 }
 
-/* Each gradient is used up in backward, on the device that has made it. */
+/* Checks update=backward, which frees each gradient on its device. */
 static void check_update(struct check *c) {
   const struct train_settings *t = c->train;
   const struct {
@@ -284,7 +284,7 @@ static void check_update(struct check *c) {
   }
 }
 
-/* What no other degree can mend. */
+/* Checks that no other degree can affect. */
 static void check_alone(struct check *c) {
   check_heads(c);
   check_positions(c);
@@ -347,14 +347,14 @@ static int64_t features_of(const struct model *model, int64_t node) {
   return shape->dim[shape->rank - 1];
 }
 
-/* A sum over a vector may be split by its terms. */
+/* True if a sum over a vector may be split by its terms. */
 static bool divides_rows(const struct model *model, const struct node *node,
                          int64_t degree) {
   return node->input_count && model_input(model, node)->rank == 1 &&
          model_input(model, node)->dim[0] % degree == 0;
 }
 
-/* The node that has most of them; -1: those of some are divided. */
+/* The node with the most features; -1: the degree divides some node's. */
 static int64_t widest(const struct model *model, int64_t degree) {
   int64_t found = -1;
   for (int64_t i = 0; i < (int64_t)model->nodes.count; i++) {
@@ -382,7 +382,7 @@ static void share_features(struct check *c) {
   say_nearest(c, d, "tensor_parallel", degree, most);
 }
 
-/* A layer that has positions, which devices could share. */
+/* True if a layer has tokens that devices could share. */
 static bool has_positions(const struct model *model) {
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].input_count && positions_of(model->nodes.at[i].out))
@@ -426,7 +426,7 @@ bool degrees_share(const struct model *model, const struct settings *settings,
   return c.good;
 }
 
-/* Settings of what is not there */
+/* Settings without effect */
 
 static void idle(struct check *c, const char *setting, bool given, bool used,
                  const char *of, const char *help) {

@@ -1,4 +1,4 @@
-/* Degrees: whether devices can share a net as the settings say. */
+/* Degrees: checks that devices can share a net with the settings. */
 #ifndef NETC_SEMA_MODEL_DEGREES_H
 #define NETC_SEMA_MODEL_DEGREES_H
 
@@ -6,25 +6,24 @@
 #include "sema/model/settings.h"
 
 /*
- * Reports degrees that do not divide what they share (heads, positions,
- * experts, devices) with the nearest that do, and settings that need others;
- * returns whether there were none.
+ * Reports degrees that do not divide heads, tokens, experts or devices, with
+ * the nearest that do, and settings that need others. True if there are none.
  */
 bool degrees_check(const struct model *model, const struct settings *settings,
                    struct diags *diags);
 
-/* The same of each degree by itself: others may be chosen yet. */
+/* Checks each degree by itself, because others may still be chosen. */
 bool degrees_divide(const struct model *model, const struct settings *settings,
                     struct diags *diags);
 
 /*
- * Warns of degrees that divide nothing, so that devices only have the same, or
- * parts of unlike sizes; returns whether there were none.
+ * Warns of degrees that divide nothing, so that devices have the same tensors
+ * or parts of different sizes. True if there are none.
  */
 bool degrees_share(const struct model *model, const struct settings *settings,
                    struct diags *diags);
 
-/* Warns of settings that change nothing without others that are not set. */
+/* Warns of settings without effect unless others are set. */
 void degrees_idle(const struct model *model, const struct settings *settings,
                   struct diags *diags);
 

@@ -1,6 +1,6 @@
 /*
- * A parameter whose gradient is None is left out by PyTorch's optimizers: it
- * counts as one that is frozen, though autograd has a node for what reads it.
+ * Detached: PyTorch's optimizers skip a parameter whose gradient is None. It
+ * counts as frozen, although autograd has a node for its reader.
  */
 #include "sema/model/detached.h"
 
@@ -15,7 +15,7 @@ static bool any_stops(const struct model *model) {
   return false;
 }
 
-/* By node: whether a gradient comes to what it gives. */
+/* By node: true if its output gets a gradient. */
 static bool *find_led(const struct model *model) {
   bool *led = arena_alloc(model->arena, model->nodes.count + 1, sizeof *led);
   for (size_t i = 0; i < model->outputs.count; i++)

@@ -1,10 +1,10 @@
-/* Parameters that no gradient reaches, for a `detach` stands after them. */
+/* Detached: parameters that no gradient reaches because of a `detach`. */
 #ifndef NETC_SEMA_MODEL_DETACHED_H
 #define NETC_SEMA_MODEL_DETACHED_H
 
 #include "sema/model/model.h"
 
-/* Marks them as not trained: an optimizer has nothing to step. */
+/* Marks them as not trained, so that no optimizer steps them. */
 void detached_find(struct model *model);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which vectors are flattened maps is seen from the graph. */
+/* File maps: finds vectors that are flattened maps in the graph. */
 #include "sema/model/file_maps.h"
 
 struct seeing {
@@ -6,7 +6,7 @@ struct seeing {
   struct file_maps *maps;
 };
 
-/* Same places, other values: an activation, a norm, dropout. */
+/* True for an elementwise node: an activation, a norm, dropout. */
 static bool value_by_value(const struct seeing *c, const struct node *node) {
   return node->input_count == 1 && !node->kind->macs &&
          shape_equal(model_input(c->model, node), node->out);
@@ -17,7 +17,7 @@ static bool is_view(const struct seeing *c, const struct node *node) {
          shape_values(model_input(c->model, node)) == shape_values(node->out);
 }
 
-/* A sequence that a window moves over has its channels first, like a map. */
+/* Like a map, a sequence under a window has its channels first. */
 static void see_channels(struct seeing *c, size_t index) {
   const struct node *node = &c->model->nodes.at[index];
   bool same = node->input_count > 0 &&
@@ -43,7 +43,7 @@ static void see_vector(struct seeing *c, size_t index) {
     c->maps->vector[index] = model_input(c->model, node);
 }
 
-/* A vector that nobody else reads becomes a map. */
+/* Marks a vector without other readers that becomes a map. */
 static void see_becoming(struct seeing *c, size_t index,
                          const int64_t *readers) {
   const struct node *node = &c->model->nodes.at[index];

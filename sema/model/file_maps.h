@@ -1,17 +1,17 @@
-/* Flattened maps, as far as files of weights know them: docs/weights.md. */
+/* File maps: flattened maps as weight files store them: docs/weights.md. */
 #ifndef NETC_SEMA_MODEL_FILE_MAPS_H
 #define NETC_SEMA_MODEL_FILE_MAPS_H
 
 #include "sema/model/model.h"
 
 /*
- * PyTorch flattens a map as CxHxW, netc as HxWxC. Files have the axes of
- * weights after such a vector, or before one that becomes a map, in
- * PyTorch's order. All by node.
+ * PyTorch flattens a map as CxHxW, netc as HxWxC. In files, the weights after
+ * such a vector, or before one that becomes a map, have PyTorch's order. By
+ * node.
  */
 struct file_maps {
-  const struct shape **vector;   /* its vector is that map, flattened */
-  const struct shape **becoming; /* its vector will be seen as that map */
+  const struct shape **vector;   /* map that its vector is flattened from */
+  const struct shape **becoming; /* map that its vector becomes */
   bool *channels_first;          /* PyTorch has its channels first */
 };
 

@@ -1,4 +1,4 @@
-/* Given: where settings were given, and how a message names others. */
+/* Given: where settings are given, and how messages name others. */
 #include "sema/model/given.h"
 
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static bool is_key(const struct arg_spec *specs, struct slice word) {
   return specs->name;
 }
 
-/* Bytes of the setting that `at` begins with, before `=`; 0: there is none. */
+/* Length of the setting before `=` at `at`; 0: none. */
 static size_t key_length(const char *at, const char *end) {
   struct slice word = {at, 0};
   while (at + word.length < end && at[word.length] != '=')
@@ -44,7 +44,7 @@ static size_t key_length(const char *at, const char *end) {
   return known ? word.length : 0;
 }
 
-/* "`zero=3 page=`" as "`--zero 3 --page`". */
+/* Prints "`zero=3 page=`" as "`--zero 3 --page`". */
 static void put_options(struct text *out, struct slice help) {
   const char *end = help.at + help.length;
   bool code = false, begins = false;

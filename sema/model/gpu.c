@@ -1,10 +1,10 @@
-/* Devices: the table, names of drivers, and tables of users. */
+/* Devices: the table, drivers' names, and users' tables. */
 #include "sema/model/gpu.h"
 
 #include "base/check.h"
 #include "layers/foreign/foreign.h"
 
-/* A page, which must be small, shows no sources. */
+/* The web page must be small and has no sources. */
 #ifdef NETC_NO_SOURCES
 #define SOURCE(text) ""
 #else
@@ -59,7 +59,7 @@ int gpu_find(const struct gpus *own, struct slice word, const char **several) {
   return 0;
 }
 
-/* The 48 of a name with 48GB in it; or 0. */
+/* The gigabytes in a name, as 48 for 48GB; or 0. */
 static int gigabytes_in(struct slice word) {
   for (size_t i = 0; i + 1 < word.length; i++) {
     int value = 0;
@@ -92,7 +92,7 @@ bool gpu_is_estimated(const struct gpu *gpu) {
   return gpu->usable == 0;
 }
 
-/* The least share of a card that programs of its kind were given. */
+/* Usable memory: if unknown, by the smallest share of a card of its kind. */
 int64_t gpu_bytes(const struct gpu *gpu) {
   const struct gpu *worst = NULL;
   if (gpu->usable)
@@ -107,7 +107,7 @@ int64_t gpu_bytes(const struct gpu *gpu) {
                : gpu_card_bytes(gpu);
 }
 
-/* Beside tensors: of a card's word, MiB; up to one without a word. */
+/* MiB besides tensors by a card's word; the last row has no word. */
 struct beside {
   const char *word;
   int64_t mebibytes;
@@ -145,10 +145,10 @@ int64_t gpu_rate(const struct gpu *gpu, int element) {
   return element ? gpu->rates[element - 1] : 0;
 }
 
-/* Tables of users */
+/* Users' tables */
 
 enum {
-  MOST_FIGURE = 1 << 30, /* MiB << 20 and 10^9 a second stay far from 2^63 */
+  MOST_FIGURE = 1 << 30, /* keeps MiB << 20 and 10^9 / s far below 2^63 */
   MOST_COLUMNS = 64,
   MOST_DEVICES = 1000
 };
@@ -195,12 +195,12 @@ struct gpu_table {
 };
 
 struct gpu_cell {
-  struct slice text; /* without quotes and blanks around it */
+  struct slice text; /* without surrounding quotes and blanks */
   int line, column;
   bool last; /* of its line */
 };
 
-/* False, and why, with the place of a cell. */
+/* Reports an error at a cell; returns false. */
 static bool fail(struct gpu_table *t, const struct gpu_cell *cell,
                  const char *format, ...) PRINTF_LIKE(3, 4);
 
@@ -219,7 +219,7 @@ static bool at_end(const struct gpu_table *t) {
   return t->at == t->csv.length;
 }
 
-/* The next byte is that. */
+/* True if the next byte is `c`. */
 static bool meets(const struct gpu_table *t, char c) {
   return !at_end(t) && t->csv.at[t->at] == c;
 }
@@ -236,7 +236,7 @@ static void end_line(struct gpu_table *t, struct gpu_cell *cell) {
   t->line_start = t->at;
 }
 
-/* "a ""b""": what is between the quotes, two of which are one. */
+/* Reads a quoted cell, as "a ""b""", where two quotes are one. */
 static bool quoted(struct gpu_table *t, struct gpu_cell *cell) {
   struct text text = text_new(t->arena);
   for (t->at++; !at_line_end(t); t->at++) {
@@ -327,7 +327,7 @@ static bool is_word(struct slice word) {
   return right && word.length < 64;
 }
 
-/* A name that no device has yet. */
+/* Checks that no device has the name. */
 static bool is_free(struct gpu_table *t, const struct gpu_cell *cell,
                     struct slice name) {
   const char *several;
@@ -348,7 +348,7 @@ static bool read_name(struct gpu_table *t, const struct gpu_cell *cell) {
               "a letter: `my-card-48`");
 }
 
-/* `h100|NVIDIA H100`: the other names. */
+/* Reads the other names, as `h100|NVIDIA H100`. */
 static bool read_names(struct gpu_table *t, const struct gpu_cell *cell) {
   struct slice rest = cell->text;
   while (rest.length) {

@@ -1,9 +1,9 @@
-/* The model: the graph of layers that a source describes, by indices. */
+/* Model: the graph of layers that a source describes, by indices. */
 #include "sema/model/model.h"
 
 #include "sema/model/settings.h"
 
-/* The shape of an input is its argument. */
+/* The argument of an input is its shape. */
 static bool input_shape(struct layer *layer) {
   layer->out = *(const struct shape *)layer->args;
   return true;
@@ -94,7 +94,7 @@ void model_put_name(struct text *out, const struct model *model,
     text_int(out, node->name.ordinal);
 }
 
-/* Layers as they are written, with values for names */
+/* Layers as text, with values in place of names */
 
 static void put_sizes(struct text *out, const struct sizes *at,
                       const struct sizes *to) {
@@ -121,7 +121,7 @@ void model_put_size(struct text *out, int64_t size) {
     text_int(out, size);
 }
 
-/* Each behind `key`, which numbers need where words stand, and `c` where it
+/* Puts `key` before numbers where words are expected, and before `c` if it
  * could be a label. */
 static void put_axes(struct text *out, const struct axes *axes, const char *key,
                      bool letters, const char *between) {
@@ -161,7 +161,7 @@ static const char *axes_key(const struct arg_spec *spec) {
   return spec->place == PLACE_WORD ? spec->name : NULL;
 }
 
-/* A number, or the word that stands in its place. */
+/* Prints a number, or the word for it. */
 static void put_int(struct text *out, const struct arg_spec *spec,
                     int64_t value) {
   if (spec->words && value < 0)
@@ -170,7 +170,7 @@ static void put_int(struct text *out, const struct arg_spec *spec,
     text_int(out, value);
 }
 
-/* 50, not 5e+01 */
+/* Prints 50, not 5e+01. */
 static void put_real(struct text *out, double value) {
   if (value >= 0 && value < 1e15 && (double)(int64_t)value == value)
     text_int(out, (int64_t)value);
@@ -232,7 +232,7 @@ static void put_value(struct text *out, const struct arg_spec *spec,
   }
 }
 
-/* `/1` where 1 is the default says nothing. */
+/* True for `/1` if 1 is the default. */
 static bool is_unit_step(const struct arg_spec *spec, const void *at) {
   const struct sizes *sizes = at;
   return spec->place == PLACE_STRIDE && strcmp(spec->fallback, "1") == 0 &&
@@ -248,7 +248,7 @@ static void put_arg(struct text *out, const struct arg_spec *spec,
     text_put(out, spec->name);
   if (spec->type == TYPE_PADDING &&
       ((const struct padding *)at)->mode == PADDING_SAME)
-    return; /* `pad` alone */
+    return; /* only `pad` */
   if (spec->place == PLACE_KEY)
     text_putc(out, '=');
   if (word && spec->type == TYPE_WORDS && *(const int *)at == 0)
@@ -257,7 +257,7 @@ static void put_arg(struct text *out, const struct arg_spec *spec,
     put_value(out, spec, at, labels);
 }
 
-/* Whether a row has parameters that are frozen. */
+/* True if a row has frozen parameters. */
 static bool freezes_row(const struct model *model, int64_t index) {
   const struct node *node = &model->nodes.at[index];
   bool params = false;
@@ -340,7 +340,7 @@ bool model_same_window(const struct model *model, int64_t a, int64_t b,
   return true;
 }
 
-/* In parentheses a stride has its name, and commas part the axes. */
+/* In parentheses a stride has its name, and commas separate axes. */
 static void put_item(struct text *out, const struct arg_spec *spec,
                      const void *at, const struct slice *labels) {
   if (spec->type == TYPE_AXES) {

@@ -1,27 +1,27 @@
 /*
- * Optimizers: what they keep for each parameter, and what a step needs.
+ * Optimizers: state per parameter, and memory of a step.
  *
  * Sources: torch/optim/ of PyTorch 1.13, measured, and of PyTorch since 2.1,
- * read: test_peak_memory_foreach of its test/test_optim.py says the same; no
- * weight decay but AdamW's. Lion from arXiv 2302.06675; Adafactor without first
- * moment from arXiv 1804.04235 as transformers/optimization.py has it; 8-bit
- * Adam from bitsandbytes.
+ * read: test_peak_memory_foreach of its test/test_optim.py agrees. No weight
+ * decay except AdamW's. Lion from arXiv 2302.06675; Adafactor without first
+ * moment from arXiv 1804.04235, as in transformers/optimization.py; 8-bit Adam
+ * from bitsandbytes.
  */
 #include "sema/model/optimizer.h"
 
 #include "base/check.h"
 
-/* In values, unless it says bytes. */
+/* In values, unless bytes are stated. */
 struct optimizer_facts {
-  int whole;      /* tensors of state as large as the parameter */
-  bool factored;  /* or a row and a column of it in 32 bits */
-  bool quantized; /* or two of bytes, with a maximum for each block */
-  int scalars;    /* of 32 bits for each tensor: the number of steps, which
-                     foreach optimizers leave in the processor's memory */
-  int loop;       /* workspace tensor by tensor, in sizes of the largest */
-  int previous;   /* and of the tensor before, whose result is still named */
-  int numbers;    /* bytes of single numbers beside them */
-  int foreach;    /* workspace for all tensors at once, in sizes of them all */
+  int whole;      /* state tensors as large as the parameter */
+  bool factored;  /* or a 32-bit row and column of it */
+  bool quantized; /* or two byte tensors, with a maximum per block */
+  int scalars;    /* 32-bit numbers per tensor: the step count, which foreach
+                     optimizers keep in CPU memory */
+  int loop;       /* workspace per tensor, in sizes of the largest */
+  int previous;   /* and of the previous tensor, which is still in use */
+  int numbers;    /* bytes of additional single numbers */
+  int foreach;    /* workspace for all tensors, in their total size */
   int largest;    /* and in sizes of the largest */
 };
 
@@ -32,24 +32,24 @@ static const struct optimizer_facts facts[] = {
 };
 
 enum {
-  ADAM8BIT_SMALL = 4096, /* tensors below it keep two values of 32 bits */
-  ADAM8BIT_BLOCK = 256,  /* values that share a maximum of 32 bits */
-  ADAM8BIT_MAPS = 2048,  /* bytes of the two tables of codes */
+  ADAM8BIT_SMALL = 4096, /* smaller tensors keep two 32-bit values */
+  ADAM8BIT_BLOCK = 256,  /* values that share a 32-bit maximum */
+  ADAM8BIT_MAPS = 2048,  /* bytes of the two code tables */
 };
 
-/* What is kept for a parameter is found tensor by tensor. */
+/* State of a parameter is computed tensor by tensor. */
 struct optimizer_state {
   struct optimizer_cost *cost;
   const struct profile *profile;
   int update;     /* enum update */
-  bool flat;      /* a copy is stepped, one tensor after the other */
-  int64_t params; /* that are alike, one after the other, as experts' are */
+  bool flat;      /* a flat copy is stepped */
+  int64_t params; /* equal parameters in a row, as experts' */
 };
 
 static bool add_tensors(const struct optimizer_state *s, int64_t times,
                         int64_t values, int64_t width) {
   int64_t bytes;
-  times *= s->params; /* fewer than there are bytes of memory here */
+  times *= s->params; /* fewer than bytes of memory */
   return mul_i64(values, width, &bytes) &&
          add_product_i64(bytes, times, &s->cost->state) &&
          add_product_i64(s->flat ? 0 : allocation_rest(s->profile, bytes),
@@ -74,7 +74,7 @@ static bool add_quantized(const struct optimizer_state *s,
          add_tensors(s, 2, ceil_div_i64(param->count, ADAM8BIT_BLOCK), 4);
 }
 
-/* Of single numbers, nothing is rounded. */
+/* Single numbers are not rounded. */
 static bool add_state(const struct optimizer_state *s,
                       const struct optimizer_facts *f,
                       const struct model_param *param, int64_t bytes) {
@@ -82,7 +82,7 @@ static bool add_state(const struct optimizer_state *s,
     return add_factored(s, param);
   if (f->quantized)
     return add_quantized(s, param);
-  /* Fused kernels have the number of steps on the device: torch/optim/. */
+  /* Fused kernels have the step count on the device: torch/optim/. */
   if (s->update == UPDATE_FUSED)
     return add_tensors(s, f->whole, bytes, 1) &&
            add_tensors(s, s->flat ? 0 : f->scalars, 1, 4);
@@ -100,7 +100,7 @@ struct sizes_seen {
 static bool see(struct sizes_seen *seen, const struct optimizer_facts *f,
                 int64_t bytes, int64_t params) {
   int64_t loop;
-  if (params > 1) /* after the first, each has one of its size before it */
+  if (params > 1) /* after the first, each follows one of its size */
     seen->previous = max_i64(seen->previous, bytes);
   if (!mul_i64(bytes, f->loop, &loop) ||
       !add_product_i64(seen->previous, f->previous, &loop) ||
@@ -112,7 +112,7 @@ static bool see(struct sizes_seen *seen, const struct optimizer_facts *f,
   return true;
 }
 
-/* The profile's way, unless the settings choose; a copy is stepped at once. */
+/* The update method of the settings or profile. A copy is stepped at once. */
 static int update_of(const struct train_settings *train) {
   if (train->update && train->update != UPDATE_BACKWARD)
     return train->update;
@@ -122,7 +122,7 @@ static int update_of(const struct train_settings *train) {
                                                        : UPDATE_LOOP;
 }
 
-/* Copies of gradients, and what the kernels need besides. */
+/* Finds copies of gradients, and the kernels' workspace. */
 static bool find_workspace(const struct train_settings *train, int update,
                            const struct sizes_seen *seen,
                            const struct optimizer_facts *f,
@@ -148,9 +148,9 @@ static bool find_workspace(const struct train_settings *train, int update,
 }
 
 enum {
-  CLIP_CHUNK = 65536, /* values that one block of threads sums up */
-  CLIP_SUMS = 320,    /* of all blocks of threads together */
-  CLIP_NUMBERS = 4,   /* the norm, and what is made of it */
+  CLIP_CHUNK = 65536, /* values that a thread block sums */
+  CLIP_SUMS = 320,    /* sums over all thread blocks */
+  CLIP_NUMBERS = 4,   /* the norm, and values derived from it */
 };
 
 static int clip_of(const struct train_settings *train) {
@@ -172,11 +172,11 @@ static bool add_sums(const struct profile *profile, int64_t count,
 }
 
 /*
- * clip_grad_norm_: a norm for each tensor, these in one row, and few numbers;
- * gradients are multiplied in place. Measured of torch/nn/utils/clip_grad.py of
- * PyTorch 1.13, its loop; foreach: sums of each chunk of each tensor, as many
- * as the largest has, of ATen/native/cuda/ForeachReduceOp.cu; fused:
- * multi_tensor_l2norm_cuda of apex's csrc/multi_tensor_l2norm_kernel.cu;
+ * clip_grad_norm_: a norm per tensor, a row of them, and a few numbers;
+ * gradients are scaled in place. loop: measured on torch/nn/utils/clip_grad.py
+ * of PyTorch 1.13. foreach: sums per chunk of each tensor, as many as the
+ * largest has: ATen/native/cuda/ForeachReduceOp.cu. fused:
+ * multi_tensor_l2norm_cuda of apex's csrc/multi_tensor_l2norm_kernel.cu.
  * double: get_grad_norm_direct() of DeepSpeed's runtime/zero/stage_1_and_2.py.
  */
 static bool find_sums(const struct train_settings *train,
@@ -212,7 +212,7 @@ static bool find_sums(const struct train_settings *train,
   }
 }
 
-/* With a copy in 32 bits, the gradients that are clipped are, too. */
+/* With a 32-bit copy, the clipped gradients have 32 bits, too. */
 static bool find_clip(const struct train_settings *train,
                       const struct sizes_seen *seen, int64_t sharing,
                       struct optimizer_cost *cost) {
@@ -245,7 +245,7 @@ static struct optimizer_state state_of(const struct train_settings *train,
                                   train->precision == PRECISION_MASTER, 1};
 }
 
-/* Of a parameter what one of several devices has. */
+/* The part of a parameter on one of several devices. */
 static struct model_param own_param(const struct model *model,
                                     const struct param_range *range,
                                     size_t index) {
@@ -264,7 +264,7 @@ int64_t optimizer_alone(const struct train_settings *train, int64_t bytes) {
   return fits ? cost.workspace : INT64_MAX;
 }
 
-/* All that are like `param`; the bytes of one as it is stepped. */
+/* Adds parameters like `param`; *bytes is the size of one as stepped. */
 static bool add_params(const struct optimizer_state *s,
                        const struct optimizer_facts *f,
                        const struct train_settings *train,
@@ -295,7 +295,7 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
   struct optimizer_state state = state_of(train, cost);
   struct model_param last = {0};
   *cost = (struct optimizer_cost){.state = f->quantized ? ADAM8BIT_MAPS : 0};
-  bool apart = range->only || range->share; /* each has a size of its own */
+  bool apart = range->only || range->share; /* each has its own size */
   state.params = 0;
   for (size_t i = range->first, alike; i < range->end; i += alike) {
     alike = apart ? 1 : model_params_alike(model, i, range->end);
@@ -316,12 +316,12 @@ bool optimizer_cost(const struct model *model, const struct param_range *range,
          find_clip(train, &seen, range->sharing, cost);
 }
 
-/* Parts of a net, again and again */
+/* Sums for parts of a net */
 
 struct optimizer_sums {
-  struct optimizer_cost before; /* of all parameters before this one */
-  int64_t all;                  /* likewise, bytes */
-  size_t shared;                /* likewise, that may be there already */
+  struct optimizer_cost before; /* of all earlier parameters */
+  int64_t all;                  /* the same, in bytes */
+  size_t shared;                /* earlier parameters that are shared */
   int64_t bytes;                /* its own; 0: it is not stepped */
 };
 

@@ -37,7 +37,7 @@ bool rule_apply(const struct rule_input *in, struct rule *rule) {
          add_i64(rule->training, rule->misc, &rule->training);
 }
 
-/* What the rule needs of the model. */
+/* Finds the model's figures for the rule. */
 static bool find_activations(const struct model *model, struct rule_input *in) {
   for (size_t i = 0; i < model->nodes.count; i++) {
     int64_t bytes;

@@ -1,22 +1,22 @@
-/* The rule of thumb: what a net takes by the usual estimate. */
+/* The rule of thumb: the usual estimate of a net's memory. */
 #ifndef NETC_SEMA_MODEL_RULE_H
 #define NETC_SEMA_MODEL_RULE_H
 
 #include "sema/model/cost.h"
 
-/* The rule of thumb: docs/memory.md, section 1. All in bytes. */
+/* The rule of thumb in bytes: docs/memory.md, section 1. */
 struct rule {
-  int copies; /* of the parameters while training; adam8bit: halves apart */
+  int copies; /* of the parameters in training; without adam8bit's half ones */
   int64_t prediction_params, prediction_activations, prediction;
   int64_t training_params, training_activations, misc, training;
 };
 
 /*
- * Prediction of one sample: (parameters + activations) x bytes. Training:
- * parameters x (value + gradient + optimizer state) + activations x 2 x
- * batch + misc, where misc is the input batch unless the user says
- * otherwise (https://cs231n.github.io/convolutional-networks/#comp). False if
- * a sum passes 2^63 - 1.
+ * Inference on one sample: (parameters + activations) x bytes. Training:
+ * parameters x (value + gradient + optimizer state) + activations x 2 x batch +
+ * misc, where misc is the input batch unless the user sets it
+ * (https://cs231n.github.io/convolutional-networks/#comp). False if a sum
+ * passes 2^63 - 1.
  */
 bool rule_find(const struct model *model, const struct settings *settings,
                struct rule *rule);

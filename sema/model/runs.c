@@ -1,4 +1,4 @@
-/* Runs: what parts of a net took that have been run, for long searches. */
+/* Runs: remembered memory of parts of a net, for long searches. */
 #include "sema/model/runs.h"
 
 #include "base/hash.h"

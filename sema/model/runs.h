@@ -1,4 +1,4 @@
-/* Runs: what parts of a net took that have been run, for long searches. */
+/* Runs: remembered memory of parts of a net, for long searches. */
 #ifndef NETC_SEMA_MODEL_RUNS_H
 #define NETC_SEMA_MODEL_RUNS_H
 
@@ -7,11 +7,11 @@
 
 #include "sema/model/settings.h"
 
-/* All that a run depends on: alike.h has the key, of what it is. */
+/* Everything on which a run depends; `part` is a key of alike.h. */
 struct run_key {
   uint64_t part;
   int64_t microbatch;
-  bool whole, moved; /* all of the net; what it keeps goes to the host */
+  bool whole, moved; /* all of the net; saved tensors go to the host */
 };
 
 struct unit_linked;
@@ -20,10 +20,10 @@ struct ran {
   struct run_key key;
   bool asked, there;
   const struct unit_linked *linked; /* chain.c: unit by unit; NULL: not yet */
-  int64_t kept, most; /* bytes for backward; and with all beside */
+  int64_t kept, most;               /* bytes for backward; peak */
 };
 
-/* Where a pipeline may be cut, by what the choice depends on. */
+/* Possible cuts of a pipeline, and the settings they depend on. */
 struct known_cuts {
   int64_t checkpoint, batch, most, least;
   const int64_t *at;
@@ -35,16 +35,15 @@ struct net_borders;
 
 struct runs {
   struct arena *arena;
-  struct tape_known *tapes;          /* of steps, the last one first */
-  size_t ops;                        /* of all these tapes */
-  const struct net_borders *borders; /* of the net; NULL: not yet looked for */
+  struct tape_known *tapes;          /* of steps, the latest first */
+  size_t ops;                        /* in all these tapes */
+  const struct net_borders *borders; /* of the net; NULL: not computed yet */
   VEC(struct known_cuts) cuts;
-  struct ran *at; /* in `room` places, a power of two */
+  struct ran *at; /* `room` slots, a power of two */
   size_t count, room;
 };
 
-/* The place of a run, until the next one is asked for; `there` says whether
-   it has been remembered. */
+/* The slot of a run, valid until the next call; `there`: it is remembered. */
 struct ran *runs_find(struct runs *runs, const struct run_key *key);
 
 #endif

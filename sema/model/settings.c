@@ -1,4 +1,4 @@
-/* Settings: what `train`, `infer`, `budget` and the command line choose. */
+/* Settings: choices of `train`, `infer`, `budget` and the command line. */
 #include "sema/model/settings.h"
 
 #include "base/check.h"
@@ -35,7 +35,7 @@ static const struct {
 #include "sema/model/elements.def"
 };
 
-/* Those of keys and values: the same, then blocks. */
+/* KV cache types: those of values, then blocks. */
 static const char cache_words[] =
 #define ELEMENT(constant, word, ...) " " word
 #include "sema/model/elements.def"
@@ -88,7 +88,7 @@ static const char fits_words[] = FITS(CHOICE_WORD);
 static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 static const char patches_words[] = PATCHES(CHOICE_WORD);
 
-/* Words without the blank in front of the first. */
+/* Words without the leading blank. */
 #define ELEMENT_WORDS (&element_words[1])
 #define CACHE_WORDS (&cache_words[1])
 #define WEIGHTS_WORDS (&weights_words[1])

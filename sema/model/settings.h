@@ -1,11 +1,11 @@
-/* Settings: what `train`, `infer`, `budget` and the command line choose. */
+/* Settings: choices of `train`, `infer`, `budget` and the command line. */
 #ifndef NETC_SEMA_MODEL_SETTINGS_H
 #define NETC_SEMA_MODEL_SETTINGS_H
 
 #include "layers/layer.h"
 #include "layers/tape/profile.h"
 
-/* Types of values, from 1: places in the words of a setting. */
+/* Types of values, from 1: indices into the words of a setting. */
 enum element {
   ELEMENT_NONE,
 #define ELEMENT(constant, ...) ELEMENT_##constant,
@@ -20,7 +20,7 @@ enum optimizer {
 #undef OPTIMIZER
 };
 
-/* The others: a list makes the enum, from 1, and the words of a setting. */
+/* Other choices: a list makes the enum, from 1, and the words of a setting. */
 #define PRECISIONS(choice)                                        \
   choice(PRECISION_FULL, "full") choice(PRECISION_MIXED, "mixed") \
       choice(PRECISION_MASTER, "master")
@@ -53,7 +53,7 @@ enum optimizer {
 /* In the order of enum tape_norms. */
 #define NORMS " plain fused efficient float"
 #define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
-/* The place of a word has a bit for each of the three. */
+/* The index of a word has a bit for each of the three. */
 #define OFFLOADS(choice)                                           \
   choice(OFFLOAD_OPTIMIZER, "optimizer")                           \
       choice(OFFLOAD_PARAMETERS, "parameters")                     \
@@ -79,7 +79,10 @@ enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
 enum loss_type { LOSS_DTYPE_UNSET, LOSS_DTYPES(CHOICE_CONSTANT) };
 enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
 enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
-enum cut_rule { CUT_UNSET, CUTS(CHOICE_CONSTANT) CUT_TURNS /* as given */ };
+enum cut_rule {
+  CUT_UNSET,
+  CUTS(CHOICE_CONSTANT) CUT_TURNS /* as given */
+};
 enum saved_type { SAVED_AS_IS, SAVED(CHOICE_CONSTANT) };
 enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
 enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };
@@ -96,9 +99,9 @@ enum { CHECKPOINT_AUTO = -1, CHECKPOINT_SELECTIVE = -2 };
 
 #define SETTING_INT int64_t
 #define SETTING_DECIMAL int64_t /* millionths */
-#define SETTING_CHOICE int /* the place of its word, from 1; 0: none chosen */
+#define SETTING_CHOICE int      /* index of its word, from 1; 0: not chosen */
 
-/* Turns of what repeats that each part of a pipeline has: "4,4,8". */
+/* Repeating blocks in each part of a pipeline: "4,4,8". */
 struct turn_list {
   struct slice text;
   int64_t count;
@@ -106,9 +109,9 @@ struct turn_list {
 };
 
 /*
- * memory and gpu: 0 where no device was named; checkpoint: 0 for none but the
- * source's, or CHECKPOINT_*; misc: -1 for the input batch. `own`: devices that
- * a user added to those of the table; or NULL. `turns`: of CUT_TURNS.
+ * memory and gpu: 0 if no device is named; checkpoint: 0 for only the source's,
+ * or CHECKPOINT_*; misc: -1 for the input batch. `own`: devices that a user
+ * added to the table; or NULL. `turns`: for CUT_TURNS.
  */
 struct gpus;
 struct train_settings {
@@ -123,7 +126,7 @@ struct infer_settings {
 #include "sema/model/settings.def"
 };
 
-/* Promises; 0: none. */
+/* Limits that the net must keep; 0: none. */
 struct budget {
 #define BUDGET(type, name, ...) SETTING_##type name;
 #include "sema/model/settings.def"
@@ -151,11 +154,11 @@ struct settings {
   struct train_settings train;
   struct infer_settings infer;
   struct budget budget;
-  /* Where each was given last, by row of its specs; end 0: nowhere. */
+  /* The last place of each, by row of its specs; end 0: not given. */
   struct span train_spans[TRAIN_COUNT], infer_spans[INFER_COUNT];
   struct span budget_spans[BUDGET_COUNT];
   uint64_t budget_given; /* rows of budget_specs, as bits */
-  bool trains;           /* the source or the user spoke of training */
+  bool trains;           /* the source or the user mentions training */
 };
 
 extern const struct arg_spec train_specs[];
@@ -163,31 +166,31 @@ extern const size_t train_spec_count;
 extern const struct arg_spec infer_specs[];
 extern const struct arg_spec budget_specs[];
 
-/* The defaults. */
+/* Sets the defaults. */
 void settings_open(struct settings *settings);
 
 /* "f32", "float32" */
 const char *element_word(int element);
 const char *element_long_name(int element);
 
-/* The words of an option's value: "momentum". */
+/* The word of an option's value: "momentum". */
 const char *optimizer_word(int optimizer);
 struct slice loss_name(int loss);
 
-/* ", mixed precision"; or nothing */
+/* ", mixed precision"; or empty. */
 const char *precision_remark(int precision);
 
-/* The setting's words are devices, to which a user may add others. */
+/* True if the setting's words are devices, to which a user may add. */
 bool settings_is_gpu(const struct arg_spec *spec);
 
-/* Beside its words there are lists of numbers. */
+/* True if lists of numbers are allowed besides the words. */
 bool settings_is_cut(const struct arg_spec *spec);
 
-/* The word of a choice of `train` or `infer`; of a user's own device, too. */
+/* The word of a choice of `train` or `infer`, including a user's device. */
 struct slice settings_choice(const struct train_settings *train,
                              const struct arg_spec *spec, int index);
 
-/* The type that gradients of parameters are summed in. */
+/* The type in which gradients of parameters are summed. */
 static inline int gradient_element(const struct train_settings *train) {
   return train->gradient_dtype ? train->gradient_dtype : train->dtype;
 }
@@ -202,7 +205,7 @@ static inline bool element_is_integer(int element) {
   return element == ELEMENT_I8 || element == ELEMENT_I4;
 }
 
-/* Types of keys, and of values; beyond ELEMENT_END those in blocks. */
+/* Types of keys and of values in the KV cache; above ELEMENT_END: blocks. */
 static inline int cache_type(const struct infer_settings *infer) {
   return infer->cache ? infer->cache : infer->dtype;
 }
@@ -211,33 +214,33 @@ static inline int cache_type_v(const struct infer_settings *infer) {
 }
 const char *cache_word(int type);
 
-/* NULL: it has none. */
+/* NULL: the type has no blocks. */
 struct block_type;
 const struct block_type *cache_blocks(int type);
 
-/* Bytes of so many keys and values; false if they pass 2^63 - 1. */
+/* KV cache bytes of `keys` and `values`; false if they pass 2^63 - 1. */
 bool cache_bytes(const struct infer_settings *infer, int64_t keys,
                  int64_t values, int64_t *bytes);
 
-/* Bits of a value that is kept for backward; 0: as it is. */
+/* Bits of a value saved for backward; 0: its own type. */
 static inline int saved_bits(const struct train_settings *train) {
   return train->saved_dtype ? 16 >> train->saved_dtype : 0;
 }
 
-/* Parts of the net that each stage of a pipeline has. */
+/* Number of parts per pipeline stage. */
 static inline int64_t stage_parts(const struct train_settings *train) {
   return train->schedule == PIPELINE_ZB_V && train->pipeline > 1
              ? 2
              : train->virtual_stages;
 }
 
-/* Values of state for each parameter by the rule of thumb. */
+/* State values per parameter by the rule of thumb. */
 int optimizer_values(int optimizer);
 
-/* Bytes that the sampler has for each score of a word, beside the scores. */
+/* Bytes of the sampler per logit, besides the logits. */
 int sampler_bytes(const struct settings *settings);
 
-/* Bits of each of them; 0: as many as the parameter has. */
+/* Bits of each of them; 0: those of the parameter. */
 int optimizer_value_bits(int optimizer);
 
 #endif

@@ -1,4 +1,4 @@
-/* The verifier: whether a model is what its header says. */
+/* The verifier: checks that a model is as its header requires. */
 #include "sema/model/verify.h"
 
 #include "sema/model/cost.h"

@@ -1,4 +1,4 @@
-/* The block of weights that a prediction reads: what lies where. */
+/* Weight block: the order of the weights that inference reads. */
 #include "sema/model/weight_block.h"
 
 #include "base/check.h"
@@ -22,12 +22,12 @@ int weight_block_narrow_bits(const struct infer_settings *infer) {
 struct weight_laying {
   const struct model *model;
   struct arena *arena;
-  const struct shape **in; /* room for a layer's inputs */
+  const struct shape **in; /* scratch for a layer's inputs */
   struct weight_block *block;
   bool narrow, scaled; /* some have fewer bits; and scales */
 };
 
-/* How many outputs a parameter of a node has. */
+/* Number of outputs of a node's parameter. */
 static int64_t outputs_of(const struct weight_laying *m, int64_t node,
                           int param) {
   struct params params = {.arena = m->arena};
@@ -37,7 +37,7 @@ static int64_t outputs_of(const struct weight_laying *m, int64_t node,
   return found->dim[found->rank - 1];
 }
 
-/* What has fewer bits, and its scales. */
+/* Places a narrow parameter and its scales. */
 static void place_narrow(const struct weight_laying *m, int64_t node,
                          int number) {
   size_t index = m->model->nodes.at[node].first_param + (size_t)number;
@@ -51,7 +51,7 @@ static void place_narrow(const struct weight_laying *m, int64_t node,
   block->count += outputs_of(m, node, number);
 }
 
-/* Sizes of a model add up to less than 2^63, and so do parts of them. */
+/* No overflow: a model's sizes add up to less than 2^63. */
 static void place_param(const struct weight_laying *m, int64_t node,
                         int number) {
   size_t index = m->model->nodes.at[node].first_param + (size_t)number;

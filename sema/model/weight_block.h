@@ -1,7 +1,7 @@
 /*
- * The block of weights that a prediction reads: every tensor dense, in netc's
- * own order, one after the other without padding. Those that have fewer bits
- * than the other values come after these.
+ * Weight block: the weights that inference reads. All tensors are contiguous,
+ * in netc's own order, without padding. Narrow ones, which have fewer bits,
+ * come last.
  */
 #ifndef NETC_SEMA_MODEL_WEIGHT_BLOCK_H
 #define NETC_SEMA_MODEL_WEIGHT_BLOCK_H
@@ -9,48 +9,45 @@
 #include "sema/model/model.h"
 #include "sema/model/settings.h"
 
-/* A scale and shift that goes into the weights of the layer before it. */
+/* A scale and shift that fold into the weights of the previous layer. */
 struct fold {
   int64_t norm, into;
-  /* The parameters of the model that change. They are the same if there is no
-   * bias, so that one is made. */
+  /* Parameters that change. Both are the same if a bias has to be made. */
   size_t weight, bias;
 };
 
-/* Places are in values; -1 stands for "none". */
+/* Offsets in values; -1: none. */
 struct weight_block {
-  int64_t *at;   /* by parameter of the model; -1: it is folded away, or it is
-                    part of weights that are computed */
-  int64_t *bias; /* by node: of a bias that folding makes */
-  int64_t *into; /* by node: what it is folded into */
-  int64_t *norm; /* by parameter: what is folded into it */
-  int64_t *made; /* by node: what makes a bias of it necessary */
+  int64_t *at;   /* by parameter; -1: folded, or part of computed weights */
+  int64_t *bias; /* by node: bias made by folding */
+  int64_t *into; /* by node: what it folds into */
+  int64_t *norm; /* by parameter: norm that folds into it */
+  int64_t *made; /* by node: norm for which a bias is made */
   int64_t count;
-  int64_t *wide;      /* by parameter: values of biases before it */
-  int64_t *made_wide; /* by node: the same of a bias that folding makes */
-  int64_t biases;     /* of all */
-  int64_t *narrow;    /* by parameter: where it is among those of fewer bits */
-  int64_t *scale;     /* its scales, one for each output, among the others */
+  int64_t *wide;      /* by parameter: values of earlier biases */
+  int64_t *made_wide; /* by node: the same for a bias made by folding */
+  int64_t biases;     /* total */
+  int64_t *narrow;    /* by parameter: offset among narrow ones */
+  int64_t *scale;     /* scales, one per output, among the others */
   int64_t narrow_count;
 };
 
 /*
- * Parameters and buffers in the order of the source, shared ones once. A bias
- * that folding makes comes after the weights that it belongs to. All of it is
- * in `arena`.
+ * Places parameters and buffers in source order, shared ones once. A bias made
+ * by folding follows its weights. Everything is in `arena`.
  */
 void weight_block_find(const struct model *model,
                        const struct infer_settings *infer,
                        const struct fold *folds, size_t fold_count,
                        struct arena *arena, struct weight_block *block);
 
-/* Bits of each of these; 0: there are none. */
+/* Bits of a narrow value; 0: none. */
 int weight_block_narrow_bits(const struct infer_settings *infer);
 
 /*
- * Bytes of that many values, of which some are of biases: integer kernels add
- * these to sums of 32 bits (TensorFlow Lite's 8-bit quantization
- * specification). False: they pass 2^63 - 1.
+ * Bytes of `values` values, `biases` of which are biases: integer kernels add
+ * these to 32-bit sums (TensorFlow Lite's 8-bit quantization specification).
+ * False: they pass 2^63 - 1.
  */
 bool weight_block_bytes(int element, int64_t values, int64_t biases,
                         int64_t *bytes);

@@ -1,4 +1,4 @@
-/* Weights: the types that only they have, and what files mix of these. */
+/* Weights: types only for weights, and mixes of them in files. */
 #include "sema/model/weights.h"
 
 #include "base/check.h"
@@ -12,7 +12,7 @@ const char weights_words[] =
 #include "sema/model/elements.def"
     ;
 
-/* Their numbers are those of `weight_dtype`: they come first there. */
+/* Same numbers as in `weight_dtype`, where they come first. */
 const char base_words[] =
 #define WEIGHTS(constant, word, ...) " " word
 #include "sema/model/elements.def"
@@ -84,7 +84,7 @@ int blocks_values(enum blocks blocks) {
   return type->outer ? type->outer : type->block ? type->block : 1;
 }
 
-/* Scales of blocks, the last of which may be smaller. */
+/* Adds the scales of blocks; the last block may be smaller. */
 static bool add_scales(int64_t count, int block, int bits, int64_t *bytes) {
   int64_t scales = block ? ceil_div_i64(count, block) : 0, all;
   return mul_i64(scales, bits, &all) &&

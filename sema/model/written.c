@@ -1,10 +1,10 @@
-/* Attention that keeps no keys and values: written out, or not causal. */
+/* Written attention: has no KV cache, as it is written out or not causal. */
 #include "sema/model/written.h"
 
 #include "base/check.h"
 #include "layers/tape/lowering.h"
 
-/* Scores of as many queries as there are keys. */
+/* True for scores of as many queries as keys. */
 static bool is_square(const struct shape *shape) {
   return shape->rank >= 2 &&
          shape->dim[shape->rank - 1] == shape->dim[shape->rank - 2];
@@ -33,8 +33,7 @@ static int64_t product_before(const struct model *model, int64_t node) {
   return NO_NODE;
 }
 
-/* Marks what a node is made of; whether some of it, and no weight, has the
- * mark `other`. */
+/* Marks a node's ancestors. True if one, but no weight, has mark `other`. */
 static bool mark(const struct model *model, char *marks, int64_t node,
                  char with, char other) {
   bool met = false;
