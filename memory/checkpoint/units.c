@@ -25,9 +25,7 @@ static size_t unit_of(const struct units *u, size_t op) {
   return low;
 }
 
-/*
- * Marks the units of checkpoints over a cut, which a later stage keeps whole.
- */
+/* Marks units of checkpoints over a cut, which a later stage keeps whole. */
 static void mark_cut(const struct units *u, bool *cut) {
   for (size_t i = 0; i < u->segment_count; i++) {
     const struct segment *segment = &u->segments[i];

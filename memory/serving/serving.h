@@ -83,7 +83,7 @@ struct served {
   int64_t cache; /* KV cache bytes of one such sequence */
 };
 
-/* Contexts up to the settings' maximum; if that fits, longer ones do, too. */
+/* The longest context that settings allow; if it fits, longer ones do, too. */
 enum { SERVED_ROWS = 6, LONGEST_CONTEXT = 1 << 30 };
 
 /* Bytes of the layers in one place. */

@@ -16,9 +16,7 @@ struct arith {
   double real;
 };
 
-/*
- * Operators + - * / // % and **. An exact quotient of integers is an integer.
- */
+/* Computes + - * / // % and **. Exact quotients of integers are integers. */
 enum arith_fault arith_integers(enum op op, int64_t a, int64_t b,
                                 struct arith *result);
 enum arith_fault arith_reals(enum op op, double a, double b,

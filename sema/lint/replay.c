@@ -59,8 +59,7 @@ struct layer replay_layer(const struct replay *replay, int64_t index) {
                         .copies = node->copies};
 }
 
-/* Infers a layer's shape; false where expansion would reject the shape or the
- * parameters. */
+/* Infers a layer's shape; false where expansion would report an error. */
 static bool infer(struct replay *replay, struct layer *layer) {
   static const struct span nowhere[LIMIT_SPECS];
   struct layer_site site = {.diags = &replay->quiet,
