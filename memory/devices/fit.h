@@ -25,11 +25,10 @@ struct fit_device {
 struct fit {
   bool alone; /* only the verdict is wanted */
   struct fit_device device;
-  int64_t peak;            /* most loaded device */
-  int64_t host, host_room; /* use and size of a host's memory; 0: unknown */
-  int64_t largest_batch;   /* 0: not even one sample fits */
-  VEC(struct way_out)
-  ways; /* that fit, if any are needed */
+  int64_t peak;             /* most loaded device */
+  int64_t host, host_room;  /* use and size of a host's memory; 0: unknown */
+  int64_t largest_batch;    /* 0: not even one sample fits */
+  VEC(struct way_out) ways; /* that fit; for tight or too large steps */
 };
 
 enum fit_verdict {
